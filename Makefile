@@ -1,0 +1,57 @@
+# Everything a contributor runs. Tools are pinned in tools/tools.txt and built on first use, outside the checkout.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+PKG      ?= ./...
+ARGS     ?=
+FUZZTIME ?= 10s
+VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+
+.PHONY: help run test gen verify lint fmt race fuzz cover bench build tools postgres
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: build ## start everything on this machine: PostgreSQL, the service, a provider to play with (Ctrl-C stops it)
+	@scripts/ensure-postgres.sh PAYLATCH_DATABASE_URL
+	@exec bin/paylatch dev
+
+build: ## bin/paylatch, static
+	@echo "build: bin/paylatch $(VERSION)"
+	@CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/paylatch ./cmd/paylatch
+
+test: postgres ## all tests on a real PostgreSQL (PKG=./fsm ARGS='-run Next' narrows them)
+	@scripts/gotest $(PKG) $(ARGS)
+
+race: postgres ## all tests under the race detector
+	@CGO_ENABLED=1 scripts/gotest -race $(PKG) $(ARGS)
+
+cover: postgres ## statement coverage of all packages by all tests, in coverage.out
+	@scripts/gotest -coverpkg=./... -coverprofile=coverage.out $(PKG) $(ARGS)
+	@go tool cover -func=coverage.out | tail -1
+
+fuzz: ## each fuzz target for FUZZTIME=10s
+	@FUZZTIME=$(FUZZTIME) scripts/fuzz
+
+bench: postgres ## throughput beside pgbench, on this machine
+	@go run ./bench $(ARGS)
+
+gen: ## write the generated code: queries, API types, pages, tables
+	@scripts/gen
+
+verify: postgres ## generated code, golden files, modules and formatting are current
+	@scripts/verify
+
+lint: ## golangci-lint, and code that nothing reaches
+	@echo "lint: golangci-lint" && "$$(scripts/tool golangci-lint)" run $(PKG)
+	@echo "lint: deadcode" && dead=$$("$$(scripts/tool deadcode)" -test $(PKG)) && { [ -z "$$dead" ] || { echo "$$dead"; exit 1; }; }
+
+fmt: ## format the code
+	@"$$(scripts/tool golangci-lint)" fmt
+
+tools: ## build all tools now
+	@for t in $$(awk '!/^#/ { print $$1 }' tools/tools.txt); do scripts/tool $$t; done
+
+postgres:
+	@scripts/ensure-postgres.sh PAYLATCH_TEST_DATABASE_URL

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// bench is a run: rounds of stages, whose figures it gathers.
+type bench struct {
+	*rig
+	figures figures
+	// best is the highest rate seen of each stage, from which follows how much has
+	// to be prepared for it.
+	best map[string]float64
+}
+
+// stage is what a stage works with.
+type stage struct {
+	*bench
+	ours, theirs *database
+	server       *server
+}
+
+func (b *bench) measure(ctx context.Context) error {
+	b.best = map[string]float64{}
+	for round := range b.opts.rounds {
+		b.say("round %d of %d", round+1, b.opts.rounds)
+		if err := b.round(ctx, (*stage).all); err != nil {
+			return err
+		}
+	}
+	if b.opts.runs(partInbox) {
+		b.say("inbox growth")
+		return b.round(ctx, (*stage).inbox)
+	}
+	return nil
+}
+
+// round does its work on empty databases and a program that was started anew.
+func (b *bench) round(ctx context.Context, work func(*stage, context.Context) error) (err error) {
+	s := &stage{bench: b}
+	if s.ours, err = b.newDatabase(ctx, "ours"); err != nil {
+		return err
+	}
+	if b.opts.set != "" {
+		if err := s.ours.exec(ctx, "ALTER DATABASE "+s.ours.name+" SET "+b.opts.set); err != nil {
+			return err
+		}
+	}
+	if s.theirs, err = b.newDatabase(ctx, "theirs"); err != nil {
+		return err
+	}
+	if s.server, err = b.serve(ctx, s.ours); err != nil {
+		return err
+	}
+	defer func() {
+		if stopped := s.server.stop(); err == nil {
+			err = stopped
+		}
+		if err == nil {
+			err = b.drop(ctx, s.ours, s.theirs)
+		}
+	}()
+	return work(s, ctx)
+}
+
+func (s *stage) all(ctx context.Context) error {
+	if err := s.warmUp(ctx); err != nil {
+		return err
+	}
+	for _, part := range []struct {
+		name string
+		run  func(context.Context) error
+	}{{partWebhooks, s.webhooks}, {partOpen, s.openLoop}, {partPays, s.payments}} {
+		if !s.opts.runs(part.name) {
+			continue
+		}
+		if err := part.run(ctx); err != nil {
+			return fmt.Errorf("%s: %w", part.name, err)
+		}
+	}
+	return nil
+}
+
+// warmUp fills the program's pool and its prepared statements.
+func (s *stage) warmUp(ctx context.Context) error {
+	_, err := s.hooks(ctx, hookRun{clients: 16, window: 500 * time.Millisecond})
+	return err
+}
+
+// budget is how many pieces of work to prepare for a window.
+func (b *bench) budget(series string, clients int, first float64) int {
+	expected := max(b.best[fmt.Sprint(series, clients)], first)
+	return int(expected*b.opts.window.Seconds()*1.5) + clients
+}
+
+// note keeps a stage's rate and says it.
+func (b *bench) note(series string, clients int, value float64) {
+	b.figures.add(series, clients, rate, value)
+	key := fmt.Sprint(series, clients)
+	b.best[key] = max(b.best[key], value)
+	b.say("  %-32s %4d clients %9s/s", series, clients, number(value))
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"math"
+	"net"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestReadPgbench(t *testing.T) {
+	t.Parallel()
+	said := "number of transactions actually processed: 1234\nnumber of failed transactions: 0 (0.000%)\ntps = 411.5 (without initial connection time)\n"
+	result, err := readPgbench([]byte(said))
+	require.NoError(t, err)
+	require.Equal(t, pgbenchResult{411.5, 1234}, result)
+
+	_, err = readPgbench([]byte("number of transactions actually processed: 9\nnumber of failed transactions: 1 (11%)\ntps = 3\n"))
+	require.ErrorIs(t, err, errPgbench)
+}
+
+func TestMedianAndRatio(t *testing.T) {
+	t.Parallel()
+	f := figures{}
+	for _, v := range []float64{30, 10, 20} {
+		f.add(ourHooks, 64, rate, v)
+		f.add(pgTransaction, 64, rate, 10)
+	}
+	require.InDelta(t, 20, f.median(ourHooks, 64, rate), 0)
+	require.InDelta(t, 2, f.ratio(ourHooks, 64, pgTransaction, 64), 0)
+	require.True(t, math.IsNaN(f.median(ourHooks, 1, rate)))
+	require.Equal(t, "–", number(math.NaN()))
+	require.Equal(t, "12,345", number(12_345))
+}
+
+func TestAWireReadsWholeAnswers(t *testing.T) {
+	t.Parallel()
+	here, there := net.Pipe()
+	w := &wire{here, bufio.NewReader(here)}
+	t.Cleanup(w.close)
+	go func() {
+		buffer := make([]byte, 64)
+		for _, text := range []string{
+			"HTTP/1.1 200 OK\r\nWebhook-Result: applied\r\nContent-Length: 2\r\n\r\nok",
+			"HTTP/1.1 201 Created\r\nIdempotency-Result: reused\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
+			"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n",
+		} {
+			_, _ = there.Read(buffer)
+			_, _ = there.Write([]byte(text))
+		}
+	}()
+	for _, want := range []answer{{200, applied}, {201, reused}, {503, ""}} {
+		got, err := w.do([]byte("GET / HTTP/1.1\r\n\r\n"))
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+}
+
+func TestHooksRepeatAShare(t *testing.T) {
+	t.Parallel()
+	shots, err := hooks("127.0.0.1:1", 100, 2000, 0.3)
+	require.NoError(t, err)
+	distinct := map[int]bool{}
+	for _, s := range shots {
+		distinct[s.of] = true
+	}
+	require.Len(t, shots, 2000)
+	require.InDelta(t, 1400, len(distinct), 120)
+	require.True(t, distinct[100])
+}
+
+func TestTreeTimeCountsThisProcess(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat("/proc/self/stat"); err != nil {
+		t.Skip("there is no /proc here")
+	}
+	parent, _ := readStat(os.Getpid())
+	require.Equal(t, strconv.Itoa(os.Getppid()), strconv.Itoa(parent))
+}
+
+func TestTheStubTakesEveryCharge(t *testing.T) {
+	t.Parallel()
+	s, err := newStub(context.Background())
+	require.NoError(t, err)
+	t.Cleanup(s.close)
+	w, err := dial(context.Background(), s.url[len("http://"):])
+	require.NoError(t, err)
+	t.Cleanup(w.close)
+	got, err := w.do(request("POST", "/v1/charges", "stub", `{"amount":5,"currency":"EUR"}`, "Idempotency-Key", "k"))
+	require.NoError(t, err)
+	require.Equal(t, 201, got.status)
+	require.EqualValues(t, 1, s.charges.Load())
+}

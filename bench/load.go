@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"crypto/md5" //nolint:gosec // spreads ids, guards nothing
+	"encoding/hex"
+	"fmt"
+	"os"
+	"strconv"
+)
+
+// What is loaded is numbered from 0. An attempt's ids are made from its number
+// by the loader, by pgbench's scripts and here in the same way.
+
+func md5Of(text string) string {
+	sum := md5.Sum([]byte(text)) //nolint:gosec // spreads ids, guards nothing
+	return hex.EncodeToString(sum[:])
+}
+
+func attemptID(i int) string { return fmt.Sprintf("01900000-0000-7000-8000-%012x", i) }
+func chargeID(i int) string  { return "ch_" + md5Of(strconv.Itoa(i)) }
+func eventID(i int) string   { return "evt_" + md5Of("e"+strconv.Itoa(i)) }
+func attemptUser(i int) string {
+	return "u-" + strconv.Itoa(i)
+}
+func payOrder(i int) string { return fmt.Sprintf("p-%08d", i) }
+func payUser(i int) string  { return "up-" + strconv.Itoa(i) }
+
+// takeAttempts makes sure of n pending attempts that no stage has touched and
+// returns the first one's number.
+func (d *database) takeAttempts(ctx context.Context, n int) (int, error) {
+	if missing := d.attemptsUsed + n - d.attempts; missing > 0 {
+		if err := d.load(ctx, "load_attempts.sql", d.attempts, missing); err != nil {
+			return 0, err
+		}
+		d.attempts += missing
+	}
+	first := d.attemptsUsed
+	d.attemptsUsed += n
+	return first, nil
+}
+
+// takeOrders is takeAttempts for open orders without an attempt.
+func (d *database) takeOrders(ctx context.Context, n int) (int, error) {
+	if missing := d.ordersUsed + n - d.orders; missing > 0 {
+		if err := d.load(ctx, "load_orders.sql", d.orders, missing); err != nil {
+			return 0, err
+		}
+		d.orders += missing
+	}
+	first := d.ordersUsed
+	d.ordersUsed += n
+	return first, nil
+}
+
+// fillInbox adds settled events, numbered from first, in steps that keep the
+// transactions short.
+func (d *database) fillInbox(ctx context.Context, first, n int) error {
+	const step = 100_000
+	for done := 0; done < n; done += step {
+		if err := d.load(ctx, "load_inbox.sql", first+done, min(step, n-done)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// load runs a script that adds n rows from first on. Foreign keys are not
+// checked meanwhile, and nothing waits for the disk: it is no part of what is
+// measured.
+func (d *database) load(ctx context.Context, name string, first, n int) error {
+	text, err := os.ReadFile(d.script(name))
+	if err != nil {
+		return fmt.Errorf("script: %w", err)
+	}
+	begin := "BEGIN; SET LOCAL session_replication_role = replica; SET LOCAL synchronous_commit = off;" +
+		fmt.Sprintf("SET LOCAL bench.first = %d; SET LOCAL bench.last = %d;", first, first+n-1)
+	if err := d.exec(ctx, begin+string(text)+"COMMIT"); err != nil {
+		return err
+	}
+	return d.exec(ctx, "VACUUM (ANALYZE) orders, payment_attempts, attempt_references, attempt_transitions, provider_events")
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+	"golang.org/x/sync/errgroup"
+)
+
+// tally is what became of the shots of a stage.
+type tally struct {
+	shots   []shot
+	answers []answer // of the shots, in their order; the zero answer for one that was not sent
+	elapsed time.Duration
+	latency *hdrhistogram.Histogram // in microseconds
+
+	mu sync.Mutex
+}
+
+func newTally(shots []shot) *tally {
+	return &tally{shots: shots, answers: make([]answer, len(shots)), latency: newHistogram()}
+}
+
+func newHistogram() *hdrhistogram.Histogram { return hdrhistogram.New(1, 60_000_000, 2) }
+
+func (t *tally) merge(h *hdrhistogram.Histogram) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.latency.Merge(h)
+}
+
+// count is how many answers had a status and a result; "" stands for any.
+func (t *tally) count(status int, result string) int {
+	n := 0
+	for _, a := range t.answers {
+		if a.status == status && (result == "" || a.result == result) {
+			n++
+		}
+	}
+	return n
+}
+
+func (t *tally) sent() int { return len(t.answers) - t.count(0, "") }
+
+func (t *tally) rate() float64 { return float64(t.sent()) / t.elapsed.Seconds() }
+
+func (t *tally) quantile(q float64) float64 { return float64(t.latency.ValueAtQuantile(q)) / 1000 }
+
+// closed lets clients send one shot after the other until the window is over or
+// no shot is left; each waits for its answer.
+func closed(ctx context.Context, address string, clients int, window time.Duration, shots []shot) (*tally, error) {
+	t := newTally(shots)
+	var next atomic.Int64
+	return t, t.run(ctx, address, clients, func(w *wire, h *hdrhistogram.Histogram, begun time.Time) error {
+		for since(begun) < window && ctx.Err() == nil {
+			i := int(next.Add(1)) - 1
+			if i >= len(shots) {
+				return nil
+			}
+			sent := now()
+			if err := t.send(w, i); err != nil {
+				return err
+			}
+			_ = h.RecordValue(since(sent).Microseconds())
+		}
+		return ctx.Err()
+	})
+}
+
+// paced sends shots at their time, whether or not the earlier ones are answered.
+// Latency counts from when a shot was due, so that a stall is seen by all that
+// fall into it. It returns how many were answered with 200 within patience.
+func paced(ctx context.Context, address string, rate int, patience time.Duration, shots []shot) (*tally, int, error) {
+	const connections = 512
+	t := newTally(shots)
+	var next, held atomic.Int64
+	err := t.run(ctx, address, connections, func(w *wire, h *hdrhistogram.Histogram, begun time.Time) error {
+		for ctx.Err() == nil {
+			i := int(next.Add(1)) - 1
+			if i >= len(shots) {
+				return nil
+			}
+			due := begun.Add(time.Duration(i) * time.Second / time.Duration(rate))
+			if err := wait(ctx, due.Sub(now())); err != nil {
+				return err
+			}
+			if err := t.send(w, i); err != nil {
+				return err
+			}
+			took := since(due)
+			_ = h.RecordValue(took.Microseconds())
+			if took <= patience && t.answers[i].status == 200 {
+				held.Add(1)
+			}
+		}
+		return ctx.Err()
+	})
+	return t, int(held.Load()), err
+}
+
+func (t *tally) send(w *wire, i int) (err error) {
+	t.answers[i], err = w.do(t.shots[i].request)
+	return err
+}
+
+// run connects all clients before the clock starts.
+func (t *tally) run(ctx context.Context, address string, clients int, work func(*wire, *hdrhistogram.Histogram, time.Time) error) error {
+	wires := make([]*wire, clients)
+	for i := range wires {
+		w, err := dial(ctx, address)
+		if err != nil {
+			return fmt.Errorf("client %d: %w", i, err)
+		}
+		defer w.close()
+		wires[i] = w
+	}
+	begun := now()
+	var group errgroup.Group
+	for _, w := range wires {
+		group.Go(func() error {
+			h := newHistogram()
+			defer t.merge(h)
+			return work(w, h, begun)
+		})
+	}
+	err := group.Wait()
+	t.elapsed = since(begun)
+	return err //nolint:wrapcheck // each client wraps its own
+}

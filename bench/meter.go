@@ -1,0 +1,92 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// usage is what has been used up since the processes started.
+type usage struct {
+	server, database time.Duration // processor time
+	wal              int64         // bytes
+	mallocs          float64       // of the server
+}
+
+func (u usage) minus(v usage) usage {
+	return usage{u.server - v.server, u.database - v.database, u.wal - v.wal, u.mallocs - v.mallocs}
+}
+
+// usage reads the processor time of both sides, the database's log of changes,
+// and what the program says of its memory. The server is nil for pgbench.
+func (r *rig) usage(ctx context.Context, s *server) (usage, error) {
+	u := usage{database: treeTime(r.pg.Pid())}
+	if err := r.admin.QueryRow(ctx, "SELECT (pg_current_wal_lsn() - '0/0')::bigint").Scan(&u.wal); err != nil {
+		return u, fmt.Errorf("read the log's position: %w", err)
+	}
+	if s == nil {
+		return u, nil
+	}
+	u.server = treeTime(s.cmd.Process.Pid)
+	resp, err := s.get(ctx, "/metrics")
+	if err != nil {
+		return u, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	lines := bufio.NewScanner(resp.Body)
+	for lines.Scan() {
+		if value, ok := strings.CutPrefix(lines.Text(), "go_memstats_mallocs_total "); ok {
+			u.mallocs, _ = strconv.ParseFloat(value, 64)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return u, fmt.Errorf("read the metrics: %w", err)
+	}
+	return u, nil
+}
+
+// tick is the unit of processor time in /proc, on every Linux that Go runs on.
+const tick = 10 * time.Millisecond
+
+// treeTime is the processor time of a process, its children, and those of them
+// that have ended. It is 0 where there is no /proc.
+func treeTime(pid int) time.Duration {
+	_, ticks := readStat(pid)
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, name := range stats {
+		child, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+		if err != nil {
+			continue
+		}
+		if parent, own := readStat(child); parent == pid {
+			ticks += own
+		}
+	}
+	return time.Duration(ticks) * tick
+}
+
+// readStat reads the parent and the ticks, children that have ended included.
+// The name, in brackets, may hold anything.
+func readStat(pid int) (parent, ticks int) {
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	if err != nil {
+		return 0, 0
+	}
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	const parentField, firstTime, lastTime = 1, 11, 14
+	if len(fields) <= lastTime {
+		return 0, 0
+	}
+	for _, field := range fields[firstTime : lastTime+1] {
+		n, _ := strconv.Atoi(field)
+		ticks += n
+	}
+	parent, _ = strconv.Atoi(fields[parentField])
+	return parent, ticks
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The parts of a run, in their order.
+const (
+	partWebhooks = "webhooks"
+	partOpen     = "open"
+	partPays     = "pays"
+	partInbox    = "inbox"
+)
+
+type options struct {
+	rounds  int
+	window  time.Duration
+	quick   bool
+	inbox   int
+	open    int
+	dir     string
+	doc     string
+	profile string
+	path    string
+	set     string
+	parts   []string
+}
+
+func parse(args []string) (options, error) {
+	var o options
+	f := flag.NewFlagSet("bench", flag.ContinueOnError)
+	seconds := f.Float64("seconds", 5, "how long each stage is measured")
+	parts := f.String("only", strings.Join([]string{partWebhooks, partOpen, partPays, partInbox}, ","), "the parts to run")
+	f.IntVar(&o.rounds, "rounds", 5, "how often each stage is measured")
+	f.BoolVar(&o.quick, "quick", false, "one round of one second a stage, a small inbox, nothing written")
+	f.IntVar(&o.inbox, "inbox", 1_000_000, "how many events the inbox holds at last (up to 10 million)")
+	f.IntVar(&o.open, "open", 5000, "webhooks a second in the open loop")
+	f.StringVar(&o.dir, "dir", ".paylatch", "where the databases of the run live meanwhile")
+	f.StringVar(&o.doc, "doc", "docs/performance.md", "the page whose tables are written; empty: none")
+	f.StringVar(&o.profile, "profile", "", "write profiles of the webhooks' way into this directory, and measure nothing else")
+	f.StringVar(&o.path, "path", partWebhooks, "what is profiled: webhooks, pays, replays or reads")
+	f.StringVar(&o.set, "set", "", "a PostgreSQL setting, NAME=VALUE, to try out on the program's sessions; writes nothing")
+	if err := f.Parse(args); err != nil {
+		return o, fmt.Errorf("options: %w", err)
+	}
+	o.window = time.Duration(*seconds * float64(time.Second))
+	o.parts = strings.Split(*parts, ",")
+	if o.quick {
+		o.rounds, o.window, o.doc, o.inbox = 1, time.Second, "", min(o.inbox, 200_000)
+	}
+	if o.set != "" {
+		o.doc = ""
+	}
+	if o.rounds < 1 || o.window <= 0 || o.inbox < 0 || o.inbox > 10_000_000 || o.open < 1 {
+		return o, fmt.Errorf("options: out of range: %v", args)
+	}
+	return o, nil
+}
+
+func (o options) runs(part string) bool { return slices.Contains(o.parts, part) }

@@ -1,0 +1,32 @@
+\set n :n + 1
+\set i :base + :n * :clients + :client_id
+BEGIN;
+INSERT INTO idempotency_keys (user_id, endpoint, key, request_hash, answered, status, subject, lease_until, created_at, expires_at)
+VALUES ('up-' || :i::bigint::text, 'POST /v1/orders/p-' || lpad(:i::bigint::text, 8, '0') || '/pay', 'bench-pay-' || :i::bigint::text, sha256(:i::bigint::text::bytea), true, 201,
+    '01900000-0000-7000-8000-000000000001', now() + interval '30 seconds', now(), now() + interval '30 days')
+ON CONFLICT DO NOTHING;
+SELECT order_id, user_id, amount, currency FROM orders WHERE order_id = 'p-' || lpad(:i::bigint::text, 8, '0') FOR NO KEY UPDATE \gset
+SELECT count(*) AS attempts FROM (SELECT FROM payment_attempts WHERE order_id = :order_id::text FOR NO KEY UPDATE) a \gset
+INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, status, stage, amount, currency,
+    sealed_token, lease_until, next_check_at, created_at, updated_at)
+VALUES (:order_id::text, gen_random_uuid(), :user_id::text, 'bench-pay-' || :i::bigint::text, sha256(:i::bigint::text::bytea), 'stub', 'pending', 'requested',
+    :amount::bigint, :currency::text, decode(repeat('5a', 40), 'hex'), now() + interval '30 seconds', now() + interval '30 seconds', now(), now())
+RETURNING attempt_id \gset
+INSERT INTO attempt_references (account, reference, order_id, attempt_id) VALUES ('stub', :attempt_id::uuid::text, :order_id::text, :attempt_id::uuid);
+INSERT INTO attempt_transitions (order_id, attempt_id, version, from_stage, to_stage, cause, cause_id, detail, at)
+VALUES (:order_id::text, :attempt_id::uuid, 1, '', 'requested', 'pay', 'bench-pay-' || :i::bigint::text, '{}', now());
+COMMIT;
+BEGIN;
+SELECT version FROM payment_attempts WHERE attempt_id = :attempt_id::uuid FOR NO KEY UPDATE \gset
+UPDATE payment_attempts SET status = 'succeeded', stage = 'final', amount_authorized = amount, amount_captured = amount, version = version + 1,
+    next_check_at = NULL, updated_at = now(), finalized_at = now(),
+    provider_payment_id = 'ch_' || md5('pay' || :i::bigint::text), sealed_token = NULL, lease_until = NULL
+WHERE order_id = :order_id::text AND attempt_id = :attempt_id::uuid AND version = :version::int;
+INSERT INTO attempt_transitions (order_id, attempt_id, version, from_stage, to_stage, cause, cause_id, detail, at)
+VALUES (:order_id::text, :attempt_id::uuid, 2, 'requested', 'succeeded', 'call', 'bench-pay-' || :i::bigint::text, '{"news": "succeeded", "provider_payment_id": "ch_0123456789abcdef0123456789abcdef", "authorized": 1999, "captured": 1999}', now());
+INSERT INTO attempt_references (account, reference, order_id, attempt_id) VALUES ('stub', 'ch_' || md5('pay' || :i::bigint::text), :order_id::text, :attempt_id::uuid)
+ON CONFLICT DO NOTHING;
+INSERT INTO outbox (message_id, order_id, attempt_id, type, version, payload, created_at)
+VALUES (gen_random_uuid(), :order_id::text, :attempt_id::uuid, 'payment_attempt.succeeded', 2,
+    '{"payment_attempt_id": "01900000-0000-7000-8000-000000000001", "order_id": "o-00000001", "user_id": "u-1", "status": "succeeded", "stage": "final", "amount": 1999, "currency": "EUR", "amount_captured": 1999, "amount_refunded": 0, "provider_payment_id": "ch_0123456789abcdef0123456789abcdef", "version": 3, "at": "2026-01-01T00:00:00.000000Z"}', now());
+COMMIT;

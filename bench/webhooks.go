@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// What the first round prepares for, a second, by clients.
+func expected(clients int) float64 {
+	switch {
+	case clients == 1:
+		return 2500
+	case clients <= 16:
+		return 8000
+	}
+	return 16_000
+}
+
+// webhooks measures both sides under more and more clients. PostgreSQL as it
+// comes does not let 256 in.
+func (s *stage) webhooks(ctx context.Context) error {
+	for _, clients := range []int{1, 16, 64, 256} {
+		if clients < 100 {
+			if err := s.pgbenchHooks(ctx, pgTransaction, "transaction.sql", clients); err != nil {
+				return err
+			}
+			if err := s.pgbenchHooks(ctx, pgStatement, "statement.sql", clients); err != nil {
+				return err
+			}
+		}
+		if err := s.closedHooks(ctx, ourHooks, clients, 0); err != nil {
+			return err
+		}
+	}
+	return s.closedHooks(ctx, ourRepeats, 64, 0.3)
+}
+
+// pgbenchHooks runs again with more attempts if it has run out of them.
+func (s *stage) pgbenchHooks(ctx context.Context, series, script string, clients int) error {
+	for budget := s.budget(series, clients, expected(clients)/2); ; budget *= 2 {
+		base, err := s.theirs.takeAttempts(ctx, budget)
+		if err != nil {
+			return err
+		}
+		_, err = s.pgbenchProved(ctx, series, pgbenchRun{script: script, clients: clients, base: base}, proveHooks)
+		if !errors.Is(err, errRanOut) {
+			return err
+		}
+	}
+}
+
+// pgbenchProved runs a script that writes, and counts what it has written.
+func (s *stage) pgbenchProved(ctx context.Context, series string, p pgbenchRun, prove func(before, after rows, n int64) error) (pgbenchResult, error) {
+	var result pgbenchResult
+	before, err := s.theirs.rows(ctx)
+	if err != nil {
+		return result, err
+	}
+	used, err := s.during(ctx, s.theirs, nil, func() (err error) {
+		result, err = s.pgbench(ctx, s.theirs, p)
+		return err
+	})
+	if err != nil {
+		return result, err
+	}
+	after, err := s.theirs.rows(ctx)
+	if err != nil {
+		return result, err
+	}
+	s.figures.usage(series, p.clients, used, result.done)
+	s.note(series, p.clients, result.rate)
+	return result, prove(before, after, result.done)
+}
+
+// during puts the database to rest, and returns what the work used.
+func (s *stage) during(ctx context.Context, d *database, server *server, work func() error) (usage, error) {
+	if err := d.settle(ctx); err != nil {
+		return usage{}, err
+	}
+	before, err := s.usage(ctx, server)
+	if err != nil {
+		return usage{}, err
+	}
+	if err := work(); err != nil {
+		return usage{}, err
+	}
+	after, err := s.usage(ctx, server)
+	return after.minus(before), err
+}
+
+func (s *stage) closedHooks(ctx context.Context, series string, clients int, repeats float64) error {
+	run, err := s.hooks(ctx, hookRun{
+		clients: clients, window: s.opts.window, repeats: repeats, budget: s.budget(series, clients, expected(clients)),
+	})
+	if err != nil {
+		return fmt.Errorf("%s, %d clients: %w", series, clients, err)
+	}
+	s.tell(series, clients, run)
+	s.note(series, clients, run.rate())
+	return nil
+}
+
+// hookRun is a stage of webhooks: closed, or paced at a rate.
+type hookRun struct {
+	clients int
+	window  time.Duration
+	repeats float64
+	budget  int
+	pace    int
+}
+
+// hookResult is a tally whose work was found to be done.
+type hookResult struct {
+	*tally
+	used    usage
+	commits int64
+	held    int
+}
+
+func (s *stage) hooks(ctx context.Context, h hookRun) (hookResult, error) {
+	var r hookResult
+	budget := max(h.budget, 2000)
+	base, err := s.ours.takeAttempts(ctx, budget)
+	if err != nil {
+		return r, err
+	}
+	shots, err := hooks(s.server.address, base, budget, h.repeats)
+	if err != nil {
+		return r, err
+	}
+	before, err := s.ours.rows(ctx)
+	if err != nil {
+		return r, err
+	}
+	r.used, err = s.during(ctx, s.ours, s.server, func() (err error) {
+		if h.pace > 0 {
+			r.tally, r.held, err = paced(ctx, s.server.address, h.pace, time.Second, shots)
+			return err
+		}
+		r.tally, err = closed(ctx, s.server.address, h.clients, h.window, shots)
+		return err
+	})
+	if err != nil {
+		return r, err
+	}
+	return r, s.prove(ctx, before, &r)
+}
+
+// prove is content if every webhook was acknowledged and is on disk; only an
+// overload may have been refused.
+func (s *stage) prove(ctx context.Context, before rows, r *hookResult) (err error) {
+	if odd := r.sent() - r.count(http.StatusOK, "") - r.count(http.StatusServiceUnavailable, ""); odd > 0 {
+		return fmt.Errorf("%w: %d answers are neither 200 nor 503", errProof, odd)
+	}
+	if known := r.count(http.StatusOK, applied) + r.count(http.StatusOK, duplicate); known != r.count(http.StatusOK, "") {
+		return fmt.Errorf("%w: %d verdicts are unexpected", errProof, r.count(http.StatusOK, "")-known)
+	}
+	after, err := s.ours.rows(ctx)
+	if err != nil {
+		return err
+	}
+	if err := proveHooks(before, after, int64(r.count(http.StatusOK, applied))); err != nil {
+		return err
+	}
+	r.commits, err = s.ours.proveAcks(ctx, r.tally)
+	return err
+}
+
+func (s *stage) tell(series string, clients int, r hookResult) {
+	s.figures.add(series, clients, p50, r.quantile(50))
+	s.figures.add(series, clients, p99, r.quantile(99))
+	s.figures.add(series, clients, perCommit, float64(r.count(http.StatusOK, applied))/float64(max(r.commits, 1)))
+	s.figures.usage(series, clients, r.used, int64(r.sent()))
+}
+
+// openLoop sends webhooks at a fixed pace, as providers do.
+func (s *stage) openLoop(ctx context.Context) error {
+	n := int(float64(s.opts.open) * s.opts.window.Seconds())
+	r, err := s.hooks(ctx, hookRun{budget: n, pace: s.opts.open})
+	if err != nil {
+		return err
+	}
+	s.tell(ourOpen, 0, r)
+	s.figures.add(ourOpen, 0, held, float64(r.held)/float64(len(r.shots)))
+	s.note(ourOpen, 0, r.rate())
+	return nil
+}
+
+// inbox measures the rate while the table of events grows.
+func (s *stage) inbox(ctx context.Context) error {
+	if err := s.warmUp(ctx); err != nil {
+		return err
+	}
+	filled := 0
+	for _, size := range []int{0, s.opts.inbox / 10, s.opts.inbox} {
+		if err := s.ours.fillInbox(ctx, filled, size-filled); err != nil {
+			return err
+		}
+		filled = size
+		for range s.opts.rounds {
+			r, err := s.hooks(ctx, hookRun{clients: 64, window: s.opts.window, budget: s.budget(ourHooks, 64, expected(64))})
+			if err != nil {
+				return err
+			}
+			s.tell(ourInbox, size, r)
+			s.figures.add(ourInbox, size, rate, r.rate())
+			s.say("  inbox of %-22s   64 clients %9s/s", thousands(int64(size)), number(r.rate()))
+		}
+	}
+	return nil
+}

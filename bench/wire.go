@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http/httputil"
+	"strconv"
+	"time"
+)
+
+// answer is what counts of a response: its status and what the program says
+// that it did, by Webhook-Result or Idempotency-Result.
+type answer struct {
+	status int
+	result string
+}
+
+// wire is one kept-alive HTTP/1.1 connection that sends requests as they are. It
+// does little, since it shares the processors with what is measured.
+type wire struct {
+	conn net.Conn
+	in   *bufio.Reader
+}
+
+const requestLimit = 30 * time.Second
+
+func dial(ctx context.Context, address string) (*wire, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the program: %w", err)
+	}
+	return &wire{conn, bufio.NewReaderSize(conn, 4<<10)}, nil
+}
+
+func (w *wire) close() { _ = w.conn.Close() }
+
+// do sends a request that is complete, and reads the whole response.
+func (w *wire) do(request []byte) (answer, error) {
+	if err := w.conn.SetDeadline(now().Add(requestLimit)); err != nil {
+		return answer{}, fmt.Errorf("send a request: %w", err)
+	}
+	if _, err := w.conn.Write(request); err != nil {
+		return answer{}, fmt.Errorf("send a request: %w", err)
+	}
+	a, length, err := w.head()
+	if err != nil {
+		return a, fmt.Errorf("read an answer: %w", err)
+	}
+	if length >= 0 {
+		_, err = w.in.Discard(length)
+	} else if _, err = io.Copy(io.Discard, httputil.NewChunkedReader(w.in)); err == nil {
+		_, err = w.in.ReadSlice('\n')
+	}
+	if err != nil {
+		return a, fmt.Errorf("read an answer: %w", err)
+	}
+	return a, nil
+}
+
+var errNoHTTP = errors.New("this is no HTTP")
+
+// head reads the status and the headers. The length is -1 for a chunked body.
+func (w *wire) head() (a answer, length int, err error) {
+	line, err := w.line()
+	if err != nil {
+		return a, 0, err
+	}
+	if len(line) < len("HTTP/1.1 200") {
+		return a, 0, errNoHTTP
+	}
+	if a.status, err = strconv.Atoi(string(line[9:12])); err != nil {
+		return a, 0, errNoHTTP
+	}
+	for {
+		line, err := w.line()
+		if err != nil {
+			return a, 0, err
+		}
+		name, value, found := bytes.Cut(line, []byte(": "))
+		if !found {
+			return a, length, nil
+		}
+		switch string(name) {
+		case "Content-Length":
+			length, err = strconv.Atoi(string(value))
+		case "Transfer-Encoding":
+			length = -1
+		case "Webhook-Result", "Idempotency-Result":
+			a.result = known(value)
+		}
+		if err != nil {
+			return a, 0, errNoHTTP
+		}
+	}
+}
+
+// line reads a line, which is valid until the next read.
+func (w *wire) line() ([]byte, error) {
+	line, err := w.in.ReadSlice('\n')
+	if err != nil {
+		return nil, fmt.Errorf("read a line: %w", err)
+	}
+	return bytes.TrimRight(line, "\r\n"), nil
+}
+
+// What the program may say that it did.
+const (
+	applied   = "applied"
+	duplicate = "duplicate"
+	created   = "created"
+	reused    = "reused"
+)
+
+// known saves an allocation for what comes all the time.
+func known(result []byte) string {
+	switch string(result) {
+	case applied:
+		return applied
+	case duplicate:
+		return duplicate
+	case created:
+		return created
+	case reused:
+		return reused
+	}
+	return string(result)
+}

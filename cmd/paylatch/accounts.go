@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// maxCertificate bounds a downloaded certificate chain, in bytes.
+const maxCertificate = 256 << 10
+
+// accounts turns the configured accounts into what charges them and what takes
+// their webhooks.
+func accounts(cfg *config.Config, client *http.Client) (map[string]payment.Account, map[string]api.Account, error) {
+	charged := make(map[string]payment.Account, len(cfg.Accounts))
+	heard := make(map[string]api.Account, len(cfg.Accounts))
+	for _, a := range cfg.Accounts {
+		out := payment.Account{AutoRefund: a.LateSuccess == "auto_refund", Live: a.Live()}
+		if a.CanCharge() {
+			p, err := provider.New(a.Kind, provider.Settings{
+				BaseURL: a.BaseURL, APIKey: string(a.APIKey), Params: a.Credentials(), Client: client,
+			})
+			if err != nil && !errors.Is(err, provider.ErrNoAdapter) {
+				return nil, nil, fmt.Errorf("account %s: %w", a.Name, err)
+			}
+			out.Provider = p
+		}
+		charged[a.Name] = out
+		if !a.TakesWebhooks() {
+			continue
+		}
+		v, err := verifier(a, client)
+		if err != nil {
+			return nil, nil, fmt.Errorf("account %s: %w", a.Name, err)
+		}
+		heard[a.Name] = api.Account{Verifier: v, PublicURL: a.PublicURL}
+	}
+	return charged, heard, nil
+}
+
+func verifier(a config.Account, client *http.Client) (webhooks.Verifier, error) {
+	c, err := a.Webhooks()
+	if err != nil {
+		return nil, err
+	}
+	c.Certificate = func(ctx context.Context, url string) ([]byte, error) { return certificate(ctx, client, url) }
+	return webhooks.New(a.Kind, c)
+}
+
+func certificate(ctx context.Context, client *http.Client, url string) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, fmt.Errorf("fetch a certificate: %w", err)
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("%w: fetch a certificate: %w", webhooks.ErrUnavailable, err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%w: a certificate's address answers %d", webhooks.ErrUnavailable, resp.StatusCode)
+	}
+	pem, err := io.ReadAll(io.LimitReader(resp.Body, maxCertificate))
+	if err != nil {
+		return nil, fmt.Errorf("%w: read a certificate: %w", webhooks.ErrUnavailable, err)
+	}
+	return pem, nil
+}

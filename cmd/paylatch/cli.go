@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/paylatch/paylatch/internal/config"
+)
+
+// The exit codes, see API "Running it".
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// cli is the command line: a field a command.
+type cli struct {
+	Config  string           `help:"Configuration; by default $$PAYLATCH_CONFIG, or paylatch.yaml if it exists." placeholder:"FILE"`
+	Version kong.VersionFlag `help:"Print the version."`
+
+	Dev         devCmd         `cmd:"" help:"Run everything on this machine: a private PostgreSQL, the service, the sandbox provider."`
+	Serve       serveCmd       `cmd:"" help:"Run the service."`
+	Migrate     migrateCmd     `cmd:"" help:"Bring the database's schema up to date, or show where it stands."`
+	Token       tokenCmd       `cmd:"" help:"Print a token."`
+	Sandbox     sandboxCmd     `cmd:"" help:"Run the payment provider that misbehaves on request."`
+	Healthcheck healthcheckCmd `cmd:"" help:"Ask the service on this machine whether it is alive."`
+}
+
+// app is what every command gets.
+type app struct {
+	configFile     string
+	environ        []string
+	stdout, stderr io.Writer
+}
+
+// read returns the configuration for a command that is not the service.
+func (a *app) read() (*config.Config, error) { return config.Read(a.configFile, a.environ) }
+
+// run runs the command that args name and returns the exit code.
+func (a *app) run(args []string) int {
+	var c cli
+	parser, err := kong.New(&c, kong.Name("paylatch"), kong.Description("Takes payments exactly once."),
+		kong.Vars{"version": version}, kong.Writers(a.stdout, a.stderr))
+	if err != nil {
+		panic(err) // the struct above is wrong
+	}
+	command, err := parser.Parse(args)
+	if err != nil {
+		return a.report(usageError{err})
+	}
+	a.configFile = c.Config
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	command.BindTo(ctx, (*context.Context)(nil))
+	return a.report(command.Run(a))
+}
+
+// usageError is a command that can't be meant as it was written.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// report says what went wrong and returns the exit code for it. Mistakes in the
+// configuration are printed as they are, one a line.
+func (a *app) report(err error) int {
+	var mistakes config.Mistakes
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &mistakes):
+		_, _ = fmt.Fprintln(a.stderr, mistakes)
+		return exitUsage
+	}
+	_, _ = fmt.Fprintln(a.stderr, "paylatch:", err)
+	if errors.As(err, new(usageError)) {
+		return exitUsage
+	}
+	return exitFailed
+}

@@ -1,0 +1,27 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/devpg"
+)
+
+// withDatabase calls do with the address of the configured database, or of the
+// private one under data_dir, which runs only meanwhile.
+func withDatabase(ctx context.Context, c *config.Config, do func(dsn string) error) (err error) {
+	if c.DatabaseURL != "" {
+		return do(string(c.DatabaseURL))
+	}
+	server, err := devpg.Start(ctx, devpg.Config{Dir: filepath.Join(c.DataDir, "postgres")})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if stopped := server.Stop(); err == nil {
+			err = stopped
+		}
+	}()
+	return do(server.DSN("postgres"))
+}

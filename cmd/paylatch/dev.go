@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/sandbox"
+)
+
+type devCmd struct {
+	SandboxListen string `default:"127.0.0.1:9090" placeholder:"HOST:PORT" help:"Where the sandbox provider listens (${default})."`
+}
+
+// Run starts everything on this machine and prints how to use it.
+func (c *devCmd) Run(ctx context.Context, a *app) error {
+	cfg, err := a.read()
+	if err != nil {
+		return err
+	}
+	secret, err := c.complete(cfg, a.environ)
+	if err != nil {
+		return err
+	}
+	log := newLogger(cfg.Log, a.stderr)
+	return withDatabase(ctx, cfg, func(dsn string) error {
+		group, ctx := errgroup.WithContext(ctx)
+		group.Go(func() error { return c.provide(ctx, cfg, secret, log) })
+		group.Go(func() error {
+			return serve(ctx, cfg, dsn, true, log, func(at net.Addr) error { return welcome(a.stdout, cfg, at, c.SandboxListen) })
+		})
+		return group.Wait()
+	})
+}
+
+// provide runs the sandbox provider beside the service.
+func (c *devCmd) provide(ctx context.Context, cfg *config.Config, secret string, log zerolog.Logger) error {
+	l, err := listen(ctx, c.SandboxListen)
+	if err != nil {
+		return fmt.Errorf("the sandbox provider: %w (--sandbox-listen chooses another place)", err)
+	}
+	box, err := sandbox.New(sandbox.Options{
+		StateFile: filepath.Join(cfg.DataDir, "sandbox.journal"), PublicURL: "http://" + c.SandboxListen,
+		WebhookURL: baseURL(cfg.Listen) + "/webhooks/" + devAccount, WebhookSecret: secret,
+		Log: func(err error) { log.Warn().Err(err).Msg("webhook not delivered") },
+	})
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	return errors.Join(runSandbox(ctx, box, l, cfg.ShutdownTimeout), box.Close())
+}
+
+// complete fills in what a configuration for this machine lacks. The secrets are
+// made once and kept, so that tokens and links outlive a restart.
+func (c *devCmd) complete(cfg *config.Config, environ []string) (webhookSecret string, err error) {
+	if cfg.Auth.HS256Secret == "" {
+		secret, err := keptSecret(devTokenFile(cfg))
+		if err != nil {
+			return "", err
+		}
+		cfg.Auth.HS256Secret = config.Secret(secret)
+	}
+	webhookSecret, err = keptSecret(filepath.Join(cfg.DataDir, "dev-webhook-secret"))
+	if err != nil {
+		return "", err
+	}
+	webhookSecret = "whsec_" + webhookSecret
+	for _, a := range cfg.Accounts {
+		if a.Name == devAccount && len(a.WebhookSecrets) > 0 {
+			return string(a.WebhookSecrets[0]), nil
+		}
+	}
+	cfg.Accounts = append(cfg.Accounts, config.Account{
+		Name: devAccount, Kind: "sandbox", BaseURL: "http://" + c.SandboxListen, LateSuccess: "manual",
+		WebhookSecrets: []config.Secret{config.Secret(webhookSecret)},
+	})
+	if cfg.DefaultAccount == "" {
+		cfg.DefaultAccount = devAccount
+	}
+	if !slices.ContainsFunc(environ, func(v string) bool { return strings.HasPrefix(v, "PAYLATCH_LOG_FORMAT=") }) {
+		cfg.Log.Format = "console"
+	}
+	return webhookSecret, nil
+}
+
+func devTokenFile(cfg *config.Config) string { return filepath.Join(cfg.DataDir, "dev-token-secret") }
+
+// devTokenSecret is what tokens of `paylatch dev` are signed with; empty if it
+// never ran here.
+func devTokenSecret(cfg *config.Config) config.Secret {
+	text, _ := os.ReadFile(devTokenFile(cfg))
+	return config.Secret(strings.TrimSpace(string(text)))
+}
+
+// devAccount is the account at the sandbox provider of this machine.
+const devAccount = "sandbox"
+
+const secretLength = 32
+
+func keptSecret(path string) (string, error) {
+	text, err := os.ReadFile(path) //nolint:gosec // a file of our own
+	if err == nil {
+		return strings.TrimSpace(string(text)), nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("read a secret: %w", err)
+	}
+	raw := make([]byte, secretLength)
+	_, _ = rand.Read(raw)
+	secret := base64.StdEncoding.EncodeToString(raw)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return "", fmt.Errorf("keep a secret: %w", err)
+	}
+	if err := os.WriteFile(path, []byte(secret+"\n"), 0o600); err != nil {
+		return "", fmt.Errorf("keep a secret: %w", err)
+	}
+	return secret, nil
+}
+
+func baseURL(listen string) string {
+	host, port, _ := net.SplitHostPort(listen)
+	if host == "" || host == "0.0.0.0" || host == "::" {
+		host = "127.0.0.1"
+	}
+	return "http://" + net.JoinHostPort(host, port)
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+)
+
+type healthcheckCmd struct {
+	Timeout time.Duration `default:"3s" help:"How long to wait for the answer (${default})."`
+}
+
+// Run asks /healthz where the configuration says that the service listens.
+func (c *healthcheckCmd) Run(ctx context.Context, a *app) error {
+	cfg, err := a.read()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+dialable(cfg.Listen)+"/healthz", nil)
+	if err != nil {
+		return fmt.Errorf("healthcheck: %w", err)
+	}
+	client := &http.Client{Transport: &http.Transport{}} // no proxy: the service is on this machine
+	resp, err := client.Do(req)
+	if err != nil {
+		return fmt.Errorf("healthcheck: %w", err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("healthcheck: the service answered with %s", resp.Status)
+	}
+	return nil
+}
+
+// dialable turns an address that means every interface into one to call.
+func dialable(listen string) string {
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return listen
+	}
+	switch host {
+	case "", "0.0.0.0":
+		host = "127.0.0.1"
+	case "::":
+		host = "::1"
+	}
+	return net.JoinHostPort(host, port)
+}

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+)
+
+func listen(ctx context.Context, address string) (net.Listener, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listen: %w", err)
+	}
+	return l, nil
+}
+
+// serveUntil answers on l until ctx ends, then lets requests that are under way
+// end for as long as grace. It returns nil if all of them did.
+func serveUntil(ctx context.Context, s *http.Server, l net.Listener, grace time.Duration) error {
+	failed := make(chan error, 1)
+	go func() { failed <- s.Serve(l) }()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	rest, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	err := s.Shutdown(rest)
+	if err != nil {
+		err = errors.Join(fmt.Errorf("requests were cut off: %w", err), s.Close())
+	}
+	if served := <-failed; err == nil && !errors.Is(served, http.ErrServerClosed) {
+		err = fmt.Errorf("serve: %w", served)
+	}
+	return err
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/internal/auth"
+	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/metrics"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/provider"
+	"github.com/paylatch/paylatch/internal/worker"
+)
+
+// instance is the service, wired. This is the only place where its sides meet.
+type instance struct {
+	cfg     *config.Config
+	log     zerolog.Logger
+	store   *postgres.Store
+	auth    *auth.Authenticator
+	service *payment.Service
+	workers *worker.Supervisor
+	handler http.Handler
+}
+
+func newInstance(ctx context.Context, cfg *config.Config, url string, log zerolog.Logger) (*instance, error) {
+	in := &instance{cfg: cfg, log: log}
+	root, err := auth.RootSecret(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if in.store, err = postgres.Open(ctx, url); err != nil {
+		return nil, err
+	}
+	in.auth, err = auth.New(auth.Options{
+		HS256Secret: []byte(cfg.Auth.HS256Secret), JWKSURL: cfg.Auth.JWKSURL,
+		Issuer: cfg.Auth.Issuer, Audience: cfg.Auth.Audience, Root: root,
+		Log: func(err error) {
+			log.Warn().Err(err).Msg("the keys of the JWKS address were not fetched; the last ones go on being used")
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	charged, heard, err := accounts(cfg, provider.NewHTTPClient())
+	if err != nil {
+		return nil, err
+	}
+	if in.service, err = newService(cfg, in.store, charged, root); err != nil {
+		return nil, err
+	}
+	counted := metrics.New(metrics.Options{Keys: in.store.KeysEstimate, Now: time.Now})
+	in.workers = worker.New(log, worker.Reconcile(in.service, cfg.Reconcile.Every, log),
+		worker.ReconcileRefunds(in.service, cfg.Reconcile.Every, log), worker.RetryParked(in.service),
+		worker.PurgeKeys(in.store, counted.Purged))
+	in.handler = api.New(api.Options{
+		Payments: in.service, Auth: in.auth, Accounts: heard, Ready: in.ready(), Log: log,
+		Metrics: counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: cfg.TrustedProxies,
+	})
+	return in, nil
+}
+
+func newService(cfg *config.Config, store *postgres.Store, charged map[string]payment.Account, root []byte) (*payment.Service, error) {
+	sealer, err := auth.NewSealer(root)
+	if err != nil {
+		return nil, err
+	}
+	return payment.New(payment.Options{
+		Store: store, Accounts: charged, DefaultAccount: cfg.DefaultAccount,
+		Wait: cfg.Idempotency.Wait, Lease: cfg.Idempotency.Lease, ProviderTimeout: cfg.ProviderTimeout,
+		Quota:        idempotency.Quota{NewKeys: cfg.Idempotency.Quota.NewKeys, Per: cfg.Idempotency.Quota.Per},
+		RecheckAfter: cfg.Reconcile.After, Seal: sealer.SealToken, Open: sealer.OpenToken, Now: time.Now,
+	}), nil
+}
+
+var errUnhealthy = errors.New("a background loop keeps failing")
+
+func (in *instance) ready() []api.Check {
+	return []api.Check{
+		{Name: "database", Run: in.store.Ping},
+		{Name: "migrations", Run: in.store.Migrated},
+		{Name: "workers", Run: func(context.Context) error {
+			if names := in.workers.Unhealthy(); len(names) > 0 {
+				return fmt.Errorf("%w: %v", errUnhealthy, names)
+			}
+			return nil
+		}},
+	}
+}
+
+// run serves until ctx ends. It then stops accepting, lets requests and the
+// workers' calls under way end, and last stops the committer, which acknowledges
+// what it has taken.
+func (in *instance) run(ctx context.Context, listener net.Listener) error {
+	defer in.store.Close()
+	workers, stopWorkers := context.WithCancel(ctx)
+	committer, stopCommitter := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopCommitter()
+	defer stopWorkers()
+
+	var working, committing sync.WaitGroup
+	committing.Go(func() { _ = in.service.Run(committer) })
+	working.Go(func() { _ = in.workers.Run(workers) })
+	working.Go(func() { _ = in.auth.Run(workers) })
+
+	in.log.Info().Stringer("listen", listener.Addr()).Str("version", version).Msg("serving")
+	err := serveUntil(ctx, api.NewHTTPServer(in.cfg.Listen, in.handler), listener, in.cfg.ShutdownTimeout)
+	stopWorkers()
+	working.Wait()
+	stopCommitter()
+	committing.Wait()
+	in.log.Info().Msg("stopped")
+	return err
+}

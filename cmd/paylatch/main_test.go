@@ -1,0 +1,109 @@
+package main_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// binary is the program under test, as a user has it.
+var binary string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "paylatch-test-")
+	if err != nil {
+		panic(err)
+	}
+	binary = filepath.Join(dir, "paylatch")
+	args := []string{"build", "-ldflags", "-X main.version=v1.2.3", "-o", binary, "."}
+	if out, err := exec.CommandContext(context.Background(), "go", args...).CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "%s\n", out)
+		os.Exit(1)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// command prepares the binary in a directory of its own, with no other
+// configuration than environ.
+func command(t *testing.T, environ []string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), binary, args...)
+	cmd.Dir = t.TempDir()
+	clean := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PAYLATCH_") })
+	cmd.Env = append(clean, environ...)
+	return cmd
+}
+
+// run runs the binary to its end.
+func run(t *testing.T, environ []string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	cmd := command(t, environ, args...)
+	return finish(t, cmd)
+}
+
+func finish(t *testing.T, cmd *exec.Cmd) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	if err != nil && !errors.As(err, new(*exec.ExitError)) {
+		require.NoError(t, err)
+	}
+	return cmd.ProcessState.ExitCode(), out.String(), errs.String()
+}
+
+func TestUsage(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		args   []string
+		code   int
+		output string
+	}{
+		"version":         {[]string{"--version"}, 0, "v1.2.3"},
+		"help":            {[]string{"--help"}, 0, "healthcheck"},
+		"help of command": {[]string{"token", "--help"}, 0, "--config=FILE"},
+		"no command":      {nil, 2, "expected one of"},
+		"unknown command": {[]string{"pay"}, 2, "unexpected argument pay"},
+		"unknown flag":    {[]string{"token", "--nope"}, 2, "--nope"},
+		"half a command":  {[]string{"migrate"}, 2, "expected one of"},
+		"no sub":          {[]string{"token", "--role", "admin"}, 2, "--sub"},
+		"unknown role":    {[]string{"token", "--sub", "u", "--role", "root"}, 2, "--role must be one of"},
+		"no such file":    {[]string{"migrate", "up", "--config", "none.yaml"}, 2, "none.yaml"},
+		"half a pair":     {[]string{"sandbox", "--webhook-url", "http://x"}, 2, "--webhook-secret"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			code, stdout, stderr := run(t, nil, tc.args...)
+			require.Equal(t, tc.code, code, stderr)
+			require.Contains(t, stdout+stderr, tc.output)
+		})
+	}
+}
+
+func TestEveryMistakeIsListed(t *testing.T) {
+	t.Parallel()
+	cmd := command(t, []string{"PAYLATCH_LISTENN=:1"}, "token", "--sub", "u1", "--role", "admin")
+	yaml := "auth: {hs256_secret: short}\nprovider_timeout: 30s\nlissten: :1\n"
+	require.NoError(t, os.WriteFile(filepath.Join(cmd.Dir, "paylatch.yaml"), []byte(yaml), 0o600))
+	code, stdout, stderr := finish(t, cmd)
+	require.Equal(t, 2, code)
+	require.Empty(t, stdout)
+	lines := strings.Split(strings.TrimSpace(stderr), "\n")
+	require.Len(t, lines, 4, stderr)
+	require.Equal(t, "PAYLATCH_LISTENN: no such variable; did you mean PAYLATCH_LISTEN?", lines[0])
+	require.Equal(t, "lissten: no such key; did you mean listen?", lines[1])
+	require.Contains(t, lines[2], "auth.hs256_secret: must be at least 32 bytes")
+	require.Contains(t, lines[3], "provider_timeout: must be shorter than idempotency.lease (30s)")
+	require.NotContains(t, stderr, "short\n")
+}

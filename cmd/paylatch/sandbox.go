@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net"
+	"path/filepath"
+	"time"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/sandbox"
+)
+
+type sandboxCmd struct {
+	Listen        string `default:"127.0.0.1:9090" placeholder:"HOST:PORT" help:"Where it listens (${default})."`
+	WebhookURL    string `name:"webhook-url" placeholder:"URL" help:"Where its webhooks go; none: it sends none."`
+	WebhookSecret string `placeholder:"whsec_…" help:"What its webhooks are signed with."`
+	PublicURL     string `name:"public-url" placeholder:"URL" help:"Where browsers find its pages, if not where its callers do."`
+	State         string `placeholder:"FILE" help:"Where it keeps its charges; by default sandbox.journal in data_dir."`
+}
+
+// Run serves the sandbox until the process is told to stop.
+func (c *sandboxCmd) Run(ctx context.Context, a *app) error {
+	cfg, err := a.read()
+	if err != nil {
+		return err
+	}
+	if (c.WebhookURL == "") != (c.WebhookSecret == "") {
+		return usageError{errors.New("--webhook-url and --webhook-secret belong together")}
+	}
+	log := newLogger(cfg.Log, a.stderr)
+	box, err := sandbox.New(c.options(cfg, log))
+	if err != nil {
+		return err
+	}
+	l, err := listen(ctx, c.Listen)
+	if err != nil {
+		return errors.Join(err, box.Close())
+	}
+	log.Info().Stringer("address", l.Addr()).Msg("sandbox listens")
+	return errors.Join(runSandbox(ctx, box, l, cfg.ShutdownTimeout), box.Close())
+}
+
+func (c *sandboxCmd) options(cfg *config.Config, log zerolog.Logger) sandbox.Options {
+	o := sandbox.Options{
+		StateFile: c.State, WebhookURL: c.WebhookURL, WebhookSecret: c.WebhookSecret, PublicURL: c.PublicURL,
+		Log: func(err error) { log.Warn().Err(err).Msg("webhook not delivered") },
+	}
+	if o.StateFile == "" {
+		o.StateFile = filepath.Join(cfg.DataDir, "sandbox.journal")
+	}
+	return o
+}
+
+// runSandbox runs both halves of the sandbox; when one fails, the other ends.
+func runSandbox(ctx context.Context, box *sandbox.Server, l net.Listener, grace time.Duration) error {
+	group, ctx := errgroup.WithContext(ctx)
+	server := api.NewHTTPServer("", box)
+	// Calls that hang on purpose must not delay the stop.
+	server.BaseContext = func(net.Listener) context.Context { return ctx }
+	group.Go(func() error { return box.Run(ctx) })
+	group.Go(func() error { return serveUntil(ctx, server, l, grace) })
+	return group.Wait() //nolint:wrapcheck // both halves have said what failed
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+
+	"github.com/rs/zerolog"
+
+	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/migrations"
+)
+
+type serveCmd struct {
+	Migrate bool `help:"Apply the migrations that the database lacks before serving."`
+}
+
+// Run serves until the process is told to stop.
+func (c *serveCmd) Run(ctx context.Context, a *app) error {
+	cfg, err := config.Load(a.configFile, a.environ)
+	if err != nil {
+		return err
+	}
+	log := newLogger(cfg.Log, a.stderr)
+	return withDatabase(ctx, cfg, func(dsn string) error {
+		return serve(ctx, cfg, dsn, c.Migrate, log, func(net.Addr) error { return nil })
+	})
+}
+
+// serve runs the service; ready is called once it listens.
+func serve(ctx context.Context, cfg *config.Config, dsn string, migrate bool, log zerolog.Logger, ready func(net.Addr) error) error {
+	if migrate {
+		log.Info().Msg("applying migrations")
+		if err := migrations.Up(ctx, dsn); err != nil {
+			return err
+		}
+	}
+	in, err := newInstance(ctx, cfg, dsn, log)
+	if err != nil {
+		return err
+	}
+	if err := in.store.Migrated(ctx); errors.Is(err, migrations.ErrBehind) {
+		return fmt.Errorf("%w, or start with --migrate", err)
+	} else if err != nil {
+		log.Warn().Err(err).Msg("the database does not answer yet; commands get 503 until it does")
+	}
+	listener, err := listen(ctx, cfg.Listen)
+	if err != nil {
+		return err
+	}
+	if err := ready(listener.Addr()); err != nil {
+		return err
+	}
+	return in.run(ctx, listener)
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"text/template"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/auth"
+	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// devTokenLife is long: the tokens work on this machine only.
+const devTokenLife = 30 * 24 * time.Hour
+
+// welcome prints where everything is, tokens, and a first payment to paste.
+func welcome(w io.Writer, cfg *config.Config, addr net.Addr, sandboxListen string) error {
+	base := baseURL(addr.String())
+	page := struct {
+		Base, Sandbox, Order, DataDir     string
+		Customer, Backend, Support, Admin string
+	}{
+		Base: base, Sandbox: "http://" + sandboxListen, DataDir: cfg.DataDir,
+		Order: "demo-" + time.Now().UTC().Format("20060102-150405"),
+	}
+	minter := auth.Minter{Secret: []byte(cfg.Auth.HS256Secret), Issuer: cfg.Auth.Issuer, Audience: cfg.Auth.Audience}
+	for _, t := range []struct {
+		token *string
+		sub   string
+		role  payment.Role
+	}{
+		{&page.Customer, "u-1", payment.RoleCustomer},
+		{&page.Backend, "shop-backend", payment.RoleService},
+		{&page.Support, "sam", payment.RoleSupport},
+		{&page.Admin, "ada", payment.RoleAdmin},
+	} {
+		var err error
+		if *t.token, err = minter.Mint(t.sub, []payment.Role{t.role}, devTokenLife); err != nil {
+			return err
+		}
+	}
+	if err := welcomeText.Execute(w, page); err != nil {
+		return fmt.Errorf("print the welcome: %w", err)
+	}
+	return nil
+}
+
+//nolint:gochecknoglobals // a text
+var welcomeText = template.Must(template.New("welcome").Parse(`
+paylatch is ready. Ctrl-C stops it; what it knows stays in {{.DataDir}}.
+
+  the API       {{.Base}}        described at {{.Base}}/docs
+  the provider  {{.Sandbox}}        what it charged: {{.Sandbox}}/v1/ledger
+
+  a customer's token (user u-1):
+    {{.Customer}}
+  a backend's token (add the header On-Behalf-Of: u-1):
+    {{.Backend}}
+  a support person's token:
+    {{.Support}}
+  an administrator's token:
+    {{.Admin}}
+
+Take a payment: paste these three commands into another terminal.
+
+curl -sS {{.Base}}/v1/orders -H 'Authorization: Bearer {{.Customer}}' -H 'Idempotency-Key: order-{{.Order}}' -H 'Content-Type: application/json' -d '{"order_id":"{{.Order}}","amount":1999,"currency":"EUR"}'
+
+curl -sS {{.Base}}/v1/orders/{{.Order}}/pay -H 'Authorization: Bearer {{.Customer}}' -H 'Idempotency-Key: pay-{{.Order}}' -H 'Content-Type: application/json' -d '{"payment_method":{"token":"tok_async_success"}}'
+
+until curl -sS '{{.Base}}/v1/orders/{{.Order}}/attempts?client_request_id=pay-{{.Order}}' -H 'Authorization: Bearer {{.Customer}}' | tee /dev/stderr | grep -q '"status":"succeeded"'; do sleep 1; done
+
+`))

@@ -1,0 +1,41 @@
+package fsm
+
+// Row says what one piece of news does to an attempt in one state.
+type Row struct {
+	News News
+	Step
+}
+
+// Table lists what Next answers for every state and all news, by state in the
+// order of States, then by news in the order of AllNews.
+func Table() []Row {
+	var rows []Row
+	for _, from := range States() {
+		for _, news := range AllNews() {
+			if step, err := Next(from, news); err == nil {
+				rows = append(rows, Row{News: news, Step: step})
+			}
+		}
+	}
+	return rows
+}
+
+// RefundRow says what one piece of news does to a refund in one state.
+type RefundRow struct {
+	News News
+	RefundStep
+}
+
+// RefundTable lists what NextRefund answers, ordered as Table is. News that a
+// refund does not know has no row.
+func RefundTable() []RefundRow {
+	var rows []RefundRow
+	for _, from := range RefundStates() {
+		for _, news := range AllNews() {
+			if step, err := NextRefund(from, news); err == nil {
+				rows = append(rows, RefundRow{News: news, RefundStep: step})
+			}
+		}
+	}
+	return rows
+}

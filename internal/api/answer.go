@@ -1,0 +1,53 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+)
+
+// answer is what a handler returns: one type for all operations, so that headers
+// are set in one place only, the exchange.
+type answer struct {
+	status int
+	// body is nil where the status has none.
+	body any
+}
+
+func (a answer) VisitCreateOrderResponse(w http.ResponseWriter) error   { return a.send(w) }
+func (a answer) VisitReadOrderResponse(w http.ResponseWriter) error     { return a.send(w) }
+func (a answer) VisitPayResponse(w http.ResponseWriter) error           { return a.send(w) }
+func (a answer) VisitListAttemptsResponse(w http.ResponseWriter) error  { return a.send(w) }
+func (a answer) VisitReadAttemptResponse(w http.ResponseWriter) error   { return a.send(w) }
+func (a answer) VisitCancelOrderResponse(w http.ResponseWriter) error   { return a.send(w) }
+func (a answer) VisitConfirmResponse(w http.ResponseWriter) error       { return a.send(w) }
+func (a answer) VisitCancelAttemptResponse(w http.ResponseWriter) error { return a.send(w) }
+func (a answer) VisitCreateRefundResponse(w http.ResponseWriter) error  { return a.send(w) }
+func (a answer) VisitReadRefundResponse(w http.ResponseWriter) error    { return a.send(w) }
+
+// send writes the answer. That the caller has gone meanwhile is no error.
+func (a answer) send(w http.ResponseWriter) error {
+	if a.body == nil {
+		w.WriteHeader(a.status)
+		return nil
+	}
+	text := encode(a.body)
+	w.Header().Set(echo.HeaderContentType, echo.MIMEApplicationJSON)
+	w.WriteHeader(a.status)
+	_, _ = w.Write(text)
+	return nil
+}
+
+// encode writes one of the contract's types: members in the order of the struct
+// and maps sorted, so that equal values are equal bytes.
+func encode(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}

@@ -1,0 +1,74 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	contractfile "github.com/paylatch/paylatch/api"
+	"github.com/paylatch/paylatch/internal/api/contract"
+	"github.com/paylatch/paylatch/internal/api/gen"
+)
+
+type server struct {
+	Options
+	doc      *contract.Document
+	problems catalogue
+	// commands are the operations that take a key, by method and route.
+	commands map[string]string
+}
+
+// New returns the API. It panics when the contract that is built in can't be
+// read: that is a broken build.
+func New(o Options) http.Handler {
+	doc, err := contract.Load(contractfile.Document)
+	if err != nil {
+		panic(err)
+	}
+	s := &server{Options: o.withDefaults(), doc: doc, problems: newCatalogue(), commands: make(map[string]string)}
+	return headAsGet(s.routes())
+}
+
+func (s *server) routes() *echo.Echo {
+	e := echo.New()
+	e.HTTPErrorHandler = s.fail
+	e.IPExtractor = realIP(s.TrustedProxies)
+	e.Binder = newBinder(s.doc)
+	e.Use(s.identify, s.logged, recovered)
+	gen.RegisterHandlersWithOptions(e, gen.NewStrictHandler(s, nil), gen.RegisterHandlersOptions{
+		OperationMiddlewares: s.guards(),
+	})
+	s.routeWebhooks(e)
+	s.routeOperations(e)
+	s.routePages(e)
+	return e
+}
+
+// guards puts before each operation what the contract asks for, so that a new
+// one can't be left open by forgetting it here.
+func (s *server) guards() map[string][]echo.MiddlewareFunc {
+	guards := make(map[string][]echo.MiddlewareFunc)
+	for _, op := range s.doc.Operations() {
+		keyed := op.Has("header", keyHeader)
+		if keyed {
+			s.commands[op.Method+" "+echoPath(op.Path)] = op.ID
+			guards[op.ID] = append(guards[op.ID], echoKey)
+		}
+		if s.doc.Secured(op) {
+			guards[op.ID] = append(guards[op.ID], s.authenticate)
+		}
+		if !op.Accepts(statusToken) {
+			guards[op.ID] = append(guards[op.ID], refuseStatusToken)
+		}
+		if keyed {
+			guards[op.ID] = append(guards[op.ID], requireKey)
+		}
+	}
+	return guards
+}
+
+// echoPath is a path of the contract as echo writes it.
+func echoPath(path string) string {
+	return strings.NewReplacer("{", ":", "}", "").Replace(path)
+}

@@ -1,0 +1,41 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/paylatch/paylatch/internal/api/gen"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// Confirm handles POST /v1/payment-attempts/{payment_attempt_id}/confirm.
+func (s *server) Confirm(ctx context.Context, r gen.ConfirmRequestObject) (gen.ConfirmResponseObject, error) {
+	x := exchangeOf(ctx)
+	id, err := x.attemptID(r.PaymentAttemptID)
+	if err != nil {
+		return nil, err
+	}
+	cmd := payment.Confirm{AttemptID: id, Amount: valueOf(r.Body).Amount}
+	paid, err := s.Payments.Confirm(ctx, x.actor, s.command(x, id.String()), cmd)
+	return s.moved(x, paid, err)
+}
+
+// CancelAttempt handles POST /v1/payment-attempts/{payment_attempt_id}/cancel.
+func (s *server) CancelAttempt(ctx context.Context, r gen.CancelAttemptRequestObject) (gen.CancelAttemptResponseObject, error) {
+	x := exchangeOf(ctx)
+	id, err := x.attemptID(r.PaymentAttemptID)
+	if err != nil {
+		return nil, err
+	}
+	paid, err := s.Payments.Cancel(ctx, x.actor, s.command(x, id.String()), id)
+	return s.moved(x, paid, err)
+}
+
+// moved answers a command on an attempt.
+func (s *server) moved(x *exchange, paid payment.Paid, err error) (answer, error) {
+	if err != nil {
+		return answer{}, x.failed(paid.Result, err)
+	}
+	x.paid(paid)
+	return answer{http.StatusOK, s.showing(x, paid.View)}, nil
+}

@@ -1,0 +1,153 @@
+package contract
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bojanz/currency"
+
+	"github.com/paylatch/paylatch/internal/api/strictjson"
+)
+
+// Mistake is what is wrong with one field, as "must …".
+type Mistake struct{ Field, Message string }
+
+// Findings is what a check found. A body with unknown members is not what the
+// caller thinks it is; one with mistakes is, but for some values.
+type Findings struct {
+	Unknown  []string
+	Mistakes []Mistake
+}
+
+// Check holds a value as strictjson.Parse returns it against a schema, and finds
+// everything that is wrong at once.
+func (d *Document) Check(s *Schema, value any) Findings {
+	c := checker{doc: d}
+	c.value(s, value, "")
+	return c.found
+}
+
+type checker struct {
+	doc   *Document
+	found Findings
+}
+
+func (c *checker) mistake(field, format string, args ...any) {
+	c.found.Mistakes = append(c.found.Mistakes, Mistake{field, fmt.Sprintf(format, args...)})
+}
+
+func (c *checker) value(s *Schema, value any, field string) {
+	if s.Ref != "" {
+		s, _ = c.doc.Components.Schemas.Find(s.Name())
+	}
+	switch s.Type[0] {
+	case "object":
+		c.object(s, value, field)
+	case "string":
+		c.text(s, value, field)
+	case "integer":
+		c.integer(s, value, field)
+	default:
+		panic("contract: requests have no " + s.Type[0] + " so far")
+	}
+}
+
+func (c *checker) object(s *Schema, value any, field string) {
+	members, ok := value.(map[string]any)
+	if !ok {
+		c.mistake(field, "must be an object")
+		return
+	}
+	for _, name := range s.Required {
+		if _, ok := members[name]; !ok {
+			c.mistake(join(field, name), "is required")
+		}
+	}
+	if s.MaxProperties != nil && len(members) > *s.MaxProperties {
+		c.mistake(field, "must have at most %d members", *s.MaxProperties)
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		c.member(s, name, members[name], field)
+	}
+}
+
+func (c *checker) member(s *Schema, name string, value any, field string) {
+	schema, known := s.Properties.Find(name)
+	switch path := join(field, name); {
+	case known:
+		c.value(schema, value, path)
+	case s.Additional.Forbidden:
+		c.found.Unknown = append(c.found.Unknown, path)
+	case s.Additional.Schema != nil:
+		if s.PropertyNames != nil && !fits(s.PropertyNames, name) {
+			c.mistake(path, "must have a name of %s", lengths(s.PropertyNames))
+			return
+		}
+		c.value(s.Additional.Schema, value, path)
+	}
+}
+
+func (c *checker) text(s *Schema, value any, field string) {
+	text, ok := value.(string)
+	switch {
+	case !ok:
+		c.mistake(field, "must be a string")
+	case len(s.Enum) > 0 && !slices.Contains(s.Enum, text):
+		c.mistake(field, "must be one of %s", strings.Join(s.Enum, ", "))
+	case len(s.Enum) == 0 && strings.ContainsRune(text, 0):
+		c.mistake(field, "must not contain U+0000")
+	case !fits(s, text):
+		c.mistake(field, "must have %s", lengths(s))
+	case s.Pattern.Regexp != nil && !s.Pattern.MatchString(text), !formatted(s.Format, text):
+		c.mistake(field, "%s", s.Hint)
+	}
+}
+
+// plainDigits is how whole numbers are written: 1999.0 and 1.999e3 are not.
+func (c *checker) integer(s *Schema, value any, field string) {
+	number, ok := value.(json.Number)
+	n, err := strconv.ParseInt(number.String(), 10, 64)
+	if !ok || err != nil || s.Minimum != nil && n < *s.Minimum || s.Maximum != nil && n > *s.Maximum {
+		c.mistake(field, "must be a whole number in plain digits from %d to %d", *s.Minimum, *s.Maximum)
+	}
+}
+
+func fits(s *Schema, text string) bool {
+	n := utf8.RuneCountInString(text)
+	return n >= s.MinLength && (s.MaxLength == nil || n <= *s.MaxLength) && (len(s.Enum) > 0 || !strings.ContainsRune(text, 0))
+}
+
+func lengths(s *Schema) string {
+	if s.MinLength == 0 {
+		return fmt.Sprintf("at most %d characters", *s.MaxLength)
+	}
+	return fmt.Sprintf("%d to %d characters", s.MinLength, *s.MaxLength)
+}
+
+func formatted(format, text string) bool {
+	switch format {
+	case "iso4217":
+		return currency.IsValid(text)
+	case "http-url":
+		u, err := url.Parse(text)
+		return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
+	}
+	return true
+}
+
+func join(field, name string) string {
+	if quoted := strictjson.Quote(name); quoted != `"`+name+`"` {
+		name = quoted
+	}
+	if field == "" {
+		return name
+	}
+	return field + "." + name
+}

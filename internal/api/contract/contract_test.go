@@ -1,0 +1,112 @@
+package contract_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	api "github.com/paylatch/paylatch/api"
+	"github.com/paylatch/paylatch/internal/api/contract"
+	"github.com/paylatch/paylatch/internal/api/strictjson"
+)
+
+func document(t *testing.T) *contract.Document {
+	t.Helper()
+	d, err := contract.Load(api.Document)
+	require.NoError(t, err)
+	return d
+}
+
+func TestEveryRequestIsBounded(t *testing.T) {
+	t.Parallel()
+	d := document(t)
+	checked := 0
+	for _, op := range d.Operations() {
+		if s := op.JSON(); s != nil {
+			bounded(t, d, s, op.ID)
+			checked++
+		}
+	}
+	require.Positive(t, checked)
+}
+
+// bounded requires what the check relies on: closed objects, and limits on all
+// that a caller could make large.
+func bounded(t *testing.T, d *contract.Document, s *contract.Schema, at string) {
+	t.Helper()
+	if s.Ref != "" {
+		named, ok := d.Components.Schemas.Find(s.Name())
+		require.True(t, ok, at)
+		s = named
+	}
+	require.Len(t, s.Type, 1, at)
+	switch s.Type[0] {
+	case "object":
+		require.True(t, s.Additional.Forbidden || s.MaxProperties != nil && s.PropertyNames != nil, at)
+		for _, m := range s.Properties {
+			bounded(t, d, m.Value, at+"."+m.Name)
+		}
+		if s.Additional.Schema != nil {
+			bounded(t, d, s.Additional.Schema, at+".*")
+			bounded(t, d, s.PropertyNames, at+".*")
+		}
+	case "string":
+		require.True(t, s.MaxLength != nil || len(s.Enum) > 0 || s.Pattern.Regexp != nil, at)
+		require.Equal(t, s.Pattern.Regexp != nil || s.Format != "", s.Hint != "", at)
+	case "integer":
+		require.NotNil(t, s.Minimum, at)
+		require.NotNil(t, s.Maximum, at)
+	default:
+		require.Fail(t, "no such type in requests so far", "%s: %s", at, s.Type[0])
+	}
+}
+
+func TestMistakesAreSentences(t *testing.T) {
+	t.Parallel()
+	d := document(t)
+	order, _ := d.Components.Schemas.Find("CreateOrder")
+	pay, _ := d.Components.Schemas.Find("Pay")
+	for _, c := range []struct {
+		schema *contract.Schema
+		body   string
+		want   contract.Mistake
+	}{
+		{order, `{"currency":"EUR"}`, contract.Mistake{"amount", "is required"}},
+		{order, `{"currency":"EUR","amount":"1"}`, contract.Mistake{"amount", "must be a whole number in plain digits from 1 to 1000000000000"}},
+		{order, `{"currency":"Eur","amount":1}`, contract.Mistake{"currency", "must be an ISO 4217 code in upper case"}},
+		{order, `{"currency":1,"amount":1}`, contract.Mistake{"currency", "must be a string"}},
+		{order, `{"currency":"EUR","amount":1,"order_id":""}`, contract.Mistake{"order_id", "must have 1 to 128 characters"}},
+		{order, `{"currency":"EUR","amount":1,"order_id":"/"}`, contract.Mistake{"order_id", "must consist of A-Z a-z 0-9 - _ . : ~"}},
+		{order, `{"currency":"EUR","amount":1,"description":"\u0000"}`, contract.Mistake{"description", "must not contain U+0000"}},
+		{order, `{"currency":"EUR","amount":1,"metadata":{"":""}}`, contract.Mistake{"metadata.", "must have a name of 1 to 40 characters"}},
+		{pay, `{"payment_method":null}`, contract.Mistake{"payment_method", "must be an object"}},
+		{pay, `{"payment_method":{"token":"t"},"capture":""}`, contract.Mistake{"capture", "must be one of automatic, manual"}},
+		{pay, `{"payment_method":{"token":"t"},"return_url":"ftp://a"}`, contract.Mistake{"return_url", "must be an absolute http or https address"}},
+	} {
+		value, err := strictjson.Parse([]byte(c.body))
+		require.NoError(t, err)
+		found := d.Check(c.schema, value)
+		require.Equal(t, []contract.Mistake{c.want}, found.Mistakes, c.body)
+		require.Empty(t, found.Unknown)
+	}
+}
+
+func TestUnknownMembersAreNamed(t *testing.T) {
+	t.Parallel()
+	d := document(t)
+	pay, _ := d.Components.Schemas.Find("Pay")
+	found := d.Check(pay, map[string]any{"payment_method": map[string]any{"token": "t", "a\nb": nil}, "Account": "x"})
+	require.Equal(t, []string{"Account", `payment_method."a\nb"`}, found.Unknown)
+}
+
+func TestBrokenDocumentsAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		":", "paths: []", "paths: {/a: {get: {parameters: [{$ref: '#/components/parameters/None'}]}}}",
+		"paths: {/a: {get: {responses: {'200': {$ref: '#/components/responses/None'}}}}}",
+		"components: {schemas: {A: {pattern: '('}}}", "components: {schemas: {A: {type: {}}}}", "components: {schemas: {A: {additionalProperties: []}}}",
+	} {
+		_, err := contract.Load([]byte(text))
+		require.Error(t, err, text)
+	}
+}

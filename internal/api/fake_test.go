@@ -1,0 +1,191 @@
+package api_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/internal/auth"
+	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// The real ones fit.
+var (
+	_ api.Payments = (*payment.Service)(nil)
+	_ api.Auth     = (*auth.Authenticator)(nil)
+)
+
+// payments answers what a test wants and remembers what it was asked.
+type payments struct {
+	order   payment.Order
+	views   []payment.View
+	paid    payment.Paid
+	view    payment.View
+	result  idempotency.Result
+	err     error
+	refuses bool // stores err as the refusal of an executed command
+	refund  payment.Refunded
+	intake  func(context.Context, []payment.Received) ([]fsm.Verdict, error)
+
+	mu       sync.Mutex
+	actor    payment.Actor
+	request  idempotency.Request
+	created  payment.CreateOrder
+	pays     payment.Pay
+	confirms payment.Confirm
+	refunds  payment.CreateRefund
+	named    string // the id that a call was about
+	filter   payment.RequestID
+	received []payment.Received
+	kept     idempotency.Answer
+	calls    int
+}
+
+func (p *payments) asked(actor payment.Actor, req idempotency.Request) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calls++
+	p.actor, p.request = actor, req
+	if p.refuses {
+		p.kept = req.Refusal(p.err)
+	}
+	return p.err
+}
+
+func (p *payments) CreateOrder(_ context.Context, actor payment.Actor, req idempotency.Request, cmd payment.CreateOrder) (payment.Order, idempotency.Result, error) {
+	p.created = cmd
+	return p.order, p.result, p.asked(actor, req)
+}
+
+func (p *payments) Order(_ context.Context, actor payment.Actor, _ payment.OrderID) (payment.Order, error) {
+	return p.order, p.asked(actor, idempotency.Request{})
+}
+
+func (p *payments) Attempts(_ context.Context, actor payment.Actor, _ payment.OrderID, request payment.RequestID) ([]payment.View, error) {
+	p.filter = request
+	return p.views, p.asked(actor, idempotency.Request{})
+}
+
+func (p *payments) Pay(_ context.Context, actor payment.Actor, req idempotency.Request, cmd payment.Pay) (payment.Paid, error) {
+	p.pays = cmd
+	return p.paid, p.asked(actor, req)
+}
+
+func (p *payments) Attempt(_ context.Context, actor payment.Actor, _ payment.AttemptID) (payment.View, error) {
+	return p.view, p.asked(actor, idempotency.Request{})
+}
+
+func (p *payments) CancelOrder(_ context.Context, actor payment.Actor, req idempotency.Request, id payment.OrderID) (payment.Order, idempotency.Result, error) {
+	p.named = string(id)
+	return p.order, p.result, p.asked(actor, req)
+}
+
+func (p *payments) Confirm(_ context.Context, actor payment.Actor, req idempotency.Request, cmd payment.Confirm) (payment.Paid, error) {
+	p.confirms = cmd
+	return p.paid, p.asked(actor, req)
+}
+
+func (p *payments) Cancel(_ context.Context, actor payment.Actor, req idempotency.Request, id payment.AttemptID) (payment.Paid, error) {
+	p.named = id.String()
+	return p.paid, p.asked(actor, req)
+}
+
+func (p *payments) Refund(_ context.Context, actor payment.Actor, req idempotency.Request, cmd payment.CreateRefund) (payment.Refunded, error) {
+	p.refunds = cmd
+	return p.refund, p.asked(actor, req)
+}
+
+func (p *payments) RefundStatus(_ context.Context, actor payment.Actor, id payment.RefundID) (payment.Refund, error) {
+	p.named = id.String()
+	return p.refund.Refund, p.asked(actor, idempotency.Request{})
+}
+
+func (p *payments) Intake(ctx context.Context, received []payment.Received) ([]fsm.Verdict, error) {
+	p.mu.Lock()
+	p.received = received
+	p.mu.Unlock()
+	if p.intake != nil {
+		return p.intake(ctx, received)
+	}
+	return []fsm.Verdict{fsm.Applied}, p.err
+}
+
+var errToken = errors.New("bad token")
+
+// tokens takes the bearer for the user's name; a name with "service" in it is a
+// service's, "support" and "admin" are what they say, "panic" panics, and
+// "status." and an id is a status token.
+type tokens struct{}
+
+func (tokens) Authenticate(_ context.Context, bearer, onBehalfOf string) (payment.Actor, error) {
+	switch {
+	case bearer == "panic":
+		panic("secret text")
+	case bearer == "broken":
+		return payment.Actor{}, errToken
+	case bearer == "nobody":
+		return payment.Actor{}, payment.ErrForbidden
+	case bearer == "support", bearer == "admin":
+		return payment.Actor{Subject: bearer, Roles: []payment.Role{payment.Role(bearer)}}, nil
+	case strings.HasPrefix(bearer, "status."):
+		id, err := payment.ParseAttemptID(strings.TrimPrefix(bearer, "status."))
+		return payment.Actor{OnlyAttempt: &id}, err
+	case strings.Contains(bearer, "service"):
+		return payment.Actor{Subject: bearer, Roles: []payment.Role{payment.RoleService}, OnBehalfOf: payment.UserID(onBehalfOf)}, nil
+	}
+	return payment.Actor{Subject: bearer, Roles: []payment.Role{payment.RoleCustomer}}, nil
+}
+
+func (tokens) StatusToken(id payment.AttemptID, until time.Time) string {
+	return "status." + id.String() + "." + until.Format(time.RFC3339)
+}
+
+var attemptID = payment.AttemptID(uuid.MustParse("01980d3e-7f2a-7cc1-9d2b-3f0e5a6b7c8d"))
+
+func pending() payment.Attempt {
+	return payment.Attempt{
+		ID: attemptID, OrderID: "A-1", UserID: "u1", RequestID: "key-00000001", Account: "sandbox",
+		State: fsm.AwaitingCustomer, Money: payment.Money{Minor: 1999, Currency: "EUR"}, Capture: payment.CaptureAutomatic,
+		NextActionURL: "https://pay.example/?a=1&b=<2>", Version: 2, CreatedAt: now.Add(-time.Second), UpdatedAt: now,
+	}
+}
+
+func succeeded() payment.Attempt {
+	a := pending()
+	end := now.Add(1500 * time.Nanosecond)
+	a.State, a.Version, a.FinalizedAt, a.ProviderPaymentID = fsm.Succeeded, 3, &end, "ch_1"
+	a.Captured, a.Reversed, a.Refunded = 1999, 0, 500
+	return a
+}
+
+var refundID = payment.RefundID(uuid.MustParse("01980d3e-9a10-7b55-8f0a-5d6c1e2f3a4b"))
+
+func refund() payment.Refund {
+	return payment.Refund{
+		ID: refundID, OrderID: "A-1", AttemptID: attemptID, UserID: "service-1", RequestID: "key-00000001", Account: "sandbox",
+		State: fsm.RefundPending, Money: payment.Money{Minor: 500, Currency: "EUR"}, Reason: "One ticket <returned>",
+		Version: 1, CreatedAt: now, UpdatedAt: now,
+	}
+}
+
+func order(attempts ...payment.Attempt) payment.Order {
+	return payment.Order{
+		ID: "A-1", UserID: "u1", RequestID: "key-00000001", Money: payment.Money{Minor: 1999, Currency: "EUR"},
+		CreatedAt: now, UpdatedAt: now, Attempts: attempts,
+	}
+}
+
+func (p *payments) Question(_ context.Context, _ string, e webhooks.Event) (webhooks.Answer, error) {
+	if e.Money != nil && e.Money.Minor == 1 {
+		return webhooks.AnswerAmount, nil
+	}
+	return webhooks.AnswerAccept, nil
+}

@@ -1,0 +1,96 @@
+package api
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/paylatch/paylatch/internal/auth"
+	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// The headers of the idempotency contract.
+const (
+	keyHeader      = "Idempotency-Key"
+	resultHeader   = "Idempotency-Result"
+	replayedHeader = "Idempotency-Replayed"
+)
+
+// authenticate finds out who asks.
+func (s *server) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		r := c.Request()
+		c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
+		if _, err := url.ParseQuery(r.URL.RawQuery); err != nil {
+			return refuse("malformed-request", "The query string can't be read. Correct it and send the request again.")
+		}
+		bearer, err := auth.Bearer(strings.Join(r.Header.Values(echo.HeaderAuthorization), ", "))
+		if err != nil {
+			return err
+		}
+		user, err := onBehalfOf(r.Header.Values("On-Behalf-Of"))
+		if err != nil {
+			return err
+		}
+		x := exchangeIn(c)
+		if x.actor, err = s.Auth.Authenticate(r.Context(), bearer, user); err != nil {
+			return err
+		}
+		return next(c)
+	}
+}
+
+// statusToken is the contract's name for the token that reads one attempt.
+const statusToken = "statusToken"
+
+// refuseStatusToken stands before all calls that the contract does not open to
+// it, before anything is looked up: its bearer can't find out what there is.
+func refuseStatusToken(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if exchangeIn(c).actor.OnlyAttempt != nil {
+			return payment.ErrForbidden
+		}
+		return next(c)
+	}
+}
+
+// onBehalfOf refuses an empty name: a service that lost its user's would
+// otherwise act with all of its own rights.
+func onBehalfOf(values []string) (string, error) {
+	switch {
+	case len(values) == 0:
+		return "", nil
+	case len(values) > 1 || values[0] == "":
+		return "", refuse("malformed-request", "Send On-Behalf-Of once, with a user's id, or leave it out.")
+	}
+	return values[0], nil
+}
+
+// echoKey repeats a valid key on whatever answer follows.
+func echoKey(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if key, err := idempotency.ParseKey(c.Request().Header.Values(keyHeader)); err == nil {
+			exchangeIn(c).key = key
+			c.Response().Header().Set(keyHeader, string(key))
+		}
+		return next(c)
+	}
+}
+
+// requireKey refuses a command without a good key, or with one where it would
+// end up in logs and histories.
+func requireKey(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		for name := range c.Request().URL.Query() {
+			if strings.EqualFold(strings.ReplaceAll(name, "_", "-"), keyHeader) {
+				return refuse("idempotency-key-in-query", "")
+			}
+		}
+		if _, err := idempotency.ParseKey(c.Request().Header.Values(keyHeader)); err != nil {
+			return err
+		}
+		return next(c)
+	}
+}

@@ -1,0 +1,96 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"runtime/debug"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/labstack/echo/v4"
+)
+
+// identify begins the exchange and gives it an id.
+func (s *server) identify(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		r := c.Request()
+		x := &exchange{requestID: requestID(r.Header), begun: s.Now(), method: r.Method, context: c}
+		// A list may be sent as several headers; from here on each is one.
+		r.Header.Set(echo.HeaderXRequestID, x.requestID)
+		if tags := r.Header.Values("If-None-Match"); len(tags) > 1 {
+			r.Header.Set("If-None-Match", strings.Join(tags, ", "))
+		}
+		c.Response().Header().Set(echo.HeaderXRequestID, x.requestID)
+		c.Response().Header().Set(echo.HeaderXContentTypeOptions, "nosniff")
+		c.SetRequest(r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x)))
+		return next(c)
+	}
+}
+
+const longestRequestID = 128
+
+// requestID is the caller's, if it can stand in a log as it is.
+func requestID(h http.Header) string {
+	ids := h.Values(echo.HeaderXRequestID)
+	if len(ids) == 1 && ids[0] != "" && len(ids[0]) <= longestRequestID &&
+		strings.IndexFunc(ids[0], func(r rune) bool { return r <= ' ' || r > '~' }) < 0 {
+		return ids[0]
+	}
+	return uuid.Must(uuid.NewV7()).String()
+}
+
+// headAsGet answers HEAD by what GET would say; net/http leaves the body out. A
+// webhook is never received that way. It stands before echo, whose router looks
+// at the request as it came.
+func headAsGet(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead && !strings.HasPrefix(r.URL.Path, "/webhooks/") {
+			asGet := *r
+			asGet.Method = http.MethodGet
+			r = &asGet
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// panicked is what was thrown, for the log only.
+type panicked struct {
+	value any
+	stack []byte
+}
+
+// Error implements error.
+func (p *panicked) Error() string { return fmt.Sprintf("panic: %v\n%s", p.value, p.stack) }
+
+func recovered(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) (err error) {
+		defer func() {
+			switch thrown := recover(); thrown {
+			case nil:
+			case http.ErrAbortHandler:
+				panic(thrown)
+			default:
+				err = &panicked{thrown, debug.Stack()}
+			}
+		}()
+		return next(c)
+	}
+}
+
+// realIP believes X-Forwarded-For as far as it comes from trusted proxies.
+func realIP(trusted []netip.Prefix) echo.IPExtractor {
+	if len(trusted) == 0 {
+		return echo.ExtractIPDirect()
+	}
+	options := []echo.TrustOption{echo.TrustLoopback(false), echo.TrustLinkLocal(false), echo.TrustPrivateNet(false)}
+	for _, p := range trusted {
+		p = p.Masked()
+		options = append(options, echo.TrustIPRange(&net.IPNet{
+			IP: p.Addr().AsSlice(), Mask: net.CIDRMask(p.Bits(), p.Addr().BitLen()),
+		}))
+	}
+	return echo.ExtractIPFromXFFHeader(options...)
+}

@@ -1,0 +1,50 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	contractfile "github.com/paylatch/paylatch/api"
+	"github.com/paylatch/paylatch/internal/api/gen"
+)
+
+// checkTime is how long one condition of being ready may take to be found out.
+const checkTime = 2 * time.Second
+
+func (s *server) routeOperations(e *echo.Echo) {
+	e.GET("/healthz", func(c echo.Context) error {
+		return answer{http.StatusOK, gen.Health{Status: gen.HealthStatusOk}}.send(c.Response())
+	})
+	e.GET("/readyz", s.readyz)
+	e.GET("/openapi.yaml", func(c echo.Context) error {
+		return c.Blob(http.StatusOK, "application/yaml", contractfile.Document)
+	})
+	if s.Metrics != nil {
+		e.GET("/metrics", echo.WrapHandler(s.Metrics))
+	}
+}
+
+// readyz makes all checks, so that one look shows all that is wrong. Why a check
+// failed is for the log.
+func (s *server) readyz(c echo.Context) error {
+	status := http.StatusOK
+	body := gen.Readiness{Status: gen.ReadinessStatusOk, Checks: make(map[string]gen.ReadinessChecks)}
+	for _, check := range s.Ready {
+		body.Checks[check.Name] = gen.ReadinessChecksOk
+		if err := check.within(c.Request().Context(), checkTime); err != nil {
+			body.Checks[check.Name] = gen.ReadinessChecksFailed
+			body.Status, status = gen.ReadinessStatusUnavailable, http.StatusServiceUnavailable
+			exchangeIn(c).cause = err
+		}
+	}
+	return answer{status, body}.send(c.Response())
+}
+
+func (check Check) within(ctx context.Context, limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return check.Run(ctx)
+}

@@ -1,0 +1,128 @@
+package api_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	contract "github.com/paylatch/paylatch/api"
+	"github.com/paylatch/paylatch/internal/api"
+)
+
+func TestHealth(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	got := b.send(http.MethodGet, "/healthz", "", "Authorization: -")
+	require.JSONEq(t, `{"status":"ok"}`, string(got.text))
+	got = b.send(http.MethodHead, "/healthz", "")
+	require.Equal(t, 200, got.StatusCode)
+	require.Empty(t, got.text)
+}
+
+func TestReadyNamesWhatIsNot(t *testing.T) {
+	t.Parallel()
+	var broken error
+	b := newBench(t, func(o *api.Options) {
+		o.Ready = []api.Check{
+			{Name: "database", Run: func(context.Context) error { return broken }},
+			{Name: "workers", Run: func(context.Context) error { return nil }},
+		}
+	})
+	got := b.send(http.MethodGet, "/readyz", "", "Authorization: -")
+	require.Equal(t, 200, got.StatusCode)
+	require.JSONEq(t, `{"status":"ok","checks":{"database":"ok","workers":"ok"}}`, string(got.text))
+	broken = errors.New("password of postgres is wrong")
+	got = b.sendUnready("/readyz")
+	require.Equal(t, 503, got.StatusCode)
+	require.JSONEq(t, `{"status":"unavailable","checks":{"database":"failed","workers":"ok"}}`, string(got.text))
+	require.Contains(t, b.log.String(), "password of postgres")
+}
+
+// sendUnready is send for the one answer above 399 that is no problem document.
+func (b *bench) sendUnready(path string) answer {
+	b.t.Helper()
+	resp, err := http.Get(b.server.URL + path)
+	require.NoError(b.t, err)
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	require.NoError(b.t, err)
+	return answer{resp, text}
+}
+
+func TestDocuments(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	got := b.send(http.MethodGet, "/openapi.yaml", "", "Authorization: -")
+	require.Equal(t, contract.Document, got.text)
+	require.Equal(t, "application/yaml", got.Header.Get("Content-Type"))
+	page := b.send(http.MethodGet, "/docs", "", "Authorization: -")
+	_, style, _ := strings.Cut(string(page.text), "<style>")
+	style, _, _ = strings.Cut(style, "</style>")
+	sum := sha256.Sum256([]byte(style))
+	require.Contains(t, page.Header.Get("Content-Security-Policy"),
+		"default-src 'none'; style-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'")
+	for _, text := range []string{"/v1/orders/{order_id}/pay", "Idempotency-Key", `id="schema-Attempt"`, "<code>outcome_unknown</code>", "version test"} {
+		require.Contains(t, string(page.text), text)
+	}
+	for _, foreign := range []string{"http://", "<script", "src=", "<link"} {
+		require.NotContains(t, string(page.text), foreign)
+	}
+}
+
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+	var served []api.Served
+	b := newBench(t, func(o *api.Options) {
+		o.Metrics = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1\n") })
+		o.Observe = func(s api.Served) { served = append(served, s) }
+	})
+	require.Equal(t, "up 1\n", string(b.send(http.MethodGet, "/metrics", "").text))
+	b.send(http.MethodGet, "/v1/orders/A%20B", "")
+	b.send(http.MethodGet, "/private/path", "")
+	require.Equal(t, "/metrics", served[0].Route)
+	require.Equal(t, api.Served{Method: "GET", Route: "/v1/orders/:order_id", Status: 404, Code: "not-found"}, served[1])
+	require.NotContains(t, served[2].Route, "private")
+}
+
+func TestEveryOperationIsRouted(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(o *api.Options) { o.Metrics = http.NotFoundHandler() })
+	for path := range pathsOf(t) {
+		for _, method := range []string{http.MethodGet, http.MethodPost} {
+			concrete := strings.NewReplacer("{", "", "}", "").Replace(path)
+			resp, err := http.NewRequestWithContext(t.Context(), method, b.server.URL+concrete, nil)
+			require.NoError(t, err)
+			got, err := http.DefaultTransport.RoundTrip(resp)
+			require.NoError(t, err)
+			require.NoError(t, got.Body.Close())
+			require.Equal(t, pathsOf(t)[path][method], got.StatusCode != http.StatusMethodNotAllowed, "%s %s", method, path)
+		}
+	}
+}
+
+func pathsOf(t *testing.T) map[string]map[string]bool {
+	t.Helper()
+	all := map[string]map[string]bool{}
+	path := ""
+	_, paths, _ := strings.Cut(string(contract.Document), "\npaths:\n")
+	paths, _, _ = strings.Cut(paths, "\ncomponents:\n")
+	for line := range strings.SplitSeq(paths, "\n") {
+		switch {
+		case strings.HasPrefix(line, "  /"):
+			path = strings.TrimSuffix(strings.TrimSpace(line), ":")
+			all[path] = map[string]bool{}
+		case strings.HasPrefix(line, "    get:"):
+			all[path][http.MethodGet] = true
+		case strings.HasPrefix(line, "    post:"):
+			all[path][http.MethodPost] = true
+		}
+	}
+	return all
+}

@@ -1,0 +1,131 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// Payments is the use cases; *payment.Service in the real program.
+type Payments interface {
+	CreateOrder(ctx context.Context, actor payment.Actor, req idempotency.Request, cmd payment.CreateOrder) (payment.Order, idempotency.Result, error)
+	Order(ctx context.Context, actor payment.Actor, id payment.OrderID) (payment.Order, error)
+	Attempts(ctx context.Context, actor payment.Actor, order payment.OrderID, request payment.RequestID) ([]payment.View, error)
+	Pay(ctx context.Context, actor payment.Actor, req idempotency.Request, cmd payment.Pay) (payment.Paid, error)
+	Attempt(ctx context.Context, actor payment.Actor, id payment.AttemptID) (payment.View, error)
+	CancelOrder(ctx context.Context, actor payment.Actor, req idempotency.Request, id payment.OrderID) (payment.Order, idempotency.Result, error)
+	Confirm(ctx context.Context, actor payment.Actor, req idempotency.Request, cmd payment.Confirm) (payment.Paid, error)
+	Cancel(ctx context.Context, actor payment.Actor, req idempotency.Request, id payment.AttemptID) (payment.Paid, error)
+	Refund(ctx context.Context, actor payment.Actor, req idempotency.Request, cmd payment.CreateRefund) (payment.Refunded, error)
+	RefundStatus(ctx context.Context, actor payment.Actor, id payment.RefundID) (payment.Refund, error)
+	Intake(ctx context.Context, received []payment.Received) ([]fsm.Verdict, error)
+	Question(ctx context.Context, account string, e webhooks.Event) (webhooks.Answer, error)
+}
+
+// Auth turns credentials into an actor. An error that is not in the table of
+// problem.go is answered 500.
+type Auth interface {
+	Authenticate(ctx context.Context, bearer, onBehalfOf string) (payment.Actor, error)
+	// StatusToken makes the bearer token that reads one attempt until a time.
+	StatusToken(id payment.AttemptID, until time.Time) string
+}
+
+// Account is how webhooks of one configured account are received.
+type Account struct {
+	Verifier webhooks.Verifier
+	// PublicURL is the address under which the provider knows the endpoint; empty
+	// means the one that the request names.
+	PublicURL string
+}
+
+// Check is one condition of being ready.
+type Check struct {
+	Name string
+	Run  func(ctx context.Context) error
+}
+
+// Served is what Observe learns of a finished request. Its texts come from the
+// program and its configuration, never from the caller, so they can be labels.
+type Served struct {
+	// Method is "other" for one that no call has, Route empty for no call's path.
+	Method, Route string
+	Status        int
+	Took          time.Duration
+	// Code is the problem's, empty for none.
+	Code     string
+	Account  string
+	Verdicts []fsm.Verdict
+	// Operation is the contract's name of a command whose use case was called,
+	// empty for all else. Worked is how long the use case took.
+	Operation string
+	Worked    time.Duration
+	// KeyResult is what the command's key led to, empty if to nothing.
+	KeyResult KeyResult
+}
+
+// KeyResult is what became of a command, seen from its idempotency key.
+type KeyResult string
+
+// The results of a key.
+const (
+	// KeyCreated commands were executed, KeyTakeover ones were gone on with where
+	// an earlier runner had left them.
+	KeyCreated  KeyResult = "created"
+	KeyTakeover KeyResult = "takeover"
+	// KeyReused commands got the answer of an earlier request, KeyInProgress ones
+	// waited in vain for it or for another command in their way.
+	KeyReused     KeyResult = "reused"
+	KeyInProgress KeyResult = "in_progress"
+	// KeyConflict and KeyQuota commands were refused for their key.
+	KeyConflict KeyResult = "conflict"
+	KeyQuota    KeyResult = "quota"
+)
+
+// Options configure the API. Payments and Auth are required.
+type Options struct {
+	Payments Payments
+	Auth     Auth
+	Accounts map[string]Account
+	// Ready are the checks of /readyz, in the order in which they are made.
+	Ready []Check
+	Log   zerolog.Logger
+	// Metrics serves /metrics; nil leaves it out.
+	Metrics http.Handler
+	// Observe is called once for each request, for metrics; nil for nobody.
+	Observe func(Served)
+	Version string
+	// TrustedProxies may say on whose behalf they speak (X-Forwarded-For,
+	// X-Forwarded-Proto); nobody else may.
+	TrustedProxies []netip.Prefix
+	// PollAfter is when a pending attempt should first be asked about again; it
+	// grows to five times that with the attempt's age. 0 means a second.
+	PollAfter time.Duration
+	// StatusTokenLife is how long a status token reads its attempt. 0 means a day.
+	StatusTokenLife time.Duration
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+}
+
+func (o Options) withDefaults() Options {
+	if o.PollAfter == 0 {
+		o.PollAfter = time.Second
+	}
+	if o.StatusTokenLife == 0 {
+		o.StatusTokenLife = 24 * time.Hour
+	}
+	if o.Now == nil {
+		o.Now = time.Now //nolint:forbidigo // the one place where no clock was given
+	}
+	if o.Observe == nil {
+		o.Observe = func(Served) {}
+	}
+	return o
+}

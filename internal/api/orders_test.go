@@ -1,0 +1,87 @@
+package api_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+const goodOrder = `{"order_id":"A-1","amount":1999,"currency":"EUR","description":"Zwei Bücher","metadata":{"cart":"77"}}`
+
+func TestCreateOrder(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.payments.order, b.payments.result = order(), idempotency.Created
+	got := b.command("/v1/orders", goodOrder, "Authorization: Bearer service-1", "On-Behalf-Of: u1")
+	require.Equal(t, http.StatusCreated, got.StatusCode)
+	require.Equal(t, "created", got.Header.Get("Idempotency-Result"))
+	require.Empty(t, got.Header.Get("Idempotency-Replayed"))
+	require.Equal(t, "key-00000001", got.Header.Get("Idempotency-Key"))
+	require.Equal(t, "no-store", got.Header.Get("Cache-Control"))
+	want := `{"order_id":"A-1","user_id":"u1","amount":1999,"currency":"EUR","status":"open","description":"",` +
+		`"metadata":{},"created_at":"2026-03-01T09:30:00.120000Z","updated_at":"2026-03-01T09:30:00.120000Z","attempts":[]}` + "\n"
+	require.Equal(t, want, string(got.text), "to the byte")
+
+	require.Equal(t, payment.CreateOrder{
+		OrderID: "A-1", Money: payment.Money{Minor: 1999, Currency: "EUR"},
+		Description: "Zwei Bücher", Metadata: map[string]string{"cart": "77"},
+	}, b.payments.created)
+	require.Equal(t, payment.UserID("u1"), b.payments.actor.User())
+	require.Equal(t, "u1", b.payments.request.User)
+	require.Equal(t, "POST /v1/orders", b.payments.request.Endpoint)
+	require.Equal(t, idempotency.Key("key-00000001"), b.payments.request.Key)
+}
+
+func TestReplayOfCreateOrderIsByteIdentical(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.payments.order, b.payments.result = order(), idempotency.Created
+	b.payments.order.Metadata = map[string]string{"c": "1", "a": "<&>", "b": "ü"}
+	first := b.command("/v1/orders", goodOrder)
+	hash := b.payments.request.Hash
+	b.payments.result = idempotency.Reused
+	again := b.command("/v1/orders", `{ "metadata":{"cart":"77"},"currency":"EUR", "amount":1999,"description":"Zwei B\u00fccher","order_id":"A-1"}`)
+	require.Equal(t, first.text, again.text)
+	require.Equal(t, first.StatusCode, again.StatusCode)
+	require.Equal(t, "reused", again.Header.Get("Idempotency-Result"))
+	require.Equal(t, "true", again.Header.Get("Idempotency-Replayed"))
+	require.Equal(t, hash, b.payments.request.Hash, "the same request written otherwise is the same request")
+	b.command("/v1/orders?x=1", goodOrder)
+	require.NotEqual(t, hash, b.payments.request.Hash, "the query is part of the request")
+}
+
+func TestReadOrder(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	failed := pending()
+	failed.State, failed.Failure = fsm.Failed, &payment.Failure{Code: "card_declined", Message: "No.", ProviderCode: "51"}
+	b.payments.order = order(failed, succeeded())
+	got := b.send(http.MethodGet, "/v1/orders/A-1", "").object(t)
+	require.Equal(t, "paid", got["status"])
+	require.Len(t, got["attempts"], 2)
+	b.payments.order = order(failed)
+	got = b.send(http.MethodGet, "/v1/orders/A-1", "").object(t)
+	first := got["attempts"].([]any)[0].(map[string]any)
+	require.Equal(t, "open", got["status"])
+	require.Equal(t, true, first["can_start_new_attempt"])
+	require.Equal(t, map[string]any{"code": "card_declined", "message": "No.", "provider_code": "51"}, first["failure"])
+}
+
+func TestOrderThatCannotExistIsNotFound(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.payments.order = order()
+	for _, id := range []string{"a%20b", "%00", "%2541", "%C3%BC", "a%2Fb", "%FF", strings.Repeat("a", 129), ".%2F."} {
+		b.send(http.MethodGet, "/v1/orders/"+id, "").is(t, 404, "not-found")
+		b.command("/v1/orders/"+id+"/pay", goodPay).is(t, 404, "not-found")
+	}
+	require.Zero(t, b.payments.calls)
+	require.Equal(t, 200, b.send(http.MethodGet, "/v1/orders/"+strings.Repeat("a", 128), "").StatusCode)
+	require.Equal(t, 200, b.send(http.MethodGet, "/v1/orders/%41-%31", "").StatusCode, "an id is the same however it is escaped")
+}

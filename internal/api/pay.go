@@ -1,0 +1,42 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/paylatch/paylatch/internal/api/gen"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// Pay handles POST /v1/orders/{order_id}/pay.
+func (s *server) Pay(ctx context.Context, r gen.PayRequestObject) (gen.PayResponseObject, error) {
+	x := exchangeOf(ctx)
+	id, err := x.orderID(r.OrderID)
+	if err != nil {
+		return nil, err
+	}
+	paid, err := s.Payments.Pay(ctx, x.actor, s.command(x, string(id)), payCommand(id, *r.Body))
+	if err != nil {
+		return nil, x.failed(paid.Result, err)
+	}
+	x.paid(paid)
+	body := s.showing(x, paid.View)
+	token := s.Auth.StatusToken(paid.ID, s.Now().Add(s.StatusTokenLife))
+	body.StatusToken = &token
+	return answer{http.StatusCreated, body}, nil
+}
+
+func payCommand(id payment.OrderID, body gen.Pay) payment.Pay {
+	cmd := payment.Pay{
+		OrderID: id, Account: valueOf(body.Account), Token: body.PaymentMethod.Token,
+		Capture: payment.CaptureAutomatic, ReturnURL: valueOf(body.ReturnURL), Amount: body.Amount,
+	}
+	if body.Capture != nil {
+		cmd.Capture = payment.CaptureMode(*body.Capture)
+	}
+	if body.Currency != nil {
+		currency := payment.Currency(*body.Currency)
+		cmd.Currency = &currency
+	}
+	return cmd
+}

@@ -1,0 +1,119 @@
+package api_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The errors of these packages may come out of a use case or a guard.
+func vocabularies() map[string]string {
+	return map[string]string{
+		"payment": "../payment", "idempotency": "../idempotency", "auth": "../auth", "webhooks": "../../webhooks",
+	}
+}
+
+func TestEveryErrorHasARow(t *testing.T) {
+	t.Parallel()
+	table, err := os.ReadFile("problem.go")
+	require.NoError(t, err)
+	found := 0
+	for pkg, dir := range vocabularies() {
+		for _, name := range exportedErrors(t, dir) {
+			found++
+			if name == "ReplayError" {
+				continue // it brings its own answer
+			}
+			require.Regexp(t, `\b`+pkg+`\.`+name+`\b`, string(table), "%s.%s needs a row in the table of problem.go", pkg, name)
+		}
+	}
+	require.Greater(t, found, 30)
+}
+
+// exportedErrors lists the exported sentinels and error types of a package.
+func exportedErrors(t *testing.T, dir string) []string {
+	t.Helper()
+	var names []string
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	require.NoError(t, err)
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		require.NoError(t, err)
+		ast.Inspect(tree, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				if n.Recv != nil && n.Name.Name == "Error" {
+					names = append(names, receiver(n))
+				}
+				return false
+			case *ast.ValueSpec:
+				for _, name := range n.Names {
+					if strings.HasPrefix(name.Name, "Err") {
+						names = append(names, name.Name)
+					}
+				}
+			}
+			return true
+		})
+	}
+	return names
+}
+
+func receiver(f *ast.FuncDecl) string {
+	typ := f.Recv.List[0].Type
+	if star, ok := typ.(*ast.StarExpr); ok {
+		typ = star.X
+	}
+	return typ.(*ast.Ident).Name
+}
+
+// codesIn lists what is written as a code in the two files that name codes.
+func codesIn(t *testing.T) map[string]bool {
+	t.Helper()
+	codes := map[string]bool{}
+	require.NoError(t, filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
+		if filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") || strings.Contains(path, string(filepath.Separator)) {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, m := range regexp.MustCompile(`(?:refuse\(|code: |Err\w+, )"([a-z0-9-]+)"`).FindAllStringSubmatch(string(text), -1) {
+			codes[m[1]] = true
+		}
+		return err
+	}))
+	return codes
+}
+
+func TestEveryCodeHasAPage(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	codes := codesIn(t)
+	for code := range strings.FieldsSeq(`
+		malformed-request unauthenticated forbidden not-found method-not-allowed body-too-large unsupported-media-type
+		validation-failed rate-limited internal overloaded idempotency-key-missing idempotency-key-invalid
+		idempotency-key-in-query idempotency-key-reused request-in-progress storage-unavailable quota-exceeded
+		payment-in-progress attempt-not-capturable attempt-not-refundable refundable-changed order-exists
+		order-already-paid order-cancelled capture-exceeds-authorization attempt-final refund-exceeds-payment`) {
+		codes[code] = true
+	}
+	index := string(b.send(http.MethodGet, "/problems", "").text)
+	for code := range codes {
+		got := b.send(http.MethodGet, "/problems/"+code, "", "Authorization: -", "Accept: text/html")
+		require.Equal(t, http.StatusOK, got.StatusCode, code)
+		require.Equal(t, "text/html; charset=UTF-8", got.Header.Get("Content-Type"))
+		require.Contains(t, string(got.text), "What to do")
+		require.Contains(t, index, `href="/problems/`+code+`"`)
+	}
+}

@@ -1,0 +1,50 @@
+package api_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// CloudPayments asks before it takes money; Braintree tries the endpoint out.
+func TestWhatIsNotNewsIsAnsweredAndNotTakenIn(t *testing.T) {
+	t.Parallel()
+	cloud, err := webhooks.New("cloudpayments", webhooks.Config{Secrets: []string{"secret-of-the-test"}})
+	require.NoError(t, err)
+	braintree, err := webhooks.New("braintree", webhooks.Config{Secrets: []string{"private"}, Params: map[string]string{"public_key": "public"}})
+	require.NoError(t, err)
+	p := &payments{}
+	h := api.New(api.Options{
+		Payments: p, Auth: tokens{},
+		Accounts: map[string]api.Account{"cloud": {Verifier: cloud}, "braintree": {Verifier: braintree}},
+	})
+
+	question := webhooks.Delivery{
+		Method: http.MethodPost, Topic: "check", ReceivedAt: time.Now(),
+		Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}},
+		Body:   []byte(url.Values{"TransactionId": {"7"}, "Amount": {"19.99"}, "Currency": {"RUB"}, "InvoiceId": {"a"}}.Encode()),
+	}
+	signer, ok := cloud.(webhooks.Signer)
+	require.True(t, ok)
+	require.NoError(t, signer.Sign(&question))
+	asked := httptest.NewRequest(http.MethodPost, "/webhooks/cloud/check", strings.NewReader(string(question.Body)))
+	asked.Header = question.Header
+	answer := httptest.NewRecorder()
+	h.ServeHTTP(answer, asked)
+	require.Equal(t, http.StatusOK, answer.Code)
+	require.JSONEq(t, `{"code":0}`, answer.Body.String())
+
+	tried := httptest.NewRecorder()
+	h.ServeHTTP(tried, httptest.NewRequest(http.MethodGet, "/webhooks/braintree?bt_challenge=20f9f8ed05f77439fe955c977e4c8a53", nil))
+	require.Equal(t, http.StatusOK, tried.Code)
+	require.True(t, strings.HasPrefix(tried.Body.String(), "public|"), tried.Body.String())
+	require.Empty(t, answer.Header().Get("Webhook-Result"))
+}

@@ -1,0 +1,45 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/paylatch/paylatch/internal/api/gen"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// CreateRefund handles POST /v1/payment-attempts/{payment_attempt_id}/refunds.
+func (s *server) CreateRefund(ctx context.Context, r gen.CreateRefundRequestObject) (gen.CreateRefundResponseObject, error) {
+	x := exchangeOf(ctx)
+	id, err := x.attemptID(r.PaymentAttemptID)
+	if err != nil {
+		return nil, err
+	}
+	body := valueOf(r.Body)
+	cmd := payment.CreateRefund{
+		AttemptID: id, Amount: body.Amount, Reason: valueOf(body.Reason), Expected: body.ExpectedRefundable,
+	}
+	refunded, err := s.Payments.Refund(ctx, x.actor, s.command(x, id.String()), cmd)
+	if err != nil {
+		return nil, x.failed(refunded.Result, err)
+	}
+	x.answered(refunded.Result)
+	x.aboutRefund(refunded.Refund)
+	return answer{http.StatusCreated, refund(refunded.Refund)}, nil
+}
+
+// ReadRefund handles GET /v1/refunds/{refund_id}.
+func (s *server) ReadRefund(ctx context.Context, r gen.ReadRefundRequestObject) (gen.ReadRefundResponseObject, error) {
+	x := exchangeOf(ctx)
+	id, err := payment.ParseRefundID(r.RefundID)
+	if err != nil {
+		return nil, err
+	}
+	x.refund = id.String()
+	read, err := s.Payments.RefundStatus(ctx, x.actor, id)
+	if err != nil {
+		return nil, err
+	}
+	x.aboutRefund(read)
+	return answer{http.StatusOK, refund(read)}, nil
+}

@@ -1,0 +1,79 @@
+package api
+
+import (
+	"time"
+
+	"github.com/paylatch/paylatch/internal/api/gen"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+func (s *server) order(o payment.Order) gen.Order {
+	out := gen.Order{
+		OrderID: string(o.ID), UserID: string(o.UserID),
+		Amount: o.Money.Minor, Currency: string(o.Money.Currency), Status: gen.OrderStatus(o.Status()),
+		Description: o.Description, Metadata: o.Metadata,
+		CreatedAt: gen.Micros(o.CreatedAt), UpdatedAt: gen.Micros(o.UpdatedAt),
+		Attempts: make([]gen.Attempt, len(o.Attempts)),
+	}
+	if out.Metadata == nil {
+		out.Metadata = map[string]string{}
+	}
+	for i, v := range o.Views() {
+		out.Attempts[i] = s.attempt(v)
+	}
+	return out
+}
+
+func (s *server) attempt(v payment.View) gen.Attempt {
+	request := string(v.RequestID)
+	out := gen.Attempt{
+		PaymentAttemptID: v.ID.String(), OrderID: string(v.OrderID), UserID: string(v.UserID),
+		ClientRequestID: &request, Account: v.Account, ProviderPaymentID: orNull(v.ProviderPaymentID),
+		Status: gen.AttemptStatus(v.State.Status()), Stage: gen.AttemptStage(v.Stage()),
+		Amount: v.Money.Minor, Currency: string(v.Money.Currency),
+		AmountCaptured: max(0, v.Captured-v.Reversed), AmountRefunded: v.Refunded,
+		Capture: gen.AttemptCapture(v.Capture), Failure: failure(v.Failure),
+		CanStartNewAttempt: v.CanStartNew, Version: v.Version,
+		CreatedAt: gen.Micros(v.CreatedAt), UpdatedAt: gen.Micros(v.UpdatedAt),
+		FinalizedAt: (*gen.Micros)(v.FinalizedAt),
+	}
+	if v.State.Final() {
+		return out
+	}
+	out.NextPollMs = s.pollAfter(v.Attempt).Milliseconds()
+	if v.NextActionURL != "" {
+		out.NextAction = &gen.NextAction{Type: gen.NextActionTypeRedirect, URL: v.NextActionURL}
+	}
+	return out
+}
+
+func refund(r payment.Refund) gen.Refund {
+	return gen.Refund{
+		RefundID: r.ID.String(), PaymentAttemptID: r.AttemptID.String(), OrderID: string(r.OrderID),
+		Amount: r.Money.Minor, Currency: string(r.Money.Currency), Status: gen.RefundStatus(r.State),
+		Reason: orNull(r.Reason), Failure: failure(r.Failure), Version: r.Version,
+		CreatedAt: gen.Micros(r.CreatedAt), UpdatedAt: gen.Micros(r.UpdatedAt),
+		FinalizedAt: (*gen.Micros)(r.FinalizedAt),
+	}
+}
+
+func failure(f *payment.Failure) *gen.Failure {
+	if f == nil {
+		return nil
+	}
+	return &gen.Failure{Code: f.Code, Message: f.Message, ProviderCode: orNull(f.ProviderCode)}
+}
+
+func orNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// pollAfter asks for patience with an attempt's age: a tenth of it, from one to
+// five times the configured pause.
+func (s *server) pollAfter(a payment.Attempt) time.Duration {
+	age := s.Now().Sub(a.CreatedAt)
+	return min(max(age/10, s.PollAfter), 5*s.PollAfter).Round(time.Millisecond)
+}

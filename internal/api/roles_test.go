@@ -1,0 +1,91 @@
+package api_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// shelf holds one paid order of u1 and lets no transaction begin: a command that
+// is allowed to get that far finds nothing.
+type shelf struct{ payment.Store }
+
+func (shelf) InTx(context.Context, func(context.Context, payment.Tx) error) error {
+	return payment.ErrOrderNotFound
+}
+
+func (shelf) KeyRead(context.Context, idempotency.Request) (idempotency.Record, bool, error) {
+	return idempotency.Record{}, false, nil
+}
+
+func (shelf) AttemptByRequest(context.Context, payment.OrderID, payment.UserID, payment.RequestID) (payment.Attempt, error) {
+	return payment.Attempt{}, payment.ErrAttemptNotFound
+}
+
+func (shelf) RefundByRequest(context.Context, payment.AttemptID, payment.UserID, payment.RequestID) (payment.Refund, error) {
+	return payment.Refund{}, payment.ErrRefundNotFound
+}
+
+func (shelf) Order(context.Context, payment.OrderID) (payment.Order, error) {
+	return order(succeeded()), nil
+}
+
+func (shelf) Attempt(context.Context, payment.AttemptID) (payment.Attempt, error) {
+	return succeeded(), nil
+}
+
+func (shelf) Refund(context.Context, payment.RefundID) (payment.Refund, error) { return refund(), nil }
+
+// Who may do what, by the real use cases.
+func TestRoles(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(o *api.Options) {
+		o.Payments = payment.New(payment.Options{
+			Store: shelf{}, DefaultAccount: "sandbox",
+			Accounts: map[string]payment.Account{"sandbox": {Provider: struct{ payment.Provider }{}}},
+			Now:      o.Now,
+		})
+	})
+	const (
+		customer = "u1"
+		stranger = "u2"
+		service  = "service-1"
+		support  = "support"
+		admin    = "admin"
+	)
+	own, other := "status."+attemptID.String(), "status.01980d3e-0000-7000-8000-000000000000"
+	for call, allowed := range map[string][]string{
+		"POST /v1/orders " + goodOrder:               {customer, stranger, service},
+		"POST /v1/orders/A-1/pay " + goodPay:         {customer, stranger, service},
+		"POST /v1/orders/A-1/cancel {}":              {customer, stranger, service},
+		"POST " + attemptPath + "/confirm {}":        {customer, stranger, service},
+		"POST " + attemptPath + "/cancel {}":         {customer, stranger, service},
+		"POST " + attemptPath + "/refunds {}":        {service, admin},
+		"GET /v1/orders/A-1 ":                        {customer, service, support, admin},
+		"GET /v1/orders/A-1/attempts ":               {customer, service, support, admin},
+		"GET " + attemptPath + " ":                   {customer, service, support, admin, own},
+		"GET /v1/refunds/" + refundID.String() + " ": {customer, service, support, admin},
+	} {
+		line := strings.SplitN(call, " ", 3)
+		for _, who := range []string{customer, stranger, service, support, admin, own, other} {
+			got := b.send(line[0], line[1], line[2], "Authorization: Bearer "+who, "Idempotency-Key: key-00000001")
+			want := http.StatusForbidden
+			for _, a := range allowed {
+				if a == who && line[0] == http.MethodGet {
+					want = http.StatusOK
+				} else if a == who {
+					want = http.StatusNotFound
+				}
+			}
+			require.Equal(t, want, got.StatusCode, "%s: %s: %s", who, call, got.text)
+		}
+	}
+	b.send(http.MethodGet, "/v1/refunds/"+refundID.String(), "", "Authorization: Bearer service-1", "On-Behalf-Of: u2").is(t, 403, "forbidden")
+}

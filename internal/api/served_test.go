@@ -1,0 +1,75 @@
+package api_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+func TestWhatAKeyLedToIsObserved(t *testing.T) {
+	t.Parallel()
+	served := make(chan api.Served, 1)
+	b := newBench(t, func(o *api.Options) { o.Observe = func(s api.Served) { served <- s } })
+	created := payment.Paid{View: payment.View{Attempt: pending()}, Result: idempotency.Created}
+	reused, resumed, shown := created, created, created
+	reused.Result = idempotency.Reused
+	resumed.TookOver = true
+	shown.Result, shown.TookOver = idempotency.Reused, true
+	b.payments.refuses, b.payments.err = true, payment.ErrOrderPaid
+	b.command("/v1/orders/A-1/pay", goodPay, "X-Request-Id: r1")
+	require.Equal(t, api.KeyCreated, (<-served).KeyResult, "executed and refused")
+	b.payments.refuses = false
+	for name, c := range map[string]struct {
+		paid payment.Paid
+		err  error
+		want api.KeyResult
+	}{
+		"created":             {created, nil, api.KeyCreated},
+		"reused":              {reused, nil, api.KeyReused},
+		"takeover":            {resumed, nil, api.KeyTakeover},
+		"takeover of a pay":   {shown, nil, api.KeyTakeover},
+		"conflict":            {payment.Paid{}, idempotency.ErrKeyReused, api.KeyConflict},
+		"in progress":         {payment.Paid{}, idempotency.ErrInProgress, api.KeyInProgress},
+		"busy":                {payment.Paid{}, payment.ErrBusy, api.KeyInProgress},
+		"quota":               {payment.Paid{}, &idempotency.QuotaError{}, api.KeyQuota},
+		"replayed refusal":    {payment.Paid{}, &idempotency.ReplayError{Answer: b.payments.kept}, api.KeyReused},
+		"payment in progress": {payment.Paid{}, &payment.InProgressError{Attempt: pending()}, ""},
+		"storage":             {payment.Paid{}, payment.ErrUnavailable, ""},
+	} {
+		b.payments.paid, b.payments.err = c.paid, c.err
+		b.command("/v1/orders/A-1/pay", goodPay, "X-Request-Id: r1")
+		got := <-served
+		require.Equal(t, "pay", got.Operation, name)
+		require.Equal(t, c.want, got.KeyResult, name)
+	}
+	for _, path := range []string{"/v1/orders/A-1/cancel", attemptPath + "/confirm", attemptPath + "/cancel", attemptPath + "/refunds"} {
+		b.payments.err = payment.ErrBusy
+		b.command(path, ``)
+		require.Equal(t, api.KeyInProgress, (<-served).KeyResult, path)
+	}
+	b.send(http.MethodPost, "/v1/orders", goodOrder)
+	require.Empty(t, (<-served).Operation, "refused before the use case")
+	b.send("BREW", "/v1/orders", "")
+	require.Equal(t, "other", (<-served).Method, "a caller can't make labels")
+}
+
+func TestTheTimeOfAUseCaseIsWithoutTheBodys(t *testing.T) {
+	t.Parallel()
+	served := make(chan api.Served, 1)
+	clock := now
+	b := newBench(t, func(o *api.Options) {
+		o.Observe = func(s api.Served) { served <- s }
+		o.Now = func() time.Time { clock = clock.Add(time.Second); return clock }
+	})
+	b.payments.order, b.payments.result = order(), idempotency.Created
+	b.command("/v1/orders", goodOrder)
+	got := <-served
+	require.Positive(t, got.Worked)
+	require.Less(t, got.Worked, got.Took)
+}

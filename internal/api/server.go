@@ -1,0 +1,21 @@
+package api
+
+import (
+	"net/http"
+	"time"
+)
+
+// NewHTTPServer returns a server with every limit set, so that no slow or silent
+// peer can hold a connection for ever. The limit on writing is above the longest
+// wait that a caller may ask for.
+func NewHTTPServer(addr string, handler http.Handler) *http.Server {
+	return &http.Server{
+		Addr:              addr,
+		Handler:           handler,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       15 * time.Second,
+		WriteTimeout:      90 * time.Second,
+		IdleTimeout:       60 * time.Second,
+		MaxHeaderBytes:    32 << 10,
+	}
+}

@@ -1,0 +1,169 @@
+// Package strictjson reads JSON that can be read in one way only. It refuses
+// what encoding/json lets pass or repairs: members that come twice, bytes that
+// are not UTF-8, halves of surrogate pairs, data after the value, endless depth.
+package strictjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// MaxDepth is how deep objects and arrays may be nested.
+const MaxDepth = 32
+
+// Error says why a text was refused. It quotes at most a member's name.
+type Error struct{ Reason string }
+
+// Error implements error.
+func (e *Error) Error() string { return e.Reason }
+
+// Parse returns the value of a text: nil, bool, string, json.Number, []any or
+// map[string]any. Its error is an *Error.
+func Parse(text []byte) (any, error) {
+	switch {
+	case !utf8.Valid(text):
+		return nil, &Error{"the body is not valid UTF-8"}
+	case !json.Valid(text):
+		return nil, invalid(text)
+	case loneSurrogate(text):
+		return nil, &Error{"a string holds half of a surrogate pair"}
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	return value(d, 0)
+}
+
+// invalid finds out where the text breaks.
+func invalid(text []byte) error {
+	var syntax *json.SyntaxError
+	var v any
+	switch err := json.Unmarshal(text, &v); {
+	case len(bytes.TrimSpace(text)) == 0:
+		return &Error{"the body is empty"}
+	case errors.As(err, &syntax):
+		return &Error{"the body is not JSON: it breaks at byte " + strconv.FormatInt(syntax.Offset, 10)}
+	}
+	return &Error{"the body is not JSON"}
+}
+
+// loneSurrogate looks for \uD800–\uDFFF escapes without their other half, which
+// encoding/json would replace. The text is valid JSON, so that each backslash
+// begins an escape within a string.
+func loneSurrogate(text []byte) bool {
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\\' {
+			continue
+		}
+		first, long := escape(text[i:])
+		if !long {
+			i++
+			continue
+		}
+		i += 5
+		if !utf16.IsSurrogate(first) {
+			continue
+		}
+		second, long := escape(text[i+1:])
+		if !long || utf16.DecodeRune(first, second) == utf8.RuneError {
+			return true
+		}
+		i += 6
+	}
+	return false
+}
+
+// escape reads a \uXXXX at the start of text.
+func escape(text []byte) (rune, bool) {
+	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
+		return 0, false
+	}
+	r, err := strconv.ParseUint(string(text[2:6]), 16, 16)
+	return rune(r), err == nil
+}
+
+func value(d *json.Decoder, depth int) (any, error) {
+	token, err := d.Token()
+	if err != nil {
+		return nil, broken(err)
+	}
+	switch token {
+	case json.Delim('{'):
+		return object(d, depth+1)
+	case json.Delim('['):
+		return array(d, depth+1)
+	}
+	return token, nil
+}
+
+func object(d *json.Decoder, depth int) (any, error) {
+	if depth > MaxDepth {
+		return nil, tooDeep()
+	}
+	members := make(map[string]any)
+	for d.More() {
+		token, err := d.Token()
+		if err != nil {
+			return nil, broken(err)
+		}
+		name, _ := token.(string)
+		if _, twice := members[name]; twice {
+			return nil, &Error{fmt.Sprintf("the member %s comes twice", Quote(name))}
+		}
+		if members[name], err = value(d, depth); err != nil {
+			return nil, err
+		}
+	}
+	return members, end(d)
+}
+
+func array(d *json.Decoder, depth int) (any, error) {
+	if depth > MaxDepth {
+		return nil, tooDeep()
+	}
+	items := []any{}
+	for d.More() {
+		item, err := value(d, depth)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, item)
+	}
+	return items, end(d)
+}
+
+// end takes the closing bracket.
+func end(d *json.Decoder) error {
+	_, err := d.Token()
+	return broken(err)
+}
+
+func broken(err error) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, io.EOF) {
+		return &Error{"the body is not JSON: it breaks off"}
+	}
+	return &Error{"the body is not JSON"}
+}
+
+func tooDeep() error {
+	return &Error{fmt.Sprintf("objects and arrays are nested deeper than %d", MaxDepth)}
+}
+
+// longestName keeps what a caller sent from filling an answer.
+const longestName = 60
+
+// Quote quotes a name that came from outside, and shortens it.
+func Quote(name string) string {
+	if runes := []rune(name); len(runes) > longestName {
+		name = string(runes[:longestName]) + "…"
+	}
+	return strconv.QuoteToASCII(name)
+}

@@ -1,0 +1,205 @@
+package api_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// verifier believes everything, says what a test wants, and keeps the delivery.
+type verifier struct {
+	err  error
+	ack  webhooks.Ack
+	seen webhooks.Delivery
+}
+
+func (v *verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Event, error) {
+	v.seen = d
+	return []webhooks.Event{{ID: "evt_1"}, {ID: "evt_2"}}, v.err
+}
+
+func (v *verifier) Ack(webhooks.Delivery, []webhooks.Event) webhooks.Ack { return v.ack }
+
+func newReceiver(t *testing.T, change ...func(*api.Options)) (*bench, *verifier) {
+	t.Helper()
+	v := &verifier{ack: webhooks.OK()}
+	b := newBench(t, append([]func(*api.Options){func(o *api.Options) {
+		o.Accounts = map[string]api.Account{
+			"sandbox": {Verifier: v}, "public": {Verifier: v, PublicURL: "https://shop.example/hooks/public"}, "silent": {},
+		}
+	}}, change...)...)
+	b.payments.intake = func(context.Context, []payment.Received) ([]fsm.Verdict, error) {
+		return []fsm.Verdict{fsm.Applied, payment.Duplicate}, nil
+	}
+	return b, v
+}
+
+func TestReceive(t *testing.T) {
+	t.Parallel()
+	b, v := newReceiver(t)
+	v.ack = webhooks.Ack{Status: 200, ContentType: "text/plain", Body: []byte("[accepted]")}
+	body := "{\"a\": 1,\r\n \xff}"
+	got := b.send(http.MethodPost, "/webhooks/sandbox?x=1", body, "Content-Type: application/x-odd", "Webhook-Id: m1", "Cookie: c=1", "Stripe-Signature: a", "Stripe-Signature: b")
+	require.Equal(t, 200, got.StatusCode)
+	require.Equal(t, "applied,duplicate", got.Header.Get("Webhook-Result"))
+	require.Equal(t, "[accepted]", string(got.text))
+	require.Equal(t, body, string(v.seen.Body))
+	require.Equal(t, b.server.URL+"/webhooks/sandbox?x=1", v.seen.URL)
+	require.Equal(t, netip.MustParseAddr("127.0.0.1"), v.seen.RemoteAddr)
+	require.Equal(t, now, v.seen.ReceivedAt)
+	require.Len(t, b.payments.received, 2)
+	first := b.payments.received[0]
+	require.Equal(t, "sandbox", first.Account)
+	require.Equal(t, "evt_1", first.Event.ID)
+	require.Equal(t, body, string(first.Body))
+	require.Equal(t, now, first.At)
+	require.Equal(t, map[string]string{
+		"content-type": "application/x-odd", "user-agent": "Go-http-client/1.1", "webhook-id": "m1", "stripe-signature": "a, b",
+	}, first.Headers)
+}
+
+func TestReceiveWithARealSignature(t *testing.T) {
+	t.Parallel()
+	genuine, err := webhooks.New("sandbox", webhooks.Config{Secrets: []string{"whsec_" + strings.Repeat("MDEy", 8)}})
+	require.NoError(t, err)
+	b := newBench(t, func(o *api.Options) { o.Accounts = map[string]api.Account{"sandbox": {Verifier: genuine}} })
+	body := `{"id":"evt_1","type":"charge.succeeded","created":"2026-03-01T09:30:00Z","data":{"charge_id":"ch_1","refund_id":null,` +
+		`"reference":"` + attemptID.String() + `","amount":1999,"currency":"EUR","failure_code":null}}`
+	d := webhooks.Delivery{Method: http.MethodPost, Header: http.Header{"Webhook-Id": {"evt_1"}}, Body: []byte(body), ReceivedAt: now}
+	require.NoError(t, genuine.(webhooks.Signer).Sign(&d))
+	var headers []string
+	for name, values := range d.Header {
+		headers = append(headers, name+": "+values[0])
+	}
+	got := b.send(http.MethodPost, "/webhooks/sandbox", body, headers...)
+	require.Equal(t, 200, got.StatusCode, "%s", got.text)
+	require.Equal(t, "applied", got.Header.Get("Webhook-Result"))
+	require.Equal(t, webhooks.KindSucceeded, b.payments.received[0].Event.Kind)
+	b.send(http.MethodPost, "/webhooks/sandbox", body+" ", headers...).is(t, 401, "webhook-signature-invalid")
+	b.send(http.MethodPost, "/webhooks/sandbox", body).is(t, 401, "webhook-signature-missing")
+}
+
+func TestReceiveByTopicAndByGet(t *testing.T) {
+	t.Parallel()
+	b, v := newReceiver(t)
+	require.Equal(t, 200, b.send(http.MethodPost, "/webhooks/public/pay%20me?a=1", "x=1").StatusCode)
+	require.Equal(t, "pay me", v.seen.Topic)
+	require.Equal(t, "https://shop.example/hooks/public/pay%20me?a=1", v.seen.URL)
+	require.Equal(t, 200, b.send(http.MethodGet, "/webhooks/public?OutSum=1&SignatureValue=2", "").StatusCode)
+	require.Equal(t, http.MethodGet, v.seen.Method)
+	require.Equal(t, "https://shop.example/hooks/public?OutSum=1&SignatureValue=2", v.seen.URL)
+	require.Equal(t, "OutSum=1&SignatureValue=2", string(b.payments.received[0].Body))
+	require.Equal(t, 405, b.send(http.MethodHead, "/webhooks/public", "").StatusCode)
+	b.send(http.MethodPut, "/webhooks/public", "").is(t, 405, "method-not-allowed")
+}
+
+func TestRefusedDeliveries(t *testing.T) {
+	t.Parallel()
+	b, v := newReceiver(t)
+	for _, name := range []string{"other", "silent", "%00", "SANDBOX"} {
+		b.send(http.MethodPost, "/webhooks/"+name, "{}").is(t, 404, "unknown-account")
+	}
+	b.send(http.MethodPost, "/webhooks/sandbox", strings.Repeat("a", 1<<20+1)).is(t, 413, "body-too-large")
+	for _, c := range []struct {
+		err    error
+		status int
+		code   string
+	}{
+		{webhooks.ErrSignatureMissing, 401, "webhook-signature-missing"},
+		{webhooks.ErrSignatureMalformed, 400, "webhook-signature-malformed"},
+		{webhooks.ErrSignatureInvalid, 401, "webhook-signature-invalid"},
+		{webhooks.ErrTooOld, 400, "webhook-too-old"},
+		{webhooks.ErrTooNew, 400, "webhook-too-new"},
+		{webhooks.ErrSender, 403, "webhook-sender-refused"},
+		{webhooks.ErrPayload, 400, "webhook-payload-invalid"},
+		{webhooks.ErrUnavailable, 503, "webhook-verification-unavailable"},
+		{webhooks.ErrConfig, 500, "internal"},
+		{errors.New("hidden text"), 500, "internal"},
+	} {
+		v.err = fmt.Errorf("verify: %w", c.err)
+		got := b.send(http.MethodPost, "/webhooks/sandbox", "{}")
+		got.is(t, c.status, c.code)
+		require.Equal(t, c.status == 503, got.Header.Get("Retry-After") != "")
+		require.NotContains(t, string(got.text), "hidden")
+	}
+	require.Empty(t, b.payments.received)
+}
+
+func TestWhatCantBeStoredIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	b, _ := newReceiver(t)
+	for err, code := range map[error]string{
+		payment.ErrUnavailable: "storage-unavailable", payment.ErrOverloaded: "overloaded", context.DeadlineExceeded: "overloaded",
+	} {
+		b.payments.intake = func(context.Context, []payment.Received) ([]fsm.Verdict, error) { return nil, err }
+		got := b.send(http.MethodPost, "/webhooks/sandbox", "{}")
+		require.True(t, got.is(t, 503, code).Retryable)
+		require.Empty(t, got.Header.Get("Webhook-Result"))
+	}
+}
+
+func TestLargestDeliveryIsTaken(t *testing.T) {
+	t.Parallel()
+	b, v := newReceiver(t)
+	require.Equal(t, 200, b.send(http.MethodPost, "/webhooks/sandbox", strings.Repeat("a", 1<<20)).StatusCode)
+	require.Len(t, v.seen.Body, 1<<20)
+}
+
+func TestASenderThatHangsUpStopsNothing(t *testing.T) {
+	t.Parallel()
+	b, _ := newReceiver(t)
+	began, done := make(chan struct{}), make(chan error, 1)
+	gone := make(chan struct{})
+	b.payments.intake = func(ctx context.Context, _ []payment.Received) ([]fsm.Verdict, error) {
+		close(began)
+		<-gone
+		deadline, ok := ctx.Deadline()
+		require.True(t, ok)
+		require.WithinDuration(t, time.Now().Add(10*time.Second), deadline, 10*time.Second)
+		select {
+		case <-ctx.Done():
+		case <-time.After(50 * time.Millisecond):
+		}
+		done <- ctx.Err()
+		return []fsm.Verdict{fsm.Applied}, nil
+	}
+	conn, err := net.Dial("tcp", b.server.Listener.Addr().String())
+	require.NoError(t, err)
+	_, err = io.WriteString(conn, "POST /webhooks/sandbox HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}")
+	require.NoError(t, err)
+	<-began
+	require.NoError(t, conn.Close())
+	close(gone)
+	require.NoError(t, <-done)
+}
+
+func TestOnlyTrustedProxiesSpeakForOthers(t *testing.T) {
+	t.Parallel()
+	trusted := func(prefix string) func(*api.Options) {
+		return func(o *api.Options) { o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix(prefix)} }
+	}
+	headers := []string{"X-Forwarded-For: 198.51.100.9, 203.0.113.7", "X-Real-Ip: 198.51.100.9", "X-Forwarded-Proto: https"}
+	for prefix, want := range map[string]string{"127.0.0.0/8": "203.0.113.7", "10.0.0.0/8": "127.0.0.1"} {
+		b, v := newReceiver(t, trusted(prefix))
+		b.send(http.MethodPost, "/webhooks/sandbox", "{}", headers...)
+		require.Equal(t, want, v.seen.RemoteAddr.String())
+		require.Equal(t, want == "203.0.113.7", strings.HasPrefix(v.seen.URL, "https://"))
+	}
+	b, v := newReceiver(t)
+	b.send(http.MethodPost, "/webhooks/sandbox", "{}", headers...)
+	require.Equal(t, "127.0.0.1", v.seen.RemoteAddr.String())
+}

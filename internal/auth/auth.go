@@ -1,0 +1,143 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// minSecret is what RFC 7518, 3.2 asks of an HS256 key, in bytes.
+const minSecret = 32
+
+// maxToken is the longest token that is looked at, in bytes.
+const maxToken = 8 << 10
+
+// Options configure an Authenticator.
+type Options struct {
+	// HS256Secret verifies HS256 tokens; at least 32 bytes. Empty: none are taken.
+	HS256Secret []byte
+	// JWKSURL is where the keys of RS256, ES256 and EdDSA tokens are. Empty: none
+	// are taken.
+	JWKSURL string
+	// Issuer and Audience are what iss and aud must be; empty: not checked.
+	Issuer, Audience string
+	// Root is the root secret, see RootSecret.
+	Root []byte
+	// Now is the clock; nil: the system's.
+	Now func() time.Time
+	// Client fetches the keys; nil: a new one.
+	Client *http.Client
+	// Refresh is how often the keys are fetched; 0: every five minutes.
+	Refresh time.Duration
+	// Log is told of every fetch that failed; nil: nobody is told.
+	Log func(error)
+}
+
+func (o Options) withDefaults() Options {
+	if o.Now == nil {
+		o.Now = time.Now //nolint:forbidigo // the default of the clock that everything else is given
+	}
+	if o.Client == nil {
+		o.Client = &http.Client{}
+	}
+	if o.Refresh <= 0 {
+		o.Refresh = 5 * time.Minute
+	}
+	if o.Log == nil {
+		o.Log = func(error) {}
+	}
+	return o
+}
+
+// Authenticator checks tokens. It is safe for concurrent use.
+type Authenticator struct {
+	opts   Options
+	parser *jwt.Parser
+	keys   *keySet // nil: no JWKS
+	status statusKey
+}
+
+// New makes an Authenticator. It fetches nothing: Run does.
+func New(o Options) (*Authenticator, error) {
+	o = o.withDefaults()
+	if len(o.HS256Secret) == 0 && o.JWKSURL == "" {
+		return nil, errors.New("no way to check tokens: neither a secret nor a JWKS address")
+	}
+	if n := len(o.HS256Secret); n > 0 && n < minSecret {
+		return nil, fmt.Errorf("the HS256 secret must be at least %d bytes long", minSecret)
+	}
+	status, err := derive(o.Root, "paylatch status token v1")
+	if err != nil {
+		return nil, err
+	}
+	a := &Authenticator{opts: o, parser: newParser(o), status: status}
+	if o.JWKSURL != "" {
+		a.keys = newKeySet(o)
+	}
+	return a, nil
+}
+
+// Run keeps the keys of the JWKS address fresh until ctx ends; then it returns
+// nil. Without it only tokens with unknown keys cause a fetch, and keys that were
+// withdrawn stay valid.
+func (a *Authenticator) Run(ctx context.Context) error {
+	if a.keys == nil {
+		<-ctx.Done()
+		return nil
+	}
+	return a.keys.run(ctx)
+}
+
+// Authenticate returns who bears the token. The token is what Bearer returns,
+// onBehalfOf the On-Behalf-Of header or empty. Its errors are ErrUnauthenticated,
+// ErrUnavailable, payment.ErrForbidden and, for an On-Behalf-Of that can't be a
+// user, a payment.ValidationError.
+func (a *Authenticator) Authenticate(ctx context.Context, bearer, onBehalfOf string) (payment.Actor, error) {
+	switch {
+	case bearer == "":
+		return payment.Actor{}, refuse("there is no token")
+	case len(bearer) > maxToken:
+		return payment.Actor{}, refuse("the token is too long")
+	}
+	actor, err := a.bearer(ctx, bearer)
+	if err != nil {
+		return payment.Actor{}, err
+	}
+	return actFor(actor, onBehalfOf)
+}
+
+func (a *Authenticator) bearer(ctx context.Context, token string) (payment.Actor, error) {
+	if strings.HasPrefix(token, statusPrefix) {
+		return a.status.actor(token, a.opts.Now())
+	}
+	return a.claimed(ctx, token)
+}
+
+// actFor lets a service act for a user; everybody else is themselves.
+func actFor(actor payment.Actor, user string) (payment.Actor, error) {
+	switch {
+	case user == "":
+		return actor, nil
+	case !actor.Has(payment.RoleService):
+		return payment.Actor{}, forbid("only a service may act on behalf of a user")
+	case !isName(user):
+		return payment.Actor{}, &payment.ValidationError{Fields: []payment.FieldError{
+			{Field: "On-Behalf-Of", Message: "must be 1 to 255 visible characters"},
+		}}
+	}
+	actor.OnBehalfOf = payment.UserID(user)
+	return actor, nil
+}
+
+// StatusToken returns a token by which its bearer may read this one attempt
+// until expires.
+func (a *Authenticator) StatusToken(id payment.AttemptID, expires time.Time) string {
+	return a.status.token(id, expires)
+}

@@ -1,0 +1,38 @@
+package auth
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// token68 is the form of a token in RFC 6750, 2.1.
+var token68 = regexp.MustCompile(`^[A-Za-z0-9._~+/-]+=*$`)
+
+// Bearer returns the token of an Authorization header. A header that is missing,
+// of another scheme or malformed wraps ErrUnauthenticated.
+func Bearer(authorization string) (string, error) {
+	if authorization == "" {
+		return "", refuse("there is no Authorization header")
+	}
+	scheme, token, ok := strings.Cut(authorization, " ")
+	if !ok || !strings.EqualFold(scheme, "Bearer") {
+		return "", refuse("the Authorization header must be: Bearer <token>")
+	}
+	token = strings.Trim(token, " ")
+	if !token68.MatchString(token) {
+		return "", refuse("the Authorization header holds no token")
+	}
+	return token, nil
+}
+
+const maxName = 255
+
+// isName reports whether the text can name a user: 1 to 255 visible characters.
+func isName(s string) bool {
+	if s == "" || !utf8.ValidString(s) || utf8.RuneCountInString(s) > maxName {
+		return false
+	}
+	return !strings.ContainsFunc(s, func(r rune) bool { return r == ' ' || !unicode.IsPrint(r) })
+}

@@ -1,0 +1,144 @@
+package auth
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// leeway is how far ahead an nbf may lie.
+const leeway = 5 * time.Second
+
+// claims keeps them by their exact names: a struct would take ROLES for roles.
+type claims struct{ jwt.MapClaims }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (c *claims) UnmarshalJSON(b []byte) error { return json.Unmarshal(b, &c.MapClaims) } //nolint:wrapcheck // jwt wraps it
+
+// GetNotBefore is the nbf less the leeway. The parser's own leeway would prolong
+// exp too.
+func (c *claims) GetNotBefore() (*jwt.NumericDate, error) {
+	nbf, err := c.MapClaims.GetNotBefore()
+	if err == nil && nbf != nil {
+		nbf = jwt.NewNumericDate(nbf.Add(-leeway))
+	}
+	return nbf, err //nolint:wrapcheck // jwt wraps it
+}
+
+func newParser(o Options) *jwt.Parser {
+	var methods []string
+	if len(o.HS256Secret) > 0 {
+		methods = append(methods, jwt.SigningMethodHS256.Alg())
+	}
+	if o.JWKSURL != "" {
+		methods = append(methods, publicMethods()...)
+	}
+	options := []jwt.ParserOption{
+		jwt.WithValidMethods(methods), jwt.WithExpirationRequired(), jwt.WithTimeFunc(o.Now), jwt.WithStrictDecoding(),
+	}
+	if o.Issuer != "" {
+		options = append(options, jwt.WithIssuer(o.Issuer))
+	}
+	if o.Audience != "" {
+		options = append(options, jwt.WithAudience(o.Audience))
+	}
+	return jwt.NewParser(options...)
+}
+
+// publicMethods are the algorithms of the JWKS address.
+func publicMethods() []string { return []string{"RS256", "ES256", "EdDSA"} }
+
+var errCritical = errors.New("the token relies on an extension")
+
+// key chooses the key by the algorithm, so that none serves for another.
+func (a *Authenticator) key(ctx context.Context, t *jwt.Token) (any, error) {
+	if _, ok := t.Header["crit"]; ok { // RFC 7515, 4.1.11: not understood is refused
+		return nil, errCritical
+	}
+	if t.Method == jwt.SigningMethodHS256 {
+		return a.opts.HS256Secret, nil
+	}
+	return a.keys.key(ctx, t)
+}
+
+func (a *Authenticator) claimed(ctx context.Context, token string) (payment.Actor, error) {
+	c := &claims{}
+	_, err := a.parser.ParseWithClaims(token, c, func(t *jwt.Token) (any, error) { return a.key(ctx, t) })
+	if errors.Is(err, ErrUnavailable) {
+		return payment.Actor{}, ErrUnavailable
+	}
+	if err != nil {
+		return payment.Actor{}, refuse(reason(err))
+	}
+	return c.actor()
+}
+
+// reason is what the caller may know of why the token was refused.
+func reason(err error) string {
+	for _, r := range []struct {
+		is   error
+		text string
+	}{
+		{jwt.ErrTokenMalformed, "this is not a token"},
+		{jwt.ErrTokenSignatureInvalid, "the token's signature or algorithm is not accepted"},
+		{jwt.ErrTokenUnverifiable, "the token's key or algorithm is not accepted"},
+		{jwt.ErrTokenExpired, "the token has expired"},
+		{jwt.ErrTokenNotValidYet, "the token is not valid yet"},
+		{jwt.ErrTokenInvalidIssuer, "the token's iss is not accepted"},
+		{jwt.ErrTokenInvalidAudience, "the token's aud is not accepted"},
+		{jwt.ErrTokenRequiredClaimMissing, "the token lacks exp, iss or aud"},
+	} {
+		if errors.Is(err, r.is) {
+			return r.text
+		}
+	}
+	return "the token's claims are malformed"
+}
+
+func (c *claims) actor() (payment.Actor, error) {
+	sub, err := c.GetSubject()
+	if err != nil || !isName(sub) {
+		return payment.Actor{}, refuse("the token's sub must be 1 to 255 visible characters")
+	}
+	roles, ok := c.roles()
+	if !ok {
+		return payment.Actor{}, refuse("the token's roles must be a list of texts")
+	}
+	if len(roles) == 0 {
+		return payment.Actor{}, forbid("the token has no role that is known here")
+	}
+	return payment.Actor{Subject: sub, Roles: roles}, nil
+}
+
+// roles returns those that are known, and whether the claim is a list of texts.
+func (c *claims) roles() ([]payment.Role, bool) {
+	list, ok := c.MapClaims["roles"].([]any)
+	if !ok {
+		return nil, false
+	}
+	var roles []payment.Role
+	for _, item := range list {
+		text, ok := item.(string)
+		if !ok {
+			return nil, false
+		}
+		if role := payment.Role(text); isRole(role) && !slices.Contains(roles, role) {
+			roles = append(roles, role)
+		}
+	}
+	return roles, true
+}
+
+func isRole(r payment.Role) bool {
+	switch r {
+	case payment.RoleCustomer, payment.RoleService, payment.RoleSupport, payment.RoleAdmin:
+		return true
+	}
+	return false
+}

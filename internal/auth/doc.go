@@ -1,0 +1,22 @@
+// Package auth turns tokens into a [payment.Actor] and keeps what only the
+// service may read.
+//
+//	Authorization ─► Bearer ─► Authenticate ─┬─ pst_…  status token: one attempt, reading only
+//	                                         ├─ HS256  the shared secret
+//	                                         └─ RS256, ES256, EdDSA  a key of the JWKS address
+//
+// A JWT must have sub, roles (a list) and exp, and the configured iss and aud.
+// Each algorithm has its own key: a public key of the JWKS never serves as a
+// secret, and "none" is no algorithm. An exp is exact; an nbf may lie up to five
+// seconds ahead, because a clock that runs behind the issuer's would otherwise
+// refuse fresh tokens.
+//
+// The keys of the JWKS are fetched by [Authenticator.Run] and, when a token names
+// one that is not known, at once, but not more often than a caller could abuse.
+// While the address does not answer, the last keys go on being used.
+//
+// Status tokens and sealed texts have keys of their own, derived from one root
+// secret ([RootSecret]). Whoever changes the root secret invalidates them.
+//
+// There are no sessions, no refresh tokens and no revocation of a single token.
+package auth

@@ -1,0 +1,26 @@
+package auth
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// The ways in which a bearer is refused, beside payment.ErrForbidden for one that
+// is known and may not. Their texts are safe to show to the caller.
+var (
+	// ErrUnauthenticated is returned when the token proves nothing; the wrapping
+	// text says why.
+	ErrUnauthenticated = errors.New("unauthenticated")
+	// ErrUnavailable is returned when the token can't be checked now, because the
+	// keys can't be fetched. The same request may be sent again.
+	ErrUnavailable = errors.New("the keys that check tokens are not available")
+	// ErrSealed is returned when a sealed text was changed, belongs to another
+	// attempt or was sealed under another root secret.
+	ErrSealed = errors.New("sealed text can't be opened")
+)
+
+func refuse(reason string) error { return fmt.Errorf("%w: %s", ErrUnauthenticated, reason) }
+
+func forbid(reason string) error { return fmt.Errorf("%w: %s", payment.ErrForbidden, reason) }

@@ -1,0 +1,109 @@
+package auth
+
+import (
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/paylatch/paylatch/internal/config"
+)
+
+// derivedLength is the length of every derived key, in bytes.
+const derivedLength = 32
+
+// derive makes a key for one purpose, so that none serves two.
+func derive(root []byte, purpose string) ([]byte, error) {
+	if len(root) < minSecret {
+		return nil, fmt.Errorf("the root secret must be at least %d bytes long", minSecret)
+	}
+	key, err := hkdf.Key(sha256.New, root, nil, purpose, derivedLength)
+	if err != nil {
+		return nil, fmt.Errorf("derive key: %w", err)
+	}
+	return key, nil
+}
+
+// RootSecret returns what all keys of the service are derived from: the
+// configured encryption key, else the HS256 secret, else a random file in the
+// data directory, which the first start makes. Replicas must share one.
+func RootSecret(c *config.Config) ([]byte, error) {
+	if key := c.EncryptionKeyBytes(); key != nil {
+		return key, nil
+	}
+	if c.Auth.HS256Secret != "" {
+		return []byte(c.Auth.HS256Secret), nil
+	}
+	path := filepath.Join(c.DataDir, "secret")
+	secret, err := readSecret(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = makeSecret(path); err == nil {
+			secret, err = readSecret(path)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("root secret (or set encryption_key): %w", err)
+	}
+	return secret, nil
+}
+
+var errNotASecret = errors.New("the file does not hold the base64 of 32 bytes")
+
+func readSecret(path string) ([]byte, error) {
+	text, err := os.ReadFile(path) //nolint:gosec // a file of our own in the operator's directory
+	if err != nil {
+		return nil, err //nolint:wrapcheck // RootSecret wraps it
+	}
+	secret, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(text)))
+	if err != nil || len(secret) != minSecret {
+		return nil, fmt.Errorf("%s: %w", path, errNotASecret)
+	}
+	return secret, nil
+}
+
+// makeSecret makes the file in one step: a link to a name that is taken fails, so
+// that of two processes that start at once both read the same secret.
+func makeSecret(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err //nolint:wrapcheck // RootSecret wraps it
+	}
+	draft, err := draftSecret(filepath.Dir(path))
+	if draft != "" {
+		defer func() { _ = os.Remove(draft) }()
+	}
+	if err != nil {
+		return err
+	}
+	if err := os.Link(draft, path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err //nolint:wrapcheck // RootSecret wraps it
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// syncDir makes the name of the file survive a crash of the machine, as its
+// content does.
+func syncDir(path string) error {
+	dir, err := os.Open(path) //nolint:gosec // the operator's directory
+	if err != nil {
+		return err //nolint:wrapcheck // RootSecret wraps it
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// draftSecret writes a new secret to the disk under a passing name.
+func draftSecret(dir string) (string, error) {
+	f, err := os.CreateTemp(dir, ".secret-*")
+	if err != nil {
+		return "", err //nolint:wrapcheck // RootSecret wraps it
+	}
+	secret := make([]byte, minSecret)
+	_, _ = rand.Read(secret) // never fails
+	_, err = f.WriteString(base64.StdEncoding.EncodeToString(secret) + "\n")
+	return f.Name(), errors.Join(err, f.Sync(), f.Close())
+}

@@ -1,0 +1,53 @@
+package auth_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/auth"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+func TestSeal(t *testing.T) {
+	t.Parallel()
+	s, err := auth.NewSealer(root)
+	require.NoError(t, err)
+	one, two := s.Seal([]byte("tok_success"), []byte("a")), s.Seal([]byte("tok_success"), []byte("a"))
+	require.NotEqual(t, one, two)
+	require.NotContains(t, string(one), "tok_success")
+	text, err := s.Open(one, []byte("a"))
+	require.NoError(t, err)
+	require.Equal(t, "tok_success", string(text))
+
+	_, err = s.Open(one, []byte("b"))
+	require.ErrorIs(t, err, auth.ErrSealed, "sealed for another")
+	for i := range one {
+		changed := append([]byte(nil), one...)
+		changed[i] ^= 1
+		_, err = s.Open(changed, []byte("a"))
+		require.ErrorIs(t, err, auth.ErrSealed)
+		_, err = s.Open(one[:i], []byte("a"))
+		require.ErrorIs(t, err, auth.ErrSealed)
+	}
+	other, err := auth.NewSealer(secret)
+	require.NoError(t, err)
+	_, err = other.Open(one, []byte("a"))
+	require.ErrorIs(t, err, auth.ErrSealed, "another root secret")
+	_, err = auth.NewSealer([]byte("short"))
+	require.Error(t, err)
+}
+
+func TestSealToken(t *testing.T) {
+	t.Parallel()
+	s, err := auth.NewSealer(root)
+	require.NoError(t, err)
+	port := payment.Options{Seal: s.SealToken, Open: s.OpenToken}
+	sealed, err := port.Seal("tok_1", payment.AttemptID{1})
+	require.NoError(t, err)
+	token, err := port.Open(sealed, payment.AttemptID{1})
+	require.NoError(t, err)
+	require.Equal(t, "tok_1", token)
+	_, err = s.OpenToken(sealed, payment.AttemptID{2})
+	require.ErrorIs(t, err, auth.ErrSealed)
+}

@@ -1,0 +1,51 @@
+package auth
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// statusPrefix tells a status token from a JWT, and secret scanners what it is.
+const statusPrefix = "pst_"
+
+const (
+	idLength   = 16
+	bodyLength = idLength + 8
+)
+
+// statusKey signs status tokens: base64url of the attempt's id, the expiry in
+// seconds since 1970, and the HMAC-SHA256 of both.
+type statusKey []byte
+
+func (k statusKey) token(id payment.AttemptID, expires time.Time) string {
+	body := binary.BigEndian.AppendUint64(id[:], uint64(max(expires.Unix(), 0)))
+	return statusPrefix + base64.RawURLEncoding.EncodeToString(append(body, k.sum(body)...))
+}
+
+func (k statusKey) sum(body []byte) []byte {
+	m := hmac.New(sha256.New, k)
+	m.Write(body)
+	return m.Sum(nil)
+}
+
+func (k statusKey) actor(token string, now time.Time) (payment.Actor, error) {
+	b, err := base64.RawURLEncoding.Strict().DecodeString(token[len(statusPrefix):])
+	if err != nil || len(b) != bodyLength+sha256.Size {
+		return payment.Actor{}, refuse("this is not a status token")
+	}
+	if !hmac.Equal(k.sum(b[:bodyLength]), b[bodyLength:]) {
+		return payment.Actor{}, refuse("the status token is not ours")
+	}
+	if now.Unix() >= int64(binary.BigEndian.Uint64(b[idLength:bodyLength])) { //nolint:gosec // ours, and never negative
+		return payment.Actor{}, refuse("the status token has expired")
+	}
+	id := payment.AttemptID(uuid.UUID(b[:idLength]))
+	return payment.Actor{OnlyAttempt: &id}, nil
+}

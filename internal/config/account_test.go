@@ -1,0 +1,171 @@
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+const base = "auth: {hs256_secret: " + secret + "}\naccounts:\n"
+
+func TestAccountMistakes(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		accounts string
+		want     config.Mistakes
+	}{
+		"name":           {"- {name: A_1, kind: stripe, api_key: k}", config.Mistakes{"accounts[0].name: must be 1 to 64 of a–z, 0–9 and -"}},
+		"no name":        {"- {kind: stripe, api_key: k}", config.Mistakes{"accounts[0].name: must be 1 to 64 of a–z, 0–9 and -"}},
+		"name twice":     {"- {name: a, kind: stripe, api_key: k}\n- {name: a, kind: standard, webhook_secrets: [" + webhook + "]}", config.Mistakes{"accounts[1].name: an earlier account has the same name; choose another"}},
+		"useless":        {"- {name: a, kind: stripe}", config.Mistakes{"accounts[0]: is of no use as it is: the kind stripe needs webhook_secrets to take webhooks, api_key to charge"}},
+		"half":           {"- {name: a, kind: adyen, api_key: k}", config.Mistakes{"accounts[0].merchant_account: is needed beside api_key"}},
+		"half, three":    {"- {name: a, kind: gopay, client_id: c}", config.Mistakes{"accounts[0].client_secret: is needed beside client_id", "accounts[0].goid: is needed beside client_id"}},
+		"shared":         {"- {name: a, kind: cloudpayments, public_id: p}", config.Mistakes{"accounts[0].webhook_secrets: is needed beside public_id"}},
+		"address":        {"- {name: a, kind: square, webhook_secrets: [s]}", config.Mistakes{"accounts[0].public_url: is needed beside webhook_secrets"}},
+		"of another":     {"- {name: a, kind: stripe, api_key: k, shop_id: s}", config.Mistakes{"accounts[0].shop_id: means nothing to the kind stripe; remove it"}},
+		"secret for GET": {"- {name: a, kind: yookassa, api_key: k, shop_id: s, webhook_secrets: [x]}", config.Mistakes{"accounts[0].webhook_secrets: means nothing to the kind yookassa; remove it"}},
+		"basic auth":     {"- {name: a, kind: adyen, webhook_secrets: [0a], basic_auth: {user: u}}", config.Mistakes{"accounts[0].basic_auth: needs both user and password"}},
+		"late":           {"- {name: a, kind: stripe, api_key: k, late_success: auto}", config.Mistakes{"accounts[0].late_success: must be one of manual, auto_refund"}},
+		"url":            {"- {name: a, kind: stripe, api_key: k, base_url: 'localhost:1'}", config.Mistakes{"accounts[0].base_url: must be an address that begins with https:// or http://"}},
+		"roots":          {"- {name: a, kind: standard, webhook_secrets: [whsec_no]}", config.Mistakes{"accounts[0]: webhooks can't be checked with it: "}},
+		"unknown key":    {"- {name: a, kind: stripe, apikey: k, api_key: k}", config.Mistakes{"accounts[0].apikey: no such key; did you mean api_key?"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := mistakes(t, base+tc.accounts)
+			require.Len(t, m, len(tc.want), "%v", m)
+			for i := range m {
+				require.Contains(t, m[i], tc.want[i])
+			}
+		})
+	}
+}
+
+func TestDefaultAccount(t *testing.T) {
+	t.Parallel()
+	two := base + "- {name: shop, kind: stripe, api_key: k}\n- {name: b, kind: stripe, api_key: k}\n- {name: in, kind: standard, webhook_secrets: [" + webhook + "]}\n"
+	require.Equal(t, config.Mistakes{"default_account: several accounts can charge; name one of shop, b"}, mistakes(t, two))
+	require.Equal(t, config.Mistakes{"default_account: is not among the accounts (shop, b, in); did you mean shop?"}, mistakes(t, two+"default_account: shp"))
+	require.Equal(t, config.Mistakes{"default_account: the account can't charge: it needs webhook_secrets to take webhooks"}, mistakes(t, two+"default_account: in"))
+
+	c, err := config.Load(write(t, two+"default_account: b"), nil)
+	require.NoError(t, err)
+	require.Equal(t, "b", c.DefaultAccount)
+
+	c, err = config.Load(write(t, base+"- {name: in, kind: standard, webhook_secrets: ["+webhook+"]}"), nil)
+	require.NoError(t, err)
+	require.Empty(t, c.DefaultAccount, "nobody can charge")
+}
+
+func TestWhatAnAccountCanDo(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		account       config.Account
+		charge, hooks bool
+	}{
+		"stripe, both":   {config.Account{Kind: "stripe", APIKey: "k", WebhookSecrets: []config.Secret{"s"}}, true, true},
+		"stripe, polled": {config.Account{Kind: "stripe", APIKey: "k"}, true, false},
+		"standard":       {config.Account{Kind: "standard", WebhookSecrets: []config.Secret{"s"}}, false, true},
+		"yookassa":       {config.Account{Kind: "yookassa", APIKey: "k", ShopID: "1"}, true, true},
+		"mollie classic": {config.Account{Kind: "mollie", APIKey: "k"}, true, true},
+		"unknown":        {config.Account{Kind: "x", APIKey: "k"}, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, tc.charge, tc.account.CanCharge())
+			require.Equal(t, tc.hooks, tc.account.TakesWebhooks())
+		})
+	}
+}
+
+func TestWebhooksConfig(t *testing.T) {
+	t.Parallel()
+	a := config.Account{
+		Kind: "adyen", WebhookSecrets: []config.Secret{"one", "two"}, APIKey: "never", ClientSecret: "never", KeySecret: "never",
+		PublicURL: "https://shop.example", MerchantAccount: "M", BasicAuth: config.BasicAuth{User: "u", Password: "p"},
+	}
+	c, err := a.Webhooks()
+	require.NoError(t, err)
+	require.Equal(t, webhooks.Config{
+		Secrets: []string{"one", "two"}, PublicURL: "https://shop.example",
+		Params: map[string]string{"merchant_account": "M", "basic_auth.user": "u", "basic_auth.password": "p"},
+	}, c)
+
+	a.CertRoots = filepath.Join(t.TempDir(), "roots.pem")
+	_, err = a.Webhooks()
+	require.ErrorIs(t, err, os.ErrNotExist)
+	require.NoError(t, os.WriteFile(a.CertRoots, []byte("nothing"), 0o600))
+	_, err = a.Webhooks()
+	require.ErrorContains(t, err, "no certificate")
+}
+
+// complete has an account of each kind that can do everything.
+func complete() map[string]string {
+	return map[string]string{
+		"sandbox":       "base_url: 'http://127.0.0.1:9090', webhook_secrets: [" + webhook + "]",
+		"standard":      "webhook_secrets: [" + webhook + "]",
+		"stripe":        "api_key: k, webhook_secrets: [whsec_x]",
+		"adyen":         "api_key: k, merchant_account: M, webhook_secrets: [44782DEF547AAA06C910C43932B1EB0C71FC68D9D0C057550C48EC2ACF6BA056], basic_auth: {user: u, password: p}",
+		"paypal":        "client_id: c, client_secret: s, webhook_id: 1JE4291016473214C",
+		"yookassa":      "shop_id: 123, api_key: k",
+		"cloudpayments": "public_id: pk_1, webhook_secrets: [s]",
+		"tbank":         "terminal_key: 0012, webhook_secrets: [s]",
+		"robokassa":     "merchant_login: shop, hash: sha256, webhook_secrets: [s]",
+		"mollie":        "api_key: live_k, webhook_secrets: [s]",
+		"square":        "api_key: k, public_url: 'https://shop.example/webhooks/a', webhook_secrets: [s]",
+		"razorpay":      "key_id: rzp_test_1, key_secret: s, webhook_secrets: [s]",
+		"checkout":      "api_key: k, authorization: a, webhook_secrets: [s]",
+		"gocardless":    "api_key: k, webhook_secrets: [s]",
+		"paddle":        "api_key: k, webhook_secrets: [pdl_ntfset_1]",
+		"braintree":     "merchant_id: m, public_key: p, webhook_secrets: [s]",
+		"comgate":       "merchant: 1, webhook_secrets: [s]",
+		"gopay":         "client_id: c, client_secret: s, goid: 8123",
+		"lemonsqueezy":  "webhook_secrets: [secret1]",
+	}
+}
+
+func TestEveryKindCanBeConfigured(t *testing.T) {
+	t.Parallel()
+	for kind, fields := range complete() {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			c, err := config.Load(write(t, base+"- {name: a, kind: "+kind+", "+fields+"}"), nil)
+			require.NoError(t, err)
+			require.True(t, c.Accounts[0].TakesWebhooks())
+			require.Equal(t, kind != "standard" && kind != "lemonsqueezy", c.Accounts[0].CanCharge())
+
+			m := mistakes(t, base+"- {name: a, kind: "+kind+"}")
+			require.Contains(t, m[0], "accounts[0]: is of no use as it is: the kind "+kind+" needs ")
+		})
+	}
+}
+
+func TestEveryVerifierHasAKind(t *testing.T) {
+	t.Parallel()
+	for _, name := range webhooks.Kinds() {
+		require.Contains(t, complete(), name)
+	}
+}
+
+func TestLive(t *testing.T) {
+	t.Parallel()
+	yes, no := true, false
+	for key, want := range map[string]*bool{
+		"sk_live_test_1": &yes, "rk_test_live_1": &no, "live_x": &yes, "test_x": &no, "pdl_sdbx_apikey_1": &no,
+		"": nil, "AQEyhmfxK_test_": nil, "whatever": nil,
+	} {
+		require.Equal(t, want, config.Account{APIKey: config.Secret(key)}.Live(), key)
+	}
+	require.Equal(t, &no, config.Account{KeyID: "rzp_test_1"}.Live())
+}
+
+func TestCredentials(t *testing.T) {
+	t.Parallel()
+	a := config.Account{ClientID: "c", ClientSecret: "s", GoID: "8", APIKey: "beside", WebhookSecrets: []config.Secret{"one", "two"}}
+	require.Equal(t, map[string]string{"client_id": "c", "client_secret": "s", "goid": "8", "webhook_secret": "one"}, a.Credentials())
+}

@@ -1,0 +1,133 @@
+package config
+
+import (
+	"encoding/base64"
+	"errors"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// minSecret is what RFC 7518, 3.2 asks of an HS256 key.
+const minSecret = 32
+
+// service checks what only the running service needs.
+func (r *report) service(c *Config) {
+	if c.Auth.HS256Secret == "" && c.Auth.JWKSURL == "" {
+		r.add("auth", "set hs256_secret or jwks_url, or both: without them no token can be checked")
+	}
+	if len(c.Accounts) == 0 {
+		r.add("accounts", "there is none; name at least one account at a provider")
+	}
+	if able := c.chargeable(); c.DefaultAccount == "" && len(able) > 1 {
+		r.add("default_account", "several accounts can charge; name one of %s", strings.Join(able, ", "))
+	}
+}
+
+func (r *report) check(c *Config) {
+	r.addresses(c)
+	r.auth(c)
+	r.durations(c)
+	r.log(c.Log)
+	r.accounts(c)
+}
+
+func (r *report) addresses(c *Config) {
+	if _, port, err := net.SplitHostPort(c.Listen); err != nil || !isPort(port) {
+		r.add("listen", "must be host:port, such as 127.0.0.1:8080 or :8080")
+	}
+	if c.DatabaseURL != "" && !isDatabase(string(c.DatabaseURL)) {
+		r.add("database_url", "must be postgres://user:password@host:port/database (special characters of the password as %%xx)")
+	}
+}
+
+func isPort(text string) bool {
+	n, err := strconv.ParseUint(text, 10, 16)
+	return err == nil && strconv.FormatUint(n, 10) == text
+}
+
+// isDatabase also accepts libpq's other form, host=… dbname=….
+func isDatabase(text string) bool {
+	if !strings.Contains(text, "://") {
+		return strings.Contains(text, "=")
+	}
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "postgres" || u.Scheme == "postgresql")
+}
+
+func (r *report) auth(c *Config) {
+	if n := len(c.Auth.HS256Secret); n > 0 && n < minSecret {
+		r.add("auth.hs256_secret", "must be at least %d bytes long; `openssl rand -base64 48` makes one", minSecret)
+	}
+	r.url("auth.jwks_url", c.Auth.JWKSURL)
+	if c.EncryptionKey != "" && c.EncryptionKeyBytes() == nil {
+		r.add("encryption_key", "must be the base64 of 32 bytes; `openssl rand -base64 32` makes one")
+	}
+}
+
+// EncryptionKeyBytes decodes the encryption key; nil when there is none.
+func (c *Config) EncryptionKeyBytes() []byte {
+	text := strings.TrimRight(string(c.EncryptionKey), "=")
+	encoding := base64.RawStdEncoding
+	if strings.ContainsAny(text, "-_") {
+		encoding = base64.RawURLEncoding
+	}
+	key, err := encoding.DecodeString(text)
+	if err != nil || len(key) != 32 {
+		return nil
+	}
+	return key
+}
+
+func (r *report) url(key, text string) {
+	if text == "" {
+		return
+	}
+	u, err := url.Parse(text)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
+		r.add(key, "must be an address that begins with https:// or http://")
+	}
+}
+
+func (r *report) durations(c *Config) {
+	for _, d := range []struct {
+		key   string
+		value time.Duration
+	}{
+		{"idempotency.lease", c.Idempotency.Lease},
+		{"idempotency.quota.per", c.Idempotency.Quota.Per},
+		{"provider_timeout", c.ProviderTimeout},
+		{"reconcile.after", c.Reconcile.After},
+		{"reconcile.every", c.Reconcile.Every},
+		{"shutdown_timeout", c.ShutdownTimeout},
+	} {
+		if d.value <= 0 {
+			r.add(d.key, "must be longer than 0")
+		}
+	}
+	if c.Idempotency.Wait < 0 {
+		r.add("idempotency.wait", "must not be negative")
+	}
+	if c.Idempotency.Quota.NewKeys < 1 {
+		r.add("idempotency.quota.new_keys", "must be at least 1")
+	}
+	if !r.touches("idempotency.lease") && c.ProviderTimeout >= c.Idempotency.Lease {
+		r.add("provider_timeout", "must be shorter than idempotency.lease (%s): a call must end before another runner takes over", c.Idempotency.Lease)
+	}
+}
+
+func (r *report) log(l Log) {
+	r.oneOf("log.level", l.Level, "trace", "debug", "info", "warn", "error", "disabled")
+	r.oneOf("log.format", l.Format, "json", "console")
+}
+
+func (r *report) oneOf(key, value string, allowed ...string) {
+	if !slices.Contains(allowed, value) {
+		r.add(key, "must be one of %s%s", strings.Join(allowed, ", "), suggest(value, allowed))
+	}
+}
+
+var errOffline = errors.New("no network while the configuration is read")

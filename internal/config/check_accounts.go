@@ -1,0 +1,113 @@
+package config
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+var accountName = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
+
+func (r *report) accounts(c *Config) {
+	var names []string
+	for i, a := range c.Accounts {
+		key := index("accounts", i)
+		r.name(key+".name", a.Name, names)
+		names = append(names, a.Name)
+		r.account(key, a)
+	}
+	if c.DefaultAccount == "" || r.touches("accounts") {
+		return
+	}
+	i := slices.Index(names, c.DefaultAccount)
+	switch {
+	case i < 0:
+		r.add("default_account", "is not among the accounts (%s)%s", strings.Join(names, ", "), suggest(c.DefaultAccount, names))
+	case !c.Accounts[i].CanCharge():
+		r.add("default_account", "the account can't charge: it needs %s", needs(kinds()[c.Accounts[i].Kind]))
+	}
+}
+
+func (r *report) name(key, name string, earlier []string) {
+	switch {
+	case !accountName.MatchString(name):
+		r.add(key, "must be 1 to 64 of a–z, 0–9 and -")
+	case slices.Contains(earlier, name):
+		r.add(key, "an earlier account has the same name; choose another")
+	}
+}
+
+func (r *report) account(key string, a Account) {
+	k, ok := kinds()[a.Kind]
+	if !ok {
+		r.add(key+".kind", "must be one of %s%s", strings.Join(kindNames(), ", "), suggest(a.Kind, kindNames()))
+		return
+	}
+	r.url(key+".base_url", a.BaseURL)
+	r.url(key+".public_url", a.PublicURL)
+	r.oneOf(key+".late_success", a.LateSuccess, "manual", "auto_refund")
+	for _, field := range a.present() {
+		if !k.understands(field) {
+			r.add(key+"."+field, "means nothing to the kind %s; remove it", a.Kind)
+		}
+	}
+	r.complete(key, a, k)
+	r.verifier(key, a)
+}
+
+// complete checks that the account is good for something and that nothing was
+// begun without being finished.
+func (r *report) complete(key string, a Account, k kind) {
+	if (a.BasicAuth.User == "") != (a.BasicAuth.Password == "") {
+		r.add(key+".basic_auth", "needs both user and password")
+	}
+	var covered []string
+	for _, group := range [][]string{k.webhooks, k.calls} {
+		lacking := a.missing(group)
+		begun := slices.DeleteFunc(slices.Clone(group), func(f string) bool {
+			return slices.Contains(lacking, f) || slices.Contains(covered, f) || slices.Contains(everyKind(), f)
+		})
+		if len(lacking) == 0 || len(begun) > 0 {
+			covered = append(covered, group...)
+		}
+		for _, field := range lacking {
+			if len(begun) > 0 {
+				r.add(key+"."+field, "is needed beside %s", strings.Join(begun, " and "))
+			}
+		}
+	}
+	if !a.CanCharge() && !a.TakesWebhooks() && !r.touches(key) {
+		r.add(key, "is of no use as it is: the kind %s needs %s", a.Kind, needs(k))
+	}
+}
+
+func needs(k kind) string {
+	var parts []string
+	if len(k.webhooks) > 0 {
+		parts = append(parts, strings.Join(k.webhooks, " and ")+" to take webhooks")
+	}
+	if len(k.calls) > 0 {
+		parts = append(parts, strings.Join(k.calls, " and ")+" to charge")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// verifier asks the verifier itself whether it can work with the account, so
+// that a key of the wrong form is found now and not with the first webhook.
+func (r *report) verifier(key string, a Account) {
+	if r.touches(key) || !a.TakesWebhooks() || !slices.Contains(webhooks.Kinds(), a.Kind) {
+		return
+	}
+	c, err := a.Webhooks()
+	if err != nil {
+		r.add(key+".cert_roots", "%v", err)
+		return
+	}
+	c.Certificate = func(context.Context, string) ([]byte, error) { return nil, errOffline }
+	if _, err := webhooks.New(a.Kind, c); err != nil {
+		r.add(key, "webhooks can't be checked with it: %v", err)
+	}
+}

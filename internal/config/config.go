@@ -1,0 +1,63 @@
+// Package config turns a YAML file and the environment into one struct.
+//
+// The struct is the only list of keys: their names, defaults and meanings are its tags, from which the reader, the names of the
+// environment variables and the reference for the manual all come. Every value is a text until its field's type reads it, so that
+// the file and the environment obey the same rules and an id keeps its leading zeros. An empty value is an absent one.
+//
+// All mistakes are found before any is reported, and no text about a mistake repeats a value: it may be a secret in the wrong place.
+package config
+
+import (
+	"net/netip"
+	"time"
+)
+
+// Config is everything that can be configured.
+type Config struct {
+	Listen          string         `koanf:"listen" default:"127.0.0.1:8080" doc:"where the API listens"`
+	DatabaseURL     Secret         `koanf:"database_url" doc:"PostgreSQL; absent: a private one under data_dir"`
+	DataDir         string         `koanf:"data_dir" default:".paylatch" doc:"what is kept on this machine"`
+	EncryptionKey   Secret         `koanf:"encryption_key" doc:"base64 of 32 bytes; encrypts payment methods' tokens and signs status tokens. Absent: derived from auth.hs256_secret, else a file in data_dir, which replicas do not share"`
+	Auth            Auth           `koanf:"auth"`
+	DefaultAccount  string         `koanf:"default_account" doc:"the account of a pay that names none; absent: the only one that can charge"`
+	Accounts        []Account      `koanf:"accounts" doc:"accounts at payment providers"`
+	Idempotency     Idempotency    `koanf:"idempotency"`
+	ProviderTimeout time.Duration  `koanf:"provider_timeout" default:"10s" doc:"limit of one call to a provider; shorter than idempotency.lease"`
+	Reconcile       Reconcile      `koanf:"reconcile"`
+	Log             Log            `koanf:"log"`
+	ShutdownTimeout time.Duration  `koanf:"shutdown_timeout" default:"20s" doc:"how long requests may take to end at a stop"`
+	TrustedProxies  []netip.Prefix `koanf:"trusted_proxies" doc:"networks whose X-Forwarded-For is believed"`
+}
+
+// Auth says whose tokens are believed. Both ways may be configured at once.
+type Auth struct {
+	HS256Secret Secret `koanf:"hs256_secret" doc:"verifies HS256 tokens; at least 32 bytes"`
+	JWKSURL     string `koanf:"jwks_url" doc:"where the keys of RS256, ES256 and EdDSA tokens are"`
+	Issuer      string `koanf:"issuer" doc:"the iss that a token must have; absent: not checked"`
+	Audience    string `koanf:"audience" doc:"the aud that a token must have; absent: not checked"`
+}
+
+// Idempotency limits what a key may claim.
+type Idempotency struct {
+	Wait  time.Duration `koanf:"wait" default:"5s" doc:"how long a repeated request waits for the first one's answer"`
+	Lease time.Duration `koanf:"lease" default:"30s" doc:"how long a runner owns its command"`
+	Quota Quota         `koanf:"quota"`
+}
+
+// Quota is how many new keys a user may use in a time.
+type Quota struct {
+	NewKeys int           `koanf:"new_keys" default:"600" doc:"new keys of one user"`
+	Per     time.Duration `koanf:"per" default:"1m" doc:"the time in which they are counted"`
+}
+
+// Reconcile says when providers are asked about pending attempts.
+type Reconcile struct {
+	After time.Duration `koanf:"after" default:"10s" doc:"when a pending attempt is first asked about after an answer"`
+	Every time.Duration `koanf:"every" default:"5s" doc:"how often attempts that are due are looked for"`
+}
+
+// Log says what is logged and how.
+type Log struct {
+	Level  string `koanf:"level" default:"info" doc:"trace, debug, info, warn, error or disabled"`
+	Format string `koanf:"format" default:"json" doc:"json or console"`
+}

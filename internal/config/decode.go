@@ -1,0 +1,150 @@
+package config
+
+import (
+	"errors"
+	"maps"
+	"net/netip"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// decoder fills the struct from a tree. A value that can't be read leaves the
+// default in its place.
+type decoder struct{ *report }
+
+func (d decoder) value(dst reflect.Value, raw any, key string) {
+	switch {
+	case isSection(dst.Type()):
+		d.section(dst, raw, key)
+	case dst.Kind() == reflect.Slice:
+		d.list(dst, raw, key)
+	default:
+		d.scalar(dst, raw, key)
+	}
+}
+
+// isSection tells structs of keys from values that happen to be structs.
+func isSection(t reflect.Type) bool {
+	return t.Kind() == reflect.Struct && t != reflect.TypeFor[netip.Prefix]()
+}
+
+func keyOf(f reflect.StructField) string { return f.Tag.Get("koanf") }
+
+func (d decoder) section(dst reflect.Value, raw any, key string) {
+	m, ok := raw.(map[string]any)
+	if !ok {
+		d.add(key, "must be a mapping (key: value)")
+	}
+	var known []string
+	for i := range dst.NumField() {
+		f := dst.Type().Field(i)
+		name := keyOf(f)
+		known = append(known, name)
+		d.field(dst.Field(i), f.Tag.Get("default"), m[name], join(key, name))
+	}
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		if !slices.Contains(known, name) {
+			d.add(presentable(join(key, name)), "no such key%s", suggest(name, known))
+		}
+	}
+}
+
+func (d decoder) field(dst reflect.Value, byDefault string, raw any, key string) {
+	if byDefault != "" {
+		d.value(dst, byDefault, key)
+	}
+	switch {
+	case raw != nil && raw != "":
+		d.value(dst, raw, key)
+	case isSection(dst.Type()):
+		d.section(dst, map[string]any{}, key)
+	}
+}
+
+// list also takes a text that is itself YAML or JSON: the environment has
+// nothing else.
+func (d decoder) list(dst reflect.Value, raw any, key string) {
+	if text, ok := raw.(string); ok {
+		tree, err := (&parser{report: d.report}).parse([]byte(text), key)
+		if err != nil {
+			d.add(key, "is neither YAML nor JSON: %v", err)
+			return
+		}
+		raw = tree
+	}
+	items, ok := raw.([]any)
+	if !ok {
+		d.add(key, "must be a list, such as [a, b]")
+		return
+	}
+	dst.Set(reflect.MakeSlice(dst.Type(), len(items), len(items)))
+	for i, item := range items {
+		if item == nil || item == "" {
+			d.add(index(key, i), "is empty; remove it")
+			continue
+		}
+		d.value(dst.Index(i), item, index(key, i))
+	}
+}
+
+func (d decoder) scalar(dst reflect.Value, raw any, key string) {
+	text, ok := raw.(string)
+	if !ok {
+		d.add(key, "must be a single value")
+		return
+	}
+	if err := set(dst, text); err != nil {
+		d.add(key, "%v", err)
+	}
+}
+
+// set reads the text as the field's type. Its errors say what is right, not what
+// was found.
+func set(dst reflect.Value, text string) error {
+	switch p := dst.Addr().Interface().(type) {
+	case *time.Duration:
+		return setDuration(p, text)
+	case *netip.Prefix:
+		return setPrefix(p, text)
+	case *int:
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return errors.New("must be a whole number")
+		}
+		*p = n
+	default:
+		dst.SetString(text)
+	}
+	return nil
+}
+
+func setDuration(p *time.Duration, text string) error {
+	v, err := time.ParseDuration(text)
+	if err != nil {
+		return errors.New("must be a duration with its unit, such as 500ms, 10s or 5m")
+	}
+	*p = v
+	return nil
+}
+
+var errNetwork = errors.New("must be an address or a network, such as 10.0.0.0/8")
+
+func setPrefix(p *netip.Prefix, text string) error {
+	if !strings.Contains(text, "/") {
+		a, err := netip.ParseAddr(text)
+		if err != nil || a.Zone() != "" {
+			return errNetwork
+		}
+		*p = netip.PrefixFrom(a.Unmap(), a.Unmap().BitLen())
+		return nil
+	}
+	v, err := netip.ParsePrefix(text)
+	if err != nil {
+		return errNetwork
+	}
+	*p = v.Masked()
+	return nil
+}

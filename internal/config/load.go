@@ -1,0 +1,87 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"reflect"
+
+	"github.com/knadh/koanf/providers/rawbytes"
+	"github.com/knadh/koanf/v2"
+)
+
+// defaultFile is read when nobody names a file, if it exists.
+const defaultFile = "paylatch.yaml"
+
+// Load reads what the service needs: the file at path (or the one that
+// PAYLATCH_CONFIG names, or ./paylatch.yaml if it exists) and over it the
+// environment, in the form of os.Environ. Its error is a Mistakes.
+func Load(path string, environ []string) (*Config, error) {
+	c, r := read(path, environ)
+	r.service(c)
+	return c, r.err()
+}
+
+// Read is Load for a command that is not the service: what is there must be
+// right, but neither a way to check tokens nor an account must be there.
+func Read(path string, environ []string) (*Config, error) {
+	c, r := read(path, environ)
+	return c, r.err()
+}
+
+func read(path string, environ []string) (*Config, *report) {
+	r, values := &report{}, environment(environ)
+	k := koanf.New(".")
+	content, err := file(path, values["PAYLATCH_CONFIG"])
+	if err != nil {
+		r.add("", "%v", err)
+	}
+	// Neither can fail: what the parser and the provider find goes to the report.
+	_ = k.Load(rawbytes.Provider(content), &parser{report: r, expand: expander(values, r)})
+	_ = k.Load(provider(values, r), nil)
+	c := &Config{}
+	decoder{r}.section(reflect.ValueOf(c).Elem(), k.Raw(), "")
+	c.settle()
+	r.check(c)
+	return c, r
+}
+
+func file(path, fromEnvironment string) ([]byte, error) {
+	for _, named := range []string{path, fromEnvironment} {
+		if named == "" {
+			continue
+		}
+		content, err := os.ReadFile(named) //nolint:gosec // the operator names it
+		if err != nil {
+			return nil, fmt.Errorf("read the configuration: %w", err)
+		}
+		return content, nil
+	}
+	content, err := os.ReadFile(defaultFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read the configuration: %w", err)
+	}
+	return content, nil
+}
+
+// settle fills in what follows from the rest.
+func (c *Config) settle() {
+	if c.DefaultAccount != "" {
+		return
+	}
+	if able := c.chargeable(); len(able) == 1 {
+		c.DefaultAccount = able[0]
+	}
+}
+
+// chargeable lists the accounts that can charge.
+func (c *Config) chargeable() []string {
+	var names []string
+	for _, a := range c.Accounts {
+		if a.CanCharge() {
+			names = append(names, a.Name)
+		}
+	}
+	return names
+}

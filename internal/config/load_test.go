@@ -1,0 +1,169 @@
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/config"
+)
+
+const (
+	secret  = "0123456789abcdef0123456789abcdef"
+	webhook = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+)
+
+// write puts the YAML into a file of its own and returns its path.
+func write(t *testing.T, yaml string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "paylatch.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(yaml), 0o600))
+	return path
+}
+
+// mistakes loads the YAML and returns what is wrong with it.
+func mistakes(t *testing.T, yaml string, environ ...string) config.Mistakes {
+	t.Helper()
+	_, err := config.Load(write(t, yaml), environ)
+	var m config.Mistakes
+	require.ErrorAs(t, err, &m)
+	return m
+}
+
+const whole = `
+listen: 127.0.0.1:8081
+database_url: postgres://u:p@db/paylatch
+data_dir: /var/lib/paylatch
+encryption_key: AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=
+auth: {hs256_secret: "${SECRET}", jwks_url: https://id.example/keys, issuer: https://id.example, audience: paylatch}
+default_account: sandbox
+accounts:
+  - {name: sandbox, kind: sandbox, base_url: http://127.0.0.1:9090, webhook_secrets: [` + webhook + `]}
+  - {name: stripe-eu, kind: stripe, api_key: ${STRIPE_KEY}, webhook_secrets: [whsec_new, whsec_old], late_success: auto_refund, tolerance: 10m}
+  - {name: partner, kind: standard, webhook_secrets: [` + webhook + `], allowed_ips: [10.1.2.3/8, 192.0.2.1]}
+  - {name: ru, kind: tbank, terminal_key: 0012, webhook_secrets: [1e3]}
+idempotency: {wait: 6s, lease: 31s, quota: {new_keys: 601, per: 2m}}
+provider_timeout: 11s
+reconcile: {after: 12s, every: 7s}
+log: {level: debug, format: console}
+shutdown_timeout: 21s
+trusted_proxies: [10.0.0.0/8, "::1"]
+`
+
+func TestLoadReadsEverything(t *testing.T) {
+	t.Parallel()
+	c, err := config.Load(write(t, whole), []string{"SECRET=" + secret, "STRIPE_KEY=sk_test_1"})
+	require.NoError(t, err)
+
+	require.Equal(t, "127.0.0.1:8081", c.Listen)
+	require.Equal(t, "postgres://u:p@db/paylatch", string(c.DatabaseURL))
+	require.Equal(t, "/var/lib/paylatch", c.DataDir)
+	require.Len(t, c.EncryptionKeyBytes(), 32)
+	require.Equal(t, secret, string(c.Auth.HS256Secret))
+	require.Equal(t, "https://id.example/keys", c.Auth.JWKSURL)
+	require.Equal(t, config.Quota{NewKeys: 601, Per: 2 * time.Minute}, c.Idempotency.Quota)
+	require.Equal(t, 31*time.Second, c.Idempotency.Lease)
+	require.Equal(t, config.Reconcile{After: 12 * time.Second, Every: 7 * time.Second}, c.Reconcile)
+	require.Equal(t, config.Log{Level: "debug", Format: "console"}, c.Log)
+	require.Equal(t, "::1/128", c.TrustedProxies[1].String())
+
+	require.Len(t, c.Accounts, 4)
+	stripe, partner, ru := c.Accounts[1], c.Accounts[2], c.Accounts[3]
+	require.Equal(t, "sk_test_1", string(stripe.APIKey))
+	require.Equal(t, []config.Secret{"whsec_new", "whsec_old"}, stripe.WebhookSecrets)
+	require.Equal(t, 10*time.Minute, stripe.Tolerance)
+	require.Equal(t, "auto_refund", stripe.LateSuccess)
+	require.Equal(t, "manual", partner.LateSuccess)
+	require.Equal(t, "10.0.0.0/8", partner.AllowedIPs[0].String())
+	require.Equal(t, "192.0.2.1/32", partner.AllowedIPs[1].String())
+	require.Equal(t, "0012", ru.TerminalKey, "an id keeps its zeros")
+	require.Equal(t, []config.Secret{"1e3"}, ru.WebhookSecrets, "a secret that looks like a number stays a text")
+}
+
+func TestReadDefaults(t *testing.T) {
+	t.Parallel()
+	c, err := config.Read("", nil)
+	require.NoError(t, err)
+	require.Equal(t, &config.Config{
+		Listen: "127.0.0.1:8080", DataDir: ".paylatch",
+		Idempotency:     config.Idempotency{Wait: 5 * time.Second, Lease: 30 * time.Second, Quota: config.Quota{NewKeys: 600, Per: time.Minute}},
+		ProviderTimeout: 10 * time.Second,
+		Reconcile:       config.Reconcile{After: 10 * time.Second, Every: 5 * time.Second},
+		Log:             config.Log{Level: "info", Format: "json"},
+		ShutdownTimeout: 20 * time.Second,
+	}, c)
+}
+
+func TestEnvironmentWins(t *testing.T) {
+	t.Parallel()
+	path := write(t, "listen: :1\nauth: {hs256_secret: "+secret+", issuer: file}\nidempotency: {quota: {new_keys: 5}}\naccounts: [{name: a, kind: stripe, api_key: x}]")
+	c, err := config.Load(path, []string{
+		"PAYLATCH_LISTEN=:2", "PAYLATCH_AUTH_ISSUER=env", "PAYLATCH_IDEMPOTENCY_QUOTA_NEW_KEYS=7", "PAYLATCH_DATABASE_URL=postgres://db/x",
+		"PAYLATCH_TRUSTED_PROXIES=[10.0.0.0/8]", "PAYLATCH_DATA_DIR=", "PAYLATCH_AUTH_HS256_SECRET=${NOT_REPLACED_IN_THE_ENVIRONMENT}",
+		`PAYLATCH_ACCOUNTS=[{"name":"b","kind":"sandbox","base_url":"http://127.0.0.1:9","webhook_secrets":["` + webhook + `"]}]`,
+	})
+	require.NoError(t, err)
+	require.Equal(t, ":2", c.Listen)
+	require.Equal(t, "env", c.Auth.Issuer)
+	require.Equal(t, "${NOT_REPLACED_IN_THE_ENVIRONMENT}", string(c.Auth.HS256Secret))
+	require.Equal(t, 7, c.Idempotency.Quota.NewKeys)
+	require.Equal(t, time.Minute, c.Idempotency.Quota.Per, "its neighbours keep their defaults")
+	require.Equal(t, "postgres://db/x", string(c.DatabaseURL))
+	require.Equal(t, ".paylatch", c.DataDir, "an empty variable is an absent one")
+	require.Len(t, c.TrustedProxies, 1)
+	require.Len(t, c.Accounts, 1)
+	require.Equal(t, "b", c.Accounts[0].Name)
+	require.Equal(t, "b", c.DefaultAccount, "the only account that can charge")
+}
+
+func TestWhichFile(t *testing.T) {
+	t.Parallel()
+	fromVariable, fromFlag := write(t, "listen: :1"), write(t, "listen: :2")
+
+	c, err := config.Read("", []string{"PAYLATCH_CONFIG=" + fromVariable})
+	require.NoError(t, err)
+	require.Equal(t, ":1", c.Listen)
+
+	c, err = config.Read(fromFlag, []string{"PAYLATCH_CONFIG=" + fromVariable})
+	require.NoError(t, err)
+	require.Equal(t, ":2", c.Listen)
+
+	_, err = config.Read(filepath.Join(t.TempDir(), "none.yaml"), nil)
+	require.ErrorContains(t, err, "none.yaml")
+}
+
+func TestExpand(t *testing.T) {
+	t.Parallel()
+	env := []string{"A=one", "B=${A}", "LIST=[x, y]", "YAML=a: {b: c}"}
+	for text, want := range map[string]string{
+		"${A}":        "one",
+		"x${A}y${A}z": "xoneyonez",
+		"${B}":        "${A}",
+		"a$b$$c$":     "a$b$$c$",
+		"$${A}":       "${A}",
+		"$A":          "$A",
+		"'${YAML}'":   "a: {b: c}",
+		"${YAML}":     "a: {b: c}",
+		"'$${A'":      "${A",
+	} {
+		c, err := config.Read(write(t, "auth: {issuer: \n"+text+"\n}"), env)
+		require.NoError(t, err, text)
+		require.Equal(t, want, c.Auth.Issuer, text)
+	}
+	c, err := config.Read(write(t, "accounts: [{name: a, kind: stripe, webhook_secrets: '${LIST}'}]"), env)
+	require.NoError(t, err)
+	require.Equal(t, []config.Secret{"x", "y"}, c.Accounts[0].WebhookSecrets)
+}
+
+func TestForeignVariablesAreLeftAlone(t *testing.T) {
+	t.Parallel()
+	_, err := config.Read("", []string{
+		"PAYLATCH_TEST_DATABASE_URL=x", "PAYLATCH_TESTDB_OWNER=x", "PAYLATCH_TOOLS=x", "PAYLATCH_VECTORS=x", "HOME=/", "broken",
+		"PAYLATCH_SERVICE_HOST=10.0.0.1", "PAYLATCH_SERVICE_PORT=8080", "PAYLATCH_SERVICE_PORT_HTTP=8080",
+		"PAYLATCH_PORT=tcp://10.0.0.1:8080", "PAYLATCH_PORT_8080_TCP_ADDR=10.0.0.1", "PAYLATCH_SANDBOX_PORT_9090_TCP=x",
+	})
+	require.NoError(t, err)
+}

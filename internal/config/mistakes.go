@@ -1,0 +1,48 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Mistakes is the error of a configuration that can't be used: everything that
+// is wrong with it, each with its key and what to do about it.
+type Mistakes []string //nolint:errname // it is a list of texts before it is an error
+
+// Error lists the mistakes, one a line.
+func (m Mistakes) Error() string { return strings.Join(m, "\n") }
+
+// report gathers mistakes, one for each key: what follows from the first one is
+// not worth telling.
+type report struct {
+	list Mistakes
+	keys []string
+}
+
+func (r *report) add(key, format string, args ...any) {
+	if key != "" && slices.Contains(r.keys, key) {
+		return
+	}
+	r.keys = append(r.keys, key)
+	text := fmt.Sprintf(format, args...)
+	if key != "" {
+		text = key + ": " + text
+	}
+	r.list = append(r.list, text)
+}
+
+// touches reports whether there is a mistake at the key or below it.
+func (r *report) touches(key string) bool {
+	return slices.ContainsFunc(r.keys, func(k string) bool {
+		rest, ok := strings.CutPrefix(k, key)
+		return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+	})
+}
+
+func (r *report) err() error {
+	if len(r.list) == 0 {
+		return nil
+	}
+	return r.list
+}

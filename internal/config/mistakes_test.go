@@ -1,0 +1,134 @@
+package config_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/config"
+)
+
+const good = "auth: {hs256_secret: " + secret + "}\n" + oneAccount
+
+const oneAccount = "accounts: [{name: a, kind: stripe, api_key: sk}]\n"
+
+func TestEveryMistakeAtOnce(t *testing.T) {
+	t.Parallel()
+	m := mistakes(t, `
+listen: nowhere
+databse_url: postgres://x
+auth: {hs256_secret: tooshort, jwks_url: "ftp://x"}
+default_account: nobody
+accounts: []
+idempotency: {wait: 5, lease: 10s, quota: {new_keys: many}}
+provider_timeout: 10s
+reconcile: [1]
+log: {level: loud}
+trusted_proxies: [10.0.0.0/99]
+encryption_key: c2hvcnQ=
+`, "PAYLATCH_LISTENN=:1", "PAYLATCH_PROVIDER_TIMEOUT=30s")
+	want := []string{
+		"PAYLATCH_LISTENN: no such variable; did you mean PAYLATCH_LISTEN?",
+		"idempotency.wait: must be a duration with its unit, such as 500ms, 10s or 5m",
+		"idempotency.quota.new_keys: must be a whole number",
+		"reconcile: must be a mapping (key: value)",
+		"trusted_proxies[0]: must be an address or a network, such as 10.0.0.0/8",
+		"databse_url: no such key; did you mean database_url?",
+		"listen: must be host:port, such as 127.0.0.1:8080 or :8080",
+		"auth.hs256_secret: must be at least 32 bytes long; `openssl rand -base64 48` makes one",
+		"auth.jwks_url: must be an address that begins with https:// or http://",
+		"encryption_key: must be the base64 of 32 bytes; `openssl rand -base64 32` makes one",
+		"provider_timeout: must be shorter than idempotency.lease (10s): a call must end before another runner takes over",
+		"log.level: must be one of trace, debug, info, warn, error, disabled",
+		"default_account: is not among the accounts ()",
+		"accounts: there is none; name at least one account at a provider",
+	}
+	require.Equal(t, want, []string(m))
+	require.Equal(t, strings.Join(want, "\n"), m.Error())
+}
+
+func TestMistakes(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ yaml, want string }{
+		"no way to check tokens":   {oneAccount, "auth: set hs256_secret or jwks_url"},
+		"unset variable":           {good + "log: {level: '${NOT_SET}'}", "log.level: the environment variable NOT_SET is not set"},
+		"unset in a list":          {good + "trusted_proxies: [10.0.0.0/8, '${NOT_SET}']", "trusted_proxies[1]: the environment variable NOT_SET is not set"},
+		"not a name":               {good + "data_dir: '${A:-b}'", "data_dir: ${…} must hold the name"},
+		"reference without an end": {good + "data_dir: '${A'", "data_dir: ${…} must hold the name"},
+		"no mapping":               {"- a", "the file must hold a mapping"},
+		"text for a mapping":       {"auth: x\n" + oneAccount, "auth: must be a mapping"},
+		"mapping for a text":       {good + "listen: {a: b}", "listen: must be a single value"},
+		"text for a list":          {good + "trusted_proxies: 10.0.0.0/8", "trusted_proxies: must be a list"},
+		"empty item":               {good + "trusted_proxies: ['']", "trusted_proxies[0]: is empty"},
+		"twice":                    {good + "listen: :1\nlisten: :2", "listen: is there twice; keep one (line 4)"},
+		"an alias of itself":       {good + "trusted_proxies: &a [*a]", "nested too deeply"},
+		"two documents":            {good + "---\nlisten: :1", "more than one document"},
+		"tabs":                     {"\tlisten: :1", "the file is not YAML: yaml: found character"},
+		"negative":                 {good + "idempotency: {wait: -1s}", "idempotency.wait: must not be negative"},
+		"zero":                     {good + "reconcile: {every: 0s}", "reconcile.every: must be longer than 0"},
+		"no keys":                  {good + "idempotency: {quota: {new_keys: 0}}", "new_keys: must be at least 1"},
+		"database":                 {good + "database_url: mysql://x", "database_url: must be postgres://"},
+		"port":                     {good + "listen: '127.0.0.1:99999'", "listen: must be host:port"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := mistakes(t, tc.yaml)
+			require.Contains(t, m[0], tc.want)
+		})
+	}
+}
+
+func TestOneMistakeIsToldOnce(t *testing.T) {
+	t.Parallel()
+	m := mistakes(t, `
+auth: {hs256_secret: "${NOT_SET}"}
+accounts: [{name: a, kind: standard, webhook_secrets: ["${NOT_SET_EITHER}"]}]
+idempotency: {lease: soon}
+provider_timeout: 40s
+`)
+	require.Equal(t, config.Mistakes{
+		"auth.hs256_secret: the environment variable NOT_SET is not set",
+		"accounts[0].webhook_secrets[0]: the environment variable NOT_SET_EITHER is not set",
+		"idempotency.lease: must be a duration with its unit, such as 500ms, 10s or 5m",
+	}, m)
+}
+
+func TestMistakesShowNoSecret(t *testing.T) {
+	t.Parallel()
+	for name, yaml := range map[string]string{
+		"forgotten blank":   "accounts: [{name: a, kind: stripe, api_key:sk_live_HUSH}]",
+		"alias":             "accounts: [{name: a, kind: stripe, api_key: *sk_live_HUSH}]",
+		"tag":               "provider_timeout: !!int sk_live_HUSH",
+		"wrong type":        "provider_timeout: sk_live_HUSH",
+		"wrong kind":        "accounts: [{name: sk_live_HUSH, kind: sk_live_HUSH, api_key: x}]",
+		"wrong place":       "accounts: [sk_live_HUSH]",
+		"short":             "auth: {hs256_secret: sk_live_HUSH}",
+		"database":          "database_url: 'postgres://u:sk_live_HUSH%zz@db/x'",
+		"database, no port": "database_url: 'http://u:sk_live_HUSH@db:x'",
+		"url":               "accounts: [{name: a, kind: sandbox, base_url: 'http://u:sk_live_HUSH%zz@x'}]",
+		"verifier":          "accounts: [{name: a, kind: standard, webhook_secrets: [whsec_sk_live_HUSH%%%]}]",
+		"key":               "encryption_key: sk_live_HUSH",
+		"quoted":            "listen: \"sk_live_HUSH",
+		"list in the text":  "accounts: '[{sk_live_HUSH'",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := mistakes(t, yaml)
+			require.NotContains(t, m.Error(), "HUSH")
+		})
+	}
+}
+
+func FuzzFileNeverPanics(f *testing.F) {
+	f.Add(whole)
+	f.Add("a: &a [*a]\n<<: *a")
+	f.Add("accounts: '[{'")
+	f.Fuzz(func(t *testing.T, yaml string) {
+		c, err := config.Load(write(t, yaml), nil)
+		require.NotNil(t, c)
+		if err == nil {
+			require.NotEmpty(t, c.Accounts)
+		}
+	})
+}

@@ -1,0 +1,70 @@
+package config
+
+import (
+	"fmt"
+	"net/netip"
+	"reflect"
+	"strings"
+	"time"
+)
+
+// Reference describes all keys as Markdown, for the manual.
+func Reference() string {
+	var b strings.Builder
+	b.WriteString("| key | environment | type | default | meaning |\n|---|---|---|---|---|\n")
+	for _, l := range leaves(reflect.TypeFor[Config](), "") {
+		fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s | %s |\n", l.key, variableOf(l.key), typeName(l.field.Type), code(l.field.Tag.Get("default")), l.field.Tag.Get("doc"))
+	}
+	b.WriteString("\n| key of an account | type | default | meaning |\n|---|---|---|---|\n")
+	for _, l := range leaves(reflect.TypeFor[Account](), "") {
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", l.key, typeName(l.field.Type), code(l.field.Tag.Get("default")), l.field.Tag.Get("doc"))
+	}
+	b.WriteString("\n| kind | to take webhooks | to charge | further keys |\n|---|---|---|---|\n")
+	for _, name := range kindNames() {
+		k := kinds()[name]
+		proof := k.webhooks
+		if k.unsigned {
+			proof = append(proof, "(asks the provider)")
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", name, codes(proof), codes(k.calls), codes(k.optional))
+	}
+	return b.String()
+}
+
+func typeName(t reflect.Type) string {
+	switch t {
+	case reflect.TypeFor[Secret]():
+		return "secret"
+	case reflect.TypeFor[time.Duration]():
+		return "duration"
+	case reflect.TypeFor[netip.Prefix]():
+		return "network"
+	case reflect.TypeFor[int]():
+		return "number"
+	case reflect.TypeFor[string]():
+		return "text"
+	}
+	if t.Kind() == reflect.Slice {
+		return "list of " + strings.TrimSuffix(typeName(t.Elem()), "s") + "s"
+	}
+	return "account"
+}
+
+func code(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "`" + text + "`"
+}
+
+func codes(names []string) string {
+	shown := make([]string, 0, len(names))
+	for _, n := range names {
+		if strings.HasPrefix(n, "(") {
+			shown = append(shown, n)
+		} else {
+			shown = append(shown, code(n))
+		}
+	}
+	return strings.Join(shown, ", ")
+}

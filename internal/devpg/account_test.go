@@ -1,0 +1,74 @@
+package devpg
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestAsOrdinaryUser runs this package's tests again as nobody, from a copy of this binary that nobody may read.
+func TestAsOrdinaryUser(t *testing.T) {
+	t.Parallel()
+	needRoot(t)
+	dir := openDir(t)
+	copyFile(t, os.Args[0], filepath.Join(dir, "devpg.test"))
+	cmd := exec.Command(filepath.Join(dir, "devpg.test"), "-test.run=KeepsTheData|KilledParent")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "HOME="+dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+// TestRootWithoutUserNamespace is root in a container that forbids them, on the data of a root that had one.
+func TestRootWithoutUserNamespace(t *testing.T) {
+	t.Parallel()
+	needRoot(t)
+	dir := openDir(t)
+	for _, candidates := range [][]account{accounts(), accounts()[len(namespaced()):], accounts()} {
+		srv, err := startAs(t.Context(), Config{Dir: dir}, candidates)
+		require.NoError(t, err)
+		require.NoError(t, srv.Stop())
+	}
+}
+
+func TestUnreachableDirectory(t *testing.T) {
+	t.Parallel()
+	needRoot(t)
+	_, err := startAs(t.Context(), Config{Dir: t.TempDir()}, accounts()[len(namespaced()):])
+	require.ErrorIs(t, err, ErrUnreachable)
+}
+
+func needRoot(t *testing.T) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can become another user")
+	}
+}
+
+// openDir is under /tmp, as the directories of t.TempDir are closed to other users.
+func openDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "devpg-test-") //nolint:usetesting // see above
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	require.NoError(t, os.Chmod(dir, 0o777))
+	return dir
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	src, err := os.Open(from)
+	require.NoError(t, err)
+	defer src.Close()
+	dst, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY, 0o755)
+	require.NoError(t, err)
+	_, err = io.Copy(dst, src)
+	require.NoError(t, err)
+	require.NoError(t, dst.Close())
+}

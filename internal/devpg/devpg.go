@@ -1,0 +1,123 @@
+// Package devpg runs a private PostgreSQL server as a child process, for `paylatch dev` and for the tests.
+//
+// It keeps its data in a directory of its own and touches nothing else: a directory that holds anything it did not make is refused.
+// It runs as an ordinary user and as root, where PostgreSQL's refusal is met by a user namespace or by another user. The server ends
+// with its parent, however the parent ends; what an interrupted start or a killed process left behind is cleared at the next start.
+// It is not meant for production: one role, no backup, no tuning.
+package devpg
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// What can keep a server from starting, for errors.Is.
+var (
+	// ErrNoBinaries is returned when no PostgreSQL server is installed where FindBin looks.
+	ErrNoBinaries = errors.New("no PostgreSQL server found on this machine; do one of these: install it (Debian, Ubuntu: `apt-get install postgresql`), " +
+		"set PG_BIN to the directory that holds initdb and postgres, or set PAYLATCH_DATABASE_URL to a running server")
+	// ErrInUse is returned when another process runs a server on the directory.
+	ErrInUse = errors.New("in use by another process")
+	// ErrForeign is returned when the directory holds something that this package did not make.
+	ErrForeign = errors.New("not made by paylatch: choose an empty directory or one that does not exist yet")
+	// ErrVersion is returned when the data was made by another major version of PostgreSQL.
+	ErrVersion = errors.New("made by another version of PostgreSQL")
+	// ErrUnreachable is returned when root must run the server as another user, to whom a directory above is closed.
+	ErrUnreachable = errors.New("closed to the user that PostgreSQL runs as when root starts it: choose a directory that others may enter, such as one in /var/lib")
+)
+
+// stopGrace is how long a fast shutdown may take before an immediate one follows.
+const stopGrace = 20 * time.Second
+
+// Config says where a server keeps its data and how it runs.
+type Config struct {
+	Dir    string            // holds the data between runs; made when missing
+	BinDir string            // where initdb and postgres are; empty means FindBin
+	Port   int               // on 127.0.0.1; 0 means a unix socket only
+	Params map[string]string // settings, as in postgresql.conf
+	Log    io.Writer         // gets what the server prints; nil means nowhere
+}
+
+// Server is a running PostgreSQL server.
+type Server struct {
+	cfg      Config
+	dir      *directory
+	account  account
+	sockets  string
+	cmd      *exec.Cmd
+	done     chan struct{}
+	exit     error // written before done is closed
+	shutdown func() error
+}
+
+func newServer(c Config, d *directory, a account, sockets string) *Server {
+	s := &Server{cfg: c, dir: d, account: a, sockets: sockets}
+	s.shutdown = sync.OnceValue(s.stop)
+	return s
+}
+
+// DSN returns the URL of a database on the server: over the unix socket, or over TCP with its password when a port was configured.
+func (s *Server) DSN(db string) string {
+	u := url.URL{Scheme: "postgres", Path: "/" + db, User: url.User("postgres")}
+	q := url.Values{"sslmode": {"disable"}}
+	if s.cfg.Port != 0 {
+		u.User = url.UserPassword("postgres", s.dir.password)
+		u.Host = net.JoinHostPort("127.0.0.1", strconv.Itoa(s.cfg.Port))
+	} else {
+		q.Set("host", s.sockets)
+		q.Set("port", strconv.Itoa(s.port()))
+	}
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+// Dir is the directory that keeps the data: a Config with it starts the same server again after Stop.
+func (s *Server) Dir() string { return s.dir.path }
+
+// Pid is the process id of the postmaster, the parent of all the server's processes.
+func (s *Server) Pid() int { return s.cmd.Process.Pid }
+
+// Done is closed when the server has exited, for whatever reason.
+func (s *Server) Done() <-chan struct{} { return s.done }
+
+// Stop ends the server with a fast shutdown (sessions are cut, nothing committed is lost), waits for it and gives the directory
+// back. It returns the way the server ended when that was not a clean one. It may be called more than once.
+func (s *Server) Stop() error { return s.shutdown() }
+
+func (s *Server) stop() error {
+	if s.done != nil {
+		s.signalAndWait()
+	}
+	if s.sockets != s.dir.path {
+		_ = os.RemoveAll(s.sockets)
+	}
+	return errors.Join(s.exit, s.dir.release())
+}
+
+func (s *Server) signalAndWait() {
+	_ = s.cmd.Process.Signal(syscall.SIGINT)
+	select {
+	case <-s.done:
+	case <-time.After(stopGrace):
+		_ = s.cmd.Process.Signal(syscall.SIGQUIT)
+		<-s.done
+	}
+}
+
+func (s *Server) port() int {
+	if s.cfg.Port != 0 {
+		return s.cfg.Port
+	}
+	return 5432
+}
+
+func (s *Server) data() string { return filepath.Join(s.dir.path, "data") }

@@ -1,0 +1,87 @@
+package devpg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// evict ends a server on our data that outlived its parent: the directory is locked by us, so nobody uses it any more. It returns
+// the pid that a dead server left in its pid file, which by now may be anyone's.
+func (s *Server) evict(ctx context.Context) (stale int, err error) {
+	lines := s.pidFile()
+	if len(lines) == 0 {
+		return 0, nil
+	}
+	pid, err := strconv.Atoi(lines[0])
+	if err != nil || pid <= 1 {
+		return 0, nil //nolint:nilerr // PostgreSQL itself says what is wrong with such a file
+	}
+	sig := syscall.SIGINT
+	for tries := 1; s.isOurs(pid); tries++ {
+		if time.Duration(tries)*poll > stopGrace {
+			sig = syscall.SIGQUIT
+		}
+		if err := syscall.Kill(pid, sig); err != nil && !errors.Is(err, syscall.ESRCH) {
+			return 0, fmt.Errorf("stop the server that was left behind (pid %d): %w", pid, err)
+		}
+		if err := pause(ctx, poll); err != nil {
+			return 0, fmt.Errorf("stop the server that was left behind (pid %d): %w", pid, err)
+		}
+	}
+	return pid, nil
+}
+
+// isOurs matches what launch runs, as a pid is soon used again.
+func (s *Server) isOurs(pid int) bool {
+	return strings.Contains(commandLine(pid), "postgres -D "+s.data()+" ")
+}
+
+// pidFile returns the trimmed lines of the server's pid file, none when there is no file.
+func (s *Server) pidFile() []string {
+	b, err := os.ReadFile(filepath.Join(s.data(), "postmaster.pid"))
+	if err != nil {
+		return nil
+	}
+	lines := strings.Split(string(b), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+	}
+	return lines
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return fmt.Errorf("gave up: %w", ctx.Err())
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// tail keeps the end of what the server prints, for the error of a failed start.
+type tail struct {
+	mu sync.Mutex
+	b  []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.b = append(t.b, p...)
+	t.b = t.b[max(0, len(t.b)-4096):]
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.TrimSpace(string(t.b))
+}

@@ -1,0 +1,102 @@
+package e2e_test
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"net/http"
+	"os/exec"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// freeAddress is one that nobody listens on at the moment.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// dev is a running `paylatch dev` and what it printed to be pasted.
+type dev struct {
+	*process
+	base     string
+	commands []string
+}
+
+func startDev(t *testing.T, dir, listen, sandbox string) dev {
+	t.Helper()
+	p := start(t, dir, []string{"PAYLATCH_LISTEN=" + listen}, "dev", "--sandbox-listen", sandbox)
+	d := dev{process: p, base: "http://" + listen}
+	eventually(t, "the welcome", func() bool {
+		select {
+		case <-p.done:
+			return true
+		default:
+			return strings.Contains(p.stdout.String(), "done\n")
+		}
+	})
+	for line := range strings.Lines(p.stdout.String()) {
+		if strings.Contains(line, "curl ") {
+			d.commands = append(d.commands, strings.TrimSpace(line))
+		}
+	}
+	require.Len(t, d.commands, 3, "%s\n%s", p.stdout, p.stderr)
+	eventually(t, "ready", func() bool {
+		return client{base: d.base, blunt: true}.send(t.Context(), http.MethodGet, "/readyz", "").status == http.StatusOK
+	})
+	return d
+}
+
+// TestDevFromNothing does what the welcome says, in an empty directory, and finds
+// it again after a restart.
+func TestDevFromNothing(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("there is no curl to run the printed commands with")
+	}
+	dir, listen, sandbox := t.TempDir(), freeAddress(t), freeAddress(t)
+	d := startDev(t, dir, listen, sandbox)
+	var said string
+	for _, command := range d.commands {
+		said = paste(t, command)
+		require.NotContains(t, said, `"/problems/`)
+	}
+	require.Contains(t, said, `"status":"succeeded"`)
+	require.Contains(t, said, `"amount_captured":1999`)
+	order := regexp.MustCompile(`/v1/orders/([^/]+)/pay`).FindStringSubmatch(d.commands[1])[1]
+	bearer := regexp.MustCompile(`Bearer ([^']+)`).FindStringSubmatch(d.commands[1])[1]
+	ledger := client{base: "http://" + sandbox}.send(t.Context(), http.MethodGet, "/v1/ledger", "")
+	ledger.is(t, http.StatusOK)
+	require.Equal(t, 1, strings.Count(string(ledger.text), `"kind":"charge"`))
+	code, _ := d.stop(t, syscall.SIGINT)
+	require.Zero(t, code, d.stderr)
+
+	again := startDev(t, dir, listen, sandbox)
+	got := client{base: again.base, token: bearer}.send(t.Context(), http.MethodGet, "/v1/orders/"+order, "")
+	got.is(t, http.StatusOK)
+	require.Contains(t, string(got.text), `"status":"paid"`)
+	same := paste(t, d.commands[1])
+	require.Contains(t, same, `"status":"succeeded"`, "the same command is the same payment")
+	require.Equal(t, 1, strings.Count(string(client{base: "http://" + sandbox}.send(t.Context(), http.MethodGet, "/v1/ledger", "").text), `"kind":"charge"`))
+	code, _ = again.stop(t, syscall.SIGTERM)
+	require.Zero(t, code, again.stderr)
+}
+
+// paste runs a line as a person's shell would and returns what it prints.
+func paste(t *testing.T, line string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", "-c", line)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	require.NoError(t, cmd.Run(), "%s\n%s", line, &out)
+	return out.String()
+}

@@ -1,0 +1,136 @@
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// load is many callers who pay, pay twice at once, and send webhooks, for as long
+// as the test lets them, and who remember what they were told.
+type load struct {
+	service *service
+	partner webhooks.Signer
+	all     sync.WaitGroup
+	cease   context.CancelFunc
+
+	mu sync.Mutex
+	// pays are the intents: the order of each key.
+	pays map[string]string
+	// paid are the attempts that were told, by key.
+	paid map[string]string
+	// sent and heard are webhooks, by whether they were acknowledged.
+	sent, heard []string
+	// told are the kinds of answers that came, by request id.
+	told map[string]answer
+	// seen counts answers by what was asked for and the status.
+	seen map[string]int
+}
+
+func newLoad(t *testing.T, s *service) *load {
+	t.Helper()
+	return &load{
+		service: s, partner: partner(t), pays: map[string]string{}, paid: map[string]string{},
+		told: map[string]answer{}, seen: map[string]int{},
+	}
+}
+
+// run starts callers of each sort.
+func (l *load) run(t *testing.T, callers int) {
+	t.Helper()
+	ctx, cease := context.WithCancel(t.Context())
+	l.cease = cease
+	t.Cleanup(func() { l.stop() })
+	for i := range callers {
+		l.all.Go(func() { l.shop(ctx, fmt.Sprintf("shopper-%d", i)) })
+		l.all.Go(func() { l.notify(ctx) })
+	}
+}
+
+// stop lets each caller end what it is about.
+func (l *load) stop() {
+	l.cease()
+	l.all.Wait()
+}
+
+// shop pays one order after the other, each from two tabs. A request has time to
+// be answered after the load has ceased.
+func (l *load) shop(ctx context.Context, user string) {
+	c := l.service.bluntly(token(user, "customer"))
+	work := context.WithoutCancel(ctx)
+	for ctx.Err() == nil {
+		order, id := unique("o"), unique("r")
+		a := c.createOrder(work, order, unique("key"), "X-Request-Id: "+id)
+		l.note("order", id, a)
+		if a.status != http.StatusCreated {
+			l.breathe(ctx, a)
+			continue
+		}
+		keys := []string{unique("tab"), unique("tab")}
+		answers := atOnce(2, func(i int) answer {
+			id := unique("r")
+			a := c.pay(work, order, keys[i], "tok_success", "X-Request-Id: "+id)
+			l.note("pay", id, a)
+			return a
+		})
+		l.mu.Lock()
+		for i, a := range answers {
+			l.pays[keys[i]] = user + " " + order
+			if a.status == http.StatusCreated {
+				l.paid[keys[i]] = a.peek().ID
+			}
+		}
+		l.mu.Unlock()
+	}
+}
+
+// notify sends webhooks about payments that nobody knows: they must be kept.
+func (l *load) notify(ctx context.Context) {
+	work := context.WithoutCancel(ctx)
+	for ctx.Err() == nil {
+		event, id := unique("evt"), unique("r")
+		a := l.service.deliverOnce(work, "partner", l.partner, chargeSucceeded(event, unique("ch"), unique("of")), "Webhook-Id: "+event, "X-Request-Id: "+id)
+		l.note("webhook", id, a)
+		l.mu.Lock()
+		l.sent = append(l.sent, event)
+		if a.status == http.StatusOK {
+			l.heard = append(l.heard, event)
+		}
+		l.mu.Unlock()
+		l.breathe(ctx, a)
+	}
+}
+
+func (l *load) note(what, id string, a answer) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.told[id] = a
+	if a.err == nil {
+		l.seen[fmt.Sprint(what, " ", a.status, " ", a.peekProblem().Code)]++
+	}
+}
+
+// breathe waits a little after a refusal, as a client would.
+func (l *load) breathe(ctx context.Context, a answer) {
+	if a.err == nil && a.status < http.StatusInternalServerError {
+		return
+	}
+	pause, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
+	defer cancel()
+	<-pause.Done()
+}
+
+// counts returns how much was answered so far.
+func (l *load) counts() (answers int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, n := range l.seen {
+		answers += n
+	}
+	return answers
+}

@@ -1,0 +1,32 @@
+package e2e_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// binary is the program under test.
+var binary string
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	_ = flag.Set("test.parallel", "12") // they wait more than they work
+	dir, err := os.MkdirTemp("", "paylatch-e2e-")
+	if err != nil {
+		panic(err)
+	}
+	binary = filepath.Join(dir, "paylatch")
+	build := exec.CommandContext(context.Background(), "go", "build", "-o", binary, "github.com/paylatch/paylatch/cmd/paylatch")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "%s\n", out)
+		os.Exit(1)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}

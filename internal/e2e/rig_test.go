@@ -1,0 +1,182 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/testdb"
+)
+
+const (
+	sandboxSecret = "whsec_c2FuZGJveHNhbmRib3hzYW5kYm94c2FuZGJveA=="
+	partnerSecret = "whsec_cGFydG5lcnBhcnRuZXJwYXJ0bmVycGFydG5lcnBhcg=="
+	stripeSecret  = "whsec_of_the_endpoint_at_stripe"
+)
+
+// settings are those of every service here; a test changes them by environment
+// variables.
+const settings = `
+listen: 127.0.0.1:0
+database_url: %q
+data_dir: %q
+auth: {hs256_secret: %s}
+default_account: sandbox
+accounts:
+  - {name: sandbox, kind: sandbox, base_url: %q, webhook_secrets: [%s]}
+  - {name: stripe-eu, kind: stripe, webhook_secrets: [whsec_one_that_is_rolled, %s]}
+  - {name: partner, kind: standard, webhook_secrets: [%s]}
+idempotency: {wait: 12s, lease: 5s, quota: {new_keys: 100000, per: 1m}}
+provider_timeout: 4s
+reconcile: {after: 500ms, every: 100ms}
+`
+
+// rig is a database and a sandbox provider, with everything between them and
+// the services of the test in the test's hands.
+type rig struct {
+	t       *testing.T
+	dsn     string
+	db      *pgxpool.Pool
+	sandbox string
+	gate    *gate
+	hooks   *relay
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	return newRigOn(t, testdb.New(t))
+}
+
+func newRigOn(t *testing.T, dsn string) *rig {
+	t.Helper()
+	r := &rig{t: t, dsn: dsn, hooks: newRelay(t)}
+	db, err := pgxpool.New(t.Context(), dsn)
+	require.NoError(t, err)
+	t.Cleanup(db.Close)
+	r.db = db
+	box := start(t, t.TempDir(), nil, "sandbox", "--listen", "127.0.0.1:0", "--state", filepath.Join(t.TempDir(), "state"),
+		"--webhook-url", r.hooks.URL+"/webhooks/sandbox", "--webhook-secret", sandboxSecret)
+	r.sandbox = "http://" + box.says(t, "sandbox listens").Address
+	r.gate = newGate(t, r.sandbox)
+	return r
+}
+
+// service is a running `paylatch serve`.
+type service struct {
+	*process
+	base string
+}
+
+// serve starts a service and sends the webhooks to it.
+func (r *rig) serve(environ ...string) *service {
+	r.t.Helper()
+	return r.serveAt(r.gate.URL, environ...)
+}
+
+// serveAt is serve with another address of the provider.
+func (r *rig) serveAt(provider string, environ ...string) *service {
+	r.t.Helper()
+	dir := r.t.TempDir()
+	file := filepath.Join(dir, "paylatch.yaml")
+	text := fmt.Sprintf(settings, r.dsn, dir, secret, provider, sandboxSecret, stripeSecret, partnerSecret)
+	require.NoError(r.t, os.WriteFile(file, []byte(text), 0o600))
+	p := start(r.t, dir, environ, "serve", "--config", file)
+	s := &service{p, "http://" + p.says(r.t, "serving").Listen}
+	r.hooks.to.Store(&s.base)
+	return s
+}
+
+func (s *service) as(token string) client { return client{base: s.base, token: token} }
+
+// bluntly is as, for those who want to see every refusal.
+func (s *service) bluntly(token string) client {
+	return client{base: s.base, token: token, blunt: true}
+}
+
+// customer is the user u1.
+func (s *service) customer() client { return s.as(token("u1", "customer")) }
+
+// movement is an entry of the sandbox's ledger.
+type movement struct {
+	Kind           string `json:"kind"`
+	Reference      string `json:"reference"`
+	IdempotencyKey string `json:"idempotency_key"`
+	Amount         int64  `json:"amount"`
+	Currency       string `json:"currency"`
+}
+
+// ledger returns what was moved for a payment attempt.
+func (r *rig) ledger(t *testing.T, attempt string) []movement {
+	t.Helper()
+	var of []movement
+	for _, m := range r.movements(t) {
+		if m.Reference == attempt {
+			of = append(of, m)
+		}
+	}
+	return of
+}
+
+func (r *rig) movements(t *testing.T) []movement {
+	t.Helper()
+	a := client{base: r.sandbox}.send(t.Context(), http.MethodGet, "/v1/ledger", "")
+	a.is(t, http.StatusOK)
+	var all []movement
+	require.NoError(t, json.Unmarshal(a.text, &all))
+	return all
+}
+
+// charged requires that exactly one charge of an amount was made for an attempt.
+func (r *rig) charged(t *testing.T, attempt string, amount int64) {
+	t.Helper()
+	of := r.ledger(t, attempt)
+	require.Len(t, of, 1, "one charge")
+	require.Equal(t, movement{Kind: "charge", Reference: attempt, IdempotencyKey: of[0].IdempotencyKey, Amount: amount, Currency: "EUR"}, of[0])
+}
+
+// column reads the first column of a query.
+func column[T any](t *testing.T, r *rig, query string, args ...any) []T {
+	t.Helper()
+	rows, err := r.db.Query(t.Context(), query, args...)
+	require.NoError(t, err)
+	values, err := pgx.CollectRows(rows, pgx.RowTo[T])
+	require.NoError(t, err)
+	return values
+}
+
+func one[T any](t *testing.T, r *rig, query string, args ...any) T {
+	t.Helper()
+	values := column[T](t, r, query, args...)
+	require.Len(t, values, 1)
+	return values[0]
+}
+
+// settled waits until an attempt is final and returns it.
+func (c client) settled(t *testing.T, id string) attempt {
+	t.Helper()
+	eventually(t, "a final status", func() bool { return c.read(t.Context(), id).peek().Stage == "final" })
+	return c.read(t.Context(), id).attempt(t, http.StatusOK)
+}
+
+// told requires that the log of an attempt has no gap, moves forward, and that
+// its end was told once.
+func (r *rig) told(t *testing.T, a attempt) {
+	t.Helper()
+	versions := column[int](t, r, `SELECT version FROM attempt_transitions WHERE attempt_id = $1 ORDER BY version`, a.ID)
+	for i, v := range versions {
+		require.Equal(t, i+1, v)
+	}
+	require.Len(t, versions, a.Version)
+	ends := column[string](t, r, `SELECT to_stage FROM attempt_transitions
+		WHERE attempt_id = $1 AND to_stage IN ('succeeded', 'failed') AND from_stage <> to_stage`, a.ID)
+	require.Equal(t, []string{a.Status}, ends)
+	news := column[string](t, r, `SELECT type FROM outbox WHERE attempt_id = $1 AND type IN ('payment_attempt.succeeded', 'payment_attempt.failed')`, a.ID)
+	require.Equal(t, []string{"payment_attempt." + a.Status}, news)
+}

@@ -1,0 +1,116 @@
+package e2e_test
+
+import (
+	"errors"
+	"net/http"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestStopUnderLoad: a service that is told to stop answers everything that it
+// has accepted, the pays whose provider is slow included, keeps what it
+// acknowledged, and ends well and in time.
+func TestStopUnderLoad(t *testing.T) {
+	t.Parallel()
+	const limit = 15 * time.Second
+	r := newRig(t)
+	s := r.serve("PAYLATCH_SHUTDOWN_TIMEOUT="+limit.String(), "PAYLATCH_PROVIDER_TIMEOUT=20s", "PAYLATCH_IDEMPOTENCY_LEASE=30s")
+	held := r.gate.hold(t, &r.gate.after)
+	slow := s.customer().begin(t)
+	held.await(t)
+	waiting := make(chan answer, 1)
+	go func() { waiting <- s.customer().pay(t.Context(), slow.order, slow.key, "tok_success") }()
+	l := newLoad(t, s)
+	l.run(t, 8)
+	eventually(t, "some load", func() bool { return l.counts() > 300 })
+
+	began := time.Now()
+	s.signal(syscall.SIGTERM)
+	eventually(t, "nothing new is taken", func() bool {
+		return errors.Is(client{base: s.base}.send(t.Context(), http.MethodGet, "/healthz", "").err, syscall.ECONNREFUSED)
+	})
+	l.stop()
+	select {
+	case <-s.done:
+		require.Fail(t, "a pay is still under way")
+	default:
+	}
+	held.free()
+	a := (<-slow.answer).attempt(t, http.StatusCreated)
+	require.Equal(t, "succeeded", a.Status)
+	require.Equal(t, a.ID, (<-waiting).attempt(t, http.StatusCreated).ID)
+	within(t, "the end of the process", s.done)
+	require.Zero(t, s.cmd.ProcessState.ExitCode())
+	require.Less(t, time.Since(began), limit)
+	require.Equal(t, "stopped", s.stderr.entries()[len(s.stderr.entries())-1].Message)
+
+	accepted := 0
+	for _, e := range s.stderr.entries() {
+		answer, ours := l.told[e.RequestID]
+		if e.Message != "request" || !ours {
+			continue
+		}
+		accepted++
+		require.NoError(t, answer.err, "what was accepted is answered")
+		require.Equal(t, e.Status, answer.status)
+		require.NotEqual(t, http.StatusInternalServerError, e.Status)
+	}
+	answered := 0
+	for _, a := range l.told {
+		if a.err == nil {
+			answered++
+		}
+	}
+	require.Equal(t, answered, accepted)
+
+	s = r.serve()
+	stored := map[string]bool{}
+	for _, id := range column[string](t, r, `SELECT provider_event_id FROM provider_events`) {
+		stored[id] = true
+	}
+	for _, id := range append(l.heard, r.hooks.acknowledged()...) {
+		require.True(t, stored[id], "an acknowledged event is lost")
+	}
+	for _, id := range l.paid {
+		require.Equal(t, "succeeded", one[string](t, r, `SELECT status::text FROM payment_attempts WHERE attempt_id = $1`, id))
+	}
+	r.consistent(t)
+}
+
+// TestStopCutsWhatTakesTooLong: the stop is bounded, and what it cut off is ended
+// by the next service.
+func TestStopCutsWhatTakesTooLong(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.hooks.closed.Store(true)
+	s := r.serve("PAYLATCH_SHUTDOWN_TIMEOUT=200ms")
+	held := r.gate.hold(t, &r.gate.after)
+	u := s.customer().begin(t)
+	held.await(t)
+	code, took := s.stop(t, syscall.SIGTERM)
+	require.Equal(t, 1, code)
+	require.Less(t, took, 10*time.Second)
+	require.Error(t, (<-u.answer).err)
+	held.free()
+
+	c := r.serve().customer()
+	again := c.pay(t.Context(), u.order, u.key, "tok_success").attempt(t, http.StatusCreated)
+	require.Equal(t, "succeeded", c.settled(t, again.ID).Status)
+	r.charged(t, again.ID, 1999)
+}
+
+// TestStopWhenIdle is at once, by either signal.
+func TestStopWhenIdle(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for _, by := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+		s := r.serve()
+		s.customer().order(t)
+		code, took := s.stop(t, by)
+		require.Zero(t, code)
+		require.Less(t, took, 5*time.Second)
+	}
+}

@@ -1,0 +1,108 @@
+package idempotency
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// How long an answer is kept, by what it is. An answer of 5xx is not kept at
+// all.
+const (
+	KeepMoney   = 30 * 24 * time.Hour
+	KeepOther   = 72 * time.Hour
+	KeepRefused = 6 * time.Hour
+)
+
+// MaxBody is the largest body that is kept with an answer, in bytes. Of a larger
+// one only the subject is kept, and the entity is read again.
+const MaxBody = 64 << 10
+
+var (
+	// ErrKeyReused is returned when the key was used for another request.
+	ErrKeyReused = errors.New("idempotency key reused for another request")
+	// ErrInProgress is returned when the first request with this key still runs.
+	ErrInProgress = errors.New("request in progress")
+	// ErrFenced is returned when another runner has taken the key over.
+	ErrFenced = errors.New("key taken over by another runner")
+)
+
+// Request is one command of one user, as it is recognised again.
+type Request struct {
+	User     string
+	Endpoint string
+	Key      Key
+	Hash     Hash
+	// Refusal renders the answer to an executed command that was refused, so
+	// that the refusal can be stored with the key and replayed to the letter.
+	Refusal func(error) Answer
+}
+
+// ReplayError carries a stored refusal back to the caller.
+type ReplayError struct{ Answer Answer }
+
+// Error implements error.
+func (e *ReplayError) Error() string { return "replayed refusal of key" }
+
+// Result says how a request was answered.
+type Result string
+
+// The values of the Idempotency-Result header.
+const (
+	Created Result = "created"
+	Reused  Result = "reused"
+)
+
+// Answer is what is replayed.
+type Answer struct {
+	Status  int
+	Headers map[string]string
+	// Body is empty where the answer is rendered from the subject as it is now.
+	Body []byte
+	// Subject is the id of the entity that the command made or moved.
+	Subject string
+}
+
+// Claim asks for a key.
+type Claim struct {
+	Request
+	// Lease is how long the runner may take; Keep, how long the key is known.
+	Lease, Keep time.Duration
+}
+
+// Record is a key as it is stored.
+type Record struct {
+	Hash   Hash
+	Fence  int64
+	Answer *Answer
+}
+
+// Tx is what the package needs of a transaction.
+type Tx interface {
+	// KeyClaim claims a key that is new, expired, or whose runner's lease ran
+	// out with the same request, and reports true. Else it reports false and
+	// returns the key as it is. It waits for a transaction that is just claiming
+	// the same key.
+	KeyClaim(ctx context.Context, c Claim) (Record, bool, error)
+	// KeyAnswer stores the answer of the runner that holds the fence and keeps
+	// it for a while; ErrFenced if another runner holds it.
+	KeyAnswer(ctx context.Context, r Request, fence int64, a Answer, keep time.Duration) error
+}
+
+// Take claims a key in the caller's transaction. It returns the answer that is
+// there, or nil and the record of a claim that is now the caller's; ErrKeyReused
+// when the key belongs to another request, ErrInProgress when its runner lives.
+func Take(ctx context.Context, tx Tx, c Claim) (*Answer, Record, error) {
+	rec, claimed, err := tx.KeyClaim(ctx, c)
+	switch {
+	case err != nil:
+		return nil, rec, err
+	case claimed:
+		return nil, rec, nil
+	case rec.Hash != c.Hash:
+		return nil, rec, ErrKeyReused
+	case rec.Answer == nil:
+		return nil, rec, ErrInProgress
+	}
+	return rec.Answer, rec, nil
+}

@@ -1,0 +1,140 @@
+// Package metrics counts what the service does, for Prometheus. Labels hold
+// names of the contract and of the configuration, never what a caller sent, so
+// their number is bounded.
+package metrics
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/paylatch/paylatch/internal/api"
+)
+
+// Options configure the metrics. All are required.
+type Options struct {
+	// Keys estimates how many idempotency keys are stored. It is asked when
+	// somebody scrapes, at most twice a minute.
+	Keys func(ctx context.Context) (int64, error)
+	Now  func() time.Time
+}
+
+// Metrics is a registry of its own. It is safe for concurrent use.
+type Metrics struct {
+	registry *prometheus.Registry
+
+	requests   *prometheus.CounterVec
+	durations  *prometheus.HistogramVec
+	commands   *prometheus.CounterVec
+	waits      prometheus.Histogram
+	processing prometheus.Histogram
+	purged     prometheus.Counter
+	webhooks   *prometheus.CounterVec
+	refused    *prometheus.CounterVec
+}
+
+// seconds are the buckets of all durations, from a replay to the longest poll.
+func seconds() []float64 {
+	return []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
+}
+
+// New returns metrics that nobody else counts.
+func New(o Options) *Metrics {
+	keys := &estimate{read: o.Keys, now: o.Now}
+	m := &Metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "paylatch_http_requests_total", Help: "Requests answered.",
+		}, []string{"method", "route", "status"}),
+		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "paylatch_http_request_duration_seconds", Help: "How long requests took.", Buckets: seconds(),
+		}, []string{"method", "route"}),
+		commands: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "paylatch_idempotency_requests_total",
+			Help: "Commands by what their key led to: created, reused, conflict, in_progress, takeover, quota.",
+		}, []string{"operation", "result"}),
+		waits: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "paylatch_idempotency_wait_seconds", Buckets: seconds(),
+			Help: "How long commands took that got another request's answer, or waited for it in vain.",
+		}),
+		processing: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "paylatch_idempotency_processing_seconds", Buckets: seconds(),
+			Help: "How long commands took that were executed or taken over.",
+		}),
+		purged: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "paylatch_idempotency_purged_total", Help: "Expired idempotency keys deleted.",
+		}),
+		webhooks: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "paylatch_webhooks_total", Help: "Verified webhook events by their verdict.",
+		}, []string{"account", "verdict"}),
+		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "paylatch_webhooks_refused_total", Help: "Webhook deliveries of which nothing was stored, by the problem's code.",
+		}, []string{"account", "code"}),
+	}
+	m.registry.MustRegister(
+		m.requests, m.durations, m.commands, m.waits, m.processing, m.purged, m.webhooks, m.refused,
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "paylatch_idempotency_rows", Help: "Idempotency keys stored, expired ones included; an estimate.",
+		}, keys.value),
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	)
+	return m
+}
+
+// Handler serves the metrics.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
+
+// Gatherer is what is served.
+func (m *Metrics) Gatherer() prometheus.Gatherer { return m.registry }
+
+// Purged counts deleted keys.
+func (m *Metrics) Purged(n int) { m.purged.Add(float64(n)) }
+
+// Observe counts a finished request.
+func (m *Metrics) Observe(s api.Served) {
+	route := s.Route
+	if route == "" {
+		route = "(none)"
+	}
+	m.requests.WithLabelValues(s.Method, route, strconv.Itoa(s.Status)).Inc()
+	m.durations.WithLabelValues(s.Method, route).Observe(s.Took.Seconds())
+	if s.KeyResult != "" {
+		m.command(s)
+	}
+	if strings.HasPrefix(s.Route, "/webhooks/") {
+		m.delivery(s)
+	}
+}
+
+func (m *Metrics) command(s api.Served) {
+	m.commands.WithLabelValues(s.Operation, string(s.KeyResult)).Inc()
+	switch s.KeyResult {
+	case api.KeyCreated, api.KeyTakeover:
+		m.processing.Observe(s.Worked.Seconds())
+	case api.KeyReused, api.KeyInProgress:
+		m.waits.Observe(s.Worked.Seconds())
+	case api.KeyConflict, api.KeyQuota:
+	}
+}
+
+func (m *Metrics) delivery(s api.Served) {
+	account := s.Account
+	if account == "" {
+		account = "(unknown)" // no configured account can have this name
+	}
+	for _, v := range s.Verdicts {
+		m.webhooks.WithLabelValues(account, string(v)).Inc()
+	}
+	if s.Code != "" {
+		m.refused.WithLabelValues(account, s.Code).Inc()
+	}
+}

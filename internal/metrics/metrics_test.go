@@ -1,0 +1,130 @@
+package metrics_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/internal/metrics"
+)
+
+func keys(context.Context) (int64, error) { return 42, nil }
+
+func TestEveryNameIsAsPrometheusWantsIt(t *testing.T) {
+	t.Parallel()
+	m := metrics.New(metrics.Options{Keys: keys, Now: time.Now})
+	m.Observe(api.Served{Method: "POST", Route: "/webhooks/:account", Status: 200, Account: "sandbox", Verdicts: []fsm.Verdict{fsm.Applied}})
+	m.Observe(api.Served{Method: "POST", Route: "/webhooks/:account", Status: 401, Code: "webhook-signature-invalid"})
+	m.Observe(api.Served{Method: "POST", Route: "/v1/orders", Status: 201, Operation: "createOrder", KeyResult: api.KeyCreated})
+	found, err := testutil.GatherAndLint(m.Gatherer())
+	require.NoError(t, err)
+	require.Empty(t, found)
+	for _, name := range []string{
+		"paylatch_http_requests_total", "paylatch_http_request_duration_seconds", "paylatch_idempotency_requests_total",
+		"paylatch_idempotency_wait_seconds", "paylatch_idempotency_processing_seconds", "paylatch_idempotency_rows",
+		"paylatch_idempotency_purged_total", "paylatch_webhooks_total", "paylatch_webhooks_refused_total",
+	} {
+		n, err := testutil.GatherAndCount(m.Gatherer(), name)
+		require.NoError(t, err)
+		require.Positive(t, n, name)
+	}
+}
+
+func TestWhatIsCounted(t *testing.T) {
+	t.Parallel()
+	m := metrics.New(metrics.Options{Keys: keys, Now: time.Now})
+	for result, worked := range map[api.KeyResult]time.Duration{
+		api.KeyCreated: 200 * time.Millisecond, api.KeyTakeover: 300 * time.Millisecond, api.KeyReused: 2 * time.Second,
+		api.KeyInProgress: 5 * time.Second, api.KeyConflict: time.Hour, api.KeyQuota: time.Hour,
+	} {
+		m.Observe(api.Served{Method: "POST", Route: "/v1/orders/:order_id/pay", Status: 201, Operation: "pay", Worked: worked, KeyResult: result})
+	}
+	m.Observe(api.Served{Method: "GET", Status: 404, Code: "not-found"})
+	m.Observe(api.Served{Method: "POST", Route: "/webhooks/:account", Status: 200, Account: "sandbox", Verdicts: []fsm.Verdict{fsm.Applied, fsm.Stale, fsm.Stale}})
+	m.Observe(api.Served{Method: "POST", Route: "/webhooks/:account", Status: 404, Code: "unknown-account"})
+	m.Purged(3)
+	m.Purged(0)
+	require.NoError(t, testutil.GatherAndCompare(m.Gatherer(), strings.NewReader(`
+# HELP paylatch_idempotency_requests_total Commands by what their key led to: created, reused, conflict, in_progress, takeover, quota.
+# TYPE paylatch_idempotency_requests_total counter
+paylatch_idempotency_requests_total{operation="pay",result="conflict"} 1
+paylatch_idempotency_requests_total{operation="pay",result="created"} 1
+paylatch_idempotency_requests_total{operation="pay",result="in_progress"} 1
+paylatch_idempotency_requests_total{operation="pay",result="quota"} 1
+paylatch_idempotency_requests_total{operation="pay",result="reused"} 1
+paylatch_idempotency_requests_total{operation="pay",result="takeover"} 1
+# HELP paylatch_http_requests_total Requests answered.
+# TYPE paylatch_http_requests_total counter
+paylatch_http_requests_total{method="GET",route="(none)",status="404"} 1
+paylatch_http_requests_total{method="POST",route="/v1/orders/:order_id/pay",status="201"} 6
+paylatch_http_requests_total{method="POST",route="/webhooks/:account",status="200"} 1
+paylatch_http_requests_total{method="POST",route="/webhooks/:account",status="404"} 1
+# HELP paylatch_webhooks_total Verified webhook events by their verdict.
+# TYPE paylatch_webhooks_total counter
+paylatch_webhooks_total{account="sandbox",verdict="applied"} 1
+paylatch_webhooks_total{account="sandbox",verdict="stale"} 2
+# HELP paylatch_webhooks_refused_total Webhook deliveries of which nothing was stored, by the problem's code.
+# TYPE paylatch_webhooks_refused_total counter
+paylatch_webhooks_refused_total{account="(unknown)",code="unknown-account"} 1
+# HELP paylatch_idempotency_purged_total Expired idempotency keys deleted.
+# TYPE paylatch_idempotency_purged_total counter
+paylatch_idempotency_purged_total 3
+`), "paylatch_idempotency_requests_total", "paylatch_http_requests_total", "paylatch_webhooks_total",
+		"paylatch_webhooks_refused_total", "paylatch_idempotency_purged_total"))
+	text := scrape(t, m)
+	require.Contains(t, text, "paylatch_idempotency_wait_seconds_sum 7\n")
+	require.Contains(t, text, "paylatch_idempotency_wait_seconds_count 2\n")
+	require.Contains(t, text, "paylatch_idempotency_processing_seconds_sum 0.5\n")
+	require.Contains(t, text, "paylatch_idempotency_processing_seconds_count 2\n")
+	require.Contains(t, text, "go_goroutines ")
+}
+
+func TestTheEstimateIsAskedForSeldomAndOutlivesFailures(t *testing.T) {
+	t.Parallel()
+	now, asked, broken := time.Unix(1, 0), 0, errors.New("storage gone")
+	failing := true
+	m := metrics.New(metrics.Options{
+		Now: func() time.Time { return now },
+		Keys: func(ctx context.Context) (int64, error) {
+			_, bounded := ctx.Deadline()
+			require.True(t, bounded)
+			asked++
+			if failing {
+				return 0, broken
+			}
+			return int64(asked), nil
+		},
+	})
+	rows := func() string {
+		_, rest, _ := strings.Cut(scrape(t, m), "\npaylatch_idempotency_rows ")
+		value, _, _ := strings.Cut(rest, "\n")
+		return value
+	}
+	require.Equal(t, "NaN", rows())
+	require.Equal(t, "NaN", rows())
+	require.Equal(t, 1, asked)
+	failing = false
+	now = now.Add(30 * time.Second)
+	require.Equal(t, "2", rows())
+	failing = true
+	now = now.Add(30 * time.Second)
+	require.Equal(t, "2", rows())
+	require.Equal(t, 3, asked)
+}
+
+func scrape(t *testing.T, m *metrics.Metrics) string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	m.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	require.Equal(t, http.StatusOK, w.Code)
+	return w.Body.String()
+}

@@ -1,0 +1,272 @@
+package payment_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// A valid event is always acknowledged, whatever it says (woocommerce-gateway-stripe
+// #1289), a duplicate too (Adyen/adyen-magento2 #3089), and a contradiction is a
+// discrepancy, not "skip" (chobbledotcom/tickets #2021).
+func TestEveryEventHasAVerdict(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	failed := r.paid(t, "A-1", "tok_decline").ID.String()
+	pending := r.paid(t, "A-2", "tok_never").ID.String()
+	yen := event(webhooks.KindSucceeded, pending)
+	yen.Money.Currency = "JPY"
+	thin := event(webhooks.KindNotice, pending)
+	thin.NeedsFetch = true
+	seen := event(webhooks.KindProcessing, pending)
+	for _, c := range []struct {
+		say  string
+		e    webhooks.Event
+		want fsm.Verdict
+	}{
+		{"an unknown kind", event(webhooks.KindIgnored), payment.Ignored},
+		{"a kind from the future", event("teleported", pending), payment.Deferred},
+		{"an unknown payment", event(webhooks.KindSucceeded, "ch_nobody"), payment.Unmatched},
+		{"no name at all", event(webhooks.KindSucceeded), payment.Unmatched},
+		{"a thin notice", thin, payment.Deferred},
+		{"what is known", seen, fsm.Repeat},
+		{"the same again", seen, payment.Duplicate},
+		{"a contradiction", event(webhooks.KindSucceeded, failed), fsm.Conflict},
+		{"another currency", yen, fsm.Conflict},
+		{"a refund of nothing", event(webhooks.KindRefundFailed, pending), fsm.Repeat},
+	} {
+		require.Equal(t, []fsm.Verdict{c.want}, r.tell(t, c.e), c.say)
+	}
+	require.ElementsMatch(t, []string{"late_success", "currency_mismatch"}, rows[string](t, r, "SELECT kind FROM discrepancies"))
+}
+
+// A batch of three with one repeat (Adyen/adyen-magento #748).
+func TestABatchWithARepeat(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	id := r.paid(t, "A-1", "tok_never").ID.String()
+	a, b := event(webhooks.KindAuthorized, id), event(webhooks.KindSucceeded, id)
+	require.Equal(t, []fsm.Verdict{fsm.Applied, payment.Duplicate, fsm.Applied}, r.tell(t, a, a, b))
+}
+
+// The same id with other content is seen; the first content counts.
+func TestAnEventThatChangedIsADiscrepancy(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	id := r.paid(t, "A-1", "tok_never").ID.String()
+	first := event(webhooks.KindSucceeded, id)
+	for name, change := range map[string]func(*webhooks.Event){
+		"nothing":      func(*webhooks.Event) {},
+		"kind":         func(e *webhooks.Event) { e.Kind = webhooks.KindFailed },
+		"names":        func(e *webhooks.Event) { e.References = []string{id, "ch_2"} },
+		"their order":  func(e *webhooks.Event) { e.References = []string{"ch_1", id} },
+		"amount":       func(e *webhooks.Event) { e.Money = &webhooks.Money{Minor: 1, Currency: "EUR"} },
+		"currency":     func(e *webhooks.Event) { e.Money = &webhooks.Money{Minor: price, Currency: "USD"} },
+		"no amount":    func(e *webhooks.Event) { e.Money = nil },
+		"only details": func(e *webhooks.Event) { e.OccurredAt, e.SecretIndex = time.Now(), 1 },
+	} {
+		e := first
+		e.ID, e.References = "evt_"+name, []string{id, "ch_1"}
+		r.tell(t, e)
+		again := e
+		change(&again)
+		require.Equal(t, []fsm.Verdict{payment.Duplicate, payment.Duplicate}, r.tell(t, again, again), name)
+		opened := rows[string](t, r, "SELECT kind FROM discrepancies WHERE provider_event_id = $1", e.ID)
+		if name == "nothing" || name == "their order" || name == "only details" {
+			require.Empty(t, opened, name)
+		} else {
+			require.Equal(t, []string{"event_changed"}, opened, name)
+		}
+	}
+	stored := rows[string](t, r, "SELECT kind FROM provider_events WHERE provider_event_id = 'evt_kind'")
+	require.Equal(t, []string{"succeeded"}, stored)
+}
+
+// An event is never refused for what it says. One that can't be stored as it is,
+// is set aside for a person, with its bytes; the others of its batch are applied,
+// and all are acknowledged.
+func TestAnEventThatCanNotBeAppliedIsSetAside(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	id := r.paid(t, "A-1", "tok_never").ID
+	for name, bad := range map[string]webhooks.Event{
+		"NUL in a name": event(webhooks.KindSucceeded, "ch_\x00"),
+		"a long name":   event(webhooks.KindSucceeded, noise(1<<16)),
+		"two names":     event(webhooks.KindProcessing, id.String(), noise(1<<16)),
+	} {
+		verdicts := r.tell(t, event(webhooks.KindProcessing, id.String()), bad, event(webhooks.KindAuthorized, id.String()))
+		require.Contains(t, []fsm.Verdict{fsm.Applied, fsm.Repeat}, verdicts[2], name)
+		require.Equal(t, []fsm.Verdict{payment.Duplicate}, r.tell(t, bad), name)
+		opened := rows[string](t, r, "SELECT kind FROM discrepancies WHERE provider_event_id = $1", bad.ID)
+		if name == "NUL in a name" {
+			require.Equal(t, payment.Unmatched, verdicts[1])
+			require.Empty(t, opened)
+		} else {
+			require.Equal(t, payment.Deferred, verdicts[1], name)
+			require.Equal(t, []string{"needs_review"}, opened, name)
+		}
+		require.Equal(t, []string{"{}"}, rows[string](t, r, "SELECT convert_from(body, 'UTF8') FROM provider_events WHERE provider_event_id = $1", bad.ID))
+	}
+	require.Equal(t, "authorized", standingOf(r.attempt(t, id)).stage)
+	r.exec(t, "UPDATE provider_events SET next_try_at = now() WHERE next_try_at IS NOT NULL")
+	_, err := r.RetryParked(t.Context(), 10)
+	require.NoError(t, err, "and it is in nobody's way later")
+}
+
+// noise is a name that no index takes: it is long and can't be compressed.
+func noise(length int) string {
+	var sum [32]byte
+	var b strings.Builder
+	for b.Len() < length {
+		sum = sha256.Sum256(sum[:])
+		b.WriteString(hex.EncodeToString(sum[:]))
+	}
+	return b.String()
+}
+
+// The provider's API is down or slow: webhooks are applied all the same (bedolaga
+// bot #3080).
+func TestWebhooksDoNotWaitForTheProvider(t *testing.T) {
+	t.Parallel()
+	sent, release := make(chan payment.AttemptID, 1), make(chan struct{})
+	p := &tapped{charge: func(_ context.Context, c payment.Charge, _ func() (payment.Outcome, error)) (payment.Outcome, error) {
+		sent <- c.Attempt
+		<-release
+		return payment.Outcome{}, errors.New("no answer")
+	}}
+	r := newRig(t, setup{silent: true, provider: p.on})
+	r.order(t, "A-1")
+	answer := make(chan payment.Paid, 1)
+	go func() {
+		paid, err := try(t.Context(), r.Service, "A-1", "first-key", "tok_success")
+		if err != nil {
+			t.Error(err)
+		}
+		answer <- paid
+	}()
+	require.Equal(t, fsm.Applied, r.say(t, <-sent, webhooks.KindSucceeded))
+	close(release)
+	paid := <-answer
+	require.Equal(t, succeeded, standingOf(paid.Attempt))
+}
+
+// Our storage is down: no verdict, so never an acknowledgement; and what comes
+// again afterwards is new.
+func TestNothingIsAcknowledgedWhileTheStorageIsDown(t *testing.T) {
+	t.Parallel()
+	var down atomic.Bool
+	s := &failing{before: func() error {
+		if down.Load() {
+			return fmt.Errorf("%w: connection refused", payment.ErrUnavailable)
+		}
+		return nil
+	}}
+	p := &tapped{}
+	r := newRig(t, setup{silent: true, store: s.on, provider: p.on})
+	id := r.paid(t, "A-1", "tok_never").ID
+	r.order(t, "A-2")
+	down.Store(true)
+	e := event(webhooks.KindSucceeded, id.String())
+	_, err := r.Intake(t.Context(), received(nil, e))
+	require.ErrorIs(t, err, payment.ErrUnavailable)
+	calls := p.charges.Load()
+	_, err = try(t.Context(), r.Service, "A-2", "first-key", "tok_success")
+	require.ErrorIs(t, err, payment.ErrUnavailable)
+	require.Equal(t, calls, p.charges.Load(), "fail closed: the provider is not called")
+	down.Store(false)
+	require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, e))
+	require.Equal(t, succeeded, standingOf(r.pay(t, "A-2", "first-key", "tok_success").Attempt), "the key did not stick")
+}
+
+// A commit whose answer was lost: the provider sends it again, and it is a
+// duplicate.
+func TestAnEventWhoseCommitWasInDoubtIsADuplicateAfterwards(t *testing.T) {
+	t.Parallel()
+	var lost atomic.Bool
+	s := &failing{after: func() error {
+		if lost.CompareAndSwap(true, false) {
+			return fmt.Errorf("%w: connection reset", payment.ErrUnavailable)
+		}
+		return nil
+	}}
+	r := newRig(t, setup{silent: true, store: s.on})
+	id := r.paid(t, "A-1", "tok_never").ID
+	e := event(webhooks.KindSucceeded, id.String())
+	lost.Store(true)
+	_, err := r.Intake(t.Context(), received(nil, e))
+	require.ErrorIs(t, err, payment.ErrUnavailable)
+	require.Equal(t, []fsm.Verdict{payment.Duplicate}, r.tell(t, e))
+	require.Equal(t, []string{"applied"}, r.verdicts(t, id))
+	r.exec(t, "SELECT 1")
+}
+
+func TestAFullQueueIsOverloaded(t *testing.T) {
+	t.Parallel()
+	s := payment.New(payment.Options{Now: time.Now}) // nobody runs it
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var err error
+	for range 5000 {
+		if _, err = s.Intake(ctx, received(nil, event(webhooks.KindIgnored))); errors.Is(err, payment.ErrOverloaded) {
+			break
+		}
+		require.ErrorIs(t, err, payment.ErrUnavailable)
+	}
+	require.ErrorIs(t, err, payment.ErrOverloaded)
+}
+
+// At a stop the queue drains; what comes after is refused, not lost.
+func TestAStopAnswersEverybody(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	s := payment.New(r.opts)
+	ctx, cancel := context.WithCancel(t.Context())
+	ran := make(chan error, 1)
+	go func() { ran <- s.Run(ctx) }()
+	const events = 300
+	var stored atomic.Int32
+	fns := append(times(events, func(int) {
+		switch _, err := s.Intake(t.Context(), received(nil, event(webhooks.KindIgnored))); {
+		case err == nil:
+			stored.Add(1)
+		case !errors.Is(err, payment.ErrUnavailable):
+			t.Error(err)
+		}
+	}), cancel)
+	race(fns...)
+	require.NoError(t, <-ran)
+	onDisk := rows[int64](t, r, "SELECT count(*) FROM provider_events")[0]
+	require.GreaterOrEqual(t, onDisk, int64(stored.Load()), "what was acknowledged is on disk")
+	_, err := s.Intake(t.Context(), received(nil, event(webhooks.KindIgnored)))
+	require.ErrorIs(t, err, payment.ErrUnavailable)
+}
+
+// Test-mode news for a live account, and the other way round, is about nothing.
+func TestNewsOfTheOtherModeIsIgnored(t *testing.T) {
+	t.Parallel()
+	live := true
+	r := newRig(t, setup{silent: true, change: func(o *payment.Options) {
+		account := o.Accounts["sandbox"]
+		account.Live = &live
+		o.Accounts["sandbox"] = account
+	}})
+	id := r.paid(t, "A-1", "tok_never").ID
+	e := event(webhooks.KindSucceeded, id.String())
+	e.TestKnown, e.Test = true, true
+	require.Equal(t, []fsm.Verdict{payment.Ignored}, r.tell(t, e))
+	earnest := event(webhooks.KindSucceeded, id.String())
+	earnest.TestKnown = true
+	require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, earnest))
+}

@@ -1,0 +1,214 @@
+package payment
+
+import (
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+)
+
+// News is what somebody learnt about a payment.
+type News struct {
+	fsm.News
+	ProviderPaymentID string
+	// Names are further names by which the provider may call the payment.
+	Names []string
+	// Money is what was authorised, taken or taken back; nil if not said.
+	Money         *Money
+	NextActionURL string
+	Failure       *Failure
+	// Refused says that the command of the attempt's intent was refused for good.
+	Refused bool
+	// Inferred says that nobody told this: a runner concludes it from what it did
+	// itself, which is only true as long as no other runner took over.
+	Inferred bool
+	Cause    Cause
+}
+
+// Facts are what the version of an attempt counts.
+type Facts struct {
+	State                                    fsm.State
+	ProviderPaymentID                        string
+	Authorized, Captured, Reversed, Refunded int64
+	NextActionURL                            string
+}
+
+func (a Attempt) facts() Facts {
+	return Facts{
+		State: a.State, ProviderPaymentID: a.ProviderPaymentID,
+		Authorized: a.Authorized, Captured: a.Captured, Reversed: a.Reversed, Refunded: a.Refunded,
+		NextActionURL: a.NextActionURL,
+	}
+}
+
+// advance applies news to an attempt that the transaction holds locked. It is
+// the only caller of fsm.Next. A transition of version 0 changed nothing that
+// anybody can see.
+func advance(a *Attempt, n News, now time.Time) (Transition, fsm.Verdict) {
+	before := *a
+	t := Transition{From: a.State, News: n.News, Cause: n.Cause, At: now}
+	if a.ProviderPaymentID == "" {
+		a.ProviderPaymentID = n.ProviderPaymentID
+	}
+	verdict := fsm.Conflict
+	if t.Opens = mismatch(before, n); t.Opens == "" {
+		verdict = move(a, n, now)
+		t.Opens = opens(n, verdict)
+	} else if t.Opens == AmountMismatch && n.News == fsm.NewsSucceeded {
+		a.Captured = max(a.Captured, n.Money.Minor)
+	}
+
+	switch {
+	case a.facts() != before.facts():
+		if verdict == fsm.Repeat {
+			verdict = fsm.Applied
+		}
+		a.Version++
+		a.UpdatedAt = now
+		t.Version = a.Version
+	case toldBefore(before, n, t.Opens):
+		verdict, t.Opens = fsm.Repeat, ""
+	}
+	t.To, t.Facts = a.State, a.facts()
+	return t, verdict
+}
+
+// move takes the step of the state machine and writes the facts that come with
+// the news.
+func move(a *Attempt, n News, now time.Time) fsm.Verdict {
+	step, err := fsm.Next(a.State, n.News)
+	if err != nil {
+		return Ignored
+	}
+	a.State = step.To
+	switch n.News {
+	case fsm.NewsAuthorized:
+		if step.Verdict != fsm.Stale {
+			a.Authorized = max(a.Authorized, n.amountOr(a.Money.Minor))
+		}
+	case fsm.NewsSucceeded:
+		a.Captured = max(a.Captured, n.amountOr(a.taken()))
+		a.Authorized = max(a.Authorized, a.Captured)
+	case fsm.NewsReversed:
+		a.Reversed = max(a.Reversed, n.amountOr(a.taken()))
+	case fsm.NewsActionRequired:
+		if a.State == fsm.AwaitingCustomer && n.NextActionURL != "" {
+			a.NextActionURL = n.NextActionURL
+		}
+	case fsm.NewsSoftFailed:
+		if step.Verdict == fsm.Applied && !giveUp(a, n, now) {
+			return fsm.Repeat
+		}
+	case fsm.NewsFailed:
+		if step.Moved() {
+			fail(a, n.Failure)
+		}
+	case fsm.NewsUnknown, fsm.NewsProcessing, fsm.NewsDisputed:
+	}
+	tidy(a, step, now)
+	return step.Verdict
+}
+
+func (n News) amountOr(minor int64) int64 {
+	if n.Money != nil {
+		return n.Money.Minor
+	}
+	return minor
+}
+
+// taken is what must be meant where the provider does not say how much it took:
+// what it took before, or what it was asked to take.
+func (a Attempt) taken() int64 {
+	switch {
+	case a.Captured > 0:
+		return a.Captured
+	case a.Intent.Kind == IntentCapture && a.Intent.Amount > 0:
+		return a.Intent.Amount
+	}
+	return a.Money.Minor
+}
+
+// giveUp marks an attempt to be cancelled at the provider, since the same
+// payment could still succeed there. It reports false if it was marked before.
+func giveUp(a *Attempt, n News, now time.Time) bool {
+	if a.Intent.Kind != IntentNone {
+		return false
+	}
+	a.Intent = Intent{Kind: IntentCancel, Number: a.Intent.Number, At: now}
+	a.Failure = n.Failure
+	a.NextCheckAt = &now
+	return true
+}
+
+// fail keeps the reason of a soft failure before it: it says why, where the
+// provider's last word may only be that the payment was cancelled.
+func fail(a *Attempt, f *Failure) {
+	switch {
+	case a.Failure != nil:
+	case f != nil:
+		a.Failure = f
+	default:
+		a.Failure = NewFailure("", "")
+	}
+}
+
+func tidy(a *Attempt, step fsm.Step, now time.Time) {
+	if a.State != fsm.AwaitingCustomer {
+		a.NextActionURL = ""
+	}
+	if !step.Moved() || !a.State.Final() {
+		return
+	}
+	if a.Succeeded() {
+		a.Failure = nil
+	}
+	a.Intent = Intent{Number: a.Intent.Number}
+	a.SealedToken, a.NextCheckAt, a.LeaseUntil = nil, nil, nil
+	a.FinalizedAt = &now
+}
+
+// mismatch compares what news says was authorised, taken or taken back with what
+// the attempt is for.
+func mismatch(a Attempt, n News) DiscrepancyKind {
+	if n.Money == nil || n.News != fsm.NewsAuthorized && n.News != fsm.NewsSucceeded && n.News != fsm.NewsReversed {
+		return ""
+	}
+	switch {
+	case n.Money.Currency != a.Money.Currency:
+		return CurrencyMismatch
+	case n.News == fsm.NewsReversed:
+		return ""
+	case n.Money.Minor == a.Money.Minor && (n.News == fsm.NewsAuthorized || !a.Succeeded()):
+		return ""
+	case n.News == fsm.NewsSucceeded && a.Succeeded() && n.Money.Minor == a.Captured:
+		return ""
+	case n.News == fsm.NewsSucceeded && a.partial(n.Money.Minor):
+		return ""
+	}
+	return AmountMismatch
+}
+
+// partial reports whether an amount is one that a manual capture may have taken.
+func (a Attempt) partial(amount int64) bool {
+	return a.Capture == CaptureManual && !a.Succeeded() && amount > 0 && amount < a.Money.Minor
+}
+
+// toldBefore reports whether what news would open was written when the same was
+// told the first time.
+func toldBefore(before Attempt, n News, kind DiscrepancyKind) bool {
+	if kind == AmountMismatch {
+		return n.News == fsm.NewsSucceeded && n.Money.Minor == before.Captured && before.Captured > 0
+	}
+	return kind == LateSuccess || kind == PaymentReversed
+}
+
+func opens(n News, v fsm.Verdict) DiscrepancyKind {
+	switch {
+	case v == fsm.Conflict:
+		return LateSuccess
+	case n.News == fsm.NewsReversed:
+		return PaymentReversed
+	case n.News == fsm.NewsDisputed:
+		return Disputed
+	}
+	return ""
+}

@@ -1,0 +1,123 @@
+package payment
+
+import (
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/idempotency"
+)
+
+// CaptureMode says when the money is taken.
+type CaptureMode string
+
+// The capture modes: with the authorisation, or later by a confirm.
+const (
+	CaptureAutomatic CaptureMode = "automatic"
+	CaptureManual    CaptureMode = "manual"
+)
+
+// Attempt is one try to pay one order. It moves only by [advance].
+type Attempt struct {
+	ID          AttemptID
+	OrderID     OrderID
+	UserID      UserID
+	RequestID   RequestID
+	RequestHash idempotency.Hash
+	// Account is the configured account at a provider.
+	Account string
+	// ProviderPaymentID is empty until the provider has named the payment.
+	ProviderPaymentID string
+
+	State fsm.State
+	Money Money
+	// Authorized, Captured, Reversed and Refunded are what the provider says it
+	// holds, took, lost again and paid back: facts in minor units of Money's
+	// currency, whatever the state.
+	Authorized, Captured, Reversed, Refunded int64
+	Capture                                  CaptureMode
+	// NextActionURL is where the customer must go; empty if nowhere.
+	NextActionURL string
+	ReturnURL     string
+	Failure       *Failure
+
+	// Intent is what was begun at the provider and has no outcome yet.
+	Intent Intent
+	// SealedToken is the payment method's token, encrypted; nil when final.
+	SealedToken []byte
+
+	// Version rises with what a caller can see of the attempt.
+	Version int
+	Fence   int64
+	// LeaseUntil is set while a runner speaks with the provider.
+	LeaseUntil *time.Time
+	// Checks counts how often the provider was asked; NextCheckAt says when it
+	// will be asked again.
+	Checks      int
+	NextCheckAt *time.Time
+
+	CreatedAt, UpdatedAt time.Time
+	FinalizedAt          *time.Time
+	// ReadAt is the clock of the database when the attempt was read: what its
+	// lease is measured against.
+	ReadAt time.Time
+	// Siblings says that the order has further attempts.
+	Siblings bool
+}
+
+// IntentKind is a command that the provider has been, or is to be, asked for.
+type IntentKind string
+
+// The intents of an attempt.
+const (
+	IntentNone    IntentKind = ""
+	IntentCapture IntentKind = "capture"
+	IntentCancel  IntentKind = "cancel"
+)
+
+// Intent is a command on disk before the provider is called. Number counts the
+// commands that were definitively refused before it; it is part of the
+// provider's idempotency key.
+type Intent struct {
+	Kind   IntentKind
+	Amount int64
+	Number int
+	At     time.Time
+}
+
+// Born is the attempt's first entry in the log.
+func (a Attempt) Born() Transition {
+	return Transition{
+		Version: a.Version, From: a.State, To: a.State, Cause: Cause{Kind: CausePay, ID: string(a.RequestID)},
+		At: a.CreatedAt, Facts: a.facts(),
+	}
+}
+
+// Succeeded reports whether the attempt was paid.
+func (a Attempt) Succeeded() bool { return a.State == fsm.Succeeded }
+
+// Failed reports whether the attempt is over without a payment.
+func (a Attempt) Failed() bool { return a.State == fsm.Failed }
+
+// Held is what the provider still holds of the customer's money, in minor units,
+// whatever the attempt's status.
+func (a Attempt) Held() int64 { return max(0, a.Captured-a.Reversed-a.Refunded) }
+
+// Stage is the stage that callers see.
+func (a Attempt) Stage() string {
+	switch a.State {
+	case fsm.Succeeded, fsm.Failed:
+		return "final"
+	case fsm.Processing:
+		return string(fsm.Requested)
+	case fsm.Requested, fsm.OutcomeUnknown, fsm.AwaitingCustomer, fsm.Authorized:
+	}
+	return string(a.State)
+}
+
+// leased reports whether a runner holds the attempt.
+func (a Attempt) leased(now time.Time) bool { return a.LeaseUntil != nil && a.LeaseUntil.After(now) }
+
+// unheard reports whether it is open if the provider ever got the attempt.
+func (a Attempt) unheard() bool {
+	return a.State == fsm.Requested && a.ProviderPaymentID == "" || a.State == fsm.OutcomeUnknown
+}

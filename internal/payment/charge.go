@@ -1,0 +1,69 @@
+package payment
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"strconv"
+
+	"github.com/paylatch/paylatch/fsm"
+)
+
+// The provider's idempotency keys are made of our ids, never of the client's
+// key, and are 45 characters at most (Square's limit).
+
+func payKey(id AttemptID) string { return hex.EncodeToString(id[:]) + "-pay" }
+
+func intentKey(id AttemptID, i Intent) string {
+	return hex.EncodeToString(id[:]) + "-" + string(i.Kind) + "-" + strconv.Itoa(i.Number)
+}
+
+// charge sends the payment, for the first time or again, and returns what is
+// known afterwards. It never returns nothing: not knowing is news too.
+func (s *Service) charge(ctx context.Context, p Provider, a Attempt, token string, l Licence) News {
+	call, cancel := context.WithTimeout(ctx, s.opts.ProviderTimeout)
+	defer cancel()
+	key := payKey(a.ID)
+	out, err := p.Charge(call, Charge{
+		Attempt: a.ID, Order: a.OrderID, Money: a.Money, Capture: a.Capture, Token: token, ReturnURL: a.ReturnURL,
+		IdempotencyKey: key, Licence: l,
+	})
+	cause := Cause{Kind: CauseCall, ID: key}
+	switch {
+	case err == nil && out.Refused && a.Fence > 1:
+		// It speaks of this call; an earlier one may have been accepted.
+		return News{News: fsm.NewsUnknown, Cause: cause}
+	case err == nil && out.News == fsm.NewsSoftFailed:
+		return s.seal(ctx, p, a, newsOf(out, cause), l)
+	case err == nil:
+		return newsOf(out, cause)
+	case a.Fence == 1 && (errors.Is(err, ErrNotSent) || errors.Is(err, ErrLicenceEnded)):
+		return News{News: fsm.NewsFailed, Failure: notStarted(), Inferred: true, Cause: cause}
+	}
+	return News{News: fsm.NewsUnknown, Cause: cause}
+}
+
+// seal cancels at the provider what was declined and could still succeed there,
+// so that the person hears of the decline at once. If that does not go through,
+// the reconciler goes on with it.
+func (s *Service) seal(ctx context.Context, p Provider, a Attempt, declined News, l Licence) News {
+	if declined.ProviderPaymentID == "" {
+		return declined
+	}
+	a.ProviderPaymentID, a.Intent = declined.ProviderPaymentID, Intent{Kind: IntentCancel, Number: a.Intent.Number}
+	sealed := s.fulfil(ctx, p, a, l)
+	if sealed.News != fsm.NewsFailed {
+		return declined
+	}
+	sealed.Failure = declined.Failure
+	return sealed
+}
+
+func newsOf(o Outcome, c Cause) News {
+	return News{
+		News: o.News, ProviderPaymentID: o.ProviderPaymentID, Names: o.References, Money: o.Money,
+		NextActionURL: o.NextActionURL, Failure: o.Failure, Refused: o.Refused, Cause: c,
+	}
+}
+
+func notStarted() *Failure { return NewFailure("not_started", "") }

@@ -1,0 +1,69 @@
+package payment
+
+import "context"
+
+// classify gives a late success its kind by what the order's other attempts
+// say, and finds a second success where the first was the late one.
+func (b *batch) classify(ctx context.Context) error {
+	if len(b.late) == 0 && len(b.won) == 0 {
+		return nil
+	}
+	var ids []OrderID
+	for _, l := range b.late {
+		ids = append(ids, l.change.Attempt.OrderID)
+	}
+	for _, c := range b.won {
+		ids = append(ids, c.Attempt.OrderID)
+	}
+	orders, err := b.tx.OrdersBeside(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for _, l := range b.late {
+		d := &b.discrepancies[l.at]
+		d.Kind = lateKind(l.change.Attempt, orders[l.change.Attempt.OrderID])
+		d.Text = d.Kind.explain()
+		if err := b.refundLate(ctx, l.change.Attempt); err != nil {
+			return err
+		}
+	}
+	for _, c := range b.won {
+		for _, other := range orders[c.Attempt.OrderID].Attempts {
+			if other.ID != c.Attempt.ID && other.Held() > 0 {
+				b.open(&Change{Attempt: other}, DoubleSuccess, "")
+			}
+		}
+	}
+	return nil
+}
+
+// refundLate puts the refund of late money on disk where the account's policy
+// says so, once; the reconciler sends it.
+func (b *batch) refundLate(ctx context.Context, a Attempt) error {
+	if !b.accounts[a.Account].AutoRefund {
+		return nil
+	}
+	if err := b.loadRefunds(ctx, a.ID); err != nil {
+		return err
+	}
+	for _, r := range b.refunds[a.ID] {
+		if r.RequestID == autoRefund {
+			return nil
+		}
+	}
+	if left := refundable(a, b.refunds[a.ID]); left > 0 {
+		b.insertRefund(newRefund(a, UserPolicy, autoRefund, Money{Minor: left, Currency: a.Money.Currency}, b.now))
+	}
+	return nil
+}
+
+func lateKind(a Attempt, o Order) DiscrepancyKind {
+	live := o.Live()
+	switch {
+	case live != nil && live.ID != a.ID && live.Succeeded():
+		return DoubleSuccess
+	case o.CancelRequestedAt != nil:
+		return PaidAfterCancel
+	}
+	return LateSuccess
+}

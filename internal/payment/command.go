@@ -1,0 +1,160 @@
+package payment
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/idempotency"
+)
+
+// intention is a command on an attempt: what is to be asked of the provider.
+type intention struct {
+	req     idempotency.Request
+	attempt AttemptID
+	actor   Actor
+	// intent says what to ask for, seen the attempt as it is, or why not.
+	intent func(a Attempt) (Intent, error)
+	// met says whether an attempt is as the command wants it.
+	met func(a Attempt) bool
+	// uses says whether a refusal uses up the key.
+	uses func(err error) bool
+	// unmet is the refusal if the provider definitively refused the command.
+	unmet error
+}
+
+func (in intention) answer() idempotency.Answer {
+	return idempotency.Answer{Status: http.StatusOK, Subject: in.attempt.String()}
+}
+
+// carryOut puts an intention on disk, asks the provider, and stores what came of
+// it: the same two commits as a pay, with the attempt in the order's place.
+func (s *Service) carryOut(ctx context.Context, in intention) (Paid, error) {
+	if err := s.opts.Quota.Take(ctx, s.store, in.req); err != nil {
+		return Paid{}, err
+	}
+	var licence Licence
+	var a Attempt
+	var rec idempotency.Record
+	var done bool
+	err := s.inTurn(func() (err error) {
+		licence = s.licence()
+		a, rec, done, err = s.intend(ctx, in)
+		return err
+	})
+	if err != nil {
+		return Paid{}, err
+	}
+	if done {
+		v, err := s.show(ctx, a)
+		return Paid{View: v, Result: idempotency.Reused}, err
+	}
+	account, ok := s.account(a.Account)
+	if !ok || account.Provider == nil {
+		return Paid{}, invalid("account", "the account of this attempt is not configured any more")
+	}
+	news := s.ask(ctx, account.Provider, a, licence)
+	unmet := news.Refused && news.News != fsm.NewsFailed
+	v, err := s.settle(ctx, a, news, func(ctx context.Context, tx Tx) error {
+		if unmet {
+			return nil
+		}
+		return tx.KeyAnswer(ctx, in.req, rec.Fence, in.answer(), idempotency.KeepMoney)
+	})
+	if errors.Is(err, idempotency.ErrFenced) {
+		// The answer is another runner's by now; what the provider said is a fact.
+		v, err = s.settle(ctx, a, news)
+	}
+	if err == nil && unmet {
+		return Paid{}, errors.Join(in.unmet, s.store.KeyRelease(ctx, in.req, rec.Fence))
+	}
+	return Paid{View: v, Result: idempotency.Created, TookOver: rec.Fence > 1}, err
+}
+
+// inTurn tries again while the runner of the same request in another process has
+// the key, for as long as a duplicate waits.
+func (s *Service) inTurn(try func() error) error {
+	over := time.NewTimer(s.opts.Wait)
+	defer over.Stop()
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for {
+		err := try()
+		if !errors.Is(err, idempotency.ErrInProgress) {
+			return err
+		}
+		select {
+		case <-over.C:
+			return err
+		case <-tick.C:
+		}
+	}
+}
+
+// intend is commit 1 of an intention. It reports done for a replay.
+func (s *Service) intend(ctx context.Context, in intention) (a Attempt, rec idempotency.Record, done bool, err error) {
+	var refused error
+	err = s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
+		done, refused = false, nil
+		var answer *idempotency.Answer
+		var err error
+		answer, rec, err = idempotency.Take(ctx, tx, idempotency.Claim{Request: in.req, Lease: s.opts.Lease, Keep: idempotency.KeepMoney})
+		switch {
+		case err != nil:
+			return err
+		case answer != nil && answer.Status >= http.StatusBadRequest:
+			return &idempotency.ReplayError{Answer: *answer}
+		}
+		a, err = tx.AttemptLock(ctx, in.attempt)
+		if errors.Is(err, ErrAttemptNotFound) {
+			refused = err
+			return refuse(ctx, tx, in.req, rec, err)
+		}
+		if err != nil {
+			return err
+		}
+		if a.UserID != in.actor.User() {
+			return ErrForbidden
+		}
+		if done = answer != nil; done {
+			return nil
+		}
+		// The reconciler may have finished what a dead runner began.
+		if done = rec.Fence > 1 && in.met(a); done {
+			return tx.KeyAnswer(ctx, in.req, rec.Fence, in.answer(), idempotency.KeepMoney)
+		}
+		return s.mark(ctx, tx, &a, rec, in, &refused)
+	})
+	if err == nil {
+		err = refused
+	}
+	return a, rec, done, err
+}
+
+// mark writes the intent and takes the attempt's fence. A command that is taken
+// over from a dead runner finds its own intent there.
+func (s *Service) mark(ctx context.Context, tx Tx, a *Attempt, rec idempotency.Record, in intention, refused *error) error {
+	if a.leased(tx.Now()) {
+		return ErrBusy
+	}
+	intent, err := in.intent(*a)
+	switch {
+	case err != nil && in.uses(err):
+		*refused = err
+		return refuse(ctx, tx, in.req, rec, err)
+	case err != nil:
+		return err
+	case a.Intent.Kind == IntentNone:
+		intent.Number, intent.At = a.Intent.Number, tx.Now()
+		a.Intent = intent
+	case a.Intent.Kind != intent.Kind || rec.Fence == 1 && intent.Kind == IntentCapture:
+		return ErrBusy
+	}
+	end := tx.Now().Add(s.opts.Lease)
+	a.Fence++
+	a.LeaseUntil, a.NextCheckAt = &end, &end
+	_, err = tx.SaveChanges(ctx, []Change{{Attempt: *a, Was: a.Version}})
+	return err
+}

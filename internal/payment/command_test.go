@@ -1,0 +1,174 @@
+package payment_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// held is a payment whose money is authorised and not taken.
+func (r *rig) held(t *testing.T, order payment.OrderID) payment.Paid {
+	t.Helper()
+	r.order(t, order)
+	p, err := r.Pay(t.Context(), customer, request("pay "+string(order), "first-key", "m"), payment.Pay{
+		OrderID: order, Token: "tok_success", Capture: payment.CaptureManual,
+	})
+	require.NoError(t, err)
+	require.Equal(t, "authorized", p.Stage())
+	return p
+}
+
+// Capture and cancel pressed twice reach the provider once (open-mercato #4036).
+func TestConfirmPressedTwiceTakesTheMoneyOnce(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	second := r.another(t, nil)
+	for round := range 10 {
+		order := payment.OrderID(fmt.Sprintf("A-%d", round))
+		p := r.held(t, order)
+		half := int64(500)
+		race(times(8, func(i int) {
+			s := []*payment.Service{r.Service, second}[i%2]
+			_, err := s.Confirm(t.Context(), customer, request("confirm", fmt.Sprintf("key-of-%s", order), ""), payment.Confirm{AttemptID: p.ID, Amount: &half})
+			if err != nil && !errors.Is(err, payment.ErrBusy) && !errors.Is(err, idempotency.ErrInProgress) {
+				t.Error(err)
+			}
+		})...)
+		a := r.attempt(t, p.ID)
+		require.Equal(t, succeeded, standingOf(a))
+		require.Equal(t, half, a.Captured)
+		r.audit(t, order)
+	}
+	require.Len(t, r.ledger(t), 10)
+}
+
+func TestConfirmAgainstCancelEndsInOneOfThem(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	second := r.another(t, nil)
+	for round := range 20 {
+		order := payment.OrderID(fmt.Sprintf("A-%d", round))
+		p := r.held(t, order)
+		race(func() {
+			_, _ = r.Confirm(t.Context(), customer, request("confirm", "confirm-key-"+string(order), ""), payment.Confirm{AttemptID: p.ID})
+		}, func() {
+			_, _ = second.Cancel(t.Context(), customer, request("cancel", "cancel-key-"+string(order), ""), p.ID)
+		})
+		a := r.attempt(t, p.ID)
+		require.True(t, a.State.Final(), a.State)
+		r.audit(t, order)
+	}
+}
+
+// A capture whose answer was lost is not given up while it may still arrive: with
+// its number gone the next one would be another capture.
+func TestACaptureThatWasLostIsGivenUpLate(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	id := r.held(t, "A-1").ID
+	deaf := r.another(t, func(o *payment.Options) {
+		o.Accounts = map[string]payment.Account{"sandbox": {Provider: lostCapture{o.Accounts["sandbox"].Provider}}}
+	})
+	_, err := deaf.Confirm(t.Context(), customer, request("confirm", "confirm-key", ""), payment.Confirm{AttemptID: id})
+	require.NoError(t, err)
+	for _, c := range []struct {
+		age  time.Duration
+		want payment.IntentKind
+	}{{9 * time.Minute, payment.IntentCapture}, {2 * time.Minute, payment.IntentCapture}, {5 * time.Minute, payment.IntentNone}} {
+		r.exec(t, "UPDATE payment_attempts SET intent_at = intent_at - $1::interval", c.age)
+		_, err := deaf.Recheck(t.Context(), id, byTest)
+		require.NoError(t, err)
+		require.Equal(t, c.want, r.attempt(t, id).Intent.Kind)
+	}
+	require.Equal(t, 1, r.attempt(t, id).Intent.Number)
+	require.Empty(t, r.ledger(t))
+	_, err = r.Confirm(t.Context(), customer, request("confirm", "other-key", ""), payment.Confirm{AttemptID: id})
+	require.NoError(t, err)
+	r.audit(t, "A-1")
+}
+
+// lostCapture is a provider that captures never reach.
+type lostCapture struct{ payment.Provider }
+
+func (lostCapture) Capture(context.Context, payment.Capture) (payment.Outcome, error) {
+	return payment.Outcome{}, errNoAnswer
+}
+
+// A refund runner that was overtaken before it sent anything fails nothing: the
+// other may have paid the money back.
+func TestAnOvertakenRefundsNothingSentFailsNothing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	id := r.paid(t, "A-1", "tok_success").ID
+	asleep, thaw := make(chan struct{}), make(chan struct{})
+	var woken atomic.Bool
+	slow := r.another(t, func(o *payment.Options) {
+		p := &slowRefund{Provider: o.Accounts["sandbox"].Provider, asleep: asleep, thaw: thaw}
+		o.Accounts = map[string]payment.Account{"sandbox": {Provider: p}}
+		o.Now = func() time.Time {
+			if woken.Load() {
+				return time.Now().Add(lease)
+			}
+			return time.Now()
+		}
+	})
+	merchant := payment.Actor{Subject: "shop", Roles: []payment.Role{payment.RoleService}, OnBehalfOf: "u1"}
+	answer := make(chan payment.Refunded, 1)
+	go func() {
+		got, err := slow.Refund(t.Context(), merchant, request("refunds", "refund-key", ""), payment.CreateRefund{AttemptID: id})
+		if err != nil {
+			t.Error(err)
+		}
+		answer <- got
+	}()
+	<-asleep
+	r.exec(t, "UPDATE refunds SET lease_until = now(), next_check_at = now()")
+	due, err := r.DueRefunds(t.Context(), 10)
+	require.NoError(t, err)
+	require.Len(t, due, 1)
+	blind := r.another(t, func(o *payment.Options) {
+		p := &lostRefund{o.Accounts["sandbox"].Provider}
+		o.Accounts = map[string]payment.Account{"sandbox": {Provider: p}}
+	})
+	pending, err := blind.RecheckRefund(t.Context(), due[0], byTest)
+	require.NoError(t, err)
+	require.Equal(t, fsm.RefundPending, pending.State)
+	woken.Store(true)
+	close(thaw)
+	got := <-answer
+	require.Equal(t, fsm.RefundPending, got.State, "the money may be on its way")
+	_, err = r.RecheckRefund(t.Context(), due[0], byTest)
+	require.NoError(t, err)
+	require.Zero(t, r.attempt(t, id).Held())
+	require.Len(t, r.ledger(t), 2)
+}
+
+// slowRefund freezes before it sends a refund; lostRefund loses the answer.
+type (
+	slowRefund struct {
+		payment.Provider
+
+		asleep, thaw chan struct{}
+	}
+	lostRefund struct{ payment.Provider }
+)
+
+func (p *slowRefund) Refund(ctx context.Context, c payment.RefundCall) (payment.RefundOutcome, error) {
+	p.asleep <- struct{}{}
+	<-p.thaw
+	return p.Provider.Refund(ctx, c)
+}
+
+func (p *lostRefund) Refund(ctx context.Context, c payment.RefundCall) (payment.RefundOutcome, error) {
+	_, _ = p.Provider.Refund(ctx, c)
+	return payment.RefundOutcome{}, errNoAnswer
+}

@@ -1,0 +1,57 @@
+package payment
+
+import (
+	"context"
+	"errors"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/idempotency"
+)
+
+// Confirm is the command: capture an authorised attempt, all of it or Amount.
+type Confirm struct {
+	AttemptID AttemptID
+	Amount    *int64
+}
+
+// Confirm captures authorised money. It returns ErrNotCapturable,
+// ErrCaptureExceeds, ErrBusy while another command on the attempt is under way,
+// ErrForbidden, ErrAttemptNotFound, and the errors of idempotency.Take.
+func (s *Service) Confirm(ctx context.Context, actor Actor, req idempotency.Request, cmd Confirm) (Paid, error) {
+	return s.command(ctx, actor, req, intention{
+		attempt: cmd.AttemptID,
+		intent:  func(a Attempt) (Intent, error) { return captureOf(a, cmd.Amount) },
+		met:     Attempt.Succeeded,
+		uses:    func(err error) bool { return errors.Is(err, ErrCaptureExceeds) },
+		unmet:   ErrNotCapturable,
+	})
+}
+
+func captureOf(a Attempt, amount *int64) (Intent, error) {
+	if a.State != fsm.Authorized {
+		return Intent{}, ErrNotCapturable
+	}
+	i := Intent{Kind: IntentCapture, Amount: a.Authorized}
+	if amount != nil {
+		i.Amount = *amount
+	}
+	if i.Amount > a.Authorized {
+		return Intent{}, ErrCaptureExceeds
+	}
+	return i, nil
+}
+
+// command runs an intention once for all its duplicates in this process.
+func (s *Service) command(ctx context.Context, actor Actor, req idempotency.Request, in intention) (Paid, error) {
+	if err := actor.mayAct(); err != nil {
+		return Paid{}, err
+	}
+	in.actor, in.req = actor, req
+	paid, shared, err := s.pays.Do(ctx, req, s.opts.Wait, func() (Paid, error) {
+		return s.carryOut(context.WithoutCancel(ctx), in)
+	})
+	if shared {
+		paid.Result, paid.TookOver = idempotency.Reused, false
+	}
+	return paid, err
+}

@@ -1,0 +1,123 @@
+package payment
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/google/uuid"
+
+	"github.com/paylatch/paylatch/internal/idempotency"
+)
+
+// CreateOrder is the command. An empty OrderID lets the service make one.
+type CreateOrder struct {
+	OrderID     OrderID
+	Money       Money
+	Description string
+	Metadata    map[string]string
+}
+
+type createdOrder struct {
+	Order
+	result idempotency.Result
+}
+
+// CreateOrder creates what is to be paid. The same request again gets the same
+// answer, as it was; the same order under another key, the order as it is. It
+// returns ErrOrderExists when the id is taken otherwise, and the errors of
+// idempotency.Take.
+func (s *Service) CreateOrder(ctx context.Context, actor Actor, req idempotency.Request, cmd CreateOrder) (Order, idempotency.Result, error) {
+	if err := actor.mayAct(); err != nil {
+		return Order{}, "", err
+	}
+	made, shared, err := s.orders.Do(ctx, req, s.opts.Wait, func() (createdOrder, error) {
+		return s.createOrder(context.WithoutCancel(ctx), actor.User(), req, cmd)
+	})
+	if shared {
+		made.result = idempotency.Reused
+	}
+	return made.Order, made.result, err
+}
+
+func (s *Service) createOrder(ctx context.Context, user UserID, req idempotency.Request, cmd CreateOrder) (createdOrder, error) {
+	rec, known, err := s.store.KeyRead(ctx, req)
+	if err != nil {
+		return createdOrder{}, err
+	}
+	if known && rec.Answer != nil && rec.Hash == req.Hash {
+		return replayOrder(ctx, s.store.Order, *rec.Answer)
+	}
+	if err := s.opts.Quota.Take(ctx, s.store, req); err != nil {
+		return createdOrder{}, err
+	}
+	if cmd.OrderID == "" {
+		cmd.OrderID = OrderID("ord_" + uuid.Must(uuid.NewV7()).String())
+	}
+	var made createdOrder
+	var refused error
+	err = s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
+		made, refused = createdOrder{result: idempotency.Created}, nil
+		answer, rec, err := idempotency.Take(ctx, tx, idempotency.Claim{Request: req, Lease: s.opts.Lease, Keep: idempotency.KeepOther})
+		if err != nil {
+			return err
+		}
+		if answer != nil {
+			made, err = replayOrder(ctx, tx.OrderRead, *answer)
+			return err
+		}
+		made.Order, refused = placeOrder(ctx, tx, user, req, cmd)
+		if errors.Is(refused, ErrOrderExists) {
+			return refuse(ctx, tx, req, rec, refused)
+		}
+		if refused != nil {
+			return refused
+		}
+		if made.RequestID == RequestID(req.Key) {
+			made.Order = made.asCreated()
+		}
+		return tx.KeyAnswer(ctx, req, rec.Fence,
+			idempotency.Answer{Status: http.StatusCreated, Subject: string(made.ID)}, idempotency.KeepOther)
+	})
+	if err == nil {
+		err = refused
+	}
+	return made, err
+}
+
+func replayOrder(ctx context.Context, read func(context.Context, OrderID) (Order, error), a idempotency.Answer) (createdOrder, error) {
+	if a.Status >= http.StatusBadRequest {
+		return createdOrder{}, &idempotency.ReplayError{Answer: a}
+	}
+	o, err := read(ctx, OrderID(a.Subject))
+	return createdOrder{Order: o.asCreated(), result: idempotency.Reused}, err
+}
+
+// placeOrder inserts the order or finds the one that the same request, or the
+// same content under another key, has made before.
+func placeOrder(ctx context.Context, tx Tx, user UserID, req idempotency.Request, cmd CreateOrder) (Order, error) {
+	o := Order{
+		ID: cmd.OrderID, UserID: user, RequestID: RequestID(req.Key), RequestHash: req.Hash, Money: cmd.Money,
+		Description: cmd.Description, Metadata: cmd.Metadata, CreatedAt: tx.Now(), UpdatedAt: tx.Now(),
+	}
+	inserted, err := tx.OrderInsert(ctx, o)
+	if err != nil || inserted {
+		return o, err
+	}
+	there, err := tx.OrderByRequest(ctx, user, o.RequestID)
+	if err == nil && there.RequestHash != req.Hash {
+		return Order{}, idempotency.ErrKeyReused
+	}
+	if errors.Is(err, ErrOrderNotFound) {
+		there, err = tx.OrderRead(ctx, o.ID)
+		if err == nil && (there.UserID != user || there.RequestHash != req.Hash) {
+			return Order{}, ErrOrderExists
+		}
+	}
+	return there, err
+}
+
+// refuse stores the refusal of an executed command with its key.
+func refuse(ctx context.Context, tx Tx, req idempotency.Request, rec idempotency.Record, refusal error) error {
+	return tx.KeyAnswer(ctx, req, rec.Fence, req.Refusal(refusal), idempotency.KeepRefused)
+}

@@ -1,0 +1,74 @@
+package payment
+
+import (
+	"errors"
+	"strings"
+)
+
+// The vocabulary of refusals. They are matched with errors.Is and errors.As.
+var (
+	// ErrForbidden is returned when the actor's role or user does not allow it.
+	ErrForbidden = errors.New("forbidden")
+	// ErrOrderNotFound is returned when there is no such order.
+	ErrOrderNotFound = errors.New("order not found")
+	// ErrAttemptNotFound is returned when there is no such attempt.
+	ErrAttemptNotFound = errors.New("payment attempt not found")
+	// ErrEventNotFound is returned when there is no such stored event.
+	ErrEventNotFound = errors.New("event not found")
+	// ErrRefundNotFound is returned when there is no such refund.
+	ErrRefundNotFound = errors.New("refund not found")
+	// ErrOrderExists is returned when the order's id is taken by an order with
+	// other content or of another user.
+	ErrOrderExists = errors.New("order exists")
+	// ErrOrderPaid is returned when the order is paid, or an attempt of it holds
+	// money although it failed.
+	ErrOrderPaid = errors.New("order already paid")
+	// ErrOrderCancelled is returned when somebody wished the order cancelled.
+	ErrOrderCancelled = errors.New("order cancelled")
+	// ErrAttemptFinal is returned when a final attempt is to be moved.
+	ErrAttemptFinal = errors.New("attempt is final")
+	// ErrNotCapturable is returned when there is no authorised money to capture.
+	ErrNotCapturable = errors.New("attempt not capturable")
+	// ErrCaptureExceeds is returned when more is to be captured than was
+	// authorised.
+	ErrCaptureExceeds = errors.New("capture exceeds authorisation")
+	// ErrNotRefundable is returned when the attempt holds no money.
+	ErrNotRefundable = errors.New("attempt not refundable")
+	// ErrRefundExceeds is returned when more is to be refunded than is left.
+	ErrRefundExceeds = errors.New("refund exceeds payment")
+	// ErrRefundableChanged is returned when another amount is left to refund than
+	// the caller expected.
+	ErrRefundableChanged = errors.New("refundable amount changed")
+	// ErrBusy is returned when another command on the same attempt or order is
+	// still under way.
+	ErrBusy = errors.New("another command is under way")
+	// ErrUnavailable is returned when the storage can't be reached or did not
+	// answer in time. Nothing is known to have happened; the same request may be
+	// sent again.
+	ErrUnavailable = errors.New("storage unavailable")
+	// ErrOverloaded is returned when the queue of webhooks is full.
+	ErrOverloaded = errors.New("overloaded")
+)
+
+// InProgressError is returned when the order has a live attempt of another
+// request.
+type InProgressError struct{ Attempt Attempt }
+
+// Error implements error.
+func (e *InProgressError) Error() string { return "payment in progress: " + e.Attempt.ID.String() }
+
+// ValidationError is returned when a command's own form is wrong.
+type ValidationError struct{ Fields []FieldError }
+
+// FieldError says what is wrong with one field and what would be right.
+type FieldError struct{ Field, Message string }
+
+// Error implements error.
+func (e *ValidationError) Error() string {
+	var text strings.Builder
+	text.WriteString("validation failed")
+	for _, f := range e.Fields {
+		text.WriteString("; " + f.Field + ": " + f.Message)
+	}
+	return text.String()
+}

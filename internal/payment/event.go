@@ -1,0 +1,49 @@
+package payment
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// The verdicts on events that never reach the machine. The others are fsm's.
+const (
+	// Duplicate events bear an id that was seen.
+	Duplicate fsm.Verdict = "duplicate"
+	// Unmatched events name no attempt that is known yet; they are parked.
+	Unmatched fsm.Verdict = "unmatched"
+	// Deferred events must be fetched, or could not be applied; they are parked.
+	Deferred fsm.Verdict = "deferred"
+	// Ignored events are not about a payment.
+	Ignored fsm.Verdict = "ignored"
+)
+
+// Received is a verified event as it came in.
+type Received struct {
+	Account string
+	Event   webhooks.Event
+	Headers map[string]string
+	Body    []byte
+	At      time.Time
+}
+
+// StoredEvent is an event in the inbox.
+type StoredEvent struct {
+	ID EventID
+	Received
+	// Digest covers what the event says: kind, references, amount, currency.
+	Digest    [32]byte
+	Verdict   fsm.Verdict
+	OrderID   OrderID
+	AttemptID AttemptID
+	// Tries counts the tries to apply a parked event; NextTryAt says when the
+	// next one is due, nil for an event that is settled.
+	Tries     int
+	NextTryAt *time.Time
+}
+
+// newEventID returns an id that sorts by time.
+func newEventID() EventID { return EventID(uuid.Must(uuid.NewV7())) }

@@ -1,0 +1,32 @@
+package payment
+
+// Failure says why an attempt or a refund failed.
+type Failure struct {
+	// Code is one of ours, see failureTexts.
+	Code string
+	// Message is a sentence for a person; it never comes from the provider.
+	Message string
+	// ProviderCode is the provider's own code, if it gave one.
+	ProviderCode string
+}
+
+// NewFailure returns the failure of one of our codes with its sentence. A code
+// that is not ours becomes provider_rejected.
+func NewFailure(code, providerCode string) *Failure {
+	text, ours := failureTexts[code]
+	if !ours {
+		code, text = "provider_rejected", failureTexts["provider_rejected"]
+	}
+	return &Failure{Code: code, Message: text, ProviderCode: providerCode}
+}
+
+var failureTexts = map[string]string{ //nolint:gochecknoglobals // a table
+	"card_declined":         "The card was declined.",
+	"insufficient_funds":    "There is not enough money on the card.",
+	"authentication_failed": "The payment was not confirmed by the customer.",
+	"expired":               "The payment was not finished in time.",
+	"canceled":              "The payment was cancelled. Nothing was charged.",
+	"fraud_suspected":       "The payment was refused to protect the cardholder.",
+	"provider_rejected":     "The payment provider refused the payment.",
+	"not_started":           "The payment never reached the payment provider. Nothing was charged.",
+}

@@ -1,0 +1,286 @@
+package payment
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// Intake makes verified events durable, applied or parked, and returns the
+// verdict on each. When it returns without an error they are on disk. It returns
+// ErrOverloaded when the queue is full and ErrUnavailable when the storage is
+// gone; the provider should then send them again.
+func (s *Service) Intake(ctx context.Context, received []Received) ([]fsm.Verdict, error) {
+	arrivals := make([]*arrival, len(received))
+	for i := range received {
+		r := storable(received[i])
+		arrivals[i] = &arrival{Received: r, digest: digest(r.Event), done: make(chan struct{})}
+	}
+	if err := s.committer.submit(arrivals); err != nil {
+		return nil, err
+	}
+	verdicts := make([]fsm.Verdict, len(arrivals))
+	for i, a := range arrivals {
+		select {
+		case <-a.done:
+		case <-s.committer.stopped:
+			return nil, ErrUnavailable
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%w: %w", ErrUnavailable, context.Cause(ctx))
+		}
+		if a.err != nil {
+			return nil, a.err
+		}
+		verdicts[i] = a.verdict
+	}
+	return verdicts, nil
+}
+
+// storable replaces what no text of the database can hold: an event is never
+// refused for what it says.
+func storable(r Received) Received {
+	r.Event.ID, r.Event.Type = text(r.Event.ID), text(r.Event.Type)
+	r.Event.References = slices.Clone(r.Event.References)
+	for i, name := range r.Event.References {
+		r.Event.References[i] = text(name)
+	}
+	return r
+}
+
+func text(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+}
+
+// takeIn stores and applies arrivals in one transaction. An arrival whose
+// attempt somebody else has locked is left without a verdict, for the next
+// batch; with park it is stored as deferred instead.
+func (s *Service) takeIn(ctx context.Context, arrivals []*arrival, park bool) error {
+	return s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
+		b := s.newBatch(tx)
+		fresh, err := b.dedupe(ctx, arrivals)
+		if err != nil || len(fresh) == 0 {
+			return firstError(err, func() error { return b.save(ctx) })
+		}
+		found, err := b.find(ctx, fresh)
+		if err != nil {
+			return err
+		}
+		if err := b.loadRefunds(ctx, found.refunded(fresh)...); err != nil {
+			return err
+		}
+		stored, left := found.decide(b, s, fresh, park)
+		// A verdict is an acknowledgement: the repeat of an event that is not on
+		// disk yet waits with it.
+		for _, a := range arrivals {
+			if left[a.key()] {
+				a.verdict = ""
+			}
+		}
+		if err := tx.EventsInsert(ctx, stored); err != nil {
+			return err
+		}
+		return b.save(ctx)
+	})
+}
+
+// decide gives new arrivals their verdicts. It returns those that are to be
+// stored, and those that are left because of a lock.
+func (f found) decide(b *batch, s *Service, fresh []*arrival, park bool) (stored []StoredEvent, left map[EventKey]bool) {
+	left = map[EventKey]bool{}
+	for _, a := range fresh {
+		e := StoredEvent{ID: newEventID(), Received: a.Received, Digest: a.digest}
+		if a.odd {
+			b.setAside(&e)
+		} else if !f.judge(b, s, &e) && !park {
+			left[a.key()] = true
+			continue
+		}
+		stored = append(stored, e)
+		a.verdict = e.Verdict
+	}
+	return stored, left
+}
+
+func firstError(err error, then func() error) error {
+	if err != nil {
+		return err
+	}
+	return then()
+}
+
+// dedupe returns the arrivals that are new, in order; the others get their
+// verdict. Something known that says something else now is a discrepancy.
+func (b *batch) dedupe(ctx context.Context, arrivals []*arrival) ([]*arrival, error) {
+	keys := make([]EventKey, 0, len(arrivals))
+	for _, a := range arrivals {
+		a.verdict = ""
+		keys = append(keys, a.key())
+	}
+	known, err := b.tx.EventsKnown(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	fresh := make([]*arrival, 0, len(arrivals))
+	for _, a := range arrivals {
+		said, seen := known[a.key()]
+		if !seen {
+			known[a.key()] = a.digest
+			fresh = append(fresh, a)
+			continue
+		}
+		a.verdict = Duplicate
+		if said != a.digest {
+			b.discrepancies = append(b.discrepancies, changed(a.Received, b.now))
+		}
+	}
+	return fresh, nil
+}
+
+func changed(r Received, at time.Time) Discrepancy {
+	return Discrepancy{
+		Kind: EventChanged, Event: EventKey{r.Account, r.Event.ID}, At: at, Money: moneyOf(r.Event),
+		Text: "An event came again with the same id and other content. The first content counts: compare it with the provider's dashboard.",
+	}
+}
+
+// found is what the references of a batch's events lead to.
+type found map[Reference]*Attempt
+
+func (b *batch) find(ctx context.Context, arrivals []*arrival) (found, error) {
+	var refs []Reference
+	for _, a := range arrivals {
+		for _, name := range a.Event.References {
+			refs = append(refs, Reference{a.Account, name})
+		}
+	}
+	f := found{}
+	if len(refs) == 0 {
+		return f, nil
+	}
+	hits, err := b.tx.AttemptsByReference(ctx, refs)
+	b.known = make(map[Reference]AttemptID, len(hits))
+	for _, h := range hits {
+		f[h.Reference] = h.Attempt
+		b.known[h.Reference] = h.ID
+	}
+	return f, err
+}
+
+// refunded lists the attempts that refund events name.
+func (f found) refunded(arrivals []*arrival) []AttemptID {
+	var ids []AttemptID
+	for _, a := range arrivals {
+		if _, ok := newsByRefundKind[a.Event.Kind]; !ok {
+			continue
+		}
+		for _, name := range a.Event.References {
+			if at := f[Reference{a.Account, name}]; at != nil {
+				ids = append(ids, at.ID)
+			}
+		}
+	}
+	slices.SortFunc(ids, func(a, b AttemptID) int { return bytes.Compare(a[:], b[:]) })
+	return slices.Compact(ids)
+}
+
+// judge gives an event its verdict. It reports false if the attempt is locked
+// by somebody else: then the event is marked to be parked.
+func (f found) judge(b *batch, s *Service, e *StoredEvent) bool {
+	switch account := s.opts.Accounts[e.Account]; {
+	case e.Event.Kind == webhooks.KindIgnored, e.Event.TestKnown && account.Live != nil && *account.Live == e.Event.Test:
+		e.Verdict = Ignored
+		return true
+	case e.Event.NeedsFetch:
+		e.park(Deferred, b.now)
+		return true
+	}
+	for _, name := range e.Event.References {
+		a, known := f[Reference{e.Account, name}]
+		if known && a == nil {
+			e.park(Deferred, b.now)
+			return false
+		}
+		if known {
+			b.apply(b.change(*a), e)
+			return true
+		}
+	}
+	e.park(Unmatched, b.now)
+	return true
+}
+
+// setAside stores an event for a person, who can have it applied again.
+func (b *batch) setAside(e *StoredEvent) {
+	e.Verdict = Deferred
+	b.discrepancies = append(b.discrepancies, Discrepancy{
+		Kind: NeedsReview, Event: EventKey{e.Account, e.Event.ID}, At: b.now, Money: moneyOf(e.Event),
+		Text: "This event could not be applied; it is kept as it came. Compare with the provider's dashboard, then replay it.",
+	})
+}
+
+// apply lets an event move the attempt that it names.
+func (b *batch) apply(c *Change, e *StoredEvent) {
+	if _, ok := newsByRefundKind[e.Event.Kind]; ok {
+		b.applyRefund(c, e)
+		return
+	}
+	news, ok := newsByKind[e.Event.Kind]
+	if !ok {
+		e.park(Deferred, b.now)
+		return
+	}
+	e.OrderID, e.AttemptID, e.NextTryAt = c.Attempt.OrderID, c.Attempt.ID, nil
+	e.Verdict = b.advance(c, News{
+		News: news, ProviderPaymentID: e.Event.ProviderPaymentID, Names: e.Event.References, Money: moneyOf(e.Event),
+		Failure: failureOf(e.Event), Cause: Cause{Kind: CauseWebhook, ID: e.Event.ID},
+	})
+}
+
+var newsByKind = map[webhooks.Kind]fsm.News{ //nolint:gochecknoglobals // a table
+	webhooks.KindProcessing:     fsm.NewsProcessing,
+	webhooks.KindActionRequired: fsm.NewsActionRequired,
+	webhooks.KindAuthorized:     fsm.NewsAuthorized,
+	webhooks.KindSucceeded:      fsm.NewsSucceeded,
+	webhooks.KindFailed:         fsm.NewsFailed,
+	webhooks.KindSoftFailed:     fsm.NewsSoftFailed,
+	webhooks.KindReversed:       fsm.NewsReversed,
+	webhooks.KindDisputed:       fsm.NewsDisputed,
+}
+
+func moneyOf(e webhooks.Event) *Money {
+	if e.Money == nil {
+		return nil
+	}
+	return &Money{Minor: e.Money.Minor, Currency: Currency(e.Money.Currency)}
+}
+
+func failureOf(e webhooks.Event) *Failure {
+	if e.FailureCode == "" {
+		return nil
+	}
+	return NewFailure(e.FailureCode, e.ProviderCode)
+}
+
+// digest covers what an event says, not how: a second delivery with other
+// white space is the same event.
+func digest(e webhooks.Event) [32]byte {
+	h := sha256.New()
+	refs := slices.Clone(e.References)
+	slices.Sort(refs)
+	for _, part := range append([]string{string(e.Kind), e.RefundID}, refs...) {
+		h.Write(binary.BigEndian.AppendUint32(nil, uint32(len(part)))) //nolint:gosec // far below 4 GiB
+		h.Write([]byte(part))
+	}
+	if e.Money != nil {
+		h.Write(binary.BigEndian.AppendUint64([]byte(e.Money.Currency), uint64(e.Money.Minor))) //nolint:gosec // only hashed
+	}
+	return [32]byte(h.Sum(nil))
+}

@@ -1,0 +1,62 @@
+package payment
+
+import "github.com/google/uuid"
+
+// Currency is an ISO 4217 code in upper case.
+type Currency string
+
+// Money is an amount in the currency's minor units (ISO 4217: JPY has none,
+// KWD a thousand to the unit).
+type Money struct {
+	Minor    int64
+	Currency Currency
+}
+
+// MaxAmount is the largest amount of an order in minor units. It stays exact
+// where JSON numbers are doubles.
+const MaxAmount = 1_000_000_000_000
+
+// The ids. An attempt's and a refund's are version 7 UUIDs (RFC 9562), an
+// order's is the merchant's own.
+type (
+	// OrderID is the merchant's name of an order.
+	OrderID string
+	// UserID is the customer, as the merchant names them.
+	UserID string
+	// RequestID is the client's name of one intention: its idempotency key.
+	RequestID string
+	// AttemptID names an attempt; it is also our reference at the provider.
+	AttemptID uuid.UUID
+	// RefundID names a refund; it is also our reference at the provider.
+	RefundID uuid.UUID
+	// EventID names a stored provider event.
+	EventID uuid.UUID
+)
+
+// String returns the canonical form, 36 characters.
+func (id AttemptID) String() string { return uuid.UUID(id).String() }
+
+// String returns the canonical form, 36 characters.
+func (id RefundID) String() string { return uuid.UUID(id).String() }
+
+// String returns the canonical form, 36 characters.
+func (id EventID) String() string { return uuid.UUID(id).String() }
+
+// ParseAttemptID reads the canonical form. It returns ErrAttemptNotFound for
+// anything else: a name that can't be ours is a name that we don't have.
+func ParseAttemptID(s string) (AttemptID, error) {
+	id, err := uuid.Parse(s)
+	if err != nil || len(s) != 36 {
+		return AttemptID{}, ErrAttemptNotFound
+	}
+	return AttemptID(id), nil
+}
+
+// ParseRefundID is ParseAttemptID for refunds; it returns ErrRefundNotFound.
+func ParseRefundID(s string) (RefundID, error) {
+	id, err := uuid.Parse(s)
+	if err != nil || len(s) != 36 {
+		return RefundID{}, ErrRefundNotFound
+	}
+	return RefundID(id), nil
+}

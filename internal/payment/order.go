@@ -1,0 +1,90 @@
+package payment
+
+import (
+	"time"
+
+	"github.com/paylatch/paylatch/internal/idempotency"
+)
+
+// OrderStatus is what has become of an order.
+type OrderStatus string
+
+// The statuses of an order. They are read off its attempts, not stored.
+const (
+	OrderOpen      OrderStatus = "open"
+	OrderPaid      OrderStatus = "paid"
+	OrderCancelled OrderStatus = "cancelled"
+)
+
+// Order is what is to be paid. What it is for never changes.
+type Order struct {
+	ID          OrderID
+	UserID      UserID
+	RequestID   RequestID
+	RequestHash idempotency.Hash
+	Money       Money
+	Description string
+	Metadata    map[string]string
+	// CancelRequestedAt is the wish to cancel; nil if nobody had it.
+	CancelRequestedAt *time.Time
+	CreatedAt         time.Time
+	UpdatedAt         time.Time
+	// Attempts are oldest first.
+	Attempts []Attempt
+}
+
+// Status is paid with a succeeded attempt, cancelled with a wish and no live
+// attempt, else open.
+func (o Order) Status() OrderStatus {
+	live := o.Live()
+	switch {
+	case live != nil && live.Succeeded():
+		return OrderPaid
+	case live == nil && o.CancelRequestedAt != nil:
+		return OrderCancelled
+	}
+	return OrderOpen
+}
+
+// Live is the attempt that is pending or succeeded; an order has one at most.
+func (o Order) Live() *Attempt {
+	for i := range o.Attempts {
+		if !o.Attempts[i].Failed() {
+			return &o.Attempts[i]
+		}
+	}
+	return nil
+}
+
+// HoldsMoney reports whether any attempt holds money, a failed one included.
+func (o Order) HoldsMoney() bool {
+	for i := range o.Attempts {
+		if o.Attempts[i].Held() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// TakesPay returns nil if a new attempt may be made, or the reason why not:
+// ErrOrderPaid, ErrOrderCancelled or an InProgressError.
+func (o Order) TakesPay() error {
+	live := o.Live()
+	switch {
+	case live != nil && live.Succeeded():
+		return ErrOrderPaid
+	case o.CancelRequestedAt != nil:
+		return ErrOrderCancelled
+	case live != nil:
+		return &InProgressError{Attempt: *live}
+	case o.HoldsMoney():
+		return ErrOrderPaid
+	}
+	return nil
+}
+
+// asCreated is the order as the first answer to its creation showed it.
+func (o Order) asCreated() Order {
+	o.Attempts, o.CancelRequestedAt, o.UpdatedAt = nil, nil, o.CreatedAt
+	return o
+}

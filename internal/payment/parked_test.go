@@ -1,0 +1,224 @@
+package payment_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// A webhook that names the payment by the provider's id, before anybody here
+// knows that id: it is applied in the commit that brings it (statamic-cargo #190).
+func TestNewsBeforeTheReferenceIsAppliedWithIt(t *testing.T) {
+	t.Parallel()
+	var r *rig
+	p := &tapped{charge: func(_ context.Context, _ payment.Charge, send func() (payment.Outcome, error)) (payment.Outcome, error) {
+		out, err := send()
+		require.Equal(t, []fsm.Verdict{payment.Unmatched}, r.tell(t, event(webhooks.KindSucceeded, out.ProviderPaymentID)))
+		return out, err
+	}}
+	r = newRig(t, setup{silent: true, provider: p.on})
+	paid := r.paid(t, "A-1", "tok_never")
+	require.Equal(t, succeeded, standingOf(paid.Attempt))
+	require.EqualValues(t, price, paid.Captured)
+	require.Equal(t, []string{"applied"}, r.verdicts(t, paid.ID))
+	n, err := r.RetryParked(t.Context(), 10)
+	require.NoError(t, err)
+	require.Zero(t, n, "nothing is left to try")
+}
+
+// The event and the reference are stored at once, so that neither sees the other:
+// the retry finds it within 2 s.
+func TestNewsBesideTheReferenceIsAppliedByTheRetry(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	e := event(webhooks.KindSucceeded, "ch_late")
+	require.Equal(t, []fsm.Verdict{payment.Unmatched}, r.tell(t, e))
+	id := r.paid(t, "A-1", "tok_never").ID
+	r.exec(t, `INSERT INTO attempt_references (account, reference, order_id, attempt_id) VALUES ('sandbox', 'ch_late', 'A-1', $1)`, id.String())
+	began := time.Now()
+	require.Eventually(t, func() bool {
+		_, err := r.RetryParked(t.Context(), 10)
+		return err == nil && standingOf(r.attempt(t, id)) == succeeded
+	}, patience, tick)
+	require.Less(t, time.Since(began), 2*time.Second)
+	require.Equal(t, payment.Duplicate, r.tell(t, e)[0])
+}
+
+// What nobody here began is tried for a while, and then a person is asked, once.
+func TestNewsOfNobodysPaymentAsksAPerson(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	r.tell(t, event(webhooks.KindSucceeded, "ch_nobody"))
+	kinds := func() []string { return rows[string](t, r, "SELECT kind FROM discrepancies") }
+	for tries := 1; tries <= 20; tries++ {
+		r.exec(t, "UPDATE provider_events SET next_try_at = now()")
+		n, err := r.RetryParked(t.Context(), 10)
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+		if tries < 12 {
+			require.Empty(t, kinds())
+		}
+	}
+	require.Equal(t, []string{"unmatched_event"}, kinds())
+	pause := rows[time.Duration](t, r, "SELECT next_try_at - now() FROM provider_events")[0]
+	require.Greater(t, pause, 50*time.Minute)
+	require.LessOrEqual(t, pause, time.Hour)
+}
+
+// The provider answers 404 for a payment whose webhook it has just sent: asked
+// again, not failed (mollie-api-php #585).
+func TestAPaymentThatTheProviderDoesNotKnowYetIsNotFailed(t *testing.T) {
+	t.Parallel()
+	p := &forgetful{}
+	r := newRig(t, setup{silent: true, provider: func(of payment.Provider) payment.Provider { p.Provider = of; return p }})
+	paid := r.paid(t, "A-1", "tok_never")
+	r.age(t, paid.ID, 24*time.Hour)
+	v := r.recheck(t, paid.ID)
+	require.Equal(t, requested, standingOf(v.Attempt))
+	require.NotNil(t, v.NextCheckAt)
+}
+
+// forgetful finds nothing.
+type forgetful struct{ payment.Provider }
+
+func (forgetful) Lookup(context.Context, string) (payment.Outcome, error) {
+	return payment.Outcome{}, payment.ErrNoSuchPayment
+}
+
+func (forgetful) Find(context.Context, payment.AttemptID) (payment.Outcome, error) {
+	return payment.Outcome{}, payment.ErrNoSuchPayment
+}
+
+// No stale copy in memory ever overwrites newer news (open-mercato #4700): the
+// answer to a check that began before the success comes after it.
+func TestAnOldAnswerNeverOverwritesNewerNews(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	id := r.paid(t, "A-1", "tok_never").ID
+	slow := &lagging{asked: make(chan struct{}), answer: make(chan struct{})}
+	second := r.another(t, func(o *payment.Options) {
+		slow.Provider = o.Accounts["sandbox"].Provider
+		o.Accounts = map[string]payment.Account{"sandbox": {Provider: slow}}
+	})
+	checked := make(chan error, 1)
+	go func() {
+		_, err := second.Recheck(t.Context(), id, byTest)
+		checked <- err
+	}()
+	<-slow.asked
+	require.Equal(t, fsm.Applied, r.say(t, id, webhooks.KindSucceeded))
+	before := r.attempt(t, id)
+	close(slow.answer)
+	require.NoError(t, <-checked)
+	after := r.attempt(t, id)
+	after.ReadAt = before.ReadAt
+	require.Equal(t, before, after)
+}
+
+// lagging says how a payment stood when it was asked.
+type lagging struct {
+	payment.Provider
+
+	asked, answer chan struct{}
+}
+
+func (p *lagging) Lookup(ctx context.Context, id string) (payment.Outcome, error) {
+	out, err := p.Provider.Lookup(ctx, id)
+	close(p.asked)
+	<-p.answer
+	return out, err
+}
+
+// One attempt known by several provider ids: each finds it (craft commerce-stripe
+// #318), within its own account only.
+func TestEachNameOfAnAttemptFindsIt(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	p := r.paid(t, "A-1", "tok_never")
+	require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, event(webhooks.KindAuthorized, p.ID.String(), "cs_1", "pi_1", "ch_1")))
+	for _, name := range []string{"cs_1", "pi_1", "ch_1", p.ProviderPaymentID} {
+		require.Equal(t, []fsm.Verdict{fsm.Repeat}, r.tell(t, event(webhooks.KindAuthorized, name)), name)
+		elsewhere := received(nil, event(webhooks.KindSucceeded, name))
+		elsewhere[0].Account = "other"
+		verdicts, err := r.Intake(t.Context(), elsewhere)
+		require.NoError(t, err)
+		require.Equal(t, []fsm.Verdict{payment.Unmatched}, verdicts)
+	}
+}
+
+// A name that another attempt has is a discrepancy of both payments that are
+// concerned, each time, and not an error.
+func TestANameThatAnotherAttemptHasIsSeen(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	first := r.paid(t, "A-1", "tok_never")
+	require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, event(webhooks.KindAuthorized, first.ID.String(), "ch_shared", "ch_also")))
+	for i, name := range []string{"ch_shared", "ch_also"} {
+		order := payment.OrderID(fmt.Sprintf("B-%d", i))
+		other := r.paid(t, order, "tok_never")
+		require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, event(webhooks.KindAuthorized, other.ID.String(), name)))
+		require.Equal(t, []string{"needs_review"}, r.discrepancies(t, other.ID))
+	}
+	require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, event(webhooks.KindSucceeded, "ch_shared")))
+	require.Equal(t, succeeded, standingOf(r.attempt(t, first.ID)), "the name stays with whom it was given to first")
+}
+
+// lock holds an attempt's row until it is told to let go, or the test ends.
+func (r *rig) lock(t *testing.T, id payment.AttemptID) (unlock func()) {
+	t.Helper()
+	tx, err := r.db.Begin(t.Context())
+	require.NoError(t, err)
+	unlock = sync.OnceFunc(func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) })
+	t.Cleanup(unlock)
+	_, err = tx.Exec(t.Context(), "SELECT FROM payment_attempts WHERE attempt_id = $1 FOR UPDATE", id.String())
+	require.NoError(t, err)
+	return unlock
+}
+
+// An event whose attempt is locked waits; its repeat in the same batch must not
+// be acknowledged before it is on disk.
+func TestARepeatIsNotAcknowledgedBeforeTheEventIsStored(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	id := r.paid(t, "A-1", "tok_never").ID
+	unlock := r.lock(t, id)
+	e := event(webhooks.KindSucceeded, id.String())
+	done := make(chan fsm.Verdict, 2)
+	for range 2 {
+		go func() {
+			verdicts, err := r.Intake(t.Context(), received(nil, e))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			done <- verdicts[0]
+		}()
+	}
+	require.Equal(t, payment.Unmatched, r.tell(t, event(webhooks.KindSucceeded, "ch_nobody"))[0], "others go on")
+	require.Never(t, func() bool { return len(done) > 0 }, 200*time.Millisecond, tick)
+	unlock()
+	require.ElementsMatch(t, []fsm.Verdict{fsm.Applied, payment.Duplicate}, []fsm.Verdict{<-done, <-done})
+}
+
+// An attempt that stays locked doesn't hold its events up for ever: they are
+// stored, acknowledged, and applied afterwards.
+func TestEventsOfALockedAttemptAreDeferred(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	id := r.paid(t, "A-1", "tok_never").ID
+	unlock := r.lock(t, id)
+	require.Equal(t, payment.Deferred, r.say(t, id, webhooks.KindSucceeded))
+	unlock()
+	require.Eventually(t, func() bool {
+		_, err := r.RetryParked(t.Context(), 10)
+		return err == nil && standingOf(r.attempt(t, id)) == succeeded
+	}, patience, tick)
+}

@@ -1,0 +1,221 @@
+package payment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/idempotency"
+)
+
+// Pay is the command. An empty Account means the default one; Amount and
+// Currency, where given, must be the order's.
+type Pay struct {
+	OrderID   OrderID
+	Account   string
+	Token     string
+	Capture   CaptureMode
+	ReturnURL string
+	Amount    *int64
+	Currency  *Currency
+}
+
+// pollEvery is how often a duplicate looks whether another process is done.
+const pollEvery = 100 * time.Millisecond
+
+// Pay tries to pay an order: one attempt for each (order, user, request), for
+// ever, and one call to the provider for each attempt. It returns the attempt
+// whatever became of it. The errors are ErrForbidden, ErrOrderNotFound,
+// ErrOrderPaid, ErrOrderCancelled, an InProgressError, a ValidationError, and
+// those of idempotency.Take.
+func (s *Service) Pay(ctx context.Context, actor Actor, req idempotency.Request, cmd Pay) (Paid, error) {
+	if err := actor.mayAct(); err != nil {
+		return Paid{}, err
+	}
+	if cmd.Account == "" {
+		cmd.Account = s.opts.DefaultAccount
+	}
+	paid, shared, err := s.pays.Do(ctx, req, s.opts.Wait, func() (Paid, error) {
+		return s.pay(context.WithoutCancel(ctx), actor, req, cmd)
+	})
+	if shared {
+		paid.Result, paid.TookOver = idempotency.Reused, false
+	}
+	if shared && errors.Is(err, idempotency.ErrInProgress) {
+		// Commit 1 of the first may still be on its way.
+		if now, err := s.payAgain(ctx, actor.User(), req, cmd.OrderID, 0); !errors.Is(err, ErrAttemptNotFound) {
+			return now, err
+		}
+	}
+	return paid, err
+}
+
+func (s *Service) pay(ctx context.Context, actor Actor, req idempotency.Request, cmd Pay) (Paid, error) {
+	paid, err := s.payAgain(ctx, actor.User(), req, cmd.OrderID, s.opts.Wait)
+	if !errors.Is(err, ErrAttemptNotFound) {
+		return paid, err
+	}
+	account, ok := s.account(cmd.Account)
+	if !ok || account.Provider == nil {
+		return Paid{}, invalid("account", "name a configured account that can be charged")
+	}
+	if err := s.opts.Quota.Take(ctx, s.store, req); err != nil {
+		return Paid{}, err
+	}
+	licence := s.licence()
+	a, err := s.begin(ctx, actor, req, cmd)
+	if errors.Is(err, errAgain) {
+		return s.payAgain(ctx, actor.User(), req, cmd.OrderID, s.opts.Wait)
+	}
+	if err != nil {
+		return Paid{}, err
+	}
+	v, err := s.settle(ctx, a, s.charge(ctx, account.Provider, a, cmd.Token, licence))
+	return Paid{View: v, Result: idempotency.Created}, err
+}
+
+// errAgain says that the same request made its attempt a moment ago.
+var errAgain = errors.New("the same request came before")
+
+// begin is commit 1: what is about to be done is on disk before anybody is
+// asked to do it.
+func (s *Service) begin(ctx context.Context, actor Actor, req idempotency.Request, cmd Pay) (Attempt, error) {
+	var a Attempt
+	var refused error
+	err := s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
+		refused = nil
+		answer, rec, err := idempotency.Take(ctx, tx, idempotency.Claim{Request: req, Lease: s.opts.Lease, Keep: idempotency.KeepMoney})
+		if err != nil {
+			return err
+		}
+		if answer != nil && answer.Status >= http.StatusBadRequest {
+			return &idempotency.ReplayError{Answer: *answer}
+		}
+		if answer != nil {
+			return errAgain
+		}
+		order, err := tx.OrderLock(ctx, cmd.OrderID)
+		if errors.Is(err, ErrOrderNotFound) {
+			refused = err
+			return refuse(ctx, tx, req, rec, refused)
+		}
+		if err != nil {
+			return err
+		}
+		if err := admits(order, actor.User(), req, cmd); err != nil {
+			return err
+		}
+		switch refused = order.TakesPay(); {
+		case errors.Is(refused, ErrOrderPaid), errors.Is(refused, ErrOrderCancelled):
+			return refuse(ctx, tx, req, rec, refused)
+		case refused != nil:
+			return refused
+		}
+		if a, err = s.newAttempt(tx.Now(), order, req, cmd); err != nil {
+			return err
+		}
+		if err := tx.AttemptInsert(ctx, a); err != nil {
+			return err
+		}
+		return tx.KeyAnswer(ctx, req, rec.Fence, idempotency.Answer{Status: http.StatusCreated, Subject: a.ID.String()}, idempotency.KeepMoney)
+	})
+	if err == nil {
+		err = refused
+	}
+	return a, err
+}
+
+// admits refuses what is wrong with the command itself, seen beside the order.
+func admits(o Order, user UserID, req idempotency.Request, cmd Pay) error {
+	if o.UserID != user {
+		return ErrForbidden
+	}
+	for _, a := range o.Attempts {
+		if a.UserID == user && a.RequestID == RequestID(req.Key) {
+			return errAgain
+		}
+	}
+	if cmd.Amount != nil && *cmd.Amount != o.Money.Minor {
+		return invalid("amount", fmt.Sprintf("must be the order's amount, %d, or be left out", o.Money.Minor))
+	}
+	if cmd.Currency != nil && *cmd.Currency != o.Money.Currency {
+		return invalid("currency", fmt.Sprintf("must be the order's currency, %s, or be left out", o.Money.Currency))
+	}
+	return nil
+}
+
+func (s *Service) newAttempt(now time.Time, o Order, req idempotency.Request, cmd Pay) (Attempt, error) {
+	end := now.Add(s.opts.Lease)
+	a := Attempt{
+		ID: AttemptID(uuid.Must(uuid.NewV7())), OrderID: o.ID, UserID: o.UserID,
+		RequestID: RequestID(req.Key), RequestHash: req.Hash,
+		Account: cmd.Account, State: fsm.Requested, Money: o.Money, Capture: cmd.Capture, ReturnURL: cmd.ReturnURL,
+		Version: 1, Fence: 1, LeaseUntil: &end, NextCheckAt: &end, CreatedAt: now, UpdatedAt: now,
+	}
+	if s.opts.Seal == nil {
+		return a, nil
+	}
+	var err error
+	a.SealedToken, err = s.opts.Seal(cmd.Token, a.ID)
+	return a, err
+}
+
+// payAgain answers a request whose attempt exists: with the attempt as it is
+// now, after the runner that has it is done or wait is over. An attempt whose
+// runner died is taken over. It returns ErrAttemptNotFound for a new request.
+func (s *Service) payAgain(ctx context.Context, user UserID, req idempotency.Request, order OrderID, wait time.Duration) (Paid, error) {
+	a, err := s.store.AttemptByRequest(ctx, order, user, RequestID(req.Key))
+	if err != nil {
+		return Paid{}, err
+	}
+	if a.RequestHash != req.Hash {
+		return Paid{}, idempotency.ErrKeyReused
+	}
+	if a.leased(a.ReadAt) && a.unheard() && wait > 0 {
+		if a, err = s.await(ctx, a, wait); err != nil {
+			return Paid{}, err
+		}
+	}
+	if a.unheard() && a.LeaseUntil != nil && !a.leased(a.ReadAt) {
+		v, err := s.Recheck(ctx, a.ID, Cause{Kind: CausePay, ID: string(a.RequestID)})
+		if !errors.Is(err, ErrBusy) {
+			return Paid{View: v, Result: idempotency.Reused, TookOver: true}, err
+		}
+	}
+	v, err := s.show(ctx, a)
+	return Paid{View: v, Result: idempotency.Reused}, err
+}
+
+// await looks again until nobody holds the attempt's lease or wait is over.
+func (s *Service) await(ctx context.Context, a Attempt, wait time.Duration) (Attempt, error) {
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return a, nil
+		case <-tick.C:
+		}
+		next, err := s.store.Attempt(ctx, a.ID)
+		switch {
+		case ctx.Err() != nil:
+			return a, nil
+		case err != nil:
+			return a, err
+		case !next.leased(next.ReadAt) || !next.unheard():
+			return next, nil
+		}
+		a = next
+	}
+}
+
+func invalid(field, message string) error {
+	return &ValidationError{Fields: []FieldError{{Field: field, Message: message}}}
+}

@@ -1,0 +1,132 @@
+package payment
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+)
+
+// Provider speaks with one account at one payment provider. Its calls return an
+// Outcome for whatever the provider decided, a decline included; an error is
+// ErrNotSent, ErrNoSuchPayment, or means that the outcome is unknown. A call that
+// moves money calls its licence just before its first byte goes out.
+type Provider interface {
+	Capabilities() Capabilities
+	// Charge begins the payment. The same IdempotencyKey never charges twice.
+	Charge(ctx context.Context, c Charge) (Outcome, error)
+	// Lookup asks for a payment by the provider's id.
+	Lookup(ctx context.Context, providerPaymentID string) (Outcome, error)
+	// Find asks for a payment by our reference; see Capabilities.Find.
+	Find(ctx context.Context, id AttemptID) (Outcome, error)
+	// Capture takes authorised money, Cancel gives it up. Their outcomes are
+	// those of the payment.
+	Capture(ctx context.Context, c Capture) (Outcome, error)
+	Cancel(ctx context.Context, c Cancel) (Outcome, error)
+	// Refund pays money back; LookupRefund asks what became of it.
+	Refund(ctx context.Context, r RefundCall) (RefundOutcome, error)
+	LookupRefund(ctx context.Context, r RefundRef) (RefundOutcome, error)
+}
+
+// Capabilities says what a provider can do. It is declared by the adapter from
+// the provider's documentation, not found out by trying.
+type Capabilities struct {
+	// KeyLife is how long the provider remembers our idempotency keys; 0 if it
+	// has none, and then nothing is ever sent twice.
+	KeyLife time.Duration
+	// Find says that payments can be looked up by our reference; FindLag, for how
+	// long after the call "not found" proves nothing. FindConsistent says that
+	// after that lag it does.
+	Find           bool
+	FindLag        time.Duration
+	FindConsistent bool
+	Capture        bool
+	PartialCapture bool
+	Cancel         bool
+	Refund         bool
+	PartialRefund  bool
+	LookupRefund   bool
+}
+
+// Charge is what the provider is asked for.
+type Charge struct {
+	Attempt        AttemptID
+	Order          OrderID
+	Money          Money
+	Capture        CaptureMode
+	Token          string
+	ReturnURL      string
+	IdempotencyKey string
+	Licence        Licence
+}
+
+// Capture asks for authorised money, Amount of it in minor units.
+type Capture struct {
+	Attempt           AttemptID
+	ProviderPaymentID string
+	Money             Money
+	IdempotencyKey    string
+	Licence           Licence
+}
+
+// Cancel asks the provider to give a payment up.
+type Cancel struct {
+	Attempt           AttemptID
+	ProviderPaymentID string
+	IdempotencyKey    string
+	Licence           Licence
+}
+
+// RefundCall asks for money to be paid back.
+type RefundCall struct {
+	Refund            RefundID
+	Attempt           AttemptID
+	ProviderPaymentID string
+	Money             Money
+	Reason            string
+	IdempotencyKey    string
+	Licence           Licence
+}
+
+// RefundRef names a refund to ask about; ProviderRefundID may be empty.
+type RefundRef struct {
+	Refund            RefundID
+	ProviderRefundID  string
+	ProviderPaymentID string
+}
+
+// Outcome is what the provider says of a payment.
+type Outcome struct {
+	News fsm.News
+	// Refused says that the command itself was refused for good (a capture of
+	// what can't be captured, a charge that is invalid) while News tells how the
+	// payment stands. A card that is declined is not refused.
+	Refused           bool
+	ProviderPaymentID string
+	// References are further ids by which its webhooks may name the payment.
+	References []string
+	// Money is what was authorised or taken; nil if the provider does not say.
+	Money         *Money
+	NextActionURL string
+	Failure       *Failure
+}
+
+// RefundOutcome is what the provider says of a refund.
+type RefundOutcome struct {
+	News             fsm.News
+	ProviderRefundID string
+	Money            *Money
+	Failure          *Failure
+}
+
+var (
+	// ErrNotSent is returned when not a byte of this one call reached the
+	// provider. It says nothing of any earlier call.
+	ErrNotSent = errors.New("nothing was sent to the provider")
+	// ErrNoSuchPayment is returned by a lookup when the provider knows no such
+	// payment (yet).
+	ErrNoSuchPayment = errors.New("the provider knows no such payment")
+	// ErrLicenceEnded is returned by a licence that no longer allows its call.
+	ErrLicenceEnded = errors.New("licence to call ended")
+)

@@ -1,0 +1,54 @@
+package payment
+
+import (
+	"context"
+	"errors"
+	"slices"
+)
+
+// Order reads an order with its attempts. It returns ErrForbidden when it is
+// another user's.
+func (s *Service) Order(ctx context.Context, actor Actor, id OrderID) (Order, error) {
+	o, err := s.store.Order(ctx, id)
+	if err != nil {
+		return Order{}, err
+	}
+	return o, actor.mayRead(o.UserID)
+}
+
+// Attempts reads the attempts of an order, oldest first; with a request only the
+// one that it made, if it made one.
+func (s *Service) Attempts(ctx context.Context, actor Actor, id OrderID, request RequestID) ([]View, error) {
+	o, err := s.Order(ctx, actor, id)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(o.Views(), func(v View) bool { return request != "" && v.RequestID != request }), nil
+}
+
+// Attempt reads an attempt. Reading never changes anything.
+func (s *Service) Attempt(ctx context.Context, actor Actor, id AttemptID) (View, error) {
+	a, err := s.store.Attempt(ctx, id)
+	switch {
+	case errors.Is(err, ErrAttemptNotFound) && actor.OnlyAttempt != nil && *actor.OnlyAttempt != id:
+		return View{}, ErrForbidden
+	case err != nil:
+		return View{}, err
+	}
+	if err := actor.mayReadAttempt(a.UserID, id); err != nil {
+		return View{}, err
+	}
+	return s.show(ctx, a)
+}
+
+// show adds what only the order can tell. Only a failed attempt needs to ask.
+func (s *Service) show(ctx context.Context, a Attempt) (View, error) {
+	if !a.Failed() {
+		return View{Attempt: a}, nil
+	}
+	o, err := s.store.Order(ctx, a.OrderID)
+	if err != nil {
+		return View{}, err
+	}
+	return view(a, o), nil
+}

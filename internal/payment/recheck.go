@@ -1,0 +1,68 @@
+package payment
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	// youth is how long the person may still be at the page: past it nothing is
+	// sent that could move money.
+	youth = 10 * time.Minute
+	// giveUpLeases is how many leases must have passed, since anything could last
+	// have been sent, before "the provider never heard of it" is believed.
+	giveUpLeases = 10
+)
+
+// Recheck asks the provider how an attempt stands and applies the answer. It is
+// what the reconciler, a client's retry after a death, and support call. It
+// returns ErrBusy while another runner speaks with the provider. A final attempt
+// is returned as it is.
+func (s *Service) Recheck(ctx context.Context, id AttemptID, cause Cause) (View, error) {
+	ctx = context.WithoutCancel(ctx)
+	licence := s.licence()
+	a, err := s.takeOver(ctx, id)
+	if err != nil {
+		return View{}, err
+	}
+	account, ok := s.account(a.Account)
+	switch {
+	case a.State.Final():
+		return s.show(ctx, a)
+	case !ok || account.Provider == nil:
+		return s.settle(ctx, a, News{})
+	}
+	news := s.ask(ctx, account.Provider, a, licence)
+	if news.Cause.Kind != CauseCall {
+		news.Cause = cause
+	}
+	return s.settle(ctx, a, news)
+}
+
+// Due lists attempts that the provider should be asked about now.
+func (s *Service) Due(ctx context.Context, limit int) ([]AttemptID, error) {
+	return s.store.DueAttempts(ctx, limit)
+}
+
+// takeOver gives the attempt's fence to this runner, if no other has it.
+func (s *Service) takeOver(ctx context.Context, id AttemptID) (Attempt, error) {
+	var a Attempt
+	err := s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
+		var err error
+		a, err = tx.AttemptLock(ctx, id)
+		switch {
+		case err != nil:
+			return err
+		case a.State.Final():
+			return nil
+		case a.leased(tx.Now()):
+			return ErrBusy
+		}
+		end := tx.Now().Add(s.opts.Lease)
+		a.Fence++
+		a.LeaseUntil, a.NextCheckAt = &end, &end
+		_, err = tx.SaveChanges(ctx, []Change{{Attempt: a, Was: a.Version}})
+		return err
+	})
+	return a, err
+}

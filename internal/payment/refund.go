@@ -1,0 +1,122 @@
+package payment
+
+import (
+	"encoding/hex"
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/idempotency"
+)
+
+// Whose refunds are nobody's request.
+const (
+	// UserProvider made a refund in the provider's own dashboard.
+	UserProvider UserID = "provider"
+	// UserPolicy is the account's policy for late money.
+	UserPolicy UserID = "paylatch"
+	// autoRefund is the request of a policy's refund: one an attempt.
+	autoRefund RequestID = "auto-late-success"
+)
+
+// Refund is money on its way back. It moves only by [advanceRefund].
+type Refund struct {
+	ID               RefundID
+	OrderID          OrderID
+	AttemptID        AttemptID
+	UserID           UserID
+	RequestID        RequestID
+	RequestHash      idempotency.Hash
+	Account          string
+	ProviderRefundID string
+
+	State   fsm.RefundState
+	Money   Money
+	Reason  string
+	Failure *Failure
+	// Reversed refunds succeeded, and the provider took the money back after.
+	Reversed bool
+
+	Version     int
+	Fence       int64
+	LeaseUntil  *time.Time
+	Checks      int
+	NextCheckAt *time.Time
+
+	CreatedAt, UpdatedAt time.Time
+	FinalizedAt          *time.Time
+	ReadAt               time.Time
+}
+
+func (r Refund) leased(now time.Time) bool { return r.LeaseUntil != nil && r.LeaseUntil.After(now) }
+
+// counts reports whether the refund takes from what is left to refund.
+func (r Refund) counts() bool { return r.State == fsm.RefundPending || r.paidBack() }
+
+func (r Refund) paidBack() bool { return r.State == fsm.RefundSucceeded && !r.Reversed }
+
+// refundable is what is left to refund, pending refunds taken off.
+func refundable(a Attempt, refunds []*Refund) int64 {
+	left := a.Captured - a.Reversed
+	for _, r := range refunds {
+		if r.counts() {
+			left -= r.Money.Minor
+		}
+	}
+	return max(0, min(left, a.Held()))
+}
+
+func refundKey(id RefundID) string { return hex.EncodeToString(id[:]) + "-refund" }
+
+// RefundNews is what somebody learnt about a refund.
+type RefundNews struct {
+	fsm.News
+	ProviderRefundID string
+	Failure          *Failure
+	// Inferred is as that of News.
+	Inferred bool
+	Cause    Cause
+}
+
+// advanceRefund applies news to a refund that the transaction holds locked. It
+// reports what that opens, if anything.
+func advanceRefund(r *Refund, n RefundNews, now time.Time) (fsm.Verdict, DiscrepancyKind) {
+	before := *r
+	step, err := fsm.NextRefund(r.State, n.News)
+	if err != nil {
+		return Ignored, ""
+	}
+	if r.ProviderRefundID == "" {
+		r.ProviderRefundID = n.ProviderRefundID
+	}
+	r.State = step.To
+	var opens DiscrepancyKind
+	undone := n.News == fsm.NewsReversed || n.News == fsm.NewsFailed && !step.Moved()
+	switch {
+	case step.Verdict == fsm.Conflict:
+		opens = RefundReversed
+	case step.Verdict == fsm.Applied && undone:
+		if !r.Reversed {
+			opens = RefundReversed
+		}
+		r.Reversed = true
+	case step.Moved() && r.State == fsm.RefundFailed:
+		r.Failure = n.Failure
+		if r.Failure == nil {
+			r.Failure = &Failure{Code: "provider_rejected", Message: "The payment provider refused the refund."}
+		}
+	}
+	if step.Moved() {
+		r.FinalizedAt, r.NextCheckAt, r.LeaseUntil = &now, nil, nil
+	}
+	verdict := step.Verdict
+	if r.State != before.State || r.Reversed != before.Reversed || r.ProviderRefundID != before.ProviderRefundID {
+		r.Version++
+		r.UpdatedAt = now
+		if verdict == fsm.Repeat {
+			verdict = fsm.Applied
+		}
+	} else if verdict == fsm.Applied {
+		verdict = fsm.Repeat
+	}
+	return verdict, opens
+}

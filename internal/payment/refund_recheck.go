@@ -1,0 +1,144 @@
+package payment
+
+import (
+	"context"
+	"errors"
+
+	"github.com/paylatch/paylatch/fsm"
+)
+
+// RefundStatus reads a refund. It returns ErrForbidden when it is of another
+// user's payment.
+func (s *Service) RefundStatus(ctx context.Context, actor Actor, id RefundID) (Refund, error) {
+	r, err := s.store.Refund(ctx, id)
+	if err != nil {
+		return Refund{}, err
+	}
+	a, err := s.store.Attempt(ctx, r.AttemptID)
+	if err != nil {
+		return Refund{}, err
+	}
+	return r, actor.mayRead(a.UserID)
+}
+
+// DueRefunds lists refunds that the provider should be asked about now.
+func (s *Service) DueRefunds(ctx context.Context, limit int) ([]RefundID, error) {
+	return s.store.DueRefunds(ctx, limit)
+}
+
+// RecheckRefund asks the provider what became of a refund, or sends it again
+// while it is young, and applies the answer. It returns ErrBusy while another
+// runner does. A final refund is returned as it is.
+func (s *Service) RecheckRefund(ctx context.Context, id RefundID, cause Cause) (Refund, error) {
+	ctx = context.WithoutCancel(ctx)
+	licence := s.licence()
+	a, r, err := s.takeOverRefund(ctx, id)
+	if err != nil || r.State.Final() {
+		return r, err
+	}
+	news := s.askRefund(ctx, a, r, licence)
+	if news.Cause.Kind == "" {
+		news.Cause = cause
+	}
+	return s.settleRefund(ctx, r, news)
+}
+
+func (s *Service) takeOverRefund(ctx context.Context, id RefundID) (a Attempt, r Refund, err error) {
+	found, err := s.store.Refund(ctx, id)
+	if err != nil {
+		return a, r, err
+	}
+	err = s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
+		b, change, held, err := s.lockRefund(ctx, tx, found)
+		if err != nil {
+			return err
+		}
+		a, r = change.Attempt, *held
+		if r.State.Final() {
+			return nil
+		}
+		if held.leased(b.now) {
+			return ErrBusy
+		}
+		end := b.now.Add(s.opts.Lease)
+		held.Fence++
+		held.LeaseUntil, held.NextCheckAt = &end, &end
+		r = *held
+		b.touchRefund(held, held.Version)
+		return b.saveRefunds(ctx)
+	})
+	return a, r, err
+}
+
+// lockRefund locks a refund, its attempt first.
+func (s *Service) lockRefund(ctx context.Context, tx Tx, r Refund) (*batch, *Change, *Refund, error) {
+	a, err := tx.AttemptLock(ctx, r.AttemptID)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	b := s.newBatch(tx)
+	if err := b.loadRefunds(ctx, a.ID); err != nil {
+		return nil, nil, nil, err
+	}
+	for _, held := range b.refunds[a.ID] {
+		if held.ID == r.ID {
+			return b, b.change(a), held, nil
+		}
+	}
+	return nil, nil, nil, ErrRefundNotFound
+}
+
+func (s *Service) askRefund(ctx context.Context, a Attempt, r Refund, l Licence) RefundNews {
+	account, ok := s.account(a.Account)
+	if !ok || account.Provider == nil {
+		return RefundNews{News: fsm.NewsUnknown}
+	}
+	can := account.Provider.Capabilities()
+	age, sendable := r.ReadAt.Sub(r.CreatedAt), min(youth, can.KeyLife)
+	// A policy's refund was never sent when it is first looked at.
+	unsent := r.Fence == 2 && r.UserID == UserPolicy
+	if r.ProviderRefundID == "" && (age < sendable || unsent) {
+		return s.sendRefund(ctx, a, r, l)
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.opts.ProviderTimeout)
+	defer cancel()
+	out, err := account.Provider.LookupRefund(ctx, RefundRef{
+		Refund: r.ID, ProviderRefundID: r.ProviderRefundID, ProviderPaymentID: a.ProviderPaymentID,
+	})
+	switch {
+	case err == nil:
+		return refundNewsOf(out, Cause{})
+	case errors.Is(err, ErrNoSuchPayment) && can.FindConsistent && r.ProviderRefundID == "" && age > sendable+giveUpLeases*s.opts.Lease:
+		return RefundNews{News: fsm.NewsFailed, Inferred: true}
+	}
+	return RefundNews{News: fsm.NewsUnknown}
+}
+
+// settleRefund is commit 2 of a refund; see settle.
+func (s *Service) settleRefund(ctx context.Context, held Refund, n RefundNews) (Refund, error) {
+	var r Refund
+	err := s.patiently(ctx, func(ctx context.Context, tx Tx) error {
+		b, change, now, err := s.lockRefund(ctx, tx, held)
+		if err != nil {
+			return err
+		}
+		holds := now.Fence == held.Fence
+		if holds || !n.Inferred {
+			b.advanceRefund(change, now, n)
+		}
+		if holds {
+			now.LeaseUntil = nil
+			if !now.State.Final() {
+				at := b.now.Add(s.delay(now.Checks))
+				now.Checks++
+				now.NextCheckAt = &at
+				if now.Checks > len(schedule) {
+					b.open(change, NeedsReview, "Nobody can tell what became of a refund: look it up in the provider's dashboard.")
+				}
+			}
+		}
+		r = *now
+		return b.save(ctx)
+	})
+	return r, err
+}

@@ -1,0 +1,191 @@
+package payment_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres"
+	provider "github.com/paylatch/paylatch/internal/provider/sandbox"
+	"github.com/paylatch/paylatch/internal/sandbox"
+	"github.com/paylatch/paylatch/internal/testdb"
+)
+
+const (
+	patience = 30 * time.Second
+	tick     = 10 * time.Millisecond
+	lease    = 30 * time.Second
+	price    = 1999
+)
+
+// rig is the use cases on a real database, with the sandbox provider over HTTP
+// and its webhooks delivered back.
+type rig struct {
+	*payment.Service
+
+	dsn   string
+	store payment.Store
+	db    *pgxpool.Pool // for what no use case shows
+	box   string
+	opts  payment.Options
+}
+
+// setup says how a rig differs from the usual.
+type setup struct {
+	// silent sandboxes send no webhooks.
+	silent   bool
+	delays   sandbox.Delays
+	provider func(payment.Provider) payment.Provider
+	store    func(payment.Store) payment.Store
+	change   func(*payment.Options)
+}
+
+func newRig(t *testing.T, with setup) *rig {
+	t.Helper()
+	r := &rig{dsn: testdb.New(t)}
+	r.store, r.db = open(t, r.dsn)
+	var service atomic.Pointer[payment.Service]
+	var p payment.Provider
+	r.box, p = startSandbox(t, with, &service)
+	if with.provider != nil {
+		p = with.provider(p)
+	}
+	store := r.store
+	if with.store != nil {
+		store = with.store(store)
+	}
+	r.opts = payment.Options{
+		Store: store, DefaultAccount: "sandbox", Accounts: map[string]payment.Account{"sandbox": {Provider: p}, "other": {Provider: p}},
+		Wait: 10 * time.Second, Lease: lease, ProviderTimeout: 10 * time.Second, RecheckAfter: 10 * time.Second, Now: time.Now,
+		Seal: func(token string, _ payment.AttemptID) ([]byte, error) { return []byte(token), nil },
+		Open: func(sealed []byte, _ payment.AttemptID) (string, error) { return string(sealed), nil },
+	}
+	if with.change != nil {
+		with.change(&r.opts)
+	}
+	r.Service = r.another(t, nil)
+	service.Store(r.Service)
+	return r
+}
+
+// another starts a second process on the same database and provider.
+func (r *rig) another(t *testing.T, change func(*payment.Options)) *payment.Service {
+	t.Helper()
+	opts := r.opts
+	if change != nil {
+		change(&opts)
+	}
+	s := payment.New(opts)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	ran := make(chan error, 1)
+	go func() { ran <- s.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-ran)
+	})
+	return s
+}
+
+func open(t *testing.T, dsn string) (*postgres.Store, *pgxpool.Pool) {
+	t.Helper()
+	store, err := postgres.Open(t.Context(), dsn)
+	require.NoError(t, err)
+	t.Cleanup(store.Close)
+	db, err := pgxpool.New(t.Context(), dsn)
+	require.NoError(t, err)
+	t.Cleanup(db.Close)
+	return store, db
+}
+
+// startSandbox starts a sandbox whose webhooks go to the service, and returns its
+// address and a client of it.
+func startSandbox(t *testing.T, with setup, service *atomic.Pointer[payment.Service]) (string, payment.Provider) {
+	t.Helper()
+	transport := &http.Transport{MaxIdleConnsPerHost: 100}
+	o := sandbox.Options{Delays: with.delays}
+	if !with.silent {
+		hook := httptest.NewServer(receiver(t, service))
+		t.Cleanup(hook.Close)
+		o.WebhookURL, o.WebhookSecret = hook.URL, secret
+	}
+	box, err := sandbox.New(o)
+	require.NoError(t, err)
+	server := httptest.NewServer(box)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	ran := make(chan error, 1)
+	go func() { ran <- box.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-ran)
+		require.NoError(t, box.Close())
+		transport.CloseIdleConnections()
+		server.Close()
+	})
+	return server.URL, provider.New(server.URL, &http.Client{Transport: transport})
+}
+
+var customer = payment.Actor{Subject: "u1", Roles: []payment.Role{payment.RoleCustomer}}
+
+// request is a command with a key; content is what is hashed.
+func request(endpoint, key, content string) idempotency.Request {
+	return idempotency.Request{
+		User: "u1", Endpoint: endpoint, Key: idempotency.Key(key),
+		Hash: idempotency.HashRequest(http.MethodPost, endpoint, nil, nil, []byte(content)),
+		Refusal: func(err error) idempotency.Answer {
+			return idempotency.Answer{Status: http.StatusConflict, Body: []byte(err.Error())}
+		},
+	}
+}
+
+// order creates an order of 19.99 EUR.
+func (r *rig) order(t *testing.T, id payment.OrderID) {
+	t.Helper()
+	_, _, err := r.CreateOrder(t.Context(), customer, request("orders", "order-"+string(id), string(id)),
+		payment.CreateOrder{OrderID: id, Money: payment.Money{Minor: price, Currency: "EUR"}})
+	require.NoError(t, err)
+}
+
+// try is one press on "pay".
+func try(ctx context.Context, s *payment.Service, order payment.OrderID, key, token string) (payment.Paid, error) {
+	return s.Pay(ctx, customer, request("pay "+string(order), key, token), payment.Pay{
+		OrderID: order, Token: token, Capture: payment.CaptureAutomatic,
+	})
+}
+
+func (r *rig) pay(t *testing.T, order payment.OrderID, key, token string) payment.Paid {
+	t.Helper()
+	p, err := try(t.Context(), r.Service, order, key, token)
+	require.NoError(t, err)
+	return p
+}
+
+// paid is an order that was just tried to pay.
+func (r *rig) paid(t *testing.T, order payment.OrderID, token string) payment.Paid {
+	t.Helper()
+	r.order(t, order)
+	return r.pay(t, order, "first-key", token)
+}
+
+var byTest = payment.Cause{Kind: payment.CauseCheck, ID: "test"}
+
+func (r *rig) recheck(t *testing.T, id payment.AttemptID) payment.View {
+	t.Helper()
+	v, err := r.Recheck(t.Context(), id, byTest)
+	require.NoError(t, err)
+	return v
+}
+
+func (r *rig) attempt(t *testing.T, id payment.AttemptID) payment.Attempt {
+	t.Helper()
+	a, err := r.store.Attempt(t.Context(), id)
+	require.NoError(t, err)
+	return a
+}

@@ -1,0 +1,72 @@
+package payment
+
+import (
+	"context"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/idempotency"
+)
+
+// Account is how one account at a provider is treated.
+type Account struct {
+	Provider Provider
+	// Live is false for an account of test money, true for one of real money, nil
+	// if that can't be told.
+	Live *bool
+	// AutoRefund pays late money back by itself.
+	AutoRefund bool
+}
+
+// Options configure a Service. Store and Accounts are required.
+type Options struct {
+	Store          Store
+	Accounts       map[string]Account
+	DefaultAccount string
+
+	// Wait is how long a duplicate waits for the first request.
+	Wait time.Duration
+	// Lease is how long a runner may speak with a provider; all its calls end
+	// within. ProviderTimeout, of one call, must be shorter.
+	Lease           time.Duration
+	ProviderTimeout time.Duration
+	// Quota bounds the new keys of one user.
+	Quota idempotency.Quota
+	// RecheckAfter is when a pending attempt is first asked about after an answer;
+	// the later delays are multiples of it.
+	RecheckAfter time.Duration
+
+	// Seal encrypts a payment method's token for the attempt; Open decrypts it.
+	// Without them no token is kept, and no charge is ever sent twice.
+	Seal func(token string, id AttemptID) ([]byte, error)
+	Open func(sealed []byte, id AttemptID) (string, error)
+
+	// Now is the clock of licences and waits; it must carry a monotonic reading.
+	Now func() time.Time
+}
+
+// Service is the use cases. It is safe for concurrent use.
+type Service struct {
+	opts      Options
+	store     Store
+	now       func() time.Time
+	pays      idempotency.Flights[Paid]
+	orders    idempotency.Flights[createdOrder]
+	cancels   idempotency.Flights[cancelledOrder]
+	refunds   idempotency.Flights[Refunded]
+	committer *committer
+}
+
+// New returns a service. Run must be running for Intake to work.
+func New(o Options) *Service {
+	s := &Service{opts: o, store: o.Store, now: o.Now}
+	s.committer = newCommitter(s.takeIn)
+	return s
+}
+
+// Run applies webhooks until ctx ends, and then those that are still queued.
+func (s *Service) Run(ctx context.Context) error { return s.committer.run(ctx) }
+
+func (s *Service) account(name string) (Account, bool) {
+	a, ok := s.opts.Accounts[name]
+	return a, ok
+}

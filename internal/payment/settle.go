@@ -1,0 +1,95 @@
+package payment
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+)
+
+// What a provider said is worth some patience with the storage.
+const (
+	settleTries = 10
+	settlePause = 200 * time.Millisecond
+)
+
+// settle is commit 2: it applies what a runner learnt to the attempt that it
+// holds by held's fence, gives the lease back and says when to ask next. News
+// of a runner that was overtaken is applied all the same; only the lease, the
+// schedule and its own conclusions no longer count.
+//
+// First runs before, in the same transaction: a key is locked before its attempt.
+func (s *Service) settle(ctx context.Context, held Attempt, n News, first ...func(ctx context.Context, tx Tx) error) (View, error) {
+	var a Attempt
+	write := func(ctx context.Context, tx Tx) error {
+		for _, do := range first {
+			if err := do(ctx, tx); err != nil {
+				return err
+			}
+		}
+		var err error
+		if a, err = tx.AttemptLock(ctx, held.ID); err != nil {
+			return err
+		}
+		b := s.newBatch(tx)
+		change := b.change(a)
+		holds := change.Attempt.Fence == held.Fence
+		if n.News != "" && (holds || !n.Inferred) {
+			b.advance(change, n)
+		}
+		if holds {
+			s.release(b, held, change, n)
+		}
+		err = b.save(ctx)
+		a = change.Attempt
+		return err
+	}
+	if err := s.patiently(ctx, write); err != nil {
+		return View{}, err
+	}
+	return s.show(ctx, a)
+}
+
+// patiently runs a transaction again while the storage is gone.
+func (s *Service) patiently(ctx context.Context, write func(ctx context.Context, tx Tx) error) error {
+	err := s.store.InTx(ctx, write)
+	for try := 1; try < settleTries && errors.Is(err, ErrUnavailable); try++ {
+		timer := time.NewTimer(settlePause)
+		<-timer.C
+		err = s.store.InTx(ctx, write)
+	}
+	return err
+}
+
+// release gives the lease back and sets the next check.
+func (s *Service) release(b *batch, held Attempt, c *Change, n News) {
+	a := &c.Attempt
+	a.LeaseUntil = nil
+	if a.State.Final() {
+		return
+	}
+	if n.Refused {
+		a.Intent = Intent{Number: a.Intent.Number + 1}
+	}
+	if n.Cause.Kind != CauseCall || a.Fence > 1 {
+		a.Checks++
+	}
+	at := b.now.Add(s.delay(a.Checks))
+	if a.Intent.Kind == IntentCancel && held.Intent.Kind == IntentNone {
+		at = b.now
+	}
+	a.NextCheckAt = &at
+	if a.Checks > len(schedule) && a.State == fsm.OutcomeUnknown {
+		b.open(c, NeedsReview, "Nobody can tell what became of this payment: ask the provider's support, then resolve it as paid or not paid.")
+	}
+}
+
+// schedule is how long after an answer the provider is asked the next time, in
+// multiples of RecheckAfter: 10 s, 30 s, 1 m, 2 m, 5 m, 15 m, 1 h, 6 h, 24 h by
+// default, then daily.
+var schedule = [...]int{1, 3, 6, 12, 30, 90, 360, 2160, 8640} //nolint:gochecknoglobals // a table
+
+func (s *Service) delay(checks int) time.Duration {
+	return time.Duration(schedule[min(checks, len(schedule)-1)]) * s.opts.RecheckAfter
+}

@@ -1,0 +1,192 @@
+package payment
+
+import (
+	"context"
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/idempotency"
+)
+
+// Store keeps everything. Its errors are those of errors.go, or
+// wrap ErrUnavailable when the storage is gone.
+type Store interface {
+	idempotency.Store
+	idempotency.QuotaStore
+
+	// KeyRead reads a key that is not expired; false if there is none.
+	KeyRead(ctx context.Context, r idempotency.Request) (idempotency.Record, bool, error)
+
+	// InTx runs fn in one transaction, READ COMMITTED. A conflict with another
+	// transaction runs fn again, so fn must have no effect but through tx, and
+	// must not wait for anything but tx.
+	InTx(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error
+
+	// Order reads an order with its attempts.
+	Order(ctx context.Context, id OrderID) (Order, error)
+	// Attempt reads an attempt.
+	Attempt(ctx context.Context, id AttemptID) (Attempt, error)
+	// AttemptByRequest reads the attempt that one request made.
+	AttemptByRequest(ctx context.Context, order OrderID, user UserID, request RequestID) (Attempt, error)
+	// DueAttempts lists attempts whose check is due, the longest due first.
+	DueAttempts(ctx context.Context, limit int) ([]AttemptID, error)
+	// Refund reads a refund.
+	Refund(ctx context.Context, id RefundID) (Refund, error)
+	// RefundByRequest reads the refund that one request made.
+	RefundByRequest(ctx context.Context, attempt AttemptID, user UserID, request RequestID) (Refund, error)
+	// DueRefunds lists refunds whose check is due, the longest due first.
+	DueRefunds(ctx context.Context, limit int) ([]RefundID, error)
+}
+
+// Tx is an open transaction. Locks are taken in the order key, event, order,
+// attempt, refund, and within one kind by id.
+type Tx interface {
+	idempotency.Tx
+
+	// Now is the database's clock at the transaction's start.
+	Now() time.Time
+
+	// OrderInsert reports false if the id or the request is taken.
+	OrderInsert(ctx context.Context, o Order) (bool, error)
+	// OrderByRequest reads the order that one request made.
+	OrderByRequest(ctx context.Context, user UserID, request RequestID) (Order, error)
+	// OrderRead reads an order with its attempts and locks nothing.
+	OrderRead(ctx context.Context, id OrderID) (Order, error)
+	// OrderCancel notes the wish to cancel a locked order.
+	OrderCancel(ctx context.Context, id OrderID) error
+	// OrderLock locks an order and all its attempts.
+	OrderLock(ctx context.Context, id OrderID) (Order, error)
+
+	// AttemptInsert inserts an attempt and its id as its first reference.
+	AttemptInsert(ctx context.Context, a Attempt) error
+	// AttemptLock locks one attempt.
+	AttemptLock(ctx context.Context, id AttemptID) (Attempt, error)
+	// AttemptsByReference finds attempts by any of their names and locks those
+	// that nobody else has locked just now.
+	AttemptsByReference(ctx context.Context, refs []Reference) ([]Found, error)
+	// OrdersBeside reads orders with their attempts, after what the transaction has
+	// written and after every other transaction that has asked for the same order:
+	// of two that succeed at once, one sees the other. It locks no row.
+	OrdersBeside(ctx context.Context, ids []OrderID) (map[OrderID]Order, error)
+
+	// SaveChanges writes locked attempts, their transitions, references and news
+	// for the merchant. A reference that another attempt has is left to it and
+	// returned.
+	SaveChanges(ctx context.Context, changes []Change) (taken []Reference, err error)
+
+	// RefundsLock locks all refunds of attempts that are locked.
+	RefundsLock(ctx context.Context, ids []AttemptID) ([]Refund, error)
+	// RefundInsert inserts a refund; RefundSave writes a locked one, whose
+	// version on disk is was.
+	RefundInsert(ctx context.Context, r Refund) error
+	RefundSave(ctx context.Context, r Refund, was int) error
+
+	// EventsKnown returns the digests of those events that are stored.
+	EventsKnown(ctx context.Context, keys []EventKey) (map[EventKey][32]byte, error)
+	// EventsInsert stores events with their verdicts. An event that another
+	// transaction has stored meanwhile makes InTx run its function again.
+	EventsInsert(ctx context.Context, events []StoredEvent) error
+	// EventsParked locks the parked events that name any of the references and
+	// that nobody else has locked.
+	EventsParked(ctx context.Context, refs []Reference) ([]StoredEvent, error)
+	// EventsDue locks parked events whose next try is due, as EventsParked.
+	EventsDue(ctx context.Context, limit int) ([]StoredEvent, error)
+	// EventLock locks one stored event.
+	EventLock(ctx context.Context, id EventID) (StoredEvent, error)
+	// EventsSettle writes verdict, attempt, tries and next try of locked events.
+	EventsSettle(ctx context.Context, events []StoredEvent) error
+
+	// DiscrepanciesOpen opens discrepancies; one that is there already stays as
+	// it is.
+	DiscrepanciesOpen(ctx context.Context, ds []Discrepancy) error
+}
+
+// Reference is a name by which an account's provider may call an attempt.
+type Reference struct{ Account, Name string }
+
+// EventKey is what makes an event the same event.
+type EventKey struct{ Account, ID string }
+
+// Found is an attempt found by a reference. Attempt is nil if another
+// transaction holds its lock.
+type Found struct {
+	Reference Reference
+	ID        AttemptID
+	Attempt   *Attempt
+}
+
+// Change is what became of a locked attempt.
+type Change struct {
+	Attempt Attempt
+	// Was is the version on disk.
+	Was         int
+	Transitions []Transition
+	// Names are names of the attempt that may be new.
+	Names []string
+	// Messages are the news for the merchant.
+	Messages []Message
+}
+
+// CauseKind says what brought a piece of news.
+type CauseKind string
+
+// The causes.
+const (
+	CausePay     CauseKind = "pay"
+	CauseCall    CauseKind = "call"
+	CauseWebhook CauseKind = "webhook"
+	CauseCheck   CauseKind = "check"
+	CausePerson  CauseKind = "person"
+)
+
+// Cause says which event, call, check or person brought a piece of news.
+type Cause struct {
+	Kind CauseKind
+	ID   string
+}
+
+// Transition is one version of an attempt, in the append-only log. Version 0
+// means that nothing changed.
+type Transition struct {
+	Version  int
+	From, To fsm.State
+	News     fsm.News
+	Cause    Cause
+	At       time.Time
+	// Facts are what the attempt is since then.
+	Facts Facts
+	// Opens is the discrepancy that the news is, if any.
+	Opens DiscrepancyKind
+}
+
+// DiscrepancyKind names what a person must look at.
+type DiscrepancyKind string
+
+// The kinds of discrepancies, see API "Webhooks".
+const (
+	PaymentReversed  DiscrepancyKind = "payment_reversed"
+	RefundReversed   DiscrepancyKind = "refund_reversed"
+	Disputed         DiscrepancyKind = "disputed"
+	LateSuccess      DiscrepancyKind = "late_success"
+	DoubleSuccess    DiscrepancyKind = "double_success"
+	PaidAfterCancel  DiscrepancyKind = "paid_after_cancel"
+	AmountMismatch   DiscrepancyKind = "amount_mismatch"
+	CurrencyMismatch DiscrepancyKind = "currency_mismatch"
+	RefundExceeds    DiscrepancyKind = "refund_exceeds"
+	EventChanged     DiscrepancyKind = "event_changed"
+	UnmatchedEvent   DiscrepancyKind = "unmatched_event"
+	NeedsReview      DiscrepancyKind = "needs_review"
+)
+
+// Discrepancy is what a person must look at, once for each (kind, attempt,
+// event).
+type Discrepancy struct {
+	Kind      DiscrepancyKind
+	OrderID   OrderID
+	AttemptID *AttemptID
+	// Event is zero where the cause is not one event.
+	Event EventKey
+	Money *Money
+	Text  string
+	At    time.Time
+}

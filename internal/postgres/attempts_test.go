@@ -1,0 +1,178 @@
+package postgres_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/testdb"
+)
+
+// TestALockedAttemptIsNotWaitedFor finds three names of which one attempt is
+// locked, and one that nobody has.
+func TestALockedAttemptIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	url := testdb.New(t)
+	store, impatient := open(t, url), open(t, with(t, url, "lock_timeout", "1ms"))
+	a, b := placed(t, store, "o1"), placed(t, store, "o2")
+	named(t, store, a, "pp-a")
+	refs := []payment.Reference{{Account: "acc", Name: a.ID.String()}, {Account: "acc", Name: "pp-a"}, {Account: "acc", Name: b.ID.String()}, {Account: "acc", Name: "none"}}
+	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+		_, err := tx.AttemptLock(ctx, a.ID)
+		require.NoError(t, err)
+		inTx(t, impatient, func(ctx context.Context, tx payment.Tx) error {
+			found, err := tx.AttemptsByReference(ctx, refs)
+			require.NoError(t, err)
+			require.Len(t, found, 3)
+			for _, f := range found {
+				if f.Reference.Name == b.ID.String() {
+					require.Equal(t, b.ID, f.Attempt.ID)
+				} else {
+					require.Nil(t, f.Attempt, f.Reference)
+				}
+			}
+			return nil
+		})
+		return nil
+	})
+	inTx(t, impatient, func(ctx context.Context, tx payment.Tx) error {
+		found, err := tx.AttemptsByReference(ctx, refs)
+		require.NoError(t, err)
+		for _, f := range found {
+			require.NotNil(t, f.Attempt, "it is free again")
+		}
+		return nil
+	})
+}
+
+func TestAReferenceIsOfItsAccount(t *testing.T) {
+	t.Parallel()
+	store := open(t, testdb.New(t))
+	a := placed(t, store, "o1")
+	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+		found, err := tx.AttemptsByReference(ctx, []payment.Reference{{Account: "other", Name: a.ID.String()}})
+		require.Empty(t, found)
+		return err
+	})
+}
+
+func TestATakenReferenceStaysAndIsTold(t *testing.T) {
+	t.Parallel()
+	store := open(t, testdb.New(t))
+	a, b := placed(t, store, "o1"), placed(t, store, "o2")
+	require.Empty(t, named(t, store, a, "pp-1", "pp-2"))
+	require.Empty(t, named(t, store, a, "pp-1"), "its own")
+	require.Equal(t, []payment.Reference{{Account: "acc", Name: "pp-1"}}, named(t, store, b, "pp-1", "pp-3"))
+	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+		found, err := tx.AttemptsByReference(ctx, []payment.Reference{{Account: "acc", Name: "pp-1"}})
+		require.Len(t, found, 1)
+		require.Equal(t, a.ID, found[0].Attempt.ID)
+		return err
+	})
+}
+
+// TestAStaleAttemptIsNotWritten writes on top of a version that is not the one
+// on disk.
+func TestAStaleAttemptIsNotWritten(t *testing.T) {
+	t.Parallel()
+	store := open(t, testdb.New(t))
+	a, b := placed(t, store, "o1"), placed(t, store, "o2")
+	a.Version, b.Version = 2, 2
+	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+		_, err := tx.SaveChanges(ctx, []payment.Change{{Attempt: a, Was: 1}})
+		return err
+	})
+	a.Version = 3
+	err := store.InTx(t.Context(), func(ctx context.Context, tx payment.Tx) error {
+		_, err := tx.SaveChanges(ctx, []payment.Change{{Attempt: b, Was: 1}, {Attempt: a, Was: 1}})
+		return err
+	})
+	require.ErrorIs(t, err, postgres.ErrGuard)
+	for id, version := range map[payment.AttemptID]int{a.ID: 2, b.ID: 1} {
+		there, err := store.Attempt(t.Context(), id)
+		require.NoError(t, err)
+		require.Equal(t, version, there.Version, "all or nothing")
+	}
+}
+
+// TestASecondAttemptOfAnOrder must have been prevented under the order's lock:
+// the index says that something is stale, so the transaction looks again.
+func TestASecondAttemptOfAnOrder(t *testing.T) {
+	t.Parallel()
+	store := open(t, testdb.New(t))
+	first := placed(t, store, "o1")
+	runs := 0
+	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+		if runs++; runs == 1 {
+			second := attempt("o1")
+			second.RequestID = "pay-00000002"
+			return tx.AttemptInsert(ctx, second)
+		}
+		o, err := tx.OrderLock(ctx, "o1")
+		require.Equal(t, first.ID, o.Live().ID)
+		return err
+	})
+	require.Equal(t, 2, runs)
+}
+
+func TestDueAttempts(t *testing.T) {
+	t.Parallel()
+	store := open(t, testdb.New(t))
+	now := time.Now()
+	var ids []payment.AttemptID
+	for id, due := range []time.Duration{-time.Minute, -time.Hour, time.Hour, -2 * time.Hour} {
+		a := placed(t, store, payment.OrderID("o"+string(rune('0'+id))))
+		at := now.Add(due)
+		a.NextCheckAt = &at
+		if id == 3 {
+			a.State, a.NextCheckAt, a.FinalizedAt = fsm.Failed, nil, &at
+		}
+		inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+			_, err := tx.SaveChanges(ctx, []payment.Change{{Attempt: a, Was: a.Version}})
+			return err
+		})
+		ids = append(ids, a.ID)
+	}
+	due, err := store.DueAttempts(t.Context(), 10)
+	require.NoError(t, err)
+	require.Equal(t, []payment.AttemptID{ids[1], ids[0]}, due)
+	due, err = store.DueAttempts(t.Context(), 1)
+	require.NoError(t, err)
+	require.Equal(t, []payment.AttemptID{ids[1]}, due)
+}
+
+func TestWhatIsNotThere(t *testing.T) {
+	t.Parallel()
+	store := open(t, testdb.New(t))
+	id := attempt("o1").ID
+	_, err := store.Order(t.Context(), "o1")
+	require.ErrorIs(t, err, payment.ErrOrderNotFound)
+	_, err = store.Attempt(t.Context(), id)
+	require.ErrorIs(t, err, payment.ErrAttemptNotFound)
+	_, err = store.AttemptByRequest(t.Context(), "o1", "u1", "r1")
+	require.ErrorIs(t, err, payment.ErrAttemptNotFound)
+	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+		_, err := tx.OrderLock(ctx, "o1")
+		require.ErrorIs(t, err, payment.ErrOrderNotFound)
+		_, err = tx.OrderByRequest(ctx, "u1", "r1")
+		require.ErrorIs(t, err, payment.ErrOrderNotFound)
+		_, err = tx.AttemptLock(ctx, id)
+		require.ErrorIs(t, err, payment.ErrAttemptNotFound)
+		return nil
+	})
+}
+
+func named(t *testing.T, store *postgres.Store, a payment.Attempt, names ...string) (taken []payment.Reference) {
+	t.Helper()
+	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+		var err error
+		taken, err = tx.SaveChanges(ctx, []payment.Change{{Attempt: a, Was: a.Version, Names: names}})
+		return err
+	})
+	return taken
+}

@@ -1,0 +1,187 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+)
+
+// SaveChanges implements payment.Tx: four statements at the most, however many
+// attempts there are.
+func (t *txn) SaveChanges(ctx context.Context, changes []payment.Change) ([]payment.Reference, error) {
+	if len(changes) == 0 {
+		return nil, nil
+	}
+	if _, err := t.q.AttemptsAdvance(ctx, t.later(int64(len(changes)), errGuard), attemptParams(changes)); err != nil {
+		return nil, fmt.Errorf("advance %d attempts: %w", len(changes), err)
+	}
+	if err := t.appendLog(ctx, changes); err != nil {
+		return nil, err
+	}
+	if err := t.outbox(ctx, changes); err != nil {
+		return nil, err
+	}
+	return t.name(ctx, changes)
+}
+
+func attemptParams(changes []payment.Change) *dbsqlc.AttemptsAdvanceParams {
+	p := &dbsqlc.AttemptsAdvanceParams{}
+	for i := range changes {
+		a := &changes[i].Attempt
+		status, stage := stateParams(a)
+		failure := failureOf(a.Failure)
+		p.OrderIds = append(p.OrderIds, string(a.OrderID))
+		p.AttemptIds = append(p.AttemptIds, uuid.UUID(a.ID))
+		p.Was = append(p.Was, int32(changes[i].Was)) //nolint:gosec // a version
+		p.ProviderPaymentIds = append(p.ProviderPaymentIds, a.ProviderPaymentID)
+		p.Statuses = append(p.Statuses, status)
+		p.Stages = append(p.Stages, stage)
+		p.Authorized = append(p.Authorized, a.Authorized)
+		p.Captured = append(p.Captured, a.Captured)
+		p.Reversed = append(p.Reversed, a.Reversed)
+		p.Refunded = append(p.Refunded, a.Refunded)
+		p.NextActionUrls = append(p.NextActionUrls, a.NextActionURL)
+		p.FailureCodes = append(p.FailureCodes, failure.Code)
+		p.FailureMessages = append(p.FailureMessages, failure.Message)
+		p.FailureProviderCodes = append(p.FailureProviderCodes, failure.ProviderCode)
+		p.Intents = append(p.Intents, string(a.Intent.Kind))
+		p.IntentAmounts = append(p.IntentAmounts, a.Intent.Amount)
+		p.IntentNumbers = append(p.IntentNumbers, int32(a.Intent.Number)) //nolint:gosec // a count of commands
+		p.IntentAts = append(p.IntentAts, a.Intent.At)
+		p.KeepTokens = append(p.KeepTokens, a.SealedToken != nil)
+		p.Versions = append(p.Versions, int32(a.Version)) //nolint:gosec // a version
+		p.Fences = append(p.Fences, a.Fence)
+		p.LeaseUntils = append(p.LeaseUntils, orZero(a.LeaseUntil))
+		p.Checks = append(p.Checks, int32(a.Checks)) //nolint:gosec // a count of checks
+		p.NextCheckAts = append(p.NextCheckAts, orZero(a.NextCheckAt))
+		p.UpdatedAts = append(p.UpdatedAts, a.UpdatedAt)
+		p.FinalizedAts = append(p.FinalizedAts, orZero(a.FinalizedAt))
+	}
+	return p
+}
+
+func stateParams(a *payment.Attempt) (status, stage string) {
+	if a.State.Final() {
+		return string(a.State.Status()), "final"
+	}
+	return string(a.State.Status()), string(a.State)
+}
+
+// orZero stands for NULL in an array, whose elements sqlc can't make nullable;
+// the statement turns it back.
+func orZero(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return *t
+}
+
+// logDetail is what a transition keeps beside its columns: the attempt can be
+// derived from it again.
+type logDetail struct {
+	News              string `json:"news,omitempty"`
+	ProviderPaymentID string `json:"provider_payment_id,omitempty"`
+	Authorized        int64  `json:"authorized,omitempty"`
+	Captured          int64  `json:"captured,omitempty"`
+	Reversed          int64  `json:"reversed,omitempty"`
+	Refunded          int64  `json:"refunded,omitempty"`
+	NextActionURL     string `json:"next_action_url,omitempty"`
+}
+
+func (t *txn) appendLog(ctx context.Context, changes []payment.Change) error {
+	p := &dbsqlc.TransitionsInsertParams{}
+	for i := range changes {
+		a := &changes[i].Attempt
+		for _, tr := range changes[i].Transitions {
+			detail, err := json.Marshal(logDetail{
+				string(tr.News), tr.Facts.ProviderPaymentID, tr.Facts.Authorized, tr.Facts.Captured, tr.Facts.Reversed,
+				tr.Facts.Refunded, tr.Facts.NextActionURL,
+			})
+			if err != nil {
+				return fmt.Errorf("encode a transition of %s: %w", a.ID, err)
+			}
+			p.OrderIds = append(p.OrderIds, string(a.OrderID))
+			p.AttemptIds = append(p.AttemptIds, uuid.UUID(a.ID))
+			p.Versions = append(p.Versions, int32(tr.Version)) //nolint:gosec // a version
+			p.FromStages = append(p.FromStages, string(tr.From))
+			p.ToStages = append(p.ToStages, string(tr.To))
+			p.Causes = append(p.Causes, string(tr.Cause.Kind))
+			p.CauseIds = append(p.CauseIds, tr.Cause.ID)
+			p.Details = append(p.Details, string(detail))
+			p.Ats = append(p.Ats, tr.At)
+		}
+	}
+	if len(p.OrderIds) == 0 {
+		return nil
+	}
+	if err := t.q.TransitionsInsert(ctx, t.later(anyRows, nil), p); err != nil {
+		return fmt.Errorf("append to the log: %w", err)
+	}
+	return nil
+}
+
+func (t *txn) outbox(ctx context.Context, changes []payment.Change) error {
+	p := &dbsqlc.OutboxInsertParams{}
+	for i := range changes {
+		a := &changes[i].Attempt
+		for _, m := range changes[i].Messages {
+			p.MessageIds = append(p.MessageIds, m.ID)
+			p.OrderIds = append(p.OrderIds, string(a.OrderID))
+			p.AttemptIds = append(p.AttemptIds, uuid.UUID(a.ID))
+			p.Types = append(p.Types, m.Type)
+			p.Versions = append(p.Versions, int32(m.Version)) //nolint:gosec // a version
+			p.Payloads = append(p.Payloads, string(m.Payload))
+			p.CreatedAts = append(p.CreatedAts, t.now)
+		}
+	}
+	if len(p.OrderIds) == 0 {
+		return nil
+	}
+	if err := t.q.OutboxInsert(ctx, t.later(anyRows, nil), p); err != nil {
+		return fmt.Errorf("write news for the merchant: %w", err)
+	}
+	return nil
+}
+
+// name inserts names and returns those that belong to other attempts.
+func (t *txn) name(ctx context.Context, changes []payment.Change) ([]payment.Reference, error) {
+	p := &dbsqlc.ReferencesInsertParams{}
+	owner := map[payment.Reference]uuid.UUID{}
+	for i := range changes {
+		a := &changes[i].Attempt
+		for _, name := range changes[i].Names {
+			p.Accounts = append(p.Accounts, a.Account)
+			p.Refs = append(p.Refs, name)
+			p.OrderIds = append(p.OrderIds, string(a.OrderID))
+			p.AttemptIds = append(p.AttemptIds, uuid.UUID(a.ID))
+			owner[payment.Reference{Account: a.Account, Name: name}] = uuid.UUID(a.ID)
+		}
+	}
+	if len(p.Refs) == 0 {
+		return nil, nil
+	}
+	rows, err := t.q.ReferencesInsert(ctx, t, p)
+	if err != nil {
+		return nil, fmt.Errorf("name attempts: %w", err)
+	}
+	if rows == int64(len(p.Refs)) {
+		return nil, nil
+	}
+	there, err := t.q.ReferencesFind(ctx, t, &dbsqlc.ReferencesFindParams{Accounts: p.Accounts, Refs: p.Refs})
+	if err != nil {
+		return nil, fmt.Errorf("find names: %w", err)
+	}
+	var taken []payment.Reference
+	for _, r := range there {
+		if ref := (payment.Reference{Account: r.Account, Name: r.Reference}); owner[ref] != r.AttemptID {
+			taken = append(taken, ref)
+		}
+	}
+	return taken, nil
+}

@@ -1,0 +1,70 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// errAgain says that the transaction was undone because of another one.
+var errAgain = errors.New("run the transaction again")
+
+// errGuard is returned when a guarded write touched other rows than it should.
+var errGuard = errors.New("a guarded write missed its row")
+
+// domainError turns what PostgreSQL says into the domain's words, by SQLSTATE
+// and the constraint's name.
+func domainError(err error) error {
+	var refused *pgconn.PgError
+	switch {
+	case err == nil, errors.Is(err, errAgain), errors.Is(err, payment.ErrUnavailable):
+		return err
+	case errors.As(err, &refused):
+		return sqlError(refused)
+	case connectionLost(err):
+		return unavailable(err)
+	}
+	return err
+}
+
+func sqlError(e *pgconn.PgError) error {
+	switch {
+	case e.Code == "40001", e.Code == "40P01",
+		e.ConstraintName == "events_one_per_id",
+		e.ConstraintName == "attempts_one_live_per_order", e.ConstraintName == "attempts_one_per_request":
+		return fmt.Errorf("%w: %w", errAgain, e)
+	case strings.HasPrefix(e.Code, "08"), strings.HasPrefix(e.Code, "53"), strings.HasPrefix(e.Code, "57"),
+		e.Code == "55P03", e.Code == "25P03", e.Code == "25006":
+		return unavailable(e)
+	}
+	return e
+}
+
+func connectionLost(err error) bool {
+	var network net.Error
+	return errors.As(err, &network) || pgconn.SafeToRetry(err) || pgconn.Timeout(err) ||
+		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, net.ErrClosed) ||
+		errors.Is(err, pgx.ErrTxClosed) || errors.Is(err, pgx.ErrTxCommitRollback) ||
+		errors.Is(err, pgconn.ErrConnClosed) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+func unavailable(err error) error { return fmt.Errorf("%w: %w", payment.ErrUnavailable, err) }
+
+// missing returns what an absent row means.
+func missing(err, meaning error) error {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return meaning
+	}
+	return err
+}
+
+var _ idempotency.Tx = (*txn)(nil)

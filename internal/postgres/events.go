@@ -1,0 +1,175 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// separator joins the references of one event; no provider's id contains it.
+const separator = "\x1f"
+
+// EventsKnown implements payment.Tx.
+func (t *txn) EventsKnown(ctx context.Context, keys []payment.EventKey) (map[payment.EventKey][32]byte, error) {
+	p := &dbsqlc.EventsKnownParams{}
+	for _, k := range keys {
+		p.Accounts, p.Ids = append(p.Accounts, k.Account), append(p.Ids, k.ID)
+	}
+	rows, err := t.q.EventsKnown(ctx, t, p)
+	if err != nil {
+		return nil, fmt.Errorf("look for known events: %w", err)
+	}
+	known := make(map[payment.EventKey][32]byte, len(keys))
+	for _, r := range rows {
+		known[payment.EventKey{Account: r.Account, ID: r.ProviderEventID}] = digestFromRow(r.Digest)
+	}
+	return known, nil
+}
+
+// EventsInsert implements payment.Tx.
+func (t *txn) EventsInsert(ctx context.Context, events []payment.StoredEvent) error {
+	if len(events) == 0 {
+		return nil
+	}
+	p := &dbsqlc.EventsInsertParams{}
+	for i := range events {
+		if err := addEvent(p, &events[i]); err != nil {
+			return err
+		}
+	}
+	if err := t.q.EventsInsert(ctx, t.later(anyRows, nil), p); err != nil {
+		return fmt.Errorf("store %d events: %w", len(events), err)
+	}
+	return nil
+}
+
+func addEvent(p *dbsqlc.EventsInsertParams, e *payment.StoredEvent) error {
+	news, err := json.Marshal(e.Event)
+	if err != nil {
+		return fmt.Errorf("encode event %s: %w", e.Event.ID, err)
+	}
+	headers, err := json.Marshal(e.Headers)
+	if err != nil {
+		return fmt.Errorf("encode headers of event %s: %w", e.Event.ID, err)
+	}
+	p.EventIds = append(p.EventIds, uuid.UUID(e.ID))
+	p.Accounts = append(p.Accounts, e.Account)
+	p.ProviderEventIds = append(p.ProviderEventIds, e.Event.ID)
+	p.IdsDerived = append(p.IdsDerived, e.Event.IDSource == webhooks.Derived)
+	p.EventTypes = append(p.EventTypes, e.Event.Type)
+	p.Kinds = append(p.Kinds, string(e.Event.Kind))
+	p.Digests = append(p.Digests, e.Digest[:])
+	p.News = append(p.News, string(news))
+	p.Refs = append(p.Refs, strings.Join(e.Event.References, separator))
+	p.OrderIds = append(p.OrderIds, string(e.OrderID))
+	p.AttemptIds = append(p.AttemptIds, uuid.UUID(e.AttemptID))
+	p.Verdicts = append(p.Verdicts, string(e.Verdict))
+	p.Tries = append(p.Tries, int32(e.Tries)) //nolint:gosec // a count of tries
+	p.NextTryAts = append(p.NextTryAts, orZero(e.NextTryAt))
+	p.SecretIndexes = append(p.SecretIndexes, int32(e.Event.SecretIndex)) //nolint:gosec // an index of a short list
+	p.Headers = append(p.Headers, string(headers))
+	p.Bodies = append(p.Bodies, e.Body)
+	p.OccurredAts = append(p.OccurredAts, e.Event.OccurredAt)
+	p.ReceivedAts = append(p.ReceivedAts, e.At)
+	return nil
+}
+
+// EventsParked implements payment.Tx.
+func (t *txn) EventsParked(ctx context.Context, refs []payment.Reference) ([]payment.StoredEvent, error) {
+	byAccount := map[string][]string{}
+	for _, r := range refs {
+		byAccount[r.Account] = append(byAccount[r.Account], r.Name)
+	}
+	var parked []payment.StoredEvent
+	for account, names := range byAccount {
+		rows, err := t.q.EventsParked(ctx, t, &dbsqlc.EventsParkedParams{Account: account, Refs: names})
+		if err != nil {
+			return nil, fmt.Errorf("look for parked events: %w", err)
+		}
+		events, err := eventsFromRows(rows)
+		if err != nil {
+			return nil, err
+		}
+		parked = append(parked, events...)
+	}
+	return parked, nil
+}
+
+// EventsDue implements payment.Tx.
+func (t *txn) EventsDue(ctx context.Context, limit int) ([]payment.StoredEvent, error) {
+	rows, err := t.q.EventsDue(ctx, t, int32(limit)) //nolint:gosec // a batch size
+	if err != nil {
+		return nil, fmt.Errorf("look for due events: %w", err)
+	}
+	return eventsFromRows(rows)
+}
+
+// EventLock implements payment.Tx.
+func (t *txn) EventLock(ctx context.Context, id payment.EventID) (payment.StoredEvent, error) {
+	row, err := t.q.EventLock(ctx, t, uuid.UUID(id))
+	if err != nil {
+		return payment.StoredEvent{}, fmt.Errorf("lock event %s: %w", id, missing(err, payment.ErrEventNotFound))
+	}
+	return eventFromRow(row)
+}
+
+// EventsSettle implements payment.Tx. Parked events are few: one statement each.
+func (t *txn) EventsSettle(ctx context.Context, events []payment.StoredEvent) error {
+	for i := range events {
+		e := &events[i]
+		p := &dbsqlc.EventSettleParams{
+			Account: e.Account, ProviderEventID: e.Event.ID, Verdict: string(e.Verdict), Tries: int32(e.Tries), NextTryAt: e.NextTryAt, //nolint:gosec // a count of tries
+		}
+		if e.OrderID != "" {
+			order, attempt := string(e.OrderID), uuid.UUID(e.AttemptID)
+			p.OrderID, p.AttemptID = &order, &attempt
+		}
+		if _, err := t.q.EventSettle(ctx, t.later(1, errGuard), p); err != nil {
+			return fmt.Errorf("settle event %s: %w", e.ID, err)
+		}
+	}
+	return nil
+}
+
+func eventsFromRows(rows []*dbsqlc.ProviderEvents) ([]payment.StoredEvent, error) {
+	events := make([]payment.StoredEvent, 0, len(rows))
+	for _, row := range rows {
+		e, err := eventFromRow(row)
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, e)
+	}
+	return events, nil
+}
+
+func eventFromRow(row *dbsqlc.ProviderEvents) (payment.StoredEvent, error) {
+	e := payment.StoredEvent{
+		ID: payment.EventID(row.EventID), Digest: digestFromRow(row.Digest), Verdict: fsm.Verdict(row.Verdict),
+		Tries: int(row.Tries), NextTryAt: row.NextTryAt,
+		Received: payment.Received{Account: row.Account, Body: row.Body, At: row.ReceivedAt},
+	}
+	if row.OrderID != nil && row.AttemptID != nil {
+		e.OrderID, e.AttemptID = payment.OrderID(*row.OrderID), payment.AttemptID(*row.AttemptID)
+	}
+	if err := json.Unmarshal(row.News, &e.Event); err != nil {
+		return e, fmt.Errorf("decode event %s: %w", e.ID, err)
+	}
+	if err := json.Unmarshal(row.Headers, &e.Headers); err != nil {
+		return e, fmt.Errorf("decode headers of event %s: %w", e.ID, err)
+	}
+	return e, nil
+}
+
+func digestFromRow(raw []byte) (d [32]byte) {
+	copy(d[:], raw)
+	return d
+}

@@ -1,0 +1,197 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+	"github.com/paylatch/paylatch/internal/testdb"
+)
+
+// TestHotQueriesUseTheirIndexes asks for the plans of what runs for each pay,
+// each webhook and each tick, on tables of 10,000 rows: as they are planned for
+// the values at hand, and as they are for any values.
+func TestHotQueriesUseTheirIndexes(t *testing.T) {
+	t.Parallel()
+	url := testdb.New(t)
+	fill(t, connect(t, url))
+	q, id := dbsqlc.New(), uuid.MustParse(attemptID(5000))
+	many := func(format string) []string {
+		var names []string
+		for i := range 64 {
+			names = append(names, fmt.Sprintf(format, 100*i))
+		}
+		return names
+	}
+	accounts := strings.Split(strings.Repeat("acc ", 63)+"acc", " ")
+	for name, c := range map[string]struct {
+		index string
+		ask   func(ctx context.Context, db dbsqlc.DBTX) error
+	}{
+		"the attempt of a request": {"attempts_one_per_request", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.AttemptByRequest(ctx, db, &dbsqlc.AttemptByRequestParams{OrderID: "o5000", UserID: "u1", ClientRequestID: "r5000"})
+			return err
+		}},
+		"an attempt": {"attempts_by_id", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.AttemptRead(ctx, db, id)
+			return err
+		}},
+		"an attempt to lock": {"attempts_by_id", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.AttemptLock(ctx, db, id)
+			return err
+		}},
+		"free attempts to lock": {"attempts_by_id", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.AttemptsLockFree(ctx, db, []uuid.UUID{id})
+			return err
+		}},
+		"the attempts of an order": {"payment_attempts_pkey", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.AttemptsOfOrderLock(ctx, db, "o5000")
+			return err
+		}},
+		"due attempts": {"attempts_due", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.AttemptsDue(ctx, db, 100)
+			return err
+		}},
+		"an attempt to write": {"attempts_by_id", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.AttemptsAdvance(ctx, db, &dbsqlc.AttemptsAdvanceParams{OrderIds: []string{"o5000"}, AttemptIds: []uuid.UUID{id}, Was: []int32{1}})
+			return err
+		}},
+		"an order": {"orders_pkey", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.OrderLock(ctx, db, "o5000")
+			return err
+		}},
+		"the order of a request": {"orders_one_per_request", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.OrderByRequest(ctx, db, &dbsqlc.OrderByRequestParams{UserID: "u1", ClientRequestID: "r5000"})
+			return err
+		}},
+		"attempts by reference": {"references_one_attempt", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.ReferencesFind(ctx, db, &dbsqlc.ReferencesFindParams{Accounts: accounts, Refs: many("pp-%d")})
+			return err
+		}},
+		"known events": {"events_one_per_id", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.EventsKnown(ctx, db, &dbsqlc.EventsKnownParams{Accounts: accounts, Ids: many("evt-%d")})
+			return err
+		}},
+		"due events": {"events_due", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.EventsDue(ctx, db, 100)
+			return err
+		}},
+		"parked events": {"events_parked_by_reference", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.EventsParked(ctx, db, &dbsqlc.EventsParkedParams{Account: "acc", Refs: []string{"pp-5000"}})
+			return err
+		}},
+		"an event": {"events_by_id", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.EventLock(ctx, db, id)
+			return err
+		}},
+		"a key": {"keys_one_per_command", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.KeyRead(ctx, db, &dbsqlc.KeyReadParams{UserID: "u1", Endpoint: "pay", Key: "key-00005000"})
+			return err
+		}},
+		"a key to answer": {"keys_one_per_command", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.KeyAnswer(ctx, db, &dbsqlc.KeyAnswerParams{UserID: "u1", Endpoint: "pay", Key: "key-00005000", Fence: 1})
+			return err
+		}},
+	} {
+		for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
+			t.Run(name+" "+mode, func(t *testing.T) {
+				t.Parallel()
+				e := &explainer{conn: connect(t, with(t, url, "plan_cache_mode", mode))}
+				require.ErrorIs(t, c.ask(t.Context(), e), errExplained)
+				require.NotContains(t, e.plan, "Seq Scan")
+				require.Contains(t, e.plan, c.index)
+			})
+		}
+	}
+}
+
+// fill makes 10,000 of each, of which every hundredth is due.
+//
+//nolint:dupword // it is SQL
+func fill(t *testing.T, conn *pgx.Conn) {
+	t.Helper()
+	const id = `('00000000-0000-7000-8000-' || lpad(i::text, 12, '0'))::uuid`
+	const due = `CASE WHEN i % 100 = 0 THEN now() - interval '1 hour' END`
+	for _, insert := range []string{
+		`INSERT INTO orders (order_id, user_id, client_request_id, request_hash, amount, currency, created_at, updated_at)
+			SELECT 'o' || i, 'u1', 'r' || i, '\x01', 1000, 'EUR', now(), now() FROM generate_series(1, 10000) i`,
+		`INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, status, stage, amount, currency,
+				next_check_at, created_at, updated_at, finalized_at)
+			SELECT 'o' || i, ` + id + `, 'u1', 'r' || i, '\x01', 'acc', (CASE WHEN i % 100 = 0 THEN 'pending' ELSE 'failed' END)::attempt_status,
+				(CASE WHEN i % 100 = 0 THEN 'requested' ELSE 'final' END)::attempt_stage, 1000, 'EUR', ` + due + `, now(), now(),
+				CASE WHEN i % 100 > 0 THEN now() END FROM generate_series(1, 10000) i`,
+		`INSERT INTO attempt_references SELECT 'acc', kind || i, 'o' || i, ` + id + ` FROM generate_series(1, 10000) i, unnest(ARRAY['pp-', 'cs-', 'ch-', '']) kind`,
+		`INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, verdict, tries,
+				next_try_at, headers, body, received_at)
+			SELECT ` + id + `, 'acc', 'evt-' || i, false, 't', 'succeeded', '\x01', '{}', ARRAY['pp-' || i],
+				CASE WHEN i % 100 = 0 THEN 'deferred' ELSE 'applied' END, 0, ` + due + `, '{}', convert_to(repeat('x', 500), 'UTF8'), now()
+			FROM generate_series(1, 10000) i`,
+		`INSERT INTO idempotency_keys (user_id, endpoint, key, request_hash, lease_until, created_at, expires_at)
+			SELECT 'u1', 'pay', 'key-' || lpad(i::text, 8, '0'), '\x01', now(), now(), now() FROM generate_series(1, 10000) i`,
+		`VACUUM ANALYZE`,
+	} {
+		_, err := conn.Exec(t.Context(), insert)
+		require.NoError(t, err)
+	}
+}
+
+func attemptID(i int) string { return fmt.Sprintf("00000000-0000-7000-8000-%012d", i) }
+
+var errExplained = errors.New("it was explained, not run")
+
+// explainer is a database that explains what it is asked instead of doing it.
+type explainer struct {
+	conn *pgx.Conn
+	plan string
+}
+
+func (e *explainer) explain(ctx context.Context, query string, args []any) error {
+	named, err := e.conn.Prepare(ctx, "hot", query)
+	if err != nil {
+		return err
+	}
+	literals := make([]string, len(args))
+	for i, arg := range args {
+		text, err := e.conn.TypeMap().Encode(named.ParamOIDs[i], pgx.TextFormatCode, arg, nil)
+		if err != nil {
+			return err
+		}
+		if literals[i] = "NULL"; text != nil {
+			literals[i] = "'" + strings.ReplaceAll(string(text), "'", "''") + "'"
+		}
+	}
+	rows, err := e.conn.Query(ctx, strings.Replace("EXPLAIN EXECUTE hot("+strings.Join(literals, ", ")+")", "()", "", 1))
+	if err != nil {
+		return err
+	}
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return err
+	}
+	e.plan = strings.Join(lines, "\n")
+	return errExplained
+}
+
+func (e *explainer) Exec(ctx context.Context, query string, args ...any) (pgconn.CommandTag, error) {
+	return pgconn.CommandTag{}, e.explain(ctx, query, args)
+}
+
+func (e *explainer) Query(ctx context.Context, query string, args ...any) (pgx.Rows, error) {
+	return nil, e.explain(ctx, query, args)
+}
+
+func (e *explainer) QueryRow(ctx context.Context, query string, args ...any) pgx.Row {
+	return explained{e.explain(ctx, query, args)}
+}
+
+type explained struct{ err error }
+
+func (e explained) Scan(...any) error { return e.err }

@@ -1,0 +1,147 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/testdb"
+)
+
+// TestInTxRunsAgainAfterASerializationFailure provokes 40001 by a stricter
+// isolation and a rival that is faster each time, so often.
+func TestInTxRunsAgainAfterASerializationFailure(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		rivals, runs int
+		err          error
+	}{
+		"once":            {rivals: 1, runs: 2},
+		"three times":     {rivals: 3, runs: 4},
+		"again and again": {rivals: 100, runs: 4, err: payment.ErrUnavailable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url := testdb.New(t)
+			store, rival := open(t, with(t, url, "default_transaction_isolation", "serializable")), connect(t, url)
+			placed(t, store, "o1")
+			runs := 0
+			err := store.InTx(t.Context(), func(ctx context.Context, tx payment.Tx) error {
+				if runs++; runs <= c.rivals {
+					_, err := rival.Exec(ctx, "UPDATE orders SET description = description || 'x'")
+					require.NoError(t, err)
+				}
+				_, err := tx.OrderLock(ctx, "o1")
+				return err
+			})
+			require.ErrorIs(t, err, c.err)
+			require.Equal(t, c.runs, runs)
+		})
+	}
+}
+
+// TestInTxRunsAgainAfterADeadlock makes the transaction the victim of one.
+func TestInTxRunsAgainAfterADeadlock(t *testing.T) {
+	t.Parallel()
+	url := testdb.New(t)
+	store := open(t, with(t, url, "deadlock_timeout", "20ms"))
+	placed(t, store, "o1")
+	placed(t, store, "o2")
+	watch, rival := connect(t, url), connect(t, with(t, url, "deadlock_timeout", "1h"))
+	other, err := rival.Begin(t.Context())
+	require.NoError(t, err)
+	lock := func(tx pgx.Tx, id string) error {
+		_, err := tx.Exec(t.Context(), "SELECT FROM orders WHERE order_id = $1 FOR NO KEY UPDATE", id)
+		return err
+	}
+	require.NoError(t, lock(other, "o2"))
+
+	runs, done := 0, make(chan error, 1)
+	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+		runs++
+		if _, err := tx.OrderLock(ctx, "o1"); err != nil {
+			return err
+		}
+		if runs == 1 {
+			go func() { done <- errors.Join(lock(other, "o1"), other.Commit(t.Context())) }()
+			waiting(t, watch, 1)
+		}
+		if _, err := tx.OrderLock(ctx, "o2"); err != nil {
+			return err
+		}
+		return tx.OrderCancel(ctx, "o2")
+	})
+	require.NoError(t, <-done)
+	require.Greater(t, runs, 1)
+	o, err := store.Order(t.Context(), "o2")
+	require.NoError(t, err)
+	require.NotNil(t, o.CancelRequestedAt)
+}
+
+// TestInTxLeavesNothingBehind ends transactions in every way but well.
+func TestInTxLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	oops := errors.New("oops")
+	for name, fail := range map[string]func(ctx context.Context, tx payment.Tx, cancel func()) error{
+		"an error":           func(context.Context, payment.Tx, func()) error { return oops },
+		"a panic":            func(context.Context, payment.Tx, func()) error { panic(oops) },
+		"a cancelled caller": func(_ context.Context, _ payment.Tx, cancel func()) error { cancel(); return nil },
+		"a caller cancelled meanwhile": func(ctx context.Context, tx payment.Tx, cancel func()) error {
+			cancel()
+			return tx.OrderCancel(ctx, "o1")
+		},
+		"a refused statement, ignored": func(ctx context.Context, tx payment.Tx, _ func()) error {
+			o := order("o2")
+			o.Money.Minor = 0
+			_, err := tx.OrderInsert(ctx, o)
+			require.Error(t, err)
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store := open(t, testdb.New(t))
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			err := recovered(func() error {
+				return store.InTx(ctx, func(ctx context.Context, tx payment.Tx) error {
+					_, err := tx.OrderInsert(ctx, order("o1"))
+					require.NoError(t, err)
+					return fail(ctx, tx, cancel)
+				})
+			})
+			require.Error(t, err)
+			untouched(t, store)
+		})
+	}
+}
+
+func recovered(do func() error) (err error) {
+	defer func() {
+		if p, ok := recover().(error); ok {
+			err = p
+		}
+	}()
+	return do()
+}
+
+// untouched wants no order, no open transaction, and all connections back.
+func untouched(t *testing.T, store *postgres.Store) {
+	t.Helper()
+	_, err := store.Order(t.Context(), "o1")
+	require.ErrorIs(t, err, payment.ErrOrderNotFound)
+	require.Zero(t, store.Pool().Stat().AcquiredConns())
+	conn, err := store.Pool().Acquire(t.Context())
+	require.NoError(t, err)
+	defer conn.Release()
+	require.Zero(t, one[int](t, conn.Conn(), `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'`))
+	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+		_, err := tx.OrderInsert(ctx, order("o1"))
+		return err
+	})
+}

@@ -1,0 +1,164 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+)
+
+// KeyClaim implements idempotency.Tx.
+func (t *txn) KeyClaim(ctx context.Context, c idempotency.Claim) (idempotency.Record, bool, error) {
+	row, err := t.q.KeyClaim(ctx, t, &dbsqlc.KeyClaimParams{
+		UserID: c.User, Endpoint: c.Endpoint, Key: string(c.Key), RequestHash: c.Hash[:],
+		Lease: c.Lease.Seconds(), Keep: c.Keep.Seconds(),
+	})
+	claimed := err == nil
+	if errors.Is(err, pgx.ErrNoRows) {
+		row, err = t.q.KeyRead(ctx, t, &dbsqlc.KeyReadParams{UserID: c.User, Endpoint: c.Endpoint, Key: string(c.Key)})
+	}
+	if err != nil {
+		return idempotency.Record{}, false, fmt.Errorf("claim a key: %w", err)
+	}
+	record, err := recordFromRow(row)
+	return record, claimed, err
+}
+
+// KeyAnswer implements idempotency.Tx.
+func (t *txn) KeyAnswer(ctx context.Context, r idempotency.Request, fence int64, a idempotency.Answer, keep time.Duration) error {
+	headers, err := json.Marshal(a.Headers)
+	if err != nil {
+		return fmt.Errorf("encode an answer's headers: %w", err)
+	}
+	if a.Headers == nil {
+		headers = []byte("{}")
+	}
+	if len(a.Body) > idempotency.MaxBody {
+		a.Body = nil
+	}
+	_, err = t.q.KeyAnswer(ctx, t.later(1, idempotency.ErrFenced), &dbsqlc.KeyAnswerParams{
+		UserID: r.User, Endpoint: r.Endpoint, Key: string(r.Key), Fence: fence,
+		Status: int32(a.Status), Headers: headers, Body: a.Body, Subject: a.Subject, Keep: keep.Seconds(), //nolint:gosec // an HTTP status
+	})
+	return err
+}
+
+func recordFromRow(row *dbsqlc.IdempotencyKeys) (idempotency.Record, error) {
+	r := idempotency.Record{Hash: hashFromRow(row.RequestHash), Fence: row.Fence}
+	if !row.Answered {
+		return r, nil
+	}
+	r.Answer = &idempotency.Answer{Status: int(row.Status), Body: row.Body, Subject: row.Subject}
+	if err := json.Unmarshal(row.Headers, &r.Answer.Headers); err != nil {
+		return r, fmt.Errorf("decode an answer's headers: %w", err)
+	}
+	return r, nil
+}
+
+// InKeyTx implements idempotency.Store.
+func (s *Store) InKeyTx(ctx context.Context, fn func(ctx context.Context, tx idempotency.Tx) error) error {
+	return s.InTx(ctx, func(ctx context.Context, tx payment.Tx) error { return fn(ctx, tx) })
+}
+
+// KeyExtend implements idempotency.Store.
+func (s *Store) KeyExtend(ctx context.Context, r idempotency.Request, fence int64, lease time.Duration) error {
+	return s.fenced(ctx, func(ctx context.Context, c *pgxpool.Conn) (int64, error) {
+		return s.q.KeyExtend(ctx, c, &dbsqlc.KeyExtendParams{
+			UserID: r.User, Endpoint: r.Endpoint, Key: string(r.Key), Fence: fence, Lease: lease.Seconds(),
+		})
+	})
+}
+
+// KeyRelease implements idempotency.Store.
+func (s *Store) KeyRelease(ctx context.Context, r idempotency.Request, fence int64) error {
+	return s.fenced(ctx, func(ctx context.Context, c *pgxpool.Conn) (int64, error) {
+		return s.q.KeyRelease(ctx, c, &dbsqlc.KeyReleaseParams{UserID: r.User, Endpoint: r.Endpoint, Key: string(r.Key), Fence: fence})
+	})
+}
+
+func (s *Store) fenced(ctx context.Context, write func(ctx context.Context, c *pgxpool.Conn) (int64, error)) error {
+	return s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		rows, err := write(ctx, c)
+		if err == nil && rows == 0 {
+			return idempotency.ErrFenced
+		}
+		return err
+	})
+}
+
+// PurgeKeys deletes at most limit expired keys and returns how many there were.
+func (s *Store) PurgeKeys(ctx context.Context, limit int) (int, error) {
+	var n int64
+	err := s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		var err error
+		n, err = s.q.KeysPurge(ctx, c, int32(limit)) //nolint:gosec // a batch size
+		return err
+	})
+	return int(n), err
+}
+
+// KeysEstimate is about how many keys there are, expired ones included.
+func (s *Store) KeysEstimate(ctx context.Context) (int64, error) {
+	var n int64
+	err := s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		var err error
+		n, err = s.q.KeysEstimate(ctx, c)
+		return err
+	})
+	return n, err
+}
+
+// KeyRead implements payment.Store.
+func (s *Store) KeyRead(ctx context.Context, r idempotency.Request) (idempotency.Record, bool, error) {
+	var rec idempotency.Record
+	found := false
+	err := s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		row, err := s.q.KeyReadLive(ctx, c, &dbsqlc.KeyReadLiveParams{UserID: r.User, Endpoint: r.Endpoint, Key: string(r.Key)})
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read a key: %w", err)
+		}
+		found = true
+		rec, err = recordFromRow(row)
+		return err
+	})
+	return rec, found, err
+}
+
+// QuotaTake implements idempotency.QuotaStore.
+func (s *Store) QuotaTake(ctx context.Context, r idempotency.Request, per time.Duration) (int, time.Duration, error) {
+	row := &dbsqlc.QuotaTakeRow{}
+	err := s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		taken, err := s.q.QuotaTake(ctx, c, &dbsqlc.QuotaTakeParams{
+			UserID: r.User, Endpoint: r.Endpoint, Key: string(r.Key), Per: per.Seconds(),
+		})
+		switch {
+		case errors.Is(err, pgx.ErrNoRows):
+			return nil
+		case err != nil:
+			return fmt.Errorf("count a key: %w", err)
+		}
+		row = taken
+		return nil
+	})
+	return int(row.Used), time.Duration(row.SecondsLeft * float64(time.Second)), err
+}
+
+// hashFromRow bears a row that somebody else wrote wrongly: it matches no
+// request.
+func hashFromRow(raw []byte) (h idempotency.Hash) {
+	if len(raw) == len(h) {
+		copy(h[:], raw)
+	}
+	return h
+}

@@ -1,0 +1,162 @@
+package postgres_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/testdb"
+)
+
+var command = idempotency.Request{User: "u1", Endpoint: "POST /pay", Key: "key-00000001", Hash: idempotency.Hash{1}}
+
+func TestAKeysLife(t *testing.T) {
+	t.Parallel()
+	store := open(t, testdb.New(t))
+	rec, ours := claim(t, store, command, 0)
+	require.True(t, ours, "new")
+	require.Equal(t, idempotency.Record{Hash: command.Hash, Fence: 1}, rec)
+
+	rec, ours = claim(t, store, command, time.Hour)
+	require.True(t, ours, "its runner's lease is over")
+	require.EqualValues(t, 2, rec.Fence)
+
+	rec, ours = claim(t, store, command, time.Hour)
+	require.False(t, ours, "running")
+	require.EqualValues(t, 2, rec.Fence)
+	require.Nil(t, rec.Answer)
+
+	full := idempotency.Answer{Status: 201, Headers: map[string]string{"Location": "/x"}, Body: []byte{0, 1, 255}, Subject: "a1"}
+	require.ErrorIs(t, answer(t, store, command, 1, full, time.Hour), idempotency.ErrFenced)
+	require.NoError(t, answer(t, store, command, 2, full, time.Hour))
+	require.ErrorIs(t, answer(t, store, command, 2, full, time.Hour), idempotency.ErrFenced, "answered once")
+
+	rec, ours = claim(t, store, command, 0)
+	require.False(t, ours, "answered")
+	require.Equal(t, &full, rec.Answer)
+	require.EqualValues(t, 2, rec.Fence)
+}
+
+func TestAnotherRequestWithTheKey(t *testing.T) {
+	t.Parallel()
+	store := open(t, testdb.New(t))
+	other := command
+	other.Hash = idempotency.Hash{9}
+	claim(t, store, command, 0)
+
+	rec, ours := claim(t, store, other, time.Hour)
+	require.False(t, ours, "not even when the lease is over")
+	require.Equal(t, command.Hash, rec.Hash)
+	for _, r := range []idempotency.Request{
+		{User: "u2", Endpoint: command.Endpoint, Key: command.Key, Hash: other.Hash},
+		{User: command.User, Endpoint: "POST /x", Key: command.Key, Hash: other.Hash},
+		{User: command.User, Endpoint: command.Endpoint, Key: "key-00000002", Hash: other.Hash},
+	} {
+		_, ours = claim(t, store, r, time.Hour)
+		require.True(t, ours, "it is another key")
+	}
+}
+
+func TestAnExpiredKeyIsNew(t *testing.T) {
+	t.Parallel()
+	store := open(t, testdb.New(t))
+	running := command
+	running.Key = "key-00000009"
+	expired(t, store, running)
+	_, ours := claim(t, store, running, time.Hour)
+	require.True(t, ours, "whatever its lease")
+
+	claim(t, store, command, time.Hour)
+	require.NoError(t, answer(t, store, command, 1, idempotency.Answer{Status: 201, Subject: "a1"}, 0))
+
+	other := command
+	other.Hash = idempotency.Hash{9}
+	rec, ours := claim(t, store, other, time.Hour)
+	require.True(t, ours)
+	require.Equal(t, idempotency.Record{Hash: other.Hash, Fence: 2}, rec, "the fence rises for ever")
+	require.ErrorIs(t, answer(t, store, command, 1, idempotency.Answer{Status: 201}, time.Hour), idempotency.ErrFenced)
+	require.NoError(t, answer(t, store, other, 2, idempotency.Answer{Status: 204}, time.Hour))
+	rec, _ = claim(t, store, other, time.Hour)
+	require.Equal(t, &idempotency.Answer{Status: 204, Headers: map[string]string{}}, rec.Answer, "nothing is left of the old answer")
+}
+
+func TestAClaimThatIsUndoneIsNone(t *testing.T) {
+	t.Parallel()
+	store := open(t, testdb.New(t))
+	require.ErrorIs(t, store.InTx(t.Context(), func(ctx context.Context, tx payment.Tx) error {
+		_, _, err := tx.KeyClaim(ctx, idempotency.Claim{Request: command, Lease: time.Hour, Keep: time.Hour})
+		require.NoError(t, err)
+		return payment.ErrBusy
+	}), payment.ErrBusy)
+	rec, ours := claim(t, store, command, time.Hour)
+	require.True(t, ours)
+	require.EqualValues(t, 1, rec.Fence)
+}
+
+// TestTwoClaimsAtOnce lets the second wait for the first and see what it did.
+func TestTwoClaimsAtOnce(t *testing.T) {
+	t.Parallel()
+	url := testdb.New(t)
+	store, watch := open(t, url), connect(t, url)
+	wanted := idempotency.Claim{Request: command, Lease: time.Hour, Keep: time.Hour}
+	second, done := false, make(chan error, 1)
+	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+		_, ours, err := tx.KeyClaim(ctx, wanted)
+		require.True(t, ours)
+		go func() {
+			done <- store.InTx(t.Context(), func(ctx context.Context, tx payment.Tx) error {
+				var err error
+				_, second, err = tx.KeyClaim(ctx, wanted)
+				return err
+			})
+		}()
+		waiting(t, watch, 1)
+		return err
+	})
+	require.NoError(t, <-done)
+	require.False(t, second)
+}
+
+func TestALargeBodyIsNotKept(t *testing.T) {
+	t.Parallel()
+	store := open(t, testdb.New(t))
+	for body, kept := range map[int]bool{idempotency.MaxBody: true, idempotency.MaxBody + 1: false} {
+		r := command
+		r.Key = idempotency.Key(strings.Repeat("k", 8+body%2))
+		claim(t, store, r, time.Hour)
+		require.NoError(t, answer(t, store, r, 1, idempotency.Answer{Status: 200, Body: make([]byte, body), Subject: "a1"}, time.Hour))
+		rec, _ := claim(t, store, r, time.Hour)
+		require.Equal(t, kept, len(rec.Answer.Body) == body)
+		require.Equal(t, "a1", rec.Answer.Subject)
+	}
+}
+
+func claim(t *testing.T, store *postgres.Store, r idempotency.Request, lease time.Duration) (rec idempotency.Record, ours bool) {
+	t.Helper()
+	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+		var err error
+		rec, ours, err = tx.KeyClaim(ctx, idempotency.Claim{Request: r, Lease: lease, Keep: time.Hour})
+		return err
+	})
+	return rec, ours
+}
+
+// expired claims a key that is not known any longer at once.
+func expired(t *testing.T, store *postgres.Store, r idempotency.Request) {
+	t.Helper()
+	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+		_, _, err := tx.KeyClaim(ctx, idempotency.Claim{Request: r, Lease: time.Hour})
+		return err
+	})
+}
+
+func answer(t *testing.T, store *postgres.Store, r idempotency.Request, fence int64, a idempotency.Answer, keep time.Duration) error {
+	t.Helper()
+	return store.InTx(t.Context(), func(ctx context.Context, tx payment.Tx) error { return tx.KeyAnswer(ctx, r, fence, a, keep) })
+}

@@ -1,0 +1,141 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+)
+
+// Order implements payment.Store.
+func (s *Store) Order(ctx context.Context, id payment.OrderID) (payment.Order, error) {
+	var o payment.Order
+	err := s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		var err error
+		o, err = readOrder(ctx, s.q, c, id)
+		return err
+	})
+	return o, err
+}
+
+// OrderRead implements payment.Tx.
+func (t *txn) OrderRead(ctx context.Context, id payment.OrderID) (payment.Order, error) {
+	return readOrder(ctx, t.q, t, id)
+}
+
+func readOrder(ctx context.Context, q *dbsqlc.Queries, db dbsqlc.DBTX, id payment.OrderID) (payment.Order, error) {
+	row, err := q.OrderRead(ctx, db, string(id))
+	if err != nil {
+		return payment.Order{}, fmt.Errorf("read order %s: %w", id, missing(err, payment.ErrOrderNotFound))
+	}
+	o, err := orderFromRow(row)
+	if err != nil {
+		return o, err
+	}
+	o.Attempts, err = attemptsOf(ctx, q, db, string(id))
+	return o, err
+}
+
+// OrderInsert implements payment.Tx.
+func (t *txn) OrderInsert(ctx context.Context, o payment.Order) (bool, error) {
+	metadata, err := json.Marshal(o.Metadata)
+	if err != nil {
+		return false, fmt.Errorf("encode metadata of order %s: %w", o.ID, err)
+	}
+	if o.Metadata == nil {
+		metadata = []byte("{}")
+	}
+	rows, err := t.q.OrderInsert(ctx, t, &dbsqlc.OrderInsertParams{
+		OrderID: string(o.ID), UserID: string(o.UserID), ClientRequestID: string(o.RequestID), RequestHash: o.RequestHash[:],
+		Amount: o.Money.Minor, Currency: string(o.Money.Currency), Description: o.Description, Metadata: metadata, CreatedAt: o.CreatedAt,
+	})
+	if err != nil {
+		return false, fmt.Errorf("insert order %s: %w", o.ID, err)
+	}
+	return rows == 1, nil
+}
+
+// OrderByRequest implements payment.Tx.
+func (t *txn) OrderByRequest(ctx context.Context, user payment.UserID, request payment.RequestID) (payment.Order, error) {
+	row, err := t.q.OrderByRequest(ctx, t, &dbsqlc.OrderByRequestParams{UserID: string(user), ClientRequestID: string(request)})
+	if err != nil {
+		return payment.Order{}, fmt.Errorf("read an order by its request: %w", missing(err, payment.ErrOrderNotFound))
+	}
+	return orderFromRow(row)
+}
+
+// OrderLock implements payment.Tx.
+func (t *txn) OrderLock(ctx context.Context, id payment.OrderID) (payment.Order, error) {
+	row, err := t.q.OrderLock(ctx, t, string(id))
+	if err != nil {
+		return payment.Order{}, fmt.Errorf("lock order %s: %w", id, missing(err, payment.ErrOrderNotFound))
+	}
+	o, err := orderFromRow(row)
+	if err != nil {
+		return o, err
+	}
+	rows, err := t.q.AttemptsOfOrderLock(ctx, t, string(id))
+	if err != nil {
+		return o, fmt.Errorf("lock the attempts of order %s: %w", id, err)
+	}
+	for _, r := range rows {
+		o.Attempts = append(o.Attempts, attemptFromRow(&r.PaymentAttempts, r.ReadAt, r.Siblings))
+	}
+	return o, nil
+}
+
+// OrderCancel implements payment.Tx.
+func (t *txn) OrderCancel(ctx context.Context, id payment.OrderID) error {
+	if err := t.q.OrderCancel(ctx, t, &dbsqlc.OrderCancelParams{OrderID: string(id), At: t.now}); err != nil {
+		return fmt.Errorf("cancel order %s: %w", id, err)
+	}
+	return nil
+}
+
+// OrdersBeside implements payment.Tx.
+func (t *txn) OrdersBeside(ctx context.Context, ids []payment.OrderID) (map[payment.OrderID]payment.Order, error) {
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = string(id)
+	}
+	if err := t.q.OrdersQueue(ctx, t, names); err != nil {
+		return nil, fmt.Errorf("queue for orders: %w", err)
+	}
+	rows, err := t.q.OrdersRead(ctx, t, names)
+	if err != nil {
+		return nil, fmt.Errorf("read orders: %w", err)
+	}
+	attempts, err := attemptsOf(ctx, t.q, t, names...)
+	if err != nil {
+		return nil, err
+	}
+	orders := make(map[payment.OrderID]payment.Order, len(rows))
+	for _, row := range rows {
+		if orders[payment.OrderID(row.OrderID)], err = orderFromRow(row); err != nil {
+			return nil, err
+		}
+	}
+	for _, a := range attempts {
+		o := orders[a.OrderID]
+		o.Attempts = append(o.Attempts, a)
+		orders[a.OrderID] = o
+	}
+	return orders, nil
+}
+
+func orderFromRow(row *dbsqlc.Orders) (payment.Order, error) {
+	o := payment.Order{
+		ID: payment.OrderID(row.OrderID), UserID: payment.UserID(row.UserID), RequestID: payment.RequestID(row.ClientRequestID),
+		RequestHash: hashFromRow(row.RequestHash),
+		Money:       payment.Money{Minor: row.Amount, Currency: payment.Currency(row.Currency)},
+		Description: row.Description, CancelRequestedAt: row.CancelRequestedAt, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
+	}
+	if err := json.Unmarshal(row.Metadata, &o.Metadata); err != nil {
+		return o, fmt.Errorf("decode metadata of order %s: %w", o.ID, err)
+	}
+	return o, nil
+}

@@ -1,0 +1,113 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/jackc/pgx/v5/pgxpool"
+	pgxuuid "github.com/vgarvardt/pgx-google-uuid/v5"
+
+	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+	"github.com/paylatch/paylatch/migrations"
+)
+
+// The time limits of every session: a frozen process can't hold the others up
+// for longer.
+const (
+	lockTimeout      = "5s"
+	statementTimeout = "5s"
+	idleInTxTimeout  = "5s"
+
+	connectTimeout = time.Second
+	// acquireTimeout bounds how long a caller waits for a connection, so that a
+	// lost database is an answer and not a hanging request.
+	acquireTimeout = 1500 * time.Millisecond
+	// txTimeout bounds a transaction from this side, for a server that is frozen.
+	txTimeout = 10 * time.Second
+	minConns  = 10
+)
+
+// Store is the payment.Store. It is safe for concurrent use.
+type Store struct {
+	pool *pgxpool.Pool
+	q    *dbsqlc.Queries
+}
+
+// Open prepares a pool for a database URL or key/value string. It does not
+// connect: a database that is down at the start may come up later.
+func Open(ctx context.Context, url string) (*Store, error) {
+	cfg, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("read the database's address: %w", err)
+	}
+	cfg.MaxConns = max(cfg.MaxConns, minConns)
+	cfg.ConnConfig.ConnectTimeout = connectTimeout
+	for name, value := range map[string]string{
+		"application_name":                    "paylatch",
+		"lock_timeout":                        lockTimeout,
+		"statement_timeout":                   statementTimeout,
+		"idle_in_transaction_session_timeout": idleInTxTimeout,
+		"default_transaction_isolation":       "read committed",
+		"timezone":                            "UTC",
+		// The statements are few and each has one good plan: planning them anew for
+		// each call costs more than running them.
+		"plan_cache_mode": "force_generic_plan",
+	} {
+		if _, set := cfg.ConnConfig.RuntimeParams[name]; !set {
+			cfg.ConnConfig.RuntimeParams[name] = value
+		}
+	}
+	cfg.AfterConnect = speakTypes
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("prepare the pool: %w", err)
+	}
+	return &Store{pool: pool, q: dbsqlc.New()}, nil
+}
+
+// speakTypes makes times that are read the same on every machine, and ids cheap.
+func speakTypes(_ context.Context, c *pgx.Conn) error {
+	c.TypeMap().RegisterType(&pgtype.Type{
+		Name: "timestamptz", OID: pgtype.TimestamptzOID, Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC},
+	})
+	pgxuuid.Register(c.TypeMap())
+	return nil
+}
+
+// Close waits for the connections that are in use and closes them all.
+func (s *Store) Close() { s.pool.Close() }
+
+// Ping reports whether the database answers.
+func (s *Store) Ping(ctx context.Context) error {
+	return s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error { return c.Ping(ctx) })
+}
+
+// read runs fn on a connection, outside a transaction.
+func (s *Store) read(ctx context.Context, fn func(ctx context.Context, c *pgxpool.Conn) error) error {
+	ctx, cancel := context.WithTimeout(ctx, txTimeout)
+	defer cancel()
+	conn, err := s.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	return domainError(fn(ctx, conn))
+}
+
+func (s *Store) acquire(ctx context.Context) (*pgxpool.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, acquireTimeout)
+	defer cancel()
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	return conn, nil
+}
+
+// Migrated returns migrations.ErrBehind if the schema is older than this binary.
+func (s *Store) Migrated(ctx context.Context) error {
+	return s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error { return migrations.Check(ctx, c) })
+}

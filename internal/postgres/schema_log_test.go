@@ -1,0 +1,73 @@
+package postgres_test
+
+// logPromises are about what an attempt leaves behind: names, log, news,
+// discrepancies.
+func logPromises() []promise {
+	nextVersion := another("attempt_transitions", `{"version": 2}`)
+	return []promise{
+		{
+			name: "a reference names one attempt", given: failed + `; ` + another("payment_attempts", `{"attempt_id": ":a2", "client_request_id": "r2"}`),
+			breaks: another("attempt_references", `{"attempt_id": ":a2"}`),
+			code:   unique, constraint: "references_one_attempt",
+			allowed: another("attempt_references", `{"attempt_id": ":a2", "account": "other"}`),
+		},
+		{
+			name: "a reference names an attempt that exists", breaks: another("attempt_references", `{"reference": "pp_1", "attempt_id": ":a2"}`),
+			code: foreign, constraint: "attempt_references_order_id_attempt_id_fkey", allowed: another("attempt_references", `{"reference": "pp_1"}`),
+		},
+		{
+			name: "the log is not rewritten", breaks: `UPDATE attempt_transitions SET cause_id = 'x'`,
+			code: violated, constraint: "attempt_transitions_append_only", allowed: nextVersion,
+		},
+		{
+			name: "the log is not shortened", breaks: `DELETE FROM attempt_transitions`,
+			code: violated, constraint: "attempt_transitions_append_only", allowed: nextVersion,
+		},
+		{
+			name: "the log is not emptied", breaks: `TRUNCATE attempt_transitions`,
+			code: violated, constraint: "attempt_transitions_append_only", allowed: nextVersion,
+		},
+		{
+			name: "the log does not go with its attempts", breaks: `TRUNCATE payment_attempts CASCADE`,
+			code: violated, constraint: "attempt_transitions_append_only", allowed: nextVersion,
+		},
+		{
+			name: "a version is logged once", breaks: another("attempt_transitions", `{"to_stage": "final"}`),
+			code: unique, constraint: "transitions_one_per_version", allowed: nextVersion,
+		},
+		{
+			name: "the log knows the cause", breaks: another("attempt_transitions", `{"version": 2, "cause": "magic"}`),
+			code: check, constraint: "attempt_transitions_cause_check", allowed: nextVersion,
+		},
+		{
+			name: "news is written once", breaks: another("outbox", `{"version": 3}`),
+			code: unique, constraint: "outbox_once", allowed: another("outbox", `{"message_id": ":m2"}`),
+		},
+		{
+			name: "a discrepancy has one id", breaks: another("discrepancies", `{"kind": "late_success"}`),
+			code: unique, constraint: "discrepancies_pkey", allowed: another("discrepancies", `{"discrepancy_id": ":m2", "kind": "late_success"}`),
+		},
+		{
+			name: "a discrepancy is of a known kind", breaks: another("discrepancies", `{"discrepancy_id": ":m2", "kind": "odd"}`),
+			code: check, constraint: "discrepancies_kind_known", allowed: another("discrepancies", `{"discrepancy_id": ":m2", "kind": "needs_review"}`),
+		},
+		discrepancyOnce("with attempt and event", `{}`),
+		discrepancyOnce("with an attempt alone", `{"account": "", "provider_event_id": null}`),
+		discrepancyOnce("with an event alone", `{"order_id": null, "attempt_id": null}`),
+		discrepancyOnce("with neither", `{"order_id": null, "attempt_id": null, "account": "", "provider_event_id": null}`),
+	}
+}
+
+// discrepancyOnce tries the same cause a second time, after it was resolved,
+// too.
+func discrepancyOnce(what, cause string) promise {
+	return promise{
+		name: "a discrepancy " + what + " is opened once",
+		given: `CREATE TEMP TABLE cause ON COMMIT DROP AS SELECT n.* FROM discrepancies d, jsonb_populate_record(d, '` + cause + `') n;
+			DELETE FROM discrepancies; INSERT INTO discrepancies SELECT * FROM cause;
+			UPDATE discrepancies SET resolved_at = now()`,
+		breaks: another("discrepancies", `{"discrepancy_id": ":m2", "resolved_at": null}`),
+		code:   unique, constraint: "discrepancies_once",
+		allowed: another("discrepancies", `{"discrepancy_id": ":m2", "kind": "needs_review"}`),
+	}
+}

@@ -1,0 +1,71 @@
+package postgres_test
+
+// attemptMoves are the promises about how an attempt may change.
+func attemptMoves() []promise {
+	const set = `UPDATE payment_attempts SET `
+	return []promise{
+		{
+			name: "failed does not become succeeded", given: failed, breaks: set + `status = 'succeeded'`,
+			code: violated, constraint: "attempts_final_is_final", allowed: set + `status = 'failed', amount_captured = 1000, version = 4`,
+		},
+		{
+			name: "failed does not become pending", given: failed, breaks: set + `status = 'pending', stage = 'requested', finalized_at = NULL, next_check_at = now()`,
+			code: violated, constraint: "attempts_final_is_final", allowed: set + `status = 'failed', version = 4`,
+		},
+		{
+			name: "succeeded does not become failed", given: succeeded, breaks: set + `status = 'failed'`,
+			code: violated, constraint: "attempts_final_is_final", allowed: set + `status = 'succeeded', amount_reversed = 1000, version = 4`,
+		},
+		{
+			name: "succeeded does not become pending", given: succeeded, breaks: set + `status = 'pending', stage = 'requested', finalized_at = NULL, next_check_at = now()`,
+			code: violated, constraint: "attempts_final_is_final", allowed: set + `status = 'succeeded', version = 4`,
+		},
+		attemptTerm("order_id", "'o2'"),
+		attemptTerm("attempt_id", "':a2'"),
+		attemptTerm("user_id", "'u2'"),
+		attemptTerm("client_request_id", "'r2'"),
+		attemptTerm("account", "'other'"),
+		attemptTerm("amount", "999"),
+		attemptTerm("currency", "'USD'"),
+		{
+			name: "a version does not go back", breaks: set + `version = 2`,
+			code: violated, constraint: "attempts_only_forward", allowed: set + `version = 4`,
+		},
+		{
+			name: "a fence does not go back", breaks: set + `fence = 2`,
+			code: violated, constraint: "attempts_only_forward", allowed: set + `fence = 4`,
+		},
+		{
+			name: "a final status has the final stage", breaks: set + `status = 'failed', finalized_at = now(), sealed_token = NULL`,
+			code: check, constraint: "attempts_final_stage", allowed: failed,
+		},
+		{
+			name: "the final stage has a final status", breaks: set + `stage = 'final'`,
+			code: check, constraint: "attempts_final_stage", allowed: set + `stage = 'authorized'`,
+		},
+		{
+			name: "a final attempt says since when", breaks: set + `status = 'failed', stage = 'final', sealed_token = NULL`,
+			code: check, constraint: "attempts_final_time", allowed: failed,
+		},
+		{
+			name: "a pending attempt is not final since", breaks: set + `finalized_at = now()`,
+			code: check, constraint: "attempts_final_time", allowed: set + `finalized_at = NULL`,
+		},
+		{
+			name: "a final attempt keeps no token", breaks: set + `status = 'failed', stage = 'final', finalized_at = now()`,
+			code: check, constraint: "attempts_final_keeps_no_token", allowed: failed,
+		},
+		{
+			name: "a pending attempt is watched", breaks: set + `next_check_at = NULL`,
+			code: check, constraint: "attempts_pending_is_watched", allowed: failed + `, lease_until = NULL`,
+		},
+	}
+}
+
+func attemptTerm(column, value string) promise {
+	return promise{
+		name: "an attempt's " + column + " never changes", breaks: `UPDATE payment_attempts SET ` + column + ` = ` + value,
+		code: violated, constraint: "attempts_terms_fixed",
+		allowed: `UPDATE payment_attempts SET ` + column + ` = ` + column + `, provider_payment_id = 'pp_1'`,
+	}
+}

@@ -1,0 +1,61 @@
+package postgres_test
+
+func orderPromises() []promise {
+	second := func(changes string) string {
+		return another("orders", `{"order_id": "o2", "client_request_id": "r2"`+changes+`}`)
+	}
+	return []promise{
+		{
+			name: "an order's id is taken once", breaks: another("orders", `{"client_request_id": "r2"}`),
+			code: unique, constraint: "orders_pkey", allowed: second(""),
+		},
+		{
+			name: "a request makes one order", breaks: another("orders", `{"order_id": "o2"}`),
+			code: unique, constraint: "orders_one_per_request", allowed: another("orders", `{"order_id": "o2", "user_id": "u2"}`),
+		},
+		{
+			name: "an order has an id", breaks: another("orders", `{"order_id": "", "client_request_id": "r2"}`),
+			code: check, constraint: "orders_order_id_check", allowed: second(""),
+		},
+		{
+			name: "an order has a user", breaks: second(`, "user_id": ""`),
+			code: check, constraint: "orders_user_id_check", allowed: second(`, "user_id": "u2"`),
+		},
+		{
+			name: "an order is not for nothing", breaks: second(`, "amount": 0`),
+			code: check, constraint: "orders_amount_positive", allowed: second(`, "amount": 1`),
+		},
+		{
+			name: "an order is not for less than nothing", breaks: second(`, "amount": -1`),
+			code: check, constraint: "orders_amount_positive", allowed: second(`, "amount": 1`),
+		},
+		{
+			name: "an amount stays exact as a double", breaks: second(`, "amount": 1000000000001`),
+			code: check, constraint: "orders_amount_positive", allowed: second(`, "amount": 1000000000000`),
+		},
+		{
+			name: "a currency is in upper case", breaks: second(`, "currency": "usd"`),
+			code: check, constraint: "orders_currency_iso", allowed: second(`, "currency": "USD"`),
+		},
+		{
+			name: "a currency has three letters", breaks: second(`, "currency": "USDT"`),
+			code: check, constraint: "orders_currency_iso", allowed: second(`, "currency": "USD"`),
+		},
+		orderTerm("amount", "999"),
+		orderTerm("currency", "'USD'"),
+		orderTerm("user_id", "'u2'"),
+		orderTerm("order_id", "'o2'"),
+		{
+			name: "an order with attempts stays", breaks: `DELETE FROM orders`,
+			code: foreign, constraint: "payment_attempts_order_id_fkey",
+			allowed: second("") + `; DELETE FROM orders WHERE order_id = 'o2'`,
+		},
+	}
+}
+
+func orderTerm(column, value string) promise {
+	return promise{
+		name: "an order's " + column + " never changes", breaks: `UPDATE orders SET ` + column + ` = ` + value,
+		code: violated, constraint: "orders_terms_fixed", allowed: `UPDATE orders SET ` + column + ` = ` + column + `, cancel_requested_at = now()`,
+	}
+}

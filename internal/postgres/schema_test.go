@@ -1,0 +1,136 @@
+package postgres_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/testdb"
+)
+
+// promise is one sentence of the schema: the statement that breaks it, who
+// refuses, and the nearest statement that is allowed, which proves that the
+// first one was refused for no other reason.
+type promise struct {
+	name       string
+	given      string
+	breaks     string
+	code       string
+	constraint string
+	allowed    string
+}
+
+// The SQLSTATEs of refusals.
+const (
+	violated = "23000" // by a trigger
+	foreign  = "23503"
+	unique   = "23505"
+	check    = "23514"
+)
+
+func TestSchemaKeepsItsPromises(t *testing.T) {
+	t.Parallel()
+	url := testdb.New(t)
+	for _, p := range promises() {
+		t.Run(strings.ReplaceAll(p.name, " ", "_"), func(t *testing.T) {
+			t.Parallel()
+			tx, err := connect(t, url).Begin(t.Context())
+			require.NoError(t, err)
+			run(t, tx, stage)
+			run(t, tx, p.given)
+
+			run(t, tx, "SAVEPOINT before")
+			_, err = tx.Exec(t.Context(), names.Replace(p.breaks))
+			var refused *pgconn.PgError
+			require.ErrorAs(t, err, &refused)
+			require.Equal(t, [2]string{p.code, p.constraint}, [2]string{refused.Code, refused.ConstraintName}, refused)
+
+			run(t, tx, "ROLLBACK TO before")
+			require.Positive(t, run(t, tx, p.allowed), "the twin touches no row")
+		})
+	}
+}
+
+// TestSchemaPromisesAreAllTried fails for a constraint that no promise speaks
+// of.
+func TestSchemaPromisesAreAllTried(t *testing.T) {
+	t.Parallel()
+	rows, err := connect(t, testdb.New(t)).Query(t.Context(), `
+		SELECT conname FROM pg_constraint JOIN pg_class c ON c.oid = conrelid
+		WHERE contype IN ('c', 'u', 'p') AND connamespace = 'public'::regnamespace AND relname !~ '^(goose|river)'
+		UNION SELECT c.relname FROM pg_index JOIN pg_class c ON c.oid = indexrelid
+		WHERE indisunique AND c.relnamespace = 'public'::regnamespace AND c.relname !~ '^(goose|river)'
+		UNION SELECT m[1] FROM pg_proc, regexp_matches(prosrc, 'CONSTRAINT = ''(\w+)''', 'g') m
+		WHERE pronamespace = 'public'::regnamespace
+		UNION SELECT tgname FROM pg_trigger WHERE tgfoid = 'append_only'::regproc`)
+	require.NoError(t, err)
+	there, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	tried := promises()
+	for _, constraint := range there {
+		require.True(t, slices.ContainsFunc(tried, func(p promise) bool { return p.constraint == constraint }), "no promise tries %s", constraint)
+	}
+}
+
+func promises() []promise {
+	return slices.Concat(orderPromises(), attemptPromises(), attemptMoves(), logPromises(), refundPromises(), eventPromises(), keyPromises())
+}
+
+// run executes statements and returns how many rows the last one touched.
+func run(t *testing.T, tx pgx.Tx, statements string) int64 {
+	t.Helper()
+	done, err := tx.Exec(t.Context(), names.Replace(statements))
+	require.NoError(t, err, statements)
+	return done.RowsAffected()
+}
+
+// another inserts a copy of a row of the stage with some columns changed.
+func another(table, changes string) string {
+	return fmt.Sprintf("INSERT INTO %[1]s SELECT n.* FROM %[1]s o, jsonb_populate_record(o, '%[2]s') n LIMIT 1", table, changes)
+}
+
+var names = strings.NewReplacer(
+	":a1", "00000000-0000-7000-8000-0000000000a1", ":a2", "00000000-0000-7000-8000-0000000000a2",
+	":f1", "00000000-0000-7000-8000-0000000000f1", ":f2", "00000000-0000-7000-8000-0000000000f2",
+	":e1", "00000000-0000-7000-8000-0000000000e1", ":e2", "00000000-0000-7000-8000-0000000000e2",
+	":m1", "00000000-0000-7000-8000-0000000000d1", ":m2", "00000000-0000-7000-8000-0000000000d2",
+)
+
+// stage is one row in every table: an order with a pending attempt, and what
+// belongs to it.
+//
+//nolint:dupword // it is SQL
+const stage = `
+INSERT INTO orders (order_id, user_id, client_request_id, request_hash, amount, currency, created_at, updated_at)
+	VALUES ('o1', 'u1', 'r1', '\x01', 1000, 'EUR', now(), now());
+INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, status, stage,
+	amount, currency, sealed_token, version, fence, next_check_at, created_at, updated_at)
+	VALUES ('o1', ':a1', 'u1', 'r1', '\x01', 'acc', 'pending', 'requested', 1000, 'EUR', '\x02', 3, 3, now(), now(), now());
+INSERT INTO attempt_references VALUES ('acc', ':a1', 'o1', ':a1');
+INSERT INTO attempt_transitions (order_id, attempt_id, version, from_stage, to_stage, cause, at)
+	VALUES ('o1', ':a1', 1, 'requested', 'requested', 'pay', now());
+INSERT INTO refunds (order_id, refund_id, attempt_id, user_id, client_request_id, request_hash, account, provider_refund_id,
+	status, amount, currency, version, fence, next_check_at, created_at, updated_at)
+	VALUES ('o1', ':f1', ':a1', 'u1', 'r1', '\x01', 'acc', 're_1', 'pending', 500, 'EUR', 3, 3, now(), now(), now());
+INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, verdict, headers, received_at)
+	VALUES (':e1', 'acc', 'evt_1', false, 'paid', 'succeeded', '\x01', '{}', '{}', 'applied', '{}', now());
+INSERT INTO idempotency_keys (user_id, endpoint, key, request_hash, lease_until, created_at, expires_at)
+	VALUES ('u1', 'POST /pay', 'key-00000001', '\x01', now(), now(), now());
+INSERT INTO key_quotas VALUES ('u1', now(), 1);
+INSERT INTO discrepancies (discrepancy_id, kind, order_id, attempt_id, account, provider_event_id, text, opened_at)
+	VALUES (':m1', 'disputed', 'o1', ':a1', 'acc', 'evt_1', 'x', now());
+INSERT INTO outbox (message_id, order_id, attempt_id, type, version, payload, created_at)
+	VALUES (':m1', 'o1', ':a1', 'payment_attempt.failed', 2, '{}', now())`
+
+// What makes the stage's attempt and refund final.
+const (
+	failed          = `UPDATE payment_attempts SET status = 'failed', stage = 'final', finalized_at = now(), sealed_token = NULL, next_check_at = NULL`
+	succeeded       = `UPDATE payment_attempts SET status = 'succeeded', stage = 'final', finalized_at = now(), sealed_token = NULL, amount_captured = 1000, next_check_at = NULL`
+	refundFailed    = `UPDATE refunds SET status = 'failed', finalized_at = now(), next_check_at = NULL`
+	refundSucceeded = `UPDATE refunds SET status = 'succeeded', finalized_at = now(), next_check_at = NULL`
+)

@@ -1,0 +1,121 @@
+package postgres_test
+
+import (
+	"context"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/devpg"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/testdb"
+)
+
+// patience is how long a caller may be left without an answer.
+const patience = 2 * time.Second
+
+func TestALostServerIsAnAnswerAndComesBack(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(t *testing.T, srv *devpg.Server){
+		"stopped": func(t *testing.T, srv *devpg.Server) { t.Helper(); require.NoError(t, srv.Stop()) },
+		"killed": func(t *testing.T, srv *devpg.Server) {
+			t.Helper()
+			require.NoError(t, syscall.Kill(srv.Pid(), syscall.SIGKILL))
+			<-srv.Done()
+			require.Error(t, srv.Stop())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			srv := testdb.Private(t)
+			store := open(t, srv.DSN("postgres"))
+			placed(t, store, "o1")
+
+			err := store.InTx(t.Context(), func(ctx context.Context, tx payment.Tx) error {
+				require.NoError(t, tx.OrderCancel(ctx, "o1"))
+				end(t, srv)
+				_, err := tx.OrderRead(ctx, "o1")
+				return err
+			})
+			require.ErrorIs(t, err, payment.ErrUnavailable)
+			for range 3 {
+				unavailable(t, func() error { return read(t, store) })
+				unavailable(t, func() error { return write(t, store) })
+				unavailable(t, func() error { return store.Ping(t.Context()) })
+			}
+
+			again, err := devpg.Start(t.Context(), devpg.Config{Dir: srv.Dir()})
+			require.NoError(t, err)
+			t.Cleanup(func() { _ = again.Stop() })
+			require.Eventually(t, func() bool { return read(t, store) == nil && write(t, store) == nil }, soon, 10*time.Millisecond)
+		})
+	}
+}
+
+func TestAnEndedSessionIsAnAnswer(t *testing.T) {
+	t.Parallel()
+	url := testdb.New(t)
+	store, admin := open(t, url), connect(t, url)
+	placed(t, store, "o1")
+	err := store.InTx(t.Context(), func(ctx context.Context, tx payment.Tx) error {
+		require.NoError(t, tx.OrderCancel(ctx, "o1"))
+		require.True(t, one[bool](t, admin, `SELECT bool_or(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity
+			WHERE datname = current_database() AND pid <> pg_backend_pid()`))
+		return nil
+	})
+	require.ErrorIs(t, err, payment.ErrUnavailable)
+	require.Eventually(t, func() bool { return read(t, store) == nil }, soon, time.Millisecond)
+	o, err := store.Order(t.Context(), "o1")
+	require.NoError(t, err)
+	require.Nil(t, o.CancelRequestedAt)
+}
+
+func TestAnExhaustedPoolIsAnAnswer(t *testing.T) {
+	t.Parallel()
+	store := open(t, testdb.New(t))
+	placed(t, store, "o1")
+	for range store.Pool().Config().MaxConns {
+		conn, err := store.Pool().Acquire(t.Context())
+		require.NoError(t, err)
+		defer conn.Release()
+	}
+	unavailable(t, func() error { return read(t, store) })
+	unavailable(t, func() error { return write(t, store) })
+}
+
+func TestNoServerAtAllIsAnAnswer(t *testing.T) {
+	t.Parallel()
+	store := open(t, "postgres:///paylatch?host="+t.TempDir())
+	unavailable(t, func() error { return read(t, store) })
+	unavailable(t, func() error { return write(t, store) })
+}
+
+func TestAnAddressThatIsNone(t *testing.T) {
+	t.Parallel()
+	_, err := postgres.Open(t.Context(), "postgres://%")
+	require.ErrorContains(t, err, "address")
+}
+
+func read(t *testing.T, store *postgres.Store) error {
+	t.Helper()
+	_, err := store.Order(t.Context(), "o1")
+	return err
+}
+
+func write(t *testing.T, store *postgres.Store) error {
+	t.Helper()
+	return store.InTx(t.Context(), func(ctx context.Context, tx payment.Tx) error {
+		_, err := tx.OrderLock(ctx, "o1")
+		return err
+	})
+}
+
+func unavailable(t *testing.T, do func() error) {
+	t.Helper()
+	begun := time.Now()
+	require.ErrorIs(t, do(), payment.ErrUnavailable)
+	require.Less(t, time.Since(begun), patience)
+}

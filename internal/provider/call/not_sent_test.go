@@ -1,0 +1,156 @@
+package call_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+func TestNotSentWhenNoConnectionStands(t *testing.T) {
+	t.Parallel()
+	closed := httptest.NewServer(http.NotFoundHandler())
+	closed.Close()
+	untrusted := httptest.NewTLSServer(http.NotFoundHandler())
+	untrusted.Config.ErrorLog = nil
+	t.Cleanup(untrusted.Close)
+	nowhere := func(tr *http.Transport) {
+		tr.DialContext = func(context.Context, string, string) (net.Conn, error) {
+			return nil, &net.DNSError{Err: "no such host", Name: "provider.invalid", IsNotFound: true}
+		}
+	}
+	for name, c := range map[string]struct {
+		url    string
+		client *http.Client
+	}{
+		"connection refused": {closed.URL, client(t)},
+		"no such host":       {"http://provider.invalid", client(t, nowhere)},
+		"TLS":                {untrusted.URL, client(t)},
+		"address":            {"http://bad host", client(t)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := call.Do(t.Context(), c.client, post(c.url))
+			require.ErrorIs(t, err, payment.ErrNotSent)
+		})
+	}
+}
+
+func TestNotSentWhenTheTimeEndsWhileDialling(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	hanging := client(t, func(tr *http.Transport) {
+		tr.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			cancel()
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+	})
+	_, err := call.Do(ctx, hanging, post("http://provider.invalid"))
+	require.ErrorIs(t, err, payment.ErrNotSent)
+}
+
+// A process that is frozen between the licence and the first byte sends nothing,
+// not even the request line.
+func TestNothingGoesOutPastTheLease(t *testing.T) {
+	t.Parallel()
+	got := make(chan []byte, 1)
+	url := wire(t, func(c net.Conn) {
+		_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
+		raw, _ := io.ReadAll(c)
+		got <- raw
+	})
+	clock := newClock()
+	r := post(url)
+	r.Licence = clock.licence()
+	_, err := call.Do(t.Context(), client(t, dialled(func() { clock.expire() })), r)
+	require.ErrorIs(t, err, payment.ErrNotSent)
+	require.ErrorIs(t, err, payment.ErrLicenceEnded)
+	require.Empty(t, <-got)
+}
+
+func TestALicenceIsAskedOnceAndNotInTheMiddle(t *testing.T) {
+	t.Parallel()
+	long := bytes.Repeat([]byte("x"), 1<<20)
+	url, _ := server(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if !bytes.Equal(body, long) {
+			w.WriteHeader(http.StatusBadRequest)
+		}
+	})
+	clock := newClock()
+	asked := 0
+	licence := payment.NewLicence(clock.start, lease, func() time.Time {
+		asked++
+		defer clock.expire()
+		return clock.now()
+	})
+	r := post(url)
+	r.Licence, r.Body = &licence, long
+	a, err := call.Do(t.Context(), client(t), r)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, a.Status)
+	require.Equal(t, 1, asked)
+}
+
+// A command without a body is whole with its headers.
+func TestACommandWithoutABodyIsGated(t *testing.T) {
+	t.Parallel()
+	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete} {
+		url, hits := server(t, func(http.ResponseWriter, *http.Request) {})
+		clock := newClock()
+		r := post(url)
+		r.Method, r.Body, r.Licence = method, nil, clock.licence()
+		_, err := call.Do(t.Context(), client(t), r)
+		require.NoError(t, err)
+		_, err = call.Do(t.Context(), client(t, dialled(func() { clock.expire() })), r)
+		require.ErrorIs(t, err, payment.ErrNotSent)
+		require.EqualValues(t, 1, hits.Load(), method)
+	}
+}
+
+// Of a connection that many requests share, only the one without a licence is
+// held back.
+func TestHTTP2SendsNothingPastTheLeaseAndLeavesTheOthersAlone(t *testing.T) {
+	t.Parallel()
+	arrived, answer := make(chan struct{}), make(chan struct{})
+	var hits atomic.Int32
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		hits.Add(1)
+		arrived <- struct{}{}
+		<-answer
+		_, _ = io.WriteString(w, r.Proto)
+	}))
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	first := make(chan string, 1)
+	go func() {
+		a, err := call.Do(t.Context(), s.Client(), post(s.URL))
+		first <- fmt.Sprint(string(a.Body), err)
+	}()
+	<-arrived
+	clock := newClock()
+	clock.expire()
+	for range 50 {
+		r := post(s.URL)
+		r.Licence = clock.licence()
+		_, err := call.Do(t.Context(), s.Client(), r)
+		require.ErrorIs(t, err, payment.ErrNotSent)
+		require.ErrorIs(t, err, payment.ErrLicenceEnded)
+	}
+	close(answer)
+	require.Equal(t, "HTTP/2.0<nil>", <-first)
+	require.EqualValues(t, 1, hits.Load())
+}

@@ -1,0 +1,166 @@
+package providertest
+
+import (
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+func success(r *rig) {
+	o := r.charged(charge(r.Tokens.Success))
+	require.Equal(r, fsm.NewsSucceeded, o.News)
+	require.Equal(r, euro(price), *o.Money)
+	require.Nil(r, o.Failure)
+	require.False(r, o.Refused)
+	require.Empty(r, o.NextActionURL)
+}
+
+// A decline is an answer. Where it is soft it names the payment that is then to
+// be cancelled.
+func decline(r *rig) {
+	o, err := r.Charge(r.Context(), charge(r.Tokens.Decline))
+	require.NoError(r, err)
+	require.Equal(r, r.Declined, o.News)
+	require.Equal(r, "card_declined", o.Failure.Code)
+	require.Equal(r, payment.NewFailure("card_declined", "").Message, o.Failure.Message)
+	require.NotEmpty(r, o.Failure.ProviderCode)
+	if r.Declined != fsm.NewsSoftFailed {
+		return
+	}
+	require.NotEmpty(r, o.ProviderPaymentID)
+	over, err := r.Cancel(r.Context(), cancelOf(o.ProviderPaymentID))
+	require.NoError(r, err)
+	require.Equal(r, fsm.NewsFailed, over.News)
+}
+
+// invalid is what the provider does not even try.
+func invalid(r *rig) {
+	o, err := r.Charge(r.Context(), charge(r.Tokens.None))
+	require.NoError(r, err)
+	require.Equal(r, fsm.NewsFailed, o.News)
+	require.True(r, o.Refused)
+	require.Equal(r, "provider_rejected", o.Failure.Code)
+	require.NotEmpty(r, o.Failure.ProviderCode)
+}
+
+func redirect(r *rig) {
+	o := r.charged(charge(r.Tokens.Redirect))
+	require.Equal(r, fsm.NewsActionRequired, o.News)
+	to, err := url.Parse(o.NextActionURL)
+	require.NoError(r, err)
+	require.NotEmpty(r, to.Host)
+}
+
+// The provider hears the attempt's id, by which its webhooks name it, and the
+// idempotency key as it was given.
+func names(r *rig) {
+	c := charge(r.Tokens.Success)
+	r.charged(c)
+	sent := r.requests()[len(r.requests())-1]
+	require.Equal(r, c.IdempotencyKey, r.Key(sent))
+	require.Contains(r, string(sent.Body)+sent.Query+sent.Path, c.Attempt.String())
+	require.NotContains(r, sent.Query+sent.Path, c.Token, "addresses are written into logs")
+}
+
+func lookup(r *rig) {
+	c := charge(r.Tokens.Success)
+	made := r.charged(c)
+	now, err := r.Lookup(r.Context(), made.ProviderPaymentID)
+	require.NoError(r, err)
+	require.Equal(r, made, now)
+	if !r.can.Find {
+		return
+	}
+	found, err := r.Find(r.Context(), c.Attempt)
+	require.NoError(r, err)
+	require.Equal(r, made, found)
+}
+
+// nobody asks for what was never made.
+func nobody(r *rig) {
+	made := r.charged(charge(r.Tokens.Success))
+	for _, q := range r.questions(r.NoPayment)[:1] {
+		require.ErrorIs(r, q.do(r.Context()), payment.ErrNoSuchPayment, q.name)
+	}
+	for _, q := range r.questions(made.ProviderPaymentID)[1:] {
+		require.ErrorIs(r, q.do(r.Context()), payment.ErrNoSuchPayment, q.name)
+	}
+	for _, c := range r.commands(r.NoPayment, licence())[1:] {
+		if c.name != "refund" {
+			require.ErrorIs(r, c.do(r.Context()), payment.ErrNoSuchPayment, c.name)
+		}
+	}
+}
+
+// An id goes into an address; it must not lead to another.
+func paths(r *rig) {
+	_, err := r.Lookup(r.Context(), "../x?y=z#")
+	require.Error(r, err)
+	if r.can.LookupRefund {
+		_, err = r.LookupRefund(r.Context(), payment.RefundRef{ProviderRefundID: "../x?y=z#"})
+		require.Error(r, err)
+	}
+	for _, sent := range r.requests() {
+		require.NotContains(r, sent.Path+"/", "/../")
+		require.NotContains(r, sent.Query, "y=z")
+	}
+}
+
+func atOnce(r *rig) {
+	var all sync.WaitGroup
+	made := make(chan string, 16)
+	for range cap(made) {
+		all.Go(func() {
+			if o, err := r.Charge(r.Context(), charge(r.Tokens.Success)); err == nil {
+				made <- o.ProviderPaymentID
+			}
+		})
+	}
+	all.Wait()
+	close(made)
+	different := map[string]bool{}
+	for id := range made {
+		different[id] = true
+	}
+	require.Len(r, different, cap(made))
+}
+
+// What the provider says it took is passed on, whatever it was asked for.
+func otherAmount(r *rig) {
+	id := r.charged(charge(r.Tokens.Success)).ProviderPaymentID
+	r.falsifies(strings.NewReplacer("1999", "2001", "19.99", "20.01"))
+	o, err := r.Lookup(r.Context(), id)
+	require.NoError(r, err)
+	require.Equal(r, euro(2001), *o.Money)
+	require.Equal(r, fsm.NewsSucceeded, o.News)
+	r.falsifies(strings.NewReplacer("EUR", "USD", "eur", "usd"))
+	o, err = r.Lookup(r.Context(), id)
+	require.NoError(r, err)
+	require.Equal(r, payment.Money{Minor: price, Currency: "USD"}, *o.Money)
+}
+
+// sameKey sends a charge again as a runner does that takes over.
+func sameKey(r *rig) {
+	if r.can.KeyLife == 0 {
+		return
+	}
+	c := charge(r.Tokens.Success)
+	first := r.charged(c)
+	require.Equal(r, first, r.charged(c))
+	sent := r.requests()
+	require.Len(r, sent, 2)
+	require.Equal(r, r.Key(sent[0]), r.Key(sent[1]))
+	require.Equal(r, sent[0].Body, sent[1].Body, "providers refuse a key that comes with another body")
+
+	c.Money = euro(price + 1)
+	if o, err := r.Charge(r.Context(), c); err != nil {
+		r.unknown(err, "the key is another payment's")
+	} else {
+		require.Equal(r, first, o)
+	}
+}

@@ -1,0 +1,158 @@
+package providertest
+
+import (
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+func manualCapture(r *rig) {
+	if !r.can.Capture {
+		return
+	}
+	o := r.held()
+	require.Equal(r, fsm.NewsAuthorized, o.News)
+	require.Equal(r, euro(price), *o.Money)
+	c := captureOf(o.ProviderPaymentID, price)
+	for range 2 {
+		taken, err := r.Capture(r.Context(), c)
+		require.NoError(r, err)
+		require.Equal(r, fsm.NewsSucceeded, taken.News)
+		require.Equal(r, euro(price), *taken.Money)
+		require.False(r, taken.Refused)
+	}
+	sent := r.requests()
+	require.Equal(r, c.IdempotencyKey, r.Key(sent[len(sent)-1]))
+}
+
+func partialCapture(r *rig) {
+	if !r.can.PartialCapture {
+		return
+	}
+	o := r.held()
+	taken, err := r.Capture(r.Context(), captureOf(o.ProviderPaymentID, 500))
+	require.NoError(r, err)
+	require.Equal(r, fsm.NewsSucceeded, taken.News)
+	require.Equal(r, euro(500), *taken.Money)
+	now, err := r.Lookup(r.Context(), o.ProviderPaymentID)
+	require.NoError(r, err)
+	require.Equal(r, euro(500), *now.Money)
+}
+
+func captureRefused(r *rig) {
+	if !r.can.Capture {
+		return
+	}
+	o := r.held()
+	refused, err := r.Capture(r.Context(), captureOf(o.ProviderPaymentID, price+1))
+	require.NoError(r, err)
+	require.True(r, refused.Refused)
+	require.Equal(r, fsm.NewsAuthorized, refused.News)
+	if !r.can.Cancel {
+		return
+	}
+	_, err = r.Cancel(r.Context(), cancelOf(o.ProviderPaymentID))
+	require.NoError(r, err)
+	refused, err = r.Capture(r.Context(), captureOf(o.ProviderPaymentID, price))
+	require.NoError(r, err)
+	require.True(r, refused.Refused)
+	require.Equal(r, fsm.NewsFailed, refused.News)
+}
+
+func cancel(r *rig) {
+	if !r.can.Cancel {
+		return
+	}
+	ids := []string{r.charged(charge(r.Tokens.Redirect)).ProviderPaymentID}
+	if r.can.Capture {
+		ids = append(ids, r.held().ProviderPaymentID)
+	}
+	for _, id := range ids {
+		c := cancelOf(id)
+		for range 2 {
+			over, err := r.Cancel(r.Context(), c)
+			require.NoError(r, err)
+			require.Equal(r, fsm.NewsFailed, over.News)
+			require.Equal(r, "canceled", over.Failure.Code)
+			require.False(r, over.Refused)
+		}
+		sent := r.requests()
+		require.Equal(r, c.IdempotencyKey, r.Key(sent[len(sent)-1]))
+		now, err := r.Lookup(r.Context(), id)
+		require.NoError(r, err)
+		require.Equal(r, fsm.NewsFailed, now.News)
+	}
+}
+
+func cancelRefused(r *rig) {
+	if !r.can.Cancel {
+		return
+	}
+	paid := r.charged(charge(r.Tokens.Success))
+	refused, err := r.Cancel(r.Context(), cancelOf(paid.ProviderPaymentID))
+	require.NoError(r, err)
+	require.True(r, refused.Refused)
+	require.Equal(r, fsm.NewsSucceeded, refused.News)
+	require.Equal(r, euro(price), *refused.Money)
+}
+
+func refund(r *rig) {
+	if !r.can.Refund {
+		return
+	}
+	paid := r.charged(charge(r.Tokens.Success))
+	var back []payment.RefundCall
+	var made []payment.RefundOutcome
+	for _, minor := range parts(r.can) {
+		c := refundOf(paid.ProviderPaymentID, minor)
+		o, err := r.Refund(r.Context(), c)
+		require.NoError(r, err)
+		require.Contains(r, []fsm.News{fsm.NewsSucceeded, fsm.NewsProcessing}, o.News)
+		require.NotEmpty(r, o.ProviderRefundID)
+		require.Equal(r, euro(minor), *o.Money)
+		back, made = append(back, c), append(made, o)
+	}
+	again, err := r.Refund(r.Context(), back[0])
+	require.NoError(r, err)
+	require.Equal(r, made[0], again)
+	if !r.can.LookupRefund {
+		return
+	}
+	for i, c := range back {
+		for _, ref := range []payment.RefundRef{
+			{Refund: c.Refund, ProviderPaymentID: c.ProviderPaymentID},
+			{Refund: c.Refund, ProviderPaymentID: c.ProviderPaymentID, ProviderRefundID: made[i].ProviderRefundID},
+		} {
+			found, err := r.LookupRefund(r.Context(), ref)
+			require.NoError(r, err)
+			require.Equal(r, made[i], found)
+		}
+	}
+}
+
+// parts are refunds that add up to the price.
+func parts(can payment.Capabilities) []int64 {
+	if !can.PartialRefund {
+		return []int64{price}
+	}
+	return []int64{700, 500, 300, price - 1500}
+}
+
+func refundRefused(r *rig) {
+	if !r.can.Refund {
+		return
+	}
+	paid := r.charged(charge(r.Tokens.Success))
+	o, err := r.Refund(r.Context(), refundOf(paid.ProviderPaymentID, price+1))
+	require.NoError(r, err)
+	require.Equal(r, fsm.NewsFailed, o.News)
+	require.Equal(r, "provider_rejected", o.Failure.Code)
+	require.NotEmpty(r, o.Failure.Message)
+	require.Empty(r, o.ProviderRefundID)
+	if r.can.LookupRefund {
+		_, err = r.LookupRefund(r.Context(), payment.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: paid.ProviderPaymentID})
+		require.ErrorIs(r, err, payment.ErrNoSuchPayment)
+	}
+}

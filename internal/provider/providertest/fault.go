@@ -1,0 +1,173 @@
+package providertest
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// lostAnswer is the worst that happens: the money was taken, and nobody heard.
+// The same call again finds the payment.
+func lostAnswer(r *rig) {
+	c := charge(r.Tokens.Success)
+	r.loses()
+	_, err := r.Charge(r.Context(), c)
+	r.unknown(err, "lost")
+	r.mends()
+	var first payment.Outcome
+	if r.can.Find {
+		first, err = r.Find(r.Context(), c.Attempt)
+		require.NoError(r, err)
+	}
+	if r.can.KeyLife == 0 {
+		return
+	}
+	again := r.charged(c)
+	if r.can.Find {
+		require.Equal(r, first, again)
+	}
+	require.Equal(r, euro(price), *again.Money)
+}
+
+func slowAnswer(r *rig) {
+	arrived, goOn := make(chan struct{}), make(chan struct{})
+	r.breaks(func(w http.ResponseWriter, req *http.Request, fake http.Handler) {
+		close(arrived)
+		<-goOn
+		fake.ServeHTTP(w, req)
+	})
+	done := make(chan error, 1)
+	go func() {
+		_, err := r.Charge(r.Context(), charge(r.Tokens.Success))
+		done <- err
+	}()
+	<-arrived
+	close(goOn)
+	require.NoError(r, <-done)
+}
+
+// Nobody listens: nothing was sent. A question that was not asked, though, is
+// one without an answer.
+func noConnection(r *rig) {
+	r.server.Close()
+	for _, c := range r.commands(r.NoPayment, licence()) {
+		require.ErrorIs(r, c.do(r.Context()), payment.ErrNotSent, c.name)
+	}
+	for _, q := range r.questions(r.NoPayment) {
+		r.unknown(q.do(r.Context()), q.name)
+	}
+}
+
+func noLicence(r *rig) {
+	id := r.held().ProviderPaymentID
+	before := len(r.requests())
+	for _, l := range []payment.Licence{ended(), {}} {
+		for _, c := range r.commands(id, l) {
+			err := c.do(r.Context())
+			require.ErrorIs(r, err, payment.ErrNotSent, c.name)
+			require.ErrorIs(r, err, payment.ErrLicenceEnded, c.name)
+		}
+	}
+	require.Len(r, r.requests(), before)
+}
+
+func timeOut(r *rig) {
+	id := r.held().ProviderPaymentID
+	for _, c := range append(r.commands(id, licence()), r.questions(id)...) {
+		ctx, cancel := context.WithTimeout(r.Context(), patience)
+		r.breaks(func(_ http.ResponseWriter, req *http.Request, _ http.Handler) {
+			cancel()
+			<-req.Context().Done()
+		})
+		r.unknown(c.do(ctx), c.name)
+		require.ErrorIs(r, ctx.Err(), context.Canceled, c.name)
+	}
+}
+
+func cutLine(r *rig) {
+	id := r.held().ProviderPaymentID
+	r.loses()
+	for _, c := range r.commands(id, licence()) {
+		before := len(r.requests())
+		r.unknown(c.do(r.Context()), c.name)
+		require.Len(r, r.requests(), before+1, "%s: whether it is sent again is not the adapter's to decide", c.name)
+	}
+	for _, q := range r.questions(id) {
+		r.unknown(q.do(r.Context()), q.name)
+	}
+}
+
+// later are answers that say nothing of the payment, only of the moment.
+func later(r *rig) {
+	id := r.held().ProviderPaymentID
+	all := append(r.commands(id, licence()), r.questions(id)...)
+	for _, status := range []int{408, 429, 500, 502, 503, 504, 520} {
+		for _, body := range []string{"", "later", `{"error":{"code":"x","type":"api_error","message":"x"}}`} {
+			r.answers(status, body)
+			for _, c := range all {
+				r.unknown(c.do(r.Context()), c.name)
+			}
+		}
+	}
+}
+
+// garbled are answers that nobody can understand, or of somebody in between: not
+// a success, not a failure, and never "there is no such payment".
+func garbled(r *rig) {
+	id := r.held().ProviderPaymentID
+	all := append(r.commands(id, licence()), r.questions(id)...)
+	for _, a := range []struct {
+		status int
+		body   string
+	}{
+		{200, ""},
+		{200, "<html>It works!</html>"},
+		{200, `{"id":"x_1","status":"succ`},
+		{200, "null"},
+		{200, "[]"},
+		{200, "{}"},
+		{200, `"x_1"`},
+		{200, `{"id":1}`},
+		{200, `{"data":null,"items":null}`},
+		{201, "{}"},
+		{202, ""},
+		{204, ""},
+		{400, "<html>Bad Request</html>"},
+		{403, "<html>Forbidden</html>"},
+		{403, `{"message":"Forbidden"}`},
+		{404, "404 page not found"},
+		{404, "{}"},
+		{400, `{"error":null}`},
+		{400, `{"error":"x"}`},
+		{407, ""},
+	} {
+		r.answers(a.status, a.body)
+		for _, c := range all {
+			r.unknown(c.do(r.Context()), c.name+": "+a.body)
+		}
+	}
+}
+
+// elsewhere is an address that nobody configured: it is not shown the key, and
+// what it says is no answer.
+func elsewhere(r *rig) {
+	visits := make(chan string, 100)
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		visits <- req.Method
+		_, _ = io.WriteString(w, "{}")
+	}))
+	r.Cleanup(other.Close)
+	id := r.held().ProviderPaymentID
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		r.redirects(status, other.URL)
+		for _, c := range append(r.commands(id, licence()), r.questions(id)...) {
+			r.unknown(c.do(r.Context()), c.name)
+		}
+	}
+	require.Empty(r, visits)
+}

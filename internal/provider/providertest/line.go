@@ -1,0 +1,97 @@
+package providertest
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+)
+
+// Request is one that reached the provider's address.
+type Request struct {
+	Method, Path, Query string
+	Header              http.Header
+	Body                []byte
+}
+
+// line is what stands between an adapter and the fake.
+type line struct {
+	fake http.Handler
+
+	mu   sync.Mutex
+	seen []Request
+	// fault is what happens to requests; nil: they go through.
+	fault func(w http.ResponseWriter, r *http.Request, fake http.Handler)
+}
+
+// ServeHTTP implements http.Handler.
+func (l *line) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	l.mu.Lock()
+	l.seen = append(l.seen, Request{r.Method, r.URL.EscapedPath(), r.URL.RawQuery, r.Header.Clone(), body})
+	fault := l.fault
+	l.mu.Unlock()
+	if fault == nil {
+		l.fake.ServeHTTP(w, r)
+		return
+	}
+	fault(w, r, l.fake)
+}
+
+func (l *line) breaks(fault func(http.ResponseWriter, *http.Request, http.Handler)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.fault = fault
+}
+
+func (l *line) mends() { l.breaks(nil) }
+
+func (l *line) requests() []Request {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.seen)
+}
+
+// answers lets every request be answered so, without the fake hearing of it.
+func (l *line) answers(status int, body string) {
+	l.breaks(func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	})
+}
+
+// loses lets the fake do what it is asked for and drops its answer.
+func (l *line) loses() {
+	l.breaks(func(_ http.ResponseWriter, r *http.Request, fake http.Handler) {
+		fake.ServeHTTP(httptest.NewRecorder(), r)
+		panic(http.ErrAbortHandler)
+	})
+}
+
+// redirects sends every answer of the fake as the page of a redirect.
+func (l *line) redirects(status int, to string) {
+	l.breaks(func(w http.ResponseWriter, r *http.Request, fake http.Handler) {
+		heard := httptest.NewRecorder()
+		fake.ServeHTTP(heard, r)
+		w.Header().Set("Location", to)
+		w.WriteHeader(status)
+		_, _ = w.Write(heard.Body.Bytes())
+	})
+}
+
+// falsifies changes words of the fake's answers.
+func (l *line) falsifies(words interface{ Replace(string) string }) {
+	l.breaks(func(w http.ResponseWriter, r *http.Request, fake http.Handler) {
+		heard := httptest.NewRecorder()
+		fake.ServeHTTP(heard, r)
+		w.Header().Set("Content-Type", heard.Header().Get("Content-Type"))
+		w.WriteHeader(heard.Code)
+		_, _ = io.WriteString(w, words.Replace(heard.Body.String()))
+	})
+}

@@ -1,0 +1,180 @@
+package providertest
+
+import (
+	"context"
+	"encoding/hex"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// patience bounds what must happen and does not; nothing takes that long.
+const patience = 20 * time.Second
+
+// rig is one test: an adapter, and the line to its fake.
+type rig struct {
+	*testing.T
+	payment.Provider
+	*line
+	Suite
+
+	server *httptest.Server
+	can    payment.Capabilities
+}
+
+func newRig(t *testing.T, s Suite) *rig {
+	t.Helper()
+	l := &line{fake: s.Fake(t)}
+	server := httptest.NewServer(l)
+	// A client that follows redirects: the adapter must not.
+	client := &http.Client{Transport: &http.Transport{}}
+	t.Cleanup(func() {
+		client.CloseIdleConnections()
+		server.Close()
+	})
+	p := s.New(t, server.URL, client)
+	return &rig{T: t, Provider: p, line: l, Suite: s, server: server, can: p.Capabilities()}
+}
+
+// The tests' clock stands still.
+func now() time.Time { return time.Time{} }
+
+func licence() payment.Licence { return payment.NewLicence(now(), time.Hour, now) }
+
+func ended() payment.Licence { return payment.NewLicence(now(), 0, now) }
+
+func euro(minor int64) payment.Money { return payment.Money{Minor: minor, Currency: "EUR"} }
+
+// price is of digits that an answer has nowhere else.
+const price = 1999
+
+func charge(token string) payment.Charge {
+	id := payment.AttemptID(uuid.New())
+	return payment.Charge{
+		Attempt: id, Order: "A-1", Money: euro(price), Capture: payment.CaptureAutomatic, Token: token,
+		ReturnURL: "https://shop.example/back", IdempotencyKey: key(uuid.UUID(id), "pay"), Licence: licence(),
+	}
+}
+
+// key has the form and the length of the real ones.
+func key(id uuid.UUID, verb string) string { return hex.EncodeToString(id[:]) + "-" + verb }
+
+func (r *rig) charged(c payment.Charge) payment.Outcome {
+	r.Helper()
+	o, err := r.Charge(r.Context(), c)
+	require.NoError(r, err)
+	require.NotEmpty(r, o.ProviderPaymentID)
+	return o
+}
+
+// held is a payment that waits for its capture, or where there are none a paid
+// one.
+func (r *rig) held() payment.Outcome {
+	r.Helper()
+	c := charge(r.Tokens.Success)
+	if r.can.Capture {
+		c.Capture = payment.CaptureManual
+	}
+	return r.charged(c)
+}
+
+func captureOf(id string, minor int64) payment.Capture {
+	return payment.Capture{
+		Attempt: payment.AttemptID(uuid.New()), ProviderPaymentID: id, Money: euro(minor),
+		IdempotencyKey: key(uuid.New(), "capture-0"), Licence: licence(),
+	}
+}
+
+func cancelOf(id string) payment.Cancel {
+	return payment.Cancel{
+		Attempt: payment.AttemptID(uuid.New()), ProviderPaymentID: id,
+		IdempotencyKey: key(uuid.New(), "cancel-0"), Licence: licence(),
+	}
+}
+
+func refundOf(id string, minor int64) payment.RefundCall {
+	refund := uuid.New()
+	return payment.RefundCall{
+		Refund: payment.RefundID(refund), Attempt: payment.AttemptID(uuid.New()), ProviderPaymentID: id, Money: euro(minor),
+		Reason: "The customer sent it back.", IdempotencyKey: key(refund, "refund"), Licence: licence(),
+	}
+}
+
+// call is one of the port's calls.
+type call struct {
+	name string
+	do   func(ctx context.Context) error
+}
+
+// commands are those that move money, each with this licence.
+func (r *rig) commands(id string, l payment.Licence) []call {
+	all := []call{{"charge", func(ctx context.Context) error {
+		c := charge(r.Tokens.Success)
+		c.Licence = l
+		_, err := r.Charge(ctx, c)
+		return err
+	}}}
+	if r.can.Capture {
+		all = append(all, call{"capture", func(ctx context.Context) error {
+			c := captureOf(id, price)
+			c.Licence = l
+			_, err := r.Capture(ctx, c)
+			return err
+		}})
+	}
+	if r.can.Cancel {
+		all = append(all, call{"cancel", func(ctx context.Context) error {
+			c := cancelOf(id)
+			c.Licence = l
+			_, err := r.Cancel(ctx, c)
+			return err
+		}})
+	}
+	if r.can.Refund {
+		all = append(all, call{"refund", func(ctx context.Context) error {
+			c := refundOf(id, price)
+			c.Licence = l
+			_, err := r.Refund(ctx, c)
+			return err
+		}})
+	}
+	return all
+}
+
+// questions are the calls that move nothing.
+func (r *rig) questions(id string) []call {
+	all := []call{{"lookup", func(ctx context.Context) error {
+		_, err := r.Lookup(ctx, id)
+		return err
+	}}}
+	if r.can.Find {
+		all = append(all, call{"find", func(ctx context.Context) error {
+			_, err := r.Find(ctx, payment.AttemptID(uuid.New()))
+			return err
+		}})
+	}
+	if r.can.LookupRefund {
+		all = append(all, call{"lookup refund", func(ctx context.Context) error {
+			_, err := r.LookupRefund(ctx, payment.RefundRef{ProviderRefundID: r.NoRefund, ProviderPaymentID: id})
+			return err
+		}}, call{"find refund", func(ctx context.Context) error {
+			_, err := r.LookupRefund(ctx, payment.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: id})
+			return err
+		}})
+	}
+	return all
+}
+
+// unknown asserts that nobody could take the error for an answer.
+func (r *rig) unknown(err error, name string) {
+	r.Helper()
+	require.Error(r, err, name)
+	require.NotErrorIs(r, err, payment.ErrNotSent, name)
+	require.NotErrorIs(r, err, payment.ErrNoSuchPayment, name)
+}

@@ -1,0 +1,80 @@
+// Package providertest is what every adapter of a provider has to pass.
+//
+// The adapter brings a fake of its provider, which answers as the documentation
+// says. Between the two stands a line of this package that can fail as networks
+// do, so a fake need not: what is late, cut, garbled or redirected is the same
+// for all.
+package providertest
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// Suite is an adapter and the fake that it is tested against.
+type Suite struct {
+	// New returns the adapter of an account whose API is at base.
+	New func(t *testing.T, base string, client *http.Client) payment.Provider
+	// Fake returns a provider that nobody else uses.
+	Fake func(t *testing.T) http.Handler
+	// Tokens are those by which the fake does as they say.
+	Tokens Tokens
+	// Declined is the news of a declined payment: soft_failed where the same
+	// payment could still succeed at the provider.
+	Declined fsm.News
+	// NoPayment and NoRefund have the form of the provider's ids and are none.
+	NoPayment, NoRefund string
+	// Key finds the idempotency key of a request; nil: in Idempotency-Key.
+	Key func(r Request) string
+}
+
+// Tokens are payment methods. Redirect asks the customer to confirm elsewhere,
+// None is one that there isn't.
+type Tokens struct {
+	Success, Decline, Redirect, None string
+}
+
+// Run runs the suite: each test with a fake of its own, all in parallel.
+func Run(t *testing.T, s Suite) {
+	t.Helper()
+	if s.Key == nil {
+		s.Key = func(r Request) string { return r.Header.Get("Idempotency-Key") }
+	}
+	for name, test := range map[string]func(*rig){
+		"success":                    success,
+		"decline":                    decline,
+		"invalid":                    invalid,
+		"redirect":                   redirect,
+		"names":                      names,
+		"lookup":                     lookup,
+		"nobody":                     nobody,
+		"paths":                      paths,
+		"at once":                    atOnce,
+		"other amount":               otherAmount,
+		"manual capture":             manualCapture,
+		"partial capture":            partialCapture,
+		"capture refused":            captureRefused,
+		"cancel":                     cancel,
+		"cancel refused":             cancelRefused,
+		"refund":                     refund,
+		"refund refused":             refundRefused,
+		"same key, same payment":     sameKey,
+		"lost answer":                lostAnswer,
+		"slow answer":                slowAnswer,
+		"no connection":              noConnection,
+		"no licence":                 noLicence,
+		"time-out after the request": timeOut,
+		"cut after the request":      cutLine,
+		"later":                      later,
+		"garbled":                    garbled,
+		"elsewhere":                  elsewhere,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(newRig(t, s))
+		})
+	}
+}

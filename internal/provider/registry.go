@@ -1,0 +1,70 @@
+// Package provider makes the client of an account at a payment provider.
+//
+// An adapter is a package of its own below this one: it speaks one provider's
+// API and implements payment.Provider. Adding one is such a package and one line
+// here.
+package provider
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/sandbox"
+	"github.com/paylatch/paylatch/internal/provider/stripe"
+)
+
+// ErrNoAdapter is returned for a kind whose API can't be called.
+var ErrNoAdapter = errors.New("no adapter calls this kind of provider")
+
+// Settings are an account's credentials and addresses.
+type Settings struct {
+	// BaseURL replaces the provider's own address.
+	BaseURL string
+	// APIKey and Params are the credentials, Params by their names in the
+	// configuration.
+	APIKey string
+	Params map[string]string
+	// Client sends the requests; see NewHTTPClient.
+	Client *http.Client
+}
+
+var adapters = map[string]func(Settings) (payment.Provider, error){ //nolint:gochecknoglobals // the registry: one line a kind
+	"sandbox": func(s Settings) (payment.Provider, error) { return sandbox.New(s.BaseURL, s.Client), nil },
+	"stripe":  func(s Settings) (payment.Provider, error) { return stripe.New(s.BaseURL, s.APIKey, s.Client), nil },
+}
+
+// New returns the client of an account, or ErrNoAdapter.
+func New(kind string, s Settings) (payment.Provider, error) {
+	adapt, ok := adapters[kind]
+	if !ok {
+		return nil, fmt.Errorf("%w: %s", ErrNoAdapter, kind)
+	}
+	return adapt(s)
+}
+
+// Kinds lists the kinds that can be called, sorted.
+func Kinds() []string { return slices.Sorted(maps.Keys(adapters)) }
+
+// NewHTTPClient returns a client for calls to providers. It follows no
+// redirects: a command must not be sent to an address that nobody configured.
+// Every call brings its own time limit.
+func NewHTTPClient() *http.Client {
+	dialer := &net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}
+	return &http.Client{
+		Transport: &http.Transport{
+			Proxy:               http.ProxyFromEnvironment,
+			DialContext:         dialer.DialContext,
+			TLSHandshakeTimeout: 5 * time.Second,
+			MaxIdleConnsPerHost: 64,
+			IdleConnTimeout:     60 * time.Second,
+			ForceAttemptHTTP2:   true,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}

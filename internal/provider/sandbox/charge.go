@@ -1,0 +1,65 @@
+package sandbox
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+type chargeRequest struct {
+	Reference string `json:"reference"`
+	Amount    int64  `json:"amount"`
+	Currency  string `json:"currency"`
+	Token     string `json:"token"`
+	Capture   string `json:"capture,omitempty"`
+	ReturnURL string `json:"return_url,omitempty"`
+}
+
+// Charge implements payment.Provider.
+func (c *Client) Charge(ctx context.Context, ch payment.Charge) (payment.Outcome, error) {
+	var made charge
+	refused, err := c.post(ctx, "/v1/charges", ch.IdempotencyKey, ch.Licence, chargeRequest{
+		Reference: ch.Attempt.String(), Amount: ch.Money.Minor, Currency: string(ch.Money.Currency),
+		Token: ch.Token, Capture: string(ch.Capture), ReturnURL: ch.ReturnURL,
+	}, &made)
+	switch {
+	case err != nil:
+		return payment.Outcome{}, err
+	case refused != nil && refused.Status == http.StatusConflict:
+		// The key is being used by another call of ours: what became of that one
+		// is not known here.
+		return payment.Outcome{}, errBusy
+	case refused != nil:
+		return payment.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.Code)}, nil
+	}
+	return outcome(made)
+}
+
+// Lookup implements payment.Provider.
+func (c *Client) Lookup(ctx context.Context, id string) (payment.Outcome, error) {
+	var found charge
+	if err := c.get(ctx, "/v1/charges/"+url.PathEscape(id), nil, &found); err != nil {
+		return payment.Outcome{}, err
+	}
+	return outcome(found)
+}
+
+// Find implements payment.Provider.
+func (c *Client) Find(ctx context.Context, id payment.AttemptID) (payment.Outcome, error) {
+	var list struct {
+		Items []charge `json:"items"`
+	}
+	if err := c.get(ctx, "/v1/charges", url.Values{"reference": {id.String()}}, &list); err != nil {
+		return payment.Outcome{}, err
+	}
+	switch {
+	case list.Items == nil:
+		return payment.Outcome{}, errNameless
+	case len(list.Items) == 0:
+		return payment.Outcome{}, payment.ErrNoSuchPayment
+	}
+	return outcome(list.Items[0])
+}

@@ -1,0 +1,104 @@
+// Package sandbox speaks with the sandbox provider, see API "The sandbox
+// provider".
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// Client is one account at a sandbox. It implements payment.Provider.
+type Client struct {
+	base string
+	http *http.Client
+}
+
+// New returns the client of the sandbox at a base address.
+func New(base string, client *http.Client) *Client {
+	return &Client{base: strings.TrimRight(base, "/"), http: client}
+}
+
+// Capabilities implements payment.Provider. The sandbox never forgets a key, and
+// a charge that it made is found at once.
+func (c *Client) Capabilities() payment.Capabilities {
+	return payment.Capabilities{
+		KeyLife: 365 * 24 * time.Hour, Find: true, FindConsistent: true,
+		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
+	}
+}
+
+// post sends a command. The licence is spent when its first byte goes out.
+func (c *Client) post(ctx context.Context, path, key string, l payment.Licence, body, out any) (*refusal, error) {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", payment.ErrNotSent, err)
+	}
+	a, err := call.Do(ctx, c.http, call.Request{
+		Method: http.MethodPost, URL: c.base + path, Body: raw, Licence: &l,
+		Header: http.Header{"Content-Type": {"application/json"}, "Idempotency-Key": {key}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return read(a, out)
+}
+
+func (c *Client) get(ctx context.Context, path string, query url.Values, out any) error {
+	address := c.base + path
+	if len(query) > 0 {
+		address += "?" + query.Encode()
+	}
+	a, err := call.Do(ctx, c.http, call.Request{Method: http.MethodGet, URL: address, Header: http.Header{}})
+	if err != nil {
+		return err
+	}
+	refused, err := read(a, out)
+	switch {
+	case refused != nil && refused.Status == http.StatusNotFound && refused.Code == "not_found":
+		return payment.ErrNoSuchPayment
+	case refused != nil:
+		return fmt.Errorf("the sandbox refuses to tell: %s", refused.Code)
+	}
+	return err
+}
+
+// refusal is the sandbox's definitive no to a command.
+type refusal struct {
+	Status  int    `json:"-"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// read decodes an answer. A 4xx is a refusal, except those that say "later".
+func read(a call.Answer, out any) (*refusal, error) {
+	switch {
+	case a.Status == http.StatusTooManyRequests, a.Status == http.StatusRequestTimeout, a.Status >= http.StatusInternalServerError:
+		return nil, fmt.Errorf("the sandbox answers %d", a.Status)
+	case a.Status >= http.StatusBadRequest:
+		var said struct {
+			Error refusal `json:"error"`
+		}
+		if err := json.Unmarshal(a.Body, &said); err != nil {
+			return nil, fmt.Errorf("read a refusal: %w", err)
+		}
+		if said.Error.Code == "" {
+			return nil, fmt.Errorf("somebody answers %d for the sandbox", a.Status)
+		}
+		said.Error.Status = a.Status
+		return &said.Error, nil
+	case a.Status != http.StatusOK && a.Status != http.StatusCreated:
+		return nil, fmt.Errorf("the sandbox answers %d", a.Status)
+	}
+	if err := json.Unmarshal(a.Body, out); err != nil {
+		return nil, fmt.Errorf("read an answer: %w", err)
+	}
+	return nil, nil
+}

@@ -1,0 +1,149 @@
+package sandbox_test
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+func capture(id string, minor int64) payment.Capture {
+	return payment.Capture{ProviderPaymentID: id, Money: euro(minor), IdempotencyKey: id + "-capture-0", Licence: licence()}
+}
+
+func cancel(id string) payment.Cancel {
+	return payment.Cancel{ProviderPaymentID: id, IdempotencyKey: id + "-cancel-0", Licence: licence()}
+}
+
+func TestCapture(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	o := r.charged(t, manual("tok_success"))
+	require.Equal(t, fsm.NewsAuthorized, o.News)
+	require.Equal(t, euro(1999), *o.Money)
+	require.Empty(t, r.ledger(t))
+	for range 2 {
+		got, err := r.Capture(t.Context(), capture(o.ProviderPaymentID, 500))
+		require.NoError(t, err)
+		require.Equal(t, fsm.NewsSucceeded, got.News)
+		require.Equal(t, euro(500), *got.Money)
+		require.False(t, got.Refused)
+	}
+	require.Len(t, r.ledger(t), 1)
+}
+
+func TestACaptureThatIsRefusedTellsHowThePaymentStands(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	for token, want := range map[string]fsm.News{"tok_decline": fsm.NewsFailed, "tok_never": fsm.NewsProcessing} {
+		o := r.charged(t, manual(token))
+		got, err := r.Capture(t.Context(), capture(o.ProviderPaymentID, 1999))
+		require.NoError(t, err)
+		require.True(t, got.Refused)
+		require.Equal(t, want, got.News)
+	}
+	o := r.charged(t, manual("tok_success"))
+	got, err := r.Capture(t.Context(), capture(o.ProviderPaymentID, 2000))
+	require.NoError(t, err)
+	require.True(t, got.Refused)
+	require.Equal(t, fsm.NewsAuthorized, got.News)
+	_, err = r.Capture(t.Context(), capture("ch_nobody", 1))
+	require.ErrorIs(t, err, payment.ErrNoSuchPayment)
+}
+
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	o := r.charged(t, charge("tok_never"))
+	for range 2 {
+		got, err := r.Cancel(t.Context(), cancel(o.ProviderPaymentID))
+		require.NoError(t, err)
+		require.Equal(t, fsm.NewsFailed, got.News)
+		require.Equal(t, "canceled", got.Failure.Code)
+		require.False(t, got.Refused)
+	}
+	paid := r.charged(t, charge("tok_success"))
+	got, err := r.Cancel(t.Context(), cancel(paid.ProviderPaymentID))
+	require.NoError(t, err)
+	require.True(t, got.Refused)
+	require.Equal(t, fsm.NewsSucceeded, got.News)
+	_, err = r.Cancel(t.Context(), cancel("ch_nobody"))
+	require.ErrorIs(t, err, payment.ErrNoSuchPayment)
+}
+
+func TestRefund(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	paid := r.charged(t, charge("tok_success"))
+	back := payment.RefundCall{
+		Refund: payment.RefundID(uuid.New()), ProviderPaymentID: paid.ProviderPaymentID, Money: euro(1200), IdempotencyKey: "r1-refund", Licence: licence(),
+	}
+	first, err := r.Refund(t.Context(), back)
+	require.NoError(t, err)
+	require.Equal(t, fsm.NewsSucceeded, first.News)
+	require.Equal(t, euro(1200), *first.Money)
+	again, err := r.Refund(t.Context(), back)
+	require.NoError(t, err)
+	require.Equal(t, first, again)
+	require.Len(t, r.ledger(t), 2)
+
+	for _, ref := range []payment.RefundRef{{Refund: back.Refund}, {ProviderRefundID: first.ProviderRefundID}} {
+		found, err := r.LookupRefund(t.Context(), ref)
+		require.NoError(t, err)
+		require.Equal(t, first, found)
+	}
+	for _, ref := range []payment.RefundRef{{Refund: payment.RefundID(uuid.New())}, {ProviderRefundID: "re_nobody"}} {
+		_, err := r.LookupRefund(t.Context(), ref)
+		require.ErrorIs(t, err, payment.ErrNoSuchPayment)
+	}
+
+	back.Refund, back.IdempotencyKey = payment.RefundID(uuid.New()), "r2-refund"
+	refused, err := r.Refund(t.Context(), back)
+	require.NoError(t, err)
+	require.Equal(t, fsm.NewsFailed, refused.News)
+	require.Equal(t, "refund_exceeds_charge", refused.Failure.ProviderCode)
+	require.Len(t, r.ledger(t), 2)
+}
+
+func TestEveryCommandAsksItsLicence(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	o := r.charged(t, manual("tok_success"))
+	paid := r.charged(t, charge("tok_success"))
+	before := r.ledger(t)
+	for name, do := range map[string]func() error{
+		"charge": func() error {
+			c := charge("tok_success")
+			c.Licence = ended()
+			_, err := r.Charge(t.Context(), c)
+			return err
+		},
+		"capture": func() error {
+			c := capture(o.ProviderPaymentID, 1999)
+			c.Licence = ended()
+			_, err := r.Capture(t.Context(), c)
+			return err
+		},
+		"cancel": func() error {
+			c := cancel(o.ProviderPaymentID)
+			c.Licence = payment.Licence{}
+			_, err := r.Cancel(t.Context(), c)
+			return err
+		},
+		"refund": func() error {
+			_, err := r.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: paid.ProviderPaymentID, Money: euro(1), IdempotencyKey: "x-refund", Licence: ended()})
+			return err
+		},
+	} {
+		err := do()
+		require.ErrorIs(t, err, payment.ErrNotSent, name)
+		require.ErrorIs(t, err, payment.ErrLicenceEnded, name)
+	}
+	require.Equal(t, before, r.ledger(t))
+	now, err := r.Lookup(t.Context(), o.ProviderPaymentID)
+	require.NoError(t, err)
+	require.Equal(t, fsm.NewsAuthorized, now.News)
+}

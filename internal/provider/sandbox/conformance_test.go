@@ -1,0 +1,32 @@
+package sandbox_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/providertest"
+	client "github.com/paylatch/paylatch/internal/provider/sandbox"
+	"github.com/paylatch/paylatch/internal/sandbox"
+)
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	providertest.Run(t, providertest.Suite{
+		New: func(_ *testing.T, base string, c *http.Client) payment.Provider { return client.New(base, c) },
+		Fake: func(t *testing.T) http.Handler {
+			t.Helper()
+			s, err := sandbox.New(sandbox.Options{})
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, s.Close()) })
+			return s
+		},
+		Tokens:    providertest.Tokens{Success: "tok_success", Decline: "tok_decline", Redirect: "tok_redirect", None: "tok_nobody"},
+		Declined:  fsm.NewsFailed,
+		NoPayment: "ch_00000000000000000000000000000000",
+		NoRefund:  "re_00000000000000000000000000000000",
+	})
+}

@@ -1,0 +1,105 @@
+package sandbox_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/paylatch/paylatch/internal/payment"
+	client "github.com/paylatch/paylatch/internal/provider/sandbox"
+	"github.com/paylatch/paylatch/internal/sandbox"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// rig is a client of a running sandbox.
+type rig struct {
+	*client.Client
+	url string
+}
+
+func start(t *testing.T) rig {
+	t.Helper()
+	s, err := sandbox.New(sandbox.Options{Delays: sandbox.Delays{Async: 20 * time.Millisecond, Late: 20 * time.Millisecond}})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	ran := make(chan error, 1)
+	go func() { ran <- s.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-ran)
+		require.NoError(t, s.Close())
+	})
+	return serve(t, s)
+}
+
+func serve(t *testing.T, h http.Handler) rig {
+	t.Helper()
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	return rig{client.New(server.URL+"/", server.Client()), server.URL}
+}
+
+// says is a client of a provider that answers everything in one way.
+func says(t *testing.T, status int, body string) rig {
+	t.Helper()
+	return serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}))
+}
+
+func charge(token string) payment.Charge {
+	id := payment.AttemptID(uuid.New())
+	return payment.Charge{
+		Attempt: id, Order: "A-1", Money: euro(1999), Capture: payment.CaptureAutomatic, Token: token,
+		IdempotencyKey: id.String() + "-pay", Licence: licence(),
+	}
+}
+
+func manual(token string) payment.Charge {
+	c := charge(token)
+	c.Capture = payment.CaptureManual
+	return c
+}
+
+func euro(minor int64) payment.Money { return payment.Money{Minor: minor, Currency: "EUR"} }
+
+func licence() payment.Licence { return payment.NewLicence(time.Now(), time.Minute, time.Now) }
+
+func ended() payment.Licence { return payment.NewLicence(time.Now(), 0, time.Now) }
+
+func (r rig) charged(t *testing.T, c payment.Charge) payment.Outcome {
+	t.Helper()
+	o, err := r.Charge(t.Context(), c)
+	require.NoError(t, err)
+	return o
+}
+
+type movement struct {
+	Kind           string `json:"kind"`
+	Amount         int64  `json:"amount"`
+	Reference      string `json:"reference"`
+	IdempotencyKey string `json:"idempotency_key"`
+}
+
+func (r rig) ledger(t *testing.T) []movement {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.url+"/v1/ledger", http.NoBody)
+	require.NoError(t, err)
+	req.Close = true
+	res, err := (&http.Client{Transport: &http.Transport{}}).Do(req)
+	require.NoError(t, err)
+	defer res.Body.Close()
+	var all []movement
+	require.NoError(t, json.NewDecoder(res.Body).Decode(&all))
+	return all
+}

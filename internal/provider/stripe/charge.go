@@ -1,0 +1,74 @@
+package stripe
+
+import (
+	"context"
+	"strings"
+
+	"github.com/stripe/stripe-go/v86"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// Charge implements payment.Provider. A payment that was declined waits at
+// Stripe for another payment method: it is a soft failure with the id by which
+// it can be cancelled there.
+func (c *Client) Charge(ctx context.Context, ch payment.Charge) (payment.Outcome, error) {
+	params, err := chargeParams(ch)
+	if err != nil {
+		return payment.Outcome{}, err
+	}
+	var made stripe.PaymentIntent
+	refused, err := c.post(ctx, "/v1/payment_intents", ch.IdempotencyKey, ch.Licence, params, &made)
+	switch {
+	case err != nil:
+		return payment.Outcome{}, err
+	case refused == nil:
+		return outcome(&made)
+	case refused.PaymentIntent == nil:
+		return payment.Outcome{News: fsm.NewsFailed, Refused: refused.Type != stripe.ErrorTypeCard, Failure: failureOf(refused)}, nil
+	}
+	waits := refused.PaymentIntent
+	if waits.LastPaymentError == nil {
+		waits.LastPaymentError = refused
+	}
+	return outcome(waits)
+}
+
+func chargeParams(ch payment.Charge) (*stripe.PaymentIntentCreateParams, error) {
+	units, err := amount(ch.Money)
+	if err != nil {
+		return nil, err
+	}
+	p := &stripe.PaymentIntentCreateParams{
+		Amount:        &units,
+		Currency:      new(strings.ToLower(string(ch.Money.Currency))),
+		Confirm:       new(true),
+		CaptureMethod: new(string(ch.Capture)),
+		AutomaticPaymentMethods: &stripe.PaymentIntentCreateAutomaticPaymentMethodsParams{
+			Enabled: new(true), AllowRedirects: new("never"),
+		},
+		// Where the webhooks' adapter looks for them.
+		Metadata: map[string]string{"payment_attempt_id": ch.Attempt.String(), "order_id": string(ch.Order)},
+	}
+	if ch.ReturnURL != "" {
+		p.ReturnURL = &ch.ReturnURL
+		p.AutomaticPaymentMethods.AllowRedirects = new("always")
+	}
+	pay(p, ch.Token)
+	return p, nil
+}
+
+// pay says with what: a confirmation token, a card token of the Tokens API, or
+// else a payment method.
+func pay(p *stripe.PaymentIntentCreateParams, token string) {
+	switch kind, _, _ := strings.Cut(token, "_"); kind {
+	case "ctoken":
+		p.ConfirmationToken = &token
+	case "tok":
+		p.AddExtra("payment_method_data[type]", "card")
+		p.AddExtra("payment_method_data[card][token]", token)
+	default:
+		p.PaymentMethod = &token
+	}
+}

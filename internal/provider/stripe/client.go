@@ -1,0 +1,161 @@
+// Package stripe speaks with Stripe (https://docs.stripe.com/api): a payment is
+// a payment intent, made and confirmed in one call.
+//
+// Requests and answers have the types of stripe-go. Its client is not used: it
+// asks no licence, can't tell whether anything was sent, takes a redirect's page
+// for an answer, and makes the program a third larger.
+package stripe
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/stripe/stripe-go/v86"
+	"github.com/stripe/stripe-go/v86/form"
+
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// Client is one account at Stripe. It implements payment.Provider.
+type Client struct {
+	base, key string
+	http      *http.Client
+}
+
+// New returns the client of the account that a secret key belongs to; base
+// replaces Stripe's own address.
+func New(base, key string, client *http.Client) *Client {
+	return &Client{base: strings.TrimRight(cmp.Or(base, stripe.APIURL), "/"), key: key, http: client}
+}
+
+const (
+	// keyLife is Stripe's less an hour: it may forget a key "after they're at
+	// least 24 hours old" (https://docs.stripe.com/api/idempotent_requests).
+	keyLife = 23 * time.Hour
+	// findLag is how soon a payment can be found "under normal operating
+	// conditions"; in an outage it takes up to an hour, and merchants in India
+	// have no search at all (https://docs.stripe.com/api/payment_intents/search).
+	findLag = time.Minute
+)
+
+// Capabilities implements payment.Provider: https://docs.stripe.com/api, "Payment
+// Intents" (capture once, all or a part; cancel before the money is taken),
+// "Refunds" (any number of parts).
+func (c *Client) Capabilities() payment.Capabilities {
+	return payment.Capabilities{
+		KeyLife: keyLife, Find: true, FindLag: findLag, FindConsistent: false,
+		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
+	}
+}
+
+// post sends a command. The licence is spent when its first byte goes out.
+func (c *Client) post(ctx context.Context, path, key string, l payment.Licence, params, out any) (*stripe.Error, error) {
+	r := c.request(http.MethodPost, path)
+	r.Body, r.Licence = []byte(encode(params)), &l
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Idempotency-Key", key)
+	return c.do(ctx, r, out)
+}
+
+func (c *Client) get(ctx context.Context, path string, params, out any) error {
+	if query := encode(params); query != "" {
+		path += "?" + query
+	}
+	refused, err := c.do(ctx, c.request(http.MethodGet, path), out)
+	switch {
+	case refused == nil:
+		return err
+	case missing(refused):
+		return payment.ErrNoSuchPayment
+	}
+	return said(refused)
+}
+
+func (c *Client) request(method, path string) call.Request {
+	return call.Request{Method: method, URL: c.base + path, Header: http.Header{
+		"Authorization": {"Bearer " + c.key}, "Stripe-Version": {stripe.APIVersion},
+	}}
+}
+
+// do returns Stripe's refusal if that is definitive.
+func (c *Client) do(ctx context.Context, r call.Request, out any) (*stripe.Error, error) {
+	a, err := call.Do(ctx, c.http, r)
+	switch {
+	case err != nil:
+		return nil, err
+	case a.Status >= http.StatusBadRequest:
+		return readError(a)
+	case a.Status != http.StatusOK:
+		return nil, fmt.Errorf("not an answer of Stripe's: %d", a.Status)
+	}
+	if err := json.Unmarshal(a.Body, out); err != nil {
+		return nil, fmt.Errorf("read Stripe's answer: %w", err)
+	}
+	return nil, nil
+}
+
+func encode(params any) string {
+	values := &form.Values{}
+	form.AppendTo(values, params)
+	return values.Encode()
+}
+
+// readError returns what is definitive as a refusal, and the rest as an error.
+// Who answers in another form than Stripe has refused nothing in its name.
+func readError(a call.Answer) (*stripe.Error, error) {
+	var body struct {
+		Error *stripe.Error `json:"error"`
+	}
+	if err := json.Unmarshal(a.Body, &body); err != nil || body.Error == nil {
+		return nil, fmt.Errorf("somebody answers %d for Stripe", a.Status)
+	}
+	body.Error.HTTPStatusCode = a.Status
+	if !definitive(body.Error) {
+		return nil, said(body.Error)
+	}
+	return body.Error, nil
+}
+
+// definitive reports whether an error is about the request as such. 409 and an
+// idempotency_error speak of another call with the same key, 424, 429 and 5xx of
+// the moment (https://docs.stripe.com/api/errors).
+func definitive(e *stripe.Error) bool {
+	switch e.HTTPStatusCode {
+	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusNotFound:
+		return e.Type == stripe.ErrorTypeInvalidRequest || e.Type == stripe.ErrorTypeCard
+	}
+	return false
+}
+
+// missing reports whether Stripe says that it has no such object.
+func missing(e *stripe.Error) bool {
+	return e.HTTPStatusCode == http.StatusNotFound && e.Code == stripe.ErrorCodeResourceMissing
+}
+
+// turnedAway reports whether Stripe does not take the API key. It looks at that
+// before it looks at the idempotency key, so an earlier call, when the API key was
+// good, may have gone through.
+func turnedAway(e *stripe.Error) bool {
+	return e.HTTPStatusCode == http.StatusUnauthorized || e.HTTPStatusCode == http.StatusForbidden
+}
+
+// said is an error without what Stripe puts into its own: the whole payment, with
+// the client's secret.
+func said(e *stripe.Error) error {
+	return fmt.Errorf("stripe says %d %s %s", e.HTTPStatusCode, e.Type, e.Code)
+}
+
+var errNameless = errors.New("the answer names no object")
+
+// page is one of a list. Data is nil in what is no list.
+type page[T any] struct {
+	Data    []T  `json:"data"`
+	HasMore bool `json:"has_more"`
+}

@@ -1,0 +1,144 @@
+package stripe_test
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/stripe"
+)
+
+func TestHowAPaymentIntentStands(t *testing.T) {
+	t.Parallel()
+	eur := func(minor int64) *payment.Money { return &payment.Money{Minor: minor, Currency: "EUR"} }
+	for members, want := range map[string]payment.Outcome{
+		`"status":"processing"`: {News: fsm.NewsProcessing},
+		`"status":"marinating"`: {News: fsm.NewsProcessing},
+		`"status":"succeeded","amount_received":500,"latest_charge":"ch_1"`:                                           {News: fsm.NewsSucceeded, Money: eur(500), References: []string{"ch_1"}},
+		`"status":"requires_capture","amount_capturable":1999,"latest_charge":{"id":"ch_1","object":"charge"}`:        {News: fsm.NewsAuthorized, Money: eur(1999), References: []string{"ch_1"}},
+		`"status":"requires_action","next_action":{"type":"redirect_to_url","redirect_to_url":{"url":"https://b/x"}}`: {News: fsm.NewsActionRequired, NextActionURL: "https://b/x"},
+		`"status":"requires_action","next_action":{"type":"use_stripe_sdk","use_stripe_sdk":{"type":"x"}}`:            {News: fsm.NewsActionRequired},
+		`"status":"requires_action"`: {News: fsm.NewsActionRequired},
+		`"status":"requires_payment_method","last_payment_error":{"type":"card_error","code":"payment_intent_authentication_failure"}`: {
+			News: fsm.NewsSoftFailed, Failure: payment.NewFailure("authentication_failed", "payment_intent_authentication_failure"),
+		},
+		`"status":"requires_payment_method"`:                    {News: fsm.NewsSoftFailed, Failure: payment.NewFailure("provider_rejected", "")},
+		`"status":"canceled","cancellation_reason":"automatic"`: {News: fsm.NewsFailed, Failure: payment.NewFailure("expired", "automatic")},
+		`"status":"canceled","cancellation_reason":null`:        {News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")},
+	} {
+		c := says(t, http.StatusOK, `{"object":"payment_intent","id":"pi_1","amount":1999,"currency":"eur",`+members+`}`)
+		got, err := c.Lookup(t.Context(), "pi_1")
+		require.NoError(t, err, members)
+		want.ProviderPaymentID = "pi_1"
+		require.Equal(t, want, got, members)
+	}
+}
+
+// Stripe shows vouchers and QR codes on pages of its own.
+func TestWhereTheCustomerMustGo(t *testing.T) {
+	t.Parallel()
+	for kind, member := range map[string]string{
+		"redirect_to_url": "url", "alipay_handle_redirect": "url",
+		"boleto_display_details": "hosted_voucher_url", "konbini_display_details": "hosted_voucher_url",
+		"multibanco_display_details": "hosted_voucher_url", "oxxo_display_details": "hosted_voucher_url",
+		"display_bank_transfer_instructions": "hosted_instructions_url", "cashapp_handle_redirect_or_display_qr_code": "hosted_instructions_url",
+		"paynow_display_qr_code": "hosted_instructions_url", "pix_display_qr_code": "hosted_instructions_url",
+		"promptpay_display_qr_code": "hosted_instructions_url", "swish_handle_redirect_or_display_qr_code": "hosted_instructions_url",
+		"upi_handle_redirect_or_display_qr_code": "hosted_instructions_url", "wechat_pay_display_qr_code": "hosted_instructions_url",
+		"verify_with_microdeposits": "hosted_verification_url",
+	} {
+		c := says(t, http.StatusOK, strings.NewReplacer("KIND", kind, "MEMBER", member).Replace(
+			`{"object":"payment_intent","id":"pi_1","status":"requires_action","next_action":{"type":"KIND","KIND":{"MEMBER":"https://x/y"}}}`))
+		o, err := c.Lookup(t.Context(), "pi_1")
+		require.NoError(t, err)
+		require.Equal(t, "https://x/y", o.NextActionURL, kind)
+	}
+}
+
+// An amount that is none in the currency's own digits is not rounded.
+func TestAnAmountThatIsNoneIsUnknown(t *testing.T) {
+	t.Parallel()
+	_, err := says(t, http.StatusOK, `{"object":"payment_intent","id":"pi_1","status":"succeeded","amount_received":1950,"currency":"isk"}`).Lookup(t.Context(), "pi_1")
+	require.Error(t, err)
+	_, err = says(t, http.StatusOK, `{"object":"refund","id":"re_1","status":"succeeded","amount":1950,"currency":"isk"}`).
+		LookupRefund(t.Context(), payment.RefundRef{ProviderRefundID: "re_1"})
+	require.Error(t, err)
+}
+
+// An address that Stripe does not have is a mistake of ours, not a payment that
+// does not exist.
+func TestAnUnknownAddressIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	c := says(t, http.StatusNotFound, `{"error":{"type":"invalid_request_error","message":"Unrecognized request URL"}}`)
+	_, err := c.Lookup(t.Context(), "pi_1")
+	require.Error(t, err)
+	require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+	_, err = c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: "pi_1", Licence: licence()})
+	require.Error(t, err)
+	require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+}
+
+// The search's own copy is old; the fake's says so with another status.
+func TestFindAsksThePaymentItself(t *testing.T) {
+	t.Parallel()
+	c, seen := serve(t, newFake(t))
+	ch := charge("pm_card_visa")
+	made := charged(t, c, ch)
+	found, err := c.Find(t.Context(), ch.Attempt)
+	require.NoError(t, err)
+	require.Equal(t, made, found)
+	<-seen
+	require.Equal(t, "GET /v1/payment_intents/search?query=metadata%5B%27payment_attempt_id%27%5D%3A%27"+ch.Attempt.String()+"%27", (<-seen).line)
+	require.Equal(t, "GET /v1/payment_intents/"+made.ProviderPaymentID, (<-seen).line)
+}
+
+// A hit of somebody else's is no hit.
+func TestFindBelievesOnlyItsOwnReference(t *testing.T) {
+	t.Parallel()
+	c := says(t, http.StatusOK, `{"object":"search_result","data":[{"id":"pi_1","object":"payment_intent","status":"succeeded",
+		"metadata":{"payment_attempt_id":"another"}}]}`)
+	_, err := c.Find(t.Context(), payment.AttemptID(uuid.New()))
+	require.ErrorIs(t, err, payment.ErrNoSuchPayment)
+}
+
+func TestHowARefundStands(t *testing.T) {
+	t.Parallel()
+	for members, want := range map[string]payment.RefundOutcome{
+		`"status":"succeeded"`:       {News: fsm.NewsSucceeded},
+		`"status":"pending"`:         {News: fsm.NewsProcessing},
+		`"status":"requires_action"`: {News: fsm.NewsProcessing},
+		`"status":null`:              {News: fsm.NewsProcessing},
+		`"status":"canceled"`:        {News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "")},
+		`"status":"failed","failure_reason":"expired_or_canceled_card"`: {
+			News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "expired_or_canceled_card"),
+		},
+	} {
+		c := says(t, http.StatusOK, `{"object":"refund","id":"re_1","amount":500,"currency":"eur",`+members+`}`)
+		got, err := c.LookupRefund(t.Context(), payment.RefundRef{ProviderRefundID: "re_1"})
+		require.NoError(t, err, members)
+		want.ProviderRefundID, want.Money = "re_1", &payment.Money{Minor: 500, Currency: "EUR"}
+		require.Equal(t, want, got, members)
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func TestWithoutABaseAddressStripeIsCalled(t *testing.T) {
+	t.Parallel()
+	var called string
+	c := stripe.New("", secret, &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		called = r.URL.String()
+		return nil, errors.New("no network")
+	})})
+	_, err := c.Lookup(t.Context(), "pi_1")
+	require.ErrorContains(t, err, "no network")
+	require.Equal(t, "https://api.stripe.com/v1/payment_intents/pi_1", called)
+}

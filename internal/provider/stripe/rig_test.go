@@ -1,0 +1,86 @@
+package stripe_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/providertest"
+	"github.com/paylatch/paylatch/internal/provider/stripe"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	providertest.Run(t, providertest.Suite{
+		New: func(_ *testing.T, base string, c *http.Client) payment.Provider { return stripe.New(base, secret, c) },
+		Fake: func(t *testing.T) http.Handler {
+			t.Helper()
+			return newFake(t)
+		},
+		Tokens: providertest.Tokens{
+			Success: "pm_card_visa", Decline: "pm_card_visa_chargeDeclined", Redirect: "pm_card_authenticationRequired",
+			None: "pm_nobody",
+		},
+		Declined:  fsm.NewsSoftFailed,
+		NoPayment: "pi_3nobody",
+		NoRefund:  "re_3nobody",
+	})
+}
+
+// serve returns a client of this server, and each request that it got.
+func serve(t *testing.T, h http.Handler) (*stripe.Client, <-chan request) {
+	t.Helper()
+	seen := make(chan request, 100)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		raw, _ := io.ReadAll(r.Body)
+		seen <- request{r.Method + " " + r.RequestURI, r.Header.Clone(), string(raw)}
+		r.Body = io.NopCloser(bytes.NewReader(raw))
+		h.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return stripe.New(s.URL+"/", secret, s.Client()), seen
+}
+
+type request struct {
+	line   string
+	header http.Header
+	body   string
+}
+
+// says answers everything in one way.
+func says(t *testing.T, status int, body string) *stripe.Client {
+	t.Helper()
+	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}))
+	return c
+}
+
+func charge(token string) payment.Charge {
+	id := payment.AttemptID(uuid.New())
+	return payment.Charge{
+		Attempt: id, Order: "A-1", Money: payment.Money{Minor: 1999, Currency: "EUR"}, Capture: payment.CaptureAutomatic,
+		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: "0123-pay", Licence: licence(),
+	}
+}
+
+func licence() payment.Licence { return payment.NewLicence(time.Now(), time.Minute, time.Now) }
+
+func charged(t *testing.T, c *stripe.Client, ch payment.Charge) payment.Outcome {
+	t.Helper()
+	o, err := c.Charge(t.Context(), ch)
+	require.NoError(t, err)
+	return o
+}

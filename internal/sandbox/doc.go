@@ -1,0 +1,21 @@
+// Package sandbox is a payment provider that misbehaves on request.
+//
+// It takes charges, captures, cancels and refunds over HTTP, shows a hosted
+// page, sends signed webhooks, and keeps a ledger of every money movement, so
+// that everything can be tried without an account anywhere. How a charge goes
+// wrong is chosen by its token (tokens.go); the rest is an ordinary provider:
+//
+//	POST ─► command ─► store.update ─┬─ the key's record, or the operation     (one journal line:
+//	 (strict JSON, Idempotency-Key)  └─ charge, ledger, events, key             all of it or nothing)
+//	                     └─► fsync ─► the token's fault, or the answer
+//	Run ─► plans (what a charge does later) and events (webhooks, until a 2xx)
+//
+// Guarantees: one key is one operation, however many calls bear it at once; what
+// was answered is on disk, and what a kill interrupts (an undelivered webhook, a
+// charge that decides itself later) goes on when the state file is opened again;
+// the ledger has an entry for each movement and for nothing else.
+//
+// It does not authenticate its callers, expire charges, or forget anything: the
+// journal grows until the file is deleted. It must not be reachable by others
+// than the tester.
+package sandbox

@@ -1,0 +1,128 @@
+package sandbox
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+//go:embed page.html
+var pageHTML string
+
+//go:embed style.css
+var pageStyle string
+
+// pageData is what the hosted page shows.
+type pageData struct {
+	Title, Text string
+	Money       string
+	Reference   string
+	Undecided   bool
+	ReturnURL   string
+}
+
+func parsePage() (*template.Template, error) {
+	page, err := template.New("page").Parse(pageHTML)
+	if err != nil {
+		return nil, fmt.Errorf("parse page: %w", err)
+	}
+	return page, nil
+}
+
+func (s *Server) showPage(w http.ResponseWriter, r *http.Request) {
+	var rec chargeRecord
+	s.store.view(func(st *state) { rec = st.charges[r.PathValue("id")] })
+	if rec.PageURL == "" {
+		s.render(w, http.StatusNotFound, pageData{Title: "No such payment", Text: "This address belongs to no payment."})
+		return
+	}
+	s.render(w, http.StatusOK, pageOf(rec))
+}
+
+// decide takes the customer's decision, once: whoever decides again is told how
+// the payment stands and changes nothing.
+func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	do := map[string]step{"approve": stepApprove, "decline": stepDecline}[r.PostFormValue("decision")]
+	if do == stepNone {
+		s.render(w, http.StatusUnprocessableEntity, pageData{Title: "No decision", Text: "Go back and approve or decline the payment."})
+		return
+	}
+	var rec chargeRecord
+	decided := false
+	err := s.store.update(func(t *tx) {
+		rec = t.charges[r.PathValue("id")]
+		if decided = rec.PageURL != "" && rec.Status == pending; decided {
+			t.perform(&rec, do)
+			t.putCharge(rec)
+		}
+	})
+	switch {
+	case err != nil:
+		s.opts.Log(err)
+		s.render(w, http.StatusInternalServerError, pageData{Title: "Something went wrong", Text: "Reload the page to see how the payment stands."})
+	case rec.PageURL == "":
+		s.showPage(w, r)
+	case !decided:
+		s.render(w, http.StatusConflict, pageOf(rec))
+	case rec.ReturnURL != "":
+		http.Redirect(w, r, rec.ReturnURL, http.StatusSeeOther)
+	default:
+		http.Redirect(w, r, rec.PageURL, http.StatusSeeOther)
+	}
+}
+
+func (s *Server) render(w http.ResponseWriter, status int, data pageData) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'")
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	w.WriteHeader(status)
+	if err := s.page.Execute(w, data); err != nil {
+		s.opts.Log(fmt.Errorf("render page: %w", err))
+	}
+}
+
+func showStyle(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/css; charset=utf-8")
+	_, _ = w.Write([]byte(pageStyle))
+}
+
+func pageOf(rec chargeRecord) pageData {
+	data := pageData{
+		Money: money(rec.Amount, rec.Currency), Reference: rec.Reference,
+		ReturnURL: rec.ReturnURL, Undecided: rec.Status == pending,
+	}
+	switch rec.Status {
+	case pending:
+		data.Title, data.Text = "Approve this payment?", "No real money moves. The shop is told what you decide."
+	case authorized:
+		data.Title, data.Text = "Payment authorized", "The money is held until the shop takes it."
+	case succeeded:
+		data.Title, data.Text = "Payment approved", "The payment was made."
+	case failed:
+		data.Title, data.Text = "Payment declined", "Nothing was charged."
+	case canceled:
+		data.Title, data.Text = "Payment canceled", "Nothing was charged. The shop has canceled this payment."
+	}
+	return data
+}
+
+// money writes minor units as people read them.
+func money(minor int64, currency string) string {
+	digits := 2
+	switch currency {
+	case "BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "UYI", "VND", "VUV", "XAF", "XOF", "XPF":
+		digits = 0
+	case "BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND":
+		digits = 3
+	}
+	text := strconv.FormatInt(minor, 10)
+	if digits > 0 {
+		text = strings.Repeat("0", max(0, digits+1-len(text))) + text
+		text = text[:len(text)-digits] + "." + text[len(text)-digits:]
+	}
+	return text + " " + currency
+}

@@ -1,0 +1,93 @@
+package sandbox
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+const (
+	captureAutomatic = "automatic"
+	captureManual    = "manual"
+
+	maxAmount    = 1_000_000_000_000
+	maxReference = 200
+)
+
+// request is the body of a command, once it is known to be well-formed.
+type request[T any] interface {
+	// checked returns the request with its defaults, or what is wrong with it.
+	checked() (T, *apiError)
+}
+
+type chargeRequest struct {
+	Reference string `json:"reference"`
+	Amount    int64  `json:"amount"`
+	Currency  string `json:"currency"`
+	Token     string `json:"token"`
+	Capture   string `json:"capture"`
+	ReturnURL string `json:"return_url"`
+}
+
+func (in chargeRequest) checked() (chargeRequest, *apiError) {
+	if in.Capture == "" {
+		in.Capture = captureAutomatic
+	}
+	switch {
+	case in.Reference == "" || len(in.Reference) > maxReference:
+		return in, invalid("reference must have 1 to 200 bytes.")
+	case in.Amount < 1 || in.Amount > maxAmount:
+		return in, invalid("amount must be 1 to 10^12, in minor units.")
+	case !isCurrency(in.Currency):
+		return in, invalid("currency must be three upper-case letters.")
+	case in.Capture != captureAutomatic && in.Capture != captureManual:
+		return in, invalid("capture must be automatic or manual.")
+	case in.ReturnURL != "" && !isWebAddress(in.ReturnURL):
+		return in, invalid("return_url must be an absolute http or https address.")
+	}
+	return in, nil
+}
+
+type captureRequest struct {
+	Amount *int64 `json:"amount"`
+}
+
+func (in captureRequest) checked() (captureRequest, *apiError) {
+	return in, checkOptional(in.Amount)
+}
+
+type cancelRequest struct{}
+
+func (in cancelRequest) checked() (cancelRequest, *apiError) { return in, nil }
+
+type refundRequest struct {
+	Amount    *int64 `json:"amount"`
+	Reference string `json:"reference"`
+}
+
+func (in refundRequest) checked() (refundRequest, *apiError) {
+	if len(in.Reference) > maxReference {
+		return in, invalid("reference must have at most 200 bytes.")
+	}
+	return in, checkOptional(in.Amount)
+}
+
+func checkOptional(amount *int64) *apiError {
+	if amount != nil && (*amount < 1 || *amount > maxAmount) {
+		return invalid("amount must be 1 to 10^12, in minor units, or absent.")
+	}
+	return nil
+}
+
+func isCurrency(code string) bool {
+	return len(code) == 3 && strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+}
+
+func isWebAddress(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
+
+func invalid(message string) *apiError {
+	return &apiError{status: http.StatusUnprocessableEntity, Code: "validation_failed", Message: message}
+}

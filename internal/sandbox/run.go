@@ -1,0 +1,87 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// Run delivers webhooks and lets charges do later what their tokens say, until
+// ctx ends; then it returns nil, and what is not done stays in the state file.
+// Any other error means that the state file can no longer be written. Only one
+// Run may be under way.
+func (s *Server) Run(ctx context.Context) error {
+	if !s.running.CompareAndSwap(false, true) {
+		return errors.New("sandbox runs already")
+	}
+	defer s.running.Store(false)
+	outer := ctx
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	for jobs := s.store.takeAll(); ; jobs = s.store.takeFresh() {
+		for _, j := range jobs {
+			wg.Go(func() {
+				if err := s.do(ctx, j); err != nil && ctx.Err() == nil {
+					stop(err)
+				}
+			})
+		}
+		select {
+		case <-s.store.wake:
+		case <-ctx.Done():
+			if outer.Err() != nil {
+				return nil
+			}
+			return fmt.Errorf("keep state: %w", context.Cause(ctx))
+		}
+	}
+}
+
+func (s *Server) do(ctx context.Context, j job) error {
+	// What nobody may have been told yet must be on disk before anybody is.
+	if err := s.store.journal.sync(); err != nil {
+		return err
+	}
+	if j.event != nil {
+		return s.deliver(ctx, j.event)
+	}
+	return s.carryOut(ctx, j.charge)
+}
+
+func (s *Server) deliver(ctx context.Context, ev *pendingEvent) error {
+	if s.sender == nil {
+		return nil
+	}
+	if earlier := s.store.delivered(ev.After); earlier != nil {
+		select {
+		case <-earlier:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	if err := sleep(ctx, ev.At.Sub(s.opts.Now())); err != nil {
+		return err
+	}
+	if err := s.sender.deliver(ctx, ev.event); err != nil {
+		return err
+	}
+	// Not synced: at worst the event is sent once more after a crash of the machine.
+	return s.store.write(func(t *tx) { t.entry.Delivered = []string{ev.ID} })
+}
+
+func (s *Server) carryOut(ctx context.Context, c chargeRecord) error {
+	if err := sleep(ctx, c.Plan.At.Sub(s.opts.Now())); err != nil {
+		return err
+	}
+	return s.store.update(func(t *tx) {
+		now := t.charges[c.ID]
+		if now.Plan == nil { // canceled meanwhile
+			return
+		}
+		t.perform(&now, now.Plan.Do)
+		t.putCharge(now)
+	})
+}

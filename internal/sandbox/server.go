@@ -1,0 +1,86 @@
+package sandbox
+
+import (
+	"fmt"
+	"html/template"
+	"net/http"
+	"sync"
+	"sync/atomic"
+)
+
+// Server is the sandbox provider. It answers calls as soon as it is made;
+// webhooks, and what charges do later, need Run.
+type Server struct {
+	opts    Options
+	tokens  map[string]behaviour
+	store   *store
+	sender  *sender // nil: no webhooks
+	page    *template.Template
+	mux     *http.ServeMux
+	running atomic.Bool
+	closed  chan struct{}
+	close   sync.Once
+}
+
+// New opens the state file, reading back whatever an earlier process left
+// there. It starts no goroutine.
+func New(opts Options) (*Server, error) {
+	opts = opts.withDefaults()
+	page, err := parsePage()
+	if err != nil {
+		return nil, err
+	}
+	sender, err := newSender(opts)
+	if err != nil {
+		return nil, err
+	}
+	st, err := openStore(opts.StateFile, opts.Now, sender != nil)
+	if err != nil {
+		return nil, fmt.Errorf("open state file %q: %w", opts.StateFile, err)
+	}
+	s := &Server{
+		opts: opts, tokens: tokens(opts.Delays), store: st, sender: sender,
+		page: page, closed: make(chan struct{}),
+	}
+	s.routes()
+	return s, nil
+}
+
+func (s *Server) routes() {
+	s.mux = http.NewServeMux()
+	s.mux.HandleFunc("POST /v1/charges", command(s, http.StatusCreated, s.createCharge))
+	s.mux.HandleFunc("GET /v1/charges", s.listCharges)
+	s.mux.HandleFunc("GET /v1/charges/{id}", s.showCharge)
+	s.mux.HandleFunc("POST /v1/charges/{id}/capture", command(s, http.StatusOK, s.captureCharge))
+	s.mux.HandleFunc("POST /v1/charges/{id}/cancel", command(s, http.StatusOK, s.cancelCharge))
+	s.mux.HandleFunc("POST /v1/charges/{id}/refunds", command(s, http.StatusCreated, s.createRefund))
+	s.mux.HandleFunc("GET /v1/refunds", s.listRefunds)
+	s.mux.HandleFunc("GET /v1/refunds/{id}", s.showRefund)
+	s.mux.HandleFunc("GET /v1/ledger", s.showLedger)
+	s.mux.HandleFunc("GET /pay/style.css", showStyle)
+	s.mux.HandleFunc("GET /pay/{id}", s.showPage)
+	s.mux.HandleFunc("POST /pay/{id}", s.decide)
+}
+
+// ServeHTTP answers the provider's API and its hosted pages. A call that hangs
+// ends with the request's context, so a server that wants to stop quickly gives
+// its requests a base context that it cancels.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Cache-Control", "no-store")
+	s.mux.ServeHTTP(w, r)
+}
+
+// Close ends the calls that hang and closes the state file; calls that still
+// come are answered with a 500. It does not wait for Run: end that first.
+func (s *Server) Close() error {
+	var err error
+	s.close.Do(func() {
+		close(s.closed)
+		if s.sender != nil {
+			s.sender.client.CloseIdleConnections()
+		}
+		err = s.store.close()
+	})
+	return err
+}

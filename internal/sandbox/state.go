@@ -1,0 +1,109 @@
+package sandbox
+
+// entry is what one call changes, and one line of the journal: all or nothing.
+// A charge, refund or key stands there whole, as it is afterwards.
+type entry struct {
+	Charges   []chargeRecord `json:"charges,omitempty"`
+	Refunds   []refund       `json:"refunds,omitempty"`
+	Movements []movement     `json:"movements,omitempty"`
+	Events    []event        `json:"events,omitempty"`
+	Delivered []string       `json:"delivered,omitempty"`
+	Keys      []keyRecord    `json:"keys,omitempty"`
+}
+
+func (e entry) empty() bool {
+	return len(e.Charges)+len(e.Refunds)+len(e.Movements)+len(e.Events)+len(e.Delivered)+len(e.Keys) == 0
+}
+
+// state is everything, as the journal's lines make it.
+type state struct {
+	charges            map[string]chargeRecord
+	chargesByReference map[string][]string
+	refunds            map[string]refund
+	refundsByReference map[string][]string
+	ledger             []movement
+	events             map[string]*pendingEvent
+	keys               map[string]keyRecord
+}
+
+// pendingEvent is an event that has not been received; done closes when it is.
+type pendingEvent struct {
+	event
+
+	done chan struct{}
+}
+
+func newState() *state {
+	return &state{
+		charges:            map[string]chargeRecord{},
+		chargesByReference: map[string][]string{},
+		refunds:            map[string]refund{},
+		refundsByReference: map[string][]string{},
+		ledger:             []movement{},
+		events:             map[string]*pendingEvent{},
+		keys:               map[string]keyRecord{},
+	}
+}
+
+func (st *state) apply(e entry) {
+	for _, c := range e.Charges {
+		if _, known := st.charges[c.ID]; !known {
+			st.chargesByReference[c.Reference] = append(st.chargesByReference[c.Reference], c.ID)
+		}
+		st.charges[c.ID] = c
+	}
+	for _, re := range e.Refunds {
+		st.refunds[re.ID] = re
+		if re.Reference != "" {
+			st.refundsByReference[re.Reference] = append(st.refundsByReference[re.Reference], re.ID)
+		}
+	}
+	st.ledger = append(st.ledger, e.Movements...)
+	for _, ev := range e.Events {
+		st.events[ev.ID] = &pendingEvent{event: ev, done: make(chan struct{})}
+	}
+	for _, id := range e.Delivered {
+		if ev, waiting := st.events[id]; waiting {
+			close(ev.done)
+			delete(st.events, id)
+		}
+	}
+	for _, k := range e.Keys {
+		st.keys[k.Key] = k
+	}
+}
+
+// job is what Run has still to do: deliver an event, or carry out the plan of a
+// charge.
+type job struct {
+	event  *pendingEvent
+	charge chargeRecord
+}
+
+// jobs lists what a restart must go on with.
+func (st *state) jobs() []job {
+	var all []job
+	for _, ev := range st.events {
+		all = append(all, job{event: ev})
+	}
+	for _, c := range st.charges {
+		if c.Plan != nil {
+			all = append(all, job{charge: c})
+		}
+	}
+	return all
+}
+
+// jobsOf lists what an entry that was just applied adds to the jobs.
+func (st *state) jobsOf(e entry) []job {
+	var added []job
+	for _, ev := range e.Events {
+		added = append(added, job{event: st.events[ev.ID]})
+	}
+	for _, c := range e.Charges {
+		if c.Plan != nil {
+			added = append(added, job{charge: c})
+		}
+	}
+	return added
+}

@@ -1,0 +1,60 @@
+package sandbox
+
+import "time"
+
+// step is something that a charge does: within the call, later by its plan, or
+// by the customer's decision.
+type step string
+
+const (
+	stepNone       step = ""
+	stepApprove    step = "approve" // authorised with manual capture, else charged
+	stepDecline    step = "decline"
+	stepDisordered step = "approve_disordered"
+)
+
+// fault is what the first call with a key meets in place of its answer.
+type fault int
+
+const (
+	faultNone fault = iota
+	faultHang
+	faultError
+)
+
+// behaviour is what a token makes of a charge.
+type behaviour struct {
+	now   step
+	later step
+	after time.Duration
+
+	hosted       bool  // the customer decides on the hosted page
+	webhookFirst bool  // the answer waits for the webhook
+	copies       int   // of each webhook, when more than one
+	surplus      int64 // added to the amount that was asked for
+
+	fault fault
+	// uncharged says that the fault comes before anything is done, and that the
+	// next call with the key does it.
+	uncharged bool
+}
+
+func tokens(d Delays) map[string]behaviour {
+	return map[string]behaviour{
+		"tok_success":          {now: stepApprove},
+		"tok_decline":          {now: stepDecline},
+		"tok_async_success":    {later: stepApprove, after: d.Async},
+		"tok_async_decline":    {later: stepDecline, after: d.Async},
+		"tok_redirect":         {hosted: true},
+		"tok_webhook_first":    {now: stepApprove, webhookFirst: true},
+		"tok_twice":            {now: stepApprove, copies: 3},
+		"tok_disorder":         {later: stepDisordered, after: d.Async},
+		"tok_hang_charged":     {now: stepApprove, fault: faultHang},
+		"tok_hang_not_charged": {now: stepApprove, fault: faultHang, uncharged: true},
+		"tok_500_charged":      {now: stepApprove, fault: faultError},
+		"tok_500_once":         {now: stepApprove, fault: faultError, uncharged: true},
+		"tok_never":            {},
+		"tok_late_success":     {now: stepDecline, later: stepApprove, after: d.Late},
+		"tok_wrong_amount":     {now: stepApprove, surplus: 1},
+	}
+}

@@ -1,0 +1,151 @@
+package testdb
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/devpg"
+)
+
+// host is the server that this process makes its databases on.
+type host struct {
+	admin    string // the URL of a database to make others from
+	template string
+	owner    net.Conn // open as long as this process lives: that is what keeps a shared server up
+}
+
+//nolint:gochecknoglobals // a process has one
+var process = sync.OnceValues(newHost)
+
+func newHost() (*host, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	h := &host{admin: os.Getenv("PAYLATCH_TEST_DATABASE_URL")}
+	var err error
+	if h.admin == "" {
+		err = h.join(ctx)
+	}
+	if errors.Is(err, devpg.ErrNoBinaries) {
+		err = fmt.Errorf("%w (for tests: PAYLATCH_TEST_DATABASE_URL)", err)
+	}
+	if err == nil {
+		h.template, err = ensureTemplate(ctx, h.admin)
+	}
+	return h, err
+}
+
+// keep asks the owner to stay up for somebody who wants to look at a database.
+func (h *host) keep() {
+	if h.owner != nil {
+		_, _ = h.owner.Write([]byte("k"))
+	}
+}
+
+// join connects to the owner of the shared server and starts one when there is none.
+func (h *host) join(ctx context.Context) error {
+	dir, err := sharedDir(ctx)
+	if err != nil {
+		return err
+	}
+	for {
+		if h.owner, h.admin, err = dial(ctx, dir); err == nil {
+			return nil
+		}
+		if err := startOwner(dir); err != nil && !errors.Is(err, devpg.ErrInUse) {
+			return err
+		}
+		select { // for another process that is starting the owner, or for an old owner that is leaving
+		case <-ctx.Done():
+			return fmt.Errorf("no answer from the owner of %s: %w", dir, err)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// dial returns the connection and the server's URL. An owner that is leaving hangs up instead of telling it.
+func dial(ctx context.Context, dir string) (net.Conn, string, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(dir, ownerSocket))
+	if err != nil {
+		return nil, "", fmt.Errorf("dial: %w", err)
+	}
+	line, err := bufio.NewReader(conn).ReadString('\n')
+	if err != nil {
+		return nil, "", errors.Join(err, conn.Close())
+	}
+	return conn, strings.TrimSpace(line), nil
+}
+
+// startOwner runs this test binary again as the owner and waits until it says that the server is up, or why not. The owner is in a
+// session of its own, so that neither Ctrl-C nor the end of `go test` reaches it.
+func startOwner(dir string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("start the owner: %w", err)
+	}
+	cmd := exec.CommandContext(context.Background(), self) //nolint:gosec // it is this very program
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), ownerEnv+"="+dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return fmt.Errorf("start the owner: %w", err)
+	}
+	said, _ := io.ReadAll(out)
+	switch string(said) {
+	case saidReady:
+		return cmd.Process.Release() //nolint:wrapcheck // never fails on Unix
+	case saidInUse:
+		err = devpg.ErrInUse
+	default:
+		err = fmt.Errorf("the test server did not start: %s", said)
+	}
+	_ = cmd.Wait()
+	return err
+}
+
+// sharedDir is one directory for each user and version of PostgreSQL.
+func sharedDir(ctx context.Context) (string, error) {
+	bin, err := devpg.FindBin()
+	if err != nil {
+		return "", err
+	}
+	version, err := devpg.Major(ctx, bin)
+	if err != nil {
+		return "", err
+	}
+	for _, cache := range caches() {
+		dir := filepath.Join(cache, "paylatch", "testdb-"+version)
+		if err = os.MkdirAll(dir, 0o755); err == nil { //nolint:gosec // root's server may run as another user
+			return dir, nil
+		}
+	}
+	return "", fmt.Errorf("directory of the test server: %w", err)
+}
+
+// caches lists where the directory may be. Root's home is closed to the user that the server may have to run as; a home may be
+// missing, or too deep for the path of a socket.
+func caches() []string {
+	var dirs []string
+	if dir, err := os.UserCacheDir(); err == nil && len(dir) < 60 && (os.Getuid() != 0 || os.Getenv("XDG_CACHE_HOME") != "") {
+		dirs = append(dirs, dir)
+	}
+	if os.Getuid() == 0 {
+		return append(dirs, "/var/cache")
+	}
+	return append(dirs, "/tmp/paylatch-"+strconv.Itoa(os.Getuid()))
+}

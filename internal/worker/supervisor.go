@@ -1,0 +1,85 @@
+// Package worker runs use cases on a clock: it asks providers about attempts
+// that are due and tries parked events again. Each loop claims its work row by
+// row in the database, so any number of replicas may run all of them.
+package worker
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+// Loop is one thing that is done again and again.
+type Loop struct {
+	Name  string
+	Every time.Duration
+	// Do does a portion and returns whether more was waiting.
+	Do func(ctx context.Context) (more bool, err error)
+}
+
+// Supervisor runs loops until its context ends and knows how they are.
+type Supervisor struct {
+	loops  []Loop
+	log    zerolog.Logger
+	failed []atomic.Int32
+}
+
+// unhealthyAfter is how many times a loop may fail in a row.
+const unhealthyAfter = 5
+
+// New returns a supervisor of some loops.
+func New(log zerolog.Logger, loops ...Loop) *Supervisor {
+	return &Supervisor{loops: loops, log: log, failed: make([]atomic.Int32, len(loops))}
+}
+
+// Run runs the loops until ctx ends and then waits for what they are doing.
+func (s *Supervisor) Run(ctx context.Context) error {
+	var all sync.WaitGroup
+	for i := range s.loops {
+		all.Go(func() { s.run(ctx, i) })
+	}
+	all.Wait()
+	return nil
+}
+
+// Unhealthy names the loops that keep failing.
+func (s *Supervisor) Unhealthy() []string {
+	var names []string
+	for i := range s.loops {
+		if s.failed[i].Load() >= unhealthyAfter {
+			names = append(names, s.loops[i].Name)
+		}
+	}
+	return names
+}
+
+func (s *Supervisor) run(ctx context.Context, i int) {
+	loop := s.loops[i]
+	tick := time.NewTicker(loop.Every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		for more := true; more && ctx.Err() == nil; {
+			more = s.once(ctx, i)
+		}
+	}
+}
+
+func (s *Supervisor) once(ctx context.Context, i int) bool {
+	more, err := s.loops[i].Do(ctx)
+	if err == nil || ctx.Err() != nil {
+		s.failed[i].Store(0)
+		return more
+	}
+	if n := s.failed[i].Add(1); n == 1 || n%unhealthyAfter == 0 {
+		s.log.Error().Err(err).Str("loop", s.loops[i].Name).Int32("failures", n).Msg("a background loop failed; it goes on")
+	}
+	return false
+}

@@ -1,0 +1,29 @@
+package worker
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	sweepEvery = time.Minute
+	sweepBatch = 1000
+)
+
+// Purger is what the sweep needs of the storage of keys.
+type Purger interface {
+	// PurgeKeys deletes at most limit expired keys and returns how many there
+	// were.
+	PurgeKeys(ctx context.Context, limit int) (int, error)
+}
+
+// PurgeKeys deletes expired idempotency keys, in portions that hold no lock for
+// long, and tells purged of each. Expiry does not depend on it: a key is checked
+// on reading, too.
+func PurgeKeys(p Purger, purged func(n int)) Loop {
+	return Loop{Name: "purge keys", Every: sweepEvery, Do: func(ctx context.Context) (bool, error) {
+		n, err := p.PurgeKeys(ctx, sweepBatch)
+		purged(n)
+		return n == sweepBatch, err
+	}}
+}

@@ -1,0 +1,64 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/worker"
+)
+
+// keys are so many expired ones.
+type keys struct {
+	left, asked atomic.Int64
+	broken      error
+}
+
+func (k *keys) PurgeKeys(_ context.Context, limit int) (int, error) {
+	k.asked.Add(1)
+	n := min(k.left.Load(), int64(limit))
+	k.left.Add(-n)
+	return int(n), k.broken
+}
+
+func TestExpiredKeysArePurgedEveryMinute(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var k keys
+		var purged atomic.Int64
+		k.left.Store(2500)
+		s := worker.New(zerolog.Nop(), worker.PurgeKeys(&k, func(n int) { purged.Add(int64(n)) }))
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- s.Run(ctx) }()
+
+		synctest.Wait()
+		require.Zero(t, k.asked.Load())
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.EqualValues(t, 2500, purged.Load(), "all that is waiting goes in one round")
+		require.EqualValues(t, 3, k.asked.Load())
+
+		k.left.Store(7)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.EqualValues(t, 2507, purged.Load())
+		require.EqualValues(t, 4, k.asked.Load())
+		cancel()
+		require.NoError(t, <-done)
+	})
+}
+
+func TestASweepThatFailsWaitsForItsNextTurn(t *testing.T) {
+	t.Parallel()
+	k := &keys{broken: errors.New("storage gone")}
+	more, err := worker.PurgeKeys(k, func(n int) { require.Zero(t, n) }).Do(t.Context())
+	require.ErrorIs(t, err, k.broken)
+	require.False(t, more)
+}

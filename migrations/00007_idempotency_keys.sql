@@ -1,0 +1,26 @@
+-- +goose Up
+CREATE TABLE idempotency_keys (
+    user_id      text NOT NULL,
+    endpoint     text NOT NULL,
+    key          text NOT NULL CHECK (length(key) BETWEEN 8 AND 200),
+    request_hash bytea NOT NULL,
+    answered     boolean NOT NULL DEFAULT false,
+    status       integer NOT NULL DEFAULT 0,
+    headers      jsonb NOT NULL DEFAULT '{}',
+    body         bytea,
+    subject      text NOT NULL DEFAULT '',
+    fence        bigint NOT NULL DEFAULT 1,
+    lease_until  timestamptz NOT NULL,
+    created_at   timestamptz NOT NULL,
+    expires_at   timestamptz NOT NULL,
+    CONSTRAINT keys_one_per_command PRIMARY KEY (user_id, endpoint, key),
+    CONSTRAINT keys_answer_has_status CHECK (answered = (status <> 0)),
+    CONSTRAINT keys_body_small CHECK (body IS NULL OR octet_length(body) <= 65536)
+);
+
+COMMENT ON COLUMN idempotency_keys.subject IS
+    'The entity that the command made or moved; an answer without a body is rendered from it as it is now.';
+COMMENT ON COLUMN idempotency_keys.fence IS
+    'Rises when another runner takes the key over; only the runner that holds it may store the answer.';
+
+CREATE INDEX keys_expired ON idempotency_keys (expires_at);

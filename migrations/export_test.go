@@ -1,0 +1,8 @@
+package migrations
+
+var (
+	UpFrom       = up
+	StatusFrom   = status
+	RequiredFrom = required
+	HashFrom     = hash
+)

@@ -1,0 +1,97 @@
+package migrations
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver that goose works over
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+)
+
+func up(ctx context.Context, dsn string, files fs.FS) error {
+	p, err := open(dsn, files)
+	if err != nil {
+		return err
+	}
+	_, err = p.Up(ctx)
+	if partial, ok := errors.AsType[*goose.PartialError](err); ok {
+		err = fmt.Errorf("%s: %w", partial.Failed.Source.Path, partial.Err)
+	}
+	if err = errors.Join(err, p.Close()); err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	return nil
+}
+
+func status(ctx context.Context, dsn string, files fs.FS) ([]Applied, error) {
+	p, err := open(dsn, files)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := p.Status(ctx)
+	if err = errors.Join(err, p.Close()); err != nil {
+		return nil, fmt.Errorf("status of migrations: %w", err)
+	}
+	all := make([]Applied, 0, len(rows))
+	for _, r := range rows {
+		all = append(all, Applied{Version: r.Source.Version, Name: r.Source.Path, At: r.AppliedAt})
+	}
+	return all, nil
+}
+
+// open returns a provider whose Close closes the connections too. Its lock is tried each second, so that the last of four replicas
+// that start at once waits one second, not five.
+func open(dsn string, files fs.FS) (*goose.Provider, error) {
+	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 120))
+	if err != nil {
+		return nil, fmt.Errorf("migrations: %w", err)
+	}
+	db, err := sql.Open("pgx", dsn)
+	if err != nil {
+		return nil, fmt.Errorf("migrations: %w", err)
+	}
+	p, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithSessionLocker(locker))
+	if err != nil {
+		return nil, fmt.Errorf("migrations: %w", errors.Join(err, db.Close()))
+	}
+	return p, nil
+}
+
+func required(files fs.FS) int64 {
+	var newest int64
+	for _, name := range names(files) {
+		v, err := goose.NumericComponent(name)
+		if err != nil {
+			panic(fmt.Sprintf("migrations: %s: %v", name, err))
+		}
+		newest = max(newest, v)
+	}
+	return newest
+}
+
+func hash(files fs.FS) string {
+	h := sha256.New()
+	for _, name := range names(files) {
+		b, err := fs.ReadFile(files, name)
+		if err != nil {
+			panic(fmt.Sprintf("migrations: %v", err))
+		}
+		_, _ = fmt.Fprintf(h, "%s %d\n%s", name, len(b), b)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:6])
+}
+
+// names lists the files in their order; an embedded directory can always be read.
+func names(files fs.FS) []string {
+	found, err := fs.Glob(files, "*.sql")
+	if err != nil {
+		panic(fmt.Sprintf("migrations: %v", err))
+	}
+	return found
+}

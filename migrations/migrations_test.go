@@ -1,0 +1,117 @@
+package migrations_test
+
+import (
+	"context"
+	"net/url"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/testdb"
+	"github.com/paylatch/paylatch/migrations"
+)
+
+func TestReplicasMayStartAtOnce(t *testing.T) {
+	t.Parallel()
+	dsn := emptyDatabase(t)
+	conn := connect(t, dsn)
+	have, err := migrations.Version(t.Context(), conn)
+	require.NoError(t, err)
+	require.Zero(t, have)
+	require.ErrorIs(t, migrations.Check(t.Context(), conn), migrations.ErrBehind)
+
+	var wg sync.WaitGroup
+	errs := make([]error, 4)
+	for i := range errs {
+		wg.Go(func() { errs[i] = migrations.Up(t.Context(), dsn) })
+	}
+	wg.Wait()
+	for _, err := range errs {
+		require.NoError(t, err)
+	}
+	require.NoError(t, migrations.Check(t.Context(), conn))
+	have, err = migrations.Version(t.Context(), conn)
+	require.NoError(t, err)
+	require.Equal(t, migrations.Required(), have)
+}
+
+func TestCheckAcceptsANewerSchema(t *testing.T) {
+	t.Parallel()
+	conn := connect(t, testdb.New(t))
+	_, err := conn.Exec(t.Context(), "INSERT INTO goose_db_version (version_id, is_applied) VALUES ($1, true)", migrations.Required()+1)
+	require.NoError(t, err)
+	require.NoError(t, migrations.Check(t.Context(), conn))
+}
+
+func TestStatus(t *testing.T) {
+	t.Parallel()
+	dsn := emptyDatabase(t)
+	files := fstest.MapFS{"00001_first.sql": sql("CREATE TABLE first ()")}
+	require.NoError(t, migrations.UpFrom(t.Context(), dsn, files))
+	files["00002_second.sql"] = sql("CREATE TABLE second ()")
+
+	all, err := migrations.StatusFrom(t.Context(), dsn, files)
+	require.NoError(t, err)
+	require.Len(t, all, 2)
+	require.Equal(t, "00001_first.sql", all[0].Name)
+	require.False(t, all[0].At.IsZero())
+	require.EqualValues(t, 2, all[1].Version)
+	require.True(t, all[1].At.IsZero())
+}
+
+func TestAFailedFileLeavesNothing(t *testing.T) {
+	t.Parallel()
+	dsn := emptyDatabase(t)
+	files := fstest.MapFS{
+		"00001_good.sql": sql("CREATE TABLE good ()"),
+		"00002_bad.sql":  sql("CREATE TABLE bad (); SELECT 1/0"),
+	}
+	require.ErrorContains(t, migrations.UpFrom(t.Context(), dsn, files), "00002_bad.sql")
+	var good, bad bool
+	q := "SELECT to_regclass('good') IS NOT NULL, to_regclass('bad') IS NOT NULL"
+	require.NoError(t, connect(t, dsn).QueryRow(t.Context(), q).Scan(&good, &bad))
+	require.True(t, good)
+	require.False(t, bad)
+}
+
+func TestRequiredAndHash(t *testing.T) {
+	t.Parallel()
+	files := fstest.MapFS{"00009_a.sql": sql("SELECT 9"), "00010_b.sql": sql("SELECT 10")}
+	require.EqualValues(t, 10, migrations.RequiredFrom(files))
+	before := migrations.HashFrom(files)
+	require.Len(t, before, 12)
+	files["00010_b.sql"] = sql("SELECT 11")
+	require.NotEqual(t, before, migrations.HashFrom(files))
+}
+
+func sql(up string) *fstest.MapFile {
+	return &fstest.MapFile{Data: []byte("-- +goose Up\n" + up + ";\n")}
+}
+
+// emptyDatabase is beside a migrated one, whose server it uses.
+func emptyDatabase(t *testing.T) string {
+	t.Helper()
+	u, err := url.Parse(testdb.New(t))
+	require.NoError(t, err)
+	beside := connect(t, u.String())
+	name := u.Path[1:] + "_empty"
+	_, err = beside.Exec(t.Context(), "CREATE DATABASE "+name+" TEMPLATE template0")
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		_, err := beside.Exec(context.WithoutCancel(t.Context()), "DROP DATABASE "+name+" WITH (FORCE)")
+		require.NoError(t, err)
+	})
+	u.Path = "/" + name
+	return u.String()
+}
+
+func connect(t *testing.T, dsn string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), dsn)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
+	return conn
+}

@@ -1,0 +1,63 @@
+-- Reads the digests of those events that are stored; locks nothing.
+-- name: EventsKnown :many
+SELECT e.account, e.provider_event_id, e.digest
+FROM provider_events e
+JOIN (SELECT unnest(@accounts::text[]) AS account, unnest(@ids::text[]) AS id) n
+    ON e.account = n.account AND e.provider_event_id = n.id;
+
+-- Stores new events in the order of (account, id). One that is there already is
+-- a unique violation: the caller decides anew. The references of one event come
+-- joined by the unit separator.
+-- name: EventsInsert :exec
+INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs,
+    order_id, attempt_id, verdict, tries, next_try_at, secret_index, headers, body, occurred_at, received_at)
+SELECT n.event_id, n.account, n.provider_event_id, n.id_derived, n.event_type, n.kind, n.digest, n.news::jsonb,
+    string_to_array(n.refs, E'\x1f'),
+    NULLIF(n.order_id, ''), NULLIF(n.attempt_id, '00000000-0000-0000-0000-000000000000'::uuid), n.verdict, n.tries, NULLIF(n.next_try_at, '0001-01-01 00:00:00Z'),
+    n.secret_index, n.headers::jsonb, n.body, NULLIF(n.occurred_at, '0001-01-01 00:00:00Z'), n.received_at
+FROM (
+    SELECT unnest(@event_ids::uuid[]) AS event_id,
+        unnest(@accounts::text[]) AS account,
+        unnest(@provider_event_ids::text[]) AS provider_event_id,
+        unnest(@ids_derived::bool[]) AS id_derived,
+        unnest(@event_types::text[]) AS event_type,
+        unnest(@kinds::text[]) AS kind,
+        unnest(@digests::bytea[]) AS digest,
+        unnest(@news::text[]) AS news,
+        unnest(@refs::text[]) AS refs,
+        unnest(@order_ids::text[]) AS order_id,
+        unnest(@attempt_ids::uuid[]) AS attempt_id,
+        unnest(@verdicts::text[]) AS verdict,
+        unnest(@tries::int[]) AS tries,
+        unnest(@next_try_ats::timestamptz[]) AS next_try_at,
+        unnest(@secret_indexes::int[]) AS secret_index,
+        unnest(@headers::text[]) AS headers,
+        unnest(@bodies::bytea[]) AS body,
+        unnest(@occurred_ats::timestamptz[]) AS occurred_at,
+        unnest(@received_ats::timestamptz[]) AS received_at
+) n
+ORDER BY n.account, n.provider_event_id;
+
+-- Locks the parked events that name any of the references, unless somebody else
+-- has them; never waits.
+-- name: EventsParked :many
+SELECT * FROM provider_events
+WHERE account = @account AND refs && @refs::text[] AND next_try_at IS NOT NULL
+ORDER BY received_at, provider_event_id
+FOR NO KEY UPDATE SKIP LOCKED;
+
+-- Locks parked events whose next try is due, unless somebody else has them.
+-- name: EventsDue :many
+SELECT * FROM provider_events
+WHERE next_try_at <= now()
+ORDER BY next_try_at LIMIT sqlc.arg(most)::int
+FOR NO KEY UPDATE SKIP LOCKED;
+
+-- Locks one stored event.
+-- name: EventLock :one
+SELECT * FROM provider_events WHERE event_id = @event_id FOR NO KEY UPDATE;
+
+-- Writes what became of one locked event.
+-- name: EventSettle :execrows
+UPDATE provider_events SET verdict = @verdict, order_id = sqlc.narg(order_id), attempt_id = sqlc.narg(attempt_id), tries = @tries, next_try_at = sqlc.narg(next_try_at)
+WHERE account = @account AND provider_event_id = @provider_event_id;

@@ -1,0 +1,6 @@
+-- Writes news for the merchant; the same news twice is one row.
+-- name: OutboxInsert :exec
+INSERT INTO outbox (message_id, order_id, attempt_id, type, version, payload, created_at)
+SELECT unnest(@message_ids::uuid[]), unnest(@order_ids::text[]), unnest(@attempt_ids::uuid[]), unnest(@types::text[]),
+    unnest(@versions::int[]), unnest(@payloads::text[])::jsonb, unnest(@created_ats::timestamptz[])
+ON CONFLICT DO NOTHING;

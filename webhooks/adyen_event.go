@@ -1,0 +1,211 @@
+package webhooks
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// adyenExponents names the currencies whose digits at Adyen differ from ISO 4217
+// (https://docs.adyen.com/development-resources/currency-codes).
+var adyenExponents = map[string]int{"CLP": 2, "CVE": 0, "IDR": 0, "ISK": 2}
+
+// adyenOutcome says what an event code means with success "true" and without.
+type adyenOutcome struct{ yes, no Kind }
+
+// adyenOutcomes lists the event codes that are about a payment; any other is
+// KindIgnored
+// (https://docs.adyen.com/development-resources/webhooks/webhook-types). What the
+// pairs of capture and refund mean is partly from memory.
+//
+// A capture that was not accepted says that the money is still held, which is all
+// that is true of the payment: it has not failed, another capture may succeed, and
+// where the payment is over already the news is late. One that fails after it was
+// accepted is money taken back. A chargeback can be defended, so that the money is
+// only lost for good (KindReversed) with the second one or a lost pre-arbitration;
+// one that was won says nothing new.
+var adyenOutcomes = map[string]adyenOutcome{
+	"AUTHORISATION":    {KindAuthorized, KindFailed},
+	"PENDING":          {KindProcessing, KindProcessing},
+	"CAPTURE":          {KindSucceeded, KindAuthorized},
+	"CAPTURE_FAILED":   {KindReversed, KindReversed},
+	"CANCELLATION":     {KindFailed, KindIgnored},
+	"TECHNICAL_CANCEL": {KindFailed, KindIgnored},
+	"EXPIRE":           {KindFailed, KindIgnored},
+	"OFFER_CLOSED":     {KindFailed, KindIgnored},
+
+	"REFUND":            {KindRefundSucceeded, KindRefundFailed},
+	"REFUND_WITH_DATA":  {KindRefundSucceeded, KindRefundFailed},
+	"POSTPONED_REFUND":  {KindRefundPending, KindRefundFailed},
+	"REFUND_FAILED":     {KindRefundFailed, KindRefundFailed},
+	"REFUNDED_REVERSED": {KindRefundFailed, KindRefundFailed},
+
+	"NOTIFICATION_OF_CHARGEBACK":   {KindDisputed, KindDisputed},
+	"REQUEST_FOR_INFORMATION":      {KindDisputed, KindDisputed},
+	"CHARGEBACK":                   {KindDisputed, KindDisputed},
+	"DISPUTE_DEFENSE_PERIOD_ENDED": {KindDisputed, KindIgnored},
+	"SECOND_CHARGEBACK":            {KindReversed, KindIgnored},
+	"PREARBITRATION_LOST":          {KindReversed, KindIgnored},
+}
+
+// event turns an item into an event. Its id is made of pspReference, eventCode
+// and success, by which Adyen itself says to recognise a repetition. Of a refund,
+// pspReference names the refund and merchantReference may be the refund's or the
+// payment's, so that it is given as both.
+func (i adyenItem) event(captures bool) (Event, error) {
+	if i.PSPReference == "" || i.EventCode == "" {
+		return Event{}, fmt.Errorf("%w: item without pspReference or eventCode", ErrPayload)
+	}
+	psp, original := string(i.PSPReference), string(i.OriginalReference)
+	e := Event{
+		ID: derivedID(psp, string(i.EventCode), string(i.Success)), IDSource: Derived, Type: string(i.EventCode),
+		Kind:              i.kind(captures),
+		References:        references(string(i.MerchantReference), original, psp),
+		ProviderPaymentID: cmp.Or(original, psp),
+		OccurredAt:        jsonTime(i.EventDate),
+		TestKnown:         i.live == "true" || i.live == "false", Test: i.live == "false",
+	}
+	if e.Kind == KindIgnored {
+		return e, nil
+	}
+	if e.Kind.refund() {
+		e.RefundID, e.RefundReference = psp, string(i.MerchantReference)
+		e.References = references(string(i.MerchantReference), original)
+	}
+	if e.Kind.failed() {
+		e.FailureCode, e.ProviderCode = i.failure()
+	}
+	if i.EventCode == "CAPTURE" && e.Kind == KindAuthorized {
+		return e, nil // the amount is of the capture, not of what is held
+	}
+	return e.withMoney(minorMoneyIn(string(i.Amount.Value), string(i.Amount.Currency), adyenExponents))
+}
+
+func (i adyenItem) kind(captures bool) Kind {
+	yes := i.Success == "true"
+	switch outcome, known := adyenOutcomes[string(i.EventCode)]; {
+	case i.EventCode == "CANCEL_OR_REFUND":
+		return i.cancelOrRefund(yes)
+	case !known:
+		return KindIgnored
+	case i.EventCode == "AUTHORISATION" && yes && captures:
+		return KindSucceeded
+	case i.EventCode == "AUTHORISATION" && !yes && i.retriable():
+		return KindSoftFailed
+	case yes:
+		return outcome.yes
+	default:
+		return outcome.no
+	}
+}
+
+// retriable reports whether the payment was made on a page of Adyen's, where the
+// customer may try again under the same reference. The fields are not signed:
+// what they decide is only whether the payment is cancelled before it fails.
+func (i adyenItem) retriable() bool {
+	data := members(i.AdditionalData)
+	return jsonText(data["checkoutSessionId"]) != "" || jsonText(data["paymentLinkId"]) != ""
+}
+
+// cancelOrRefund reads a modification of which only an unsigned field,
+// modification.action, says whether it released money or paid it back; the name
+// of the field is from memory. Where it is missing the money is gone one way or
+// the other, which a person must look at.
+func (i adyenItem) cancelOrRefund(yes bool) Kind {
+	switch action := jsonText(members(i.AdditionalData)["modification.action"]); {
+	case action == "cancel" && yes:
+		return KindFailed
+	case action == "refund" && yes:
+		return KindRefundSucceeded
+	case action == "refund":
+		return KindRefundFailed
+	case yes:
+		return KindReversed
+	default:
+		return KindIgnored
+	}
+}
+
+// adyenReasons translates the refusal reasons
+// (https://docs.adyen.com/development-resources/refusal-reasons), in lower case;
+// any other is provider_rejected.
+var adyenReasons = map[string]string{
+	"refused":                    codeCardDeclined,
+	"blocked card":               codeCardDeclined,
+	"expired card":               codeCardDeclined,
+	"invalid card number":        codeCardDeclined,
+	"cvc declined":               codeCardDeclined,
+	"restricted card":            codeCardDeclined,
+	"transaction not permitted":  codeCardDeclined,
+	"declined non generic":       codeCardDeclined,
+	"not enough balance":         codeInsufficientFunds,
+	"withdrawal amount exceeded": codeInsufficientFunds,
+	"3d not authenticated":       codeAuthenticationFailed,
+	"authentication required":    codeAuthenticationFailed,
+	"fraud":                      codeFraudSuspected,
+	"fraud-cancelled":            codeFraudSuspected,
+	"acquirer fraud":             codeFraudSuspected,
+	"issuer suspected fraud":     codeFraudSuspected,
+	"cancelled":                  codeCanceled,
+	"shopper cancelled":          codeCanceled,
+}
+
+// failure returns paylatch's code and Adyen's reason, which is a short text.
+func (i adyenItem) failure() (code, providerCode string) {
+	reason := jsonText(i.Reason)
+	switch i.EventCode {
+	case "AUTHORISATION":
+		return cmp.Or(adyenReasons[strings.ToLower(reason)], codeProviderRejected), reason
+	case "EXPIRE", "OFFER_CLOSED":
+		return codeExpired, reason
+	case "CANCELLATION", "TECHNICAL_CANCEL":
+		return codeCanceled, reason
+	case "CANCEL_OR_REFUND":
+		if i.Success == "true" {
+			return codeCanceled, reason
+		}
+	}
+	return codeProviderRejected, reason
+}
+
+// parseAdyenNotice reads a newer webhook. None of them is about a payment; the id
+// is eventId or, where there is none, made of the type, the time and the object.
+func parseAdyenNotice(body []byte) (Event, error) {
+	notice := members(body)
+	if notice == nil {
+		return Event{}, fmt.Errorf("%w: not a JSON object", ErrPayload)
+	}
+	created := notice["createdAt"]
+	if created == nil {
+		created = notice["timestamp"]
+	}
+	environment := jsonText(notice["environment"])
+	e := Event{
+		ID: jsonText(notice["eventId"]), IDSource: Native, Type: jsonText(notice["type"]), Kind: KindIgnored,
+		OccurredAt: jsonTime(created),
+		TestKnown:  environment == "test" || environment == "live", Test: environment == "test",
+	}
+	if e.ID == "" {
+		e.ID, e.IDSource = derivedID(e.Type, jsonText(created), adyenObjectID(notice["data"])), Derived
+	}
+	return e, nil
+}
+
+// adyenObjectID returns the id of the object that the data are about, or of those
+// that they hold.
+func adyenObjectID(data json.RawMessage) string {
+	object := members(data)
+	if id := jsonText(object["id"]); id != "" {
+		return id
+	}
+	var ids []string
+	for _, raw := range object {
+		if id := jsonText(members(raw)["id"]); id != "" {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return strings.Join(ids, ",")
+}

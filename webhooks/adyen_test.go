@@ -1,0 +1,322 @@
+package webhooks_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+const (
+	adyenKey      = "00112233445566778899AABBCCDDEEFF00112233445566778899aabbccddeeff"
+	adyenOtherKey = "ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221100"
+)
+
+func newAdyen(tb testing.TB, keys ...string) *webhooks.Adyen {
+	tb.Helper()
+	if len(keys) == 0 {
+		keys = []string{adyenKey}
+	}
+	v, err := webhooks.NewAdyen(webhooks.Config{Secrets: keys})
+	require.NoError(tb, err)
+	return v
+}
+
+// adyenItem returns an item with these further members, before which the usual
+// ones stand.
+func adyenItem(code, success, members string) string {
+	return fmt.Sprintf(`{"NotificationRequestItem":{"pspReference":"PSP1","merchantAccountCode":"Shop","merchantReference":"att_1",`+
+		`"amount":{"value":1999,"currency":"EUR"},"eventCode":%q,"success":%q,"eventDate":"2026-03-14T16:09:20+01:00"%s}}`,
+		code, success, members)
+}
+
+// adyenBody returns a standard webhook of items.
+func adyenBody(items ...string) string {
+	return `{"live":"false","notificationItems":[` + strings.Join(items, ",") + `]}`
+}
+
+func TestAdyenEvent(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, webhooks.Event{
+		ID: "PSP2:CAPTURE:true", IDSource: webhooks.Derived, Type: "CAPTURE", Kind: webhooks.KindSucceeded,
+		References: []string{"att_1", "PSP1", "PSP2"}, ProviderPaymentID: "PSP1",
+		Money:      &webhooks.Money{Minor: 1999, Currency: "EUR"},
+		OccurredAt: time.Date(2026, 3, 14, 15, 9, 20, 0, time.UTC), Test: true, TestKnown: true,
+	}, parsed(t, newAdyen(t), adyenBody(adyenItem("CAPTURE", "true", `,"pspReference":"PSP2","originalReference":"PSP1"`))))
+}
+
+func TestAdyenKinds(t *testing.T) {
+	t.Parallel()
+	const (
+		session = `,"additionalData":{"checkoutSessionId":"CS1"}`
+		link    = `,"additionalData":{"paymentLinkId":"PL1"}`
+		cancel  = `,"additionalData":{"modification.action":"cancel"}`
+		refund  = `,"additionalData":{"modification.action":"refund"}`
+	)
+	for name, test := range map[string]struct {
+		code, success, members string
+		kind                   webhooks.Kind
+		failure                string
+	}{
+		"authorised":                  {"AUTHORISATION", "true", "", webhooks.KindAuthorized, ""},
+		"refused":                     {"AUTHORISATION", "false", `,"reason":"Refused"`, webhooks.KindFailed, "card_declined"},
+		"refused, unknown reason":     {"AUTHORISATION", "false", `,"reason":"?"`, webhooks.KindFailed, "provider_rejected"},
+		"refused, may try again":      {"AUTHORISATION", "false", session + `,"reason":"Not enough balance"`, webhooks.KindSoftFailed, "insufficient_funds"},
+		"refused on a link":           {"AUTHORISATION", "false", link, webhooks.KindSoftFailed, "provider_rejected"},
+		"authorised in a session":     {"AUTHORISATION", "true", session, webhooks.KindAuthorized, ""},
+		"pending":                     {"PENDING", "true", "", webhooks.KindProcessing, ""},
+		"captured":                    {"CAPTURE", "true", "", webhooks.KindSucceeded, ""},
+		"capture failed later":        {"CAPTURE_FAILED", "true", "", webhooks.KindReversed, ""},
+		"cancelled":                   {"CANCELLATION", "true", "", webhooks.KindFailed, "canceled"},
+		"not cancelled":               {"CANCELLATION", "false", "", webhooks.KindIgnored, ""},
+		"cancelled without reference": {"TECHNICAL_CANCEL", "true", "", webhooks.KindFailed, "canceled"},
+		"expired":                     {"EXPIRE", "true", "", webhooks.KindFailed, "expired"},
+		"never paid":                  {"OFFER_CLOSED", "true", "", webhooks.KindFailed, "expired"},
+		"cancel or refund: cancel":    {"CANCEL_OR_REFUND", "true", cancel, webhooks.KindFailed, "canceled"},
+		"cancel or refund: refund":    {"CANCEL_OR_REFUND", "true", refund, webhooks.KindRefundSucceeded, ""},
+		"cancel or refund: no refund": {"CANCEL_OR_REFUND", "false", refund, webhooks.KindRefundFailed, "provider_rejected"},
+		"cancel or refund: which?":    {"CANCEL_OR_REFUND", "true", "", webhooks.KindReversed, ""},
+		"cancel or refund: neither":   {"CANCEL_OR_REFUND", "false", "", webhooks.KindIgnored, ""},
+		"refunded":                    {"REFUND", "true", "", webhooks.KindRefundSucceeded, ""},
+		"not refunded":                {"REFUND", "false", "", webhooks.KindRefundFailed, "provider_rejected"},
+		"refund failed later":         {"REFUND_FAILED", "true", "", webhooks.KindRefundFailed, "provider_rejected"},
+		"refund came back":            {"REFUNDED_REVERSED", "true", "", webhooks.KindRefundFailed, "provider_rejected"},
+		"refund waits":                {"POSTPONED_REFUND", "true", "", webhooks.KindRefundPending, ""},
+		"dispute opened":              {"NOTIFICATION_OF_CHARGEBACK", "true", "", webhooks.KindDisputed, ""},
+		"chargeback":                  {"CHARGEBACK", "true", "", webhooks.KindDisputed, ""},
+		"chargeback won":              {"CHARGEBACK_REVERSED", "true", "", webhooks.KindIgnored, ""},
+		"second chargeback":           {"SECOND_CHARGEBACK", "true", "", webhooks.KindReversed, ""},
+		"pre-arbitration lost":        {"PREARBITRATION_LOST", "true", "", webhooks.KindReversed, ""},
+		"report":                      {"REPORT_AVAILABLE", "true", "", webhooks.KindIgnored, ""},
+		"unknown":                     {"SOMETHING_NEW", "true", `,"amount":{"value":"ten"}`, webhooks.KindIgnored, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := parsed(t, newAdyen(t), adyenBody(adyenItem(test.code, test.success, test.members)))
+			require.Equal(t, test.kind, e.Kind)
+			require.Equal(t, test.failure, e.FailureCode)
+			require.Equal(t, test.code, e.Type)
+			require.Equal(t, test.kind == webhooks.KindIgnored, e.Money == nil)
+		})
+	}
+}
+
+// TestAdyenCaptureThatIsNotAcceptedLeavesTheMoneyHeld: the payment has not failed,
+// and the amount is not what is held.
+func TestAdyenCaptureThatIsNotAcceptedLeavesTheMoneyHeld(t *testing.T) {
+	t.Parallel()
+	e := parsed(t, newAdyen(t), adyenBody(adyenItem("CAPTURE", "false", `,"reason":"Insufficient balance on payment"`)))
+	require.Equal(t, webhooks.KindAuthorized, e.Kind)
+	require.Nil(t, e.Money)
+}
+
+func TestAdyenAutomaticCapture(t *testing.T) {
+	t.Parallel()
+	v, err := webhooks.NewAdyen(webhooks.Config{Secrets: []string{adyenKey}, Params: map[string]string{"capture": "automatic"}})
+	require.NoError(t, err)
+	require.Equal(t, webhooks.KindSucceeded, parsed(t, v, adyenBody(adyenItem("AUTHORISATION", "true", ""))).Kind)
+	require.Equal(t, webhooks.KindFailed, parsed(t, v, adyenBody(adyenItem("AUTHORISATION", "false", ""))).Kind)
+}
+
+func TestAdyenRefundIsKnownByItsOwnReference(t *testing.T) {
+	t.Parallel()
+	e := parsed(t, newAdyen(t), adyenBody(adyenItem("REFUND", "true", `,"pspReference":"R1","originalReference":"PSP1"`)))
+	require.Equal(t, "R1", e.RefundID)
+	require.Equal(t, "PSP1", e.ProviderPaymentID)
+	require.Equal(t, []string{"att_1", "PSP1"}, e.References)
+}
+
+func TestAdyenExponents(t *testing.T) {
+	t.Parallel()
+	for currency, minor := range map[string]int64{
+		"EUR": 1900, "JPY": 1900, "KWD": 1900,
+		"CLP": 19, "ISK": 19, "CVE": 190000, "IDR": 190000,
+	} {
+		e := parsed(t, newAdyen(t), adyenBody(adyenItem("CAPTURE", "true", `,"amount":{"value":1900,"currency":"`+currency+`"}`)))
+		require.Equal(t, minor, e.Money.Minor, currency)
+	}
+}
+
+func TestAdyenBatch(t *testing.T) {
+	t.Parallel()
+	old, fresh := newAdyen(t, adyenOtherKey), newAdyen(t, adyenKey)
+	one := signed(t, old, adyenBody(adyenItem("AUTHORISATION", "true", "")))
+	two := signed(t, fresh, adyenBody(adyenItem("CAPTURE", "true", `,"pspReference":"PSP2"`)))
+	both := unsigned(adyenBody(adyenFirst(t, one), adyenFirst(t, two)))
+	events, err := newAdyen(t, adyenKey, adyenOtherKey).Verify(t.Context(), both)
+	require.NoError(t, err)
+	require.Len(t, events, 2)
+	require.Equal(t, []webhooks.Kind{webhooks.KindAuthorized, webhooks.KindSucceeded}, []webhooks.Kind{events[0].Kind, events[1].Kind})
+	require.Equal(t, []int{1, 0}, []int{events[0].SecretIndex, events[1].SecretIndex}, "each item by its own key")
+
+	require.ErrorIs(t, refused(t, fresh, both), webhooks.ErrSignatureInvalid, "one forged item spoils all")
+}
+
+// adyenFirst returns the first item of a delivery.
+func adyenFirst(t *testing.T, d webhooks.Delivery) string {
+	t.Helper()
+	var body struct {
+		Items []json.RawMessage `json:"notificationItems"`
+	}
+	require.NoError(t, json.Unmarshal(d.Body, &body))
+	return string(body.Items[0])
+}
+
+// TestAdyenUnknownEventCodeNeedsItsSignatureToo: an official library skips the
+// check for event codes that are not on its list.
+func TestAdyenUnknownEventCodeNeedsItsSignatureToo(t *testing.T) {
+	t.Parallel()
+	d := unsigned(adyenBody(adyenItem("SOMETHING_NEW", "true", "")))
+	require.ErrorIs(t, refused(t, newAdyen(t), d), webhooks.ErrSignatureMissing)
+}
+
+func TestAdyenRefuses(t *testing.T) {
+	t.Parallel()
+	v := newAdyen(t)
+	good := string(signed(t, v, adyenBody(adyenItem("AUTHORISATION", "true", ""))).Body)
+	for name, test := range map[string]struct {
+		body string
+		want error
+	}{
+		"no items":            {adyenBody(), webhooks.ErrSignatureMissing},
+		"items are null":      {`{"notificationItems":null}`, webhooks.ErrSignatureMissing},
+		"items are text":      {`{"notificationItems":"x"}`, webhooks.ErrSignatureMalformed},
+		"an item is empty":    {`{"notificationItems":[{}]}`, webhooks.ErrSignatureMissing},
+		"a field is a list":   {strings.Replace(good, `"PSP1"`, `["PSP1"]`, 1), webhooks.ErrSignatureMalformed},
+		"not UTF-8":           {strings.Replace(good, `att_1`, "att\xff1", 1), webhooks.ErrSignatureMalformed},
+		"moved colon":         {strings.Replace(good, `"Shop"`, `"Shop:att_1"`, 1), webhooks.ErrSignatureMalformed},
+		"other amount":        {strings.Replace(good, `1999`, `1998`, 1), webhooks.ErrSignatureInvalid},
+		"other event":         {strings.Replace(good, `AUTHORISATION`, `CAPTURE`, 1), webhooks.ErrSignatureInvalid},
+		"not JSON":            {`hello`, webhooks.ErrSignatureMissing},
+		"empty":               {``, webhooks.ErrSignatureMissing},
+		"signature of a list": {strings.Replace(good, `"hmacSignature":`, `"hmacSignature":["x"],"x":`, 1), webhooks.ErrSignatureMissing},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.ErrorIs(t, refused(t, v, unsigned(test.body)), test.want)
+		})
+	}
+	for name, item := range map[string]string{
+		"no reference":  adyenItem("CAPTURE", "true", `,"pspReference":""`),
+		"not an amount": adyenItem("CAPTURE", "true", `,"amount":{"value":"19.99","currency":"EUR"}`),
+		"negative":      adyenItem("CAPTURE", "true", `,"amount":{"value":-1,"currency":"EUR"}`),
+	} {
+		require.ErrorIs(t, refused(t, v, signed(t, v, adyenBody(item))), webhooks.ErrPayload, name)
+	}
+}
+
+func TestAdyenNotices(t *testing.T) {
+	t.Parallel()
+	v := newAdyen(t)
+	e := parsed(t, v, `{"type":"recurring.token.created","environment":"test","eventId":"E1","createdAt":"2026-03-14T15:09:20Z","data":{}}`)
+	require.Equal(t, webhooks.Event{
+		ID: "E1", IDSource: webhooks.Native, Type: "recurring.token.created", Kind: webhooks.KindIgnored,
+		OccurredAt: time.Date(2026, 3, 14, 15, 9, 20, 0, time.UTC), Test: true, TestKnown: true,
+	}, e)
+	e = parsed(t, v, `{"type":"x","timestamp":"2026-03-14T15:09:20Z","environment":"live","data":{"holder":{"id":"AH1"}}}`)
+	require.Equal(t, "x:2026-03-14T15%3A09%3A20Z:AH1", e.ID)
+	require.Equal(t, webhooks.Derived, e.IDSource)
+	require.ErrorIs(t, refused(t, v, signed(t, v, `[]`)), webhooks.ErrPayload)
+
+	d := signed(t, v, `{"type":"x"}`)
+	d.Header = http.Header{"hmacSignature": {"AAAA", d.Header.Get("hmacSignature")}}
+	_, err := v.Verify(t.Context(), d)
+	require.NoError(t, err, "the header may come twice")
+}
+
+func TestAdyenLogin(t *testing.T) {
+	t.Parallel()
+	v, err := webhooks.NewAdyen(webhooks.Config{
+		Secrets: []string{adyenKey},
+		Params:  map[string]string{"basic_auth.user": "shop", "basic_auth.password": "secret"},
+	})
+	require.NoError(t, err)
+	body := adyenBody(adyenItem("AUTHORISATION", "true", ""))
+	d := signed(t, v, body)
+	user, password, _ := (&http.Request{Header: d.Header}).BasicAuth()
+	require.Equal(t, []string{"shop", "secret"}, []string{user, password})
+	parsed(t, v, body)
+	d.Header.Set("Authorization", "Basic c2hvcDpTZWNyZXQ=")
+	require.ErrorIs(t, refused(t, v, d), webhooks.ErrSignatureInvalid)
+	d.Header.Del("Authorization")
+	require.ErrorIs(t, refused(t, v, d), webhooks.ErrSignatureMissing)
+	require.ErrorIs(t, refused(t, v, signed(t, newAdyen(t), body)), webhooks.ErrSignatureMissing)
+}
+
+func TestAdyenNeeds(t *testing.T) {
+	t.Parallel()
+	for _, keys := range [][]string{nil, {""}, {"not hexadecimal"}, {adyenKey, "0"}} {
+		_, err := webhooks.New("adyen", webhooks.Config{Secrets: keys})
+		require.ErrorIs(t, err, webhooks.ErrConfig)
+	}
+	ack := newAdyen(t).Ack(webhooks.Delivery{}, nil)
+	require.Equal(t, "[accepted]", string(ack.Body))
+	require.Equal(t, http.StatusOK, ack.Status)
+}
+
+func ExampleAdyen_Verify() {
+	adyen, err := webhooks.NewAdyen(webhooks.Config{Secrets: []string{"00112233445566778899aabbccddeeff"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	d := webhooks.Delivery{Body: []byte(`{"live":"true","notificationItems":[{"NotificationRequestItem":{` +
+		`"pspReference":"PSP1","merchantAccountCode":"Shop","merchantReference":"att_1","amount":{"value":1900,"currency":"CLP"},` +
+		`"eventCode":"AUTHORISATION","success":"true"}}]}`)}
+	if err := adyen.Sign(&d); err != nil {
+		fmt.Println(err)
+		return
+	}
+	events, err := adyen.Verify(context.Background(), d)
+	fmt.Println(err)
+	for _, e := range events {
+		fmt.Println(e.ID, e.Kind, e.References, *e.Money)
+	}
+	fmt.Println(string(adyen.Ack(d, events).Body))
+	// Output:
+	// <nil>
+	// PSP1:AUTHORISATION:true authorized [att_1 PSP1] {19 CLP}
+	// [accepted]
+}
+
+func FuzzAdyen(f *testing.F) {
+	for i, body := range []string{
+		adyenBody(adyenItem("AUTHORISATION", "true", ""), adyenItem("REFUND", "false", `,"merchantReference":"a:b"`)),
+		adyenBody(adyenItem("CANCEL_OR_REFUND", "true", `,"additionalData":{"modification.action":"refund"}`)),
+		adyenBody(adyenItem("CAPTURE", "false", `,"merchantReference":":a\\:"`)),
+		`{"type":"x","data":{"a":{"id":"b"}}}`, `{"notificationItems":[{"NotificationRequestItem":null}]}`, `[`, ``,
+	} {
+		f.Add([]byte(body), uint(i*13), byte(1)<<(i%8))
+	}
+	v := newAdyen(f)
+	f.Fuzz(func(t *testing.T, body []byte, place uint, mask byte) {
+		d := unsigned(string(body))
+		if v.Sign(&d) != nil {
+			refused(t, v, d)
+			return
+		}
+		if bytes.ContainsRune(body, ':') && errors.Is(verified(t, v, d), webhooks.ErrSignatureMalformed) {
+			return // a colon where there must not be one
+		}
+		checkParse(t, v, d)
+		checkSame(t, v, d, place, mask, func(e *webhooks.Event) {
+			// not signed, or decided by what is not
+			e.OccurredAt, e.Test, e.TestKnown, e.FailureCode, e.ProviderCode = time.Time{}, false, false, "", ""
+			if e.Type == "CANCEL_OR_REFUND" {
+				*e = webhooks.Event{ID: e.ID}
+			}
+			if e.Kind == webhooks.KindSoftFailed {
+				e.Kind = webhooks.KindFailed
+			}
+		})
+	})
+}

@@ -1,0 +1,143 @@
+package webhooks
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// parseCloudPayments reads a notification by the topic of its address
+// (https://developers.cloudpayments.ru/#tipy-uvedomleniy). Its id is made of the
+// topic and TransactionId; of a subscription, which has none, of its id, status
+// and counters.
+func parseCloudPayments(topic string, raw []byte, currency string) (Event, error) {
+	fields, err := cloudPaymentsFields(raw)
+	if err != nil {
+		return Event{}, err
+	}
+	e := Event{
+		IDSource: Derived, Type: topic, Kind: cloudPaymentsKind(topic, fields["Status"]),
+		ID:         derivedID(topic, fields["TransactionId"]),
+		OccurredAt: cloudPaymentsTime(fields["DateTime"]),
+	}
+	if fields["TransactionId"] == "" {
+		e.ID = derivedID(topic, fields["Id"], fields["Status"],
+			fields["SuccessfulTransactionsNumber"], fields["FailedTransactionsNumber"])
+	}
+	if test, known := fields["TestMode"]; known {
+		e.TestKnown, e.Test = true, test == "1" || test == "true" || test == "True"
+	}
+	if e.Kind == KindIgnored {
+		return e, nil
+	}
+	if fields["TransactionId"] == "" {
+		return Event{}, fmt.Errorf("%w: %s without TransactionId", ErrPayload, topic)
+	}
+	return fillCloudPayments(e, fields, currency)
+}
+
+// cloudPaymentsFields reads a form, a query string or a JSON object.
+func cloudPaymentsFields(raw []byte) (map[string]string, error) {
+	if !isObject(raw) {
+		fields, err := formFields(string(raw))
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrPayload, err)
+		}
+		return fields, nil
+	}
+	var object map[string]json.RawMessage
+	if err := decode("notification", raw, &object); err != nil {
+		return nil, err
+	}
+	fields := scalars(object)
+	if data := object["Data"]; members(data) != nil {
+		fields["Data"] = string(data) // a form has it as text
+	}
+	return fields, nil
+}
+
+// cloudPaymentsKind reads a topic. One that is not known here is not guessed at by
+// the fields: those of a question look like those of a payment.
+func cloudPaymentsKind(topic, status string) Kind {
+	switch topic {
+	case "check":
+		return KindQuestion
+	case "pay":
+		return cloudPaymentsPaid(status)
+	case "confirm":
+		return KindSucceeded
+	case "fail":
+		return KindSoftFailed
+	case "cancel":
+		return KindFailed
+	case "refund":
+		return KindRefundSucceeded
+	default:
+		return KindIgnored
+	}
+}
+
+// cloudPaymentsPaid tells a hold from money that was taken.
+func cloudPaymentsPaid(status string) Kind {
+	switch status {
+	case "Completed":
+		return KindSucceeded
+	case "Authorized":
+		return KindAuthorized
+	case "AwaitingAuthentication":
+		return KindActionRequired
+	default:
+		return KindIgnored
+	}
+}
+
+// cloudPaymentsTime reads a time without a zone, which is UTC as far as is known.
+func cloudPaymentsTime(text string) time.Time {
+	t, err := time.Parse(time.DateTime, text)
+	if err != nil {
+		return jsonTime([]byte(`"` + text + `"`))
+	}
+	return t
+}
+
+// fillCloudPayments adds to an event what its fields say. The merchant's own id is
+// payment_attempt_id in Data, or else InvoiceId.
+func fillCloudPayments(e Event, fields map[string]string, currency string) (Event, error) {
+	data := members([]byte(fields["Data"]))
+	e.ProviderPaymentID = fields["TransactionId"]
+	if e.Kind == KindRefundSucceeded {
+		e.ProviderPaymentID, e.RefundID = fields["PaymentTransactionId"], fields["TransactionId"]
+		e.RefundReference = jsonText(data["refund_id"])
+	}
+	e.References = references(cmp.Or(jsonText(data["payment_attempt_id"]), fields["InvoiceId"]), e.ProviderPaymentID)
+	if code := fields["ReasonCode"]; e.Kind == KindSoftFailed {
+		e.FailureCode, e.ProviderCode = cmp.Or(cloudPaymentsReasons[code], codeProviderRejected), code
+	}
+	if e.Kind == KindFailed {
+		e.FailureCode = codeCanceled
+	}
+	return e.withMoney(decimalMoneyIn(fields["Amount"], cmp.Or(fields["Currency"], currency)))
+}
+
+// cloudPaymentsReasons translates ReasonCode
+// (https://developers.cloudpayments.ru/#kody-oshibok); all but 5051 are from
+// memory.
+var cloudPaymentsReasons = map[string]string{
+	"5001": codeCardDeclined,
+	"5005": codeCardDeclined,
+	"5014": codeCardDeclined,
+	"5054": codeCardDeclined,
+	"5057": codeCardDeclined,
+	"5062": codeCardDeclined,
+	"5082": codeCardDeclined,
+	"5051": codeInsufficientFunds,
+	"5061": codeInsufficientFunds,
+	"5034": codeFraudSuspected,
+	"5041": codeFraudSuspected,
+	"5043": codeFraudSuspected,
+	"5059": codeFraudSuspected,
+	"5300": codeFraudSuspected,
+	"5206": codeAuthenticationFailed,
+	"5207": codeAuthenticationFailed,
+}

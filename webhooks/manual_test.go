@@ -1,0 +1,77 @@
+package webhooks_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+var update = flag.Bool("update", false, "write docs/providers.md")
+
+const (
+	manual     = "../docs/providers.md"
+	manualFrom = "<!-- webhooks:begin -->\n"
+	manualTo   = "<!-- webhooks:end -->\n"
+)
+
+// TestManualSaysWhatTheCodeDoes keeps docs/providers.md to what the verifiers say
+// of themselves.
+func TestManualSaysWhatTheCodeDoes(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(manual)
+	require.NoError(t, err)
+	head, rest, ok := strings.Cut(string(text), manualFrom)
+	require.True(t, ok, "the marker is gone")
+	_, tail, ok := strings.Cut(rest, manualTo)
+	require.True(t, ok, "the marker is gone")
+	want := head + manualFrom + described() + manualTo + tail
+	if *update {
+		require.NoError(t, os.WriteFile(manual, []byte(want), 0o600))
+		return
+	}
+	require.Empty(t, firstDifference(want, string(text)), "run with -update")
+}
+
+// firstDifference returns the first line of want that text has not in its place.
+func firstDifference(want, text string) string {
+	lines := strings.SplitAfter(text, "\n")
+	for i, line := range strings.SplitAfter(want, "\n") {
+		if i >= len(lines) || line != lines[i] {
+			return fmt.Sprintf("line %d should be %q", i+1, line)
+		}
+	}
+	if want != text {
+		return "there are lines too many"
+	}
+	return ""
+}
+
+func described() string {
+	var b strings.Builder
+	b.WriteString("| provider | kind | proof | event id | answer | sent again |\n|---|---|---|---|---|---|\n")
+	for _, a := range webhooks.Abouts() {
+		fmt.Fprintf(&b, "| %s | `%s` | %s | %s | %s | %s |\n", cell(a.Name), a.Kind, cell(a.Header), cell(a.EventID), cell(a.Ack),
+			cell(a.RetryHorizon))
+	}
+	for _, a := range webhooks.Abouts() {
+		fmt.Fprintf(&b, "\n### %s (`%s`)\n\n", a.Name, a.Kind)
+		for i, step := range a.Setup {
+			fmt.Fprintf(&b, "%d. %s\n", i+1, step)
+		}
+		if len(a.Quirks) > 0 {
+			b.WriteString("\nWorth knowing:\n\n")
+		}
+		for _, q := range a.Quirks {
+			fmt.Fprintf(&b, "- %s\n", q)
+		}
+	}
+	return b.String()
+}
+
+func cell(text string) string { return strings.ReplaceAll(text, "|", "\\|") }

@@ -1,0 +1,241 @@
+package webhooks_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// payload is what a sample's SOURCES.json says that it means.
+type payload struct {
+	Kind       string `json:"kind"`
+	JSONValid  *bool  `json:"json_valid"`
+	Normalised struct {
+		Outcome     string `json:"outcome"`
+		EventID     string `json:"event_id"`
+		PaymentID   string `json:"payment_id"`
+		MerchantRef string `json:"merchant_ref"`
+		AmountMinor *int64 `json:"amount_minor"`
+		Amount      string `json:"amount"` // in major units
+		Currency    string `json:"currency"`
+	} `json:"normalised"`
+}
+
+// outcomes translates the first word of a sample's outcome into the kinds that
+// say it; "" is a sample without one.
+var outcomes = map[string][]webhooks.Kind{
+	"":               {webhooks.KindIgnored},
+	"informational":  {webhooks.KindIgnored},
+	"ping":           {webhooks.KindIgnored},
+	"not":            {webhooks.KindIgnored},
+	"pending":        {webhooks.KindProcessing, webhooks.KindActionRequired},
+	"open":           {webhooks.KindProcessing, webhooks.KindActionRequired},
+	"authorised":     {webhooks.KindAuthorized},
+	"authorized":     {webhooks.KindAuthorized},
+	"succeeded":      {webhooks.KindSucceeded},
+	"captured":       {webhooks.KindSucceeded},
+	"paid":           {webhooks.KindSucceeded},
+	"attempt_failed": {webhooks.KindSoftFailed},
+	"failed":         {webhooks.KindFailed, webhooks.KindSoftFailed},
+	"canceled":       {webhooks.KindFailed},
+	"expired":        {webhooks.KindFailed},
+	"refund_pending": {webhooks.KindRefundPending},
+	"refunded":       {webhooks.KindRefundSucceeded},
+	"refund_failed":  {webhooks.KindRefundFailed},
+	// A capture that failed leaves a hold, or takes back what it had taken.
+	"capture_failed": {webhooks.KindSoftFailed, webhooks.KindAuthorized, webhooks.KindReversed},
+	"unknown":        {webhooks.KindNotice},
+	// Where a chargeback is the last word on the money, it is taken back at once.
+	"chargeback":      {webhooks.KindDisputed, webhooks.KindReversed},
+	"chargeback_lost": {webhooks.KindReversed},
+	"chargeback_won":  {webhooks.KindIgnored},
+
+	"authorisation":       {webhooks.KindFailed}, // that expired
+	"cancel_failed":       {webhooks.KindIgnored},
+	"chargeback_closed":   {webhooks.KindIgnored},
+	"chargeback_reversed": {webhooks.KindIgnored},
+	"partially":           {webhooks.KindRefundSucceeded}, // refunded
+	"shape":               {webhooks.KindIgnored},         // of an unknown status
+	"subscription":        {webhooks.KindIgnored},
+}
+
+var firstWord = regexp.MustCompile(`^[a-z_]*`)
+
+// apiAnswers are samples of what a provider's API answers, where only their shape
+// says so.
+var apiAnswers = []string{"testdata_events.json", "testdata_event_types.json", "testdata_transaction.json"}
+
+// leftOut says why a sample is not read, "" if it is a delivery.
+func leftOut(name string, sample payload) string {
+	switch {
+	case strings.Contains(sample.Kind, "API answer"), strings.Contains(sample.Kind, "enum"):
+		return sample.Kind
+	case slices.Contains(apiAnswers, name):
+		return sample.Kind + " (API answer, by its shape)"
+	default:
+		return ""
+	}
+}
+
+// sampler reads the samples of a kind.
+type sampler struct {
+	verifySigner
+	// prepare makes a delivery of a sample that is not a body as it is.
+	prepare func(d *webhooks.Delivery, name string)
+}
+
+// samplers returns what reads the samples of each kind, by its name.
+func samplers(tb testing.TB) map[string]sampler {
+	tb.Helper()
+	return map[string]sampler{
+		"standard": {verifySigner: newStandard(tb)}, "sandbox": {verifySigner: newStandard(tb)},
+		"stripe":        {verifySigner: newStripe(tb)},
+		"adyen":         {verifySigner: newAdyen(tb)},
+		"paypal":        {verifySigner: newPayPal(tb)},
+		"yookassa":      {verifySigner: newYooKassa(tb)},
+		"cloudpayments": {newCloudPayments(tb), cloudPaymentsSample},
+		"tbank":         {verifySigner: newTBank(tb)},
+		"robokassa":     {verifySigner: newRobokassa(tb)},
+		"mollie":        {verifySigner: newMollie(tb)},
+		"square":        {verifySigner: newSquare(tb)},
+		"razorpay":      {verifySigner: newRazorpay(tb)},
+		"checkout":      {verifySigner: newCheckout(tb)},
+		"gocardless":    {verifySigner: newGoCardless(tb)},
+		"paddle":        {verifySigner: newPaddle(tb)},
+		"braintree":     {verifySigner: newBraintree(tb)},
+		"comgate":       {verifySigner: newComgate(tb)},
+		"gopay":         {verifySigner: queried{newGoPay(tb)}},
+		"lemonsqueezy":  {verifySigner: newLemonSqueezy(tb)},
+	}
+}
+
+// TestPayloads reads every sample by each kind that it is for, and compares what
+// comes out with what its source says.
+func TestPayloads(t *testing.T) {
+	t.Parallel()
+	readers, folders := samplers(t), payloadFolders(t)
+	counts := newTally(t, "payloads")
+	for name, samples := range folders {
+		counts.expect(name, len(samples))
+	}
+	for name, samples := range folders {
+		kinds := kindsOf(name)
+		require.NotEmpty(t, kinds, "payloads of an unknown provider: %s", name)
+		for _, kind := range kinds {
+			v, known := readers[kind]
+			require.True(t, known, "nothing reads the payloads of %s", kind)
+			t.Run(kind, func(t *testing.T) {
+				t.Parallel()
+				for path, sample := range samples {
+					t.Run(filepath.Base(path), func(t *testing.T) {
+						t.Parallel()
+						body, err := os.ReadFile(path)
+						require.NoError(t, err)
+						checkPayload(t, v, v.delivery(t, filepath.Base(path), body), sample)
+						counts.add(name, path)
+					})
+				}
+			})
+		}
+	}
+}
+
+// payloadFolders returns the samples that are deliveries, by provider and path.
+func payloadFolders(t *testing.T) map[string]map[string]payload {
+	t.Helper()
+	sources, err := filepath.Glob(filepath.Join(vectorsDir(t), "..", "payloads", "*", "SOURCES.json"))
+	require.NoError(t, err)
+	if len(sources) == 0 {
+		t.Skip("no published payloads beside the vectors")
+	}
+	folders := map[string]map[string]payload{}
+	for _, source := range sources {
+		var samples map[string]payload
+		readJSON(t, source, &samples)
+		folder := filepath.Dir(source)
+		provider := filepath.Base(folder)
+		folders[provider] = map[string]payload{}
+		for name, sample := range samples {
+			if reason := leftOut(name, sample); reason != "" {
+				t.Logf("%s: left out %s: %s", provider, name, reason)
+				continue
+			}
+			folders[provider][filepath.Join(folder, name)] = sample
+		}
+	}
+	return folders
+}
+
+// delivery returns a genuine delivery of a sample.
+func (s sampler) delivery(t *testing.T, name string, body []byte) webhooks.Delivery {
+	t.Helper()
+	d := unsigned(string(body))
+	if s.prepare != nil {
+		s.prepare(&d, name)
+	}
+	require.NoError(t, s.Sign(&d))
+	return d
+}
+
+// named returns the name that a fact of a sample begins with, "" if the fact only
+// says where the name is.
+func named(fact string) string {
+	name, _, _ := strings.Cut(fact, " ")
+	if !strings.ContainsAny(name, "0123456789") || strings.Contains(fact, "order_ref") {
+		return ""
+	}
+	return name
+}
+
+func checkPayload(t *testing.T, v webhooks.Verifier, d webhooks.Delivery, sample payload) {
+	t.Helper()
+	if sample.JSONValid != nil && !*sample.JSONValid {
+		require.ErrorIs(t, refused(t, v, d), webhooks.ErrPayload)
+		return
+	}
+	events, err := v.Verify(t.Context(), d)
+	require.NoError(t, err)
+	for _, e := range events {
+		requireSound(t, e)
+	}
+	if len(events) == 1 { // what a batch says, its provider's own test checks
+		checkNormalised(t, events[0], sample)
+	}
+}
+
+func checkNormalised(t *testing.T, e webhooks.Event, sample payload) {
+	t.Helper()
+	want := sample.Normalised
+	word := firstWord.FindString(want.Outcome)
+	require.Contains(t, outcomes, word)
+	require.Contains(t, outcomes[word], e.Kind)
+	if word == "canceled" || word == "expired" {
+		require.Equal(t, word, e.FailureCode)
+	}
+	if id := named(want.EventID); id != "" {
+		require.Equal(t, id, e.ID)
+	}
+	if id := named(want.PaymentID); id != "" {
+		require.Equal(t, id, e.ProviderPaymentID)
+		require.Contains(t, e.References, id)
+	}
+	if ref := named(want.MerchantRef); ref != "" {
+		require.Contains(t, e.References, ref)
+	}
+	currency, _, _ := strings.Cut(strings.ToUpper(want.Currency), " ")
+	if want.AmountMinor != nil {
+		require.Equal(t, &webhooks.Money{Minor: *want.AmountMinor, Currency: currency}, e.Money)
+	}
+	if want.Amount != "" && !e.NeedsFetch {
+		money, err := webhooks.MoneyFromDecimal(want.Amount, currency)
+		require.NoError(t, err)
+		require.Equal(t, &money, e.Money)
+	}
+}

@@ -1,0 +1,183 @@
+package webhooks
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+)
+
+// squareEvent is the envelope
+// (https://developer.squareup.com/docs/webhooks/overview).
+type squareEvent struct {
+	ID        string          `json:"event_id"`
+	Type      string          `json:"type"`
+	CreatedAt json.RawMessage `json:"created_at"`
+	Data      struct {
+		ID     string `json:"id"`
+		Object struct {
+			Payment *squarePayment `json:"payment"`
+			Refund  *squareRefund  `json:"refund"`
+			Dispute *squareDispute `json:"dispute"`
+		} `json:"object"`
+	} `json:"data"`
+}
+
+// squareMoney is an amount in the smallest unit of the currency, as ISO 4217 has
+// it.
+type squareMoney struct {
+	Amount   *integer `json:"amount"`
+	Currency string   `json:"currency"`
+}
+
+type squarePayment struct {
+	ID          string       `json:"id"`
+	Status      string       `json:"status"`
+	ReferenceID string       `json:"reference_id"`
+	OrderID     string       `json:"order_id"`
+	Amount      squareMoney  `json:"amount_money"`
+	Approved    *squareMoney `json:"approved_money"`
+	Total       *squareMoney `json:"total_money"`
+	Card        struct {
+		Errors []struct {
+			Code string `json:"code"`
+		} `json:"errors"`
+	} `json:"card_details"`
+}
+
+type squareRefund struct {
+	ID        string      `json:"id"`
+	Status    string      `json:"status"`
+	PaymentID string      `json:"payment_id"`
+	OrderID   string      `json:"order_id"`
+	Amount    squareMoney `json:"amount_money"`
+}
+
+type squareDispute struct {
+	State   string      `json:"state"`
+	Amount  squareMoney `json:"amount_money"`
+	Payment struct {
+		ID string `json:"payment_id"`
+	} `json:"disputed_payment"`
+}
+
+// parseSquare reads an event. One without event_id, which only hand-made ones
+// are, gets an id from its type, data.id and created_at.
+func parseSquare(body []byte) (Event, error) {
+	var envelope squareEvent
+	if err := decode("event", body, &envelope); err != nil {
+		return Event{}, err
+	}
+	event := Event{
+		ID: envelope.ID, IDSource: Native, Type: envelope.Type, Kind: KindIgnored,
+		OccurredAt: jsonTime(envelope.CreatedAt),
+	}
+	if event.ID == "" {
+		event.ID = derivedID(envelope.Type, envelope.Data.ID, jsonText(envelope.CreatedAt))
+		event.IDSource = Derived
+	}
+	object := envelope.Data.Object
+	switch event.Type {
+	case "payment.created", "payment.updated":
+		return object.Payment.fill(event)
+	case "refund.created", "refund.updated":
+		return object.Refund.fill(event)
+	case "dispute.created", "dispute.state.updated", "dispute.state.changed":
+		return object.Dispute.fill(event)
+	default:
+		return event, nil
+	}
+}
+
+func noSquareObject(e Event) error {
+	return fmt.Errorf("%w: %s without its object", ErrPayload, e.Type)
+}
+
+// fill reads a payment. COMPLETED says what was taken, a tip included.
+func (p *squarePayment) fill(e Event) (Event, error) {
+	if p == nil {
+		return Event{}, noSquareObject(e)
+	}
+	e.References = references(p.ReferenceID, p.ID, p.OrderID)
+	e.ProviderPaymentID = p.ID
+	amount := &p.Amount
+	switch p.Status {
+	case "PENDING":
+		e.Kind = KindProcessing
+	case "APPROVED":
+		e.Kind, amount = KindAuthorized, cmp.Or(p.Approved, amount)
+	case "COMPLETED":
+		e.Kind, amount = KindSucceeded, cmp.Or(p.Total, amount)
+	case "CANCELED":
+		e.Kind, e.FailureCode = KindFailed, codeCanceled
+	case "FAILED":
+		e.Kind = KindFailed
+		e.FailureCode, e.ProviderCode = p.failure()
+	default:
+		return e, nil
+	}
+	return e.withMoney(amount.money())
+}
+
+// squareCodes translates the codes of card_details.errors
+// (https://developer.squareup.com/reference/square/enums/ErrorCode).
+var squareCodes = map[string]string{
+	"INSUFFICIENT_FUNDS":                  codeInsufficientFunds,
+	"CARD_DECLINED_VERIFICATION_REQUIRED": codeAuthenticationFailed,
+	"DELAYED_TRANSACTION_EXPIRED":         codeExpired,
+	"CHECKOUT_EXPIRED":                    codeExpired,
+	"BUYER_REFUSED_PAYMENT":               codeCanceled,
+	"DELAYED_TRANSACTION_CANCELED":        codeCanceled,
+	"TEMPORARY_ERROR":                     codeProviderRejected,
+	"INTERNAL_SERVER_ERROR":               codeProviderRejected,
+	"GATEWAY_TIMEOUT":                     codeProviderRejected,
+}
+
+// failure takes the first error of the card. One that is not in the table is the
+// bank's or the card's refusal; without any, the reason is not known.
+func (p *squarePayment) failure() (code, providerCode string) {
+	if len(p.Card.Errors) == 0 {
+		return codeProviderRejected, ""
+	}
+	providerCode = p.Card.Errors[0].Code
+	return cmp.Or(squareCodes[providerCode], codeCardDeclined), providerCode
+}
+
+func (r *squareRefund) fill(e Event) (Event, error) {
+	if r == nil {
+		return Event{}, noSquareObject(e)
+	}
+	e.References = references(r.PaymentID, r.OrderID)
+	e.ProviderPaymentID, e.RefundID = r.PaymentID, r.ID
+	switch r.Status {
+	case "PENDING", "APPROVED":
+		e.Kind = KindRefundPending
+	case "COMPLETED":
+		e.Kind = KindRefundSucceeded
+	case "REJECTED", "FAILED":
+		e.Kind, e.FailureCode, e.ProviderCode = KindRefundFailed, codeProviderRejected, r.Status
+	default:
+		return e, nil
+	}
+	return e.withMoney(r.Amount.money())
+}
+
+// fill reads a dispute: an inquiry or one that is open puts the money at stake;
+// lost or accepted, it is gone; won or closed, it is the merchant's.
+func (p *squareDispute) fill(e Event) (Event, error) {
+	if p == nil {
+		return Event{}, noSquareObject(e)
+	}
+	e.References = references(p.Payment.ID)
+	e.ProviderPaymentID = p.Payment.ID
+	switch p.State {
+	case "WON", "INQUIRY_CLOSED":
+		return e, nil
+	case "LOST", "ACCEPTED":
+		e.Kind = KindReversed
+	default:
+		e.Kind = KindDisputed
+	}
+	return e.withMoney(p.Amount.money())
+}
+
+func (m squareMoney) money() (*Money, error) { return moneyIn(m.Amount, m.Currency, nil) }

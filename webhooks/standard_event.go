@@ -1,0 +1,71 @@
+package webhooks
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// standardData is the member "data" of the sandbox's events.
+type standardData struct {
+	ChargeID        string   `json:"charge_id"`
+	RefundID        string   `json:"refund_id"`
+	Reference       string   `json:"reference"`
+	RefundReference string   `json:"refund_reference"`
+	Amount          *integer `json:"amount"`
+	Currency        string   `json:"currency"`
+	FailureCode     string   `json:"failure_code"`
+}
+
+func parseStandard(body []byte) (Event, error) {
+	if !json.Valid(body) {
+		return Event{}, fmt.Errorf("%w: not JSON", ErrPayload)
+	}
+	envelope := members(body)
+	event := Event{Type: jsonText(envelope["type"]), OccurredAt: jsonTime(envelope["created"])}
+	event.Kind = standardKind(event.Type)
+	if event.Kind == KindIgnored {
+		return event, nil
+	}
+	var data standardData
+	if raw := envelope["data"]; raw != nil {
+		if err := decode("data of "+event.Type, raw, &data); err != nil {
+			return Event{}, err
+		}
+	}
+	return data.fill(event)
+}
+
+func standardKind(eventType string) Kind {
+	switch eventType {
+	case "charge.pending":
+		return KindProcessing
+	case "charge.authorized":
+		return KindAuthorized
+	case "charge.succeeded":
+		return KindSucceeded
+	case "charge.failed", "charge.canceled":
+		return KindFailed
+	case "refund.pending":
+		return KindRefundPending
+	case "refund.succeeded":
+		return KindRefundSucceeded
+	case "refund.failed":
+		return KindRefundFailed
+	default:
+		return KindIgnored
+	}
+}
+
+// fill adds to an event what its data say.
+func (d standardData) fill(e Event) (Event, error) {
+	e.References = references(d.Reference, d.ChargeID)
+	e.ProviderPaymentID = d.ChargeID
+	e.RefundID, e.RefundReference = d.RefundID, d.RefundReference
+	if e.Kind.failed() {
+		e.FailureCode, e.ProviderCode = knownCode(d.FailureCode), d.FailureCode
+	}
+	if e.Type == "charge.canceled" {
+		e.FailureCode = codeCanceled
+	}
+	return e.withMoney(moneyIn(d.Amount, d.Currency, nil))
+}

@@ -1,0 +1,275 @@
+package webhooks_test
+
+import (
+	"crypto/ed25519"
+	"encoding/base64"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+const chargeSucceeded = `{"id":"evt_1","type":"charge.succeeded","created":"2026-03-14T15:09:20Z",` +
+	`"data":{"charge_id":"ch_1","refund_id":null,"reference":"att_1","amount":1999,"currency":"eur","failure_code":null}}`
+
+// keyPair returns the whsk_ and whpk_ texts of a key made from seed.
+func keyPair(seed byte) (private, public string) {
+	key := ed25519.NewKeyFromSeed([]byte(strings.Repeat(string(rune(seed)), ed25519.SeedSize)))
+	encode := base64.StdEncoding.EncodeToString
+	return "whsk_" + encode(key), "whpk_" + encode(key[ed25519.SeedSize:])
+}
+
+func TestStandardCharge(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, webhooks.Event{
+		ID: "evt_1", IDSource: webhooks.Native, Type: "charge.succeeded", Kind: webhooks.KindSucceeded,
+		References: []string{"att_1", "ch_1"}, ProviderPaymentID: "ch_1",
+		Money:      &webhooks.Money{Minor: 1999, Currency: "EUR"},
+		OccurredAt: time.Date(2026, 3, 14, 15, 9, 20, 0, time.UTC),
+	}, parsed(t, newStandard(t), chargeSucceeded))
+}
+
+func TestStandardKinds(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		body       string
+		kind       webhooks.Kind
+		code, said string
+	}{
+		"authorized":           {`{"type":"charge.authorized","data":{}}`, webhooks.KindAuthorized, "", ""},
+		"pending":              {`{"type":"charge.pending","data":{}}`, webhooks.KindProcessing, "", ""},
+		"declined":             {`{"type":"charge.failed","data":{"failure_code":"insufficient_funds"}}`, webhooks.KindFailed, "insufficient_funds", "insufficient_funds"},
+		"failed, own code":     {`{"type":"charge.failed","data":{"failure_code":"E-17"}}`, webhooks.KindFailed, "provider_rejected", "E-17"},
+		"failed, no code":      {`{"type":"charge.failed","data":{"failure_code":null}}`, webhooks.KindFailed, "provider_rejected", ""},
+		"canceled":             {`{"type":"charge.canceled","data":{}}`, webhooks.KindFailed, "canceled", ""},
+		"refund pending":       {`{"type":"refund.pending","data":{}}`, webhooks.KindRefundPending, "", ""},
+		"refund":               {`{"type":"refund.succeeded","data":{}}`, webhooks.KindRefundSucceeded, "", ""},
+		"refund failed":        {`{"type":"refund.failed","data":{}}`, webhooks.KindRefundFailed, "provider_rejected", ""},
+		"no data":              {`{"type":"charge.succeeded"}`, webhooks.KindSucceeded, "", ""},
+		"data null":            {`{"type":"charge.succeeded","data":null}`, webhooks.KindSucceeded, "", ""},
+		"unknown type":         {`{"type":"invoice.paid","data":[]}`, webhooks.KindIgnored, "", ""},
+		"another shape":        {`{"test":1}`, webhooks.KindIgnored, "", ""},
+		"type is not text":     {`{"type":1}`, webhooks.KindIgnored, "", ""},
+		"not an object":        {`[1]`, webhooks.KindIgnored, "", ""},
+		"null":                 {`null`, webhooks.KindIgnored, "", ""},
+		"created is a number":  {`{"type":"x","created":1}`, webhooks.KindIgnored, "", ""},
+		"created is something": {`{"type":"charge.succeeded","created":{},"data":{}}`, webhooks.KindSucceeded, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := parsed(t, newStandard(t), test.body)
+			require.Equal(t, test.kind, e.Kind)
+			require.Equal(t, test.code, e.FailureCode)
+			require.Equal(t, test.said, e.ProviderCode)
+			require.Empty(t, e.References)
+			require.Nil(t, e.Money)
+		})
+	}
+}
+
+func TestStandardRefundIsKnownByBothItsIDs(t *testing.T) {
+	t.Parallel()
+	e := parsed(t, newStandard(t), `{"type":"refund.succeeded","data":{"charge_id":"ch_1","refund_id":"re_1",`+
+		`"refund_reference":"rf_1","reference":"att_1","amount":500,"currency":"EUR"}}`)
+	require.Equal(t, "re_1", e.RefundID)
+	require.Equal(t, "rf_1", e.RefundReference)
+	require.Equal(t, []string{"att_1", "ch_1"}, e.References)
+}
+
+func TestStandardRefusesWhatItCannotRead(t *testing.T) {
+	t.Parallel()
+	v := newStandard(t)
+	for name, body := range map[string]string{
+		"empty":           ``,
+		"not JSON":        `charge.succeeded`,
+		"trailing data":   `{"type":"charge.succeeded"}{}`,
+		"data is a list":  `{"type":"charge.succeeded","data":[]}`,
+		"amount is text":  `{"type":"charge.succeeded","data":{"amount":"1999","currency":"EUR"}}`,
+		"amount is 1e3":   `{"type":"charge.succeeded","data":{"amount":1e3,"currency":"EUR"}}`,
+		"amount is 1.0":   `{"type":"charge.succeeded","data":{"amount":1.0,"currency":"EUR"}}`,
+		"amount negative": `{"type":"charge.succeeded","data":{"amount":-1,"currency":"EUR"}}`,
+		"amount too big":  `{"type":"charge.succeeded","data":{"amount":9223372036854775808,"currency":"EUR"}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.ErrorIs(t, refused(t, v, signed(t, v, body)), webhooks.ErrPayload)
+		})
+	}
+}
+
+func TestStandardHeaders(t *testing.T) {
+	t.Parallel()
+	v := newStandard(t)
+	for name, test := range map[string]struct {
+		change func(http.Header)
+		want   error
+	}{
+		"no signature":        {func(h http.Header) { h.Del("webhook-signature") }, webhooks.ErrSignatureMissing},
+		"empty signature":     {func(h http.Header) { h.Set("webhook-signature", "") }, webhooks.ErrSignatureMissing},
+		"unknown version":     {func(h http.Header) { h.Set("webhook-signature", "v9,AAAA") }, webhooks.ErrSignatureMissing},
+		"no id":               {func(h http.Header) { h.Del("webhook-id") }, webhooks.ErrSignatureMalformed},
+		"no time":             {func(h http.Header) { h.Del("webhook-timestamp") }, webhooks.ErrSignatureMalformed},
+		"time with a sign":    {func(h http.Header) { h.Set("webhook-timestamp", "+1773500966") }, webhooks.ErrSignatureMalformed},
+		"time out of range":   {func(h http.Header) { h.Set("webhook-timestamp", "177350096600000") }, webhooks.ErrSignatureMalformed},
+		"two ids":             {func(h http.Header) { h.Add("webhook-id", "evt_2") }, webhooks.ErrSignatureMalformed},
+		"an id in lower case": {func(h http.Header) { h["webhook-id"] = []string{"evt_2"} }, webhooks.ErrSignatureMalformed},
+		"too many signatures": {func(h http.Header) { h.Add("webhook-signature", strings.Repeat("v1a,AAAA ", 17)) }, webhooks.ErrSignatureMalformed},
+		"svix id, own signature": {func(h http.Header) {
+			h.Set("svix-id", h.Get("webhook-id"))
+			h.Del("webhook-id")
+		}, webhooks.ErrSignatureMalformed},
+		"the same id twice":     {func(h http.Header) { h.Add("webhook-id", "evt_1") }, nil},
+		"bad, then good":        {func(h http.Header) { h["Webhook-Signature"] = append([]string{"v1,!"}, h["Webhook-Signature"]...) }, nil},
+		"a foreign svix beside": {func(h http.Header) { h.Set("svix-signature", "v1,AAAA") }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := signed(t, v, chargeSucceeded)
+			test.change(d.Header)
+			if test.want != nil {
+				require.ErrorIs(t, refused(t, v, d), test.want)
+				return
+			}
+			_, err := v.Verify(t.Context(), d)
+			require.NoError(t, err)
+		})
+	}
+}
+
+func TestStandardTolerance(t *testing.T) {
+	t.Parallel()
+	checkAges(t, "standard", standardSecret, map[string]ageCase{
+		"five minutes old":     {0, 5 * time.Minute, nil},
+		"older":                {0, 5*time.Minute + time.Second, webhooks.ErrTooOld},
+		"five minutes ahead":   {0, -5 * time.Minute, nil},
+		"further ahead":        {0, -5*time.Minute - time.Second, webhooks.ErrTooNew},
+		"tighter, old":         {time.Second, 2 * time.Second, webhooks.ErrTooOld},
+		"tighter, ahead":       {time.Second, -2 * time.Second, webhooks.ErrTooNew},
+		"switched off":         {-1, 24 * 365 * time.Hour, nil},
+		"switched off, future": {-1, -24 * 365 * time.Hour, nil},
+	})
+}
+
+func TestStandardForgeryIsNeverTooOld(t *testing.T) {
+	t.Parallel()
+	d := signed(t, newStandard(t, standardOther), chargeSucceeded)
+	d.ReceivedAt = now.Add(time.Hour)
+	require.ErrorIs(t, refused(t, newStandard(t), d), webhooks.ErrSignatureInvalid)
+}
+
+func TestStandardTellsWhichSecretMatched(t *testing.T) {
+	t.Parallel()
+	private, public := keyPair('a')
+	_, stranger := keyPair('b')
+	v := newStandard(t, standardOther, stranger, public, standardSecret)
+	for signer, want := range map[string]int{standardOther: 0, private: 2, standardSecret: 3} {
+		events, err := v.Verify(t.Context(), signed(t, newStandard(t, signer), chargeSucceeded))
+		require.NoError(t, err)
+		require.Equal(t, want, events[0].SecretIndex)
+	}
+}
+
+func TestStandardPublicKeyIsNoSecret(t *testing.T) {
+	t.Parallel()
+	_, public := keyPair('a')
+	d := signed(t, newStandard(t, "whsec_"+strings.TrimPrefix(public, "whpk_")), chargeSucceeded)
+	require.ErrorIs(t, refused(t, newStandard(t, public), d), webhooks.ErrSignatureInvalid)
+	require.ErrorIs(t, newStandard(t, public).Sign(&d), webhooks.ErrConfig)
+}
+
+func TestStandardSecrets(t *testing.T) {
+	t.Parallel()
+	private, public := keyPair('a')
+	other, _ := keyPair('b')
+	for name, secret := range map[string]string{
+		"empty":           "",
+		"only a prefix":   "whsec_",
+		"not base64":      "whsec_!!",
+		"unknown prefix":  "whxx_" + strings.TrimPrefix(public, "whpk_"),
+		"short public":    "whpk_AAAA",
+		"short private":   "whsk_" + strings.TrimPrefix(public, "whpk_"),
+		"halves of two":   private[:len("whsk_")+40] + other[len("whsk_")+40:],
+		"unused bits set": standardSecret[:len(standardSecret)-2] + "V=",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v, err := webhooks.New("standard", webhooks.Config{Secrets: []string{standardOther, secret}})
+			require.ErrorIs(t, err, webhooks.ErrConfig)
+			require.Nil(t, v)
+			if len(secret) > len("whsec_") {
+				require.NotContains(t, err.Error(), secret[len("whsec_"):])
+			}
+		})
+	}
+	_, err := webhooks.NewStandard(webhooks.Config{})
+	require.ErrorIs(t, err, webhooks.ErrConfig)
+}
+
+func TestStandardSignNeeds(t *testing.T) {
+	t.Parallel()
+	v := newStandard(t)
+	require.ErrorIs(t, v.Sign(&webhooks.Delivery{ReceivedAt: now}), webhooks.ErrSignatureMalformed)
+	require.Error(t, v.Sign(&webhooks.Delivery{Header: http.Header{"Webhook-Id": {"evt_1"}}}), "no time")
+}
+
+// TestSignReproducesWhatWasPublished signs the published messages again.
+func TestSignReproducesWhatWasPublished(t *testing.T) {
+	t.Parallel()
+	var file struct {
+		Vectors []struct {
+			vector
+			PrivateKey string `json:"private_key"`
+		}
+	}
+	readJSON(t, filepath.Join(vectorsDir(t), "standardwebhooks.json"), &file)
+	for _, v := range file.Vectors {
+		if v.ID != "stdwh-sign" && v.ID != "stdwh-v1a-ed25519" {
+			continue
+		}
+		if v.PrivateKey == "" {
+			v.PrivateKey = v.Secret
+		}
+		d := v.delivery(t)
+		d.Header = http.Header{"webhook-id": v.Headers["webhook-id"]}
+		d.ReceivedAt = time.Unix(1614265330, 0)
+		require.NoError(t, newStandard(t, v.PrivateKey).Sign(&d))
+		require.Equal(t, v.Headers["webhook-signature"][0], d.Header.Get("webhook-signature"))
+	}
+}
+
+// TestHeaderCase: the case of a header's name never matters, for either provider.
+func TestHeaderCase(t *testing.T) {
+	t.Parallel()
+	standard, stripe := newStandard(t), newStripe(t)
+	rapid.Check(t, func(rt *rapid.T) {
+		for _, v := range []verifySigner{standard, stripe} {
+			d := signed(t, v, `{"id":"evt_1","type":"unknown"}`)
+			d.Header = recased(rt, d.Header)
+			_, err := v.Verify(t.Context(), d)
+			require.NoError(rt, err)
+			require.NoError(rt, v.Sign(&d), "signing again leaves one value of each")
+			_, err = v.Verify(t.Context(), d)
+			require.NoError(rt, err)
+		}
+	})
+}
+
+func recased(rt *rapid.T, h http.Header) http.Header {
+	other := http.Header{}
+	for name, values := range h {
+		letters := []byte(strings.ToLower(name))
+		for i := range letters {
+			if rapid.Bool().Draw(rt, "upper") {
+				letters[i] = strings.ToUpper(name)[i]
+			}
+		}
+		other[string(letters)] = values
+	}
+	return other
+}

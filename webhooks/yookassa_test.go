@@ -1,0 +1,196 @@
+package webhooks_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// yookassaSender sends from an address of YooKassa's, which is all the proof that
+// there is.
+type yookassaSender struct{ *webhooks.YooKassa }
+
+func (yookassaSender) Sign(d *webhooks.Delivery) error {
+	d.RemoteAddr = netip.MustParseAddr("185.71.76.1")
+	return nil
+}
+
+func newYooKassa(tb testing.TB, allowed ...netip.Prefix) yookassaSender {
+	tb.Helper()
+	v, err := webhooks.NewYooKassa(webhooks.Config{AllowedIPs: allowed})
+	require.NoError(tb, err)
+	return yookassaSender{v}
+}
+
+// yookassaBody returns a notification about an object with these further members.
+func yookassaBody(event, members string) string {
+	return fmt.Sprintf(`{"type":"notification","event":%q,"object":{"id":"pay-1","amount":{"value":"19.99","currency":"RUB"}%s}}`, event, members)
+}
+
+func TestYooKassaEvent(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, webhooks.Event{
+		ID: "payment.succeeded:pay-1:succeeded:2026-03-14T15%3A09%3A26Z", IDSource: webhooks.Derived,
+		Type: "payment.succeeded", Kind: webhooks.KindSucceeded, NeedsFetch: true,
+		References: []string{"att_1", "pay-1"}, ProviderPaymentID: "pay-1",
+		Money:      &webhooks.Money{Minor: 1999, Currency: "RUB"},
+		OccurredAt: time.Date(2026, 3, 14, 15, 9, 20, 0, time.UTC), Test: true, TestKnown: true, SecretIndex: -1,
+	}, parsed(t, newYooKassa(t), yookassaBody("payment.succeeded", `,"status":"succeeded","test":true,`+
+		`"captured_at":"2026-03-14T15:09:20Z","metadata":{"payment_attempt_id":"att_1","order_id":"A-17"}`)))
+}
+
+func TestYooKassaKinds(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		event, members string
+		kind           webhooks.Kind
+		failure        string
+	}{
+		"held":                  {"payment.waiting_for_capture", ``, webhooks.KindAuthorized, ""},
+		"paid":                  {"payment.succeeded", ``, webhooks.KindSucceeded, ""},
+		"declined":              {"payment.canceled", `,"cancellation_details":{"reason":"insufficient_funds"}`, webhooks.KindFailed, "insufficient_funds"},
+		"expired":               {"payment.canceled", `,"cancellation_details":{"reason":"expired_on_capture"}`, webhooks.KindFailed, "expired"},
+		"cancelled by us":       {"payment.canceled", `,"cancellation_details":{"reason":"canceled_by_merchant"}`, webhooks.KindFailed, "canceled"},
+		"cancelled, no details": {"payment.canceled", `,"cancellation_details":null`, webhooks.KindFailed, "provider_rejected"},
+		"refunded":              {"refund.succeeded", `,"payment_id":"pay-0"`, webhooks.KindRefundSucceeded, ""},
+		"payout":                {"payout.succeeded", ``, webhooks.KindIgnored, ""},
+		"unknown, of any shape": {"deal.closed", `,"amount":7,"metadata":[]`, webhooks.KindIgnored, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := parsed(t, newYooKassa(t), yookassaBody(test.event, test.members))
+			require.Equal(t, test.kind, e.Kind)
+			require.Equal(t, test.failure, e.FailureCode)
+			require.Equal(t, test.kind != webhooks.KindIgnored, e.NeedsFetch, "what nobody signed must be asked for")
+		})
+	}
+}
+
+func TestYooKassaNames(t *testing.T) {
+	t.Parallel()
+	e := parsed(t, newYooKassa(t), yookassaBody("refund.succeeded", `,"payment_id":"pay-0","metadata":{"refund_id":"rf_1"}`))
+	require.Equal(t, "pay-0", e.ProviderPaymentID)
+	require.Equal(t, []string{"pay-1", "rf_1"}, []string{e.RefundID, e.RefundReference})
+	require.Equal(t, []string{"pay-0"}, e.References)
+	e = parsed(t, newYooKassa(t), yookassaBody("payment.succeeded", `,"metadata":{"order_id":"A-17"}`))
+	require.Equal(t, []string{"pay-1", "A-17"}, e.References, "the order's name only where there is no attempt's")
+}
+
+// TestYooKassaNotificationIsNeverADuplicate: a forged one must not keep the real
+// one from being asked about.
+func TestYooKassaNotificationIsNeverADuplicate(t *testing.T) {
+	t.Parallel()
+	v := newYooKassa(t)
+	first := signed(t, v, yookassaBody("payment.succeeded", ``))
+	second := first
+	second.ReceivedAt = now.Add(time.Second)
+	a, err := v.Verify(t.Context(), first)
+	require.NoError(t, err)
+	b, err := v.Verify(t.Context(), second)
+	require.NoError(t, err)
+	require.NotEqual(t, a[0].ID, b[0].ID)
+}
+
+func TestYooKassaSenders(t *testing.T) {
+	t.Parallel()
+	own := netip.MustParsePrefix("10.0.0.0/8")
+	mapped := netip.MustParsePrefix("::ffff:10.0.0.0/104")
+	for name, test := range map[string]struct {
+		address string
+		allowed []netip.Prefix
+		want    error
+	}{
+		"documented":            {"77.75.156.11", nil, nil},
+		"documented, mapped":    {"::ffff:77.75.156.11", nil, nil},
+		"beside it":             {"77.75.156.12", nil, webhooks.ErrSender},
+		"IPv6":                  {"2a02:5180::1", nil, nil},
+		"with a zone":           {"2a02:5180::1%eth0", nil, nil},
+		"none":                  {"", nil, webhooks.ErrSender},
+		"own list":              {"10.1.2.3", []netip.Prefix{own}, nil},
+		"own list, mapped":      {"::ffff:10.1.2.3", []netip.Prefix{own}, nil},
+		"mapped list":           {"10.1.2.3", []netip.Prefix{mapped}, nil},
+		"own list in its place": {"77.75.156.11", []netip.Prefix{own}, webhooks.ErrSender},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := unsigned(yookassaBody("payment.succeeded", ``))
+			if test.address != "" {
+				d.RemoteAddr = netip.MustParseAddr(test.address)
+			}
+			_, err := newYooKassa(t, test.allowed...).Verify(t.Context(), d)
+			require.ErrorIs(t, err, test.want)
+		})
+	}
+}
+
+func TestYooKassaRefusesWhatItCannotRead(t *testing.T) {
+	t.Parallel()
+	v := newYooKassa(t)
+	for name, body := range map[string]string{
+		"not JSON":           `event`,
+		"no object":          `{"event":"payment.succeeded"}`,
+		"no id":              `{"event":"payment.succeeded","object":{}}`,
+		"id is a path":       yookassaBody("payment.succeeded", `,"id":"../refunds/1"`),
+		"payment is a path":  yookassaBody("refund.succeeded", `,"payment_id":"a?b"`),
+		"amount is no money": yookassaBody("payment.succeeded", `,"amount":{"value":"1,5","currency":"RUB"}`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.ErrorIs(t, refused(t, v, signed(t, v, body)), webhooks.ErrPayload)
+		})
+	}
+	require.Equal(t, webhooks.Ack{Status: http.StatusOK}, v.Ack(webhooks.Delivery{}, nil), "any other code counts as not delivered")
+}
+
+func ExampleYooKassa_Verify() {
+	yookassa, err := webhooks.NewYooKassa(webhooks.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	events, err := yookassa.Verify(context.Background(), webhooks.Delivery{
+		Body: []byte(`{"type":"notification","event":"payment.succeeded","object":{"id":"2d6d597","status":"succeeded",` +
+			`"amount":{"value":"2.00","currency":"RUB"},"metadata":{"payment_attempt_id":"att_1"}}}`),
+		RemoteAddr: netip.MustParseAddr("::ffff:185.71.76.1"),
+	})
+	fmt.Println(err)
+	for _, e := range events {
+		fmt.Println(e.Kind, e.NeedsFetch, e.References, *e.Money)
+	}
+	// Output:
+	// <nil>
+	// succeeded true [att_1 2d6d597] {200 RUB}
+}
+
+func FuzzYooKassa(f *testing.F) {
+	for _, body := range []string{
+		yookassaBody("payment.canceled", `,"cancellation_details":{"reason":"expired_on_capture"}`),
+		yookassaBody("refund.succeeded", `,"payment_id":"a"`), `{"event":"payout.succeeded","object":7}`, `null`, ``,
+	} {
+		f.Add([]byte(body), []byte{185, 71, 76, 31})
+	}
+	f.Add([]byte(`{}`), []byte{77, 75, 156, 12})
+	v := newYooKassa(f)
+	f.Fuzz(func(t *testing.T, body, address []byte) {
+		d := signed(t, v, string(body))
+		checkParse(t, v, d)
+		addr, ok := netip.AddrFromSlice(address)
+		if !ok {
+			return
+		}
+		d.RemoteAddr = addr
+		_, first := v.Verify(t.Context(), d)
+		if addr.Is4() {
+			d.RemoteAddr = netip.AddrFrom16(addr.As16())
+			_, mapped := v.Verify(t.Context(), d)
+			require.Equal(t, fmt.Sprint(first), fmt.Sprint(mapped), "a mapped address is the same sender")
+		}
+	})
+}
