@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -10,24 +11,21 @@ import (
 // sender repeats unchanged (Authorization, cookies, tokens) are never among them.
 func keptHeaders(h http.Header) map[string]string {
 	kept := make(map[string]string)
-	for _, name := range [...]string{
-		"Content-Type", "User-Agent",
-		// Standard Webhooks
-		"Webhook-Id", "Webhook-Timestamp", "Webhook-Signature",
-		"Stripe-Signature",
-		"Paypal-Transmission-Id", "Paypal-Transmission-Time", "Paypal-Transmission-Sig", "Paypal-Cert-Url", "Paypal-Auth-Algo",
-		"X-Square-Hmacsha256-Signature",
-		"X-Razorpay-Signature", "X-Razorpay-Event-Id",
-		"Cko-Signature", "Cko-Version",
-		"Paddle-Signature",
-		"X-Mollie-Signature",
-		"Content-Hmac", "X-Content-Hmac",
-		"X-Signature", "X-Event-Name",
-		"Hmacsignature", "Protocol",
-	} {
-		if values := h.Values(name); len(values) > 0 {
-			kept[strings.ToLower(name)] = strings.ToValidUTF8(strings.Join(values, ", "), "\ufffd")
+	for name, values := range h {
+		if lower := strings.ToLower(name); isEvidence(lower) {
+			kept[lower] = strings.ToValidUTF8(strings.Join(values, ", "), "\ufffd")
 		}
 	}
 	return kept
+}
+
+// isEvidence goes by how providers name such headers, so that a new one needs no
+// line here.
+func isEvidence(name string) bool {
+	if name == "content-type" || name == "user-agent" || name == "protocol" {
+		return true
+	}
+	carries := func(part string) bool { return strings.Contains(name, part) }
+	return slices.ContainsFunc([]string{"signature", "hmac", "webhook-", "svix-", "paypal-", "event-id", "event-name", "cko-version"}, carries) &&
+		!slices.ContainsFunc([]string{"authorization", "cookie", "token", "secret", "api-key"}, carries)
 }
