@@ -176,9 +176,13 @@ func (s *stage) tell(series string, clients int, r hookResult) {
 	s.figures.usage(series, clients, r.used, int64(r.sent()))
 }
 
+// openWindow is how long the open loop lasts at least. In a shorter one the
+// backlog of a pace that is not held stays within the patience of a second.
+const openWindow = 10 * time.Second
+
 // openLoop sends webhooks at a fixed pace, as providers do.
 func (s *stage) openLoop(ctx context.Context) error {
-	n := int(float64(s.opts.open) * s.opts.window.Seconds())
+	n := int(float64(s.opts.open) * max(s.opts.window, openWindow).Seconds())
 	r, err := s.hooks(ctx, hookRun{budget: n, pace: s.opts.open})
 	if err != nil {
 		return err
