@@ -36,21 +36,52 @@ FROM payment_attempts a WHERE a.attempt_id = ANY (@attempt_ids::uuid[])
 ORDER BY a.attempt_id
 FOR NO KEY UPDATE OF a SKIP LOCKED;
 
+-- Locks those attempts with one of the names that nobody else has locked; never
+-- waits. The pairs are matched by position.
+-- name: AttemptsLockNamed :many
+SELECT sqlc.embed(a), now()::timestamptz AS read_at,
+    EXISTS (SELECT FROM payment_attempts s WHERE s.order_id = a.order_id AND s.attempt_id <> a.attempt_id) AS siblings
+FROM payment_attempts a WHERE a.attempt_id IN (
+    SELECT r.attempt_id FROM attempt_references r
+    JOIN (SELECT unnest(@accounts::text[]) AS account, unnest(@refs::text[]) AS reference) n
+        ON r.account = n.account AND r.reference = n.reference)
+ORDER BY a.attempt_id
+FOR NO KEY UPDATE OF a SKIP LOCKED;
+
 -- Lists attempts that are due to be asked about; locks nothing.
 -- name: AttemptsDue :many
 SELECT attempt_id FROM payment_attempts
 WHERE next_check_at <= now()
 ORDER BY next_check_at LIMIT sqlc.arg(most)::int;
 
--- Inserts one attempt.
--- name: AttemptInsert :exec
+-- Inserts new attempts.
+-- name: AttemptsInsert :exec
 INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, status, stage,
     amount, currency, capture_manual, return_url, sealed_token, version, fence, lease_until, next_check_at, created_at, updated_at)
-VALUES (@order_id, @attempt_id, @user_id, @client_request_id, @request_hash, @account, 'pending', 'requested',
-    @amount, @currency, @capture_manual, @return_url, @sealed_token, 1, 1, @lease_until, @next_check_at, @created_at, @created_at);
+SELECT n.order_id, n.attempt_id, n.user_id, n.client_request_id, n.request_hash, n.account, 'pending', 'requested',
+    n.amount, n.currency, n.capture_manual, n.return_url, NULLIF(n.sealed_token, ''::bytea), 1, 1,
+    NULLIF(n.lease_until, '0001-01-01 00:00:00Z'), NULLIF(n.next_check_at, '0001-01-01 00:00:00Z'), n.created_at, n.created_at
+FROM (
+    SELECT unnest(@order_ids::text[]) AS order_id,
+        unnest(@attempt_ids::uuid[]) AS attempt_id,
+        unnest(@user_ids::text[]) AS user_id,
+        unnest(@client_request_ids::text[]) AS client_request_id,
+        unnest(@request_hashes::bytea[]) AS request_hash,
+        unnest(@accounts::text[]) AS account,
+        unnest(@amounts::bigint[]) AS amount,
+        unnest(@currencies::text[]) AS currency,
+        unnest(@captures_manual::bool[]) AS capture_manual,
+        unnest(@return_urls::text[]) AS return_url,
+        unnest(@sealed_tokens::bytea[]) AS sealed_token,
+        unnest(@lease_untils::timestamptz[]) AS lease_until,
+        unnest(@next_check_ats::timestamptz[]) AS next_check_at,
+        unnest(@created_ats::timestamptz[]) AS created_at
+) n;
 
--- Writes locked attempts, each guarded by the version that was read.
--- name: AttemptsAdvance :execrows
+-- Writes locked attempts, each guarded by the version that was read: all of them
+-- or none.
+-- name: AttemptsAdvance :exec
+WITH done AS (
 UPDATE payment_attempts a SET
     provider_payment_id = n.provider_payment_id,
     status = n.status,
@@ -103,4 +134,7 @@ FROM (
         unnest(@updated_ats::timestamptz[]) AS updated_at,
         NULLIF(unnest(@finalized_ats::timestamptz[]), '0001-01-01 00:00:00Z') AS finalized_at
 ) n
-WHERE a.order_id = n.order_id AND a.attempt_id = n.attempt_id AND a.version = n.was;
+WHERE a.order_id = n.order_id AND a.attempt_id = n.attempt_id AND a.version = n.was
+RETURNING 1
+)
+SELECT must_touch('attempts_as_read', count(*), cardinality(@attempt_ids::uuid[])) FROM done;

@@ -16,6 +16,11 @@ SELECT * FROM orders WHERE user_id = @user_id AND client_request_id = @client_re
 -- name: OrderLock :one
 SELECT * FROM orders WHERE order_id = @order_id FOR NO KEY UPDATE;
 
+-- Locks those of some orders that nobody else has locked; never waits.
+-- name: OrdersLockFree :many
+SELECT * FROM orders WHERE order_id = ANY (@order_ids::text[])
+ORDER BY order_id FOR NO KEY UPDATE SKIP LOCKED;
+
 -- Notes the wish to cancel of one locked order, once.
 -- name: OrderCancel :exec
 UPDATE orders SET cancel_requested_at = coalesce(cancel_requested_at, @at), updated_at = @at WHERE order_id = @order_id;

@@ -1,14 +1,14 @@
 -- Inserts names of attempts in the order of (account, name), since whoever gives
--- the same waits for us; one that is taken is left as it is.
--- name: ReferencesInsert :execrows
+-- the same waits for us. One that is taken meanwhile is a unique violation: the
+-- caller decides anew.
+-- name: ReferencesInsert :exec
 INSERT INTO attempt_references (account, reference, order_id, attempt_id)
 SELECT n.account, n.reference, n.order_id, n.attempt_id
 FROM (
     SELECT unnest(@accounts::text[]) AS account, unnest(@refs::text[]) AS reference,
         unnest(@order_ids::text[]) AS order_id, unnest(@attempt_ids::uuid[]) AS attempt_id
 ) n
-ORDER BY n.account, n.reference
-ON CONFLICT DO NOTHING;
+ORDER BY n.account, n.reference;
 
 -- Finds attempts by their names; locks nothing. The pairs are matched by
 -- position.

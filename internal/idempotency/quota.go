@@ -26,20 +26,42 @@ type Quota struct {
 
 // QuotaStore counts the new keys of users.
 type QuotaStore interface {
-	// QuotaTake counts a key of a user in the present window, and returns the
-	// count, 0 for a key that is known already, and how long the window still lasts. It locks nothing for longer
-	// than the count takes, so one user's flood doesn't hold up the others.
-	QuotaTake(ctx context.Context, r Request, per time.Duration) (used int, left time.Duration, err error)
+	// QuotasTake counts keys of users in the present window. It locks nothing for
+	// longer than the count takes, so one user's flood doesn't hold up the others.
+	QuotasTake(ctx context.Context, requests []Request, per time.Duration) ([]Used, error)
+}
+
+// Used says which new key of its user's window a request has, 0 for a key that is
+// known already, and how long the window still lasts.
+type Used struct {
+	Nth  int
+	Left time.Duration
 }
 
 // Take counts a new key, or returns a QuotaError.
 func (q Quota) Take(ctx context.Context, store QuotaStore, r Request) error {
+	refused, err := q.TakeAll(ctx, store, []Request{r})
+	if err != nil {
+		return err
+	}
+	return refused[0]
+}
+
+// TakeAll counts the new keys of requests and returns a QuotaError for each that
+// is one too many, nil for the others, by position.
+func (q Quota) TakeAll(ctx context.Context, store QuotaStore, requests []Request) ([]error, error) {
+	refused := make([]error, len(requests))
 	if q.NewKeys <= 0 {
-		return nil
+		return refused, nil
 	}
-	used, left, err := store.QuotaTake(ctx, r, q.Per)
-	if err == nil && used > q.NewKeys {
-		return &QuotaError{RetryAfter: left}
+	used, err := store.QuotasTake(ctx, requests, q.Per)
+	if err != nil {
+		return nil, err
 	}
-	return err
+	for i, u := range used {
+		if u.Nth > q.NewKeys {
+			refused[i] = &QuotaError{RetryAfter: u.Left}
+		}
+	}
+	return refused, nil
 }

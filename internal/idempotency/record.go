@@ -38,6 +38,15 @@ type Request struct {
 	Refusal func(error) Answer
 }
 
+// Name is what makes a key the same key.
+type Name struct {
+	User, Endpoint string
+	Key            Key
+}
+
+// Name is the name of the request's key.
+func (r Request) Name() Name { return Name{r.User, r.Endpoint, r.Key} }
+
 // ReplayError carries a stored refusal back to the caller.
 type ReplayError struct{ Answer Answer }
 
@@ -77,6 +86,26 @@ type Record struct {
 	Answer *Answer
 }
 
+// For returns the answer that a request with the same key is given; ErrKeyReused
+// when the key belongs to another request, ErrInProgress when its runner lives.
+func (r Record) For(h Hash) (*Answer, error) {
+	switch {
+	case r.Hash != h:
+		return nil, ErrKeyReused
+	case r.Answer == nil:
+		return nil, ErrInProgress
+	}
+	return r.Answer, nil
+}
+
+// Stored is an answer that is stored without a claim before it, by a transaction
+// that keeps others from executing the same command by a lock of its own.
+type Stored struct {
+	Request
+	Answer
+	Keep time.Duration
+}
+
 // Tx is what the package needs of a transaction.
 type Tx interface {
 	// KeyClaim claims a key that is new, expired, or whose runner's lease ran
@@ -94,15 +123,9 @@ type Tx interface {
 // when the key belongs to another request, ErrInProgress when its runner lives.
 func Take(ctx context.Context, tx Tx, c Claim) (*Answer, Record, error) {
 	rec, claimed, err := tx.KeyClaim(ctx, c)
-	switch {
-	case err != nil:
+	if err != nil || claimed {
 		return nil, rec, err
-	case claimed:
-		return nil, rec, nil
-	case rec.Hash != c.Hash:
-		return nil, rec, ErrKeyReused
-	case rec.Answer == nil:
-		return nil, rec, ErrInProgress
 	}
-	return rec.Answer, rec, nil
+	answer, err := rec.For(c.Hash)
+	return answer, rec, err
 }

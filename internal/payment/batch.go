@@ -13,11 +13,13 @@ import (
 type batch struct {
 	tx       Tx
 	accounts map[string]Account
-	now      time.Time
 	changes  map[AttemptID]*Change
 	order    []AttemptID
-	// known are names that attempts are known by.
-	known         map[Reference]AttemptID
+	// owners are the attempts that have names, as far as that was read; asked are
+	// the names whose owners and parked events were, parked those events.
+	owners        map[Reference]AttemptID
+	asked         map[Reference]bool
+	parked        []StoredEvent
 	discrepancies []Discrepancy
 	late          []lateSuccess
 	// won are attempts that succeeded beside others of their order.
@@ -34,8 +36,13 @@ type lateSuccess struct {
 }
 
 func (s *Service) newBatch(tx Tx) *batch {
-	return &batch{tx: tx, accounts: s.opts.Accounts, now: tx.Now(), changes: map[AttemptID]*Change{}}
+	return &batch{
+		tx: tx, accounts: s.opts.Accounts, changes: map[AttemptID]*Change{},
+		owners: map[Reference]AttemptID{}, asked: map[Reference]bool{},
+	}
 }
+
+func (b *batch) now() time.Time { return b.tx.Now() }
 
 // change returns what has become of a locked attempt so far.
 func (b *batch) change(a Attempt) *Change {
@@ -50,7 +57,7 @@ func (b *batch) change(a Attempt) *Change {
 
 // advance applies news on top of what the batch already knows.
 func (b *batch) advance(c *Change, n News) fsm.Verdict {
-	t, verdict := advance(&c.Attempt, n, b.now)
+	t, verdict := advance(&c.Attempt, n, b.now())
 	if t.Version != 0 {
 		c.Transitions = append(c.Transitions, t)
 	}
@@ -82,12 +89,13 @@ func (b *batch) openFor(c *Change, kind DiscrepancyKind, money *Money, cause Cau
 // attempt stays there, for a person to look at.
 func (b *batch) name(c *Change, name string) {
 	ref := Reference{c.Attempt.Account, name}
-	owner, known := b.known[ref]
+	owner, known := b.owners[ref]
 	switch {
-	case name == "", name == c.Attempt.ID.String(), slices.Contains(c.Names, name), known && owner == c.Attempt.ID:
+	case name == "", name == c.Attempt.ID.String(), known && owner == c.Attempt.ID:
 	case known:
 		b.shared(c, name)
 	default:
+		b.owners[ref] = c.Attempt.ID
 		c.Names = append(c.Names, name)
 	}
 }
@@ -105,13 +113,16 @@ func (b *batch) open(c *Change, kind DiscrepancyKind, text string) {
 		text = kind.explain()
 	}
 	b.discrepancies = append(b.discrepancies, Discrepancy{
-		Kind: kind, OrderID: c.Attempt.OrderID, AttemptID: &id, Text: text, At: b.now,
+		Kind: kind, OrderID: c.Attempt.OrderID, AttemptID: &id, Text: text, At: b.now(),
 	})
 }
 
 // save writes the batch, applies parked events that a new name sets free, and
 // opens the discrepancies.
 func (b *batch) save(ctx context.Context) error {
+	if err := b.claim(ctx); err != nil {
+		return err
+	}
 	if err := b.unpark(ctx); err != nil {
 		return err
 	}
@@ -124,16 +135,8 @@ func (b *batch) save(ctx context.Context) error {
 		}
 		changes = append(changes, *c)
 	}
-	taken, err := b.tx.SaveChanges(ctx, changes)
-	if err != nil {
+	if err := b.tx.SaveChanges(ctx, changes); err != nil {
 		return err
-	}
-	for _, r := range taken {
-		for _, c := range b.changes {
-			if c.Attempt.Account == r.Account && slices.Contains(c.Names, r.Name) {
-				b.shared(c, r.Name)
-			}
-		}
 	}
 	if err := b.classify(ctx); err != nil {
 		return err
@@ -147,35 +150,93 @@ func (b *batch) save(ctx context.Context) error {
 	return b.tx.DiscrepanciesOpen(ctx, b.discrepancies)
 }
 
+// take locks attempts that nobody else has locked and reads, in the same round
+// trip, what their new names may set free.
+func (b *batch) take(ctx context.Context, ids []AttemptID, names []Reference) (map[AttemptID]Attempt, error) {
+	taken, err := b.tx.AttemptsTake(ctx, ids, names)
+	if err != nil {
+		return nil, err
+	}
+	b.owners, b.parked = taken.Owners, taken.Parked
+	for _, name := range names {
+		b.asked[name] = true
+	}
+	attempts := make(map[AttemptID]Attempt, len(taken.Attempts))
+	for _, a := range taken.Attempts {
+		attempts[a.ID] = a
+	}
+	return attempts, nil
+}
+
+// claim asks who has the new names that were not asked for before, and what is
+// parked for them.
+func (b *batch) claim(ctx context.Context) error {
+	var unasked []Reference
+	for _, id := range b.order {
+		for _, name := range b.changes[id].Names {
+			if ref := (Reference{b.changes[id].Attempt.Account, name}); !b.asked[ref] {
+				unasked = append(unasked, ref)
+			}
+		}
+	}
+	if len(unasked) == 0 {
+		return nil
+	}
+	taken, err := b.tx.AttemptsTake(ctx, nil, sorted(unasked))
+	if err != nil {
+		return err
+	}
+	b.parked = append(b.parked, taken.Parked...)
+	for _, ref := range unasked {
+		b.asked[ref] = true
+	}
+	for _, id := range b.order {
+		b.changes[id].yield(b, taken.Owners)
+	}
+	return nil
+}
+
+// yield gives up the names that others have.
+func (c *Change) yield(b *batch, owners map[Reference]AttemptID) {
+	c.Names = slices.DeleteFunc(c.Names, func(name string) bool {
+		owner, taken := owners[Reference{c.Attempt.Account, name}]
+		if taken && owner != c.Attempt.ID {
+			b.shared(c, name)
+		}
+		return taken
+	})
+}
+
 // unpark applies the parked events that name an attempt by a name that it has
 // only just been given.
 func (b *batch) unpark(ctx context.Context) error {
-	var refs []Reference
-	for _, id := range b.order {
-		c := b.changes[id]
-		for _, name := range c.Names {
-			refs = append(refs, Reference{c.Attempt.Account, name})
-		}
-	}
-	if len(refs) == 0 {
-		return nil
-	}
-	parked, err := b.tx.EventsParked(ctx, refs)
-	if err != nil || len(parked) == 0 {
-		return err
-	}
-	if err := b.loadRefunds(ctx, slices.Clone(b.order)...); err != nil {
-		return err
-	}
-	for i := range parked {
+	var freed []StoredEvent
+	for _, e := range b.parked {
 		for _, id := range b.order {
-			if c := b.changes[id]; c.named(parked[i]) {
-				b.apply(c, &parked[i])
+			if b.changes[id].named(e) {
+				freed = append(freed, e)
 				break
 			}
 		}
 	}
-	return b.tx.EventsSettle(ctx, parked)
+	if len(freed) == 0 {
+		return nil
+	}
+	if err := b.loadRefunds(ctx, slices.Clone(b.order)...); err != nil {
+		return err
+	}
+	for i := range freed {
+		for _, id := range b.order {
+			if c := b.changes[id]; c.named(freed[i]) {
+				b.apply(c, &freed[i])
+				break
+			}
+		}
+	}
+	if err := b.claim(ctx); err != nil {
+		return err
+	}
+	return b.tx.EventsSettle(ctx, freed)
 }
 
 func (c *Change) named(e StoredEvent) bool {

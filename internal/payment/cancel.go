@@ -145,6 +145,5 @@ func markCancelled(ctx context.Context, tx Tx, a *Attempt) error {
 	if !a.leased(now) {
 		a.NextCheckAt = &now
 	}
-	_, err := tx.SaveChanges(ctx, []Change{{Attempt: *a, Was: a.Version}})
-	return err
+	return tx.SaveChanges(ctx, []Change{{Attempt: *a, Was: a.Version}})
 }

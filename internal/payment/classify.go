@@ -52,7 +52,7 @@ func (b *batch) refundLate(ctx context.Context, a Attempt) error {
 		}
 	}
 	if left := refundable(a, b.refunds[a.ID]); left > 0 {
-		b.insertRefund(newRefund(a, UserPolicy, autoRefund, Money{Minor: left, Currency: a.Money.Currency}, b.now))
+		b.insertRefund(newRefund(a, UserPolicy, autoRefund, Money{Minor: left, Currency: a.Money.Currency}, b.now()))
 	}
 	return nil
 }

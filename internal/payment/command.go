@@ -155,6 +155,5 @@ func (s *Service) mark(ctx context.Context, tx Tx, a *Attempt, rec idempotency.R
 	end := tx.Now().Add(s.opts.Lease)
 	a.Fence++
 	a.LeaseUntil, a.NextCheckAt = &end, &end
-	_, err = tx.SaveChanges(ctx, []Change{{Attempt: *a, Was: a.Version}})
-	return err
+	return tx.SaveChanges(ctx, []Change{{Attempt: *a, Was: a.Version}})
 }

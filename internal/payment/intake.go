@@ -2,6 +2,7 @@ package payment
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -64,15 +65,13 @@ func text(s string) string {
 // batch; with park it is stored as deferred instead.
 func (s *Service) takeIn(ctx context.Context, arrivals []*arrival, park bool) error {
 	return s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
-		b := s.newBatch(tx)
-		fresh, err := b.dedupe(ctx, arrivals)
-		if err != nil || len(fresh) == 0 {
-			return firstError(err, func() error { return b.save(ctx) })
-		}
-		found, err := b.find(ctx, fresh)
+		known, hits, err := tx.EventsArriving(ctx, keysOf(arrivals), namesOf(arrivals))
 		if err != nil {
 			return err
 		}
+		b := s.newBatch(tx)
+		fresh := b.dedupe(known, arrivals)
+		found := b.found(hits)
 		if err := b.loadRefunds(ctx, found.refunded(fresh)...); err != nil {
 			return err
 		}
@@ -109,27 +108,12 @@ func (f found) decide(b *batch, s *Service, fresh []*arrival, park bool) (stored
 	return stored, left
 }
 
-func firstError(err error, then func() error) error {
-	if err != nil {
-		return err
-	}
-	return then()
-}
-
 // dedupe returns the arrivals that are new, in order; the others get their
 // verdict. Something known that says something else now is a discrepancy.
-func (b *batch) dedupe(ctx context.Context, arrivals []*arrival) ([]*arrival, error) {
-	keys := make([]EventKey, 0, len(arrivals))
-	for _, a := range arrivals {
-		a.verdict = ""
-		keys = append(keys, a.key())
-	}
-	known, err := b.tx.EventsKnown(ctx, keys)
-	if err != nil {
-		return nil, err
-	}
+func (b *batch) dedupe(known map[EventKey][32]byte, arrivals []*arrival) []*arrival {
 	fresh := make([]*arrival, 0, len(arrivals))
 	for _, a := range arrivals {
+		a.verdict = ""
 		said, seen := known[a.key()]
 		if !seen {
 			known[a.key()] = a.digest
@@ -138,10 +122,36 @@ func (b *batch) dedupe(ctx context.Context, arrivals []*arrival) ([]*arrival, er
 		}
 		a.verdict = Duplicate
 		if said != a.digest {
-			b.discrepancies = append(b.discrepancies, changed(a.Received, b.now))
+			b.discrepancies = append(b.discrepancies, changed(a.Received, b.now()))
 		}
 	}
-	return fresh, nil
+	return fresh
+}
+
+func keysOf(arrivals []*arrival) []EventKey {
+	keys := make([]EventKey, len(arrivals))
+	for i, a := range arrivals {
+		keys[i] = a.key()
+	}
+	return keys
+}
+
+// namesOf lists the names that arrivals mention, sorted and each once.
+func namesOf(arrivals []*arrival) []Reference {
+	refs := make([]Reference, 0, len(arrivals))
+	for _, a := range arrivals {
+		for _, name := range a.Event.References {
+			refs = append(refs, Reference{a.Account, name})
+		}
+	}
+	return sorted(refs)
+}
+
+func sorted(refs []Reference) []Reference {
+	slices.SortFunc(refs, func(a, b Reference) int {
+		return cmp.Or(strings.Compare(a.Account, b.Account), strings.Compare(a.Name, b.Name))
+	})
+	return slices.Compact(refs)
 }
 
 func changed(r Received, at time.Time) Discrepancy {
@@ -155,23 +165,17 @@ func changed(r Received, at time.Time) Discrepancy {
 type found map[Reference]*Attempt
 
 func (b *batch) find(ctx context.Context, arrivals []*arrival) (found, error) {
-	var refs []Reference
-	for _, a := range arrivals {
-		for _, name := range a.Event.References {
-			refs = append(refs, Reference{a.Account, name})
-		}
-	}
-	f := found{}
-	if len(refs) == 0 {
-		return f, nil
-	}
-	hits, err := b.tx.AttemptsByReference(ctx, refs)
-	b.known = make(map[Reference]AttemptID, len(hits))
+	hits, err := b.tx.AttemptsByReference(ctx, namesOf(arrivals))
+	return b.found(hits), err
+}
+
+func (b *batch) found(hits []Found) found {
+	f := make(found, len(hits))
 	for _, h := range hits {
 		f[h.Reference] = h.Attempt
-		b.known[h.Reference] = h.ID
+		b.owners[h.Reference] = h.ID
 	}
-	return f, err
+	return f
 }
 
 // refunded lists the attempts that refund events name.
@@ -199,13 +203,13 @@ func (f found) judge(b *batch, s *Service, e *StoredEvent) bool {
 		e.Verdict = Ignored
 		return true
 	case e.Event.NeedsFetch:
-		e.park(Deferred, b.now)
+		e.park(Deferred, b.now())
 		return true
 	}
 	for _, name := range e.Event.References {
 		a, known := f[Reference{e.Account, name}]
 		if known && a == nil {
-			e.park(Deferred, b.now)
+			e.park(Deferred, b.now())
 			return false
 		}
 		if known {
@@ -213,7 +217,7 @@ func (f found) judge(b *batch, s *Service, e *StoredEvent) bool {
 			return true
 		}
 	}
-	e.park(Unmatched, b.now)
+	e.park(Unmatched, b.now())
 	return true
 }
 
@@ -221,7 +225,7 @@ func (f found) judge(b *batch, s *Service, e *StoredEvent) bool {
 func (b *batch) setAside(e *StoredEvent) {
 	e.Verdict = Deferred
 	b.discrepancies = append(b.discrepancies, Discrepancy{
-		Kind: NeedsReview, Event: EventKey{e.Account, e.Event.ID}, At: b.now, Money: moneyOf(e.Event),
+		Kind: NeedsReview, Event: EventKey{e.Account, e.Event.ID}, At: b.now(), Money: moneyOf(e.Event),
 		Text: "This event could not be applied; it is kept as it came. Compare with the provider's dashboard, then replay it.",
 	})
 }
@@ -234,7 +238,7 @@ func (b *batch) apply(c *Change, e *StoredEvent) {
 	}
 	news, ok := newsByKind[e.Event.Kind]
 	if !ok {
-		e.park(Deferred, b.now)
+		e.park(Deferred, b.now())
 		return
 	}
 	e.OrderID, e.AttemptID, e.NextTryAt = c.Attempt.OrderID, c.Attempt.ID, nil

@@ -52,7 +52,7 @@ func (s *Service) RetryParked(ctx context.Context, limit int) (int, error) {
 			events[i].Tries++
 			found.judge(b, s, &events[i])
 			if events[i].Tries == parkReview && events[i].NextTryAt != nil {
-				b.discrepancies = append(b.discrepancies, unmatched(events[i], b.now))
+				b.discrepancies = append(b.discrepancies, unmatched(events[i], b.now()))
 			}
 		}
 		if err := tx.EventsSettle(ctx, events); err != nil {

@@ -3,13 +3,8 @@ package payment
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net/http"
 	"time"
 
-	"github.com/google/uuid"
-
-	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/idempotency"
 )
 
@@ -64,11 +59,8 @@ func (s *Service) pay(ctx context.Context, actor Actor, req idempotency.Request,
 	if !ok || account.Provider == nil {
 		return Paid{}, invalid("account", "name a configured account that can be charged")
 	}
-	if err := s.opts.Quota.Take(ctx, s.store, req); err != nil {
-		return Paid{}, err
-	}
 	licence := s.licence()
-	a, err := s.begin(ctx, actor, req, cmd)
+	a, err := s.begin(ctx, actor.User(), req, cmd)
 	if errors.Is(err, errAgain) {
 		return s.payAgain(ctx, actor.User(), req, cmd.OrderID, s.opts.Wait)
 	}
@@ -77,92 +69,6 @@ func (s *Service) pay(ctx context.Context, actor Actor, req idempotency.Request,
 	}
 	v, err := s.settle(ctx, a, s.charge(ctx, account.Provider, a, cmd.Token, licence))
 	return Paid{View: v, Result: idempotency.Created}, err
-}
-
-// errAgain says that the same request made its attempt a moment ago.
-var errAgain = errors.New("the same request came before")
-
-// begin is commit 1: what is about to be done is on disk before anybody is
-// asked to do it.
-func (s *Service) begin(ctx context.Context, actor Actor, req idempotency.Request, cmd Pay) (Attempt, error) {
-	var a Attempt
-	var refused error
-	err := s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
-		refused = nil
-		answer, rec, err := idempotency.Take(ctx, tx, idempotency.Claim{Request: req, Lease: s.opts.Lease, Keep: idempotency.KeepMoney})
-		if err != nil {
-			return err
-		}
-		if answer != nil && answer.Status >= http.StatusBadRequest {
-			return &idempotency.ReplayError{Answer: *answer}
-		}
-		if answer != nil {
-			return errAgain
-		}
-		order, err := tx.OrderLock(ctx, cmd.OrderID)
-		if errors.Is(err, ErrOrderNotFound) {
-			refused = err
-			return refuse(ctx, tx, req, rec, refused)
-		}
-		if err != nil {
-			return err
-		}
-		if err := admits(order, actor.User(), req, cmd); err != nil {
-			return err
-		}
-		switch refused = order.TakesPay(); {
-		case errors.Is(refused, ErrOrderPaid), errors.Is(refused, ErrOrderCancelled):
-			return refuse(ctx, tx, req, rec, refused)
-		case refused != nil:
-			return refused
-		}
-		if a, err = s.newAttempt(tx.Now(), order, req, cmd); err != nil {
-			return err
-		}
-		if err := tx.AttemptInsert(ctx, a); err != nil {
-			return err
-		}
-		return tx.KeyAnswer(ctx, req, rec.Fence, idempotency.Answer{Status: http.StatusCreated, Subject: a.ID.String()}, idempotency.KeepMoney)
-	})
-	if err == nil {
-		err = refused
-	}
-	return a, err
-}
-
-// admits refuses what is wrong with the command itself, seen beside the order.
-func admits(o Order, user UserID, req idempotency.Request, cmd Pay) error {
-	if o.UserID != user {
-		return ErrForbidden
-	}
-	for _, a := range o.Attempts {
-		if a.UserID == user && a.RequestID == RequestID(req.Key) {
-			return errAgain
-		}
-	}
-	if cmd.Amount != nil && *cmd.Amount != o.Money.Minor {
-		return invalid("amount", fmt.Sprintf("must be the order's amount, %d, or be left out", o.Money.Minor))
-	}
-	if cmd.Currency != nil && *cmd.Currency != o.Money.Currency {
-		return invalid("currency", fmt.Sprintf("must be the order's currency, %s, or be left out", o.Money.Currency))
-	}
-	return nil
-}
-
-func (s *Service) newAttempt(now time.Time, o Order, req idempotency.Request, cmd Pay) (Attempt, error) {
-	end := now.Add(s.opts.Lease)
-	a := Attempt{
-		ID: AttemptID(uuid.Must(uuid.NewV7())), OrderID: o.ID, UserID: o.UserID,
-		RequestID: RequestID(req.Key), RequestHash: req.Hash,
-		Account: cmd.Account, State: fsm.Requested, Money: o.Money, Capture: cmd.Capture, ReturnURL: cmd.ReturnURL,
-		Version: 1, Fence: 1, LeaseUntil: &end, NextCheckAt: &end, CreatedAt: now, UpdatedAt: now,
-	}
-	if s.opts.Seal == nil {
-		return a, nil
-	}
-	var err error
-	a.SealedToken, err = s.opts.Seal(cmd.Token, a.ID)
-	return a, err
 }
 
 // payAgain answers a request whose attempt exists: with the attempt as it is

@@ -61,8 +61,7 @@ func (s *Service) takeOver(ctx context.Context, id AttemptID) (Attempt, error) {
 		end := tx.Now().Add(s.opts.Lease)
 		a.Fence++
 		a.LeaseUntil, a.NextCheckAt = &end, &end
-		_, err = tx.SaveChanges(ctx, []Change{{Attempt: a, Was: a.Version}})
-		return err
+		return tx.SaveChanges(ctx, []Change{{Attempt: a, Was: a.Version}})
 	})
 	return a, err
 }

@@ -70,7 +70,7 @@ var newsByRefundKind = map[webhooks.Kind]fsm.News{ //nolint:gochecknoglobals // 
 // advanceRefund moves a refund and, with it, what the attempt has paid back.
 func (b *batch) advanceRefund(c *Change, r *Refund, n RefundNews) fsm.Verdict {
 	b.touchRefund(r, r.Version)
-	verdict, opens := advanceRefund(r, n, b.now)
+	verdict, opens := advanceRefund(r, n, b.now())
 	if opens != "" {
 		b.openFor(c, opens, &r.Money, n.Cause)
 	}
@@ -105,9 +105,9 @@ func (b *batch) setRefunded(c *Change, total int64, cause Cause) {
 	}
 	a.Refunded = total
 	a.Version++
-	a.UpdatedAt = b.now
+	a.UpdatedAt = b.now()
 	c.Transitions = append(c.Transitions, Transition{
-		Version: a.Version, From: a.State, To: a.State, News: "refunded", Cause: cause, At: b.now, Facts: a.facts(),
+		Version: a.Version, From: a.State, To: a.State, News: "refunded", Cause: cause, At: b.now(), Facts: a.facts(),
 	})
 }
 
@@ -141,7 +141,7 @@ func (b *batch) adoptRefund(c *Change, e webhooks.Event) *Refund {
 	if e.Money == nil || e.Money.Minor <= 0 || e.RefundID == "" {
 		return nil
 	}
-	r := newRefund(c.Attempt, UserProvider, RequestID(e.RefundID), *moneyOf(e), b.now)
+	r := newRefund(c.Attempt, UserProvider, RequestID(e.RefundID), *moneyOf(e), b.now())
 	r.ProviderRefundID = e.RefundID
 	b.insertRefund(r)
 	return r

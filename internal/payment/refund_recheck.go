@@ -57,10 +57,10 @@ func (s *Service) takeOverRefund(ctx context.Context, id RefundID) (a Attempt, r
 		if r.State.Final() {
 			return nil
 		}
-		if held.leased(b.now) {
+		if held.leased(b.now()) {
 			return ErrBusy
 		}
-		end := b.now.Add(s.opts.Lease)
+		end := b.now().Add(s.opts.Lease)
 		held.Fence++
 		held.LeaseUntil, held.NextCheckAt = &end, &end
 		r = *held
@@ -129,7 +129,7 @@ func (s *Service) settleRefund(ctx context.Context, held Refund, n RefundNews) (
 		if holds {
 			now.LeaseUntil = nil
 			if !now.State.Final() {
-				at := b.now.Add(s.delay(now.Checks))
+				at := b.now().Add(s.delay(now.Checks))
 				now.Checks++
 				now.NextCheckAt = &at
 				if now.Checks > len(schedule) {

@@ -54,12 +54,15 @@ type Service struct {
 	cancels   idempotency.Flights[cancelledOrder]
 	refunds   idempotency.Flights[Refunded]
 	committer *committer
+	begins    gatherer[*beginning]
+	settles   gatherer[*settling]
 }
 
 // New returns a service. Run must be running for Intake to work.
 func New(o Options) *Service {
 	s := &Service{opts: o, store: o.Store, now: o.Now}
 	s.committer = newCommitter(s.takeIn)
+	s.begins.apply, s.settles.apply = s.beginAll, s.settleAll
 	return s
 }
 

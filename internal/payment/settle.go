@@ -14,41 +14,97 @@ const (
 	settlePause = 200 * time.Millisecond
 )
 
+// settling is one call of settle. One that is left must be done alone.
+type settling struct {
+	held Attempt
+	news News
+	now  Attempt
+	left bool
+}
+
 // settle is commit 2: it applies what a runner learnt to the attempt that it
 // holds by held's fence, gives the lease back and says when to ask next. News
 // of a runner that was overtaken is applied all the same; only the lease, the
 // schedule and its own conclusions no longer count.
 //
 // First runs before, in the same transaction: a key is locked before its attempt.
+// Without it, calls that come at the same time share a transaction.
 func (s *Service) settle(ctx context.Context, held Attempt, n News, first ...func(ctx context.Context, tx Tx) error) (View, error) {
-	var a Attempt
-	write := func(ctx context.Context, tx Tx) error {
-		for _, do := range first {
-			if err := do(ctx, tx); err != nil {
+	c := &settling{held: held, news: n, left: true}
+	if len(first) == 0 {
+		s.settles.do(ctx, c)
+	}
+	if c.left {
+		err := s.patiently(ctx, func(ctx context.Context, tx Tx) error {
+			for _, do := range first {
+				if err := do(ctx, tx); err != nil {
+					return err
+				}
+			}
+			a, err := tx.AttemptLock(ctx, held.ID)
+			if err != nil {
 				return err
 			}
+			return s.settleIn(ctx, s.newBatch(tx), map[AttemptID]Attempt{a.ID: a}, c)
+		})
+		if err != nil {
+			return View{}, err
 		}
-		var err error
-		if a, err = tx.AttemptLock(ctx, held.ID); err != nil {
+	}
+	return s.show(ctx, c.now)
+}
+
+// settleAll settles in one transaction what can be settled without waiting for
+// anybody's lock.
+func (s *Service) settleAll(ctx context.Context, calls []*settling) {
+	ids, names := make([]AttemptID, len(calls)), []Reference{}
+	for i, c := range calls {
+		ids[i] = c.held.ID
+		for _, name := range append(c.news.Names, c.news.ProviderPaymentID) {
+			if name != "" {
+				names = append(names, Reference{c.held.Account, name})
+			}
+		}
+	}
+	err := s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
+		b := s.newBatch(tx)
+		locked, err := b.take(ctx, ids, sorted(names))
+		if err != nil {
 			return err
 		}
-		b := s.newBatch(tx)
+		return s.settleIn(ctx, b, locked, calls...)
+	})
+	if err != nil {
+		for _, c := range calls {
+			c.left = true
+		}
+	}
+}
+
+func (s *Service) settleIn(ctx context.Context, b *batch, locked map[AttemptID]Attempt, calls ...*settling) error {
+	for _, c := range calls {
+		a, ok := locked[c.held.ID]
+		if c.left = !ok; c.left {
+			continue
+		}
 		change := b.change(a)
-		holds := change.Attempt.Fence == held.Fence
-		if n.News != "" && (holds || !n.Inferred) {
-			b.advance(change, n)
+		holds := change.Attempt.Fence == c.held.Fence
+		if c.news.News != "" && (holds || !c.news.Inferred) {
+			b.advance(change, c.news)
 		}
 		if holds {
-			s.release(b, held, change, n)
+			s.release(b, c.held, change, c.news)
 		}
-		err = b.save(ctx)
-		a = change.Attempt
+	}
+	if err := b.save(ctx); err != nil {
 		return err
 	}
-	if err := s.patiently(ctx, write); err != nil {
-		return View{}, err
+	for _, c := range calls {
+		if !c.left {
+			c.now = b.changes[c.held.ID].Attempt
+		}
 	}
-	return s.show(ctx, a)
+	return nil
 }
 
 // patiently runs a transaction again while the storage is gone.
@@ -75,9 +131,9 @@ func (s *Service) release(b *batch, held Attempt, c *Change, n News) {
 	if n.Cause.Kind != CauseCall || a.Fence > 1 {
 		a.Checks++
 	}
-	at := b.now.Add(s.delay(a.Checks))
+	at := b.now().Add(s.delay(a.Checks))
 	if a.Intent.Kind == IntentCancel && held.Intent.Kind == IntentNone {
-		at = b.now
+		at = b.now()
 	}
 	a.NextCheckAt = &at
 	if a.Checks > len(schedule) && a.State == fsm.OutcomeUnknown {

@@ -56,11 +56,24 @@ type Tx interface {
 	OrderCancel(ctx context.Context, id OrderID) error
 	// OrderLock locks an order and all its attempts.
 	OrderLock(ctx context.Context, id OrderID) (Order, error)
+	// OrdersTake reads keys and locks those of some orders that nobody else has
+	// locked, in one round trip. It reads the orders' attempts and locks none.
+	OrdersTake(ctx context.Context, keys []idempotency.Request, ids []OrderID) (map[idempotency.Name]idempotency.Record, map[OrderID]Order, error)
 
-	// AttemptInsert inserts an attempt and its id as its first reference.
-	AttemptInsert(ctx context.Context, a Attempt) error
+	// KeysStore stores answers under keys that are free. One that another
+	// transaction has taken meanwhile makes InTx run its function again.
+	KeysStore(ctx context.Context, answers []idempotency.Stored) error
+
+	// AttemptsInsert inserts attempts, each with its id as its first reference.
+	AttemptsInsert(ctx context.Context, attempts []Attempt) error
 	// AttemptLock locks one attempt.
 	AttemptLock(ctx context.Context, id AttemptID) (Attempt, error)
+	// AttemptsTake locks those of some attempts that nobody else has locked, reads
+	// who has names, and locks the parked events that mention them, in one round
+	// trip.
+	AttemptsTake(ctx context.Context, ids []AttemptID, names []Reference) (Taken, error)
+	// ReferencesFind reads who has names.
+	ReferencesFind(ctx context.Context, names []Reference) (map[Reference]AttemptID, error)
 	// AttemptsByReference finds attempts by any of their names and locks those
 	// that nobody else has locked just now.
 	AttemptsByReference(ctx context.Context, refs []Reference) ([]Found, error)
@@ -70,9 +83,9 @@ type Tx interface {
 	OrdersBeside(ctx context.Context, ids []OrderID) (map[OrderID]Order, error)
 
 	// SaveChanges writes locked attempts, their transitions, references and news
-	// for the merchant. A reference that another attempt has is left to it and
-	// returned.
-	SaveChanges(ctx context.Context, changes []Change) (taken []Reference, err error)
+	// for the merchant. A reference that another attempt was given meanwhile makes
+	// InTx run its function again.
+	SaveChanges(ctx context.Context, changes []Change) error
 
 	// RefundsLock locks all refunds of attempts that are locked.
 	RefundsLock(ctx context.Context, ids []AttemptID) ([]Refund, error)
@@ -81,8 +94,9 @@ type Tx interface {
 	RefundInsert(ctx context.Context, r Refund) error
 	RefundSave(ctx context.Context, r Refund, was int) error
 
-	// EventsKnown returns the digests of those events that are stored.
-	EventsKnown(ctx context.Context, keys []EventKey) (map[EventKey][32]byte, error)
+	// EventsArriving returns the digests of those events that are stored, and what
+	// AttemptsByReference returns, in one round trip.
+	EventsArriving(ctx context.Context, keys []EventKey, refs []Reference) (map[EventKey][32]byte, []Found, error)
 	// EventsInsert stores events with their verdicts. An event that another
 	// transaction has stored meanwhile makes InTx run its function again.
 	EventsInsert(ctx context.Context, events []StoredEvent) error
@@ -113,6 +127,13 @@ type Found struct {
 	Reference Reference
 	ID        AttemptID
 	Attempt   *Attempt
+}
+
+// Taken is what AttemptsTake found.
+type Taken struct {
+	Attempts []Attempt
+	Owners   map[Reference]AttemptID
+	Parked   []StoredEvent
 }
 
 // Change is what became of a locked attempt.

@@ -56,24 +56,35 @@ func (s *Store) DueAttempts(ctx context.Context, limit int) ([]payment.AttemptID
 	return due, err
 }
 
-// AttemptInsert implements payment.Tx.
-func (t *txn) AttemptInsert(ctx context.Context, a payment.Attempt) error {
-	err := t.q.AttemptInsert(ctx, t.later(1, errGuard), &dbsqlc.AttemptInsertParams{
-		OrderID: string(a.OrderID), AttemptID: uuid.UUID(a.ID), UserID: string(a.UserID), ClientRequestID: string(a.RequestID),
-		RequestHash: a.RequestHash[:], Account: a.Account, Amount: a.Money.Minor, Currency: string(a.Money.Currency),
-		CaptureManual: a.Capture == payment.CaptureManual, ReturnUrl: a.ReturnURL, SealedToken: a.SealedToken,
-		LeaseUntil: a.LeaseUntil, NextCheckAt: a.NextCheckAt, CreatedAt: a.CreatedAt,
-	})
-	if err != nil {
-		return fmt.Errorf("insert attempt %s: %w", a.ID, err)
+// AttemptsInsert implements payment.Tx.
+func (t *txn) AttemptsInsert(ctx context.Context, attempts []payment.Attempt) error {
+	p := &dbsqlc.AttemptsInsertParams{}
+	born := make([]payment.Change, 0, len(attempts))
+	for i := range attempts {
+		a := &attempts[i]
+		p.OrderIds = append(p.OrderIds, string(a.OrderID))
+		p.AttemptIds = append(p.AttemptIds, uuid.UUID(a.ID))
+		p.UserIds = append(p.UserIds, string(a.UserID))
+		p.ClientRequestIds = append(p.ClientRequestIds, string(a.RequestID))
+		p.RequestHashes = append(p.RequestHashes, a.RequestHash[:])
+		p.Accounts = append(p.Accounts, a.Account)
+		p.Amounts = append(p.Amounts, a.Money.Minor)
+		p.Currencies = append(p.Currencies, string(a.Money.Currency))
+		p.CapturesManual = append(p.CapturesManual, a.Capture == payment.CaptureManual)
+		p.ReturnUrls = append(p.ReturnUrls, a.ReturnURL)
+		p.SealedTokens = append(p.SealedTokens, a.SealedToken)
+		p.LeaseUntils = append(p.LeaseUntils, orZero(a.LeaseUntil))
+		p.NextCheckAts = append(p.NextCheckAts, orZero(a.NextCheckAt))
+		p.CreatedAts = append(p.CreatedAts, a.CreatedAt)
+		born = append(born, payment.Change{Attempt: *a, Transitions: []payment.Transition{a.Born()}, Names: []string{a.ID.String()}})
 	}
-	_, err = t.q.ReferencesInsert(ctx, t.later(1, errGuard), &dbsqlc.ReferencesInsertParams{
-		Accounts: []string{a.Account}, Refs: []string{a.ID.String()}, OrderIds: []string{string(a.OrderID)}, AttemptIds: []uuid.UUID{uuid.UUID(a.ID)},
-	})
-	if err != nil {
-		return fmt.Errorf("name attempt %s: %w", a.ID, err)
+	if err := t.q.AttemptsInsert(ctx, t.later(anyRows, nil), p); err != nil {
+		return fmt.Errorf("insert %d attempts: %w", len(attempts), err)
 	}
-	return t.appendLog(ctx, []payment.Change{{Attempt: a, Transitions: []payment.Transition{a.Born()}}})
+	if err := t.name(ctx, born); err != nil {
+		return err
+	}
+	return t.appendLog(ctx, born)
 }
 
 // AttemptLock implements payment.Tx.
@@ -85,34 +96,95 @@ func (t *txn) AttemptLock(ctx context.Context, id payment.AttemptID) (payment.At
 	return attemptFromRow(&row.PaymentAttempts, row.ReadAt, row.Siblings), nil
 }
 
+// AttemptsTake implements payment.Tx.
+func (t *txn) AttemptsTake(ctx context.Context, ids []payment.AttemptID, names []payment.Reference) (payment.Taken, error) {
+	var taken payment.Taken
+	var locked []*dbsqlc.AttemptsLockFreeRow
+	named, parked := t.named(ctx, names), t.parked(ctx, names)
+	err := t.together(ctx, append(parked.reads, named.find, func(db dbsqlc.DBTX) (err error) {
+		locked, err = t.q.AttemptsLockFree(ctx, db, uuids(ids))
+		return err
+	})...)
+	if err != nil {
+		return taken, fmt.Errorf("take %d attempts: %w", len(ids), err)
+	}
+	for _, r := range locked {
+		taken.Attempts = append(taken.Attempts, attemptFromRow(&r.PaymentAttempts, r.ReadAt, r.Siblings))
+	}
+	taken.Owners = named.owners()
+	taken.Parked, err = eventsFromRows(parked.rows)
+	return taken, err
+}
+
+func uuids(ids []payment.AttemptID) []uuid.UUID {
+	plain := make([]uuid.UUID, len(ids))
+	for i, id := range ids {
+		plain[i] = uuid.UUID(id)
+	}
+	return plain
+}
+
+// ReferencesFind implements payment.Tx.
+func (t *txn) ReferencesFind(ctx context.Context, names []payment.Reference) (map[payment.Reference]payment.AttemptID, error) {
+	named := t.named(ctx, names)
+	if err := named.find(t); err != nil {
+		return nil, fmt.Errorf("find names: %w", err)
+	}
+	return named.owners(), nil
+}
+
 // AttemptsByReference implements payment.Tx.
 func (t *txn) AttemptsByReference(ctx context.Context, refs []payment.Reference) ([]payment.Found, error) {
-	arg := &dbsqlc.ReferencesFindParams{}
+	named := t.named(ctx, refs)
+	if err := t.together(ctx, named.find, named.lock); err != nil {
+		return nil, fmt.Errorf("lock attempts by their names: %w", err)
+	}
+	return named.found(), nil
+}
+
+// namedReads look for attempts by their names.
+type namedReads struct {
+	find, lock func(db dbsqlc.DBTX) error
+	hits       []*dbsqlc.ReferencesFindRow
+	locked     []*dbsqlc.AttemptsLockNamedRow
+}
+
+func (t *txn) named(ctx context.Context, refs []payment.Reference) *namedReads {
+	var accounts, names []string
 	for _, r := range refs {
-		arg.Accounts, arg.Refs = append(arg.Accounts, r.Account), append(arg.Refs, r.Name)
+		accounts, names = append(accounts, r.Account), append(names, r.Name)
 	}
-	hits, err := t.q.ReferencesFind(ctx, t, arg)
-	if err != nil || len(hits) == 0 {
-		return nil, err
+	n := &namedReads{}
+	n.find = func(db dbsqlc.DBTX) (err error) {
+		n.hits, err = t.q.ReferencesFind(ctx, db, &dbsqlc.ReferencesFindParams{Accounts: accounts, Refs: names})
+		return err
 	}
-	ids := make([]uuid.UUID, 0, len(hits))
-	for _, h := range hits {
-		ids = append(ids, h.AttemptID)
+	n.lock = func(db dbsqlc.DBTX) (err error) {
+		n.locked, err = t.q.AttemptsLockNamed(ctx, db, &dbsqlc.AttemptsLockNamedParams{Accounts: accounts, Refs: names})
+		return err
 	}
-	rows, err := t.q.AttemptsLockFree(ctx, t, ids)
-	if err != nil {
-		return nil, fmt.Errorf("lock attempts: %w", err)
+	return n
+}
+
+func (n *namedReads) owners() map[payment.Reference]payment.AttemptID {
+	owners := make(map[payment.Reference]payment.AttemptID, len(n.hits))
+	for _, h := range n.hits {
+		owners[payment.Reference{Account: h.Account, Name: h.Reference}] = payment.AttemptID(h.AttemptID)
 	}
-	locked := make(map[uuid.UUID]*payment.Attempt, len(rows))
-	for _, r := range rows {
+	return owners
+}
+
+func (n *namedReads) found() []payment.Found {
+	locked := make(map[uuid.UUID]*payment.Attempt, len(n.locked))
+	for _, r := range n.locked {
 		a := attemptFromRow(&r.PaymentAttempts, r.ReadAt, r.Siblings)
 		locked[r.PaymentAttempts.AttemptID] = &a
 	}
-	found := make([]payment.Found, 0, len(hits))
-	for _, h := range hits {
+	found := make([]payment.Found, 0, len(n.hits))
+	for _, h := range n.hits {
 		found = append(found, payment.Found{Reference: payment.Reference{Account: h.Account, Name: h.Reference}, ID: payment.AttemptID(h.AttemptID), Attempt: locked[h.AttemptID]})
 	}
-	return found, nil
+	return found
 }
 
 func attemptsOf(ctx context.Context, q *dbsqlc.Queries, db dbsqlc.DBTX, orders ...string) ([]payment.Attempt, error) {

@@ -76,6 +76,27 @@ func TestATakenReferenceStaysAndIsTold(t *testing.T) {
 	})
 }
 
+// TestANameThatIsTakenMeanwhile runs the transaction again, which then sees who
+// has it.
+func TestANameThatIsTakenMeanwhile(t *testing.T) {
+	t.Parallel()
+	store := open(t, testdb.New(t))
+	a, b := placed(t, store, "o1"), placed(t, store, "o2")
+	name := payment.Reference{Account: "acc", Name: "pp-1"}
+	runs := 0
+	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+		runs++
+		owners, err := tx.ReferencesFind(ctx, []payment.Reference{name})
+		if err != nil || len(owners) > 0 {
+			require.Equal(t, map[payment.Reference]payment.AttemptID{name: a.ID}, owners)
+			return err
+		}
+		named(t, store, a, "pp-1")
+		return tx.SaveChanges(ctx, []payment.Change{{Attempt: b, Was: b.Version, Names: []string{"pp-1"}}})
+	})
+	require.Equal(t, 2, runs)
+}
+
 // TestAStaleAttemptIsNotWritten writes on top of a version that is not the one
 // on disk.
 func TestAStaleAttemptIsNotWritten(t *testing.T) {
@@ -84,13 +105,11 @@ func TestAStaleAttemptIsNotWritten(t *testing.T) {
 	a, b := placed(t, store, "o1"), placed(t, store, "o2")
 	a.Version, b.Version = 2, 2
 	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
-		_, err := tx.SaveChanges(ctx, []payment.Change{{Attempt: a, Was: 1}})
-		return err
+		return tx.SaveChanges(ctx, []payment.Change{{Attempt: a, Was: 1}})
 	})
 	a.Version = 3
 	err := store.InTx(t.Context(), func(ctx context.Context, tx payment.Tx) error {
-		_, err := tx.SaveChanges(ctx, []payment.Change{{Attempt: b, Was: 1}, {Attempt: a, Was: 1}})
-		return err
+		return tx.SaveChanges(ctx, []payment.Change{{Attempt: b, Was: 1}, {Attempt: a, Was: 1}})
 	})
 	require.ErrorIs(t, err, postgres.ErrGuard)
 	for id, version := range map[payment.AttemptID]int{a.ID: 2, b.ID: 1} {
@@ -111,7 +130,7 @@ func TestASecondAttemptOfAnOrder(t *testing.T) {
 		if runs++; runs == 1 {
 			second := attempt("o1")
 			second.RequestID = "pay-00000002"
-			return tx.AttemptInsert(ctx, second)
+			return tx.AttemptsInsert(ctx, []payment.Attempt{second})
 		}
 		o, err := tx.OrderLock(ctx, "o1")
 		require.Equal(t, first.ID, o.Live().ID)
@@ -133,8 +152,7 @@ func TestDueAttempts(t *testing.T) {
 			a.State, a.NextCheckAt, a.FinalizedAt = fsm.Failed, nil, &at
 		}
 		inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
-			_, err := tx.SaveChanges(ctx, []payment.Change{{Attempt: a, Was: a.Version}})
-			return err
+			return tx.SaveChanges(ctx, []payment.Change{{Attempt: a, Was: a.Version}})
 		})
 		ids = append(ids, a.ID)
 	}
@@ -167,12 +185,30 @@ func TestWhatIsNotThere(t *testing.T) {
 	})
 }
 
+// named gives an attempt those of the names that nobody has, and returns the
+// others.
 func named(t *testing.T, store *postgres.Store, a payment.Attempt, names ...string) (taken []payment.Reference) {
 	t.Helper()
 	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
-		var err error
-		taken, err = tx.SaveChanges(ctx, []payment.Change{{Attempt: a, Was: a.Version, Names: names}})
-		return err
+		taken = nil
+		refs, free := make([]payment.Reference, len(names)), []string(nil)
+		for i, name := range names {
+			refs[i] = payment.Reference{Account: a.Account, Name: name}
+		}
+		owners, err := tx.ReferencesFind(ctx, refs)
+		if err != nil {
+			return err
+		}
+		for _, ref := range refs {
+			owner, known := owners[ref]
+			switch {
+			case !known:
+				free = append(free, ref.Name)
+			case owner != a.ID:
+				taken = append(taken, ref)
+			}
+		}
+		return tx.SaveChanges(ctx, []payment.Change{{Attempt: a, Was: a.Version, Names: free}})
 	})
 	return taken
 }

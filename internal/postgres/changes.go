@@ -14,18 +14,18 @@ import (
 
 // SaveChanges implements payment.Tx: four statements at the most, however many
 // attempts there are.
-func (t *txn) SaveChanges(ctx context.Context, changes []payment.Change) ([]payment.Reference, error) {
+func (t *txn) SaveChanges(ctx context.Context, changes []payment.Change) error {
 	if len(changes) == 0 {
-		return nil, nil
+		return nil
 	}
-	if _, err := t.q.AttemptsAdvance(ctx, t.later(int64(len(changes)), errGuard), attemptParams(changes)); err != nil {
-		return nil, fmt.Errorf("advance %d attempts: %w", len(changes), err)
+	if err := t.q.AttemptsAdvance(ctx, t.later(anyRows, nil), attemptParams(changes)); err != nil {
+		return fmt.Errorf("advance %d attempts: %w", len(changes), err)
 	}
 	if err := t.appendLog(ctx, changes); err != nil {
-		return nil, err
+		return err
 	}
 	if err := t.outbox(ctx, changes); err != nil {
-		return nil, err
+		return err
 	}
 	return t.name(ctx, changes)
 }
@@ -149,10 +149,9 @@ func (t *txn) outbox(ctx context.Context, changes []payment.Change) error {
 	return nil
 }
 
-// name inserts names and returns those that belong to other attempts.
-func (t *txn) name(ctx context.Context, changes []payment.Change) ([]payment.Reference, error) {
+// name gives attempts their new names.
+func (t *txn) name(ctx context.Context, changes []payment.Change) error {
 	p := &dbsqlc.ReferencesInsertParams{}
-	owner := map[payment.Reference]uuid.UUID{}
 	for i := range changes {
 		a := &changes[i].Attempt
 		for _, name := range changes[i].Names {
@@ -160,28 +159,13 @@ func (t *txn) name(ctx context.Context, changes []payment.Change) ([]payment.Ref
 			p.Refs = append(p.Refs, name)
 			p.OrderIds = append(p.OrderIds, string(a.OrderID))
 			p.AttemptIds = append(p.AttemptIds, uuid.UUID(a.ID))
-			owner[payment.Reference{Account: a.Account, Name: name}] = uuid.UUID(a.ID)
 		}
 	}
 	if len(p.Refs) == 0 {
-		return nil, nil
+		return nil
 	}
-	rows, err := t.q.ReferencesInsert(ctx, t, p)
-	if err != nil {
-		return nil, fmt.Errorf("name attempts: %w", err)
+	if err := t.q.ReferencesInsert(ctx, t.later(anyRows, nil), p); err != nil {
+		return fmt.Errorf("name attempts: %w", err)
 	}
-	if rows == int64(len(p.Refs)) {
-		return nil, nil
-	}
-	there, err := t.q.ReferencesFind(ctx, t, &dbsqlc.ReferencesFindParams{Accounts: p.Accounts, Refs: p.Refs})
-	if err != nil {
-		return nil, fmt.Errorf("find names: %w", err)
-	}
-	var taken []payment.Reference
-	for _, r := range there {
-		if ref := (payment.Reference{Account: r.Account, Name: r.Reference}); owner[ref] != r.AttemptID {
-			taken = append(taken, ref)
-		}
-	}
-	return taken, nil
+	return nil
 }

@@ -70,8 +70,7 @@ func TestWhatAnOvertakenRunnerBringsIsAFact(t *testing.T) {
 			return err
 		}
 		a.Fence = held.Fence
-		_, err = tx.SaveChanges(ctx, []payment.Change{{Attempt: a, Was: 2}})
-		return err
+		return tx.SaveChanges(ctx, []payment.Change{{Attempt: a, Was: 2}})
 	})
 	require.NoError(t, cancel())
 	close(provider.answer)
@@ -102,8 +101,7 @@ func authorized(t *testing.T, store *postgres.Store) payment.Attempt {
 	a := placed(t, store, "o1")
 	a.State, a.Authorized, a.ProviderPaymentID, a.Version = fsm.Authorized, 1000, "pp-1", 2
 	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
-		_, err := tx.SaveChanges(ctx, []payment.Change{{Attempt: a, Was: 1}})
-		return err
+		return tx.SaveChanges(ctx, []payment.Change{{Attempt: a, Was: 1}})
 	})
 	return a
 }

@@ -39,9 +39,11 @@ func domainError(err error) error {
 func sqlError(e *pgconn.PgError) error {
 	switch {
 	case e.Code == "40001", e.Code == "40P01",
-		e.ConstraintName == "events_one_per_id",
+		e.ConstraintName == "events_one_per_id", e.ConstraintName == "references_one_attempt", e.ConstraintName == "keys_as_read",
 		e.ConstraintName == "attempts_one_live_per_order", e.ConstraintName == "attempts_one_per_request":
 		return fmt.Errorf("%w: %w", errAgain, e)
+	case e.ConstraintName == "attempts_as_read":
+		return fmt.Errorf("%w: %w", errGuard, e)
 	case strings.HasPrefix(e.Code, "08"), strings.HasPrefix(e.Code, "53"), strings.HasPrefix(e.Code, "57"),
 		e.Code == "55P03", e.Code == "25P03", e.Code == "25006":
 		return unavailable(e)

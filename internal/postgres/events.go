@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -17,21 +19,26 @@ import (
 // separator joins the references of one event; no provider's id contains it.
 const separator = "\x1f"
 
-// EventsKnown implements payment.Tx.
-func (t *txn) EventsKnown(ctx context.Context, keys []payment.EventKey) (map[payment.EventKey][32]byte, error) {
+// EventsArriving implements payment.Tx.
+func (t *txn) EventsArriving(ctx context.Context, keys []payment.EventKey, refs []payment.Reference) (map[payment.EventKey][32]byte, []payment.Found, error) {
 	p := &dbsqlc.EventsKnownParams{}
 	for _, k := range keys {
 		p.Accounts, p.Ids = append(p.Accounts, k.Account), append(p.Ids, k.ID)
 	}
-	rows, err := t.q.EventsKnown(ctx, t, p)
+	var rows []*dbsqlc.EventsKnownRow
+	named := t.named(ctx, refs)
+	err := t.together(ctx, func(db dbsqlc.DBTX) (err error) {
+		rows, err = t.q.EventsKnown(ctx, db, p)
+		return err
+	}, named.find, named.lock)
 	if err != nil {
-		return nil, fmt.Errorf("look for known events: %w", err)
+		return nil, nil, fmt.Errorf("look for events and their attempts: %w", err)
 	}
 	known := make(map[payment.EventKey][32]byte, len(keys))
 	for _, r := range rows {
 		known[payment.EventKey{Account: r.Account, ID: r.ProviderEventID}] = digestFromRow(r.Digest)
 	}
-	return known, nil
+	return known, named.found(), nil
 }
 
 // EventsInsert implements payment.Tx.
@@ -84,23 +91,34 @@ func addEvent(p *dbsqlc.EventsInsertParams, e *payment.StoredEvent) error {
 
 // EventsParked implements payment.Tx.
 func (t *txn) EventsParked(ctx context.Context, refs []payment.Reference) ([]payment.StoredEvent, error) {
+	parked := t.parked(ctx, refs)
+	if err := t.together(ctx, parked.reads...); err != nil {
+		return nil, fmt.Errorf("look for parked events: %w", err)
+	}
+	return eventsFromRows(parked.rows)
+}
+
+// parkedReads look for the parked events of names, one account each.
+type parkedReads struct {
+	reads []func(db dbsqlc.DBTX) error
+	rows  []*dbsqlc.ProviderEvents
+}
+
+func (t *txn) parked(ctx context.Context, refs []payment.Reference) *parkedReads {
 	byAccount := map[string][]string{}
 	for _, r := range refs {
 		byAccount[r.Account] = append(byAccount[r.Account], r.Name)
 	}
-	var parked []payment.StoredEvent
-	for account, names := range byAccount {
-		rows, err := t.q.EventsParked(ctx, t, &dbsqlc.EventsParkedParams{Account: account, Refs: names})
-		if err != nil {
-			return nil, fmt.Errorf("look for parked events: %w", err)
-		}
-		events, err := eventsFromRows(rows)
-		if err != nil {
-			return nil, err
-		}
-		parked = append(parked, events...)
+	p := &parkedReads{}
+	for _, account := range slices.Sorted(maps.Keys(byAccount)) {
+		arg := &dbsqlc.EventsParkedParams{Account: account, Refs: byAccount[account]}
+		p.reads = append(p.reads, func(db dbsqlc.DBTX) error {
+			rows, err := t.q.EventsParked(ctx, db, arg)
+			p.rows = append(p.rows, rows...)
+			return err
+		})
 	}
-	return parked, nil
+	return p
 }
 
 // EventsDue implements payment.Tx.

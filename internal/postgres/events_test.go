@@ -55,7 +55,7 @@ func TestTheSameEventInTwoReplicas(t *testing.T) {
 			return err
 		}
 		// A write goes out with the next read.
-		if _, err := tx.EventsKnown(ctx, []payment.EventKey{key}); err != nil {
+		if _, _, err := tx.EventsArriving(ctx, []payment.EventKey{key}, nil); err != nil {
 			return err
 		}
 		go func() {
@@ -63,7 +63,7 @@ func TestTheSameEventInTwoReplicas(t *testing.T) {
 			l.err = other.InTx(t.Context(), func(ctx context.Context, tx payment.Tx) error {
 				l.runs++
 				var err error
-				if l.known, err = tx.EventsKnown(ctx, []payment.EventKey{key}); err != nil || len(l.known) > 0 {
+				if l.known, _, err = tx.EventsArriving(ctx, []payment.EventKey{key}, nil); err != nil || len(l.known) > 0 {
 					return err
 				}
 				return tx.EventsInsert(ctx, []payment.StoredEvent{event("evt_0"), event("evt_1")})
@@ -84,7 +84,7 @@ func TestEventsKnown(t *testing.T) {
 	store := open(t, testdb.New(t))
 	stored(t, store, event("evt_1"), event("evt_2"))
 	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
-		known, err := tx.EventsKnown(ctx, []payment.EventKey{{Account: "acc", ID: "evt_1"}, {Account: "other", ID: "evt_2"}, {Account: "acc", ID: "evt_3"}})
+		known, _, err := tx.EventsArriving(ctx, []payment.EventKey{{Account: "acc", ID: "evt_1"}, {Account: "other", ID: "evt_2"}, {Account: "acc", ID: "evt_3"}}, nil)
 		require.Equal(t, map[payment.EventKey][32]byte{{Account: "acc", ID: "evt_1"}: {1}}, known)
 		return err
 	})

@@ -61,8 +61,7 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 			return err
 		}},
 		"an attempt to write": {"attempts_by_id", func(ctx context.Context, db dbsqlc.DBTX) error {
-			_, err := q.AttemptsAdvance(ctx, db, &dbsqlc.AttemptsAdvanceParams{OrderIds: []string{"o5000"}, AttemptIds: []uuid.UUID{id}, Was: []int32{1}})
-			return err
+			return q.AttemptsAdvance(ctx, db, &dbsqlc.AttemptsAdvanceParams{OrderIds: []string{"o5000"}, AttemptIds: []uuid.UUID{id}, Was: []int32{1}})
 		}},
 		"an order": {"orders_pkey", func(ctx context.Context, db dbsqlc.DBTX) error {
 			_, err := q.OrderLock(ctx, db, "o5000")
@@ -74,6 +73,18 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 		}},
 		"attempts by reference": {"references_one_attempt", func(ctx context.Context, db dbsqlc.DBTX) error {
 			_, err := q.ReferencesFind(ctx, db, &dbsqlc.ReferencesFindParams{Accounts: accounts, Refs: many("pp-%d")})
+			return err
+		}},
+		"attempts to lock by reference": {"references_one_attempt", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.AttemptsLockNamed(ctx, db, &dbsqlc.AttemptsLockNamedParams{Accounts: accounts, Refs: many("pp-%d")})
+			return err
+		}},
+		"free orders to lock": {"orders_pkey", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.OrdersLockFree(ctx, db, []string{"o5000"})
+			return err
+		}},
+		"keys": {"keys_one_per_command", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.KeysRead(ctx, db, &dbsqlc.KeysReadParams{UserIds: []string{"u1"}, Endpoints: []string{"pay"}, Keys: []string{"key-00005000"}})
 			return err
 		}},
 		"known events": {"events_one_per_id", func(ctx context.Context, db dbsqlc.DBTX) error {

@@ -32,6 +32,7 @@ func TestInTxRunsAgainAfterASerializationFailure(t *testing.T) {
 			placed(t, store, "o1")
 			runs := 0
 			err := store.InTx(t.Context(), func(ctx context.Context, tx payment.Tx) error {
+				tx.Now() // the snapshot is older than the rival's update
 				if runs++; runs <= c.rivals {
 					_, err := rival.Exec(ctx, "UPDATE orders SET description = description || 'x'")
 					require.NoError(t, err)

@@ -34,19 +34,13 @@ func (t *txn) KeyClaim(ctx context.Context, c idempotency.Claim) (idempotency.Re
 
 // KeyAnswer implements idempotency.Tx.
 func (t *txn) KeyAnswer(ctx context.Context, r idempotency.Request, fence int64, a idempotency.Answer, keep time.Duration) error {
-	headers, err := json.Marshal(a.Headers)
+	headers, body, err := answerParams(a)
 	if err != nil {
-		return fmt.Errorf("encode an answer's headers: %w", err)
-	}
-	if a.Headers == nil {
-		headers = []byte("{}")
-	}
-	if len(a.Body) > idempotency.MaxBody {
-		a.Body = nil
+		return err
 	}
 	_, err = t.q.KeyAnswer(ctx, t.later(1, idempotency.ErrFenced), &dbsqlc.KeyAnswerParams{
 		UserID: r.User, Endpoint: r.Endpoint, Key: string(r.Key), Fence: fence,
-		Status: int32(a.Status), Headers: headers, Body: a.Body, Subject: a.Subject, Keep: keep.Seconds(), //nolint:gosec // an HTTP status
+		Status: int32(a.Status), Headers: headers, Body: body, Subject: a.Subject, Keep: keep.Seconds(), //nolint:gosec // an HTTP status
 	})
 	return err
 }
@@ -135,23 +129,65 @@ func (s *Store) KeyRead(ctx context.Context, r idempotency.Request) (idempotency
 	return rec, found, err
 }
 
-// QuotaTake implements idempotency.QuotaStore.
-func (s *Store) QuotaTake(ctx context.Context, r idempotency.Request, per time.Duration) (int, time.Duration, error) {
-	row := &dbsqlc.QuotaTakeRow{}
-	err := s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-		taken, err := s.q.QuotaTake(ctx, c, &dbsqlc.QuotaTakeParams{
-			UserID: r.User, Endpoint: r.Endpoint, Key: string(r.Key), Per: per.Seconds(),
-		})
-		switch {
-		case errors.Is(err, pgx.ErrNoRows):
-			return nil
-		case err != nil:
-			return fmt.Errorf("count a key: %w", err)
+// KeysStore implements payment.Tx.
+func (t *txn) KeysStore(ctx context.Context, answers []idempotency.Stored) error {
+	if len(answers) == 0 {
+		return nil
+	}
+	p := &dbsqlc.KeysStoreParams{}
+	for _, a := range answers {
+		headers, body, err := answerParams(a.Answer)
+		if err != nil {
+			return err
 		}
-		row = taken
+		p.UserIds = append(p.UserIds, a.User)
+		p.Endpoints = append(p.Endpoints, a.Endpoint)
+		p.Keys = append(p.Keys, string(a.Key))
+		p.RequestHashes = append(p.RequestHashes, a.Hash[:])
+		p.Statuses = append(p.Statuses, int32(a.Status)) //nolint:gosec // an HTTP status
+		p.Headers = append(p.Headers, string(headers))
+		p.Bodies = append(p.Bodies, body)
+		p.Subjects = append(p.Subjects, a.Subject)
+		p.Keeps = append(p.Keeps, a.Keep.Seconds())
+	}
+	if err := t.q.KeysStore(ctx, t.later(anyRows, nil), p); err != nil {
+		return fmt.Errorf("store %d answers: %w", len(answers), err)
+	}
+	return nil
+}
+
+// answerParams are an answer's headers and body as they are stored.
+func answerParams(a idempotency.Answer) (headers, body []byte, err error) {
+	if a.Headers == nil {
+		headers = []byte("{}")
+	} else if headers, err = json.Marshal(a.Headers); err != nil {
+		return nil, nil, fmt.Errorf("encode an answer's headers: %w", err)
+	}
+	if len(a.Body) <= idempotency.MaxBody {
+		body = a.Body
+	}
+	return headers, body, nil
+}
+
+// QuotasTake implements idempotency.QuotaStore.
+func (s *Store) QuotasTake(ctx context.Context, requests []idempotency.Request, per time.Duration) ([]idempotency.Used, error) {
+	p := &dbsqlc.QuotasTakeParams{Per: per.Seconds()}
+	for i, r := range requests {
+		p.Ords = append(p.Ords, int32(i))
+		p.UserIds, p.Endpoints, p.Keys = append(p.UserIds, r.User), append(p.Endpoints, r.Endpoint), append(p.Keys, string(r.Key))
+	}
+	used := make([]idempotency.Used, len(requests))
+	err := s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		rows, err := s.q.QuotasTake(ctx, c, p)
+		if err != nil {
+			return fmt.Errorf("count keys: %w", err)
+		}
+		for _, r := range rows {
+			used[r.Ord] = idempotency.Used{Nth: int(r.Nth), Left: time.Duration(r.SecondsLeft * float64(time.Second))}
+		}
 		return nil
 	})
-	return int(row.Used), time.Duration(row.SecondsLeft * float64(time.Second)), err
+	return used, err
 }
 
 // hashFromRow bears a row that somebody else wrote wrongly: it matches no

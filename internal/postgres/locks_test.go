@@ -98,7 +98,7 @@ func TestAWrongLockOrderIsSeen(t *testing.T) {
 }
 
 // TestSameNamesInOppositeOrder gives two attempts the same names: whoever is
-// second waits and finds them taken.
+// second waits, and looks again.
 func TestSameNamesInOppositeOrder(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
@@ -107,8 +107,15 @@ func TestSameNamesInOppositeOrder(t *testing.T) {
 	a, b := placed(t, store, "o1"), placed(t, store, "o2")
 	name := func(a payment.Attempt, names ...string) func(ctx context.Context, tx payment.Tx) error {
 		return func(ctx context.Context, tx payment.Tx) error {
-			_, err := tx.SaveChanges(ctx, []payment.Change{{Attempt: a, Was: a.Version, Names: names}})
-			return err
+			refs := make([]payment.Reference, len(names))
+			for i, n := range names {
+				refs[i] = payment.Reference{Account: "acc", Name: n}
+			}
+			owners, err := tx.ReferencesFind(ctx, refs)
+			if err != nil || len(owners) > 0 {
+				return err
+			}
+			return tx.SaveChanges(ctx, []payment.Change{{Attempt: a, Was: a.Version, Names: names}})
 		}
 	}
 	opposed(t, url, store, "INSERT INTO attempt_references VALUES ('acc', 'm', 'o0', '"+rival.ID.String()+"')",

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 )
@@ -88,6 +89,69 @@ func (t *txn) OrderLock(ctx context.Context, id payment.OrderID) (payment.Order,
 	return o, nil
 }
 
+// OrdersTake implements payment.Tx.
+func (t *txn) OrdersTake(ctx context.Context, keys []idempotency.Request, ids []payment.OrderID) (map[idempotency.Name]idempotency.Record, map[payment.OrderID]payment.Order, error) {
+	p := &dbsqlc.KeysReadParams{}
+	for _, r := range keys {
+		p.UserIds, p.Endpoints, p.Keys = append(p.UserIds, r.User), append(p.Endpoints, r.Endpoint), append(p.Keys, string(r.Key))
+	}
+	var there []*dbsqlc.KeysReadRow
+	var locked []*dbsqlc.Orders
+	var attempts []payment.Attempt
+	err := t.together(ctx, func(db dbsqlc.DBTX) (err error) {
+		there, err = t.q.KeysRead(ctx, db, p)
+		return err
+	}, func(db dbsqlc.DBTX) (err error) {
+		locked, err = t.q.OrdersLockFree(ctx, db, orderNames(ids))
+		return err
+	}, func(db dbsqlc.DBTX) (err error) {
+		attempts, err = attemptsOf(ctx, t.q, db, orderNames(ids)...)
+		return err
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("take %d orders: %w", len(ids), err)
+	}
+	records := make(map[idempotency.Name]idempotency.Record, len(there))
+	for _, row := range there {
+		k := &row.IdempotencyKeys
+		if row.Expired {
+			continue
+		}
+		name := idempotency.Name{User: k.UserID, Endpoint: k.Endpoint, Key: idempotency.Key(k.Key)}
+		if records[name], err = recordFromRow(k); err != nil {
+			return nil, nil, err
+		}
+	}
+	orders, err := ordersFromRows(locked, attempts)
+	return records, orders, err
+}
+
+func orderNames(ids []payment.OrderID) []string {
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = string(id)
+	}
+	return names
+}
+
+// ordersFromRows gives orders their attempts; those of other orders are left out.
+func ordersFromRows(rows []*dbsqlc.Orders, attempts []payment.Attempt) (map[payment.OrderID]payment.Order, error) {
+	orders := make(map[payment.OrderID]payment.Order, len(rows))
+	for _, row := range rows {
+		var err error
+		if orders[payment.OrderID(row.OrderID)], err = orderFromRow(row); err != nil {
+			return nil, err
+		}
+	}
+	for _, a := range attempts {
+		if o, ok := orders[a.OrderID]; ok {
+			o.Attempts = append(o.Attempts, a)
+			orders[a.OrderID] = o
+		}
+	}
+	return orders, nil
+}
+
 // OrderCancel implements payment.Tx.
 func (t *txn) OrderCancel(ctx context.Context, id payment.OrderID) error {
 	if err := t.q.OrderCancel(ctx, t, &dbsqlc.OrderCancelParams{OrderID: string(id), At: t.now}); err != nil {
@@ -98,10 +162,7 @@ func (t *txn) OrderCancel(ctx context.Context, id payment.OrderID) error {
 
 // OrdersBeside implements payment.Tx.
 func (t *txn) OrdersBeside(ctx context.Context, ids []payment.OrderID) (map[payment.OrderID]payment.Order, error) {
-	names := make([]string, len(ids))
-	for i, id := range ids {
-		names[i] = string(id)
-	}
+	names := orderNames(ids)
 	if err := t.q.OrdersQueue(ctx, t, names); err != nil {
 		return nil, fmt.Errorf("queue for orders: %w", err)
 	}
@@ -113,18 +174,7 @@ func (t *txn) OrdersBeside(ctx context.Context, ids []payment.OrderID) (map[paym
 	if err != nil {
 		return nil, err
 	}
-	orders := make(map[payment.OrderID]payment.Order, len(rows))
-	for _, row := range rows {
-		if orders[payment.OrderID(row.OrderID)], err = orderFromRow(row); err != nil {
-			return nil, err
-		}
-	}
-	for _, a := range attempts {
-		o := orders[a.OrderID]
-		o.Attempts = append(o.Attempts, a)
-		orders[a.OrderID] = o
-	}
-	return orders, nil
+	return ordersFromRows(rows, attempts)
 }
 
 func orderFromRow(row *dbsqlc.Orders) (payment.Order, error) {

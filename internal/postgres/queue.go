@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -43,28 +44,65 @@ func (q queue) Exec(_ context.Context, sql string, args ...any) (pgconn.CommandT
 
 // flush sends what is queued.
 func (t *txn) flush(ctx context.Context) error {
-	if len(t.queued) == 0 {
+	if t.open && len(t.queued) == 0 {
 		return nil
 	}
-	writes := t.queued
+	results, err := t.send(ctx)
+	if err != nil {
+		return err
+	}
+	return results.Close() //nolint:wrapcheck // nothing is left in it
+}
+
+// send sends the beginning, if that is still to be sent, what is queued, and
+// statements behind it, in one round trip. It returns the results of those.
+func (t *txn) send(ctx context.Context, statements ...write) (pgx.BatchResults, error) {
+	batch, writes, opening := &pgx.Batch{}, t.queued, !t.open
 	t.queued = nil
-	batch := &pgx.Batch{}
-	for _, w := range writes {
+	if opening {
+		batch.Queue("BEGIN")
+		batch.Queue("SELECT now()")
+	}
+	for _, w := range slices.Concat(writes, statements) {
 		batch.Queue(w.sql, w.args...)
 	}
 	results := t.conn.SendBatch(ctx, batch)
-	var err error
+	err := t.begun(results, opening)
 	for _, w := range writes {
-		tag, failed := results.Exec()
-		if failed == nil && w.rows != anyRows && tag.RowsAffected() != w.rows {
-			failed = fmt.Errorf("%w: %d rows instead of %d", w.missed, tag.RowsAffected(), w.rows)
-		}
-		if failed != nil {
-			err = failed
+		if err != nil {
 			break
 		}
+		err = w.done(results)
 	}
-	if err = errors.Join(err, results.Close()); err != nil {
+	if err != nil {
+		return nil, errors.Join(err, results.Close())
+	}
+	return results, nil
+}
+
+// begun reads the answer to the beginning.
+func (t *txn) begun(results pgx.BatchResults, opening bool) error {
+	if !opening {
+		return nil
+	}
+	_, err := results.Exec()
+	if err == nil {
+		err = results.QueryRow().Scan(&t.now)
+	}
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	t.open = true
+	return nil
+}
+
+// done reads the answer to a write.
+func (w write) done(results pgx.BatchResults) error {
+	tag, err := results.Exec()
+	if err == nil && w.rows != anyRows && tag.RowsAffected() != w.rows {
+		err = fmt.Errorf("%w: %d rows instead of %d", w.missed, tag.RowsAffected(), w.rows)
+	}
+	if err != nil {
 		return fmt.Errorf("write: %w", err)
 	}
 	return nil
@@ -72,26 +110,59 @@ func (t *txn) flush(ctx context.Context) error {
 
 // Exec implements dbsqlc.DBTX for a write whose answer is needed at once.
 func (t *txn) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
-	if err := t.flush(ctx); err != nil {
+	results, err := t.send(ctx, write{sql: sql, args: args})
+	if err != nil {
 		return pgconn.CommandTag{}, err
 	}
-	return t.conn.Exec(ctx, sql, args...) //nolint:wrapcheck // the caller says what it was doing
+	tag, err := results.Exec()
+	return tag, errors.Join(err, results.Close())
 }
 
 // Query implements dbsqlc.DBTX.
 func (t *txn) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
-	if err := t.flush(ctx); err != nil {
+	results, err := t.send(ctx, write{sql: sql, args: args})
+	if err != nil {
 		return nil, err
 	}
-	return t.conn.Query(ctx, sql, args...) //nolint:wrapcheck,rowserrcheck // the caller reads the rows and says what it was doing
+	rows, err := results.Query() //nolint:rowserrcheck // the caller reads the rows
+	if err != nil {
+		return nil, errors.Join(err, results.Close())
+	}
+	return lastRows{rows, results}, nil
 }
 
 // QueryRow implements dbsqlc.DBTX.
 func (t *txn) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
-	if err := t.flush(ctx); err != nil {
+	results, err := t.send(ctx, write{sql: sql, args: args})
+	if err != nil {
 		return failedRow{err}
 	}
-	return t.conn.QueryRow(ctx, sql, args...)
+	return lastRow{results.QueryRow(), results}
+}
+
+// lastRows are the rows of the last statement of a round trip, which ends with
+// them.
+type lastRows struct {
+	pgx.Rows
+	results pgx.BatchResults
+}
+
+// Close implements pgx.Rows.
+func (r lastRows) Close() {
+	r.Rows.Close()
+	_ = r.results.Close() // what failed is in Err already
+}
+
+// lastRow is the row of the last statement of a round trip.
+type lastRow struct {
+	pgx.Row
+	results pgx.BatchResults
+}
+
+// Scan implements pgx.Row.
+func (r lastRow) Scan(dest ...any) error {
+	err := r.Row.Scan(dest...)
+	return errors.Join(err, r.results.Close())
 }
 
 // failedRow is the row of a query that was never sent.

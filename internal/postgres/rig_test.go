@@ -94,7 +94,7 @@ func placed(t *testing.T, store *postgres.Store, id payment.OrderID) payment.Att
 		if _, err := tx.OrderInsert(ctx, order(id)); err != nil {
 			return err
 		}
-		return tx.AttemptInsert(ctx, a)
+		return tx.AttemptsInsert(ctx, []payment.Attempt{a})
 	})
 	return a
 }

@@ -63,7 +63,7 @@ func TestAnAttemptIsReadAsWritten(t *testing.T) {
 			if _, err := tx.OrderInsert(ctx, o); err != nil {
 				return err
 			}
-			return tx.AttemptInsert(ctx, a)
+			return tx.AttemptsInsert(ctx, []payment.Attempt{a})
 		})
 		require.Equal(r, born(a), attemptThere(r, store, a.ID))
 
@@ -72,8 +72,7 @@ func TestAnAttemptIsReadAsWritten(t *testing.T) {
 			a.SealedToken, a.FinalizedAt = nil, maybe(r, true)
 		}
 		do(r, store, func(ctx context.Context, tx payment.Tx) error {
-			_, err := tx.SaveChanges(ctx, []payment.Change{{Attempt: a, Was: 1}})
-			return err
+			return tx.SaveChanges(ctx, []payment.Change{{Attempt: a, Was: 1}})
 		})
 		there := attemptThere(r, store, a.ID)
 		require.Equal(r, a, there)

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -19,11 +18,14 @@ const (
 	txJitter = 20 * time.Millisecond
 )
 
-// txn is the payment.Tx. What it writes without needing an answer is queued and
-// goes out in one round trip, before the next read or the commit.
+// txn is the payment.Tx. It spares round trips: its beginning travels with the
+// first statement, and what it writes without needing an answer with the next read
+// or with the commit.
 type txn struct {
+	ctx    context.Context //nolint:containedctx // it is the transaction's own
 	conn   *pgxpool.Conn
 	q      *dbsqlc.Queries
+	open   bool
 	now    time.Time
 	queued []write
 }
@@ -50,38 +52,29 @@ func (s *Store) once(ctx context.Context, fn func(ctx context.Context, tx paymen
 		return err
 	}
 	defer conn.Release()
-	t := &txn{conn: conn, q: s.q}
+	t := &txn{ctx: ctx, conn: conn, q: s.q}
 	defer t.undo(ctx)
-	if err := t.begin(ctx); err != nil {
-		return domainError(err)
-	}
 	if err := fn(ctx, t); err != nil {
 		return domainError(err)
 	}
 	return domainError(t.commit(ctx))
 }
 
-// begin opens the transaction and reads its clock in one round trip.
-func (t *txn) begin(ctx context.Context) error {
-	open := &pgx.Batch{}
-	open.Queue("BEGIN")
-	open.Queue("SELECT now()")
-	results := t.conn.SendBatch(ctx, open)
-	_, err := results.Exec()
-	if err == nil {
-		err = results.QueryRow().Scan(&t.now)
-	}
-	if err := errors.Join(err, results.Close()); err != nil {
-		return fmt.Errorf("begin: %w", err)
-	}
-	return nil
-}
-
+// commit sends COMMIT with what is queued, unless the rows of a write must be
+// counted before.
 func (t *txn) commit(ctx context.Context) error {
-	if err := t.flush(ctx); err != nil {
-		return err
+	for _, w := range t.queued {
+		if w.rows != anyRows {
+			if err := t.flush(ctx); err != nil {
+				return err
+			}
+			break
+		}
 	}
-	tag, err := t.conn.Exec(ctx, "COMMIT")
+	if !t.open && len(t.queued) == 0 {
+		return nil
+	}
+	tag, err := t.Exec(ctx, "COMMIT")
 	if err == nil && tag.String() != "COMMIT" {
 		err = pgx.ErrTxCommitRollback
 	}
@@ -99,5 +92,11 @@ func (t *txn) undo(ctx context.Context) {
 	_, _ = t.conn.Exec(ctx, "ROLLBACK")
 }
 
-// Now implements payment.Tx.
-func (t *txn) Now() time.Time { return t.now }
+// Now implements payment.Tx. Before the first statement it costs a round trip.
+func (t *txn) Now() time.Time {
+	if !t.open {
+		// What fails here fails again at the next statement, which says so.
+		_ = t.flush(t.ctx)
+	}
+	return t.now
+}

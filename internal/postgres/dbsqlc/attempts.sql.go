@@ -75,51 +75,6 @@ func (q *Queries) AttemptByRequest(ctx context.Context, db DBTX, arg *AttemptByR
 	return &i, err
 }
 
-const attemptInsert = `-- name: AttemptInsert :exec
-INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, status, stage,
-    amount, currency, capture_manual, return_url, sealed_token, version, fence, lease_until, next_check_at, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, 'pending', 'requested',
-    $7, $8, $9, $10, $11, 1, 1, $12, $13, $14, $14)
-`
-
-type AttemptInsertParams struct {
-	OrderID         string
-	AttemptID       uuid.UUID
-	UserID          string
-	ClientRequestID string
-	RequestHash     []byte
-	Account         string
-	Amount          int64
-	Currency        string
-	CaptureManual   bool
-	ReturnUrl       string
-	SealedToken     []byte
-	LeaseUntil      *time.Time
-	NextCheckAt     *time.Time
-	CreatedAt       time.Time
-}
-
-// Inserts one attempt.
-func (q *Queries) AttemptInsert(ctx context.Context, db DBTX, arg *AttemptInsertParams) error {
-	_, err := db.Exec(ctx, attemptInsert,
-		arg.OrderID,
-		arg.AttemptID,
-		arg.UserID,
-		arg.ClientRequestID,
-		arg.RequestHash,
-		arg.Account,
-		arg.Amount,
-		arg.Currency,
-		arg.CaptureManual,
-		arg.ReturnUrl,
-		arg.SealedToken,
-		arg.LeaseUntil,
-		arg.NextCheckAt,
-		arg.CreatedAt,
-	)
-	return err
-}
-
 const attemptLock = `-- name: AttemptLock :one
 SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, now()::timestamptz AS read_at,
     EXISTS (SELECT FROM payment_attempts s WHERE s.order_id = a.order_id AND s.attempt_id <> a.attempt_id) AS siblings
@@ -234,7 +189,8 @@ func (q *Queries) AttemptRead(ctx context.Context, db DBTX, attemptID uuid.UUID)
 	return &i, err
 }
 
-const attemptsAdvance = `-- name: AttemptsAdvance :execrows
+const attemptsAdvance = `-- name: AttemptsAdvance :exec
+WITH done AS (
 UPDATE payment_attempts a SET
     provider_payment_id = n.provider_payment_id,
     status = n.status,
@@ -260,8 +216,8 @@ UPDATE payment_attempts a SET
     updated_at = n.updated_at,
     finalized_at = n.finalized_at
 FROM (
-    SELECT unnest($1::text[]) AS order_id,
-        unnest($2::uuid[]) AS attempt_id,
+    SELECT unnest($2::text[]) AS order_id,
+        unnest($1::uuid[]) AS attempt_id,
         unnest($3::int[]) AS was,
         unnest($4::text[]) AS provider_payment_id,
         unnest($5::text[])::attempt_status AS status,
@@ -288,11 +244,14 @@ FROM (
         NULLIF(unnest($26::timestamptz[]), '0001-01-01 00:00:00Z') AS finalized_at
 ) n
 WHERE a.order_id = n.order_id AND a.attempt_id = n.attempt_id AND a.version = n.was
+RETURNING 1
+)
+SELECT must_touch('attempts_as_read', count(*), cardinality($1::uuid[])) FROM done
 `
 
 type AttemptsAdvanceParams struct {
-	OrderIds             []string
 	AttemptIds           []uuid.UUID
+	OrderIds             []string
 	Was                  []int32
 	ProviderPaymentIds   []string
 	Statuses             []string
@@ -319,11 +278,12 @@ type AttemptsAdvanceParams struct {
 	FinalizedAts         []time.Time
 }
 
-// Writes locked attempts, each guarded by the version that was read.
-func (q *Queries) AttemptsAdvance(ctx context.Context, db DBTX, arg *AttemptsAdvanceParams) (int64, error) {
-	result, err := db.Exec(ctx, attemptsAdvance,
-		arg.OrderIds,
+// Writes locked attempts, each guarded by the version that was read: all of them
+// or none.
+func (q *Queries) AttemptsAdvance(ctx context.Context, db DBTX, arg *AttemptsAdvanceParams) error {
+	_, err := db.Exec(ctx, attemptsAdvance,
 		arg.AttemptIds,
+		arg.OrderIds,
 		arg.Was,
 		arg.ProviderPaymentIds,
 		arg.Statuses,
@@ -349,10 +309,7 @@ func (q *Queries) AttemptsAdvance(ctx context.Context, db DBTX, arg *AttemptsAdv
 		arg.UpdatedAts,
 		arg.FinalizedAts,
 	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+	return err
 }
 
 const attemptsDue = `-- name: AttemptsDue :many
@@ -382,6 +339,68 @@ func (q *Queries) AttemptsDue(ctx context.Context, db DBTX, most int32) ([]uuid.
 	return items, nil
 }
 
+const attemptsInsert = `-- name: AttemptsInsert :exec
+INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, status, stage,
+    amount, currency, capture_manual, return_url, sealed_token, version, fence, lease_until, next_check_at, created_at, updated_at)
+SELECT n.order_id, n.attempt_id, n.user_id, n.client_request_id, n.request_hash, n.account, 'pending', 'requested',
+    n.amount, n.currency, n.capture_manual, n.return_url, NULLIF(n.sealed_token, ''::bytea), 1, 1,
+    NULLIF(n.lease_until, '0001-01-01 00:00:00Z'), NULLIF(n.next_check_at, '0001-01-01 00:00:00Z'), n.created_at, n.created_at
+FROM (
+    SELECT unnest($1::text[]) AS order_id,
+        unnest($2::uuid[]) AS attempt_id,
+        unnest($3::text[]) AS user_id,
+        unnest($4::text[]) AS client_request_id,
+        unnest($5::bytea[]) AS request_hash,
+        unnest($6::text[]) AS account,
+        unnest($7::bigint[]) AS amount,
+        unnest($8::text[]) AS currency,
+        unnest($9::bool[]) AS capture_manual,
+        unnest($10::text[]) AS return_url,
+        unnest($11::bytea[]) AS sealed_token,
+        unnest($12::timestamptz[]) AS lease_until,
+        unnest($13::timestamptz[]) AS next_check_at,
+        unnest($14::timestamptz[]) AS created_at
+) n
+`
+
+type AttemptsInsertParams struct {
+	OrderIds         []string
+	AttemptIds       []uuid.UUID
+	UserIds          []string
+	ClientRequestIds []string
+	RequestHashes    [][]byte
+	Accounts         []string
+	Amounts          []int64
+	Currencies       []string
+	CapturesManual   []bool
+	ReturnUrls       []string
+	SealedTokens     [][]byte
+	LeaseUntils      []time.Time
+	NextCheckAts     []time.Time
+	CreatedAts       []time.Time
+}
+
+// Inserts new attempts.
+func (q *Queries) AttemptsInsert(ctx context.Context, db DBTX, arg *AttemptsInsertParams) error {
+	_, err := db.Exec(ctx, attemptsInsert,
+		arg.OrderIds,
+		arg.AttemptIds,
+		arg.UserIds,
+		arg.ClientRequestIds,
+		arg.RequestHashes,
+		arg.Accounts,
+		arg.Amounts,
+		arg.Currencies,
+		arg.CapturesManual,
+		arg.ReturnUrls,
+		arg.SealedTokens,
+		arg.LeaseUntils,
+		arg.NextCheckAts,
+		arg.CreatedAts,
+	)
+	return err
+}
+
 const attemptsLockFree = `-- name: AttemptsLockFree :many
 SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, now()::timestamptz AS read_at,
     EXISTS (SELECT FROM payment_attempts s WHERE s.order_id = a.order_id AND s.attempt_id <> a.attempt_id) AS siblings
@@ -406,6 +425,87 @@ func (q *Queries) AttemptsLockFree(ctx context.Context, db DBTX, attemptIds []uu
 	var items []*AttemptsLockFreeRow
 	for rows.Next() {
 		var i AttemptsLockFreeRow
+		if err := rows.Scan(
+			&i.PaymentAttempts.OrderID,
+			&i.PaymentAttempts.AttemptID,
+			&i.PaymentAttempts.UserID,
+			&i.PaymentAttempts.ClientRequestID,
+			&i.PaymentAttempts.RequestHash,
+			&i.PaymentAttempts.Account,
+			&i.PaymentAttempts.ProviderPaymentID,
+			&i.PaymentAttempts.Status,
+			&i.PaymentAttempts.Stage,
+			&i.PaymentAttempts.Amount,
+			&i.PaymentAttempts.Currency,
+			&i.PaymentAttempts.AmountAuthorized,
+			&i.PaymentAttempts.AmountCaptured,
+			&i.PaymentAttempts.AmountReversed,
+			&i.PaymentAttempts.AmountRefunded,
+			&i.PaymentAttempts.CaptureManual,
+			&i.PaymentAttempts.NextActionUrl,
+			&i.PaymentAttempts.ReturnUrl,
+			&i.PaymentAttempts.FailureCode,
+			&i.PaymentAttempts.FailureMessage,
+			&i.PaymentAttempts.FailureProviderCode,
+			&i.PaymentAttempts.Intent,
+			&i.PaymentAttempts.IntentAmount,
+			&i.PaymentAttempts.IntentNumber,
+			&i.PaymentAttempts.IntentAt,
+			&i.PaymentAttempts.SealedToken,
+			&i.PaymentAttempts.Version,
+			&i.PaymentAttempts.Fence,
+			&i.PaymentAttempts.LeaseUntil,
+			&i.PaymentAttempts.Checks,
+			&i.PaymentAttempts.NextCheckAt,
+			&i.PaymentAttempts.CreatedAt,
+			&i.PaymentAttempts.UpdatedAt,
+			&i.PaymentAttempts.FinalizedAt,
+			&i.ReadAt,
+			&i.Siblings,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const attemptsLockNamed = `-- name: AttemptsLockNamed :many
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, now()::timestamptz AS read_at,
+    EXISTS (SELECT FROM payment_attempts s WHERE s.order_id = a.order_id AND s.attempt_id <> a.attempt_id) AS siblings
+FROM payment_attempts a WHERE a.attempt_id IN (
+    SELECT r.attempt_id FROM attempt_references r
+    JOIN (SELECT unnest($1::text[]) AS account, unnest($2::text[]) AS reference) n
+        ON r.account = n.account AND r.reference = n.reference)
+ORDER BY a.attempt_id
+FOR NO KEY UPDATE OF a SKIP LOCKED
+`
+
+type AttemptsLockNamedParams struct {
+	Accounts []string
+	Refs     []string
+}
+
+type AttemptsLockNamedRow struct {
+	PaymentAttempts PaymentAttempts
+	ReadAt          time.Time
+	Siblings        bool
+}
+
+// Locks those attempts with one of the names that nobody else has locked; never
+// waits. The pairs are matched by position.
+func (q *Queries) AttemptsLockNamed(ctx context.Context, db DBTX, arg *AttemptsLockNamedParams) ([]*AttemptsLockNamedRow, error) {
+	rows, err := db.Query(ctx, attemptsLockNamed, arg.Accounts, arg.Refs)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*AttemptsLockNamedRow
+	for rows.Next() {
+		var i AttemptsLockNamedRow
 		if err := rows.Scan(
 			&i.PaymentAttempts.OrderID,
 			&i.PaymentAttempts.AttemptID,

@@ -252,41 +252,172 @@ func (q *Queries) KeysPurge(ctx context.Context, db DBTX, most int32) (int64, er
 	return result.RowsAffected(), nil
 }
 
-const quotaTake = `-- name: QuotaTake :one
-WITH lax AS (SELECT set_config('synchronous_commit', 'off', true))
-INSERT INTO key_quotas AS q (user_id, window_at, used)
-SELECT $1::text, date_bin(make_interval(secs => $2::float8), now(), '2000-01-01'), 1 FROM lax
-WHERE NOT EXISTS (
-    SELECT FROM idempotency_keys k
-    WHERE k.user_id = $1::text AND k.endpoint = $3 AND k.key = $4 AND k.expires_at > now())
-ON CONFLICT (user_id) DO UPDATE SET
-    used = CASE WHEN q.window_at = EXCLUDED.window_at THEN q.used + 1 ELSE 1 END,
-    window_at = EXCLUDED.window_at
-RETURNING used, extract(epoch FROM window_at + make_interval(secs => $2::float8) - now())::float8 AS seconds_left
+const keysRead = `-- name: KeysRead :many
+SELECT k.user_id, k.endpoint, k.key, k.request_hash, k.answered, k.status, k.headers, k.body, k.subject, k.fence, k.lease_until, k.created_at, k.expires_at, (k.expires_at <= now())::boolean AS expired FROM idempotency_keys k
+JOIN (SELECT unnest($1::text[]) AS user_id, unnest($2::text[]) AS endpoint, unnest($3::text[]) AS key) n
+    ON k.user_id = n.user_id AND k.endpoint = n.endpoint AND k.key = n.key
 `
 
-type QuotaTakeParams struct {
-	UserID   string
-	Per      float64
-	Endpoint string
-	Key      string
+type KeysReadParams struct {
+	UserIds   []string
+	Endpoints []string
+	Keys      []string
 }
 
-type QuotaTakeRow struct {
-	Used        int32
+type KeysReadRow struct {
+	IdempotencyKeys IdempotencyKeys
+	Expired         bool
+}
+
+// Reads keys, expired ones included, locks nothing. The triples are matched by
+// position.
+func (q *Queries) KeysRead(ctx context.Context, db DBTX, arg *KeysReadParams) ([]*KeysReadRow, error) {
+	rows, err := db.Query(ctx, keysRead, arg.UserIds, arg.Endpoints, arg.Keys)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*KeysReadRow
+	for rows.Next() {
+		var i KeysReadRow
+		if err := rows.Scan(
+			&i.IdempotencyKeys.UserID,
+			&i.IdempotencyKeys.Endpoint,
+			&i.IdempotencyKeys.Key,
+			&i.IdempotencyKeys.RequestHash,
+			&i.IdempotencyKeys.Answered,
+			&i.IdempotencyKeys.Status,
+			&i.IdempotencyKeys.Headers,
+			&i.IdempotencyKeys.Body,
+			&i.IdempotencyKeys.Subject,
+			&i.IdempotencyKeys.Fence,
+			&i.IdempotencyKeys.LeaseUntil,
+			&i.IdempotencyKeys.CreatedAt,
+			&i.IdempotencyKeys.ExpiresAt,
+			&i.Expired,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const keysStore = `-- name: KeysStore :exec
+WITH done AS (
+INSERT INTO idempotency_keys AS k (user_id, endpoint, key, request_hash, answered, status, headers, body, subject, lease_until, created_at, expires_at)
+SELECT n.user_id, n.endpoint, n.key, n.request_hash, true, n.status, n.headers::jsonb, NULLIF(n.body, ''::bytea), n.subject, now(), now(), now() + make_interval(secs => n.keep)
+FROM (
+    SELECT unnest($2::text[]) AS user_id, unnest($3::text[]) AS endpoint, unnest($1::text[]) AS key,
+        unnest($4::bytea[]) AS request_hash, unnest($5::int[]) AS status, unnest($6::text[]) AS headers,
+        unnest($7::bytea[]) AS body, unnest($8::text[]) AS subject, unnest($9::float8[]) AS keep
+) n
+ORDER BY n.user_id, n.endpoint, n.key
+ON CONFLICT (user_id, endpoint, key) DO UPDATE SET
+    request_hash = EXCLUDED.request_hash, answered = true, status = EXCLUDED.status, headers = EXCLUDED.headers, body = EXCLUDED.body,
+    subject = EXCLUDED.subject, fence = k.fence + 1, lease_until = EXCLUDED.lease_until, created_at = EXCLUDED.created_at, expires_at = EXCLUDED.expires_at
+WHERE k.expires_at <= now() OR (NOT k.answered AND k.lease_until <= now() AND k.request_hash = EXCLUDED.request_hash)
+RETURNING 1
+)
+SELECT must_touch('keys_as_read', count(*), cardinality($1::text[])) FROM done
+`
+
+type KeysStoreParams struct {
+	Keys          []string
+	UserIds       []string
+	Endpoints     []string
+	RequestHashes [][]byte
+	Statuses      []int32
+	Headers       []string
+	Bodies        [][]byte
+	Subjects      []string
+	Keeps         []float64
+}
+
+// Stores the answers of keys that are new, expired, or whose runner is gone: all
+// of them or none, in the order of their names.
+func (q *Queries) KeysStore(ctx context.Context, db DBTX, arg *KeysStoreParams) error {
+	_, err := db.Exec(ctx, keysStore,
+		arg.Keys,
+		arg.UserIds,
+		arg.Endpoints,
+		arg.RequestHashes,
+		arg.Statuses,
+		arg.Headers,
+		arg.Bodies,
+		arg.Subjects,
+		arg.Keeps,
+	)
+	return err
+}
+
+const quotasTake = `-- name: QuotasTake :many
+WITH lax AS (SELECT set_config('synchronous_commit', 'off', true)),
+asked AS (
+    SELECT n.ord, n.user_id, NOT EXISTS (
+        SELECT FROM idempotency_keys k
+        WHERE k.user_id = n.user_id AND k.endpoint = n.endpoint AND k.key = n.key AND k.expires_at > now()) AS fresh
+    FROM (SELECT unnest($1::int[]) AS ord, unnest($2::text[]) AS user_id,
+        unnest($3::text[]) AS endpoint, unnest($4::text[]) AS key) n
+),
+counted AS (
+    INSERT INTO key_quotas AS q (user_id, window_at, used)
+    SELECT a.user_id, date_bin(make_interval(secs => $5::float8), now(), '2000-01-01'), count(*)
+    FROM asked a, lax WHERE a.fresh GROUP BY a.user_id ORDER BY a.user_id
+    ON CONFLICT (user_id) DO UPDATE SET
+        used = CASE WHEN q.window_at = EXCLUDED.window_at THEN q.used + EXCLUDED.used ELSE EXCLUDED.used END,
+        window_at = EXCLUDED.window_at
+    RETURNING q.user_id, q.used, extract(epoch FROM q.window_at + make_interval(secs => $5::float8) - now())::float8 AS seconds_left
+)
+SELECT a.ord::int AS ord,
+    (CASE WHEN a.fresh THEN c.used - count(*) OVER (PARTITION BY a.user_id, a.fresh)
+        + row_number() OVER (PARTITION BY a.user_id, a.fresh ORDER BY a.ord) ELSE 0 END)::bigint AS nth,
+    coalesce(c.seconds_left, 0)::float8 AS seconds_left
+FROM asked a LEFT JOIN counted c ON c.user_id = a.user_id
+`
+
+type QuotasTakeParams struct {
+	Ords      []int32
+	UserIds   []string
+	Endpoints []string
+	Keys      []string
+	Per       float64
+}
+
+type QuotasTakeRow struct {
+	Ord         int32
+	Nth         int64
 	SecondsLeft float64
 }
 
-// Counts one key of a user in the window of now, unless it is known already (then
-// there is no row), and returns the count and how long the window still lasts. Its own commit need not reach the disk.
-func (q *Queries) QuotaTake(ctx context.Context, db DBTX, arg *QuotaTakeParams) (*QuotaTakeRow, error) {
-	row := db.QueryRow(ctx, quotaTake,
-		arg.UserID,
+// Counts keys of users in the window of now, except those that are known
+// already, and says of each which one of its user's it is (0: known) and how long
+// the window still lasts. Its own commit need not reach the disk.
+func (q *Queries) QuotasTake(ctx context.Context, db DBTX, arg *QuotasTakeParams) ([]*QuotasTakeRow, error) {
+	rows, err := db.Query(ctx, quotasTake,
+		arg.Ords,
+		arg.UserIds,
+		arg.Endpoints,
+		arg.Keys,
 		arg.Per,
-		arg.Endpoint,
-		arg.Key,
 	)
-	var i QuotaTakeRow
-	err := row.Scan(&i.Used, &i.SecondsLeft)
-	return &i, err
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*QuotasTakeRow
+	for rows.Next() {
+		var i QuotasTakeRow
+		if err := rows.Scan(&i.Ord, &i.Nth, &i.SecondsLeft); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

@@ -139,6 +139,44 @@ func (q *Queries) OrderRead(ctx context.Context, db DBTX, orderID string) (*Orde
 	return &i, err
 }
 
+const ordersLockFree = `-- name: OrdersLockFree :many
+SELECT order_id, user_id, client_request_id, request_hash, amount, currency, description, metadata, cancel_requested_at, created_at, updated_at FROM orders WHERE order_id = ANY ($1::text[])
+ORDER BY order_id FOR NO KEY UPDATE SKIP LOCKED
+`
+
+// Locks those of some orders that nobody else has locked; never waits.
+func (q *Queries) OrdersLockFree(ctx context.Context, db DBTX, orderIds []string) ([]*Orders, error) {
+	rows, err := db.Query(ctx, ordersLockFree, orderIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*Orders
+	for rows.Next() {
+		var i Orders
+		if err := rows.Scan(
+			&i.OrderID,
+			&i.UserID,
+			&i.ClientRequestID,
+			&i.RequestHash,
+			&i.Amount,
+			&i.Currency,
+			&i.Description,
+			&i.Metadata,
+			&i.CancelRequestedAt,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const ordersQueue = `-- name: OrdersQueue :exec
 SELECT pg_advisory_xact_lock(k) FROM (
     SELECT DISTINCT hashtextextended(unnest($1::text[]), 0) AS k ORDER BY k

@@ -51,7 +51,7 @@ func (q *Queries) ReferencesFind(ctx context.Context, db DBTX, arg *ReferencesFi
 	return items, nil
 }
 
-const referencesInsert = `-- name: ReferencesInsert :execrows
+const referencesInsert = `-- name: ReferencesInsert :exec
 INSERT INTO attempt_references (account, reference, order_id, attempt_id)
 SELECT n.account, n.reference, n.order_id, n.attempt_id
 FROM (
@@ -59,7 +59,6 @@ FROM (
         unnest($3::text[]) AS order_id, unnest($4::uuid[]) AS attempt_id
 ) n
 ORDER BY n.account, n.reference
-ON CONFLICT DO NOTHING
 `
 
 type ReferencesInsertParams struct {
@@ -70,16 +69,14 @@ type ReferencesInsertParams struct {
 }
 
 // Inserts names of attempts in the order of (account, name), since whoever gives
-// the same waits for us; one that is taken is left as it is.
-func (q *Queries) ReferencesInsert(ctx context.Context, db DBTX, arg *ReferencesInsertParams) (int64, error) {
-	result, err := db.Exec(ctx, referencesInsert,
+// the same waits for us. One that is taken meanwhile is a unique violation: the
+// caller decides anew.
+func (q *Queries) ReferencesInsert(ctx context.Context, db DBTX, arg *ReferencesInsertParams) error {
+	_, err := db.Exec(ctx, referencesInsert,
 		arg.Accounts,
 		arg.Refs,
 		arg.OrderIds,
 		arg.AttemptIds,
 	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+	return err
 }

@@ -1,0 +1,65 @@
+package payment
+
+import (
+	"context"
+	"sync"
+)
+
+// gathered bounds how many calls share one transaction.
+const gathered = 64
+
+// gatherer lets calls that come while a transaction is on its way to the disk
+// share the next one. A lone call waits for nobody: there is neither a timer nor a
+// goroutine, one of the callers commits for all. A call says in itself what became
+// of it.
+type gatherer[T any] struct {
+	apply   func(ctx context.Context, calls []T)
+	mu      sync.Mutex
+	waiting []*turn[T]
+	busy    bool
+}
+
+// turn is a call that waits: for others to have taken it along, or for its caller
+// to commit.
+type turn[T any] struct {
+	call T
+	lead chan bool
+}
+
+// do returns when the call has been applied.
+func (g *gatherer[T]) do(ctx context.Context, call T) {
+	own := &turn[T]{call: call, lead: make(chan bool, 1)}
+	g.mu.Lock()
+	g.waiting = append(g.waiting, own)
+	first := !g.busy
+	g.busy = true
+	g.mu.Unlock()
+	if first || <-own.lead {
+		g.commit(context.WithoutCancel(ctx))
+	}
+}
+
+// commit applies what is waiting, the caller's own call first, and hands over to
+// whoever came meanwhile.
+func (g *gatherer[T]) commit(ctx context.Context) {
+	g.mu.Lock()
+	n := min(len(g.waiting), gathered)
+	turns := g.waiting[:n:n]
+	g.waiting = g.waiting[n:]
+	g.mu.Unlock()
+	defer func() {
+		for _, t := range turns[1:] {
+			t.lead <- false
+		}
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if g.busy = len(g.waiting) > 0; g.busy {
+			g.waiting[0].lead <- true
+		}
+	}()
+	calls := make([]T, n)
+	for i, t := range turns {
+		calls[i] = t.call
+	}
+	g.apply(ctx, calls)
+}
