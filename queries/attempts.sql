@@ -3,11 +3,13 @@
 SELECT sqlc.embed(a), now()::timestamptz AS read_at, false AS siblings
 FROM payment_attempts a WHERE a.attempt_id = @attempt_id;
 
--- Reads the attempt of one request, locks nothing.
--- name: AttemptByRequest :one
+-- Reads the attempts of some requests, locks nothing. The triples are matched by
+-- position.
+-- name: AttemptsByRequest :many
 SELECT sqlc.embed(a), now()::timestamptz AS read_at, false AS siblings
 FROM payment_attempts a
-WHERE a.order_id = @order_id AND a.user_id = @user_id AND a.client_request_id = @client_request_id;
+JOIN (SELECT unnest(@order_ids::text[]) AS order_id, unnest(@user_ids::text[]) AS user_id, unnest(@client_request_ids::text[]) AS client_request_id) n
+    ON a.order_id = n.order_id AND a.user_id = n.user_id AND a.client_request_id = n.client_request_id;
 
 -- Reads the attempts of some orders, oldest first, locks nothing.
 -- name: AttemptsOfOrders :many

@@ -56,11 +56,10 @@ FROM pg_catalog.pg_class c WHERE c.oid = 'idempotency_keys'::regclass;
 -- name: QuotasTake :many
 WITH lax AS (SELECT set_config('synchronous_commit', 'off', true)),
 asked AS (
-    SELECT n.ord, n.user_id, NOT EXISTS (
-        SELECT FROM idempotency_keys k
-        WHERE k.user_id = n.user_id AND k.endpoint = n.endpoint AND k.key = n.key AND k.expires_at > now()) AS fresh
+    SELECT n.ord, n.user_id, (k.key IS NULL OR k.expires_at <= now()) AS fresh
     FROM (SELECT unnest(@ords::int[]) AS ord, unnest(@user_ids::text[]) AS user_id,
         unnest(@endpoints::text[]) AS endpoint, unnest(@keys::text[]) AS key) n
+    LEFT JOIN idempotency_keys k ON k.user_id = n.user_id AND k.endpoint = n.endpoint AND k.key = n.key
 ),
 counted AS (
     INSERT INTO key_quotas AS q (user_id, window_at, used)

@@ -17,10 +17,10 @@ type standardData struct {
 }
 
 func parseStandard(body []byte) (Event, error) {
-	if !json.Valid(body) {
+	envelope := members(body)
+	if envelope == nil && !json.Valid(body) {
 		return Event{}, fmt.Errorf("%w: not JSON", ErrPayload)
 	}
-	envelope := members(body)
 	event := Event{Type: jsonText(envelope["type"]), OccurredAt: jsonTime(envelope["created"])}
 	event.Kind = standardKind(event.Type)
 	if event.Kind == KindIgnored {

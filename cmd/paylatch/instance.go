@@ -103,6 +103,7 @@ func (in *instance) ready() []api.Check {
 // what it has taken.
 func (in *instance) run(ctx context.Context, listener net.Listener) error {
 	defer in.store.Close()
+	defer keepHeapFloor()()
 	workers, stopWorkers := context.WithCancel(ctx)
 	committer, stopCommitter := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopCommitter()

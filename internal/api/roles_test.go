@@ -25,8 +25,8 @@ func (shelf) KeyRead(context.Context, idempotency.Request) (idempotency.Record, 
 	return idempotency.Record{}, false, nil
 }
 
-func (shelf) AttemptByRequest(context.Context, payment.OrderID, payment.UserID, payment.RequestID) (payment.Attempt, error) {
-	return payment.Attempt{}, payment.ErrAttemptNotFound
+func (shelf) AttemptsByRequest(context.Context, []payment.RequestName) (map[payment.RequestName]payment.Attempt, error) {
+	return map[payment.RequestName]payment.Attempt{}, nil
 }
 
 func (shelf) RefundByRequest(context.Context, payment.AttemptID, payment.UserID, payment.RequestID) (payment.Refund, error) {

@@ -62,6 +62,7 @@ type Authenticator struct {
 	parser *jwt.Parser
 	keys   *keySet // nil: no JWKS
 	status statusKey
+	seen   cache
 }
 
 // New makes an Authenticator. It fetches nothing: Run does.

@@ -68,15 +68,34 @@ func (a *Authenticator) key(ctx context.Context, t *jwt.Token) (any, error) {
 }
 
 func (a *Authenticator) claimed(ctx context.Context, token string) (payment.Actor, error) {
+	if actor, ok := a.seen.actor(token, a.opts.Now()); ok {
+		return actor, nil
+	}
 	c := &claims{}
-	_, err := a.parser.ParseWithClaims(token, c, func(t *jwt.Token) (any, error) { return a.key(ctx, t) })
+	parsed, err := a.parser.ParseWithClaims(token, c, func(t *jwt.Token) (any, error) { return a.key(ctx, t) })
 	if errors.Is(err, ErrUnavailable) {
 		return payment.Actor{}, ErrUnavailable
 	}
 	if err != nil {
 		return payment.Actor{}, refuse(reason(err))
 	}
-	return c.actor()
+	actor, err := c.actor()
+	if err == nil && parsed.Method == jwt.SigningMethodHS256 {
+		a.seen.keep(token, c.verified(actor))
+	}
+	return actor, err
+}
+
+// verified is for how long the token's word may be taken.
+func (c *claims) verified(actor payment.Actor) verified {
+	v := verified{actor: actor}
+	if exp, err := c.GetExpirationTime(); err == nil && exp != nil {
+		v.until = exp.Time
+	}
+	if nbf, err := c.GetNotBefore(); err == nil && nbf != nil {
+		v.begins = nbf.Time
+	}
+	return v
 }
 
 // reason is what the caller may know of why the token was refused.

@@ -8,9 +8,9 @@ import (
 // gathered bounds how many calls share one transaction.
 const gathered = 64
 
-// gatherer lets calls that come while a transaction is on its way to the disk
-// share the next one. A lone call waits for nobody: there is neither a timer nor a
-// goroutine, one of the callers commits for all. A call says in itself what became
+// gatherer lets calls that come while a transaction or a read is under way share
+// the next one. A lone call waits for nobody: there is neither a timer nor a
+// goroutine, one of the callers works for all. A call says in itself what became
 // of it.
 type gatherer[T any] struct {
 	apply   func(ctx context.Context, calls []T)

@@ -54,6 +54,7 @@ type Service struct {
 	cancels   idempotency.Flights[cancelledOrder]
 	refunds   idempotency.Flights[Refunded]
 	committer *committer
+	asks      gatherer[*asking]
 	begins    gatherer[*beginning]
 	settles   gatherer[*settling]
 }
@@ -62,7 +63,7 @@ type Service struct {
 func New(o Options) *Service {
 	s := &Service{opts: o, store: o.Store, now: o.Now}
 	s.committer = newCommitter(s.takeIn)
-	s.begins.apply, s.settles.apply = s.beginAll, s.settleAll
+	s.asks.apply, s.begins.apply, s.settles.apply = s.requestedAll, s.beginAll, s.settleAll
 	return s
 }
 

@@ -26,8 +26,8 @@ type Store interface {
 	Order(ctx context.Context, id OrderID) (Order, error)
 	// Attempt reads an attempt.
 	Attempt(ctx context.Context, id AttemptID) (Attempt, error)
-	// AttemptByRequest reads the attempt that one request made.
-	AttemptByRequest(ctx context.Context, order OrderID, user UserID, request RequestID) (Attempt, error)
+	// AttemptsByRequest reads the attempts that requests made, those that made one.
+	AttemptsByRequest(ctx context.Context, requests []RequestName) (map[RequestName]Attempt, error)
 	// DueAttempts lists attempts whose check is due, the longest due first.
 	DueAttempts(ctx context.Context, limit int) ([]AttemptID, error)
 	// Refund reads a refund.
@@ -114,6 +114,16 @@ type Tx interface {
 	// it is.
 	DiscrepanciesOpen(ctx context.Context, ds []Discrepancy) error
 }
+
+// RequestName is what makes a pay the same pay, for ever.
+type RequestName struct {
+	Order   OrderID
+	User    UserID
+	Request RequestID
+}
+
+// Name is the name of the request that made the attempt.
+func (a Attempt) Name() RequestName { return RequestName{a.OrderID, a.UserID, a.RequestID} }
 
 // Reference is a name by which an account's provider may call an attempt.
 type Reference struct{ Account, Name string }

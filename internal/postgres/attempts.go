@@ -27,20 +27,27 @@ func (s *Store) Attempt(ctx context.Context, id payment.AttemptID) (payment.Atte
 	return a, err
 }
 
-// AttemptByRequest implements payment.Store.
-func (s *Store) AttemptByRequest(ctx context.Context, order payment.OrderID, user payment.UserID, request payment.RequestID) (payment.Attempt, error) {
-	var a payment.Attempt
+// AttemptsByRequest implements payment.Store.
+func (s *Store) AttemptsByRequest(ctx context.Context, requests []payment.RequestName) (map[payment.RequestName]payment.Attempt, error) {
+	p := &dbsqlc.AttemptsByRequestParams{}
+	for _, r := range requests {
+		p.OrderIds = append(p.OrderIds, string(r.Order))
+		p.UserIds = append(p.UserIds, string(r.User))
+		p.ClientRequestIds = append(p.ClientRequestIds, string(r.Request))
+	}
+	there := make(map[payment.RequestName]payment.Attempt, len(requests))
 	err := s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-		row, err := s.q.AttemptByRequest(ctx, c, &dbsqlc.AttemptByRequestParams{
-			OrderID: string(order), UserID: string(user), ClientRequestID: string(request),
-		})
+		rows, err := s.q.AttemptsByRequest(ctx, c, p)
 		if err != nil {
-			return fmt.Errorf("read an attempt of order %s: %w", order, missing(err, payment.ErrAttemptNotFound))
+			return fmt.Errorf("read the attempts of %d requests: %w", len(requests), err)
 		}
-		a = attemptFromRow(&row.PaymentAttempts, row.ReadAt, row.Siblings)
+		for _, r := range rows {
+			a := attemptFromRow(&r.PaymentAttempts, r.ReadAt, r.Siblings)
+			there[a.Name()] = a
+		}
 		return nil
 	})
-	return a, err
+	return there, err
 }
 
 // DueAttempts implements payment.Store.

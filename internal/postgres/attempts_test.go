@@ -172,8 +172,9 @@ func TestWhatIsNotThere(t *testing.T) {
 	require.ErrorIs(t, err, payment.ErrOrderNotFound)
 	_, err = store.Attempt(t.Context(), id)
 	require.ErrorIs(t, err, payment.ErrAttemptNotFound)
-	_, err = store.AttemptByRequest(t.Context(), "o1", "u1", "r1")
-	require.ErrorIs(t, err, payment.ErrAttemptNotFound)
+	there, err := store.AttemptsByRequest(t.Context(), []payment.RequestName{{Order: "o1", User: "u1", Request: "r1"}})
+	require.NoError(t, err)
+	require.Empty(t, there)
 	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
 		_, err := tx.OrderLock(ctx, "o1")
 		require.ErrorIs(t, err, payment.ErrOrderNotFound)

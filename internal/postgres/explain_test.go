@@ -37,7 +37,7 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 		ask   func(ctx context.Context, db dbsqlc.DBTX) error
 	}{
 		"the attempt of a request": {"attempts_one_per_request", func(ctx context.Context, db dbsqlc.DBTX) error {
-			_, err := q.AttemptByRequest(ctx, db, &dbsqlc.AttemptByRequestParams{OrderID: "o5000", UserID: "u1", ClientRequestID: "r5000"})
+			_, err := q.AttemptsByRequest(ctx, db, &dbsqlc.AttemptsByRequestParams{OrderIds: []string{"o5000"}, UserIds: []string{"u1"}, ClientRequestIds: []string{"r5000"}})
 			return err
 		}},
 		"an attempt": {"attempts_by_id", func(ctx context.Context, db dbsqlc.DBTX) error {
@@ -85,6 +85,12 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 		}},
 		"keys": {"keys_one_per_command", func(ctx context.Context, db dbsqlc.DBTX) error {
 			_, err := q.KeysRead(ctx, db, &dbsqlc.KeysReadParams{UserIds: []string{"u1"}, Endpoints: []string{"pay"}, Keys: []string{"key-00005000"}})
+			return err
+		}},
+		"keys to count": {"keys_one_per_command", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.QuotasTake(ctx, db, &dbsqlc.QuotasTakeParams{
+				Ords: []int32{0}, UserIds: []string{"u1"}, Endpoints: []string{"pay"}, Keys: []string{"key-00005000"}, Per: 60,
+			})
 			return err
 		}},
 		"known events": {"events_one_per_id", func(ctx context.Context, db dbsqlc.DBTX) error {

@@ -76,8 +76,10 @@ func TestAnAttemptIsReadAsWritten(t *testing.T) {
 		})
 		there := attemptThere(r, store, a.ID)
 		require.Equal(r, a, there)
-		by, err := store.AttemptByRequest(t.Context(), a.OrderID, a.UserID, a.RequestID)
+		found, err := store.AttemptsByRequest(t.Context(), []payment.RequestName{a.Name(), {Order: a.OrderID, User: a.UserID, Request: "another"}})
 		require.NoError(r, err)
+		require.Len(r, found, 1)
+		by := found[a.Name()]
 		by.ReadAt = time.Time{}
 		require.Equal(r, a, by)
 	})

@@ -12,69 +12,6 @@ import (
 	"github.com/google/uuid"
 )
 
-const attemptByRequest = `-- name: AttemptByRequest :one
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, now()::timestamptz AS read_at, false AS siblings
-FROM payment_attempts a
-WHERE a.order_id = $1 AND a.user_id = $2 AND a.client_request_id = $3
-`
-
-type AttemptByRequestParams struct {
-	OrderID         string
-	UserID          string
-	ClientRequestID string
-}
-
-type AttemptByRequestRow struct {
-	PaymentAttempts PaymentAttempts
-	ReadAt          time.Time
-	Siblings        bool
-}
-
-// Reads the attempt of one request, locks nothing.
-func (q *Queries) AttemptByRequest(ctx context.Context, db DBTX, arg *AttemptByRequestParams) (*AttemptByRequestRow, error) {
-	row := db.QueryRow(ctx, attemptByRequest, arg.OrderID, arg.UserID, arg.ClientRequestID)
-	var i AttemptByRequestRow
-	err := row.Scan(
-		&i.PaymentAttempts.OrderID,
-		&i.PaymentAttempts.AttemptID,
-		&i.PaymentAttempts.UserID,
-		&i.PaymentAttempts.ClientRequestID,
-		&i.PaymentAttempts.RequestHash,
-		&i.PaymentAttempts.Account,
-		&i.PaymentAttempts.ProviderPaymentID,
-		&i.PaymentAttempts.Status,
-		&i.PaymentAttempts.Stage,
-		&i.PaymentAttempts.Amount,
-		&i.PaymentAttempts.Currency,
-		&i.PaymentAttempts.AmountAuthorized,
-		&i.PaymentAttempts.AmountCaptured,
-		&i.PaymentAttempts.AmountReversed,
-		&i.PaymentAttempts.AmountRefunded,
-		&i.PaymentAttempts.CaptureManual,
-		&i.PaymentAttempts.NextActionUrl,
-		&i.PaymentAttempts.ReturnUrl,
-		&i.PaymentAttempts.FailureCode,
-		&i.PaymentAttempts.FailureMessage,
-		&i.PaymentAttempts.FailureProviderCode,
-		&i.PaymentAttempts.Intent,
-		&i.PaymentAttempts.IntentAmount,
-		&i.PaymentAttempts.IntentNumber,
-		&i.PaymentAttempts.IntentAt,
-		&i.PaymentAttempts.SealedToken,
-		&i.PaymentAttempts.Version,
-		&i.PaymentAttempts.Fence,
-		&i.PaymentAttempts.LeaseUntil,
-		&i.PaymentAttempts.Checks,
-		&i.PaymentAttempts.NextCheckAt,
-		&i.PaymentAttempts.CreatedAt,
-		&i.PaymentAttempts.UpdatedAt,
-		&i.PaymentAttempts.FinalizedAt,
-		&i.ReadAt,
-		&i.Siblings,
-	)
-	return &i, err
-}
-
 const attemptLock = `-- name: AttemptLock :one
 SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, now()::timestamptz AS read_at,
     EXISTS (SELECT FROM payment_attempts s WHERE s.order_id = a.order_id AND s.attempt_id <> a.attempt_id) AS siblings
@@ -310,6 +247,84 @@ func (q *Queries) AttemptsAdvance(ctx context.Context, db DBTX, arg *AttemptsAdv
 		arg.FinalizedAts,
 	)
 	return err
+}
+
+const attemptsByRequest = `-- name: AttemptsByRequest :many
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, now()::timestamptz AS read_at, false AS siblings
+FROM payment_attempts a
+JOIN (SELECT unnest($1::text[]) AS order_id, unnest($2::text[]) AS user_id, unnest($3::text[]) AS client_request_id) n
+    ON a.order_id = n.order_id AND a.user_id = n.user_id AND a.client_request_id = n.client_request_id
+`
+
+type AttemptsByRequestParams struct {
+	OrderIds         []string
+	UserIds          []string
+	ClientRequestIds []string
+}
+
+type AttemptsByRequestRow struct {
+	PaymentAttempts PaymentAttempts
+	ReadAt          time.Time
+	Siblings        bool
+}
+
+// Reads the attempts of some requests, locks nothing. The triples are matched by
+// position.
+func (q *Queries) AttemptsByRequest(ctx context.Context, db DBTX, arg *AttemptsByRequestParams) ([]*AttemptsByRequestRow, error) {
+	rows, err := db.Query(ctx, attemptsByRequest, arg.OrderIds, arg.UserIds, arg.ClientRequestIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*AttemptsByRequestRow
+	for rows.Next() {
+		var i AttemptsByRequestRow
+		if err := rows.Scan(
+			&i.PaymentAttempts.OrderID,
+			&i.PaymentAttempts.AttemptID,
+			&i.PaymentAttempts.UserID,
+			&i.PaymentAttempts.ClientRequestID,
+			&i.PaymentAttempts.RequestHash,
+			&i.PaymentAttempts.Account,
+			&i.PaymentAttempts.ProviderPaymentID,
+			&i.PaymentAttempts.Status,
+			&i.PaymentAttempts.Stage,
+			&i.PaymentAttempts.Amount,
+			&i.PaymentAttempts.Currency,
+			&i.PaymentAttempts.AmountAuthorized,
+			&i.PaymentAttempts.AmountCaptured,
+			&i.PaymentAttempts.AmountReversed,
+			&i.PaymentAttempts.AmountRefunded,
+			&i.PaymentAttempts.CaptureManual,
+			&i.PaymentAttempts.NextActionUrl,
+			&i.PaymentAttempts.ReturnUrl,
+			&i.PaymentAttempts.FailureCode,
+			&i.PaymentAttempts.FailureMessage,
+			&i.PaymentAttempts.FailureProviderCode,
+			&i.PaymentAttempts.Intent,
+			&i.PaymentAttempts.IntentAmount,
+			&i.PaymentAttempts.IntentNumber,
+			&i.PaymentAttempts.IntentAt,
+			&i.PaymentAttempts.SealedToken,
+			&i.PaymentAttempts.Version,
+			&i.PaymentAttempts.Fence,
+			&i.PaymentAttempts.LeaseUntil,
+			&i.PaymentAttempts.Checks,
+			&i.PaymentAttempts.NextCheckAt,
+			&i.PaymentAttempts.CreatedAt,
+			&i.PaymentAttempts.UpdatedAt,
+			&i.PaymentAttempts.FinalizedAt,
+			&i.ReadAt,
+			&i.Siblings,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const attemptsDue = `-- name: AttemptsDue :many

@@ -357,11 +357,10 @@ func (q *Queries) KeysStore(ctx context.Context, db DBTX, arg *KeysStoreParams) 
 const quotasTake = `-- name: QuotasTake :many
 WITH lax AS (SELECT set_config('synchronous_commit', 'off', true)),
 asked AS (
-    SELECT n.ord, n.user_id, NOT EXISTS (
-        SELECT FROM idempotency_keys k
-        WHERE k.user_id = n.user_id AND k.endpoint = n.endpoint AND k.key = n.key AND k.expires_at > now()) AS fresh
+    SELECT n.ord, n.user_id, (k.key IS NULL OR k.expires_at <= now()) AS fresh
     FROM (SELECT unnest($1::int[]) AS ord, unnest($2::text[]) AS user_id,
         unnest($3::text[]) AS endpoint, unnest($4::text[]) AS key) n
+    LEFT JOIN idempotency_keys k ON k.user_id = n.user_id AND k.endpoint = n.endpoint AND k.key = n.key
 ),
 counted AS (
     INSERT INTO key_quotas AS q (user_id, window_at, used)
