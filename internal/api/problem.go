@@ -65,6 +65,7 @@ func rows() []row {
 		{auth.ErrSealed, "internal"},
 		{payment.ErrNotSent, "internal"},
 		{payment.ErrNoSuchPayment, "internal"},
+		{payment.ErrUnsupported, "internal"},
 		{payment.ErrLicenceEnded, "internal"},
 
 		{context.DeadlineExceeded, "overloaded"},

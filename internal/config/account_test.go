@@ -31,6 +31,7 @@ func TestAccountMistakes(t *testing.T) {
 		"secret for GET": {"- {name: a, kind: yookassa, api_key: k, shop_id: s, webhook_secrets: [x]}", config.Mistakes{"accounts[0].webhook_secrets: means nothing to the kind yookassa; remove it"}},
 		"basic auth":     {"- {name: a, kind: adyen, webhook_secrets: [0a], basic_auth: {user: u}}", config.Mistakes{"accounts[0].basic_auth: needs both user and password"}},
 		"late":           {"- {name: a, kind: stripe, api_key: k, late_success: auto}", config.Mistakes{"accounts[0].late_success: must be one of manual, auto_refund"}},
+		"capture":        {"- {name: a, kind: adyen, webhook_secrets: [0a], capture: auto}", config.Mistakes{"accounts[0].capture: must be one of manual, automatic"}},
 		"url":            {"- {name: a, kind: stripe, api_key: k, base_url: 'localhost:1'}", config.Mistakes{"accounts[0].base_url: must be an address that begins with https:// or http://"}},
 		"roots":          {"- {name: a, kind: standard, webhook_secrets: [whsec_no]}", config.Mistakes{"accounts[0]: webhooks can't be checked with it: "}},
 		"unknown key":    {"- {name: a, kind: stripe, apikey: k, api_key: k}", config.Mistakes{"accounts[0].apikey: no such key; did you mean api_key?"}},

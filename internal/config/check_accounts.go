@@ -49,6 +49,9 @@ func (r *report) account(key string, a Account) {
 	r.url(key+".base_url", a.BaseURL)
 	r.url(key+".public_url", a.PublicURL)
 	r.oneOf(key+".late_success", a.LateSuccess, "manual", "auto_refund")
+	if a.Capture != "" {
+		r.oneOf(key+".capture", a.Capture, "manual", "automatic")
+	}
 	for _, field := range a.present() {
 		if !k.understands(field) {
 			r.add(key+"."+field, "means nothing to the kind %s; remove it", a.Kind)

@@ -25,7 +25,7 @@ func (s *Service) charge(ctx context.Context, p Provider, a Attempt, token strin
 	defer cancel()
 	key := payKey(a.ID)
 	out, err := p.Charge(call, Charge{
-		Attempt: a.ID, Order: a.OrderID, Money: a.Money, Capture: a.Capture, Token: token, ReturnURL: a.ReturnURL,
+		Attempt: a.ID, Order: a.OrderID, User: a.UserID, Money: a.Money, Capture: a.Capture, Token: token, ReturnURL: a.ReturnURL,
 		IdempotencyKey: key, Licence: l,
 	})
 	cause := Cause{Kind: CauseCall, ID: key}

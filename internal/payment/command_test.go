@@ -96,6 +96,47 @@ func TestACaptureThatWasLostIsGivenUpLate(t *testing.T) {
 	r.audit(t, "A-1")
 }
 
+// A provider is told for whom it charges, and whether all that it holds is to be
+// taken: some take a part in another way.
+func TestWhatAProviderIsTold(t *testing.T) {
+	t.Parallel()
+	told := &listener{}
+	r := newRig(t, setup{silent: true, provider: func(p payment.Provider) payment.Provider {
+		told.Provider = p
+		return told
+	}})
+	half, whole := int64(500), int64(price)
+	for order, c := range map[payment.OrderID]struct {
+		amount *int64
+		whole  bool
+	}{"A-1": {nil, true}, "A-2": {&whole, true}, "A-3": {&half, false}} {
+		p := r.held(t, order)
+		require.Equal(t, payment.UserID("u1"), told.charge.User)
+		_, err := r.Confirm(t.Context(), customer, request("confirm", "confirm-"+string(order), ""), payment.Confirm{AttemptID: p.ID, Amount: c.amount})
+		require.NoError(t, err)
+		require.Equal(t, c.whole, told.capture.Whole, order)
+		r.audit(t, order)
+	}
+}
+
+// listener keeps the last of what it is asked for.
+type listener struct {
+	payment.Provider
+
+	charge  payment.Charge
+	capture payment.Capture
+}
+
+func (l *listener) Charge(ctx context.Context, c payment.Charge) (payment.Outcome, error) {
+	l.charge = c
+	return l.Provider.Charge(ctx, c)
+}
+
+func (l *listener) Capture(ctx context.Context, c payment.Capture) (payment.Outcome, error) {
+	l.capture = c
+	return l.Provider.Capture(ctx, c)
+}
+
 // lostCapture is a provider that captures never reach.
 type lostCapture struct{ payment.Provider }
 

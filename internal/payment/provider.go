@@ -10,8 +10,9 @@ import (
 
 // Provider speaks with one account at one payment provider. Its calls return an
 // Outcome for whatever the provider decided, a decline included; an error is
-// ErrNotSent, ErrNoSuchPayment, or means that the outcome is unknown. A call that
-// moves money calls its licence just before its first byte goes out.
+// ErrNotSent, ErrNoSuchPayment, ErrUnsupported, or means that the outcome is
+// unknown. A call that moves money calls its licence just before its first byte
+// goes out.
 type Provider interface {
 	Capabilities() Capabilities
 	// Charge begins the payment. The same IdempotencyKey never charges twice.
@@ -35,6 +36,10 @@ type Capabilities struct {
 	// KeyLife is how long the provider remembers our idempotency keys; 0 if it
 	// has none, and then nothing is ever sent twice.
 	KeyLife time.Duration
+	// Blind says that the provider can't be asked how a payment stands: what it
+	// answers to a capture or a cancellation is only that it has received it, and
+	// the rest is told by its webhooks.
+	Blind bool
 	// Find says that payments can be looked up by our reference; FindLag, for how
 	// long after the call "not found" proves nothing. FindConsistent says that
 	// after that lag it does.
@@ -53,6 +58,7 @@ type Capabilities struct {
 type Charge struct {
 	Attempt        AttemptID
 	Order          OrderID
+	User           UserID
 	Money          Money
 	Capture        CaptureMode
 	Token          string
@@ -61,11 +67,12 @@ type Charge struct {
 	Licence        Licence
 }
 
-// Capture asks for authorised money, Amount of it in minor units.
+// Capture asks for authorised money: Money of it, or all of it (Whole).
 type Capture struct {
 	Attempt           AttemptID
 	ProviderPaymentID string
 	Money             Money
+	Whole             bool
 	IdempotencyKey    string
 	Licence           Licence
 }
@@ -127,6 +134,9 @@ var (
 	// ErrNoSuchPayment is returned by a lookup when the provider knows no such
 	// payment (yet).
 	ErrNoSuchPayment = errors.New("the provider knows no such payment")
+	// ErrUnsupported is returned for a call that Capabilities says is not offered.
+	// Nothing was sent.
+	ErrUnsupported = errors.New("the provider does not offer this call")
 	// ErrLicenceEnded is returned by a licence that no longer allows its call.
 	ErrLicenceEnded = errors.New("licence to call ended")
 )

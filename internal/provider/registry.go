@@ -15,7 +15,10 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/adyen"
+	"github.com/paylatch/paylatch/internal/provider/checkout"
 	"github.com/paylatch/paylatch/internal/provider/sandbox"
+	"github.com/paylatch/paylatch/internal/provider/square"
 	"github.com/paylatch/paylatch/internal/provider/stripe"
 )
 
@@ -35,8 +38,15 @@ type Settings struct {
 }
 
 var adapters = map[string]func(Settings) (payment.Provider, error){ //nolint:gochecknoglobals // the registry: one line a kind
-	"sandbox": func(s Settings) (payment.Provider, error) { return sandbox.New(s.BaseURL, s.Client), nil },
-	"stripe":  func(s Settings) (payment.Provider, error) { return stripe.New(s.BaseURL, s.APIKey, s.Client), nil },
+	"adyen": func(s Settings) (payment.Provider, error) {
+		return adyen.New(adyen.Account{
+			Base: s.BaseURL, Key: s.APIKey, Merchant: s.Params["merchant_account"], Capture: s.Params["capture"],
+		}, s.Client), nil
+	},
+	"checkout": func(s Settings) (payment.Provider, error) { return checkout.New(s.BaseURL, s.APIKey, s.Client), nil },
+	"sandbox":  func(s Settings) (payment.Provider, error) { return sandbox.New(s.BaseURL, s.Client), nil },
+	"square":   func(s Settings) (payment.Provider, error) { return square.New(s.BaseURL, s.APIKey, s.Client), nil },
+	"stripe":   func(s Settings) (payment.Provider, error) { return stripe.New(s.BaseURL, s.APIKey, s.Client), nil },
 }
 
 // New returns the client of an account, or ErrNoAdapter.

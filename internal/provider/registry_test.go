@@ -10,7 +10,7 @@ import (
 
 func TestEveryKindHasAnAdapter(t *testing.T) {
 	t.Parallel()
-	require.Subset(t, provider.Kinds(), []string{"sandbox", "stripe"})
+	require.Subset(t, provider.Kinds(), []string{"adyen", "checkout", "sandbox", "square", "stripe"})
 	for _, kind := range provider.Kinds() {
 		p, err := provider.New(kind, provider.Settings{BaseURL: "http://127.0.0.1:1", APIKey: "key", Client: provider.NewHTTPClient()})
 		require.NoError(t, err, kind)

@@ -5,12 +5,14 @@ import (
 	"encoding/hex"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -65,11 +67,37 @@ func charge(token string) payment.Charge {
 // key has the form and the length of the real ones.
 func key(id uuid.UUID, verb string) string { return hex.EncodeToString(id[:]) + "-" + verb }
 
+// commanded are the requests that moved something.
+func (r *rig) commanded() []Request {
+	return slices.DeleteFunc(r.requests(), func(q Request) bool { return q.Method == http.MethodGet })
+}
+
+// keyed asserts that the last command bore this key, if its address takes any.
+func (r *rig) keyed(key string) {
+	r.Helper()
+	commands := r.commanded()
+	last := commands[len(commands)-1]
+	if r.Keyless == nil || !r.Keyless(last) {
+		require.Equal(r, key, r.Key(last))
+	}
+}
+
 func (r *rig) charged(c payment.Charge) payment.Outcome {
 	r.Helper()
 	o, err := r.Charge(r.Context(), c)
 	require.NoError(r, err)
 	require.NotEmpty(r, o.ProviderPaymentID)
+	return r.settled(c, o)
+}
+
+// settled is the payment when its money was taken.
+func (r *rig) settled(c payment.Charge, o payment.Outcome) payment.Outcome {
+	r.Helper()
+	if !r.Settles || c.Capture == payment.CaptureManual || o.News != fsm.NewsAuthorized {
+		return o
+	}
+	o, err := r.Lookup(r.Context(), o.ProviderPaymentID)
+	require.NoError(r, err)
 	return o
 }
 
@@ -86,7 +114,7 @@ func (r *rig) held() payment.Outcome {
 
 func captureOf(id string, minor int64) payment.Capture {
 	return payment.Capture{
-		Attempt: payment.AttemptID(uuid.New()), ProviderPaymentID: id, Money: euro(minor),
+		Attempt: payment.AttemptID(uuid.New()), ProviderPaymentID: id, Money: euro(minor), Whole: minor == price,
 		IdempotencyKey: key(uuid.New(), "capture-0"), Licence: licence(),
 	}
 }
@@ -148,11 +176,22 @@ func (r *rig) commands(id string, l payment.Licence) []call {
 }
 
 // questions are the calls that move nothing.
-func (r *rig) questions(id string) []call {
-	all := []call{{"lookup", func(ctx context.Context) error {
+func (r *rig) questions(id string) []call { return append(r.lookups(id), r.searches(id)...) }
+
+// lookups ask for a payment by the provider's id.
+func (r *rig) lookups(id string) []call {
+	if r.can.Blind {
+		return nil
+	}
+	return []call{{"lookup", func(ctx context.Context) error {
 		_, err := r.Lookup(ctx, id)
 		return err
 	}}}
+}
+
+// searches ask for what this payment does not have.
+func (r *rig) searches(id string) []call {
+	var all []call
 	if r.can.Find {
 		all = append(all, call{"find", func(ctx context.Context) error {
 			_, err := r.Find(ctx, payment.AttemptID(uuid.New()))

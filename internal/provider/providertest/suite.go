@@ -25,14 +25,22 @@ type Suite struct {
 	// Declined is the news of a declined payment: soft_failed where the same
 	// payment could still succeed at the provider.
 	Declined fsm.News
+	// Settles says that a charge that takes the money at once is only authorised by
+	// its answer: a later lookup says that it is paid.
+	Settles bool
+	// CancelsOnlyHeld says that the provider refuses to cancel a payment that its
+	// customer has not confirmed yet.
+	CancelsOnlyHeld bool
 	// NoPayment and NoRefund have the form of the provider's ids and are none.
 	NoPayment, NoRefund string
 	// Key finds the idempotency key of a request; nil: in Idempotency-Key.
 	Key func(r Request) string
+	// Keyless tells the commands for which the provider takes no key; nil: none.
+	Keyless func(r Request) bool
 }
 
 // Tokens are payment methods. Redirect asks the customer to confirm elsewhere,
-// None is one that there isn't.
+// and is empty where that can't happen; None is one that there isn't.
 type Tokens struct {
 	Success, Decline, Redirect, None string
 }

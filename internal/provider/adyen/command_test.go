@@ -1,0 +1,105 @@
+package adyen_test
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// Our ids go along, by which the webhooks name the payment and the refund.
+func TestModificationsBearOurReferences(t *testing.T) {
+	t.Parallel()
+	base, hc, seen := serve(t, newFake())
+	c, ch := client(base, "", hc), manual()
+	o := charged(t, c, ch)
+	require.Equal(t, fsm.NewsAuthorized, o.News)
+	<-seen
+
+	got, err := c.Capture(t.Context(), payment.Capture{
+		Attempt: ch.Attempt, ProviderPaymentID: o.ProviderPaymentID, Money: euro(700), IdempotencyKey: "0123-capture-0", Licence: licence(),
+	})
+	require.NoError(t, err)
+	require.Equal(t, payment.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: o.ProviderPaymentID}, got)
+	sent := <-seen
+	require.Equal(t, "POST /v72/payments/"+o.ProviderPaymentID+"/captures", sent.line)
+	require.Equal(t, "0123-capture-0", sent.header.Get("Idempotency-Key"))
+	require.JSONEq(t, `{"merchantAccount":"PaylatchECOM","reference":"`+ch.Attempt.String()+`","amount":{"value":700,"currency":"EUR"}}`, sent.body)
+
+	_, err = c.Cancel(t.Context(), payment.Cancel{
+		Attempt: ch.Attempt, ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "0123-cancel-0", Licence: licence(),
+	})
+	require.NoError(t, err)
+	sent = <-seen
+	require.Equal(t, "POST /v72/payments/"+o.ProviderPaymentID+"/cancels", sent.line)
+	require.JSONEq(t, `{"merchantAccount":"PaylatchECOM","reference":"`+ch.Attempt.String()+`"}`, sent.body)
+
+	id := payment.RefundID(uuid.New())
+	back, err := c.Refund(t.Context(), payment.RefundCall{
+		Refund: id, Attempt: ch.Attempt, ProviderPaymentID: o.ProviderPaymentID, Money: euro(300), Reason: "Jane Doe sent it back",
+		IdempotencyKey: "0123-refund", Licence: licence(),
+	})
+	require.NoError(t, err)
+	require.Equal(t, fsm.NewsProcessing, back.News, "received is not paid back")
+	require.NotEmpty(t, back.ProviderRefundID)
+	require.NotEqual(t, o.ProviderPaymentID, back.ProviderRefundID)
+	sent = <-seen
+	require.JSONEq(t, `{"merchantAccount":"PaylatchECOM","reference":"`+id.String()+`","amount":{"value":300,"currency":"EUR"}}`, sent.body)
+}
+
+// A refusal of the command says nothing of the payment but that there is one.
+func TestARefusedModification(t *testing.T) {
+	t.Parallel()
+	c := says(t, 422, `{"status":422,"errorCode":"137","errorType":"validation","message":"Invalid amount specified"}`)
+	o, err := c.Capture(t.Context(), payment.Capture{ProviderPaymentID: "88K", Money: euro(1), Licence: licence()})
+	require.NoError(t, err)
+	require.Equal(t, payment.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: "88K", Refused: true}, o)
+	r, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "88K", Money: euro(1), Licence: licence()})
+	require.NoError(t, err)
+	require.Equal(t, payment.RefundOutcome{News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "137")}, r)
+}
+
+// Of an earlier call that may have gone through, a key that is turned away now
+// says nothing.
+func TestAKeyThatIsTurnedAwayFailsNoRefundAndNoPayment(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{401, 403} {
+		c := says(t, status, `{"errorCode":"901","errorType":"security"}`)
+		_, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "88K", Licence: licence()})
+		require.ErrorIs(t, err, payment.ErrNotSent)
+		require.ErrorContains(t, err, "901")
+		_, err = c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: "88K", Licence: licence()})
+		unknown(t, err)
+	}
+}
+
+func TestAnAnswerThatReceivesNothingIsUnknown(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{
+		`{"status":"received"}`, `{"pspReference":"88K"}`, `{"pspReference":"88K","status":"lost"}`,
+		`{"pspReference":"88K","status":"received","amount":{"value":150,"currency":"CLP"}}`,
+	} {
+		c := says(t, 201, body)
+		_, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "88K", Licence: licence()})
+		unknown(t, err)
+	}
+}
+
+func TestAdyenCannotBeAsked(t *testing.T) {
+	t.Parallel()
+	base, hc, seen := serve(t, newFake())
+	c := client(base, "", hc)
+	_, err := c.Lookup(t.Context(), "88K")
+	require.ErrorIs(t, err, payment.ErrUnsupported)
+	_, err = c.Find(t.Context(), payment.AttemptID(uuid.New()))
+	require.ErrorIs(t, err, payment.ErrUnsupported)
+	_, err = c.LookupRefund(t.Context(), payment.RefundRef{ProviderRefundID: "88R"})
+	require.ErrorIs(t, err, payment.ErrUnsupported)
+	require.Empty(t, seen)
+	can := c.Capabilities()
+	require.True(t, can.Blind)
+	require.False(t, can.Find || can.LookupRefund)
+}

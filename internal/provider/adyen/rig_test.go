@@ -1,0 +1,136 @@
+package adyen_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/adyen"
+	"github.com/paylatch/paylatch/internal/provider/providertest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const document = "adyen-checkout-v72.json"
+
+// pair is an account that captures at once beside one that does not: the suite
+// charges in both ways.
+type pair struct {
+	*adyen.Client // captures by command
+
+	atOnce *adyen.Client
+}
+
+func (p pair) Charge(ctx context.Context, ch payment.Charge) (payment.Outcome, error) {
+	if ch.Capture == payment.CaptureManual {
+		return p.Client.Charge(ctx, ch)
+	}
+	return p.atOnce.Charge(ctx, ch)
+}
+
+func client(base, capture string, c *http.Client) *adyen.Client {
+	return adyen.New(adyen.Account{Base: base, Key: apiKey, Merchant: merchant, Capture: capture}, c)
+}
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	s := providertest.Suite{
+		New: func(_ *testing.T, base string, c *http.Client) payment.Provider {
+			return pair{client(base, "", c), client(base, "automatic", c)}
+		},
+		Fake: func(t *testing.T) http.Handler {
+			t.Helper()
+			h, _ := providertest.Described(t, document, "/v72", newFake())
+			return h
+		},
+		Tokens:    providertest.Tokens{Success: cardOK, Decline: cardRefused, Redirect: methodRedirect, None: cardNone},
+		Declined:  fsm.NewsFailed,
+		NoPayment: "8800000000000000",
+		NoRefund:  "8800000000000001",
+	}
+	providertest.Run(t, s)
+}
+
+// An account that captures at once has nothing to capture.
+func TestConformanceOfAnAccountThatCapturesAtOnce(t *testing.T) {
+	t.Parallel()
+	providertest.Run(t, providertest.Suite{
+		New: func(_ *testing.T, base string, c *http.Client) payment.Provider { return client(base, "automatic", c) },
+		Fake: func(t *testing.T) http.Handler {
+			t.Helper()
+			return newFake()
+		},
+		Tokens:    providertest.Tokens{Success: cardOK, Decline: cardRefused, Redirect: methodRedirect, None: cardNone},
+		Declined:  fsm.NewsFailed,
+		NoPayment: "8800000000000000",
+		NoRefund:  "8800000000000001",
+	})
+}
+
+type request struct {
+	line   string
+	header http.Header
+	body   string
+}
+
+// serve returns an address, and each request that reaches it.
+func serve(t *testing.T, h http.Handler) (base string, c *http.Client, seen <-chan request) {
+	t.Helper()
+	all := make(chan request, 100)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		raw, _ := io.ReadAll(r.Body)
+		all <- request{r.Method + " " + r.RequestURI, r.Header.Clone(), string(raw)}
+		r.Body = io.NopCloser(bytes.NewReader(raw))
+		h.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL + "/", s.Client(), all
+}
+
+// says is an account that captures at once at an Adyen that answers everything in
+// one way.
+func says(t *testing.T, status int, body string, header ...string) *adyen.Client {
+	t.Helper()
+	base, c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for i := 0; i+1 < len(header); i += 2 {
+			w.Header().Set(header[i], header[i+1])
+		}
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}))
+	return client(base, "automatic", c)
+}
+
+func charge(token string) payment.Charge {
+	return payment.Charge{
+		Attempt: payment.AttemptID(uuid.New()), Order: "A-1", User: "u-1", Money: euro(1999), Capture: payment.CaptureAutomatic,
+		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: "0123-pay", Licence: licence(),
+	}
+}
+
+func manual() payment.Charge {
+	ch := charge(cardOK)
+	ch.Capture = payment.CaptureManual
+	return ch
+}
+
+func euro(minor int64) payment.Money { return payment.Money{Minor: minor, Currency: "EUR"} }
+
+func licence() payment.Licence { return payment.NewLicence(time.Now(), time.Minute, time.Now) }
+
+func charged(t *testing.T, c *adyen.Client, ch payment.Charge) payment.Outcome {
+	t.Helper()
+	o, err := c.Charge(t.Context(), ch)
+	require.NoError(t, err)
+	return o
+}

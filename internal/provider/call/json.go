@@ -1,0 +1,37 @@
+package call
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// DoJSON is Do with a JSON body. What can't be written as JSON is not sent.
+func DoJSON(ctx context.Context, client *http.Client, r Request, body any) (Answer, error) {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return Answer{}, fmt.Errorf("%w: %w", payment.ErrNotSent, err)
+	}
+	r.Body, r.Header = raw, r.Header.Clone()
+	r.Header.Set("Content-Type", "application/json")
+	return Do(ctx, client, r)
+}
+
+var errNotAnObject = errors.New("the provider's answer is not a JSON object")
+
+// Read decodes an answer that is a JSON object. It returns an error for anything
+// else, null included: who says nothing has not answered.
+func (a Answer) Read(out any) error {
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(a.Body, &object); err != nil || object == nil {
+		return errNotAnObject
+	}
+	if err := json.Unmarshal(a.Body, out); err != nil {
+		return fmt.Errorf("read the provider's answer: %w", err)
+	}
+	return nil
+}

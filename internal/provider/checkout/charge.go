@@ -1,0 +1,67 @@
+package checkout
+
+import (
+	"context"
+	"strings"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// paymentRequest is as much of POST /payments as a charge needs
+// (https://api-reference.checkout.com/#operation/requestAPaymentOrPayout).
+type paymentRequest struct {
+	Source     source            `json:"source"`
+	Amount     int64             `json:"amount"`
+	Currency   string            `json:"currency"`
+	Reference  string            `json:"reference"`
+	Capture    bool              `json:"capture"`
+	ThreeDS    *threeDS          `json:"3ds,omitempty"`
+	SuccessURL string            `json:"success_url,omitempty"`
+	FailureURL string            `json:"failure_url,omitempty"`
+	Metadata   map[string]string `json:"metadata"`
+}
+
+type source struct {
+	Type  string `json:"type"`
+	Token string `json:"token,omitempty"`
+	ID    string `json:"id,omitempty"`
+}
+
+type threeDS struct {
+	Enabled    bool `json:"enabled"`
+	AttemptN3D bool `json:"attempt_n3d"`
+}
+
+// Charge implements payment.Provider. A token is one of the browser's (tok_…) or
+// a stored instrument (src_…). With a return URL the payment goes through 3-D
+// Secure wherever the card's bank takes part, without one it does not. A decline
+// is final.
+func (c *Client) Charge(ctx context.Context, ch payment.Charge) (payment.Outcome, error) {
+	units, err := digits.Units(ch.Money)
+	if err != nil {
+		return payment.Outcome{}, err
+	}
+	p := paymentRequest{
+		Source: source{Type: "token", Token: ch.Token}, Amount: units, Currency: string(ch.Money.Currency),
+		Reference: ch.Attempt.String(), Capture: ch.Capture != payment.CaptureManual,
+		Metadata: map[string]string{"payment_attempt_id": ch.Attempt.String(), "order_id": string(ch.Order)},
+	}
+	if strings.HasPrefix(ch.Token, "src_") {
+		p.Source = source{Type: "id", ID: ch.Token}
+	}
+	if ch.ReturnURL != "" {
+		p.SuccessURL, p.FailureURL, p.ThreeDS = ch.ReturnURL, ch.ReturnURL, &threeDS{Enabled: true, AttemptN3D: true}
+	}
+	var made paid
+	refused, err := c.post(ctx, "/payments", ch.IdempotencyKey, ch.Licence, p, &made)
+	switch {
+	case err != nil:
+		return payment.Outcome{}, err
+	case refused != nil:
+		return payment.Outcome{
+			News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.code()),
+		}, nil
+	}
+	return outcome(made)
+}

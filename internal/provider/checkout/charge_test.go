@@ -1,0 +1,231 @@
+package checkout_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/checkout"
+	"github.com/paylatch/paylatch/internal/provider/providertest"
+)
+
+var _ payment.Provider = (*checkout.Client)(nil)
+
+// The money is taken later, which the payment itself or a webhook tells.
+func TestAChargeIsOnePaymentThatIsCapturedLater(t *testing.T) {
+	t.Parallel()
+	c, seen := serve(t, newFake())
+	ch := charge(cardOK)
+	o := charged(t, c, ch)
+	money := euro(1999)
+	require.Equal(t, payment.Outcome{News: fsm.NewsAuthorized, ProviderPaymentID: o.ProviderPaymentID, Money: &money}, o)
+
+	sent := <-seen
+	require.Equal(t, "POST /payments", sent.line)
+	require.Equal(t, "0123-pay", sent.header.Get("Cko-Idempotency-Key"))
+	require.Equal(t, "Bearer "+secret, sent.header.Get("Authorization"))
+	id := ch.Attempt.String()
+	require.JSONEq(t, `{"source":{"type":"token","token":"`+cardOK+`"},"amount":1999,"currency":"EUR","reference":"`+id+`","capture":true,
+		"3ds":{"enabled":true,"attempt_n3d":true},"success_url":"https://shop.example/back","failure_url":"https://shop.example/back",
+		"metadata":{"payment_attempt_id":"`+id+`","order_id":"A-1"}}`, sent.body)
+
+	now, err := c.Lookup(t.Context(), o.ProviderPaymentID)
+	require.NoError(t, err)
+	require.Equal(t, payment.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: o.ProviderPaymentID, Money: &money}, now)
+}
+
+func TestWhatDiffersByTheCharge(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(*payment.Charge)
+		want   map[string]string // of the body's members, as JSON; empty: absent
+	}{
+		"manual": {func(c *payment.Charge) { c.Capture = payment.CaptureManual }, map[string]string{"capture": "false"}},
+		"nowhere to return to": {
+			func(c *payment.Charge) { c.ReturnURL = "" }, map[string]string{"3ds": "", "success_url": "", "failure_url": ""},
+		},
+		"stored instrument": {
+			func(c *payment.Charge) { c.Token = "src_wmlfc3zyhqzehihu7giusaaawu" },
+			map[string]string{"source": `{"type":"id","id":"src_wmlfc3zyhqzehihu7giusaaawu"}`},
+		},
+		"no decimals":         {money(1999, "JPY"), map[string]string{"amount": "1999", "currency": `"JPY"`}},
+		"three decimals":      {money(1990, "KWD"), map[string]string{"amount": "1990"}},
+		"two decimals here":   {money(19, "CLP"), map[string]string{"amount": "1900"}},
+		"none, as ISO has it": {money(19, "ISK"), map[string]string{"amount": "19"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			client, seen := serve(t, newFake())
+			ch := charge(cardOK)
+			c.change(&ch)
+			o := charged(t, client, ch)
+			require.Equal(t, ch.Money, *o.Money)
+			var got map[string]json.RawMessage
+			require.NoError(t, json.Unmarshal([]byte((<-seen).body), &got))
+			for member, want := range c.want {
+				if want == "" {
+					require.NotContains(t, got, member)
+					continue
+				}
+				require.JSONEq(t, want, string(got[member]))
+			}
+		})
+	}
+}
+
+func money(minor int64, currency payment.Currency) func(*payment.Charge) {
+	return func(c *payment.Charge) { c.Money = payment.Money{Minor: minor, Currency: currency} }
+}
+
+// All that is sent, as Checkout.com's own description has it, but for the list,
+// which is younger.
+func TestRequestsFitCheckoutsDescription(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	h, ok := providertest.Described(t, document, "", f)
+	if !ok {
+		t.Skip("no API description to check with: set PAYLATCH_SPECS")
+	}
+	c, _ := serve(t, f.handler(h))
+	for i, token := range []string{cardOK, cardDeclined, cardRedirect, cardNone, "src_wmlfc3zyhqzehihu7giusaaawu"} {
+		ch := charge(token)
+		ch.IdempotencyKey = "pay-" + string(rune('a'+i))
+		o := charged(t, c, ch)
+		if o.ProviderPaymentID == "" {
+			continue
+		}
+		_, err := c.Lookup(t.Context(), o.ProviderPaymentID)
+		require.NoError(t, err)
+		_, err = c.Capture(t.Context(), payment.Capture{ProviderPaymentID: o.ProviderPaymentID, Money: euro(5), IdempotencyKey: ch.IdempotencyKey + "c", Licence: licence()})
+		require.NoError(t, err)
+		_, err = c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: ch.IdempotencyKey + "v", Licence: licence()})
+		require.NoError(t, err)
+		_, err = c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: o.ProviderPaymentID, Money: euro(5), IdempotencyKey: ch.IdempotencyKey + "r", Licence: licence()})
+		require.NoError(t, err)
+	}
+}
+
+func TestAnAmountThatCheckoutHasNoDigitsForIsUnknown(t *testing.T) {
+	t.Parallel()
+	_, err := says(t, 200, `{"id":"pay_1","status":"Captured","amount":150,"currency":"CLP"}`).Lookup(t.Context(), "pay_1")
+	unknown(t, err)
+	c, seen := serve(t, newFake())
+	huge := payment.Money{Minor: 1 << 62, Currency: "CLP"}
+	ch := charge(cardOK)
+	ch.Money = huge
+	_, err = c.Charge(t.Context(), ch)
+	require.ErrorIs(t, err, payment.ErrNotSent)
+	_, err = c.Capture(t.Context(), payment.Capture{ProviderPaymentID: "pay_1", Money: huge, Licence: licence()})
+	require.ErrorIs(t, err, payment.ErrNotSent)
+	_, err = c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "pay_1", Money: huge, Licence: licence()})
+	require.ErrorIs(t, err, payment.ErrNotSent)
+	require.Empty(t, seen)
+}
+
+func TestADeclineIsFinalAndSaysWhyWhenAskedLaterToo(t *testing.T) {
+	t.Parallel()
+	c, _ := serve(t, newFake())
+	o := charged(t, c, charge(cardPoor))
+	require.Equal(t, fsm.NewsFailed, o.News)
+	require.False(t, o.Refused)
+	require.Equal(t, payment.NewFailure("insufficient_funds", "20051"), o.Failure)
+	now, err := c.Lookup(t.Context(), o.ProviderPaymentID)
+	require.NoError(t, err)
+	require.Equal(t, o, now)
+}
+
+// The reason is not worth not knowing that it was declined.
+func TestADeclineWhoseReasonCannotBeReadIsADecline(t *testing.T) {
+	t.Parallel()
+	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/actions") {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		_, _ = io.WriteString(w, `{"id":"pay_1","status":"Declined","amount":1,"currency":"EUR"}`)
+	}))
+	o, err := c.Lookup(t.Context(), "pay_1")
+	require.NoError(t, err)
+	require.Equal(t, payment.Outcome{
+		News: fsm.NewsFailed, ProviderPaymentID: "pay_1", Failure: payment.NewFailure("provider_rejected", ""),
+	}, o)
+}
+
+func TestARefusedChargeSaysWhy(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		status     int
+		body, code string
+	}{
+		"invalid":         {422, `{"request_id":"0","error_type":"request_invalid","error_codes":["payment_source_required","x"]}`, "payment_source_required"},
+		"without a code":  {422, `{"error_type":"request_invalid"}`, "request_invalid"},
+		"bad key":         {401, "", "unauthorized"},
+		"not for this":    {403, "", "forbidden"},
+		"malformed":       {400, `{"error_type":"request_malformed","error_codes":[]}`, "request_malformed"},
+		"with error_type": {403, `{"error_type":"not_allowed"}`, "not_allowed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, payment.Outcome{
+				News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", c.code),
+			}, charged(t, says(t, c.status, c.body), charge(cardOK)))
+		})
+	}
+}
+
+// Such an answer speaks of another call with the key, of the moment, or is
+// somebody else's.
+func TestErrorsThatLeaveTheOutcomeOpen(t *testing.T) {
+	t.Parallel()
+	silent, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }))
+	for name, c := range map[string]*checkout.Client{
+		"key in use":              says(t, 409, `{"error_type":"request_invalid","error_codes":["x"]}`),
+		"a conflict's payment":    says(t, 409, `{"id":"pay_1","action_id":"act_1","status":"Captured","amount":1,"currency":"EUR"}`),
+		"key in use, of old":      says(t, 429, `{"error_type":"request_invalid","error_codes":["duplicate_request"]}`),
+		"bad gateway":             says(t, 502, ""),
+		"another form":            says(t, 422, `{"message":"no"}`),
+		"a page":                  says(t, 404, "404 page not found"),
+		"empty, but of whom":      silent,
+		"accepted, but not what":  says(t, 202, `{"status":"Pending"}`),
+		"a payment of no status":  says(t, 201, `{"id":"pay_1"}`),
+		"an action without an id": says(t, 202, `{"action_id":""}`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := c.Charge(t.Context(), charge(cardOK))
+			unknown(t, err)
+			_, err = c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: "pay_1", Licence: licence()})
+			unknown(t, err)
+			_, err = c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "pay_1", Licence: licence()})
+			unknown(t, err)
+			_, err = c.Lookup(t.Context(), "pay_1")
+			unknown(t, err)
+		})
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func TestTheKeySaysWhichCheckoutIsCalled(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string]string{
+		"sk_sbox_abc": "https://api.sandbox.checkout.com/payments/pay_1", "sk_abc": "https://api.checkout.com/payments/pay_1",
+	} {
+		var called string
+		c := checkout.New("", key, &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			called = r.URL.String()
+			return nil, http.ErrHandlerTimeout
+		})})
+		_, err := c.Lookup(t.Context(), "pay_1")
+		unknown(t, err)
+		require.Equal(t, want, called)
+	}
+}

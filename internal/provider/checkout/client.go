@@ -1,0 +1,136 @@
+// Package checkout speaks with Checkout.com
+// (https://api-reference.checkout.com): a payment is made in one call with a
+// token, and captured, voided and refunded by actions that are accepted first and
+// carried out later. After each of them the payment itself is asked.
+package checkout
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+const (
+	liveBase    = "https://api.checkout.com"
+	sandboxBase = "https://api.sandbox.checkout.com"
+	// sandboxKey is how the secret keys of the sandbox begin
+	// (https://www.checkout.com/docs/developer-resources/api/manage-api-keys).
+	sandboxKey = "sk_sbox_"
+	// keyLife is Checkout.com's less an hour: "by default, keys expire after 24
+	// hours" (https://www.checkout.com/docs/payments/manage-payments/idempotency).
+	keyLife = 23 * time.Hour
+	// findLag is ours: the page of the list, a beta, says nothing of a delay
+	// (https://www.checkout.com/docs/payments/manage-payments/get-a-list-of-payments).
+	findLag = time.Minute
+)
+
+// Client is one account at Checkout.com. It implements payment.Provider.
+type Client struct {
+	base, key string
+	http      *http.Client
+}
+
+// New returns the client of the account that a secret key belongs to; base
+// replaces Checkout.com's own address, which for a key of the sandbox is the
+// sandbox's.
+func New(base, key string, client *http.Client) *Client {
+	own := liveBase
+	if strings.HasPrefix(key, sandboxKey) {
+		own = sandboxBase
+	}
+	return &Client{base: strings.TrimRight(cmp.Or(base, own), "/"), key: key, http: client}
+}
+
+// Capabilities implements payment.Provider:
+// https://www.checkout.com/docs/payments/manage-payments (capture all or a part,
+// void before the capture, refund in any number of parts, list by reference).
+func (c *Client) Capabilities() payment.Capabilities {
+	return payment.Capabilities{
+		KeyLife: keyLife, Find: true, FindLag: findLag, FindConsistent: false,
+		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
+	}
+}
+
+// refusal is Checkout.com's definitive no. Some of its answers have no body: then
+// Codes is empty.
+type refusal struct {
+	Status int      `json:"-"`
+	Type   string   `json:"error_type"`
+	Codes  []string `json:"error_codes"`
+}
+
+// post sends a command.
+func (c *Client) post(ctx context.Context, path, key string, l payment.Licence, body, out any) (*refusal, error) {
+	h := c.header()
+	h.Set("Cko-Idempotency-Key", key)
+	a, err := call.DoJSON(ctx, c.http, call.Request{Method: http.MethodPost, URL: c.base + path, Header: h, Licence: &l}, body)
+	if err != nil {
+		return nil, err
+	}
+	return read(a, out)
+}
+
+func (c *Client) get(ctx context.Context, path string, out any) error {
+	a, err := c.ask(ctx, path)
+	if err != nil {
+		return err
+	}
+	refused, err := read(a, out)
+	switch {
+	case refused == nil:
+		return err
+	case refused.Status == http.StatusNotFound:
+		return payment.ErrNoSuchPayment
+	}
+	return refused.err()
+}
+
+func (c *Client) ask(ctx context.Context, path string) (call.Answer, error) {
+	return call.Do(ctx, c.http, call.Request{Method: http.MethodGet, URL: c.base + path, Header: c.header()})
+}
+
+func (c *Client) header() http.Header { return http.Header{"Authorization": {"Bearer " + c.key}} }
+
+// read decodes an answer, or returns what is definitive as a refusal.
+func read(a call.Answer, out any) (*refusal, error) {
+	switch a.Status {
+	case http.StatusOK, http.StatusCreated, http.StatusAccepted:
+		return nil, a.Read(out)
+	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity:
+		return readRefusal(a)
+	}
+	// 409 and 429 speak of another call with the same key, or of the moment, as
+	// 5xx do (https://www.checkout.com/docs/developer-resources/codes/http-status-codes).
+	return nil, fmt.Errorf("checkout.com answers %d", a.Status)
+}
+
+// readRefusal believes what has the form of Checkout.com's errors, and an empty
+// body only with the request's id that all its answers have: who answers in
+// another way has refused nothing in its name.
+func readRefusal(a call.Answer) (*refusal, error) {
+	said := refusal{Status: a.Status}
+	empty := len(a.Body) == 0 && a.Header.Get("Cko-Request-Id") != ""
+	if err := a.Read(&said); !empty && (err != nil || said.Type == "") {
+		return nil, fmt.Errorf("somebody answers %d for Checkout.com", a.Status)
+	}
+	return &said, nil
+}
+
+// code is the first of the error's, or what the bare status means.
+func (r refusal) code() string {
+	if len(r.Codes) > 0 {
+		return r.Codes[0]
+	}
+	return cmp.Or(r.Type, strings.ReplaceAll(strings.ToLower(http.StatusText(r.Status)), " ", "_"))
+}
+
+func (r refusal) err() error { return fmt.Errorf("checkout.com says %d %s", r.Status, r.code()) }
+
+var errNameless = errors.New("the answer names no object")

@@ -1,0 +1,161 @@
+package checkout_test
+
+import (
+	"io"
+	"net/http"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/checkout"
+)
+
+// held is a payment that waits for its capture.
+func held(t *testing.T, c *checkout.Client) (payment.Charge, payment.Outcome) {
+	t.Helper()
+	ch := charge(cardOK)
+	ch.Capture = payment.CaptureManual
+	o := charged(t, c, ch)
+	require.Equal(t, fsm.NewsAuthorized, o.News)
+	return ch, o
+}
+
+// What was accepted and not carried out yet is under way, and the same command
+// again finds it done.
+func TestAnActionThatWaitsIsUnderWay(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	c, seen := serve(t, f)
+	ch, o := held(t, c)
+	<-seen
+	f.mu.Lock()
+	f.busy = true
+	f.mu.Unlock()
+	command := payment.Capture{
+		Attempt: ch.Attempt, ProviderPaymentID: o.ProviderPaymentID, Money: euro(700), IdempotencyKey: "0123-capture-0", Licence: licence(),
+	}
+	got, err := c.Capture(t.Context(), command)
+	require.NoError(t, err)
+	require.Equal(t, payment.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: o.ProviderPaymentID}, got)
+	sent := <-seen
+	require.Equal(t, "POST /payments/"+o.ProviderPaymentID+"/captures", sent.line)
+	require.Equal(t, "0123-capture-0", sent.header.Get("Cko-Idempotency-Key"))
+	id := ch.Attempt.String()
+	require.JSONEq(t, `{"amount":700,"capture_type":"Final","reference":"`+id+`","metadata":{"payment_attempt_id":"`+id+`"}}`, sent.body)
+
+	f.mu.Lock()
+	f.busy = false
+	f.mu.Unlock()
+	got, err = c.Capture(t.Context(), command)
+	require.NoError(t, err)
+	taken := euro(700)
+	require.Equal(t, payment.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: o.ProviderPaymentID, Money: &taken}, got)
+}
+
+func TestARefundThatWaitsIsUnderWay(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	c, seen := serve(t, f)
+	o := charged(t, c, charge(cardOK))
+	_, err := c.Lookup(t.Context(), o.ProviderPaymentID)
+	require.NoError(t, err)
+	<-seen
+	<-seen
+	f.mu.Lock()
+	f.busy = true
+	f.mu.Unlock()
+	call := payment.RefundCall{
+		Refund: payment.RefundID(uuid.New()), Attempt: payment.AttemptID(uuid.New()), ProviderPaymentID: o.ProviderPaymentID, Money: euro(300),
+		Reason: "Jane Doe sent it back", IdempotencyKey: "0123-refund", Licence: licence(),
+	}
+	got, err := c.Refund(t.Context(), call)
+	require.NoError(t, err)
+	require.Equal(t, payment.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: got.ProviderRefundID}, got)
+	require.Regexp(t, "^act_", got.ProviderRefundID)
+	require.JSONEq(t, `{"amount":300,"reference":"`+call.Refund.String()+`",
+		"metadata":{"refund_id":"`+call.Refund.String()+`","payment_attempt_id":"`+call.Attempt.String()+`"}}`, (<-seen).body)
+
+	ref := payment.RefundRef{Refund: call.Refund, ProviderRefundID: got.ProviderRefundID, ProviderPaymentID: o.ProviderPaymentID}
+	_, err = c.LookupRefund(t.Context(), ref)
+	require.ErrorIs(t, err, payment.ErrNoSuchPayment, "it is not among the payment's actions yet")
+	f.mu.Lock()
+	f.busy = false
+	f.mu.Unlock()
+	now, err := c.LookupRefund(t.Context(), ref)
+	require.NoError(t, err)
+	back := euro(300)
+	require.Equal(t, payment.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: got.ProviderRefundID, Money: &back}, now)
+}
+
+// A payment that waits for its customer can't be voided; it goes on waiting.
+func TestAVoidOfWhatIsNotHeldIsRefused(t *testing.T) {
+	t.Parallel()
+	c, _ := serve(t, newFake())
+	o := charged(t, c, charge(cardRedirect))
+	require.Equal(t, fsm.NewsActionRequired, o.News)
+	require.Contains(t, o.NextActionURL, o.ProviderPaymentID)
+	got, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "v", Licence: licence()})
+	require.NoError(t, err)
+	require.Equal(t, payment.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: o.ProviderPaymentID, Refused: true}, got)
+}
+
+// Of an earlier call that may have gone through, a key that is turned away now
+// says nothing.
+func TestAKeyThatIsTurnedAwayFailsNoRefundAndNoPayment(t *testing.T) {
+	t.Parallel()
+	c := says(t, 401, "")
+	_, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "pay_1", Licence: licence()})
+	require.ErrorIs(t, err, payment.ErrNotSent)
+	_, err = c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: "pay_1", Licence: licence()})
+	unknown(t, err)
+	_, err = c.Lookup(t.Context(), "pay_1")
+	unknown(t, err)
+	require.ErrorContains(t, err, "unauthorized")
+}
+
+// Only the command's key is turned away here, as after a change of its rights.
+func TestACommandWhoseKeyIsTurnedAwayIsNotRefused(t *testing.T) {
+	t.Parallel()
+	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cko-Request-Id", "b7f8a4a1")
+		if r.Method != http.MethodGet {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		_, _ = io.WriteString(w, `{"id":"pay_1","status":"Authorized","amount":1,"currency":"EUR"}`)
+	}))
+	_, err := c.Capture(t.Context(), payment.Capture{ProviderPaymentID: "pay_1", Money: euro(1), Licence: licence()})
+	unknown(t, err)
+}
+
+func TestARefundThatIsNotAllowedHasFailed(t *testing.T) {
+	t.Parallel()
+	for status, code := range map[int]string{403: "forbidden", 404: "not_found"} {
+		r, err := says(t, status, "").Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "pay_1", Licence: licence()})
+		require.NoError(t, err)
+		require.Equal(t, payment.RefundOutcome{News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", code)}, r)
+	}
+}
+
+func TestFindBelievesOnlyItsOwnReference(t *testing.T) {
+	t.Parallel()
+	_, err := says(t, 200, `{"data":[{"id":"pay_1","reference":"another"}]}`).Find(t.Context(), payment.AttemptID(uuid.New()))
+	require.ErrorIs(t, err, payment.ErrNoSuchPayment)
+}
+
+func TestFindAsksThePaymentItself(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	c, seen := serve(t, f.handler(f))
+	ch := charge(cardDeclined)
+	o := charged(t, c, ch)
+	<-seen
+	found, err := c.Find(t.Context(), ch.Attempt)
+	require.NoError(t, err)
+	require.Equal(t, o, found)
+	require.Equal(t, "GET /payments?limit=10&reference="+ch.Attempt.String()+"&skip=0", (<-seen).line)
+	require.Equal(t, "GET /payments/"+o.ProviderPaymentID, (<-seen).line)
+}

@@ -1,0 +1,99 @@
+package checkout_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/checkout"
+	"github.com/paylatch/paylatch/internal/provider/providertest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const document = "checkoutcom-nas.json"
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	providertest.Run(t, providertest.Suite{
+		New: func(_ *testing.T, base string, c *http.Client) payment.Provider { return checkout.New(base, secret, c) },
+		Fake: func(t *testing.T) http.Handler {
+			t.Helper()
+			f := newFake()
+			h, _ := providertest.Described(t, document, "", f)
+			return f.handler(h)
+		},
+		Tokens:          providertest.Tokens{Success: cardOK, Decline: cardDeclined, Redirect: cardRedirect, None: cardNone},
+		Declined:        fsm.NewsFailed,
+		Settles:         true,
+		CancelsOnlyHeld: true,
+		NoPayment:       "pay_nobody00000000000000000000",
+		NoRefund:        "act_nobody00000000000000000000",
+		Key:             func(r providertest.Request) string { return r.Header.Get("Cko-Idempotency-Key") },
+	})
+}
+
+type request struct {
+	line   string
+	header http.Header
+	body   string
+}
+
+// serve returns a client of this server, and each request that it got.
+func serve(t *testing.T, h http.Handler) (*checkout.Client, <-chan request) {
+	t.Helper()
+	seen := make(chan request, 100)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		raw, _ := io.ReadAll(r.Body)
+		seen <- request{r.Method + " " + r.RequestURI, r.Header.Clone(), string(raw)}
+		r.Body = io.NopCloser(bytes.NewReader(raw))
+		h.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return checkout.New(s.URL+"/", secret, s.Client()), seen
+}
+
+// says answers everything in one way, as Checkout.com does.
+func says(t *testing.T, status int, body string) *checkout.Client {
+	t.Helper()
+	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Cko-Request-Id", "b7f8a4a1")
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}))
+	return c
+}
+
+func charge(token string) payment.Charge {
+	return payment.Charge{
+		Attempt: payment.AttemptID(uuid.New()), Order: "A-1", User: "u-1", Money: euro(1999), Capture: payment.CaptureAutomatic,
+		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: "0123-pay", Licence: licence(),
+	}
+}
+
+func euro(minor int64) payment.Money { return payment.Money{Minor: minor, Currency: "EUR"} }
+
+func licence() payment.Licence { return payment.NewLicence(time.Now(), time.Minute, time.Now) }
+
+func charged(t *testing.T, c *checkout.Client, ch payment.Charge) payment.Outcome {
+	t.Helper()
+	o, err := c.Charge(t.Context(), ch)
+	require.NoError(t, err)
+	return o
+}
+
+func unknown(t *testing.T, err error) {
+	t.Helper()
+	require.Error(t, err)
+	require.NotErrorIs(t, err, payment.ErrNotSent)
+	require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+}

@@ -1,0 +1,136 @@
+package providertest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/legacy"
+)
+
+// Described returns the fake with every request to it, and every answer of it,
+// held against the provider's own API description: a file of the folder of
+// descriptions (PAYLATCH_SPECS, or the one beside the checkout), or a path.
+// Prefix stands before the description's paths. Without the file it reports
+// false and returns the fake as it is.
+func Described(t *testing.T, document, prefix string, fake http.Handler) (http.Handler, bool) {
+	t.Helper()
+	path := document
+	if !filepath.IsAbs(path) {
+		dir := os.Getenv("PAYLATCH_SPECS")
+		if dir == "" {
+			dir = filepath.Join("..", "..", "..", "..", "shared", "specs")
+		}
+		path = filepath.Join(dir, document)
+	}
+	if _, err := os.Stat(path); err != nil { //nolint:gosec // whoever runs the tests says where
+		t.Logf("no API description to check with (PAYLATCH_SPECS): %v", err)
+		return fake, false
+	}
+	router, err := load(path, prefix)
+	if err != nil {
+		t.Fatalf("%s: %v", document, err)
+	}
+	return &checked{fake: fake, router: router, report: t.Errorf}, true
+}
+
+type described struct {
+	once   sync.Once
+	router routers.Router
+	err    error
+}
+
+// descriptions are read once: the larger ones take a second.
+var descriptions sync.Map //nolint:gochecknoglobals // a cache of files that don't change
+
+func load(path, prefix string) (routers.Router, error) {
+	kept, _ := descriptions.LoadOrStore(path+" "+prefix, &described{})
+	d, _ := kept.(*described)
+	d.once.Do(func() {
+		var raw []byte
+		if raw, d.err = os.ReadFile(path); d.err != nil { //nolint:gosec // see Described
+			return
+		}
+		// Choices of some descriptions overlap: what fits two of them fits.
+		raw = bytes.ReplaceAll(raw, []byte(`"oneOf"`), []byte(`"anyOf"`))
+		var doc *openapi3.T
+		if doc, d.err = openapi3.NewLoader().LoadFromData(raw); d.err != nil {
+			return
+		}
+		doc.Servers = openapi3.Servers{{URL: prefix + "/"}}
+		// The providers' examples break their own schemas.
+		d.router, d.err = legacy.NewRouter(doc, openapi3.DisableExamplesValidation())
+	})
+	return d.router, d.err
+}
+
+// checked is a fake between two checks.
+type checked struct {
+	fake   http.Handler
+	router routers.Router
+	report func(format string, args ...any)
+}
+
+// ServeHTTP implements http.Handler.
+func (c *checked) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	asked := r.Clone(context.WithoutCancel(r.Context()))
+	asked.Body = io.NopCloser(bytes.NewReader(body))
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	heard := httptest.NewRecorder()
+	c.fake.ServeHTTP(heard, r)
+	if err := c.check(asked, heard); err != nil {
+		c.report("%s %s %s: %v", r.Method, r.URL.EscapedPath(), body, err)
+	}
+	maps.Copy(w.Header(), heard.Header())
+	w.WriteHeader(heard.Code)
+	_, _ = w.Write(heard.Body.Bytes())
+}
+
+func (c *checked) check(r *http.Request, heard *httptest.ResponseRecorder) error {
+	if strings.Contains(r.URL.EscapedPath(), "%2F") {
+		return nil // an id that would lead astray, which no description's path takes
+	}
+	route, params, err := c.router.FindRoute(r)
+	if err != nil {
+		return fmt.Errorf("no such address: %w", err)
+	}
+	in := &openapi3filter.RequestValidationInput{
+		Request: r, PathParams: params, Route: route,
+		Options: &openapi3filter.Options{
+			IncludeResponseStatus: true, MultiError: true,
+			AuthenticationFunc: openapi3filter.NoopAuthenticationFunc,
+		},
+	}
+	if err := openapi3filter.ValidateRequest(r.Context(), in); err != nil {
+		return fmt.Errorf("the request does not fit the description: %w", err)
+	}
+	status := heard.Code
+	if status >= http.StatusBadRequest && route.Operation.Responses.Status(status) == nil {
+		// A description that knows no errors of an operation has them in its answer.
+		status = http.StatusOK
+	}
+	out := &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: in, Status: status, Header: heard.Header(), Options: in.Options,
+	}
+	out.SetBodyBytes(heard.Body.Bytes())
+	if err := openapi3filter.ValidateResponse(r.Context(), out); err != nil {
+		return fmt.Errorf("the fake's answer (%d %s) does not fit the description: %w", heard.Code, heard.Body, err)
+	}
+	return nil
+}

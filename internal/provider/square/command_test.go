@@ -1,0 +1,170 @@
+package square_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+func TestAWholeCaptureIsOneCall(t *testing.T) {
+	t.Parallel()
+	c, seen := serve(t, newFake())
+	o := charged(t, c, manual())
+	<-seen
+	got, err := c.Capture(t.Context(), capture(o.ProviderPaymentID, 1999, true))
+	require.NoError(t, err)
+	require.Equal(t, fsm.NewsSucceeded, got.News)
+	sent := <-seen
+	require.Equal(t, "POST /v2/payments/"+o.ProviderPaymentID+"/complete", sent.line)
+	require.JSONEq(t, `{}`, sent.body)
+	require.Empty(t, seen)
+}
+
+func capture(id string, minor int64, whole bool) payment.Capture {
+	return payment.Capture{ProviderPaymentID: id, Money: euro(minor), Whole: whole, IdempotencyKey: "0123-capture-0", Licence: licence()}
+}
+
+func TestAPartIsTakenByLoweringTheAmountFirst(t *testing.T) {
+	t.Parallel()
+	c, seen := serve(t, newFake())
+	o := charged(t, c, manual())
+	<-seen
+	got, err := c.Capture(t.Context(), capture(o.ProviderPaymentID, 700, false))
+	require.NoError(t, err)
+	require.Equal(t, euro(700), *got.Money)
+	sent := <-seen
+	require.Equal(t, "PUT /v2/payments/"+o.ProviderPaymentID, sent.line)
+	require.JSONEq(t, `{"idempotency_key":"0123-capture-0","payment":{"amount_money":{"amount":700,"currency":"EUR"}}}`, sent.body)
+	require.Equal(t, "POST /v2/payments/"+o.ProviderPaymentID+"/complete", (<-seen).line)
+}
+
+// The second of the two calls is lost: the same capture again lowers nothing
+// twice, and completes.
+func TestAPartThatWasLoweredAndNotCompletedIsCompleted(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	cut := true
+	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if cut && strings.HasSuffix(r.URL.Path, "/complete") {
+			cut = false
+			panic(http.ErrAbortHandler)
+		}
+		f.ServeHTTP(w, r)
+	}))
+	o := charged(t, c, manual())
+	_, err := c.Capture(t.Context(), capture(o.ProviderPaymentID, 700, false))
+	unknown(t, err)
+	now, err := c.Lookup(t.Context(), o.ProviderPaymentID)
+	require.NoError(t, err)
+	require.Equal(t, fsm.NewsAuthorized, now.News)
+	got, err := c.Capture(t.Context(), capture(o.ProviderPaymentID, 700, false))
+	require.NoError(t, err)
+	require.Equal(t, fsm.NewsSucceeded, got.News)
+	require.Equal(t, euro(700), *got.Money)
+}
+
+// Square refuses to complete twice. What counts is whether the payment stands as
+// it was to.
+func TestACaptureThatWasDoneIsNotRefused(t *testing.T) {
+	t.Parallel()
+	c, _ := serve(t, newFake())
+	o := charged(t, c, manual())
+	for range 2 {
+		got, err := c.Capture(t.Context(), capture(o.ProviderPaymentID, 1999, true))
+		require.NoError(t, err)
+		require.False(t, got.Refused)
+	}
+	other, err := c.Capture(t.Context(), capture(o.ProviderPaymentID, 500, false))
+	require.NoError(t, err)
+	require.True(t, other.Refused, "another amount was taken")
+	require.Equal(t, euro(1999), *other.Money)
+}
+
+// The licence is asked before each of the calls.
+func TestALicenceThatEndsBetweenTheTwoCallsCompletesNothing(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	c, seen := serve(t, f)
+	o := charged(t, c, manual())
+	<-seen
+	cp := capture(o.ProviderPaymentID, 700, false)
+	checks := 0
+	cp.Licence = licenceFor(func() bool { checks++; return checks <= 1 })
+	_, err := c.Capture(t.Context(), cp)
+	require.ErrorIs(t, err, payment.ErrLicenceEnded)
+	require.Equal(t, "PUT /v2/payments/"+o.ProviderPaymentID, (<-seen).line)
+	require.Empty(t, seen)
+}
+
+// Of an earlier call that may have gone through, a token that is turned away now
+// says nothing.
+func TestATokenThatIsTurnedAwayFailsNoRefundAndNoPayment(t *testing.T) {
+	t.Parallel()
+	c := says(t, 401, `{"errors":[{"category":"AUTHENTICATION_ERROR","code":"UNAUTHORIZED"}]}`)
+	_, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "p1", Licence: licence()})
+	require.ErrorIs(t, err, payment.ErrNotSent)
+	require.ErrorContains(t, err, "UNAUTHORIZED")
+	_, err = c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: "p1", Licence: licence()})
+	unknown(t, err)
+	_, err = c.Lookup(t.Context(), "p1")
+	unknown(t, err)
+}
+
+// The refund's id has no place of its own at Square: it stands in the reason, so
+// that a refund whose answer was lost is found.
+func TestARefundIsFoundByTheIDInItsReason(t *testing.T) {
+	t.Parallel()
+	for _, given := range []string{"", "The customer sent it back.", strings.Repeat("ü", 500)} {
+		c, seen := serve(t, newFake())
+		o := charged(t, c, charge(cardOK))
+		<-seen
+		id := payment.RefundID(uuid.New())
+		made, err := c.Refund(t.Context(), payment.RefundCall{
+			Refund: id, ProviderPaymentID: o.ProviderPaymentID, Money: euro(300), Reason: given, IdempotencyKey: "0123-refund", Licence: licence(),
+		})
+		require.NoError(t, err)
+		require.Equal(t, fsm.NewsProcessing, made.News)
+		var sent struct {
+			Reason string `json:"reason"`
+			Key    string `json:"idempotency_key"`
+		}
+		require.NoError(t, json.Unmarshal([]byte((<-seen).body), &sent))
+		require.Equal(t, "0123-refund", sent.Key)
+		require.LessOrEqual(t, len([]rune(sent.Reason)), 192)
+		require.Contains(t, sent.Reason, id.String())
+		require.True(t, strings.HasPrefix(sent.Reason, given[:min(len(given), 20)]))
+		found, err := c.LookupRefund(t.Context(), payment.RefundRef{Refund: id, ProviderPaymentID: o.ProviderPaymentID})
+		require.NoError(t, err)
+		require.Equal(t, made, found)
+	}
+}
+
+// A payment that names a refund which Square then does not know proves nothing of
+// ours.
+func TestARefundThatIsNamedAndNotFoundIsUnknown(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	c, _ := serve(t, f)
+	o := charged(t, c, charge(cardOK))
+	f.mu.Lock()
+	f.payments[o.ProviderPaymentID]["refund_ids"] = []string{"r1"}
+	f.mu.Unlock()
+	_, err := c.LookupRefund(t.Context(), payment.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: o.ProviderPaymentID})
+	unknown(t, err)
+}
+
+func TestSquareFindsNothingByOurReference(t *testing.T) {
+	t.Parallel()
+	c, seen := serve(t, newFake())
+	_, err := c.Find(t.Context(), payment.AttemptID(uuid.New()))
+	require.ErrorIs(t, err, payment.ErrUnsupported)
+	require.False(t, c.Capabilities().Find)
+	require.Empty(t, seen)
+}

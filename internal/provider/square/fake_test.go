@@ -1,0 +1,204 @@
+package square_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+)
+
+// fake is as much of Square as its documentation tells and a payment needs: it
+// keeps payments, refunds and the answers of idempotency keys.
+type fake struct {
+	*http.ServeMux
+
+	mu       sync.Mutex
+	payments map[string]object
+	refunds  map[string]object
+	keys     map[string]saved
+	serial   int
+}
+
+type object = map[string]any
+
+type answer struct {
+	status int
+	body   object
+}
+
+// saved is what a key has: another request with it is refused.
+type saved struct {
+	request string
+	answer  answer
+}
+
+const (
+	secret = "EAAAl-fake"
+	// Square's own test tokens
+	// (https://developer.squareup.com/docs/devtools/sandbox/payments).
+	cardOK, cardDeclined, cardPoor = "cnon:card-nonce-ok", "cnon:card-nonce-declined", "cnon:card-nonce-insufficient-funds"
+	cardUsed, cardNone, bankSlow   = "cnon:card-nonce-already-used", "cnon:nobody", "bnon:bank-nonce-ok"
+)
+
+func newFake() *fake {
+	f := &fake{ServeMux: http.NewServeMux(), payments: map[string]object{}, refunds: map[string]object{}, keys: map[string]saved{}}
+	f.HandleFunc("POST /v2/payments", f.command(f.pay))
+	f.HandleFunc("PUT /v2/payments/{id}", f.command(f.update))
+	f.HandleFunc("POST /v2/payments/{id}/complete", f.command(f.complete))
+	f.HandleFunc("POST /v2/payments/{id}/cancel", f.command(f.cancel))
+	f.HandleFunc("POST /v2/refunds", f.command(f.refund))
+	f.HandleFunc("GET /v2/payments/{id}", f.question("payment", f.payments))
+	f.HandleFunc("GET /v2/refunds/{id}", f.question("refund", f.refunds))
+	return f
+}
+
+// command runs an operation, once for each key where there is one.
+func (f *fake) command(run func(id string, in object) answer) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer "+secret {
+			refuse(401, "AUTHENTICATION_ERROR", "UNAUTHORIZED").write(w)
+			return
+		}
+		raw, _ := io.ReadAll(r.Body)
+		var in object
+		if json.Unmarshal(raw, &in) != nil || r.Header.Get("Content-Type") != "application/json" {
+			refuse(400, "INVALID_REQUEST_ERROR", "EXPECTED_JSON_BODY").write(w)
+			return
+		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		key, _ := in["idempotency_key"].(string)
+		known, again := f.keys[key]
+		request := r.URL.Path + string(raw)
+		switch {
+		case key == "" || !again:
+			known = saved{request, run(r.PathValue("id"), in)}
+			if key != "" {
+				f.keys[key] = known
+			}
+		case known.request != request:
+			known.answer = refuse(400, "INVALID_REQUEST_ERROR", "IDEMPOTENCY_KEY_REUSED")
+		}
+		known.answer.write(w)
+	}
+}
+
+func (f *fake) question(name string, all map[string]object) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if found := all[r.PathValue("id")]; found != nil {
+			answer{200, object{name: found}}.write(w)
+			return
+		}
+		missing().write(w)
+	}
+}
+
+func (a answer) write(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(a.status)
+	if err := json.NewEncoder(w).Encode(a.body); err != nil {
+		panic(err)
+	}
+}
+
+func refuse(status int, category, code string) answer {
+	return answer{status, object{"errors": []object{{"category": category, "code": code, "detail": "Jane Doe's card is odd"}}}}
+}
+
+func missing() answer { return refuse(404, "INVALID_REQUEST_ERROR", "NOT_FOUND") }
+
+func (f *fake) id(prefix string) string {
+	f.serial++
+	return fmt.Sprintf("%s%020d", prefix, f.serial)
+}
+
+func (f *fake) pay(_ string, in object) answer {
+	p := object{
+		"id": f.id("p"), "order_id": f.id("o"), "status": "COMPLETED", "reference_id": in["reference_id"], "amount_money": in["amount_money"],
+		"total_money": in["amount_money"], "approved_money": in["amount_money"], "refund_ids": []string{}, "version_token": f.id("v"),
+	}
+	switch in["source_id"] {
+	case cardNone:
+		return refuse(404, "INVALID_REQUEST_ERROR", "NOT_FOUND")
+	case cardUsed:
+		return refuse(400, "INVALID_REQUEST_ERROR", "CARD_TOKEN_USED")
+	case cardDeclined, cardPoor:
+		code := map[any]string{cardDeclined: "GENERIC_DECLINE", cardPoor: "INSUFFICIENT_FUNDS"}[in["source_id"]]
+		said := refuse(400, "PAYMENT_METHOD_ERROR", code)
+		p["status"], p["card_details"] = "FAILED", object{"status": "FAILED", "errors": said.body["errors"]}
+		delete(p, "approved_money")
+		said.body["payment"] = p
+		f.payments[p["id"].(string)] = p
+		return said
+	case bankSlow:
+		p["status"] = "PENDING"
+	default:
+		if in["autocomplete"] == false {
+			p["status"] = "APPROVED"
+		}
+	}
+	f.payments[p["id"].(string)] = p
+	return answer{200, object{"payment": p}}
+}
+
+func minor(m any) float64 {
+	money, _ := m.(object)
+	amount, _ := money["amount"].(float64)
+	return amount
+}
+
+// update lowers an amount; that it could be raised is for tips.
+func (f *fake) update(id string, in object) answer {
+	p, change := f.payments[id], in["payment"].(object)
+	switch {
+	case p == nil:
+		return missing()
+	case p["status"] != "APPROVED", minor(change["amount_money"]) > minor(p["amount_money"]):
+		return refuse(400, "INVALID_REQUEST_ERROR", "BAD_REQUEST")
+	}
+	p["amount_money"], p["total_money"] = change["amount_money"], change["amount_money"]
+	return answer{200, object{"payment": p}}
+}
+
+func (f *fake) complete(id string, _ object) answer { return f.move(id, "COMPLETED") }
+func (f *fake) cancel(id string, _ object) answer   { return f.move(id, "CANCELED") }
+
+func (f *fake) move(id, to string) answer {
+	p := f.payments[id]
+	switch {
+	case p == nil:
+		return missing()
+	case p["status"] != "APPROVED":
+		return refuse(400, "INVALID_REQUEST_ERROR", "BAD_REQUEST")
+	}
+	p["status"] = to
+	return answer{200, object{"payment": p}}
+}
+
+func (f *fake) refund(_ string, in object) answer {
+	of, _ := in["payment_id"].(string)
+	p := f.payments[of]
+	if p == nil {
+		return missing()
+	}
+	left := minor(p["total_money"])
+	ids, _ := p["refund_ids"].([]string)
+	for _, id := range ids {
+		left -= minor(f.refunds[id]["amount_money"])
+	}
+	switch {
+	case p["status"] != "COMPLETED":
+		return refuse(400, "REFUND_ERROR", "REFUND_ERROR_PAYMENT_NEEDS_COMPLETION")
+	case minor(in["amount_money"]) > left:
+		return refuse(400, "REFUND_ERROR", "REFUND_AMOUNT_INVALID")
+	}
+	r := object{
+		"id": f.id("r"), "status": "PENDING", "payment_id": of, "order_id": p["order_id"], "amount_money": in["amount_money"], "reason": in["reason"],
+	}
+	f.refunds[r["id"].(string)] = r
+	p["refund_ids"] = append(ids, r["id"].(string))
+	return answer{200, object{"refund": r}}
+}

@@ -1,0 +1,124 @@
+package square
+
+import (
+	"cmp"
+	"errors"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// digits are those of ISO 4217
+// (https://developer.squareup.com/docs/build-basics/common-data-types/working-with-monetary-amounts).
+var digits call.Digits //nolint:gochecknoglobals // a table
+
+// money is an amount in the smallest unit of its currency.
+type money struct {
+	Amount   int64  `json:"amount"`
+	Currency string `json:"currency"`
+}
+
+func moneyOf(m payment.Money) money { return money{m.Minor, string(m.Currency)} }
+
+// paid is a Payment
+// (https://developer.squareup.com/reference/square/objects/Payment).
+type paid struct {
+	ID        string   `json:"id"`
+	Status    string   `json:"status"`
+	OrderID   string   `json:"order_id"`
+	Amount    *money   `json:"amount_money"`
+	Approved  *money   `json:"approved_money"`
+	Total     *money   `json:"total_money"`
+	RefundIDs []string `json:"refund_ids"`
+	Card      struct {
+		Errors []apiErr `json:"errors"`
+	} `json:"card_details"`
+}
+
+// references are the names besides the id by which a webhook may call a payment:
+// Square makes an order for each.
+func (p *paid) references() []string {
+	if p.OrderID == "" {
+		return nil
+	}
+	return []string{p.OrderID}
+}
+
+// outcome reads a payment by its status. One that this version does not know is
+// under way.
+func outcome(p *paid) (payment.Outcome, error) {
+	if p == nil || p.ID == "" {
+		return payment.Outcome{}, errNameless
+	}
+	o := payment.Outcome{ProviderPaymentID: p.ID, References: p.references(), News: fsm.NewsProcessing}
+	var err error
+	switch p.Status {
+	case "APPROVED":
+		o.News = fsm.NewsAuthorized
+		o.Money, err = cmp.Or(p.Approved, p.Amount).read()
+	case "COMPLETED":
+		o.News = fsm.NewsSucceeded
+		o.Money, err = cmp.Or(p.Total, p.Amount).read()
+	case "CANCELED":
+		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("canceled", "")
+	case "FAILED":
+		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("provider_rejected", "")
+		if len(p.Card.Errors) > 0 {
+			o.Failure = cardFailure(p.Card.Errors[0].Code)
+		}
+	}
+	return o, err
+}
+
+func (m *money) read() (*payment.Money, error) {
+	if m == nil {
+		return nil, nil
+	}
+	return digits.Money(m.Amount, m.Currency)
+}
+
+func refundOutcome(r *refund) (payment.RefundOutcome, error) {
+	if r == nil || r.ID == "" {
+		return payment.RefundOutcome{}, errNameless
+	}
+	o := payment.RefundOutcome{ProviderRefundID: r.ID, News: fsm.NewsProcessing}
+	switch r.Status {
+	case "COMPLETED":
+		o.News = fsm.NewsSucceeded
+	case "REJECTED", "FAILED":
+		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("provider_rejected", r.Status)
+	}
+	var err error
+	o.Money, err = digits.Money(r.Amount.Amount, r.Amount.Currency)
+	return o, err
+}
+
+// codes translates the codes of a card's errors
+// (https://developer.squareup.com/reference/square/enums/ErrorCode).
+var codes = map[string]string{ //nolint:gochecknoglobals // a table
+	"INSUFFICIENT_FUNDS":                  "insufficient_funds",
+	"CARD_DECLINED_VERIFICATION_REQUIRED": "authentication_failed",
+	"DELAYED_TRANSACTION_EXPIRED":         "expired",
+	"CHECKOUT_EXPIRED":                    "expired",
+	"BUYER_REFUSED_PAYMENT":               "canceled",
+	"DELAYED_TRANSACTION_CANCELED":        "canceled",
+	"TEMPORARY_ERROR":                     "provider_rejected",
+	"INTERNAL_SERVER_ERROR":               "provider_rejected",
+	"GATEWAY_TIMEOUT":                     "provider_rejected",
+}
+
+// cardFailure takes what is not in the table for the bank's or the card's refusal.
+func cardFailure(code string) *payment.Failure {
+	return payment.NewFailure(cmp.Or(codes[code], "card_declined"), code)
+}
+
+var errGone = errors.New("the provider names a refund that it does not know")
+
+// unknown is an error of a look-up that must not be taken for "there is none".
+func unknown(err error) error {
+	if errors.Is(err, payment.ErrNoSuchPayment) {
+		return errGone
+	}
+	return err
+}
