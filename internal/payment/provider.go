@@ -56,8 +56,9 @@ type Capabilities struct {
 
 // Charge is what the provider is asked for.
 type Charge struct {
-	Attempt        AttemptID
-	Order          OrderID
+	Attempt AttemptID
+	Order   OrderID
+	// User is whose payment it is: some providers' tokens are of one customer.
 	User           UserID
 	Money          Money
 	Capture        CaptureMode

@@ -17,9 +17,12 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/adyen"
 	"github.com/paylatch/paylatch/internal/provider/checkout"
+	"github.com/paylatch/paylatch/internal/provider/cloudpayments"
 	"github.com/paylatch/paylatch/internal/provider/sandbox"
 	"github.com/paylatch/paylatch/internal/provider/square"
 	"github.com/paylatch/paylatch/internal/provider/stripe"
+	"github.com/paylatch/paylatch/internal/provider/tbank"
+	"github.com/paylatch/paylatch/internal/provider/yookassa"
 )
 
 // ErrNoAdapter is returned for a kind whose API can't be called.
@@ -47,6 +50,15 @@ var adapters = map[string]func(Settings) (payment.Provider, error){ //nolint:goc
 	"sandbox":  func(s Settings) (payment.Provider, error) { return sandbox.New(s.BaseURL, s.Client), nil },
 	"square":   func(s Settings) (payment.Provider, error) { return square.New(s.BaseURL, s.APIKey, s.Client), nil },
 	"stripe":   func(s Settings) (payment.Provider, error) { return stripe.New(s.BaseURL, s.APIKey, s.Client), nil },
+	"cloudpayments": func(s Settings) (payment.Provider, error) {
+		return cloudpayments.New(s.BaseURL, s.Params["public_id"], s.Params["webhook_secret"], s.Client), nil
+	},
+	"tbank": func(s Settings) (payment.Provider, error) {
+		return tbank.New(s.BaseURL, s.Params["terminal_key"], s.Params["webhook_secret"], s.Params["currency"], s.Client)
+	},
+	"yookassa": func(s Settings) (payment.Provider, error) {
+		return yookassa.New(s.BaseURL, s.Params["shop_id"], s.APIKey, s.Client), nil
+	},
 }
 
 // New returns the client of an account, or ErrNoAdapter.

@@ -10,9 +10,11 @@ import (
 
 func TestEveryKindHasAnAdapter(t *testing.T) {
 	t.Parallel()
-	require.Subset(t, provider.Kinds(), []string{"adyen", "checkout", "sandbox", "square", "stripe"})
+	require.Subset(t, provider.Kinds(), []string{"adyen", "checkout", "cloudpayments", "sandbox", "square", "stripe", "tbank", "yookassa"})
 	for _, kind := range provider.Kinds() {
-		p, err := provider.New(kind, provider.Settings{BaseURL: "http://127.0.0.1:1", APIKey: "key", Client: provider.NewHTTPClient()})
+		p, err := provider.New(kind, provider.Settings{
+			BaseURL: "http://127.0.0.1:1", APIKey: "key", Client: provider.NewHTTPClient(), Params: map[string]string{"webhook_secret": "secret"},
+		})
 		require.NoError(t, err, kind)
 		require.NotNil(t, p, kind)
 	}

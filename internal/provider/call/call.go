@@ -29,6 +29,9 @@ type Request struct {
 	Body        []byte
 	// Licence is asked before anything goes out. Reads need none.
 	Licence *payment.Licence
+	// Question says that the request moves nothing, whatever its method; a GET is
+	// one anyway.
+	Question bool
 }
 
 // Answer is what the provider said, whatever its status.
@@ -42,7 +45,7 @@ type Answer struct {
 // an error that wraps payment.ErrNotSent when no byte of the request went out; any
 // other error leaves the outcome unknown.
 func Do(ctx context.Context, client *http.Client, r Request) (Answer, error) {
-	gate := &gate{licence: r.Licence, read: r.Method == http.MethodGet}
+	gate := &gate{licence: r.Licence, read: r.Question || r.Method == http.MethodGet}
 	ctx, gate.cancel = context.WithCancelCause(ctx)
 	defer gate.cancel(nil)
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: gate.pass})

@@ -153,6 +153,10 @@ func TestReadsAreNeverNotSent(t *testing.T) {
 	gone.Close()
 	_, err := call.Do(t.Context(), client(t), call.Request{Method: http.MethodGet, URL: gone.URL})
 	unknown(t, err)
+	question := post(gone.URL)
+	question.Question = true
+	_, err = call.Do(t.Context(), client(t), question)
+	unknown(t, err)
 
 	url, _ := server(t, func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusTeapot)

@@ -45,7 +45,7 @@ func invalid(r *rig) {
 	require.Equal(r, fsm.NewsFailed, o.News)
 	require.True(r, o.Refused)
 	require.Equal(r, "provider_rejected", o.Failure.Code)
-	require.NotEmpty(r, o.Failure.ProviderCode)
+	require.Equal(r, r.Codeless, o.Failure.ProviderCode == "")
 }
 
 func redirect(r *rig) {
@@ -65,10 +65,13 @@ func redirect(r *rig) {
 func names(r *rig) {
 	c := charge(r.Tokens.Success)
 	r.charged(c)
-	sent := r.requests()[0]
-	require.Equal(r, c.IdempotencyKey, r.Key(sent))
-	require.Contains(r, string(sent.Body)+sent.Query+sent.Path, c.Attempt.String())
-	require.NotContains(r, sent.Query+sent.Path, c.Token, "addresses are written into logs")
+	r.bore(c.IdempotencyKey)
+	var all strings.Builder
+	for _, sent := range r.requests() {
+		all.WriteString(string(sent.Body) + sent.Query + sent.Path)
+		require.NotContains(r, sent.Query+sent.Path, c.Token, "addresses are written into logs")
+	}
+	require.Contains(r, all.String(), c.Attempt.String())
 }
 
 func lookup(r *rig) {
@@ -104,7 +107,6 @@ func nobody(r *rig) {
 
 // An id goes into an address; it must not lead to another.
 func paths(r *rig) {
-	const astray = "../x?y=z#"
 	_, err := r.Lookup(r.Context(), astray)
 	require.Error(r, err)
 	if r.can.LookupRefund {
@@ -153,6 +155,9 @@ func otherAmount(r *rig) {
 	require.NoError(r, err)
 	require.Equal(r, euro(2001), *o.Money)
 	require.Equal(r, fsm.NewsSucceeded, o.News)
+	if r.NoCurrency {
+		return
+	}
 	r.falsifies(strings.NewReplacer("EUR", "USD", "eur", "usd"))
 	o, err = r.Lookup(r.Context(), id)
 	require.NoError(r, err)

@@ -27,7 +27,7 @@ func manualCapture(r *rig) {
 		require.Equal(r, fsm.NewsSucceeded, taken.News)
 		require.Equal(r, euro(price), *taken.Money)
 	}
-	r.keyed(c.IdempotencyKey)
+	r.bore(c.IdempotencyKey)
 }
 
 func partialCapture(r *rig) {
@@ -80,7 +80,7 @@ func cancel(r *rig) {
 	if r.can.Capture {
 		ids = append(ids, r.held().ProviderPaymentID)
 	}
-	for _, id := range ids {
+	for i, id := range ids {
 		c := cancelOf(id)
 		for range 2 {
 			over, err := r.Cancel(r.Context(), c)
@@ -93,8 +93,8 @@ func cancel(r *rig) {
 			require.Equal(r, fsm.NewsFailed, over.News)
 			require.Equal(r, "canceled", over.Failure.Code)
 		}
-		r.keyed(c.IdempotencyKey)
-		if r.can.Blind {
+		r.bore(c.IdempotencyKey)
+		if r.can.Blind || i == 0 && r.ForgetsPages {
 			continue
 		}
 		now, err := r.Lookup(r.Context(), id)
@@ -140,9 +140,11 @@ func refund(r *rig) {
 		require.Equal(r, euro(minor), *o.Money)
 		back, made = append(back, c), append(made, o)
 	}
-	again, err := r.Refund(r.Context(), back[0])
-	require.NoError(r, err)
-	require.Equal(r, made[0], again)
+	if r.can.KeyLife > 0 {
+		again, err := r.Refund(r.Context(), back[0])
+		require.NoError(r, err)
+		require.Equal(r, made[0], again)
+	}
 	if !r.can.LookupRefund {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 
 	"github.com/stretchr/testify/require"
 
@@ -36,8 +37,9 @@ func lostAnswer(r *rig) {
 
 func slowAnswer(r *rig) {
 	arrived, goOn := make(chan struct{}), make(chan struct{})
+	first := sync.OnceFunc(func() { close(arrived) })
 	r.breaks(func(w http.ResponseWriter, req *http.Request, fake http.Handler) {
-		close(arrived)
+		first()
 		<-goOn
 		fake.ServeHTTP(w, req)
 	})

@@ -1,6 +1,7 @@
 package providertest
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"net/http"
@@ -59,7 +60,7 @@ const price = 1999
 func charge(token string) payment.Charge {
 	id := payment.AttemptID(uuid.New())
 	return payment.Charge{
-		Attempt: id, Order: "A-1", Money: euro(price), Capture: payment.CaptureAutomatic, Token: token,
+		Attempt: id, Order: "A-1", User: "u-1", Money: euro(price), Capture: payment.CaptureAutomatic, Token: token,
 		ReturnURL: "https://shop.example/back", IdempotencyKey: key(uuid.UUID(id), "pay"), Licence: licence(),
 	}
 }
@@ -70,16 +71,6 @@ func key(id uuid.UUID, verb string) string { return hex.EncodeToString(id[:]) + 
 // commanded are the requests that moved something.
 func (r *rig) commanded() []Request {
 	return slices.DeleteFunc(r.requests(), func(q Request) bool { return q.Method == http.MethodGet })
-}
-
-// keyed asserts that the last command bore this key, if its address takes any.
-func (r *rig) keyed(key string) {
-	r.Helper()
-	commands := r.commanded()
-	last := commands[len(commands)-1]
-	if r.Keyless == nil || !r.Keyless(last) {
-		require.Equal(r, key, r.Key(last))
-	}
 }
 
 func (r *rig) charged(c payment.Charge) payment.Outcome {
@@ -208,6 +199,21 @@ func (r *rig) searches(id string) []call {
 		}})
 	}
 	return all
+}
+
+// bore asserts that the last request with an idempotency key had this one, where
+// there are keys and the command takes one. A question after the command has none.
+func (r *rig) bore(key string) {
+	r.Helper()
+	commands := r.commanded()
+	if r.can.KeyLife == 0 || r.Keyless != nil && r.Keyless(commands[len(commands)-1]) {
+		return
+	}
+	last := ""
+	for _, sent := range r.requests() {
+		last = cmp.Or(r.Key(sent), last)
+	}
+	require.Equal(r, key, last)
 }
 
 // unknown asserts that nobody could take the error for an answer.

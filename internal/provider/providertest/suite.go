@@ -31,9 +31,17 @@ type Suite struct {
 	// CancelsOnlyHeld says that the provider refuses to cancel a payment that its
 	// customer has not confirmed yet.
 	CancelsOnlyHeld bool
+	// NoCurrency says that the provider's answers name no currency.
+	NoCurrency bool
+	// Codeless says that the provider refuses requests in words only.
+	Codeless bool
+	// ForgetsPages says that the provider can't be asked for a payment that its
+	// customer did not even try to make.
+	ForgetsPages bool
 	// NoPayment and NoRefund have the form of the provider's ids and are none.
 	NoPayment, NoRefund string
-	// Key finds the idempotency key of a request; nil: in Idempotency-Key.
+	// Key finds the idempotency key of a request; nil: in Idempotency-Key. It is
+	// asked where there are keys at all, see payment.Capabilities.KeyLife.
 	Key func(r Request) string
 	// Keyless tells the commands for which the provider takes no key; nil: none.
 	Keyless func(r Request) bool

@@ -1,0 +1,102 @@
+package cloudpayments
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// page is the token of a payment that the customer makes on CloudPayments' page.
+const page = "redirect"
+
+// chargeRequest charges a token
+// (https://developers.cloudpayments.ru/#oplata-po-tokenu-rekarring), and with its
+// last members makes an order
+// (https://developers.cloudpayments.ru/#sozdanie-scheta-dlya-otpravki-po-pochte).
+type chargeRequest struct {
+	Amount          json.Number       `json:"Amount"`
+	Currency        string            `json:"Currency"`
+	InvoiceID       string            `json:"InvoiceId"`
+	AccountID       string            `json:"AccountId,omitempty"`
+	Data            map[string]string `json:"JsonData"`
+	Token           string            `json:"Token,omitempty"`
+	TrInitiatorCode int               `json:"TrInitiatorCode,omitempty"`
+
+	Description         string `json:"Description,omitempty"`
+	RequireConfirmation bool   `json:"RequireConfirmation,omitempty"`
+	SuccessRedirectURL  string `json:"SuccessRedirectUrl,omitempty"`
+	FailRedirectURL     string `json:"FailRedirectUrl,omitempty"`
+}
+
+// byCustomer says that the customer, not the shop, wants the payment.
+const byCustomer = 1
+
+// Charge implements payment.Provider. The token of a card belongs to an AccountId:
+// that is the user's id.
+func (c *Client) Charge(ctx context.Context, ch payment.Charge) (payment.Outcome, error) {
+	r, err := requestOf(ch)
+	if err != nil {
+		return payment.Outcome{}, err
+	}
+	if ch.Token == page {
+		return c.order(ctx, ch, r)
+	}
+	r.Token, r.TrInitiatorCode = ch.Token, byCustomer
+	path := "/payments/tokens/charge"
+	if ch.Capture == payment.CaptureManual {
+		path = "/payments/tokens/auth"
+	}
+	a, err := c.command(ctx, path, ch.IdempotencyKey, ch.Licence, r)
+	switch {
+	case err != nil:
+		return payment.Outcome{}, err
+	case !a.Success && a.Model == nil:
+		return refused(a), nil
+	}
+	return read(a)
+}
+
+func requestOf(ch payment.Charge) (chargeRequest, error) {
+	amount, err := call.Decimal(ch.Money)
+	return chargeRequest{
+		Amount: json.Number(amount), Currency: string(ch.Money.Currency), InvoiceID: ch.Attempt.String(), AccountID: string(ch.User),
+		// Where the webhooks' adapter looks for them.
+		Data: map[string]string{"payment_attempt_id": ch.Attempt.String(), "order_id": string(ch.Order)},
+	}, err
+}
+
+// order makes a page. Its payment is named by the order's id, by which it can be
+// cancelled, and by our reference, by which its transactions are found.
+func (c *Client) order(ctx context.Context, ch payment.Charge, r chargeRequest) (payment.Outcome, error) {
+	r.Description, r.RequireConfirmation = string(ch.Order), ch.Capture == payment.CaptureManual
+	r.SuccessRedirectURL, r.FailRedirectURL = ch.ReturnURL, ch.ReturnURL
+	a, err := c.command(ctx, "/orders/create", ch.IdempotencyKey, ch.Licence, r)
+	switch {
+	case err != nil:
+		return payment.Outcome{}, err
+	case !a.Success:
+		return refused(a), nil
+	}
+	var made struct {
+		ID  string `json:"Id"`
+		URL string `json:"Url"`
+	}
+	if err := json.Unmarshal(a.Model, &made); err != nil {
+		return payment.Outcome{}, fmt.Errorf("read an order: %w", err)
+	}
+	if made.ID == "" || made.URL == "" {
+		return payment.Outcome{}, errNameless
+	}
+	return payment.Outcome{
+		News: fsm.NewsActionRequired, NextActionURL: made.URL,
+		ProviderPaymentID: name{order: made.ID, invoice: ch.Attempt.String()}.String(), References: []string{made.ID},
+	}, nil
+}
+
+func refused(a answer) payment.Outcome {
+	return payment.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", a.code())}
+}

@@ -1,0 +1,232 @@
+package cloudpayments_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// fake is as much of CloudPayments as its documentation tells and a payment needs:
+// it keeps transactions, orders and, for the hour of a test, idempotency keys.
+type fake struct {
+	*http.ServeMux
+
+	mu           sync.Mutex
+	transactions []*transaction
+	orders       map[string]bool
+	keys         map[string]saved
+	serial       int
+}
+
+type object map[string]any
+
+type transaction struct {
+	id, original      int
+	invoice, currency string
+	status            string
+	amount            int64
+	refunded          int64
+	reason            int
+	data              json.RawMessage
+}
+
+type saved struct {
+	status int
+	body   []byte
+}
+
+const (
+	publicID = "pk_fake"
+	secret   = "api_secret"
+	account  = "u-1"
+
+	good, declined, poor, unknown = "tk_good", "tk_declined", "tk_poor", "tk_nobody"
+)
+
+// request is what all methods together may be told.
+type request struct {
+	TransactionID   int             `json:"TransactionId"`
+	Amount          json.Number     `json:"Amount"`
+	Currency        string          `json:"Currency"`
+	InvoiceID       string          `json:"InvoiceId"`
+	AccountID       string          `json:"AccountId"`
+	Token           string          `json:"Token"`
+	TrInitiatorCode *int            `json:"TrInitiatorCode"`
+	Description     string          `json:"Description"`
+	ID              string          `json:"Id"`
+	JSONData        json.RawMessage `json:"JsonData"`
+}
+
+func (r request) minor() int64 {
+	whole, fraction, _ := strings.Cut(r.Amount.String(), ".")
+	n, err := strconv.ParseInt(whole+(fraction + "00")[:2], 10, 64)
+	if err != nil || len(fraction) > 2 {
+		return -1
+	}
+	return n
+}
+
+func newFake(*testing.T) http.Handler { return serving() }
+
+func serving() *fake {
+	f := &fake{ServeMux: http.NewServeMux(), orders: map[string]bool{}, keys: map[string]saved{}, serial: 500}
+	for path, run := range map[string]func(in request) object{
+		"/payments/tokens/charge": func(in request) object { return f.charge(in, "Completed") },
+		"/payments/tokens/auth":   func(in request) object { return f.charge(in, "Authorized") },
+		"/payments/confirm":       f.confirm, "/payments/void": f.void, "/payments/refund": f.refund,
+		"/payments/get": f.get, "/orders/create": f.order, "/orders/cancel": f.cancelOrder,
+		"/payments/find":    func(in request) object { return f.find(in, false) },
+		"/v2/payments/find": func(in request) object { return f.find(in, true) },
+	} {
+		f.HandleFunc("POST "+path, f.once(run))
+	}
+	return f
+}
+
+// once gives one answer to each X-Request-ID, whatever else it comes with.
+func (f *fake) once(run func(in request) object) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if user, password, _ := r.BasicAuth(); user != publicID || password != secret {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		raw, _ := io.ReadAll(r.Body)
+		var in request
+		if r.Header.Get("Content-Type") != "application/json" || json.Unmarshal(raw, &in) != nil {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		key := r.Header.Get("X-Request-ID")
+		said, known := f.keys[key]
+		if !known || key == "" {
+			heard := httptest.NewRecorder()
+			_ = json.NewEncoder(heard).Encode(run(in))
+			said = saved{heard.Code, heard.Body.Bytes()}
+			f.keys[key] = said
+		}
+		w.WriteHeader(said.status)
+		_, _ = w.Write(said.body)
+	}
+}
+
+func wrong(message string) object { return object{"Success": false, "Message": message} }
+
+func done(model any) object { return object{"Success": true, "Message": nil, "Model": model} }
+
+func (f *fake) add(t *transaction) *transaction {
+	f.serial++
+	t.id = f.serial
+	f.transactions = append(f.transactions, t)
+	return t
+}
+
+func (f *fake) charge(in request, status string) object {
+	t := &transaction{invoice: in.InvoiceID, currency: in.Currency, amount: in.minor(), status: status, data: in.JSONData}
+	switch {
+	case t.amount < 1:
+		return wrong("Amount is required")
+	case in.AccountID != account, in.TrInitiatorCode == nil, in.Token == unknown:
+		return wrong("Token not found")
+	case in.Token == declined:
+		t.status, t.reason = "Declined", 5005
+	case in.Token == poor:
+		t.status, t.reason = "Declined", 5051
+	}
+	return f.add(t).answer()
+}
+
+func (t *transaction) answer() object {
+	o := done(t.render())
+	o["Success"] = t.status != "Declined"
+	return o
+}
+
+func (t *transaction) render() object {
+	return object{
+		"TransactionId": t.id, "Amount": json.Number(strconv.FormatInt(t.amount/100, 10) + "." + strconv.FormatInt(100+t.amount%100, 10)[1:] + "000"),
+		"Currency": t.currency, "CurrencyCode": 0, "InvoiceId": t.invoice, "AccountId": account, "JsonData": string(t.data),
+		"TestMode": true, "Status": t.status, "ReasonCode": t.reason, "OriginalTransactionId": t.original, "Refunded": t.refunded > 0,
+	}
+}
+
+func (f *fake) transaction(id int) *transaction {
+	for _, t := range f.transactions {
+		if t.id == id {
+			return t
+		}
+	}
+	return nil
+}
+
+func (f *fake) get(in request) object {
+	if t := f.transaction(in.TransactionID); t != nil {
+		return t.answer()
+	}
+	return wrong("Not found")
+}
+
+// find returns the last transaction of an invoice, refunds only where they count.
+func (f *fake) find(in request, refunds bool) object {
+	said := wrong("Not found")
+	for _, t := range f.transactions {
+		if t.invoice == in.InvoiceID && (refunds || t.original == 0) {
+			said = t.answer()
+		}
+	}
+	return said
+}
+
+func (f *fake) confirm(in request) object {
+	t := f.transaction(in.TransactionID)
+	if t == nil || t.status != "Authorized" || in.minor() < 1 || in.minor() > t.amount {
+		return wrong("Can't be confirmed")
+	}
+	t.status, t.amount = "Completed", in.minor()
+	return done(nil)
+}
+
+func (f *fake) void(in request) object {
+	t := f.transaction(in.TransactionID)
+	if t == nil || t.status != "Authorized" {
+		return wrong("Can't be voided")
+	}
+	t.status = "Cancelled"
+	return done(nil)
+}
+
+func (f *fake) refund(in request) object {
+	t := f.transaction(in.TransactionID)
+	if t == nil || t.status != "Completed" || in.minor() < 1 || in.minor() > t.amount-t.refunded {
+		return wrong("Can't be refunded")
+	}
+	t.refunded += in.minor()
+	back := f.add(&transaction{
+		original: t.id, invoice: t.invoice, currency: t.currency, amount: in.minor(), status: "Completed", data: in.JSONData,
+	})
+	return done(object{"TransactionId": back.id})
+}
+
+func (f *fake) order(in request) object {
+	if in.minor() < 1 || in.Description == "" {
+		return wrong("Description is required")
+	}
+	f.serial++
+	id := "f2K8LV6reGE9WBF" + strconv.Itoa(f.serial)
+	f.orders[id] = true
+	return done(object{"Id": id, "Number": f.serial, "Amount": 10.0, "Currency": in.Currency, "Url": "https://orders.cloudpayments.ru/d/" + id})
+}
+
+func (f *fake) cancelOrder(in request) object {
+	if !f.orders[in.ID] {
+		return wrong("Can't be cancelled")
+	}
+	delete(f.orders, in.ID)
+	return done(nil)
+}

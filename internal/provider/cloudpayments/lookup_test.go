@@ -1,0 +1,181 @@
+package cloudpayments_test
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// notify is the event that a genuine notification on a topic is.
+func notify(t *testing.T, topic string, fields map[string]string) webhooks.Event {
+	t.Helper()
+	v, err := webhooks.NewCloudPayments(webhooks.Config{Secrets: []string{secret}})
+	require.NoError(t, err)
+	form := url.Values{}
+	for name, value := range fields {
+		form.Set(name, value)
+	}
+	d := webhooks.Delivery{Method: http.MethodPost, Topic: topic, Header: http.Header{}, Body: []byte(form.Encode())}
+	require.NoError(t, v.Sign(&d))
+	events, err := v.Verify(t.Context(), d)
+	require.NoError(t, err)
+	return events[0]
+}
+
+// What the adapter reads in a status, and in a reason, is what the notification
+// about it says; but a notification can't know whether a declined transaction has
+// a page to be tried again on, so to it none is final.
+func TestLookupsAndWebhooksAgree(t *testing.T) {
+	t.Parallel()
+	news := map[webhooks.Kind]fsm.News{
+		webhooks.KindAuthorized: fsm.NewsAuthorized, webhooks.KindSucceeded: fsm.NewsSucceeded, webhooks.KindFailed: fsm.NewsFailed,
+		webhooks.KindActionRequired: fsm.NewsActionRequired, webhooks.KindSoftFailed: fsm.NewsSoftFailed,
+		webhooks.KindIgnored: fsm.NewsProcessing, // of a status that is not known here
+	}
+	for status, topic := range map[string]string{
+		"Completed": "pay", "Authorized": "pay", "AwaitingAuthentication": "pay", "Cancelled": "cancel", "Declined": "fail", "Marinating": "pay",
+	} {
+		for _, reason := range []string{
+			"0", "5001", "5005", "5014", "5034", "5041", "5043", "5051", "5054", "5057", "5059", "5061", "5062", "5082", "5096", "5206", "5207", "5300", "6001",
+		} {
+			if status != "Declined" && reason != "0" {
+				continue
+			}
+			e := notify(t, topic, map[string]string{
+				"TransactionId": "504", "Amount": "19.99", "Currency": "RUB", "Status": status, "ReasonCode": reason, "InvoiceId": "i",
+			})
+			c := says(t, http.StatusOK, `{"Success":`+map[bool]string{true: "false", false: "true"}[status == "Declined"]+`,"Model":{"TransactionId":504,
+				"Amount":19.99000,"Currency":"RUB","Status":"`+status+`","ReasonCode":`+reason+`,"InvoiceId":"i"}}`)
+			o, err := c.Lookup(t.Context(), "o:i")
+			require.NoError(t, err)
+			require.Equal(t, news[e.Kind], o.News, "%s %s", status, reason)
+			alone, err := c.Lookup(t.Context(), "504")
+			require.NoError(t, err)
+			require.Equal(t, map[bool]fsm.News{true: fsm.NewsFailed, false: o.News}[status == "Declined"], alone.News)
+			if o.Failure != nil {
+				want := payment.NewFailure(e.FailureCode, e.ProviderCode)
+				if reason == "0" {
+					want.ProviderCode = ""
+				}
+				require.Equal(t, want, o.Failure, "%s %s", status, reason)
+			}
+			if o.Money != nil {
+				require.Equal(t, webhooks.Money{Minor: o.Money.Minor, Currency: string(o.Money.Currency)}, *e.Money)
+			}
+		}
+	}
+}
+
+// Notifications name the attempt by what the charge was told, the refund by what
+// the refund was, and both by the transaction's number.
+func TestAWebhookNamesWhatWasCharged(t *testing.T) {
+	t.Parallel()
+	f := serving()
+	c, _ := serve(t, f)
+	ch := charge(good)
+	made := charged(t, c, ch)
+	e := notify(t, "pay", map[string]string{
+		"TransactionId": made.ProviderPaymentID, "InvoiceId": f.transactions[0].invoice, "Data": string(f.transactions[0].data),
+		"Amount": "19.99", "Currency": "RUB", "Status": "Completed",
+	})
+	require.Equal(t, []string{ch.Attempt.String(), made.ProviderPaymentID}, e.References)
+
+	r := payment.RefundCall{
+		Refund: payment.RefundID(uuid.New()), Attempt: ch.Attempt, ProviderPaymentID: made.ProviderPaymentID, Money: rub(700),
+		IdempotencyKey: "r", Licence: licence(),
+	}
+	back, err := c.Refund(t.Context(), r)
+	require.NoError(t, err)
+	e = notify(t, "refund", map[string]string{
+		"TransactionId": back.ProviderRefundID, "PaymentTransactionId": made.ProviderPaymentID, "Amount": "7.00",
+		"Data": string(f.transactions[1].data),
+	})
+	require.Equal(t, back.ProviderRefundID, e.RefundID)
+	require.Equal(t, r.Refund.String(), e.RefundReference)
+	require.Contains(t, e.References, ch.Attempt.String())
+}
+
+func TestOnlyNotFoundIsNoSuchPayment(t *testing.T) {
+	t.Parallel()
+	for body, missing := range map[string]bool{
+		`{"Success":false,"Message":"Not found"}`:              true,
+		`{"Success":false,"Message":"Not found","Model":null}`: true,
+		`{"Success":false,"Message":"Try again later"}`:        false,
+	} {
+		c := says(t, http.StatusOK, body)
+		_, err := c.Find(t.Context(), payment.AttemptID(uuid.New()))
+		require.Error(t, err)
+		require.Equal(t, missing, errors.Is(err, payment.ErrNoSuchPayment), body)
+		_, err = c.Lookup(t.Context(), "1")
+		require.Equal(t, missing, errors.Is(err, payment.ErrNoSuchPayment), body)
+	}
+}
+
+func TestASecretThatIsTurnedAwayFailsNoRefund(t *testing.T) {
+	t.Parallel()
+	c := says(t, http.StatusUnauthorized, "")
+	_, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "1", Money: rub(1), Licence: licence()})
+	require.ErrorIs(t, err, payment.ErrNotSent)
+	_, err = c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: "1", Licence: licence()})
+	require.ErrorContains(t, err, "401")
+	_, err = c.Lookup(t.Context(), "1")
+	require.ErrorContains(t, err, "401")
+	require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+}
+
+// A refund is a transaction. By our reference only the last operation of a payment
+// is found.
+func TestLookingForRefunds(t *testing.T) {
+	t.Parallel()
+	c, _ := serve(t, newFake(t))
+	paid := charged(t, c, charge(good))
+	var made []payment.RefundOutcome
+	var refs []payment.RefundRef
+	for _, minor := range []int64{700, 500} {
+		r := payment.RefundCall{
+			Refund: payment.RefundID(uuid.New()), ProviderPaymentID: paid.ProviderPaymentID, Money: rub(minor), IdempotencyKey: uuid.NewString(), Licence: licence(),
+		}
+		o, err := c.Refund(t.Context(), r)
+		require.NoError(t, err)
+		require.Equal(t, fsm.NewsSucceeded, o.News)
+		made, refs = append(made, o), append(refs, payment.RefundRef{Refund: r.Refund, ProviderPaymentID: paid.ProviderPaymentID})
+	}
+	found, err := c.LookupRefund(t.Context(), refs[1])
+	require.NoError(t, err)
+	require.Equal(t, made[1], found)
+	_, err = c.LookupRefund(t.Context(), refs[0])
+	require.Error(t, err)
+	require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+	refs[0].ProviderRefundID = made[0].ProviderRefundID
+	found, err = c.LookupRefund(t.Context(), refs[0])
+	require.NoError(t, err)
+	require.Equal(t, made[0], found)
+	// The refund is not the payment that is found by our reference.
+	now, err := c.Lookup(t.Context(), paid.ProviderPaymentID)
+	require.NoError(t, err)
+	require.Equal(t, paid, now)
+}
+
+func TestHowARefundStands(t *testing.T) {
+	t.Parallel()
+	for members, want := range map[string]payment.RefundOutcome{
+		`"Status":"Completed"`:                  {News: fsm.NewsSucceeded},
+		`"Status":"Marinating"`:                 {News: fsm.NewsProcessing},
+		`"Status":"Cancelled"`:                  {News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "")},
+		`"Status":"Declined","ReasonCode":5051`: {News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "5051")},
+	} {
+		c := says(t, http.StatusOK, `{"Success":true,"Model":{"TransactionId":568,"Amount":5.0,"Currency":"RUB",`+members+`}}`)
+		got, err := c.LookupRefund(t.Context(), payment.RefundRef{ProviderRefundID: "568"})
+		require.NoError(t, err, members)
+		want.ProviderRefundID, want.Money = "568", new(rub(500))
+		require.Equal(t, want, got, members)
+	}
+}

@@ -1,0 +1,104 @@
+package cloudpayments
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// transaction is CloudPayments' view of a payment or a refund.
+type transaction struct {
+	TransactionID json.Number     `json:"TransactionId"`
+	InvoiceID     string          `json:"InvoiceId"`
+	Amount        json.Number     `json:"Amount"`
+	Currency      string          `json:"Currency"`
+	Status        string          `json:"Status"`
+	ReasonCode    json.Number     `json:"ReasonCode"`
+	JSONData      json.RawMessage `json:"JsonData"`
+}
+
+func parse(a answer) (transaction, error) {
+	var t transaction
+	if err := json.Unmarshal(a.Model, &t); err != nil {
+		return transaction{}, fmt.Errorf("read a transaction: %w", err)
+	}
+	if t.TransactionID == "" || t.TransactionID == "0" {
+		return transaction{}, errNameless
+	}
+	return t, nil
+}
+
+func (t transaction) money() (*payment.Money, error) {
+	return call.ReadDecimal(string(t.Amount), t.Currency)
+}
+
+// reason is ReasonCode, of which 0 is "approved".
+func (t transaction) reason() string {
+	if t.ReasonCode == "0" {
+		return ""
+	}
+	return string(t.ReasonCode)
+}
+
+// data is what the shop gave along: JSON in a text.
+func (t transaction) data() map[string]string {
+	var text string
+	if json.Unmarshal(t.JSONData, &text) != nil {
+		text = string(t.JSONData)
+	}
+	var members map[string]string
+	_ = json.Unmarshal([]byte(text), &members)
+	return members
+}
+
+// read reads a transaction by its status
+// (https://developers.cloudpayments.ru/#statusy-operatsiy). A declined one is over:
+// a new try is a new transaction. One that this version does not know is under way.
+func read(a answer) (payment.Outcome, error) {
+	t, err := parse(a)
+	if err != nil {
+		return payment.Outcome{}, err
+	}
+	o := payment.Outcome{ProviderPaymentID: string(t.TransactionID), News: fsm.NewsProcessing}
+	switch t.Status {
+	case "":
+		return payment.Outcome{}, errNameless
+	case "AwaitingAuthentication":
+		o.News = fsm.NewsActionRequired
+	case "Authorized":
+		o.News = fsm.NewsAuthorized
+		o.Money, err = t.money()
+	case "Completed":
+		o.News = fsm.NewsSucceeded
+		o.Money, err = t.money()
+	case "Cancelled":
+		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("canceled", "")
+	case "Declined":
+		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure(reasons[t.reason()], t.reason())
+	}
+	return o, err
+}
+
+// reasons are those of package webhooks, which reads the same ReasonCode; any other
+// is provider_rejected (https://developers.cloudpayments.ru/#kody-oshibok).
+var reasons = map[string]string{ //nolint:gochecknoglobals // a table
+	"5001": "card_declined",
+	"5005": "card_declined",
+	"5014": "card_declined",
+	"5054": "card_declined",
+	"5057": "card_declined",
+	"5062": "card_declined",
+	"5082": "card_declined",
+	"5051": "insufficient_funds",
+	"5061": "insufficient_funds",
+	"5034": "fraud_suspected",
+	"5041": "fraud_suspected",
+	"5043": "fraud_suspected",
+	"5059": "fraud_suspected",
+	"5300": "fraud_suspected",
+	"5206": "authentication_failed",
+	"5207": "authentication_failed",
+}

@@ -1,0 +1,31 @@
+package cloudpayments
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// name is what a payment is called: a transaction, or an order with the invoice
+// whose transactions pay it, "<order>:<invoice>".
+type name struct {
+	transaction    json.Number
+	order, invoice string
+}
+
+// String returns what parseName reads.
+func (n name) String() string {
+	if n.order != "" {
+		return n.order + ":" + n.invoice
+	}
+	return string(n.transaction)
+}
+
+func parseName(id string) (name, error) {
+	if order, invoice, ok := strings.Cut(id, ":"); ok && order != "" && invoice != "" {
+		return name{order: order, invoice: invoice}, nil
+	}
+	if id == "" || strings.Trim(id, "0123456789") != "" {
+		return name{}, errNoID
+	}
+	return name{transaction: json.Number(id)}, nil
+}

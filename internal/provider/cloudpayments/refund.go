@@ -1,0 +1,106 @@
+package cloudpayments
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// Refund implements payment.Provider (https://developers.cloudpayments.ru/#vozvrat-deneg).
+// The answer only says the refund's number: what was paid back is what was asked
+// for.
+func (c *Client) Refund(ctx context.Context, r payment.RefundCall) (payment.RefundOutcome, error) {
+	amount, err := call.Decimal(r.Money)
+	if err != nil {
+		return payment.RefundOutcome{}, err
+	}
+	id, err := c.transactionOf(ctx, r.ProviderPaymentID)
+	if err != nil {
+		return payment.RefundOutcome{}, err
+	}
+	a, err := c.command(ctx, "/payments/refund", r.IdempotencyKey, r.Licence, amountRequest{
+		TransactionID: id, Amount: json.Number(amount),
+		// Where the webhooks' adapter looks for it.
+		Data: map[string]string{"refund_id": r.Refund.String(), "payment_attempt_id": r.Attempt.String()},
+	})
+	switch {
+	case err != nil:
+		return payment.RefundOutcome{}, err
+	case a.unauthorized:
+		return payment.RefundOutcome{}, fmt.Errorf("%w: %w", payment.ErrNotSent, a.said())
+	case !a.Success:
+		return payment.RefundOutcome{News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", a.code())}, nil
+	}
+	t, err := parse(a)
+	return payment.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: string(t.TransactionID), Money: &r.Money}, err
+}
+
+var errNoLookup = errors.New("CloudPayments only tells of the last operation of a payment, and that is not this refund")
+
+// LookupRefund implements payment.Provider: a refund is a transaction of its own.
+// Without its number it is found if it was the last operation of its payment
+// (https://developers.cloudpayments.ru/#proverka-statusa-platezha, the newer method).
+func (c *Client) LookupRefund(ctx context.Context, r payment.RefundRef) (payment.RefundOutcome, error) {
+	if r.ProviderRefundID != "" {
+		n, err := parseName(r.ProviderRefundID)
+		if err != nil {
+			return payment.RefundOutcome{}, err
+		}
+		a, err := c.ask(ctx, "/payments/get", transactionRequest{n.transaction})
+		if err != nil {
+			return payment.RefundOutcome{}, err
+		}
+		return readRefund(a)
+	}
+	invoice, err := c.invoiceOf(ctx, r.ProviderPaymentID)
+	if err != nil {
+		return payment.RefundOutcome{}, err
+	}
+	a, err := c.ask(ctx, "/v2/payments/find", invoiceRequest{invoice})
+	if err != nil {
+		return payment.RefundOutcome{}, err
+	}
+	t, err := parse(a)
+	if err != nil {
+		return payment.RefundOutcome{}, err
+	}
+	if t.data()["refund_id"] != r.Refund.String() {
+		return payment.RefundOutcome{}, errNoLookup
+	}
+	return readRefund(a)
+}
+
+// invoiceOf is the reference under which a payment was made.
+func (c *Client) invoiceOf(ctx context.Context, id string) (string, error) {
+	n, err := parseName(id)
+	if err != nil || n.order != "" {
+		return n.invoice, err
+	}
+	a, err := c.ask(ctx, "/payments/get", transactionRequest{n.transaction})
+	if err != nil {
+		return "", err
+	}
+	t, err := parse(a)
+	return t.InvoiceID, err
+}
+
+func readRefund(a answer) (payment.RefundOutcome, error) {
+	t, err := parse(a)
+	if err != nil {
+		return payment.RefundOutcome{}, err
+	}
+	o := payment.RefundOutcome{ProviderRefundID: string(t.TransactionID), News: fsm.NewsProcessing}
+	switch t.Status {
+	case "Completed":
+		o.News = fsm.NewsSucceeded
+	case "Declined", "Cancelled":
+		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("provider_rejected", t.reason())
+	}
+	o.Money, err = t.money()
+	return o, err
+}

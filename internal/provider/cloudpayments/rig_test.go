@@ -1,0 +1,86 @@
+package cloudpayments_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/cloudpayments"
+	"github.com/paylatch/paylatch/internal/provider/providertest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	providertest.Run(t, providertest.Suite{
+		New: func(_ *testing.T, base string, c *http.Client) payment.Provider {
+			return cloudpayments.New(base, publicID, secret, c)
+		},
+		Fake:         newFake,
+		Tokens:       providertest.Tokens{Success: good, Decline: declined, Redirect: "redirect", None: unknown},
+		Declined:     fsm.NewsFailed,
+		Codeless:     true,
+		ForgetsPages: true,
+		NoPayment:    "99",
+		NoRefund:     "98",
+		Key:          func(r providertest.Request) string { return r.Header.Get("X-Request-Id") },
+	})
+}
+
+// serve returns a client of this server, and each request that it got.
+func serve(t *testing.T, h http.Handler) (*cloudpayments.Client, <-chan seen) {
+	t.Helper()
+	got := make(chan seen, 100)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		raw, _ := io.ReadAll(r.Body)
+		got <- seen{r.Method + " " + r.RequestURI, r.Header.Clone(), string(raw)}
+		r.Body = io.NopCloser(bytes.NewReader(raw))
+		h.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return cloudpayments.New(s.URL+"/", publicID, secret, s.Client()), got
+}
+
+type seen struct {
+	line   string
+	header http.Header
+	body   string
+}
+
+// says answers everything in one way.
+func says(t *testing.T, status int, body string) *cloudpayments.Client {
+	t.Helper()
+	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}))
+	return c
+}
+
+func charge(token string) payment.Charge {
+	return payment.Charge{
+		Attempt: payment.AttemptID(uuid.Must(uuid.NewV7())), Order: "A-1", User: account, Money: rub(1999), Capture: payment.CaptureAutomatic,
+		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: uuid.NewString() + "-pay", Licence: licence(),
+	}
+}
+
+func rub(minor int64) payment.Money { return payment.Money{Minor: minor, Currency: "RUB"} }
+
+func licence() payment.Licence { return payment.NewLicence(time.Now(), time.Minute, time.Now) }
+
+func charged(t *testing.T, c *cloudpayments.Client, ch payment.Charge) payment.Outcome {
+	t.Helper()
+	o, err := c.Charge(t.Context(), ch)
+	require.NoError(t, err)
+	return o
+}

@@ -1,0 +1,205 @@
+package tbank_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/tbank"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+func TestASavedCardIsChargedInTwoCalls(t *testing.T) {
+	t.Parallel()
+	c, got := serve(t, newFake(t))
+	ch := charge(good)
+	o := charged(t, c, ch)
+	require.Equal(t, fsm.NewsSucceeded, o.News)
+	require.Equal(t, rub(1999), *o.Money)
+
+	begun, made := <-got, <-got
+	require.Equal(t, "POST /v2/Init", begun.line)
+	in := scalars([]byte(begun.body))
+	require.Equal(t, token(in), in["Token"])
+	delete(in, "Token")
+	require.Equal(t, map[string]string{
+		"TerminalKey": terminal, "OrderId": ch.Attempt.String(), "Amount": "1999", "PayType": "O",
+		"SuccessURL": "https://shop.example/back", "FailURL": "https://shop.example/back",
+	}, in)
+	require.Equal(t, "POST /v2/Charge", made.line)
+	in = scalars([]byte(made.body))
+	delete(in, "Token")
+	require.Equal(t, map[string]string{"TerminalKey": terminal, "PaymentId": o.ProviderPaymentID, "RebillId": good}, in)
+}
+
+func TestTheBanksPageIsOneCall(t *testing.T) {
+	t.Parallel()
+	c, got := serve(t, newFake(t))
+	ch := charge("redirect")
+	ch.Capture, ch.ReturnURL = payment.CaptureManual, ""
+	o := charged(t, c, ch)
+	require.Equal(t, payment.Outcome{
+		News: fsm.NewsActionRequired, ProviderPaymentID: o.ProviderPaymentID,
+		NextActionURL: "https://securepay.tinkoff.ru/new/" + o.ProviderPaymentID,
+	}, o)
+	in := scalars([]byte((<-got).body))
+	require.Equal(t, "T", in["PayType"])
+	require.NotContains(t, in, "SuccessURL")
+	require.Empty(t, got)
+}
+
+// Requests name no currency: another than the terminal's would become other money.
+func TestMoneyThatTheTerminalDoesNotTakeIsNotSent(t *testing.T) {
+	t.Parallel()
+	c, got := serve(t, newFake(t))
+	euro := payment.Money{Minor: 1999, Currency: "EUR"}
+	ch := charge(good)
+	ch.Money = euro
+	_, err := c.Charge(t.Context(), ch)
+	require.ErrorIs(t, err, payment.ErrNotSent)
+	_, err = c.Capture(t.Context(), payment.Capture{ProviderPaymentID: "1", Money: euro, Licence: licence()})
+	require.ErrorIs(t, err, payment.ErrNotSent)
+	_, err = c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "1", Money: euro, Licence: licence()})
+	require.ErrorIs(t, err, payment.ErrNotSent)
+	require.Empty(t, got)
+}
+
+func TestADeclineSaysWhy(t *testing.T) {
+	t.Parallel()
+	for token, want := range map[string]payment.Outcome{
+		poor:     {News: fsm.NewsFailed, Failure: payment.NewFailure("insufficient_funds", "1051")},
+		declined: {News: fsm.NewsFailed, Failure: payment.NewFailure("card_declined", "1005")},
+		unproven: {News: fsm.NewsSoftFailed, Failure: payment.NewFailure("authentication_failed", "101")},
+	} {
+		c, _ := serve(t, newFake(t))
+		o := charged(t, c, charge(token))
+		require.NotEmpty(t, o.ProviderPaymentID)
+		want.ProviderPaymentID = o.ProviderPaymentID
+		require.Equal(t, want, o)
+		now, err := c.Lookup(t.Context(), o.ProviderPaymentID)
+		require.NoError(t, err)
+		require.Equal(t, o, now)
+	}
+}
+
+// What the bank did not begin nobody can pay, whatever its trouble was.
+func TestAPaymentThatIsNotBegunIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, code := range []string{"204", "309", "251", "3", "9999"} {
+		for _, token := range []string{good, "redirect"} {
+			o := charged(t, says(t, `{"Success":false,"ErrorCode":"`+code+`","Message":"x"}`), charge(token))
+			require.Equal(t, payment.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", code)}, o)
+		}
+	}
+}
+
+// begins answers Init as the bank does and any other method with one text.
+func begins(t *testing.T, then string) *tbank.Client {
+	t.Helper()
+	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v2/Init" {
+			_, _ = fmt.Fprint(w, `{"Success":true,"ErrorCode":"0","Status":"NEW","PaymentId":"1","Amount":1999,"PaymentURL":"https://p/1"}`)
+			return
+		}
+		_, _ = fmt.Fprint(w, then)
+	}))
+	return c
+}
+
+// An error about the request is an answer; one of the bank's own leaves open what
+// became of the charge.
+func TestWhichErrorsOfAChargeAreDefinitive(t *testing.T) {
+	t.Parallel()
+	for code, definitive := range map[string]bool{
+		"8": true, "10": true, "104": true, "1126": true, "309": true, "620": true,
+		"3": false, "99": false, "311": false, "402": false, "1051": false, "1096": false, "9999": false, "x": false,
+	} {
+		o, err := begins(t, `{"Success":false,"ErrorCode":"`+code+`"}`).Charge(t.Context(), charge(good))
+		if !definitive {
+			require.ErrorContains(t, err, code)
+			require.NotErrorIs(t, err, payment.ErrNotSent)
+			continue
+		}
+		require.NoError(t, err, code)
+		require.Equal(t, payment.Outcome{
+			News: fsm.NewsFailed, Refused: true, ProviderPaymentID: "1", Failure: payment.NewFailure("provider_rejected", code),
+		}, o)
+	}
+}
+
+func TestAnswersThatLeaveTheOutcomeOpen(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string]string{
+		"contradiction":         `{"Success":true,"ErrorCode":"3","Status":"CONFIRMED","PaymentId":"1","Amount":1999}`,
+		"another contradiction": `{"Success":false,"ErrorCode":"0","Status":"REJECTED","PaymentId":"1"}`,
+		"no status":             `{"Success":true,"ErrorCode":"0","PaymentId":"1"}`,
+		"no id":                 `{"Success":true,"ErrorCode":"0","Status":"CONFIRMED","Amount":1999}`,
+		"half a kopeck":         `{"Success":true,"ErrorCode":"0","Status":"CONFIRMED","PaymentId":"1","Amount":19.99}`,
+		"error, yet confirmed":  `{"Success":false,"ErrorCode":"9999","Status":"CONFIRMED","PaymentId":"1"}`,
+	} {
+		_, err := begins(t, body).Charge(t.Context(), charge(good))
+		require.Error(t, err, name)
+		require.NotErrorIs(t, err, payment.ErrNotSent, name)
+	}
+	_, err := says(t, `{"Success":true,"ErrorCode":"0","Status":"NEW","PaymentId":"1"}`).Charge(t.Context(), charge("redirect"))
+	require.Error(t, err, "no page to go to")
+}
+
+// A runner whose lease ends between the two calls has begun a payment that could
+// still be charged: it is said to be cancelled, and is.
+func TestALicenceThatEndsBetweenTheCallsLeavesASoftFailure(t *testing.T) {
+	t.Parallel()
+	c, got := serve(t, newFake(t))
+	ch := charge(good)
+	asked := 0
+	start := time.Now()
+	ch.Licence = payment.NewLicence(start, time.Minute, func() time.Time {
+		if asked++; asked > 1 {
+			return start.Add(time.Hour)
+		}
+		return start
+	})
+	o := charged(t, c, ch)
+	require.Len(t, got, 1)
+	require.Equal(t, payment.Outcome{
+		News: fsm.NewsSoftFailed, ProviderPaymentID: o.ProviderPaymentID, Failure: payment.NewFailure("not_started", ""),
+	}, o)
+	over, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: o.ProviderPaymentID, Licence: licence()})
+	require.NoError(t, err)
+	require.Equal(t, fsm.NewsFailed, over.News)
+}
+
+func TestErrorsKeepTheBanksTexts(t *testing.T) {
+	t.Parallel()
+	_, err := begins(t, `{"Success":false,"ErrorCode":"9999","Message":"Jane Doe","Details":"Jane Doe"}`).Charge(t.Context(), charge(good))
+	require.ErrorContains(t, err, "9999")
+	require.NotContains(t, err.Error(), "Jane")
+}
+
+func TestWithoutAPasswordThereIsNoClient(t *testing.T) {
+	t.Parallel()
+	_, err := tbank.New("", terminal, "", "", http.DefaultClient)
+	require.ErrorIs(t, err, webhooks.ErrConfig)
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func TestWithoutABaseAddressTheBankIsCalled(t *testing.T) {
+	t.Parallel()
+	var called string
+	c := client(t, "", "", &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		called = r.URL.String()
+		return nil, errors.New("no network")
+	})})
+	_, err := c.Lookup(t.Context(), "1")
+	require.ErrorContains(t, err, "no network")
+	require.Equal(t, "https://securepay.tinkoff.ru/v2/GetState", called)
+}

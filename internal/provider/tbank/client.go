@@ -1,0 +1,191 @@
+// Package tbank speaks with T-Bank's acquiring, formerly Tinkoff
+// (https://www.tbank.ru/kassa/dev/payments/): a payment is begun by Init and then
+// made by the customer on the bank's page, or by Charge with a saved card.
+//
+// Nothing of it is idempotent but the refund of a card: so nothing is sent twice,
+// and what became of a lost call is asked by our reference. Receipts of the
+// Russian law 54-FZ are not sent: a terminal with an online cash register can't be
+// charged by this package.
+package tbank
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// Client is one terminal at T-Bank. It implements payment.Provider.
+type Client struct {
+	base, terminal string
+	currency       payment.Currency
+	signer         *webhooks.TBank
+	http           *http.Client
+}
+
+// address is the API's; its version is in the path.
+const address = "https://securepay.tinkoff.ru"
+
+// New returns the client of a terminal by its key and password; base replaces the
+// bank's own address. Currency is the terminal's, RUB if empty: neither requests
+// nor answers name one. Without a password it returns webhooks.ErrConfig.
+func New(base, terminal, password, currency string, client *http.Client) (*Client, error) {
+	// Requests bear the same Token as notifications.
+	signer, err := webhooks.NewTBank(webhooks.Config{Secrets: []string{password}})
+	if err != nil {
+		return nil, err
+	}
+	return &Client{
+		base: strings.TrimRight(cmp.Or(base, address), "/"), terminal: terminal,
+		currency: payment.Currency(cmp.Or(currency, "RUB")), signer: signer, http: client,
+	}, nil
+}
+
+// Capabilities implements payment.Provider: https://www.tbank.ru/kassa/dev/payments/,
+// "Init" and "Charge" (no idempotency key), "CheckOrder" (payments by our
+// reference; unlike a search index it is not said to trail), "Confirm" (once, all
+// or a part), "Cancel" (holds, and refunds in any number of parts). There is no
+// call that names a refund.
+func (c *Client) Capabilities() payment.Capabilities {
+	return payment.Capabilities{
+		Find: true, FindConsistent: true,
+		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true,
+	}
+}
+
+// request is what the methods take, each its part of it.
+type request struct {
+	TerminalKey       string `json:"TerminalKey"`
+	OrderID           string `json:"OrderId,omitempty"`
+	PaymentID         string `json:"PaymentId,omitempty"`
+	RebillID          string `json:"RebillId,omitempty"`
+	Amount            int64  `json:"Amount,omitempty"`
+	PayType           string `json:"PayType,omitempty"`
+	SuccessURL        string `json:"SuccessURL,omitempty"`
+	FailURL           string `json:"FailURL,omitempty"`
+	ExternalRequestID string `json:"ExternalRequestId,omitempty"`
+}
+
+// answer is what the methods say, each its part of it.
+type answer struct {
+	Success           bool   `json:"Success"`
+	ErrorCode         text   `json:"ErrorCode"`
+	Status            string `json:"Status"`
+	PaymentID         text   `json:"PaymentId"`
+	Amount            *int64 `json:"Amount"`
+	OriginalAmount    *int64 `json:"OriginalAmount"`
+	NewAmount         *int64 `json:"NewAmount"`
+	PaymentURL        string `json:"PaymentURL"`
+	ExternalRequestID string `json:"ExternalRequestId"`
+	Payments          []struct {
+		PaymentID text   `json:"PaymentId"`
+		Status    string `json:"Status"`
+	} `json:"Payments"`
+}
+
+// text is a member that is a string in one answer and a number in another; an id
+// has more digits than a floating-point number keeps.
+type text string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *text) UnmarshalJSON(raw []byte) error {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		*t = text(s)
+		return nil
+	}
+	var n json.Number
+	if err := json.Unmarshal(raw, &n); err != nil {
+		return fmt.Errorf("neither a text nor a number: %w", err)
+	}
+	*t = text(n)
+	return nil
+}
+
+var errNameless = errors.New("the answer names no payment")
+
+// command sends what may move money. The licence is spent when its first byte
+// goes out.
+func (c *Client) command(ctx context.Context, method string, r request, l payment.Licence) (answer, error) {
+	return c.post(ctx, method, r, call.Request{Licence: &l})
+}
+
+func (c *Client) question(ctx context.Context, method string, r request) (answer, error) {
+	return c.post(ctx, method, r, call.Request{Question: true})
+}
+
+// post returns an answer that is the bank's: a success, or an error with a code.
+// Both come with 200.
+func (c *Client) post(ctx context.Context, method string, r request, as call.Request) (answer, error) {
+	r.TerminalKey = c.terminal
+	raw, err := json.Marshal(r)
+	if err != nil {
+		return answer{}, fmt.Errorf("%w: %w", payment.ErrNotSent, err)
+	}
+	signed := webhooks.Delivery{Body: raw}
+	if err := c.signer.Sign(&signed); err != nil {
+		return answer{}, fmt.Errorf("%w: %w", payment.ErrNotSent, err)
+	}
+	as.Method, as.URL, as.Body = http.MethodPost, c.base+"/v2/"+method, signed.Body
+	as.Header = http.Header{"Content-Type": {"application/json"}}
+	got, err := call.Do(ctx, c.http, as)
+	switch {
+	case err != nil:
+		return answer{}, err
+	case got.Status != http.StatusOK:
+		return answer{}, fmt.Errorf("not an answer of T-Bank's: %d", got.Status)
+	}
+	var a answer
+	if err := json.Unmarshal(got.Body, &a); err != nil {
+		return answer{}, fmt.Errorf("read T-Bank's answer: %w", err)
+	}
+	if a.ErrorCode == "" || a.Success != (a.ErrorCode == "0") {
+		return answer{}, errNameless
+	}
+	return a, nil
+}
+
+// said is an error of the bank's. Its texts are left out: they are for people.
+func (a answer) said() error { return fmt.Errorf("T-Bank says error %s", a.ErrorCode) }
+
+// definitive reports whether an error is about the request as such, by the numbers
+// of https://www.tbank.ru/kassa/dev/payments/ "Коды ошибок": states and rights,
+// fields, limits of the shop, refunds. Any other may be the bank's own trouble.
+func (a answer) definitive() bool {
+	code, err := strconv.Atoi(string(a.ErrorCode))
+	switch {
+	case err != nil:
+		return false
+	case code >= 201 && code <= 399:
+		// 311 to 314 are failures of the service of receipts.
+		return code < 311 || code > 314
+	case code >= 600 && code <= 699:
+		return true
+	}
+	switch code {
+	case 1, 2, 4, 7, 8, 9, 10, 11, 12, 20, 76, 77, 79, 104, 105, 107, 191, 500, 501, 503, 1126, 3001, 3002, 3019, 3029, 3030:
+		return true
+	}
+	return false
+}
+
+// missing reports whether the bank says that it has no such payment or order.
+func (a answer) missing() bool { return a.ErrorCode == "255" || a.ErrorCode == "335" }
+
+// turnedAway reports whether the bank does not take the terminal or its password.
+// An earlier call, when it did, may have gone through.
+func (a answer) turnedAway() bool {
+	switch a.ErrorCode {
+	case "202", "204", "205", "501", "648":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,71 @@
+package tbank
+
+import (
+	"context"
+	"slices"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// Lookup implements payment.Provider ("GetState").
+func (c *Client) Lookup(ctx context.Context, id string) (payment.Outcome, error) {
+	a, err := c.state(ctx, id)
+	if err != nil {
+		return payment.Outcome{}, err
+	}
+	return c.outcome(a)
+}
+
+// state is the answer about a payment. One that was declined may come as an error
+// with its status.
+func (c *Client) state(ctx context.Context, id string) (answer, error) {
+	a, err := c.question(ctx, "GetState", request{PaymentID: id})
+	switch {
+	case err != nil:
+		return answer{}, err
+	case a.missing():
+		return answer{}, payment.ErrNoSuchPayment
+	case !a.Success && a.Status == "":
+		return answer{}, a.said()
+	}
+	return a, nil
+}
+
+// Find implements payment.Provider ("CheckOrder"): our reference is the bank's
+// OrderId, of which it may have several payments. The one that went furthest
+// counts. Who has to search did not hear the answer to Init: a payment that is
+// still new then has a page that nobody knows of, and is to be cancelled.
+func (c *Client) Find(ctx context.Context, id payment.AttemptID) (payment.Outcome, error) {
+	a, err := c.question(ctx, "CheckOrder", request{OrderID: id.String()})
+	switch {
+	case err != nil:
+		return payment.Outcome{}, err
+	case a.missing():
+		return payment.Outcome{}, payment.ErrNoSuchPayment
+	case !a.Success:
+		return payment.Outcome{}, a.said()
+	case a.Payments == nil:
+		return payment.Outcome{}, errNameless
+	case len(a.Payments) == 0:
+		return payment.Outcome{}, payment.ErrNoSuchPayment
+	}
+	best := a.Payments[0]
+	for _, p := range a.Payments[1:] {
+		if rank(p.Status) > rank(best.Status) {
+			best = p
+		}
+	}
+	o, err := c.Lookup(ctx, string(best.PaymentID))
+	if err == nil && best.Status == "NEW" && o.News == fsm.NewsProcessing {
+		o.News, o.Failure = fsm.NewsSoftFailed, payment.NewFailure("not_started", "")
+	}
+	return o, err
+}
+
+// rank says how near a payment is to money that was taken.
+func rank(status string) int {
+	return slices.Index([]fsm.News{
+		fsm.NewsFailed, fsm.NewsSoftFailed, fsm.NewsProcessing, fsm.NewsActionRequired, fsm.NewsAuthorized, fsm.NewsSucceeded,
+	}, news(status))
+}

@@ -1,0 +1,130 @@
+package tbank_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// What the adapter reads in a status is what a notification with it says. Where a
+// notification says too little the bank is asked, so there the adapter decides.
+func TestLookupsAndWebhooksAgree(t *testing.T) {
+	t.Parallel()
+	v, err := webhooks.NewTBank(webhooks.Config{Secrets: []string{password}})
+	require.NoError(t, err)
+	news := map[webhooks.Kind]fsm.News{
+		webhooks.KindProcessing: fsm.NewsProcessing, webhooks.KindActionRequired: fsm.NewsActionRequired,
+		webhooks.KindAuthorized: fsm.NewsAuthorized, webhooks.KindSucceeded: fsm.NewsSucceeded,
+		webhooks.KindSoftFailed: fsm.NewsSoftFailed, webhooks.KindFailed: fsm.NewsFailed,
+		webhooks.KindIgnored: fsm.NewsProcessing, // of a status that is not known here
+	}
+	asked := map[string]fsm.News{
+		"PARTIAL_REVERSED": fsm.NewsAuthorized, "REFUNDING": fsm.NewsSucceeded, "PARTIAL_REFUNDED": fsm.NewsSucceeded, "REFUNDED": fsm.NewsSucceeded,
+	}
+	for _, status := range []string{
+		"NEW", "FORM_SHOWED", "AUTHORIZING", "3DS_CHECKING", "3DS_CHECKED", "AUTHORIZED", "CONFIRMING", "CONFIRMED", "AUTH_FAIL", "REJECTED",
+		"REVERSED", "CANCELED", "DEADLINE_EXPIRED", "ATTEMPTS_EXPIRED", "PARTIAL_REVERSED", "REFUNDING", "REFUNDED", "PARTIAL_REFUNDED",
+		"PREAUTHORIZING", "PAY_CHECKING", "CONFIRM_CHECKING", "REVERSING", "COMPLETED", "MARINATING",
+	} {
+		for _, code := range []string{"0", "101", "1005", "1034", "1041", "1043", "1051", "1059"} {
+			body, err := json.Marshal(map[string]any{
+				"TerminalKey": terminal, "OrderId": "a", "PaymentId": json.Number("12345678901234567890"), "Status": status,
+				"Success": code == "0", "ErrorCode": code, "Amount": 1999,
+			})
+			require.NoError(t, err)
+			d := webhooks.Delivery{Body: body}
+			require.NoError(t, v.Sign(&d))
+			events, err := v.Verify(t.Context(), d)
+			require.NoError(t, err)
+			e := events[0]
+			o, err := says(t, string(body)).Lookup(t.Context(), "12345678901234567890")
+			require.NoError(t, err)
+			want, known := news[e.Kind]
+			if e.NeedsFetch {
+				want = asked[status]
+				if code != "0" && !known && want == "" { // "AUTHORIZED" or "CONFIRMED" without success
+					continue
+				}
+			}
+			require.Equal(t, want, o.News, "%s %s", status, code)
+			require.Equal(t, "12345678901234567890", o.ProviderPaymentID)
+			if e.Kind == webhooks.KindFailed || e.Kind == webhooks.KindSoftFailed {
+				require.Equal(t, payment.NewFailure(e.FailureCode, e.ProviderCode), o.Failure, "%s %s", status, code)
+			} else {
+				require.Nil(t, o.Failure)
+			}
+			if o.Money != nil && e.Money != nil {
+				require.Equal(t, webhooks.Money{Minor: o.Money.Minor, Currency: string(o.Money.Currency)}, *e.Money)
+			}
+		}
+	}
+}
+
+// A notification names the attempt by what Init was told, and the payment by what
+// Lookup can answer.
+func TestAWebhookNamesWhatWasCharged(t *testing.T) {
+	t.Parallel()
+	v, err := webhooks.NewTBank(webhooks.Config{Secrets: []string{password}})
+	require.NoError(t, err)
+	c, got := serve(t, newFake(t))
+	ch := charge(good)
+	made := charged(t, c, ch)
+	d := webhooks.Delivery{Body: []byte(`{"TerminalKey":"` + terminal + `","OrderId":"` + scalars([]byte((<-got).body))["OrderId"] +
+		`","PaymentId":` + made.ProviderPaymentID + `,"Status":"PARTIAL_REFUNDED","Success":true,"ErrorCode":"0","Amount":1}`)}
+	require.NoError(t, v.Sign(&d))
+	events, err := v.Verify(t.Context(), d)
+	require.NoError(t, err)
+	require.True(t, events[0].NeedsFetch)
+	require.Equal(t, []string{ch.Attempt.String(), made.ProviderPaymentID}, events[0].References)
+	now, err := c.Lookup(t.Context(), events[0].ProviderPaymentID)
+	require.NoError(t, err)
+	require.Equal(t, made, now)
+}
+
+// Our reference is unique and the bank's OrderId is not: the payment that went
+// furthest is the one that counts.
+func TestFindTakesThePaymentThatWentFurthest(t *testing.T) {
+	t.Parallel()
+	f := serving(nil)
+	c, _ := serve(t, f)
+	ch := charge(good)
+	made := charged(t, c, ch)
+	for id, status := range map[string]string{"1": "CANCELED", "2": "FORM_SHOWED", "9": "AUTH_FAIL"} {
+		f.payments[id] = &paid{id: id, order: ch.Attempt.String(), status: status, amount: 1}
+	}
+	found, err := c.Find(t.Context(), ch.Attempt)
+	require.NoError(t, err)
+	require.Equal(t, made, found)
+}
+
+// The answer to Init was lost: nobody can go to the page, so the payment is
+// cancelled rather than waited for.
+func TestFindGivesUpWhatNobodyCanPay(t *testing.T) {
+	t.Parallel()
+	c, _ := serve(t, newFake(t))
+	ch := charge("redirect")
+	begun := charged(t, c, ch)
+	found, err := c.Find(t.Context(), ch.Attempt)
+	require.NoError(t, err)
+	require.Equal(t, payment.Outcome{
+		News: fsm.NewsSoftFailed, ProviderPaymentID: begun.ProviderPaymentID, Failure: payment.NewFailure("not_started", ""),
+	}, found)
+	require.Equal(t, fsm.NewsFailed, cancel(t, c, found.ProviderPaymentID).News)
+}
+
+func TestAnOrderWithoutPaymentsIsNoPayment(t *testing.T) {
+	t.Parallel()
+	_, err := says(t, `{"Success":true,"ErrorCode":"0","OrderId":"x","Payments":[]}`).Find(t.Context(), payment.AttemptID(uuid.New()))
+	require.ErrorIs(t, err, payment.ErrNoSuchPayment)
+	for _, body := range []string{`{"Success":true,"ErrorCode":"0"}`, `{"Success":false,"ErrorCode":"9999"}`} {
+		_, err := says(t, body).Find(t.Context(), payment.AttemptID(uuid.New()))
+		require.Error(t, err)
+		require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+	}
+}

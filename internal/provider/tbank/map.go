@@ -1,0 +1,76 @@
+package tbank
+
+import (
+	"cmp"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// outcome reads a payment by its status
+// (https://www.tbank.ru/kassa/dev/payments/#tag/Scenarii-oplaty-po-karte/Statusnaya-model-platezha).
+func (c *Client) outcome(a answer) (payment.Outcome, error) {
+	if a.PaymentID == "" || a.Status == "" {
+		return payment.Outcome{}, errNameless
+	}
+	o := payment.Outcome{ProviderPaymentID: string(a.PaymentID), News: news(a.Status)}
+	switch a.Status {
+	case "AUTHORIZED", "PARTIAL_REVERSED", "CONFIRMED":
+		o.Money = c.money(a.Amount)
+	}
+	if o.News == fsm.NewsFailed || o.News == fsm.NewsSoftFailed {
+		o.Failure = failure(a.Status, string(a.ErrorCode))
+	}
+	return o, nil
+}
+
+// money is an amount of the bank's, in kopecks or what the terminal's currency has
+// in their place.
+func (c *Client) money(minor *int64) *payment.Money {
+	if minor == nil {
+		return nil
+	}
+	return &payment.Money{Minor: *minor, Currency: c.currency}
+}
+
+// news reads a status as package webhooks does. Money that is paid back was taken;
+// how much of it is left the amount does not say. A status that this version does
+// not know is under way.
+func news(status string) fsm.News {
+	switch status {
+	case "3DS_CHECKING":
+		return fsm.NewsActionRequired
+	case "AUTHORIZED", "PARTIAL_REVERSED":
+		return fsm.NewsAuthorized
+	case "CONFIRMED", "REFUNDING", "ASYNC_REFUNDING", "PARTIAL_REFUNDED", "REFUNDED":
+		return fsm.NewsSucceeded
+	case "AUTH_FAIL":
+		return fsm.NewsSoftFailed
+	case "REJECTED", "REVERSED", "CANCELED", "DEADLINE_EXPIRED", "ATTEMPTS_EXPIRED":
+		return fsm.NewsFailed
+	}
+	return fsm.NewsProcessing
+}
+
+// codes are those of package webhooks, which reads the same ErrorCode.
+var codes = map[string]string{ //nolint:gochecknoglobals // a table
+	"101":  "authentication_failed",
+	"1034": "fraud_suspected",
+	"1041": "fraud_suspected",
+	"1043": "fraud_suspected",
+	"1051": "insufficient_funds",
+	"1059": "fraud_suspected",
+}
+
+func failure(status, code string) *payment.Failure {
+	if code == "0" {
+		code = ""
+	}
+	switch status {
+	case "REVERSED", "CANCELED":
+		return payment.NewFailure("canceled", code)
+	case "DEADLINE_EXPIRED", "ATTEMPTS_EXPIRED":
+		return payment.NewFailure("expired", code)
+	}
+	return payment.NewFailure(cmp.Or(codes[code], "card_declined"), code)
+}

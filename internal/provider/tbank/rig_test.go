@@ -1,0 +1,104 @@
+package tbank_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/providertest"
+	"github.com/paylatch/paylatch/internal/provider/tbank"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func client(t *testing.T, base, currency string, c *http.Client) *tbank.Client {
+	t.Helper()
+	made, err := tbank.New(base, terminal, password, currency, c)
+	require.NoError(t, err)
+	return made
+}
+
+func suite() providertest.Suite {
+	return providertest.Suite{
+		New: func(t *testing.T, base string, c *http.Client) payment.Provider {
+			t.Helper()
+			return client(t, base, "EUR", c)
+		},
+		Fake:       newFake,
+		Tokens:     providertest.Tokens{Success: good, Decline: declined, Redirect: "redirect", None: unknown},
+		Declined:   fsm.NewsFailed,
+		NoCurrency: true,
+		NoPayment:  "9999999",
+	}
+}
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	providertest.Run(t, suite())
+}
+
+// The same with the bank's own description between the two: requests fit it, and
+// so do the fake's answers.
+func TestRequestsFitTBanksDescription(t *testing.T) {
+	t.Parallel()
+	if _, ok := providertest.Described(t, "tbank-eacq-v2.json", "", newFake(t)); !ok {
+		t.Skip("no API description to check with: set PAYLATCH_SPECS")
+	}
+	s := suite()
+	s.Fake = func(t *testing.T) http.Handler {
+		t.Helper()
+		fake, _ := providertest.Described(t, "tbank-eacq-v2.json", "", newFake(t))
+		return fake
+	}
+	providertest.Run(t, s)
+}
+
+// serve returns a client of this server, and each request that it got.
+func serve(t *testing.T, h http.Handler) (*tbank.Client, <-chan seen) {
+	t.Helper()
+	got := make(chan seen, 100)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		raw, _ := io.ReadAll(r.Body)
+		got <- seen{r.Method + " " + r.RequestURI, string(raw)}
+		r.Body = io.NopCloser(bytes.NewReader(raw))
+		h.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return client(t, s.URL+"/", "", s.Client()), got
+}
+
+type seen struct{ line, body string }
+
+// says answers everything in one way.
+func says(t *testing.T, body string) *tbank.Client {
+	t.Helper()
+	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) }))
+	return c
+}
+
+func charge(token string) payment.Charge {
+	return payment.Charge{
+		Attempt: payment.AttemptID(uuid.Must(uuid.NewV7())), Order: "A-1", Money: rub(1999), Capture: payment.CaptureAutomatic,
+		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: uuid.NewString() + "-pay", Licence: licence(),
+	}
+}
+
+func rub(minor int64) payment.Money { return payment.Money{Minor: minor, Currency: "RUB"} }
+
+func licence() payment.Licence { return payment.NewLicence(time.Now(), time.Minute, time.Now) }
+
+func charged(t *testing.T, c *tbank.Client, ch payment.Charge) payment.Outcome {
+	t.Helper()
+	o, err := c.Charge(t.Context(), ch)
+	require.NoError(t, err)
+	return o
+}

@@ -1,0 +1,200 @@
+package yookassa_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/yookassa"
+)
+
+func TestAChargeIsOnePayment(t *testing.T) {
+	t.Parallel()
+	c, got := serve(t, newFake(t))
+	ch := charge("+u7PDjMTkf08NtD66P6+eYWa2yjU3gsSIhOOO+OWsOg=")
+	o := charged(t, c, ch)
+	require.Equal(t, fsm.NewsSucceeded, o.News)
+	require.Equal(t, rub(1999), *o.Money)
+
+	sent := <-got
+	require.Equal(t, "POST /v3/payments", sent.line)
+	require.Equal(t, ch.IdempotencyKey, sent.header.Get("Idempotence-Key"))
+	require.Equal(t, "application/json", sent.header.Get("Content-Type"))
+	require.Equal(t, "Basic MTAwNTAwOnRlc3RfZmFrZQ==", sent.header.Get("Authorization"))
+	require.JSONEq(t, `{
+		"amount": {"value": "19.99", "currency": "RUB"}, "capture": true, "payment_token": "`+ch.Token+`",
+		"confirmation": {"type": "redirect", "return_url": "https://shop.example/back"},
+		"metadata": {"payment_attempt_id": "`+ch.Attempt.String()+`", "order_id": "A-1"}
+	}`, sent.body)
+}
+
+func TestWhatDiffersByTheCharge(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		token  string
+		change func(*payment.Charge)
+		want   string
+		news   fsm.News
+	}{
+		"manual":                  {"one-time", func(c *payment.Charge) { c.Capture = payment.CaptureManual }, `{"capture":false}`, fsm.NewsAuthorized},
+		"nowhere to return to":    {"one-time", func(c *payment.Charge) { c.ReturnURL = "" }, `{"confirmation":null}`, fsm.NewsSucceeded},
+		"saved method":            {savedMethod, nil, `{"payment_method_id":"` + savedMethod + `","payment_token":null,"confirmation":null}`, fsm.NewsSucceeded},
+		"a method, on their page": {"sbp", nil, `{"payment_method_data":{"type":"sbp"},"payment_token":null}`, fsm.NewsActionRequired},
+		"any, on their page":      {"redirect", nil, `{"payment_method_data":null,"payment_token":null,"payment_method_id":null}`, fsm.NewsActionRequired},
+		"another currency":        {"one-time", func(c *payment.Charge) { c.Money = payment.Money{Minor: 5, Currency: "KZT"} }, `{"amount":{"value":"0.05","currency":"KZT"}}`, fsm.NewsSucceeded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			client, got := serve(t, newFake(t))
+			ch := charge(c.token)
+			if c.change != nil {
+				c.change(&ch)
+			}
+			require.Equal(t, c.news, charged(t, client, ch).News)
+			var sent, want map[string]any
+			require.NoError(t, json.Unmarshal([]byte((<-got).body), &sent))
+			require.NoError(t, json.Unmarshal([]byte(c.want), &want))
+			for member := range want {
+				require.Equal(t, want[member], sent[member], member)
+			}
+		})
+	}
+}
+
+// Without an address to come back to there is no page to send the customer to.
+func TestAPageWithoutAReturnAddressIsRefused(t *testing.T) {
+	t.Parallel()
+	c, _ := serve(t, newFake(t))
+	ch := charge("redirect")
+	ch.ReturnURL = ""
+	require.Equal(t, payment.Outcome{
+		News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "invalid_request"),
+	}, charged(t, c, ch))
+}
+
+func TestAnAmountOfNoCurrencyIsNotSent(t *testing.T) {
+	t.Parallel()
+	c, got := serve(t, newFake(t))
+	odd := payment.Money{Minor: 1, Currency: "XYZ"}
+	ch := charge("one-time")
+	ch.Money = odd
+	_, err := c.Charge(t.Context(), ch)
+	require.ErrorIs(t, err, payment.ErrNotSent)
+	_, err = c.Capture(t.Context(), payment.Capture{ProviderPaymentID: "1", Money: odd, Licence: licence()})
+	require.ErrorIs(t, err, payment.ErrNotSent)
+	_, err = c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "1", Money: odd, Licence: licence()})
+	require.ErrorIs(t, err, payment.ErrNotSent)
+	require.Empty(t, got)
+}
+
+// A decline is final at YooKassa: a new try is a new payment.
+func TestADeclineIsFinalAndSaysWhy(t *testing.T) {
+	t.Parallel()
+	c, _ := serve(t, newFake(t))
+	o := charged(t, c, charge("poor"))
+	require.Equal(t, fsm.NewsFailed, o.News)
+	require.False(t, o.Refused)
+	require.NotEmpty(t, o.ProviderPaymentID)
+	require.Equal(t, payment.NewFailure("insufficient_funds", "insufficient_funds"), o.Failure)
+}
+
+func TestARefusalIsDefinitive(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		status int
+		code   string
+	}{
+		"invalid": {400, "invalid_request"}, "bad key": {401, "invalid_credentials"}, "not allowed": {403, "forbidden"}, "no such": {404, "not_found"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := charged(t, says(t, c.status, `{"type":"error","id":"x","code":"`+c.code+`","description":"No.","parameter":"payment_token"}`), charge("x"))
+			require.Equal(t, payment.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", c.code)}, o)
+		})
+	}
+}
+
+// Such an answer speaks of another call, or of the moment.
+func TestErrorsThatLeaveTheOutcomeOpen(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		status int
+		body   string
+	}{
+		"key of another call": {400, `{"type":"error","code":"invalid_request","description":"Idempotence key duplicated","parameter":"Idempotence-Key"}`},
+		"rate limit":          {429, `{"type":"error","code":"too_many_requests"}`},
+		"their trouble":       {500, `{"type":"error","code":"internal_server_error"}`},
+		"still at it":         {202, `{"type":"processing","description":"Request accepted, but not processed yet.","retry_after":1800}`},
+		"created":             {201, `{"id":"1","status":"succeeded","amount":{"value":"19.99","currency":"RUB"}}`},
+		"wrong method":        {405, ``},
+		"wrong content":       {415, ``},
+		"not their own form":  {400, `{"code":"invalid_request"}`},
+		"an amount of none":   {200, `{"id":"1","status":"succeeded","amount":{"value":"19.999","currency":"RUB"}}`},
+		"no amount":           {200, `{"id":"1","status":"waiting_for_capture"}`},
+		"no status":           {200, `{"id":"1","amount":{"value":"19.99","currency":"RUB"}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			client := says(t, c.status, c.body)
+			_, err := client.Charge(t.Context(), charge("x"))
+			require.Error(t, err)
+			require.NotErrorIs(t, err, payment.ErrNotSent)
+			_, err = client.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "1", Money: rub(1), Licence: licence()})
+			require.Error(t, err)
+			require.NotErrorIs(t, err, payment.ErrNotSent)
+		})
+	}
+}
+
+// Of an earlier call that may have gone through, a key that is turned away now
+// says nothing.
+func TestAKeyThatIsTurnedAwayFailsNoRefundAndNoPayment(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden} {
+		c := says(t, status, `{"type":"error","id":"e-1","code":"invalid_credentials","description":"Jane Doe"}`)
+		_, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "1", Money: rub(1), Licence: licence()})
+		require.ErrorIs(t, err, payment.ErrNotSent)
+		require.ErrorContains(t, err, "invalid_credentials")
+		require.ErrorContains(t, err, "e-1", "support asks for the error's id")
+		require.NotContains(t, err.Error(), "Jane")
+		_, err = c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: "1", Licence: licence()})
+		require.Error(t, err)
+		_, err = c.Lookup(t.Context(), "1")
+		require.Error(t, err)
+		require.NotErrorIs(t, err, payment.ErrNotSent)
+		require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+	}
+}
+
+// What the customer has not confirmed can't be cancelled, and is not failed by it.
+func TestCancellingAnUnconfirmedPaymentIsRefused(t *testing.T) {
+	t.Parallel()
+	c, _ := serve(t, newFake(t))
+	waits := charged(t, c, charge("redirect"))
+	o, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: waits.ProviderPaymentID, IdempotencyKey: uuid.NewString(), Licence: licence()})
+	require.NoError(t, err)
+	waits.Refused = true
+	require.Equal(t, waits, o)
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func TestWithoutABaseAddressYooKassaIsCalled(t *testing.T) {
+	t.Parallel()
+	var called string
+	c := yookassa.New("", shop, secret, &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		called = r.URL.String()
+		return nil, errors.New("no network")
+	})})
+	_, err := c.Lookup(t.Context(), "1")
+	require.ErrorContains(t, err, "no network")
+	require.Equal(t, "https://api.yookassa.ru/v3/payments/1", called)
+}

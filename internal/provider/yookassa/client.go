@@ -1,0 +1,162 @@
+// Package yookassa speaks with YooKassa (https://yookassa.ru/developers/api): a
+// payment is a payment object, which waits for its customer or is paid at once.
+//
+// Receipts of the Russian law 54-FZ are not sent: a shop that lets YooKassa send
+// them can't be charged by this package.
+package yookassa
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// Client is one shop at YooKassa. It implements payment.Provider.
+type Client struct {
+	base, shop, key string
+	http            *http.Client
+}
+
+// address is the API's; its version is in the path
+// (https://yookassa.ru/developers/using-api/interaction-format).
+const address = "https://api.yookassa.ru"
+
+// New returns the client of the shop with this id and secret key; base replaces
+// YooKassa's own address.
+func New(base, shop, key string, client *http.Client) *Client {
+	return &Client{base: strings.TrimRight(cmp.Or(base, address), "/"), shop: shop, key: key, http: client}
+}
+
+// keyLife is YooKassa's less an hour: a key counts "for 24 hours after the first
+// request, after that a repeated one is processed as a new one"
+// (https://yookassa.ru/developers/using-api/interaction-format#idempotence).
+const keyLife = 23 * time.Hour
+
+// Capabilities implements payment.Provider: https://yookassa.ru/developers/api,
+// "Payments" (capture once, all or a part; cancel only what is held) and "Refunds"
+// (any number of parts). A payment is found by its metadata in the list of those
+// made about the same time; that the list never trails is not documented.
+func (c *Client) Capabilities() payment.Capabilities {
+	return payment.Capabilities{
+		KeyLife: keyLife, Find: true, FindConsistent: false,
+		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
+	}
+}
+
+// post sends a command. The licence is spent when its first byte goes out.
+func (c *Client) post(ctx context.Context, path, key string, l payment.Licence, body, out any) (*refusal, error) {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", payment.ErrNotSent, err)
+	}
+	r := c.request(http.MethodPost, path)
+	r.Body, r.Licence = raw, &l
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Idempotence-Key", key)
+	return c.do(ctx, r, out)
+}
+
+func (c *Client) get(ctx context.Context, path string, query url.Values, out any) error {
+	if len(query) > 0 {
+		path += "?" + query.Encode()
+	}
+	refused, err := c.do(ctx, c.request(http.MethodGet, path), out)
+	switch {
+	case refused == nil:
+		return err
+	case refused.missing():
+		return payment.ErrNoSuchPayment
+	}
+	return refused.said()
+}
+
+func (c *Client) request(method, path string) call.Request {
+	as := http.Request{Header: http.Header{}}
+	as.SetBasicAuth(c.shop, c.key)
+	return call.Request{Method: method, URL: c.base + "/v3" + path, Header: as.Header}
+}
+
+// do returns YooKassa's refusal if that is definitive. A success is 200 and
+// nothing else (https://yookassa.ru/developers/using-api/response-handling/http-codes).
+func (c *Client) do(ctx context.Context, r call.Request, out any) (*refusal, error) {
+	a, err := call.Do(ctx, c.http, r)
+	switch {
+	case err != nil:
+		return nil, err
+	case a.Status >= http.StatusBadRequest:
+		return readRefusal(a)
+	case a.Status != http.StatusOK:
+		return nil, fmt.Errorf("not an answer of YooKassa's: %d", a.Status)
+	}
+	if err := json.Unmarshal(a.Body, out); err != nil {
+		return nil, fmt.Errorf("read YooKassa's answer: %w", err)
+	}
+	return nil, nil
+}
+
+// refusal is YooKassa's error object
+// (https://yookassa.ru/developers/using-api/response-handling/response-format).
+// Its description is left out: it may quote what it complains of.
+type refusal struct {
+	status    int
+	Type      string `json:"type"`
+	ID        string `json:"id"`
+	Code      string `json:"code"`
+	Parameter string `json:"parameter"`
+}
+
+// said is a refusal as an error. YooKassa's support asks for its id.
+func (r *refusal) said() error {
+	return fmt.Errorf("yookassa says %d %s %s, error %s", r.status, r.Code, r.Parameter, r.ID)
+}
+
+// readRefusal returns what is definitive as a refusal, and the rest as an error.
+// Who answers in another form than YooKassa has refused nothing in its name.
+func readRefusal(a call.Answer) (*refusal, error) {
+	var r refusal
+	if err := json.Unmarshal(a.Body, &r); err != nil || r.Type != "error" || r.Code == "" {
+		return nil, fmt.Errorf("somebody answers %d for YooKassa", a.Status)
+	}
+	r.status = a.Status
+	if !r.definitive() {
+		return nil, r.said()
+	}
+	return &r, nil
+}
+
+// definitive reports whether an error is about the request as such. One about the
+// idempotency key speaks of another request that bore it ("Idempotence key
+// duplicated"), 429 and 500 of the moment.
+func (r *refusal) definitive() bool {
+	switch r.status {
+	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound:
+		return r.Parameter != "Idempotence-Key"
+	}
+	return false
+}
+
+// missing reports whether YooKassa says that it has no such object.
+func (r *refusal) missing() bool { return r.status == http.StatusNotFound && r.Code == "not_found" }
+
+// turnedAway reports whether YooKassa does not take the shop's key, or not for
+// this. An earlier call, when it did, may have gone through.
+func (r *refusal) turnedAway() bool {
+	return r.status == http.StatusUnauthorized || r.status == http.StatusForbidden
+}
+
+var errNameless = errors.New("the answer names no object")
+
+// list is one page. Items is nil in what is no list.
+type list[T any] struct {
+	Items      []T    `json:"items"`
+	NextCursor string `json:"next_cursor"`
+}

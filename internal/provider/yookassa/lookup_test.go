@@ -1,0 +1,214 @@
+package yookassa_test
+
+import (
+	"io"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+func TestHowAPaymentStands(t *testing.T) {
+	t.Parallel()
+	money := rub(1999)
+	for members, want := range map[string]payment.Outcome{
+		`"status":"pending","confirmation":{"type":"redirect","confirmation_url":"https://b/x"}`: {News: fsm.NewsActionRequired, NextActionURL: "https://b/x"},
+		`"status":"pending","confirmation":{"type":"qr","confirmation_data":"x"}`:                {News: fsm.NewsProcessing},
+		`"status":"pending"`:                                {News: fsm.NewsProcessing},
+		`"status":"marinating"`:                             {News: fsm.NewsProcessing},
+		`"status":"waiting_for_capture"`:                    {News: fsm.NewsAuthorized, Money: &money},
+		`"status":"succeeded","metadata":{"order_id":null}`: {News: fsm.NewsSucceeded, Money: &money},
+		`"status":"succeeded","refunded_amount":{"value":"19.99","currency":"RUB"}`: {News: fsm.NewsSucceeded, Money: &money},
+		`"status":"canceled"`: {News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "")},
+		`"status":"canceled","cancellation_details":{"party":"yoo_money","reason":"expired_on_confirmation"}`: {
+			News: fsm.NewsFailed, Failure: payment.NewFailure("expired", "expired_on_confirmation"),
+		},
+	} {
+		c := says(t, http.StatusOK, `{"id":"1","amount":{"value":"19.99","currency":"RUB"},`+members+`}`)
+		got, err := c.Lookup(t.Context(), "1")
+		require.NoError(t, err, members)
+		want.ProviderPaymentID = "1"
+		require.Equal(t, want, got, members)
+	}
+}
+
+// What the adapter reads in a status, and in a reason, is what the webhook of the
+// same object says.
+func TestLookupsAndWebhooksAgree(t *testing.T) {
+	t.Parallel()
+	v, err := webhooks.NewYooKassa(webhooks.Config{AllowedIPs: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
+	require.NoError(t, err)
+	news := map[webhooks.Kind]fsm.News{
+		webhooks.KindAuthorized: fsm.NewsAuthorized, webhooks.KindSucceeded: fsm.NewsSucceeded, webhooks.KindFailed: fsm.NewsFailed,
+	}
+	// The reasons of YooKassa's description, and one that it has not.
+	reasons := []string{
+		"", "3d_secure_failed", "call_issuer", "card_expired", "payment_method_limit_exceeded", "payment_method_restricted", "country_forbidden",
+		"general_decline", "fraud_suspected", "identification_required", "insufficient_funds", "invalid_card_number", "invalid_csc",
+		"issuer_unavailable", "canceled_by_merchant", "permission_revoked", "internal_timeout", "expired_on_confirmation", "expired_on_capture",
+		"unsupported_mobile_operator", "deal_expired", "loan_declined", "bad_luck",
+	}
+	for _, status := range []string{"waiting_for_capture", "succeeded", "canceled"} {
+		for _, reason := range reasons {
+			object := `{"id":"1","status":"` + status + `","amount":{"value":"19.99","currency":"RUB"},
+				"metadata":{"payment_attempt_id":"a"},"cancellation_details":{"reason":"` + reason + `"}}`
+			events, err := v.Verify(t.Context(), webhooks.Delivery{
+				Method: http.MethodPost, RemoteAddr: netip.MustParseAddr("127.0.0.1"), ReceivedAt: time.Unix(1, 0),
+				Body: []byte(`{"type":"notification","event":"payment.` + status + `","object":` + object + `}`),
+			})
+			require.NoError(t, err)
+			o, err := says(t, http.StatusOK, object).Lookup(t.Context(), "1")
+			require.NoError(t, err)
+			require.Equal(t, news[events[0].Kind], o.News)
+			require.Equal(t, events[0].ProviderPaymentID, o.ProviderPaymentID)
+			if o.Failure != nil {
+				require.Equal(t, payment.NewFailure(events[0].FailureCode, events[0].ProviderCode), o.Failure)
+			} else {
+				require.Equal(t, webhooks.Money{Minor: o.Money.Minor, Currency: string(o.Money.Currency)}, *events[0].Money)
+			}
+		}
+	}
+}
+
+// A notification about a payment, or a refund of it, names what Lookup can answer
+// and the reference that the charge sent.
+func TestAWebhookNamesWhatWasCharged(t *testing.T) {
+	t.Parallel()
+	v, err := webhooks.NewYooKassa(webhooks.Config{AllowedIPs: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
+	require.NoError(t, err)
+	c, _ := serve(t, newFake(t))
+	ch := charge("one-time")
+	made := charged(t, c, ch)
+	for event, object := range map[string]string{
+		"payment.succeeded": `{"id":"` + made.ProviderPaymentID + `","status":"succeeded","metadata":{"payment_attempt_id":"` + ch.Attempt.String() + `"}}`,
+		"refund.succeeded":  `{"id":"r","payment_id":"` + made.ProviderPaymentID + `","status":"succeeded"}`,
+	} {
+		events, err := v.Verify(t.Context(), webhooks.Delivery{
+			RemoteAddr: netip.MustParseAddr("127.0.0.1"), Body: []byte(`{"event":"` + event + `","object":` + object + `}`),
+		})
+		require.NoError(t, err)
+		require.True(t, events[0].NeedsFetch)
+		now, err := c.Lookup(t.Context(), events[0].ProviderPaymentID)
+		require.NoError(t, err)
+		require.Equal(t, made, now)
+		require.Contains(t, events[0].References, made.ProviderPaymentID)
+		if event == "payment.succeeded" {
+			require.Equal(t, ch.Attempt.String(), events[0].References[0])
+		}
+	}
+}
+
+// An address that YooKassa does not have is a mistake of ours, not a payment that
+// does not exist.
+func TestAnUnknownAddressIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	c := says(t, http.StatusNotFound, `{"type":"error","code":"no_such_page"}`)
+	_, err := c.Lookup(t.Context(), "1")
+	require.Error(t, err)
+	require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+}
+
+// The list is asked for the minutes in which the payment can have been made, page
+// by page.
+func TestFindGoesThroughThePaymentsOfThatTime(t *testing.T) {
+	t.Parallel()
+	c, got := serve(t, newFake(t))
+	ch := charge("one-time")
+	made := charged(t, c, ch)
+	for range 3 {
+		charged(t, c, charge("one-time"))
+	}
+	found, err := c.Find(t.Context(), ch.Attempt)
+	require.NoError(t, err)
+	require.Equal(t, made, found)
+	for range 4 {
+		<-got
+	}
+	first, second := <-got, <-got
+	require.Equal(t, "GET /v3/payments", first.line[:16])
+	asked, err := url.Parse(first.line[4:])
+	require.NoError(t, err)
+	require.Equal(t, "100", asked.Query().Get("limit"))
+	from, err := time.Parse(time.RFC3339, asked.Query().Get("created_at.gte"))
+	require.NoError(t, err)
+	to, err := time.Parse(time.RFC3339, asked.Query().Get("created_at.lte"))
+	require.NoError(t, err)
+	born := time.Unix(uuid.UUID(ch.Attempt).Time().UnixTime())
+	require.WithinDuration(t, born.Add(-2*time.Minute), from, time.Second)
+	require.WithinDuration(t, born.Add(17*time.Minute), to, time.Second)
+	next, err := url.Parse(second.line[4:])
+	require.NoError(t, err)
+	require.Equal(t, "2", next.Query().Get("cursor"))
+	require.Equal(t, asked.Query().Get("created_at.gte"), next.Query().Get("created_at.gte"))
+}
+
+// A payment of another attempt is no hit, even the only one.
+func TestFindBelievesOnlyItsOwnReference(t *testing.T) {
+	t.Parallel()
+	c := says(t, http.StatusOK, `{"type":"list","items":[{"id":"1","status":"succeeded","amount":{"value":"1.00","currency":"RUB"},
+		"metadata":{"payment_attempt_id":"another"}}]}`)
+	_, err := c.Find(t.Context(), payment.AttemptID(uuid.Must(uuid.NewV7())))
+	require.ErrorIs(t, err, payment.ErrNoSuchPayment)
+}
+
+// A page that fails in the middle of the search leaves open what the rest holds.
+func TestASearchThatBreaksOffIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	pages := 0
+	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if pages++; pages > 1 {
+			w.WriteHeader(http.StatusTooManyRequests)
+		}
+		_, _ = io.WriteString(w, `{"type":"list","items":[],"next_cursor":"x"}`)
+	}))
+	_, err := c.LookupRefund(t.Context(), payment.RefundRef{ProviderPaymentID: "1"})
+	require.Error(t, err)
+	require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+	require.Equal(t, 2, pages)
+}
+
+func TestHowARefundStands(t *testing.T) {
+	t.Parallel()
+	for members, want := range map[string]payment.RefundOutcome{
+		`"status":"pending"`:    {News: fsm.NewsProcessing},
+		`"status":"marinating"`: {News: fsm.NewsProcessing},
+		`"status":"succeeded"`:  {News: fsm.NewsSucceeded},
+		`"status":"canceled"`:   {News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "")},
+		`"status":"canceled","cancellation_details":{"party":"refund_network","reason":"rejected_by_payee"}`: {
+			News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "rejected_by_payee"),
+		},
+	} {
+		c := says(t, http.StatusOK, `{"id":"r1","payment_id":"1","amount":{"value":"5.00","currency":"RUB"},`+members+`}`)
+		got, err := c.LookupRefund(t.Context(), payment.RefundRef{ProviderRefundID: "r1"})
+		require.NoError(t, err, members)
+		money := rub(500)
+		want.ProviderRefundID, want.Money = "r1", &money
+		require.Equal(t, want, got, members)
+	}
+}
+
+// The customer may read what YooKassa takes as a reason; ours stays with us.
+func TestARefundCarriesOurIDsAndNotOurReason(t *testing.T) {
+	t.Parallel()
+	c, got := serve(t, newFake(t))
+	paid := charged(t, c, charge("one-time"))
+	<-got
+	r := payment.RefundCall{
+		Refund: payment.RefundID(uuid.New()), Attempt: payment.AttemptID(uuid.New()), ProviderPaymentID: paid.ProviderPaymentID,
+		Money: rub(700), Reason: "He shouted.", IdempotencyKey: "k-refund", Licence: licence(),
+	}
+	_, err := c.Refund(t.Context(), r)
+	require.NoError(t, err)
+	sent := <-got
+	require.Equal(t, "POST /v3/refunds", sent.line)
+	require.JSONEq(t, `{"payment_id":"`+paid.ProviderPaymentID+`","amount":{"value":"7.00","currency":"RUB"},
+		"metadata":{"refund_id":"`+r.Refund.String()+`","payment_attempt_id":"`+r.Attempt.String()+`"}}`, sent.body)
+}

@@ -1,0 +1,104 @@
+package yookassa
+
+import (
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+type amount struct {
+	Value    string `json:"value"`
+	Currency string `json:"currency"`
+}
+
+func (a amount) money() (*payment.Money, error) { return call.ReadDecimal(a.Value, a.Currency) }
+
+// object is YooKassa's view of a payment (https://yookassa.ru/developers/api#payment_object).
+// Its amount is what was held or, later, what was taken of it.
+type object struct {
+	ID           string            `json:"id"`
+	Status       string            `json:"status"`
+	Amount       amount            `json:"amount"`
+	Metadata     map[string]string `json:"metadata"`
+	Confirmation struct {
+		URL string `json:"confirmation_url"`
+	} `json:"confirmation"`
+	CancellationDetails cancellation `json:"cancellation_details"`
+}
+
+type cancellation struct {
+	Reason string `json:"reason"`
+}
+
+// outcome reads a payment by its status
+// (https://yookassa.ru/developers/payment-acceptance/getting-started/payment-process#lifecycle).
+// One that this version does not know is under way.
+func outcome(p object) (payment.Outcome, error) {
+	if p.ID == "" || p.Status == "" {
+		return payment.Outcome{}, errNameless
+	}
+	o := payment.Outcome{ProviderPaymentID: p.ID, News: fsm.NewsProcessing}
+	var err error
+	switch p.Status {
+	case "pending":
+		if p.Confirmation.URL != "" {
+			o.News, o.NextActionURL = fsm.NewsActionRequired, p.Confirmation.URL
+		}
+	case "waiting_for_capture":
+		o.News = fsm.NewsAuthorized
+		o.Money, err = p.Amount.money()
+	case "succeeded":
+		o.News = fsm.NewsSucceeded
+		o.Money, err = p.Amount.money()
+	case "canceled":
+		reason := p.CancellationDetails.Reason
+		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure(reasons[reason], reason)
+	}
+	return o, err
+}
+
+// reasons are those of package webhooks, which reads the same words; any other is
+// provider_rejected
+// (https://yookassa.ru/developers/payment-acceptance/after-the-payment/declined-payments).
+var reasons = map[string]string{ //nolint:gochecknoglobals // a table
+	"3d_secure_failed":              "authentication_failed",
+	"call_issuer":                   "card_declined",
+	"card_expired":                  "card_declined",
+	"general_decline":               "card_declined",
+	"invalid_card_number":           "card_declined",
+	"invalid_csc":                   "card_declined",
+	"payment_method_limit_exceeded": "insufficient_funds",
+	"insufficient_funds":            "insufficient_funds",
+	"fraud_suspected":               "fraud_suspected",
+	"canceled_by_merchant":          "canceled",
+	"permission_revoked":            "canceled",
+	"expired_on_confirmation":       "expired",
+	"expired_on_capture":            "expired",
+	"deal_expired":                  "expired",
+	"internal_timeout":              "expired",
+}
+
+// refund is YooKassa's view of one (https://yookassa.ru/developers/api#refund_object).
+type refund struct {
+	ID                  string            `json:"id"`
+	Status              string            `json:"status"`
+	Amount              amount            `json:"amount"`
+	Metadata            map[string]string `json:"metadata"`
+	CancellationDetails cancellation      `json:"cancellation_details"`
+}
+
+func refundOutcome(r refund) (payment.RefundOutcome, error) {
+	if r.ID == "" || r.Status == "" {
+		return payment.RefundOutcome{}, errNameless
+	}
+	o := payment.RefundOutcome{ProviderRefundID: r.ID, News: fsm.NewsProcessing}
+	switch r.Status {
+	case "succeeded":
+		o.News = fsm.NewsSucceeded
+	case "canceled":
+		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("provider_rejected", r.CancellationDetails.Reason)
+	}
+	var err error
+	o.Money, err = r.Amount.money()
+	return o, err
+}

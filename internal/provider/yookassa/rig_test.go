@@ -1,0 +1,105 @@
+package yookassa_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/providertest"
+	"github.com/paylatch/paylatch/internal/provider/yookassa"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func suite() providertest.Suite {
+	return providertest.Suite{
+		New: func(_ *testing.T, base string, c *http.Client) payment.Provider {
+			return yookassa.New(base, shop, secret, c)
+		},
+		Fake:            newFake,
+		Tokens:          providertest.Tokens{Success: "good+u7PDj/OWsOg=", Decline: "declined", Redirect: "redirect", None: "nobody"},
+		Declined:        fsm.NewsFailed,
+		CancelsOnlyHeld: true,
+		NoPayment:       "215d8da0-000f-50be-b000-0003308c89be",
+		NoRefund:        "216749da-000f-50be-b000-096747fad91e",
+		Key:             func(r providertest.Request) string { return r.Header.Get("Idempotence-Key") },
+	}
+}
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	providertest.Run(t, suite())
+}
+
+// The same with YooKassa's own description between the two: requests fit it, and
+// so do the fake's answers.
+func TestRequestsFitYooKassasDescription(t *testing.T) {
+	t.Parallel()
+	if _, ok := providertest.Described(t, "yookassa-v3.json", "/v3", newFake(t)); !ok {
+		t.Skip("no API description to check with: set PAYLATCH_SPECS")
+	}
+	s := suite()
+	s.Fake = func(t *testing.T) http.Handler {
+		t.Helper()
+		fake, _ := providertest.Described(t, "yookassa-v3.json", "/v3", newFake(t))
+		return fake
+	}
+	providertest.Run(t, s)
+}
+
+// serve returns a client of this server, and each request that it got.
+func serve(t *testing.T, h http.Handler) (*yookassa.Client, <-chan seen) {
+	t.Helper()
+	got := make(chan seen, 100)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		raw, _ := io.ReadAll(r.Body)
+		got <- seen{r.Method + " " + r.RequestURI, r.Header.Clone(), string(raw)}
+		r.Body = io.NopCloser(bytes.NewReader(raw))
+		h.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return yookassa.New(s.URL+"/", shop, secret, s.Client()), got
+}
+
+type seen struct {
+	line   string
+	header http.Header
+	body   string
+}
+
+// says answers everything in one way.
+func says(t *testing.T, status int, body string) *yookassa.Client {
+	t.Helper()
+	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}))
+	return c
+}
+
+func charge(token string) payment.Charge {
+	return payment.Charge{
+		Attempt: payment.AttemptID(uuid.Must(uuid.NewV7())), Order: "A-1", Money: rub(1999), Capture: payment.CaptureAutomatic,
+		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: uuid.NewString() + "-pay", Licence: licence(),
+	}
+}
+
+func rub(minor int64) payment.Money { return payment.Money{Minor: minor, Currency: "RUB"} }
+
+func licence() payment.Licence { return payment.NewLicence(time.Now(), time.Minute, time.Now) }
+
+func charged(t *testing.T, c *yookassa.Client, ch payment.Charge) payment.Outcome {
+	t.Helper()
+	o, err := c.Charge(t.Context(), ch)
+	require.NoError(t, err)
+	return o
+}
