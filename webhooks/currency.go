@@ -133,3 +133,25 @@ func (e Event) withMoney(money *Money, err error) (Event, error) {
 	e.Money = money
 	return e, nil
 }
+
+// String is the amount as people write it, in major units with all the digits of
+// its currency: "19.99 EUR", "500 JPY". Where the currency is not one of ISO 4217
+// the provider's own number is said to be one.
+func (m Money) String() string {
+	digits, known := isoDigits[m.Currency]
+	if !known {
+		return strconv.FormatInt(m.Minor, 10) + " units of " + m.Currency
+	}
+	text := strconv.FormatInt(m.Minor, 10)
+	if digits == 0 {
+		return text + " " + m.Currency
+	}
+	sign := ""
+	if m.Minor < 0 {
+		sign, text = "-", text[1:]
+	}
+	if missing := digits + 1 - len(text); missing > 0 {
+		text = strings.Repeat("0", missing) + text
+	}
+	return sign + text[:len(text)-digits] + "." + text[len(text)-digits:] + " " + m.Currency
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/payment"
 )
 
 // The exit codes, see API "Running it".
@@ -29,6 +30,9 @@ type cli struct {
 	Serve       serveCmd       `cmd:"" help:"Run the service."`
 	Migrate     migrateCmd     `cmd:"" help:"Bring the database's schema up to date, or show where it stands."`
 	Token       tokenCmd       `cmd:"" help:"Print a token."`
+	Attempt     attemptCmd     `cmd:"" help:"Look at payment attempts."`
+	Event       eventCmd       `cmd:"" help:"Look at providers' events and apply them again."`
+	Discrepancy discrepancyCmd `cmd:"" help:"Look at what a person must settle."`
 	Sandbox     sandboxCmd     `cmd:"" help:"Run the payment provider that misbehaves on request."`
 	Healthcheck healthcheckCmd `cmd:"" help:"Ask the service on this machine whether it is alive."`
 }
@@ -80,7 +84,7 @@ func (a *app) report(err error) int {
 		return exitUsage
 	}
 	_, _ = fmt.Fprintln(a.stderr, "paylatch:", err)
-	if errors.As(err, new(usageError)) {
+	if errors.As(err, new(usageError)) || errors.As(err, new(*payment.ValidationError)) {
 		return exitUsage
 	}
 	return exitFailed

@@ -19,6 +19,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/provider"
+	"github.com/paylatch/paylatch/internal/support"
 	"github.com/paylatch/paylatch/internal/worker"
 )
 
@@ -29,6 +30,7 @@ type instance struct {
 	store   *postgres.Store
 	auth    *auth.Authenticator
 	service *payment.Service
+	notes   *payment.Notes
 	workers *worker.Supervisor
 	handler http.Handler
 }
@@ -56,21 +58,26 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, log zerolo
 	if err != nil {
 		return nil, err
 	}
-	if in.service, err = newService(cfg, in.store, charged, root); err != nil {
+	in.notes = payment.NewNotes(in.store, time.Now)
+	if in.service, err = newService(cfg, in.store, charged, root, in.notes); err != nil {
 		return nil, err
 	}
-	counted := metrics.New(metrics.Options{Keys: in.store.KeysEstimate, Now: time.Now})
+	counted := metrics.New(metrics.Options{Keys: in.store.KeysEstimate, Waiting: in.waiting, NotesLost: in.notes.Lost, Now: time.Now})
 	in.workers = worker.New(log, worker.Reconcile(in.service, cfg.Reconcile.Every, log),
 		worker.ReconcileRefunds(in.service, cfg.Reconcile.Every, log), worker.RetryParked(in.service),
-		worker.PurgeKeys(in.store, counted.Purged))
+		worker.PurgeKeys(in.store, counted.Purged), worker.PurgeEventBytes(in.store, cfg.Retention.EventBytes), worker.WriteNotes(in.notes))
 	in.handler = api.New(api.Options{
-		Payments: in.service, Auth: in.auth, Accounts: heard, Ready: in.ready(), Log: log,
+		Payments: payment.Noted{Service: in.service, Notes: in.notes},
+		Support:  support.New(support.Options{Store: in.store, Payments: in.service, Flush: in.notes.Flush}),
+		Auth:     in.auth, Accounts: heard, Ready: in.ready(), Log: log,
 		Metrics: counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: cfg.TrustedProxies,
 	})
 	return in, nil
 }
 
-func newService(cfg *config.Config, store *postgres.Store, charged map[string]payment.Account, root []byte) (*payment.Service, error) {
+func newService(
+	cfg *config.Config, store *postgres.Store, charged map[string]payment.Account, root []byte, notes *payment.Notes,
+) (*payment.Service, error) {
 	sealer, err := auth.NewSealer(root)
 	if err != nil {
 		return nil, err
@@ -79,8 +86,18 @@ func newService(cfg *config.Config, store *postgres.Store, charged map[string]pa
 		Store: store, Accounts: charged, DefaultAccount: cfg.DefaultAccount,
 		Wait: cfg.Idempotency.Wait, Lease: cfg.Idempotency.Lease, ProviderTimeout: cfg.ProviderTimeout,
 		Quota:        idempotency.Quota{NewKeys: cfg.Idempotency.Quota.NewKeys, Per: cfg.Idempotency.Quota.Per},
-		RecheckAfter: cfg.Reconcile.After, Seal: sealer.SealToken, Open: sealer.OpenToken, Now: time.Now,
+		RecheckAfter: cfg.Reconcile.After, Seal: sealer.SealToken, Open: sealer.OpenToken, Notes: notes, Now: time.Now,
 	}), nil
+}
+
+// waiting is what people have to look at, for the metrics.
+func (in *instance) waiting(ctx context.Context) (map[string]metrics.Waiting, error) {
+	open, err := in.store.DiscrepanciesWaiting(ctx)
+	found := make(map[string]metrics.Waiting, len(open))
+	for kind, w := range open {
+		found[kind] = metrics.Waiting(w)
+	}
+	return found, err
 }
 
 var errUnhealthy = errors.New("a background loop keeps failing")
@@ -120,6 +137,9 @@ func (in *instance) run(ctx context.Context, listener net.Listener) error {
 	working.Wait()
 	stopCommitter()
 	committing.Wait()
+	if lost := in.notes.Flush(context.WithoutCancel(ctx)); lost != nil {
+		in.log.Warn().Err(lost).Msg("the last notes for support were not written")
+	}
 	in.log.Info().Msg("stopped")
 	return err
 }

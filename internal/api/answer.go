@@ -27,6 +27,16 @@ func (a answer) VisitCancelAttemptResponse(w http.ResponseWriter) error { return
 func (a answer) VisitCreateRefundResponse(w http.ResponseWriter) error  { return a.send(w) }
 func (a answer) VisitReadRefundResponse(w http.ResponseWriter) error    { return a.send(w) }
 
+func (a answer) VisitSupportSearchResponse(w http.ResponseWriter) error        { return a.send(w) }
+func (a answer) VisitSupportAttemptResponse(w http.ResponseWriter) error       { return a.send(w) }
+func (a answer) VisitSupportRecheckResponse(w http.ResponseWriter) error       { return a.send(w) }
+func (a answer) VisitSupportEventResponse(w http.ResponseWriter) error         { return a.send(w) }
+func (a answer) VisitSupportRevealResponse(w http.ResponseWriter) error        { return a.send(w) }
+func (a answer) VisitSupportReplayResponse(w http.ResponseWriter) error        { return a.send(w) }
+func (a answer) VisitSupportDiscrepanciesResponse(w http.ResponseWriter) error { return a.send(w) }
+func (a answer) VisitSupportResolveResponse(w http.ResponseWriter) error       { return a.send(w) }
+func (a answer) VisitSupportAuditResponse(w http.ResponseWriter) error         { return a.send(w) }
+
 // send writes the answer. That the caller has gone meanwhile is no error.
 func (a answer) send(w http.ResponseWriter) error {
 	if a.body == nil {

@@ -17,6 +17,7 @@ type server struct {
 	problems catalogue
 	// commands are the operations that take a key, by method and route.
 	commands map[string]string
+	searches searches
 }
 
 // New returns the API. It panics when the contract that is built in can't be
@@ -63,6 +64,12 @@ func (s *server) guards() map[string][]echo.MiddlewareFunc {
 		}
 		if keyed {
 			guards[op.ID] = append(guards[op.ID], requireKey)
+		}
+		switch {
+		case isSupport(op):
+			guards[op.ID] = append(guards[op.ID], s.staffOnly)
+		case s.doc.Secured(op):
+			guards[op.ID] = append(guards[op.ID], s.watched(op))
 		}
 	}
 	return guards

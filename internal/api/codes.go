@@ -34,7 +34,7 @@ type catalogue struct {
 }
 
 func newCatalogue() catalogue {
-	c := catalogue{rows: rows(), kinds: slices.Concat(requestKinds(), keyKinds(), paymentKinds(), webhookKinds()), byCode: make(map[string]kind)}
+	c := catalogue{rows: rows(), kinds: slices.Concat(requestKinds(), keyKinds(), paymentKinds(), supportKinds(), webhookKinds()), byCode: make(map[string]kind)}
 	for _, k := range c.kinds {
 		c.byCode[k.code] = k
 	}

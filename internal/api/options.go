@@ -11,6 +11,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/support"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -28,6 +29,21 @@ type Payments interface {
 	RefundStatus(ctx context.Context, actor payment.Actor, id payment.RefundID) (payment.Refund, error)
 	Intake(ctx context.Context, received []payment.Received) ([]fsm.Verdict, error)
 	Question(ctx context.Context, account string, e webhooks.Event) (webhooks.Answer, error)
+}
+
+// Support is what staff may see and do; *support.Service in the real program.
+type Support interface {
+	Search(ctx context.Context, who support.Staff, text string, p support.Page) ([]support.Hit, string, error)
+	Attempt(ctx context.Context, who support.Staff, id payment.AttemptID) (support.Attempt, error)
+	Recheck(ctx context.Context, who support.Staff, id payment.AttemptID, reason string) (payment.View, error)
+	Event(ctx context.Context, who support.Staff, id payment.EventID) (support.ShownEvent, error)
+	Reveal(ctx context.Context, who support.Staff, id payment.EventID, reason string) (support.Event, error)
+	Replay(ctx context.Context, who support.Staff, id payment.EventID, reason string, dry bool) (payment.Replayed, error)
+	Discrepancies(ctx context.Context, who support.Staff, status, kind string, p support.Page) ([]support.Discrepancy, string, error)
+	Resolve(ctx context.Context, who support.Staff, cmd payment.Resolve) (support.Discrepancy, error)
+	Audit(ctx context.Context, who support.Staff, f support.DeedFilter, p support.Page) ([]support.Deed, string, error)
+	// Watch writes down what staff does by act, and runs it.
+	Watch(ctx context.Context, who support.Staff, action support.Action, targetType, target string, act func() error) error
 }
 
 // Auth turns credentials into an actor. An error that is not in the table of
@@ -93,6 +109,9 @@ const (
 type Options struct {
 	Payments Payments
 	Auth     Auth
+	// Support serves staff; nil leaves its calls out, and nothing is written down of
+	// what staff does by the others.
+	Support  Support
 	Accounts map[string]Account
 	// Ready are the checks of /readyz, in the order in which they are made.
 	Ready []Check

@@ -41,6 +41,12 @@ func rows() []row {
 		{payment.ErrRefundExceeds, "refund-exceeds-payment"},
 		{payment.ErrRefundableChanged, "refundable-changed"},
 		{payment.ErrBusy, "request-in-progress"},
+		{payment.ErrDiscrepancyNotFound, "not-found"},
+		{payment.ErrResolved, "discrepancy-already-resolved"},
+		{payment.ErrNotPending, "attempt-not-pending"},
+		{payment.ErrHoldsMoney, "attempt-holds-money"},
+		{payment.ErrPaymentIDMissing, "provider-payment-id-required"},
+		{payment.ErrPaymentTaken, "provider-payment-taken"},
 
 		{idempotency.ErrKeyMissing, "idempotency-key-missing"},
 		{idempotency.ErrKeyInvalid, "idempotency-key-invalid"},

@@ -102,6 +102,7 @@ func (r *report) durations(c *Config) {
 		{"provider_timeout", c.ProviderTimeout},
 		{"reconcile.after", c.Reconcile.After},
 		{"reconcile.every", c.Reconcile.Every},
+		{"retention.event_bytes", c.Retention.EventBytes},
 		{"shutdown_timeout", c.ShutdownTimeout},
 	} {
 		if d.value <= 0 {

@@ -24,6 +24,7 @@ type Config struct {
 	Idempotency     Idempotency    `koanf:"idempotency"`
 	ProviderTimeout time.Duration  `koanf:"provider_timeout" default:"10s" doc:"limit of one call to a provider; shorter than idempotency.lease"`
 	Reconcile       Reconcile      `koanf:"reconcile"`
+	Retention       Retention      `koanf:"retention"`
 	Log             Log            `koanf:"log"`
 	ShutdownTimeout time.Duration  `koanf:"shutdown_timeout" default:"20s" doc:"how long requests may take to end at a stop"`
 	TrustedProxies  []netip.Prefix `koanf:"trusted_proxies" doc:"networks whose X-Forwarded-For is believed"`
@@ -54,6 +55,11 @@ type Quota struct {
 type Reconcile struct {
 	After time.Duration `koanf:"after" default:"10s" doc:"when a pending attempt is first asked about after an answer"`
 	Every time.Duration `koanf:"every" default:"5s" doc:"how often attempts that are due are looked for"`
+}
+
+// Retention says what is kept for how long.
+type Retention struct {
+	EventBytes time.Duration `koanf:"event_bytes" default:"2160h" doc:"how long the raw bytes and headers of providers' events are kept; their ids, digest and verdict stay"`
 }
 
 // Log says what is logged and how.

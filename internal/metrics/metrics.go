@@ -17,12 +17,16 @@ import (
 	"github.com/paylatch/paylatch/internal/api"
 )
 
-// Options configure the metrics. All are required.
+// Options configure the metrics. Keys and Now are required.
 type Options struct {
 	// Keys estimates how many idempotency keys are stored. It is asked when
 	// somebody scrapes, at most twice a minute.
 	Keys func(ctx context.Context) (int64, error)
-	Now  func() time.Time
+	// Waiting tells of the open discrepancies by kind; asked as Keys.
+	Waiting func(ctx context.Context) (map[string]Waiting, error)
+	// NotesLost counts what support will not see of the course of payments.
+	NotesLost func() int64
+	Now       func() time.Time
 }
 
 // Metrics is a registry of its own. It is safe for concurrent use.
@@ -85,6 +89,14 @@ func New(o Options) *Metrics {
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
+	if o.Waiting != nil {
+		m.registry.MustRegister(newWaiting(o.Waiting, o.Now))
+	}
+	if o.NotesLost != nil {
+		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "paylatch_notes_lost_total", Help: "Presses and provider calls that the timeline of a payment will lack.",
+		}, func() float64 { return float64(o.NotesLost()) }))
+	}
 	return m
 }
 

@@ -54,6 +54,15 @@ func (a Actor) mayRefund() error {
 	return nil
 }
 
+// mayResolve returns ErrForbidden unless the actor may decide what only a person
+// can.
+func (a Actor) mayResolve() error {
+	if a.OnlyAttempt != nil || !a.Has(RoleSupport, RoleAdmin) {
+		return ErrForbidden
+	}
+	return nil
+}
+
 // mayRead returns ErrForbidden unless the actor may look at what owner owns. A
 // service that names a user sees as much as that user.
 func (a Actor) mayRead(owner UserID) error {

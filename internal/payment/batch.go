@@ -78,8 +78,8 @@ func (b *batch) advance(c *Change, n News) fsm.Verdict {
 // once: each such event counts by itself.
 func (b *batch) openFor(c *Change, kind DiscrepancyKind, money *Money, cause Cause) {
 	b.open(c, kind, "")
-	d := &b.discrepancies[len(b.discrepancies)-1]
-	d.Money = money
+	d := b.latest()
+	d.Money, d.About = money, about(kind, money, cause)
 	if cause.Kind == CauseWebhook && (kind == PaymentReversed || kind == RefundReversed) {
 		d.Event = EventKey{c.Attempt.Account, cause.ID}
 	}
@@ -102,7 +102,10 @@ func (b *batch) name(c *Change, name string) {
 
 func (b *batch) shared(c *Change, name string) {
 	b.open(c, NeedsReview, "The provider's id "+name+" was given to two attempts: find out which of them it pays for.")
+	b.latest().About = "name " + name
 }
+
+func (b *batch) latest() *Discrepancy { return &b.discrepancies[len(b.discrepancies)-1] }
 
 func (b *batch) open(c *Change, kind DiscrepancyKind, text string) {
 	id := c.Attempt.ID

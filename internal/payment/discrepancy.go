@@ -1,5 +1,47 @@
 package payment
 
+import (
+	"strconv"
+	"time"
+)
+
+// DiscrepancyKind names what a person must look at.
+type DiscrepancyKind string
+
+// The kinds of discrepancies, see API "Webhooks".
+const (
+	PaymentReversed  DiscrepancyKind = "payment_reversed"
+	RefundReversed   DiscrepancyKind = "refund_reversed"
+	Disputed         DiscrepancyKind = "disputed"
+	LateSuccess      DiscrepancyKind = "late_success"
+	DoubleSuccess    DiscrepancyKind = "double_success"
+	PaidAfterCancel  DiscrepancyKind = "paid_after_cancel"
+	AmountMismatch   DiscrepancyKind = "amount_mismatch"
+	CurrencyMismatch DiscrepancyKind = "currency_mismatch"
+	RefundExceeds    DiscrepancyKind = "refund_exceeds"
+	EventChanged     DiscrepancyKind = "event_changed"
+	UnmatchedEvent   DiscrepancyKind = "unmatched_event"
+	NeedsReview      DiscrepancyKind = "needs_review"
+)
+
+// Discrepancy is what a person must look at, opened once for its cause: kind,
+// attempt, event and what it is about.
+type Discrepancy struct {
+	ID        DiscrepancyID
+	Kind      DiscrepancyKind
+	OrderID   OrderID
+	AttemptID *AttemptID
+	// Event is zero where the cause is not one event.
+	Event EventKey
+	// About tells two causes of one kind apart: another amount, dispute or refund.
+	About string
+	Money *Money
+	Text  string
+	At    time.Time
+	// Resolved is nil while it is open.
+	Resolved *Resolved
+}
+
 // explain is what a person reads first of a discrepancy without a text of its
 // own: what happened, and what to do.
 func (k DiscrepancyKind) explain() string {
@@ -25,4 +67,19 @@ func (k DiscrepancyKind) explain() string {
 	case EventChanged, UnmatchedEvent, NeedsReview:
 	}
 	return "Compare with the provider's dashboard."
+}
+
+// about tells causes of one kind on one attempt apart, so that what was resolved
+// and arises anew is opened anew.
+func about(kind DiscrepancyKind, money *Money, cause Cause) string {
+	switch kind {
+	case Disputed:
+		return cause.ID
+	case AmountMismatch, CurrencyMismatch, RefundExceeds, PaymentReversed, RefundReversed:
+		if money != nil {
+			return strconv.FormatInt(money.Minor, 10) + " " + string(money.Currency)
+		}
+	case LateSuccess, DoubleSuccess, PaidAfterCancel, EventChanged, UnmatchedEvent, NeedsReview:
+	}
+	return ""
 }

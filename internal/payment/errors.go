@@ -42,6 +42,22 @@ var (
 	// ErrBusy is returned when another command on the same attempt or order is
 	// still under way.
 	ErrBusy = errors.New("another command is under way")
+	// ErrDiscrepancyNotFound is returned when there is no such discrepancy.
+	ErrDiscrepancyNotFound = errors.New("discrepancy not found")
+	// ErrResolved is returned when a discrepancy was resolved otherwise before.
+	ErrResolved = errors.New("discrepancy is resolved")
+	// ErrNotPending is returned when a resolution is to move an attempt that is
+	// not pending, or there is none.
+	ErrNotPending = errors.New("no pending attempt")
+	// ErrHoldsMoney is returned when an attempt is to be called not paid while it
+	// holds money.
+	ErrHoldsMoney = errors.New("attempt holds money")
+	// ErrPaymentIDMissing is returned when an attempt is to be called paid without
+	// the provider's id of the payment.
+	ErrPaymentIDMissing = errors.New("the provider's payment id is missing")
+	// ErrPaymentTaken is returned when the provider's id of the payment belongs to
+	// another attempt.
+	ErrPaymentTaken = errors.New("the payment belongs to another attempt")
 	// ErrUnavailable is returned when the storage can't be reached or did not
 	// answer in time. Nothing is known to have happened; the same request may be
 	// sent again.

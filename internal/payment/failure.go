@@ -28,5 +28,6 @@ var failureTexts = map[string]string{ //nolint:gochecknoglobals // a table
 	"canceled":              "The payment was cancelled. Nothing was charged.",
 	"fraud_suspected":       "The payment was refused to protect the cardholder.",
 	"provider_rejected":     "The payment provider refused the payment.",
+	"not_paid":              "The payment was not made. Nothing was charged.",
 	"not_started":           "The payment never reached the payment provider. Nothing was charged.",
 }

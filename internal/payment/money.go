@@ -31,6 +31,8 @@ type (
 	RefundID uuid.UUID
 	// EventID names a stored provider event.
 	EventID uuid.UUID
+	// DiscrepancyID names a discrepancy.
+	DiscrepancyID uuid.UUID
 )
 
 // String returns the canonical form, 36 characters.
@@ -41,6 +43,9 @@ func (id RefundID) String() string { return uuid.UUID(id).String() }
 
 // String returns the canonical form, 36 characters.
 func (id EventID) String() string { return uuid.UUID(id).String() }
+
+// String returns the canonical form, 36 characters.
+func (id DiscrepancyID) String() string { return uuid.UUID(id).String() }
 
 // ParseAttemptID reads the canonical form. It returns ErrAttemptNotFound for
 // anything else: a name that can't be ours is a name that we don't have.
@@ -59,4 +64,14 @@ func ParseRefundID(s string) (RefundID, error) {
 		return RefundID{}, ErrRefundNotFound
 	}
 	return RefundID(id), nil
+}
+
+// ParseDiscrepancyID is ParseAttemptID for discrepancies; it returns
+// ErrDiscrepancyNotFound.
+func ParseDiscrepancyID(s string) (DiscrepancyID, error) {
+	id, err := uuid.Parse(s)
+	if err != nil || len(s) != 36 {
+		return DiscrepancyID{}, ErrDiscrepancyNotFound
+	}
+	return DiscrepancyID(id), nil
 }

@@ -73,6 +73,7 @@ func (b *batch) advanceRefund(c *Change, r *Refund, n RefundNews) fsm.Verdict {
 	verdict, opens := advanceRefund(r, n, b.now())
 	if opens != "" {
 		b.openFor(c, opens, &r.Money, n.Cause)
+		b.latest().About = "refund " + r.ID.String()
 	}
 	var total int64
 	for _, other := range b.refunds[c.Attempt.ID] {
@@ -97,7 +98,7 @@ func (b *batch) refundTotal(c *Change, e webhooks.Event, cause Cause) fsm.Verdic
 func (b *batch) setRefunded(c *Change, total int64, cause Cause) {
 	a := &c.Attempt
 	if total > a.Captured {
-		b.open(c, RefundExceeds, "")
+		b.openFor(c, RefundExceeds, &Money{Minor: total, Currency: a.Money.Currency}, cause)
 		total = a.Captured
 	}
 	if total == a.Refunded {

@@ -134,6 +134,7 @@ func (s *Service) settleRefund(ctx context.Context, held Refund, n RefundNews) (
 				now.NextCheckAt = &at
 				if now.Checks > len(schedule) {
 					b.open(change, NeedsReview, "Nobody can tell what became of a refund: look it up in the provider's dashboard.")
+					b.latest().About = "refund " + now.ID.String()
 				}
 			}
 		}

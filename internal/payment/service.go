@@ -40,6 +40,9 @@ type Options struct {
 	Seal func(token string, id AttemptID) ([]byte, error)
 	Open func(sealed []byte, id AttemptID) (string, error)
 
+	// Notes gathers what calls to the providers took and ended with; nil for nobody.
+	Notes *Notes
+
 	// Now is the clock of licences and waits; it must carry a monotonic reading.
 	Now func() time.Time
 }
@@ -61,6 +64,7 @@ type Service struct {
 
 // New returns a service. Run must be running for Intake to work.
 func New(o Options) *Service {
+	o.Accounts = withNotes(o.Accounts, o.Notes)
 	s := &Service{opts: o, store: o.Store, now: o.Now}
 	s.committer = newCommitter(s.takeIn)
 	s.asks.apply, s.begins.apply, s.settles.apply = s.requestedAll, s.beginAll, s.settleAll

@@ -36,10 +36,12 @@ type Store interface {
 	RefundByRequest(ctx context.Context, attempt AttemptID, user UserID, request RequestID) (Refund, error)
 	// DueRefunds lists refunds whose check is due, the longest due first.
 	DueRefunds(ctx context.Context, limit int) ([]RefundID, error)
+	// Discrepancy reads a discrepancy.
+	Discrepancy(ctx context.Context, id DiscrepancyID) (Discrepancy, error)
 }
 
 // Tx is an open transaction. Locks are taken in the order key, event, order,
-// attempt, refund, and within one kind by id.
+// attempt, refund, discrepancy, and within one kind by id.
 type Tx interface {
 	idempotency.Tx
 
@@ -113,6 +115,9 @@ type Tx interface {
 	// DiscrepanciesOpen opens discrepancies; one that is there already stays as
 	// it is.
 	DiscrepanciesOpen(ctx context.Context, ds []Discrepancy) error
+	// DiscrepancyLock locks one discrepancy; DiscrepancyResolve writes its Resolved.
+	DiscrepancyLock(ctx context.Context, id DiscrepancyID) (Discrepancy, error)
+	DiscrepancyResolve(ctx context.Context, d Discrepancy) error
 }
 
 // RequestName is what makes a pay the same pay, for ever.
@@ -188,36 +193,4 @@ type Transition struct {
 	Facts Facts
 	// Opens is the discrepancy that the news is, if any.
 	Opens DiscrepancyKind
-}
-
-// DiscrepancyKind names what a person must look at.
-type DiscrepancyKind string
-
-// The kinds of discrepancies, see API "Webhooks".
-const (
-	PaymentReversed  DiscrepancyKind = "payment_reversed"
-	RefundReversed   DiscrepancyKind = "refund_reversed"
-	Disputed         DiscrepancyKind = "disputed"
-	LateSuccess      DiscrepancyKind = "late_success"
-	DoubleSuccess    DiscrepancyKind = "double_success"
-	PaidAfterCancel  DiscrepancyKind = "paid_after_cancel"
-	AmountMismatch   DiscrepancyKind = "amount_mismatch"
-	CurrencyMismatch DiscrepancyKind = "currency_mismatch"
-	RefundExceeds    DiscrepancyKind = "refund_exceeds"
-	EventChanged     DiscrepancyKind = "event_changed"
-	UnmatchedEvent   DiscrepancyKind = "unmatched_event"
-	NeedsReview      DiscrepancyKind = "needs_review"
-)
-
-// Discrepancy is what a person must look at, once for each (kind, attempt,
-// event).
-type Discrepancy struct {
-	Kind      DiscrepancyKind
-	OrderID   OrderID
-	AttemptID *AttemptID
-	// Event is zero where the cause is not one event.
-	Event EventKey
-	Money *Money
-	Text  string
-	At    time.Time
 }

@@ -54,6 +54,20 @@ func logPromises() []promise {
 		discrepancyOnce("with attempt and event", `{}`),
 		discrepancyOnce("with an attempt alone", `{"account": "", "provider_event_id": null}`),
 		discrepancyOnce("with an event alone", `{"order_id": null, "attempt_id": null}`),
+		{
+			name: "an attempt has one open dispute", breaks: another("discrepancies", `{"discrepancy_id": ":m2", "about": "evt_2"}`),
+			code: unique, constraint: "discrepancies_one_open_dispute",
+			allowed: `UPDATE discrepancies SET resolved_at = now(), resolution = 'accepted'; ` +
+				another("discrepancies", `{"discrepancy_id": ":m2", "about": "evt_2", "resolved_at": null, "resolution": ""}`),
+		},
+		{
+			name: "a discrepancy is resolved somehow", breaks: `UPDATE discrepancies SET resolved_at = now()`,
+			code: check, constraint: "discrepancies_resolved_how", allowed: `UPDATE discrepancies SET resolved_at = now(), resolution = 'paid'`,
+		},
+		{
+			name: "a resolution is a known one", breaks: `UPDATE discrepancies SET resolved_at = now(), resolution = 'done'`,
+			code: check, constraint: "discrepancies_resolution_known", allowed: `UPDATE discrepancies SET resolved_at = now(), resolution = 'not_paid'`,
+		},
 		discrepancyOnce("with neither", `{"order_id": null, "attempt_id": null, "account": "", "provider_event_id": null}`),
 	}
 }
@@ -65,9 +79,9 @@ func discrepancyOnce(what, cause string) promise {
 		name: "a discrepancy " + what + " is opened once",
 		given: `CREATE TEMP TABLE cause ON COMMIT DROP AS SELECT n.* FROM discrepancies d, jsonb_populate_record(d, '` + cause + `') n;
 			DELETE FROM discrepancies; INSERT INTO discrepancies SELECT * FROM cause;
-			UPDATE discrepancies SET resolved_at = now()`,
-		breaks: another("discrepancies", `{"discrepancy_id": ":m2", "resolved_at": null}`),
+			UPDATE discrepancies SET resolved_at = now(), resolution = 'accepted'`,
+		breaks: another("discrepancies", `{"discrepancy_id": ":m2", "resolved_at": null, "resolution": ""}`),
 		code:   unique, constraint: "discrepancies_once",
-		allowed: another("discrepancies", `{"discrepancy_id": ":m2", "kind": "needs_review"}`),
+		allowed: another("discrepancies", `{"discrepancy_id": ":m2", "about": "another amount"}`),
 	}
 }

@@ -78,7 +78,7 @@ func TestSchemaPromisesAreAllTried(t *testing.T) {
 }
 
 func promises() []promise {
-	return slices.Concat(orderPromises(), attemptPromises(), attemptMoves(), logPromises(), refundPromises(), eventPromises(), keyPromises())
+	return slices.Concat(orderPromises(), attemptPromises(), attemptMoves(), logPromises(), refundPromises(), eventPromises(), keyPromises(), supportPromises())
 }
 
 // run executes statements and returns how many rows the last one touched.
@@ -125,7 +125,10 @@ INSERT INTO key_quotas VALUES ('u1', now(), 1);
 INSERT INTO discrepancies (discrepancy_id, kind, order_id, attempt_id, account, provider_event_id, text, opened_at)
 	VALUES (':m1', 'disputed', 'o1', ':a1', 'acc', 'evt_1', 'x', now());
 INSERT INTO outbox (message_id, order_id, attempt_id, type, version, payload, created_at)
-	VALUES (':m1', 'o1', ':a1', 'payment_attempt.failed', 2, '{}', now())`
+	VALUES (':m1', 'o1', ':a1', 'payment_attempt.failed', 2, '{}', now());
+INSERT INTO staff_audit (entry_id, deed_id, actor, roles, action, outcome) VALUES (':m1', ':m1', 'ann', '{support}', 'attempt.view', 'done');
+INSERT INTO attempt_log (order_id, entry_id, attempt_id, kind, what, at, until) VALUES ('o1', ':m1', ':a1', 'reuse', 'pay', now(), now());
+`
 
 // What makes the stage's attempt and refund final.
 const (

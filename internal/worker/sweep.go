@@ -27,3 +27,19 @@ func PurgeKeys(p Purger, purged func(n int)) Loop {
 		return n == sweepBatch, err
 	}}
 }
+
+// BytesPurger is what the sweep needs of the inbox.
+type BytesPurger interface {
+	// PurgeEventBytes removes the bytes of at most limit settled events that are
+	// older than keep, and returns how many there were.
+	PurgeEventBytes(ctx context.Context, keep time.Duration, limit int) (int, error)
+}
+
+// PurgeEventBytes removes what providers sent once the retention time has passed:
+// bytes and headers. Ids, digest and verdict stay.
+func PurgeEventBytes(p BytesPurger, keep time.Duration) Loop {
+	return Loop{Name: "purge event bytes", Every: sweepEvery, Do: func(ctx context.Context) (bool, error) {
+		n, err := p.PurgeEventBytes(ctx, keep, sweepBatch)
+		return n == sweepBatch, err
+	}}
+}

@@ -62,3 +62,48 @@ func TestASweepThatFailsWaitsForItsNextTurn(t *testing.T) {
 	require.ErrorIs(t, err, k.broken)
 	require.False(t, more)
 }
+
+// bytes are those of so many old events.
+type eventBytes struct {
+	left int
+	kept time.Duration
+}
+
+func (b *eventBytes) PurgeEventBytes(_ context.Context, keep time.Duration, limit int) (int, error) {
+	b.kept = keep
+	n := min(b.left, limit)
+	b.left -= n
+	return n, nil
+}
+
+func TestOldBytesArePurgedInPortions(t *testing.T) {
+	t.Parallel()
+	b := &eventBytes{left: 1500}
+	loop := worker.PurgeEventBytes(b, time.Hour)
+	for _, want := range []bool{true, false} {
+		more, err := loop.Do(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, want, more)
+	}
+	require.Zero(t, b.left)
+	require.Equal(t, time.Hour, b.kept)
+}
+
+type notes struct{ written atomic.Int64 }
+
+func (n *notes) Flush(context.Context) error { n.written.Add(1); return nil }
+
+func TestNotesAreWrittenTwiceASecond(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var n notes
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- worker.New(zerolog.Nop(), worker.WriteNotes(&n)).Run(ctx) }()
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		require.EqualValues(t, 4, n.written.Load())
+		cancel()
+		require.NoError(t, <-done)
+	})
+}

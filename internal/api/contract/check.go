@@ -53,6 +53,10 @@ func (c *checker) value(s *Schema, value any, field string) {
 		c.text(s, value, field)
 	case "integer":
 		c.integer(s, value, field)
+	case "boolean":
+		if _, ok := value.(bool); !ok {
+			c.mistake(field, "must be true or false")
+		}
 	default:
 		panic("contract: requests have no " + s.Type[0] + " so far")
 	}

@@ -208,6 +208,162 @@ func (e RefundStatus) Valid() bool {
 	}
 }
 
+// Defines values for SupportDeedOutcome.
+const (
+	SupportDeedOutcomeBegun   SupportDeedOutcome = "begun"
+	SupportDeedOutcomeDone    SupportDeedOutcome = "done"
+	SupportDeedOutcomeFailed  SupportDeedOutcome = "failed"
+	SupportDeedOutcomeRefused SupportDeedOutcome = "refused"
+)
+
+// Valid indicates whether the value is a known member of the SupportDeedOutcome enum.
+func (e SupportDeedOutcome) Valid() bool {
+	switch e {
+	case SupportDeedOutcomeBegun:
+		return true
+	case SupportDeedOutcomeDone:
+		return true
+	case SupportDeedOutcomeFailed:
+		return true
+	case SupportDeedOutcomeRefused:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SupportDiscrepancyStatus.
+const (
+	SupportDiscrepancyStatusOpen     SupportDiscrepancyStatus = "open"
+	SupportDiscrepancyStatusResolved SupportDiscrepancyStatus = "resolved"
+)
+
+// Valid indicates whether the value is a known member of the SupportDiscrepancyStatus enum.
+func (e SupportDiscrepancyStatus) Valid() bool {
+	switch e {
+	case SupportDiscrepancyStatusOpen:
+		return true
+	case SupportDiscrepancyStatusResolved:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SupportEntryKind.
+const (
+	SupportEntryKindDiscrepancy  SupportEntryKind = "discrepancy"
+	SupportEntryKindNews         SupportEntryKind = "news"
+	SupportEntryKindPay          SupportEntryKind = "pay"
+	SupportEntryKindPoll         SupportEntryKind = "poll"
+	SupportEntryKindPress        SupportEntryKind = "press"
+	SupportEntryKindProviderCall SupportEntryKind = "provider_call"
+	SupportEntryKindRefund       SupportEntryKind = "refund"
+	SupportEntryKindRefused      SupportEntryKind = "refused"
+	SupportEntryKindReuse        SupportEntryKind = "reuse"
+	SupportEntryKindStaffAction  SupportEntryKind = "staff_action"
+	SupportEntryKindTransition   SupportEntryKind = "transition"
+	SupportEntryKindWebhook      SupportEntryKind = "webhook"
+)
+
+// Valid indicates whether the value is a known member of the SupportEntryKind enum.
+func (e SupportEntryKind) Valid() bool {
+	switch e {
+	case SupportEntryKindDiscrepancy:
+		return true
+	case SupportEntryKindNews:
+		return true
+	case SupportEntryKindPay:
+		return true
+	case SupportEntryKindPoll:
+		return true
+	case SupportEntryKindPress:
+		return true
+	case SupportEntryKindProviderCall:
+		return true
+	case SupportEntryKindRefund:
+		return true
+	case SupportEntryKindRefused:
+		return true
+	case SupportEntryKindReuse:
+		return true
+	case SupportEntryKindStaffAction:
+		return true
+	case SupportEntryKindTransition:
+		return true
+	case SupportEntryKindWebhook:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SupportHitType.
+const (
+	SupportHitTypeAttempt SupportHitType = "attempt"
+	SupportHitTypeEvent   SupportHitType = "event"
+	SupportHitTypeOrder   SupportHitType = "order"
+	SupportHitTypeRefund  SupportHitType = "refund"
+)
+
+// Valid indicates whether the value is a known member of the SupportHitType enum.
+func (e SupportHitType) Valid() bool {
+	switch e {
+	case SupportHitTypeAttempt:
+		return true
+	case SupportHitTypeEvent:
+		return true
+	case SupportHitTypeOrder:
+		return true
+	case SupportHitTypeRefund:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SupportResolveResolution.
+const (
+	SupportResolveResolutionAccepted          SupportResolveResolution = "accepted"
+	SupportResolveResolutionNotPaid           SupportResolveResolution = "not_paid"
+	SupportResolveResolutionPaid              SupportResolveResolution = "paid"
+	SupportResolveResolutionRefundedElsewhere SupportResolveResolution = "refunded_elsewhere"
+)
+
+// Valid indicates whether the value is a known member of the SupportResolveResolution enum.
+func (e SupportResolveResolution) Valid() bool {
+	switch e {
+	case SupportResolveResolutionAccepted:
+		return true
+	case SupportResolveResolutionNotPaid:
+		return true
+	case SupportResolveResolutionPaid:
+		return true
+	case SupportResolveResolutionRefundedElsewhere:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SupportRevealedEncoding.
+const (
+	SupportRevealedEncodingBase64 SupportRevealedEncoding = "base64"
+	SupportRevealedEncodingText   SupportRevealedEncoding = "text"
+)
+
+// Valid indicates whether the value is a known member of the SupportRevealedEncoding enum.
+func (e SupportRevealedEncoding) Valid() bool {
+	switch e {
+	case SupportRevealedEncodingBase64:
+		return true
+	case SupportRevealedEncodingText:
+		return true
+	default:
+		return false
+	}
+}
+
 // Amount Minor units of the currency, in plain digits.
 type Amount = int64
 
@@ -460,17 +616,243 @@ type Refund struct {
 // RefundStatus Moves once, forward.
 type RefundStatus string
 
+// SupportAttempt defines model for SupportAttempt.
+type SupportAttempt struct {
+	// Summary How things stand, what happens next and when, and whether the customer may pay again.
+	Summary string  `json:"summary"`
+	Attempt Attempt `json:"attempt"`
+
+	// Timeline Oldest first.
+	Timeline []SupportEntry `json:"timeline"`
+
+	// Events Oldest first; the newest 200.
+	Events []SupportEvent `json:"events"`
+}
+
+// SupportAudit defines model for SupportAudit.
+type SupportAudit struct {
+	Items []SupportDeed `json:"items"`
+
+	// NextCursor Null at the end.
+	NextCursor *string `json:"next_cursor"`
+}
+
+// SupportDeed defines model for SupportDeed.
+type SupportDeed struct {
+	EntryID string `json:"entry_id"`
+
+	// DeedID The same for what was begun and what came of it.
+	DeedID           string                 `json:"deed_id"`
+	Actor            string                 `json:"actor"`
+	Roles            []string               `json:"roles"`
+	Action           string                 `json:"action"`
+	TargetType       string                 `json:"target_type"`
+	Target           string                 `json:"target"`
+	OrderID          *string                `json:"order_id"`
+	PaymentAttemptID *string                `json:"payment_attempt_id"`
+	Reason           string                 `json:"reason"`
+	Address          string                 `json:"address"`
+	RequestID        string                 `json:"request_id"`
+	Outcome          SupportDeedOutcome     `json:"outcome"`
+	Detail           map[string]interface{} `json:"detail"`
+	At               Micros                 `json:"at"`
+}
+
+// SupportDeedOutcome defines model for SupportDeed.Outcome.
+type SupportDeedOutcome string
+
+// SupportDiscrepancies defines model for SupportDiscrepancies.
+type SupportDiscrepancies struct {
+	Items []SupportDiscrepancy `json:"items"`
+
+	// NextCursor Null at the end.
+	NextCursor *string `json:"next_cursor"`
+}
+
+// SupportDiscrepancy defines model for SupportDiscrepancy.
+type SupportDiscrepancy struct {
+	DiscrepancyID    string                   `json:"discrepancy_id"`
+	Kind             string                   `json:"kind"`
+	Status           SupportDiscrepancyStatus `json:"status"`
+	PaymentAttemptID *string                  `json:"payment_attempt_id"`
+	OrderID          *string                  `json:"order_id"`
+	Amount           *int64                   `json:"amount"`
+	Currency         *string                  `json:"currency"`
+	Text             string                   `json:"text"`
+	WhatToDo         string                   `json:"what_to_do"`
+	Account          *string                  `json:"account"`
+	EventID          *string                  `json:"event_id"`
+	ProviderEventID  *string                  `json:"provider_event_id"`
+	OpenedAt         Micros                   `json:"opened_at"`
+
+	// AgeSeconds How long it was open or has been.
+	AgeSeconds        int64   `json:"age_seconds"`
+	ResolvedAt        *Micros `json:"resolved_at"`
+	ResolvedBy        *string `json:"resolved_by"`
+	Resolution        *string `json:"resolution"`
+	ProviderPaymentID *string `json:"provider_payment_id"`
+	Reason            *string `json:"reason"`
+}
+
+// SupportDiscrepancyStatus defines model for SupportDiscrepancy.Status.
+type SupportDiscrepancyStatus string
+
+// SupportEntry defines model for SupportEntry.
+type SupportEntry struct {
+	At   Micros           `json:"at"`
+	Kind SupportEntryKind `json:"kind"`
+
+	// Actor `customer:`, `service:`, `provider:`, `staff:` or `admin:` and a name, or `paylatch`.
+	Actor string `json:"actor"`
+
+	// Text A sentence that can be read to a customer.
+	Text   string                 `json:"text"`
+	Detail map[string]interface{} `json:"detail"`
+}
+
+// SupportEntryKind defines model for SupportEntry.Kind.
+type SupportEntryKind string
+
+// SupportEvent defines model for SupportEvent.
+type SupportEvent struct {
+	EventID         string `json:"event_id"`
+	ProviderEventID string `json:"provider_event_id"`
+	Kind            string `json:"kind"`
+	Verdict         string `json:"verdict"`
+	ReceivedAt      Micros `json:"received_at"`
+
+	// Payload The structure of what was sent, with `[hidden]` for all that is not known to be safe. Null when the bytes are gone or too large.
+	Payload interface{} `json:"payload"`
+}
+
+// SupportEventPage defines model for SupportEventPage.
+type SupportEventPage struct {
+	EventID         string `json:"event_id"`
+	ProviderEventID string `json:"provider_event_id"`
+	Kind            string `json:"kind"`
+	Verdict         string `json:"verdict"`
+	ReceivedAt      Micros `json:"received_at"`
+
+	// Payload The structure of what was sent, with `[hidden]` for all that is not known to be safe. Null when the bytes are gone or too large.
+	Payload interface{} `json:"payload"`
+	Account string      `json:"account"`
+
+	// Type The provider's own name of the event.
+	Type             string  `json:"type"`
+	Text             string  `json:"text"`
+	OrderID          *string `json:"order_id"`
+	PaymentAttemptID *string `json:"payment_attempt_id"`
+	OccurredAt       *Micros `json:"occurred_at"`
+
+	// RawKept False once the retention time has passed.
+	RawKept bool `json:"raw_kept"`
+}
+
+// SupportHit defines model for SupportHit.
+type SupportHit struct {
+	Type             SupportHitType `json:"type"`
+	ID               string         `json:"id"`
+	OrderID          *string        `json:"order_id"`
+	PaymentAttemptID *string        `json:"payment_attempt_id"`
+
+	// Status The thing's own; of an event, its verdict.
+	Status string `json:"status"`
+
+	// Matched The field that `q` is or begins.
+	Matched string `json:"matched"`
+	At      Micros `json:"at"`
+}
+
+// SupportHitType defines model for SupportHit.Type.
+type SupportHitType string
+
+// SupportHits defines model for SupportHits.
+type SupportHits struct {
+	Items []SupportHit `json:"items"`
+
+	// NextCursor Null at the end.
+	NextCursor *string `json:"next_cursor"`
+}
+
+// SupportReason defines model for SupportReason.
+type SupportReason struct {
+	// Reason Why; required. It is kept in the audit log.
+	Reason *string `json:"reason,omitempty"`
+}
+
+// SupportReplay defines model for SupportReplay.
+type SupportReplay struct {
+	// DryRun Only say what it would do.
+	DryRun *bool `json:"dry_run,omitempty"`
+
+	// Reason Why; required. It is kept in the audit log.
+	Reason *string `json:"reason,omitempty"`
+}
+
+// SupportReplayed defines model for SupportReplayed.
+type SupportReplayed struct {
+	EventID string `json:"event_id"`
+	DryRun  bool   `json:"dry_run"`
+
+	// Verdict What applying it came to, or would come to.
+	Verdict string `json:"verdict"`
+
+	// Changed Whether the attempt moved or would move.
+	Changed          bool    `json:"changed"`
+	PaymentAttemptID *string `json:"payment_attempt_id"`
+	Text             string  `json:"text"`
+}
+
+// SupportResolve defines model for SupportResolve.
+type SupportResolve struct {
+	// ProviderPaymentID The payment that was found at the provider, with `paid`.
+	ProviderPaymentID *string `json:"provider_payment_id,omitempty"`
+
+	// Reason Why; required. It is kept with the discrepancy.
+	Reason     *string                  `json:"reason,omitempty"`
+	Resolution SupportResolveResolution `json:"resolution"`
+}
+
+// SupportResolveResolution defines model for SupportResolve.Resolution.
+type SupportResolveResolution string
+
+// SupportRevealed defines model for SupportRevealed.
+type SupportRevealed struct {
+	EventID         string                  `json:"event_id"`
+	ProviderEventID string                  `json:"provider_event_id"`
+	ContentType     string                  `json:"content_type"`
+	Encoding        SupportRevealedEncoding `json:"encoding"`
+
+	// Body The bytes as text if they are UTF-8; else Base64. Null once the retention time has passed.
+	Body *string `json:"body"`
+}
+
+// SupportRevealedEncoding defines model for SupportRevealed.Encoding.
+type SupportRevealedEncoding string
+
 // Account defines model for Account.
 type Account = string
 
 // AttemptID defines model for AttemptID.
 type AttemptID = string
 
+// Cursor defines model for Cursor.
+type Cursor = string
+
+// DiscrepancyID defines model for DiscrepancyID.
+type DiscrepancyID = string
+
+// EventID defines model for EventID.
+type EventID = string
+
 // IdempotencyKey defines model for IdempotencyKey.
 type IdempotencyKey = string
 
 // IfNoneMatch defines model for IfNoneMatch.
 type IfNoneMatch = string
+
+// Limit defines model for Limit.
+type Limit = string
 
 // OnBehalfOf defines model for OnBehalfOf.
 type OnBehalfOf = string
@@ -643,6 +1025,96 @@ type ReadRefundParams struct {
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
+// SupportAttemptParams defines parameters for SupportAttempt.
+type SupportAttemptParams struct {
+	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
+// SupportRecheckParams defines parameters for SupportRecheck.
+type SupportRecheckParams struct {
+	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
+// SupportAuditParams defines parameters for SupportAudit.
+type SupportAuditParams struct {
+	// Actor Only of this person; `cli:` and a name for the command line.
+	Actor *string `form:"actor,omitempty" json:"actor,omitempty"`
+
+	// Action Only this action.
+	Action *string `form:"action,omitempty" json:"action,omitempty"`
+
+	// Target Only what was about this id.
+	Target *string `form:"target,omitempty" json:"target,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many items, 25 if absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
+// SupportDiscrepanciesParams defines parameters for SupportDiscrepancies.
+type SupportDiscrepanciesParams struct {
+	// Status Only those; without it, all.
+	Status *string `form:"status,omitempty" json:"status,omitempty"`
+
+	// Kind Only those of a kind.
+	Kind *string `form:"kind,omitempty" json:"kind,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many items, 25 if absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
+// SupportResolveParams defines parameters for SupportResolve.
+type SupportResolveParams struct {
+	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
+// SupportEventParams defines parameters for SupportEvent.
+type SupportEventParams struct {
+	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
+// SupportReplayParams defines parameters for SupportReplay.
+type SupportReplayParams struct {
+	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
+// SupportRevealParams defines parameters for SupportReveal.
+type SupportRevealParams struct {
+	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
+// SupportSearchParams defines parameters for SupportSearch.
+type SupportSearchParams struct {
+	// Q An id or its beginning; required.
+	Q *string `form:"q,omitempty" json:"q,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many items, 25 if absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
 // CreateOrderJSONRequestBody defines body for CreateOrder for application/json ContentType.
 type CreateOrderJSONRequestBody = CreateOrder
 
@@ -660,6 +1132,18 @@ type ConfirmJSONRequestBody = Confirm
 
 // CreateRefundJSONRequestBody defines body for CreateRefund for application/json ContentType.
 type CreateRefundJSONRequestBody = CreateRefund
+
+// SupportRecheckJSONRequestBody defines body for SupportRecheck for application/json ContentType.
+type SupportRecheckJSONRequestBody = SupportReason
+
+// SupportResolveJSONRequestBody defines body for SupportResolve for application/json ContentType.
+type SupportResolveJSONRequestBody = SupportResolve
+
+// SupportReplayJSONRequestBody defines body for SupportReplay for application/json ContentType.
+type SupportReplayJSONRequestBody = SupportReplay
+
+// SupportRevealJSONRequestBody defines body for SupportReveal for application/json ContentType.
+type SupportRevealJSONRequestBody = SupportReason
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
@@ -693,6 +1177,33 @@ type ServerInterface interface {
 	// ReadRefund Read a refund
 	// (GET /v1/refunds/{refund_id})
 	ReadRefund(ctx echo.Context, refundID RefundID, params ReadRefundParams) error
+	// SupportAttempt Show all that happened to an attempt
+	// (GET /v1/support/attempts/{payment_attempt_id})
+	SupportAttempt(ctx echo.Context, paymentAttemptID AttemptID, params SupportAttemptParams) error
+	// SupportRecheck Ask the provider now
+	// (POST /v1/support/attempts/{payment_attempt_id}/recheck)
+	SupportRecheck(ctx echo.Context, paymentAttemptID AttemptID, params SupportRecheckParams) error
+	// SupportAudit List what staff looked at and did
+	// (GET /v1/support/audit)
+	SupportAudit(ctx echo.Context, params SupportAuditParams) error
+	// SupportDiscrepancies List what a person must look at
+	// (GET /v1/support/discrepancies)
+	SupportDiscrepancies(ctx echo.Context, params SupportDiscrepanciesParams) error
+	// SupportResolve Settle a discrepancy
+	// (POST /v1/support/discrepancies/{discrepancy_id}/resolve)
+	SupportResolve(ctx echo.Context, discrepancyID DiscrepancyID, params SupportResolveParams) error
+	// SupportEvent Show a stored event
+	// (GET /v1/support/events/{event_id})
+	SupportEvent(ctx echo.Context, eventID EventID, params SupportEventParams) error
+	// SupportReplay Apply a stored event again
+	// (POST /v1/support/events/{event_id}/replay)
+	SupportReplay(ctx echo.Context, eventID EventID, params SupportReplayParams) error
+	// SupportReveal Show an event as it came
+	// (POST /v1/support/events/{event_id}/reveal)
+	SupportReveal(ctx echo.Context, eventID EventID, params SupportRevealParams) error
+	// SupportSearch Find orders, attempts, refunds and events by an id
+	// (GET /v1/support/search)
+	SupportSearch(ctx echo.Context, params SupportSearchParams) error
 }
 
 // ServerInterfaceWrapper converts echo contexts to parameters.
@@ -1326,6 +1837,390 @@ func (w *ServerInterfaceWrapper) ReadRefund(ctx echo.Context) error {
 	return err
 }
 
+// SupportAttempt converts echo context to params.
+func (w *ServerInterfaceWrapper) SupportAttempt(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "payment_attempt_id" -------------
+	var paymentAttemptID AttemptID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "payment_attempt_id", ctx.Param("payment_attempt_id"), &paymentAttemptID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter payment_attempt_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SupportAttemptParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "X-Request-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
+		var XRequestID RequestID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Request-Id, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", valueList[0], &XRequestID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Request-Id: %s", err))
+		}
+
+		params.XRequestID = &XRequestID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.SupportAttempt(ctx, paymentAttemptID, params)
+	return err
+}
+
+// SupportRecheck converts echo context to params.
+func (w *ServerInterfaceWrapper) SupportRecheck(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "payment_attempt_id" -------------
+	var paymentAttemptID AttemptID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "payment_attempt_id", ctx.Param("payment_attempt_id"), &paymentAttemptID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter payment_attempt_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SupportRecheckParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "X-Request-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
+		var XRequestID RequestID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Request-Id, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", valueList[0], &XRequestID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Request-Id: %s", err))
+		}
+
+		params.XRequestID = &XRequestID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.SupportRecheck(ctx, paymentAttemptID, params)
+	return err
+}
+
+// SupportAudit converts echo context to params.
+func (w *ServerInterfaceWrapper) SupportAudit(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SupportAuditParams
+	// ------------- Optional query parameter "actor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "actor", ctx.QueryParams(), &params.Actor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter actor: %s", err))
+	}
+
+	// ------------- Optional query parameter "action" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "action", ctx.QueryParams(), &params.Action, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter action: %s", err))
+	}
+
+	// ------------- Optional query parameter "target" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "target", ctx.QueryParams(), &params.Target, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter target: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "X-Request-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
+		var XRequestID RequestID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Request-Id, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", valueList[0], &XRequestID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Request-Id: %s", err))
+		}
+
+		params.XRequestID = &XRequestID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.SupportAudit(ctx, params)
+	return err
+}
+
+// SupportDiscrepancies converts echo context to params.
+func (w *ServerInterfaceWrapper) SupportDiscrepancies(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SupportDiscrepanciesParams
+	// ------------- Optional query parameter "status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", ctx.QueryParams(), &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter status: %s", err))
+	}
+
+	// ------------- Optional query parameter "kind" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "kind", ctx.QueryParams(), &params.Kind, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter kind: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "X-Request-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
+		var XRequestID RequestID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Request-Id, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", valueList[0], &XRequestID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Request-Id: %s", err))
+		}
+
+		params.XRequestID = &XRequestID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.SupportDiscrepancies(ctx, params)
+	return err
+}
+
+// SupportResolve converts echo context to params.
+func (w *ServerInterfaceWrapper) SupportResolve(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "discrepancy_id" -------------
+	var discrepancyID DiscrepancyID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "discrepancy_id", ctx.Param("discrepancy_id"), &discrepancyID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter discrepancy_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SupportResolveParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "X-Request-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
+		var XRequestID RequestID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Request-Id, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", valueList[0], &XRequestID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Request-Id: %s", err))
+		}
+
+		params.XRequestID = &XRequestID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.SupportResolve(ctx, discrepancyID, params)
+	return err
+}
+
+// SupportEvent converts echo context to params.
+func (w *ServerInterfaceWrapper) SupportEvent(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "event_id" -------------
+	var eventID EventID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "event_id", ctx.Param("event_id"), &eventID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter event_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SupportEventParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "X-Request-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
+		var XRequestID RequestID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Request-Id, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", valueList[0], &XRequestID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Request-Id: %s", err))
+		}
+
+		params.XRequestID = &XRequestID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.SupportEvent(ctx, eventID, params)
+	return err
+}
+
+// SupportReplay converts echo context to params.
+func (w *ServerInterfaceWrapper) SupportReplay(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "event_id" -------------
+	var eventID EventID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "event_id", ctx.Param("event_id"), &eventID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter event_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SupportReplayParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "X-Request-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
+		var XRequestID RequestID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Request-Id, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", valueList[0], &XRequestID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Request-Id: %s", err))
+		}
+
+		params.XRequestID = &XRequestID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.SupportReplay(ctx, eventID, params)
+	return err
+}
+
+// SupportReveal converts echo context to params.
+func (w *ServerInterfaceWrapper) SupportReveal(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "event_id" -------------
+	var eventID EventID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "event_id", ctx.Param("event_id"), &eventID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter event_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SupportRevealParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "X-Request-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
+		var XRequestID RequestID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Request-Id, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", valueList[0], &XRequestID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Request-Id: %s", err))
+		}
+
+		params.XRequestID = &XRequestID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.SupportReveal(ctx, eventID, params)
+	return err
+}
+
+// SupportSearch converts echo context to params.
+func (w *ServerInterfaceWrapper) SupportSearch(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SupportSearchParams
+	// ------------- Optional query parameter "q" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "q", ctx.QueryParams(), &params.Q, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter q: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "X-Request-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
+		var XRequestID RequestID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Request-Id, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", valueList[0], &XRequestID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Request-Id: %s", err))
+		}
+
+		params.XRequestID = &XRequestID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.SupportSearch(ctx, params)
+	return err
+}
+
 // This is a simple interface which specifies echo.Route addition functions which
 // are present on both echo.Echo and echo.Group, since we want to allow using
 // either of them for path registration
@@ -1383,6 +2278,15 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id/cancel", wrapper.CancelAttempt, options.OperationMiddlewares["cancelAttempt"]...)
 	router.POST(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id/refunds", wrapper.CreateRefund, options.OperationMiddlewares["createRefund"]...)
 	router.GET(options.BaseURL+"/v1/refunds/:refund_id", wrapper.ReadRefund, options.OperationMiddlewares["readRefund"]...)
+	router.GET(options.BaseURL+"/v1/support/search", wrapper.SupportSearch, options.OperationMiddlewares["supportSearch"]...)
+	router.GET(options.BaseURL+"/v1/support/attempts/:payment_attempt_id", wrapper.SupportAttempt, options.OperationMiddlewares["supportAttempt"]...)
+	router.POST(options.BaseURL+"/v1/support/attempts/:payment_attempt_id/recheck", wrapper.SupportRecheck, options.OperationMiddlewares["supportRecheck"]...)
+	router.GET(options.BaseURL+"/v1/support/events/:event_id", wrapper.SupportEvent, options.OperationMiddlewares["supportEvent"]...)
+	router.POST(options.BaseURL+"/v1/support/events/:event_id/reveal", wrapper.SupportReveal, options.OperationMiddlewares["supportReveal"]...)
+	router.POST(options.BaseURL+"/v1/support/events/:event_id/replay", wrapper.SupportReplay, options.OperationMiddlewares["supportReplay"]...)
+	router.GET(options.BaseURL+"/v1/support/discrepancies", wrapper.SupportDiscrepancies, options.OperationMiddlewares["supportDiscrepancies"]...)
+	router.POST(options.BaseURL+"/v1/support/discrepancies/:discrepancy_id/resolve", wrapper.SupportResolve, options.OperationMiddlewares["supportResolve"]...)
+	router.GET(options.BaseURL+"/v1/support/audit", wrapper.SupportAudit, options.OperationMiddlewares["supportAudit"]...)
 
 }
 
@@ -4373,6 +5277,1934 @@ func (response ReadRefund503ApplicationProblemPlusJSONResponse) VisitReadRefundR
 	return err
 }
 
+type SupportAttemptRequestObject struct {
+	PaymentAttemptID AttemptID `json:"payment_attempt_id"`
+	Params           SupportAttemptParams
+}
+
+type SupportAttemptResponseObject interface {
+	VisitSupportAttemptResponse(w http.ResponseWriter) error
+}
+
+type SupportAttempt200ResponseHeaders struct {
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type SupportAttempt200JSONResponse struct {
+	Body    SupportAttempt
+	Headers SupportAttempt200ResponseHeaders
+}
+
+func (response SupportAttempt200JSONResponse) VisitSupportAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportAttempt400ApplicationProblemPlusJSONResponse struct {
+	MalformedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportAttempt400ApplicationProblemPlusJSONResponse) VisitSupportAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportAttempt401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportAttempt401ApplicationProblemPlusJSONResponse) VisitSupportAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportAttempt403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response SupportAttempt403ApplicationProblemPlusJSONResponse) VisitSupportAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportAttempt404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response SupportAttempt404ApplicationProblemPlusJSONResponse) VisitSupportAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportAttempt500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response SupportAttempt500ApplicationProblemPlusJSONResponse) VisitSupportAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportAttempt503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response SupportAttempt503ApplicationProblemPlusJSONResponse) VisitSupportAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportRecheckRequestObject struct {
+	PaymentAttemptID AttemptID `json:"payment_attempt_id"`
+	Params           SupportRecheckParams
+	Body             *SupportRecheckJSONRequestBody
+}
+
+type SupportRecheckResponseObject interface {
+	VisitSupportRecheckResponse(w http.ResponseWriter) error
+}
+
+type SupportRecheck200ResponseHeaders struct {
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type SupportRecheck200JSONResponse struct {
+	Body    Attempt
+	Headers SupportRecheck200ResponseHeaders
+}
+
+func (response SupportRecheck200JSONResponse) VisitSupportRecheckResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportRecheck400ApplicationProblemPlusJSONResponse struct {
+	MalformedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportRecheck400ApplicationProblemPlusJSONResponse) VisitSupportRecheckResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportRecheck401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportRecheck401ApplicationProblemPlusJSONResponse) VisitSupportRecheckResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportRecheck403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response SupportRecheck403ApplicationProblemPlusJSONResponse) VisitSupportRecheckResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportRecheck404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response SupportRecheck404ApplicationProblemPlusJSONResponse) VisitSupportRecheckResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportRecheck408ApplicationProblemPlusJSONResponse struct {
+	RequestTimeoutApplicationProblemPlusJSONResponse
+}
+
+func (response SupportRecheck408ApplicationProblemPlusJSONResponse) VisitSupportRecheckResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(408)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportRecheck409ResponseHeaders struct {
+	IdempotencyKey      *string
+	IdempotencyReplayed *string
+	IdempotencyResult   *string
+	RetryAfter          *int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type SupportRecheck409ApplicationProblemPlusJSONResponse struct {
+	Body    Problem
+	Headers SupportRecheck409ResponseHeaders
+}
+
+func (response SupportRecheck409ApplicationProblemPlusJSONResponse) VisitSupportRecheckResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
+	if response.Headers.IdempotencyResult != nil {
+		w.Header().Set("Idempotency-Result", fmt.Sprint(*response.Headers.IdempotencyResult))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportRecheck413ApplicationProblemPlusJSONResponse struct {
+	TooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response SupportRecheck413ApplicationProblemPlusJSONResponse) VisitSupportRecheckResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportRecheck415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedMediaTypeApplicationProblemPlusJSONResponse
+}
+
+func (response SupportRecheck415ApplicationProblemPlusJSONResponse) VisitSupportRecheckResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportRecheck422ApplicationProblemPlusJSONResponse struct {
+	ValidationFailedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportRecheck422ApplicationProblemPlusJSONResponse) VisitSupportRecheckResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportRecheck500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response SupportRecheck500ApplicationProblemPlusJSONResponse) VisitSupportRecheckResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportRecheck503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response SupportRecheck503ApplicationProblemPlusJSONResponse) VisitSupportRecheckResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportAuditRequestObject struct {
+	Params SupportAuditParams
+}
+
+type SupportAuditResponseObject interface {
+	VisitSupportAuditResponse(w http.ResponseWriter) error
+}
+
+type SupportAudit200ResponseHeaders struct {
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type SupportAudit200JSONResponse struct {
+	Body    SupportAudit
+	Headers SupportAudit200ResponseHeaders
+}
+
+func (response SupportAudit200JSONResponse) VisitSupportAuditResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportAudit400ApplicationProblemPlusJSONResponse struct {
+	MalformedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportAudit400ApplicationProblemPlusJSONResponse) VisitSupportAuditResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportAudit401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportAudit401ApplicationProblemPlusJSONResponse) VisitSupportAuditResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportAudit403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response SupportAudit403ApplicationProblemPlusJSONResponse) VisitSupportAuditResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportAudit422ApplicationProblemPlusJSONResponse struct {
+	ValidationFailedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportAudit422ApplicationProblemPlusJSONResponse) VisitSupportAuditResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportAudit500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response SupportAudit500ApplicationProblemPlusJSONResponse) VisitSupportAuditResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportAudit503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response SupportAudit503ApplicationProblemPlusJSONResponse) VisitSupportAuditResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportDiscrepanciesRequestObject struct {
+	Params SupportDiscrepanciesParams
+}
+
+type SupportDiscrepanciesResponseObject interface {
+	VisitSupportDiscrepanciesResponse(w http.ResponseWriter) error
+}
+
+type SupportDiscrepancies200ResponseHeaders struct {
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type SupportDiscrepancies200JSONResponse struct {
+	Body    SupportDiscrepancies
+	Headers SupportDiscrepancies200ResponseHeaders
+}
+
+func (response SupportDiscrepancies200JSONResponse) VisitSupportDiscrepanciesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportDiscrepancies400ApplicationProblemPlusJSONResponse struct {
+	MalformedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportDiscrepancies400ApplicationProblemPlusJSONResponse) VisitSupportDiscrepanciesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportDiscrepancies401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportDiscrepancies401ApplicationProblemPlusJSONResponse) VisitSupportDiscrepanciesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportDiscrepancies403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response SupportDiscrepancies403ApplicationProblemPlusJSONResponse) VisitSupportDiscrepanciesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportDiscrepancies422ApplicationProblemPlusJSONResponse struct {
+	ValidationFailedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportDiscrepancies422ApplicationProblemPlusJSONResponse) VisitSupportDiscrepanciesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportDiscrepancies500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response SupportDiscrepancies500ApplicationProblemPlusJSONResponse) VisitSupportDiscrepanciesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportDiscrepancies503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response SupportDiscrepancies503ApplicationProblemPlusJSONResponse) VisitSupportDiscrepanciesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportResolveRequestObject struct {
+	DiscrepancyID DiscrepancyID `json:"discrepancy_id"`
+	Params        SupportResolveParams
+	Body          *SupportResolveJSONRequestBody
+}
+
+type SupportResolveResponseObject interface {
+	VisitSupportResolveResponse(w http.ResponseWriter) error
+}
+
+type SupportResolve200ResponseHeaders struct {
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type SupportResolve200JSONResponse struct {
+	Body    SupportDiscrepancy
+	Headers SupportResolve200ResponseHeaders
+}
+
+func (response SupportResolve200JSONResponse) VisitSupportResolveResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportResolve400ApplicationProblemPlusJSONResponse struct {
+	MalformedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportResolve400ApplicationProblemPlusJSONResponse) VisitSupportResolveResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportResolve401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportResolve401ApplicationProblemPlusJSONResponse) VisitSupportResolveResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportResolve403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response SupportResolve403ApplicationProblemPlusJSONResponse) VisitSupportResolveResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportResolve404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response SupportResolve404ApplicationProblemPlusJSONResponse) VisitSupportResolveResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportResolve408ApplicationProblemPlusJSONResponse struct {
+	RequestTimeoutApplicationProblemPlusJSONResponse
+}
+
+func (response SupportResolve408ApplicationProblemPlusJSONResponse) VisitSupportResolveResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(408)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportResolve409ResponseHeaders struct {
+	IdempotencyKey      *string
+	IdempotencyReplayed *string
+	IdempotencyResult   *string
+	RetryAfter          *int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type SupportResolve409ApplicationProblemPlusJSONResponse struct {
+	Body    Problem
+	Headers SupportResolve409ResponseHeaders
+}
+
+func (response SupportResolve409ApplicationProblemPlusJSONResponse) VisitSupportResolveResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
+	if response.Headers.IdempotencyResult != nil {
+		w.Header().Set("Idempotency-Result", fmt.Sprint(*response.Headers.IdempotencyResult))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportResolve413ApplicationProblemPlusJSONResponse struct {
+	TooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response SupportResolve413ApplicationProblemPlusJSONResponse) VisitSupportResolveResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportResolve415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedMediaTypeApplicationProblemPlusJSONResponse
+}
+
+func (response SupportResolve415ApplicationProblemPlusJSONResponse) VisitSupportResolveResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportResolve422ApplicationProblemPlusJSONResponse struct {
+	ValidationFailedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportResolve422ApplicationProblemPlusJSONResponse) VisitSupportResolveResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportResolve500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response SupportResolve500ApplicationProblemPlusJSONResponse) VisitSupportResolveResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportResolve503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response SupportResolve503ApplicationProblemPlusJSONResponse) VisitSupportResolveResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportEventRequestObject struct {
+	EventID EventID `json:"event_id"`
+	Params  SupportEventParams
+}
+
+type SupportEventResponseObject interface {
+	VisitSupportEventResponse(w http.ResponseWriter) error
+}
+
+type SupportEvent200ResponseHeaders struct {
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type SupportEvent200JSONResponse struct {
+	Body    SupportEventPage
+	Headers SupportEvent200ResponseHeaders
+}
+
+func (response SupportEvent200JSONResponse) VisitSupportEventResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportEvent400ApplicationProblemPlusJSONResponse struct {
+	MalformedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportEvent400ApplicationProblemPlusJSONResponse) VisitSupportEventResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportEvent401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportEvent401ApplicationProblemPlusJSONResponse) VisitSupportEventResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportEvent403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response SupportEvent403ApplicationProblemPlusJSONResponse) VisitSupportEventResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportEvent404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response SupportEvent404ApplicationProblemPlusJSONResponse) VisitSupportEventResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportEvent500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response SupportEvent500ApplicationProblemPlusJSONResponse) VisitSupportEventResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportEvent503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response SupportEvent503ApplicationProblemPlusJSONResponse) VisitSupportEventResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportReplayRequestObject struct {
+	EventID EventID `json:"event_id"`
+	Params  SupportReplayParams
+	Body    *SupportReplayJSONRequestBody
+}
+
+type SupportReplayResponseObject interface {
+	VisitSupportReplayResponse(w http.ResponseWriter) error
+}
+
+type SupportReplay200ResponseHeaders struct {
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type SupportReplay200JSONResponse struct {
+	Body    SupportReplayed
+	Headers SupportReplay200ResponseHeaders
+}
+
+func (response SupportReplay200JSONResponse) VisitSupportReplayResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportReplay400ApplicationProblemPlusJSONResponse struct {
+	MalformedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportReplay400ApplicationProblemPlusJSONResponse) VisitSupportReplayResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportReplay401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportReplay401ApplicationProblemPlusJSONResponse) VisitSupportReplayResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportReplay403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response SupportReplay403ApplicationProblemPlusJSONResponse) VisitSupportReplayResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportReplay404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response SupportReplay404ApplicationProblemPlusJSONResponse) VisitSupportReplayResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportReplay408ApplicationProblemPlusJSONResponse struct {
+	RequestTimeoutApplicationProblemPlusJSONResponse
+}
+
+func (response SupportReplay408ApplicationProblemPlusJSONResponse) VisitSupportReplayResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(408)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportReplay409ResponseHeaders struct {
+	IdempotencyKey      *string
+	IdempotencyReplayed *string
+	IdempotencyResult   *string
+	RetryAfter          *int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type SupportReplay409ApplicationProblemPlusJSONResponse struct {
+	Body    Problem
+	Headers SupportReplay409ResponseHeaders
+}
+
+func (response SupportReplay409ApplicationProblemPlusJSONResponse) VisitSupportReplayResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
+	if response.Headers.IdempotencyResult != nil {
+		w.Header().Set("Idempotency-Result", fmt.Sprint(*response.Headers.IdempotencyResult))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportReplay413ApplicationProblemPlusJSONResponse struct {
+	TooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response SupportReplay413ApplicationProblemPlusJSONResponse) VisitSupportReplayResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportReplay415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedMediaTypeApplicationProblemPlusJSONResponse
+}
+
+func (response SupportReplay415ApplicationProblemPlusJSONResponse) VisitSupportReplayResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportReplay422ApplicationProblemPlusJSONResponse struct {
+	ValidationFailedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportReplay422ApplicationProblemPlusJSONResponse) VisitSupportReplayResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportReplay500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response SupportReplay500ApplicationProblemPlusJSONResponse) VisitSupportReplayResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportReplay503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response SupportReplay503ApplicationProblemPlusJSONResponse) VisitSupportReplayResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportRevealRequestObject struct {
+	EventID EventID `json:"event_id"`
+	Params  SupportRevealParams
+	Body    *SupportRevealJSONRequestBody
+}
+
+type SupportRevealResponseObject interface {
+	VisitSupportRevealResponse(w http.ResponseWriter) error
+}
+
+type SupportReveal200ResponseHeaders struct {
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type SupportReveal200JSONResponse struct {
+	Body    SupportRevealed
+	Headers SupportReveal200ResponseHeaders
+}
+
+func (response SupportReveal200JSONResponse) VisitSupportRevealResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportReveal400ApplicationProblemPlusJSONResponse struct {
+	MalformedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportReveal400ApplicationProblemPlusJSONResponse) VisitSupportRevealResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportReveal401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportReveal401ApplicationProblemPlusJSONResponse) VisitSupportRevealResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportReveal403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response SupportReveal403ApplicationProblemPlusJSONResponse) VisitSupportRevealResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportReveal404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response SupportReveal404ApplicationProblemPlusJSONResponse) VisitSupportRevealResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportReveal408ApplicationProblemPlusJSONResponse struct {
+	RequestTimeoutApplicationProblemPlusJSONResponse
+}
+
+func (response SupportReveal408ApplicationProblemPlusJSONResponse) VisitSupportRevealResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(408)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportReveal413ApplicationProblemPlusJSONResponse struct {
+	TooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response SupportReveal413ApplicationProblemPlusJSONResponse) VisitSupportRevealResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportReveal415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedMediaTypeApplicationProblemPlusJSONResponse
+}
+
+func (response SupportReveal415ApplicationProblemPlusJSONResponse) VisitSupportRevealResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportReveal422ApplicationProblemPlusJSONResponse struct {
+	ValidationFailedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportReveal422ApplicationProblemPlusJSONResponse) VisitSupportRevealResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportReveal500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response SupportReveal500ApplicationProblemPlusJSONResponse) VisitSupportRevealResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportReveal503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response SupportReveal503ApplicationProblemPlusJSONResponse) VisitSupportRevealResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportSearchRequestObject struct {
+	Params SupportSearchParams
+}
+
+type SupportSearchResponseObject interface {
+	VisitSupportSearchResponse(w http.ResponseWriter) error
+}
+
+type SupportSearch200ResponseHeaders struct {
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type SupportSearch200JSONResponse struct {
+	Body    SupportHits
+	Headers SupportSearch200ResponseHeaders
+}
+
+func (response SupportSearch200JSONResponse) VisitSupportSearchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportSearch400ApplicationProblemPlusJSONResponse struct {
+	MalformedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportSearch400ApplicationProblemPlusJSONResponse) VisitSupportSearchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportSearch401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportSearch401ApplicationProblemPlusJSONResponse) VisitSupportSearchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportSearch403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response SupportSearch403ApplicationProblemPlusJSONResponse) VisitSupportSearchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportSearch422ApplicationProblemPlusJSONResponse struct {
+	ValidationFailedApplicationProblemPlusJSONResponse
+}
+
+func (response SupportSearch422ApplicationProblemPlusJSONResponse) VisitSupportSearchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportSearch429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response SupportSearch429ApplicationProblemPlusJSONResponse) VisitSupportSearchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportSearch500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response SupportSearch500ApplicationProblemPlusJSONResponse) VisitSupportSearchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SupportSearch503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response SupportSearch503ApplicationProblemPlusJSONResponse) VisitSupportSearchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
 	// CreateOrder Create an order
@@ -4405,6 +7237,33 @@ type StrictServerInterface interface {
 	// ReadRefund Read a refund
 	// (GET /v1/refunds/{refund_id})
 	ReadRefund(ctx context.Context, request ReadRefundRequestObject) (ReadRefundResponseObject, error)
+	// SupportAttempt Show all that happened to an attempt
+	// (GET /v1/support/attempts/{payment_attempt_id})
+	SupportAttempt(ctx context.Context, request SupportAttemptRequestObject) (SupportAttemptResponseObject, error)
+	// SupportRecheck Ask the provider now
+	// (POST /v1/support/attempts/{payment_attempt_id}/recheck)
+	SupportRecheck(ctx context.Context, request SupportRecheckRequestObject) (SupportRecheckResponseObject, error)
+	// SupportAudit List what staff looked at and did
+	// (GET /v1/support/audit)
+	SupportAudit(ctx context.Context, request SupportAuditRequestObject) (SupportAuditResponseObject, error)
+	// SupportDiscrepancies List what a person must look at
+	// (GET /v1/support/discrepancies)
+	SupportDiscrepancies(ctx context.Context, request SupportDiscrepanciesRequestObject) (SupportDiscrepanciesResponseObject, error)
+	// SupportResolve Settle a discrepancy
+	// (POST /v1/support/discrepancies/{discrepancy_id}/resolve)
+	SupportResolve(ctx context.Context, request SupportResolveRequestObject) (SupportResolveResponseObject, error)
+	// SupportEvent Show a stored event
+	// (GET /v1/support/events/{event_id})
+	SupportEvent(ctx context.Context, request SupportEventRequestObject) (SupportEventResponseObject, error)
+	// SupportReplay Apply a stored event again
+	// (POST /v1/support/events/{event_id}/replay)
+	SupportReplay(ctx context.Context, request SupportReplayRequestObject) (SupportReplayResponseObject, error)
+	// SupportReveal Show an event as it came
+	// (POST /v1/support/events/{event_id}/reveal)
+	SupportReveal(ctx context.Context, request SupportRevealRequestObject) (SupportRevealResponseObject, error)
+	// SupportSearch Find orders, attempts, refunds and events by an id
+	// (GET /v1/support/search)
+	SupportSearch(ctx context.Context, request SupportSearchRequestObject) (SupportSearchResponseObject, error)
 }
 
 type StrictHandlerFunc func(ctx echo.Context, request any) (any, error)
@@ -4822,6 +7681,341 @@ func (sh *strictHandler) ReadRefund(ctx echo.Context, refundID RefundID, params 
 		return err
 	} else if validResponse, ok := response.(ReadRefundResponseObject); ok {
 		return validResponse.VisitReadRefundResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SupportAttempt operation middleware
+func (sh *strictHandler) SupportAttempt(ctx echo.Context, paymentAttemptID AttemptID, params SupportAttemptParams) error {
+	var request SupportAttemptRequestObject
+
+	request.PaymentAttemptID = paymentAttemptID
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SupportAttempt(ctx.Request().Context(), request.(SupportAttemptRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SupportAttempt")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SupportAttemptResponseObject); ok {
+		return validResponse.VisitSupportAttemptResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SupportRecheck operation middleware
+func (sh *strictHandler) SupportRecheck(ctx echo.Context, paymentAttemptID AttemptID, params SupportRecheckParams) error {
+	var request SupportRecheckRequestObject
+
+	request.PaymentAttemptID = paymentAttemptID
+	request.Params = params
+
+	var body SupportRecheckJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		if !errors.Is(err, io.EOF) {
+			return err
+		}
+	} else {
+		request.Body = &body
+	}
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SupportRecheck(ctx.Request().Context(), request.(SupportRecheckRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SupportRecheck")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SupportRecheckResponseObject); ok {
+		return validResponse.VisitSupportRecheckResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SupportAudit operation middleware
+func (sh *strictHandler) SupportAudit(ctx echo.Context, params SupportAuditParams) error {
+	var request SupportAuditRequestObject
+
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SupportAudit(ctx.Request().Context(), request.(SupportAuditRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SupportAudit")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SupportAuditResponseObject); ok {
+		return validResponse.VisitSupportAuditResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SupportDiscrepancies operation middleware
+func (sh *strictHandler) SupportDiscrepancies(ctx echo.Context, params SupportDiscrepanciesParams) error {
+	var request SupportDiscrepanciesRequestObject
+
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SupportDiscrepancies(ctx.Request().Context(), request.(SupportDiscrepanciesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SupportDiscrepancies")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SupportDiscrepanciesResponseObject); ok {
+		return validResponse.VisitSupportDiscrepanciesResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SupportResolve operation middleware
+func (sh *strictHandler) SupportResolve(ctx echo.Context, discrepancyID DiscrepancyID, params SupportResolveParams) error {
+	var request SupportResolveRequestObject
+
+	request.DiscrepancyID = discrepancyID
+	request.Params = params
+
+	var body SupportResolveJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		if !errors.Is(err, io.EOF) {
+			return err
+		}
+	} else {
+		request.Body = &body
+	}
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SupportResolve(ctx.Request().Context(), request.(SupportResolveRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SupportResolve")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SupportResolveResponseObject); ok {
+		return validResponse.VisitSupportResolveResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SupportEvent operation middleware
+func (sh *strictHandler) SupportEvent(ctx echo.Context, eventID EventID, params SupportEventParams) error {
+	var request SupportEventRequestObject
+
+	request.EventID = eventID
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SupportEvent(ctx.Request().Context(), request.(SupportEventRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SupportEvent")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SupportEventResponseObject); ok {
+		return validResponse.VisitSupportEventResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SupportReplay operation middleware
+func (sh *strictHandler) SupportReplay(ctx echo.Context, eventID EventID, params SupportReplayParams) error {
+	var request SupportReplayRequestObject
+
+	request.EventID = eventID
+	request.Params = params
+
+	var body SupportReplayJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		if !errors.Is(err, io.EOF) {
+			return err
+		}
+	} else {
+		request.Body = &body
+	}
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SupportReplay(ctx.Request().Context(), request.(SupportReplayRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SupportReplay")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SupportReplayResponseObject); ok {
+		return validResponse.VisitSupportReplayResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SupportReveal operation middleware
+func (sh *strictHandler) SupportReveal(ctx echo.Context, eventID EventID, params SupportRevealParams) error {
+	var request SupportRevealRequestObject
+
+	request.EventID = eventID
+	request.Params = params
+
+	var body SupportRevealJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		if !errors.Is(err, io.EOF) {
+			return err
+		}
+	} else {
+		request.Body = &body
+	}
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SupportReveal(ctx.Request().Context(), request.(SupportRevealRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SupportReveal")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SupportRevealResponseObject); ok {
+		return validResponse.VisitSupportRevealResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SupportSearch operation middleware
+func (sh *strictHandler) SupportSearch(ctx echo.Context, params SupportSearchParams) error {
+	var request SupportSearchRequestObject
+
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SupportSearch(ctx.Request().Context(), request.(SupportSearchRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SupportSearch")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SupportSearchResponseObject); ok {
+		return validResponse.VisitSupportSearchResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -12,9 +12,38 @@ import (
 	"github.com/google/uuid"
 )
 
+const discrepancyLock = `-- name: DiscrepancyLock :one
+SELECT discrepancy_id, kind, order_id, attempt_id, account, provider_event_id, amount, currency, text, resolved_at, resolved_by, resolution, reason, opened_at, about, provider_payment_id FROM discrepancies WHERE discrepancy_id = $1 FOR NO KEY UPDATE
+`
+
+// Locks one discrepancy.
+func (q *Queries) DiscrepancyLock(ctx context.Context, db DBTX, discrepancyID uuid.UUID) (*Discrepancies, error) {
+	row := db.QueryRow(ctx, discrepancyLock, discrepancyID)
+	var i Discrepancies
+	err := row.Scan(
+		&i.DiscrepancyID,
+		&i.Kind,
+		&i.OrderID,
+		&i.AttemptID,
+		&i.Account,
+		&i.ProviderEventID,
+		&i.Amount,
+		&i.Currency,
+		&i.Text,
+		&i.ResolvedAt,
+		&i.ResolvedBy,
+		&i.Resolution,
+		&i.Reason,
+		&i.OpenedAt,
+		&i.About,
+		&i.ProviderPaymentID,
+	)
+	return &i, err
+}
+
 const discrepancyOpen = `-- name: DiscrepancyOpen :exec
-INSERT INTO discrepancies (discrepancy_id, kind, order_id, attempt_id, account, provider_event_id, amount, currency, text, opened_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+INSERT INTO discrepancies (discrepancy_id, kind, order_id, attempt_id, account, provider_event_id, about, amount, currency, text, opened_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 ON CONFLICT DO NOTHING
 `
 
@@ -25,13 +54,15 @@ type DiscrepancyOpenParams struct {
 	AttemptID       *uuid.UUID
 	Account         string
 	ProviderEventID *string
+	About           string
 	Amount          *int64
 	Currency        *string
 	Text            string
 	OpenedAt        time.Time
 }
 
-// Opens one discrepancy; one that was opened for the same cause stays.
+// Opens one discrepancy; one that was opened for the same cause stays, and so
+// does an open dispute.
 func (q *Queries) DiscrepancyOpen(ctx context.Context, db DBTX, arg *DiscrepancyOpenParams) error {
 	_, err := db.Exec(ctx, discrepancyOpen,
 		arg.DiscrepancyID,
@@ -40,10 +71,71 @@ func (q *Queries) DiscrepancyOpen(ctx context.Context, db DBTX, arg *Discrepancy
 		arg.AttemptID,
 		arg.Account,
 		arg.ProviderEventID,
+		arg.About,
 		arg.Amount,
 		arg.Currency,
 		arg.Text,
 		arg.OpenedAt,
 	)
 	return err
+}
+
+const discrepancyRead = `-- name: DiscrepancyRead :one
+SELECT discrepancy_id, kind, order_id, attempt_id, account, provider_event_id, amount, currency, text, resolved_at, resolved_by, resolution, reason, opened_at, about, provider_payment_id FROM discrepancies WHERE discrepancy_id = $1
+`
+
+// Reads one discrepancy, locks nothing.
+func (q *Queries) DiscrepancyRead(ctx context.Context, db DBTX, discrepancyID uuid.UUID) (*Discrepancies, error) {
+	row := db.QueryRow(ctx, discrepancyRead, discrepancyID)
+	var i Discrepancies
+	err := row.Scan(
+		&i.DiscrepancyID,
+		&i.Kind,
+		&i.OrderID,
+		&i.AttemptID,
+		&i.Account,
+		&i.ProviderEventID,
+		&i.Amount,
+		&i.Currency,
+		&i.Text,
+		&i.ResolvedAt,
+		&i.ResolvedBy,
+		&i.Resolution,
+		&i.Reason,
+		&i.OpenedAt,
+		&i.About,
+		&i.ProviderPaymentID,
+	)
+	return &i, err
+}
+
+const discrepancyResolve = `-- name: DiscrepancyResolve :execrows
+UPDATE discrepancies SET resolved_at = $1, resolved_by = $2, resolution = $3, reason = $4,
+    provider_payment_id = $5
+WHERE discrepancy_id = $6 AND resolved_at IS NULL
+`
+
+type DiscrepancyResolveParams struct {
+	ResolvedAt        *time.Time
+	ResolvedBy        string
+	Resolution        string
+	Reason            string
+	ProviderPaymentID string
+	DiscrepancyID     uuid.UUID
+}
+
+// Closes one locked discrepancy that is open.
+func (q *Queries) DiscrepancyResolve(ctx context.Context, db DBTX, arg *DiscrepancyResolveParams) (int64, error) {
+	result, err := db.Exec(ctx, discrepancyResolve,
+		arg.ResolvedAt,
+		arg.ResolvedBy,
+		arg.Resolution,
+		arg.Reason,
+		arg.ProviderPaymentID,
+		arg.DiscrepancyID,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }

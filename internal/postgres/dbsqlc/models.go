@@ -204,6 +204,24 @@ func AllRefundStatusValues() []RefundStatus {
 	}
 }
 
+// Append-only: what callers pressed again and providers were asked. It is gathered in memory and may lack the last moments of a process that died; what an attempt is stands in attempt_transitions. It refers to attempts without a foreign key: writing it locks no row of theirs.
+type AttemptLog struct {
+	OrderID string
+	EntryID uuid.UUID
+	// NULL for what was about the order as a whole.
+	AttemptID *uuid.UUID
+	Kind      string
+	What      string
+	Actor     string
+	Key       string
+	Outcome   string
+	RefundID  *uuid.UUID
+	Times     int32
+	// By the clock of the process, as until, which is the end of a call or the last of several.
+	At    time.Time
+	Until time.Time
+}
+
 // Append-only: what each version of an attempt was made by. The attempt can be derived from it again.
 type AttemptTransitions struct {
 	OrderID   string
@@ -215,6 +233,28 @@ type AttemptTransitions struct {
 	CauseID   string
 	Detail    []byte
 	At        time.Time
+}
+
+// What a person must look at: opened once for its cause, never closed by itself; another cause opens another one.
+type Discrepancies struct {
+	DiscrepancyID   uuid.UUID
+	Kind            string
+	OrderID         *string
+	AttemptID       *uuid.UUID
+	Account         string
+	ProviderEventID *string
+	Amount          *int64
+	Currency        *string
+	Text            string
+	ResolvedAt      *time.Time
+	ResolvedBy      string
+	Resolution      string
+	Reason          string
+	OpenedAt        time.Time
+	// What tells two causes of one kind apart: another amount, another dispute, another refund.
+	About string
+	// The payment that a person found at the provider, where the resolution is paid.
+	ProviderPaymentID string
 }
 
 type IdempotencyKeys struct {
@@ -342,4 +382,24 @@ type Refunds struct {
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 	FinalizedAt *time.Time
+}
+
+// Append-only: who looked at or did what, why, when and from where. Its ids rise with time.
+type StaffAudit struct {
+	EntryID uuid.UUID
+	// The same for what was begun and what came of it, where the two are not one transaction.
+	DeedID     uuid.UUID
+	Actor      string
+	Roles      []string
+	Action     string
+	TargetType string
+	Target     string
+	OrderID    *string
+	AttemptID  *uuid.UUID
+	Reason     string
+	Address    string
+	RequestID  string
+	Outcome    string
+	Detail     []byte
+	At         time.Time
 }

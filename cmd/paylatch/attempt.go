@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+type attemptCmd struct {
+	Show attemptShowCmd `cmd:"" help:"Show all that happened to a payment attempt."`
+}
+
+type attemptShowCmd struct {
+	ID   string `arg:"" help:"The payment attempt's id."`
+	JSON bool   `help:"Print what the API would answer."`
+}
+
+// Run shows an attempt: a summary to read to the customer, and the timeline.
+func (c *attemptShowCmd) Run(ctx context.Context, a *app) error {
+	id, err := payment.ParseAttemptID(c.ID)
+	if err != nil {
+		return usageError{err}
+	}
+	return withDesk(ctx, a, func(d desk) error {
+		page, err := d.Attempt(ctx, d.who, id)
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return d.json(d.api.SupportPage(page))
+		}
+		_, _ = fmt.Fprintf(d.out, "%s\n\n", visible(page.Summary))
+		w := tabwriter.NewWriter(d.out, 0, 0, 2, ' ', 0)
+		for _, row := range [][2]string{
+			{"attempt", page.ID.String()},
+			{"order", string(page.OrderID)},
+			{"user", string(page.UserID)},
+			{"account", page.Account},
+			{"at the provider", page.ProviderPaymentID},
+			{"state", string(page.State)},
+			{"amount", page.Money.String()},
+		} {
+			_, _ = fmt.Fprintf(w, "%s\t%s\n", row[0], visible(row[1]))
+		}
+		_, _ = fmt.Fprintln(w, "\nAT (UTC)\tWHAT\tWHO\tTEXT")
+		for _, e := range page.Timeline {
+			_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", stamp(e.At), e.Kind, visible(e.Actor), visible(e.Text))
+		}
+		return w.Flush()
+	})
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/devpg"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/provider"
+	"github.com/paylatch/paylatch/internal/support"
+)
+
+// desk is what the commands for support work with, beside the running service.
+type desk struct {
+	*support.Service
+
+	who support.Staff
+	api api.Options
+	out io.Writer
+}
+
+// withDesk calls do with the support side on the configured database.
+func withDesk(ctx context.Context, a *app, do func(d desk) error) error {
+	cfg, err := a.read()
+	if err != nil {
+		return err
+	}
+	return withSharedDatabase(ctx, cfg, func(dsn string) error {
+		store, err := postgres.Open(ctx, dsn)
+		if err != nil {
+			return err
+		}
+		defer store.Close()
+		if err := store.Migrated(ctx); err != nil {
+			return err
+		}
+		charged, _, err := accounts(cfg, provider.NewHTTPClient())
+		if err != nil {
+			return err
+		}
+		service := payment.New(payment.Options{
+			Store: store, Accounts: charged, Lease: cfg.Idempotency.Lease, ProviderTimeout: cfg.ProviderTimeout,
+			RecheckAfter: cfg.Reconcile.After, Now: time.Now,
+		})
+		return do(desk{
+			Service: support.New(support.Options{Store: store, Payments: service}), who: operator(), out: a.stdout,
+		})
+	})
+}
+
+// withSharedDatabase is withDatabase for a command that may run beside `paylatch
+// dev`, whose private database it uses then.
+func withSharedDatabase(ctx context.Context, c *config.Config, do func(dsn string) error) error {
+	began := false
+	err := withDatabase(ctx, c, func(dsn string) error {
+		began = true
+		return do(dsn)
+	})
+	if began || !errors.Is(err, devpg.ErrInUse) {
+		return err
+	}
+	if dsn, running := devpg.Running(filepath.Join(c.DataDir, "postgres"), "postgres"); running {
+		return do(dsn)
+	}
+	return err
+}
+
+// operator is who runs the command: whoever can read the configuration may do
+// what an administrator may, under the name of the system's user.
+func operator() support.Staff {
+	name := strconv.Itoa(os.Getuid())
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	host, _ := os.Hostname()
+	return support.Staff{
+		Actor:   payment.Actor{Subject: "cli:" + name, Roles: []payment.Role{payment.RoleAdmin}},
+		Address: host, RequestID: "pid " + strconv.Itoa(os.Getpid()),
+	}
+}
+
+// json prints what the API would answer.
+func (d desk) json(v any) error {
+	e := json.NewEncoder(d.out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
+		return fmt.Errorf("print: %w", err)
+	}
+	return nil
+}
+
+// visible makes what others wrote safe for a terminal: what moves the cursor or
+// turns the direction of the text is shown as its number.
+func visible(text string) string {
+	var out strings.Builder
+	for _, r := range text {
+		if unicode.IsPrint(r) {
+			out.WriteRune(r)
+		} else {
+			fmt.Fprintf(&out, "\\u{%x}", r)
+		}
+	}
+	return out.String()
+}
+
+const tableTime = "2006-01-02 15:04:05.000"
+
+func stamp(t time.Time) string { return t.UTC().Format(tableTime) }

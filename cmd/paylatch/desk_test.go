@@ -1,0 +1,149 @@
+package main_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/devpg"
+	"github.com/paylatch/paylatch/internal/testdb"
+	"github.com/paylatch/paylatch/migrations"
+)
+
+const (
+	someAttempt = "01980d3e-7f2a-7cc1-9d2b-3f0e5a6b7c8d"
+	someEvent   = "01980d3e-8c11-7d02-a1b5-0c9d8e7f6a5b"
+)
+
+// furnished is a database with a pending attempt, an event of it that was missed,
+// and something for a person to look at.
+func furnished(t *testing.T, dsn string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), dsn)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close(t.Context()) })
+	_, err = conn.Exec(t.Context(), strings.NewReplacer(":a", someAttempt, ":e", someEvent).Replace(`
+		INSERT INTO orders (order_id, user_id, client_request_id, request_hash, amount, currency, created_at, updated_at)
+			VALUES ('A-1', E'u\u202e1', 'r1', '\x01', 1999, 'EUR', now(), now());
+		INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, status, stage, amount, currency, next_check_at, created_at, updated_at)
+			VALUES ('A-1', ':a', E'u\u202e1', 'r1', '\x01', 'acc', 'pending', 'requested', 1999, 'EUR', now(), now(), now());
+		INSERT INTO attempt_references VALUES ('acc', ':a', 'A-1', ':a');
+		INSERT INTO attempt_transitions (order_id, attempt_id, version, from_stage, to_stage, cause, at) VALUES ('A-1', ':a', 1, 'requested', 'requested', 'pay', now());
+		INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, verdict, headers, body, received_at)
+			VALUES (':e', 'acc', 'evt_1', false, E'paid\x1b[31m', 'succeeded', '\x01',
+				'{"id":"evt_1","kind":"succeeded","references":[":a"],"money":{"minor":1999,"currency":"EUR"}}', '{:a}', 'unmatched', '{}', '{"email":"a@b.example","amount":1999}', now());
+		INSERT INTO discrepancies (discrepancy_id, kind, order_id, attempt_id, amount, currency, text, opened_at)
+			VALUES (':e', 'needs_review', 'A-1', ':a', 1999, 'EUR', 'Find out what became of it.', now() - interval '3 hours')`))
+	require.NoError(t, err)
+	return conn
+}
+
+func TestTheCommandsForSupport(t *testing.T) {
+	t.Parallel()
+	dsn := testdb.New(t)
+	conn := furnished(t, dsn)
+	environ := []string{"PAYLATCH_DATABASE_URL=" + dsn}
+	says := func(want string, args ...string) string {
+		t.Helper()
+		code, stdout, stderr := run(t, environ, args...)
+		require.Equal(t, 0, code, stderr)
+		require.Contains(t, stdout, want)
+		require.NotContains(t, stdout, "\u202e")
+		require.NotContains(t, stdout, "\x1b")
+		return stdout
+	}
+	says("The customer pressed Pay for 19.99 EUR.", "attempt", "show", someAttempt)
+	says(`u\u{202e}1`, "attempt", "show", someAttempt)
+	shown := says(`"email": "[hidden]"`, "event", "show", someEvent)
+	require.Contains(t, shown, `paid\u{1b}[31m`)
+	require.NotContains(t, shown, "a@b.example")
+	says("needs_review", "discrepancy", "list")
+	says("attempt "+someAttempt, "discrepancy", "list", "--kind", "needs_review")
+	says("Nothing is waiting", "discrepancy", "list", "--kind", "disputed")
+
+	says("goes from requested to succeeded", "event", "replay", someEvent, "--dry-run", "--reason", "case 4711")
+	for _, want := range []string{"goes from requested to succeeded", "stays as it is"} {
+		says(want, "event", "replay", someEvent, "--reason", "case 4711")
+	}
+	says("The payment of 19.99 EUR for order A-1 succeeded", "attempt", "show", someAttempt)
+
+	me, err := user.Current()
+	require.NoError(t, err)
+	rows, err := conn.Query(t.Context(), "SELECT DISTINCT actor FROM staff_audit")
+	require.NoError(t, err)
+	actors, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	require.Equal(t, []string{"cli:" + me.Username}, actors)
+	var done int
+	require.NoError(t, conn.QueryRow(t.Context(), "SELECT count(*) FROM staff_audit WHERE action = 'event.replay' AND reason = 'case 4711' AND outcome = 'done'").Scan(&done))
+	require.Equal(t, 2, done)
+}
+
+func TestTheCommandsForSupportPrintJSON(t *testing.T) {
+	t.Parallel()
+	dsn := testdb.New(t)
+	furnished(t, dsn)
+	for _, args := range [][]string{
+		{"attempt", "show", someAttempt, "--json"},
+		{"event", "show", someEvent, "--json"},
+		{"event", "replay", someEvent, "--reason", "r", "--dry-run", "--json"},
+		{"discrepancy", "list", "--all", "--json"},
+	} {
+		code, stdout, stderr := run(t, []string{"PAYLATCH_DATABASE_URL=" + dsn}, args...)
+		require.Equal(t, 0, code, stderr)
+		var v map[string]any
+		require.NoError(t, json.Unmarshal([]byte(stdout), &v))
+		require.NotEmpty(t, v)
+	}
+}
+
+func TestTheCommandsForSupportRefused(t *testing.T) {
+	t.Parallel()
+	dsn := testdb.New(t)
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		says string
+	}{
+		"no id":              {[]string{"attempt", "show"}, 2, "<id>"},
+		"not an id":          {[]string{"attempt", "show", "x"}, 2, "payment attempt not found"},
+		"no such attempt":    {[]string{"attempt", "show", someAttempt}, 1, "payment attempt not found"},
+		"no such event":      {[]string{"event", "show", someEvent}, 1, "event not found"},
+		"no event to replay": {[]string{"event", "replay", someEvent, "--reason", "r"}, 1, "event not found"},
+		"no reason":          {[]string{"event", "replay", someEvent}, 2, "--reason"},
+		"blank reason":       {[]string{"event", "replay", someEvent, "--reason", " "}, 2, "say why"},
+		"no such limit":      {[]string{"discrepancy", "list", "--limit", "0"}, 2, "limit"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			code, stdout, stderr := run(t, []string{"PAYLATCH_DATABASE_URL=" + dsn}, c.args...)
+			require.Equal(t, c.code, code, stderr)
+			require.Empty(t, stdout)
+			require.Contains(t, stderr, c.says)
+		})
+	}
+}
+
+// Beside a running `paylatch dev` the commands use its private database.
+func TestTheCommandsForSupportBesideARunningServer(t *testing.T) {
+	t.Parallel()
+	dir, err := os.MkdirTemp("/tmp", "paylatch-") //nolint:usetesting // the path of a unix socket must be short
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	_, running := devpg.Running(filepath.Join(dir, "postgres"), "postgres")
+	require.False(t, running)
+	server, err := devpg.Start(t.Context(), devpg.Config{Dir: filepath.Join(dir, "postgres")})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = server.Stop() })
+	require.NoError(t, migrations.Up(t.Context(), server.DSN("postgres")))
+	furnished(t, server.DSN("postgres"))
+	code, stdout, stderr := run(t, []string{"PAYLATCH_DATA_DIR=" + dir}, "discrepancy", "list")
+	require.Equal(t, 0, code, stderr)
+	require.Contains(t, stdout, "needs_review")
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/internal/support"
+)
+
+type discrepancyCmd struct {
+	List discrepancyListCmd `cmd:"" help:"List what a person must look at."`
+}
+
+type discrepancyListCmd struct {
+	All   bool   `help:"Also those that are resolved."`
+	Kind  string `placeholder:"KIND" help:"Only those of a kind."`
+	Limit int    `default:"100" help:"How many, 1 to 100 (${default})."`
+	JSON  bool   `help:"Print what the API would answer."`
+}
+
+// Run lists the worklist, newest first.
+func (c *discrepancyListCmd) Run(ctx context.Context, a *app) error {
+	page, err := support.ParsePage("", strconv.Itoa(c.Limit))
+	if err != nil {
+		return usageError{err}
+	}
+	return withDesk(ctx, a, func(d desk) error {
+		status := "open"
+		if c.All {
+			status = ""
+		}
+		list, next, err := d.Discrepancies(ctx, d.who, status, c.Kind, page)
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return d.json(api.SupportDiscrepancies(list, next))
+		}
+		if len(list) == 0 {
+			_, err := fmt.Fprintln(d.out, "Nothing is waiting for a person.")
+			return err //nolint:wrapcheck // it says all there is
+		}
+		w := tabwriter.NewWriter(d.out, 0, 0, 2, ' ', 0)
+		_, _ = fmt.Fprintln(w, "OPENED (UTC)\tAGE\tKIND\tAMOUNT\tABOUT\tID\tWHAT TO DO")
+		for _, one := range list {
+			amount := ""
+			if one.Money != nil {
+				amount = one.Money.String()
+			}
+			_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", stamp(one.At), one.Age().Round(time.Second), one.Kind, amount,
+				visible(about(one)), one.ID, visible(one.Text))
+		}
+		if next != "" {
+			_, _ = fmt.Fprintln(w, "There are more.")
+		}
+		return w.Flush()
+	})
+}
+
+// about is the attempt, or the event, that a discrepancy is of.
+func about(d support.Discrepancy) string {
+	switch {
+	case d.AttemptID != nil:
+		return "attempt " + d.AttemptID.String()
+	case d.EventID != nil:
+		return "event " + d.EventID.String()
+	}
+	return d.Event.ID
+}

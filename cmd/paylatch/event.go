@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+type eventCmd struct {
+	Show   eventShowCmd   `cmd:"" help:"Show a provider's event, with what is safe to show of its bytes."`
+	Replay eventReplayCmd `cmd:"" help:"Apply a stored event again."`
+}
+
+type eventShowCmd struct {
+	ID   string `arg:"" help:"The event's id."`
+	JSON bool   `help:"Print what the API would answer."`
+}
+
+// Run shows an event.
+func (c *eventShowCmd) Run(ctx context.Context, a *app) error {
+	id, err := payment.ParseEventID(c.ID)
+	if err != nil {
+		return usageError{err}
+	}
+	return withDesk(ctx, a, func(d desk) error {
+		e, err := d.Event(ctx, d.who, id)
+		if err != nil {
+			return err
+		}
+		page := api.SupportEventPage(e)
+		if c.JSON {
+			return d.json(page)
+		}
+		payload, err := json.MarshalIndent(page.Payload, "", "  ")
+		if err != nil {
+			return fmt.Errorf("print: %w", err)
+		}
+		_, _ = fmt.Fprintf(d.out, "%s\n\n", visible(page.Text))
+		w := tabwriter.NewWriter(d.out, 0, 0, 2, ' ', 0)
+		attempt := ""
+		if page.PaymentAttemptID != nil {
+			attempt = *page.PaymentAttemptID
+		}
+		for _, row := range [][2]string{
+			{"event", page.EventID},
+			{"at the provider", page.ProviderEventID},
+			{"account", page.Account},
+			{"type", page.Type},
+			{"kind", page.Kind},
+			{"verdict", page.Verdict},
+			{"attempt", attempt},
+			{"received", stamp(e.ReceivedAt)},
+		} {
+			_, _ = fmt.Fprintf(w, "%s\t%s\n", row[0], visible(row[1]))
+		}
+		if err := w.Flush(); err != nil {
+			return fmt.Errorf("print: %w", err)
+		}
+		_, _ = fmt.Fprintf(d.out, "\n%s\n", payload)
+		return nil
+	})
+}
+
+type eventReplayCmd struct {
+	ID     string `arg:"" help:"The event's id."`
+	Reason string `required:"" help:"Why; it is kept in the audit log."`
+	DryRun bool   `help:"Only say what it would do."`
+	JSON   bool   `help:"Print what the API would answer."`
+}
+
+// Run applies an event again, or says what that would do.
+func (c *eventReplayCmd) Run(ctx context.Context, a *app) error {
+	id, err := payment.ParseEventID(c.ID)
+	if err != nil {
+		return usageError{err}
+	}
+	return withDesk(ctx, a, func(d desk) error {
+		r, err := d.Replay(ctx, d.who, id, c.Reason, c.DryRun)
+		if err != nil {
+			return err
+		}
+		out := api.SupportReplayed(r, c.DryRun)
+		if c.JSON {
+			return d.json(out)
+		}
+		_, err = fmt.Fprintln(d.out, out.Text)
+		return err //nolint:wrapcheck // it says all there is
+	})
+}

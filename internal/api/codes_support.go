@@ -1,0 +1,32 @@
+package api
+
+// supportKinds are what a person who resolves a discrepancy may be told.
+func supportKinds() []kind {
+	return []kind{
+		{
+			code: "discrepancy-already-resolved", status: 409,
+			meaning: "The discrepancy was resolved before, in another way. What was decided stays.",
+			detail:  "Read the discrepancy to see who resolved it, how and why.",
+		},
+		{
+			code: "attempt-not-pending", status: 409,
+			meaning: "Paid and not_paid move a pending attempt. This discrepancy's attempt is final, or it has none.",
+			detail:  "Read the attempt; resolve the discrepancy as accepted or refunded_elsewhere, or refund the money.",
+		},
+		{
+			code: "attempt-holds-money", status: 409,
+			meaning: "The provider says that it took money for this attempt, so it can't be called not paid.",
+			detail:  "Refund the money first, or resolve the discrepancy as paid.",
+		},
+		{
+			code: "provider-payment-id-required", status: 422,
+			meaning: "An attempt is called paid by the payment that a person found at the provider.",
+			detail:  "Send provider_payment_id, as the provider's dashboard shows it.",
+		},
+		{
+			code: "provider-payment-taken", status: 409,
+			meaning: "The payment with this id pays for another attempt. One payment can't pay twice.",
+			detail:  "Search for the id to see which attempt it belongs to, and look for this attempt's own payment in the dashboard.",
+		},
+	}
+}

@@ -1,0 +1,97 @@
+package api
+
+import (
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"golang.org/x/time/rate"
+
+	"github.com/paylatch/paylatch/internal/api/contract"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/support"
+)
+
+// staffOnly stands before the calls of the chapter support, before anything is
+// read of them: nobody else finds out what there is.
+func (s *server) staffOnly(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		switch {
+		case !exchangeIn(c).actor.Has(payment.RoleSupport, payment.RoleAdmin):
+			return payment.ErrForbidden
+		case s.Support == nil:
+			return refuse("not-found", "")
+		}
+		return next(c)
+	}
+}
+
+// watched has what staff does by a call of another chapter written down.
+func (s *server) watched(op *contract.Operation) echo.MiddlewareFunc {
+	action := support.Action(op.ID)
+	if op.Method == http.MethodGet {
+		action += ".view"
+	}
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			x := exchangeIn(c)
+			if s.Support == nil || !x.actor.Has(payment.RoleSupport, payment.RoleAdmin) {
+				return next(c)
+			}
+			kind, id := named(c)
+			return s.Support.Watch(c.Request().Context(), x.staff(), action, kind, id, func() error { return next(c) })
+		}
+	}
+}
+
+// named is what a path names, as far as it can be kept.
+func named(c echo.Context) (kind, id string) {
+	kinds := map[string]string{"order_id": "order", "payment_attempt_id": "attempt", "refund_id": "refund"}
+	for _, name := range c.ParamNames() {
+		if text := pathParam(c, name); kinds[name] != "" && storable(text) {
+			return kinds[name], text
+		}
+	}
+	return "", ""
+}
+
+func isSupport(op *contract.Operation) bool { return slices.Contains(op.Tags, "support") }
+
+const (
+	// searchesEach a second, and as many at once, are more than a person types.
+	searchesEach   = 5
+	searchesAtOnce = 50
+	// manyPeople is when those who have not searched for a while are forgotten.
+	manyPeople = 1000
+)
+
+// searches limits how often each person searches: ids could be guessed.
+type searches struct {
+	mu    sync.Mutex
+	limit map[string]*rate.Limiter
+}
+
+// admit refuses a person who has searched too often.
+func (s *searches) admit(person string, now time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.limit == nil {
+		s.limit = make(map[string]*rate.Limiter)
+	}
+	if len(s.limit) >= manyPeople {
+		for name, l := range s.limit {
+			if l.TokensAt(now) >= searchesAtOnce {
+				delete(s.limit, name)
+			}
+		}
+	}
+	if s.limit[person] == nil {
+		s.limit[person] = rate.NewLimiter(searchesEach, searchesAtOnce)
+	}
+	if !s.limit[person].AllowN(now, 1) {
+		return refuse("rate-limited", "")
+	}
+	return nil
+}

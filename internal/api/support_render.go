@@ -1,0 +1,131 @@
+package api
+
+import (
+	"encoding/base64"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/paylatch/paylatch/internal/api/gen"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/support"
+)
+
+func storable(text string) bool { return utf8.ValidString(text) && !strings.ContainsRune(text, 0) }
+
+// mapped renders each item; never nil, so that an empty list is one.
+func mapped[T, U any](items []T, render func(T) U) []U {
+	out := make([]U, len(items))
+	for i, item := range items {
+		out[i] = render(item)
+	}
+	return out
+}
+
+func attemptOrNull(id *payment.AttemptID) *string {
+	if id == nil {
+		return nil
+	}
+	text := id.String()
+	return &text
+}
+
+func hit(h support.Hit) gen.SupportHit {
+	return gen.SupportHit{
+		Type: gen.SupportHitType(h.Type), ID: h.ID, OrderID: orNull(string(h.OrderID)), PaymentAttemptID: attemptOrNull(h.AttemptID),
+		Status: h.Status, Matched: h.Matched, At: gen.Micros(h.At),
+	}
+}
+
+// SupportPage is an attempt's page as the contract has it.
+func (o Options) SupportPage(a support.Attempt) gen.SupportAttempt {
+	s := &server{Options: o.withDefaults()}
+	return gen.SupportAttempt{
+		Summary: a.Summary, Attempt: s.attempt(a.View), Timeline: mapped(a.Timeline, entry),
+		Events: mapped(a.Events, func(e support.ShownEvent) gen.SupportEvent {
+			return gen.SupportEvent{
+				EventID: e.ID.String(), ProviderEventID: e.ProviderEventID, Kind: e.Kind, Verdict: string(e.Verdict),
+				ReceivedAt: gen.Micros(e.ReceivedAt), Payload: e.Payload,
+			}
+		}),
+	}
+}
+
+func entry(e support.Entry) gen.SupportEntry {
+	return gen.SupportEntry{At: gen.Micros(e.At), Kind: gen.SupportEntryKind(e.Kind), Actor: e.Actor, Text: e.Text, Detail: e.Detail}
+}
+
+// SupportEventPage is an event's page as the contract has it.
+func SupportEventPage(e support.ShownEvent) gen.SupportEventPage {
+	return gen.SupportEventPage{
+		EventID: e.ID.String(), ProviderEventID: e.ProviderEventID, Kind: e.Kind, Verdict: string(e.Verdict),
+		ReceivedAt: gen.Micros(e.ReceivedAt), Payload: e.Payload, Account: e.Account, Type: e.Type, Text: e.Told(),
+		OrderID: orNull(string(e.OrderID)), PaymentAttemptID: attemptOrNull(e.AttemptID), OccurredAt: (*gen.Micros)(e.OccurredAt), RawKept: e.Kept,
+	}
+}
+
+// revealed shows bytes that are no text as Base64.
+func revealed(e support.Event) gen.SupportRevealed {
+	out := gen.SupportRevealed{
+		EventID: e.ID.String(), ProviderEventID: e.ProviderEventID, ContentType: e.ContentType, Encoding: gen.SupportRevealedEncodingText,
+	}
+	if !e.Kept {
+		return out
+	}
+	body := string(e.Body)
+	if !utf8.Valid(e.Body) {
+		out.Encoding, body = gen.SupportRevealedEncodingBase64, base64.StdEncoding.EncodeToString(e.Body)
+	}
+	out.Body = &body
+	return out
+}
+
+// SupportReplayed is what replaying an event came to, as the contract has it.
+func SupportReplayed(r payment.Replayed, dry bool) gen.SupportReplayed {
+	out := gen.SupportReplayed{
+		EventID: r.Event.ID.String(), DryRun: dry, Verdict: string(r.Verdict), Changed: r.Changed(), Text: support.ReplayText(r, dry),
+	}
+	if r.After != nil {
+		out.PaymentAttemptID = attemptOrNull(&r.After.ID)
+	}
+	return out
+}
+
+// SupportDiscrepancies is a page of the worklist as the contract has it.
+func SupportDiscrepancies(list []support.Discrepancy, next string) gen.SupportDiscrepancies {
+	return gen.SupportDiscrepancies{Items: mapped(list, discrepancy), NextCursor: orNull(next)}
+}
+
+func discrepancy(d support.Discrepancy) gen.SupportDiscrepancy {
+	out := gen.SupportDiscrepancy{
+		DiscrepancyID: d.ID.String(), Kind: string(d.Kind), Status: gen.SupportDiscrepancyStatusOpen,
+		PaymentAttemptID: attemptOrNull(d.AttemptID), OrderID: orNull(string(d.OrderID)), Text: d.Text, WhatToDo: d.WhatToDo(),
+		Account: orNull(d.Event.Account), ProviderEventID: orNull(d.Event.ID), OpenedAt: gen.Micros(d.At), AgeSeconds: int64(d.Age().Seconds()),
+	}
+	if d.EventID != nil {
+		id := d.EventID.String()
+		out.EventID = &id
+	}
+	if d.Money != nil {
+		out.Amount, out.Currency = &d.Money.Minor, orNull(string(d.Money.Currency))
+	}
+	if r := d.Resolved; r != nil {
+		out.Status, out.ResolvedAt = gen.SupportDiscrepancyStatusResolved, (*gen.Micros)(&r.At)
+		out.ResolvedBy, out.Resolution = orNull(r.By), orNull(string(r.Resolution))
+		out.ProviderPaymentID, out.Reason = orNull(r.ProviderPaymentID), orNull(r.Reason)
+	}
+	return out
+}
+
+func deed(d support.Deed) gen.SupportDeed {
+	out := gen.SupportDeed{
+		EntryID: d.ID.String(), DeedID: d.DeedID.String(), Actor: d.Actor,
+		Roles:  mapped(d.Roles, func(r payment.Role) string { return string(r) }),
+		Action: string(d.Action), TargetType: d.TargetType, Target: d.Target, OrderID: orNull(string(d.OrderID)),
+		PaymentAttemptID: attemptOrNull(d.AttemptID), Reason: d.Reason, Address: d.Address, RequestID: d.RequestID,
+		Outcome: gen.SupportDeedOutcome(d.Outcome), Detail: d.Detail, At: gen.Micros(d.At),
+	}
+	if out.Detail == nil {
+		out.Detail = map[string]any{}
+	}
+	return out
+}

@@ -1,0 +1,344 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	contractfile "github.com/paylatch/paylatch/api"
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/internal/api/contract"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/support"
+)
+
+var _ api.Support = (*support.Service)(nil)
+
+const hostile = "<script>alert('1')</script>\u202e\"\\\n\u0007"
+
+// desk answers what a test wants and remembers what it was asked.
+type desk struct {
+	err   error
+	money *payment.Money
+
+	mu      sync.Mutex
+	who     support.Staff
+	asked   []string
+	reason  string
+	dry     bool
+	resolve payment.Resolve
+	filter  support.DeedFilter
+	watched []string
+}
+
+func (d *desk) call(who support.Staff, what, reason string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.who, d.reason = who, reason
+	d.asked = append(d.asked, what)
+	return d.err
+}
+
+var eventID = payment.EventID(uuid.MustParse("01980d3e-8c11-7d02-a1b5-0c9d8e7f6a5b"))
+
+func shownEvent() support.ShownEvent {
+	return support.ShownEvent{
+		Event: support.Event{
+			ID: eventID, Account: "sandbox", ProviderEventID: "evt_1" + hostile, Type: "charge.succeeded", Kind: "succeeded", Verdict: fsm.Applied,
+			OrderID: "A-1", AttemptID: &attemptID, ReceivedAt: now, OccurredAt: &now, Kept: true, ContentType: "application/json", Body: []byte("{\"a\":1}"),
+		},
+		Payload: map[string]any{"a": hostile, "list": []any{json.Number("1"), nil}},
+	}
+}
+
+func (d *desk) Search(_ context.Context, who support.Staff, text string, _ support.Page) ([]support.Hit, string, error) {
+	return []support.Hit{
+		{Type: "order", ID: hostile, OrderID: hostile, Status: "open", Matched: "order_id", At: now},
+		{Type: "event", ID: eventID.String(), Status: "unmatched", Matched: "reference", At: now},
+	}, "next", d.call(who, "search "+text, "")
+}
+
+func (d *desk) Attempt(_ context.Context, who support.Staff, id payment.AttemptID) (support.Attempt, error) {
+	gone := shownEvent()
+	gone.Payload = nil
+	return support.Attempt{
+		View: payment.View{Attempt: pending()}, Summary: hostile, Events: []support.ShownEvent{shownEvent(), gone},
+		Timeline: []support.Entry{{At: now, Kind: support.EntryReuse, Actor: "customer:u1", Text: hostile, Detail: map[string]any{"times": 2, "x": hostile}}},
+	}, d.call(who, "attempt "+id.String(), "")
+}
+
+func (d *desk) Recheck(_ context.Context, who support.Staff, id payment.AttemptID, reason string) (payment.View, error) {
+	return payment.View{Attempt: pending()}, d.call(who, "recheck "+id.String(), reason)
+}
+
+func (d *desk) Event(_ context.Context, who support.Staff, id payment.EventID) (support.ShownEvent, error) {
+	return shownEvent(), d.call(who, "event "+id.String(), "")
+}
+
+func (d *desk) Reveal(_ context.Context, who support.Staff, id payment.EventID, reason string) (support.Event, error) {
+	return shownEvent().Event, d.call(who, "reveal "+id.String(), reason)
+}
+
+func (d *desk) Replay(_ context.Context, who support.Staff, id payment.EventID, reason string, dry bool) (payment.Replayed, error) {
+	d.dry = dry
+	a := pending()
+	return payment.Replayed{Event: payment.StoredEvent{ID: id}, Verdict: fsm.Repeat, Before: &a, After: &a}, d.call(who, "replay "+id.String(), reason)
+}
+
+func (d *desk) Discrepancies(_ context.Context, who support.Staff, status, kind string, _ support.Page) ([]support.Discrepancy, string, error) {
+	return []support.Discrepancy{d.found(false), d.found(true)}, "", d.call(who, "discrepancies "+status+" "+kind, "")
+}
+
+func (d *desk) found(resolved bool) support.Discrepancy {
+	one := support.Discrepancy{Discrepancy: payment.Discrepancy{
+		ID: payment.DiscrepancyID(eventID), Kind: payment.LateSuccess, OrderID: "A-1", AttemptID: &attemptID, Text: hostile, At: now, Money: d.money,
+	}, ReadAt: now}
+	if resolved {
+		one.EventID = &eventID
+		one.Resolved = &payment.Resolved{Resolution: payment.ResolvedPaid, ProviderPaymentID: "ch_1", By: "sam", Reason: hostile, At: now}
+	}
+	return one
+}
+
+func (d *desk) Resolve(_ context.Context, who support.Staff, cmd payment.Resolve) (support.Discrepancy, error) {
+	d.resolve = cmd
+	return d.found(true), d.call(who, "resolve "+cmd.ID.String(), cmd.Reason)
+}
+
+func (d *desk) Audit(_ context.Context, who support.Staff, f support.DeedFilter, _ support.Page) ([]support.Deed, string, error) {
+	d.filter = f
+	return []support.Deed{{
+		ID: uuid.UUID(eventID), Actor: "sam", Roles: []payment.Role{payment.RoleSupport}, Action: support.Rechecked, Target: hostile,
+		Reason: hostile, Outcome: support.Done, At: now,
+	}}, "", d.call(who, "audit", "")
+}
+
+func (d *desk) Watch(_ context.Context, who support.Staff, action support.Action, targetType, target string, act func() error) error {
+	d.mu.Lock()
+	d.watched = append(d.watched, who.Subject+" "+string(action)+" "+targetType+" "+target)
+	err := d.err
+	d.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return act()
+}
+
+func newDesk(t *testing.T) (*bench, *desk) {
+	t.Helper()
+	d := &desk{money: &payment.Money{Minor: 1999, Currency: "EUR"}}
+	return newBench(t, func(o *api.Options) { o.Support = d }), d
+}
+
+const because = `{"reason":"the customer called, case 4711"}`
+
+// calls are all of the chapter, with what the use case is asked for.
+func supportCalls() map[string]string {
+	id, event := attemptID.String(), eventID.String()
+	return map[string]string{
+		"GET /v1/support/search?q=A-1 ":                                                                       "search A-1",
+		"GET /v1/support/attempts/" + id + " ":                                                                "attempt " + id,
+		"POST /v1/support/attempts/" + id + "/recheck " + because:                                             "recheck " + id,
+		"GET /v1/support/events/" + event + " ":                                                               "event " + event,
+		"POST /v1/support/events/" + event + "/reveal " + because:                                             "reveal " + event,
+		"POST /v1/support/events/" + event + "/replay " + because:                                             "replay " + event,
+		"GET /v1/support/discrepancies?status=open&kind=disputed ":                                            "discrepancies open disputed",
+		"POST /v1/support/discrepancies/" + event + `/resolve {"reason":"case 4711","resolution":"accepted"}`: "resolve " + event,
+		"GET /v1/support/audit?actor=sam&action=x&target=y ":                                                  "audit",
+	}
+}
+
+func TestStaffAndNobodyElse(t *testing.T) {
+	t.Parallel()
+	b, d := newDesk(t)
+	for call, want := range supportCalls() {
+		line := strings.SplitN(call, " ", 3)
+		for _, who := range []string{"u1", "service-1", "status." + attemptID.String(), "nobody"} {
+			b.send(line[0], line[1], line[2], "Authorization: Bearer "+who).is(t, 403, "forbidden")
+		}
+		b.send(line[0], line[1], line[2], "Authorization: -").is(t, 401, "unauthenticated")
+		require.Empty(t, d.asked)
+		for _, who := range []string{"support", "admin"} {
+			got := b.send(line[0], line[1], line[2], "Authorization: Bearer "+who, "X-Request-Id: r-1")
+			require.Equal(t, http.StatusOK, got.StatusCode, "%s: %s", call, got.text)
+			require.Equal(t, "no-store", got.Header.Get("Cache-Control"))
+			require.Equal(t, []string{want}, d.asked)
+			require.Equal(t, who, d.who.Subject)
+			require.Equal(t, "r-1", d.who.RequestID)
+			require.NotEmpty(t, d.who.Address)
+			d.asked = nil
+		}
+	}
+	require.Empty(t, d.watched, "the use cases write down themselves")
+}
+
+// Every call of the chapter is in the table above.
+func TestEverySupportCallIsTried(t *testing.T) {
+	t.Parallel()
+	doc := document(t)
+	require.Len(t, supportCalls(), len(doc.Tagged("support")))
+}
+
+func TestHostileTextComesBackAsData(t *testing.T) {
+	t.Parallel()
+	b, _ := newDesk(t)
+	for call := range supportCalls() {
+		line := strings.SplitN(call, " ", 3)
+		got := b.send(line[0], line[1], line[2], "Authorization: Bearer support")
+		require.Equal(t, "application/json", got.Header.Get("Content-Type"))
+		require.True(t, json.Valid(got.text))
+	}
+	page := b.send(http.MethodGet, "/v1/support/attempts/"+attemptID.String(), "", "Authorization: Bearer support").object(t)
+	require.Equal(t, hostile, page["summary"])
+	entry := page["timeline"].([]any)[0].(map[string]any)
+	require.Equal(t, map[string]any{
+		"at": "2026-03-01T09:30:00.120000Z", "kind": "reuse", "actor": "customer:u1", "text": hostile, "detail": map[string]any{"times": 2.0, "x": hostile},
+	}, entry)
+	events := page["events"].([]any)
+	require.Equal(t, map[string]any{
+		"event_id": eventID.String(), "provider_event_id": "evt_1" + hostile, "kind": "succeeded", "verdict": "applied",
+		"received_at": "2026-03-01T09:30:00.120000Z", "payload": map[string]any{"a": hostile, "list": []any{1.0, nil}},
+	}, events[0])
+	require.Nil(t, events[1].(map[string]any)["payload"])
+	hits := b.send(http.MethodGet, "/v1/support/search?q=x", "", "Authorization: Bearer support").object(t)
+	require.Equal(t, "next", hits["next_cursor"])
+	require.Equal(t, map[string]any{
+		"type": "order", "id": hostile, "order_id": hostile, "payment_attempt_id": nil, "status": "open", "matched": "order_id",
+		"at": "2026-03-01T09:30:00.120000Z",
+	}, hits["items"].([]any)[0])
+}
+
+func TestSupportRequestsAreRead(t *testing.T) {
+	t.Parallel()
+	b, d := newDesk(t)
+	as := "Authorization: Bearer admin"
+	b.send(http.MethodPost, "/v1/support/events/"+eventID.String()+"/replay", `{"reason":"r","dry_run":true}`, as)
+	require.True(t, d.dry)
+	require.Equal(t, "r", d.reason)
+	b.send(http.MethodPost, "/v1/support/discrepancies/"+eventID.String()+"/resolve", `{"reason":"r","resolution":"paid","provider_payment_id":"ch_9"}`, as)
+	require.Equal(t, payment.Resolve{ID: payment.DiscrepancyID(eventID), Resolution: payment.ResolvedPaid, ProviderPaymentID: "ch_9", Reason: "r"}, d.resolve)
+	b.send(http.MethodGet, "/v1/support/audit?actor=sam&action=x&target=y", "", as)
+	require.Equal(t, support.DeedFilter{Actor: "sam", Action: "x", Target: "y"}, d.filter)
+
+	one := b.send(http.MethodGet, "/v1/support/discrepancies", "", as).object(t)
+	require.Nil(t, one["next_cursor"])
+	items := one["items"].([]any)
+	require.Equal(t, "open", items[0].(map[string]any)["status"])
+	require.Equal(t, 1999.0, items[0].(map[string]any)["amount"])
+	require.Equal(t, "resolved", items[1].(map[string]any)["status"])
+	require.Equal(t, "ch_1", items[1].(map[string]any)["provider_payment_id"])
+	d.money = nil
+	one = b.send(http.MethodGet, "/v1/support/discrepancies", "", as).object(t)
+	require.Nil(t, one["items"].([]any)[0].(map[string]any)["amount"])
+}
+
+func TestBadSupportRequestsAreRefused(t *testing.T) {
+	t.Parallel()
+	real := support.New(support.Options{})
+	b := newBench(t, func(o *api.Options) { o.Support = real })
+	attempt, event := "/v1/support/attempts/"+attemptID.String(), "/v1/support/events/"+eventID.String()
+	resolve := "/v1/support/discrepancies/" + eventID.String() + "/resolve"
+	for call, want := range map[string]string{
+		"GET /v1/support/search ":                                                    "422 q",
+		"GET /v1/support/search?q= ":                                                 "422 q",
+		"GET /v1/support/search?q=%00 ":                                              "422 q",
+		"GET /v1/support/search?q=%ff ":                                              "422 q",
+		"GET /v1/support/search?q=" + strings.Repeat("a", 256) + " ":                 "422 q",
+		"GET /v1/support/search?q=a&limit=0 ":                                        "422 limit",
+		"GET /v1/support/search?q=a&limit=1e1 ":                                      "422 limit",
+		"GET /v1/support/search?q=a&limit=101 ":                                      "422 limit",
+		"GET /v1/support/search?q=a&cursor=!!! ":                                     "422 cursor",
+		"GET /v1/support/discrepancies?limit=x ":                                     "422 limit",
+		"GET /v1/support/discrepancies?cursor=MTIzIHg ":                              "422 cursor",
+		"GET /v1/support/discrepancies?status=lost ":                                 "422 status",
+		"GET /v1/support/discrepancies?kind=%00 ":                                    "422 kind",
+		"GET /v1/support/audit?cursor=a ":                                            "422 cursor",
+		"GET /v1/support/audit?limit=-1 ":                                            "422 limit",
+		"GET /v1/support/audit?actor=%00 ":                                           "422 actor",
+		"GET /v1/support/attempts/nonsense ":                                         "404",
+		"GET /v1/support/events/nonsense ":                                           "404",
+		"POST /v1/support/discrepancies/nonsense/resolve " + because:                 "422 resolution",
+		"POST " + attempt + "/recheck ":                                              "422 reason",
+		"POST " + attempt + "/recheck {}":                                            "422 reason",
+		"POST " + attempt + `/recheck {"reason":""}`:                                 "422 reason",
+		"POST " + attempt + `/recheck {"reason":" \t "}`:                             "422 reason",
+		"POST " + attempt + `/recheck {"reason":1}`:                                  "422 reason",
+		"POST " + attempt + `/recheck {"reason":null}`:                               "422 reason",
+		"POST " + attempt + `/recheck {"reason":"a\u0000"}`:                          "422 reason",
+		"POST " + attempt + `/recheck {"reason":"` + strings.Repeat("a", 501) + `"}`: "422 reason",
+		"POST " + attempt + `/recheck {"why":"x"}`:                                   "400",
+		"POST " + event + "/reveal {}":                                               "422 reason",
+		"POST " + event + "/replay {}":                                               "422 reason",
+		"POST " + event + `/replay {"reason":"x","dry_run":"yes"}`:                   "422 dry_run",
+		"POST " + resolve + ` {"resolution":"accepted"}`:                             "422 reason",
+		"POST " + resolve + ` {"reason":"x"}`:                                        "422 resolution",
+		"POST " + resolve + ` {"reason":"x","resolution":"lost"}`:                    "422 resolution",
+	} {
+		line := strings.SplitN(call, " ", 3)
+		got := b.send(line[0], line[1], line[2], "Authorization: Bearer admin")
+		status, field, _ := strings.Cut(want, " ")
+		require.Equal(t, status, got.Status[:3], "%s: %s", call, got.text)
+		if field != "" {
+			require.Equal(t, field, got.is(t, 422, "validation-failed").Errors[0].Field, call)
+		}
+	}
+}
+
+func TestSearchIsLimitedForEachPerson(t *testing.T) {
+	t.Parallel()
+	b, _ := newDesk(t)
+	search := func(who string) answer {
+		return b.send(http.MethodGet, "/v1/support/search?q=A-1", "", "Authorization: Bearer "+who)
+	}
+	for range 50 {
+		require.Equal(t, 200, search("support").StatusCode)
+	}
+	require.True(t, search("support").is(t, 429, "rate-limited").Retryable)
+	require.Equal(t, 200, search("admin").StatusCode, "somebody else")
+}
+
+func TestStaffIsWatchedElsewhere(t *testing.T) {
+	t.Parallel()
+	b, d := newDesk(t)
+	b.payments.view, b.payments.refund = payment.View{Attempt: succeeded()}, payment.Refunded{Refund: refund()}
+	b.send(http.MethodGet, attemptPath, "", "Authorization: Bearer support")
+	b.command(attemptPath+"/refunds", `{}`, "Authorization: Bearer admin")
+	b.send(http.MethodGet, attemptPath, "", "Authorization: Bearer u1")
+	require.Equal(t, []string{"support readAttempt.view attempt " + attemptID.String(), "admin createRefund attempt " + attemptID.String()}, d.watched)
+	calls := b.payments.calls
+	d.err = payment.ErrUnavailable
+	b.command(attemptPath+"/refunds", `{}`, "Authorization: Bearer admin").is(t, 503, "storage-unavailable")
+	require.Equal(t, calls, b.payments.calls, "who can't be written down does nothing")
+}
+
+func TestWithoutSupportItsCallsAreNotThere(t *testing.T) {
+	t.Parallel()
+	newBench(t).send(http.MethodGet, "/v1/support/audit", "", "Authorization: Bearer admin").is(t, 404, "not-found")
+}
+
+// What staff writes and looks for is in the audit log, not in the program's.
+func TestTheLogNamesNobody(t *testing.T) {
+	t.Parallel()
+	b, _ := newDesk(t)
+	for call := range supportCalls() {
+		line := strings.SplitN(call, " ", 3)
+		b.send(line[0], strings.ReplaceAll(line[1], "A-1", "secret-user@example.com"), line[2], "Authorization: Bearer support")
+	}
+	for _, secret := range []string{"secret-user", "case 4711", "Bearer", "alert(", "evt_1"} {
+		require.NotContains(t, b.log.String(), secret)
+	}
+}
+
+func document(t *testing.T) *contract.Document {
+	t.Helper()
+	d, err := contract.Load(contractfile.Document)
+	require.NoError(t, err)
+	return d
+}

@@ -1,0 +1,144 @@
+package payment
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+
+	"github.com/paylatch/paylatch/fsm"
+)
+
+// Replay is the command: apply a stored event again, or say what that would do.
+type Replay struct {
+	ID  EventID
+	Dry bool
+	// With runs in the transaction that applies the event, after it; nil for
+	// nothing. It may run twice, and not at all in a dry run.
+	With func(ctx context.Context, tx Tx, r Replayed) error
+}
+
+// Replayed is what applying a stored event again did, or would do.
+type Replayed struct {
+	Event StoredEvent
+	// Verdict is that of this time. The event keeps its first one unless this one
+	// says more.
+	Verdict fsm.Verdict
+	// Before and After are the attempt that it is about; nil if it names none.
+	Before, After *Attempt
+	// Opened are the discrepancies that it shows, those that were open included.
+	Opened []DiscrepancyKind
+}
+
+// Changed reports whether anything a caller can see of the attempt moved.
+func (r Replayed) Changed() bool { return r.After != nil && r.After.Version != r.Before.Version }
+
+// errDry undoes a dry run.
+var errDry = errors.New("this was a dry run")
+
+// Replay applies a stored event again, by what was read from it when it came:
+// neither its signature nor its bytes matter any more. An event that must be
+// fetched is, and stays deferred if the provider can't be asked. What was applied
+// before is a repeat and changes nothing. It returns ErrEventNotFound, and ErrBusy
+// while another transaction has the attempt.
+func (s *Service) Replay(ctx context.Context, cmd Replay) (Replayed, error) {
+	var r Replayed
+	err := s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
+		var err error
+		r.Event, err = tx.EventLock(ctx, cmd.ID)
+		return err
+	})
+	if err != nil {
+		return Replayed{}, err
+	}
+	out := s.fetched(ctx, r.Event)
+	err = s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
+		r = Replayed{}
+		b := s.newBatch(tx)
+		if err := s.replay(ctx, b, cmd.ID, out, &r); err != nil {
+			return err
+		}
+		if err := b.save(ctx); err != nil {
+			return err
+		}
+		for _, d := range b.discrepancies {
+			r.Opened = append(r.Opened, d.Kind)
+		}
+		if cmd.Dry {
+			return errDry
+		}
+		if cmd.With == nil {
+			return nil
+		}
+		return cmd.With(ctx, tx, r)
+	})
+	if errors.Is(err, errDry) {
+		err = nil
+	}
+	return r, err
+}
+
+// fetched asks the provider about an event that says too little by itself; nil if
+// there is nothing to ask, or no answer.
+func (s *Service) fetched(ctx context.Context, e StoredEvent) *Outcome {
+	account := s.opts.Accounts[e.Account]
+	if !e.Event.NeedsFetch || account.Provider == nil || e.Event.ProviderPaymentID == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.opts.ProviderTimeout)
+	defer cancel()
+	out, err := account.Provider.Lookup(ctx, e.Event.ProviderPaymentID)
+	if err != nil {
+		return nil
+	}
+	return &out
+}
+
+func (s *Service) replay(ctx context.Context, b *batch, id EventID, out *Outcome, r *Replayed) error {
+	e, err := b.tx.EventLock(ctx, id)
+	if err != nil {
+		return err
+	}
+	was := e
+	names := e.Received
+	if out != nil {
+		names.Event.References = append(names.Event.References, out.References...)
+	}
+	arrivals := []*arrival{{Received: names}}
+	found, err := b.find(ctx, arrivals)
+	if err != nil {
+		return err
+	}
+	if err := b.loadRefunds(ctx, found.refunded(arrivals)...); err != nil {
+		return err
+	}
+	if a := found.first(StoredEvent{Received: names}); a != nil {
+		before := *a
+		r.Before = &before
+	}
+	switch a := r.Before; {
+	case out != nil && a != nil:
+		b.applyFetched(b.change(*a), &e, *out)
+	case !found.judge(b, s, &e):
+		return ErrBusy
+	}
+	r.Event, r.Verdict = e, e.Verdict
+	if r.Before != nil {
+		after := b.change(*r.Before).Attempt
+		r.After = &after
+	}
+	if was.AttemptID != (AttemptID{}) && e.Verdict != fsm.Applied && e.Verdict != fsm.Conflict {
+		r.Event = was
+		return nil
+	}
+	return b.tx.EventsSettle(ctx, []StoredEvent{e})
+}
+
+// ParseEventID is ParseAttemptID for events; it returns ErrEventNotFound.
+func ParseEventID(s string) (EventID, error) {
+	id, err := uuid.Parse(s)
+	if err != nil || len(s) != 36 {
+		return EventID{}, ErrEventNotFound
+	}
+	return EventID(id), nil
+}

@@ -1,0 +1,162 @@
+package payment
+
+import (
+	"context"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/paylatch/paylatch/fsm"
+)
+
+// Resolution is how a person closes a discrepancy, see API "Support".
+type Resolution string
+
+// The resolutions. The first two move a pending attempt, the others nothing.
+const (
+	ResolvedPaid              Resolution = "paid"
+	ResolvedNotPaid           Resolution = "not_paid"
+	ResolvedRefundedElsewhere Resolution = "refunded_elsewhere"
+	ResolvedAccepted          Resolution = "accepted"
+)
+
+func (r Resolution) moves() bool { return r == ResolvedPaid || r == ResolvedNotPaid }
+
+// Resolved is who closed a discrepancy, how and why. ProviderPaymentID is the
+// payment that was found at the provider, where the resolution is paid.
+type Resolved struct {
+	Resolution        Resolution
+	ProviderPaymentID string
+	By                string
+	Reason            string
+	At                time.Time
+}
+
+// Resolve is the command: what a person found out.
+type Resolve struct {
+	ID                DiscrepancyID
+	Resolution        Resolution
+	ProviderPaymentID string
+	Reason            string
+	// With runs in the transaction that settles the discrepancy, after it, and may
+	// run twice; nil for nothing. It does not run for what was settled before.
+	With func(ctx context.Context, tx Tx, d Discrepancy) error
+}
+
+// maxReason and maxPaymentID bound what a person writes, in bytes.
+const (
+	maxReason    = 2000
+	maxPaymentID = 255
+)
+
+// Resolve closes a discrepancy and keeps who did it and why. Paid and not paid
+// move its pending attempt, the cause being the person. The same resolution again
+// is answered with the first. It returns ErrForbidden, a ValidationError,
+// ErrPaymentIDMissing, ErrDiscrepancyNotFound, ErrResolved, ErrNotPending,
+// ErrHoldsMoney, ErrPaymentTaken, and ErrBusy while a runner asks the provider,
+// whose answer may decide it otherwise.
+func (s *Service) Resolve(ctx context.Context, actor Actor, cmd Resolve) (Discrepancy, error) {
+	if err := actor.mayResolve(); err != nil {
+		return Discrepancy{}, err
+	}
+	if err := cmd.valid(); err != nil {
+		return Discrepancy{}, err
+	}
+	d, err := s.store.Discrepancy(ctx, cmd.ID)
+	if err != nil {
+		return Discrepancy{}, err
+	}
+	attempt := d.AttemptID
+	err = s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
+		var a *Attempt
+		if attempt != nil && cmd.Resolution.moves() {
+			locked, err := tx.AttemptLock(ctx, *attempt)
+			if err != nil {
+				return err
+			}
+			a = &locked
+		}
+		if d, err = tx.DiscrepancyLock(ctx, cmd.ID); err != nil {
+			return err
+		}
+		if d.Resolved != nil {
+			return cmd.repeats(*d.Resolved)
+		}
+		if cmd.Resolution.moves() {
+			if err := s.decide(ctx, tx, a, cmd, actor); err != nil {
+				return err
+			}
+		}
+		d.Resolved = &Resolved{cmd.Resolution, cmd.ProviderPaymentID, actor.Subject, cmd.Reason, tx.Now()}
+		return cmd.settle(ctx, tx, d)
+	})
+	return d, err
+}
+
+func (c Resolve) settle(ctx context.Context, tx Tx, d Discrepancy) error {
+	if err := tx.DiscrepancyResolve(ctx, d); err != nil || c.With == nil {
+		return err
+	}
+	return c.With(ctx, tx, d)
+}
+
+// repeats returns nil if the command was carried out before.
+func (c Resolve) repeats(r Resolved) error {
+	if r.Resolution != c.Resolution || r.ProviderPaymentID != c.ProviderPaymentID {
+		return ErrResolved
+	}
+	return nil
+}
+
+func (c Resolve) valid() error {
+	switch c.Resolution {
+	case ResolvedPaid:
+		if c.ProviderPaymentID == "" {
+			return ErrPaymentIDMissing
+		}
+	case ResolvedNotPaid, ResolvedRefundedElsewhere, ResolvedAccepted:
+		if c.ProviderPaymentID != "" {
+			return invalid("provider_payment_id", "belongs to the resolution paid only: leave it out")
+		}
+	default:
+		return invalid("resolution", "must be paid, not_paid, refunded_elsewhere or accepted")
+	}
+	if !written(c.Reason, maxReason) {
+		return invalid("reason", "say why, in at most 2000 bytes")
+	}
+	if c.ProviderPaymentID != "" && !written(c.ProviderPaymentID, maxPaymentID) {
+		return invalid("provider_payment_id", "must be the provider's id of the payment, in at most 255 bytes")
+	}
+	return nil
+}
+
+// written reports whether somebody wrote something that can be kept.
+func written(s string, most int) bool {
+	return strings.TrimSpace(s) != "" && len(s) <= most && utf8.ValidString(s) && !strings.ContainsRune(s, 0)
+}
+
+// decide moves the attempt as the person says.
+func (s *Service) decide(ctx context.Context, tx Tx, a *Attempt, cmd Resolve, actor Actor) error {
+	switch {
+	case a == nil || a.State.Final():
+		return ErrNotPending
+	case a.leased(tx.Now()):
+		return ErrBusy
+	case cmd.Resolution == ResolvedNotPaid && a.Held() > 0:
+		return ErrHoldsMoney
+	}
+	news := News{News: fsm.NewsFailed, Failure: NewFailure("not_paid", ""), Cause: Cause{Kind: CausePerson, ID: actor.Subject}}
+	if cmd.Resolution == ResolvedPaid {
+		found, err := tx.AttemptsByReference(ctx, []Reference{{a.Account, cmd.ProviderPaymentID}})
+		if err != nil {
+			return err
+		}
+		if len(found) > 0 && found[0].ID != a.ID {
+			return ErrPaymentTaken
+		}
+		news.News, news.Failure, news.ProviderPaymentID = fsm.NewsSucceeded, nil, cmd.ProviderPaymentID
+	}
+	b := s.newBatch(tx)
+	b.advance(b.change(*a), news)
+	return b.save(ctx)
+}

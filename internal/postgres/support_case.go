@@ -1,0 +1,169 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+	"github.com/paylatch/paylatch/internal/support"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+var _ support.Store = (*Store)(nil)
+
+// Case implements support.Store, by a few statements on one connection: what
+// happens between them is seen by the later ones only.
+func (s *Store) Case(ctx context.Context, id payment.AttemptID) (support.Case, error) {
+	var c support.Case
+	err := s.read(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
+		row, err := s.q.AttemptRead(ctx, conn, uuid.UUID(id))
+		if err != nil {
+			return fmt.Errorf("read attempt %s: %w", id, missing(err, payment.ErrAttemptNotFound))
+		}
+		c = support.Case{Attempt: attemptFromRow(&row.PaymentAttempts, row.ReadAt, row.Siblings), ReadAt: row.ReadAt}
+		if c.Order, err = readOrder(ctx, s.q, conn, c.Attempt.OrderID); err != nil {
+			return err
+		}
+		for _, read := range []func(context.Context, dbsqlc.DBTX, *support.Case) error{s.course, s.events, s.consequences} {
+			if err := read(ctx, conn, &c); err != nil {
+				return fmt.Errorf("read the course of attempt %s: %w", id, err)
+			}
+		}
+		return nil
+	})
+	return c, err
+}
+
+// course reads the attempt's own log and what was noted around it.
+func (s *Store) course(ctx context.Context, db dbsqlc.DBTX, c *support.Case) error {
+	moves, err := s.q.TransitionsOfAttempt(ctx, db, &dbsqlc.TransitionsOfAttemptParams{
+		OrderID: string(c.Attempt.OrderID), AttemptID: uuid.UUID(c.Attempt.ID),
+	})
+	if err != nil {
+		return err
+	}
+	for _, row := range moves {
+		t, err := loggedFromRow(row)
+		if err != nil {
+			return err
+		}
+		c.Transitions = append(c.Transitions, t)
+	}
+	notes, err := s.q.LogOfAttempt(ctx, db, &dbsqlc.LogOfAttemptParams{OrderID: string(c.Attempt.OrderID), AttemptID: uuid.UUID(c.Attempt.ID)})
+	for _, row := range slices.Backward(notes) {
+		c.Notes = append(c.Notes, noteFromRow(row))
+	}
+	return err
+}
+
+func loggedFromRow(row *dbsqlc.AttemptTransitions) (payment.Transition, error) {
+	var d logDetail
+	if err := json.Unmarshal(row.Detail, &d); err != nil {
+		return payment.Transition{}, fmt.Errorf("decode version %d: %w", row.Version, err)
+	}
+	to := fsm.State(row.ToStage)
+	return payment.Transition{
+		Version: int(row.Version), From: fsm.State(row.FromStage), To: to, News: fsm.News(d.News),
+		Cause: payment.Cause{Kind: payment.CauseKind(row.Cause), ID: row.CauseID}, At: row.At,
+		Facts: payment.Facts{
+			State: to, ProviderPaymentID: d.ProviderPaymentID, Authorized: d.Authorized, Captured: d.Captured,
+			Reversed: d.Reversed, Refunded: d.Refunded, NextActionURL: d.NextActionURL,
+		},
+	}, nil
+}
+
+func (s *Store) events(ctx context.Context, db dbsqlc.DBTX, c *support.Case) error {
+	rows, err := s.q.EventsOfAttempt(ctx, db, uuid.UUID(c.Attempt.ID))
+	if err != nil {
+		return err
+	}
+	for _, row := range slices.Backward(rows) {
+		e, err := shownFromRow((*dbsqlc.EventReadRow)(row))
+		if err != nil {
+			return err
+		}
+		c.Events = append(c.Events, e)
+	}
+	return nil
+}
+
+func shownFromRow(row *dbsqlc.EventReadRow) (support.Event, error) {
+	e := support.Event{
+		ID: payment.EventID(row.EventID), Account: row.Account, ProviderEventID: row.ProviderEventID, Type: row.EventType, Kind: row.Kind,
+		Verdict: fsm.Verdict(row.Verdict), OrderID: payment.OrderID(orEmpty(row.OrderID)), AttemptID: (*payment.AttemptID)(row.AttemptID),
+		ReceivedAt: row.ReceivedAt, OccurredAt: row.OccurredAt, Kept: row.Kept, Body: row.Body,
+	}
+	var news webhooks.Event
+	if err := json.Unmarshal(row.News, &news); err != nil {
+		return e, fmt.Errorf("decode event %s: %w", e.ID, err)
+	}
+	if news.Money != nil {
+		e.Money = &payment.Money{Minor: news.Money.Minor, Currency: payment.Currency(news.Money.Currency)}
+	}
+	var headers map[string]string
+	if err := json.Unmarshal(row.Headers, &headers); err != nil {
+		return e, fmt.Errorf("decode headers of event %s: %w", e.ID, err)
+	}
+	e.ContentType = headers["content-type"]
+	return e, nil
+}
+
+// EventShown implements support.Store.
+func (s *Store) EventShown(ctx context.Context, id payment.EventID) (support.Event, error) {
+	var e support.Event
+	err := s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		row, err := s.q.EventRead(ctx, c, uuid.UUID(id))
+		if err != nil {
+			return fmt.Errorf("read event %s: %w", id, missing(err, payment.ErrEventNotFound))
+		}
+		e, err = shownFromRow(row)
+		return err
+	})
+	return e, err
+}
+
+// consequences reads refunds, news for the merchant, and what people had to do
+// with the attempt.
+func (s *Store) consequences(ctx context.Context, db dbsqlc.DBTX, c *support.Case) error {
+	id := uuid.UUID(c.Attempt.ID)
+	refunds, err := s.q.RefundsOfAttempt(ctx, db, id)
+	if err != nil {
+		return err
+	}
+	for _, row := range refunds {
+		c.Refunds = append(c.Refunds, refundFromRow(&row.Refunds, row.ReadAt))
+	}
+	told, err := s.q.OutboxOfAttempt(ctx, db, &dbsqlc.OutboxOfAttemptParams{OrderID: string(c.Attempt.OrderID), AttemptID: id})
+	if err != nil {
+		return err
+	}
+	for _, row := range told {
+		c.News = append(c.News, support.News{ID: row.MessageID, Type: row.Type, Version: int(row.Version), CreatedAt: row.CreatedAt, SentAt: row.SentAt})
+	}
+	open, err := s.q.DiscrepanciesOfAttempt(ctx, db, id)
+	if err != nil {
+		return err
+	}
+	for _, row := range open {
+		c.Discrepancies = append(c.Discrepancies, listedFromRow((*dbsqlc.DiscrepanciesListRow)(row)))
+	}
+	deeds, err := s.q.AuditOfAttempt(ctx, db, id)
+	if err != nil {
+		return err
+	}
+	for _, row := range slices.Backward(deeds) {
+		d, err := deedFromRow(row)
+		if err != nil {
+			return err
+		}
+		c.Deeds = append(c.Deeds, d)
+	}
+	return nil
+}

@@ -1,0 +1,266 @@
+package postgres_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+	"github.com/paylatch/paylatch/internal/support"
+	"github.com/paylatch/paylatch/internal/testdb"
+)
+
+// clerk is somebody from support.
+var clerk = support.Staff{Actor: payment.Actor{Subject: "ann", Roles: []payment.Role{payment.RoleSupport}}}
+
+// sought is a database with two orders of one user, an attempt each with names at
+// its provider, a refund, an event of it, and one of nobody's.
+func sought(t *testing.T) (*support.Service, *pgx.Conn, payment.Attempt) {
+	t.Helper()
+	url := testdb.New(t)
+	store, conn := open(t, url), connect(t, url)
+	a := placed(t, store, "A-1")
+	placed(t, store, "A-10")
+	for _, insert := range []string{
+		`UPDATE orders SET created_at = created_at - interval '1 second'`,
+		`UPDATE payment_attempts SET provider_payment_id = 'ch_31' WHERE order_id = 'A-1'`,
+		`INSERT INTO attempt_references SELECT 'acc', name, order_id, attempt_id FROM payment_attempts, unnest(ARRAY['ch_31', 'cs_7']) name WHERE order_id = 'A-1'`,
+		`INSERT INTO refunds (order_id, refund_id, attempt_id, user_id, client_request_id, request_hash, account, provider_refund_id,
+				status, amount, currency, next_check_at, created_at, updated_at)
+			SELECT order_id, '01980d3e-9a10-7b55-8f0a-5d6c1e2f3a4b', attempt_id, 'service', 'refund-key', '\x01', 'acc', 're_5', 'pending', 10, 'EUR', now(), now(), now()
+			FROM payment_attempts WHERE order_id = 'A-1'`,
+		`INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, order_id, attempt_id, verdict, headers, received_at)
+			SELECT '01980d3e-8c11-7d02-a1b5-0c9d8e7f6a5b', 'acc', 'evt_9', false, 'paid', 'succeeded', '\x01', '{}', '{ch_31}', order_id, attempt_id, 'applied', '{}', now()
+			FROM payment_attempts WHERE order_id = 'A-1'`,
+		`INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, verdict, headers, received_at)
+			VALUES ('01980d3e-8c11-7d02-a1b5-0c9d8e7f6a5c', 'acc', 'evt_lost', false, 'paid', 'succeeded', '\x01', '{}', '{ch_404}', 'unmatched', '{}', now())`,
+	} {
+		_, err := conn.Exec(t.Context(), insert)
+		require.NoError(t, err, insert)
+	}
+	return support.New(support.Options{Store: store}), conn, a
+}
+
+func TestSearchFindsWhateverCanBeQuoted(t *testing.T) {
+	t.Parallel()
+	desk, conn, a := sought(t)
+	id := a.ID.String()
+	var first support.Hit
+	all := func(text string) []string {
+		t.Helper()
+		page, err := support.ParsePage("", "")
+		require.NoError(t, err)
+		hits, next, err := desk.Search(t.Context(), clerk, text, page)
+		require.NoError(t, err)
+		require.Empty(t, next)
+		var found []string
+		for _, h := range hits {
+			found = append(found, h.Type+" by "+h.Matched)
+			first = h
+		}
+		return found
+	}
+	for text, want := range map[string][]string{
+		"A-1":       {"attempt by order_id", "attempt by order_id", "order by order_id", "order by order_id"},
+		"A-10":      {"attempt by order_id", "order by order_id"},
+		"u1":        {"attempt by user_id", "attempt by user_id", "order by user_id", "order by user_id"},
+		"u":         {"attempt by user_id", "attempt by user_id", "order by user_id", "order by user_id"},
+		id:          {"attempt by payment_attempt_id"},
+		"  " + id:   {"attempt by payment_attempt_id"},
+		id[:30]:     {"attempt by payment_attempt_id"},
+		"pay-0000":  {"attempt by client_request_id", "attempt by client_request_id"},
+		"ch_31":     {"attempt by provider_payment_id"},
+		"ch_3":      {"attempt by provider_payment_id"},
+		"cs_7":      {"attempt by reference"},
+		"re_5":      {"refund by provider_refund_id"},
+		"re_":       {"refund by provider_refund_id"},
+		"refund-k":  {"refund by client_request_id"},
+		"evt_9":     {"event by provider_event_id"},
+		"evt_":      {"event by provider_event_id", "event by provider_event_id"},
+		"ch_404":    {"event by reference"},
+		"01980d3e-": {"event by event_id", "event by event_id", "refund by refund_id"},
+		strings.ReplaceAll(id, "-", "") + "-capture-0": {"attempt by payment_attempt_id"},
+		strings.ToUpper(id):                            {"attempt by payment_attempt_id"},
+		"nothing":                                      nil,
+		`'; DROP TABLE orders; --`:                     nil,
+		"%":                                            nil,
+		"_":                                            nil,
+		"\u202eA-1":                                    nil,
+		"<script>alert(1)</script>":                    nil,
+	} {
+		require.ElementsMatch(t, want, all(text), text)
+	}
+	all("A-10")
+	require.Equal(t, support.Hit{Type: "order", ID: "A-10", OrderID: "A-10", Status: "open", Matched: "order_id", At: noon.Add(-time.Second)}, first)
+	all(id)
+	require.Equal(t, support.Hit{
+		Type: "attempt", ID: id, OrderID: "A-1", AttemptID: &a.ID, Status: "pending", Matched: "payment_attempt_id", At: noon,
+	}, first)
+	require.EqualValues(t, 28, one[int](t, conn, `SELECT count(*) FROM staff_audit WHERE actor = 'ann' AND action = 'search.view'`))
+}
+
+func TestSearchRefuses(t *testing.T) {
+	t.Parallel()
+	desk := support.New(support.Options{})
+	page, err := support.ParsePage("", "")
+	require.NoError(t, err)
+	for _, text := range []string{"", "  ", "a\x00b", "\xff", strings.Repeat("a", 256)} {
+		_, _, err := desk.Search(t.Context(), clerk, text, page)
+		require.ErrorAs(t, err, new(*payment.ValidationError), "%q", text)
+	}
+	for _, p := range [][2]string{{"nonsense", ""}, {"e30", ""}, {"", "0"}, {"", "101"}, {"", "-1"}, {"", "1.5"}, {"", "+5"}, {"", "x"}} {
+		_, err := support.ParsePage(p[0], p[1])
+		require.ErrorAs(t, err, new(*payment.ValidationError), p)
+	}
+}
+
+// Paging shows everything once, newest first, also where many things are of the
+// same moment.
+func TestSearchIsPaged(t *testing.T) {
+	t.Parallel()
+	url := testdb.New(t)
+	store, conn := open(t, url), connect(t, url)
+	desk := support.New(support.Options{Store: store})
+	_, err := conn.Exec(t.Context(), `INSERT INTO orders (order_id, user_id, client_request_id, request_hash, amount, currency, created_at, updated_at)
+		SELECT 'P-' || i, 'pager', 'r' || i, '\x01', 1000, 'EUR', '2026-01-01'::timestamptz + make_interval(hours => i / 10), now() FROM generate_series(1, 1500) i`)
+	require.NoError(t, err)
+	for _, text := range []string{"pager", "P-"} {
+		seen, cursor := map[string]bool{}, ""
+		last := time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
+		for {
+			page, err := support.ParsePage(cursor, "97")
+			require.NoError(t, err)
+			hits, next, err := desk.Search(t.Context(), clerk, text, page)
+			require.NoError(t, err)
+			for _, h := range hits {
+				require.False(t, seen[h.ID], "%s twice", h.ID)
+				require.False(t, h.At.After(last))
+				seen[h.ID], last = true, h.At
+			}
+			if cursor = next; next == "" {
+				break
+			}
+		}
+		if text == "pager" {
+			require.Len(t, seen, 1500, "an exact match is complete")
+		} else {
+			require.Len(t, seen, 1000, "a beginning is cut off")
+		}
+	}
+}
+
+// TestSupportQueriesUseTheirIndexes asks for the plans on tables of 100,000 rows.
+func TestSupportQueriesUseTheirIndexes(t *testing.T) {
+	t.Parallel()
+	url := testdb.New(t)
+	fillLarge(t, connect(t, url))
+	q, id := dbsqlc.New(), uuid.MustParse(attemptID(5000))
+	search := func(ctx context.Context, db dbsqlc.DBTX) error {
+		_, err := q.SupportSearch(ctx, db, &dbsqlc.SupportSearchParams{
+			Q: "o5000", Past: "o5000" + "\U0010FFFF", FirstID: id, LastID: id, BeforeAt: time.Now(), BeforeID: "", Most: 26,
+		})
+		return err
+	}
+	for name, c := range map[string]struct {
+		indexes string
+		ask     func(ctx context.Context, db dbsqlc.DBTX) error
+	}{
+		"search": {`orders_by_text orders_by_user references_by_text attempts_by_id attempts_by_request
+			refunds_by_id refunds_by_provider_id refunds_by_request events_by_id events_by_text events_unsettled_by_reference`, search},
+		"events of an attempt": {"events_by_attempt", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.EventsOfAttempt(ctx, db, id)
+			return err
+		}},
+		"log of an attempt": {"log_once", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.LogOfAttempt(ctx, db, &dbsqlc.LogOfAttemptParams{OrderID: "o5000", AttemptID: id})
+			return err
+		}},
+		"news of an attempt": {"outbox_once", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.OutboxOfAttempt(ctx, db, &dbsqlc.OutboxOfAttemptParams{OrderID: "o5000", AttemptID: id})
+			return err
+		}},
+		"refunds of an attempt": {"refunds_by_attempt", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.RefundsOfAttempt(ctx, db, id)
+			return err
+		}},
+		"deeds with an attempt": {"staff_audit_by_attempt", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.AuditOfAttempt(ctx, db, id)
+			return err
+		}},
+		"the audit log": {"staff_audit_", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.AuditList(ctx, db, &dbsqlc.AuditListParams{Actor: "a7", Action: "x", Target: "x", BeforeID: uuid.Max, Most: 26})
+			return err
+		}},
+		"old bytes": {"events_with_bytes", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.EventBytesPurge(ctx, db, &dbsqlc.EventBytesPurgeParams{Keep: 60, Most: 1000})
+			return err
+		}},
+	} {
+		for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
+			t.Run(name+" "+mode, func(t *testing.T) {
+				t.Parallel()
+				e := &explainer{conn: connect(t, with(t, url, "plan_cache_mode", mode))}
+				require.ErrorIs(t, c.ask(t.Context(), e), errExplained)
+				require.NotContains(t, e.plan, "Seq Scan")
+				for index := range strings.FieldsSeq(c.indexes) {
+					require.Contains(t, e.plan, index)
+				}
+			})
+		}
+	}
+	t.Run("in time", func(t *testing.T) {
+		t.Parallel()
+		store := open(t, url)
+		for _, text := range []string{"o", "o5000", "u1", "r", "evt-", "pp-77", "00000000-0000-7000-8000-00000000", attemptID(77)} {
+			page, err := support.ParsePage("", "")
+			require.NoError(t, err)
+			began := time.Now()
+			_, _, err = support.New(support.Options{Store: store}).Search(t.Context(), clerk, text, page)
+			require.NoError(t, err)
+			t.Logf("%q: %s", text, time.Since(began))
+			require.Less(t, time.Since(began), 2*time.Second, text)
+		}
+	})
+}
+
+// fillLarge makes 100,000 of each of the tables that grow fastest, 20,000 of the
+// others.
+//
+//nolint:dupword // it is SQL
+func fillLarge(t *testing.T, conn *pgx.Conn) {
+	t.Helper()
+	const many, some = ` FROM generate_series(1, 100000) i`, ` FROM generate_series(1, 20000) i`
+	const id = `('00000000-0000-7000-8000-' || lpad(i::text, 12, '0'))::uuid`
+	const at = `now() - make_interval(secs => i)`
+	for _, insert := range []string{
+		`INSERT INTO orders (order_id, user_id, client_request_id, request_hash, amount, currency, created_at, updated_at)
+			SELECT 'o' || i, 'u' || i % 100, 'r' || i, '\x01', 1000, 'EUR', ` + at + `, now()` + many,
+		`INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, status, stage, amount, currency,
+				created_at, updated_at, finalized_at)
+			SELECT 'o' || i, ` + id + `, 'u' || i % 100, 'r' || i, '\x01', 'acc', 'failed', 'final', 1000, 'EUR', ` + at + `, now(), now()` + many,
+		`INSERT INTO attempt_references SELECT 'acc', 'pp-' || i, 'o' || i, ` + id + many,
+		`INSERT INTO attempt_references SELECT 'acc', ` + id + `::text, 'o' || i, ` + id + many,
+		`INSERT INTO refunds (order_id, refund_id, attempt_id, user_id, client_request_id, request_hash, account, provider_refund_id,
+				status, amount, currency, created_at, updated_at, finalized_at)
+			SELECT 'o' || i, ` + id + `, ` + id + `, 'service', 'f' || i, '\x01', 'acc', 're-' || i, 'failed', 10, 'EUR', ` + at + `, now(), now()` + some,
+		`INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, order_id, attempt_id,
+				verdict, headers, body, received_at)
+			SELECT ` + id + `, 'acc', 'evt-' || i, false, 't', 'succeeded', '\x01', '{}', ARRAY['pp-' || i], 'o' || i, ` + id + `,
+				CASE WHEN i % 100 = 0 THEN 'unmatched' ELSE 'applied' END, '{}', '\x01', ` + at + many,
+		`INSERT INTO attempt_log (order_id, entry_id, attempt_id, kind, what, at, until) SELECT 'o' || i, ` + id + `, ` + id + `, 'reuse', 'pay', now(), now()` + some,
+		`INSERT INTO outbox (message_id, order_id, attempt_id, type, version, payload, created_at) SELECT ` + id + `, 'o' || i, ` + id + `, 't', 2, '{}', now()` + some,
+		`INSERT INTO staff_audit (entry_id, deed_id, actor, roles, action, outcome, attempt_id)
+			SELECT ` + id + `, ` + id + `, 'a' || i % 50, '{support}', 'attempt.recheck', 'done', ` + id + some,
+		`VACUUM ANALYZE`,
+	} {
+		_, err := conn.Exec(t.Context(), insert)
+		require.NoError(t, err)
+	}
+}
+

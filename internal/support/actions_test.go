@@ -1,0 +1,282 @@
+package support_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/support"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// stuck is a pending attempt of which the provider named another amount.
+func (r *rig) stuck(t *testing.T, order payment.OrderID) (payment.AttemptID, payment.DiscrepancyID) {
+	t.Helper()
+	id := r.paid(t, order, "tok_never").ID
+	wrong := event(webhooks.KindAuthorized, id.String())
+	wrong.Money.Minor = 5
+	require.Equal(t, fsm.Conflict, r.tell(t, wrong, `{}`))
+	open := rows[uuid.UUID](t, r, "SELECT discrepancy_id FROM discrepancies WHERE attempt_id = $1", id.String())
+	require.Len(t, open, 1)
+	return id, payment.DiscrepancyID(open[0])
+}
+
+func TestOnlyStaffIsServed(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	id, d := r.stuck(t, "A-1")
+	e := payment.EventID(rows[uuid.UUID](t, r, "SELECT event_id FROM provider_events")[0])
+	own := payment.Actor{OnlyAttempt: &id}
+	for who, allowed := range map[*support.Staff]string{
+		{Actor: customer}: "", {Actor: shop}: "", {Actor: own}: "", {}: "",
+		{Actor: ann.Actor}: "all but audit", {Actor: ada.Actor}: "all",
+	} {
+		for call, do := range map[string]func() error{
+			"search":  func() error { _, _, err := r.desk.Search(t.Context(), *who, "A-1", firstPage(t)); return err },
+			"attempt": func() error { _, err := r.desk.Attempt(t.Context(), *who, id); return err },
+			"recheck": func() error { _, err := r.desk.Recheck(t.Context(), *who, id, reason); return err },
+			"event":   func() error { _, err := r.desk.Event(t.Context(), *who, e); return err },
+			"reveal":  func() error { _, err := r.desk.Reveal(t.Context(), *who, e, reason); return err },
+			"replay":  func() error { _, err := r.desk.Replay(t.Context(), *who, e, reason, true); return err },
+			"list": func() error {
+				_, _, err := r.desk.Discrepancies(t.Context(), *who, "open", "", firstPage(t))
+				return err
+			},
+			"resolve": func() error {
+				_, err := r.desk.Resolve(t.Context(), *who, payment.Resolve{ID: d, Resolution: payment.ResolvedAccepted, Reason: reason})
+				return err
+			},
+			"audit": func() error {
+				_, _, err := r.desk.Audit(t.Context(), *who, support.DeedFilter{}, firstPage(t))
+				return err
+			},
+		} {
+			err := do()
+			if allowed == "" || call == "audit" && allowed != "all" {
+				require.ErrorIs(t, err, payment.ErrForbidden, "%s %v", call, who.Roles)
+			} else {
+				require.NoError(t, err, "%s %v", call, who.Roles)
+			}
+		}
+	}
+	for _, entry := range r.deeds(t) {
+		require.True(t, strings.HasPrefix(entry, "ann ") || strings.HasPrefix(entry, "ada "), entry)
+	}
+}
+
+func TestAnActionNeedsAReason(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	id, d := r.stuck(t, "A-1")
+	for _, blank := range []string{"", " \t\n", strings.Repeat("a", 2001), "\xff", "a\x00"} {
+		for _, do := range []func() error{
+			func() error { _, err := r.desk.Recheck(t.Context(), ann, id, blank); return err },
+			func() error { _, err := r.desk.Reveal(t.Context(), ann, payment.EventID{}, blank); return err },
+			func() error { _, err := r.desk.Replay(t.Context(), ann, payment.EventID{}, blank, false); return err },
+			func() error {
+				_, err := r.desk.Resolve(t.Context(), ann, payment.Resolve{ID: d, Resolution: payment.ResolvedAccepted, Reason: blank})
+				return err
+			},
+		} {
+			var invalid *payment.ValidationError
+			require.ErrorAs(t, do(), &invalid, "%q", blank)
+			require.Equal(t, "reason", invalid.Fields[0].Field)
+		}
+	}
+	require.Empty(t, r.deeds(t))
+}
+
+func TestALookIsWrittenDownBeforeItIsShown(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	id := r.paid(t, "A-1", "tok_success").ID
+	r.page(t, id)
+	_, _, err := r.desk.Search(t.Context(), ann, "A-1", firstPage(t))
+	require.NoError(t, err)
+	_, err = r.desk.Attempt(t.Context(), ann, payment.AttemptID{1})
+	require.ErrorIs(t, err, payment.ErrAttemptNotFound)
+	require.Equal(t, []string{"ann attempt.view done", "ann search.view done", "ann attempt.view refused"}, r.deeds(t))
+	require.Equal(t, []string{"A-1"}, rows[string](t, r, "SELECT target FROM staff_audit WHERE action = 'search.view'"))
+	require.Equal(t, []string{"192.0.2.7 req-1 {support}"}, rows[string](t, r, "SELECT DISTINCT address || ' ' || request_id || ' ' || roles::text FROM staff_audit"))
+
+	_, err = r.db.Exec(t.Context(), "ALTER TABLE staff_audit ADD CONSTRAINT full_up CHECK (false) NOT VALID")
+	require.NoError(t, err)
+	_, err = r.desk.Attempt(t.Context(), ann, id)
+	require.Error(t, err, "who can't be written down sees nothing")
+	_, err = r.desk.Recheck(t.Context(), ann, id, reason)
+	require.Error(t, err)
+}
+
+func TestRecheckAsksOnceMore(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	id := r.paid(t, "A-1", "tok_async_success").ID
+	require.Eventually(t, func() bool {
+		v, err := r.desk.Recheck(t.Context(), ann, id, reason)
+		require.NoError(t, err)
+		return v.State == fsm.Succeeded
+	}, patience, tick)
+	v, err := r.desk.Recheck(t.Context(), ann, id, reason)
+	require.NoError(t, err)
+	require.Equal(t, fsm.Succeeded, v.State)
+	require.Equal(t, []string{"check staff:ann"}, rows[string](t, r, "SELECT cause || ' ' || cause_id FROM attempt_transitions WHERE attempt_id = $1 AND to_stage = 'succeeded'", id.String()))
+	deeds := r.deeds(t)
+	require.Equal(t, []string{"ann attempt.recheck begun", "ann attempt.recheck done"}, deeds[:2])
+	require.Equal(t, []int{1}, rows[int](t, r, "SELECT DISTINCT count(DISTINCT deed_id) * 2 / count(*) FROM staff_audit"))
+}
+
+// A replay does what the event said, once; a dry run says so and does nothing.
+func TestReplayAppliesAnEventThatWasMissed(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	lost := event(webhooks.KindSucceeded, "ch_lost")
+	require.Equal(t, payment.Unmatched, r.tell(t, lost, `{}`))
+	id := r.paid(t, "A-1", "tok_never").ID
+	e := r.eventID(t, lost)
+	got, err := r.desk.Replay(t.Context(), ann, e, reason, false)
+	require.NoError(t, err)
+	require.Equal(t, payment.Unmatched, got.Verdict)
+	require.Nil(t, got.After)
+
+	_, err = r.db.Exec(t.Context(), "INSERT INTO attempt_references SELECT account, 'ch_lost', order_id, attempt_id FROM payment_attempts")
+	require.NoError(t, err)
+	before := rows[string](t, r, "SELECT (a.version, a.updated_at, e.verdict, e.next_try_at)::text FROM payment_attempts a, provider_events e")
+	dry, err := r.desk.Replay(t.Context(), ann, e, reason, true)
+	require.NoError(t, err)
+	require.Equal(t, fsm.Applied, dry.Verdict)
+	require.True(t, dry.Changed())
+	require.Regexp(t, `^This was a dry run: .* goes from processing to succeeded\.$|^This was a dry run: .* goes from requested to succeeded\.$`, support.ReplayText(dry, true))
+	require.Equal(t, before, rows[string](t, r, "SELECT (a.version, a.updated_at, e.verdict, e.next_try_at)::text FROM payment_attempts a, provider_events e"))
+
+	var all sync.WaitGroup
+	for range 5 {
+		all.Go(func() {
+			_, err := r.desk.Replay(context.WithoutCancel(t.Context()), ann, e, reason, false)
+			if err != nil && !errorsIsBusy(err) {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	require.Equal(t, []int{1}, rows[int](t, r, "SELECT count(*) FROM attempt_transitions WHERE to_stage = 'succeeded'"))
+	require.Equal(t, []string{"applied"}, rows[string](t, r, "SELECT verdict FROM provider_events"))
+	again, err := r.desk.Replay(t.Context(), ann, e, reason, false)
+	require.NoError(t, err)
+	require.Equal(t, fsm.Repeat, again.Verdict)
+	require.Equal(t, fsm.Applied, again.Event.Verdict, "the first verdict stays")
+	require.Equal(t, "The event was applied again. This was known already; nothing changed. Attempt "+id.String()+" stays as it is.", support.ReplayText(again, false))
+	require.Contains(t, texts(r.page(t, id).Timeline), "staff_action | staff:ann | ann had a webhook applied again. Reason: "+reason)
+	require.Contains(t, r.deeds(t), "ann event.replay.view done")
+	_, err = r.desk.Replay(t.Context(), ann, payment.EventID{1}, reason, false)
+	require.ErrorIs(t, err, payment.ErrEventNotFound)
+	require.Contains(t, r.deeds(t), "ann event.replay refused")
+}
+
+// The entry in the audit log stands and falls with what was done.
+func TestAnActionAndItsEntryAreOneTransaction(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	lost := event(webhooks.KindSucceeded, "ch_lost")
+	require.Equal(t, payment.Unmatched, r.tell(t, lost, `{}`))
+	_, d := r.stuck(t, "A-1")
+	_, err := r.db.Exec(t.Context(), "INSERT INTO attempt_references SELECT account, 'ch_lost', order_id, attempt_id FROM payment_attempts")
+	require.NoError(t, err)
+	_, err = r.db.Exec(t.Context(), "ALTER TABLE staff_audit ADD CONSTRAINT full_up CHECK (false) NOT VALID")
+	require.NoError(t, err)
+	_, err = r.desk.Replay(t.Context(), ann, r.eventID(t, lost), reason, false)
+	require.Error(t, err)
+	_, err = r.desk.Resolve(t.Context(), ann, payment.Resolve{ID: d, Resolution: payment.ResolvedNotPaid, Reason: reason})
+	require.Error(t, err)
+	require.Equal(t, []string{"pending"}, rows[string](t, r, "SELECT status FROM payment_attempts"))
+	require.Equal(t, []bool{true}, rows[bool](t, r, "SELECT resolved_at IS NULL FROM discrepancies WHERE kind = 'amount_mismatch'"))
+}
+
+func TestTheWorklist(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	id, d := r.stuck(t, "A-1")
+	other, _ := r.stuck(t, "A-2")
+	list, next, err := r.desk.Discrepancies(t.Context(), ann, "open", "amount_mismatch", firstPage(t))
+	require.NoError(t, err)
+	require.Empty(t, next)
+	require.Len(t, list, 2)
+	require.Equal(t, other, *list[0].AttemptID, "newest first")
+	require.Equal(t, "0.05 EUR", list[1].Money.String())
+	require.NotEmpty(t, list[1].WhatToDo())
+	require.GreaterOrEqual(t, list[1].Age(), list[0].Age())
+
+	cmd := payment.Resolve{ID: d, Resolution: payment.ResolvedPaid, ProviderPaymentID: "ch_found", Reason: reason}
+	for range 2 {
+		got, err := r.desk.Resolve(t.Context(), ann, cmd)
+		require.NoError(t, err)
+		require.Equal(t, "ann", got.Resolved.By)
+	}
+	_, err = r.desk.Resolve(t.Context(), ada, payment.Resolve{ID: d, Resolution: payment.ResolvedAccepted, Reason: reason})
+	require.ErrorIs(t, err, payment.ErrResolved)
+	require.Equal(t, []string{"ann discrepancies.view done", "ann discrepancy.resolve done", "ann discrepancy.resolve done", "ada discrepancy.resolve refused"}, r.deeds(t))
+
+	got := texts(r.page(t, id).Timeline)
+	require.Contains(t, got, "transition | staff:ann | The payment succeeded: 19.99 EUR were taken.")
+	require.Contains(t, got, "staff_action | staff:ann | ann settled this as paid. Reason: "+reason)
+	for status, want := range map[string]int{"open": 1, "resolved": 1, "": 2} {
+		list, _, err := r.desk.Discrepancies(t.Context(), ann, status, "", firstPage(t))
+		require.NoError(t, err)
+		require.Len(t, list, want, status)
+	}
+	_, _, err = r.desk.Discrepancies(t.Context(), ann, "lost", "", firstPage(t))
+	require.ErrorAs(t, err, new(*payment.ValidationError))
+}
+
+func TestRevealShowsWhatCame(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	id := r.paid(t, "A-1", "tok_never").ID
+	e := event(webhooks.KindProcessing, id.String())
+	r.tell(t, e, `{"email":"a@b.example"}`)
+	shown, err := r.desk.Event(t.Context(), ann, r.eventID(t, e))
+	require.NoError(t, err)
+	require.Equal(t, map[string]any{"email": "[hidden]"}, shown.Payload)
+	raw, err := r.desk.Reveal(t.Context(), ann, r.eventID(t, e), reason)
+	require.NoError(t, err)
+	require.Equal(t, `{"email":"a@b.example"}`, string(raw.Body))
+	require.Equal(t, "application/json", raw.ContentType)
+	require.Contains(t, texts(r.page(t, id).Timeline), "staff_action | staff:ann | ann looked at a webhook as it came, personal data included. Reason: "+reason)
+}
+
+func TestTheAuditLogIsPaged(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for range 7 {
+		_, _, err := r.desk.Search(t.Context(), ann, "A-1", firstPage(t))
+		require.NoError(t, err)
+	}
+	var seen []string
+	cursor := ""
+	for {
+		page, err := support.ParsePage(cursor, "3")
+		require.NoError(t, err)
+		list, next, err := r.desk.Audit(t.Context(), ada, support.DeedFilter{Actor: "ann"}, page)
+		require.NoError(t, err)
+		for _, d := range list {
+			seen = append(seen, d.ID.String())
+		}
+		if cursor = next; next == "" {
+			break
+		}
+	}
+	require.Len(t, seen, 7)
+	require.True(t, isDescending(seen), "newest first")
+	list, _, err := r.desk.Audit(t.Context(), ada, support.DeedFilter{Action: "audit.view"}, firstPage(t))
+	require.NoError(t, err)
+	require.Len(t, list, 3, "looking at the audit log is in it")
+	page, err := support.ParsePage("MTIzIHg", "")
+	require.NoError(t, err)
+	_, _, err = r.desk.Audit(t.Context(), ada, support.DeedFilter{}, page)
+	require.ErrorAs(t, err, new(*payment.ValidationError))
+}

@@ -1,0 +1,93 @@
+package support
+
+import (
+	"context"
+	"errors"
+
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// Attempt is an attempt as staff sees it.
+type Attempt struct {
+	payment.View
+
+	Summary  string
+	Timeline []Entry
+	Events   []ShownEvent
+}
+
+// ShownEvent is a stored event with what may be shown of its bytes; nil if they
+// are gone or too large for a list.
+type ShownEvent struct {
+	Event
+
+	Payload any
+}
+
+func shown(e Event) ShownEvent { return ShownEvent{e, Redact(e.Body)} }
+
+// Attempt shows all that happened to an attempt. What this process has noted only
+// in memory is written first. It returns payment.ErrForbidden and
+// payment.ErrAttemptNotFound.
+func (s *Service) Attempt(ctx context.Context, who Staff, id payment.AttemptID) (Attempt, error) {
+	if err := who.mayLook(); err != nil {
+		return Attempt{}, err
+	}
+	// What could not be written now is written later; the page is worth showing
+	// without it.
+	_ = s.flush(ctx)
+	c, err := s.store.Case(ctx, id)
+	d := who.deed(ViewedAttempt, "attempt", id.String())
+	if err == nil {
+		d = d.about(c.Attempt)
+	}
+	if err := s.looked(ctx, d, err); err != nil {
+		return Attempt{}, err
+	}
+	return c.page(), nil
+}
+
+func (c Case) page() Attempt {
+	p := Attempt{View: payment.View{Attempt: c.Attempt}, Summary: c.Summary(), Timeline: c.Timeline()}
+	for _, v := range c.Order.Views() {
+		if v.ID == c.Attempt.ID {
+			p.View = v
+		}
+	}
+	for _, e := range c.Events {
+		p.Events = append(p.Events, shown(e))
+	}
+	return p
+}
+
+// Recheck asks the provider now how a pending attempt and its pending refunds
+// stand. Asked twice it changes nothing twice. It returns payment.ErrBusy while
+// another runner asks, payment.ErrForbidden, payment.ErrAttemptNotFound and a
+// payment.ValidationError without a reason.
+func (s *Service) Recheck(ctx context.Context, who Staff, id payment.AttemptID, reason string) (payment.View, error) {
+	if err := who.mayAct(reason); err != nil {
+		return payment.View{}, err
+	}
+	d := who.deed(Rechecked, "attempt", id.String())
+	d.Reason = reason
+	c, err := s.store.Case(ctx, id)
+	if err != nil {
+		return payment.View{}, errors.Join(err, s.came(ctx, d, err))
+	}
+	d = d.about(c.Attempt)
+	if err := s.write(ctx, d, Begun); err != nil {
+		return payment.View{}, err
+	}
+	cause := payment.Cause{Kind: payment.CauseCheck, ID: "staff:" + who.Subject}
+	v, err := s.payments.Recheck(ctx, id, cause)
+	for _, r := range c.Refunds {
+		if err == nil && !r.State.Final() {
+			_, err = s.payments.RecheckRefund(ctx, r.ID, cause)
+		}
+	}
+	// That the person has gone meanwhile does not undo what was done.
+	if came := s.came(context.WithoutCancel(ctx), d, err); came != nil && err == nil {
+		err = came
+	}
+	return v, err
+}

@@ -1,0 +1,233 @@
+package support_test
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/support"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// texts are a timeline's kinds and sentences, without what differs each time.
+func texts(entries []support.Entry) []string {
+	changing := regexp.MustCompile(`[0-9.]+ s( to [0-9.]+ s)?|ch_[0-9a-f]+`)
+	out := make([]string, len(entries))
+	for i, e := range entries {
+		out[i] = string(e.Kind) + " | " + e.Actor + " | " + changing.ReplaceAllString(e.Text, "…")
+	}
+	return out
+}
+
+// A customer presses twice, the provider's answer is lost although it charged, the
+// customer presses in another window, webhooks come three times, and the shop pays
+// some of the money back: all of it really happens, and all of it is told.
+func TestTheWholeCourseIsTold(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.order(t, "A-1")
+	var id payment.AttemptID
+	var both sync.WaitGroup
+	for range 2 {
+		both.Go(func() {
+			p, err := r.press(t.Context(), "A-1", "first-key", "tok_500_charged")
+			if err != nil || p.State != fsm.OutcomeUnknown {
+				t.Errorf("%v %s", err, p.State)
+			}
+		})
+	}
+	both.Wait()
+	p, err := r.press(t.Context(), "A-1", "first-key", "tok_500_charged")
+	require.NoError(t, err)
+	id = p.ID
+	_, err = r.press(t.Context(), "A-1", "other-key", "tok_success")
+	require.ErrorAs(t, err, new(*payment.InProgressError))
+
+	paid := event(webhooks.KindSucceeded, id.String(), "ch_1")
+	paid.ProviderPaymentID = "ch_1"
+	for _, want := range []fsm.Verdict{fsm.Applied, payment.Duplicate, payment.Duplicate} {
+		require.Equal(t, want, r.tell(t, paid, `{"id":"evt_1","data":{"email":"a@b.example","amount":1999}}`))
+	}
+	require.Equal(t, fsm.Stale, r.tell(t, event(webhooks.KindProcessing, id.String()), `{}`))
+	_, err = r.press(t.Context(), "A-1", "third-key", "tok_success")
+	require.ErrorIs(t, err, payment.ErrOrderPaid)
+
+	require.NoError(t, r.rename(t, id))
+	amount := int64(500)
+	_, err = r.Refund(t.Context(), shop, request("shop", "refund", "refund-key", "500"), payment.CreateRefund{AttemptID: id, Amount: &amount})
+	require.NoError(t, err)
+
+	page := r.page(t, id)
+	got := texts(page.Timeline)
+	t.Log(strings.Join(got, "\n"))
+	require.Equal(t, "pay | customer:u1 | The customer pressed Pay for 19.99 EUR.", got[0])
+	for _, want := range []string{
+		"provider_call | paylatch | paylatch asked the provider to charge 19.99 EUR; no usable answer came within …, so it was not known whether it had been done.",
+		"transition | provider:sandbox | Nobody knows yet whether the provider got the payment. It is being asked; nothing is charged twice.",
+		"reuse | customer:u1 | The customer pressed Pay again 2 times, … later; nothing was charged twice.",
+		"refused | customer:u1 | The customer pressed Pay anew … later; it was refused because this payment was under way. Nothing was charged twice.",
+		"webhook | provider:sandbox | The provider reported that the payment succeeded (19.99 EUR). This was new and was applied.",
+		"transition | provider:sandbox | The payment succeeded: 19.99 EUR were taken.",
+		"webhook | provider:sandbox | The provider sent a webhook again 2 times that had come before; nothing changed.",
+		"webhook | provider:sandbox | The provider reported that the payment is being processed. This was older than what was known; nothing changed.",
+		"refused | customer:u1 | The customer pressed Pay anew … later; it was refused because the order was paid already. Nothing was charged twice.",
+		"press | service:shop | The shop asked for money to be paid back.",
+		"refund | service:shop | A refund of 5.00 EUR was asked for.",
+		"provider_call | paylatch | paylatch asked the provider to pay back 5.00 EUR; it answered after …: paid back.",
+		"refund | provider:sandbox | The refund of 5.00 EUR succeeded: the provider pays the money back.",
+		"transition | provider:sandbox | 5.00 EUR were paid back.",
+		"news | paylatch | The shop is to be told that the payment succeeded; this has not been delivered yet.",
+	} {
+		require.Contains(t, got, want)
+	}
+	require.True(t, slices.IsSortedFunc(page.Timeline, func(a, b support.Entry) int { return a.At.Compare(b.At) }))
+	require.Regexp(t, `^The payment of 19\.99 EUR for order A-1 succeeded on \S+ \S+ UTC\. 5\.00 EUR were paid back to the customer\. `+
+		`The customer was charged once for this order\. Nothing more happens by itself\. The customer must not pay again: the order is paid\.$`, page.Summary)
+	require.Len(t, page.Events, 2)
+	require.Equal(t, map[string]any{"id": "evt_1", "data": map[string]any{"email": "[hidden]", "amount": page.Events[0].Payload.(map[string]any)["data"].(map[string]any)["amount"]}}, page.Events[0].Payload)
+	require.Empty(t, rows[string](t, r, "SELECT actor FROM attempt_log WHERE key LIKE '%tok\\_%' OR actor LIKE '%tok\\_%'"))
+}
+
+// rename lets the refund find the payment at the sandbox, whose id the lost answer
+// took with it.
+func (r *rig) rename(t *testing.T, id payment.AttemptID) error {
+	t.Helper()
+	out, err := r.box.Find(t.Context(), id)
+	require.NoError(t, err)
+	_, err = r.db.Exec(t.Context(), "UPDATE payment_attempts SET provider_payment_id = $1 WHERE attempt_id = $2", out.ProviderPaymentID, id.String())
+	return err
+}
+
+// What two processes note of the same attempt is in one timeline; a process that
+// stops writes what it has.
+func TestNotesOfTheSameAreOne(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	id := r.paid(t, "A-1", "tok_success").ID
+	for range 100 {
+		_, err := r.press(t.Context(), "A-1", "first-key", "tok_success")
+		require.NoError(t, err)
+	}
+	require.NoError(t, r.Notes.Flush(t.Context()))
+	require.Equal(t, []int{100}, rows[int](t, r, "SELECT times FROM attempt_log WHERE attempt_id = $1 AND kind = 'reuse'", id.String()))
+	require.Equal(t, []string{"charge succeeded"}, rows[string](t, r, "SELECT what || ' ' || outcome FROM attempt_log WHERE attempt_id = $1 AND kind = 'call'", id.String()))
+	require.NoError(t, r.Notes.Flush(t.Context()))
+	require.Equal(t, []int{2}, rows[int](t, r, "SELECT count(*) FROM attempt_log"))
+}
+
+// What a lookup is about is found by what the provider calls the payment.
+func TestPollsAreTold(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	id := r.paid(t, "A-1", "tok_never").ID
+	_, err := r.desk.Recheck(t.Context(), ann, id, reason)
+	require.NoError(t, err)
+	got := texts(r.page(t, id).Timeline)
+	require.Contains(t, got, "poll | paylatch | paylatch asked the provider how the payment stands; it answered after …: not decided yet.")
+	require.Contains(t, got, "staff_action | staff:ann | ann had the provider asked how the payment stands. Reason: "+reason)
+}
+
+// Whatever people write comes back as what they wrote.
+func TestHostileTextIsData(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	hostile := "<script>alert('1')</script>\u202e\"'; DROP TABLE orders; --\\\n" + strings.Repeat("é", 900)
+	id := r.paid(t, "A-1", "tok_never").ID
+	_, err := r.desk.Recheck(t.Context(), ann, id, hostile)
+	require.NoError(t, err)
+	page := r.page(t, id)
+	last := page.Timeline[len(page.Timeline)-1]
+	require.Contains(t, last.Text, hostile)
+	require.Equal(t, hostile, last.Detail["reason"])
+	e := event(webhooks.KindIgnored, "<img src=x>\u202e"+strings.Repeat("x", 1000))
+	e.ID, e.Type = "<script>\u202e", strings.Repeat("<b>", 3000)
+	require.Equal(t, payment.Ignored, r.tell(t, e, "{\"status\":\"<script>\",\"\u202eid\":\"x1\"}"))
+	shown, err := r.desk.Event(t.Context(), ann, r.eventID(t, e))
+	require.NoError(t, err)
+	require.Equal(t, e.Type, shown.Type)
+	require.Equal(t, e.ID, shown.ProviderEventID)
+	require.Equal(t, map[string]any{"status": "[hidden]", "[hidden]": "[hidden]"}, shown.Payload)
+}
+
+func TestBytesGoAfterTheRetentionTime(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	id := r.paid(t, "A-1", "tok_never").ID
+	settled, parked := event(webhooks.KindSucceeded, id.String()), event(webhooks.KindSucceeded, "somebody-else")
+	require.Equal(t, fsm.Applied, r.tell(t, settled, `{"id":"x1"}`))
+	require.Equal(t, payment.Unmatched, r.tell(t, parked, `{"id":"x2"}`))
+	n, err := r.store.PurgeEventBytes(t.Context(), time.Hour, 100)
+	require.NoError(t, err)
+	require.Zero(t, n, "they are young")
+	n, err = r.store.PurgeEventBytes(t.Context(), 0, 100)
+	require.NoError(t, err)
+	require.Equal(t, 1, n, "a parked one is kept")
+
+	page := r.page(t, id)
+	require.Nil(t, page.Events[0].Payload)
+	require.Contains(t, texts(page.Timeline), "webhook | provider:sandbox | The provider reported that the payment succeeded (19.99 EUR). "+
+		"This was new and was applied. Its raw bytes were removed after the retention time.")
+	e, err := r.desk.Reveal(t.Context(), ann, r.eventID(t, settled), reason)
+	require.NoError(t, err)
+	require.False(t, e.Kept)
+	require.Empty(t, e.Body)
+	require.Equal(t, []string{"{}"}, rows[string](t, r, "SELECT headers::text FROM provider_events WHERE body IS NULL"))
+	require.Equal(t, payment.Duplicate, r.tell(t, settled, `{"id":"x1"}`), "its id and digest stay")
+	require.Empty(t, rows[string](t, r, "SELECT kind FROM discrepancies WHERE kind = 'event_changed'"))
+}
+
+// A storage that is gone loses no note; one that refuses loses that note only.
+func TestNotesWaitForTheStorage(t *testing.T) {
+	t.Parallel()
+	store := &moody{err: payment.ErrUnavailable}
+	notes := payment.NewNotes(store, time.Now)
+	noted := payment.Noted{Service: payment.New(payment.Options{Store: nobody{}, Now: time.Now}), Notes: notes}
+	press := func(order payment.OrderID) {
+		_, _, err := noted.CancelOrder(t.Context(), customer, request("u1", "cancel", "cancel-key", string(order)), order)
+		require.ErrorIs(t, err, payment.ErrOrderPaid)
+	}
+	press("A-1")
+	require.ErrorIs(t, notes.Flush(t.Context()), payment.ErrUnavailable)
+	press("A-1")
+	press("A-2")
+	store.err = nil
+	require.NoError(t, notes.Flush(t.Context()))
+	require.Len(t, store.kept, 2)
+	slices.SortFunc(store.kept, func(a, b payment.Note) int { return strings.Compare(string(a.OrderID), string(b.OrderID)) })
+	require.Equal(t, 2, store.kept[0].Times)
+	require.Equal(t, "order_paid", store.kept[0].Outcome)
+	require.Zero(t, notes.Lost())
+
+	press("A-1")
+	store.err = context.Canceled
+	require.Error(t, notes.Flush(t.Context()))
+	require.EqualValues(t, 1, notes.Lost())
+}
+
+// moody is a storage of notes that may be gone.
+type moody struct {
+	err  error
+	kept []payment.Note
+}
+
+func (m *moody) NotesInsert(_ context.Context, notes []payment.Note) error {
+	if m.err == nil {
+		m.kept = append(m.kept, notes...)
+	}
+	return m.err
+}
+
+// nobody is a storage in which every order is paid.
+type nobody struct{ payment.Store }
+
+func (nobody) InTx(context.Context, func(context.Context, payment.Tx) error) error {
+	return payment.ErrOrderPaid
+}

@@ -1,0 +1,102 @@
+package support
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// Discrepancies is the worklist, newest first: what a person must look at, and
+// with status "resolved" or "" what people have settled. It returns
+// payment.ErrForbidden and a payment.ValidationError.
+func (s *Service) Discrepancies(ctx context.Context, who Staff, status, kind string, p Page) (list []Discrepancy, next string, err error) {
+	if err := who.mayLook(); err != nil {
+		return nil, "", err
+	}
+	if status != "" && status != "open" && status != "resolved" {
+		return nil, "", invalid("status", "must be open or resolved, or be left out")
+	}
+	if !storable(kind) {
+		return nil, "", invalid("kind", "must be a kind of discrepancy, or be left out")
+	}
+	id, err := p.id()
+	if err != nil {
+		return nil, "", err
+	}
+	list, err = s.store.Discrepancies(ctx, DiscrepancyQuery{
+		Status: status, Kind: payment.DiscrepancyKind(kind), Before: p.before, BeforeID: id, Limit: p.limit + 1,
+	})
+	if err := s.looked(ctx, who.deed(ViewedWorklist, "discrepancies", status), err); err != nil {
+		return nil, "", err
+	}
+	list, next = cut(p, list, func(d Discrepancy) (time.Time, string) { return d.At, d.ID.String() })
+	return list, next, nil
+}
+
+// Resolve settles a discrepancy as payment.Service.Resolve does, with its entry in
+// the audit log in the same transaction. The same again changes nothing.
+func (s *Service) Resolve(ctx context.Context, who Staff, cmd payment.Resolve) (Discrepancy, error) {
+	if err := who.mayAct(cmd.Reason); err != nil {
+		return Discrepancy{}, err
+	}
+	d := who.deed(Resolved, "discrepancy", cmd.ID.String())
+	d.Reason = cmd.Reason
+	d.Detail = map[string]any{"resolution": string(cmd.Resolution), "provider_payment_id": cmd.ProviderPaymentID}
+	written := false
+	cmd.With = func(ctx context.Context, tx payment.Tx, settled payment.Discrepancy) error {
+		written = true
+		in := d
+		in.OrderID, in.AttemptID = settled.OrderID, settled.AttemptID
+		return s.writeIn(ctx, tx, in, Done)
+	}
+	settled, err := s.payments.Resolve(ctx, who.Actor, cmd)
+	if err != nil || !written {
+		d.OrderID, d.AttemptID = settled.OrderID, settled.AttemptID
+		if came := s.came(ctx, d, err); came != nil && err == nil {
+			err = came
+		}
+	}
+	if err != nil {
+		return Discrepancy{}, err
+	}
+	return s.store.DiscrepancyShown(ctx, cmd.ID)
+}
+
+// writeIn writes an entry in a transaction.
+func (s *Service) writeIn(ctx context.Context, tx payment.Tx, d Deed, outcome DeedOutcome) error {
+	d.ID, d.Outcome = uuid.Must(uuid.NewV7()), outcome
+	return s.store.DeedIn(ctx, tx, d)
+}
+
+// Age is how long a discrepancy was open, or has been so far.
+func (d Discrepancy) Age() time.Duration {
+	if d.Resolved != nil {
+		return d.Resolved.At.Sub(d.At)
+	}
+	return d.ReadAt.Sub(d.At)
+}
+
+// WhatToDo says how to settle a discrepancy of this kind.
+func (d Discrepancy) WhatToDo() string {
+	return sentence(whatToDo, string(d.Kind), "Compare with the provider's dashboard, then resolve it as accepted.")
+}
+
+var whatToDo = map[string]string{ //nolint:gochecknoglobals // a table
+	"needs_review": "Look the payment up in the provider's dashboard. If it was paid there, resolve as paid with the provider's id; " +
+		"if it was not, as not_paid.",
+	"late_success":      "Refund the payment, or deliver and resolve as accepted.",
+	"double_success":    "Refund one of the two payments, then resolve as accepted; if it was refunded in the dashboard, as refunded_elsewhere.",
+	"paid_after_cancel": "Refund the payment, then resolve as accepted; if it was refunded in the dashboard, as refunded_elsewhere.",
+	"payment_reversed":  "Find out whether the goods have left and ask the customer to pay another way; resolve as accepted.",
+	"refund_reversed":   "Refund again or another way; then resolve as accepted, or as refunded_elsewhere.",
+	"disputed":          "Answer the provider before its deadline; resolve as accepted once the dispute is over.",
+	"amount_mismatch":   "Compare with the provider's dashboard before anything is delivered; refund what is too much, then resolve as accepted.",
+	"currency_mismatch": "Compare with the provider's dashboard before anything is delivered; refund it there, then resolve as refunded_elsewhere.",
+	"refund_exceeds":    "Compare with the provider's dashboard how much was paid back; resolve as accepted.",
+	"event_changed":     "Compare both contents with the provider's dashboard; resolve as accepted.",
+	"unmatched_event": "Look the payment up in the provider's dashboard. If nobody here began it, refund it there and resolve as " +
+		"refunded_elsewhere; if its attempt is known by now, replay the event.",
+}

@@ -1,0 +1,76 @@
+package support
+
+import (
+	"context"
+
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// Event shows a stored event with what may be shown of its bytes. It returns
+// payment.ErrForbidden and payment.ErrEventNotFound.
+func (s *Service) Event(ctx context.Context, who Staff, id payment.EventID) (ShownEvent, error) {
+	if err := who.mayLook(); err != nil {
+		return ShownEvent{}, err
+	}
+	e, err := s.store.EventShown(ctx, id)
+	if err := s.looked(ctx, who.deedOn(ViewedEvent, e, id, ""), err); err != nil {
+		return ShownEvent{}, err
+	}
+	return shown(e), nil
+}
+
+// Reveal shows an event's bytes as they came, personal data included. It returns
+// what Event returns, and a payment.ValidationError without a reason.
+func (s *Service) Reveal(ctx context.Context, who Staff, id payment.EventID, reason string) (Event, error) {
+	if err := who.mayAct(reason); err != nil {
+		return Event{}, err
+	}
+	e, err := s.store.EventShown(ctx, id)
+	if err := s.looked(ctx, who.deedOn(RevealedEvent, e, id, reason), err); err != nil {
+		return Event{}, err
+	}
+	return e, nil
+}
+
+// Replay applies a stored event again, or says what that would do. What was
+// applied before changes nothing. It returns payment.ErrForbidden,
+// payment.ErrEventNotFound, payment.ErrBusy and a payment.ValidationError without
+// a reason.
+func (s *Service) Replay(ctx context.Context, who Staff, id payment.EventID, reason string, dry bool) (payment.Replayed, error) {
+	if err := who.mayAct(reason); err != nil {
+		return payment.Replayed{}, err
+	}
+	action := ReplayedEvent
+	if dry {
+		action = TriedReplay
+	}
+	d := who.deedOn(action, Event{}, id, reason)
+	r, err := s.payments.Replay(ctx, payment.Replay{
+		ID: id, Dry: dry,
+		With: func(ctx context.Context, tx payment.Tx, r payment.Replayed) error {
+			return s.writeIn(ctx, tx, d.replayed(r), Done)
+		},
+	})
+	if dry || err != nil {
+		if came := s.came(ctx, d.replayed(r), err); came != nil && err == nil {
+			err = came
+		}
+	}
+	return r, err
+}
+
+func (w Staff) deedOn(action Action, e Event, id payment.EventID, reason string) Deed {
+	d := w.deed(action, "event", id.String())
+	d.OrderID, d.AttemptID, d.Reason = e.OrderID, e.AttemptID, reason
+	return d
+}
+
+func (d Deed) replayed(r payment.Replayed) Deed {
+	if r.After != nil {
+		d = d.about(*r.After)
+	}
+	if r.Verdict != "" {
+		d.Detail = map[string]any{"verdict": string(r.Verdict), "changed": r.Changed()}
+	}
+	return d
+}

@@ -1,0 +1,74 @@
+package support
+
+import (
+	"encoding/base64"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Page is a part of a list: where it begins and how long it is.
+type Page struct {
+	before   time.Time
+	beforeID string
+	limit    int
+}
+
+const (
+	usualLimit = 25
+	maxLimit   = 100
+)
+
+// lastYear is after everything.
+const lastYear = 9999
+
+// ParsePage reads what a caller sent as cursor and limit; both may be empty. It
+// returns a payment.ValidationError.
+func ParsePage(cursor, limit string) (Page, error) {
+	p := Page{before: time.Date(lastYear, 1, 1, 0, 0, 0, 0, time.UTC), beforeID: uuid.Max.String(), limit: usualLimit}
+	if limit != "" {
+		n, err := strconv.Atoi(limit)
+		if err != nil || n < 1 || n > maxLimit || strconv.Itoa(n) != limit {
+			return Page{}, invalid("limit", "must be a whole number from 1 to "+strconv.Itoa(maxLimit))
+		}
+		p.limit = n
+	}
+	if cursor == "" {
+		return p, nil
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(cursor)
+	micros, id, found := strings.Cut(string(raw), " ")
+	n, bad := strconv.ParseInt(micros, 10, 64)
+	at := time.UnixMicro(n).UTC()
+	if err != nil || bad != nil || !found || !storable(id) || at.Year() < 1 || at.Year() > lastYear {
+		return Page{}, invalid("cursor", "must be the next_cursor of an answer to the same call")
+	}
+	p.before, p.beforeID = at, id
+	return p, nil
+}
+
+// id is where the page begins in a list that is ordered by ids of ours.
+func (p Page) id() (uuid.UUID, error) {
+	id, err := uuid.Parse(p.beforeID)
+	if err != nil {
+		return uuid.Nil, invalid("cursor", "must be the next_cursor of an answer to the same call")
+	}
+	return id, nil
+}
+
+func cursorAfter(at time.Time, id string) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(strconv.FormatInt(at.UnixMicro(), 10) + " " + id))
+}
+
+// cut takes a page off a list of one more than the limit, if there is more; next is
+// empty at the end.
+func cut[T any](p Page, items []T, place func(T) (time.Time, string)) (page []T, next string) {
+	if len(items) <= p.limit {
+		return items, ""
+	}
+	items = items[:p.limit]
+	at, id := place(items[p.limit-1])
+	return items, cursorAfter(at, id)
+}

@@ -1,0 +1,113 @@
+package support
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// hidden stands for what is not shown.
+const hidden = "[hidden]"
+
+const (
+	// maxDepth and maxNodes bound what is read of a body.
+	maxDepth = 32
+	maxNodes = 10_000
+)
+
+// Redact returns the structure of a provider's bytes (JSON, a form or query, XML)
+// with only those values that the rules know to be safe: ids, amounts,
+// currencies, times, states, and the last four digits of a card. Everything else
+// is hidden, whatever it is called: what is new at a provider is hidden until a
+// rule is written. Bytes of another form are hidden as a whole.
+func Redact(body []byte) any {
+	if len(body) == 0 {
+		return nil
+	}
+	tree, ok := parse(body)
+	if !ok {
+		return hidden
+	}
+	r := redactor{left: maxNodes}
+	return r.value("", tree, nil, 0)
+}
+
+type redactor struct{ left int }
+
+// value redacts what stands under a name. Beside are the members that it stands
+// among.
+func (r *redactor) value(name string, v any, beside map[string]any, depth int) any {
+	if r.left--; r.left < 0 || depth > maxDepth {
+		return hidden
+	}
+	switch v := v.(type) {
+	case nil, bool:
+		return v
+	case map[string]any:
+		if foreign(name) {
+			return hidden
+		}
+		return r.object(v, depth)
+	case []any:
+		if foreign(name) {
+			return hidden
+		}
+		list := make([]any, len(v))
+		for i, item := range v {
+			list[i] = r.value(name, item, beside, depth+1)
+		}
+		return list
+	case json.Number:
+		if safe(name, v.String(), beside) {
+			return v
+		}
+	case string:
+		return r.text(name, v, beside)
+	}
+	return hidden
+}
+
+func (r *redactor) object(members map[string]any, depth int) any {
+	out := make(map[string]any, len(members))
+	for name, v := range members {
+		if !named(name) {
+			// What a merchant or a customer wrote may stand there, too.
+			out[hidden] = hidden
+			continue
+		}
+		out[name] = r.value(name, v, members, depth+1)
+	}
+	return out
+}
+
+// text shows a safe text, the end of a card's number, and the inside of a text
+// that is itself a document where a provider is known to send one.
+func (r *redactor) text(name, text string, beside map[string]any) any {
+	switch {
+	case text == "":
+		return text
+	case isCardNumber(name):
+		return lastFour(text)
+	case safe(name, text, beside):
+		return text
+	}
+	return hidden
+}
+
+// named reports whether a member's name is of a form that only programs write.
+func named(name string) bool {
+	if name == "" || len(name) > 48 {
+		return false
+	}
+	digits := 0
+	for i, c := range name {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z':
+		case c >= '0' && c <= '9':
+			digits++
+		case strings.ContainsRune("_-@#$:", c) && i+1 < len(name):
+		default:
+			return false
+		}
+	}
+	return digits <= 4
+}

@@ -1,0 +1,34 @@
+package support
+
+import (
+	"strings"
+
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// ReplayText says what applying an event again did, or would do.
+func ReplayText(r payment.Replayed, dry bool) string {
+	text := "The event was applied again. "
+	if dry {
+		text = "This was a dry run: nothing was changed. Applied again, it would come to this. "
+	}
+	text += sentence(verdicts, string(r.Verdict), "It was kept.")
+	switch {
+	case r.After == nil:
+		text += " It belongs to no attempt that is known."
+	case !r.Changed():
+		text += " Attempt " + r.After.ID.String() + " stays as it is."
+	case r.Before.State == r.After.State:
+		text += " Attempt " + r.After.ID.String() + " stays " + string(r.After.State) + "; its amounts or names change."
+	default:
+		text += " Attempt " + r.After.ID.String() + " goes from " + string(r.Before.State) + " to " + string(r.After.State) + "."
+	}
+	if len(r.Opened) > 0 {
+		kinds := make([]string, len(r.Opened))
+		for i, kind := range r.Opened {
+			kinds[i] = string(kind)
+		}
+		text += " A person has to look at it: " + strings.Join(kinds, ", ") + "."
+	}
+	return text
+}

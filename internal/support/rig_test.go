@@ -1,0 +1,188 @@
+package support_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres"
+	provider "github.com/paylatch/paylatch/internal/provider/sandbox"
+	"github.com/paylatch/paylatch/internal/sandbox"
+	"github.com/paylatch/paylatch/internal/support"
+	"github.com/paylatch/paylatch/internal/testdb"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// rig is the use cases and the support side on a real database, with the sandbox
+// provider over HTTP; its webhooks are the test's.
+type rig struct {
+	payment.Noted
+
+	desk  *support.Service
+	store *postgres.Store
+	db    *pgxpool.Pool
+	box   payment.Provider
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	dsn := testdb.New(t)
+	store, err := postgres.Open(t.Context(), dsn)
+	require.NoError(t, err)
+	t.Cleanup(store.Close)
+	db, err := pgxpool.New(t.Context(), dsn)
+	require.NoError(t, err)
+	t.Cleanup(db.Close)
+
+	box, err := sandbox.New(sandbox.Options{})
+	require.NoError(t, err)
+	server := httptest.NewServer(box)
+	transport := &http.Transport{}
+	client := provider.New(server.URL, &http.Client{Transport: transport})
+	notes := payment.NewNotes(store, time.Now)
+	service := payment.New(payment.Options{
+		Store: store, DefaultAccount: "sandbox", Accounts: map[string]payment.Account{
+			"sandbox": {Provider: client},
+		},
+		Wait: 10 * time.Second, Lease: 30 * time.Second, ProviderTimeout: 10 * time.Second, RecheckAfter: 10 * time.Second, Now: time.Now, Notes: notes,
+	})
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	ran := make(chan error, 2)
+	go func() { ran <- box.Run(ctx) }()
+	go func() { ran <- service.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-ran)
+		require.NoError(t, <-ran)
+		require.NoError(t, box.Close())
+		transport.CloseIdleConnections()
+		server.Close()
+	})
+	return &rig{
+		Noted: payment.Noted{Service: service, Notes: notes}, store: store, db: db, box: client,
+		desk: support.New(support.Options{Store: store, Payments: service, Flush: notes.Flush}),
+	}
+}
+
+var (
+	customer = payment.Actor{Subject: "u1", Roles: []payment.Role{payment.RoleCustomer}}
+	shop     = payment.Actor{Subject: "shop", Roles: []payment.Role{payment.RoleService}, OnBehalfOf: "u1"}
+	ann      = support.Staff{
+		Actor:   payment.Actor{Subject: "ann", Roles: []payment.Role{payment.RoleSupport}},
+		Address: "192.0.2.7", RequestID: "req-1",
+	}
+	ada = support.Staff{Actor: payment.Actor{Subject: "ada", Roles: []payment.Role{payment.RoleAdmin}}}
+)
+
+const reason = "the customer called, case 4711"
+
+func request(user, endpoint, key, content string) idempotency.Request {
+	return idempotency.Request{
+		User: user, Endpoint: endpoint, Key: idempotency.Key(key),
+		Hash: idempotency.HashRequest(http.MethodPost, endpoint, nil, nil, []byte(content)),
+		Refusal: func(err error) idempotency.Answer {
+			return idempotency.Answer{Status: http.StatusConflict, Body: []byte(err.Error())}
+		},
+	}
+}
+
+func (r *rig) order(t *testing.T, id payment.OrderID) {
+	t.Helper()
+	_, _, err := r.CreateOrder(t.Context(), customer, request("u1", "orders", "order-"+string(id), string(id)),
+		payment.CreateOrder{OrderID: id, Money: payment.Money{Minor: 1999, Currency: "EUR"}})
+	require.NoError(t, err)
+}
+
+func (r *rig) press(ctx context.Context, order payment.OrderID, key, token string) (payment.Paid, error) {
+	return r.Pay(ctx, customer, request("u1", "pay "+string(order), key, token), payment.Pay{
+		OrderID: order, Token: token, Capture: payment.CaptureAutomatic,
+	})
+}
+
+// paid is an attempt at a new order.
+func (r *rig) paid(t *testing.T, order payment.OrderID, token string) payment.Paid {
+	t.Helper()
+	r.order(t, order)
+	p, err := r.press(t.Context(), order, "first-key", token)
+	require.NoError(t, err)
+	return p
+}
+
+func event(kind webhooks.Kind, names ...string) webhooks.Event {
+	e := webhooks.Event{ID: "evt_" + uuid.NewString(), IDSource: webhooks.Native, Type: "test." + string(kind), Kind: kind, References: names}
+	if kind == webhooks.KindSucceeded || kind == webhooks.KindAuthorized {
+		e.Money = &webhooks.Money{Minor: 1999, Currency: "EUR"}
+	}
+	return e
+}
+
+// tell delivers an event with a body and returns the verdict.
+func (r *rig) tell(t *testing.T, e webhooks.Event, body string) fsm.Verdict {
+	t.Helper()
+	verdicts, err := r.Intake(t.Context(), []payment.Received{{
+		Account: "sandbox", Event: e, Body: []byte(body), At: time.Now(), Headers: map[string]string{"content-type": "application/json", "webhook-signature": "v1,secret"},
+	}})
+	require.NoError(t, err)
+	return verdicts[0]
+}
+
+func (r *rig) page(t *testing.T, id payment.AttemptID) support.Attempt {
+	t.Helper()
+	page, err := r.desk.Attempt(t.Context(), ann, id)
+	require.NoError(t, err)
+	return page
+}
+
+func (r *rig) eventID(t *testing.T, e webhooks.Event) payment.EventID {
+	t.Helper()
+	var id uuid.UUID
+	require.NoError(t, r.db.QueryRow(t.Context(), "SELECT event_id FROM provider_events WHERE provider_event_id = $1", e.ID).Scan(&id))
+	return payment.EventID(id)
+}
+
+func rows[T any](t *testing.T, r *rig, query string, args ...any) []T {
+	t.Helper()
+	found, err := r.db.Query(t.Context(), query, args...)
+	require.NoError(t, err)
+	values, err := pgx.CollectRows(found, pgx.RowTo[T])
+	require.NoError(t, err)
+	return values
+}
+
+// deeds are the audit log as "who action outcome", oldest first.
+func (r *rig) deeds(t *testing.T) []string {
+	t.Helper()
+	return rows[string](t, r, "SELECT actor || ' ' || action || ' ' || outcome FROM staff_audit ORDER BY entry_id")
+}
+
+func firstPage(t *testing.T) support.Page {
+	t.Helper()
+	p, err := support.ParsePage("", "")
+	require.NoError(t, err)
+	return p
+}
+
+// How long, and how often, a test looks for what must happen.
+const (
+	patience = 30 * time.Second
+	tick     = 20 * time.Millisecond
+)
+
+func errorsIsBusy(err error) bool { return errors.Is(err, payment.ErrBusy) }
+
+func isDescending(ids []string) bool {
+	return slices.IsSortedFunc(ids, func(a, b string) int { return strings.Compare(b, a) })
+}

@@ -1,0 +1,39 @@
+package support
+
+import (
+	"context"
+
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// Payments is the use cases that staff may set off; *payment.Service in the real
+// program.
+type Payments interface {
+	Recheck(ctx context.Context, id payment.AttemptID, cause payment.Cause) (payment.View, error)
+	RecheckRefund(ctx context.Context, id payment.RefundID, cause payment.Cause) (payment.Refund, error)
+	Replay(ctx context.Context, cmd payment.Replay) (payment.Replayed, error)
+	Resolve(ctx context.Context, actor payment.Actor, cmd payment.Resolve) (payment.Discrepancy, error)
+}
+
+// Options configure a Service. Store and Payments are required.
+type Options struct {
+	Store    Store
+	Payments Payments
+	// Flush writes what this process has noted and not written yet; nil for nothing.
+	Flush func(ctx context.Context) error
+}
+
+// Service is what staff may see and do. It is safe for concurrent use.
+type Service struct {
+	store    Store
+	payments Payments
+	flush    func(ctx context.Context) error
+}
+
+// New returns a service.
+func New(o Options) *Service {
+	if o.Flush == nil {
+		o.Flush = func(context.Context) error { return nil }
+	}
+	return &Service{store: o.Store, payments: o.Payments, flush: o.Flush}
+}

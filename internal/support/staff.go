@@ -1,0 +1,47 @@
+package support
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// Staff is who looks or acts, and from where.
+type Staff struct {
+	payment.Actor
+
+	// Address is the network address; RequestID, the request's, so that the log of
+	// the program can be found from the audit log.
+	Address, RequestID string
+}
+
+// may returns payment.ErrForbidden unless the person has one of the roles.
+func (w Staff) may(roles ...payment.Role) error {
+	if w.OnlyAttempt != nil || !w.Has(roles...) {
+		return payment.ErrForbidden
+	}
+	return nil
+}
+
+func (w Staff) mayLook() error { return w.may(payment.RoleSupport, payment.RoleAdmin) }
+
+// maxReason bounds a reason, in bytes.
+const maxReason = 2000
+
+// mayAct is mayLook with a reason.
+func (w Staff) mayAct(reason string) error {
+	if err := w.mayLook(); err != nil {
+		return err
+	}
+	if strings.TrimSpace(reason) == "" || len(reason) > maxReason || !storable(reason) {
+		return invalid("reason", "say why, in at most 2000 bytes; it is kept in the audit log")
+	}
+	return nil
+}
+
+func storable(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
+
+func invalid(field, message string) error {
+	return &payment.ValidationError{Fields: []payment.FieldError{{Field: field, Message: message}}}
+}

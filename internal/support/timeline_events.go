@@ -1,0 +1,91 @@
+package support
+
+import (
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+func (c Case) webhook(e Event) Entry {
+	return Entry{e.ReceivedAt, EntryWebhook, c.provider(), e.Told(), map[string]any{
+		"event_id": e.ID.String(), "provider_event_id": e.ProviderEventID, "type": e.Type, "kind": e.Kind, "verdict": string(e.Verdict),
+		"raw_kept": e.Kept,
+	}}
+}
+
+// Told says what an event said and what became of it.
+func (e Event) Told() string {
+	text := "The provider reported " + sentence(reports, e.Kind, "something")
+	if e.Money != nil {
+		text += " (" + e.Money.String() + ")"
+	}
+	text += ". " + sentence(verdicts, string(e.Verdict), "It was kept.")
+	if !e.Kept {
+		text += " Its raw bytes were removed after the retention time."
+	}
+	return text
+}
+
+var reports = map[string]string{ //nolint:gochecknoglobals // a table
+	"processing":       "that the payment is being processed",
+	"action_required":  "that the customer has to confirm the payment",
+	"authorized":       "that the money is held",
+	"succeeded":        "that the payment succeeded",
+	"failed":           "that the payment failed",
+	"soft_failed":      "that a try to pay failed",
+	"reversed":         "that money was taken back",
+	"disputed":         "that the cardholder disputes the payment",
+	"refund_pending":   "that a refund is under way",
+	"refund_succeeded": "that a refund was paid",
+	"refund_failed":    "that a refund failed",
+	"notice":           "that something about the payment changed",
+}
+
+var verdicts = map[string]string{ //nolint:gochecknoglobals // a table
+	string(fsm.Applied):       "This was new and was applied.",
+	string(fsm.Repeat):        "This was known already; nothing changed.",
+	string(fsm.Stale):         "This was older than what was known; nothing changed.",
+	string(fsm.Conflict):      "This contradicts what was known: the payment stays as it is, and a person has to look.",
+	string(payment.Unmatched): "No payment of that name was known yet; the report waits.",
+	string(payment.Deferred):  "It has to be asked about before it counts; it waits.",
+	string(payment.Ignored):   "It does not say how the payment stands; nothing changed.",
+}
+
+// refund is when a refund was asked for and what came of it.
+func (c Case) refund(r payment.Refund) []Entry {
+	detail := map[string]any{"refund_id": r.ID.String(), "provider_refund_id": r.ProviderRefundID, "amount": r.Money.Minor, "currency": string(r.Money.Currency)}
+	actor, text := "service:"+string(r.UserID), "A refund of "+r.Money.String()+" was asked for."
+	switch r.UserID {
+	case payment.UserProvider:
+		actor, text = c.provider(), "A refund of "+r.Money.String()+" was made in the provider's own dashboard."
+	case payment.UserPolicy:
+		actor, text = ourselves, "A refund of "+r.Money.String()+" was begun, since this account pays late money back by itself."
+	}
+	entries := []Entry{{r.CreatedAt, EntryRefund, actor, text, detail}}
+	if r.FinalizedAt == nil {
+		return entries
+	}
+	text = "The refund of " + r.Money.String() + " succeeded: the provider pays the money back."
+	if r.State == fsm.RefundFailed {
+		text = "The refund of " + r.Money.String() + " failed; the customer does not get the money by it."
+		if r.Failure != nil {
+			text += " " + r.Failure.Message
+		}
+	}
+	return append(entries, Entry{*r.FinalizedAt, EntryRefund, c.provider(), text, detail})
+}
+
+func news(n News) Entry {
+	what := sentence(newsTold, n.Type, "that the payment changed")
+	detail := map[string]any{"message_id": n.ID.String(), "type": n.Type, "version": n.Version, "sent": n.SentAt != nil}
+	if n.SentAt == nil {
+		return Entry{n.CreatedAt, EntryNews, ourselves, "The shop is to be told " + what + "; this has not been delivered yet.", detail}
+	}
+	return Entry{*n.SentAt, EntryNews, ourselves, "The shop was told " + what + ".", detail}
+}
+
+var newsTold = map[string]string{ //nolint:gochecknoglobals // a table
+	"payment_attempt.succeeded":  "that the payment succeeded",
+	"payment_attempt.failed":     "that the payment failed",
+	"payment_attempt.authorized": "that the money is held",
+	"payment_attempt.updated":    "that amounts of the payment changed",
+}

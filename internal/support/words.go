@@ -1,0 +1,49 @@
+package support
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// clock is a time as it is read to a customer.
+func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+
+// span is a duration in words of the size that matters.
+func span(d time.Duration) string {
+	d = max(d, 0)
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d < time.Hour:
+		return strconv.Itoa(int(d.Minutes())) + " min"
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return strconv.Itoa(int(d.Hours()/24)) + " days"
+}
+
+// later is how long after the first press something happened. The two times may
+// be by clocks that differ a little.
+func later(from time.Time, n int, at, until time.Time) string {
+	if n == 1 || span(at.Sub(from)) == span(until.Sub(from)) {
+		return span(at.Sub(from)) + " later"
+	}
+	return span(at.Sub(from)) + " to " + span(until.Sub(from)) + " later"
+}
+
+// repeated is how often: "again", "again 3 times,".
+func repeated(word string, n int) string {
+	if n == 1 {
+		return word
+	}
+	return word + " " + strconv.Itoa(n) + " times,"
+}
+
+// sentence looks a text up, or falls back.
+func sentence(table map[string]string, key, otherwise string) string {
+	if text, ok := table[key]; ok {
+		return text
+	}
+	return otherwise
+}

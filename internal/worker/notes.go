@@ -1,0 +1,20 @@
+package worker
+
+import (
+	"context"
+	"time"
+)
+
+// notesEvery is how long the notes of a process are in its memory only.
+const notesEvery = 500 * time.Millisecond
+
+// Notes is what the notes loop needs of package payment.
+type Notes interface {
+	// Flush writes what was noted since the last time.
+	Flush(ctx context.Context) error
+}
+
+// WriteNotes writes what was noted around payments, many notes at once.
+func WriteNotes(n Notes) Loop {
+	return Loop{Name: "notes", Every: notesEvery, Do: func(ctx context.Context) (bool, error) { return false, n.Flush(ctx) }}
+}

@@ -1,0 +1,19 @@
+-- Writes one entry of the staff's audit log.
+-- name: AuditInsert :exec
+INSERT INTO staff_audit (entry_id, deed_id, actor, roles, action, target_type, target, order_id, attempt_id, reason, address, request_id, outcome, detail)
+VALUES (@entry_id, @deed_id, @actor, @roles, @action, @target_type, @target, sqlc.narg(order_id), sqlc.narg(attempt_id), @reason, @address, @request_id, @outcome, @detail);
+
+-- Lists the audit log from a point on, newest first; an empty filter is any. Locks
+-- nothing.
+-- name: AuditList :many
+SELECT * FROM staff_audit
+WHERE entry_id < @before_id
+    AND (@actor::text = '' OR actor = @actor::text)
+    AND (@action::text = '' OR action = @action::text)
+    AND (@target::text = '' OR target = @target::text)
+ORDER BY entry_id DESC LIMIT @most::int;
+
+-- Reads what staff did with one attempt, looks left out; locks nothing.
+-- name: AuditOfAttempt :many
+SELECT * FROM staff_audit
+WHERE attempt_id = @attempt_id::uuid AND action NOT LIKE '%.view' ORDER BY entry_id DESC LIMIT 1000;

@@ -1,0 +1,74 @@
+-- Reads what callers pressed and providers were asked about one attempt or its
+-- order, the newest of it; locks nothing.
+-- name: LogOfAttempt :many
+SELECT * FROM attempt_log
+WHERE order_id = @order_id AND (attempt_id = @attempt_id::uuid OR attempt_id IS NULL)
+ORDER BY entry_id DESC LIMIT 1000;
+
+-- Appends to what happened around attempts, which may be named by what a provider
+-- calls them. What names no attempt and no order is left out. Its own commit need
+-- not reach the disk.
+-- name: LogInsert :exec
+WITH lax AS (SELECT set_config('synchronous_commit', 'off', true)), n AS (
+    SELECT unnest(@entry_ids::uuid[]) AS entry_id,
+        unnest(@order_ids::text[]) AS order_id,
+        NULLIF(unnest(@attempt_ids::uuid[]), '00000000-0000-0000-0000-000000000000') AS attempt_id,
+        unnest(@accounts::text[]) AS account,
+        unnest(@refs::text[]) AS reference,
+        NULLIF(unnest(@refund_ids::uuid[]), '00000000-0000-0000-0000-000000000000') AS refund_id,
+        unnest(@provider_event_ids::text[]) AS provider_event_id,
+        unnest(@kinds::text[]) AS kind,
+        unnest(@whats::text[]) AS what,
+        unnest(@actors::text[]) AS actor,
+        unnest(@keys::text[]) AS key,
+        unnest(@outcomes::text[]) AS outcome,
+        unnest(@times::int[]) AS times,
+        unnest(@ats::timestamptz[]) AS at,
+        unnest(@untils::timestamptz[]) AS until
+)
+INSERT INTO attempt_log (order_id, entry_id, attempt_id, kind, what, actor, key, outcome, refund_id, times, at, until)
+SELECT coalesce(a.order_id, n.order_id), n.entry_id, a.attempt_id, n.kind, n.what, n.actor, n.key, n.outcome, n.refund_id, n.times, n.at, n.until
+FROM lax, n LEFT JOIN LATERAL (
+    SELECT p.order_id, p.attempt_id FROM payment_attempts p
+    WHERE p.attempt_id = coalesce(n.attempt_id,
+        (SELECT r.attempt_id FROM attempt_references r WHERE r.account = n.account AND r.reference = n.reference),
+        (SELECT f.attempt_id FROM refunds f WHERE f.refund_id = n.refund_id LIMIT 1),
+        (SELECT e.attempt_id FROM provider_events e WHERE e.account = n.account AND e.provider_event_id = n.provider_event_id))
+    LIMIT 1
+) a ON true
+WHERE coalesce(a.order_id, n.order_id) <> ''
+ON CONFLICT DO NOTHING;
+
+-- Reads the events of one attempt, the newest of them, without the bytes of large
+-- ones; locks nothing.
+-- name: EventsOfAttempt :many
+SELECT event_id, account, provider_event_id, event_type, kind, verdict, order_id, attempt_id, news, headers, received_at, occurred_at,
+    (body IS NOT NULL)::boolean AS kept, (CASE WHEN octet_length(body) <= 65536 THEN body END)::bytea AS body
+FROM provider_events WHERE attempt_id = @attempt_id::uuid
+ORDER BY received_at DESC, event_id DESC LIMIT 200;
+
+-- Reads one event; locks nothing.
+-- name: EventRead :one
+SELECT event_id, account, provider_event_id, event_type, kind, verdict, order_id, attempt_id, news, headers, received_at, occurred_at,
+    (body IS NOT NULL)::boolean AS kept, body::bytea AS body
+FROM provider_events WHERE event_id = @event_id;
+
+-- Reads the news for the merchant of one attempt, oldest first; locks nothing.
+-- name: OutboxOfAttempt :many
+SELECT message_id, type, version, created_at, sent_at FROM outbox
+WHERE order_id = @order_id AND attempt_id = @attempt_id ORDER BY version, type;
+
+-- Reads the refunds of one attempt, oldest first; locks nothing.
+-- name: RefundsOfAttempt :many
+SELECT sqlc.embed(r), now()::timestamptz AS read_at FROM refunds r WHERE r.attempt_id = @attempt_id ORDER BY r.created_at, r.refund_id;
+
+-- Removes the bytes and headers of settled events that are older than the
+-- retention time, as many as are asked for; skips what is locked. The ids come as
+-- an array, so that the rows are found by them however many there might be.
+-- name: EventBytesPurge :execrows
+UPDATE provider_events SET body = NULL, headers = '{}'
+WHERE event_id = ANY (ARRAY(
+    SELECT old.event_id FROM provider_events old
+    WHERE old.received_at < now() - make_interval(secs => @keep::float8) AND old.body IS NOT NULL AND old.next_try_at IS NULL
+    ORDER BY old.received_at LIMIT sqlc.arg(most)::int
+    FOR NO KEY UPDATE SKIP LOCKED));
