@@ -39,7 +39,12 @@ func (c *devCmd) Run(ctx context.Context, a *app) error {
 		group, ctx := errgroup.WithContext(ctx)
 		group.Go(func() error { return c.provide(ctx, cfg, secret, log) })
 		group.Go(func() error {
-			return serve(ctx, cfg, dsn, true, log, func(at net.Addr) error { return welcome(a.stdout, cfg, at, c.SandboxListen) })
+			return serve(ctx, cfg, dsn, true, log, func(in *instance, at net.Addr) error {
+				if err := openShop(in, cfg, at, c.SandboxListen); err != nil {
+					return err
+				}
+				return welcome(a.stdout, cfg, at, c.SandboxListen)
+			})
 		})
 		return group.Wait()
 	})

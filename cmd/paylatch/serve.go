@@ -24,12 +24,12 @@ func (c *serveCmd) Run(ctx context.Context, a *app) error {
 	}
 	log := newLogger(cfg.Log, a.stderr)
 	return withDatabase(ctx, cfg, func(dsn string) error {
-		return serve(ctx, cfg, dsn, c.Migrate, log, func(net.Addr) error { return nil })
+		return serve(ctx, cfg, dsn, c.Migrate, log, func(*instance, net.Addr) error { return nil })
 	})
 }
 
-// serve runs the service; ready is called once it listens.
-func serve(ctx context.Context, cfg *config.Config, dsn string, migrate bool, log zerolog.Logger, ready func(net.Addr) error) error {
+// serve runs the service; ready is called once it listens, before it answers.
+func serve(ctx context.Context, cfg *config.Config, dsn string, migrate bool, log zerolog.Logger, ready func(*instance, net.Addr) error) error {
 	if migrate {
 		log.Info().Msg("applying migrations")
 		if err := migrations.Up(ctx, dsn); err != nil {
@@ -49,7 +49,7 @@ func serve(ctx context.Context, cfg *config.Config, dsn string, migrate bool, lo
 	if err != nil {
 		return err
 	}
-	if err := ready(listener.Addr()); err != nil {
+	if err := ready(in, listener.Addr()); err != nil {
 		return err
 	}
 	return in.run(ctx, listener)

@@ -28,11 +28,15 @@ func (c *tokenCmd) Run(a *app) error {
 	if cfg.Auth.HS256Secret == "" {
 		return config.Mistakes{"auth.hs256_secret: is needed to make tokens; those of a JWKS address come from their issuer"}
 	}
-	m := auth.Minter{Secret: []byte(cfg.Auth.HS256Secret), Issuer: cfg.Auth.Issuer, Audience: cfg.Auth.Audience}
-	token, err := m.Mint(c.Sub, c.Role, c.TTL)
+	token, err := minter(cfg).Mint(c.Sub, c.Role, c.TTL)
 	if err != nil {
 		return usageError{err}
 	}
 	_, err = fmt.Fprintln(a.stdout, token)
 	return err //nolint:wrapcheck // it says all there is
+}
+
+// minter makes tokens that the configured service takes.
+func minter(cfg *config.Config) auth.Minter {
+	return auth.Minter{Secret: []byte(cfg.Auth.HS256Secret), Issuer: cfg.Auth.Issuer, Audience: cfg.Auth.Audience}
 }

@@ -7,7 +7,6 @@ import (
 	"text/template"
 	"time"
 
-	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/payment"
 )
@@ -25,7 +24,7 @@ func welcome(w io.Writer, cfg *config.Config, addr net.Addr, sandboxListen strin
 		Base: base, Sandbox: "http://" + sandboxListen, DataDir: cfg.DataDir,
 		Order: "demo-" + time.Now().UTC().Format("20060102-150405"),
 	}
-	minter := auth.Minter{Secret: []byte(cfg.Auth.HS256Secret), Issuer: cfg.Auth.Issuer, Audience: cfg.Auth.Audience}
+	minter := minter(cfg)
 	for _, t := range []struct {
 		token *string
 		sub   string
@@ -52,6 +51,7 @@ var welcomeText = template.Must(template.New("welcome").Parse(`
 paylatch is ready. Ctrl-C stops it; what it knows stays in {{.DataDir}}.
 
   the API       {{.Base}}        described at {{.Base}}/docs
+  the demo      {{.Base}}/demo   a checkout to press twice, reload and cut off
   the provider  {{.Sandbox}}        what it charged: {{.Sandbox}}/v1/ledger
 
   a customer's token (user u-1):

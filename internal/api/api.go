@@ -36,13 +36,14 @@ func (s *server) routes() *echo.Echo {
 	e.HTTPErrorHandler = s.fail
 	e.IPExtractor = realIP(s.TrustedProxies)
 	e.Binder = newBinder(s.doc)
-	e.Use(s.identify, s.logged, recovered)
+	e.Use(s.identify, s.logged, crossOrigin, recovered)
 	gen.RegisterHandlersWithOptions(e, gen.NewStrictHandler(s, nil), gen.RegisterHandlersOptions{
 		OperationMiddlewares: s.guards(),
 	})
 	s.routeWebhooks(e)
 	s.routeOperations(e)
 	s.routePages(e)
+	s.routeSDK(e)
 	return e
 }
 

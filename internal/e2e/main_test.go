@@ -27,6 +27,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	code := m.Run()
+	quitBrowser()
 	_ = os.RemoveAll(dir)
 	os.Exit(code)
 }

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/console/demo"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// openShop puts the demo shop beside the service. It calls the service as a
+// merchant's backend does, with a token of its own.
+func openShop(in *instance, cfg *config.Config, at net.Addr, sandboxListen string) error {
+	token, err := minter(cfg).Mint("demo-shop", []payment.Role{payment.RoleService}, devTokenLife)
+	if err != nil {
+		return err
+	}
+	shop := demo.New(demo.Options{
+		PublicURL: baseURL(at.String()), ProviderURL: "http://" + sandboxListen, Token: token,
+		// Longer than the longest wait that a page may ask for.
+		Client: &http.Client{Timeout: 80 * time.Second, Transport: &http.Transport{}},
+	})
+	service := in.handler
+	in.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/demo" || strings.HasPrefix(r.URL.Path, "/demo/") {
+			shop.ServeHTTP(w, r)
+			return
+		}
+		service.ServeHTTP(w, r)
+	})
+	return nil
+}

@@ -1,0 +1,146 @@
+package demo
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+)
+
+// maxAnswer bounds what is read of an answer, in bytes.
+const maxAnswer = 4 << 20
+
+// backend is how the shop calls paylatch and, for the proof, the provider.
+type backend Options
+
+// order and attempt are the contract's, as far as a shop needs them.
+type order struct {
+	ID       string    `json:"order_id"`
+	Status   string    `json:"status"`
+	Amount   int64     `json:"amount"`
+	Currency string    `json:"currency"`
+	Attempts []attempt `json:"attempts"`
+}
+
+type attempt struct {
+	ID         string `json:"payment_attempt_id"`
+	Status     string `json:"status"`
+	Stage      string `json:"stage"`
+	CanStart   bool   `json:"can_start_new_attempt"`
+	NextAction *struct {
+		URL string `json:"url"`
+	} `json:"next_action"`
+	Failure *struct {
+		Message string `json:"message"`
+	} `json:"failure"`
+}
+
+// charge is an entry of the provider's ledger.
+type charge struct {
+	Kind      string `json:"kind"`
+	Reference string `json:"reference"`
+	Amount    int64  `json:"amount"`
+	Currency  string `json:"currency"`
+}
+
+// answer is what paylatch said.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func (a answer) ok() bool { return a.status >= 200 && a.status < 300 }
+
+// code is the problem's, empty for none.
+func (a answer) code() string {
+	var p struct {
+		Code string `json:"code"`
+	}
+	_ = json.Unmarshal(a.body, &p)
+	return p.Code
+}
+
+var errNoAnswer = errors.New("paylatch does not answer")
+
+// call sends a request for the customer. The headers are those that the page
+// sent and paylatch should see.
+func (b backend) call(ctx context.Context, method, path string, body any, headers http.Header) (answer, error) {
+	var text []byte
+	if body != nil {
+		var err error
+		if text, err = json.Marshal(body); err != nil {
+			return answer{}, fmt.Errorf("write a request: %w", err)
+		}
+	}
+	r, err := http.NewRequestWithContext(ctx, method, b.PublicURL+path, bytes.NewReader(text)) //nolint:gosec // our own address; ids in the path are escaped
+	if err != nil {
+		return answer{}, fmt.Errorf("make a request: %w", err)
+	}
+	maps.Copy(r.Header, headers)
+	r.Header.Set("Authorization", "Bearer "+b.Token)
+	r.Header.Set("On-Behalf-Of", user)
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	return b.send(r)
+}
+
+func (b backend) send(r *http.Request) (answer, error) {
+	resp, err := b.Client.Do(r) //nolint:gosec // to our own addresses
+	if err != nil {
+		return answer{}, fmt.Errorf("%w: %w", errNoAnswer, err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return answer{}, fmt.Errorf("%w: %w", errNoAnswer, err)
+	}
+	return answer{resp.StatusCode, resp.Header, body}, nil
+}
+
+// order reads an order; found tells whether there is one.
+func (b backend) order(ctx context.Context, id string) (o order, found bool, err error) {
+	a, err := b.call(ctx, http.MethodGet, "/v1/orders/"+url.PathEscape(id), nil, nil)
+	switch {
+	case err != nil:
+		return order{}, false, err
+	case a.status == http.StatusNotFound, a.status == http.StatusForbidden:
+		return order{}, false, nil
+	case !a.ok():
+		return order{}, false, fmt.Errorf("%w: %d %s", errNoAnswer, a.status, a.code())
+	}
+	if err := json.Unmarshal(a.body, &o); err != nil {
+		return order{}, false, fmt.Errorf("read an order: %w", err)
+	}
+	return o, true, nil
+}
+
+// charges are the provider's movements of money for an order.
+func (b backend) charges(ctx context.Context, o order) ([]charge, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, b.ProviderURL+"/v1/ledger", nil)
+	if err != nil {
+		return nil, fmt.Errorf("make a request: %w", err)
+	}
+	a, err := b.send(r)
+	if err != nil {
+		return nil, err
+	}
+	var all, of []charge
+	if err := json.Unmarshal(a.body, &all); err != nil {
+		return nil, fmt.Errorf("read the ledger: %w", err)
+	}
+	for _, c := range all {
+		for _, attempt := range o.Attempts {
+			if c.Reference == attempt.ID {
+				of = append(of, c)
+			}
+		}
+	}
+	return of, nil
+}

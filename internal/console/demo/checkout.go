@@ -1,0 +1,170 @@
+package demo
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+)
+
+// phase is where a payment stands, in the words of the browser client.
+type phase string
+
+const (
+	idle      phase = "idle"
+	sending   phase = "sending"
+	checking  phase = "checking"
+	action    phase = "action"
+	succeeded phase = "succeeded"
+	failed    phase = "failed"
+	cancelled phase = "cancelled"
+	refused   phase = "refused"
+	unknown   phase = "unknown"
+)
+
+// said is what the page says in each phase. The script reads it from the page.
+func said(p phase) string {
+	return map[phase]string{
+		idle:      "",
+		sending:   "Sending…",
+		checking:  "Checking the payment…",
+		action:    "Your bank wants you to approve this payment.",
+		succeeded: "Paid. Thank you!",
+		failed:    "The payment failed.",
+		cancelled: "This order was cancelled.",
+		refused:   "The payment could not be begun. Choose another way to pay.",
+		unknown:   "We don't know yet whether the payment went through. Nothing is charged twice.",
+	}[p]
+}
+
+func phases() []phase {
+	return []phase{idle, sending, checking, action, succeeded, failed, cancelled, refused, unknown}
+}
+
+// checkout is what the page shows.
+type checkout struct {
+	Order   order
+	Phase   phase
+	Attempt *attempt
+	// CanPay says whether the form is there to be sent.
+	CanPay bool
+	// Text stands in place of what the phase says.
+	Text    string
+	Method  string
+	Charges []charge
+	// Look counts how often a page without a script has looked again by itself.
+	Look int
+}
+
+func newCheckout(o order) checkout {
+	c := checkout{Order: o, Phase: idle, CanPay: o.Status == "open"}
+	if n := len(o.Attempts); n > 0 {
+		c.Attempt = &o.Attempts[n-1]
+		c.Phase, c.CanPay = c.Attempt.phase(), c.CanPay && c.Attempt.CanStart
+	}
+	switch o.Status {
+	case "paid":
+		c.Phase = succeeded
+	case "cancelled":
+		c.Phase = cancelled
+	}
+	return c
+}
+
+func (a attempt) phase() phase {
+	switch {
+	case a.Status == "succeeded":
+		return succeeded
+	case a.Status == "failed":
+		return failed
+	case a.Stage == "awaiting_customer" && a.NextAction != nil:
+		return action
+	}
+	return checking
+}
+
+// Says is the text of the status line.
+func (c checkout) Says() string {
+	if c.Text != "" {
+		return c.Text
+	}
+	text := said(c.Phase)
+	if c.Phase == failed && c.Attempt != nil && c.Attempt.Failure != nil {
+		text += " " + c.Attempt.Failure.Message
+	}
+	return text
+}
+
+// RequestID is one for each attempt that the order may have: the form is one
+// press, however often and from wherever it is sent.
+func (c checkout) RequestID() string {
+	return "form:" + c.Order.ID + ":" + strconv.Itoa(len(c.Order.Attempts)+1)
+}
+
+// Pending is the attempt that is under way; empty if none is.
+func (c checkout) Pending() string {
+	if c.Phase == checking || c.Phase == action {
+		return c.Attempt.ID
+	}
+	return ""
+}
+
+// lookAgain is after how many seconds a page without a script looks again by
+// itself: ever more slowly, and 0 when it has looked for about five minutes.
+func (c checkout) lookAgain() int {
+	const most = 16
+	if c.Pending() == "" || c.Look >= most {
+		return 0
+	}
+	return 2 + 2*c.Look
+}
+
+// Label is the button's.
+func (c checkout) Label() string {
+	if c.Phase == failed {
+		return "Pay " + money(c.Order.Amount, c.Order.Currency) + " again"
+	}
+	return "Pay " + money(c.Order.Amount, c.Order.Currency)
+}
+
+// money writes an amount of a currency with two decimals.
+func money(minor int64, currency string) string {
+	return fmt.Sprintf("%d.%02d %s", minor/100, minor%100, currency)
+}
+
+func (s *shop) showCheckout(w http.ResponseWriter, r *http.Request) {
+	o, found, err := s.backend.order(r.Context(), r.PathValue("order"))
+	switch {
+	case err != nil:
+		s.render(w, r, http.StatusServiceUnavailable, messagePage("One moment", "The shop can't be reached. Reload the page in a moment; nothing is lost."))
+		return
+	case !found:
+		s.render(w, r, http.StatusNotFound, messagePage("No such order", "This address belongs to no order."))
+		return
+	}
+	c := newCheckout(o)
+	c.Look, _ = strconv.Atoi(r.URL.Query().Get("look"))
+	c.Look = max(c.Look, 0)
+	s.showAs(w, r, http.StatusOK, c)
+}
+
+// showAs renders a checkout with the proof beside it. A ledger that can't be read
+// leaves the proof out, not the page.
+func (s *shop) showAs(w http.ResponseWriter, r *http.Request, status int, c checkout) {
+	c.Charges, _ = s.backend.charges(r.Context(), c.Order)
+	s.render(w, r, status, checkoutPage(c, s.ProviderURL))
+}
+
+// showCharges is the proof alone.
+func (s *shop) showCharges(w http.ResponseWriter, r *http.Request) {
+	o, found, err := s.backend.order(r.Context(), r.PathValue("order"))
+	if err != nil || !found {
+		http.Error(w, "the order can't be read", http.StatusServiceUnavailable)
+		return
+	}
+	charges, err := s.backend.charges(r.Context(), o)
+	if err != nil {
+		http.Error(w, "the ledger can't be read", http.StatusServiceUnavailable)
+		return
+	}
+	s.render(w, r, http.StatusOK, chargesList(charges))
+}

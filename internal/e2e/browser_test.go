@@ -1,0 +1,189 @@
+package e2e_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+var errNoBrowser = errors.New("there is no chromium")
+
+// chromium is one browser for all tests; each has a profile of its own in it.
+var chromium = sync.OnceValues(func() (context.Context, error) {
+	var path string
+	for _, name := range []string{os.Getenv("CHROMIUM"), "chromium", "chromium-browser", "google-chrome"} {
+		if found, err := exec.LookPath(name); name != "" && err == nil {
+			path = found
+			break
+		}
+	}
+	if path == "" {
+		return nil, errNoBrowser
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.Flag("disable-quic", true),
+		chromedp.Flag("disable-component-update", true))
+	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, cancel := chromedp.NewContext(allocator)
+	quitBrowser = func() {
+		_ = chromedp.Cancel(ctx)
+		cancel()
+		stop()
+	}
+	return ctx, chromedp.Do(ctx)
+})
+
+// quitBrowser is replaced when there is a browser.
+var quitBrowser = func() {}
+
+// tab is a tab of the browser.
+type tab struct {
+	t   *testing.T
+	ctx context.Context
+}
+
+// newTab opens a tab in a profile of its own, of a phone's size.
+func newTab(t *testing.T) *tab {
+	t.Helper()
+	browser, err := chromium()
+	if errors.Is(err, errNoBrowser) {
+		t.Skip("there is no chromium to look at the demo shop with")
+	}
+	require.NoError(t, err)
+	return openTab(browser, t, chromedp.WithNewBrowserContext())
+}
+
+// another opens a second tab in the same profile.
+func (b *tab) another() *tab {
+	b.t.Helper()
+	return openTab(b.ctx, b.t)
+}
+
+func openTab(parent context.Context, t *testing.T, options ...chromedp.ContextOption) *tab {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(parent, options...)
+	t.Cleanup(cancel)
+	b := &tab{t, ctx}
+	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(360, 780, chromedp.EmulateMobile)))
+	return b
+}
+
+// do runs actions, each for as long as a test waits at most.
+func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, soon)
+	defer cancel()
+	require.NoError(b.t, chromedp.Do(ctx, actions...))
+}
+
+func call[P, R any](b *tab, command cdp.Command[P, R], params P) {
+	b.t.Helper()
+	_, err := chromedp.Call(b.ctx, command, params)
+	require.NoError(b.t, err)
+}
+
+func (b *tab) open(address string) {
+	b.t.Helper()
+	b.do(chromedp.Navigate(address))
+}
+
+// click presses the mouse in the middle of an element, as often as count says.
+// It finds the element by a script: chromedp's own tree of nodes does not outlive
+// a page that comes back from the cache.
+func (b *tab) click(selector string, count ...int) {
+	b.t.Helper()
+	element := "document.querySelector(" + quote(selector) + ")"
+	b.until(`document.readyState === "complete" && ` + element + `?.checkVisibility()`)
+	at := eval[struct{ X, Y float64 }](b, `(() => {
+		`+element+`.scrollIntoView({ block: "center", behavior: "instant" });
+		const r = `+element+`.getBoundingClientRect();
+		return { X: r.x + r.width / 2, Y: r.y + r.height / 2 };
+	})()`)
+	b.do(chromedp.MouseClickXY(at.X, at.Y))
+	for _, n := range count {
+		b.do(chromedp.MouseClickXY(at.X, at.Y, chromedp.ClickCount(n)))
+	}
+}
+
+// doubleClick is two presses so close that the browser takes them for one.
+func (b *tab) doubleClick(selector string) {
+	b.t.Helper()
+	b.click(selector, 2)
+}
+
+func (b *tab) focus(selector string) {
+	b.t.Helper()
+	require.True(b.t, eval[bool](b, `(() => { const e = document.querySelector(`+quote(selector)+`); e.focus(); return document.activeElement === e })()`))
+}
+
+// eval returns what an expression is in the page. While a page is being replaced
+// by another it is nothing.
+func eval[T any](b *tab, expression string) T {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, soon)
+	defer cancel()
+	value, _ := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	return value
+}
+
+// until waits for an expression to be true.
+func (b *tab) until(expression string) {
+	b.t.Helper()
+	if !eventuallyTrue(b, expression) {
+		require.Fail(b.t, "waited in vain for "+expression, "%s\n%s", eval[string](b, "location.href"), eval[string](b, "document.body.innerText"))
+	}
+}
+
+func (b *tab) choose(method string) {
+	b.t.Helper()
+	require.True(b.t, eval[bool](b, `(() => { const s = document.getElementById("method"); s.value = `+quote(method)+`; return s.value === `+quote(method)+` })()`))
+}
+
+// quote writes a text as a script does.
+func quote(text string) string { return strconv.Quote(text) }
+
+// offline cuts the page off, requests under way included, or connects it again.
+func (b *tab) offline(off bool) {
+	b.t.Helper()
+	call(b, network.Enable, network.EnableParams{})
+	call(b, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
+		MatchedNetworkConditions: []*network.Conditions{{Offline: off, DownloadThroughput: -1, UploadThroughput: -1}},
+	})
+	call(b, network.OverrideNetworkState, network.OverrideNetworkStateParams{Offline: off, DownloadThroughput: -1, UploadThroughput: -1})
+}
+
+func (b *tab) scripts(on bool) {
+	b.t.Helper()
+	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !on})
+}
+
+// dark makes the page see a person who prefers dark or light colours, and no
+// colours on their way from one to the other.
+func (b *tab) dark(on bool) {
+	b.t.Helper()
+	value := map[bool]string{true: "dark", false: "light"}[on]
+	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: value}, {Name: "prefers-reduced-motion", Value: "reduce"}},
+	})
+}
+
+// picture keeps what the page looks like; `go test -artifacts` tells where.
+func (b *tab) picture(name string) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, soon)
+	defer cancel()
+	image, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+	require.NoError(b.t, err)
+	require.NoError(b.t, os.WriteFile(filepath.Join(b.t.ArtifactDir(), name+".png"), image, 0o600))
+}

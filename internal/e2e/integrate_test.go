@@ -1,0 +1,83 @@
+package e2e_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// printed is a block of commands of a page of the manual, and what their output
+// must contain.
+type printed struct {
+	commands string
+	wants    []string
+}
+
+func printedIn(t *testing.T, page string) []printed {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
+	var blocks []printed
+	for _, m := range regexp.MustCompile("(?s)\n```sh\n(.*?)```\n").FindAllStringSubmatch(string(text), -1) {
+		p := printed{commands: m[1]}
+		for line := range strings.Lines(m[1]) {
+			if want, ok := strings.CutPrefix(line, "# → "); ok {
+				p.wants = append(p.wants, strings.TrimSpace(want))
+			}
+		}
+		require.Equal(t, strings.Contains(p.commands, "curl "), len(p.wants) > 0, "say what comes back: %s", p.commands)
+		blocks = append(blocks, p)
+	}
+	return blocks
+}
+
+// TestIntegrateAsPrinted runs what docs/integrate.md prints, as printed but for
+// the addresses.
+func TestIntegrateAsPrinted(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"bash", "curl"} {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Skipf("there is no %s to run the printed commands with", name)
+		}
+	}
+	blocks := printedIn(t, "../../docs/integrate.md")
+	require.GreaterOrEqual(t, len(blocks), 7)
+	dir, listen, sandbox := t.TempDir(), freeAddress(t), freeAddress(t)
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "bin"), 0o700))
+	require.NoError(t, os.Symlink(binary, filepath.Join(dir, "bin", "paylatch")))
+	d := startDev(t, dir, listen, sandbox)
+
+	var script strings.Builder
+	script.WriteString("set -euo pipefail\n")
+	for i, b := range blocks {
+		fmt.Fprintf(&script, "%s\necho; echo '=== %d'\n", b.commands, i)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "bash", "-c", strings.NewReplacer("127.0.0.1:8080", listen, "127.0.0.1:9090", sandbox).Replace(script.String()))
+	cmd.Dir = dir
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	require.NoError(t, cmd.Run(), "%s", &said)
+	rest := said.String()
+	for i, b := range blocks {
+		part, after, found := strings.Cut(rest, fmt.Sprintf("=== %d\n", i))
+		require.True(t, found, rest)
+		for _, want := range b.wants {
+			require.Contains(t, part, want, b.commands)
+		}
+		require.NotContains(t, part, `"/problems/`, b.commands)
+		rest = after
+	}
+	code, _ := d.stop(t, syscall.SIGTERM)
+	require.Zero(t, code, d.stderr)
+}

@@ -1,0 +1,54 @@
+import type { Payment, State } from "./types.js";
+/** One order's payment, as this page sees it. Made by `createCheckout`. */
+export declare class Checkout {
+    private readonly options;
+    private readonly env;
+    private readonly timing;
+    private readonly records;
+    private readonly tabs;
+    private current;
+    private running;
+    private pressed;
+    private theirs;
+    private stretch;
+    /** Is set while the page is in the back/forward cache. */
+    private away;
+    private closed;
+    /** Whether a payment is being worked on here: the only thing for other tabs to join. */
+    private working;
+    /** Where the payment stands. */
+    get state(): State;
+    /**
+     * The press of the button. Pressed again, in this or another tab, it joins what is under way. It resolves when the payment is final or
+     * the looking has ended, and rejects only if it was aborted.
+     */
+    pay(payment: Payment): Promise<State>;
+    /** Goes on with a payment that was begun before: call it when the page is shown. It begins none. */
+    resume(): Promise<State>;
+    /** Ends all work of this page; the payment itself goes on. */
+    close(): void;
+    private run;
+    /** A page that is left and comes back goes on where it was. */
+    private untilDone;
+    /** The looking ends at some time. Other tabs hear of that, too, so that they don't begin it anew. */
+    private bounded;
+    /** Does the work, with every other tab waiting. A press that had to wait for another tab's payment has joined it. */
+    private settle;
+    /** What the page's server knows counts where storage knows of nothing that is under way. */
+    private adopt;
+    /** Sends the pay. It returns null if there is no attempt to follow. */
+    private begin;
+    /** Reports whether there is an attempt to follow. What the order says of itself is true, whoever paid it. */
+    private sent;
+    private end;
+    /** Whether a failed payment may be tried again is asked anew each time. */
+    private showEnd;
+    private readonly show;
+    private redirect;
+    private set;
+    private tell;
+    /** Shows what another tab does and stands by in case that one is closed. */
+    private mirror;
+    private readonly leave;
+    private readonly comeBack;
+}

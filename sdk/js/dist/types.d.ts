@@ -1,0 +1,123 @@
+/** A payment attempt, as the API shows it. Amounts are in minor units of the currency. */
+export interface Attempt {
+    payment_attempt_id: string;
+    order_id: string;
+    status: "pending" | "succeeded" | "failed";
+    stage: "requested" | "awaiting_customer" | "authorized" | "outcome_unknown" | "final";
+    amount: number;
+    currency: string;
+    amount_captured: number;
+    amount_refunded: number;
+    next_action: {
+        type: string;
+        url: string;
+    } | null;
+    failure: {
+        code: string;
+        message: string;
+    } | null;
+    /** Whether the order takes another pay. It may change with another attempt. */
+    can_start_new_attempt: boolean;
+    next_poll_ms: number;
+    version: number;
+    [member: string]: unknown;
+}
+/** An RFC 9457 problem of the API, or what was made of an answer that is none. */
+export interface Problem {
+    status: number;
+    code: string;
+    title?: string;
+    detail?: string;
+    retryable: boolean;
+    retry_after_ms?: number;
+    attempt?: Attempt;
+    [member: string]: unknown;
+}
+/**
+ * Where a payment stands.
+ *
+ * - `idle`: nothing was pressed yet.
+ * - `sending`: the pay is on its way for the first time.
+ * - `checking`: it is being found out what became of it.
+ * - `action`: the customer must do something at `attempt.next_action.url`.
+ * - `succeeded`, `failed`, `cancelled`: the order is paid, the attempt failed, the order was cancelled.
+ * - `refused`: the request itself was wrong, see `problem`; nothing was begun.
+ * - `unknown`: the looking has ended without an answer. Nothing has failed: `resume` and `pay` look on, with the same key.
+ */
+export type Phase = "idle" | "sending" | "checking" | "action" | "succeeded" | "failed" | "cancelled" | "refused" | "unknown";
+/** What a page shows. */
+export interface State {
+    phase: Phase;
+    /** Whether a press of the button means something now. In `unknown` it means: look again. */
+    canPay: boolean;
+    /** Nobody answers at the moment; it is being tried again. */
+    offline: boolean;
+    /** Another tab of this browser does the work; this one shows it. */
+    elsewhere: boolean;
+    attempt: Attempt | null;
+    problem: Problem | null;
+}
+/** What is sent to pay. The shop's backend may take other members than the API does. */
+export interface Payment {
+    payment_method?: {
+        token: string;
+    };
+    [member: string]: unknown;
+}
+/** What the browser is asked for; a test or an unusual host brings its own. */
+export interface Environment {
+    fetch: typeof fetch;
+    storage: Pick<Storage, "getItem" | "setItem" | "removeItem"> | null;
+    locks: Pick<LockManager, "request"> | null;
+    channel: ((name: string) => BroadcastChannel) | null;
+    /** Where `online`, `pagehide` and `pageshow` happen. */
+    events: EventTarget | null;
+    random: () => number;
+}
+/** Times in milliseconds. */
+export interface Timing {
+    /** The first pause before a retry is at most this; it doubles. */
+    backoff: number;
+    /** No pause of our own choosing is longer. A server may ask for more. */
+    backoffCap: number;
+    /** A request without an answer for so long is sent again. */
+    requestTimeout: number;
+    /** How long the server may hold a long poll. */
+    wait: number;
+    /** A stream that says nothing at first for so long does not work here. */
+    firstEvent: number;
+    /** A stream that has fallen silent for so long is opened anew. */
+    silence: number;
+    /** After so long without a final answer the looking ends in `unknown`. */
+    giveUp: number;
+    /** `resume` sends a pay whose answer was lost only if it was pressed no longer ago. */
+    resendWithin: number;
+}
+export interface Options {
+    orderId: string;
+    /** The shop's own address that takes the pay and passes it on with the header Idempotency-Key. Not needed with `authorization`. */
+    payUrl?: string;
+    /** paylatch's own address; empty for that of the page. */
+    apiUrl?: string;
+    /**
+     * The shop's own address that answers with an attempt of this order, for when there is no status token (another device began the
+     * payment). It is asked with `?payment_attempt_id=…`.
+     */
+    statusUrl?: string;
+    /** An attempt of which the page's server knows that it is pending: `resume` follows it where storage knows of none. */
+    attempt?: string;
+    /** A customer's token, for a page that calls paylatch itself. Never the merchant's own. */
+    authorization?: () => string | Promise<string>;
+    /** Further headers for the shop's own addresses, against cross-site requests for example. */
+    headers?: () => Record<string, string>;
+    /** How the shop's own addresses see cookies; `same-origin` by default. */
+    credentials?: RequestCredentials;
+    /** Is called with each change. */
+    onStatus?: (state: State) => void;
+    /** Takes the customer to the provider's page after a press; `false` leaves that to the page. */
+    redirect?: ((url: string) => void) | false;
+    /** Ends all work; the payment itself goes on. */
+    signal?: AbortSignal;
+    timing?: Partial<Timing>;
+    environment?: Partial<Environment>;
+}

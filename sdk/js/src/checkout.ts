@@ -1,0 +1,277 @@
+import { defaultTiming, environmentOf } from "./environment.js";
+import { Follower } from "./follow.js";
+import { TimeUp } from "./pause.js";
+import { newIntent, Records, type Intent } from "./record.js";
+import { send, type Sent } from "./send.js";
+import { Tabs } from "./tabs.js";
+import type { Attempt, Environment, Options, Payment, State, Timing } from "./types.js";
+import { Refused, type Work } from "./work.js";
+
+const idle: State = { phase: "idle", canPay: true, offline: false, elsewhere: false, attempt: null, problem: null };
+
+/** The statuses by which a request's own form is refused: the same request would have been refused the first time, too. */
+const formRefused = [400, 413, 415, 422];
+
+/** Why work was broken off when the page was left: it goes on if the page comes back. */
+const left = new Error("the page was left");
+
+/** Whether somebody is still at work on what this state shows. */
+function busy({ phase }: State): boolean {
+  return phase === "sending" || phase === "checking" || phase === "action";
+}
+
+/** One order's payment, as this page sees it. Made by `createCheckout`. */
+export class Checkout {
+  private readonly env: Environment;
+  private readonly timing: Timing;
+  private readonly records: Records;
+  private readonly tabs: Tabs;
+  private current: State = idle;
+  private running: Promise<State> | null = null;
+  private pressed = false;
+  private theirs: string | undefined;
+  private stretch = new AbortController();
+  /** Is set while the page is in the back/forward cache. */
+  private away: { back: Promise<void>; come: () => void } | null = null;
+  private closed = false;
+  /** Whether a payment is being worked on here: the only thing for other tabs to join. */
+  private working = false;
+
+  /** @internal */
+  constructor(private readonly options: Options) {
+    if (!options.payUrl && !options.authorization) throw new TypeError("paylatch: give payUrl or authorization");
+    const name = "paylatch:" + options.orderId;
+    this.env = environmentOf(options);
+    this.timing = { ...defaultTiming, ...options.timing };
+    this.theirs = options.attempt;
+    this.records = new Records(this.env, name);
+    this.tabs = new Tabs(this.env, name, (state) => this.mirror(state), () => this.tell());
+    this.env.events?.addEventListener("pagehide", this.leave);
+    this.env.events?.addEventListener("pageshow", this.comeBack);
+    options.signal?.addEventListener("abort", () => this.close());
+    if (options.signal?.aborted) this.close();
+  }
+
+  /** Where the payment stands. */
+  get state(): State {
+    return this.current;
+  }
+
+  /**
+   * The press of the button. Pressed again, in this or another tab, it joins what is under way. It resolves when the payment is final or
+   * the looking has ended, and rejects only if it was aborted.
+   */
+  pay(payment: Payment): Promise<State> {
+    const before = this.running;
+    if (!before || this.pressed) return this.run(JSON.stringify(payment));
+    // A look at what storage knows is under way. If that finds nothing, this is the first press.
+    return before.then((state) => (state.phase === "idle" ? this.pay(payment) : state));
+  }
+
+  /** Goes on with a payment that was begun before: call it when the page is shown. It begins none. */
+  resume(): Promise<State> {
+    return this.run(null);
+  }
+
+  /** Ends all work of this page; the payment itself goes on. */
+  close(): void {
+    this.closed = true;
+    this.env.events?.removeEventListener("pagehide", this.leave);
+    this.env.events?.removeEventListener("pageshow", this.comeBack);
+    this.tabs.shut();
+    this.away?.come();
+    this.stretch.abort();
+  }
+
+  private run(body: string | null): Promise<State> {
+    if (this.running) return this.running;
+    this.pressed = body !== null;
+    this.running = this.untilDone(body).finally(() => {
+      this.running = null;
+      this.pressed = false;
+    });
+    return this.running;
+  }
+
+  /** A page that is left and comes back goes on where it was. */
+  private async untilDone(body: string | null): Promise<State> {
+    for (let press = body; ; press = null) {
+      await this.away?.back;
+      this.stretch = new AbortController();
+      const { signal } = this.stretch;
+      if (this.closed) this.stretch.abort(this.options.signal?.reason);
+      try {
+        await this.tabs.alone(signal, () => this.set({ phase: "checking", canPay: false, elsewhere: true }), (waited) => {
+          const { options, env, timing } = this;
+          return this.bounded({ options, env, timing, signal, until: Date.now() + timing.giveUp }, press, waited);
+        });
+        return this.current;
+      } catch (error) {
+        if (signal.reason === left && !this.closed) continue;
+        throw signal.aborted ? (this.options.signal?.reason ?? signal.reason) : error;
+      }
+    }
+  }
+
+  /** The looking ends at some time. Other tabs hear of that, too, so that they don't begin it anew. */
+  private async bounded(work: Work, body: string | null, waited: boolean): Promise<void> {
+    try {
+      await this.settle(work, body, waited);
+    } catch (error) {
+      const refused = error instanceof Refused;
+      if (work.signal.aborted || !(refused || error instanceof TimeUp)) throw error;
+      this.set({ phase: "unknown", canPay: true, ...(refused && { problem: error.problem }) });
+    } finally {
+      this.working = false;
+    }
+  }
+
+  /** Does the work, with every other tab waiting. A press that had to wait for another tab's payment has joined it. */
+  private async settle(work: Work, body: string | null, waited: boolean): Promise<void> {
+    if (waited && this.current.phase !== "idle" && !busy(this.current)) return; // the other tab has told how it ended
+    this.set({ elsewhere: false });
+    let intent = this.adopt(this.records.load());
+    const begun = intent !== null && (!!intent.attempt || !!intent.end || intent.bodies.length > 0);
+    const press = waited && begun ? null : body;
+    if (intent?.end) {
+      await this.showEnd(work, intent);
+      if (press === null || !this.current.canPay) return;
+      intent = null;
+    }
+    this.working = true;
+    if (!intent?.attempt) {
+      intent = await this.begin(work, intent, press);
+      if (!intent) return;
+      if (press !== null) this.redirect();
+    }
+    const known = this.current.attempt?.payment_attempt_id === intent.attempt ? this.current.attempt : null;
+    const attempt = await new Follower(work, intent, known, this.show).toTheEnd();
+    if (attempt.status !== "pending") this.end(intent, attempt.status);
+  }
+
+  /** What the page's server knows counts where storage knows of nothing that is under way. */
+  private adopt(kept: Intent | null): Intent | null {
+    const attempt = this.theirs;
+    this.theirs = undefined;
+    if (!attempt || kept?.attempt === attempt || (kept && !kept.end && (kept.attempt || kept.bodies.length))) return kept;
+    const intent = { ...newIntent(), attempt };
+    this.records.save(intent);
+    return intent;
+  }
+
+  /** Sends the pay. It returns null if there is no attempt to follow. */
+  private async begin(work: Work, kept: Intent | null, press: string | null): Promise<Intent | null> {
+    const intent = kept ?? newIntent();
+    const lost = intent.bodies.length > 0;
+    if (press !== null) {
+      intent.bodies = [press, ...intent.bodies.filter((b) => b !== press)];
+      intent.at = Date.now();
+    } else if (!lost) {
+      this.working = false;
+      this.set(idle);
+      return null;
+    } else if (Date.now() - intent.at > this.timing.resendWithin) {
+      this.set({ phase: "unknown", canPay: true });
+      return null;
+    }
+    this.records.save(intent);
+    this.set({ ...idle, phase: lost ? "checking" : "sending", canPay: false });
+    const sent = await send(work, intent, lost, (offline) => this.set({ phase: "checking", offline }));
+    return this.sent(intent, sent) ? intent : null;
+  }
+
+  /** Reports whether there is an attempt to follow. What the order says of itself is true, whoever paid it. */
+  private sent(intent: Intent, { attempt, problem, token, lost }: Sent): boolean {
+    this.set({ problem: problem ?? null, offline: false });
+    const theirs = problem?.code === "payment-in-progress" ? problem.attempt : undefined;
+    const follow = attempt ?? theirs;
+    if (follow) {
+      intent.attempt = follow.payment_attempt_id;
+      if (token) intent.token = token;
+      intent.bodies = [];
+      this.records.save(intent);
+      this.show(follow, false);
+      return true;
+    }
+    if (problem?.code === "order-already-paid") this.end(intent, "succeeded");
+    else if (problem?.code === "order-cancelled") this.end(intent, "cancelled");
+    else if (problem && (!lost || formRefused.includes(problem.status))) {
+      intent.bodies.shift();
+      this.records.save(intent);
+      this.set({ phase: "refused", canPay: true });
+    } else this.set({ phase: "unknown", canPay: true });
+    return false;
+  }
+
+  private end(intent: Intent, end: NonNullable<Intent["end"]>): void {
+    intent.end = end;
+    intent.bodies = [];
+    if (end !== "failed") delete intent.token;
+    this.records.save(intent);
+    const { attempt } = this.current;
+    this.set({ phase: end, canPay: end === "failed" && !!attempt?.can_start_new_attempt, offline: false });
+  }
+
+  /** Whether a failed payment may be tried again is asked anew each time. */
+  private async showEnd(work: Work, intent: Intent): Promise<void> {
+    const end = intent.end!;
+    if (end !== "failed") return this.set({ ...idle, phase: end, canPay: false, attempt: this.current.attempt });
+    try {
+      this.set({ phase: "failed", canPay: false });
+      this.show(await new Follower(work, intent, null, (_, offline) => this.set({ offline })).asItIs(), false);
+    } catch (error) {
+      // Nobody tells this page any more. The order's own rule holds in any case.
+      if (!(error instanceof Refused)) throw error;
+      this.set({ phase: "failed", canPay: true });
+    }
+  }
+
+  private readonly show = (attempt: Attempt | null, offline: boolean): void => {
+    if (!attempt) return this.set({ phase: "checking", canPay: false, offline });
+    const { status, stage, next_action: action } = attempt;
+    const phase = status !== "pending" ? status : stage === "awaiting_customer" && action ? "action" : "checking";
+    this.set({ phase, canPay: status === "failed" && attempt.can_start_new_attempt, attempt, offline });
+  };
+
+  private redirect(): void {
+    const url = this.current.phase === "action" ? this.current.attempt?.next_action?.url : undefined;
+    if (!url || !/^https?:/i.test(url) || this.options.redirect === false) return;
+    (this.options.redirect ?? ((to: string) => location.assign(to)))(url);
+  }
+
+  private set(change: Partial<State>): void {
+    const next = { ...this.current, ...change };
+    if (JSON.stringify(next) === JSON.stringify(this.current)) return;
+    this.current = next;
+    this.tell();
+    this.options.onStatus?.(next);
+  }
+
+  private tell(): void {
+    if (this.working) this.tabs.tell(this.current);
+  }
+
+  /** Shows what another tab does and stands by in case that one is closed. */
+  private mirror(state: State): void {
+    if (this.working || this.closed || state.phase === "idle") return;
+    this.set({ ...state, elsewhere: busy(state) });
+    if (busy(state) && !this.running) void this.resume().catch(() => undefined);
+  }
+
+  private readonly leave = (): void => {
+    let come = (): void => undefined;
+    const back = new Promise<void>((resolve) => (come = resolve));
+    this.away = { back, come };
+    this.tabs.shut();
+    this.stretch.abort(left);
+  };
+
+  private readonly comeBack = (): void => {
+    if (!this.away) return;
+    const { come } = this.away;
+    this.away = null;
+    this.tabs.open();
+    come();
+    void this.resume().catch(() => undefined);
+  };
+}

@@ -1,0 +1,43 @@
+import { newKey, orNull } from "./environment.js";
+import type { Environment } from "./types.js";
+
+/** What must outlive the page: one payment of one order, from the first press on. */
+export interface Intent {
+  /** The client request id: one from the first press to the final answer. */
+  key: string;
+  /** When it was last pressed, in milliseconds since 1970. */
+  at: number;
+  /** Bodies that were sent under the key and not answered yet, the latest first. */
+  bodies: string[];
+  attempt?: string;
+  /** Reads this one attempt. */
+  token?: string;
+  /** How it ended. After a failure the next press has a key of its own, if the order takes one. */
+  end?: "succeeded" | "failed" | "cancelled";
+}
+
+export function newIntent(): Intent {
+  return { key: newKey(), at: Date.now(), bodies: [] };
+}
+
+/** Keeps an intent in storage or, where that throws, in memory. */
+export class Records {
+  private memory: Intent | null = null;
+
+  constructor(private readonly env: Environment, private readonly name: string) {}
+
+  load(): Intent | null {
+    if (this.memory) return this.memory;
+    const text = orNull(() => this.env.storage?.getItem(this.name));
+    if (text === null) return null;
+    const kept = orNull(() => JSON.parse(text) as Intent);
+    return kept && typeof kept.key === "string" && Array.isArray(kept.bodies) ? kept : null;
+  }
+
+  save(intent: Intent): void {
+    // A copy that storage refuses must not be shadowed by an older one that it still holds.
+    const stored = orNull(() => (this.env.storage?.setItem(this.name, JSON.stringify(intent)), true));
+    if (!stored) orNull(() => this.env.storage?.removeItem(this.name));
+    this.memory = stored ? null : intent;
+  }
+}

@@ -1,0 +1,199 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Browser, until } from "./page.js";
+import { startServer } from "./server.js";
+
+async function shop(t) {
+  const server = await startServer(t);
+  return { server, browser: new Browser(t, server), other: new Browser(t, server) };
+}
+
+for (const [name, options] of [
+  ["the shop's own address", (s) => ({ statusUrl: s.url + "/shop/status?order=A-1" })],
+  ["a customer's token", () => ({ authorization: () => "customer" })],
+]) {
+  test(`another device's payment is followed by ${name}`, async (t) => {
+    const { server, browser } = await shop(t);
+    const theirs = server.attempt({ key: "another device" });
+    const page = browser.open(options(server));
+    const paid = page.pay();
+    await until("the attempt", () => page.checkout.state.attempt);
+    assert.equal(page.checkout.state.phase, "checking");
+    assert.equal(page.checkout.state.problem.code, "payment-in-progress");
+    assert.equal(page.checkout.state.attempt.payment_attempt_id, theirs.payment_attempt_id);
+    server.finish(theirs, "succeeded");
+    assert.equal((await paid).phase, "succeeded");
+    assert.equal(server.attempts.length, 1);
+    assert.equal(server.count(/^POST/), 1, "it is followed, not fought");
+  });
+}
+
+test("another device's payment that fails lets this one pay", async (t) => {
+  const { server, browser } = await shop(t);
+  const theirs = server.attempt({ key: "another device" });
+  const page = browser.open({ statusUrl: server.url + "/shop/status" });
+  const paid = page.pay();
+  await until("the attempt", () => page.checkout.state.attempt);
+  server.finish(theirs, "failed");
+  const end = await paid;
+  assert.equal(end.phase, "failed");
+  assert.equal(end.canPay, true);
+  assert.equal(server.attempts.length, 1, "nobody has pressed here since");
+  server.later = { status: "succeeded", after: 30 };
+  assert.equal((await page.pay()).phase, "succeeded");
+  assert.equal(server.attempts.length, 2);
+});
+
+test("another device's payment of which nobody tells is unknown, not failed", async (t) => {
+  const { server, browser } = await shop(t);
+  server.attempt({ key: "another device" });
+  const end = await browser.open().pay();
+  assert.equal(end.phase, "unknown");
+  assert.equal(end.attempt.status, "pending");
+  assert.equal(server.count(/^POST/), 1);
+});
+
+test("a payment that only the page's server knows of is followed, and not begun again", async (t) => {
+  const { server, browser } = await shop(t);
+  const theirs = server.attempt({ key: "a form's" });
+  const options = { statusUrl: server.url + "/shop/status", attempt: theirs.payment_attempt_id };
+  const page = browser.open(options);
+  const looked = page.checkout.resume();
+  await until("the attempt", () => page.checkout.state.attempt);
+  server.finish(theirs, "failed");
+  assert.equal((await looked).canPay, true);
+  server.later = { status: "succeeded", after: 30 };
+  assert.equal((await page.pay()).phase, "succeeded");
+  assert.equal((await page.checkout.resume()).phase, "succeeded", "it is not gone back to");
+  assert.equal(server.attempts.length, 2);
+  assert.equal(server.count(/^POST/), 1);
+});
+
+test("what storage knows to be under way comes before what the page's server knows", async (t) => {
+  const { server, browser } = await shop(t);
+  const first = browser.open();
+  void first.pay().catch(() => undefined);
+  await until("the attempt", () => first.checkout.state.attempt);
+  browser.crash(first);
+  const page = browser.open({ attempt: "another" });
+  const looked = page.checkout.resume();
+  await until("the attempt", () => page.checkout.state.attempt);
+  server.finish(server.attempts[0], "succeeded");
+  assert.equal((await looked).phase, "succeeded");
+});
+
+test("an order that is paid is shown as paid", async (t) => {
+  const { server, browser } = await shop(t);
+  server.attempt({ key: "another device", status: "succeeded" });
+  const end = await browser.open().pay();
+  assert.equal(end.phase, "succeeded");
+  assert.equal(end.canPay, false);
+  assert.equal((await browser.open().checkout.resume()).phase, "succeeded");
+  assert.equal(server.attempts.length, 1);
+});
+
+test("an order that is cancelled takes no pay", async (t) => {
+  const { server, browser } = await shop(t);
+  server.refusal = [409, "order-cancelled"];
+  const end = await browser.open().pay();
+  assert.equal(end.phase, "cancelled");
+  assert.equal(end.canPay, false);
+});
+
+test("two tabs are one payment, and both tell of it", async (t) => {
+  const { server, browser } = await shop(t);
+  const one = browser.open(), two = browser.open();
+  const paid = one.pay();
+  await until("the other tab to hear", () => two.checkout.state.phase === "checking" && two.checkout.state.elsewhere);
+  assert.equal(two.checkout.state.canPay, false);
+  const joined = two.pay("tok_other");
+  await until("the attempt", () => server.attempts.length);
+  server.finish(server.attempts[0], "succeeded");
+  assert.equal((await paid).phase, "succeeded");
+  assert.equal((await joined).phase, "succeeded");
+  assert.equal(two.checkout.state.elsewhere, false);
+  assert.equal(server.count(/^POST/), 1);
+});
+
+test("both tabs pressed at once are one payment", async (t) => {
+  for (let round = 0; round < 20; round++) {
+    const { server, browser } = await shop(t);
+    server.later = { status: round % 2 ? "succeeded" : "failed", after: 10 };
+    const pages = Array.from({ length: 4 }, () => browser.open());
+    const ends = await Promise.all(pages.map((p) => p.pay()));
+    for (const end of ends) assert.equal(end.phase, server.later.status);
+    assert.equal(server.attempts.length, 1);
+    assert.equal(server.count(/^POST/), 1);
+  }
+});
+
+test("a tab that is opened meanwhile shows the payment", async (t) => {
+  const { server, browser } = await shop(t);
+  const one = browser.open();
+  void one.pay().catch(() => undefined);
+  await until("the attempt", () => one.checkout.state.attempt);
+  const two = browser.open();
+  const looked = two.checkout.resume();
+  await until("the attempt", () => two.checkout.state.attempt);
+  server.finish(server.attempts[0], "failed");
+  assert.equal((await looked).phase, "failed");
+  assert.equal(two.checkout.state.canPay, true);
+});
+
+test("the tab that works is closed, and the other goes on", async (t) => {
+  const { server, browser } = await shop(t);
+  const one = browser.open(), two = browser.open();
+  void one.pay().catch(() => undefined);
+  await until("the attempt", () => two.checkout.state.attempt);
+  const joined = two.pay();
+  browser.crash(one);
+  await until("the other tab at work", () => !two.checkout.state.elsewhere);
+  server.finish(server.attempts[0], "succeeded");
+  assert.equal((await joined).phase, "succeeded");
+  assert.equal(server.count(/^POST/), 1);
+});
+
+test("the tab that sends is closed, and the other sends the same", async (t) => {
+  const { server, browser } = await shop(t);
+  server.payFaults = [() => undefined];
+  server.later = { status: "succeeded", after: 30 };
+  const one = browser.open({ timing: { requestTimeout: 60_000 } }), two = browser.open();
+  void one.pay("tok_first").catch(() => undefined);
+  await until("the pay", () => server.keys.length);
+  const joined = two.pay("tok_second");
+  browser.crash(one);
+  assert.equal((await joined).phase, "succeeded");
+  assert.equal(new Set(server.keys).size, 1);
+  assert.equal(new Set(server.bodies).size, 1);
+  assert.equal(server.attempts.length, 1);
+});
+
+for (const [name, environment] of [
+  ["locks", { locks: null }],
+  ["locks and channels", { locks: null, channel: null }],
+  ["channels", { channel: null }],
+]) {
+  test(`two tabs without ${name} are one payment`, async (t) => {
+    const { server, browser } = await shop(t);
+    const one = browser.open({}, environment), two = browser.open({}, environment);
+    const first = one.pay();
+    await until("the key", () => browser.kept());
+    const second = two.pay();
+    await until("the attempt", () => server.attempts.length);
+    setTimeout(() => server.finish(server.attempts[0], "succeeded"), 30);
+    assert.equal((await first).phase, "succeeded");
+    assert.equal((await second).phase, "succeeded");
+    assert.equal(server.attempts.length, 1);
+    assert.equal(new Set(server.keys).size, 1);
+  });
+}
+
+test("two browsers are one payment", async (t) => {
+  const { server, browser, other } = await shop(t);
+  const statusUrl = server.url + "/shop/status";
+  const both = Promise.all([browser.open({ statusUrl }).pay(), other.open({ statusUrl }).pay()]);
+  await until("both", () => server.count(/^POST/) === 2);
+  server.finish(server.attempts[0], "succeeded");
+  for (const end of await both) assert.equal(end.phase, "succeeded");
+  assert.equal(server.attempts.length, 1);
+});
