@@ -111,6 +111,9 @@ type Event struct {
 	// RefundReference is the merchant's own id of that refund, if it is carried.
 	RefundReference string `json:"refund_reference,omitzero"`
 
+	// Approved says that the customer has agreed to a payment which the merchant
+	// has yet to ask the provider for: no money is taken or held by itself.
+	Approved bool `json:"approved,omitzero"`
 	// Money is what the event speaks of: authorised, taken or paid back. Nil
 	// where the provider does not say.
 	Money *Money `json:"money,omitzero"`

@@ -105,7 +105,7 @@ func (*Mollie) About() About {
 			"A chargeback has taken the money already: it is reversed, and chargeback.reversed is not counted back.",
 		},
 		Setup: [5]string{
-			"Set webhookUrl of each payment to the address of the account's endpoint.",
+			"Put the address of the account's endpoint into public_url: each payment's webhookUrl is set to it.",
 			"Put the API key of the profile into api_key: without it a notice can't be looked up.",
 			"For webhooks of the next generation: Developers, Webhooks, add the same address with payment-link.* and what else is offered.",
 			"Copy the signing secret that is shown once into webhook_secrets.",

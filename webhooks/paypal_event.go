@@ -32,6 +32,9 @@ type paypalResource struct {
 	StatusDetails  struct {
 		Reason string `json:"reason"`
 	} `json:"status_details"`
+	ProcessorResponse struct {
+		ResponseCode string `json:"response_code"`
+	} `json:"processor_response"`
 	SupplementaryData struct {
 		RelatedIDs struct {
 			OrderID         string `json:"order_id"`
@@ -107,6 +110,7 @@ func parsePayPal(body []byte) (Event, error) {
 func (r paypalResource) fill(e Event, reading paypalReader) (Event, error) {
 	kind, amount := reading(r)
 	e.Kind = kind
+	e.Approved = e.Type == "CHECKOUT.ORDER.APPROVED"
 	e.References = r.references()
 	e.ProviderPaymentID = r.payment()
 	if kind.refund() {
@@ -179,10 +183,25 @@ func (r paypalResource) references() []string {
 	return references(append(names, carts...)...)
 }
 
-// failure returns paylatch's code and PayPal's reason.
+// paypalProcessorCodes translates the answers of card processors that are not
+// just a decline
+// (https://developer.paypal.com/api/rest/reference/orders/v2/errors/#processor-response-codes).
+var paypalProcessorCodes = map[string]string{
+	"5120": codeInsufficientFunds,
+	"5650": codeAuthenticationFailed,
+	"9500": codeFraudSuspected,
+	"9510": codeFraudSuspected,
+	"9520": codeFraudSuspected,
+}
+
+// failure returns paylatch's code and PayPal's: the card processor's where there
+// is one, else the reason.
 func (r paypalResource) failure(e Event) (code, providerCode string) {
 	reason := r.StatusDetails.Reason
 	switch {
+	case r.ProcessorResponse.ResponseCode != "" && (r.Status == "DECLINED" || r.Status == "FAILED" || r.Status == "DENIED"):
+		code = r.ProcessorResponse.ResponseCode
+		return cmp.Or(paypalProcessorCodes[code], codeCardDeclined), code
 	case e.Type == "PAYMENT.AUTHORIZATION.VOIDED" && r.expired(e.OccurredAt):
 		return codeExpired, reason
 	case strings.HasSuffix(e.Type, ".VOIDED"), r.Status == "CANCELLED":

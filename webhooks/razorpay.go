@@ -64,9 +64,9 @@ func (*Razorpay) About() About {
 		},
 		Setup: [5]string{
 			"Dashboard, Account & Settings, Webhooks: add the address of the account's endpoint.",
-			"Choose payment.authorized, payment.captured, payment.failed, order.paid, refund.* and payment.dispute.*.",
+			"Choose payment_link.*, payment.authorized, payment.captured, payment.failed, order.paid, refund.* and payment.dispute.*.",
 			"Make up a secret there and put it into webhook_secrets.",
-			"Send the payment attempt's id as notes.payment_attempt_id, or as the receipt of the order.",
+			"Payments that are not made here: send the attempt's id as notes.payment_attempt_id, or as the receipt of the order.",
 			"To change the secret, keep the old one as second for at least a day.",
 		},
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/config"
@@ -26,7 +27,7 @@ func accounts(cfg *config.Config, client *http.Client) (map[string]payment.Accou
 		out := payment.Account{AutoRefund: a.LateSuccess == "auto_refund", Live: a.Live()}
 		if a.CanCharge() {
 			p, err := provider.New(a.Kind, provider.Settings{
-				BaseURL: a.BaseURL, APIKey: string(a.APIKey), Params: a.Credentials(), Client: client,
+				BaseURL: a.BaseURL, APIKey: string(a.APIKey), Params: a.Credentials(), Client: client, Now: time.Now,
 			})
 			if err != nil && !errors.Is(err, provider.ErrNoAdapter) {
 				return nil, nil, fmt.Errorf("account %s: %w", a.Name, err)

@@ -114,11 +114,12 @@ func (a Account) roots() (*x509.CertPool, error) {
 }
 
 // Credentials are what calls to the provider need beside the API key, by their
-// names in the configuration.
+// names in the configuration. The public_url is what some are told with each call.
 func (a Account) Credentials() map[string]string {
 	c := a.params()
 	for name, value := range map[string]string{
 		"client_id": a.ClientID, "client_secret": string(a.ClientSecret), "key_id": a.KeyID, "key_secret": string(a.KeySecret),
+		"public_url": a.PublicURL,
 	} {
 		if value != "" {
 			c[name] = value

@@ -167,6 +167,6 @@ func TestLive(t *testing.T) {
 
 func TestCredentials(t *testing.T) {
 	t.Parallel()
-	a := config.Account{ClientID: "c", ClientSecret: "s", GoID: "8", APIKey: "beside", WebhookSecrets: []config.Secret{"one", "two"}}
-	require.Equal(t, map[string]string{"client_id": "c", "client_secret": "s", "goid": "8", "webhook_secret": "one"}, a.Credentials())
+	a := config.Account{ClientID: "c", ClientSecret: "s", GoID: "8", APIKey: "beside", WebhookSecrets: []config.Secret{"one", "two"}, PublicURL: "https://shop.example"}
+	require.Equal(t, map[string]string{"client_id": "c", "client_secret": "s", "goid": "8", "webhook_secret": "one", "public_url": "https://shop.example"}, a.Credentials())
 }

@@ -16,6 +16,9 @@ type News struct {
 	Money         *Money
 	NextActionURL string
 	Failure       *Failure
+	// Approved and Reversed are as those of Outcome.
+	Approved bool
+	Reversed *Money
 	// Refused says that the command of the attempt's intent was refused for good.
 	Refused bool
 	// Inferred says that nobody told this: a runner concludes it from what it did
@@ -67,6 +70,9 @@ func advance(a *Attempt, n News, now time.Time) (Transition, fsm.Verdict) {
 		t.Version = a.Version
 	case toldBefore(before, n, t.Opens):
 		verdict, t.Opens = fsm.Repeat, ""
+	}
+	if n.Approved && !a.State.Final() && a.Intent.Kind == IntentNone {
+		a.NextCheckAt = &now
 	}
 	t.To, t.Facts = a.State, a.facts()
 	return t, verdict

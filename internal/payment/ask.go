@@ -21,12 +21,16 @@ func (s *Service) ask(ctx context.Context, p Provider, a Attempt, l Licence) New
 	if news := s.fulfil(ctx, p, a, l); news.News != "" {
 		return news
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.opts.ProviderTimeout)
+	call, cancel := context.WithTimeout(ctx, s.opts.ProviderTimeout)
 	defer cancel()
-	out, err := p.Lookup(ctx, a.ProviderPaymentID)
+	out, err := p.Lookup(call, a.ProviderPaymentID)
 	if err != nil {
 		return News{}
 	}
+	if out.Approved && a.Intent.Kind == IntentNone && a.ReadAt.Sub(a.CreatedAt) < approvalLife {
+		return s.charge(ctx, p, a, "", l)
+	}
+	out.Approved = false
 	news := newsOf(out, Cause{})
 	// A capture that the provider knows nothing of, long after it could last have
 	// been sent, was never made.
@@ -34,6 +38,11 @@ func (s *Service) ask(ctx context.Context, p Provider, a Attempt, l Licence) New
 		a.ReadAt.Sub(a.Intent.At) > youth+giveUpLeases*s.opts.Lease
 	return news
 }
+
+// approvalLife is how long after the attempt was made a payment is finished that
+// its customer approved: whoever did can be expected to wait for that, not for
+// money to be taken after an outage of hours.
+const approvalLife = time.Hour
 
 // fulfil sends the command of the attempt's intent. One that would take money is
 // not sent past its youth: then only the lookup tells.

@@ -71,6 +71,12 @@ func (b *batch) advance(c *Change, n News) fsm.Verdict {
 	if t.Opens != "" {
 		b.openFor(c, t.Opens, n.Money, n.Cause)
 	}
+	if n.Reversed != nil {
+		lost := b.advance(c, News{News: fsm.NewsReversed, Money: n.Reversed, Cause: n.Cause})
+		if verdict == fsm.Repeat {
+			verdict = lost
+		}
+	}
 	return verdict
 }
 

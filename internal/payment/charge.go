@@ -26,7 +26,7 @@ func (s *Service) charge(ctx context.Context, p Provider, a Attempt, token strin
 	key := payKey(a.ID)
 	out, err := p.Charge(call, Charge{
 		Attempt: a.ID, Order: a.OrderID, User: a.UserID, Money: a.Money, Capture: a.Capture, Token: token, ReturnURL: a.ReturnURL,
-		IdempotencyKey: key, Licence: l,
+		IdempotencyKey: key, Licence: l, ProviderPaymentID: a.ProviderPaymentID,
 	})
 	cause := Cause{Kind: CauseCall, ID: key}
 	switch {
@@ -62,7 +62,7 @@ func (s *Service) seal(ctx context.Context, p Provider, a Attempt, declined News
 func newsOf(o Outcome, c Cause) News {
 	return News{
 		News: o.News, ProviderPaymentID: o.ProviderPaymentID, Names: o.References, Money: o.Money,
-		NextActionURL: o.NextActionURL, Failure: o.Failure, Refused: o.Refused, Cause: c,
+		NextActionURL: o.NextActionURL, Failure: o.Failure, Refused: o.Refused, Approved: o.Approved, Reversed: o.Reversed, Cause: c,
 	}
 }
 

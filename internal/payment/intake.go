@@ -244,7 +244,7 @@ func (b *batch) apply(c *Change, e *StoredEvent) {
 	e.OrderID, e.AttemptID, e.NextTryAt = c.Attempt.OrderID, c.Attempt.ID, nil
 	e.Verdict = b.advance(c, News{
 		News: news, ProviderPaymentID: e.Event.ProviderPaymentID, Names: e.Event.References, Money: moneyOf(e.Event),
-		Failure: failureOf(e.Event), Cause: Cause{Kind: CauseWebhook, ID: e.Event.ID},
+		Failure: failureOf(e.Event), Approved: e.Event.Approved, Cause: Cause{Kind: CauseWebhook, ID: e.Event.ID},
 	})
 }
 

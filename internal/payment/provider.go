@@ -15,7 +15,8 @@ import (
 // goes out.
 type Provider interface {
 	Capabilities() Capabilities
-	// Charge begins the payment. The same IdempotencyKey never charges twice.
+	// Charge begins the payment, or finishes one that its customer has approved
+	// (Charge.ProviderPaymentID). The same IdempotencyKey never charges twice.
 	Charge(ctx context.Context, c Charge) (Outcome, error)
 	// Lookup asks for a payment by the provider's id.
 	Lookup(ctx context.Context, providerPaymentID string) (Outcome, error)
@@ -66,6 +67,9 @@ type Charge struct {
 	ReturnURL      string
 	IdempotencyKey string
 	Licence        Licence
+	// ProviderPaymentID names a payment that is Outcome.Approved and is now to be
+	// finished, without a token. It is empty for a new one.
+	ProviderPaymentID string
 }
 
 // Capture asks for authorised money: Money of it, or all of it (Whole).
@@ -110,12 +114,18 @@ type Outcome struct {
 	// Refused says that the command itself was refused for good (a capture of
 	// what can't be captured, a charge that is invalid) while News tells how the
 	// payment stands. A card that is declined is not refused.
-	Refused           bool
+	Refused bool
+	// Approved says that the customer has agreed, and that the provider takes or
+	// holds the money once it is asked to: by a Charge with ProviderPaymentID.
+	Approved          bool
 	ProviderPaymentID string
 	// References are further ids by which its webhooks may name the payment.
 	References []string
 	// Money is what was authorised or taken; nil if the provider does not say.
-	Money         *Money
+	Money *Money
+	// Reversed is how much of it the provider has taken back since, in all
+	// (chargebacks); nil if nothing.
+	Reversed      *Money
 	NextActionURL string
 	Failure       *Failure
 }

@@ -132,7 +132,8 @@ func (s *Service) release(b *batch, held Attempt, c *Change, n News) {
 		a.Checks++
 	}
 	at := b.now().Add(s.delay(a.Checks))
-	if a.Intent.Kind == IntentCancel && held.Intent.Kind == IntentNone {
+	wanted := held.LeaseUntil != nil && a.NextCheckAt != nil && a.NextCheckAt.Before(*held.LeaseUntil)
+	if wanted || a.Intent.Kind == IntentCancel && held.Intent.Kind == IntentNone {
 		at = b.now()
 	}
 	a.NextCheckAt = &at

@@ -263,4 +263,3 @@ func fillLarge(t *testing.T, conn *pgx.Conn) {
 		require.NoError(t, err)
 	}
 }
-

@@ -18,6 +18,9 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/adyen"
 	"github.com/paylatch/paylatch/internal/provider/checkout"
 	"github.com/paylatch/paylatch/internal/provider/cloudpayments"
+	"github.com/paylatch/paylatch/internal/provider/mollie"
+	"github.com/paylatch/paylatch/internal/provider/paypal"
+	"github.com/paylatch/paylatch/internal/provider/razorpay"
 	"github.com/paylatch/paylatch/internal/provider/sandbox"
 	"github.com/paylatch/paylatch/internal/provider/square"
 	"github.com/paylatch/paylatch/internal/provider/stripe"
@@ -38,6 +41,8 @@ type Settings struct {
 	Params map[string]string
 	// Client sends the requests; see NewHTTPClient.
 	Client *http.Client
+	// Now is the clock by which access tokens end.
+	Now func() time.Time
 }
 
 var adapters = map[string]func(Settings) (payment.Provider, error){ //nolint:gochecknoglobals // the registry: one line a kind
@@ -58,6 +63,15 @@ var adapters = map[string]func(Settings) (payment.Provider, error){ //nolint:goc
 	},
 	"yookassa": func(s Settings) (payment.Provider, error) {
 		return yookassa.New(s.BaseURL, s.Params["shop_id"], s.APIKey, s.Client), nil
+	},
+	"mollie": func(s Settings) (payment.Provider, error) {
+		return mollie.New(s.BaseURL, s.APIKey, s.Params["public_url"], s.Client), nil
+	},
+	"paypal": func(s Settings) (payment.Provider, error) {
+		return paypal.New(s.BaseURL, s.Params["client_id"], s.Params["client_secret"], s.Client, s.Now), nil
+	},
+	"razorpay": func(s Settings) (payment.Provider, error) {
+		return razorpay.New(s.BaseURL, s.Params["key_id"], s.Params["key_secret"], s.Client), nil
 	},
 }
 

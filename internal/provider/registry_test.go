@@ -10,7 +10,9 @@ import (
 
 func TestEveryKindHasAnAdapter(t *testing.T) {
 	t.Parallel()
-	require.Subset(t, provider.Kinds(), []string{"adyen", "checkout", "cloudpayments", "sandbox", "square", "stripe", "tbank", "yookassa"})
+	require.Subset(t, provider.Kinds(), []string{
+		"adyen", "checkout", "cloudpayments", "mollie", "paypal", "razorpay", "sandbox", "square", "stripe", "tbank", "yookassa",
+	})
 	for _, kind := range provider.Kinds() {
 		p, err := provider.New(kind, provider.Settings{
 			BaseURL: "http://127.0.0.1:1", APIKey: "key", Client: provider.NewHTTPClient(), Params: map[string]string{"webhook_secret": "secret"},

@@ -27,7 +27,8 @@ type Request struct {
 	Method, URL string
 	Header      http.Header
 	Body        []byte
-	// Licence is asked before anything goes out. Reads need none.
+	// Licence is asked before anything goes out. Reads need none; one that a
+	// command begins with has the command's, and is then never sent without it.
 	Licence *payment.Licence
 	// Question says that the request moves nothing, whatever its method; a GET is
 	// one anyway.
@@ -45,7 +46,7 @@ type Answer struct {
 // an error that wraps payment.ErrNotSent when no byte of the request went out; any
 // other error leaves the outcome unknown.
 func Do(ctx context.Context, client *http.Client, r Request) (Answer, error) {
-	gate := &gate{licence: r.Licence, read: r.Question || r.Method == http.MethodGet}
+	gate := &gate{licence: r.Licence, read: (r.Question || r.Method == http.MethodGet) && r.Licence == nil}
 	ctx, gate.cancel = context.WithCancelCause(ctx)
 	defer gate.cancel(nil)
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: gate.pass})

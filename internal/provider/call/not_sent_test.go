@@ -120,6 +120,25 @@ func TestACommandWithoutABodyIsGated(t *testing.T) {
 	}
 }
 
+// A question that a command begins with is part of it.
+func TestAQuestionWithALicenceIsGated(t *testing.T) {
+	t.Parallel()
+	url, hits := server(t, func(http.ResponseWriter, *http.Request) {})
+	clock := newClock()
+	r := call.Request{Method: http.MethodGet, URL: url, Licence: clock.licence()}
+	_, err := call.Do(t.Context(), client(t), r)
+	require.NoError(t, err)
+	_, err = call.Do(t.Context(), client(t, dialled(func() { clock.expire() })), r)
+	require.ErrorIs(t, err, payment.ErrNotSent)
+	require.ErrorIs(t, err, payment.ErrLicenceEnded)
+	require.EqualValues(t, 1, hits.Load())
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	r.URL, r.Licence = gone.URL, newClock().licence()
+	_, err = call.Do(t.Context(), client(t), r)
+	require.ErrorIs(t, err, payment.ErrNotSent)
+}
+
 // Of a connection that many requests share, only the one without a licence is
 // held back.
 func TestHTTP2SendsNothingPastTheLeaseAndLeavesTheOthersAlone(t *testing.T) {

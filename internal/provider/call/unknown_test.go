@@ -154,7 +154,7 @@ func TestReadsAreNeverNotSent(t *testing.T) {
 	_, err := call.Do(t.Context(), client(t), call.Request{Method: http.MethodGet, URL: gone.URL})
 	unknown(t, err)
 	question := post(gone.URL)
-	question.Question = true
+	question.Question, question.Licence = true, nil
 	_, err = call.Do(t.Context(), client(t), question)
 	unknown(t, err)
 

@@ -71,9 +71,12 @@ func cancel(r *rig) {
 	var ids []string
 	if r.Tokens.Redirect != "" && !r.can.Blind {
 		waits := r.charged(charge(r.Tokens.Redirect)).ProviderPaymentID
-		if r.CancelsOnlyHeld {
+		switch {
+		case r.CancelsOnlyHeld:
 			r.waitsOn(waits)
-		} else {
+		case r.Abandons:
+			r.abandons(waits)
+		default:
 			ids = append(ids, waits)
 		}
 	}
@@ -110,6 +113,17 @@ func (r *rig) waitsOn(id string) {
 	require.NoError(r, err)
 	require.True(r, refused.Refused)
 	require.Contains(r, []fsm.News{fsm.NewsActionRequired, fsm.NewsProcessing}, refused.News)
+}
+
+// abandons asserts that a payment is given up without a word to the provider.
+func (r *rig) abandons(id string) {
+	before := len(r.commanded())
+	over, err := r.Cancel(r.Context(), cancelOf(id))
+	require.NoError(r, err)
+	require.Equal(r, fsm.NewsFailed, over.News)
+	require.Equal(r, "canceled", over.Failure.Code)
+	require.False(r, over.Refused)
+	require.Len(r, r.commanded(), before)
 }
 
 func cancelRefused(r *rig) {

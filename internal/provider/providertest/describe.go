@@ -3,6 +3,7 @@ package providertest
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -47,6 +49,40 @@ func Described(t *testing.T, document, prefix string, fake http.Handler) (http.H
 	return &checked{fake: fake, router: router, report: t.Errorf}, true
 }
 
+// Document is an API description: a file of the folder of them, what stands before
+// its paths, and with what the paths begin that it knows ("" for all).
+type Document struct{ File, Prefix, Paths string }
+
+// RunDescribed is Run with the provider's own descriptions between the adapter and
+// the fake, as Described has it. It skips the test where there are none.
+func RunDescribed(t *testing.T, s Suite, documents ...Document) {
+	t.Helper()
+	for _, d := range documents {
+		if _, ok := Described(t, d.File, d.Prefix, http.NotFoundHandler()); !ok {
+			t.Skip("no API description to check with: set PAYLATCH_SPECS")
+		}
+	}
+	plain := s.Fake
+	s.Fake = func(t *testing.T) http.Handler {
+		t.Helper()
+		fake := plain(t)
+		checked := make([]http.Handler, len(documents))
+		for i, d := range documents {
+			checked[i], _ = Described(t, d.File, d.Prefix, fake)
+		}
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			for i, d := range documents {
+				if strings.HasPrefix(r.URL.Path, d.Paths) {
+					checked[i].ServeHTTP(w, r)
+					return
+				}
+			}
+			fake.ServeHTTP(w, r)
+		})
+	}
+	Run(t, s)
+}
+
 // astray is an id that would lead to another address if it were not escaped.
 const astray = "../x?y=z#"
 
@@ -69,18 +105,67 @@ func load(path, prefix string) (routers.Router, error) {
 		}
 		// Choices of some descriptions overlap: what fits two of them fits.
 		raw = bytes.ReplaceAll(raw, []byte(`"oneOf"`), []byte(`"anyOf"`))
-		// Of plain schemas both versions say the same; the check of 3.1 compiles each
-		// schema anew for every value.
-		raw = bytes.Replace(raw, []byte(`"openapi": "3.1.0"`), []byte(`"openapi": "3.0.3"`), 1)
-		var doc *openapi3.T
-		if doc, d.err = openapi3.NewLoader().LoadFromData(raw); d.err != nil {
+		if raw, d.err = plain(raw); d.err != nil {
 			return
 		}
-		doc.Servers = openapi3.Servers{{URL: prefix + "/"}}
-		// The providers' examples break their own schemas.
-		d.router, d.err = legacy.NewRouter(doc, openapi3.DisableExamplesValidation())
+		d.router, d.err = routed(raw, prefix)
 	})
 	return d.router, d.err
+}
+
+// plain turns a description of version 3.1 into one of 3.0, which says the same of
+// plain schemas: the check of 3.1 compiles each schema anew for every value.
+func plain(raw []byte) ([]byte, error) {
+	var doc map[string]any
+	if err := json.Unmarshal(raw, &doc); err != nil {
+		return nil, err //nolint:wrapcheck // the caller names the file
+	}
+	if doc["openapi"] != "3.1.0" {
+		return raw, nil
+	}
+	doc["openapi"] = "3.0.3"
+	if info, ok := doc["info"].(map[string]any); ok {
+		delete(info, "license")
+	}
+	single(doc)
+	return json.Marshal(doc) //nolint:wrapcheck // what was read as JSON can be written
+}
+
+// single writes "one type or null" as 3.0 does.
+func single(part any) {
+	switch part := part.(type) {
+	case map[string]any:
+		if types, ok := part["type"].([]any); ok && len(types) == 2 && slices.Contains(types, any("null")) {
+			i := slices.IndexFunc(types, func(t any) bool { return t != "null" })
+			part["type"], part["nullable"] = types[i], true
+		}
+		if choices, ok := part["anyOf"].([]any); ok {
+			real := slices.DeleteFunc(slices.Clone(choices), isNull)
+			part["anyOf"], part["nullable"] = real, len(real) < len(choices) || part["nullable"] == true
+		}
+		for _, inner := range part {
+			single(inner)
+		}
+	case []any:
+		for _, inner := range part {
+			single(inner)
+		}
+	}
+}
+
+func isNull(schema any) bool {
+	only, ok := schema.(map[string]any)
+	return ok && only["type"] == "null"
+}
+
+func routed(raw []byte, prefix string) (routers.Router, error) {
+	doc, err := openapi3.NewLoader().LoadFromData(raw)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the caller names the file
+	}
+	doc.Servers = openapi3.Servers{{URL: prefix + "/"}}
+	// The providers' examples break their own schemas.
+	return legacy.NewRouter(doc, openapi3.DisableExamplesValidation()) //nolint:wrapcheck // the caller names the file
 }
 
 // checked is a fake between two checks.

@@ -30,6 +30,9 @@ func lostAnswer(r *rig) {
 	}
 	again := r.charged(c)
 	if r.can.Find {
+		require.Equal(r, first.ProviderPaymentID, again.ProviderPaymentID)
+	}
+	if r.can.Find && r.Customer == nil {
 		require.Equal(r, first, again)
 	}
 	require.Equal(r, euro(price), *again.Money)

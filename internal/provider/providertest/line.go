@@ -19,6 +19,8 @@ type Request struct {
 // line is what stands between an adapter and the fake.
 type line struct {
 	fake http.Handler
+	// aside tells the requests that go through whatever happens to the others.
+	aside func(Request) bool
 
 	mu   sync.Mutex
 	seen []Request
@@ -33,8 +35,13 @@ func (l *line) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
+	request := Request{r.Method, r.URL.EscapedPath(), r.URL.RawQuery, r.Header.Clone(), body}
+	if l.aside != nil && l.aside(request) {
+		l.fake.ServeHTTP(w, r)
+		return
+	}
 	l.mu.Lock()
-	l.seen = append(l.seen, Request{r.Method, r.URL.EscapedPath(), r.URL.RawQuery, r.Header.Clone(), body})
+	l.seen = append(l.seen, request)
 	fault := l.fault
 	l.mu.Unlock()
 	if fault == nil {

@@ -33,7 +33,7 @@ type rig struct {
 
 func newRig(t *testing.T, s Suite) *rig {
 	t.Helper()
-	l := &line{fake: s.Fake(t)}
+	l := &line{fake: s.Fake(t), aside: s.Aside}
 	server := httptest.NewServer(l)
 	// A client that follows redirects: the adapter must not.
 	client := &http.Client{Transport: &http.Transport{}}
@@ -73,11 +73,18 @@ func (r *rig) commanded() []Request {
 	return slices.DeleteFunc(r.requests(), func(q Request) bool { return q.Method == http.MethodGet })
 }
 
+// charged is a payment that its customer has confirmed, but for the one that is
+// to wait for that.
 func (r *rig) charged(c payment.Charge) payment.Outcome {
 	r.Helper()
 	o, err := r.Charge(r.Context(), c)
 	require.NoError(r, err)
 	require.NotEmpty(r, o.ProviderPaymentID)
+	if r.Customer != nil && c.Token != r.Tokens.Redirect && o.News == fsm.NewsActionRequired {
+		r.Customer(r.T, r.fake, o.ProviderPaymentID, c.Token)
+		o, err = r.Lookup(r.Context(), o.ProviderPaymentID)
+		require.NoError(r, err)
+	}
 	return r.settled(c, o)
 }
 

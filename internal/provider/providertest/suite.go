@@ -38,6 +38,13 @@ type Suite struct {
 	// ForgetsPages says that the provider can't be asked for a payment that its
 	// customer did not even try to make.
 	ForgetsPages bool
+	// Abandons says that such a payment is given up without a call, because the
+	// provider takes nothing for it unless it is asked again: a lookup goes on to
+	// say that it waits.
+	Abandons bool
+	// Customer pays on the provider's page, with the method that the token stands
+	// for, where no charge is paid in its answer; nil: they are.
+	Customer func(t *testing.T, fake http.Handler, providerPaymentID, token string)
 	// NoPayment and NoRefund have the form of the provider's ids and are none.
 	NoPayment, NoRefund string
 	// Key finds the idempotency key of a request; nil: in Idempotency-Key. It is
@@ -45,10 +52,14 @@ type Suite struct {
 	Key func(r Request) string
 	// Keyless tells the commands for which the provider takes no key; nil: none.
 	Keyless func(r Request) bool
+	// Aside tells requests that belong to no call of the port (for an access
+	// token) and that nothing happens to; nil: none.
+	Aside func(r Request) bool
 }
 
 // Tokens are payment methods. Redirect asks the customer to confirm elsewhere,
-// and is empty where that can't happen; None is one that there isn't.
+// and is empty where that can't happen; None is one that there isn't. Decline and
+// None are empty where a charge is never answered so.
 type Tokens struct {
 	Success, Decline, Redirect, None string
 }

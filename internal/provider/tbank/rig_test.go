@@ -50,16 +50,7 @@ func TestConformance(t *testing.T) {
 // so do the fake's answers.
 func TestRequestsFitTBanksDescription(t *testing.T) {
 	t.Parallel()
-	if _, ok := providertest.Described(t, "tbank-eacq-v2.json", "", newFake(t)); !ok {
-		t.Skip("no API description to check with: set PAYLATCH_SPECS")
-	}
-	s := suite()
-	s.Fake = func(t *testing.T) http.Handler {
-		t.Helper()
-		fake, _ := providertest.Described(t, "tbank-eacq-v2.json", "", newFake(t))
-		return fake
-	}
-	providertest.Run(t, s)
+	providertest.RunDescribed(t, suite(), providertest.Document{File: "tbank-eacq-v2.json"})
 }
 
 // serve returns a client of this server, and each request that it got.

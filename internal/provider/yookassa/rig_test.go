@@ -44,16 +44,7 @@ func TestConformance(t *testing.T) {
 // so do the fake's answers.
 func TestRequestsFitYooKassasDescription(t *testing.T) {
 	t.Parallel()
-	if _, ok := providertest.Described(t, "yookassa-v3.json", "/v3", newFake(t)); !ok {
-		t.Skip("no API description to check with: set PAYLATCH_SPECS")
-	}
-	s := suite()
-	s.Fake = func(t *testing.T) http.Handler {
-		t.Helper()
-		fake, _ := providertest.Described(t, "yookassa-v3.json", "/v3", newFake(t))
-		return fake
-	}
-	providertest.Run(t, s)
+	providertest.RunDescribed(t, suite(), providertest.Document{File: "yookassa-v3.json", Prefix: "/v3"})
 }
 
 // serve returns a client of this server, and each request that it got.

@@ -1,0 +1,159 @@
+// Package mollie speaks with Mollie's Payments API, version 2
+// (https://docs.mollie.com/reference/payments-api): a payment is a payment, which
+// its customer confirms on a page of Mollie's or of the bank's.
+package mollie
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// Client is one profile at Mollie. It implements payment.Provider.
+type Client struct {
+	base, key, webhook string
+	http               *http.Client
+}
+
+// address is the API's; whether money is real is told by the key.
+const address = "https://api.mollie.com"
+
+// New returns the client of the profile that an API key belongs to; base replaces
+// Mollie's own address. Webhook is the address to which Mollie is to tell of each
+// payment; without it only a lookup tells.
+func New(base, key, webhook string, client *http.Client) *Client {
+	return &Client{base: strings.TrimRight(cmp.Or(base, address), "/"), key: key, webhook: webhook, http: client}
+}
+
+// keyLife is Mollie's less ten minutes: a request is to be repeated "within 1
+// hour" (https://docs.mollie.com/reference/api-idempotency).
+const keyLife = 50 * time.Minute
+
+// Capabilities implements payment.Provider:
+// https://docs.mollie.com/docs/place-a-hold-for-a-payment (capture all or a part,
+// release), https://docs.mollie.com/reference/cancel-payment (what is open, if the
+// method allows it), https://docs.mollie.com/reference/create-refund (any number
+// of parts). Mollie can't be asked for a payment by a reference of ours.
+func (c *Client) Capabilities() payment.Capabilities {
+	return payment.Capabilities{
+		KeyLife: keyLife,
+		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
+	}
+}
+
+// command sends one. The licence is spent when its first byte goes out.
+func (c *Client) command(ctx context.Context, method, path, key string, l payment.Licence, body, out any) (*refusal, error) {
+	r := c.request(method, path)
+	r.Licence = &l
+	r.Header.Set("Idempotency-Key", key)
+	if body != nil {
+		raw, err := json.Marshal(body)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", payment.ErrNotSent, err)
+		}
+		r.Body = raw
+		r.Header.Set("Content-Type", "application/json")
+	}
+	return c.do(ctx, r, out)
+}
+
+// get asks a question; one that a command begins with has the command's licence.
+func (c *Client) get(ctx context.Context, path string, l *payment.Licence, out any) error {
+	r := c.request(http.MethodGet, path)
+	r.Licence = l
+	refused, err := c.do(ctx, r, out)
+	switch {
+	case refused == nil:
+		return err
+	case refused.missing():
+		return payment.ErrNoSuchPayment
+	}
+	return refused
+}
+
+func (c *Client) request(method, path string) call.Request {
+	return call.Request{Method: method, URL: c.base + "/v2" + path, Header: http.Header{"Authorization": {"Bearer " + c.key}}}
+}
+
+func paymentPath(id string) string { return "/payments/" + url.PathEscape(id) }
+
+// do returns Mollie's refusal if that is definitive. Where no answer is expected
+// but that it was received, that is 202.
+func (c *Client) do(ctx context.Context, r call.Request, out any) (*refusal, error) {
+	a, err := call.Do(ctx, c.http, r)
+	switch {
+	case err != nil:
+		return nil, err
+	case a.Status >= http.StatusBadRequest:
+		return readRefusal(a)
+	case out == nil && a.Status == http.StatusAccepted:
+		return nil, nil
+	case out == nil, a.Status != http.StatusOK && a.Status != http.StatusCreated:
+		return nil, fmt.Errorf("not an answer of Mollie's: %d", a.Status)
+	}
+	if err := json.Unmarshal(a.Body, out); err != nil {
+		return nil, fmt.Errorf("read Mollie's answer: %w", err)
+	}
+	return nil, nil
+}
+
+// refusal is Mollie's error object (https://docs.mollie.com/reference/error-handling).
+// It has no codes; its detail is left out, as it may quote what it complains of.
+type refusal struct {
+	Status int    `json:"status"`
+	Title  string `json:"title"`
+	Field  string `json:"field"`
+}
+
+// code is the most exact that Mollie says but for its detail: the field that is
+// wrong.
+func (r *refusal) code() string { return cmp.Or(r.Field, r.Title) }
+
+// Error implements error.
+func (r *refusal) Error() string {
+	return fmt.Sprintf("mollie says %d %s %s", r.Status, r.Title, r.Field)
+}
+
+// readRefusal returns what is definitive as a refusal, and the rest as an error.
+// Who answers in another form than Mollie has refused nothing in its name.
+func readRefusal(a call.Answer) (*refusal, error) {
+	var said refusal
+	if err := json.Unmarshal(a.Body, &said); err != nil || said.Status != a.Status || said.Title == "" {
+		return nil, fmt.Errorf("somebody answers %d for Mollie", a.Status)
+	}
+	if !said.definitive() {
+		return nil, &said
+	}
+	return &said, nil
+}
+
+// definitive reports whether an error is about the request as such. 409 speaks of
+// another one that looks the same ("a duplicate refund has been detected"), 429
+// and 5xx of the moment.
+func (r *refusal) definitive() bool {
+	switch r.Status {
+	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity:
+		return true
+	}
+	return false
+}
+
+// missing reports whether Mollie says that it has no such object.
+func (r *refusal) missing() bool { return r.Status == http.StatusNotFound }
+
+// turnedAway reports whether Mollie does not take the key, or not for this. An
+// earlier call, when it did, may have gone through.
+func (r *refusal) turnedAway() bool {
+	return r.Status == http.StatusUnauthorized || r.Status == http.StatusForbidden
+}
+
+var errNameless = errors.New("the answer names no object")

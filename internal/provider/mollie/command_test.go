@@ -1,0 +1,156 @@
+package mollie_test
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+func captureOf(o payment.Outcome, minor int64) payment.Capture {
+	return payment.Capture{ProviderPaymentID: o.ProviderPaymentID, Money: euro(minor), IdempotencyKey: o.ProviderPaymentID + "-capture-0", Licence: licence()}
+}
+
+func cancelOf(o payment.Outcome) payment.Cancel {
+	return payment.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: o.ProviderPaymentID + "-cancel-0", Licence: licence()}
+}
+
+// finish lets what is under way come to its end.
+func (f *fake) finish(id, status string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p := f.payments[id]
+	for _, c := range p.captures {
+		if c.status == "pending" {
+			if c.status = status; status == "succeeded" {
+				p.settle(c)
+			}
+		}
+	}
+}
+
+// A capture may take a while. Meanwhile the hold is not free for another one.
+func TestACaptureUnderWay(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[string]fsm.News{"succeeded": fsm.NewsSucceeded, "failed": fsm.NewsAuthorized} {
+		f := newFake(t)
+		f.slow = true
+		c, _ := serve(t, f)
+		held := charged(t, c, manual(charge("cst_1")))
+		o, err := c.Capture(t.Context(), captureOf(held, 1999))
+		require.NoError(t, err)
+		require.Equal(t, fsm.NewsProcessing, o.News)
+		require.False(t, o.Refused)
+		over, err := c.Cancel(t.Context(), cancelOf(held))
+		require.NoError(t, err)
+		require.True(t, over.Refused, "what is being taken can't be given up")
+
+		f.finish(held.ProviderPaymentID, status)
+		o, err = c.Capture(t.Context(), captureOf(held, 1999))
+		require.NoError(t, err)
+		require.Equal(t, want, o.News, status)
+		require.Equal(t, status == "failed", o.Refused, "the same key, the same capture: it can be asked for anew")
+		now, err := c.Lookup(t.Context(), held.ProviderPaymentID)
+		require.NoError(t, err)
+		require.Equal(t, want, now.News)
+		require.Equal(t, euro(1999), *now.Money)
+	}
+}
+
+// A method that would let the rest be captured later goes on holding it.
+func TestWhatIsNotCapturedIsReleased(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	c, got := serve(t, f)
+	held := charged(t, c, manual(charge("cst_klarna")))
+	o, err := c.Capture(t.Context(), captureOf(held, 500))
+	require.NoError(t, err)
+	require.Equal(t, fsm.NewsSucceeded, o.News)
+	require.Equal(t, euro(500), *o.Money)
+	require.Len(t, got, 4)
+	<-got
+	require.Equal(t, "POST /v2/payments/"+held.ProviderPaymentID+"/captures", (<-got).line)
+	require.Equal(t, "GET /v2/payments/"+held.ProviderPaymentID+"?embed=captures", (<-got).line)
+	release := <-got
+	require.Equal(t, "POST /v2/payments/"+held.ProviderPaymentID+"/release-authorization", release.line)
+	require.Equal(t, held.ProviderPaymentID+"-capture-0-release", release.header.Get("Idempotency-Key"))
+	now, err := c.Lookup(t.Context(), held.ProviderPaymentID)
+	require.NoError(t, err)
+	require.Equal(t, o, now)
+	require.Equal(t, "paid", f.payments[held.ProviderPaymentID].status)
+}
+
+// The bank may take its time, too, to give a hold up.
+func TestAReleaseUnderWayIsNoRefusal(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.slow = true
+	c, _ := serve(t, f)
+	held := charged(t, c, manual(charge("cst_1")))
+	o, err := c.Cancel(t.Context(), cancelOf(held))
+	require.NoError(t, err)
+	require.False(t, o.Refused)
+	require.Equal(t, fsm.NewsAuthorized, o.News)
+}
+
+// Some methods don't let an open payment be cancelled; it expires by itself.
+func TestAnOpenPaymentThatCannotBeCancelled(t *testing.T) {
+	t.Parallel()
+	c, got := serve(t, newFake(t))
+	open := charged(t, c, charge("bancontact"))
+	o, err := c.Cancel(t.Context(), cancelOf(open))
+	require.NoError(t, err)
+	require.True(t, o.Refused)
+	require.Equal(t, fsm.NewsActionRequired, o.News)
+	<-got
+	<-got
+	require.Equal(t, "DELETE /v2/payments/"+open.ProviderPaymentID, (<-got).line)
+}
+
+func TestACancelOfWhatIsOverAsksNobody(t *testing.T) {
+	t.Parallel()
+	c, got := serve(t, newFake(t))
+	failed := charged(t, c, charge("cst_nomoney"))
+	o, err := c.Cancel(t.Context(), cancelOf(failed))
+	require.NoError(t, err)
+	require.Equal(t, failed, o)
+	<-got
+	<-got
+	require.Empty(t, got)
+}
+
+func TestARefundIsFoundOnALaterPage(t *testing.T) {
+	t.Parallel()
+	c, got := serve(t, newFake(t))
+	paid := charged(t, c, charge("cst_1"))
+	var first payment.RefundRef
+	for i := range 5 {
+		back := payment.RefundCall{
+			Refund: payment.RefundID(uuid.New()), ProviderPaymentID: paid.ProviderPaymentID, Money: euro(100),
+			Reason: "Damaged.", IdempotencyKey: uuid.NewString(), Licence: licence(),
+		}
+		_, err := c.Refund(t.Context(), back)
+		require.NoError(t, err)
+		if i == 0 {
+			first = payment.RefundRef{Refund: back.Refund, ProviderPaymentID: paid.ProviderPaymentID}
+			<-got
+			sent := <-got
+			require.NotContains(t, sent.body, "Damaged", "the customer would read it")
+			require.Contains(t, sent.body, back.Refund.String())
+		}
+	}
+	found, err := c.LookupRefund(t.Context(), first)
+	require.NoError(t, err)
+	require.Equal(t, fsm.NewsProcessing, found.News)
+}
+
+// A page of somebody else's is not asked for.
+func TestALinkIsNotFollowedElsewhere(t *testing.T) {
+	t.Parallel()
+	c := says(t, 200, `{"count":0,"_embedded":{"refunds":[]},"_links":{"next":{"href":"https://evil.example/?limit=1"}}}`)
+	_, err := c.LookupRefund(t.Context(), payment.RefundRef{ProviderPaymentID: "tr_1", Refund: payment.RefundID(uuid.New())})
+	require.ErrorIs(t, err, payment.ErrNoSuchPayment)
+}

@@ -1,0 +1,208 @@
+package mollie
+
+import (
+	"cmp"
+	"encoding/json"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+type amount struct {
+	Currency string `json:"currency"`
+	Value    string `json:"value"`
+}
+
+func (a *amount) money() (*payment.Money, error) {
+	if a == nil {
+		return nil, errNameless
+	}
+	return call.ReadDecimal(a.Value, a.Currency)
+}
+
+// some reports whether there is an amount, and more than none.
+func (a *amount) some() bool {
+	sum, err := a.money()
+	return a != nil && (err != nil || sum.Minor > 0)
+}
+
+type link struct {
+	Href string `json:"href"`
+}
+
+// object is Mollie's view of a payment
+// (https://docs.mollie.com/reference/get-payment).
+type object struct {
+	Resource          string          `json:"resource"`
+	ID                string          `json:"id"`
+	Status            string          `json:"status"`
+	Amount            *amount         `json:"amount"`
+	AmountCaptured    *amount         `json:"amountCaptured"`
+	AmountChargedBack *amount         `json:"amountChargedBack"`
+	Metadata          json.RawMessage `json:"metadata"`
+	Details           struct {
+		FailureReason string `json:"failureReason"`
+	} `json:"details"`
+	StatusReason struct {
+		Code string `json:"code"`
+	} `json:"statusReason"`
+	Embedded struct {
+		Captures []capture `json:"captures"`
+	} `json:"_embedded"`
+	Links struct {
+		Checkout link `json:"checkout"`
+	} `json:"_links"`
+}
+
+type capture struct {
+	ID     string `json:"id"`
+	Status string `json:"status"`
+}
+
+// captured is the status of one of the payment's captures.
+func (p object) captured(id string) string {
+	for _, c := range p.Embedded.Captures {
+		if c.ID == id {
+			return c.Status
+		}
+	}
+	return ""
+}
+
+// outcome reads a payment by its status (https://docs.mollie.com/docs/status-change).
+// Failed, canceled and expired are final. One that this version does not know is
+// under way.
+func outcome(p object) (payment.Outcome, error) {
+	if p.Resource != "payment" || p.ID == "" || p.Status == "" {
+		return payment.Outcome{}, errNameless
+	}
+	o := payment.Outcome{ProviderPaymentID: p.ID, News: fsm.NewsProcessing}
+	// A classic notice names the payment by Mollie's id alone.
+	if ours := texts(p.Metadata)["payment_attempt_id"]; ours != "" {
+		o.References = []string{ours}
+	}
+	var err error
+	switch p.Status {
+	case "open":
+		if page := p.Links.Checkout.Href; page != "" {
+			o.News, o.NextActionURL = fsm.NewsActionRequired, page
+		}
+	case "authorized":
+		err = p.held(&o)
+	case "paid":
+		err = p.paid(&o)
+	case "failed":
+		o.News, o.Failure = fsm.NewsFailed, p.failure()
+	case "canceled":
+		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("canceled", "")
+	case "expired":
+		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("expired", "")
+	}
+	return o, err
+}
+
+// held reads a hold. One of which a part was captured may stay one for the rest;
+// one that is being captured is no longer free to be.
+func (p object) held(o *payment.Outcome) error {
+	if p.AmountCaptured.some() {
+		return p.paid(o)
+	}
+	for _, c := range p.Embedded.Captures {
+		if c.Status == "pending" || c.Status == "succeeded" {
+			return nil
+		}
+	}
+	o.News = fsm.NewsAuthorized
+	var err error
+	o.Money, err = p.Amount.money()
+	return err
+}
+
+// paid reads what was taken, and what the bank has taken back since: a chargeback
+// leaves the status paid.
+func (p object) paid(o *payment.Outcome) error {
+	o.News = fsm.NewsSucceeded
+	sum := p.Amount
+	if p.AmountCaptured.some() {
+		sum = p.AmountCaptured
+	}
+	var err error
+	if o.Money, err = sum.money(); err != nil || !p.AmountChargedBack.some() {
+		return err
+	}
+	o.Reversed, err = p.AmountChargedBack.money()
+	return err
+}
+
+// failure is why a card was declined, where Mollie says it.
+func (p object) failure() *payment.Failure {
+	reason := cmp.Or(p.Details.FailureReason, p.StatusReason.Code)
+	return payment.NewFailure(reasons[reason], reason)
+}
+
+// reasons are by our codes; any other is provider_rejected
+// (https://docs.mollie.com/reference/get-payment, "failureReason").
+var reasons = map[string]string{ //nolint:gochecknoglobals // a table
+	"authentication_abandoned":       "authentication_failed",
+	"authentication_failed":          "authentication_failed",
+	"authentication_required":        "authentication_failed",
+	"authentication_unavailable_acs": "authentication_failed",
+	"card_declined":                  "card_declined",
+	"card_expired":                   "card_declined",
+	"inactive_card":                  "card_declined",
+	"insufficient_funds":             "insufficient_funds",
+	"invalid_card_holder_name":       "card_declined",
+	"invalid_card_number":            "card_declined",
+	"invalid_card_type":              "card_declined",
+	"invalid_cvv":                    "card_declined",
+	"possible_fraud":                 "fraud_suspected",
+	"refused_by_issuer":              "card_declined",
+}
+
+// refund is Mollie's view of one (https://docs.mollie.com/reference/get-refund).
+type refund struct {
+	Resource string          `json:"resource"`
+	ID       string          `json:"id"`
+	Status   string          `json:"status"`
+	Amount   *amount         `json:"amount"`
+	Metadata json.RawMessage `json:"metadata"`
+}
+
+func refundOutcome(r refund) (payment.RefundOutcome, error) {
+	if r.Resource != "refund" || r.ID == "" || r.Status == "" {
+		return payment.RefundOutcome{}, errNameless
+	}
+	o := payment.RefundOutcome{ProviderRefundID: r.ID, News: fsm.NewsProcessing}
+	switch r.Status {
+	case "refunded":
+		o.News = fsm.NewsSucceeded
+	case "failed":
+		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("provider_rejected", "")
+	case "canceled":
+		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("canceled", "")
+	}
+	var err error
+	o.Money, err = r.Amount.money()
+	return o, err
+}
+
+// texts returns the members of metadata that are text. Mollie keeps whatever it
+// was given: an object, one that was put into a text, or something else.
+func texts(raw json.RawMessage) map[string]string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		raw = json.RawMessage(text)
+	}
+	var members map[string]any
+	if json.Unmarshal(raw, &members) != nil {
+		return nil
+	}
+	found := map[string]string{}
+	for name, value := range members {
+		if s, ok := value.(string); ok {
+			found[name] = s
+		}
+	}
+	return found
+}

@@ -1,0 +1,150 @@
+package mollie_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+func TestHowAPaymentStands(t *testing.T) {
+	t.Parallel()
+	eur := func(minor int64) *payment.Money { return new(euro(minor)) }
+	for members, want := range map[string]payment.Outcome{
+		`"status":"open"`:       {News: fsm.NewsProcessing},
+		`"status":"pending"`:    {News: fsm.NewsProcessing},
+		`"status":"marinating"`: {News: fsm.NewsProcessing},
+		`"status":"open","_links":{"checkout":{"href":"https://m/c"}}`: {News: fsm.NewsActionRequired, NextActionURL: "https://m/c"},
+		`"status":"authorized"`: {News: fsm.NewsAuthorized, Money: eur(1999)},
+		`"status":"authorized","amountCaptured":{"currency":"EUR","value":"0.00"}`: {News: fsm.NewsAuthorized, Money: eur(1999)},
+		`"status":"authorized","amountCaptured":{"currency":"EUR","value":"5.00"}`: {News: fsm.NewsSucceeded, Money: eur(500)},
+		`"status":"authorized","_embedded":{"captures":[{"status":"failed"}]}`:     {News: fsm.NewsAuthorized, Money: eur(1999)},
+		`"status":"authorized","_embedded":{"captures":[{"status":"pending"}]}`:    {News: fsm.NewsProcessing},
+		`"status":"paid"`: {News: fsm.NewsSucceeded, Money: eur(1999)},
+		`"status":"paid","amountCaptured":{"currency":"EUR","value":"5.00"}`:    {News: fsm.NewsSucceeded, Money: eur(500)},
+		`"status":"paid","amountRefunded":{"currency":"EUR","value":"19.99"}`:   {News: fsm.NewsSucceeded, Money: eur(1999)},
+		`"status":"paid","amountChargedBack":{"currency":"EUR","value":"0.00"}`: {News: fsm.NewsSucceeded, Money: eur(1999)},
+		`"status":"paid","amountChargedBack":{"currency":"EUR","value":"7.00"}`: {News: fsm.NewsSucceeded, Money: eur(1999), Reversed: eur(700)},
+		`"status":"paid","metadata":{"payment_attempt_id":"att_1","n":5}`:       {News: fsm.NewsSucceeded, Money: eur(1999), References: []string{"att_1"}},
+		`"status":"paid","metadata":"{\"payment_attempt_id\":\"att_1\"}"`:       {News: fsm.NewsSucceeded, Money: eur(1999), References: []string{"att_1"}},
+		`"status":"paid","metadata":["att_1"]`:                                  {News: fsm.NewsSucceeded, Money: eur(1999)},
+		`"status":"canceled"`:                                                   {News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")},
+		`"status":"expired"`:                                                    {News: fsm.NewsFailed, Failure: payment.NewFailure("expired", "")},
+		`"status":"failed","details":null`:                                      {News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "")},
+		`"status":"failed","details":{"failureReason":"possible_fraud"}`:        {News: fsm.NewsFailed, Failure: payment.NewFailure("fraud_suspected", "possible_fraud")},
+		`"status":"failed","details":{"failureReason":"authentication_failed"}`: {News: fsm.NewsFailed, Failure: payment.NewFailure("authentication_failed", "authentication_failed")},
+		`"status":"failed","statusReason":{"code":"insufficient_funds"}`:        {News: fsm.NewsFailed, Failure: payment.NewFailure("insufficient_funds", "insufficient_funds")},
+		`"status":"failed","details":{"failureReason":"unknown_reason"}`:        {News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "unknown_reason")},
+	} {
+		c := says(t, http.StatusOK, `{"resource":"payment","id":"tr_1","amount":{"currency":"EUR","value":"19.99"},`+members+`}`)
+		got, err := c.Lookup(t.Context(), "tr_1")
+		require.NoError(t, err, members)
+		want.ProviderPaymentID = "tr_1"
+		require.Equal(t, want, got, members)
+	}
+}
+
+// What Mollie's libraries take for a payment is one here, too.
+func TestPublishedSamplesAreRead(t *testing.T) {
+	t.Parallel()
+	dir := os.Getenv("PAYLATCH_PAYLOADS")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "..", "..", "shared", "payloads")
+	}
+	if _, err := os.Stat(dir); err != nil {
+		t.Skipf("no published samples (PAYLATCH_PAYLOADS): %v", err)
+	}
+	for status, want := range map[string]fsm.News{
+		"open": fsm.NewsActionRequired, "pending": fsm.NewsProcessing, "authorized": fsm.NewsAuthorized, "paid": fsm.NewsSucceeded,
+		"failed": fsm.NewsFailed, "canceled": fsm.NewsFailed, "expired": fsm.NewsFailed,
+	} {
+		raw, err := os.ReadFile(filepath.Join(dir, "mollie", "api_payment_"+status+".json"))
+		require.NoError(t, err)
+		got, err := says(t, http.StatusOK, string(raw)).Lookup(t.Context(), "tr_7UhSN1zuXS")
+		require.NoError(t, err)
+		require.Equal(t, want, got.News, status)
+	}
+	raw, err := os.ReadFile(filepath.Join(dir, "mollie", "api_refund.json"))
+	require.NoError(t, err)
+	got, err := says(t, http.StatusOK, string(raw)).LookupRefund(t.Context(), payment.RefundRef{ProviderPaymentID: "tr_1", ProviderRefundID: "re_4qqhO89gsT"})
+	require.NoError(t, err)
+	require.Equal(t, payment.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: "re_4qqhO89gsT", Money: new(euro(595))}, got)
+}
+
+// An amount that is none is not rounded, and none is not nothing.
+func TestAnAmountThatIsNoneIsUnknown(t *testing.T) {
+	t.Parallel()
+	for _, members := range []string{
+		`"status":"paid"`, `"status":"authorized"`, `"status":"paid","amount":{"currency":"JPY","value":"19.99"}`,
+		`"status":"paid","amount":{"currency":"EUR","value":"19.99"},"amountCaptured":{"currency":"EUR","value":"x"}`,
+		`"status":"paid","amount":{"currency":"EUR","value":"19.99"},"amountChargedBack":{"currency":"EUR","value":"-1"}`,
+	} {
+		_, err := says(t, http.StatusOK, `{"resource":"payment","id":"tr_1",`+members+`}`).Lookup(t.Context(), "tr_1")
+		require.Error(t, err, members)
+	}
+	_, err := says(t, http.StatusOK, `{"resource":"refund","id":"re_1","status":"refunded"}`).LookupRefund(t.Context(), payment.RefundRef{ProviderRefundID: "re_1"})
+	require.Error(t, err)
+}
+
+// What a signed event says of a payment and what a lookup says of it are one. A
+// lookup may know better why it failed.
+func TestLookupsAgreeWithTheWebhooks(t *testing.T) {
+	t.Parallel()
+	for _, status := range []string{"pending", "authorized", "paid", "failed", "canceled", "expired"} {
+		const payload = `"resource":"payment","id":"tr_1","metadata":{"payment_attempt_id":"att_1"},"amount":{"currency":"EUR","value":"19.99"},"status":"`
+		told := event(t, "payment."+status, "tr_1", `{`+payload+status+`"}`)
+		found, err := says(t, http.StatusOK, `{`+payload+status+`"}`).Lookup(t.Context(), "tr_1")
+		require.NoError(t, err)
+		require.EqualValues(t, told.Kind, found.News, "kinds and news have the same words")
+		require.Equal(t, told.ProviderPaymentID, found.ProviderPaymentID)
+		require.Equal(t, told.References, append(found.References, found.ProviderPaymentID))
+		if found.Failure != nil {
+			require.Equal(t, told.FailureCode, found.Failure.Code)
+		}
+		if found.Money != nil {
+			require.Equal(t, payment.Money{Minor: told.Money.Minor, Currency: payment.Currency(told.Money.Currency)}, *found.Money)
+		}
+	}
+}
+
+func TestRefundsAgreeWithTheWebhooks(t *testing.T) {
+	t.Parallel()
+	news := map[webhooks.Kind]fsm.News{
+		webhooks.KindRefundPending: fsm.NewsProcessing, webhooks.KindRefundSucceeded: fsm.NewsSucceeded, webhooks.KindRefundFailed: fsm.NewsFailed,
+	}
+	for _, status := range []string{"queued", "pending", "processing", "refunded", "failed", "canceled"} {
+		payload := `{"resource":"refund","id":"re_1","paymentId":"tr_1","metadata":{"refund_id":"r1"},"amount":{"currency":"EUR","value":"5.00"},"status":"` + status + `"}`
+		told := event(t, "refund."+status, "re_1", payload)
+		found, err := says(t, http.StatusOK, payload).LookupRefund(t.Context(), payment.RefundRef{ProviderPaymentID: "tr_1", ProviderRefundID: "re_1"})
+		require.NoError(t, err)
+		require.Equal(t, news[told.Kind], found.News, status)
+		require.Equal(t, told.RefundID, found.ProviderRefundID)
+		require.Equal(t, "r1", told.RefundReference)
+		if found.Failure != nil {
+			require.Equal(t, told.FailureCode, found.Failure.Code)
+		}
+	}
+}
+
+// event is what the verifier reads in a signed event.
+func event(t *testing.T, kind, id, entity string) webhooks.Event {
+	t.Helper()
+	v, err := webhooks.NewMollie(webhooks.Config{Secrets: []string{"secret"}})
+	require.NoError(t, err)
+	d := webhooks.Delivery{
+		Method: http.MethodPost, Header: http.Header{}, ReceivedAt: time.Now(),
+		Body: []byte(`{"resource":"event","id":"event_1","type":"` + kind + `","entityId":"` + id + `","_embedded":{"entity":` + entity + `}}`),
+	}
+	require.NoError(t, v.Sign(&d))
+	events, err := v.Verify(t.Context(), d)
+	require.NoError(t, err)
+	require.Len(t, events, 1)
+	return events[0]
+}

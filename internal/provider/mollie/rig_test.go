@@ -1,0 +1,104 @@
+package mollie_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/mollie"
+	"github.com/paylatch/paylatch/internal/provider/providertest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const hook = "https://shop.example/webhooks/mollie"
+
+func suite() providertest.Suite {
+	return providertest.Suite{
+		New: func(_ *testing.T, base string, c *http.Client) payment.Provider {
+			return mollie.New(base, key, hook, c)
+		},
+		Fake: func(t *testing.T) http.Handler {
+			t.Helper()
+			return newFake(t)
+		},
+		Tokens:    providertest.Tokens{Success: "cst_8wmqcHMN4U", Decline: "cst_nocard", Redirect: "ideal", None: "cst_nobody"},
+		Declined:  fsm.NewsFailed,
+		NoPayment: "tr_WDqYK6vllg",
+		NoRefund:  "re_4qqhO89gsT",
+	}
+}
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	providertest.Run(t, suite())
+}
+
+// The same with Mollie's own description between the two: requests fit it, and so
+// do the fake's answers.
+func TestRequestsFitMolliesDescription(t *testing.T) {
+	t.Parallel()
+	providertest.RunDescribed(t, suite(), providertest.Document{File: "mollie-payments.json"})
+}
+
+// serve returns a client of this server, and each request that it got.
+func serve(t *testing.T, h http.Handler) (*mollie.Client, <-chan seen) {
+	t.Helper()
+	got := make(chan seen, 100)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		raw, _ := io.ReadAll(r.Body)
+		got <- seen{r.Method + " " + r.RequestURI, r.Header.Clone(), string(raw)}
+		r.Body = io.NopCloser(bytes.NewReader(raw))
+		h.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return mollie.New(s.URL+"/", key, hook, s.Client()), got
+}
+
+type seen struct {
+	line   string
+	header http.Header
+	body   string
+}
+
+// says answers everything in one way.
+func says(t *testing.T, status int, body string) *mollie.Client {
+	t.Helper()
+	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}))
+	return c
+}
+
+func charge(token string) payment.Charge {
+	return payment.Charge{
+		Attempt: payment.AttemptID(uuid.New()), Order: "A-1", Money: euro(1999), Capture: payment.CaptureAutomatic,
+		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: uuid.NewString() + "-pay", Licence: licence(),
+	}
+}
+
+func manual(c payment.Charge) payment.Charge {
+	c.Capture = payment.CaptureManual
+	return c
+}
+
+func euro(minor int64) payment.Money { return payment.Money{Minor: minor, Currency: "EUR"} }
+
+func licence() payment.Licence { return payment.NewLicence(time.Now(), time.Minute, time.Now) }
+
+func charged(t *testing.T, c *mollie.Client, ch payment.Charge) payment.Outcome {
+	t.Helper()
+	o, err := c.Charge(t.Context(), ch)
+	require.NoError(t, err)
+	return o
+}

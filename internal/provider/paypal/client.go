@@ -1,0 +1,124 @@
+// Package paypal speaks with PayPal's Orders and Payments APIs, version 2
+// (https://developer.paypal.com/docs/api/orders/v2/, …/payments/v2/): a payment is
+// an order, in which there are then an authorization, a capture and refunds.
+//
+// An order that its customer has approved on PayPal's page takes no money by
+// itself: it is Approved, and finished by a second call.
+package paypal
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// Client is one REST app of an account at PayPal. It implements payment.Provider.
+type Client struct {
+	base   string
+	http   *http.Client
+	tokens *tokens
+}
+
+// address is that of real money; the sandbox's is https://api-m.sandbox.paypal.com
+// (https://developer.paypal.com/api/rest/requests/#api-requests).
+const address = "https://api-m.paypal.com"
+
+// New returns the client of the app with this id and secret; base replaces
+// PayPal's own address, and now is the clock by which access tokens end.
+func New(base, id, secret string, client *http.Client, now func() time.Time) *Client {
+	base = strings.TrimRight(cmp.Or(base, address), "/")
+	return &Client{base: base, http: client, tokens: newTokens(base, id, secret, client, now)}
+}
+
+// keyLife is PayPal's for orders less an hour: "The server stores keys for 6
+// hours" (https://developer.paypal.com/docs/api/orders/v2/#orders_create). Those
+// of captures and refunds live for 45 days.
+const keyLife = 5 * time.Hour
+
+// Capabilities implements payment.Provider:
+// https://developer.paypal.com/docs/api/payments/v2/ (capture all or a part, void
+// what is not captured, refund any number of parts). PayPal can't be asked for a
+// payment by a reference of ours, and none of its keys is needed to look a refund
+// up in its order.
+func (c *Client) Capabilities() payment.Capabilities {
+	return payment.Capabilities{
+		KeyLife: keyLife,
+		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
+	}
+}
+
+// post sends a command. The licence is spent when its first byte goes out.
+func (c *Client) post(ctx context.Context, path, key string, l payment.Licence, body, out any) (*refusal, error) {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", payment.ErrNotSent, err)
+	}
+	return c.do(ctx, call.Request{Method: http.MethodPost, URL: c.base + path, Body: raw, Licence: &l, Header: http.Header{
+		"Content-Type": {"application/json"}, "Prefer": {"return=representation"}, "PayPal-Request-Id": {key},
+	}}, out)
+}
+
+// get asks a question; one that a command begins with has the command's licence.
+func (c *Client) get(ctx context.Context, path, id string, l *payment.Licence, out any) error {
+	refused, err := c.do(ctx, call.Request{
+		Method: http.MethodGet, URL: c.base + path + "/" + url.PathEscape(id), Header: http.Header{}, Licence: l,
+	}, out)
+	switch {
+	case refused == nil:
+		return err
+	case refused.missing():
+		return payment.ErrNoSuchPayment
+	}
+	return refused
+}
+
+// do returns PayPal's refusal if that is definitive. An answer that was kept under
+// the key comes with 200, a new one with 201; a void may have none.
+func (c *Client) do(ctx context.Context, r call.Request, out any) (*refusal, error) {
+	a, err := c.send(ctx, r)
+	switch {
+	case err != nil:
+		return nil, err
+	case a.Status >= http.StatusBadRequest:
+		return readRefusal(a)
+	case a.Status == http.StatusNoContent && out == nil:
+		return nil, nil
+	case a.Status != http.StatusOK && a.Status != http.StatusCreated:
+		return nil, fmt.Errorf("not an answer of PayPal's: %d", a.Status)
+	case out == nil:
+		return nil, nil
+	}
+	if err := json.Unmarshal(a.Body, out); err != nil {
+		return nil, fmt.Errorf("read PayPal's answer: %w", err)
+	}
+	return nil, nil
+}
+
+// send adds the access token. A token that PayPal does not take was looked at
+// before the request was, so that the request is sent again with a new one, once
+// (https://developer.paypal.com/api/rest/authentication/).
+func (c *Client) send(ctx context.Context, r call.Request) (call.Answer, error) {
+	for again := false; ; again = true {
+		token, err := c.tokens.token(ctx)
+		switch {
+		case err != nil && r.Licence != nil:
+			return call.Answer{}, fmt.Errorf("%w: %w", payment.ErrNotSent, err)
+		case err != nil:
+			return call.Answer{}, err
+		}
+		r.Header.Set("Authorization", "Bearer "+token)
+		a, err := call.Do(ctx, c.http, r)
+		if err != nil || a.Status != http.StatusUnauthorized || again {
+			return a, err
+		}
+		c.tokens.drop(token)
+	}
+}

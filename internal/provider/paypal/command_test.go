@@ -1,0 +1,131 @@
+package paypal_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// PayPal would take 115 % of what was authorised.
+func TestMoreThanWasAuthorisedIsNotAskedFor(t *testing.T) {
+	t.Parallel()
+	c, got := serve(t, newFake(t))
+	held := charged(t, c, manual(charge("card:1")))
+	<-got
+	o, err := c.Capture(t.Context(), payment.Capture{ProviderPaymentID: held.ProviderPaymentID, Money: euro(2000), IdempotencyKey: "k", Licence: licence()})
+	require.NoError(t, err)
+	require.True(t, o.Refused)
+	require.Equal(t, fsm.NewsAuthorized, o.News)
+	require.Equal(t, "GET /v2/checkout/orders/"+held.ProviderPaymentID, (<-got).line)
+	require.Empty(t, got)
+}
+
+func TestACaptureIsTheLastOne(t *testing.T) {
+	t.Parallel()
+	c, got := serve(t, newFake(t))
+	held := charged(t, c, manual(charge("card:1")))
+	o, err := c.Capture(t.Context(), payment.Capture{ProviderPaymentID: held.ProviderPaymentID, Money: euro(500), IdempotencyKey: "k", Licence: licence()})
+	require.NoError(t, err)
+	require.Equal(t, euro(500), *o.Money)
+	require.Len(t, o.References, 2, "the capture and its authorization")
+	<-got
+	<-got
+	require.JSONEq(t, `{"amount":{"currency_code":"EUR","value":"5.00"},"final_capture":true}`, (<-got).body)
+}
+
+// A webhook that was first may have given the attempt another id of the payment's.
+func TestEveryIDOfThePaymentWillDo(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	c, _ := serve(t, f)
+	held := charged(t, c, manual(charge("card:1")))
+	authorization := held.References[0]
+	now, err := c.Lookup(t.Context(), authorization)
+	require.NoError(t, err)
+	require.Equal(t, held, now)
+	taken, err := c.Capture(t.Context(), payment.Capture{ProviderPaymentID: authorization, Money: euro(1999), IdempotencyKey: "k", Licence: licence()})
+	require.NoError(t, err)
+	require.Equal(t, fsm.NewsSucceeded, taken.News)
+	capture := taken.References[0]
+	now, err = c.Lookup(t.Context(), capture)
+	require.NoError(t, err)
+	require.Equal(t, taken, now)
+	back := payment.RefundCall{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: capture, Money: euro(700), IdempotencyKey: "r", Licence: licence()}
+	made, err := c.Refund(t.Context(), back)
+	require.NoError(t, err)
+	found, err := c.LookupRefund(t.Context(), payment.RefundRef{Refund: back.Refund, ProviderPaymentID: authorization})
+	require.NoError(t, err)
+	require.Equal(t, made, found)
+}
+
+// A capture of which no order is known, as the API before version 2 made them.
+func TestACaptureStandsForItself(t *testing.T) {
+	t.Parallel()
+	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/v1/oauth2/token":
+			newFake(t).ServeHTTP(w, r)
+		case "/v2/payments/captures/1":
+			write(w, http.StatusOK, object{"id": "1", "status": "COMPLETED", "amount": money{"EUR", "19.99"}})
+		default:
+			status, said := missing()
+			write(w, status, said)
+		}
+	}))
+	o, err := c.Lookup(t.Context(), "1")
+	require.NoError(t, err)
+	require.Equal(t, payment.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: "1", Money: new(euro(1999))}, o)
+	_, err = c.LookupRefund(t.Context(), payment.RefundRef{ProviderPaymentID: "1"})
+	require.Error(t, err)
+	require.NotErrorIs(t, err, payment.ErrNoSuchPayment, "its refunds stand nowhere")
+	now, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: "1", Licence: licence()})
+	require.NoError(t, err)
+	require.True(t, now.Refused)
+}
+
+func TestARefundOfWhatHoldsNoMoney(t *testing.T) {
+	t.Parallel()
+	c, _ := serve(t, newFake(t))
+	waits := charged(t, c, charge("paypal"))
+	o, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: waits.ProviderPaymentID, Money: euro(1), IdempotencyKey: "r", Licence: licence()})
+	require.NoError(t, err)
+	require.Equal(t, fsm.NewsFailed, o.News)
+	under := charged(t, c, charge("paypal:review"))
+	o, err = c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: under.ProviderPaymentID, Money: euro(1), IdempotencyKey: "r", Licence: licence()})
+	require.NoError(t, err)
+	require.Equal(t, payment.NewFailure("provider_rejected", "PENDING_CAPTURE"), o.Failure)
+}
+
+// What is being taken can't be given up.
+func TestACancelOfACaptureUnderReviewIsRefused(t *testing.T) {
+	t.Parallel()
+	c, _ := serve(t, newFake(t))
+	under := charged(t, c, charge("paypal:review"))
+	o, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: under.ProviderPaymentID, IdempotencyKey: "c", Licence: licence()})
+	require.NoError(t, err)
+	require.True(t, o.Refused)
+	require.Equal(t, fsm.NewsProcessing, o.News)
+}
+
+// Of an earlier call that may have gone through, credentials that are turned away
+// now say nothing.
+func TestCredentialsThatAreTurnedAwayFailNoRefund(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost && r.URL.Path != "/v1/oauth2/token" && r.URL.Path != "/v2/checkout/orders" {
+			write(w, http.StatusForbidden, problem("NOT_AUTHORIZED", "m", "PERMISSION_DENIED"))
+			return
+		}
+		f.ServeHTTP(w, r)
+	}))
+	paid := charged(t, c, charge("card:1"))
+	_, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: paid.ProviderPaymentID, Money: euro(1), IdempotencyKey: "r", Licence: licence()})
+	require.ErrorIs(t, err, payment.ErrNotSent)
+	require.ErrorContains(t, err, "PERMISSION_DENIED")
+}

@@ -1,0 +1,443 @@
+package paypal_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// fake is as much of PayPal as its documentation tells and a payment needs: it
+// keeps orders with what was made of them, access tokens and request ids.
+type fake struct {
+	*http.ServeMux
+
+	mu     sync.Mutex
+	orders map[string]*order
+	kept   map[string]func() (int, object)
+	serial int
+	tokens int
+	// ended are access tokens that it no longer takes.
+	ended map[string]bool
+	// unwilling is the issue with which it refuses to finish an order.
+	unwilling string
+}
+
+type object = map[string]any
+
+type order struct {
+	id, intent, status, custom, page string
+	amount                           money
+	captures, authorizations         []*movement
+	refunds                          []*refund
+}
+
+type movement struct {
+	id, status, reason, processor, expires string
+	amount                                 money
+	of                                     *order
+	refunded                               int
+}
+
+type refund struct {
+	id, status, custom string
+	amount             money
+}
+
+type money struct {
+	CurrencyCode string `json:"currency_code"`
+	Value        string `json:"value"`
+}
+
+// cents is good enough for the amounts of the tests.
+func (m money) cents() int {
+	n, err := strconv.Atoi(strings.Replace(m.Value, ".", "", 1))
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+const (
+	clientID = "AZDxjDScFpQtjWTOUtWKbyN"
+	secret   = "EGnHDxD_qRPdaLdZz8iCr8N7"
+)
+
+func newFake(*testing.T) *fake {
+	f := &fake{
+		ServeMux: http.NewServeMux(), orders: map[string]*order{}, kept: map[string]func() (int, object){}, ended: map[string]bool{},
+	}
+	f.HandleFunc("POST /v1/oauth2/token", f.token)
+	f.HandleFunc("POST /v2/checkout/orders", f.command(f.create))
+	f.HandleFunc("POST /v2/checkout/orders/{id}/capture", f.command(f.finish))
+	f.HandleFunc("POST /v2/checkout/orders/{id}/authorize", f.command(f.finish))
+	f.HandleFunc("POST /v2/payments/authorizations/{id}/capture", f.command(f.capture))
+	f.HandleFunc("POST /v2/payments/authorizations/{id}/void", f.command(f.void))
+	f.HandleFunc("POST /v2/payments/captures/{id}/refund", f.command(f.refund))
+	f.HandleFunc("GET /v2/checkout/orders/{id}", f.question(f.showOrder))
+	f.HandleFunc("GET /v2/payments/authorizations/{id}", f.question(f.showAuthorization))
+	f.HandleFunc("GET /v2/payments/captures/{id}", f.question(f.showCapture))
+	f.HandleFunc("GET /v2/payments/refunds/{id}", f.question(f.showRefund))
+	return f
+}
+
+func (f *fake) token(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	raw, _ := io.ReadAll(r.Body)
+	if id, key, ok := r.BasicAuth(); !ok || id != clientID || key != secret || string(raw) != "grant_type=client_credentials" {
+		write(w, http.StatusUnauthorized, object{"error": "invalid_client", "error_description": "Client Authentication failed"})
+		return
+	}
+	f.tokens++
+	write(w, http.StatusOK, object{
+		"scope": "https://uri.paypal.com/services/payments/payment", "access_token": fmt.Sprintf("A21AA-%d", f.tokens),
+		"token_type": "Bearer", "app_id": "APP-80W284485P519543T", "expires_in": 32400, "nonce": "2020-04-03T15:35:36Z",
+	})
+}
+
+func (f *fake) authentic(w http.ResponseWriter, r *http.Request) bool {
+	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	n, err := strconv.Atoi(strings.TrimPrefix(token, "A21AA-"))
+	if ok && err == nil && n <= f.tokens && !f.ended[token] {
+		return true
+	}
+	write(w, http.StatusUnauthorized, object{"error": "invalid_token", "error_description": "Token signature verification failed"})
+	return false
+}
+
+type operation func(r *http.Request, in request) (status int, show func() object)
+
+// command runs an operation once for each request id of an address; a repetition
+// shows the object as it is now.
+func (f *fake) command(run operation) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if !f.authentic(w, r) {
+			return
+		}
+		var in request
+		if json.NewDecoder(r.Body).Decode(&in) != nil || r.Header.Get("Content-Type") != "application/json" {
+			write(w, http.StatusBadRequest, problem("INVALID_REQUEST", "", "MALFORMED_REQUEST_JSON"))
+			return
+		}
+		key := r.URL.Path + " " + r.Header.Get("PayPal-Request-Id")
+		if again := f.kept[key]; again != nil {
+			status, said := again()
+			write(w, status, said)
+			return
+		}
+		status, show := run(r, in)
+		if status < http.StatusBadRequest {
+			f.kept[key] = func() (int, object) {
+				if strings.HasPrefix(r.URL.Path, "/v2/checkout/") {
+					return http.StatusOK, show()
+				}
+				return status, show()
+			}
+		}
+		write(w, status, show())
+	}
+}
+
+func (f *fake) question(run func(id string) (int, object)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.authentic(w, r) {
+			status, said := run(r.PathValue("id"))
+			write(w, status, said)
+		}
+	}
+}
+
+func write(w http.ResponseWriter, status int, said object) {
+	raw, err := json.Marshal(said)
+	if err != nil {
+		status = http.StatusInternalServerError
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(raw)
+}
+
+func problem(name, message string, issue ...string) object {
+	p := object{"name": name, "message": message, "debug_id": "90957fca61718"}
+	if len(issue) > 0 {
+		p["details"] = []object{{"issue": issue[0]}}
+	}
+	return p
+}
+
+func missing() (int, object) {
+	return http.StatusNotFound, problem("RESOURCE_NOT_FOUND", "The specified resource does not exist.", "INVALID_RESOURCE_ID")
+}
+
+func gone() (int, func() object) {
+	status, said := missing()
+	return status, func() object { return said }
+}
+
+func refuse(issue string) (int, func() object) {
+	return http.StatusUnprocessableEntity, func() object {
+		const message = "The requested action could not be performed, semantically incorrect, or failed business validation."
+		return problem("UNPROCESSABLE_ENTITY", message, issue)
+	}
+}
+
+func (f *fake) id() string {
+	f.serial++
+	return fmt.Sprintf("%016dX", f.serial)
+}
+
+// request is the union of the bodies that there are.
+type request struct {
+	Intent        string `json:"intent"`
+	PurchaseUnits []struct {
+		CustomID string `json:"custom_id"`
+		Amount   money  `json:"amount"`
+	} `json:"purchase_units"`
+	PaymentSource map[string]struct {
+		VaultID string `json:"vault_id"`
+	} `json:"payment_source"`
+	Amount       money  `json:"amount"`
+	FinalCapture bool   `json:"final_capture"`
+	CustomID     string `json:"custom_id"`
+}
+
+// create makes an order; what is in the vault is charged at once.
+func (f *fake) create(_ *http.Request, in request) (int, func() object) {
+	o := &order{
+		id: f.id(), intent: in.Intent, status: "PAYER_ACTION_REQUIRED",
+		custom: in.PurchaseUnits[0].CustomID, amount: in.PurchaseUnits[0].Amount,
+	}
+	o.page = "https://www.sandbox.paypal.com/checkoutnow?token=" + o.id
+	for _, source := range in.PaymentSource {
+		switch source.VaultID {
+		case "nobody":
+			return refuse("MISMATCHED_VAULT_ID_TO_PAYMENT_SOURCE")
+		case "declined":
+			return refuse("INSTRUMENT_DECLINED")
+		case "", "challenge":
+		case "poor", "stolen", "unsaid":
+			made := f.settle(o)
+			made.status = map[bool]string{true: "DECLINED", false: "DENIED"}[o.intent == "CAPTURE"]
+			made.processor = map[string]string{"poor": "5120", "stolen": "9520"}[source.VaultID]
+		case "review":
+			made := f.settle(o)
+			made.status, made.reason = "PENDING", "PENDING_REVIEW"
+		default:
+			f.settle(o)
+		}
+	}
+	f.orders[o.id] = o
+	return http.StatusCreated, o.render
+}
+
+// settle captures or authorises an order.
+func (f *fake) settle(o *order) *movement {
+	o.status = "COMPLETED"
+	m := &movement{id: f.id(), amount: o.amount, of: o, status: "COMPLETED"}
+	if o.intent == "CAPTURE" {
+		o.captures = append(o.captures, m)
+		return m
+	}
+	m.status, m.expires = "CREATED", "2026-04-13T15:09:26Z"
+	o.authorizations = append(o.authorizations, m)
+	return m
+}
+
+// approve is what the customer does on PayPal's page.
+func (f *fake) approve(id string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.orders[id].status = "APPROVED"
+}
+
+func (f *fake) finish(r *http.Request, _ request) (int, func() object) {
+	o := f.orders[r.PathValue("id")]
+	switch {
+	case o == nil:
+		return gone()
+	case f.unwilling != "":
+		return refuse(f.unwilling)
+	case strings.HasSuffix(r.URL.Path, "/capture") != (o.intent == "CAPTURE"):
+		return refuse("ACTION_DOES_NOT_MATCH_INTENT")
+	case o.status == "COMPLETED":
+		return refuse("ORDER_ALREADY_CAPTURED")
+	case o.status != "APPROVED":
+		return refuse("ORDER_NOT_APPROVED")
+	}
+	f.settle(o)
+	return http.StatusCreated, o.render
+}
+
+func (f *fake) authorization(id string) *movement {
+	for _, o := range f.orders {
+		for _, m := range o.authorizations {
+			if m.id == id {
+				return m
+			}
+		}
+	}
+	return nil
+}
+
+func (f *fake) captured(id string) *movement {
+	for _, o := range f.orders {
+		for _, m := range o.captures {
+			if m.id == id {
+				return m
+			}
+		}
+	}
+	return nil
+}
+
+// capture takes up to 115 % of what was authorised.
+func (f *fake) capture(r *http.Request, in request) (int, func() object) {
+	held := f.authorization(r.PathValue("id"))
+	switch {
+	case held == nil:
+		return gone()
+	case held.status == "VOIDED":
+		return refuse("AUTHORIZATION_VOIDED")
+	case held.status == "CAPTURED":
+		return refuse("AUTHORIZATION_ALREADY_CAPTURED")
+	case in.Amount.cents()*100 > held.amount.cents()*115:
+		return refuse("MAX_CAPTURE_AMOUNT_EXCEEDED")
+	}
+	held.status = "PARTIALLY_CAPTURED"
+	if in.FinalCapture {
+		held.status = "CAPTURED"
+	}
+	taken := &movement{id: f.id(), status: "COMPLETED", amount: in.Amount, of: held.of}
+	held.of.captures = append(held.of.captures, taken)
+	return http.StatusCreated, taken.render
+}
+
+func (f *fake) void(r *http.Request, _ request) (int, func() object) {
+	held := f.authorization(r.PathValue("id"))
+	switch {
+	case held == nil:
+		return gone()
+	case held.status == "CAPTURED":
+		return refuse("PREVIOUSLY_CAPTURED")
+	case held.status == "VOIDED":
+		return refuse("PREVIOUSLY_VOIDED")
+	}
+	held.status = "VOIDED"
+	return http.StatusOK, held.render
+}
+
+func (f *fake) refund(r *http.Request, in request) (int, func() object) {
+	taken := f.captured(r.PathValue("id"))
+	switch {
+	case taken == nil:
+		return gone()
+	case taken.status == "PENDING":
+		return refuse("PENDING_CAPTURE")
+	case taken.refunded == taken.amount.cents():
+		return refuse("CAPTURE_FULLY_REFUNDED")
+	case in.Amount.cents() > taken.amount.cents()-taken.refunded:
+		return refuse("REFUND_AMOUNT_EXCEEDED")
+	}
+	taken.refunded += in.Amount.cents()
+	taken.status = "PARTIALLY_REFUNDED"
+	if taken.refunded == taken.amount.cents() {
+		taken.status = "REFUNDED"
+	}
+	made := &refund{id: f.id(), status: "COMPLETED", custom: in.CustomID, amount: in.Amount}
+	taken.of.refunds = append(taken.of.refunds, made)
+	return http.StatusCreated, made.render
+}
+
+func (f *fake) showOrder(id string) (int, object) {
+	if o := f.orders[id]; o != nil {
+		return http.StatusOK, o.render()
+	}
+	return missing()
+}
+
+func (f *fake) showAuthorization(id string) (int, object) {
+	if m := f.authorization(id); m != nil {
+		return http.StatusOK, m.render()
+	}
+	return missing()
+}
+
+func (f *fake) showCapture(id string) (int, object) {
+	if m := f.captured(id); m != nil {
+		return http.StatusOK, m.render()
+	}
+	return missing()
+}
+
+func (f *fake) showRefund(id string) (int, object) {
+	for _, o := range f.orders {
+		for _, made := range o.refunds {
+			if made.id == id {
+				return http.StatusOK, made.render()
+			}
+		}
+	}
+	return missing()
+}
+
+func (o *order) render() object {
+	made := object{}
+	for name, all := range map[string][]*movement{"captures": o.captures, "authorizations": o.authorizations} {
+		if len(all) > 0 {
+			made[name] = rendered(all)
+		}
+	}
+	if len(o.refunds) > 0 {
+		made["refunds"] = rendered(o.refunds)
+	}
+	unit := object{"reference_id": "default", "custom_id": o.custom, "amount": o.amount}
+	if len(made) > 0 {
+		unit["payments"] = made
+	}
+	links := []object{{"href": "https://api-m.sandbox.paypal.com/v2/checkout/orders/" + o.id, "rel": "self", "method": "GET"}}
+	if o.status == "PAYER_ACTION_REQUIRED" {
+		links = append(links, object{"href": o.page, "rel": "payer-action", "method": "GET"})
+	}
+	return object{
+		"id": o.id, "intent": o.intent, "status": o.status, "purchase_units": []object{unit}, "links": links,
+		"create_time": "2026-03-14T15:09:26Z",
+	}
+}
+
+func rendered[T interface{ render() object }](all []T) []object {
+	shown := make([]object, len(all))
+	for i, each := range all {
+		shown[i] = each.render()
+	}
+	return shown
+}
+
+func (m *movement) render() object {
+	shown := object{
+		"id": m.id, "status": m.status, "amount": m.amount, "custom_id": m.of.custom, "create_time": "2026-03-14T15:09:26Z",
+		"update_time": "2026-03-14T15:09:27Z", "supplementary_data": object{"related_ids": object{"order_id": m.of.id}},
+	}
+	if m.reason != "" {
+		shown["status_details"] = object{"reason": m.reason}
+	}
+	if m.processor != "" {
+		shown["processor_response"] = object{"response_code": m.processor}
+	}
+	if m.expires != "" {
+		shown["expiration_time"] = m.expires
+	}
+	return shown
+}
+
+func (r *refund) render() object {
+	return object{"id": r.id, "status": r.status, "amount": r.amount, "custom_id": r.custom, "create_time": "2026-03-14T15:09:28Z"}
+}

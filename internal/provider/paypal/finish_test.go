@@ -1,0 +1,106 @@
+package paypal_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/paypal"
+)
+
+// approved is a wallet's order whose customer has agreed.
+func approved(t *testing.T, f *fake, ch payment.Charge) (*paypal.Client, payment.Charge, <-chan seen) {
+	t.Helper()
+	c, got := serve(t, f)
+	o := charged(t, c, ch)
+	require.Equal(t, fsm.NewsActionRequired, o.News)
+	require.Equal(t, "https://www.sandbox.paypal.com/checkoutnow?token="+o.ProviderPaymentID, o.NextActionURL)
+	f.approve(o.ProviderPaymentID)
+	now, err := c.Lookup(t.Context(), o.ProviderPaymentID)
+	require.NoError(t, err)
+	require.Equal(t, payment.Outcome{News: fsm.NewsProcessing, Approved: true, ProviderPaymentID: o.ProviderPaymentID}, now)
+	ch.ProviderPaymentID, ch.Token = o.ProviderPaymentID, ""
+	<-got
+	<-got
+	return c, ch, got
+}
+
+func TestAnApprovedOrderIsFinishedOnce(t *testing.T) {
+	t.Parallel()
+	c, ch, got := approved(t, newFake(t), charge("paypal"))
+	done := charged(t, c, ch)
+	require.Equal(t, fsm.NewsSucceeded, done.News)
+	require.Equal(t, euro(1999), *done.Money)
+	require.Equal(t, ch.ProviderPaymentID, done.ProviderPaymentID)
+	sent := <-got
+	require.Equal(t, "POST /v2/checkout/orders/"+ch.ProviderPaymentID+"/capture", sent.line)
+	require.Equal(t, ch.IdempotencyKey+"-finish", sent.header.Get("PayPal-Request-Id"), "the key of another call is another")
+	require.Equal(t, done, charged(t, c, ch), "the same again")
+
+	ch.IdempotencyKey = "another"
+	require.Equal(t, done, charged(t, c, ch), "it is finished already: how it stands counts")
+}
+
+func TestAnApprovedOrderIsAuthorisedForAManualCapture(t *testing.T) {
+	t.Parallel()
+	c, ch, got := approved(t, newFake(t), manual(charge("paypal")))
+	held := charged(t, c, ch)
+	require.Equal(t, fsm.NewsAuthorized, held.News)
+	require.Equal(t, euro(1999), *held.Money)
+	require.Equal(t, "POST /v2/checkout/orders/"+ch.ProviderPaymentID+"/authorize", (<-got).line)
+}
+
+// What is declined leaves the order approved: it is given up, so that nobody pays
+// it by another method afterwards.
+func TestAFinishThatIsDeclinedIsSoft(t *testing.T) {
+	t.Parallel()
+	for issue, code := range map[string]string{
+		"INSTRUMENT_DECLINED": "card_declined", "TRANSACTION_REFUSED": "card_declined", "ORDER_EXPIRED": "expired",
+		"COMPLIANCE_VIOLATION": "provider_rejected",
+	} {
+		f := newFake(t)
+		c, ch, _ := approved(t, f, charge("paypal"))
+		f.unwilling = issue
+		o := charged(t, c, ch)
+		require.Equal(t, payment.Outcome{
+			News: fsm.NewsSoftFailed, ProviderPaymentID: ch.ProviderPaymentID, Failure: payment.NewFailure(code, issue),
+		}, o)
+		over, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: ch.ProviderPaymentID, Licence: licence()})
+		require.NoError(t, err)
+		require.Equal(t, fsm.NewsFailed, over.News)
+	}
+}
+
+// A mistake of the account's is not the customer's.
+func TestAFinishThatIsNotAllowedSaysNothing(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden} {
+		c := says(t, status, `{"name":"NOT_AUTHORIZED","details":[{"issue":"PERMISSION_DENIED"}]}`)
+		ch := charge("")
+		ch.ProviderPaymentID = "5O190127TN364715T"
+		_, err := c.Charge(t.Context(), ch)
+		require.ErrorContains(t, err, "PERMISSION_DENIED")
+		require.NotErrorIs(t, err, payment.ErrNotSent)
+	}
+}
+
+func TestAFinishOfNobodysOrder(t *testing.T) {
+	t.Parallel()
+	c, _ := serve(t, newFake(t))
+	ch := charge("")
+	ch.ProviderPaymentID = "5O190127TN364715T"
+	_, err := c.Charge(t.Context(), ch)
+	require.ErrorIs(t, err, payment.ErrNoSuchPayment)
+}
+
+func TestAFinishAsksItsLicence(t *testing.T) {
+	t.Parallel()
+	c, ch, got := approved(t, newFake(t), charge("paypal"))
+	ch.Licence = payment.Licence{}
+	_, err := c.Charge(t.Context(), ch)
+	require.ErrorIs(t, err, payment.ErrLicenceEnded)
+	require.Empty(t, got)
+}

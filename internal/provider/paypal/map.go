@@ -1,0 +1,165 @@
+package paypal
+
+import (
+	"errors"
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+var errNameless = errors.New("the answer names no object")
+
+// outcome reads an order by what was made of it: captures tell before
+// authorizations, and those before the order's own status
+// (https://developer.paypal.com/docs/api/orders/v2/#orders_get). A status that
+// this version does not know is under way.
+func outcome(o order) (payment.Outcome, error) {
+	if o.ID == "" || o.Status == "" && len(o.captures())+len(o.authorizations()) == 0 {
+		return payment.Outcome{}, errNameless
+	}
+	out := payment.Outcome{ProviderPaymentID: o.ID, News: fsm.NewsProcessing, References: o.references()}
+	var err error
+	switch {
+	case len(o.captures()) > 0:
+		err = o.captured(&out)
+	case o.authorization() != nil:
+		err = o.authorization().authorized(&out)
+	default:
+		o.waiting(&out)
+	}
+	return out, err
+}
+
+// references are the ids by which webhooks name the order beside its own.
+func (o order) references() []string {
+	var names []string
+	for _, m := range append(o.captures(), o.authorizations()...) {
+		if m.ID != "" && m.ID != o.ID {
+			names = append(names, m.ID)
+		}
+	}
+	return names
+}
+
+// captured adds up what was taken. A capture of an authorization that was turned
+// down may be made again: it is soft. That of an order is the end of it.
+func (o order) captured(out *payment.Outcome) error {
+	for _, m := range o.taken() {
+		if m.Status == "PENDING" {
+			out.News, out.Money = fsm.NewsProcessing, nil
+			return nil
+		}
+		sum, err := m.Amount.money()
+		if err != nil {
+			return err
+		}
+		out.News = fsm.NewsSucceeded
+		if out.Money == nil {
+			out.Money = sum
+			continue
+		}
+		out.Money.Minor += sum.Minor
+	}
+	last := o.captures()[len(o.captures())-1]
+	if out.News == fsm.NewsSucceeded || last.Status != "DECLINED" && last.Status != "FAILED" {
+		return nil
+	}
+	out.News, out.Failure = fsm.NewsFailed, last.failure()
+	if o.authorization() != nil {
+		out.News = fsm.NewsSoftFailed
+	}
+	return nil
+}
+
+func (m movement) authorized(out *payment.Outcome) error {
+	var err error
+	switch m.Status {
+	case "CREATED":
+		out.News = fsm.NewsAuthorized
+		out.Money, err = m.Amount.money()
+	case "DENIED":
+		out.News, out.Failure = fsm.NewsFailed, m.failure()
+	case "VOIDED":
+		out.News, out.Failure = fsm.NewsFailed, payment.NewFailure("canceled", m.StatusDetails.Reason)
+		if m.expired() {
+			out.Failure = payment.NewFailure("expired", m.StatusDetails.Reason)
+		}
+	}
+	return err
+}
+
+// expired reports whether an authorization had reached the end of its life.
+func (m movement) expired() bool {
+	end, err := time.Parse(time.RFC3339, m.ExpirationTime)
+	at, failed := time.Parse(time.RFC3339, m.UpdateTime)
+	return err == nil && failed == nil && !at.Before(end)
+}
+
+func (o order) waiting(out *payment.Outcome) {
+	switch o.Status {
+	case "APPROVED":
+		out.Approved = true
+	case "CREATED", "SAVED", "PAYER_ACTION_REQUIRED":
+		out.News, out.NextActionURL = fsm.NewsActionRequired, o.page()
+	case "VOIDED":
+		out.News, out.Failure = fsm.NewsFailed, payment.NewFailure("canceled", "")
+	}
+}
+
+// page is where the customer approves.
+func (o order) page() string {
+	for _, rel := range []string{"payer-action", "approve"} {
+		for _, link := range o.Links {
+			if link.Rel == rel {
+				return link.Href
+			}
+		}
+	}
+	return ""
+}
+
+// failure is the card processor's word where there is one, else PayPal's.
+func (m movement) failure() *payment.Failure {
+	if code := m.ProcessorResponse.ResponseCode; code != "" {
+		ours, known := processorCodes[code]
+		if !known {
+			ours = "card_declined"
+		}
+		return payment.NewFailure(ours, code)
+	}
+	switch m.StatusDetails.Reason {
+	case "BUYER_COMPLAINT", "DECLINED_BY_RISK_FRAUD_FILTERS":
+		return payment.NewFailure("fraud_suspected", m.StatusDetails.Reason)
+	}
+	return payment.NewFailure("provider_rejected", m.StatusDetails.Reason)
+}
+
+// processorCodes are those of package webhooks, which reads the same ones; any
+// other is card_declined
+// (https://developer.paypal.com/api/rest/reference/orders/v2/errors/#processor-response-codes).
+var processorCodes = map[string]string{ //nolint:gochecknoglobals // a table
+	"5120": "insufficient_funds",
+	"5650": "authentication_failed",
+	"9500": "fraud_suspected",
+	"9510": "fraud_suspected",
+	"9520": "fraud_suspected",
+}
+
+// refundOutcome reads a refund by its status
+// (https://developer.paypal.com/docs/api/payments/v2/#refunds_get).
+func refundOutcome(r refund) (payment.RefundOutcome, error) {
+	if r.ID == "" || r.Status == "" {
+		return payment.RefundOutcome{}, errNameless
+	}
+	o := payment.RefundOutcome{ProviderRefundID: r.ID, News: fsm.NewsProcessing}
+	switch r.Status {
+	case "COMPLETED":
+		o.News = fsm.NewsSucceeded
+	case "FAILED", "CANCELLED":
+		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("provider_rejected", r.StatusDetails.Reason)
+	}
+	var err error
+	o.Money, err = r.Amount.money()
+	return o, err
+}

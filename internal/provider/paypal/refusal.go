@@ -1,0 +1,112 @@
+package paypal
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// refusal is PayPal's error object
+// (https://developer.paypal.com/api/rest/responses/#handle-errors). Its
+// description is left out: it may quote what it complains of.
+type refusal struct {
+	status  int
+	Name    string `json:"name"`
+	DebugID string `json:"debug_id"`
+	Details []struct {
+		Issue string `json:"issue"`
+	} `json:"details"`
+}
+
+// code is the most exact that PayPal says.
+func (r *refusal) code() string {
+	if len(r.Details) > 0 && r.Details[0].Issue != "" {
+		return r.Details[0].Issue
+	}
+	return r.Name
+}
+
+// Error implements error.
+func (r *refusal) Error() string {
+	return fmt.Sprintf("paypal says %d %s, debug id %s", r.status, r.code(), r.DebugID)
+}
+
+// readRefusal returns what is definitive as a refusal, and the rest as an error.
+// Who answers in another form than PayPal has refused nothing in its name.
+func readRefusal(a call.Answer) (*refusal, error) {
+	var said refusal
+	if err := json.Unmarshal(a.Body, &said); err != nil || said.Name == "" {
+		if !tokenRefused(a) {
+			return nil, fmt.Errorf("somebody answers %d for PayPal", a.Status)
+		}
+		said.Name = "invalid_token"
+	}
+	said.status = a.Status
+	if !said.definitive() {
+		return nil, &said
+	}
+	return &said, nil
+}
+
+// tokenRefused reads the form in which PayPal speaks of an access token.
+func tokenRefused(a call.Answer) bool {
+	var said struct {
+		Error string `json:"error"`
+	}
+	return a.Status == http.StatusUnauthorized && json.Unmarshal(a.Body, &said) == nil && said.Error == "invalid_token"
+}
+
+// definitive reports whether an error is about the request as such. 409 and what
+// is in progress speak of another call, 429 and 5xx of the moment.
+func (r *refusal) definitive() bool {
+	switch r.status {
+	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity:
+	default:
+		return false
+	}
+	switch r.code() {
+	case "ORDER_COMPLETION_IN_PROGRESS", "PREVIOUS_REQUEST_IN_PROGRESS", "DUPLICATE_REQUEST_ID":
+		return false
+	}
+	return true
+}
+
+// missing reports whether PayPal says that it has no such object.
+func (r *refusal) missing() bool {
+	return r.status == http.StatusNotFound && r.Name == "RESOURCE_NOT_FOUND"
+}
+
+// turnedAway reports whether PayPal does not take the app's credentials, or not
+// for this. An earlier call, when it did, may have gone through.
+func (r *refusal) turnedAway() bool {
+	return r.status == http.StatusUnauthorized || r.status == http.StatusForbidden
+}
+
+// declined reports whether it is the payment method that was turned down.
+func (r *refusal) declined() bool { return declines[r.code()] != "" }
+
+func (r *refusal) failure() *payment.Failure {
+	return payment.NewFailure(declines[r.code()], r.code())
+}
+
+// declines are the issues of a payment method, by our codes; any other is
+// provider_rejected (https://developer.paypal.com/api/rest/reference/orders/v2/errors/).
+var declines = map[string]string{ //nolint:gochecknoglobals // a table
+	"INSTRUMENT_DECLINED":                     "card_declined",
+	"PAYMENT_SOURCE_DECLINED_BY_PROCESSOR":    "card_declined",
+	"PAYMENT_SOURCE_CANNOT_BE_USED":           "card_declined",
+	"PAYER_CANNOT_PAY":                        "card_declined",
+	"TRANSACTION_REFUSED":                     "card_declined",
+	"CARD_EXPIRED":                            "card_declined",
+	"REFERENCED_CARD_EXPIRED":                 "card_declined",
+	"AUTHORIZATION_DENIED":                    "card_declined",
+	"PAYEE_BLOCKED_TRANSACTION":               "fraud_suspected",
+	"TRANSACTION_BLOCKED_BY_PAYEE":            "fraud_suspected",
+	"PAYER_ACTION_REQUIRED":                   "authentication_failed",
+	"ORDER_EXPIRED":                           "expired",
+	"REDIRECT_PAYER_FOR_ALTERNATE_FUNDING":    "card_declined",
+	"MAX_NUMBER_OF_PAYMENT_ATTEMPTS_EXCEEDED": "card_declined",
+}

@@ -1,0 +1,120 @@
+package paypal_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/paypal"
+	"github.com/paylatch/paylatch/internal/provider/providertest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+
+func atNoon() time.Time { return noon }
+
+func suite() providertest.Suite {
+	return providertest.Suite{
+		New: func(_ *testing.T, base string, c *http.Client) payment.Provider {
+			return paypal.New(base, clientID, secret, c, atNoon)
+		},
+		Fake: func(t *testing.T) http.Handler {
+			t.Helper()
+			return newFake(t)
+		},
+		Tokens:    providertest.Tokens{Success: "card:8kk8451t", Decline: "card:declined", Redirect: "paypal", None: "paypal:nobody"},
+		Declined:  fsm.NewsFailed,
+		Abandons:  true,
+		NoPayment: "5O190127TN364715T",
+		NoRefund:  "1JU08902781691411",
+		Key:       func(r providertest.Request) string { return r.Header.Get("PayPal-Request-Id") },
+		Aside:     func(r providertest.Request) bool { return r.Path == "/v1/oauth2/token" },
+	}
+}
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	providertest.Run(t, suite())
+}
+
+// The same with PayPal's own descriptions between the two: requests fit them, and
+// so do the fake's answers. Of access tokens they have none.
+func TestRequestsFitPayPalsDescriptions(t *testing.T) {
+	t.Parallel()
+	providertest.RunDescribed(t, suite(),
+		providertest.Document{File: "paypal-checkout-orders-v2.json", Paths: "/v2/checkout/"},
+		providertest.Document{File: "paypal-payments-payment-v2.json", Paths: "/v2/payments/"},
+	)
+}
+
+// serve returns a client of this server, and each request that it got but those
+// for access tokens.
+func serve(t *testing.T, h http.Handler) (*paypal.Client, <-chan seen) {
+	t.Helper()
+	got := make(chan seen, 100)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		raw, _ := io.ReadAll(r.Body)
+		if r.URL.Path != "/v1/oauth2/token" {
+			got <- seen{r.Method + " " + r.RequestURI, r.Header.Clone(), string(raw)}
+		}
+		r.Body = io.NopCloser(bytes.NewReader(raw))
+		h.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return paypal.New(s.URL+"/", clientID, secret, s.Client(), atNoon), got
+}
+
+type seen struct {
+	line   string
+	header http.Header
+	body   string
+}
+
+// says gives access tokens, and answers everything else in one way.
+func says(t *testing.T, status int, body string) *paypal.Client {
+	t.Helper()
+	f := newFake(t)
+	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/oauth2/token" {
+			f.ServeHTTP(w, r)
+			return
+		}
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}))
+	return c
+}
+
+func charge(token string) payment.Charge {
+	return payment.Charge{
+		Attempt: payment.AttemptID(uuid.New()), Order: "A-1", Money: euro(1999), Capture: payment.CaptureAutomatic,
+		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: uuid.NewString() + "-pay", Licence: licence(),
+	}
+}
+
+func manual(c payment.Charge) payment.Charge {
+	c.Capture = payment.CaptureManual
+	return c
+}
+
+func euro(minor int64) payment.Money { return payment.Money{Minor: minor, Currency: "EUR"} }
+
+func licence() payment.Licence { return payment.NewLicence(time.Now(), time.Minute, time.Now) }
+
+func charged(t *testing.T, c *paypal.Client, ch payment.Charge) payment.Outcome {
+	t.Helper()
+	o, err := c.Charge(t.Context(), ch)
+	require.NoError(t, err)
+	return o
+}

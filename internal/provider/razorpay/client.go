@@ -1,0 +1,182 @@
+// Package razorpay speaks with Razorpay (https://razorpay.com/docs/api/): a
+// payment is a payment link, on whose page the customer pays.
+//
+// Orders with Razorpay's own script on the merchant's page are not offered: an
+// order can't be cancelled and a hold not released there, so that what was declined
+// or given up could be paid for months.
+package razorpay
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// Client is one account at Razorpay. It implements payment.Provider.
+type Client struct {
+	base, id, secret string
+	http             *http.Client
+}
+
+// address is the API's; whether money is real is told by the key.
+const address = "https://api.razorpay.com"
+
+// New returns the client of the account that a key belongs to; base replaces
+// Razorpay's own address.
+func New(base, id, secret string, client *http.Client) *Client {
+	return &Client{base: strings.TrimRight(cmp.Or(base, address), "/"), id: id, secret: secret, http: client}
+}
+
+// keyLife is that of a link's reference_id, which "must be a unique number for
+// each Payment Link": a second link is refused for as long as there is the first,
+// six months at least
+// (https://razorpay.com/docs/api/payments/payment-links/create-standard/).
+const keyLife = 180 * 24 * time.Hour
+
+// Capabilities implements payment.Provider:
+// https://razorpay.com/docs/api/payments/payment-links/ (found by reference_id,
+// cancelled until it is paid), https://razorpay.com/docs/api/refunds/ (any number
+// of parts). What is paid on a link is captured by Razorpay: its capture settings
+// are for orders only (https://razorpay.com/docs/payments/payments/capture-settings/).
+// That a list shows a new link at once is not documented.
+func (c *Client) Capabilities() payment.Capabilities {
+	return payment.Capabilities{
+		KeyLife: keyLife, Find: true, FindConsistent: false,
+		Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
+	}
+}
+
+// post sends a command. The licence is spent when its first byte goes out.
+func (c *Client) post(ctx context.Context, path string, header http.Header, l payment.Licence, body, out any) (*refusal, error) {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", payment.ErrNotSent, err)
+	}
+	r := c.request(http.MethodPost, path)
+	maps.Copy(r.Header, header)
+	r.Body, r.Licence = raw, &l
+	r.Header.Set("Content-Type", "application/json")
+	return c.do(ctx, r, out)
+}
+
+// get asks a question; one that a command begins with has the command's licence.
+func (c *Client) get(ctx context.Context, path string, l *payment.Licence, out any) error {
+	r := c.request(http.MethodGet, path)
+	r.Licence = l
+	refused, err := c.do(ctx, r, out)
+	switch {
+	case refused == nil:
+		return err
+	case refused.missing():
+		return payment.ErrNoSuchPayment
+	}
+	return refused
+}
+
+func (c *Client) request(method, path string) call.Request {
+	as := http.Request{Header: http.Header{}}
+	as.SetBasicAuth(c.id, c.secret)
+	return call.Request{Method: method, URL: c.base + "/v1" + path, Header: as.Header}
+}
+
+func linkPath(id string) string { return "/payment_links/" + url.PathEscape(id) }
+
+func paymentPath(id string) string { return "/payments/" + url.PathEscape(id) }
+
+// do returns Razorpay's refusal if that is definitive: "all successful Razorpay
+// API responses return with HTTP Status code 200"
+// (https://razorpay.com/docs/errors/).
+func (c *Client) do(ctx context.Context, r call.Request, out any) (*refusal, error) {
+	a, err := call.Do(ctx, c.http, r)
+	switch {
+	case err != nil:
+		return nil, err
+	case a.Status >= http.StatusBadRequest:
+		return readRefusal(a)
+	case a.Status != http.StatusOK:
+		return nil, fmt.Errorf("not an answer of Razorpay's: %d", a.Status)
+	}
+	if err := json.Unmarshal(a.Body, out); err != nil {
+		return nil, fmt.Errorf("read Razorpay's answer: %w", err)
+	}
+	return nil, nil
+}
+
+// refusal is Razorpay's error object
+// (https://razorpay.com/docs/errors/#error-structure). For most that is refused
+// there is one code, so that only the description tells what it is; it stays here,
+// as it may quote what it complains of.
+type refusal struct {
+	status      int
+	Code        string `json:"code"`
+	Reason      string `json:"reason"`
+	Field       string `json:"field"`
+	Description string `json:"description"`
+}
+
+// code is the most exact that Razorpay says.
+func (r *refusal) code() string {
+	if r.Reason != "" && r.Reason != "NA" {
+		return r.Reason
+	}
+	return r.Code
+}
+
+// Error implements error.
+func (r *refusal) Error() string {
+	return fmt.Sprintf("razorpay says %d %s %s", r.status, r.code(), r.Field)
+}
+
+// readRefusal returns what is definitive as a refusal, and the rest as an error.
+// Who answers in another form than Razorpay has refused nothing in its name.
+func readRefusal(a call.Answer) (*refusal, error) {
+	var said struct {
+		Error refusal `json:"error"`
+	}
+	if err := json.Unmarshal(a.Body, &said); err != nil || said.Error.Code == "" {
+		return nil, fmt.Errorf("somebody answers %d for Razorpay", a.Status)
+	}
+	said.Error.status = a.Status
+	if !said.Error.definitive() {
+		return nil, &said.Error
+	}
+	return &said.Error, nil
+}
+
+// definitive reports whether an error is about the request as such. One about an
+// idempotency key, and 409, speak of another request that bore it; GATEWAY_ERROR
+// and SERVER_ERROR, 429 and 5xx of the moment.
+func (r *refusal) definitive() bool {
+	switch r.status {
+	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound:
+		return r.Code == "BAD_REQUEST_ERROR" && !r.speaksOf("idempotency key")
+	}
+	return false
+}
+
+// missing reports whether Razorpay says that it has no such object.
+func (r *refusal) missing() bool { return r.speaksOf("id provided does not exist") }
+
+// turnedAway reports whether Razorpay does not take the key, or not for this. An
+// earlier call, when it did, may have gone through. The documentation shows both
+// 400 and 401 for that.
+func (r *refusal) turnedAway() bool {
+	return r.status == http.StatusUnauthorized || r.status == http.StatusForbidden ||
+		r.speaksOf("authentication failed") || r.speaksOf("api key") || r.speaksOf("key/secret")
+}
+
+func (r *refusal) speaksOf(words string) bool {
+	return strings.Contains(strings.ToLower(r.Description), words)
+}
+
+var errNameless = errors.New("the answer names no object")

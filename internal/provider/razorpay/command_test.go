@@ -1,0 +1,148 @@
+package razorpay_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/razorpay"
+)
+
+// onPage is a link that its customer has paid.
+func onPage(t *testing.T, f *fake, c *razorpay.Client, ch payment.Charge) payment.Outcome {
+	t.Helper()
+	id := charged(t, c, ch).ProviderPaymentID
+	f.pay(id)
+	o, err := c.Lookup(t.Context(), id)
+	require.NoError(t, err)
+	require.Equal(t, fsm.NewsSucceeded, o.News)
+	return o
+}
+
+// A webhook that was first may have given the attempt the id of the payment on the
+// link.
+func TestThePaymentsOwnIDWillDo(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	c, _ := serve(t, f)
+	ch := charge("redirect")
+	paid := onPage(t, f, c, ch)
+	require.Equal(t, []string{"order_" + paid.ProviderPaymentID, f.links[0].payment}, paid.References, "by which webhooks name it")
+	own := f.links[0].payment
+	o, err := c.Lookup(t.Context(), own)
+	require.NoError(t, err)
+	require.Equal(t, fsm.NewsSucceeded, o.News)
+	require.Equal(t, rupees(199900), *o.Money)
+
+	over, err := c.Cancel(t.Context(), payment.Cancel{Attempt: ch.Attempt, ProviderPaymentID: own, Licence: licence()})
+	require.NoError(t, err)
+	require.True(t, over.Refused)
+	require.Equal(t, fsm.NewsSucceeded, over.News)
+	_, err = c.Cancel(t.Context(), payment.Cancel{Attempt: payment.AttemptID(uuid.New()), ProviderPaymentID: own, Licence: licence()})
+	require.ErrorIs(t, err, payment.ErrNoSuchPayment)
+
+	back := payment.RefundCall{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: own, Money: rupees(500), IdempotencyKey: uuid.NewString(), Licence: licence()}
+	made, err := c.Refund(t.Context(), back)
+	require.NoError(t, err)
+	found, err := c.LookupRefund(t.Context(), payment.RefundRef{Refund: back.Refund, ProviderPaymentID: paid.ProviderPaymentID})
+	require.NoError(t, err)
+	require.Equal(t, made, found)
+}
+
+func TestARefundNamesItself(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	c, got := serve(t, f)
+	paid := onPage(t, f, c, charge("redirect"))
+	back := payment.RefundCall{
+		Refund: payment.RefundID(uuid.New()), Attempt: payment.AttemptID(uuid.New()), ProviderPaymentID: paid.ProviderPaymentID,
+		Money: rupees(500), Reason: "Damaged.", IdempotencyKey: uuid.NewString(), Licence: licence(),
+	}
+	_, err := c.Refund(t.Context(), back)
+	require.NoError(t, err)
+	<-got
+	<-got
+	require.Equal(t, "GET /v1/payment_links/"+paid.ProviderPaymentID, (<-got).line)
+	sent := <-got
+	require.Equal(t, "POST /v1/payments/"+f.links[0].payment+"/refund", sent.line)
+	require.Equal(t, back.IdempotencyKey, sent.header.Get("X-Refund-Idempotency"))
+	require.JSONEq(t, fmt.Sprintf(`{"amount":500,"receipt":%q,"notes":{"refund_id":%q,"payment_attempt_id":%q}}`, back.Refund, back.Refund, back.Attempt), sent.body)
+
+	back.Money = rupees(501)
+	_, err = c.Refund(t.Context(), back)
+	require.Error(t, err, "the key is another refund's: what became of that is to be looked up")
+	require.NotErrorIs(t, err, payment.ErrNotSent)
+}
+
+func TestARefundOfALinkThatIsNotPaid(t *testing.T) {
+	t.Parallel()
+	c, _ := serve(t, newFake(t))
+	open := charged(t, c, charge("redirect"))
+	o, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: open.ProviderPaymentID, Money: rupees(100), IdempotencyKey: uuid.NewString(), Licence: licence()})
+	require.NoError(t, err)
+	require.Equal(t, payment.NewFailure("provider_rejected", "created"), o.Failure)
+	_, err = c.LookupRefund(t.Context(), payment.RefundRef{ProviderPaymentID: open.ProviderPaymentID})
+	require.ErrorIs(t, err, payment.ErrNoSuchPayment)
+
+	odd := says(t, http.StatusOK, `{"id":"plink_1","status":"paid","payments":null}`)
+	_, err = odd.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "plink_1", Money: rupees(100), IdempotencyKey: uuid.NewString(), Licence: licence()})
+	require.Error(t, err, "a paid link without a payment is not understood")
+	require.NotErrorIs(t, err, payment.ErrNotSent)
+}
+
+// The list has no end of its own: it ends with a page that is not full.
+func TestARefundIsFoundOnALaterPage(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	c, _ := serve(t, f)
+	paid := onPage(t, f, c, charge("redirect"))
+	var first payment.RefundID
+	for i := range 101 {
+		back := payment.RefundCall{
+			Refund: payment.RefundID(uuid.New()), ProviderPaymentID: f.links[0].payment, Money: rupees(100),
+			IdempotencyKey: uuid.NewString(), Licence: licence(),
+		}
+		_, err := c.Refund(t.Context(), back)
+		require.NoError(t, err)
+		if i == 0 {
+			first = back.Refund
+		}
+	}
+	found, err := c.LookupRefund(t.Context(), payment.RefundRef{Refund: first, ProviderPaymentID: paid.ProviderPaymentID})
+	require.NoError(t, err)
+	require.Equal(t, fsm.NewsSucceeded, found.News)
+	_, err = c.LookupRefund(t.Context(), payment.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: paid.ProviderPaymentID})
+	require.ErrorIs(t, err, payment.ErrNoSuchPayment)
+}
+
+// Of an earlier call that may have gone through, a key that is turned away now
+// says nothing.
+func TestAKeyThatIsTurnedAwayFailsNoRefund(t *testing.T) {
+	t.Parallel()
+	raw, err := json.Marshal(problem("Authentication failed", "NA", ""))
+	require.NoError(t, err)
+	_, err = says(t, http.StatusUnauthorized, string(raw)).Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "pay_1", Money: rupees(100), Licence: licence()})
+	require.ErrorIs(t, err, payment.ErrNotSent)
+}
+
+func TestWithoutABaseAddressRazorpayIsCalled(t *testing.T) {
+	t.Parallel()
+	var called string
+	c := razorpay.New("", keyID, secret, &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		called = r.URL.String()
+		return nil, http.ErrHandlerTimeout
+	})})
+	_, err := c.Lookup(t.Context(), "plink_1")
+	require.ErrorIs(t, err, http.ErrHandlerTimeout)
+	require.Equal(t, "https://api.razorpay.com/v1/payment_links/plink_1", called)
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

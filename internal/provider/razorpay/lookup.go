@@ -1,0 +1,58 @@
+package razorpay
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// Lookup implements payment.Provider. A webhook that was first may have named the
+// payment on the link's page, and not the link.
+func (c *Client) Lookup(ctx context.Context, id string) (payment.Outcome, error) {
+	if isPayment(id) {
+		var found paid
+		if err := c.get(ctx, paymentPath(id), nil, &found); err != nil {
+			return payment.Outcome{}, err
+		}
+		return found.outcome()
+	}
+	var found link
+	if err := c.get(ctx, linkPath(id), nil, &found); err != nil {
+		return payment.Outcome{}, err
+	}
+	return found.outcome()
+}
+
+func isPayment(id string) bool { return strings.HasPrefix(id, "pay_") }
+
+// Find implements payment.Provider
+// (https://razorpay.com/docs/api/payments/payment-links/fetch-all-standard/). The
+// link itself is asked how it stands.
+func (c *Client) Find(ctx context.Context, id payment.AttemptID) (payment.Outcome, error) {
+	found, err := c.find(ctx, id, nil)
+	if err != nil {
+		return payment.Outcome{}, err
+	}
+	return c.Lookup(ctx, found.ID)
+}
+
+func (c *Client) find(ctx context.Context, id payment.AttemptID, l *payment.Licence) (link, error) {
+	var list struct {
+		Links []link `json:"payment_links"`
+	}
+	query := url.Values{"reference_id": {id.String()}}
+	if err := c.get(ctx, "/payment_links/?"+query.Encode(), l, &list); err != nil {
+		return link{}, err
+	}
+	if list.Links == nil {
+		return link{}, errNameless
+	}
+	for _, found := range list.Links {
+		if found.ReferenceID == id.String() {
+			return found, nil
+		}
+	}
+	return link{}, payment.ErrNoSuchPayment
+}

@@ -1,0 +1,158 @@
+package razorpay
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+const statusPaid = "paid"
+
+// link is Razorpay's view of a payment link
+// (https://razorpay.com/docs/api/payments/payment-links/entity/).
+type link struct {
+	ID          string `json:"id"`
+	Status      string `json:"status"`
+	Currency    string `json:"currency"`
+	Amount      *int64 `json:"amount"`
+	AmountPaid  *int64 `json:"amount_paid"`
+	OrderID     string `json:"order_id"`
+	ReferenceID string `json:"reference_id"`
+	ShortURL    string `json:"short_url"`
+	Payments    []struct {
+		PaymentID string `json:"payment_id"`
+	} `json:"payments"`
+}
+
+// outcome reads a link by its status
+// (https://razorpay.com/docs/payments/payment-links/states/). A try of the
+// customer's that failed does not show: the link waits for the next one. A status
+// that this version does not know is under way.
+func (l link) outcome() (payment.Outcome, error) {
+	if l.ID == "" || l.Status == "" {
+		return payment.Outcome{}, errNameless
+	}
+	o := payment.Outcome{ProviderPaymentID: l.ID, News: fsm.NewsProcessing}
+	if l.OrderID != "" {
+		o.References = append(o.References, l.OrderID)
+	}
+	for _, p := range l.Payments {
+		o.References = append(o.References, p.PaymentID)
+	}
+	var err error
+	switch l.Status {
+	case "created":
+		o.News, o.NextActionURL = fsm.NewsActionRequired, l.ShortURL
+	case statusPaid:
+		o.News = fsm.NewsSucceeded
+		o.Money, err = money(l.AmountPaid, l.Currency)
+	case "cancelled":
+		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("canceled", "")
+	case "expired":
+		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("expired", "")
+	}
+	return o, err
+}
+
+// paid is Razorpay's view of a payment on a link's page
+// (https://razorpay.com/docs/api/payments/entity/).
+type paid struct {
+	ID          string `json:"id"`
+	Entity      string `json:"entity"`
+	Status      string `json:"status"`
+	OrderID     string `json:"order_id"`
+	Currency    string `json:"currency"`
+	Amount      *int64 `json:"amount"`
+	ErrorCode   string `json:"error_code"`
+	ErrorReason string `json:"error_reason"`
+}
+
+// outcome reads a payment by its status
+// (https://razorpay.com/docs/payments/payments/#payment-life-cycle). One that
+// failed is soft: the customer may pay the same link again.
+func (p paid) outcome() (payment.Outcome, error) {
+	if p.Entity != "payment" || p.ID == "" || p.Status == "" {
+		return payment.Outcome{}, errNameless
+	}
+	o := payment.Outcome{ProviderPaymentID: p.ID, News: fsm.NewsProcessing}
+	if p.OrderID != "" {
+		o.References = []string{p.OrderID}
+	}
+	var err error
+	switch p.Status {
+	case "authorized":
+		o.News = fsm.NewsAuthorized
+		o.Money, err = money(p.Amount, p.Currency)
+	case "captured", "refunded":
+		o.News = fsm.NewsSucceeded
+		o.Money, err = money(p.Amount, p.Currency)
+	case "failed":
+		o.News = fsm.NewsSoftFailed
+		o.Failure = payment.NewFailure(reasons[p.ErrorReason], cmp.Or(p.ErrorReason, p.ErrorCode))
+	}
+	return o, err
+}
+
+// reasons are those of package webhooks, which reads the same words; any other is
+// provider_rejected.
+var reasons = map[string]string{ //nolint:gochecknoglobals // a table
+	"authentication_failed":     "authentication_failed",
+	"card_declined":             "card_declined",
+	"incorrect_otp":             "authentication_failed",
+	"insufficient_funds":        "insufficient_funds",
+	"payment_cancelled":         "canceled",
+	"payment_risk_check_failed": "fraud_suspected",
+	"payment_timed_out":         "expired",
+}
+
+// refund is Razorpay's view of one (https://razorpay.com/docs/api/refunds/entity/).
+type refund struct {
+	ID       string `json:"id"`
+	Entity   string `json:"entity"`
+	Status   string `json:"status"`
+	Currency string `json:"currency"`
+	Amount   *int64 `json:"amount"`
+	Receipt  string `json:"receipt"`
+}
+
+func (r refund) outcome() (payment.RefundOutcome, error) {
+	if r.Entity != "refund" || r.ID == "" || r.Status == "" {
+		return payment.RefundOutcome{}, errNameless
+	}
+	o := payment.RefundOutcome{ProviderRefundID: r.ID, News: fsm.NewsProcessing}
+	switch r.Status {
+	case "processed":
+		o.News = fsm.NewsSucceeded
+	case "failed":
+		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("provider_rejected", "")
+	}
+	var err error
+	o.Money, err = money(r.Amount, r.Currency)
+	return o, err
+}
+
+// thousandths are the currencies of three decimals, whose last one must be 0
+// (https://razorpay.com/docs/api/orders/create/).
+var thousandths = map[payment.Currency]bool{"BHD": true, "KWD": true, "OMR": true} //nolint:gochecknoglobals // a table
+
+// amount is in the currency's own subunits, as ours. What Razorpay does not take
+// is not sent.
+func amount(m payment.Money) (int64, error) {
+	if m.Minor < 0 || thousandths[m.Currency] && m.Minor%10 != 0 {
+		return 0, fmt.Errorf("%w: Razorpay takes no thousandths of %s", payment.ErrNotSent, m.Currency)
+	}
+	return m.Minor, nil
+}
+
+var errNoAmount = errors.New("the answer has no amount")
+
+func money(units *int64, currency string) (*payment.Money, error) {
+	if units == nil || *units < 0 || currency == "" {
+		return nil, errNoAmount
+	}
+	return &payment.Money{Minor: *units, Currency: payment.Currency(strings.ToUpper(currency))}, nil
+}

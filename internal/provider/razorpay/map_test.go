@@ -1,0 +1,137 @@
+package razorpay_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+func TestHowALinkStands(t *testing.T) {
+	t.Parallel()
+	for members, want := range map[string]payment.Outcome{
+		`"status":"created","short_url":"https://rzp.io/i/x","payments":null`: {News: fsm.NewsActionRequired, NextActionURL: "https://rzp.io/i/x"},
+		`"status":"partially_paid","amount_paid":5`:                           {News: fsm.NewsProcessing},
+		`"status":"marinating"`:                                               {News: fsm.NewsProcessing},
+		`"status":"paid","amount_paid":199900,"payments":[{"payment_id":"pay_1"}],"order_id":"order_1"`: {
+			News: fsm.NewsSucceeded, Money: new(rupees(199900)), References: []string{"order_1", "pay_1"},
+		},
+		`"status":"cancelled"`: {News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")},
+		`"status":"expired"`:   {News: fsm.NewsFailed, Failure: payment.NewFailure("expired", "")},
+	} {
+		got, err := says(t, http.StatusOK, `{"id":"plink_1","amount":199900,"currency":"INR",`+members+`}`).Lookup(t.Context(), "plink_1")
+		require.NoError(t, err, members)
+		want.ProviderPaymentID = "plink_1"
+		require.Equal(t, want, got, members)
+	}
+}
+
+func TestAnAmountThatIsNoneIsUnknown(t *testing.T) {
+	t.Parallel()
+	for _, members := range []string{`"currency":"INR"`, `"amount_paid":5`, `"amount_paid":-5,"currency":"INR"`, `"amount_paid":5.5,"currency":"INR"`} {
+		_, err := says(t, http.StatusOK, `{"id":"plink_1","status":"paid",`+members+`}`).Lookup(t.Context(), "plink_1")
+		require.Error(t, err, members)
+	}
+	_, err := says(t, http.StatusOK, `{"id":"pay_1","entity":"payment","status":"captured"}`).Lookup(t.Context(), "pay_1")
+	require.Error(t, err)
+	_, err = says(t, http.StatusOK, `{"id":"rfnd_1","entity":"refund","status":"processed"}`).LookupRefund(t.Context(), payment.RefundRef{ProviderRefundID: "rfnd_1"})
+	require.Error(t, err)
+}
+
+// What a webhook says of a link and what a lookup says of it are one.
+func TestLinksAgreeWithTheWebhooks(t *testing.T) {
+	t.Parallel()
+	for _, status := range []string{"paid", "cancelled", "expired"} {
+		entity := `{"id":"plink_1","status":"` + status + `","reference_id":"att_1","order_id":"order_1","amount":199900,"amount_paid":199900,"currency":"INR",
+			"payments":[{"payment_id":"pay_1"}]}`
+		told := webhook(t, "payment_link."+status, "payment_link", entity)
+		found, err := says(t, http.StatusOK, entity).Lookup(t.Context(), "plink_1")
+		require.NoError(t, err)
+		require.EqualValues(t, told.Kind, found.News, "kinds and news have the same words")
+		require.Subset(t, told.References, []string{"att_1", "order_1", found.ProviderPaymentID})
+		if found.Failure != nil {
+			require.Equal(t, payment.NewFailure(told.FailureCode, told.ProviderCode), found.Failure)
+		} else {
+			require.Equal(t, payment.Money{Minor: told.Money.Minor, Currency: payment.Currency(told.Money.Currency)}, *found.Money)
+		}
+	}
+}
+
+func TestPaymentsAgreeWithTheWebhooks(t *testing.T) {
+	t.Parallel()
+	for event, members := range map[string]string{
+		"payment.authorized":         `"status":"authorized"`,
+		"payment.captured":           `"status":"captured"`,
+		"payment.failed":             `"status":"failed","error_code":"BAD_REQUEST_ERROR","error_reason":"payment_cancelled"`,
+		"payment.failed, no money":   `"status":"failed","error_code":"BAD_REQUEST_ERROR","error_reason":"insufficient_funds"`,
+		"payment.failed, password":   `"status":"failed","error_code":"BAD_REQUEST_ERROR","error_reason":"incorrect_otp"`,
+		"payment.failed, card":       `"status":"failed","error_code":"BAD_REQUEST_ERROR","error_reason":"card_declined"`,
+		"payment.failed, unproven":   `"status":"failed","error_code":"BAD_REQUEST_ERROR","error_reason":"authentication_failed"`,
+		"payment.failed, late":       `"status":"failed","error_code":"BAD_REQUEST_ERROR","error_reason":"payment_timed_out"`,
+		"payment.failed, fraud":      `"status":"failed","error_code":"BAD_REQUEST_ERROR","error_reason":"payment_risk_check_failed"`,
+		"payment.failed, for itself": `"status":"failed","error_code":"GATEWAY_ERROR","error_reason":"payment_failed"`,
+		"payment.failed, no reason":  `"status":"failed","error_code":"GATEWAY_ERROR","error_reason":null`,
+	} {
+		t.Run(event, func(t *testing.T) {
+			t.Parallel()
+			entity := `{"id":"pay_1","entity":"payment","order_id":"order_1","amount":199900,"currency":"INR","notes":[],` + members + `}`
+			told := webhook(t, firstWord(event), "payment", entity)
+			found, err := says(t, http.StatusOK, entity).Lookup(t.Context(), "pay_1")
+			require.NoError(t, err)
+			require.EqualValues(t, told.Kind, found.News)
+			require.Equal(t, told.ProviderPaymentID, found.ProviderPaymentID)
+			require.Subset(t, told.References, found.References)
+			if told.FailureCode != "" {
+				require.Equal(t, payment.NewFailure(told.FailureCode, told.ProviderCode), found.Failure)
+			}
+		})
+	}
+}
+
+func TestRefundsAgreeWithTheWebhooks(t *testing.T) {
+	t.Parallel()
+	news := map[webhooks.Kind]fsm.News{
+		webhooks.KindRefundPending: fsm.NewsProcessing, webhooks.KindRefundSucceeded: fsm.NewsSucceeded, webhooks.KindRefundFailed: fsm.NewsFailed,
+	}
+	for event, status := range map[string]string{"refund.created": "pending", "refund.processed": "processed", "refund.failed": "failed"} {
+		entity := `{"id":"rfnd_1","entity":"refund","payment_id":"pay_1","receipt":"r1","amount":500,"currency":"INR","notes":[],"status":"` + status + `"}`
+		told := webhook(t, event, "refund", entity)
+		found, err := says(t, http.StatusOK, entity).LookupRefund(t.Context(), payment.RefundRef{ProviderRefundID: "rfnd_1"})
+		require.NoError(t, err)
+		require.Equal(t, news[told.Kind], found.News, status)
+		require.Equal(t, told.RefundID, found.ProviderRefundID)
+		require.Equal(t, "r1", told.RefundReference)
+		require.Equal(t, payment.Money{Minor: told.Money.Minor, Currency: payment.Currency(told.Money.Currency)}, *found.Money)
+	}
+}
+
+func firstWord(event string) string {
+	for i, r := range event {
+		if r == ',' {
+			return event[:i]
+		}
+	}
+	return event
+}
+
+// webhook is what the verifier reads in a genuine delivery.
+func webhook(t *testing.T, event, name, entity string) webhooks.Event {
+	t.Helper()
+	v, err := webhooks.NewRazorpay(webhooks.Config{Secrets: []string{"secret"}})
+	require.NoError(t, err)
+	d := webhooks.Delivery{
+		Method: http.MethodPost, Header: http.Header{}, ReceivedAt: time.Now(),
+		Body: []byte(`{"entity":"event","event":"` + event + `","contains":["` + name + `"],"created_at":1591097057,
+			"payload":{"` + name + `":{"entity":` + entity + `}}}`),
+	}
+	require.NoError(t, v.Sign(&d))
+	events, err := v.Verify(t.Context(), d)
+	require.NoError(t, err)
+	require.Len(t, events, 1)
+	return events[0]
+}

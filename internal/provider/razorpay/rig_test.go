@@ -1,0 +1,95 @@
+package razorpay_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/providertest"
+	"github.com/paylatch/paylatch/internal/provider/razorpay"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// Razorpay publishes no description of its API in OpenAPI: the fake reads requests
+// strictly, by the fields of the documentation.
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	providertest.Run(t, providertest.Suite{
+		New: func(_ *testing.T, base string, c *http.Client) payment.Provider {
+			return razorpay.New(base, keyID, secret, c)
+		},
+		Fake: func(t *testing.T) http.Handler {
+			t.Helper()
+			return newFake(t)
+		},
+		Customer: func(t *testing.T, on http.Handler, id, _ string) {
+			t.Helper()
+			f, ok := on.(*fake)
+			require.True(t, ok)
+			f.pay(id)
+		},
+		Tokens:    providertest.Tokens{Success: "upi", Redirect: "redirect"},
+		NoPayment: "plink_ExjpAUN3gVHrPJ",
+		NoRefund:  "rfnd_FgRAHdNOM4ZVbO",
+		Key:       func(r providertest.Request) string { return r.Header.Get("X-Refund-Idempotency") },
+		Keyless:   func(r providertest.Request) bool { return !strings.HasSuffix(r.Path, "/refund") },
+	})
+}
+
+// serve returns a client of this server, and each request that it got.
+func serve(t *testing.T, h http.Handler) (*razorpay.Client, <-chan seen) {
+	t.Helper()
+	got := make(chan seen, 300)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		raw, _ := io.ReadAll(r.Body)
+		got <- seen{r.Method + " " + r.RequestURI, r.Header.Clone(), string(raw)}
+		r.Body = io.NopCloser(bytes.NewReader(raw))
+		h.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return razorpay.New(s.URL+"/", keyID, secret, s.Client()), got
+}
+
+type seen struct {
+	line   string
+	header http.Header
+	body   string
+}
+
+// says answers everything in one way.
+func says(t *testing.T, status int, body string) *razorpay.Client {
+	t.Helper()
+	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}))
+	return c
+}
+
+func charge(token string) payment.Charge {
+	return payment.Charge{
+		Attempt: payment.AttemptID(uuid.New()), Order: "A-1", Money: rupees(199900), Capture: payment.CaptureAutomatic,
+		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: uuid.NewString() + "-pay", Licence: licence(),
+	}
+}
+
+func rupees(minor int64) payment.Money { return payment.Money{Minor: minor, Currency: "INR"} }
+
+func licence() payment.Licence { return payment.NewLicence(time.Now(), time.Minute, time.Now) }
+
+func charged(t *testing.T, c *razorpay.Client, ch payment.Charge) payment.Outcome {
+	t.Helper()
+	o, err := c.Charge(t.Context(), ch)
+	require.NoError(t, err)
+	return o
+}
