@@ -23,6 +23,9 @@ const (
 
 // furnished is a database with a pending attempt, an event of it that was missed,
 // and something for a person to look at.
+//
+//nolint:dupword // it is SQL
+//nolint:dupword // it is SQL
 func furnished(t *testing.T, dsn string) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), dsn)

@@ -21,6 +21,8 @@ var clerk = support.Staff{Actor: payment.Actor{Subject: "ann", Roles: []payment.
 
 // sought is a database with two orders of one user, an attempt each with names at
 // its provider, a refund, an event of it, and one of nobody's.
+//
+//nolint:dupword // it is SQL
 func sought(t *testing.T) (*support.Service, *pgx.Conn, payment.Attempt) {
 	t.Helper()
 	url := testdb.New(t)
@@ -102,7 +104,7 @@ func TestSearchFindsWhateverCanBeQuoted(t *testing.T) {
 	require.Equal(t, support.Hit{
 		Type: "attempt", ID: id, OrderID: "A-1", AttemptID: &a.ID, Status: "pending", Matched: "payment_attempt_id", At: noon,
 	}, first)
-	require.EqualValues(t, 28, one[int](t, conn, `SELECT count(*) FROM staff_audit WHERE actor = 'ann' AND action = 'search.view'`))
+	require.Equal(t, 28, one[int](t, conn, `SELECT count(*) FROM staff_audit WHERE actor = 'ann' AND action = 'search.view'`))
 }
 
 func TestSearchRefuses(t *testing.T) {
@@ -197,6 +199,13 @@ func TestSupportQueriesUseTheirIndexes(t *testing.T) {
 			_, err := q.AuditList(ctx, db, &dbsqlc.AuditListParams{Actor: "a7", Action: "x", Target: "x", BeforeID: uuid.Max, Most: 26})
 			return err
 		}},
+		"notes": {"attempts_by_id references_one_attempt refunds_by_id events_one_per_id", func(ctx context.Context, db dbsqlc.DBTX) error {
+			return q.LogInsert(ctx, db, &dbsqlc.LogInsertParams{
+				EntryIds: []uuid.UUID{id}, OrderIds: []string{"x"}, AttemptIds: []uuid.UUID{id}, Accounts: []string{"acc"}, Refs: []string{"x"},
+				RefundIds: []uuid.UUID{id}, ProviderEventIds: []string{"x"}, Kinds: []string{"call"}, Whats: []string{"charge"}, Actors: []string{"x"},
+				Keys: []string{"x"}, Outcomes: []string{"x"}, Times: []int32{1}, Ats: []time.Time{noon}, Untils: []time.Time{noon},
+			})
+		}},
 		"old bytes": {"events_with_bytes", func(ctx context.Context, db dbsqlc.DBTX) error {
 			_, err := q.EventBytesPurge(ctx, db, &dbsqlc.EventBytesPurgeParams{Keep: 60, Most: 1000})
 			return err
@@ -231,8 +240,6 @@ func TestSupportQueriesUseTheirIndexes(t *testing.T) {
 
 // fillLarge makes 100,000 of each of the tables that grow fastest, 20,000 of the
 // others.
-//
-//nolint:dupword // it is SQL
 func fillLarge(t *testing.T, conn *pgx.Conn) {
 	t.Helper()
 	const many, some = ` FROM generate_series(1, 100000) i`, ` FROM generate_series(1, 20000) i`

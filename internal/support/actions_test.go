@@ -238,13 +238,14 @@ func TestRevealShowsWhatCame(t *testing.T) {
 	r := newRig(t)
 	id := r.paid(t, "A-1", "tok_never").ID
 	e := event(webhooks.KindProcessing, id.String())
-	r.tell(t, e, `{"email":"a@b.example"}`)
+	body := `{"email":"a@b.example"}`
+	r.tell(t, e, body)
 	shown, err := r.desk.Event(t.Context(), ann, r.eventID(t, e))
 	require.NoError(t, err)
 	require.Equal(t, map[string]any{"email": "[hidden]"}, shown.Payload)
 	raw, err := r.desk.Reveal(t.Context(), ann, r.eventID(t, e), reason)
 	require.NoError(t, err)
-	require.Equal(t, `{"email":"a@b.example"}`, string(raw.Body))
+	require.Equal(t, body, string(raw.Body))
 	require.Equal(t, "application/json", raw.ContentType)
 	require.Contains(t, texts(r.page(t, id).Timeline), "staff_action | staff:ann | ann looked at a webhook as it came, personal data included. Reason: "+reason)
 }

@@ -225,9 +225,12 @@ func TestTimelineSentences(t *testing.T) {
 	settled.Resolved = &payment.Resolved{Resolution: payment.ResolvedRefundedElsewhere, By: "ann", Reason: "Refunded in the dashboard", At: after(51)}
 	c.Discrepancies = append(c.Discrepancies, settled)
 	for i, d := range []support.Deed{
-		{Action: support.Rechecked, Outcome: support.Begun, DeedID: someID}, {Action: support.Rechecked, Outcome: support.Done, DeedID: someID},
-		{Action: support.Rechecked, Outcome: support.Begun, DeedID: uuid.Max}, {Action: support.ReplayedEvent, Outcome: support.Failed},
-		{Action: support.RevealedEvent, Outcome: support.Done}, {Action: support.Resolved, Outcome: support.Refused},
+		{Action: support.Rechecked, Outcome: support.Begun, DeedID: someID},
+		{Action: support.Rechecked, Outcome: support.Done, DeedID: someID},
+		{Action: support.Rechecked, Outcome: support.Begun, DeedID: uuid.Max},
+		{Action: support.ReplayedEvent, Outcome: support.Failed},
+		{Action: support.RevealedEvent, Outcome: support.Done},
+		{Action: support.Resolved, Outcome: support.Refused},
 		{Action: support.Resolved, Outcome: support.Done},
 	} {
 		d.Actor, d.Reason, d.At = "ann", "case 4711", after(60+float64(i))

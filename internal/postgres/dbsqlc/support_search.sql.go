@@ -14,23 +14,23 @@ import (
 
 const supportSearch = `-- name: SupportSearch :many
 WITH o AS (
-    (SELECT order_id, created_at, 'order_id' AS matched, 0 AS rank FROM orders WHERE order_id = $4::text)
+    (SELECT order_id, created_at, 'order_id' AS matched, 0 AS rank FROM orders WHERE order_id COLLATE "C" = $4::text)
     UNION ALL
     (SELECT order_id, created_at, 'order_id', 1 FROM orders
-        WHERE order_id ~>=~ $4::text AND order_id ~<~ $5::text ORDER BY order_id USING ~>~ LIMIT 1000)
+        WHERE order_id COLLATE "C" >= $4::text AND order_id COLLATE "C" < $5::text ORDER BY order_id COLLATE "C" DESC LIMIT 1000)
     UNION ALL
     (SELECT order_id, created_at, 'user_id', 2 FROM orders
-        WHERE user_id = $4::text AND created_at <= $1::timestamptz ORDER BY created_at DESC LIMIT 1000)
+        WHERE user_id COLLATE "C" = $4::text AND created_at <= $1::timestamptz ORDER BY created_at DESC LIMIT 1000)
     UNION ALL
     (SELECT order_id, created_at, 'user_id', 3 FROM orders
-        WHERE user_id ~>=~ $4::text AND user_id ~<~ $5::text ORDER BY user_id USING ~>~ LIMIT 1000)
+        WHERE user_id COLLATE "C" >= $4::text AND user_id COLLATE "C" < $5::text ORDER BY user_id COLLATE "C" DESC LIMIT 1000)
 ), named AS (
     (SELECT account, reference, attempt_id, 4 AS rank FROM attempt_references
-        WHERE reference = $4::text AND reference <> attempt_id::text LIMIT 1000)
+        WHERE reference COLLATE "C" = $4::text AND reference <> attempt_id::text LIMIT 1000)
     UNION ALL
     (SELECT account, reference, attempt_id, 5 FROM attempt_references
-        WHERE reference ~>=~ $4::text AND reference ~<~ $5::text AND reference <> attempt_id::text
-        ORDER BY reference USING ~>~ LIMIT 1000)
+        WHERE reference COLLATE "C" >= $4::text AND reference COLLATE "C" < $5::text AND reference <> attempt_id::text
+        ORDER BY reference COLLATE "C" DESC LIMIT 1000)
 ), a AS (
     SELECT x.order_id, x.attempt_id, x.status, x.created_at, o.matched, o.rank
     FROM o, LATERAL (SELECT p.order_id, p.attempt_id, p.status, p.created_at FROM payment_attempts p WHERE p.order_id = o.order_id ORDER BY p.created_at DESC LIMIT 100) x
@@ -39,10 +39,10 @@ WITH o AS (
         WHERE attempt_id BETWEEN $6::uuid AND $7::uuid ORDER BY attempt_id DESC LIMIT 1000)
     UNION ALL
     (SELECT order_id, attempt_id, status, created_at, 'client_request_id', 6 FROM payment_attempts
-        WHERE client_request_id = $4::text LIMIT 1000)
+        WHERE client_request_id COLLATE "C" = $4::text LIMIT 1000)
     UNION ALL
     (SELECT order_id, attempt_id, status, created_at, 'client_request_id', 7 FROM payment_attempts
-        WHERE client_request_id ~>=~ $4::text AND client_request_id ~<~ $5::text ORDER BY client_request_id USING ~>~ LIMIT 1000)
+        WHERE client_request_id COLLATE "C" >= $4::text AND client_request_id COLLATE "C" < $5::text ORDER BY client_request_id COLLATE "C" DESC LIMIT 1000)
     UNION ALL
     SELECT x.order_id, x.attempt_id, x.status, x.created_at,
         CASE WHEN named.reference = x.provider_payment_id THEN 'provider_payment_id' ELSE 'reference' END, named.rank
@@ -51,25 +51,25 @@ WITH o AS (
     (SELECT order_id, refund_id, attempt_id, status, created_at, 'refund_id' AS matched, 0 AS rank FROM refunds
         WHERE refund_id BETWEEN $6::uuid AND $7::uuid ORDER BY refund_id DESC LIMIT 1000)
     UNION ALL
-    (SELECT order_id, refund_id, attempt_id, status, created_at, 'provider_refund_id', 1 FROM refunds WHERE provider_refund_id = $4::text AND provider_refund_id <> '' LIMIT 1000)
+    (SELECT order_id, refund_id, attempt_id, status, created_at, 'provider_refund_id', 1 FROM refunds WHERE provider_refund_id COLLATE "C" = $4::text AND provider_refund_id <> '' LIMIT 1000)
     UNION ALL
     (SELECT order_id, refund_id, attempt_id, status, created_at, 'provider_refund_id', 2 FROM refunds
-        WHERE provider_refund_id ~>=~ $4::text AND provider_refund_id ~<~ $5::text AND provider_refund_id <> ''
-        ORDER BY provider_refund_id USING ~>~ LIMIT 1000)
+        WHERE provider_refund_id COLLATE "C" >= $4::text AND provider_refund_id COLLATE "C" < $5::text AND provider_refund_id <> ''
+        ORDER BY provider_refund_id COLLATE "C" DESC LIMIT 1000)
     UNION ALL
-    (SELECT order_id, refund_id, attempt_id, status, created_at, 'client_request_id', 3 FROM refunds WHERE client_request_id = $4::text LIMIT 1000)
+    (SELECT order_id, refund_id, attempt_id, status, created_at, 'client_request_id', 3 FROM refunds WHERE client_request_id COLLATE "C" = $4::text LIMIT 1000)
     UNION ALL
     (SELECT order_id, refund_id, attempt_id, status, created_at, 'client_request_id', 4 FROM refunds
-        WHERE client_request_id ~>=~ $4::text AND client_request_id ~<~ $5::text ORDER BY client_request_id USING ~>~ LIMIT 1000)
+        WHERE client_request_id COLLATE "C" >= $4::text AND client_request_id COLLATE "C" < $5::text ORDER BY client_request_id COLLATE "C" DESC LIMIT 1000)
 ), e AS (
     (SELECT event_id, order_id, attempt_id, verdict, received_at, 'event_id' AS matched, 0 AS rank FROM provider_events
         WHERE event_id BETWEEN $6::uuid AND $7::uuid ORDER BY event_id DESC LIMIT 1000)
     UNION ALL
     (SELECT event_id, order_id, attempt_id, verdict, received_at, 'provider_event_id', 1 FROM provider_events
-        WHERE provider_event_id = $4::text LIMIT 1000)
+        WHERE provider_event_id COLLATE "C" = $4::text LIMIT 1000)
     UNION ALL
     (SELECT event_id, order_id, attempt_id, verdict, received_at, 'provider_event_id', 2 FROM provider_events
-        WHERE provider_event_id ~>=~ $4::text AND provider_event_id ~<~ $5::text ORDER BY provider_event_id USING ~>~ LIMIT 1000)
+        WHERE provider_event_id COLLATE "C" >= $4::text AND provider_event_id COLLATE "C" < $5::text ORDER BY provider_event_id COLLATE "C" DESC LIMIT 1000)
     UNION ALL
     (SELECT event_id, order_id, attempt_id, verdict, received_at, 'reference', 3 FROM provider_events
         WHERE refs @> ARRAY[$4::text] AND verdict IN ('unmatched', 'deferred') LIMIT 1000)
