@@ -8,8 +8,11 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider"
 	"github.com/paylatch/paylatch/webhooks"
@@ -18,13 +21,33 @@ import (
 // maxCertificate bounds a downloaded certificate chain, in bytes.
 const maxCertificate = 256 << 10
 
+// watch is told what happens between an account and its provider.
+type watch struct {
+	log     zerolog.Logger
+	metrics *metrics.Metrics
+}
+
+// guard spares the provider of an account as its configuration says.
+func (w watch) guard(a config.Account, p payment.Provider) payment.Provider {
+	log := w.log.With().Str("account", a.Name).Logger()
+	g := provider.NewGuard(p, provider.Limits{
+		Failures: a.Breaker.Failures, OpenFor: a.Breaker.OpenFor, PerSecond: a.RateLimit.PerSecond, Burst: a.RateLimit.Burst,
+	}, time.Now, func(c provider.Called) {
+		w.metrics.Called(a.Name, c.Call, c.Result, c.Took)
+	}, func(state string) {
+		log.Warn().Str("breaker", state).Msg("the provider is called differently: closed is as usual, open not at all")
+	})
+	w.metrics.Breaker(a.Name, g.State)
+	return g
+}
+
 // accounts turns the configured accounts into what charges them and what takes
 // their webhooks.
-func accounts(cfg *config.Config, client *http.Client) (map[string]payment.Account, map[string]api.Account, error) {
+func accounts(cfg *config.Config, client *http.Client, w watch) (map[string]payment.Account, map[string]api.Account, error) {
 	charged := make(map[string]payment.Account, len(cfg.Accounts))
 	heard := make(map[string]api.Account, len(cfg.Accounts))
 	for _, a := range cfg.Accounts {
-		out := payment.Account{AutoRefund: a.LateSuccess == "auto_refund", Live: a.Live()}
+		out := payment.Account{AutoRefund: a.LateSuccess == "auto_refund", Live: a.Live(), Hears: a.TakesWebhooks(), Lives: payment.Lives(a.Expiry)}
 		if a.CanCharge() {
 			p, err := provider.New(a.Kind, provider.Settings{
 				BaseURL: a.BaseURL, APIKey: string(a.APIKey), Params: a.Credentials(), Client: client, Now: time.Now,
@@ -32,7 +55,9 @@ func accounts(cfg *config.Config, client *http.Client) (map[string]payment.Accou
 			if err != nil && !errors.Is(err, provider.ErrNoAdapter) {
 				return nil, nil, fmt.Errorf("account %s: %w", a.Name, err)
 			}
-			out.Provider = p
+			if err == nil {
+				out.Provider = w.guard(a, p)
+			}
 		}
 		charged[a.Name] = out
 		if !a.TakesWebhooks() {

@@ -29,6 +29,7 @@ type cli struct {
 	Dev         devCmd         `cmd:"" help:"Run everything on this machine: a private PostgreSQL, the service, the sandbox provider."`
 	Serve       serveCmd       `cmd:"" help:"Run the service."`
 	Migrate     migrateCmd     `cmd:"" help:"Bring the database's schema up to date, or show where it stands."`
+	Verify      verifyCmd      `cmd:"" help:"Derive every payment from its log again and report what does not agree. Exit code 1 if anything does not."`
 	Token       tokenCmd       `cmd:"" help:"Print a token."`
 	Attempt     attemptCmd     `cmd:"" help:"Look at payment attempts."`
 	Event       eventCmd       `cmd:"" help:"Look at providers' events and apply them again."`

@@ -14,9 +14,12 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/rs/zerolog"
+
 	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/devpg"
+	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/provider"
@@ -47,7 +50,7 @@ func withDesk(ctx context.Context, a *app, do func(d desk) error) error {
 		if err := store.Migrated(ctx); err != nil {
 			return err
 		}
-		charged, _, err := accounts(cfg, provider.NewHTTPClient())
+		charged, _, err := accounts(cfg, provider.NewHTTPClient(), watch{zerolog.Nop(), metrics.New(metrics.Options{Now: time.Now})})
 		if err != nil {
 			return err
 		}

@@ -54,18 +54,19 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, log zerolo
 	if err != nil {
 		return nil, err
 	}
-	charged, heard, err := accounts(cfg, provider.NewHTTPClient())
+	in.notes = payment.NewNotes(in.store, time.Now)
+	counted := metrics.New(metrics.Options{Keys: in.store.KeysEstimate, Waiting: in.waiting, NotesLost: in.notes.Lost, Now: time.Now})
+	charged, heard, err := accounts(cfg, provider.NewHTTPClient(), watch{log, counted})
 	if err != nil {
 		return nil, err
 	}
-	in.notes = payment.NewNotes(in.store, time.Now)
 	if in.service, err = newService(cfg, in.store, charged, root, in.notes); err != nil {
 		return nil, err
 	}
-	counted := metrics.New(metrics.Options{Keys: in.store.KeysEstimate, Waiting: in.waiting, NotesLost: in.notes.Lost, Now: time.Now})
 	in.workers = worker.New(log, worker.Reconcile(in.service, cfg.Reconcile.Every, log),
 		worker.ReconcileRefunds(in.service, cfg.Reconcile.Every, log), worker.RetryParked(in.service),
-		worker.PurgeKeys(in.store, counted.Purged), worker.PurgeEventBytes(in.store, cfg.Retention.EventBytes), worker.WriteNotes(in.notes))
+		worker.PurgeKeys(in.store, counted.Purged), worker.PurgeEventBytes(in.store, cfg.Retention.EventBytes), worker.WriteNotes(in.notes),
+		worker.Verify(in.store, counted.Verified, log), worker.Silence(in.service, counted.Silent))
 	in.handler = api.New(api.Options{
 		Payments: payment.Noted{Service: in.service, Notes: in.notes},
 		Support:  support.New(support.Options{Store: in.store, Payments: in.service, Flush: in.notes.Flush}),
@@ -86,7 +87,7 @@ func newService(
 		Store: store, Accounts: charged, DefaultAccount: cfg.DefaultAccount,
 		Wait: cfg.Idempotency.Wait, Lease: cfg.Idempotency.Lease, ProviderTimeout: cfg.ProviderTimeout,
 		Quota:        idempotency.Quota{NewKeys: cfg.Idempotency.Quota.NewKeys, Per: cfg.Idempotency.Quota.Per},
-		RecheckAfter: cfg.Reconcile.After, Seal: sealer.SealToken, Open: sealer.OpenToken, Notes: notes, Now: time.Now,
+		RecheckAfter: cfg.Reconcile.After, SilentAfter: cfg.SilentAfter, Seal: sealer.SealToken, Open: sealer.OpenToken, Notes: notes, Now: time.Now,
 	}), nil
 }
 

@@ -70,6 +70,7 @@ func rows() []row {
 		{webhooks.ErrConfig, "internal"},
 		{auth.ErrSealed, "internal"},
 		{payment.ErrNotSent, "internal"},
+		{payment.ErrHeldBack, "internal"},
 		{payment.ErrNoSuchPayment, "internal"},
 		{payment.ErrUnsupported, "internal"},
 		{payment.ErrLicenceEnded, "internal"},

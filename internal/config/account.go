@@ -25,6 +25,10 @@ type Account struct {
 	Tolerance      time.Duration  `koanf:"tolerance" doc:"in place of the documented age limit of a webhook; negative: no limit"`
 	LateSuccess    string         `koanf:"late_success" default:"manual" doc:"what becomes of money that comes after a failure: manual or auto_refund"`
 
+	Expiry    Expiry    `koanf:"expiry"`
+	Breaker   Breaker   `koanf:"breaker"`
+	RateLimit RateLimit `koanf:"rate_limit"`
+
 	APIKey          Secret    `koanf:"api_key" doc:"the provider's API key"`
 	MerchantAccount string    `koanf:"merchant_account" doc:"Adyen's merchant account"`
 	BasicAuth       BasicAuth `koanf:"basic_auth"`
@@ -52,6 +56,26 @@ type Account struct {
 type BasicAuth struct {
 	User     string `koanf:"user" doc:"as set at the provider"`
 	Password Secret `koanf:"password" doc:"as set at the provider"`
+}
+
+// Expiry says when an attempt that nobody finishes is cancelled at the provider,
+// if that says that it is still open.
+type Expiry struct {
+	AwaitingCustomer time.Duration `koanf:"awaiting_customer" default:"1h" doc:"how long an attempt may wait for the customer before it is cancelled at the provider"`
+	Authorized       time.Duration `koanf:"authorized" default:"168h" doc:"how long authorised money may wait for its capture"`
+	Slow             time.Duration `koanf:"slow" default:"336h" doc:"how long the provider may work at a payment (bank debits and the like)"`
+}
+
+// Breaker spares a provider that fails.
+type Breaker struct {
+	Failures int           `koanf:"failures" default:"20" doc:"how many calls in a row must fail until calls are held back; 0: never"`
+	OpenFor  time.Duration `koanf:"open_for" default:"30s" doc:"how long calls are held back until one is let through to see"`
+}
+
+// RateLimit bounds the calls that this process makes.
+type RateLimit struct {
+	PerSecond int `koanf:"per_second" doc:"how many calls a process makes in a second; absent: any number"`
+	Burst     int `koanf:"burst" doc:"how many it makes at once; absent: as many as in a second"`
 }
 
 // CanCharge reports whether the account has what calls to its provider need.

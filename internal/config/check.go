@@ -103,11 +103,10 @@ func (r *report) durations(c *Config) {
 		{"reconcile.after", c.Reconcile.After},
 		{"reconcile.every", c.Reconcile.Every},
 		{"retention.event_bytes", c.Retention.EventBytes},
+		{"silent_after", c.SilentAfter},
 		{"shutdown_timeout", c.ShutdownTimeout},
 	} {
-		if d.value <= 0 {
-			r.add(d.key, "must be longer than 0")
-		}
+		r.positive(d.key, d.value)
 	}
 	if c.Idempotency.Wait < 0 {
 		r.add("idempotency.wait", "must not be negative")
@@ -117,6 +116,18 @@ func (r *report) durations(c *Config) {
 	}
 	if !r.touches("idempotency.lease") && c.ProviderTimeout >= c.Idempotency.Lease {
 		r.add("provider_timeout", "must be shorter than idempotency.lease (%s): a call must end before another runner takes over", c.Idempotency.Lease)
+	}
+}
+
+func (r *report) positive(key string, d time.Duration) {
+	if d <= 0 {
+		r.add(key, "must be longer than 0")
+	}
+}
+
+func (r *report) natural(key string, n int) {
+	if n < 0 {
+		r.add(key, "must not be negative")
 	}
 }
 

@@ -52,6 +52,13 @@ func (r *report) account(key string, a Account) {
 	if a.Capture != "" {
 		r.oneOf(key+".capture", a.Capture, "manual", "automatic")
 	}
+	r.positive(key+".expiry.awaiting_customer", a.Expiry.AwaitingCustomer)
+	r.positive(key+".expiry.authorized", a.Expiry.Authorized)
+	r.positive(key+".expiry.slow", a.Expiry.Slow)
+	r.positive(key+".breaker.open_for", a.Breaker.OpenFor)
+	r.natural(key+".breaker.failures", a.Breaker.Failures)
+	r.natural(key+".rate_limit.per_second", a.RateLimit.PerSecond)
+	r.natural(key+".rate_limit.burst", a.RateLimit.Burst)
 	for _, field := range a.present() {
 		if !k.understands(field) {
 			r.add(key+"."+field, "means nothing to the kind %s; remove it", a.Kind)

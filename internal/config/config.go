@@ -25,6 +25,7 @@ type Config struct {
 	ProviderTimeout time.Duration  `koanf:"provider_timeout" default:"10s" doc:"limit of one call to a provider; shorter than idempotency.lease"`
 	Reconcile       Reconcile      `koanf:"reconcile"`
 	Retention       Retention      `koanf:"retention"`
+	SilentAfter     time.Duration  `koanf:"silent_after" default:"30m" doc:"how long attempts may be pending without any webhook of their account until that counts as silent"`
 	Log             Log            `koanf:"log"`
 	ShutdownTimeout time.Duration  `koanf:"shutdown_timeout" default:"20s" doc:"how long requests may take to end at a stop"`
 	TrustedProxies  []netip.Prefix `koanf:"trusted_proxies" doc:"networks whose X-Forwarded-For is believed"`

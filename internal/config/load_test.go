@@ -93,6 +93,7 @@ func TestReadDefaults(t *testing.T) {
 		ProviderTimeout: 10 * time.Second,
 		Reconcile:       config.Reconcile{After: 10 * time.Second, Every: 5 * time.Second},
 		Retention:       config.Retention{EventBytes: 90 * 24 * time.Hour},
+		SilentAfter:     30 * time.Minute,
 		Log:             config.Log{Level: "info", Format: "json"},
 		ShutdownTimeout: 20 * time.Second,
 	}, c)

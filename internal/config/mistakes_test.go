@@ -67,6 +67,8 @@ func TestMistakes(t *testing.T) {
 		"tabs":                     {"\tlisten: :1", "the file is not YAML: yaml: found character"},
 		"negative":                 {good + "idempotency: {wait: -1s}", "idempotency.wait: must not be negative"},
 		"zero":                     {good + "reconcile: {every: 0s}", "reconcile.every: must be longer than 0"},
+		"no life":                  {good[:len(good)-3] + ", expiry: {slow: 0s}}]\n", "accounts[0].expiry.slow: must be longer than 0"},
+		"fewer than none":          {good[:len(good)-3] + ", rate_limit: {per_second: -1}}]\n", "accounts[0].rate_limit.per_second: must not be negative"},
 		"no keys":                  {good + "idempotency: {quota: {new_keys: 0}}", "new_keys: must be at least 1"},
 		"database":                 {good + "database_url: mysql://x", "database_url: must be postgres://"},
 		"port":                     {good + "listen: '127.0.0.1:99999'", "listen: must be host:port"},

@@ -30,7 +30,7 @@ data_dir: %q
 auth: {hs256_secret: %s}
 default_account: sandbox
 accounts:
-  - {name: sandbox, kind: sandbox, base_url: %q, webhook_secrets: [%s]}
+  - {name: sandbox, kind: sandbox, base_url: %q, webhook_secrets: [%s], breaker: {failures: 0}}
   - {name: stripe-eu, kind: stripe, webhook_secrets: [whsec_one_that_is_rolled, %s]}
   - {name: partner, kind: standard, webhook_secrets: [%s]}
 idempotency: {wait: 12s, lease: 5s, quota: {new_keys: 100000, per: 1m}}

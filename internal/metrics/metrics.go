@@ -41,6 +41,7 @@ type Metrics struct {
 	purged     prometheus.Counter
 	webhooks   *prometheus.CounterVec
 	refused    *prometheus.CounterVec
+	upkeep
 }
 
 // seconds are the buckets of all durations, from a replay to the longest poll.
@@ -80,7 +81,9 @@ func New(o Options) *Metrics {
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "paylatch_webhooks_refused_total", Help: "Webhook deliveries of which nothing was stored, by the problem's code.",
 		}, []string{"account", "code"}),
+		upkeep: newUpkeep(),
 	}
+	m.registry.MustRegister(m.all()...)
 	m.registry.MustRegister(
 		m.requests, m.durations, m.commands, m.waits, m.processing, m.purged, m.webhooks, m.refused,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{

@@ -15,6 +15,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/metrics"
+	"github.com/paylatch/paylatch/internal/payment"
 )
 
 func keys(context.Context) (int64, error) { return 42, nil }
@@ -25,13 +26,18 @@ func TestEveryNameIsAsPrometheusWantsIt(t *testing.T) {
 	m.Observe(api.Served{Method: "POST", Route: "/webhooks/:account", Status: 200, Account: "sandbox", Verdicts: []fsm.Verdict{fsm.Applied}})
 	m.Observe(api.Served{Method: "POST", Route: "/webhooks/:account", Status: 401, Code: "webhook-signature-invalid"})
 	m.Observe(api.Served{Method: "POST", Route: "/v1/orders", Status: 201, Operation: "createOrder", KeyResult: api.KeyCreated})
+	m.Silent([]payment.Silence{{Account: "sandbox", Pending: 3}})
+	m.Called("sandbox", "charge", "answered", time.Second)
+	m.Breaker("sandbox", func() float64 { return 2 })
+	m.Breaker("other", func() float64 { return 0 })
 	found, err := testutil.GatherAndLint(m.Gatherer())
 	require.NoError(t, err)
 	require.Empty(t, found)
 	for _, name := range []string{
 		"paylatch_http_requests_total", "paylatch_http_request_duration_seconds", "paylatch_idempotency_requests_total",
 		"paylatch_idempotency_wait_seconds", "paylatch_idempotency_processing_seconds", "paylatch_idempotency_rows",
-		"paylatch_idempotency_purged_total", "paylatch_webhooks_total", "paylatch_webhooks_refused_total",
+		"paylatch_idempotency_purged_total", "paylatch_account_silent_attempts", "paylatch_provider_call_duration_seconds",
+		"paylatch_provider_breaker_state", "paylatch_verify_attempts_total", "paylatch_verify_differences", "paylatch_webhooks_total", "paylatch_webhooks_refused_total",
 	} {
 		n, err := testutil.GatherAndCount(m.Gatherer(), name)
 		require.NoError(t, err)

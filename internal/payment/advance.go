@@ -19,12 +19,16 @@ type News struct {
 	// Approved and Reversed are as those of Outcome.
 	Approved bool
 	Reversed *Money
+	// Undoes is as that of Outcome.
+	Undoes bool
 	// Refused says that the command of the attempt's intent was refused for good.
 	Refused bool
 	// Inferred says that nobody told this: a runner concludes it from what it did
 	// itself, which is only true as long as no other runner took over.
 	Inferred bool
-	Cause    Cause
+	// Unasked says that the provider was not even asked.
+	Unasked bool
+	Cause   Cause
 }
 
 // Facts are what the version of an attempt counts.
@@ -48,6 +52,9 @@ func (a Attempt) facts() Facts {
 // anybody can see.
 func advance(a *Attempt, n News, now time.Time) (Transition, fsm.Verdict) {
 	before := *a
+	if n.Undoes && n.News == fsm.NewsFailed && a.Succeeded() {
+		n.News = fsm.NewsReversed
+	}
 	t := Transition{From: a.State, News: n.News, Cause: n.Cause, At: now}
 	if a.ProviderPaymentID == "" {
 		a.ProviderPaymentID = n.ProviderPaymentID
@@ -90,6 +97,8 @@ func move(a *Attempt, n News, now time.Time) fsm.Verdict {
 	case fsm.NewsAuthorized:
 		if step.Verdict != fsm.Stale {
 			a.Authorized = max(a.Authorized, n.amountOr(a.Money.Minor))
+		} else {
+			hold(a, now)
 		}
 	case fsm.NewsSucceeded:
 		a.Captured = max(a.Captured, n.amountOr(a.taken()))
@@ -111,6 +120,10 @@ func move(a *Attempt, n News, now time.Time) fsm.Verdict {
 	case fsm.NewsUnknown, fsm.NewsProcessing, fsm.NewsDisputed:
 	}
 	tidy(a, step, now)
+	if step.From == fsm.Authorized && n.News == fsm.NewsFailed && n.Cause.Kind == CauseWebhook {
+		// Webhooks overtake each other: the failure may be older than the hold.
+		hold(a, now)
+	}
 	return step.Verdict
 }
 

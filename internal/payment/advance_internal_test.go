@@ -303,7 +303,7 @@ func TestAnyCourseOfNews(t *testing.T) {
 func consistent(t *rapid.T, a *Attempt) {
 	final := a.State.Final()
 	require.Equal(t, final, a.FinalizedAt != nil)
-	require.Equal(t, final, a.NextCheckAt == nil)
+	require.Equal(t, final && a.Intent.Kind == IntentNone, a.NextCheckAt == nil, "a final attempt is watched only while it is said to hold money")
 	require.Equal(t, final, a.SealedToken == nil)
 	require.True(t, a.Failed() == (a.Failure != nil) || !final)
 	require.True(t, a.NextActionURL == "" || a.State == fsm.AwaitingCustomer)

@@ -11,6 +11,9 @@ import (
 // ask learns what it can of an attempt, and carries out its intent where that is
 // still safe. No news is the zero value.
 func (s *Service) ask(ctx context.Context, p Provider, a Attempt, l Licence) News {
+	if a.State.Final() {
+		return s.void(ctx, p, a, l)
+	}
 	if a.ProviderPaymentID == "" {
 		news := s.resume(ctx, p, a, l)
 		if a.Intent.Kind != IntentCancel || news.ProviderPaymentID == "" {
@@ -21,11 +24,11 @@ func (s *Service) ask(ctx context.Context, p Provider, a Attempt, l Licence) New
 	if news := s.fulfil(ctx, p, a, l); news.News != "" {
 		return news
 	}
-	call, cancel := context.WithTimeout(ctx, s.opts.ProviderTimeout)
+	call, cancel := s.calling(ctx, l)
 	defer cancel()
 	out, err := p.Lookup(call, a.ProviderPaymentID)
 	if err != nil {
-		return News{}
+		return News{Unasked: errors.Is(err, ErrHeldBack)}
 	}
 	if out.Approved && a.Intent.Kind == IntentNone && a.ReadAt.Sub(a.CreatedAt) < approvalLife {
 		return s.charge(ctx, p, a, "", l)
@@ -47,7 +50,7 @@ const approvalLife = time.Hour
 // fulfil sends the command of the attempt's intent. One that would take money is
 // not sent past its youth: then only the lookup tells.
 func (s *Service) fulfil(ctx context.Context, p Provider, a Attempt, l Licence) News {
-	ctx, cancel := context.WithTimeout(ctx, s.opts.ProviderTimeout)
+	ctx, cancel := s.calling(ctx, l)
 	defer cancel()
 	key := intentKey(a.ID, a.Intent)
 	var out Outcome
@@ -91,16 +94,27 @@ func (s *Service) resume(ctx context.Context, p Provider, a Attempt, l Licence) 
 	if !can.Find || age < can.FindLag {
 		return news
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.opts.ProviderTimeout)
+	ctx, cancel := s.calling(ctx, l)
 	defer cancel()
 	out, err := p.Find(ctx, a.ID)
 	switch {
 	case err == nil:
 		return newsOf(out, Cause{})
-	case errors.Is(err, ErrNoSuchPayment) && can.FindConsistent && a.unheard() && age > sendable+giveUpLeases*s.opts.Lease:
+	case errors.Is(err, ErrHeldBack):
+		news.Unasked = true
+	case errors.Is(err, ErrNoSuchPayment) && can.FindConsistent && a.unheard() && age > lastSent(a, sendable)+giveUpLeases*s.opts.Lease:
 		return News{News: fsm.NewsFailed, Failure: notStarted(), Inferred: true}
 	}
 	return news
+}
+
+// lastSent is the age at which an attempt could last have been sent: a wish to
+// cancel ends that, too.
+func lastSent(a Attempt, sendable time.Duration) time.Duration {
+	if a.Intent.Kind == IntentCancel {
+		return min(sendable, a.Intent.At.Sub(a.CreatedAt))
+	}
+	return sendable
 }
 
 // token is what a charge needs to be sent again.
@@ -110,4 +124,10 @@ func (s *Service) token(a Attempt) (string, bool) {
 	}
 	token, err := s.opts.Open(a.SealedToken, a.ID)
 	return token, err == nil
+}
+
+// calling bounds one call: by its own limit, and by what is left of the lease, so
+// that all calls of one operation end within it.
+func (s *Service) calling(ctx context.Context, l Licence) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, min(s.opts.ProviderTimeout, l.left()))
 }

@@ -101,6 +101,27 @@ func (r *rig) audit(t *testing.T, order payment.OrderID) {
 	}
 	require.LessOrEqual(t, live, 1)
 	require.LessOrEqual(t, charges, 1)
+	for _, d := range r.verify(t) {
+		// Tests let time pass by changing times.
+		require.True(t, d.OrderID != order || d.Check == "times_follow_log", "%+v", d)
+	}
+}
+
+// verify derives the whole database again, a few attempts at a time.
+func (r *rig) verify(t *testing.T) []payment.Difference {
+	t.Helper()
+	var all []payment.Difference
+	archive, ok := r.store.(payment.Archive)
+	require.True(t, ok)
+	for after := (payment.AttemptID{}); ; {
+		v, err := payment.Verify(t.Context(), archive, after, 7, false)
+		require.NoError(t, err)
+		all = append(all, v.Differences...)
+		if v.Attempts == 0 {
+			return all
+		}
+		after = v.Last
+	}
 }
 
 func (r *rig) auditLog(t *testing.T, a payment.Attempt) {

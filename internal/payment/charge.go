@@ -21,7 +21,7 @@ func intentKey(id AttemptID, i Intent) string {
 // charge sends the payment, for the first time or again, and returns what is
 // known afterwards. It never returns nothing: not knowing is news too.
 func (s *Service) charge(ctx context.Context, p Provider, a Attempt, token string, l Licence) News {
-	call, cancel := context.WithTimeout(ctx, s.opts.ProviderTimeout)
+	call, cancel := s.calling(ctx, l)
 	defer cancel()
 	key := payKey(a.ID)
 	out, err := p.Charge(call, Charge{
@@ -40,7 +40,7 @@ func (s *Service) charge(ctx context.Context, p Provider, a Attempt, token strin
 	case a.Fence == 1 && (errors.Is(err, ErrNotSent) || errors.Is(err, ErrLicenceEnded)):
 		return News{News: fsm.NewsFailed, Failure: notStarted(), Inferred: true, Cause: cause}
 	}
-	return News{News: fsm.NewsUnknown, Cause: cause}
+	return News{News: fsm.NewsUnknown, Unasked: errors.Is(err, ErrHeldBack), Cause: cause}
 }
 
 // seal cancels at the provider what was declined and could still succeed there,
@@ -62,7 +62,7 @@ func (s *Service) seal(ctx context.Context, p Provider, a Attempt, declined News
 func newsOf(o Outcome, c Cause) News {
 	return News{
 		News: o.News, ProviderPaymentID: o.ProviderPaymentID, Names: o.References, Money: o.Money,
-		NextActionURL: o.NextActionURL, Failure: o.Failure, Refused: o.Refused, Approved: o.Approved, Reversed: o.Reversed, Cause: c,
+		NextActionURL: o.NextActionURL, Failure: o.Failure, Refused: o.Refused, Undoes: o.Undoes, Approved: o.Approved, Reversed: o.Reversed, Cause: c,
 	}
 }
 

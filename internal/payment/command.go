@@ -51,11 +51,7 @@ func (s *Service) carryOut(ctx context.Context, in intention) (Paid, error) {
 		v, err := s.show(ctx, a)
 		return Paid{View: v, Result: idempotency.Reused}, err
 	}
-	account, ok := s.account(a.Account)
-	if !ok || account.Provider == nil {
-		return Paid{}, invalid("account", "the account of this attempt is not configured any more")
-	}
-	news := s.ask(ctx, account.Provider, a, licence)
+	news := s.ask(ctx, s.opts.Accounts[a.Account].Provider, a, licence)
 	unmet := news.Refused && news.News != fsm.NewsFailed
 	v, err := s.settle(ctx, a, news, func(ctx context.Context, tx Tx) error {
 		if unmet {
@@ -138,6 +134,9 @@ func (s *Service) intend(ctx context.Context, in intention) (a Attempt, rec idem
 func (s *Service) mark(ctx context.Context, tx Tx, a *Attempt, rec idempotency.Record, in intention, refused *error) error {
 	if a.leased(tx.Now()) {
 		return ErrBusy
+	}
+	if account, ok := s.account(a.Account); !ok || account.Provider == nil {
+		return invalid("account", "the account of this attempt is not configured any more")
 	}
 	intent, err := in.intent(*a)
 	switch {

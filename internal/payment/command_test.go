@@ -213,3 +213,59 @@ func (p *lostRefund) Refund(ctx context.Context, c payment.RefundCall) (payment.
 	_, _ = p.Provider.Refund(ctx, c)
 	return payment.RefundOutcome{}, errNoAnswer
 }
+
+// A command on an attempt whose account is gone leaves nothing behind.
+func TestACommandWithoutAProviderLeavesNoIntent(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	id := r.paid(t, "A-1", "tok_never").ID
+	without := r.another(t, func(o *payment.Options) { o.Accounts = nil })
+	_, err := without.Cancel(t.Context(), customer, request("cancel", "cancel-key", ""), id)
+	var invalid *payment.ValidationError
+	require.ErrorAs(t, err, &invalid)
+	a := r.attempt(t, id)
+	require.Equal(t, payment.IntentNone, a.Intent.Kind)
+	require.Nil(t, a.LeaseUntil)
+	_, err = r.Cancel(t.Context(), customer, request("cancel", "cancel-key", ""), id)
+	require.NoError(t, err, "the key was not used up")
+}
+
+// All calls of one operation together stay within the lease.
+func TestTwoCallsFitIntoOneLease(t *testing.T) {
+	t.Parallel()
+	limits := make(chan time.Duration, 2)
+	limit := func(ctx context.Context) {
+		end, ok := ctx.Deadline()
+		require.True(t, ok)
+		limits <- time.Until(end)
+	}
+	clock := &atomic.Int64{}
+	p := &tapped{charge: func(ctx context.Context, _ payment.Charge, _ func() (payment.Outcome, error)) (payment.Outcome, error) {
+		limit(ctx)
+		clock.Store(int64(29 * time.Second))
+		return payment.Outcome{}, errNoAnswer
+	}}
+	found := func(of payment.Provider) payment.Provider { return finding{p.on(of), limit} }
+	r := newRig(t, setup{silent: true, provider: found, change: func(o *payment.Options) {
+		o.ProviderTimeout = 20 * time.Second
+		o.Now = func() time.Time { return time.Now().Add(time.Duration(clock.Load())) }
+	}})
+	id := r.paid(t, "A-1", "tok_success").ID
+	<-limits
+	clock.Store(0)
+	r.recheck(t, id)
+	require.InDelta(t, 20, (<-limits).Seconds(), 1)
+	require.InDelta(t, 1, (<-limits).Seconds(), 1, "what is left of the lease")
+}
+
+// finding shows the context of a look by reference.
+type finding struct {
+	payment.Provider
+
+	limit func(context.Context)
+}
+
+func (f finding) Find(ctx context.Context, id payment.AttemptID) (payment.Outcome, error) {
+	f.limit(ctx)
+	return f.Provider.Find(ctx, id)
+}

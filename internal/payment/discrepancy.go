@@ -1,9 +1,6 @@
 package payment
 
-import (
-	"strconv"
-	"time"
-)
+import "time"
 
 // DiscrepancyKind names what a person must look at.
 type DiscrepancyKind string
@@ -77,7 +74,7 @@ func about(kind DiscrepancyKind, money *Money, cause Cause) string {
 		return cause.ID
 	case AmountMismatch, CurrencyMismatch, RefundExceeds, PaymentReversed, RefundReversed:
 		if money != nil {
-			return strconv.FormatInt(money.Minor, 10) + " " + string(money.Currency)
+			return money.String()
 		}
 	case LateSuccess, DoubleSuccess, PaidAfterCancel, EventChanged, UnmatchedEvent, NeedsReview:
 	}

@@ -17,6 +17,10 @@
 //	         ├─ Provider.Lookup, Find, or the same Charge again
 //	         └─ InTx: lock the attempt, advance, SaveChanges
 //
+// What nobody finishes is given up after asking (expire.go), a hold that comes too
+// late too (void.go); what only a person can decide is a discrepancy, closed by
+// Resolve. Verify makes every attempt again from its log.
+//
 // All news, from whatever side, goes through [advance], which is pure over what
 // the transaction holds locked; what it returns is written by one method of the
 // [Store]. A call that moves money needs a [Licence]. What a provider said is a

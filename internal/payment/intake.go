@@ -23,6 +23,7 @@ func (s *Service) Intake(ctx context.Context, received []Received) ([]fsm.Verdic
 	arrivals := make([]*arrival, len(received))
 	for i := range received {
 		r := storable(received[i])
+		s.heard.from(r.Account, r.At)
 		arrivals[i] = &arrival{Received: r, digest: digest(r.Event), done: make(chan struct{})}
 	}
 	if err := s.committer.submit(arrivals); err != nil {

@@ -1,6 +1,7 @@
 package payment_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -168,6 +169,64 @@ func TestTheProvidersKeyIsOurs(t *testing.T) {
 	key := r.ledger(t)[0].Key
 	require.Equal(t, fmt.Sprintf("%x-pay", [16]byte(paid.ID)), key)
 	require.LessOrEqual(t, len(key), 45)
+}
+
+// keyed notes the idempotency key of every call that moves money.
+type keyed struct {
+	payment.Provider
+
+	keys []string
+}
+
+func (p *keyed) Charge(ctx context.Context, c payment.Charge) (payment.Outcome, error) {
+	p.keys = append(p.keys, c.IdempotencyKey)
+	return p.Provider.Charge(ctx, c)
+}
+
+func (p *keyed) Capture(ctx context.Context, c payment.Capture) (payment.Outcome, error) {
+	p.keys = append(p.keys, c.IdempotencyKey)
+	return p.Provider.Capture(ctx, c)
+}
+
+func (p *keyed) Cancel(ctx context.Context, c payment.Cancel) (payment.Outcome, error) {
+	p.keys = append(p.keys, c.IdempotencyKey)
+	return p.Provider.Cancel(ctx, c)
+}
+
+func (p *keyed) Refund(ctx context.Context, c payment.RefundCall) (payment.RefundOutcome, error) {
+	p.keys = append(p.keys, c.IdempotencyKey)
+	return p.Provider.Refund(ctx, c)
+}
+
+// Every provider call bears a provider key (formance payments #745).
+func TestEveryCallBearsAKeyOfOurs(t *testing.T) {
+	t.Parallel()
+	p := &keyed{}
+	r := newRig(t, setup{silent: true, provider: func(of payment.Provider) payment.Provider { p.Provider = of; return p }})
+	first, second := r.held(t, "A-1"), r.held(t, "A-2")
+	_, err := r.Confirm(t.Context(), customer, request("confirm", "confirm-key", ""), payment.Confirm{AttemptID: first.ID})
+	require.NoError(t, err)
+	_, err = r.Cancel(t.Context(), customer, request("cancel", "cancel-key", ""), second.ID)
+	require.NoError(t, err)
+	refund := r.refund(t, first.ID, "refund-1")
+	require.Equal(t, []string{
+		fmt.Sprintf("%x-pay", [16]byte(first.ID)), fmt.Sprintf("%x-pay", [16]byte(second.ID)),
+		fmt.Sprintf("%x-capture-0", [16]byte(first.ID)), fmt.Sprintf("%x-cancel-0", [16]byte(second.ID)),
+		fmt.Sprintf("%x-refund", [16]byte(refund.ID)),
+	}, p.keys)
+}
+
+// A key never outlives what it points to (pay-connector #4632): nobody can take an
+// order or an attempt away.
+func TestAKeyNeverOutlivesWhatItPointsTo(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	id := r.paid(t, "A-1", "tok_success").ID
+	for _, table := range []string{"orders", "payment_attempts", "attempt_transitions"} {
+		_, err := r.db.Exec(t.Context(), "DELETE FROM "+table)
+		require.Error(t, err, table)
+	}
+	require.Equal(t, id, r.pay(t, "A-1", "first-key", "tok_success").ID)
 }
 
 func TestCreateOrderOnce(t *testing.T) {

@@ -142,10 +142,11 @@ func TestNothingMovesAFinalAttempt(t *testing.T) {
 		for _, kind := range []webhooks.Kind{webhooks.KindProcessing, webhooks.KindActionRequired, webhooks.KindAuthorized, webhooks.KindSoftFailed} {
 			require.Equal(t, fsm.Stale, r.say(t, p.ID, kind), kind)
 		}
+		r.recheck(t, p.ID)
 		a := r.attempt(t, p.ID)
 		require.Equal(t, end, standingOf(a))
 		require.Equal(t, p.Version, a.Version)
-		require.Nil(t, a.NextCheckAt)
+		require.Nil(t, a.NextCheckAt, "once the provider was asked about the hold that the failed one may have")
 		require.Empty(t, a.SealedToken, "what the call needed is erased")
 	}
 }

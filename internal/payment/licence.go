@@ -28,6 +28,14 @@ func (l Licence) Check() error {
 	return nil
 }
 
+// left is how long the licence still lasts.
+func (l Licence) left() time.Duration {
+	if l.now == nil {
+		return 0
+	}
+	return l.lease - l.now().Sub(l.start)
+}
+
 // NewLicence returns a licence that ends lease after start, by the clock now.
 func NewLicence(start time.Time, lease time.Duration, now func() time.Time) Licence {
 	return Licence{start: start, lease: lease, now: now}

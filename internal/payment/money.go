@@ -1,6 +1,10 @@
 package payment
 
-import "github.com/google/uuid"
+import (
+	"github.com/google/uuid"
+
+	"github.com/paylatch/paylatch/webhooks"
+)
 
 // Currency is an ISO 4217 code in upper case.
 type Currency string
@@ -10,6 +14,12 @@ type Currency string
 type Money struct {
 	Minor    int64
 	Currency Currency
+}
+
+// String is the amount as people write it, with the digits of its currency:
+// "19.99 EUR", "500 JPY".
+func (m Money) String() string {
+	return webhooks.Money{Minor: m.Minor, Currency: string(m.Currency)}.String()
 }
 
 // MaxAmount is the largest amount of an order in minor units. It stays exact
@@ -37,6 +47,9 @@ type (
 
 // String returns the canonical form, 36 characters.
 func (id AttemptID) String() string { return uuid.UUID(id).String() }
+
+// MarshalText implements encoding.TextMarshaler.
+func (id AttemptID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
 
 // String returns the canonical form, 36 characters.
 func (id RefundID) String() string { return uuid.UUID(id).String() }

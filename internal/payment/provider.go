@@ -117,7 +117,10 @@ type Outcome struct {
 	Refused bool
 	// Approved says that the customer has agreed, and that the provider takes or
 	// holds the money once it is asked to: by a Charge with ProviderPaymentID.
-	Approved          bool
+	Approved bool
+	// Undoes says, of a failure, that money is lost which had been taken, if it had
+	// been: some providers call that a failure, too (GoCardless's late failures).
+	Undoes            bool
 	ProviderPaymentID string
 	// References are further ids by which its webhooks may name the payment.
 	References []string
@@ -132,7 +135,10 @@ type Outcome struct {
 
 // RefundOutcome is what the provider says of a refund.
 type RefundOutcome struct {
-	News             fsm.News
+	News fsm.News
+	// Refused says that this very call was refused for good. It says nothing of an
+	// earlier one.
+	Refused          bool
 	ProviderRefundID string
 	Money            *Money
 	Failure          *Failure
@@ -142,6 +148,9 @@ var (
 	// ErrNotSent is returned when not a byte of this one call reached the
 	// provider. It says nothing of any earlier call.
 	ErrNotSent = errors.New("nothing was sent to the provider")
+	// ErrHeldBack is returned, with ErrNotSent, when a call was not made in order
+	// to spare the provider. A question that was held back was not asked.
+	ErrHeldBack = errors.New("held back from the provider")
 	// ErrNoSuchPayment is returned by a lookup when the provider knows no such
 	// payment (yet).
 	ErrNoSuchPayment = errors.New("the provider knows no such payment")

@@ -17,7 +17,7 @@ const (
 // Recheck asks the provider how an attempt stands and applies the answer. It is
 // what the reconciler, a client's retry after a death, and support call. It
 // returns ErrBusy while another runner speaks with the provider. A final attempt
-// is returned as it is.
+// is returned as it is, unless somebody says that it holds money all the same.
 func (s *Service) Recheck(ctx context.Context, id AttemptID, cause Cause) (View, error) {
 	ctx = context.WithoutCancel(ctx)
 	licence := s.licence()
@@ -27,7 +27,7 @@ func (s *Service) Recheck(ctx context.Context, id AttemptID, cause Cause) (View,
 	}
 	account, ok := s.account(a.Account)
 	switch {
-	case a.State.Final():
+	case a.State.Final() && a.NextCheckAt == nil:
 		return s.show(ctx, a)
 	case !ok || account.Provider == nil:
 		return s.settle(ctx, a, News{})
@@ -53,7 +53,7 @@ func (s *Service) takeOver(ctx context.Context, id AttemptID) (Attempt, error) {
 		switch {
 		case err != nil:
 			return err
-		case a.State.Final():
+		case a.State.Final() && a.NextCheckAt == nil:
 			return nil
 		case a.leased(tx.Now()):
 			return ErrBusy

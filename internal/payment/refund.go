@@ -49,6 +49,10 @@ type Refund struct {
 
 func (r Refund) leased(now time.Time) bool { return r.LeaseUntil != nil && r.LeaseUntil.After(now) }
 
+// unsent reports whether the runner that holds the refund is the first that may
+// send it. A policy's refund is put on disk by nobody who would.
+func (r Refund) unsent() bool { return r.Fence == 1 || r.Fence == 2 && r.UserID == UserPolicy }
+
 // counts reports whether the refund takes from what is left to refund.
 func (r Refund) counts() bool { return r.State == fsm.RefundPending || r.paidBack() }
 
@@ -72,9 +76,9 @@ type RefundNews struct {
 	fsm.News
 	ProviderRefundID string
 	Failure          *Failure
-	// Inferred is as that of News.
-	Inferred bool
-	Cause    Cause
+	// Inferred and Unasked are as those of News.
+	Inferred, Unasked bool
+	Cause             Cause
 }
 
 // advanceRefund applies news to a refund that the transaction holds locked. It

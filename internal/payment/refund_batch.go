@@ -94,6 +94,9 @@ func (b *batch) refundTotal(c *Change, e webhooks.Event, cause Cause) fsm.Verdic
 	return fsm.Applied
 }
 
+// newsRefunded names in the log what no piece of news about the payment says.
+const newsRefunded fsm.News = "refunded"
+
 // setRefunded writes what was paid back, which is at most what was taken.
 func (b *batch) setRefunded(c *Change, total int64, cause Cause) {
 	a := &c.Attempt
@@ -108,7 +111,7 @@ func (b *batch) setRefunded(c *Change, total int64, cause Cause) {
 	a.Version++
 	a.UpdatedAt = b.now()
 	c.Transitions = append(c.Transitions, Transition{
-		Version: a.Version, From: a.State, To: a.State, News: "refunded", Cause: cause, At: b.now(), Facts: a.facts(),
+		Version: a.Version, From: a.State, To: a.State, News: newsRefunded, Cause: cause, At: b.now(), Facts: a.facts(),
 	})
 }
 

@@ -147,21 +147,26 @@ func (s *Service) sendRefund(ctx context.Context, a Attempt, r Refund, l Licence
 	if !ok || account.Provider == nil {
 		return RefundNews{News: fsm.NewsUnknown, Cause: cause}
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.opts.ProviderTimeout)
+	ctx, cancel := s.calling(ctx, l)
 	defer cancel()
 	out, err := account.Provider.Refund(ctx, RefundCall{
 		Refund: r.ID, Attempt: a.ID, ProviderPaymentID: a.ProviderPaymentID, Money: r.Money, Reason: r.Reason,
 		IdempotencyKey: key, Licence: l,
 	})
 	switch {
+	case err == nil && out.Refused && !r.unsent():
+		// It speaks of this call; an earlier one may have been accepted.
+		return RefundNews{News: fsm.NewsUnknown, Cause: cause}
 	case err == nil:
 		return refundNewsOf(out, cause)
 	case r.Fence == 1 && (errors.Is(err, ErrNotSent) || errors.Is(err, ErrLicenceEnded)):
-		return RefundNews{News: fsm.NewsFailed, Inferred: true, Cause: cause, Failure: &Failure{
-			Code: "not_started", Message: "The refund never reached the payment provider. Nothing was paid back.",
-		}}
+		return RefundNews{News: fsm.NewsFailed, Inferred: true, Cause: cause, Failure: refundNotStarted()}
 	}
-	return RefundNews{News: fsm.NewsUnknown, Cause: cause}
+	return RefundNews{News: fsm.NewsUnknown, Unasked: errors.Is(err, ErrHeldBack), Cause: cause}
+}
+
+func refundNotStarted() *Failure {
+	return &Failure{Code: "not_started", Message: "The refund never reached the payment provider. Nothing was paid back."}
 }
 
 func refundNewsOf(o RefundOutcome, c Cause) RefundNews {

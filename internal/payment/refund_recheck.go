@@ -95,12 +95,10 @@ func (s *Service) askRefund(ctx context.Context, a Attempt, r Refund, l Licence)
 	}
 	can := account.Provider.Capabilities()
 	age, sendable := r.ReadAt.Sub(r.CreatedAt), min(youth, can.KeyLife)
-	// A policy's refund was never sent when it is first looked at.
-	unsent := r.Fence == 2 && r.UserID == UserPolicy
-	if r.ProviderRefundID == "" && (age < sendable || unsent) {
+	if r.ProviderRefundID == "" && (age < sendable || r.unsent()) {
 		return s.sendRefund(ctx, a, r, l)
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.opts.ProviderTimeout)
+	ctx, cancel := s.calling(ctx, l)
 	defer cancel()
 	out, err := account.Provider.LookupRefund(ctx, RefundRef{
 		Refund: r.ID, ProviderRefundID: r.ProviderRefundID, ProviderPaymentID: a.ProviderPaymentID,
@@ -109,9 +107,9 @@ func (s *Service) askRefund(ctx context.Context, a Attempt, r Refund, l Licence)
 	case err == nil:
 		return refundNewsOf(out, Cause{})
 	case errors.Is(err, ErrNoSuchPayment) && can.FindConsistent && r.ProviderRefundID == "" && age > sendable+giveUpLeases*s.opts.Lease:
-		return RefundNews{News: fsm.NewsFailed, Inferred: true}
+		return RefundNews{News: fsm.NewsFailed, Inferred: true, Failure: refundNotStarted()}
 	}
-	return RefundNews{News: fsm.NewsUnknown}
+	return RefundNews{News: fsm.NewsUnknown, Unasked: errors.Is(err, ErrHeldBack)}
 }
 
 // settleRefund is commit 2 of a refund; see settle.
@@ -127,19 +125,27 @@ func (s *Service) settleRefund(ctx context.Context, held Refund, n RefundNews) (
 			b.advanceRefund(change, now, n)
 		}
 		if holds {
-			now.LeaseUntil = nil
-			if !now.State.Final() {
-				at := b.now().Add(s.delay(now.Checks))
-				now.Checks++
-				now.NextCheckAt = &at
-				if now.Checks > len(schedule) {
-					b.open(change, NeedsReview, "Nobody can tell what became of a refund: look it up in the provider's dashboard.")
-					b.latest().About = "refund " + now.ID.String()
-				}
-			}
+			s.releaseRefund(b, change, now, n)
 		}
 		r = *now
 		return b.save(ctx)
 	})
 	return r, err
+}
+
+// releaseRefund gives the lease back and sets the next check.
+func (s *Service) releaseRefund(b *batch, c *Change, r *Refund, n RefundNews) {
+	r.LeaseUntil = nil
+	if r.State.Final() {
+		return
+	}
+	at := b.now().Add(s.delay(r.Checks))
+	r.NextCheckAt = &at
+	if !n.Unasked {
+		r.Checks++
+	}
+	if r.Checks > len(schedule) {
+		b.open(c, NeedsReview, "Nobody can tell what became of a refund: look it up in the provider's dashboard.")
+		b.latest().About = "refund " + r.ID.String()
+	}
 }

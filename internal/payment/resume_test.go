@@ -25,6 +25,7 @@ func dead(err error) func(context.Context, payment.Charge, func() (payment.Outco
 var (
 	errNoAnswer = errors.New("no answer")
 	errNotSent  = fmt.Errorf("%w: connection refused", payment.ErrNotSent)
+	errHeldBack = fmt.Errorf("%w: %w", payment.ErrNotSent, payment.ErrHeldBack)
 )
 
 func TestNothingSentAtTheVeryFirstSendFailsTheAttempt(t *testing.T) {
@@ -246,4 +247,19 @@ func TestAnAttemptThatTheProviderHasNotNamedIsFoundByOurReference(t *testing.T) 
 	require.Equal(t, succeeded, standingOf(v.Attempt))
 	require.NotEmpty(t, v.ProviderPaymentID)
 	require.EqualValues(t, 1, p.charges.Load(), "the provider has it: it is not sent again")
+}
+
+// A wish to cancel ends the sending: ten leases after it "not found" is believed,
+// however young the attempt is.
+func TestNotFoundIsBelievedSoonerOfWhatIsToBeCancelled(t *testing.T) {
+	t.Parallel()
+	p := &tapped{charge: dead(errNoAnswer)}
+	r := newRig(t, setup{silent: true, provider: p.on})
+	id := r.paid(t, "A-1", "tok_success").ID
+	r.age(t, id, 7*time.Minute)
+	r.exec(t, "UPDATE payment_attempts SET intent = 'cancel', intent_at = now() - interval '4 minutes'")
+	require.Equal(t, unknown, standingOf(r.recheck(t, id).Attempt), "eight leases")
+	r.exec(t, "UPDATE payment_attempts SET intent_at = now() - interval '6 minutes'")
+	require.Equal(t, notStarted, standingOf(r.recheck(t, id).Attempt), "twelve leases")
+	require.EqualValues(t, 1, p.charges.Load())
 }

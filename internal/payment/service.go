@@ -13,6 +13,10 @@ type Account struct {
 	// Live is false for an account of test money, true for one of real money, nil
 	// if that can't be told.
 	Live *bool
+	// Lives are how long its attempts may stay unfinished.
+	Lives Lives
+	// Hears says that webhooks of the account are taken.
+	Hears bool
 	// AutoRefund pays late money back by itself.
 	AutoRefund bool
 }
@@ -34,6 +38,10 @@ type Options struct {
 	// RecheckAfter is when a pending attempt is first asked about after an answer;
 	// the later delays are multiples of it.
 	RecheckAfter time.Duration
+
+	// SilentAfter is how long attempts may be pending without any webhook of their
+	// account until that counts as silent.
+	SilentAfter time.Duration
 
 	// Seal encrypts a payment method's token for the attempt; Open decrypts it.
 	// Without them no token is kept, and no charge is ever sent twice.
@@ -57,6 +65,7 @@ type Service struct {
 	cancels   idempotency.Flights[cancelledOrder]
 	refunds   idempotency.Flights[Refunded]
 	committer *committer
+	heard     hearing
 	asks      gatherer[*asking]
 	begins    gatherer[*beginning]
 	settles   gatherer[*settling]

@@ -122,13 +122,18 @@ func (s *Service) patiently(ctx context.Context, write func(ctx context.Context,
 func (s *Service) release(b *batch, held Attempt, c *Change, n News) {
 	a := &c.Attempt
 	a.LeaseUntil = nil
-	if a.State.Final() {
+	switch {
+	case held.State.Final():
+		s.voided(b, c, n)
 		return
-	}
-	if n.Refused {
+	case a.State.Final():
+		return
+	case n.Refused:
 		a.Intent = Intent{Number: a.Intent.Number + 1}
+	default:
+		s.expire(b, c, n)
 	}
-	if n.Cause.Kind != CauseCall || a.Fence > 1 {
+	if !n.Unasked && (n.Cause.Kind != CauseCall || a.Fence > 1) {
 		a.Checks++
 	}
 	at := b.now().Add(s.delay(a.Checks))
@@ -137,15 +142,33 @@ func (s *Service) release(b *batch, held Attempt, c *Change, n News) {
 		at = b.now()
 	}
 	a.NextCheckAt = &at
-	if a.Checks > len(schedule) && a.State == fsm.OutcomeUnknown {
+	if s.overdue(*a, n, b.now()) && s.unresolvable(held, *a, n, b.now()) {
 		b.open(c, NeedsReview, "Nobody can tell what became of this payment: ask the provider's support, then resolve it as paid or not paid.")
 	}
+}
+
+// unresolvable reports whether there is no hope any more that an attempt moves on
+// by itself: nobody knows whether the provider got it, the wish to cancel it does
+// not get through, or nobody could say anything of it for longer than any life.
+func (s *Service) unresolvable(held, a Attempt, n News, now time.Time) bool {
+	return a.State == fsm.OutcomeUnknown || held.Intent.Kind != IntentNone && held.Intent.Kind == a.Intent.Kind ||
+		n.News == "" && s.opts.Accounts[a.Account].Lives.outlived(a, fsm.NewsProcessing, now)
 }
 
 // schedule is how long after an answer the provider is asked the next time, in
 // multiples of RecheckAfter: 10 s, 30 s, 1 m, 2 m, 5 m, 15 m, 1 h, 6 h, 24 h by
 // default, then daily.
 var schedule = [...]int{1, 3, 6, 12, 30, 90, 360, 2160, 8640} //nolint:gochecknoglobals // a table
+
+// overdue reports whether an attempt is past the end of its schedule. Questions
+// that were held back are no checks: then the time counts.
+func (s *Service) overdue(a Attempt, n News, now time.Time) bool {
+	whole := s.opts.RecheckAfter * time.Duration(schedule[len(schedule)-1])
+	for _, multiple := range schedule {
+		whole += s.opts.RecheckAfter * time.Duration(multiple)
+	}
+	return a.Checks > len(schedule) || n.Unasked && now.Sub(a.CreatedAt) > whole
+}
 
 func (s *Service) delay(checks int) time.Duration {
 	return time.Duration(schedule[min(checks, len(schedule)-1)]) * s.opts.RecheckAfter

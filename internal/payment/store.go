@@ -36,6 +36,12 @@ type Store interface {
 	RefundByRequest(ctx context.Context, attempt AttemptID, user UserID, request RequestID) (Refund, error)
 	// DueRefunds lists refunds whose check is due, the longest due first.
 	DueRefunds(ctx context.Context, limit int) ([]RefundID, error)
+	// NoteHeard notes when accounts were last heard from; an earlier time than the
+	// one that is known changes nothing.
+	NoteHeard(ctx context.Context, heard map[string]time.Time) error
+	// Silent lists accounts with attempts that have waited for longer than after
+	// and of which nothing has been heard since they began.
+	Silent(ctx context.Context, after time.Duration) ([]Silence, error)
 	// Discrepancy reads a discrepancy.
 	Discrepancy(ctx context.Context, id DiscrepancyID) (Discrepancy, error)
 }

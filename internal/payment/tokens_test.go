@@ -63,7 +63,7 @@ var courses = map[string]course{
 func TestEveryTokenEndsWhereItShould(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, setup{
-		delays: sandbox.Delays{Async: 100 * time.Millisecond, Late: 100 * time.Millisecond, Webhook: 3 * time.Second, RetryMin: 50 * time.Millisecond},
+		delays: sandbox.Delays{Async: time.Second, Late: 100 * time.Millisecond, Webhook: 3 * time.Second, RetryMin: 50 * time.Millisecond},
 		change: func(o *payment.Options) { o.ProviderTimeout = 2 * time.Second },
 	})
 	answers := r.payAll(t)

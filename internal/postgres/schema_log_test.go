@@ -68,6 +68,10 @@ func logPromises() []promise {
 			name: "a resolution is a known one", breaks: `UPDATE discrepancies SET resolved_at = now(), resolution = 'done'`,
 			code: check, constraint: "discrepancies_resolution_known", allowed: `UPDATE discrepancies SET resolved_at = now(), resolution = 'not_paid'`,
 		},
+		{
+			name: "an account is heard once", breaks: another("accounts_heard", `{}`),
+			code: unique, constraint: "accounts_heard_pkey", allowed: another("accounts_heard", `{"account": "other"}`),
+		},
 		discrepancyOnce("with neither", `{"order_id": null, "attempt_id": null, "account": "", "provider_event_id": null}`),
 	}
 }

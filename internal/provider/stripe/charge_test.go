@@ -176,14 +176,16 @@ func TestErrorsThatLeaveTheOutcomeOpen(t *testing.T) {
 }
 
 // Of an earlier call that may have gone through, a key that is turned away now
-// says nothing.
-func TestAKeyThatIsTurnedAwayFailsNoRefundAndNoPayment(t *testing.T) {
+// says nothing: the refusal is that of one call.
+func TestAKeyThatIsTurnedAwayRefusesOneCall(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden} {
 		c := says(t, status, `{"error":{"type":"invalid_request_error","code":"api_key_expired"}}`)
-		_, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "pi_1", Licence: licence()})
-		require.ErrorIs(t, err, payment.ErrNotSent)
-		require.ErrorContains(t, err, "api_key_expired")
+		refund, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "pi_1", Licence: licence()})
+		require.NoError(t, err)
+		require.True(t, refund.Refused)
+		require.Equal(t, fsm.NewsFailed, refund.News)
+		require.Equal(t, "api_key_expired", refund.Failure.ProviderCode)
 		_, err = c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: "pi_1", Licence: licence()})
 		require.Error(t, err)
 		_, err = c.Lookup(t.Context(), "pi_1")

@@ -139,13 +139,6 @@ func missing(e *stripe.Error) bool {
 	return e.HTTPStatusCode == http.StatusNotFound && e.Code == stripe.ErrorCodeResourceMissing
 }
 
-// turnedAway reports whether Stripe does not take the API key. It looks at that
-// before it looks at the idempotency key, so an earlier call, when the API key was
-// good, may have gone through.
-func turnedAway(e *stripe.Error) bool {
-	return e.HTTPStatusCode == http.StatusUnauthorized || e.HTTPStatusCode == http.StatusForbidden
-}
-
 // said is an error without what Stripe puts into its own: the whole payment, with
 // the client's secret.
 func said(e *stripe.Error) error {

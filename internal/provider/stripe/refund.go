@@ -2,7 +2,6 @@ package stripe
 
 import (
 	"context"
-	"fmt"
 	"net/url"
 
 	"github.com/stripe/stripe-go/v86"
@@ -31,10 +30,8 @@ func (c *Client) Refund(ctx context.Context, r payment.RefundCall) (payment.Refu
 		return payment.RefundOutcome{}, err
 	case refused == nil:
 		return refundOutcome(&made)
-	case turnedAway(refused):
-		return payment.RefundOutcome{}, fmt.Errorf("%w: %w", payment.ErrNotSent, said(refused))
 	}
-	return payment.RefundOutcome{News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", string(refused.Code))}, nil
+	return payment.RefundOutcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", string(refused.Code))}, nil
 }
 
 // LookupRefund implements payment.Provider.

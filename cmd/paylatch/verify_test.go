@@ -1,0 +1,81 @@
+package main_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/testdb"
+)
+
+// attempts puts so many pending attempts on disk, each of an order of its own.
+func attempts(t *testing.T, dsn string, n int) {
+	t.Helper()
+	store, err := postgres.Open(t.Context(), dsn)
+	require.NoError(t, err)
+	defer store.Close()
+	now := time.Now().Truncate(time.Microsecond)
+	require.NoError(t, store.InTx(t.Context(), func(ctx context.Context, tx payment.Tx) error {
+		for range n {
+			id := payment.AttemptID(uuid.Must(uuid.NewV7()))
+			o := payment.Order{
+				ID: payment.OrderID("A-" + id.String()), UserID: "u1", RequestID: payment.RequestID(id.String()),
+				Money: payment.Money{Minor: 1999, Currency: "EUR"}, CreatedAt: now,
+			}
+			if _, err := tx.OrderInsert(ctx, o); err != nil {
+				return err
+			}
+			if err := tx.AttemptsInsert(ctx, []payment.Attempt{{
+				ID: id, OrderID: o.ID, UserID: "u1", RequestID: o.RequestID, Account: "a", State: "requested", Money: o.Money,
+				Version: 1, NextCheckAt: &now, CreatedAt: now,
+			}}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+func TestVerify(t *testing.T) {
+	t.Parallel()
+	dsn := testdb.New(t)
+	attempts(t, dsn, 5)
+	environ := []string{"PAYLATCH_DATABASE_URL=" + dsn}
+	code, stdout, stderr := run(t, environ, "verify", "--batch", "2")
+	require.Equal(t, 0, code, stderr)
+	require.Equal(t, "5 attempts agree with their logs\n", stdout)
+	require.Equal(t, "2 attempts verified, 0 differences\n4 attempts verified, 0 differences\n5 attempts verified, 0 differences\n", stderr)
+
+	conn, err := pgx.Connect(t.Context(), dsn)
+	require.NoError(t, err)
+	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
+	_, err = conn.Exec(t.Context(), "UPDATE payment_attempts SET version = 9 WHERE attempt_id = (SELECT attempt_id FROM payment_attempts LIMIT 1)")
+	require.NoError(t, err)
+
+	code, stdout, stderr = run(t, environ, "verify")
+	require.Equal(t, 1, code)
+	require.Contains(t, stdout, "the log ends with version 1, the attempt is at 9")
+	require.Contains(t, stderr, "1 differences in 5 attempts")
+
+	code, stdout, _ = run(t, environ, "verify", "--json")
+	require.Equal(t, 1, code)
+	var said struct {
+		Attempts    int                 `json:"attempts"`
+		Differences []map[string]string `json:"differences"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(stdout), &said))
+	require.Equal(t, 5, said.Attempts)
+	require.Len(t, said.Differences, 1)
+	require.Equal(t, "row_follows_log", said.Differences[0]["check"])
+	require.Equal(t, "A-"+said.Differences[0]["payment_attempt_id"], said.Differences[0]["order_id"])
+
+	code, _, _ = run(t, environ, "verify", "--batch", "0")
+	require.Equal(t, 2, code)
+}

@@ -1,0 +1,68 @@
+package metrics
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// upkeep is what the service finds out by itself.
+type upkeep struct {
+	verified    prometheus.Counter
+	differences prometheus.Gauge
+	silent      *prometheus.GaugeVec
+	calls       *prometheus.HistogramVec
+}
+
+func newUpkeep() upkeep {
+	return upkeep{
+		verified: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "paylatch_verify_attempts_total", Help: "Attempts derived from their logs again.",
+		}),
+		differences: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "paylatch_verify_differences", Help: "Differences between attempts and their logs that the last lap, or this one so far, has found.",
+		}),
+		silent: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "paylatch_account_silent_attempts", Help: "Attempts that wait for news of an account from which nothing has been heard since they began.",
+		}, []string{"account"}),
+		calls: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "paylatch_provider_call_duration_seconds", Buckets: seconds(),
+			Help: "How long calls to providers took, by what came of them: answered, failed, held_back.",
+		}, []string{"account", "call", "result"}),
+	}
+}
+
+func (u *upkeep) all() []prometheus.Collector {
+	return []prometheus.Collector{u.verified, u.differences, u.silent, u.calls}
+}
+
+// Verified counts a portion of attempts and keeps how many differences there are.
+func (m *Metrics) Verified(attempts, differences int) {
+	m.verified.Add(float64(attempts))
+	m.differences.Set(float64(differences))
+}
+
+// Silent keeps how many attempts wait for accounts that are silent; all others
+// are not.
+func (m *Metrics) Silent(silent []payment.Silence) {
+	m.silent.Reset()
+	for _, s := range silent {
+		m.silent.WithLabelValues(s.Account).Set(float64(s.Pending))
+	}
+}
+
+// Called counts a call to an account's provider.
+func (m *Metrics) Called(account, call, result string, took time.Duration) {
+	m.calls.WithLabelValues(account, call, result).Observe(took.Seconds())
+}
+
+// Breaker shows the state of an account's circuit breaker whenever somebody
+// scrapes.
+func (m *Metrics) Breaker(account string, state func() float64) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "paylatch_provider_breaker_state", ConstLabels: prometheus.Labels{"account": account},
+		Help: "0 while calls to the provider are let through, 1 while one is let through to see, 2 while all are held back.",
+	}, state))
+}

@@ -1,0 +1,343 @@
+package payment_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// answering is a provider whose questions and cancellations are answered by hand.
+type answering struct {
+	payment.Provider
+
+	lookup           func() (payment.Outcome, error)
+	cancel           func() (payment.Outcome, error)
+	can              func(*payment.Capabilities)
+	lookups, cancels atomic.Int32
+}
+
+func (p *answering) on(of payment.Provider) payment.Provider {
+	p.Provider = of
+	return p
+}
+
+func (p *answering) Capabilities() payment.Capabilities {
+	c := p.Provider.Capabilities()
+	if p.can != nil {
+		p.can(&c)
+	}
+	return c
+}
+
+func (p *answering) Lookup(ctx context.Context, id string) (payment.Outcome, error) {
+	p.lookups.Add(1)
+	if p.lookup == nil {
+		return p.Provider.Lookup(ctx, id)
+	}
+	o, err := p.lookup()
+	o.ProviderPaymentID = id
+	return o, err
+}
+
+func (p *answering) Cancel(ctx context.Context, c payment.Cancel) (payment.Outcome, error) {
+	p.cancels.Add(1)
+	if p.cancel == nil {
+		return p.Provider.Cancel(ctx, c)
+	}
+	o, err := p.cancel()
+	o.ProviderPaymentID = c.ProviderPaymentID
+	return o, err
+}
+
+func says(news fsm.News) func() (payment.Outcome, error) {
+	return func() (payment.Outcome, error) { return payment.Outcome{News: news}, nil }
+}
+
+// longAgo makes an attempt older, with the time of its last change.
+func (r *rig) longAgo(t *testing.T, id payment.AttemptID, by time.Duration) {
+	t.Helper()
+	r.exec(t, "UPDATE payment_attempts SET created_at = created_at - $2::interval, updated_at = updated_at - $2::interval WHERE attempt_id = $1", id.String(), by)
+}
+
+var expired = standing{"failed", "final", "expired"}
+
+// tried is an attempt that the provider has and has not decided.
+func (r *rig) tried(t *testing.T, token string, capture payment.CaptureMode) payment.AttemptID {
+	t.Helper()
+	r.order(t, "A-1")
+	p, err := r.Pay(t.Context(), customer, request("pay A-1", "first-key", token), payment.Pay{OrderID: "A-1", Token: token, Capture: capture})
+	require.NoError(t, err)
+	require.False(t, p.State.Final())
+	return p.ID
+}
+
+// Before expiring, ask the provider; adopt its answer (pay-connector #2178). What
+// is not over there is cancelled there first.
+func TestExpiryAsksFirst(t *testing.T) {
+	t.Parallel()
+	const hour, day = time.Hour, 24 * time.Hour
+	short := payment.Lives{AwaitingCustomer: time.Minute, Authorized: time.Minute, Slow: time.Minute}
+	for name, c := range map[string]struct {
+		token     string
+		capture   payment.CaptureMode
+		lives     payment.Lives
+		age       time.Duration
+		said      fsm.News
+		end       standing
+		cancelled int32
+	}{
+		"awaiting the customer, in time":         {"tok_redirect", payment.CaptureAutomatic, payment.Lives{}, hour - time.Minute, "", awaiting, 0},
+		"awaiting the customer for too long":     {"tok_redirect", payment.CaptureAutomatic, payment.Lives{}, hour + time.Minute, "", expired, 1},
+		"a shorter life":                         {"tok_redirect", payment.CaptureAutomatic, short, 2 * time.Minute, "", expired, 1},
+		"authorised, in time":                    {"tok_success", payment.CaptureManual, payment.Lives{}, 7*day - hour, "", standing{"pending", "authorized", ""}, 0},
+		"authorised for too long":                {"tok_success", payment.CaptureManual, payment.Lives{}, 7*day + hour, "", expired, 1},
+		"a slow method, in time":                 {"tok_never", payment.CaptureAutomatic, payment.Lives{}, 14*day - hour, "", requested, 0},
+		"a slow method for too long":             {"tok_never", payment.CaptureAutomatic, payment.Lives{}, 14*day + hour, "", expired, 1},
+		"the customer acted: with the bank now":  {"tok_redirect", payment.CaptureAutomatic, payment.Lives{}, 2 * hour, fsm.NewsProcessing, awaiting, 0},
+		"the bank sent the customer away again":  {"tok_never", payment.CaptureAutomatic, payment.Lives{}, 2 * hour, fsm.NewsActionRequired, expired, 1},
+		"paid meanwhile: adopted":                {"tok_redirect", payment.CaptureAutomatic, payment.Lives{}, 2 * hour, fsm.NewsSucceeded, succeeded, 0},
+		"failed meanwhile: adopted":              {"tok_redirect", payment.CaptureAutomatic, payment.Lives{}, 2 * hour, fsm.NewsFailed, standing{"failed", "final", "provider_rejected"}, 0},
+		"the provider does not know, years long": {"tok_redirect", payment.CaptureAutomatic, payment.Lives{}, 1000 * day, fsm.NewsUnknown, awaiting, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := &answering{}
+			r := newRig(t, setup{silent: true, provider: p.on, change: func(o *payment.Options) {
+				account := o.Accounts["sandbox"]
+				account.Lives = c.lives
+				o.Accounts["sandbox"] = account
+			}})
+			id := r.tried(t, c.token, c.capture)
+			if c.said != "" {
+				p.lookup = says(c.said)
+			}
+			r.longAgo(t, id, c.age)
+			v := r.recheck(t, id)
+			require.Zero(t, p.cancels.Load(), "not in the same breath: the wish is on disk first")
+			if c.cancelled > 0 {
+				require.Equal(t, "pending", standingOf(v.Attempt).status, "it fails when the provider says so")
+				due, err := r.Due(t.Context(), 10)
+				require.NoError(t, err)
+				require.Equal(t, []payment.AttemptID{id}, due, "at once")
+				r.recheck(t, id)
+			}
+			require.Equal(t, c.end, standingOf(r.attempt(t, id)))
+			require.Equal(t, c.cancelled, p.cancels.Load())
+			require.Empty(t, r.discrepancies(t, id))
+		})
+	}
+}
+
+// The customer pays in the moment of the expiry: the provider refuses to cancel
+// and says that it is paid.
+func TestPaidInTheMomentOfTheExpiry(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	r.order(t, "A-1")
+	p := r.pay(t, "A-1", "first-key", "tok_redirect")
+	r.longAgo(t, p.ID, 2*time.Hour)
+	r.recheck(t, p.ID)
+	approve(t, p.NextActionURL)
+	require.Equal(t, succeeded, standingOf(r.recheck(t, p.ID).Attempt))
+	require.Nil(t, r.attempt(t, p.ID).Failure)
+	r.audit(t, "A-1")
+}
+
+// A provider that can't cancel, or refuses to, goes on being asked; a person is
+// asked at the schedule's end.
+func TestWhatCanNotBeCancelledAsksAPerson(t *testing.T) {
+	t.Parallel()
+	for name, p := range map[string]*answering{
+		"can't": {can: func(c *payment.Capabilities) { c.Cancel = false }},
+		"refuses to": {cancel: func() (payment.Outcome, error) {
+			return payment.Outcome{News: fsm.NewsActionRequired, Refused: true}, nil
+		}},
+		"never answers": {cancel: func() (payment.Outcome, error) { return payment.Outcome{}, errNoAnswer }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, setup{silent: true, provider: p.on})
+			id := r.tried(t, "tok_redirect", payment.CaptureAutomatic)
+			r.longAgo(t, id, 2*time.Hour)
+			for range 2 {
+				require.Equal(t, awaiting.status, standingOf(r.recheck(t, id).Attempt).status)
+			}
+			require.Empty(t, r.discrepancies(t, id), "the schedule is not over")
+			for range 25 {
+				r.recheck(t, id)
+			}
+			require.Equal(t, []string{"needs_review"}, r.discrepancies(t, id))
+			a := r.attempt(t, id)
+			if !a.NextCheckAt.After(a.ReadAt) { // the wish is on disk and not carried out yet
+				r.recheck(t, id)
+				a = r.attempt(t, id)
+			}
+			require.Equal(t, "pending", standingOf(a).status)
+			require.Greater(t, a.NextCheckAt.Sub(a.ReadAt), 20*time.Hour, "asked daily, not at once again")
+		})
+	}
+}
+
+// An attempt whose provider nobody can ask any more does not wait for ever.
+func TestAnAttemptThatNobodyCanAskAboutAsksAPerson(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	id := r.tried(t, "tok_never", payment.CaptureAutomatic)
+	without := r.another(t, func(o *payment.Options) { o.Accounts = nil })
+	ask := func() {
+		for range 11 {
+			_, err := without.Recheck(t.Context(), id, byTest)
+			require.NoError(t, err)
+		}
+	}
+	ask()
+	require.Empty(t, r.discrepancies(t, id))
+	r.longAgo(t, id, 15*24*time.Hour)
+	ask()
+	require.Equal(t, []string{"needs_review"}, r.discrepancies(t, id))
+	require.Equal(t, requested, standingOf(r.attempt(t, id)))
+}
+
+// Questions that were held back are no checks: an outage does not use the
+// schedule up.
+func TestWhatWasHeldBackIsNoCheck(t *testing.T) {
+	t.Parallel()
+	held := func() (payment.Outcome, error) { return payment.Outcome{}, payment.ErrHeldBack }
+	p := &answering{lookup: held}
+	r := newRig(t, setup{silent: true, provider: p.on})
+	id := r.tried(t, "tok_never", payment.CaptureAutomatic)
+	for range 20 {
+		r.recheck(t, id)
+	}
+	a := r.attempt(t, id)
+	require.Zero(t, a.Checks)
+	require.Less(t, a.NextCheckAt.Sub(a.ReadAt), 15*time.Second)
+	require.Empty(t, r.discrepancies(t, id))
+}
+
+// A hold that is told of after the failure is looked up and given up: nobody will
+// ever capture it.
+func TestALateHoldIsGivenUp(t *testing.T) {
+	t.Parallel()
+	p := &answering{cancel: says(fsm.NewsFailed)}
+	r := newRig(t, setup{silent: true, provider: p.on})
+	id := r.paid(t, "A-1", "tok_decline").ID
+	version := r.attempt(t, id).Version
+	require.Equal(t, fsm.Stale, r.say(t, id, webhooks.KindAuthorized))
+	due, err := r.Due(t.Context(), 10)
+	require.NoError(t, err)
+	require.Equal(t, []payment.AttemptID{id}, due)
+
+	require.Equal(t, declined, standingOf(r.recheck(t, id).Attempt))
+	require.EqualValues(t, 1, p.lookups.Load())
+	require.Zero(t, p.cancels.Load(), "older news: there is nothing to give up")
+	require.Nil(t, r.attempt(t, id).NextCheckAt)
+
+	p.lookup = says(fsm.NewsAuthorized)
+	require.Equal(t, fsm.Stale, r.say(t, id, webhooks.KindAuthorized))
+	require.Equal(t, declined, standingOf(r.recheck(t, id).Attempt))
+	require.EqualValues(t, 1, p.cancels.Load())
+	a := r.attempt(t, id)
+	require.Nil(t, a.NextCheckAt)
+	require.Nil(t, a.LeaseUntil)
+	require.Equal(t, payment.IntentNone, a.Intent.Kind)
+	require.Equal(t, version, a.Version)
+	require.Empty(t, r.discrepancies(t, id))
+	require.Empty(t, r.ledger(t))
+}
+
+// Of a failure and a hold the older may arrive last: what has failed is looked up
+// in either order.
+func TestAFailureThatWasOvertakenByTheHoldLeavesNoHold(t *testing.T) {
+	t.Parallel()
+	p := &answering{lookup: says(fsm.NewsAuthorized), cancel: says(fsm.NewsFailed)}
+	r := newRig(t, setup{silent: true, provider: p.on})
+	id := r.tried(t, "tok_never", payment.CaptureManual)
+	require.Equal(t, fsm.Applied, r.say(t, id, webhooks.KindAuthorized))
+	require.Equal(t, fsm.Applied, r.say(t, id, webhooks.KindFailed))
+	require.True(t, r.attempt(t, id).Failed())
+	due, err := r.Due(t.Context(), 10)
+	require.NoError(t, err)
+	require.Equal(t, []payment.AttemptID{id}, due)
+	r.recheck(t, id)
+	require.EqualValues(t, 1, p.cancels.Load())
+	require.Nil(t, r.attempt(t, id).NextCheckAt)
+	require.Empty(t, r.discrepancies(t, id))
+}
+
+func TestALateHoldThatStaysIsADiscrepancy(t *testing.T) {
+	t.Parallel()
+	for name, p := range map[string]*answering{
+		"the provider refuses": {cancel: func() (payment.Outcome, error) { return payment.Outcome{News: fsm.NewsAuthorized, Refused: true}, nil }},
+		"it can't":             {can: func(c *payment.Capabilities) { c.Cancel = false }},
+		"it never answers":     {cancel: func() (payment.Outcome, error) { return payment.Outcome{}, errNoAnswer }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p.lookup = says(fsm.NewsAuthorized)
+			r := newRig(t, setup{silent: true, provider: p.on})
+			id := r.paid(t, "A-1", "tok_decline").ID
+			r.say(t, id, webhooks.KindAuthorized)
+			for range 12 {
+				r.recheck(t, id)
+			}
+			require.Equal(t, []string{"needs_review"}, r.discrepancies(t, id))
+			require.Nil(t, r.attempt(t, id).NextCheckAt)
+			require.Equal(t, declined, standingOf(r.attempt(t, id)))
+		})
+	}
+}
+
+// The hold of a failed attempt that turns out to be a charge is late money, which
+// nobody gives back unasked.
+func TestALateHoldThatWasTakenIsALateSuccess(t *testing.T) {
+	t.Parallel()
+	p := &answering{}
+	r := newRig(t, setup{silent: true, provider: p.on})
+	id := r.paid(t, "A-1", "tok_late_success").ID
+	r.say(t, id, webhooks.KindAuthorized)
+	require.Eventually(t, func() bool { return len(r.ledger(t)) == 1 }, patience, tick)
+	r.recheck(t, id)
+	require.Equal(t, []string{"late_success"}, r.discrepancies(t, id))
+	require.Zero(t, p.cancels.Load())
+	require.EqualValues(t, price, r.attempt(t, id).Held())
+	require.Nil(t, r.attempt(t, id).NextCheckAt)
+}
+
+// Some providers call it a failure when money that was taken is lost
+// (GoCardless's late failures).
+func TestAFailureThatUndoesASuccessIsAReversal(t *testing.T) {
+	t.Parallel()
+	p := &answering{}
+	r := newRig(t, setup{silent: true, provider: p.on})
+	undone := func() (payment.Outcome, error) { return payment.Outcome{News: fsm.NewsFailed, Undoes: true}, nil }
+	notice := func(id string) {
+		e := event(webhooks.KindFailed, id)
+		e.NeedsFetch, e.ProviderPaymentID = true, id
+		require.Equal(t, []fsm.Verdict{payment.Deferred}, r.tell(t, e))
+		r.exec(t, "UPDATE provider_events SET next_try_at = now() WHERE next_try_at IS NOT NULL")
+		_, err := r.RetryParked(t.Context(), 10)
+		require.NoError(t, err)
+	}
+	paid := r.paid(t, "A-1", "tok_success")
+	p.lookup = undone
+	notice(paid.ProviderPaymentID)
+	a := r.attempt(t, paid.ID)
+	require.Equal(t, succeeded, standingOf(a))
+	require.Zero(t, a.Held())
+	require.Equal(t, []string{"payment_reversed"}, r.discrepancies(t, paid.ID))
+
+	p.lookup = nil
+	pending := r.paid(t, "A-2", "tok_never")
+	p.lookup = undone
+	notice(pending.ProviderPaymentID)
+	require.Equal(t, standing{"failed", "final", "provider_rejected"}, standingOf(r.attempt(t, pending.ID)), "before, it is a failure")
+	require.Empty(t, r.discrepancies(t, pending.ID))
+}

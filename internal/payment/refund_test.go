@@ -1,0 +1,139 @@
+package payment_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// refunding is a provider whose refunds are answered by hand.
+type refunding struct {
+	payment.Provider
+
+	refund func(send func() (payment.RefundOutcome, error)) (payment.RefundOutcome, error)
+	lookup func() (payment.RefundOutcome, error)
+}
+
+func (p *refunding) on(of payment.Provider) payment.Provider {
+	p.Provider = of
+	return p
+}
+
+func (p *refunding) Refund(ctx context.Context, r payment.RefundCall) (payment.RefundOutcome, error) {
+	send := func() (payment.RefundOutcome, error) { return p.Provider.Refund(ctx, r) }
+	if p.refund == nil {
+		return send()
+	}
+	return p.refund(send)
+}
+
+func (p *refunding) LookupRefund(ctx context.Context, r payment.RefundRef) (payment.RefundOutcome, error) {
+	if p.lookup == nil {
+		return p.Provider.LookupRefund(ctx, r)
+	}
+	return p.lookup()
+}
+
+var shop = payment.Actor{Subject: "shop", Roles: []payment.Role{payment.RoleService}, OnBehalfOf: "u1"}
+
+func (r *rig) refund(t *testing.T, id payment.AttemptID, key string) payment.Refunded {
+	t.Helper()
+	made, err := r.Refund(t.Context(), shop, request("refund", key, ""), payment.CreateRefund{AttemptID: id})
+	require.NoError(t, err)
+	return made
+}
+
+func turnedAway(func() (payment.RefundOutcome, error)) (payment.RefundOutcome, error) {
+	return payment.RefundOutcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "api_key_expired")}, nil
+}
+
+func TestARefundThatIsRefusedAtOnceHasFailed(t *testing.T) {
+	t.Parallel()
+	p := &refunding{refund: turnedAway}
+	r := newRig(t, setup{silent: true, provider: p.on})
+	id := r.paid(t, "A-1", "tok_success").ID
+	made := r.refund(t, id, "refund-1")
+	require.Equal(t, fsm.RefundFailed, made.State)
+	require.Equal(t, "api_key_expired", made.Failure.ProviderCode)
+	p.refund = nil
+	require.Equal(t, fsm.RefundSucceeded, r.refund(t, id, "refund-2").State, "the money is free again")
+}
+
+// The refusal of a later send says nothing of the first, which may have gone
+// through: what the provider knows of the refund counts.
+func TestARefundThatIsRefusedLaterIsNotFailed(t *testing.T) {
+	t.Parallel()
+	p := &refunding{refund: func(send func() (payment.RefundOutcome, error)) (payment.RefundOutcome, error) {
+		_, _ = send()
+		return payment.RefundOutcome{}, errNoAnswer
+	}}
+	r := newRig(t, setup{silent: true, provider: p.on})
+	id := r.paid(t, "A-1", "tok_success").ID
+	made := r.refund(t, id, "refund-1")
+	require.Equal(t, fsm.RefundPending, made.State)
+	p.refund = turnedAway
+	again, err := r.RecheckRefund(t.Context(), made.ID, byTest)
+	require.NoError(t, err)
+	require.Equal(t, fsm.RefundPending, again.State)
+	r.exec(t, "UPDATE refunds SET created_at = created_at - interval '11 minutes' WHERE refund_id = $1", made.ID.String())
+	again, err = r.RecheckRefund(t.Context(), made.ID, byTest)
+	require.NoError(t, err)
+	require.Equal(t, fsm.RefundSucceeded, again.State)
+	require.Zero(t, r.attempt(t, id).Held())
+	require.Len(t, r.ledger(t), 2)
+}
+
+// A key that is turned away for days does not go round for ever: a person is
+// asked at the schedule's end.
+func TestARefundThatNobodyCanTellOfAsksAPerson(t *testing.T) {
+	t.Parallel()
+	lost := func(func() (payment.RefundOutcome, error)) (payment.RefundOutcome, error) {
+		return payment.RefundOutcome{}, errNoAnswer
+	}
+	p := &refunding{refund: lost, lookup: func() (payment.RefundOutcome, error) { return payment.RefundOutcome{}, errNoAnswer }}
+	r := newRig(t, setup{silent: true, provider: p.on})
+	id := r.paid(t, "A-1", "tok_success").ID
+	made := r.refund(t, id, "refund-1")
+	p.refund = turnedAway
+	for range 12 {
+		_, err := r.RecheckRefund(t.Context(), made.ID, byTest)
+		require.NoError(t, err)
+	}
+	require.Equal(t, []string{"needs_review"}, r.discrepancies(t, id))
+	due := rows[time.Duration](t, r, "SELECT next_check_at - now() FROM refunds WHERE refund_id = $1", made.ID.String())
+	require.Greater(t, due[0], 20*time.Hour)
+}
+
+// What was held back from the provider is no answer of its: a first refund has
+// not started, a later one waits as before.
+func TestARefundThatIsHeldBack(t *testing.T) {
+	t.Parallel()
+	p := &refunding{refund: func(func() (payment.RefundOutcome, error)) (payment.RefundOutcome, error) {
+		return payment.RefundOutcome{}, errHeldBack
+	}}
+	r := newRig(t, setup{silent: true, provider: p.on})
+	id := r.paid(t, "A-1", "tok_success").ID
+	made := r.refund(t, id, "refund-1")
+	require.Equal(t, fsm.RefundFailed, made.State)
+	require.Equal(t, "not_started", made.Failure.Code)
+
+	p.refund = func(func() (payment.RefundOutcome, error)) (payment.RefundOutcome, error) {
+		return payment.RefundOutcome{}, errNoAnswer
+	}
+	second := r.refund(t, id, "refund-2")
+	p.refund = func(func() (payment.RefundOutcome, error)) (payment.RefundOutcome, error) {
+		return payment.RefundOutcome{}, errHeldBack
+	}
+	for range 12 {
+		again, err := r.RecheckRefund(t.Context(), second.ID, byTest)
+		require.NoError(t, err)
+		require.Equal(t, fsm.RefundPending, again.State)
+		require.Zero(t, again.Checks-second.Checks)
+	}
+	require.Empty(t, r.discrepancies(t, id))
+}

@@ -1,0 +1,63 @@
+package payment
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+)
+
+// hold marks a failed attempt of which somebody says, or said, that it holds money:
+// an old piece of news, or money that nobody will ever take. Only the provider
+// knows.
+func hold(a *Attempt, now time.Time) {
+	if a.State != fsm.Failed || a.Intent.Kind != IntentNone {
+		return
+	}
+	a.Intent = Intent{Kind: IntentCancel, Number: a.Intent.Number, At: now}
+	a.Checks, a.NextCheckAt = 0, &now
+}
+
+// void asks how a failed attempt stands at the provider and gives up what it
+// still holds there.
+func (s *Service) void(ctx context.Context, p Provider, a Attempt, l Licence) News {
+	look, cancel := s.calling(ctx, l)
+	defer cancel()
+	var out Outcome
+	var err error
+	if a.ProviderPaymentID == "" {
+		out, err = p.Find(look, a.ID)
+	} else {
+		out, err = p.Lookup(look, a.ProviderPaymentID)
+	}
+	switch {
+	case err != nil:
+		return News{Unasked: errors.Is(err, ErrHeldBack)}
+	case out.News != fsm.NewsAuthorized:
+		return newsOf(out, Cause{})
+	case !p.Capabilities().Cancel:
+		return News{News: fsm.NewsAuthorized, Refused: true}
+	}
+	a.ProviderPaymentID = out.ProviderPaymentID
+	return s.fulfil(ctx, p, a, l)
+}
+
+// voided says what becomes of the mark of hold, seen the provider's answer.
+func (s *Service) voided(b *batch, c *Change, n News) {
+	a := &c.Attempt
+	switch {
+	case n.News == fsm.NewsFailed || n.News == fsm.NewsSucceeded:
+	case n.Refused, a.Checks > len(schedule):
+		b.open(c, NeedsReview, "Money is held for this payment although it failed, and the provider does not give it up when asked: void it in its dashboard.")
+		b.latest().About = "hold"
+	default:
+		if !n.Unasked {
+			a.Checks++
+		}
+		at := b.now().Add(s.delay(a.Checks))
+		a.NextCheckAt = &at
+		return
+	}
+	a.Intent, a.NextCheckAt = Intent{Number: a.Intent.Number}, nil
+}

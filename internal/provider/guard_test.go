@@ -1,0 +1,201 @@
+package provider_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider"
+)
+
+// scripted is a provider whose every call ends as the script says.
+type scripted struct {
+	payment.Provider
+
+	mu    sync.Mutex
+	err   error
+	calls int
+}
+
+func (s *scripted) next() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls++
+	return s.err
+}
+
+func (s *scripted) Charge(context.Context, payment.Charge) (payment.Outcome, error) {
+	return payment.Outcome{News: fsm.NewsFailed}, s.next()
+}
+
+func (s *scripted) Lookup(context.Context, string) (payment.Outcome, error) {
+	return payment.Outcome{News: fsm.NewsSucceeded}, s.next()
+}
+
+func (s *scripted) Find(context.Context, payment.AttemptID) (payment.Outcome, error) {
+	return payment.Outcome{}, s.next()
+}
+
+func (s *scripted) Capture(context.Context, payment.Capture) (payment.Outcome, error) {
+	return payment.Outcome{}, s.next()
+}
+
+func (s *scripted) Cancel(context.Context, payment.Cancel) (payment.Outcome, error) {
+	return payment.Outcome{}, s.next()
+}
+
+func (s *scripted) Refund(context.Context, payment.RefundCall) (payment.RefundOutcome, error) {
+	return payment.RefundOutcome{}, s.next()
+}
+
+func (s *scripted) LookupRefund(context.Context, payment.RefundRef) (payment.RefundOutcome, error) {
+	return payment.RefundOutcome{}, s.next()
+}
+
+// watched is a guard with what it told.
+type watched struct {
+	*provider.Guard
+
+	under  *scripted
+	mu     sync.Mutex
+	called []string
+	states []string
+}
+
+func guard(l provider.Limits) *watched {
+	w := &watched{under: &scripted{}}
+	w.Guard = provider.NewGuard(w.under, l, time.Now, func(c provider.Called) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.called = append(w.called, c.Call+" "+c.Result)
+	}, func(state string) { w.states = append(w.states, state) })
+	return w
+}
+
+func (w *watched) each(ctx context.Context) map[string]error {
+	errs := map[string]error{}
+	_, errs["charge"] = w.Charge(ctx, payment.Charge{})
+	_, errs["lookup"] = w.Lookup(ctx, "x")
+	_, errs["find"] = w.Find(ctx, payment.AttemptID{})
+	_, errs["capture"] = w.Capture(ctx, payment.Capture{})
+	_, errs["cancel"] = w.Cancel(ctx, payment.Cancel{})
+	_, errs["refund"] = w.Refund(ctx, payment.RefundCall{})
+	_, errs["lookup_refund"] = w.LookupRefund(ctx, payment.RefundRef{})
+	return errs
+}
+
+var errTimeout = errors.New("no answer")
+
+func TestAGuardHoldsCallsBackAndSeesThatTheProviderIsBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := guard(provider.Limits{Failures: 3, OpenFor: time.Minute})
+		w.under.err = errTimeout
+		for range 3 {
+			_, err := w.Charge(t.Context(), payment.Charge{})
+			require.ErrorIs(t, err, errTimeout)
+			require.NotErrorIs(t, err, payment.ErrNotSent)
+		}
+		require.InDelta(t, 2, w.State(), 0)
+		for call, err := range w.each(t.Context()) {
+			require.ErrorIs(t, err, payment.ErrNotSent, call)
+			require.ErrorIs(t, err, payment.ErrHeldBack, call)
+		}
+		require.Equal(t, 3, w.under.calls, "the provider is left alone")
+
+		time.Sleep(time.Minute + time.Millisecond)
+		require.InDelta(t, 1, w.State(), 0)
+		_, err := w.Lookup(t.Context(), "x")
+		require.ErrorIs(t, err, errTimeout, "one is let through to see")
+		_, err = w.Lookup(t.Context(), "x")
+		require.ErrorIs(t, err, payment.ErrHeldBack)
+
+		time.Sleep(time.Minute + time.Millisecond)
+		w.under.err = payment.ErrNoSuchPayment
+		_, err = w.Lookup(t.Context(), "x")
+		require.ErrorIs(t, err, payment.ErrNoSuchPayment, "an answer, too")
+		w.under.err = nil
+		for call, err := range w.each(t.Context()) {
+			require.NoError(t, err, call)
+		}
+		require.Equal(t, []string{"open", "half-open", "open", "half-open", "closed"}, w.states)
+		require.Equal(t, []string{"charge failed", "charge failed", "charge failed", "charge held_back"}, w.called[:4])
+		require.Equal(t, "lookup_refund answered", w.called[len(w.called)-1])
+	})
+}
+
+func TestWhatIsNoFailureOfTheProviders(t *testing.T) {
+	t.Parallel()
+	for name, err := range map[string]error{
+		"a decline":        nil,
+		"no such payment":  payment.ErrNoSuchPayment,
+		"an ended licence": fmt.Errorf("%w: %w", payment.ErrNotSent, payment.ErrLicenceEnded),
+		"a caller left":    context.Canceled,
+	} {
+		w := guard(provider.Limits{Failures: 1, OpenFor: time.Minute})
+		w.under.err = err
+		for range 5 {
+			_, got := w.Charge(t.Context(), payment.Charge{})
+			require.Equal(t, err, got, name)
+		}
+		require.Zero(t, w.State(), name)
+	}
+}
+
+func TestAFailureInBetweenIsForgotten(t *testing.T) {
+	t.Parallel()
+	w := guard(provider.Limits{Failures: 2, OpenFor: time.Minute})
+	for i := range 10 {
+		w.under.err = nil
+		if i%2 == 0 {
+			w.under.err = errTimeout
+		}
+		_, _ = w.Lookup(t.Context(), "x")
+	}
+	require.Equal(t, 10, w.under.calls)
+}
+
+func TestAGuardWithoutLimitsLetsEverythingThrough(t *testing.T) {
+	t.Parallel()
+	w := guard(provider.Limits{})
+	w.under.err = errTimeout
+	for range 100 {
+		_, err := w.Charge(t.Context(), payment.Charge{})
+		require.ErrorIs(t, err, errTimeout)
+	}
+	require.Equal(t, 100, w.under.calls)
+}
+
+func TestARateLimitSpreadsCallsAndThenHoldsThemBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := guard(provider.Limits{Failures: 1, OpenFor: time.Minute, PerSecond: 10, Burst: 20})
+		began := time.Now()
+		var all sync.WaitGroup
+		var mu sync.Mutex
+		held := 0
+		for range 50 {
+			all.Go(func() {
+				_, err := w.Charge(t.Context(), payment.Charge{})
+				mu.Lock()
+				defer mu.Unlock()
+				if errors.Is(err, payment.ErrHeldBack) {
+					held++
+				}
+			})
+		}
+		all.Wait()
+		require.Equal(t, 30, w.under.calls, "twenty at once, ten in the second that a call waits")
+		require.Equal(t, 20, held)
+		require.Equal(t, time.Second, time.Since(began))
+		require.Zero(t, w.State(), "too many calls are no failure of the provider's")
+	})
+}

@@ -1,0 +1,21 @@
+-- Notes when some accounts were last heard from, in the order of their names; an
+-- earlier time than the one that is there changes nothing.
+-- name: AccountsHeard :exec
+INSERT INTO accounts_heard AS h (account, heard_at)
+SELECT n.account, n.heard_at FROM (
+    SELECT unnest(@accounts::text[]) AS account, unnest(@heard_ats::timestamptz[]) AS heard_at
+) n ORDER BY n.account
+ON CONFLICT (account) DO UPDATE SET heard_at = EXCLUDED.heard_at WHERE h.heard_at < EXCLUDED.heard_at;
+
+-- Counts by account the attempts that have been pending for a while, began after
+-- the account was last heard from, and wait for its news; those of the last day.
+-- Locks nothing.
+-- name: AccountsSilent :many
+SELECT a.account, count(*)::int AS pending, min(a.created_at)::timestamptz AS since, h.heard_at
+FROM payment_attempts a LEFT JOIN accounts_heard h ON h.account = a.account
+WHERE a.next_check_at IS NOT NULL AND a.status = 'pending' AND a.stage <> 'authorized'
+    AND a.created_at < now() - make_interval(secs => @silent_after::float8)
+    AND a.created_at > now() - make_interval(days => 1)
+    AND (h.heard_at IS NULL OR h.heard_at < a.created_at)
+GROUP BY a.account, h.heard_at
+ORDER BY a.account;
