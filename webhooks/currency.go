@@ -134,10 +134,10 @@ func (e Event) withMoney(money *Money, err error) (Event, error) {
 	return e, nil
 }
 
-// String is the amount as people write it, in major units with all the digits of
+// Text is the amount as people write it, in major units with all the digits of
 // its currency: "19.99 EUR", "500 JPY". Where the currency is not one of ISO 4217
 // the provider's own number is said to be one.
-func (m Money) String() string {
+func (m Money) Text() string {
 	digits, known := isoDigits[m.Currency]
 	if !known {
 		return strconv.FormatInt(m.Minor, 10) + " units of " + m.Currency

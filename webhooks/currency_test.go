@@ -106,3 +106,21 @@ func TestDerivedID(t *testing.T) {
 		require.Equal(rt, slices.Equal(a, b), webhooks.DerivedID(a...) == webhooks.DerivedID(b...))
 	})
 }
+
+func TestMoneyText(t *testing.T) {
+	t.Parallel()
+	for want, m := range map[string]webhooks.Money{
+		"19.99 EUR":                 {Minor: 1999, Currency: "EUR"},
+		"0.05 EUR":                  {Minor: 5, Currency: "EUR"},
+		"0.00 EUR":                  {Minor: 0, Currency: "EUR"},
+		"-0.05 EUR":                 {Minor: -5, Currency: "EUR"},
+		"500 JPY":                   {Minor: 500, Currency: "JPY"},
+		"0.005 KWD":                 {Minor: 5, Currency: "KWD"},
+		"1.0000 CLF":                {Minor: 10000, Currency: "CLF"},
+		"5 units of XYZ":            {Minor: 5, Currency: "XYZ"},
+		"92233720368547758.07 EUR":  {Minor: math.MaxInt64, Currency: "EUR"},
+		"-92233720368547758.08 EUR": {Minor: math.MinInt64, Currency: "EUR"},
+	} {
+		require.Equal(t, want, m.Text())
+	}
+}

@@ -19,7 +19,7 @@ type Money struct {
 // String is the amount as people write it, with the digits of its currency:
 // "19.99 EUR", "500 JPY".
 func (m Money) String() string {
-	return webhooks.Money{Minor: m.Minor, Currency: string(m.Currency)}.String()
+	return webhooks.Money{Minor: m.Minor, Currency: string(m.Currency)}.Text()
 }
 
 // MaxAmount is the largest amount of an order in minor units. It stays exact
