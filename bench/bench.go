@@ -25,14 +25,25 @@ type stage struct {
 func (b *bench) measure(ctx context.Context) error {
 	b.best = map[string]float64{}
 	for round := range b.opts.rounds {
+		if !b.opts.runs(partWebhooks) && !b.opts.runs(partOpen) && !b.opts.runs(partPays) {
+			break
+		}
 		b.say("round %d of %d", round+1, b.opts.rounds)
 		if err := b.round(ctx, (*stage).all); err != nil {
 			return err
 		}
 	}
-	if b.opts.runs(partInbox) {
-		b.say("inbox growth")
-		return b.round(ctx, (*stage).inbox)
+	for _, last := range []struct {
+		part, title string
+		run         func(*stage, context.Context) error
+	}{{partInbox, "inbox growth", (*stage).inbox}, {partWaiters, "waiters", (*stage).waiters}} {
+		if !b.opts.runs(last.part) {
+			continue
+		}
+		b.say("%s", last.title)
+		if err := b.round(ctx, last.run); err != nil {
+			return err
+		}
 	}
 	return nil
 }

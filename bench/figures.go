@@ -33,6 +33,8 @@ const (
 	ourInbox      = "paylatch, inbox of"
 	ourIdle       = "paylatch, pays of others, idle"
 	ourCrowd      = "paylatch, pays of others, crowd"
+	ourWaiters    = "paylatch, waiters"
+	ourWakes      = "paylatch, waiters told"
 )
 
 // What is told of a series.
@@ -46,6 +48,9 @@ const (
 	walBytes    = "WAL bytes"
 	allocations = "allocations"
 	perCommit   = "a commit"
+	waiterBytes = "bytes a waiter"
+	connections = "connections"
+	allTold     = "all told ms"
 )
 
 func (f figures) add(series string, clients int, what string, value float64) {

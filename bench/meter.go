@@ -34,21 +34,29 @@ func (r *rig) usage(ctx context.Context, s *server) (usage, error) {
 		return u, nil
 	}
 	u.server = treeTime(s.cmd.Process.Pid)
+	var err error
+	u.mallocs, err = s.metric(ctx, "go_memstats_mallocs_total")
+	return u, err
+}
+
+// metric reads what the program counts under a name without labels.
+func (s *server) metric(ctx context.Context, name string) (float64, error) {
 	resp, err := s.get(ctx, "/metrics")
 	if err != nil {
-		return u, err
+		return 0, err
 	}
 	defer func() { _ = resp.Body.Close() }()
+	var found float64
 	lines := bufio.NewScanner(resp.Body)
 	for lines.Scan() {
-		if value, ok := strings.CutPrefix(lines.Text(), "go_memstats_mallocs_total "); ok {
-			u.mallocs, _ = strconv.ParseFloat(value, 64)
+		if value, ok := strings.CutPrefix(lines.Text(), name+" "); ok {
+			found, _ = strconv.ParseFloat(value, 64)
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return u, fmt.Errorf("read the metrics: %w", err)
+		return 0, fmt.Errorf("read the metrics: %w", err)
 	}
-	return u, nil
+	return found, nil
 }
 
 // tick is the unit of processor time in /proc, on every Linux that Go runs on.

@@ -14,6 +14,7 @@ const (
 	partOpen     = "open"
 	partPays     = "pays"
 	partInbox    = "inbox"
+	partWaiters  = "waiters"
 )
 
 type options struct {
@@ -22,6 +23,7 @@ type options struct {
 	quick   bool
 	inbox   int
 	open    int
+	waiters int
 	dir     string
 	doc     string
 	profile string
@@ -34,11 +36,12 @@ func parse(args []string) (options, error) {
 	var o options
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	seconds := f.Float64("seconds", 5, "how long each stage is measured")
-	parts := f.String("only", strings.Join([]string{partWebhooks, partOpen, partPays, partInbox}, ","), "the parts to run")
+	parts := f.String("only", strings.Join([]string{partWebhooks, partOpen, partPays, partInbox, partWaiters}, ","), "the parts to run")
 	f.IntVar(&o.rounds, "rounds", 5, "how often each stage is measured")
 	f.BoolVar(&o.quick, "quick", false, "one round of one second a stage, a small inbox, nothing written")
 	f.IntVar(&o.inbox, "inbox", 1_000_000, "how many events the inbox holds at last (up to 10 million)")
 	f.IntVar(&o.open, "open", 5000, "webhooks a second in the open loop")
+	f.IntVar(&o.waiters, "waiters", 10_000, "how many wait at once (up to 15,000)")
 	f.StringVar(&o.dir, "dir", ".paylatch", "where the databases of the run live meanwhile")
 	f.StringVar(&o.doc, "doc", "docs/performance.md", "the page whose tables are written; empty: none")
 	f.StringVar(&o.profile, "profile", "", "write profiles of the webhooks' way into this directory, and measure nothing else")
@@ -51,11 +54,13 @@ func parse(args []string) (options, error) {
 	o.parts = strings.Split(*parts, ",")
 	if o.quick {
 		o.rounds, o.window, o.doc, o.inbox = 1, time.Second, "", min(o.inbox, 200_000)
+		o.waiters = min(o.waiters, 1000)
 	}
 	if o.set != "" {
 		o.doc = ""
 	}
-	if o.rounds < 1 || o.window <= 0 || o.inbox < 0 || o.inbox > 10_000_000 || o.open < 1 {
+	if o.rounds < 1 || o.window <= 0 || o.inbox < 0 || o.inbox > 10_000_000 || o.open < 1 ||
+		o.waiters < 5 || o.waiters > 15_000 {
 		return o, fmt.Errorf("options: out of range: %v", args)
 	}
 	return o, nil

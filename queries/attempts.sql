@@ -3,6 +3,23 @@
 SELECT sqlc.embed(a), now()::timestamptz AS read_at, false AS siblings
 FROM payment_attempts a WHERE a.attempt_id = @attempt_id;
 
+-- Reads several attempts, locks nothing.
+-- name: AttemptsRead :many
+SELECT sqlc.embed(a), now()::timestamptz AS read_at, false AS siblings
+FROM payment_attempts a WHERE a.attempt_id = ANY (@attempt_ids::uuid[]);
+
+-- Lists those of some attempts whose version is above the one beside it, locks
+-- nothing.
+-- name: AttemptsMoved :many
+SELECT a.attempt_id
+FROM (SELECT unnest(@attempt_ids::uuid[]) AS attempt_id, unnest(@versions::int[]) AS version) n
+JOIN payment_attempts a ON a.attempt_id = n.attempt_id AND a.version > n.version;
+
+-- Tells all who listen; its own commit need not reach the disk.
+-- name: AttemptsAnnounce :exec
+WITH lax AS (SELECT set_config('synchronous_commit', 'off', true))
+SELECT pg_notify(@channel::text, n.notice) FROM lax, (SELECT unnest(@notices::text[]) AS notice) n;
+
 -- Reads the attempts of some requests, locks nothing. The triples are matched by
 -- position.
 -- name: AttemptsByRequest :many

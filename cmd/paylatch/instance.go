@@ -19,6 +19,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/provider"
+	"github.com/paylatch/paylatch/internal/stream"
 	"github.com/paylatch/paylatch/internal/support"
 	"github.com/paylatch/paylatch/internal/worker"
 )
@@ -31,6 +32,7 @@ type instance struct {
 	auth    *auth.Authenticator
 	service *payment.Service
 	notes   *payment.Notes
+	hub     *stream.Hub[*api.Status]
 	workers *worker.Supervisor
 	handler http.Handler
 }
@@ -55,7 +57,10 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, log zerolo
 		return nil, err
 	}
 	in.notes = payment.NewNotes(in.store, time.Now)
-	counted := metrics.New(metrics.Options{Keys: in.store.KeysEstimate, Waiting: in.waiting, NotesLost: in.notes.Lost, Now: time.Now})
+	counted := metrics.New(metrics.Options{
+		Keys: in.store.KeysEstimate, Waiting: in.waiting, NotesLost: in.notes.Lost, Now: time.Now,
+		Stream: func() stream.Stats { return in.hub.Stats() },
+	})
 	charged, heard, err := accounts(cfg, provider.NewHTTPClient(), watch{log, counted})
 	if err != nil {
 		return nil, err
@@ -63,6 +68,10 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, log zerolo
 	if in.service, err = newService(cfg, in.store, charged, root, in.notes); err != nil {
 		return nil, err
 	}
+	in.hub = api.NewHub(in.store, in.service.Watched, waiterLimit(cfg.MaxWaiters, log), func(err error) {
+		log.Warn().Err(err).Msg("waiters learn of changes by looking each second until this works again")
+	})
+	in.store.OnChange(in.hub.Changed)
 	in.workers = worker.New(log, worker.Reconcile(in.service, cfg.Reconcile.Every, log),
 		worker.ReconcileRefunds(in.service, cfg.Reconcile.Every, log), worker.RetryParked(in.service),
 		worker.PurgeKeys(in.store, counted.Purged), worker.PurgeEventBytes(in.store, cfg.Retention.EventBytes), worker.WriteNotes(in.notes),
@@ -70,7 +79,7 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, log zerolo
 	in.handler = api.New(api.Options{
 		Payments: payment.Noted{Service: in.service, Notes: in.notes},
 		Support:  support.New(support.Options{Store: in.store, Payments: in.service, Flush: in.notes.Flush}),
-		Auth:     in.auth, Accounts: heard, Ready: in.ready(), Log: log,
+		Auth:     in.auth, Accounts: heard, Ready: in.ready(), Log: log, Hub: in.hub, Origins: cfg.CORSOrigins,
 		Metrics: counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: cfg.TrustedProxies,
 	})
 	return in, nil
@@ -116,21 +125,26 @@ func (in *instance) ready() []api.Check {
 	}
 }
 
-// run serves until ctx ends. It then stops accepting, lets requests and the
-// workers' calls under way end, and last stops the committer, which acknowledges
-// what it has taken.
+// run serves until ctx ends. It then stops accepting, answers those who wait,
+// lets requests and the workers' calls under way end, and last stops the
+// committer, which acknowledges what it has taken, and tells the other processes
+// of it.
 func (in *instance) run(ctx context.Context, listener net.Listener) error {
 	defer in.store.Close()
 	defer keepHeapFloor()()
 	workers, stopWorkers := context.WithCancel(ctx)
 	committer, stopCommitter := context.WithCancel(context.WithoutCancel(ctx))
+	announcer, stopAnnouncer := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopAnnouncer()
 	defer stopCommitter()
 	defer stopWorkers()
 
-	var working, committing sync.WaitGroup
+	var working, committing, announcing sync.WaitGroup
+	announcing.Go(func() { _ = in.hub.Announce(announcer) })
 	committing.Go(func() { _ = in.service.Run(committer) })
 	working.Go(func() { _ = in.workers.Run(workers) })
 	working.Go(func() { _ = in.auth.Run(workers) })
+	working.Go(func() { _ = in.hub.Run(workers) })
 
 	in.log.Info().Stringer("listen", listener.Addr()).Str("version", version).Msg("serving")
 	err := serveUntil(ctx, api.NewHTTPServer(in.cfg.Listen, in.handler), listener, in.cfg.ShutdownTimeout)
@@ -141,6 +155,8 @@ func (in *instance) run(ctx context.Context, listener net.Listener) error {
 	if lost := in.notes.Flush(context.WithoutCancel(ctx)); lost != nil {
 		in.log.Warn().Err(lost).Msg("the last notes for support were not written")
 	}
+	stopAnnouncer()
+	announcing.Wait()
 	in.log.Info().Msg("stopped")
 	return err
 }

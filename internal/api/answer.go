@@ -21,6 +21,7 @@ func (a answer) VisitReadOrderResponse(w http.ResponseWriter) error     { return
 func (a answer) VisitPayResponse(w http.ResponseWriter) error           { return a.send(w) }
 func (a answer) VisitListAttemptsResponse(w http.ResponseWriter) error  { return a.send(w) }
 func (a answer) VisitReadAttemptResponse(w http.ResponseWriter) error   { return a.send(w) }
+func (a answer) VisitStreamAttemptResponse(w http.ResponseWriter) error { return a.send(w) }
 func (a answer) VisitCancelOrderResponse(w http.ResponseWriter) error   { return a.send(w) }
 func (a answer) VisitConfirmResponse(w http.ResponseWriter) error       { return a.send(w) }
 func (a answer) VisitCancelAttemptResponse(w http.ResponseWriter) error { return a.send(w) }

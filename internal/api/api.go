@@ -36,7 +36,7 @@ func (s *server) routes() *echo.Echo {
 	e.HTTPErrorHandler = s.fail
 	e.IPExtractor = realIP(s.TrustedProxies)
 	e.Binder = newBinder(s.doc)
-	e.Use(s.identify, s.logged, crossOrigin, recovered)
+	e.Use(s.identify, s.logged, recovered)
 	gen.RegisterHandlersWithOptions(e, gen.NewStrictHandler(s, nil), gen.RegisterHandlersOptions{
 		OperationMiddlewares: s.guards(),
 	})
@@ -44,6 +44,7 @@ func (s *server) routes() *echo.Echo {
 	s.routeOperations(e)
 	s.routePages(e)
 	s.routeSDK(e)
+	s.routePreflights(e)
 	return e
 }
 
@@ -53,6 +54,9 @@ func (s *server) guards() map[string][]echo.MiddlewareFunc {
 	guards := make(map[string][]echo.MiddlewareFunc)
 	for _, op := range s.doc.Operations() {
 		keyed := op.Has("header", keyHeader)
+		if op.Accepts(statusToken) {
+			guards[op.ID] = append(guards[op.ID], s.shareWithPages)
+		}
 		if keyed {
 			s.commands[op.Method+" "+echoPath(op.Path)] = op.ID
 			guards[op.ID] = append(guards[op.ID], echoKey)

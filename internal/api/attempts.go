@@ -51,24 +51,6 @@ func requestFilter(id *string) (payment.RequestID, error) {
 	return payment.RequestID(*id), nil
 }
 
-// ReadAttempt handles GET /v1/payment-attempts/{payment_attempt_id}.
-func (s *server) ReadAttempt(ctx context.Context, r gen.ReadAttemptRequestObject) (gen.ReadAttemptResponseObject, error) {
-	x := exchangeOf(ctx)
-	id, err := x.attemptID(r.PaymentAttemptID)
-	if err != nil {
-		return nil, err
-	}
-	v, err := s.Payments.Attempt(ctx, x.actor, id)
-	if err != nil {
-		return nil, err
-	}
-	body := s.showing(x, v)
-	if matches(valueOf(r.Params.IfNoneMatch), x.header().Get(headerETag)) {
-		return answer{http.StatusNotModified, nil}, nil
-	}
-	return answer{http.StatusOK, body}, nil
-}
-
 // attemptID notes the attempt that is asked for, for the log.
 func (x *exchange) attemptID(text string) (payment.AttemptID, error) {
 	id, err := payment.ParseAttemptID(text)
@@ -83,11 +65,22 @@ const headerETag = "ETag"
 // showing renders an attempt and sets the headers for those who poll it.
 func (s *server) showing(x *exchange, v payment.View) gen.Attempt {
 	x.about(v.Attempt)
-	x.header().Set(headerETag, `"`+strconv.Itoa(v.Version)+`"`)
-	if !v.State.Final() {
-		x.header().Set(echo.HeaderRetryAfter, strconv.FormatInt(seconds(s.pollAfter(v.Attempt)), 10))
+	x.header().Set(headerETag, etag(v.Version))
+	if wait := s.retryAfter(v); wait != "" {
+		x.header().Set(echo.HeaderRetryAfter, wait)
 	}
 	return s.attempt(v)
+}
+
+func etag(version int) string { return `"` + strconv.Itoa(version) + `"` }
+
+// retryAfter says when to ask again; it is empty when there is nothing to wait
+// for.
+func (s *server) retryAfter(v payment.View) string {
+	if v.State.Final() {
+		return ""
+	}
+	return strconv.FormatInt(seconds(s.pollAfter(v.Attempt)), 10)
 }
 
 // matches compares as RFC 9110 wants it for If-None-Match: weakly, any of a list.

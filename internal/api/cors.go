@@ -2,35 +2,59 @@ package api
 
 import (
 	"net/http"
-	"strings"
+	"slices"
 
 	"github.com/labstack/echo/v4"
 )
 
-// What a page of another origin may send and see. The credential is a bearer
-// token that the page itself adds; a browser adds none, so every origin may ask.
-const (
-	corsMethods = "GET, POST"
-	corsHeaders = "Authorization, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID, Prefer, X-Request-Id"
-	corsExposed = "ETag, Idempotency-Key, Idempotency-Replayed, Idempotency-Result, Retry-After, X-Request-Id"
-	corsMaxAge  = "7200"
-)
+// preflightLife is how long a browser may remember what a page may ask, in
+// seconds.
+const preflightLife = "600"
 
-// crossOrigin lets pages of any origin use the calls under /v1/.
-func crossOrigin(next echo.HandlerFunc) echo.HandlerFunc {
+// shareWithPages lets pages of configured origins read the answer, refusals
+// included. It stands before the calls that a status token opens, and before no
+// others.
+func (s *server) shareWithPages(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		r, h := c.Request(), c.Response().Header()
-		if r.Header.Get(echo.HeaderOrigin) == "" || !strings.HasPrefix(r.URL.Path, "/v1/") {
-			return next(c)
-		}
-		h.Set(echo.HeaderAccessControlAllowOrigin, "*")
-		h.Set(echo.HeaderAccessControlExposeHeaders, corsExposed)
-		if r.Method != http.MethodOptions || r.Header.Get(echo.HeaderAccessControlRequestMethod) == "" {
-			return next(c)
-		}
-		h.Set(echo.HeaderAccessControlAllowMethods, corsMethods)
-		h.Set(echo.HeaderAccessControlAllowHeaders, corsHeaders)
-		h.Set(echo.HeaderAccessControlMaxAge, corsMaxAge)
-		return c.NoContent(http.StatusNoContent)
+		s.share(c)
+		return next(c)
 	}
+}
+
+// share reports whether the page's origin is a configured one.
+func (s *server) share(c echo.Context) bool {
+	if len(s.Origins) == 0 {
+		return false
+	}
+	h, origin := c.Response().Header(), c.Request().Header.Get(echo.HeaderOrigin)
+	h.Add(echo.HeaderVary, echo.HeaderOrigin)
+	if !slices.Contains(s.Origins, origin) {
+		return false
+	}
+	h.Set(echo.HeaderAccessControlAllowOrigin, origin)
+	h.Set(echo.HeaderAccessControlExposeHeaders, "ETag, Retry-After, Preference-Applied, X-Request-Id")
+	return true
+}
+
+// routePreflights answers what a browser asks before it sends a token.
+func (s *server) routePreflights(e *echo.Echo) {
+	if len(s.Origins) == 0 {
+		return
+	}
+	for _, op := range s.doc.Operations() {
+		if op.Accepts(statusToken) {
+			e.OPTIONS(echoPath(op.Path), s.preflight)
+		}
+	}
+}
+
+func (s *server) preflight(c echo.Context) error {
+	c.Response().Header().Set(echo.HeaderAllow, "OPTIONS, GET, HEAD")
+	if s.share(c) {
+		h := c.Response().Header()
+		h.Set(echo.HeaderAccessControlAllowMethods, http.MethodGet)
+		h.Set(echo.HeaderAccessControlAllowHeaders, "Authorization, If-None-Match, Last-Event-ID, Prefer, X-Request-Id")
+		h.Set(echo.HeaderAccessControlMaxAge, preflightLife)
+	}
+	return c.NoContent(http.StatusNoContent)
 }

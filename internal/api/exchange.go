@@ -20,6 +20,12 @@ type exchange struct {
 	begun     time.Time
 	method    string
 	context   echo.Context
+	// head says that nothing but headers may be answered.
+	head bool
+	// takenOver says that the connection is no longer the HTTP server's, route is
+	// what its log line will say then.
+	takenOver bool
+	route     string
 
 	actor payment.Actor
 	key   idempotency.Key

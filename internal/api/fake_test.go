@@ -80,7 +80,17 @@ func (p *payments) Pay(_ context.Context, actor payment.Actor, req idempotency.R
 }
 
 func (p *payments) Attempt(_ context.Context, actor payment.Actor, _ payment.AttemptID) (payment.View, error) {
-	return p.view, p.asked(actor, idempotency.Request{})
+	err := p.asked(actor, idempotency.Request{})
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.view, err
+}
+
+// shows sets the view while the API is in use.
+func (p *payments) shows(a payment.Attempt) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.view = payment.View{Attempt: a}
 }
 
 func (p *payments) CancelOrder(_ context.Context, actor payment.Actor, req idempotency.Request, id payment.OrderID) (payment.Order, idempotency.Result, error) {

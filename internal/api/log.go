@@ -19,18 +19,24 @@ func (s *server) logged(next echo.HandlerFunc) echo.HandlerFunc {
 		if err := next(c); err != nil {
 			c.Error(err)
 		}
-		x, status := exchangeIn(c), c.Response().Status
-		level, cause := zerolog.InfoLevel, error(nil)
-		if status >= http.StatusInternalServerError {
-			level, cause = zerolog.ErrorLevel, x.cause
+		if x := exchangeIn(c); !x.takenOver {
+			s.log(x, c.Path(), c.Response().Status)
 		}
-		s.Log.WithLevel(level).Err(cause).
-			Str("request_id", x.requestID).Str("method", x.method).Str("route", c.Path()).
-			Int("status", status).Dur("took_ms", s.Now().Sub(x.begun)).
-			EmbedObject(x).Msg("request")
-		s.Observe(x.served(c.Path(), status, s.Now()))
 		return nil
 	}
+}
+
+// log tells of a request that is answered.
+func (s *server) log(x *exchange, route string, status int) {
+	level, cause := zerolog.InfoLevel, error(nil)
+	if status >= http.StatusInternalServerError {
+		level, cause = zerolog.ErrorLevel, x.cause
+	}
+	s.Log.WithLevel(level).Err(cause).
+		Str("request_id", x.requestID).Str("method", x.method).Str("route", route).
+		Int("status", status).Dur("took_ms", s.Now().Sub(x.begun)).
+		EmbedObject(x).Msg("request")
+	s.Observe(x.served(route, status, s.Now()))
 }
 
 // MarshalZerologObject implements zerolog.LogObjectMarshaler with what is known.

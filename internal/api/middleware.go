@@ -17,11 +17,13 @@ import (
 func (s *server) identify(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
-		x := &exchange{requestID: requestID(r.Header), begun: s.Now(), method: r.Method, context: c}
+		x := &exchange{requestID: requestID(r.Header), begun: s.Now(), method: r.Method, context: c, head: isHead(r.Context())}
 		// A list may be sent as several headers; from here on each is one.
 		r.Header.Set(echo.HeaderXRequestID, x.requestID)
-		if tags := r.Header.Values("If-None-Match"); len(tags) > 1 {
-			r.Header.Set("If-None-Match", strings.Join(tags, ", "))
+		for _, name := range []string{"If-None-Match", "Prefer"} {
+			if list := r.Header.Values(name); len(list) > 1 {
+				r.Header.Set(name, strings.Join(list, ", "))
+			}
 		}
 		c.Response().Header().Set(echo.HeaderXRequestID, x.requestID)
 		c.Response().Header().Set(echo.HeaderXContentTypeOptions, "nosniff")
@@ -48,13 +50,17 @@ func requestID(h http.Header) string {
 func headAsGet(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodHead && !strings.HasPrefix(r.URL.Path, "/webhooks/") {
-			asGet := *r
-			asGet.Method = http.MethodGet
-			r = &asGet
+			r = r.WithContext(context.WithValue(r.Context(), headKey{}, true))
+			r.Method = http.MethodGet
 		}
 		next.ServeHTTP(w, r)
 	})
 }
+
+type headKey struct{}
+
+// isHead reports whether a GET came as a HEAD.
+func isHead(ctx context.Context) bool { return ctx.Value(headKey{}) != nil }
 
 // panicked is what was thrown, for the log only.
 type panicked struct {

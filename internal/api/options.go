@@ -11,6 +11,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/stream"
 	"github.com/paylatch/paylatch/internal/support"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -113,6 +114,12 @@ type Options struct {
 	// what staff does by the others.
 	Support  Support
 	Accounts map[string]Account
+	// Hub wakes those who wait for an attempt. It must be running; without one
+	// nobody can wait and each is answered at once.
+	Hub *stream.Hub[*Status]
+	// Origins are those of pages that may read an attempt with its status token,
+	// as browsers write them: scheme://host[:port].
+	Origins []string
 	// Ready are the checks of /readyz, in the order in which they are made.
 	Ready []Check
 	Log   zerolog.Logger

@@ -10,6 +10,7 @@ import (
 	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/stream"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -53,6 +54,9 @@ func rows() []row {
 		{idempotency.ErrKeyReused, "idempotency-key-reused"},
 		{idempotency.ErrInProgress, "request-in-progress"},
 		{idempotency.ErrFenced, "request-in-progress"},
+
+		{stream.ErrFull, "overloaded"},
+		{stream.ErrEnded, "overloaded"},
 
 		{auth.ErrUnauthenticated, "unauthenticated"},
 		{auth.ErrUnavailable, "authentication-unavailable"},

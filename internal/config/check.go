@@ -29,6 +29,7 @@ func (r *report) service(c *Config) {
 
 func (r *report) check(c *Config) {
 	r.addresses(c)
+	r.waiters(c)
 	r.auth(c)
 	r.durations(c)
 	r.log(c.Log)
@@ -42,6 +43,29 @@ func (r *report) addresses(c *Config) {
 	if c.DatabaseURL != "" && !isDatabase(string(c.DatabaseURL)) {
 		r.add("database_url", "must be postgres://user:password@host:port/database (special characters of the password as %%xx)")
 	}
+}
+
+// waiters checks what is for pages that wait for a payment's end.
+func (r *report) waiters(c *Config) {
+	for i, origin := range c.CORSOrigins {
+		if !isOrigin(origin) {
+			r.add(index("cors_origins", i), "must be an origin as browsers send it, in lower case: https://host or https://host:port, without a path")
+		}
+	}
+	if c.MaxWaiters < 1 {
+		r.add("max_waiters", "must be at least 1")
+	}
+}
+
+// isOrigin knows RFC 6454's form: no path, no user, and no port that is the
+// scheme's own.
+func isOrigin(text string) bool {
+	u, err := url.Parse(text)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
+		return false
+	}
+	standard := map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	return text == u.Scheme+"://"+strings.ToLower(u.Host) && u.Port() != standard && !strings.HasSuffix(u.Host, ":") && !strings.Contains(text, "*")
 }
 
 func isPort(text string) bool {

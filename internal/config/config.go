@@ -29,6 +29,8 @@ type Config struct {
 	Log             Log            `koanf:"log"`
 	ShutdownTimeout time.Duration  `koanf:"shutdown_timeout" default:"20s" doc:"how long requests may take to end at a stop"`
 	TrustedProxies  []netip.Prefix `koanf:"trusted_proxies" doc:"networks whose X-Forwarded-For is believed"`
+	CORSOrigins     []string       `koanf:"cors_origins" doc:"origins (https://shop.example) whose pages may read and follow an attempt with its status token; absent: none"`
+	MaxWaiters      int            `koanf:"max_waiters" default:"20000" doc:"how many long polls and streams one process lets wait at once; less if it may not open as many files"`
 }
 
 // Auth says whose tokens are believed. Both ways may be configured at once.

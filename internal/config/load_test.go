@@ -51,6 +51,8 @@ reconcile: {after: 12s, every: 7s}
 log: {level: debug, format: console}
 shutdown_timeout: 21s
 trusted_proxies: [10.0.0.0/8, "::1"]
+cors_origins: [https://shop.example, "http://localhost:3000"]
+max_waiters: 500
 `
 
 func TestLoadReadsEverything(t *testing.T) {
@@ -69,6 +71,8 @@ func TestLoadReadsEverything(t *testing.T) {
 	require.Equal(t, config.Reconcile{After: 12 * time.Second, Every: 7 * time.Second}, c.Reconcile)
 	require.Equal(t, config.Log{Level: "debug", Format: "console"}, c.Log)
 	require.Equal(t, "::1/128", c.TrustedProxies[1].String())
+	require.Equal(t, []string{"https://shop.example", "http://localhost:3000"}, c.CORSOrigins)
+	require.Equal(t, 500, c.MaxWaiters)
 
 	require.Len(t, c.Accounts, 4)
 	stripe, partner, ru := c.Accounts[1], c.Accounts[2], c.Accounts[3]
@@ -95,7 +99,7 @@ func TestReadDefaults(t *testing.T) {
 		Retention:       config.Retention{EventBytes: 90 * 24 * time.Hour},
 		SilentAfter:     30 * time.Minute,
 		Log:             config.Log{Level: "info", Format: "json"},
-		ShutdownTimeout: 20 * time.Second,
+		ShutdownTimeout: 20 * time.Second, MaxWaiters: 20_000,
 	}, c)
 }
 

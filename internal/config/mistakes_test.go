@@ -71,6 +71,14 @@ func TestMistakes(t *testing.T) {
 		"fewer than none":          {good[:len(good)-3] + ", rate_limit: {per_second: -1}}]\n", "accounts[0].rate_limit.per_second: must not be negative"},
 		"no keys":                  {good + "idempotency: {quota: {new_keys: 0}}", "new_keys: must be at least 1"},
 		"database":                 {good + "database_url: mysql://x", "database_url: must be postgres://"},
+		"no waiters":               {good + "max_waiters: 0", "max_waiters: must be at least 1"},
+		"origin with a path":       {good + "cors_origins: [https://shop.example, 'https://shop.example/']", "cors_origins[1]: must be an origin"},
+		"origin without a scheme":  {good + "cors_origins: [shop.example]", "cors_origins[0]: must be an origin"},
+		"origin in upper case":     {good + "cors_origins: ['https://Shop.example']", "cors_origins[0]: must be an origin"},
+		"origin of everybody":      {good + "cors_origins: ['*']", "cors_origins[0]: must be an origin"},
+		"origins by a pattern":     {good + "cors_origins: ['https://*.example']", "cors_origins[0]: must be an origin"},
+		"origin with its own port": {good + "cors_origins: ['https://shop.example:443']", "cors_origins[0]: must be an origin"},
+		"origin with a user":       {good + "cors_origins: ['https://u:p@shop.example']", "cors_origins[0]: must be an origin"},
 		"port":                     {good + "listen: '127.0.0.1:99999'", "listen: must be host:port"},
 	} {
 		t.Run(name, func(t *testing.T) {

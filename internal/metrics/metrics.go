@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/internal/stream"
 )
 
 // Options configure the metrics. Keys and Now are required.
@@ -27,6 +28,8 @@ type Options struct {
 	// NotesLost counts what support will not see of the course of payments.
 	NotesLost func() int64
 	Now       func() time.Time
+	// Stream tells of those who wait for an attempt; nil for nobody.
+	Stream func() stream.Stats
 }
 
 // Metrics is a registry of its own. It is safe for concurrent use.
@@ -99,6 +102,9 @@ func New(o Options) *Metrics {
 		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "paylatch_notes_lost_total", Help: "Presses and provider calls that the timeline of a payment will lack.",
 		}, func() float64 { return float64(o.NotesLost()) }))
+	}
+	if o.Stream != nil {
+		m.registry.MustRegister(waiters(o.Stream)...)
 	}
 	return m
 }

@@ -16,13 +16,29 @@ import (
 	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/stream"
 )
 
 func keys(context.Context) (int64, error) { return 42, nil }
 
+func quiet() stream.Stats {
+	return stream.Stats{Waiting: 7, Things: 6, Woken: 5, Refused: 4, Heard: 3, Announced: 2, Looks: 8, Reads: 9, Listening: true}
+}
+
+func TestThoseWhoWaitAreCounted(t *testing.T) {
+	t.Parallel()
+	text := scrape(t, metrics.New(metrics.Options{Keys: keys, Now: time.Now, Stream: quiet}))
+	for _, line := range []string{
+		"paylatch_waiters 7", "paylatch_waited_attempts 6", "paylatch_listening 1", "paylatch_waiter_wakes_total 5", "paylatch_waiters_refused_total 4",
+		"paylatch_notices_heard_total 3", "paylatch_notices_sent_total 2", "paylatch_waiter_looks_total 8", "paylatch_waiter_reads_total 9",
+	} {
+		require.Contains(t, text, "\n"+line+"\n")
+	}
+}
+
 func TestEveryNameIsAsPrometheusWantsIt(t *testing.T) {
 	t.Parallel()
-	m := metrics.New(metrics.Options{Keys: keys, Now: time.Now})
+	m := metrics.New(metrics.Options{Keys: keys, Now: time.Now, Stream: quiet})
 	m.Observe(api.Served{Method: "POST", Route: "/webhooks/:account", Status: 200, Account: "sandbox", Verdicts: []fsm.Verdict{fsm.Applied}})
 	m.Observe(api.Served{Method: "POST", Route: "/webhooks/:account", Status: 401, Code: "webhook-signature-invalid"})
 	m.Observe(api.Served{Method: "POST", Route: "/v1/orders", Status: 201, Operation: "createOrder", KeyResult: api.KeyCreated})
@@ -47,7 +63,7 @@ func TestEveryNameIsAsPrometheusWantsIt(t *testing.T) {
 
 func TestWhatIsCounted(t *testing.T) {
 	t.Parallel()
-	m := metrics.New(metrics.Options{Keys: keys, Now: time.Now})
+	m := metrics.New(metrics.Options{Keys: keys, Now: time.Now, Stream: quiet})
 	for result, worked := range map[api.KeyResult]time.Duration{
 		api.KeyCreated: 200 * time.Millisecond, api.KeyTakeover: 300 * time.Millisecond, api.KeyReused: 2 * time.Second,
 		api.KeyInProgress: 5 * time.Second, api.KeyConflict: time.Hour, api.KeyQuota: time.Hour,
@@ -99,7 +115,7 @@ func TestTheEstimateIsAskedForSeldomAndOutlivesFailures(t *testing.T) {
 	now, asked, broken := time.Unix(1, 0), 0, errors.New("storage gone")
 	failing := true
 	m := metrics.New(metrics.Options{
-		Now: func() time.Time { return now },
+		Now: func() time.Time { return now }, Stream: quiet,
 		Keys: func(ctx context.Context) (int64, error) {
 			_, bounded := ctx.Deadline()
 			require.True(t, bounded)

@@ -41,6 +41,30 @@ func (s *Service) Attempt(ctx context.Context, actor Actor, id AttemptID) (View,
 	return s.show(ctx, a)
 }
 
+// Watched reads several attempts at once, for those who were allowed to read
+// them before. What is not there is left out.
+func (s *Service) Watched(ctx context.Context, ids []AttemptID) ([]View, error) {
+	attempts, err := s.store.AttemptsByID(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	var failed []OrderID
+	for i := range attempts {
+		if attempts[i].Failed() {
+			failed = append(failed, attempts[i].OrderID)
+		}
+	}
+	orders, err := s.store.Orders(ctx, failed)
+	if err != nil {
+		return nil, err
+	}
+	views := make([]View, len(attempts))
+	for i, a := range attempts {
+		views[i] = view(a, orders[a.OrderID])
+	}
+	return views, nil
+}
+
 // show adds what only the order can tell. Only a failed attempt needs to ask.
 func (s *Service) show(ctx context.Context, a Attempt) (View, error) {
 	if !a.Failed() {

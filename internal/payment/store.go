@@ -24,6 +24,10 @@ type Store interface {
 
 	// Order reads an order with its attempts.
 	Order(ctx context.Context, id OrderID) (Order, error)
+	// Orders reads orders with their attempts, AttemptsByID attempts; what is not
+	// there is left out.
+	Orders(ctx context.Context, ids []OrderID) (map[OrderID]Order, error)
+	AttemptsByID(ctx context.Context, ids []AttemptID) ([]Attempt, error)
 	// Attempt reads an attempt.
 	Attempt(ctx context.Context, id AttemptID) (Attempt, error)
 	// AttemptsByRequest reads the attempts that requests made, those that made one.

@@ -27,6 +27,26 @@ func (s *Store) Attempt(ctx context.Context, id payment.AttemptID) (payment.Atte
 	return a, err
 }
 
+// AttemptsByID implements payment.Store.
+func (s *Store) AttemptsByID(ctx context.Context, ids []payment.AttemptID) ([]payment.Attempt, error) {
+	raw := make([]uuid.UUID, len(ids))
+	for i, id := range ids {
+		raw[i] = uuid.UUID(id)
+	}
+	var attempts []payment.Attempt
+	err := s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		rows, err := s.q.AttemptsRead(ctx, c, raw)
+		if err != nil {
+			return fmt.Errorf("read %d attempts: %w", len(ids), err)
+		}
+		for _, r := range rows {
+			attempts = append(attempts, attemptFromRow(&r.PaymentAttempts, r.ReadAt, r.Siblings))
+		}
+		return nil
+	})
+	return attempts, err
+}
+
 // AttemptsByRequest implements payment.Store.
 func (s *Store) AttemptsByRequest(ctx context.Context, requests []payment.RequestName) (map[payment.RequestName]payment.Attempt, error) {
 	p := &dbsqlc.AttemptsByRequestParams{}

@@ -21,6 +21,7 @@ func (t *txn) SaveChanges(ctx context.Context, changes []payment.Change) error {
 	if err := t.q.AttemptsAdvance(ctx, t.later(anyRows, nil), attemptParams(changes)); err != nil {
 		return fmt.Errorf("advance %d attempts: %w", len(changes), err)
 	}
+	t.move(changes)
 	if err := t.appendLog(ctx, changes); err != nil {
 		return err
 	}

@@ -44,6 +44,14 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 			_, err := q.AttemptRead(ctx, db, id)
 			return err
 		}},
+		"attempts that are waited for": {"attempts_by_id", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.AttemptsMoved(ctx, db, &dbsqlc.AttemptsMovedParams{AttemptIds: []uuid.UUID{id}, Versions: []int32{1}})
+			return err
+		}},
+		"attempts that have changed": {"attempts_by_id", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.AttemptsRead(ctx, db, []uuid.UUID{id})
+			return err
+		}},
 		"an attempt to lock": {"attempts_by_id", func(ctx context.Context, db dbsqlc.DBTX) error {
 			_, err := q.AttemptLock(ctx, db, id)
 			return err

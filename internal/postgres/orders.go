@@ -166,11 +166,28 @@ func (t *txn) OrdersBeside(ctx context.Context, ids []payment.OrderID) (map[paym
 	if err := t.q.OrdersQueue(ctx, t, names); err != nil {
 		return nil, fmt.Errorf("queue for orders: %w", err)
 	}
-	rows, err := t.q.OrdersRead(ctx, t, names)
+	return readOrders(ctx, t.q, t, names)
+}
+
+// Orders implements payment.Store.
+func (s *Store) Orders(ctx context.Context, ids []payment.OrderID) (map[payment.OrderID]payment.Order, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	var orders map[payment.OrderID]payment.Order
+	err := s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) (err error) {
+		orders, err = readOrders(ctx, s.q, c, orderNames(ids))
+		return err
+	})
+	return orders, err
+}
+
+func readOrders(ctx context.Context, q *dbsqlc.Queries, db dbsqlc.DBTX, names []string) (map[payment.OrderID]payment.Order, error) {
+	rows, err := q.OrdersRead(ctx, db, names)
 	if err != nil {
 		return nil, fmt.Errorf("read orders: %w", err)
 	}
-	attempts, err := attemptsOf(ctx, t.q, t, names...)
+	attempts, err := attemptsOf(ctx, q, db, names...)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	pgxuuid "github.com/vgarvardt/pgx-google-uuid/v5"
 
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+	"github.com/paylatch/paylatch/internal/stream"
 	"github.com/paylatch/paylatch/migrations"
 )
 
@@ -34,6 +35,8 @@ const (
 type Store struct {
 	pool *pgxpool.Pool
 	q    *dbsqlc.Queries
+	// changed is told what a commit has changed; nil for nobody.
+	changed func([]stream.ID)
 }
 
 // Open prepares a pool for a database URL or key/value string. It does not

@@ -11,6 +11,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+	"github.com/paylatch/paylatch/internal/stream"
 )
 
 const (
@@ -28,6 +29,8 @@ type txn struct {
 	open   bool
 	now    time.Time
 	queued []write
+	// moved are attempts that have a new version if the transaction commits.
+	moved []stream.ID
 }
 
 // InTx implements payment.Store. What PostgreSQL undid because of another
@@ -57,7 +60,11 @@ func (s *Store) once(ctx context.Context, fn func(ctx context.Context, tx paymen
 	if err := fn(ctx, t); err != nil {
 		return domainError(err)
 	}
-	return domainError(t.commit(ctx))
+	if err := t.commit(ctx); err != nil {
+		return domainError(err)
+	}
+	t.tell(s.changed)
+	return nil
 }
 
 // commit sends COMMIT with what is queued, unless the rows of a write must be

@@ -851,6 +851,9 @@ type IdempotencyKey = string
 // IfNoneMatch defines model for IfNoneMatch.
 type IfNoneMatch = string
 
+// LastEventID defines model for LastEventID.
+type LastEventID = string
+
 // Limit defines model for Limit.
 type Limit = string
 
@@ -860,6 +863,9 @@ type OnBehalfOf = string
 // OrderID defines model for OrderID.
 type OrderID = string
 
+// Prefer defines model for Prefer.
+type Prefer = string
+
 // RefundID defines model for RefundID.
 type RefundID = string
 
@@ -868,6 +874,9 @@ type RequestID = string
 
 // Topic defines model for Topic.
 type Topic = string
+
+// Wait defines model for Wait.
+type Wait = string
 
 // CommandMalformed RFC 9457.
 type CommandMalformed = Problem
@@ -967,8 +976,14 @@ type PayParams struct {
 
 // ReadAttemptParams defines parameters for ReadAttempt.
 type ReadAttemptParams struct {
+	// Wait For how many seconds the answer may be put off, with `If-None-Match`. More than 60 is taken as 60.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
 	// IfNoneMatch The `ETag` of the version that the caller has.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+
+	// Prefer `wait=20` is the same as the parameter `wait`, which goes before it. Everything else is ignored.
+	Prefer *Prefer `json:"Prefer,omitempty"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
@@ -1008,6 +1023,18 @@ type CreateRefundParams struct {
 	// IdempotencyKey Names one intention: 8 to 200 characters of `A-Z a-z 0-9 - _ . : ~`, bare or in double quotes. Never in the query
 	// string. Sent again with the same request it gets the first answer; with another request, 409.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
+
+	// OnBehalfOf The user for whom a token with role `service` acts.
+	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
+
+	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
+// StreamAttemptParams defines parameters for StreamAttempt.
+type StreamAttemptParams struct {
+	// LastEventID The `id` of the last event that the caller has got.
+	LastEventID *LastEventID `json:"Last-Event-ID,omitempty"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
@@ -1174,6 +1201,9 @@ type ServerInterface interface {
 	// CreateRefund Pay money back
 	// (POST /v1/payment-attempts/{payment_attempt_id}/refunds)
 	CreateRefund(ctx echo.Context, paymentAttemptID AttemptID, params CreateRefundParams) error
+	// StreamAttempt Follow an attempt
+	// (GET /v1/payment-attempts/{payment_attempt_id}/stream)
+	StreamAttempt(ctx echo.Context, paymentAttemptID AttemptID, params StreamAttemptParams) error
 	// ReadRefund Read a refund
 	// (GET /v1/refunds/{refund_id})
 	ReadRefund(ctx echo.Context, refundID RefundID, params ReadRefundParams) error
@@ -1529,6 +1559,12 @@ func (w *ServerInterfaceWrapper) ReadAttempt(ctx echo.Context) error {
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ReadAttemptParams
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", ctx.QueryParams(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter wait: %s", err))
+	}
 
 	headers := ctx.Request().Header
 	// ------------- Optional header parameter "If-None-Match" -------------
@@ -1545,6 +1581,21 @@ func (w *ServerInterfaceWrapper) ReadAttempt(ctx echo.Context) error {
 		}
 
 		params.IfNoneMatch = &IfNoneMatch
+	}
+	// ------------- Optional header parameter "Prefer" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Prefer")]; found {
+		var Prefer Prefer
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Prefer, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Prefer", valueList[0], &Prefer, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Prefer: %s", err))
+		}
+
+		params.Prefer = &Prefer
 	}
 	// ------------- Optional header parameter "On-Behalf-Of" -------------
 	if valueList, found := headers[http.CanonicalHeaderKey("On-Behalf-Of")]; found {
@@ -1783,6 +1834,72 @@ func (w *ServerInterfaceWrapper) CreateRefund(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.CreateRefund(ctx, paymentAttemptID, params)
+	return err
+}
+
+// StreamAttempt converts echo context to params.
+func (w *ServerInterfaceWrapper) StreamAttempt(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "payment_attempt_id" -------------
+	var paymentAttemptID AttemptID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "payment_attempt_id", ctx.Param("payment_attempt_id"), &paymentAttemptID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter payment_attempt_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params StreamAttemptParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Last-Event-ID" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Last-Event-ID")]; found {
+		var LastEventID LastEventID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Last-Event-ID, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Last-Event-ID", valueList[0], &LastEventID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Last-Event-ID: %s", err))
+		}
+
+		params.LastEventID = &LastEventID
+	}
+	// ------------- Optional header parameter "On-Behalf-Of" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("On-Behalf-Of")]; found {
+		var OnBehalfOf OnBehalfOf
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for On-Behalf-Of, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "On-Behalf-Of", valueList[0], &OnBehalfOf, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter On-Behalf-Of: %s", err))
+		}
+
+		params.OnBehalfOf = &OnBehalfOf
+	}
+	// ------------- Optional header parameter "X-Request-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
+		var XRequestID RequestID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Request-Id, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", valueList[0], &XRequestID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Request-Id: %s", err))
+		}
+
+		params.XRequestID = &XRequestID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.StreamAttempt(ctx, paymentAttemptID, params)
 	return err
 }
 
@@ -2274,6 +2391,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/orders/:order_id/pay", wrapper.Pay, options.OperationMiddlewares["pay"]...)
 	router.GET(options.BaseURL+"/v1/orders/:order_id/attempts", wrapper.ListAttempts, options.OperationMiddlewares["listAttempts"]...)
 	router.GET(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id", wrapper.ReadAttempt, options.OperationMiddlewares["readAttempt"]...)
+	router.GET(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id/stream", wrapper.StreamAttempt, options.OperationMiddlewares["streamAttempt"]...)
 	router.POST(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id/confirm", wrapper.Confirm, options.OperationMiddlewares["confirm"]...)
 	router.POST(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id/cancel", wrapper.CancelAttempt, options.OperationMiddlewares["cancelAttempt"]...)
 	router.POST(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id/refunds", wrapper.CreateRefund, options.OperationMiddlewares["createRefund"]...)
@@ -3806,6 +3924,7 @@ type ReadAttemptResponseObject interface {
 
 type ReadAttempt200ResponseHeaders struct {
 	ETag                string
+	PreferenceApplied   *string
 	RetryAfter          *int
 	XContentTypeOptions string
 	XRequestID          string
@@ -3824,6 +3943,9 @@ func (response ReadAttempt200JSONResponse) VisitReadAttemptResponse(w http.Respo
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	if response.Headers.PreferenceApplied != nil {
+		w.Header().Set("Preference-Applied", fmt.Sprint(*response.Headers.PreferenceApplied))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -3836,6 +3958,7 @@ func (response ReadAttempt200JSONResponse) VisitReadAttemptResponse(w http.Respo
 
 type ReadAttempt304ResponseHeaders struct {
 	ETag                string
+	PreferenceApplied   *string
 	RetryAfter          *int
 	XContentTypeOptions string
 	XRequestID          string
@@ -3847,6 +3970,9 @@ type ReadAttempt304Response struct {
 
 func (response ReadAttempt304Response) VisitReadAttemptResponse(w http.ResponseWriter) error {
 	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	if response.Headers.PreferenceApplied != nil {
+		w.Header().Set("Preference-Applied", fmt.Sprint(*response.Headers.PreferenceApplied))
+	}
 	if response.Headers.RetryAfter != nil {
 		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
@@ -5078,6 +5204,214 @@ type CreateRefund503ApplicationProblemPlusJSONResponse struct {
 }
 
 func (response CreateRefund503ApplicationProblemPlusJSONResponse) VisitCreateRefundResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type StreamAttemptRequestObject struct {
+	PaymentAttemptID AttemptID `json:"payment_attempt_id"`
+	Params           StreamAttemptParams
+}
+
+type StreamAttemptResponseObject interface {
+	VisitStreamAttemptResponse(w http.ResponseWriter) error
+}
+
+type StreamAttempt200ResponseHeaders struct {
+	CacheControl        string
+	XAccelBuffering     string
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type StreamAttempt200TextEventStreamResponse struct {
+	Body          io.Reader
+	Headers       StreamAttempt200ResponseHeaders
+	ContentLength int64
+}
+
+func (response StreamAttempt200TextEventStreamResponse) VisitStreamAttemptResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/event-stream")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.Header().Set("Cache-Control", fmt.Sprint(response.Headers.CacheControl))
+	w.Header().Set("X-Accel-Buffering", fmt.Sprint(response.Headers.XAccelBuffering))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	flusher, ok := w.(http.Flusher)
+	if !ok {
+		// If w doesn't support flushing, fall back to io.Copy.
+		_, err := io.Copy(w, response.Body)
+		return err
+	}
+	// text/event-stream messages are typically small; use a
+	// modest buffer and flush after each chunk so clients see
+	// events immediately instead of waiting on OS buffering.
+	buf := make([]byte, 4096)
+	for {
+		n, err := response.Body.Read(buf)
+		if n > 0 {
+			if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+				return writeErr
+			}
+			flusher.Flush()
+		}
+		if err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+type StreamAttempt204ResponseHeaders struct {
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type StreamAttempt204Response struct {
+	Headers StreamAttempt204ResponseHeaders
+}
+
+func (response StreamAttempt204Response) VisitStreamAttemptResponse(w http.ResponseWriter) error {
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(204)
+	return nil
+}
+
+type StreamAttempt400ApplicationProblemPlusJSONResponse struct {
+	MalformedApplicationProblemPlusJSONResponse
+}
+
+func (response StreamAttempt400ApplicationProblemPlusJSONResponse) VisitStreamAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type StreamAttempt401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response StreamAttempt401ApplicationProblemPlusJSONResponse) VisitStreamAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type StreamAttempt403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response StreamAttempt403ApplicationProblemPlusJSONResponse) VisitStreamAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type StreamAttempt404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response StreamAttempt404ApplicationProblemPlusJSONResponse) VisitStreamAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type StreamAttempt500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response StreamAttempt500ApplicationProblemPlusJSONResponse) VisitStreamAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type StreamAttempt503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response StreamAttempt503ApplicationProblemPlusJSONResponse) VisitStreamAttemptResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -7234,6 +7568,9 @@ type StrictServerInterface interface {
 	// CreateRefund Pay money back
 	// (POST /v1/payment-attempts/{payment_attempt_id}/refunds)
 	CreateRefund(ctx context.Context, request CreateRefundRequestObject) (CreateRefundResponseObject, error)
+	// StreamAttempt Follow an attempt
+	// (GET /v1/payment-attempts/{payment_attempt_id}/stream)
+	StreamAttempt(ctx context.Context, request StreamAttemptRequestObject) (StreamAttemptResponseObject, error)
 	// ReadRefund Read a refund
 	// (GET /v1/refunds/{refund_id})
 	ReadRefund(ctx context.Context, request ReadRefundRequestObject) (ReadRefundResponseObject, error)
@@ -7655,6 +7992,32 @@ func (sh *strictHandler) CreateRefund(ctx echo.Context, paymentAttemptID Attempt
 		return err
 	} else if validResponse, ok := response.(CreateRefundResponseObject); ok {
 		return validResponse.VisitCreateRefundResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// StreamAttempt operation middleware
+func (sh *strictHandler) StreamAttempt(ctx echo.Context, paymentAttemptID AttemptID, params StreamAttemptParams) error {
+	var request StreamAttemptRequestObject
+
+	request.PaymentAttemptID = paymentAttemptID
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.StreamAttempt(ctx.Request().Context(), request.(StreamAttemptRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "StreamAttempt")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(StreamAttemptResponseObject); ok {
+		return validResponse.VisitStreamAttemptResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

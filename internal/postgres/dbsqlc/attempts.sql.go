@@ -249,6 +249,22 @@ func (q *Queries) AttemptsAdvance(ctx context.Context, db DBTX, arg *AttemptsAdv
 	return err
 }
 
+const attemptsAnnounce = `-- name: AttemptsAnnounce :exec
+WITH lax AS (SELECT set_config('synchronous_commit', 'off', true))
+SELECT pg_notify($1::text, n.notice) FROM lax, (SELECT unnest($2::text[]) AS notice) n
+`
+
+type AttemptsAnnounceParams struct {
+	Channel string
+	Notices []string
+}
+
+// Tells all who listen; its own commit need not reach the disk.
+func (q *Queries) AttemptsAnnounce(ctx context.Context, db DBTX, arg *AttemptsAnnounceParams) error {
+	_, err := db.Exec(ctx, attemptsAnnounce, arg.Channel, arg.Notices)
+	return err
+}
+
 const attemptsByRequest = `-- name: AttemptsByRequest :many
 SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, now()::timestamptz AS read_at, false AS siblings
 FROM payment_attempts a
@@ -569,6 +585,39 @@ func (q *Queries) AttemptsLockNamed(ctx context.Context, db DBTX, arg *AttemptsL
 	return items, nil
 }
 
+const attemptsMoved = `-- name: AttemptsMoved :many
+SELECT a.attempt_id
+FROM (SELECT unnest($1::uuid[]) AS attempt_id, unnest($2::int[]) AS version) n
+JOIN payment_attempts a ON a.attempt_id = n.attempt_id AND a.version > n.version
+`
+
+type AttemptsMovedParams struct {
+	AttemptIds []uuid.UUID
+	Versions   []int32
+}
+
+// Lists those of some attempts whose version is above the one beside it, locks
+// nothing.
+func (q *Queries) AttemptsMoved(ctx context.Context, db DBTX, arg *AttemptsMovedParams) ([]uuid.UUID, error) {
+	rows, err := db.Query(ctx, attemptsMoved, arg.AttemptIds, arg.Versions)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var attempt_id uuid.UUID
+		if err := rows.Scan(&attempt_id); err != nil {
+			return nil, err
+		}
+		items = append(items, attempt_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const attemptsOfOrderLock = `-- name: AttemptsOfOrderLock :many
 SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, now()::timestamptz AS read_at, false AS siblings
 FROM payment_attempts a WHERE a.order_id = $1
@@ -661,6 +710,75 @@ func (q *Queries) AttemptsOfOrders(ctx context.Context, db DBTX, orderIds []stri
 	var items []*AttemptsOfOrdersRow
 	for rows.Next() {
 		var i AttemptsOfOrdersRow
+		if err := rows.Scan(
+			&i.PaymentAttempts.OrderID,
+			&i.PaymentAttempts.AttemptID,
+			&i.PaymentAttempts.UserID,
+			&i.PaymentAttempts.ClientRequestID,
+			&i.PaymentAttempts.RequestHash,
+			&i.PaymentAttempts.Account,
+			&i.PaymentAttempts.ProviderPaymentID,
+			&i.PaymentAttempts.Status,
+			&i.PaymentAttempts.Stage,
+			&i.PaymentAttempts.Amount,
+			&i.PaymentAttempts.Currency,
+			&i.PaymentAttempts.AmountAuthorized,
+			&i.PaymentAttempts.AmountCaptured,
+			&i.PaymentAttempts.AmountReversed,
+			&i.PaymentAttempts.AmountRefunded,
+			&i.PaymentAttempts.CaptureManual,
+			&i.PaymentAttempts.NextActionUrl,
+			&i.PaymentAttempts.ReturnUrl,
+			&i.PaymentAttempts.FailureCode,
+			&i.PaymentAttempts.FailureMessage,
+			&i.PaymentAttempts.FailureProviderCode,
+			&i.PaymentAttempts.Intent,
+			&i.PaymentAttempts.IntentAmount,
+			&i.PaymentAttempts.IntentNumber,
+			&i.PaymentAttempts.IntentAt,
+			&i.PaymentAttempts.SealedToken,
+			&i.PaymentAttempts.Version,
+			&i.PaymentAttempts.Fence,
+			&i.PaymentAttempts.LeaseUntil,
+			&i.PaymentAttempts.Checks,
+			&i.PaymentAttempts.NextCheckAt,
+			&i.PaymentAttempts.CreatedAt,
+			&i.PaymentAttempts.UpdatedAt,
+			&i.PaymentAttempts.FinalizedAt,
+			&i.ReadAt,
+			&i.Siblings,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const attemptsRead = `-- name: AttemptsRead :many
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, now()::timestamptz AS read_at, false AS siblings
+FROM payment_attempts a WHERE a.attempt_id = ANY ($1::uuid[])
+`
+
+type AttemptsReadRow struct {
+	PaymentAttempts PaymentAttempts
+	ReadAt          time.Time
+	Siblings        bool
+}
+
+// Reads several attempts, locks nothing.
+func (q *Queries) AttemptsRead(ctx context.Context, db DBTX, attemptIds []uuid.UUID) ([]*AttemptsReadRow, error) {
+	rows, err := db.Query(ctx, attemptsRead, attemptIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*AttemptsReadRow
+	for rows.Next() {
+		var i AttemptsReadRow
 		if err := rows.Scan(
 			&i.PaymentAttempts.OrderID,
 			&i.PaymentAttempts.AttemptID,

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// watcher waits for one change, as a client does: whatever else ends a wait, it
+// comes again.
+type watcher struct {
+	number, attempt int
+	caller          caller
+	// heard is when it was told.
+	heard time.Time
+	err   error
+}
+
+// watchers are many, on their own goroutines until they were told or left.
+type watchers struct {
+	all  []*watcher
+	done sync.WaitGroup
+	stop context.CancelFunc
+}
+
+// leave ends the waiting of those who were told nothing.
+func (w *watchers) leave() {
+	w.stop()
+	w.done.Wait()
+}
+
+// add lets one more wait.
+func (w *watchers) add(ctx context.Context, one *watcher) {
+	w.all = append(w.all, one)
+	w.done.Go(func() { one.err = one.watch(ctx) })
+}
+
+// told returns when the last of the first n was told, after all of them were.
+func (w *watchers) told() (last time.Time, err error) {
+	w.done.Wait()
+	for _, one := range w.all {
+		if one.err != nil {
+			return last, fmt.Errorf("waiter %d: %w", one.number, one.err)
+		}
+		if one.heard.After(last) {
+			last = one.heard
+		}
+	}
+	return last, nil
+}
+
+// loadedVersion is that of an attempt as it was loaded.
+const loadedVersion = "2"
+
+// watch returns once the attempt was told as succeeded. Those of odd numbers use
+// a stream.
+func (w *watcher) watch(ctx context.Context) error {
+	path, header, known := "/v1/payment-attempts/"+attemptID(w.attempt)+"?wait=60", "If-None-Match", `"`+loadedVersion+`"`
+	if w.number%2 == 1 {
+		path, header, known = "/v1/payment-attempts/"+attemptID(w.attempt)+"/stream", "Last-Event-ID", loadedVersion
+	}
+	ask := request(http.MethodGet, path, w.caller.host, "", "Authorization", "Bearer "+w.caller.token,
+		"On-Behalf-Of", attemptUser(w.attempt), "Connection", "close", header, known)
+	for {
+		if err := w.once(ctx, ask); err != nil || !w.heard.IsZero() {
+			return err
+		}
+		if err := wait(ctx, time.Second); err != nil {
+			return err
+		}
+	}
+}
+
+// once waits on one connection, until it ends or the attempt was told.
+func (w *watcher) once(ctx context.Context, ask []byte) error {
+	conn, err := dialFrom(ctx, w.caller.host, w.number)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	if _, err := conn.Write(ask); err != nil {
+		return nil // it comes again
+	}
+	for in := bufio.NewReaderSize(conn, 2<<10); ; {
+		line, err := in.ReadSlice('\n')
+		if bytes.Contains(line, []byte(`"status":"succeeded"`)) {
+			w.heard = now()
+			return nil
+		}
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return context.Cause(ctx) //nolint:wrapcheck // says all there is
+		}
+	}
+}
+
+// portsAnAddress keeps clear of the limit on connections between two addresses.
+const portsAnAddress = 4000
+
+// dialFrom uses several of this machine's own addresses, where it has them.
+func dialFrom(ctx context.Context, address string, number int) (net.Conn, error) {
+	d := &net.Dialer{}
+	if runtime.GOOS == "linux" {
+		d.LocalAddr = &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(1+number/portsAnAddress))} //nolint:gosec // at most 15,000 of them
+	}
+	conn, err := d.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("connect (does the limit of open files allow as many?): %w", err)
+	}
+	return conn, nil
+}
+
+// at sends each shot at its time, as paced does.
+func (t *tally) at(ctx context.Context, address string, due []time.Time) error {
+	next := make(chan int, len(due))
+	for i := range due {
+		next <- i
+	}
+	close(next)
+	return t.run(ctx, address, min(64, len(due)), func(w *wire, h *hdrhistogram.Histogram, _ time.Time) error {
+		for i := range next {
+			if err := wait(ctx, due[i].Sub(now())); err != nil {
+				return err
+			}
+			if err := t.send(w, i); err != nil {
+				return err
+			}
+			_ = h.RecordValue(since(due[i]).Microseconds())
+		}
+		return nil
+	})
+}
+
+// residentBytes is the memory of a process; 0 where there is no /proc.
+func residentBytes(pid int) int64 {
+	text, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
+	_, rest, _ := strings.Cut(string(text), "VmRSS:")
+	rest, _, _ = strings.Cut(rest, "kB")
+	n, _ := strconv.ParseInt(strings.TrimSpace(rest), 10, 64)
+	return n << 10
+}

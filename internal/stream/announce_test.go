@@ -1,0 +1,137 @@
+package stream_test
+
+import (
+	"context"
+	"encoding/binary"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/stream"
+)
+
+func numbered(n int) []stream.ID {
+	ids := make([]stream.ID, n)
+	for i := range ids {
+		binary.BigEndian.PutUint32(ids[i][:], uint32(i)+1)
+	}
+	return ids
+}
+
+func TestManyChangesShareANotice(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStorage()
+		here, there := s.run(t), s.run(t)
+		ids := numbered(1000)
+		last := ids[999]
+		w := there.join(t, last)
+		here.Changed(ids[:1])
+		synctest.Wait()
+		require.Len(t, s.announced(), 1, "a lone one goes at once")
+		for _, id := range ids {
+			here.Changed([]stream.ID{id, id})
+		}
+		synctest.Wait()
+		require.Len(t, s.announced(), 1, "under load they gather")
+		s.set(last, 1)
+		time.Sleep(5 * time.Millisecond)
+		synctest.Wait()
+		require.Len(t, s.announced(), 2)
+		require.Len(t, s.announced()[1], 3, "as few as hold them")
+		for _, notice := range s.announced()[1] {
+			require.Less(t, len(notice), 8000, "what PostgreSQL takes")
+		}
+		require.Equal(t, 1, w.told())
+		w.Leave()
+		here.stop()
+		there.stop()
+	})
+}
+
+func TestWhatIsLeftIsAnnouncedAtTheEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStorage()
+		h := stream.New(stream.Options[*thing]{Bus: s, Read: s.read, Version: func(v *thing) int { return v.version }})
+		h.Changed(numbered(1))
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		require.NoError(t, h.Announce(ctx))
+		require.Len(t, s.announced(), 1)
+	})
+}
+
+// TestAFullAnnouncerForgets: a storage that does not answer fills no memory.
+func TestAFullAnnouncerForgets(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStorage()
+		h := stream.New(stream.Options[*thing]{Bus: s, Read: s.read, Version: func(v *thing) int { return v.version }})
+		h.Changed(numbered(100_000))
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		require.NoError(t, h.Announce(ctx))
+		require.Equal(t, 184, len(s.announced()[0])) //nolint:testifylint // Len would print them all
+	})
+}
+
+func TestOtherPeoplesNoticesAreNoNews(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStorage()
+		s.set(id(0), 1)
+		p := s.run(t)
+		w := p.join(t, id(0))
+		require.NoError(t, s.Announce(t.Context(), []string{
+			"", "short", "twelve-chars", "twelve-chars!!!!!!!!!!!!!!!!!!!!!!", "twelve-charsAAAAAAAAAAAAAAAAAAAAAAA", "twelve-charsAAAAAAAAAAAAAAAAAAAAA\x00",
+		}))
+		require.Zero(t, w.told())
+		_, reads := s.asked()
+		require.Zero(t, reads)
+		w.Leave()
+		p.stop()
+	})
+}
+
+// TestEverybodyAtOnce joins, leaves, changes and ends from many goroutines: each
+// waiter sees the last version in the end.
+func TestEverybodyAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStorage()
+		const things, versions = 20, 30
+		for n := range byte(things) {
+			s.set(id(n), 1)
+		}
+		here, there := s.run(t), s.run(t)
+		var all sync.WaitGroup
+		for i := range 200 {
+			all.Go(func() {
+				p := []*process{here, there}[i%2]
+				w := p.join(t, id(byte(i%things)))
+				defer w.Leave()
+				for w.version < versions {
+					<-w.woken
+					if v, ok := w.Next(w.version); ok {
+						w.version = v.version
+					}
+				}
+			})
+		}
+		for n := range byte(things) {
+			all.Go(func() {
+				for v := 2; v <= versions; v++ {
+					here.commit(id(n), v)
+				}
+			})
+		}
+		all.Wait()
+		here.stop()
+		there.stop()
+		require.Zero(t, here.Stats().Waiting+there.Stats().Waiting)
+	})
+}

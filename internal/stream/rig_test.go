@@ -1,0 +1,241 @@
+package stream_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/stream"
+)
+
+// thing is what is waited for here.
+type thing struct{ version int }
+
+var errGone = errors.New("the storage is gone")
+
+// storage is what several hubs share: versions, and a line on which notices go
+// to all who listen.
+type storage struct {
+	mu       sync.Mutex
+	versions map[stream.ID]int
+	// deaf hubs get no notices, gone is an end of everything.
+	deaf, gone bool
+	listeners  map[int]chan string
+	cut        []context.CancelCauseFunc
+	next       int
+	sent       [][]string
+	looks      int
+	reads      [][]stream.ID
+	slow       chan struct{}
+}
+
+func newStorage() *storage {
+	return &storage{versions: map[stream.ID]int{}, listeners: map[int]chan string{}}
+}
+
+func (s *storage) Listen(ctx context.Context, ready func(), heard func(string)) error {
+	s.mu.Lock()
+	if s.gone {
+		s.mu.Unlock()
+		return errGone
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	s.cut = append(s.cut, cancel)
+	line, me := make(chan string, 100), s.next
+	s.next++
+	s.listeners[me] = line
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.listeners, me)
+	}()
+	ready()
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case text := <-line:
+			heard(text)
+		}
+	}
+}
+
+func (s *storage) Announce(_ context.Context, notices []string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.gone {
+		return errGone
+	}
+	s.sent = append(s.sent, notices)
+	for _, line := range s.listeners {
+		for _, text := range notices {
+			if !s.deaf {
+				line <- text
+			}
+		}
+	}
+	return nil
+}
+
+func (s *storage) Moved(_ context.Context, ids []stream.ID, versions []int32) ([]stream.ID, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.gone {
+		return nil, errGone
+	}
+	s.looks++
+	var moved []stream.ID
+	for i, id := range ids {
+		if s.versions[id] > int(versions[i]) {
+			moved = append(moved, id)
+		}
+	}
+	return moved, nil
+}
+
+func (s *storage) read(_ context.Context, ids []stream.ID) (map[stream.ID]*thing, error) {
+	s.mu.Lock()
+	slow := s.slow
+	s.mu.Unlock()
+	if slow != nil {
+		<-slow
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.gone {
+		return nil, errGone
+	}
+	s.reads = append(s.reads, slices.Clone(ids))
+	found := map[stream.ID]*thing{}
+	for _, id := range ids {
+		if v := s.versions[id]; v > 0 {
+			found[id] = &thing{v}
+		}
+	}
+	return found, nil
+}
+
+func (s *storage) set(id stream.ID, version int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.versions[id] = version
+}
+
+func (s *storage) version(id stream.ID) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.versions[id]
+}
+
+// break ends all connections; with gone there are no others to be had.
+func (s *storage) breaks(gone bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gone = gone
+	for _, cancel := range s.cut {
+		cancel(errGone)
+	}
+	s.cut = nil
+}
+
+func (s *storage) with(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
+}
+
+// announced are the statements that announced, each with its notices.
+func (s *storage) announced() [][]string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.sent)
+}
+
+func (s *storage) asked() (looks, reads int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.looks, len(s.reads)
+}
+
+// process is a hub that runs.
+type process struct {
+	*stream.Hub[*thing]
+	storage *storage
+	stop    func()
+}
+
+func (s *storage) run(t *testing.T, change ...func(*stream.Options[*thing])) *process {
+	t.Helper()
+	o := stream.Options[*thing]{Bus: s, Read: s.read, Version: func(v *thing) int { return v.version }}
+	for _, f := range change {
+		f(&o)
+	}
+	p := &process{Hub: stream.New(o), storage: s}
+	ctx, cancel := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	all.Go(func() { _ = p.Run(ctx) })
+	all.Go(func() { _ = p.Announce(ctx) })
+	p.stop = func() {
+		cancel()
+		all.Wait()
+	}
+	synctest.Wait()
+	return p
+}
+
+// commit changes a thing and tells its own process.
+func (p *process) commit(id stream.ID, version int) {
+	p.storage.set(id, version)
+	p.Changed([]stream.ID{id})
+}
+
+// waiter is one who waits and is woken.
+type waiter struct {
+	*stream.Waiter[*thing]
+	version int
+	woken   chan struct{}
+}
+
+// join waits from the version that is there now.
+func (p *process) join(t *testing.T, id stream.ID) *waiter {
+	t.Helper()
+	w, err := p.Join(id)
+	require.NoError(t, err)
+	me := &waiter{w, p.storage.version(id), make(chan struct{}, 1)}
+	me.arm()
+	return me
+}
+
+func (w *waiter) arm() {
+	w.Arm(w.version, func() {
+		select {
+		case w.woken <- struct{}{}:
+		default:
+		}
+	})
+}
+
+// told returns the version that the waiter was told, 0 for none yet.
+func (w *waiter) told() int {
+	synctest.Wait()
+	select {
+	case <-w.woken:
+	default:
+		return 0
+	}
+	v, ok := w.Next(w.version)
+	if !ok {
+		return 0
+	}
+	w.version = v.version
+	return v.version
+}
+
+func id(n byte) stream.ID { return stream.ID{15: n} }
