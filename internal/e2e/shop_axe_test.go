@@ -8,11 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestEverybodyCanUseTheCheckout lets axe-core look at each screen of the shop, in
-// light and dark, at a phone's width, and keeps a picture of each.
-func TestEverybodyCanUseTheCheckout(t *testing.T) {
+// everybodyCanUseIt lets axe-core look at each screen of the shop, in light and
+// dark, at a phone's width, and keeps a picture of each.
+func (s *demoShop) everybodyCanUseIt(t *testing.T) {
 	t.Parallel()
-	s := openShop(t)
 	axe, err := os.ReadFile("testdata/axe-core-4.14.1.min.js")
 	require.NoError(t, err)
 	for name, show := range map[string]func(b *tab){
@@ -32,9 +31,15 @@ func TestEverybodyCanUseTheCheckout(t *testing.T) {
 			for _, dark := range []bool{false, true} {
 				b.dark(dark)
 				b.do(chromedp.Evaluate[chromedp.Void](string(axe)))
-				found := eval[[]string](b, `axe.run().then((r) => r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html + " " + n.failureSummary).join("; ")))`)
-				require.Empty(t, found, "dark: %v", dark)
-				require.NotZero(t, eval[int](b, `axe.run().then((r) => r.passes.length)`))
+				found := eval[struct {
+					Passes     int
+					Violations []string
+				}](b, `axe.run().then((r) => ({
+					Passes: r.passes.length,
+					Violations: r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html + " " + n.failureSummary).join("; ")),
+				}))`)
+				require.Empty(t, found.Violations, "dark: %v", dark)
+				require.NotZero(t, found.Passes)
 				require.LessOrEqual(t, eval[int](b, `document.documentElement.scrollWidth`), 360, "nothing sticks out to the side")
 				b.picture(map[bool]string{false: "light", true: "dark"}[dark])
 			}
@@ -70,10 +75,9 @@ func (s *demoShop) cutOff(b *tab) {
 	b.shows("checking", "The network is gone")
 }
 
-// TestTheShopRunsNothingInline: what a page of the shop may run comes from files.
-func TestTheShopRunsNothingInline(t *testing.T) {
+// nothingInline: what a page of the shop may run comes from files.
+func (s *demoShop) nothingInline(t *testing.T) {
 	t.Parallel()
-	s := openShop(t)
 	a := client{base: s.base}.send(t.Context(), "GET", "/demo", "")
 	a.is(t, 200)
 	policy := a.header.Get("Content-Security-Policy")

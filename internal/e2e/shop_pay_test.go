@@ -8,13 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// slow is a method whose first call hangs, so that a payment is under way for some
-// seconds and then succeeds.
-const slow = "tok_hang_not_charged"
-
-// TestCheckoutInABrowser: what a person and a network do to a checkout, in a real
-// browser, against the real program. Each time one order is charged once.
-func TestCheckoutInABrowser(t *testing.T) {
+// TestShop: what a person and a network do to a checkout, in a real browser, against
+// the real program. Each time one order is charged once. One shop serves all.
+func TestShop(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
 	for name, run := range map[string]func(b *tab, s *demoShop){
@@ -35,6 +31,9 @@ func TestCheckoutInABrowser(t *testing.T) {
 			run(newTab(t), s)
 		})
 	}
+	t.Run("without scripts", s.withoutScripts)
+	t.Run("everybody can use it", s.everybodyCanUseIt)
+	t.Run("nothing inline", s.nothingInline)
 }
 
 func doubleClick(b *tab, s *demoShop) {
@@ -45,24 +44,26 @@ func doubleClick(b *tab, s *demoShop) {
 }
 
 func enterTwice(b *tab, s *demoShop) {
-	order := s.checkout(b, slow)
+	order := s.checkout(b, heldMethod)
 	b.focus("#pay")
 	b.do(chromedp.KeyEvent(kb.Enter), chromedp.KeyEvent(kb.Enter))
 	b.until(`["Sending…", "Checking the payment…"].includes(document.getElementById("pay").innerText)`)
 	require.Equal(b.t, "true", eval[string](b, `document.getElementById("pay").getAttribute("aria-disabled")`))
 	require.Equal(b.t, "pay", eval[string](b, `document.activeElement.id`), "a button that waits keeps the focus")
 	b.do(chromedp.KeyEvent(kb.Enter))
+	s.reached(b.t, order)
+	s.release(b.t, order)
 	s.paidOnce(b, order)
 }
 
 func pressTwice(b *tab, s *demoShop) {
-	order := s.checkout(b, "tok_twice")
+	order := s.checkout(b, "tok_async_success")
 	b.click("#twice")
 	s.paidOnce(b, order)
 }
 
 func reloadWhilePending(b *tab, s *demoShop) {
-	order := s.checkout(b, slow)
+	order := s.checkout(b, heldMethod)
 	b.click("#pay")
 	s.reached(b.t, order)
 	for range 2 {
@@ -70,6 +71,7 @@ func reloadWhilePending(b *tab, s *demoShop) {
 		b.shows("checking", "Checking the payment…")
 		require.False(b.t, eval[bool](b, `document.querySelector("main").innerText.includes("Sending")`))
 	}
+	s.release(b.t, order)
 	s.paidOnce(b, order)
 	b.do(chromedp.Reload())
 	s.paidOnce(b, order)
@@ -92,22 +94,24 @@ func backAndAgain(b *tab, s *demoShop) {
 }
 
 func twoTabs(b *tab, s *demoShop) {
-	order := s.checkout(b, slow)
+	order := s.checkout(b, heldMethod)
 	two := b.another()
 	two.open(s.base + "/demo/orders/" + order)
 	two.until(`!document.getElementById("tricks").hidden`)
 	two.choose("tok_success")
 	b.click("#pay")
 	two.shows("checking", "Another tab is at it.")
+	s.reached(b.t, order)
 	two.focus("#pay")
 	two.do(chromedp.KeyEvent(kb.Enter))
+	s.release(b.t, order)
 	s.paidOnce(b, order)
 	s.paidOnce(two, order)
 }
 
 func twoDevices(b *tab, s *demoShop) {
 	other := newTab(b.t)
-	order := s.checkout(b, slow)
+	order := s.checkout(b, heldMethod)
 	other.open(s.base + "/demo/orders/" + order)
 	other.until(`!document.getElementById("tricks").hidden`)
 	other.choose("tok_success")
@@ -115,16 +119,18 @@ func twoDevices(b *tab, s *demoShop) {
 	s.reached(b.t, order)
 	other.click("#pay")
 	other.shows("checking", "another page or device")
+	s.release(b.t, order)
 	s.paidOnce(b, order)
 	s.paidOnce(other, order)
 }
 
 func networkCut(b *tab, s *demoShop) {
-	order := s.checkout(b, slow)
+	order := s.checkout(b, heldMethod)
 	b.click("#pay")
 	s.reached(b.t, order)
 	b.offline(true)
 	b.shows("checking", "The network is gone")
+	s.release(b.t, order)
 	b.offline(false)
 	s.paidOnce(b, order)
 	require.False(b.t, eval[bool](b, `document.getElementById("status").innerText.includes("network")`))

@@ -80,6 +80,12 @@ export class Follower {
       this.way = Way.Stream;
       return;
     }
+    // A page may be kept from an address for good, by a policy of its own or of the other side, and sees only silence.
+    if (!answer && this.way === Way.Poll && this.failures > 1 && this.sources.length > 1) {
+      this.sources.push(this.sources.shift()!);
+      this.way = Way.Stream;
+      this.failures = 0;
+    }
     const usable = !problem || problem.retryable;
     if (!usable && this.way === Way.Poll) throw new Refused(problem);
     this.failures++;

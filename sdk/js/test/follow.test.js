@@ -92,6 +92,15 @@ test("a page without a network says so and finds out later", async (t) => {
   assert.equal(end.offline, false);
 });
 
+test("an address that the page is kept from leaves the shop's own", async (t) => {
+  const server = await startServer(t);
+  const page = new Browser(t, server).open({ apiUrl: "http://127.0.0.1:1", statusUrl: server.url + "/shop/status" });
+  const paid = page.pay();
+  await until("the shop", () => server.log.includes("GET /shop/status"));
+  server.finish(server.attempts[0], "succeeded");
+  assert.equal((await paid).phase, "succeeded");
+});
+
 test("a status token that has expired leaves the shop's own address", async (t) => {
   const server = await startServer(t);
   const page = new Browser(t, server).open({ statusUrl: server.url + "/shop/status" });
