@@ -293,13 +293,17 @@ func (g *grid) agrees(t *testing.T) {
 		}
 	}
 	type row struct {
-		Order, ID, Status, Discrepancies string
-		Captured, Refunded               int64
+		Order         string `json:"order"`
+		ID            string `json:"id"`
+		Status        string `json:"status"`
+		Discrepancies string `json:"discrepancies"`
+		Captured      int64  `json:"captured"`
+		Refunded      int64  `json:"refunded"`
 	}
 	var rows []row
 	for _, text := range column[string](t, g.rig, `
-		SELECT json_build_object('Order', order_id, 'ID', attempt_id, 'Status', status, 'Captured', amount_captured, 'Refunded', amount_refunded,
-			'Discrepancies', (SELECT coalesce(string_agg(kind, ' '), '') FROM discrepancies d WHERE d.attempt_id = a.attempt_id))::text
+		SELECT json_build_object('order', order_id, 'id', attempt_id, 'status', status, 'captured', amount_captured, 'refunded', amount_refunded,
+			'discrepancies', (SELECT coalesce(string_agg(kind, ' '), '') FROM discrepancies d WHERE d.attempt_id = a.attempt_id))::text
 		FROM payment_attempts a ORDER BY created_at`) {
 		var one row
 		require.NoError(t, json.Unmarshal([]byte(text), &one))

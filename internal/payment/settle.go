@@ -137,8 +137,7 @@ func (s *Service) release(b *batch, held Attempt, c *Change, n News) {
 		a.Checks++
 	}
 	at := b.now().Add(s.delay(a.Checks))
-	wanted := held.LeaseUntil != nil && a.NextCheckAt != nil && a.NextCheckAt.Before(*held.LeaseUntil)
-	if wanted || a.Intent.Kind == IntentCancel && held.Intent.Kind == IntentNone {
+	if a.wantedBefore(held.LeaseUntil) || a.Intent.Kind == IntentCancel && held.Intent.Kind == IntentNone {
 		at = b.now()
 	}
 	a.NextCheckAt = &at
@@ -153,6 +152,13 @@ func (s *Service) release(b *batch, held Attempt, c *Change, n News) {
 func (s *Service) unresolvable(held, a Attempt, n News, now time.Time) bool {
 	return a.State == fsm.OutcomeUnknown || held.Intent.Kind != IntentNone && held.Intent.Kind == a.Intent.Kind ||
 		n.News == "" && s.opts.Accounts[a.Account].Lives.outlived(a, fsm.NewsProcessing, now)
+}
+
+// wantedBefore reports whether somebody wants the attempt looked at before the end
+// of the lease, which is when it would be without that. The database has
+// microseconds.
+func (a Attempt) wantedBefore(lease *time.Time) bool {
+	return lease != nil && a.NextCheckAt != nil && a.NextCheckAt.Before(lease.Truncate(time.Microsecond))
 }
 
 // schedule is how long after an answer the provider is asked the next time, in

@@ -1,5 +1,5 @@
 import { parse, read, type Answer } from "./answer.js";
-import { askedFor, backoff, pause, TimeUp, within } from "./pause.js";
+import { askedFor, backoff, Late, pause, TimeUp, within } from "./pause.js";
 import type { Intent } from "./record.js";
 import { events } from "./sse.js";
 import type { Attempt, Problem } from "./types.js";
@@ -108,29 +108,33 @@ export class Follower {
     return answer;
   }
 
-  /** A stream that ends has been useful if it told anything. */
+  /** A stream has been useful if it told anything. One that is silent at first is being kept back on its way. */
   private async stream(source: Source): Promise<Answer> {
-    const { env, timing, signal } = this.work;
-    return within(timing.firstEvent, signal, async (signal, alive) => {
-      const response = await env.fetch(source.url + "/stream", {
-        headers: { ...(await source.headers()), Accept: "text/event-stream" },
-        credentials: source.credentials, signal, cache: "no-store",
+    const { env, timing, signal: outer } = this.work;
+    const unusable: Answer = { problem: { status: 0, code: "", retryable: false }, retryAfter: null };
+    let told = false;
+    try {
+      return await within(timing.firstEvent, outer, async (signal, alive) => {
+        const response = await env.fetch(source.url + "/stream", {
+          headers: { ...(await source.headers()), Accept: "text/event-stream" },
+          credentials: source.credentials, signal, cache: "no-store",
+        });
+        if (!response.ok) return read(response);
+        if (!response.body || !response.headers.get("Content-Type")?.startsWith("text/event-stream")) return unusable;
+        await events(response.body, () => alive(timing.silence), (name, data) => {
+          const attempt = parse(data) as Attempt | null;
+          if (name !== "status" || !attempt) return false;
+          told = true;
+          this.take(attempt);
+          this.show(this.latest, false);
+          return this.latest?.status !== "pending";
+        });
+        return told ? { retryAfter: null } : unusable;
       });
-      const type = response.headers.get("Content-Type") ?? "";
-      if (!response.ok) return read(response);
-      const unusable = { problem: { status: response.status, code: "", retryable: false }, retryAfter: null };
-      if (!response.body || !type.startsWith("text/event-stream")) return unusable;
-      let told = false;
-      await events(response.body, () => alive(timing.silence), (name, data) => {
-        const attempt = parse(data) as Attempt | null;
-        if (name !== "status" || !attempt) return false;
-        told = true;
-        this.take(attempt);
-        this.show(this.latest, false);
-        return this.latest?.status !== "pending";
-      });
-      return told ? { retryAfter: null } : unusable;
-    });
+    } catch (error) {
+      if (error instanceof Late && !told) return unusable;
+      throw error;
+    }
   }
 
   /** News may arrive out of order; an attempt only moves forward. */

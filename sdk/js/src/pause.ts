@@ -10,6 +10,9 @@ export function backoff(n: number, asked: number, env: Environment, timing: Timi
   return asked + env.random() * Math.min(timing.backoffCap, timing.backoff * 2 ** Math.min(n, 20));
 }
 
+/** Is thrown when a request has been silent for too long. */
+export class Late extends Error {}
+
 /** What Retry-After or the problem asks for, in milliseconds; 0 for nothing. */
 export function askedFor(header: string | null | undefined, problem?: Problem | null): number {
   if (problem?.retry_after_ms) return problem.retry_after_ms;
@@ -42,7 +45,7 @@ export async function within<T>(
   outer.throwIfAborted();
   const inner = new AbortController();
   const end = (): void => inner.abort(outer.reason);
-  const late = (): void => inner.abort(new Error("no answer in time"));
+  const late = (): void => inner.abort(new Late());
   let timer = setTimeout(late, ms);
   outer.addEventListener("abort", end);
   try {

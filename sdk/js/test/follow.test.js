@@ -42,7 +42,7 @@ for (const [name, spoil] of [
   ["breaks twice", (s) => { s.readFaults = [before, before]; }],
 ]) {
   test(`a stream that ${name} gives way to a long poll`, async (t) => {
-    const { server, paid, a } = await pending(t, spoil);
+    const { server, paid, a } = await pending(t, spoil, name.includes("kept back") ? { timing: { firstEvent: 300 } } : {});
     await until("the long poll", () => server.count(/^GET .*[^m]$/) > 0 && a.listeners.size);
     const asked = server.count(/^GET/);
     await new Promise((r) => setTimeout(r, 150));

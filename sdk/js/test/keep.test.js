@@ -13,7 +13,7 @@ async function shop(t) {
 test("a reload before the answer goes on with the same request", async (t) => {
   const { server, browser } = await shop(t);
   server.payFaults = [after];
-  const page = browser.open({ timing: { backoff: 60_000, giveUp: 600_000 } }, { random: () => 1 });
+  const page = browser.open({ timing: { backoff: 60_000, backoffCap: 60_000, giveUp: 600_000 } }, { random: () => 1 });
   void page.pay().catch(() => undefined);
   await until("the loss", () => page.checkout.state.offline);
   browser.crash(page);
@@ -50,7 +50,7 @@ test("a reload after the answer asks and does not pay", async (t) => {
 test("a press of long ago is not sent by a page that opens", async (t) => {
   const { server, browser } = await shop(t);
   server.payFaults = [before];
-  const page = browser.open({ timing: { backoff: 60_000, giveUp: 600_000 } }, { random: () => 1 });
+  const page = browser.open({ timing: { backoff: 60_000, backoffCap: 60_000, giveUp: 600_000 } }, { random: () => 1 });
   void page.pay().catch(() => undefined);
   await until("the loss", () => page.checkout.state.offline);
   browser.crash(page);
@@ -69,7 +69,7 @@ for (const [name, fault, wanted] of [
   test(`another card after a press that ${name}`, async (t) => {
     const { server, browser } = await shop(t);
     server.payFaults = [fault];
-    const page = browser.open({ timing: { backoff: 60_000, giveUp: 600_000 } }, { random: () => 1 });
+    const page = browser.open({ timing: { backoff: 60_000, backoffCap: 60_000, giveUp: 600_000 } }, { random: () => 1 });
     void page.pay("tok_first").catch(() => undefined);
     await until("the loss", () => page.checkout.state.offline);
     browser.crash(page);

@@ -2,7 +2,7 @@
 import { createCheckout } from "../dist/paylatch.js";
 
 export const fast = {
-  backoff: 10, backoffCap: 40, requestTimeout: 400, wait: 1000, firstEvent: 150, silence: 1000, giveUp: 4000, resendWithin: 60_000,
+  backoff: 10, backoffCap: 40, requestTimeout: 20_000, wait: 10_000, firstEvent: 10_000, silence: 10_000, giveUp: 40_000, resendWithin: 60_000,
 };
 
 export class Browser {
@@ -92,7 +92,7 @@ class Locks {
   }
 }
 
-export async function until(what, met, limit = 5000) {
+export async function until(what, met, limit = 30_000) {
   for (const end = Date.now() + limit; !met(); await new Promise((r) => setTimeout(r, 2))) {
     if (Date.now() > end) throw new Error("waited in vain for " + what);
   }
