@@ -53,27 +53,9 @@ type tab struct {
 	ctx context.Context
 }
 
-// lookers bounds how many tests use the browser at a time: a crowded machine would
-// keep all of them waiting.
-var (
-	lookers = make(chan struct{}, 3)
-	looking sync.Map
-)
-
-// look waits for the test's turn at the browser.
-func look(t *testing.T) {
-	t.Helper()
-	if _, has := looking.LoadOrStore(t, true); has {
-		return
-	}
-	lookers <- struct{}{}
-	t.Cleanup(func() { <-lookers })
-}
-
 // newTab opens a tab in a profile of its own, of a phone's size.
 func newTab(t *testing.T) *tab {
 	t.Helper()
-	look(t)
 	browser, err := chromium()
 	if errors.Is(err, errNoBrowser) {
 		t.Skip("there is no chromium to look at the demo shop with")

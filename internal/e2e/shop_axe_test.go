@@ -1,55 +1,51 @@
 package e2e_test
 
 import (
-	"os"
-	"testing"
-
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 )
 
-// everybodyCanUseIt lets axe-core look at each screen of the shop, in light and
-// dark, at a phone's width, and keeps a picture of each.
-func (s *demoShop) everybodyCanUseIt(t *testing.T) {
-	t.Parallel()
-	axe, err := os.ReadFile("testdata/axe-core-4.14.1.min.js")
-	require.NoError(t, err)
-	for name, show := range map[string]func(b *tab){
-		"shop":      func(b *tab) { b.open(s.base + "/demo") },
-		"none":      func(b *tab) { b.open(s.base + "/demo/orders/none") },
-		"idle":      func(b *tab) { s.checkout(b, "tok_never") },
-		"checking":  s.pressed("tok_never", "checking"),
-		"offline":   s.cutOff,
-		"action":    func(b *tab) { s.pressed("tok_redirect", "")(b); s.comeBack(b) },
-		"succeeded": s.pressed("tok_success", "succeeded"),
-		"failed":    s.pressed("tok_decline", "failed"),
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := newTab(t)
-			show(b)
-			for _, dark := range []bool{false, true} {
-				b.dark(dark)
-				b.do(chromedp.Evaluate[chromedp.Void](string(axe)))
-				found := eval[struct {
-					Passes     int
-					Violations []string
-				}](b, `axe.run().then((r) => ({
-					Passes: r.passes.length,
-					Violations: r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html + " " + n.failureSummary).join("; ")),
-				}))`)
-				require.Empty(t, found.Violations, "dark: %v", dark)
-				require.NotZero(t, found.Passes)
-				require.LessOrEqual(t, eval[int](b, `document.documentElement.scrollWidth`), 360, "nothing sticks out to the side")
-				b.picture(map[bool]string{false: "light", true: "dark"}[dark])
-			}
-		})
+// screens are all that the shop shows.
+func screens() map[string]func(b *tab, s *demoShop) {
+	return map[string]func(b *tab, s *demoShop){
+		"shop":      func(b *tab, s *demoShop) { b.open(s.base + "/demo") },
+		"none":      func(b *tab, s *demoShop) { b.open(s.base + "/demo/orders/none") },
+		"idle":      func(b *tab, s *demoShop) { s.checkout(b, "tok_never") },
+		"checking":  pressed("tok_never", "checking"),
+		"offline":   cutOff,
+		"action":    func(b *tab, s *demoShop) { pressed("tok_redirect", "")(b, s); comeBack(b) },
+		"succeeded": pressed("tok_success", "succeeded"),
+		"failed":    pressed("tok_decline", "failed"),
+	}
+}
+
+// everybodyCanUse lets axe-core look at a screen in light and dark, at a phone's
+// width, and keeps pictures.
+func everybodyCanUse(axe string, show func(b *tab, s *demoShop)) func(b *tab, s *demoShop) {
+	return func(b *tab, s *demoShop) {
+		b.t.Helper()
+		show(b, s)
+		for _, dark := range []bool{false, true} {
+			b.dark(dark)
+			b.do(chromedp.Evaluate[chromedp.Void](axe))
+			found := eval[struct {
+				Passes     int
+				Violations []string
+			}](b, `axe.run().then((r) => ({
+				Passes: r.passes.length,
+				Violations: r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html + " " + n.failureSummary).join("; ")),
+			}))`)
+			require.Empty(b.t, found.Violations, "dark: %v", dark)
+			require.NotZero(b.t, found.Passes)
+			require.LessOrEqual(b.t, eval[int](b, `document.documentElement.scrollWidth`), 360, "nothing sticks out to the side")
+			b.picture(map[bool]string{false: "light", true: "dark"}[dark])
+		}
 	}
 }
 
 // pressed is a checkout at which the button was pressed.
-func (s *demoShop) pressed(method, phase string) func(b *tab) {
-	return func(b *tab) {
+func pressed(method, phase string) func(b *tab, s *demoShop) {
+	return func(b *tab, s *demoShop) {
 		b.t.Helper()
 		s.checkout(b, method)
 		b.click("#pay")
@@ -60,14 +56,14 @@ func (s *demoShop) pressed(method, phase string) func(b *tab) {
 	}
 }
 
-func (s *demoShop) comeBack(b *tab) {
+func comeBack(b *tab) {
 	b.t.Helper()
 	b.until(`location.pathname.startsWith("/pay/")`)
 	eval[any](b, `history.back()`)
 	b.shows("action", "approve")
 }
 
-func (s *demoShop) cutOff(b *tab) {
+func cutOff(b *tab, s *demoShop) {
 	b.t.Helper()
 	s.checkout(b, "tok_never")
 	b.click("#lose")
@@ -76,14 +72,13 @@ func (s *demoShop) cutOff(b *tab) {
 }
 
 // nothingInline: what a page of the shop may run comes from files.
-func (s *demoShop) nothingInline(t *testing.T) {
-	t.Parallel()
+func nothingInline(b *tab, s *demoShop) {
+	t := b.t
 	a := client{base: s.base}.send(t.Context(), "GET", "/demo", "")
 	a.is(t, 200)
 	policy := a.header.Get("Content-Security-Policy")
 	require.Contains(t, policy, "default-src 'none'")
 	require.NotContains(t, policy, "unsafe")
-	b := newTab(t)
 	s.checkout(b, "tok_never")
 	require.Equal(t, "blocked", eval[string](b, `new Promise((resolve) => {
 		document.addEventListener("securitypolicyviolation", () => resolve("blocked"));

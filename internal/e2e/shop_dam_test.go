@@ -55,7 +55,10 @@ func (s *demoShop) release(t *testing.T, order string) {
 
 func (d *dam) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
-	var charge struct{ Reference, Token string }
+	var charge struct {
+		Reference string `json:"reference"`
+		Token     string `json:"token"`
+	}
 	if r.Method == http.MethodPost && r.URL.Path == "/v1/charges" && json.Unmarshal(body, &charge) == nil && charge.Token == heldMethod {
 		select {
 		case <-d.gate(charge.Reference):

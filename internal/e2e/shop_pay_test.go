@@ -1,19 +1,14 @@
 package e2e_test
 
 import (
-	"testing"
-
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 )
 
-// TestShop: what a person and a network do to a checkout, in a real browser, against
-// the real program. Each time one order is charged once. One shop serves all.
-func TestShop(t *testing.T) {
-	t.Parallel()
-	s := openShop(t)
-	for name, run := range map[string]func(b *tab, s *demoShop){
+// withScripts are what a person and a network do to a checkout.
+func withScripts() map[string]func(b *tab, s *demoShop) {
+	return map[string]func(b *tab, s *demoShop){
 		"double click":              doubleClick,
 		"enter twice":               enterTwice,
 		"press twice by the button": pressTwice,
@@ -25,15 +20,8 @@ func TestShop(t *testing.T) {
 		"network lost by the demo":  networkLost,
 		"declined, then paid":       declinedThenPaid,
 		"money after a failure":     lateMoney,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			run(newTab(t), s)
-		})
+		"nothing inline":            nothingInline,
 	}
-	t.Run("without scripts", s.withoutScripts)
-	t.Run("everybody can use it", s.everybodyCanUseIt)
-	t.Run("nothing inline", s.nothingInline)
 }
 
 func doubleClick(b *tab, s *demoShop) {

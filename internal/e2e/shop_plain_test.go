@@ -9,19 +9,13 @@ import (
 )
 
 // withoutScripts: the page is a form then, and can't pay twice either.
-func (s *demoShop) withoutScripts(t *testing.T) {
-	t.Parallel()
-	for name, run := range map[string]func(b *tab, s *demoShop){
-		"double click":      plainDoubleClick,
-		"sent again":        plainBackAndAgain,
-		"two tabs":          plainTwoTabs,
-		"begun, then taken": plainThenScripts,
-		"declined":          plainDeclined,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			run(scriptless(t), s)
-		})
+func withoutScripts() map[string]func(b *tab, s *demoShop) {
+	return map[string]func(b *tab, s *demoShop){
+		"form, double click":      plainDoubleClick,
+		"form, sent again":        plainBackAndAgain,
+		"form, two tabs":          plainTwoTabs,
+		"form, then with scripts": plainThenScripts,
+		"form, declined":          plainDeclined,
 	}
 }
 

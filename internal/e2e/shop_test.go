@@ -3,7 +3,11 @@ package e2e_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +17,44 @@ import (
 
 	"github.com/paylatch/paylatch/internal/testdb"
 )
+
+// TestShop: whatever happens to a checkout in a real browser, against the real
+// program, one order is charged once. One shop serves all; a few look at it at a
+// time, since a browser is heavy.
+func TestShop(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	axe, err := os.ReadFile("testdata/axe-core-4.14.1.min.js")
+	require.NoError(t, err)
+	all := map[string]func(t *testing.T){}
+	for name, run := range withScripts() {
+		all[name] = func(t *testing.T) { run(newTab(t), s) } //nolint:thelper // a test
+	}
+	for name, run := range withoutScripts() {
+		all[name] = func(t *testing.T) { run(scriptless(t), s) } //nolint:thelper // a test
+	}
+	for name, show := range screens() {
+		all["screen "+name] = func(t *testing.T) { everybodyCanUse(string(axe), show)(newTab(t), s) } //nolint:thelper // a test
+	}
+	const lanes = 3
+	names := slices.Sorted(maps.Keys(all))
+	for lane := range lanes {
+		t.Run(strconv.Itoa(lane), func(t *testing.T) {
+			t.Parallel()
+			for i := lane; i < len(names); i += lanes {
+				t.Run(names[i], all[names[i]])
+			}
+		})
+	}
+}
+
+// TestNoShopInProduction: only `dev` has one.
+func TestNoShopInProduction(t *testing.T) {
+	t.Parallel()
+	s := newRig(t).serve()
+	s.customer().send(t.Context(), http.MethodGet, "/demo", "").problem(t, http.StatusNotFound, "not-found")
+	s.customer().send(t.Context(), http.MethodGet, "/sdk/paylatch.js", "").is(t, http.StatusOK)
+}
 
 // demoShop is a running `paylatch dev` whose database the test can ask.
 type demoShop struct {

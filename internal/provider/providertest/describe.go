@@ -140,8 +140,8 @@ func single(part any) {
 			part["type"], part["nullable"] = types[i], true
 		}
 		if choices, ok := part["anyOf"].([]any); ok {
-			real := slices.DeleteFunc(slices.Clone(choices), isNull)
-			part["anyOf"], part["nullable"] = real, len(real) < len(choices) || part["nullable"] == true
+			others := slices.DeleteFunc(slices.Clone(choices), isNull)
+			part["anyOf"], part["nullable"] = others, len(others) < len(choices) || part["nullable"] == true
 		}
 		for _, inner := range part {
 			single(inner)
