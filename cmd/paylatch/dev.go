@@ -39,7 +39,7 @@ func (c *devCmd) Run(ctx context.Context, a *app) error {
 		group, ctx := errgroup.WithContext(ctx)
 		group.Go(func() error { return c.provide(ctx, cfg, secret, log) })
 		group.Go(func() error {
-			return serve(ctx, cfg, dsn, true, log, func(in *instance, at net.Addr) error {
+			return serve(ctx, cfg, dsn, serving{migrate: true, dev: true}, log, func(in *instance, at net.Addr) error {
 				if err := openShop(in, cfg, at, c.SandboxListen); err != nil {
 					return err
 				}

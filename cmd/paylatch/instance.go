@@ -37,7 +37,7 @@ type instance struct {
 	handler http.Handler
 }
 
-func newInstance(ctx context.Context, cfg *config.Config, url string, log zerolog.Logger) (*instance, error) {
+func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, log zerolog.Logger) (*instance, error) {
 	in := &instance{cfg: cfg, log: log}
 	root, err := auth.RootSecret(cfg)
 	if err != nil {
@@ -75,11 +75,12 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, log zerolo
 	in.workers = worker.New(log, worker.Reconcile(in.service, cfg.Reconcile.Every, log),
 		worker.ReconcileRefunds(in.service, cfg.Reconcile.Every, log), worker.RetryParked(in.service),
 		worker.PurgeKeys(in.store, counted.Purged), worker.PurgeEventBytes(in.store, cfg.Retention.EventBytes), worker.WriteNotes(in.notes),
-		worker.Verify(in.store, counted.Verified, log), worker.Silence(in.service, counted.Silent))
+		worker.Verify(in.store, counted.Verified, log), worker.Silence(in.service, counted.Silent), worker.PurgeSessions(in.store))
+	payments := payment.Noted{Service: in.service, Notes: in.notes}
+	desk := support.New(support.Options{Store: in.store, Payments: in.service, Flush: in.notes.Flush})
 	in.handler = api.New(api.Options{
-		Payments: payment.Noted{Service: in.service, Notes: in.notes},
-		Support:  support.New(support.Options{Store: in.store, Payments: in.service, Flush: in.notes.Flush}),
-		Auth:     in.auth, Accounts: heard, Ready: in.ready(), Log: log, Hub: in.hub, Origins: cfg.CORSOrigins,
+		Payments: payments, Support: desk, Console: in.newConsole(payments, desk, dev),
+		Auth: in.auth, Accounts: heard, Ready: in.ready(), Log: log, Hub: in.hub, Origins: cfg.CORSOrigins,
 		Metrics: counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: cfg.TrustedProxies,
 	})
 	return in, nil

@@ -24,19 +24,23 @@ func (c *serveCmd) Run(ctx context.Context, a *app) error {
 	}
 	log := newLogger(cfg.Log, a.stderr)
 	return withDatabase(ctx, cfg, func(dsn string) error {
-		return serve(ctx, cfg, dsn, c.Migrate, log, func(*instance, net.Addr) error { return nil })
+		return serve(ctx, cfg, dsn, serving{migrate: c.Migrate}, log, func(*instance, net.Addr) error { return nil })
 	})
 }
 
+// serving is how the service is run. With dev it is for one person on this
+// machine: a token is enough to sign in to the console.
+type serving struct{ migrate, dev bool }
+
 // serve runs the service; ready is called once it listens, before it answers.
-func serve(ctx context.Context, cfg *config.Config, dsn string, migrate bool, log zerolog.Logger, ready func(*instance, net.Addr) error) error {
-	if migrate {
+func serve(ctx context.Context, cfg *config.Config, dsn string, how serving, log zerolog.Logger, ready func(*instance, net.Addr) error) error {
+	if how.migrate {
 		log.Info().Msg("applying migrations")
 		if err := migrations.Up(ctx, dsn); err != nil {
 			return err
 		}
 	}
-	in, err := newInstance(ctx, cfg, dsn, log)
+	in, err := newInstance(ctx, cfg, dsn, how.dev, log)
 	if err != nil {
 		return err
 	}

@@ -52,6 +52,7 @@ paylatch is ready. Ctrl-C stops it; what it knows stays in {{.DataDir}}.
 
   the API       {{.Base}}        described at {{.Base}}/docs
   the demo      {{.Base}}/demo   a checkout to press twice, reload and cut off
+  the console   {{.Base}}/support   for support; sign in with a token from below
   the provider  {{.Sandbox}}        what it charged: {{.Sandbox}}/v1/ledger
 
   a customer's token (user u-1):

@@ -9,6 +9,7 @@ import (
 	contractfile "github.com/paylatch/paylatch/api"
 	"github.com/paylatch/paylatch/internal/api/contract"
 	"github.com/paylatch/paylatch/internal/api/gen"
+	"github.com/paylatch/paylatch/internal/throttle"
 )
 
 type server struct {
@@ -17,7 +18,7 @@ type server struct {
 	problems catalogue
 	// commands are the operations that take a key, by method and route.
 	commands map[string]string
-	searches searches
+	searches *throttle.Each
 }
 
 // New returns the API. It panics when the contract that is built in can't be
@@ -28,6 +29,7 @@ func New(o Options) http.Handler {
 		panic(err)
 	}
 	s := &server{Options: o.withDefaults(), doc: doc, problems: newCatalogue(), commands: make(map[string]string)}
+	s.searches = throttle.New(searchesEach, searchesAtOnce)
 	return headAsGet(s.routes())
 }
 
@@ -44,6 +46,7 @@ func (s *server) routes() *echo.Echo {
 	s.routeOperations(e)
 	s.routePages(e)
 	s.routeSDK(e)
+	s.routeConsole(e)
 	s.routePreflights(e)
 	return e
 }

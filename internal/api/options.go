@@ -112,7 +112,10 @@ type Options struct {
 	Auth     Auth
 	// Support serves staff; nil leaves its calls out, and nothing is written down of
 	// what staff does by the others.
-	Support  Support
+	Support Support
+	// Console serves what is under /support, with the caller's address as RemoteAddr
+	// and the request's id as its X-Request-Id; nil leaves it out.
+	Console  http.Handler
 	Accounts map[string]Account
 	// Hub wakes those who wait for an attempt. It must be running; without one
 	// nobody can wait and each is answered at once.

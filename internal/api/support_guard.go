@@ -3,11 +3,8 @@ package api
 import (
 	"net/http"
 	"slices"
-	"sync"
-	"time"
 
 	"github.com/labstack/echo/v4"
-	"golang.org/x/time/rate"
 
 	"github.com/paylatch/paylatch/internal/api/contract"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -63,35 +60,4 @@ const (
 	// searchesEach a second, and as many at once, are more than a person types.
 	searchesEach   = 5
 	searchesAtOnce = 50
-	// manyPeople is when those who have not searched for a while are forgotten.
-	manyPeople = 1000
 )
-
-// searches limits how often each person searches: ids could be guessed.
-type searches struct {
-	mu    sync.Mutex
-	limit map[string]*rate.Limiter
-}
-
-// admit refuses a person who has searched too often.
-func (s *searches) admit(person string, now time.Time) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.limit == nil {
-		s.limit = make(map[string]*rate.Limiter)
-	}
-	if len(s.limit) >= manyPeople {
-		for name, l := range s.limit {
-			if l.TokensAt(now) >= searchesAtOnce {
-				delete(s.limit, name)
-			}
-		}
-	}
-	if s.limit[person] == nil {
-		s.limit[person] = rate.NewLimiter(searchesEach, searchesAtOnce)
-	}
-	if !s.limit[person].AllowN(now, 1) {
-		return refuse("rate-limited", "")
-	}
-	return nil
-}

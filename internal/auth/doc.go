@@ -18,5 +18,7 @@
 // Status tokens and sealed texts have keys of their own, derived from one root
 // secret ([RootSecret]). Whoever changes the root secret invalidates them.
 //
-// There are no sessions, no refresh tokens and no revocation of a single token.
+// Staff signs in to the console at an OpenID provider ([OpenID]); the session that
+// follows is the console's. There are no refresh tokens and no revocation of a single
+// token.
 package auth

@@ -31,6 +31,7 @@ func (r *report) check(c *Config) {
 	r.addresses(c)
 	r.waiters(c)
 	r.auth(c)
+	r.console(c.Console.OIDC)
 	r.durations(c)
 	r.log(c.Log)
 	r.accounts(c)
@@ -89,6 +90,29 @@ func (r *report) auth(c *Config) {
 	r.url("auth.jwks_url", c.Auth.JWKSURL)
 	if c.EncryptionKey != "" && c.EncryptionKeyBytes() == nil {
 		r.add("encryption_key", "must be the base64 of 32 bytes; `openssl rand -base64 32` makes one")
+	}
+}
+
+// callback is where the OpenID provider sends people back to.
+const callback = "/support/sign-in/callback"
+
+func (r *report) console(o OIDC) {
+	if o.Issuer == "" {
+		if o.ClientID != "" || o.RedirectURL != "" {
+			r.add("console.oidc.issuer", "is missing: without it nobody can sign in")
+		}
+		return
+	}
+	r.url("console.oidc.issuer", o.Issuer)
+	r.url("console.oidc.redirect_url", o.RedirectURL)
+	if o.ClientID == "" {
+		r.add("console.oidc.client_id", "is missing: the provider does not know who asks without it")
+	}
+	if !strings.HasSuffix(o.RedirectURL, callback) {
+		r.add("console.oidc.redirect_url", "must be the address of this service as browsers see it, with %s at its end", callback)
+	}
+	if !slices.Contains(o.Scopes, "openid") {
+		r.add("console.oidc.scopes", "must hold openid")
 	}
 }
 

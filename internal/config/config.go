@@ -19,6 +19,7 @@ type Config struct {
 	DataDir         string         `koanf:"data_dir" default:".paylatch" doc:"what is kept on this machine"`
 	EncryptionKey   Secret         `koanf:"encryption_key" doc:"base64 of 32 bytes; encrypts payment methods' tokens and signs status tokens. Absent: derived from auth.hs256_secret, else a file in data_dir, which replicas do not share"`
 	Auth            Auth           `koanf:"auth"`
+	Console         Console        `koanf:"console"`
 	DefaultAccount  string         `koanf:"default_account" doc:"the account of a pay that names none; absent: the only one that can charge"`
 	Accounts        []Account      `koanf:"accounts" doc:"accounts at payment providers"`
 	Idempotency     Idempotency    `koanf:"idempotency"`
@@ -39,6 +40,22 @@ type Auth struct {
 	JWKSURL     string `koanf:"jwks_url" doc:"where the keys of RS256, ES256 and EdDSA tokens are"`
 	Issuer      string `koanf:"issuer" doc:"the iss that a token must have; absent: not checked"`
 	Audience    string `koanf:"audience" doc:"the aud that a token must have; absent: not checked"`
+}
+
+// Console says how staff signs in to the pages under /support.
+type Console struct {
+	OIDC OIDC `koanf:"oidc"`
+}
+
+// OIDC is an OpenID provider. Without an issuer nobody can sign in.
+type OIDC struct {
+	Issuer       string   `koanf:"issuer" doc:"the OpenID provider at which staff signs in, as its discovery document names it; absent: nobody can sign in to the console"`
+	ClientID     string   `koanf:"client_id" doc:"paylatch's name at the provider"`
+	ClientSecret Secret   `koanf:"client_secret" doc:"paylatch's secret at the provider; absent for a public client"`
+	RedirectURL  string   `koanf:"redirect_url" doc:"the console's address as browsers see it, with /support/sign-in/callback at its end; to be registered at the provider"`
+	Scopes       []string `koanf:"scopes" default:"[openid, profile]" doc:"what the provider is asked for"`
+	RolesClaim   string   `koanf:"roles_claim" default:"roles" doc:"the claim of the ID token that holds support or admin, in a list or alone; a path such as realm_access.roles is followed"`
+	SubjectClaim string   `koanf:"subject_claim" default:"sub" doc:"the claim that names the person in the audit log; choose only one that people can't change"`
 }
 
 // Idempotency limits what a key may claim.

@@ -96,6 +96,7 @@ func TestReadDefaults(t *testing.T) {
 		Idempotency:     config.Idempotency{Wait: 5 * time.Second, Lease: 30 * time.Second, Quota: config.Quota{NewKeys: 600, Per: time.Minute}},
 		ProviderTimeout: 10 * time.Second,
 		Reconcile:       config.Reconcile{After: 10 * time.Second, Every: 5 * time.Second},
+		Console:         config.Console{OIDC: config.OIDC{Scopes: []string{"openid", "profile"}, RolesClaim: "roles", SubjectClaim: "sub"}},
 		Retention:       config.Retention{EventBytes: 90 * 24 * time.Hour},
 		SilentAfter:     30 * time.Minute,
 		Log:             config.Log{Level: "info", Format: "json"},

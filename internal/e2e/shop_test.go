@@ -71,6 +71,11 @@ func openShop(t *testing.T) *demoShop {
 	if _, err := chromium(); errors.Is(err, errNoBrowser) {
 		t.Skip("there is no chromium to look at the demo shop with")
 	}
+	return openDev(t)
+}
+
+func openDev(t *testing.T, environ ...string) *demoShop {
+	t.Helper()
 	dsn, listen, box := testdb.New(t), freeAddress(t), freeAddress(t)
 	db, err := pgxpool.New(t.Context(), dsn)
 	require.NoError(t, err)
@@ -78,11 +83,10 @@ func openShop(t *testing.T) *demoShop {
 	s := &demoShop{
 		rig: &rig{t: t, dsn: dsn, db: db, sandbox: "http://" + box}, dam: newDam(t, "http://"+box),
 		dir: t.TempDir(), base: "http://" + listen,
-		environ: []string{
-			"PAYLATCH_LISTEN=" + listen, "PAYLATCH_DATABASE_URL=" + dsn, "PAYLATCH_LOG_FORMAT=json",
+		environ: append(environ,
+			"PAYLATCH_LISTEN="+listen, "PAYLATCH_DATABASE_URL="+dsn, "PAYLATCH_LOG_FORMAT=json",
 			"PAYLATCH_IDEMPOTENCY_LEASE=3s", "PAYLATCH_PROVIDER_TIMEOUT=2500ms",
-			"PAYLATCH_RECONCILE_AFTER=300ms", "PAYLATCH_RECONCILE_EVERY=100ms",
-		},
+			"PAYLATCH_RECONCILE_AFTER=300ms", "PAYLATCH_RECONCILE_EVERY=100ms"),
 		args: []string{"dev", "--sandbox-listen", box},
 	}
 	s.environ = append(s.environ, "PAYLATCH_DEFAULT_ACCOUNT=sandbox",

@@ -15,6 +15,10 @@ func supportPromises() []promise {
 		refuses("what was pressed is not shortened", `DELETE FROM attempt_log`, "attempt_log_append_only", entry),
 		refuses("what was pressed is not emptied", `TRUNCATE attempt_log`, "attempt_log_append_only", entry),
 		{
+			name: "a session has one token", breaks: another("sessions", `{"data": "x"}`),
+			code: unique, constraint: "sessions_pkey", allowed: another("sessions", `{"token": "t2"}`),
+		},
+		{
 			name: "an entry of the audit log has one id", breaks: another("staff_audit", `{"actor": "bob"}`),
 			code: unique, constraint: "staff_audit_pkey", allowed: deed,
 		},

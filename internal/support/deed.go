@@ -15,16 +15,17 @@ type Action string
 
 // The actions. Those that end in view changed nothing.
 const (
-	Searched       Action = "search.view"
-	ViewedAttempt  Action = "attempt.view"
-	ViewedEvent    Action = "event.view"
-	ViewedWorklist Action = "discrepancies.view"
-	ViewedAudit    Action = "audit.view"
-	RevealedEvent  Action = "event.reveal"
-	Rechecked      Action = "attempt.recheck"
-	ReplayedEvent  Action = "event.replay"
-	TriedReplay    Action = "event.replay.view"
-	Resolved       Action = "discrepancy.resolve"
+	Searched          Action = "search.view"
+	ViewedAttempt     Action = "attempt.view"
+	ViewedEvent       Action = "event.view"
+	ViewedDiscrepancy Action = "discrepancy.view"
+	ViewedWorklist    Action = "discrepancies.view"
+	ViewedAudit       Action = "audit.view"
+	RevealedEvent     Action = "event.reveal"
+	Rechecked         Action = "attempt.recheck"
+	ReplayedEvent     Action = "event.replay"
+	TriedReplay       Action = "event.replay.view"
+	Resolved          Action = "discrepancy.resolve"
 )
 
 // DeedOutcome says what came of a deed.
@@ -100,6 +101,7 @@ func (s *Service) came(ctx context.Context, d Deed, err error) error {
 func refusal(err error) bool {
 	for _, known := range []error{
 		payment.ErrAttemptNotFound, payment.ErrEventNotFound, payment.ErrDiscrepancyNotFound, payment.ErrBusy, payment.ErrResolved,
+		payment.ErrNotRefundable, payment.ErrRefundExceeds, payment.ErrRefundableChanged,
 		payment.ErrNotPending, payment.ErrHoldsMoney, payment.ErrPaymentTaken, payment.ErrPaymentIDMissing, payment.ErrForbidden,
 	} {
 		if errors.Is(err, known) {
@@ -120,6 +122,22 @@ func (s *Service) Watch(ctx context.Context, who Staff, action Action, targetTyp
 		}
 		return act()
 	}
+	return s.around(ctx, d, act)
+}
+
+// Act is Watch for what changes something about an attempt, with a reason. It
+// returns payment.ErrForbidden and a payment.ValidationError before act is run.
+func (s *Service) Act(ctx context.Context, who Staff, action Action, id payment.AttemptID, reason string, act func() error) error {
+	if err := who.mayAct(reason); err != nil {
+		return err
+	}
+	d := who.deed(action, "attempt", id.String())
+	d.AttemptID, d.Reason = &id, reason
+	return s.around(ctx, d, act)
+}
+
+// around writes down that a deed was begun and what came of it.
+func (s *Service) around(ctx context.Context, d Deed, act func() error) error {
 	if err := s.write(ctx, d, Begun); err != nil {
 		return err
 	}

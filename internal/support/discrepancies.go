@@ -36,6 +36,21 @@ func (s *Service) Discrepancies(ctx context.Context, who Staff, status, kind str
 	return list, next, nil
 }
 
+// Discrepancy shows one of them. It returns payment.ErrForbidden and
+// payment.ErrDiscrepancyNotFound.
+func (s *Service) Discrepancy(ctx context.Context, who Staff, id payment.DiscrepancyID) (Discrepancy, error) {
+	if err := who.mayLook(); err != nil {
+		return Discrepancy{}, err
+	}
+	d, err := s.store.DiscrepancyShown(ctx, id)
+	look := who.deed(ViewedDiscrepancy, "discrepancy", id.String())
+	look.OrderID, look.AttemptID = d.OrderID, d.AttemptID
+	if err := s.looked(ctx, look, err); err != nil {
+		return Discrepancy{}, err
+	}
+	return d, nil
+}
+
 // Resolve settles a discrepancy as payment.Service.Resolve does, with its entry in
 // the audit log in the same transaction. The same again changes nothing.
 func (s *Service) Resolve(ctx context.Context, who Staff, cmd payment.Resolve) (Discrepancy, error) {

@@ -43,3 +43,19 @@ func PurgeEventBytes(p BytesPurger, keep time.Duration) Loop {
 		return n == sweepBatch, err
 	}}
 }
+
+// SessionsPurger is what the sweep needs of the sessions.
+type SessionsPurger interface {
+	// PurgeSessions deletes at most limit sessions that have ended and returns how
+	// many there were.
+	PurgeSessions(ctx context.Context, limit int) (int, error)
+}
+
+// PurgeSessions deletes the console's sessions that have ended. They end without
+// it, too.
+func PurgeSessions(p SessionsPurger) Loop {
+	return Loop{Name: "purge sessions", Every: sweepEvery, Do: func(ctx context.Context) (bool, error) {
+		n, err := p.PurgeSessions(ctx, sweepBatch)
+		return n == sweepBatch, err
+	}}
+}

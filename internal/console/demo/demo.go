@@ -2,10 +2,11 @@ package demo
 
 import (
 	"embed"
-	"io/fs"
 	"net/http"
 
 	"github.com/a-h/templ"
+
+	"github.com/paylatch/paylatch/internal/console/page"
 )
 
 //go:embed assets
@@ -26,11 +27,6 @@ type Options struct {
 // user is the shop's only customer; a real shop knows them by their session.
 const user = "u-1"
 
-// policy allows what the page needs and nothing inline. Pico draws its icons with
-// data: addresses.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
-	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-
 type shop struct {
 	Options
 	backend backend
@@ -39,10 +35,6 @@ type shop struct {
 // New returns the shop, to be mounted at /demo and /demo/.
 func New(o Options) http.Handler {
 	s := &shop{Options: o, backend: backend(o)}
-	files, err := fs.Sub(assets, "assets")
-	if err != nil {
-		panic(err) // the directive above is wrong
-	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /demo", s.showShop)
 	mux.Handle("GET /demo/{$}", http.RedirectHandler("/demo", http.StatusMovedPermanently))
@@ -51,32 +43,12 @@ func New(o Options) http.Handler {
 	mux.HandleFunc("POST /demo/orders/{order}/pay", s.pay)
 	mux.HandleFunc("GET /demo/orders/{order}/status", s.status)
 	mux.HandleFunc("GET /demo/orders/{order}/charges", s.showCharges)
-	mux.Handle("GET /demo/assets/", http.StripPrefix("/demo/assets/", cached(http.FileServerFS(files))))
-	return secured(http.NewCrossOriginProtection().Handler(mux))
+	mux.Handle("GET /demo/assets/", http.StripPrefix("/demo/assets", page.Files(assets)))
+	return page.Secured(http.NewCrossOriginProtection().Handler(mux))
 }
 
-func secured(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Content-Security-Policy", policy)
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Referrer-Policy", "no-referrer")
-		next.ServeHTTP(w, r)
-	})
-}
-
-// cached lets a browser ask anew each time: the files change with the program.
-func cached(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Cache-Control", "no-cache")
-		next.ServeHTTP(w, r)
-	})
-}
-
-func (s *shop) render(w http.ResponseWriter, r *http.Request, status int, page templ.Component) {
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+func (s *shop) render(w http.ResponseWriter, r *http.Request, status int, c templ.Component) {
 	// A page out of the history would tell of the past. The back/forward cache, which the script knows how to come back from, is left alone.
 	w.Header().Set("Cache-Control", "no-cache")
-	w.WriteHeader(status)
-	_ = page.Render(r.Context(), w) // an error means that the browser has gone
+	page.Render(w, r, status, c)
 }

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/auth"
+	"github.com/paylatch/paylatch/internal/console"
+	"github.com/paylatch/paylatch/internal/support"
+)
+
+// newConsole makes the pages for support. In dev a token signs a person in, and on
+// an address of this machine the browser sends its cookie without TLS.
+func (in *instance) newConsole(payments console.Payments, desk *support.Service, dev bool) http.Handler {
+	o := console.Options{
+		Support: desk, Payments: payments, Sessions: in.store.Sessions(), Log: in.log, Now: time.Now,
+		Plain: dev && onlyHere(in.cfg.Listen),
+	}
+	if dev {
+		o.Tokens = in.auth
+	}
+	if c := in.cfg.Console.OIDC; c.Issuer != "" {
+		o.OpenID = auth.NewOpenID(auth.OpenIDOptions{
+			Issuer: c.Issuer, ClientID: c.ClientID, ClientSecret: string(c.ClientSecret), RedirectURL: c.RedirectURL,
+			Scopes: c.Scopes, RolesClaim: c.RolesClaim, SubjectClaim: c.SubjectClaim,
+		})
+	}
+	return console.New(o)
+}
+
+// onlyHere reports whether nobody but this machine can reach an address.
+func onlyHere(listen string) bool {
+	host, _, _ := net.SplitHostPort(listen)
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}

@@ -1,0 +1,183 @@
+package auth
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// OpenIDOptions configure an OpenID. Issuer, ClientID and RedirectURL are required.
+type OpenIDOptions struct {
+	// Issuer is the provider, as its discovery document names it.
+	Issuer string
+	// ClientID and ClientSecret are what we are at the provider; a public client has
+	// no secret.
+	ClientID, ClientSecret string
+	// RedirectURL is where the provider sends people back to.
+	RedirectURL string
+	Scopes      []string
+	// RolesClaim is the claim with the roles, SubjectClaim the one that names the
+	// person; empty: roles and sub. Where there is no claim of a name with dots it is
+	// a path.
+	RolesClaim, SubjectClaim string
+	// Client calls the provider; nil: one that waits for ten seconds at most.
+	Client *http.Client
+	// Now is the clock; nil: the system's.
+	Now func() time.Time
+}
+
+// OpenID signs staff in at an OpenID provider: the authorization code flow of
+// OpenID Connect Core 1.0, 3.1, with PKCE (RFC 7636). It is safe for concurrent
+// use.
+type OpenID struct {
+	opts OpenIDOptions
+
+	mu       sync.Mutex
+	provider *oidc.Provider
+}
+
+// NewOpenID returns an OpenID. The provider is asked once somebody signs in.
+func NewOpenID(o OpenIDOptions) *OpenID {
+	if o.RolesClaim == "" {
+		o.RolesClaim = "roles"
+	}
+	if o.SubjectClaim == "" {
+		o.SubjectClaim = "sub"
+	}
+	if o.Client == nil {
+		o.Client = &http.Client{Timeout: 10 * time.Second}
+	}
+	o.Now = Options{Now: o.Now}.withDefaults().Now
+	return &OpenID{opts: o}
+}
+
+// Errand is a sign-in under way. It belongs in the session of the browser that
+// began it, and nowhere else.
+type Errand struct{ State, Nonce, Verifier string }
+
+// Begin returns the address at which the person signs in. It returns
+// ErrUnavailable while the provider does not answer.
+func (o *OpenID) Begin(ctx context.Context) (address string, e Errand, err error) {
+	_, client, err := o.discover(ctx)
+	if err != nil {
+		return "", Errand{}, err
+	}
+	e = Errand{State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier()}
+	return client.AuthCodeURL(e.State, oidc.Nonce(e.Nonce), oauth2.S256ChallengeOption(e.Verifier)), e, nil
+}
+
+// Finish returns who came back from the provider with a state and a code. It
+// returns ErrUnauthenticated, ErrUnavailable and, for a person with neither the
+// role support nor admin, payment.ErrForbidden.
+func (o *OpenID) Finish(ctx context.Context, e Errand, state, code string) (payment.Actor, error) {
+	if e.State == "" || subtle.ConstantTimeCompare([]byte(e.State), []byte(state)) != 1 {
+		return payment.Actor{}, refuse("this browser did not begin the sign-in, or has ended it")
+	}
+	provider, client, err := o.discover(ctx)
+	if err != nil {
+		return payment.Actor{}, err
+	}
+	ctx = oidc.ClientContext(ctx, o.opts.Client)
+	tokens, err := client.Exchange(ctx, code, oauth2.VerifierOption(e.Verifier))
+	if err != nil {
+		return payment.Actor{}, exchangeError(err)
+	}
+	raw, _ := tokens.Extra("id_token").(string)
+	verifier := provider.VerifierContext(ctx, &oidc.Config{ClientID: o.opts.ClientID, Now: o.opts.Now})
+	token, err := verifier.Verify(ctx, raw)
+	if err != nil {
+		return payment.Actor{}, refuse(verifyReason(err))
+	}
+	if subtle.ConstantTimeCompare([]byte(e.Nonce), []byte(token.Nonce)) != 1 {
+		return payment.Actor{}, refuse("the provider's answer belongs to another sign-in")
+	}
+	var claims map[string]any
+	if err := token.Claims(&claims); err != nil {
+		return payment.Actor{}, refuse("the claims of the provider's answer are malformed")
+	}
+	return o.staff(claims)
+}
+
+// discover reads the provider's discovery document, once.
+func (o *OpenID) discover(ctx context.Context) (*oidc.Provider, oauth2.Config, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.provider == nil {
+		// The provider keeps the context's client for its keys, not the context.
+		p, err := oidc.NewProvider(oidc.ClientContext(ctx, o.opts.Client), o.opts.Issuer)
+		if err != nil {
+			return nil, oauth2.Config{}, fmt.Errorf("%w: the OpenID provider can't be discovered: %w", ErrUnavailable, err)
+		}
+		o.provider = p
+	}
+	return o.provider, oauth2.Config{
+		ClientID: o.opts.ClientID, ClientSecret: o.opts.ClientSecret, RedirectURL: o.opts.RedirectURL,
+		Endpoint: o.provider.Endpoint(), Scopes: o.opts.Scopes,
+	}, nil
+}
+
+// exchangeError tells a code that the provider refused from a provider that did
+// not answer. It repeats nothing of the answer's body.
+func exchangeError(err error) error {
+	var refused *oauth2.RetrieveError
+	if errors.As(err, &refused) && refused.Response != nil && refused.Response.StatusCode < http.StatusInternalServerError {
+		return refuse("the provider does not take the code")
+	}
+	return fmt.Errorf("%w: the OpenID provider gave no token", ErrUnavailable)
+}
+
+func verifyReason(err error) string {
+	if errors.As(err, new(*oidc.TokenExpiredError)) {
+		return "the provider's answer has expired"
+	}
+	return "the provider's answer is not proven to be meant for this service"
+}
+
+func (o *OpenID) staff(claims map[string]any) (payment.Actor, error) {
+	name, _ := claim(claims, o.opts.SubjectClaim).(string)
+	if !isName(name) {
+		return payment.Actor{}, refuse("the claim " + o.opts.SubjectClaim + " must be 1 to 255 visible characters")
+	}
+	var texts []any
+	switch value := claim(claims, o.opts.RolesClaim).(type) {
+	case string:
+		texts = []any{value}
+	case []any:
+		texts = value
+	}
+	actor := payment.Actor{Subject: name}
+	for _, role := range []payment.Role{payment.RoleSupport, payment.RoleAdmin} {
+		if slices.Contains(texts, any(string(role))) {
+			actor.Roles = append(actor.Roles, role)
+		}
+	}
+	if len(actor.Roles) == 0 {
+		return payment.Actor{}, forbid("the claim " + o.opts.RolesClaim + " holds neither support nor admin")
+	}
+	return actor, nil
+}
+
+// claim finds a claim by its name or, if there is none, by a path.
+func claim(claims map[string]any, name string) any {
+	if value, ok := claims[name]; ok {
+		return value
+	}
+	first, rest, found := strings.Cut(name, ".")
+	inner, ok := claims[first].(map[string]any)
+	if !found || !ok {
+		return nil
+	}
+	return claim(inner, rest)
+}

@@ -1,0 +1,77 @@
+package console
+
+import (
+	"github.com/a-h/templ"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/support"
+)
+
+// attemptView is what the page of a payment shows.
+type attemptView struct {
+	frame
+	support.Attempt
+}
+
+// CanRefund says that the person may pay back money that there is.
+func (a attemptView) CanRefund() bool { return a.Admin && a.Held() > 0 }
+
+func (v *visit) attemptID() (payment.AttemptID, error) {
+	return payment.ParseAttemptID(v.r.PathValue("id"))
+}
+
+func (v *visit) showAttempt() error {
+	id, err := v.attemptID()
+	if err != nil {
+		return err
+	}
+	a, err := v.Support.Attempt(v.r.Context(), v.who, id)
+	if err != nil {
+		return err
+	}
+	return v.show(attemptPage(attemptView{v.frame("Payment for order " + string(a.OrderID)), a}))
+}
+
+func (v *visit) askRecheck() error {
+	id, err := v.attemptID()
+	if err != nil {
+		return err
+	}
+	return v.show(recheckPage(v.frame("Ask the provider"), v.form(attemptPath(id))))
+}
+
+func (v *visit) recheck() error {
+	id, err := v.attemptID()
+	if err != nil {
+		return err
+	}
+	to := attemptPath(id)
+	again := func(f form) templ.Component { return recheckPage(v.frame("Ask the provider"), f) }
+	return v.once(v.sent(to), to, again, func() (string, error) {
+		now, err := v.Support.Recheck(v.r.Context(), v.who, id, v.r.PostFormValue("reason"))
+		if err != nil {
+			return "", err
+		}
+		return "The provider was asked. The payment is now " + stateWords(now.State) + ".", nil
+	})
+}
+
+// stateWords is a state as a person says it.
+func stateWords(s fsm.State) string {
+	switch s {
+	case fsm.OutcomeUnknown:
+		return "of unknown outcome"
+	case fsm.AwaitingCustomer:
+		return "waiting for the customer"
+	case fsm.Requested, fsm.Processing, fsm.Authorized, fsm.Succeeded, fsm.Failed:
+	}
+	return string(s)
+}
+
+// Payment is the attempt alone.
+func (a attemptView) Payment() payment.Attempt { return a.View.Attempt }
+
+func money(a payment.Attempt, minor int64) string {
+	return payment.Money{Minor: minor, Currency: a.Money.Currency}.String()
+}

@@ -1,0 +1,159 @@
+package console
+
+import (
+	"context"
+	"embed"
+	"net/http"
+	"time"
+
+	"github.com/alexedwards/scs/v2"
+	"github.com/rs/zerolog"
+
+	"github.com/paylatch/paylatch/internal/auth"
+	"github.com/paylatch/paylatch/internal/console/page"
+	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/support"
+	"github.com/paylatch/paylatch/internal/throttle"
+)
+
+//go:embed assets
+var assets embed.FS
+
+// Support is what staff may see and do; *support.Service in the real program.
+type Support interface {
+	Search(ctx context.Context, who support.Staff, text string, p support.Page) ([]support.Hit, string, error)
+	Attempt(ctx context.Context, who support.Staff, id payment.AttemptID) (support.Attempt, error)
+	Recheck(ctx context.Context, who support.Staff, id payment.AttemptID, reason string) (payment.View, error)
+	Event(ctx context.Context, who support.Staff, id payment.EventID) (support.ShownEvent, error)
+	Reveal(ctx context.Context, who support.Staff, id payment.EventID, reason string) (support.Event, error)
+	Replay(ctx context.Context, who support.Staff, id payment.EventID, reason string, dry bool) (payment.Replayed, error)
+	Discrepancies(ctx context.Context, who support.Staff, status, kind string, p support.Page) ([]support.Discrepancy, string, error)
+	Discrepancy(ctx context.Context, who support.Staff, id payment.DiscrepancyID) (support.Discrepancy, error)
+	Resolve(ctx context.Context, who support.Staff, cmd payment.Resolve) (support.Discrepancy, error)
+	Audit(ctx context.Context, who support.Staff, f support.DeedFilter, p support.Page) ([]support.Deed, string, error)
+	// Watch and Act write down what staff does by act, and run it.
+	Watch(ctx context.Context, who support.Staff, action support.Action, targetType, target string, act func() error) error
+	Act(ctx context.Context, who support.Staff, action support.Action, id payment.AttemptID, reason string, act func() error) error
+}
+
+// Payments is the use cases that are not those of support; *payment.Service in the
+// real program.
+type Payments interface {
+	Order(ctx context.Context, actor payment.Actor, id payment.OrderID) (payment.Order, error)
+	Refund(ctx context.Context, actor payment.Actor, req idempotency.Request, cmd payment.CreateRefund) (payment.Refunded, error)
+	// Silent lists the accounts from which nothing has been heard.
+	Silent(ctx context.Context) ([]payment.Silence, error)
+}
+
+// OpenID signs people in at an OpenID provider; *auth.OpenID in the real program.
+type OpenID interface {
+	Begin(ctx context.Context) (address string, e auth.Errand, err error)
+	Finish(ctx context.Context, e auth.Errand, state, code string) (payment.Actor, error)
+}
+
+// Tokens says whose a token is; *auth.Authenticator in the real program.
+type Tokens interface {
+	Authenticate(ctx context.Context, bearer, onBehalfOf string) (payment.Actor, error)
+}
+
+// Options configure the console. Support, Payments, Sessions and Now are required.
+type Options struct {
+	Support  Support
+	Payments Payments
+	// Sessions keeps the sessions.
+	Sessions scs.CtxStore
+	// OpenID is how people sign in; nil for nobody.
+	OpenID OpenID
+	// Tokens lets people sign in with a token; nil for nobody. It is for a machine
+	// that takes no real payments.
+	Tokens Tokens
+	// Plain sends the session's cookie over plain HTTP, too.
+	Plain bool
+	// Idle and Life end a session that is not used, and any; 0 means 30 minutes and
+	// 10 hours.
+	Idle, Life time.Duration
+	Log        zerolog.Logger
+	Now        func() time.Time
+}
+
+const (
+	// searchesEach a second, and as many at once, are more than a person types.
+	searchesEach   = 5
+	searchesAtOnce = 50
+	// A sign-in is three requests at most; an office may have one address.
+	signInsEach   = 1
+	signInsAtOnce = 60
+)
+
+type console struct {
+	Options
+	sessions *scs.SessionManager
+	searches *throttle.Each
+	signIns  *throttle.Each
+}
+
+// New returns the console, to be mounted at /support and /support/.
+func New(o Options) http.Handler {
+	c := &console{Options: o, searches: throttle.New(searchesEach, searchesAtOnce), signIns: throttle.New(signInsEach, signInsAtOnce)}
+	c.sessions = c.newSessions()
+	pages := http.NewServeMux()
+	c.routeSignIn(pages)
+	for path, show := range map[string]handler{
+		"/support":                            (*visit).showSearch,
+		"/support/attempts/{id}":              (*visit).showAttempt,
+		"/support/attempts/{id}/recheck":      (*visit).askRecheck,
+		"/support/attempts/{id}/refund":       (*visit).askRefund,
+		"/support/orders":                     (*visit).showOrder,
+		"/support/events/{id}":                (*visit).showEvent,
+		"/support/events/{id}/reveal":         (*visit).askReveal,
+		"/support/events/{id}/replay":         (*visit).askReplay,
+		"/support/discrepancies":              (*visit).showWorklist,
+		"/support/discrepancies/{id}/resolve": (*visit).askResolve,
+		"/support/audit":                      (*visit).showAudit,
+		"/support/":                           (*visit).showNothing,
+	} {
+		pages.Handle("GET "+path, c.staff(show))
+	}
+	for path, do := range map[string]handler{
+		"/support/attempts/{id}/recheck":      (*visit).recheck,
+		"/support/attempts/{id}/refund":       (*visit).refund,
+		"/support/events/{id}/reveal":         (*visit).reveal,
+		"/support/events/{id}/replay":         (*visit).replay,
+		"/support/discrepancies/{id}/resolve": (*visit).resolve,
+	} {
+		pages.Handle("POST "+path, c.staff(do))
+	}
+	all := http.NewServeMux()
+	all.Handle("GET /support/assets/", http.StripPrefix("/support/assets", page.Files(assets)))
+	all.Handle("/", c.refuseTokens(c.sameOrigin(c.sessions.LoadAndSave(pages))))
+	return page.Secured(all)
+}
+
+// sameOrigin refuses a POST that another site made a browser send. The browser
+// itself says where a request comes from (Sec-Fetch-Site, or Origin), so no form
+// needs a token that could leak or go stale; the cookie is SameSite=Lax beside it.
+func (c *console) sameOrigin(next http.Handler) http.Handler {
+	guard := http.NewCrossOriginProtection()
+	guard.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c.fail(w, r, nil, errOtherSite)
+	}))
+	return guard.Handler(next)
+}
+
+// refuseTokens answers whoever comes with a token of the API. No page is for them,
+// and a role is no matter of it.
+func (c *console) refuseTokens(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		if r.Header.Get("Authorization") != "" {
+			c.fail(w, r, nil, errToken)
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		next.ServeHTTP(w, r)
+	})
+}
+
+// maxForm bounds what a form may send, in bytes.
+const maxForm = 64 << 10

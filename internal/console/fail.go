@@ -1,0 +1,126 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/paylatch/paylatch/internal/auth"
+	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// The refusals that only pages know.
+var (
+	errOtherSite = errors.New("the request comes from another site")
+	errToken     = errors.New("a token is not for the console")
+	errTooOften  = errors.New("too often")
+	errNoSignIn  = errors.New("no such way to sign in")
+	errProvider  = errors.New("the OpenID provider refused")
+	errNoPage    = errors.New("no such page")
+	errAmount    = errors.New("not an amount")
+)
+
+// row is an error in the words of a page.
+type row struct {
+	err    error
+	status int
+	text   string
+}
+
+func rows() []row {
+	return []row{
+		{payment.ErrUnavailable, 503, "The database does not answer. Nothing was done that is not shown here; try again in a moment."},
+		{auth.ErrUnavailable, 503, "The sign-in can't be checked at the moment. Try again in a moment."},
+		{errOtherSite, 403, "This was sent by another site and not done. Open the page here and try again."},
+		{errToken, 403, "Tokens are for the API. The console is for people who sign in."},
+		{errTooOften, 429, "That was too often. Wait a moment and try again."},
+		{errNoSignIn, 404, "There is no such way to sign in here."},
+		{errProvider, 401, "The sign-in was not completed at your organisation's provider. Try again."},
+		{errNoPage, 404, "There is no page at this address."},
+		{auth.ErrUnauthenticated, 401, "The sign-in was refused."},
+		{payment.ErrForbidden, 403, "Your role does not allow this."},
+		{payment.ErrAttemptNotFound, 404, "There is no such payment."},
+		{payment.ErrOrderNotFound, 404, "There is no such order."},
+		{payment.ErrEventNotFound, 404, "There is no such webhook."},
+		{payment.ErrDiscrepancyNotFound, 404, "There is no such entry in the worklist."},
+		{payment.ErrBusy, 409, "Somebody else is at it. Try again in a moment."},
+		{idempotency.ErrInProgress, 409, "The same is under way already. Try again in a moment."},
+		{idempotency.ErrFenced, 409, "The same is under way already. Try again in a moment."},
+		{idempotency.ErrKeyReused, 409, "This form was sent before with other values. Open it anew."},
+		{payment.ErrResolved, 409, "Somebody has resolved this before in another way. What was decided stays."},
+		{payment.ErrNotPending, 409, "The payment is not pending any more. Resolve this as refunded elsewhere or as accepted."},
+		{payment.ErrHoldsMoney, 409, "The provider holds money for this payment, so it can't be called not paid."},
+		{payment.ErrPaymentIDMissing, 422, "Enter the provider's id of the payment."},
+		{payment.ErrPaymentTaken, 409, "The provider's payment of this id belongs to another attempt."},
+		{payment.ErrNotRefundable, 409, "The payment holds no money that could be paid back."},
+		{payment.ErrRefundExceeds, 409, "That is more than is left to pay back, refunds under way included."},
+		{payment.ErrRefundableChanged, 409, "Somebody else has refunded meanwhile. Look at the payment again."},
+		{errAmount, 422, "Enter an amount such as 5 or 5.00."},
+	}
+}
+
+// refusal is an error as a status and a text; the text is empty for what is none of
+// the person's doing.
+func refusal(err error) (status int, text string) {
+	var (
+		invalid  *payment.ValidationError
+		quota    *idempotency.QuotaError
+		replayed *idempotency.ReplayError
+		tooLong  *http.MaxBytesError
+	)
+	switch {
+	case err == nil:
+		return http.StatusOK, ""
+	case errors.As(err, &invalid):
+		return http.StatusUnprocessableEntity, sentences(invalid)
+	case errors.As(err, &quota):
+		return http.StatusTooManyRequests, "That was too often. Wait a minute and try again."
+	case errors.As(err, &replayed):
+		return http.StatusConflict, string(replayed.Answer.Body)
+	case errors.As(err, &tooLong):
+		return http.StatusRequestEntityTooLarge, "That was too long."
+	}
+	for _, known := range rows() {
+		if errors.Is(err, known.err) {
+			return known.status, known.text
+		}
+	}
+	return http.StatusInternalServerError, ""
+}
+
+func sentences(invalid *payment.ValidationError) string {
+	texts := make([]string, len(invalid.Fields))
+	for i, f := range invalid.Fields {
+		texts[i] = f.Field + ": " + f.Message + "."
+	}
+	return strings.Join(texts, " ")
+}
+
+// fail shows a page that says what is wrong; v is nil for somebody who is not
+// signed in.
+func (c *console) fail(w http.ResponseWriter, r *http.Request, v *visit, err error) {
+	status, text := refusal(err)
+	var why string
+	switch {
+	case text == "":
+		text = "Something went wrong here. The log has the cause; its request has the id " + r.Header.Get("X-Request-Id") + "."
+	case errors.Is(err, auth.ErrUnauthenticated), errors.Is(err, payment.ErrForbidden):
+		why = reason(err)
+	}
+	if status >= http.StatusInternalServerError {
+		c.Log.Error().Err(err).Str("request_id", r.Header.Get("X-Request-Id")).Msg("console")
+		w.Header().Set("Retry-After", "2")
+	}
+	f := frame{Title: http.StatusText(status)}
+	if v != nil {
+		f = v.frame(f.Title)
+	}
+	render(w, r, status, failPage(f, text, why))
+}
+
+// reason is what the wrapping text of a refused sign-in says.
+func reason(err error) string {
+	_, why, _ := strings.Cut(err.Error(), ": ")
+	return why
+}

@@ -1,0 +1,56 @@
+package console
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/support"
+)
+
+// orderView is what the page of an order shows.
+type orderView struct {
+	frame
+	payment.Order
+	// Summary is how the order stands, told by its newest attempt; empty without one.
+	Summary string
+}
+
+func (v *visit) showOrder() error {
+	id := payment.OrderID(v.query("id"))
+	if !storable(string(id)) || id == "" {
+		return payment.ErrOrderNotFound
+	}
+	var o payment.Order
+	err := v.Support.Watch(v.r.Context(), v.who, "readOrder.view", "order", string(id), func() (err error) {
+		o, err = v.Payments.Order(v.r.Context(), v.who.Actor, id)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	view := orderView{frame: v.frame("Order " + string(id)), Order: o}
+	if n := len(o.Attempts); n > 0 {
+		var newest support.Attempt
+		if newest, err = v.Support.Attempt(v.r.Context(), v.who, o.Attempts[n-1].ID); err != nil {
+			return err
+		}
+		view.Summary = newest.Summary
+	}
+	return v.show(orderPage(view))
+}
+
+// metadata is what the merchant keeps beside an order, in a steady order.
+func metadata(o payment.Order) [][2]string {
+	out := make([][2]string, 0, len(o.Metadata))
+	for _, name := range slices.Sorted(maps.Keys(o.Metadata)) {
+		out = append(out, [2]string{name, o.Metadata[name]})
+	}
+	return out
+}
+
+func newestFirst(attempts []payment.Attempt) []payment.Attempt {
+	list := slices.Clone(attempts)
+	slices.Reverse(list)
+	return list
+}

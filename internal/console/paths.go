@@ -1,0 +1,42 @@
+package console
+
+import (
+	"net/url"
+
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/support"
+)
+
+func attemptPath(id payment.AttemptID) string { return "/support/attempts/" + id.String() }
+
+func eventPath(id string) string { return "/support/events/" + id }
+
+func resolvePath(id payment.DiscrepancyID) string {
+	return "/support/discrepancies/" + id.String() + "/resolve"
+}
+
+const worklistPath = "/support/discrepancies"
+
+// orderPath names the order in the query: a merchant's name may be anything, also
+// what a path can't hold.
+func orderPath(id payment.OrderID) string { return "/support/orders?id=" + url.QueryEscape(string(id)) }
+
+func firstAttempt(hits []support.Hit) *payment.AttemptID {
+	for _, h := range hits {
+		if h.AttemptID != nil {
+			return h.AttemptID
+		}
+	}
+	return nil
+}
+
+// hitPath is where a hit leads.
+func hitPath(h support.Hit) string {
+	switch {
+	case h.Type == "event":
+		return eventPath(h.ID)
+	case h.AttemptID != nil:
+		return attemptPath(*h.AttemptID)
+	}
+	return orderPath(h.OrderID)
+}

@@ -1,0 +1,125 @@
+package console
+
+import (
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"github.com/a-h/templ"
+	"github.com/bojanz/currency"
+
+	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/support"
+)
+
+// refundView is what the two steps of a refund show: without Money the first one.
+type refundView struct {
+	frame
+	form
+	Held payment.Money
+	// Amount is what was typed; Money, what it was read as.
+	Amount string
+	Money  *payment.Money
+}
+
+const refundTitle = "Pay money back"
+
+// refundable reads the payment that is to be refunded; only admin may.
+func (v *visit) refundable() (support.Attempt, payment.Money, error) {
+	if !v.who.Has(payment.RoleAdmin) {
+		return support.Attempt{}, payment.Money{}, payment.ErrForbidden
+	}
+	id, err := v.attemptID()
+	if err != nil {
+		return support.Attempt{}, payment.Money{}, err
+	}
+	a, err := v.Support.Attempt(v.r.Context(), v.who, id)
+	return a, payment.Money{Minor: a.Held(), Currency: a.Money.Currency}, err
+}
+
+func (v *visit) askRefund() error {
+	a, held, err := v.refundable()
+	if err != nil {
+		return err
+	}
+	return v.show(refundPage(refundView{frame: v.frame(refundTitle), form: v.form(attemptPath(a.ID)), Held: held, Amount: decimal(held)}))
+}
+
+// refund asks once more with the amount in words before money moves.
+func (v *visit) refund() error {
+	a, held, err := v.refundable()
+	if err != nil {
+		return err
+	}
+	typed, to := v.r.PostFormValue("amount"), attemptPath(a.ID)
+	f := v.sent(to)
+	view := func(f form, asked *payment.Money) templ.Component {
+		return refundPage(refundView{v.frame(refundTitle), f, held, typed, asked})
+	}
+	again := func(f form) templ.Component { return view(f, nil) }
+	money, err := parseMoney(typed, held)
+	if err == nil && strings.TrimSpace(f.Reason) != "" && v.r.PostFormValue("sure") != "yes" {
+		return v.show(view(f, &money))
+	}
+	return v.once(f, to, again, func() (string, error) {
+		if err != nil {
+			return "", err
+		}
+		refunded, err := v.payBack(a, f, money)
+		if err != nil {
+			return "", err
+		}
+		return "The refund of " + money.String() + " is " + string(refunded.State) + ".", nil
+	})
+}
+
+// payBack is what an admin does by the API, with the form's key.
+func (v *visit) payBack(a support.Attempt, f form, money payment.Money) (refunded payment.Refunded, err error) {
+	body, err := json.Marshal(map[string]int64{"amount": money.Minor})
+	if err != nil {
+		return refunded, err //nolint:wrapcheck // a number
+	}
+	const route = "/support/attempts/:id/refund"
+	req := idempotency.Request{
+		User: v.who.Subject, Endpoint: "POST " + attemptPath(a.ID) + "/refund", Key: idempotency.Key(f.Key),
+		Hash: idempotency.HashRequest(http.MethodPost, route, []string{a.ID.String()}, nil, body),
+		Refusal: func(err error) idempotency.Answer {
+			status, text := refusal(err)
+			return idempotency.Answer{Status: status, Body: []byte(text)}
+		},
+	}
+	err = v.Support.Act(v.r.Context(), v.who, "createRefund", a.ID, f.Reason, func() (err error) {
+		// The reason stays in the audit log: a provider would show it to others.
+		refunded, err = v.Payments.Refund(v.r.Context(), v.who.Actor, req, payment.CreateRefund{AttemptID: a.ID, Amount: &money.Minor})
+		return err
+	})
+	return refunded, err
+}
+
+// decimal writes an amount in major units, as it is typed.
+func decimal(m payment.Money) string {
+	text, _, _ := strings.Cut(m.String(), " ")
+	return text
+}
+
+// plainAmount is digits, and after a point some more.
+var plainAmount = regexp.MustCompile(`^[0-9]{1,15}(\.[0-9]{1,4})?$`)
+
+// parseMoney reads an amount in major units, exactly, of at most what is held.
+func parseMoney(text string, held payment.Money) (payment.Money, error) {
+	text = strings.TrimSpace(text)
+	amount, err := currency.NewAmount(text, string(held.Currency))
+	if err != nil || !plainAmount.MatchString(text) {
+		return payment.Money{}, errAmount
+	}
+	minor, err := amount.Int64()
+	if err != nil || minor <= 0 || !amount.Round().Equal(amount) {
+		return payment.Money{}, errAmount
+	}
+	if minor > held.Minor {
+		return payment.Money{}, payment.ErrRefundExceeds
+	}
+	return payment.Money{Minor: minor, Currency: held.Currency}, nil
+}

@@ -1,0 +1,102 @@
+package console
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/paylatch/paylatch/internal/support"
+)
+
+// leastTyped is how much must be typed before results appear by themselves: each
+// search stands in the audit log. Whoever asks for it by Enter gets it for less.
+const leastTyped = 4
+
+// found is what the page of the search shows.
+type found struct {
+	frame
+	Groups []group
+	// Asked says that something was searched for.
+	Asked   bool
+	Further string
+}
+
+// group is the hits of one type, newest first.
+type group struct {
+	Title string
+	Hits  []support.Hit
+}
+
+func (v *visit) showSearch() error {
+	text := strings.TrimSpace(v.query("q"))
+	top, err := v.warned("Search")
+	if err != nil {
+		return err
+	}
+	f := found{frame: top, Asked: text != ""}
+	f.Query = text
+	typing := v.r.Header.Get("Hx-Request") != ""
+	if text == "" || typing && len(text) < leastTyped {
+		f.Asked = false
+		return v.show(searchPage(f))
+	}
+	if err := tooOften(v.w, v.searches.Wait(v.who.Subject, v.Now())); err != nil {
+		return err
+	}
+	p, err := v.page()
+	if err != nil {
+		return err
+	}
+	hits, next, err := v.Support.Search(v.r.Context(), v.who, text, p)
+	if err != nil {
+		return err
+	}
+	if to := only(hits); to != "" && next == "" && v.query("cursor") == "" && !typing {
+		http.Redirect(v.w, v.r, to, http.StatusSeeOther) //nolint:gosec // a path of our own
+		return nil
+	}
+	f.Groups, f.Further = grouped(hits), v.further(next)
+	return v.show(searchPage(f))
+}
+
+func grouped(hits []support.Hit) []group {
+	var groups []group
+	for _, kind := range []struct{ name, title string }{
+		{"order", "Orders"},
+		{"attempt", "Payments"},
+		{"refund", "Refunds"},
+		{"event", "Webhooks"},
+	} {
+		g := group{Title: kind.title}
+		for _, h := range hits {
+			if h.Type == kind.name {
+				g.Hits = append(g.Hits, h)
+			}
+		}
+		if g.Hits != nil {
+			groups = append(groups, g)
+		}
+	}
+	return groups
+}
+
+// only is where all hits lead if they are about one payment or, with several or
+// none, one order; empty if they are not.
+func only(hits []support.Hit) string {
+	attempts, orders := map[string]bool{}, map[string]bool{}
+	for _, h := range hits {
+		if h.OrderID == "" {
+			return ""
+		}
+		orders[string(h.OrderID)] = true
+		if h.AttemptID != nil {
+			attempts[h.AttemptID.String()] = true
+		}
+	}
+	switch {
+	case len(orders) != 1:
+		return ""
+	case len(attempts) == 1:
+		return attemptPath(*firstAttempt(hits))
+	}
+	return orderPath(hits[0].OrderID)
+}

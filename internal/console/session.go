@@ -1,0 +1,119 @@
+package console
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/alexedwards/scs/v2"
+
+	"github.com/paylatch/paylatch/internal/auth"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+const (
+	usualIdle = 30 * time.Minute
+	usualLife = 10 * time.Hour
+	// signInLife is how long a person may take at the OpenID provider.
+	signInLife = 15 * time.Minute
+)
+
+// What a session holds.
+const (
+	sessionSubject = "subject"
+	sessionRoles   = "roles"
+	sessionErrand  = "errand"
+	sessionBack    = "back"
+	sessionDone    = "done"
+)
+
+func (c *console) newSessions() *scs.SessionManager {
+	s := scs.New()
+	s.Store, s.HashTokenInStore = c.Sessions, true
+	s.IdleTimeout, s.Lifetime = orElse(c.Idle, usualIdle), orElse(c.Life, usualLife)
+	// Lax, not Strict: the OpenID provider sends people back from its own site.
+	s.Cookie = scs.SessionCookie{
+		Name: "paylatch_support", Path: "/support", HttpOnly: true, Secure: !c.Plain, SameSite: http.SameSiteLaxMode,
+	}
+	s.ErrorFunc = func(w http.ResponseWriter, r *http.Request, err error) { c.fail(w, r, nil, err) }
+	return s
+}
+
+func orElse(given, usual time.Duration) time.Duration {
+	if given == 0 {
+		return usual
+	}
+	return given
+}
+
+// begin makes the session that of a person, under a new id.
+func (c *console) begin(r *http.Request, actor payment.Actor) error {
+	ctx := r.Context()
+	back := c.sessions.GetString(ctx, sessionBack)
+	if err := c.sessions.Clear(ctx); err != nil {
+		return err //nolint:wrapcheck // the store's own
+	}
+	if err := c.sessions.RenewToken(ctx); err != nil {
+		return err //nolint:wrapcheck // the store's own
+	}
+	roles := make([]string, len(actor.Roles))
+	for i, role := range actor.Roles {
+		roles[i] = string(role)
+	}
+	c.sessions.Put(ctx, sessionSubject, actor.Subject)
+	c.sessions.Put(ctx, sessionRoles, strings.Join(roles, " "))
+	c.sessions.Put(ctx, sessionBack, back)
+	return nil
+}
+
+// person is who is signed in; nobody has no subject.
+func (c *console) person(r *http.Request) payment.Actor {
+	ctx := r.Context()
+	actor := payment.Actor{Subject: c.sessions.GetString(ctx, sessionSubject)}
+	for _, role := range strings.Fields(c.sessions.GetString(ctx, sessionRoles)) {
+		actor.Roles = append(actor.Roles, payment.Role(role))
+	}
+	return actor
+}
+
+func (c *console) keepErrand(r *http.Request, e auth.Errand) {
+	c.sessions.SetDeadline(r.Context(), c.Now().Add(signInLife))
+	text, _ := json.Marshal(e) //nolint:errchkjson // three texts
+	c.sessions.Put(r.Context(), sessionErrand, string(text))
+}
+
+// errand is the sign-in that this browser began, once.
+func (c *console) errand(r *http.Request) auth.Errand {
+	var e auth.Errand
+	_ = json.Unmarshal([]byte(c.sessions.PopString(r.Context(), sessionErrand)), &e)
+	return e
+}
+
+// deed is what came of a form.
+type deed struct{ Key, Text string }
+
+// maxDeeds is how many forms a session remembers.
+const maxDeeds = 20
+
+func (c *console) deeds(r *http.Request) []deed {
+	var list []deed
+	_ = json.Unmarshal([]byte(c.sessions.GetString(r.Context(), sessionDone)), &list)
+	return list
+}
+
+// came returns what came of a form that was done in this session, empty for none.
+func (c *console) came(r *http.Request, key string) string {
+	list := c.deeds(r)
+	if i := slices.IndexFunc(list, func(d deed) bool { return d.Key == key }); i >= 0 && key != "" {
+		return list[i].Text
+	}
+	return ""
+}
+
+func (c *console) remember(r *http.Request, d deed) {
+	list := append(c.deeds(r), d)
+	text, _ := json.Marshal(list[max(0, len(list)-maxDeeds):]) //nolint:errchkjson // texts
+	c.sessions.Put(r.Context(), sessionDone, string(text))
+}

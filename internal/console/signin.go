@@ -1,0 +1,168 @@
+package console
+
+import (
+	"math"
+	"net/http"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+const (
+	signInPath = "/support/sign-in"
+	firstPage  = "/support"
+)
+
+func (c *console) routeSignIn(mux *http.ServeMux) {
+	mux.HandleFunc("GET "+signInPath, c.showSignIn)
+	mux.HandleFunc("POST /support/sign-out", c.signOut)
+	for pattern, do := range map[string]func(w http.ResponseWriter, r *http.Request) error{
+		"GET " + signInPath + "/begin":    c.beginAtProvider,
+		"GET " + signInPath + "/callback": c.comeBack,
+		"POST " + signInPath:              c.signInByToken,
+	} {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			err := c.slowly(w, r)
+			if err == nil {
+				err = do(w, r)
+			}
+			if err != nil {
+				c.fail(w, r, nil, err)
+			}
+		})
+	}
+}
+
+// slowly refuses an address that tries to sign in too often.
+func (c *console) slowly(w http.ResponseWriter, r *http.Request) error {
+	return tooOften(w, c.signIns.Wait(r.RemoteAddr, c.Now()))
+}
+
+func tooOften(w http.ResponseWriter, wait time.Duration) error {
+	if wait == 0 {
+		return nil
+	}
+	w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+	return errTooOften
+}
+
+// backTo is where to go after the sign-in: a page of the console, whatever was
+// asked for.
+func backTo(asked string) string {
+	u, err := url.Parse(asked)
+	inside := strings.HasPrefix(asked, firstPage+"/") || asked == firstPage || strings.HasPrefix(asked, firstPage+"?")
+	switch {
+	case err != nil, !inside, strings.HasPrefix(asked, signInPath), strings.Contains(asked, `\`):
+		return firstPage
+	case path.Clean(u.Path) != strings.TrimSuffix(u.Path, "/"): // it leads out again
+		return firstPage
+	}
+	return asked
+}
+
+// toSignIn sends somebody without a session away, to come back to the same page.
+func (c *console) toSignIn(w http.ResponseWriter, r *http.Request) {
+	address := signInPath
+	if to := backTo(r.URL.RequestURI()); to != firstPage {
+		address += "?to=" + url.QueryEscape(to)
+	}
+	if r.Header.Get("Hx-Request") != "" {
+		// A script would put the sign-in into a part of the page.
+		w.Header().Set("Hx-Redirect", address)
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	http.Redirect(w, r, address, http.StatusSeeOther)
+}
+
+// signInView is what the page of the sign-in shows.
+type signInView struct {
+	To, Begin     string
+	OpenID, Token bool
+	SignedOut     bool
+}
+
+func (c *console) showSignIn(w http.ResponseWriter, r *http.Request) {
+	to := backTo(r.URL.Query().Get("to"))
+	if c.person(r).Subject != "" {
+		http.Redirect(w, r, to, http.StatusSeeOther)
+		return
+	}
+	render(w, r, http.StatusOK, signInPage(signInView{
+		To: to, Begin: signInPath + "/begin?to=" + url.QueryEscape(to),
+		OpenID: c.OpenID != nil, Token: c.Tokens != nil, SignedOut: r.URL.Query().Has("out"),
+	}))
+}
+
+// beginAtProvider sends the browser to the OpenID provider.
+func (c *console) beginAtProvider(w http.ResponseWriter, r *http.Request) error {
+	if c.OpenID == nil {
+		return errNoSignIn
+	}
+	address, errand, err := c.OpenID.Begin(r.Context())
+	if err != nil {
+		return err
+	}
+	// Nobody else's sign-in is gone on with.
+	if err := c.sessions.RenewToken(r.Context()); err != nil {
+		return err //nolint:wrapcheck // the store's own
+	}
+	c.keepErrand(r, errand)
+	c.sessions.Put(r.Context(), sessionBack, backTo(r.URL.Query().Get("to")))
+	http.Redirect(w, r, address, http.StatusSeeOther)
+	return nil
+}
+
+// comeBack is where the OpenID provider sends the browser.
+func (c *console) comeBack(w http.ResponseWriter, r *http.Request) error {
+	errand, q := c.errand(r), r.URL.Query()
+	switch {
+	case c.OpenID == nil:
+		return errNoSignIn
+	case q.Get("error") != "":
+		return errProvider
+	}
+	actor, err := c.OpenID.Finish(r.Context(), errand, q.Get("state"), q.Get("code"))
+	if err != nil {
+		return err
+	}
+	return c.enter(w, r, actor)
+}
+
+// signInByToken takes a token in place of a person's word, where that is allowed.
+func (c *console) signInByToken(w http.ResponseWriter, r *http.Request) error {
+	if c.Tokens == nil {
+		return errNoSignIn
+	}
+	actor, err := c.Tokens.Authenticate(r.Context(), strings.TrimSpace(r.PostFormValue("token")), "")
+	if err != nil {
+		return err
+	}
+	c.sessions.Put(r.Context(), sessionBack, backTo(r.PostFormValue("to")))
+	return c.enter(w, r, actor)
+}
+
+// enter lets staff in, and nobody else.
+func (c *console) enter(w http.ResponseWriter, r *http.Request, actor payment.Actor) error {
+	if actor.OnlyAttempt != nil || !actor.Has(payment.RoleSupport, payment.RoleAdmin) {
+		return payment.ErrForbidden
+	}
+	if err := c.begin(r, actor); err != nil {
+		return err
+	}
+	http.Redirect(w, r, backTo(c.sessions.PopString(r.Context(), sessionBack)), http.StatusSeeOther)
+	return nil
+}
+
+// signOut ends the session on the server; its cookie is worth nothing after.
+func (c *console) signOut(w http.ResponseWriter, r *http.Request) {
+	if err := c.sessions.Destroy(r.Context()); err != nil {
+		c.fail(w, r, nil, err)
+		return
+	}
+	http.Redirect(w, r, signInPath+"?out", http.StatusSeeOther)
+}

@@ -1,0 +1,124 @@
+package console
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/support"
+)
+
+func storable(text string) bool { return utf8.ValidString(text) && !strings.ContainsRune(text, 0) }
+
+// clock is a time as it stands in a list; machine, as a browser reads it.
+func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000") }
+
+func machine(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+// age is how long something waits, of the size that matters.
+func age(d time.Duration) string {
+	switch hours := int(d.Hours()); {
+	case d < time.Minute:
+		return "less than a minute"
+	case d < 2*time.Hour:
+		return strconv.Itoa(int(d.Minutes())) + " min"
+	case hours < 48:
+		return strconv.Itoa(hours) + " hours"
+	default:
+		return strconv.Itoa(hours/24) + " days"
+	}
+}
+
+// silence says what it means that nothing comes from an account.
+func silence(q payment.Silence, now time.Time) string {
+	heard := "No webhook has ever come from " + q.Account
+	if q.HeardAt != nil {
+		heard = "No webhook has come from " + q.Account + " for " + age(now.Sub(*q.HeardAt))
+	}
+	waiting := strconv.Itoa(q.Pending) + " payments wait for one"
+	if q.Pending == 1 {
+		waiting = "a payment waits for one"
+	}
+	return heard + ", and " + waiting + ". The provider is asked instead, so news may come late. Tell whoever runs paylatch."
+}
+
+// pretty is a value as indented JSON. Letters stay what they are: the page escapes.
+func pretty(v any) string {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
+		return "This can't be shown."
+	}
+	return strings.TrimSpace(out.String())
+}
+
+// much is how long a text may be that is shown as a whole, in bytes.
+const much = 1000
+
+// beginning is what is shown of a text at first.
+func beginning(text string) string {
+	if len(text) <= much {
+		return text
+	}
+	cut := 200
+	for !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut]
+}
+
+// kindWords is a name of the contract as a person says it.
+func kindWords(kind payment.DiscrepancyKind) string {
+	return strings.ReplaceAll(string(kind), "_", " ")
+}
+
+// entryWords are what the entries of a timeline are called.
+func entryWords(kind support.EntryKind) string {
+	return map[support.EntryKind]string{
+		support.EntryPay: "Pay", support.EntryPress: "Asked", support.EntryReuse: "Again", support.EntryRefused: "Refused",
+		support.EntryCall: "Call", support.EntryPoll: "Question", support.EntryWebhook: "Webhook", support.EntryTransition: "Payment",
+		support.EntryRefund: "Refund", support.EntryNews: "News", support.EntryDiscrepancy: "To look at", support.EntryStaff: "Staff",
+	}[kind]
+}
+
+// eventOf is the webhook that an entry is of; empty for none.
+func eventOf(e support.Entry) string {
+	id, _ := e.Detail["event_id"].(string)
+	return id
+}
+
+// details are what an entry has for those who look closer, in a steady order.
+func details(e support.Entry) [][2]string {
+	out := make([][2]string, 0, len(e.Detail))
+	for _, name := range slices.Sorted(maps.Keys(e.Detail)) {
+		text, ok := e.Detail[name].(string)
+		if !ok {
+			text = pretty(e.Detail[name])
+		}
+		if text != "" {
+			out = append(out, [2]string{name, text})
+		}
+	}
+	return out
+}
+
+func rolesOf(d support.Deed) string {
+	texts := make([]string, len(d.Roles))
+	for i, r := range d.Roles {
+		texts[i] = string(r)
+	}
+	return strings.Join(texts, ", ")
+}
+
+func resolutionWords(r payment.Resolution) string { return strings.ReplaceAll(string(r), "_", " ") }
+
+// kindOfMatch is the field by which something was found, in words.
+func kindOfMatch(field string) string { return strings.ReplaceAll(field, "_", " ") }

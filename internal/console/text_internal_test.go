@@ -1,0 +1,97 @@
+package console
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/support"
+)
+
+func TestAmountsAreReadExactly(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		text     string
+		currency payment.Currency
+		minor    int64
+		err      error
+	}{
+		{"5", "EUR", 500, nil},
+		{" 5.00 ", "EUR", 500, nil},
+		{"0.01", "EUR", 1, nil},
+		{"19.999", "EUR", 0, errAmount},
+		{"5", "JPY", 5, nil},
+		{"5.5", "JPY", 0, errAmount},
+		{"1.005", "KWD", 1005, nil},
+		{"20.01", "EUR", 0, payment.ErrRefundExceeds},
+		{"0", "EUR", 0, errAmount},
+		{"0.00", "EUR", 0, errAmount},
+		{"-1", "EUR", 0, errAmount},
+		{"+1", "EUR", 0, errAmount},
+		{"1e2", "EUR", 0, errAmount},
+		{".5", "EUR", 0, errAmount},
+		{"", "EUR", 0, errAmount},
+		{"999999999999999999", "EUR", 0, errAmount},
+	} {
+		got, err := parseMoney(c.text, payment.Money{Minor: 2000, Currency: c.currency})
+		require.ErrorIs(t, err, c.err, "%q %s", c.text, c.currency)
+		require.Equal(t, c.minor, got.Minor, "%q %s", c.text, c.currency)
+	}
+	require.Equal(t, "1.005", decimal(payment.Money{Minor: 1005, Currency: "KWD"}))
+	require.Equal(t, "5", decimal(payment.Money{Minor: 5, Currency: "JPY"}))
+}
+
+func TestWhereHitsLead(t *testing.T) {
+	t.Parallel()
+	one, two := payment.AttemptID(uuid.Must(uuid.NewV7())), payment.AttemptID(uuid.Must(uuid.NewV7()))
+	order, other := support.Hit{Type: "order", ID: "A/1", OrderID: "A/1"}, support.Hit{Type: "order", ID: "B", OrderID: "B"}
+	first := support.Hit{Type: "attempt", ID: one.String(), OrderID: "A/1", AttemptID: &one}
+	second := support.Hit{Type: "attempt", ID: two.String(), OrderID: "A/1", AttemptID: &two}
+	parked := support.Hit{Type: "event", ID: "e"}
+	for want, hits := range map[string][]support.Hit{
+		attemptPath(one):           {order, first},
+		"/support/orders?id=A%2F1": {order, first, second},
+		"":                         {order, other},
+	} {
+		require.Equal(t, want, only(hits))
+	}
+	require.Equal(t, "/support/orders?id=A%2F1", only([]support.Hit{order}))
+	require.Empty(t, only(nil))
+	require.Empty(t, only([]support.Hit{parked}), "a webhook of no payment that is known")
+	require.Empty(t, only([]support.Hit{order, first, parked}))
+	require.Equal(t, "/support/events/e", hitPath(parked))
+}
+
+func TestMuchTextBeginsWhole(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, strings.Repeat("é", 500), beginning(strings.Repeat("é", 500)))
+	long := beginning("x" + strings.Repeat("é", 5000))
+	require.True(t, utf8.ValidString(long))
+	require.Len(t, long, 199)
+}
+
+// No refusal that a use case may make is a page of its own without a text.
+func TestEveryRefusalHasWords(t *testing.T) {
+	t.Parallel()
+	for _, r := range rows() {
+		status, text := refusal(r.err)
+		require.Equal(t, r.status, status)
+		require.NotEmpty(t, text)
+	}
+	status, text := refusal(&payment.ValidationError{Fields: []payment.FieldError{{Field: "reason", Message: "say why"}}})
+	require.Equal(t, 422, status)
+	require.Equal(t, "reason: say why.", text)
+}
+
+func TestSilenceIsTold(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	heard := now.Add(-3 * time.Hour)
+	require.Contains(t, silence(payment.Silence{Account: "a", Pending: 1}, now), "No webhook has ever come from a, and a payment waits for one.")
+	require.Contains(t, silence(payment.Silence{Account: "a", Pending: 2, HeardAt: &heard}, now), "No webhook has come from a for 3 hours, and 2 payments wait for one.")
+}

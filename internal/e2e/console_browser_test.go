@@ -1,0 +1,218 @@
+package e2e_test
+
+import (
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// signIn pastes a token into the page that somebody without a session is led to.
+func (b *tab) signIn(base, bearer string) {
+	b.t.Helper()
+	b.open(base + "/support")
+	b.until(`location.pathname === "/support/sign-in" && document.getElementById("token")`)
+	b.fill("#token", bearer)
+	b.click("main button")
+	b.until(`location.pathname === "/support" && document.getElementById("search")`)
+}
+
+// fill writes into a field what a person would paste.
+func (b *tab) fill(selector, text string) {
+	b.t.Helper()
+	b.click(selector)
+	b.focus(selector)
+	b.paste(text)
+}
+
+// paste is what the keyboard does with the clipboard.
+func (b *tab) paste(text string) {
+	b.t.Helper()
+	call(b, input.InsertText, input.InsertTextParams{Text: text})
+}
+
+// A person who has never seen the console answers "was I charged twice?", pays
+// money back and settles what waits, by keyboard and mouse; all of it is in the
+// audit log, and none of it in the program's own.
+func TestAPersonAnswersTheirFirstCustomer(t *testing.T) {
+	t.Parallel()
+	newTab(t) // says why if there is no browser
+	s := openConsole(t)
+	const key, reason, person = "key-that-a-customer-quotes", "reason-known-to-the-audit-log", "nora-from-support"
+	order := "order-" + unique("n")
+	a := s.course(t, order, key)
+	late := s.late(t)
+	bearer := token(person, "admin")
+	b := newTab(t)
+	b.signIn(s.base, bearer)
+
+	eval[any](b, `document.activeElement.blur()`)
+	for _, kind := range []input.DispatchKeyEventType{"keyDown", "keyUp"} {
+		call(b, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: kind, Key: "/", Code: "Slash", Text: "/"})
+	}
+	b.until(`document.activeElement.id === "search"`)
+	b.paste(order[:12])
+	b.until(`document.querySelector("#found a")?.innerText.startsWith("order-")`)
+	require.Equal(t, order[:12], eval[string](b, `new URL(location).searchParams.get("q")`))
+	for _, quoted := range []string{a.ID, *a.ProviderPaymentID, key, order} {
+		b.open(s.base + "/support")
+		b.fill("#search", quoted)
+		b.do(chromedp.KeyEvent("\r"))
+		b.until(`location.pathname === "/support/attempts/` + a.ID + `" && document.getElementById("summary")`)
+	}
+	require.Contains(t, eval[string](b, `document.querySelector("main p:not(.outcome)").innerText`), "The customer was charged once for this order.", "the first paragraph is the answer")
+	course := eval[string](b, `document.querySelector(".timeline").innerText`)
+	for _, want := range []string{
+		"The customer pressed Pay for 19.99 EUR.", "The customer pressed Pay again", "so it was not known whether it had been done",
+		"that had come before; nothing changed.", "A refund of 5.00 EUR was asked for.",
+	} {
+		require.Contains(t, course, want)
+	}
+
+	b.click(`#act a[href$="/refund"]`)
+	b.until(`document.activeElement.id === "reason"`)
+	require.Equal(t, "/support/attempts/"+a.ID, eval[string](b, "location.pathname"), "the form opens where it was asked for")
+	b.paste(reason)
+	eval[any](b, `document.getElementById("amount").value = "1.00"`)
+	b.click("#form button")
+	b.until(`document.querySelector(".sure")?.innerText.startsWith("1.00 EUR of 14.99 EUR go back")`)
+	b.doubleClick("#form button")
+	b.until(`document.querySelector(".outcome")?.innerText === "The refund of 1.00 EUR is succeeded."`)
+	require.Equal(t, []int64{500, 100}, column[int64](t, s.rig, `SELECT amount FROM refunds WHERE attempt_id = $1 ORDER BY created_at`, a.ID))
+
+	b.open(s.base + "/support/discrepancies")
+	b.click(".case a[role=button]")
+	b.until(`location.pathname.endsWith("/resolve") && document.getElementById("reason")`)
+	b.click(`input[value="accepted"]`)
+	b.fill("#reason", reason)
+	b.click("#form button")
+	b.until(`document.querySelector(".outcome")?.innerText.startsWith("Resolved: late success")`)
+	require.Equal(t, []string{person + " accepted"}, column[string](t, s.rig, `SELECT resolved_by || ' ' || resolution FROM discrepancies WHERE attempt_id = $1`, late.ID))
+
+	b.open(s.base + "/support/audit?actor=" + person)
+	log := eval[string](b, `document.querySelector(".deeds").innerText`)
+	for _, want := range []string{"search.view", "attempt.view", "createRefund", "discrepancies.view", "discrepancy.view", "discrepancy.resolve", reason, "127.0.0.1"} {
+		require.Contains(t, log, want)
+	}
+	b.click(".out button")
+	b.until(`location.pathname === "/support/sign-in" && document.body.innerText.includes("You are signed out.")`)
+	code, _ := s.stop(t, syscall.SIGTERM)
+	require.Zero(t, code)
+	for _, hidden := range []string{key, reason, person, bearer, secret, "shop-backend", "late-success", *a.ProviderPaymentID} {
+		require.NotContains(t, s.stderr.String(), hidden)
+	}
+}
+
+// hostile is what a merchant's data may hold at worst.
+const hostile = "<script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">\u202egnp.exe"
+
+// TestHostileDataIsHarmless looks at an order whose names and metadata are made to
+// break a page: nothing runs, nothing turns around, nothing sticks out.
+func TestHostileDataIsHarmless(t *testing.T) {
+	t.Parallel()
+	newTab(t)
+	s := openConsole(t)
+	a := s.bought(t, unique("o"), "tok_success")
+	long := strings.Repeat("x", 10<<10)
+	_, err := s.db.Exec(t.Context(), `UPDATE orders SET description = $2, metadata = jsonb_build_object($1::text, $2::text, 'long', $3::text, 'words', $4::text) WHERE order_id = $5`,
+		hostile, hostile, long, strings.Repeat("many words ", 1000), a.OrderID)
+	require.NoError(t, err)
+	c := client{base: s.base, token: token("sam", "support")}
+	c.send(t.Context(), http.MethodPost, "/v1/support/attempts/"+a.ID+"/recheck", `{"reason":`+quote(hostile+long[:300])+`}`).is(t, http.StatusOK)
+	b := newTab(t)
+	b.signIn(s.base, token(`<b>"&\<script>`, "admin"))
+	for _, path := range []string{"/support/orders?id=" + a.OrderID, "/support/attempts/" + a.ID, "/support/audit", "/support?" + formOf("q", hostile)} {
+		b.open(s.base + path)
+		b.until(`document.readyState === "complete"`)
+		require.NotEqual(t, "taken", eval[string](b, "document.title"), path)
+		require.Zero(t, eval[int](b, `document.querySelectorAll("main script, main img, b").length`), path)
+		require.LessOrEqual(t, eval[int](b, `document.documentElement.scrollWidth`), 360, "%s: nothing sticks out", path)
+		require.Contains(t, eval[string](b, "document.body.innerText"), "<script>", path)
+		require.True(t, eval[bool](b, `(() => {
+			const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+			while (walk.nextNode()) if (walk.currentNode.data.includes("\u202e") && !walk.currentNode.parentElement.closest("bdi, pre[dir], option, textarea")) return false;
+			return true;
+		})()`), "%s: what turns text around is isolated", path)
+		b.accessible(path)
+	}
+}
+
+// accessible lets axe-core look at a page, in light and dark.
+func (b *tab) accessible(what string) {
+	b.t.Helper()
+	axe, err := os.ReadFile("testdata/axe-core-4.14.1.min.js")
+	require.NoError(b.t, err)
+	b.do(chromedp.Evaluate[chromedp.Void](string(axe)))
+	for _, dark := range []bool{false, true} {
+		b.dark(dark)
+		found := eval[[]string](b, `axe.run().then((r) => r.passes.length ? r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html + " " + n.failureSummary).join("; ")) : ["nothing was looked at"])`)
+		require.Empty(b.t, found, "%s, dark: %v", what, dark)
+	}
+}
+
+// TestEverybodyCanUseTheConsole looks at each page as axe-core does, at a phone's
+// width and a desk's, and keeps a picture of it.
+func TestEverybodyCanUseTheConsole(t *testing.T) {
+	t.Parallel()
+	newTab(t)
+	s := openConsole(t)
+	a := s.course(t, unique("o"), unique("key"))
+	s.late(t)
+	event := one[string](t, s.rig, `SELECT event_id::text FROM provider_events WHERE attempt_id = $1 ORDER BY received_at LIMIT 1`, a.ID)
+	case1 := one[string](t, s.rig, `SELECT discrepancy_id::text FROM discrepancies LIMIT 1`)
+	b := newTab(t)
+	b.open(s.base + "/support/sign-in")
+	b.accessible("sign-in")
+	b.picture("sign-in")
+	b.signIn(s.base, token("ada", "admin"))
+	for name, path := range map[string]string{
+		"search": "/support", "found": "/support?q=u1", "none": "/support?q=nothing-like-it", "attempt": "/support/attempts/" + a.ID,
+		"order": "/support/orders?id=" + a.OrderID, "event": "/support/events/" + event, "refund": "/support/attempts/" + a.ID + "/refund",
+		"recheck": "/support/attempts/" + a.ID + "/recheck", "replay": "/support/events/" + event + "/replay", "worklist": "/support/discrepancies",
+		"resolve": "/support/discrepancies/" + case1 + "/resolve", "audit": "/support/audit", "missing": "/support/attempts/none",
+	} {
+		b.open(s.base + path)
+		b.accessible(name)
+		require.LessOrEqual(t, eval[int](b, `document.documentElement.scrollWidth`), 360, "%s: nothing sticks out", name)
+		b.picture(name + "-phone-dark")
+	}
+	b.do(chromedp.EmulateViewport(1280, 900))
+	b.open(s.base + "/support/attempts/" + a.ID)
+	b.accessible("attempt, wide")
+	b.dark(false)
+	b.picture("attempt-wide")
+	b.do(chromedp.KeyEvent("\t"))
+	require.Equal(t, "To the content", eval[string](b, "document.activeElement.innerText"), "the first Tab leads past the menu")
+
+	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
+	require.Equal(t, "none", eval[string](b, `getComputedStyle(document.querySelector("header.top")).display`))
+	require.NotEqual(t, "none", eval[string](b, `getComputedStyle(document.querySelector(".timeline .said")).display`))
+	b.picture("attempt-print")
+}
+
+// TestTheConsoleWithoutScripts: search, forms and their confirmation are pages of
+// their own then.
+func TestTheConsoleWithoutScripts(t *testing.T) {
+	t.Parallel()
+	newTab(t)
+	s := openConsole(t, "PAYLATCH_SILENT_AFTER=100ms")
+	a := s.bought(t, unique("o"), "tok_never")
+	b := scriptless(t)
+	b.signIn(s.base, token("sam", "support"))
+	require.Contains(t, eval[string](b, `document.querySelector(".warning").innerText`), "No webhook has ever come from sandbox, and a payment waits for one.")
+	b.fill("#search", a.OrderID)
+	b.click(".find button")
+	b.until(`location.pathname === "/support/attempts/` + a.ID + `"`)
+	b.click(`#act a[href$="/recheck"]`)
+	b.until(`location.pathname.endsWith("/recheck") && document.getElementById("reason")`)
+	b.fill("#reason", "case 1")
+	b.click("#form button")
+	b.until(`document.querySelector(".outcome")?.innerText.startsWith("The provider was asked.")`)
+	require.Contains(t, s.deeds(t, "sam"), "attempt.recheck "+a.ID+" done case 1")
+}

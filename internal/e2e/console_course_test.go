@@ -1,0 +1,198 @@
+package e2e_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// course makes an order whose customer pressed twice, whose provider charged and
+// did not answer, whose webhook came three times, and of which 5.00 EUR were paid
+// back: all of it really happens. The key is the press's.
+func (s *demoShop) course(t *testing.T, order, key string) attempt {
+	t.Helper()
+	c := s.customer()
+	c.createOrder(t.Context(), order, unique("order")).is(t, http.StatusCreated)
+	presses := atOnce(2, func(int) answer { return c.pay(t.Context(), order, key, "tok_500_charged") })
+	a := presses[0].attempt(t, http.StatusCreated)
+	require.Equal(t, a.ID, presses[1].attempt(t, http.StatusCreated).ID)
+	a = c.settled(t, a.ID)
+	require.Equal(t, "succeeded", a.Status)
+	s.tellAgain(t, a.ID, 2)
+	s.charged(t, a.ID, 1999)
+	s.refunded(t, a.ID)
+	return a
+}
+
+// refunded pays 5.00 EUR back, as the shop does.
+func (s *demoShop) refunded(t *testing.T, id string) {
+	t.Helper()
+	client{base: s.base, token: token("shop-backend", "service")}.send(t.Context(), http.MethodPost, "/v1/payment-attempts/"+id+"/refunds",
+		`{"amount":500}`, "Idempotency-Key: "+unique("refund"), "On-Behalf-Of: u1").is(t, http.StatusCreated)
+}
+
+// tellAgain delivers the webhook of an attempt's charge again, as the provider
+// signed it.
+func (s *demoShop) tellAgain(t *testing.T, id string, times int) {
+	t.Helper()
+	const event = `SELECT %s FROM provider_events WHERE attempt_id = $1 ORDER BY received_at LIMIT 1`
+	eventually(t, "the webhook", func() bool {
+		return len(column[string](t, s.rig, strings.Replace(event, "%s", "provider_event_id", 1), id)) == 1
+	})
+	signer, err := webhooks.NewStandard(webhooks.Config{Secrets: []string{sandboxSecret}})
+	require.NoError(t, err)
+	for range times {
+		d := webhooks.Delivery{
+			Method: http.MethodPost, Header: http.Header{}, ReceivedAt: time.Now(),
+			Body: one[[]byte](t, s.rig, strings.Replace(event, "%s", "body", 1), id),
+		}
+		d.Header.Set("Webhook-Id", one[string](t, s.rig, strings.Replace(event, "%s", "provider_event_id", 1), id))
+		require.NoError(t, signer.Sign(&d))
+		(&service{s.process, s.base}).redeliver(t.Context(), "sandbox", d).is(t, http.StatusOK)
+	}
+}
+
+// late makes an order for which money came in after its payment had failed.
+func (s *demoShop) late(t *testing.T) attempt {
+	t.Helper()
+	a := s.bought(t, unique("late"), "tok_late_success")
+	eventually(t, "the late success", func() bool {
+		return len(column[string](t, s.rig, `SELECT kind::text FROM discrepancies WHERE attempt_id = $1`, a.ID)) == 1
+	})
+	return a
+}
+
+func TestWhatStaffDoesInTheConsole(t *testing.T) {
+	t.Parallel()
+	s := openConsole(t)
+	a := s.course(t, unique("o"), unique("key"))
+	sam, ada := signedIn(t, s.base, "sam", "support"), signedIn(t, s.base, "ada", "admin")
+
+	t.Run("finds and reads", func(t *testing.T) {
+		t.Parallel()
+		for _, quoted := range []string{a.OrderID, a.ID, a.ID[:18], *a.ClientRequestID, *a.ProviderPaymentID} {
+			found := sam.get("/support?" + formOf("q", quoted))
+			found.is(t, http.StatusSeeOther)
+			require.Equal(t, "/support/attempts/"+a.ID, found.header.Get("Location"), quoted)
+		}
+		page := sam.get("/support/attempts/" + a.ID).page()
+		for _, want := range []string{
+			"The payment of 19.99 EUR for order " + a.OrderID + " succeeded on ", "5.00 EUR were paid back to the customer. The customer was charged once for this order.",
+			"The customer must not pay again: the order is paid.", "The customer pressed Pay for 19.99 EUR.", "The customer pressed Pay again",
+			"so it was not known whether it had been done",
+			"The provider sent a webhook again 2 times that had come before; nothing changed.", "A refund of 5.00 EUR was asked for.",
+		} {
+			require.Contains(t, page, want)
+		}
+		require.NotContains(t, page, "Pay money back")
+		require.Contains(t, sam.get("/support/orders?id="+a.OrderID).page(), "The customer was charged once for this order.")
+		sam.get("/support?q=nothing-at-all").is(t, http.StatusOK)
+		sam.get("/support/orders?id=nothing-at-all").is(t, http.StatusNotFound)
+		sam.get("/support/attempts/nothing-at-all").is(t, http.StatusNotFound)
+	})
+	t.Run("types", func(t *testing.T) {
+		t.Parallel()
+		pat := signedIn(t, s.base, "pat", "support")
+		pat.get("/support?q=u1", "HX-Request: true").is(t, http.StatusOK)
+		require.Empty(t, s.deeds(t, "pat"), "too little to be meant")
+		typed := pat.get("/support?q="+a.OrderID[:8], "HX-Request: true")
+		typed.is(t, http.StatusOK)
+		require.Contains(t, typed.page(), a.OrderID)
+		require.Len(t, s.deeds(t, "pat"), 1)
+	})
+	t.Run("asks the provider", func(t *testing.T) {
+		t.Parallel()
+		pending := s.bought(t, unique("o"), "tok_never")
+		lee := signedIn(t, s.base, "lee", "support")
+		path := "/support/attempts/" + pending.ID
+		form := lee.get(path + "/recheck")
+		key := form.hidden(t, "key")
+		lee.post(path+"/recheck", "key", key, "reason", " ").is(t, http.StatusUnprocessableEntity)
+		require.Empty(t, s.deeds(t, "lee"))
+		ask := func() answer { return lee.post(path+"/recheck", "key", key, "reason", "case 1") }
+		// The reconciler asks about it all the time, too.
+		eventually(t, "the recheck", func() bool { return ask().status == http.StatusSeeOther })
+		require.Contains(t, lee.followed(ask()).page(), "The provider was asked. The payment is now processing.")
+		require.Equal(t, 1, one[int](t, s.rig, `SELECT count(*) FROM staff_audit WHERE action = 'attempt.recheck' AND outcome = 'done' AND target = $1`, pending.ID),
+			"the same form is done once")
+		require.Contains(t, s.deeds(t, "lee"), "attempt.recheck "+pending.ID+" begun case 1")
+		require.Contains(t, lee.get(path).page(), "lee had the provider asked how the payment stands. Reason: case 1")
+	})
+	t.Run("applies a webhook again", func(t *testing.T) {
+		t.Parallel()
+		kim, other := signedIn(t, s.base, "kim", "support"), s.bought(t, unique("o"), "tok_success")
+		s.tellAgain(t, other.ID, 1)
+		event := one[string](t, s.rig, `SELECT event_id::text FROM provider_events WHERE attempt_id = $1 ORDER BY received_at LIMIT 1`, other.ID)
+		path := "/support/events/" + event
+		require.Contains(t, kim.get(path).page(), "The provider reported that the payment succeeded (19.99 EUR).")
+		tried := kim.post(path+"/replay", "key", kim.get(path+"/replay").hidden(t, "key"), "reason", "case 2")
+		tried.is(t, http.StatusOK)
+		require.Contains(t, tried.page(), "This was a dry run: nothing was changed.")
+		require.Equal(t, "event.replay.view "+event+" done case 2", s.deeds(t, "kim")[1])
+		done := kim.followed(kim.post(path+"/replay", "key", tried.hidden(t, "key"), "reason", tried.hidden(t, "reason"), "sure", tried.hidden(t, "sure")))
+		require.Contains(t, done.page(), "The event was applied again.")
+
+		kim.post(path+"/reveal", "reason", "").is(t, http.StatusUnprocessableEntity)
+		shown := kim.post(path+"/reveal", "reason", "case 3")
+		shown.is(t, http.StatusOK)
+		require.Contains(t, shown.page(), other.ID)
+		require.Equal(t, []string{"event.view", "event.replay.view", "event.replay", "event.view", "event.reveal"}, actions(s.deeds(t, "kim")))
+	})
+	t.Run("refunds once", func(t *testing.T) {
+		t.Parallel()
+		path := "/support/attempts/" + a.ID + "/refund"
+		sam.get(path).is(t, http.StatusForbidden)
+		sam.post(path, "amount", "1", "reason", "r", "sure", "yes").is(t, http.StatusForbidden)
+		first := ada.get(path)
+		require.Contains(t, string(first.text), `value="14.99"`)
+		key := first.hidden(t, "key")
+		for _, amount := range []string{"", "0", "-1", "1.001", "x", "1e3", "1,5", "0x5", "99999999999999999999"} {
+			ada.post(path, "key", key, "amount", amount, "reason", "case 4").is(t, http.StatusUnprocessableEntity)
+		}
+		ada.post(path, "key", key, "amount", "1", "reason", " ").is(t, http.StatusUnprocessableEntity)
+		ada.post(path, "key", key, "amount", "15.00", "reason", "case 4", "sure", "yes").is(t, http.StatusConflict)
+		sure := ada.post(path, "key", key, "amount", "2.5", "reason", "case 4")
+		sure.is(t, http.StatusOK)
+		require.Contains(t, sure.page(), "2.50 EUR of 14.99 EUR go back to the customer. This can't be undone.")
+		require.Equal(t, 1, one[int](t, s.rig, `SELECT count(*) FROM refunds WHERE attempt_id = $1`, a.ID))
+		answers := atOnce(3, func(int) answer {
+			return ada.post(path, "key", key, "amount", "2.5", "reason", "case 4", "sure", "yes")
+		})
+		for _, done := range answers {
+			done.is(t, http.StatusSeeOther)
+		}
+		require.Equal(t, []int64{500, 250}, column[int64](t, s.rig, `SELECT amount FROM refunds WHERE attempt_id = $1 ORDER BY created_at`, a.ID))
+		require.Contains(t, ada.followed(ada.post(path, "key", key, "amount", "2.5", "reason", "case 4", "sure", "yes")).page(), "The refund of 2.50 EUR is succeeded.")
+		require.Contains(t, ada.get("/support/attempts/"+a.ID).page(), "ada refunded money. Reason: case 4")
+	})
+	t.Run("settles", func(t *testing.T) {
+		t.Parallel()
+		lateOne := s.late(t)
+		id := one[string](t, s.rig, `SELECT discrepancy_id::text FROM discrepancies WHERE attempt_id = $1`, lateOne.ID)
+		jo := signedIn(t, s.base, "jo", "support")
+		require.Contains(t, jo.get("/support/discrepancies").page(), "late success 19.99 EUR, waiting for less than a minute")
+		path := "/support/discrepancies/" + id + "/resolve"
+		key := jo.get(path).hidden(t, "key")
+		jo.post(path, "key", key, "reason", "case 5").is(t, http.StatusUnprocessableEntity)
+		refused := jo.post(path, "key", key, "reason", "case 5", "resolution", "not_paid")
+		refused.is(t, http.StatusConflict)
+		require.Contains(t, refused.page(), "case 5")
+		done := jo.post(path, "key", key, "reason", "case 5", "resolution", "accepted")
+		require.Contains(t, jo.followed(done).page(), "Resolved: late success, as accepted.")
+		require.Contains(t, jo.get("/support/discrepancies?status=resolved").page(), "jo resolved this as accepted on")
+		jo.get("/support/audit").is(t, http.StatusForbidden)
+	})
+}
+
+func actions(deeds []string) []string {
+	out := make([]string, len(deeds))
+	for i, d := range deeds {
+		out[i], _, _ = strings.Cut(d, " ")
+	}
+	return out
+}
