@@ -65,7 +65,11 @@ func NewOpenID(o OpenIDOptions) *OpenID {
 
 // Errand is a sign-in under way. It belongs in the session of the browser that
 // began it, and nowhere else.
-type Errand struct{ State, Nonce, Verifier string }
+type Errand struct {
+	State    string `json:"state"`
+	Nonce    string `json:"nonce"`
+	Verifier string `json:"verifier"`
+}
 
 // Begin returns the address at which the person signs in. It returns
 // ErrUnavailable while the provider does not answer.

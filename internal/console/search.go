@@ -51,7 +51,7 @@ func (v *visit) showSearch() error {
 		return err
 	}
 	if to := only(hits); to != "" && next == "" && v.query("cursor") == "" && !typing {
-		http.Redirect(v.w, v.r, to, http.StatusSeeOther) //nolint:gosec // a path of our own
+		http.Redirect(v.w, v.r, to, http.StatusSeeOther)
 		return nil
 	}
 	f.Groups, f.Further = grouped(hits), v.further(next)

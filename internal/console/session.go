@@ -72,7 +72,7 @@ func (c *console) begin(r *http.Request, actor payment.Actor) error {
 func (c *console) person(r *http.Request) payment.Actor {
 	ctx := r.Context()
 	actor := payment.Actor{Subject: c.sessions.GetString(ctx, sessionSubject)}
-	for _, role := range strings.Fields(c.sessions.GetString(ctx, sessionRoles)) {
+	for role := range strings.FieldsSeq(c.sessions.GetString(ctx, sessionRoles)) {
 		actor.Roles = append(actor.Roles, payment.Role(role))
 	}
 	return actor
@@ -92,7 +92,10 @@ func (c *console) errand(r *http.Request) auth.Errand {
 }
 
 // deed is what came of a form.
-type deed struct{ Key, Text string }
+type deed struct {
+	Key  string `json:"key"`
+	Text string `json:"text"`
+}
 
 // maxDeeds is how many forms a session remembers.
 const maxDeeds = 20

@@ -139,7 +139,7 @@ func (v *visit) once(f form, to string, again func(f form) templ.Component, do f
 		}
 		v.remember(v.r, deed{f.Key, text})
 	}
-	http.Redirect(v.w, v.r, withDone(to, f.Key), http.StatusSeeOther) //nolint:gosec // a path of our own
+	http.Redirect(v.w, v.r, withDone(to, f.Key), http.StatusSeeOther)
 	return nil
 }
 

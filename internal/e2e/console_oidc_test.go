@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -23,9 +24,7 @@ func (e employee) Claims(_ []string, base *mockoidc.IDTokenClaims) (gojwt.Claims
 	claims := gojwt.MapClaims{
 		"iss": base.Issuer, "aud": base.Audience, "sub": base.Subject, "exp": base.ExpiresAt, "iat": base.IssuedAt, "nonce": base.Nonce,
 	}
-	for name, value := range e {
-		claims[name] = value
-	}
+	maps.Copy(claims, gojwt.MapClaims(e))
 	return claims, nil
 }
 

@@ -123,11 +123,16 @@ func insert(ctx context.Context, tx Tx, begun []*beginning) error {
 	return tx.AttemptsInsert(ctx, attempts)
 }
 
-// beginAlone begins one pay, whatever there is to be said about it.
+// beginAlone begins one pay, whatever there is to be said about it. The order is
+// locked before the key, as in a shared transaction: a pay's key is of one order.
 func (s *Service) beginAlone(ctx context.Context, p *beginning) error {
 	var refused error
 	err := s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
 		refused = nil
+		order, missing := tx.OrderLock(ctx, p.cmd.OrderID)
+		if missing != nil && !errors.Is(missing, ErrOrderNotFound) {
+			return missing
+		}
 		answer, rec, err := idempotency.Take(ctx, tx, idempotency.Claim{Request: p.req, Lease: s.opts.Lease, Keep: idempotency.KeepMoney})
 		switch {
 		case err != nil:
@@ -137,13 +142,9 @@ func (s *Service) beginAlone(ctx context.Context, p *beginning) error {
 		case answer != nil:
 			return errAgain
 		}
-		order, err := tx.OrderLock(ctx, p.cmd.OrderID)
-		if errors.Is(err, ErrOrderNotFound) {
-			refused = err
+		if missing != nil {
+			refused = missing
 			return refuse(ctx, tx, p.req, rec, refused)
-		}
-		if err != nil {
-			return err
 		}
 		if err := admits(order, p.user, p.req, p.cmd); err != nil {
 			return err
