@@ -144,6 +144,12 @@ type RefundOutcome struct {
 	Failure          *Failure
 }
 
+// RefusedRefund is a call for a refund that the provider refused for good, with its
+// own code for why.
+func RefusedRefund(providerCode string) RefundOutcome {
+	return RefundOutcome{News: fsm.NewsFailed, Refused: true, Failure: NewFailure("provider_rejected", providerCode)}
+}
+
 var (
 	// ErrNotSent is returned when not a byte of this one call reached the
 	// provider. It says nothing of any earlier call.

@@ -2,7 +2,6 @@ package adyen
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -23,10 +22,8 @@ func (c *Client) Refund(ctx context.Context, r payment.RefundCall) (payment.Refu
 		return payment.RefundOutcome{}, err
 	case refused == nil:
 		return refundOutcome(got)
-	case refused.turnedAway():
-		return payment.RefundOutcome{}, fmt.Errorf("%w: %w", payment.ErrNotSent, refused.err())
 	}
-	return payment.RefundOutcome{News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", refused.Code)}, nil
+	return payment.RefusedRefund(refused.Code), nil
 }
 
 func refundOutcome(m modification) (payment.RefundOutcome, error) {

@@ -104,11 +104,12 @@ func TestAVoidOfWhatIsNotHeldIsRefused(t *testing.T) {
 
 // Of an earlier call that may have gone through, a key that is turned away now
 // says nothing.
-func TestAKeyThatIsTurnedAwayFailsNoRefundAndNoPayment(t *testing.T) {
+func TestAKeyThatIsTurnedAwayRefusesOneCall(t *testing.T) {
 	t.Parallel()
 	c := says(t, 401, "")
-	_, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "pay_1", Licence: licence()})
-	require.ErrorIs(t, err, payment.ErrNotSent)
+	r, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "pay_1", Licence: licence()})
+	require.NoError(t, err)
+	require.Equal(t, payment.RefusedRefund("unauthorized"), r)
 	_, err = c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: "pay_1", Licence: licence()})
 	unknown(t, err)
 	_, err = c.Lookup(t.Context(), "pay_1")
@@ -136,7 +137,7 @@ func TestARefundThatIsNotAllowedHasFailed(t *testing.T) {
 	for status, code := range map[int]string{403: "forbidden", 404: "not_found"} {
 		r, err := says(t, status, "").Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "pay_1", Licence: licence()})
 		require.NoError(t, err)
-		require.Equal(t, payment.RefundOutcome{News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", code)}, r)
+		require.Equal(t, payment.RefusedRefund(code), r)
 	}
 }
 

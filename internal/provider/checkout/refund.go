@@ -25,10 +25,8 @@ func (c *Client) Refund(ctx context.Context, r payment.RefundCall) (payment.Refu
 	switch {
 	case err != nil:
 		return payment.RefundOutcome{}, err
-	case refused != nil && refused.Status == http.StatusUnauthorized:
-		return payment.RefundOutcome{}, fmt.Errorf("%w: %w", payment.ErrNotSent, refused.err())
 	case refused != nil:
-		return payment.RefundOutcome{News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", refused.code())}, nil
+		return payment.RefusedRefund(refused.code()), nil
 	case got.ActionID == "":
 		return payment.RefundOutcome{}, errNameless
 	}

@@ -54,11 +54,10 @@ func (c *Client) Capabilities() payment.Capabilities {
 // answer is what every method says. Model is nil where there is none: then a
 // failure means that the request was wrong.
 type answer struct {
-	Success      bool            `json:"Success"`
-	Message      string          `json:"Message"`
-	ErrorCode    any             `json:"ErrorCode"`
-	Model        json.RawMessage `json:"Model"`
-	unauthorized bool
+	Success   bool            `json:"Success"`
+	Message   string          `json:"Message"`
+	ErrorCode any             `json:"ErrorCode"`
+	Model     json.RawMessage `json:"Model"`
 }
 
 // code is what a refusal has beside its words, which most have not.
@@ -100,7 +99,7 @@ func (c *Client) post(ctx context.Context, path string, body any, r call.Request
 	case err != nil:
 		return answer{}, err
 	case got.Status == http.StatusUnauthorized:
-		return answer{ErrorCode: "401", unauthorized: true}, nil
+		return answer{ErrorCode: "401"}, nil
 	case got.Status != http.StatusOK:
 		return answer{}, fmt.Errorf("not an answer of CloudPayments': %d", got.Status)
 	}

@@ -119,11 +119,12 @@ func TestOnlyNotFoundIsNoSuchPayment(t *testing.T) {
 	}
 }
 
-func TestASecretThatIsTurnedAwayFailsNoRefund(t *testing.T) {
+func TestASecretThatIsTurnedAwayRefusesOneCall(t *testing.T) {
 	t.Parallel()
 	c := says(t, http.StatusUnauthorized, "")
-	_, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "1", Money: rub(1), Licence: licence()})
-	require.ErrorIs(t, err, payment.ErrNotSent)
+	r, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "1", Money: rub(1), Licence: licence()})
+	require.NoError(t, err)
+	require.Equal(t, payment.RefusedRefund("401"), r)
 	_, err = c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: "1", Licence: licence()})
 	require.ErrorContains(t, err, "401")
 	_, err = c.Lookup(t.Context(), "1")

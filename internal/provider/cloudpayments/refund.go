@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -31,10 +30,8 @@ func (c *Client) Refund(ctx context.Context, r payment.RefundCall) (payment.Refu
 	switch {
 	case err != nil:
 		return payment.RefundOutcome{}, err
-	case a.unauthorized:
-		return payment.RefundOutcome{}, fmt.Errorf("%w: %w", payment.ErrNotSent, a.said())
 	case !a.Success:
-		return payment.RefundOutcome{News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", a.code())}, nil
+		return payment.RefusedRefund(a.code()), nil
 	}
 	t, err := parse(a)
 	return payment.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: string(t.TransactionID), Money: &r.Money}, err

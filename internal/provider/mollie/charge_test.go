@@ -180,12 +180,13 @@ func TestErrorsKeepMolliesDetail(t *testing.T) {
 
 // Of an earlier call that may have gone through, a key that is turned away now
 // says nothing.
-func TestAKeyThatIsTurnedAwayFailsNoRefund(t *testing.T) {
+func TestAKeyThatIsTurnedAwayRefusesOneCall(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden} {
 		raw, err := json.Marshal(problem(status, ""))
 		require.NoError(t, err)
-		_, err = says(t, status, string(raw)).Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "tr_1", Money: euro(1), Licence: licence()})
-		require.ErrorIs(t, err, payment.ErrNotSent)
+		r, err := says(t, status, string(raw)).Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "tr_1", Money: euro(1), Licence: licence()})
+		require.NoError(t, err)
+		require.Equal(t, payment.RefusedRefund(http.StatusText(status)), r)
 	}
 }

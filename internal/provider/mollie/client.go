@@ -150,10 +150,4 @@ func (r *refusal) definitive() bool {
 // missing reports whether Mollie says that it has no such object.
 func (r *refusal) missing() bool { return r.Status == http.StatusNotFound }
 
-// turnedAway reports whether Mollie does not take the key, or not for this. An
-// earlier call, when it did, may have gone through.
-func (r *refusal) turnedAway() bool {
-	return r.Status == http.StatusUnauthorized || r.Status == http.StatusForbidden
-}
-
 var errNameless = errors.New("the answer names no object")

@@ -2,11 +2,9 @@ package mollie
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/url"
 
-	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
@@ -34,10 +32,8 @@ func (c *Client) Refund(ctx context.Context, r payment.RefundCall) (payment.Refu
 		return payment.RefundOutcome{}, err
 	case refused == nil:
 		return refundOutcome(made)
-	case refused.turnedAway():
-		return payment.RefundOutcome{}, fmt.Errorf("%w: %w", payment.ErrNotSent, refused)
 	}
-	return payment.RefundOutcome{News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", refused.code())}, nil
+	return payment.RefusedRefund(refused.code()), nil
 }
 
 // LookupRefund implements payment.Provider.

@@ -2,10 +2,8 @@ package paypal
 
 import (
 	"context"
-	"fmt"
 	"net/url"
 
-	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -29,7 +27,7 @@ func (c *Client) Refund(ctx context.Context, r payment.RefundCall) (payment.Refu
 	}
 	taken := found.taken()
 	if len(taken) == 0 {
-		return payment.RefundOutcome{News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", found.Status)}, nil
+		return payment.RefusedRefund(found.Status), nil
 	}
 	var made refund
 	path := capturesPath + "/" + url.PathEscape(taken[len(taken)-1].ID) + "/refund"
@@ -39,10 +37,8 @@ func (c *Client) Refund(ctx context.Context, r payment.RefundCall) (payment.Refu
 		return payment.RefundOutcome{}, err
 	case refused == nil:
 		return refundOutcome(made)
-	case refused.turnedAway():
-		return payment.RefundOutcome{}, fmt.Errorf("%w: %w", payment.ErrNotSent, refused)
 	}
-	return payment.RefundOutcome{News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", refused.code())}, nil
+	return payment.RefusedRefund(refused.code()), nil
 }
 
 // LookupRefund implements payment.Provider. A refund whose id is not known is

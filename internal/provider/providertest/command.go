@@ -190,6 +190,7 @@ func refundRefused(r *rig) {
 	o, err := r.Refund(r.Context(), refundOf(paid.ProviderPaymentID, price+1))
 	require.NoError(r, err)
 	require.Equal(r, fsm.NewsFailed, o.News)
+	require.True(r, o.Refused, "an earlier call may have paid back")
 	require.Equal(r, "provider_rejected", o.Failure.Code)
 	require.NotEmpty(r, o.Failure.Message)
 	require.Empty(r, o.ProviderRefundID)

@@ -123,12 +123,13 @@ func TestARefundIsFoundOnALaterPage(t *testing.T) {
 
 // Of an earlier call that may have gone through, a key that is turned away now
 // says nothing.
-func TestAKeyThatIsTurnedAwayFailsNoRefund(t *testing.T) {
+func TestAKeyThatIsTurnedAwayRefusesOneCall(t *testing.T) {
 	t.Parallel()
 	raw, err := json.Marshal(problem("Authentication failed", "NA", ""))
 	require.NoError(t, err)
-	_, err = says(t, http.StatusUnauthorized, string(raw)).Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "pay_1", Money: rupees(100), Licence: licence()})
-	require.ErrorIs(t, err, payment.ErrNotSent)
+	r, err := says(t, http.StatusUnauthorized, string(raw)).Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "pay_1", Money: rupees(100), Licence: licence()})
+	require.NoError(t, err)
+	require.Equal(t, payment.RefusedRefund("BAD_REQUEST_ERROR"), r)
 }
 
 func TestWithoutABaseAddressRazorpayIsCalled(t *testing.T) {

@@ -2,12 +2,10 @@ package razorpay
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
 
-	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -30,7 +28,7 @@ func (c *Client) Refund(ctx context.Context, r payment.RefundCall) (payment.Refu
 	case err != nil:
 		return payment.RefundOutcome{}, err
 	case id == "":
-		return payment.RefundOutcome{News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", status)}, nil
+		return payment.RefusedRefund(status), nil
 	}
 	var made refund
 	header := http.Header{"X-Refund-Idempotency": {r.IdempotencyKey}}
@@ -43,10 +41,8 @@ func (c *Client) Refund(ctx context.Context, r payment.RefundCall) (payment.Refu
 		return payment.RefundOutcome{}, err
 	case refused == nil:
 		return made.outcome()
-	case refused.turnedAway():
-		return payment.RefundOutcome{}, fmt.Errorf("%w: %w", payment.ErrNotSent, refused)
 	}
-	return payment.RefundOutcome{News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", refused.code())}, nil
+	return payment.RefusedRefund(refused.code()), nil
 }
 
 // paymentOf is the payment on a link, empty for one that is not paid, whose

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -37,10 +36,8 @@ func (c *Client) Refund(ctx context.Context, r payment.RefundCall) (payment.Refu
 		return payment.RefundOutcome{}, err
 	case refused == nil:
 		return refundOutcome(got.Refund)
-	case refused.turnedAway():
-		return payment.RefundOutcome{}, fmt.Errorf("%w: %w", payment.ErrNotSent, refused.err())
 	}
-	return payment.RefundOutcome{News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", refused.Code)}, nil
+	return payment.RefusedRefund(refused.Code), nil
 }
 
 // maxReason is how many characters a reason may have.

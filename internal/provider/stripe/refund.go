@@ -6,7 +6,6 @@ import (
 
 	"github.com/stripe/stripe-go/v86"
 
-	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -31,7 +30,7 @@ func (c *Client) Refund(ctx context.Context, r payment.RefundCall) (payment.Refu
 	case refused == nil:
 		return refundOutcome(&made)
 	}
-	return payment.RefundOutcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", string(refused.Code))}, nil
+	return payment.RefusedRefund(string(refused.Code)), nil
 }
 
 // LookupRefund implements payment.Provider.

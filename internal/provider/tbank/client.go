@@ -179,13 +179,3 @@ func (a answer) definitive() bool {
 
 // missing reports whether the bank says that it has no such payment or order.
 func (a answer) missing() bool { return a.ErrorCode == "255" || a.ErrorCode == "335" }
-
-// turnedAway reports whether the bank does not take the terminal or its password.
-// An earlier call, when it did, may have gone through.
-func (a answer) turnedAway() bool {
-	switch a.ErrorCode {
-	case "202", "204", "205", "501", "648":
-		return true
-	}
-	return false
-}

@@ -157,12 +157,13 @@ func TestARefundBearsItsName(t *testing.T) {
 	require.NotContains(t, in, "Reason")
 }
 
-func TestATerminalThatIsTurnedAwayFailsNoRefund(t *testing.T) {
+func TestATerminalThatIsTurnedAwayRefusesOneCall(t *testing.T) {
 	t.Parallel()
 	for _, code := range []string{"202", "204", "205", "501", "648"} {
 		c := says(t, `{"Success":false,"ErrorCode":"`+code+`"}`)
-		_, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "1", Money: rub(1), Licence: licence()})
-		require.ErrorIs(t, err, payment.ErrNotSent)
+		r, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "1", Money: rub(1), Licence: licence()})
+		require.NoError(t, err)
+		require.Equal(t, payment.RefusedRefund(code), r)
 		_, err = c.Lookup(t.Context(), "1")
 		require.ErrorContains(t, err, code)
 		require.NotErrorIs(t, err, payment.ErrNoSuchPayment)

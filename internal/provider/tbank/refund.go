@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -27,10 +26,8 @@ func (c *Client) Refund(ctx context.Context, r payment.RefundCall) (payment.Refu
 		return payment.RefundOutcome{}, errNameless
 	case a.Success:
 		return c.paidBack(a, r.IdempotencyKey), nil
-	case a.turnedAway():
-		return payment.RefundOutcome{}, fmt.Errorf("%w: %w", payment.ErrNotSent, a.said())
 	case a.definitive():
-		return payment.RefundOutcome{News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", string(a.ErrorCode))}, nil
+		return payment.RefusedRefund(string(a.ErrorCode)), nil
 	}
 	return payment.RefundOutcome{}, a.said()
 }

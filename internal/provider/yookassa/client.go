@@ -147,12 +147,6 @@ func (r *refusal) definitive() bool {
 // missing reports whether YooKassa says that it has no such object.
 func (r *refusal) missing() bool { return r.status == http.StatusNotFound && r.Code == "not_found" }
 
-// turnedAway reports whether YooKassa does not take the shop's key, or not for
-// this. An earlier call, when it did, may have gone through.
-func (r *refusal) turnedAway() bool {
-	return r.status == http.StatusUnauthorized || r.status == http.StatusForbidden
-}
-
 var errNameless = errors.New("the answer names no object")
 
 // list is one page. Items is nil in what is no list.

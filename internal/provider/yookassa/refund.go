@@ -2,10 +2,8 @@ package yookassa
 
 import (
 	"context"
-	"fmt"
 	"net/url"
 
-	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
@@ -33,10 +31,8 @@ func (c *Client) Refund(ctx context.Context, r payment.RefundCall) (payment.Refu
 		return payment.RefundOutcome{}, err
 	case refused == nil:
 		return refundOutcome(made)
-	case refused.turnedAway():
-		return payment.RefundOutcome{}, fmt.Errorf("%w: %w", payment.ErrNotSent, refused.said())
 	}
-	return payment.RefundOutcome{News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", refused.Code)}, nil
+	return payment.RefusedRefund(refused.Code), nil
 }
 
 // LookupRefund implements payment.Provider.
