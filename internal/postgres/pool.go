@@ -81,6 +81,7 @@ func speakTypes(_ context.Context, c *pgx.Conn) error {
 		Name: "timestamptz", OID: pgtype.TimestamptzOID, Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC},
 	})
 	pgxuuid.Register(c.TypeMap())
+	speakArrays(c.TypeMap())
 	return nil
 }
 
