@@ -16,7 +16,29 @@ type standardData struct {
 	FailureCode     string   `json:"failure_code"`
 }
 
+// standardEvent is an event of the sandbox.
+type standardEvent struct {
+	Type    string          `json:"type"`
+	Created json.RawMessage `json:"created"`
+	Data    standardData    `json:"data"`
+}
+
+// parseStandard reads what is as it should be in one pass, as nearly all is.
 func parseStandard(body []byte) (Event, error) {
+	var e standardEvent
+	if json.Unmarshal(body, &e) != nil {
+		return parseStandardParts(body)
+	}
+	event := Event{Type: e.Type, Kind: standardKind(e.Type), OccurredAt: jsonTime(e.Created)}
+	if event.Kind == KindIgnored {
+		return event, nil
+	}
+	return e.Data.fill(event)
+}
+
+// parseStandardParts reads what is no event in whole or in part: what its type
+// does not call for may be of any form.
+func parseStandardParts(body []byte) (Event, error) {
 	envelope := members(body)
 	if envelope == nil && !json.Valid(body) {
 		return Event{}, fmt.Errorf("%w: not JSON", ErrPayload)
