@@ -26,7 +26,7 @@ SELECT pg_notify(@channel::text, n.notice) FROM lax, (SELECT unnest(@notices::te
 SELECT sqlc.embed(a), now()::timestamptz AS read_at, false AS siblings
 FROM payment_attempts a
 JOIN (SELECT unnest(@order_ids::text[]) AS order_id, unnest(@user_ids::text[]) AS user_id, unnest(@client_request_ids::text[]) AS client_request_id) n
-    ON a.order_id = n.order_id AND a.user_id = n.user_id AND a.client_request_id = n.client_request_id;
+    ON a.order_id = n.order_id AND a.user_id = n.user_id AND a.client_request_id COLLATE "C" = n.client_request_id;
 
 -- Reads the attempts of some orders, oldest first, locks nothing.
 -- name: AttemptsOfOrders :many
@@ -55,12 +55,14 @@ FROM payment_attempts a WHERE a.attempt_id = ANY (@attempt_ids::uuid[])
 ORDER BY a.attempt_id
 FOR NO KEY UPDATE OF a SKIP LOCKED;
 
--- Locks those attempts with one of the names that nobody else has locked; never
--- waits. The pairs are matched by position.
+-- Locks those attempts with one of the ids or names that nobody else has locked;
+-- never waits. The pairs are matched by position.
 -- name: AttemptsLockNamed :many
 SELECT sqlc.embed(a), now()::timestamptz AS read_at,
     EXISTS (SELECT FROM payment_attempts s WHERE s.order_id = a.order_id AND s.attempt_id <> a.attempt_id) AS siblings
 FROM payment_attempts a WHERE a.attempt_id IN (
+    SELECT unnest(@attempt_ids::uuid[])
+    UNION ALL
     SELECT r.attempt_id FROM attempt_references r
     JOIN (SELECT unnest(@accounts::text[]) AS account, unnest(@refs::text[]) AS reference) n
         ON r.account = n.account AND r.reference = n.reference)

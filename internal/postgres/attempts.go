@@ -127,8 +127,9 @@ func (t *txn) AttemptLock(ctx context.Context, id payment.AttemptID) (payment.At
 func (t *txn) AttemptsTake(ctx context.Context, ids []payment.AttemptID, names []payment.Reference) (payment.Taken, error) {
 	var taken payment.Taken
 	var locked []*dbsqlc.AttemptsLockFreeRow
-	named, parked := t.named(ctx, names), t.parked(ctx, names)
-	err := t.together(ctx, append(parked.reads, named.find, func(db dbsqlc.DBTX) (err error) {
+	var hits []*dbsqlc.ReferencesFindRow
+	parked := t.parked(ctx, names)
+	err := t.together(ctx, append(parked.reads, t.find(ctx, names, &hits), func(db dbsqlc.DBTX) (err error) {
 		locked, err = t.q.AttemptsLockFree(ctx, db, uuids(ids))
 		return err
 	})...)
@@ -138,7 +139,7 @@ func (t *txn) AttemptsTake(ctx context.Context, ids []payment.AttemptID, names [
 	for _, r := range locked {
 		taken.Attempts = append(taken.Attempts, attemptFromRow(&r.PaymentAttempts, r.ReadAt, r.Siblings))
 	}
-	taken.Owners = named.owners()
+	taken.Owners = owners(hits)
 	taken.Parked, err = eventsFromRows(parked.rows)
 	return taken, err
 }
@@ -153,65 +154,11 @@ func uuids(ids []payment.AttemptID) []uuid.UUID {
 
 // ReferencesFind implements payment.Tx.
 func (t *txn) ReferencesFind(ctx context.Context, names []payment.Reference) (map[payment.Reference]payment.AttemptID, error) {
-	named := t.named(ctx, names)
-	if err := named.find(t); err != nil {
+	var hits []*dbsqlc.ReferencesFindRow
+	if err := t.find(ctx, names, &hits)(t); err != nil {
 		return nil, fmt.Errorf("find names: %w", err)
 	}
-	return named.owners(), nil
-}
-
-// AttemptsByReference implements payment.Tx.
-func (t *txn) AttemptsByReference(ctx context.Context, refs []payment.Reference) ([]payment.Found, error) {
-	named := t.named(ctx, refs)
-	if err := t.together(ctx, named.find, named.lock); err != nil {
-		return nil, fmt.Errorf("lock attempts by their names: %w", err)
-	}
-	return named.found(), nil
-}
-
-// namedReads look for attempts by their names.
-type namedReads struct {
-	find, lock func(db dbsqlc.DBTX) error
-	hits       []*dbsqlc.ReferencesFindRow
-	locked     []*dbsqlc.AttemptsLockNamedRow
-}
-
-func (t *txn) named(ctx context.Context, refs []payment.Reference) *namedReads {
-	var accounts, names []string
-	for _, r := range refs {
-		accounts, names = append(accounts, r.Account), append(names, r.Name)
-	}
-	n := &namedReads{}
-	n.find = func(db dbsqlc.DBTX) (err error) {
-		n.hits, err = t.q.ReferencesFind(ctx, db, &dbsqlc.ReferencesFindParams{Accounts: accounts, Refs: names})
-		return err
-	}
-	n.lock = func(db dbsqlc.DBTX) (err error) {
-		n.locked, err = t.q.AttemptsLockNamed(ctx, db, &dbsqlc.AttemptsLockNamedParams{Accounts: accounts, Refs: names})
-		return err
-	}
-	return n
-}
-
-func (n *namedReads) owners() map[payment.Reference]payment.AttemptID {
-	owners := make(map[payment.Reference]payment.AttemptID, len(n.hits))
-	for _, h := range n.hits {
-		owners[payment.Reference{Account: h.Account, Name: h.Reference}] = payment.AttemptID(h.AttemptID)
-	}
-	return owners
-}
-
-func (n *namedReads) found() []payment.Found {
-	locked := make(map[uuid.UUID]*payment.Attempt, len(n.locked))
-	for _, r := range n.locked {
-		a := attemptFromRow(&r.PaymentAttempts, r.ReadAt, r.Siblings)
-		locked[r.PaymentAttempts.AttemptID] = &a
-	}
-	found := make([]payment.Found, 0, len(n.hits))
-	for _, h := range n.hits {
-		found = append(found, payment.Found{Reference: payment.Reference{Account: h.Account, Name: h.Reference}, ID: payment.AttemptID(h.AttemptID), Attempt: locked[h.AttemptID]})
-	}
-	return found
+	return owners(hits), nil
 }
 
 func attemptsOf(ctx context.Context, q *dbsqlc.Queries, db dbsqlc.DBTX, orders ...string) ([]payment.Attempt, error) {

@@ -27,10 +27,10 @@ func (t *txn) EventsArriving(ctx context.Context, keys []payment.EventKey, refs 
 	}
 	var rows []*dbsqlc.EventsKnownRow
 	named := t.named(ctx, refs)
-	err := t.together(ctx, func(db dbsqlc.DBTX) (err error) {
+	err := t.together(ctx, append(named.reads, func(db dbsqlc.DBTX) (err error) {
 		rows, err = t.q.EventsKnown(ctx, db, p)
 		return err
-	}, named.find, named.lock)
+	})...)
 	if err != nil {
 		return nil, nil, fmt.Errorf("look for events and their attempts: %w", err)
 	}
@@ -38,7 +38,8 @@ func (t *txn) EventsArriving(ctx context.Context, keys []payment.EventKey, refs 
 	for _, r := range rows {
 		known[payment.EventKey{Account: r.Account, ID: r.ProviderEventID}] = digestFromRow(r.Digest)
 	}
-	return known, named.found(), nil
+	found, err := named.found(ctx, t)
+	return known, found, err
 }
 
 // EventsInsert implements payment.Tx.

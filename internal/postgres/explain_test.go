@@ -87,6 +87,10 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 			_, err := q.AttemptsLockNamed(ctx, db, &dbsqlc.AttemptsLockNamedParams{Accounts: accounts, Refs: many("pp-%d")})
 			return err
 		}},
+		"attempts to lock by id": {"attempts_by_id", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.AttemptsLockNamed(ctx, db, &dbsqlc.AttemptsLockNamedParams{AttemptIds: []uuid.UUID{id}})
+			return err
+		}},
 		"free orders to lock": {"orders_pkey", func(ctx context.Context, db dbsqlc.DBTX) error {
 			_, err := q.OrdersLockFree(ctx, db, []string{"o5000"})
 			return err

@@ -173,8 +173,8 @@ func TestSupportQueriesUseTheirIndexes(t *testing.T) {
 		indexes string
 		ask     func(ctx context.Context, db dbsqlc.DBTX) error
 	}{
-		"search": {`orders_by_text orders_by_user references_by_text attempts_by_id attempts_by_request
-			refunds_by_id refunds_by_provider_id refunds_by_request events_by_id events_by_text events_unsettled_by_reference`, search},
+		"search": {`orders_by_text orders_by_user references_by_text attempts_by_id attempts_one_per_request
+			refunds_by_id refunds_by_provider_id refunds_by_request events_by_id events_one_per_id events_unsettled_by_reference`, search},
 		"events of an attempt": {"events_by_attempt", func(ctx context.Context, db dbsqlc.DBTX) error {
 			_, err := q.EventsOfAttempt(ctx, db, id)
 			return err

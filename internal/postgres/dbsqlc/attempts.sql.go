@@ -269,7 +269,7 @@ const attemptsByRequest = `-- name: AttemptsByRequest :many
 SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, now()::timestamptz AS read_at, false AS siblings
 FROM payment_attempts a
 JOIN (SELECT unnest($1::text[]) AS order_id, unnest($2::text[]) AS user_id, unnest($3::text[]) AS client_request_id) n
-    ON a.order_id = n.order_id AND a.user_id = n.user_id AND a.client_request_id = n.client_request_id
+    ON a.order_id = n.order_id AND a.user_id = n.user_id AND a.client_request_id COLLATE "C" = n.client_request_id
 `
 
 type AttemptsByRequestParams struct {
@@ -508,16 +508,19 @@ const attemptsLockNamed = `-- name: AttemptsLockNamed :many
 SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, now()::timestamptz AS read_at,
     EXISTS (SELECT FROM payment_attempts s WHERE s.order_id = a.order_id AND s.attempt_id <> a.attempt_id) AS siblings
 FROM payment_attempts a WHERE a.attempt_id IN (
+    SELECT unnest($1::uuid[])
+    UNION ALL
     SELECT r.attempt_id FROM attempt_references r
-    JOIN (SELECT unnest($1::text[]) AS account, unnest($2::text[]) AS reference) n
+    JOIN (SELECT unnest($2::text[]) AS account, unnest($3::text[]) AS reference) n
         ON r.account = n.account AND r.reference = n.reference)
 ORDER BY a.attempt_id
 FOR NO KEY UPDATE OF a SKIP LOCKED
 `
 
 type AttemptsLockNamedParams struct {
-	Accounts []string
-	Refs     []string
+	AttemptIds []uuid.UUID
+	Accounts   []string
+	Refs       []string
 }
 
 type AttemptsLockNamedRow struct {
@@ -526,10 +529,10 @@ type AttemptsLockNamedRow struct {
 	Siblings        bool
 }
 
-// Locks those attempts with one of the names that nobody else has locked; never
-// waits. The pairs are matched by position.
+// Locks those attempts with one of the ids or names that nobody else has locked;
+// never waits. The pairs are matched by position.
 func (q *Queries) AttemptsLockNamed(ctx context.Context, db DBTX, arg *AttemptsLockNamedParams) ([]*AttemptsLockNamedRow, error) {
-	rows, err := db.Query(ctx, attemptsLockNamed, arg.Accounts, arg.Refs)
+	rows, err := db.Query(ctx, attemptsLockNamed, arg.AttemptIds, arg.Accounts, arg.Refs)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,6 @@ const outboxInsert = `-- name: OutboxInsert :exec
 INSERT INTO outbox (message_id, order_id, attempt_id, type, version, payload, created_at)
 SELECT unnest($1::uuid[]), unnest($2::text[]), unnest($3::uuid[]), unnest($4::text[]),
     unnest($5::int[]), unnest($6::text[])::jsonb, unnest($7::timestamptz[])
-ON CONFLICT DO NOTHING
 `
 
 type OutboxInsertParams struct {
@@ -29,7 +28,8 @@ type OutboxInsertParams struct {
 	CreatedAts []time.Time
 }
 
-// Writes news for the merchant; the same news twice is one row.
+// Writes news for the merchant. Each is of one version of its attempt, so that the
+// same news can't come twice: the log would have refused that version.
 func (q *Queries) OutboxInsert(ctx context.Context, db DBTX, arg *OutboxInsertParams) error {
 	_, err := db.Exec(ctx, outboxInsert,
 		arg.MessageIds,

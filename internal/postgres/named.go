@@ -1,0 +1,114 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+)
+
+// AttemptsByReference implements payment.Tx.
+func (t *txn) AttemptsByReference(ctx context.Context, refs []payment.Reference) ([]payment.Found, error) {
+	named := t.named(ctx, refs)
+	if err := t.together(ctx, named.reads...); err != nil {
+		return nil, fmt.Errorf("lock attempts by their names: %w", err)
+	}
+	return named.found(ctx, t)
+}
+
+// namedReads lock attempts by their names. What looks like an id of ours is
+// looked for as one, which is cheaper than by the table of names; the table is
+// only asked for the ids that led to nothing, since it alone tells an attempt
+// that is locked from one that is not known.
+type namedReads struct {
+	reads  []func(db dbsqlc.DBTX) error
+	own    map[payment.Reference]uuid.UUID
+	hits   []*dbsqlc.ReferencesFindRow
+	locked []*dbsqlc.AttemptsLockNamedRow
+}
+
+func (t *txn) named(ctx context.Context, refs []payment.Reference) *namedReads {
+	n := &namedReads{own: make(map[payment.Reference]uuid.UUID)}
+	lock := &dbsqlc.AttemptsLockNamedParams{}
+	others := make([]payment.Reference, 0, len(refs))
+	for _, r := range refs {
+		if id, ok := ownID(r.Name); ok {
+			n.own[r] = id
+			lock.AttemptIds = append(lock.AttemptIds, id)
+			continue
+		}
+		others = append(others, r)
+		lock.Accounts, lock.Refs = append(lock.Accounts, r.Account), append(lock.Refs, r.Name)
+	}
+	n.reads = []func(dbsqlc.DBTX) error{t.find(ctx, others, &n.hits), func(db dbsqlc.DBTX) (err error) {
+		n.locked, err = t.q.AttemptsLockNamed(ctx, db, lock)
+		return err
+	}}
+	return n
+}
+
+// ownID reads the text that an attempt's id is given to providers as.
+func ownID(name string) (uuid.UUID, bool) {
+	const length, version = 36, 7
+	if len(name) != length {
+		return uuid.Nil, false
+	}
+	id, err := uuid.Parse(name)
+	return id, err == nil && id.Version() == version && id.String() == name
+}
+
+// found are the names that somebody has, each with its attempt if that could be
+// locked.
+func (n *namedReads) found(ctx context.Context, t *txn) ([]payment.Found, error) {
+	locked := make(map[uuid.UUID]*payment.Attempt, len(n.locked))
+	for _, r := range n.locked {
+		a := attemptFromRow(&r.PaymentAttempts, r.ReadAt, r.Siblings)
+		locked[r.PaymentAttempts.AttemptID] = &a
+	}
+	found := make([]payment.Found, 0, len(n.own)+len(n.hits))
+	var missed []payment.Reference
+	for ref, id := range n.own {
+		if a := locked[id]; a != nil && a.Account == ref.Account {
+			found = append(found, payment.Found{Reference: ref, ID: a.ID, Attempt: a})
+		} else {
+			missed = append(missed, ref)
+		}
+	}
+	hits := n.hits
+	if len(missed) > 0 {
+		var more []*dbsqlc.ReferencesFindRow
+		if err := t.find(ctx, missed, &more)(t); err != nil {
+			return nil, fmt.Errorf("find names: %w", err)
+		}
+		hits = append(hits, more...)
+	}
+	for _, h := range hits {
+		found = append(found, payment.Found{
+			Reference: payment.Reference{Account: h.Account, Name: h.Reference}, ID: payment.AttemptID(h.AttemptID), Attempt: locked[h.AttemptID],
+		})
+	}
+	return found, nil
+}
+
+// find looks for who has names.
+func (t *txn) find(ctx context.Context, names []payment.Reference, hits *[]*dbsqlc.ReferencesFindRow) func(db dbsqlc.DBTX) error {
+	p := &dbsqlc.ReferencesFindParams{}
+	for _, r := range names {
+		p.Accounts, p.Refs = append(p.Accounts, r.Account), append(p.Refs, r.Name)
+	}
+	return func(db dbsqlc.DBTX) (err error) {
+		*hits, err = t.q.ReferencesFind(ctx, db, p)
+		return err
+	}
+}
+
+func owners(hits []*dbsqlc.ReferencesFindRow) map[payment.Reference]payment.AttemptID {
+	owners := make(map[payment.Reference]payment.AttemptID, len(hits))
+	for _, h := range hits {
+		owners[payment.Reference{Account: h.Account, Name: h.Reference}] = payment.AttemptID(h.AttemptID)
+	}
+	return owners
+}
