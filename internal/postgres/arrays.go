@@ -15,7 +15,7 @@ import (
 // large part of what the batch costs.
 func speakArrays(m *pgtype.Map) {
 	speakArray(m, pgtype.TextArrayOID, func(buf []byte, v string) []byte { return append(sized(buf, len(v)), v...) })
-	speakArray(m, pgtype.ByteaArrayOID, func(buf []byte, v []byte) []byte {
+	speakArray(m, pgtype.ByteaArrayOID, func(buf, v []byte) []byte {
 		if v == nil {
 			return binary.BigEndian.AppendUint32(buf, null)
 		}
@@ -57,7 +57,7 @@ func speakArray[T any](m *pgtype.Map, oid uint32, element func(buf []byte, v T) 
 	}
 	codec, ok := known.Codec.(*pgtype.ArrayCodec)
 	if !ok {
-		panic(fmt.Sprintf("%s is no array", known.Name))
+		panic(known.Name + " is no array")
 	}
 	m.RegisterType(&pgtype.Type{Name: known.Name, OID: oid, Codec: arrayCodec[T]{codec, element}})
 }
