@@ -24,8 +24,10 @@ import (
 type watcher struct {
 	number, attempt int
 	caller          caller
-	// heard is when it was told.
+	// heard is when it was told. It hangs up when all were: that takes time from
+	// those who are still to be told.
 	heard time.Time
+	conn  net.Conn
 	err   error
 }
 
@@ -36,10 +38,15 @@ type watchers struct {
 	stop context.CancelFunc
 }
 
-// leave ends the waiting of those who were told nothing.
+// leave ends the waiting of those who were told nothing, and hangs up.
 func (w *watchers) leave() {
 	w.stop()
 	w.done.Wait()
+	for _, one := range w.all {
+		if one.conn != nil {
+			_ = one.conn.Close()
+		}
+	}
 }
 
 // add lets one more wait.
@@ -90,7 +97,11 @@ func (w *watcher) once(ctx context.Context, ask []byte) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close() }()
+	defer func() {
+		if w.heard.IsZero() {
+			_ = conn.Close()
+		}
+	}()
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	if _, err := conn.Write(ask); err != nil {
 		return nil // it comes again
@@ -98,7 +109,7 @@ func (w *watcher) once(ctx context.Context, ask []byte) error {
 	for in := bufio.NewReaderSize(conn, 2<<10); ; {
 		line, err := in.ReadSlice('\n')
 		if bytes.Contains(line, []byte(`"status":"succeeded"`)) {
-			w.heard = now()
+			w.heard, w.conn = now(), conn
 			return nil
 		}
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {

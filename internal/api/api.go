@@ -19,6 +19,7 @@ type server struct {
 	// commands are the operations that take a key, by method and route.
 	commands map[string]string
 	searches *throttle.Each
+	crew     crew
 }
 
 // New returns the API. It panics when the contract that is built in can't be

@@ -18,10 +18,11 @@ import (
 
 // line is a connection on which somebody waits. It was taken over from the HTTP
 // server, whose buffers and goroutines are most of what waiting would cost, and has
-// no goroutine of its own: it is woken by news, by the hub's end, and by its timer,
-// at which it also finds out whether the peer is still there.
+// no goroutine of its own: a crew looks after it on news, at the hub's end, and when
+// its timer rings, at which it also finds out whether the peer is still there.
 type line struct {
 	conn   net.Conn
+	crew   *crew
 	waiter *stream.Waiter[*Status]
 	// head is what all answers begin with, after the status line.
 	head []byte
@@ -33,13 +34,16 @@ type line struct {
 	// is over.
 	calls atomic.Int32
 	over  bool
+	// looked says that a worker of the crew is at it; aside, that this worker has
+	// left the crew because it had to wait.
+	looked, aside bool
 	// said counts bytes that came although nothing was asked for.
 	said int
 }
 
 // takeOver makes a line of the request's connection. What is in the exchange's
 // header by then is sent with the answer.
-func (x *exchange) takeOver(w http.ResponseWriter, waiter *stream.Waiter[*Status]) (*line, error) {
+func (x *exchange) takeOver(w http.ResponseWriter, crew *crew, waiter *stream.Waiter[*Status]) (*line, error) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		return nil, fmt.Errorf("take the connection over: %w", err)
@@ -53,7 +57,7 @@ func (x *exchange) takeOver(w http.ResponseWriter, waiter *stream.Waiter[*Status
 	head.WriteString("Connection: close\r\n")
 	x.takenOver, x.route = true, x.context.Path()
 	x.context, x.actor = nil, payment.Actor{} // the next request gets the one, nobody needs the other
-	return &line{conn: conn, waiter: waiter, head: bytes.Clone(head.Bytes())}, nil
+	return &line{conn: conn, crew: crew, waiter: waiter, head: bytes.Clone(head.Bytes())}, nil
 }
 
 // begin has awake called whenever there may be something to do, the first time
@@ -71,25 +75,33 @@ func (l *line) begin(version int, tick time.Duration, awake func()) {
 // wake has the line look what has happened. It does not wait for that.
 func (l *line) wake() {
 	if l.calls.Add(1) == 1 {
-		go l.run()
+		l.crew.call(l)
 	}
 }
 
-func (l *line) run() {
+// run looks until all calls are answered. It reports whether the worker has left
+// the crew meanwhile.
+func (l *line) run() (aside bool) {
 	for {
 		n := l.calls.Load()
+		l.looked, l.aside = !aside, false
 		l.awake()
+		aside = aside || l.aside
 		if l.over || l.calls.CompareAndSwap(n, 0) {
-			return
+			return aside
 		}
 	}
 }
 
-// end gives everything back but the waiter's place.
-func (l *line) end() {
+// end gives everything back, and then does what is left to do: after all the
+// others that wait for the same have got their answer.
+func (l *line) end(then func()) {
 	l.over = true
 	l.timer.Stop()
-	_ = l.conn.Close()
+	l.crew.afterwards(func() {
+		_ = l.conn.Close()
+		then()
+	})
 }
 
 // happening is what look has found.
@@ -134,13 +146,9 @@ const (
 // away what came, since a connection that is closed before all was read is reset.
 // Of a connection that can't be read without waiting nothing is known.
 func (l *line) deserted() bool {
-	c, ok := l.conn.(syscall.Conn)
-	if !ok {
-		return false
-	}
-	raw, err := c.SyscallConn()
-	if err != nil {
-		return true
+	raw, err := l.raw()
+	if raw == nil || err != nil {
+		return err != nil
 	}
 	var scrap [512]byte
 	for l.said <= muchSaid {
@@ -162,19 +170,19 @@ func (l *line) deserted() bool {
 // answer sends a whole answer and returns its status, or what the log says of one
 // that nobody took.
 func (l *line) answer(now time.Time, status int, headers string, body []byte) int {
-	text := l.open(now, status, headers)
+	text := l.open(now, status, headers, len(body))
 	if body != nil {
 		text = fmt.Appendf(text, "Content-Type: %s\r\nContent-Length: %d\r\n", echo.MIMEApplicationJSON, len(body))
 	}
-	if !l.write(append(text, "\r\n"...), body) {
+	if !l.write(append(append(text, "\r\n"...), body...)) {
 		return statusGone
 	}
 	return status
 }
 
-// open is the status line and those headers that are known.
-func (l *line) open(now time.Time, status int, headers string) []byte {
-	text := fmt.Appendf(make([]byte, 0, len(l.head)+headRoom), "HTTP/1.1 %d %s\r\nDate: %s\r\n", status, http.StatusText(status), now.UTC().Format(http.TimeFormat))
+// open is the status line and those headers that are known, with room for more.
+func (l *line) open(now time.Time, status int, headers string, room int) []byte {
+	text := fmt.Appendf(make([]byte, 0, len(l.head)+headRoom+room), "HTTP/1.1 %d %s\r\nDate: %s\r\n", status, http.StatusText(status), now.UTC().Format(http.TimeFormat))
 	return append(append(text, l.head...), headers...)
 }
 
@@ -185,10 +193,47 @@ const headRoom = 192
 const writeTime = 5 * time.Second
 
 // write reports whether the peer's side took all of it.
-func (l *line) write(pieces ...[]byte) bool {
+func (l *line) write(text []byte) bool {
+	rest, alive := l.put(text)
+	if !alive || len(rest) == 0 {
+		return alive
+	}
+	if l.looked && !l.aside {
+		l.aside = true
+		l.crew.stepAside()
+	}
 	limit := time.AfterFunc(writeTime, func() { _ = l.conn.SetWriteDeadline(time.Unix(1, 0)) })
 	defer limit.Stop()
-	text := net.Buffers(pieces)
-	_, err := text.WriteTo(l.conn)
+	_, err := l.conn.Write(rest)
 	return err == nil
+}
+
+// put writes what can be written without waiting. It returns the rest, and whether
+// the connection is good for it.
+func (l *line) put(text []byte) (rest []byte, alive bool) {
+	raw, err := l.raw()
+	if raw == nil || err != nil {
+		return text, err == nil
+	}
+	var n int
+	failed := raw.Write(func(fd uintptr) bool {
+		n, err = syscall.Write(int(fd), text)
+		return true
+	})
+	switch {
+	case failed != nil:
+		return text, false
+	case err != nil:
+		return text, errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EINTR)
+	}
+	return text[n:], true
+}
+
+// raw is the connection beneath, nil for one of which it can't be had.
+func (l *line) raw() (syscall.RawConn, error) {
+	c, ok := l.conn.(syscall.Conn)
+	if !ok {
+		return nil, nil
+	}
+	return c.SyscallConn() //nolint:wrapcheck // says only that the connection is closed
 }

@@ -27,7 +27,7 @@ func fed(t *testing.T, hub *stream.Hub[*Status]) (there net.Conn, ended chan str
 	f := &feed{server: s, x: &exchange{}, waiter: waiter, version: 2, first: []byte("first\n\n")}
 	ended = make(chan struct{})
 	s.Observe = func(Served) { close(ended) }
-	go f.begin(&line{conn: here, waiter: waiter})
+	go f.begin(&line{conn: here, crew: &s.crew, waiter: waiter})
 	return there, ended
 }
 

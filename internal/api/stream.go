@@ -4,7 +4,6 @@ import (
 	"context"
 	"math/rand/v2"
 	"net/http"
-	"runtime"
 	"strconv"
 	"time"
 
@@ -81,7 +80,7 @@ func (f *feed) VisitStreamAttemptResponse(w http.ResponseWriter) error {
 	h.Set(echo.HeaderCacheControl, "no-store, no-transform")
 	h.Set("X-Accel-Buffering", "no") // nginx would hold the events back
 	if f.waiter != nil {
-		l, err := f.x.takeOver(w, f.waiter)
+		l, err := f.x.takeOver(w, &f.server.crew, f.waiter)
 		if err == nil {
 			f.begin(l)
 			return nil
@@ -97,9 +96,9 @@ func (f *feed) VisitStreamAttemptResponse(w http.ResponseWriter) error {
 func (f *feed) begin(l *line) {
 	f.line = l
 	known := f.first
-	head := append(l.open(f.server.Now(), http.StatusOK, ""), "\r\n"...)
+	text := append(append(l.open(f.server.Now(), http.StatusOK, "", len(known)), "\r\n"...), known...)
 	f.first, l.head = nil, nil
-	here := l.write(head, known)
+	here := l.write(text)
 	l.begin(f.version, lookAround, func() {
 		if here {
 			f.awake()
@@ -139,8 +138,8 @@ func (f *feed) awake() {
 
 // finish ends the stream. The hub's end waits for it.
 func (f *feed) finish() {
-	runtime.Gosched() // as a poll
-	f.line.end()
-	f.server.log(f.x, f.x.route, http.StatusOK)
-	f.waiter.Leave()
+	f.line.end(func() {
+		f.server.log(f.x, f.x.route, http.StatusOK)
+		f.waiter.Leave()
+	})
 }

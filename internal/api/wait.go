@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"net/http"
-	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -149,7 +148,7 @@ type poll struct {
 // more than the connection. One that can't be taken over, as of HTTP/2, is
 // answered at once.
 func (p *poll) VisitReadAttemptResponse(w http.ResponseWriter) error {
-	l, err := p.x.takeOver(w, p.waiter)
+	l, err := p.x.takeOver(w, &p.server.crew, p.waiter)
 	if err != nil {
 		p.waiter.Leave()
 		return answer{http.StatusNotModified, nil}.send(w)
@@ -189,10 +188,10 @@ func (p *poll) awake() {
 
 // finish ends what was answered with a status. The hub's end waits for it.
 func (p *poll) finish(status int) {
-	runtime.Gosched() // first all who wait for the same get their answer
-	p.line.end()
-	p.server.log(p.x, p.x.route, status)
-	p.waiter.Leave()
+	p.line.end(func() {
+		p.server.log(p.x, p.x.route, status)
+		p.waiter.Leave()
+	})
 }
 
 // marks are the headers for those who poll.
