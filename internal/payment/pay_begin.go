@@ -44,6 +44,14 @@ func (s *Service) beginAll(ctx context.Context, pays []*beginning) {
 	if err != nil || len(counted) == 0 {
 		return
 	}
+	committed := false
+	// After a panic, too: who shares the transaction hears nothing of it, and would
+	// charge what is not on disk.
+	defer func() {
+		for _, p := range counted {
+			p.left = p.left || !committed
+		}
+	}()
 	err = s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
 		begun, err := s.beginIn(ctx, tx, counted)
 		if err != nil || len(begun) == 0 {
@@ -51,11 +59,7 @@ func (s *Service) beginAll(ctx context.Context, pays []*beginning) {
 		}
 		return insert(ctx, tx, begun)
 	})
-	if err != nil {
-		for _, p := range counted {
-			p.left = true
-		}
-	}
+	committed = err == nil
 }
 
 // beginIn makes the attempts of those pays that are the first of a free order.

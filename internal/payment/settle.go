@@ -66,6 +66,13 @@ func (s *Service) settleAll(ctx context.Context, calls []*settling) {
 			}
 		}
 	}
+	committed := false
+	// After a panic, too: who shares the transaction hears nothing of it.
+	defer func() {
+		for _, c := range calls {
+			c.left = c.left || !committed
+		}
+	}()
 	err := s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
 		b := s.newBatch(tx)
 		locked, err := b.take(ctx, ids, sorted(names))
@@ -74,11 +81,7 @@ func (s *Service) settleAll(ctx context.Context, calls []*settling) {
 		}
 		return s.settleIn(ctx, b, locked, calls...)
 	})
-	if err != nil {
-		for _, c := range calls {
-			c.left = true
-		}
-	}
+	committed = err == nil
 }
 
 func (s *Service) settleIn(ctx context.Context, b *batch, locked map[AttemptID]Attempt, calls ...*settling) error {

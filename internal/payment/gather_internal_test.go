@@ -1,0 +1,197 @@
+package payment
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+)
+
+// gathering is a gatherer of numbers whose applies the test holds up.
+type gathering struct {
+	gatherer[int]
+
+	batches [][]int
+	leaders []context.Context
+	// let says how an apply that is under way ends: true with a panic.
+	let chan bool
+	all sync.WaitGroup
+	// returned and panicked count the calls that came back.
+	returned, panicked atomic.Int32
+}
+
+func newGathering() *gathering {
+	g := &gathering{let: make(chan bool)}
+	g.apply = func(ctx context.Context, calls []int) {
+		g.batches, g.leaders = append(g.batches, calls), append(g.leaders, ctx)
+		if <-g.let {
+			panic("apply")
+		}
+	}
+	return g
+}
+
+// call makes a call and returns when it waits, for others or in its own apply.
+func (g *gathering) call(ctx context.Context, number int) {
+	g.all.Go(func() {
+		defer func() {
+			g.returned.Add(1)
+			if recover() != nil {
+				g.panicked.Add(1)
+			}
+		}()
+		g.do(ctx, number)
+	})
+	synctest.Wait()
+}
+
+// end lets the apply that is under way end, and returns when what follows waits.
+func (g *gathering) end(panics bool) {
+	g.let <- panics
+	synctest.Wait()
+}
+
+func numbers(from, to int) (all []int) {
+	for n := from; n <= to; n++ {
+		all = append(all, n)
+	}
+	return all
+}
+
+func TestALoneCallIsAppliedAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGathering()
+		for n := 1; n <= 3; n++ {
+			g.call(t.Context(), n)
+			require.Len(t, g.batches, n, "nothing is waited for")
+			require.Equal(t, []int{n}, g.batches[n-1])
+			g.end(false)
+			require.EqualValues(t, n, g.returned.Load())
+		}
+	})
+}
+
+func TestCallsThatComeMeanwhileShareTheNextApply(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGathering()
+		for _, n := range numbers(0, 4) {
+			g.call(t.Context(), n)
+		}
+		require.Equal(t, [][]int{{0}}, g.batches)
+		g.end(false)
+		require.EqualValues(t, 1, g.returned.Load(), "a call returns when it has been applied")
+		g.call(t.Context(), 5)
+		require.Equal(t, [][]int{{0}, {1, 2, 3, 4}}, g.batches)
+		g.end(false)
+		g.end(false)
+		require.Equal(t, [][]int{{0}, {1, 2, 3, 4}, {5}}, g.batches, "first come first")
+		require.EqualValues(t, 6, g.returned.Load())
+	})
+}
+
+func TestABatchHasABound(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGathering()
+		const rest = 5
+		for _, n := range numbers(0, 2*gathered+rest) {
+			g.call(t.Context(), n)
+		}
+		for _, returned := range []int{1, 1 + gathered, 1 + 2*gathered, 1 + 2*gathered + rest} {
+			g.end(false)
+			require.EqualValues(t, returned, g.returned.Load())
+		}
+		require.Equal(t, [][]int{
+			{0}, numbers(1, gathered), numbers(gathered+1, 2*gathered), numbers(2*gathered+1, 2*gathered+rest),
+		}, g.batches)
+	})
+}
+
+func TestEachOfManyCallsIsAppliedOnce(t *testing.T) {
+	t.Parallel()
+	const callers, calls = 500, 20
+	var applied [callers * calls]atomic.Int32
+	var under, largest atomic.Int32
+	g := gatherer[int]{apply: func(_ context.Context, batch []int) {
+		if under.Add(1) > 1 {
+			t.Error("two applies at once")
+		}
+		for _, n := range batch {
+			applied[n].Add(1)
+		}
+		largest.Store(max(largest.Load(), int32(len(batch))))
+		under.Add(-1)
+	}}
+	barrier := make(chan struct{})
+	var all sync.WaitGroup
+	for caller := range callers {
+		all.Go(func() {
+			<-barrier
+			for n := caller * calls; n < (caller+1)*calls; n++ {
+				g.do(t.Context(), n)
+				if applied[n].Load() != 1 {
+					t.Errorf("call %d came back after it had been applied %d times", n, applied[n].Load())
+				}
+			}
+		})
+	}
+	close(barrier)
+	all.Wait()
+	for n := range applied {
+		require.EqualValues(t, 1, applied[n].Load(), n)
+	}
+	require.LessOrEqual(t, largest.Load(), int32(gathered))
+	require.False(t, g.busy)
+	require.Empty(t, g.waiting)
+}
+
+func TestACallerThatGoesAwayStopsNobodysWork(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		type name struct{}
+		g := newGathering()
+		gone, cancel := context.WithCancel(context.WithValue(t.Context(), name{}, "leader"))
+		g.call(t.Context(), 0)
+		g.call(gone, 1)
+		g.call(t.Context(), 2)
+		cancel()
+		g.end(false)
+		require.Equal(t, [][]int{{0}, {1, 2}}, g.batches)
+		require.NoError(t, g.leaders[1].Err())
+		require.Equal(t, "leader", g.leaders[1].Value(name{}), "what the log needs to know of the leader is kept")
+		g.end(false)
+		g.call(gone, 3)
+		require.NoError(t, g.leaders[2].Err(), "a lone call is applied all the same")
+		g.end(false)
+		require.EqualValues(t, 4, g.returned.Load())
+	})
+}
+
+// The others are released as if they had been applied: a call must say of itself
+// that it was.
+func TestAPanicLeavesNobodyWaiting(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGathering()
+		for _, n := range numbers(0, gathered+2) {
+			g.call(t.Context(), n)
+		}
+		g.end(false)
+		g.end(true)
+		require.EqualValues(t, 1+gathered, g.returned.Load(), "the whole batch is released")
+		require.EqualValues(t, 1, g.panicked.Load(), "the panic is its leader's")
+		require.Equal(t, numbers(gathered+1, gathered+2), g.batches[2], "who came later goes on")
+		g.end(true)
+		require.EqualValues(t, 2, g.panicked.Load())
+		g.call(t.Context(), 100)
+		g.end(false)
+		require.Equal(t, []int{100}, g.batches[3], "the next call finds nobody at work")
+		require.EqualValues(t, 1+gathered+2+1, g.returned.Load())
+		require.EqualValues(t, 2, g.panicked.Load())
+	})
+}
