@@ -10,8 +10,12 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// DoJSON is Do with a JSON body. What can't be written as JSON is not sent.
+// DoJSON is Do with a JSON body, or with none for a nil one. What can't be written
+// as JSON is not sent.
 func DoJSON(ctx context.Context, client *http.Client, r Request, body any) (Answer, error) {
+	if body == nil {
+		return Do(ctx, client, r)
+	}
 	raw, err := json.Marshal(body)
 	if err != nil {
 		return Answer{}, fmt.Errorf("%w: %w", payment.ErrNotSent, err)

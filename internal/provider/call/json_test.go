@@ -32,6 +32,20 @@ func TestDoJSONSpeaksJSON(t *testing.T) {
 	require.Empty(t, r.Header.Get("Content-Type"), "the caller's header is its own")
 }
 
+func TestDoJSONOfNothingHasNoBody(t *testing.T) {
+	t.Parallel()
+	url, hits := server(t, func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil || len(body) > 0 || r.Header.Get("Content-Type") != "" {
+			w.WriteHeader(http.StatusBadRequest)
+		}
+	})
+	a, err := call.DoJSON(t.Context(), client(t), call.Request{Method: http.MethodDelete, URL: url, Header: http.Header{}}, nil)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, a.Status)
+	require.EqualValues(t, 1, hits.Load())
+}
+
 func TestDoJSONSendsNothingThatIsNoJSON(t *testing.T) {
 	t.Parallel()
 	url, hits := server(t, func(http.ResponseWriter, *http.Request) {})

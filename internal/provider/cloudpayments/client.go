@@ -86,15 +86,10 @@ func (c *Client) question(ctx context.Context, path string, body any) (answer, e
 // post returns an answer that is CloudPayments'. A refused request comes with 200;
 // 401 is the only other code that speaks of the request and not of the moment.
 func (c *Client) post(ctx context.Context, path string, body any, r call.Request) (answer, error) {
-	raw, err := json.Marshal(body)
-	if err != nil {
-		return answer{}, fmt.Errorf("%w: %w", payment.ErrNotSent, err)
-	}
 	as := http.Request{Header: r.Header}
 	as.SetBasicAuth(c.id, c.secret)
-	as.Header.Set("Content-Type", "application/json")
-	r.Method, r.URL, r.Body = http.MethodPost, c.base+path, raw
-	got, err := call.Do(ctx, c.http, r)
+	r.Method, r.URL = http.MethodPost, c.base+path
+	got, err := call.DoJSON(ctx, c.http, r, body)
 	switch {
 	case err != nil:
 		return answer{}, err
@@ -104,8 +99,8 @@ func (c *Client) post(ctx context.Context, path string, body any, r call.Request
 		return answer{}, fmt.Errorf("not an answer of CloudPayments': %d", got.Status)
 	}
 	var a answer
-	if err := json.Unmarshal(got.Body, &a); err != nil {
-		return answer{}, fmt.Errorf("read CloudPayments' answer: %w", err)
+	if err := got.Read(&a); err != nil {
+		return answer{}, err
 	}
 	if bytes.Equal(a.Model, []byte("null")) {
 		a.Model = nil

@@ -55,22 +55,14 @@ func (c *Client) command(ctx context.Context, method, path, key string, l paymen
 	r := c.request(method, path)
 	r.Licence = &l
 	r.Header.Set("Idempotency-Key", key)
-	if body != nil {
-		raw, err := json.Marshal(body)
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", payment.ErrNotSent, err)
-		}
-		r.Body = raw
-		r.Header.Set("Content-Type", "application/json")
-	}
-	return c.do(ctx, r, out)
+	return c.do(ctx, r, body, out)
 }
 
 // get asks a question; one that a command begins with has the command's licence.
 func (c *Client) get(ctx context.Context, path string, l *payment.Licence, out any) error {
 	r := c.request(http.MethodGet, path)
 	r.Licence = l
-	refused, err := c.do(ctx, r, out)
+	refused, err := c.do(ctx, r, nil, out)
 	switch {
 	case refused == nil:
 		return err
@@ -88,8 +80,8 @@ func paymentPath(id string) string { return "/payments/" + url.PathEscape(id) }
 
 // do returns Mollie's refusal if that is definitive. Where no answer is expected
 // but that it was received, that is 202.
-func (c *Client) do(ctx context.Context, r call.Request, out any) (*refusal, error) {
-	a, err := call.Do(ctx, c.http, r)
+func (c *Client) do(ctx context.Context, r call.Request, body, out any) (*refusal, error) {
+	a, err := call.DoJSON(ctx, c.http, r, body)
 	switch {
 	case err != nil:
 		return nil, err
@@ -100,10 +92,7 @@ func (c *Client) do(ctx context.Context, r call.Request, out any) (*refusal, err
 	case out == nil, a.Status != http.StatusOK && a.Status != http.StatusCreated:
 		return nil, fmt.Errorf("not an answer of Mollie's: %d", a.Status)
 	}
-	if err := json.Unmarshal(a.Body, out); err != nil {
-		return nil, fmt.Errorf("read Mollie's answer: %w", err)
-	}
-	return nil, nil
+	return nil, a.Read(out)
 }
 
 // refusal is Mollie's error object (https://docs.mollie.com/reference/error-handling).

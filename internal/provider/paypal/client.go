@@ -9,7 +9,6 @@ package paypal
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -57,20 +56,16 @@ func (c *Client) Capabilities() payment.Capabilities {
 
 // post sends a command. The licence is spent when its first byte goes out.
 func (c *Client) post(ctx context.Context, path, key string, l payment.Licence, body, out any) (*refusal, error) {
-	raw, err := json.Marshal(body)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", payment.ErrNotSent, err)
-	}
-	return c.do(ctx, call.Request{Method: http.MethodPost, URL: c.base + path, Body: raw, Licence: &l, Header: http.Header{
-		"Content-Type": {"application/json"}, "Prefer": {"return=representation"}, "PayPal-Request-Id": {key},
-	}}, out)
+	return c.do(ctx, call.Request{Method: http.MethodPost, URL: c.base + path, Licence: &l, Header: http.Header{
+		"Prefer": {"return=representation"}, "PayPal-Request-Id": {key},
+	}}, body, out)
 }
 
 // get asks a question; one that a command begins with has the command's licence.
 func (c *Client) get(ctx context.Context, path, id string, l *payment.Licence, out any) error {
 	refused, err := c.do(ctx, call.Request{
 		Method: http.MethodGet, URL: c.base + path + "/" + url.PathEscape(id), Header: http.Header{}, Licence: l,
-	}, out)
+	}, nil, out)
 	switch {
 	case refused == nil:
 		return err
@@ -82,8 +77,8 @@ func (c *Client) get(ctx context.Context, path, id string, l *payment.Licence, o
 
 // do returns PayPal's refusal if that is definitive. An answer that was kept under
 // the key comes with 200, a new one with 201; a void may have none.
-func (c *Client) do(ctx context.Context, r call.Request, out any) (*refusal, error) {
-	a, err := c.send(ctx, r)
+func (c *Client) do(ctx context.Context, r call.Request, body, out any) (*refusal, error) {
+	a, err := c.send(ctx, r, body)
 	switch {
 	case err != nil:
 		return nil, err
@@ -96,16 +91,13 @@ func (c *Client) do(ctx context.Context, r call.Request, out any) (*refusal, err
 	case out == nil:
 		return nil, nil
 	}
-	if err := json.Unmarshal(a.Body, out); err != nil {
-		return nil, fmt.Errorf("read PayPal's answer: %w", err)
-	}
-	return nil, nil
+	return nil, a.Read(out)
 }
 
 // send adds the access token. A token that PayPal does not take was looked at
 // before the request was, so that the request is sent again with a new one, once
 // (https://developer.paypal.com/api/rest/authentication/).
-func (c *Client) send(ctx context.Context, r call.Request) (call.Answer, error) {
+func (c *Client) send(ctx context.Context, r call.Request, body any) (call.Answer, error) {
 	for again := false; ; again = true {
 		token, err := c.tokens.token(ctx)
 		switch {
@@ -115,7 +107,7 @@ func (c *Client) send(ctx context.Context, r call.Request) (call.Answer, error) 
 			return call.Answer{}, err
 		}
 		r.Header.Set("Authorization", "Bearer "+token)
-		a, err := call.Do(ctx, c.http, r)
+		a, err := call.DoJSON(ctx, c.http, r, body)
 		if err != nil || a.Status != http.StatusUnauthorized || again {
 			return a, err
 		}

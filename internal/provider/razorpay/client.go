@@ -58,22 +58,17 @@ func (c *Client) Capabilities() payment.Capabilities {
 
 // post sends a command. The licence is spent when its first byte goes out.
 func (c *Client) post(ctx context.Context, path string, header http.Header, l payment.Licence, body, out any) (*refusal, error) {
-	raw, err := json.Marshal(body)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", payment.ErrNotSent, err)
-	}
 	r := c.request(http.MethodPost, path)
 	maps.Copy(r.Header, header)
-	r.Body, r.Licence = raw, &l
-	r.Header.Set("Content-Type", "application/json")
-	return c.do(ctx, r, out)
+	r.Licence = &l
+	return c.do(ctx, r, body, out)
 }
 
 // get asks a question; one that a command begins with has the command's licence.
 func (c *Client) get(ctx context.Context, path string, l *payment.Licence, out any) error {
 	r := c.request(http.MethodGet, path)
 	r.Licence = l
-	refused, err := c.do(ctx, r, out)
+	refused, err := c.do(ctx, r, nil, out)
 	switch {
 	case refused == nil:
 		return err
@@ -96,8 +91,8 @@ func paymentPath(id string) string { return "/payments/" + url.PathEscape(id) }
 // do returns Razorpay's refusal if that is definitive: "all successful Razorpay
 // API responses return with HTTP Status code 200"
 // (https://razorpay.com/docs/errors/).
-func (c *Client) do(ctx context.Context, r call.Request, out any) (*refusal, error) {
-	a, err := call.Do(ctx, c.http, r)
+func (c *Client) do(ctx context.Context, r call.Request, body, out any) (*refusal, error) {
+	a, err := call.DoJSON(ctx, c.http, r, body)
 	switch {
 	case err != nil:
 		return nil, err
@@ -106,10 +101,7 @@ func (c *Client) do(ctx context.Context, r call.Request, out any) (*refusal, err
 	case a.Status != http.StatusOK:
 		return nil, fmt.Errorf("not an answer of Razorpay's: %d", a.Status)
 	}
-	if err := json.Unmarshal(a.Body, out); err != nil {
-		return nil, fmt.Errorf("read Razorpay's answer: %w", err)
-	}
-	return nil, nil
+	return nil, a.Read(out)
 }
 
 // refusal is Razorpay's error object

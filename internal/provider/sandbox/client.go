@@ -37,14 +37,9 @@ func (c *Client) Capabilities() payment.Capabilities {
 
 // post sends a command. The licence is spent when its first byte goes out.
 func (c *Client) post(ctx context.Context, path, key string, l payment.Licence, body, out any) (*refusal, error) {
-	raw, err := json.Marshal(body)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", payment.ErrNotSent, err)
-	}
-	a, err := call.Do(ctx, c.http, call.Request{
-		Method: http.MethodPost, URL: c.base + path, Body: raw, Licence: &l,
-		Header: http.Header{"Content-Type": {"application/json"}, "Idempotency-Key": {key}},
-	})
+	a, err := call.DoJSON(ctx, c.http, call.Request{
+		Method: http.MethodPost, URL: c.base + path, Licence: &l, Header: http.Header{"Idempotency-Key": {key}},
+	}, body)
 	if err != nil {
 		return nil, err
 	}
@@ -97,8 +92,5 @@ func read(a call.Answer, out any) (*refusal, error) {
 	case a.Status != http.StatusOK && a.Status != http.StatusCreated:
 		return nil, fmt.Errorf("the sandbox answers %d", a.Status)
 	}
-	if err := json.Unmarshal(a.Body, out); err != nil {
-		return nil, fmt.Errorf("read an answer: %w", err)
-	}
-	return nil, nil
+	return nil, a.Read(out)
 }

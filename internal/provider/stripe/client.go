@@ -95,10 +95,7 @@ func (c *Client) do(ctx context.Context, r call.Request, out any) (*stripe.Error
 	case a.Status != http.StatusOK:
 		return nil, fmt.Errorf("not an answer of Stripe's: %d", a.Status)
 	}
-	if err := json.Unmarshal(a.Body, out); err != nil {
-		return nil, fmt.Errorf("read Stripe's answer: %w", err)
-	}
-	return nil, nil
+	return nil, a.Read(out)
 }
 
 func encode(params any) string {

@@ -144,8 +144,8 @@ func (c *Client) post(ctx context.Context, method string, r request, as call.Req
 		return answer{}, fmt.Errorf("not an answer of T-Bank's: %d", got.Status)
 	}
 	var a answer
-	if err := json.Unmarshal(got.Body, &a); err != nil {
-		return answer{}, fmt.Errorf("read T-Bank's answer: %w", err)
+	if err := got.Read(&a); err != nil {
+		return answer{}, err
 	}
 	if a.ErrorCode == "" || a.Success != (a.ErrorCode == "0") {
 		return answer{}, errNameless

@@ -54,22 +54,17 @@ func (c *Client) Capabilities() payment.Capabilities {
 
 // post sends a command. The licence is spent when its first byte goes out.
 func (c *Client) post(ctx context.Context, path, key string, l payment.Licence, body, out any) (*refusal, error) {
-	raw, err := json.Marshal(body)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", payment.ErrNotSent, err)
-	}
 	r := c.request(http.MethodPost, path)
-	r.Body, r.Licence = raw, &l
-	r.Header.Set("Content-Type", "application/json")
+	r.Licence = &l
 	r.Header.Set("Idempotence-Key", key)
-	return c.do(ctx, r, out)
+	return c.do(ctx, r, body, out)
 }
 
 func (c *Client) get(ctx context.Context, path string, query url.Values, out any) error {
 	if len(query) > 0 {
 		path += "?" + query.Encode()
 	}
-	refused, err := c.do(ctx, c.request(http.MethodGet, path), out)
+	refused, err := c.do(ctx, c.request(http.MethodGet, path), nil, out)
 	switch {
 	case refused == nil:
 		return err
@@ -87,8 +82,8 @@ func (c *Client) request(method, path string) call.Request {
 
 // do returns YooKassa's refusal if that is definitive. A success is 200 and
 // nothing else (https://yookassa.ru/developers/using-api/response-handling/http-codes).
-func (c *Client) do(ctx context.Context, r call.Request, out any) (*refusal, error) {
-	a, err := call.Do(ctx, c.http, r)
+func (c *Client) do(ctx context.Context, r call.Request, body, out any) (*refusal, error) {
+	a, err := call.DoJSON(ctx, c.http, r, body)
 	switch {
 	case err != nil:
 		return nil, err
@@ -97,10 +92,7 @@ func (c *Client) do(ctx context.Context, r call.Request, out any) (*refusal, err
 	case a.Status != http.StatusOK:
 		return nil, fmt.Errorf("not an answer of YooKassa's: %d", a.Status)
 	}
-	if err := json.Unmarshal(a.Body, out); err != nil {
-		return nil, fmt.Errorf("read YooKassa's answer: %w", err)
-	}
-	return nil, nil
+	return nil, a.Read(out)
 }
 
 // refusal is YooKassa's error object
