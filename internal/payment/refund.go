@@ -33,7 +33,8 @@ type Refund struct {
 	Money   Money
 	Reason  string
 	Failure *Failure
-	// Reversed refunds succeeded, and the provider took the money back after.
+	// Reversed refunds succeeded, and the provider took the money back after; or they
+	// had failed here, and it paid the money back all the same.
 	Reversed bool
 
 	Version     int
@@ -56,7 +57,10 @@ func (r Refund) unsent() bool { return r.Fence == 1 || r.Fence == 2 && r.UserID 
 // counts reports whether the refund takes from what is left to refund.
 func (r Refund) counts() bool { return r.State == fsm.RefundPending || r.paidBack() }
 
-func (r Refund) paidBack() bool { return r.State == fsm.RefundSucceeded && !r.Reversed }
+// paidBack reports whether the customer has the money.
+func (r Refund) paidBack() bool {
+	return r.State.Final() && (r.State == fsm.RefundSucceeded) != r.Reversed
+}
 
 // refundable is what is left to refund, pending refunds taken off.
 func refundable(a Attempt, refunds []*Refund) int64 {
@@ -97,12 +101,13 @@ func advanceRefund(r *Refund, n RefundNews, now time.Time) (fsm.Verdict, Discrep
 	undone := n.News == fsm.NewsReversed || n.News == fsm.NewsFailed && !step.Moved()
 	switch {
 	case step.Verdict == fsm.Conflict:
-		opens = RefundReversed
+		opens = NeedsReview
+		r.Reversed = true
 	case step.Verdict == fsm.Applied && undone:
 		if !r.Reversed {
 			opens = RefundReversed
 		}
-		r.Reversed = true
+		r.Reversed = r.State != fsm.RefundFailed
 	case step.Moved() && r.State == fsm.RefundFailed:
 		r.Failure = n.Failure
 		if r.Failure == nil {

@@ -70,19 +70,30 @@ var newsByRefundKind = map[webhooks.Kind]fsm.News{ //nolint:gochecknoglobals // 
 // advanceRefund moves a refund and, with it, what the attempt has paid back.
 func (b *batch) advanceRefund(c *Change, r *Refund, n RefundNews) fsm.Verdict {
 	b.touchRefund(r, r.Version)
+	before := b.paidBack(c.Attempt.ID)
 	verdict, opens := advanceRefund(r, n, b.now())
 	if opens != "" {
 		b.openFor(c, opens, &r.Money, n.Cause)
 		b.latest().About = "refund " + r.ID.String()
 	}
-	var total int64
-	for _, other := range b.refunds[c.Attempt.ID] {
-		if other.paidBack() {
-			total += other.Money.Minor
+	if opens == NeedsReview {
+		b.latest().About += " was paid"
+		b.latest().Text = "A refund that had failed here was paid back by the provider all the same: the customer has the money. Don't refund it again; if that was done already, get one of the two back."
+	}
+	// The provider may have told of more than of single refunds.
+	after := b.paidBack(c.Attempt.ID)
+	b.setRefunded(c, max(after, c.Attempt.Refunded-max(0, before-after)), n.Cause)
+	return verdict
+}
+
+// paidBack is how much the refunds of an attempt have paid back.
+func (b *batch) paidBack(id AttemptID) (total int64) {
+	for _, r := range b.refunds[id] {
+		if r.paidBack() {
+			total += r.Money.Minor
 		}
 	}
-	b.setRefunded(c, total, n.Cause)
-	return verdict
+	return total
 }
 
 // refundTotal takes a provider's word for how much was paid back in all.

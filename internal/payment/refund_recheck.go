@@ -63,6 +63,10 @@ func (s *Service) takeOverRefund(ctx context.Context, id RefundID) (a Attempt, r
 		end := b.now().Add(s.opts.Lease)
 		held.Fence++
 		held.LeaseUntil, held.NextCheckAt = &end, &end
+		if held.unsent() {
+			// From here on it may be with the provider, however old it is.
+			held.UpdatedAt = b.now()
+		}
 		r = *held
 		b.touchRefund(held, held.Version)
 		return b.saveRefunds(ctx)
@@ -106,7 +110,7 @@ func (s *Service) askRefund(ctx context.Context, a Attempt, r Refund, l Licence)
 	switch {
 	case err == nil:
 		return refundNewsOf(out, Cause{})
-	case errors.Is(err, ErrNoSuchPayment) && can.FindConsistent && r.ProviderRefundID == "" && age > sendable+giveUpLeases*s.opts.Lease:
+	case errors.Is(err, ErrNoSuchPayment) && can.FindConsistent && r.ProviderRefundID == "" && r.ReadAt.Sub(r.UpdatedAt) > sendable+giveUpLeases*s.opts.Lease:
 		return RefundNews{News: fsm.NewsFailed, Inferred: true, Failure: refundNotStarted()}
 	}
 	return RefundNews{News: fsm.NewsUnknown, Unasked: errors.Is(err, ErrHeldBack)}

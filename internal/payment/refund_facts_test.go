@@ -1,0 +1,98 @@
+package payment_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// cents is a refund's event about an amount of a payment.
+func cents(kind webhooks.Kind, of payment.AttemptID, refund string, minor int64) webhooks.Event {
+	e := event(kind, of.String())
+	e.RefundID, e.Money = refund, &webhooks.Money{Minor: minor, Currency: "EUR"}
+	return e
+}
+
+// A refund that had failed here and was paid all the same is money that the
+// customer has: it is no longer there to be refunded, and whoever looks is not told
+// to refund it again.
+func TestARefundThatWasPaidAfterItHadFailedIsNotRefundedAgain(t *testing.T) {
+	t.Parallel()
+	p := &refunding{refund: turnedAway}
+	r := newRig(t, setup{silent: true, provider: p.on})
+	id := r.paid(t, "A-1", "tok_success").ID
+	made := r.refund(t, id, "refund-1")
+	require.Equal(t, fsm.RefundFailed, made.State)
+
+	paid := cents(webhooks.KindRefundSucceeded, id, "re_1", price)
+	paid.RefundReference = made.ID.String()
+	again := cents(webhooks.KindRefundSucceeded, id, "re_1", price)
+	require.Equal(t, []fsm.Verdict{fsm.Conflict, fsm.Conflict}, r.tell(t, paid, again))
+
+	now, err := r.RefundStatus(t.Context(), shop, made.ID)
+	require.NoError(t, err)
+	require.Equal(t, fsm.RefundFailed, now.State, "what is final stays")
+	require.EqualValues(t, price, r.attempt(t, id).Refunded)
+	require.Equal(t, []string{"needs_review"}, r.discrepancies(t, id))
+	p.refund = nil
+	_, err = r.Refund(t.Context(), shop, request("refund", "refund-2", ""), payment.CreateRefund{AttemptID: id})
+	require.ErrorIs(t, err, payment.ErrNotRefundable)
+	require.Len(t, r.ledger(t), 1)
+	require.Empty(t, r.verify(t))
+}
+
+// What the provider says was paid back in all holds until it says more, or until a
+// refund is undone: what is known of single refunds may be less.
+func TestWhatWasPaidBackInAllIsNotForgotten(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	id := r.paid(t, "A-1", "tok_success").ID
+	total := cents(webhooks.KindRefundSucceeded, id, "", 1000)
+	total.Cumulative = true
+	require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, total))
+
+	r.tell(t, cents(webhooks.KindRefundSucceeded, id, "re_1", 300))
+	require.EqualValues(t, 1000, r.attempt(t, id).Refunded)
+	r.tell(t, cents(webhooks.KindRefundSucceeded, id, "re_2", 900))
+	require.EqualValues(t, 1200, r.attempt(t, id).Refunded, "single refunds may be more")
+	r.tell(t, cents(webhooks.KindRefundFailed, id, "re_1", 300))
+	require.EqualValues(t, 900, r.attempt(t, id).Refunded)
+	require.Empty(t, r.verify(t))
+}
+
+// A policy's refund may be sent long after it was put on disk. That the provider
+// does not know it yet proves as little then as of one that is sent at once.
+func TestAPolicysRefundThatIsSentLateIsNotGivenUpAtOnce(t *testing.T) {
+	t.Parallel()
+	p := &refunding{refund: func(func() (payment.RefundOutcome, error)) (payment.RefundOutcome, error) {
+		return payment.RefundOutcome{}, errNoAnswer
+	}, lookup: func() (payment.RefundOutcome, error) { return payment.RefundOutcome{}, payment.ErrNoSuchPayment }}
+	r := newRig(t, setup{silent: true, provider: p.on, change: func(o *payment.Options) {
+		account := o.Accounts["sandbox"]
+		account.AutoRefund = true
+		o.Accounts["sandbox"] = account
+	}})
+	id := r.paid(t, "A-1", "tok_decline").ID
+	require.Equal(t, fsm.Conflict, r.say(t, id, webhooks.KindSucceeded))
+	due, err := r.DueRefunds(t.Context(), 10)
+	require.NoError(t, err)
+	require.Len(t, due, 1)
+	older := func(by string) {
+		r.exec(t, "UPDATE refunds SET created_at = created_at - $2::interval, updated_at = updated_at - $2::interval WHERE refund_id = $1", due[0].String(), by)
+	}
+	older("2 hours")
+	for range 2 {
+		now, err := r.RecheckRefund(t.Context(), due[0], byTest)
+		require.NoError(t, err)
+		require.Equal(t, fsm.RefundPending, now.State)
+	}
+	older("20 minutes")
+	now, err := r.RecheckRefund(t.Context(), due[0], byTest)
+	require.NoError(t, err)
+	require.Equal(t, fsm.RefundFailed, now.State)
+	require.Equal(t, "not_started", now.Failure.Code)
+}
