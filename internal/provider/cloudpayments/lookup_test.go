@@ -180,3 +180,14 @@ func TestHowARefundStands(t *testing.T) {
 		require.Equal(t, want, got, members)
 	}
 }
+
+// A payment that is not found does not prove that nothing of it was paid back.
+func TestAMissingPaymentIsNoMissingRefund(t *testing.T) {
+	t.Parallel()
+	c := says(t, http.StatusOK, `{"Success":false,"Message":"Not found"}`)
+	for _, id := range []string{"1", "o1:inv"} {
+		_, err := c.LookupRefund(t.Context(), payment.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: id})
+		require.Error(t, err, id)
+		require.NotErrorIs(t, err, payment.ErrNoSuchPayment, id)
+	}
+}

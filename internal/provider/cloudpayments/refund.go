@@ -54,12 +54,11 @@ func (c *Client) LookupRefund(ctx context.Context, r payment.RefundRef) (payment
 		}
 		return readRefund(a)
 	}
-	invoice, err := c.invoiceOf(ctx, r.ProviderPaymentID)
-	if err != nil {
-		return payment.RefundOutcome{}, err
-	}
-	a, err := c.ask(ctx, "/v2/payments/find", invoiceRequest{invoice})
-	if err != nil {
+	a, err := c.last(ctx, r.ProviderPaymentID)
+	switch {
+	case errors.Is(err, payment.ErrNoSuchPayment):
+		return payment.RefundOutcome{}, errNoLookup
+	case err != nil:
 		return payment.RefundOutcome{}, err
 	}
 	t, err := parse(a)
@@ -70,6 +69,15 @@ func (c *Client) LookupRefund(ctx context.Context, r payment.RefundRef) (payment
 		return payment.RefundOutcome{}, errNoLookup
 	}
 	return readRefund(a)
+}
+
+// last is the last operation of a payment.
+func (c *Client) last(ctx context.Context, id string) (answer, error) {
+	invoice, err := c.invoiceOf(ctx, id)
+	if err != nil {
+		return answer{}, err
+	}
+	return c.ask(ctx, "/v2/payments/find", invoiceRequest{invoice})
 }
 
 // invoiceOf is the reference under which a payment was made.

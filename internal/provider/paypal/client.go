@@ -96,7 +96,8 @@ func (c *Client) do(ctx context.Context, r call.Request, body, out any) (*refusa
 
 // send adds the access token. A token that PayPal does not take was looked at
 // before the request was, so that the request is sent again with a new one, once
-// (https://developer.paypal.com/api/rest/authentication/).
+// (https://developer.paypal.com/api/rest/authentication/). Somebody else's 401 says
+// nothing of the request.
 func (c *Client) send(ctx context.Context, r call.Request, body any) (call.Answer, error) {
 	for again := false; ; again = true {
 		token, err := c.tokens.token(ctx)
@@ -110,6 +111,9 @@ func (c *Client) send(ctx context.Context, r call.Request, body any) (call.Answe
 		a, err := call.DoJSON(ctx, c.http, r, body)
 		if err != nil || a.Status != http.StatusUnauthorized || again {
 			return a, err
+		}
+		if refused, _ := readRefusal(a); refused == nil {
+			return a, nil
 		}
 		c.tokens.drop(token)
 	}

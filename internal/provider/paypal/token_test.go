@@ -207,3 +207,26 @@ func TestANewTokenIsNotDroppedForTheOldOne(t *testing.T) {
 	require.NoError(t, <-done)
 	require.Equal(t, 2, f.fetched())
 }
+
+// Somebody's 401 that is not PayPal's says nothing of the request: it is not sent
+// again, nor is it said that nothing was sent.
+func TestA401OfSomebodyElseLeavesTheOutcomeUnknown(t *testing.T) {
+	t.Parallel()
+	var sent atomic.Int32
+	c, _ := timed(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path != "/v1/oauth2/token":
+			sent.Add(1)
+			w.WriteHeader(http.StatusUnauthorized)
+			_, _ = io.WriteString(w, "<html>")
+		case sent.Load() == 0:
+			_, _ = io.WriteString(w, `{"access_token":"A21","expires_in":32400}`)
+		default:
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}))
+	_, err := c.Charge(t.Context(), charge("card:1"))
+	require.Error(t, err)
+	require.NotErrorIs(t, err, payment.ErrNotSent)
+	require.EqualValues(t, 1, sent.Load())
+}

@@ -128,3 +128,14 @@ func TestAnOrderWithoutPaymentsIsNoPayment(t *testing.T) {
 		require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
 	}
 }
+
+// A payment that the bank does not know any more (another terminal's, say) does not
+// prove that nothing of it was paid back.
+func TestAMissingPaymentIsNoMissingRefund(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{`{"Success":false,"ErrorCode":"255"}`, `{"Success":false,"ErrorCode":"335"}`} {
+		_, err := says(t, body).LookupRefund(t.Context(), payment.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: "1"})
+		require.Error(t, err, body)
+		require.NotErrorIs(t, err, payment.ErrNoSuchPayment, body)
+	}
+}

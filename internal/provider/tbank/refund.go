@@ -58,7 +58,10 @@ var errNoLookup = errors.New("T-Bank can't be asked for a refund, and the paymen
 // has no call that names a refund, see Capabilities.
 func (c *Client) LookupRefund(ctx context.Context, r payment.RefundRef) (payment.RefundOutcome, error) {
 	a, err := c.state(ctx, r.ProviderPaymentID)
-	if err != nil {
+	switch {
+	case errors.Is(err, payment.ErrNoSuchPayment):
+		return payment.RefundOutcome{}, errNoLookup
+	case err != nil:
 		return payment.RefundOutcome{}, err
 	}
 	switch a.Status {
