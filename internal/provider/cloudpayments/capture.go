@@ -75,7 +75,9 @@ func (c *Client) close(ctx context.Context, n name, cl payment.Cancel) (payment.
 	}
 	switch now.News {
 	case fsm.NewsSoftFailed:
-		now.News = fsm.NewsFailed
+		if a.Success {
+			now.News = fsm.NewsFailed
+		}
 	case fsm.NewsProcessing:
 		if a.Success {
 			return canceled(n.String()), nil

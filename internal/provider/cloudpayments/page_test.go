@@ -98,6 +98,17 @@ func TestAPageThatCanNotBeClosedIsNotFailed(t *testing.T) {
 	require.Equal(t, fsm.NewsProcessing, over.News)
 }
 
+// What was declined on a page that is still open may yet be paid there.
+func TestADeclineOnAPageThatCanNotBeClosedIsNotTheEnd(t *testing.T) {
+	t.Parallel()
+	f, c, ch, o, _ := opened(t)
+	f.pays(ch, "Declined", 5005)
+	clear(f.orders)
+	over, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "k", Licence: licence()})
+	require.NoError(t, err)
+	require.Equal(t, fsm.NewsSoftFailed, over.News)
+}
+
 // Captures and refunds are of the page's transaction.
 func TestWhatWasPaidOnAPageIsCapturedAndRefunded(t *testing.T) {
 	t.Parallel()
