@@ -38,7 +38,7 @@ func (c *Client) Cancel(ctx context.Context, cl payment.Cancel) (payment.Outcome
 		return payment.Outcome{}, payment.ErrNoSuchPayment
 	case now.Status == "":
 		return payment.Outcome{}, now.said()
-	case stands == fsm.NewsFailed, stands == fsm.NewsSucceeded, now.Status == "CONFIRMING", now.Status == "CONFIRM_CHECKING":
+	case stands == fsm.NewsFailed, stands == fsm.NewsSucceeded, underWay[now.Status] == fsm.NewsSucceeded:
 		o, err := c.outcome(now)
 		o.Refused = stands != fsm.NewsFailed
 		return o, err
@@ -62,7 +62,7 @@ func (c *Client) giveUp(ctx context.Context, cl payment.Cancel) (payment.Outcome
 }
 
 // stands asks how a payment stands whose command was refused. It was not, if the
-// payment already is as the command wants it: an earlier call did it.
+// payment already is as the command wants it, or about to be: an earlier call did it.
 func (c *Client) stands(ctx context.Context, id string, a answer, wanted fsm.News) (payment.Outcome, error) {
 	switch {
 	case a.missing():
@@ -70,7 +70,16 @@ func (c *Client) stands(ctx context.Context, id string, a answer, wanted fsm.New
 	case !a.definitive():
 		return payment.Outcome{}, a.said()
 	}
-	now, err := c.Lookup(ctx, id)
-	now.Refused = now.News != wanted
-	return now, err
+	now, err := c.state(ctx, id)
+	if err != nil {
+		return payment.Outcome{}, err
+	}
+	o, err := c.outcome(now)
+	o.Refused = o.News != wanted && underWay[now.Status] != wanted
+	return o, err
+}
+
+// underWay are statuses of a command that is being carried out, by what it wants.
+var underWay = map[string]fsm.News{ //nolint:gochecknoglobals // a table
+	"CONFIRMING": fsm.NewsSucceeded, "CONFIRM_CHECKING": fsm.NewsSucceeded, "REVERSING": fsm.NewsFailed,
 }

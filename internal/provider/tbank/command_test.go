@@ -1,6 +1,8 @@
 package tbank_test
 
 import (
+	"io"
+	"net/http"
 	"testing"
 
 	"github.com/google/uuid"
@@ -95,6 +97,28 @@ func TestACaptureThatWasMadeAlreadyIsNotRefused(t *testing.T) {
 		require.Equal(t, fsm.NewsSucceeded, o.News)
 		require.Equal(t, rub(500), *o.Money)
 		require.False(t, o.Refused)
+	}
+}
+
+// One that is being carried out is refused the second time, too: that is not the
+// end of it.
+func TestACommandThatIsUnderWayIsNotRefused(t *testing.T) {
+	t.Parallel()
+	for status, refused := range map[string][2]bool{
+		"CONFIRMING": {false, true}, "CONFIRM_CHECKING": {false, true}, "REVERSING": {true, false}, "AUTHORIZED": {true, true},
+	} {
+		c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			now := `{"Success":true,"ErrorCode":"0","Status":"` + status + `","PaymentId":"1","Amount":1999}`
+			if r.URL.Path != "/v2/GetState" {
+				now = `{"Success":false,"ErrorCode":"4"}`
+			}
+			_, _ = io.WriteString(w, now)
+		}))
+		o, err := c.Capture(t.Context(), payment.Capture{ProviderPaymentID: "1", Money: rub(1999), Licence: licence()})
+		require.NoError(t, err)
+		require.Equal(t, refused[0], o.Refused, status)
+		require.Equal(t, refused[1], cancel(t, c, "1").Refused, status)
+		require.NotEqual(t, fsm.NewsFailed, o.News)
 	}
 }
 
