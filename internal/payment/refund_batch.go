@@ -40,8 +40,14 @@ func (b *batch) loadRefunds(ctx context.Context, ids ...AttemptID) error {
 }
 
 // applyRefund lets an event move the refund that it names; one that nobody here
-// asked for was made in the provider's dashboard.
+// asked for was made in the provider's dashboard. One that came before its payment
+// waits for it.
 func (b *batch) applyRefund(c *Change, e *StoredEvent) {
+	if c.Attempt.Captured == 0 && e.Event.Kind != webhooks.KindRefundFailed {
+		// It counts against what was taken, and nobody has told of that yet.
+		e.park(Deferred, b.now())
+		return
+	}
 	e.OrderID, e.AttemptID, e.NextTryAt = c.Attempt.OrderID, c.Attempt.ID, nil
 	cause := Cause{Kind: CauseWebhook, ID: e.Event.ID}
 	if e.Event.RefundID == "" && e.Event.RefundReference == "" {

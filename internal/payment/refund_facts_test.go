@@ -96,3 +96,39 @@ func TestAPolicysRefundThatIsSentLateIsNotGivenUpAtOnce(t *testing.T) {
 	require.Equal(t, fsm.RefundFailed, now.State)
 	require.Equal(t, "not_started", now.Failure.Code)
 }
+
+// A refund may be told of before the payment that it is of, one by one or in all.
+func TestARefundThatIsToldOfFirstCounts(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	for order, refund := range map[payment.OrderID]string{"A-1": "re_1", "A-2": ""} {
+		id := r.paid(t, order, "tok_never").ID
+		told := cents(webhooks.KindRefundSucceeded, id, refund, 700)
+		told.Cumulative = refund == ""
+		require.Equal(t, []fsm.Verdict{payment.Deferred}, r.tell(t, told))
+		require.Equal(t, fsm.Applied, r.say(t, id, webhooks.KindSucceeded))
+		r.exec(t, "UPDATE provider_events SET next_try_at = now() WHERE next_try_at IS NOT NULL")
+		_, err := r.RetryParked(t.Context(), 10)
+		require.NoError(t, err)
+		require.EqualValues(t, 700, r.attempt(t, id).Refunded)
+		require.EqualValues(t, price-700, r.attempt(t, id).Held())
+		require.Empty(t, r.discrepancies(t, id))
+		require.Equal(t, payment.Duplicate, r.tell(t, told)[0])
+	}
+	require.Empty(t, r.verify(t))
+}
+
+// One whose payment is never told of asks a person.
+func TestARefundOfNothingAsksAPerson(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	id := r.paid(t, "A-1", "tok_never").ID
+	r.tell(t, cents(webhooks.KindRefundSucceeded, id, "re_1", 700))
+	for range 20 {
+		r.exec(t, "UPDATE provider_events SET next_try_at = now()")
+		_, err := r.RetryParked(t.Context(), 10)
+		require.NoError(t, err)
+	}
+	require.Equal(t, []string{"needs_review"}, rows[string](t, r, "SELECT kind FROM discrepancies"))
+	require.Zero(t, r.attempt(t, id).Refunded)
+}
