@@ -45,6 +45,20 @@ func TestARefundThatWasPaidAfterItHadFailedIsNotRefundedAgain(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
+// The same of one that was made in the provider's dashboard; and an old failure that
+// is told again changes nothing.
+func TestAWebhookContradictsAFailedRefund(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	id := r.paid(t, "A-1", "tok_success").ID
+	require.Equal(t, []fsm.Verdict{fsm.Applied, fsm.Conflict, fsm.Repeat}, r.tell(t,
+		cents(webhooks.KindRefundFailed, id, "re_1", 300), cents(webhooks.KindRefundSucceeded, id, "re_1", 300),
+		cents(webhooks.KindRefundFailed, id, "re_1", 300)))
+	require.EqualValues(t, 300, r.attempt(t, id).Refunded)
+	require.Equal(t, []string{"needs_review"}, r.discrepancies(t, id))
+	require.Empty(t, r.verify(t))
+}
+
 // What the provider says was paid back in all holds until it says more, or until a
 // refund is undone: what is known of single refunds may be less.
 func TestWhatWasPaidBackInAllIsNotForgotten(t *testing.T) {
