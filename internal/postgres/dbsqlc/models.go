@@ -372,7 +372,7 @@ type Refunds struct {
 	FailureCode         string
 	FailureMessage      string
 	FailureProviderCode string
-	// It succeeded, and the provider took the money back afterwards.
+	// Of a refund that succeeded: the provider took the money back. Of one that failed: the provider paid it back all the same.
 	Reversed    bool
 	Version     int32
 	Fence       int64
