@@ -2,7 +2,6 @@ package payment
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 )
@@ -21,8 +20,13 @@ type Silence struct {
 // Silent lists the accounts that are silent. The provider is asked about their
 // attempts all the same. It only knows what NoteHeard has noted.
 func (s *Service) Silent(ctx context.Context) ([]Silence, error) {
-	all, err := s.store.Silent(ctx, s.opts.SilentAfter)
-	return slices.DeleteFunc(all, func(q Silence) bool { return !s.opts.Accounts[q.Account].Hears }), err
+	var hearing []string
+	for name, account := range s.opts.Accounts {
+		if account.Hears {
+			hearing = append(hearing, name)
+		}
+	}
+	return s.store.Silent(ctx, hearing, s.opts.SilentAfter)
 }
 
 // NoteHeard notes which accounts this process has heard from since the last time.

@@ -43,9 +43,9 @@ type Store interface {
 	// NoteHeard notes when accounts were last heard from; an earlier time than the
 	// one that is known changes nothing.
 	NoteHeard(ctx context.Context, heard map[string]time.Time) error
-	// Silent lists accounts with attempts that have waited for longer than after
-	// and of which nothing has been heard since they began.
-	Silent(ctx context.Context, after time.Duration) ([]Silence, error)
+	// Silent lists those of some accounts with attempts that have waited for longer
+	// than after and of which nothing has been heard since they began.
+	Silent(ctx context.Context, accounts []string, after time.Duration) ([]Silence, error)
 	// Discrepancy reads a discrepancy.
 	Discrepancy(ctx context.Context, id DiscrepancyID) (Discrepancy, error)
 }

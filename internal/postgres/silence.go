@@ -26,10 +26,10 @@ func (s *Store) NoteHeard(ctx context.Context, heard map[string]time.Time) error
 }
 
 // Silent implements payment.Store.
-func (s *Store) Silent(ctx context.Context, after time.Duration) ([]payment.Silence, error) {
+func (s *Store) Silent(ctx context.Context, accounts []string, after time.Duration) ([]payment.Silence, error) {
 	var silent []payment.Silence
 	err := s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-		rows, err := s.q.AccountsSilent(ctx, c, after.Seconds())
+		rows, err := s.q.AccountsSilent(ctx, c, &dbsqlc.AccountsSilentParams{Accounts: accounts, SilentAfter: after.Seconds()})
 		if err != nil {
 			return fmt.Errorf("look for silent accounts: %w", err)
 		}

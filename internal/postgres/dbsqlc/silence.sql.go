@@ -31,15 +31,26 @@ func (q *Queries) AccountsHeard(ctx context.Context, db DBTX, arg *AccountsHeard
 }
 
 const accountsSilent = `-- name: AccountsSilent :many
-SELECT a.account, count(*)::int AS pending, min(a.created_at)::timestamptz AS since, h.heard_at
-FROM payment_attempts a LEFT JOIN accounts_heard h ON h.account = a.account
-WHERE a.next_check_at IS NOT NULL AND a.status = 'pending' AND a.stage <> 'authorized'
+WITH quiet AS MATERIALIZED (
+    SELECT n.account, h.heard_at
+    FROM (SELECT unnest($2::text[]) AS account) n LEFT JOIN accounts_heard h ON h.account = n.account
+    WHERE h.heard_at IS NULL OR h.heard_at < now() - make_interval(secs => $1::float8)
+)
+SELECT a.account, count(*)::int AS pending, min(a.created_at)::timestamptz AS since, q.heard_at
+FROM payment_attempts a JOIN quiet q ON q.account = a.account
+WHERE EXISTS (SELECT FROM quiet)
+    AND a.next_check_at IS NOT NULL AND a.status = 'pending' AND a.stage <> 'authorized'
     AND a.created_at < now() - make_interval(secs => $1::float8)
     AND a.created_at > now() - make_interval(days => 1)
-    AND (h.heard_at IS NULL OR h.heard_at < a.created_at)
-GROUP BY a.account, h.heard_at
+    AND (q.heard_at IS NULL OR q.heard_at < a.created_at)
+GROUP BY a.account, q.heard_at
 ORDER BY a.account
 `
+
+type AccountsSilentParams struct {
+	SilentAfter float64
+	Accounts    []string
+}
 
 type AccountsSilentRow struct {
 	Account string
@@ -48,11 +59,12 @@ type AccountsSilentRow struct {
 	HeardAt *time.Time
 }
 
-// Counts by account the attempts that have been pending for a while, began after
-// the account was last heard from, and wait for its news; those of the last day.
-// Locks nothing.
-func (q *Queries) AccountsSilent(ctx context.Context, db DBTX, silentAfter float64) ([]*AccountsSilentRow, error) {
-	rows, err := db.Query(ctx, accountsSilent, silentAfter)
+// Counts, by those of some accounts that were not heard from for a while, the
+// attempts that have been pending for as long, began after the account was last
+// heard from, and wait for its news; those of the last day. Where all were heard
+// from no attempt is read. Locks nothing.
+func (q *Queries) AccountsSilent(ctx context.Context, db DBTX, arg *AccountsSilentParams) ([]*AccountsSilentRow, error) {
+	rows, err := db.Query(ctx, accountsSilent, arg.SilentAfter, arg.Accounts)
 	if err != nil {
 		return nil, err
 	}
