@@ -62,6 +62,8 @@ func Open(ctx context.Context, url string) (*Store, error) {
 		"enable_seqscan":   "off",
 		"enable_hashjoin":  "off",
 		"enable_mergejoin": "off",
+		// Compiling takes half a second where it is tried, for milliseconds of work.
+		"jit": "off",
 	} {
 		if _, set := cfg.ConnConfig.RuntimeParams[name]; !set {
 			cfg.ConnConfig.RuntimeParams[name] = value
