@@ -52,6 +52,9 @@ func (s *Service) carryOut(ctx context.Context, in intention) (Paid, error) {
 		return Paid{View: v, Result: idempotency.Reused}, err
 	}
 	news := s.ask(ctx, s.opts.Accounts[a.Account].Provider, a, licence)
+	if news.Cause.Kind != CauseCall {
+		news.Cause = Cause{Kind: CauseCheck, ID: string(a.Intent.Kind)}
+	}
 	unmet := news.Refused && news.News != fsm.NewsFailed
 	v, err := s.settle(ctx, a, news, func(ctx context.Context, tx Tx) error {
 		if unmet {

@@ -230,6 +230,45 @@ func TestACommandWithoutAProviderLeavesNoIntent(t *testing.T) {
 	require.NoError(t, err, "the key was not used up")
 }
 
+// A cancellation may learn by a question what became of a payment whose answer was
+// lost: that the provider never got it, how it stands there, or, where the
+// cancellation is not answered either, that it is paid.
+func TestACancellationThatOnlyAsksIsCarriedOut(t *testing.T) {
+	t.Parallel()
+	lost := func(arrives bool) func(context.Context, payment.Charge, func() (payment.Outcome, error)) (payment.Outcome, error) {
+		return func(_ context.Context, _ payment.Charge, send func() (payment.Outcome, error)) (payment.Outcome, error) {
+			if arrives {
+				_, _ = send()
+			}
+			return payment.Outcome{}, errNoAnswer
+		}
+	}
+	for name, c := range map[string]struct {
+		arrives bool
+		token   string
+		end     standing
+	}{
+		"it never arrived": {false, "tok_success", standing{"failed", "final", "not_started"}},
+		"it is open there": {true, "tok_never", standing{"pending", "requested", ""}},
+		"it is paid there": {true, "tok_success", succeeded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tap := &tapped{charge: lost(c.arrives)}
+			deaf := &answering{cancel: func() (payment.Outcome, error) { return payment.Outcome{}, errNoAnswer }}
+			r := newRig(t, setup{silent: true, provider: func(p payment.Provider) payment.Provider { return deaf.on(tap.on(p)) }})
+			id := r.paid(t, "A-1", c.token).ID
+			require.Equal(t, unknown, standingOf(r.attempt(t, id)))
+			r.age(t, id, time.Hour)
+			p, err := r.Cancel(t.Context(), customer, request("cancel", "cancel-key", ""), id)
+			require.NoError(t, err)
+			require.Equal(t, c.end, standingOf(p.Attempt))
+			require.Contains(t, rows[string](t, r, "SELECT cause_id FROM attempt_transitions WHERE cause = 'check'"), "cancel")
+			r.audit(t, "A-1")
+		})
+	}
+}
+
 // All calls of one operation together stay within the lease.
 func TestTwoCallsFitIntoOneLease(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,185 @@
+package payment_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"pgregory.net/rapid"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// those lists the attempts of which something is true, by name.
+func (w *world) those(is func(payment.Attempt) bool) []string {
+	return slices.DeleteFunc(w.names(), func(name string) bool { return !is(w.attempts[name]) })
+}
+
+// watched reports whether somebody will ask about an attempt.
+func watched(a payment.Attempt) bool { return a.NextCheckAt != nil }
+
+func (w *world) recheck(rt *rapid.T) {
+	name := pick(rt, "attempt", w.those(watched))
+	rt.Logf("ASK about %s", name)
+	w.ask(rt, name)
+}
+
+// takeOver lets the lease of a call end and asks about its payment.
+func (w *world) takeOver(rt *rapid.T) {
+	name := pick(rt, "held call", w.heldCalls())
+	rt.Logf("TAKE OVER %s, whose lease ends", name)
+	w.pass(lease)
+	w.ask(rt, name)
+}
+
+func (w *world) ask(rt *rapid.T, name string) {
+	v, err := w.service(rt).Recheck(w.ctx, w.attempts[name].ID, byTest)
+	if held := w.presses[name]; held != nil && held.alone && !w.attempts[name].State.Final() {
+		if !errors.Is(err, payment.ErrBusy) {
+			w.Fatalf("the call of %s is under way, and somebody else may ask: %v", name, err)
+		}
+		rt.Logf("    its call is under way")
+		return
+	}
+	w.must(err)
+	rt.Logf("    %s", describe(v.Attempt))
+}
+
+// atOnce lets the reconciler, a client's retry and a webhook work on one attempt.
+func (w *world) atOnce(rt *rapid.T) {
+	name := pick(rt, "attempt", w.those(watched))
+	id := w.attempts[name].ID
+	var asked, told error
+	var verdicts []fsm.Verdict
+	p, again := w.press(w.services[0], name[:1], name[1:], isPaid)
+	all := []func(){again, func() { _, asked = w.services[1].Recheck(w.ctx, id, byTest) }}
+	of := slices.DeleteFunc(w.news(false), func(n string) bool { return !strings.HasPrefix(n, name) })
+	if len(of) > 0 {
+		n := w.notice(of[0])
+		all = append(all, func() { verdicts, told = w.services[0].Intake(w.ctx, received([]byte("{}"), n.event)) })
+	}
+	rt.Logf("AT ONCE ask about %s, pay with its request again, webhook %q", name, of[:min(1, len(of))])
+	w.start(all...)
+	if !errors.Is(asked, payment.ErrBusy) {
+		w.must(asked)
+	}
+	w.must(told)
+	if len(of) > 0 {
+		w.acked(w.notice(of[0]), verdicts[0])
+		w.notice(of[0]).beside = true
+	}
+	w.ended(p, anAttempt)
+}
+
+func (w *world) retryParked(rt *rapid.T) {
+	if !slices.ContainsFunc(w.p.notices, func(n *notice) bool { return parked(n.said) }) {
+		rt.SkipNow()
+	}
+	rt.Logf("RETRY what is parked")
+	_, err := w.service(rt).RetryParked(w.ctx, 100)
+	w.must(err)
+}
+
+func (w *world) cancel(rt *rapid.T) {
+	name := pick(rt, "attempt", w.those(func(a payment.Attempt) bool { return !a.Failed() }))
+	if rapid.IntRange(0, 5).Draw(rt, "the attempt, or (5) the whole order") == 5 {
+		w.cancelOrder(rt, name[:1])
+		return
+	}
+	was := w.attempts[name]
+	rt.Logf("CANCEL %s", name)
+	_, err := w.service(rt).Cancel(w.ctx, w.actor(), w.fresh("cancel "+name), was.ID)
+	switch {
+	case was.State.Final() && !errors.Is(err, payment.ErrAttemptFinal):
+		rt.Fatalf("a final attempt is cancelled: %v", err)
+	case errors.Is(err, payment.ErrBusy) && w.presses[name] != nil, errors.Is(err, payment.ErrAttemptFinal):
+	default:
+		w.must(err)
+	}
+}
+
+func (w *world) cancelOrder(rt *rapid.T, letter string) {
+	rt.Logf("CANCEL order %s", letter)
+	_, _, err := w.service(rt).CancelOrder(w.ctx, w.actor(), w.fresh("cancel order "+letter), w.order(letter))
+	if err != nil && !errors.Is(err, payment.ErrOrderPaid) {
+		w.must(err)
+	}
+	read, err := w.store.Order(w.ctx, w.order(letter))
+	w.must(err)
+	w.cancelled[w.order(letter)] = read.CancelRequestedAt != nil
+}
+
+func (w *world) refund(rt *rapid.T) {
+	name := pick(rt, "attempt", w.those(func(a payment.Attempt) bool { return a.Captured > 0 }))
+	a := w.attempts[name]
+	what := rapid.SampledFrom([]string{isBack, backUnheard, backLater, refundRefused}).Draw(rt, "the call")
+	amount := rapid.SampledFrom([]int64{price, 1500, 500}).Draw(rt, "amount")
+	left := a.Held()
+	for _, r := range w.pendingRefunds(name) {
+		left -= r.Money.Minor
+	}
+	rt.Logf("REFUND %d of %s, whose call %s", amount, name, what)
+	made, err := w.service(rt).Refund(w.ctx, w.actor(), w.fresh("refund "+name), payment.CreateRefund{AttemptID: a.ID, Amount: &amount, Reason: what})
+	switch {
+	case a.Held() == 0 && !errors.Is(err, payment.ErrNotRefundable),
+		a.Held() > 0 && amount > left && !errors.Is(err, payment.ErrRefundExceeds),
+		amount <= left && err != nil:
+		rt.Fatalf("of %s %d are left to refund, and a refund of %d is answered %v", name, left, amount, err)
+	}
+	if err == nil {
+		w.refunds = append(w.refunds, asked{made.ID, name})
+	}
+}
+
+// pendingRefunds are those of an attempt that are under way.
+func (w *world) pendingRefunds(name string) []payment.Refund {
+	var all []payment.Refund
+	for _, one := range w.refunds {
+		r, err := w.store.Refund(w.ctx, one.id)
+		w.must(err)
+		if one.of == name && r.State == fsm.RefundPending {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+func (w *world) timePasses(rt *rapid.T) {
+	by := rapid.SampledFrom([]time.Duration{time.Minute, time.Hour}).Draw(rt, "how long")
+	rt.Logf("TIME passes: %s", by)
+	w.pass(by)
+}
+
+// pass moves all clocks on.
+func (w *world) pass(by time.Duration) {
+	w.p.mu.Lock()
+	w.p.ahead += by
+	w.p.mu.Unlock()
+	for _, p := range w.presses {
+		p.alone = p.alone && by < lease
+	}
+	tx, err := w.db.Begin(w.ctx)
+	w.must(err)
+	defer func() { _ = tx.Rollback(w.ctx) }()
+	var all pgx.Batch
+	// The log, too, which nobody else may change.
+	all.Queue("SET LOCAL session_replication_role = replica")
+	for table, times := range map[string]string{
+		"payment_attempts":    "created_at updated_at finalized_at lease_until next_check_at intent_at",
+		"attempt_transitions": "at",
+		"refunds":             "created_at updated_at finalized_at lease_until next_check_at",
+	} {
+		var set []string
+		for name := range strings.FieldsSeq(times) {
+			set = append(set, name+" = "+name+" - $2::interval")
+		}
+		all.Queue("UPDATE "+table+" SET "+strings.Join(set, ", ")+" WHERE order_id = ANY($1)", w.orders(), by)
+	}
+	all.Queue("UPDATE idempotency_keys SET lease_until = lease_until - $2::interval WHERE user_id = $1", w.user, by)
+	all.Queue("UPDATE provider_events SET next_try_at = next_try_at - $1::interval WHERE next_try_at IS NOT NULL", by)
+	w.must(tx.SendBatch(w.ctx, &all).Close())
+	w.must(tx.Commit(w.ctx))
+}

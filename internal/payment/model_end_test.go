@@ -1,0 +1,182 @@
+package payment_test
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"pgregory.net/rapid"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// end lets everything that is under way arrive, asks about everything, and then
+// holds the attempts against the truth.
+func (w *world) end() {
+	for len(w.p.held) > 0 {
+		name := w.p.held[0].name
+		w.Logf("END: the held call of %s %s", name, openUnheard)
+		w.release(name, openUnheard)
+	}
+	if rapid.SampledFrom([]bool{false, true, true}).Draw(w.T, "all that is open is paid in the end") {
+		for _, d := range w.p.deals {
+			if !d.paid && !d.over {
+				w.Logf("END: %s is paid", d.name)
+				w.p.take(d)
+			}
+		}
+	}
+	if rest := w.news(false); len(rest) > 1 {
+		for _, name := range rapid.Permutation(rest).Draw(w.T, "the other webhooks") {
+			w.Logf("END: webhook %q", name)
+			w.deliver(w.services[0], w.notice(name))
+		}
+		w.look()
+	}
+	w.pass(24 * time.Hour)
+	for w.rounds == 0 || w.busy() && w.rounds < 10 {
+		w.rounds++
+		w.round()
+	}
+	w.look()
+	for _, name := range w.names() {
+		w.agrees(name)
+	}
+	for _, one := range w.refunds {
+		w.paidBack(one.id, one.of)
+	}
+	w.newsOut()
+	for _, n := range w.p.notices {
+		if parked(n.said) {
+			w.Fatalf("webhook %q is still parked: %s", n.name, n.said)
+		}
+	}
+	w.verify()
+}
+
+// round is what the workers do in the end.
+func (w *world) round() {
+	for _, name := range w.news(false) {
+		w.Logf("END: webhook %q", name)
+		w.deliver(w.services[0], w.notice(name))
+	}
+	for _, name := range w.names() {
+		w.Logf("END: ask about %s", name)
+		v, err := w.services[1].Recheck(w.ctx, w.attempts[name].ID, byTest)
+		w.must(err)
+		w.Logf("    %s", describe(v.Attempt))
+	}
+	for _, one := range w.refunds {
+		_, err := w.services[0].RecheckRefund(w.ctx, one.id, byTest)
+		w.must(err)
+	}
+	w.retry()
+	w.look()
+}
+
+// busy reports whether there is something that may still move by itself.
+func (w *world) busy() bool {
+	if len(w.news(false)) > 0 || slices.ContainsFunc(w.p.notices, func(n *notice) bool { return parked(n.said) }) {
+		return true
+	}
+	for name, a := range w.attempts {
+		if d := w.p.of(name); a.NextCheckAt != nil && (a.State.Final() || d == nil || d.paid || d.over || a.Intent.Kind != payment.IntentNone) {
+			return true
+		}
+		if len(w.pendingRefunds(name)) > 0 && w.rounds == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// retry tries whatever is parked.
+func (w *world) retry() {
+	_, err := w.db.Exec(w.ctx, "UPDATE provider_events SET next_try_at = now() WHERE next_try_at IS NOT NULL")
+	w.must(err)
+	_, err = w.services[0].RetryParked(w.ctx, 100)
+	w.must(err)
+}
+
+// agrees holds an attempt against the truth.
+func (w *world) agrees(name string) {
+	a, d := w.attempts[name], w.p.of(name)
+	switch {
+	case d == nil && !a.Failed():
+		w.Fatalf("the provider never got %s, which is %s", name, describe(a))
+	case d == nil:
+	case d.paid && a.Captured != price:
+		w.Fatalf("the customer paid %s, which is %s", name, describe(a))
+	case d.paid && !a.Succeeded() && !w.told(a, lateMoney...):
+		w.Fatalf("the customer paid %s, which is %s, and nobody is told", name, describe(a))
+	case !d.paid && d.over && !a.Failed():
+		w.Fatalf("the provider said that %s is over, which is %s", name, describe(a))
+	case !d.paid && !d.over && a.State.Final():
+		w.Fatalf("%s is open at the provider, and is %s", name, describe(a))
+	case d.reversed && (a.Reversed != price || !w.told(a, payment.PaymentReversed)):
+		w.Fatalf("the money of %s was taken back, and nobody is told", name)
+	case a.Refunded != d.back:
+		w.Fatalf("%d of %s were paid back, and it says %d", d.back, name, a.Refunded)
+	}
+}
+
+// newsOut requires the merchant to be told of each end once.
+func (w *world) newsOut() {
+	found, err := w.db.Query(w.ctx, "SELECT attempt_id::text || ' ' || type FROM outbox WHERE order_id = ANY($1)", w.orders())
+	w.must(err)
+	news, err := pgx.CollectRows(found, pgx.RowTo[string])
+	w.must(err)
+	for _, name := range w.names() {
+		a := w.attempts[name]
+		for _, status := range []fsm.Status{fsm.StatusSucceeded, fsm.StatusFailed} {
+			told := 0
+			for _, one := range news {
+				if one == a.ID.String()+" payment_attempt."+string(status) {
+					told++
+				}
+			}
+			if (a.State.Status() == status) != (told == 1) || told > 1 {
+				w.Fatalf("the merchant is told %d times that %s, which is %s, has %s", told, name, describe(a), status)
+			}
+		}
+	}
+}
+
+// paidBack holds a refund against the truth.
+func (w *world) paidBack(id payment.RefundID, name string) {
+	r, err := w.store.Refund(w.ctx, id)
+	w.must(err)
+	there := w.p.refund(func(b *back) bool { return b.refund == id })
+	want := fsm.RefundFailed
+	switch {
+	case there != nil && there.done:
+		want = fsm.RefundSucceeded
+	case there != nil:
+		want = fsm.RefundPending
+	}
+	if r.State != want {
+		w.Fatalf("a refund of %s is %s and should be %s", name, r.State, want)
+	}
+}
+
+// verify makes every attempt of the world again from its log.
+func (w *world) verify() {
+	archive, ok := w.store.(payment.Archive)
+	if !ok {
+		w.must(errors.New("the store is no archive"))
+	}
+	for after := w.last; ; {
+		v, err := payment.Verify(w.ctx, archive, after, 50, false)
+		w.must(err)
+		for _, d := range v.Differences {
+			w.Fatalf("paylatch verify: %s: %s", d.Check, d.Text)
+		}
+		if v.Attempts == 0 {
+			return
+		}
+		after = v.Last
+		w.last = after
+	}
+}

@@ -1,0 +1,271 @@
+package payment_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// What becomes of a call that asks for a payment. A call that is unheard has an
+// answer that nobody gets.
+const (
+	isPaid          = "is paid"
+	isDeclined      = "is declined"
+	staysOpen       = "stays open"
+	wantsCustomer   = "wants the customer"
+	paidUnheard     = "is paid, unheard"
+	declinedUnheard = "is declined, unheard"
+	openUnheard     = "stays open, unheard"
+	neverArrives    = "never arrives, unheard"
+	isNotSent       = "is not sent"
+	isRefused       = "is refused"
+	isHeld          = "is held after it arrived"
+	isFrozen        = "is held before it is sent"
+)
+
+var errUnheard = errors.New("cut off")
+
+// scripted is a provider that does with a call what its token says, and knows
+// what is true. Like a real one it charges once for each idempotency key.
+type scripted struct {
+	payment.Provider
+
+	mu sync.Mutex
+	// ahead is how far the clocks were moved.
+	ahead   time.Duration
+	deals   []*deal
+	backs   []*back
+	notices []*notice
+	called  map[payment.AttemptID]bool
+	held    []*heldCall
+	// idle hears of each command that ended or is held.
+	idle chan struct{}
+}
+
+// deal is a payment as it is at the provider.
+type deal struct {
+	// name is the attempt's: A1 is what request 1 made of order A.
+	name    string
+	id, key string
+	attempt payment.AttemptID
+	paid    bool
+	// over says that the provider said that it was over without money: a late
+	// payment may follow.
+	over     bool
+	customer bool
+	reversed bool
+	back     int64
+}
+
+// notice is a webhook that the provider has to send.
+type notice struct {
+	name  string
+	of    *deal
+	event webhooks.Event
+	// said is the verdict of its first delivery.
+	said    fsm.Verdict
+	changed bool
+	// beside says that it came at once with something that may have named the
+	// payment, so that neither saw the other.
+	beside bool
+}
+
+// heldCall is a call that waits for the test to say what becomes of it.
+type heldCall struct {
+	name   string
+	answer chan string
+}
+
+func (p *scripted) reset() {
+	*p = scripted{called: map[payment.AttemptID]bool{}, idle: make(chan struct{}, 1000)}
+}
+
+func (p *scripted) now() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return time.Now().Add(p.ahead)
+}
+
+func (*scripted) Capabilities() payment.Capabilities {
+	return payment.Capabilities{
+		KeyLife: 24 * time.Hour, Find: true, FindConsistent: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
+	}
+}
+
+func (p *scripted) Charge(_ context.Context, c payment.Charge) (payment.Outcome, error) {
+	name, what, _ := strings.Cut(c.Token, " ")
+	switch first := p.first(c.Attempt); {
+	case !first && what == isFrozen:
+		what = staysOpen
+	case !first:
+		what = isPaid
+	case what == isFrozen:
+		what = p.hold(name)
+	}
+	if err := c.Licence.Check(); err != nil {
+		return payment.Outcome{}, err
+	}
+	switch what {
+	case isNotSent:
+		return payment.Outcome{}, payment.ErrNotSent
+	case neverArrives:
+		return payment.Outcome{}, errUnheard
+	case isRefused:
+		if p.deal(func(d *deal) bool { return d.key == c.IdempotencyKey }) == nil {
+			return payment.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "")}, nil
+		}
+	}
+	d, fresh := p.arrive(name, c)
+	if what == isHeld {
+		what, fresh = p.hold(name), true
+	}
+	if fresh {
+		p.decide(d, what)
+	}
+	if strings.HasSuffix(what, ", unheard") {
+		return payment.Outcome{}, errUnheard
+	}
+	return p.outcome(d), nil
+}
+
+func (p *scripted) first(id payment.AttemptID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	first := !p.called[id]
+	p.called[id] = true
+	return first
+}
+
+// hold lets the call wait and returns what is to become of it.
+func (p *scripted) hold(name string) string {
+	c := &heldCall{name: name, answer: make(chan string)}
+	p.mu.Lock()
+	p.held = append(p.held, c)
+	slices.SortFunc(p.held, func(a, b *heldCall) int { return strings.Compare(a.name, b.name) })
+	p.mu.Unlock()
+	p.idle <- struct{}{}
+	return <-c.answer
+}
+
+func (p *scripted) arrive(name string, c payment.Charge) (d *deal, fresh bool) {
+	if d = p.deal(func(d *deal) bool { return d.key == c.IdempotencyKey }); d != nil {
+		return d, false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	d = &deal{name: name, id: "ch-" + c.Attempt.String(), key: c.IdempotencyKey, attempt: c.Attempt}
+	p.deals = append(p.deals, d)
+	return d, true
+}
+
+func (p *scripted) deal(is func(*deal) bool) *deal {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if i := slices.IndexFunc(p.deals, is); i >= 0 {
+		return p.deals[i]
+	}
+	return nil
+}
+
+func (p *scripted) of(name string) *deal { return p.deal(func(d *deal) bool { return d.name == name }) }
+
+// decide is what the provider makes of an open payment.
+func (p *scripted) decide(d *deal, what string) {
+	if d.paid || d.over {
+		return
+	}
+	switch what, _, _ = strings.Cut(what, ","); what {
+	case isPaid:
+		p.take(d)
+	case isDeclined:
+		p.end(d)
+	case wantsCustomer:
+		d.customer = true
+		p.note(d, webhooks.KindActionRequired)
+	default:
+		p.note(d, webhooks.KindProcessing)
+	}
+}
+
+// take takes the customer's money.
+func (p *scripted) take(d *deal) {
+	d.paid = true
+	p.note(d, webhooks.KindAuthorized)
+	p.note(d, webhooks.KindSucceeded)
+}
+
+func (p *scripted) end(d *deal) {
+	d.over = true
+	p.note(d, webhooks.KindFailed)
+}
+
+// note puts a webhook on its way.
+func (p *scripted) note(d *deal, kind webhooks.Kind) *notice {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := &notice{name: d.name + " " + string(kind), of: d, event: event(kind, d.attempt.String(), d.id)}
+	n.event.ProviderPaymentID = d.id
+	if kind == webhooks.KindReversed {
+		n.event.Money = &webhooks.Money{Minor: price, Currency: "EUR"}
+	}
+	for i := 2; slices.ContainsFunc(p.notices, func(o *notice) bool { return o.name == n.name }); i++ {
+		n.name = fmt.Sprintf("%s %s #%d", d.name, kind, i)
+	}
+	p.notices = append(p.notices, n)
+	slices.SortFunc(p.notices, func(a, b *notice) int { return strings.Compare(a.name, b.name) })
+	return n
+}
+
+// outcome is how a payment stands.
+func (p *scripted) outcome(d *deal) payment.Outcome {
+	o := payment.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: d.id}
+	switch {
+	case d.paid:
+		o.News, o.Money = fsm.NewsSucceeded, &payment.Money{Minor: price, Currency: "EUR"}
+		if d.reversed {
+			o.Reversed = o.Money
+		}
+	case d.over:
+		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("card_declined", "")
+	case d.customer:
+		o.News, o.NextActionURL = fsm.NewsActionRequired, "https://provider.example/"+d.id
+	}
+	return o
+}
+
+func (p *scripted) tell(is func(*deal) bool) (payment.Outcome, error) {
+	d := p.deal(is)
+	if d == nil {
+		return payment.Outcome{}, payment.ErrNoSuchPayment
+	}
+	return p.outcome(d), nil
+}
+
+func (p *scripted) Lookup(_ context.Context, id string) (payment.Outcome, error) {
+	return p.tell(func(d *deal) bool { return d.id == id })
+}
+
+func (p *scripted) Find(_ context.Context, id payment.AttemptID) (payment.Outcome, error) {
+	return p.tell(func(d *deal) bool { return d.attempt == id })
+}
+
+func (p *scripted) Cancel(_ context.Context, c payment.Cancel) (payment.Outcome, error) {
+	d := p.deal(func(d *deal) bool { return d.id == c.ProviderPaymentID })
+	if d == nil {
+		return payment.Outcome{}, payment.ErrNoSuchPayment
+	}
+	if !d.paid && !d.over {
+		p.end(d)
+	}
+	o := p.outcome(d)
+	o.Refused = d.paid
+	return o, nil
+}

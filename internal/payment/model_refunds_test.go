@@ -1,0 +1,103 @@
+package payment_test
+
+import (
+	"context"
+	"slices"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// What becomes of a call that asks for a refund.
+const (
+	isBack        = "is paid back"
+	backUnheard   = "is paid back, unheard"
+	backLater     = "is paid back later"
+	refundRefused = "is refused"
+)
+
+// back is a refund at the provider.
+type back struct {
+	of     *deal
+	id     string
+	refund payment.RefundID
+	key    string
+	amount int64
+	done   bool
+}
+
+func (p *scripted) Refund(_ context.Context, c payment.RefundCall) (payment.RefundOutcome, error) {
+	r := p.refund(func(r *back) bool { return r.key == c.IdempotencyKey })
+	if r == nil {
+		d := p.deal(func(d *deal) bool { return d.attempt == c.Attempt })
+		if d == nil || !d.paid || p.left(d) < c.Money.Minor || c.Reason == refundRefused {
+			return payment.RefusedRefund("no"), nil
+		}
+		r = &back{of: d, id: "re-" + c.Refund.String(), refund: c.Refund, key: c.IdempotencyKey, amount: c.Money.Minor}
+		p.mu.Lock()
+		p.backs = append(p.backs, r)
+		p.mu.Unlock()
+		if c.Reason != backLater {
+			p.giveBack(r)
+		}
+		if c.Reason == backUnheard {
+			return payment.RefundOutcome{}, errUnheard
+		}
+	}
+	return r.outcome(), nil
+}
+
+// left is how much of a payment was not paid back, nor is on its way back.
+func (p *scripted) left(d *deal) int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	left := int64(price) - d.back
+	for _, r := range p.backs {
+		if r.of == d && !r.done {
+			left -= r.amount
+		}
+	}
+	return left
+}
+
+func (p *scripted) refund(is func(*back) bool) *back {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if i := slices.IndexFunc(p.backs, is); i >= 0 {
+		return p.backs[i]
+	}
+	return nil
+}
+
+// refundByHand pays back without having been asked by a call.
+func (p *scripted) refundByHand(d *deal) {
+	p.giveBack(&back{of: d, id: "re-" + d.id, amount: price})
+}
+
+func (p *scripted) giveBack(r *back) {
+	r.done = true
+	r.of.back += r.amount
+	n := p.note(r.of, webhooks.KindRefundSucceeded)
+	n.event.RefundID = r.id
+	if r.key != "" {
+		n.event.RefundReference = r.refund.String()
+	}
+	n.event.Money = &webhooks.Money{Minor: r.amount, Currency: "EUR"}
+}
+
+func (r *back) outcome() payment.RefundOutcome {
+	o := payment.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: r.id, Money: &payment.Money{Minor: r.amount, Currency: "EUR"}}
+	if r.done {
+		o.News = fsm.NewsSucceeded
+	}
+	return o
+}
+
+func (p *scripted) LookupRefund(_ context.Context, ref payment.RefundRef) (payment.RefundOutcome, error) {
+	r := p.refund(func(r *back) bool { return r.refund == ref.Refund })
+	if r == nil {
+		return payment.RefundOutcome{}, payment.ErrNoSuchPayment
+	}
+	return r.outcome(), nil
+}

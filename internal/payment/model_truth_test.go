@@ -1,0 +1,200 @@
+package payment_test
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// look reads everything and checks what must be true at every time.
+func (w *world) look() {
+	orders, err := w.store.Orders(w.ctx, w.orders())
+	w.must(err)
+	for _, letter := range both {
+		live := 0
+		for _, a := range orders[w.order(letter)].Attempts {
+			if !a.Failed() {
+				live++
+			}
+			w.saw(letter+strings.TrimPrefix(string(a.RequestID), "request-"), a)
+		}
+		if live > 1 {
+			w.Fatalf("%d attempts of order %s are pending or paid", live, letter)
+		}
+		for _, v := range orders[w.order(letter)].Views() {
+			if v.CanStartNew != (v.Failed() && w.expects(letter, "of anybody else") == anAttempt) {
+				w.Fatalf("order %s may be paid anew: %t", letter, v.CanStartNew)
+			}
+		}
+	}
+	w.read()
+	w.inbox()
+	w.charges()
+	for _, name := range w.names() {
+		w.believes(name)
+	}
+}
+
+// facts are what a version of an attempt counts.
+func facts(a payment.Attempt) payment.Facts {
+	return payment.Facts{
+		State: a.State, ProviderPaymentID: a.ProviderPaymentID, Authorized: a.Authorized, Captured: a.Captured,
+		Reversed: a.Reversed, Refunded: a.Refunded, NextActionURL: a.NextActionURL,
+	}
+}
+
+// saw compares an attempt with what it was before.
+func (w *world) saw(name string, a payment.Attempt) {
+	was, before := w.attempts[name]
+	w.attempts[name] = a
+	if !before {
+		return
+	}
+	switch {
+	case was.ID != a.ID:
+		w.Fatalf("%s is another attempt than before", name)
+	case was.State.Final() && was.State != a.State:
+		w.Fatalf("%s was %s and is %s now", name, was.State, a.State)
+	case a.Version < was.Version:
+		w.Fatalf("the version of %s fell from %d to %d", name, was.Version, a.Version)
+	case a.Version == was.Version && facts(a) != facts(was):
+		w.Fatalf("%s changed and its version did not", name)
+	case a.Captured < was.Captured || a.Reversed < was.Reversed || a.Refunded < was.Refunded:
+		w.Fatalf("%s forgot money", name)
+	}
+}
+
+// read reads the inbox and the discrepancies.
+func (w *world) read() {
+	found, err := w.db.Query(w.ctx, `SELECT 'event', provider_event_id, verdict, '' FROM provider_events WHERE account = 'sandbox' AND provider_event_id = ANY($2)
+		UNION ALL SELECT kind, coalesce(attempt_id::text, ''), '', coalesce(provider_event_id, '') FROM discrepancies
+		WHERE order_id = ANY($1) OR provider_event_id = ANY($2)`, w.orders(), w.ids())
+	w.must(err)
+	type row struct{ What, ID, Verdict, Event string }
+	all, err := pgx.CollectRows(found, pgx.RowToStructByPos[row])
+	w.must(err)
+	w.verdicts, w.opened = map[string]fsm.Verdict{}, nil
+	for _, r := range all {
+		if r.What == "event" {
+			w.verdicts[r.ID] = fsm.Verdict(r.Verdict)
+		} else {
+			w.opened = append(w.opened, opened{r.What, r.ID, r.Event})
+		}
+	}
+}
+
+// inbox requires each acknowledged event to be there with its verdict, of which
+// only a parked one gets another, and other content under its id to be told of.
+func (w *world) inbox() {
+	for _, n := range w.p.notices {
+		got, there := w.verdicts[n.event.ID]
+		if there != (n.said != "") {
+			w.Fatalf("webhook %q was acknowledged: %t, is stored: %t", n.name, n.said != "", there)
+		}
+		if got != n.said && !parked(n.said) {
+			w.Fatalf("the verdict on %q was %s and is %s now", n.name, n.said, got)
+		}
+		n.said = got
+		if told := slices.Contains(w.opened, opened{Kind: "event_changed", Event: n.event.ID}); told != n.changed {
+			w.Fatalf("webhook %q came with other content: %t, a person is told: %t", n.name, n.changed, told)
+		}
+		if n.said == payment.Unmatched && !n.beside && w.attempts[n.of.name].ProviderPaymentID == n.of.id {
+			w.Fatalf("webhook %q waits, and its attempt is known by now", n.name)
+		}
+	}
+}
+
+func parked(v fsm.Verdict) bool { return v == payment.Unmatched || v == payment.Deferred }
+
+func (w *world) ids() []string {
+	var ids []string
+	for _, n := range w.p.notices {
+		ids = append(ids, n.event.ID)
+	}
+	return ids
+}
+
+var lateMoney = []payment.DiscrepancyKind{payment.LateSuccess, payment.DoubleSuccess, payment.PaidAfterCancel}
+
+// told reports whether a person is told one of these things of an attempt.
+func (w *world) told(a payment.Attempt, kinds ...payment.DiscrepancyKind) bool {
+	return slices.ContainsFunc(kinds, func(k payment.DiscrepancyKind) bool {
+		return slices.ContainsFunc(w.opened, func(o opened) bool { return o.Kind == string(k) && o.Attempt == a.ID.String() })
+	})
+}
+
+// believes checks what an attempt says against the truth: it may know less, and
+// nothing else.
+func (w *world) believes(name string) {
+	a, d := w.attempts[name], w.p.of(name)
+	if d == nil {
+		d = &deal{}
+	}
+	known := slices.ContainsFunc(w.p.notices, func(n *notice) bool {
+		return n.of == d && strings.HasPrefix(n.name, name+" succeeded") && n.said != "" && !parked(n.said)
+	})
+	switch {
+	case (a.Succeeded() || a.Captured > 0) && !d.paid:
+		w.Fatalf("%s is %s, and the customer was not charged", name, describe(a))
+	case a.Captured > 0 && a.Captured != price:
+		w.Fatalf("%s took %d instead of %d", name, a.Captured, price)
+	case a.Failed() && !d.over && d.attempt == a.ID:
+		w.Fatalf("%s is failed, and the provider never said so", name)
+	case known && a.Captured == 0:
+		w.Fatalf("the webhook that %s was paid is lost", name)
+	case a.Failed() && a.Captured > 0 && !w.told(a, lateMoney...):
+		w.Fatalf("%s failed and holds money, and nobody is told", name)
+	case w.told(a, lateMoney...) && !d.paid, w.told(a, payment.PaymentReversed) && !d.reversed:
+		w.Fatalf("a person is told of money of %s that never moved", name)
+	case w.told(a, payment.AmountMismatch, payment.CurrencyMismatch, payment.RefundExceeds, payment.RefundReversed, payment.Disputed):
+		w.Fatalf("a person is told of %s what nobody said", name)
+	case a.Reversed > 0 && !d.reversed:
+		w.Fatalf("%s says that money was taken back that was not", name)
+	case a.Refunded > d.back:
+		w.Fatalf("%s says that %d were paid back, and it was %d", name, a.Refunded, d.back)
+	case d.back > price:
+		w.Fatalf("%s: %d were paid back of %d", name, d.back, price)
+	}
+}
+
+// charges requires that a payment is begun once at the provider, and that nobody
+// is charged twice for an order, but by a provider that had said that the first
+// payment was over.
+func (w *world) charges() {
+	begun, plain := map[string]bool{}, map[string]bool{}
+	for _, d := range w.p.deals {
+		if begun[d.name] {
+			w.Fatalf("the provider was asked for two payments of %s", d.name)
+		}
+		begun[d.name] = true
+		if letter := d.name[:1]; d.paid && !d.over {
+			if plain[letter] {
+				w.Fatalf("the customer was charged twice for order %s", letter)
+			}
+			plain[letter] = true
+		}
+	}
+	for _, letter := range both {
+		w.doubles(letter)
+	}
+}
+
+// doubles requires that a person is told of two attempts that hold money.
+func (w *world) doubles(letter string) {
+	var holding []payment.Attempt
+	paid := false
+	for _, a := range w.of(letter) {
+		paid = paid || a.Succeeded()
+		if a.Held() > 0 {
+			holding = append(holding, a)
+		}
+	}
+	told := slices.ContainsFunc(holding, func(a payment.Attempt) bool { return w.told(a, payment.DoubleSuccess) })
+	if paid && len(holding) > 1 && !told {
+		w.Fatalf("two attempts of order %s hold money, and nobody is told of a double success", letter)
+	}
+}

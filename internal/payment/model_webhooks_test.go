@@ -1,0 +1,131 @@
+package payment_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"pgregory.net/rapid"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// news lists webhooks that were, or were not, delivered.
+func (w *world) news(delivered bool) []string {
+	var names []string
+	for _, n := range w.p.notices {
+		if delivered == (n.said != "") {
+			names = append(names, n.name)
+		}
+	}
+	return names
+}
+
+func (w *world) notice(name string) *notice {
+	return w.p.notices[slices.IndexFunc(w.p.notices, func(n *notice) bool { return n.name == name })]
+}
+
+func (w *world) webhook(rt *rapid.T) {
+	n := w.notice(pick(rt, "which", w.news(false)))
+	a := w.attempts[n.of.name]
+	byItsID := rapid.Bool().Draw(rt, "names the payment by the provider's id only")
+	if byItsID {
+		n.event.References = []string{n.of.id}
+	}
+	rt.Logf("WEBHOOK %q %s", n.name, ifAny("by the provider's id only", byItsID))
+	w.deliver(w.service(rt), n)
+	if early := n.event.RefundID != "" && a.Captured == 0; parked(n.said) != (early || byItsID && a.ProviderPaymentID == "") {
+		rt.Fatalf("the verdict on %q is %s", n.name, n.said)
+	}
+}
+
+// deliver delivers webhooks in one request and checks that each is a duplicate
+// exactly if it came before.
+func (w *world) deliver(s *payment.Service, notices ...*notice) {
+	events := make([]webhooks.Event, len(notices))
+	for i, n := range notices {
+		events[i] = n.event
+	}
+	verdicts, err := s.Intake(w.ctx, received([]byte("{}"), events...))
+	w.must(err)
+	w.Logf("    %s", verdicts)
+	for i, n := range notices {
+		w.acked(n, verdicts[i])
+	}
+}
+
+func (w *world) acked(n *notice, v fsm.Verdict) {
+	if (v == payment.Duplicate) != (n.said != "") {
+		w.Fatalf("webhook %q, which came before: %t, is answered %s", n.name, n.said != "", v)
+	}
+	if n.said == "" {
+		n.said = v
+	}
+}
+
+func (w *world) webhooks(rt *rapid.T) {
+	all := append(w.news(false), w.news(true)...)
+	if len(all) == 0 {
+		rt.SkipNow()
+	}
+	names := rapid.SliceOfN(rapid.SampledFrom(all), 2, 5).Draw(rt, "which")
+	notices := make([]*notice, len(names))
+	for i, name := range names {
+		notices[i] = w.notice(name)
+	}
+	if rapid.Bool().Draw(rt, "in two requests at once") {
+		rt.Logf("WEBHOOKS %q, at both processes at once", names)
+		w.deliverAtOnce(notices)
+		return
+	}
+	rt.Logf("WEBHOOKS %q in one request", names)
+	w.deliver(w.service(rt), notices...)
+}
+
+// deliverAtOnce delivers the same webhooks to both processes: one of the
+// deliveries is not a duplicate.
+func (w *world) deliverAtOnce(notices []*notice) {
+	var answers [2][]fsm.Verdict
+	var errs [2]error
+	events := make([]webhooks.Event, len(notices))
+	for i, n := range notices {
+		events[i] = n.event
+	}
+	at := func(i int) func() {
+		return func() { answers[i], errs[i] = w.services[i].Intake(w.ctx, received([]byte("{}"), events...)) }
+	}
+	w.start(at(0), at(1))
+	w.must(errors.Join(errs[0], errs[1]))
+	news := map[*notice][]fsm.Verdict{}
+	for i, n := range notices {
+		for _, v := range []fsm.Verdict{answers[0][i], answers[1][i]} {
+			if v != payment.Duplicate {
+				news[n] = append(news[n], v)
+			}
+		}
+	}
+	slices.SortFunc(notices, func(a, b *notice) int { return strings.Compare(a.name, b.name) })
+	for _, n := range slices.Compact(notices) {
+		if fresh := n.said == ""; fresh != (len(news[n]) == 1) || len(news[n]) > 1 {
+			w.Fatalf("webhook %q, which came before: %t, is answered at once: %v", n.name, !fresh, news[n])
+		} else if fresh {
+			n.said, n.beside = news[n][0], true
+		}
+	}
+}
+
+func (w *world) again(rt *rapid.T) {
+	n := w.notice(pick(rt, "which", w.news(true)))
+	if !rapid.Bool().Draw(rt, "with other content") {
+		rt.Logf("WEBHOOK %q again", n.name)
+		w.deliver(w.service(rt), n)
+		return
+	}
+	other := *n
+	other.event.Kind = webhooks.KindDisputed
+	rt.Logf("WEBHOOK %q again, with other content", n.name)
+	w.deliver(w.service(rt), &other)
+	n.changed = true
+}

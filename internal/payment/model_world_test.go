@@ -1,0 +1,291 @@
+package payment_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"pgregory.net/rapid"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/testdb"
+)
+
+// world is two orders of one customer, the provider, and what was last read.
+type world struct {
+	*rapid.T
+
+	ctx      context.Context
+	p        *scripted
+	services [2]*payment.Service
+	store    payment.Store
+	db       *pgxpool.Pool
+	user     payment.UserID
+	running  sync.WaitGroup
+	// races says that what is done at once is. Without races the same draws always
+	// lead to the same course, which is what shrinking needs.
+	races bool
+
+	// attempts are by name: A1 is what request 1 made of order A.
+	attempts map[string]payment.Attempt
+	opened   []opened
+	verdicts map[string]fsm.Verdict
+	// presses are the pays whose call is held.
+	presses map[string]*press
+	// usedUp are the pays whose refusal was stored under their key.
+	usedUp    map[string]bool
+	cancelled map[payment.OrderID]bool
+	refunds   []asked
+	commands  int
+	rounds    int
+	// last is the latest attempt of the worlds before this one.
+	last payment.AttemptID
+}
+
+// asked is a refund that the merchant asked for.
+type asked struct {
+	id payment.RefundID
+	of string
+}
+
+// opened is a discrepancy.
+type opened struct {
+	Kind, Attempt, Event string
+}
+
+// press is one press on "pay".
+type press struct {
+	name string
+	paid payment.Paid
+	err  error
+	done bool
+	// alone says that the lease of its call is alive.
+	alone bool
+}
+
+// model makes one world after the other, on one database.
+type model struct {
+	t        *testing.T
+	p        *scripted
+	services [2]*payment.Service
+	store    payment.Store
+	db       *pgxpool.Pool
+	worlds   int
+	last     payment.AttemptID
+}
+
+func newModel(t *testing.T) *model {
+	t.Helper()
+	m := &model{t: t, p: &scripted{}}
+	m.p.reset()
+	r := &rig{dsn: testdb.New(t)}
+	m.store, m.db = open(t, r.dsn)
+	r.opts = payment.Options{
+		Store: m.store, DefaultAccount: "sandbox", Accounts: map[string]payment.Account{"sandbox": {Provider: m.p}},
+		Wait: 5 * time.Millisecond, Lease: lease, ProviderTimeout: lease / 2, RecheckAfter: 10 * time.Second, Now: m.p.now,
+		Seal: func(token string, _ payment.AttemptID) ([]byte, error) { return []byte(token), nil },
+		Open: func(sealed []byte, _ payment.AttemptID) (string, error) { return string(sealed), nil },
+	}
+	m.services = [2]*payment.Service{r.another(t, nil), r.another(t, nil)}
+	return m
+}
+
+// world is a new world with two orders.
+func (m *model) world(rt *rapid.T) *world {
+	m.worlds++
+	m.p.reset()
+	w := &world{
+		T: rt, ctx: m.t.Context(), p: m.p, services: m.services, store: m.store, db: m.db, last: m.last,
+		user:     payment.UserID(fmt.Sprintf("w%d", m.worlds)),
+		attempts: map[string]payment.Attempt{}, presses: map[string]*press{}, usedUp: map[string]bool{},
+		cancelled: map[payment.OrderID]bool{},
+	}
+	rt.Cleanup(w.close)
+	_, err := m.db.Exec(w.ctx, "UPDATE provider_events SET next_try_at = NULL WHERE next_try_at IS NOT NULL") // of the worlds before
+	w.must(err)
+	for _, letter := range both {
+		_, _, err := w.services[0].CreateOrder(w.ctx, w.actor(), w.fresh("orders"),
+			payment.CreateOrder{OrderID: w.order(letter), Money: payment.Money{Minor: price, Currency: "EUR"}})
+		w.must(err)
+	}
+	return w
+}
+
+// close lets everything end that is still held.
+func (w *world) close() {
+	for _, c := range w.p.held {
+		c.answer <- staysOpen
+	}
+	w.running.Wait()
+}
+
+var both = []string{"A", "B"}
+
+func (w *world) order(letter string) payment.OrderID {
+	return payment.OrderID(string(w.user) + "-" + letter)
+}
+
+func (w *world) orders() []payment.OrderID { return []payment.OrderID{w.order("A"), w.order("B")} }
+
+func (w *world) actor() payment.Actor {
+	return payment.Actor{Subject: string(w.user), Roles: []payment.Role{payment.RoleCustomer, payment.RoleService}}
+}
+
+// request is a command of the customer.
+func (w *world) request(endpoint, key string) idempotency.Request {
+	r := request(endpoint, key, "")
+	r.User = string(w.user)
+	return r
+}
+
+// fresh is a command that was never given before.
+func (w *world) fresh(endpoint string) idempotency.Request {
+	w.commands++
+	return w.request(endpoint, fmt.Sprintf("command-%d", w.commands))
+}
+
+// start runs commands, at once in a world of races, and returns when each has
+// ended or is held.
+func (w *world) start(commands ...func()) {
+	running := 0
+	for _, command := range commands {
+		w.running.Go(func() {
+			command()
+			w.p.idle <- struct{}{}
+		})
+		if running++; !w.races {
+			<-w.p.idle
+			running--
+		}
+	}
+	for range running {
+		<-w.p.idle
+	}
+}
+
+// press makes a pay that is not begun yet.
+func (w *world) press(s *payment.Service, letter, request, what string) (*press, func()) {
+	p := &press{name: letter + request}
+	return p, func() {
+		p.paid, p.err = s.Pay(w.ctx, w.actor(), w.request("pay "+letter, "request-"+request), payment.Pay{
+			OrderID: w.order(letter), Token: p.name + " " + what, Capture: payment.CaptureAutomatic,
+		})
+		p.done = true
+	}
+}
+
+// of lists the attempts of an order.
+func (w *world) of(letter string) []payment.Attempt {
+	var all []payment.Attempt
+	for _, name := range w.names() {
+		if strings.HasPrefix(name, letter) {
+			all = append(all, w.attempts[name])
+		}
+	}
+	return all
+}
+
+func (w *world) names() []string { return slices.Sorted(maps.Keys(w.attempts)) }
+
+// The answers to a pay, in the words of the contract.
+const (
+	anAttempt   = "an attempt"
+	alreadyPaid = "already paid"
+	cancelled   = "cancelled"
+	inProgress  = "in progress"
+	replayed    = "the same refusal"
+	stillAtIt   = "still at it"
+)
+
+func answered(err error) string {
+	var busy *payment.InProgressError
+	var replay *idempotency.ReplayError
+	switch {
+	case err == nil:
+		return anAttempt
+	case errors.Is(err, payment.ErrOrderPaid):
+		return alreadyPaid
+	case errors.Is(err, payment.ErrOrderCancelled):
+		return cancelled
+	case errors.As(err, &busy):
+		return inProgress
+	case errors.As(err, &replay):
+		return replayed
+	case errors.Is(err, idempotency.ErrInProgress):
+		return stillAtIt
+	}
+	return err.Error()
+}
+
+// expects is how a pay must be answered.
+func (w *world) expects(letter, request string) string {
+	if _, again := w.attempts[letter+request]; again {
+		return anAttempt
+	}
+	if w.usedUp[letter+request] {
+		return replayed
+	}
+	pending, holds := false, false
+	for _, a := range w.of(letter) {
+		switch {
+		case a.Succeeded():
+			return alreadyPaid
+		case !a.Failed():
+			pending = true
+		}
+		holds = holds || a.Held() > 0
+	}
+	switch {
+	case w.cancelled[w.order(letter)]:
+		return cancelled
+	case pending:
+		return inProgress
+	case holds:
+		return alreadyPaid
+	}
+	return anAttempt
+}
+
+// ended checks the answer to a pay that is done and keeps one that is held.
+func (w *world) ended(p *press, allowed ...string) {
+	if !p.done {
+		w.Logf("    %s waits", p.name)
+		w.presses[p.name], p.alone = p, true
+		return
+	}
+	got := answered(p.err)
+	w.Logf("    %s: %s %s", p.name, got, ifAny(describe(p.paid.Attempt), p.err == nil))
+	if !slices.Contains(allowed, got) {
+		w.Fatalf("the pay of %s is answered with %q instead of %q", p.name, got, allowed)
+	}
+	w.usedUp[p.name] = w.usedUp[p.name] || got == alreadyPaid || got == cancelled
+	if known, again := w.attempts[p.name]; again && p.err == nil && known.ID != p.paid.ID {
+		w.Fatalf("the same request made another attempt of %s", p.name)
+	}
+}
+
+func describe(a payment.Attempt) string {
+	return strings.TrimSpace(fmt.Sprintf("%s (%s) %s", a.State.Status(), a.Stage(), ifAny("holding money", a.Held() > 0)))
+}
+
+func ifAny(text string, is bool) string {
+	if is {
+		return text
+	}
+	return ""
+}
+
+func (w *world) must(err error) {
+	if err != nil {
+		w.Fatalf("unexpected error: %v", err)
+	}
+}
