@@ -40,7 +40,7 @@ func TestMedianAndRatio(t *testing.T) {
 func TestAWireReadsWholeAnswers(t *testing.T) {
 	t.Parallel()
 	here, there := net.Pipe()
-	w := &wire{here, bufio.NewReader(here)}
+	w := &wire{conn: here, in: bufio.NewReader(here)}
 	t.Cleanup(w.close)
 	go func() {
 		buffer := make([]byte, 64)

@@ -25,6 +25,8 @@ type answer struct {
 type wire struct {
 	conn net.Conn
 	in   *bufio.Reader
+	// limited is when the time limit was set last.
+	limited time.Time
 }
 
 const requestLimit = 30 * time.Second
@@ -34,15 +36,15 @@ func dial(ctx context.Context, address string) (*wire, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to the program: %w", err)
 	}
-	return &wire{conn, bufio.NewReaderSize(conn, 4<<10)}, nil
+	return &wire{conn: conn, in: bufio.NewReaderSize(conn, 4<<10)}, nil
 }
 
 func (w *wire) close() { _ = w.conn.Close() }
 
 // do sends a request that is complete, and reads the whole response.
 func (w *wire) do(request []byte) (answer, error) {
-	if err := w.conn.SetDeadline(now().Add(requestLimit)); err != nil {
-		return answer{}, fmt.Errorf("send a request: %w", err)
+	if err := w.limit(); err != nil {
+		return answer{}, err
 	}
 	if _, err := w.conn.Write(request); err != nil {
 		return answer{}, fmt.Errorf("send a request: %w", err)
@@ -60,6 +62,21 @@ func (w *wire) do(request []byte) (answer, error) {
 		return a, fmt.Errorf("read an answer: %w", err)
 	}
 	return a, nil
+}
+
+// limit sets the time limit anew once in a while, which costs as much as parsing an
+// answer.
+func (w *wire) limit() error {
+	const often = requestLimit / 10
+	at := now()
+	if at.Sub(w.limited) < often {
+		return nil
+	}
+	w.limited = at
+	if err := w.conn.SetDeadline(at.Add(requestLimit + often)); err != nil {
+		return fmt.Errorf("limit a request: %w", err)
+	}
+	return nil
 }
 
 var errNoHTTP = errors.New("this is no HTTP")

@@ -141,6 +141,7 @@ func (c *committer) single(ctx context.Context, a *arrival) {
 	}
 	if rejected(err) {
 		a.Event = webhooks.Event{ID: a.Event.ID, IDSource: a.Event.IDSource, Kind: webhooks.KindNotice, SecretIndex: a.Event.SecretIndex}
+		a.news = nil
 		err = c.takeIn(ctx, []*arrival{a}, true)
 	}
 	a.answer(err)

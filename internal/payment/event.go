@@ -1,6 +1,8 @@
 package payment
 
 import (
+	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -28,6 +30,28 @@ type Received struct {
 	Headers map[string]string
 	Body    []byte
 	At      time.Time
+
+	news, headers []byte
+}
+
+// JSON returns what the event says and its headers as they are stored.
+func (r *Received) JSON() (news, headers []byte, err error) {
+	if r.news == nil {
+		err = r.encode()
+	}
+	return r.news, r.headers, err
+}
+
+// encode is done before an event waits for the disk: who commits works for all who
+// wait with it.
+func (r *Received) encode() (err error) {
+	if r.news, err = json.Marshal(r.Event); err != nil {
+		return fmt.Errorf("encode event %s: %w", r.Event.ID, err)
+	}
+	if r.headers, err = json.Marshal(r.Headers); err != nil {
+		return fmt.Errorf("encode headers of event %s: %w", r.Event.ID, err)
+	}
+	return nil
 }
 
 // StoredEvent is an event in the inbox.

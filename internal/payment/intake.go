@@ -23,6 +23,9 @@ func (s *Service) Intake(ctx context.Context, received []Received) ([]fsm.Verdic
 	arrivals := make([]*arrival, len(received))
 	for i := range received {
 		r := storable(received[i])
+		if err := r.encode(); err != nil {
+			return nil, err
+		}
 		s.heard.from(r.Account, r.At)
 		arrivals[i] = &arrival{Received: r, digest: digest(r.Event), done: make(chan struct{})}
 	}

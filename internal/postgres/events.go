@@ -60,13 +60,9 @@ func (t *txn) EventsInsert(ctx context.Context, events []payment.StoredEvent) er
 }
 
 func addEvent(p *dbsqlc.EventsInsertParams, e *payment.StoredEvent) error {
-	news, err := json.Marshal(e.Event)
+	news, headers, err := e.JSON()
 	if err != nil {
-		return fmt.Errorf("encode event %s: %w", e.Event.ID, err)
-	}
-	headers, err := json.Marshal(e.Headers)
-	if err != nil {
-		return fmt.Errorf("encode headers of event %s: %w", e.Event.ID, err)
+		return err //nolint:wrapcheck // it says which event
 	}
 	p.EventIds = append(p.EventIds, uuid.UUID(e.ID))
 	p.Accounts = append(p.Accounts, e.Account)
