@@ -62,7 +62,7 @@ func (t *txn) EventsInsert(ctx context.Context, events []payment.StoredEvent) er
 func addEvent(p *dbsqlc.EventsInsertParams, e *payment.StoredEvent) error {
 	news, headers, err := e.JSON()
 	if err != nil {
-		return err //nolint:wrapcheck // it says which event
+		return err
 	}
 	p.EventIds = append(p.EventIds, uuid.UUID(e.ID))
 	p.Accounts = append(p.Accounts, e.Account)
