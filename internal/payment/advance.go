@@ -119,9 +119,10 @@ func move(a *Attempt, n News, now time.Time) fsm.Verdict {
 		}
 	case fsm.NewsUnknown, fsm.NewsProcessing, fsm.NewsDisputed:
 	}
+	voided := n.Cause == Cause{Kind: CauseCall, ID: intentKey(a.ID, a.Intent)}
 	tidy(a, step, now)
-	if step.From == fsm.Authorized && n.News == fsm.NewsFailed && n.Cause.Kind == CauseWebhook {
-		// Webhooks overtake each other: the failure may be older than the hold.
+	if step.From == fsm.Authorized && n.News == fsm.NewsFailed && !voided {
+		// News overtake each other: the failure may be older than the hold.
 		hold(a, now)
 	}
 	return step.Verdict
@@ -152,7 +153,7 @@ func giveUp(a *Attempt, n News, now time.Time) bool {
 	if a.Intent.Kind != IntentNone {
 		return false
 	}
-	a.Intent = Intent{Kind: IntentCancel, Number: a.Intent.Number, At: now}
+	setIntent(a, Intent{Kind: IntentCancel}, now)
 	a.Failure = n.Failure
 	a.NextCheckAt = &now
 	return true

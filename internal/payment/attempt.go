@@ -84,6 +84,17 @@ type Intent struct {
 	At     time.Time
 }
 
+// setIntent writes what is to be asked of the provider. It has a schedule of its own:
+// a call that is lost is followed up soon, however old the attempt is, unless the
+// provider refused such a thing before.
+func setIntent(a *Attempt, i Intent, now time.Time) {
+	i.Number, i.At = a.Intent.Number, now
+	a.Intent = i
+	if i.Number == 0 {
+		a.Checks = 0
+	}
+}
+
 // Born is the attempt's first entry in the log.
 func (a Attempt) Born() Transition {
 	return Transition{

@@ -141,7 +141,7 @@ func markCancelled(ctx context.Context, tx Tx, a *Attempt) error {
 	case IntentNone:
 	}
 	now := tx.Now()
-	a.Intent = Intent{Kind: IntentCancel, Number: a.Intent.Number, At: now}
+	setIntent(a, Intent{Kind: IntentCancel}, now)
 	if !a.leased(now) {
 		a.NextCheckAt = &now
 	}

@@ -149,8 +149,7 @@ func (s *Service) mark(ctx context.Context, tx Tx, a *Attempt, rec idempotency.R
 	case err != nil:
 		return err
 	case a.Intent.Kind == IntentNone:
-		intent.Number, intent.At = a.Intent.Number, tx.Now()
-		a.Intent = intent
+		setIntent(a, intent, tx.Now())
 	case a.Intent.Kind != intent.Kind || rec.Fence == 1 && intent.Kind == IntentCapture:
 		return ErrBusy
 	}

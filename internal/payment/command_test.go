@@ -96,6 +96,47 @@ func TestACaptureThatWasLostIsGivenUpLate(t *testing.T) {
 	r.audit(t, "A-1")
 }
 
+// A command whose call is lost is followed up soon, though the attempt itself is
+// old and asked about once a day.
+func TestALostCommandIsFollowedUpSoon(t *testing.T) {
+	t.Parallel()
+	lost := func(p payment.Provider) payment.Provider {
+		deaf := &answering{cancel: func() (payment.Outcome, error) { return payment.Outcome{}, errNoAnswer }}
+		return deaf.on(lostCapture{p})
+	}
+	for name, command := range map[string]func(r *rig, id payment.AttemptID) error{
+		"capture": func(r *rig, id payment.AttemptID) error {
+			_, err := r.Confirm(t.Context(), customer, request("confirm", "confirm-key", ""), payment.Confirm{AttemptID: id})
+			return err
+		},
+		"cancel": func(r *rig, id payment.AttemptID) error {
+			_, err := r.Cancel(t.Context(), customer, request("cancel", "cancel-key", ""), id)
+			return err
+		},
+		"cancel the order": func(r *rig, _ payment.AttemptID) error {
+			_, _, err := r.CancelOrder(t.Context(), customer, request("cancel order", "cancel-key", ""), "A-1")
+			return err
+		},
+		"expire": func(r *rig, id payment.AttemptID) error {
+			r.longAgo(t, id, 8*24*time.Hour)
+			r.recheck(t, id)
+			r.recheck(t, id)
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, setup{silent: true, provider: lost})
+			id := r.held(t, "A-1").ID
+			r.exec(t, "UPDATE payment_attempts SET checks = 9")
+			require.NoError(t, command(r, id))
+			a := r.attempt(t, id)
+			require.NotEqual(t, payment.IntentNone, a.Intent.Kind)
+			require.LessOrEqual(t, a.NextCheckAt.Sub(a.ReadAt), time.Minute)
+		})
+	}
+}
+
 // A provider is told for whom it charges, and whether all that it holds is to be
 // taken: some take a part in another way.
 func TestWhatAProviderIsTold(t *testing.T) {

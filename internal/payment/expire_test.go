@@ -253,23 +253,66 @@ func TestALateHoldIsGivenUp(t *testing.T) {
 	require.Empty(t, r.ledger(t))
 }
 
-// Of a failure and a hold the older may arrive last: what has failed is looked up
-// in either order.
+// Of a failure and a hold the older may arrive last, whoever brings it: what has
+// failed is looked up in either order.
 func TestAFailureThatWasOvertakenByTheHoldLeavesNoHold(t *testing.T) {
 	t.Parallel()
-	p := &answering{lookup: says(fsm.NewsAuthorized), cancel: says(fsm.NewsFailed)}
-	r := newRig(t, setup{silent: true, provider: p.on})
-	id := r.tried(t, "tok_never", payment.CaptureManual)
-	require.Equal(t, fsm.Applied, r.say(t, id, webhooks.KindAuthorized))
-	require.Equal(t, fsm.Applied, r.say(t, id, webhooks.KindFailed))
-	require.True(t, r.attempt(t, id).Failed())
-	due, err := r.Due(t.Context(), 10)
+	for name, overtaken := range map[string]func(t *testing.T, r *rig, p *answering) payment.AttemptID{
+		"a webhook": func(t *testing.T, r *rig, _ *answering) payment.AttemptID {
+			t.Helper()
+			id := r.tried(t, "tok_never", payment.CaptureManual)
+			require.Equal(t, fsm.Applied, r.say(t, id, webhooks.KindAuthorized))
+			require.Equal(t, fsm.Applied, r.say(t, id, webhooks.KindFailed))
+			return id
+		},
+		"the answer to the pay": func(t *testing.T, r *rig, _ *answering) payment.AttemptID {
+			t.Helper()
+			r.order(t, "A-1")
+			slow := r.freeze(t, false)
+			id := slow.pay(t, "A-1", "tok_decline")
+			require.Equal(t, fsm.Applied, r.say(t, id, webhooks.KindAuthorized))
+			slow.wake(0, 0)
+			return id
+		},
+		"the answer to a question": func(t *testing.T, r *rig, p *answering) payment.AttemptID {
+			t.Helper()
+			id := r.tried(t, "tok_never", payment.CaptureManual)
+			p.lookup = func() (payment.Outcome, error) {
+				p.lookup = says(fsm.NewsAuthorized)
+				require.Equal(t, fsm.Applied, r.say(t, id, webhooks.KindAuthorized))
+				return payment.Outcome{News: fsm.NewsFailed}, nil
+			}
+			r.recheck(t, id)
+			return id
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := &answering{lookup: says(fsm.NewsAuthorized), cancel: says(fsm.NewsFailed)}
+			r := newRig(t, setup{silent: true, provider: p.on})
+			id := overtaken(t, r, p)
+			require.True(t, r.attempt(t, id).Failed())
+			due, err := r.Due(t.Context(), 10)
+			require.NoError(t, err)
+			require.Equal(t, []payment.AttemptID{id}, due)
+			r.recheck(t, id)
+			require.EqualValues(t, 1, p.cancels.Load())
+			require.Nil(t, r.attempt(t, id).NextCheckAt)
+			require.Empty(t, r.discrepancies(t, id))
+		})
+	}
+}
+
+// What paylatch itself gave up is over: nobody is asked about it again.
+func TestAHoldThatWasCancelledIsNotLookedUp(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	id := r.held(t, "A-1").ID
+	_, err := r.Cancel(t.Context(), customer, request("cancel", "cancel-key", ""), id)
 	require.NoError(t, err)
-	require.Equal(t, []payment.AttemptID{id}, due)
-	r.recheck(t, id)
-	require.EqualValues(t, 1, p.cancels.Load())
-	require.Nil(t, r.attempt(t, id).NextCheckAt)
-	require.Empty(t, r.discrepancies(t, id))
+	a := r.attempt(t, id)
+	require.True(t, a.Failed())
+	require.Nil(t, a.NextCheckAt)
 }
 
 func TestALateHoldThatStaysIsADiscrepancy(t *testing.T) {

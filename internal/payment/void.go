@@ -15,7 +15,7 @@ func hold(a *Attempt, now time.Time) {
 	if a.State != fsm.Failed || a.Intent.Kind != IntentNone {
 		return
 	}
-	a.Intent = Intent{Kind: IntentCancel, Number: a.Intent.Number, At: now}
+	setIntent(a, Intent{Kind: IntentCancel}, now)
 	a.Checks, a.NextCheckAt = 0, &now
 }
 
