@@ -37,7 +37,7 @@ func (s *Service) ask(ctx context.Context, p Provider, a Attempt, l Licence) New
 	news := newsOf(out, Cause{})
 	// A capture that the provider knows nothing of, long after it could last have
 	// been sent, was never made.
-	news.Refused = a.Intent.Kind == IntentCapture && out.News == fsm.NewsAuthorized &&
+	news.Refused = a.Intent.Kind == IntentCapture && out.News == fsm.NewsAuthorized && !p.Capabilities().CaptureUnseen &&
 		a.ReadAt.Sub(a.Intent.At) > youth+giveUpLeases*s.opts.Lease
 	return news
 }

@@ -84,6 +84,12 @@ type Intent struct {
 	At     time.Time
 }
 
+// endedBy reports whether a payment that stands so needs the command no more: it
+// is over, or what was to be captured is.
+func (i Intent) endedBy(news fsm.News) bool {
+	return news == fsm.NewsFailed || news == fsm.NewsSucceeded && i.Kind == IntentCapture
+}
+
 // setIntent writes what is to be asked of the provider. It has a schedule of its own:
 // a call that is lost is followed up soon, however old the attempt is, unless the
 // provider refused such a thing before.

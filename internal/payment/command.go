@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/idempotency"
 )
 
@@ -55,7 +54,7 @@ func (s *Service) carryOut(ctx context.Context, in intention) (Paid, error) {
 	if news.Cause.Kind != CauseCall {
 		news.Cause = Cause{Kind: CauseCheck, ID: string(a.Intent.Kind)}
 	}
-	unmet := news.Refused && news.News != fsm.NewsFailed
+	unmet := news.Refused && !a.Intent.endedBy(news.News)
 	v, err := s.settle(ctx, a, news, func(ctx context.Context, tx Tx) error {
 		if unmet {
 			return nil

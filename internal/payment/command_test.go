@@ -13,6 +13,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/webhooks"
 )
 
 // held is a payment whose money is authorised and not taken.
@@ -94,6 +95,48 @@ func TestACaptureThatWasLostIsGivenUpLate(t *testing.T) {
 	_, err = r.Confirm(t.Context(), customer, request("confirm", "other-key", ""), payment.Confirm{AttemptID: id})
 	require.NoError(t, err)
 	r.audit(t, "A-1")
+}
+
+// Some providers accept a capture and carry it out hours later: that the payment is
+// still authorised does not say that there was none.
+func TestACaptureThatMayNotShowIsNotGivenUp(t *testing.T) {
+	t.Parallel()
+	slow := &answering{can: func(c *payment.Capabilities) { c.CaptureUnseen = true }}
+	r := newRig(t, setup{silent: true, provider: func(p payment.Provider) payment.Provider { return slow.on(lostCapture{p}) }})
+	id := r.held(t, "A-1").ID
+	_, err := r.Confirm(t.Context(), customer, request("confirm", "confirm-key", ""), payment.Confirm{AttemptID: id})
+	require.NoError(t, err)
+	r.exec(t, "UPDATE payment_attempts SET intent_at = intent_at - interval '1 day'")
+	r.recheck(t, id)
+	require.Equal(t, payment.Intent{Kind: payment.IntentCapture, Amount: price, At: r.attempt(t, id).Intent.At}, r.attempt(t, id).Intent)
+	require.Equal(t, fsm.Applied, r.say(t, id, webhooks.KindSucceeded))
+	require.Equal(t, succeeded, standingOf(r.attempt(t, id)))
+}
+
+// Somebody captured in the provider's dashboard: the confirm that the provider
+// therefore refuses has what it wanted.
+func TestAConfirmOfWhatIsCapturedAlreadyIsMet(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true, provider: func(p payment.Provider) payment.Provider { return capturedByHand{p} }})
+	id := r.held(t, "A-1").ID
+	for range 2 {
+		p, err := r.Confirm(t.Context(), customer, request("confirm", "confirm-key", ""), payment.Confirm{AttemptID: id})
+		require.NoError(t, err)
+		require.Equal(t, succeeded, standingOf(p.Attempt))
+	}
+	require.Len(t, r.ledger(t), 1)
+}
+
+// capturedByHand is a provider where somebody is a moment faster.
+type capturedByHand struct{ payment.Provider }
+
+func (p capturedByHand) Capture(ctx context.Context, c payment.Capture) (payment.Outcome, error) {
+	byHand := c
+	byHand.IdempotencyKey = "by hand"
+	if _, err := p.Provider.Capture(ctx, byHand); err != nil {
+		return payment.Outcome{}, err
+	}
+	return p.Provider.Capture(ctx, c)
 }
 
 // A command whose call is lost is followed up soon, though the attempt itself is

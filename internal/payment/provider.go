@@ -49,10 +49,13 @@ type Capabilities struct {
 	FindConsistent bool
 	Capture        bool
 	PartialCapture bool
-	Cancel         bool
-	Refund         bool
-	PartialRefund  bool
-	LookupRefund   bool
+	// CaptureUnseen says that a capture that was accepted may not show for long
+	// when the payment is looked up: an authorised one proves nothing.
+	CaptureUnseen bool
+	Cancel        bool
+	Refund        bool
+	PartialRefund bool
+	LookupRefund  bool
 }
 
 // Charge is what the provider is asked for.
@@ -140,8 +143,9 @@ type RefundOutcome struct {
 	// earlier one.
 	Refused          bool
 	ProviderRefundID string
-	Money            *Money
-	Failure          *Failure
+	// Money is what was, or will be, paid back; nil if the provider does not say.
+	Money   *Money
+	Failure *Failure
 }
 
 // RefusedRefund is a call for a refund that the provider refused for good, with its

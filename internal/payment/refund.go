@@ -79,7 +79,9 @@ func refundKey(id RefundID) string { return hex.EncodeToString(id[:]) + "-refund
 type RefundNews struct {
 	fsm.News
 	ProviderRefundID string
-	Failure          *Failure
+	// Money is what the provider says was paid back; nil if it does not say.
+	Money   *Money
+	Failure *Failure
 	// Inferred and Unasked are as those of News.
 	Inferred, Unasked bool
 	Cause             Cause
@@ -113,6 +115,8 @@ func advanceRefund(r *Refund, n RefundNews, now time.Time) (fsm.Verdict, Discrep
 		if r.Failure == nil {
 			r.Failure = &Failure{Code: "provider_rejected", Message: "The payment provider refused the refund."}
 		}
+	case step.Moved() && n.Money != nil && *n.Money != r.Money:
+		opens = AmountMismatch
 	}
 	if step.Moved() {
 		r.FinalizedAt, r.NextCheckAt, r.LeaseUntil = &now, nil, nil

@@ -78,18 +78,32 @@ func (b *batch) advanceRefund(c *Change, r *Refund, n RefundNews) fsm.Verdict {
 	b.touchRefund(r, r.Version)
 	before := b.paidBack(c.Attempt.ID)
 	verdict, opens := advanceRefund(r, n, b.now())
-	if opens != "" {
-		b.openFor(c, opens, &r.Money, n.Cause)
-		b.latest().About = "refund " + r.ID.String()
-	}
-	if opens == NeedsReview {
-		b.latest().About += " was paid"
-		b.latest().Text = "A refund that had failed here was paid back by the provider all the same: the customer has the money. Don't refund it again; if that was done already, get one of the two back."
-	}
+	b.openForRefund(c, r, opens, n)
 	// The provider may have told of more than of single refunds.
 	after := b.paidBack(c.Attempt.ID)
 	b.setRefunded(c, max(after, c.Attempt.Refunded-max(0, before-after)), n.Cause)
 	return verdict
+}
+
+// openForRefund tells a person what news of a refund opens, if anything.
+func (b *batch) openForRefund(c *Change, r *Refund, opens DiscrepancyKind, n RefundNews) {
+	if opens == "" {
+		return
+	}
+	money := &r.Money
+	if opens == AmountMismatch {
+		money = n.Money
+	}
+	b.openFor(c, opens, money, n.Cause)
+	d := b.latest()
+	d.About = "refund " + r.ID.String()
+	if opens == NeedsReview {
+		d.About += " was paid"
+		d.Text = "A refund that had failed here was paid back by the provider all the same: the customer has the money. Don't refund it again; if that was done already, get one of the two back."
+	}
+	if opens == AmountMismatch {
+		d.Text = "The provider paid back another amount than it was asked for. Compare with its dashboard, and put right what the customer got."
+	}
 }
 
 // paidBack is how much the refunds of an attempt have paid back.

@@ -170,5 +170,5 @@ func refundNotStarted() *Failure {
 }
 
 func refundNewsOf(o RefundOutcome, c Cause) RefundNews {
-	return RefundNews{News: o.News, ProviderRefundID: o.ProviderRefundID, Failure: o.Failure, Cause: c}
+	return RefundNews{News: o.News, ProviderRefundID: o.ProviderRefundID, Money: o.Money, Failure: o.Failure, Cause: c}
 }

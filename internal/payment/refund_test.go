@@ -137,3 +137,22 @@ func TestARefundThatIsHeldBack(t *testing.T) {
 	}
 	require.Empty(t, r.discrepancies(t, id))
 }
+
+// A provider that pays back something else than it was asked for is not believed
+// in silence.
+func TestARefundOfAnotherAmountAsksAPerson(t *testing.T) {
+	t.Parallel()
+	p := &refunding{refund: func(send func() (payment.RefundOutcome, error)) (payment.RefundOutcome, error) {
+		o, err := send()
+		o.Money.Minor--
+		return o, err
+	}}
+	r := newRig(t, setup{silent: true, provider: p.on})
+	id := r.paid(t, "A-1", "tok_success").ID
+	made := r.refund(t, id, "refund-1")
+	require.Equal(t, fsm.RefundSucceeded, made.State)
+	require.Equal(t, []string{"amount_mismatch"}, r.discrepancies(t, id))
+	_, err := r.RecheckRefund(t.Context(), made.ID, byTest)
+	require.NoError(t, err)
+	require.Len(t, r.discrepancies(t, id), 1)
+}

@@ -54,7 +54,7 @@ func New(base, key string, client *http.Client) *Client {
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: keyLife, Find: true, FindLag: findLag, FindConsistent: false,
-		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
+		Capture: true, PartialCapture: true, CaptureUnseen: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
 	}
 }
 

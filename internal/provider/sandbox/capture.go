@@ -60,9 +60,7 @@ func (c *Client) Refund(ctx context.Context, r payment.RefundCall) (payment.Refu
 	case err != nil:
 		return payment.RefundOutcome{}, err
 	case refused != nil:
-		return payment.RefundOutcome{News: fsm.NewsFailed, Refused: true, Failure: &payment.Failure{
-			Code: "provider_rejected", Message: "The payment provider did not accept this refund.", ProviderCode: refused.Code,
-		}}, nil
+		return payment.RefusedRefund(refused.Code), nil
 	}
 	return refundOutcome(made)
 }
