@@ -100,7 +100,32 @@ func TestACancellationThatIsOnlyReceivedWaitsForItsWebhook(t *testing.T) {
 	require.Equal(t, "authorized", paid.Stage())
 	require.Equal(t, fsm.Applied, r.say(t, id, webhooks.KindFailed))
 	require.True(t, r.attempt(t, id).Failed())
+	r.recheck(t, id)
+	require.Nil(t, r.attempt(t, id).NextCheckAt, "and nobody is asked what can't be asked")
+	require.Empty(t, r.discrepancies(t, id))
 	r.audit(t, "A-1")
+}
+
+func TestALateHoldOfWhomNobodyCanAskIsGivenUp(t *testing.T) {
+	t.Parallel()
+	r, b := newBlind(t)
+	r.order(t, "A-1")
+	p, err := r.Pay(t.Context(), customer, request("pay A-1", "first-key", "m"), payment.Pay{
+		OrderID: "A-1", Token: "tok_late_success", Capture: payment.CaptureManual,
+	})
+	require.NoError(t, err)
+	require.True(t, p.Failed())
+	stands := func() fsm.News {
+		now, err := b.Provider.Lookup(t.Context(), p.ProviderPaymentID)
+		require.NoError(t, err)
+		return now.News
+	}
+	require.Eventually(t, func() bool { return stands() == fsm.NewsAuthorized }, patience, tick)
+	require.Equal(t, fsm.Stale, r.say(t, p.ID, webhooks.KindAuthorized))
+	r.recheck(t, p.ID)
+	require.Equal(t, fsm.NewsFailed, stands())
+	require.Nil(t, r.attempt(t, p.ID).NextCheckAt)
+	require.Empty(t, r.discrepancies(t, p.ID))
 }
 
 // The customer's redirect has no payment yet that could be cancelled; when one

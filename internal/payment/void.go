@@ -20,8 +20,11 @@ func hold(a *Attempt, now time.Time) {
 }
 
 // void asks how a failed attempt stands at the provider and gives up what it
-// still holds there.
+// still holds there. One that can't be asked is told to give up whatever it holds.
 func (s *Service) void(ctx context.Context, p Provider, a Attempt, l Licence) News {
+	if p.Capabilities().Blind && a.ProviderPaymentID != "" {
+		return s.fulfil(ctx, p, a, l)
+	}
 	look, cancel := s.calling(ctx, l)
 	defer cancel()
 	var out Outcome
@@ -47,7 +50,7 @@ func (s *Service) void(ctx context.Context, p Provider, a Attempt, l Licence) Ne
 func (s *Service) voided(b *batch, c *Change, n News) {
 	a := &c.Attempt
 	switch {
-	case n.News == fsm.NewsFailed || n.News == fsm.NewsSucceeded:
+	case n.News == fsm.NewsFailed, n.News == fsm.NewsSucceeded, s.received(*a, n):
 	case n.Refused, a.Checks > len(schedule):
 		b.open(c, NeedsReview, "Money is held for this payment although it failed, and the provider does not give it up when asked: void it in its dashboard.")
 		b.latest().About = "hold"
@@ -60,4 +63,11 @@ func (s *Service) voided(b *batch, c *Change, n News) {
 		return
 	}
 	a.Intent, a.NextCheckAt = Intent{Number: a.Intent.Number}, nil
+}
+
+// received reports whether a provider that can't be asked has received the
+// cancellation: more it never says.
+func (s *Service) received(a Attempt, n News) bool {
+	p := s.opts.Accounts[a.Account].Provider
+	return p != nil && p.Capabilities().Blind && n.News == fsm.NewsProcessing && !n.Refused
 }
