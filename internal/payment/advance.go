@@ -153,7 +153,11 @@ func giveUp(a *Attempt, n News, now time.Time) bool {
 	if a.Intent.Kind != IntentNone {
 		return false
 	}
+	checks := a.Checks
 	setIntent(a, Intent{Kind: IntentCancel}, now)
+	if a.Intent.Number > 0 { // nobody wishes it but we, and it was refused before
+		a.Checks = checks
+	}
 	a.Failure = n.Failure
 	a.NextCheckAt = &now
 	return true

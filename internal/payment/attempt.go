@@ -91,14 +91,10 @@ func (i Intent) endedBy(news fsm.News) bool {
 }
 
 // setIntent writes what is to be asked of the provider. It has a schedule of its own:
-// a call that is lost is followed up soon, however old the attempt is, unless the
-// provider refused such a thing before.
+// a call that is lost is followed up soon, however old the attempt is.
 func setIntent(a *Attempt, i Intent, now time.Time) {
 	i.Number, i.At = a.Intent.Number, now
-	a.Intent = i
-	if i.Number == 0 {
-		a.Checks = 0
-	}
+	a.Intent, a.Checks = i, 0
 }
 
 // Born is the attempt's first entry in the log.

@@ -16,7 +16,7 @@ func hold(a *Attempt, now time.Time) {
 		return
 	}
 	setIntent(a, Intent{Kind: IntentCancel}, now)
-	a.Checks, a.NextCheckAt = 0, &now
+	a.NextCheckAt = &now
 }
 
 // void asks how a failed attempt stands at the provider and gives up what it
