@@ -62,7 +62,7 @@ func TestAWireReadsWholeAnswers(t *testing.T) {
 
 func TestHooksRepeatAShare(t *testing.T) {
 	t.Parallel()
-	shots, err := hooks("127.0.0.1:1", 100, 2000, 0.3)
+	shots, err := hooks("127.0.0.1:1", atRandom, 100, 2000, 0.3)
 	require.NoError(t, err)
 	distinct := map[int]bool{}
 	for _, s := range shots {

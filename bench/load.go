@@ -19,12 +19,30 @@ func md5Of(text string) string {
 
 func attemptID(i int) string { return fmt.Sprintf("01900000-0000-7000-8000-%012x", i) }
 func chargeID(i int) string  { return "ch_" + md5Of(strconv.Itoa(i)) }
-func eventID(i int) string   { return "evt_" + md5Of("e"+strconv.Itoa(i)) }
 func attemptUser(i int) string {
 	return "u-" + strconv.Itoa(i)
 }
 func payOrder(i int) string { return fmt.Sprintf("p-%08d", i) }
 func payUser(i int) string  { return "up-" + strconv.Itoa(i) }
+
+// naming is the form of providers' event ids.
+type naming string
+
+const (
+	// atRandom is as a UUID: each id falls on another page of an index. inOrder
+	// begins with the time, as a KSUID does, and as Stripe's ids seem to.
+	atRandom naming = "random"
+	inOrder  naming = "ordered"
+)
+
+// event is the id of a new event; those of load_inbox.sql are older.
+func (n naming) event(i int) string {
+	spread := md5Of("e" + strconv.Itoa(i))
+	if n == inOrder {
+		return fmt.Sprintf("evt_1%012x%s", i, spread[:19])
+	}
+	return "evt_" + spread
+}
 
 // takeAttempts makes sure of n pending attempts that no stage has touched and
 // returns the first one's number.
@@ -74,7 +92,7 @@ func (d *database) load(ctx context.Context, name string, first, n int) error {
 		return fmt.Errorf("script: %w", err)
 	}
 	begin := "BEGIN; SET LOCAL session_replication_role = replica; SET LOCAL synchronous_commit = off;" +
-		fmt.Sprintf("SET LOCAL bench.first = %d; SET LOCAL bench.last = %d;", first, first+n-1)
+		fmt.Sprintf("SET LOCAL bench.first = %d; SET LOCAL bench.last = %d; SET LOCAL bench.ids = '%s';", first, first+n-1, d.ids)
 	if err := d.exec(ctx, begin+string(text)+"COMMIT"); err != nil {
 		return err
 	}

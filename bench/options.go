@@ -29,6 +29,7 @@ type options struct {
 	profile string
 	path    string
 	set     string
+	ids     naming
 	parts   []string
 }
 
@@ -47,11 +48,12 @@ func parse(args []string) (options, error) {
 	f.StringVar(&o.profile, "profile", "", "write profiles of the webhooks' way into this directory, and measure nothing else")
 	f.StringVar(&o.path, "path", partWebhooks, "what is profiled: webhooks, pays, replays or reads")
 	f.StringVar(&o.set, "set", "", "a PostgreSQL setting, NAME=VALUE, to try out on the program's sessions; writes nothing")
+	ids := f.String("ids", string(atRandom), "providers' event ids: random or ordered")
 	if err := f.Parse(args); err != nil {
 		return o, fmt.Errorf("options: %w", err)
 	}
 	o.window = time.Duration(*seconds * float64(time.Second))
-	o.parts = strings.Split(*parts, ",")
+	o.parts, o.ids = strings.Split(*parts, ","), naming(*ids)
 	if o.quick {
 		o.rounds, o.window, o.doc, o.inbox = 1, time.Second, "", min(o.inbox, 200_000)
 		o.waiters = min(o.waiters, 1000)
@@ -60,7 +62,7 @@ func parse(args []string) (options, error) {
 		o.doc = ""
 	}
 	if o.rounds < 1 || o.window <= 0 || o.inbox < 0 || o.inbox > 10_000_000 || o.open < 1 ||
-		o.waiters < 5 || o.waiters > 15_000 {
+		o.waiters < 5 || o.waiters > 15_000 || o.ids != atRandom && o.ids != inOrder {
 		return o, fmt.Errorf("options: out of range: %v", args)
 	}
 	return o, nil

@@ -59,7 +59,7 @@ func (d *database) proveAcks(ctx context.Context, t *tally) (commits int64, err 
 	ids := map[string]bool{}
 	for i, a := range t.answers {
 		if a.status == 200 {
-			ids[eventID(t.shots[i].of)] = true
+			ids[d.ids.event(t.shots[i].of)] = true
 		}
 	}
 	list := make([]string, 0, len(ids))

@@ -24,7 +24,7 @@ type shot struct {
 
 // hooks makes n webhooks about attempts numbered from first, each of which says
 // that it succeeded. A share of them are repeats of one that went shortly before.
-func hooks(host string, first, n int, repeats float64) ([]shot, error) {
+func hooks(host string, ids naming, first, n int, repeats float64) ([]shot, error) {
 	signer, err := webhooks.NewStandard(webhooks.Config{Secrets: []string{webhookSecret}})
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func hooks(host string, first, n int, repeats float64) ([]shot, error) {
 			shots = append(shots, shots[len(shots)-1-rand.IntN(min(recent, len(shots)))]) //nolint:gosec // the same
 			continue
 		}
-		request, err := hook(signer, host, i, at)
+		request, err := hook(signer, host, ids.event(i), i, at)
 		if err != nil {
 			return nil, err
 		}
@@ -47,10 +47,10 @@ func hooks(host string, first, n int, repeats float64) ([]shot, error) {
 	return shots, nil
 }
 
-func hook(signer *webhooks.Standard, host string, i int, at time.Time) ([]byte, error) {
+func hook(signer *webhooks.Standard, host, id string, i int, at time.Time) ([]byte, error) {
 	body := fmt.Sprintf(`{"id":%q,"type":"charge.succeeded","created":%q,"data":{"charge_id":%q,"refund_id":null,"reference":%q,`+
-		`"amount":1999,"currency":"EUR","failure_code":null}}`, eventID(i), at.UTC().Format(time.RFC3339), chargeID(i), attemptID(i))
-	d := webhooks.Delivery{Method: http.MethodPost, Header: http.Header{"Webhook-Id": {eventID(i)}}, Body: []byte(body), ReceivedAt: at}
+		`"amount":1999,"currency":"EUR","failure_code":null}}`, id, at.UTC().Format(time.RFC3339), chargeID(i), attemptID(i))
+	d := webhooks.Delivery{Method: http.MethodPost, Header: http.Header{"Webhook-Id": {id}}, Body: []byte(body), ReceivedAt: at}
 	if err := signer.Sign(&d); err != nil {
 		return nil, fmt.Errorf("sign a webhook: %w", err)
 	}

@@ -122,7 +122,7 @@ func (s *stage) idle(ctx context.Context, n int) error {
 // with when the webhooks were acknowledged.
 func (s *stage) wakes(ctx context.Context, base int, waiting *watchers) error {
 	n := len(waiting.all)
-	shots, err := hooks(s.server.address, base, n, 0)
+	shots, err := hooks(s.server.address, s.ours.ids, base, n, 0)
 	if err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func (s *stage) oneForAll(ctx context.Context) error {
 	if err := wait(ctx, rest); err != nil {
 		return err
 	}
-	shots, err := hooks(s.server.address, one, 1, 0)
+	shots, err := hooks(s.server.address, s.ours.ids, one, 1, 0)
 	if err != nil {
 		return err
 	}

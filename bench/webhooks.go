@@ -127,7 +127,7 @@ func (s *stage) hooks(ctx context.Context, h hookRun) (hookResult, error) {
 	if err != nil {
 		return r, err
 	}
-	shots, err := hooks(s.server.address, base, budget, h.repeats)
+	shots, err := hooks(s.server.address, s.ours.ids, base, budget, h.repeats)
 	if err != nil {
 		return r, err
 	}
