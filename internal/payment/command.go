@@ -149,7 +149,7 @@ func (s *Service) mark(ctx context.Context, tx Tx, a *Attempt, rec idempotency.R
 		return err
 	case a.Intent.Kind == IntentNone:
 		setIntent(a, intent, tx.Now())
-	case a.Intent.Kind != intent.Kind || rec.Fence == 1 && intent.Kind == IntentCapture:
+	case a.Intent.Kind != intent.Kind || intent.Kind == IntentCapture && (rec.Fence == 1 || a.Intent.Amount != intent.Amount):
 		return ErrBusy
 	}
 	end := tx.Now().Add(s.opts.Lease)

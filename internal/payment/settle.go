@@ -95,7 +95,10 @@ func (s *Service) settleIn(ctx context.Context, b *batch, locked map[AttemptID]A
 		if c.news.News != "" && (holds || !c.news.Inferred) {
 			b.advance(change, c.news)
 		}
-		if holds {
+		switch {
+		case holds && c.held.State.Final():
+			s.voided(b, change, c.news, a.wantedBefore(c.held.LeaseUntil))
+		case holds:
 			s.release(b, c.held, change, c.news)
 		}
 	}
@@ -126,9 +129,6 @@ func (s *Service) release(b *batch, held Attempt, c *Change, n News) {
 	a := &c.Attempt
 	a.LeaseUntil = nil
 	switch {
-	case held.State.Final():
-		s.voided(b, c, n)
-		return
 	case a.State.Final():
 		return
 	case n.Refused:

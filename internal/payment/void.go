@@ -10,12 +10,14 @@ import (
 
 // hold marks a failed attempt of which somebody says, or said, that it holds money:
 // an old piece of news, or money that nobody will ever take. Only the provider
-// knows.
+// knows. One that is being asked about is asked about again.
 func hold(a *Attempt, now time.Time) {
-	if a.State != fsm.Failed || a.Intent.Kind != IntentNone {
+	if a.State != fsm.Failed {
 		return
 	}
-	setIntent(a, Intent{Kind: IntentCancel}, now)
+	if a.Intent.Kind == IntentNone {
+		setIntent(a, Intent{Kind: IntentCancel}, now)
+	}
 	a.NextCheckAt = &now
 }
 
@@ -46,10 +48,15 @@ func (s *Service) void(ctx context.Context, p Provider, a Attempt, l Licence) Ne
 	return s.fulfil(ctx, p, a, l)
 }
 
-// voided says what becomes of the mark of hold, seen the provider's answer.
-func (s *Service) voided(b *batch, c *Change, n News) {
+// voided gives the lease back and says what becomes of the mark of hold, seen the
+// provider's answer. A hold that was told of again meanwhile may be younger than
+// that answer.
+func (s *Service) voided(b *batch, c *Change, n News, again bool) {
 	a := &c.Attempt
+	a.LeaseUntil = nil
 	switch {
+	case again:
+		return
 	case n.News == fsm.NewsFailed, n.News == fsm.NewsSucceeded, s.received(*a, n):
 	case n.Refused, a.Checks > len(schedule):
 		b.open(c, NeedsReview, "Money is held for this payment although it failed, and the provider does not give it up when asked: void it in its dashboard.")
