@@ -29,23 +29,29 @@ func (w *world) recheck(rt *rapid.T) {
 
 // takeOver lets the lease of a call end and asks about its payment.
 func (w *world) takeOver(rt *rapid.T) {
-	name := pick(rt, "held call", w.heldCalls())
+	name := pick(rt, "held call", w.heldCalls())[:2]
 	rt.Logf("TAKE OVER %s, whose lease ends", name)
 	w.pass(lease)
 	w.ask(rt, name)
 }
 
 func (w *world) ask(rt *rapid.T, name string) {
-	v, err := w.service(rt).Recheck(w.ctx, w.attempts[name].ID, byTest)
-	if held := w.presses[name]; held != nil && held.alone && !w.attempts[name].State.Final() {
-		if !errors.Is(err, payment.ErrBusy) {
-			w.Fatalf("the call of %s is under way, and somebody else may ask: %v", name, err)
+	busy := w.underWay(name)
+	w.command(rt, name, w.question(w.service(rt), name), func(p *press) {
+		if busy && !errors.Is(p.err, payment.ErrBusy) {
+			w.Fatalf("the call of %s is under way, and somebody else may ask: %v", name, p.err)
+		} else if !busy {
+			w.must(p.err)
 		}
-		rt.Logf("    its call is under way")
-		return
+	})
+}
+
+func (w *world) question(s *payment.Service, name string) func() (payment.Paid, error) {
+	id := w.attempts[name].ID
+	return func() (payment.Paid, error) {
+		v, err := s.Recheck(w.ctx, id, byTest)
+		return payment.Paid{View: v}, err
 	}
-	w.must(err)
-	rt.Logf("    %s", describe(v.Attempt))
 }
 
 // atOnce lets the reconciler, a client's retry and a webhook work on one attempt.
@@ -54,7 +60,7 @@ func (w *world) atOnce(rt *rapid.T) {
 	id := w.attempts[name].ID
 	var asked, told error
 	var verdicts []fsm.Verdict
-	p, again := w.press(w.services[0], name[:1], name[1:], isPaid)
+	p, again := w.press(w.services[0], name[:1], name[1:], isPaid, w.attempts[name].Capture)
 	all := []func(){again, func() { _, asked = w.services[1].Recheck(w.ctx, id, byTest) }}
 	of := slices.DeleteFunc(w.news(false), func(n string) bool { return !strings.HasPrefix(n, name) })
 	if len(of) > 0 {
@@ -90,21 +96,30 @@ func (w *world) cancel(rt *rapid.T) {
 		return
 	}
 	was := w.attempts[name]
-	rt.Logf("CANCEL %s", name)
-	_, err := w.service(rt).Cancel(w.ctx, w.actor(), w.fresh("cancel "+name), was.ID)
-	switch {
-	case was.State.Final() && !errors.Is(err, payment.ErrAttemptFinal):
-		rt.Fatalf("a final attempt is cancelled: %v", err)
-	case errors.Is(err, payment.ErrBusy) && w.presses[name] != nil, errors.Is(err, payment.ErrAttemptFinal):
-	default:
-		w.must(err)
-	}
+	rt.Logf("CANCEL %s, whose call %s", name, w.script(rt, name))
+	busy := w.underWay(name) || was.Intent.Kind == payment.IntentCapture
+	w.command(rt, name, w.cancelling(w.service(rt), name), func(p *press) {
+		switch {
+		case was.State.Final() && !errors.Is(p.err, payment.ErrAttemptFinal):
+			w.Fatalf("a final attempt is cancelled: %v", p.err)
+		case errors.Is(p.err, payment.ErrBusy) && busy, errors.Is(p.err, payment.ErrAttemptFinal):
+		default:
+			w.must(p.err)
+		}
+	})
+}
+
+// cancelling makes a cancellation that is not begun yet.
+func (w *world) cancelling(s *payment.Service, name string) func() (payment.Paid, error) {
+	req, id := w.fresh("cancel "+name), w.attempts[name].ID
+	return func() (payment.Paid, error) { return s.Cancel(w.ctx, w.actor(), req, id) }
 }
 
 func (w *world) cancelOrder(rt *rapid.T, letter string) {
 	rt.Logf("CANCEL order %s", letter)
 	_, _, err := w.service(rt).CancelOrder(w.ctx, w.actor(), w.fresh("cancel order "+letter), w.order(letter))
-	if err != nil && !errors.Is(err, payment.ErrOrderPaid) {
+	busy := slices.ContainsFunc(w.of(letter), func(a payment.Attempt) bool { return a.Intent.Kind == payment.IntentCapture })
+	if !errors.Is(err, payment.ErrOrderPaid) && (!busy || !errors.Is(err, payment.ErrBusy)) {
 		w.must(err)
 	}
 	read, err := w.store.Order(w.ctx, w.order(letter))

@@ -16,13 +16,16 @@ import (
 // holds the attempts against the truth.
 func (w *world) end() {
 	for len(w.p.held) > 0 {
-		name := w.p.held[0].name
-		w.Logf("END: the held call of %s %s", name, openUnheard)
-		w.release(name, openUnheard)
+		name, what := w.p.held[0].name, openUnheard
+		if w.p.held[0].late {
+			what = isHeard
+		}
+		w.Logf("END: the held call of %s %s", name, what)
+		w.release(name, what)
 	}
 	if rapid.SampledFrom([]bool{false, true, true}).Draw(w.T, "all that is open is paid in the end") {
 		for _, d := range w.p.deals {
-			if !d.paid && !d.over {
+			if d.open() {
 				w.Logf("END: %s is paid", d.name)
 				w.p.take(d)
 			}
@@ -41,6 +44,8 @@ func (w *world) end() {
 		w.round()
 	}
 	w.look()
+	w.finish()
+	w.round()
 	for _, name := range w.names() {
 		w.agrees(name)
 	}
@@ -82,7 +87,7 @@ func (w *world) busy() bool {
 		return true
 	}
 	for name, a := range w.attempts {
-		if d := w.p.of(name); a.NextCheckAt != nil && (a.State.Final() || d == nil || d.paid || d.over || a.Intent.Kind != payment.IntentNone) {
+		if d := w.p.of(name); a.NextCheckAt != nil && (a.State.Final() || d == nil || d.charged() || d.over || a.Intent.Kind != payment.IntentNone) {
 			return true
 		}
 		if len(w.pendingRefunds(name)) > 0 && w.rounds == 0 {
@@ -107,15 +112,19 @@ func (w *world) agrees(name string) {
 	case d == nil && !a.Failed():
 		w.Fatalf("the provider never got %s, which is %s", name, describe(a))
 	case d == nil:
-	case d.paid && a.Captured != price:
+	case d.charged() && a.Captured != d.taken:
 		w.Fatalf("the customer paid %s, which is %s", name, describe(a))
-	case d.paid && !a.Succeeded() && !w.told(a, lateMoney...):
+	case d.charged() && !a.Succeeded() && !w.told(a, lateMoney...):
 		w.Fatalf("the customer paid %s, which is %s, and nobody is told", name, describe(a))
-	case !d.paid && d.over && !a.Failed():
+	case d.held && a.Failed() && !w.told(a, payment.NeedsReview):
+		w.Fatalf("money is held for %s, which is %s, and nobody is told", name, describe(a))
+	case d.held && !a.Failed() && a.State != fsm.Authorized:
+		w.Fatalf("money is held for %s, which is %s", name, describe(a))
+	case !d.charged() && !d.held && d.over && !a.Failed():
 		w.Fatalf("the provider said that %s is over, which is %s", name, describe(a))
-	case !d.paid && !d.over && a.State.Final():
+	case d.open() && a.State.Final():
 		w.Fatalf("%s is open at the provider, and is %s", name, describe(a))
-	case d.reversed && (a.Reversed != price || !w.told(a, payment.PaymentReversed)):
+	case d.reversed && (a.Reversed != d.taken || !w.told(a, payment.PaymentReversed)):
 		w.Fatalf("the money of %s was taken back, and nobody is told", name)
 	case a.Refunded != d.back:
 		w.Fatalf("%d of %s were paid back, and it says %d", d.back, name, a.Refunded)

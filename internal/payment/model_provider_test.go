@@ -29,6 +29,8 @@ const (
 	isRefused       = "is refused"
 	isHeld          = "is held after it arrived"
 	isFrozen        = "is held before it is sent"
+	paidLate        = "is paid, answered late"
+	declinedLate    = "is declined, answered late"
 )
 
 var errUnheard = errors.New("cut off")
@@ -56,14 +58,22 @@ type deal struct {
 	name    string
 	id, key string
 	attempt payment.AttemptID
-	paid    bool
+	// manual says that what the customer pays is held until it is captured.
+	manual, held bool
+	// taken and back are how much was charged and paid back.
+	taken, back int64
 	// over says that the provider said that it was over without money: a late
 	// payment may follow.
 	over     bool
 	customer bool
 	reversed bool
-	back     int64
+	commanded
 }
+
+func (d *deal) charged() bool { return d.taken > 0 }
+
+// open reports whether the provider has not decided.
+func (d *deal) open() bool { return !d.charged() && !d.held && !d.over }
 
 // notice is a webhook that the provider has to send.
 type notice struct {
@@ -82,6 +92,8 @@ type notice struct {
 type heldCall struct {
 	name   string
 	answer chan string
+	// late says that it was decided, and only its answer waits.
+	late bool
 }
 
 func (p *scripted) reset() {
@@ -96,7 +108,8 @@ func (p *scripted) now() time.Time {
 
 func (*scripted) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
-		KeyLife: 24 * time.Hour, Find: true, FindConsistent: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
+		KeyLife: 24 * time.Hour, Find: true, FindConsistent: true, Capture: true, PartialCapture: true, Cancel: true,
+		Refund: true, PartialRefund: true, LookupRefund: true,
 	}
 }
 
@@ -108,7 +121,7 @@ func (p *scripted) Charge(_ context.Context, c payment.Charge) (payment.Outcome,
 	case !first:
 		what = isPaid
 	case what == isFrozen:
-		what = p.hold(name)
+		what = p.hold(name, false)
 	}
 	if err := c.Licence.Check(); err != nil {
 		return payment.Outcome{}, err
@@ -125,15 +138,28 @@ func (p *scripted) Charge(_ context.Context, c payment.Charge) (payment.Outcome,
 	}
 	d, fresh := p.arrive(name, c)
 	if what == isHeld {
-		what, fresh = p.hold(name), true
+		what, fresh = p.hold(name, false), true
 	}
 	if fresh {
 		p.decide(d, what)
 	}
-	if strings.HasSuffix(what, ", unheard") {
+	switch {
+	case unheard(what):
 		return payment.Outcome{}, errUnheard
+	case strings.HasSuffix(what, ", answered late"):
+		return p.answersLate(name, p.outcome(d))
 	}
 	return p.outcome(d), nil
+}
+
+func unheard(what string) bool { return strings.HasSuffix(what, ", unheard") }
+
+// answersLate lets an answer wait, while the world goes on.
+func (p *scripted) answersLate(name string, o payment.Outcome) (payment.Outcome, error) {
+	if unheard(p.hold(name, true)) {
+		return payment.Outcome{}, errUnheard
+	}
+	return o, nil
 }
 
 func (p *scripted) first(id payment.AttemptID) bool {
@@ -145,8 +171,8 @@ func (p *scripted) first(id payment.AttemptID) bool {
 }
 
 // hold lets the call wait and returns what is to become of it.
-func (p *scripted) hold(name string) string {
-	c := &heldCall{name: name, answer: make(chan string)}
+func (p *scripted) hold(name string, late bool) string {
+	c := &heldCall{name: name, answer: make(chan string), late: late}
 	p.mu.Lock()
 	p.held = append(p.held, c)
 	slices.SortFunc(p.held, func(a, b *heldCall) int { return strings.Compare(a.name, b.name) })
@@ -161,7 +187,8 @@ func (p *scripted) arrive(name string, c payment.Charge) (d *deal, fresh bool) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	d = &deal{name: name, id: "ch-" + c.Attempt.String(), key: c.IdempotencyKey, attempt: c.Attempt}
+	d = &deal{name: name, id: "ch-" + c.Attempt.String(), key: c.IdempotencyKey, attempt: c.Attempt, manual: c.Capture == payment.CaptureManual}
+	d.refused = map[string]bool{}
 	p.deals = append(p.deals, d)
 	return d, true
 }
@@ -179,7 +206,7 @@ func (p *scripted) of(name string) *deal { return p.deal(func(d *deal) bool { re
 
 // decide is what the provider makes of an open payment.
 func (p *scripted) decide(d *deal, what string) {
-	if d.paid || d.over {
+	if !d.open() {
 		return
 	}
 	switch what, _, _ = strings.Cut(what, ","); what {
@@ -195,15 +222,22 @@ func (p *scripted) decide(d *deal, what string) {
 	}
 }
 
-// take takes the customer's money.
+// take takes the customer's money, or holds it until it is captured.
 func (p *scripted) take(d *deal) {
-	d.paid = true
+	d.held, d.voided = true, false
 	p.note(d, webhooks.KindAuthorized)
+	if !d.manual {
+		p.charge(d, price)
+	}
+}
+
+func (p *scripted) charge(d *deal, amount int64) {
+	d.held, d.taken = false, d.taken+amount
 	p.note(d, webhooks.KindSucceeded)
 }
 
 func (p *scripted) end(d *deal) {
-	d.over = true
+	d.held, d.over = false, true
 	p.note(d, webhooks.KindFailed)
 }
 
@@ -213,8 +247,8 @@ func (p *scripted) note(d *deal, kind webhooks.Kind) *notice {
 	defer p.mu.Unlock()
 	n := &notice{name: d.name + " " + string(kind), of: d, event: event(kind, d.attempt.String(), d.id)}
 	n.event.ProviderPaymentID = d.id
-	if kind == webhooks.KindReversed {
-		n.event.Money = &webhooks.Money{Minor: price, Currency: "EUR"}
+	if kind == webhooks.KindReversed || kind == webhooks.KindSucceeded {
+		n.event.Money = &webhooks.Money{Minor: d.taken, Currency: "EUR"}
 	}
 	for i := 2; slices.ContainsFunc(p.notices, func(o *notice) bool { return o.name == n.name }); i++ {
 		n.name = fmt.Sprintf("%s %s #%d", d.name, kind, i)
@@ -228,11 +262,13 @@ func (p *scripted) note(d *deal, kind webhooks.Kind) *notice {
 func (p *scripted) outcome(d *deal) payment.Outcome {
 	o := payment.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: d.id}
 	switch {
-	case d.paid:
-		o.News, o.Money = fsm.NewsSucceeded, &payment.Money{Minor: price, Currency: "EUR"}
+	case d.charged():
+		o.News, o.Money = fsm.NewsSucceeded, &payment.Money{Minor: d.taken, Currency: "EUR"}
 		if d.reversed {
 			o.Reversed = o.Money
 		}
+	case d.held:
+		o.News, o.Money = fsm.NewsAuthorized, &payment.Money{Minor: price, Currency: "EUR"}
 	case d.over:
 		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("card_declined", "")
 	case d.customer:
@@ -246,7 +282,11 @@ func (p *scripted) tell(is func(*deal) bool) (payment.Outcome, error) {
 	if d == nil {
 		return payment.Outcome{}, payment.ErrNoSuchPayment
 	}
-	return p.outcome(d), nil
+	if d.deaf {
+		d.deaf = false
+		return payment.Outcome{}, errUnheard
+	}
+	return p.told(d, false)
 }
 
 func (p *scripted) Lookup(_ context.Context, id string) (payment.Outcome, error) {
@@ -255,17 +295,4 @@ func (p *scripted) Lookup(_ context.Context, id string) (payment.Outcome, error)
 
 func (p *scripted) Find(_ context.Context, id payment.AttemptID) (payment.Outcome, error) {
 	return p.tell(func(d *deal) bool { return d.attempt == id })
-}
-
-func (p *scripted) Cancel(_ context.Context, c payment.Cancel) (payment.Outcome, error) {
-	d := p.deal(func(d *deal) bool { return d.id == c.ProviderPaymentID })
-	if d == nil {
-		return payment.Outcome{}, payment.ErrNoSuchPayment
-	}
-	if !d.paid && !d.over {
-		p.end(d)
-	}
-	o := p.outcome(d)
-	o.Refused = d.paid
-	return o, nil
 }

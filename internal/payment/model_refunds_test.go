@@ -31,7 +31,7 @@ func (p *scripted) Refund(_ context.Context, c payment.RefundCall) (payment.Refu
 	r := p.refund(func(r *back) bool { return r.key == c.IdempotencyKey })
 	if r == nil {
 		d := p.deal(func(d *deal) bool { return d.attempt == c.Attempt })
-		if d == nil || !d.paid || p.left(d) < c.Money.Minor || c.Reason == refundRefused {
+		if d == nil || p.left(d) < c.Money.Minor || c.Reason == refundRefused {
 			return payment.RefusedRefund("no"), nil
 		}
 		r = &back{of: d, id: "re-" + c.Refund.String(), refund: c.Refund, key: c.IdempotencyKey, amount: c.Money.Minor}
@@ -52,7 +52,7 @@ func (p *scripted) Refund(_ context.Context, c payment.RefundCall) (payment.Refu
 func (p *scripted) left(d *deal) int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	left := int64(price) - d.back
+	left := d.taken - d.back
 	for _, r := range p.backs {
 		if r.of == d && !r.done {
 			left -= r.amount
@@ -72,7 +72,7 @@ func (p *scripted) refund(is func(*back) bool) *back {
 
 // refundByHand pays back without having been asked by a call.
 func (p *scripted) refundByHand(d *deal) {
-	p.giveBack(&back{of: d, id: "re-" + d.id, amount: price})
+	p.giveBack(&back{of: d, id: "re-" + d.id, amount: d.taken})
 }
 
 func (p *scripted) giveBack(r *back) {

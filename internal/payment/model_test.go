@@ -13,7 +13,8 @@ import (
 )
 
 // Whatever customers press, providers answer and webhooks say, in any order and
-// number, in two processes and over several attempts: nobody is charged twice,
+// number, in two processes and over several attempts, captured at once or by hand:
+// nobody is charged twice, no hold is forgotten,
 // nothing that was said is lost, and in the end every attempt agrees with the
 // provider or a person is told.
 //
@@ -25,28 +26,44 @@ func TestAnyCourseOfPayments(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := m.world(rt)
 		w.races = rapid.SampledFrom([]bool{false, false, true}).Draw(rt, "races")
-		rt.Repeat(map[string]func(*rapid.T){
-			"":                              func(*rapid.T) { w.look() },
-			"pay":                           w.pay,
-			"pay anew":                      w.payAnew,
-			"pay twice at once":             w.payTwice,
-			"the provider answers":          w.answer,
-			"something happens at provider": w.happen,
-			"late money":                    w.late,
-			"webhook":                       w.webhook,
-			"webhooks together":             w.webhooks,
-			"webhook again":                 w.again,
-			"ask the provider":              w.recheck,
-			"ask, pay and hear at once":     w.atOnce,
-			"take over":                     w.takeOver,
-			"retry what is parked":          w.retryParked,
-			"cancel":                        w.cancel,
-			"refund":                        w.refund,
-			"time passes":                   w.timePasses,
-		})
+		w.holds = rapid.Bool().Draw(rt, "mostly about holds")
+		rt.Repeat(w.actions())
 		w.end()
 		m.last = w.last
 	})
+}
+
+// actions are what may happen, in a world of holds what may happen to them.
+func (w *world) actions() map[string]func(*rapid.T) {
+	all := map[string]func(*rapid.T){
+		"":                              func(*rapid.T) { w.look() },
+		"pay":                           w.pay,
+		"pay anew":                      w.payAnew,
+		"pay twice at once":             w.payTwice,
+		"the provider answers":          w.answer,
+		"something happens at provider": w.happen,
+		"late money":                    w.late,
+		"webhook":                       w.webhook,
+		"webhooks together":             w.webhooks,
+		"webhook again":                 w.again,
+		"ask the provider":              w.recheck,
+		"ask, pay and hear at once":     w.atOnce,
+		"take over":                     w.takeOver,
+		"retry what is parked":          w.retryParked,
+		"cancel":                        w.cancel,
+		"confirm":                       w.confirm,
+		"confirm at once":               w.confirmAtOnce,
+		"trouble ahead":                 w.trouble,
+		"refund":                        w.refund,
+		"time passes":                   w.timePasses,
+	}
+	if w.holds {
+		for _, other := range []string{"pay", "pay twice at once", "webhooks together", "webhook again", "ask, pay and hear at once", "retry what is parked", "refund"} {
+			delete(all, other)
+		}
+		all["late money, more often"] = w.late
+	}
+	return all
 }
 
 // service draws one of the two processes.
@@ -57,16 +74,25 @@ func (w *world) service(rt *rapid.T) *payment.Service {
 var (
 	anyOrder   = rapid.SampledFrom([]string{"A", "A", "B"})
 	anyRequest = rapid.SampledFrom([]string{"1", "2", "3"})
+	anyCapture = rapid.SampledFrom([]payment.CaptureMode{payment.CaptureAutomatic, payment.CaptureManual})
 	anyAnswer  = rapid.SampledFrom([]string{
 		isPaid, isDeclined, staysOpen, wantsCustomer, paidUnheard, declinedUnheard, openUnheard, neverArrives, isNotSent, isRefused, isHeld, isFrozen,
+		paidLate, declinedLate,
 		isDeclined, staysOpen, // and more of those that let an order go on
 	})
 )
 
+func (w *world) capture(rt *rapid.T) payment.CaptureMode {
+	if w.holds {
+		return payment.CaptureManual
+	}
+	return anyCapture.Draw(rt, "capture")
+}
+
 func (w *world) pay(rt *rapid.T) {
-	letter, request, what := anyOrder.Draw(rt, "order"), anyRequest.Draw(rt, "request"), anyAnswer.Draw(rt, "the call")
-	p, run := w.press(w.service(rt), letter, request, what)
-	rt.Logf("PAY order %s with request %s, whose call %s", letter, request, what)
+	letter, request, what, capture := anyOrder.Draw(rt, "order"), anyRequest.Draw(rt, "request"), anyAnswer.Draw(rt, "the call"), w.capture(rt)
+	p, run := w.press(w.service(rt), letter, request, what, capture)
+	rt.Logf("PAY order %s with request %s and %s capture, whose call %s", letter, request, capture, what)
 	want := w.expects(letter, request)
 	w.start(run)
 	w.ended(p, want)
@@ -81,19 +107,19 @@ func (w *world) payAnew(rt *rapid.T) {
 		}
 	}
 	name := pick(rt, "new attempt", free)
-	what := anyAnswer.Draw(rt, "the call")
-	p, run := w.press(w.service(rt), name[:1], name[1:], what)
-	rt.Logf("PAY order %s with request %s, whose call %s", name[:1], name[1:], what)
+	what, capture := anyAnswer.Draw(rt, "the call"), w.capture(rt)
+	p, run := w.press(w.service(rt), name[:1], name[1:], what, capture)
+	rt.Logf("PAY order %s with request %s and %s capture, whose call %s", name[:1], name[1:], capture, what)
 	w.start(run)
 	w.ended(p, anAttempt)
 }
 
 func (w *world) payTwice(rt *rapid.T) {
-	letter, what := anyOrder.Draw(rt, "order"), anyAnswer.Draw(rt, "the calls")
+	letter, what, capture := anyOrder.Draw(rt, "order"), anyAnswer.Draw(rt, "the calls"), w.capture(rt)
 	one, two := anyRequest.Draw(rt, "one request"), anyRequest.Draw(rt, "other request")
-	p, runP := w.press(w.services[0], letter, one, what)
-	q, runQ := w.press(w.services[1], letter, two, what)
-	rt.Logf("PAY order %s with requests %s and %s at once, whose calls: %s", letter, one, two, what)
+	p, runP := w.press(w.services[0], letter, one, what, capture)
+	q, runQ := w.press(w.services[1], letter, two, what, capture)
+	rt.Logf("PAY order %s with requests %s and %s and %s capture at once, whose calls: %s", letter, one, two, capture, what)
 	w.start(runP, runQ)
 	allowed := []string{anAttempt, alreadyPaid, cancelled, inProgress, replayed, stillAtIt}
 	w.ended(p, allowed...)
@@ -110,7 +136,11 @@ func pick(rt *rapid.T, label string, names []string) string {
 
 func (w *world) answer(rt *rapid.T) {
 	name := pick(rt, "held call", w.heldCalls())
-	what := rapid.SampledFrom([]string{isPaid, isDeclined, staysOpen, wantsCustomer, paidUnheard, declinedUnheard, openUnheard}).Draw(rt, "it")
+	can := []string{isPaid, isDeclined, staysOpen, wantsCustomer, paidUnheard, declinedUnheard, openUnheard}
+	if w.heldCall(name).late {
+		can = []string{isHeard, isLost}
+	}
+	what := rapid.SampledFrom(can).Draw(rt, "it")
 	rt.Logf("ANSWER the held call of %s: it %s", name, what)
 	w.release(name, what)
 }
@@ -123,11 +153,14 @@ func (w *world) heldCalls() []string {
 	return names
 }
 
-// release lets a held call go on and its pay end.
+func (w *world) heldCall(name string) *heldCall {
+	return w.p.held[slices.IndexFunc(w.p.held, func(c *heldCall) bool { return c.name == name })]
+}
+
+// release lets a held call go on and its command end.
 func (w *world) release(name, what string) {
-	i := slices.IndexFunc(w.p.held, func(c *heldCall) bool { return c.name == name })
-	c := w.p.held[i]
-	w.p.held = slices.Delete(w.p.held, i, i+1)
+	c := w.heldCall(name)
+	w.p.held = slices.DeleteFunc(w.p.held, func(o *heldCall) bool { return o == c })
 	c.answer <- what
 	<-w.p.idle
 	p := w.presses[name]
@@ -139,12 +172,14 @@ func (w *world) happen(rt *rapid.T) {
 	var can []string
 	for _, d := range w.p.deals {
 		switch {
-		case !d.paid && !d.over:
+		case d.open():
 			can = append(can, d.name+" is paid", d.name+" is declined", d.name+" is declined softly")
-		case d.paid && !d.reversed:
+		case d.held:
+			can = append(can, d.name+" lapses", d.name+" is captured in the dashboard")
+		case d.charged() && !d.reversed:
 			can = append(can, d.name+" is taken back")
 		}
-		if d.paid && w.p.left(d) == price {
+		if d.charged() && w.p.left(d) == d.taken {
 			can = append(can, d.name+" is refunded in the dashboard")
 		}
 	}
@@ -157,11 +192,11 @@ func (w *world) happen(rt *rapid.T) {
 	w.does(rt, pick(rt, "what", slices.Compact(can)))
 }
 
-// late lets a provider take the money of a payment that it had said was over.
+// late lets a provider take, or hold, the money of a payment that it had said was over.
 func (w *world) late(rt *rapid.T) {
 	var can []string
 	for _, d := range w.p.deals {
-		if d.over && !d.paid {
+		if d.over && !d.charged() && !d.held {
 			can = append(can, d.name)
 		}
 	}
@@ -177,8 +212,10 @@ func (w *world) does(rt *rapid.T, what string) {
 	switch what {
 	case isPaid, "is paid late":
 		w.p.take(d)
-	case isDeclined:
+	case isDeclined, "lapses":
 		w.p.end(d)
+	case "is captured in the dashboard":
+		w.p.charge(d, 500)
 	case "is declined softly":
 		w.p.note(d, webhooks.KindSoftFailed)
 	case "is taken back":

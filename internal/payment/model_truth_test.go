@@ -138,17 +138,17 @@ func (w *world) believes(name string) {
 		return n.of == d && strings.HasPrefix(n.name, name+" succeeded") && n.said != "" && !parked(n.said)
 	})
 	switch {
-	case (a.Succeeded() || a.Captured > 0) && !d.paid:
+	case (a.Succeeded() || a.Captured > 0) && !d.charged():
 		w.Fatalf("%s is %s, and the customer was not charged", name, describe(a))
-	case a.Captured > 0 && a.Captured != price:
-		w.Fatalf("%s took %d instead of %d", name, a.Captured, price)
+	case a.Captured > 0 && a.Captured != d.taken:
+		w.Fatalf("%s took %d instead of %d", name, a.Captured, d.taken)
 	case a.Failed() && !d.over && d.attempt == a.ID:
 		w.Fatalf("%s is failed, and the provider never said so", name)
 	case known && a.Captured == 0:
 		w.Fatalf("the webhook that %s was paid is lost", name)
 	case a.Failed() && a.Captured > 0 && !w.told(a, lateMoney...):
 		w.Fatalf("%s failed and holds money, and nobody is told", name)
-	case w.told(a, lateMoney...) && !d.paid, w.told(a, payment.PaymentReversed) && !d.reversed:
+	case w.told(a, lateMoney...) && !d.charged(), w.told(a, payment.PaymentReversed) && !d.reversed:
 		w.Fatalf("a person is told of money of %s that never moved", name)
 	case w.told(a, payment.AmountMismatch, payment.CurrencyMismatch, payment.RefundExceeds, payment.RefundReversed, payment.Disputed):
 		w.Fatalf("a person is told of %s what nobody said", name)
@@ -156,8 +156,10 @@ func (w *world) believes(name string) {
 		w.Fatalf("%s says that money was taken back that was not", name)
 	case a.Refunded > d.back:
 		w.Fatalf("%s says that %d were paid back, and it was %d", name, a.Refunded, d.back)
-	case d.back > price:
-		w.Fatalf("%s: %d were paid back of %d", name, d.back, price)
+	case d.back > d.taken:
+		w.Fatalf("%s: %d were paid back of %d", name, d.back, d.taken)
+	case d.wrong != "":
+		w.Fatalf("%s %s", name, d.wrong)
 	}
 }
 
@@ -171,7 +173,7 @@ func (w *world) charges() {
 			w.Fatalf("the provider was asked for two payments of %s", d.name)
 		}
 		begun[d.name] = true
-		if letter := d.name[:1]; d.paid && !d.over {
+		if letter := d.name[:1]; (d.charged() || d.held) && !d.over {
 			if plain[letter] {
 				w.Fatalf("the customer was charged twice for order %s", letter)
 			}

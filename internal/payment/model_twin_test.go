@@ -21,11 +21,15 @@ func TestTheOrderOfWebhooksDoesNotMatter(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := m.world(rt)
 		call := rapid.SampledFrom([]string{staysOpen, openUnheard, wantsCustomer, isPaid, isDeclined}).Draw(rt, "the call of both pays")
+		capture, taken := anyCapture.Draw(rt, "capture of both"), int64(price)
+		if capture == payment.CaptureManual {
+			taken = rapid.SampledFrom([]int64{price, 1500}).Draw(rt, "captured of both")
+		}
 		never := rapid.SampledFrom([]webhooks.Kind{webhooks.KindFailed, webhooks.KindSucceeded}).Draw(rt, "what is never said")
-		said := rapid.SliceOfN(anyNotice(never), 1, 8).Draw(rt, "said of A")
+		said := rapid.SliceOfN(anyNotice(never, taken), 1, 8).Draw(rt, "said of A")
 		shuffled := rapid.Permutation(said).Draw(rt, "said of B")
-		a, aTold := w.hears("A", call, said, 1)
-		b, bTold := w.hears("B", call, shuffled, rapid.IntRange(1, 8).Draw(rt, "in requests of"))
+		a, aTold := w.hears("A", call, capture, said, 1)
+		b, bTold := w.hears("B", call, capture, shuffled, rapid.IntRange(1, 8).Draw(rt, "in requests of"))
 		if a != b {
 			rt.Fatalf("what was said in another order ends otherwise:\nA is %+v\nB is %+v", a, b)
 		}
@@ -38,21 +42,22 @@ func TestTheOrderOfWebhooksDoesNotMatter(t *testing.T) {
 // word is what a webhook says.
 type word struct {
 	Kind webhooks.Kind
-	// Refund and Amount are of a refund or a reversal.
+	// Refund is of a refund, Amount what was taken, or paid or taken back.
 	Refund string
 	Amount int64
 	// ByItsID says that it names the payment by the provider's id only.
 	ByItsID bool
 }
 
-func anyNotice(never webhooks.Kind) *rapid.Generator[word] {
+func anyNotice(never webhooks.Kind, taken int64) *rapid.Generator[word] {
 	var all []word
 	for _, kind := range []webhooks.Kind{
-		webhooks.KindProcessing, webhooks.KindActionRequired, webhooks.KindAuthorized, webhooks.KindSucceeded, webhooks.KindSoftFailed,
-		webhooks.KindFailed, webhooks.KindDisputed,
+		webhooks.KindProcessing, webhooks.KindActionRequired, webhooks.KindAuthorized, webhooks.KindSoftFailed, webhooks.KindFailed,
+		webhooks.KindDisputed,
 	} {
 		all = append(all, word{Kind: kind})
 	}
+	all = append(all, word{Kind: webhooks.KindSucceeded, Amount: taken})
 	for _, amount := range []int64{500, price} {
 		all = append(all, word{Kind: webhooks.KindReversed, Amount: amount})
 	}
@@ -94,8 +99,8 @@ type ending struct {
 
 // hears pays an order, delivers what is said, and returns how that ends and what a
 // person is told.
-func (w *world) hears(letter, call string, said []word, together int) (ending, []string) {
-	p, run := w.press(w.services[0], letter, "1", call)
+func (w *world) hears(letter, call string, capture payment.CaptureMode, said []word, together int) (ending, []string) {
+	p, run := w.press(w.services[0], letter, "1", call, capture)
 	w.start(run)
 	w.must(p.err)
 	for batch := range slices.Chunk(said, together) {

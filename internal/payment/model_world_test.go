@@ -34,17 +34,21 @@ type world struct {
 	// races says that what is done at once is. Without races the same draws always
 	// lead to the same course, which is what shrinking needs.
 	races bool
+	// holds says that all payments are captured by hand, and that little else happens.
+	holds bool
 
 	// attempts are by name: A1 is what request 1 made of order A.
 	attempts map[string]payment.Attempt
 	opened   []opened
 	verdicts map[string]fsm.Verdict
-	// presses are the pays whose call is held.
+	// presses are the commands whose call is held.
 	presses map[string]*press
 	// usedUp are the pays whose refusal was stored under their key.
 	usedUp    map[string]bool
 	cancelled map[payment.OrderID]bool
 	refunds   []asked
+	// confirmed are the answers that were stored under the keys of confirms.
+	confirmed map[string]error
 	commands  int
 	rounds    int
 	// last is the latest attempt of the worlds before this one.
@@ -62,12 +66,16 @@ type opened struct {
 	Kind, Attempt, Event string
 }
 
-// press is one press on "pay".
+// press is one press on "pay", or another command.
 type press struct {
 	name string
-	paid payment.Paid
-	err  error
-	done bool
+	// ended checks what came of a command that is no pay.
+	ended func(*press)
+	paid  payment.Paid
+	err   error
+	done  bool
+	// waited says that its call was held, final that its attempt was by then.
+	waited, final bool
 	// alone says that the lease of its call is alive.
 	alone bool
 }
@@ -107,7 +115,7 @@ func (m *model) world(rt *rapid.T) *world {
 		T: rt, ctx: m.t.Context(), p: m.p, services: m.services, store: m.store, db: m.db, last: m.last,
 		user:     payment.UserID(fmt.Sprintf("w%d", m.worlds)),
 		attempts: map[string]payment.Attempt{}, presses: map[string]*press{}, usedUp: map[string]bool{},
-		cancelled: map[payment.OrderID]bool{},
+		cancelled: map[payment.OrderID]bool{}, confirmed: map[string]error{},
 	}
 	rt.Cleanup(w.close)
 	_, err := m.db.Exec(w.ctx, "UPDATE provider_events SET next_try_at = NULL WHERE next_try_at IS NOT NULL") // of the worlds before
@@ -173,11 +181,11 @@ func (w *world) start(commands ...func()) {
 }
 
 // press makes a pay that is not begun yet.
-func (w *world) press(s *payment.Service, letter, request, what string) (*press, func()) {
+func (w *world) press(s *payment.Service, letter, request, what string, capture payment.CaptureMode) (*press, func()) {
 	p := &press{name: letter + request}
 	return p, func() {
 		p.paid, p.err = s.Pay(w.ctx, w.actor(), w.request("pay "+letter, "request-"+request), payment.Pay{
-			OrderID: w.order(letter), Token: p.name + " " + what, Capture: payment.CaptureAutomatic,
+			OrderID: w.order(letter), Token: p.name + " " + what, Capture: capture,
 		})
 		p.done = true
 	}
@@ -259,11 +267,16 @@ func (w *world) expects(letter, request string) string {
 func (w *world) ended(p *press, allowed ...string) {
 	if !p.done {
 		w.Logf("    %s waits", p.name)
-		w.presses[p.name], p.alone = p, true
+		w.presses[p.name], p.alone, p.waited = p, true, true
+		p.final = w.attempts[p.name[:2]].State.Final()
 		return
 	}
 	got := answered(p.err)
 	w.Logf("    %s: %s %s", p.name, got, ifAny(describe(p.paid.Attempt), p.err == nil))
+	if p.ended != nil {
+		p.ended(p)
+		return
+	}
 	if !slices.Contains(allowed, got) {
 		w.Fatalf("the pay of %s is answered with %q instead of %q", p.name, got, allowed)
 	}

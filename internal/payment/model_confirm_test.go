@@ -1,0 +1,181 @@
+package payment_test
+
+import (
+	"errors"
+	"fmt"
+
+	"pgregory.net/rapid"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+func isManual(a payment.Attempt) bool { return a.Capture == payment.CaptureManual }
+
+func holdsMoney(a payment.Attempt) bool { return a.State == fsm.Authorized }
+
+// errReleased is kept of a confirm that may be tried again under its key.
+var errReleased = errors.New("released")
+
+var anyCaptured = rapid.SampledFrom([]int64{price, 1500, 500, price + 1})
+
+// underWay reports whether a call of an attempt is held, and its lease alive.
+func (w *world) underWay(name string) bool {
+	for _, held := range []*press{w.presses[name], w.presses[commandOf(name)]} {
+		if held != nil && held.alone && (held.final || !w.attempts[name].State.Final()) {
+			return true
+		}
+	}
+	return false
+}
+
+// confirming makes a confirm that is not begun yet. Its key is the same for the
+// same amount; the whole is confirmed without an amount.
+func (w *world) confirming(s *payment.Service, name string, amount int64) func() (payment.Paid, error) {
+	cmd := payment.Confirm{AttemptID: w.attempts[name].ID}
+	if amount != price {
+		cmd.Amount = &amount
+	}
+	if d := w.p.of(name); d != nil && w.attempts[name].Intent.Kind != payment.IntentCapture {
+		d.wished, d.wishedAt = amount, w.p.moved()
+	}
+	return func() (payment.Paid, error) {
+		return s.Confirm(w.ctx, w.actor(), w.request("confirm "+name, confirmKey(name, amount)), cmd)
+	}
+}
+
+func confirmKey(name string, amount int64) string { return fmt.Sprintf("confirm-%s-%d", name, amount) }
+
+func (w *world) confirm(rt *rapid.T) {
+	name := pick(rt, "attempt", append(w.those(isManual), w.those(holdsMoney)...))
+	amount := anyCaptured.Draw(rt, "amount")
+	what := w.script(rt, name)
+	rt.Logf("CONFIRM %d of %s, whose call %s", amount, name, what)
+	var was deal
+	if d := w.p.of(name); d != nil {
+		was = *d
+	}
+	key, want, crowded := confirmKey(name, amount), w.uncapturable(name, amount), w.presses[commandOf(name)] != nil
+	if want == nil && was.refuses() {
+		want = payment.ErrNotCapturable
+	}
+	w.command(rt, name, w.confirming(w.service(rt), name, amount), func(p *press) {
+		stored, again := w.confirmed[key]
+		released := errors.Is(stored, errReleased)
+		switch {
+		case crowded || p.waited:
+			w.meets(p.err)
+		case again && !released:
+			w.replays(name, stored, p)
+		case released && p.err == nil && w.attempts[name].Succeeded(): // whoever else captured it
+		case !errors.Is(p.err, want):
+			w.Fatalf("the confirm of %s, which is %s, is answered with %v instead of %v", name, describe(w.attempts[name]), p.err, want)
+		case p.err == nil && was.held && was.fate == isDone && (!p.paid.Succeeded() || p.paid.Captured != amount):
+			w.Fatalf("%d of %s were captured, and %s with %d is answered", amount, name, describe(p.paid.Attempt), p.paid.Captured)
+		}
+		w.keeps(key, p.err)
+	})
+}
+
+// meets requires one of the answers to a command that meets another.
+func (w *world) meets(err error) {
+	for _, may := range []error{payment.ErrBusy, payment.ErrNotCapturable, payment.ErrCaptureExceeds, payment.ErrAttemptFinal, idempotency.ErrInProgress} {
+		if err == nil || errors.Is(err, may) || answered(err) == replayed {
+			return
+		}
+	}
+	w.must(err)
+}
+
+// keeps notes what is stored under the key of a confirm that was answered.
+func (w *world) keeps(key string, err error) {
+	switch {
+	case err == nil, errors.Is(err, payment.ErrCaptureExceeds):
+		w.confirmed[key] = err
+	case errors.Is(err, payment.ErrNotCapturable):
+		w.confirmed[key] = errReleased
+	}
+}
+
+// refuses reports whether a capture is refused, and that is heard, of a payment
+// that has not failed.
+func (d *deal) refuses() bool {
+	return (d.held || d.charged()) && (d.fate == isRefused || d.fate == isDone && !d.held)
+}
+
+// uncapturable is why a confirm is refused before the provider is asked.
+func (w *world) uncapturable(name string, amount int64) error {
+	a := w.attempts[name]
+	switch {
+	case w.underWay(name):
+		return payment.ErrBusy
+	case !holdsMoney(a):
+		return payment.ErrNotCapturable
+	case amount > price:
+		return payment.ErrCaptureExceeds
+	case a.Intent.Kind != payment.IntentNone:
+		return payment.ErrBusy
+	}
+	return nil
+}
+
+// replays requires the answer that is stored under a key, as the attempt is now.
+func (w *world) replays(name string, stored error, p *press) {
+	was := w.attempts[name]
+	switch {
+	case stored != nil && answered(p.err) != replayed:
+		w.Fatalf("the confirm of %s that was refused with %v is answered with %v", name, stored, p.err)
+	case stored == nil && (p.err != nil || p.paid.ID != was.ID || p.paid.Result != idempotency.Reused):
+		w.Fatalf("the same confirm of %s is answered with %s %v", name, p.paid.Result, p.err)
+	case stored == nil && facts(p.paid.Attempt) != facts(was):
+		w.Fatalf("the same confirm changed %s from %s to %s", name, describe(was), describe(p.paid.Attempt))
+	}
+}
+
+// confirmAtOnce lets a confirm meet itself, a cancellation or a question in the
+// other process.
+func (w *world) confirmAtOnce(rt *rapid.T) {
+	name := pick(rt, "attempt", w.those(func(a payment.Attempt) bool { return holdsMoney(a) && a.Intent.Kind != payment.IntentCapture }))
+	amount := anyCaptured.Draw(rt, "amount")
+	with := map[string]func() (payment.Paid, error){
+		"the same":   w.confirming(w.services[1], name, amount),
+		"a cancel":   w.cancelling(w.services[1], name),
+		"a question": w.question(w.services[1], name),
+	}
+	other := rapid.SampledFrom([]string{"the same", "a cancel", "a question"}).Draw(rt, "what else")
+	rt.Logf("CONFIRM %d of %s at once with %s; the first call %s", amount, name, other, w.script(rt, name))
+	var errs [2]error
+	confirm := w.confirming(w.services[0], name, amount)
+	w.start(func() { _, errs[0] = confirm() }, func() { _, errs[1] = with[other]() })
+	for _, err := range errs {
+		w.meets(err)
+	}
+	w.keeps(confirmKey(name, amount), errs[0])
+	if other == "the same" && errs[0] != nil {
+		w.keeps(confirmKey(name, amount), errs[1])
+	}
+}
+
+// finish captures or gives up what is held in the end: nothing stands in the way.
+func (w *world) finish() {
+	for _, name := range w.those(holdsMoney) {
+		d := w.p.of(name)
+		d.fate = isDone
+		if rapid.Bool().Draw(w.T, "what is held is captured in the end") {
+			w.Logf("END: %s is captured", name)
+			paid, err := w.confirming(w.services[0], name, 700)()
+			w.must(err)
+			if d.held || !paid.Succeeded() {
+				w.Fatalf("the capture of %s leaves it %s", name, describe(paid.Attempt))
+			}
+			continue
+		}
+		w.Logf("END: %s is given up", name)
+		paid, err := w.cancelling(w.services[1], name)()
+		w.must(err)
+		if d.held || !paid.Failed() {
+			w.Fatalf("the cancellation of %s leaves it %s", name, describe(paid.Attempt))
+		}
+	}
+}
