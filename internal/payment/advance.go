@@ -119,9 +119,8 @@ func move(a *Attempt, n News, now time.Time) fsm.Verdict {
 		}
 	case fsm.NewsUnknown, fsm.NewsProcessing, fsm.NewsDisputed:
 	}
-	voided := n.Cause == Cause{Kind: CauseCall, ID: intentKey(a.ID, a.Intent)}
 	tidy(a, step, now)
-	if step.From == fsm.Authorized && n.News == fsm.NewsFailed && !voided {
+	if step.From == fsm.Authorized && n.News == fsm.NewsFailed {
 		// News overtake each other: the failure may be older than the hold.
 		hold(a, now)
 	}

@@ -274,6 +274,19 @@ func TestAFailureThatWasOvertakenByTheHoldLeavesNoHold(t *testing.T) {
 			slow.wake(0, 0)
 			return id
 		},
+		"the answer to a cancellation": func(t *testing.T, r *rig, p *answering) payment.AttemptID {
+			t.Helper()
+			id := r.tried(t, "tok_never", payment.CaptureManual)
+			p.cancel = func() (payment.Outcome, error) {
+				p.cancel = says(fsm.NewsFailed)
+				require.Equal(t, fsm.Applied, r.say(t, id, webhooks.KindAuthorized))
+				return payment.Outcome{News: fsm.NewsFailed}, nil
+			}
+			_, err := r.Cancel(t.Context(), customer, request("cancel", "cancel-key", ""), id)
+			require.NoError(t, err)
+			p.cancels.Store(0)
+			return id
+		},
 		"the answer to a question": func(t *testing.T, r *rig, p *answering) payment.AttemptID {
 			t.Helper()
 			id := r.tried(t, "tok_never", payment.CaptureManual)
@@ -301,18 +314,6 @@ func TestAFailureThatWasOvertakenByTheHoldLeavesNoHold(t *testing.T) {
 			require.Empty(t, r.discrepancies(t, id))
 		})
 	}
-}
-
-// What paylatch itself gave up is over: nobody is asked about it again.
-func TestAHoldThatWasCancelledIsNotLookedUp(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, setup{silent: true})
-	id := r.held(t, "A-1").ID
-	_, err := r.Cancel(t.Context(), customer, request("cancel", "cancel-key", ""), id)
-	require.NoError(t, err)
-	a := r.attempt(t, id)
-	require.True(t, a.Failed())
-	require.Nil(t, a.NextCheckAt)
 }
 
 func TestALateHoldThatStaysIsADiscrepancy(t *testing.T) {
