@@ -184,7 +184,7 @@ func tidy(a *Attempt, step fsm.Step, now time.Time) {
 	if a.Succeeded() {
 		a.Failure = nil
 	}
-	a.Intent = Intent{Number: a.Intent.Number}
+	endIntent(a)
 	a.SealedToken, a.NextCheckAt, a.LeaseUntil = nil, nil, nil
 	a.FinalizedAt = &now
 }

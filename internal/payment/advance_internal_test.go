@@ -136,7 +136,7 @@ func TestFinalErasesWhatOnlyAPendingAttemptNeeds(t *testing.T) {
 		require.Nil(t, a.LeaseUntil)
 		require.Nil(t, a.NextCheckAt)
 		require.Empty(t, a.NextActionURL)
-		require.Equal(t, Intent{Number: 3}, a.Intent, "the number stays: keys are never used again")
+		require.Equal(t, Intent{Number: 4}, a.Intent, "a key is never used again")
 		require.Equal(t, noon.Add(time.Minute), *a.FinalizedAt)
 		require.Equal(t, n == fsm.NewsFailed, a.Failure != nil)
 	}

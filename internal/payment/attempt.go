@@ -75,8 +75,7 @@ const (
 )
 
 // Intent is a command on disk before the provider is called. Number counts the
-// commands that were definitively refused before it; it is part of the
-// provider's idempotency key.
+// commands that ended before it; it is part of the provider's idempotency key.
 type Intent struct {
 	Kind   IntentKind
 	Amount int64
@@ -95,6 +94,14 @@ func (i Intent) endedBy(news fsm.News) bool {
 func setIntent(a *Attempt, i Intent, now time.Time) {
 	i.Number, i.At = a.Intent.Number, now
 	a.Intent, a.Checks = i, 0
+}
+
+// endIntent forgets a command that was carried out or refused. Its key is used up:
+// under it the provider would say the same again.
+func endIntent(a *Attempt) {
+	if a.Intent.Kind != IntentNone {
+		a.Intent = Intent{Number: a.Intent.Number + 1}
+	}
 }
 
 // Born is the attempt's first entry in the log.

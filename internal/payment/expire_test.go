@@ -21,6 +21,8 @@ type answering struct {
 	cancel           func() (payment.Outcome, error)
 	can              func(*payment.Capabilities)
 	lookups, cancels atomic.Int32
+	// key is that of the last cancellation.
+	key atomic.Pointer[string]
 }
 
 func (p *answering) on(of payment.Provider) payment.Provider {
@@ -48,6 +50,7 @@ func (p *answering) Lookup(ctx context.Context, id string) (payment.Outcome, err
 
 func (p *answering) Cancel(ctx context.Context, c payment.Cancel) (payment.Outcome, error) {
 	p.cancels.Add(1)
+	p.key.Store(&c.IdempotencyKey)
 	if p.cancel == nil {
 		return p.Provider.Cancel(ctx, c)
 	}

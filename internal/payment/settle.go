@@ -132,7 +132,7 @@ func (s *Service) release(b *batch, held Attempt, c *Change, n News) {
 	case a.State.Final():
 		return
 	case n.Refused:
-		a.Intent = Intent{Number: a.Intent.Number + 1}
+		endIntent(a)
 	default:
 		s.expire(b, c, n)
 	}

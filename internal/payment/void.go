@@ -69,7 +69,8 @@ func (s *Service) voided(b *batch, c *Change, n News, again bool) {
 		a.NextCheckAt = &at
 		return
 	}
-	a.Intent, a.NextCheckAt = Intent{Number: a.Intent.Number}, nil
+	endIntent(a)
+	a.NextCheckAt = nil
 }
 
 // received reports whether a provider that can't be asked has received the

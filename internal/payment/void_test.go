@@ -33,3 +33,23 @@ func TestAHoldThatOvertakesAnAnswerIsGivenUp(t *testing.T) {
 	require.Nil(t, r.attempt(t, id).NextCheckAt)
 	require.Empty(t, r.discrepancies(t, id))
 }
+
+// A provider says the same again under a key that it knows: each hold is given up
+// under another.
+func TestEachHoldIsGivenUpUnderAKeyOfItsOwn(t *testing.T) {
+	t.Parallel()
+	p := &answering{lookup: says(fsm.NewsAuthorized), cancel: says(fsm.NewsFailed)}
+	r := newRig(t, setup{silent: true, provider: p.on})
+	id := r.held(t, "A-1").ID
+	_, err := r.Cancel(t.Context(), customer, request("cancel", "cancel-key", ""), id)
+	require.NoError(t, err)
+	keys := map[string]bool{*p.key.Load(): true}
+	for range 3 {
+		r.say(t, id, webhooks.KindAuthorized)
+		r.recheck(t, id)
+		keys[*p.key.Load()] = true
+	}
+	require.EqualValues(t, 4, p.cancels.Load())
+	require.Len(t, keys, 4)
+	require.Empty(t, r.discrepancies(t, id))
+}
