@@ -49,8 +49,8 @@ type Capabilities struct {
 	FindConsistent bool
 	Capture        bool
 	PartialCapture bool
-	// CaptureUnseen says that a capture that was accepted may not show for long
-	// when the payment is looked up: an authorised one proves nothing.
+	// CaptureUnseen says that an accepted capture may take long to show
+	// when the payment is looked up: that it is authorised proves nothing.
 	CaptureUnseen bool
 	Cancel        bool
 	Refund        bool
