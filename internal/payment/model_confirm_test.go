@@ -71,8 +71,8 @@ func (w *world) confirm(rt *rapid.T) {
 		case released && p.err == nil && w.attempts[name].Succeeded(): // whoever else captured it
 		case !errors.Is(p.err, want):
 			w.Fatalf("the confirm of %s, which is %s, is answered with %v instead of %v", name, describe(w.attempts[name]), p.err, want)
-		case p.err == nil && was.held && was.fate == isDone && (!p.paid.Succeeded() || p.paid.Captured != amount):
-			w.Fatalf("%d of %s were captured, and %s with %d is answered", amount, name, describe(p.paid.Attempt), p.paid.Captured)
+		case p.err == nil && was.fate == isDone && p.paid.Captured != was.yields(amount):
+			w.Fatalf("%d of %s were confirmed, of which %d was taken before, and %s with %d is answered", amount, name, was.taken, describe(p.paid.Attempt), p.paid.Captured)
 		}
 		w.keeps(key, p.err)
 	})
@@ -99,9 +99,15 @@ func (w *world) keeps(key string, err error) {
 }
 
 // refuses reports whether a capture is refused, and that is heard, of a payment
-// that has not failed.
-func (d *deal) refuses() bool {
-	return (d.held || d.charged()) && (d.fate == isRefused || d.fate == isDone && !d.held)
+// that was not captured without it.
+func (d *deal) refuses() bool { return d.held && d.fate == isRefused }
+
+// yields is what is taken once a capture of an amount was carried out.
+func (d *deal) yields(amount int64) int64 {
+	if d.held {
+		return amount
+	}
+	return d.taken
 }
 
 // uncapturable is why a confirm is refused before the provider is asked.

@@ -41,7 +41,9 @@ type rig struct {
 // setup says how a rig differs from the usual.
 type setup struct {
 	// silent sandboxes send no webhooks.
-	silent   bool
+	silent bool
+	// heard, if there is one, is closed once webhooks may be received.
+	heard    chan struct{}
 	delays   sandbox.Delays
 	provider func(payment.Provider) payment.Provider
 	store    func(payment.Store) payment.Store
@@ -112,7 +114,7 @@ func startSandbox(t *testing.T, with setup, service *atomic.Pointer[payment.Serv
 	transport := &http.Transport{MaxIdleConnsPerHost: 100}
 	o := sandbox.Options{Delays: with.delays}
 	if !with.silent {
-		hook := httptest.NewServer(receiver(t, service))
+		hook := httptest.NewServer(once(with.heard, receiver(t, service)))
 		t.Cleanup(hook.Close)
 		o.WebhookURL, o.WebhookSecret = hook.URL, secret
 	}

@@ -41,6 +41,22 @@ func receiver(t *testing.T, service *atomic.Pointer[payment.Service]) http.Handl
 	})
 }
 
+// once lets nobody in before open is closed, if there is such a thing. Who came
+// too early comes again.
+func once(open <-chan struct{}, in http.Handler) http.Handler {
+	if open == nil {
+		return in
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		select {
+		case <-open:
+			in.ServeHTTP(w, req)
+		default:
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	})
+}
+
 func received(body []byte, events ...webhooks.Event) []payment.Received {
 	all := make([]payment.Received, len(events))
 	for i, e := range events {
