@@ -201,7 +201,7 @@ func TestEverybodyCanUseTheConsole(t *testing.T) {
 func TestTheConsoleWithoutScripts(t *testing.T) {
 	t.Parallel()
 	newTab(t)
-	s := openConsole(t, "PAYLATCH_SILENT_AFTER=100ms")
+	s := openConsole(t, "PAYLATCH_SILENT_AFTER=100ms", leftAlone)
 	a := s.bought(t, unique("o"), "tok_never")
 	b := scriptless(t)
 	b.signIn(s.base, token("sam", "support"))

@@ -17,6 +17,9 @@ import (
 // devSecret signs the tokens of the consoles in these tests.
 const devSecret = "PAYLATCH_AUTH_HS256_SECRET=" + secret
 
+// leftAlone keeps the reconciler from payments that a person is about to ask for.
+const leftAlone = "PAYLATCH_RECONCILE_AFTER=1h"
+
 // openConsole starts `paylatch dev`; tokens of this package are its own.
 func openConsole(t *testing.T, environ ...string) *demoShop {
 	t.Helper()

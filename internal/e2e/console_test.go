@@ -122,7 +122,7 @@ func TestASessionEnds(t *testing.T) {
 
 func TestFormsOfOtherSitesAreNotDone(t *testing.T) {
 	t.Parallel()
-	s := openConsole(t)
+	s := openConsole(t, leftAlone)
 	a := s.bought(t, unique("o"), "tok_never")
 	p := signedIn(t, s.base, "sam", "support")
 	path, form := "/support/attempts/"+a.ID+"/recheck", formOf("reason", "r", "key", uuid.NewString())
