@@ -48,7 +48,7 @@ func (b *batch) now() time.Time { return b.tx.Now() }
 func (b *batch) change(a Attempt) *Change {
 	c, ok := b.changes[a.ID]
 	if !ok {
-		c = &Change{Attempt: a, Was: a.Version}
+		c = &Change{Attempt: a, Was: a.Version, had: a.ProviderPaymentID}
 		b.changes[a.ID] = c
 		b.order = append(b.order, a.ID)
 	}
@@ -97,7 +97,7 @@ func (b *batch) name(c *Change, name string) {
 	ref := Reference{c.Attempt.Account, name}
 	owner, known := b.owners[ref]
 	switch {
-	case name == "", name == c.Attempt.ID.String(), known && owner == c.Attempt.ID:
+	case name == "", name == c.Attempt.ID.String(), name == c.had, known && owner == c.Attempt.ID:
 	case known:
 		b.shared(c, name)
 	default:

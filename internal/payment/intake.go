@@ -2,7 +2,6 @@ package payment
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -69,13 +68,16 @@ func text(s string) string {
 // batch; with park it is stored as deferred instead.
 func (s *Service) takeIn(ctx context.Context, arrivals []*arrival, park bool) error {
 	return s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
-		known, hits, err := tx.EventsArriving(ctx, keysOf(arrivals), namesOf(arrivals))
+		known, hits, err := tx.EventsArriving(ctx, keysOf(arrivals), namesOf(arrivals, (*arrival).leads))
 		if err != nil {
 			return err
 		}
 		b := s.newBatch(tx)
 		fresh := b.dedupe(known, arrivals)
-		found := b.found(hits)
+		found, err := b.findRest(ctx, b.found(hits), fresh)
+		if err != nil {
+			return err
+		}
 		if err := b.loadRefunds(ctx, found.refunded(fresh)...); err != nil {
 			return err
 		}
@@ -140,46 +142,11 @@ func keysOf(arrivals []*arrival) []EventKey {
 	return keys
 }
 
-// namesOf lists the names that arrivals mention, sorted and each once.
-func namesOf(arrivals []*arrival) []Reference {
-	refs := make([]Reference, 0, len(arrivals))
-	for _, a := range arrivals {
-		for _, name := range a.Event.References {
-			refs = append(refs, Reference{a.Account, name})
-		}
-	}
-	return sorted(refs)
-}
-
-func sorted(refs []Reference) []Reference {
-	slices.SortFunc(refs, func(a, b Reference) int {
-		return cmp.Or(strings.Compare(a.Account, b.Account), strings.Compare(a.Name, b.Name))
-	})
-	return slices.Compact(refs)
-}
-
 func changed(r Received, at time.Time) Discrepancy {
 	return Discrepancy{
 		Kind: EventChanged, Event: EventKey{r.Account, r.Event.ID}, At: at, Money: moneyOf(r.Event),
 		Text: "An event came again with the same id and other content. The first content counts: compare it with the provider's dashboard.",
 	}
-}
-
-// found is what the references of a batch's events lead to.
-type found map[Reference]*Attempt
-
-func (b *batch) find(ctx context.Context, arrivals []*arrival) (found, error) {
-	hits, err := b.tx.AttemptsByReference(ctx, namesOf(arrivals))
-	return b.found(hits), err
-}
-
-func (b *batch) found(hits []Found) found {
-	f := make(found, len(hits))
-	for _, h := range hits {
-		f[h.Reference] = h.Attempt
-		b.owners[h.Reference] = h.ID
-	}
-	return f
 }
 
 // refunded lists the attempts that refund events name.

@@ -70,6 +70,14 @@ func ParseAttemptID(s string) (AttemptID, error) {
 	return AttemptID(id), nil
 }
 
+// OwnAttemptID reads the text that an attempt's id is given to providers as, and
+// reports whether it is one.
+func OwnAttemptID(name string) (AttemptID, bool) {
+	const version = 7
+	id, err := ParseAttemptID(name)
+	return id, err == nil && uuid.UUID(id).Version() == version && id.String() == name
+}
+
 // ParseRefundID is ParseAttemptID for refunds; it returns ErrRefundNotFound.
 func ParseRefundID(s string) (RefundID, error) {
 	id, err := uuid.Parse(s)

@@ -171,6 +171,9 @@ type Change struct {
 	Names []string
 	// Messages are the news for the merchant.
 	Messages []Message
+
+	// had is the provider's id on disk, which is a name of the attempt already.
+	had string
 }
 
 // CauseKind says what brought a piece of news.

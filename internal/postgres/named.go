@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -27,51 +28,54 @@ type namedReads struct {
 	reads  []func(db dbsqlc.DBTX) error
 	own    map[payment.Reference]uuid.UUID
 	hits   []*dbsqlc.ReferencesFindRow
-	locked []*dbsqlc.AttemptsLockNamedRow
+	locked map[uuid.UUID]*payment.Attempt
 }
 
 func (t *txn) named(ctx context.Context, refs []payment.Reference) *namedReads {
-	n := &namedReads{own: make(map[payment.Reference]uuid.UUID)}
+	n := &namedReads{own: make(map[payment.Reference]uuid.UUID), locked: make(map[uuid.UUID]*payment.Attempt)}
 	lock := &dbsqlc.AttemptsLockNamedParams{}
 	others := make([]payment.Reference, 0, len(refs))
 	for _, r := range refs {
-		if id, ok := ownID(r.Name); ok {
-			n.own[r] = id
-			lock.AttemptIds = append(lock.AttemptIds, id)
+		if id, ok := payment.OwnAttemptID(r.Name); ok {
+			n.own[r] = uuid.UUID(id)
+			lock.AttemptIds = append(lock.AttemptIds, uuid.UUID(id))
 			continue
 		}
 		others = append(others, r)
 		lock.Accounts, lock.Refs = append(lock.Accounts, r.Account), append(lock.Refs, r.Name)
 	}
-	n.reads = []func(dbsqlc.DBTX) error{t.find(ctx, others, &n.hits), func(db dbsqlc.DBTX) (err error) {
-		n.locked, err = t.q.AttemptsLockNamed(ctx, db, lock)
+	if len(others) == 0 {
+		n.reads = []func(dbsqlc.DBTX) error{func(db dbsqlc.DBTX) error {
+			rows, err := t.q.AttemptsLockFree(ctx, db, lock.AttemptIds)
+			for _, r := range rows {
+				n.lock(&r.PaymentAttempts, r.ReadAt, r.Siblings)
+			}
+			return err
+		}}
+		return n
+	}
+	n.reads = []func(dbsqlc.DBTX) error{t.find(ctx, others, &n.hits), func(db dbsqlc.DBTX) error {
+		rows, err := t.q.AttemptsLockNamed(ctx, db, lock)
+		for _, r := range rows {
+			n.lock(&r.PaymentAttempts, r.ReadAt, r.Siblings)
+		}
 		return err
 	}}
 	return n
 }
 
-// ownID reads the text that an attempt's id is given to providers as.
-func ownID(name string) (uuid.UUID, bool) {
-	const length, version = 36, 7
-	if len(name) != length {
-		return uuid.Nil, false
-	}
-	id, err := uuid.Parse(name)
-	return id, err == nil && id.Version() == version && id.String() == name
+func (n *namedReads) lock(row *dbsqlc.PaymentAttempts, readAt time.Time, siblings bool) {
+	a := attemptFromRow(row, readAt, siblings)
+	n.locked[row.AttemptID] = &a
 }
 
 // found are the names that somebody has, each with its attempt if that could be
 // locked.
 func (n *namedReads) found(ctx context.Context, t *txn) ([]payment.Found, error) {
-	locked := make(map[uuid.UUID]*payment.Attempt, len(n.locked))
-	for _, r := range n.locked {
-		a := attemptFromRow(&r.PaymentAttempts, r.ReadAt, r.Siblings)
-		locked[r.PaymentAttempts.AttemptID] = &a
-	}
 	found := make([]payment.Found, 0, len(n.own)+len(n.hits))
 	var missed []payment.Reference
 	for ref, id := range n.own {
-		if a := locked[id]; a != nil && a.Account == ref.Account {
+		if a := n.locked[id]; a != nil && a.Account == ref.Account {
 			found = append(found, payment.Found{Reference: ref, ID: a.ID, Attempt: a})
 		} else {
 			missed = append(missed, ref)
@@ -87,7 +91,7 @@ func (n *namedReads) found(ctx context.Context, t *txn) ([]payment.Found, error)
 	}
 	for _, h := range hits {
 		found = append(found, payment.Found{
-			Reference: payment.Reference{Account: h.Account, Name: h.Reference}, ID: payment.AttemptID(h.AttemptID), Attempt: locked[h.AttemptID],
+			Reference: payment.Reference{Account: h.Account, Name: h.Reference}, ID: payment.AttemptID(h.AttemptID), Attempt: n.locked[h.AttemptID],
 		})
 	}
 	return found, nil
