@@ -31,6 +31,7 @@ const (
 	ourReplays    = "paylatch, replays"
 	ourReads      = "paylatch, status reads"
 	ourInbox      = "paylatch, inbox of"
+	ourEmpty      = "paylatch, beside"
 	ourIdle       = "paylatch, pays of others, idle"
 	ourCrowd      = "paylatch, pays of others, crowd"
 	ourWaiters    = "paylatch, waiters"

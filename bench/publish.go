@@ -131,9 +131,10 @@ func (b *bench) paysTable() *table {
 
 func (b *bench) inboxTable() *table {
 	f := b.figures
-	t := newTable("**While the inbox grows, at 64 clients**", "events there", "webhooks/s", "p99 ms", "database µs", "WAL bytes")
-	for _, size := range []int{0, b.opts.inbox / 10, b.opts.inbox} {
-		t.row(thousands(int64(size)), number(f.median(ourInbox, size, rate)), number(f.median(ourInbox, size, p99)),
+	t := newTable("**While the inbox grows, at 64 clients**", "events there", "webhooks/s", "with an empty inbox", "ratio", "p99 ms", "database µs", "WAL bytes")
+	for _, size := range b.opts.sizes() {
+		t.row(thousands(int64(size)), number(f.median(ourInbox, size, rate)), number(f.median(ourEmpty, size, rate)),
+			number(f.ratio(ourInbox, size, ourEmpty, size)), number(f.median(ourInbox, size, p99)),
 			number(f.median(ourInbox, size, databaseCPU)), number(f.median(ourInbox, size, walBytes)))
 	}
 	return t
@@ -161,6 +162,7 @@ func (b *bench) targetsTable() *table {
 	least("pays of others: p99 idle × 2 / p99 beside 1,000 duplicates", 1,
 		2*f.median(ourIdle, besideClients, p99)/f.median(ourCrowd, besideClients, p99))
 	least("replays: × pgbench's SELECT by key", 0.5, f.ratio(ourReplays, 64, pgKey, 64))
+	least("inbox of "+thousands(int64(b.opts.inbox))+" events: × an empty one", 0.9, f.ratio(ourInbox, b.opts.inbox, ourEmpty, b.opts.inbox))
 	least("waiting: 16 KiB / memory for each", 1, 16<<10/f.median(ourWaiters, 0, waiterBytes))
 	least("waiting: 1 / connections that listen", 1, 1/f.median(ourWaiters, 0, connections))
 	least("waiting: 2 × p99 of the acknowledgements / p99 until told", 1, 2*f.median(ourWaiters, 0, p99)/f.median(ourWakes, 0, p99))

@@ -40,12 +40,12 @@ func (r *rig) serve(ctx context.Context, d *database, environ ...string) (*serve
 	if err != nil {
 		return nil, err
 	}
-	config := filepath.Join(r.dir, "paylatch.yaml")
+	config := filepath.Join(r.dir, d.name+".yaml")
 	text := fmt.Sprintf(configuration, address, d.url, tokenSecret, webhookSecret, r.stub.url)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		return nil, fmt.Errorf("configuration: %w", err)
 	}
-	log, err := os.Create(filepath.Join(r.dir, "paylatch.log"))
+	log, err := os.Create(filepath.Join(r.dir, d.name+".log"))
 	if err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	}

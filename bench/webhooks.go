@@ -193,26 +193,43 @@ func (s *stage) openLoop(ctx context.Context) error {
 	return nil
 }
 
-// inbox measures the rate while the table of events grows.
-func (s *stage) inbox(ctx context.Context) error {
-	if err := s.warmUp(ctx); err != nil {
+// inbox measures the rate while the table of events grows, in turns with that of a
+// database whose inbox is empty: what else happens on the machine weighs on both.
+func (s *stage) inbox(ctx context.Context) (err error) {
+	empty := &stage{bench: s.bench, ours: s.theirs}
+	if empty.server, err = s.serve(ctx, empty.ours); err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, empty.server.stop()) }()
 	filled := 0
-	for _, size := range []int{0, s.opts.inbox / 10, s.opts.inbox} {
+	for _, size := range s.opts.sizes() {
 		if err := s.ours.fillInbox(ctx, filled, size-filled); err != nil {
 			return err
 		}
 		filled = size
 		for range s.opts.rounds {
-			r, err := s.hooks(ctx, hookRun{clients: 64, window: s.opts.window, budget: s.budget(ourHooks, 64, expected(64))})
-			if err != nil {
+			if err := errors.Join(empty.weigh(ctx, ourEmpty, size), s.weigh(ctx, ourInbox, size)); err != nil {
 				return err
 			}
-			s.tell(ourInbox, size, r)
-			s.figures.add(ourInbox, size, rate, r.rate())
-			s.say("  inbox of %-22s   64 clients %9s/s", thousands(int64(size)), number(r.rate()))
 		}
 	}
+	return nil
+}
+
+// sizes are those of the inbox.
+func (o options) sizes() []int { return []int{o.inbox / 10, o.inbox} }
+
+// weigh measures one of the two databases of which one has an inbox of a size.
+func (s *stage) weigh(ctx context.Context, series string, size int) error {
+	if err := s.warmUp(ctx); err != nil {
+		return err
+	}
+	r, err := s.hooks(ctx, hookRun{clients: 64, window: s.opts.window, budget: s.budget(ourHooks, 64, expected(64))})
+	if err != nil {
+		return err
+	}
+	s.tell(series, size, r)
+	s.figures.add(series, size, rate, r.rate())
+	s.say("  %-18s %11s   64 clients %9s/s", series, thousands(int64(size)), number(r.rate()))
 	return nil
 }
