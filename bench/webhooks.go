@@ -208,7 +208,10 @@ func (s *stage) inbox(ctx context.Context) (err error) {
 		}
 		filled = size
 		for range s.opts.rounds {
-			if err := errors.Join(empty.weigh(ctx, ourEmpty, size), s.weigh(ctx, ourInbox, size)); err != nil {
+			if err := empty.weigh(ctx, ourEmpty, size); err != nil {
+				return err
+			}
+			if err := s.weigh(ctx, ourInbox, size); err != nil {
 				return err
 			}
 		}

@@ -16,7 +16,7 @@ func (a *arrival) names() []string { return a.Event.References }
 
 // leads are the names that an event's attempt is looked for by at first. Where a
 // name of ours leads to it, the provider's is the one that the attempt has, almost
-// always, and need not be looked for.
+// always, and need not be looked for. Several can't all be that one.
 func (a *arrival) leads() []string {
 	names := a.names()
 	if len(names) == 2 {

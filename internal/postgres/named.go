@@ -48,7 +48,7 @@ func (t *txn) named(ctx context.Context, refs []payment.Reference) *namedReads {
 		n.reads = []func(dbsqlc.DBTX) error{func(db dbsqlc.DBTX) error {
 			rows, err := t.q.AttemptsLockFree(ctx, db, lock.AttemptIds)
 			for _, r := range rows {
-				n.lock(&r.PaymentAttempts, r.ReadAt, r.Siblings)
+				n.keep(&r.PaymentAttempts, r.ReadAt, r.Siblings)
 			}
 			return err
 		}}
@@ -57,14 +57,14 @@ func (t *txn) named(ctx context.Context, refs []payment.Reference) *namedReads {
 	n.reads = []func(dbsqlc.DBTX) error{t.find(ctx, others, &n.hits), func(db dbsqlc.DBTX) error {
 		rows, err := t.q.AttemptsLockNamed(ctx, db, lock)
 		for _, r := range rows {
-			n.lock(&r.PaymentAttempts, r.ReadAt, r.Siblings)
+			n.keep(&r.PaymentAttempts, r.ReadAt, r.Siblings)
 		}
 		return err
 	}}
 	return n
 }
 
-func (n *namedReads) lock(row *dbsqlc.PaymentAttempts, readAt time.Time, siblings bool) {
+func (n *namedReads) keep(row *dbsqlc.PaymentAttempts, readAt time.Time, siblings bool) {
 	a := attemptFromRow(row, readAt, siblings)
 	n.locked[row.AttemptID] = &a
 }
