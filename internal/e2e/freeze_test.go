@@ -34,7 +34,7 @@ func mute(t *testing.T) (address string, accepted <-chan net.Conn) {
 // does when it thaws charges nobody and moves nothing.
 func TestFrozenDuringAPay(t *testing.T) {
 	t.Parallel()
-	lease := []string{"PAYLATCH_IDEMPOTENCY_LEASE=2s", "PAYLATCH_PROVIDER_TIMEOUT=1500ms"}
+	lease := []string{"PAYLATCH_IDEMPOTENCY_LEASE=5s", "PAYLATCH_PROVIDER_TIMEOUT=4s"}
 	for name, at := range map[string]point{
 		"before the provider got it": beforeTheProvider,
 		"after it charged":           afterTheCharge,

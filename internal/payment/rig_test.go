@@ -2,6 +2,7 @@ package payment_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"sync/atomic"
@@ -150,9 +151,21 @@ func request(endpoint, key, content string) idempotency.Request {
 // order creates an order of 19.99 EUR.
 func (r *rig) order(t *testing.T, id payment.OrderID) {
 	t.Helper()
-	_, _, err := r.CreateOrder(t.Context(), customer, request("orders", "order-"+string(id), string(id)),
-		payment.CreateOrder{OrderID: id, Money: payment.Money{Minor: price, Currency: "EUR"}})
-	require.NoError(t, err)
+	require.NoError(t, patiently(func() error {
+		_, _, err := r.CreateOrder(t.Context(), customer, request("orders", "order-"+string(id), string(id)),
+			payment.CreateOrder{OrderID: id, Money: payment.Money{Minor: price, Currency: "EUR"}})
+		return err
+	}))
+}
+
+// patiently calls again what found no connection in time, as a client does. A
+// machine that stands still for two seconds is no finding.
+func patiently(call func() error) error {
+	for end := time.Now().Add(patience); ; {
+		if err := call(); !errors.Is(err, payment.ErrUnavailable) || time.Now().After(end) {
+			return err
+		}
+	}
 }
 
 // try is one press on "pay".
@@ -164,8 +177,11 @@ func try(ctx context.Context, s *payment.Service, order payment.OrderID, key, to
 
 func (r *rig) pay(t *testing.T, order payment.OrderID, key, token string) payment.Paid {
 	t.Helper()
-	p, err := try(t.Context(), r.Service, order, key, token)
-	require.NoError(t, err)
+	var p payment.Paid
+	require.NoError(t, patiently(func() (err error) {
+		p, err = try(t.Context(), r.Service, order, key, token)
+		return err
+	}))
 	return p
 }
 
