@@ -51,6 +51,9 @@ func (d *database) takeAttempts(ctx context.Context, n int) (int, error) {
 		if err := d.load(ctx, "load_attempts.sql", d.attempts, missing); err != nil {
 			return 0, err
 		}
+		if err := d.tidy(ctx, "orders, payment_attempts, attempt_references, attempt_transitions"); err != nil {
+			return 0, err
+		}
 		d.attempts += missing
 	}
 	first := d.attemptsUsed
@@ -64,6 +67,9 @@ func (d *database) takeOrders(ctx context.Context, n int) (int, error) {
 		if err := d.load(ctx, "load_orders.sql", d.orders, missing); err != nil {
 			return 0, err
 		}
+		if err := d.tidy(ctx, "orders"); err != nil {
+			return 0, err
+		}
 		d.orders += missing
 	}
 	first := d.ordersUsed
@@ -72,15 +78,16 @@ func (d *database) takeOrders(ctx context.Context, n int) (int, error) {
 }
 
 // fillInbox adds settled events, numbered from first, in steps that keep the
-// transactions short.
-func (d *database) fillInbox(ctx context.Context, first, n int) error {
+// transactions short, and tells after each how many there are.
+func (d *database) fillInbox(ctx context.Context, first, n int, tell func(filled int)) error {
 	const step = 100_000
 	for done := 0; done < n; done += step {
 		if err := d.load(ctx, "load_inbox.sql", first+done, min(step, n-done)); err != nil {
 			return err
 		}
+		tell(first + min(done+step, n))
 	}
-	return nil
+	return d.tidy(ctx, "provider_events")
 }
 
 // load runs a script that adds n rows from first on. Foreign keys are not
@@ -93,8 +100,10 @@ func (d *database) load(ctx context.Context, name string, first, n int) error {
 	}
 	begin := "BEGIN; SET LOCAL session_replication_role = replica; SET LOCAL synchronous_commit = off;" +
 		fmt.Sprintf("SET LOCAL bench.first = %d; SET LOCAL bench.last = %d; SET LOCAL bench.ids = '%s';", first, first+n-1, d.ids)
-	if err := d.exec(ctx, begin+string(text)+"COMMIT"); err != nil {
-		return err
-	}
-	return d.exec(ctx, "VACUUM (ANALYZE) orders, payment_attempts, attempt_references, attempt_transitions, provider_events")
+	return d.exec(ctx, begin+string(text)+"COMMIT")
+}
+
+// tidy does for tables that were loaded what autovacuum would come to do later.
+func (d *database) tidy(ctx context.Context, tables string) error {
+	return d.exec(ctx, "VACUUM (ANALYZE) "+tables)
 }

@@ -203,7 +203,12 @@ func (s *stage) inbox(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, empty.server.stop()) }()
 	filled := 0
 	for _, size := range s.opts.sizes() {
-		if err := s.ours.fillInbox(ctx, filled, size-filled); err != nil {
+		tell := func(filled int) {
+			if filled%max(size/10, 1) == 0 {
+				s.say("  %-18s %11s of %s", "filling the inbox", thousands(int64(filled)), thousands(int64(size)))
+			}
+		}
+		if err := s.ours.fillInbox(ctx, filled, size-filled, tell); err != nil {
 			return err
 		}
 		filled = size
