@@ -49,7 +49,7 @@ func attemptPromises() []promise {
 			given: `DELETE FROM attempt_references; DELETE FROM refunds; ` +
 				another("payment_attempts", `{"attempt_id": ":a2", "client_request_id": "r2", "status": "failed", "stage": "final", "finalized_at": "2026-01-01", "sealed_token": null}`),
 			breaks: `DELETE FROM payment_attempts WHERE attempt_id = ':a1'`,
-			code:   foreign, constraint: "attempt_transitions_order_id_attempt_id_fkey",
+			code:   foreign, constraint: "attempts_with_a_log_stay",
 			allowed: `DELETE FROM payment_attempts WHERE attempt_id = ':a2'`,
 		},
 		attemptColumn("what was authorised is not negative", "amount_authorized = -1", "payment_attempts_amount_authorized_check", "amount_authorized = 0"),

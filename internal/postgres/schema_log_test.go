@@ -29,7 +29,7 @@ func logPromises() []promise {
 		},
 		{
 			name: "the log does not go with its attempts", breaks: `TRUNCATE payment_attempts CASCADE`,
-			code: violated, constraint: "attempt_transitions_append_only", allowed: nextVersion,
+			code: foreign, constraint: "attempts_with_a_log_all_stay", allowed: nextVersion,
 		},
 		{
 			name: "a version is logged once", breaks: another("attempt_transitions", `{"to_stage": "final"}`),
