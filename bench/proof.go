@@ -18,8 +18,8 @@ func (r rows) minus(o rows) rows {
 	}
 }
 
-// rows leaves the events of load_inbox.sql out, which are a week old: reading them
-// all before each stage would empty every cache and wear the disk's credit out.
+// rows leaves the events of load_inbox.sql out, which are a week old: reading
+// gigabytes just before a stage would change what it measures.
 func (d *database) rows(ctx context.Context) (rows, error) {
 	var r rows
 	err := d.conn.QueryRow(ctx, `SELECT
