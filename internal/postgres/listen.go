@@ -96,7 +96,7 @@ func await(ctx context.Context, conn *pgx.Conn) (*pgconn.Notification, error) {
 
 // Announce implements stream.Bus.
 func (s *Store) Announce(ctx context.Context, notices []string) error {
-	return s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+	return on(ctx, s.notices, func(ctx context.Context, c *pgxpool.Conn) error {
 		return s.q.AttemptsAnnounce(ctx, c, &dbsqlc.AttemptsAnnounceParams{Channel: channel, Notices: notices})
 	})
 }

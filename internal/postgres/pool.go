@@ -34,7 +34,10 @@ const (
 // Store is the payment.Store. It is safe for concurrent use.
 type Store struct {
 	pool *pgxpool.Pool
-	q    *dbsqlc.Queries
+	// notices is one session, for announcements: they fall between two batches,
+	// and would take the session away whose memory the next one finds warm.
+	notices *pgxpool.Pool
+	q       *dbsqlc.Queries
 	// changed is told what a commit has changed; nil for nobody.
 	changed func([]stream.ID)
 }
@@ -70,11 +73,18 @@ func Open(ctx context.Context, url string) (*Store, error) {
 		}
 	}
 	cfg.AfterConnect = speakTypes
+	single := cfg.Copy()
+	single.MinConns, single.MinIdleConns, single.MaxConns = 0, 0, 1
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("prepare the pool: %w", err)
 	}
-	return &Store{pool: pool, q: dbsqlc.New()}, nil
+	notices, err := pgxpool.NewWithConfig(ctx, single)
+	if err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("prepare the session of announcements: %w", err)
+	}
+	return &Store{pool: pool, notices: notices, q: dbsqlc.New()}, nil
 }
 
 // speakTypes makes times that are read the same on every machine, and ids cheap.
@@ -88,7 +98,10 @@ func speakTypes(_ context.Context, c *pgx.Conn) error {
 }
 
 // Close waits for the connections that are in use and closes them all.
-func (s *Store) Close() { s.pool.Close() }
+func (s *Store) Close() {
+	s.notices.Close()
+	s.pool.Close()
+}
 
 // Ping reports whether the database answers.
 func (s *Store) Ping(ctx context.Context) error {
@@ -97,9 +110,13 @@ func (s *Store) Ping(ctx context.Context) error {
 
 // read runs fn on a connection, outside a transaction.
 func (s *Store) read(ctx context.Context, fn func(ctx context.Context, c *pgxpool.Conn) error) error {
+	return on(ctx, s.pool, fn)
+}
+
+func on(ctx context.Context, pool *pgxpool.Pool, fn func(ctx context.Context, c *pgxpool.Conn) error) error {
 	ctx, cancel := context.WithTimeout(ctx, txTimeout)
 	defer cancel()
-	conn, err := s.acquire(ctx)
+	conn, err := acquire(ctx, pool)
 	if err != nil {
 		return err
 	}
@@ -107,10 +124,10 @@ func (s *Store) read(ctx context.Context, fn func(ctx context.Context, c *pgxpoo
 	return domainError(fn(ctx, conn))
 }
 
-func (s *Store) acquire(ctx context.Context) (*pgxpool.Conn, error) {
+func acquire(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, acquireTimeout)
 	defer cancel()
-	conn, err := s.pool.Acquire(ctx)
+	conn, err := pool.Acquire(ctx)
 	if err != nil {
 		return nil, unavailable(err)
 	}

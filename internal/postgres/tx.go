@@ -50,7 +50,7 @@ func (s *Store) InTx(ctx context.Context, fn func(ctx context.Context, tx paymen
 func (s *Store) once(ctx context.Context, fn func(ctx context.Context, tx payment.Tx) error) error {
 	ctx, cancel := context.WithTimeout(ctx, txTimeout)
 	defer cancel()
-	conn, err := s.acquire(ctx)
+	conn, err := acquire(ctx, s.pool)
 	if err != nil {
 		return err
 	}
