@@ -11,10 +11,10 @@ JOIN (SELECT unnest(@accounts::text[]) AS account, unnest(@ids::text[]) AS id) n
 -- name: EventsInsert :exec
 INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs,
     order_id, attempt_id, verdict, tries, next_try_at, secret_index, headers, body, occurred_at, received_at)
-SELECT n.event_id, n.account, n.provider_event_id, n.id_derived, n.event_type, n.kind, n.digest, n.news::jsonb,
+SELECT n.event_id, n.account, n.provider_event_id, n.id_derived, n.event_type, n.kind, n.digest, n.news::json,
     string_to_array(n.refs, E'\x1f'),
     NULLIF(n.order_id, ''), NULLIF(n.attempt_id, '00000000-0000-0000-0000-000000000000'::uuid), n.verdict, n.tries, NULLIF(n.next_try_at, '0001-01-01 00:00:00Z'),
-    n.secret_index, n.headers::jsonb, n.body, NULLIF(n.occurred_at, '0001-01-01 00:00:00Z'), n.received_at
+    n.secret_index, n.headers::json, n.body, NULLIF(n.occurred_at, '0001-01-01 00:00:00Z'), n.received_at
 FROM (
     SELECT unnest(@event_ids::uuid[]) AS event_id,
         unnest(@accounts::text[]) AS account,

@@ -3,4 +3,4 @@
 -- name: OutboxInsert :exec
 INSERT INTO outbox (message_id, order_id, attempt_id, type, version, payload, created_at)
 SELECT unnest(@message_ids::uuid[]), unnest(@order_ids::text[]), unnest(@attempt_ids::uuid[]), unnest(@types::text[]),
-    unnest(@versions::int[]), unnest(@payloads::text[])::jsonb, unnest(@created_ats::timestamptz[]);
+    unnest(@versions::int[]), unnest(@payloads::text[])::json, unnest(@created_ats::timestamptz[]);

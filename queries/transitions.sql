@@ -2,7 +2,7 @@
 -- name: TransitionsInsert :exec
 INSERT INTO attempt_transitions (order_id, attempt_id, version, from_stage, to_stage, cause, cause_id, detail, at)
 SELECT unnest(@order_ids::text[]), unnest(@attempt_ids::uuid[]), unnest(@versions::int[]), unnest(@from_stages::text[]),
-    unnest(@to_stages::text[]), unnest(@causes::text[]), unnest(@cause_ids::text[]), unnest(@details::text[])::jsonb,
+    unnest(@to_stages::text[]), unnest(@causes::text[]), unnest(@cause_ids::text[]), unnest(@details::text[])::json,
     unnest(@ats::timestamptz[]);
 
 -- Reads the log of one attempt, oldest first.

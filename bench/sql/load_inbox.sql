@@ -1,9 +1,9 @@
 INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, order_id, attempt_id,
     verdict, headers, body, occurred_at, received_at)
 SELECT gen_random_uuid(), 'bench', named.id, false, 'charge.succeeded', 'succeeded', sha256(i::text::bytea),
-    jsonb_build_object('id', named.id, 'type', 'charge.succeeded', 'kind', 'succeeded', 'refs', md5(i::text)),
+    json_build_object('id', named.id, 'type', 'charge.succeeded', 'kind', 'succeeded', 'refs', md5(i::text)),
     ARRAY['ch_' || md5('old' || i)], 'old-' || i, gen_random_uuid(), 'applied',
-    '{"content-type": "application/json", "webhook-timestamp": "1790000000"}', decode(repeat(md5(i::text), 16), 'hex'),
+    '{"content-type":"application/json","webhook-timestamp":"1790000000"}', decode(repeat(md5(i::text), 16), 'hex'),
     now() - interval '7 days', now() - interval '7 days'
 FROM generate_series(current_setting('bench.first')::int, current_setting('bench.last')::int) i
 CROSS JOIN LATERAL (SELECT CASE current_setting('bench.ids')

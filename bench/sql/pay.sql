@@ -23,10 +23,10 @@ UPDATE payment_attempts SET status = 'succeeded', stage = 'final', amount_author
     provider_payment_id = 'ch_' || md5('pay' || :i::bigint::text), sealed_token = NULL, lease_until = NULL
 WHERE order_id = :order_id::text AND attempt_id = :attempt_id::uuid AND version = :version::int;
 INSERT INTO attempt_transitions (order_id, attempt_id, version, from_stage, to_stage, cause, cause_id, detail, at)
-VALUES (:order_id::text, :attempt_id::uuid, 2, 'requested', 'succeeded', 'call', 'bench-pay-' || :i::bigint::text, '{"news": "succeeded", "provider_payment_id": "ch_0123456789abcdef0123456789abcdef", "authorized": 1999, "captured": 1999}', now());
+VALUES (:order_id::text, :attempt_id::uuid, 2, 'requested', 'succeeded', 'call', 'bench-pay-' || :i::bigint::text, '{"news":"succeeded","provider_payment_id":"ch_0123456789abcdef0123456789abcdef","authorized":1999,"captured":1999}', now());
 INSERT INTO attempt_references (account, reference, order_id, attempt_id) VALUES ('stub', 'ch_' || md5('pay' || :i::bigint::text), :order_id::text, :attempt_id::uuid)
 ON CONFLICT DO NOTHING;
 INSERT INTO outbox (message_id, order_id, attempt_id, type, version, payload, created_at)
 VALUES (gen_random_uuid(), :order_id::text, :attempt_id::uuid, 'payment_attempt.succeeded', 2,
-    '{"payment_attempt_id": "01900000-0000-7000-8000-000000000001", "order_id": "o-00000001", "user_id": "u-1", "status": "succeeded", "stage": "final", "amount": 1999, "currency": "EUR", "amount_captured": 1999, "amount_refunded": 0, "provider_payment_id": "ch_0123456789abcdef0123456789abcdef", "version": 3, "at": "2026-01-01T00:00:00.000000Z"}', now());
+    '{"payment_attempt_id":"01900000-0000-7000-8000-000000000001","order_id":"o-00000001","user_id":"u-1","status":"succeeded","stage":"final","amount":1999,"currency":"EUR","amount_captured":1999,"amount_refunded":0,"provider_payment_id":"ch_0123456789abcdef0123456789abcdef","version":3,"at":"2026-01-01T00:00:00.000000Z"}', now());
 COMMIT;

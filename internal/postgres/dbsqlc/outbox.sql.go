@@ -15,7 +15,7 @@ import (
 const outboxInsert = `-- name: OutboxInsert :exec
 INSERT INTO outbox (message_id, order_id, attempt_id, type, version, payload, created_at)
 SELECT unnest($1::uuid[]), unnest($2::text[]), unnest($3::uuid[]), unnest($4::text[]),
-    unnest($5::int[]), unnest($6::text[])::jsonb, unnest($7::timestamptz[])
+    unnest($5::int[]), unnest($6::text[])::json, unnest($7::timestamptz[])
 `
 
 type OutboxInsertParams struct {
