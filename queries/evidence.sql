@@ -1,6 +1,8 @@
 -- Reads the attempts that follow one, by id; locks nothing.
 -- name: EvidenceAttempts :many
-SELECT sqlc.embed(a), now()::timestamptz AS read_at FROM payment_attempts a
+SELECT sqlc.embed(a), now()::timestamptz AS read_at,
+    EXISTS (SELECT FROM attempt_checks c WHERE c.attempt_id = a.attempt_id AND c.due_at <= a.next_check_at) AS scheduled
+FROM payment_attempts a
 WHERE a.attempt_id > @after ORDER BY a.attempt_id LIMIT sqlc.arg(most)::int;
 
 -- Reads what some orders are for and how many attempts of each are pending or

@@ -17,8 +17,8 @@ WITH quiet AS MATERIALIZED (
     FROM (SELECT unnest(@accounts::text[]) AS account) n LEFT JOIN accounts_heard h ON h.account = n.account
     WHERE h.heard_at IS NULL OR h.heard_at < now() - make_interval(secs => @silent_after::float8)
 )
-SELECT a.account, count(*)::int AS pending, min(a.created_at)::timestamptz AS since, q.heard_at
-FROM payment_attempts a JOIN quiet q ON q.account = a.account
+SELECT a.account, count(DISTINCT a.attempt_id)::int AS pending, min(a.created_at)::timestamptz AS since, q.heard_at
+FROM attempt_checks c JOIN payment_attempts a ON a.attempt_id = c.attempt_id JOIN quiet q ON q.account = a.account
 WHERE EXISTS (SELECT FROM quiet)
     AND a.next_check_at IS NOT NULL AND a.status = 'pending' AND a.stage <> 'authorized'
     AND a.created_at < now() - make_interval(secs => @silent_after::float8)

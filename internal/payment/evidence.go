@@ -14,6 +14,8 @@ type Archive interface {
 // shows it.
 type Evidence struct {
 	Attempt Attempt
+	// Scheduled says that the attempt will be looked at when its check is due.
+	Scheduled bool
 	// Order is what the order is for, Live how many of its attempts are pending or
 	// paid.
 	Order Money

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/webhooks"
@@ -27,6 +28,7 @@ func Verify(ctx context.Context, from Archive, after AttemptID, limit int, alone
 	for i := range all {
 		e := examination{Evidence: all[i]}
 		e.replay()
+		e.schedule()
 		e.money()
 		e.events()
 		e.refunds()
@@ -49,6 +51,13 @@ func (e *examination) differs(check, format string, args ...any) {
 
 func (e *examination) opened(kinds ...DiscrepancyKind) bool {
 	return slices.ContainsFunc(e.Discrepancies, func(k DiscrepancyKind) bool { return slices.Contains(kinds, k) })
+}
+
+// schedule checks that what is to be asked about will be.
+func (e *examination) schedule() {
+	if due := e.Attempt.NextCheckAt; due != nil && !e.Scheduled {
+		e.differs("check_is_scheduled", "the check of %s is in no schedule: nobody will ask about the attempt", due.Format(time.RFC3339))
+	}
 }
 
 // money checks the amounts against each other and against the order.

@@ -70,15 +70,27 @@ func (s *Store) AttemptsByRequest(ctx context.Context, requests []payment.Reques
 	return there, err
 }
 
-// DueAttempts implements payment.Store.
+// dueEntries bounds how much of the schedule is looked at in one statement.
+const dueEntries = 1024
+
+// DueAttempts implements payment.Store. Entries of the schedule that are early, or
+// of attempts that became final, are cleared away on the way.
 func (s *Store) DueAttempts(ctx context.Context, limit int) ([]payment.AttemptID, error) {
 	var due []payment.AttemptID
 	err := s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-		ids, err := s.q.AttemptsDue(ctx, c, int32(limit)) //nolint:gosec // a batch size
-		for _, id := range ids {
-			due = append(due, payment.AttemptID(id))
+		for {
+			row, err := s.q.AttemptsDue(ctx, c, &dbsqlc.AttemptsDueParams{Most: int32(limit), Entries: dueEntries}) //nolint:gosec // a batch size
+			if err != nil {
+				return fmt.Errorf("read the schedule: %w", err)
+			}
+			if row.Seen == dueEntries && row.Done > 0 && len(row.Due) < limit {
+				continue
+			}
+			for _, id := range row.Due {
+				due = append(due, payment.AttemptID(id))
+			}
+			return nil
 		}
-		return err
 	})
 	return due, err
 }

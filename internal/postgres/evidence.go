@@ -43,7 +43,7 @@ func (s *Store) evidence(ctx context.Context, tx pgx.Tx, after payment.AttemptID
 	f := file{at: make(map[uuid.UUID]*payment.Evidence, len(rows))}
 	for _, row := range rows {
 		a := &row.PaymentAttempts
-		all = append(all, payment.Evidence{Attempt: attemptFromRow(a, row.ReadAt, false)})
+		all = append(all, payment.Evidence{Attempt: attemptFromRow(a, row.ReadAt, false), Scheduled: row.Scheduled})
 		f.at[a.AttemptID] = &all[len(all)-1]
 		f.orders, f.ids = append(f.orders, a.OrderID), append(f.ids, a.AttemptID)
 	}

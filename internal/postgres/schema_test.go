@@ -91,7 +91,7 @@ func run(t *testing.T, tx pgx.Tx, statements string) int64 {
 
 // another inserts a copy of a row of the stage with some columns changed.
 func another(table, changes string) string {
-	return fmt.Sprintf("INSERT INTO %[1]s SELECT n.* FROM %[1]s o, jsonb_populate_record(o, '%[2]s') n LIMIT 1", table, changes)
+	return fmt.Sprintf("SELECT pg_temp.another('%s', '%s')", table, changes)
 }
 
 var names = strings.NewReplacer(
@@ -106,6 +106,11 @@ var names = strings.NewReplacer(
 //
 //nolint:dupword // it is SQL
 const stage = `
+CREATE FUNCTION pg_temp.another(t text, changes jsonb) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE (SELECT format('INSERT INTO %1$I (%2$s) SELECT %2$s FROM (SELECT n.* FROM %1$I o, jsonb_populate_record(o, $1) n LIMIT 1) n', t, string_agg(attname, ', '))
+		FROM pg_attribute WHERE attrelid = t::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = '') USING changes;
+END $$;
 INSERT INTO orders (order_id, user_id, client_request_id, request_hash, amount, currency, created_at, updated_at)
 	VALUES ('o1', 'u1', 'r1', '\x01', 1000, 'EUR', now(), now());
 INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, status, stage,

@@ -328,6 +328,7 @@ type PaymentAttempts struct {
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 	FinalizedAt *time.Time
+	Live        bool
 }
 
 // The inbox: what providers said, as they said it. The bytes go after the retention time, the id and the digest stay.
