@@ -70,27 +70,34 @@ func (s *Store) AttemptsByRequest(ctx context.Context, requests []payment.Reques
 	return there, err
 }
 
-// dueEntries bounds how much of the schedule is looked at in one statement.
-const dueEntries = 1024
+const (
+	// dueEntries bounds how much of the schedule is looked at in one statement,
+	// dueLooks how often that is done on one call: what is left then waits for the
+	// next one.
+	dueEntries = 1024
+	dueLooks   = 64
+)
 
 // DueAttempts implements payment.Store. Entries of the schedule that are early, or
 // of attempts that became final, are cleared away on the way.
 func (s *Store) DueAttempts(ctx context.Context, limit int) ([]payment.AttemptID, error) {
 	var due []payment.AttemptID
+	p := &dbsqlc.AttemptsDueParams{Most: int32(limit), Entries: dueEntries} //nolint:gosec // a batch size
 	err := s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-		for {
-			row, err := s.q.AttemptsDue(ctx, c, &dbsqlc.AttemptsDueParams{Most: int32(limit), Entries: dueEntries}) //nolint:gosec // a batch size
+		for range dueLooks {
+			row, err := s.q.AttemptsDue(ctx, c, p)
 			if err != nil {
 				return fmt.Errorf("read the schedule: %w", err)
 			}
-			if row.Seen == dueEntries && row.Done > 0 && len(row.Due) < limit {
-				continue
-			}
+			due = due[:0]
 			for _, id := range row.Due {
 				due = append(due, payment.AttemptID(id))
 			}
-			return nil
+			if len(due) == limit || row.Seen < dueEntries || row.Done == 0 {
+				break
+			}
 		}
+		return nil
 	})
 	return due, err
 }
