@@ -69,30 +69,6 @@ FROM payment_attempts a WHERE a.attempt_id IN (
 ORDER BY a.attempt_id
 FOR NO KEY UPDATE OF a SKIP LOCKED;
 
--- Looks at the entries of the schedule that are due, the oldest first, and lists
--- those of their attempts that are. An entry that is early is put where its attempt
--- is, one that nobody waits for is taken away; both count as done. One entry too
--- many does no harm, so that several may look at once.
--- name: AttemptsDue :one
-WITH seen AS MATERIALIZED (
-    SELECT c.due_at, c.attempt_id, a.next_check_at
-    FROM attempt_checks c LEFT JOIN payment_attempts a ON a.attempt_id = c.attempt_id
-    WHERE c.due_at <= now()
-    ORDER BY c.due_at LIMIT sqlc.arg(entries)::int
-), gone AS (
-    DELETE FROM attempt_checks c USING seen s
-    WHERE c.due_at = s.due_at AND c.attempt_id = s.attempt_id AND (s.next_check_at IS NULL OR s.next_check_at > now())
-    RETURNING 1
-), moved AS (
-    INSERT INTO attempt_checks (due_at, attempt_id)
-    SELECT DISTINCT next_check_at, attempt_id FROM seen WHERE next_check_at > now()
-)
-SELECT (SELECT count(*) FROM seen)::int AS seen, (SELECT count(*) FROM gone)::int AS done,
-    ARRAY(
-        SELECT attempt_id FROM seen WHERE next_check_at <= now()
-        GROUP BY attempt_id, next_check_at ORDER BY next_check_at LIMIT sqlc.arg(most)::int
-    )::uuid[] AS due;
-
 -- Inserts new attempts.
 -- name: AttemptsInsert :exec
 INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, status, stage,

@@ -102,18 +102,11 @@ func TestNewsStaysInItsPage(t *testing.T) {
 			Fences: []int64{int64(version)}, LeaseUntils: []time.Time{at}, Checks: []int32{version}, NextCheckAts: []time.Time{next},
 			UpdatedAts: []time.Time{at}, FinalizedAts: []time.Time{end},
 		}))
-		return oneOf[int64](t, tx, `SELECT pg_stat_get_xact_tuples_hot_updated('payment_attempts'::regclass)`)
+		return one[int64](t, conn, `SELECT pg_stat_get_xact_tuples_hot_updated('payment_attempts'::regclass)`)
 	}
 	tx, err := conn.Begin(t.Context())
 	require.NoError(t, err)
 	require.EqualValues(t, 1, write(tx, 2, "pending", "processing", at.Add(time.Hour), time.Time{}))
 	require.EqualValues(t, 2, write(tx, 3, "pending", "authorized", at, time.Time{}))
 	require.EqualValues(t, 3, write(tx, 4, "succeeded", "final", time.Time{}, at))
-}
-
-func oneOf[T any](t *testing.T, tx pgx.Tx, query string) T {
-	t.Helper()
-	var v T
-	require.NoError(t, tx.QueryRow(t.Context(), query).Scan(&v))
-	return v
 }
