@@ -110,28 +110,31 @@ func readStandardHeaders(h http.Header) (standardHeaders, error) {
 	if err != nil {
 		return standardHeaders{}, err
 	}
-	byVersion := splitStandardSignatures(signatures)
-	switch n := len(byVersion["v1"]) + len(byVersion["v1a"]); {
+	v1, v1a := splitStandardSignatures(signatures)
+	switch n := len(v1) + len(v1a); {
 	case n == 0:
 		return standardHeaders{}, fmt.Errorf("%w: neither v1 nor v1a", ErrSignatureMissing)
 	case n > maxSignatures:
 		return standardHeaders{}, fmt.Errorf("%w: %d signatures", ErrSignatureMalformed, n)
 	}
 	return standardHeaders{
-		id, timestamp, signedAt,
-		decodeAll(byVersion["v1"], base64Strict.DecodeString),
-		decodeAll(byVersion["v1a"], base64Strict.DecodeString),
+		id, timestamp, signedAt, decodeAll(v1, base64Strict.DecodeString), decodeAll(v1a, base64Strict.DecodeString),
 	}, nil
 }
 
-// splitStandardSignatures sorts a list of "version,base64" by version.
-func splitStandardSignatures(values []string) map[string][]string {
-	byVersion := map[string][]string{}
-	for token := range strings.FieldsSeq(strings.Join(values, " ")) {
-		version, signature, _ := strings.Cut(token, ",")
-		byVersion[version] = append(byVersion[version], signature)
+// splitStandardSignatures sorts lists of "version,base64" by version.
+func splitStandardSignatures(values []string) (v1, v1a []string) {
+	for _, list := range values {
+		for token := range strings.FieldsSeq(list) {
+			switch version, signature, _ := strings.Cut(token, ","); version {
+			case "v1":
+				v1 = append(v1, signature)
+			case "v1a":
+				v1a = append(v1a, signature)
+			}
+		}
 	}
-	return byVersion
+	return v1, v1a
 }
 
 // prefix is what is signed before the body.

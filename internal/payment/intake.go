@@ -99,7 +99,7 @@ func (s *Service) takeIn(ctx context.Context, arrivals []*arrival, park bool) er
 // decide gives new arrivals their verdicts. It returns those that are to be
 // stored, and those that are left because of a lock.
 func (f found) decide(b *batch, s *Service, fresh []*arrival, park bool) (stored []StoredEvent, left map[EventKey]bool) {
-	left = map[EventKey]bool{}
+	stored, left = make([]StoredEvent, 0, len(fresh)), map[EventKey]bool{}
 	for _, a := range fresh {
 		e := StoredEvent{ID: newEventID(), Received: a.Received, Digest: a.digest}
 		if a.odd {

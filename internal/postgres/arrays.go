@@ -3,6 +3,8 @@ package postgres
 import (
 	"encoding/binary"
 	"fmt"
+	"reflect"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -14,30 +16,36 @@ import (
 // looks each element's type up and boxes it, which for a batch of webhooks is a
 // large part of what the batch costs.
 func speakArrays(m *pgtype.Map) {
-	speakArray(m, pgtype.TextArrayOID, func(buf []byte, v string) []byte { return append(sized(buf, len(v)), v...) })
-	speakArray(m, pgtype.ByteaArrayOID, func(buf, v []byte) []byte {
+	speakArray(m, pgtype.TextArrayOID, func(v string) int { return len(v) }, func(buf []byte, v string) []byte {
+		return append(sized(buf, len(v)), v...)
+	})
+	speakArray(m, pgtype.ByteaArrayOID, func(v []byte) int { return len(v) }, func(buf, v []byte) []byte {
 		if v == nil {
 			return binary.BigEndian.AppendUint32(buf, null)
 		}
 		return append(sized(buf, len(v)), v...)
 	})
-	speakArray(m, pgtype.UUIDArrayOID, func(buf []byte, v uuid.UUID) []byte { return append(sized(buf, len(v)), v[:]...) })
-	speakArray(m, pgtype.BoolArrayOID, func(buf []byte, v bool) []byte {
+	speakArray(m, pgtype.UUIDArrayOID, always[uuid.UUID](16), func(buf []byte, v uuid.UUID) []byte {
+		return append(sized(buf, len(v)), v[:]...)
+	})
+	speakArray(m, pgtype.BoolArrayOID, always[bool](1), func(buf []byte, v bool) []byte {
 		if v {
 			return append(sized(buf, 1), 1)
 		}
 		return append(sized(buf, 1), 0)
 	})
-	speakArray(m, pgtype.Int4ArrayOID, func(buf []byte, v int32) []byte {
+	speakArray(m, pgtype.Int4ArrayOID, always[int32](4), func(buf []byte, v int32) []byte {
 		return binary.BigEndian.AppendUint32(sized(buf, 4), uint32(v)) //nolint:gosec // the same bits
 	})
-	speakArray(m, pgtype.Int8ArrayOID, func(buf []byte, v int64) []byte {
+	speakArray(m, pgtype.Int8ArrayOID, always[int64](8), func(buf []byte, v int64) []byte {
 		return binary.BigEndian.AppendUint64(sized(buf, 8), uint64(v)) //nolint:gosec // the same bits
 	})
-	speakArray(m, pgtype.TimestamptzArrayOID, func(buf []byte, v time.Time) []byte {
+	speakArray(m, pgtype.TimestamptzArrayOID, always[time.Time](8), func(buf []byte, v time.Time) []byte {
 		return binary.BigEndian.AppendUint64(sized(buf, 8), uint64(v.UnixMicro()-epoch.UnixMicro())) //nolint:gosec // the same bits
 	})
 }
+
+func always[T any](size int) func(T) int { return func(T) int { return size } }
 
 // null is the length of an element that is none.
 const null = 0xFFFFFFFF
@@ -49,8 +57,9 @@ func sized(buf []byte, n int) []byte {
 	return binary.BigEndian.AppendUint32(buf, uint32(n)) //nolint:gosec // below the protocol's limit of 1 GiB
 }
 
-// speakArray gives an array type a plan of its own for slices of T.
-func speakArray[T any](m *pgtype.Map, oid uint32, element func(buf []byte, v T) []byte) {
+// speakArray gives an array type a plan of its own for slices of T, by the size of
+// an element and its encoding after its length.
+func speakArray[T any](m *pgtype.Map, oid uint32, size func(T) int, element func(buf []byte, v T) []byte) {
 	known, ok := m.TypeForOID(oid)
 	if !ok {
 		panic(fmt.Sprintf("pgx knows no type %d", oid))
@@ -59,20 +68,20 @@ func speakArray[T any](m *pgtype.Map, oid uint32, element func(buf []byte, v T) 
 	if !ok {
 		panic(known.Name + " is no array")
 	}
-	m.RegisterType(&pgtype.Type{Name: known.Name, OID: oid, Codec: arrayCodec[T]{codec, element}})
+	m.RegisterType(&pgtype.Type{Name: known.Name, OID: oid, Codec: arrayCodec[T]{codec, arrayPlan[T]{codec.ElementType.OID, size, element}}})
 }
 
 // arrayCodec is pgx's, but for how a slice of T is encoded.
 type arrayCodec[T any] struct {
 	*pgtype.ArrayCodec
 
-	element func(buf []byte, v T) []byte
+	plan arrayPlan[T]
 }
 
 // PlanEncode implements pgtype.Codec.
 func (c arrayCodec[T]) PlanEncode(m *pgtype.Map, oid uint32, format int16, value any) pgtype.EncodePlan {
 	if _, ours := value.([]T); ours && format == pgx.BinaryFormatCode {
-		return arrayPlan[T]{c.ElementType.OID, c.element}
+		return c.plan
 	}
 	return c.ArrayCodec.PlanEncode(m, oid, format, value)
 }
@@ -82,6 +91,7 @@ func (c arrayCodec[T]) PlanEncode(m *pgtype.Map, oid uint32, format int16, value
 // its length and first index; then the elements, each after its length.
 type arrayPlan[T any] struct {
 	elementOID uint32
+	size       func(T) int
 	element    func(buf []byte, v T) []byte
 }
 
@@ -96,7 +106,7 @@ func (p arrayPlan[T]) Encode(value any, buf []byte) ([]byte, error) {
 	case len(slice) == 0:
 		return p.head(buf, 0), nil
 	}
-	buf = sized(sized(p.head(buf, 1), len(slice)), 1)
+	buf = sized(sized(p.head(p.room(buf, slice), 1), len(slice)), 1)
 	for _, v := range slice {
 		buf = p.element(buf, v)
 	}
@@ -106,4 +116,37 @@ func (p arrayPlan[T]) Encode(value any, buf []byte) ([]byte, error) {
 // head says that there may be nulls, which costs nothing if there are none.
 func (p arrayPlan[T]) head(buf []byte, dimensions int) []byte {
 	return binary.BigEndian.AppendUint32(sized(sized(buf, dimensions), 1), p.elementOID)
+}
+
+// room makes room for a slice at once. buf holds one array of a statement after the
+// other: there are more to come, and append, which makes it longer by a quarter,
+// would copy them over and over.
+func (p arrayPlan[T]) room(buf []byte, slice []T) []byte {
+	need := p.length(slice)
+	if cap(buf)-len(buf) < need {
+		return slices.Grow(buf, max(need, 3*len(buf)))
+	}
+	return buf
+}
+
+// length is that of a slice with elements, encoded.
+func (p arrayPlan[T]) length(slice []T) int {
+	const head, each = 20, 4
+	n := head + each*len(slice)
+	for _, v := range slice {
+		n += p.size(v)
+	}
+	return n
+}
+
+// rows returns the parameters of a statement that takes n rows: its arrays are
+// empty and have room for as many.
+func rows[P any](n int) *P {
+	p := new(P)
+	for _, field := range reflect.ValueOf(p).Elem().Fields() {
+		if field.Kind() == reflect.Slice {
+			field.Grow(n)
+		}
+	}
+	return p
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	pgxuuid "github.com/vgarvardt/pgx-google-uuid/v5"
 
+	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 	"github.com/paylatch/paylatch/internal/testdb"
 )
 
@@ -99,4 +100,36 @@ func BenchmarkArray(b *testing.B) {
 			}
 		})
 	}
+}
+
+// TestTheLengthOfAnArrayIsKnownBefore keeps room from being too small or too large.
+func TestTheLengthOfAnArrayIsKnownBefore(t *testing.T) {
+	t.Parallel()
+	m := pgtype.NewMap()
+	pgxuuid.Register(m)
+	speakArrays(m)
+	as(t, m, pgtype.TextArrayOID, "", "a", "two words")
+	as(t, m, pgtype.ByteaArrayOID, []byte{}, nil, []byte("abc"))
+	as(t, m, pgtype.UUIDArrayOID, uuid.UUID{}, uuid.New())
+	as(t, m, pgtype.BoolArrayOID, true, false)
+	as(t, m, pgtype.Int4ArrayOID, int32(1), -1)
+	as(t, m, pgtype.Int8ArrayOID, int64(1), -1)
+	as(t, m, pgtype.TimestamptzArrayOID, time.Time{}, time.Unix(0, 0))
+}
+
+func as[T any](t *testing.T, m *pgtype.Map, oid uint32, slice ...T) {
+	t.Helper()
+	plan, ours := m.PlanEncode(oid, pgx.BinaryFormatCode, slice).(arrayPlan[T])
+	require.True(t, ours)
+	raw, err := plan.Encode(slice, nil)
+	require.NoError(t, err)
+	require.Len(t, raw, plan.length(slice))
+}
+
+func TestTheParametersOfRowsHaveRoomForAll(t *testing.T) {
+	t.Parallel()
+	p := rows[dbsqlc.AttemptsInsertParams](7)
+	require.Empty(t, p.OrderIds)
+	require.GreaterOrEqual(t, cap(p.OrderIds), 7)
+	require.GreaterOrEqual(t, cap(p.Amounts), 7)
 }
