@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"testing"
+	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
 )
@@ -17,9 +18,24 @@ func TestReadPgbench(t *testing.T) {
 	said := "number of transactions actually processed: 1234\nnumber of failed transactions: 0 (0.000%)\ntps = 411.5 (without initial connection time)\n"
 	result, err := readPgbench([]byte(said))
 	require.NoError(t, err)
-	require.Equal(t, pgbenchResult{411.5, 1234}, result)
+	require.Equal(t, pgbenchResult{rate: 411.5, done: 1234}, result)
 
 	_, err = readPgbench([]byte("number of transactions actually processed: 9\nnumber of failed transactions: 1 (11%)\ntps = 3\n"))
+	require.ErrorIs(t, err, errPgbench)
+}
+
+func TestReadPgbenchLogs(t *testing.T) {
+	t.Parallel()
+	latency, err := readPgbenchLogs(fstest.MapFS{
+		"log.7":   {Data: []byte("0 1 1500 0 1411985 110823\n3 2 4000 0 1411985 110900\n")},
+		"log.7.1": {Data: []byte("1 9 2000 0 1411985 120000\n")},
+	})
+	require.NoError(t, err)
+	require.Equal(t, int64(3), latency.TotalCount())
+	require.InDelta(t, 2, millis(latency, 50), 0.05)
+	require.InDelta(t, 4, millis(latency, 99), 0.05)
+
+	_, err = readPgbenchLogs(fstest.MapFS{"log.7": {Data: []byte("0 1 failed 0 1411985 110823\n")}})
 	require.ErrorIs(t, err, errPgbench)
 }
 

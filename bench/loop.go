@@ -48,7 +48,11 @@ func (t *tally) sent() int { return len(t.answers) - t.count(0, "") }
 
 func (t *tally) rate() float64 { return float64(t.sent()) / t.elapsed.Seconds() }
 
-func (t *tally) quantile(q float64) float64 { return float64(t.latency.ValueAtQuantile(q)) / 1000 }
+func (t *tally) quantile(q float64) float64 { return millis(t.latency, q) }
+
+func millis(h *hdrhistogram.Histogram, q float64) float64 {
+	return float64(h.ValueAtQuantile(q)) / 1000
+}
 
 // closed lets clients send one shot after the other until the window is over or
 // no shot is left; each waits for its answer.

@@ -71,6 +71,7 @@ func (s *stage) pgbenchProved(ctx context.Context, series string, p pgbenchRun, 
 		return result, err
 	}
 	s.figures.usage(series, p.clients, used, result.done)
+	s.figures.add(series, p.clients, p99, millis(result.latency, 99))
 	s.note(series, p.clients, result.rate)
 	return result, prove(before, after, result.done)
 }
