@@ -100,9 +100,14 @@ func (s *stage) warmUp(ctx context.Context) error {
 	return err
 }
 
-// budget is how many pieces of work to prepare for a window.
+// budget is how many pieces of work to prepare for a window: half as many again as
+// the best round has done, and for the first one a guess. What is loaded in vain is
+// in the way of what is measured; a stage that runs out of work ends early.
 func (b *bench) budget(series string, clients int, first float64) int {
-	expected := max(b.best[fmt.Sprint(series, clients)], first)
+	expected, known := b.best[fmt.Sprint(series, clients)]
+	if !known {
+		expected = first
+	}
 	return int(expected*b.opts.window.Seconds()*1.5) + clients
 }
 

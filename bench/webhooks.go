@@ -12,11 +12,11 @@ import (
 func expected(clients int) float64 {
 	switch {
 	case clients == 1:
-		return 2500
+		return 1000
 	case clients <= 16:
-		return 8000
+		return 3000
 	}
-	return 16_000
+	return 6000
 }
 
 // webhooks measures both sides under more and more clients. PostgreSQL as it
