@@ -83,14 +83,16 @@ func openDev(t *testing.T, environ ...string) *demoShop {
 	s := &demoShop{
 		rig: &rig{t: t, dsn: dsn, db: db, sandbox: "http://" + box}, dam: newDam(t, "http://"+box),
 		dir: t.TempDir(), base: "http://" + listen,
-		environ: append(environ,
-			"PAYLATCH_LISTEN="+listen, "PAYLATCH_DATABASE_URL="+dsn, "PAYLATCH_LOG_FORMAT=json",
+		environ: []string{
+			"PAYLATCH_LISTEN=" + listen, "PAYLATCH_DATABASE_URL=" + dsn, "PAYLATCH_LOG_FORMAT=json",
 			"PAYLATCH_IDEMPOTENCY_LEASE=3s", "PAYLATCH_PROVIDER_TIMEOUT=2500ms",
-			"PAYLATCH_RECONCILE_AFTER=300ms", "PAYLATCH_RECONCILE_EVERY=100ms"),
+			"PAYLATCH_RECONCILE_AFTER=300ms", "PAYLATCH_RECONCILE_EVERY=100ms", "PAYLATCH_DEFAULT_ACCOUNT=sandbox",
+		},
 		args: []string{"dev", "--sandbox-listen", box},
 	}
-	s.environ = append(s.environ, "PAYLATCH_DEFAULT_ACCOUNT=sandbox",
+	s.environ = append(s.environ,
 		fmt.Sprintf("PAYLATCH_ACCOUNTS=[{name: sandbox, kind: sandbox, base_url: %q, webhook_secrets: [%s]}]", s.dam.URL, sandboxSecret))
+	s.environ = append(s.environ, environ...) // the last one of a name counts
 	s.run(t)
 	return s
 }
