@@ -82,7 +82,7 @@ func (w *world) atOnce(rt *rapid.T) {
 
 func (w *world) retryParked(rt *rapid.T) {
 	if !slices.ContainsFunc(w.p.notices, func(n *notice) bool { return parked(n.said) }) {
-		rt.SkipNow()
+		rt.Skip("nothing is parked")
 	}
 	rt.Logf("RETRY what is parked")
 	_, err := w.service(rt).RetryParked(w.ctx, 100)

@@ -129,7 +129,7 @@ func (w *world) payTwice(rt *rapid.T) {
 // pick draws one of several by name, or skips the action.
 func pick(rt *rapid.T, label string, names []string) string {
 	if len(names) == 0 {
-		rt.SkipNow()
+		rt.Skip("there is no " + label)
 	}
 	return rapid.SampledFrom(names).Draw(rt, label)
 }

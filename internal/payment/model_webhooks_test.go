@@ -68,7 +68,7 @@ func (w *world) acked(n *notice, v fsm.Verdict) {
 func (w *world) webhooks(rt *rapid.T) {
 	all := append(w.news(false), w.news(true)...)
 	if len(all) == 0 {
-		rt.SkipNow()
+		rt.Skip("there is no news")
 	}
 	names := rapid.SliceOfN(rapid.SampledFrom(all), 2, 5).Draw(rt, "which")
 	notices := make([]*notice, len(names))
