@@ -139,9 +139,9 @@ func (p arrayPlan[T]) length(slice []T) int {
 	return n
 }
 
-// rows returns the parameters of a statement that takes n rows: its arrays are
+// params returns the parameters of a statement that takes n rows: its arrays are
 // empty and have room for as many.
-func rows[P any](n int) *P {
+func params[P any](n int) *P {
 	p := new(P)
 	for _, field := range reflect.ValueOf(p).Elem().Fields() {
 		if field.Kind() == reflect.Slice {

@@ -108,16 +108,16 @@ func TestTheLengthOfAnArrayIsKnownBefore(t *testing.T) {
 	m := pgtype.NewMap()
 	pgxuuid.Register(m)
 	speakArrays(m)
-	as(t, m, pgtype.TextArrayOID, "", "a", "two words")
-	as(t, m, pgtype.ByteaArrayOID, []byte{}, nil, []byte("abc"))
-	as(t, m, pgtype.UUIDArrayOID, uuid.UUID{}, uuid.New())
-	as(t, m, pgtype.BoolArrayOID, true, false)
-	as(t, m, pgtype.Int4ArrayOID, int32(1), -1)
-	as(t, m, pgtype.Int8ArrayOID, int64(1), -1)
-	as(t, m, pgtype.TimestamptzArrayOID, time.Time{}, time.Unix(0, 0))
+	measured(t, m, pgtype.TextArrayOID, "", "a", "two words")
+	measured(t, m, pgtype.ByteaArrayOID, []byte{}, nil, []byte("abc"))
+	measured(t, m, pgtype.UUIDArrayOID, uuid.UUID{}, uuid.New())
+	measured(t, m, pgtype.BoolArrayOID, true, false)
+	measured(t, m, pgtype.Int4ArrayOID, int32(1), -1)
+	measured(t, m, pgtype.Int8ArrayOID, int64(1), -1)
+	measured(t, m, pgtype.TimestamptzArrayOID, time.Time{}, time.Unix(0, 0))
 }
 
-func as[T any](t *testing.T, m *pgtype.Map, oid uint32, slice ...T) {
+func measured[T any](t *testing.T, m *pgtype.Map, oid uint32, slice ...T) {
 	t.Helper()
 	plan, ours := m.PlanEncode(oid, pgx.BinaryFormatCode, slice).(arrayPlan[T])
 	require.True(t, ours)
@@ -128,7 +128,7 @@ func as[T any](t *testing.T, m *pgtype.Map, oid uint32, slice ...T) {
 
 func TestTheParametersOfRowsHaveRoomForAll(t *testing.T) {
 	t.Parallel()
-	p := rows[dbsqlc.AttemptsInsertParams](7)
+	p := params[dbsqlc.AttemptsInsertParams](7)
 	require.Empty(t, p.OrderIds)
 	require.GreaterOrEqual(t, cap(p.OrderIds), 7)
 	require.GreaterOrEqual(t, cap(p.Amounts), 7)

@@ -104,7 +104,7 @@ func (s *Store) DueAttempts(ctx context.Context, limit int) ([]payment.AttemptID
 
 // AttemptsInsert implements payment.Tx.
 func (t *txn) AttemptsInsert(ctx context.Context, attempts []payment.Attempt) error {
-	p := rows[dbsqlc.AttemptsInsertParams](len(attempts))
+	p := params[dbsqlc.AttemptsInsertParams](len(attempts))
 	born := make([]payment.Change, 0, len(attempts))
 	for i := range attempts {
 		a := &attempts[i]

@@ -32,7 +32,7 @@ func (t *txn) SaveChanges(ctx context.Context, changes []payment.Change) error {
 }
 
 func attemptParams(changes []payment.Change) *dbsqlc.AttemptsAdvanceParams {
-	p := rows[dbsqlc.AttemptsAdvanceParams](len(changes))
+	p := params[dbsqlc.AttemptsAdvanceParams](len(changes))
 	for i := range changes {
 		a := &changes[i].Attempt
 		status, stage := stateParams(a)
@@ -96,7 +96,7 @@ type logDetail struct {
 }
 
 func (t *txn) appendLog(ctx context.Context, changes []payment.Change) error {
-	p := rows[dbsqlc.TransitionsInsertParams](len(changes))
+	p := params[dbsqlc.TransitionsInsertParams](len(changes))
 	for i := range changes {
 		a := &changes[i].Attempt
 		for _, tr := range changes[i].Transitions {
@@ -128,7 +128,7 @@ func (t *txn) appendLog(ctx context.Context, changes []payment.Change) error {
 }
 
 func (t *txn) outbox(ctx context.Context, changes []payment.Change) error {
-	p := rows[dbsqlc.OutboxInsertParams](len(changes))
+	p := params[dbsqlc.OutboxInsertParams](len(changes))
 	for i := range changes {
 		a := &changes[i].Attempt
 		for _, m := range changes[i].Messages {

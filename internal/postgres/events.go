@@ -21,7 +21,7 @@ const separator = "\x1f"
 
 // EventsArriving implements payment.Tx.
 func (t *txn) EventsArriving(ctx context.Context, keys []payment.EventKey, refs []payment.Reference) (map[payment.EventKey][32]byte, []payment.Found, error) {
-	p := rows[dbsqlc.EventsKnownParams](len(keys))
+	p := params[dbsqlc.EventsKnownParams](len(keys))
 	for _, k := range keys {
 		p.Accounts, p.Ids = append(p.Accounts, k.Account), append(p.Ids, k.ID)
 	}
@@ -47,7 +47,7 @@ func (t *txn) EventsInsert(ctx context.Context, events []payment.StoredEvent) er
 	if len(events) == 0 {
 		return nil
 	}
-	p := rows[dbsqlc.EventsInsertParams](len(events))
+	p := params[dbsqlc.EventsInsertParams](len(events))
 	for i := range events {
 		if err := addEvent(p, &events[i]); err != nil {
 			return err

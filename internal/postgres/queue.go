@@ -64,7 +64,8 @@ func (t *txn) send(ctx context.Context, statements ...write) (pgx.BatchResults, 
 		batch.Queue("SELECT now()")
 	}
 	for _, w := range slices.Concat(writes, statements) {
-		batch.Queue(w.sql, w.args...)
+		sql, args := w.plain()
+		batch.Queue(sql, args...)
 	}
 	results := t.conn.SendBatch(ctx, batch)
 	err := t.begun(results, opening)

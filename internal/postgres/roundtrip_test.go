@@ -20,7 +20,8 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// What is written is read back equal, in every field and to the microsecond.
+// What is written is read back equal, in every field and to the microsecond: alone
+// and beside another, which are two forms of a statement.
 
 func TestAnOrderIsReadAsWritten(t *testing.T) {
 	t.Parallel()
@@ -57,25 +58,32 @@ func TestAnAttemptIsReadAsWritten(t *testing.T) {
 	t.Parallel()
 	store := open(t, testdb.New(t))
 	rapid.Check(t, func(r *rapid.T) {
-		o := order(payment.OrderID(fresh(r)))
-		a := anyAttempt(r, o)
-		do(r, store, func(ctx context.Context, tx payment.Tx) error {
-			if _, err := tx.OrderInsert(ctx, o); err != nil {
-				return err
-			}
-			return tx.AttemptsInsert(ctx, []payment.Attempt{a})
-		})
-		require.Equal(r, born(a), attemptThere(r, store, a.ID))
-
-		// A token is only ever kept or erased.
-		if a.State.Final() {
-			a.SealedToken, a.FinalizedAt = nil, maybe(r, true)
+		var attempts []payment.Attempt
+		for range rapid.IntRange(1, 2).Draw(r, "attempts") {
+			attempts = append(attempts, anyAttempt(r, order(payment.OrderID(fresh(r)))))
 		}
 		do(r, store, func(ctx context.Context, tx payment.Tx) error {
-			return tx.SaveChanges(ctx, []payment.Change{{Attempt: a, Was: 1}})
+			for _, a := range attempts {
+				if _, err := tx.OrderInsert(ctx, order(a.OrderID)); err != nil {
+					return err
+				}
+			}
+			return tx.AttemptsInsert(ctx, attempts)
 		})
-		there := attemptThere(r, store, a.ID)
-		require.Equal(r, a, there)
+		var changes []payment.Change
+		for _, a := range attempts {
+			require.Equal(r, born(a), attemptThere(r, store, a.ID))
+			// A token is only ever kept or erased.
+			if a.State.Final() {
+				a.SealedToken, a.FinalizedAt = nil, maybe(r, true)
+			}
+			changes = append(changes, payment.Change{Attempt: a, Was: 1})
+		}
+		do(r, store, func(ctx context.Context, tx payment.Tx) error { return tx.SaveChanges(ctx, changes) })
+		for _, c := range changes {
+			require.Equal(r, c.Attempt, attemptThere(r, store, c.Attempt.ID))
+		}
+		a := changes[0].Attempt
 		found, err := store.AttemptsByRequest(t.Context(), []payment.RequestName{a.Name(), {Order: a.OrderID, User: a.UserID, Request: "another"}})
 		require.NoError(r, err)
 		require.Len(r, found, 1)
@@ -89,19 +97,23 @@ func TestAStoredEventIsReadAsWritten(t *testing.T) {
 	t.Parallel()
 	store := open(t, testdb.New(t))
 	rapid.Check(t, func(r *rapid.T) {
-		e := anyEvent(r)
-		do(r, store, func(ctx context.Context, tx payment.Tx) error { return tx.EventsInsert(ctx, []payment.StoredEvent{e}) })
-		do(r, store, func(ctx context.Context, tx payment.Tx) error {
-			there, err := tx.EventLock(ctx, e.ID)
-			require.Equal(r, e, there)
-			if e.NextTryAt != nil && len(e.Event.References) > 0 {
-				last := e.Event.References[len(e.Event.References)-1]
-				found := ids(tx.EventsParked(ctx, []payment.Reference{{Account: e.Account, Name: last}}))
-				require.True(r, slices.Contains(found, e.Event.ID) || strings.Contains(last, "\x1f"))
-			}
-			return err
-		})
+		events := rapid.SliceOfN(rapid.Custom(anyEvent), 1, 2).Draw(r, "events")
+		do(r, store, func(ctx context.Context, tx payment.Tx) error { return tx.EventsInsert(ctx, slices.Clone(events)) })
+		for _, e := range events {
+			do(r, store, func(ctx context.Context, tx payment.Tx) error { return readAsWritten(ctx, r, tx, e) })
+		}
 	})
+}
+
+func readAsWritten(ctx context.Context, r *rapid.T, tx payment.Tx, e payment.StoredEvent) error {
+	there, err := tx.EventLock(ctx, e.ID)
+	require.Equal(r, e, there)
+	if e.NextTryAt != nil && len(e.Event.References) > 0 {
+		last := e.Event.References[len(e.Event.References)-1]
+		found := ids(tx.EventsParked(ctx, []payment.Reference{{Account: e.Account, Name: last}}))
+		require.True(r, slices.Contains(found, e.Event.ID) || strings.Contains(last, "\x1f"))
+	}
+	return err
 }
 
 // TestEveryFieldIsTried fails when a new field is not drawn above.

@@ -214,12 +214,10 @@ func TestSupportQueriesUseTheirIndexes(t *testing.T) {
 		for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
 			t.Run(name+" "+mode, func(t *testing.T) {
 				t.Parallel()
-				e := &explainer{conn: connect(t, with(t, url, "plan_cache_mode", mode))}
+				// A value that is known may make a part of the plan superfluous.
+				e := &explainer{conn: connect(t, with(t, url, "plan_cache_mode", mode)), plain: mode == "force_generic_plan"}
 				require.ErrorIs(t, c.ask(t.Context(), e), errExplained)
-				require.NotContains(t, e.plan, "Seq Scan")
-				for index := range strings.FieldsSeq(c.indexes) {
-					require.Contains(t, e.plan, index)
-				}
+				e.uses(t, c.indexes)
 			})
 		}
 	}
