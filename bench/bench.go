@@ -111,6 +111,11 @@ func (b *bench) budget(series string, clients int, first float64) int {
 	return int(expected*b.opts.window.Seconds()*1.5) + clients
 }
 
+// pgbenchBudget is the budget of a run of pgbench, which takes longer.
+func (b *bench) pgbenchBudget(series string, clients int, first float64) int {
+	return int(float64(b.budget(series, clients, first)) * pgbenchTime(b.opts.window).Seconds() / b.opts.window.Seconds())
+}
+
 // note keeps a stage's rate and says it.
 func (b *bench) note(series string, clients int, value float64) {
 	b.figures.add(series, clients, rate, value)

@@ -9,33 +9,54 @@ import (
 	"strconv"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
 
 func TestReadPgbench(t *testing.T) {
 	t.Parallel()
-	said := "number of transactions actually processed: 1234\nnumber of failed transactions: 0 (0.000%)\ntps = 411.5 (without initial connection time)\n"
-	result, err := readPgbench([]byte(said))
+	const progress = "progress: 1.0 s, 100.0 tps, lat 1.2 ms stddev 0.9, 0 failed\nprogress: 2.0 s, 400.0 tps, lat\nprogress: 4.0 s, 550.0 tps, lat\n"
+	result, err := readPgbench([]byte(progress + "number of transactions actually processed: 1600\nnumber of failed transactions: 0 (0.000%)\n"))
 	require.NoError(t, err)
-	require.Equal(t, pgbenchResult{rate: 411.5, done: 1234}, result)
+	require.Equal(t, pgbenchResult{rate: 500, done: 1600, warm: 1500}, result)
 
-	_, err = readPgbench([]byte("number of transactions actually processed: 9\nnumber of failed transactions: 1 (11%)\ntps = 3\n"))
-	require.ErrorIs(t, err, errPgbench)
+	for _, said := range []string{
+		progress + "number of transactions actually processed: 9\nnumber of failed transactions: 1 (11%)\n",
+		"progress: 1.0 s, 100.0 tps\nnumber of transactions actually processed: 100\n",
+		progress,
+	} {
+		_, err = readPgbench([]byte(said))
+		require.ErrorIs(t, err, errPgbench)
+	}
+}
+
+func TestWhatPgbenchUsesBeforeItIsWarmIsLeftOut(t *testing.T) {
+	t.Parallel()
+	calls := 0
+	o := &pgbenchOutput{warmed: func() error { calls++; return nil }}
+	for i, said := range []string{"starting\npro", "gress: 1.0 s, 5.0 tps\n", "progress: 2.0 s, 5.0 tps\n"} {
+		_, err := o.Write([]byte(said))
+		require.NoError(t, err)
+		require.Equal(t, min(i, 1), calls)
+		require.Equal(t, i == 0, o.since.IsZero())
+	}
+	require.Equal(t, 3*time.Second, pgbenchTime(2500*time.Millisecond))
+	require.Equal(t, 2*time.Second, pgbenchTime(500*time.Millisecond))
 }
 
 func TestReadPgbenchLogs(t *testing.T) {
 	t.Parallel()
 	latency, err := readPgbenchLogs(fstest.MapFS{
-		"log.7":   {Data: []byte("0 1 1500 0 1411985 110823\n3 2 4000 0 1411985 110900\n")},
+		"log.7":   {Data: []byte("0 7 9500 0 1411985 90000\n0 1 1500 0 1411985 110823\n3 2 4000 0 1411985 110900\n")},
 		"log.7.1": {Data: []byte("1 9 2000 0 1411985 120000\n")},
-	})
+	}, time.Unix(1411985, 100_000_000))
 	require.NoError(t, err)
 	require.Equal(t, int64(3), latency.TotalCount())
 	require.InDelta(t, 2, millis(latency, 50), 0.05)
 	require.InDelta(t, 4, millis(latency, 99), 0.05)
 
-	_, err = readPgbenchLogs(fstest.MapFS{"log.7": {Data: []byte("0 1 failed 0 1411985 110823\n")}})
+	_, err = readPgbenchLogs(fstest.MapFS{"log.7": {Data: []byte("0 1 failed 0 1411985 110823\n")}}, time.Time{})
 	require.ErrorIs(t, err, errPgbench)
 }
 

@@ -41,7 +41,7 @@ func (s *stage) payments(ctx context.Context) error {
 
 // pgbenchPays returns the number of the first order and how many were paid.
 func (s *stage) pgbenchPays(ctx context.Context, clients int) (base, done int, err error) {
-	for budget := s.budget(pgPay, clients, expectedPays(clients)); ; budget *= 2 {
+	for budget := s.pgbenchBudget(pgPay, clients, expectedPays(clients)); ; budget *= 2 {
 		if base, err = s.theirs.takeOrders(ctx, budget); err != nil {
 			return 0, 0, err
 		}
@@ -132,7 +132,7 @@ func (s *stage) reads(ctx context.Context) error {
 }
 
 func (s *stage) pgbenchReads(ctx context.Context, series string, p pgbenchRun) error {
-	result, err := s.pgbench(ctx, s.theirs, p)
+	result, err := s.pgbench(ctx, s.theirs, p, func() error { return nil })
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
@@ -28,18 +29,46 @@ type pgbenchRun struct {
 
 // pgbenchResult is what pgbench says.
 type pgbenchResult struct {
-	rate float64
-	done int64
-	// latency is of a share of its transactions, in microseconds.
+	// done are all its transactions, warm those after its first second; rate and
+	// latency are of these.
+	done, warm int64
+	rate       float64
+	// latency is of a share of them, in microseconds.
 	latency *hdrhistogram.Histogram
+}
+
+// pgbenchTime is how long pgbench runs for a window. In its first second its new
+// sessions fill their caches, as the program's have done before.
+func pgbenchTime(window time.Duration) time.Duration {
+	return time.Second + max(window.Truncate(time.Second), time.Second)
+}
+
+// pgbenchOutput is what pgbench prints. It calls warmed when the first second is
+// over.
+type pgbenchOutput struct {
+	bytes.Buffer
+
+	warmed func() error
+	since  time.Time
+}
+
+// Write implements io.Writer.
+func (o *pgbenchOutput) Write(p []byte) (int, error) {
+	_, _ = o.Buffer.Write(p)
+	if !o.since.IsZero() || !bytes.Contains(o.Bytes(), []byte("progress: ")) {
+		return len(p), nil
+	}
+	o.since = now()
+	return len(p), o.warmed()
 }
 
 // pgbenchShare is the share of its transactions that pgbench logs: writing a line
 // for each would slow it down.
 const pgbenchShare = "0.2"
 
-// pgbench runs a script for the window, with prepared statements: its best.
-func (r *rig) pgbench(ctx context.Context, d *database, p pgbenchRun) (pgbenchResult, error) {
+// pgbench runs a script for the window, with prepared statements: its best. It
+// calls warmed when what counts begins.
+func (r *rig) pgbench(ctx context.Context, d *database, p pgbenchRun, warmed func() error) (pgbenchResult, error) {
 	bin, err := r.tool("pgbench")
 	if err != nil {
 		return pgbenchResult{}, err
@@ -51,21 +80,23 @@ func (r *rig) pgbench(ctx context.Context, d *database, p pgbenchRun) (pgbenchRe
 	defer func() { _ = os.RemoveAll(logs) }()
 	cmd := exec.CommandContext(ctx, bin, "-n", "-M", "prepared", //nolint:gosec // our own arguments
 		"-c", strconv.Itoa(p.clients), "-j", strconv.Itoa(min(p.clients, runtime.NumCPU())),
-		"-T", strconv.Itoa(max(1, int(r.opts.window.Seconds()))), "-f", r.script(p.script),
+		"-T", strconv.Itoa(int(pgbenchTime(r.opts.window).Seconds())), "-P", "1", "-f", r.script(p.script),
 		"-l", "--sampling-rate="+pgbenchShare, "--log-prefix="+filepath.Join(logs, "log"),
 		"-D", "n=-1", "-D", "clients="+strconv.Itoa(p.clients), "-D", "base="+strconv.Itoa(p.base), "-D", "span="+strconv.Itoa(p.span), d.url)
-	said, err := cmd.CombinedOutput()
-	if bytes.Contains(said, []byte("expected one row, got 0")) {
+	said := &pgbenchOutput{warmed: warmed}
+	cmd.Stdout, cmd.Stderr = said, said
+	err = cmd.Run()
+	if bytes.Contains(said.Bytes(), []byte("expected one row, got 0")) {
 		return pgbenchResult{}, errRanOut
 	}
 	if err != nil {
 		return pgbenchResult{}, fmt.Errorf("pgbench %s: %w: %s", p.script, err, said)
 	}
-	result, err := readPgbench(said)
+	result, err := readPgbench(said.Bytes())
 	if err != nil {
 		return result, err
 	}
-	result.latency, err = readPgbenchLogs(os.DirFS(logs))
+	result.latency, err = readPgbenchLogs(os.DirFS(logs), said.since)
 	return result, err
 }
 
@@ -75,22 +106,37 @@ var (
 	errRanOut = errors.New("pgbench needs more rows")
 )
 
+// readPgbench reads what pgbench has done, and how much a second after its first.
 func readPgbench(said []byte) (pgbenchResult, error) {
 	done := regexp.MustCompile(`actually processed: (\d+)`).FindSubmatch(said)
 	failed := regexp.MustCompile(`failed transactions: (\d+)`).FindSubmatch(said)
-	rate := regexp.MustCompile(`tps = ([0-9.]+)`).FindSubmatch(said)
-	if done == nil || rate == nil || failed != nil && string(failed[1]) != "0" {
+	seconds := regexp.MustCompile(`progress: ([0-9.]+) s, ([0-9.]+) tps`).FindAllSubmatch(said, -1)
+	if done == nil || len(seconds) < 2 || failed != nil && string(failed[1]) != "0" {
 		return pgbenchResult{}, fmt.Errorf("%w: %s", errPgbench, said)
 	}
-	n, errN := strconv.ParseInt(string(done[1]), 10, 64)
-	tps, errTPS := strconv.ParseFloat(string(rate[1]), 64)
-	return pgbenchResult{rate: tps, done: n}, errors.Join(errN, errTPS)
+	n, err := strconv.ParseInt(string(done[1]), 10, 64)
+	r := pgbenchResult{done: n, warm: n}
+	var from, counted, took float64
+	for i, second := range seconds {
+		at, errAt := strconv.ParseFloat(string(second[1]), 64)
+		tps, errTPS := strconv.ParseFloat(string(second[2]), 64)
+		err = errors.Join(err, errAt, errTPS)
+		if i == 0 {
+			r.warm -= int64(tps * at)
+		} else {
+			counted, took = counted+tps*(at-from), took+at-from
+		}
+		from = at
+	}
+	r.rate = counted / took
+	return r, err
 }
 
-// readPgbenchLogs reads what each thread logged: of each transaction the client,
-// its number, the time that it took in microseconds, and more.
+// readPgbenchLogs reads what each thread logged of what ended after some time: of
+// each transaction the client, its number, the microseconds that it took, the
+// script, and when it ended, in seconds since 1970 and microseconds.
 // https://www.postgresql.org/docs/current/pgbench.html#PGBENCH-LOG-FORMAT
-func readPgbenchLogs(dir fs.FS) (*hdrhistogram.Histogram, error) {
+func readPgbenchLogs(dir fs.FS, after time.Time) (*hdrhistogram.Histogram, error) {
 	h := newHistogram()
 	err := fs.WalkDir(dir, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -101,11 +147,13 @@ func readPgbenchLogs(dir fs.FS) (*hdrhistogram.Histogram, error) {
 			return fmt.Errorf("read pgbench's log: %w", err)
 		}
 		for line := range strings.Lines(string(text)) {
-			var client, number, took int64
-			if _, err := fmt.Sscan(line, &client, &number, &took); err != nil {
+			var client, number, took, script, seconds, micros int64
+			if _, err := fmt.Sscan(line, &client, &number, &took, &script, &seconds, &micros); err != nil {
 				return fmt.Errorf("%w: %s: %q: %w", errPgbench, name, line, err)
 			}
-			_ = h.RecordValue(took)
+			if time.Unix(seconds, micros*1000).After(after) {
+				_ = h.RecordValue(took)
+			}
 		}
 		return nil
 	})

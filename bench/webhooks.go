@@ -40,7 +40,7 @@ func (s *stage) webhooks(ctx context.Context) error {
 
 // pgbenchHooks runs again with more attempts if it has run out of them.
 func (s *stage) pgbenchHooks(ctx context.Context, series, script string, clients int) error {
-	for budget := s.budget(series, clients, expected(clients)/2); ; budget *= 2 {
+	for budget := s.pgbenchBudget(series, clients, expected(clients)/2); ; budget *= 2 {
 		base, err := s.theirs.takeAttempts(ctx, budget)
 		if err != nil {
 			return err
@@ -59,10 +59,18 @@ func (s *stage) pgbenchProved(ctx context.Context, series string, p pgbenchRun, 
 	if err != nil {
 		return result, err
 	}
-	used, err := s.during(ctx, s.theirs, nil, func() (err error) {
-		result, err = s.pgbench(ctx, s.theirs, p)
+	if err := s.theirs.settle(ctx); err != nil {
+		return result, err
+	}
+	var unused usage
+	result, err = s.pgbench(ctx, s.theirs, p, func() (err error) {
+		unused, err = s.usage(ctx, nil)
 		return err
 	})
+	if err != nil {
+		return result, err
+	}
+	used, err := s.usage(ctx, nil)
 	if err != nil {
 		return result, err
 	}
@@ -70,7 +78,7 @@ func (s *stage) pgbenchProved(ctx context.Context, series string, p pgbenchRun, 
 	if err != nil {
 		return result, err
 	}
-	s.figures.usage(series, p.clients, used, result.done)
+	s.figures.usage(series, p.clients, used.minus(unused), result.warm)
 	s.figures.add(series, p.clients, p99, millis(result.latency, 99))
 	s.note(series, p.clients, result.rate)
 	return result, prove(before, after, result.done)
