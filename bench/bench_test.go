@@ -3,10 +3,12 @@ package main
 import (
 	"bufio"
 	"context"
+	"io"
 	"math"
 	"net"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -36,7 +38,7 @@ func TestWhatPgbenchUsesBeforeItIsWarmIsLeftOut(t *testing.T) {
 	calls := 0
 	o := &pgbenchOutput{warmed: func() error { calls++; return nil }}
 	for i, said := range []string{"starting\npro", "gress: 1.0 s, 5.0 tps\n", "progress: 2.0 s, 5.0 tps\n"} {
-		_, err := o.Write([]byte(said))
+		_, err := io.Copy(o, strings.NewReader(said)) // as from a process
 		require.NoError(t, err)
 		require.Equal(t, min(i, 1), calls)
 		require.Equal(t, i == 0, o.since.IsZero())

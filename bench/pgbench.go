@@ -46,16 +46,15 @@ func pgbenchTime(window time.Duration) time.Duration {
 // pgbenchOutput is what pgbench prints. It calls warmed when the first second is
 // over.
 type pgbenchOutput struct {
-	bytes.Buffer
-
+	text   []byte
 	warmed func() error
 	since  time.Time
 }
 
 // Write implements io.Writer.
 func (o *pgbenchOutput) Write(p []byte) (int, error) {
-	_, _ = o.Buffer.Write(p)
-	if !o.since.IsZero() || !bytes.Contains(o.Bytes(), []byte("progress: ")) {
+	o.text = append(o.text, p...)
+	if !o.since.IsZero() || !bytes.Contains(o.text, []byte("progress: ")) {
 		return len(p), nil
 	}
 	o.since = now()
@@ -86,13 +85,13 @@ func (r *rig) pgbench(ctx context.Context, d *database, p pgbenchRun, warmed fun
 	said := &pgbenchOutput{warmed: warmed}
 	cmd.Stdout, cmd.Stderr = said, said
 	err = cmd.Run()
-	if bytes.Contains(said.Bytes(), []byte("expected one row, got 0")) {
+	if bytes.Contains(said.text, []byte("expected one row, got 0")) {
 		return pgbenchResult{}, errRanOut
 	}
 	if err != nil {
-		return pgbenchResult{}, fmt.Errorf("pgbench %s: %w: %s", p.script, err, said)
+		return pgbenchResult{}, fmt.Errorf("pgbench %s: %w: %s", p.script, err, said.text)
 	}
-	result, err := readPgbench(said.Bytes())
+	result, err := readPgbench(said.text)
 	if err != nil {
 		return result, err
 	}
