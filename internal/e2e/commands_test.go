@@ -101,7 +101,7 @@ func TestKilledDuringACommand(t *testing.T) {
 				t.Parallel()
 				r := newRig(t)
 				r.hooks.closed.Store(true)
-				s := r.serve()
+				s := r.serve("PAYLATCH_RECONCILE_EVERY=1h") // it would be in the command's way
 				a, press := c.on(t, s)
 				held := r.gate.hold(t, &r.gate.after)
 				lost := make(chan answer, 1)
