@@ -23,7 +23,7 @@ type single struct {
 var (
 	// unfolded is how sqlc writes an array whose elements are rows.
 	unfolded = regexp.MustCompile(`(?:unnest|ANY )\(\$(\d+)::(\w+)\[\]\)`)
-	counted  = regexp.MustCompile(`cardinality\(\$\d+::\w+\[\]\)`)
+	counted  = regexp.MustCompile(`cardinality\(\$(\d+)::\w+\[\]\)`)
 	// singles has the *single of each statement that was sent.
 	singles sync.Map
 )
@@ -35,8 +35,8 @@ func singleOf(sql string) *single {
 	}
 	s := &single{sql: unfolded.ReplaceAllString(sql, "$$$1::$2")}
 	s.sql = counted.ReplaceAllString(s.sql, "1")
-	if !strings.Contains(s.sql, "[]") { // if so, it needs an array all the same
-		for _, match := range unfolded.FindAllStringSubmatch(sql, -1) {
+	if needsArray := strings.Contains(s.sql, "[]"); !needsArray {
+		for _, match := range slices.Concat(unfolded.FindAllStringSubmatch(sql, -1), counted.FindAllStringSubmatch(sql, -1)) {
 			number, _ := strconv.Atoi(match[1]) // digits, says the expression
 			s.elements = append(s.elements, number-1)
 		}
