@@ -63,10 +63,13 @@ func (t *txn) send(ctx context.Context, statements ...write) (pgx.BatchResults, 
 		batch.Queue("BEGIN")
 		batch.Queue("SELECT now()")
 	}
+	var room headroom
 	for _, w := range slices.Concat(writes, statements) {
 		sql, args := w.plain()
 		batch.Queue(sql, args...)
+		room += headroomFor(args)
 	}
+	t.conn.Conn().PgConn().Frontend().Send(room)
 	results := t.conn.SendBatch(ctx, batch)
 	err := t.begun(results, opening)
 	for _, w := range writes {
