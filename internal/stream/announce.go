@@ -10,7 +10,7 @@ import (
 const (
 	// announceEvery is the least time between two statements that announce: under
 	// load many commits share one, a lone one is told of at once.
-	announceEvery = 5 * time.Millisecond
+	announceEvery = 20 * time.Millisecond
 	// announceTime bounds one such statement, the last one of a process included.
 	announceTime = 2 * time.Second
 	// unannounced bounds what gathers while the storage does not answer. What is

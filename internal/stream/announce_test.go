@@ -38,7 +38,7 @@ func TestManyChangesShareANotice(t *testing.T) {
 		synctest.Wait()
 		require.Len(t, s.announced(), 1, "under load they gather")
 		s.set(last, 1)
-		time.Sleep(5 * time.Millisecond)
+		time.Sleep(20 * time.Millisecond)
 		synctest.Wait()
 		require.Len(t, s.announced(), 2)
 		require.Len(t, s.announced()[1], 3, "as few as hold them")

@@ -27,7 +27,7 @@ func TestAChangeWakesThoseWhoWaitForIt(t *testing.T) {
 		require.Zero(t, time.Since(began), "at once, in every process")
 		here.commit(id(1), 3)
 		require.Equal(t, 3, mine.told(), "again and again")
-		time.Sleep(5 * time.Millisecond)
+		time.Sleep(20 * time.Millisecond)
 		require.Equal(t, 3, theirs.told(), "others hear of it a little later")
 		mine.Leave()
 		theirs.Leave()
