@@ -2,12 +2,17 @@
 // can do.
 package main
 
-import "os"
+import (
+	"os"
+
+	"github.com/paylatch/paylatch/internal/timerslack"
+)
 
 // version is set by the linker.
 var version = "dev"
 
 func main() {
+	timerslack.Restart()
 	a := app{environ: os.Environ(), stdout: os.Stdout, stderr: os.Stderr}
 	os.Exit(a.run(os.Args[1:]))
 }

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/paylatch/paylatch/internal/timerslack"
 )
 
 // launch starts postgres and waits until it is ready. It returns what the server said last when it failed.
@@ -47,6 +49,7 @@ func (s *Server) spawn(cmd *exec.Cmd) error {
 	started, done := make(chan error, 1), make(chan struct{})
 	go func() {
 		runtime.LockOSThread()
+		timerslack.Usual() // the program's own is not for the server
 		err := cmd.Start()
 		started <- err
 		if err == nil {
