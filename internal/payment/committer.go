@@ -40,17 +40,20 @@ func (a *arrival) answer(err error) {
 }
 
 // committer gathers the webhooks that arrive while a commit is on its way to the
-// disk, and commits them together. A lone one waits for nobody: there is no
-// timer.
+// disk, and commits them together. A lone one waits for nobody.
 type committer struct {
-	takeIn  func(ctx context.Context, arrivals []*arrival, park bool) error
+	takeIn  takeIn
 	queue   chan *arrival
 	locked  []*arrival
+	answers answers
 	stopped chan struct{}
 }
 
-func newCommitter(takeIn func(context.Context, []*arrival, bool) error) *committer {
-	return &committer{takeIn: takeIn, queue: make(chan *arrival, queueLength), stopped: make(chan struct{})}
+// takeIn commits arrivals; see Service.takeIn.
+type takeIn func(ctx context.Context, arrivals []*arrival, park bool, meanwhile func()) error
+
+func newCommitter(take takeIn) *committer {
+	return &committer{takeIn: take, queue: make(chan *arrival, queueLength), stopped: make(chan struct{})}
 }
 
 // submit queues arrivals, or refuses with ErrOverloaded.
@@ -90,6 +93,7 @@ func (c *committer) gather(ctx context.Context) ([]*arrival, bool) {
 		case a := <-c.queue:
 			batch = append(batch, a)
 		default:
+			c.answers.give()
 			select {
 			case a := <-c.queue:
 				batch = append(batch, a)
@@ -110,20 +114,23 @@ func (c *committer) gather(ctx context.Context) ([]*arrival, bool) {
 }
 
 func (c *committer) commit(ctx context.Context, batch []*arrival) {
-	err := c.takeIn(ctx, batch, false)
+	err := c.takeIn(ctx, batch, false, c.answers.give)
 	if rejected(err) {
 		for _, a := range batch {
 			c.single(ctx, a)
 		}
 		return
 	}
+	known := make([]*arrival, 0, len(batch))
 	for _, a := range batch {
 		if err == nil && a.verdict == "" {
 			c.later(ctx, a)
 			continue
 		}
-		a.answer(err)
+		a.err = err
+		known = append(known, a)
 	}
+	c.answers.keep(known)
 	if len(c.locked) == len(batch) {
 		pause := time.NewTimer(lockedPause)
 		<-pause.C
@@ -134,15 +141,15 @@ func (c *committer) commit(ctx context.Context, batch []*arrival) {
 // with nothing but its id and bytes if what it says can't be stored, so that it
 // is neither lost nor in the way.
 func (c *committer) single(ctx context.Context, a *arrival) {
-	err := c.takeIn(ctx, []*arrival{a}, true)
+	err := c.takeIn(ctx, []*arrival{a}, true, nil)
 	if rejected(err) {
 		a.odd = true
-		err = c.takeIn(ctx, []*arrival{a}, true)
+		err = c.takeIn(ctx, []*arrival{a}, true, nil)
 	}
 	if rejected(err) {
 		a.Event = webhooks.Event{ID: a.Event.ID, IDSource: a.Event.IDSource, Kind: webhooks.KindNotice, SecretIndex: a.Event.SecretIndex}
 		a.news = nil
-		err = c.takeIn(ctx, []*arrival{a}, true)
+		err = c.takeIn(ctx, []*arrival{a}, true, nil)
 	}
 	a.answer(err)
 }
@@ -156,5 +163,5 @@ func (c *committer) later(ctx context.Context, a *arrival) {
 		c.locked = append(c.locked, a)
 		return
 	}
-	a.answer(c.takeIn(ctx, []*arrival{a}, true))
+	a.answer(c.takeIn(ctx, []*arrival{a}, true, nil))
 }

@@ -65,9 +65,11 @@ func text(s string) string {
 
 // takeIn stores and applies arrivals in one transaction. An arrival whose
 // attempt somebody else has locked is left without a verdict, for the next
-// batch; with park it is stored as deferred instead.
-func (s *Service) takeIn(ctx context.Context, arrivals []*arrival, park bool) error {
+// batch; with park it is stored as deferred instead. While the commit is on its
+// way, meanwhile is called, if there is one.
+func (s *Service) takeIn(ctx context.Context, arrivals []*arrival, park bool, meanwhile func()) error {
 	return s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
+		tx.Meanwhile(meanwhile)
 		known, hits, err := tx.EventsArriving(ctx, keysOf(arrivals), namesOf(arrivals, (*arrival).leads))
 		if err != nil {
 			return err

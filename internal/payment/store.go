@@ -57,6 +57,9 @@ type Tx interface {
 
 	// Now is the database's clock at the transaction's start.
 	Now() time.Time
+	// Meanwhile has fn called, unless it is nil, when the commit has been sent and
+	// is not answered yet; more than once if InTx runs its function again.
+	Meanwhile(fn func())
 
 	// OrderInsert reports false if the id or the request is taken.
 	OrderInsert(ctx context.Context, o Order) (bool, error)

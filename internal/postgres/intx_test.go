@@ -11,6 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/testdb"
+	"github.com/paylatch/paylatch/webhooks"
 )
 
 // TestInTxRunsAgainAfterASerializationFailure provokes 40001 by a stricter
@@ -145,4 +146,41 @@ func untouched(t *testing.T, store *postgres.Store) {
 		_, err := tx.OrderInsert(ctx, order("o1"))
 		return err
 	})
+}
+
+// TestMeanwhileIsWhileTheCommitIsOnItsWay keeps the storage busy with the last
+// round trip.
+func TestMeanwhileIsWhileTheCommitIsOnItsWay(t *testing.T) {
+	t.Parallel()
+	url := testdb.New(t)
+	store, other := open(t, url), connect(t, url)
+	a := placed(t, store, "o1")
+	write := func(id string, meanwhile func()) {
+		inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+			tx.Now() // the beginning goes by itself
+			tx.Meanwhile(meanwhile)
+			e := payment.StoredEvent{Verdict: "ignored", Received: payment.Received{Account: a.Account, Event: webhooks.Event{ID: id}, At: tx.Now()}}
+			return tx.EventsInsert(ctx, []payment.StoredEvent{e})
+		})
+	}
+	write("evt_1", nil) // prepares the statement
+	held, err := other.Begin(t.Context())
+	require.NoError(t, err)
+	_, err = held.Exec(t.Context(), "LOCK TABLE provider_events IN SHARE MODE")
+	require.NoError(t, err)
+	write("evt_2", func() {
+		waiting(t, connect(t, url), 1)
+		require.NoError(t, held.Rollback(t.Context()), "nobody else lets go of the table")
+	})
+	require.Equal(t, 2, one[int](t, other, "SELECT count(*) FROM provider_events"))
+}
+
+func TestMeanwhileIsNotWithoutACommit(t *testing.T) {
+	t.Parallel()
+	store, oops := open(t, testdb.New(t)), errors.New("oops")
+	require.ErrorIs(t, store.InTx(t.Context(), func(ctx context.Context, tx payment.Tx) error {
+		tx.Meanwhile(func() { t.Error("called") })
+		_, err := tx.OrderInsert(ctx, order("o1"))
+		return errors.Join(err, oops)
+	}), oops)
 }

@@ -71,6 +71,9 @@ func (t *txn) send(ctx context.Context, statements ...write) (pgx.BatchResults, 
 	}
 	t.conn.Conn().PgConn().Frontend().Send(room)
 	results := t.conn.SendBatch(ctx, batch)
+	if t.ending && t.meanwhile != nil {
+		t.meanwhile()
+	}
 	err := t.begun(results, opening)
 	for _, w := range writes {
 		if err != nil {

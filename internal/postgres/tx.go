@@ -29,6 +29,9 @@ type txn struct {
 	open   bool
 	now    time.Time
 	queued []write
+	// meanwhile is called once the last round trip of all, ending, has been sent.
+	meanwhile func()
+	ending    bool
 	// moved are attempts that have a new version if the transaction commits.
 	moved []stream.ID
 }
@@ -81,12 +84,16 @@ func (t *txn) commit(ctx context.Context) error {
 	if !t.open && len(t.queued) == 0 {
 		return nil
 	}
+	t.ending = true
 	tag, err := t.Exec(ctx, "COMMIT")
 	if err == nil && tag.String() != "COMMIT" {
 		err = pgx.ErrTxCommitRollback
 	}
 	return err
 }
+
+// Meanwhile implements payment.Tx.
+func (t *txn) Meanwhile(fn func()) { t.meanwhile = fn }
 
 // undo rolls back what was not committed. A cancelled caller must not leave the
 // transaction open, nor keep its connection.
