@@ -73,7 +73,8 @@ func (c command) done(t *testing.T, r *rig, s *service, a attempt) {
 func TestCommandsPressedTwice(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	machines := []*service{r.serve(), r.serve()}
+	alone := "PAYLATCH_RECONCILE_EVERY=1h" // it would be in a command's way
+	machines := []*service{r.serve(alone), r.serve(alone)}
 	for name, c := range commands() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
