@@ -2,7 +2,6 @@ package payment
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -70,18 +69,24 @@ func answered(list []*arrival) (n int) {
 	return n
 }
 
+// commitOne commits a first arrival; n others are the next batch by then.
+func (d *disk) commitOne(t *testing.T, c *committer, n int) (first, next []*arrival) {
+	t.Helper()
+	first = c.arrive(t, 1)
+	require.Equal(t, 1, <-d.batches)
+	next = c.arrive(t, n)
+	d.send <- struct{}{}
+	require.Zero(t, answered(first), "it is not on disk")
+	d.sync <- struct{}{}
+	require.Equal(t, n, <-d.batches)
+	return first, next
+}
+
 func TestAnAnswerIsGivenWhileTheNextBatchIsOnItsWay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := &disk{}
-		c := committing(t, d)
-		first := c.arrive(t, 1)
-		require.Equal(t, 1, <-d.batches)
-		next := c.arrive(t, 3)
-		d.send <- struct{}{}
-		require.Zero(t, answered(first), "it is not on disk")
-		d.sync <- struct{}{}
-		require.Equal(t, 3, <-d.batches)
+		first, next := d.commitOne(t, committing(t, d), 3)
 		require.Zero(t, answered(first), "the next one is read and decided before")
 		d.send <- struct{}{}
 		require.Equal(t, 1, answered(first))
@@ -96,13 +101,7 @@ func TestAStorageThatStandsStillHoldsNoAnswerBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := &disk{}
-		c := committing(t, d)
-		first := c.arrive(t, 1)
-		require.Equal(t, 1, <-d.batches)
-		next := c.arrive(t, 1)
-		d.send <- struct{}{}
-		d.sync <- struct{}{}
-		require.Equal(t, 1, <-d.batches)
+		first, next := d.commitOne(t, committing(t, d), 1)
 		time.Sleep(answerWithin - time.Nanosecond)
 		require.Zero(t, answered(first))
 		time.Sleep(time.Nanosecond)
@@ -116,7 +115,7 @@ func TestAStorageThatStandsStillHoldsNoAnswerBack(t *testing.T) {
 func TestABatchThatFailsIsAnsweredToo(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d := &disk{err: errors.Join(ErrUnavailable)}
+		d := &disk{err: ErrUnavailable}
 		c := committing(t, d)
 		list := c.arrive(t, 1)
 		require.Equal(t, 1, <-d.batches)
