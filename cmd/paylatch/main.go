@@ -12,7 +12,7 @@ import (
 var version = "dev"
 
 func main() {
-	timerslack.Restart()
+	timerslack.Restart() // once; all else is in the second beginning
 	a := app{environ: os.Environ(), stdout: os.Stdout, stderr: os.Stderr}
 	os.Exit(a.run(os.Args[1:]))
 }

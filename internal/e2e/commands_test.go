@@ -73,8 +73,7 @@ func (c command) done(t *testing.T, r *rig, s *service, a attempt) {
 func TestCommandsPressedTwice(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	alone := "PAYLATCH_RECONCILE_EVERY=1h" // it would be in a command's way
-	machines := []*service{r.serve(alone), r.serve(alone)}
+	machines := []*service{r.serve(leftAlone), r.serve(leftAlone)}
 	for name, c := range commands() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -57,8 +57,8 @@ type Tx interface {
 
 	// Now is the database's clock at the transaction's start.
 	Now() time.Time
-	// Meanwhile has fn called, unless it is nil, when the commit has been sent and
-	// is not answered yet; more than once if InTx runs its function again.
+	// Meanwhile has fn called, unless it is nil, right before the answer to the commit
+	// is waited for; more than once if InTx runs its function again.
 	Meanwhile(fn func())
 
 	// OrderInsert reports false if the id or the request is taken.

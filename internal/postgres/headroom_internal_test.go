@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,12 +25,12 @@ func TestHeadroomIsEnough(t *testing.T) {
 		oid uint32
 		of  func(n int) any
 	}{
-		"texts": {pgtype.TextArrayOID, func(n int) any { return filled(n, text) }},
-		"bytes": {pgtype.ByteaArrayOID, func(n int) any { return filled(n, []byte(text)) }},
+		"texts": {pgtype.TextArrayOID, func(n int) any { return slices.Repeat([]string{text}, n) }},
+		"bytes": {pgtype.ByteaArrayOID, func(n int) any { return slices.Repeat([][]byte{[]byte(text)}, n) }},
 		"text":  {pgtype.TextOID, func(n int) any { return strings.Repeat(text, n) }},
 		"byte":  {pgtype.ByteaOID, func(n int) any { return []byte(strings.Repeat(text, n)) }},
-		"uuids": {pgtype.UUIDArrayOID, func(n int) any { return filled(n, uuid.New()) }},
-		"times": {pgtype.TimestamptzArrayOID, func(n int) any { return filled(n, now) }},
+		"uuids": {pgtype.UUIDArrayOID, func(n int) any { return slices.Repeat([]uuid.UUID{uuid.New()}, n) }},
+		"times": {pgtype.TimestamptzArrayOID, func(n int) any { return slices.Repeat([]time.Time{now}, n) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -55,19 +56,11 @@ func onTheWire(t *testing.T, oid uint32, args []any) int {
 	pgxuuid.Register(m)
 	speakArrays(m)
 	var built pgx.ExtendedQueryBuilder
-	require.NoError(t, built.Build(m, &pgconn.StatementDescription{ParamOIDs: filled(len(args), oid)}, args))
+	require.NoError(t, built.Build(m, &pgconn.StatementDescription{ParamOIDs: slices.Repeat([]uint32{oid}, len(args))}, args))
 	var wire bytes.Buffer
 	front := pgproto3.NewFrontend(&wire, &wire)
 	front.SendBind(&pgproto3.Bind{PreparedStatement: "stmtcache_" + strings.Repeat("0", 50), Parameters: built.ParamValues, ParameterFormatCodes: built.ParamFormats})
 	front.SendExecute(&pgproto3.Execute{})
 	require.NoError(t, front.Flush())
 	return wire.Len()
-}
-
-func filled[T any](n int, value T) []T {
-	list := make([]T, n)
-	for i := range list {
-		list[i] = value
-	}
-	return list
 }

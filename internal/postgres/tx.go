@@ -29,7 +29,7 @@ type txn struct {
 	open   bool
 	now    time.Time
 	queued []write
-	// meanwhile is called once the last round trip of all, ending, has been sent.
+	// meanwhile is called before the answer to the last round trip of all, ending.
 	meanwhile func()
 	ending    bool
 	// moved are attempts that have a new version if the transaction commits.
