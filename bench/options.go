@@ -29,6 +29,7 @@ type options struct {
 	profile string
 	path    string
 	set     string
+	disk    time.Duration
 	ids     naming
 	parts   []string
 }
@@ -48,6 +49,7 @@ func parse(args []string) (options, error) {
 	f.StringVar(&o.profile, "profile", "", "write profiles of the webhooks' way into this directory, and measure nothing else")
 	f.StringVar(&o.path, "path", partWebhooks, "what is profiled: webhooks, pays, replays or reads")
 	f.StringVar(&o.set, "set", "", "a PostgreSQL setting, NAME=VALUE, to try out on the program's sessions; writes nothing")
+	f.DurationVar(&o.disk, "disk", 0, "a disk that takes so much longer to confirm a write, up to 100ms; writes nothing")
 	ids := f.String("ids", string(atRandom), "providers' event ids: random or ordered")
 	if err := f.Parse(args); err != nil {
 		return o, fmt.Errorf("options: %w", err)
@@ -58,10 +60,10 @@ func parse(args []string) (options, error) {
 		o.rounds, o.window, o.doc, o.inbox = 1, time.Second, "", min(o.inbox, 200_000)
 		o.waiters = min(o.waiters, 1000)
 	}
-	if o.set != "" {
+	if o.set != "" || o.disk > 0 {
 		o.doc = ""
 	}
-	if o.rounds < 1 || o.window <= 0 || o.inbox < 0 || o.inbox > 10_000_000 || o.open < 1 ||
+	if o.rounds < 1 || o.disk < 0 || o.disk > 100*time.Millisecond || o.window <= 0 || o.inbox < 0 || o.inbox > 10_000_000 || o.open < 1 ||
 		o.waiters < 5 || o.waiters > 15_000 || o.ids != atRandom && o.ids != inOrder {
 		return o, fmt.Errorf("options: out of range: %v", args)
 	}

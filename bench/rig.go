@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 
@@ -69,14 +70,18 @@ func (r *rig) open(ctx context.Context) error {
 }
 
 // startDatabase leaves every setting as PostgreSQL comes, fsync included; a
-// profile counts statements, too.
+// profile counts statements, too. A slower disk is made by who writes the log to it:
+// it sleeps, and all who commit meanwhile wait, as they would for the disk.
 func (r *rig) startDatabase(ctx context.Context) (err error) {
 	if r.bin, err = devpg.FindBin(); err != nil {
 		return err
 	}
-	c := devpg.Config{Dir: filepath.Join(r.dir, "pg"), BinDir: r.bin}
+	c := devpg.Config{Dir: filepath.Join(r.dir, "pg"), BinDir: r.bin, Params: map[string]string{}}
 	if r.opts.profile != "" {
-		c.Params = map[string]string{"shared_preload_libraries": "pg_stat_statements", "pg_stat_statements.track_planning": "on"}
+		c.Params["shared_preload_libraries"], c.Params["pg_stat_statements.track_planning"] = "pg_stat_statements", "on"
+	}
+	if r.opts.disk > 0 {
+		c.Params["commit_delay"], c.Params["commit_siblings"] = strconv.FormatInt(r.opts.disk.Microseconds(), 10), "0"
 	}
 	r.say("starting PostgreSQL")
 	if r.pg, err = devpg.Start(ctx, c); err != nil {

@@ -162,6 +162,35 @@ func TestWebhooksDoNotWaitForTheProvider(t *testing.T) {
 	require.Equal(t, succeeded, standingOf(paid.Attempt))
 }
 
+// A batch that the database holds up, here since somebody else is storing the same
+// event, holds up no other.
+func TestABatchThatIsHeldUpHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	held, free := r.paid(t, "A-1", "tok_never").ID, r.paid(t, "A-2", "tok_never").ID
+	e := event(webhooks.KindSucceeded, held.String())
+	tx, err := r.db.Begin(t.Context())
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), `INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news,
+		refs, verdict, headers, received_at) VALUES (gen_random_uuid(), 'sandbox', $1, false, '', '', '', '{}', '{}', 'ignored', '{}', now())`, e.ID)
+	require.NoError(t, err)
+	answer := make(chan []fsm.Verdict, 1)
+	go func() {
+		verdicts, err := r.Intake(t.Context(), received([]byte("{}"), e))
+		if err != nil {
+			t.Error(err)
+		}
+		answer <- verdicts
+	}()
+	require.Eventually(t, func() bool {
+		return rows[int64](t, r, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")[0] > 0
+	}, 5*time.Second, time.Millisecond)
+	require.Equal(t, fsm.Applied, r.say(t, free, webhooks.KindSucceeded))
+	require.Empty(t, answer)
+	require.NoError(t, tx.Rollback(t.Context()))
+	require.Equal(t, []fsm.Verdict{fsm.Applied}, <-answer)
+}
+
 // Our storage is down: no verdict, so never an acknowledgement; and what comes
 // again afterwards is new.
 func TestNothingIsAcknowledgedWhileTheStorageIsDown(t *testing.T) {

@@ -9,10 +9,10 @@ import (
 // storage that stands still holds nothing back. Most wait for half of that.
 const answerWithin = 2 * time.Millisecond
 
-// answers are those to arrivals that are on disk. They are given while the next
-// batch is on its way there, when the committer has nothing to do: given before,
-// they would set off as many handlers at once, and the committer would wait behind
-// those each time that the storage has answered.
+// answers are those to arrivals that are on disk. They are given when the next batch
+// is on its way there, or when there is none: given before, they would set off as many
+// handlers at once, and who reads that batch would wait behind those each time that the
+// storage has answered.
 type answers struct {
 	mu    sync.Mutex
 	known []*arrival

@@ -3,6 +3,7 @@ package payment
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/paylatch/paylatch/fsm"
@@ -10,10 +11,9 @@ import (
 )
 
 const (
-	// queueLength bounds how many webhooks may wait for the disk.
-	queueLength = 4096
-	// batchLength bounds one transaction.
-	batchLength = 128
+	// writers is how many batches may be under way at once, each on a session of its
+	// own.
+	writers = 4
 	// lockedPause is how long an event waits for an attempt that somebody else
 	// has locked before it is tried again, lockedTries how often.
 	lockedPause = 5 * time.Millisecond
@@ -23,13 +23,22 @@ const (
 // arrival is an event on its way to the disk.
 type arrival struct {
 	Received
-	digest  [32]byte
-	verdict fsm.Verdict
+	digest   [32]byte
+	subjects []subject
+	verdict  fsm.Verdict
 	// odd events are stored and not applied.
 	odd   bool
 	err   error
 	tries int
 	done  chan struct{}
+}
+
+func newArrival(r Received) *arrival {
+	subjects := append(make([]subject, 0, 1+len(r.Event.References)), subject{r.Account, r.Event.ID, true})
+	for _, name := range r.Event.References {
+		subjects = append(subjects, subject{r.Account, name, false})
+	}
+	return &arrival{Received: r, digest: digest(r.Event), subjects: subjects, done: make(chan struct{})}
 }
 
 func (a *arrival) key() EventKey { return EventKey{a.Account, a.Event.ID} }
@@ -40,11 +49,11 @@ func (a *arrival) answer(err error) {
 }
 
 // committer gathers the webhooks that arrive while a commit is on its way to the
-// disk, and commits them together. A lone one waits for nobody.
+// disk, and commits them together. A lone one waits for nobody. When many wait, or
+// when the disk is slow, a batch is read and sent while others are on their way.
 type committer struct {
 	takeIn  takeIn
-	queue   chan *arrival
-	locked  []*arrival
+	queue   *queue
 	answers answers
 	stopped chan struct{}
 }
@@ -53,19 +62,18 @@ type committer struct {
 type takeIn func(ctx context.Context, arrivals []*arrival, park bool, meanwhile func()) error
 
 func newCommitter(take takeIn) *committer {
-	return &committer{takeIn: take, queue: make(chan *arrival, queueLength), stopped: make(chan struct{})}
+	return &committer{takeIn: take, queue: newQueue(), stopped: make(chan struct{})}
 }
 
 // submit queues arrivals, or refuses with ErrOverloaded.
 func (c *committer) submit(arrivals []*arrival) error {
-	for _, a := range arrivals {
-		select {
-		case <-c.stopped:
-			return ErrUnavailable
-		case c.queue <- a:
-		default:
-			return ErrOverloaded
-		}
+	select {
+	case <-c.stopped:
+		return ErrUnavailable
+	default:
+	}
+	if !c.queue.put(arrivals) {
+		return ErrOverloaded
 	}
 	return nil
 }
@@ -74,67 +82,56 @@ func (c *committer) submit(arrivals []*arrival) error {
 // reaches a batch: one client's going away must not undo the others.
 func (c *committer) run(ctx context.Context) error {
 	defer close(c.stopped)
+	defer context.AfterFunc(ctx, c.queue.close)()
 	work := context.WithoutCancel(ctx)
+	var group sync.WaitGroup
+	for range writers {
+		group.Go(func() { c.write(work) })
+	}
+	group.Wait()
+	c.answers.give()
+	return nil
+}
+
+func (c *committer) write(ctx context.Context) {
 	for {
-		batch, ok := c.gather(ctx)
+		batch, ok := c.queue.take(c.answers.give)
 		if !ok {
-			return nil
+			return
 		}
-		c.commit(work, batch)
+		c.queue.done(batch, c.commit(ctx, batch))
 	}
 }
 
-// gather waits for a first arrival and takes whatever else is there.
-func (c *committer) gather(ctx context.Context) ([]*arrival, bool) {
-	batch := c.locked
-	c.locked = nil
-	if len(batch) == 0 {
-		select {
-		case a := <-c.queue:
-			batch = append(batch, a)
-		default:
-			c.answers.give()
-			select {
-			case a := <-c.queue:
-				batch = append(batch, a)
-			case <-ctx.Done():
-				return nil, false
-			}
-		}
-	}
-	for len(batch) < batchLength {
-		select {
-		case a := <-c.queue:
-			batch = append(batch, a)
-		default:
-			return batch, true
-		}
-	}
-	return batch, true
-}
-
-func (c *committer) commit(ctx context.Context, batch []*arrival) {
-	err := c.takeIn(ctx, batch, false, c.answers.give)
+// commit commits a batch and returns those of it that are to be tried again.
+func (c *committer) commit(ctx context.Context, batch []*arrival) (again []*arrival) {
+	sent := sync.OnceFunc(func() {
+		c.queue.sent()
+		c.answers.give()
+	})
+	err := c.takeIn(ctx, batch, false, sent)
+	sent()
 	if rejected(err) {
 		for _, a := range batch {
 			c.single(ctx, a)
 		}
-		return
+		return nil
 	}
 	known := make([]*arrival, 0, len(batch))
 	for _, a := range batch {
-		if err == nil && a.verdict == "" {
-			c.later(ctx, a)
-			continue
+		if err != nil || a.verdict != "" {
+			a.err = err
+			known = append(known, a)
+		} else if c.later(ctx, a) {
+			again = append(again, a)
 		}
-		a.err = err
-		known = append(known, a)
 	}
 	c.answers.keep(known)
-	if len(c.locked) == len(batch) {
+	if len(again) == len(batch) {
 		pause := time.NewTimer(lockedPause)
 		<-pause.C
 	}
+	return again
 }
 
 // single commits one event of a batch that failed. The odd one out is set aside,
@@ -157,11 +154,12 @@ func (c *committer) single(ctx context.Context, a *arrival) {
 // rejected says that the storage is there but does not take what it was given.
 func rejected(err error) bool { return err != nil && !errors.Is(err, ErrUnavailable) }
 
-// later keeps an event whose attempt is locked for the next batch, for a while.
-func (c *committer) later(ctx context.Context, a *arrival) {
+// later says that an event whose attempt is locked is to be tried again. After a
+// while it is stored without having been applied.
+func (c *committer) later(ctx context.Context, a *arrival) bool {
 	if a.tries++; a.tries < lockedTries {
-		c.locked = append(c.locked, a)
-		return
+		return true
 	}
 	a.answer(c.takeIn(ctx, []*arrival{a}, true, nil))
+	return false
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 )
 
-// disk commits one batch at a time when it is told to: first it is sent, then it is
-// on disk.
+// disk commits batches in their order when it is told to: first one is sent, then it
+// is on disk.
 type disk struct {
 	batches    chan int
 	send, sync chan struct{}
@@ -109,6 +109,42 @@ func TestAStorageThatStandsStillHoldsNoAnswerBack(t *testing.T) {
 		d.send <- struct{}{}
 		d.sync <- struct{}{}
 		require.Equal(t, 1, answered(next))
+	})
+}
+
+func TestABatchIsSentWhileAnotherIsOnItsWay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := &disk{}
+		c := committing(t, d)
+		first := c.arrive(t, 1)
+		require.Equal(t, 1, <-d.batches)
+		d.send <- struct{}{}
+		second := c.arrive(t, 1)
+		require.Equal(t, 1, <-d.batches, "it is half of the crowd")
+		d.sync <- struct{}{}
+		require.Zero(t, answered(first), "the second is being read")
+		d.send <- struct{}{}
+		require.Equal(t, 1, answered(first))
+		d.sync <- struct{}{}
+		require.Equal(t, 1, answered(second))
+	})
+}
+
+func TestAStopAnswersWhatIsOnDisk(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := &disk{batches: make(chan int, 1), send: make(chan struct{}), sync: make(chan struct{})}
+		c := newCommitter(d.takeIn)
+		ctx, stop := context.WithCancel(t.Context())
+		go func() { _ = c.run(ctx) }()
+		list := c.arrive(t, 1)
+		stop()
+		d.send <- struct{}{}
+		d.sync <- struct{}{}
+		<-c.stopped
+		require.Equal(t, 1, answered(list))
+		require.ErrorIs(t, c.submit(list), ErrUnavailable)
 	})
 }
 

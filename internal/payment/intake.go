@@ -26,7 +26,7 @@ func (s *Service) Intake(ctx context.Context, received []Received) ([]fsm.Verdic
 			return nil, err
 		}
 		s.heard.from(r.Account, r.At)
-		arrivals[i] = &arrival{Received: r, digest: digest(r.Event), done: make(chan struct{})}
+		arrivals[i] = newArrival(r)
 	}
 	if err := s.committer.submit(arrivals); err != nil {
 		return nil, err
