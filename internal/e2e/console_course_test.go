@@ -73,8 +73,7 @@ func TestWhatStaffDoesInTheConsole(t *testing.T) {
 	a := s.course(t, unique("o"), unique("key"))
 	sam, ada := signedIn(t, s.base, "sam", "support"), signedIn(t, s.base, "ada", "admin")
 
-	t.Run("finds and reads", func(t *testing.T) {
-		t.Parallel()
+	t.Run("finds and reads", func(t *testing.T) { //nolint:paralleltest // before others refund
 		for _, quoted := range []string{a.OrderID, a.ID, a.ID[:18], *a.ClientRequestID, *a.ProviderPaymentID} {
 			found := sam.get("/support?" + formOf("q", quoted))
 			found.is(t, http.StatusSeeOther)
