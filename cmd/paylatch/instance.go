@@ -153,7 +153,7 @@ func (in *instance) run(ctx context.Context, listener net.Listener) error {
 	working.Wait()
 	stopCommitter()
 	committing.Wait()
-	if lost := in.notes.Flush(context.WithoutCancel(ctx)); lost != nil {
+	if lost := in.notes.Flush(ctx); lost != nil {
 		in.log.Warn().Err(lost).Msg("the last notes for support were not written")
 	}
 	stopAnnouncer()

@@ -122,9 +122,11 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// Flush writes what was gathered. While the storage is gone the notes stay for
-// the next time; what it refuses is lost and counted.
+// Flush writes what was gathered, also if ctx ends meanwhile: nobody would know
+// whether it was written. While the storage is gone the notes stay for the next time;
+// what it refuses is lost and counted.
 func (n *Notes) Flush(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
 	n.flushing.Lock()
 	defer n.flushing.Unlock()
 	n.mu.Lock()
