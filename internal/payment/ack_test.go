@@ -162,8 +162,8 @@ func TestWebhooksDoNotWaitForTheProvider(t *testing.T) {
 	require.Equal(t, succeeded, standingOf(paid.Attempt))
 }
 
-// A batch that the database holds up, here since somebody else is storing the same
-// event, holds up no other.
+// A batch whose writing the database holds up, here since somebody else is storing the
+// same event, holds up no other.
 func TestABatchThatIsHeldUpHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, setup{silent: true})

@@ -34,9 +34,9 @@ type arrival struct {
 }
 
 func newArrival(r Received) *arrival {
-	subjects := append(make([]subject, 0, 1+len(r.Event.References)), subject{r.Account, r.Event.ID, true})
+	subjects := append(make([]subject, 0, 1+len(r.Event.References)), subject{Reference{r.Account, r.Event.ID}, true})
 	for _, name := range r.Event.References {
-		subjects = append(subjects, subject{r.Account, name, false})
+		subjects = append(subjects, subject{Reference{r.Account, name}, false})
 	}
 	return &arrival{Received: r, digest: digest(r.Event), subjects: subjects, done: make(chan struct{})}
 }

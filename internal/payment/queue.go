@@ -20,8 +20,9 @@ const (
 
 // subject is something that an event is about: itself, by its id, or what it names.
 type subject struct {
-	account, name string
-	itself        bool
+	Reference
+
+	itself bool
 }
 
 // queue is where arrivals wait for the disk. A batch is taken when the last one is on

@@ -64,18 +64,19 @@ func sendOne(t *testing.T, n int) (*queue, []*arrival) {
 func TestABatchIsTakenBesideAnother(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
+		lately  float64
 		waiting int
 		after   time.Duration
 	}{
-		"half of the crowd waits for nobody":   {10, 0},
-		"less of it waits for a slow disk":     {9, patience},
-		"a full batch waits for no half crowd": {batchLength, 0},
+		"half of the crowd waits for nobody":   {20, 10, 0},
+		"less of it waits for a slow disk":     {20, 9, patience},
+		"a full batch waits for no half crowd": {1000, batchLength, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				q, _ := sendOne(t, 20)
-				q.crowd = max(q.crowd, float64(c.waiting/batchLength*1000))
+				q.crowd = c.lately
 				next := q.taking()
 				second := crowd(20 + c.waiting)[20:]
 				require.True(t, q.put(second[:c.waiting-1]))
@@ -128,7 +129,7 @@ func TestWhatIsUnderWayIsInNoOtherBatch(t *testing.T) {
 				time.Sleep(2 * patience)
 				require.Nil(t, held.yet(), "it waits for the first batch")
 				q.done(first, nil)
-				q.call()
+				q.taking()
 				time.Sleep(patience)
 				require.Equal(t, []*arrival{again}, held.yet())
 			})
