@@ -2,7 +2,6 @@ package e2e_test
 
 import (
 	"net/http"
-	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -141,19 +140,6 @@ func TestHostileDataIsHarmless(t *testing.T) {
 			return true;
 		})()`), "%s: what turns text around is isolated", path)
 		b.accessible(path)
-	}
-}
-
-// accessible lets axe-core look at a page, in light and dark.
-func (b *tab) accessible(what string) {
-	b.t.Helper()
-	axe, err := os.ReadFile("testdata/axe-core-4.14.1.min.js")
-	require.NoError(b.t, err)
-	b.do(chromedp.Evaluate[chromedp.Void](string(axe)))
-	for _, dark := range []bool{false, true} {
-		b.dark(dark)
-		found := eval[[]string](b, `axe.run().then((r) => r.passes.length ? r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html + " " + n.failureSummary).join("; ")) : ["nothing was looked at"])`)
-		require.Empty(b.t, found, "%s, dark: %v", what, dark)
 	}
 }
 

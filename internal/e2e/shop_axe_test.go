@@ -1,6 +1,8 @@
 package e2e_test
 
 import (
+	"os"
+
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 )
@@ -19,27 +21,37 @@ func screens() map[string]func(b *tab, s *demoShop) {
 	}
 }
 
-// everybodyCanUse lets axe-core look at a screen in light and dark, at a phone's
-// width, and keeps pictures.
-func everybodyCanUse(axe string, show func(b *tab, s *demoShop)) func(b *tab, s *demoShop) {
+// everybodyCanUse lets axe-core look at a screen, at a phone's width, and keeps
+// pictures.
+func everybodyCanUse(show func(b *tab, s *demoShop)) func(b *tab, s *demoShop) {
 	return func(b *tab, s *demoShop) {
 		b.t.Helper()
 		show(b, s)
-		for _, dark := range []bool{false, true} {
-			b.dark(dark)
-			b.do(chromedp.Evaluate[chromedp.Void](axe))
-			found := eval[struct {
-				Passes     int
-				Violations []string
-			}](b, `axe.run().then((r) => ({
-				Passes: r.passes.length,
-				Violations: r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html + " " + n.failureSummary).join("; ")),
-			}))`)
-			require.Empty(b.t, found.Violations, "dark: %v", dark)
-			require.NotZero(b.t, found.Passes)
-			require.LessOrEqual(b.t, eval[int](b, `document.documentElement.scrollWidth`), 360, "nothing sticks out to the side")
-			b.picture(map[bool]string{false: "light", true: "dark"}[dark])
-		}
+		b.accessible("the screen")
+		require.LessOrEqual(b.t, eval[int](b, `document.documentElement.scrollWidth`), 360, "nothing sticks out to the side")
+		b.picture("dark")
+		b.dark(false)
+		b.picture("light")
+	}
+}
+
+// accessible lets axe-core look at a page, in light and dark.
+func (b *tab) accessible(what string) {
+	b.t.Helper()
+	axe, err := os.ReadFile("testdata/axe-core-4.14.1.min.js")
+	require.NoError(b.t, err)
+	b.do(chromedp.Evaluate[chromedp.Void](string(axe)))
+	for _, dark := range []bool{false, true} {
+		b.dark(dark)
+		found := eval[struct {
+			Passes     int
+			Violations []string
+		}](b, `axe.run().then((r) => ({
+			Passes: r.passes.length,
+			Violations: r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html + " " + n.failureSummary).join("; ")),
+		}))`)
+		require.Empty(b.t, found.Violations, "%s, dark: %v", what, dark)
+		require.NotZero(b.t, found.Passes, "%s, dark: %v", what, dark)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,8 +23,6 @@ import (
 func TestShop(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
-	axe, err := os.ReadFile("testdata/axe-core-4.14.1.min.js")
-	require.NoError(t, err)
 	all := map[string]func(t *testing.T){}
 	for name, run := range withScripts() {
 		all[name] = func(t *testing.T) { run(newTab(t), s) } //nolint:thelper // a test
@@ -34,7 +31,7 @@ func TestShop(t *testing.T) {
 		all[name] = func(t *testing.T) { run(scriptless(t), s) } //nolint:thelper // a test
 	}
 	for name, show := range screens() {
-		all["screen "+name] = func(t *testing.T) { everybodyCanUse(string(axe), show)(newTab(t), s) } //nolint:thelper // a test
+		all["screen "+name] = func(t *testing.T) { everybodyCanUse(show)(newTab(t), s) } //nolint:thelper // a test
 	}
 	const lanes = 3
 	names := slices.Sorted(maps.Keys(all))

@@ -63,7 +63,7 @@ func TestAChangeWakesOtherReplicas(t *testing.T) {
 	require.Equal(t, "succeeded", f.tells(t, "3").Status)
 	f.ends(t)
 	require.Equal(t, 2, here.metric(t, "paylatch_notices_heard_total"), "told, not found by looking")
-	require.Equal(t, 1, one[int](t, r, `SELECT count(*) / 2 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'paylatch listen'`))
+	require.Equal(t, 2, r.listening(t), "one connection for each process")
 }
 
 // TestTheListenerIsKilled: what is changed while nobody listens is told all the
@@ -72,19 +72,19 @@ func TestTheListenerIsKilled(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	here, there := r.serve(), r.serve()
-	cut := func() {
-		require.Positive(t, one[int](t, r, `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
-			WHERE datname = current_database() AND application_name = 'paylatch listen'`))
-	}
+	bothListen := func() bool { return r.listening(t) == 2 }
 	for _, kind := range []string{"at once", "when it is back"} {
 		id, charge := r.pending(t)
 		f := here.customer().follow(t, id, "")
 		f.tells(t, "1")
 		here.waiting(t, 1)
-		cut()
+		eventually(t, "the connections", bothListen)
+		require.Equal(t, 2, one[int](t, r, `SELECT count(*) FILTER (WHERE pg_terminate_backend(pid, 10000)) FROM pg_stat_activity
+			WHERE datname = current_database() AND application_name = 'paylatch listen'`))
 		if kind == "when it is back" {
 			here.says(t, "waiters learn of changes by looking each second until this works again")
-			eventually(t, "the connection", func() bool { return here.metric(t, "paylatch_listening") == 1 })
+			eventually(t, "the connections", bothListen)
+			eventually(t, "the listening", func() bool { return here.metric(t, "paylatch_listening") == 1 })
 		}
 		there.news(t, "succeeded", charge, id)
 		require.Equal(t, "succeeded", f.tells(t, "2").Status, kind)
