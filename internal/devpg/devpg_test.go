@@ -4,7 +4,7 @@ import (
 	"bufio"
 	"context"
 	"io"
-	"net"
+	"net/netip"
 	"net/url"
 	"os"
 	"os/exec"
@@ -19,6 +19,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/paylatch/paylatch/internal/devpg"
+	"github.com/paylatch/paylatch/internal/testport"
 )
 
 func TestMain(m *testing.M) {
@@ -55,18 +56,13 @@ func TestParamsAndLogAndProcessGroup(t *testing.T) {
 
 func TestLongDirectoryAndPort(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	addr, ok := l.Addr().(*net.TCPAddr)
-	require.True(t, ok)
-	require.NoError(t, l.Close())
-
+	addr := netip.MustParseAddrPort(testport.Address(t))
 	dir := filepath.Join(shortDir(t), strings.Repeat("long and, odd ", 10))
 	srv := start(t, devpg.Config{Dir: dir})
 	exec1(t, srv, "CREATE TABLE kept ()")
 	require.NoError(t, srv.Stop())
 
-	srv = start(t, devpg.Config{Dir: dir, Port: addr.Port})
+	srv = start(t, devpg.Config{Dir: dir, Port: int(addr.Port())})
 	exec1(t, srv, "TABLE kept")
 	u, err := url.Parse(srv.DSN("postgres"))
 	require.NoError(t, err)

@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"bytes"
 	"context"
-	"net"
 	"net/http"
 	"os/exec"
 	"regexp"
@@ -12,16 +11,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-)
 
-// freeAddress is one that nobody listens on at the moment.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	return l.Addr().String()
-}
+	"github.com/paylatch/paylatch/internal/testport"
+)
 
 // dev is a running `paylatch dev` and what it printed to be pasted.
 type dev struct {
@@ -61,7 +53,7 @@ func TestDevFromNothing(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("there is no curl to run the printed commands with")
 	}
-	dir, listen, sandbox := t.TempDir(), freeAddress(t), freeAddress(t)
+	dir, listen, sandbox := t.TempDir(), testport.Address(t), testport.Address(t)
 	d := startDev(t, dir, listen, sandbox)
 	var said string
 	for _, command := range d.commands {

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/testport"
 )
 
 // printed is a block of commands of a page of the manual, and what their output
@@ -51,7 +53,7 @@ func TestIntegrateAsPrinted(t *testing.T) {
 	}
 	blocks := printedIn(t, "../../docs/integrate.md")
 	require.GreaterOrEqual(t, len(blocks), 7)
-	dir, listen, sandbox := t.TempDir(), freeAddress(t), freeAddress(t)
+	dir, listen, sandbox := t.TempDir(), testport.Address(t), testport.Address(t)
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "bin"), 0o700))
 	require.NoError(t, os.Symlink(binary, filepath.Join(dir, "bin", "paylatch")))
 	d := startDev(t, dir, listen, sandbox)

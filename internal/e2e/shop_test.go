@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/testdb"
+	"github.com/paylatch/paylatch/internal/testport"
 )
 
 // TestShop: whatever happens to a checkout in a real browser, against the real
@@ -73,7 +74,7 @@ func openShop(t *testing.T) *demoShop {
 
 func openDev(t *testing.T, environ ...string) *demoShop {
 	t.Helper()
-	dsn, listen, box := testdb.New(t), freeAddress(t), freeAddress(t)
+	dsn, listen, box := testdb.New(t), testport.Address(t), testport.Address(t)
 	db, err := pgxpool.New(t.Context(), dsn)
 	require.NoError(t, err)
 	t.Cleanup(db.Close)

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/testport"
 )
 
 // TestEverybodyAtOnceAfterACrash lets two services' reconcilers, the webhook and
@@ -70,7 +72,7 @@ func TestTheClientHangsUp(t *testing.T) {
 func TestProviderDown(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	c := r.serveAt("http://" + freeAddress(t)).customer()
+	c := r.serveAt("http://" + testport.Address(t)).customer()
 	order := c.order(t)
 	for range 2 {
 		a := c.pay(t.Context(), order, unique("pay"), "tok_success").attempt(t, http.StatusCreated)
