@@ -108,12 +108,7 @@ func (b *bench) budget(series string, clients int, first float64) int {
 	if !known {
 		expected = first
 	}
-	return int(expected*b.opts.window.Seconds()*1.5) + clients
-}
-
-// pgbenchBudget is the budget of a run of pgbench, which takes longer.
-func (b *bench) pgbenchBudget(series string, clients int, first float64) int {
-	return int(float64(b.budget(series, clients, first)) * pgbenchTime(b.opts.window).Seconds() / b.opts.window.Seconds())
+	return int(expected*(ahead+b.opts.window).Seconds()*1.5) + clients
 }
 
 // note keeps a stage's rate and says it.

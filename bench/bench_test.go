@@ -134,3 +134,18 @@ func TestTheStubTakesEveryCharge(t *testing.T) {
 	require.Equal(t, 201, got.status)
 	require.EqualValues(t, 1, s.charges.Load())
 }
+
+func TestTheFirstSecondDoesNotCount(t *testing.T) {
+	t.Parallel()
+	s, err := newStub(context.Background())
+	require.NoError(t, err)
+	t.Cleanup(s.close)
+	charge := request("POST", "/v1/charges", "stub", `{"amount":5,"currency":"EUR"}`, "Idempotency-Key", "k")
+	tally, err := closed(t.Context(), s.url[len("http://"):], 2, 200*time.Millisecond, repeat([]shot{{charge, 0}}, 1_000_000))
+	require.NoError(t, err)
+	require.EqualValues(t, tally.sent(), s.charges.Load())
+	counted := tally.latency.TotalCount()
+	require.Positive(t, counted)
+	require.Less(t, counted, int64(tally.sent())/2, "of a window of a fifth of a second")
+	require.InEpsilon(t, float64(counted)/(tally.elapsed-time.Second).Seconds(), tally.rate(), 0.001)
+}

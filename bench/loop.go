@@ -16,6 +16,8 @@ type tally struct {
 	shots   []shot
 	answers []answer // of the shots, in their order; the zero answer for one that was not sent
 	elapsed time.Duration
+	// ahead is the time at the beginning that does not count for latency and rate.
+	ahead   time.Duration
 	latency *hdrhistogram.Histogram // in microseconds
 
 	mu sync.Mutex
@@ -46,7 +48,9 @@ func (t *tally) count(status int, result string) int {
 
 func (t *tally) sent() int { return len(t.answers) - t.count(0, "") }
 
-func (t *tally) rate() float64 { return float64(t.sent()) / t.elapsed.Seconds() }
+func (t *tally) rate() float64 {
+	return float64(t.latency.TotalCount()) / (t.elapsed - t.ahead).Seconds()
+}
 
 func (t *tally) quantile(q float64) float64 { return millis(t.latency, q) }
 
@@ -54,13 +58,18 @@ func millis(h *hdrhistogram.Histogram, q float64) float64 {
 	return float64(h.ValueAtQuantile(q)) / 1000
 }
 
-// closed lets clients send one shot after the other until the window is over or
-// no shot is left; each waits for its answer.
+// ahead is how long both sides work before it counts: new sessions fill their
+// caches, and most pages that a checkpoint has left are written whole once more.
+const ahead = time.Second
+
+// closed lets clients send one shot after the other, ahead of the window and until
+// it is over, or no shot is left; each waits for its answer.
 func closed(ctx context.Context, address string, clients int, window time.Duration, shots []shot) (*tally, error) {
 	t := newTally(shots)
+	t.ahead = ahead
 	var next atomic.Int64
 	return t, t.run(ctx, address, clients, func(w *wire, h *hdrhistogram.Histogram, begun time.Time) error {
-		for since(begun) < window && ctx.Err() == nil {
+		for since(begun) < ahead+window && ctx.Err() == nil {
 			i := int(next.Add(1)) - 1
 			if i >= len(shots) {
 				return nil
@@ -69,7 +78,9 @@ func closed(ctx context.Context, address string, clients int, window time.Durati
 			if err := t.send(w, i); err != nil {
 				return err
 			}
-			_ = h.RecordValue(since(sent).Microseconds())
+			if sent.Sub(begun) >= ahead {
+				_ = h.RecordValue(since(sent).Microseconds())
+			}
 		}
 		return ctx.Err()
 	})

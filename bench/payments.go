@@ -41,7 +41,7 @@ func (s *stage) payments(ctx context.Context) error {
 
 // pgbenchPays returns the number of the first order and how many were paid.
 func (s *stage) pgbenchPays(ctx context.Context, clients int) (base, done int, err error) {
-	for budget := s.pgbenchBudget(pgPay, clients, expectedPays(clients)); ; budget *= 2 {
+	for budget := s.budget(pgPay, clients, expectedPays(clients)); ; budget *= 2 {
 		if base, err = s.theirs.takeOrders(ctx, budget); err != nil {
 			return 0, 0, err
 		}

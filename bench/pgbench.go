@@ -37,10 +37,9 @@ type pgbenchResult struct {
 	latency *hdrhistogram.Histogram
 }
 
-// pgbenchTime is how long pgbench runs for a window. In its first second its new
-// sessions fill their caches, as the program's have done before.
+// pgbenchTime is how long pgbench runs for a window, the time ahead of it included.
 func pgbenchTime(window time.Duration) time.Duration {
-	return time.Second + max(window.Truncate(time.Second), time.Second)
+	return ahead + max(window.Truncate(time.Second), time.Second)
 }
 
 // pgbenchOutput is what pgbench prints. It calls warmed when the first second is

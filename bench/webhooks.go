@@ -40,7 +40,7 @@ func (s *stage) webhooks(ctx context.Context) error {
 
 // pgbenchHooks runs again with more attempts if it has run out of them.
 func (s *stage) pgbenchHooks(ctx context.Context, series, script string, clients int) error {
-	for budget := s.pgbenchBudget(series, clients, expected(clients)/2); ; budget *= 2 {
+	for budget := s.budget(series, clients, expected(clients)/2); ; budget *= 2 {
 		base, err := s.theirs.takeAttempts(ctx, budget)
 		if err != nil {
 			return err
