@@ -1,8 +1,7 @@
 -- Looks at the entries of the schedule that are due, the oldest first, and lists
 -- those of their attempts that are. An entry that is early is put where its attempt
 -- is, one that nobody waits for is taken away; both count as done. One entry too
--- many does no harm, so that several may look at once. Many entries may be due at
--- one time, few are about one attempt: the latter is what is searched by.
+-- many does no harm, so that several may look at once.
 -- name: AttemptsDue :one
 WITH seen AS MATERIALIZED (
     SELECT c.due_at, c.attempt_id, a.next_check_at
@@ -11,7 +10,7 @@ WITH seen AS MATERIALIZED (
     ORDER BY c.due_at LIMIT sqlc.arg(entries)::int
 ), gone AS (
     DELETE FROM attempt_checks c USING seen s
-    WHERE c.attempt_id = s.attempt_id AND c.due_at IS NOT DISTINCT FROM s.due_at AND (s.next_check_at IS NULL OR s.next_check_at > now())
+    WHERE c.due_at = s.due_at AND c.attempt_id = s.attempt_id AND (s.next_check_at IS NULL OR s.next_check_at > now())
     RETURNING 1
 ), moved AS (
     INSERT INTO attempt_checks (due_at, attempt_id)

@@ -19,7 +19,7 @@ WITH seen AS MATERIALIZED (
     ORDER BY c.due_at LIMIT $2::int
 ), gone AS (
     DELETE FROM attempt_checks c USING seen s
-    WHERE c.attempt_id = s.attempt_id AND c.due_at IS NOT DISTINCT FROM s.due_at AND (s.next_check_at IS NULL OR s.next_check_at > now())
+    WHERE c.due_at = s.due_at AND c.attempt_id = s.attempt_id AND (s.next_check_at IS NULL OR s.next_check_at > now())
     RETURNING 1
 ), moved AS (
     INSERT INTO attempt_checks (due_at, attempt_id)
@@ -46,8 +46,7 @@ type AttemptsDueRow struct {
 // Looks at the entries of the schedule that are due, the oldest first, and lists
 // those of their attempts that are. An entry that is early is put where its attempt
 // is, one that nobody waits for is taken away; both count as done. One entry too
-// many does no harm, so that several may look at once. Many entries may be due at
-// one time, few are about one attempt: the latter is what is searched by.
+// many does no harm, so that several may look at once.
 func (q *Queries) AttemptsDue(ctx context.Context, db DBTX, arg *AttemptsDueParams) (*AttemptsDueRow, error) {
 	row := db.QueryRow(ctx, attemptsDue, arg.Most, arg.Entries)
 	var i AttemptsDueRow
