@@ -1,7 +1,9 @@
 -- Looks at the entries of the schedule that are due, the oldest first, and lists
 -- those of their attempts that are. An entry that is early is put where its attempt
 -- is, one that nobody waits for is taken away; both count as done. One entry too
--- many does no harm, so that several may look at once.
+-- many does no harm, so that several may look at once. Entries are searched by
+-- attempt, which has few; many may be due at one time. IS TRUE keeps the pairs in a
+-- hash: as a join they could be compared each with each.
 -- name: AttemptsDue :one
 WITH seen AS MATERIALIZED (
     SELECT c.due_at, c.attempt_id, a.next_check_at
@@ -9,8 +11,9 @@ WITH seen AS MATERIALIZED (
     WHERE c.due_at <= now()
     ORDER BY c.due_at LIMIT sqlc.arg(entries)::int
 ), gone AS (
-    DELETE FROM attempt_checks c USING seen s
-    WHERE c.due_at = s.due_at AND c.attempt_id = s.attempt_id AND (s.next_check_at IS NULL OR s.next_check_at > now())
+    DELETE FROM attempt_checks c
+    WHERE c.attempt_id = ANY (ARRAY(SELECT attempt_id FROM seen))
+        AND ((c.due_at, c.attempt_id) IN (SELECT due_at, attempt_id FROM seen WHERE next_check_at IS NULL OR next_check_at > now())) IS TRUE
     RETURNING 1
 ), moved AS (
     INSERT INTO attempt_checks (due_at, attempt_id)

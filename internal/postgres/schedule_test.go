@@ -78,7 +78,7 @@ func TestWhatIsDueIsFoundBehindWhatIsNot(t *testing.T) {
 	dsn := testdb.New(t)
 	store, conn := open(t, dsn), connect(t, dsn)
 	a := placed(t, store, "o1")
-	_, err := conn.Exec(t.Context(), `INSERT INTO attempt_checks SELECT '2020-01-01', gen_random_uuid() FROM generate_series(1, 1500)`)
+	_, err := conn.Exec(t.Context(), `INSERT INTO attempt_checks SELECT '2020-01-01', gen_random_uuid() FROM generate_series(1, 20000)`)
 	require.NoError(t, err)
 	due, err := store.DueAttempts(t.Context(), 64)
 	require.NoError(t, err)
