@@ -58,7 +58,7 @@ func newTab(t *testing.T) *tab {
 	t.Helper()
 	browser, err := chromium()
 	if errors.Is(err, errNoBrowser) {
-		t.Skip("there is no chromium to look at the demo shop with")
+		t.Skip("there is no chromium to look at the pages with")
 	}
 	require.NoError(t, err)
 	return openTab(browser, t, chromedp.WithNewBrowserContext())

@@ -67,7 +67,7 @@ type demoShop struct {
 func openShop(t *testing.T) *demoShop {
 	t.Helper()
 	if _, err := chromium(); errors.Is(err, errNoBrowser) {
-		t.Skip("there is no chromium to look at the demo shop with")
+		t.Skip("there is no chromium to look at the pages with")
 	}
 	return openDev(t)
 }
