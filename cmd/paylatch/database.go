@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 
 	"github.com/paylatch/paylatch/internal/config"
@@ -24,4 +25,21 @@ func withDatabase(ctx context.Context, c *config.Config, do func(dsn string) err
 		}
 	}()
 	return do(server.DSN("postgres"))
+}
+
+// withSharedDatabase is withDatabase for a command that may run beside `paylatch
+// dev`, whose private database it uses then.
+func withSharedDatabase(ctx context.Context, c *config.Config, do func(dsn string) error) error {
+	began := false
+	err := withDatabase(ctx, c, func(dsn string) error {
+		began = true
+		return do(dsn)
+	})
+	if began || !errors.Is(err, devpg.ErrInUse) {
+		return err
+	}
+	if dsn, running := devpg.Running(filepath.Join(c.DataDir, "postgres"), "postgres"); running {
+		return do(dsn)
+	}
+	return err
 }

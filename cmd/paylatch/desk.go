@@ -3,12 +3,10 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/user"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -17,8 +15,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/paylatch/paylatch/internal/api"
-	"github.com/paylatch/paylatch/internal/config"
-	"github.com/paylatch/paylatch/internal/devpg"
 	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
@@ -62,23 +58,6 @@ func withDesk(ctx context.Context, a *app, do func(d desk) error) error {
 			Service: support.New(support.Options{Store: store, Payments: service}), who: operator(), out: a.stdout,
 		})
 	})
-}
-
-// withSharedDatabase is withDatabase for a command that may run beside `paylatch
-// dev`, whose private database it uses then.
-func withSharedDatabase(ctx context.Context, c *config.Config, do func(dsn string) error) error {
-	began := false
-	err := withDatabase(ctx, c, func(dsn string) error {
-		began = true
-		return do(dsn)
-	})
-	if began || !errors.Is(err, devpg.ErrInUse) {
-		return err
-	}
-	if dsn, running := devpg.Running(filepath.Join(c.DataDir, "postgres"), "postgres"); running {
-		return do(dsn)
-	}
-	return err
 }
 
 // operator is who runs the command: whoever can read the configuration may do

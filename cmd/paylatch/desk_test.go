@@ -2,18 +2,14 @@ package main_test
 
 import (
 	"encoding/json"
-	"os"
 	"os/user"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/paylatch/paylatch/internal/devpg"
 	"github.com/paylatch/paylatch/internal/testdb"
-	"github.com/paylatch/paylatch/migrations"
 )
 
 const (
@@ -24,7 +20,6 @@ const (
 // furnished is a database with a pending attempt, an event of it that was missed,
 // and something for a person to look at.
 //
-//nolint:dupword // it is SQL
 //nolint:dupword // it is SQL
 func furnished(t *testing.T, dsn string) *pgx.Conn {
 	t.Helper()
@@ -131,22 +126,4 @@ func TestTheCommandsForSupportRefused(t *testing.T) {
 			require.Contains(t, stderr, c.says)
 		})
 	}
-}
-
-// Beside a running `paylatch dev` the commands use its private database.
-func TestTheCommandsForSupportBesideARunningServer(t *testing.T) {
-	t.Parallel()
-	dir, err := os.MkdirTemp("/tmp", "paylatch-") //nolint:usetesting // the path of a unix socket must be short
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	_, running := devpg.Running(filepath.Join(dir, "postgres"), "postgres")
-	require.False(t, running)
-	server, err := devpg.Start(t.Context(), devpg.Config{Dir: filepath.Join(dir, "postgres")})
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = server.Stop() })
-	require.NoError(t, migrations.Up(t.Context(), server.DSN("postgres")))
-	furnished(t, server.DSN("postgres"))
-	code, stdout, stderr := run(t, []string{"PAYLATCH_DATA_DIR=" + dir}, "discrepancy", "list")
-	require.Equal(t, 0, code, stderr)
-	require.Contains(t, stdout, "needs_review")
 }

@@ -22,7 +22,7 @@ func (*migrateUpCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	return withDatabase(ctx, cfg, func(dsn string) error {
+	return withSharedDatabase(ctx, cfg, func(dsn string) error {
 		if err := migrations.Up(ctx, dsn); err != nil {
 			return err
 		}
@@ -39,7 +39,7 @@ func (*migrateStatusCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	return withDatabase(ctx, cfg, func(dsn string) error {
+	return withSharedDatabase(ctx, cfg, func(dsn string) error {
 		all, err := migrations.Status(ctx, dsn)
 		if err != nil {
 			return err

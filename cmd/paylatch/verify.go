@@ -29,7 +29,7 @@ func (c *verifyCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	return withDatabase(ctx, cfg, func(dsn string) error {
+	return withSharedDatabase(ctx, cfg, func(dsn string) error {
 		store, err := postgres.Open(ctx, dsn)
 		if err != nil {
 			return err
