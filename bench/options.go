@@ -24,6 +24,7 @@ type options struct {
 	inbox   int
 	open    int
 	waiters int
+	clients int
 	dir     string
 	doc     string
 	profile string
@@ -44,6 +45,7 @@ func parse(args []string) (options, error) {
 	f.IntVar(&o.inbox, "inbox", 1_000_000, "how many events the inbox holds at last (up to 10 million)")
 	f.IntVar(&o.open, "open", 5000, "webhooks a second in the open loop")
 	f.IntVar(&o.waiters, "waiters", 10_000, "how many wait at once (up to 15,000)")
+	f.IntVar(&o.clients, "clients", 0, "webhooks from 1, 16 or 64 clients alone; writes nothing")
 	f.StringVar(&o.dir, "dir", ".paylatch", "where the databases of the run live meanwhile")
 	f.StringVar(&o.doc, "doc", "docs/performance.md", "the page whose tables are written; empty: none")
 	f.StringVar(&o.profile, "profile", "", "write profiles of the webhooks' way into this directory, and measure nothing else")
@@ -60,11 +62,11 @@ func parse(args []string) (options, error) {
 		o.rounds, o.window, o.doc, o.inbox = 1, time.Second, "", min(o.inbox, 200_000)
 		o.waiters = min(o.waiters, 1000)
 	}
-	if o.set != "" || o.disk > 0 {
+	if o.set != "" || o.disk > 0 || o.clients > 0 {
 		o.doc = ""
 	}
 	if o.rounds < 1 || o.disk < 0 || o.disk > 100*time.Millisecond || o.window <= 0 || o.inbox < 0 || o.inbox > 10_000_000 || o.open < 1 ||
-		o.waiters < 5 || o.waiters > 15_000 || o.ids != atRandom && o.ids != inOrder {
+		o.waiters < 5 || o.waiters > 15_000 || o.clients != 0 && !slices.Contains(clientCounts(), o.clients) || o.ids != atRandom && o.ids != inOrder {
 		return o, fmt.Errorf("options: out of range: %v", args)
 	}
 	return o, nil

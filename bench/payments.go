@@ -19,7 +19,7 @@ func expectedPays(clients int) float64 {
 func (s *stage) payments(ctx context.Context) error {
 	var base, done, keys, paid int
 	var err error
-	for _, clients := range []int{1, 16, 64} {
+	for _, clients := range clientCounts() {
 		if keys, done, err = s.pgbenchPays(ctx, clients); err != nil {
 			return err
 		}

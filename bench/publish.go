@@ -118,7 +118,7 @@ func (b *bench) paysTable() *table {
 		t.row(name, strconv.Itoa(clients), number(f.median(theirs, clients, rate)), number(f.median(ours, clients, rate)),
 			number(f.ratio(ours, clients, theirs, clients)), number(f.median(ours, clients, p50)), number(f.median(ours, clients, p99)))
 	}
-	for _, clients := range []int{1, 16, 64} {
+	for _, clients := range clientCounts() {
 		line("pay: two commits, the provider between them", ourPays, pgPay, clients)
 	}
 	line("replay of a pay; pgbench: SELECT by key", ourReplays, pgKey, 64)

@@ -19,17 +19,17 @@ func expected(clients int) float64 {
 	return 6000
 }
 
+// clientCounts are the numbers of clients of both sides.
+func clientCounts() []int { return []int{1, 16, 64} }
+
 // webhooks measures both sides under more and more clients, of which 256 are too
 // many for PostgreSQL as it comes. Repeats are compared with none just before.
 func (s *stage) webhooks(ctx context.Context) error {
-	for _, clients := range []int{1, 16, 64} {
-		if err := s.pgbenchHooks(ctx, pgTransaction, "transaction.sql", clients); err != nil {
-			return err
-		}
-		if err := s.pgbenchHooks(ctx, pgStatement, "statement.sql", clients); err != nil {
-			return err
-		}
-		if err := s.closedHooks(ctx, ourHooks, clients, 0); err != nil {
+	if s.opts.clients > 0 {
+		return s.compare(ctx, s.opts.clients)
+	}
+	for _, clients := range clientCounts() {
+		if err := s.compare(ctx, clients); err != nil {
 			return err
 		}
 	}
@@ -37,6 +37,17 @@ func (s *stage) webhooks(ctx context.Context) error {
 		return err
 	}
 	return s.closedHooks(ctx, ourHooks, 256, 0)
+}
+
+// compare measures pgbench's two forms and then ours.
+func (s *stage) compare(ctx context.Context, clients int) error {
+	if err := s.pgbenchHooks(ctx, pgTransaction, "transaction.sql", clients); err != nil {
+		return err
+	}
+	if err := s.pgbenchHooks(ctx, pgStatement, "statement.sql", clients); err != nil {
+		return err
+	}
+	return s.closedHooks(ctx, ourHooks, clients, 0)
 }
 
 // pgbenchHooks runs again with more attempts if it has run out of them.
