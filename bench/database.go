@@ -56,6 +56,10 @@ func (r *rig) drop(ctx context.Context, list ...*database) error {
 // what was loaded for it, and all begin with the same share of full-page writes.
 func (d *database) settle(ctx context.Context) error { return d.exec(ctx, "CHECKPOINT") }
 
+// cleanUp does after a stage what autovacuum would come to do in a later one, which
+// may be the other side's.
+func (d *database) cleanUp(ctx context.Context) error { return d.exec(ctx, "VACUUM (ANALYZE)") }
+
 func (d *database) exec(ctx context.Context, sql string) error {
 	if _, err := d.conn.Exec(ctx, sql); err != nil {
 		return fmt.Errorf("%s in %s: %w", sql, d.name, err)

@@ -93,10 +93,14 @@ func (s *stage) pgbenchProved(ctx context.Context, series string, p pgbenchRun, 
 	s.figures.usage(series, p.clients, used.minus(unused), result.warm)
 	s.figures.add(series, p.clients, p99, millis(result.latency, 99))
 	s.note(series, p.clients, result.rate)
-	return result, prove(before, after, result.done)
+	if err := prove(before, after, result.done); err != nil {
+		return result, err
+	}
+	return result, s.theirs.cleanUp(ctx)
 }
 
-// during puts the database to rest, and returns what the work used.
+// during puts the database to rest, returns what the work used, and cleans up after
+// it.
 func (s *stage) during(ctx context.Context, d *database, server *server, work func() error) (usage, error) {
 	if err := d.settle(ctx); err != nil {
 		return usage{}, err
@@ -109,7 +113,10 @@ func (s *stage) during(ctx context.Context, d *database, server *server, work fu
 		return usage{}, err
 	}
 	after, err := s.usage(ctx, server)
-	return after.minus(before), err
+	if err != nil {
+		return usage{}, err
+	}
+	return after.minus(before), d.cleanUp(ctx)
 }
 
 func (s *stage) closedHooks(ctx context.Context, series string, clients int, repeats float64) error {
