@@ -44,7 +44,7 @@ func TestWhatPgbenchUsesBeforeItIsWarmIsLeftOut(t *testing.T) {
 		require.Equal(t, i == 0, o.since.IsZero())
 	}
 	require.Equal(t, 3*time.Second, pgbenchTime(2500*time.Millisecond))
-	require.Equal(t, 2*time.Second, pgbenchTime(500*time.Millisecond))
+	require.Equal(t, 3*time.Second, pgbenchTime(500*time.Millisecond))
 }
 
 func TestReadPgbenchLogs(t *testing.T) {

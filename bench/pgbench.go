@@ -38,8 +38,9 @@ type pgbenchResult struct {
 }
 
 // pgbenchTime is how long pgbench runs for a window, the time ahead of it included.
+// It may end before it has told of its last second, so that there are two at least.
 func pgbenchTime(window time.Duration) time.Duration {
-	return ahead + max(window.Truncate(time.Second), time.Second)
+	return ahead + max(window.Truncate(time.Second), 2*time.Second)
 }
 
 // pgbenchOutput is what pgbench prints. It calls warmed when the first second is
