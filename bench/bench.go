@@ -118,3 +118,13 @@ func (b *bench) note(series string, clients int, value float64) {
 	b.best[key] = max(b.best[key], value)
 	b.say("  %-32s %4d clients %9s/s", series, clients, number(value))
 }
+
+// noteRate notes what counts of a tally.
+func (b *bench) noteRate(series string, clients int, t *tally) error {
+	done, err := t.rate()
+	if err != nil {
+		return fmt.Errorf("%s, %d clients: %w", series, clients, err)
+	}
+	b.note(series, clients, done)
+	return nil
+}

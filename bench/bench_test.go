@@ -147,5 +147,13 @@ func TestTheFirstSecondDoesNotCount(t *testing.T) {
 	counted := tally.latency.TotalCount()
 	require.Positive(t, counted)
 	require.Less(t, counted, int64(tally.sent())/2, "of a window of a fifth of a second")
-	require.InEpsilon(t, float64(counted)/(tally.elapsed-time.Second).Seconds(), tally.rate(), 0.001)
+	rate, err := tally.rate()
+	require.NoError(t, err)
+	require.InEpsilon(t, float64(counted)/(tally.elapsed-time.Second).Seconds(), rate, 0.001)
+
+	tally, err = closed(t.Context(), s.url[len("http://"):], 2, 200*time.Millisecond, repeat([]shot{{charge, 0}}, 10))
+	require.NoError(t, err)
+	require.Equal(t, 10, tally.sent())
+	_, err = tally.rate()
+	require.ErrorIs(t, err, errTooFew)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -48,8 +49,15 @@ func (t *tally) count(status int, result string) int {
 
 func (t *tally) sent() int { return len(t.answers) - t.count(0, "") }
 
-func (t *tally) rate() float64 {
-	return float64(t.latency.TotalCount()) / (t.elapsed - t.ahead).Seconds()
+// errTooFew says that what was prepared did not last until it counts.
+var errTooFew = errors.New("no request is left after the time that does not count: raise the guess that the first round goes by")
+
+// rate is how much was done a second, of what counts.
+func (t *tally) rate() (float64, error) {
+	if t.elapsed <= t.ahead {
+		return 0, fmt.Errorf("%w: %d took %s", errTooFew, t.sent(), t.elapsed)
+	}
+	return float64(t.latency.TotalCount()) / (t.elapsed - t.ahead).Seconds(), nil
 }
 
 func (t *tally) quantile(q float64) float64 { return millis(t.latency, q) }

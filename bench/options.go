@@ -45,7 +45,7 @@ func parse(args []string) (options, error) {
 	f.IntVar(&o.inbox, "inbox", 1_000_000, "how many events the inbox holds at last (up to 10 million)")
 	f.IntVar(&o.open, "open", 5000, "webhooks a second in the open loop")
 	f.IntVar(&o.waiters, "waiters", 10_000, "how many wait at once (up to 15,000)")
-	f.IntVar(&o.clients, "clients", 0, "webhooks from 1, 16 or 64 clients alone; writes nothing")
+	f.IntVar(&o.clients, "clients", 0, "of the webhooks only those from 1, 16 or 64 clients; writes nothing")
 	f.StringVar(&o.dir, "dir", ".paylatch", "where the databases of the run live meanwhile")
 	f.StringVar(&o.doc, "doc", "docs/performance.md", "the page whose tables are written; empty: none")
 	f.StringVar(&o.profile, "profile", "", "write profiles of the webhooks' way into this directory, and measure nothing else")

@@ -15,6 +15,9 @@ func expectedPays(clients int) float64 {
 	return 4000
 }
 
+// expectedUnchanged is that for what changes nothing, from 64 clients.
+const expectedUnchanged = 30_000
+
 // payments measures pays, their repetition, and reads of a status.
 func (s *stage) payments(ctx context.Context) error {
 	var base, done, keys, paid int
@@ -81,7 +84,10 @@ func (s *stage) pays(ctx context.Context, clients int) (base, paid int, err erro
 	if n := int(s.stub.charges.Load() - charged); paid != t.sent() || n != paid {
 		return 0, 0, fmt.Errorf("%w: %d pays were sent, %d made, %d charged", errProof, t.sent(), paid, n)
 	}
-	return base, paid, provePays(before, after, int64(paid))
+	if err := provePays(before, after, int64(paid)); err != nil {
+		return 0, 0, err
+	}
+	return base, paid, s.ours.cleanUp(ctx)
 }
 
 // requests measures one kind of request in a closed loop.
@@ -95,8 +101,7 @@ func (s *stage) requests(ctx context.Context, series string, clients int, shots 
 	}
 	s.figures.add(series, clients, p50, t.quantile(50))
 	s.figures.add(series, clients, p99, t.quantile(99))
-	s.note(series, clients, t.rate())
-	return t, used, nil
+	return t, used, s.noteRate(series, clients, t)
 }
 
 // replays sends the pays of the last stage again, round and round.
@@ -105,7 +110,7 @@ func (s *stage) replays(ctx context.Context, base, paid int) error {
 	if err != nil {
 		return err
 	}
-	return s.unchanged(ctx, ourReplays, repeat(call.pays(base, paid), s.budget(ourReplays, 64, expected(64))),
+	return s.unchanged(ctx, ourReplays, repeat(call.pays(base, paid), s.budget(ourReplays, 64, expectedUnchanged)),
 		func(t *tally) int { return t.count(http.StatusCreated, reused) })
 }
 
@@ -127,7 +132,7 @@ func (s *stage) reads(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.unchanged(ctx, ourReads, repeat(call.reads(ours, many), s.budget(ourReads, 64, expected(64))),
+	return s.unchanged(ctx, ourReads, repeat(call.reads(ours, many), s.budget(ourReads, 64, expectedUnchanged)),
 		func(t *tally) int { return t.count(http.StatusOK, "") })
 }
 

@@ -16,7 +16,7 @@ func expected(clients int) float64 {
 	case clients <= 16:
 		return 3000
 	}
-	return 6000
+	return 12_000
 }
 
 // clientCounts are the numbers of clients of both sides.
@@ -99,8 +99,7 @@ func (s *stage) pgbenchProved(ctx context.Context, series string, p pgbenchRun, 
 	return result, s.theirs.cleanUp(ctx)
 }
 
-// during puts the database to rest, returns what the work used, and cleans up after
-// it.
+// during puts the database to rest, and returns what the work used.
 func (s *stage) during(ctx context.Context, d *database, server *server, work func() error) (usage, error) {
 	if err := d.settle(ctx); err != nil {
 		return usage{}, err
@@ -113,10 +112,7 @@ func (s *stage) during(ctx context.Context, d *database, server *server, work fu
 		return usage{}, err
 	}
 	after, err := s.usage(ctx, server)
-	if err != nil {
-		return usage{}, err
-	}
-	return after.minus(before), d.cleanUp(ctx)
+	return after.minus(before), err
 }
 
 func (s *stage) closedHooks(ctx context.Context, series string, clients int, repeats float64) error {
@@ -127,8 +123,10 @@ func (s *stage) closedHooks(ctx context.Context, series string, clients int, rep
 		return fmt.Errorf("%s, %d clients: %w", series, clients, err)
 	}
 	s.tell(series, clients, run)
-	s.note(series, clients, run.rate())
-	return nil
+	if err := s.noteRate(series, clients, run.tally); err != nil {
+		return err
+	}
+	return s.ours.cleanUp(ctx)
 }
 
 // hookRun is a stage of webhooks: closed, or paced at a rate.
@@ -217,8 +215,10 @@ func (s *stage) openLoop(ctx context.Context) error {
 	}
 	s.tell(ourOpen, 0, r)
 	s.figures.add(ourOpen, 0, held, float64(r.held)/float64(len(r.shots)))
-	s.note(ourOpen, 0, r.rate())
-	return nil
+	if err := s.noteRate(ourOpen, 0, r.tally); err != nil {
+		return err
+	}
+	return s.ours.cleanUp(ctx)
 }
 
 // inbox measures the rate while the table of events grows, in turns with that of a
@@ -264,8 +264,12 @@ func (s *stage) weigh(ctx context.Context, series string, size int) error {
 	if err != nil {
 		return err
 	}
+	done, err := r.rate()
+	if err != nil {
+		return err
+	}
 	s.tell(series, size, r)
-	s.figures.add(series, size, rate, r.rate())
-	s.say("  %-18s %11s   64 clients %9s/s", series, thousands(int64(size)), number(r.rate()))
-	return nil
+	s.figures.add(series, size, rate, done)
+	s.say("  %-18s %11s   64 clients %9s/s", series, thousands(int64(size)), number(done))
+	return s.ours.cleanUp(ctx)
 }
