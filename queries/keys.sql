@@ -1,5 +1,6 @@
 -- Claims one key that is new, expired, or whose runner's lease ran out with the
--- same request; else touches nothing. Waits for a transaction that claims it.
+-- same request, which then keeps its time; else touches nothing. Waits for a
+-- transaction that claims it.
 -- name: KeyClaim :one
 INSERT INTO idempotency_keys AS k (user_id, endpoint, key, request_hash, lease_until, created_at, expires_at)
 VALUES (@user_id, @endpoint, @key, @request_hash, now() + make_interval(secs => @lease::float8), now(), now() + make_interval(secs => @keep::float8))
@@ -9,7 +10,7 @@ ON CONFLICT (user_id, endpoint, key) DO UPDATE SET
     subject = CASE WHEN k.expires_at <= now() THEN '' ELSE k.subject END,
     fence = k.fence + 1,
     lease_until = EXCLUDED.lease_until,
-    created_at = EXCLUDED.created_at,
+    created_at = CASE WHEN k.expires_at <= now() THEN EXCLUDED.created_at ELSE k.created_at END,
     expires_at = EXCLUDED.expires_at
 WHERE k.expires_at <= now() OR (NOT k.answered AND k.lease_until <= now() AND k.request_hash = EXCLUDED.request_hash)
 RETURNING *;

@@ -25,6 +25,10 @@ ORDER BY order_id FOR NO KEY UPDATE SKIP LOCKED;
 -- name: OrderCancel :exec
 UPDATE orders SET cancel_requested_at = coalesce(cancel_requested_at, @at), updated_at = @at WHERE order_id = @order_id;
 
+-- Reads which of some orders somebody wished to cancel, locks nothing.
+-- name: OrdersCancelled :many
+SELECT order_id FROM orders WHERE order_id = ANY (@order_ids::text[]) AND cancel_requested_at IS NOT NULL;
+
 -- Reads several orders, locks nothing.
 -- name: OrdersRead :many
 SELECT * FROM orders WHERE order_id = ANY (@order_ids::text[]);

@@ -117,7 +117,7 @@ func (g *Guard) beat(ctx context.Context, r Request, rec Record, run Command) (A
 			}
 		}
 	}()
-	answer, err := run(ctx, rec.Fence > 1)
+	answer, err := run(ctx, rec.TakenOver)
 	if fenced := context.Cause(ctx); fenced != nil {
 		err = errors.Join(fenced, err)
 	}

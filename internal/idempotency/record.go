@@ -81,9 +81,12 @@ type Claim struct {
 
 // Record is a key as it is stored.
 type Record struct {
-	Hash   Hash
-	Fence  int64
-	Answer *Answer
+	Hash  Hash
+	Fence int64
+	// TakenOver says, of a claim, that an earlier runner of the same request may have
+	// done some of it. A key that has expired begins anew.
+	TakenOver bool
+	Answer    *Answer
 }
 
 // For returns the answer that a request with the same key is given; ErrKeyReused

@@ -66,7 +66,8 @@ func (m tx) KeyClaim(_ context.Context, c idempotency.Claim) (idempotency.Record
 	} else if k.expires > m.now() && (k.Answer != nil || k.lease > m.now() || k.Hash != c.Hash) {
 		return k.Record, false, nil
 	}
-	m.rows[c.Key] = &row{idempotency.Record{Hash: c.Hash, Fence: k.Fence + 1}, m.now() + c.Lease, m.now() + c.Keep}
+	over := k.Fence > 0 && k.expires > m.now()
+	m.rows[c.Key] = &row{idempotency.Record{Hash: c.Hash, Fence: k.Fence + 1, TakenOver: over}, m.now() + c.Lease, m.now() + c.Keep}
 	return m.rows[c.Key].Record, true, nil
 }
 

@@ -22,8 +22,9 @@ type batch struct {
 	parked        []StoredEvent
 	discrepancies []Discrepancy
 	late          []lateSuccess
-	// won are attempts that succeeded beside others of their order.
-	won []*Change
+	// won are attempts that succeeded beside others of their order, held those that
+	// were authorised.
+	won, held []*Change
 	// refunds are those of attempts that need them, all locked.
 	refunds       map[AttemptID][]*Refund
 	refundChanges []refundChange
@@ -67,6 +68,9 @@ func (b *batch) advance(c *Change, n News) fsm.Verdict {
 	b.name(c, n.ProviderPaymentID)
 	if t.To == fsm.Succeeded && t.From != t.To && c.Attempt.Siblings {
 		b.won = append(b.won, c)
+	}
+	if t.To == fsm.Authorized && t.From != t.To {
+		b.held = append(b.held, c)
 	}
 	if t.Opens != "" {
 		b.openFor(c, t.Opens, n.Money, n.Cause)
@@ -133,6 +137,9 @@ func (b *batch) save(ctx context.Context) error {
 		return err
 	}
 	if err := b.unpark(ctx); err != nil {
+		return err
+	}
+	if err := b.obey(ctx); err != nil {
 		return err
 	}
 	changes := make([]Change, 0, len(b.order))

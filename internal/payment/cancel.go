@@ -4,21 +4,32 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
+	"time"
 
+	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/idempotency"
 )
 
 // Cancel asks the provider to give a pending attempt up. It is failed once the
-// provider says so, and until then pending. It returns ErrAttemptFinal, and else
-// what Confirm returns.
+// provider says so, and until then pending, also where the provider refuses to. It
+// returns ErrAttemptFinal, and else what Confirm returns.
 func (s *Service) Cancel(ctx context.Context, actor Actor, req idempotency.Request, id AttemptID) (Paid, error) {
 	return s.command(ctx, actor, req, intention{
 		attempt: id,
 		intent:  cancellationOf,
 		met:     Attempt.Failed,
 		uses:    func(err error) bool { return errors.Is(err, ErrAttemptFinal) },
-		unmet:   ErrAttemptFinal,
+		unmet:   paidInstead,
 	})
+}
+
+// paidInstead refuses a cancellation that came too late.
+func paidInstead(n News) error {
+	if n.News == fsm.NewsSucceeded || n.News == fsm.NewsReversed {
+		return ErrAttemptFinal
+	}
+	return nil
 }
 
 func cancellationOf(a Attempt) (Intent, error) {
@@ -55,15 +66,40 @@ func (s *Service) cancelOrder(ctx context.Context, actor Actor, req idempotency.
 	if err := s.opts.Quota.Take(ctx, s.store, req); err != nil {
 		return cancelledOrder{}, err
 	}
-	live, result, err := s.wishCancelled(ctx, actor, req, id)
-	if err != nil {
+	var wished wishedOrder
+	err := s.inTurn(func() (err error) {
+		wished, err = s.wishCancelled(ctx, actor, req, id)
+		return err
+	})
+	switch {
+	case err != nil:
 		return cancelledOrder{}, err
+	case wished.replay:
+		o, err := s.store.Order(ctx, id)
+		return cancelledOrder{o, idempotency.Reused}, err
 	}
+	o, err := s.giveUpLive(ctx, id, wished.live)
+	answer, keep := idempotency.Answer{Status: http.StatusOK, Subject: string(id)}, idempotency.KeepOther
+	if errors.Is(err, ErrOrderPaid) {
+		answer, keep = req.Refusal(err), idempotency.KeepRefused
+	} else if err != nil {
+		return cancelledOrder{}, errors.Join(err, s.store.KeyRelease(ctx, req, wished.fence))
+	}
+	stored := s.patiently(ctx, func(ctx context.Context, tx Tx) error { return tx.KeyAnswer(ctx, req, wished.fence, answer, keep) })
+	if stored != nil && !errors.Is(stored, idempotency.ErrFenced) {
+		err = stored
+	}
+	return cancelledOrder{o, idempotency.Created}, err
+}
+
+// giveUpLive asks the provider to give up the order's live attempt, which may be
+// nil, and returns the order as it is then.
+func (s *Service) giveUpLive(ctx context.Context, id OrderID, live *Attempt) (Order, error) {
 	if live != nil {
 		if a, err := s.await(ctx, *live, s.opts.Wait); err == nil && !a.State.Final() {
 			_, err = s.Recheck(ctx, a.ID, Cause{Kind: CauseCheck, ID: "cancel"})
 			if err != nil && !errors.Is(err, ErrBusy) {
-				return cancelledOrder{}, err
+				return Order{}, err
 			}
 		}
 	}
@@ -71,17 +107,22 @@ func (s *Service) cancelOrder(ctx context.Context, actor Actor, req idempotency.
 	if err == nil && o.Status() == OrderPaid {
 		err = ErrOrderPaid
 	}
-	return cancelledOrder{o, result}, err
+	return o, err
 }
 
-// wishCancelled puts the wish on disk, on the order and on its live attempt,
-// which it returns.
-func (s *Service) wishCancelled(ctx context.Context, actor Actor, req idempotency.Request, id OrderID) (*Attempt, idempotency.Result, error) {
-	var live *Attempt
+// wishedOrder is what came of a wish: a replay, or the live attempt and the fence
+// of the key that waits for its answer.
+type wishedOrder struct {
+	live   *Attempt
+	fence  int64
+	replay bool
+}
+
+// wishCancelled puts the wish on disk, on the order and on its live attempt.
+func (s *Service) wishCancelled(ctx context.Context, actor Actor, req idempotency.Request, id OrderID) (wished wishedOrder, err error) {
 	var refused error
-	var result idempotency.Result
-	err := s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
-		live, refused, result = nil, nil, idempotency.Created
+	err = s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
+		wished, refused = wishedOrder{}, nil
 		answer, rec, err := idempotency.Take(ctx, tx, idempotency.Claim{Request: req, Lease: s.opts.Lease, Keep: idempotency.KeepOther})
 		if err != nil {
 			return err
@@ -89,28 +130,25 @@ func (s *Service) wishCancelled(ctx context.Context, actor Actor, req idempotenc
 		if answer != nil && answer.Status >= http.StatusBadRequest {
 			return &idempotency.ReplayError{Answer: *answer}
 		}
-		if answer != nil {
-			result = idempotency.Reused
+		wished.fence, wished.replay = rec.Fence, answer != nil
+		if wished.replay {
 			return nil
 		}
-		live, refused, err = wish(ctx, tx, actor, id)
-		switch {
-		case err != nil:
+		wished.live, refused, err = s.wish(ctx, tx, actor, id)
+		if err != nil || refused == nil {
 			return err
-		case refused != nil:
-			return refuse(ctx, tx, req, rec, refused)
 		}
-		return tx.KeyAnswer(ctx, req, rec.Fence, idempotency.Answer{Status: http.StatusOK, Subject: string(id)}, idempotency.KeepOther)
+		return refuse(ctx, tx, req, rec, refused)
 	})
 	if err == nil {
 		err = refused
 	}
-	return live, result, err
+	return wished, err
 }
 
 // wish writes the wish under the order's lock, or returns the refusal that the
 // key is to be answered with.
-func wish(ctx context.Context, tx Tx, actor Actor, id OrderID) (live *Attempt, refused, err error) {
+func (s *Service) wish(ctx context.Context, tx Tx, actor Actor, id OrderID) (live *Attempt, refused, err error) {
 	o, err := tx.OrderLock(ctx, id)
 	switch {
 	case errors.Is(err, ErrOrderNotFound):
@@ -123,6 +161,9 @@ func wish(ctx context.Context, tx Tx, actor Actor, id OrderID) (live *Attempt, r
 		return nil, ErrOrderPaid, nil
 	}
 	if live = o.Live(); live != nil {
+		if err := s.callable(*live); err != nil {
+			return nil, nil, err
+		}
 		if err := markCancelled(ctx, tx, live); err != nil {
 			return nil, nil, err
 		}
@@ -140,10 +181,36 @@ func markCancelled(ctx context.Context, tx Tx, a *Attempt) error {
 		return ErrBusy
 	case IntentNone:
 	}
-	now := tx.Now()
+	wantCancelled(a, tx.Now())
+	return tx.SaveChanges(ctx, []Change{{Attempt: *a, Was: a.Version}})
+}
+
+func wantCancelled(a *Attempt, now time.Time) {
 	setIntent(a, Intent{Kind: IntentCancel}, now)
 	if !a.leased(now) {
 		a.NextCheckAt = &now
 	}
-	return tx.SaveChanges(ctx, []Change{{Attempt: *a, Was: a.Version}})
+}
+
+// obey remembers the wish to cancel of orders whose attempts hold money only now. A
+// provider may have refused to give them up before: what waits for its customer
+// YooKassa, for one, does not cancel.
+func (b *batch) obey(ctx context.Context) error {
+	if len(b.held) == 0 {
+		return nil
+	}
+	ids := make([]OrderID, len(b.held))
+	for i, c := range b.held {
+		ids[i] = c.Attempt.OrderID
+	}
+	cancelled, err := b.tx.OrdersCancelled(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for _, c := range b.held {
+		if a := &c.Attempt; slices.Contains(cancelled, a.OrderID) && a.State == fsm.Authorized && a.Intent.Kind == IntentNone {
+			wantCancelled(a, b.now())
+		}
+	}
+	return nil
 }

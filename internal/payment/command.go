@@ -20,8 +20,9 @@ type intention struct {
 	met func(a Attempt) bool
 	// uses says whether a refusal uses up the key.
 	uses func(err error) bool
-	// unmet is the refusal if the provider definitively refused the command.
-	unmet error
+	// unmet is the refusal if the provider definitively refused the command, seen
+	// what it says of the payment; nil if the attempt itself is the answer.
+	unmet func(n News) error
 }
 
 func (in intention) answer() idempotency.Answer {
@@ -54,21 +55,33 @@ func (s *Service) carryOut(ctx context.Context, in intention) (Paid, error) {
 	if news.Cause.Kind != CauseCall {
 		news.Cause = Cause{Kind: CauseCheck, ID: string(a.Intent.Kind)}
 	}
-	unmet := news.Refused && !a.Intent.endedBy(news.News)
-	v, err := s.settle(ctx, a, news, func(ctx context.Context, tx Tx) error {
-		if unmet {
-			return nil
-		}
-		return tx.KeyAnswer(ctx, in.req, rec.Fence, in.answer(), idempotency.KeepMoney)
-	})
+	var unmet error
+	if news.Refused && !a.Intent.endedBy(news.News) {
+		unmet = in.unmet(news)
+	}
+	v, err := s.settle(ctx, a, news, func(ctx context.Context, tx Tx) error { return in.conclude(ctx, tx, rec, unmet) })
 	if errors.Is(err, idempotency.ErrFenced) {
 		// The answer is another runner's by now; what the provider said is a fact.
 		v, err = s.settle(ctx, a, news)
 	}
-	if err == nil && unmet {
-		return Paid{}, errors.Join(in.unmet, s.store.KeyRelease(ctx, in.req, rec.Fence))
+	if err == nil && unmet != nil {
+		if !in.uses(unmet) {
+			err = s.store.KeyRelease(ctx, in.req, rec.Fence)
+		}
+		return Paid{}, errors.Join(unmet, err)
 	}
-	return Paid{View: v, Result: idempotency.Created, TookOver: rec.Fence > 1}, err
+	return Paid{View: v, Result: idempotency.Created, TookOver: rec.TakenOver}, err
+}
+
+// conclude answers the key, unless it was refused what it may ask for again.
+func (in intention) conclude(ctx context.Context, tx Tx, rec idempotency.Record, unmet error) error {
+	switch {
+	case unmet == nil:
+		return tx.KeyAnswer(ctx, in.req, rec.Fence, in.answer(), idempotency.KeepMoney)
+	case in.uses(unmet):
+		return refuse(ctx, tx, in.req, rec, unmet)
+	}
+	return nil
 }
 
 // inTurn tries again while the runner of the same request in another process has
@@ -120,7 +133,7 @@ func (s *Service) intend(ctx context.Context, in intention) (a Attempt, rec idem
 			return nil
 		}
 		// The reconciler may have finished what a dead runner began.
-		if done = rec.Fence > 1 && in.met(a); done {
+		if done = rec.TakenOver && in.met(a); done {
 			return tx.KeyAnswer(ctx, in.req, rec.Fence, in.answer(), idempotency.KeepMoney)
 		}
 		return s.mark(ctx, tx, &a, rec, in, &refused)
@@ -137,8 +150,8 @@ func (s *Service) mark(ctx context.Context, tx Tx, a *Attempt, rec idempotency.R
 	if a.leased(tx.Now()) {
 		return ErrBusy
 	}
-	if account, ok := s.account(a.Account); !ok || account.Provider == nil {
-		return invalid("account", "the account of this attempt is not configured any more")
+	if err := s.callable(*a); err != nil {
+		return err
 	}
 	intent, err := in.intent(*a)
 	switch {
@@ -149,11 +162,19 @@ func (s *Service) mark(ctx context.Context, tx Tx, a *Attempt, rec idempotency.R
 		return err
 	case a.Intent.Kind == IntentNone:
 		setIntent(a, intent, tx.Now())
-	case a.Intent.Kind != intent.Kind || intent.Kind == IntentCapture && (rec.Fence == 1 || a.Intent.Amount != intent.Amount):
+	case a.Intent.Kind != intent.Kind || intent.Kind == IntentCapture && (!rec.TakenOver || a.Intent.Amount != intent.Amount):
 		return ErrBusy
 	}
 	end := tx.Now().Add(s.opts.Lease)
 	a.Fence++
 	a.LeaseUntil, a.NextCheckAt = &end, &end
 	return tx.SaveChanges(ctx, []Change{{Attempt: *a, Was: a.Version}})
+}
+
+// callable refuses a command on an attempt whose provider can't be called.
+func (s *Service) callable(a Attempt) error {
+	if account, ok := s.account(a.Account); !ok || account.Provider == nil {
+		return invalid("account", "the account of this attempt is not configured any more")
+	}
+	return nil
 }

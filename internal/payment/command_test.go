@@ -303,15 +303,34 @@ func TestACommandWithoutAProviderLeavesNoIntent(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, setup{silent: true})
 	id := r.paid(t, "A-1", "tok_never").ID
+	done := r.paid(t, "A-2", "tok_success").ID
 	without := r.another(t, func(o *payment.Options) { o.Accounts = nil })
-	_, err := without.Cancel(t.Context(), customer, request("cancel", "cancel-key", ""), id)
-	var invalid *payment.ValidationError
-	require.ErrorAs(t, err, &invalid)
-	a := r.attempt(t, id)
-	require.Equal(t, payment.IntentNone, a.Intent.Kind)
-	require.Nil(t, a.LeaseUntil)
-	_, err = r.Cancel(t.Context(), customer, request("cancel", "cancel-key", ""), id)
-	require.NoError(t, err, "the key was not used up")
+	for name, command := range map[string]func(s *payment.Service) error{
+		"refund": func(s *payment.Service) error {
+			merchant := payment.Actor{Subject: "shop", Roles: []payment.Role{payment.RoleService}, OnBehalfOf: "u1"}
+			_, err := s.Refund(t.Context(), merchant, request("refunds", "refund-key", ""), payment.CreateRefund{AttemptID: done})
+			return err
+		},
+		"cancel the order": func(s *payment.Service) error {
+			_, _, err := s.CancelOrder(t.Context(), customer, request("cancel order", "cancel-key", ""), "A-1")
+			return err
+		},
+		"cancel": func(s *payment.Service) error {
+			_, err := s.Cancel(t.Context(), customer, request("cancel", "cancel-key", ""), id)
+			return err
+		},
+	} {
+		var invalid *payment.ValidationError
+		require.ErrorAs(t, command(without), &invalid, name)
+		a := r.attempt(t, id)
+		require.Equal(t, payment.IntentNone, a.Intent.Kind, name)
+		require.Nil(t, a.LeaseUntil, name)
+		require.Empty(t, rows[string](t, r, "SELECT key FROM idempotency_keys WHERE key IN ('cancel-key', 'refund-key')"), "the key was not used up")
+	}
+	require.Empty(t, rows[string](t, r, "SELECT refund_id::text FROM refunds"))
+	require.Empty(t, rows[string](t, r, "SELECT order_id FROM orders WHERE cancel_requested_at IS NOT NULL"))
+	_, err := r.Cancel(t.Context(), customer, request("cancel", "cancel-key", ""), id)
+	require.NoError(t, err)
 }
 
 // A cancellation may learn by a question what became of a payment whose answer was

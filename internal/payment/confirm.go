@@ -21,9 +21,9 @@ func (s *Service) Confirm(ctx context.Context, actor Actor, req idempotency.Requ
 	return s.command(ctx, actor, req, intention{
 		attempt: cmd.AttemptID,
 		intent:  func(a Attempt) (Intent, error) { return captureOf(a, cmd.Amount) },
-		met:     Attempt.Succeeded,
+		met:     func(a Attempt) bool { return a.Succeeded() && a.Captured == captured(a, cmd.Amount) },
 		uses:    func(err error) bool { return errors.Is(err, ErrCaptureExceeds) },
-		unmet:   ErrNotCapturable,
+		unmet:   func(News) error { return ErrNotCapturable },
 	})
 }
 
@@ -31,14 +31,19 @@ func captureOf(a Attempt, amount *int64) (Intent, error) {
 	if a.State != fsm.Authorized {
 		return Intent{}, ErrNotCapturable
 	}
-	i := Intent{Kind: IntentCapture, Amount: a.Authorized}
-	if amount != nil {
-		i.Amount = *amount
-	}
+	i := Intent{Kind: IntentCapture, Amount: captured(a, amount)}
 	if i.Amount > a.Authorized {
 		return Intent{}, ErrCaptureExceeds
 	}
 	return i, nil
+}
+
+// captured is how much a confirm of an amount takes: without one, all of it.
+func captured(a Attempt, amount *int64) int64 {
+	if amount != nil {
+		return *amount
+	}
+	return a.Authorized
 }
 
 // command runs an intention once for all its duplicates in this process.

@@ -36,5 +36,6 @@ func TestAConfirmIsNotAnsweredWithTheCaptureOfAnotherAmount(t *testing.T) {
 
 	r.recheck(t, id)
 	require.EqualValues(t, price, r.attempt(t, id).Captured)
+	require.ErrorIs(t, confirm(p, "key-of-half", &half), payment.ErrNotCapturable, "nor once it is made")
 	r.audit(t, "A-1")
 }

@@ -46,7 +46,7 @@ func (s *Service) createOrder(ctx context.Context, user UserID, req idempotency.
 		return createdOrder{}, err
 	}
 	if known && rec.Answer != nil && rec.Hash == req.Hash {
-		return replayOrder(ctx, s.store.Order, *rec.Answer)
+		return replayOrder(ctx, s.store.Order, req, *rec.Answer)
 	}
 	if err := s.opts.Quota.Take(ctx, s.store, req); err != nil {
 		return createdOrder{}, err
@@ -63,7 +63,7 @@ func (s *Service) createOrder(ctx context.Context, user UserID, req idempotency.
 			return err
 		}
 		if answer != nil {
-			made, err = replayOrder(ctx, tx.OrderRead, *answer)
+			made, err = replayOrder(ctx, tx.OrderRead, req, *answer)
 			return err
 		}
 		made.Order, refused = placeOrder(ctx, tx, user, req, cmd)
@@ -73,9 +73,7 @@ func (s *Service) createOrder(ctx context.Context, user UserID, req idempotency.
 		if refused != nil {
 			return refused
 		}
-		if made.RequestID == RequestID(req.Key) {
-			made.Order = made.asCreated()
-		}
+		made.Order = made.answerTo(req)
 		return tx.KeyAnswer(ctx, req, rec.Fence,
 			idempotency.Answer{Status: http.StatusCreated, Subject: string(made.ID)}, idempotency.KeepOther)
 	})
@@ -85,12 +83,14 @@ func (s *Service) createOrder(ctx context.Context, user UserID, req idempotency.
 	return made, err
 }
 
-func replayOrder(ctx context.Context, read func(context.Context, OrderID) (Order, error), a idempotency.Answer) (createdOrder, error) {
+func replayOrder(
+	ctx context.Context, read func(context.Context, OrderID) (Order, error), req idempotency.Request, a idempotency.Answer,
+) (createdOrder, error) {
 	if a.Status >= http.StatusBadRequest {
 		return createdOrder{}, &idempotency.ReplayError{Answer: a}
 	}
 	o, err := read(ctx, OrderID(a.Subject))
-	return createdOrder{Order: o.asCreated(), result: idempotency.Reused}, err
+	return createdOrder{Order: o.answerTo(req), result: idempotency.Reused}, err
 }
 
 // placeOrder inserts the order or finds the one that the same request, or the

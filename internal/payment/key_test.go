@@ -248,9 +248,11 @@ func TestCreateOrderOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, idempotency.Reused, result)
 	require.Equal(t, payment.OrderOpen, again.Status(), "the same request: as it was")
-	now, _, err := r.CreateOrder(t.Context(), customer, request("orders", "other-key", "a"), cmd)
-	require.NoError(t, err)
-	require.Equal(t, payment.OrderPaid, now.Status(), "another request: as it is")
+	for range 2 {
+		now, _, err := r.CreateOrder(t.Context(), customer, request("orders", "other-key", "a"), cmd)
+		require.NoError(t, err)
+		require.Equal(t, payment.OrderPaid, now.Status(), "another request: as it is")
+	}
 
 	_, _, err = r.CreateOrder(t.Context(), customer, request("orders", "third-key", "b"), cmd)
 	require.ErrorIs(t, err, payment.ErrOrderExists)

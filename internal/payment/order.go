@@ -83,8 +83,11 @@ func (o Order) TakesPay() error {
 	return nil
 }
 
-// asCreated is the order as the first answer to its creation showed it.
-func (o Order) asCreated() Order {
-	o.Attempts, o.CancelRequestedAt, o.UpdatedAt = nil, nil, o.CreatedAt
+// answerTo is the order as a request to create it is answered: to the one that made
+// it as it was then, to another one as it is.
+func (o Order) answerTo(req idempotency.Request) Order {
+	if o.RequestID == RequestID(req.Key) {
+		o.Attempts, o.CancelRequestedAt, o.UpdatedAt = nil, nil, o.CreatedAt
+	}
 	return o
 }

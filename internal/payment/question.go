@@ -32,16 +32,22 @@ func (s *Service) Question(ctx context.Context, account string, e webhooks.Event
 	if err != nil {
 		return "", err
 	}
-	return answer(a, moneyOf(e)), nil
+	o, err := s.store.Order(ctx, a.OrderID)
+	if err != nil {
+		return "", err
+	}
+	return answer(a, moneyOf(e), o.CancelRequestedAt != nil), nil
 }
 
-func answer(a Attempt, asked *Money) webhooks.Answer {
+// answer refuses a payment that nobody wants any more, though its provider may have
+// refused to cancel it.
+func answer(a Attempt, asked *Money, cancelled bool) webhooks.Answer {
 	switch {
 	case asked != nil && *asked != a.Money:
 		return webhooks.AnswerAmount
 	case a.State.Final():
 		return webhooks.AnswerExpired
-	case a.Intent.Kind == IntentCancel:
+	case cancelled, a.Intent.Kind == IntentCancel:
 		return webhooks.AnswerRefuse
 	}
 	return webhooks.AnswerAccept

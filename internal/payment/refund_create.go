@@ -89,8 +89,8 @@ func (s *Service) beginRefund(ctx context.Context, actor Actor, req idempotency.
 		if err != nil {
 			return err
 		}
-		if !actor.Has(RoleAdmin) && a.UserID != actor.User() {
-			return ErrForbidden
+		if err := s.admitsRefund(actor, a); err != nil {
+			return err
 		}
 		b := s.newBatch(tx)
 		if err := b.loadRefunds(ctx, a.ID); err != nil {
@@ -118,6 +118,14 @@ func (s *Service) beginRefund(ctx context.Context, actor Actor, req idempotency.
 		err = refused
 	}
 	return a, r, err
+}
+
+// admitsRefund refuses a refund of another's attempt, or one that nobody can send.
+func (s *Service) admitsRefund(actor Actor, a Attempt) error {
+	if !actor.Has(RoleAdmin) && a.UserID != actor.User() {
+		return ErrForbidden
+	}
+	return s.callable(a)
 }
 
 // refundOf is how much a command refunds.

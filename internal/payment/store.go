@@ -69,6 +69,8 @@ type Tx interface {
 	OrderRead(ctx context.Context, id OrderID) (Order, error)
 	// OrderCancel notes the wish to cancel a locked order.
 	OrderCancel(ctx context.Context, id OrderID) error
+	// OrdersCancelled are those of some orders that somebody wished to cancel.
+	OrdersCancelled(ctx context.Context, ids []OrderID) ([]OrderID, error)
 	// OrderLock locks an order and all its attempts.
 	OrderLock(ctx context.Context, id OrderID) (Order, error)
 	// OrdersTake reads keys and locks those of some orders that nobody else has

@@ -29,6 +29,7 @@ func (t *txn) KeyClaim(ctx context.Context, c idempotency.Claim) (idempotency.Re
 		return idempotency.Record{}, false, fmt.Errorf("claim a key: %w", err)
 	}
 	record, err := recordFromRow(row)
+	record.TakenOver = claimed && row.CreatedAt.Before(t.now)
 	return record, claimed, err
 }
 

@@ -25,7 +25,7 @@ func TestAKeysLife(t *testing.T) {
 
 	rec, ours = claim(t, store, command, time.Hour)
 	require.True(t, ours, "its runner's lease is over")
-	require.EqualValues(t, 2, rec.Fence)
+	require.Equal(t, idempotency.Record{Hash: command.Hash, Fence: 2, TakenOver: true}, rec)
 
 	rec, ours = claim(t, store, command, time.Hour)
 	require.False(t, ours, "running")

@@ -160,6 +160,19 @@ func (t *txn) OrderCancel(ctx context.Context, id payment.OrderID) error {
 	return nil
 }
 
+// OrdersCancelled implements payment.Tx.
+func (t *txn) OrdersCancelled(ctx context.Context, ids []payment.OrderID) ([]payment.OrderID, error) {
+	names, err := t.q.OrdersCancelled(ctx, t, orderNames(ids))
+	if err != nil {
+		return nil, fmt.Errorf("read which orders are cancelled: %w", err)
+	}
+	cancelled := make([]payment.OrderID, len(names))
+	for i, name := range names {
+		cancelled[i] = payment.OrderID(name)
+	}
+	return cancelled, nil
+}
+
 // OrdersBeside implements payment.Tx.
 func (t *txn) OrdersBeside(ctx context.Context, ids []payment.OrderID) (map[payment.OrderID]payment.Order, error) {
 	names := orderNames(ids)

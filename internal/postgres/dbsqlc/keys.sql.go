@@ -55,7 +55,7 @@ ON CONFLICT (user_id, endpoint, key) DO UPDATE SET
     subject = CASE WHEN k.expires_at <= now() THEN '' ELSE k.subject END,
     fence = k.fence + 1,
     lease_until = EXCLUDED.lease_until,
-    created_at = EXCLUDED.created_at,
+    created_at = CASE WHEN k.expires_at <= now() THEN EXCLUDED.created_at ELSE k.created_at END,
     expires_at = EXCLUDED.expires_at
 WHERE k.expires_at <= now() OR (NOT k.answered AND k.lease_until <= now() AND k.request_hash = EXCLUDED.request_hash)
 RETURNING user_id, endpoint, key, request_hash, answered, status, headers, body, subject, fence, lease_until, created_at, expires_at
@@ -71,7 +71,8 @@ type KeyClaimParams struct {
 }
 
 // Claims one key that is new, expired, or whose runner's lease ran out with the
-// same request; else touches nothing. Waits for a transaction that claims it.
+// same request, which then keeps its time; else touches nothing. Waits for a
+// transaction that claims it.
 func (q *Queries) KeyClaim(ctx context.Context, db DBTX, arg *KeyClaimParams) (*IdempotencyKeys, error) {
 	row := db.QueryRow(ctx, keyClaim,
 		arg.UserID,

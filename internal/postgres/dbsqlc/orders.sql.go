@@ -139,6 +139,31 @@ func (q *Queries) OrderRead(ctx context.Context, db DBTX, orderID string) (*Orde
 	return &i, err
 }
 
+const ordersCancelled = `-- name: OrdersCancelled :many
+SELECT order_id FROM orders WHERE order_id = ANY ($1::text[]) AND cancel_requested_at IS NOT NULL
+`
+
+// Reads which of some orders somebody wished to cancel, locks nothing.
+func (q *Queries) OrdersCancelled(ctx context.Context, db DBTX, orderIds []string) ([]string, error) {
+	rows, err := db.Query(ctx, ordersCancelled, orderIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var order_id string
+		if err := rows.Scan(&order_id); err != nil {
+			return nil, err
+		}
+		items = append(items, order_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const ordersLockFree = `-- name: OrdersLockFree :many
 SELECT order_id, user_id, client_request_id, request_hash, amount, currency, description, metadata, cancel_requested_at, created_at, updated_at FROM orders WHERE order_id = ANY ($1::text[])
 ORDER BY order_id FOR NO KEY UPDATE SKIP LOCKED

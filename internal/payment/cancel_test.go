@@ -1,0 +1,124 @@
+package payment_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// unwilling cancels nothing: how the payment stands is all that it says.
+func unwilling(news fsm.News) *answering {
+	refused := func() (payment.Outcome, error) { return payment.Outcome{News: news, Refused: true}, nil }
+	return &answering{cancel: refused, lookup: says(news)}
+}
+
+// A payment that its provider does not cancel, as YooKassa before the customer has
+// confirmed it, goes on: it is not said to be over.
+func TestACancellationThatIsRefusedShowsThePaymentAsItIs(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		news fsm.News
+		err  error
+		end  standing
+	}{
+		"it awaits its customer": {fsm.NewsActionRequired, nil, standing{"pending", "awaiting_customer", ""}},
+		"it is being worked at":  {fsm.NewsProcessing, nil, standing{"pending", "requested", ""}},
+		"it is paid":             {fsm.NewsSucceeded, payment.ErrAttemptFinal, succeeded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, setup{silent: true, provider: func(p payment.Provider) payment.Provider { return unwilling(c.news).on(p) }})
+			id := r.paid(t, "A-1", "tok_never").ID
+			cancel := func() (payment.Paid, error) {
+				return r.Cancel(t.Context(), customer, request("cancel", "cancel-key", ""), id)
+			}
+			_, err := cancel()
+			require.ErrorIs(t, err, c.err)
+			require.Equal(t, c.end, standingOf(r.attempt(t, id)))
+			p, err := cancel()
+			if c.err != nil {
+				requireReplayed(t, c.err, err)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, idempotency.Reused, p.Result)
+			require.Equal(t, c.end, standingOf(p.Attempt))
+		})
+	}
+}
+
+// The wish to cancel an order outlives a provider's refusal: what is held only then
+// is given up, and nobody is to take a payment meanwhile.
+func TestACancelledOrdersHoldIsGivenUpThoughTheCancellationWasRefused(t *testing.T) {
+	t.Parallel()
+	p := unwilling(fsm.NewsActionRequired)
+	r := newRig(t, setup{silent: true, provider: func(of payment.Provider) payment.Provider { return p.on(of) }})
+	r.order(t, "A-1")
+	paid, err := r.Pay(t.Context(), customer, request("pay", "first-key", ""), payment.Pay{OrderID: "A-1", Token: "tok_never", Capture: payment.CaptureManual})
+	require.NoError(t, err)
+	o, _, err := r.CancelOrder(t.Context(), customer, request("cancel order", "cancel-key", ""), "A-1")
+	require.NoError(t, err)
+	require.Equal(t, payment.OrderOpen, o.Status())
+	require.Equal(t, payment.IntentNone, r.attempt(t, paid.ID).Intent.Kind, "refused")
+	may, err := r.Question(t.Context(), "sandbox", event(webhooks.KindSucceeded, paid.ID.String()))
+	require.NoError(t, err)
+	require.Equal(t, webhooks.AnswerRefuse, may)
+
+	p.cancel, p.lookup = nil, nil
+	require.Equal(t, fsm.Applied, r.say(t, paid.ID, webhooks.KindAuthorized))
+	due, err := r.Due(t.Context(), 10)
+	require.NoError(t, err)
+	require.Equal(t, []payment.AttemptID{paid.ID}, due)
+	r.recheck(t, paid.ID)
+	require.Equal(t, standing{"failed", "final", "canceled"}, standingOf(r.attempt(t, paid.ID)))
+	o, err = r.store.Order(t.Context(), "A-1")
+	require.NoError(t, err)
+	require.Equal(t, payment.OrderCancelled, o.Status())
+}
+
+// What a cancellation of an order was answered it is answered again, whatever has
+// become of the order since.
+func TestACancellationOfAnOrderIsReplayed(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		first fsm.News
+		err   error
+	}{
+		"not cancelled yet": {fsm.NewsActionRequired, nil},
+		"paid instead":      {fsm.NewsSucceeded, payment.ErrOrderPaid},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, setup{silent: true, provider: func(p payment.Provider) payment.Provider { return unwilling(c.first).on(p) }})
+			id := r.paid(t, "A-1", "tok_never").ID
+			cancel := func() (payment.Order, idempotency.Result, error) {
+				return r.CancelOrder(t.Context(), customer, request("cancel order", "cancel-key", ""), "A-1")
+			}
+			_, result, err := cancel()
+			require.ErrorIs(t, err, c.err)
+			require.Equal(t, idempotency.Created, result)
+			r.say(t, id, webhooks.KindSucceeded)
+			o, result, err := cancel()
+			if c.err != nil {
+				requireReplayed(t, c.err, err)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, idempotency.Reused, result)
+			require.Equal(t, payment.OrderPaid, o.Status())
+		})
+	}
+}
+
+// requireReplayed wants a refusal to be the one that was stored.
+func requireReplayed(t *testing.T, refusal, err error) {
+	t.Helper()
+	var replay *idempotency.ReplayError
+	require.ErrorAs(t, err, &replay)
+	require.Equal(t, refusal.Error(), string(replay.Answer.Body))
+}
