@@ -125,6 +125,71 @@ func TestAnEventThatCanNotBeAppliedIsSetAside(t *testing.T) {
 	require.NoError(t, err, "and it is in nobody's way later")
 }
 
+// An id that no index takes is kept as its digest, the same each time; the headers
+// have it as it came.
+func TestAnEventOfAVeryLongIDIsStored(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	id := r.paid(t, "A-1", "tok_never").ID
+	long := event(webhooks.KindSucceeded, id.String())
+	long.ID = noise(8000)
+	require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, long))
+	require.Equal(t, []fsm.Verdict{payment.Duplicate}, r.tell(t, long))
+	sum := sha256.Sum256([]byte(long.ID))
+	require.Equal(t, []string{"sha256:" + hex.EncodeToString(sum[:])}, rows[string](t, r, "SELECT provider_event_id FROM provider_events"))
+	require.Equal(t, []string{long.ID}, rows[string](t, r, "SELECT headers ->> 'webhook-id' FROM provider_events"))
+
+	other := long
+	other.Kind = webhooks.KindFailed
+	require.Equal(t, []fsm.Verdict{payment.Duplicate}, r.tell(t, other))
+	disputed := event(webhooks.KindDisputed, id.String())
+	disputed.ID = long.ID + "x"
+	require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, disputed))
+	unheard := event(webhooks.KindSucceeded, noise(1<<16))
+	unheard.ID = long.ID + "y"
+	require.Equal(t, []fsm.Verdict{payment.Deferred}, r.tell(t, unheard))
+	require.ElementsMatch(t, []string{"event_changed", "disputed", "needs_review"}, rows[string](t, r, "SELECT kind FROM discrepancies"))
+
+	short := event(webhooks.KindIgnored)
+	short.ID = noise(512)[:512]
+	require.Equal(t, []fsm.Verdict{payment.Ignored}, r.tell(t, short))
+	require.Equal(t, []int64{1}, rows[int64](t, r, "SELECT count(*) FROM provider_events WHERE provider_event_id = $1", short.ID))
+}
+
+// Whatever part of an event says what can't be kept, the event is acknowledged and
+// on disk; where only a part of a text can't be, it is applied.
+func TestNoPartOfAnEventIsRefused(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	for name, set := range map[string]func(e *webhooks.Event, text string){
+		"id":               func(e *webhooks.Event, text string) { e.ID = text },
+		"type":             func(e *webhooks.Event, text string) { e.Type = text },
+		"reference":        func(e *webhooks.Event, text string) { e.References = append(e.References, text) },
+		"payment":          func(e *webhooks.Event, text string) { e.ProviderPaymentID = text },
+		"refund":           func(e *webhooks.Event, text string) { e.RefundID = text },
+		"refund reference": func(e *webhooks.Event, text string) { e.RefundReference = text },
+		"failure":          func(e *webhooks.Event, text string) { e.FailureCode, e.Kind = text, webhooks.KindFailed },
+		"provider's code": func(e *webhooks.Event, text string) {
+			e.ProviderCode, e.FailureCode, e.Kind = text, "expired", webhooks.KindFailed
+		},
+		"currency": func(e *webhooks.Event, text string) { e.Money = &webhooks.Money{Minor: price, Currency: text} },
+		"late":     func(e *webhooks.Event, _ string) { e.OccurredAt = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC) },
+		"early":    func(e *webhooks.Event, _ string) { e.OccurredAt = time.Date(-1, 1, 1, 0, 0, 0, 0, time.UTC) },
+	} {
+		for kind, text := range map[string]string{"long": noise(8000), "very long": noise(1 << 16), "NUL": name + "\x00", "not UTF-8": "\xff" + name} {
+			attempt := r.paid(t, payment.OrderID(strings.NewReplacer(" ", "-", "'", "-").Replace(name+"-"+kind)), "tok_never").ID
+			e := event(webhooks.KindSucceeded, attempt.String())
+			set(&e, text)
+			verdicts := r.tell(t, e)
+			require.NotEmpty(t, verdicts[0], "%s %s", name, kind)
+			if !strings.HasSuffix(kind, "long") && name != "currency" {
+				require.Equal(t, []fsm.Verdict{fsm.Applied}, verdicts, "%s %s", name, kind)
+			}
+			require.Equal(t, []fsm.Verdict{payment.Duplicate}, r.tell(t, e), "%s %s", name, kind)
+		}
+	}
+}
+
 // noise is a name that no index takes: it is long and can't be compressed.
 func noise(length int) string {
 	var sum [32]byte

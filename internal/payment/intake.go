@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -48,17 +49,42 @@ func (s *Service) Intake(ctx context.Context, received []Received) ([]fsm.Verdic
 	return verdicts, nil
 }
 
-// storable replaces what no text of the database can hold: an event is never
-// refused for what it says.
+// storable replaces what the database can't hold: an event is never refused for
+// what it says.
 func storable(r Received) Received {
-	r.Event.ID, r.Event.Type = text(r.Event.ID), text(r.Event.Type)
-	r.Event.References = slices.Clone(r.Event.References)
-	for i, name := range r.Event.References {
-		r.Event.References[i] = text(name)
+	e := &r.Event
+	e.ID = storableID(e.ID)
+	for _, part := range []*string{&e.Type, &e.ProviderPaymentID, &e.RefundID, &e.RefundReference, &e.FailureCode, &e.ProviderCode} {
+		*part = text(*part)
+	}
+	e.References = slices.Clone(e.References)
+	for i, name := range e.References {
+		e.References[i] = text(name)
+	}
+	if year := e.OccurredAt.Year(); year < 1 || year > lastYear {
+		e.OccurredAt = time.Time{}
 	}
 	return r
 }
 
+const (
+	// maxEventID keeps an event's id well inside what an index can hold, in bytes.
+	maxEventID = 512
+	// lastYear is the last one that RFC 3339, and so JSON, has a text for.
+	lastYear = 9999
+)
+
+// storableID is an event's id as it is stored: of one that is too long its digest,
+// which is the same each time.
+func storableID(id string) string {
+	if len(id) <= maxEventID {
+		return text(id)
+	}
+	sum := sha256.Sum256([]byte(id))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// text is what a text of the database can hold of s.
 func text(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }

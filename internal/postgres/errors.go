@@ -38,6 +38,8 @@ func domainError(err error) error {
 
 func sqlError(e *pgconn.PgError) error {
 	switch {
+	case e.Code == "54000": // what no index takes, of whatever name, it does not take the next time
+		return e
 	case e.Code == "40001", e.Code == "40P01",
 		e.ConstraintName == "events_one_per_id", e.ConstraintName == "references_one_attempt", e.ConstraintName == "keys_as_read",
 		e.ConstraintName == "attempts_one_live_per_order", e.ConstraintName == "attempts_one_per_request":
