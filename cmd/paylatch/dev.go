@@ -70,6 +70,10 @@ func (c *devCmd) provide(ctx context.Context, cfg *config.Config, secret string,
 // complete fills in what a configuration for this machine lacks. The secrets are
 // made once and kept, so that tokens and links outlive a restart.
 func (c *devCmd) complete(cfg *config.Config, environ []string) (webhookSecret string, err error) {
+	account, err := c.account(cfg)
+	if err != nil {
+		return "", err
+	}
 	if cfg.Auth.HS256Secret == "" {
 		secret, err := keptSecret(devTokenFile(cfg))
 		if err != nil {
@@ -82,15 +86,10 @@ func (c *devCmd) complete(cfg *config.Config, environ []string) (webhookSecret s
 		return "", err
 	}
 	webhookSecret = "whsec_" + webhookSecret
-	for _, a := range cfg.Accounts {
-		if a.Name == devAccount && len(a.WebhookSecrets) > 0 {
-			return string(a.WebhookSecrets[0]), nil
-		}
+	if len(account.WebhookSecrets) > 0 {
+		return string(account.WebhookSecrets[0]), nil
 	}
-	cfg.Accounts = append(cfg.Accounts, config.Account{
-		Name: devAccount, Kind: "sandbox", BaseURL: "http://" + c.SandboxListen, LateSuccess: "manual",
-		WebhookSecrets: []config.Secret{config.Secret(webhookSecret)},
-	})
+	account.WebhookSecrets = []config.Secret{config.Secret(webhookSecret)}
 	if cfg.DefaultAccount == "" {
 		cfg.DefaultAccount = devAccount
 	}
@@ -98,6 +97,22 @@ func (c *devCmd) complete(cfg *config.Config, environ []string) (webhookSecret s
 		cfg.Log.Format = "console"
 	}
 	return webhookSecret, nil
+}
+
+// account is the account at the sandbox provider of this machine; a new one if the
+// configuration names none.
+func (c *devCmd) account(cfg *config.Config) (*config.Account, error) {
+	i := slices.IndexFunc(cfg.Accounts, func(a config.Account) bool { return a.Name == devAccount })
+	if i < 0 {
+		i = len(cfg.Accounts)
+		cfg.Accounts = append(cfg.Accounts, config.Account{
+			Name: devAccount, Kind: "sandbox", BaseURL: "http://" + c.SandboxListen, LateSuccess: "manual",
+		})
+	}
+	if cfg.Accounts[i].Kind != "sandbox" {
+		return nil, config.Mistakes{fmt.Sprintf("accounts[%d].name: is that of the sandbox provider's account in dev, which this one is not; choose another", i)}
+	}
+	return &cfg.Accounts[i], nil
 }
 
 func devTokenFile(cfg *config.Config) string { return filepath.Join(cfg.DataDir, "dev-token-secret") }

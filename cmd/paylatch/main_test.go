@@ -107,3 +107,16 @@ func TestEveryMistakeIsListed(t *testing.T) {
 	require.Contains(t, lines[3], "provider_timeout: must be shorter than idempotency.lease (30s)")
 	require.NotContains(t, stderr, "short\n")
 }
+
+// The sandbox provider of dev has an account of its own name.
+func TestDevRefusesASandboxOfAnotherKind(t *testing.T) {
+	t.Parallel()
+	cmd := command(t, nil, "dev")
+	yaml := "accounts: [{name: a, kind: stripe, api_key: sk}, {name: sandbox, kind: stripe, api_key: sk, webhook_secrets: [whsec_x]}]\ndefault_account: a\n"
+	require.NoError(t, os.WriteFile(filepath.Join(cmd.Dir, "paylatch.yaml"), []byte(yaml), 0o600))
+	code, stdout, stderr := finish(t, cmd)
+	require.Equal(t, 2, code, stderr)
+	require.Empty(t, stdout)
+	require.Equal(t, "accounts[1].name: is that of the sandbox provider's account in dev, which this one is not; choose another\n", stderr)
+	require.NoDirExists(t, filepath.Join(cmd.Dir, ".paylatch"))
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/metrics"
+	"github.com/paylatch/paylatch/internal/provider"
+)
+
+// configured is a configuration of the accounts that the text lists.
+func configured(t *testing.T, listed string) *config.Config {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "paylatch.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("accounts: ["+listed+"]"), 0o600))
+	cfg, err := config.Read(file, nil)
+	require.NoError(t, err)
+	cfg.DataDir = t.TempDir()
+	return cfg
+}
+
+func TestDevCompletesTheSandboxAccount(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ listed, address, lateSuccess, secret string }{
+		"none":             {"", "http://127.0.0.1:9091", "manual", ""},
+		"without a secret": {"{name: sandbox, kind: sandbox, base_url: 'http://box', late_success: auto_refund}", "http://box", "auto_refund", ""},
+		"with one": {
+			"{name: sandbox, kind: sandbox, base_url: 'http://box', webhook_secrets: [whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw]}",
+			"http://box", "manual", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg := configured(t, c.listed)
+			secret, err := (&devCmd{SandboxListen: "127.0.0.1:9091"}).complete(cfg, nil)
+			require.NoError(t, err)
+			require.Len(t, cfg.Accounts, 1)
+			a := cfg.Accounts[0]
+			require.Equal(t, []config.Secret{config.Secret(secret)}, a.WebhookSecrets)
+			require.Equal(t, []string{"sandbox", "sandbox", c.address, c.lateSuccess}, []string{a.Name, a.Kind, a.BaseURL, a.LateSuccess})
+			require.Equal(t, "sandbox", cfg.DefaultAccount)
+			if c.secret != "" {
+				require.Equal(t, c.secret, secret)
+			}
+			_, heard, err := accounts(cfg, provider.NewHTTPClient(), watch{zerolog.Nop(), metrics.New(metrics.Options{Now: time.Now})})
+			require.NoError(t, err)
+			require.Contains(t, heard, "sandbox")
+		})
+	}
+}
