@@ -43,8 +43,10 @@ type Support interface {
 	Discrepancies(ctx context.Context, who support.Staff, status, kind string, p support.Page) ([]support.Discrepancy, string, error)
 	Resolve(ctx context.Context, who support.Staff, cmd payment.Resolve) (support.Discrepancy, error)
 	Audit(ctx context.Context, who support.Staff, f support.DeedFilter, p support.Page) ([]support.Deed, string, error)
-	// Watch writes down what staff does by act, and runs it.
+	// Watch writes down what staff does by act, and runs it; Refuse, what was refused
+	// to staff before it began, and returns why.
 	Watch(ctx context.Context, who support.Staff, action support.Action, targetType, target string, act func() error) error
+	Refuse(ctx context.Context, who support.Staff, action support.Action, targetType, target string, why error) error
 }
 
 // Auth turns credentials into an actor. An error that is not in the table of

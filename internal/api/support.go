@@ -35,7 +35,7 @@ func (s *server) SupportSearch(ctx context.Context, r gen.SupportSearchRequestOb
 // SupportAttempt handles GET /v1/support/attempts/{payment_attempt_id}.
 func (s *server) SupportAttempt(ctx context.Context, r gen.SupportAttemptRequestObject) (gen.SupportAttemptResponseObject, error) {
 	x := exchangeOf(ctx)
-	id, err := x.attemptID(r.PaymentAttemptID)
+	id, err := idOf(ctx, s, support.ViewedAttempt, "attempt", r.PaymentAttemptID, x.attemptID)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (s *server) SupportAttempt(ctx context.Context, r gen.SupportAttemptRequest
 // SupportRecheck handles POST /v1/support/attempts/{payment_attempt_id}/recheck.
 func (s *server) SupportRecheck(ctx context.Context, r gen.SupportRecheckRequestObject) (gen.SupportRecheckResponseObject, error) {
 	x := exchangeOf(ctx)
-	id, err := x.attemptID(r.PaymentAttemptID)
+	id, err := idOf(ctx, s, support.Rechecked, "attempt", r.PaymentAttemptID, x.attemptID)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (s *server) SupportRecheck(ctx context.Context, r gen.SupportRecheckRequest
 // SupportEvent handles GET /v1/support/events/{event_id}.
 func (s *server) SupportEvent(ctx context.Context, r gen.SupportEventRequestObject) (gen.SupportEventResponseObject, error) {
 	x := exchangeOf(ctx)
-	id, err := payment.ParseEventID(r.EventID)
+	id, err := idOf(ctx, s, support.ViewedEvent, "event", r.EventID, payment.ParseEventID)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (s *server) SupportEvent(ctx context.Context, r gen.SupportEventRequestObje
 // SupportReveal handles POST /v1/support/events/{event_id}/reveal.
 func (s *server) SupportReveal(ctx context.Context, r gen.SupportRevealRequestObject) (gen.SupportRevealResponseObject, error) {
 	x := exchangeOf(ctx)
-	id, err := payment.ParseEventID(r.EventID)
+	id, err := idOf(ctx, s, support.RevealedEvent, "event", r.EventID, payment.ParseEventID)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (s *server) SupportReveal(ctx context.Context, r gen.SupportRevealRequestOb
 // SupportReplay handles POST /v1/support/events/{event_id}/replay.
 func (s *server) SupportReplay(ctx context.Context, r gen.SupportReplayRequestObject) (gen.SupportReplayResponseObject, error) {
 	x, body := exchangeOf(ctx), valueOf(r.Body)
-	id, err := payment.ParseEventID(r.EventID)
+	id, err := idOf(ctx, s, support.ReplayAction(valueOf(body.DryRun)), "event", r.EventID, payment.ParseEventID)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (s *server) SupportDiscrepancies(ctx context.Context, r gen.SupportDiscrepa
 // SupportResolve handles POST /v1/support/discrepancies/{discrepancy_id}/resolve.
 func (s *server) SupportResolve(ctx context.Context, r gen.SupportResolveRequestObject) (gen.SupportResolveResponseObject, error) {
 	x, body := exchangeOf(ctx), valueOf(r.Body)
-	id, err := payment.ParseDiscrepancyID(r.DiscrepancyID)
+	id, err := idOf(ctx, s, support.Resolved, "discrepancy", r.DiscrepancyID, payment.ParseDiscrepancyID)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"slices"
 
@@ -43,12 +44,22 @@ func (s *server) watched(op *contract.Operation) echo.MiddlewareFunc {
 	}
 }
 
-// named is what a path names, as far as it can be kept.
+// idOf reads an id in a path of the chapter support. A text that is none stands in
+// the audit log as an id that nobody knows does.
+func idOf[T any](ctx context.Context, s *server, action support.Action, kind, text string, parse func(string) (T, error)) (T, error) {
+	id, err := parse(text)
+	if err != nil {
+		err = s.Support.Refuse(ctx, exchangeOf(ctx).staff(), action, kind, text, err)
+	}
+	return id, err
+}
+
+// named is what a path names.
 func named(c echo.Context) (kind, id string) {
 	kinds := map[string]string{"order_id": "order", "payment_attempt_id": "attempt", "refund_id": "refund"}
 	for _, name := range c.ParamNames() {
-		if text := pathParam(c, name); kinds[name] != "" && storable(text) {
-			return kinds[name], text
+		if kinds[name] != "" {
+			return kinds[name], pathParam(c, name)
 		}
 	}
 	return "", ""

@@ -2,15 +2,12 @@ package api
 
 import (
 	"encoding/base64"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/paylatch/paylatch/internal/api/gen"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
 )
-
-func storable(text string) bool { return utf8.ValidString(text) && !strings.ContainsRune(text, 0) }
 
 // mapped renders each item; never nil, so that an empty list is one.
 func mapped[T, U any](items []T, render func(T) U) []U {

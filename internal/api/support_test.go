@@ -36,6 +36,7 @@ type desk struct {
 	resolve payment.Resolve
 	filter  support.DeedFilter
 	watched []string
+	refused []string
 }
 
 func (d *desk) call(who support.Staff, what, reason string) error {
@@ -129,6 +130,13 @@ func (d *desk) Watch(_ context.Context, who support.Staff, action support.Action
 		return err
 	}
 	return act()
+}
+
+func (d *desk) Refuse(_ context.Context, who support.Staff, action support.Action, targetType, target string, why error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.refused = append(d.refused, who.Subject+" "+string(action)+" "+targetType+" "+target)
+	return why
 }
 
 func newDesk(t *testing.T) (*bench, *desk) {
@@ -239,9 +247,14 @@ func TestSupportRequestsAreRead(t *testing.T) {
 	require.Nil(t, one["items"].([]any)[0].(map[string]any)["amount"])
 }
 
+// onlyDeeds keeps the audit log and nothing else.
+type onlyDeeds struct{ support.Store }
+
+func (onlyDeeds) DeedInsert(context.Context, support.Deed) error { return nil }
+
 func TestBadSupportRequestsAreRefused(t *testing.T) {
 	t.Parallel()
-	desk := support.New(support.Options{})
+	desk := support.New(support.Options{Store: onlyDeeds{}})
 	b := newBench(t, func(o *api.Options) { o.Support = desk })
 	attempt, event := "/v1/support/attempts/"+attemptID.String(), "/v1/support/events/"+eventID.String()
 	resolve := "/v1/support/discrepancies/" + eventID.String() + "/resolve"
@@ -289,6 +302,28 @@ func TestBadSupportRequestsAreRefused(t *testing.T) {
 			require.Equal(t, field, got.is(t, 422, "validation-failed").Errors[0].Field, call)
 		}
 	}
+}
+
+// A text that can't be an id is written down as an id that nobody knows is.
+func TestATextInPlaceOfAnIDIsWrittenDown(t *testing.T) {
+	t.Parallel()
+	b, d := newDesk(t)
+	for call, want := range map[string]string{
+		"GET /v1/support/attempts/none ":                                                     "attempt.view attempt none",
+		"GET /v1/support/attempts/%00%FF ":                                                   "attempt.view attempt \x00\xff",
+		"POST /v1/support/attempts/none/recheck " + because:                                  "attempt.recheck attempt none",
+		"GET /v1/support/events/none ":                                                       "event.view event none",
+		"POST /v1/support/events/none/reveal " + because:                                     "event.reveal event none",
+		"POST /v1/support/events/none/replay " + because:                                     "event.replay event none",
+		`POST /v1/support/events/none/replay {"reason":"r","dry_run":true}`:                  "event.replay.view event none",
+		`POST /v1/support/discrepancies/none/resolve {"reason":"r","resolution":"accepted"}`: "discrepancy.resolve discrepancy none",
+	} {
+		line := strings.SplitN(call, " ", 3)
+		b.send(line[0], line[1], line[2], "Authorization: Bearer support").is(t, 404, "not-found")
+		require.Equal(t, []string{"support " + want}, d.refused, call)
+		d.refused = nil
+	}
+	require.Empty(t, d.asked)
 }
 
 func TestSearchIsLimitedForEachPerson(t *testing.T) {

@@ -17,12 +17,8 @@ type attemptView struct {
 // CanRefund says that the person may pay back money that there is.
 func (a attemptView) CanRefund() bool { return a.Admin && a.Held() > 0 }
 
-func (v *visit) attemptID() (payment.AttemptID, error) {
-	return payment.ParseAttemptID(v.r.PathValue("id"))
-}
-
 func (v *visit) showAttempt() error {
-	id, err := v.attemptID()
+	id, err := idOf(v, support.ViewedAttempt, "attempt", payment.ParseAttemptID)
 	if err != nil {
 		return err
 	}
@@ -34,7 +30,7 @@ func (v *visit) showAttempt() error {
 }
 
 func (v *visit) askRecheck() error {
-	id, err := v.attemptID()
+	id, err := idOf(v, support.Rechecked, "attempt", payment.ParseAttemptID)
 	if err != nil {
 		return err
 	}
@@ -42,7 +38,7 @@ func (v *visit) askRecheck() error {
 }
 
 func (v *visit) recheck() error {
-	id, err := v.attemptID()
+	id, err := idOf(v, support.Rechecked, "attempt", payment.ParseAttemptID)
 	if err != nil {
 		return err
 	}

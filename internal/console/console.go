@@ -32,9 +32,11 @@ type Support interface {
 	Discrepancy(ctx context.Context, who support.Staff, id payment.DiscrepancyID) (support.Discrepancy, error)
 	Resolve(ctx context.Context, who support.Staff, cmd payment.Resolve) (support.Discrepancy, error)
 	Audit(ctx context.Context, who support.Staff, f support.DeedFilter, p support.Page) ([]support.Deed, string, error)
-	// Watch and Act write down what staff does by act, and run it.
+	// Watch and Act write down what staff does by act, and run it; Refuse, what was
+	// refused to staff before it began, and returns why.
 	Watch(ctx context.Context, who support.Staff, action support.Action, targetType, target string, act func() error) error
 	Act(ctx context.Context, who support.Staff, action support.Action, id payment.AttemptID, reason string, act func() error) error
+	Refuse(ctx context.Context, who support.Staff, action support.Action, targetType, target string, why error) error
 }
 
 // Payments is the use cases that are not those of support; *payment.Service in the

@@ -17,10 +17,8 @@ type eventView struct {
 	support.ShownEvent
 }
 
-func (v *visit) eventID() (payment.EventID, error) { return payment.ParseEventID(v.r.PathValue("id")) }
-
 func (v *visit) showEvent() error {
-	id, err := v.eventID()
+	id, err := idOf(v, support.ViewedEvent, "event", payment.ParseEventID)
 	if err != nil {
 		return err
 	}
@@ -32,7 +30,7 @@ func (v *visit) showEvent() error {
 }
 
 func (v *visit) askReveal() error {
-	id, err := v.eventID()
+	id, err := idOf(v, support.RevealedEvent, "event", payment.ParseEventID)
 	if err != nil {
 		return err
 	}
@@ -42,7 +40,7 @@ func (v *visit) askReveal() error {
 // reveal answers with the bytes themselves: a redirect would have to keep them
 // somewhere.
 func (v *visit) reveal() error {
-	id, err := v.eventID()
+	id, err := idOf(v, support.RevealedEvent, "event", payment.ParseEventID)
 	if err != nil {
 		return err
 	}
@@ -76,7 +74,7 @@ type replayView struct {
 }
 
 func (v *visit) askReplay() error {
-	id, err := v.eventID()
+	id, err := idOf(v, support.TriedReplay, "event", payment.ParseEventID)
 	if err != nil {
 		return err
 	}
@@ -85,7 +83,8 @@ func (v *visit) askReplay() error {
 
 // replay is a dry run first; its page asks whether it is to be done.
 func (v *visit) replay() error {
-	id, err := v.eventID()
+	sure := v.r.PostFormValue("sure") == "yes"
+	id, err := idOf(v, support.ReplayAction(!sure), "event", payment.ParseEventID)
 	if err != nil {
 		return err
 	}
@@ -93,7 +92,7 @@ func (v *visit) replay() error {
 	again := func(f form) templ.Component {
 		return replayPage(replayView{frame: v.frame("Apply a webhook again"), form: f})
 	}
-	if v.r.PostFormValue("sure") == "yes" {
+	if sure {
 		return v.once(v.sent(to), to, again, func() (string, error) {
 			r, err := v.Support.Replay(ctx, v.who, id, reason, false)
 			return support.ReplayText(r, false), err

@@ -18,11 +18,11 @@ type orderView struct {
 
 func (v *visit) showOrder() error {
 	id := payment.OrderID(v.query("id"))
-	if !storable(string(id)) || id == "" {
-		return payment.ErrOrderNotFound
-	}
 	var o payment.Order
 	err := v.Support.Watch(v.r.Context(), v.who, "readOrder.view", "order", string(id), func() (err error) {
+		if !storable(string(id)) || id == "" {
+			return payment.ErrOrderNotFound
+		}
 		o, err = v.Payments.Order(v.r.Context(), v.who.Actor, id)
 		return err
 	})

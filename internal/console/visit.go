@@ -83,6 +83,17 @@ func render(w http.ResponseWriter, r *http.Request, status int, c templ.Componen
 
 func (v *visit) query(name string) string { return v.r.URL.Query().Get(name) }
 
+// idOf reads the id in the address. A text that is none stands in the audit log as
+// an id that nobody knows does.
+func idOf[T any](v *visit, action support.Action, kind string, parse func(string) (T, error)) (T, error) {
+	text := v.r.PathValue("id")
+	id, err := parse(text)
+	if err != nil {
+		err = v.Support.Refuse(v.r.Context(), v.who, action, kind, text, err)
+	}
+	return id, err
+}
+
 // page is the part of a list that was asked for.
 func (v *visit) page() (support.Page, error) { return support.ParsePage(v.query("cursor"), "") }
 

@@ -59,7 +59,7 @@ func choices() []choice {
 }
 
 func (v *visit) askResolve() error {
-	id, err := payment.ParseDiscrepancyID(v.r.PathValue("id"))
+	id, err := idOf(v, support.ViewedDiscrepancy, "discrepancy", payment.ParseDiscrepancyID)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (v *visit) askResolve() error {
 }
 
 func (v *visit) resolve() error {
-	id, err := payment.ParseDiscrepancyID(v.r.PathValue("id"))
+	id, err := idOf(v, support.Resolved, "discrepancy", payment.ParseDiscrepancyID)
 	if err != nil {
 		return err
 	}

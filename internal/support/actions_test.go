@@ -2,6 +2,7 @@ package support_test
 
 import (
 	"context"
+	"crypto/rand"
 	"strings"
 	"sync"
 	"testing"
@@ -111,6 +112,38 @@ func TestALookIsWrittenDownBeforeItIsShown(t *testing.T) {
 	require.Error(t, err, "who can't be written down sees nothing")
 	_, err = r.desk.Recheck(t.Context(), ann, id, reason)
 	require.Error(t, err)
+}
+
+// What was refused to staff before it began is in the audit log as well, and what
+// others tried is not.
+func TestARefusalIsWrittenDown(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	_, _, err := r.desk.Audit(t.Context(), ann, support.DeedFilter{}, firstPage(t))
+	require.ErrorIs(t, err, payment.ErrForbidden)
+	require.ErrorIs(t, r.desk.Refuse(t.Context(), ann, support.Rechecked, "attempt", "none", payment.ErrAttemptNotFound), payment.ErrAttemptNotFound)
+	stranger := support.Staff{Actor: customer}
+	require.ErrorIs(t, r.desk.Refuse(t.Context(), stranger, support.Rechecked, "attempt", "none", payment.ErrAttemptNotFound), payment.ErrForbidden)
+	require.Equal(t, []string{"ann audit.view refused", "ann attempt.recheck refused"}, r.deeds(t))
+	require.Equal(t, []string{"audit  forbidden", "attempt none payment attempt not found"},
+		rows[string](t, r, "SELECT target_type || ' ' || target || ' ' || (detail ->> 'refusal') FROM staff_audit ORDER BY entry_id"))
+}
+
+// What is named may be any text; an index must hold it.
+func TestWhateverIsNamedIsWrittenDown(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	long := strings.Repeat("ü", 100) + rand.Text()
+	for len(long) < 8000 {
+		long += rand.Text()
+	}
+	for named, want := range map[string]string{
+		long: long[:255] + "…", long[:255]: long[:255], strings.Repeat("ü", 128): strings.Repeat("ü", 127) + "…", "a\x00\xff": "a\uFFFD\uFFFD",
+	} {
+		err := r.desk.Watch(t.Context(), ann, "readOrder.view", "order", named, func() error { return payment.ErrOrderNotFound })
+		require.ErrorIs(t, err, payment.ErrOrderNotFound)
+		require.Equal(t, []string{want}, rows[string](t, r, "SELECT target FROM staff_audit ORDER BY entry_id DESC LIMIT 1"))
+	}
 }
 
 func TestRecheckAsksOnceMore(t *testing.T) {

@@ -15,10 +15,10 @@ type DeedFilter struct {
 }
 
 // Audit lists the audit log, newest first, for admin only; this look is in it,
-// too. It returns payment.ErrForbidden and a payment.ValidationError.
+// too, and so is that of staff who may not. It returns payment.ErrForbidden and a payment.ValidationError.
 func (s *Service) Audit(ctx context.Context, who Staff, f DeedFilter, p Page) (list []Deed, next string, err error) {
 	if err := who.may(payment.RoleAdmin); err != nil {
-		return nil, "", err
+		return nil, "", s.Refuse(ctx, who, ViewedAudit, "audit", "", err)
 	}
 	for field, text := range map[string]string{"actor": f.Actor, "action": f.Action, "target": f.Target} {
 		if !storable(text) {

@@ -3,6 +3,7 @@ package support
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -61,8 +62,19 @@ type Deed struct {
 func (w Staff) deed(action Action, targetType, target string) Deed {
 	return Deed{
 		DeedID: uuid.Must(uuid.NewV7()), Actor: w.Subject, Roles: w.Roles, Action: action,
-		TargetType: targetType, Target: target, Address: w.Address, RequestID: w.RequestID,
+		TargetType: targetType, Target: kept(target), Address: w.Address, RequestID: w.RequestID,
 	}
+}
+
+// kept is what the audit log keeps of what somebody named, which may be any text:
+// an index must hold it.
+func kept(target string) string {
+	const replaced = "\uFFFD"
+	target = strings.ReplaceAll(strings.ToValidUTF8(target, replaced), "\x00", replaced)
+	if len(target) <= maxQuery {
+		return target
+	}
+	return strings.ToValidUTF8(target[:maxQuery], "") + "…"
 }
 
 // about is the deed, done with an attempt.
@@ -134,6 +146,15 @@ func (s *Service) Act(ctx context.Context, who Staff, action Action, id payment.
 	d := who.deed(action, "attempt", id.String())
 	d.AttemptID, d.Reason = &id, reason
 	return s.around(ctx, d, act)
+}
+
+// Refuse writes down what was refused to staff before it began, for a text in an
+// id's place for instance, and returns why; of somebody else, payment.ErrForbidden.
+func (s *Service) Refuse(ctx context.Context, who Staff, action Action, targetType, target string, why error) error {
+	if err := who.mayLook(); err != nil {
+		return err
+	}
+	return s.looked(ctx, who.deed(action, targetType, target), why)
 }
 
 // around writes down that a deed was begun and what came of it.

@@ -40,11 +40,7 @@ func (s *Service) Replay(ctx context.Context, who Staff, id payment.EventID, rea
 	if err := who.mayAct(reason); err != nil {
 		return payment.Replayed{}, err
 	}
-	action := ReplayedEvent
-	if dry {
-		action = TriedReplay
-	}
-	d := who.deedOn(action, Event{}, id, reason)
+	d := who.deedOn(ReplayAction(dry), Event{}, id, reason)
 	r, err := s.payments.Replay(ctx, payment.Replay{
 		ID: id, Dry: dry,
 		With: func(ctx context.Context, tx payment.Tx, r payment.Replayed) error {
@@ -57,6 +53,14 @@ func (s *Service) Replay(ctx context.Context, who Staff, id payment.EventID, rea
 		}
 	}
 	return r, err
+}
+
+// ReplayAction is what the audit log calls a replay.
+func ReplayAction(dry bool) Action {
+	if dry {
+		return TriedReplay
+	}
+	return ReplayedEvent
 }
 
 func (w Staff) deedOn(action Action, e Event, id payment.EventID, reason string) Deed {
