@@ -7,6 +7,9 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/internal/config"
 )
 
 func listen(ctx context.Context, address string) (net.Listener, error) {
@@ -15,6 +18,17 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 		return nil, fmt.Errorf("listen: %w", err)
 	}
 	return l, nil
+}
+
+// commitTime is ample for what a command reads and commits beside its calls.
+const commitTime = 20 * time.Second
+
+// newServer gives a command's answer the time that the command may take: it waits
+// for an earlier one, and all its calls to a provider end within its lease.
+func newServer(cfg *config.Config, handler http.Handler) *http.Server {
+	s := api.NewHTTPServer(cfg.Listen, handler)
+	s.WriteTimeout = max(s.WriteTimeout, cfg.Idempotency.Wait+cfg.Idempotency.Lease+commitTime)
+	return s
 }
 
 // serveUntil answers on l until ctx ends, then lets requests that are under way
