@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/console/demo"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -23,10 +24,10 @@ func openShop(in *instance, cfg *config.Config, at net.Addr, sandboxListen strin
 		// Longer than the longest wait that a page may ask for.
 		Client: &http.Client{Timeout: 80 * time.Second, Transport: &http.Transport{}},
 	})
-	service := in.handler
+	pages, service := api.Identified(shop), in.handler
 	in.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/demo" || strings.HasPrefix(r.URL.Path, "/demo/") {
-			shop.ServeHTTP(w, r)
+			pages.ServeHTTP(w, r)
 			return
 		}
 		service.ServeHTTP(w, r)

@@ -17,19 +17,34 @@ import (
 func (s *server) identify(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
-		x := &exchange{requestID: requestID(r.Header), begun: s.Now(), method: r.Method, context: c, head: isHead(r.Context())}
+		x := &exchange{requestID: identified(c.Response().Header(), r), begun: s.Now(), method: r.Method, context: c, head: isHead(r.Context())}
 		// A list may be sent as several headers; from here on each is one.
-		r.Header.Set(echo.HeaderXRequestID, x.requestID)
 		for _, name := range []string{"If-None-Match", "Prefer"} {
 			if list := r.Header.Values(name); len(list) > 1 {
 				r.Header.Set(name, strings.Join(list, ", "))
 			}
 		}
-		c.Response().Header().Set(echo.HeaderXRequestID, x.requestID)
-		c.Response().Header().Set(echo.HeaderXContentTypeOptions, "nosniff")
 		c.SetRequest(r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x)))
 		return next(c)
 	}
+}
+
+// Identified gives to answers that are not the API's what each of its own has: the
+// request's id, which the request has from then on, and nosniff.
+func Identified(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		identified(w.Header(), r)
+		next.ServeHTTP(w, r)
+	})
+}
+
+// identified writes a request's id on it and on its answer, and returns it.
+func identified(answer http.Header, r *http.Request) string {
+	id := requestID(r.Header)
+	r.Header.Set(echo.HeaderXRequestID, id)
+	answer.Set(echo.HeaderXRequestID, id)
+	answer.Set(echo.HeaderXContentTypeOptions, "nosniff")
+	return id
 }
 
 const longestRequestID = 128
