@@ -74,8 +74,10 @@ func rows() []row {
 		{webhooks.ErrConfig, "internal"},
 		{auth.ErrSealed, "internal"},
 		{payment.ErrNotSent, "internal"},
+		{payment.ErrUnfit, "internal"},
 		{payment.ErrHeldBack, "internal"},
 		{payment.ErrNoSuchPayment, "internal"},
+		{payment.ErrNotTold, "internal"},
 		{payment.ErrUnsupported, "internal"},
 		{payment.ErrLicenceEnded, "internal"},
 

@@ -3,6 +3,7 @@ package payment
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/paylatch/paylatch/fsm"
@@ -10,9 +11,9 @@ import (
 
 // Provider speaks with one account at one payment provider. Its calls return an
 // Outcome for whatever the provider decided, a decline included; an error is
-// ErrNotSent, ErrNoSuchPayment, ErrUnsupported, or means that the outcome is
-// unknown. A call that moves money calls its licence just before its first byte
-// goes out.
+// ErrNotSent, ErrNoSuchPayment, ErrNotTold, ErrUnsupported, or means that the
+// outcome is unknown. A call that moves money calls its licence just before its
+// first byte goes out.
 type Provider interface {
 	Capabilities() Capabilities
 	// Charge begins the payment, or finishes one that its customer has approved
@@ -158,12 +159,19 @@ var (
 	// ErrNotSent is returned when not a byte of this one call reached the
 	// provider. It says nothing of any earlier call.
 	ErrNotSent = errors.New("nothing was sent to the provider")
+	// ErrUnfit is an ErrNotSent of a request that this provider is never sent,
+	// whenever it is tried: a token of another kind, an amount that it has no
+	// digits for.
+	ErrUnfit = fmt.Errorf("%w: it does not fit", ErrNotSent)
 	// ErrHeldBack is returned, with ErrNotSent, when a call was not made in order
 	// to spare the provider. A question that was held back was not asked.
 	ErrHeldBack = errors.New("held back from the provider")
 	// ErrNoSuchPayment is returned by a lookup when the provider knows no such
 	// payment (yet).
 	ErrNoSuchPayment = errors.New("the provider knows no such payment")
+	// ErrNotTold is returned by a lookup that the provider has answered, when the
+	// answer leaves open what was asked.
+	ErrNotTold = errors.New("the provider does not tell")
 	// ErrUnsupported is returned for a call that Capabilities says is not offered.
 	// Nothing was sent.
 	ErrUnsupported = errors.New("the provider does not offer this call")

@@ -19,7 +19,8 @@ const limitPatience = time.Second
 // nothing.
 type Limits struct {
 	// Failures is how many calls in a row must fail until calls are held back; 0
-	// never. A decline, a refusal and "no such payment" are answers, not failures.
+	// never. A decline, a refusal and "no such payment" are answers, not failures,
+	// and what can't be sent to this provider is no call.
 	Failures int
 	// OpenFor is how long they are held back until one is let through to see.
 	OpenFor time.Duration
@@ -51,7 +52,8 @@ type Guard struct {
 }
 
 // NewGuard puts a guard before the provider of an account; observe is told of
-// each call, which now times, and changed of each change of state.
+// each call that was made or held back, which now times, and changed of each
+// change of state.
 func NewGuard(p payment.Provider, l Limits, now func() time.Time, observe func(Called), changed func(state string)) *Guard {
 	g := &Guard{Provider: p, observe: observe, now: now}
 	if l.PerSecond > 0 {
@@ -72,11 +74,18 @@ func NewGuard(p payment.Provider, l Limits, now func() time.Time, observe func(C
 func (g *Guard) State() float64 { return float64(g.breaker.State()) }
 
 // answered reports whether the provider did its part.
-func answered(err error) bool { return err == nil || errors.Is(err, payment.ErrNoSuchPayment) }
+func answered(err error) bool {
+	return err == nil || errors.Is(err, payment.ErrNoSuchPayment) || errors.Is(err, payment.ErrNotTold)
+}
 
 // ours are failures that say nothing of the provider.
 func ours(err error) bool {
-	return errors.Is(err, payment.ErrLicenceEnded) || errors.Is(err, context.Canceled)
+	return unmade(err) || errors.Is(err, payment.ErrLicenceEnded) || errors.Is(err, context.Canceled)
+}
+
+// unmade reports whether there was no call to make.
+func unmade(err error) bool {
+	return errors.Is(err, payment.ErrUnsupported) || errors.Is(err, payment.ErrUnfit)
 }
 
 // guarded makes one call, or holds it back.
@@ -98,6 +107,8 @@ func guarded[T any](ctx context.Context, g *Guard, name string, do func() (T, er
 	case !sent:
 		called.Result = "held_back"
 		err = fmt.Errorf("%w: %w: %w", payment.ErrNotSent, payment.ErrHeldBack, err)
+	case unmade(err):
+		return out, err
 	case !answered(err):
 		called.Result = "failed"
 	}

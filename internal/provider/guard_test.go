@@ -139,6 +139,9 @@ func TestWhatIsNoFailureOfTheProviders(t *testing.T) {
 		"no such payment":  payment.ErrNoSuchPayment,
 		"an ended licence": fmt.Errorf("%w: %w", payment.ErrNotSent, payment.ErrLicenceEnded),
 		"a caller left":    context.Canceled,
+		"not offered":      payment.ErrUnsupported,
+		"a strange token":  fmt.Errorf("%w: no token", payment.ErrUnfit),
+		"does not tell":    fmt.Errorf("%w: which refund", payment.ErrNotTold),
 	} {
 		w := guard(provider.Limits{Failures: 1, OpenFor: time.Minute})
 		w.under.err = err
@@ -147,6 +150,56 @@ func TestWhatIsNoFailureOfTheProviders(t *testing.T) {
 			require.Equal(t, err, got, name)
 		}
 		require.Zero(t, w.State(), name)
+	}
+}
+
+// Nobody was called, so that nothing is said of calls; what was answered without
+// telling is an answer.
+func TestWhatIsNoCallIsNotCounted(t *testing.T) {
+	t.Parallel()
+	w := guard(provider.Limits{Failures: 1, OpenFor: time.Minute})
+	for _, err := range []error{payment.ErrUnsupported, payment.ErrUnfit, payment.ErrNotTold} {
+		w.under.err = err
+		w.each(t.Context())
+	}
+	require.Len(t, w.called, 7, "those of the last")
+	require.Contains(t, w.called, "lookup_refund answered")
+}
+
+// A refused connection is the provider's failure, though nothing was sent.
+func TestWhatCouldNotBeSentIsAFailure(t *testing.T) {
+	t.Parallel()
+	require.ErrorIs(t, payment.ErrUnfit, payment.ErrNotSent)
+	w := guard(provider.Limits{Failures: 2, OpenFor: time.Minute})
+	w.under.err = fmt.Errorf("%w: connection refused", payment.ErrNotSent)
+	for range 2 {
+		_, _ = w.Charge(t.Context(), payment.Charge{})
+	}
+	require.InDelta(t, 2, w.State(), 0)
+	require.Equal(t, []string{"charge failed", "charge failed"}, w.called)
+}
+
+// The one that is let through to see may turn out to be no call: then the next one
+// sees.
+func TestWhatIsNoCallDoesNotTellThatTheProviderIsBack(t *testing.T) {
+	t.Parallel()
+	for _, none := range []error{payment.ErrUnsupported, payment.ErrUnfit} {
+		synctest.Test(t, func(t *testing.T) {
+			w := guard(provider.Limits{Failures: 1, OpenFor: time.Minute})
+			w.under.err = errTimeout
+			_, _ = w.Charge(t.Context(), payment.Charge{})
+			time.Sleep(time.Minute + time.Millisecond)
+			w.under.err = none
+			for range 3 {
+				_, err := w.Lookup(t.Context(), "x")
+				require.ErrorIs(t, err, none)
+				require.InDelta(t, 1, w.State(), 0)
+			}
+			w.under.err = nil
+			_, err := w.Lookup(t.Context(), "x")
+			require.NoError(t, err)
+			require.Zero(t, w.State())
+		})
 	}
 }
 

@@ -47,7 +47,7 @@ var (
 func (c *Client) Charge(ctx context.Context, ch payment.Charge) (payment.Outcome, error) {
 	body, err := c.paymentRequest(ch)
 	if err != nil {
-		return payment.Outcome{}, fmt.Errorf("%w: %w", payment.ErrNotSent, err)
+		return payment.Outcome{}, fmt.Errorf("%w: %w", payment.ErrUnfit, err)
 	}
 	var made paymentResponse
 	refused, err := c.post(ctx, "/payments", ch.IdempotencyKey, ch.Licence, body, http.StatusOK, &made)

@@ -120,9 +120,9 @@ func TestAnAccountCapturesInOneWay(t *testing.T) {
 	t.Parallel()
 	base, hc, seen := serve(t, newFake())
 	_, err := client(base, "automatic", hc).Charge(t.Context(), manual())
-	require.ErrorIs(t, err, payment.ErrNotSent)
+	require.ErrorIs(t, err, payment.ErrUnfit)
 	_, err = client(base, "", hc).Charge(t.Context(), charge(cardOK))
-	require.ErrorIs(t, err, payment.ErrNotSent)
+	require.ErrorIs(t, err, payment.ErrUnfit)
 	require.ErrorContains(t, err, "capture")
 	require.Empty(t, seen)
 	require.False(t, client(base, "automatic", hc).Capabilities().Capture)
@@ -137,7 +137,7 @@ func TestACardNumberIsNotPassedOn(t *testing.T) {
 		`{"type":"scheme","Number":"4111111111111111"}`, `{"type":"scheme","expiryMonth":"03"}`, `{"type":`,
 	} {
 		_, err := client(base, "automatic", hc).Charge(t.Context(), charge(token))
-		require.ErrorIs(t, err, payment.ErrNotSent, token)
+		require.ErrorIs(t, err, payment.ErrUnfit, token)
 		require.NotContains(t, err.Error(), "4111")
 	}
 	require.Empty(t, seen)
@@ -150,11 +150,11 @@ func TestAnAmountThatAdyenHasNoDigitsForIsNotSent(t *testing.T) {
 	c, ch := client(base, "", hc), manual()
 	ch.Money = odd
 	_, err := c.Charge(t.Context(), ch)
-	require.ErrorIs(t, err, payment.ErrNotSent)
+	require.ErrorIs(t, err, payment.ErrUnfit)
 	_, err = c.Capture(t.Context(), payment.Capture{ProviderPaymentID: "1", Money: odd, Licence: licence()})
-	require.ErrorIs(t, err, payment.ErrNotSent)
+	require.ErrorIs(t, err, payment.ErrUnfit)
 	_, err = c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "1", Money: odd, Licence: licence()})
-	require.ErrorIs(t, err, payment.ErrNotSent)
+	require.ErrorIs(t, err, payment.ErrUnfit)
 	require.Empty(t, seen)
 }
 

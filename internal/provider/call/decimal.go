@@ -16,11 +16,11 @@ var errNoAmount = errors.New("not an amount of its currency")
 
 // Decimal writes money in major units with all of its currency's ISO 4217 digits
 // ("19.99", "1999" of JPY), as many providers want it. What can't be written is
-// never sent: the error wraps payment.ErrNotSent.
+// never sent: the error wraps payment.ErrUnfit.
 func Decimal(m payment.Money) (string, error) {
 	digits, known := currency.GetDigits(string(m.Currency))
 	if !known || m.Minor < 0 {
-		return "", fmt.Errorf("%w: %d %q: %w", payment.ErrNotSent, m.Minor, m.Currency, errNoAmount)
+		return "", fmt.Errorf("%w: %d %q: %w", payment.ErrUnfit, m.Minor, m.Currency, errNoAmount)
 	}
 	text := strconv.FormatInt(m.Minor, 10)
 	if digits == 0 {

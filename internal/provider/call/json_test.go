@@ -50,7 +50,7 @@ func TestDoJSONSendsNothingThatIsNoJSON(t *testing.T) {
 	t.Parallel()
 	url, hits := server(t, func(http.ResponseWriter, *http.Request) {})
 	_, err := call.DoJSON(t.Context(), client(t), post(url), math.Inf(1))
-	require.ErrorIs(t, err, payment.ErrNotSent)
+	require.ErrorIs(t, err, payment.ErrUnfit)
 	clock, r := newClock(), post(url)
 	r.Licence = clock.licence()
 	clock.expire()
@@ -94,7 +94,7 @@ func TestDigits(t *testing.T) {
 
 	for _, m := range []payment.Money{{Minor: 1950, Currency: "IDR"}, {Minor: math.MaxInt64 / 10, Currency: "CLP"}} {
 		_, err := d.Units(m)
-		require.ErrorIs(t, err, payment.ErrNotSent)
+		require.ErrorIs(t, err, payment.ErrUnfit)
 	}
 	for units, currency := range map[int64]string{150: "CLP", math.MaxInt64: "IDR", -1: "EUR", 1: ""} {
 		_, err := d.Money(units, currency)

@@ -18,11 +18,11 @@ type Digits map[payment.Currency]int
 var errDigits = errors.New("an amount that has no whole number in the other digits")
 
 // Units is the amount that the provider is told. One that it has no digits for
-// wraps payment.ErrNotSent.
+// wraps payment.ErrUnfit.
 func (d Digits) Units(m payment.Money) (int64, error) {
 	units, err := shift(m.Minor, d[m.Currency])
 	if err != nil {
-		return 0, fmt.Errorf("%w: %d %s: %w", payment.ErrNotSent, m.Minor, m.Currency, err)
+		return 0, fmt.Errorf("%w: %d %s: %w", payment.ErrUnfit, m.Minor, m.Currency, err)
 	}
 	return units, nil
 }

@@ -43,6 +43,7 @@ func TestNotSentWhenNoConnectionStands(t *testing.T) {
 			t.Parallel()
 			_, err := call.Do(t.Context(), c.client, post(c.url))
 			require.ErrorIs(t, err, payment.ErrNotSent)
+			require.NotErrorIs(t, err, payment.ErrUnfit, "another request would fare no better")
 		})
 	}
 }

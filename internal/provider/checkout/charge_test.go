@@ -120,11 +120,11 @@ func TestAnAmountThatCheckoutHasNoDigitsForIsUnknown(t *testing.T) {
 	ch := charge(cardOK)
 	ch.Money = huge
 	_, err = c.Charge(t.Context(), ch)
-	require.ErrorIs(t, err, payment.ErrNotSent)
+	require.ErrorIs(t, err, payment.ErrUnfit)
 	_, err = c.Capture(t.Context(), payment.Capture{ProviderPaymentID: "pay_1", Money: huge, Licence: licence()})
-	require.ErrorIs(t, err, payment.ErrNotSent)
+	require.ErrorIs(t, err, payment.ErrUnfit)
 	_, err = c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "pay_1", Money: huge, Licence: licence()})
-	require.ErrorIs(t, err, payment.ErrNotSent)
+	require.ErrorIs(t, err, payment.ErrUnfit)
 	require.Empty(t, seen)
 }
 

@@ -96,7 +96,7 @@ func (c *Client) transactionOf(ctx context.Context, id string) (json.Number, err
 }
 
 func notSent(err error) error {
-	if err == nil || errors.Is(err, payment.ErrNoSuchPayment) {
+	if err == nil || errors.Is(err, payment.ErrNoSuchPayment) || errors.Is(err, payment.ErrNotSent) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", payment.ErrNotSent, err)

@@ -153,7 +153,7 @@ func TestLookingForRefunds(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, made[1], found)
 	_, err = c.LookupRefund(t.Context(), refs[0])
-	require.Error(t, err)
+	require.ErrorIs(t, err, payment.ErrNotTold)
 	require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
 	refs[0].ProviderRefundID = made[0].ProviderRefundID
 	found, err = c.LookupRefund(t.Context(), refs[0])
@@ -187,7 +187,7 @@ func TestAMissingPaymentIsNoMissingRefund(t *testing.T) {
 	c := says(t, http.StatusOK, `{"Success":false,"Message":"Not found"}`)
 	for _, id := range []string{"1", "o1:inv"} {
 		_, err := c.LookupRefund(t.Context(), payment.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: id})
-		require.Error(t, err, id)
+		require.ErrorIs(t, err, payment.ErrNotTold, id)
 		require.NotErrorIs(t, err, payment.ErrNoSuchPayment, id)
 	}
 }

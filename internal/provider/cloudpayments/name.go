@@ -2,7 +2,10 @@ package cloudpayments
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
+
+	"github.com/paylatch/paylatch/internal/payment"
 )
 
 // name is what a payment is called: a transaction, or an order with the invoice
@@ -20,12 +23,13 @@ func (n name) String() string {
 	return string(n.transaction)
 }
 
+// parseName reads what String writes. Nobody is asked about anything else.
 func parseName(id string) (name, error) {
 	if order, invoice, ok := strings.Cut(id, ":"); ok && order != "" && invoice != "" {
 		return name{order: order, invoice: invoice}, nil
 	}
 	if id == "" || strings.Trim(id, "0123456789") != "" {
-		return name{}, errNoID
+		return name{}, fmt.Errorf("%w: %w", payment.ErrUnfit, errNoID)
 	}
 	return name{transaction: json.Number(id)}, nil
 }

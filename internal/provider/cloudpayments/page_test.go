@@ -134,8 +134,10 @@ func TestATransactionThatIsNotToldLeavesTheCommandUnsent(t *testing.T) {
 	}))
 	_, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "o:i", Money: rub(1), Licence: licence()})
 	require.ErrorIs(t, err, payment.ErrNotSent)
+	require.NotErrorIs(t, err, payment.ErrUnfit)
 	_, err = c.Capture(t.Context(), payment.Capture{ProviderPaymentID: "o:i", Money: rub(1), Licence: licence()})
 	require.ErrorIs(t, err, payment.ErrNotSent)
+	require.NotErrorIs(t, err, payment.ErrUnfit)
 	require.Len(t, got, 2)
 	require.Equal(t, "POST /payments/find", (<-got).line)
 }

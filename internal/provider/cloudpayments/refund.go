@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -37,7 +38,7 @@ func (c *Client) Refund(ctx context.Context, r payment.RefundCall) (payment.Refu
 	return payment.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: string(t.TransactionID), Money: &r.Money}, err
 }
 
-var errNoLookup = errors.New("CloudPayments only tells of the last operation of a payment, and that is not this refund")
+var errNoLookup = fmt.Errorf("%w: CloudPayments only tells of the last operation of a payment, and that is not this refund", payment.ErrNotTold)
 
 // LookupRefund implements payment.Provider: a refund is a transaction of its own.
 // Without its number it is found if it was the last operation of its payment

@@ -100,11 +100,11 @@ func TestAnAmountOfNoCurrencyIsNotSent(t *testing.T) {
 	ch := charge("ideal")
 	ch.Money = odd
 	_, err := c.Charge(t.Context(), ch)
-	require.ErrorIs(t, err, payment.ErrNotSent)
+	require.ErrorIs(t, err, payment.ErrUnfit)
 	_, err = c.Capture(t.Context(), payment.Capture{ProviderPaymentID: "tr_1", Money: odd, Licence: licence()})
-	require.ErrorIs(t, err, payment.ErrNotSent)
+	require.ErrorIs(t, err, payment.ErrUnfit)
 	_, err = c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "tr_1", Money: odd, Licence: licence()})
-	require.ErrorIs(t, err, payment.ErrNotSent)
+	require.ErrorIs(t, err, payment.ErrUnfit)
 	require.Empty(t, got)
 }
 

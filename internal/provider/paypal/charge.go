@@ -75,7 +75,7 @@ func requestOf(ch payment.Charge) (orderRequest, error) {
 	}
 	kind, id, vaulted := strings.Cut(ch.Token, ":")
 	if kind != "paypal" && (kind != "card" || !vaulted) || vaulted && id == "" {
-		return orderRequest{}, fmt.Errorf("%w: %w", payment.ErrNotSent, errToken)
+		return orderRequest{}, fmt.Errorf("%w: %w", payment.ErrUnfit, errToken)
 	}
 	source := sourceRequest{VaultID: id}
 	if kind == "card" {

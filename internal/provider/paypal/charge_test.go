@@ -62,17 +62,17 @@ func TestWhatPayPalCannotTakeIsNotSent(t *testing.T) {
 	c, got := serve(t, newFake(t))
 	for _, token := range []string{"", "card", "card:", "paypal:", "tok_visa", "venmo:1"} {
 		_, err := c.Charge(t.Context(), charge(token))
-		require.ErrorIs(t, err, payment.ErrNotSent, token)
+		require.ErrorIs(t, err, payment.ErrUnfit, token)
 	}
 	odd := payment.Money{Minor: 199950, Currency: "HUF"}
 	ch := charge("paypal")
 	ch.Money = odd
 	_, err := c.Charge(t.Context(), ch)
-	require.ErrorIs(t, err, payment.ErrNotSent)
+	require.ErrorIs(t, err, payment.ErrUnfit)
 	_, err = c.Capture(t.Context(), payment.Capture{ProviderPaymentID: "X", Money: odd, Licence: licence()})
-	require.ErrorIs(t, err, payment.ErrNotSent)
+	require.ErrorIs(t, err, payment.ErrUnfit)
 	_, err = c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "X", Money: odd, Licence: licence()})
-	require.ErrorIs(t, err, payment.ErrNotSent)
+	require.ErrorIs(t, err, payment.ErrUnfit)
 	require.Empty(t, got)
 }
 

@@ -81,7 +81,7 @@ func TestACaptureStandsForItself(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, payment.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: "1", Money: new(euro(1999))}, o)
 	_, err = c.LookupRefund(t.Context(), payment.RefundRef{ProviderPaymentID: "1"})
-	require.Error(t, err)
+	require.ErrorIs(t, err, payment.ErrNotTold)
 	require.NotErrorIs(t, err, payment.ErrNoSuchPayment, "its refunds stand nowhere")
 	now, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: "1", Licence: licence()})
 	require.NoError(t, err)

@@ -146,7 +146,7 @@ func amountOf(m payment.Money) (amount, error) {
 	if whole[m.Currency] {
 		units, cents, _ := strings.Cut(value, ".")
 		if strings.Trim(cents, "0") != "" {
-			return amount{}, fmt.Errorf("%w: PayPal takes no fraction of %s", payment.ErrNotSent, m.Currency)
+			return amount{}, fmt.Errorf("%w: PayPal takes no fraction of %s", payment.ErrUnfit, m.Currency)
 		}
 		value = units
 	}

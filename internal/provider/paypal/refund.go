@@ -57,7 +57,7 @@ func (c *Client) LookupRefund(ctx context.Context, r payment.RefundRef) (payment
 	case err != nil:
 		return payment.RefundOutcome{}, err
 	case in.Status == "":
-		return payment.RefundOutcome{}, errNameless
+		return payment.RefundOutcome{}, payment.ErrNotTold
 	}
 	for _, u := range in.PurchaseUnits {
 		for _, made := range u.Payments.Refunds {

@@ -73,7 +73,7 @@ func requestOf(ch payment.Charge) (linkRequest, error) {
 		return linkRequest{}, err
 	}
 	if ch.Capture == payment.CaptureManual {
-		return linkRequest{}, fmt.Errorf("%w: %w: a payment link is captured at once", payment.ErrNotSent, payment.ErrUnsupported)
+		return linkRequest{}, fmt.Errorf("%w: %w: a payment link is captured at once", payment.ErrUnfit, payment.ErrUnsupported)
 	}
 	r := linkRequest{
 		Amount: units, Currency: string(ch.Money.Currency), ReferenceID: ch.Attempt.String(), Description: string(ch.Order),
@@ -89,7 +89,7 @@ func requestOf(ch payment.Charge) (linkRequest, error) {
 	}
 	limit := methods()
 	if _, known := limit[ch.Token]; !known {
-		return linkRequest{}, fmt.Errorf("%w: %w", payment.ErrNotSent, errToken)
+		return linkRequest{}, fmt.Errorf("%w: %w", payment.ErrUnfit, errToken)
 	}
 	limit[ch.Token] = true
 	r.Options = &options{}

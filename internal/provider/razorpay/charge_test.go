@@ -62,20 +62,20 @@ func TestWhatRazorpayCannotTakeIsNotSent(t *testing.T) {
 	c, got := serve(t, newFake(t))
 	for _, token := range []string{"", "tok_visa", "emi"} {
 		_, err := c.Charge(t.Context(), charge(token))
-		require.ErrorIs(t, err, payment.ErrNotSent, token)
+		require.ErrorIs(t, err, payment.ErrUnfit, token)
 	}
 	odd := payment.Money{Minor: 99991, Currency: "KWD"}
 	ch := charge("redirect")
 	ch.Money = odd
 	_, err := c.Charge(t.Context(), ch)
-	require.ErrorIs(t, err, payment.ErrNotSent)
+	require.ErrorIs(t, err, payment.ErrUnfit)
 	_, err = c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "pay_1", Money: odd, Licence: licence()})
-	require.ErrorIs(t, err, payment.ErrNotSent)
+	require.ErrorIs(t, err, payment.ErrUnfit)
 
 	ch = charge("redirect")
 	ch.Capture = payment.CaptureManual
 	_, err = c.Charge(t.Context(), ch)
-	require.ErrorIs(t, err, payment.ErrNotSent, "a first try fails by that at once")
+	require.ErrorIs(t, err, payment.ErrUnfit, "a first try fails by that at once")
 	require.ErrorIs(t, err, payment.ErrUnsupported)
 	_, err = c.Capture(t.Context(), payment.Capture{ProviderPaymentID: "pay_1", Money: rupees(1), Licence: licence()})
 	require.ErrorIs(t, err, payment.ErrUnsupported)

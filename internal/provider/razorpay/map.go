@@ -143,7 +143,7 @@ var thousandths = map[payment.Currency]bool{"BHD": true, "KWD": true, "OMR": tru
 // is not sent.
 func amount(m payment.Money) (int64, error) {
 	if m.Minor < 0 || thousandths[m.Currency] && m.Minor%10 != 0 {
-		return 0, fmt.Errorf("%w: Razorpay takes no thousandths of %s", payment.ErrNotSent, m.Currency)
+		return 0, fmt.Errorf("%w: Razorpay takes no thousandths of %s", payment.ErrUnfit, m.Currency)
 	}
 	return m.Minor, nil
 }

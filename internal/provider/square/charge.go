@@ -28,7 +28,7 @@ var errNoMoney = errors.New("a source that only records money which somebody els
 // redirects. A decline is final.
 func (c *Client) Charge(ctx context.Context, ch payment.Charge) (payment.Outcome, error) {
 	if ch.Token == "CASH" || ch.Token == "EXTERNAL" {
-		return payment.Outcome{}, fmt.Errorf("%w: %w", payment.ErrNotSent, errNoMoney)
+		return payment.Outcome{}, fmt.Errorf("%w: %w", payment.ErrUnfit, errNoMoney)
 	}
 	got, refused, err := c.command(ctx, http.MethodPost, "/v2/payments", ch.Licence, paymentRequest{
 		SourceID: ch.Token, IdempotencyKey: ch.IdempotencyKey, Amount: moneyOf(ch.Money),

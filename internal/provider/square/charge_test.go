@@ -95,7 +95,7 @@ func TestASourceWithoutMoneyIsNotSent(t *testing.T) {
 	c, seen := serve(t, newFake())
 	for _, token := range []string{"CASH", "EXTERNAL"} {
 		_, err := c.Charge(t.Context(), charge(token))
-		require.ErrorIs(t, err, payment.ErrNotSent)
+		require.ErrorIs(t, err, payment.ErrUnfit)
 	}
 	require.Empty(t, seen)
 }

@@ -62,7 +62,7 @@ func refundOutcome(r *stripe.Refund) (payment.RefundOutcome, error) {
 func amount(m payment.Money) (int64, error) {
 	units, err := webhooks.StripeAmount(webhooks.Money{Minor: m.Minor, Currency: string(m.Currency)})
 	if err != nil {
-		return 0, fmt.Errorf("%w: %w", payment.ErrNotSent, err)
+		return 0, fmt.Errorf("%w: %w", payment.ErrUnfit, err)
 	}
 	return units, nil
 }

@@ -85,7 +85,7 @@ var errCurrency = errors.New("not the terminal's currency")
 // turn into other money.
 func (c *Client) sells(m payment.Money) error {
 	if m.Currency != c.currency {
-		return fmt.Errorf("%w: %s: %w", payment.ErrNotSent, m.Currency, errCurrency)
+		return fmt.Errorf("%w: %s: %w", payment.ErrUnfit, m.Currency, errCurrency)
 	}
 	return nil
 }

@@ -62,11 +62,11 @@ func TestMoneyThatTheTerminalDoesNotTakeIsNotSent(t *testing.T) {
 	ch := charge(good)
 	ch.Money = euro
 	_, err := c.Charge(t.Context(), ch)
-	require.ErrorIs(t, err, payment.ErrNotSent)
+	require.ErrorIs(t, err, payment.ErrUnfit)
 	_, err = c.Capture(t.Context(), payment.Capture{ProviderPaymentID: "1", Money: euro, Licence: licence()})
-	require.ErrorIs(t, err, payment.ErrNotSent)
+	require.ErrorIs(t, err, payment.ErrUnfit)
 	_, err = c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "1", Money: euro, Licence: licence()})
-	require.ErrorIs(t, err, payment.ErrNotSent)
+	require.ErrorIs(t, err, payment.ErrUnfit)
 	require.Empty(t, got)
 }
 

@@ -128,11 +128,11 @@ func (c *Client) post(ctx context.Context, method string, r request, as call.Req
 	r.TerminalKey = c.terminal
 	raw, err := json.Marshal(r)
 	if err != nil {
-		return answer{}, fmt.Errorf("%w: %w", payment.ErrNotSent, err)
+		return answer{}, fmt.Errorf("%w: %w", payment.ErrUnfit, err)
 	}
 	signed := webhooks.Delivery{Body: raw}
 	if err := c.signer.Sign(&signed); err != nil {
-		return answer{}, fmt.Errorf("%w: %w", payment.ErrNotSent, err)
+		return answer{}, fmt.Errorf("%w: %w", payment.ErrUnfit, err)
 	}
 	as.Method, as.URL, as.Body = http.MethodPost, c.base+"/v2/"+method, signed.Body
 	as.Header = http.Header{"Content-Type": {"application/json"}}

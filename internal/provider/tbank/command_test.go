@@ -208,7 +208,7 @@ func TestWhatThePaymentTellsOfARefund(t *testing.T) {
 	}
 	for _, status := range []string{"PARTIAL_REFUNDED", "REFUNDING", "ASYNC_REFUNDING", "AUTHORIZED", "NEW", "X"} {
 		_, err := says(t, `{"Success":true,"ErrorCode":"0","PaymentId":"1","Amount":1,"Status":"`+status+`"}`).LookupRefund(t.Context(), ref)
-		require.Error(t, err, status)
+		require.ErrorIs(t, err, payment.ErrNotTold, status)
 		require.NotErrorIs(t, err, payment.ErrNoSuchPayment, status)
 	}
 }

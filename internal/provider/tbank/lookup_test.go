@@ -135,7 +135,7 @@ func TestAMissingPaymentIsNoMissingRefund(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{`{"Success":false,"ErrorCode":"255"}`, `{"Success":false,"ErrorCode":"335"}`} {
 		_, err := says(t, body).LookupRefund(t.Context(), payment.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: "1"})
-		require.Error(t, err, body)
+		require.ErrorIs(t, err, payment.ErrNotTold, body)
 		require.NotErrorIs(t, err, payment.ErrNoSuchPayment, body)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -51,7 +52,7 @@ func refundNews(status string) fsm.News {
 	return fsm.NewsProcessing
 }
 
-var errNoLookup = errors.New("T-Bank can't be asked for a refund, and the payment does not tell")
+var errNoLookup = fmt.Errorf("%w: T-Bank can't be asked for a refund, and the payment leaves it open", payment.ErrNotTold)
 
 // LookupRefund implements payment.Provider as far as the payment's own state
 // leaves no doubt: all was paid back, all is on its way, or nothing was. The bank
