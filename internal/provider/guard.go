@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,8 +25,8 @@ type Limits struct {
 	Failures int
 	// OpenFor is how long they are held back until one is let through to see.
 	OpenFor time.Duration
-	// PerSecond is how many calls are made in a second, Burst how many at once; 0
-	// any number.
+	// PerSecond is how many calls are made in a second, 0 any number; Burst how many
+	// at once, 0 as many as in a second.
 	PerSecond, Burst int
 }
 
@@ -57,7 +58,7 @@ type Guard struct {
 func NewGuard(p payment.Provider, l Limits, now func() time.Time, observe func(Called), changed func(state string)) *Guard {
 	g := &Guard{Provider: p, observe: observe, now: now}
 	if l.PerSecond > 0 {
-		g.limit = rate.NewLimiter(rate.Limit(l.PerSecond), max(l.Burst, l.PerSecond))
+		g.limit = rate.NewLimiter(rate.Limit(l.PerSecond), cmp.Or(l.Burst, l.PerSecond))
 	}
 	g.breaker = gobreaker.NewCircuitBreaker[struct{}](gobreaker.Settings{
 		MaxRequests: 1, Timeout: l.OpenFor, IsSuccessful: answered, IsExcluded: ours,

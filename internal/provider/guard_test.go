@@ -229,26 +229,28 @@ func TestAGuardWithoutLimitsLetsEverythingThrough(t *testing.T) {
 
 func TestARateLimitSpreadsCallsAndThenHoldsThemBack(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		w := guard(provider.Limits{Failures: 1, OpenFor: time.Minute, PerSecond: 10, Burst: 20})
-		began := time.Now()
-		var all sync.WaitGroup
-		var mu sync.Mutex
-		held := 0
-		for range 50 {
-			all.Go(func() {
-				_, err := w.Charge(t.Context(), payment.Charge{})
-				mu.Lock()
-				defer mu.Unlock()
-				if errors.Is(err, payment.ErrHeldBack) {
-					held++
-				}
-			})
-		}
-		all.Wait()
-		require.Equal(t, 30, w.under.calls, "twenty at once, ten in the second that a call waits")
-		require.Equal(t, 20, held)
-		require.Equal(t, time.Second, time.Since(began))
-		require.Zero(t, w.State(), "too many calls are no failure of the provider's")
-	})
+	for burst, made := range map[int]int{20: 30, 2: 12, 0: 20} {
+		synctest.Test(t, func(t *testing.T) {
+			w := guard(provider.Limits{Failures: 1, OpenFor: time.Minute, PerSecond: 10, Burst: burst})
+			began := time.Now()
+			var all sync.WaitGroup
+			var mu sync.Mutex
+			held := 0
+			for range 50 {
+				all.Go(func() {
+					_, err := w.Charge(t.Context(), payment.Charge{})
+					mu.Lock()
+					defer mu.Unlock()
+					if errors.Is(err, payment.ErrHeldBack) {
+						held++
+					}
+				})
+			}
+			all.Wait()
+			require.Equal(t, made, w.under.calls, "the burst at once, ten in the second that a call waits")
+			require.Equal(t, 50-made, held)
+			require.Equal(t, time.Second, time.Since(began))
+			require.Zero(t, w.State(), "too many calls are no failure of the provider's")
+		})
+	}
 }
