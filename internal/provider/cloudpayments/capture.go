@@ -3,6 +3,7 @@ package cloudpayments
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -63,31 +64,27 @@ type orderRequest struct {
 
 // close cancels an order (https://developers.cloudpayments.ru/#otmena-sozdannogo-scheta),
 // so that its page takes no further payment, and then sees to the last one that
-// it took.
+// it took. What is still under way there can't be stopped, only waited for.
 func (c *Client) close(ctx context.Context, n name, cl payment.Cancel) (payment.Outcome, error) {
 	a, err := c.command(ctx, "/orders/cancel", cl.IdempotencyKey, cl.Licence, orderRequest{n.order})
 	if err != nil {
 		return payment.Outcome{}, err
 	}
-	now, err := c.lookupPage(ctx, n)
-	if err != nil {
+	now, err := c.lastOn(ctx, n)
+	switch {
+	case errors.Is(err, payment.ErrNoSuchPayment) && a.Success:
+		return canceled(n.String()), nil
+	case errors.Is(err, payment.ErrNoSuchPayment):
+		now = unpaid(n)
+		now.Refused = true
+	case err != nil:
 		return payment.Outcome{}, err
-	}
-	switch now.News {
-	case fsm.NewsSoftFailed:
-		if a.Success {
-			now.News = fsm.NewsFailed
-		}
-	case fsm.NewsProcessing:
-		if a.Success {
-			return canceled(n.String()), nil
-		}
-		now.Refused = true
-	case fsm.NewsAuthorized:
+	case now.News == fsm.NewsSoftFailed && a.Success:
+		now.News = fsm.NewsFailed
+	case now.News == fsm.NewsAuthorized:
 		return c.release(ctx, n, cl)
-	case fsm.NewsSucceeded:
+	case now.News == fsm.NewsSucceeded:
 		now.Refused = true
-	case fsm.NewsFailed, fsm.NewsUnknown, fsm.NewsActionRequired, fsm.NewsReversed, fsm.NewsDisputed:
 	}
 	return now, nil
 }

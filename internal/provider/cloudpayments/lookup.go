@@ -20,7 +20,8 @@ type invoiceRequest struct {
 
 // Lookup implements payment.Provider
 // (https://developers.cloudpayments.ru/#prosmotr-tranzaktsii). A page is what its
-// last transaction is; one without any waits for its customer.
+// last transaction is; one without any waits for its customer, by the address
+// that it had when it was made.
 func (c *Client) Lookup(ctx context.Context, id string) (payment.Outcome, error) {
 	n, err := parseName(id)
 	if err != nil {
@@ -37,11 +38,22 @@ func (c *Client) Lookup(ctx context.Context, id string) (payment.Outcome, error)
 }
 
 func (c *Client) lookupPage(ctx context.Context, n name) (payment.Outcome, error) {
+	o, err := c.lastOn(ctx, n)
+	if errors.Is(err, payment.ErrNoSuchPayment) {
+		return unpaid(n), nil
+	}
+	return o, err
+}
+
+// unpaid is a page on which nobody has tried to pay.
+func unpaid(n name) payment.Outcome {
+	return payment.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: n.String(), References: []string{n.order}}
+}
+
+// lastOn reads a page's last transaction.
+func (c *Client) lastOn(ctx context.Context, n name) (payment.Outcome, error) {
 	a, err := c.ask(ctx, "/payments/find", invoiceRequest{n.invoice})
-	switch {
-	case errors.Is(err, payment.ErrNoSuchPayment):
-		return payment.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: n.String(), References: []string{n.order}}, nil
-	case err != nil:
+	if err != nil {
 		return payment.Outcome{}, err
 	}
 	o, err := read(a)

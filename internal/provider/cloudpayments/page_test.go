@@ -42,7 +42,9 @@ func TestHowAPageStands(t *testing.T) {
 		require.Equal(t, o.References[0], now.References[0])
 		return now
 	}
-	require.Equal(t, fsm.NewsProcessing, look().News)
+	require.Equal(t, payment.Outcome{
+		News: fsm.NewsActionRequired, ProviderPaymentID: o.ProviderPaymentID, References: o.References,
+	}, look(), "nobody came: it waits for its customer")
 	f.pays(ch, "Declined", 5051)
 	now := look()
 	require.Equal(t, fsm.NewsSoftFailed, now.News)
@@ -66,6 +68,7 @@ func TestCancellingAPage(t *testing.T) {
 		"Authorized":             {News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")},
 		"Cancelled":              {News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")},
 		"AwaitingAuthentication": {News: fsm.NewsActionRequired},
+		"Marinating":             {News: fsm.NewsProcessing},
 		"Completed":              {News: fsm.NewsSucceeded, Refused: true, Money: new(rub(1999))},
 	} {
 		f, c, ch, o, got := opened(t)
@@ -95,7 +98,7 @@ func TestAPageThatCanNotBeClosedIsNotFailed(t *testing.T) {
 	over, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "k", Licence: licence()})
 	require.NoError(t, err)
 	require.True(t, over.Refused)
-	require.Equal(t, fsm.NewsProcessing, over.News)
+	require.Equal(t, fsm.NewsActionRequired, over.News)
 }
 
 // What was declined on a page that is still open may yet be paid there.

@@ -118,7 +118,7 @@ func (c *Client) finish(ctx context.Context, ch payment.Charge) (payment.Outcome
 		return payment.Outcome{}, refused
 	}
 	now, err := c.Lookup(ctx, ch.ProviderPaymentID)
-	if now.Approved || now.News == fsm.NewsActionRequired {
+	if now.News == fsm.NewsActionRequired {
 		now.News, now.Approved, now.NextActionURL, now.Failure = fsm.NewsSoftFailed, false, "", refused.failure()
 	}
 	return now, err

@@ -21,7 +21,7 @@ func approved(t *testing.T, f *fake, ch payment.Charge) (*paypal.Client, payment
 	f.approve(o.ProviderPaymentID)
 	now, err := c.Lookup(t.Context(), o.ProviderPaymentID)
 	require.NoError(t, err)
-	require.Equal(t, payment.Outcome{News: fsm.NewsProcessing, Approved: true, ProviderPaymentID: o.ProviderPaymentID}, now)
+	require.Equal(t, payment.Outcome{News: fsm.NewsActionRequired, Approved: true, ProviderPaymentID: o.ProviderPaymentID}, now)
 	ch.ProviderPaymentID, ch.Token = o.ProviderPaymentID, ""
 	<-got
 	<-got

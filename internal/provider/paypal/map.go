@@ -96,10 +96,12 @@ func (m movement) expired() bool {
 	return err == nil && failed == nil && !at.Before(end)
 }
 
+// waiting reads an order of which nothing was made. One that is approved has as
+// long to be finished as its customer had to approve it: PayPal does nothing about it.
 func (o order) waiting(out *payment.Outcome) {
 	switch o.Status {
 	case "APPROVED":
-		out.Approved = true
+		out.News, out.Approved = fsm.NewsActionRequired, true
 	case "CREATED", "SAVED", "PAYER_ACTION_REQUIRED":
 		out.News, out.NextActionURL = fsm.NewsActionRequired, o.page()
 	case "VOIDED":

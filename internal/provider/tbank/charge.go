@@ -46,7 +46,7 @@ func beginning(ch payment.Charge) request {
 // waits is a payment whose customer must go to the bank's page.
 func (c *Client) waits(begun answer) (payment.Outcome, error) {
 	o, err := c.outcome(begun)
-	if o.News == fsm.NewsProcessing {
+	if o.News == fsm.NewsActionRequired || o.News == fsm.NewsProcessing {
 		o.News, o.NextActionURL = fsm.NewsActionRequired, begun.PaymentURL
 	}
 	return o, err

@@ -54,6 +54,21 @@ func TestTheBanksPageIsOneCall(t *testing.T) {
 	require.Empty(t, got)
 }
 
+// Who has not come to the page, or not gone on from it, is waited for as a customer
+// is, and not as a bank that works at it.
+func TestAPageWaitsForItsCustomer(t *testing.T) {
+	t.Parallel()
+	f := serving(nil)
+	c, _ := serve(t, f)
+	o := charged(t, c, charge("redirect"))
+	for _, status := range []string{"NEW", "FORM_SHOWED"} {
+		f.payments[o.ProviderPaymentID].status = status
+		now, err := c.Lookup(t.Context(), o.ProviderPaymentID)
+		require.NoError(t, err)
+		require.Equal(t, payment.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: o.ProviderPaymentID}, now, status)
+	}
+}
+
 // Requests name no currency: another than the terminal's would become other money.
 func TestMoneyThatTheTerminalDoesNotTakeIsNotSent(t *testing.T) {
 	t.Parallel()

@@ -56,16 +56,25 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (payment.Outcom
 			best = p
 		}
 	}
-	o, err := c.Lookup(ctx, string(best.PaymentID))
-	if err == nil && best.Status == "NEW" && o.News == fsm.NewsProcessing {
+	now, err := c.state(ctx, string(best.PaymentID))
+	if err != nil {
+		return payment.Outcome{}, err
+	}
+	o, err := c.outcome(now)
+	if err == nil && now.Status == "NEW" {
 		o.News, o.Failure = fsm.NewsSoftFailed, payment.NewFailure("not_started", "")
 	}
 	return o, err
 }
 
-// rank says how near a payment is to money that was taken.
+// rank says how near a payment is to money that was taken. A customer whose bank
+// asks is nearer than one who looks at the page.
 func rank(status string) int {
-	return slices.Index([]fsm.News{
-		fsm.NewsFailed, fsm.NewsSoftFailed, fsm.NewsProcessing, fsm.NewsActionRequired, fsm.NewsAuthorized, fsm.NewsSucceeded,
+	near := 2 * slices.Index([]fsm.News{
+		fsm.NewsFailed, fsm.NewsSoftFailed, fsm.NewsActionRequired, fsm.NewsProcessing, fsm.NewsAuthorized, fsm.NewsSucceeded,
 	}, news(status))
+	if status == "3DS_CHECKING" {
+		near++
+	}
+	return near
 }

@@ -13,7 +13,8 @@ import (
 )
 
 // What the adapter reads in a status is what a notification with it says. Where a
-// notification says too little the bank is asked, so there the adapter decides.
+// notification says too little the bank is asked, so there the adapter decides; and
+// only its word counts for how long a page may wait.
 func TestLookupsAndWebhooksAgree(t *testing.T) {
 	t.Parallel()
 	v, err := webhooks.NewTBank(webhooks.Config{Secrets: []string{password}})
@@ -25,6 +26,7 @@ func TestLookupsAndWebhooksAgree(t *testing.T) {
 		webhooks.KindIgnored: fsm.NewsProcessing, // of a status that is not known here
 	}
 	asked := map[string]fsm.News{
+		"NEW": fsm.NewsActionRequired, "FORM_SHOWED": fsm.NewsActionRequired,
 		"PARTIAL_REVERSED": fsm.NewsAuthorized, "REFUNDING": fsm.NewsSucceeded, "PARTIAL_REFUNDED": fsm.NewsSucceeded, "REFUNDED": fsm.NewsSucceeded,
 	}
 	for _, status := range []string{
@@ -46,8 +48,8 @@ func TestLookupsAndWebhooksAgree(t *testing.T) {
 			o, err := says(t, string(body)).Lookup(t.Context(), "12345678901234567890")
 			require.NoError(t, err)
 			want, known := news[e.Kind]
-			if e.NeedsFetch {
-				want = asked[status]
+			if answer, decides := asked[status]; e.NeedsFetch || decides {
+				want = answer
 				if code != "0" && !known && want == "" { // "AUTHORIZED" or "CONFIRMED" without success
 					continue
 				}
@@ -116,6 +118,26 @@ func TestFindGivesUpWhatNobodyCanPay(t *testing.T) {
 		News: fsm.NewsSoftFailed, ProviderPaymentID: begun.ProviderPaymentID, Failure: payment.NewFailure("not_started", ""),
 	}, found)
 	require.Equal(t, fsm.NewsFailed, cancel(t, c, found.ProviderPaymentID).News)
+}
+
+// A card that is being charged has begun: what is about to be taken is waited for.
+func TestFindTakesThePaymentThatTheBankWorksAt(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[string]fsm.News{
+		"AUTHORIZING": fsm.NewsProcessing, "CONFIRMING": fsm.NewsProcessing, "3DS_CHECKED": fsm.NewsProcessing,
+		"3DS_CHECKING": fsm.NewsActionRequired, "FORM_SHOWED": fsm.NewsActionRequired,
+	} {
+		f := serving(nil)
+		c, _ := serve(t, f)
+		attempt := charge(good).Attempt
+		for id, status := range map[string]string{"1": "FORM_SHOWED", "2": status, "3": "FORM_SHOWED"} {
+			f.payments[id] = &paid{id: id, order: attempt.String(), status: status, amount: 1}
+		}
+		found, err := c.Find(t.Context(), attempt)
+		require.NoError(t, err)
+		require.Equal(t, want, found.News, status)
+		require.Equal(t, status == "FORM_SHOWED", found.ProviderPaymentID == "1", status)
+	}
 }
 
 func TestAnOrderWithoutPaymentsIsNoPayment(t *testing.T) {
