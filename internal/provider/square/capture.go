@@ -15,22 +15,38 @@ type updateRequest struct {
 	} `json:"payment"`
 }
 
-// Capture implements payment.Provider. A part is taken by lowering the amount of
-// the payment first; that can be done again, with the same key, before it is
-// completed.
+// Capture implements payment.Provider. What is taken is the payment's amount. A
+// part is taken by lowering that first; it can be done again, with the same key,
+// before it is completed. Not to take the part after all, but everything, is to
+// raise it again, which Square does for some payments and refuses for others
+// (https://developer.squareup.com/docs/payments-api/update-payments).
 func (c *Client) Capture(ctx context.Context, cp payment.Capture) (payment.Outcome, error) {
 	met := func(o payment.Outcome) bool {
 		return o.News == fsm.NewsSucceeded && o.Money != nil && *o.Money == cp.Money
 	}
-	if !cp.Whole {
-		lower := updateRequest{IdempotencyKey: cp.IdempotencyKey}
-		lower.Payment.Amount = moneyOf(cp.Money)
-		_, refused, err := c.command(ctx, http.MethodPut, paymentPath(cp.ProviderPaymentID), cp.Licence, lower)
+	fits, err := c.fits(ctx, cp)
+	if err != nil {
+		return payment.Outcome{}, err
+	}
+	if !fits {
+		change := updateRequest{IdempotencyKey: cp.IdempotencyKey}
+		change.Payment.Amount = moneyOf(cp.Money)
+		_, refused, err := c.command(ctx, http.MethodPut, paymentPath(cp.ProviderPaymentID), cp.Licence, change)
 		if err != nil || refused != nil {
 			return c.refused(ctx, cp.ProviderPaymentID, refused, err, met)
 		}
 	}
 	return c.move(ctx, cp.ProviderPaymentID, "complete", cp.Licence, met)
+}
+
+// fits reports whether a payment is known to have the amount that is to be taken.
+// For a part nobody asks: it costs no more to set it.
+func (c *Client) fits(ctx context.Context, cp payment.Capture) (bool, error) {
+	if !cp.Whole {
+		return false, nil
+	}
+	now, err := c.get(ctx, paymentPath(cp.ProviderPaymentID), &cp.Licence)
+	return err == nil && now.Payment != nil && now.Payment.Amount != nil && *now.Payment.Amount == moneyOf(cp.Money), err
 }
 
 // Cancel implements payment.Provider.

@@ -82,8 +82,9 @@ func (c *Client) command(ctx context.Context, method, path string, l payment.Lic
 	return read(a)
 }
 
-func (c *Client) get(ctx context.Context, path string) (answer, error) {
-	a, err := call.Do(ctx, c.http, call.Request{Method: http.MethodGet, URL: c.base + path, Header: c.header()})
+// get asks a question; one that a command begins with has the command's licence.
+func (c *Client) get(ctx context.Context, path string, l *payment.Licence) (answer, error) {
+	a, err := call.Do(ctx, c.http, call.Request{Method: http.MethodGet, URL: c.base + path, Header: c.header(), Licence: l})
 	if err != nil {
 		return answer{}, err
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-func TestAWholeCaptureIsOneCall(t *testing.T) {
+func TestAWholeCaptureChangesNothing(t *testing.T) {
 	t.Parallel()
 	c, seen := serve(t, newFake())
 	o := charged(t, c, manual())
@@ -21,6 +21,7 @@ func TestAWholeCaptureIsOneCall(t *testing.T) {
 	got, err := c.Capture(t.Context(), capture(o.ProviderPaymentID, 1999, true))
 	require.NoError(t, err)
 	require.Equal(t, fsm.NewsSucceeded, got.News)
+	require.Equal(t, "GET /v2/payments/"+o.ProviderPaymentID, (<-seen).line)
 	sent := <-seen
 	require.Equal(t, "POST /v2/payments/"+o.ProviderPaymentID+"/complete", sent.line)
 	require.JSONEq(t, `{}`, sent.body)
@@ -68,6 +69,47 @@ func TestAPartThatWasLoweredAndNotCompletedIsCompleted(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, fsm.NewsSucceeded, got.News)
 	require.Equal(t, euro(700), *got.Money)
+}
+
+// A part was to be taken and its capture was given up after the amount had been
+// lowered: what is taken later is what is asked for then, or nothing.
+func TestAllIsTakenAfterAPartThatWasGivenUp(t *testing.T) {
+	t.Parallel()
+	for name, raises := range map[string]bool{"raised": true, "can't be raised": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake()
+			f.raises = raises
+			whole := false
+			c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if !whole && strings.HasSuffix(r.URL.Path, "/complete") {
+					refuse(400, "INVALID_REQUEST_ERROR", "BAD_REQUEST").write(w)
+					return
+				}
+				f.ServeHTTP(w, r)
+			}))
+			o := charged(t, c, manual())
+			part, err := c.Capture(t.Context(), capture(o.ProviderPaymentID, 500, false))
+			require.NoError(t, err)
+			require.True(t, part.Refused)
+
+			whole = true
+			all := capture(o.ProviderPaymentID, 1999, true)
+			all.IdempotencyKey = "0123-capture-1"
+			got, err := c.Capture(t.Context(), all)
+			require.NoError(t, err)
+			require.Equal(t, !raises, got.Refused)
+			require.Equal(t, euro(1999), *got.Money, "taken, or still held")
+			require.Equal(t, map[bool]fsm.News{true: fsm.NewsSucceeded, false: fsm.NewsAuthorized}[raises], got.News)
+
+			if !raises {
+				all.Money, all.Whole, all.IdempotencyKey = euro(500), false, "0123-capture-2"
+				got, err = c.Capture(t.Context(), all)
+				require.NoError(t, err)
+				require.Equal(t, euro(500), *got.Money, "the part can still be had")
+			}
+		})
+	}
 }
 
 // Square refuses to complete twice. What counts is whether the payment stands as

@@ -18,6 +18,9 @@ type fake struct {
 	refunds  map[string]object
 	keys     map[string]saved
 	serial   int
+	// raises says that amounts can be raised: EDIT_AMOUNT_UP is among a payment's
+	// capabilities.
+	raises bool
 }
 
 type object = map[string]any
@@ -150,13 +153,15 @@ func minor(m any) float64 {
 	return amount
 }
 
-// update lowers an amount; that it could be raised is for tips.
+// update changes an amount, within what the payment is capable of
+// (https://developer.squareup.com/docs/payments-api/update-payments).
 func (f *fake) update(id string, in object) answer {
 	p, change := f.payments[id], in["payment"].(object)
 	switch {
 	case p == nil:
 		return missing()
-	case p["status"] != "APPROVED", minor(change["amount_money"]) > minor(p["amount_money"]):
+	case p["status"] != "APPROVED", minor(change["amount_money"]) > minor(p["approved_money"]),
+		minor(change["amount_money"]) > minor(p["amount_money"]) && !f.raises:
 		return refuse(400, "INVALID_REQUEST_ERROR", "BAD_REQUEST")
 	}
 	p["amount_money"], p["total_money"] = change["amount_money"], change["amount_money"]

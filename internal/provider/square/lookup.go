@@ -11,7 +11,7 @@ func paymentPath(id string) string { return "/v2/payments/" + url.PathEscape(id)
 
 // Lookup implements payment.Provider.
 func (c *Client) Lookup(ctx context.Context, id string) (payment.Outcome, error) {
-	got, err := c.get(ctx, paymentPath(id))
+	got, err := c.get(ctx, paymentPath(id), nil)
 	if err != nil {
 		return payment.Outcome{}, err
 	}

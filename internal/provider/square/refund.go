@@ -64,7 +64,7 @@ func (c *Client) LookupRefund(ctx context.Context, r payment.RefundRef) (payment
 		}
 		return refundOutcome(found)
 	}
-	of, err := c.get(ctx, paymentPath(r.ProviderPaymentID))
+	of, err := c.get(ctx, paymentPath(r.ProviderPaymentID), nil)
 	if err != nil {
 		return payment.RefundOutcome{}, err
 	}
@@ -84,7 +84,7 @@ func (c *Client) LookupRefund(ctx context.Context, r payment.RefundRef) (payment
 }
 
 func (c *Client) refund(ctx context.Context, id string) (*refund, error) {
-	got, err := c.get(ctx, "/v2/refunds/"+url.PathEscape(id))
+	got, err := c.get(ctx, "/v2/refunds/"+url.PathEscape(id), nil)
 	if err == nil && (got.Refund == nil || got.Refund.ID == "") {
 		err = errNameless
 	}
