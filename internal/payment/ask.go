@@ -57,7 +57,9 @@ func (s *Service) fulfil(ctx context.Context, p Provider, a Attempt, l Licence) 
 	var err error
 	switch a.Intent.Kind {
 	case IntentCancel:
-		out, err = p.Cancel(ctx, Cancel{Attempt: a.ID, ProviderPaymentID: a.ProviderPaymentID, IdempotencyKey: key, Licence: l})
+		// A wish to cancel ends what is sent, but for what a licence still allowed then.
+		quiet := a.ReadAt.Sub(a.Intent.At) - s.opts.Lease
+		out, err = p.Cancel(ctx, Cancel{Attempt: a.ID, ProviderPaymentID: a.ProviderPaymentID, IdempotencyKey: key, Licence: l, Quiet: quiet})
 	case IntentCapture:
 		if a.ReadAt.Sub(a.Intent.At) > youth {
 			return News{}

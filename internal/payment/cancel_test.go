@@ -1,7 +1,9 @@
 package payment_test
 
 import (
+	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -121,4 +123,31 @@ func requireReplayed(t *testing.T, refusal, err error) {
 	var replay *idempotency.ReplayError
 	require.ErrorAs(t, err, &replay)
 	require.Equal(t, refusal.Error(), string(replay.Answer.Body))
+}
+
+// A provider is told since when nothing can have been sent any more that takes the
+// money: an answer that was not waited for may belong to a request under way.
+func TestACancellationSaysForHowLongItHasBeenQuiet(t *testing.T) {
+	t.Parallel()
+	told := &quietly{}
+	r := newRig(t, setup{silent: true, provider: func(p payment.Provider) payment.Provider { told.Provider = p; return told }})
+	id := r.paid(t, "A-1", "tok_never").ID
+	_, err := r.Cancel(t.Context(), customer, request("cancel", "cancel-key", ""), id)
+	require.NoError(t, err)
+	require.InDelta(t, -lease.Seconds(), told.quiet.Seconds(), 5)
+	r.exec(t, "UPDATE payment_attempts SET intent_at = intent_at - interval '10 minutes'")
+	r.recheck(t, id)
+	require.InDelta(t, (10*time.Minute - lease).Seconds(), told.quiet.Seconds(), 5)
+}
+
+// quietly loses cancellations, and keeps what the last one said.
+type quietly struct {
+	payment.Provider
+
+	quiet time.Duration
+}
+
+func (p *quietly) Cancel(_ context.Context, c payment.Cancel) (payment.Outcome, error) {
+	p.quiet = c.Quiet
+	return payment.Outcome{}, errNoAnswer
 }

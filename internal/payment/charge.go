@@ -45,7 +45,8 @@ func (s *Service) charge(ctx context.Context, p Provider, a Attempt, token strin
 
 // seal cancels at the provider what was declined and could still succeed there,
 // so that the person hears of the decline at once. If that does not go through,
-// the reconciler goes on with it.
+// the reconciler goes on with it. The decline was the answer to all that was sent:
+// the intent has no time, as if it had been quiet for ever.
 func (s *Service) seal(ctx context.Context, p Provider, a Attempt, declined News, l Licence) News {
 	if declined.ProviderPaymentID == "" {
 		return declined

@@ -92,6 +92,9 @@ type Cancel struct {
 	ProviderPaymentID string
 	IdempotencyKey    string
 	Licence           Licence
+	// Quiet is for how long, at least, nothing was sent that could take this
+	// payment's money or hold it. What was sent last may still be under way.
+	Quiet time.Duration
 }
 
 // RefundCall asks for money to be paid back.

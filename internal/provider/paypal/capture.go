@@ -3,6 +3,7 @@ package paypal
 import (
 	"context"
 	"net/url"
+	"time"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -41,10 +42,16 @@ func (c *Client) Capture(ctx context.Context, cp payment.Capture) (payment.Outco
 	return c.asItStands(ctx, cp.ProviderPaymentID)
 }
 
+// finishLife is how long PayPal may be at work on a request to finish an order
+// whose answer was not waited for. It documents no time; its own calls end within
+// a minute.
+const finishLife = 5 * time.Minute
+
 // Cancel implements payment.Provider. What is held is voided
 // (https://developer.paypal.com/docs/api/payments/v2/#authorizations_void). For an
 // order that nobody finished PayPal has no call, nor needs it one: such an order
-// takes no money unless we ask for it, and we no longer do.
+// takes no money unless we ask for it, and we no longer do. One that is approved
+// may be about to be finished, by a request of ours that was sent before.
 func (c *Client) Cancel(ctx context.Context, cl payment.Cancel) (payment.Outcome, error) {
 	found, err := c.find(ctx, cl.ProviderPaymentID, &cl.Licence)
 	if err != nil {
@@ -52,6 +59,10 @@ func (c *Client) Cancel(ctx context.Context, cl payment.Cancel) (payment.Outcome
 	}
 	held := found.authorization()
 	switch {
+	case held == nil && found.Status == "APPROVED" && cl.Quiet < finishLife:
+		now, err := outcome(found)
+		now.Approved = false
+		return now, err
 	case held == nil && found.unfinished():
 		return canceled(found.ID), nil
 	case held == nil, len(found.taken()) > 0:

@@ -3,6 +3,7 @@ package paypal_test
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -68,9 +69,28 @@ func TestAFinishThatIsDeclinedIsSoft(t *testing.T) {
 		require.Equal(t, payment.Outcome{
 			News: fsm.NewsSoftFailed, ProviderPaymentID: ch.ProviderPaymentID, Failure: payment.NewFailure(code, issue),
 		}, o)
-		over, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: ch.ProviderPaymentID, Licence: licence()})
+		over, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: ch.ProviderPaymentID, Licence: licence(), Quiet: time.Hour})
 		require.NoError(t, err)
 		require.Equal(t, fsm.NewsFailed, over.News)
+	}
+}
+
+// PayPal may still be at work on a request whose answer was lost: then an approved
+// order that is cancelled is not over yet.
+func TestAnOrderThatMayBeBeingFinishedIsNotOver(t *testing.T) {
+	t.Parallel()
+	c, ch, _ := approved(t, newFake(t), charge("paypal"))
+	for _, step := range []struct {
+		quiet time.Duration
+		want  payment.Outcome
+	}{
+		{-30 * time.Second, payment.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: ch.ProviderPaymentID}},
+		{4 * time.Minute, payment.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: ch.ProviderPaymentID}},
+		{5 * time.Minute, payment.Outcome{News: fsm.NewsFailed, ProviderPaymentID: ch.ProviderPaymentID, Failure: payment.NewFailure("canceled", "")}},
+	} {
+		got, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: ch.ProviderPaymentID, Licence: licence(), Quiet: step.quiet})
+		require.NoError(t, err)
+		require.Equal(t, step.want, got)
 	}
 }
 
