@@ -76,10 +76,10 @@ func (*Stripe) About() About {
 			"A timestamp may be 5 minutes old, and at most an hour ahead, which Stripe's libraries don't check.",
 			"payment_intent.payment_failed is not final: the customer may try again on the same intent.",
 			"Amounts of ISK and UGX come with two digits, those of MGA with none.",
-			"amount_refunded of a charge is a total, and counts a hold that was released.",
+			"amount_refunded of a charge is a total. Before version 2025-03-31 of the API it counts what a partial capture released, too.",
 		},
 		Setup: [5]string{
-			"Dashboard, Developers, Webhooks: add an endpoint with the address of the account's endpoint.",
+			"Dashboard, Developers, Webhooks: add an endpoint of API version 2025-03-31 or later with the address of the account's endpoint.",
 			"Choose the events payment_intent.*, charge.*, refund.* and, with Checkout, checkout.session.*.",
 			"Reveal the endpoint's signing secret (whsec_…) and put it into webhook_secrets.",
 			"To roll the secret, put the new one beside the old one before the old one ends.",

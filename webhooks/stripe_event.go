@@ -16,6 +16,7 @@ var stripeExponents = map[string]int{"ISK": 2, "MGA": 0, "UGX": 2}
 type stripeEvent struct {
 	ID       string          `json:"id"`
 	Type     string          `json:"type"`
+	Version  string          `json:"api_version"`
 	Created  json.RawMessage `json:"created"`
 	Livemode *bool           `json:"livemode"`
 	Data     struct {
@@ -26,6 +27,9 @@ type stripeEvent struct {
 // stripeObject holds what is read of a payment intent, charge, refund, dispute
 // or Checkout session; each has some of it.
 type stripeObject struct {
+	// version is that of the API in which the object is written.
+	version string
+
 	ID       string            `json:"id"`
 	Object   string            `json:"object"`
 	Status   string            `json:"status"`
@@ -38,13 +42,14 @@ type stripeObject struct {
 	AmountReceived   *integer `json:"amount_received"`
 	AmountRefunded   *integer `json:"amount_refunded"`
 	AmountTotal      *integer `json:"amount_total"`
-	Captured         bool     `json:"captured"`
+	Captured         *bool    `json:"captured"`
 
 	PaymentIntent     stripeRef `json:"payment_intent"`
 	Charge            stripeRef `json:"charge"`
 	LatestCharge      stripeRef `json:"latest_charge"`
 	ClientReferenceID string    `json:"client_reference_id"`
 	PaymentStatus     string    `json:"payment_status"`
+	Reason            string    `json:"reason"`
 
 	stripeFailure
 }
@@ -83,6 +88,7 @@ func parseStripe(body []byte) (Event, error) {
 	if err := decode("object of "+event.Type, envelope.Data.Object, &object); err != nil {
 		return Event{}, err
 	}
+	object.version = envelope.Version
 	return object.fill(event, reading)
 }
 

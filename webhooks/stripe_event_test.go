@@ -62,11 +62,13 @@ func TestStripeKinds(t *testing.T) {
 		"old charge refunded":      {"charge.refunded", chargeMembers + `,"amount_refunded":800`, webhooks.KindRefundSucceeded, 800},
 		"part captured, refunded":  {"charge.refunded", chargeMembers + `,"captured":true,"amount_captured":1500,"amount_refunded":800`, webhooks.KindRefundSucceeded, 300},
 		"hold released":            {"charge.refunded", chargeMembers + `,"captured":false,"amount_captured":0,"amount_refunded":2000`, webhooks.KindRefundSucceeded, 0},
+		"hold released long ago":   {"charge.refunded", chargeMembers + `,"captured":false,"amount_captured":null,"amount_refunded":2000`, webhooks.KindRefundSucceeded, 0},
 		"refund pending":           {"refund.created", refundMembers + `,"status":"pending"`, webhooks.KindRefundPending, 500},
 		"refund needs the payer":   {"refund.updated", refundMembers + `,"status":"requires_action"`, webhooks.KindRefundPending, 500},
 		"refund without a status":  {"refund.created", refundMembers + `,"status":null`, webhooks.KindRefundPending, 500},
 		"refund succeeded":         {"refund.updated", refundMembers + `,"status":"succeeded"`, webhooks.KindRefundSucceeded, 500},
 		"refund failed":            {"refund.failed", refundMembers + `,"status":"failed"`, webhooks.KindRefundFailed, 500},
+		"hold ran out":             {"charge.refund.updated", refundMembers + `,"status":"succeeded","reason":"expired_uncaptured_charge"`, webhooks.KindIgnored, -1},
 		"refund canceled":          {"charge.refund.updated", refundMembers + `,"status":"canceled"`, webhooks.KindRefundFailed, 500},
 		"dispute":                  {"charge.dispute.created", disputeMembers + `,"status":"needs_response"`, webhooks.KindDisputed, 2000},
 		"inquiry":                  {"charge.dispute.created", disputeMembers + `,"status":"warning_needs_response"`, webhooks.KindDisputed, 2000},
@@ -97,6 +99,37 @@ func TestStripeKinds(t *testing.T) {
 				return
 			}
 			require.Equal(t, &webhooks.Money{Minor: test.minor, Currency: "EUR"}, e.Money)
+		})
+	}
+}
+
+// Before version 2025-03-31 the total counts what a partial capture released. Which
+// way it was counted the amounts say, or else the event's version.
+func TestStripeTakesOffWhatWasReleasedAndNotWhatWasRefunded(t *testing.T) {
+	t.Parallel()
+	const before, since = "2024-06-20", "2025-03-31.basil"
+	for name, test := range map[string]struct {
+		version         string
+		taken, refunded int
+		total           int64
+	}{
+		"all captured":                        {before, 1000, 300, 300},
+		"less than what was released":         {since, 600, 300, 300},
+		"less, at an old endpoint":            {before, 600, 300, 300},
+		"more than was captured":              {before, 600, 1000, 600},
+		"more, at a new endpoint":             {since, 600, 700, 300},
+		"what was released, and nothing else": {before, 600, 400, 0},
+		"as much refunded":                    {since, 600, 400, 400},
+		"old and more":                        {before, 600, 500, 100},
+		"new and more":                        {"2025-10-29.clover", 600, 500, 500},
+		"all of it":                           {since, 600, 600, 600},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := parsed(t, newStripe(t), fmt.Sprintf(`{"id":"evt_1","type":"charge.refunded","api_version":%q,"data":{"object":{
+				"id":"ch_1","object":"charge","currency":"eur","captured":true,"amount":1000,"amount_captured":%d,"amount_refunded":%d}}}`,
+				test.version, test.taken, test.refunded))
+			require.Equal(t, &webhooks.Money{Minor: test.total, Currency: "EUR"}, e.Money)
 		})
 	}
 }
