@@ -32,7 +32,7 @@ type CloudPayments struct {
 // NewCloudPayments returns a verifier by [Config.Secrets], the API secrets as they
 // are. None, or an empty one, wraps ErrConfig. [Config.Params] "currency" names
 // the currency of amounts that come without one, as those of refunds do; where it
-// is not set, such an event has no Money.
+// is not set, such an event has no Money. [Event.Amount] has the amount either way.
 func NewCloudPayments(c Config) (*CloudPayments, error) {
 	keys, err := textKeys(c)
 	if err != nil {
@@ -173,7 +173,7 @@ func (*CloudPayments) About() About {
 			"The type is only in the address: every notification needs an address that ends in its topic.",
 			"check asks before the payment is taken; what nobody answers is refused.",
 			"fail is not final: the payer may try again under the same InvoiceId.",
-			"Of a refund, TransactionId is the refund and PaymentTransactionId the payment; the currency is missing: set currency.",
+			"Of a refund, TransactionId is the refund and PaymentTransactionId the payment; the currency is missing: the payment's is meant.",
 			"Bodies are forms, JSON or, by GET, a query string, as the cabinet is set.",
 		},
 		Setup: [5]string{

@@ -102,7 +102,8 @@ func cloudPaymentsTime(text string) time.Time {
 }
 
 // fillCloudPayments adds to an event what its fields say. The merchant's own id is
-// payment_attempt_id in Data, or else InvoiceId.
+// payment_attempt_id in Data, or else InvoiceId. A refund has an amount and no
+// currency.
 func fillCloudPayments(e Event, fields map[string]string, currency string) (Event, error) {
 	data := members([]byte(fields["Data"]))
 	e.ProviderPaymentID = fields["TransactionId"]
@@ -116,6 +117,12 @@ func fillCloudPayments(e Event, fields map[string]string, currency string) (Even
 	}
 	if e.Kind == KindFailed {
 		e.FailureCode = codeCanceled
+	}
+	if fields["Currency"] == "" {
+		e.Amount = fields["Amount"]
+	}
+	if e.Amount != "" && !isDecimal(e.Amount) {
+		return Event{}, fmt.Errorf("%w: amount of %s", ErrPayload, e.Type)
 	}
 	return e.withMoney(decimalMoneyIn(fields["Amount"], cmp.Or(fields["Currency"], currency)))
 }

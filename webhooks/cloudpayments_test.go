@@ -107,6 +107,12 @@ func TestCloudPaymentsRefund(t *testing.T) {
 	require.Equal(t, []string{"17", "18"}, []string{e.ProviderPaymentID, e.RefundID})
 	require.Equal(t, []string{"att_1", "17"}, e.References)
 	require.Nil(t, e.Money, "no currency, no amount")
+	for currency, minor := range map[string]int64{"RUB": 500, "JPY": 5} {
+		money, err := e.MoneyIn(currency)
+		require.NoError(t, err)
+		require.Equal(t, &webhooks.Money{Minor: minor, Currency: currency}, money, "the payment's currency is meant")
+	}
+	require.Empty(t, cloudPaymentsEvent(t, newCloudPayments(t), "refund", body+"&Currency=RUB").Amount)
 	v, err := webhooks.NewCloudPayments(webhooks.Config{Secrets: []string{"s"}, Params: map[string]string{"currency": "KZT"}})
 	require.NoError(t, err)
 	require.Equal(t, &webhooks.Money{Minor: 500, Currency: "KZT"}, cloudPaymentsEvent(t, v, "refund", body).Money)
@@ -188,6 +194,7 @@ func TestCloudPaymentsRefusesWhatItCannotRead(t *testing.T) {
 		"two amounts":       cloudPayment + "&Status=Completed&Amount=20",
 		"not a form":        "%zz",
 		"JSON, but broken":  `{"TransactionId":`,
+		"no sum at all":     "TransactionId=1&Amount=1e3&Status=Completed",
 		"currency of noone": "TransactionId=1&Amount=1&Currency=XXQ&Status=Completed",
 	} {
 		t.Run(name, func(t *testing.T) {

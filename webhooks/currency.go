@@ -43,10 +43,10 @@ func moneyFromDecimal(text, code string) (Money, error) {
 	if !known {
 		return Money{}, fmt.Errorf("%w: unknown currency %q", ErrPayload, code)
 	}
-	whole, fraction, pointed := strings.Cut(text, ".")
-	if !isDigits(whole) || pointed && !isDigits(fraction) {
+	if !isDecimal(text) {
 		return Money{}, fmt.Errorf("%w: %q is not an amount", ErrPayload, text)
 	}
+	whole, fraction, _ := strings.Cut(text, ".")
 	fraction = strings.TrimRight(fraction, "0")
 	if len(fraction) > digits {
 		return Money{}, fmt.Errorf("%w: %q has more digits than %s", ErrPayload, text, code)
@@ -83,6 +83,12 @@ func isDigits(s string) bool {
 		}
 	}
 	return s != ""
+}
+
+// isDecimal reports whether text is plain digits with at most one point.
+func isDecimal(text string) bool {
+	whole, fraction, pointed := strings.Cut(text, ".")
+	return isDigits(whole) && (!pointed || isDigits(fraction))
 }
 
 // moneyIn is moneyOf where the amount or the currency may be absent: then there
@@ -123,6 +129,10 @@ func minorMoneyIn(text, code string, exponents map[string]int) (*Money, error) {
 	whole := integer(units)
 	return moneyIn(&whole, code, exponents)
 }
+
+// MoneyIn returns Amount as money of a currency, that of the payment; nil if there
+// is none. One that is not a whole number of ISO minor units wraps ErrPayload.
+func (e Event) MoneyIn(currency string) (*Money, error) { return decimalMoneyIn(e.Amount, currency) }
 
 // withMoney returns the event with this money; an error is said to be of the
 // event's type. It takes what moneyIn and its like return.

@@ -117,6 +117,10 @@ type Event struct {
 	// Money is what the event speaks of: authorised, taken or paid back. Nil
 	// where the provider does not say.
 	Money *Money `json:"money,omitzero"`
+	// Amount is what the event speaks of in major units, as the provider wrote it,
+	// where it names no currency: that of the payment is meant. [Event.MoneyIn] reads
+	// it. Money is then nil, or in the currency that the configuration says.
+	Amount string `json:"amount,omitzero"`
 	// Cumulative says that Money is the total so far, not one movement.
 	Cumulative bool `json:"cumulative,omitzero"`
 	// FailureCode is set where Kind is a failure, and is one of paylatch's codes:

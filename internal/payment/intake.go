@@ -285,5 +285,6 @@ func digest(e webhooks.Event) [32]byte {
 	if e.Money != nil {
 		h.Write(binary.BigEndian.AppendUint64([]byte(e.Money.Currency), uint64(e.Money.Minor))) //nolint:gosec // only hashed
 	}
+	h.Write([]byte(e.Amount))
 	return [32]byte(h.Sum(nil))
 }
