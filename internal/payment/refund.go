@@ -115,7 +115,7 @@ func advanceRefund(r *Refund, n RefundNews, now time.Time) (fsm.Verdict, Discrep
 		if r.Failure == nil {
 			r.Failure = &Failure{Code: "provider_rejected", Message: "The payment provider refused the refund."}
 		}
-	case step.Moved() && n.Money != nil && *n.Money != r.Money:
+	case n.News == fsm.NewsSucceeded && n.Money != nil && *n.Money != r.Money:
 		opens = AmountMismatch
 	}
 	if step.Moved() {
@@ -130,6 +130,9 @@ func advanceRefund(r *Refund, n RefundNews, now time.Time) (fsm.Verdict, Discrep
 		}
 	} else if verdict == fsm.Applied {
 		verdict = fsm.Repeat
+	}
+	if opens == AmountMismatch {
+		verdict = fsm.Conflict
 	}
 	return verdict, opens
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/webhooks"
 )
 
 // refundChange is what became of a locked refund, or a new one.
@@ -39,50 +38,55 @@ func (b *batch) loadRefunds(ctx context.Context, ids ...AttemptID) error {
 	return nil
 }
 
-// applyRefund lets an event move the refund that it names; one that nobody here
-// asked for was made in the provider's dashboard. One that came before its payment
-// waits for it.
-func (b *batch) applyRefund(c *Change, e *StoredEvent) {
-	if c.Attempt.Captured == 0 && e.Event.Kind != webhooks.KindRefundFailed {
-		// It counts against what was taken, and nobody has told of that yet.
-		e.park(Deferred, b.now())
-		return
-	}
-	e.OrderID, e.AttemptID, e.NextTryAt = c.Attempt.OrderID, c.Attempt.ID, nil
-	cause := Cause{Kind: CauseWebhook, ID: e.Event.ID}
-	if e.Event.RefundID == "" && e.Event.RefundReference == "" {
-		e.Verdict = b.refundTotal(c, e.Event, cause)
-		return
-	}
-	news := RefundNews{
-		News: newsByRefundKind[e.Event.Kind], ProviderRefundID: e.Event.RefundID, Failure: failureOf(e.Event), Cause: cause,
-	}
-	r := b.refundNamed(c.Attempt.ID, e.Event)
-	if r == nil {
-		if r = b.adoptRefund(c, e.Event); r == nil {
-			e.Verdict = Ignored
-			return
-		}
-	}
-	e.Verdict = b.advanceRefund(c, r, news)
-}
-
-var newsByRefundKind = map[webhooks.Kind]fsm.News{ //nolint:gochecknoglobals // a table
-	webhooks.KindRefundPending:   fsm.NewsProcessing,
-	webhooks.KindRefundSucceeded: fsm.NewsSucceeded,
-	webhooks.KindRefundFailed:    fsm.NewsFailed,
-}
-
-// advanceRefund moves a refund and, with it, what the attempt has paid back.
+// advanceRefund moves a refund and, with it, what the attempt has paid back. One
+// that gets the name of another refund is the same one: if that was taken for one
+// made in the dashboard it was told of too early, else a person must look.
 func (b *batch) advanceRefund(c *Change, r *Refund, n RefundNews) fsm.Verdict {
 	b.touchRefund(r, r.Version)
 	before := b.paidBack(c.Attempt.ID)
-	verdict, opens := advanceRefund(r, n, b.now())
-	b.openForRefund(c, r, opens, n)
+	if twin := b.namesake(r, n.ProviderRefundID); twin != nil {
+		if twin.UserID != UserProvider {
+			return b.uncounted(c, NeedsReview, n.ProviderRefundID+" is two", n.Money,
+				"The provider gave one id to two refunds of this payment: find out in its dashboard what it paid back.")
+		}
+		b.moveRefund(c, r, b.resign(twin, n.Cause))
+	}
+	verdict := b.moveRefund(c, r, n)
 	// The provider may have told of more than of single refunds.
 	after := b.paidBack(c.Attempt.ID)
 	b.setRefunded(c, max(after, c.Attempt.Refunded-max(0, before-after)), n.Cause)
 	return verdict
+}
+
+func (b *batch) moveRefund(c *Change, r *Refund, n RefundNews) fsm.Verdict {
+	verdict, opens := advanceRefund(r, n, b.now())
+	b.openForRefund(c, r, opens, n)
+	return verdict
+}
+
+// namesake is another refund that has the name which the provider now gives to r.
+func (b *batch) namesake(r *Refund, name string) *Refund {
+	if name == "" || r.ProviderRefundID != "" {
+		return nil
+	}
+	return b.findRefund(r.AttemptID, func(other *Refund) bool { return other.ProviderRefundID == name })
+}
+
+// resign takes a refund that is another one out of the count, and its name from it.
+// It returns what was known of it.
+func (b *batch) resign(r *Refund, cause Cause) RefundNews {
+	known := RefundNews{News: fsm.NewsProcessing, ProviderRefundID: r.ProviderRefundID, Money: &r.Money, Failure: r.Failure, Cause: cause}
+	end := RefundNews{News: fsm.NewsFailed, Failure: refundNotStarted()}
+	if r.State.Final() {
+		known.News, end.News = fsm.NewsFailed, fsm.NewsReversed
+	}
+	if r.paidBack() {
+		known.News = fsm.NewsSucceeded
+	}
+	b.touchRefund(r, r.Version)
+	advanceRefund(r, end, b.now())
+	r.ProviderRefundID = ""
+	return known
 }
 
 // openForRefund tells a person what news of a refund opens, if anything.
@@ -116,15 +120,6 @@ func (b *batch) paidBack(id AttemptID) (total int64) {
 	return total
 }
 
-// refundTotal takes a provider's word for how much was paid back in all.
-func (b *batch) refundTotal(c *Change, e webhooks.Event, cause Cause) fsm.Verdict {
-	if e.Money == nil || !e.Cumulative || e.Money.Currency != string(c.Attempt.Money.Currency) || e.Money.Minor <= c.Attempt.Refunded {
-		return fsm.Repeat
-	}
-	b.setRefunded(c, e.Money.Minor, cause)
-	return fsm.Applied
-}
-
 // newsRefunded names in the log what no piece of news about the payment says.
 const newsRefunded fsm.News = "refunded"
 
@@ -152,34 +147,12 @@ func (b *batch) touchRefund(r *Refund, was int) {
 	}
 }
 
-func (b *batch) refundNamed(id AttemptID, e webhooks.Event) *Refund {
-	for _, r := range b.refunds[id] {
-		if e.RefundReference == r.ID.String() || e.RefundID != "" && e.RefundID == r.ProviderRefundID {
-			return r
-		}
-	}
-	// Ours, whose answer was lost, and whose id the provider does not carry: the
-	// only one of that amount that the provider has not named yet.
-	var lost []*Refund
-	for _, r := range b.refunds[id] {
-		if r.ProviderRefundID == "" && r.State == fsm.RefundPending && e.Money != nil && r.Money.Minor == e.Money.Minor {
-			lost = append(lost, r)
-		}
-	}
-	if len(lost) == 1 {
-		return lost[0]
+// findRefund is the first of an attempt's refunds that is meant, nil if none is.
+func (b *batch) findRefund(id AttemptID, meant func(r *Refund) bool) *Refund {
+	if i := slices.IndexFunc(b.refunds[id], meant); i >= 0 {
+		return b.refunds[id][i]
 	}
 	return nil
-}
-
-func (b *batch) adoptRefund(c *Change, e webhooks.Event) *Refund {
-	if e.Money == nil || e.Money.Minor <= 0 || e.RefundID == "" {
-		return nil
-	}
-	r := newRefund(c.Attempt, UserProvider, RequestID(e.RefundID), *moneyOf(e), b.now())
-	r.ProviderRefundID = e.RefundID
-	b.insertRefund(r)
-	return r
 }
 
 func (b *batch) insertRefund(r *Refund) {
@@ -194,8 +167,12 @@ func newRefund(a Attempt, user UserID, request RequestID, m Money, now time.Time
 	}
 }
 
-// saveRefunds writes what became of refunds.
+// saveRefunds writes what became of refunds. One that has lost its name to another
+// goes first: two can't have it.
 func (b *batch) saveRefunds(ctx context.Context) error {
+	slices.SortStableFunc(b.refundChanges, func(x, y refundChange) int {
+		return min(len(x.ProviderRefundID), 1) - min(len(y.ProviderRefundID), 1)
+	})
 	for _, c := range b.refundChanges {
 		var err error
 		if c.was == 0 {

@@ -126,7 +126,7 @@ func (e *examination) refundEvent(s StoredEvent) {
 	case s.Event.RefundID == "" && s.Event.RefundReference == "":
 	case i < 0:
 		e.differs("refund_is_stored", "event %s is about a refund that is not stored for this attempt", s.Event.ID)
-	case s.Event.Kind == webhooks.KindRefundSucceeded && e.Refunds[i].State != fsm.RefundSucceeded,
+	case s.Event.Kind == webhooks.KindRefundSucceeded && e.Refunds[i].State != fsm.RefundSucceeded && !e.Refunds[i].Reversed,
 		s.Event.Kind == webhooks.KindRefundFailed && e.Refunds[i].State == fsm.RefundSucceeded && !e.Refunds[i].Reversed:
 		e.differs("refund_event_agrees", "event %s said %s and was applied; refund %s is %s", s.Event.ID, s.Event.Kind, e.Refunds[i].ID, e.Refunds[i].State)
 	}
