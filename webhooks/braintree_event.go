@@ -75,11 +75,9 @@ func parseBraintree(payload string) (Event, error) {
 	if n.Kind == "" {
 		return Event{}, fmt.Errorf("%w: notification without a kind", ErrPayload)
 	}
-	event := Event{ID: n.id(), IDSource: Derived, Type: n.Kind, Kind: KindIgnored}
-	if at, err := time.Parse(time.RFC3339, n.Timestamp); err == nil {
-		event.OccurredAt = at.UTC()
-	}
-	return n.read(event)
+	return n.read(Event{
+		ID: n.id(), IDSource: Derived, Type: n.Kind, Kind: KindIgnored, OccurredAt: textTime(time.RFC3339, n.Timestamp),
+	})
 }
 
 // local is the local payment, by whatever name it comes.

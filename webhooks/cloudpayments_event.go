@@ -94,11 +94,10 @@ func cloudPaymentsPaid(status string) Kind {
 
 // cloudPaymentsTime reads a time without a zone, which is UTC as far as is known.
 func cloudPaymentsTime(text string) time.Time {
-	t, err := time.Parse(time.DateTime, text)
-	if err != nil {
-		return jsonTime([]byte(`"` + text + `"`))
+	if t := textTime(time.DateTime, text); !t.IsZero() {
+		return t
 	}
-	return t
+	return jsonTime([]byte(`"` + text + `"`))
 }
 
 // fillCloudPayments adds to an event what its fields say. The merchant's own id is

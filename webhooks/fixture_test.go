@@ -150,4 +150,6 @@ func requireSound(tb testing.TB, e webhooks.Event) {
 	if e.Kind == webhooks.KindIgnored {
 		require.Nil(tb, e.Money)
 	}
+	_, err := json.Marshal(e)
+	require.NoError(tb, err, "it can be stored")
 }

@@ -64,10 +64,17 @@ func jsonTime(raw []byte) time.Time {
 	if seconds, err := strconv.ParseInt(string(raw), 10, 64); err == nil && seconds > 0 && seconds <= maxUnix {
 		return time.Unix(seconds, 0).UTC()
 	}
-	if t, err := time.Parse(time.RFC3339, jsonText(raw)); err == nil {
-		return t.UTC()
+	return textTime(time.RFC3339, jsonText(raw))
+}
+
+// textTime reads a time in some layout. One that has no text in UTC, because its
+// zone takes it out of the years 1 to 9999, is the zero time as well.
+func textTime(layout, text string) time.Time {
+	t, err := time.Parse(layout, text)
+	if t = t.UTC(); err != nil || t.Year() < 1 || t.Unix() > maxUnix {
+		return time.Time{}
 	}
-	return time.Time{}
+	return t
 }
 
 // references returns the names that are not empty, each once, in their order.

@@ -2,6 +2,7 @@ package webhooks_test
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -50,6 +51,32 @@ func checkRefusesPayloads(t *testing.T, v verifySigner, bodies ...string) {
 	for _, body := range bodies {
 		require.ErrorIs(t, refused(t, v, signed(t, v, body)), webhooks.ErrPayload, body)
 	}
+}
+
+// TestATimeWithoutATextIsLeftOut: in UTC a time may lie in a year that neither RFC
+// 3339 nor JSON can write. The news counts all the same.
+func TestATimeWithoutATextIsLeftOut(t *testing.T) {
+	t.Parallel()
+	const usual = "2026-03-14T15:09:20Z"
+	standard := func(created string) time.Time {
+		return parsed(t, newStandard(t), strings.Replace(chargeSucceeded, `"`+usual+`"`, created, 1)).OccurredAt
+	}
+	xml := braintreeSale("transaction_settled", "")
+	form := strings.Replace(cloudPayment, "2026-03-14+15%3a09%3a20", usual, 1) + "&Status=Completed"
+	last := time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
+	for created, want := range map[string]time.Time{
+		"9999-12-31T23:59:59-01:00": {}, "0000-01-01T00:00:00+01:00": {}, "0000-06-01T00:00:00Z": {}, "0001-01-01T00:00:00+01:00": {},
+		"9999-12-31T22:59:59-01:00": last, "0000-12-31T23:00:01-01:00": time.Date(1, 1, 1, 0, 0, 1, 0, time.UTC),
+	} {
+		require.Equal(t, want, standard(`"`+created+`"`), created)
+		require.Equal(t, want, parsed(t, newBraintree(t), strings.Replace(xml, usual, created, 1)).OccurredAt, created)
+		fields := strings.Replace(form, usual, url.QueryEscape(created), 1)
+		require.Equal(t, want, cloudPaymentsEvent(t, newCloudPayments(t), "pay", fields).OccurredAt, created)
+	}
+	for _, seconds := range []string{"253402300800", "1000000000000000000", "1e18", "9223372036854775808", "-1"} {
+		require.Zero(t, standard(seconds), seconds)
+	}
+	require.Equal(t, last, standard("253402300799"))
 }
 
 // checkRotation requires that each secret is accepted, told apart and needed.
