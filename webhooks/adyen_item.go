@@ -111,7 +111,10 @@ func (a *Adyen) signItems(body []byte) ([]byte, error) {
 	if err := decode("items", envelope["notificationItems"], &wrapped); err != nil {
 		return nil, err
 	}
-	for _, w := range wrapped {
+	for i, w := range wrapped {
+		if w == nil {
+			return nil, fmt.Errorf("%w: item %d is null", ErrPayload, i)
+		}
 		object := members(w[adyenMember])
 		w[adyenMember] = jsonOf(object) // without members that were there twice
 		item, err := readAdyenItem(w)

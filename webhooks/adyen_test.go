@@ -179,6 +179,13 @@ func TestAdyenUnknownEventCodeNeedsItsSignatureToo(t *testing.T) {
 	require.ErrorIs(t, refused(t, newAdyen(t), d), webhooks.ErrSignatureMissing)
 }
 
+// TestAdyenSignsNoItemThatIsNone: an item that is null has no place for a signature.
+func TestAdyenSignsNoItemThatIsNone(t *testing.T) {
+	t.Parallel()
+	d := unsigned(adyenBody(adyenItem("CAPTURE", "true", ""), "null"))
+	require.ErrorIs(t, newAdyen(t).Sign(&d), webhooks.ErrPayload)
+}
+
 func TestAdyenRefuses(t *testing.T) {
 	t.Parallel()
 	v := newAdyen(t)
@@ -191,6 +198,7 @@ func TestAdyenRefuses(t *testing.T) {
 		"items are null":      {`{"notificationItems":null}`, webhooks.ErrSignatureMissing},
 		"items are text":      {`{"notificationItems":"x"}`, webhooks.ErrSignatureMalformed},
 		"an item is empty":    {`{"notificationItems":[{}]}`, webhooks.ErrSignatureMissing},
+		"an item is null":     {`{"notificationItems":[null]}`, webhooks.ErrSignatureMissing},
 		"a field is a list":   {strings.Replace(good, `"PSP1"`, `["PSP1"]`, 1), webhooks.ErrSignatureMalformed},
 		"not UTF-8":           {strings.Replace(good, `att_1`, "att\xff1", 1), webhooks.ErrSignatureMalformed},
 		"moved colon":         {strings.Replace(good, `"Shop"`, `"Shop:att_1"`, 1), webhooks.ErrSignatureMalformed},
