@@ -224,7 +224,7 @@ func (c *Change) yield(b *batch, owners map[Reference]AttemptID) {
 }
 
 // unpark applies the parked events that name an attempt by a name that it has
-// only just been given.
+// only just been given, or has them fetched now.
 func (b *batch) unpark(ctx context.Context) error {
 	var freed []StoredEvent
 	for _, e := range b.parked {

@@ -1,57 +1,110 @@
 package payment
 
-import "context"
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
 
-// fetchAll asks the provider about the events that say too little by
-// themselves. What can't be fetched now has its next try already.
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// fetched is what a provider says when it is asked about what an event names: the
+// refund, if the event is about one that it can be asked for, or else the payment.
+type fetched struct {
+	payment Outcome
+	refund  *RefundOutcome
+}
+
+// fetch asks the provider about an event that says too little by itself, outside
+// a transaction; nil if there is nothing to ask, or no answer.
+func (s *Service) fetch(ctx context.Context, r Received) *fetched {
+	e, p := r.Event, s.opts.Accounts[r.Account].Provider
+	if !e.NeedsFetch || p == nil || e.ProviderPaymentID == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.opts.ProviderTimeout)
+	defer cancel()
+	var f fetched
+	var err error
+	if _, ok := newsByRefundKind[e.Kind]; ok && e.RefundID != "" && p.Capabilities().LookupRefund {
+		f.refund = new(RefundOutcome)
+		*f.refund, err = p.LookupRefund(ctx, RefundRef{ProviderRefundID: e.RefundID, ProviderPaymentID: e.ProviderPaymentID})
+	} else {
+		f.payment, err = p.Lookup(ctx, e.ProviderPaymentID)
+	}
+	if err != nil {
+		return nil
+	}
+	return &f
+}
+
+// fetchAll asks the providers about the events that say too little by themselves,
+// and applies the answers as their news. The same state fetched again is a repeat,
+// so a notice that comes twice moves nothing twice. What can't be fetched now has
+// its next try already.
 func (s *Service) fetchAll(ctx context.Context, events []StoredEvent) error {
 	for _, e := range events {
-		account := s.opts.Accounts[e.Account]
-		if !e.Event.NeedsFetch || account.Provider == nil || e.Event.ProviderPaymentID == "" {
+		f := s.fetch(ctx, e.Received)
+		if f == nil {
 			continue
 		}
-		if err := s.fetch(ctx, account.Provider, e); err != nil {
+		if err := s.settleFetched(ctx, e.ID, f); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// fetch asks how the payment stands that an event names, outside a transaction,
-// and applies the answer as the event's news. The same state fetched again is a
-// repeat, so a notice that comes twice moves nothing twice.
-func (s *Service) fetch(ctx context.Context, p Provider, e StoredEvent) error {
-	call, cancel := context.WithTimeout(ctx, s.opts.ProviderTimeout)
-	defer cancel()
-	out, err := p.Lookup(call, e.Event.ProviderPaymentID)
-	if err != nil {
-		return nil // the provider is asked again at the event's next try
-	}
+func (s *Service) settleFetched(ctx context.Context, id EventID, f *fetched) error {
 	return s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
-		now, err := tx.EventLock(ctx, e.ID)
-		if err != nil || now.NextTryAt == nil {
+		e, err := tx.EventLock(ctx, id)
+		if err != nil || e.NextTryAt == nil {
 			return err
 		}
 		b := s.newBatch(tx)
-		now.Event.References = append(now.Event.References, out.References...)
-		found, err := b.find(ctx, []*arrival{{Received: now.Received}})
+		found, named, err := b.subject(ctx, e.Received, f)
 		if err != nil {
 			return err
 		}
-		if a := found.first(now); a != nil {
-			b.applyFetched(b.change(*a), &now, out)
+		if a := found.first(named); a != nil {
+			b.applyFetched(b.change(*a), &e, f)
 		}
-		if err := tx.EventsSettle(ctx, []StoredEvent{now}); err != nil {
+		if err := tx.EventsSettle(ctx, []StoredEvent{e}); err != nil {
 			return err
 		}
 		return b.save(ctx)
 	})
 }
 
+// names are those of the payment that an event was fetched for. What nobody signed
+// names nothing by itself: else it could give somebody's payment to another attempt.
+func (f *fetched) names(e webhooks.Event) []string {
+	if e.SecretIndex < 0 {
+		return append([]string{e.ProviderPaymentID}, f.payment.References...)
+	}
+	return slices.Concat(e.References, f.payment.References)
+}
+
+// subject looks for the attempt that an event names, or what was fetched for it,
+// with the refunds if it is about one. It returns the event with all those names.
+func (b *batch) subject(ctx context.Context, r Received, f *fetched) (found, *arrival, error) {
+	if f != nil {
+		r.Event.References = f.names(r.Event)
+	}
+	named := &arrival{Received: r}
+	found, err := b.find(ctx, []*arrival{named})
+	if err != nil {
+		return nil, nil, err
+	}
+	return found, named, b.loadRefunds(ctx, found.refunded([]*arrival{named})...)
+}
+
 // first is the attempt that an event names, nil if there is none or somebody
 // else has it locked.
-func (f found) first(e StoredEvent) *Attempt {
-	for _, name := range e.Event.References {
+func (f found) first(e *arrival) *Attempt {
+	for _, name := range e.names() {
 		if a := f[Reference{e.Account, name}]; a != nil {
 			return a
 		}
@@ -59,9 +112,76 @@ func (f found) first(e StoredEvent) *Attempt {
 	return nil
 }
 
-func (b *batch) applyFetched(c *Change, e *StoredEvent, o Outcome) {
+// applyFetched applies what the provider said in the place of what the event says.
+func (b *batch) applyFetched(c *Change, e *StoredEvent, f *fetched) {
+	if f.refund != nil {
+		b.applyFetchedRefund(c, e, *f.refund)
+		return
+	}
 	e.OrderID, e.AttemptID, e.NextTryAt = c.Attempt.OrderID, c.Attempt.ID, nil
-	news := newsOf(o, Cause{Kind: CauseWebhook, ID: e.Event.ID})
-	news.Names = append(news.Names, e.Event.References...)
+	news := newsOf(f.payment, Cause{Kind: CauseWebhook, ID: e.Event.ID})
+	news.Names = f.names(e.Event)
 	e.Verdict = b.advance(c, news)
+	if _, ok := newsByRefundKind[e.Event.Kind]; ok {
+		b.heardOfRefund(c, e)
+	}
+}
+
+// applyFetchedRefund applies a refund as if the event itself had told all of it.
+func (b *batch) applyFetchedRefund(c *Change, e *StoredEvent, o RefundOutcome) {
+	said := e.Event
+	e.Event.Kind, e.Event.RefundID = refundKind(o.News), cmp.Or(o.ProviderRefundID, said.RefundID)
+	e.Event.Money, e.Event.FailureCode, e.Event.ProviderCode = nil, "", ""
+	if o.Money != nil {
+		e.Event.Money = &webhooks.Money{Minor: o.Money.Minor, Currency: string(o.Money.Currency)}
+	}
+	if o.Failure != nil {
+		e.Event.FailureCode, e.Event.ProviderCode = o.Failure.Code, o.Failure.ProviderCode
+	}
+	b.applyRefund(c, e)
+	e.Event = said
+}
+
+// refundKind is the kind of an event that tells news of a refund.
+func refundKind(n fsm.News) webhooks.Kind {
+	for kind, news := range newsByRefundKind {
+		if news == n {
+			return kind
+		}
+	}
+	return webhooks.KindRefundPending
+}
+
+// noticeDelay is how long after a refund its notice may come.
+const noticeDelay = 5 * time.Minute
+
+// heardOfRefund is what is made of a notice of a refund that the provider can't be
+// asked about. That all was paid back is plain if the provider signed it. Of less
+// nobody knows how much: a person is asked, unless all is known or it may be the
+// notice of a refund that is known.
+func (b *batch) heardOfRefund(c *Change, e *StoredEvent) {
+	a := &c.Attempt
+	known := slices.ContainsFunc(b.refunds[a.ID], func(r *Refund) bool {
+		return r.State == fsm.RefundPending || r.paidBack() && e.At.Sub(r.UpdatedAt) < noticeDelay
+	})
+	signed := e.Event.SecretIndex >= 0 && e.Event.RefundID == "" && e.Event.Kind == webhooks.KindRefundSucceeded
+	money := moneyOf(e.Event)
+	switch {
+	case e.Event.Kind == webhooks.KindRefundPending, known, a.Captured > 0 && a.Refunded == a.Captured:
+	case a.Captured > 0 && signed && money != nil && *money == Money{a.Captured, a.Money.Currency}:
+		b.setRefunded(c, a.Captured, Cause{Kind: CauseWebhook, ID: e.Event.ID})
+		e.Verdict = fsm.Applied
+	default:
+		b.askAboutRefund(c, e)
+	}
+}
+
+// askAboutRefund has a person find out what a refund was.
+func (b *batch) askAboutRefund(c *Change, e *StoredEvent) {
+	if e.Verdict != fsm.Applied {
+		e.Verdict = Deferred
+	}
+	b.open(c, NeedsReview, "The provider told of a refund of this payment and can't be asked how much was paid back. "+
+		"Look in its dashboard: if the refund is not one of those here, count it when you refund the rest, and resolve this as refunded_elsewhere.")
+	b.latest().Event = EventKey{e.Account, e.Event.ID}
 }

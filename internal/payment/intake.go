@@ -229,8 +229,14 @@ func (b *batch) setAside(e *StoredEvent) {
 	})
 }
 
-// apply lets an event move the attempt that it names.
+// apply lets an event move the attempt that it names. One that must be fetched is
+// due at once instead: only what the provider says then counts.
 func (b *batch) apply(c *Change, e *StoredEvent) {
+	if e.Event.NeedsFetch {
+		now := b.now()
+		e.Verdict, e.NextTryAt = Deferred, &now
+		return
+	}
 	if _, ok := newsByRefundKind[e.Event.Kind]; ok {
 		b.applyRefund(c, e)
 		return

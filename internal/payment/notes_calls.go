@@ -91,7 +91,7 @@ func (p notedProvider) Refund(ctx context.Context, r RefundCall) (RefundOutcome,
 
 // LookupRefund implements Provider.
 func (p notedProvider) LookupRefund(ctx context.Context, r RefundRef) (RefundOutcome, error) {
-	end := p.begin(NotePoll, "lookup_refund", "", Note{RefundID: r.Refund})
+	end := p.begin(NotePoll, "lookup_refund", "", Note{RefundID: r.Refund, Name: r.ProviderPaymentID})
 	out, err := p.Provider.LookupRefund(ctx, r)
 	end(outcomeWord(Outcome{News: out.News}, err))
 	return out, err

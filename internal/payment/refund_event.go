@@ -145,7 +145,7 @@ func (b *batch) uncounted(c *Change, kind DiscrepancyKind, name string, money *M
 }
 
 // unparkRefunds applies the events that waited for a refund to have its name, or
-// its end.
+// its end, or has them fetched now.
 func (b *batch) unparkRefunds(ctx context.Context, c *Change) error {
 	a := &c.Attempt
 	parked, err := b.tx.EventsParked(ctx, []Reference{{a.Account, a.ID.String()}, {a.Account, a.ProviderPaymentID}})
@@ -154,10 +154,10 @@ func (b *batch) unparkRefunds(ctx context.Context, c *Change) error {
 	}
 	var freed []StoredEvent
 	for _, e := range parked {
-		if _, ok := newsByRefundKind[e.Event.Kind]; !ok || e.Event.NeedsFetch {
+		if _, ok := newsByRefundKind[e.Event.Kind]; !ok {
 			continue
 		}
-		if b.applyRefund(c, &e); e.NextTryAt == nil {
+		if b.apply(c, &e); e.NextTryAt == nil || e.Event.NeedsFetch {
 			freed = append(freed, e)
 		}
 	}

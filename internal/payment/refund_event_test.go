@@ -21,14 +21,6 @@ func (r *rig) refundOf(t *testing.T, id payment.AttemptID, key string, amount in
 	return made.Refund
 }
 
-// retryParked tries what is parked now.
-func (r *rig) retryParked(t *testing.T) {
-	t.Helper()
-	r.exec(t, "UPDATE provider_events SET next_try_at = now() WHERE next_try_at IS NOT NULL")
-	_, err := r.RetryParked(t.Context(), 10)
-	require.NoError(t, err)
-}
-
 // refunds shows an attempt's refunds, oldest first: who asked, the provider's name,
 // the state.
 func (r *rig) refunds(t *testing.T, id payment.AttemptID) []string {
@@ -189,7 +181,7 @@ func TestARefundOfTheDashboardWaitsForOurs(t *testing.T) {
 	id := r.paid(t, "A-1", "tok_success").ID
 	ours := r.refundOf(t, id, "refund-1", 500)
 	require.Equal(t, []fsm.Verdict{payment.Deferred}, r.tell(t, cents(webhooks.KindRefundSucceeded, id, "re_theirs", 300)))
-	r.retryParked(t)
+	r.retry(t, true)
 	require.Equal(t, []string{"u1 pending 500"}, r.refunds(t, id))
 
 	r.exec(t, "UPDATE refunds SET created_at = created_at - interval '11 minutes' WHERE refund_id = $1", ours.ID.String())

@@ -51,7 +51,7 @@ func (s *Service) Replay(ctx context.Context, cmd Replay) (Replayed, error) {
 	if err != nil {
 		return Replayed{}, err
 	}
-	out := s.fetched(ctx, r.Event)
+	out := s.fetch(ctx, r.Event.Received)
 	err = s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
 		r = Replayed{}
 		b := s.newBatch(tx)
@@ -78,47 +78,23 @@ func (s *Service) Replay(ctx context.Context, cmd Replay) (Replayed, error) {
 	return r, err
 }
 
-// fetched asks the provider about an event that says too little by itself; nil if
-// there is nothing to ask, or no answer.
-func (s *Service) fetched(ctx context.Context, e StoredEvent) *Outcome {
-	account := s.opts.Accounts[e.Account]
-	if !e.Event.NeedsFetch || account.Provider == nil || e.Event.ProviderPaymentID == "" {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, s.opts.ProviderTimeout)
-	defer cancel()
-	out, err := account.Provider.Lookup(ctx, e.Event.ProviderPaymentID)
-	if err != nil {
-		return nil
-	}
-	return &out
-}
-
-func (s *Service) replay(ctx context.Context, b *batch, id EventID, out *Outcome, r *Replayed) error {
+func (s *Service) replay(ctx context.Context, b *batch, id EventID, out *fetched, r *Replayed) error {
 	e, err := b.tx.EventLock(ctx, id)
 	if err != nil {
 		return err
 	}
 	was := e
-	names := e.Received
-	if out != nil {
-		names.Event.References = append(names.Event.References, out.References...)
-	}
-	arrivals := []*arrival{{Received: names}}
-	found, err := b.find(ctx, arrivals)
+	found, named, err := b.subject(ctx, e.Received, out)
 	if err != nil {
 		return err
 	}
-	if err := b.loadRefunds(ctx, found.refunded(arrivals)...); err != nil {
-		return err
-	}
-	if a := found.first(StoredEvent{Received: names}); a != nil {
+	if a := found.first(named); a != nil {
 		before := *a
 		r.Before = &before
 	}
 	switch a := r.Before; {
 	case out != nil && a != nil:
-		b.applyFetched(b.change(*a), &e, *out)
+		b.applyFetched(b.change(*a), &e, out)
 	case !found.judge(b, s, &e):
 		return ErrBusy
 	}

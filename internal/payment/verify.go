@@ -148,8 +148,14 @@ func (e *examination) refunds() {
 			e.differs("refund_version", "refund %s is %s at version %d", r.ID, r.State, r.Version)
 		}
 	}
-	told := slices.ContainsFunc(e.Events, func(s StoredEvent) bool { return s.Event.Cumulative })
+	told := slices.ContainsFunc(e.Events, tellsSum)
 	if want := min(sum, e.Attempt.Captured); want != e.Attempt.Refunded && !told {
 		e.differs("refunds_sum", "the refunds paid back %d, the attempt says %d", want, e.Attempt.Refunded)
 	}
+}
+
+// tellsSum reports whether an event may have told how much was paid back in all.
+func tellsSum(e StoredEvent) bool {
+	_, refund := newsByRefundKind[e.Event.Kind]
+	return e.Event.Cumulative || refund && e.Event.NeedsFetch && e.Event.RefundID == "" && e.Verdict == fsm.Applied
 }

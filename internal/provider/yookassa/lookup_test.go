@@ -187,11 +187,13 @@ func TestHowARefundStands(t *testing.T) {
 		},
 	} {
 		c := says(t, http.StatusOK, `{"id":"r1","payment_id":"1","amount":{"value":"5.00","currency":"RUB"},`+members+`}`)
-		got, err := c.LookupRefund(t.Context(), payment.RefundRef{ProviderRefundID: "r1"})
+		got, err := c.LookupRefund(t.Context(), payment.RefundRef{ProviderRefundID: "r1", ProviderPaymentID: "1"})
 		require.NoError(t, err, members)
 		money := rub(500)
 		want.ProviderRefundID, want.Money = "r1", &money
 		require.Equal(t, want, got, members)
+		_, err = c.LookupRefund(t.Context(), payment.RefundRef{ProviderRefundID: "r1", ProviderPaymentID: "2"})
+		require.ErrorIs(t, err, payment.ErrNoSuchPayment, "it is another payment's")
 	}
 }
 

@@ -38,6 +38,9 @@ func outcome(p object) (payment.Outcome, error) {
 		return payment.Outcome{}, errNameless
 	}
 	o := payment.Outcome{ProviderPaymentID: p.ID, News: fsm.NewsProcessing}
+	if ours := p.Metadata["payment_attempt_id"]; ours != "" {
+		o.References = []string{ours}
+	}
 	var err error
 	switch p.Status {
 	case "pending":
@@ -81,6 +84,7 @@ var reasons = map[string]string{ //nolint:gochecknoglobals // a table
 // refund is YooKassa's view of one (https://yookassa.ru/developers/api#refund_object).
 type refund struct {
 	ID                  string            `json:"id"`
+	PaymentID           string            `json:"payment_id"`
 	Status              string            `json:"status"`
 	Amount              amount            `json:"amount"`
 	Metadata            map[string]string `json:"metadata"`

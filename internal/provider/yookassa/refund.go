@@ -35,7 +35,8 @@ func (c *Client) Refund(ctx context.Context, r payment.RefundCall) (payment.Refu
 	return payment.RefusedRefund(refused.Code), nil
 }
 
-// LookupRefund implements payment.Provider.
+// LookupRefund implements payment.Provider. A refund of another payment is none of
+// this one.
 func (c *Client) LookupRefund(ctx context.Context, r payment.RefundRef) (payment.RefundOutcome, error) {
 	if r.ProviderRefundID == "" {
 		return c.findRefund(ctx, r)
@@ -44,7 +45,11 @@ func (c *Client) LookupRefund(ctx context.Context, r payment.RefundRef) (payment
 	if err := c.get(ctx, "/refunds/"+url.PathEscape(r.ProviderRefundID), nil, &found); err != nil {
 		return payment.RefundOutcome{}, err
 	}
-	return refundOutcome(found)
+	o, err := refundOutcome(found)
+	if err == nil && found.PaymentID != r.ProviderPaymentID {
+		return payment.RefundOutcome{}, payment.ErrNoSuchPayment
+	}
+	return o, err
 }
 
 // findRefund looks through all refunds of the payment.

@@ -1,0 +1,134 @@
+package payment_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/tbank"
+	"github.com/paylatch/paylatch/internal/provider/yookassa"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// answers is a provider's API that says these words, by the request's line.
+func answers(t *testing.T, said map[string]func() string) *httptest.Server {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		say := said[r.Method+" "+r.URL.Path]
+		if say == nil {
+			t.Errorf("nobody expected %s %s", r.Method, r.URL.Path)
+			return
+		}
+		_, _ = io.WriteString(w, say())
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// hear delivers a notice in the provider's own words.
+func (r *rig) hear(t *testing.T, v webhooks.Verifier, d webhooks.Delivery) []fsm.Verdict {
+	t.Helper()
+	d.Method, d.ReceivedAt, d.RemoteAddr = http.MethodPost, time.Now(), netip.MustParseAddr("127.0.0.1")
+	events, err := v.Verify(t.Context(), d)
+	require.NoError(t, err)
+	return r.tell(t, events...)
+}
+
+// YooKassa signs nothing: what its API says counts, of payments and of refunds,
+// also where the notice comes before the answer that brings the payment's id.
+func TestANoticeOfYooKassasIsOnlyAHint(t *testing.T) {
+	t.Parallel()
+	v, err := webhooks.NewYooKassa(webhooks.Config{AllowedIPs: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
+	require.NoError(t, err)
+	const sum = `"amount":{"value":"19.99","currency":"EUR"}`
+	object := func(status string) string { return `{"id":"pay-1","status":"` + status + `",` + sum + `}` }
+	notice := func(event, object string) webhooks.Delivery {
+		return webhooks.Delivery{Body: []byte(`{"type":"notification","event":"` + event + `","object":` + object + `}`)}
+	}
+	var status atomic.Pointer[string]
+	is := func(s string) { status.Store(&s) }
+	is("pending")
+	var r *rig
+	s := answers(t, map[string]func() string{
+		"POST /v3/payments": func() string {
+			if verdicts := r.hear(t, v, notice("payment.succeeded", object("succeeded"))); verdicts[0] != payment.Deferred {
+				t.Errorf("the notice is %s", verdicts)
+			}
+			return object("pending")
+		},
+		"GET /v3/payments/pay-1": func() string { return object(*status.Load()) },
+		"GET /v3/refunds/re-1": func() string {
+			return `{"id":"re-1","payment_id":"pay-1","status":"succeeded","amount":{"value":"7.00","currency":"EUR"}}`
+		},
+	})
+	r = newRig(t, setup{silent: true, provider: func(payment.Provider) payment.Provider { return yookassa.New(s.URL, "shop", "key", s.Client()) }})
+
+	id := r.paid(t, "A-1", "one-time").ID
+	require.Equal(t, requested, standingOf(r.attempt(t, id)))
+	r.retry(t, false)
+	require.Equal(t, requested, standingOf(r.attempt(t, id)))
+	is("succeeded")
+	r.hear(t, v, notice("payment.succeeded", object("succeeded")))
+	r.retry(t, true)
+	require.Equal(t, succeeded, standingOf(r.attempt(t, id)))
+
+	r.hear(t, v, notice("refund.succeeded", `{"id":"re-1","payment_id":"pay-1","status":"succeeded",`+sum+`}`))
+	r.retry(t, true)
+	require.Equal(t, []string{"provider re-1 succeeded 700"}, r.refunds(t, id))
+	require.EqualValues(t, 700, r.attempt(t, id).Refunded)
+	require.Empty(t, r.discrepancies(t, id))
+	require.Empty(t, r.verify(t))
+}
+
+// T-Bank signs its notices, which name no refund, and has no call that does.
+func TestARefundInTBanksCabinetIsSeen(t *testing.T) {
+	t.Parallel()
+	const password = "secret"
+	v, err := webhooks.NewTBank(webhooks.Config{Secrets: []string{password}, Params: map[string]string{"currency": "EUR"}})
+	require.NoError(t, err)
+	body := func(id, status string) string {
+		return fmt.Sprintf(`{"TerminalKey":"t","Success":true,"ErrorCode":"0","Status":%q,"PaymentId":%q,"Amount":%d}`, status, id, price)
+	}
+	var serial atomic.Int32
+	last := func() string { return strconv.Itoa(int(serial.Load())) }
+	s := answers(t, map[string]func() string{
+		"POST /v2/Init": func() string {
+			serial.Add(1)
+			return body(last(), "NEW")
+		},
+		"POST /v2/Charge":   func() string { return body(last(), "CONFIRMED") },
+		"POST /v2/GetState": func() string { return body(last(), "PARTIAL_REFUNDED") },
+	})
+	client, err := tbank.New(s.URL, "t", password, "EUR", s.Client())
+	require.NoError(t, err)
+	r := newRig(t, setup{silent: true, provider: func(payment.Provider) payment.Provider { return client }})
+	for status, want := range map[string]struct {
+		refunded int64
+		open     []string
+	}{
+		"REFUNDED":         {price, []string{}},
+		"PARTIAL_REFUNDED": {0, []string{"needs_review"}},
+	} {
+		paid := r.paid(t, payment.OrderID("A-"+strings.ToLower(status)), "rebill")
+		require.Equal(t, succeeded, standingOf(paid.Attempt))
+		d := webhooks.Delivery{Body: []byte(body(paid.ProviderPaymentID, status))}
+		require.NoError(t, v.Sign(&d))
+		r.hear(t, v, d)
+		r.retry(t, true)
+		require.Equal(t, want.refunded, r.attempt(t, paid.ID).Refunded, status)
+		require.Equal(t, want.open, r.discrepancies(t, paid.ID), status)
+	}
+	require.Empty(t, r.verify(t))
+}
