@@ -58,7 +58,9 @@ func (s *Service) fetchAll(ctx context.Context, events []StoredEvent) error {
 }
 
 func (s *Service) settleFetched(ctx context.Context, id EventID, f *fetched) error {
-	return s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
+	var unknown []*arrival
+	err := s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
+		unknown = nil
 		e, err := tx.EventLock(ctx, id)
 		if err != nil || e.NextTryAt == nil {
 			return err
@@ -68,14 +70,21 @@ func (s *Service) settleFetched(ctx context.Context, id EventID, f *fetched) err
 		if err != nil {
 			return err
 		}
-		if a := found.first(named); a != nil {
+		switch a := found.first(named); {
+		case a != nil:
 			b.applyFetched(b.change(*a), &e, f)
+		case found.has(e.Account, named.names()):
+			e.again(b.now())
+		default:
+			unknown = []*arrival{named}
 		}
 		if err := tx.EventsSettle(ctx, []StoredEvent{e}); err != nil {
 			return err
 		}
 		return b.save(ctx)
 	})
+	s.missed.add(unknown, s.now())
+	return err
 }
 
 // names are those of the payment that an event was fetched for. What nobody signed

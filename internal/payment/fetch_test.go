@@ -103,6 +103,25 @@ func TestAHintDoesNotGiveAPaymentToAnotherAttempt(t *testing.T) {
 	}
 }
 
+// An attempt that is locked for a moment is no reason to wait for the next try,
+// which may be an hour away.
+func TestALockedAttemptCostsAnEventNoTry(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	paid := r.paid(t, "A-1", "tok_never")
+	thin := hint(webhooks.KindProcessing, paid.ProviderPaymentID)
+	plain := event(webhooks.KindProcessing, "ch_2")
+	require.Equal(t, []fsm.Verdict{payment.Deferred, payment.Unmatched}, r.tell(t, thin, plain))
+	r.exec(t, `INSERT INTO attempt_references (account, reference, order_id, attempt_id) VALUES ('sandbox', 'ch_2', 'A-1', $1)`, paid.ID.String())
+	r.exec(t, "UPDATE provider_events SET tries = 10")
+	unlock := r.lock(t, paid.ID)
+	r.retry(t, true)
+	unlock()
+	require.Equal(t, []int{10, 10}, rows[int](t, r, "SELECT tries FROM provider_events WHERE next_try_at < now() + interval '2 s'"))
+	r.retry(t, true)
+	require.Equal(t, []string{"repeat", "repeat"}, r.verdicts(t, paid.ID))
+}
+
 // backs is a provider that tells of refunds as it was told to.
 type backs struct {
 	answering

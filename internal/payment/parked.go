@@ -27,39 +27,26 @@ func (e *StoredEvent) park(verdict fsm.Verdict, now time.Time) {
 	}
 }
 
+// again keeps an event until somebody lets go of its attempt, which takes no time:
+// that was no try.
+func (e *StoredEvent) again(now time.Time) {
+	at := now.Add(parkFirst)
+	e.Tries, e.NextTryAt = e.Tries-1, &at
+}
+
 // RetryParked tries parked events whose time has come, at most limit of them,
 // and returns how many there were. Those that say too little are fetched.
 func (s *Service) RetryParked(ctx context.Context, limit int) (int, error) {
+	if err := s.lookAgain(ctx); err != nil {
+		return 0, err
+	}
 	var events []StoredEvent
-	err := s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
-		b := s.newBatch(tx)
-		var err error
-		if events, err = tx.EventsDue(ctx, limit); err != nil || len(events) == 0 {
-			return err
-		}
-		var arrivals []*arrival
-		for _, e := range events {
-			arrivals = append(arrivals, &arrival{Received: e.Received})
-		}
-		found, err := b.find(ctx, arrivals)
-		if err != nil {
-			return err
-		}
-		if err := b.loadRefunds(ctx, found.refunded(arrivals)...); err != nil {
-			return err
-		}
-		for i := range events {
-			events[i].Tries++
-			found.judge(b, s, &events[i])
-			if events[i].Tries == parkReview && events[i].NextTryAt != nil {
-				b.discrepancies = append(b.discrepancies, unmatched(events[i], b.now()))
-			}
-		}
-		if err := tx.EventsSettle(ctx, events); err != nil {
-			return err
-		}
-		return b.save(ctx)
+	var unknown []*arrival
+	err := s.store.InTx(ctx, func(ctx context.Context, tx Tx) (err error) {
+		events, unknown, err = s.tryDue(ctx, tx, limit)
+		return err
 	})
+	s.missed.add(unknown, s.now())
 	switch {
 	case err == nil:
 		err = s.fetchAll(ctx, events)
@@ -67,6 +54,43 @@ func (s *Service) RetryParked(ctx context.Context, limit int) (int, error) {
 		err = errors.Join(err, s.putBack(ctx))
 	}
 	return len(events), err
+}
+
+// tryDue tries the events that are due. It returns them, and those of them whose
+// names nobody has.
+func (s *Service) tryDue(ctx context.Context, tx Tx, limit int) (events []StoredEvent, unknown []*arrival, err error) {
+	b := s.newBatch(tx)
+	if events, err = tx.EventsDue(ctx, limit); err != nil || len(events) == 0 {
+		return nil, nil, err
+	}
+	var arrivals []*arrival
+	for _, e := range events {
+		arrivals = append(arrivals, &arrival{Received: e.Received})
+	}
+	found, err := b.find(ctx, arrivals)
+	if err != nil {
+		return events, nil, err
+	}
+	if err := b.loadRefunds(ctx, found.refunded(arrivals)...); err != nil {
+		return events, nil, err
+	}
+	for i := range events {
+		e := &events[i]
+		e.Tries++
+		if !found.judge(b, s, e) {
+			e.again(b.now())
+		}
+		if !found.has(e.Account, e.Event.References) {
+			unknown = append(unknown, arrivals[i])
+		}
+		if e.Tries == parkReview && e.NextTryAt != nil {
+			b.discrepancies = append(b.discrepancies, unmatched(*e, b.now()))
+		}
+	}
+	if err := tx.EventsSettle(ctx, events); err != nil {
+		return events, nil, err
+	}
+	return events, unknown, b.save(ctx)
 }
 
 // putBack lets the event that is due first wait for its next try, so that one

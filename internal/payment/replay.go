@@ -75,6 +75,9 @@ func (s *Service) Replay(ctx context.Context, cmd Replay) (Replayed, error) {
 	if errors.Is(err, errDry) {
 		err = nil
 	}
+	if err == nil && r.Before == nil {
+		s.missed.add([]*arrival{{Received: r.Event.Received}}, s.now())
+	}
 	return r, err
 }
 

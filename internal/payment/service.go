@@ -66,6 +66,7 @@ type Service struct {
 	refunds   idempotency.Flights[Refunded]
 	committer *committer
 	heard     hearing
+	missed    missed
 	asks      gatherer[*asking]
 	begins    gatherer[*beginning]
 	settles   gatherer[*settling]
