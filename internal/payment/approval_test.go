@@ -52,7 +52,7 @@ func (p *approving) Lookup(_ context.Context, id string) (payment.Outcome, error
 	p.mu.Lock()
 	said := payment.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: id, NextActionURL: "https://pay.example"}
 	if p.approved {
-		said = payment.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: id, Approved: true}
+		said = payment.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: id, Approved: true}
 	}
 	during := p.during
 	p.mu.Unlock()
@@ -147,7 +147,9 @@ func TestAnApprovalThatIsNoLongerWantedIsNotFinished(t *testing.T) {
 	old := r.paid(t, "A-2", "wallet")
 	r.age(t, old.ID, 61*time.Minute)
 	require.Equal(t, "awaiting_customer", r.recheck(t, old.ID).Stage())
-	require.Empty(t, r.due(t), "it is asked about on the schedule, not at once for ever")
+	require.Equal(t, []payment.AttemptID{old.ID}, r.due(t), "it is given up")
+	require.Equal(t, "awaiting_customer", r.recheck(t, old.ID).Stage())
+	require.Empty(t, r.due(t), "and asked about on the schedule, not at once for ever")
 	require.Empty(t, p.finishes())
 }
 

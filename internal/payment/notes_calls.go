@@ -101,7 +101,7 @@ func (p notedProvider) LookupRefund(ctx context.Context, r RefundRef) (RefundOut
 // there was no answer.
 func outcomeWord(o Outcome, err error) string {
 	switch {
-	case errors.Is(err, ErrNotSent), errors.Is(err, ErrLicenceEnded):
+	case errors.Is(err, ErrNotSent), errors.Is(err, ErrUnsupported), errors.Is(err, ErrLicenceEnded):
 		return "not_sent"
 	case errors.Is(err, ErrNoSuchPayment):
 		return "not_found"

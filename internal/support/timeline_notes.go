@@ -100,7 +100,7 @@ func (c Case) called(n payment.Note) string {
 		}
 		return asked + "; no usable answer came within " + took + ", so it was not known whether it had been done."
 	case "not_sent":
-		return asked + "; the provider could not be reached and nothing was sent."
+		return asked + "; nothing was sent: the provider could not be reached, or does not take this."
 	}
 	return asked + "; it answered after " + took + ": " + sentence(answers[n.What], n.Outcome, sentence(answers[""], n.Outcome, n.Outcome)) + "."
 }
