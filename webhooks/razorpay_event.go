@@ -32,6 +32,9 @@ type razorpayEntity struct {
 	AmountPaid     *integer `json:"amount_paid"`
 	AmountDeducted *integer `json:"amount_deducted"`
 
+	// Captured is that of a payment.
+	Captured *bool `json:"captured"`
+
 	ErrorCode   string `json:"error_code"`
 	ErrorReason string `json:"error_reason"`
 }
@@ -122,6 +125,13 @@ func (r razorpayEvent) fill(e Event, name string) (Event, error) {
 		cmp.Or(payment.attempt(), order.attempt(), link.attempt(), subject.attempt()), link.ReferenceID, order.Receipt,
 		e.ProviderPaymentID, payment.OrderID, order.ID, link.OrderID, link.ID,
 	)
+	if payment.Captured != nil && !*payment.Captured && name == "refund" {
+		// Razorpay gave back by itself what it never took for the merchant: an
+		// authorization that came late, or beside another payment of the same order
+		// (https://razorpay.com/docs/payments/refunds/auto-refunds/).
+		e.Kind = KindIgnored
+		return e, nil
+	}
 	if name == "refund" {
 		e.RefundID = subject.ID
 		e.RefundReference = cmp.Or(textMembers(subject.Notes)["refund_id"], subject.Receipt)

@@ -67,6 +67,7 @@ type paid struct {
 	OrderID     string `json:"order_id"`
 	Currency    string `json:"currency"`
 	Amount      *int64 `json:"amount"`
+	Captured    *bool  `json:"captured"`
 	ErrorCode   string `json:"error_code"`
 	ErrorReason string `json:"error_reason"`
 }
@@ -87,7 +88,14 @@ func (p paid) outcome() (payment.Outcome, error) {
 	case "authorized":
 		o.News = fsm.NewsAuthorized
 		o.Money, err = money(p.Amount, p.Currency)
-	case "captured", "refunded":
+	case "refunded":
+		if p.Captured != nil && !*p.Captured {
+			// Given back without having been taken: the link can still be paid.
+			o.News, o.Failure = fsm.NewsSoftFailed, payment.NewFailure("", "")
+			break
+		}
+		fallthrough
+	case "captured":
 		o.News = fsm.NewsSucceeded
 		o.Money, err = money(p.Amount, p.Currency)
 	case "failed":

@@ -135,3 +135,15 @@ func webhook(t *testing.T, event, name, entity string) webhooks.Event {
 	require.Len(t, events, 1)
 	return events[0]
 }
+
+// Razorpay gives back by itself what it never took for the merchant, as a second
+// payment of the same link: that one was not paid.
+func TestAPaymentThatWasGivenBackUntakenIsNone(t *testing.T) {
+	t.Parallel()
+	for captured, want := range map[string]fsm.News{"true": fsm.NewsSucceeded, "false": fsm.NewsSoftFailed, "null": fsm.NewsSucceeded} {
+		entity := `{"id":"pay_1","entity":"payment","amount":199900,"currency":"INR","status":"refunded","captured":` + captured + `}`
+		found, err := says(t, http.StatusOK, entity).Lookup(t.Context(), "pay_1")
+		require.NoError(t, err)
+		require.Equal(t, want, found.News, captured)
+	}
+}
