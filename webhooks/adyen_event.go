@@ -77,7 +77,7 @@ func (i adyenItem) event(captures bool) (Event, error) {
 	if e.Kind.failed() {
 		e.FailureCode, e.ProviderCode = i.failure()
 	}
-	if i.EventCode == "CAPTURE" && e.Kind == KindAuthorized {
+	if e.CaptureRefused = i.EventCode == "CAPTURE" && e.Kind == KindAuthorized; e.CaptureRefused {
 		return e, nil // the amount is of the capture, not of what is held
 	}
 	return e.withMoney(minorMoneyIn(string(i.Amount.Value), string(i.Amount.Currency), adyenExponents))

@@ -116,6 +116,7 @@ func TestAdyenCaptureThatIsNotAcceptedLeavesTheMoneyHeld(t *testing.T) {
 	t.Parallel()
 	e := parsed(t, newAdyen(t), adyenBody(adyenItem("CAPTURE", "false", `,"reason":"Insufficient balance on payment"`)))
 	require.Equal(t, webhooks.KindAuthorized, e.Kind)
+	require.True(t, e.CaptureRefused)
 	require.Nil(t, e.Money)
 }
 

@@ -111,6 +111,7 @@ func (c checkoutData) fill(e Event) (Event, error) {
 	if strings.HasPrefix(e.Type, "payment_refund") {
 		e.RefundID, e.RefundReference = c.ActionID, said["refund_id"]
 	}
+	e.CaptureRefused = e.Type == "payment_capture_declined"
 	if e.Kind.failed() {
 		e.FailureCode, e.ProviderCode = checkoutFailure(e.Type, c.ResponseCode), c.ResponseCode
 	}

@@ -111,6 +111,9 @@ type Event struct {
 	// RefundReference is the merchant's own id of that refund, if it is carried.
 	RefundReference string `json:"refund_reference,omitzero"`
 
+	// CaptureRefused says that the provider does not carry out a capture that it had
+	// taken. Kind says what that means where nobody here asked for one.
+	CaptureRefused bool `json:"capture_refused,omitzero"`
 	// Approved says that the customer has agreed to a payment which the merchant
 	// has yet to ask the provider for: no money is taken or held by itself.
 	Approved bool `json:"approved,omitzero"`

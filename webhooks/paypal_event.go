@@ -116,6 +116,7 @@ func (r paypalResource) fill(e Event, reading paypalReader) (Event, error) {
 	if kind.refund() {
 		e.RefundID, e.RefundReference = r.ID, r.CustomID
 	}
+	e.CaptureRefused = kind == KindSoftFailed && r.authorization() != ""
 	if kind.failed() {
 		e.FailureCode, e.ProviderCode = r.failure(e)
 	}

@@ -21,7 +21,8 @@ type News struct {
 	Reversed *Money
 	// Undoes is as that of Outcome.
 	Undoes bool
-	// Refused says that the command of the attempt's intent was refused for good.
+	// Refused says that the command of the attempt's intent was refused for good, at
+	// once or, by a webhook, after the provider had taken it.
 	Refused bool
 	// Inferred says that nobody told this: a runner concludes it from what it did
 	// itself, which is only true as long as no other runner took over.
@@ -58,6 +59,9 @@ func advance(a *Attempt, n News, now time.Time) (Transition, fsm.Verdict) {
 	t := Transition{From: a.State, News: n.News, Cause: n.Cause, At: now}
 	if a.ProviderPaymentID == "" {
 		a.ProviderPaymentID = n.ProviderPaymentID
+	}
+	if n.Refused && (n.Cause.Kind == CauseWebhook || n.News == fsm.NewsSoftFailed) {
+		endIntent(a)
 	}
 	verdict := fsm.Conflict
 	if t.Opens = mismatch(before, n); t.Opens == "" {

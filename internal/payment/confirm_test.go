@@ -8,6 +8,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/webhooks"
 )
 
 type refusedCapture struct{ payment.Provider }
@@ -38,4 +39,82 @@ func TestAConfirmIsNotAnsweredWithTheCaptureOfAnotherAmount(t *testing.T) {
 	require.EqualValues(t, price, r.attempt(t, id).Captured)
 	require.ErrorIs(t, confirm(p, "key-of-half", &half), payment.ErrNotCapturable, "nor once it is made")
 	r.audit(t, "A-1")
+}
+
+// A provider that took a capture and then does not carry it out leaves the money
+// held: it can be confirmed again, and a person is told. What it says is late once the
+// payment is over.
+func TestACaptureThatIsRefusedAfterwardsCanBeTriedAgain(t *testing.T) {
+	t.Parallel()
+	r, _ := newBlind(t)
+	id := r.held(t, "A-1").ID
+	confirm := func(key string) error {
+		_, err := r.Confirm(t.Context(), customer, request("confirm", key, ""), payment.Confirm{AttemptID: id})
+		return err
+	}
+	refused := func(name string) webhooks.Event {
+		e := event(webhooks.KindAuthorized, id.String())
+		e.ID, e.CaptureRefused = name, true
+		return e
+	}
+	require.Equal(t, []fsm.Verdict{fsm.Repeat}, r.tell(t, refused("nobody's")), "nobody here asked for one")
+	require.NoError(t, confirm("confirm-key"))
+	require.ErrorIs(t, confirm("second-key"), payment.ErrBusy)
+	require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, refused("ours")))
+	require.Equal(t, payment.Intent{Number: 1}, r.attempt(t, id).Intent)
+	require.Equal(t, []string{"needs_review"}, r.discrepancies(t, id))
+	require.Equal(t, "authorized", r.attempt(t, id).Stage())
+
+	require.NoError(t, confirm("second-key"))
+	require.Equal(t, fsm.Applied, r.say(t, id, webhooks.KindSucceeded))
+	require.Equal(t, []fsm.Verdict{fsm.Stale}, r.tell(t, refused("late")))
+	require.Equal(t, succeeded, standingOf(r.attempt(t, id)))
+	require.Empty(t, r.verify(t))
+}
+
+// Where the payment can't survive it the attempt is given up, whether the refusal
+// comes by a webhook or in the answer.
+func TestACaptureThatEndsThePaymentIsFollowedByItsCancellation(t *testing.T) {
+	t.Parallel()
+	declined := payment.Outcome{News: fsm.NewsSoftFailed, Refused: true, Failure: payment.NewFailure("card_declined", "")}
+	for name, atOnce := range map[string]bool{"by a webhook": false, "in the answer": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, setup{silent: true, provider: func(p payment.Provider) payment.Provider {
+				if atOnce {
+					return decliningCapture{p, declined}
+				}
+				return lostCapture{p}
+			}})
+			id := r.held(t, "A-1").ID
+			_, err := r.Confirm(t.Context(), customer, request("confirm", "confirm-key", ""), payment.Confirm{AttemptID: id})
+			if atOnce {
+				require.ErrorIs(t, err, payment.ErrNotCapturable)
+			} else {
+				require.NoError(t, err)
+				e := event(webhooks.KindSoftFailed, id.String())
+				e.CaptureRefused, e.FailureCode = true, "card_declined"
+				require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, e))
+			}
+			require.Equal(t, payment.IntentCancel, r.attempt(t, id).Intent.Kind)
+			r.recheck(t, id)
+			require.Equal(t, standing{"failed", "final", "card_declined"}, standingOf(r.attempt(t, id)))
+			require.Empty(t, r.discrepancies(t, id))
+			require.Empty(t, r.verify(t))
+			r.audit(t, "A-1")
+		})
+	}
+}
+
+// decliningCapture answers a capture with an outcome.
+type decliningCapture struct {
+	payment.Provider
+
+	says payment.Outcome
+}
+
+func (p decliningCapture) Capture(_ context.Context, c payment.Capture) (payment.Outcome, error) {
+	o := p.says
+	o.ProviderPaymentID = c.ProviderPaymentID
+	return o, nil
 }

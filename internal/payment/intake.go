@@ -247,10 +247,23 @@ func (b *batch) apply(c *Change, e *StoredEvent) {
 		return
 	}
 	e.OrderID, e.AttemptID, e.NextTryAt = c.Attempt.OrderID, c.Attempt.ID, nil
+	refused := e.Event.CaptureRefused && c.Attempt.Intent.Kind == IntentCapture
 	e.Verdict = b.advance(c, News{
 		News: news, ProviderPaymentID: e.Event.ProviderPaymentID, Names: e.Event.References, Money: moneyOf(e.Event),
-		Failure: failureOf(e.Event), Approved: e.Event.Approved, Cause: Cause{Kind: CauseWebhook, ID: e.Event.ID},
+		Failure: failureOf(e.Event), Approved: e.Event.Approved, Refused: refused, Cause: Cause{Kind: CauseWebhook, ID: e.Event.ID},
 	})
+	if refused && e.Verdict != fsm.Applied {
+		b.captureRefused(c, e)
+	}
+}
+
+// captureRefused tells a person of a capture that the provider had taken and does not
+// carry out, where nothing of the payment shows it: the money is still held.
+func (b *batch) captureRefused(c *Change, e *StoredEvent) {
+	e.Verdict = fsm.Applied
+	b.open(c, NeedsReview, "The provider had taken the capture of this payment and does not carry it out. The money is still held: "+
+		"see in its dashboard why, then confirm it again or cancel it.")
+	b.latest().About = "capture " + e.Event.ID
 }
 
 var newsByKind = map[webhooks.Kind]fsm.News{ //nolint:gochecknoglobals // a table

@@ -100,6 +100,10 @@ func (s *Service) settleIn(ctx context.Context, b *batch, locked map[AttemptID]A
 			s.voided(b, change, c.news, a.wantedBefore(c.held.LeaseUntil))
 		case holds:
 			s.release(b, c.held, change, c.news)
+			if c.held.State != fsm.Authorized && change.Attempt.State == fsm.Authorized {
+				// Held since the provider was asked: what it refused then it may do now.
+				b.held = append(b.held, change)
+			}
 		}
 	}
 	if err := b.save(ctx); err != nil {
@@ -132,7 +136,9 @@ func (s *Service) release(b *batch, held Attempt, c *Change, n News) {
 	case a.State.Final():
 		return
 	case n.Refused:
-		endIntent(a)
+		if a.Intent.Number == held.Intent.Number {
+			endIntent(a)
+		}
 	default:
 		s.expire(b, c, n)
 	}

@@ -16,7 +16,8 @@ type captureRequest struct {
 
 // Capture implements payment.Provider. What is not captured is released
 // (https://developer.paypal.com/docs/api/payments/v2/#authorizations_capture).
-// PayPal would take more than was authorised, up to 115 %: we don't.
+// PayPal would take more than was authorised, up to 115 %: we don't. A capture that
+// was declined is an answer of its own.
 func (c *Client) Capture(ctx context.Context, cp payment.Capture) (payment.Outcome, error) {
 	sum, err := amountOf(cp.Money)
 	if err != nil {
@@ -37,7 +38,9 @@ func (c *Client) Capture(ctx context.Context, cp payment.Capture) (payment.Outco
 	case err != nil:
 		return payment.Outcome{}, err
 	case refused == nil:
-		return outcome(found.with(taken))
+		o, err := outcome(found.with(taken))
+		o.Refused = o.News == fsm.NewsSoftFailed
+		return o, err
 	}
 	return c.asItStands(ctx, cp.ProviderPaymentID)
 }

@@ -1,7 +1,9 @@
 package paypal_test
 
 import (
+	"io"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -36,6 +38,25 @@ func TestACaptureIsTheLastOne(t *testing.T) {
 	<-got
 	<-got
 	require.JSONEq(t, `{"amount":{"currency_code":"EUR","value":"5.00"},"final_capture":true}`, (<-got).body)
+}
+
+// A capture that the bank declines leaves the money held, and was no capture.
+func TestACaptureThatIsDeclinedIsRefused(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/capture") {
+			w.WriteHeader(http.StatusCreated)
+			_, _ = io.WriteString(w, `{"id":"C1","status":"DECLINED","amount":{"currency_code":"EUR","value":"19.99"}}`)
+			return
+		}
+		f.ServeHTTP(w, r)
+	}))
+	held := charged(t, c, manual(charge("card:1")))
+	o, err := c.Capture(t.Context(), payment.Capture{ProviderPaymentID: held.ProviderPaymentID, Money: euro(1999), IdempotencyKey: "k", Licence: licence()})
+	require.NoError(t, err)
+	require.True(t, o.Refused)
+	require.Equal(t, fsm.NewsSoftFailed, o.News)
 }
 
 // A webhook that was first may have given the attempt another id of the payment's.
