@@ -3,6 +3,7 @@ package payment
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 
 	"github.com/paylatch/paylatch/fsm"
@@ -57,9 +58,7 @@ func (s *Service) fulfil(ctx context.Context, p Provider, a Attempt, l Licence) 
 	var err error
 	switch a.Intent.Kind {
 	case IntentCancel:
-		// A wish to cancel ends what is sent, but for what a licence still allowed then.
-		quiet := a.ReadAt.Sub(a.Intent.At) - s.opts.Lease
-		out, err = p.Cancel(ctx, Cancel{Attempt: a.ID, ProviderPaymentID: a.ProviderPaymentID, IdempotencyKey: key, Licence: l, Quiet: quiet})
+		out, err = p.Cancel(ctx, Cancel{Attempt: a.ID, ProviderPaymentID: a.ProviderPaymentID, IdempotencyKey: key, Licence: l, Quiet: s.quiet(a)})
 	case IntentCapture:
 		if a.ReadAt.Sub(a.Intent.At) > youth {
 			return News{}
@@ -75,6 +74,15 @@ func (s *Service) fulfil(ctx context.Context, p Provider, a Attempt, l Licence) 
 		return News{}
 	}
 	return newsOf(out, Cause{Kind: CauseCall, ID: key})
+}
+
+// quiet is for how long nothing was sent that could take or hold money: a wish to
+// cancel ends that, but for what a licence still allowed then.
+func (s *Service) quiet(a Attempt) time.Duration {
+	if a.Intent.At.IsZero() {
+		return math.MaxInt64 // see seal
+	}
+	return a.ReadAt.Sub(a.Intent.At) - s.opts.Lease
 }
 
 // resume deals with an attempt that the provider has not named: the same call

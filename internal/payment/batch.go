@@ -28,6 +28,8 @@ type batch struct {
 	// refunds are those of attempts that need them, all locked.
 	refunds       map[AttemptID][]*Refund
 	refundChanges []refundChange
+	// told are attempts of which a refund of ours has got its name, or its end.
+	told []*Change
 }
 
 // lateSuccess is a discrepancy whose kind the order's other attempts decide.
@@ -137,6 +139,9 @@ func (b *batch) save(ctx context.Context) error {
 		return err
 	}
 	if err := b.unpark(ctx); err != nil {
+		return err
+	}
+	if err := b.unparkRefunds(ctx); err != nil {
 		return err
 	}
 	if err := b.obey(ctx); err != nil {

@@ -83,6 +83,30 @@ func TestACancelledOrdersHoldIsGivenUpThoughTheCancellationWasRefused(t *testing
 	require.Equal(t, payment.OrderCancelled, o.Status())
 }
 
+// The same if the hold is told of while the provider is being asked: what it refuses
+// is what it refused before.
+func TestAHoldDuringARefusedCancellationIsGivenUp(t *testing.T) {
+	t.Parallel()
+	var r *rig
+	var id payment.AttemptID
+	p := &answering{}
+	r = newRig(t, setup{silent: true, provider: p.on})
+	r.order(t, "A-1")
+	paid, err := r.Pay(t.Context(), customer, request("pay", "first-key", ""), payment.Pay{OrderID: "A-1", Token: "tok_never", Capture: payment.CaptureManual})
+	require.NoError(t, err)
+	id = paid.ID
+	p.cancel = func() (payment.Outcome, error) {
+		r.say(t, id, webhooks.KindAuthorized)
+		return payment.Outcome{News: fsm.NewsActionRequired, Refused: true}, nil
+	}
+	_, _, err = r.CancelOrder(t.Context(), customer, request("cancel order", "cancel-key", ""), "A-1")
+	require.NoError(t, err)
+	require.Equal(t, payment.IntentCancel, r.attempt(t, id).Intent.Kind)
+	p.cancel = nil
+	r.recheck(t, id)
+	require.Equal(t, standing{"failed", "final", "canceled"}, standingOf(r.attempt(t, id)))
+}
+
 // What a cancellation of an order was answered it is answered again, whatever has
 // become of the order since.
 func TestACancellationOfAnOrderIsReplayed(t *testing.T) {
@@ -150,4 +174,18 @@ type quietly struct {
 func (p *quietly) Cancel(_ context.Context, c payment.Cancel) (payment.Outcome, error) {
 	p.quiet = c.Quiet
 	return payment.Outcome{}, errNoAnswer
+}
+
+// What was just declined may be cancelled at once: the decline answered all that was
+// sent.
+func TestADeclineIsQuiet(t *testing.T) {
+	t.Parallel()
+	told := &quietly{}
+	p := &tapped{charge: func(_ context.Context, _ payment.Charge, send func() (payment.Outcome, error)) (payment.Outcome, error) {
+		o, err := send()
+		return payment.Outcome{News: fsm.NewsSoftFailed, ProviderPaymentID: o.ProviderPaymentID, Failure: payment.NewFailure("card_declined", "")}, err
+	}}
+	r := newRig(t, setup{silent: true, provider: func(of payment.Provider) payment.Provider { told.Provider = of; return p.on(told) }})
+	r.paid(t, "A-1", "tok_never")
+	require.Greater(t, told.quiet, 24*time.Hour)
 }

@@ -141,6 +141,9 @@ func (b *batch) applyFetchedRefund(c *Change, e *StoredEvent, o RefundOutcome) {
 	said := e.Event
 	e.Event.Kind, e.Event.RefundID = refundKind(o.News), cmp.Or(o.ProviderRefundID, said.RefundID)
 	e.Event.Money, e.Event.FailureCode, e.Event.ProviderCode = nil, "", ""
+	if e.Event.SecretIndex < 0 || o.Reference != "" {
+		e.Event.RefundReference = o.Reference
+	}
 	if o.Money != nil {
 		e.Event.Money = &webhooks.Money{Minor: o.Money.Minor, Currency: string(o.Money.Currency)}
 	}
@@ -187,7 +190,7 @@ func (b *batch) heardOfRefund(c *Change, e *StoredEvent) {
 
 // askAboutRefund has a person find out what a refund was.
 func (b *batch) askAboutRefund(c *Change, e *StoredEvent) {
-	if e.Verdict != fsm.Applied {
+	if e.Verdict != fsm.Applied && e.Verdict != fsm.Conflict {
 		e.Verdict = Deferred
 	}
 	b.open(c, NeedsReview, "The provider told of a refund of this payment and can't be asked how much was paid back. "+

@@ -219,6 +219,37 @@ func TestARefundThatIsFetchedFirstWaitsForItsPayment(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
+// Nor does such a notice say which of our refunds it is of.
+func TestAHintDoesNotNameOurRefund(t *testing.T) {
+	t.Parallel()
+	var ours payment.Refunded
+	p := &backs{refund: sevenEuros(fsm.NewsSucceeded)}
+	r := newRig(t, setup{silent: true, provider: func(of payment.Provider) payment.Provider { return lostRefunds{p.on(of)} }})
+	paid := r.paid(t, "A-1", "tok_success")
+	some := int64(500)
+	ours, err := r.Refund(t.Context(), shop, request("refund", "refund-1", ""), payment.CreateRefund{AttemptID: paid.ID, Amount: &some})
+	require.NoError(t, err)
+	e := refunded(paid)
+	e.RefundReference = ours.ID.String()
+	r.tell(t, e)
+	r.retry(t, true)
+	require.Equal(t, []string{"u1 pending 500"}, r.refunds(t, paid.ID))
+	p.refund = func() (payment.RefundOutcome, error) {
+		o, _ := sevenEuros(fsm.NewsSucceeded)()
+		o.Reference, o.Money.Minor = ours.ID.String(), 500
+		return o, nil
+	}
+	r.retry(t, true)
+	require.Equal(t, []string{"u1 re_1 succeeded 500"}, r.refunds(t, paid.ID), "the provider itself says so")
+}
+
+// lostRefunds loses what becomes of refunds that are asked for.
+type lostRefunds struct{ payment.Provider }
+
+func (lostRefunds) Refund(context.Context, payment.RefundCall) (payment.RefundOutcome, error) {
+	return payment.RefundOutcome{}, errNoAnswer
+}
+
 // A person who replays such a notice has the refund fetched, too.
 func TestAReplayFetchesTheRefund(t *testing.T) {
 	t.Parallel()
@@ -305,6 +336,21 @@ func TestAPartialRefundThatNobodyCanBeAskedAboutAsksAPerson(t *testing.T) {
 	require.Zero(t, r.attempt(t, paid.ID).Refunded)
 	require.Equal(t, []string{"needs_review", "needs_review", "needs_review"}, r.discrepancies(t, paid.ID))
 	require.Equal(t, []string{"repeat", "deferred", "deferred", "deferred"}, r.verdicts(t, paid.ID))
+	require.Empty(t, r.verify(t))
+}
+
+// What contradicts the attempt's end stays a conflict, though a person is asked about
+// the refund as well.
+func TestARefundOfAFailedPaymentThatWasPaidAfterAllIsAConflict(t *testing.T) {
+	t.Parallel()
+	p := &answering{can: func(c *payment.Capabilities) { c.LookupRefund = false }}
+	r := newRig(t, setup{silent: true, provider: p.on})
+	paid := r.paid(t, "A-1", "tok_never")
+	r.say(t, paid.ID, webhooks.KindFailed)
+	p.lookup = says(fsm.NewsSucceeded)
+	r.noticed(t, paid, webhooks.KindRefundSucceeded, 0, true)
+	require.ElementsMatch(t, []string{"late_success", "needs_review"}, r.discrepancies(t, paid.ID))
+	require.Contains(t, r.verdicts(t, paid.ID), "conflict")
 	require.Empty(t, r.verify(t))
 }
 

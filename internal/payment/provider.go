@@ -147,6 +147,9 @@ type RefundOutcome struct {
 	// earlier one.
 	Refused          bool
 	ProviderRefundID string
+	// Reference is our id of the refund, as the provider carries it; empty if it
+	// does not say.
+	Reference string
 	// Money is what was, or will be, paid back; nil if the provider does not say.
 	Money   *Money
 	Failure *Failure

@@ -43,7 +43,7 @@ func (b *batch) loadRefunds(ctx context.Context, ids ...AttemptID) error {
 // made in the dashboard it was told of too early, else a person must look.
 func (b *batch) advanceRefund(c *Change, r *Refund, n RefundNews) fsm.Verdict {
 	b.touchRefund(r, r.Version)
-	before := b.paidBack(c.Attempt.ID)
+	before, was := b.paidBack(c.Attempt.ID), *r
 	if twin := b.namesake(r, n.ProviderRefundID); twin != nil {
 		if twin.UserID != UserProvider {
 			return b.uncounted(c, NeedsReview, n.ProviderRefundID+" is two", n.Money,
@@ -52,6 +52,9 @@ func (b *batch) advanceRefund(c *Change, r *Refund, n RefundNews) fsm.Verdict {
 		b.moveRefund(c, r, b.resign(twin, n.Cause))
 	}
 	verdict := b.moveRefund(c, r, n)
+	if r.UserID != UserProvider && (r.ProviderRefundID != was.ProviderRefundID || r.State != was.State) {
+		b.told = append(b.told, c)
+	}
 	// The provider may have told of more than of single refunds.
 	after := b.paidBack(c.Attempt.ID)
 	b.setRefunded(c, max(after, c.Attempt.Refunded-max(0, before-after)), n.Cause)

@@ -145,14 +145,26 @@ func (b *batch) uncounted(c *Change, kind DiscrepancyKind, name string, money *M
 }
 
 // unparkRefunds applies the events that waited for a refund to have its name, or
-// its end, or has them fetched now.
-func (b *batch) unparkRefunds(ctx context.Context, c *Change) error {
-	a := &c.Attempt
-	parked, err := b.tx.EventsParked(ctx, []Reference{{a.Account, a.ID.String()}, {a.Account, a.ProviderPaymentID}})
-	if err != nil {
-		return err
+// its end, or has them fetched now. Each may bring the next one's.
+func (b *batch) unparkRefunds(ctx context.Context) error {
+	for len(b.told) > 0 {
+		c := b.told[0]
+		b.told = b.told[1:]
+		a := &c.Attempt
+		parked, err := b.tx.EventsParked(ctx, []Reference{{a.Account, a.ID.String()}, {a.Account, a.ProviderPaymentID}})
+		if err != nil {
+			return err
+		}
+		if err := b.tx.EventsSettle(ctx, b.freed(c, parked)); err != nil {
+			return err
+		}
 	}
-	var freed []StoredEvent
+	return nil
+}
+
+// freed applies those of an attempt's parked events that are about a refund, and
+// returns those that no longer wait as they did.
+func (b *batch) freed(c *Change, parked []StoredEvent) (freed []StoredEvent) {
 	for _, e := range parked {
 		if _, ok := newsByRefundKind[e.Event.Kind]; !ok {
 			continue
@@ -161,5 +173,5 @@ func (b *batch) unparkRefunds(ctx context.Context, c *Change) error {
 			freed = append(freed, e)
 		}
 	}
-	return b.tx.EventsSettle(ctx, freed)
+	return freed
 }

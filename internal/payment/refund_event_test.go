@@ -170,6 +170,31 @@ func TestRefundsWhoseAnswersComeFirstCountOnce(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
+// A webhook, too, may bring the name or the end of the one that others wait for; and
+// what it frees may be what the next one waits for.
+func TestAWebhookThatNamesARefundFreesThoseThatWait(t *testing.T) {
+	t.Parallel()
+	for kind, counted := range map[webhooks.Kind]int64{webhooks.KindRefundSucceeded: 1300, webhooks.KindRefundFailed: 800} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			p := &refunding{refund: backLost}
+			r := newRig(t, setup{silent: true, provider: p.on})
+			id := r.paid(t, "A-1", "tok_success").ID
+			first, second := r.refundOf(t, id, "refund-1", 500), r.refundOf(t, id, "refund-2", 500)
+			require.Equal(t, []fsm.Verdict{payment.Deferred, payment.Deferred}, r.tell(t,
+				cents(webhooks.KindRefundSucceeded, id, "re_theirs", 300), cents(webhooks.KindRefundSucceeded, id, "re_2", 500)))
+			named := cents(kind, id, "re_1", 500)
+			named.RefundReference = first.ID.String()
+			r.tell(t, named)
+			require.Equal(t, counted, r.attempt(t, id).Refunded)
+			require.Zero(t, r.parked(t))
+			require.Contains(t, r.refunds(t, id), "provider re_theirs succeeded 300")
+			require.Equal(t, []string{"succeeded"}, rows[string](t, r, "SELECT status FROM refunds WHERE refund_id = $1", second.ID.String()))
+			require.Empty(t, r.verify(t))
+		})
+	}
+}
+
 // A refund of the dashboard's waits while it could be ours, and is taken in once
 // ours has failed, or has another name.
 func TestARefundOfTheDashboardWaitsForOurs(t *testing.T) {

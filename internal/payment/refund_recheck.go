@@ -131,11 +131,6 @@ func (s *Service) settleRefund(ctx context.Context, held Refund, n RefundNews) (
 		if holds {
 			s.releaseRefund(b, change, now, n)
 		}
-		if now.ProviderRefundID != held.ProviderRefundID || now.State != held.State {
-			if err := b.unparkRefunds(ctx, change); err != nil {
-				return err
-			}
-		}
 		r = *now
 		return b.save(ctx)
 	})

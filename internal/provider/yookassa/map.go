@@ -95,7 +95,7 @@ func refundOutcome(r refund) (payment.RefundOutcome, error) {
 	if r.ID == "" || r.Status == "" {
 		return payment.RefundOutcome{}, errNameless
 	}
-	o := payment.RefundOutcome{ProviderRefundID: r.ID, News: fsm.NewsProcessing}
+	o := payment.RefundOutcome{ProviderRefundID: r.ID, Reference: r.Metadata["refund_id"], News: fsm.NewsProcessing}
 	switch r.Status {
 	case "succeeded":
 		o.News = fsm.NewsSucceeded
