@@ -120,6 +120,28 @@ func TestASessionEnds(t *testing.T) {
 	other.get("/support").is(t, http.StatusSeeOther)
 }
 
+// TestASignOutEndsTheSessionOfAPageUnderWay: a page that was asked for in another
+// tab, and comes after the sign-out, does not bring the session back.
+func TestASignOutEndsTheSessionOfAPageUnderWay(t *testing.T) {
+	t.Parallel()
+	s := openConsole(t)
+	p := signedIn(t, s.base, "ada", "admin")
+	tx, err := s.db.Begin(t.Context())
+	require.NoError(t, err)
+	defer func() { _ = tx.Rollback(t.Context()) }()
+	_, err = tx.Exec(t.Context(), "LOCK TABLE staff_audit")
+	require.NoError(t, err)
+	page := make(chan answer, 1)
+	go func() { page <- p.get("/support/audit") }()
+	eventually(t, "the page", func() bool {
+		return one[int](t, s.rig, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) > 0
+	})
+	p.post("/support/sign-out").is(t, http.StatusSeeOther)
+	require.NoError(t, tx.Rollback(t.Context()))
+	(<-page).is(t, http.StatusOK)
+	p.get("/support").is(t, http.StatusSeeOther)
+}
+
 func TestFormsOfOtherSitesAreNotDone(t *testing.T) {
 	t.Parallel()
 	s := openConsole(t, leftAlone)

@@ -33,7 +33,8 @@ func (s Sessions) FindCtx(ctx context.Context, token string) (data []byte, found
 	return data, err == nil, err
 }
 
-// CommitCtx keeps a session until expiry.
+// CommitCtx keeps a session until expiry. One that has ended stays so, which is no
+// error: whoever has signed out may have a request under way.
 func (s Sessions) CommitCtx(ctx context.Context, token string, data []byte, expiry time.Time) error {
 	return s.store.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		return s.store.q.SessionWrite(ctx, c, &dbsqlc.SessionWriteParams{Token: token, Data: data, Expiry: expiry})
@@ -42,7 +43,7 @@ func (s Sessions) CommitCtx(ctx context.Context, token string, data []byte, expi
 
 // DeleteCtx ends a session; that there is none is no error.
 func (s Sessions) DeleteCtx(ctx context.Context, token string) error {
-	return s.store.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error { return s.store.q.SessionDelete(ctx, c, token) })
+	return s.store.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error { return s.store.q.SessionEnd(ctx, c, token) })
 }
 
 // Find is FindCtx for a caller without a context.
@@ -58,8 +59,8 @@ func (s Sessions) Commit(token string, data []byte, expiry time.Time) error {
 // Delete is DeleteCtx for a caller without a context.
 func (s Sessions) Delete(token string) error { return s.DeleteCtx(context.Background(), token) }
 
-// PurgeSessions deletes at most limit sessions that have ended and returns how
-// many there were.
+// PurgeSessions deletes at most limit sessions that ended an hour ago or more, and
+// returns how many there were.
 func (s *Store) PurgeSessions(ctx context.Context, limit int) (int, error) {
 	var n int64
 	err := s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {

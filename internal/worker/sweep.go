@@ -46,8 +46,8 @@ func PurgeEventBytes(p BytesPurger, keep time.Duration) Loop {
 
 // SessionsPurger is what the sweep needs of the sessions.
 type SessionsPurger interface {
-	// PurgeSessions deletes at most limit sessions that have ended and returns how
-	// many there were.
+	// PurgeSessions deletes at most limit sessions that have ended some time ago and
+	// returns how many there were.
 	PurgeSessions(ctx context.Context, limit int) (int, error)
 }
 

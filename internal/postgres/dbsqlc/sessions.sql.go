@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-const sessionDelete = `-- name: SessionDelete :exec
-DELETE FROM sessions WHERE token = $1
+const sessionEnd = `-- name: SessionEnd :exec
+UPDATE sessions SET data = '', expiry = clock_timestamp() WHERE token = $1
 `
 
-// Ends a session: at most one row.
-func (q *Queries) SessionDelete(ctx context.Context, db DBTX, token string) error {
-	_, err := db.Exec(ctx, sessionDelete, token)
+// Ends a session: at most one row. It stays, empty, so that a request that is still under way does not write the session anew.
+func (q *Queries) SessionEnd(ctx context.Context, db DBTX, token string) error {
+	_, err := db.Exec(ctx, sessionEnd, token)
 	return err
 }
 
@@ -34,7 +34,7 @@ func (q *Queries) SessionRead(ctx context.Context, db DBTX, token string) ([]byt
 
 const sessionWrite = `-- name: SessionWrite :exec
 INSERT INTO sessions (token, data, expiry) VALUES ($1, $2, $3)
-ON CONFLICT (token) DO UPDATE SET data = EXCLUDED.data, expiry = EXCLUDED.expiry
+ON CONFLICT (token) DO UPDATE SET data = EXCLUDED.data, expiry = EXCLUDED.expiry WHERE sessions.expiry > clock_timestamp()
 `
 
 type SessionWriteParams struct {
@@ -43,7 +43,7 @@ type SessionWriteParams struct {
 	Expiry time.Time
 }
 
-// Writes a session; locks its row.
+// Writes a session, unless it has ended; locks its row. It may have ended while the lock was waited for, after this statement's now().
 func (q *Queries) SessionWrite(ctx context.Context, db DBTX, arg *SessionWriteParams) error {
 	_, err := db.Exec(ctx, sessionWrite, arg.Token, arg.Data, arg.Expiry)
 	return err
@@ -51,11 +51,11 @@ func (q *Queries) SessionWrite(ctx context.Context, db DBTX, arg *SessionWritePa
 
 const sessionsPurge = `-- name: SessionsPurge :execrows
 DELETE FROM sessions WHERE token IN (
-    SELECT token FROM sessions WHERE expiry <= now() ORDER BY expiry LIMIT $1::int FOR UPDATE SKIP LOCKED
+    SELECT token FROM sessions WHERE expiry <= now() - interval '1 hour' ORDER BY expiry LIMIT $1::int FOR UPDATE SKIP LOCKED
 )
 `
 
-// Deletes at most that many sessions that have ended.
+// Deletes at most that many sessions that have ended so long ago that no request of theirs is under way.
 func (q *Queries) SessionsPurge(ctx context.Context, db DBTX, most int32) (int64, error) {
 	result, err := db.Exec(ctx, sessionsPurge, most)
 	if err != nil {
