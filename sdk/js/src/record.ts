@@ -20,7 +20,7 @@ export function newIntent(): Intent {
   return { key: newKey(), at: Date.now(), bodies: [] };
 }
 
-/** Keeps an intent in storage or, where that throws, in memory. */
+/** Keeps an intent in storage or, where there is none or it throws, in memory. */
 export class Records {
   private memory: Intent | null = null;
 
@@ -36,8 +36,9 @@ export class Records {
 
   save(intent: Intent): void {
     // A copy that storage refuses must not be shadowed by an older one that it still holds.
-    const stored = orNull(() => (this.env.storage?.setItem(this.name, JSON.stringify(intent)), true));
-    if (!stored) orNull(() => this.env.storage?.removeItem(this.name));
+    const { storage } = this.env;
+    const stored = orNull(() => storage && (storage.setItem(this.name, JSON.stringify(intent)), true));
+    if (!stored) orNull(() => storage?.removeItem(this.name));
     this.memory = stored ? null : intent;
   }
 }

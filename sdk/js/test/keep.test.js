@@ -107,6 +107,36 @@ function fail() {
   throw new DOMException("not here", "SecurityError");
 }
 
+for (const [name, look] of [
+  ["a press", (page) => page.pay()],
+  ["a look", (page) => page.checkout.resume()],
+]) {
+  test(`without storage ${name} goes on under the same key`, async (t) => {
+    const { server, browser } = await shop(t);
+    server.payFaults = Array(1000).fill(before);
+    const page = browser.open({ timing: { giveUp: 300 } }, { storage: null });
+    assert.equal((await page.pay()).phase, "unknown");
+    server.payFaults = [];
+    server.later = soon;
+    assert.equal((await look(page)).phase, "succeeded");
+    assert.equal(new Set(server.keys).size, 1);
+    assert.equal(server.attempts.length, 1);
+  });
+}
+
+test("without storage a page that comes back from the bank goes on", async (t) => {
+  const { server, browser } = await shop(t);
+  server.becomes = { stage: "awaiting_customer", next_action: { type: "redirect", url: "https://bank.example/pay/1" } };
+  const page = browser.open({}, { storage: null });
+  const paid = page.pay();
+  await until("the redirect", () => page.redirects.length);
+  page.leave();
+  server.finish(server.attempts[0], "succeeded");
+  page.back();
+  assert.equal((await paid).phase, "succeeded");
+  assert.equal(server.count(/^POST/), 1);
+});
+
 test("what is kept and can't be read counts as nothing", async (t) => {
   const { server, browser } = await shop(t);
   server.later = soon;
