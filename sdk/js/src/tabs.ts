@@ -33,13 +33,21 @@ export class Tabs {
   async alone(signal: AbortSignal, wait: () => void, run: (waited: boolean) => Promise<void>): Promise<void> {
     const { locks } = this.env;
     if (!locks) return run(false);
-    const free = await locks.request(this.name, { ifAvailable: true }, async (lock) => {
-      if (lock) await run(false);
-      return lock !== null;
-    });
-    if (free) return;
-    wait();
-    this.channel?.postMessage("?");
-    await locks.request(this.name, { signal }, () => run(true));
+    let begun = false;
+    const begin = (waited: boolean): Promise<void> => ((begun = true), run(waited));
+    try {
+      const free = await locks.request(this.name, { ifAvailable: true }, async (lock) => {
+        if (lock) await begin(false);
+        return lock !== null;
+      });
+      if (free) return;
+      wait();
+      this.channel?.postMessage("?");
+      await locks.request(this.name, { signal }, () => begin(true));
+    } catch (error) {
+      // A frame may be refused the locks that its browser has.
+      if (begun || signal.aborted) throw error;
+      await run(false);
+    }
   }
 }

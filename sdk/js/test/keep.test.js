@@ -91,6 +91,7 @@ for (const [name, environment] of [
   ["no storage", { storage: null }],
   ["no storage, locks or channels", { storage: null, locks: null, channel: null, events: null }],
   ["channels that throw", { channel: fail }],
+  ["locks that are refused", { locks: { request: async () => fail() } }],
 ]) {
   test(`works with ${name}`, async (t) => {
     const { server, browser } = await shop(t);
