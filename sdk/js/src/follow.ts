@@ -74,20 +74,21 @@ export class Follower {
   private async failed(answer: Answer | null): Promise<void> {
     const { work } = this, problem = answer?.problem ?? null;
     const streaming = this.way === Way.Stream;
-    if (problem && ([401, 403].includes(problem.status) || (problem.status === 404 && !streaming))) {
+    const usable = !problem || problem.retryable;
+    const refused = problem && ([401, 403].includes(problem.status) || (problem.status === 404 && !streaming));
+    if (refused || (!usable && this.way === Way.Poll)) {
       this.refusal = problem;
       this.sources.shift();
       this.way = Way.Stream;
       return;
     }
-    // A page may be kept from an address for good, by a policy of its own or of the other side, and sees only silence.
-    if (!answer && this.way === Way.Poll && this.failures > 1 && this.sources.length > 1) {
+    // A page may be kept from an address for good, by a policy of its own or of the other side, and sees only silence; or what answers there
+    // is not paylatch.
+    if (this.way === Way.Poll && this.failures > 1 && this.sources.length > 1) {
       this.sources.push(this.sources.shift()!);
       this.way = Way.Stream;
       this.failures = 0;
     }
-    const usable = !problem || problem.retryable;
-    if (!usable && this.way === Way.Poll) throw new Refused(problem);
     this.failures++;
     if (this.way !== Way.Poll && (!usable || this.failures > 1)) this.way++;
     if (!usable) return;

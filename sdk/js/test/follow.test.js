@@ -101,6 +101,31 @@ test("an address that the page is kept from leaves the shop's own", async (t) =>
   assert.equal((await paid).phase, "succeeded");
 });
 
+for (const [name, fault] of [
+  ["the shop's own page", status(200, { "Content-Type": "text/html" })],
+  ["nothing but 500", status(500)],
+  ["what no retry mends", (r) => problem(r, 410, "gone")],
+]) {
+  test(`an address that answers ${name} leaves the shop's own`, async (t) => {
+    const server = await startServer(t), api = await startServer(t);
+    api.readFaults = { shift: () => fault };
+    const page = new Browser(t, server).open({ apiUrl: api.url, statusUrl: server.url + "/shop/status" });
+    const paid = page.pay();
+    await until("the shop", () => server.log.includes("GET /shop/status"));
+    server.finish(server.attempts[0], "succeeded");
+    assert.equal((await paid).phase, "succeeded");
+  });
+}
+
+test("where nobody is left to ask, the last refusal is told", async (t) => {
+  const server = await startServer(t);
+  server.readFaults = Array(1000).fill((r) => problem(r, 410, "gone"));
+  const end = await new Browser(t, server).open({ statusUrl: server.url + "/shop/status" }).pay();
+  assert.equal(end.phase, "unknown");
+  assert.equal(end.problem.code, "gone");
+  assert.ok(server.log.includes("GET /shop/status"));
+});
+
 test("a status token that has expired leaves the shop's own address", async (t) => {
   const server = await startServer(t);
   const page = new Browser(t, server).open({ statusUrl: server.url + "/shop/status" });
