@@ -19,6 +19,7 @@ func withScripts() map[string]func(b *tab, s *demoShop) {
 		"network cut":               networkCut,
 		"network lost by the demo":  networkLost,
 		"declined, then paid":       declinedThenPaid,
+		"declined, paid elsewhere":  declinedThenPaidElsewhere,
 		"money after a failure":     lateMoney,
 		"nothing inline":            nothingInline,
 	}
@@ -149,6 +150,23 @@ func declinedThenPaid(b *tab, s *demoShop) {
 	require.Len(b.t, attempts, 2)
 	s.charged(b.t, attempts[1], 1999)
 	require.Len(b.t, column[string](b.t, s.rig, `SELECT DISTINCT client_request_id FROM payment_attempts WHERE order_id = $1`, order), 2)
+}
+
+// declinedThenPaidElsewhere: what this browser remembers of its own failure does
+// not stand against the order.
+func declinedThenPaidElsewhere(b *tab, s *demoShop) {
+	order := s.checkout(b, "tok_decline")
+	b.click("#pay")
+	b.shows("failed", "The card was declined.")
+	other := newTab(b.t)
+	other.open(s.base + "/demo/orders/" + order)
+	other.choose("tok_async_success")
+	other.click("#pay")
+	other.shows("succeeded", "Paid. Thank you!")
+	b.do(chromedp.Reload())
+	b.until(`JSON.parse(localStorage.getItem("paylatch:` + order + `")).end === "succeeded"`)
+	b.shows("succeeded", "Paid. Thank you!")
+	require.True(b.t, eval[bool](b, `document.getElementById("pay-form").hidden`))
 }
 
 // lateMoney: the failure that was shown allowed another try; the press finds out

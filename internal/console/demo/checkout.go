@@ -108,6 +108,14 @@ func (c checkout) Pending() string {
 	return ""
 }
 
+// Live is the attempt that is under way or has paid; empty if there is none.
+func (c checkout) Live() string {
+	if c.Attempt != nil && c.Attempt.Status != "failed" {
+		return c.Attempt.ID
+	}
+	return ""
+}
+
 // lookAgain is after how many seconds a page without a script looks again by
 // itself: ever more slowly, and 0 when it has looked for about five minutes.
 func (c checkout) lookAgain() int {

@@ -246,6 +246,17 @@ func TestTheFormAfterARefusal(t *testing.T) {
 	}
 }
 
+// The script goes on with what is under way, and believes no old failure of its
+// own storage where the order is paid.
+func TestTheScriptIsToldOfTheLiveAttempt(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[string]string{"pending": "at-1", "succeeded": "at-1", "failed": ""} {
+		r := newRig(t, created, `{"payment_attempt_id":"at-1","status":"`+status+`","stage":"requested"}`)
+		require.Contains(t, r.send("GET", "/demo/orders/A-1", "", "").text, `data-live="`+want+`"`, status)
+	}
+	require.Contains(t, newRig(t, created).send("GET", "/demo/orders/A-1", "", "").text, `data-live=""`)
+}
+
 func TestAPageWithoutAScriptLooksAgain(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, created, `{"payment_attempt_id":"at-1","status":"pending","stage":"requested"}`)

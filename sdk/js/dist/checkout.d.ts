@@ -34,7 +34,9 @@ export declare class Checkout {
     private bounded;
     /** Does the work, with every other tab waiting. A press that had to wait for another tab's payment has joined it. */
     private settle;
-    /** What the page's server knows counts where storage knows of nothing that is under way. */
+    /** Follows an attempt to its end. After a failure it goes on with the one that the page's server knows to be live. */
+    private follow;
+    /** What the page's server knows counts where storage knows of nothing that is under way or has succeeded. */
     private adopt;
     /** Sends the pay. It returns null if there is no attempt to follow. */
     private begin;

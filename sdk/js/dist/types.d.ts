@@ -104,7 +104,10 @@ export interface Options {
      * payment). It is asked with `?payment_attempt_id=…`.
      */
     statusUrl?: string;
-    /** An attempt of which the page's server knows that it is pending: `resume` follows it where storage knows of none. */
+    /**
+     * The attempt of which the page's server knows that it is pending or has succeeded. It is followed where storage knows of none that is
+     * under way, or when that one has failed; an older failure or cancellation that storage knows of gives way to it.
+     */
     attempt?: string;
     /** A customer's token, for a page that calls paylatch itself. Never the merchant's own. */
     authorization?: () => string | Promise<string>;

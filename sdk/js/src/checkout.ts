@@ -12,6 +12,11 @@ const idle: State = { phase: "idle", canPay: true, offline: false, elsewhere: fa
 /** The statuses by which a request's own form is refused: the same request would have been refused the first time, too. */
 const formRefused = [400, 413, 415, 422];
 
+/** Whether an intent was pressed and is not known to have ended. */
+function underWay(intent: Intent | null): intent is Intent {
+  return !!intent && !intent.end && (!!intent.attempt || intent.bodies.length > 0);
+}
+
 /** Why work was broken off when the page was left: it goes on if the page comes back. */
 const left = new Error("the page was left");
 
@@ -131,8 +136,7 @@ export class Checkout {
     if (waited && this.current.phase !== "idle" && !busy(this.current)) return; // the other tab has told how it ended
     this.set({ elsewhere: false });
     let intent = this.adopt(this.records.load());
-    const begun = intent !== null && (!!intent.attempt || !!intent.end || intent.bodies.length > 0);
-    const press = waited && begun ? null : body;
+    const press = waited && (intent?.end || underWay(intent)) ? null : body;
     if (intent?.end) {
       await this.showEnd(work, intent);
       if (press === null || !this.current.canPay) return;
@@ -144,16 +148,24 @@ export class Checkout {
       if (!intent) return;
       if (press !== null) this.redirect();
     }
-    const known = this.current.attempt?.payment_attempt_id === intent.attempt ? this.current.attempt : null;
-    const attempt = await new Follower(work, intent, known, this.show).toTheEnd();
-    if (attempt.status !== "pending") this.end(intent, attempt.status);
+    await this.follow(work, intent);
   }
 
-  /** What the page's server knows counts where storage knows of nothing that is under way. */
+  /** Follows an attempt to its end. After a failure it goes on with the one that the page's server knows to be live. */
+  private async follow(work: Work, intent: Intent): Promise<void> {
+    const known = this.current.attempt?.payment_attempt_id === intent.attempt ? this.current.attempt : null;
+    const { status } = await new Follower(work, intent, known, this.show).toTheEnd();
+    if (status !== "pending") this.end(intent, status);
+    const next = this.adopt(intent);
+    if (next && next !== intent) await this.follow(work, next);
+  }
+
+  /** What the page's server knows counts where storage knows of nothing that is under way or has succeeded. */
   private adopt(kept: Intent | null): Intent | null {
     const attempt = this.theirs;
+    if (!attempt || (underWay(kept) && kept.attempt !== attempt)) return kept;
     this.theirs = undefined;
-    if (!attempt || kept?.attempt === attempt || (kept && !kept.end && (kept.attempt || kept.bodies.length))) return kept;
+    if (kept && (kept.attempt === attempt || kept.end === "succeeded")) return kept;
     const intent = { ...newIntent(), attempt };
     this.records.save(intent);
     return intent;

@@ -82,6 +82,48 @@ test("what storage knows to be under way comes before what the page's server kno
   assert.equal((await looked).phase, "succeeded");
 });
 
+for (const [name, end, spoil] of [
+  ["failure", "failed", (s) => { s.becomes = { status: "failed", stage: "final", can_start_new_attempt: true }; }],
+  ["cancellation", "cancelled", (s) => { s.refusal = [409, "order-cancelled"]; }],
+]) {
+  test(`a ${name} that storage knows gives way to the payment of another device`, async (t) => {
+    const { server, browser } = await shop(t);
+    spoil(server);
+    assert.equal((await browser.open().pay()).phase, end);
+    server.refusal = null;
+    const theirs = server.attempt({ key: "another device", status: "succeeded", stage: "final" });
+    const options = { statusUrl: server.url + "/shop/status", attempt: theirs.payment_attempt_id };
+    assert.equal((await browser.open(options).checkout.resume()).phase, "succeeded");
+    assert.equal((await browser.open().checkout.resume()).phase, "succeeded");
+    assert.equal(server.count(/^POST/), 1);
+  });
+}
+
+test("a payment that storage knows and that failed leads to the one that the page's server knows", async (t) => {
+  const { server, browser } = await shop(t);
+  const first = browser.open();
+  void first.pay().catch(() => undefined);
+  await until("the attempt", () => first.checkout.state.attempt);
+  browser.crash(first);
+  server.finish(server.attempts[0], "failed", false);
+  const theirs = server.attempt({ key: "another device" });
+  const page = browser.open({ statusUrl: server.url + "/shop/status", attempt: theirs.payment_attempt_id });
+  const looked = page.checkout.resume();
+  await until("the other attempt", () => page.checkout.state.attempt?.payment_attempt_id === theirs.payment_attempt_id);
+  server.finish(theirs, "succeeded");
+  assert.equal((await looked).phase, "succeeded");
+  assert.equal(server.count(/^POST/), 1);
+});
+
+test("what has succeeded stays so, whatever an old page says", async (t) => {
+  const { server, browser } = await shop(t);
+  const old = server.attempt({ key: "another device", status: "failed" });
+  server.later = { status: "succeeded", after: 10 };
+  assert.equal((await browser.open().pay()).phase, "succeeded");
+  const page = browser.open({ statusUrl: server.url + "/shop/status", attempt: old.payment_attempt_id });
+  assert.equal((await page.checkout.resume()).phase, "succeeded");
+});
+
 test("an order that is paid is shown as paid", async (t) => {
   const { server, browser } = await shop(t);
   server.attempt({ key: "another device", status: "succeeded" });

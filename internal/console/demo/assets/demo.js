@@ -2,7 +2,7 @@ import { createCheckout } from "/sdk/paylatch.js";
 
 const by = (id) => document.getElementById(id);
 const checkout = by("checkout"), form = by("pay-form"), pay = by("pay"), method = by("method"), status = by("status");
-const { order, pending, label } = checkout.dataset;
+const { order, live, label } = checkout.dataset;
 const here = "/demo/orders/" + encodeURIComponent(order);
 const texts = Object.fromEntries([...document.querySelectorAll("[data-says]")].map((e) => [e.dataset.says, e.textContent]));
 
@@ -20,7 +20,7 @@ const payment = createCheckout({
   statusUrl: here + "/status",
   onStatus: show,
   environment: { fetch: network },
-  ...(pending && { attempt: pending }),
+  ...(live && { attempt: live }),
 });
 
 function show(state) {
