@@ -9,6 +9,8 @@ export declare class Checkout {
     private current;
     private running;
     private pressed;
+    /** Whether the button said "Check again" when the work began. */
+    private looking;
     private theirs;
     private stretch;
     /** Is set while the page is in the back/forward cache. */
@@ -32,7 +34,10 @@ export declare class Checkout {
     private untilDone;
     /** The looking ends at some time. Other tabs hear of that, too, so that they don't begin it anew. */
     private bounded;
-    /** Does the work, with every other tab waiting. A press that had to wait for another tab's payment has joined it. */
+    /**
+     * Does the work, with every other tab waiting. A press that had to wait for another tab's payment has joined it; one of "Check again" is
+     * for what is under way, and begins nothing else.
+     */
     private settle;
     /** Follows an attempt to its end. After a failure it goes on with the one that the page's server knows to be live. */
     private follow;
@@ -42,6 +47,8 @@ export declare class Checkout {
     private begin;
     /** Reports whether there is an attempt to follow. What the order says of itself is true, whoever paid it. */
     private sent;
+    /** Reports whether a refusal proves that nothing was begun. After a lost try it does so for its own body alone. */
+    private refused;
     private end;
     /** Whether a failed payment may be tried again is asked anew each time. */
     private showEnd;

@@ -4,13 +4,18 @@ import { TimeUp } from "./pause.js";
 import { newIntent, Records, type Intent } from "./record.js";
 import { send, type Sent } from "./send.js";
 import { Tabs } from "./tabs.js";
-import type { Attempt, Environment, Options, Payment, State, Timing } from "./types.js";
+import type { Attempt, Environment, Options, Payment, Problem, State, Timing } from "./types.js";
 import { Refused, type Work } from "./work.js";
 
 const idle: State = { phase: "idle", canPay: true, offline: false, elsewhere: false, attempt: null, problem: null };
 
-/** The statuses by which a request's own form is refused: the same request would have been refused the first time, too. */
-const formRefused = [400, 413, 415, 422];
+/** The codes by which paylatch refuses a request's own form: the same request would have been refused the first time, too. */
+const formRefused = ["malformed-request", "body-too-large", "unsupported-media-type", "validation-failed"];
+
+/** Whether paylatch itself has refused the form. What stands before it may refuse the same request once and not another time. */
+function refusesForm({ type, code }: Problem): boolean {
+  return formRefused.includes(code) && type === "/problems/" + code;
+}
 
 /** Whether an intent was pressed and is not known to have ended. */
 function underWay(intent: Intent | null): intent is Intent {
@@ -34,6 +39,8 @@ export class Checkout {
   private current: State = idle;
   private running: Promise<State> | null = null;
   private pressed = false;
+  /** Whether the button said "Check again" when the work began. */
+  private looking = false;
   private theirs: string | undefined;
   private stretch = new AbortController();
   /** Is set while the page is in the back/forward cache. */
@@ -91,6 +98,7 @@ export class Checkout {
   private run(body: string | null): Promise<State> {
     if (this.running) return this.running;
     this.pressed = body !== null;
+    this.looking = this.current.phase === "unknown";
     this.running = this.untilDone(body).finally(() => {
       this.running = null;
       this.pressed = false;
@@ -131,12 +139,16 @@ export class Checkout {
     }
   }
 
-  /** Does the work, with every other tab waiting. A press that had to wait for another tab's payment has joined it. */
+  /**
+   * Does the work, with every other tab waiting. A press that had to wait for another tab's payment has joined it; one of "Check again" is
+   * for what is under way, and begins nothing else.
+   */
   private async settle(work: Work, body: string | null, waited: boolean): Promise<void> {
     if (waited && this.current.phase !== "idle" && !busy(this.current)) return; // the other tab has told how it ended
     this.set({ elsewhere: false });
     let intent = this.adopt(this.records.load());
-    const press = waited && (intent?.end || underWay(intent)) ? null : body;
+    const live = underWay(intent);
+    const press = (waited && (live || intent?.end)) || (this.looking && !live) ? null : body;
     if (intent?.end) {
       await this.showEnd(work, intent);
       if (press === null || !this.current.canPay) return;
@@ -207,12 +219,17 @@ export class Checkout {
     }
     if (problem?.code === "order-already-paid") this.end(intent, "succeeded");
     else if (problem?.code === "order-cancelled") this.end(intent, "cancelled");
-    else if (problem && (!lost || formRefused.includes(problem.status))) {
-      intent.bodies.shift();
-      this.records.save(intent);
-      this.set({ phase: "refused", canPay: true });
-    } else this.set({ phase: "unknown", canPay: true });
+    else this.set({ phase: problem && this.refused(intent, problem, lost) ? "refused" : "unknown", canPay: true });
     return false;
+  }
+
+  /** Reports whether a refusal proves that nothing was begun. After a lost try it does so for its own body alone. */
+  private refused(intent: Intent, problem: Problem, lost: boolean): boolean {
+    if (lost && !refusesForm(problem)) return false;
+    intent.bodies.shift();
+    // The key of an order that was not found is used up.
+    this.records.save(!lost && problem.status === 404 ? newIntent() : intent);
+    return intent.bodies.length === 0;
   }
 
   private end(intent: Intent, end: NonNullable<Intent["end"]>): void {
@@ -232,9 +249,9 @@ export class Checkout {
       this.set({ phase: "failed", canPay: false });
       this.show(await new Follower(work, intent, null, (_, offline) => this.set({ offline })).asItIs(), false);
     } catch (error) {
-      // Nobody tells this page any more. The order's own rule holds in any case.
+      // Nobody tells this page any more, so nothing is offered "again". The order's own rule judges a press.
       if (!(error instanceof Refused)) throw error;
-      this.set({ phase: "failed", canPay: true });
+      this.set(idle);
     }
   }
 

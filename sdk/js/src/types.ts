@@ -32,13 +32,14 @@ export interface Problem {
 /**
  * Where a payment stands.
  *
- * - `idle`: nothing was pressed yet.
+ * - `idle`: nothing was pressed yet, or what was pressed has failed and nobody tells this page whether the order takes another pay.
  * - `sending`: the pay is on its way for the first time.
  * - `checking`: it is being found out what became of it.
  * - `action`: the customer must do something at `attempt.next_action.url`.
  * - `succeeded`, `failed`, `cancelled`: the order is paid, the attempt failed, the order was cancelled.
  * - `refused`: the request itself was wrong, see `problem`; nothing was begun.
- * - `unknown`: the looking has ended without an answer. Nothing has failed: `resume` and `pay` look on, with the same key.
+ * - `unknown`: the looking has ended without an answer. Nothing has failed: `resume` and `pay` look on, with the same key, and begin nothing
+ *   new.
  */
 export type Phase =
   | "idle" | "sending" | "checking" | "action"

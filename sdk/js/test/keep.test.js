@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Browser, until } from "./page.js";
-import { after, before, startServer } from "./server.js";
+import { after, before, startServer, status } from "./server.js";
 
 const soon = { status: "succeeded", after: 60 };
 
@@ -219,4 +219,40 @@ test("a failure that allows another try may stop allowing it", async (t) => {
   assert.equal((await again.checkout.resume()).canPay, false, "a reload asks");
   assert.equal((await page.pay()).canPay, false, "a press asks");
   assert.equal(server.count(/^POST/), 1);
+});
+
+test("to check again begins no payment", async (t) => {
+  const { server, browser } = await shop(t);
+  server.becomes = { status: "failed", stage: "final", can_start_new_attempt: true };
+  await browser.open().pay();
+  server.readFaults = Array(1000).fill(before);
+  const page = browser.open({ timing: { giveUp: 300 } });
+  assert.equal((await page.checkout.resume()).phase, "unknown");
+  server.readFaults = [];
+  const end = await page.pay();
+  assert.equal(end.phase, "failed");
+  assert.equal(end.canPay, true);
+  assert.equal(server.count(/^POST/), 1, "it looked");
+  server.becomes = {};
+  server.later = soon;
+  assert.equal((await page.pay()).phase, "succeeded", "the next press pays");
+  assert.equal(server.attempts.length, 2);
+});
+
+test("a failure after which nobody tells offers a pay, and no other one", async (t) => {
+  const { server, browser } = await shop(t);
+  server.becomes = { status: "failed", stage: "final", can_start_new_attempt: true };
+  await browser.open().pay();
+  server.readFaults = [401, 403, 404].map((code) => status(code));
+  for (let i = 0; i < 3; i++) {
+    const page = browser.open();
+    const end = await page.checkout.resume();
+    assert.equal(end.phase, "idle");
+    assert.equal(end.canPay, true);
+    page.checkout.close();
+  }
+  server.readFaults = [status(401)];
+  server.attempts[0].status = "succeeded"; // the order judges
+  assert.equal((await browser.open().pay()).phase, "succeeded");
+  assert.equal(server.attempts.length, 1);
 });

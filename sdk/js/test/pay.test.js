@@ -138,6 +138,50 @@ test("a refusal after a lost answer does not prove that nothing was begun", asyn
   assert.equal(server.attempts.length, 1);
 });
 
+for (const [name, refusal, phase] of [
+  ["of the shop's own", (r) => problem(r, 422, "", { type: "about:blank" }), "unknown"],
+  ["that is no problem", status(422), "unknown"],
+  ["of the form by paylatch", (r) => problem(r, 422, "validation-failed"), "refused"],
+  ["of an order that is not found", (r) => problem(r, 404, "not-found"), "unknown"],
+]) {
+  test(`a refusal ${name} after a lost try is ${phase}`, async (t) => {
+    const { server, browser } = await shop(t);
+    server.payFaults = [before, refusal];
+    const page = browser.open();
+    assert.equal((await page.pay()).phase, phase);
+    assert.equal(browser.kept().bodies.length, phase === "unknown" ? 1 : 0);
+    server.later = soon;
+    assert.equal((await page.pay()).phase, "succeeded");
+    assert.equal(new Set(server.keys).size, 1);
+    assert.equal(server.attempts.length, 1);
+  });
+}
+
+test("a refusal of another card does not prove that the first was not charged", async (t) => {
+  const { server, browser } = await shop(t);
+  server.payFaults = Array(1000).fill(after);
+  const page = browser.open({ timing: { giveUp: 300 } });
+  await page.pay("tok_first");
+  server.payFaults = [(r) => problem(r, 422, "validation-failed")];
+  assert.equal((await page.pay("tok_second")).phase, "unknown");
+  server.finish(server.attempts[0], "succeeded");
+  assert.equal((await page.checkout.resume()).phase, "succeeded");
+  assert.match(server.bodies.at(-1), /tok_first/);
+  assert.equal(new Set(server.keys).size, 1);
+  assert.equal(server.attempts.length, 1);
+});
+
+test("a press for an order that was not found has used up its key", async (t) => {
+  const { server, browser } = await shop(t);
+  server.payFaults = [(r) => problem(r, 404, "not-found")];
+  server.later = soon;
+  const page = browser.open();
+  assert.equal((await page.pay()).phase, "refused");
+  assert.equal((await page.pay()).phase, "succeeded");
+  assert.equal(new Set(server.keys).size, 2);
+  assert.equal(server.attempts.length, 1);
+});
+
 test("the looking ends, and a later look goes on under the same key", async (t) => {
   const { server, browser } = await shop(t);
   server.payFaults = Array(1000).fill(after);
