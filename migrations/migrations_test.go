@@ -62,6 +62,18 @@ func TestStatus(t *testing.T) {
 	require.True(t, all[1].At.IsZero())
 }
 
+// The address is that of the service, which has a pool.
+func TestTheAddressMaySayHowLargeAPoolIs(t *testing.T) {
+	t.Parallel()
+	dsn := emptyDatabase(t) + "&pool_max_conns=20&pool_min_conns=2"
+	files := fstest.MapFS{"00001_first.sql": sql("CREATE TABLE first ()")}
+	require.NoError(t, migrations.UpFrom(t.Context(), dsn, files))
+	all, err := migrations.StatusFrom(t.Context(), dsn, files)
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	require.False(t, all[0].At.IsZero())
+}
+
 func TestAFailedFileLeavesNothing(t *testing.T) {
 	t.Parallel()
 	dsn := emptyDatabase(t)
