@@ -28,7 +28,9 @@ const (
 	acquireTimeout = 1500 * time.Millisecond
 	// txTimeout bounds a transaction from this side, for a server that is frozen.
 	txTimeout = 10 * time.Second
-	minConns  = 10
+	// maxConns is how many connections a pool has unless its address says otherwise,
+	// on whatever machine.
+	maxConns = 10
 )
 
 // Store is the payment.Store. It is safe for concurrent use.
@@ -45,11 +47,10 @@ type Store struct {
 // Open prepares a pool for a database URL or key/value string. It does not
 // connect: a database that is down at the start may come up later.
 func Open(ctx context.Context, url string) (*Store, error) {
-	cfg, err := pgxpool.ParseConfig(url)
+	cfg, err := parse(url)
 	if err != nil {
 		return nil, fmt.Errorf("read the database's address: %w", err)
 	}
-	cfg.MaxConns = max(cfg.MaxConns, minConns)
 	cfg.ConnConfig.ConnectTimeout = connectTimeout
 	for name, value := range map[string]string{
 		"application_name":                    "paylatch",
@@ -85,6 +86,22 @@ func Open(ctx context.Context, url string) (*Store, error) {
 		return nil, fmt.Errorf("prepare the session of announcements: %w", err)
 	}
 	return &Store{pool: pool, notices: notices, q: dbsqlc.New()}, nil
+}
+
+// parse reads an address. What it leaves open would depend on the machine.
+func parse(url string) (*pgxpool.Config, error) {
+	cfg, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // Open wraps it
+	}
+	said, err := pgx.ParseConfig(url)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // Open wraps it
+	}
+	if _, set := said.RuntimeParams["pool_max_conns"]; !set {
+		cfg.MaxConns = maxConns
+	}
+	return cfg, nil
 }
 
 // speakTypes makes times that are read the same on every machine, and ids cheap.
