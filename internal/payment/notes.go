@@ -108,15 +108,17 @@ func (n *Notes) add(note Note) {
 	}
 }
 
+// earlier and later go by the clock on the wall, as the storage does: it may have
+// been set back between two times.
 func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
+	if b.Round(0).Before(a.Round(0)) {
 		return b
 	}
 	return a
 }
 
 func later(a, b time.Time) time.Time {
-	if b.After(a) {
+	if b.Round(0).After(a.Round(0)) {
 		return b
 	}
 	return a
