@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/datadir"
 	"github.com/paylatch/paylatch/internal/sandbox"
 )
 
@@ -140,7 +141,7 @@ func keptSecret(path string) (string, error) {
 	raw := make([]byte, secretLength)
 	_, _ = rand.Read(raw)
 	secret := base64.StdEncoding.EncodeToString(raw)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := datadir.Make(filepath.Dir(path)); err != nil {
 		return "", fmt.Errorf("keep a secret: %w", err)
 	}
 	if err := os.WriteFile(path, []byte(secret+"\n"), 0o600); err != nil {

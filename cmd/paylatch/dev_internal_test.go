@@ -9,9 +9,11 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/provider"
+	"github.com/paylatch/paylatch/internal/sandbox"
 )
 
 // configured is a configuration of the accounts that the text lists.
@@ -51,6 +53,45 @@ func TestDevCompletesTheSandboxAccount(t *testing.T) {
 			_, heard, err := accounts(cfg, provider.NewHTTPClient(), watch{zerolog.Nop(), metrics.New(metrics.Options{Now: time.Now})})
 			require.NoError(t, err)
 			require.Contains(t, heard, "sandbox")
+		})
+	}
+}
+
+// Whoever of them is first makes the directory, in which PostgreSQL may have to run as another user.
+func TestTheDataDirectoryLetsOthersPassThrough(t *testing.T) {
+	t.Parallel()
+	for name, first := range map[string]func(cfg *config.Config) error{
+		"dev": func(cfg *config.Config) error {
+			_, err := (&devCmd{}).complete(cfg, nil)
+			return err
+		},
+		"root secret": func(cfg *config.Config) error {
+			_, err := auth.RootSecret(cfg)
+			return err
+		},
+		"sandbox": func(cfg *config.Config) error {
+			box, err := sandbox.New(sandbox.Options{StateFile: filepath.Join(cfg.DataDir, "sandbox.journal")})
+			if err != nil {
+				return err
+			}
+			return box.Close()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg := &config.Config{DataDir: filepath.Join(t.TempDir(), ".paylatch")}
+			require.NoError(t, first(cfg))
+			info, err := os.Stat(cfg.DataDir)
+			require.NoError(t, err)
+			require.Equal(t, "drwx--x--x", info.Mode().String())
+			files, err := os.ReadDir(cfg.DataDir)
+			require.NoError(t, err)
+			require.NotEmpty(t, files)
+			for _, file := range files {
+				info, err := file.Info()
+				require.NoError(t, err)
+				require.Equal(t, "-rw-------", info.Mode().String(), file.Name())
+			}
 		})
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/datadir"
 )
 
 // derivedLength is the length of every derived key, in bytes.
@@ -70,8 +71,8 @@ func readSecret(path string) ([]byte, error) {
 // makeSecret makes the file in one step: a link to a name that is taken fails, so
 // that of two processes that start at once both read the same secret.
 func makeSecret(path string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err //nolint:wrapcheck // RootSecret wraps it
+	if err := datadir.Make(filepath.Dir(path)); err != nil {
+		return err
 	}
 	draft, err := draftSecret(filepath.Dir(path))
 	if draft != "" {

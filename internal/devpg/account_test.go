@@ -28,7 +28,7 @@ func TestAsOrdinaryUser(t *testing.T) {
 func TestRootWithoutUserNamespace(t *testing.T) {
 	t.Parallel()
 	needRoot(t)
-	dir := openDir(t)
+	dir := filepath.Join(openDir(t), "made", "postgres")
 	for _, candidates := range [][]account{accounts(), accounts()[len(namespaced()):], accounts()} {
 		srv, err := startAs(t.Context(), Config{Dir: dir}, candidates)
 		require.NoError(t, err)
@@ -39,8 +39,21 @@ func TestRootWithoutUserNamespace(t *testing.T) {
 func TestUnreachableDirectory(t *testing.T) {
 	t.Parallel()
 	needRoot(t)
-	_, err := startAs(t.Context(), Config{Dir: t.TempDir()}, accounts()[len(namespaced()):])
+	above := filepath.Join(openDir(t), "above")
+	require.NoError(t, os.Mkdir(above, 0o700))
+	start := func() error {
+		srv, err := startAs(t.Context(), Config{Dir: filepath.Join(above, "made", "postgres")}, accounts()[len(namespaced()):])
+		if err != nil {
+			return err
+		}
+		return srv.Stop()
+	}
+	err := start()
 	require.ErrorIs(t, err, ErrUnreachable)
+	require.ErrorContains(t, err, above+": closed")
+	require.ErrorContains(t, err, "chmod o+x")
+	require.NoError(t, os.Chmod(above, 0o701))
+	require.NoError(t, start(), "that was all")
 }
 
 func needRoot(t *testing.T) {

@@ -1,6 +1,7 @@
 package devpg
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,9 +64,20 @@ func (s *Server) initdb(ctx context.Context) error {
 // reason puts a name to the way in which a program can't even enter its directory.
 func (s *Server) reason(err error) error {
 	if errors.Is(err, syscall.EACCES) && s.account.uid != os.Geteuid() {
-		return fmt.Errorf("directory %s: %w", s.dir.path, ErrUnreachable)
+		return fmt.Errorf("directory %s: %w", cmp.Or(strings.Join(closedAbove(s.dir.path), " and "), s.dir.path), ErrUnreachable)
 	}
 	return err
+}
+
+// closedAbove lists the directories on the way to a path that only their owner or group may enter.
+func closedAbove(path string) []string {
+	var closed []string
+	for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if info, err := os.Stat(dir); err == nil && info.Mode().Perm()&0o001 == 0 {
+			closed = append(closed, dir)
+		}
+	}
+	return closed
 }
 
 // runOnOneThread keeps the thread: a child that ends with its parent ends with the thread that started it.

@@ -32,7 +32,8 @@ var (
 	// ErrVersion is returned when the data was made by another major version of PostgreSQL.
 	ErrVersion = errors.New("made by another version of PostgreSQL")
 	// ErrUnreachable is returned when root must run the server as another user, to whom a directory above is closed.
-	ErrUnreachable = errors.New("closed to the user that PostgreSQL runs as when root starts it: choose a directory that others may enter, such as one in /var/lib")
+	ErrUnreachable = errors.New("closed to the user that PostgreSQL runs as when root starts it; do one of these: let others pass through (chmod o+x), " +
+		"or choose a directory that they may enter, such as one in /var/lib")
 )
 
 // stopGrace is how long a fast shutdown may take before an immediate one follows.

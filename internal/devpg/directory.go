@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/paylatch/paylatch/internal/datadir"
 )
 
 // lockName is both the lock and the sign that a directory is ours.
@@ -48,7 +50,10 @@ func claim(path string, a account) (*directory, error) {
 }
 
 func checkOurs(path string) error {
-	if err := os.MkdirAll(path, 0o700); err != nil {
+	if err := datadir.Make(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("data directory: %w", err)
 	}
 	entries, err := os.ReadDir(path)

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/paylatch/paylatch/internal/datadir"
 )
 
 // journal is an append-only file of lines. A line that was written survives the
@@ -30,7 +32,7 @@ func openJournal(path string, read func(line []byte) error) (*journal, error) {
 	if path == "" {
 		return &journal{}, nil
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := datadir.Make(filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("make directory: %w", err)
 	}
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // the operator names the file
