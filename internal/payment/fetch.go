@@ -40,21 +40,16 @@ func (s *Service) fetch(ctx context.Context, r Received) *fetched {
 	return &f
 }
 
-// fetchAll asks the providers about the events that say too little by themselves,
-// and applies the answers as their news. The same state fetched again is a repeat,
-// so a notice that comes twice moves nothing twice. What can't be fetched now has
-// its next try already.
-func (s *Service) fetchAll(ctx context.Context, events []StoredEvent) error {
-	for _, e := range events {
-		f := s.fetch(ctx, e.Received)
-		if f == nil {
-			continue
-		}
-		if err := s.settleFetched(ctx, e.ID, f); err != nil {
-			return err
-		}
+// Fetch asks the provider about a parked event that says too little by itself, and
+// applies the answer as its news. The same state fetched again is a repeat, so a
+// notice that comes twice moves nothing twice. What can't be fetched now has its
+// next try already.
+func (s *Service) Fetch(ctx context.Context, e StoredEvent) error {
+	f := s.fetch(ctx, e.Received)
+	if f == nil {
+		return nil
 	}
-	return nil
+	return s.settleFetched(ctx, e.ID, f)
 }
 
 func (s *Service) settleFetched(ctx context.Context, id EventID, f *fetched) error {

@@ -103,7 +103,7 @@ func testLockedEvent(t *testing.T, kind webhooks.Kind, slow bool) {
 	stops.looked = looked
 	tried := make(chan error, 1)
 	go func() {
-		_, err := worker.RetryParked(t.Context(), 10)
+		_, err := retryParked(t.Context(), worker, 10)
 		tried <- err
 	}()
 	<-isLooking
@@ -119,7 +119,7 @@ func testLockedEvent(t *testing.T, kind webhooks.Kind, slow bool) {
 	if slow {
 		close(mayPark)
 		require.NoError(t, <-tried)
-		_, err := worker.RetryParked(t.Context(), 10)
+		_, err := retryParked(t.Context(), worker, 10)
 		require.NoError(t, err)
 		close(mayWrite)
 		require.NoError(t, <-paid)
@@ -131,7 +131,7 @@ func testLockedEvent(t *testing.T, kind webhooks.Kind, slow bool) {
 	}
 	require.Equal(t, []bool{true}, rows[bool](t, r, "SELECT next_try_at > now() + interval '30 minutes' FROM provider_events"))
 	require.Eventually(t, func() bool {
-		_, err := worker.RetryParked(t.Context(), 10)
+		_, err := retryParked(t.Context(), worker, 10)
 		return err == nil && rows[string](t, r, "SELECT status::text FROM payment_attempts")[0] == "succeeded"
 	}, patience, tick)
 }

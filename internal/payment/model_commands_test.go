@@ -85,7 +85,7 @@ func (w *world) retryParked(rt *rapid.T) {
 		rt.Skip("nothing is parked")
 	}
 	rt.Logf("RETRY what is parked")
-	_, err := w.service(rt).RetryParked(w.ctx, 100)
+	_, err := retryParked(w.ctx, w.service(rt), 100)
 	w.must(err)
 }
 

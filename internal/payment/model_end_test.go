@@ -101,7 +101,7 @@ func (w *world) busy() bool {
 func (w *world) retry() {
 	_, err := w.db.Exec(w.ctx, "UPDATE provider_events SET next_try_at = now() WHERE next_try_at IS NOT NULL")
 	w.must(err)
-	_, err = w.services[0].RetryParked(w.ctx, 100)
+	_, err = retryParked(w.ctx, w.services[0], 100)
 	w.must(err)
 }
 

@@ -34,11 +34,11 @@ func (e *StoredEvent) again(now time.Time) {
 	e.Tries, e.NextTryAt = e.Tries-1, &at
 }
 
-// RetryParked tries parked events whose time has come, at most limit of them,
-// and returns how many there were. Those that say too little are fetched.
-func (s *Service) RetryParked(ctx context.Context, limit int) (int, error) {
+// RetryParked tries parked events whose time has come, at most limit of them, and
+// returns them. Those that need it are then to be fetched, one by one.
+func (s *Service) RetryParked(ctx context.Context, limit int) ([]StoredEvent, error) {
 	if err := s.lookAgain(ctx); err != nil {
-		return 0, err
+		return nil, err
 	}
 	var events []StoredEvent
 	var unknown []*arrival
@@ -47,13 +47,10 @@ func (s *Service) RetryParked(ctx context.Context, limit int) (int, error) {
 		return err
 	})
 	s.missed.add(unknown, s.now())
-	switch {
-	case err == nil:
-		err = s.fetchAll(ctx, events)
-	case !errors.Is(err, ErrUnavailable):
+	if err != nil && !errors.Is(err, ErrUnavailable) {
 		err = errors.Join(err, s.putBack(ctx))
 	}
-	return len(events), err
+	return events, err
 }
 
 // tryDue tries the events that are due. It returns them, and those of them whose

@@ -97,6 +97,21 @@ func (r *rig) another(t *testing.T, change func(*payment.Options)) *payment.Serv
 	return s
 }
 
+// RetryParked is a turn of the worker, and returns how many events it had.
+func (r *rig) RetryParked(ctx context.Context, limit int) (int, error) {
+	return retryParked(ctx, r.Service, limit)
+}
+
+func retryParked(ctx context.Context, s *payment.Service, limit int) (int, error) {
+	tried, err := s.RetryParked(ctx, limit)
+	for _, e := range tried {
+		if err == nil {
+			err = s.Fetch(ctx, e)
+		}
+	}
+	return len(tried), err
+}
+
 func open(t *testing.T, dsn string) (*postgres.Store, *pgxpool.Pool) {
 	t.Helper()
 	store, err := postgres.Open(t.Context(), dsn)

@@ -2,7 +2,10 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"time"
+
+	"github.com/paylatch/paylatch/internal/payment"
 )
 
 const (
@@ -12,13 +15,19 @@ const (
 
 // Parked is what the parked loop needs of package payment.
 type Parked interface {
-	RetryParked(ctx context.Context, limit int) (int, error)
+	RetryParked(ctx context.Context, limit int) ([]payment.StoredEvent, error)
+	Fetch(ctx context.Context, e payment.StoredEvent) error
 }
 
-// RetryParked tries parked events whose time has come.
+// RetryParked tries parked events whose time has come. Those that must be fetched
+// are, beside it: it does not wait for the providers.
 func RetryParked(p Parked) Loop {
-	return Loop{Name: "parked", Every: parkedEvery, Do: func(ctx context.Context) (bool, error) {
-		n, err := p.RetryParked(ctx, parkedBatch)
-		return n == parkedBatch, err
+	f := newFetching(p.Fetch)
+	return Loop{Name: "parked", Every: parkedEvery, Rest: f.all.Wait, Do: func(ctx context.Context) (bool, error) {
+		tried, err := p.RetryParked(ctx, parkedBatch)
+		if err == nil {
+			f.begin(ctx, tried)
+		}
+		return len(tried) == parkedBatch, errors.Join(err, f.failed())
 	}}
 }

@@ -18,6 +18,9 @@ type Loop struct {
 	Every time.Duration
 	// Do does a portion and returns whether more was waiting.
 	Do func(ctx context.Context) (more bool, err error)
+	// Rest waits, after the last portion, for what Do has begun and left; nil if
+	// there is no such thing.
+	Rest func()
 }
 
 // Supervisor runs loops until its context ends and knows how they are.
@@ -58,6 +61,9 @@ func (s *Supervisor) Unhealthy() []string {
 
 func (s *Supervisor) run(ctx context.Context, i int) {
 	loop := s.loops[i]
+	if loop.Rest != nil {
+		defer loop.Rest()
+	}
 	tick := time.NewTicker(loop.Every)
 	defer tick.Stop()
 	for {
