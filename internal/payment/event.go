@@ -19,7 +19,8 @@ const (
 	Unmatched fsm.Verdict = "unmatched"
 	// Deferred events must be fetched, or could not be applied; they are parked.
 	Deferred fsm.Verdict = "deferred"
-	// Ignored events are not about a payment.
+	// Ignored events are not about a payment, or about one that only a stranger
+	// speaks of: nobody signed them, and the provider does not know it.
 	Ignored fsm.Verdict = "ignored"
 )
 

@@ -3,6 +3,7 @@ package payment
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -18,11 +19,11 @@ type fetched struct {
 }
 
 // fetch asks the provider about an event that says too little by itself, outside
-// a transaction; nil if there is nothing to ask, or no answer.
-func (s *Service) fetch(ctx context.Context, r Received) *fetched {
+// a transaction; nil if there is nothing to ask, or no answer, with why.
+func (s *Service) fetch(ctx context.Context, r Received) (*fetched, error) {
 	e, p := r.Event, s.opts.Accounts[r.Account].Provider
 	if !e.NeedsFetch || p == nil || e.ProviderPaymentID == "" {
-		return nil
+		return nil, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.opts.ProviderTimeout)
 	defer cancel()
@@ -35,21 +36,41 @@ func (s *Service) fetch(ctx context.Context, r Received) *fetched {
 		f.payment, err = p.Lookup(ctx, e.ProviderPaymentID)
 	}
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	return &f
+	return &f, nil
 }
+
+// unsignedTries is how often an event that nobody signed is fetched, in half a
+// minute, until it is believed that its provider does not know the payment. One
+// that is very new may not show yet.
+const unsignedTries = 5
 
 // Fetch asks the provider about a parked event that says too little by itself, and
 // applies the answer as its news. The same state fetched again is a repeat, so a
 // notice that comes twice moves nothing twice. What can't be fetched now has its
-// next try already.
+// next try already, unless anybody may have made it up: then it is ignored after a
+// few tries if the provider does not know what it names.
 func (s *Service) Fetch(ctx context.Context, e StoredEvent) error {
-	f := s.fetch(ctx, e.Received)
-	if f == nil {
-		return nil
+	f, err := s.fetch(ctx, e.Received)
+	switch {
+	case f != nil:
+		return s.settleFetched(ctx, e.ID, f)
+	case errors.Is(err, ErrNoSuchPayment) && e.Event.SecretIndex < 0 && e.Tries >= unsignedTries:
+		return s.ignore(ctx, e.ID)
 	}
-	return s.settleFetched(ctx, e.ID, f)
+	return nil
+}
+
+func (s *Service) ignore(ctx context.Context, id EventID) error {
+	return s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
+		e, err := tx.EventLock(ctx, id)
+		if err != nil || e.NextTryAt == nil {
+			return err
+		}
+		e.Verdict, e.NextTryAt = Ignored, nil
+		return tx.EventsSettle(ctx, []StoredEvent{e})
+	})
 }
 
 func (s *Service) settleFetched(ctx context.Context, id EventID, f *fetched) error {

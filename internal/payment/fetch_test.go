@@ -122,6 +122,60 @@ func TestALockedAttemptCostsAnEventNoTry(t *testing.T) {
 	require.Equal(t, []string{"repeat", "repeat"}, r.verdicts(t, paid.ID))
 }
 
+// Anybody can send a notice that nobody signs. What its provider does not know after
+// a few tries is nothing; an answer that can't be had, and a signed one, say less.
+func TestAnUnsignedHintOfAPaymentThatNobodyKnowsIsGivenUp(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		err     error
+		signed  int
+		lookups int32
+		end     string
+	}{
+		"unsigned":  {payment.ErrNoSuchPayment, -1, 5, "ignored"},
+		"signed":    {payment.ErrNoSuchPayment, 0, 12, "deferred"},
+		"no answer": {errNoAnswer, -1, 12, "deferred"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			look := &answering{lookup: func() (payment.Outcome, error) { return payment.Outcome{}, c.err }}
+			r := newRig(t, setup{silent: true, provider: look.on})
+			e := hint(webhooks.KindNotice, "tr_anything")
+			e.SecretIndex = c.signed
+			require.Equal(t, []fsm.Verdict{payment.Deferred}, r.tell(t, e))
+			for range 4 {
+				r.retry(t, true)
+			}
+			require.Equal(t, []string{"deferred"}, rows[string](t, r, "SELECT verdict FROM provider_events WHERE next_try_at > now()"))
+			for range 8 {
+				r.retry(t, true)
+			}
+			require.Equal(t, c.lookups, look.lookups.Load())
+			require.Equal(t, []string{c.end}, rows[string](t, r, "SELECT verdict FROM provider_events"))
+			if c.end == "ignored" {
+				require.Zero(t, rows[int](t, r, "SELECT count(*) FROM provider_events WHERE next_try_at IS NOT NULL")[0])
+				require.Zero(t, rows[int](t, r, "SELECT count(*) FROM discrepancies")[0])
+			}
+		})
+	}
+}
+
+// The provider may show a payment a little later than it tells of it.
+func TestAnUnsignedHintThatIsEarlyIsApplied(t *testing.T) {
+	t.Parallel()
+	look := &answering{lookup: func() (payment.Outcome, error) { return payment.Outcome{}, payment.ErrNoSuchPayment }}
+	r := newRig(t, setup{silent: true, provider: look.on})
+	paid := r.paid(t, "A-1", "tok_never")
+	r.tell(t, hint(webhooks.KindNotice, paid.ProviderPaymentID))
+	for range 4 {
+		r.retry(t, true)
+	}
+	look.lookup = says(fsm.NewsSucceeded)
+	r.retry(t, true)
+	require.Equal(t, succeeded, standingOf(r.attempt(t, paid.ID)))
+	require.Equal(t, []string{"applied"}, r.verdicts(t, paid.ID))
+}
+
 // backs is a provider that tells of refunds as it was told to.
 type backs struct {
 	answering

@@ -51,7 +51,7 @@ func (s *Service) Replay(ctx context.Context, cmd Replay) (Replayed, error) {
 	if err != nil {
 		return Replayed{}, err
 	}
-	out := s.fetch(ctx, r.Event.Received)
+	out, _ := s.fetch(ctx, r.Event.Received) // without an answer it stays deferred
 	err = s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
 		r = Replayed{}
 		b := s.newBatch(tx)
