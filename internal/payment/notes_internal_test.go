@@ -42,7 +42,7 @@ func TestNotesSurviveAClockThatIsSetBack(t *testing.T) {
 	}), time.Now)
 	first := time.Now()
 	again := first.Add(-time.Hour)
-	(*[2]int64)(unsafe.Pointer(&again))[1] += int64(time.Hour + time.Second) //nolint:gosec // nothing else moves the monotonic reading alone
+	(*[2]int64)(unsafe.Pointer(&again))[1] += int64(time.Hour + time.Second) // nothing else moves the monotonic reading alone
 	require.True(t, again.After(first) && again.Round(0).Before(first.Round(0)))
 	n.add(n.noted(NoteReuse, "pay", first))
 	n.add(n.noted(NoteReuse, "pay", again))

@@ -39,8 +39,8 @@ func TestTheAddressMaySetOtherLimits(t *testing.T) {
 func TestTheAddressSaysHowManyConnectionsThereAre(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]int32{
-		"postgres://db/paylatch":                   10,
-		"postgres://db/paylatch?pool_max_conns=3":  3,
+		"postgres://db/paylatch":                    10,
+		"postgres://db/paylatch?pool_max_conns=3":   3,
 		"host=db dbname=paylatch pool_max_conns=40": 40,
 	} {
 		require.Equal(t, want, open(t, address).Pool().Config().MaxConns, address)
