@@ -19,6 +19,8 @@ type server struct {
 	// commands are the operations that take a key, by method and route.
 	commands map[string]string
 	searches *throttle.Each
+	// unsigned are deliveries that nobody signed, by account.
+	unsigned *throttle.Each
 	crew     crew
 }
 
@@ -31,6 +33,7 @@ func New(o Options) http.Handler {
 	}
 	s := &server{Options: o.withDefaults(), doc: doc, problems: newCatalogue(), commands: make(map[string]string)}
 	s.searches = throttle.New(searchesEach, searchesAtOnce)
+	s.unsigned = throttle.New(unsignedEach, unsignedAtOnce)
 	return headAsGet(s.routes())
 }
 

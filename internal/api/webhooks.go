@@ -17,6 +17,13 @@ import (
 // webhookTime is how long a delivery may take, its sender's patience aside.
 const webhookTime = 10 * time.Second
 
+// How many deliveries that nobody signed an account takes in a second, and how many
+// at once: anybody may have sent them, and each is stored and asked about.
+const (
+	unsignedEach   = 50
+	unsignedAtOnce = 500
+)
+
 func (s *server) routeWebhooks(e *echo.Echo) {
 	for _, op := range s.doc.Tagged("webhooks") {
 		e.Add(op.Method, echoPath(op.Path), s.receive)
@@ -55,11 +62,16 @@ func (s *server) receive(c echo.Context) error {
 		}
 		return acknowledge(c, asker.Answer(d, answer), "")
 	}
+	if slices.ContainsFunc(events, unsigned) && s.unsigned.Wait(name, d.ReceivedAt) > 0 {
+		return payment.ErrOverloaded
+	}
 	if x.verdicts, err = s.Payments.Intake(ctx, received(name, d, events)); err != nil {
 		return err
 	}
 	return acknowledge(c, account.Verifier.Ack(d, events), verdicts(x.verdicts))
 }
+
+func unsigned(e webhooks.Event) bool { return e.SecretIndex < 0 }
 
 func (s *server) delivery(c echo.Context, account Account) (webhooks.Delivery, error) {
 	body, err := readBody(c)

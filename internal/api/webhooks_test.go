@@ -25,11 +25,17 @@ type verifier struct {
 	err  error
 	ack  webhooks.Ack
 	seen webhooks.Delivery
+	// unsigned says that nobody signed what came.
+	unsigned bool
 }
 
 func (v *verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Event, error) {
 	v.seen = d
-	return []webhooks.Event{{ID: "evt_1"}, {ID: "evt_2"}}, v.err
+	events := []webhooks.Event{{ID: "evt_1"}, {ID: "evt_2"}}
+	if v.unsigned {
+		events[1].SecretIndex = -1
+	}
+	return events, v.err
 }
 
 func (v *verifier) Ack(webhooks.Delivery, []webhooks.Event) webhooks.Ack { return v.ack }
@@ -150,6 +156,42 @@ func TestWhatCantBeStoredIsAskedForAgain(t *testing.T) {
 		require.True(t, got.is(t, 503, code).Retryable)
 		require.Empty(t, got.Header.Get("Webhook-Result"))
 	}
+}
+
+// What anybody may have sent is taken up to a limit, each account's by itself; what
+// is signed, always.
+func TestUnsignedDeliveriesAreLimitedByAccount(t *testing.T) {
+	t.Parallel()
+	refused := make(chan api.Served, 2)
+	var at time.Duration
+	b, v := newReceiver(t, func(o *api.Options) {
+		o.Now = func() time.Time { return now.Add(at) }
+		o.Observe = func(s api.Served) {
+			if s.Code != "" {
+				refused <- s
+			}
+		}
+	})
+	v.unsigned = true
+	status := func(account string) int { return b.send(http.MethodPost, "/webhooks/"+account, "{}").StatusCode }
+	for range 500 {
+		require.Equal(t, 200, status("sandbox"))
+	}
+	b.payments.received = nil
+	got := b.send(http.MethodPost, "/webhooks/sandbox", "{}")
+	require.True(t, got.is(t, 503, "overloaded").Retryable)
+	require.Equal(t, "1", got.Header.Get("Retry-After"))
+	require.Empty(t, b.payments.received)
+	require.Equal(t, 200, status("public"))
+
+	at = time.Second
+	for range 50 {
+		require.Equal(t, 200, status("sandbox"))
+	}
+	require.Equal(t, 503, status("sandbox"))
+	v.unsigned = false
+	require.Equal(t, 200, status("sandbox"))
+	require.Equal(t, "sandbox", (<-refused).Account, "as the metric of refused deliveries tells it")
 }
 
 func TestLargestDeliveryIsTaken(t *testing.T) {
