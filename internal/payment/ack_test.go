@@ -361,6 +361,9 @@ func TestNewsOfTheOtherModeIsIgnored(t *testing.T) {
 	e := event(webhooks.KindSucceeded, id.String())
 	e.TestKnown, e.Test = true, true
 	require.Equal(t, []fsm.Verdict{payment.Ignored}, r.tell(t, e))
+	r.exec(t, "UPDATE provider_events SET verdict = 'unmatched', tries = 1, next_try_at = now()") // as before the account was known to be live
+	r.retry(t, true)
+	require.Zero(t, r.parked(t), "nor is it tried again")
 	earnest := event(webhooks.KindSucceeded, id.String())
 	earnest.TestKnown = true
 	require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, earnest))

@@ -199,7 +199,7 @@ func (f found) refunded(arrivals []*arrival) []AttemptID {
 func (f found) judge(b *batch, s *Service, e *StoredEvent) bool {
 	switch account := s.opts.Accounts[e.Account]; {
 	case e.Event.Kind == webhooks.KindIgnored, e.Event.TestKnown && account.Live != nil && *account.Live == e.Event.Test:
-		e.Verdict = Ignored
+		e.Verdict, e.NextTryAt = Ignored, nil
 		return true
 	case e.Event.NeedsFetch:
 		e.park(Deferred, b.now())

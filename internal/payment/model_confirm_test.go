@@ -60,6 +60,7 @@ func (w *world) confirm(rt *rapid.T) {
 	if want == nil && was.refuses() {
 		want = payment.ErrNotCapturable
 	}
+	before, known := w.confirmed[key]
 	w.command(rt, name, w.confirming(w.service(rt), name, amount), func(p *press) {
 		stored, again := w.confirmed[key]
 		released := errors.Is(stored, errReleased)
@@ -74,7 +75,10 @@ func (w *world) confirm(rt *rapid.T) {
 		case p.err == nil && was.fate == isDone && p.paid.Captured != was.yields(amount):
 			w.Fatalf("%d of %s were confirmed, of which %d was taken before, and %s with %d is answered", amount, name, was.taken, describe(p.paid.Attempt), p.paid.Captured)
 		}
-		w.keeps(key, p.err)
+		// Whoever was overtaken while it waited stores nothing.
+		if !p.waited || known == again && errors.Is(stored, before) {
+			w.keeps(key, p.err)
+		}
 	})
 }
 
