@@ -156,7 +156,7 @@ func (b *batch) applyFetched(c *Change, e *StoredEvent, f *fetched) {
 func (b *batch) applyFetchedRefund(c *Change, e *StoredEvent, o RefundOutcome) {
 	said := e.Event
 	e.Event.Kind, e.Event.RefundID = refundKind(o.News), cmp.Or(o.ProviderRefundID, said.RefundID)
-	e.Event.Money, e.Event.FailureCode, e.Event.ProviderCode = nil, "", ""
+	e.Event.Money, e.Event.Amount, e.Event.FailureCode, e.Event.ProviderCode = nil, "", "", ""
 	if e.Event.SecretIndex < 0 || o.Reference != "" {
 		e.Event.RefundReference = o.Reference
 	}

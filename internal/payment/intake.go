@@ -61,18 +61,11 @@ func storable(r Received) Received {
 	for i, name := range e.References {
 		e.References[i] = text(name)
 	}
-	if year := e.OccurredAt.Year(); year < 1 || year > lastYear {
-		e.OccurredAt = time.Time{}
-	}
 	return r
 }
 
-const (
-	// maxEventID keeps an event's id well inside what an index can hold, in bytes.
-	maxEventID = 512
-	// lastYear is the last one that RFC 3339, and so JSON, has a text for.
-	lastYear = 9999
-)
+// maxEventID keeps an event's id well inside what an index can hold, in bytes.
+const maxEventID = 512
 
 // storableID is an event's id as it is stored: of one that is too long its digest,
 // which is the same each time.

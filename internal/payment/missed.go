@@ -20,9 +20,9 @@ const (
 // missed are names that parked events were looked for by a moment ago, when no
 // attempt had them. Who gave one to an attempt at that same moment found the events
 // locked and went on without them; they would wait for their next try, which may be
-// an hour away. So these names are looked for again until whoever was at it is done. Where there are
-// more of them than can be looked for, as with an account that many share, that is left
-// to the next try.
+// an hour away. So these names are looked for again until whoever was at it is done.
+// Where there are more of them than can be looked for, as with an account that many
+// share, that is left to the next try.
 type missed struct {
 	mu     sync.Mutex
 	until  map[Reference]time.Time

@@ -34,9 +34,9 @@ func (c *Client) money(minor *int64) *payment.Money {
 }
 
 // news reads a status as package webhooks does, but for what waits on the bank's
-// page: how long that may be is not how long the bank may work at it. Money that is paid back was taken;
-// how much of it is left the amount does not say. A status that this version does
-// not know is under way.
+// page: how long that may be is not how long the bank may work at it. Money that is
+// paid back was taken; how much of it is left the amount does not say. A status that
+// this version does not know is under way.
 func news(status string) fsm.News {
 	switch status {
 	case "NEW", "FORM_SHOWED", "3DS_CHECKING":
