@@ -41,6 +41,11 @@ func (shelf) Attempt(context.Context, payment.AttemptID) (payment.Attempt, error
 	return succeeded(), nil
 }
 
+func (shelf) AttemptsByID(context.Context, []payment.AttemptID) (map[payment.AttemptID]payment.Attempt, error) {
+	a := succeeded()
+	return map[payment.AttemptID]payment.Attempt{a.ID: a}, nil
+}
+
 func (shelf) Refund(context.Context, payment.RefundID) (payment.Refund, error) { return refund(), nil }
 
 // Who may do what, by the real use cases.

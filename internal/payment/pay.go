@@ -75,7 +75,7 @@ func (s *Service) pay(ctx context.Context, actor Actor, req idempotency.Request,
 // now, after the runner that has it is done or wait is over. An attempt whose
 // runner died is taken over. It returns ErrAttemptNotFound for a new request.
 func (s *Service) payAgain(ctx context.Context, user UserID, req idempotency.Request, order OrderID, wait time.Duration) (Paid, error) {
-	a, err := s.requested(ctx, RequestName{order, user, RequestID(req.Key)})
+	a, err := look(ctx, &s.byRequest, RequestName{order, user, RequestID(req.Key)})
 	if err != nil {
 		return Paid{}, err
 	}
@@ -95,36 +95,6 @@ func (s *Service) payAgain(ctx context.Context, user UserID, req idempotency.Req
 	}
 	v, err := s.show(ctx, a)
 	return Paid{View: v, Result: idempotency.Reused}, err
-}
-
-// asking is one call of requested.
-type asking struct {
-	name    RequestName
-	attempt Attempt
-	err     error
-}
-
-// requested reads the attempt that a request made. Calls that come at the same
-// time share a read.
-func (s *Service) requested(ctx context.Context, name RequestName) (Attempt, error) {
-	q := &asking{name: name, err: ErrUnavailable}
-	s.asks.do(ctx, q)
-	return q.attempt, q.err
-}
-
-func (s *Service) requestedAll(ctx context.Context, asked []*asking) {
-	names := make([]RequestName, len(asked))
-	for i, q := range asked {
-		names[i] = q.name
-	}
-	there, err := s.store.AttemptsByRequest(ctx, names)
-	for _, q := range asked {
-		var found bool
-		q.err = err
-		if q.attempt, found = there[q.name]; err == nil && !found {
-			q.err = ErrAttemptNotFound
-		}
-	}
 }
 
 // await looks again until nobody holds the attempt's lease or wait is over.

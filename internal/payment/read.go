@@ -28,7 +28,7 @@ func (s *Service) Attempts(ctx context.Context, actor Actor, id OrderID, request
 
 // Attempt reads an attempt. Reading never changes anything.
 func (s *Service) Attempt(ctx context.Context, actor Actor, id AttemptID) (View, error) {
-	a, err := s.store.Attempt(ctx, id)
+	a, err := look(ctx, &s.byID, id)
 	switch {
 	case errors.Is(err, ErrAttemptNotFound) && actor.OnlyAttempt != nil && *actor.OnlyAttempt != id:
 		return View{}, ErrForbidden
@@ -49,18 +49,18 @@ func (s *Service) Watched(ctx context.Context, ids []AttemptID) ([]View, error) 
 		return nil, err
 	}
 	var failed []OrderID
-	for i := range attempts {
-		if attempts[i].Failed() {
-			failed = append(failed, attempts[i].OrderID)
+	for _, a := range attempts {
+		if a.Failed() {
+			failed = append(failed, a.OrderID)
 		}
 	}
 	orders, err := s.store.Orders(ctx, failed)
 	if err != nil {
 		return nil, err
 	}
-	views := make([]View, len(attempts))
-	for i, a := range attempts {
-		views[i] = view(a, orders[a.OrderID])
+	views := make([]View, 0, len(attempts))
+	for _, a := range attempts {
+		views = append(views, view(a, orders[a.OrderID]))
 	}
 	return views, nil
 }

@@ -67,7 +67,8 @@ type Service struct {
 	committer *committer
 	heard     hearing
 	missed    missed
-	asks      gatherer[*asking]
+	byID      gatherer[*lookup[AttemptID]]
+	byRequest gatherer[*lookup[RequestName]]
 	begins    gatherer[*beginning]
 	settles   gatherer[*settling]
 }
@@ -77,7 +78,8 @@ func New(o Options) *Service {
 	o.Accounts = withNotes(o.Accounts, o.Notes)
 	s := &Service{opts: o, store: o.Store, now: o.Now}
 	s.committer = newCommitter(s.takeIn)
-	s.asks.apply, s.begins.apply, s.settles.apply = s.requestedAll, s.beginAll, s.settleAll
+	s.byID.apply, s.byRequest.apply = lookAll(s.store.AttemptsByID), lookAll(s.store.AttemptsByRequest)
+	s.begins.apply, s.settles.apply = s.beginAll, s.settleAll
 	return s
 }
 

@@ -27,7 +27,7 @@ type Store interface {
 	// Orders reads orders with their attempts, AttemptsByID attempts; what is not
 	// there is left out.
 	Orders(ctx context.Context, ids []OrderID) (map[OrderID]Order, error)
-	AttemptsByID(ctx context.Context, ids []AttemptID) ([]Attempt, error)
+	AttemptsByID(ctx context.Context, ids []AttemptID) (map[AttemptID]Attempt, error)
 	// Attempt reads an attempt.
 	Attempt(ctx context.Context, id AttemptID) (Attempt, error)
 	// AttemptsByRequest reads the attempts that requests made, those that made one.

@@ -28,23 +28,24 @@ func (s *Store) Attempt(ctx context.Context, id payment.AttemptID) (payment.Atte
 }
 
 // AttemptsByID implements payment.Store.
-func (s *Store) AttemptsByID(ctx context.Context, ids []payment.AttemptID) ([]payment.Attempt, error) {
+func (s *Store) AttemptsByID(ctx context.Context, ids []payment.AttemptID) (map[payment.AttemptID]payment.Attempt, error) {
 	raw := make([]uuid.UUID, len(ids))
 	for i, id := range ids {
 		raw[i] = uuid.UUID(id)
 	}
-	var attempts []payment.Attempt
+	there := make(map[payment.AttemptID]payment.Attempt, len(ids))
 	err := s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		rows, err := s.q.AttemptsRead(ctx, c, raw)
 		if err != nil {
 			return fmt.Errorf("read %d attempts: %w", len(ids), err)
 		}
 		for _, r := range rows {
-			attempts = append(attempts, attemptFromRow(&r.PaymentAttempts, r.ReadAt, r.Siblings))
+			a := attemptFromRow(&r.PaymentAttempts, r.ReadAt, r.Siblings)
+			there[a.ID] = a
 		}
 		return nil
 	})
-	return attempts, err
+	return there, err
 }
 
 // AttemptsByRequest implements payment.Store.
