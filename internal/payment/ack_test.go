@@ -307,7 +307,7 @@ func TestAnEventWhoseCommitWasInDoubtIsADuplicateAfterwards(t *testing.T) {
 
 func TestAFullQueueIsOverloaded(t *testing.T) {
 	t.Parallel()
-	s := payment.New(payment.Options{Now: time.Now}) // nobody runs it
+	s := payment.New(payment.Options{Store: struct{ payment.Store }{}, Now: time.Now}) // nobody runs it
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var err error

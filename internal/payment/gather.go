@@ -2,7 +2,9 @@ package payment
 
 import (
 	"context"
+	"slices"
 	"sync"
+	"time"
 )
 
 // gathered bounds how many calls share one transaction.
@@ -13,7 +15,11 @@ const gathered = 64
 // goroutine, one of the callers works for all. A call says in itself what became
 // of it.
 type gatherer[T any] struct {
-	apply   func(ctx context.Context, calls []T)
+	apply func(ctx context.Context, calls []T)
+	// patience is how long a call waits to be taken along before it gives up; 0 for
+	// as long as it takes.
+	patience time.Duration
+
 	mu      sync.Mutex
 	waiting []*turn[T]
 	busy    bool
@@ -26,7 +32,7 @@ type turn[T any] struct {
 	lead chan bool
 }
 
-// do returns when the call has been applied.
+// do returns when the call has been applied, or has given up.
 func (g *gatherer[T]) do(ctx context.Context, call T) {
 	own := &turn[T]{call: call, lead: make(chan bool, 1)}
 	g.mu.Lock()
@@ -34,9 +40,40 @@ func (g *gatherer[T]) do(ctx context.Context, call T) {
 	first := !g.busy
 	g.busy = true
 	g.mu.Unlock()
-	if first || <-own.lead {
+	if first || g.await(own) {
 		g.commit(context.WithoutCancel(ctx))
 	}
+}
+
+// await reports whether the caller of a turn is the one to commit. It is not when
+// others have, or it gives up.
+func (g *gatherer[T]) await(own *turn[T]) bool {
+	if g.patience == 0 {
+		return <-own.lead
+	}
+	timer := time.NewTimer(g.patience)
+	defer timer.Stop()
+	select {
+	case leads := <-own.lead:
+		return leads
+	case <-timer.C:
+	}
+	if g.leave(own) {
+		return false
+	}
+	return <-own.lead
+}
+
+// leave takes back a turn; false if others have taken it along, or left it to lead.
+func (g *gatherer[T]) leave(own *turn[T]) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	i := slices.Index(g.waiting, own)
+	if i < 0 || len(own.lead) > 0 {
+		return false
+	}
+	g.waiting = slices.Delete(g.waiting, i, i+1)
+	return true
 }
 
 // commit applies what is waiting, the caller's own call first, and hands over to

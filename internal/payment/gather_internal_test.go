@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -170,6 +171,61 @@ func TestACallerThatGoesAwayStopsNobodysWork(t *testing.T) {
 		g.end(false)
 		require.EqualValues(t, 4, g.returned.Load())
 	})
+}
+
+func TestACallThatIsNotTakenAlongInTimeGivesUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGathering()
+		g.patience = 2 * time.Second
+		g.call(t.Context(), 0)
+		g.call(t.Context(), 1)
+		time.Sleep(time.Second)
+		g.call(t.Context(), 2)
+		g.call(t.Context(), 3)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		require.EqualValues(t, 1, g.returned.Load(), "what is under way is not given up, nor what came later")
+		g.end(false)
+		require.Equal(t, [][]int{{0}, {2, 3}}, g.batches, "what was given up is never applied")
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.EqualValues(t, 2, g.returned.Load(), "what was taken along is waited for")
+		g.end(false)
+		require.EqualValues(t, 4, g.returned.Load())
+		require.False(t, g.busy)
+	})
+}
+
+// TestEachCallIsAppliedOnceOrGivesUp: the last moment is when many of them give up,
+// are taken along and are left to lead at once.
+func TestEachCallIsAppliedOnceOrGivesUp(t *testing.T) {
+	t.Parallel()
+	const calls = 5_000
+	var applied [calls]atomic.Int32
+	g := gatherer[int]{patience: time.Millisecond, apply: func(_ context.Context, batch []int) {
+		time.Sleep(time.Millisecond)
+		for _, n := range batch {
+			applied[n].Add(1)
+		}
+	}}
+	var all sync.WaitGroup
+	for n := range calls {
+		all.Go(func() { g.do(t.Context(), n) })
+		if n%8 == 0 {
+			time.Sleep(50 * time.Microsecond)
+		}
+	}
+	all.Wait()
+	var sum int32
+	for n := range applied {
+		require.LessOrEqual(t, applied[n].Load(), int32(1), n)
+		sum += applied[n].Load()
+	}
+	require.Positive(t, sum)
+	require.Less(t, sum, int32(calls), "none gave up")
+	require.False(t, g.busy)
+	require.Empty(t, g.waiting)
 }
 
 // The others are released as if they had been applied: a call must say of itself

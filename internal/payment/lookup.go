@@ -1,6 +1,13 @@
 package payment
 
-import "context"
+import (
+	"context"
+	"time"
+)
+
+// lookPatience is how long a lookup waits for others to end, so that a database
+// that is lost is an answer and not a hanging request.
+const lookPatience = 1500 * time.Millisecond
 
 // lookup is one read of an attempt by K, which names it.
 type lookup[K comparable] struct {
@@ -9,7 +16,8 @@ type lookup[K comparable] struct {
 	err     error
 }
 
-// look reads an attempt. Calls that come at the same time share a read.
+// look reads an attempt. Calls that come at the same time share a read. It returns
+// ErrUnavailable when those before it do not end.
 func look[K comparable](ctx context.Context, g *gatherer[*lookup[K]], by K) (Attempt, error) {
 	l := &lookup[K]{by: by, err: ErrUnavailable}
 	g.do(ctx, l)

@@ -79,6 +79,7 @@ func New(o Options) *Service {
 	s := &Service{opts: o, store: o.Store, now: o.Now}
 	s.committer = newCommitter(s.takeIn)
 	s.byID.apply, s.byRequest.apply = lookAll(s.store.AttemptsByID), lookAll(s.store.AttemptsByRequest)
+	s.byID.patience, s.byRequest.patience = lookPatience, lookPatience
 	s.begins.apply, s.settles.apply = s.beginAll, s.settleAll
 	return s
 }
