@@ -9,8 +9,8 @@ ON CONFLICT (account) DO UPDATE SET heard_at = EXCLUDED.heard_at WHERE h.heard_a
 
 -- Counts, by those of some accounts that were not heard from for a while, the
 -- attempts that have been pending for as long, began after the account was last
--- heard from, and wait for its news; those of the last day. Where all were heard
--- from no attempt is read. Locks nothing.
+-- heard from, and wait for its news; those that have been silent for a day at most.
+-- Where all were heard from no attempt is read. Locks nothing.
 -- name: AccountsSilent :many
 WITH quiet AS MATERIALIZED (
     SELECT n.account, h.heard_at
@@ -22,7 +22,7 @@ FROM attempt_checks c JOIN payment_attempts a ON a.attempt_id = c.attempt_id JOI
 WHERE EXISTS (SELECT FROM quiet)
     AND a.next_check_at IS NOT NULL AND a.status = 'pending' AND a.stage <> 'authorized'
     AND a.created_at < now() - make_interval(secs => @silent_after::float8)
-    AND a.created_at > now() - make_interval(days => 1)
+    AND a.created_at > now() - make_interval(days => 1, secs => @silent_after::float8)
     AND (q.heard_at IS NULL OR q.heard_at < a.created_at)
 GROUP BY a.account, q.heard_at
 ORDER BY a.account;

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // minSecret is what RFC 7518, 3.2 asks of an HS256 key.
@@ -42,7 +44,7 @@ func (r *report) addresses(c *Config) {
 		r.add("listen", "must be host:port, such as 127.0.0.1:8080 or :8080")
 	}
 	if c.DatabaseURL != "" && !isDatabase(string(c.DatabaseURL)) {
-		r.add("database_url", "must be postgres://user:password@host:port/database (special characters of the password as %%xx)")
+		r.add("database_url", "must be postgres://user:password@host:port/database (special characters of the password as %%xx), with values of its options that can be read, and files that are there")
 	}
 }
 
@@ -74,13 +76,14 @@ func isPort(text string) bool {
 	return err == nil && strconv.FormatUint(n, 10) == text
 }
 
-// isDatabase also accepts libpq's other form, host=… dbname=….
+// isDatabase accepts a URL and libpq's other form, host=… dbname=…. What is wrong
+// with one is not told: it may be a part of the password.
 func isDatabase(text string) bool {
-	if !strings.Contains(text, "://") {
-		return strings.Contains(text, "=")
+	if u, err := url.Parse(text); err == nil && u.Scheme != "" && u.Scheme != "postgres" && u.Scheme != "postgresql" {
+		return false
 	}
-	u, err := url.Parse(text)
-	return err == nil && (u.Scheme == "postgres" || u.Scheme == "postgresql")
+	_, err := pgxpool.ParseConfig(text)
+	return err == nil
 }
 
 func (r *report) auth(c *Config) {

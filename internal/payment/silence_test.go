@@ -52,6 +52,24 @@ func TestASilentAccountIsSeen(t *testing.T) {
 	require.Empty(t, silent())
 }
 
+func TestAnAccountMayBeSilentForDays(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true, change: func(o *payment.Options) {
+		o.SilentAfter = 48 * time.Hour
+		o.Accounts["sandbox"] = payment.Account{Provider: o.Accounts["sandbox"].Provider, Hears: true}
+	}})
+	id := r.paid(t, "A-1", "tok_never").ID
+	for _, c := range []struct {
+		older  time.Duration
+		silent int
+	}{{47 * time.Hour, 0}, {2 * time.Hour, 1}, {24 * time.Hour, 0}} {
+		r.age(t, id, c.older)
+		all, err := r.Silent(t.Context())
+		require.NoError(t, err)
+		require.Len(t, all, c.silent)
+	}
+}
+
 // What a pay, a question and a capture make of a call that was held back.
 func TestCommandsThatAreHeldBack(t *testing.T) {
 	t.Parallel()

@@ -84,7 +84,7 @@ func (s *Store) events(ctx context.Context, db dbsqlc.DBTX, c *support.Case) err
 	if err != nil {
 		return err
 	}
-	for _, row := range slices.Backward(rows) {
+	for _, row := range rows {
 		e, err := shownFromRow((*dbsqlc.EventReadRow)(row))
 		if err != nil {
 			return err

@@ -123,6 +123,26 @@ func TestNotesOfTheSameAreOne(t *testing.T) {
 	require.Equal(t, []int{2}, rows[int](t, r, "SELECT count(*) FROM attempt_log"))
 }
 
+// TestRepeatsPushNothingOffThePage: who knows a payment's id at a provider that
+// signs nothing can have as many of them as he likes.
+func TestRepeatsPushNothingOffThePage(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	id := r.paid(t, "A-1", "tok_never").ID
+	paid := event(webhooks.KindSucceeded, id.String())
+	require.Equal(t, fsm.Applied, r.tell(t, paid, "{}"))
+	_, err := r.db.Exec(t.Context(), `INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest,
+			news, refs, order_id, attempt_id, verdict, headers, received_at)
+		SELECT gen_random_uuid(), account, 'noise_' || i, true, event_type, kind, digest, news, refs, order_id, attempt_id, 'repeat', headers,
+			received_at + make_interval(secs => i) FROM provider_events, generate_series(1, 300) i`)
+	require.NoError(t, err)
+	page := r.page(t, id)
+	require.Len(t, page.Events, 200)
+	require.Equal(t, paid.ID, page.Events[0].ProviderEventID)
+	require.Equal(t, "noise_300", page.Events[199].ProviderEventID)
+	require.True(t, slices.IsSortedFunc(page.Events, func(a, b support.ShownEvent) int { return a.ReceivedAt.Compare(b.ReceivedAt) }))
+}
+
 // What a lookup is about is found by what the provider calls the payment.
 func TestPollsAreTold(t *testing.T) {
 	t.Parallel()

@@ -625,7 +625,7 @@ type SupportAttempt struct {
 	// Timeline Oldest first.
 	Timeline []SupportEntry `json:"timeline"`
 
-	// Events Oldest first; the newest 200.
+	// Events Oldest first; of more than 200 the newest, and repeats only where there is room.
 	Events []SupportEvent `json:"events"`
 }
 

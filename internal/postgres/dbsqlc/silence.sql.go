@@ -41,7 +41,7 @@ FROM attempt_checks c JOIN payment_attempts a ON a.attempt_id = c.attempt_id JOI
 WHERE EXISTS (SELECT FROM quiet)
     AND a.next_check_at IS NOT NULL AND a.status = 'pending' AND a.stage <> 'authorized'
     AND a.created_at < now() - make_interval(secs => $1::float8)
-    AND a.created_at > now() - make_interval(days => 1)
+    AND a.created_at > now() - make_interval(days => 1, secs => $1::float8)
     AND (q.heard_at IS NULL OR q.heard_at < a.created_at)
 GROUP BY a.account, q.heard_at
 ORDER BY a.account
@@ -61,8 +61,8 @@ type AccountsSilentRow struct {
 
 // Counts, by those of some accounts that were not heard from for a while, the
 // attempts that have been pending for as long, began after the account was last
-// heard from, and wait for its news; those of the last day. Where all were heard
-// from no attempt is read. Locks nothing.
+// heard from, and wait for its news; those that have been silent for a day at most.
+// Where all were heard from no attempt is read. Locks nothing.
 func (q *Queries) AccountsSilent(ctx context.Context, db DBTX, arg *AccountsSilentParams) ([]*AccountsSilentRow, error) {
 	rows, err := db.Query(ctx, accountsSilent, arg.SilentAfter, arg.Accounts)
 	if err != nil {

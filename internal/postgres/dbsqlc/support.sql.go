@@ -84,10 +84,13 @@ func (q *Queries) EventRead(ctx context.Context, db DBTX, eventID uuid.UUID) (*E
 }
 
 const eventsOfAttempt = `-- name: EventsOfAttempt :many
-SELECT event_id, account, provider_event_id, event_type, kind, verdict, order_id, attempt_id, news, headers, received_at, occurred_at,
-    (body IS NOT NULL)::boolean AS kept, (CASE WHEN octet_length(body) <= 65536 THEN body END)::bytea AS body
-FROM provider_events WHERE attempt_id = $1::uuid
-ORDER BY received_at DESC, event_id DESC LIMIT 200
+SELECT e.event_id, e.account, e.provider_event_id, e.event_type, e.kind, e.verdict, e.order_id, e.attempt_id, e.news, e.headers, e.received_at,
+    e.occurred_at, (e.body IS NOT NULL)::boolean AS kept, (CASE WHEN octet_length(e.body) <= 65536 THEN e.body END)::bytea AS body
+FROM (
+    SELECT event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, order_id, attempt_id, verdict, tries, next_try_at, secret_index, headers, body, occurred_at, received_at FROM provider_events WHERE attempt_id = $1::uuid
+    ORDER BY verdict = 'repeat', received_at DESC, event_id DESC LIMIT 200
+) e
+ORDER BY e.received_at, e.event_id
 `
 
 type EventsOfAttemptRow struct {
@@ -107,8 +110,8 @@ type EventsOfAttemptRow struct {
 	Body            []byte
 }
 
-// Reads the events of one attempt, the newest of them, without the bytes of large
-// ones; locks nothing.
+// Reads the events of one attempt, oldest first, without the bytes of large ones;
+// of too many the newest, and repeats after all others. Locks nothing.
 func (q *Queries) EventsOfAttempt(ctx context.Context, db DBTX, attemptID uuid.UUID) ([]*EventsOfAttemptRow, error) {
 	rows, err := db.Query(ctx, eventsOfAttempt, attemptID)
 	if err != nil {
