@@ -80,6 +80,9 @@ func TestUsage(t *testing.T) {
 		"no sub":          {[]string{"token", "--role", "admin"}, 2, "--sub"},
 		"unknown role":    {[]string{"token", "--sub", "u", "--role", "root"}, 2, "--role must be one of"},
 		"no such file":    {[]string{"migrate", "up", "--config", "none.yaml"}, 2, "none.yaml"},
+		"no port":         {[]string{"sandbox", "--listen", "nope"}, 2, "--listen: address nope: missing port"},
+		"a bad secret":    {[]string{"sandbox", "--webhook-url", "http://x", "--webhook-secret", "abc"}, 2, "webhook secret"},
+		"a bad URL":       {[]string{"sandbox", "--webhook-url", "x", "--webhook-secret", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}, 2, "webhook URL"},
 		"half a pair":     {[]string{"sandbox", "--webhook-url", "http://x"}, 2, "--webhook-secret"},
 	} {
 		t.Run(name, func(t *testing.T) {

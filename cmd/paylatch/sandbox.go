@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"path/filepath"
 	"time"
@@ -32,9 +33,15 @@ func (c *sandboxCmd) Run(ctx context.Context, a *app) error {
 	if (c.WebhookURL == "") != (c.WebhookSecret == "") {
 		return usageError{errors.New("--webhook-url and --webhook-secret belong together")}
 	}
+	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
+		return usageError{fmt.Errorf("--listen: %w", err)}
+	}
 	log := newLogger(cfg.Log, a.stderr)
 	box, err := sandbox.New(c.options(cfg, log))
-	if err != nil {
+	switch {
+	case errors.Is(err, sandbox.ErrWebhook):
+		return usageError{err}
+	case err != nil:
 		return err
 	}
 	l, err := listen(ctx, c.Listen)

@@ -47,4 +47,9 @@ func TestWhatIsNotNewsIsAnsweredAndNotTakenIn(t *testing.T) {
 	require.Equal(t, http.StatusOK, tried.Code)
 	require.True(t, strings.HasPrefix(tried.Body.String(), "public|"), tried.Body.String())
 	require.Empty(t, answer.Header().Get("Webhook-Result"))
+
+	odd := httptest.NewRecorder()
+	h.ServeHTTP(odd, httptest.NewRequest(http.MethodGet, "/webhooks/braintree?bt_challenge=zz%0a", nil))
+	require.Equal(t, http.StatusBadRequest, odd.Code)
+	require.Contains(t, odd.Body.String(), `"code":"webhook-payload-invalid"`)
 }

@@ -45,7 +45,10 @@ func (s *server) receive(c echo.Context) error {
 		return err
 	}
 	if tried, ok := account.Verifier.(webhooks.Challenger); ok {
-		if ack, is := tried.Challenge(d); is {
+		switch ack, is := tried.Challenge(d); {
+		case is && ack.Status >= http.StatusBadRequest:
+			return webhooks.ErrPayload
+		case is:
 			return acknowledge(c, ack, "")
 		}
 	}

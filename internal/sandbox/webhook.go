@@ -31,16 +31,19 @@ type sender struct {
 	slots  chan struct{}
 }
 
+// ErrWebhook refuses options that no webhook can be sent by.
+var ErrWebhook = errors.New("no webhook can be sent")
+
 func newSender(o Options) (*sender, error) {
 	if o.WebhookURL == "" {
 		return nil, nil //nolint:nilnil // no address, no sender: that is not an error
 	}
 	if _, err := url.ParseRequestURI(o.WebhookURL); err != nil {
-		return nil, fmt.Errorf("webhook URL: %w", err)
+		return nil, fmt.Errorf("%w: webhook URL: %w", ErrWebhook, err)
 	}
 	signer, err := webhooks.NewStandard(webhooks.Config{Secrets: []string{o.WebhookSecret}})
 	if err != nil {
-		return nil, fmt.Errorf("webhook secret: %w", err)
+		return nil, fmt.Errorf("%w: webhook secret: %w", ErrWebhook, err)
 	}
 	if o.Client == nil {
 		o.Client = newClient()
