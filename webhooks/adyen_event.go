@@ -152,12 +152,18 @@ var adyenReasons = map[string]string{
 	"shopper cancelled":          codeCanceled,
 }
 
-// failure returns paylatch's code and Adyen's reason, which is a short text.
+// AdyenFailureCode returns paylatch's code and the one of Adyen to keep for the
+// reason of a refusal, which is a short text.
+func AdyenFailureCode(reason string) (ours, adyens string) {
+	return cmp.Or(adyenReasons[strings.ToLower(reason)], codeProviderRejected), reason
+}
+
+// failure returns paylatch's code and Adyen's reason.
 func (i adyenItem) failure() (code, providerCode string) {
 	reason := jsonText(i.Reason)
 	switch i.EventCode {
 	case "AUTHORISATION":
-		return cmp.Or(adyenReasons[strings.ToLower(reason)], codeProviderRejected), reason
+		return AdyenFailureCode(reason)
 	case "EXPIRE", "OFFER_CLOSED":
 		return codeExpired, reason
 	case "CANCELLATION", "TECHNICAL_CANCEL":

@@ -113,7 +113,7 @@ func (c checkoutData) fill(e Event) (Event, error) {
 	}
 	e.CaptureRefused = e.Type == "payment_capture_declined"
 	if e.Kind.failed() {
-		e.FailureCode, e.ProviderCode = checkoutFailure(e.Type, c.ResponseCode), c.ResponseCode
+		e.FailureCode, e.ProviderCode = checkoutFailure(e.Type, c.ResponseCode)
 	}
 	return e.withMoney(moneyIn(c.Amount, c.Currency, checkoutExponents))
 }
@@ -134,26 +134,31 @@ var checkoutCodes = map[string]string{
 	"30043": codeFraudSuspected,
 }
 
-// checkoutFailure returns paylatch's code. 2xxxx and 3xxxx are the bank's
-// refusals, 4xxxx those of risk rules.
-func checkoutFailure(eventType, responseCode string) string {
-	switch eventType {
-	case "payment_canceled", "payment_voided":
-		return codeCanceled
-	case "payment_expired":
-		return codeExpired
-	case "payment_refund_declined", "payment_capture_declined":
-		return codeProviderRejected
-	}
-	if code := checkoutCodes[responseCode]; code != "" {
-		return code
-	}
+// CheckoutFailureCode returns paylatch's code and the one of Checkout.com to keep
+// for the response code of a payment that was declined: 2xxxx and 3xxxx are the
+// bank's refusals, 4xxxx those of risk rules.
+func CheckoutFailureCode(responseCode string) (ours, checkouts string) {
+	class := codeProviderRejected
 	switch {
 	case strings.HasPrefix(responseCode, "2"), strings.HasPrefix(responseCode, "3"):
-		return codeCardDeclined
+		class = codeCardDeclined
 	case strings.HasPrefix(responseCode, "4"):
-		return codeFraudSuspected
+		class = codeFraudSuspected
+	}
+	return cmp.Or(checkoutCodes[responseCode], class), responseCode
+}
+
+// checkoutFailure returns paylatch's code and Checkout.com's for an event that is
+// a failure.
+func checkoutFailure(eventType, responseCode string) (code, providerCode string) {
+	switch eventType {
+	case "payment_canceled", "payment_voided":
+		return codeCanceled, responseCode
+	case "payment_expired":
+		return codeExpired, responseCode
+	case "payment_refund_declined", "payment_capture_declined":
+		return codeProviderRejected, responseCode
 	default:
-		return codeProviderRejected
+		return CheckoutFailureCode(responseCode)
 	}
 }

@@ -111,8 +111,8 @@ func fillCloudPayments(e Event, fields map[string]string, currency string) (Even
 		e.RefundReference = jsonText(data["refund_id"])
 	}
 	e.References = references(cmp.Or(jsonText(data["payment_attempt_id"]), fields["InvoiceId"]), e.ProviderPaymentID)
-	if code := fields["ReasonCode"]; e.Kind == KindSoftFailed {
-		e.FailureCode, e.ProviderCode = cmp.Or(cloudPaymentsReasons[code], codeProviderRejected), code
+	if e.Kind == KindSoftFailed {
+		e.FailureCode, e.ProviderCode = CloudPaymentsFailureCode(fields["ReasonCode"])
 	}
 	if e.Kind == KindFailed {
 		e.FailureCode = codeCanceled
@@ -146,4 +146,10 @@ var cloudPaymentsReasons = map[string]string{
 	"5300": codeFraudSuspected,
 	"5206": codeAuthenticationFailed,
 	"5207": codeAuthenticationFailed,
+}
+
+// CloudPaymentsFailureCode returns paylatch's code and the one of CloudPayments to
+// keep for the ReasonCode of a payment that was declined.
+func CloudPaymentsFailureCode(reasonCode string) (ours, cloudPayments string) {
+	return cmp.Or(cloudPaymentsReasons[reasonCode], codeProviderRejected), reasonCode
 }

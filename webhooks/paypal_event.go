@@ -195,24 +195,34 @@ var paypalProcessorCodes = map[string]string{
 	"9520": codeFraudSuspected,
 }
 
-// failure returns paylatch's code and PayPal's: the card processor's where there
-// is one, else the reason.
-func (r paypalResource) failure(e Event) (code, providerCode string) {
-	reason := r.StatusDetails.Reason
+// PayPalFailureCode returns paylatch's code and the one of PayPal to keep for a
+// payment that was declined: the card processor's where there is one, else the
+// reason in its status_details.
+func PayPalFailureCode(processorCode, reason string) (ours, paypals string) {
 	switch {
-	case r.ProcessorResponse.ResponseCode != "" && (r.Status == "DECLINED" || r.Status == "FAILED" || r.Status == "DENIED"):
-		code = r.ProcessorResponse.ResponseCode
-		return cmp.Or(paypalProcessorCodes[code], codeCardDeclined), code
+	case processorCode != "":
+		return cmp.Or(paypalProcessorCodes[processorCode], codeCardDeclined), processorCode
+	case reason == "BUYER_COMPLAINT", reason == "DECLINED_BY_RISK_FRAUD_FILTERS":
+		return codeFraudSuspected, reason
+	default:
+		return codeProviderRejected, reason
+	}
+}
+
+// failure returns paylatch's code and PayPal's.
+func (r paypalResource) failure(e Event) (code, providerCode string) {
+	processorCode, reason := r.ProcessorResponse.ResponseCode, r.StatusDetails.Reason
+	switch {
+	case processorCode != "" && (r.Status == "DECLINED" || r.Status == "FAILED" || r.Status == "DENIED"):
+		return PayPalFailureCode(processorCode, reason)
 	case e.Type == "PAYMENT.AUTHORIZATION.VOIDED" && r.expired(e.OccurredAt):
 		return codeExpired, reason
 	case strings.HasSuffix(e.Type, ".VOIDED"), r.Status == "CANCELLED":
 		return codeCanceled, reason
 	case e.Type == "CHECKOUT.PAYMENT-APPROVAL.REVERSED":
 		return codeExpired, reason
-	case reason == "BUYER_COMPLAINT", reason == "DECLINED_BY_RISK_FRAUD_FILTERS":
-		return codeFraudSuspected, reason
 	default:
-		return codeProviderRejected, reason
+		return PayPalFailureCode("", reason)
 	}
 }
 

@@ -172,6 +172,12 @@ var razorpayReasons = map[string]string{
 	"payment_timed_out":         codeExpired,
 }
 
+// RazorpayFailureCode returns paylatch's code and the one of Razorpay to keep for
+// the error_reason and error_code of a payment that failed.
+func RazorpayFailureCode(errorReason, errorCode string) (ours, razorpays string) {
+	return cmp.Or(razorpayReasons[errorReason], codeProviderRejected), cmp.Or(errorReason, errorCode)
+}
+
 func (r razorpayEntity) failure(eventType string) (code, providerCode string) {
 	switch eventType {
 	case "payment_link.expired":
@@ -179,5 +185,5 @@ func (r razorpayEntity) failure(eventType string) (code, providerCode string) {
 	case "payment_link.cancelled":
 		return codeCanceled, ""
 	}
-	return cmp.Or(razorpayReasons[r.ErrorReason], codeProviderRejected), cmp.Or(r.ErrorReason, r.ErrorCode)
+	return RazorpayFailureCode(r.ErrorReason, r.ErrorCode)
 }

@@ -132,14 +132,18 @@ var squareCodes = map[string]string{
 	"GATEWAY_TIMEOUT":                     codeProviderRejected,
 }
 
-// failure takes the first error of the card. One that is not in the table is the
-// bank's or the card's refusal; without any, the reason is not known.
+// SquareFailureCode returns paylatch's code and the one of Square to keep for the
+// error of a card. One that is not in the table is the bank's or the card's refusal.
+func SquareFailureCode(errorCode string) (ours, squares string) {
+	return cmp.Or(squareCodes[errorCode], codeCardDeclined), errorCode
+}
+
+// failure takes the first error of the card; without any, the reason is not known.
 func (p *squarePayment) failure() (code, providerCode string) {
 	if len(p.Card.Errors) == 0 {
 		return codeProviderRejected, ""
 	}
-	providerCode = p.Card.Errors[0].Code
-	return cmp.Or(squareCodes[providerCode], codeCardDeclined), providerCode
+	return SquareFailureCode(p.Card.Errors[0].Code)
 }
 
 func (r *squareRefund) fill(e Event) (Event, error) {

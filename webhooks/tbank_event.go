@@ -71,7 +71,7 @@ func fillTBank(e Event, fields map[string]string, currency string) (Event, error
 	e.References = references(fields["OrderId"], fields["PaymentId"])
 	e.ProviderPaymentID = fields["PaymentId"]
 	if e.Kind.failed() {
-		e.FailureCode, e.ProviderCode = tbankFailure(e.Type, fields["ErrorCode"])
+		e.FailureCode, e.ProviderCode = TBankFailureCode(e.Type, fields["ErrorCode"])
 	}
 	if strings.HasPrefix(e.Type, "PARTIAL_") {
 		return e, nil
@@ -90,8 +90,9 @@ var tbankErrors = map[string]string{
 	"1059": codeFraudSuspected,
 }
 
-// tbankFailure returns paylatch's code and the bank's.
-func tbankFailure(status, errorCode string) (code, providerCode string) {
+// TBankFailureCode returns paylatch's code and the one of the bank to keep for the
+// Status and ErrorCode of a payment that failed.
+func TBankFailureCode(status, errorCode string) (ours, banks string) {
 	if errorCode == "0" {
 		errorCode = ""
 	}

@@ -162,8 +162,7 @@ func (o yookassaObject) fill(e Event) (Event, error) {
 		e.TestKnown, e.Test = true, *o.Test
 	}
 	if e.Kind.failed() {
-		reason := o.CancellationDetails.Reason
-		e.FailureCode, e.ProviderCode = cmp.Or(yookassaReasons[reason], codeProviderRejected), reason
+		e.FailureCode, e.ProviderCode = YooKassaFailureCode(o.CancellationDetails.Reason)
 	}
 	if o.Amount == nil {
 		return e, nil
@@ -190,4 +189,10 @@ var yookassaReasons = map[string]string{
 	"expired_on_capture":            codeExpired,
 	"deal_expired":                  codeExpired,
 	"internal_timeout":              codeExpired,
+}
+
+// YooKassaFailureCode returns paylatch's code and the one of YooKassa to keep for
+// the reason of a cancellation.
+func YooKassaFailureCode(reason string) (ours, yookassas string) {
+	return cmp.Or(yookassaReasons[reason], codeProviderRejected), reason
 }

@@ -1,13 +1,12 @@
 package adyen
 
 import (
-	"cmp"
 	"net/http"
-	"strings"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/webhooks"
 )
 
 // digits are those of
@@ -48,7 +47,7 @@ func (c *Client) outcome(p paymentResponse) (payment.Outcome, error) {
 			o.Money, err = digits.Money(p.Amount.Value, p.Amount.Currency)
 		}
 	case "Refused", "Error", "Cancelled":
-		o.News, o.Failure = fsm.NewsFailed, failure(p.RefusalReason)
+		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure(webhooks.AdyenFailureCode(p.RefusalReason))
 	}
 	if p.ResultCode == "" || p.PSPReference == "" {
 		return payment.Outcome{}, errNameless
@@ -67,33 +66,4 @@ func (p paymentResponse) waiting() payment.Outcome {
 		o.NextActionURL = p.Action.URL
 	}
 	return o
-}
-
-// reasons translates the refusal reasons
-// (https://docs.adyen.com/development-resources/refusal-reasons), in lower case;
-// any other is provider_rejected.
-var reasons = map[string]string{ //nolint:gochecknoglobals // a table
-	"refused":                    "card_declined",
-	"blocked card":               "card_declined",
-	"expired card":               "card_declined",
-	"invalid card number":        "card_declined",
-	"cvc declined":               "card_declined",
-	"restricted card":            "card_declined",
-	"transaction not permitted":  "card_declined",
-	"declined non generic":       "card_declined",
-	"not enough balance":         "insufficient_funds",
-	"withdrawal amount exceeded": "insufficient_funds",
-	"3d not authenticated":       "authentication_failed",
-	"authentication required":    "authentication_failed",
-	"fraud":                      "fraud_suspected",
-	"fraud-cancelled":            "fraud_suspected",
-	"acquirer fraud":             "fraud_suspected",
-	"issuer suspected fraud":     "fraud_suspected",
-	"cancelled":                  "canceled",
-	"shopper cancelled":          "canceled",
-}
-
-// failure keeps the reason, a short text, as AUTHORISATION does.
-func failure(reason string) *payment.Failure {
-	return payment.NewFailure(cmp.Or(reasons[strings.ToLower(reason)], "provider_rejected"), reason)
 }

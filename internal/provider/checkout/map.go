@@ -1,12 +1,10 @@
 package checkout
 
 import (
-	"cmp"
-	"strings"
-
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/webhooks"
 )
 
 // digits are those of
@@ -55,7 +53,7 @@ func outcome(p paid) (payment.Outcome, error) {
 		o.News = fsm.NewsSucceeded
 		o.Money, err = p.captured()
 	case declined:
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure(failureCode(p.ResponseCode), p.ResponseCode)
+		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure(webhooks.CheckoutFailureCode(p.ResponseCode))
 	case "Voided", "Canceled":
 		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("canceled", "")
 	case "Expired":
@@ -80,33 +78,4 @@ func (p paid) captured() (*payment.Money, error) {
 		return digits.Money(p.Amount, p.Currency)
 	}
 	return nil, nil
-}
-
-// codes translates response codes
-// (https://www.checkout.com/docs/resources/codes/http-response-codes); those of
-// 3-D Secure (2015x) and of lost and stolen cards (300xx) are from memory, and
-// would otherwise be a declined card.
-var codes = map[string]string{ //nolint:gochecknoglobals // a table
-	"20051": "insufficient_funds",
-	"20059": "fraud_suspected",
-	"20151": "authentication_failed",
-	"20152": "authentication_failed",
-	"20154": "authentication_failed",
-	"20155": "authentication_failed",
-	"30034": "fraud_suspected",
-	"30041": "fraud_suspected",
-	"30043": "fraud_suspected",
-}
-
-// failureCode returns our code: 2xxxx and 3xxxx are the bank's refusals, 4xxxx
-// those of risk rules.
-func failureCode(responseCode string) string {
-	class := ""
-	switch {
-	case strings.HasPrefix(responseCode, "2"), strings.HasPrefix(responseCode, "3"):
-		class = "card_declined"
-	case strings.HasPrefix(responseCode, "4"):
-		class = "fraud_suspected"
-	}
-	return cmp.Or(codes[responseCode], class, "provider_rejected")
 }

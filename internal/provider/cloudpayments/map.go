@@ -7,6 +7,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/webhooks"
 )
 
 // transaction is CloudPayments' view of a payment or a refund.
@@ -77,28 +78,7 @@ func read(a answer) (payment.Outcome, error) {
 	case "Cancelled":
 		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("canceled", "")
 	case "Declined":
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure(reasons[t.reason()], t.reason())
+		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure(webhooks.CloudPaymentsFailureCode(t.reason()))
 	}
 	return o, err
-}
-
-// reasons are those of package webhooks, which reads the same ReasonCode; any other
-// is provider_rejected (https://developers.cloudpayments.ru/#kody-oshibok).
-var reasons = map[string]string{ //nolint:gochecknoglobals // a table
-	"5001": "card_declined",
-	"5005": "card_declined",
-	"5014": "card_declined",
-	"5054": "card_declined",
-	"5057": "card_declined",
-	"5062": "card_declined",
-	"5082": "card_declined",
-	"5051": "insufficient_funds",
-	"5061": "insufficient_funds",
-	"5034": "fraud_suspected",
-	"5041": "fraud_suspected",
-	"5043": "fraud_suspected",
-	"5059": "fraud_suspected",
-	"5300": "fraud_suspected",
-	"5206": "authentication_failed",
-	"5207": "authentication_failed",
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/webhooks"
 )
 
 var errNameless = errors.New("the answer names no object")
@@ -123,29 +124,7 @@ func (o order) page() string {
 
 // failure is the card processor's word where there is one, else PayPal's.
 func (m movement) failure() *payment.Failure {
-	if code := m.ProcessorResponse.ResponseCode; code != "" {
-		ours, known := processorCodes[code]
-		if !known {
-			ours = "card_declined"
-		}
-		return payment.NewFailure(ours, code)
-	}
-	switch m.StatusDetails.Reason {
-	case "BUYER_COMPLAINT", "DECLINED_BY_RISK_FRAUD_FILTERS":
-		return payment.NewFailure("fraud_suspected", m.StatusDetails.Reason)
-	}
-	return payment.NewFailure("provider_rejected", m.StatusDetails.Reason)
-}
-
-// processorCodes are those of package webhooks, which reads the same ones; any
-// other is card_declined
-// (https://developer.paypal.com/api/rest/reference/orders/v2/errors/#processor-response-codes).
-var processorCodes = map[string]string{ //nolint:gochecknoglobals // a table
-	"5120": "insufficient_funds",
-	"5650": "authentication_failed",
-	"9500": "fraud_suspected",
-	"9510": "fraud_suspected",
-	"9520": "fraud_suspected",
+	return payment.NewFailure(webhooks.PayPalFailureCode(m.ProcessorResponse.ResponseCode, m.StatusDetails.Reason))
 }
 
 // refundOutcome reads a refund by its status

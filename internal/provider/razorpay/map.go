@@ -1,13 +1,13 @@
 package razorpay
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/webhooks"
 )
 
 const statusPaid = "paid"
@@ -100,21 +100,9 @@ func (p paid) outcome() (payment.Outcome, error) {
 		o.Money, err = money(p.Amount, p.Currency)
 	case "failed":
 		o.News = fsm.NewsSoftFailed
-		o.Failure = payment.NewFailure(reasons[p.ErrorReason], cmp.Or(p.ErrorReason, p.ErrorCode))
+		o.Failure = payment.NewFailure(webhooks.RazorpayFailureCode(p.ErrorReason, p.ErrorCode))
 	}
 	return o, err
-}
-
-// reasons are those of package webhooks, which reads the same words; any other is
-// provider_rejected.
-var reasons = map[string]string{ //nolint:gochecknoglobals // a table
-	"authentication_failed":     "authentication_failed",
-	"card_declined":             "card_declined",
-	"incorrect_otp":             "authentication_failed",
-	"insufficient_funds":        "insufficient_funds",
-	"payment_cancelled":         "canceled",
-	"payment_risk_check_failed": "fraud_suspected",
-	"payment_timed_out":         "expired",
 }
 
 // refund is Razorpay's view of one (https://razorpay.com/docs/api/refunds/entity/).

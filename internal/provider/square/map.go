@@ -7,6 +7,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/webhooks"
 )
 
 // digits are those of ISO 4217
@@ -65,7 +66,7 @@ func outcome(p *paid) (payment.Outcome, error) {
 	case "FAILED":
 		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("provider_rejected", "")
 		if len(p.Card.Errors) > 0 {
-			o.Failure = cardFailure(p.Card.Errors[0].Code)
+			o.Failure = payment.NewFailure(webhooks.SquareFailureCode(p.Card.Errors[0].Code))
 		}
 	}
 	return o, err
@@ -92,25 +93,6 @@ func refundOutcome(r *refund) (payment.RefundOutcome, error) {
 	var err error
 	o.Money, err = digits.Money(r.Amount.Amount, r.Amount.Currency)
 	return o, err
-}
-
-// codes translates the codes of a card's errors
-// (https://developer.squareup.com/reference/square/enums/ErrorCode).
-var codes = map[string]string{ //nolint:gochecknoglobals // a table
-	"INSUFFICIENT_FUNDS":                  "insufficient_funds",
-	"CARD_DECLINED_VERIFICATION_REQUIRED": "authentication_failed",
-	"DELAYED_TRANSACTION_EXPIRED":         "expired",
-	"CHECKOUT_EXPIRED":                    "expired",
-	"BUYER_REFUSED_PAYMENT":               "canceled",
-	"DELAYED_TRANSACTION_CANCELED":        "canceled",
-	"TEMPORARY_ERROR":                     "provider_rejected",
-	"INTERNAL_SERVER_ERROR":               "provider_rejected",
-	"GATEWAY_TIMEOUT":                     "provider_rejected",
-}
-
-// cardFailure takes what is not in the table for the bank's or the card's refusal.
-func cardFailure(code string) *payment.Failure {
-	return payment.NewFailure(cmp.Or(codes[code], "card_declined"), code)
 }
 
 var errGone = errors.New("the provider names a refund that it does not know")

@@ -1,10 +1,9 @@
 package tbank
 
 import (
-	"cmp"
-
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/webhooks"
 )
 
 // outcome reads a payment by its status
@@ -19,7 +18,7 @@ func (c *Client) outcome(a answer) (payment.Outcome, error) {
 		o.Money = c.money(a.Amount)
 	}
 	if o.News == fsm.NewsFailed || o.News == fsm.NewsSoftFailed {
-		o.Failure = failure(a.Status, string(a.ErrorCode))
+		o.Failure = payment.NewFailure(webhooks.TBankFailureCode(a.Status, string(a.ErrorCode)))
 	}
 	return o, nil
 }
@@ -51,27 +50,4 @@ func news(status string) fsm.News {
 		return fsm.NewsFailed
 	}
 	return fsm.NewsProcessing
-}
-
-// codes are those of package webhooks, which reads the same ErrorCode.
-var codes = map[string]string{ //nolint:gochecknoglobals // a table
-	"101":  "authentication_failed",
-	"1034": "fraud_suspected",
-	"1041": "fraud_suspected",
-	"1043": "fraud_suspected",
-	"1051": "insufficient_funds",
-	"1059": "fraud_suspected",
-}
-
-func failure(status, code string) *payment.Failure {
-	if code == "0" {
-		code = ""
-	}
-	switch status {
-	case "REVERSED", "CANCELED":
-		return payment.NewFailure("canceled", code)
-	case "DEADLINE_EXPIRED", "ATTEMPTS_EXPIRED":
-		return payment.NewFailure("expired", code)
-	}
-	return payment.NewFailure(cmp.Or(codes[code], "card_declined"), code)
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/webhooks"
 )
 
 type amount struct {
@@ -54,31 +55,9 @@ func outcome(p object) (payment.Outcome, error) {
 		o.News = fsm.NewsSucceeded
 		o.Money, err = p.Amount.money()
 	case "canceled":
-		reason := p.CancellationDetails.Reason
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure(reasons[reason], reason)
+		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure(webhooks.YooKassaFailureCode(p.CancellationDetails.Reason))
 	}
 	return o, err
-}
-
-// reasons are those of package webhooks, which reads the same words; any other is
-// provider_rejected
-// (https://yookassa.ru/developers/payment-acceptance/after-the-payment/declined-payments).
-var reasons = map[string]string{ //nolint:gochecknoglobals // a table
-	"3d_secure_failed":              "authentication_failed",
-	"call_issuer":                   "card_declined",
-	"card_expired":                  "card_declined",
-	"general_decline":               "card_declined",
-	"invalid_card_number":           "card_declined",
-	"invalid_csc":                   "card_declined",
-	"payment_method_limit_exceeded": "insufficient_funds",
-	"insufficient_funds":            "insufficient_funds",
-	"fraud_suspected":               "fraud_suspected",
-	"canceled_by_merchant":          "canceled",
-	"permission_revoked":            "canceled",
-	"expired_on_confirmation":       "expired",
-	"expired_on_capture":            "expired",
-	"deal_expired":                  "expired",
-	"internal_timeout":              "expired",
 }
 
 // refund is YooKassa's view of one (https://yookassa.ru/developers/api#refund_object).
