@@ -33,11 +33,11 @@ func moneyOf(units int64, code string, exponents map[string]int) (Money, error) 
 	return scaled(units, digits-exponent, code)
 }
 
-// moneyFromDecimal turns a decimal text of major units ("19.99") into Money.
+// ParseDecimal turns a decimal text of major units ("19.99") into Money.
 // Zeros beyond the digits of the currency are exact and accepted; anything else
 // that is not plain digits with at most one point wraps ErrPayload, as does a
 // currency that ISO 4217 does not have.
-func moneyFromDecimal(text, code string) (Money, error) {
+func ParseDecimal(text, code string) (Money, error) {
 	code = strings.ToUpper(code)
 	digits, known := isoDigits[code]
 	if !known {
@@ -104,13 +104,13 @@ func moneyIn(units *integer, code string, exponents map[string]int) (*Money, err
 	return &money, nil
 }
 
-// decimalMoneyIn is moneyFromDecimal where the amount or the currency may be
+// decimalMoneyIn is ParseDecimal where the amount or the currency may be
 // absent.
 func decimalMoneyIn(text, code string) (*Money, error) {
 	if text == "" || code == "" {
 		return nil, nil
 	}
-	money, err := moneyFromDecimal(text, code)
+	money, err := ParseDecimal(text, code)
 	if err != nil {
 		return nil, err
 	}
@@ -144,17 +144,25 @@ func (e Event) withMoney(money *Money, err error) (Event, error) {
 	return e, nil
 }
 
-// Text is the amount as people write it, in major units with all the digits of
-// its currency: "19.99 EUR", "500 JPY". Where the currency is not one of ISO 4217
-// the provider's own number is said to be one.
+// Text is the amount as people write it, with its currency: "19.99 EUR", "500 JPY".
+// Where that is not one of ISO 4217 the provider's own number is said to be one.
 func (m Money) Text() string {
+	if text, known := m.Decimal(); known {
+		return text + " " + m.Currency
+	}
+	return strconv.FormatInt(m.Minor, 10) + " units of " + m.Currency
+}
+
+// Decimal is the amount in major units with all the digits of its currency:
+// "19.99" of EUR, "500" of JPY. It is false where that is not one of ISO 4217.
+func (m Money) Decimal() (string, bool) {
 	digits, known := isoDigits[m.Currency]
 	if !known {
-		return strconv.FormatInt(m.Minor, 10) + " units of " + m.Currency
+		return "", false
 	}
 	text := strconv.FormatInt(m.Minor, 10)
 	if digits == 0 {
-		return text + " " + m.Currency
+		return text, true
 	}
 	sign := ""
 	if m.Minor < 0 {
@@ -163,5 +171,5 @@ func (m Money) Text() string {
 	if missing := digits + 1 - len(text); missing > 0 {
 		text = strings.Repeat("0", missing) + text
 	}
-	return sign + text[:len(text)-digits] + "." + text[len(text)-digits:] + " " + m.Currency
+	return sign + text[:len(text)-digits] + "." + text[len(text)-digits:], true
 }

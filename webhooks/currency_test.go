@@ -23,7 +23,7 @@ func TestISODigits(t *testing.T) {
 	}
 }
 
-func TestMoneyFromDecimal(t *testing.T) {
+func TestParseDecimal(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		text, code string
@@ -40,22 +40,22 @@ func TestMoneyFromDecimal(t *testing.T) {
 		{"5.124", "KWD", 5124},
 		{"92233720368547758.07", "EUR", math.MaxInt64},
 	} {
-		money, err := webhooks.MoneyFromDecimal(test.text, test.code)
+		money, err := webhooks.ParseDecimal(test.text, test.code)
 		require.NoError(t, err, test.text)
 		require.Equal(t, webhooks.Money{Minor: test.minor, Currency: strings.ToUpper(test.code)}, money)
 	}
 }
 
-func TestMoneyFromDecimalRefuses(t *testing.T) {
+func TestParseDecimalRefuses(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		"", ".", "1.", ".5", "1,5", "1.2.3", "-1", "+1", "1e3", " 1", "0x1", "1_0", "NaN",
 		"1.999", "0.001", "92233720368547758.08", "99999999999999999999", "9223372036854775807",
 	} {
-		_, err := webhooks.MoneyFromDecimal(text, "EUR")
+		_, err := webhooks.ParseDecimal(text, "EUR")
 		require.ErrorIs(t, err, webhooks.ErrPayload, text)
 	}
-	_, err := webhooks.MoneyFromDecimal("1", "XYZ")
+	_, err := webhooks.ParseDecimal("1", "XYZ")
 	require.ErrorIs(t, err, webhooks.ErrPayload)
 }
 
@@ -76,7 +76,7 @@ func TestMoneyIsExact(t *testing.T) {
 		value := new(big.Rat).SetFrac(big.NewInt(units), power(exponent))
 
 		fromUnits, errUnits := webhooks.MoneyOf(units, code, map[string]int{code: exponent})
-		fromText, errText := webhooks.MoneyFromDecimal(value.FloatString(exponent), code)
+		fromText, errText := webhooks.ParseDecimal(value.FloatString(exponent), code)
 
 		minor := new(big.Rat).Mul(value, new(big.Rat).SetInt(power(webhooks.ISODigits[code])))
 		if !minor.IsInt() || !minor.Num().IsInt64() {

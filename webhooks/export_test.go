@@ -4,12 +4,11 @@ import "net/http"
 
 // What the tests of the package's own tools see of them.
 var (
-	DerivedID        = derivedID
-	MoneyOf          = moneyOf
-	MoneyFromDecimal = moneyFromDecimal
-	StripeExponents  = stripeExponents
-	ISODigits        = isoDigits
-	PayPalChecksum   = paypalChecksum
+	DerivedID       = derivedID
+	MoneyOf         = moneyOf
+	StripeExponents = stripeExponents
+	ISODigits       = isoDigits
+	PayPalChecksum  = paypalChecksum
 )
 
 // PayPalMade reports whether the certificate signed what these headers say, with

@@ -234,7 +234,7 @@ func checkNormalised(t *testing.T, e webhooks.Event, sample payload) {
 		require.Equal(t, &webhooks.Money{Minor: *want.AmountMinor, Currency: currency}, e.Money)
 	}
 	if want.Amount != "" && !e.NeedsFetch {
-		money, err := webhooks.MoneyFromDecimal(want.Amount, currency)
+		money, err := webhooks.ParseDecimal(want.Amount, currency)
 		require.NoError(t, err)
 		require.Equal(t, &money, e.Money)
 	}

@@ -130,7 +130,7 @@ func (r paypalResource) fill(e Event, reading paypalReader) (Event, error) {
 // money drops the sign, by which version 1 marks what goes out.
 func (m paypalMoney) money() (Money, error) {
 	value := cmp.Or(m.Value, m.Total)
-	return moneyFromDecimal(strings.TrimPrefix(value, "-"), cmp.Or(m.CurrencyCode, m.Currency))
+	return ParseDecimal(strings.TrimPrefix(value, "-"), cmp.Or(m.CurrencyCode, m.Currency))
 }
 
 // up returns the id of what the resource was made from, if it is one of those.

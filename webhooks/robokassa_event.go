@@ -73,6 +73,6 @@ func (r robokassaResult) event(currency string) (Event, error) {
 		ProviderPaymentID: r.invoice,
 		TestKnown:         r.fields["IsTest"] != "", Test: r.fields["IsTest"] == "1",
 	}
-	money, err := moneyFromDecimal(r.amount, currency)
+	money, err := ParseDecimal(r.amount, currency)
 	return e.withMoney(&money, err)
 }

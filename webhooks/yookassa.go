@@ -167,7 +167,7 @@ func (o yookassaObject) fill(e Event) (Event, error) {
 	if o.Amount == nil {
 		return e, nil
 	}
-	money, err := moneyFromDecimal(string(o.Amount.Value), o.Amount.Currency)
+	money, err := ParseDecimal(string(o.Amount.Value), o.Amount.Currency)
 	return e.withMoney(&money, err)
 }
 
