@@ -95,7 +95,7 @@ func (c *Client) post(ctx context.Context, path, key string, l payment.Licence, 
 }
 
 // readRefusal returns what is definitive as a refusal, and the rest as an error.
-// Who answers in another form than Adyen has refused nothing in its name.
+// An answer that is not in Adyen's form may be a proxy's: it refuses nothing.
 func readRefusal(a call.Answer) (*refusal, error) {
 	var said refusal
 	if err := a.Read(&said); err != nil || said.Code == "" {

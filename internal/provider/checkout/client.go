@@ -112,8 +112,8 @@ func read(a call.Answer, out any) (*refusal, error) {
 }
 
 // readRefusal believes what has the form of Checkout.com's errors, and an empty
-// body only with the request's id that all its answers have: who answers in
-// another way has refused nothing in its name.
+// body only with the request's id that all its answers have. Any other answer may
+// be a proxy's: it refuses nothing.
 func readRefusal(a call.Answer) (*refusal, error) {
 	said := refusal{Status: a.Status}
 	empty := len(a.Body) == 0 && a.Header.Get("Cko-Request-Id") != ""

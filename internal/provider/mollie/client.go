@@ -113,7 +113,7 @@ func (r *refusal) Error() string {
 }
 
 // readRefusal returns what is definitive as a refusal, and the rest as an error.
-// Who answers in another form than Mollie has refused nothing in its name.
+// An answer that is not in Mollie's form may be a proxy's: it refuses nothing.
 func readRefusal(a call.Answer) (*refusal, error) {
 	var said refusal
 	if err := json.Unmarshal(a.Body, &said); err != nil || said.Status != a.Status || said.Title == "" {

@@ -35,7 +35,7 @@ func (r *refusal) Error() string {
 }
 
 // readRefusal returns what is definitive as a refusal, and the rest as an error.
-// Who answers in another form than PayPal has refused nothing in its name.
+// An answer that is not in PayPal's form may be a proxy's: it refuses nothing.
 func readRefusal(a call.Answer) (*refusal, error) {
 	var said refusal
 	if err := json.Unmarshal(a.Body, &said); err != nil || said.Name == "" {

@@ -130,7 +130,7 @@ func (r *refusal) Error() string {
 }
 
 // readRefusal returns what is definitive as a refusal, and the rest as an error.
-// Who answers in another form than Razorpay has refused nothing in its name.
+// An answer that is not in Razorpay's form may be a proxy's: it refuses nothing.
 func readRefusal(a call.Answer) (*refusal, error) {
 	var said struct {
 		Error refusal `json:"error"`

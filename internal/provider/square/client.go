@@ -102,8 +102,8 @@ func (c *Client) header() http.Header {
 	return http.Header{"Authorization": {"Bearer " + c.token}, "Square-Version": {version}}
 }
 
-// read returns what is definitive as a refusal. Who answers in another form than
-// Square has said nothing in its name.
+// read returns what is definitive as a refusal. An answer that is not in Square's
+// form may be a proxy's: it says nothing.
 func read(a call.Answer) (answer, *refusal, error) {
 	var got answer
 	if err := a.Read(&got); err != nil {

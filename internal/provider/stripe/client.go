@@ -105,7 +105,7 @@ func encode(params any) string {
 }
 
 // readError returns what is definitive as a refusal, and the rest as an error.
-// Who answers in another form than Stripe has refused nothing in its name.
+// An answer that is not in Stripe's form may be a proxy's: it refuses nothing.
 func readError(a call.Answer) (*stripe.Error, error) {
 	var body struct {
 		Error *stripe.Error `json:"error"`

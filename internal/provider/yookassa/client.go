@@ -112,7 +112,7 @@ func (r *refusal) said() error {
 }
 
 // readRefusal returns what is definitive as a refusal, and the rest as an error.
-// Who answers in another form than YooKassa has refused nothing in its name.
+// An answer that is not in YooKassa's form may be a proxy's: it refuses nothing.
 func readRefusal(a call.Answer) (*refusal, error) {
 	var r refusal
 	if err := json.Unmarshal(a.Body, &r); err != nil || r.Type != "error" || r.Code == "" {
