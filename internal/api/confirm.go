@@ -16,8 +16,8 @@ func (s *server) Confirm(ctx context.Context, r gen.ConfirmRequestObject) (gen.C
 		return nil, err
 	}
 	cmd := payment.Confirm{AttemptID: id, Amount: valueOf(r.Body).Amount}
-	paid, err := s.Payments.Confirm(ctx, x.actor, s.command(x, id.String()), cmd)
-	return s.moved(x, paid, err)
+	reply, err := s.Payments.Confirm(ctx, x.actor, s.command(x, id.String()), cmd)
+	return s.moved(x, reply, err)
 }
 
 // CancelAttempt handles POST /v1/payment-attempts/{payment_attempt_id}/cancel.
@@ -27,15 +27,15 @@ func (s *server) CancelAttempt(ctx context.Context, r gen.CancelAttemptRequestOb
 	if err != nil {
 		return nil, err
 	}
-	paid, err := s.Payments.Cancel(ctx, x.actor, s.command(x, id.String()), id)
-	return s.moved(x, paid, err)
+	reply, err := s.Payments.Cancel(ctx, x.actor, s.command(x, id.String()), id)
+	return s.moved(x, reply, err)
 }
 
 // moved answers a command on an attempt.
-func (s *server) moved(x *exchange, paid payment.Paid, err error) (answer, error) {
+func (s *server) moved(x *exchange, reply payment.Reply, err error) (answer, error) {
 	if err != nil {
-		return answer{}, x.failed(paid.Result, err)
+		return answer{}, x.failed(reply.Result, err)
 	}
-	x.paid(paid)
-	return answer{http.StatusOK, s.showing(x, paid.View)}, nil
+	x.replied(reply)
+	return answer{http.StatusOK, s.showing(x, reply.View)}, nil
 }

@@ -17,7 +17,7 @@ var attemptPath = "/v1/payment-attempts/" + attemptID.String()
 func TestConfirm(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.payments.paid = payment.Paid{View: payment.View{Attempt: succeeded()}, Result: idempotency.Created}
+	b.payments.reply = payment.Reply{View: payment.View{Attempt: succeeded()}, Result: idempotency.Created}
 	got := b.command(attemptPath+"/confirm", `{"amount":1500}`)
 	require.Equal(t, http.StatusOK, got.StatusCode)
 	require.Equal(t, "created", got.Header.Get("Idempotency-Result"))
@@ -30,7 +30,7 @@ func TestConfirm(t *testing.T) {
 	require.Equal(t, payment.Confirm{AttemptID: attemptID, Amount: &amount}, b.payments.confirms)
 	require.Equal(t, "POST "+attemptPath+"/confirm", b.payments.request.Endpoint)
 
-	b.payments.paid.Result = idempotency.Reused
+	b.payments.reply.Result = idempotency.Reused
 	got = b.command(attemptPath+"/confirm", ``)
 	require.Equal(t, http.StatusOK, got.StatusCode)
 	require.Equal(t, "reused", got.Header.Get("Idempotency-Result"))
@@ -41,7 +41,7 @@ func TestConfirm(t *testing.T) {
 func TestCancelAnAttempt(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.payments.paid = payment.Paid{View: payment.View{Attempt: pending()}, Result: idempotency.Created}
+	b.payments.reply = payment.Reply{View: payment.View{Attempt: pending()}, Result: idempotency.Created}
 	got := b.command(attemptPath+"/cancel", ``)
 	require.Equal(t, http.StatusOK, got.StatusCode)
 	require.Equal(t, "pending", got.object(t)["status"], "until the provider says so")
@@ -51,7 +51,7 @@ func TestCancelAnAttempt(t *testing.T) {
 	over := pending()
 	over.State, over.Version, over.FinalizedAt = fsm.Failed, 3, &now
 	over.Failure = &payment.Failure{Code: "canceled", Message: "The payment was cancelled."}
-	b.payments.paid = payment.Paid{View: payment.View{Attempt: over, CanStartNew: true}, Result: idempotency.Reused}
+	b.payments.reply = payment.Reply{View: payment.View{Attempt: over, CanStartNew: true}, Result: idempotency.Reused}
 	got = b.command(attemptPath+"/cancel", `{}`)
 	require.Equal(t, map[string]any{"code": "canceled", "message": "The payment was cancelled.", "provider_code": nil}, got.object(t)["failure"])
 	require.Equal(t, true, got.object(t)["can_start_new_attempt"])
@@ -81,8 +81,8 @@ func TestCancelAnOrder(t *testing.T) {
 func TestNoBodyIsAnEmptyObject(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.payments.order, b.payments.paid.View, b.payments.refund.Refund = order(), payment.View{Attempt: pending()}, refund()
-	b.payments.result, b.payments.paid.Result, b.payments.refund.Result = "created", "created", "created"
+	b.payments.order, b.payments.reply.View, b.payments.refund.Refund = order(), payment.View{Attempt: pending()}, refund()
+	b.payments.result, b.payments.reply.Result, b.payments.refund.Result = "created", "created", "created"
 	for _, path := range []string{"/v1/orders/A-1/cancel", attemptPath + "/confirm", attemptPath + "/cancel", attemptPath + "/refunds"} {
 		var hash idempotency.Hash
 		for i, body := range []string{``, `{}`, " {\n} "} {
@@ -107,7 +107,7 @@ func TestNoBodyIsAnEmptyObject(t *testing.T) {
 func TestAnAttemptIsTheSameHoweverItIsWritten(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.payments.paid = payment.Paid{View: payment.View{Attempt: pending()}, Result: idempotency.Created}
+	b.payments.reply = payment.Reply{View: payment.View{Attempt: pending()}, Result: idempotency.Created}
 	b.command(attemptPath+"/cancel", ``)
 	first := b.payments.request
 	b.command("/v1/payment-attempts/"+strings.ToUpper(attemptID.String())+"/cancel", ``)

@@ -96,9 +96,9 @@ func (x *exchange) aboutRefund(r payment.Refund) {
 	x.order, x.attempt, x.account, x.refund = r.OrderID, r.AttemptID.String(), r.Account, r.ID.String()
 }
 
-func (x *exchange) paid(p payment.Paid) {
-	x.answered(p.Result)
-	x.tookOver = p.TookOver
+func (x *exchange) replied(r payment.Reply) {
+	x.answered(r.Result)
+	x.tookOver = r.TookOver
 }
 
 // answered tells the caller whether the command was executed now or before.

@@ -27,7 +27,7 @@ var (
 type payments struct {
 	order   payment.Order
 	views   []payment.View
-	paid    payment.Paid
+	reply   payment.Reply
 	view    payment.View
 	result  idempotency.Result
 	err     error
@@ -74,9 +74,9 @@ func (p *payments) Attempts(_ context.Context, actor payment.Actor, _ payment.Or
 	return p.views, p.asked(actor, idempotency.Request{})
 }
 
-func (p *payments) Pay(_ context.Context, actor payment.Actor, req idempotency.Request, cmd payment.Pay) (payment.Paid, error) {
+func (p *payments) Pay(_ context.Context, actor payment.Actor, req idempotency.Request, cmd payment.Pay) (payment.Reply, error) {
 	p.pays = cmd
-	return p.paid, p.asked(actor, req)
+	return p.reply, p.asked(actor, req)
 }
 
 func (p *payments) Attempt(_ context.Context, actor payment.Actor, _ payment.AttemptID) (payment.View, error) {
@@ -98,14 +98,14 @@ func (p *payments) CancelOrder(_ context.Context, actor payment.Actor, req idemp
 	return p.order, p.result, p.asked(actor, req)
 }
 
-func (p *payments) Confirm(_ context.Context, actor payment.Actor, req idempotency.Request, cmd payment.Confirm) (payment.Paid, error) {
+func (p *payments) Confirm(_ context.Context, actor payment.Actor, req idempotency.Request, cmd payment.Confirm) (payment.Reply, error) {
 	p.confirms = cmd
-	return p.paid, p.asked(actor, req)
+	return p.reply, p.asked(actor, req)
 }
 
-func (p *payments) Cancel(_ context.Context, actor payment.Actor, req idempotency.Request, id payment.AttemptID) (payment.Paid, error) {
+func (p *payments) Cancel(_ context.Context, actor payment.Actor, req idempotency.Request, id payment.AttemptID) (payment.Reply, error) {
 	p.named = id.String()
-	return p.paid, p.asked(actor, req)
+	return p.reply, p.asked(actor, req)
 }
 
 func (p *payments) Refund(_ context.Context, actor payment.Actor, req idempotency.Request, cmd payment.CreateRefund) (payment.Refunded, error) {

@@ -18,7 +18,7 @@ import (
 // fuzzed returns what sends bodies to a command and requires answers that are no
 // accident: created, or refused before the use case is called.
 func fuzzed(path string) (*payments, func(t *testing.T, body string) (created bool)) {
-	p := &payments{order: order(), result: "created", paid: payment.Paid{View: payment.View{Attempt: pending()}, Result: "created"}}
+	p := &payments{order: order(), result: "created", reply: payment.Reply{View: payment.View{Attempt: pending()}, Result: "created"}}
 	p.refund = payment.Refunded{Refund: refund(), Result: "created"}
 	handler := api.New(api.Options{Payments: p, Auth: tokens{}, Log: zerolog.Nop()})
 	return p, func(t *testing.T, body string) bool {

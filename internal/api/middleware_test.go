@@ -56,7 +56,7 @@ func TestPanicsAndUnknownErrorsTellNothing(t *testing.T) {
 func TestLog(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.payments.paid = payment.Paid{View: payment.View{Attempt: pending()}, Result: idempotency.Created}
+	b.payments.reply = payment.Reply{View: payment.View{Attempt: pending()}, Result: idempotency.Created}
 	b.command("/v1/orders/A-1/pay", `{"payment_method":{"token":"tok_secret"}}`, "Authorization: Bearer u1-secret", "X-Request-Id: r1")
 	var line map[string]any
 	require.NoError(t, json.Unmarshal([]byte(b.log.String()), &line), "one line")

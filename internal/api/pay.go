@@ -15,13 +15,13 @@ func (s *server) Pay(ctx context.Context, r gen.PayRequestObject) (gen.PayRespon
 	if err != nil {
 		return nil, err
 	}
-	paid, err := s.Payments.Pay(ctx, x.actor, s.command(x, string(id)), payCommand(id, *r.Body))
+	reply, err := s.Payments.Pay(ctx, x.actor, s.command(x, string(id)), payCommand(id, *r.Body))
 	if err != nil {
-		return nil, x.failed(paid.Result, err)
+		return nil, x.failed(reply.Result, err)
 	}
-	x.paid(paid)
-	body := s.showing(x, paid.View)
-	token := s.Auth.StatusToken(paid.ID, s.Now().Add(s.StatusTokenLife))
+	x.replied(reply)
+	body := s.showing(x, reply.View)
+	token := s.Auth.StatusToken(reply.ID, s.Now().Add(s.StatusTokenLife))
 	body.StatusToken = &token
 	return answer{http.StatusCreated, body}, nil
 }

@@ -17,7 +17,7 @@ const goodPay = `{"payment_method":{"token":"tok_success"}}`
 func TestPay(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.payments.paid = payment.Paid{View: payment.View{Attempt: pending()}, Result: idempotency.Created}
+	b.payments.reply = payment.Reply{View: payment.View{Attempt: pending()}, Result: idempotency.Created}
 	got := b.command("/v1/orders/A-1/pay", goodPay, `Idempotency-Key: "key-00000001"`)
 	require.Equal(t, http.StatusCreated, got.StatusCode)
 	require.Equal(t, "key-00000001", got.Header.Get("Idempotency-Key"))
@@ -37,7 +37,7 @@ func TestPay(t *testing.T) {
 func TestPayWithEverything(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.payments.paid = payment.Paid{View: payment.View{Attempt: succeeded()}, Result: idempotency.Reused}
+	b.payments.reply = payment.Reply{View: payment.View{Attempt: succeeded()}, Result: idempotency.Reused}
 	got := b.command("/v1/orders/A-1/pay", `{"account":"stripe-eu","payment_method":{"token":"t"},"capture":"manual",
 		"return_url":"https://shop.example/ok?a=1#b","amount":1999,"currency":"EUR"}`)
 	require.Equal(t, http.StatusCreated, got.StatusCode)

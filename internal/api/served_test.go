@@ -16,7 +16,7 @@ func TestWhatAKeyLedToIsObserved(t *testing.T) {
 	t.Parallel()
 	served := make(chan api.Served, 1)
 	b := newBench(t, func(o *api.Options) { o.Observe = func(s api.Served) { served <- s } })
-	created := payment.Paid{View: payment.View{Attempt: pending()}, Result: idempotency.Created}
+	created := payment.Reply{View: payment.View{Attempt: pending()}, Result: idempotency.Created}
 	reused, resumed, shown := created, created, created
 	reused.Result = idempotency.Reused
 	resumed.TookOver = true
@@ -26,23 +26,23 @@ func TestWhatAKeyLedToIsObserved(t *testing.T) {
 	require.Equal(t, api.KeyCreated, (<-served).KeyResult, "executed and refused")
 	b.payments.refuses = false
 	for name, c := range map[string]struct {
-		paid payment.Paid
-		err  error
-		want api.KeyResult
+		reply payment.Reply
+		err   error
+		want  api.KeyResult
 	}{
 		"created":             {created, nil, api.KeyCreated},
 		"reused":              {reused, nil, api.KeyReused},
 		"takeover":            {resumed, nil, api.KeyTakeover},
 		"takeover of a pay":   {shown, nil, api.KeyTakeover},
-		"conflict":            {payment.Paid{}, idempotency.ErrKeyReused, api.KeyConflict},
-		"in progress":         {payment.Paid{}, idempotency.ErrInProgress, api.KeyInProgress},
-		"busy":                {payment.Paid{}, payment.ErrBusy, api.KeyInProgress},
-		"quota":               {payment.Paid{}, &idempotency.QuotaError{}, api.KeyQuota},
-		"replayed refusal":    {payment.Paid{}, &idempotency.ReplayError{Answer: b.payments.kept}, api.KeyReused},
-		"payment in progress": {payment.Paid{}, &payment.InProgressError{Attempt: pending()}, ""},
-		"storage":             {payment.Paid{}, payment.ErrUnavailable, ""},
+		"conflict":            {payment.Reply{}, idempotency.ErrKeyReused, api.KeyConflict},
+		"in progress":         {payment.Reply{}, idempotency.ErrInProgress, api.KeyInProgress},
+		"busy":                {payment.Reply{}, payment.ErrBusy, api.KeyInProgress},
+		"quota":               {payment.Reply{}, &idempotency.QuotaError{}, api.KeyQuota},
+		"replayed refusal":    {payment.Reply{}, &idempotency.ReplayError{Answer: b.payments.kept}, api.KeyReused},
+		"payment in progress": {payment.Reply{}, &payment.InProgressError{Attempt: pending()}, ""},
+		"storage":             {payment.Reply{}, payment.ErrUnavailable, ""},
 	} {
-		b.payments.paid, b.payments.err = c.paid, c.err
+		b.payments.reply, b.payments.err = c.reply, c.err
 		b.command("/v1/orders/A-1/pay", goodPay, "X-Request-Id: r1")
 		got := <-served
 		require.Equal(t, "pay", got.Operation, name)

@@ -212,7 +212,7 @@ func TestWebhooksDoNotWaitForTheProvider(t *testing.T) {
 	}}
 	r := newRig(t, setup{silent: true, provider: p.on})
 	r.order(t, "A-1")
-	answer := make(chan payment.Paid, 1)
+	answer := make(chan payment.Reply, 1)
 	go func() {
 		paid, err := try(t.Context(), r.Service, "A-1", "first-key", "tok_success")
 		if err != nil {

@@ -14,7 +14,7 @@ import (
 // Cancel asks the provider to give a pending attempt up. It is failed once the
 // provider says so, and until then pending, also where the provider refuses to. It
 // returns ErrAttemptFinal, and else what Confirm returns.
-func (s *Service) Cancel(ctx context.Context, actor Actor, req idempotency.Request, id AttemptID) (Paid, error) {
+func (s *Service) Cancel(ctx context.Context, actor Actor, req idempotency.Request, id AttemptID) (Reply, error) {
 	return s.command(ctx, actor, req, intention{
 		attempt: id,
 		intent:  cancellationOf,

@@ -36,7 +36,7 @@ func TestACancellationThatIsRefusedShowsThePaymentAsItIs(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, setup{silent: true, provider: func(p payment.Provider) payment.Provider { return unwilling(c.news).on(p) }})
 			id := r.paid(t, "A-1", "tok_never").ID
-			cancel := func() (payment.Paid, error) {
+			cancel := func() (payment.Reply, error) {
 				return r.Cancel(t.Context(), customer, request("cancel", "cancel-key", ""), id)
 			}
 			_, err := cancel()

@@ -31,9 +31,9 @@ func (in intention) answer() idempotency.Answer {
 
 // carryOut puts an intention on disk, asks the provider, and stores what came of
 // it: the same two commits as a pay, with the attempt in the order's place.
-func (s *Service) carryOut(ctx context.Context, in intention) (Paid, error) {
+func (s *Service) carryOut(ctx context.Context, in intention) (Reply, error) {
 	if err := s.opts.Quota.Take(ctx, s.store, in.req); err != nil {
-		return Paid{}, err
+		return Reply{}, err
 	}
 	var licence Licence
 	var a Attempt
@@ -45,11 +45,11 @@ func (s *Service) carryOut(ctx context.Context, in intention) (Paid, error) {
 		return err
 	})
 	if err != nil {
-		return Paid{}, err
+		return Reply{}, err
 	}
 	if done {
 		v, err := s.show(ctx, a)
-		return Paid{View: v, Result: idempotency.Reused}, err
+		return Reply{View: v, Result: idempotency.Reused}, err
 	}
 	news := s.ask(ctx, s.opts.Accounts[a.Account].Provider, a, licence)
 	if news.Cause.Kind != CauseCall {
@@ -68,9 +68,9 @@ func (s *Service) carryOut(ctx context.Context, in intention) (Paid, error) {
 		if !in.uses(unmet) {
 			err = s.store.KeyRelease(ctx, in.req, rec.Fence)
 		}
-		return Paid{}, errors.Join(unmet, err)
+		return Reply{}, errors.Join(unmet, err)
 	}
-	return Paid{View: v, Result: idempotency.Created, TookOver: rec.TakenOver}, err
+	return Reply{View: v, Result: idempotency.Created, TookOver: rec.TakenOver}, err
 }
 
 // conclude answers the key, unless it was refused what it may ask for again.

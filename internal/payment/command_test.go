@@ -17,7 +17,7 @@ import (
 )
 
 // held is a payment whose money is authorised and not taken.
-func (r *rig) held(t *testing.T, order payment.OrderID) payment.Paid {
+func (r *rig) held(t *testing.T, order payment.OrderID) payment.Reply {
 	t.Helper()
 	r.order(t, order)
 	p, err := r.Pay(t.Context(), customer, request("pay "+string(order), "first-key", "m"), payment.Pay{

@@ -17,7 +17,7 @@ type Confirm struct {
 // Confirm captures authorised money. It returns ErrNotCapturable,
 // ErrCaptureExceeds, ErrBusy while another command on the attempt is under way,
 // ErrForbidden, ErrAttemptNotFound, and the errors of idempotency.Take.
-func (s *Service) Confirm(ctx context.Context, actor Actor, req idempotency.Request, cmd Confirm) (Paid, error) {
+func (s *Service) Confirm(ctx context.Context, actor Actor, req idempotency.Request, cmd Confirm) (Reply, error) {
 	return s.command(ctx, actor, req, intention{
 		attempt: cmd.AttemptID,
 		intent:  func(a Attempt) (Intent, error) { return captureOf(a, cmd.Amount) },
@@ -47,16 +47,16 @@ func captured(a Attempt, amount *int64) int64 {
 }
 
 // command runs an intention once for all its duplicates in this process.
-func (s *Service) command(ctx context.Context, actor Actor, req idempotency.Request, in intention) (Paid, error) {
+func (s *Service) command(ctx context.Context, actor Actor, req idempotency.Request, in intention) (Reply, error) {
 	if err := actor.mayAct(); err != nil {
-		return Paid{}, err
+		return Reply{}, err
 	}
 	in.actor, in.req = actor, req
-	paid, shared, err := s.pays.Do(ctx, req, s.opts.Wait, func() (Paid, error) {
+	reply, shared, err := s.commands.Do(ctx, req, s.opts.Wait, func() (Reply, error) {
 		return s.carryOut(context.WithoutCancel(ctx), in)
 	})
 	if shared {
-		paid.Result, paid.TookOver = idempotency.Reused, false
+		reply.Result, reply.TookOver = idempotency.Reused, false
 	}
-	return paid, err
+	return reply, err
 }

@@ -202,7 +202,7 @@ func sevenEuros(news fsm.News) func() (payment.RefundOutcome, error) {
 }
 
 // refunded is a hint of a refund, with an amount that nobody should believe.
-func refunded(of payment.Paid) webhooks.Event {
+func refunded(of payment.Reply) webhooks.Event {
 	e := hint(webhooks.KindRefundSucceeded, of.ProviderPaymentID)
 	e.RefundID, e.Money = "re_1", &webhooks.Money{Minor: 1, Currency: "EUR"}
 	return e
@@ -349,7 +349,7 @@ func unasked(t *testing.T) *rig {
 
 // noticed delivers a notice of a refund without an id (T-Bank's), signed or not, and
 // has its payment fetched. No amount is 0.
-func (r *rig) noticed(t *testing.T, of payment.Paid, kind webhooks.Kind, minor int64, signed bool) {
+func (r *rig) noticed(t *testing.T, of payment.Reply, kind webhooks.Kind, minor int64, signed bool) {
 	t.Helper()
 	e := hint(kind, of.ProviderPaymentID)
 	if signed {

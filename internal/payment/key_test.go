@@ -61,7 +61,7 @@ func TestTwoRequestsRaceForOneKey(t *testing.T) {
 		r.order(t, order)
 		tokens := []string{"tok_success", "tok_decline"}
 		const n = 8
-		answers, errs := make([]payment.Paid, n), make([]error, n)
+		answers, errs := make([]payment.Reply, n), make([]error, n)
 		race(times(n, func(i int) {
 			answers[i], errs[i] = try(t.Context(), []*payment.Service{r.Service, second}[i/2%2], order, "first-key", tokens[i%2])
 		})...)

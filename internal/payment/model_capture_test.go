@@ -139,7 +139,7 @@ func (w *world) script(rt *rapid.T, name string) string {
 
 // command runs a command on an attempt, or a question, whose answer may be late:
 // then the world goes on. Ended hears what came of it.
-func (w *world) command(rt *rapid.T, name string, do func() (payment.Paid, error), ended func(*press)) {
+func (w *world) command(rt *rapid.T, name string, do func() (payment.Reply, error), ended func(*press)) {
 	p := &press{name: commandOf(name), ended: ended}
 	d := w.p.of(name)
 	if d != nil && w.presses[p.name] == nil && rapid.SampledFrom([]bool{false, true}).Draw(rt, "its answer is late") {

@@ -46,11 +46,11 @@ func (w *world) ask(rt *rapid.T, name string) {
 	})
 }
 
-func (w *world) question(s *payment.Service, name string) func() (payment.Paid, error) {
+func (w *world) question(s *payment.Service, name string) func() (payment.Reply, error) {
 	id := w.attempts[name].ID
-	return func() (payment.Paid, error) {
+	return func() (payment.Reply, error) {
 		v, err := s.Recheck(w.ctx, id, byTest)
-		return payment.Paid{View: v}, err
+		return payment.Reply{View: v}, err
 	}
 }
 
@@ -110,9 +110,9 @@ func (w *world) cancel(rt *rapid.T) {
 }
 
 // cancelling makes a cancellation that is not begun yet.
-func (w *world) cancelling(s *payment.Service, name string) func() (payment.Paid, error) {
+func (w *world) cancelling(s *payment.Service, name string) func() (payment.Reply, error) {
 	req, id := w.fresh("cancel "+name), w.attempts[name].ID
-	return func() (payment.Paid, error) { return s.Cancel(w.ctx, w.actor(), req, id) }
+	return func() (payment.Reply, error) { return s.Cancel(w.ctx, w.actor(), req, id) }
 }
 
 func (w *world) cancelOrder(rt *rapid.T, letter string) {

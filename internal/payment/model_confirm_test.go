@@ -32,7 +32,7 @@ func (w *world) underWay(name string) bool {
 
 // confirming makes a confirm that is not begun yet. Its key is the same for the
 // same amount; the whole is confirmed without an amount.
-func (w *world) confirming(s *payment.Service, name string, amount int64) func() (payment.Paid, error) {
+func (w *world) confirming(s *payment.Service, name string, amount int64) func() (payment.Reply, error) {
 	cmd := payment.Confirm{AttemptID: w.attempts[name].ID}
 	if amount != price {
 		cmd.Amount = &amount
@@ -40,7 +40,7 @@ func (w *world) confirming(s *payment.Service, name string, amount int64) func()
 	if d := w.p.of(name); d != nil && w.attempts[name].Intent.Kind != payment.IntentCapture {
 		d.wished, d.wishedAt = amount, w.p.moved()
 	}
-	return func() (payment.Paid, error) {
+	return func() (payment.Reply, error) {
 		return s.Confirm(w.ctx, w.actor(), w.request("confirm "+name, confirmKey(name, amount)), cmd)
 	}
 }
@@ -148,7 +148,7 @@ func (w *world) replays(name string, stored error, p *press) {
 func (w *world) confirmAtOnce(rt *rapid.T) {
 	name := pick(rt, "attempt", w.those(func(a payment.Attempt) bool { return holdsMoney(a) && a.Intent.Kind != payment.IntentCapture }))
 	amount := anyCaptured.Draw(rt, "amount")
-	with := map[string]func() (payment.Paid, error){
+	with := map[string]func() (payment.Reply, error){
 		"the same":   w.confirming(w.services[1], name, amount),
 		"a cancel":   w.cancelling(w.services[1], name),
 		"a question": w.question(w.services[1], name),

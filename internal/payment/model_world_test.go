@@ -71,7 +71,7 @@ type press struct {
 	name string
 	// ended checks what came of a command that is no pay.
 	ended func(*press)
-	paid  payment.Paid
+	paid  payment.Reply
 	err   error
 	done  bool
 	// waited says that its call was held, final that its attempt was by then.

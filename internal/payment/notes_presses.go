@@ -18,34 +18,34 @@ type Noted struct {
 }
 
 // Pay is Service.Pay.
-func (s Noted) Pay(ctx context.Context, actor Actor, req idempotency.Request, cmd Pay) (Paid, error) {
+func (s Noted) Pay(ctx context.Context, actor Actor, req idempotency.Request, cmd Pay) (Reply, error) {
 	at := s.Notes.now()
-	paid, err := s.Service.Pay(ctx, actor, req, cmd)
-	s.pressed("pay", at, actor, req, paid, err, Note{OrderID: cmd.OrderID})
-	return paid, err
+	reply, err := s.Service.Pay(ctx, actor, req, cmd)
+	s.replied("pay", at, actor, req, reply, err, Note{OrderID: cmd.OrderID})
+	return reply, err
 }
 
 // Confirm is Service.Confirm.
-func (s Noted) Confirm(ctx context.Context, actor Actor, req idempotency.Request, cmd Confirm) (Paid, error) {
+func (s Noted) Confirm(ctx context.Context, actor Actor, req idempotency.Request, cmd Confirm) (Reply, error) {
 	at := s.Notes.now()
-	paid, err := s.Service.Confirm(ctx, actor, req, cmd)
-	s.pressed("confirm", at, actor, req, paid, err, Note{AttemptID: cmd.AttemptID})
-	return paid, err
+	reply, err := s.Service.Confirm(ctx, actor, req, cmd)
+	s.replied("confirm", at, actor, req, reply, err, Note{AttemptID: cmd.AttemptID})
+	return reply, err
 }
 
 // Cancel is Service.Cancel.
-func (s Noted) Cancel(ctx context.Context, actor Actor, req idempotency.Request, id AttemptID) (Paid, error) {
+func (s Noted) Cancel(ctx context.Context, actor Actor, req idempotency.Request, id AttemptID) (Reply, error) {
 	at := s.Notes.now()
-	paid, err := s.Service.Cancel(ctx, actor, req, id)
-	s.pressed("cancel", at, actor, req, paid, err, Note{AttemptID: id})
-	return paid, err
+	reply, err := s.Service.Cancel(ctx, actor, req, id)
+	s.replied("cancel", at, actor, req, reply, err, Note{AttemptID: id})
+	return reply, err
 }
 
 // CancelOrder is Service.CancelOrder.
 func (s Noted) CancelOrder(ctx context.Context, actor Actor, req idempotency.Request, id OrderID) (Order, idempotency.Result, error) {
 	at := s.Notes.now()
 	o, result, err := s.Service.CancelOrder(ctx, actor, req, id)
-	s.pressed("cancel_order", at, actor, req, Paid{Result: result}, err, Note{OrderID: id})
+	s.pressed("cancel_order", at, actor, req, result, false, err, Note{OrderID: id})
 	return o, result, err
 }
 
@@ -53,7 +53,7 @@ func (s Noted) CancelOrder(ctx context.Context, actor Actor, req idempotency.Req
 func (s Noted) Refund(ctx context.Context, actor Actor, req idempotency.Request, cmd CreateRefund) (Refunded, error) {
 	at := s.Notes.now()
 	done, err := s.Service.Refund(ctx, actor, req, cmd)
-	s.pressed("refund", at, actor, req, Paid{Result: done.Result}, err, Note{AttemptID: cmd.AttemptID, RefundID: done.ID})
+	s.pressed("refund", at, actor, req, done.Result, false, err, Note{AttemptID: cmd.AttemptID, RefundID: done.ID})
 	return done, err
 }
 
@@ -70,15 +70,22 @@ func (s Noted) Intake(ctx context.Context, received []Received) ([]fsm.Verdict, 
 	return verdicts, err
 }
 
+// replied notes a command on an attempt, as pressed does.
+func (s Noted) replied(what string, at time.Time, actor Actor, req idempotency.Request, reply Reply, err error, of Note) {
+	if reply.ID != (AttemptID{}) {
+		of.OrderID, of.AttemptID = reply.OrderID, reply.ID
+	}
+	s.pressed(what, at, actor, req, reply.Result, reply.TookOver, err, of)
+}
+
 // pressed notes a command, unless it tells nothing: it was a first pay, or was
 // refused for what it was and not for what had happened.
-func (s Noted) pressed(what string, at time.Time, actor Actor, req idempotency.Request, paid Paid, err error, of Note) {
+func (s Noted) pressed(
+	what string, at time.Time, actor Actor, req idempotency.Request, result idempotency.Result, tookOver bool, err error, of Note,
+) {
 	note := s.Notes.noted(NotePress, what, at)
 	note.OrderID, note.AttemptID, note.RefundID = of.OrderID, of.AttemptID, of.RefundID
 	note.Actor, note.Key = actor.name(), string(req.Key)
-	if paid.ID != (AttemptID{}) {
-		note.OrderID, note.AttemptID = paid.OrderID, paid.ID
-	}
 	var inTheWay *InProgressError
 	switch {
 	case errors.As(err, &inTheWay):
@@ -87,9 +94,9 @@ func (s Noted) pressed(what string, at time.Time, actor Actor, req idempotency.R
 		if note.Kind, note.Outcome = NoteRefused, refusalWord(err); note.Outcome == "" {
 			return
 		}
-	case paid.Result == idempotency.Reused && paid.TookOver:
+	case result == idempotency.Reused && tookOver:
 		note.Kind, note.Outcome = NoteReuse, "took_over"
-	case paid.Result == idempotency.Reused:
+	case result == idempotency.Reused:
 		note.Kind = NoteReuse
 	case what == "pay":
 		return

@@ -28,18 +28,18 @@ const pollEvery = 100 * time.Millisecond
 // whatever became of it. The errors are ErrForbidden, ErrOrderNotFound,
 // ErrOrderPaid, ErrOrderCancelled, an InProgressError, a ValidationError, and
 // those of idempotency.Take.
-func (s *Service) Pay(ctx context.Context, actor Actor, req idempotency.Request, cmd Pay) (Paid, error) {
+func (s *Service) Pay(ctx context.Context, actor Actor, req idempotency.Request, cmd Pay) (Reply, error) {
 	if err := actor.mayAct(); err != nil {
-		return Paid{}, err
+		return Reply{}, err
 	}
 	if cmd.Account == "" {
 		cmd.Account = s.opts.DefaultAccount
 	}
-	paid, shared, err := s.pays.Do(ctx, req, s.opts.Wait, func() (Paid, error) {
+	reply, shared, err := s.commands.Do(ctx, req, s.opts.Wait, func() (Reply, error) {
 		return s.pay(context.WithoutCancel(ctx), actor, req, cmd)
 	})
 	if shared {
-		paid.Result, paid.TookOver = idempotency.Reused, false
+		reply.Result, reply.TookOver = idempotency.Reused, false
 	}
 	if shared && errors.Is(err, idempotency.ErrInProgress) {
 		// Commit 1 of the first may still be on its way.
@@ -47,17 +47,17 @@ func (s *Service) Pay(ctx context.Context, actor Actor, req idempotency.Request,
 			return now, err
 		}
 	}
-	return paid, err
+	return reply, err
 }
 
-func (s *Service) pay(ctx context.Context, actor Actor, req idempotency.Request, cmd Pay) (Paid, error) {
-	paid, err := s.payAgain(ctx, actor.User(), req, cmd.OrderID, s.opts.Wait)
+func (s *Service) pay(ctx context.Context, actor Actor, req idempotency.Request, cmd Pay) (Reply, error) {
+	reply, err := s.payAgain(ctx, actor.User(), req, cmd.OrderID, s.opts.Wait)
 	if !errors.Is(err, ErrAttemptNotFound) {
-		return paid, err
+		return reply, err
 	}
 	account, ok := s.account(cmd.Account)
 	if !ok || account.Provider == nil {
-		return Paid{}, invalid("account", "name a configured account that can be charged")
+		return Reply{}, invalid("account", "name a configured account that can be charged")
 	}
 	licence := s.licence()
 	a, err := s.begin(ctx, actor.User(), req, cmd)
@@ -65,36 +65,36 @@ func (s *Service) pay(ctx context.Context, actor Actor, req idempotency.Request,
 		return s.payAgain(ctx, actor.User(), req, cmd.OrderID, s.opts.Wait)
 	}
 	if err != nil {
-		return Paid{}, err
+		return Reply{}, err
 	}
 	v, err := s.settle(ctx, a, s.charge(ctx, account.Provider, a, cmd.Token, licence))
-	return Paid{View: v, Result: idempotency.Created}, err
+	return Reply{View: v, Result: idempotency.Created}, err
 }
 
 // payAgain answers a request whose attempt exists: with the attempt as it is
 // now, after the runner that has it is done or wait is over. An attempt whose
 // runner died is taken over. It returns ErrAttemptNotFound for a new request.
-func (s *Service) payAgain(ctx context.Context, user UserID, req idempotency.Request, order OrderID, wait time.Duration) (Paid, error) {
+func (s *Service) payAgain(ctx context.Context, user UserID, req idempotency.Request, order OrderID, wait time.Duration) (Reply, error) {
 	a, err := look(ctx, &s.byRequest, RequestName{order, user, RequestID(req.Key)})
 	if err != nil {
-		return Paid{}, err
+		return Reply{}, err
 	}
 	if a.RequestHash != req.Hash {
-		return Paid{}, idempotency.ErrKeyReused
+		return Reply{}, idempotency.ErrKeyReused
 	}
 	if a.leased(a.ReadAt) && a.unheard() && wait > 0 {
 		if a, err = s.await(ctx, a, wait); err != nil {
-			return Paid{}, err
+			return Reply{}, err
 		}
 	}
 	if a.unheard() && a.LeaseUntil != nil && !a.leased(a.ReadAt) {
 		v, err := s.Recheck(ctx, a.ID, Cause{Kind: CausePay, ID: string(a.RequestID)})
 		if !errors.Is(err, ErrBusy) {
-			return Paid{View: v, Result: idempotency.Reused, TookOver: true}, err
+			return Reply{View: v, Result: idempotency.Reused, TookOver: true}, err
 		}
 	}
 	v, err := s.show(ctx, a)
-	return Paid{View: v, Result: idempotency.Reused}, err
+	return Reply{View: v, Result: idempotency.Reused}, err
 }
 
 // await looks again until nobody holds the attempt's lease or wait is over.

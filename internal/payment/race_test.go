@@ -23,7 +23,7 @@ func TestTwoHundredPaysWithOneKeyAreOneAttempt(t *testing.T) {
 	second := r.another(t, nil)
 	r.order(t, "A-1")
 	const presses = 200
-	answers := make([]payment.Paid, presses)
+	answers := make([]payment.Reply, presses)
 	errs := make([]error, presses)
 	race(times(presses, func(i int) {
 		s := []*payment.Service{r.Service, second}[i%2]

@@ -184,15 +184,15 @@ func patiently(call func() error) error {
 }
 
 // try is one press on "pay".
-func try(ctx context.Context, s *payment.Service, order payment.OrderID, key, token string) (payment.Paid, error) {
+func try(ctx context.Context, s *payment.Service, order payment.OrderID, key, token string) (payment.Reply, error) {
 	return s.Pay(ctx, customer, request("pay "+string(order), key, token), payment.Pay{
 		OrderID: order, Token: token, Capture: payment.CaptureAutomatic,
 	})
 }
 
-func (r *rig) pay(t *testing.T, order payment.OrderID, key, token string) payment.Paid {
+func (r *rig) pay(t *testing.T, order payment.OrderID, key, token string) payment.Reply {
 	t.Helper()
-	var p payment.Paid
+	var p payment.Reply
 	require.NoError(t, patiently(func() (err error) {
 		p, err = try(t.Context(), r.Service, order, key, token)
 		return err
@@ -201,7 +201,7 @@ func (r *rig) pay(t *testing.T, order payment.OrderID, key, token string) paymen
 }
 
 // paid is an order that was just tried to pay.
-func (r *rig) paid(t *testing.T, order payment.OrderID, token string) payment.Paid {
+func (r *rig) paid(t *testing.T, order payment.OrderID, token string) payment.Reply {
 	t.Helper()
 	r.order(t, order)
 	return r.pay(t, order, "first-key", token)

@@ -60,7 +60,7 @@ type Service struct {
 	opts      Options
 	store     Store
 	now       func() time.Time
-	pays      idempotency.Flights[Paid]
+	commands  idempotency.Flights[Reply]
 	orders    idempotency.Flights[createdOrder]
 	cancels   idempotency.Flights[cancelledOrder]
 	refunds   idempotency.Flights[Refunded]

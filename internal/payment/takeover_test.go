@@ -27,13 +27,13 @@ type frozen struct {
 	// written counts the bytes that it sent to the provider.
 	written atomic.Int64
 	clock   atomic.Pointer[time.Time]
-	answer  chan payment.Paid
+	answer  chan payment.Reply
 }
 
 // freeze starts a process that freezes before or after its call.
 func (r *rig) freeze(t *testing.T, before bool) *frozen {
 	t.Helper()
-	f := &frozen{asleep: make(chan payment.AttemptID, 1), thaw: make(chan struct{}), answer: make(chan payment.Paid, 1)}
+	f := &frozen{asleep: make(chan payment.AttemptID, 1), thaw: make(chan struct{}), answer: make(chan payment.Reply, 1)}
 	transport := &http.Transport{DialContext: f.dial}
 	t.Cleanup(transport.CloseIdleConnections)
 	p := &tapped{Provider: provider.New(r.box, &http.Client{Transport: transport})}
@@ -95,7 +95,7 @@ func (f *frozen) pay(t *testing.T, order payment.OrderID, token string) payment.
 }
 
 // wake lets the process go on, its clocks having moved, and returns its answer.
-func (f *frozen) wake(wall, monotonic time.Duration) payment.Paid {
+func (f *frozen) wake(wall, monotonic time.Duration) payment.Reply {
 	now := shifted(time.Now(), wall, monotonic)
 	f.clock.Store(&now)
 	close(f.thaw)

@@ -97,11 +97,11 @@ func TestEveryTokenEndsWhereItShould(t *testing.T) {
 }
 
 // payAll pays an order with each token at once, but the one of webhookFirst.
-func (r *rig) payAll(t *testing.T) map[string]payment.Paid {
+func (r *rig) payAll(t *testing.T) map[string]payment.Reply {
 	t.Helper()
 	var mu sync.Mutex
 	var all sync.WaitGroup
-	answers := map[string]payment.Paid{}
+	answers := map[string]payment.Reply{}
 	for token := range courses {
 		if token == webhookFirst {
 			continue

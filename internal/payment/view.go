@@ -23,8 +23,8 @@ func (o Order) Views() []View {
 	return views
 }
 
-// Paid is the answer to a pay, a confirm or a cancel.
-type Paid struct {
+// Reply answers a command on an attempt: a pay, a confirm or a cancel.
+type Reply struct {
 	View
 	Result idempotency.Result
 	// TookOver says that an earlier runner left the command unanswered and this

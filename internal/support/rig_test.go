@@ -106,14 +106,14 @@ func (r *rig) order(t *testing.T, id payment.OrderID) {
 	require.NoError(t, err)
 }
 
-func (r *rig) press(ctx context.Context, order payment.OrderID, key, token string) (payment.Paid, error) {
+func (r *rig) press(ctx context.Context, order payment.OrderID, key, token string) (payment.Reply, error) {
 	return r.Pay(ctx, customer, request("u1", "pay "+string(order), key, token), payment.Pay{
 		OrderID: order, Token: token, Capture: payment.CaptureAutomatic,
 	})
 }
 
 // paid is an attempt at a new order.
-func (r *rig) paid(t *testing.T, order payment.OrderID, token string) payment.Paid {
+func (r *rig) paid(t *testing.T, order payment.OrderID, token string) payment.Reply {
 	t.Helper()
 	r.order(t, order)
 	p, err := r.press(t.Context(), order, "first-key", token)
