@@ -120,55 +120,45 @@ type wishedOrder struct {
 
 // wishCancelled puts the wish on disk, on the order and on its live attempt.
 func (s *Service) wishCancelled(ctx context.Context, actor Actor, req idempotency.Request, id OrderID) (wished wishedOrder, err error) {
-	var refused error
-	err = s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
-		wished, refused = wishedOrder{}, nil
-		answer, rec, err := idempotency.Take(ctx, tx, idempotency.Claim{Request: req, Lease: s.opts.Lease, Keep: idempotency.KeepOther})
+	err = s.underKey(ctx, req, func(ctx context.Context, tx Tx) error {
+		wished = wishedOrder{}
+		answer, rec, err := s.takeKey(ctx, tx, req, idempotency.KeepOther)
 		if err != nil {
 			return err
-		}
-		if answer != nil && answer.Status >= http.StatusBadRequest {
-			return &idempotency.ReplayError{Answer: *answer}
 		}
 		wished.fence, wished.replay = rec.Fence, answer != nil
 		if wished.replay {
 			return nil
 		}
-		wished.live, refused, err = s.wish(ctx, tx, actor, id)
-		if err != nil || refused == nil {
-			return err
-		}
-		return refuse(ctx, tx, req, rec, refused)
+		wished.live, err = s.wish(ctx, tx, actor, id, rec)
+		return err
 	})
-	if err == nil {
-		err = refused
-	}
 	return wished, err
 }
 
-// wish writes the wish under the order's lock, or returns the refusal that the
-// key is to be answered with.
-func (s *Service) wish(ctx context.Context, tx Tx, actor Actor, id OrderID) (live *Attempt, refused, err error) {
+// wish writes the wish under the order's lock and returns the order's live attempt.
+func (s *Service) wish(ctx context.Context, tx Tx, actor Actor, id OrderID, rec idempotency.Record) (*Attempt, error) {
 	o, err := tx.OrderLock(ctx, id)
 	switch {
 	case errors.Is(err, ErrOrderNotFound):
-		return nil, err, nil
+		return nil, &refusal{err, rec}
 	case err != nil:
-		return nil, nil, err
+		return nil, err
 	case o.UserID != actor.User():
-		return nil, nil, ErrForbidden
+		return nil, ErrForbidden
 	case o.Status() == OrderPaid || o.HoldsMoney() && o.Live() == nil:
-		return nil, ErrOrderPaid, nil
+		return nil, &refusal{ErrOrderPaid, rec}
 	}
-	if live = o.Live(); live != nil {
+	live := o.Live()
+	if live != nil {
 		if err := s.callable(*live); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if err := markCancelled(ctx, tx, live); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	return live, nil, tx.OrderCancel(ctx, id)
+	return live, tx.OrderCancel(ctx, id)
 }
 
 // markCancelled writes the wish on an attempt, whoever holds its lease: the

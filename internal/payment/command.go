@@ -106,27 +106,19 @@ func (s *Service) inTurn(try func() error) error {
 
 // intend is commit 1 of an intention. It reports done for a replay.
 func (s *Service) intend(ctx context.Context, in intention) (a Attempt, rec idempotency.Record, done bool, err error) {
-	var refused error
-	err = s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
-		done, refused = false, nil
+	err = s.underKey(ctx, in.req, func(ctx context.Context, tx Tx) (err error) {
+		done = false
 		var answer *idempotency.Answer
-		var err error
-		answer, rec, err = idempotency.Take(ctx, tx, idempotency.Claim{Request: in.req, Lease: s.opts.Lease, Keep: idempotency.KeepMoney})
-		switch {
-		case err != nil:
+		if answer, rec, err = s.takeKey(ctx, tx, in.req, idempotency.KeepMoney); err != nil {
 			return err
-		case answer != nil && answer.Status >= http.StatusBadRequest:
-			return &idempotency.ReplayError{Answer: *answer}
 		}
 		a, err = tx.AttemptLock(ctx, in.attempt)
-		if errors.Is(err, ErrAttemptNotFound) {
-			refused = err
-			return refuse(ctx, tx, in.req, rec, err)
-		}
-		if err != nil {
+		switch {
+		case errors.Is(err, ErrAttemptNotFound):
+			return &refusal{err, rec}
+		case err != nil:
 			return err
-		}
-		if a.UserID != in.actor.User() {
+		case a.UserID != in.actor.User():
 			return ErrForbidden
 		}
 		if done = answer != nil; done {
@@ -136,17 +128,14 @@ func (s *Service) intend(ctx context.Context, in intention) (a Attempt, rec idem
 		if done = rec.TakenOver && in.met(a); done {
 			return tx.KeyAnswer(ctx, in.req, rec.Fence, in.answer(), idempotency.KeepMoney)
 		}
-		return s.mark(ctx, tx, &a, rec, in, &refused)
+		return s.mark(ctx, tx, &a, rec, in)
 	})
-	if err == nil {
-		err = refused
-	}
 	return a, rec, done, err
 }
 
 // mark writes the intent and takes the attempt's fence. A command that is taken
 // over from a dead runner finds its own intent there.
-func (s *Service) mark(ctx context.Context, tx Tx, a *Attempt, rec idempotency.Record, in intention, refused *error) error {
+func (s *Service) mark(ctx context.Context, tx Tx, a *Attempt, rec idempotency.Record, in intention) error {
 	if a.leased(tx.Now()) {
 		return ErrBusy
 	}
@@ -156,8 +145,7 @@ func (s *Service) mark(ctx context.Context, tx Tx, a *Attempt, rec idempotency.R
 	intent, err := in.intent(*a)
 	switch {
 	case err != nil && in.uses(err):
-		*refused = err
-		return refuse(ctx, tx, in.req, rec, err)
+		return &refusal{err, rec}
 	case err != nil:
 		return err
 	case a.Intent.Kind == IntentNone:

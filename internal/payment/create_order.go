@@ -55,10 +55,9 @@ func (s *Service) createOrder(ctx context.Context, user UserID, req idempotency.
 		cmd.OrderID = OrderID("ord_" + uuid.Must(uuid.NewV7()).String())
 	}
 	var made createdOrder
-	var refused error
-	err = s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
-		made, refused = createdOrder{result: idempotency.Created}, nil
-		answer, rec, err := idempotency.Take(ctx, tx, idempotency.Claim{Request: req, Lease: s.opts.Lease, Keep: idempotency.KeepOther})
+	err = s.underKey(ctx, req, func(ctx context.Context, tx Tx) error {
+		made = createdOrder{result: idempotency.Created}
+		answer, rec, err := s.takeKey(ctx, tx, req, idempotency.KeepOther)
 		if err != nil {
 			return err
 		}
@@ -66,28 +65,25 @@ func (s *Service) createOrder(ctx context.Context, user UserID, req idempotency.
 			made, err = replayOrder(ctx, tx.OrderRead, req, *answer)
 			return err
 		}
-		made.Order, refused = placeOrder(ctx, tx, user, req, cmd)
-		if errors.Is(refused, ErrOrderExists) {
-			return refuse(ctx, tx, req, rec, refused)
-		}
-		if refused != nil {
-			return refused
+		made.Order, err = placeOrder(ctx, tx, user, req, cmd)
+		switch {
+		case errors.Is(err, ErrOrderExists):
+			return &refusal{err, rec}
+		case err != nil:
+			return err
 		}
 		made.Order = made.answerTo(req)
 		return tx.KeyAnswer(ctx, req, rec.Fence,
 			idempotency.Answer{Status: http.StatusCreated, Subject: string(made.ID)}, idempotency.KeepOther)
 	})
-	if err == nil {
-		err = refused
-	}
 	return made, err
 }
 
 func replayOrder(
 	ctx context.Context, read func(context.Context, OrderID) (Order, error), req idempotency.Request, a idempotency.Answer,
 ) (createdOrder, error) {
-	if a.Status >= http.StatusBadRequest {
-		return createdOrder{}, &idempotency.ReplayError{Answer: a}
+	if err := replayed(a); err != nil {
+		return createdOrder{}, err
 	}
 	o, err := read(ctx, OrderID(a.Subject))
 	return createdOrder{Order: o.answerTo(req), result: idempotency.Reused}, err
@@ -115,9 +111,4 @@ func placeOrder(ctx context.Context, tx Tx, user UserID, req idempotency.Request
 		}
 	}
 	return there, err
-}
-
-// refuse stores the refusal of an executed command with its key.
-func refuse(ctx context.Context, tx Tx, req idempotency.Request, rec idempotency.Record, refusal error) error {
-	return tx.KeyAnswer(ctx, req, rec.Fence, req.Refusal(refusal), idempotency.KeepRefused)
 }

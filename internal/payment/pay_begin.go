@@ -130,34 +130,28 @@ func insert(ctx context.Context, tx Tx, begun []*beginning) error {
 // beginAlone begins one pay, whatever there is to be said about it. The order is
 // locked before the key, as in a shared transaction: a pay's key is of one order.
 func (s *Service) beginAlone(ctx context.Context, p *beginning) error {
-	var refused error
-	err := s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
-		refused = nil
+	return s.underKey(ctx, p.req, func(ctx context.Context, tx Tx) error {
 		order, missing := tx.OrderLock(ctx, p.cmd.OrderID)
 		if missing != nil && !errors.Is(missing, ErrOrderNotFound) {
 			return missing
 		}
-		answer, rec, err := idempotency.Take(ctx, tx, idempotency.Claim{Request: p.req, Lease: s.opts.Lease, Keep: idempotency.KeepMoney})
+		answer, rec, err := s.takeKey(ctx, tx, p.req, idempotency.KeepMoney)
 		switch {
 		case err != nil:
 			return err
-		case answer != nil && answer.Status >= http.StatusBadRequest:
-			return &idempotency.ReplayError{Answer: *answer}
 		case answer != nil:
 			return errAgain
-		}
-		if missing != nil {
-			refused = missing
-			return refuse(ctx, tx, p.req, rec, refused)
+		case missing != nil:
+			return &refusal{missing, rec}
 		}
 		if err := admits(order, p.user, p.req, p.cmd); err != nil {
 			return err
 		}
-		switch refused = order.TakesPay(); {
-		case errors.Is(refused, ErrOrderPaid), errors.Is(refused, ErrOrderCancelled):
-			return refuse(ctx, tx, p.req, rec, refused)
-		case refused != nil:
-			return refused
+		switch err := order.TakesPay(); {
+		case errors.Is(err, ErrOrderPaid), errors.Is(err, ErrOrderCancelled):
+			return &refusal{err, rec}
+		case err != nil:
+			return err
 		}
 		if p.attempt, err = s.newAttempt(tx.Now(), order, p.req, p.cmd); err != nil {
 			return err
@@ -167,10 +161,6 @@ func (s *Service) beginAlone(ctx context.Context, p *beginning) error {
 		}
 		return tx.KeyAnswer(ctx, p.req, rec.Fence, idempotency.Answer{Status: http.StatusCreated, Subject: p.attempt.ID.String()}, idempotency.KeepMoney)
 	})
-	if err == nil {
-		err = refused
-	}
-	return err
 }
 
 // admits refuses what is wrong with the command itself, seen beside the order.

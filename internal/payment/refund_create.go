@@ -69,55 +69,51 @@ func (s *Service) refund(ctx context.Context, actor Actor, req idempotency.Reque
 // beginRefund is commit 1 of a refund: under the attempt's lock pending refunds
 // count, so two can't take the same money.
 func (s *Service) beginRefund(ctx context.Context, actor Actor, req idempotency.Request, cmd CreateRefund) (a Attempt, r Refund, err error) {
-	var refused error
-	err = s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
-		refused = nil
-		answer, rec, err := idempotency.Take(ctx, tx, idempotency.Claim{Request: req, Lease: s.opts.Lease, Keep: idempotency.KeepMoney})
+	err = s.underKey(ctx, req, func(ctx context.Context, tx Tx) error {
+		answer, rec, err := s.takeKey(ctx, tx, req, idempotency.KeepMoney)
 		switch {
 		case err != nil:
 			return err
-		case answer != nil && answer.Status >= http.StatusBadRequest:
-			return &idempotency.ReplayError{Answer: *answer}
 		case answer != nil:
 			return errAgain
 		}
 		a, err = tx.AttemptLock(ctx, cmd.AttemptID)
-		if errors.Is(err, ErrAttemptNotFound) {
-			refused = err
-			return refuse(ctx, tx, req, rec, err)
-		}
-		if err != nil {
+		switch {
+		case errors.Is(err, ErrAttemptNotFound):
+			return &refusal{err, rec}
+		case err != nil:
 			return err
 		}
 		if err := s.admitsRefund(actor, a); err != nil {
 			return err
 		}
-		b := s.newBatch(tx)
-		if err := b.loadRefunds(ctx, a.ID); err != nil {
-			return err
-		}
-		money, err := refundOf(a, b.refunds[a.ID], cmd)
-		if errors.Is(err, ErrRefundExceeds) {
-			refused = err
-			return refuse(ctx, tx, req, rec, err)
-		}
-		if err != nil {
-			return err
-		}
-		fresh := newRefund(a, UserID(req.User), RequestID(req.Key), money, tx.Now())
-		end := tx.Now().Add(s.opts.Lease)
-		fresh.RequestHash, fresh.Reason, fresh.LeaseUntil, fresh.NextCheckAt = req.Hash, cmd.Reason, &end, &end
-		b.insertRefund(fresh)
-		r = *fresh
-		if err := b.saveRefunds(ctx); err != nil {
+		r, err = s.makeRefund(ctx, tx, a, req, cmd)
+		switch {
+		case errors.Is(err, ErrRefundExceeds):
+			return &refusal{err, rec}
+		case err != nil:
 			return err
 		}
 		return tx.KeyAnswer(ctx, req, rec.Fence, idempotency.Answer{Status: http.StatusCreated, Subject: r.ID.String()}, idempotency.KeepMoney)
 	})
-	if err == nil {
-		err = refused
-	}
 	return a, r, err
+}
+
+// makeRefund inserts the refund that a command asks for, its lease taken.
+func (s *Service) makeRefund(ctx context.Context, tx Tx, a Attempt, req idempotency.Request, cmd CreateRefund) (Refund, error) {
+	b := s.newBatch(tx)
+	if err := b.loadRefunds(ctx, a.ID); err != nil {
+		return Refund{}, err
+	}
+	money, err := refundOf(a, b.refunds[a.ID], cmd)
+	if err != nil {
+		return Refund{}, err
+	}
+	r := newRefund(a, UserID(req.User), RequestID(req.Key), money, tx.Now())
+	end := tx.Now().Add(s.opts.Lease)
+	r.RequestHash, r.Reason, r.LeaseUntil, r.NextCheckAt = req.Hash, cmd.Reason, &end, &end
+	b.insertRefund(r)
+	return *r, b.saveRefunds(ctx)
 }
 
 // admitsRefund refuses a refund of another's attempt, or one that nobody can send.
