@@ -102,7 +102,7 @@ func move(a *Attempt, n News, now time.Time) fsm.Verdict {
 		if step.Verdict != fsm.Stale {
 			a.Authorized = max(a.Authorized, n.amountOr(a.Money.Minor))
 		} else {
-			hold(a, now)
+			doubtFailure(a, now)
 		}
 	case fsm.NewsSucceeded:
 		a.Captured = max(a.Captured, n.amountOr(a.taken()))
@@ -126,7 +126,7 @@ func move(a *Attempt, n News, now time.Time) fsm.Verdict {
 	tidy(a, step, now)
 	if step.From == fsm.Authorized && n.News == fsm.NewsFailed {
 		// News overtake each other: the failure may be older than the hold.
-		hold(a, now)
+		doubtFailure(a, now)
 	}
 	return step.Verdict
 }

@@ -22,9 +22,9 @@ type batch struct {
 	parked        []StoredEvent
 	discrepancies []Discrepancy
 	late          []lateSuccess
-	// won are attempts that succeeded beside others of their order, held those that
-	// were authorised.
-	won, held []*Change
+	// won are attempts that succeeded beside others of their order, authorized those
+	// that have just been authorised.
+	won, authorized []*Change
 	// refunds are those of attempts that need them, all locked.
 	refunds       map[AttemptID][]*Refund
 	refundChanges []refundChange
@@ -72,7 +72,7 @@ func (b *batch) advance(c *Change, n News) fsm.Verdict {
 		b.won = append(b.won, c)
 	}
 	if t.To == fsm.Authorized && t.From != t.To {
-		b.held = append(b.held, c)
+		b.authorized = append(b.authorized, c)
 	}
 	if t.Opens != "" {
 		b.openFor(c, t.Opens, n.Money, n.Cause)

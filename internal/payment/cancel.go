@@ -186,18 +186,18 @@ func wantCancelled(a *Attempt, now time.Time) {
 // provider may have refused to give them up before: what waits for its customer
 // YooKassa, for one, does not cancel.
 func (b *batch) obey(ctx context.Context) error {
-	if len(b.held) == 0 {
+	if len(b.authorized) == 0 {
 		return nil
 	}
-	ids := make([]OrderID, len(b.held))
-	for i, c := range b.held {
+	ids := make([]OrderID, len(b.authorized))
+	for i, c := range b.authorized {
 		ids[i] = c.Attempt.OrderID
 	}
 	cancelled, err := b.tx.OrdersCancelled(ctx, ids)
 	if err != nil {
 		return err
 	}
-	for _, c := range b.held {
+	for _, c := range b.authorized {
 		if a := &c.Attempt; slices.Contains(cancelled, a.OrderID) && a.State == fsm.Authorized && a.Intent.Kind == IntentNone {
 			wantCancelled(a, b.now())
 		}

@@ -33,8 +33,8 @@ type queue struct {
 	mu      sync.Mutex
 	changed *sync.Cond
 	waiting []*arrival
-	// held are arrivals one of whose subjects is under way.
-	held     []*arrival
+	// blocked are arrivals one of whose subjects is under way.
+	blocked  []*arrival
 	underWay map[subject]bool
 	// batches are under way, with busy arrivals; crowd is how many there were lately,
 	// the waiting ones included.
@@ -61,7 +61,7 @@ func newQueue() *queue {
 func (q *queue) put(arrivals []*arrival) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.waiting)+len(q.held)+len(arrivals) > queueLength {
+	if len(q.waiting)+len(q.blocked)+len(arrivals) > queueLength {
 		return false
 	}
 	q.line(arrivals)
@@ -75,7 +75,7 @@ func (q *queue) take(idle func()) ([]*arrival, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for !q.due() {
-		if q.closed && len(q.waiting)+len(q.held) == 0 {
+		if q.closed && len(q.waiting)+len(q.blocked) == 0 {
 			return nil, false
 		}
 		if !q.reading {
@@ -84,7 +84,7 @@ func (q *queue) take(idle func()) ([]*arrival, bool) {
 		q.call()
 		q.changed.Wait()
 	}
-	q.crowd = max(q.crowd*fades, float64(q.busy+len(q.waiting)+len(q.held)))
+	q.crowd = max(q.crowd*fades, float64(q.busy+len(q.waiting)+len(q.blocked)))
 	n := min(len(q.waiting), batchLength)
 	batch, rest := slices.Clone(q.waiting[:n]), slices.Clone(q.waiting[n:])
 	clear(q.waiting)
@@ -127,9 +127,9 @@ func (q *queue) done(batch, again []*arrival) {
 	}
 	q.batches--
 	q.busy -= len(batch)
-	if len(again)+len(q.held) > 0 {
-		longest := slices.Concat(again, q.held, q.waiting)
-		q.held, q.waiting = nil, nil
+	if len(again)+len(q.blocked) > 0 {
+		longest := slices.Concat(again, q.blocked, q.waiting)
+		q.blocked, q.waiting = nil, nil
 		q.line(longest)
 	}
 	if q.closed {
@@ -149,7 +149,7 @@ func (q *queue) close() {
 func (q *queue) line(arrivals []*arrival) {
 	for _, a := range arrivals {
 		if slices.ContainsFunc(a.subjects, func(s subject) bool { return q.underWay[s] }) {
-			q.held = append(q.held, a)
+			q.blocked = append(q.blocked, a)
 		} else {
 			q.waiting = append(q.waiting, a)
 		}

@@ -49,26 +49,26 @@ func (s *Service) takeOverRefund(ctx context.Context, id RefundID) (a Attempt, r
 		return a, r, err
 	}
 	err = s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
-		b, change, held, err := s.lockRefund(ctx, tx, found)
+		b, change, locked, err := s.lockRefund(ctx, tx, found)
 		if err != nil {
 			return err
 		}
-		a, r = change.Attempt, *held
+		a, r = change.Attempt, *locked
 		if r.State.Final() {
 			return nil
 		}
-		if held.leased(b.now()) {
+		if locked.leased(b.now()) {
 			return ErrBusy
 		}
 		end := b.now().Add(s.opts.Lease)
-		held.Fence++
-		held.LeaseUntil, held.NextCheckAt = &end, &end
-		if held.unsent() {
+		locked.Fence++
+		locked.LeaseUntil, locked.NextCheckAt = &end, &end
+		if locked.unsent() {
 			// From here on it may be with the provider, however old it is.
-			held.UpdatedAt = b.now()
+			locked.UpdatedAt = b.now()
 		}
-		r = *held
-		b.touchRefund(held, held.Version)
+		r = *locked
+		b.touchRefund(locked, locked.Version)
 		return b.saveRefunds(ctx)
 	})
 	return a, r, err
@@ -84,9 +84,9 @@ func (s *Service) lockRefund(ctx context.Context, tx Tx, r Refund) (*batch, *Cha
 	if err := b.loadRefunds(ctx, a.ID); err != nil {
 		return nil, nil, nil, err
 	}
-	for _, held := range b.refunds[a.ID] {
-		if held.ID == r.ID {
-			return b, b.change(a), held, nil
+	for _, locked := range b.refunds[a.ID] {
+		if locked.ID == r.ID {
+			return b, b.change(a), locked, nil
 		}
 	}
 	return nil, nil, nil, ErrRefundNotFound
@@ -117,18 +117,18 @@ func (s *Service) askRefund(ctx context.Context, a Attempt, r Refund, l Licence)
 }
 
 // settleRefund is commit 2 of a refund; see settle.
-func (s *Service) settleRefund(ctx context.Context, held Refund, n RefundNews) (Refund, error) {
+func (s *Service) settleRefund(ctx context.Context, before Refund, n RefundNews) (Refund, error) {
 	var r Refund
 	err := s.patiently(ctx, func(ctx context.Context, tx Tx) error {
-		b, change, now, err := s.lockRefund(ctx, tx, held)
+		b, change, now, err := s.lockRefund(ctx, tx, before)
 		if err != nil {
 			return err
 		}
-		holds := now.Fence == held.Fence
-		if holds || !n.Inferred {
+		ours := now.Fence == before.Fence
+		if ours || !n.Inferred {
 			b.advanceRefund(change, now, n)
 		}
-		if holds {
+		if ours {
 			s.releaseRefund(b, change, now, n)
 		}
 		r = *now

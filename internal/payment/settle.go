@@ -16,21 +16,22 @@ const (
 
 // settling is one call of settle. One that is left must be done alone.
 type settling struct {
-	held Attempt
-	news News
-	now  Attempt
-	left bool
+	// before is the attempt as the runner took it.
+	before Attempt
+	news   News
+	now    Attempt
+	left   bool
 }
 
-// settle is commit 2: it applies what a runner learnt to the attempt that it
-// holds by held's fence, gives the lease back and says when to ask next. News
-// of a runner that was overtaken is applied all the same; only the lease, the
-// schedule and its own conclusions no longer count.
+// settle is commit 2: it applies what a runner learnt to the attempt that it took,
+// which was as before says, gives the lease back and says when to ask next. News of
+// a runner that was overtaken is applied all the same; only the lease, the schedule
+// and its own conclusions no longer count.
 //
-// First runs before, in the same transaction: a key is locked before its attempt.
-// Without it, calls that come at the same time share a transaction.
-func (s *Service) settle(ctx context.Context, held Attempt, n News, first ...func(ctx context.Context, tx Tx) error) (View, error) {
-	c := &settling{held: held, news: n, left: true}
+// First opens the transaction: a key is locked before its attempt. Without it, calls
+// that come at the same time share a transaction.
+func (s *Service) settle(ctx context.Context, before Attempt, n News, first ...func(ctx context.Context, tx Tx) error) (View, error) {
+	c := &settling{before: before, news: n, left: true}
 	if len(first) == 0 {
 		s.settles.do(ctx, c)
 	}
@@ -41,7 +42,7 @@ func (s *Service) settle(ctx context.Context, held Attempt, n News, first ...fun
 					return err
 				}
 			}
-			a, err := tx.AttemptLock(ctx, held.ID)
+			a, err := tx.AttemptLock(ctx, before.ID)
 			if err != nil {
 				return err
 			}
@@ -59,10 +60,10 @@ func (s *Service) settle(ctx context.Context, held Attempt, n News, first ...fun
 func (s *Service) settleAll(ctx context.Context, calls []*settling) {
 	ids, names := make([]AttemptID, len(calls)), []Reference{}
 	for i, c := range calls {
-		ids[i] = c.held.ID
+		ids[i] = c.before.ID
 		for _, name := range append(c.news.Names, c.news.ProviderPaymentID) {
 			if name != "" {
-				names = append(names, Reference{c.held.Account, name})
+				names = append(names, Reference{c.before.Account, name})
 			}
 		}
 	}
@@ -86,23 +87,23 @@ func (s *Service) settleAll(ctx context.Context, calls []*settling) {
 
 func (s *Service) settleIn(ctx context.Context, b *batch, locked map[AttemptID]Attempt, calls ...*settling) error {
 	for _, c := range calls {
-		a, ok := locked[c.held.ID]
+		a, ok := locked[c.before.ID]
 		if c.left = !ok; c.left {
 			continue
 		}
 		change := b.change(a)
-		holds := change.Attempt.Fence == c.held.Fence
-		if c.news.News != "" && (holds || !c.news.Inferred) {
+		ours := change.Attempt.Fence == c.before.Fence
+		if c.news.News != "" && (ours || !c.news.Inferred) {
 			b.advance(change, c.news)
 		}
 		switch {
-		case holds && c.held.State.Final():
-			s.voided(b, change, c.news, a.wantedBefore(c.held.LeaseUntil))
-		case holds:
-			s.release(b, c.held, change, c.news)
-			if c.held.State != fsm.Authorized && change.Attempt.State == fsm.Authorized {
-				// Held since the provider was asked: what it refused then it may do now.
-				b.held = append(b.held, change)
+		case ours && c.before.State.Final():
+			s.voided(b, change, c.news, a.wantedBefore(c.before.LeaseUntil))
+		case ours:
+			s.release(b, c.before, change, c.news)
+			if c.before.State != fsm.Authorized && change.Attempt.State == fsm.Authorized {
+				// Authorised since the provider was asked: what it refused then it may do now.
+				b.authorized = append(b.authorized, change)
 			}
 		}
 	}
@@ -111,7 +112,7 @@ func (s *Service) settleIn(ctx context.Context, b *batch, locked map[AttemptID]A
 	}
 	for _, c := range calls {
 		if !c.left {
-			c.now = b.changes[c.held.ID].Attempt
+			c.now = b.changes[c.before.ID].Attempt
 		}
 	}
 	return nil
@@ -129,14 +130,14 @@ func (s *Service) patiently(ctx context.Context, write func(ctx context.Context,
 }
 
 // release gives the lease back and sets the next check.
-func (s *Service) release(b *batch, held Attempt, c *Change, n News) {
+func (s *Service) release(b *batch, before Attempt, c *Change, n News) {
 	a := &c.Attempt
 	a.LeaseUntil = nil
 	switch {
 	case a.State.Final():
 		return
 	case n.Refused:
-		if a.Intent.Number == held.Intent.Number {
+		if a.Intent.Number == before.Intent.Number {
 			endIntent(a)
 		}
 	default:
@@ -146,11 +147,11 @@ func (s *Service) release(b *batch, held Attempt, c *Change, n News) {
 		a.Checks++
 	}
 	at := b.now().Add(s.delay(a.Checks))
-	if a.wantedBefore(held.LeaseUntil) || a.Intent.Kind == IntentCancel && held.Intent.Kind == IntentNone {
+	if a.wantedBefore(before.LeaseUntil) || a.Intent.Kind == IntentCancel && before.Intent.Kind == IntentNone {
 		at = b.now()
 	}
 	a.NextCheckAt = &at
-	if s.overdue(*a, n, b.now()) && s.unresolvable(held, *a, n, b.now()) {
+	if s.overdue(*a, n, b.now()) && s.unresolvable(before, *a, n, b.now()) {
 		b.open(c, NeedsReview, "Nobody can tell what became of this payment: ask the provider's support, then resolve it as paid or not paid.")
 	}
 }
@@ -158,8 +159,8 @@ func (s *Service) release(b *batch, held Attempt, c *Change, n News) {
 // unresolvable reports whether there is no hope any more that an attempt moves on
 // by itself: nobody knows whether the provider got it, the wish to cancel it does
 // not get through, or nobody could say anything of it for longer than any life.
-func (s *Service) unresolvable(held, a Attempt, n News, now time.Time) bool {
-	return a.State == fsm.OutcomeUnknown || held.Intent.Kind != IntentNone && held.Intent.Kind == a.Intent.Kind ||
+func (s *Service) unresolvable(before, a Attempt, n News, now time.Time) bool {
+	return a.State == fsm.OutcomeUnknown || before.Intent.Kind != IntentNone && before.Intent.Kind == a.Intent.Kind ||
 		n.News == "" && s.opts.Accounts[a.Account].Lives.outlived(a, fsm.NewsProcessing, now)
 }
 

@@ -8,10 +8,10 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 )
 
-// hold marks a failed attempt of which somebody says, or said, that it holds money:
-// an old piece of news, or money that nobody will ever take. Only the provider
+// doubtFailure marks a failed attempt of which somebody says, or said, that it holds
+// money: an old piece of news, or money that nobody will ever take. Only the provider
 // knows. One that is being asked about is asked about again.
-func hold(a *Attempt, now time.Time) {
+func doubtFailure(a *Attempt, now time.Time) {
 	if a.State != fsm.Failed {
 		return
 	}
