@@ -10,25 +10,14 @@ import (
 // the attempt is for and whether anybody still wants it. Nothing is stored: it
 // may be asked any number of times.
 func (s *Service) Question(ctx context.Context, account string, e webhooks.Event) (webhooks.Answer, error) {
-	var id *AttemptID
-	err := s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
-		refs := make([]Reference, 0, len(e.References))
-		for _, name := range e.References {
-			refs = append(refs, Reference{account, name})
-		}
-		found, err := tx.AttemptsByReference(ctx, refs)
-		if id = nil; err == nil && len(found) > 0 {
-			id = &found[0].ID
-		}
-		return err
-	})
+	id, known, err := s.named(ctx, account, e.References)
 	if err != nil {
 		return "", err
 	}
-	if id == nil {
+	if !known {
 		return webhooks.AnswerUnknown, nil
 	}
-	a, err := s.store.Attempt(ctx, *id)
+	a, err := s.store.Attempt(ctx, id)
 	if err != nil {
 		return "", err
 	}
@@ -37,6 +26,26 @@ func (s *Service) Question(ctx context.Context, account string, e webhooks.Event
 		return "", err
 	}
 	return answer(a, moneyOf(e), o.CancelRequestedAt != nil), nil
+}
+
+// named finds the attempt that has one of some names, the most exact of which comes
+// first.
+func (s *Service) named(ctx context.Context, account string, names []string) (id AttemptID, known bool, err error) {
+	refs := make([]Reference, len(names))
+	for i, name := range names {
+		refs[i] = Reference{account, name}
+	}
+	var owners map[Reference]AttemptID
+	err = s.store.InTx(ctx, func(ctx context.Context, tx Tx) (err error) {
+		owners, err = tx.ReferencesFind(ctx, refs)
+		return err
+	})
+	for _, ref := range refs {
+		if id, known = owners[ref]; known {
+			break
+		}
+	}
+	return id, known, err
 }
 
 // answer refuses a payment that nobody wants any more, though its provider may have

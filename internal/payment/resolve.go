@@ -147,11 +147,12 @@ func (s *Service) decide(ctx context.Context, tx Tx, a *Attempt, cmd Resolve, ac
 	}
 	news := News{News: fsm.NewsFailed, Failure: NewFailure("not_paid", ""), Cause: Cause{Kind: CausePerson, ID: actor.Subject}}
 	if cmd.Resolution == ResolvedPaid {
-		found, err := tx.AttemptsByReference(ctx, []Reference{{a.Account, cmd.ProviderPaymentID}})
+		ref := Reference{a.Account, cmd.ProviderPaymentID}
+		owners, err := tx.ReferencesFind(ctx, []Reference{ref})
 		if err != nil {
 			return err
 		}
-		if len(found) > 0 && found[0].ID != a.ID {
+		if owner, taken := owners[ref]; taken && owner != a.ID {
 			return ErrPaymentTaken
 		}
 		news.News, news.Failure, news.ProviderPaymentID = fsm.NewsSucceeded, nil, cmd.ProviderPaymentID
