@@ -32,6 +32,24 @@ type News struct {
 	Cause   Cause
 }
 
+// CauseKind says what brought a piece of news.
+type CauseKind string
+
+// The causes.
+const (
+	CausePay     CauseKind = "pay"
+	CauseCall    CauseKind = "call"
+	CauseWebhook CauseKind = "webhook"
+	CauseCheck   CauseKind = "check"
+	CausePerson  CauseKind = "person"
+)
+
+// Cause says which event, call, check or person brought a piece of news.
+type Cause struct {
+	Kind CauseKind
+	ID   string
+}
+
 // Facts are what the version of an attempt counts.
 type Facts struct {
 	State                                    fsm.State
@@ -46,6 +64,20 @@ func (a Attempt) facts() Facts {
 		Authorized: a.Authorized, Captured: a.Captured, Reversed: a.Reversed, Refunded: a.Refunded,
 		NextActionURL: a.NextActionURL,
 	}
+}
+
+// Transition is one version of an attempt, in the append-only log. Version 0
+// means that nothing changed.
+type Transition struct {
+	Version  int
+	From, To fsm.State
+	News     fsm.News
+	Cause    Cause
+	At       time.Time
+	// Facts are what the attempt is since then.
+	Facts Facts
+	// Opens is the discrepancy that the news is, if any.
+	Opens DiscrepancyKind
 }
 
 // advance applies news to an attempt that the transaction holds locked. It is

@@ -29,6 +29,21 @@ func (in intention) answer() idempotency.Answer {
 	return idempotency.Answer{Status: http.StatusOK, Subject: in.attempt.String()}
 }
 
+// command runs an intention once for all its duplicates in this process.
+func (s *Service) command(ctx context.Context, actor Actor, req idempotency.Request, in intention) (Reply, error) {
+	if err := actor.mayAct(); err != nil {
+		return Reply{}, err
+	}
+	in.actor, in.req = actor, req
+	reply, shared, err := s.commands.Do(ctx, req, s.opts.Wait, func() (Reply, error) {
+		return s.carryOut(context.WithoutCancel(ctx), in)
+	})
+	if shared {
+		reply.Result, reply.TookOver = idempotency.Reused, false
+	}
+	return reply, err
+}
+
 // carryOut puts an intention on disk, asks the provider, and stores what came of
 // it: the same two commits as a pay, with the attempt in the order's place.
 func (s *Service) carryOut(ctx context.Context, in intention) (Reply, error) {

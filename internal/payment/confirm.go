@@ -45,18 +45,3 @@ func captured(a Attempt, amount *int64) int64 {
 	}
 	return a.Authorized
 }
-
-// command runs an intention once for all its duplicates in this process.
-func (s *Service) command(ctx context.Context, actor Actor, req idempotency.Request, in intention) (Reply, error) {
-	if err := actor.mayAct(); err != nil {
-		return Reply{}, err
-	}
-	in.actor, in.req = actor, req
-	reply, shared, err := s.commands.Do(ctx, req, s.opts.Wait, func() (Reply, error) {
-		return s.carryOut(context.WithoutCancel(ctx), in)
-	})
-	if shared {
-		reply.Result, reply.TookOver = idempotency.Reused, false
-	}
-	return reply, err
-}

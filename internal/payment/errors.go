@@ -88,3 +88,7 @@ func (e *ValidationError) Error() string {
 	}
 	return text.String()
 }
+
+func invalid(field, message string) error {
+	return &ValidationError{Fields: []FieldError{{Field: field, Message: message}}}
+}

@@ -121,7 +121,3 @@ func (s *Service) await(ctx context.Context, a Attempt, wait time.Duration) (Att
 		a = next
 	}
 }
-
-func invalid(field, message string) error {
-	return &ValidationError{Fields: []FieldError{{Field: field, Message: message}}}
-}

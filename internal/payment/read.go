@@ -65,6 +65,20 @@ func (s *Service) Watched(ctx context.Context, ids []AttemptID) ([]View, error) 
 	return views, nil
 }
 
+// RefundStatus reads a refund. It returns ErrForbidden when it is of another
+// user's payment.
+func (s *Service) RefundStatus(ctx context.Context, actor Actor, id RefundID) (Refund, error) {
+	r, err := s.store.Refund(ctx, id)
+	if err != nil {
+		return Refund{}, err
+	}
+	a, err := s.store.Attempt(ctx, r.AttemptID)
+	if err != nil {
+		return Refund{}, err
+	}
+	return r, actor.mayRead(a.UserID)
+}
+
 // show adds what only the order can tell. Only a failed attempt needs to ask.
 func (s *Service) show(ctx context.Context, a Attempt) (View, error) {
 	if !a.Failed() {

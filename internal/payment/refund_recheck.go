@@ -7,20 +7,6 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 )
 
-// RefundStatus reads a refund. It returns ErrForbidden when it is of another
-// user's payment.
-func (s *Service) RefundStatus(ctx context.Context, actor Actor, id RefundID) (Refund, error) {
-	r, err := s.store.Refund(ctx, id)
-	if err != nil {
-		return Refund{}, err
-	}
-	a, err := s.store.Attempt(ctx, r.AttemptID)
-	if err != nil {
-		return Refund{}, err
-	}
-	return r, actor.mayRead(a.UserID)
-}
-
 // DueRefunds lists refunds that the provider should be asked about now.
 func (s *Service) DueRefunds(ctx context.Context, limit int) ([]RefundID, error) {
 	return s.store.DueRefunds(ctx, limit)

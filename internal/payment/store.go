@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/idempotency"
 )
 
@@ -179,36 +178,4 @@ type Change struct {
 
 	// had is the provider's id on disk, which is a name of the attempt already.
 	had string
-}
-
-// CauseKind says what brought a piece of news.
-type CauseKind string
-
-// The causes.
-const (
-	CausePay     CauseKind = "pay"
-	CauseCall    CauseKind = "call"
-	CauseWebhook CauseKind = "webhook"
-	CauseCheck   CauseKind = "check"
-	CausePerson  CauseKind = "person"
-)
-
-// Cause says which event, call, check or person brought a piece of news.
-type Cause struct {
-	Kind CauseKind
-	ID   string
-}
-
-// Transition is one version of an attempt, in the append-only log. Version 0
-// means that nothing changed.
-type Transition struct {
-	Version  int
-	From, To fsm.State
-	News     fsm.News
-	Cause    Cause
-	At       time.Time
-	// Facts are what the attempt is since then.
-	Facts Facts
-	// Opens is the discrepancy that the news is, if any.
-	Opens DiscrepancyKind
 }

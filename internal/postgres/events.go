@@ -7,8 +7,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -152,6 +154,18 @@ func (t *txn) EventsSettle(ctx context.Context, events []payment.StoredEvent) er
 		}
 	}
 	return nil
+}
+
+// PurgeEventBytes removes the bytes and headers of at most limit settled events
+// that are older than keep, and returns how many there were.
+func (s *Store) PurgeEventBytes(ctx context.Context, keep time.Duration, limit int) (int, error) {
+	var n int64
+	err := s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		var err error
+		n, err = s.q.EventBytesPurge(ctx, c, &dbsqlc.EventBytesPurgeParams{Keep: keep.Seconds(), Most: int32(limit)}) //nolint:gosec // a batch size
+		return err
+	})
+	return int(n), err
 }
 
 func eventsFromRows(rows []*dbsqlc.ProviderEvents) ([]payment.StoredEvent, error) {

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -53,16 +52,4 @@ func noteFromRow(row *dbsqlc.AttemptLog) payment.Note {
 		n.RefundID = payment.RefundID(*row.RefundID)
 	}
 	return n
-}
-
-// PurgeEventBytes removes the bytes and headers of at most limit settled events
-// that are older than keep, and returns how many there were.
-func (s *Store) PurgeEventBytes(ctx context.Context, keep time.Duration, limit int) (int, error) {
-	var n int64
-	err := s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-		var err error
-		n, err = s.q.EventBytesPurge(ctx, c, &dbsqlc.EventBytesPurgeParams{Keep: keep.Seconds(), Most: int32(limit)}) //nolint:gosec // a batch size
-		return err
-	})
-	return int(n), err
 }
