@@ -168,10 +168,7 @@ func (s *Service) mark(ctx context.Context, tx Tx, a *Attempt, rec idempotency.R
 	case a.Intent.Kind != intent.Kind || intent.Kind == IntentCapture && (!rec.TakenOver || a.Intent.Amount != intent.Amount):
 		return ErrBusy
 	}
-	end := tx.Now().Add(s.opts.Lease)
-	a.Fence++
-	a.LeaseUntil, a.NextCheckAt = &end, &end
-	return tx.SaveChanges(ctx, []Change{{Attempt: *a, Was: a.Version}})
+	return s.lease(ctx, tx, a)
 }
 
 // callable refuses a command on an attempt whose provider can't be called.

@@ -102,7 +102,7 @@ func (s *Service) takeIn(ctx context.Context, arrivals []*arrival, park bool, me
 		if err := b.loadRefunds(ctx, found.refunded(fresh)...); err != nil {
 			return err
 		}
-		stored, left := found.decide(b, s, fresh, park)
+		stored, left := found.decide(b, fresh, park)
 		// A verdict is an acknowledgement: the repeat of an event that is not on
 		// disk yet waits with it.
 		for _, a := range arrivals {
@@ -119,13 +119,13 @@ func (s *Service) takeIn(ctx context.Context, arrivals []*arrival, park bool, me
 
 // decide gives new arrivals their verdicts. It returns those that are to be
 // stored, and those that are left because of a lock.
-func (f found) decide(b *batch, s *Service, fresh []*arrival, park bool) (stored []StoredEvent, left map[EventKey]bool) {
+func (f found) decide(b *batch, fresh []*arrival, park bool) (stored []StoredEvent, left map[EventKey]bool) {
 	stored, left = make([]StoredEvent, 0, len(fresh)), map[EventKey]bool{}
 	for _, a := range fresh {
 		e := StoredEvent{ID: newEventID(), Received: a.Received, Digest: a.digest}
 		if a.odd {
 			b.setAside(&e)
-		} else if !f.judge(b, s, &e) && !park {
+		} else if !f.judge(b, &e) && !park {
 			left[a.key()] = true
 			continue
 		}
@@ -189,8 +189,8 @@ func (f found) refunded(arrivals []*arrival) []AttemptID {
 
 // judge gives an event its verdict. It reports false if the attempt is locked
 // by somebody else: then the event is marked to be parked.
-func (f found) judge(b *batch, s *Service, e *StoredEvent) bool {
-	switch account := s.opts.Accounts[e.Account]; {
+func (f found) judge(b *batch, e *StoredEvent) bool {
+	switch account := b.accounts[e.Account]; {
 	case e.Event.Kind == webhooks.KindIgnored, e.Event.TestKnown && account.Live != nil && *account.Live == e.Event.Test:
 		e.Verdict, e.NextTryAt = Ignored, nil
 		return true

@@ -74,7 +74,7 @@ func (s *Service) tryDue(ctx context.Context, tx Tx, limit int) (events []Stored
 	for i := range events {
 		e := &events[i]
 		e.Tries++
-		if !found.judge(b, s, e) {
+		if !found.judge(b, e) {
 			e.again(b.now())
 		}
 		if !found.has(e.Account, e.Event.References) {

@@ -58,10 +58,15 @@ func (s *Service) takeOver(ctx context.Context, id AttemptID) (Attempt, error) {
 		case a.leased(tx.Now()):
 			return ErrBusy
 		}
-		end := tx.Now().Add(s.opts.Lease)
-		a.Fence++
-		a.LeaseUntil, a.NextCheckAt = &end, &end
-		return tx.SaveChanges(ctx, []Change{{Attempt: a, Was: a.Version}})
+		return s.lease(ctx, tx, &a)
 	})
 	return a, err
+}
+
+// lease gives a locked attempt to this runner and says so on disk.
+func (s *Service) lease(ctx context.Context, tx Tx, a *Attempt) error {
+	end := tx.Now().Add(s.opts.Lease)
+	a.Fence++
+	a.LeaseUntil, a.NextCheckAt = &end, &end
+	return tx.SaveChanges(ctx, []Change{{Attempt: *a, Was: a.Version}})
 }

@@ -98,7 +98,7 @@ func (s *Service) replay(ctx context.Context, b *batch, id EventID, out *fetched
 	switch a := r.Before; {
 	case out != nil && a != nil:
 		b.applyFetched(b.change(*a), &e, out)
-	case !found.judge(b, s, &e):
+	case !found.judge(b, &e):
 		return ErrBusy
 	}
 	r.Event, r.Verdict = e, e.Verdict
