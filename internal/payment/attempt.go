@@ -137,7 +137,7 @@ func (a Attempt) Stage() string {
 // leased reports whether a runner holds the attempt.
 func (a Attempt) leased(now time.Time) bool { return a.LeaseUntil != nil && a.LeaseUntil.After(now) }
 
-// unheard reports whether it is open if the provider ever got the attempt.
+// unheard reports whether nobody knows yet that the provider got the attempt.
 func (a Attempt) unheard() bool {
 	return a.State == fsm.Requested && a.ProviderPaymentID == "" || a.State == fsm.OutcomeUnknown
 }

@@ -15,8 +15,8 @@ type batch struct {
 	accounts map[string]Account
 	changes  map[AttemptID]*Change
 	order    []AttemptID
-	// owners are the attempts that have names, as far as that was read; asked are
-	// the names whose owners and parked events were, parked those events.
+	// owners says who has a name, as far as is known. asked are the names whose owners
+	// and waiting events were read; parked, those events.
 	owners        map[Reference]AttemptID
 	asked         map[Reference]bool
 	parked        []StoredEvent
@@ -28,7 +28,7 @@ type batch struct {
 	// refunds are those of attempts that need them, all locked.
 	refunds       map[AttemptID][]*Refund
 	refundChanges []refundChange
-	// told are attempts of which a refund of ours has got its name, or its end.
+	// told are attempts of which a refund of ours has just been named, or has ended.
 	told []*Change
 }
 

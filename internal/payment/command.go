@@ -14,14 +14,14 @@ type intention struct {
 	req     idempotency.Request
 	attempt AttemptID
 	actor   Actor
-	// intent says what to ask for, seen the attempt as it is, or why not.
+	// intent says what to ask for, given the attempt as it is, or why not to.
 	intent func(a Attempt) (Intent, error)
 	// met says whether an attempt is as the command wants it.
 	met func(a Attempt) bool
 	// uses says whether a refusal uses up the key.
 	uses func(err error) bool
-	// unmet is the refusal if the provider definitively refused the command, seen
-	// what it says of the payment; nil if the attempt itself is the answer.
+	// unmet is the caller's refusal when the provider refused for good, given what it
+	// says of the payment; nil if the attempt as it then is answers the command.
 	unmet func(n News) error
 }
 

@@ -27,8 +27,8 @@ func (e *StoredEvent) park(verdict fsm.Verdict, now time.Time) {
 	}
 }
 
-// again keeps an event until somebody lets go of its attempt, which takes no time:
-// that was no try.
+// again puts off an event whose attempt is locked. Locks are short, so this was no
+// try.
 func (e *StoredEvent) again(now time.Time) {
 	at := now.Add(parkFirst)
 	e.Tries, e.NextTryAt = e.Tries-1, &at

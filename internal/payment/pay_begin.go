@@ -75,7 +75,7 @@ func (s *Service) beginIn(ctx context.Context, tx Tx, pays []*beginning) (begun 
 	for _, p := range pays {
 		order, free := orders[p.cmd.OrderID]
 		_, seen := known[p.req.Name()]
-		p.left = seen || !free || len(order.Attempts) > 0 || admits(order, p.user, p.req, p.cmd) != nil || order.TakesPay() != nil
+		p.left = seen || !free || len(order.Attempts) > 0 || checkPay(order, p.user, p.req, p.cmd) != nil || order.TakesPay() != nil
 		if p.left {
 			continue
 		}
@@ -144,7 +144,7 @@ func (s *Service) beginAlone(ctx context.Context, p *beginning) error {
 		case missing != nil:
 			return &refusal{missing, rec}
 		}
-		if err := admits(order, p.user, p.req, p.cmd); err != nil {
+		if err := checkPay(order, p.user, p.req, p.cmd); err != nil {
 			return err
 		}
 		switch err := order.TakesPay(); {
@@ -163,8 +163,8 @@ func (s *Service) beginAlone(ctx context.Context, p *beginning) error {
 	})
 }
 
-// admits refuses what is wrong with the command itself, seen beside the order.
-func admits(o Order, user UserID, req idempotency.Request, cmd Pay) error {
+// checkPay refuses a command that does not fit its order, or that came before.
+func checkPay(o Order, user UserID, req idempotency.Request, cmd Pay) error {
 	if o.UserID != user {
 		return ErrForbidden
 	}

@@ -84,7 +84,7 @@ func (s *Service) beginRefund(ctx context.Context, actor Actor, req idempotency.
 		case err != nil:
 			return err
 		}
-		if err := s.admitsRefund(actor, a); err != nil {
+		if err := s.checkRefund(actor, a); err != nil {
 			return err
 		}
 		r, err = s.makeRefund(ctx, tx, a, req, cmd)
@@ -116,8 +116,8 @@ func (s *Service) makeRefund(ctx context.Context, tx Tx, a Attempt, req idempote
 	return *r, b.saveRefunds(ctx)
 }
 
-// admitsRefund refuses a refund of another's attempt, or one that nobody can send.
-func (s *Service) admitsRefund(actor Actor, a Attempt) error {
+// checkRefund refuses a refund of another's attempt, or one that nobody can send.
+func (s *Service) checkRefund(actor Actor, a Attempt) error {
 	if !actor.Has(RoleAdmin) && a.UserID != actor.User() {
 		return ErrForbidden
 	}

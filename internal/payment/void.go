@@ -48,9 +48,8 @@ func (s *Service) void(ctx context.Context, p Provider, a Attempt, l Licence) Ne
 	return s.fulfil(ctx, p, a, l)
 }
 
-// voided gives the lease back and says what becomes of the mark of hold, seen the
-// provider's answer. A hold that was told of again meanwhile may be younger than
-// that answer.
+// voided gives the lease back and decides, by the provider's answer, whether to go on
+// asking. A hold reported meanwhile may be younger than that answer.
 func (s *Service) voided(b *batch, c *Change, n News, again bool) {
 	a := &c.Attempt
 	a.LeaseUntil = nil
