@@ -1,8 +1,19 @@
 // Package payment takes payments exactly once. Start here.
 //
-// An order is what is to be paid; an attempt is one try to pay it. Everything
-// that can happen to them is a use case of [Service], one file each, named like
-// the verb of the API: CreateOrder, Pay, Recheck, Intake, …
+// An order is what is to be paid; an attempt is one try to pay it. What can happen to
+// them are the use cases of [Service]. Read them in this order; the other files are
+// what these lean on:
+//
+//	order.go attempt.go refund.go       what there is
+//	advance.go                          the one function that moves an attempt
+//	pay.go pay_begin.go settle.go       a pay: commit 1 (its key: key.go), the call (charge.go), commit 2
+//	intake.go batch.go                  webhooks, many in a commit (when: queue.go)
+//	recheck.go ask.go                   finding out; expire.go and void.go give up
+//	command.go confirm.go cancel.go     a pay's two commits again
+//	refund_create.go refund_event.go    money back
+//	parked.go fetch.go                  events that wait, or must be asked about
+//	resolve.go verify.go                what a person decides; whether the log agrees
+//	store.go provider.go                the two ports
 //
 // The way of a payment:
 //
@@ -26,7 +37,7 @@
 // [Store]. A call that moves money needs a [Licence]. What a provider said is a
 // fact and is applied by whoever brings it, however late.
 //
-// The package does not log, has no clock but the transaction's (and the
-// monotonic one of a licence), and knows neither HTTP nor SQL: it defines the
-// two ports that it needs, [Store] and [Provider].
+// The package does not log and knows no SQL; of HTTP only the status that a stored
+// answer has. Money and schedules go by the database's clock. The process's own
+// serves licences, waits, notes and the search for missed names.
 package payment
