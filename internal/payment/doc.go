@@ -17,7 +17,7 @@
 //
 // The way of a payment:
 //
-//	Pay ─┬─ InTx: claim the key, lock the order, insert the attempt      commit 1
+//	Pay ─┬─ InTx: lock the order, take its key, insert the attempt       commit 1
 //	     ├─ Provider.Charge                                              no transaction open
 //	     └─ InTx: lock the attempt, advance, SaveChanges                 commit 2
 //

@@ -49,8 +49,9 @@ type Store interface {
 	Discrepancy(ctx context.Context, id DiscrepancyID) (Discrepancy, error)
 }
 
-// Tx is an open transaction. Locks are taken in the order key, event, order,
-// attempt, refund, discrepancy, and within one kind by id.
+// Tx is an open transaction. Locks that it waits for are taken in the order key,
+// event, order, attempt, refund, discrepancy, and within one kind by id. Only a pay
+// takes its order before its key, which no other order's command can have.
 type Tx interface {
 	idempotency.Tx
 
