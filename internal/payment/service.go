@@ -51,7 +51,8 @@ type Options struct {
 	// Notes gathers what calls to the providers took and ended with; nil for nobody.
 	Notes *Notes
 
-	// Now is the clock of licences and of the search for missed names; it must carry a monotonic reading.
+	// Now is the clock of licences and of the search for missed names; it must carry a
+	// monotonic reading.
 	Now func() time.Time
 }
 
