@@ -150,3 +150,12 @@ func params[P any](n int) *P {
 	}
 	return p
 }
+
+// uuids are ids as a statement takes them.
+func uuids[T ~[16]byte](ids []T) []uuid.UUID {
+	plain := make([]uuid.UUID, len(ids))
+	for i, id := range ids {
+		plain[i] = uuid.UUID(id)
+	}
+	return plain
+}

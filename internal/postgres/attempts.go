@@ -29,13 +29,9 @@ func (s *Store) Attempt(ctx context.Context, id payment.AttemptID) (payment.Atte
 
 // AttemptsByID implements payment.Store.
 func (s *Store) AttemptsByID(ctx context.Context, ids []payment.AttemptID) (map[payment.AttemptID]payment.Attempt, error) {
-	raw := make([]uuid.UUID, len(ids))
-	for i, id := range ids {
-		raw[i] = uuid.UUID(id)
-	}
 	there := make(map[payment.AttemptID]payment.Attempt, len(ids))
 	err := s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-		rows, err := s.q.AttemptsRead(ctx, c, raw)
+		rows, err := s.q.AttemptsRead(ctx, c, uuids(ids))
 		if err != nil {
 			return fmt.Errorf("read %d attempts: %w", len(ids), err)
 		}
@@ -162,14 +158,6 @@ func (t *txn) AttemptsTake(ctx context.Context, ids []payment.AttemptID, names [
 	taken.Owners = owners(hits)
 	taken.Parked, err = eventsFromRows(parked.rows)
 	return taken, err
-}
-
-func uuids(ids []payment.AttemptID) []uuid.UUID {
-	plain := make([]uuid.UUID, len(ids))
-	for i, id := range ids {
-		plain[i] = uuid.UUID(id)
-	}
-	return plain
 }
 
 // ReferencesFind implements payment.Tx.

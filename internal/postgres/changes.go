@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 )
@@ -125,6 +126,23 @@ func (t *txn) appendLog(ctx context.Context, changes []payment.Change) error {
 		return fmt.Errorf("append to the log: %w", err)
 	}
 	return nil
+}
+
+// transitionFromRow reads what appendLog has written.
+func transitionFromRow(row *dbsqlc.AttemptTransitions) (payment.Transition, error) {
+	var d logDetail
+	if err := json.Unmarshal(row.Detail, &d); err != nil {
+		return payment.Transition{}, fmt.Errorf("decode version %d: %w", row.Version, err)
+	}
+	to := fsm.State(row.ToStage)
+	return payment.Transition{
+		Version: int(row.Version), From: fsm.State(row.FromStage), To: to, News: fsm.News(d.News),
+		Cause: payment.Cause{Kind: payment.CauseKind(row.Cause), ID: row.CauseID}, At: row.At,
+		Facts: payment.Facts{
+			State: to, ProviderPaymentID: d.ProviderPaymentID, Authorized: d.Authorized, Captured: d.Captured,
+			Reversed: d.Reversed, Refunded: d.Refunded, NextActionURL: d.NextActionURL,
+		},
+	}, nil
 }
 
 func (t *txn) outbox(ctx context.Context, changes []payment.Change) error {

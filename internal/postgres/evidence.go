@@ -85,19 +85,12 @@ func (f file) log(ctx context.Context, q *dbsqlc.Queries, tx pgx.Tx) error {
 		return fmt.Errorf("read logs: %w", err)
 	}
 	for _, row := range rows {
-		var d logDetail
-		if err := json.Unmarshal(row.Detail, &d); err != nil {
-			return fmt.Errorf("decode version %d of %s: %w", row.Version, row.AttemptID, err)
+		t, err := transitionFromRow(row)
+		if err != nil {
+			return fmt.Errorf("read the log of %s: %w", row.AttemptID, err)
 		}
 		e := f.at[row.AttemptID]
-		e.Log = append(e.Log, payment.Transition{
-			Version: int(row.Version), From: fsm.State(row.FromStage), To: fsm.State(row.ToStage), News: fsm.News(d.News),
-			Cause: payment.Cause{Kind: payment.CauseKind(row.Cause), ID: row.CauseID}, At: row.At,
-			Facts: payment.Facts{
-				State: fsm.State(row.ToStage), ProviderPaymentID: d.ProviderPaymentID, NextActionURL: d.NextActionURL,
-				Authorized: d.Authorized, Captured: d.Captured, Reversed: d.Reversed, Refunded: d.Refunded,
-			},
-		})
+		e.Log = append(e.Log, t)
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -103,10 +102,7 @@ func (s *Store) Announce(ctx context.Context, notices []string) error {
 
 // Moved implements stream.Bus.
 func (s *Store) Moved(ctx context.Context, ids []stream.ID, versions []int32) ([]stream.ID, error) {
-	p := &dbsqlc.AttemptsMovedParams{AttemptIds: make([]uuid.UUID, len(ids)), Versions: versions}
-	for i, id := range ids {
-		p.AttemptIds[i] = uuid.UUID(id)
-	}
+	p := &dbsqlc.AttemptsMovedParams{AttemptIds: uuids(ids), Versions: versions}
 	var moved []stream.ID
 	err := s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		rows, err := s.q.AttemptsMoved(ctx, c, p)

@@ -58,11 +58,7 @@ func (s *Store) DueRefunds(ctx context.Context, limit int) ([]payment.RefundID, 
 
 // RefundsLock implements payment.Tx.
 func (t *txn) RefundsLock(ctx context.Context, ids []payment.AttemptID) ([]payment.Refund, error) {
-	names := make([]uuid.UUID, len(ids))
-	for i, id := range ids {
-		names[i] = uuid.UUID(id)
-	}
-	rows, err := t.q.RefundsLock(ctx, t, names)
+	rows, err := t.q.RefundsLock(ctx, t, uuids(ids))
 	if err != nil {
 		return nil, fmt.Errorf("lock refunds: %w", err)
 	}

@@ -50,7 +50,7 @@ func (s *Store) course(ctx context.Context, db dbsqlc.DBTX, c *support.Case) err
 		return err
 	}
 	for _, row := range moves {
-		t, err := loggedFromRow(row)
+		t, err := transitionFromRow(row)
 		if err != nil {
 			return err
 		}
@@ -61,22 +61,6 @@ func (s *Store) course(ctx context.Context, db dbsqlc.DBTX, c *support.Case) err
 		c.Notes = append(c.Notes, noteFromRow(row))
 	}
 	return err
-}
-
-func loggedFromRow(row *dbsqlc.AttemptTransitions) (payment.Transition, error) {
-	var d logDetail
-	if err := json.Unmarshal(row.Detail, &d); err != nil {
-		return payment.Transition{}, fmt.Errorf("decode version %d: %w", row.Version, err)
-	}
-	to := fsm.State(row.ToStage)
-	return payment.Transition{
-		Version: int(row.Version), From: fsm.State(row.FromStage), To: to, News: fsm.News(d.News),
-		Cause: payment.Cause{Kind: payment.CauseKind(row.Cause), ID: row.CauseID}, At: row.At,
-		Facts: payment.Facts{
-			State: to, ProviderPaymentID: d.ProviderPaymentID, Authorized: d.Authorized, Captured: d.Captured,
-			Reversed: d.Reversed, Refunded: d.Refunded, NextActionURL: d.NextActionURL,
-		},
-	}, nil
 }
 
 func (s *Store) events(ctx context.Context, db dbsqlc.DBTX, c *support.Case) error {
