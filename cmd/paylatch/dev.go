@@ -82,22 +82,20 @@ func (c *devCmd) complete(cfg *config.Config, environ []string) (webhookSecret s
 		}
 		cfg.Auth.HS256Secret = config.Secret(secret)
 	}
-	webhookSecret, err = keptSecret(filepath.Join(cfg.DataDir, "dev-webhook-secret"))
-	if err != nil {
-		return "", err
+	if len(account.WebhookSecrets) == 0 {
+		secret, err := keptSecret(filepath.Join(cfg.DataDir, "dev-webhook-secret"))
+		if err != nil {
+			return "", err
+		}
+		account.WebhookSecrets = []config.Secret{config.Secret("whsec_" + secret)}
 	}
-	webhookSecret = "whsec_" + webhookSecret
-	if len(account.WebhookSecrets) > 0 {
-		return string(account.WebhookSecrets[0]), nil
-	}
-	account.WebhookSecrets = []config.Secret{config.Secret(webhookSecret)}
 	if cfg.DefaultAccount == "" {
 		cfg.DefaultAccount = devAccount
 	}
 	if !slices.ContainsFunc(environ, func(v string) bool { return strings.HasPrefix(v, "PAYLATCH_LOG_FORMAT=") }) {
 		cfg.Log.Format = "console"
 	}
-	return webhookSecret, nil
+	return string(account.WebhookSecrets[0]), nil
 }
 
 // account is the account at the sandbox provider of this machine; a new one if the

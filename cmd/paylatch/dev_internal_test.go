@@ -47,6 +47,7 @@ func TestDevCompletesTheSandboxAccount(t *testing.T) {
 			require.Equal(t, []config.Secret{config.Secret(secret)}, a.WebhookSecrets)
 			require.Equal(t, []string{"sandbox", "sandbox", c.address, c.lateSuccess}, []string{a.Name, a.Kind, a.BaseURL, a.LateSuccess})
 			require.Equal(t, "sandbox", cfg.DefaultAccount)
+			require.Equal(t, "console", cfg.Log.Format)
 			if c.secret != "" {
 				require.Equal(t, c.secret, secret)
 			}
@@ -55,6 +56,19 @@ func TestDevCompletesTheSandboxAccount(t *testing.T) {
 			require.Contains(t, heard, "sandbox")
 		})
 	}
+}
+
+func TestDevFillsInTheRestBesideASandboxWithASecret(t *testing.T) {
+	t.Parallel()
+	const two = "{name: sandbox, kind: sandbox, base_url: 'http://box', webhook_secrets: [whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw]}," +
+		"{name: other, kind: sandbox, base_url: 'http://box'}"
+	cfg := configured(t, two)
+	require.Empty(t, cfg.DefaultAccount, "both can charge")
+	_, err := (&devCmd{}).complete(cfg, []string{"PAYLATCH_LOG_FORMAT=json"})
+	require.NoError(t, err)
+	require.Equal(t, "sandbox", cfg.DefaultAccount)
+	require.Equal(t, "json", cfg.Log.Format, "as the environment has it")
+	require.NoFileExists(t, filepath.Join(cfg.DataDir, "dev-webhook-secret"), "nobody uses it")
 }
 
 // Whoever of them is first makes the directory, in which PostgreSQL may have to run as another user.
