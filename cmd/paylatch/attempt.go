@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"text/tabwriter"
 
+	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -29,7 +30,7 @@ func (c *attemptShowCmd) Run(ctx context.Context, a *app) error {
 			return err
 		}
 		if c.JSON {
-			return d.json(d.api.SupportPage(page))
+			return d.json(api.Options{}.SupportPage(page))
 		}
 		_, _ = fmt.Fprintf(d.out, "%s\n\n", visible(page.Summary))
 		w := tabwriter.NewWriter(d.out, 0, 0, 2, ' ', 0)

@@ -14,7 +14,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
@@ -27,7 +26,6 @@ type desk struct {
 	*support.Service
 
 	who support.Staff
-	api api.Options
 	out io.Writer
 }
 
