@@ -16,7 +16,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// Payments is the use cases; *payment.Service in the real program.
+// Payments is the use cases; payment.Noted in the real program.
 type Payments interface {
 	CreateOrder(ctx context.Context, actor payment.Actor, req idempotency.Request, cmd payment.CreateOrder) (payment.Order, idempotency.Result, error)
 	Order(ctx context.Context, actor payment.Actor, id payment.OrderID) (payment.Order, error)

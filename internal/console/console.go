@@ -39,7 +39,7 @@ type Support interface {
 	Refuse(ctx context.Context, who support.Staff, action support.Action, targetType, target string, why error) error
 }
 
-// Payments is the use cases that are not those of support; *payment.Service in the
+// Payments is the use cases that are not those of support; payment.Noted in the
 // real program.
 type Payments interface {
 	Order(ctx context.Context, actor payment.Actor, id payment.OrderID) (payment.Order, error)
