@@ -1,6 +1,7 @@
 package auth_test
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -222,9 +223,28 @@ func TestRunOutlivesAnOutage(t *testing.T) {
 
 func TestRunEnds(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		a := newAuth(t, auth.Options{HS256Secret: secret})
-		done := make(chan error, 1)
-		go func() { done <- a.Run(t.Context()) }()
-	})
+	for name, o := range map[string]auth.Options{
+		"without a key set": {HS256Secret: secret},
+		"with one": {
+			JWKSURL: "https://id.example/keys", Now: time.Now,
+			Client: &http.Client{Transport: transport{&source{body: jwks(t, key{"one", newKeyring(t).ec.Public(), ""})}}},
+		},
+		"with one that does not answer": {
+			JWKSURL: "https://id.example/keys", Now: time.Now, Client: &http.Client{Transport: transport{&source{}}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				a := newAuth(t, o)
+				ctx, cancel := context.WithCancel(t.Context())
+				done := make(chan error, 1)
+				go func() { done <- a.Run(ctx) }()
+				time.Sleep(time.Hour)
+				require.Empty(t, done, "not before it is told to")
+				cancel()
+				require.NoError(t, <-done)
+			})
+		})
+	}
 }
