@@ -302,7 +302,6 @@ func TestAnEventWhoseCommitWasInDoubtIsADuplicateAfterwards(t *testing.T) {
 	require.ErrorIs(t, err, payment.ErrUnavailable)
 	require.Equal(t, []fsm.Verdict{payment.Duplicate}, r.tell(t, e))
 	require.Equal(t, []string{"applied"}, r.verdicts(t, id))
-	r.exec(t, "SELECT 1")
 }
 
 func TestAFullQueueIsOverloaded(t *testing.T) {
