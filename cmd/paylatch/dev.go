@@ -60,7 +60,7 @@ func (c *devCmd) provide(ctx context.Context, cfg *config.Config, secret string,
 	box, err := sandbox.New(sandbox.Options{
 		StateFile: filepath.Join(cfg.DataDir, "sandbox.journal"), PublicURL: "http://" + c.SandboxListen,
 		WebhookURL: baseURL(cfg.Listen) + "/webhooks/" + devAccount, WebhookSecret: secret,
-		Log: func(err error) { log.Warn().Err(err).Msg("webhook not delivered") },
+		Log: sandboxLog(log),
 	})
 	if err != nil {
 		return errors.Join(err, l.Close())

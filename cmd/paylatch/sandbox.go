@@ -55,12 +55,18 @@ func (c *sandboxCmd) Run(ctx context.Context, a *app) error {
 func (c *sandboxCmd) options(cfg *config.Config, log zerolog.Logger) sandbox.Options {
 	o := sandbox.Options{
 		StateFile: c.State, WebhookURL: c.WebhookURL, WebhookSecret: c.WebhookSecret, PublicURL: c.PublicURL,
-		Log: func(err error) { log.Warn().Err(err).Msg("webhook not delivered") },
+		Log: sandboxLog(log),
 	}
 	if o.StateFile == "" {
 		o.StateFile = filepath.Join(cfg.DataDir, "sandbox.journal")
 	}
 	return o
+}
+
+// sandboxLog leaves it to the error to say what it was: a webhook that was not
+// delivered, mostly.
+func sandboxLog(log zerolog.Logger) func(error) {
+	return func(err error) { log.Warn().Err(err).Msg("something failed in the sandbox") }
 }
 
 // runSandbox runs both halves of the sandbox; when one fails, the other ends.

@@ -23,8 +23,9 @@ type Options struct {
 	Now func() time.Time
 	// Client sends the webhooks; nil: one that follows no redirects.
 	Client *http.Client
-	// Log is told of every delivery that failed and will be tried again. It is
-	// called from several goroutines; nil: nobody is told.
+	// Log is told of every delivery that failed and will be tried again, and of
+	// what could not be kept or shown. It is called from several goroutines; nil:
+	// nobody is told.
 	Log func(error)
 	// Delays replace the documented ones where they are not zero.
 	Delays Delays
