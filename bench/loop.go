@@ -125,6 +125,27 @@ func paced(ctx context.Context, address string, rate int, patience time.Duration
 	return t, int(held.Load()), err
 }
 
+// at sends each shot at its time, as paced does.
+func (t *tally) at(ctx context.Context, address string, due []time.Time) error {
+	next := make(chan int, len(due))
+	for i := range due {
+		next <- i
+	}
+	close(next)
+	return t.run(ctx, address, min(64, len(due)), func(w *wire, h *hdrhistogram.Histogram, _ time.Time) error {
+		for i := range next {
+			if err := wait(ctx, due[i].Sub(now())); err != nil {
+				return err
+			}
+			if err := t.send(w, i); err != nil {
+				return err
+			}
+			_ = h.RecordValue(since(due[i]).Microseconds())
+		}
+		return nil
+	})
+}
+
 func (t *tally) send(w *wire, i int) (err error) {
 	t.answers[i], err = w.do(t.shots[i].request)
 	return err

@@ -98,3 +98,12 @@ func readStat(pid int) (parent, ticks int) {
 	parent, _ = strconv.Atoi(fields[parentField])
 	return parent, ticks
 }
+
+// residentBytes is the memory of a process; 0 where there is no /proc.
+func residentBytes(pid int) int64 {
+	text, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
+	_, rest, _ := strings.Cut(string(text), "VmRSS:")
+	rest, _, _ = strings.Cut(rest, "kB")
+	n, _ := strconv.ParseInt(strings.TrimSpace(rest), 10, 64)
+	return n << 10
+}

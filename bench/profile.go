@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// hook makes the program write a CPU and an allocation profile between two
-// signals. It is laid over its source for this build alone: the program itself
+// hookSource makes the program write a CPU and an allocation profile between two
+// signals. It is laid over the program's own for this build alone: the program itself
 // listens to nobody.
 //
 //go:embed profile/hook.go.txt

@@ -8,15 +8,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"runtime"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
-
-	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
 // watcher waits for one change, as a client does: whatever else ends a wait, it
@@ -55,7 +49,7 @@ func (w *watchers) add(ctx context.Context, one *watcher) {
 	w.done.Go(func() { one.err = one.watch(ctx) })
 }
 
-// told returns when the last of the first n was told, after all of them were.
+// told returns when the last was told, once all were.
 func (w *watchers) told() (last time.Time, err error) {
 	w.done.Wait()
 	for _, one := range w.all {
@@ -132,34 +126,4 @@ func dialFrom(ctx context.Context, address string, number int) (net.Conn, error)
 		return nil, fmt.Errorf("connect (does the limit of open files allow as many?): %w", err)
 	}
 	return conn, nil
-}
-
-// at sends each shot at its time, as paced does.
-func (t *tally) at(ctx context.Context, address string, due []time.Time) error {
-	next := make(chan int, len(due))
-	for i := range due {
-		next <- i
-	}
-	close(next)
-	return t.run(ctx, address, min(64, len(due)), func(w *wire, h *hdrhistogram.Histogram, _ time.Time) error {
-		for i := range next {
-			if err := wait(ctx, due[i].Sub(now())); err != nil {
-				return err
-			}
-			if err := t.send(w, i); err != nil {
-				return err
-			}
-			_ = h.RecordValue(since(due[i]).Microseconds())
-		}
-		return nil
-	})
-}
-
-// residentBytes is the memory of a process; 0 where there is no /proc.
-func residentBytes(pid int) int64 {
-	text, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
-	_, rest, _ := strings.Cut(string(text), "VmRSS:")
-	rest, _, _ = strings.Cut(rest, "kB")
-	n, _ := strconv.ParseInt(strings.TrimSpace(rest), 10, 64)
-	return n << 10
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// What the first round prepares for, a second, by clients.
+// expected is what the first round prepares for, a second.
 func expected(clients int) float64 {
 	switch {
 	case clients == 1:
