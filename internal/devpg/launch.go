@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -84,4 +86,24 @@ func (s *Server) args() []string {
 func (s *Server) ready() bool {
 	lines := s.pidFile()
 	return len(lines) > 7 && lines[0] == strconv.Itoa(s.Pid()) && slices.Contains(lines[7:], "ready")
+}
+
+// tail keeps the end of what the server prints, for the error of a failed start.
+type tail struct {
+	mu sync.Mutex
+	b  []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.b = append(t.b, p...)
+	t.b = t.b[max(0, len(t.b)-4096):]
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.TrimSpace(string(t.b))
 }
