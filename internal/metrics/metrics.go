@@ -114,9 +114,6 @@ func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 
-// Gatherer is what is served.
-func (m *Metrics) Gatherer() prometheus.Gatherer { return m.registry }
-
 // Purged counts deleted keys.
 func (m *Metrics) Purged(n int) { m.purged.Add(float64(n)) }
 
