@@ -1,6 +1,7 @@
-// Package worker runs use cases on a clock: it asks providers about attempts
-// that are due and tries parked events again. Each loop claims its work row by
-// row in the database, so any number of replicas may run all of them.
+// Package worker runs use cases on a clock: it asks providers about what is due,
+// tries parked events again, verifies, and clears away what is old. Any number of
+// replicas may run all loops: what only one may do at a time is claimed in the
+// database.
 package worker
 
 import (

@@ -63,7 +63,7 @@ func TestASweepThatFailsWaitsForItsNextTurn(t *testing.T) {
 	require.False(t, more)
 }
 
-// bytes are those of so many old events.
+// eventBytes are those of so many old events.
 type eventBytes struct {
 	left int
 	kept time.Duration
@@ -87,23 +87,4 @@ func TestOldBytesArePurgedInPortions(t *testing.T) {
 	}
 	require.Zero(t, b.left)
 	require.Equal(t, time.Hour, b.kept)
-}
-
-type notes struct{ written atomic.Int64 }
-
-func (n *notes) Flush(context.Context) error { n.written.Add(1); return nil }
-
-func TestNotesAreWrittenTwiceASecond(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var n notes
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan error, 1)
-		go func() { done <- worker.New(zerolog.Nop(), worker.WriteNotes(&n)).Run(ctx) }()
-		time.Sleep(2 * time.Second)
-		synctest.Wait()
-		require.EqualValues(t, 4, n.written.Load())
-		cancel()
-		require.NoError(t, <-done)
-	})
 }
