@@ -14,7 +14,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// The exit codes, see API "Running it".
+// The exit codes; README, "Commands", has them, too.
 const (
 	exitOK     = 0
 	exitFailed = 1

@@ -134,7 +134,7 @@ func (s *storage) version(id stream.ID) int {
 	return s.versions[id]
 }
 
-// break ends all connections; with gone there are no others to be had.
+// breaks ends all connections; with gone there are no others to be had.
 func (s *storage) breaks(gone bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
