@@ -147,12 +147,12 @@ func TestErrorsThatLeaveTheOutcomeOpen(t *testing.T) {
 		status int
 		body   string
 	}{
-		"looks like another": {409, `{"status":409,"title":"Conflict","detail":"A duplicate refund has been detected"}`},
-		"rate limit":         {429, `{"status":429,"title":"Too Many Requests"}`},
-		"unavailable":        {503, `{"status":503,"title":"Service Unavailable"}`},
-		"accepted":           {202, `{"resource":"payment","id":"tr_1","status":"paid"}`},
-		"another's status":   {422, `{"status":400,"title":"x"}`},
-		"not Mollie's form":  {404, `{"message":"no Route matched"}`},
+		"rate limit":        {429, `{"status":429,"title":"Too Many Requests"}`},
+		"unavailable":       {503, `{"status":503,"title":"Service Unavailable"}`},
+		"accepted":          {202, `{"resource":"payment","id":"tr_1","status":"paid"}`},
+		"another's status":  {422, `{"status":400,"title":"x"}`},
+		"not Mollie's form": {404, `{"message":"no Route matched"}`},
+		"nor this":          {409, `{"message":"in progress"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -168,6 +168,18 @@ func TestErrorsThatLeaveTheOutcomeOpen(t *testing.T) {
 			require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
 		})
 	}
+}
+
+// Of a payment or a capture nothing says that the other one is not this one.
+func TestAConflictRefusesNothingButARefund(t *testing.T) {
+	t.Parallel()
+	c := says(t, http.StatusConflict, `{"status":409,"title":"Conflict","detail":"d"}`)
+	_, err := c.Charge(t.Context(), charge("ideal"))
+	require.Error(t, err)
+	_, err = c.Capture(t.Context(), payment.Capture{ProviderPaymentID: "tr_1", Money: euro(1), Licence: licence()})
+	require.Error(t, err)
+	_, err = c.Lookup(t.Context(), "tr_1")
+	require.Error(t, err)
 }
 
 // Mollie quotes in its detail what it complains of; our errors go into logs.

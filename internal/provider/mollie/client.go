@@ -126,8 +126,7 @@ func readRefusal(a call.Answer) (*refusal, error) {
 }
 
 // definitive reports whether an error is about the request as such. 409 speaks of
-// another one that looks the same ("a duplicate refund has been detected"), 429
-// and 5xx of the moment.
+// another one that looks the same (see duplicate), 429 and 5xx of the moment.
 func (r *refusal) definitive() bool {
 	switch r.Status {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity:

@@ -122,6 +122,30 @@ func TestACancelOfWhatIsOverAsksNobody(t *testing.T) {
 	require.Empty(t, got)
 }
 
+// Mollie makes no two refunds of one amount within an hour. What came after is not
+// under way, and never will be.
+func TestARefundThatLooksLikeAnotherIsRefused(t *testing.T) {
+	t.Parallel()
+	c, _ := serve(t, newFake(t))
+	paid := charged(t, c, charge("cst_1"))
+	back := func(minor int64) payment.RefundOutcome {
+		o, err := c.Refund(t.Context(), payment.RefundCall{
+			Refund: payment.RefundID(uuid.New()), ProviderPaymentID: paid.ProviderPaymentID, Money: euro(minor),
+			IdempotencyKey: uuid.NewString(), Licence: licence(),
+		})
+		require.NoError(t, err)
+		return o
+	}
+	require.Equal(t, fsm.NewsProcessing, back(500).News)
+	same := back(500)
+	require.Equal(t, fsm.NewsFailed, same.News)
+	require.True(t, same.Refused, "an earlier call of this refund may be the other one")
+	require.Equal(t, "provider_rejected", same.Failure.Code)
+	require.Equal(t, "Conflict", same.Failure.ProviderCode)
+	require.Contains(t, same.Failure.Message, "Wait an hour, or refund another amount.")
+	require.Equal(t, fsm.NewsProcessing, back(501).News)
+}
+
 func TestARefundIsFoundOnALaterPage(t *testing.T) {
 	t.Parallel()
 	c, got := serve(t, newFake(t))
@@ -129,7 +153,7 @@ func TestARefundIsFoundOnALaterPage(t *testing.T) {
 	var first payment.RefundRef
 	for i := range 5 {
 		back := payment.RefundCall{
-			Refund: payment.RefundID(uuid.New()), ProviderPaymentID: paid.ProviderPaymentID, Money: euro(100),
+			Refund: payment.RefundID(uuid.New()), ProviderPaymentID: paid.ProviderPaymentID, Money: euro(100 + int64(i)),
 			Reason: "Damaged.", IdempotencyKey: uuid.NewString(), Licence: licence(),
 		}
 		_, err := c.Refund(t.Context(), back)

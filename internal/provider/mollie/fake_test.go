@@ -277,6 +277,8 @@ func (f *fake) refund(r *http.Request, in request) (int, object) {
 		return missing()
 	case p.status != "paid", in.Amount.cents() > p.amount.cents()-p.refunded:
 		return refuse("amount")
+	case slices.ContainsFunc(p.refunds, func(made *refund) bool { return made.amount == in.Amount }):
+		return http.StatusConflict, problem(http.StatusConflict, "")
 	}
 	p.refunded += in.Amount.cents()
 	made := &refund{id: f.id("re"), payment: p.id, status: "pending", amount: in.Amount, metadata: in.Metadata}

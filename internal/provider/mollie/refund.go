@@ -2,6 +2,7 @@ package mollie
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 
@@ -28,12 +29,22 @@ func (c *Client) Refund(ctx context.Context, r payment.RefundCall) (payment.Refu
 		Metadata: map[string]string{"refund_id": r.Refund.String(), "payment_attempt_id": r.Attempt.String()},
 	}, &made)
 	switch {
+	case errors.As(err, &refused) && refused.Status == http.StatusConflict:
+		return duplicate(refused), nil
 	case err != nil:
 		return payment.RefundOutcome{}, err
 	case refused == nil:
 		return refundOutcome(made)
 	}
 	return payment.RefusedRefund(refused.code()), nil
+}
+
+// duplicate is a refund that Mollie takes for another one, of the same amount within
+// the hour (https://docs.mollie.com/changelog, March 2020): it was not made.
+func duplicate(refused *refusal) payment.RefundOutcome {
+	o := payment.RefusedRefund(refused.code())
+	o.Failure.Message = "Mollie makes no second refund of the same amount of a payment within an hour. Wait an hour, or refund another amount."
+	return o
 }
 
 // LookupRefund implements payment.Provider.
