@@ -101,7 +101,7 @@ func (*Mollie) About() About {
 		Quirks: []string{
 			"A classic notice says nothing but an id, and comes for refunds and chargebacks too: status stays paid, the amounts tell.",
 			"For 24 hours after a secret is rotated the signature's header comes twice.",
-			"payment.*, refund.*, capture.* and chargeback.* of the next generation are seen in a copy of the documentation only; they are read, but the classic notice is the normal way.",
+			"payment.*, refund.*, capture.* and chargeback.* of the next generation are read as Mollie's API description has them; the classic notice, which is asked about, is the normal way.",
 			"A chargeback has taken the money already: it is reversed, and chargeback.reversed is not counted back.",
 		},
 		Setup: [5]string{

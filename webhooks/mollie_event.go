@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// mollieEvent is the envelope of the next generation (seen in the fixtures of
-// Mollie's PHP library). Embedded is there only if the webhook was set up to
-// carry a snapshot.
+// mollieEvent is the envelope of the next generation
+// (https://docs.mollie.com/reference/get-webhook-event). Embedded is there only if
+// the webhook was set up to carry a snapshot.
 type mollieEvent struct {
 	ID        string          `json:"id"`
 	Type      string          `json:"type"`
@@ -21,14 +21,19 @@ type mollieEvent struct {
 
 // mollieEntity holds what is read of a payment, refund, capture or chargeback.
 type mollieEntity struct {
-	Mode      string          `json:"mode"`
-	PaymentID string          `json:"paymentId"`
-	Metadata  json.RawMessage `json:"metadata"`
-	Amount    struct {
-		Value    string `json:"value"`
-		Currency string `json:"currency"`
-	} `json:"amount"`
+	Mode           string          `json:"mode"`
+	PaymentID      string          `json:"paymentId"`
+	Metadata       json.RawMessage `json:"metadata"`
+	Amount         mollieAmount    `json:"amount"`
+	AmountCaptured mollieAmount    `json:"amountCaptured"`
 }
+
+type mollieAmount struct {
+	Value    string `json:"value"`
+	Currency string `json:"currency"`
+}
+
+func (a mollieAmount) money() (*Money, error) { return decimalMoneyIn(a.Value, a.Currency) }
 
 // parseMollie reads a signed event. Its kind is what the type says. Without a
 // snapshot it has neither amount nor the merchant's reference, and needs a fetch.
@@ -108,7 +113,19 @@ func (m mollieEntity) fill(e Event, id string) (Event, error) {
 	}
 	e.Test = m.Mode == "test"
 	e.TestKnown = e.Test || m.Mode == "live"
-	e, err := e.withMoney(decimalMoneyIn(m.Amount.Value, m.Amount.Currency))
+	e, err := e.withMoney(m.money(e.Type))
 	e.NeedsFetch = err == nil && e.Money == nil
 	return e, err
+}
+
+// money is what an event speaks of. A payment is paid, too, when only a part of it
+// was captured and the rest given up: its amount stays what was to be paid.
+func (m mollieEntity) money(eventType string) (*Money, error) {
+	if eventType == "payment.paid" {
+		captured, err := m.AmountCaptured.money()
+		if err != nil || captured != nil && captured.Minor > 0 {
+			return captured, err
+		}
+	}
+	return m.Amount.money()
 }

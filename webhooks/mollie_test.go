@@ -72,6 +72,20 @@ func TestMollieKinds(t *testing.T) {
 	})
 }
 
+// A hold of which a part was captured is paid once the rest is given up. Its amount
+// stays what it was.
+func TestMolliePaidIsWhatWasCaptured(t *testing.T) {
+	t.Parallel()
+	const hold = `"amount":{"value":"19.99","currency":"EUR"},"amountCaptured":`
+	checkSays(t, newMollie(t), map[string]string{
+		mollieBody("payment.paid", "tr_1", hold+`{"value":"10.00","currency":"EUR"}`):                                                   "succeeded 1000 EUR of tr_1",
+		mollieBody("payment.paid", "tr_1", hold+`{"value":"0.00","currency":"EUR"}`):                                                    "succeeded 1999 EUR of tr_1",
+		mollieBody("payment.paid", "tr_1", hold+`null`):                                                                                 "succeeded 1999 EUR of tr_1",
+		mollieBody("capture.succeeded", "cpt_1", `"paymentId":"tr_1","status":"succeeded","amount":{"value":"10.00","currency":"EUR"}`): "succeeded 1000 EUR of tr_1",
+	})
+	checkRefusesPayloads(t, newMollie(t), mollieBody("payment.paid", "tr_1", hold+`{"value":"ten","currency":"EUR"}`))
+}
+
 func TestMollieClassic(t *testing.T) {
 	t.Parallel()
 	classicOnly, err := webhooks.NewMollie(webhooks.Config{})

@@ -97,10 +97,18 @@ func TestAnAmountThatIsNoneIsUnknown(t *testing.T) {
 // lookup may know better why it failed.
 func TestLookupsAgreeWithTheWebhooks(t *testing.T) {
 	t.Parallel()
-	for _, status := range []string{"pending", "authorized", "paid", "failed", "canceled", "expired"} {
-		const payload = `"resource":"payment","id":"tr_1","metadata":{"payment_attempt_id":"att_1"},"amount":{"currency":"EUR","value":"19.99"},"status":"`
-		told := event(t, "payment."+status, "tr_1", `{`+payload+status+`"}`)
-		found, err := says(t, http.StatusOK, `{`+payload+status+`"}`).Lookup(t.Context(), "tr_1")
+	for _, c := range []struct{ status, captured string }{
+		{"pending", ""}, {"authorized", ""}, {"paid", ""}, {"failed", ""}, {"canceled", ""}, {"expired", ""},
+		{"authorized", "0.00"}, {"paid", "0.00"}, {"paid", "10.00"}, {"paid", "19.99"},
+	} {
+		status := c.status
+		payload := `{"resource":"payment","id":"tr_1","metadata":{"payment_attempt_id":"att_1"},"amount":{"currency":"EUR","value":"19.99"},"status":"` + status + `"`
+		if c.captured != "" {
+			payload += `,"amountCaptured":{"currency":"EUR","value":"` + c.captured + `"}`
+		}
+		payload += `}`
+		told := event(t, "payment."+status, "tr_1", payload)
+		found, err := says(t, http.StatusOK, payload).Lookup(t.Context(), "tr_1")
 		require.NoError(t, err)
 		require.EqualValues(t, told.Kind, found.News, "kinds and news have the same words")
 		require.Equal(t, told.ProviderPaymentID, found.ProviderPaymentID)
