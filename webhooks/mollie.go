@@ -102,6 +102,7 @@ func (*Mollie) About() About {
 			"A classic notice says nothing but an id, and comes for refunds and chargebacks too: status stays paid, the amounts tell.",
 			"For 24 hours after a secret is rotated the signature's header comes twice.",
 			"payment.*, refund.*, capture.* and chargeback.* of the next generation are read as Mollie's API description has them; the classic notice, which is asked about, is the normal way.",
+			"capture.failed leaves the money held: it is no failure of the payment.",
 			"A chargeback has taken the money already: it is reversed, and chargeback.reversed is not counted back.",
 		},
 		Setup: [5]string{

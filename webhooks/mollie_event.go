@@ -64,6 +64,8 @@ func parseMollie(body []byte) (Event, error) {
 	return entity.fill(event, envelope.EntityID)
 }
 
+const mollieCaptureFailed = "capture.failed"
+
 // mollieKind translates the types that are about a payment, with paylatch's code
 // for a failure. failed, canceled and expired are final at Mollie: the payment
 // can't be tried again by another method.
@@ -71,7 +73,7 @@ func mollieKind(eventType string) (kind Kind, failureCode string) {
 	switch eventType {
 	case "payment.pending":
 		return KindProcessing, ""
-	case "payment.authorized":
+	case "payment.authorized", mollieCaptureFailed: // the hold stands
 		return KindAuthorized, ""
 	case "payment.paid", "payment-link.paid", "capture.succeeded":
 		return KindSucceeded, ""
@@ -81,8 +83,6 @@ func mollieKind(eventType string) (kind Kind, failureCode string) {
 		return KindFailed, codeCanceled
 	case "payment.expired":
 		return KindFailed, codeExpired
-	case "capture.failed": // the hold stands
-		return KindSoftFailed, codeProviderRejected
 	case "refund.queued", "refund.pending", "refund.processing":
 		return KindRefundPending, ""
 	case "refund.refunded":
@@ -113,6 +113,10 @@ func (m mollieEntity) fill(e Event, id string) (Event, error) {
 	}
 	e.Test = m.Mode == "test"
 	e.TestKnown = e.Test || m.Mode == "live"
+	if e.CaptureRefused = e.Type == mollieCaptureFailed; e.CaptureRefused {
+		e.NeedsFetch = e.ProviderPaymentID == ""
+		return e, nil // the amount is of the capture, not of what is held
+	}
 	e, err := e.withMoney(m.money(e.Type))
 	e.NeedsFetch = err == nil && e.Money == nil
 	return e, err

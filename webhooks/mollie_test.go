@@ -57,7 +57,7 @@ func TestMollieKinds(t *testing.T) {
 		mollieBody("payment.expired", "tr_1", ""):                                     "failed of tr_1 for expired/, ask",
 		mollieBody("payment-link.paid", "pl_1", ""):                                   "succeeded of pl_1, ask",
 		mollieBody("capture.succeeded", "cpt_1", ""):                                  "succeeded, ask",
-		mollieBody("capture.failed", "cpt_1", ""):                                     "soft_failed for provider_rejected/, ask",
+		mollieBody("capture.failed", "cpt_1", ""):                                     "authorized, ask",
 		mollieBody("refund.queued", "re_1", ""):                                       "refund_pending by re_1/, ask",
 		mollieBody("refund.refunded", "re_1", mollieSnapshot):                         "refund_succeeded 1999 EUR of att_1 by re_1/ref_1",
 		mollieBody("refund.failed", "re_1", `"paymentId":"tr_1"`):                     "refund_failed of tr_1 by re_1/ for provider_rejected/, ask",
@@ -84,6 +84,15 @@ func TestMolliePaidIsWhatWasCaptured(t *testing.T) {
 		mollieBody("capture.succeeded", "cpt_1", `"paymentId":"tr_1","status":"succeeded","amount":{"value":"10.00","currency":"EUR"}`): "succeeded 1000 EUR of tr_1",
 	})
 	checkRefusesPayloads(t, newMollie(t), mollieBody("payment.paid", "tr_1", hold+`{"value":"ten","currency":"EUR"}`))
+}
+
+func TestMollieCaptureThatFailedLeavesTheMoneyHeld(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, webhooks.Event{
+		ID: "event_1", IDSource: webhooks.Native, Type: "capture.failed", Kind: webhooks.KindAuthorized, CaptureRefused: true,
+		References: []string{"att_1", "tr_1"}, ProviderPaymentID: "tr_1",
+		OccurredAt: time.Date(2026, 3, 14, 15, 9, 20, 0, time.UTC), Test: true, TestKnown: true,
+	}, parsed(t, newMollie(t), mollieBody("capture.failed", "cpt_1", mollieSnapshot+`,"paymentId":"tr_1","status":"failed"`)))
 }
 
 func TestMollieClassic(t *testing.T) {
