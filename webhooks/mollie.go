@@ -102,21 +102,27 @@ func (*Mollie) About() About {
 			"A classic notice says nothing but an id, and comes for refunds and chargebacks too: status stays paid, the amounts tell.",
 			"For 24 hours after a secret is rotated the signature's header comes twice.",
 			"payment.*, refund.*, capture.* and chargeback.* of the next generation are read as Mollie's API description has them; the classic notice, which is asked about, is the normal way.",
+			"An event without a payload (_embedded) is asked about. One of a refund, capture or chargeback says whose it is by _links.entity alone, and waits for a person where that is missing.",
 			"capture.failed leaves the money held: it is no failure of the payment.",
 			"A chargeback has taken the money already: it is reversed, and chargeback.reversed is not counted back.",
 		},
 		Setup: [5]string{
 			"Put the address of the account's endpoint into public_url: each payment's webhookUrl is set to it.",
 			"Put the API key of the profile into api_key: without it a notice can't be looked up.",
-			"For webhooks of the next generation: Developers, Webhooks, add the same address with payment-link.* and what else is offered.",
+			"For webhooks of the next generation: Developers, Webhooks, add the same address with payment.*, refund.*, capture.* and chargeback.*; choose the full payload.",
 			"Copy the signing secret that is shown once into webhook_secrets.",
 			"To rotate, put the new secret beside the old one for a day.",
 		},
 	}
 }
 
-// mollieID is the form of Mollie's ids. They end up in the path of a call.
-var mollieID = regexp.MustCompile(`^[A-Za-z]{1,16}_[A-Za-z0-9]{1,64}$`)
+// mollieForm is the form of Mollie's ids. They end up in the path of a call.
+const mollieForm = `[A-Za-z]{1,16}_[A-Za-z0-9]{1,64}`
+
+var (
+	mollieID   = regexp.MustCompile(`^` + mollieForm + `$`)
+	molliePart = regexp.MustCompile(`/v2/payments/(` + mollieForm + `)/`)
+)
 
 func parseMollieClassic(d Delivery) (Event, error) {
 	form, err := formFields(string(d.Body))

@@ -1,6 +1,7 @@
 package webhooks
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -17,6 +18,11 @@ type mollieEvent struct {
 	Embedded  struct {
 		Entity json.RawMessage `json:"entity"`
 	} `json:"_embedded"`
+	Links struct {
+		Entity struct {
+			Href string `json:"href"`
+		} `json:"entity"`
+	} `json:"_links"`
 }
 
 // mollieEntity holds what is read of a payment, refund, capture or chargeback.
@@ -36,7 +42,9 @@ type mollieAmount struct {
 func (a mollieAmount) money() (*Money, error) { return decimalMoneyIn(a.Value, a.Currency) }
 
 // parseMollie reads a signed event. Its kind is what the type says. Without a
-// snapshot it has neither amount nor the merchant's reference, and needs a fetch.
+// snapshot it has neither amount nor the merchant's reference, and needs a fetch;
+// whose refund, capture or chargeback it is tells the address of that, as in
+// /v2/payments/tr_1/refunds/re_1.
 func parseMollie(body []byte) (Event, error) {
 	var envelope mollieEvent
 	if err := decode("event", body, &envelope); err != nil {
@@ -60,6 +68,9 @@ func parseMollie(body []byte) (Event, error) {
 		if err := decode("entity of "+event.Type, raw, &entity); err != nil {
 			return Event{}, err
 		}
+	}
+	if of := molliePart.FindStringSubmatch(envelope.Links.Entity.Href); of != nil {
+		entity.PaymentID = cmp.Or(entity.PaymentID, of[1])
 	}
 	return entity.fill(event, envelope.EntityID)
 }

@@ -95,6 +95,26 @@ func TestMollieCaptureThatFailedLeavesTheMoneyHeld(t *testing.T) {
 	}, parsed(t, newMollie(t), mollieBody("capture.failed", "cpt_1", mollieSnapshot+`,"paymentId":"tr_1","status":"failed"`)))
 }
 
+// Without a snapshot the address of what happened says to which payment.
+func TestMollieEventWithoutASnapshotNamesThePayment(t *testing.T) {
+	t.Parallel()
+	thin := func(eventType, id, href string) string {
+		return fmt.Sprintf(`{"resource":"event","id":"event_1","type":%q,"entityId":%q,"_links":{"entity":{"href":%q,"type":"application/hal+json"}}}`,
+			eventType, id, href)
+	}
+	checkSays(t, newMollie(t), map[string]string{
+		thin("refund.refunded", "re_1", "/v2/payments/tr_1/refunds/re_1"):                                   "refund_succeeded of tr_1 by re_1/, ask",
+		thin("refund.failed", "re_1", "https://api.mollie.com/v2/payments/tr_1/refunds/re_1?testmode=true"): "refund_failed of tr_1 by re_1/ for provider_rejected/, ask",
+		thin("capture.succeeded", "cpt_1", "/v2/payments/tr_1/captures/cpt_1"):                              "succeeded of tr_1, ask",
+		thin("capture.failed", "cpt_1", "/v2/payments/tr_1/captures/cpt_1"):                                 "authorized of tr_1",
+		thin("chargeback.received", "chb_1", "/v2/payments/tr_1/chargebacks/chb_1"):                         "reversed of tr_1, ask",
+		thin("payment.paid", "tr_2", "/v2/payments/tr_1/"):                                                  "succeeded of tr_2, ask",
+		thin("refund.refunded", "re_1", "/v2/payments/tr_1%2f..%2fx/refunds/re_1"):                          "refund_succeeded by re_1/, ask",
+		thin("refund.refunded", "re_1", "/v2/payments/../refunds/re_1"):                                     "refund_succeeded by re_1/, ask",
+		thin("refund.refunded", "re_1", "/v2/refunds/re_1"):                                                 "refund_succeeded by re_1/, ask",
+	})
+}
+
 func TestMollieClassic(t *testing.T) {
 	t.Parallel()
 	classicOnly, err := webhooks.NewMollie(webhooks.Config{})

@@ -141,14 +141,34 @@ func TestRefundsAgreeWithTheWebhooks(t *testing.T) {
 	}
 }
 
-// event is what the verifier reads in a signed event.
+// An event that only names a refund names it well enough to be asked about.
+func TestARefundThatAnEventOnlyNamesIsLookedUp(t *testing.T) {
+	t.Parallel()
+	c, _ := serve(t, newFake(t))
+	paid := charged(t, c, charge("cst_1"))
+	made, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: paid.ProviderPaymentID, Money: euro(500), IdempotencyKey: "k", Licence: licence()})
+	require.NoError(t, err)
+	told := read(t, `{"resource":"event","id":"event_1","type":"refund.pending","entityId":"`+made.ProviderRefundID+`",
+		"_links":{"entity":{"href":"/v2/payments/`+paid.ProviderPaymentID+`/refunds/`+made.ProviderRefundID+`"}}}`)
+	require.True(t, told.NeedsFetch)
+	found, err := c.LookupRefund(t.Context(), payment.RefundRef{ProviderRefundID: told.RefundID, ProviderPaymentID: told.ProviderPaymentID})
+	require.NoError(t, err)
+	require.Equal(t, made, found)
+}
+
+// event is what the verifier reads in a signed event with a snapshot.
 func event(t *testing.T, kind, id, entity string) webhooks.Event {
+	t.Helper()
+	return read(t, `{"resource":"event","id":"event_1","type":"`+kind+`","entityId":"`+id+`","_embedded":{"entity":`+entity+`}}`)
+}
+
+func read(t *testing.T, body string) webhooks.Event {
 	t.Helper()
 	v, err := webhooks.NewMollie(webhooks.Config{Secrets: []string{"secret"}})
 	require.NoError(t, err)
 	d := webhooks.Delivery{
 		Method: http.MethodPost, Header: http.Header{}, ReceivedAt: time.Now(),
-		Body: []byte(`{"resource":"event","id":"event_1","type":"` + kind + `","entityId":"` + id + `","_embedded":{"entity":` + entity + `}}`),
+		Body: []byte(body),
 	}
 	require.NoError(t, v.Sign(&d))
 	events, err := v.Verify(t.Context(), d)
