@@ -44,7 +44,7 @@ func TestWhatDiffersByTheCharge(t *testing.T) {
 			func(c *payment.Charge) { c.Capture = payment.CaptureManual }, "manual",
 			map[string]string{"additionalData": `{"manualCapture":"true"}`, "captureDelayHours": ""},
 		},
-		"nowhere to return to": {
+		"nowhere to return to": { // which Adyen's description does not allow: its own refusal says more than we could
 			func(c *payment.Charge) { c.ReturnURL = "" }, "automatic", map[string]string{"returnUrl": ""},
 		},
 		"a component's payment method": {
