@@ -171,6 +171,41 @@ func TestARefundIsFoundOnALaterPage(t *testing.T) {
 	require.Equal(t, fsm.NewsProcessing, found.News)
 }
 
+// Until the money leaves, a refund can be cancelled in Mollie's dashboard: from then on
+// Mollie has none. A payment that it does not know, perhaps because of another key,
+// proves nothing.
+func TestARefundThatWasCancelledIsGone(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	c, _ := serve(t, f)
+	paid := charged(t, c, charge("cst_1"))
+	made, err := c.Refund(t.Context(), payment.RefundCall{
+		Refund: payment.RefundID(uuid.New()), ProviderPaymentID: paid.ProviderPaymentID, Money: euro(500), IdempotencyKey: "k", Licence: licence(),
+	})
+	require.NoError(t, err)
+	ref := payment.RefundRef{ProviderPaymentID: paid.ProviderPaymentID, ProviderRefundID: made.ProviderRefundID}
+	f.withdraw(paid.ProviderPaymentID)
+	found, err := c.LookupRefund(t.Context(), ref)
+	require.NoError(t, err)
+	require.Equal(t, payment.RefundOutcome{
+		News: fsm.NewsFailed, ProviderRefundID: made.ProviderRefundID, Failure: payment.NewFailure("canceled", ""),
+	}, found)
+
+	ref.ProviderPaymentID = "tr_WDqYK6vllg"
+	_, err = c.LookupRefund(t.Context(), ref)
+	require.ErrorIs(t, err, payment.ErrNoSuchPayment)
+	_, err = says(t, 404, `{"message":"no Route matched"}`).LookupRefund(t.Context(), ref)
+	require.Error(t, err)
+	require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+}
+
+// withdraw cancels all refunds of a payment.
+func (f *fake) withdraw(id string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.payments[id].refunds, f.payments[id].refunded = nil, 0
+}
+
 // A page of somebody else's is not asked for.
 func TestALinkIsNotFollowedElsewhere(t *testing.T) {
 	t.Parallel()

@@ -3,9 +3,11 @@ package mollie
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 
+	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
@@ -47,25 +49,41 @@ func duplicate(refused *refusal) payment.RefundOutcome {
 	return o
 }
 
-// LookupRefund implements payment.Provider.
+// LookupRefund implements payment.Provider. Mollie knows a refund that was cancelled
+// no more (https://docs.mollie.com/reference/get-refund), which can be done in its
+// dashboard until the money leaves: one that has a name and that its payment, which
+// Mollie does know, has not is such a one.
 func (c *Client) LookupRefund(ctx context.Context, r payment.RefundRef) (payment.RefundOutcome, error) {
 	path := paymentPath(r.ProviderPaymentID) + "/refunds"
 	if r.ProviderRefundID == "" {
-		return c.findRefund(ctx, path, r.Refund)
+		return c.findRefund(ctx, path, func(made refund) bool { return texts(made.Metadata)["refund_id"] == r.Refund.String() })
 	}
 	var found refund
-	if err := c.get(ctx, path+"/"+url.PathEscape(r.ProviderRefundID), nil, &found); err != nil {
+	err := c.get(ctx, path+"/"+url.PathEscape(r.ProviderRefundID), nil, &found)
+	switch {
+	case err == nil:
+		return refundOutcome(found)
+	case !errors.Is(err, payment.ErrNoSuchPayment):
 		return payment.RefundOutcome{}, err
 	}
-	return refundOutcome(found)
+	o, err := c.findRefund(ctx, path, func(made refund) bool { return made.ID == r.ProviderRefundID })
+	if errors.Is(err, errNotListed) {
+		return payment.RefundOutcome{
+			News: fsm.NewsFailed, ProviderRefundID: r.ProviderRefundID, Failure: payment.NewFailure("canceled", ""),
+		}, nil
+	}
+	return o, err
 }
 
 // pageSize is the largest that Mollie's lists have.
 const pageSize = "250"
 
+// errNotListed is returned when Mollie knows the payment and has no such refund of it.
+var errNotListed = fmt.Errorf("%w: its payment has no such refund", payment.ErrNoSuchPayment)
+
 // findRefund looks through all refunds of the payment
 // (https://docs.mollie.com/reference/list-refunds).
-func (c *Client) findRefund(ctx context.Context, path string, id payment.RefundID) (payment.RefundOutcome, error) {
+func (c *Client) findRefund(ctx context.Context, path string, meant func(made refund) bool) (payment.RefundOutcome, error) {
 	query := url.Values{"limit": {pageSize}}
 	for {
 		var page struct {
@@ -83,13 +101,13 @@ func (c *Client) findRefund(ctx context.Context, path string, id payment.RefundI
 			return payment.RefundOutcome{}, errNameless
 		}
 		for _, made := range page.Embedded.Refunds {
-			if texts(made.Metadata)["refund_id"] == id.String() {
+			if meant(made) {
 				return refundOutcome(made)
 			}
 		}
 		next := page.Links.Next.from()
 		if next == "" {
-			return payment.RefundOutcome{}, payment.ErrNoSuchPayment
+			return payment.RefundOutcome{}, errNotListed
 		}
 		query.Set("from", next)
 	}
