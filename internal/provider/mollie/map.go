@@ -173,7 +173,7 @@ func refundOutcome(r refund) (payment.RefundOutcome, error) {
 	if r.Resource != "refund" || r.ID == "" || r.Status == "" {
 		return payment.RefundOutcome{}, errNameless
 	}
-	o := payment.RefundOutcome{ProviderRefundID: r.ID, News: fsm.NewsProcessing}
+	o := payment.RefundOutcome{ProviderRefundID: r.ID, Reference: texts(r.Metadata)[refundName], News: fsm.NewsProcessing}
 	switch r.Status {
 	case "refunded":
 		o.News = fsm.NewsSucceeded

@@ -135,6 +135,7 @@ func TestRefundsAgreeWithTheWebhooks(t *testing.T) {
 		require.Equal(t, news[told.Kind], found.News, status)
 		require.Equal(t, told.RefundID, found.ProviderRefundID)
 		require.Equal(t, "r1", told.RefundReference)
+		require.Equal(t, "r1", found.Reference, "an event that needs this answer is matched by it")
 		if found.Failure != nil {
 			require.Equal(t, told.FailureCode, found.Failure.Code)
 		}

@@ -18,6 +18,9 @@ type refundRequest struct {
 	Metadata    map[string]string `json:"metadata"`
 }
 
+// refundName is what our id of a refund is called in its metadata.
+const refundName = "refund_id"
+
 // Refund implements payment.Provider (https://docs.mollie.com/reference/create-refund).
 // Our reason stays with us: what Mollie takes as a description the customer reads.
 func (c *Client) Refund(ctx context.Context, r payment.RefundCall) (payment.RefundOutcome, error) {
@@ -28,7 +31,7 @@ func (c *Client) Refund(ctx context.Context, r payment.RefundCall) (payment.Refu
 	var made refund
 	refused, err := c.command(ctx, http.MethodPost, paymentPath(r.ProviderPaymentID)+"/refunds", r.IdempotencyKey, r.Licence, refundRequest{
 		Amount: amount{string(r.Money.Currency), value}, Description: "Refund",
-		Metadata: map[string]string{"refund_id": r.Refund.String(), "payment_attempt_id": r.Attempt.String()},
+		Metadata: map[string]string{refundName: r.Refund.String(), "payment_attempt_id": r.Attempt.String()},
 	}, &made)
 	switch {
 	case errors.As(err, &refused) && refused.Status == http.StatusConflict:
@@ -56,7 +59,7 @@ func duplicate(refused *refusal) payment.RefundOutcome {
 func (c *Client) LookupRefund(ctx context.Context, r payment.RefundRef) (payment.RefundOutcome, error) {
 	path := paymentPath(r.ProviderPaymentID) + "/refunds"
 	if r.ProviderRefundID == "" {
-		return c.findRefund(ctx, path, func(made refund) bool { return texts(made.Metadata)["refund_id"] == r.Refund.String() })
+		return c.findRefund(ctx, path, func(made refund) bool { return texts(made.Metadata)[refundName] == r.Refund.String() })
 	}
 	var found refund
 	err := c.get(ctx, path+"/"+url.PathEscape(r.ProviderRefundID), nil, &found)
