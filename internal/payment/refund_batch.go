@@ -40,10 +40,15 @@ func (b *batch) loadRefunds(ctx context.Context, ids ...AttemptID) error {
 
 // advanceRefund moves a refund and, with it, what the attempt has paid back. One
 // that gets the name of another refund is the same one: if that was taken for one
-// made in the dashboard it was told of too early, else a person must look.
+// made in the dashboard it was told of too early, else a person must look. One that
+// is not among the attempt's is new.
 func (b *batch) advanceRefund(c *Change, r *Refund, n RefundNews) fsm.Verdict {
-	b.touchRefund(r, r.Version)
-	before, was := b.paidBack(c.Attempt.ID), *r
+	paid, owed, was := b.paidBack(c.Attempt.ID), b.notPaidBack(c.Attempt.ID), *r
+	if slices.Contains(b.refunds[r.AttemptID], r) {
+		b.touchRefund(r, r.Version)
+	} else {
+		b.insertRefund(r)
+	}
 	if twin := b.namesake(r, n.ProviderRefundID); twin != nil {
 		if twin.UserID != UserProvider {
 			return b.uncounted(c, NeedsReview, n.ProviderRefundID+" is two", n.Money,
@@ -55,9 +60,10 @@ func (b *batch) advanceRefund(c *Change, r *Refund, n RefundNews) fsm.Verdict {
 	if r.UserID != UserProvider && (r.ProviderRefundID != was.ProviderRefundID || r.State != was.State) {
 		b.told = append(b.told, c)
 	}
-	// The provider may have told of more than of single refunds.
-	after := b.paidBack(c.Attempt.ID)
-	b.setRefunded(c, max(after, c.Attempt.Refunded-max(0, before-after)), n.Cause)
+	// The provider may have told of more than of single refunds; see refundTotal.
+	now := b.paidBack(c.Attempt.ID)
+	lost := max(paid-now, b.notPaidBack(c.Attempt.ID)-owed)
+	b.setRefunded(c, max(now, c.Attempt.Refunded-lost), n.Cause)
 	return verdict
 }
 
@@ -117,6 +123,17 @@ func (b *batch) openForRefund(c *Change, r *Refund, opens DiscrepancyKind, n Ref
 func (b *batch) paidBack(id AttemptID) (total int64) {
 	for _, r := range b.refunds[id] {
 		if r.paidBack() {
+			total += r.Money.Minor
+		}
+	}
+	return total
+}
+
+// notPaidBack is how much those refunds of an attempt are of that the provider has
+// named and that the customer has not, or no longer, got.
+func (b *batch) notPaidBack(id AttemptID) (total int64) {
+	for _, r := range b.refunds[id] {
+		if r.ProviderRefundID != "" && !r.paidBack() {
 			total += r.Money.Minor
 		}
 	}

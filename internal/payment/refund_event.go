@@ -97,21 +97,23 @@ func (b *batch) nameless(id AttemptID) (lost []*Refund) {
 	return lost
 }
 
-// refundTotal takes a provider's word for how much was paid back in all.
+// refundTotal takes a provider's word for how much was paid back in all. A refund
+// that is pending, or that failed, may be in it: that one counts by its own news.
 func (b *batch) refundTotal(c *Change, e webhooks.Event, n RefundNews) fsm.Verdict {
-	total := n.Money
-	if !e.Cumulative {
-		total = nil
+	told := e.Cumulative && n.Money != nil
+	var total int64
+	if told {
+		total = n.Money.Minor - b.notPaidBack(c.Attempt.ID)
 	}
 	switch {
-	case n.News != fsm.NewsSucceeded, total != nil && total.Minor <= c.Attempt.Refunded:
+	case n.News != fsm.NewsSucceeded, told && total <= c.Attempt.Refunded:
 		return fsm.Repeat
 	case c.Attempt.Captured == 0:
 		return Deferred
-	case total == nil:
+	case !told:
 		return b.unknownRefund(c, e, n)
 	}
-	b.setRefunded(c, total.Minor, n.Cause)
+	b.setRefunded(c, total, n.Cause)
 	return fsm.Applied
 }
 
@@ -127,7 +129,6 @@ func (b *batch) adoptRefund(c *Change, e webhooks.Event, n RefundNews) fsm.Verdi
 	}
 	r := newRefund(c.Attempt, UserProvider, RequestID(e.RefundID), *n.Money, b.now())
 	r.ProviderRefundID = e.RefundID
-	b.insertRefund(r)
 	return b.advanceRefund(c, r, n)
 }
 

@@ -1,6 +1,7 @@
 package payment_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -76,6 +77,64 @@ func TestWhatWasPaidBackInAllIsNotForgotten(t *testing.T) {
 	r.tell(t, cents(webhooks.KindRefundFailed, id, "re_1", 300))
 	require.EqualValues(t, 900, r.attempt(t, id).Refunded)
 	require.Empty(t, r.verify(t))
+}
+
+// A refund that has not paid back anything may be in what the provider tells of in
+// all, and its own news in between, before or after. In any order, and told twice,
+// only what the customer has got counts.
+func TestATotalCountsNoRefundThatFailed(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		first  webhooks.Kind
+		opened []string
+	}{"pending": {webhooks.KindRefundPending, nil}, "paid back": {webhooks.KindRefundSucceeded, []string{"refund_reversed"}}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, setup{silent: true})
+			for i, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {2, 0, 1}} {
+				id := r.paid(t, payment.OrderID(fmt.Sprintf("A-%d", i)), "tok_success").ID
+				total := cents(webhooks.KindRefundSucceeded, id, "", price)
+				total.Cumulative = true
+				told := []webhooks.Event{cents(c.first, id, "re_1", price), cents(webhooks.KindRefundFailed, id, "re_1", price), total}
+				for _, at := range order {
+					r.tell(t, told[at])
+				}
+				again := total
+				again.ID += " again"
+				require.Equal(t, []fsm.Verdict{fsm.Repeat}, r.tell(t, again), order)
+				require.Zero(t, r.attempt(t, id).Refunded, order)
+				require.ElementsMatch(t, c.opened, r.discrepancies(t, id), order)
+				require.EqualValues(t, price, r.refund(t, id, fmt.Sprintf("refund-%d", i)).Money.Minor)
+			}
+			require.Empty(t, r.verify(t))
+		})
+	}
+}
+
+// What is told of in all may be more than the refunds that are known: the rest
+// counts, and each refund by its own news.
+func TestATotalCountsWhatNoRefundTellsOf(t *testing.T) {
+	t.Parallel()
+	for end, counted := range map[webhooks.Kind]int64{webhooks.KindRefundSucceeded: 800, webhooks.KindRefundFailed: 300} {
+		t.Run(string(end), func(t *testing.T) {
+			t.Parallel()
+			p := &refunding{refund: func(func() (payment.RefundOutcome, error)) (payment.RefundOutcome, error) {
+				return payment.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: "re_1"}, nil
+			}}
+			r := newRig(t, setup{silent: true, provider: p.on})
+			id := r.paid(t, "A-1", "tok_success").ID
+			r.refundOf(t, id, "refund-1", 500)
+			total := cents(webhooks.KindRefundSucceeded, id, "", 800)
+			total.Cumulative = true
+			require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, total))
+			require.EqualValues(t, 300, r.attempt(t, id).Refunded)
+			r.tell(t, cents(end, id, "re_1", 500))
+			require.Equal(t, counted, r.attempt(t, id).Refunded)
+			r.tell(t, cents(webhooks.KindRefundSucceeded, id, "re_2", 300))
+			require.Equal(t, counted, r.attempt(t, id).Refunded)
+			require.Empty(t, r.verify(t))
+		})
+	}
 }
 
 // A policy's refund may be sent long after it was put on disk. That the provider
