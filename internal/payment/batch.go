@@ -30,6 +30,9 @@ type batch struct {
 	refundChanges []refundChange
 	// told are attempts of which a refund of ours has just been named, or has ended.
 	told []*Change
+	// unparked says that parked events were applied with the rest; alone, that none
+	// are to be.
+	unparked, alone bool
 }
 
 // lateSuccess is a discrepancy whose kind the order's other attempts decide.
@@ -43,6 +46,27 @@ func (s *Service) newBatch(tx Tx) *batch {
 		tx: tx, accounts: s.opts.Accounts, changes: map[AttemptID]*Change{},
 		owners: map[Reference]AttemptID{}, asked: map[Reference]bool{},
 	}
+}
+
+// inBatch runs a transaction. If the storage does not take it with the parked events
+// that it sets free, it is run again without them: the worker tries them later, and
+// can tell the odd one.
+func (s *Service) inBatch(ctx context.Context, write func(ctx context.Context, b *batch) error) error {
+	var unparked bool
+	run := func(alone bool) error {
+		return s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
+			b := s.newBatch(tx)
+			b.alone = alone
+			err := write(ctx, b)
+			unparked = b.unparked
+			return err
+		})
+	}
+	err := run(false)
+	if unparked && rejected(err) {
+		err = run(true)
+	}
+	return err
 }
 
 func (b *batch) now() time.Time { return b.tx.Now() }
@@ -138,11 +162,13 @@ func (b *batch) save(ctx context.Context) error {
 	if err := b.claim(ctx); err != nil {
 		return err
 	}
-	if err := b.unpark(ctx); err != nil {
-		return err
-	}
-	if err := b.unparkRefunds(ctx); err != nil {
-		return err
+	if !b.alone {
+		if err := b.unpark(ctx); err != nil {
+			return err
+		}
+		if err := b.unparkRefunds(ctx); err != nil {
+			return err
+		}
 	}
 	if err := b.obey(ctx); err != nil {
 		return err
@@ -243,6 +269,7 @@ func (b *batch) unpark(ctx context.Context) error {
 	if len(freed) == 0 {
 		return nil
 	}
+	b.unparked = true
 	if err := b.loadRefunds(ctx, slices.Clone(b.order)...); err != nil {
 		return err
 	}

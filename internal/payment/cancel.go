@@ -85,7 +85,7 @@ func (s *Service) cancelOrder(ctx context.Context, actor Actor, req idempotency.
 	} else if err != nil {
 		return cancelledOrder{}, errors.Join(err, s.store.KeyRelease(ctx, req, wished.fence))
 	}
-	stored := s.patiently(ctx, func(ctx context.Context, tx Tx) error { return tx.KeyAnswer(ctx, req, wished.fence, answer, keep) })
+	stored := s.patiently(ctx, func(ctx context.Context, b *batch) error { return b.tx.KeyAnswer(ctx, req, wished.fence, answer, keep) })
 	if stored != nil && !errors.Is(stored, idempotency.ErrFenced) {
 		err = stored
 	}

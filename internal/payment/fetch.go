@@ -75,13 +75,12 @@ func (s *Service) ignore(ctx context.Context, id EventID) error {
 
 func (s *Service) settleFetched(ctx context.Context, id EventID, f *fetched) error {
 	var unknown []*arrival
-	err := s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
+	err := s.inBatch(ctx, func(ctx context.Context, b *batch) error {
 		unknown = nil
-		e, err := tx.EventLock(ctx, id)
+		e, err := b.tx.EventLock(ctx, id)
 		if err != nil || e.NextTryAt == nil {
 			return err
 		}
-		b := s.newBatch(tx)
 		found, named, err := b.subject(ctx, e.Received, f)
 		if err != nil {
 			return err
@@ -94,7 +93,7 @@ func (s *Service) settleFetched(ctx context.Context, id EventID, f *fetched) err
 		default:
 			unknown = []*arrival{named}
 		}
-		if err := tx.EventsSettle(ctx, []StoredEvent{e}); err != nil {
+		if err := b.tx.EventsSettle(ctx, []StoredEvent{e}); err != nil {
 			return err
 		}
 		return b.save(ctx)

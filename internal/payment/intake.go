@@ -53,27 +53,29 @@ func (s *Service) Intake(ctx context.Context, received []Received) ([]fsm.Verdic
 // what it says.
 func storable(r Received) Received {
 	e := &r.Event
-	e.ID = storableID(e.ID)
-	for _, part := range []*string{&e.Type, &e.ProviderPaymentID, &e.RefundID, &e.RefundReference, &e.FailureCode, &e.ProviderCode} {
+	for _, part := range []*string{&e.Type, &e.FailureCode, &e.ProviderCode} {
 		*part = text(*part)
+	}
+	for _, name := range []*string{&e.ID, &e.ProviderPaymentID, &e.RefundID, &e.RefundReference} {
+		*name = storableName(*name)
 	}
 	e.References = slices.Clone(e.References)
 	for i, name := range e.References {
-		e.References[i] = text(name)
+		e.References[i] = storableName(name)
 	}
 	return r
 }
 
-// maxEventID keeps an event's id well inside what an index can hold, in bytes.
-const maxEventID = 512
+// maxName keeps a name well inside what an index can hold, in bytes.
+const maxName = 512
 
-// storableID is an event's id as it is stored: of one that is too long its digest,
-// which is the same each time.
-func storableID(id string) string {
-	if len(id) <= maxEventID {
-		return text(id)
+// storableName is an id or another name as it is stored: of one that is too long
+// its digest, which is the same each time.
+func storableName(name string) string {
+	if len(name) <= maxName {
+		return text(name)
 	}
-	sum := sha256.Sum256([]byte(id))
+	sum := sha256.Sum256([]byte(name))
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
@@ -87,13 +89,12 @@ func text(s string) string {
 // batch; with park it is stored as deferred instead. While the commit is on its
 // way, meanwhile is called, if there is one.
 func (s *Service) takeIn(ctx context.Context, arrivals []*arrival, park bool, meanwhile func()) error {
-	return s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
-		tx.Meanwhile(meanwhile)
-		known, hits, err := tx.EventsArriving(ctx, keysOf(arrivals), namesOf(arrivals, (*arrival).leads))
+	return s.inBatch(ctx, func(ctx context.Context, b *batch) error {
+		b.tx.Meanwhile(meanwhile)
+		known, hits, err := b.tx.EventsArriving(ctx, keysOf(arrivals), namesOf(arrivals, (*arrival).leads))
 		if err != nil {
 			return err
 		}
-		b := s.newBatch(tx)
 		fresh := b.dedupe(known, arrivals)
 		found, err := b.findRest(ctx, b.found(hits), fresh)
 		if err != nil {
@@ -110,7 +111,7 @@ func (s *Service) takeIn(ctx context.Context, arrivals []*arrival, park bool, me
 				a.verdict = ""
 			}
 		}
-		if err := tx.EventsInsert(ctx, stored); err != nil {
+		if err := b.tx.EventsInsert(ctx, stored); err != nil {
 			return err
 		}
 		return b.save(ctx)

@@ -63,7 +63,7 @@ func (s Noted) Intake(ctx context.Context, received []Received) ([]fsm.Verdict, 
 	for i, v := range verdicts {
 		if v == Duplicate {
 			note := s.Notes.noted(NoteDuplicate, "webhook", received[i].At)
-			note.Account, note.EventID = received[i].Account, storableID(received[i].Event.ID)
+			note.Account, note.EventID = received[i].Account, storableName(received[i].Event.ID)
 			s.Notes.add(note)
 		}
 	}

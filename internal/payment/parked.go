@@ -42,8 +42,8 @@ func (s *Service) RetryParked(ctx context.Context, limit int) ([]StoredEvent, er
 	}
 	var events []StoredEvent
 	var unknown []*arrival
-	err := s.store.InTx(ctx, func(ctx context.Context, tx Tx) (err error) {
-		events, unknown, err = s.tryDue(ctx, tx, limit)
+	err := s.inBatch(ctx, func(ctx context.Context, b *batch) (err error) {
+		events, unknown, err = s.tryDue(ctx, b, limit)
 		return err
 	})
 	s.missed.add(unknown, s.now())
@@ -55,9 +55,8 @@ func (s *Service) RetryParked(ctx context.Context, limit int) ([]StoredEvent, er
 
 // tryDue tries the events that are due. It returns them, and those of them whose
 // names nobody has.
-func (s *Service) tryDue(ctx context.Context, tx Tx, limit int) (events []StoredEvent, unknown []*arrival, err error) {
-	b := s.newBatch(tx)
-	if events, err = tx.EventsDue(ctx, limit); err != nil || len(events) == 0 {
+func (s *Service) tryDue(ctx context.Context, b *batch, limit int) (events []StoredEvent, unknown []*arrival, err error) {
+	if events, err = b.tx.EventsDue(ctx, limit); err != nil || len(events) == 0 {
 		return nil, nil, err
 	}
 	var arrivals []*arrival
@@ -84,7 +83,7 @@ func (s *Service) tryDue(ctx context.Context, tx Tx, limit int) (events []Stored
 			b.discrepancies = append(b.discrepancies, unmatched(*e, b.now()))
 		}
 	}
-	if err := tx.EventsSettle(ctx, events); err != nil {
+	if err := b.tx.EventsSettle(ctx, events); err != nil {
 		return events, nil, err
 	}
 	return events, unknown, b.save(ctx)

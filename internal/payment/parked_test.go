@@ -51,6 +51,60 @@ func TestNewsBesideTheReferenceIsAppliedByTheRetry(t *testing.T) {
 	require.Equal(t, payment.Duplicate, r.tell(t, e)[0])
 }
 
+// charged is a provider that answers a charge once an event has come before, which
+// names the payment as the answer does.
+func charged(r **rig, t *testing.T, early func(name string) webhooks.Event) *tapped {
+	t.Helper()
+	return &tapped{charge: func(_ context.Context, _ payment.Charge, send func() (payment.Outcome, error)) (payment.Outcome, error) {
+		out, err := send()
+		require.Equal(t, []fsm.Verdict{payment.Unmatched}, (*r).tell(t, early(out.ProviderPaymentID)))
+		return out, err
+	}}
+}
+
+// What was parked may name its refund as no index takes it.
+func TestALongNameInAParkedEventIsInNobodysWay(t *testing.T) {
+	t.Parallel()
+	var r *rig
+	p := charged(&r, t, func(name string) webhooks.Event {
+		e := event(webhooks.KindRefundSucceeded, name, noise(2690)[:2690])
+		e.RefundID, e.Money = noise(3000), &webhooks.Money{Minor: 500, Currency: "EUR"}
+		return e
+	})
+	r = newRig(t, setup{silent: true, provider: p.on})
+	paid := r.paid(t, "A-1", "tok_success")
+	require.Equal(t, succeeded, standingOf(paid.Attempt))
+	require.EqualValues(t, 500, r.attempt(t, paid.ID).Refunded)
+	require.Equal(t, []string{"applied"}, r.verdicts(t, paid.ID))
+	require.Empty(t, r.verify(t))
+}
+
+// Nor is one in the way that can't be applied for another reason: neither of the pay
+// whose answer brings its name, nor of a webhook that does, nor of a worker.
+func TestAnOddParkedEventIsInNobodysWay(t *testing.T) {
+	t.Parallel()
+	odd := func(name string) webhooks.Event {
+		return inCurrency(event(webhooks.KindSucceeded, name), noise(1<<13))
+	}
+	var r *rig
+	p := charged(&r, t, odd)
+	r = newRig(t, setup{silent: true, provider: p.on})
+	paid := r.paid(t, "A-1", "tok_success")
+	require.Equal(t, succeeded, standingOf(paid.Attempt))
+	require.Equal(t, []fsm.Verdict{payment.Unmatched}, r.tell(t, odd("ch_2")))
+	require.Equal(t, []fsm.Verdict{fsm.Repeat}, r.tell(t, event(webhooks.KindSucceeded, paid.ID.String(), "ch_2")))
+	require.Empty(t, r.discrepancies(t, paid.ID))
+	require.EqualValues(t, 2, r.parked(t), "it waits for the worker")
+
+	good := event(webhooks.KindSucceeded, "ch_3", "ch_4")
+	require.Equal(t, []fsm.Verdict{payment.Unmatched}, r.tell(t, good))
+	r.exec(t, `INSERT INTO attempt_references (account, reference, order_id, attempt_id) VALUES ('sandbox', 'ch_3', 'A-1', $1)`, paid.ID.String())
+	require.Equal(t, []fsm.Verdict{payment.Unmatched}, r.tell(t, odd("ch_4")))
+	r.exec(t, "UPDATE provider_events SET next_try_at = CASE provider_event_id WHEN $1 THEN now() ELSE now() + interval '1 hour' END WHERE next_try_at IS NOT NULL", good.ID)
+	r.retry(t, false)
+	require.Equal(t, []string{"repeat", "repeat"}, r.verdicts(t, paid.ID))
+}
+
 // What nobody here began is tried for a while, and then a person is asked, once.
 func TestNewsOfNobodysPaymentAsksAPerson(t *testing.T) {
 	t.Parallel()

@@ -156,6 +156,7 @@ func (b *batch) unparkRefunds(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		b.unparked = b.unparked || len(parked) > 0
 		if err := b.tx.EventsSettle(ctx, b.freed(c, parked)); err != nil {
 			return err
 		}

@@ -35,7 +35,8 @@ func (s *Service) takeOverRefund(ctx context.Context, id RefundID) (a Attempt, r
 		return a, r, err
 	}
 	err = s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
-		b, change, locked, err := s.lockRefund(ctx, tx, found)
+		b := s.newBatch(tx)
+		change, locked, err := b.lockRefund(ctx, found)
 		if err != nil {
 			return err
 		}
@@ -61,21 +62,20 @@ func (s *Service) takeOverRefund(ctx context.Context, id RefundID) (a Attempt, r
 }
 
 // lockRefund locks a refund, its attempt first.
-func (s *Service) lockRefund(ctx context.Context, tx Tx, r Refund) (*batch, *Change, *Refund, error) {
-	a, err := tx.AttemptLock(ctx, r.AttemptID)
+func (b *batch) lockRefund(ctx context.Context, r Refund) (*Change, *Refund, error) {
+	a, err := b.tx.AttemptLock(ctx, r.AttemptID)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
-	b := s.newBatch(tx)
 	if err := b.loadRefunds(ctx, a.ID); err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	for _, locked := range b.refunds[a.ID] {
 		if locked.ID == r.ID {
-			return b, b.change(a), locked, nil
+			return b.change(a), locked, nil
 		}
 	}
-	return nil, nil, nil, ErrRefundNotFound
+	return nil, nil, ErrRefundNotFound
 }
 
 func (s *Service) askRefund(ctx context.Context, a Attempt, r Refund, l Licence) RefundNews {
@@ -105,8 +105,8 @@ func (s *Service) askRefund(ctx context.Context, a Attempt, r Refund, l Licence)
 // settleRefund is commit 2 of a refund; see settle.
 func (s *Service) settleRefund(ctx context.Context, before Refund, n RefundNews) (Refund, error) {
 	var r Refund
-	err := s.patiently(ctx, func(ctx context.Context, tx Tx) error {
-		b, change, now, err := s.lockRefund(ctx, tx, before)
+	err := s.patiently(ctx, func(ctx context.Context, b *batch) error {
+		change, now, err := b.lockRefund(ctx, before)
 		if err != nil {
 			return err
 		}

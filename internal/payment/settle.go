@@ -36,17 +36,17 @@ func (s *Service) settle(ctx context.Context, before Attempt, n News, first ...f
 		s.settles.do(ctx, c)
 	}
 	if c.left {
-		err := s.patiently(ctx, func(ctx context.Context, tx Tx) error {
+		err := s.patiently(ctx, func(ctx context.Context, b *batch) error {
 			for _, do := range first {
-				if err := do(ctx, tx); err != nil {
+				if err := do(ctx, b.tx); err != nil {
 					return err
 				}
 			}
-			a, err := tx.AttemptLock(ctx, before.ID)
+			a, err := b.tx.AttemptLock(ctx, before.ID)
 			if err != nil {
 				return err
 			}
-			return s.settleIn(ctx, s.newBatch(tx), map[AttemptID]Attempt{a.ID: a}, c)
+			return s.settleIn(ctx, b, map[AttemptID]Attempt{a.ID: a}, c)
 		})
 		if err != nil {
 			return View{}, err
@@ -119,12 +119,12 @@ func (s *Service) settleIn(ctx context.Context, b *batch, locked map[AttemptID]A
 }
 
 // patiently runs a transaction again while the storage is gone.
-func (s *Service) patiently(ctx context.Context, write func(ctx context.Context, tx Tx) error) error {
-	err := s.store.InTx(ctx, write)
+func (s *Service) patiently(ctx context.Context, write func(ctx context.Context, b *batch) error) error {
+	err := s.inBatch(ctx, write)
 	for try := 1; try < settleTries && errors.Is(err, ErrUnavailable); try++ {
 		timer := time.NewTimer(settlePause)
 		<-timer.C
-		err = s.store.InTx(ctx, write)
+		err = s.inBatch(ctx, write)
 	}
 	return err
 }
