@@ -72,6 +72,35 @@ func TestACaptureThatIsRefusedAfterwardsCanBeTriedAgain(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
+// The refusal of a capture that was tried again since says nothing of the new one,
+// however often somebody has it applied.
+func TestAReplayedRefusalEndsNoNewerCapture(t *testing.T) {
+	t.Parallel()
+	r, _ := newBlind(t)
+	id := r.held(t, "A-1").ID
+	confirm := func(key string) {
+		_, err := r.Confirm(t.Context(), customer, request("confirm", key, ""), payment.Confirm{AttemptID: id})
+		require.NoError(t, err)
+	}
+	refused := event(webhooks.KindAuthorized, id.String())
+	refused.CaptureRefused = true
+	confirm("confirm-key")
+	require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, refused))
+	confirm("second-key")
+	under := r.attempt(t, id).Intent
+	require.Equal(t, 1, under.Number)
+
+	stored, err := payment.ParseEventID(rows[string](t, r, "SELECT event_id::text FROM provider_events")[0])
+	require.NoError(t, err)
+	done, err := r.Replay(t.Context(), payment.Replay{ID: stored})
+	require.NoError(t, err)
+	require.Equal(t, fsm.Repeat, done.Verdict)
+	require.True(t, done.Event.Event.CaptureRefused)
+	require.Equal(t, under, r.attempt(t, id).Intent)
+	require.Equal(t, []string{"needs_review"}, r.discrepancies(t, id))
+	require.Equal(t, []string{"applied"}, r.verdicts(t, id))
+}
+
 // Where the payment can't survive it the attempt is given up, whether the refusal
 // comes by a webhook or in the answer.
 func TestACaptureThatEndsThePaymentIsFollowedByItsCancellation(t *testing.T) {

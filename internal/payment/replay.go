@@ -87,6 +87,10 @@ func (s *Service) replay(ctx context.Context, b *batch, id EventID, out *fetched
 		return err
 	}
 	was := e
+	if was.AttemptID != (AttemptID{}) {
+		// What was refused then is over: another command may be under way.
+		e.Event.CaptureRefused = false
+	}
 	found, named, err := b.subject(ctx, e.Received, out)
 	if err != nil {
 		return err
@@ -101,6 +105,7 @@ func (s *Service) replay(ctx context.Context, b *batch, id EventID, out *fetched
 	case !found.judge(b, &e):
 		return ErrBusy
 	}
+	e.Event = was.Event
 	r.Event, r.Verdict = e, e.Verdict
 	if r.Before != nil {
 		after := b.change(*r.Before).Attempt
