@@ -255,36 +255,45 @@ func (c *Change) yield(b *batch, owners map[Reference]AttemptID) {
 }
 
 // unpark applies the parked events that name an attempt by a name that it has
-// only just been given, or has them fetched now.
+// only just been given, or has them fetched now. Each may bring the next one's name.
 func (b *batch) unpark(ctx context.Context) error {
-	var freed []StoredEvent
-	for _, e := range b.parked {
-		for _, id := range b.order {
-			if b.changes[id].named(e) {
+	tried := map[EventID]bool{}
+	for {
+		var freed []StoredEvent
+		for _, e := range b.parked {
+			if !tried[e.ID] && b.gained(e) != nil {
+				tried[e.ID] = true
 				freed = append(freed, e)
-				break
 			}
 		}
-	}
-	if len(freed) == 0 {
-		return nil
-	}
-	b.unparked = true
-	if err := b.loadRefunds(ctx, slices.Clone(b.order)...); err != nil {
-		return err
-	}
-	for i := range freed {
-		for _, id := range b.order {
-			if c := b.changes[id]; c.named(freed[i]) {
-				b.apply(c, &freed[i])
-				break
-			}
+		if len(freed) == 0 {
+			return nil
+		}
+		b.unparked = true
+		if err := b.loadRefunds(ctx, slices.Clone(b.order)...); err != nil {
+			return err
+		}
+		for i := range freed {
+			b.apply(b.gained(freed[i]), &freed[i])
+		}
+		if err := b.claim(ctx); err != nil {
+			return err
+		}
+		if err := b.tx.EventsSettle(ctx, freed); err != nil {
+			return err
 		}
 	}
-	if err := b.claim(ctx); err != nil {
-		return err
+}
+
+// gained is what becomes of the attempt that has only just been given a name which
+// an event uses; nil if none has.
+func (b *batch) gained(e StoredEvent) *Change {
+	for _, id := range b.order {
+		if c := b.changes[id]; c.named(e) {
+			return c
+		}
 	}
-	return b.tx.EventsSettle(ctx, freed)
+	return nil
 }
 
 func (c *Change) named(e StoredEvent) bool {

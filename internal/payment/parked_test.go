@@ -62,6 +62,24 @@ func charged(r **rig, t *testing.T, early func(name string) webhooks.Event) *tap
 	}}
 }
 
+// What is applied so may bring the name by which the next one knows the payment.
+func TestNewsThatWaitsForANameOfOtherNewsIsAppliedWithIt(t *testing.T) {
+	t.Parallel()
+	var r *rig
+	p := charged(&r, t, func(name string) webhooks.Event {
+		require.Equal(t, []fsm.Verdict{payment.Unmatched, payment.Unmatched}, r.tell(t,
+			event(webhooks.KindDisputed, "cs_1"), event(webhooks.KindSucceeded, "ch_1", "cs_1")))
+		return event(webhooks.KindAuthorized, name, "ch_1")
+	})
+	r = newRig(t, setup{silent: true, provider: p.on})
+	paid := r.paid(t, "A-1", "tok_never")
+	require.Equal(t, succeeded, standingOf(paid.Attempt))
+	require.Equal(t, []string{"applied", "applied", "applied"}, r.verdicts(t, paid.ID), "each once")
+	require.Equal(t, []string{"disputed"}, r.discrepancies(t, paid.ID))
+	require.Zero(t, r.parked(t))
+	require.Empty(t, r.verify(t))
+}
+
 // What was parked may name its refund as no index takes it.
 func TestALongNameInAParkedEventIsInNobodysWay(t *testing.T) {
 	t.Parallel()
