@@ -46,6 +46,15 @@ WHERE account = @account AND refs && @refs::text[] AND next_try_at IS NOT NULL
 ORDER BY received_at, provider_event_id
 FOR NO KEY UPDATE SKIP LOCKED;
 
+-- Locks the parked events that use any name of an attempt, those that it has and
+-- others, unless somebody else has them; never waits.
+-- name: EventsParkedOf :many
+SELECT * FROM provider_events e
+WHERE e.account = @account AND e.next_try_at IS NOT NULL
+    AND e.refs && (@others::text[] || ARRAY(SELECT r.reference FROM attempt_references r WHERE r.attempt_id = @attempt_id))
+ORDER BY e.received_at, e.provider_event_id
+FOR NO KEY UPDATE SKIP LOCKED;
+
 -- Locks parked events whose next try is due, unless somebody else has them.
 -- name: EventsDue :many
 SELECT * FROM provider_events

@@ -151,8 +151,7 @@ func (b *batch) unparkRefunds(ctx context.Context) error {
 	for len(b.told) > 0 {
 		c := b.told[0]
 		b.told = b.told[1:]
-		a := &c.Attempt
-		parked, err := b.tx.EventsParked(ctx, []Reference{{a.Account, a.ID.String()}, {a.Account, a.ProviderPaymentID}})
+		parked, err := b.tx.EventsParkedOf(ctx, c.Attempt, c.Names)
 		if err != nil {
 			return err
 		}

@@ -219,6 +219,25 @@ func TestARefundOfTheDashboardWaitsForOurs(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
+// It may be told of by any name of its payment, of which a payment has several.
+func TestARefundThatIsToldOfByAnotherNameOfItsPaymentWaitsForOurs(t *testing.T) {
+	t.Parallel()
+	p := &refunding{refund: backLost}
+	r := newRig(t, setup{silent: true, provider: p.on})
+	id := r.paid(t, "A-1", "tok_success").ID
+	require.Equal(t, []fsm.Verdict{fsm.Repeat}, r.tell(t, event(webhooks.KindSucceeded, id.String(), "ch_1")))
+	ours := r.refundOf(t, id, "refund-1", 500)
+	theirs := cents(webhooks.KindRefundSucceeded, id, "re_theirs", 300)
+	theirs.References = []string{"ch_1"}
+	named := cents(webhooks.KindRefundSucceeded, id, "re_ours", 500)
+	named.RefundReference = ours.ID.String()
+	require.Equal(t, []fsm.Verdict{payment.Deferred, fsm.Applied}, r.tell(t, theirs, named))
+	require.Zero(t, r.parked(t))
+	require.Equal(t, []string{"u1 re_ours succeeded 500", "provider re_theirs succeeded 300"}, r.refunds(t, id))
+	require.EqualValues(t, 800, r.attempt(t, id).Refunded)
+	require.Empty(t, r.verify(t))
+}
+
 // Our refund learns a name under which another one is on disk. One that was taken
 // for the dashboard's was ours all the time.
 func TestARefundThatWasTakenForTheDashboardsIsOurs(t *testing.T) {

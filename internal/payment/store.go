@@ -120,6 +120,9 @@ type Tx interface {
 	// EventsParked locks the parked events that name any of the references and
 	// that nobody else has locked.
 	EventsParked(ctx context.Context, refs []Reference) ([]StoredEvent, error)
+	// EventsParkedOf locks the parked events that use any name of an attempt, those
+	// that are on disk and others, as EventsParked.
+	EventsParkedOf(ctx context.Context, a Attempt, others []string) ([]StoredEvent, error)
 	// EventsDue locks parked events whose next try is due, as EventsParked.
 	EventsDue(ctx context.Context, limit int) ([]StoredEvent, error)
 	// EventLock locks one stored event.

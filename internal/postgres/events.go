@@ -97,6 +97,15 @@ func (t *txn) EventsParked(ctx context.Context, refs []payment.Reference) ([]pay
 	return eventsFromRows(parked.rows)
 }
 
+// EventsParkedOf implements payment.Tx.
+func (t *txn) EventsParkedOf(ctx context.Context, a payment.Attempt, others []string) ([]payment.StoredEvent, error) {
+	rows, err := t.q.EventsParkedOf(ctx, t, &dbsqlc.EventsParkedOfParams{Account: a.Account, AttemptID: uuid.UUID(a.ID), Others: others})
+	if err != nil {
+		return nil, fmt.Errorf("look for parked events of attempt %s: %w", a.ID, err)
+	}
+	return eventsFromRows(rows)
+}
+
 // parkedReads look for the parked events of names, one account each.
 type parkedReads struct {
 	reads []func(db dbsqlc.DBTX) error

@@ -118,6 +118,10 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 			_, err := q.EventsParked(ctx, db, &dbsqlc.EventsParkedParams{Account: "acc", Refs: []string{"pp-5000"}})
 			return err
 		}},
+		"parked events of an attempt": {"events_parked_by_reference references_by_attempt", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.EventsParkedOf(ctx, db, &dbsqlc.EventsParkedOfParams{Account: "acc", AttemptID: id, Others: []string{"pp-1"}})
+			return err
+		}},
 		"an event": {"events_by_id", func(ctx context.Context, db dbsqlc.DBTX) error {
 			_, err := q.EventLock(ctx, db, id)
 			return err

@@ -297,3 +297,59 @@ func (q *Queries) EventsParked(ctx context.Context, db DBTX, arg *EventsParkedPa
 	}
 	return items, nil
 }
+
+const eventsParkedOf = `-- name: EventsParkedOf :many
+SELECT event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, order_id, attempt_id, verdict, tries, next_try_at, secret_index, headers, body, occurred_at, received_at FROM provider_events e
+WHERE e.account = $1 AND e.next_try_at IS NOT NULL
+    AND e.refs && ($2::text[] || ARRAY(SELECT r.reference FROM attempt_references r WHERE r.attempt_id = $3))
+ORDER BY e.received_at, e.provider_event_id
+FOR NO KEY UPDATE SKIP LOCKED
+`
+
+type EventsParkedOfParams struct {
+	Account   string
+	Others    []string
+	AttemptID uuid.UUID
+}
+
+// Locks the parked events that use any name of an attempt, those that it has and
+// others, unless somebody else has them; never waits.
+func (q *Queries) EventsParkedOf(ctx context.Context, db DBTX, arg *EventsParkedOfParams) ([]*ProviderEvents, error) {
+	rows, err := db.Query(ctx, eventsParkedOf, arg.Account, arg.Others, arg.AttemptID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*ProviderEvents
+	for rows.Next() {
+		var i ProviderEvents
+		if err := rows.Scan(
+			&i.EventID,
+			&i.Account,
+			&i.ProviderEventID,
+			&i.IDDerived,
+			&i.EventType,
+			&i.Kind,
+			&i.Digest,
+			&i.News,
+			&i.Refs,
+			&i.OrderID,
+			&i.AttemptID,
+			&i.Verdict,
+			&i.Tries,
+			&i.NextTryAt,
+			&i.SecretIndex,
+			&i.Headers,
+			&i.Body,
+			&i.OccurredAt,
+			&i.ReceivedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
