@@ -32,6 +32,8 @@ type mollieEntity struct {
 	Metadata       json.RawMessage `json:"metadata"`
 	Amount         mollieAmount    `json:"amount"`
 	AmountCaptured mollieAmount    `json:"amountCaptured"`
+	Details        json.RawMessage `json:"details"`
+	StatusReason   json.RawMessage `json:"statusReason"`
 }
 
 type mollieAmount struct {
@@ -122,6 +124,10 @@ func (m mollieEntity) fill(e Event, id string) (Event, error) {
 	if strings.HasPrefix(e.Type, "refund.") {
 		e.RefundID, e.RefundReference = id, said["refund_id"]
 	}
+	if e.Type == "payment.failed" {
+		e.ProviderCode = cmp.Or(textMembers(m.Details)["failureReason"], textMembers(m.StatusReason)["code"])
+		e.FailureCode = cmp.Or(mollieReasons[e.ProviderCode], e.FailureCode)
+	}
 	e.Test = m.Mode == "test"
 	e.TestKnown = e.Test || m.Mode == "live"
 	if e.CaptureRefused = e.Type == mollieCaptureFailed; e.CaptureRefused {
@@ -143,4 +149,23 @@ func (m mollieEntity) money(eventType string) (*Money, error) {
 		}
 	}
 	return m.Amount.money()
+}
+
+// mollieReasons are by our codes; any other is provider_rejected
+// (https://docs.mollie.com/reference/get-payment, "failureReason").
+var mollieReasons = map[string]string{
+	"authentication_abandoned":       codeAuthenticationFailed,
+	"authentication_failed":          codeAuthenticationFailed,
+	"authentication_required":        codeAuthenticationFailed,
+	"authentication_unavailable_acs": codeAuthenticationFailed,
+	"card_declined":                  codeCardDeclined,
+	"card_expired":                   codeCardDeclined,
+	"inactive_card":                  codeCardDeclined,
+	"insufficient_funds":             codeInsufficientFunds,
+	"invalid_card_holder_name":       codeCardDeclined,
+	"invalid_card_number":            codeCardDeclined,
+	"invalid_card_type":              codeCardDeclined,
+	"invalid_cvv":                    codeCardDeclined,
+	"possible_fraud":                 codeFraudSuspected,
+	"refused_by_issuer":              codeCardDeclined,
 }

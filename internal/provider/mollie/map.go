@@ -141,8 +141,8 @@ func (p object) failure() *payment.Failure {
 	return payment.NewFailure(reasons[reason], reason)
 }
 
-// reasons are by our codes; any other is provider_rejected
-// (https://docs.mollie.com/reference/get-payment, "failureReason").
+// reasons are those of package webhooks, which reads the same words; any other is
+// provider_rejected (https://docs.mollie.com/reference/get-payment, "failureReason").
 var reasons = map[string]string{ //nolint:gochecknoglobals // a table
 	"authentication_abandoned":       "authentication_failed",
 	"authentication_failed":          "authentication_failed",

@@ -93,8 +93,7 @@ func TestAnAmountThatIsNoneIsUnknown(t *testing.T) {
 	require.Error(t, err)
 }
 
-// What a signed event says of a payment and what a lookup says of it are one. A
-// lookup may know better why it failed.
+// What a signed event says of a payment and what a lookup says of it are one.
 func TestLookupsAgreeWithTheWebhooks(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ status, captured string }{
@@ -119,6 +118,26 @@ func TestLookupsAgreeWithTheWebhooks(t *testing.T) {
 		if found.Money != nil {
 			require.Equal(t, payment.Money{Minor: told.Money.Minor, Currency: payment.Currency(told.Money.Currency)}, *found.Money)
 		}
+	}
+}
+
+// Whichever comes first, a failure has the same reason.
+func TestFailuresAgreeWithTheWebhooks(t *testing.T) {
+	t.Parallel()
+	reasons := []string{`"details":null,"statusReason":null`, `"details":{"failureReason":null}`, `"details":{},"statusReason":{"code":"insufficient_funds","message":"m"}`}
+	for _, reason := range []string{
+		"authentication_abandoned", "authentication_failed", "authentication_required", "authentication_unavailable_acs", "card_declined",
+		"card_expired", "inactive_card", "insufficient_funds", "invalid_cvv", "invalid_card_holder_name", "invalid_card_number",
+		"invalid_card_type", "possible_fraud", "refused_by_issuer", "unknown_reason",
+	} {
+		reasons = append(reasons, `"details":{"failureReason":"`+reason+`"}`)
+	}
+	for _, reason := range reasons {
+		payload := `{"resource":"payment","id":"tr_1","amount":{"currency":"EUR","value":"19.99"},"status":"failed",` + reason + `}`
+		told := event(t, "payment.failed", "tr_1", payload)
+		found, err := says(t, http.StatusOK, payload).Lookup(t.Context(), "tr_1")
+		require.NoError(t, err)
+		require.Equal(t, found.Failure, payment.NewFailure(told.FailureCode, told.ProviderCode), reason)
 	}
 }
 
