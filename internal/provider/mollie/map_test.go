@@ -97,8 +97,16 @@ func TestAnAmountThatIsNoneIsUnknown(t *testing.T) {
 func TestLookupsAgreeWithTheWebhooks(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ status, captured string }{
-		{"pending", ""}, {"authorized", ""}, {"paid", ""}, {"failed", ""}, {"canceled", ""}, {"expired", ""},
-		{"authorized", "0.00"}, {"paid", "0.00"}, {"paid", "10.00"}, {"paid", "19.99"},
+		{"pending", ""},
+		{"authorized", ""},
+		{"paid", ""},
+		{"failed", ""},
+		{"canceled", ""},
+		{"expired", ""},
+		{"authorized", "0.00"},
+		{"paid", "0.00"},
+		{"paid", "10.00"},
+		{"paid", "19.99"},
 	} {
 		status := c.status
 		payload := `{"resource":"payment","id":"tr_1","metadata":{"payment_attempt_id":"att_1"},"amount":{"currency":"EUR","value":"19.99"},"status":"` + status + `"`
