@@ -125,8 +125,8 @@ func (m mollieEntity) fill(e Event, id string) (Event, error) {
 		e.RefundID, e.RefundReference = id, said["refund_id"]
 	}
 	if e.Type == "payment.failed" {
-		e.ProviderCode = cmp.Or(textMembers(m.Details)["failureReason"], textMembers(m.StatusReason)["code"])
-		e.FailureCode = cmp.Or(mollieReasons[e.ProviderCode], e.FailureCode)
+		reason := cmp.Or(textMembers(m.Details)["failureReason"], textMembers(m.StatusReason)["code"])
+		e.FailureCode, e.ProviderCode = MollieFailureCode(reason)
 	}
 	e.Test = m.Mode == "test"
 	e.TestKnown = e.Test || m.Mode == "live"
@@ -151,8 +151,13 @@ func (m mollieEntity) money(eventType string) (*Money, error) {
 	return m.Amount.money()
 }
 
-// mollieReasons are by our codes; any other is provider_rejected
-// (https://docs.mollie.com/reference/get-payment, "failureReason").
+// MollieFailureCode returns paylatch's code and the one of Mollie to keep for the
+// reason of a failure (https://docs.mollie.com/reference/get-payment,
+// "failureReason").
+func MollieFailureCode(reason string) (ours, mollies string) {
+	return cmp.Or(mollieReasons[reason], codeProviderRejected), reason
+}
+
 var mollieReasons = map[string]string{
 	"authentication_abandoned":       codeAuthenticationFailed,
 	"authentication_failed":          codeAuthenticationFailed,

@@ -7,6 +7,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/webhooks"
 )
 
 type amount struct {
@@ -137,27 +138,7 @@ func (p object) paid(o *payment.Outcome) error {
 
 // failure is why a card was declined, where Mollie says it.
 func (p object) failure() *payment.Failure {
-	reason := cmp.Or(p.Details.FailureReason, p.StatusReason.Code)
-	return payment.NewFailure(reasons[reason], reason)
-}
-
-// reasons are those of package webhooks, which reads the same words; any other is
-// provider_rejected (https://docs.mollie.com/reference/get-payment, "failureReason").
-var reasons = map[string]string{ //nolint:gochecknoglobals // a table
-	"authentication_abandoned":       "authentication_failed",
-	"authentication_failed":          "authentication_failed",
-	"authentication_required":        "authentication_failed",
-	"authentication_unavailable_acs": "authentication_failed",
-	"card_declined":                  "card_declined",
-	"card_expired":                   "card_declined",
-	"inactive_card":                  "card_declined",
-	"insufficient_funds":             "insufficient_funds",
-	"invalid_card_holder_name":       "card_declined",
-	"invalid_card_number":            "card_declined",
-	"invalid_card_type":              "card_declined",
-	"invalid_cvv":                    "card_declined",
-	"possible_fraud":                 "fraud_suspected",
-	"refused_by_issuer":              "card_declined",
+	return payment.NewFailure(webhooks.MollieFailureCode(cmp.Or(p.Details.FailureReason, p.StatusReason.Code)))
 }
 
 // refund is Mollie's view of one (https://docs.mollie.com/reference/get-refund).
