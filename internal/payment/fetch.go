@@ -91,7 +91,7 @@ func (s *Service) settleFetched(ctx context.Context, id EventID, f *fetched) err
 		case found.has(e.Account, named.names()):
 			e.again(b.now())
 		default:
-			unknown = []*arrival{named}
+			e.Verdict, unknown = Unmatched, []*arrival{named}
 		}
 		if err := b.tx.EventsSettle(ctx, []StoredEvent{e}); err != nil {
 			return err

@@ -160,6 +160,35 @@ func TestAnUnsignedHintOfAPaymentThatNobodyKnowsIsGivenUp(t *testing.T) {
 	}
 }
 
+// A notice of a payment that nobody here began is no different for having to be
+// fetched: once its provider has answered, that is what a person is told.
+func TestAHintOfNobodysPaymentAsksAPerson(t *testing.T) {
+	t.Parallel()
+	silent := func() (payment.Outcome, error) { return payment.Outcome{}, errNoAnswer }
+	for name, c := range map[string]struct {
+		lookup func() (payment.Outcome, error)
+		end    []string
+	}{
+		"known to the provider": {says(fsm.NewsSucceeded), []string{"unmatched_event", "unmatched"}},
+		"no answer":             {silent, []string{"needs_review", "deferred"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			look := &answering{lookup: c.lookup}
+			r := newRig(t, setup{silent: true, provider: look.on})
+			require.Equal(t, []fsm.Verdict{payment.Deferred}, r.tell(t, hint(webhooks.KindSucceeded, "yoo_of_another_system")))
+			r.retry(t, true)
+			look.lookup = silent
+			for range 11 {
+				r.retry(t, true)
+			}
+			require.EqualValues(t, 12, look.lookups.Load())
+			require.Equal(t, c.end, rows[string](t, r, "SELECT kind FROM discrepancies UNION ALL SELECT verdict FROM provider_events"))
+			require.EqualValues(t, 1, r.parked(t))
+		})
+	}
+}
+
 // The provider may show a payment a little later than it tells of it.
 func TestAnUnsignedHintThatIsEarlyIsApplied(t *testing.T) {
 	t.Parallel()

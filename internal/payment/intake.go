@@ -196,7 +196,10 @@ func (f found) judge(b *batch, e *StoredEvent) bool {
 		e.Verdict, e.NextTryAt = Ignored, nil
 		return true
 	case e.Event.NeedsFetch:
-		e.park(Deferred, b.now())
+		if e.Verdict != Unmatched { // its provider has answered before
+			e.Verdict = Deferred
+		}
+		e.park(e.Verdict, b.now())
 		return true
 	}
 	for _, name := range e.Event.References {

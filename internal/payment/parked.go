@@ -109,10 +109,11 @@ func unmatched(e StoredEvent, at time.Time) Discrepancy {
 		Text: "The provider speaks of a payment that nobody here began. Look it up in its dashboard; money may have to be paid back.",
 	}
 	switch {
+	case e.Verdict == Unmatched:
 	case e.Event.NeedsFetch:
 		d.Kind = NeedsReview
-		d.Text = "The provider sent a notice that only a question to it can explain, and it could not be asked. Look the payment up in its dashboard."
-	case e.Verdict == Deferred:
+		d.Text = "The provider sent a notice that only a question to it can explain, and it gave no answer that could be applied. Look the payment up in its dashboard."
+	default:
 		d.Kind = NeedsReview
 		d.Text = "The provider told something of a payment that can't be applied as long as the payment stands as it does, such as a refund of what was never taken. Compare with its dashboard."
 	}
