@@ -88,6 +88,7 @@ func shownFromRow(row *dbsqlc.EventReadRow) (support.Event, error) {
 	if err := json.Unmarshal(row.News, &news); err != nil {
 		return e, fmt.Errorf("decode event %s: %w", e.ID, err)
 	}
+	e.Unsigned = news.NeedsFetch && news.SecretIndex < 0
 	if news.Money != nil {
 		e.Money = &payment.Money{Minor: news.Money.Minor, Currency: payment.Currency(news.Money.Currency)}
 	}

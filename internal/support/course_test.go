@@ -177,6 +177,27 @@ func TestHostileTextIsData(t *testing.T) {
 	require.Equal(t, map[string]any{"status": "[hidden]", "[hidden]": "[hidden]"}, shown.Payload)
 }
 
+// What nobody signed and the provider does not know is not told of as the provider's.
+func TestAMadeUpNoticeIsNotTheProviders(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	e := event(webhooks.KindNotice, "tr_made_up")
+	e.NeedsFetch, e.ProviderPaymentID, e.SecretIndex = true, "tr_made_up", -1
+	require.Equal(t, payment.Deferred, r.tell(t, e, "{}"))
+	for range 5 {
+		_, err := r.db.Exec(t.Context(), "UPDATE provider_events SET next_try_at = now() WHERE next_try_at IS NOT NULL")
+		require.NoError(t, err)
+		due, err := r.RetryParked(t.Context(), 10)
+		require.NoError(t, err)
+		require.Len(t, due, 1)
+		require.NoError(t, r.Fetch(t.Context(), due[0]))
+	}
+	shown, err := r.desk.Event(t.Context(), ann, r.eventID(t, e))
+	require.NoError(t, err)
+	require.Equal(t, payment.Ignored, shown.Verdict)
+	require.Equal(t, "A notice came that nobody had signed, of a payment that the provider did not know. It may be made up; nothing changed.", shown.Told())
+}
+
 func TestBytesGoAfterTheRetentionTime(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

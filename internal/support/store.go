@@ -97,6 +97,9 @@ type Event struct {
 	// Type is the provider's name of the event, Kind is ours.
 	Type, Kind string
 	Verdict    fsm.Verdict
+	// Unsigned says that anybody may have sent it: only what the provider says when it
+	// is asked counts.
+	Unsigned   bool
 	OrderID    payment.OrderID
 	AttemptID  *payment.AttemptID
 	Money      *payment.Money
