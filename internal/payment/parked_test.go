@@ -53,7 +53,7 @@ func TestNewsBesideTheReferenceIsAppliedByTheRetry(t *testing.T) {
 
 // charged is a provider that answers a charge once an event has come before, which
 // names the payment as the answer does.
-func charged(r **rig, t *testing.T, early func(name string) webhooks.Event) *tapped {
+func charged(t *testing.T, r **rig, early func(name string) webhooks.Event) *tapped {
 	t.Helper()
 	return &tapped{charge: func(_ context.Context, _ payment.Charge, send func() (payment.Outcome, error)) (payment.Outcome, error) {
 		out, err := send()
@@ -66,7 +66,7 @@ func charged(r **rig, t *testing.T, early func(name string) webhooks.Event) *tap
 func TestNewsThatWaitsForANameOfOtherNewsIsAppliedWithIt(t *testing.T) {
 	t.Parallel()
 	var r *rig
-	p := charged(&r, t, func(name string) webhooks.Event {
+	p := charged(t, &r, func(name string) webhooks.Event {
 		require.Equal(t, []fsm.Verdict{payment.Unmatched, payment.Unmatched}, r.tell(t,
 			event(webhooks.KindDisputed, "cs_1"), event(webhooks.KindSucceeded, "ch_1", "cs_1")))
 		return event(webhooks.KindAuthorized, name, "ch_1")
@@ -84,7 +84,7 @@ func TestNewsThatWaitsForANameOfOtherNewsIsAppliedWithIt(t *testing.T) {
 func TestALongNameInAParkedEventIsInNobodysWay(t *testing.T) {
 	t.Parallel()
 	var r *rig
-	p := charged(&r, t, func(name string) webhooks.Event {
+	p := charged(t, &r, func(name string) webhooks.Event {
 		e := event(webhooks.KindRefundSucceeded, name, noise(2690)[:2690])
 		e.RefundID, e.Money = noise(3000), &webhooks.Money{Minor: 500, Currency: "EUR"}
 		return e
@@ -105,7 +105,7 @@ func TestAnOddParkedEventIsInNobodysWay(t *testing.T) {
 		return inCurrency(event(webhooks.KindSucceeded, name), noise(1<<13))
 	}
 	var r *rig
-	p := charged(&r, t, odd)
+	p := charged(t, &r, odd)
 	r = newRig(t, setup{silent: true, provider: p.on})
 	paid := r.paid(t, "A-1", "tok_success")
 	require.Equal(t, succeeded, standingOf(paid.Attempt))
