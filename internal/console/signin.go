@@ -88,8 +88,7 @@ type signInView struct {
 
 func (c *console) showSignIn(w http.ResponseWriter, r *http.Request) {
 	to := backTo(r.URL.Query().Get("to"))
-	if c.person(r).Subject != "" {
-		http.Redirect(w, r, to, http.StatusSeeOther) //nolint:gosec // backTo has made it a page of the console
+	if c.isIn(w, r, to) {
 		return
 	}
 	render(w, r, http.StatusOK, signInPage(signInView{
@@ -98,10 +97,24 @@ func (c *console) showSignIn(w http.ResponseWriter, r *http.Request) {
 	}))
 }
 
+// isIn sends somebody who is signed in already to a page of the console: their
+// session ends at its own time, and no link can move that.
+func (c *console) isIn(w http.ResponseWriter, r *http.Request, to string) bool {
+	if c.person(r).Subject == "" {
+		return false
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther) //nolint:gosec // backTo has made it a page of the console
+	return true
+}
+
 // beginAtProvider sends the browser to the OpenID provider.
 func (c *console) beginAtProvider(w http.ResponseWriter, r *http.Request) error {
 	if c.OpenID == nil {
 		return errNoSignIn
+	}
+	to := backTo(r.URL.Query().Get("to"))
+	if c.isIn(w, r, to) {
+		return nil
 	}
 	address, errand, err := c.OpenID.Begin(r.Context())
 	if err != nil {
@@ -112,7 +125,7 @@ func (c *console) beginAtProvider(w http.ResponseWriter, r *http.Request) error 
 		return err //nolint:wrapcheck // the store's own
 	}
 	c.keepErrand(r, errand)
-	c.sessions.Put(r.Context(), sessionBack, backTo(r.URL.Query().Get("to")))
+	c.sessions.Put(r.Context(), sessionBack, to)
 	http.Redirect(w, r, address, http.StatusSeeOther)
 	return nil
 }

@@ -111,6 +111,23 @@ func TestStaffSignsInAtTheirOrganisation(t *testing.T) {
 	require.NotContains(t, o.stderr.String(), "employee-7")
 }
 
+func TestASessionEndsAtItsOwnTimeWhateverSignInIsBegunInIt(t *testing.T) {
+	t.Parallel()
+	o := newOrganisation(t)
+	o.QueueUser(roles("support"))
+	p := o.browser(t)
+	in := p.get(o.begun(p, "/support", func(url.Values) {}).RequestURI())
+	in.is(t, http.StatusSeeOther)
+	end := func() time.Time { return one[time.Time](t, o.rig, `SELECT max(expiry) FROM sessions`) }
+	before := end()
+	again := p.get("/support/sign-in/begin?to=" + url.QueryEscape("/support/discrepancies"))
+	again.is(t, http.StatusSeeOther)
+	require.Equal(t, "/support/discrepancies", again.header.Get("Location"))
+	require.Equal(t, in.header.Get("Set-Cookie"), again.header.Get("Set-Cookie"), "the session is the same one")
+	require.False(t, end().Before(before), "nobody is signed out by a link")
+	p.get("/support/discrepancies").is(t, http.StatusOK)
+}
+
 func TestSignInsThatProveNothing(t *testing.T) {
 	t.Parallel()
 	o := newOrganisation(t)
