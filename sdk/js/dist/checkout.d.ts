@@ -11,6 +11,8 @@ export declare class Checkout {
     private pressed;
     /** Whether the button said "Check again" when the work began. */
     private looking;
+    /** The key of the payment whose end this page has shown. */
+    private shown;
     private theirs;
     private stretch;
     /** Is set while the page is in the back/forward cache. */
@@ -35,16 +37,34 @@ export declare class Checkout {
     /** The looking ends at some time. Other tabs hear of that, too, so that they don't begin it anew. */
     private bounded;
     /**
-     * Does the work, with every other tab waiting. A press that had to wait for another tab's payment has joined it; one of "Check again" is
-     * for what is under way, and begins nothing else.
+     * Does the work, with every other tab waiting. A press that had to wait for another tab's payment has joined it, unless its end was shown
+     * here before; one of "Check again" is for what is under way, and begins nothing else.
      */
     private settle;
     /** Follows an attempt to its end. After a failure it goes on with the one that the page's server knows to be live. */
     private follow;
+    /**
+     * Forgets an attempt of which nobody will tell any more: its own token was all there was, and has expired. As after a failure the order
+     * judges the next press: it takes none beside an attempt that is pending, authorised or has succeeded.
+     */
+    private outlived;
     /** What the page's server knows counts where storage knows of nothing that is under way or has succeeded. */
     private adopt;
     /** Sends the pay. It returns null if there is no attempt to follow. */
     private begin;
+    /**
+     * The key belongs to a body that is not kept here: another tab's without locks, or one that storage has lost. So something was begun, and
+     * the key says no more of it. If storage doesn't either by now, a press to pay is sent once more, under a key of its own. That can't charge
+     * twice, because the order judges it: while an attempt is pending or authorised it answers with that one, once one has succeeded or holds
+     * money it is paid, and after a failure that nobody has shown, what was pressed is charged alone. A look begins nothing: it stays
+     * in doubt, and the next press is the order's to judge.
+     */
+    private taken;
+    /**
+     * What became of a press can't be found out by its key. The attempt that the page's server knows may be it, so that one is looked at first.
+     * If it has failed, the key that is kept still has its say.
+     */
+    private doubt;
     /** Reports whether there is an attempt to follow. What the order says of itself is true, whoever paid it. */
     private sent;
     /** Reports whether a refusal proves that nothing was begun. After a lost try it does so for its own body alone. */

@@ -9,18 +9,25 @@ import { Refused, type Work } from "./work.js";
 
 const idle: State = { phase: "idle", canPay: true, offline: false, elsewhere: false, attempt: null, problem: null };
 
-/** The codes by which paylatch refuses a request's own form: the same request would have been refused the first time, too. */
-const formRefused = ["malformed-request", "body-too-large", "unsupported-media-type", "validation-failed"];
+/**
+ * The codes by which paylatch refuses a pay's own body: the same body would have been refused the first time, too. `malformed-request` and
+ * `unsupported-media-type` are not among them: they may be about headers and the address, which the shop's backend may send otherwise each time.
+ */
+const bodyRefused = ["body-too-large", "validation-failed"];
 
-/** Whether paylatch itself has refused the form. What stands before it may refuse the same request once and not another time. */
-function refusesForm({ type, code }: Problem): boolean {
-  return formRefused.includes(code) && type === "/problems/" + code;
+/** Whether paylatch itself has refused the body. What stands before it may refuse the same request once and not another time. */
+function refusesBody({ type, code, errors }: Problem): boolean {
+  if (!bodyRefused.includes(code) || type !== "/problems/" + code) return false;
+  return !Array.isArray(errors) || !errors.some((e) => e?.field === "On-Behalf-Of");
 }
 
 /** Whether an intent was pressed and is not known to have ended. */
 function underWay(intent: Intent | null): intent is Intent {
   return !!intent && !intent.end && (!!intent.attempt || intent.bodies.length > 0);
 }
+
+/** How long a status token reads its attempt, in milliseconds. */
+const tokenLife = 24 * 60 * 60_000;
 
 /** Why work was broken off when the page was left: it goes on if the page comes back. */
 const left = new Error("the page was left");
@@ -41,6 +48,8 @@ export class Checkout {
   private pressed = false;
   /** Whether the button said "Check again" when the work began. */
   private looking = false;
+  /** The key of the payment whose end this page has shown. */
+  private shown: string | undefined;
   private theirs: string | undefined;
   private stretch = new AbortController();
   /** Is set while the page is in the back/forward cache. */
@@ -57,7 +66,7 @@ export class Checkout {
     this.timing = { ...defaultTiming, ...options.timing };
     this.theirs = options.attempt;
     this.records = new Records(this.env, name);
-    this.tabs = new Tabs(this.env, name, (state) => this.mirror(state), () => this.tell());
+    this.tabs = new Tabs(this.env, name, this.timing.otherTab, (state) => this.mirror(state), () => this.tell());
     this.env.events?.addEventListener("pagehide", this.leave);
     this.env.events?.addEventListener("pageshow", this.comeBack);
     options.signal?.addEventListener("abort", () => this.close());
@@ -140,15 +149,16 @@ export class Checkout {
   }
 
   /**
-   * Does the work, with every other tab waiting. A press that had to wait for another tab's payment has joined it; one of "Check again" is
-   * for what is under way, and begins nothing else.
+   * Does the work, with every other tab waiting. A press that had to wait for another tab's payment has joined it, unless its end was shown
+   * here before; one of "Check again" is for what is under way, and begins nothing else.
    */
   private async settle(work: Work, body: string | null, waited: boolean): Promise<void> {
     if (waited && this.current.phase !== "idle" && !busy(this.current)) return; // the other tab has told how it ended
     this.set({ elsewhere: false });
     let intent = this.adopt(this.records.load());
     const live = underWay(intent);
-    const press = (waited && (live || intent?.end)) || (this.looking && !live) ? null : body;
+    const joined = waited && (live || (intent?.end && intent.key !== this.shown));
+    const press = joined || (this.looking && !live) ? null : body;
     if (intent?.end) {
       await this.showEnd(work, intent);
       if (press === null || !this.current.canPay) return;
@@ -166,10 +176,25 @@ export class Checkout {
   /** Follows an attempt to its end. After a failure it goes on with the one that the page's server knows to be live. */
   private async follow(work: Work, intent: Intent): Promise<void> {
     const known = this.current.attempt?.payment_attempt_id === intent.attempt ? this.current.attempt : null;
-    const { status } = await new Follower(work, intent, known, this.show).toTheEnd();
-    if (status !== "pending") this.end(intent, status);
+    const attempt = await new Follower(work, intent, known, this.show).toTheEnd().catch((error) => this.outlived(intent, error));
+    if (!attempt) return;
+    if (attempt.status !== "pending") this.end(intent, attempt.status);
     const next = this.adopt(intent);
     if (next && next !== intent) await this.follow(work, next);
+  }
+
+  /**
+   * Forgets an attempt of which nobody will tell any more: its own token was all there was, and has expired. As after a failure the order
+   * judges the next press: it takes none beside an attempt that is pending, authorised or has succeeded.
+   */
+  private outlived({ token, at }: Intent, error: unknown): null {
+    const { statusUrl, authorization } = this.options;
+    const told = !token || statusUrl || authorization || Date.now() - at < tokenLife;
+    if (told || !(error instanceof Refused) || error.problem?.status !== 401) throw error;
+    this.records.save(newIntent());
+    this.working = false;
+    this.set(idle);
+    return null;
   }
 
   /** What the page's server knows counts where storage knows of nothing that is under way or has succeeded. */
@@ -184,7 +209,7 @@ export class Checkout {
   }
 
   /** Sends the pay. It returns null if there is no attempt to follow. */
-  private async begin(work: Work, kept: Intent | null, press: string | null): Promise<Intent | null> {
+  private async begin(work: Work, kept: Intent | null, press: string | null, again = false): Promise<Intent | null> {
     const intent = kept ?? newIntent();
     const lost = intent.bodies.length > 0;
     if (press !== null) {
@@ -195,13 +220,48 @@ export class Checkout {
       this.set(idle);
       return null;
     } else if (Date.now() - intent.at > this.timing.resendWithin) {
-      this.set({ phase: "unknown", canPay: true });
+      await this.doubt(work);
       return null;
     }
     this.records.save(intent);
     this.set({ ...idle, phase: lost ? "checking" : "sending", canPay: false });
     const sent = await send(work, intent, lost, (offline) => this.set({ phase: "checking", offline }));
+    if (sent.problem?.code === "idempotency-key-reused") return this.taken(work, intent, sent.problem, press, again);
     return this.sent(intent, sent) ? intent : null;
+  }
+
+  /**
+   * The key belongs to a body that is not kept here: another tab's without locks, or one that storage has lost. So something was begun, and
+   * the key says no more of it. If storage doesn't either by now, a press to pay is sent once more, under a key of its own. That can't charge
+   * twice, because the order judges it: while an attempt is pending or authorised it answers with that one, once one has succeeded or holds
+   * money it is paid, and after a failure that nobody has shown, what was pressed is charged alone. A look begins nothing: it stays
+   * in doubt, and the next press is the order's to judge.
+   */
+  private async taken(work: Work, intent: Intent, problem: Problem, press: string | null, again: boolean): Promise<Intent | null> {
+    const kept = this.records.load();
+    if (kept?.attempt && !kept.end) return kept;
+    if (kept?.end) await this.showEnd(work, kept);
+    else if (press !== null && !this.looking && !again) return this.begin(work, newIntent(), press, true);
+    else {
+      if (this.records.isOf(intent)) this.records.save(newIntent());
+      await this.doubt(work, problem);
+    }
+    return null;
+  }
+
+  /**
+   * What became of a press can't be found out by its key. The attempt that the page's server knows may be it, so that one is looked at first.
+   * If it has failed, the key that is kept still has its say.
+   */
+  private async doubt(work: Work, problem: Problem | null = null): Promise<void> {
+    if (this.theirs) {
+      const intent = { ...newIntent(), attempt: this.theirs };
+      const show: typeof this.show = (attempt, offline) => this.show(attempt?.status === "failed" ? null : attempt, offline);
+      const { status } = await new Follower(work, intent, null, show).toTheEnd();
+      this.theirs = undefined;
+      if (status === "succeeded") return this.end(intent, status);
+    }
+    this.set({ ...idle, phase: "unknown", problem });
   }
 
   /** Reports whether there is an attempt to follow. What the order says of itself is true, whoever paid it. */
@@ -211,9 +271,10 @@ export class Checkout {
     const follow = attempt ?? theirs;
     if (follow) {
       intent.attempt = follow.payment_attempt_id;
-      if (token) intent.token = token;
+      const kept = this.records.load(), known = token ?? (kept?.attempt === intent.attempt && kept.token);
+      if (known) intent.token = known;
       intent.bodies = [];
-      this.records.save(intent);
+      if (follow.status !== "failed" || this.records.isOf(intent)) this.records.save(intent);
       this.show(follow, false);
       return true;
     }
@@ -225,10 +286,10 @@ export class Checkout {
 
   /** Reports whether a refusal proves that nothing was begun. After a lost try it does so for its own body alone. */
   private refused(intent: Intent, problem: Problem, lost: boolean): boolean {
-    if (lost && !refusesForm(problem)) return false;
+    if (lost && !refusesBody(problem)) return false;
     intent.bodies.shift();
     // The key of an order that was not found is used up.
-    this.records.save(!lost && problem.status === 404 ? newIntent() : intent);
+    if (this.records.isOf(intent)) this.records.save(!lost && problem.status === 404 ? newIntent() : intent);
     return intent.bodies.length === 0;
   }
 
@@ -236,7 +297,8 @@ export class Checkout {
     intent.end = end;
     intent.bodies = [];
     if (end !== "failed") delete intent.token;
-    this.records.save(intent);
+    if (end !== "failed" || this.records.isOf(intent)) this.records.save(intent);
+    this.shown = intent.key;
     const { attempt } = this.current;
     this.set({ phase: end, canPay: end === "failed" && !!attempt?.can_start_new_attempt, offline: false });
   }
@@ -244,6 +306,7 @@ export class Checkout {
   /** Whether a failed payment may be tried again is asked anew each time. */
   private async showEnd(work: Work, intent: Intent): Promise<void> {
     const end = intent.end!;
+    this.shown = intent.key;
     if (end !== "failed") return this.set({ ...idle, phase: end, canPay: false, attempt: this.current.attempt });
     try {
       this.set({ phase: "failed", canPay: false });

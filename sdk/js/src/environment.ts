@@ -9,6 +9,7 @@ export const defaultTiming: Timing = {
   silence: 40_000,
   giveUp: 15 * 60_000,
   resendWithin: 10 * 60_000,
+  otherTab: 4_000,
 };
 
 /** Private modes and sandboxed frames throw where others have storage. */

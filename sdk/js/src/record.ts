@@ -34,6 +34,12 @@ export class Records {
     return kept && typeof kept.key === "string" && Array.isArray(kept.bodies) ? kept : null;
   }
 
+  /** Whether what is kept is about this intent, or nothing is: a tab without the lock may have gone on to another payment meanwhile. */
+  isOf({ key, attempt }: Intent): boolean {
+    const kept = this.load();
+    return !kept || (kept.attempt ? kept.attempt === attempt : kept.key === key);
+  }
+
   save(intent: Intent): void {
     // A copy that storage refuses must not be shadowed by an older one that it still holds.
     const { storage } = this.env;

@@ -24,8 +24,8 @@ export async function send(work: Work, intent: Intent, lost: boolean, silence: (
       renewed = true;
       continue;
     }
-    if (answer && problem && !problem.retryable) return { ...answer, lost };
     lost ||= !problem || problem.status < 400 || problem.status >= 500 || problem.status === 408;
+    if (answer && problem && !problem.retryable) return { ...answer, lost };
     silence(!answer);
     const asked = askedFor(answer?.retryAfter, problem);
     await pause(backoff(n, asked, work.env, work.timing), work.until, work.signal, work.env, asked > 0);

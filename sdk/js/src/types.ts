@@ -32,7 +32,8 @@ export interface Problem {
 /**
  * Where a payment stands.
  *
- * - `idle`: nothing was pressed yet, or what was pressed has failed and nobody tells this page whether the order takes another pay.
+ * - `idle`: nothing was pressed yet, or what was pressed has failed and nobody tells this page whether the order takes another pay, or nobody
+ *   has told of it for a day.
  * - `sending`: the pay is on its way for the first time.
  * - `checking`: it is being found out what became of it.
  * - `action`: the customer must do something at `attempt.next_action.url`.
@@ -93,6 +94,8 @@ export interface Timing {
   giveUp: number;
   /** `resume` sends a pay whose answer was lost only if it was pressed no longer ago. */
   resendWithin: number;
+  /** Another tab that is at work and does not answer for so long is not waited for: its browser may have suspended it. */
+  otherTab: number;
 }
 
 export interface Options {
@@ -103,12 +106,13 @@ export interface Options {
   apiUrl?: string;
   /**
    * The shop's own address that answers with an attempt of this order, for when there is no status token (another device began the
-   * payment). It is asked with `?payment_attempt_id=…`.
+   * payment) or it has expired, after a day. It is asked with `?payment_attempt_id=…`.
    */
   statusUrl?: string;
   /**
    * The attempt of which the page's server knows that it is pending or has succeeded. It is followed where storage knows of none that is
-   * under way, or when that one has failed; an older failure or cancellation that storage knows of gives way to it.
+   * under way, or when that one has failed, or is a press that is too old to be sent again; an older failure or cancellation that storage
+   * knows of gives way to it.
    */
   attempt?: string;
   /** A customer's token, for a page that calls paylatch itself. Never the merchant's own. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Browser, until } from "./page.js";
-import { startServer } from "./server.js";
+import { after, before, problem, startServer } from "./server.js";
 
 async function shop(t) {
   const server = await startServer(t);
@@ -68,6 +68,31 @@ test("a payment that only the page's server knows of is followed, and not begun 
   assert.equal(server.attempts.length, 2);
   assert.equal(server.count(/^POST/), 1);
 });
+
+for (const [end, phase] of [["succeeded", "succeeded"], ["failed", "unknown"]]) {
+  test(`a press of long ago is ${phase} if the attempt that the page's server knows has ${end}`, async (t) => {
+    const { server, browser } = await shop(t);
+    server.payFaults = Array(1000).fill(before);
+    assert.equal((await browser.open({ timing: { giveUp: 200 } }).pay()).phase, "unknown");
+    const { key } = browser.kept();
+    server.payFaults = [];
+    const theirs = server.attempt({ key: "another" });
+    const sent = server.count(/^POST/);
+    const options = { statusUrl: server.url + "/shop/status", attempt: theirs.payment_attempt_id, timing: { resendWithin: -1 } };
+    const page = browser.open(options);
+    const looked = page.checkout.resume();
+    await until("the attempt", () => page.checkout.state.attempt);
+    server.finish(theirs, end);
+    assert.equal((await looked).phase, phase);
+    assert.ok(!page.phases().includes("failed"), "what was pressed here may be another one");
+    assert.equal(server.count(/^POST/), sent);
+    if (end === "succeeded") return assert.equal((await browser.open().checkout.resume()).phase, "succeeded");
+    assert.equal(browser.kept().key, key);
+    server.later = { status: "succeeded", after: 30 };
+    assert.equal((await page.pay()).phase, "succeeded");
+    assert.equal(server.attempts[1].key, key);
+  });
+}
 
 test("what storage knows to be under way comes before what the page's server knows", async (t) => {
   const { server, browser } = await shop(t);
@@ -229,6 +254,135 @@ for (const [name, environment] of [
     assert.equal(new Set(server.keys).size, 1);
   });
 }
+
+/** A browser's storage that shows at first what was kept a moment ago. */
+function stale(browser, was) {
+  let reads = 0;
+  return {
+    getItem: (k) => (reads++ ? browser.storage.get(k) ?? null : was),
+    setItem: (k, v) => void browser.storage.set(k, v), removeItem: (k) => void browser.storage.delete(k),
+  };
+}
+
+const late = (ms) => (r, act) => setTimeout(act, ms);
+const lateAnswer = (r, act) => {
+  const { end } = r;
+  r.end = (text) => setTimeout(() => end.call(r, text), 100);
+  return act();
+};
+
+for (const [name, faults] of [
+  ["before the other is refused", [null, late(100)]],
+  ["after the other was refused", [lateAnswer]],
+  ["while the other asks again", [lateAnswer, null, late(200)]],
+]) {
+  test(`two tabs whose presses clash, one answered ${name}, are one payment and keep its token`, async (t) => {
+    const { server, browser } = await shop(t);
+    const alone = { locks: null, channel: null };
+    const statusUrl = server.url + "/shop/status";
+    const one = browser.open({ statusUrl }, alone);
+    server.refusal = [422, "validation-failed"];
+    await one.pay();
+    server.refusal = null;
+    server.payFaults = faults;
+    const two = browser.open({ statusUrl }, { ...alone, storage: stale(browser, browser.storage.get("paylatch:A-1")) });
+    const paid = Promise.all([one.pay("tok_first"), two.pay("tok_second")]);
+    await until("the attempt", () => one.checkout.state.attempt && two.checkout.state.attempt);
+    assert.ok(browser.kept().token, "a reload can follow it");
+    server.finish(server.attempts[0], "succeeded");
+    for (const end of await paid) assert.equal(end.phase, "succeeded");
+    for (const page of [one, two]) assert.ok(!page.phases().slice(page === one ? 2 : 0).includes("refused"));
+    assert.equal(server.attempts.length, 1);
+  });
+}
+
+test("a tab without locks that is refused leaves what another one has begun", async (t) => {
+  const { server, browser } = await shop(t);
+  const alone = { locks: null, channel: null };
+  const one = browser.open({}, alone), two = browser.open({}, { ...alone, storage: stale(browser, null) });
+  server.payFaults = [null, (r) => setTimeout(() => problem(r, 422, "validation-failed"), 100)];
+  const paid = one.pay();
+  assert.equal((await two.pay("tok_wrong")).phase, "refused");
+  assert.ok(browser.kept().token);
+  server.finish(server.attempts[0], "succeeded");
+  assert.equal((await paid).phase, "succeeded");
+  assert.equal((await two.pay()).phase, "succeeded");
+  assert.equal(server.count(/^POST/), 2);
+});
+
+/** A page with a payment under way that its browser then suspends: it keeps the lock, and neither speaks nor hears. */
+async function suspended(t, lost = false) {
+  const { server, browser } = await shop(t);
+  let awake = true, wake;
+  const sleep = new Promise((resolve) => (wake = resolve));
+  const network = async (...request) => {
+    if (!awake) await sleep;
+    return fetch(...request);
+  };
+  if (lost) server.payFaults = [after];
+  const page = browser.open({ timing: { silence: 50, wait: 50, backoff: 100 } }, { channel: null, fetch: network, random: () => 1 });
+  const paid = page.pay();
+  paid.catch(() => undefined);
+  await until("the attempt", () => (lost ? page.checkout.state.offline : server.attempts[0]?.listeners.size));
+  awake = false;
+  await until("its end", () => server.attempts[0].listeners.size === 0);
+  return { server, browser, paid, wake };
+}
+
+test("a tab that its browser has suspended is not waited for", { timeout: 30_000 }, async (t) => {
+  const { server, browser } = await suspended(t);
+  server.finish(server.attempts[0], "succeeded");
+  const page = browser.open({ timing: { otherTab: 30 } });
+  assert.equal((await page.checkout.resume()).phase, "succeeded");
+  assert.equal(server.count(/^POST/), 1);
+});
+
+test("a press beside a suspended tab joins its payment", { timeout: 30_000 }, async (t) => {
+  const { server, browser } = await suspended(t);
+  const page = browser.open({ timing: { otherTab: 30 } });
+  const paid = page.pay("tok_other");
+  await until("the attempt", () => page.checkout.state.attempt);
+  server.finish(server.attempts[0], "failed");
+  assert.equal((await paid).phase, "failed");
+  assert.equal(server.count(/^POST/), 1);
+});
+
+for (const lost of [false, true]) {
+  test(`a tab that wakes ${lost ? "while it sends" : "while it follows"} does not forget what another has begun meanwhile`, { timeout: 30_000 }, async (t) => {
+    const { server, browser, paid, wake } = await suspended(t, lost);
+    server.finish(server.attempts[0], "failed");
+    const page = browser.open({ timing: { otherTab: 30 } });
+    assert.equal((await page.checkout.resume()).phase, "failed");
+    const again = page.pay("tok_other");
+    await until("the other attempt", () => server.attempts.length === 2 && page.checkout.state.attempt?.status === "pending");
+    const { attempt, token } = browser.kept();
+    assert.equal(attempt, server.attempts[1].payment_attempt_id);
+    const saved = [];
+    const { set } = browser.storage;
+    browser.storage.set = (k, v) => (saved.push(JSON.parse(v).attempt), set.call(browser.storage, k, v));
+    wake();
+    assert.equal((await paid).phase, "failed");
+    assert.deepEqual(saved, []);
+    assert.ok(token);
+    server.finish(server.attempts[1], "succeeded");
+    assert.equal((await again).phase, "succeeded");
+    assert.equal(server.attempts.length, 2);
+  });
+}
+
+test("a tab that answers is waited for", async (t) => {
+  const { server, browser } = await shop(t);
+  const one = browser.open();
+  void one.pay().catch(() => undefined);
+  await until("the attempt", () => one.checkout.state.attempt);
+  const two = browser.open({ timing: { otherTab: 100 } });
+  const looked = two.checkout.resume();
+  await new Promise((r) => setTimeout(r, 500));
+  assert.equal(two.checkout.state.elsewhere, true);
+  assert.equal(server.count(/^GET/), 1);
+  server.finish(server.attempts[0], "succeeded");
+  assert.equal((await looked).phase, "succeeded");
+});
 
 test("two browsers are one payment", async (t) => {
   const { server, browser, other } = await shop(t);

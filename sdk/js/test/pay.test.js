@@ -142,6 +142,9 @@ for (const [name, refusal, phase] of [
   ["of the shop's own", (r) => problem(r, 422, "", { type: "about:blank" }), "unknown"],
   ["that is no problem", status(422), "unknown"],
   ["of the form by paylatch", (r) => problem(r, 422, "validation-failed"), "refused"],
+  ["of the user for whom it is", (r) => problem(r, 422, "validation-failed", { errors: [{ field: "On-Behalf-Of", message: "no" }] }), "unknown"],
+  ["of one user too few", (r) => problem(r, 400, "malformed-request"), "unknown"],
+  ["of a header", (r) => problem(r, 415, "unsupported-media-type"), "unknown"],
   ["of an order that is not found", (r) => problem(r, 404, "not-found"), "unknown"],
 ]) {
   test(`a refusal ${name} after a lost try is ${phase}`, async (t) => {
@@ -156,6 +159,73 @@ for (const [name, refusal, phase] of [
     assert.equal(server.attempts.length, 1);
   });
 }
+
+test("a failure of the way that no retry mends does not prove that nothing was begun", async (t) => {
+  const { server, browser } = await shop(t);
+  server.payFaults = [async (r, act) => after(status(524)(r), act)];
+  const page = browser.open();
+  assert.equal((await page.pay()).phase, "unknown");
+  assert.equal(browser.kept().bodies.length, 1);
+  server.finish(server.attempts[0], "succeeded");
+  assert.equal((await page.pay()).phase, "succeeded");
+  assert.equal(new Set(server.keys).size, 1);
+  assert.equal(server.attempts.length, 1);
+});
+
+/** A browser that keeps a key, and a server where that key is another body's. */
+async function takenKey(t, bodies, theirs) {
+  const { server, browser } = await shop(t);
+  browser.storage.set("paylatch:A-1", JSON.stringify({ key: "k".repeat(32), at: Date.now(), bodies }));
+  return { server, browser, theirs: server.attempt({ key: "k".repeat(32), body: "forgotten", ...theirs }) };
+}
+
+for (const [name, change, attempts] of [
+  ["is pending", {}, 1],
+  ["is authorised", { stage: "authorized" }, 1],
+  ["has succeeded", { status: "succeeded" }, 1],
+  ["has failed", { status: "failed" }, 2],
+]) {
+  test(`a press whose key belongs to a forgotten one that ${name} is the order's to judge`, async (t) => {
+    const { server, browser, theirs } = await takenKey(t, [], change);
+    server.later = soon;
+    const page = browser.open({ statusUrl: server.url + "/shop/status" });
+    const paid = page.pay("tok_other");
+    if (theirs.status === "pending") {
+      await until("the attempt", () => page.checkout.state.attempt);
+      server.finish(theirs, "succeeded");
+    }
+    assert.equal((await paid).phase, "succeeded");
+    assert.ok(!page.phases().includes("refused"));
+    assert.equal(server.attempts.length, attempts);
+    assert.equal(new Set(server.keys).size, 2);
+    assert.equal((await browser.open().checkout.resume()).phase, "succeeded");
+  });
+}
+
+for (const [name, timing, look] of [
+  ["a look", {}, (page) => page.checkout.resume()],
+  ["to check again", { resendWithin: -1 }, (page) => page.checkout.resume().then(() => page.pay())],
+]) {
+  test(`${name} under a key that belongs to a forgotten press begins nothing, and the next press is the order's to judge`, async (t) => {
+    const { server, browser } = await takenKey(t, ["{}"], { status: "failed" });
+    server.later = soon;
+    const page = browser.open({ timing });
+    const end = await look(page);
+    assert.equal(end.phase, "unknown");
+    assert.equal(end.problem.code, "idempotency-key-reused");
+    assert.equal((await page.pay()).phase, "idle", "to check again begins nothing");
+    assert.equal(server.attempts.length, 1);
+    assert.equal((await page.pay()).phase, "succeeded");
+    assert.equal(server.attempts.length, 2);
+  });
+}
+
+test("a server whose keys are all taken ends in doubt", async (t) => {
+  const { server, browser } = await shop(t);
+  server.refusal = [409, "idempotency-key-reused"];
+  assert.equal((await browser.open().pay()).phase, "unknown");
+  assert.equal(server.count(/^POST/), 2);
+});
 
 test("a refusal of another card does not prove that the first was not charged", async (t) => {
   const { server, browser } = await shop(t);
