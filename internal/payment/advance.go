@@ -92,7 +92,8 @@ func advance(a *Attempt, n News, now time.Time) (Transition, fsm.Verdict) {
 	if a.ProviderPaymentID == "" {
 		a.ProviderPaymentID = n.ProviderPaymentID
 	}
-	if n.Refused && (n.Cause.Kind == CauseWebhook || n.News == fsm.NewsSoftFailed) {
+	if n.Refused && (n.Cause.Kind == CauseWebhook || n.News == fsm.NewsSoftFailed && a.Intent.Kind == IntentCapture) {
+		// The payment may have to be given up now; a refused cancellation has a schedule.
 		endIntent(a)
 	}
 	verdict := fsm.Conflict

@@ -48,10 +48,15 @@ func (s *Service) expire(b *batch, c *Change, n News) {
 		return
 	}
 	if s.overdue(*a, n, b.now()) && (a.Intent.Number > 0 || !account.Provider.Capabilities().Cancel) {
-		b.open(c, NeedsReview, "This payment should have ended long ago, and the provider does not cancel it: look it up in its dashboard, then resolve it as paid or not paid.")
-		b.latest().About = "expiry"
+		b.uncancelled(c)
 	}
 	if account.Provider.Capabilities().Cancel {
 		giveUp(a, News{Failure: NewFailure("expired", "")}, b.now())
 	}
+}
+
+// uncancelled asks a person about what is to end and does not.
+func (b *batch) uncancelled(c *Change) {
+	b.open(c, NeedsReview, "This payment should have ended long ago, and the provider does not cancel it: look it up in its dashboard, then resolve it as paid or not paid.")
+	b.latest().About = "expiry"
 }

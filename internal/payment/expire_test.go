@@ -188,6 +188,54 @@ func TestWhatCanNotBeCancelledAsksAPerson(t *testing.T) {
 	}
 }
 
+// What failed softly and is not cancelled either could still succeed. The provider is
+// asked on the schedule, not at once under ever new keys, and then a person is.
+func TestASoftFailureThatIsNotCancelledAsksAPerson(t *testing.T) {
+	t.Parallel()
+	refuses := func() (payment.Outcome, error) { return payment.Outcome{News: fsm.NewsSoftFailed, Refused: true}, nil }
+	begun := map[string]func(*testing.T, *rig) payment.AttemptID{
+		"a payment": func(t *testing.T, r *rig) payment.AttemptID {
+			id := r.tried(t, "tok_redirect", payment.CaptureAutomatic)
+			require.Equal(t, fsm.Applied, r.say(t, id, webhooks.KindSoftFailed))
+			return id
+		},
+		"a capture": func(t *testing.T, r *rig) payment.AttemptID {
+			id := r.held(t, "A-1").ID
+			_, err := r.Confirm(t.Context(), customer, request("confirm", "confirm-key", ""), payment.Confirm{AttemptID: id})
+			require.ErrorIs(t, err, payment.ErrNotCapturable)
+			return id
+		},
+	}
+	for name, begin := range begun {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := &answering{lookup: says(fsm.NewsSoftFailed), cancel: refuses}
+			r := newRig(t, setup{silent: true, provider: func(of payment.Provider) payment.Provider {
+				return decliningCapture{p.on(of), payment.Outcome{News: fsm.NewsSoftFailed, Refused: true}}
+			}})
+			id := begin(t, r)
+			require.Equal(t, []payment.AttemptID{id}, r.due(t))
+			r.recheck(t, id)
+			require.EqualValues(t, 1, p.cancels.Load())
+			require.Empty(t, r.due(t), "not at once again")
+			require.Empty(t, r.discrepancies(t, id), "the schedule is not over")
+			for range 14 {
+				r.recheck(t, id)
+			}
+			require.Equal(t, []string{"needs_review"}, r.discrepancies(t, id))
+			require.LessOrEqual(t, p.cancels.Load(), int32(8), "it is looked up in between")
+			a := r.attempt(t, id)
+			if !a.NextCheckAt.After(a.ReadAt) { // the wish is on disk and not carried out yet
+				r.recheck(t, id)
+				a = r.attempt(t, id)
+			}
+			require.Equal(t, "pending", standingOf(a).status)
+			require.Greater(t, a.NextCheckAt.Sub(a.ReadAt), 20*time.Hour, "asked daily")
+			require.Empty(t, r.verify(t))
+		})
+	}
+}
+
 // An attempt whose provider nobody can ask any more does not wait for ever.
 func TestAnAttemptThatNobodyCanAskAboutAsksAPerson(t *testing.T) {
 	t.Parallel()

@@ -151,7 +151,10 @@ func (s *Service) release(b *batch, before Attempt, c *Change, n News) {
 		at = b.now()
 	}
 	a.NextCheckAt = &at
-	if s.overdue(*a, n, b.now()) && s.unresolvable(before, *a, n, b.now()) {
+	switch overdue := s.overdue(*a, n, b.now()); {
+	case overdue && n.News == fsm.NewsSoftFailed && a.Intent.Number > 0:
+		b.uncancelled(c)
+	case overdue && s.unresolvable(before, *a, n, b.now()):
 		b.open(c, NeedsReview, "Nobody can tell what became of this payment: ask the provider's support, then resolve it as paid or not paid.")
 	}
 }
