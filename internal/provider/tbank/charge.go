@@ -52,8 +52,8 @@ func (c *Client) waits(begun answer) (payment.Outcome, error) {
 	return o, err
 }
 
-// rebill charges a saved card. What is refused here was begun all the same, but
-// nobody has the address of its page.
+// rebill charges a saved card. What is refused or declined here was begun all the
+// same, but nobody has the address of its page: only there it could be tried again.
 func (c *Client) rebill(ctx context.Context, id string, ch payment.Charge) (payment.Outcome, error) {
 	if id == "" {
 		return payment.Outcome{}, errNameless
@@ -66,7 +66,11 @@ func (c *Client) rebill(ctx context.Context, id string, ch payment.Charge) (paym
 	case err != nil:
 		return payment.Outcome{}, err
 	case a.Success, news(a.Status) == fsm.NewsFailed, news(a.Status) == fsm.NewsSoftFailed:
-		return c.outcome(a)
+		o, err := c.outcome(a)
+		if o.News == fsm.NewsSoftFailed {
+			o.News = fsm.NewsFailed
+		}
+		return o, err
 	case a.definitive():
 		return refused(id, a), nil
 	}
