@@ -24,9 +24,10 @@ func (s *Service) Cancel(ctx context.Context, actor Actor, req idempotency.Reque
 	})
 }
 
-// paidInstead refuses a cancellation that came too late.
-func paidInstead(n News) error {
-	if n.News == fsm.NewsSucceeded || n.News == fsm.NewsReversed {
+// paidInstead refuses a cancellation that came too late. Money that does not fit the
+// attempt leaves it pending.
+func paidInstead(a Attempt, n News) error {
+	if n.News == fsm.NewsSucceeded && mismatch(a, n) == "" {
 		return ErrAttemptFinal
 	}
 	return nil

@@ -54,6 +54,22 @@ func TestACancellationThatIsRefusedShowsThePaymentAsItIs(t *testing.T) {
 	}
 }
 
+// What was paid with another amount is for a person to decide: until then the attempt
+// is pending, and is shown so.
+func TestACancellationOfWhatWasPaidWithAnotherAmountShowsThePaymentAsItIs(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	id := r.paid(t, "A-1", "tok_wrong_amount").ID
+	for _, result := range []idempotency.Result{idempotency.Created, idempotency.Reused} {
+		p, err := r.Cancel(t.Context(), customer, request("cancel", "cancel-key", ""), id)
+		require.NoError(t, err)
+		require.Equal(t, result, p.Result)
+		require.Equal(t, requested, standingOf(p.Attempt))
+		require.EqualValues(t, price+1, p.Captured)
+	}
+	require.Equal(t, []string{"amount_mismatch"}, r.discrepancies(t, id))
+}
+
 // The wish to cancel an order outlives a provider's refusal: what is held only then
 // is given up, and nobody is to take a payment meanwhile.
 func TestACancelledOrdersHoldIsGivenUpThoughTheCancellationWasRefused(t *testing.T) {

@@ -20,9 +20,10 @@ type intention struct {
 	met func(a Attempt) bool
 	// uses says whether a refusal uses up the key.
 	uses func(err error) bool
-	// unmet is the caller's refusal when the provider refused for good, given what it
-	// says of the payment; nil if the attempt as it then is answers the command.
-	unmet func(n News) error
+	// unmet is the caller's refusal when the provider refused for good, given the
+	// attempt as it was and what the provider says; nil if the attempt as it then is
+	// answers the command.
+	unmet func(a Attempt, n News) error
 }
 
 func (in intention) answer() idempotency.Answer {
@@ -72,7 +73,7 @@ func (s *Service) carryOut(ctx context.Context, in intention) (Reply, error) {
 	}
 	var unmet error
 	if news.Refused && !a.Intent.endedBy(news.News) {
-		unmet = in.unmet(news)
+		unmet = in.unmet(a, news)
 	}
 	v, err := s.settle(ctx, a, news, func(ctx context.Context, tx Tx) error { return in.conclude(ctx, tx, rec, unmet) })
 	if errors.Is(err, idempotency.ErrFenced) {

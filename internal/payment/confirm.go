@@ -23,7 +23,7 @@ func (s *Service) Confirm(ctx context.Context, actor Actor, req idempotency.Requ
 		intent:  func(a Attempt) (Intent, error) { return captureOf(a, cmd.Amount) },
 		met:     func(a Attempt) bool { return a.Succeeded() && a.Captured == captured(a, cmd.Amount) },
 		uses:    func(err error) bool { return errors.Is(err, ErrCaptureExceeds) },
-		unmet:   func(News) error { return ErrNotCapturable },
+		unmet:   func(Attempt, News) error { return ErrNotCapturable },
 	})
 }
 
