@@ -24,6 +24,8 @@ type News struct {
 	// Refused says that the command of the attempt's intent was refused for good, at
 	// once or, by a webhook, after the provider had taken it.
 	Refused bool
+	// Unfit says that the provider is never sent what the intent asks for.
+	Unfit bool
 	// Inferred says that nobody told this: a runner concludes it from what it did
 	// itself, which is only true as long as no other runner took over.
 	Inferred bool

@@ -22,23 +22,25 @@ func (s *Service) ask(ctx context.Context, p Provider, a Attempt, l Licence) New
 		}
 		a.ProviderPaymentID = news.ProviderPaymentID
 	}
-	if news := s.fulfil(ctx, p, a, l); news.News != "" {
-		return news
+	sent := s.fulfil(ctx, p, a, l)
+	if sent.News != "" {
+		return sent
 	}
 	call, cancel := s.calling(ctx, l)
 	defer cancel()
 	out, err := p.Lookup(call, a.ProviderPaymentID)
 	if err != nil {
-		return News{Unasked: errors.Is(err, ErrHeldBack)}
+		return News{Unasked: errors.Is(err, ErrHeldBack), Refused: sent.Unfit, Unfit: sent.Unfit}
 	}
 	if out.Approved && a.Intent.Kind == IntentNone && a.ReadAt.Sub(a.CreatedAt) < approvalLife {
 		return s.charge(ctx, p, a, "", l)
 	}
 	out.Approved = false
 	news := newsOf(out, Cause{})
+	news.Unfit = sent.Unfit
 	// A capture that the provider knows nothing of, long after it could last have
 	// been sent, was never made.
-	news.Refused = a.Intent.Kind == IntentCapture && out.News == fsm.NewsAuthorized && !p.Capabilities().CaptureUnseen &&
+	news.Refused = sent.Unfit || a.Intent.Kind == IntentCapture && out.News == fsm.NewsAuthorized && !p.Capabilities().CaptureUnseen &&
 		a.ReadAt.Sub(a.Intent.At) > youth+giveUpLeases*s.opts.Lease
 	return news
 }
@@ -71,7 +73,7 @@ func (s *Service) fulfil(ctx context.Context, p Provider, a Attempt, l Licence) 
 		return News{}
 	}
 	if err != nil {
-		return News{}
+		return News{Unfit: a.Intent.Kind == IntentCapture && errors.Is(err, ErrUnfit)}
 	}
 	return newsOf(out, Cause{Kind: CauseCall, ID: key})
 }

@@ -15,16 +15,24 @@ type Confirm struct {
 }
 
 // Confirm captures authorised money. It returns ErrNotCapturable,
-// ErrCaptureExceeds, ErrBusy while another command on the attempt is under way,
-// ErrForbidden, ErrAttemptNotFound, and the errors of idempotency.Take.
+// ErrCaptureExceeds, a ValidationError for an amount that the provider is never
+// sent, ErrBusy while another command on the attempt is under way, ErrForbidden,
+// ErrAttemptNotFound, and the errors of idempotency.Take.
 func (s *Service) Confirm(ctx context.Context, actor Actor, req idempotency.Request, cmd Confirm) (Reply, error) {
 	return s.command(ctx, actor, req, intention{
 		attempt: cmd.AttemptID,
 		intent:  func(a Attempt) (Intent, error) { return captureOf(a, cmd.Amount) },
 		met:     func(a Attempt) bool { return a.Succeeded() && a.Captured == captured(a, cmd.Amount) },
 		uses:    func(err error) bool { return errors.Is(err, ErrCaptureExceeds) },
-		unmet:   func(Attempt, News) error { return ErrNotCapturable },
+		unmet:   notCaptured,
 	})
+}
+
+func notCaptured(_ Attempt, n News) error {
+	if n.Unfit {
+		return invalid("amount", "can't be sent to the payment's provider: choose another one")
+	}
+	return ErrNotCapturable
 }
 
 func captureOf(a Attempt, amount *int64) (Intent, error) {

@@ -41,6 +41,50 @@ func TestAConfirmIsNotAnsweredWithTheCaptureOfAnotherAmount(t *testing.T) {
 	r.audit(t, "A-1")
 }
 
+// An amount that the provider is never sent is the caller's to change, at once, also
+// where the provider can't be asked how the payment stands.
+func TestAnAmountThatIsNeverSentBlocksNoConfirm(t *testing.T) {
+	t.Parallel()
+	for name, of := range map[string]func(p payment.Provider) payment.Provider{
+		"asked":       func(p payment.Provider) payment.Provider { return p },
+		"can't be":    func(p payment.Provider) payment.Provider { return &blind{Provider: p} },
+		"not reached": func(p payment.Provider) payment.Provider { return (&answering{lookup: noAnswer}).on(p) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, setup{silent: true, provider: func(p payment.Provider) payment.Provider { return wholeOnly{of(p)} }})
+			id := r.held(t, "A-1").ID
+			confirm := func(amount *int64) (payment.Paid, error) {
+				return r.Confirm(t.Context(), customer, request("confirm", "confirm-key", ""), payment.Confirm{AttemptID: id, Amount: amount})
+			}
+			half := int64(999)
+			_, err := confirm(&half)
+			var invalid *payment.ValidationError
+			require.ErrorAs(t, err, &invalid)
+			require.Equal(t, "amount", invalid.Fields[0].Field)
+			require.Equal(t, payment.Intent{Number: 1}, r.attempt(t, id).Intent)
+			require.Equal(t, "authorized", r.attempt(t, id).Stage())
+
+			_, err = confirm(nil)
+			require.NoError(t, err)
+			require.Len(t, r.ledger(t), 1)
+			require.Empty(t, r.verify(t))
+		})
+	}
+}
+
+func noAnswer() (payment.Outcome, error) { return payment.Outcome{}, errNoAnswer }
+
+// wholeOnly has no digits for a part of the money.
+type wholeOnly struct{ payment.Provider }
+
+func (p wholeOnly) Capture(ctx context.Context, c payment.Capture) (payment.Outcome, error) {
+	if !c.Whole {
+		return payment.Outcome{}, payment.ErrUnfit
+	}
+	return p.Provider.Capture(ctx, c)
+}
+
 // A provider that took a capture and then does not carry it out leaves the money
 // held: it can be confirmed again, and a person is told. What it says is late once the
 // payment is over.
