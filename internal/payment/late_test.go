@@ -45,6 +45,23 @@ func TestTheFirstAttemptsFailureTouchesOnlyTheFirstAttempt(t *testing.T) {
 	r.audit(t, "A-1")
 }
 
+// A provider that asks before it takes a payment is told no where the order's money
+// came late, by another attempt, while the customer was still at the page.
+func TestAPaymentOfAnOrderThatHoldsMoneyIsNotToBeTaken(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	first := r.paid(t, "A-1", "tok_decline")
+	second := r.pay(t, "A-1", "second-key", "tok_redirect")
+	ask := func() webhooks.Answer {
+		may, err := r.Question(t.Context(), "sandbox", event(webhooks.KindSucceeded, second.ID.String()))
+		require.NoError(t, err)
+		return may
+	}
+	require.Equal(t, webhooks.AnswerAccept, ask())
+	require.Equal(t, fsm.Conflict, r.say(t, first.ID, webhooks.KindSucceeded))
+	require.Equal(t, webhooks.AnswerRefuse, ask())
+}
+
 // Refused, order cancelled, then paid (Adyen/adyen-magento2 #3313).
 func TestPaidAfterTheOrderWasCancelledIsSeen(t *testing.T) {
 	t.Parallel()

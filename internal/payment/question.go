@@ -25,7 +25,7 @@ func (s *Service) Question(ctx context.Context, account string, e webhooks.Event
 	if err != nil {
 		return "", err
 	}
-	return answer(a, moneyOf(e), o.CancelRequestedAt != nil), nil
+	return answer(a, moneyOf(e), o), nil
 }
 
 // named finds the attempt that has one of some names, the most exact of which comes
@@ -49,14 +49,14 @@ func (s *Service) named(ctx context.Context, account string, names []string) (id
 }
 
 // answer refuses a payment that nobody wants any more, though its provider may have
-// refused to cancel it.
-func answer(a Attempt, asked *Money, cancelled bool) webhooks.Answer {
+// refused to cancel it, and one of an order that holds money already.
+func answer(a Attempt, asked *Money, o Order) webhooks.Answer {
 	switch {
 	case asked != nil && *asked != a.Money:
 		return webhooks.AnswerAmount
 	case a.State.Final():
 		return webhooks.AnswerExpired
-	case cancelled, a.Intent.Kind == IntentCancel:
+	case o.CancelRequestedAt != nil, o.HoldsMoney(), a.Intent.Kind == IntentCancel:
 		return webhooks.AnswerRefuse
 	}
 	return webhooks.AnswerAccept
