@@ -23,7 +23,8 @@ type adyenOutcome struct{ yes, no Kind }
 // A capture that was not accepted says that the money is still held, which is all
 // that is true of the payment: it has not failed, another capture may succeed, and
 // where the payment is over already the news is late. One that fails after it was
-// accepted is money taken back. A chargeback can be defended, so that the money is
+// accepted is money taken back. A cancellation that is not carried out may find the
+// money held, taken, or given up before. A chargeback can be defended, so that the money is
 // only lost for good (KindReversed) with the second one or a lost pre-arbitration;
 // one that was won says nothing new.
 var adyenOutcomes = map[string]adyenOutcome{
@@ -31,7 +32,7 @@ var adyenOutcomes = map[string]adyenOutcome{
 	"PENDING":          {KindProcessing, KindProcessing},
 	"CAPTURE":          {KindSucceeded, KindAuthorized},
 	"CAPTURE_FAILED":   {KindReversed, KindReversed},
-	"CANCELLATION":     {KindFailed, KindIgnored},
+	"CANCELLATION":     {KindFailed, KindProcessing},
 	"TECHNICAL_CANCEL": {KindFailed, KindIgnored},
 	"EXPIRE":           {KindFailed, KindIgnored},
 	"OFFER_CLOSED":     {KindFailed, KindIgnored},
@@ -77,8 +78,10 @@ func (i adyenItem) event(captures bool) (Event, error) {
 	if e.Kind.failed() {
 		e.FailureCode, e.ProviderCode = i.failure()
 	}
-	if e.CaptureRefused = i.EventCode == "CAPTURE" && e.Kind == KindAuthorized; e.CaptureRefused {
-		return e, nil // the amount is of the capture, not of what is held
+	e.CaptureRefused = i.EventCode == "CAPTURE" && e.Kind == KindAuthorized
+	e.CancelRefused = i.EventCode == "CANCELLATION" && e.Kind == KindProcessing
+	if e.CaptureRefused || e.CancelRefused {
+		return e, nil // the amount is of the command, not of what is held
 	}
 	return e.withMoney(minorMoneyIn(string(i.Amount.Value), string(i.Amount.Currency), adyenExponents))
 }

@@ -77,7 +77,6 @@ func TestAdyenKinds(t *testing.T) {
 		"captured":                    {"CAPTURE", "true", "", webhooks.KindSucceeded, ""},
 		"capture failed later":        {"CAPTURE_FAILED", "true", "", webhooks.KindReversed, ""},
 		"cancelled":                   {"CANCELLATION", "true", "", webhooks.KindFailed, "canceled"},
-		"not cancelled":               {"CANCELLATION", "false", "", webhooks.KindIgnored, ""},
 		"cancelled without reference": {"TECHNICAL_CANCEL", "true", "", webhooks.KindFailed, "canceled"},
 		"expired":                     {"EXPIRE", "true", "", webhooks.KindFailed, "expired"},
 		"never paid":                  {"OFFER_CLOSED", "true", "", webhooks.KindFailed, "expired"},
@@ -117,6 +116,14 @@ func TestAdyenCaptureThatIsNotAcceptedLeavesTheMoneyHeld(t *testing.T) {
 	e := parsed(t, newAdyen(t), adyenBody(adyenItem("CAPTURE", "false", `,"reason":"Insufficient balance on payment"`)))
 	require.Equal(t, webhooks.KindAuthorized, e.Kind)
 	require.True(t, e.CaptureRefused)
+	require.Nil(t, e.Money)
+}
+
+func TestAdyenCancellationThatIsNotCarriedOutSaysSo(t *testing.T) {
+	t.Parallel()
+	e := parsed(t, newAdyen(t), adyenBody(adyenItem("CANCELLATION", "false", "")))
+	require.Equal(t, webhooks.KindProcessing, e.Kind)
+	require.True(t, e.CancelRefused)
 	require.Nil(t, e.Money)
 }
 

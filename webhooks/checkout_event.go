@@ -74,11 +74,11 @@ func repairCheckout(body []byte) []byte {
 
 // checkoutKind translates the types that are about a payment
 // (https://www.checkout.com/docs/developer-resources/webhooks/webhook-event-types).
-// A declined payment is final under its id. An expired dispute was not answered
+// A declined payment is final under its id; a declined void leaves it as it is. An expired dispute was not answered
 // in time, and is lost.
 func checkoutKind(eventType string) Kind {
 	switch eventType {
-	case "payment_pending":
+	case "payment_pending", "payment_void_declined":
 		return KindProcessing
 	case "payment_approved":
 		return KindAuthorized
@@ -112,6 +112,7 @@ func (c checkoutData) fill(e Event) (Event, error) {
 		e.RefundID, e.RefundReference = c.ActionID, said["refund_id"]
 	}
 	e.CaptureRefused = e.Type == "payment_capture_declined"
+	e.CancelRefused = e.Type == "payment_void_declined"
 	if e.Kind.failed() {
 		e.FailureCode, e.ProviderCode = checkoutFailure(e.Type, c.ResponseCode)
 	}

@@ -50,6 +50,7 @@ func TestCheckoutKinds(t *testing.T) {
 		checkoutBody("payment_pending", checkoutPayment):          "processing 1999 EUR of att_1 pay_1",
 		checkoutBody("payment_approved", checkoutPayment):         "authorized 1999 EUR of att_1 pay_1",
 		checkoutBody("payment_capture_declined", checkoutPayment): "soft_failed 1999 EUR of att_1 pay_1 for provider_rejected/",
+		checkoutBody("payment_void_declined", checkoutPayment):    "processing 1999 EUR of att_1 pay_1",
 		checkoutBody("payment_canceled", checkoutPayment):         "failed 1999 EUR of att_1 pay_1 for canceled/",
 		checkoutBody("payment_voided", checkoutPayment):           "failed 1999 EUR of att_1 pay_1 for canceled/",
 		checkoutBody("payment_expired", checkoutPayment):          "failed 1999 EUR of att_1 pay_1 for expired/",
@@ -72,6 +73,16 @@ func TestCheckoutKinds(t *testing.T) {
 		checkoutBody("payment_captured", `"id":"pay_1","amount":500,"currency":"JPY"`):                                            "succeeded 500 JPY of pay_1",
 		checkoutBody("payment_captured", `"id":"pay_1","amount":50000,"currency":"CLP"`):                                          "succeeded 500 CLP of pay_1",
 	})
+}
+
+func TestCheckoutSaysWhichCommandIsNotCarriedOut(t *testing.T) {
+	t.Parallel()
+	for name, commands := range map[string][2]bool{
+		"payment_capture_declined": {true, false}, "payment_void_declined": {false, true}, "payment_declined": {}, "payment_pending": {},
+	} {
+		e := parsed(t, newCheckout(t), checkoutBody(name, checkoutPayment))
+		require.Equal(t, commands, [2]bool{e.CaptureRefused, e.CancelRefused}, name)
+	}
 }
 
 // TestCheckoutReadsItsBrokenJSON: the body of issue 408 of the official Node SDK.

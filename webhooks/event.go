@@ -114,6 +114,9 @@ type Event struct {
 	// CaptureRefused says that the provider does not carry out a capture that it had
 	// taken. Kind says what that means where nobody here asked for one.
 	CaptureRefused bool `json:"capture_refused,omitzero"`
+	// CancelRefused says the same of a cancellation. Kind is then [KindProcessing]: how
+	// the payment stands the provider does not say.
+	CancelRefused bool `json:"cancel_refused,omitzero"`
 	// Approved says that the customer has agreed to a payment which the merchant
 	// has yet to ask the provider for: no money is taken or held by itself.
 	Approved bool `json:"approved,omitzero"`

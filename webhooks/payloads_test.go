@@ -58,7 +58,7 @@ var outcomes = map[string][]webhooks.Kind{
 	"chargeback_won":  {webhooks.KindIgnored},
 
 	"authorisation":       {webhooks.KindFailed}, // that expired
-	"cancel_failed":       {webhooks.KindIgnored},
+	"cancel_failed":       {webhooks.KindProcessing},
 	"chargeback_closed":   {webhooks.KindIgnored},
 	"chargeback_reversed": {webhooks.KindIgnored},
 	"partially":           {webhooks.KindRefundSucceeded}, // refunded

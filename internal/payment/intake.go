@@ -244,23 +244,45 @@ func (b *batch) apply(c *Change, e *StoredEvent) {
 		return
 	}
 	e.OrderID, e.AttemptID, e.NextTryAt = c.Attempt.OrderID, c.Attempt.ID, nil
-	refused := e.Event.CaptureRefused && c.Attempt.Intent.Kind == IntentCapture
+	refused := c.Attempt.refusedBy(e.Event)
 	e.Verdict = b.advance(c, News{
 		News: news, ProviderPaymentID: e.Event.ProviderPaymentID, Names: e.Event.References, Money: moneyOf(e.Event),
 		Failure: failureOf(e.Event), Approved: e.Event.Approved, Refused: refused, Cause: Cause{Kind: CauseWebhook, ID: e.Event.ID},
 	})
 	if refused && e.Verdict != fsm.Applied {
-		b.captureRefused(c, e)
+		b.commandRefused(c, e)
 	}
 }
 
-// captureRefused tells a person of a capture that the provider had taken and does not
+// refusedBy reports whether an event says that the provider does not carry out what it
+// was asked for, and took. Where nothing is known to be held a cancellation is left to
+// its schedule: the customer may be at the page. And what was held before the attempt
+// failed went with that; only a hold that was told of afterwards can be left.
+func (a Attempt) refusedBy(e webhooks.Event) bool {
+	switch {
+	case e.CaptureRefused:
+		return a.Intent.Kind == IntentCapture
+	case e.CancelRefused && a.Failed():
+		return a.Authorized == 0 && (a.Intent.Kind == IntentCancel || a.Intent.Number > 0)
+	}
+	return e.CancelRefused && a.State == fsm.Authorized && a.Intent.Kind == IntentCancel
+}
+
+// commandRefused tells a person of a command that the provider had taken and does not
 // carry out, where nothing of the payment shows it: the money is still held.
-func (b *batch) captureRefused(c *Change, e *StoredEvent) {
+func (b *batch) commandRefused(c *Change, e *StoredEvent) {
 	e.Verdict = fsm.Applied
-	b.open(c, NeedsReview, "The provider had taken the capture of this payment and does not carry it out. The money is still held: "+
-		"see in its dashboard why, then confirm it again or cancel it.")
-	b.latest().About = "capture " + e.Event.ID
+	if c.Attempt.Failed() {
+		b.unreleased(c)
+		return
+	}
+	command := "capture"
+	if e.Event.CancelRefused {
+		command = "cancellation"
+	}
+	b.open(c, NeedsReview, "The provider had taken the "+command+" of this payment and does not carry it out. The money is still held: "+
+		"see in its dashboard why, then confirm it or cancel it.")
+	b.latest().About = command + " " + e.Event.ID
 }
 
 var newsByKind = map[webhooks.Kind]fsm.News{ //nolint:gochecknoglobals // a table

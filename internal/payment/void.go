@@ -58,8 +58,7 @@ func (s *Service) voided(b *batch, c *Change, n News, again bool) {
 		return
 	case n.News == fsm.NewsFailed, n.News == fsm.NewsSucceeded, s.received(*a, n):
 	case n.Refused, a.Checks > len(schedule):
-		b.open(c, NeedsReview, "Money is held for this payment although it failed, and the provider does not give it up when asked: void it in its dashboard.")
-		b.latest().About = "hold"
+		b.unreleased(c)
 	default:
 		if !n.Unasked {
 			a.Checks++
@@ -72,8 +71,14 @@ func (s *Service) voided(b *batch, c *Change, n News, again bool) {
 	a.NextCheckAt = nil
 }
 
+// unreleased asks a person to give up what a failed attempt holds.
+func (b *batch) unreleased(c *Change) {
+	b.open(c, NeedsReview, "Money is held for this payment although it failed, and the provider does not give it up when asked: void it in its dashboard.")
+	b.latest().About = "hold"
+}
+
 // received reports whether a provider that can't be asked has received the
-// cancellation: more it never says.
+// cancellation: more it does not say, unless it does not carry it out.
 func (s *Service) received(a Attempt, n News) bool {
 	p := s.opts.Accounts[a.Account].Provider
 	return p != nil && p.Capabilities().Blind && n.News == fsm.NewsProcessing && !n.Refused

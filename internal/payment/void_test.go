@@ -53,3 +53,84 @@ func TestEachHoldIsGivenUpUnderAKeyOfItsOwn(t *testing.T) {
 	require.Len(t, keys, 4)
 	require.Empty(t, r.discrepancies(t, id))
 }
+
+// unkept is a provider that can't be asked, and that takes each cancellation without
+// carrying it out.
+func unkept(t *testing.T) (*rig, *answering) {
+	t.Helper()
+	p := &answering{cancel: says(fsm.NewsProcessing)}
+	return newRig(t, setup{silent: true, provider: func(of payment.Provider) payment.Provider { return &blind{Provider: p.on(of)} }}), p
+}
+
+func cancelRefused(id payment.AttemptID, name string) webhooks.Event {
+	e := event(webhooks.KindProcessing, id.String())
+	e.ID, e.CancelRefused = name, true
+	return e
+}
+
+// A provider that took a cancellation and then does not carry it out leaves the money
+// held: it can be confirmed, or cancelled anew under another key, and a person is told.
+func TestACancellationThatIsRefusedAfterwardsBlocksNothing(t *testing.T) {
+	t.Parallel()
+	r, p := unkept(t)
+	id := r.held(t, "A-1").ID
+	cancel := func(key string) {
+		_, err := r.Cancel(t.Context(), customer, request("cancel", key, ""), id)
+		require.NoError(t, err)
+	}
+	confirm := func() error {
+		_, err := r.Confirm(t.Context(), customer, request("confirm", "confirm-key", ""), payment.Confirm{AttemptID: id})
+		return err
+	}
+	require.Equal(t, []fsm.Verdict{fsm.Stale}, r.tell(t, cancelRefused(id, "nobody's")), "nobody here asked for one")
+	cancel("cancel-key")
+	require.ErrorIs(t, confirm(), payment.ErrBusy)
+	first := *p.key.Load()
+	require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, cancelRefused(id, "ours")))
+	require.Equal(t, payment.Intent{Number: 1}, r.attempt(t, id).Intent)
+	require.Equal(t, []string{"needs_review"}, r.discrepancies(t, id))
+	require.Equal(t, "authorized", r.attempt(t, id).Stage())
+	require.Empty(t, r.due(t), "it is not tried again by itself")
+
+	cancel("second-key")
+	require.NotEqual(t, first, *p.key.Load())
+	require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, cancelRefused(id, "ours, again")))
+	require.NoError(t, confirm())
+	require.Equal(t, fsm.Applied, r.say(t, id, webhooks.KindSucceeded))
+	require.Equal(t, []fsm.Verdict{fsm.Stale}, r.tell(t, cancelRefused(id, "late")))
+	require.Empty(t, r.verify(t))
+}
+
+// A late hold that is not given up after all is for a person.
+func TestALateHoldWhoseCancellationIsRefusedAfterwardsIsADiscrepancy(t *testing.T) {
+	t.Parallel()
+	r, _ := unkept(t)
+	id := r.paid(t, "A-1", "tok_decline").ID
+	require.Equal(t, []fsm.Verdict{fsm.Stale}, r.tell(t, cancelRefused(id, "nobody's")))
+	require.Equal(t, fsm.Stale, r.say(t, id, webhooks.KindAuthorized))
+	r.recheck(t, id)
+	require.Empty(t, r.discrepancies(t, id), "received")
+	require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, cancelRefused(id, "ours")))
+	require.Equal(t, []string{"needs_review"}, r.discrepancies(t, id))
+	require.Equal(t, declined, standingOf(r.attempt(t, id)))
+	require.Nil(t, r.attempt(t, id).NextCheckAt)
+}
+
+// What was held before it failed is cancelled once more, to be safe: that it can't be
+// is no news. Nor is it of what never was held: the customer may be at the page.
+func TestACancellationThatFindsNothingHeldIsNoDiscrepancy(t *testing.T) {
+	t.Parallel()
+	r, _ := unkept(t)
+	held := r.held(t, "A-1").ID
+	require.Equal(t, fsm.Applied, r.say(t, held, webhooks.KindFailed))
+	r.recheck(t, held)
+	require.Equal(t, []fsm.Verdict{fsm.Stale}, r.tell(t, cancelRefused(held, "one")))
+	require.Empty(t, r.discrepancies(t, held))
+
+	tried := r.paid(t, "A-2", "tok_never").ID
+	require.Equal(t, fsm.Applied, r.say(t, tried, webhooks.KindSoftFailed))
+	r.recheck(t, tried)
+	r.tell(t, cancelRefused(tried, "two"))
+	require.Equal(t, payment.IntentCancel, r.attempt(t, tried).Intent.Kind, "the schedule goes on with it")
+	require.Empty(t, r.discrepancies(t, tried))
+}
