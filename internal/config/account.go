@@ -63,7 +63,7 @@ type BasicAuth struct {
 type Expiry struct {
 	AwaitingCustomer time.Duration `koanf:"awaiting_customer" default:"1h" doc:"how long an attempt may wait for the customer before it is cancelled at the provider"`
 	Authorized       time.Duration `koanf:"authorized" default:"168h" doc:"how long authorised money may wait for its capture"`
-	Slow             time.Duration `koanf:"slow" default:"336h" doc:"how long the provider may work at a payment (bank debits and the like)"`
+	Slow             time.Duration `koanf:"slow" default:"336h" doc:"how long the provider may work at a payment (bank debits and the like) or a refund"`
 }
 
 // Breaker spares a provider that fails.

@@ -15,11 +15,14 @@ type Lives struct {
 	// Authorized counts from the authorisation, 7 days by default.
 	Authorized time.Duration
 	// Slow is for what the provider is still working at (a bank debit), from the
-	// pay, 14 days by default.
+	// pay, 14 days by default. A refund that takes longer is not given up: a person
+	// is asked.
 	Slow time.Duration
 }
 
 const day = 24 * time.Hour
+
+func (l Lives) slow() time.Duration { return cmp.Or(l.Slow, 14*day) }
 
 // outlived reports whether an attempt has stayed too long where the provider has
 // just said that it is. It is never a matter of time alone: without an answer it
@@ -30,7 +33,7 @@ func (l Lives) outlived(a Attempt, said fsm.News, now time.Time) bool {
 	case a.State.Final():
 		return false
 	case said == fsm.NewsProcessing:
-		return now.Sub(a.CreatedAt) > cmp.Or(l.Slow, 14*day)
+		return now.Sub(a.CreatedAt) > l.slow()
 	case a.State == fsm.Authorized && (said == fsm.NewsAuthorized || said == fsm.NewsActionRequired):
 		return now.Sub(a.UpdatedAt) > cmp.Or(l.Authorized, 7*day)
 	case said == fsm.NewsActionRequired:

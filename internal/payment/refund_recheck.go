@@ -134,7 +134,15 @@ func (s *Service) releaseRefund(b *batch, c *Change, r *Refund, n RefundNews) {
 	if !n.Unasked {
 		r.Checks++
 	}
-	if r.Checks > len(schedule) {
+	switch {
+	case n.News == fsm.NewsProcessing:
+		// The provider knows of it: that it does not answer once, later on, is no matter.
+		r.Checks = min(r.Checks, len(schedule)-1)
+		if b.now().Sub(r.CreatedAt) > s.opts.Accounts[r.Account].Lives.slow() {
+			b.open(c, NeedsReview, "The provider has been at work on a refund for long: ask its support what holds it up.")
+			b.latest().About = "refund " + r.ID.String() + " is slow"
+		}
+	case r.Checks > len(schedule):
 		b.open(c, NeedsReview, "Nobody can tell what became of a refund: look it up in the provider's dashboard.")
 		b.latest().About = "refund " + r.ID.String()
 	}

@@ -109,6 +109,38 @@ func TestARefundThatNobodyCanTellOfAsksAPerson(t *testing.T) {
 	require.Greater(t, due[0], 20*time.Hour)
 }
 
+// A refund that the provider calls pending may take weeks (an eCheck, a bank's own
+// pace): it is no question for a person before it is slow, and no answer once is none.
+func TestARefundThatIsPendingAtTheProviderAsksNobodyBeforeItIsSlow(t *testing.T) {
+	t.Parallel()
+	pending := func() (payment.RefundOutcome, error) {
+		return payment.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: "re_1"}, nil
+	}
+	p := &refunding{lookup: pending, refund: func(func() (payment.RefundOutcome, error)) (payment.RefundOutcome, error) { return pending() }}
+	r := newRig(t, setup{silent: true, provider: p.on})
+	id := r.paid(t, "A-1", "tok_success").ID
+	made := r.refund(t, id, "refund-1")
+	ask := func(times int) {
+		for range times {
+			_, err := r.RecheckRefund(t.Context(), made.ID, byTest)
+			require.NoError(t, err)
+		}
+	}
+	ask(12)
+	p.lookup = func() (payment.RefundOutcome, error) { return payment.RefundOutcome{}, errNoAnswer }
+	ask(1)
+	p.lookup = pending
+	ask(1)
+	require.Empty(t, r.discrepancies(t, id))
+	due := rows[time.Duration](t, r, "SELECT next_check_at - now() FROM refunds WHERE refund_id = $1", made.ID.String())
+	require.Greater(t, due[0], 20*time.Hour)
+
+	r.exec(t, "UPDATE refunds SET created_at = created_at - interval '15 days'")
+	ask(2)
+	require.Equal(t, []string{"The provider has been at work on a refund for long: ask its support what holds it up."},
+		rows[string](t, r, "SELECT text FROM discrepancies WHERE attempt_id = $1", id.String()))
+}
+
 // What was held back from the provider is no answer of its: a first refund has
 // not started, a later one waits as before.
 func TestARefundThatIsHeldBack(t *testing.T) {
