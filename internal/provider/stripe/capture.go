@@ -2,9 +2,12 @@ package stripe
 
 import (
 	"context"
+	"crypto/rand"
+	"fmt"
 
 	"github.com/stripe/stripe-go/v86"
 
+	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -18,10 +21,15 @@ func (c *Client) Capture(ctx context.Context, cp payment.Capture) (payment.Outco
 	return c.command(ctx, cp.ProviderPaymentID, "capture", cp.IdempotencyKey, cp.Licence, params)
 }
 
-// Cancel implements payment.Provider.
+// Cancel implements payment.Provider. Stripe repeats its first answer to a key for a
+// day, "including 500 errors" (https://docs.stripe.com/api/idempotent_requests). A
+// payment is cancelled only once anyway: so each call has a key of its own.
 func (c *Client) Cancel(ctx context.Context, cl payment.Cancel) (payment.Outcome, error) {
 	params := &stripe.PaymentIntentCancelParams{}
-	return c.command(ctx, cl.ProviderPaymentID, "cancel", cl.IdempotencyKey, cl.Licence, params)
+	key := fmt.Sprintf("%.41s-%.3s", cl.IdempotencyKey, rand.Text()) // 45 characters at most
+	o, err := c.command(ctx, cl.ProviderPaymentID, "cancel", key, cl.Licence, params)
+	o.Refused = o.Refused && o.News != fsm.NewsFailed // an earlier call did it
+	return o, err
 }
 
 // command moves a payment. When it is refused the payment itself is asked: what

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,6 +32,13 @@ func TestConformance(t *testing.T) {
 		Tokens: providertest.Tokens{
 			Success: "pm_card_visa", Decline: "pm_card_visa_chargeDeclined", Redirect: "pm_card_authenticationRequired",
 			None: "pm_nobody",
+		},
+		Key: func(r providertest.Request) string {
+			key := r.Header.Get("Idempotency-Key")
+			if strings.HasSuffix(r.Path, "/cancel") {
+				return key[:strings.LastIndex(key, "-")] // it goes on with what is of this one call
+			}
+			return key
 		},
 		Declined:  fsm.NewsSoftFailed,
 		NoPayment: "pi_3nobody",
