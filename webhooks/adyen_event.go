@@ -24,9 +24,9 @@ type adyenOutcome struct{ yes, no Kind }
 // that is true of the payment: it has not failed, another capture may succeed, and
 // where the payment is over already the news is late. One that fails after it was
 // accepted is money taken back. A cancellation that is not carried out may find the
-// money held, taken, or given up before. A chargeback can be defended, so that the money is
-// only lost for good (KindReversed) with the second one or a lost pre-arbitration;
-// one that was won says nothing new.
+// money held, taken, or given up before. A chargeback can be defended, so that the
+// money is only lost for good (KindReversed) with the second one or a lost
+// pre-arbitration; one that was won says nothing new.
 var adyenOutcomes = map[string]adyenOutcome{
 	"AUTHORISATION":    {KindAuthorized, KindFailed},
 	"PENDING":          {KindProcessing, KindProcessing},

@@ -74,8 +74,8 @@ func repairCheckout(body []byte) []byte {
 
 // checkoutKind translates the types that are about a payment
 // (https://www.checkout.com/docs/developer-resources/webhooks/webhook-event-types).
-// A declined payment is final under its id; a declined void leaves it as it is. An expired dispute was not answered
-// in time, and is lost.
+// A declined payment is final under its id; a declined void leaves it as it is. An
+// expired dispute was not answered in time, and is lost.
 func checkoutKind(eventType string) Kind {
 	switch eventType {
 	case "payment_pending", "payment_void_declined":

@@ -54,7 +54,7 @@ func TestAnAmountThatIsNeverSentBlocksNoConfirm(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, setup{silent: true, provider: func(p payment.Provider) payment.Provider { return wholeOnly{of(p)} }})
 			id := r.held(t, "A-1").ID
-			confirm := func(amount *int64) (payment.Paid, error) {
+			confirm := func(amount *int64) (payment.Reply, error) {
 				return r.Confirm(t.Context(), customer, request("confirm", "confirm-key", ""), payment.Confirm{AttemptID: id, Amount: amount})
 			}
 			half := int64(999)

@@ -89,7 +89,7 @@ func (s *Service) replay(ctx context.Context, b *batch, id EventID, out *fetched
 	was := e
 	if was.AttemptID != (AttemptID{}) {
 		// What was refused then is over: another command may be under way.
-		e.Event.CaptureRefused = false
+		e.Event.CaptureRefused, e.Event.CancelRefused = false, false
 	}
 	found, named, err := b.subject(ctx, e.Received, out)
 	if err != nil {
