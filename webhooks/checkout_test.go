@@ -77,11 +77,11 @@ func TestCheckoutKinds(t *testing.T) {
 
 func TestCheckoutSaysWhichCommandIsNotCarriedOut(t *testing.T) {
 	t.Parallel()
-	for name, commands := range map[string][2]bool{
+	for name, want := range map[string][2]bool{
 		"payment_capture_declined": {true, false}, "payment_void_declined": {false, true}, "payment_declined": {}, "payment_pending": {},
 	} {
 		e := parsed(t, newCheckout(t), checkoutBody(name, checkoutPayment))
-		require.Equal(t, commands, [2]bool{e.CaptureRefused, e.CancelRefused}, name)
+		require.Equal(t, want, [2]bool{e.CaptureRefused, e.CancelRefused}, name)
 	}
 }
 

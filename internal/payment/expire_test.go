@@ -195,11 +195,13 @@ func TestASoftFailureThatIsNotCancelledAsksAPerson(t *testing.T) {
 	refuses := func() (payment.Outcome, error) { return payment.Outcome{News: fsm.NewsSoftFailed, Refused: true}, nil }
 	begun := map[string]func(*testing.T, *rig) payment.AttemptID{
 		"a payment": func(t *testing.T, r *rig) payment.AttemptID {
+			t.Helper()
 			id := r.tried(t, "tok_redirect", payment.CaptureAutomatic)
 			require.Equal(t, fsm.Applied, r.say(t, id, webhooks.KindSoftFailed))
 			return id
 		},
 		"a capture": func(t *testing.T, r *rig) payment.AttemptID {
+			t.Helper()
 			id := r.held(t, "A-1").ID
 			_, err := r.Confirm(t.Context(), customer, request("confirm", "confirm-key", ""), payment.Confirm{AttemptID: id})
 			require.ErrorIs(t, err, payment.ErrNotCapturable)
