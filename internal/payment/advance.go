@@ -101,7 +101,7 @@ func advance(a *Attempt, n News, now time.Time) (Transition, fsm.Verdict) {
 	verdict := fsm.Conflict
 	if t.Opens = mismatch(before, n); t.Opens == "" {
 		verdict = move(a, n, now)
-		t.Opens = opens(n, verdict)
+		t.Opens = opens(before.Intent, n, verdict)
 	} else if t.Opens == AmountMismatch && n.News == fsm.NewsSucceeded {
 		a.Captured = max(a.Captured, n.Money.Minor)
 	}
@@ -263,10 +263,14 @@ func toldBefore(before Attempt, n News, kind DiscrepancyKind) bool {
 	return kind == LateSuccess || kind == PaymentReversed
 }
 
-func opens(n News, v fsm.Verdict) DiscrepancyKind {
+// opens says what a person must look at after news of the money that an attempt with
+// an intent is for.
+func opens(i Intent, n News, v fsm.Verdict) DiscrepancyKind {
 	switch {
 	case v == fsm.Conflict:
 		return LateSuccess
+	case n.News == fsm.NewsSucceeded && i.Kind == IntentCapture && n.amountOr(i.Amount) != i.Amount:
+		return AmountMismatch
 	case n.News == fsm.NewsReversed:
 		return PaymentReversed
 	case n.News == fsm.NewsDisputed:

@@ -154,8 +154,11 @@ func TestAmountsAreCompared(t *testing.T) {
 		a.Capture, a.Captured = CaptureManual, captured
 		return a
 	}
-	confirming := inState(fsm.Authorized)
-	confirming.Intent = Intent{Kind: IntentCapture, Amount: 700}
+	confirming := func(amount int64) *Attempt {
+		a := inState(fsm.Authorized)
+		a.Intent = Intent{Kind: IntentCapture, Amount: amount}
+		return a
+	}
 	for _, c := range []struct {
 		name     string
 		a        *Attempt
@@ -176,7 +179,12 @@ func TestAmountsAreCompared(t *testing.T) {
 		{"less, authorised", inState(fsm.Processing), fsm.NewsAuthorized, euro(1998), fsm.Conflict, AmountMismatch, 0},
 		{"a part of what was held", inState(fsm.Authorized), fsm.NewsSucceeded, euro(500), fsm.Applied, "", 500},
 		{"more than was held", inState(fsm.Authorized), fsm.NewsSucceeded, euro(2000), fsm.Conflict, AmountMismatch, 2000},
-		{"what a confirm asked for, not said", confirming, fsm.NewsSucceeded, nil, fsm.Applied, "", 700},
+		{"what a confirm asked for, not said", confirming(700), fsm.NewsSucceeded, nil, fsm.Applied, "", 700},
+		{"what a confirm asked for", confirming(700), fsm.NewsSucceeded, euro(700), fsm.Applied, "", 700},
+		{"all, where a confirm asked for a part", confirming(700), fsm.NewsSucceeded, euro(1999), fsm.Applied, AmountMismatch, 1999},
+		{"less than a confirm asked for", confirming(700), fsm.NewsSucceeded, euro(600), fsm.Applied, AmountMismatch, 600},
+		{"a part, where a confirm asked for all", confirming(1999), fsm.NewsSucceeded, euro(1), fsm.Applied, AmountMismatch, 1},
+		{"more than is held, where a confirm asked for a part", confirming(700), fsm.NewsSucceeded, euro(2000), fsm.Conflict, AmountMismatch, 2000},
 		{"the same part again", partly(500), fsm.NewsSucceeded, euro(500), fsm.Repeat, "", 500},
 		{"the same part again, not said", partly(500), fsm.NewsSucceeded, nil, fsm.Repeat, "", 500},
 		{"another part", partly(500), fsm.NewsSucceeded, euro(600), fsm.Conflict, AmountMismatch, 600},

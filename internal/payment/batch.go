@@ -101,6 +101,9 @@ func (b *batch) advance(c *Change, n News) fsm.Verdict {
 	if t.Opens != "" {
 		b.openFor(c, t.Opens, n.Money, n.Cause)
 	}
+	if t.Opens == AmountMismatch && t.From != t.To {
+		b.latest().Text = "The provider took another amount than it was asked to capture. Compare with its dashboard, and put right what the customer pays."
+	}
 	if n.Reversed != nil {
 		lost := b.advance(c, News{News: fsm.NewsReversed, Money: n.Reversed, Cause: n.Cause})
 		if verdict == fsm.Repeat {

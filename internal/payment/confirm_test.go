@@ -85,6 +85,51 @@ func (p wholeOnly) Capture(ctx context.Context, c payment.Capture) (payment.Outc
 	return p.Provider.Capture(ctx, c)
 }
 
+// A provider that takes another amount than a confirm asked for has paid the order all
+// the same, and a person is told, once, whoever tells of it first.
+func TestACaptureOfAnotherAmountAsksAPerson(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	part, all := int64(700), int64(price)
+	for order, c := range map[payment.OrderID]struct {
+		asked  *int64
+		taken  int64
+		opened []string
+	}{
+		"all for a part":      {&part, price, []string{"amount_mismatch"}},
+		"less for a part":     {&part, 600, []string{"amount_mismatch"}},
+		"a part for all":      {&all, 1, []string{"amount_mismatch"}},
+		"a part, not said":    {nil, 1, []string{"amount_mismatch"}},
+		"the part":            {&part, 700, []string{}},
+		"all, where not said": {nil, price, []string{}},
+	} {
+		for _, first := range []string{"answer", "webhook"} {
+			id := r.held(t, order+payment.OrderID(" by "+first)).ID
+			took := payment.Outcome{News: fsm.NewsSucceeded, Money: &payment.Money{Minor: c.taken, Currency: "EUR"}}
+			var p payment.Provider = decliningCapture{r.opts.Accounts["sandbox"].Provider, took}
+			if first == "webhook" {
+				p = lostCapture{p}
+			}
+			with := r.another(t, func(o *payment.Options) { o.Accounts = map[string]payment.Account{"sandbox": {Provider: p}} })
+			_, err := with.Confirm(t.Context(), customer, request("confirm", "key-"+id.String(), ""), payment.Confirm{AttemptID: id, Amount: c.asked})
+			require.NoError(t, err, order)
+			told := event(webhooks.KindSucceeded, id.String())
+			told.Money.Minor = c.taken
+			verdicts := map[string]fsm.Verdict{"answer": fsm.Repeat, "webhook": fsm.Applied}
+			require.Equal(t, []fsm.Verdict{verdicts[first]}, r.tell(t, told), order)
+			told.ID += "-again"
+			require.Equal(t, []fsm.Verdict{fsm.Repeat}, r.tell(t, told), order)
+
+			require.Equal(t, succeeded, standingOf(r.attempt(t, id)), order)
+			require.Equal(t, c.taken, r.attempt(t, id).Captured, order)
+			require.Equal(t, c.opened, r.discrepancies(t, id), order)
+		}
+	}
+	require.Equal(t, []string{"The provider took another amount than it was asked to capture. Compare with its dashboard, and put right what the customer pays."},
+		rows[string](t, r, "SELECT DISTINCT text FROM discrepancies"))
+	require.Empty(t, r.verify(t))
+}
+
 // A provider that took a capture and then does not carry it out leaves the money
 // held: it can be confirmed again, and a person is told. What it says is late once the
 // payment is over.

@@ -44,6 +44,8 @@ type commanded struct {
 	// wished is the amount that was confirmed last, at how far the clocks had moved.
 	wished   int64
 	wishedAt time.Duration
+	// odd says that another amount was taken than the attempt was to capture.
+	odd bool
 	// wrong is what the provider should never have been asked for.
 	wrong string
 }

@@ -37,7 +37,7 @@ func (w *world) confirming(s *payment.Service, name string, amount int64) func()
 	if amount != price {
 		cmd.Amount = &amount
 	}
-	if d := w.p.of(name); d != nil && w.attempts[name].Intent.Kind != payment.IntentCapture {
+	if d := w.p.of(name); d != nil && holdsMoney(w.attempts[name]) && w.attempts[name].Intent.Kind != payment.IntentCapture {
 		d.wished, d.wishedAt = amount, w.p.moved()
 	}
 	return func() (payment.Reply, error) {
@@ -74,6 +74,8 @@ func (w *world) confirm(rt *rapid.T) {
 			w.Fatalf("the confirm of %s, which is %s, is answered with %v instead of %v", name, describe(w.attempts[name]), p.err, want)
 		case p.err == nil && was.fate == isDone && p.paid.Captured != was.yields(amount):
 			w.Fatalf("%d of %s were confirmed, of which %d was taken before, and %s with %d is answered", amount, name, was.taken, describe(p.paid.Attempt), p.paid.Captured)
+		case p.err == nil && was.fate == isDone && p.paid.Captured != amount:
+			w.p.of(name).odd = true
 		}
 		// Whoever was overtaken while it waited stores nothing.
 		if !p.waited || known == again && errors.Is(stored, before) {

@@ -66,6 +66,9 @@ func (w *world) saw(name string, a payment.Attempt) {
 	case a.Captured < was.Captured || a.Reversed < was.Reversed || a.Refunded < was.Refunded:
 		w.Fatalf("%s forgot money", name)
 	}
+	if i := was.Intent; i.Kind == payment.IntentCapture && a.Succeeded() && a.Captured != i.Amount {
+		w.p.of(name).odd = true
+	}
 }
 
 // read reads the inbox and the discrepancies.
@@ -150,7 +153,11 @@ func (w *world) believes(name string) {
 		w.Fatalf("%s failed and holds money, and nobody is told", name)
 	case w.told(a, lateMoney...) && !d.charged(), w.told(a, payment.PaymentReversed) && !d.reversed:
 		w.Fatalf("a person is told of money of %s that never moved", name)
-	case w.told(a, payment.AmountMismatch, payment.CurrencyMismatch, payment.RefundExceeds, payment.RefundReversed, payment.Disputed):
+	case d.odd && !w.told(a, payment.AmountMismatch):
+		w.Fatalf("%s took another amount than was confirmed, and nobody is told", name)
+	case w.told(a, payment.AmountMismatch) && (d.taken == d.wished || !d.charged()):
+		w.Fatalf("a person is told that %s took another amount than was confirmed", name)
+	case w.told(a, payment.CurrencyMismatch, payment.RefundExceeds, payment.RefundReversed, payment.Disputed):
 		w.Fatalf("a person is told of %s what nobody said", name)
 	case a.Reversed > 0 && !d.reversed:
 		w.Fatalf("%s says that money was taken back that was not", name)
