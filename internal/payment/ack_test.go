@@ -95,6 +95,28 @@ func TestAnEventThatChangedIsADiscrepancy(t *testing.T) {
 	require.Equal(t, []string{"succeeded"}, stored)
 }
 
+// What an event says anew is told anew, whatever became of what it said before. The
+// same is told once.
+func TestAnEventThatChangesAgainIsAnotherDiscrepancy(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	first := event(webhooks.KindSucceeded, r.paid(t, "A-1", "tok_never").ID.String())
+	require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, first))
+	five, six, dollars, failed := first, first, first, first
+	five.Money, six.Money = &webhooks.Money{Minor: 5, Currency: "EUR"}, &webhooks.Money{Minor: 6, Currency: "EUR"}
+	dollars.Money = &webhooks.Money{Minor: price, Currency: "USD"}
+	failed.Kind, failed.Money = webhooks.KindFailed, nil
+	for i, other := range []webhooks.Event{five, six, dollars, failed} {
+		for range 2 {
+			require.Equal(t, []fsm.Verdict{payment.Duplicate, payment.Duplicate}, r.tell(t, other, first))
+			require.Len(t, rows[string](t, r, "SELECT kind FROM discrepancies WHERE kind = 'event_changed'"), i+1)
+			r.exec(t, "UPDATE discrepancies SET resolved_at = now(), resolved_by = 's1', resolution = 'accepted', reason = 'seen' WHERE resolved_at IS NULL")
+		}
+	}
+	require.Equal(t, []string{"5 EUR", "6 EUR", "1999 USD"}, rows[string](t, r,
+		"SELECT amount || ' ' || currency FROM discrepancies WHERE amount IS NOT NULL ORDER BY opened_at"))
+}
+
 // An event is never refused for what it says. One that can't be stored as it is,
 // is set aside for a person, with its bytes; the others of its batch are applied,
 // and all are acknowledged.

@@ -30,7 +30,8 @@ type Discrepancy struct {
 	AttemptID *AttemptID
 	// Event is zero where the cause is not one event.
 	Event EventKey
-	// About tells two causes of one kind apart: another amount, dispute or refund.
+	// About tells two causes of one kind apart: another amount, dispute or refund, or
+	// other content of an event.
 	About string
 	Money *Money
 	Text  string

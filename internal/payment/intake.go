@@ -150,7 +150,7 @@ func (b *batch) dedupe(known map[EventKey][32]byte, arrivals []*arrival) []*arri
 		}
 		a.verdict = Duplicate
 		if said != a.digest {
-			b.discrepancies = append(b.discrepancies, changed(a.Received, b.now()))
+			b.discrepancies = append(b.discrepancies, changed(a, b.now()))
 		}
 	}
 	return fresh
@@ -164,9 +164,9 @@ func keysOf(arrivals []*arrival) []EventKey {
 	return keys
 }
 
-func changed(r Received, at time.Time) Discrepancy {
+func changed(a *arrival, at time.Time) Discrepancy {
 	return Discrepancy{
-		Kind: EventChanged, Event: EventKey{r.Account, r.Event.ID}, At: at, Money: moneyOf(r.Event),
+		Kind: EventChanged, Event: a.key(), About: hex.EncodeToString(a.digest[:]), At: at, Money: moneyOf(a.Event),
 		Text: "An event came again with the same id and other content. The first content counts: compare it with the provider's dashboard.",
 	}
 }
