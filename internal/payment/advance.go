@@ -104,6 +104,7 @@ func advance(a *Attempt, n News, now time.Time) (Transition, fsm.Verdict) {
 		t.Opens = opens(before.Intent, n, verdict)
 	} else if t.Opens == AmountMismatch && n.News == fsm.NewsSucceeded {
 		a.Captured = max(a.Captured, n.Money.Minor)
+		a.Authorized = max(a.Authorized, a.Captured)
 	}
 
 	switch {

@@ -281,7 +281,7 @@ func TestAnyCourseOfNews(t *testing.T) {
 		if m.manual {
 			a.Capture = CaptureManual
 		}
-		log := []Transition{a.Born()}
+		log, opened := []Transition{a.Born()}, []DiscrepancyKind{}
 		for i, n := range rapid.SliceOfN(anyNews, 1, 40).Draw(t, "news") {
 			before := *a
 			tr, verdict := advance(a, n, noon.Add(time.Duration(i)*time.Second))
@@ -297,14 +297,29 @@ func TestAnyCourseOfNews(t *testing.T) {
 			if tr.Version != 0 {
 				log = append(log, tr)
 			}
+			if tr.Opens != "" {
+				opened = append(opened, tr.Opens)
+			}
 			require.Equal(t, len(log), a.Version)
+			require.Equal(t, a.Version > before.Version, shown(*a) != shown(before), "a version is what a caller can see")
 			last := log[len(log)-1]
 			require.Equal(t, a.facts(), last.Facts)
 			require.Equal(t, a.State, last.To)
 			require.Equal(t, log[max(0, len(log)-2)].To, last.From)
 			consistent(t, a)
 		}
+		e := examination{Evidence: Evidence{Attempt: *a, Order: a.Money, Log: log, Discrepancies: opened}}
+		e.replay()
+		e.money()
+		require.Empty(t, e.found)
 	})
+}
+
+// shown are the facts that a caller can see.
+func shown(a Attempt) Facts {
+	f := a.facts()
+	f.Authorized = 0
+	return f
 }
 
 // consistent asserts what the database demands of a row.
@@ -316,4 +331,5 @@ func consistent(t *rapid.T, a *Attempt) {
 	require.True(t, a.Failed() == (a.Failure != nil) || !final)
 	require.True(t, a.NextActionURL == "" || a.State == fsm.AwaitingCustomer)
 	require.GreaterOrEqual(t, a.Held(), int64(0))
+	require.GreaterOrEqual(t, a.Authorized, a.Captured)
 }

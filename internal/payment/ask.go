@@ -67,7 +67,7 @@ func (s *Service) fulfil(ctx context.Context, p Provider, a Attempt, l Licence) 
 		}
 		out, err = p.Capture(ctx, Capture{
 			Attempt: a.ID, ProviderPaymentID: a.ProviderPaymentID, IdempotencyKey: key, Licence: l,
-			Money: Money{Minor: a.Intent.Amount, Currency: a.Money.Currency}, Whole: a.Intent.Amount == a.Authorized,
+			Money: Money{Minor: a.Intent.Amount, Currency: a.Money.Currency}, Whole: a.Intent.Amount == a.capturable(),
 		})
 	case IntentNone:
 		return News{}

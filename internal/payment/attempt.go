@@ -134,6 +134,10 @@ func (a Attempt) Stage() string {
 	return string(a.State)
 }
 
+// capturable is what a capture may take of what is held, whatever the provider says
+// that it took.
+func (a Attempt) capturable() int64 { return min(a.Authorized, a.Money.Minor) }
+
 // leased reports whether a runner holds the attempt.
 func (a Attempt) leased(now time.Time) bool { return a.LeaseUntil != nil && a.LeaseUntil.After(now) }
 

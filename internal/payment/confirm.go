@@ -40,7 +40,7 @@ func captureOf(a Attempt, amount *int64) (Intent, error) {
 		return Intent{}, ErrNotCapturable
 	}
 	i := Intent{Kind: IntentCapture, Amount: captured(a, amount)}
-	if i.Amount > a.Authorized {
+	if i.Amount > a.capturable() {
 		return Intent{}, ErrCaptureExceeds
 	}
 	return i, nil
@@ -51,5 +51,5 @@ func captured(a Attempt, amount *int64) int64 {
 	if amount != nil {
 		return *amount
 	}
-	return a.Authorized
+	return a.capturable()
 }

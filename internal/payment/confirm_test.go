@@ -130,6 +130,23 @@ func TestACaptureOfAnotherAmountAsksAPerson(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
+// Whatever a provider says that it took, a confirm takes no more than the payment is for.
+func TestAConfirmTakesNoMoreThanThePaymentIsFor(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	id := r.held(t, "A-1").ID
+	odd := event(webhooks.KindSucceeded, id.String())
+	odd.Money.Minor = 2500
+	require.Equal(t, []fsm.Verdict{fsm.Conflict}, r.tell(t, odd))
+	_, err := r.Confirm(t.Context(), customer, request("confirm", "key-of-more", ""), payment.Confirm{AttemptID: id, Amount: &odd.Money.Minor})
+	require.ErrorIs(t, err, payment.ErrCaptureExceeds)
+	_, err = r.Confirm(t.Context(), customer, request("confirm", "key-of-all", ""), payment.Confirm{AttemptID: id})
+	require.NoError(t, err)
+	require.Equal(t, succeeded, standingOf(r.attempt(t, id)))
+	require.EqualValues(t, price, r.ledger(t)[0].Amount)
+	require.Empty(t, r.verify(t))
+}
+
 // A provider that took a capture and then does not carry it out leaves the money
 // held: it can be confirmed again, and a person is told. What it says is late once the
 // payment is over.

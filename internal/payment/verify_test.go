@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/sandbox"
 	"github.com/paylatch/paylatch/webhooks"
@@ -108,6 +109,43 @@ func TestABusyDatabaseVerifies(t *testing.T) {
 	}
 	require.Greater(t, laps, 2)
 	require.GreaterOrEqual(t, len(rows[string](t, r, "SELECT DISTINCT kind FROM discrepancies")), 5, "much of what can happen has happened")
+}
+
+// Conflicting amounts leave the same behind in whatever order they come, and what they
+// leave follows from the log.
+func TestConflictingAmountsVerifyInAnyOrder(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	for i, c := range []struct {
+		capture payment.CaptureMode
+		amounts []int64
+		most    int64
+	}{
+		{payment.CaptureAutomatic, []int64{price, 2500}, 2500},
+		{payment.CaptureAutomatic, []int64{2500, price}, 2500},
+		{payment.CaptureManual, []int64{700, price}, price},
+		{payment.CaptureManual, []int64{price, 700}, price},
+		{payment.CaptureManual, []int64{2500, 700}, 2500},
+	} {
+		order := payment.OrderID(fmt.Sprintf("A-%d", i))
+		r.order(t, order)
+		p, err := r.Pay(t.Context(), customer, request("pay "+string(order), "first-key", ""), payment.Pay{OrderID: order, Token: "tok_never", Capture: c.capture})
+		require.NoError(t, err)
+		for _, amount := range c.amounts {
+			e := event(webhooks.KindSucceeded, p.ID.String())
+			e.Money.Minor = amount
+			r.tell(t, e)
+		}
+		a := r.attempt(t, p.ID)
+		require.Equal(t, []int64{c.most, c.most}, []int64{a.Authorized, a.Captured}, order)
+		require.Equal(t, []string{"amount_mismatch"}, r.discrepancies(t, p.ID), order)
+
+		unsaid := event(webhooks.KindSucceeded, p.ID.String())
+		unsaid.Money = nil
+		require.Equal(t, []fsm.Verdict{fsm.Repeat}, r.tell(t, unsaid), order)
+		require.Equal(t, a.Version, r.attempt(t, p.ID).Version, order)
+	}
+	require.Empty(t, r.verify(t))
 }
 
 // Every way in which a row and its log can part is seen.
