@@ -33,6 +33,9 @@ type batch struct {
 	// unparked says that parked events were applied with the rest; alone, that none
 	// are to be.
 	unparked, alone bool
+	// capped are attempts of which more turned out to be taken when all that was known
+	// to be had been paid back.
+	capped []capped
 }
 
 // lateSuccess is a discrepancy whose kind the order's other attempts decide.
@@ -84,6 +87,7 @@ func (b *batch) change(a Attempt) *Change {
 
 // advance applies news on top of what the batch already knows.
 func (b *batch) advance(c *Change, n News) fsm.Verdict {
+	taken := c.Attempt.Captured
 	t, verdict := advance(&c.Attempt, n, b.now())
 	if t.Version != 0 {
 		c.Transitions = append(c.Transitions, t)
@@ -97,6 +101,9 @@ func (b *batch) advance(c *Change, n News) fsm.Verdict {
 	}
 	if t.To == fsm.Authorized && t.From != t.To {
 		b.authorized = append(b.authorized, c)
+	}
+	if taken > 0 && c.Attempt.Captured > taken && c.Attempt.Refunded == taken {
+		b.capped = append(b.capped, capped{c, n.Cause})
 	}
 	if t.Opens != "" {
 		b.openFor(c, t.Opens, n.Money, n.Cause)
@@ -172,6 +179,9 @@ func (b *batch) save(ctx context.Context) error {
 		if err := b.unparkRefunds(ctx); err != nil {
 			return err
 		}
+	}
+	if err := b.recount(ctx); err != nil {
+		return err
 	}
 	if err := b.obey(ctx); err != nil {
 		return err

@@ -161,6 +161,25 @@ func (b *batch) setRefunded(c *Change, total int64, cause Cause) {
 	})
 }
 
+// capped is an attempt whose refunds were perhaps counted as less than they are, and
+// why they are counted again.
+type capped struct {
+	change *Change
+	cause  Cause
+}
+
+// recount counts again what was paid back where that was more than was taken.
+func (b *batch) recount(ctx context.Context) error {
+	for _, c := range b.capped {
+		a := &c.change.Attempt
+		if err := b.loadRefunds(ctx, a.ID); err != nil {
+			return err
+		}
+		b.setRefunded(c.change, max(a.Refunded, b.paidBack(a.ID)), c.cause)
+	}
+	return nil
+}
+
 func (b *batch) touchRefund(r *Refund, was int) {
 	if !slices.ContainsFunc(b.refundChanges, func(c refundChange) bool { return c.ID == r.ID }) {
 		b.refundChanges = append(b.refundChanges, refundChange{r, was})

@@ -191,6 +191,52 @@ func TestARefundThatIsToldOfFirstCounts(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
+// What was paid back is never shown as more than was taken, and is not forgotten over
+// that: once more turns out to be taken it is counted again, in whatever order and
+// however close together the three are told.
+func TestARefundOfMoreThanWasTakenCountsOnceMoreIsTaken(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	for n, order := range [][3]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
+		for together, name := range map[bool]string{false: "alone", true: "together"} {
+			id := r.paid(t, payment.OrderID(fmt.Sprintf("%d-%s", n, name)), "tok_never").ID
+			more := event(webhooks.KindSucceeded, id.String())
+			more.Money.Minor = 5000
+			all := []webhooks.Event{event(webhooks.KindSucceeded, id.String()), cents(webhooks.KindRefundSucceeded, id, "re_1", 3000), more}
+			told := []webhooks.Event{all[order[0]], all[order[1]], all[order[2]]}
+			if together {
+				r.tell(t, told...)
+			} else {
+				for _, e := range told {
+					r.tell(t, e)
+				}
+			}
+			r.retry(t, true)
+			a := r.attempt(t, id)
+			require.Equal(t, succeeded, standingOf(a))
+			require.Equal(t, []int64{5000, 3000}, []int64{a.Captured, a.Refunded}, "%v %s", order, name)
+		}
+	}
+	require.Empty(t, r.verify(t))
+}
+
+// The same of a capture by hand, and of a refund that is still more than was taken.
+func TestARefundOfMoreThanAPartCountsAsFarAsMoneyWasTaken(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	id := r.held(t, "A-1").ID
+	told := []webhooks.Event{{}, cents(webhooks.KindRefundSucceeded, id, "re_1", 3000)}
+	for _, c := range []struct{ captured, refunded int64 }{{700, 700}, {price, price}, {2500, 2500}, {5000, 3000}} {
+		told[0] = event(webhooks.KindSucceeded, id.String())
+		told[0].Money.Minor = c.captured
+		r.tell(t, told...)
+		require.Equal(t, c.refunded, r.attempt(t, id).Refunded)
+		told = told[:1]
+	}
+	require.Equal(t, []string{"amount_mismatch", "amount_mismatch", "amount_mismatch", "refund_exceeds"}, r.discrepancies(t, id))
+	require.Empty(t, r.verify(t))
+}
+
 // One whose payment is never told of asks a person.
 func TestARefundOfNothingAsksAPerson(t *testing.T) {
 	t.Parallel()
