@@ -87,6 +87,9 @@ type RefundNews struct {
 	Cause             Cause
 }
 
+// in reports whether what the news says was paid back, if it does, is in a currency.
+func (n RefundNews) in(c Currency) bool { return n.Money == nil || n.Money.Currency == c }
+
 // advanceRefund applies news to a refund that the transaction holds locked. It
 // reports what that opens, if anything.
 func advanceRefund(r *Refund, n RefundNews, now time.Time) (fsm.Verdict, DiscrepancyKind) {

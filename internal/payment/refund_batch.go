@@ -1,6 +1,7 @@
 package payment
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -41,8 +42,12 @@ func (b *batch) loadRefunds(ctx context.Context, ids ...AttemptID) error {
 // advanceRefund moves a refund and, with it, what the attempt has paid back. One
 // that gets the name of another refund is the same one: if that was taken for one
 // made in the dashboard it was told of too early, else a person must look. One that
-// is not among the attempt's is new.
+// is not among the attempt's is new. Of one in another currency only the name counts.
 func (b *batch) advanceRefund(c *Change, r *Refund, n RefundNews) fsm.Verdict {
+	if !n.in(r.Money.Currency) && n.News != fsm.NewsFailed && n.News != fsm.NewsReversed {
+		b.advanceRefund(c, r, RefundNews{News: fsm.NewsProcessing, ProviderRefundID: n.ProviderRefundID, Cause: n.Cause})
+		return b.foreign(c, cmp.Or(n.ProviderRefundID, r.ID.String()), n.Money)
+	}
 	paid, owed, was := b.paidBack(c.Attempt.ID), b.notPaidBack(c.Attempt.ID), *r
 	if slices.Contains(b.refunds[r.AttemptID], r) {
 		b.touchRefund(r, r.Version)

@@ -38,9 +38,8 @@ func (b *batch) hearOfRefund(c *Change, e webhooks.Event) fsm.Verdict {
 	}
 	r, failed := b.refundNamed(a.ID, e, n.Money), n.News == fsm.NewsFailed
 	switch {
-	case n.Money != nil && n.Money.Currency != a.Money.Currency && (r == nil || !failed):
-		return b.uncounted(c, CurrencyMismatch, nameOfRefund(e), n.Money,
-			"The provider speaks of a refund in another currency than this payment's. It was not counted: compare with its dashboard.")
+	case !n.in(a.Money.Currency) && (r == nil || !failed):
+		return b.foreign(c, nameOfRefund(e), n.Money)
 	case e.RefundID == "" && e.RefundReference == "":
 		return b.refundTotal(c, e, n)
 	case a.Captured == 0 && !failed:
@@ -135,6 +134,12 @@ func (b *batch) adoptRefund(c *Change, e webhooks.Event, n RefundNews) fsm.Verdi
 func (b *batch) unknownRefund(c *Change, e webhooks.Event, n RefundNews) fsm.Verdict {
 	return b.uncounted(c, NeedsReview, nameOfRefund(e), n.Money,
 		"The provider speaks of a refund of this payment and does not say of which, or how much it is. It was not counted: look it up in its dashboard.")
+}
+
+// foreign tells a person of a refund in another currency.
+func (b *batch) foreign(c *Change, name string, money *Money) fsm.Verdict {
+	return b.uncounted(c, CurrencyMismatch, name, money,
+		"The provider speaks of a refund in another currency than this payment's. It was not counted: compare with its dashboard.")
 }
 
 // uncounted tells a person of a refund that can't be counted.

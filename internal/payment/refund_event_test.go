@@ -59,6 +59,39 @@ func TestARefundInAnotherCurrencyIsNotCounted(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
+// Nor is one that the answer to a call tells of, which keeps its name: what is told of
+// it later, by a webhook or by an answer, is the same.
+func TestARefundThatIsAnsweredInAnotherCurrencyIsNotCounted(t *testing.T) {
+	t.Parallel()
+	dollars := func() (payment.RefundOutcome, error) {
+		return payment.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: "re_1", Money: &payment.Money{Minor: 700, Currency: "USD"}}, nil
+	}
+	p := &refunding{refund: func(func() (payment.RefundOutcome, error)) (payment.RefundOutcome, error) { return dollars() }, lookup: dollars}
+	r := newRig(t, setup{silent: true, provider: p.on})
+	id := r.paid(t, "A-1", "tok_success").ID
+	ours := r.refundOf(t, id, "refund-1", 700)
+	_, err := r.RecheckRefund(t.Context(), ours.ID, byTest)
+	require.NoError(t, err)
+	told := cents(webhooks.KindRefundSucceeded, id, "re_1", 700)
+	told.Money.Currency = "USD"
+	require.Equal(t, []fsm.Verdict{fsm.Conflict}, r.tell(t, told))
+
+	require.Equal(t, []string{"u1 re_1 pending 700"}, r.refunds(t, id))
+	require.Zero(t, r.attempt(t, id).Refunded)
+	require.Equal(t, []string{"currency_mismatch"}, r.discrepancies(t, id))
+	require.Equal(t, []string{"700 USD"}, rows[string](t, r, "SELECT amount || ' ' || currency FROM discrepancies WHERE text LIKE 'The provider speaks of a refund in another currency%'"))
+	p.refund = nil
+	require.EqualValues(t, price-700, r.refund(t, id, "refund-2").Money.Minor, "what is under way is not refunded twice")
+	require.Empty(t, r.verify(t))
+
+	p.lookup = func() (payment.RefundOutcome, error) {
+		return payment.RefundOutcome{News: fsm.NewsFailed, ProviderRefundID: "re_1", Money: &payment.Money{Minor: 700, Currency: "USD"}}, nil
+	}
+	ours, err = r.RecheckRefund(t.Context(), ours.ID, byTest)
+	require.NoError(t, err)
+	require.Equal(t, fsm.RefundFailed, ours.State, "nothing moved, in any currency")
+}
+
 // What was asked for counts, as after the answer to a call, and a person is told:
 // whether the refund was pending when the provider said so, or had succeeded.
 func TestAWebhookOfARefundOfAnotherAmountAsksAPerson(t *testing.T) {
