@@ -147,6 +147,8 @@ func (s *Service) wish(ctx context.Context, tx Tx, actor Actor, id OrderID, rec 
 		return nil, err
 	case o.UserID != actor.User():
 		return nil, ErrForbidden
+	case o.Status() == OrderCancelled:
+		return nil, nil
 	case o.Status() == OrderPaid || o.HoldsMoney() && o.Live() == nil:
 		return nil, &refusal{ErrOrderPaid, rec}
 	}

@@ -157,6 +157,24 @@ func TestACancellationOfAnOrderIsReplayed(t *testing.T) {
 	}
 }
 
+// An order that is cancelled stays so for whoever cancels it again, also where money
+// came in since: whom that concerns is told otherwise.
+func TestACancelledOrderIsCancelledAgain(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	id := r.paid(t, "A-1", "tok_decline").ID
+	cancel := func(key string) {
+		o, _, err := r.CancelOrder(t.Context(), customer, request("cancel order", key, ""), "A-1")
+		require.NoError(t, err, key)
+		require.Equal(t, payment.OrderCancelled, o.Status(), key)
+	}
+	cancel("first-cancel")
+	require.Equal(t, fsm.Conflict, r.say(t, id, webhooks.KindSucceeded))
+	require.Equal(t, []string{"paid_after_cancel"}, r.discrepancies(t, id))
+	cancel("first-cancel")
+	cancel("second-cancel")
+}
+
 // requireReplayed wants a refusal to be the one that was stored.
 func requireReplayed(t *testing.T, refusal, err error) {
 	t.Helper()

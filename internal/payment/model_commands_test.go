@@ -125,6 +125,9 @@ func (w *world) cancelOrder(rt *rapid.T, letter string) {
 	read, err := w.store.Order(w.ctx, w.order(letter))
 	w.must(err)
 	w.cancelled[w.order(letter)] = read.CancelRequestedAt != nil
+	if errors.Is(err, payment.ErrOrderPaid) && read.Status() == payment.OrderCancelled {
+		w.Fatalf("order %s is cancelled, and its cancellation is refused: it is paid", letter)
+	}
 }
 
 func (w *world) refund(rt *rapid.T) {
