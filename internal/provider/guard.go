@@ -89,8 +89,8 @@ func unmade(err error) bool {
 	return errors.Is(err, payment.ErrUnsupported) || errors.Is(err, payment.ErrUnfit)
 }
 
-// guarded makes one call, or holds it back.
-func guarded[T any](ctx context.Context, g *Guard, name string, do func() (T, error)) (T, error) {
+// guarded makes one call, or holds it back. An answer that can't be kept can't be read.
+func guarded[T interface{ Readable() (T, error) }](ctx context.Context, g *Guard, name string, do func() (T, error)) (T, error) {
 	var out T
 	began := g.now()
 	sent := false
@@ -100,7 +100,9 @@ func guarded[T any](ctx context.Context, g *Guard, name string, do func() (T, er
 		}
 		sent = true
 		var err error
-		out, err = do()
+		if out, err = do(); err == nil {
+			out, err = out.Readable()
+		}
 		return struct{}{}, err
 	})
 	called := Called{Call: name, Result: "answered", Took: g.now().Sub(began)}

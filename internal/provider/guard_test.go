@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -23,6 +24,9 @@ type scripted struct {
 	mu    sync.Mutex
 	err   error
 	calls int
+	// says and back are its answers about a payment and a refund.
+	says payment.Outcome
+	back payment.RefundOutcome
 }
 
 func (s *scripted) next() error {
@@ -33,31 +37,31 @@ func (s *scripted) next() error {
 }
 
 func (s *scripted) Charge(context.Context, payment.Charge) (payment.Outcome, error) {
-	return payment.Outcome{News: fsm.NewsFailed}, s.next()
+	return s.says, s.next()
 }
 
 func (s *scripted) Lookup(context.Context, string) (payment.Outcome, error) {
-	return payment.Outcome{News: fsm.NewsSucceeded}, s.next()
+	return s.says, s.next()
 }
 
 func (s *scripted) Find(context.Context, payment.AttemptID) (payment.Outcome, error) {
-	return payment.Outcome{}, s.next()
+	return s.says, s.next()
 }
 
 func (s *scripted) Capture(context.Context, payment.Capture) (payment.Outcome, error) {
-	return payment.Outcome{}, s.next()
+	return s.says, s.next()
 }
 
 func (s *scripted) Cancel(context.Context, payment.Cancel) (payment.Outcome, error) {
-	return payment.Outcome{}, s.next()
+	return s.says, s.next()
 }
 
 func (s *scripted) Refund(context.Context, payment.RefundCall) (payment.RefundOutcome, error) {
-	return payment.RefundOutcome{}, s.next()
+	return s.back, s.next()
 }
 
 func (s *scripted) LookupRefund(context.Context, payment.RefundRef) (payment.RefundOutcome, error) {
-	return payment.RefundOutcome{}, s.next()
+	return s.back, s.next()
 }
 
 // watched is a guard with what it told.
@@ -151,6 +155,47 @@ func TestWhatIsNoFailureOfTheProviders(t *testing.T) {
 		}
 		require.Zero(t, w.State(), name)
 	}
+}
+
+// An answer whose names no database takes can't be read: what became of the call is
+// not known. A code that nothing hangs on is no reason for that.
+func TestAnAnswerThatCanNotBeKeptIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	euro, none := &payment.Money{Currency: "EUR"}, &payment.Money{Currency: "E\x00R"}
+	for name, c := range map[string]struct {
+		says payment.Outcome
+		back payment.RefundOutcome
+	}{
+		"a NUL in a name":        {payment.Outcome{ProviderPaymentID: "ch_\x00"}, payment.RefundOutcome{ProviderRefundID: "re_\x00"}},
+		"a name that is no text": {payment.Outcome{ProviderPaymentID: "ch_\xff"}, payment.RefundOutcome{ProviderRefundID: "re_\xff"}},
+		"a name without end":     {payment.Outcome{ProviderPaymentID: strings.Repeat("x", 513)}, payment.RefundOutcome{Reference: strings.Repeat("x", 513)}},
+		"another name":           {payment.Outcome{References: []string{"ch_1", "pi_\x00"}}, payment.RefundOutcome{Reference: "\x00"}},
+		"an address":             {payment.Outcome{NextActionURL: "https://a.example/\x00"}, payment.RefundOutcome{Reference: "\x00"}},
+		"a currency":             {payment.Outcome{Money: none}, payment.RefundOutcome{Money: none}},
+		"a currency taken back":  {payment.Outcome{Money: euro, Reversed: none}, payment.RefundOutcome{Money: none}},
+	} {
+		w := guard(provider.Limits{})
+		w.under.says, w.under.back = c.says, c.back
+		for call, err := range w.each(t.Context()) {
+			require.Error(t, err, "%s: %s", name, call)
+			require.NotErrorIs(t, err, payment.ErrNotSent)
+			require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+		}
+		require.Contains(t, w.called, "charge failed")
+	}
+	w := guard(provider.Limits{})
+	odd := payment.NewFailure("card_declined", "\x00\xff")
+	w.under.says = payment.Outcome{News: fsm.NewsFailed, ProviderPaymentID: "ch_1", References: []string{"pi_1"}, Money: euro, Failure: odd}
+	w.under.back = payment.RefundOutcome{News: fsm.NewsFailed, ProviderRefundID: "re_1", Money: euro, Failure: odd}
+	out, err := w.Charge(t.Context(), payment.Charge{})
+	require.NoError(t, err)
+	want := w.under.says
+	want.Failure = payment.NewFailure("card_declined", "\uFFFD\uFFFD")
+	require.Equal(t, want, out)
+	back, err := w.Refund(t.Context(), payment.RefundCall{})
+	require.NoError(t, err)
+	require.Equal(t, want.Failure, back.Failure)
+	require.Equal(t, "re_1", back.ProviderRefundID)
 }
 
 // Nobody was called, so that nothing is said of calls; what was answered without
