@@ -46,7 +46,7 @@ func keepable(s string) bool { return text(s) == s }
 // nameable reports whether all names can be kept and looked for.
 func nameable(names ...string) bool {
 	for _, name := range names {
-		if len(name) > maxEventID || !keepable(name) {
+		if len(name) > maxName || !keepable(name) {
 			return false
 		}
 	}
