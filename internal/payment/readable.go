@@ -10,7 +10,7 @@ var errUnreadable = errors.New("the provider's answer can't be kept as it is")
 // then nobody knows what the provider answered.
 func (o Outcome) Readable() (Outcome, error) {
 	names := append([]string{o.ProviderPaymentID}, o.References...)
-	if !keepable(o.NextActionURL) || !nameable(append(names, o.Money.currency(), o.Reversed.currency())...) {
+	if !keepable(o.NextActionURL) || !nameable(append(names, currencyOf(o.Money), currencyOf(o.Reversed))...) {
 		return Outcome{}, errUnreadable
 	}
 	o.Failure = o.Failure.readable()
@@ -19,7 +19,7 @@ func (o Outcome) Readable() (Outcome, error) {
 
 // Readable is as that of Outcome.
 func (o RefundOutcome) Readable() (RefundOutcome, error) {
-	if !nameable(o.ProviderRefundID, o.Reference, o.Money.currency()) {
+	if !nameable(o.ProviderRefundID, o.Reference, currencyOf(o.Money)) {
 		return RefundOutcome{}, errUnreadable
 	}
 	o.Failure = o.Failure.readable()
@@ -34,7 +34,7 @@ func (f *Failure) readable() *Failure {
 	return &Failure{Code: f.Code, Message: f.Message, ProviderCode: text(f.ProviderCode)}
 }
 
-func (m *Money) currency() string {
+func currencyOf(m *Money) string {
 	if m == nil {
 		return ""
 	}
