@@ -37,15 +37,16 @@ export declare class Checkout {
     /** The looking ends at some time. Other tabs hear of that, too, so that they don't begin it anew. */
     private bounded;
     /**
-     * Does the work, with every other tab waiting. A press that had to wait for another tab's payment has joined it, unless its end was shown
-     * here before; one of "Check again" is for what is under way, and begins nothing else.
+     * Does the work, with every other tab waiting. A press to pay that had to wait for another tab's payment has joined it, unless its end was
+     * shown here before; one of "Check again" is for what is under way, and begins nothing else.
      */
     private settle;
     /** Follows an attempt to its end. After a failure it goes on with the one that the page's server knows to be live. */
     private follow;
     /**
-     * Forgets an attempt of which nobody will tell any more: its own token was all there was, and has expired. As after a failure the order
-     * judges the next press: it takes none beside an attempt that is pending, authorised or has succeeded.
+     * Forgets an attempt of which nobody will tell any more: its own token was all there was, and has expired, or there was none and somebody
+     * has asked for it again. As after a failure the order judges the next press: it takes none beside an attempt that is pending, authorised
+     * or has succeeded.
      */
     private outlived;
     /** What the page's server knows counts where storage knows of nothing that is under way or has succeeded. */
@@ -57,7 +58,7 @@ export declare class Checkout {
      * the key says no more of it. If storage doesn't either by now, a press to pay is sent once more, under a key of its own. That can't charge
      * twice, because the order judges it: while an attempt is pending or authorised it answers with that one, once one has succeeded or holds
      * money it is paid, and after a failure that nobody has shown, what was pressed is charged alone. A look begins nothing: it stays
-     * in doubt, and the next press is the order's to judge.
+     * in doubt. "Check again" gives up the key, and the press after that is the order's to judge.
      */
     private taken;
     /**
@@ -65,7 +66,10 @@ export declare class Checkout {
      * If it has failed, the key that is kept still has its say.
      */
     private doubt;
-    /** Reports whether there is an attempt to follow. What the order says of itself is true, whoever paid it. */
+    /**
+     * Reports whether there is an attempt to follow. What the order says of itself is true, whoever paid it. No refusal proves that nothing was
+     * begun where the press was sent once before, under another key.
+     */
     private sent;
     /** Reports whether a refusal proves that nothing was begun. After a lost try it does so for its own body alone. */
     private refused;

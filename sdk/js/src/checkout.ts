@@ -149,15 +149,15 @@ export class Checkout {
   }
 
   /**
-   * Does the work, with every other tab waiting. A press that had to wait for another tab's payment has joined it, unless its end was shown
-   * here before; one of "Check again" is for what is under way, and begins nothing else.
+   * Does the work, with every other tab waiting. A press to pay that had to wait for another tab's payment has joined it, unless its end was
+   * shown here before; one of "Check again" is for what is under way, and begins nothing else.
    */
   private async settle(work: Work, body: string | null, waited: boolean): Promise<void> {
     if (waited && this.current.phase !== "idle" && !busy(this.current)) return; // the other tab has told how it ended
     this.set({ elsewhere: false });
     let intent = this.adopt(this.records.load());
     const live = underWay(intent);
-    const joined = waited && (live || (intent?.end && intent.key !== this.shown));
+    const joined = waited && ((live && !this.looking) || (intent?.end && intent.key !== this.shown));
     const press = joined || (this.looking && !live) ? null : body;
     if (intent?.end) {
       await this.showEnd(work, intent);
@@ -184,14 +184,15 @@ export class Checkout {
   }
 
   /**
-   * Forgets an attempt of which nobody will tell any more: its own token was all there was, and has expired. As after a failure the order
-   * judges the next press: it takes none beside an attempt that is pending, authorised or has succeeded.
+   * Forgets an attempt of which nobody will tell any more: its own token was all there was, and has expired, or there was none and somebody
+   * has asked for it again. As after a failure the order judges the next press: it takes none beside an attempt that is pending, authorised
+   * or has succeeded.
    */
-  private outlived({ token, at }: Intent, error: unknown): null {
-    const { statusUrl, authorization } = this.options;
-    const told = !token || statusUrl || authorization || Date.now() - at < tokenLife;
-    if (told || !(error instanceof Refused) || error.problem?.status !== 401) throw error;
-    this.records.save(newIntent());
+  private outlived(intent: Intent, error: unknown): null {
+    if (!(error instanceof Refused) || this.options.statusUrl || this.options.authorization) throw error;
+    const expired = error.problem?.status === 401 && Date.now() - intent.at >= tokenLife;
+    if (intent.token ? !expired : !this.looking) throw error;
+    if (this.records.isOf(intent)) this.records.save(newIntent());
     this.working = false;
     this.set(idle);
     return null;
@@ -227,7 +228,7 @@ export class Checkout {
     this.set({ ...idle, phase: lost ? "checking" : "sending", canPay: false });
     const sent = await send(work, intent, lost, (offline) => this.set({ phase: "checking", offline }));
     if (sent.problem?.code === "idempotency-key-reused") return this.taken(work, intent, sent.problem, press, again);
-    return this.sent(intent, sent) ? intent : null;
+    return this.sent(intent, sent, again) ? intent : null;
   }
 
   /**
@@ -235,7 +236,7 @@ export class Checkout {
    * the key says no more of it. If storage doesn't either by now, a press to pay is sent once more, under a key of its own. That can't charge
    * twice, because the order judges it: while an attempt is pending or authorised it answers with that one, once one has succeeded or holds
    * money it is paid, and after a failure that nobody has shown, what was pressed is charged alone. A look begins nothing: it stays
-   * in doubt, and the next press is the order's to judge.
+   * in doubt. "Check again" gives up the key, and the press after that is the order's to judge.
    */
   private async taken(work: Work, intent: Intent, problem: Problem, press: string | null, again: boolean): Promise<Intent | null> {
     const kept = this.records.load();
@@ -243,7 +244,7 @@ export class Checkout {
     if (kept?.end) await this.showEnd(work, kept);
     else if (press !== null && !this.looking && !again) return this.begin(work, newIntent(), press, true);
     else {
-      if (this.records.isOf(intent)) this.records.save(newIntent());
+      if (press !== null && this.records.isOf(intent)) this.records.save(newIntent());
       await this.doubt(work, problem);
     }
     return null;
@@ -264,8 +265,11 @@ export class Checkout {
     this.set({ ...idle, phase: "unknown", problem });
   }
 
-  /** Reports whether there is an attempt to follow. What the order says of itself is true, whoever paid it. */
-  private sent(intent: Intent, { attempt, problem, token, lost }: Sent): boolean {
+  /**
+   * Reports whether there is an attempt to follow. What the order says of itself is true, whoever paid it. No refusal proves that nothing was
+   * begun where the press was sent once before, under another key.
+   */
+  private sent(intent: Intent, { attempt, problem, token, lost }: Sent, again: boolean): boolean {
     this.set({ problem: problem ?? null, offline: false });
     const theirs = problem?.code === "payment-in-progress" ? problem.attempt : undefined;
     const follow = attempt ?? theirs;
@@ -280,7 +284,7 @@ export class Checkout {
     }
     if (problem?.code === "order-already-paid") this.end(intent, "succeeded");
     else if (problem?.code === "order-cancelled") this.end(intent, "cancelled");
-    else this.set({ phase: problem && this.refused(intent, problem, lost) ? "refused" : "unknown", canPay: true });
+    else this.set({ phase: problem && !again && this.refused(intent, problem, lost) ? "refused" : "unknown", canPay: true });
     return false;
   }
 

@@ -70,6 +70,7 @@ export class Tabs {
     const waiting = new AbortController();
     const stop = (): void => waiting.abort(signal.reason);
     signal.addEventListener("abort", stop);
+    if (signal.aborted) stop();
     const asking = setInterval(() => (this.answered ? this.ask() : stop()), this.patience);
     this.ask();
     try {

@@ -33,7 +33,7 @@ export interface Problem {
  * Where a payment stands.
  *
  * - `idle`: nothing was pressed yet, or what was pressed has failed and nobody tells this page whether the order takes another pay, or nobody
- *   has told of it for a day.
+ *   tells of it any more.
  * - `sending`: the pay is on its way for the first time.
  * - `checking`: it is being found out what became of it.
  * - `action`: the customer must do something at `attempt.next_action.url`.

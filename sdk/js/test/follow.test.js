@@ -168,6 +168,20 @@ test("an attempt whose token has expired long ago, and nobody else to ask, leave
   assert.equal(server.attempts.length, 2);
 });
 
+test("a payment that nobody tells of is given up when it is asked for again, and the order judges", async (t) => {
+  const server = await startServer(t), browser = new Browser(t, server);
+  const theirs = server.attempt({ key: "another device" });
+  const page = browser.open();
+  assert.equal((await page.pay()).phase, "unknown");
+  assert.equal((await browser.open().checkout.resume()).phase, "unknown", "a look gives up nothing");
+  server.finish(theirs, "failed");
+  assert.equal((await page.pay()).phase, "idle");
+  assert.equal(server.count(/^POST/), 1, "to check again begins nothing");
+  server.later = { status: "succeeded", after: 30 };
+  assert.equal((await page.pay()).phase, "succeeded");
+  assert.equal(server.attempts.length, 2);
+});
+
 test("what nobody resolves ends the looking, not the payment", async (t) => {
   const { server, page, paid } = await pending(t, () => undefined, { timing: { giveUp: 300, silence: 100, wait: 100 } });
   const end = await paid;

@@ -337,6 +337,16 @@ test("a tab that its browser has suspended is not waited for", { timeout: 30_000
   assert.equal(server.count(/^POST/), 1);
 });
 
+test("to check again beside a suspended tab sends what was lost under the same key", { timeout: 30_000 }, async (t) => {
+  const { server, browser } = await suspended(t, true);
+  server.finish(server.attempts[0], "succeeded");
+  const page = browser.open({ timing: { otherTab: 30, resendWithin: -1 } });
+  assert.equal((await page.checkout.resume()).phase, "unknown");
+  assert.equal((await page.pay("tok_other")).phase, "succeeded");
+  assert.equal(new Set(server.keys).size, 1);
+  assert.equal(server.attempts.length, 1);
+});
+
 test("a press beside a suspended tab joins its payment", { timeout: 30_000 }, async (t) => {
   const { server, browser } = await suspended(t);
   const page = browser.open({ timing: { otherTab: 30 } });

@@ -213,12 +213,28 @@ for (const [name, timing, look] of [
     const end = await look(page);
     assert.equal(end.phase, "unknown");
     assert.equal(end.problem.code, "idempotency-key-reused");
+    if (name === "a look") {
+      assert.equal((await browser.open().checkout.resume()).phase, "unknown", "so is the next");
+      await until("its end to be told", () => browser.locks.held.size === 0 && page.checkout.state.phase === "unknown");
+      assert.equal((await page.pay()).phase, "unknown");
+    }
     assert.equal((await page.pay()).phase, "idle", "to check again begins nothing");
     assert.equal(server.attempts.length, 1);
     assert.equal((await page.pay()).phase, "succeeded");
     assert.equal(server.attempts.length, 2);
   });
 }
+
+test("a refusal under a new key does not prove that nothing was begun under the one that is taken", async (t) => {
+  const { server, browser, theirs } = await takenKey(t, [], {});
+  server.payFaults = [undefined, (r) => problem(r, 403, "form-token-used")];
+  const page = browser.open({ statusUrl: server.url + "/shop/status" });
+  assert.equal((await page.pay("tok_other")).phase, "unknown");
+  assert.equal((await browser.open().checkout.resume()).phase === "idle", false);
+  server.finish(theirs, "succeeded");
+  assert.equal((await page.pay()).phase, "succeeded");
+  assert.equal(server.attempts.length, 1);
+});
 
 test("a server whose keys are all taken ends in doubt", async (t) => {
   const { server, browser } = await shop(t);
