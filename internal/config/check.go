@@ -83,7 +83,7 @@ func isDatabase(text string) bool {
 		return false
 	}
 	_, err := pgxpool.ParseConfig(text)
-	return err == nil
+	return err == nil && strings.TrimSpace(text) != ""
 }
 
 func (r *report) auth(c *Config) {

@@ -12,7 +12,6 @@ import (
 	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
-	"github.com/paylatch/paylatch/webhooks"
 )
 
 // refundView is what the two steps of a refund show: without Money the first one.
@@ -105,7 +104,7 @@ func (v *visit) payBack(a support.Attempt, f form, money payment.Money) (refunde
 
 // decimal writes an amount in major units, as it is typed.
 func decimal(m payment.Money) string {
-	text, _ := webhooks.Money{Minor: m.Minor, Currency: string(m.Currency)}.Decimal()
+	text, _ := m.Wire().Decimal()
 	return text
 }
 

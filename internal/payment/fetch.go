@@ -160,7 +160,8 @@ func (b *batch) applyFetchedRefund(c *Change, e *StoredEvent, o RefundOutcome) {
 		e.Event.RefundReference = o.Reference
 	}
 	if o.Money != nil {
-		e.Event.Money = &webhooks.Money{Minor: o.Money.Minor, Currency: string(o.Money.Currency)}
+		money := o.Money.Wire()
+		e.Event.Money = &money
 	}
 	if o.Failure != nil {
 		e.Event.FailureCode, e.Event.ProviderCode = o.Failure.Code, o.Failure.ProviderCode

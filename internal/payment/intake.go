@@ -257,13 +257,14 @@ func (b *batch) apply(c *Change, e *StoredEvent) {
 // refusedBy reports whether an event says that the provider does not carry out what it
 // was asked for, and took. Where nothing is known to be held a cancellation is left to
 // its schedule: the customer may be at the page. And what was held before the attempt
-// failed went with that; only a hold that was told of afterwards can be left.
+// failed went with that; only a hold that was told of afterwards, and that was asked to
+// be given up then, can be left.
 func (a Attempt) refusedBy(e webhooks.Event) bool {
 	switch {
 	case e.CaptureRefused:
 		return a.Intent.Kind == IntentCapture
 	case e.CancelRefused && a.Failed():
-		return a.Authorized == 0 && (a.Intent.Kind == IntentCancel || a.Intent.Number > 0)
+		return a.Authorized == 0 && !a.Intent.At.Before(*a.FinalizedAt)
 	}
 	return e.CancelRefused && a.State == fsm.Authorized && a.Intent.Kind == IntentCancel
 }

@@ -18,8 +18,11 @@ type Money struct {
 
 // String is the amount as people write it, with the digits of its currency:
 // "19.99 EUR", "500 JPY".
-func (m Money) String() string {
-	return webhooks.Money{Minor: m.Minor, Currency: string(m.Currency)}.Text()
+func (m Money) String() string { return m.Wire().Text() }
+
+// Wire is the amount as package webhooks has it.
+func (m Money) Wire() webhooks.Money {
+	return webhooks.Money{Minor: m.Minor, Currency: string(m.Currency)}
 }
 
 // MaxAmount is the largest amount of an order in minor units. It stays exact

@@ -97,9 +97,15 @@ func (s *Service) putBack(ctx context.Context) error {
 		if err != nil || len(events) == 0 {
 			return err
 		}
-		events[0].Tries++
-		events[0].park(Deferred, tx.Now())
-		return tx.EventsSettle(ctx, events)
+		e := &events[0]
+		e.Tries++
+		e.park(Deferred, tx.Now())
+		if err := tx.EventsSettle(ctx, events); err != nil || e.Tries != parkReview {
+			return err
+		}
+		d := unmatched(*e, tx.Now())
+		d.Money = nil // it may be what is not taken
+		return tx.DiscrepanciesOpen(ctx, []Discrepancy{d})
 	})
 }
 

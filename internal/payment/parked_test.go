@@ -123,6 +123,26 @@ func TestAnOddParkedEventIsInNobodysWay(t *testing.T) {
 	require.Equal(t, []string{"repeat", "repeat"}, r.verdicts(t, paid.ID))
 }
 
+// What the storage does not take with what it says is tried for a while, and then a
+// person is asked, once.
+func TestAnEventThatIsNeverTakenAsksAPerson(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	require.Equal(t, []fsm.Verdict{payment.Unmatched}, r.tell(t, inCurrency(event(webhooks.KindSucceeded, "ch_1"), noise(1<<13))))
+	id := r.paid(t, "A-1", "tok_never").ID
+	r.exec(t, `INSERT INTO attempt_references (account, reference, order_id, attempt_id) VALUES ('sandbox', 'ch_1', 'A-1', $1)`, id.String())
+	kinds := func() []string { return rows[string](t, r, "SELECT kind FROM discrepancies") }
+	for tries := 1; tries <= 15; tries++ {
+		r.exec(t, "UPDATE provider_events SET next_try_at = now()")
+		_, err := r.RetryParked(t.Context(), 10)
+		require.Error(t, err, "it is for the log")
+		if tries < 12 {
+			require.Empty(t, kinds())
+		}
+	}
+	require.Equal(t, []string{"needs_review"}, kinds())
+}
+
 // What nobody here began is tried for a while, and then a person is asked, once.
 func TestNewsOfNobodysPaymentAsksAPerson(t *testing.T) {
 	t.Parallel()

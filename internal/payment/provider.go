@@ -113,6 +113,8 @@ type RefundRef struct {
 	Refund            RefundID
 	ProviderRefundID  string
 	ProviderPaymentID string
+	// Age is how long ago we asked for the refund; 0 if we may not have.
+	Age time.Duration
 }
 
 // Outcome is what the provider says of a payment.

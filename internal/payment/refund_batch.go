@@ -67,7 +67,11 @@ func (b *batch) advanceRefund(c *Change, r *Refund, n RefundNews) fsm.Verdict {
 	}
 	// The provider may have told of more than of single refunds; see refundTotal.
 	now := b.paidBack(c.Attempt.ID)
-	lost := max(paid-now, b.notPaidBack(c.Attempt.ID)-owed)
+	lost := paid - now
+	if r.UserID == UserProvider || !c.Attempt.UpdatedAt.Before(r.CreatedAt) {
+		// A total may have been told since the refund was made, and have it in.
+		lost = max(lost, b.notPaidBack(c.Attempt.ID)-owed)
+	}
 	b.setRefunded(c, max(now, c.Attempt.Refunded-lost), n.Cause)
 	return verdict
 }

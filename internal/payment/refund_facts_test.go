@@ -137,6 +137,30 @@ func TestATotalCountsWhatNoRefundTellsOf(t *testing.T) {
 	}
 }
 
+// A refund that is asked for after the provider told of others in all is not in what
+// it told.
+func TestATotalHasNoLaterRefundInIt(t *testing.T) {
+	t.Parallel()
+	for end, counted := range map[webhooks.Kind]int64{webhooks.KindRefundSucceeded: 800, webhooks.KindRefundFailed: 300} {
+		t.Run(string(end), func(t *testing.T) {
+			t.Parallel()
+			p := &refunding{refund: func(func() (payment.RefundOutcome, error)) (payment.RefundOutcome, error) {
+				return payment.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: "re_1"}, nil
+			}}
+			r := newRig(t, setup{silent: true, provider: p.on})
+			id := r.paid(t, "A-1", "tok_success").ID
+			total := cents(webhooks.KindRefundSucceeded, id, "", 300)
+			total.Cumulative = true
+			require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, total))
+			r.refundOf(t, id, "refund-1", 500)
+			require.EqualValues(t, 300, r.attempt(t, id).Refunded)
+			r.tell(t, cents(end, id, "re_1", 500))
+			require.Equal(t, counted, r.attempt(t, id).Refunded)
+			require.Empty(t, r.verify(t))
+		})
+	}
+}
+
 // A policy's refund may be sent long after it was put on disk. That the provider
 // does not know it yet proves as little then as of one that is sent at once.
 func TestAPolicysRefundThatIsSentLateIsNotGivenUpAtOnce(t *testing.T) {

@@ -91,7 +91,7 @@ func (s *Service) askRefund(ctx context.Context, a Attempt, r Refund, l Licence)
 	ctx, cancel := s.calling(ctx, l)
 	defer cancel()
 	out, err := account.Provider.LookupRefund(ctx, RefundRef{
-		Refund: r.ID, ProviderRefundID: r.ProviderRefundID, ProviderPaymentID: a.ProviderPaymentID,
+		Refund: r.ID, ProviderRefundID: r.ProviderRefundID, ProviderPaymentID: a.ProviderPaymentID, Age: age,
 	})
 	switch {
 	case err == nil:

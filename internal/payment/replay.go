@@ -52,9 +52,8 @@ func (s *Service) Replay(ctx context.Context, cmd Replay) (Replayed, error) {
 		return Replayed{}, err
 	}
 	out, _ := s.fetch(ctx, r.Event.Received) // without an answer it stays deferred
-	err = s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
+	err = s.inBatch(ctx, func(ctx context.Context, b *batch) error {
 		r = Replayed{}
-		b := s.newBatch(tx)
 		if err := s.replay(ctx, b, cmd.ID, out, &r); err != nil {
 			return err
 		}
@@ -70,7 +69,7 @@ func (s *Service) Replay(ctx context.Context, cmd Replay) (Replayed, error) {
 		if cmd.With == nil {
 			return nil
 		}
-		return cmd.With(ctx, tx, r)
+		return cmd.With(ctx, b.tx, r)
 	})
 	if errors.Is(err, errDry) {
 		err = nil

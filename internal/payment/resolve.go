@@ -67,7 +67,8 @@ func (s *Service) Resolve(ctx context.Context, actor Actor, cmd Resolve) (Discre
 		return Discrepancy{}, err
 	}
 	attempt := d.AttemptID
-	err = s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
+	err = s.inBatch(ctx, func(ctx context.Context, b *batch) error {
+		tx := b.tx
 		var a *Attempt
 		if attempt != nil && cmd.Resolution.moves() {
 			locked, err := tx.AttemptLock(ctx, *attempt)
@@ -83,7 +84,7 @@ func (s *Service) Resolve(ctx context.Context, actor Actor, cmd Resolve) (Discre
 			return cmd.repeats(*d.Resolved)
 		}
 		if cmd.Resolution.moves() {
-			if err := s.decide(ctx, tx, a, cmd, actor); err != nil {
+			if err := decide(ctx, b, a, cmd, actor); err != nil {
 				return err
 			}
 		}
@@ -136,11 +137,11 @@ func written(s string, most int) bool {
 }
 
 // decide moves the attempt as the person says.
-func (s *Service) decide(ctx context.Context, tx Tx, a *Attempt, cmd Resolve, actor Actor) error {
+func decide(ctx context.Context, b *batch, a *Attempt, cmd Resolve, actor Actor) error {
 	switch {
 	case a == nil || a.State.Final():
 		return ErrNotPending
-	case a.leased(tx.Now()):
+	case a.leased(b.now()):
 		return ErrBusy
 	case cmd.Resolution == ResolvedNotPaid && a.Held() > 0:
 		return ErrHoldsMoney
@@ -148,7 +149,7 @@ func (s *Service) decide(ctx context.Context, tx Tx, a *Attempt, cmd Resolve, ac
 	news := News{News: fsm.NewsFailed, Failure: NewFailure("not_paid", ""), Cause: Cause{Kind: CausePerson, ID: actor.Subject}}
 	if cmd.Resolution == ResolvedPaid {
 		ref := Reference{a.Account, cmd.ProviderPaymentID}
-		owners, err := tx.ReferencesFind(ctx, []Reference{ref})
+		owners, err := b.tx.ReferencesFind(ctx, []Reference{ref})
 		if err != nil {
 			return err
 		}
@@ -157,7 +158,6 @@ func (s *Service) decide(ctx context.Context, tx Tx, a *Attempt, cmd Resolve, ac
 		}
 		news.News, news.Failure, news.ProviderPaymentID = fsm.NewsSucceeded, nil, cmd.ProviderPaymentID
 	}
-	b := s.newBatch(tx)
 	b.advance(b.change(*a), news)
 	return b.save(ctx)
 }

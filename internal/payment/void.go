@@ -67,8 +67,9 @@ func (s *Service) voided(b *batch, c *Change, n News, again bool) {
 		a.NextCheckAt = &at
 		return
 	}
+	asked := a.Intent.At
 	endIntent(a)
-	a.NextCheckAt = nil
+	a.Intent.At, a.NextCheckAt = asked, nil // see refusedBy
 }
 
 // unreleased asks a person to give up what a failed attempt holds.

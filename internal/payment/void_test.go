@@ -133,4 +133,14 @@ func TestACancellationThatFindsNothingHeldIsNoDiscrepancy(t *testing.T) {
 	r.tell(t, cancelRefused(tried, "two"))
 	require.Equal(t, payment.IntentCancel, r.attempt(t, tried).Intent.Kind, "the schedule goes on with it")
 	require.Empty(t, r.discrepancies(t, tried))
+	require.Equal(t, fsm.Applied, r.say(t, tried, webhooks.KindFailed))
+	require.Equal(t, []fsm.Verdict{fsm.Stale}, r.tell(t, cancelRefused(tried, "three")))
+	require.Empty(t, r.discrepancies(t, tried), "it was asked for before the failure")
+
+	left := r.paid(t, "A-3", "tok_never").ID
+	_, err := r.Cancel(t.Context(), customer, request("cancel", "cancel-key", ""), left)
+	require.NoError(t, err)
+	require.Equal(t, fsm.Applied, r.say(t, left, webhooks.KindFailed))
+	require.Equal(t, []fsm.Verdict{fsm.Stale}, r.tell(t, cancelRefused(left, "four")))
+	require.Empty(t, r.discrepancies(t, left))
 }

@@ -195,7 +195,7 @@ func TestAMadeUpNoticeIsNotTheProviders(t *testing.T) {
 	shown, err := r.desk.Event(t.Context(), ann, r.eventID(t, e))
 	require.NoError(t, err)
 	require.Equal(t, payment.Ignored, shown.Verdict)
-	require.Equal(t, "A notice came that nobody had signed, of a payment that the provider did not know. It may be made up; nothing changed.", shown.Told())
+	require.Equal(t, "A notice came that nobody had signed, of a payment that the provider did not know or was not asked about. It may be made up; nothing changed.", shown.Told())
 }
 
 func TestBytesGoAfterTheRetentionTime(t *testing.T) {

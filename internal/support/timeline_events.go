@@ -20,7 +20,7 @@ func (e Event) Told() string {
 	}
 	text += ". " + sentence(verdicts, string(e.Verdict), "It was kept.")
 	if e.Unsigned && e.Verdict == payment.Ignored {
-		text = "A notice came that nobody had signed, of a payment that the provider did not know. It may be made up; nothing changed."
+		text = "A notice came that nobody had signed, of a payment that the provider did not know or was not asked about. It may be made up; nothing changed."
 	}
 	if !e.Kept {
 		text += " Its raw bytes were removed after the retention time."

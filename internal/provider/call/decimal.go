@@ -14,7 +14,7 @@ var errNoAmount = errors.New("not an amount of its currency")
 // ("19.99", "1999" of JPY), as many providers want it. What can't be written is
 // never sent: the error wraps payment.ErrUnfit.
 func Decimal(m payment.Money) (string, error) {
-	text, known := webhooks.Money{Minor: m.Minor, Currency: string(m.Currency)}.Decimal()
+	text, known := m.Wire().Decimal()
 	if !known || m.Minor < 0 {
 		return "", fmt.Errorf("%w: %d %q: %w", payment.ErrUnfit, m.Minor, m.Currency, errNoAmount)
 	}

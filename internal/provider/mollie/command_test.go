@@ -2,6 +2,7 @@ package mollie_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -183,8 +184,11 @@ func TestARefundThatWasCancelledIsGone(t *testing.T) {
 		Refund: payment.RefundID(uuid.New()), ProviderPaymentID: paid.ProviderPaymentID, Money: euro(500), IdempotencyKey: "k", Licence: licence(),
 	})
 	require.NoError(t, err)
-	ref := payment.RefundRef{ProviderPaymentID: paid.ProviderPaymentID, ProviderRefundID: made.ProviderRefundID}
+	ref := payment.RefundRef{ProviderPaymentID: paid.ProviderPaymentID, ProviderRefundID: made.ProviderRefundID, Age: 10 * time.Minute}
 	f.withdraw(paid.ProviderPaymentID)
+	_, err = c.LookupRefund(t.Context(), ref)
+	require.ErrorIs(t, err, payment.ErrNoSuchPayment, "Mollie may not have seen it everywhere")
+	ref.Age++
 	found, err := c.LookupRefund(t.Context(), ref)
 	require.NoError(t, err)
 	require.Equal(t, payment.RefundOutcome{

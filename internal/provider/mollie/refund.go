@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -55,7 +56,7 @@ func duplicate(refused *refusal) payment.RefundOutcome {
 // LookupRefund implements payment.Provider. Mollie knows a refund that was cancelled
 // no more (https://docs.mollie.com/reference/get-refund), which can be done in its
 // dashboard until the money leaves: one that has a name and that its payment, which
-// Mollie does know, has not is such a one.
+// Mollie does know, has not any more is such a one.
 func (c *Client) LookupRefund(ctx context.Context, r payment.RefundRef) (payment.RefundOutcome, error) {
 	path := paymentPath(r.ProviderPaymentID) + "/refunds"
 	if r.ProviderRefundID == "" {
@@ -70,13 +71,18 @@ func (c *Client) LookupRefund(ctx context.Context, r payment.RefundRef) (payment
 		return payment.RefundOutcome{}, err
 	}
 	o, err := c.findRefund(ctx, path, func(made refund) bool { return made.ID == r.ProviderRefundID })
-	if errors.Is(err, errNotListed) {
+	if errors.Is(err, errNotListed) && r.Age > settled {
 		return payment.RefundOutcome{
 			News: fsm.NewsFailed, ProviderRefundID: r.ProviderRefundID, Failure: payment.NewFailure("canceled", ""),
 		}, nil
 	}
 	return o, err
 }
+
+// settled is when a refund that was made is surely seen by whoever asks: Mollie's
+// first answers about a new object may be 404 (github.com/mollie/mollie-api-php,
+// issue 585).
+const settled = 10 * time.Minute
 
 // pageSize is the largest that Mollie's lists have.
 const pageSize = "250"

@@ -34,7 +34,7 @@ func suite() providertest.Suite {
 		Tokens:    providertest.Tokens{Success: "cst_8wmqcHMN4U", Decline: "cst_nocard", Redirect: "ideal", None: "cst_nobody"},
 		Declined:  fsm.NewsFailed,
 		NoPayment: "tr_WDqYK6vllg",
-		NoRefund:  "re_4qqhO89gsT", ForgetsRefunds: true,
+		NoRefund:  "re_4qqhO89gsT",
 	}
 }
 

@@ -102,10 +102,6 @@ func lookup(r *rig) {
 func nobody(r *rig) {
 	made := r.charged(charge(r.Tokens.Success))
 	for _, q := range append(r.lookups(r.NoPayment), r.searches(made.ProviderPaymentID)...) {
-		if q.name == lookupRefund && r.ForgetsRefunds {
-			require.NoError(r, q.do(r.Context()), q.name)
-			continue
-		}
 		require.ErrorIs(r, q.do(r.Context()), payment.ErrNoSuchPayment, q.name)
 	}
 	for _, c := range r.commands(r.NoPayment, licence())[1:] {

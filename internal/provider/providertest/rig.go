@@ -187,9 +187,6 @@ func (r *rig) lookups(id string) []call {
 	}}}
 }
 
-// lookupRefund is the question for a refund by the provider's id.
-const lookupRefund = "lookup refund"
-
 // searches ask for what this payment does not have.
 func (r *rig) searches(id string) []call {
 	var all []call
@@ -200,7 +197,7 @@ func (r *rig) searches(id string) []call {
 		}})
 	}
 	if r.can.LookupRefund {
-		all = append(all, call{lookupRefund, func(ctx context.Context) error {
+		all = append(all, call{"lookup refund", func(ctx context.Context) error {
 			_, err := r.LookupRefund(ctx, payment.RefundRef{ProviderRefundID: r.NoRefund, ProviderPaymentID: id})
 			return err
 		}}, call{"find refund", func(ctx context.Context) error {

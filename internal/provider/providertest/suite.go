@@ -38,9 +38,6 @@ type Suite struct {
 	// ForgetsPages says that the provider can't be asked for a payment that its
 	// customer did not even try to make.
 	ForgetsPages bool
-	// ForgetsRefunds says that the provider no longer knows a refund that was
-	// cancelled, so that one which it does not know was.
-	ForgetsRefunds bool
 	// Abandons says that such a payment is given up without a call, because the
 	// provider takes nothing for it unless it is asked again: a lookup goes on to
 	// say that it waits.

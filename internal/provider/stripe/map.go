@@ -60,7 +60,7 @@ func refundOutcome(r *stripe.Refund) (payment.RefundOutcome, error) {
 
 // amount is in Stripe's digits. What they can't express is never sent.
 func amount(m payment.Money) (int64, error) {
-	units, err := webhooks.StripeAmount(webhooks.Money{Minor: m.Minor, Currency: string(m.Currency)})
+	units, err := webhooks.StripeAmount(m.Wire())
 	if err != nil {
 		return 0, fmt.Errorf("%w: %w", payment.ErrUnfit, err)
 	}
