@@ -26,7 +26,7 @@ func (c *Client) Capture(ctx context.Context, cp payment.Capture) (payment.Outco
 // payment is cancelled only once anyway: so each call has a key of its own.
 func (c *Client) Cancel(ctx context.Context, cl payment.Cancel) (payment.Outcome, error) {
 	params := &stripe.PaymentIntentCancelParams{}
-	key := fmt.Sprintf("%.41s-%.3s", cl.IdempotencyKey, rand.Text()) // 45 characters at most
+	key := fmt.Sprintf("%.42s-%.2s", cl.IdempotencyKey, rand.Text()) // 45 characters at most
 	o, err := c.command(ctx, cl.ProviderPaymentID, "cancel", key, cl.Licence, params)
 	o.Refused = o.Refused && o.News != fsm.NewsFailed // an earlier call did it
 	return o, err

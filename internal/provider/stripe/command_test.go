@@ -41,7 +41,7 @@ func TestACancellationThatMetAnErrorOfStripesGetsThroughTheNextTime(t *testing.T
 	_, err := cancel()
 	require.Error(t, err)
 	o, err := cancel()
-	if err != nil { // two keys may be alike by chance, once in 30,000 runs
+	if err != nil { // two keys may be alike by chance, once in 1,024 runs
 		o, err = cancel()
 	}
 	require.NoError(t, err)
