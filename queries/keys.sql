@@ -1,5 +1,5 @@
--- Claims one key that is new, expired, or whose runner's lease ran out with the
--- same request, which then keeps its time; else touches nothing. Waits for a
+-- Claims one key that is new, expired, released, or whose runner's lease ran out with
+-- the same request, which then keeps its time; else touches nothing. Waits for a
 -- transaction that claims it.
 -- name: KeyClaim :one
 INSERT INTO idempotency_keys AS k (user_id, endpoint, key, request_hash, lease_until, created_at, expires_at)
@@ -12,7 +12,7 @@ ON CONFLICT (user_id, endpoint, key) DO UPDATE SET
     lease_until = EXCLUDED.lease_until,
     created_at = CASE WHEN k.expires_at <= now() THEN EXCLUDED.created_at ELSE k.created_at END,
     expires_at = EXCLUDED.expires_at
-WHERE k.expires_at <= now() OR (NOT k.answered AND k.lease_until <= now() AND k.request_hash = EXCLUDED.request_hash)
+WHERE k.expires_at <= now() OR (NOT k.answered AND k.lease_until <= now() AND k.request_hash IN (EXCLUDED.request_hash, ''))
 RETURNING *;
 
 -- Reads one key, locks nothing.
@@ -30,10 +30,10 @@ WHERE user_id = @user_id AND endpoint = @endpoint AND key = @key AND fence = @fe
 UPDATE idempotency_keys SET lease_until = now() + make_interval(secs => @lease::float8)
 WHERE user_id = @user_id AND endpoint = @endpoint AND key = @key AND fence = @fence AND NOT answered;
 
--- Ends the lease of a runner without an answer, so that the key may be tried
--- again. The row stays: its fence must not start anew while a runner may wake.
+-- Ends the lease of a runner without an answer, so that the key is unused again, by
+-- any request. The row stays: its fence must not start anew while a runner may wake.
 -- name: KeyRelease :execrows
-UPDATE idempotency_keys SET lease_until = now()
+UPDATE idempotency_keys SET lease_until = now(), request_hash = ''
 WHERE user_id = @user_id AND endpoint = @endpoint AND key = @key AND fence = @fence AND NOT answered;
 
 -- Deletes expired keys, as many as are asked for; skips what is locked.

@@ -11,8 +11,8 @@ import (
 type Store interface {
 	// InKeyTx runs fn in one transaction.
 	InKeyTx(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error
-	// KeyExtend extends a lease, KeyRelease ends it without an answer; both
-	// return ErrFenced if another runner holds the key.
+	// KeyExtend extends a lease, KeyRelease ends it without an answer, after which
+	// any request may have the key; both return ErrFenced if another runner holds it.
 	KeyExtend(ctx context.Context, r Request, fence int64, lease time.Duration) error
 	KeyRelease(ctx context.Context, r Request, fence int64) error
 }

@@ -43,7 +43,7 @@ func (m *memory) KeyExtend(_ context.Context, r idempotency.Request, fence int64
 }
 
 func (m *memory) KeyRelease(_ context.Context, r idempotency.Request, fence int64) error {
-	return m.held(r, fence, func(k *row) { k.lease = m.now() })
+	return m.held(r, fence, func(k *row) { k.lease, k.Hash = m.now(), idempotency.Hash{} })
 }
 
 func (m *memory) held(r idempotency.Request, fence int64, do func(*row)) error {
@@ -63,7 +63,7 @@ func (m tx) KeyClaim(_ context.Context, c idempotency.Claim) (idempotency.Record
 	k := m.rows[c.Key]
 	if k == nil {
 		k = &row{}
-	} else if k.expires > m.now() && (k.Answer != nil || k.lease > m.now() || k.Hash != c.Hash) {
+	} else if k.expires > m.now() && (k.Answer != nil || k.lease > m.now() || k.Hash != c.Hash && k.Hash != (idempotency.Hash{})) {
 		return k.Record, false, nil
 	}
 	over := k.Fence > 0 && k.expires > m.now()

@@ -2,6 +2,7 @@ package payment_test
 
 import (
 	"context"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -55,7 +56,11 @@ func TestAnAmountThatIsNeverSentBlocksNoConfirm(t *testing.T) {
 			r := newRig(t, setup{silent: true, provider: func(p payment.Provider) payment.Provider { return wholeOnly{of(p)} }})
 			id := r.held(t, "A-1").ID
 			confirm := func(amount *int64) (payment.Reply, error) {
-				return r.Confirm(t.Context(), customer, request("confirm", "confirm-key", ""), payment.Confirm{AttemptID: id, Amount: amount})
+				content := "" // another amount is another request
+				if amount != nil {
+					content = strconv.FormatInt(*amount, 10)
+				}
+				return r.Confirm(t.Context(), customer, request("confirm", "confirm-key", content), payment.Confirm{AttemptID: id, Amount: amount})
 			}
 			half := int64(999)
 			_, err := confirm(&half)

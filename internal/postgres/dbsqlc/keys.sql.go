@@ -57,7 +57,7 @@ ON CONFLICT (user_id, endpoint, key) DO UPDATE SET
     lease_until = EXCLUDED.lease_until,
     created_at = CASE WHEN k.expires_at <= now() THEN EXCLUDED.created_at ELSE k.created_at END,
     expires_at = EXCLUDED.expires_at
-WHERE k.expires_at <= now() OR (NOT k.answered AND k.lease_until <= now() AND k.request_hash = EXCLUDED.request_hash)
+WHERE k.expires_at <= now() OR (NOT k.answered AND k.lease_until <= now() AND k.request_hash IN (EXCLUDED.request_hash, ''))
 RETURNING user_id, endpoint, key, request_hash, answered, status, headers, body, subject, fence, lease_until, created_at, expires_at
 `
 
@@ -70,8 +70,8 @@ type KeyClaimParams struct {
 	Keep        float64
 }
 
-// Claims one key that is new, expired, or whose runner's lease ran out with the
-// same request, which then keeps its time; else touches nothing. Waits for a
+// Claims one key that is new, expired, released, or whose runner's lease ran out with
+// the same request, which then keeps its time; else touches nothing. Waits for a
 // transaction that claims it.
 func (q *Queries) KeyClaim(ctx context.Context, db DBTX, arg *KeyClaimParams) (*IdempotencyKeys, error) {
 	row := db.QueryRow(ctx, keyClaim,
@@ -195,7 +195,7 @@ func (q *Queries) KeyReadLive(ctx context.Context, db DBTX, arg *KeyReadLivePara
 }
 
 const keyRelease = `-- name: KeyRelease :execrows
-UPDATE idempotency_keys SET lease_until = now()
+UPDATE idempotency_keys SET lease_until = now(), request_hash = ''
 WHERE user_id = $1 AND endpoint = $2 AND key = $3 AND fence = $4 AND NOT answered
 `
 
@@ -206,8 +206,8 @@ type KeyReleaseParams struct {
 	Fence    int64
 }
 
-// Ends the lease of a runner without an answer, so that the key may be tried
-// again. The row stays: its fence must not start anew while a runner may wake.
+// Ends the lease of a runner without an answer, so that the key is unused again, by
+// any request. The row stays: its fence must not start anew while a runner may wake.
 func (q *Queries) KeyRelease(ctx context.Context, db DBTX, arg *KeyReleaseParams) (int64, error) {
 	result, err := db.Exec(ctx, keyRelease,
 		arg.UserID,
