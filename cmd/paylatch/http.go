@@ -20,7 +20,8 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	return l, nil
 }
 
-// commitTime is ample for what a command reads and commits beside its calls.
+// commitTime is what the reads and commits of a command beside its calls may take,
+// behind a database that stands still, too.
 const commitTime = 20 * time.Second
 
 // newServer gives a command's answer the time that the command may take: it waits

@@ -8,10 +8,13 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 )
 
-// What a provider said is worth some patience with the storage.
+// What a provider said is worth some patience with the storage: as many tries as that,
+// none of which is begun later than the patience allows. A try behind somebody's lock
+// takes as long as a statement may.
 const (
-	settleTries = 10
-	settlePause = 200 * time.Millisecond
+	settleTries    = 10
+	settlePause    = 200 * time.Millisecond
+	settlePatience = 5 * time.Second
 )
 
 // settling is one call of settle. One that is left must be done alone.
@@ -120,8 +123,9 @@ func (s *Service) settleIn(ctx context.Context, b *batch, locked map[AttemptID]A
 
 // patiently runs a transaction again while the storage is gone.
 func (s *Service) patiently(ctx context.Context, write func(ctx context.Context, b *batch) error) error {
+	until := s.now().Add(settlePatience)
 	err := s.inBatch(ctx, write)
-	for try := 1; try < settleTries && errors.Is(err, ErrUnavailable); try++ {
+	for try := 1; try < settleTries && errors.Is(err, ErrUnavailable) && s.now().Before(until); try++ {
 		timer := time.NewTimer(settlePause)
 		<-timer.C
 		err = s.inBatch(ctx, write)

@@ -357,3 +357,42 @@ func TestAFinalAttemptIsNotAskedAbout(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, due)
 }
+
+// A try behind somebody's lock lasts as long as a statement may: ten of them would be
+// far longer than a caller was told to wait.
+func TestTheAnswerOfAProviderIsNotStoredForMinutes(t *testing.T) {
+	t.Parallel()
+	var now atomic.Pointer[time.Time]
+	var tries atomic.Int32
+	store := &failing{before: func() error {
+		at := now.Load()
+		if at == nil {
+			return nil
+		}
+		later := at.Add(5 * time.Second)
+		now.Store(&later)
+		tries.Add(1)
+		return payment.ErrUnavailable
+	}}
+	r := newRig(t, setup{silent: true})
+	r.order(t, "A-1")
+	tap := &tapped{charge: func(_ context.Context, _ payment.Charge, send func() (payment.Outcome, error)) (payment.Outcome, error) {
+		start := time.Now()
+		now.Store(&start)
+		return send()
+	}}
+	stuck := r.another(t, func(o *payment.Options) {
+		o.Store = store.on(o.Store)
+		o.Accounts = map[string]payment.Account{"sandbox": {Provider: tap.on(o.Accounts["sandbox"].Provider)}}
+		o.Now = func() time.Time {
+			if at := now.Load(); at != nil {
+				return *at
+			}
+			return time.Now()
+		}
+	})
+	_, err := try(t.Context(), stuck, "A-1", "first-key", "tok_success")
+	require.ErrorIs(t, err, payment.ErrUnavailable)
+	require.LessOrEqual(t, tries.Load(), int32(3), "one that is shared, and those that are begun within five seconds")
+	require.Len(t, r.ledger(t), 1)
+}
