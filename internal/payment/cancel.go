@@ -87,7 +87,10 @@ func (s *Service) cancelOrder(ctx context.Context, actor Actor, req idempotency.
 		return cancelledOrder{}, errors.Join(err, s.store.KeyRelease(ctx, req, wished.fence))
 	}
 	stored := s.patiently(ctx, func(ctx context.Context, b *batch) error { return b.tx.KeyAnswer(ctx, req, wished.fence, answer, keep) })
-	if stored != nil && !errors.Is(stored, idempotency.ErrFenced) {
+	switch {
+	case errors.Is(stored, idempotency.ErrFenced): // the answer is another runner's by now
+		return cancelledOrder{o, idempotency.Reused}, err
+	case stored != nil:
 		err = stored
 	}
 	return cancelledOrder{o, idempotency.Created}, err

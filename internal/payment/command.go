@@ -75,9 +75,11 @@ func (s *Service) carryOut(ctx context.Context, in intention) (Reply, error) {
 	if news.Refused && !a.Intent.endedBy(news.News) {
 		unmet = in.unmet(a, news)
 	}
+	result := idempotency.Created
 	v, err := s.settle(ctx, a, news, func(ctx context.Context, tx Tx) error { return in.conclude(ctx, tx, rec, unmet) })
 	if errors.Is(err, idempotency.ErrFenced) {
 		// The answer is another runner's by now; what the provider said is a fact.
+		result = idempotency.Reused
 		v, err = s.settle(ctx, a, news)
 	}
 	if err == nil && unmet != nil {
@@ -86,7 +88,7 @@ func (s *Service) carryOut(ctx context.Context, in intention) (Reply, error) {
 		}
 		return Reply{}, errors.Join(unmet, err)
 	}
-	return Reply{View: v, Result: idempotency.Created, TookOver: rec.TakenOver}, err
+	return Reply{View: v, Result: result, TookOver: rec.TakenOver && result == idempotency.Created}, err
 }
 
 // conclude answers the key, unless it was refused what it may ask for again.

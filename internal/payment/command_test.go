@@ -411,3 +411,47 @@ func (f finding) Find(ctx context.Context, id payment.AttemptID) (payment.Outcom
 	f.limit(ctx)
 	return f.Provider.Find(ctx, id)
 }
+
+// sleepyCapture captures and then sleeps until it is woken.
+type sleepyCapture struct {
+	payment.Provider
+
+	asleep, thaw chan struct{}
+}
+
+func (p sleepyCapture) Capture(ctx context.Context, c payment.Capture) (payment.Outcome, error) {
+	out, err := p.Provider.Capture(ctx, c)
+	p.asleep <- struct{}{}
+	<-p.thaw
+	return out, err
+}
+
+// A key is answered once: the runner whose key another has answered meanwhile says so.
+func TestAnOvertakenCommandIsAnsweredAsARepeat(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	id := r.held(t, "A-1").ID
+	sleepy := sleepyCapture{r.opts.Accounts["sandbox"].Provider, make(chan struct{}), make(chan struct{})}
+	slow := r.another(t, func(o *payment.Options) { o.Accounts = map[string]payment.Account{"sandbox": {Provider: sleepy}} })
+	confirm := func(s *payment.Service) payment.Reply {
+		reply, err := s.Confirm(t.Context(), customer, request("confirm", "confirm-key", ""), payment.Confirm{AttemptID: id})
+		if err != nil {
+			t.Error(err)
+		}
+		return reply
+	}
+	first := make(chan payment.Reply, 1)
+	go func() { first <- confirm(slow) }()
+	<-sleepy.asleep
+	r.age(t, id, lease)
+	r.exec(t, "UPDATE idempotency_keys SET lease_until = lease_until - $1::interval", lease)
+	second := confirm(r.Service)
+	require.Equal(t, idempotency.Created, second.Result)
+	require.True(t, second.TookOver)
+	close(sleepy.thaw)
+	overtaken := <-first
+	require.Equal(t, idempotency.Reused, overtaken.Result)
+	require.False(t, overtaken.TookOver)
+	require.Equal(t, "final", overtaken.Stage())
+	r.audit(t, "A-1")
+}
