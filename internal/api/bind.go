@@ -111,7 +111,7 @@ func readBody(c echo.Context) ([]byte, error) {
 		return nil, tooLarge(r)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, refuse("request-timeout", "")
-	case r.Context().Err() != nil:
+	case r.Context().Err() != nil && !errors.Is(err, io.ErrUnexpectedEOF): // who stopped sending may still read
 		return nil, r.Context().Err() //nolint:wrapcheck // it is matched, never shown
 	}
 	return nil, malformed("the body broke off")

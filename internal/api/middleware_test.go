@@ -106,7 +106,7 @@ func TestBodiesThatNeverEnd(t *testing.T) {
 	for _, end := range []struct {
 		hangUp bool
 		status int
-	}{{false, 408}, {true, 499}} {
+	}{{false, 408}, {true, 400}} {
 		conn, err := net.Dial("tcp", b.server.Listener.Addr().String())
 		require.NoError(t, err)
 		_, err = io.WriteString(conn, head)
@@ -117,9 +117,27 @@ func TestBodiesThatNeverEnd(t *testing.T) {
 		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		require.NoError(t, err)
 		require.Equal(t, end.status, resp.StatusCode)
+		require.Equal(t, "application/problem+json", resp.Header.Get("Content-Type"))
 		require.NoError(t, resp.Body.Close())
 		require.NoError(t, conn.Close())
 	}
+}
+
+// net/http would answer it by itself.
+func TestOptionsOfTheServerAreAnsweredAsTheRest(t *testing.T) {
+	t.Parallel()
+	b := serve(t, api.NewHTTPServer("", nil))
+	conn, err := net.Dial("tcp", b.server.Listener.Addr().String())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, conn.Close()) }()
+	_, err = io.WriteString(conn, "OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n")
+	require.NoError(t, err)
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusNotFound, resp.StatusCode)
+	require.Equal(t, "application/problem+json", resp.Header.Get("Content-Type"))
+	require.NotEmpty(t, resp.Header.Get("X-Request-Id"))
+	require.NoError(t, resp.Body.Close())
 }
 
 func TestServerHasEveryLimit(t *testing.T) {

@@ -17,5 +17,7 @@ func NewHTTPServer(addr string, handler http.Handler) *http.Server {
 		WriteTimeout:      90 * time.Second,
 		IdleTimeout:       60 * time.Second,
 		MaxHeaderBytes:    32 << 10,
+		// OPTIONS * is answered as everything else is.
+		DisableGeneralOptionsHandler: true,
 	}
 }
