@@ -24,18 +24,14 @@ type refundView struct {
 	Money  *payment.Money
 }
 
-const (
-	refundTitle = "Pay money back"
-	// createdRefund is what the audit log calls it, as it does the API's call.
-	createdRefund support.Action = "createRefund"
-)
+const refundTitle = "Pay money back"
 
 // refundable reads the payment that is to be refunded; only admin may.
 func (v *visit) refundable() (support.Attempt, payment.Money, error) {
 	if !v.who.Has(payment.RoleAdmin) {
-		return support.Attempt{}, payment.Money{}, v.Support.Refuse(v.r.Context(), v.who, createdRefund, "attempt", v.r.PathValue("id"), payment.ErrForbidden)
+		return support.Attempt{}, payment.Money{}, v.Support.Refuse(v.r.Context(), v.who, support.Refunded, "attempt", v.r.PathValue("id"), payment.ErrForbidden)
 	}
-	id, err := idOf(v, createdRefund, "attempt", payment.ParseAttemptID)
+	id, err := idOf(v, support.Refunded, "attempt", payment.ParseAttemptID)
 	if err != nil {
 		return support.Attempt{}, payment.Money{}, err
 	}
@@ -94,7 +90,7 @@ func (v *visit) payBack(a support.Attempt, f form, money payment.Money) (refunde
 			return idempotency.Answer{Status: status, Body: []byte(text)}
 		},
 	}
-	err = v.Support.Act(v.r.Context(), v.who, createdRefund, a.ID, f.Reason, func() (err error) {
+	err = v.Support.Act(v.r.Context(), v.who, support.Refunded, a.ID, f.Reason, func() (err error) {
 		// The reason stays in the audit log: a provider would show it to others.
 		refunded, err = v.Payments.Refund(v.r.Context(), v.who.Actor, req, payment.CreateRefund{AttemptID: a.ID, Amount: &money.Minor})
 		return err

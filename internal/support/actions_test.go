@@ -314,3 +314,20 @@ func TestTheAuditLogIsPaged(t *testing.T) {
 	_, _, err = r.desk.Audit(t.Context(), ada, support.DeedFilter{}, page)
 	require.ErrorAs(t, err, new(*payment.ValidationError))
 }
+
+// What staff does by the API's own call is found by the attempt, however its id was
+// written, and the refund is theirs.
+func TestARefundByStaffIsTheirs(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	id := r.paid(t, "A-1", "tok_success").ID
+	err := r.desk.Watch(t.Context(), ada, support.Refunded, "attempt", strings.ToUpper(id.String()), func() error {
+		_, err := r.Refund(t.Context(), ada.Actor, request("ada", "refund", "refund-key", ""), payment.CreateRefund{AttemptID: id})
+		return err
+	})
+	require.NoError(t, err)
+	require.Equal(t, []string{id.String(), id.String()}, rows[string](t, r, "SELECT target FROM staff_audit WHERE attempt_id IS NOT NULL"))
+	got := texts(r.page(t, id).Timeline)
+	require.Contains(t, got, "staff_action | staff:ada | ada refunded money.")
+	require.Contains(t, got, "refund | staff:ada | A refund of 19.99 EUR was asked for.")
+}

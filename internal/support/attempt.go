@@ -37,7 +37,7 @@ func (s *Service) Attempt(ctx context.Context, who Staff, id payment.AttemptID) 
 	// without it.
 	_ = s.flush(ctx)
 	c, err := s.store.Case(ctx, id)
-	d := who.deed(ViewedAttempt, "attempt", id.String())
+	d := who.deed(ViewedAttempt, attemptTarget, id.String())
 	if err == nil {
 		d = d.about(c.Attempt)
 	}
@@ -68,7 +68,7 @@ func (s *Service) Recheck(ctx context.Context, who Staff, id payment.AttemptID, 
 	if err := who.mayAct(reason); err != nil {
 		return payment.View{}, err
 	}
-	d := who.deed(Rechecked, "attempt", id.String())
+	d := who.deed(Rechecked, attemptTarget, id.String())
 	d.Reason = reason
 	c, err := s.store.Case(ctx, id)
 	if err != nil {

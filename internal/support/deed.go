@@ -27,7 +27,11 @@ const (
 	ReplayedEvent     Action = "event.replay"
 	TriedReplay       Action = "event.replay.view"
 	Resolved          Action = "discrepancy.resolve"
+	Refunded          Action = "createRefund" // by the API's call or the console alike
 )
+
+// attemptTarget is the target type of a deed about an attempt.
+const attemptTarget = "attempt"
 
 // DeedOutcome says what came of a deed.
 type DeedOutcome string
@@ -60,10 +64,16 @@ type Deed struct {
 }
 
 func (w Staff) deed(action Action, targetType, target string) Deed {
-	return Deed{
+	d := Deed{
 		DeedID: uuid.Must(uuid.NewV7()), Actor: w.Subject, Roles: w.Roles, Action: action,
 		TargetType: targetType, Target: kept(target), Address: w.Address, RequestID: w.RequestID,
 	}
+	if targetType == attemptTarget {
+		if id, err := payment.ParseAttemptID(target); err == nil { // also one in capitals
+			d.Target, d.AttemptID = id.String(), &id
+		}
+	}
+	return d
 }
 
 // kept is what the audit log keeps of what somebody named, which may be any text:
@@ -143,8 +153,8 @@ func (s *Service) Act(ctx context.Context, who Staff, action Action, id payment.
 	if err := who.mayAct(reason); err != nil {
 		return err
 	}
-	d := who.deed(action, "attempt", id.String())
-	d.AttemptID, d.Reason = &id, reason
+	d := who.deed(action, attemptTarget, id.String())
+	d.Reason = reason
 	return s.around(ctx, d, act)
 }
 

@@ -1,6 +1,8 @@
 package support
 
 import (
+	"slices"
+
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 )
@@ -56,7 +58,7 @@ var verdicts = map[string]string{ //nolint:gochecknoglobals // a table
 // refund is when a refund was asked for and what came of it.
 func (c Case) refund(r payment.Refund) []Entry {
 	detail := map[string]any{"refund_id": r.ID.String(), "provider_refund_id": r.ProviderRefundID, "amount": r.Money.Minor, "currency": string(r.Money.Currency)}
-	actor, text := "service:"+string(r.UserID), "A refund of "+r.Money.String()+" was asked for."
+	actor, text := c.refunder(r.UserID), "A refund of "+r.Money.String()+" was asked for."
 	switch r.UserID {
 	case payment.UserProvider:
 		actor, text = c.provider(), "A refund of "+r.Money.String()+" was made in the provider's own dashboard."
@@ -75,6 +77,14 @@ func (c Case) refund(r payment.Refund) []Entry {
 		}
 	}
 	return append(entries, Entry{*r.FinalizedAt, EntryRefund, c.provider(), text, detail})
+}
+
+// refunder is who asked for a refund: staff, if the audit log has it, or a service.
+func (c Case) refunder(user payment.UserID) string {
+	if slices.ContainsFunc(c.Deeds, func(d Deed) bool { return d.Action == Refunded && d.Actor == string(user) }) {
+		return "staff:" + string(user)
+	}
+	return "service:" + string(user)
 }
 
 func news(n News) Entry {

@@ -47,7 +47,11 @@ func deed(d Deed) Entry {
 		text += "; this failed"
 	case Done:
 	}
-	return Entry{d.At, EntryStaff, "staff:" + d.Actor, text + ". Reason: " + d.Reason, map[string]any{
+	text += "."
+	if d.Reason != "" {
+		text += " Reason: " + d.Reason
+	}
+	return Entry{d.At, EntryStaff, "staff:" + d.Actor, text, map[string]any{
 		"action": string(d.Action), "target": d.Target, "reason": d.Reason, "outcome": string(d.Outcome),
 	}}
 }
@@ -57,5 +61,5 @@ var deeds = map[string]string{ //nolint:gochecknoglobals // a table
 	string(ReplayedEvent): "had a webhook applied again",
 	string(RevealedEvent): "looked at a webhook as it came, personal data included",
 	string(Resolved):      "settled what a person had to look at",
-	"createRefund":        "refunded money",
+	string(Refunded):      "refunded money",
 }
