@@ -18,10 +18,13 @@ import (
 const webhookTime = 10 * time.Second
 
 // How many deliveries that nobody signed an account takes in a second, and how many
-// at once: anybody may have sent them, and each is stored and asked about.
+// at once: anybody may have sent them, and each is stored and asked about. And how
+// many bytes are stored of one: YooKassa's payments, the largest of these, have up to
+// 16 × 512 characters of metadata, in UTF-8.
 const (
 	unsignedEach   = 50
 	unsignedAtOnce = 500
+	unsignedBytes  = 32 << 10
 )
 
 func (s *server) routeWebhooks(e *echo.Echo) {
@@ -65,23 +68,46 @@ func (s *server) receive(c echo.Context) error {
 		}
 		return acknowledge(c, asker.Answer(d, answer), "")
 	}
-	if slices.ContainsFunc(events, unsigned) && s.unsigned.Wait(name, d.ReceivedAt) > 0 {
-		return payment.ErrOverloaded
+	list := received(name, d, events)
+	if slices.ContainsFunc(list, unsigned) {
+		if err := s.limit(list[0]); err != nil {
+			return err
+		}
 	}
-	if x.verdicts, err = s.Payments.Intake(ctx, received(name, d, events)); err != nil {
+	if x.verdicts, err = s.Payments.Intake(ctx, list); err != nil {
 		return err
 	}
 	return acknowledge(c, account.Verifier.Ack(d, events), verdicts(x.verdicts))
 }
 
-func unsigned(e webhooks.Event) bool { return e.SecretIndex < 0 }
+func unsigned(r payment.Received) bool { return r.Event.SecretIndex < 0 }
 
-func (s *server) delivery(c echo.Context, account Account) (webhooks.Delivery, error) {
-	body, err := readBody(c)
-	if err != nil {
-		return webhooks.Delivery{}, err
+// limit counts a delivery that nobody signed, and refuses one too many or too large.
+func (s *server) limit(r payment.Received) error {
+	if s.unsigned.Wait(r.Account, r.At) > 0 {
+		return payment.ErrOverloaded
 	}
+	size := len(r.Body)
+	for name, value := range r.Headers {
+		size += len(name) + len(value)
+	}
+	if size > unsignedBytes {
+		return refuse("body-too-large", "Send a smaller body, query and headers: nobody signed them.")
+	}
+	return nil
+}
+
+// delivery is what was sent. Where the scheme is GET the news is in the query: a body
+// beside it is neither signed nor read.
+func (s *server) delivery(c echo.Context, account Account) (webhooks.Delivery, error) {
 	r, topic := c.Request(), pathParam(c, "topic")
+	var body []byte
+	if r.Method != http.MethodGet {
+		var err error
+		if body, err = readBody(c); err != nil {
+			return webhooks.Delivery{}, err
+		}
+	}
 	address, _ := netip.ParseAddr(c.RealIP())
 	return webhooks.Delivery{
 		Method: r.Method, URL: s.addressOf(r, account, topic), Topic: topic, Header: r.Header, Body: body,

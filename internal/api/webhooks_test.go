@@ -194,6 +194,50 @@ func TestUnsignedDeliveriesAreLimitedByAccount(t *testing.T) {
 	require.Equal(t, "sandbox", (<-refused).Account, "as the metric of refused deliveries tells it")
 }
 
+// What nobody signed is stored for whoever likes to send it: it may not be large, be it
+// in its body, its query or its headers, and counts all the same.
+func TestALargeUnsignedDeliveryIsRefused(t *testing.T) {
+	t.Parallel()
+	const most = 32 << 10
+	b, v := newReceiver(t)
+	v.unsigned = true
+	for _, c := range []struct {
+		method, query, body string
+		headers             []string
+		taken               bool
+	}{
+		{http.MethodPost, "", strings.Repeat("a", most-200), nil, true},
+		{http.MethodPost, "", strings.Repeat("a", most+1), nil, false},
+		{http.MethodPost, "", strings.Repeat("a", 1<<20), nil, false},
+		{http.MethodGet, "?id=1&more=" + strings.Repeat("a", most), "", nil, false},
+		{http.MethodPost, "", strings.Repeat("a", most/2), []string{"X-Signature: " + strings.Repeat("a", most/2)}, false},
+	} {
+		b.payments.received = nil
+		got := b.send(c.method, "/webhooks/sandbox"+c.query, c.body, c.headers...)
+		if c.taken {
+			require.Equal(t, 200, got.StatusCode)
+			continue
+		}
+		require.False(t, got.is(t, 413, "body-too-large").Retryable)
+		require.Empty(t, b.payments.received)
+	}
+	for range 495 {
+		require.Equal(t, 200, b.send(http.MethodPost, "/webhooks/sandbox", "{}").StatusCode)
+	}
+	b.send(http.MethodPost, "/webhooks/sandbox", "{}").is(t, 503, "overloaded")
+	b.send(http.MethodPost, "/webhooks/sandbox", strings.Repeat("a", most+1)).is(t, 503, "overloaded")
+}
+
+// A scheme by GET signs the query, if anything: a body is nobody's.
+func TestABodyOfAGetIsNotRead(t *testing.T) {
+	t.Parallel()
+	b, v := newReceiver(t)
+	got := b.send(http.MethodGet, "/webhooks/sandbox?id=1", "x=1")
+	require.Equal(t, 200, got.StatusCode)
+	require.Empty(t, v.seen.Body)
+	require.Equal(t, "id=1", string(b.payments.received[0].Body))
+}
+
 func TestLargestDeliveryIsTaken(t *testing.T) {
 	t.Parallel()
 	b, v := newReceiver(t)
