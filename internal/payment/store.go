@@ -118,7 +118,7 @@ type Tx interface {
 	// transaction has stored meanwhile makes InTx run its function again.
 	EventsInsert(ctx context.Context, events []StoredEvent) error
 	// EventsParked locks the parked events that name any of the references and
-	// that nobody else has locked.
+	// that nobody else has locked. Headers and bytes are not read.
 	EventsParked(ctx context.Context, refs []Reference) ([]StoredEvent, error)
 	// EventsParkedOf locks the parked events that use any name of an attempt, those
 	// that are on disk and others, as EventsParked.

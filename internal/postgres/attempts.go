@@ -156,7 +156,7 @@ func (t *txn) AttemptsTake(ctx context.Context, ids []payment.AttemptID, names [
 		taken.Attempts = append(taken.Attempts, attemptFromRow(&r.PaymentAttempts, r.ReadAt, r.Siblings))
 	}
 	taken.Owners = owners(hits)
-	taken.Parked, err = eventsFromRows(parked.rows)
+	taken.Parked, err = parkedFromRows(parked.rows)
 	return taken, err
 }
 

@@ -94,7 +94,7 @@ func (t *txn) EventsParked(ctx context.Context, refs []payment.Reference) ([]pay
 	if err := t.together(ctx, parked.reads...); err != nil {
 		return nil, fmt.Errorf("look for parked events: %w", err)
 	}
-	return eventsFromRows(parked.rows)
+	return parkedFromRows(parked.rows)
 }
 
 // EventsParkedOf implements payment.Tx.
@@ -103,13 +103,16 @@ func (t *txn) EventsParkedOf(ctx context.Context, a payment.Attempt, others []st
 	if err != nil {
 		return nil, fmt.Errorf("look for parked events of attempt %s: %w", a.ID, err)
 	}
-	return eventsFromRows(rows)
+	return parkedFromRows(rows)
 }
+
+// parkedRow is a parked event. The reads of such have rows of the same form.
+type parkedRow = dbsqlc.EventsDueRow
 
 // parkedReads look for the parked events of names, one account each.
 type parkedReads struct {
 	reads []func(db dbsqlc.DBTX) error
-	rows  []*dbsqlc.ProviderEvents
+	rows  []*dbsqlc.EventsParkedRow
 }
 
 func (t *txn) parked(ctx context.Context, refs []payment.Reference) *parkedReads {
@@ -135,7 +138,7 @@ func (t *txn) EventsDue(ctx context.Context, limit int) ([]payment.StoredEvent, 
 	if err != nil {
 		return nil, fmt.Errorf("look for due events: %w", err)
 	}
-	return eventsFromRows(rows)
+	return parkedFromRows(rows)
 }
 
 // EventLock implements payment.Tx.
@@ -177,10 +180,10 @@ func (s *Store) PurgeEventBytes(ctx context.Context, keep time.Duration, limit i
 	return int(n), err
 }
 
-func eventsFromRows(rows []*dbsqlc.ProviderEvents) ([]payment.StoredEvent, error) {
+func parkedFromRows[R *dbsqlc.EventsDueRow | *dbsqlc.EventsParkedRow | *dbsqlc.EventsParkedOfRow](rows []R) ([]payment.StoredEvent, error) {
 	events := make([]payment.StoredEvent, 0, len(rows))
 	for _, row := range rows {
-		e, err := eventFromRow(row)
+		e, err := parkedFromRow((*parkedRow)(row))
 		if err != nil {
 			return nil, err
 		}
@@ -189,11 +192,11 @@ func eventsFromRows(rows []*dbsqlc.ProviderEvents) ([]payment.StoredEvent, error
 	return events, nil
 }
 
-func eventFromRow(row *dbsqlc.ProviderEvents) (payment.StoredEvent, error) {
+func parkedFromRow(row *parkedRow) (payment.StoredEvent, error) {
 	e := payment.StoredEvent{
 		ID: payment.EventID(row.EventID), Digest: digestFromRow(row.Digest), Verdict: fsm.Verdict(row.Verdict),
 		Tries: int(row.Tries), NextTryAt: row.NextTryAt,
-		Received: payment.Received{Account: row.Account, Body: row.Body, At: row.ReceivedAt},
+		Received: payment.Received{Account: row.Account, At: row.ReceivedAt},
 	}
 	if row.OrderID != nil && row.AttemptID != nil {
 		e.OrderID, e.AttemptID = payment.OrderID(*row.OrderID), payment.AttemptID(*row.AttemptID)
@@ -201,6 +204,18 @@ func eventFromRow(row *dbsqlc.ProviderEvents) (payment.StoredEvent, error) {
 	if err := json.Unmarshal(row.News, &e.Event); err != nil {
 		return e, fmt.Errorf("decode event %s: %w", e.ID, err)
 	}
+	return e, nil
+}
+
+func eventFromRow(row *dbsqlc.ProviderEvents) (payment.StoredEvent, error) {
+	e, err := parkedFromRow(&parkedRow{
+		EventID: row.EventID, Account: row.Account, Digest: row.Digest, News: row.News, OrderID: row.OrderID, AttemptID: row.AttemptID,
+		Verdict: row.Verdict, Tries: row.Tries, NextTryAt: row.NextTryAt, ReceivedAt: row.ReceivedAt,
+	})
+	if err != nil {
+		return e, err
+	}
+	e.Body = row.Body
 	if err := json.Unmarshal(row.Headers, &e.Headers); err != nil {
 		return e, fmt.Errorf("decode headers of event %s: %w", e.ID, err)
 	}

@@ -104,6 +104,33 @@ func TestParkedEventsAreFoundByAnyReference(t *testing.T) {
 	})
 }
 
+// What an event said was read when it came. Its bytes, which may be many, are left
+// where they are, however often it is tried.
+func TestParkedEventsAreReadWithoutTheirBytes(t *testing.T) {
+	t.Parallel()
+	store := open(t, testdb.New(t))
+	a := placed(t, store, "o1")
+	e := parked("evt_1", noon, a.ID.String())
+	e.Headers = map[string]string{"webhook-id": "evt_1"}
+	stored(t, store, e)
+	e.Headers, e.Body = nil, nil
+	for name, read := range map[string]func(ctx context.Context, tx payment.Tx) ([]payment.StoredEvent, error){
+		"due": func(ctx context.Context, tx payment.Tx) ([]payment.StoredEvent, error) { return tx.EventsDue(ctx, 1) },
+		"by refs": func(ctx context.Context, tx payment.Tx) ([]payment.StoredEvent, error) {
+			return tx.EventsParked(ctx, []payment.Reference{{Account: "acc", Name: a.ID.String()}})
+		},
+		"of an attempt": func(ctx context.Context, tx payment.Tx) ([]payment.StoredEvent, error) {
+			return tx.EventsParkedOf(ctx, a, nil)
+		},
+	} {
+		inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+			found, err := read(ctx, tx)
+			require.Equal(t, []payment.StoredEvent{e}, found, name)
+			return err
+		})
+	}
+}
+
 // TestParkedEventsOfOthersAreLeft lets one transaction hold events, while another
 // looks for the same ones and does not wait.
 func TestParkedEventsOfOthersAreLeft(t *testing.T) {

@@ -44,7 +44,6 @@ func (f *fetching) begin(ctx context.Context, events []payment.StoredEvent) {
 		if !e.Event.NeedsFetch || f.known[e.ID] || len(f.waiting[e.Account]) >= fetchWaiting {
 			continue
 		}
-		e.Headers, e.Body = nil, nil // large, and not needed
 		f.known[e.ID] = true
 		f.waiting[e.Account] = append(f.waiting[e.Account], e)
 		if f.askers[e.Account] < fetchParallel {

@@ -77,41 +77,46 @@ func (q *Queries) EventSettle(ctx context.Context, db DBTX, arg *EventSettlePara
 }
 
 const eventsDue = `-- name: EventsDue :many
-SELECT event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, order_id, attempt_id, verdict, tries, next_try_at, secret_index, headers, body, occurred_at, received_at FROM provider_events
+SELECT event_id, account, digest, news, order_id, attempt_id, verdict, tries, next_try_at, received_at
+FROM provider_events
 WHERE next_try_at <= now()
 ORDER BY next_try_at LIMIT $1::int
 FOR NO KEY UPDATE SKIP LOCKED
 `
 
+type EventsDueRow struct {
+	EventID    uuid.UUID
+	Account    string
+	Digest     []byte
+	News       []byte
+	OrderID    *string
+	AttemptID  *uuid.UUID
+	Verdict    string
+	Tries      int32
+	NextTryAt  *time.Time
+	ReceivedAt time.Time
+}
+
 // Locks parked events whose next try is due, unless somebody else has them.
-func (q *Queries) EventsDue(ctx context.Context, db DBTX, most int32) ([]*ProviderEvents, error) {
+func (q *Queries) EventsDue(ctx context.Context, db DBTX, most int32) ([]*EventsDueRow, error) {
 	rows, err := db.Query(ctx, eventsDue, most)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []*ProviderEvents
+	var items []*EventsDueRow
 	for rows.Next() {
-		var i ProviderEvents
+		var i EventsDueRow
 		if err := rows.Scan(
 			&i.EventID,
 			&i.Account,
-			&i.ProviderEventID,
-			&i.IDDerived,
-			&i.EventType,
-			&i.Kind,
 			&i.Digest,
 			&i.News,
-			&i.Refs,
 			&i.OrderID,
 			&i.AttemptID,
 			&i.Verdict,
 			&i.Tries,
 			&i.NextTryAt,
-			&i.SecretIndex,
-			&i.Headers,
-			&i.Body,
-			&i.OccurredAt,
 			&i.ReceivedAt,
 		); err != nil {
 			return nil, err
@@ -245,7 +250,8 @@ func (q *Queries) EventsKnown(ctx context.Context, db DBTX, arg *EventsKnownPara
 }
 
 const eventsParked = `-- name: EventsParked :many
-SELECT event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, order_id, attempt_id, verdict, tries, next_try_at, secret_index, headers, body, occurred_at, received_at FROM provider_events
+SELECT event_id, account, digest, news, order_id, attempt_id, verdict, tries, next_try_at, received_at
+FROM provider_events
 WHERE account = $1 AND refs && $2::text[] AND next_try_at IS NOT NULL
 ORDER BY received_at, provider_event_id
 FOR NO KEY UPDATE SKIP LOCKED
@@ -256,36 +262,40 @@ type EventsParkedParams struct {
 	Refs    []string
 }
 
+type EventsParkedRow struct {
+	EventID    uuid.UUID
+	Account    string
+	Digest     []byte
+	News       []byte
+	OrderID    *string
+	AttemptID  *uuid.UUID
+	Verdict    string
+	Tries      int32
+	NextTryAt  *time.Time
+	ReceivedAt time.Time
+}
+
 // Locks the parked events that name any of the references, unless somebody else
-// has them; never waits.
-func (q *Queries) EventsParked(ctx context.Context, db DBTX, arg *EventsParkedParams) ([]*ProviderEvents, error) {
+// has them; never waits. Headers and bytes are not read, here and in the next two.
+func (q *Queries) EventsParked(ctx context.Context, db DBTX, arg *EventsParkedParams) ([]*EventsParkedRow, error) {
 	rows, err := db.Query(ctx, eventsParked, arg.Account, arg.Refs)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []*ProviderEvents
+	var items []*EventsParkedRow
 	for rows.Next() {
-		var i ProviderEvents
+		var i EventsParkedRow
 		if err := rows.Scan(
 			&i.EventID,
 			&i.Account,
-			&i.ProviderEventID,
-			&i.IDDerived,
-			&i.EventType,
-			&i.Kind,
 			&i.Digest,
 			&i.News,
-			&i.Refs,
 			&i.OrderID,
 			&i.AttemptID,
 			&i.Verdict,
 			&i.Tries,
 			&i.NextTryAt,
-			&i.SecretIndex,
-			&i.Headers,
-			&i.Body,
-			&i.OccurredAt,
 			&i.ReceivedAt,
 		); err != nil {
 			return nil, err
@@ -299,7 +309,8 @@ func (q *Queries) EventsParked(ctx context.Context, db DBTX, arg *EventsParkedPa
 }
 
 const eventsParkedOf = `-- name: EventsParkedOf :many
-SELECT event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, order_id, attempt_id, verdict, tries, next_try_at, secret_index, headers, body, occurred_at, received_at FROM provider_events e
+SELECT e.event_id, e.account, e.digest, e.news, e.order_id, e.attempt_id, e.verdict, e.tries, e.next_try_at, e.received_at
+FROM provider_events e
 WHERE e.account = $1 AND e.next_try_at IS NOT NULL
     AND e.refs && ($2::text[] || ARRAY(SELECT r.reference FROM attempt_references r WHERE r.attempt_id = $3))
 ORDER BY e.received_at, e.provider_event_id
@@ -312,36 +323,40 @@ type EventsParkedOfParams struct {
 	AttemptID uuid.UUID
 }
 
+type EventsParkedOfRow struct {
+	EventID    uuid.UUID
+	Account    string
+	Digest     []byte
+	News       []byte
+	OrderID    *string
+	AttemptID  *uuid.UUID
+	Verdict    string
+	Tries      int32
+	NextTryAt  *time.Time
+	ReceivedAt time.Time
+}
+
 // Locks the parked events that use any name of an attempt, those that it has and
 // others, unless somebody else has them; never waits.
-func (q *Queries) EventsParkedOf(ctx context.Context, db DBTX, arg *EventsParkedOfParams) ([]*ProviderEvents, error) {
+func (q *Queries) EventsParkedOf(ctx context.Context, db DBTX, arg *EventsParkedOfParams) ([]*EventsParkedOfRow, error) {
 	rows, err := db.Query(ctx, eventsParkedOf, arg.Account, arg.Others, arg.AttemptID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []*ProviderEvents
+	var items []*EventsParkedOfRow
 	for rows.Next() {
-		var i ProviderEvents
+		var i EventsParkedOfRow
 		if err := rows.Scan(
 			&i.EventID,
 			&i.Account,
-			&i.ProviderEventID,
-			&i.IDDerived,
-			&i.EventType,
-			&i.Kind,
 			&i.Digest,
 			&i.News,
-			&i.Refs,
 			&i.OrderID,
 			&i.AttemptID,
 			&i.Verdict,
 			&i.Tries,
 			&i.NextTryAt,
-			&i.SecretIndex,
-			&i.Headers,
-			&i.Body,
-			&i.OccurredAt,
 			&i.ReceivedAt,
 		); err != nil {
 			return nil, err
