@@ -9,8 +9,9 @@ import (
 const (
 	// queueLength bounds how many webhooks may wait for the disk.
 	queueLength = 4096
-	// batchLength bounds one transaction.
+	// batchLength and batchBytes bound one transaction: its events, and their bodies.
 	batchLength = 128
+	batchBytes  = 4 << 20
 	// patience is how long less than half of a crowd waits for a batch that is on its
 	// way to the disk.
 	patience = 3 * time.Millisecond
@@ -85,13 +86,24 @@ func (q *queue) take(idle func()) ([]*arrival, bool) {
 		q.changed.Wait()
 	}
 	q.crowd = max(q.crowd*fades, float64(q.busy+len(q.waiting)+len(q.blocked)))
-	n := min(len(q.waiting), batchLength)
+	n := q.length()
 	batch, rest := slices.Clone(q.waiting[:n]), slices.Clone(q.waiting[n:])
 	clear(q.waiting)
 	q.waiting = q.waiting[:0]
 	q.begin(batch)
 	q.line(rest)
 	return batch, true
+}
+
+// length is how many of those that wait make a batch.
+func (q *queue) length() int {
+	n, bytes := min(len(q.waiting), batchLength), 0
+	for i, a := range q.waiting[:n] {
+		if bytes += len(a.Body); bytes > batchBytes && i > 0 {
+			return i
+		}
+	}
+	return n
 }
 
 func (q *queue) begin(batch []*arrival) {

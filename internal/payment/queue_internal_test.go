@@ -1,6 +1,7 @@
 package payment
 
 import (
+	"slices"
 	"strconv"
 	"testing"
 	"testing/synctest"
@@ -146,6 +147,34 @@ func TestWhatWasLockedComesFirst(t *testing.T) {
 		require.True(t, q.put(next))
 		q.done(first, first[1:2])
 		require.Equal(t, append(first[1:2:2], next...), q.taking().yet())
+	})
+}
+
+// Large events of one sender do not make a batch so long that the storage gives up
+// on it, and with it on the small ones of others.
+func TestABatchHasSoManyBytes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q, first := sendOne(t, 1)
+		rest := crowd(41)[1:]
+		large := make([]byte, batchBytes/4)
+		for _, a := range rest[:9] {
+			a.Body = large
+		}
+		require.True(t, q.put(rest))
+		for _, n := range []int{4, 4, 32} {
+			q.done(first, nil)
+			first = q.taking().yet()
+			require.True(t, slices.Equal(rest[:n], first), "%d events, not %d", len(first), n)
+			rest = rest[n:]
+			q.sent()
+		}
+		q.done(first, nil)
+
+		alone := arrives("evt_large")
+		alone.Body = make([]byte, batchBytes+1)
+		require.True(t, q.put([]*arrival{alone}))
+		require.True(t, slices.Equal([]*arrival{alone}, q.taking().yet()), "whatever its size")
 	})
 }
 
