@@ -21,10 +21,10 @@ type fetched struct {
 // fetch asks the provider about an event that says too little by itself, outside
 // a transaction; nil if there is nothing to ask, or no answer, with why.
 func (s *Service) fetch(ctx context.Context, r Received) (*fetched, error) {
-	e, p := r.Event, s.opts.Accounts[r.Account].Provider
-	if !e.NeedsFetch || p == nil || e.ProviderPaymentID == "" {
+	if !s.canAsk(r) {
 		return nil, nil
 	}
+	e, p := r.Event, s.opts.Accounts[r.Account].Provider
 	ctx, cancel := context.WithTimeout(ctx, s.opts.ProviderTimeout)
 	defer cancel()
 	var f fetched
@@ -41,6 +41,11 @@ func (s *Service) fetch(ctx context.Context, r Received) (*fetched, error) {
 	return &f, nil
 }
 
+// canAsk reports whether there is somebody to ask about an event, and something.
+func (s *Service) canAsk(r Received) bool {
+	return r.Event.NeedsFetch && r.Event.ProviderPaymentID != "" && s.opts.Accounts[r.Account].Provider != nil
+}
+
 // unsignedTries is how often an event that nobody signed is fetched, in half a
 // minute, until it is believed that its provider does not know the payment. One
 // that is very new may not show yet.
@@ -48,28 +53,39 @@ const unsignedTries = 5
 
 // Fetch asks the provider about a parked event that says too little by itself, and
 // applies the answer as its news. The same state fetched again is a repeat, so a
-// notice that comes twice moves nothing twice. What can't be fetched now has its
-// next try already, unless anybody may have made it up: then it is ignored after a
-// few tries if the provider does not know what it names.
+// notice that comes twice moves nothing twice. What gets no answer is tried again,
+// unless anybody may have made it up: then it is ignored after a few tries if the
+// provider does not know what it names. A question that was held back is no try.
 func (s *Service) Fetch(ctx context.Context, e StoredEvent) error {
 	f, err := s.fetch(ctx, e.Received)
 	switch {
 	case f != nil:
 		return s.settleFetched(ctx, e.ID, f)
-	case errors.Is(err, ErrNoSuchPayment) && e.Event.SecretIndex < 0 && e.Tries >= unsignedTries:
-		return s.ignore(ctx, e.ID)
+	case err == nil, errors.Is(err, ErrHeldBack), ctx.Err() != nil:
+		return nil
 	}
-	return nil
+	return s.unanswered(ctx, e.ID, errors.Is(err, ErrNoSuchPayment))
 }
 
-func (s *Service) ignore(ctx context.Context, id EventID) error {
-	return s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
-		e, err := tx.EventLock(ctx, id)
+// unanswered counts a try that got no answer, or none but that there is no such payment.
+func (s *Service) unanswered(ctx context.Context, id EventID, noSuch bool) error {
+	return s.inBatch(ctx, func(ctx context.Context, b *batch) error {
+		e, err := b.tx.EventLock(ctx, id)
 		if err != nil || e.NextTryAt == nil {
 			return err
 		}
-		e.Verdict, e.NextTryAt = Ignored, nil
-		return tx.EventsSettle(ctx, []StoredEvent{e})
+		e.Tries++
+		switch {
+		case noSuch && e.Event.SecretIndex < 0 && e.Tries >= unsignedTries:
+			e.Verdict, e.NextTryAt = Ignored, nil
+		case e.NextTryAt.After(b.now()): // else somebody has made it due, with a name for it
+			e.park(e.Verdict, b.now())
+		}
+		b.review(&e)
+		if err := b.tx.EventsSettle(ctx, []StoredEvent{e}); err != nil {
+			return err
+		}
+		return b.save(ctx)
 	})
 }
 
@@ -85,14 +101,17 @@ func (s *Service) settleFetched(ctx context.Context, id EventID, f *fetched) err
 		if err != nil {
 			return err
 		}
+		e.Tries++
 		switch a := found.first(named); {
 		case a != nil:
 			b.applyFetched(b.change(*a), &e, f)
 		case found.has(e.Account, named.names()):
 			e.again(b.now())
 		default:
-			e.Verdict, unknown = Unmatched, []*arrival{named}
+			e.park(Unmatched, b.now())
+			unknown = []*arrival{named}
 		}
+		b.review(&e)
 		if err := b.tx.EventsSettle(ctx, []StoredEvent{e}); err != nil {
 			return err
 		}

@@ -15,6 +15,8 @@ const (
 	parkLast   = time.Hour
 	parkReview = 12
 	parkTries  = parkReview + 30*24
+	// reviewAfter is how long these first tries take.
+	reviewAfter = parkFirst<<parkReview - parkFirst
 )
 
 // park keeps an event to be tried again.
@@ -34,8 +36,16 @@ func (e *StoredEvent) again(now time.Time) {
 	e.Tries, e.NextTryAt = e.Tries-1, &at
 }
 
+// unasked puts off an event that is to be fetched: a try is what has asked somebody.
+// It waits as long again as it has waited, as it would after tries.
+func (e *StoredEvent) unasked(now time.Time) {
+	at := now.Add(min(max(now.Sub(e.At), parkFirst), parkLast))
+	e.Tries, e.NextTryAt = e.Tries-1, &at
+}
+
 // RetryParked tries parked events whose time has come, at most limit of them, and
-// returns them. Those that need it are then to be fetched, one by one.
+// returns them. Those that need it are then to be fetched, one by one: of one that
+// is not fetched this counts as no try.
 func (s *Service) RetryParked(ctx context.Context, limit int) ([]StoredEvent, error) {
 	if err := s.lookAgain(ctx); err != nil {
 		return nil, err
@@ -72,21 +82,33 @@ func (s *Service) tryDue(ctx context.Context, b *batch, limit int) (events []Sto
 	}
 	for i := range events {
 		e := &events[i]
+		long := e.NextTryAt.Sub(e.At) >= reviewAfter
 		e.Tries++
-		if !found.judge(b, e) {
+		switch {
+		case !found.judge(b, e):
 			e.again(b.now())
+		case e.NextTryAt != nil && s.canAsk(e.Received):
+			if e.unasked(b.now()); long {
+				b.discrepancies = append(b.discrepancies, unmatched(*e, b.now()))
+			}
+		default:
+			b.review(e)
 		}
 		if !found.has(e.Account, e.Event.References) {
 			unknown = append(unknown, arrivals[i])
-		}
-		if e.Tries == parkReview && e.NextTryAt != nil {
-			b.discrepancies = append(b.discrepancies, unmatched(*e, b.now()))
 		}
 	}
 	if err := b.tx.EventsSettle(ctx, events); err != nil {
 		return events, nil, err
 	}
 	return events, unknown, b.save(ctx)
+}
+
+// review asks a person about an event that has been tried for a while and waits.
+func (b *batch) review(e *StoredEvent) {
+	if e.Tries == parkReview && e.NextTryAt != nil {
+		b.discrepancies = append(b.discrepancies, unmatched(*e, b.now()))
+	}
 }
 
 // putBack lets the event that is due first wait for its next try, so that one
@@ -115,6 +137,8 @@ func unmatched(e StoredEvent, at time.Time) Discrepancy {
 		Text: "The provider speaks of a payment that nobody here began. Look it up in its dashboard; money may have to be paid back.",
 	}
 	switch {
+	case e.Event.SecretIndex < 0 && e.Event.NeedsFetch:
+		return unsigned(e, d)
 	case e.Verdict == Unmatched:
 	case e.Event.NeedsFetch:
 		d.Kind = NeedsReview
@@ -123,5 +147,21 @@ func unmatched(e StoredEvent, at time.Time) Discrepancy {
 		d.Kind = NeedsReview
 		d.Text = "The provider told something of a payment that can't be applied as long as the payment stands as it does, such as a refund of what was never taken. Compare with its dashboard."
 	}
+	return d
+}
+
+// unsigned is what a person is asked in the place of d about a notice that anybody may
+// have made up, any number of times: not about each, and by what its provider says alone.
+func unsigned(e StoredEvent, d Discrepancy) Discrepancy {
+	d.Event.ID, d.Money = "", nil
+	if e.Verdict == Unmatched {
+		d.About = "payment " + e.Event.ProviderPaymentID
+		d.Text = "A notice that nobody signed speaks of the payment " + e.Event.ProviderPaymentID +
+			", which the provider knows and nobody here began. Look it up in its dashboard; money may have to be paid back."
+		return d
+	}
+	d.Kind, d.About = NeedsReview, "unsigned notices"
+	d.Text = "Notices of this account that nobody signed have waited for long, and its provider could not be asked about them, or gave no answer that could be applied. " +
+		"Anybody may have made them up. See whether its dashboard knows of payments that are missing here, and why it can't be asked."
 	return d
 }

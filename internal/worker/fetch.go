@@ -10,7 +10,7 @@ import (
 
 const (
 	// fetchParallel bounds how many events of one account are fetched at a time,
-	// fetchWaiting how many of them wait. What finds no place has its next try.
+	// fetchWaiting how many of them wait. What finds no place has not been tried.
 	fetchParallel = 4
 	fetchWaiting  = 256
 )
