@@ -91,8 +91,9 @@ func (s *Service) unanswered(ctx context.Context, id EventID, noSuch bool) error
 
 func (s *Service) settleFetched(ctx context.Context, id EventID, f *fetched) error {
 	var unknown []*arrival
+	var ours *StoredEvent
 	err := s.inBatch(ctx, func(ctx context.Context, b *batch) error {
-		unknown = nil
+		unknown, ours = nil, nil
 		e, err := b.tx.EventLock(ctx, id)
 		if err != nil || e.NextTryAt == nil {
 			return err
@@ -105,6 +106,7 @@ func (s *Service) settleFetched(ctx context.Context, id EventID, f *fetched) err
 		switch a := found.first(named); {
 		case a != nil:
 			b.applyFetched(b.change(*a), &e, f)
+			ours = &e
 		case found.has(e.Account, named.names()):
 			e.again(b.now())
 		default:
@@ -118,6 +120,9 @@ func (s *Service) settleFetched(ctx context.Context, id EventID, f *fetched) err
 		return b.save(ctx)
 	})
 	s.missed.add(unknown, s.now())
+	if err == nil && ours != nil {
+		s.heard.from(ours.Account, ours.At)
+	}
 	return err
 }
 

@@ -26,7 +26,9 @@ func (s *Service) Intake(ctx context.Context, received []Received) ([]fsm.Verdic
 		if err := r.encode(); err != nil {
 			return nil, err
 		}
-		s.heard.from(r.Account, r.At)
+		if r.Event.SecretIndex >= 0 { // anybody may have sent the others: Fetch finds out
+			s.heard.from(r.Account, r.At)
+		}
 		arrivals[i] = newArrival(r)
 	}
 	if err := s.committer.submit(arrivals); err != nil {

@@ -7,7 +7,8 @@ import (
 )
 
 // Silence is an account from which nothing has been heard while attempts wait for
-// its news: its endpoint may be disabled at the provider, or lead elsewhere.
+// its news: its endpoint may be disabled at the provider, or lead elsewhere. What
+// nobody signed is heard once the provider has confirmed it of a payment of ours.
 type Silence struct {
 	Account string
 	// Pending is how many attempts wait, Since when the first of them began.

@@ -52,6 +52,38 @@ func TestASilentAccountIsSeen(t *testing.T) {
 	require.Empty(t, silent())
 }
 
+// Who sends what nobody signs could hide that a provider sends nothing. Of such an
+// account is heard what the provider confirms of one of its payments.
+func TestOnlyWhatIsProvenIsHeard(t *testing.T) {
+	t.Parallel()
+	look := &answering{lookup: func() (payment.Outcome, error) { return payment.Outcome{}, payment.ErrNoSuchPayment }}
+	r := newRig(t, setup{silent: true, provider: look.on})
+	paid := r.paid(t, "A-1", "tok_never")
+	heard := func() []time.Time {
+		require.NoError(t, r.NoteHeard(t.Context()))
+		return rows[time.Time](t, r, "SELECT heard_at FROM accounts_heard")
+	}
+	ignored := event(webhooks.KindIgnored)
+	ignored.SecretIndex = -1
+	r.tell(t, ignored, hint(webhooks.KindNotice, paid.ProviderPaymentID))
+	r.retry(t, true)
+	require.Empty(t, heard())
+
+	look.lookup = says(fsm.NewsSucceeded)
+	r.tell(t, hint(webhooks.KindNotice, "tr_of_nobody"))
+	r.exec(t, "UPDATE provider_events SET next_try_at = NULL WHERE $1 = ANY(refs)", paid.ProviderPaymentID)
+	r.retry(t, true)
+	require.Empty(t, heard(), "it is no payment of ours")
+	came := time.Now()
+	r.tell(t, hint(webhooks.KindNotice, paid.ProviderPaymentID))
+	went := time.Now()
+	require.Empty(t, heard())
+	r.retry(t, true)
+	all := heard()
+	require.Len(t, all, 1)
+	require.WithinRange(t, all[0], came.Add(-time.Millisecond), went, "when it came, not when it was asked about")
+}
+
 func TestAnAccountMayBeSilentForDays(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, setup{silent: true, change: func(o *payment.Options) {
