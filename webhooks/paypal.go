@@ -53,7 +53,7 @@ func NewPayPal(c Config) (*PayPal, error) {
 }
 
 // Verify implements [Verifier]. The certificate must be at paypal.com or a host
-// below it, by https; issued to PayPal's signer of messages, and its chain must
+// below it, by https, where PayPal has certificates; issued to PayPal's signer of messages, and its chain must
 // have led to a trusted root when the message was transmitted: the certificates
 // of old messages have expired. Certificates that have proved themselves are kept.
 //

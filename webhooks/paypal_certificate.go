@@ -48,7 +48,7 @@ func newPayPalCertificates(c Config) *paypalCertificates {
 // of returns the certificate of a transmission, trusted at its time.
 func (p *paypalCertificates) of(ctx context.Context, t paypalTransmission) (paypalCertificate, error) {
 	if !isPayPalURL(t.certURL) {
-		return paypalCertificate{}, fmt.Errorf("%w: certificate is not at paypal.com", ErrSignatureInvalid)
+		return paypalCertificate{}, fmt.Errorf("%w: certificate is not where PayPal has them", ErrSignatureInvalid)
 	}
 	certificate, kept := p.find(t.certURL)
 	if !kept {
@@ -95,14 +95,18 @@ func (p *paypalCertificates) get(ctx context.Context, address string) (paypalCer
 }
 
 // isPayPalURL reports whether a certificate may be fetched from an address: any
-// other would let the sender bring his own key, or make us call whom he likes.
+// other would let the sender bring his own key, or make us call whom he likes. At
+// PayPal only the place of certificates, /v1/notifications/certs/, is called, and what
+// is beside it, where PayPal's libraries have examples.
 func isPayPalURL(address string) bool {
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "https" || u.User != nil || u.Opaque != "" {
+	if err != nil || u.Scheme != "https" || u.User != nil || u.Opaque != "" || strings.ContainsAny(address, "?#") {
 		return false
 	}
 	host := strings.ToLower(u.Host) // with a port, if there is one, which no suffix allows
-	return host == "paypal.com" || strings.HasSuffix(host, ".paypal.com")
+	name, under := strings.CutPrefix(u.EscapedPath(), "/v1/notifications/")
+	return (host == "paypal.com" || strings.HasSuffix(host, ".paypal.com")) &&
+		under && isPlainID(strings.TrimPrefix(name, "certs/"))
 }
 
 // parsePayPalCertificate reads a PEM chain, the signer's certificate first.

@@ -19,6 +19,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -165,10 +166,15 @@ func TestPayPalHeaders(t *testing.T) {
 // it from wherever the sender said, and so let him bring his own key.
 func TestPayPalCertificateOfAnotherHostIsNotFetched(t *testing.T) {
 	t.Parallel()
+	const path = "/v1/notifications/certs/CERT-1"
 	for _, address := range []string{
-		"http://api.paypal.com/c", "https://api.paypal.com.evil.example/c", "https://evilpaypal.com/c", "https://api.paypal.com@evil.example/c",
-		"https://user@api.paypal.com/c", "https://api.paypal.com:8443/c", "https://evil.example/api.paypal.com", "https:api.paypal.com",
-		"//api.paypal.com/c", "https://evil.example\\.paypal.com/c", "https://evil.example#.paypal.com/c", "ftp://api.paypal.com", "%",
+		"http://api.paypal.com" + path, "https://api.paypal.com.evil.example" + path, "https://evilpaypal.com" + path, "https://api.paypal.com@evil.example" + path,
+		"https://user@api.paypal.com" + path, "https://api.paypal.com:8443" + path, "https://evil.example/api.paypal.com" + path, "https:api.paypal.com" + path,
+		"//api.paypal.com" + path, "https://evil.example\\.paypal.com" + path, "https://evil.example#.paypal.com" + path, "ftp://api.paypal.com" + path, "%",
+		"https://api.paypal.com", "https://api.paypal.com/c", "https://api.paypal.com/v1/notifications/certs/", "https://api.paypal.com/v2" + path,
+		"https://api.paypal.com" + path + "?x=1", "https://api.paypal.com" + path + "?", "https://api.paypal.com" + path + "#x", "https://api.paypal.com" + path + "#",
+		"https://api.paypal.com/v1/notifications/certs/../../oauth2", "https://api.paypal.com/v1/notifications/certs/%2e%2e%2foauth2",
+		"https://api.paypal.com" + path + "/x", "https://api.paypal.com/" + path, "https://api.paypal.com/v1/notifications/certs/" + strings.Repeat("x", 65),
 	} {
 		c := paypalConfig(t)
 		c.Certificate = func(context.Context, string) ([]byte, error) {
@@ -180,7 +186,7 @@ func TestPayPalCertificateOfAnotherHostIsNotFetched(t *testing.T) {
 		d.Header.Set("PAYPAL-CERT-URL", address)
 		require.ErrorIs(t, refused(t, v, d), webhooks.ErrSignatureInvalid, address)
 	}
-	for _, address := range []string{"https://paypal.com/c", "https://API.Sandbox.PayPal.com/c", "HTTPS://api.paypal.com/c?x=1"} {
+	for _, address := range []string{"https://paypal.com" + path, "https://API.Sandbox.PayPal.com" + path, "HTTPS://api.paypal.com" + path, "https://api.paypal.com/v1/notifications/test"} {
 		v := newPayPal(t)
 		d := signed(t, v, paypalBody)
 		d.Header.Set("PAYPAL-CERT-URL", address)

@@ -69,8 +69,9 @@ type Config struct {
 	Params map[string]string
 	// Certificate fetches the PEM chain at a URL that the scheme has already
 	// found to be the provider's. It must not follow redirects to other hosts,
-	// should limit what it reads, and must return an error that wraps
-	// ErrUnavailable when the network is to blame.
+	// should limit what it reads and, since anybody may name addresses, how often
+	// it fetches, and must return an error that wraps ErrUnavailable when the network
+	// is to blame, or the limit. Any other error says that there is no certificate.
 	Certificate func(ctx context.Context, url string) ([]byte, error)
 	// Roots are the trusted roots of such certificates; nil means the system's.
 	Roots *x509.CertPool

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"time"
 
@@ -17,9 +16,6 @@ import (
 	"github.com/paylatch/paylatch/internal/provider"
 	"github.com/paylatch/paylatch/webhooks"
 )
-
-// maxCertificate bounds a downloaded certificate chain, in bytes.
-const maxCertificate = 256 << 10
 
 // watch is told what happens between an account and its provider.
 type watch struct {
@@ -46,6 +42,7 @@ func (w watch) guard(a config.Account, p payment.Provider) payment.Provider {
 func accounts(cfg *config.Config, client *http.Client, w watch) (map[string]payment.Account, map[string]api.Account, error) {
 	charged := make(map[string]payment.Account, len(cfg.Accounts))
 	heard := make(map[string]api.Account, len(cfg.Accounts))
+	fetched := newCertificates(client)
 	for _, a := range cfg.Accounts {
 		out := payment.Account{AutoRefund: a.LateSuccess == "auto_refund", Live: a.Live(), Hears: a.TakesWebhooks(), Lives: payment.Lives(a.Expiry)}
 		if a.CanCharge() {
@@ -63,7 +60,7 @@ func accounts(cfg *config.Config, client *http.Client, w watch) (map[string]paym
 		if !a.TakesWebhooks() {
 			continue
 		}
-		v, err := verifier(a, client)
+		v, err := verifier(a, fetched)
 		if err != nil {
 			return nil, nil, fmt.Errorf("account %s: %w", a.Name, err)
 		}
@@ -72,31 +69,11 @@ func accounts(cfg *config.Config, client *http.Client, w watch) (map[string]paym
 	return charged, heard, nil
 }
 
-func verifier(a config.Account, client *http.Client) (webhooks.Verifier, error) {
+func verifier(a config.Account, fetched *certificates) (webhooks.Verifier, error) {
 	c, err := a.Webhooks()
 	if err != nil {
 		return nil, err
 	}
-	c.Certificate = func(ctx context.Context, url string) ([]byte, error) { return certificate(ctx, client, url) }
+	c.Certificate = func(ctx context.Context, url string) ([]byte, error) { return fetched.of(ctx, a.Name, url) }
 	return webhooks.New(a.Kind, c)
-}
-
-func certificate(ctx context.Context, client *http.Client, url string) ([]byte, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return nil, fmt.Errorf("fetch a certificate: %w", err)
-	}
-	resp, err := client.Do(req)
-	if err != nil {
-		return nil, fmt.Errorf("%w: fetch a certificate: %w", webhooks.ErrUnavailable, err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%w: a certificate's address answers %d", webhooks.ErrUnavailable, resp.StatusCode)
-	}
-	pem, err := io.ReadAll(io.LimitReader(resp.Body, maxCertificate))
-	if err != nil {
-		return nil, fmt.Errorf("%w: read a certificate: %w", webhooks.ErrUnavailable, err)
-	}
-	return pem, nil
 }

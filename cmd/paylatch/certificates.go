@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"github.com/paylatch/paylatch/internal/throttle"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+const (
+	// maxCertificate bounds a downloaded certificate chain, in bytes.
+	maxCertificate = 256 << 10
+	// How many are fetched for an account in a second, and how many at once. Those that
+	// have proved themselves are kept: the others may be named by anybody.
+	certificatesEach   = 1
+	certificatesAtOnce = 20
+)
+
+// certificates fetches the certificates that deliveries name. Those who ask for the
+// same one at once share an answer.
+type certificates struct {
+	client *http.Client
+	limit  *throttle.Each
+	shared singleflight.Group
+}
+
+func newCertificates(client *http.Client) *certificates {
+	return &certificates{client: client, limit: throttle.New(certificatesEach, certificatesAtOnce)}
+}
+
+// of returns the chain at an address, for an account. See webhooks.Config.
+func (c *certificates) of(ctx context.Context, account, url string) ([]byte, error) {
+	chain, err, _ := c.shared.Do(account+" "+url, func() (any, error) {
+		if c.limit.Wait(account, time.Now()) > 0 {
+			return nil, fmt.Errorf("%w: too many certificates are asked for", webhooks.ErrUnavailable)
+		}
+		return c.fetch(ctx, url)
+	})
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it is that of the function above
+	}
+	return chain.([]byte), nil //nolint:forcetypeassert // as fetch returns it
+}
+
+func (c *certificates) fetch(ctx context.Context, url string) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, fmt.Errorf("fetch a certificate: %w", err)
+	}
+	resp, err := c.client.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("%w: fetch a certificate: %w", webhooks.ErrUnavailable, err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	switch {
+	case missing(resp.StatusCode):
+		return nil, fmt.Errorf("no certificate: its address answers %d", resp.StatusCode)
+	case resp.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("%w: a certificate's address answers %d", webhooks.ErrUnavailable, resp.StatusCode)
+	}
+	pem, err := io.ReadAll(io.LimitReader(resp.Body, maxCertificate))
+	if err != nil {
+		return nil, fmt.Errorf("%w: read a certificate: %w", webhooks.ErrUnavailable, err)
+	}
+	return pem, nil
+}
+
+// missing reports whether a status says that there is nothing at an address, and not
+// only now.
+func missing(status int) bool {
+	switch status {
+	case http.StatusRequestTimeout, http.StatusTooManyRequests:
+		return false
+	}
+	return status >= http.StatusBadRequest && status < http.StatusInternalServerError
+}
