@@ -26,6 +26,8 @@ type News struct {
 	Refused bool
 	// Unfit says that the provider is never sent what the intent asks for.
 	Unfit bool
+	// Answered says that whoever asked for the command is told of its refusal.
+	Answered bool
 	// Inferred says that nobody told this: a runner concludes it from what it did
 	// itself, which is only true as long as no other runner took over.
 	Inferred bool

@@ -74,6 +74,7 @@ func (s *Service) carryOut(ctx context.Context, in intention) (Reply, error) {
 	var unmet error
 	if news.Refused && !a.Intent.endedBy(news.News) {
 		unmet = in.unmet(a, news)
+		news.Answered = unmet != nil
 	}
 	result := idempotency.Created
 	v, err := s.settle(ctx, a, news, func(ctx context.Context, tx Tx) error { return in.conclude(ctx, tx, rec, unmet) })

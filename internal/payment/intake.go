@@ -283,9 +283,15 @@ func (b *batch) commandRefused(c *Change, e *StoredEvent) {
 	if e.Event.CancelRefused {
 		command = "cancellation"
 	}
-	b.open(c, NeedsReview, "The provider had taken the "+command+" of this payment and does not carry it out. The money is still held: "+
-		"see in its dashboard why, then confirm it or cancel it.")
-	b.latest().About = command + " " + e.Event.ID
+	b.notCarriedOut(c, command, e.Event.ID)
+}
+
+// notCarriedOut asks a person about money that is still held since a command of the
+// attempt was not carried out, and says which.
+func (b *batch) notCarriedOut(c *Change, command, which string) {
+	b.open(c, NeedsReview, "The "+command+" of this payment was asked for and not carried out. The money is still held: "+
+		"see in the provider's dashboard why, then confirm it or cancel it.")
+	b.latest().About = command + " " + which
 }
 
 var newsByKind = map[webhooks.Kind]fsm.News{ //nolint:gochecknoglobals // a table

@@ -3,6 +3,7 @@ package payment
 import (
 	"context"
 	"errors"
+	"strconv"
 	"time"
 
 	"github.com/paylatch/paylatch/fsm"
@@ -143,6 +144,9 @@ func (s *Service) release(b *batch, before Attempt, c *Change, n News) {
 	case n.Refused:
 		if a.Intent.Number == before.Intent.Number {
 			endIntent(a)
+			if i := before.Intent; i.Kind == IntentCapture && !n.Answered && !i.endedBy(n.News) {
+				b.notCarriedOut(c, string(i.Kind), strconv.Itoa(i.Number))
+			}
 		}
 	default:
 		s.expire(b, c, n)
