@@ -39,9 +39,9 @@ func (s *Service) ask(ctx context.Context, p Provider, a Attempt, l Licence) New
 	news := newsOf(out, Cause{})
 	news.Unfit = sent.Unfit
 	// A capture that the provider knows nothing of, long after it could last have
-	// been sent, was never made.
-	news.Refused = sent.Unfit || a.Intent.Kind == IntentCapture && out.News == fsm.NewsAuthorized && !p.Capabilities().CaptureUnseen &&
-		a.ReadAt.Sub(a.Intent.At) > youth+giveUpLeases*s.opts.Lease
+	// been sent, was never made; one that it calls a failure is over.
+	none := out.News == fsm.NewsSoftFailed || out.News == fsm.NewsAuthorized && !p.Capabilities().CaptureUnseen
+	news.Refused = sent.Unfit || a.Intent.Kind == IntentCapture && none && a.ReadAt.Sub(a.Intent.At) > youth+giveUpLeases*s.opts.Lease
 	return news
 }
 

@@ -112,3 +112,29 @@ func TestARefusalThatTheCallerIsToldOpensNothing(t *testing.T) {
 	require.Empty(t, r.discrepancies(t, id))
 	require.Empty(t, r.verify(t))
 }
+
+// A capture that was under way and is declined afterwards ends the payment, as it
+// does in the answer. Until another call with its key could last have been sent that
+// may speak of an older one.
+func TestACaptureThatALookupFindsDeclinedIsFollowedByItsCancellation(t *testing.T) {
+	t.Parallel()
+	asked := &answering{lookup: func() (payment.Outcome, error) {
+		return payment.Outcome{News: fsm.NewsSoftFailed, Failure: payment.NewFailure("card_declined", "")}, nil
+	}}
+	r := newRig(t, setup{silent: true, provider: func(p payment.Provider) payment.Provider { return asked.on(lostCapture{p}) }})
+	id := r.held(t, "A-1").ID
+	require.NoError(t, r.confirm(t, id, "confirm-key"))
+	for _, c := range []struct {
+		age  time.Duration
+		want payment.IntentKind
+	}{{9 * time.Minute, payment.IntentCapture}, {5 * time.Minute, payment.IntentCapture}, {2 * time.Minute, payment.IntentCancel}} {
+		r.exec(t, "UPDATE payment_attempts SET intent_at = intent_at - $1::interval", c.age)
+		r.recheck(t, id)
+		require.Equal(t, c.want, r.attempt(t, id).Intent.Kind, c.age)
+	}
+	r.recheck(t, id)
+	require.Equal(t, standing{"failed", "final", "card_declined"}, standingOf(r.attempt(t, id)))
+	require.Empty(t, r.discrepancies(t, id))
+	require.Empty(t, r.verify(t))
+	r.audit(t, "A-1")
+}
