@@ -2,6 +2,7 @@ package payment_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -137,4 +138,57 @@ func TestACaptureThatALookupFindsDeclinedIsFollowedByItsCancellation(t *testing.
 	require.Empty(t, r.discrepancies(t, id))
 	require.Empty(t, r.verify(t))
 	r.audit(t, "A-1")
+}
+
+// A provider may tell late that a capture failed, when the money has been confirmed
+// again since. Where it can be asked it is, at once: the new capture is not ended for
+// what became of the old one, or it would be made a third time.
+func TestTheRefusalOfAnOlderCaptureEndsNoNewerOne(t *testing.T) {
+	t.Parallel()
+	r, p := newCapturing(t)
+	id := r.held(t, "A-1").ID
+	failed := map[string]bool{}
+	p.says = func(c payment.Capture) (payment.Outcome, error) {
+		if failed[c.IdempotencyKey] {
+			return payment.Outcome{News: fsm.NewsAuthorized, Refused: true}, nil
+		}
+		return payment.Outcome{News: fsm.NewsProcessing}, nil
+	}
+	fail := func() { failed[r.captureKey(t, id)] = true }
+	due := func() []payment.AttemptID {
+		ids, err := r.Due(t.Context(), 10)
+		require.NoError(t, err)
+		return ids
+	}
+	told := event(webhooks.KindAuthorized, id.String())
+	told.CaptureRefused = true
+
+	require.NoError(t, r.confirm(t, id, "confirm-key"))
+	fail()
+	r.recheck(t, id)
+	require.NoError(t, r.confirm(t, id, "second-key"))
+	require.Empty(t, due())
+	require.Equal(t, []fsm.Verdict{fsm.Repeat}, r.tell(t, told))
+	require.Equal(t, []payment.AttemptID{id}, due())
+	r.recheck(t, id)
+	require.Equal(t, payment.IntentCapture, r.attempt(t, id).Intent.Kind)
+	require.ErrorIs(t, r.confirm(t, id, "third-key"), payment.ErrBusy)
+	require.Equal(t, []string{"needs_review"}, r.discrepancies(t, id))
+
+	fail()
+	told.ID = "of the new one"
+	require.Equal(t, []fsm.Verdict{fsm.Repeat}, r.tell(t, told))
+	require.Equal(t, []payment.AttemptID{id}, due())
+	r.recheck(t, id)
+	require.Equal(t, payment.Intent{Number: 2}, r.attempt(t, id).Intent)
+	require.Equal(t, []string{"needs_review", "needs_review"}, r.discrepancies(t, id))
+	require.Empty(t, r.verify(t))
+}
+
+// captureKey is the provider's key of the capture that is under way.
+func (r *rig) captureKey(t *testing.T, id payment.AttemptID) string {
+	t.Helper()
+	i := r.attempt(t, id).Intent
+	require.Equal(t, payment.IntentCapture, i.Kind)
+	return fmt.Sprintf("%x-capture-%d", id[:], i.Number)
 }

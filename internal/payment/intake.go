@@ -247,6 +247,12 @@ func (b *batch) apply(c *Change, e *StoredEvent) {
 	}
 	e.OrderID, e.AttemptID, e.NextTryAt = c.Attempt.OrderID, c.Attempt.ID, nil
 	refused := c.Attempt.refusedBy(e.Event)
+	if refused && e.Event.CaptureRefused && news == fsm.NewsAuthorized && b.tellsCaptures(c.Attempt) {
+		// It may speak of an older capture, after which the money was confirmed again: to
+		// end this one for it would allow another. The provider knows by this one's key.
+		now := b.now()
+		c.Attempt.NextCheckAt, refused = &now, false
+	}
 	e.Verdict = b.advance(c, News{
 		News: news, ProviderPaymentID: e.Event.ProviderPaymentID, Names: e.Event.References, Money: moneyOf(e.Event),
 		Failure: failureOf(e.Event), Approved: e.Event.Approved, Refused: refused, Cause: Cause{Kind: CauseWebhook, ID: e.Event.ID},
@@ -269,6 +275,12 @@ func (a Attempt) refusedBy(e webhooks.Event) bool {
 		return a.Authorized == 0 && !a.Intent.At.Before(*a.FinalizedAt)
 	}
 	return e.CancelRefused && a.State == fsm.Authorized && a.Intent.Kind == IntentCancel
+}
+
+// tellsCaptures reports whether a check finds out what became of a capture.
+func (b *batch) tellsCaptures(a Attempt) bool {
+	p := b.accounts[a.Account].Provider
+	return p != nil && !p.Capabilities().Blind && !p.Capabilities().CaptureUnseen
 }
 
 // commandRefused tells a person of a command that the provider had taken and does not
