@@ -1,8 +1,10 @@
 package payment_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -179,6 +181,49 @@ func TestAPolicysRefundThatIsSentLateIsNotGivenUpAtOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, fsm.RefundFailed, now.State)
 	require.Equal(t, "not_started", now.Failure.Code)
+}
+
+// asking keeps what a provider was last asked about.
+type asking struct {
+	*refunding
+
+	about payment.RefundRef
+}
+
+func (p *asking) LookupRefund(ctx context.Context, r payment.RefundRef) (payment.RefundOutcome, error) {
+	p.about = r
+	return p.refunding.LookupRefund(ctx, r)
+}
+
+// Some providers know a refund that was cancelled no more: to one that they don't know
+// an adapter must be told when it was asked for, not when somebody decided to.
+func TestAProviderIsToldSinceWhenARefundIsUnderWay(t *testing.T) {
+	t.Parallel()
+	pending := func() (payment.RefundOutcome, error) {
+		return payment.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: "re_1"}, nil
+	}
+	p := &asking{refunding: &refunding{lookup: pending, refund: func(func() (payment.RefundOutcome, error)) (payment.RefundOutcome, error) { return pending() }}}
+	r := newRig(t, setup{silent: true, provider: func(of payment.Provider) payment.Provider { p.on(of); return p }, change: func(o *payment.Options) {
+		account := o.Accounts["sandbox"]
+		account.AutoRefund = true
+		o.Accounts["sandbox"] = account
+	}})
+	id := r.paid(t, "A-1", "tok_decline").ID
+	require.Equal(t, fsm.Conflict, r.say(t, id, webhooks.KindSucceeded))
+	due, err := r.DueRefunds(t.Context(), 10)
+	require.NoError(t, err)
+	require.Len(t, due, 1)
+	for _, c := range []struct {
+		older time.Duration
+		want  time.Duration
+	}{{2 * time.Hour, 0}, {0, time.Minute}, {20 * time.Minute, 21 * time.Minute}} {
+		r.exec(t, "UPDATE refunds SET created_at = created_at - $1::interval, updated_at = updated_at - $1::interval", c.older)
+		now, err := r.RecheckRefund(t.Context(), due[0], byTest)
+		require.NoError(t, err)
+		require.Equal(t, fsm.RefundPending, now.State)
+		require.LessOrEqual(t, p.about.Age, c.want)
+	}
+	require.GreaterOrEqual(t, p.about.Age, 20*time.Minute)
 }
 
 // A refund may be told of before the payment that it is of, one by one or in all.

@@ -84,10 +84,11 @@ func (s *Service) askRefund(ctx context.Context, a Attempt, r Refund, l Licence)
 		return RefundNews{News: fsm.NewsUnknown}
 	}
 	can := account.Provider.Capabilities()
-	age, sendable := r.ReadAt.Sub(r.CreatedAt), min(youth, can.KeyLife)
-	if r.ProviderRefundID == "" && (age < sendable || r.unsent()) {
+	sendable := min(youth, can.KeyLife)
+	if r.ProviderRefundID == "" && (r.ReadAt.Sub(r.CreatedAt) < sendable || r.unsent()) {
 		return s.sendRefund(ctx, a, r, l)
 	}
+	age := r.ReadAt.Sub(r.UpdatedAt) // its row may be older than its sending, see takeOverRefund
 	ctx, cancel := s.calling(ctx, l)
 	defer cancel()
 	out, err := account.Provider.LookupRefund(ctx, RefundRef{
@@ -96,7 +97,7 @@ func (s *Service) askRefund(ctx context.Context, a Attempt, r Refund, l Licence)
 	switch {
 	case err == nil:
 		return refundNewsOf(out, Cause{})
-	case errors.Is(err, ErrNoSuchPayment) && can.FindConsistent && r.ProviderRefundID == "" && r.ReadAt.Sub(r.UpdatedAt) > sendable+giveUpLeases*s.opts.Lease:
+	case errors.Is(err, ErrNoSuchPayment) && can.FindConsistent && r.ProviderRefundID == "" && age > sendable+giveUpLeases*s.opts.Lease:
 		return RefundNews{News: fsm.NewsFailed, Inferred: true, Failure: refundNotStarted()}
 	}
 	return RefundNews{News: fsm.NewsUnknown, Unasked: errors.Is(err, ErrHeldBack)}
