@@ -31,7 +31,12 @@ func (s *Service) fetch(ctx context.Context, r Received) (*fetched, error) {
 	var err error
 	if _, ok := newsByRefundKind[e.Kind]; ok && e.RefundID != "" && p.Capabilities().LookupRefund {
 		f.refund = new(RefundOutcome)
-		*f.refund, err = p.LookupRefund(ctx, RefundRef{ProviderRefundID: e.RefundID, ProviderPaymentID: e.ProviderPaymentID})
+		ref := RefundRef{ProviderRefundID: e.RefundID, ProviderPaymentID: e.ProviderPaymentID}
+		if e.SecretIndex >= 0 {
+			// The provider knew of the refund when it told of it, if it was the provider.
+			ref.Age = max(0, s.now().Sub(r.At))
+		}
+		*f.refund, err = p.LookupRefund(ctx, ref)
 	} else {
 		f.payment, err = p.Lookup(ctx, e.ProviderPaymentID)
 	}

@@ -132,3 +132,37 @@ func TestARefundInTBanksCabinetIsSeen(t *testing.T) {
 	}
 	require.Empty(t, r.verify(t))
 }
+
+// A provider may know a refund that was cancelled no more (Mollie). Since when it must
+// have known of it the notice tells, if the provider itself has sent that.
+func TestANoticeOfARefundTellsSinceWhenThereIsOne(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		signed int
+		age    time.Duration
+		parked int
+	}{"signed": {0, 20 * time.Minute, 0}, "unsigned": {-1, 0, 1}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := &backs{}
+			p.refund = func() (payment.RefundOutcome, error) {
+				if p.asked[len(p.asked)-1].Age < 10*time.Minute {
+					return payment.RefundOutcome{}, payment.ErrNoSuchPayment
+				}
+				return payment.RefundOutcome{News: fsm.NewsFailed, ProviderRefundID: "re_1", Failure: payment.NewFailure("canceled", "")}, nil
+			}
+			r := newRig(t, setup{silent: true, provider: p.on})
+			e := hint(webhooks.KindRefundFailed, r.paid(t, "A-1", "tok_success").ProviderPaymentID)
+			e.RefundID, e.SecretIndex = "re_1", c.signed
+			r.tell(t, e)
+			r.retry(t, true)
+			require.EqualValues(t, 1, r.parked(t))
+			r.exec(t, "UPDATE provider_events SET received_at = received_at - interval '20 minutes'")
+			r.retry(t, true)
+			require.Less(t, p.asked[0].Age, 10*time.Minute)
+			require.InDelta(t, c.age.Minutes(), p.asked[1].Age.Minutes(), 5)
+			require.EqualValues(t, c.parked, r.parked(t))
+			require.Empty(t, rows[string](t, r, "SELECT text FROM discrepancies"))
+		})
+	}
+}

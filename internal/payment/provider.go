@@ -113,7 +113,8 @@ type RefundRef struct {
 	Refund            RefundID
 	ProviderRefundID  string
 	ProviderPaymentID string
-	// Age is how long ago we asked for the refund; 0 if we may not have.
+	// Age is how long ago, at least, the provider was asked for the refund; 0 if
+	// nobody knows that it was.
 	Age time.Duration
 }
 
