@@ -108,7 +108,7 @@ func (p *scripted) now() time.Time {
 
 func (*scripted) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
-		KeyLife: 24 * time.Hour, Find: true, FindConsistent: true, Capture: true, PartialCapture: true, Cancel: true,
+		KeyLife: 24 * time.Hour, Find: true, FindConsistent: true, RefundsConsistent: true, Capture: true, PartialCapture: true, Cancel: true,
 		Refund: true, PartialRefund: true, LookupRefund: true,
 	}
 }

@@ -57,6 +57,9 @@ type Capabilities struct {
 	Refund        bool
 	PartialRefund bool
 	LookupRefund  bool
+	// RefundsConsistent says that a refund of ours of which LookupRefund returns
+	// ErrNoSuchPayment, some minutes after the call, was never made.
+	RefundsConsistent bool
 }
 
 // Charge is what the provider is asked for.

@@ -50,7 +50,8 @@ func New(base, key string, client *http.Client) *Client {
 
 // Capabilities implements payment.Provider:
 // https://www.checkout.com/docs/payments/manage-payments (capture all or a part,
-// void before the capture, refund in any number of parts, list by reference).
+// void before the capture, refund in any number of parts, list by reference). A refund
+// is accepted first, and how soon it is among the payment's actions is not documented.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: keyLife, Find: true, FindLag: findLag, FindConsistent: false,

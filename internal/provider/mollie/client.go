@@ -42,11 +42,13 @@ const keyLife = 50 * time.Minute
 // https://docs.mollie.com/docs/place-a-hold-for-a-payment (capture all or a part,
 // release), https://docs.mollie.com/reference/cancel-payment (what is open, if the
 // method allows it), https://docs.mollie.com/reference/create-refund (any number
-// of parts). Mollie can't be asked for a payment by a reference of ours.
+// of parts). Mollie can't be asked for a payment by a reference of ours. A refund that
+// is not in its payment's list minutes later was not made, or is cancelled (settled).
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: keyLife,
 		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
+		RefundsConsistent: true,
 	}
 }
 

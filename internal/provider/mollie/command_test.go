@@ -198,6 +198,10 @@ func TestARefundThatWasCancelledIsGone(t *testing.T) {
 	ref.ProviderPaymentID = "tr_WDqYK6vllg"
 	_, err = c.LookupRefund(t.Context(), ref)
 	require.ErrorIs(t, err, payment.ErrNoSuchPayment)
+	ref.ProviderRefundID, ref.Refund = "", payment.RefundID(uuid.New())
+	_, err = c.LookupRefund(t.Context(), ref)
+	require.ErrorIs(t, err, payment.ErrNotTold, "a payment that nobody knows says nothing of its refunds")
+	require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
 	_, err = says(t, 404, `{"message":"no Route matched"}`).LookupRefund(t.Context(), ref)
 	require.Error(t, err)
 	require.NotErrorIs(t, err, payment.ErrNoSuchPayment)

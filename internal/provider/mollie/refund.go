@@ -60,7 +60,11 @@ func duplicate(refused *refusal) payment.RefundOutcome {
 func (c *Client) LookupRefund(ctx context.Context, r payment.RefundRef) (payment.RefundOutcome, error) {
 	path := paymentPath(r.ProviderPaymentID) + "/refunds"
 	if r.ProviderRefundID == "" {
-		return c.findRefund(ctx, path, func(made refund) bool { return texts(made.Metadata)[refundName] == r.Refund.String() })
+		o, err := c.findRefund(ctx, path, func(made refund) bool { return texts(made.Metadata)[refundName] == r.Refund.String() })
+		if errors.Is(err, payment.ErrNoSuchPayment) && !errors.Is(err, errNotListed) {
+			err = errNoPayment
+		}
+		return o, err
 	}
 	var found refund
 	err := c.get(ctx, path+"/"+url.PathEscape(r.ProviderRefundID), nil, &found)
@@ -89,6 +93,10 @@ const pageSize = "250"
 
 // errNotListed is returned when Mollie knows the payment and has no such refund of it.
 var errNotListed = fmt.Errorf("%w: its payment has no such refund", payment.ErrNoSuchPayment)
+
+// errNoPayment is returned for a payment that this key does not know: of its refunds
+// that says nothing.
+var errNoPayment = fmt.Errorf("%w: there is no such payment", payment.ErrNotTold)
 
 // findRefund looks through all refunds of the payment
 // (https://docs.mollie.com/reference/list-refunds).

@@ -46,7 +46,7 @@ const keyLife = 5 * time.Hour
 // https://developer.paypal.com/docs/api/payments/v2/ (capture all or a part, void
 // what is not captured, refund any number of parts). PayPal can't be asked for a
 // payment by a reference of ours, and none of its keys is needed to look a refund
-// up in its order.
+// up in its order; that the order shows a new one at once is not documented.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: keyLife,

@@ -48,7 +48,7 @@ const keyLife = 180 * 24 * time.Hour
 // cancelled until it is paid), https://razorpay.com/docs/api/refunds/ (any number
 // of parts). What is paid on a link is captured by Razorpay: its capture settings
 // are for orders only (https://razorpay.com/docs/payments/payments/capture-settings/).
-// That a list shows a new link at once is not documented.
+// That a list shows a new link, or a new refund, at once is not documented.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: keyLife, Find: true, FindConsistent: false,

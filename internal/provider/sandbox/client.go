@@ -32,6 +32,7 @@ func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: 365 * 24 * time.Hour, Find: true, FindConsistent: true,
 		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
+		RefundsConsistent: true,
 	}
 }
 

@@ -42,7 +42,9 @@ func New(base, token string, client *http.Client) *Client {
 // https://developer.squareup.com/docs/payments-api/take-payments/card-payments/delayed-capture
 // (complete or cancel what is approved; a part, by lowering the amount first),
 // …/refund-payments (any number of parts). No call finds a payment by our
-// reference.
+// reference. That a payment names a new refund at once is not documented; the list of
+// all refunds may not show it for "several seconds"
+// (https://developer.squareup.com/reference/square/refunds-api/list-payment-refunds).
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: keyLife,

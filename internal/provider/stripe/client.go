@@ -47,11 +47,14 @@ const (
 
 // Capabilities implements payment.Provider: https://docs.stripe.com/api, "Payment
 // Intents" (capture once, all or a part; cancel before the money is taken),
-// "Refunds" (any number of parts).
+// "Refunds" (any number of parts). Its lists, of a payment's refunds for one, "aren't
+// subject to the availability delay" of its search
+// (https://docs.stripe.com/search#data-freshness).
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: keyLife, Find: true, FindLag: findLag, FindConsistent: false,
 		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
+		RefundsConsistent: true,
 	}
 }
 

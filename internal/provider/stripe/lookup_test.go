@@ -127,6 +127,18 @@ func TestHowARefundStands(t *testing.T) {
 	}
 }
 
+// That a list of refunds has none of ours proves something, and that the key is none
+// of the payment's account nothing.
+func TestRefundsOfAPaymentThatNobodyKnowsAreNotMissing(t *testing.T) {
+	t.Parallel()
+	ours := payment.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: "pi_1"}
+	_, err := says(t, http.StatusOK, `{"object":"list","data":[],"has_more":false}`).LookupRefund(t.Context(), ours)
+	require.ErrorIs(t, err, payment.ErrNoSuchPayment)
+	_, err = says(t, http.StatusNotFound, `{"error":{"type":"invalid_request_error","code":"resource_missing"}}`).LookupRefund(t.Context(), ours)
+	require.ErrorIs(t, err, payment.ErrNotTold)
+	require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+}
+
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

@@ -2,6 +2,8 @@ package stripe
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/url"
 
 	"github.com/stripe/stripe-go/v86"
@@ -45,14 +47,20 @@ func (c *Client) LookupRefund(ctx context.Context, r payment.RefundRef) (payment
 	return refundOutcome(&found)
 }
 
-// findRefund looks through all refunds of the payment: Stripe's lists, unlike its
-// search, don't trail (https://docs.stripe.com/search, "Data freshness").
+// errNoPayment is returned for a payment that this key does not know: of its refunds
+// that says nothing.
+var errNoPayment = fmt.Errorf("%w: there is no such payment", payment.ErrNotTold)
+
+// findRefund looks through all refunds of the payment.
 func (c *Client) findRefund(ctx context.Context, r payment.RefundRef) (payment.RefundOutcome, error) {
 	params := &stripe.RefundListParams{PaymentIntent: &r.ProviderPaymentID}
 	params.Limit = new(int64(pageSize))
 	for {
 		var refunds page[stripe.Refund]
-		if err := c.get(ctx, "/v1/refunds", params, &refunds); err != nil {
+		switch err := c.get(ctx, "/v1/refunds", params, &refunds); {
+		case errors.Is(err, payment.ErrNoSuchPayment):
+			return payment.RefundOutcome{}, errNoPayment
+		case err != nil:
 			return payment.RefundOutcome{}, err
 		}
 		if refunds.Data == nil {

@@ -53,11 +53,12 @@ func New(base, terminal, password, currency string, client *http.Client) (*Clien
 // "Init" and "Charge" (no idempotency key), "CheckOrder" (payments by our
 // reference; unlike a search index it is not said to trail), "Confirm" (once, all
 // or a part), "Cancel" (holds, and refunds in any number of parts). There is no
-// call that names a refund.
+// call that names a refund; that there was none the payment's own state tells.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		Find: true, FindConsistent: true,
 		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true,
+		RefundsConsistent: true,
 	}
 }
 

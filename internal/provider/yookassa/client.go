@@ -44,7 +44,8 @@ const keyLife = 23 * time.Hour
 // Capabilities implements payment.Provider: https://yookassa.ru/developers/api,
 // "Payments" (capture once, all or a part; cancel only what is held) and "Refunds"
 // (any number of parts). A payment is found by its metadata in the list of those
-// made about the same time; that the list never trails is not documented.
+// made about the same time; that this list, or the one of refunds, never trails is not
+// documented.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: keyLife, Find: true, FindConsistent: false,
