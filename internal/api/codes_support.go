@@ -10,8 +10,8 @@ func supportKinds() []kind {
 		},
 		{
 			code: "attempt-not-pending", status: 409,
-			meaning: "Paid and not_paid move a pending attempt. This discrepancy's attempt is final, or it has none.",
-			detail:  "Read the attempt; resolve the discrepancy as accepted or refunded_elsewhere, or refund the money.",
+			meaning: "Paid and not_paid move a pending attempt, or the pending refund that is asked about. This discrepancy's is final, or it has none.",
+			detail:  "Read the attempt and its refunds; resolve the discrepancy as accepted or refunded_elsewhere, or refund the money.",
 		},
 		{
 			code: "attempt-holds-money", status: 409,
@@ -20,13 +20,13 @@ func supportKinds() []kind {
 		},
 		{
 			code: "provider-payment-id-required", status: 422,
-			meaning: "An attempt is called paid by the payment that a person found at the provider.",
+			meaning: "An attempt is called paid by the payment that a person found at the provider, a refund by the refund.",
 			detail:  "Send provider_payment_id, as the provider's dashboard shows it.",
 		},
 		{
 			code: "provider-payment-taken", status: 409,
-			meaning: "The payment with this id pays for another attempt. One payment can't pay twice.",
-			detail:  "Search for the id to see which attempt it belongs to, and look for this attempt's own payment in the dashboard.",
+			meaning: "The payment with this id pays for another attempt, or the refund with it is another one. One can't count twice.",
+			detail:  "Search for the id to see what it belongs to, and look for this attempt's own payment, or for this refund, in the dashboard.",
 		},
 	}
 }

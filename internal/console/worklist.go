@@ -51,8 +51,8 @@ type choice struct {
 
 func choices() []choice {
 	return []choice{
-		{payment.ResolvedPaid, "Paid: I found the payment at the provider. The pending payment becomes succeeded."},
-		{payment.ResolvedNotPaid, "Not paid: the provider says that there is no payment. The pending payment becomes failed."},
+		{payment.ResolvedPaid, "Paid: I found the payment, or the refund, at the provider. What was pending becomes succeeded."},
+		{payment.ResolvedNotPaid, "Not paid: the provider says that there is no payment, or no refund. What was pending becomes failed."},
 		{payment.ResolvedRefundedElsewhere, "Refunded elsewhere: the money went back another way. Nothing moves."},
 		{payment.ResolvedAccepted, "Accepted: it is as it should be, or explained. Nothing moves."},
 	}

@@ -1,6 +1,9 @@
 package payment
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // DiscrepancyKind names what a person must look at.
 type DiscrepancyKind string
@@ -38,6 +41,20 @@ type Discrepancy struct {
 	At    time.Time
 	// Resolved is nil while it is open.
 	Resolved *Resolved
+}
+
+// What a discrepancy of a refund is about: the refund, and what of it.
+const (
+	aboutRefund = "refund "
+	aboutSlow   = " is slow"
+)
+
+// Refund is the refund that a person decides by resolving this as paid or not paid;
+// false if it is no question of what became of one.
+func (d Discrepancy) Refund() (RefundID, bool) {
+	name, of := strings.CutPrefix(d.About, aboutRefund)
+	id, err := ParseRefundID(strings.TrimSuffix(name, aboutSlow))
+	return id, d.Kind == NeedsReview && of && err == nil
 }
 
 // explain is what a person reads first of a discrepancy without a text of its

@@ -46,17 +46,17 @@ var (
 	ErrDiscrepancyNotFound = errors.New("discrepancy not found")
 	// ErrResolved is returned when a discrepancy was resolved otherwise before.
 	ErrResolved = errors.New("discrepancy is resolved")
-	// ErrNotPending is returned when a resolution is to move an attempt that is
-	// not pending, or there is none.
+	// ErrNotPending is returned when a resolution is to move an attempt, or a refund,
+	// that is not pending, or there is none.
 	ErrNotPending = errors.New("no pending attempt")
 	// ErrHoldsMoney is returned when an attempt is to be called not paid while it
 	// holds money.
 	ErrHoldsMoney = errors.New("attempt holds money")
-	// ErrPaymentIDMissing is returned when an attempt is to be called paid without
-	// the provider's id of the payment.
+	// ErrPaymentIDMissing is returned when an attempt, or a refund, is to be called paid
+	// without the provider's id of it.
 	ErrPaymentIDMissing = errors.New("the provider's payment id is missing")
 	// ErrPaymentTaken is returned when the provider's id of the payment belongs to
-	// another attempt.
+	// another attempt, or that of the refund to another refund.
 	ErrPaymentTaken = errors.New("the payment belongs to another attempt")
 	// ErrUnavailable is returned when the storage can't be reached or did not
 	// answer in time. Nothing is known to have happened; the same request may be

@@ -118,7 +118,7 @@ func (b *batch) openForRefund(c *Change, r *Refund, opens DiscrepancyKind, n Ref
 	}
 	b.openFor(c, opens, money, n.Cause)
 	d := b.latest()
-	d.About = "refund " + r.ID.String()
+	d.About = aboutRefund + r.ID.String()
 	if opens == NeedsReview {
 		d.About += " was paid"
 		d.Text = "A refund that had failed here was paid back by the provider all the same: the customer has the money. Don't refund it again; if that was done already, get one of the two back."

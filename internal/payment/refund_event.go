@@ -146,7 +146,7 @@ func (b *batch) foreign(c *Change, name string, money *Money) fsm.Verdict {
 func (b *batch) uncounted(c *Change, kind DiscrepancyKind, name string, money *Money, text string) fsm.Verdict {
 	b.open(c, kind, text)
 	d := b.latest()
-	d.Money, d.About = money, "refund "+name
+	d.Money, d.About = money, aboutRefund+name
 	return fsm.Conflict
 }
 

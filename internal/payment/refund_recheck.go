@@ -141,10 +141,10 @@ func (s *Service) releaseRefund(b *batch, c *Change, r *Refund, n RefundNews) {
 		r.Checks = min(r.Checks, len(schedule)-1)
 		if b.now().Sub(r.CreatedAt) > s.opts.Accounts[r.Account].Lives.slow() {
 			b.open(c, NeedsReview, "The provider has been at work on a refund for long: ask its support what holds it up.")
-			b.latest().About = "refund " + r.ID.String() + " is slow"
+			b.latest().About = aboutRefund + r.ID.String() + aboutSlow
 		}
 	case r.Checks > len(schedule):
-		b.open(c, NeedsReview, "Nobody can tell what became of a refund: look it up in the provider's dashboard.")
-		b.latest().About = "refund " + r.ID.String()
+		b.open(c, NeedsReview, "Nobody can tell what became of a refund: look it up in the provider's dashboard, then resolve it as paid or not paid.")
+		b.latest().About = aboutRefund + r.ID.String()
 	}
 }

@@ -12,7 +12,8 @@ import (
 // Resolution is how a person closes a discrepancy, see API "Support".
 type Resolution string
 
-// The resolutions. The first two move a pending attempt, the others nothing.
+// The resolutions. The first two move a pending attempt, or the pending refund that is
+// asked about, the others nothing.
 const (
 	ResolvedPaid              Resolution = "paid"
 	ResolvedNotPaid           Resolution = "not_paid"
@@ -20,10 +21,11 @@ const (
 	ResolvedAccepted          Resolution = "accepted"
 )
 
-func (r Resolution) moves() bool { return r == ResolvedPaid || r == ResolvedNotPaid }
+// Moves reports whether a resolution decides how an attempt or a refund stands.
+func (r Resolution) Moves() bool { return r == ResolvedPaid || r == ResolvedNotPaid }
 
 // Resolved is who closed a discrepancy, how and why. ProviderPaymentID is the
-// payment that was found at the provider, where the resolution is paid.
+// payment, or the refund, that was found at the provider, where the resolution is paid.
 type Resolved struct {
 	Resolution        Resolution
 	ProviderPaymentID string
@@ -50,8 +52,8 @@ const (
 )
 
 // Resolve closes a discrepancy and keeps who did it and why. Paid and not paid
-// move its pending attempt, the cause being the person. The same resolution again
-// is answered with the first. It returns ErrForbidden, a ValidationError,
+// move its pending attempt, or its pending refund if it asks what became of one, the
+// cause being the person. The same resolution again is answered with the first. It returns ErrForbidden, a ValidationError,
 // ErrPaymentIDMissing, ErrDiscrepancyNotFound, ErrResolved, ErrNotPending,
 // ErrHoldsMoney, ErrPaymentTaken, and ErrBusy while a runner asks the provider,
 // whose answer may decide it otherwise.
@@ -66,32 +68,39 @@ func (s *Service) Resolve(ctx context.Context, actor Actor, cmd Resolve) (Discre
 	if err != nil {
 		return Discrepancy{}, err
 	}
-	attempt := d.AttemptID
+	about := d
 	err = s.inBatch(ctx, func(ctx context.Context, b *batch) error {
-		tx := b.tx
-		var a *Attempt
-		if attempt != nil && cmd.Resolution.moves() {
-			locked, err := tx.AttemptLock(ctx, *attempt)
-			if err != nil {
-				return err
-			}
-			a = &locked
+		a, err := cmd.lock(ctx, b, about)
+		if err != nil {
+			return err
 		}
-		if d, err = tx.DiscrepancyLock(ctx, cmd.ID); err != nil {
+		if d, err = b.tx.DiscrepancyLock(ctx, cmd.ID); err != nil {
 			return err
 		}
 		if d.Resolved != nil {
 			return cmd.repeats(*d.Resolved)
 		}
-		if cmd.Resolution.moves() {
-			if err := decide(ctx, b, a, cmd, actor); err != nil {
+		if cmd.Resolution.Moves() {
+			if err := decide(ctx, b, a, d, cmd, actor); err != nil {
 				return err
 			}
 		}
-		d.Resolved = &Resolved{cmd.Resolution, cmd.ProviderPaymentID, actor.Subject, cmd.Reason, tx.Now()}
-		return cmd.settle(ctx, tx, d)
+		d.Resolved = &Resolved{cmd.Resolution, cmd.ProviderPaymentID, actor.Subject, cmd.Reason, b.now()}
+		return cmd.settle(ctx, b.tx, d)
 	})
 	return d, err
+}
+
+// lock locks what the command may move; nil if that is nothing.
+func (c Resolve) lock(ctx context.Context, b *batch, d Discrepancy) (*Attempt, error) {
+	if d.AttemptID == nil || !c.Resolution.Moves() {
+		return nil, nil
+	}
+	a, err := b.tx.AttemptLock(ctx, *d.AttemptID)
+	if _, of := d.Refund(); of && err == nil {
+		err = b.loadRefunds(ctx, a.ID)
+	}
+	return &a, err
 }
 
 func (c Resolve) settle(ctx context.Context, tx Tx, d Discrepancy) error {
@@ -136,17 +145,33 @@ func written(s string, most int) bool {
 	return strings.TrimSpace(s) != "" && len(s) <= most && utf8.ValidString(s) && !strings.ContainsRune(s, 0)
 }
 
-// decide moves the attempt as the person says.
-func decide(ctx context.Context, b *batch, a *Attempt, cmd Resolve, actor Actor) error {
+// decide moves the attempt, or the refund, as the person says.
+func decide(ctx context.Context, b *batch, a *Attempt, d Discrepancy, cmd Resolve, actor Actor) (err error) {
+	cause := Cause{Kind: CausePerson, ID: actor.Subject}
+	switch refund, of := d.Refund(); {
+	case a == nil:
+		return ErrNotPending
+	case of:
+		err = decideRefund(b, *a, refund, cmd, cause)
+	default:
+		err = decideAttempt(ctx, b, *a, cmd, cause)
+	}
+	if err != nil {
+		return err
+	}
+	return b.save(ctx)
+}
+
+func decideAttempt(ctx context.Context, b *batch, a Attempt, cmd Resolve, cause Cause) error {
 	switch {
-	case a == nil || a.State.Final():
+	case a.State.Final():
 		return ErrNotPending
 	case a.leased(b.now()):
 		return ErrBusy
 	case cmd.Resolution == ResolvedNotPaid && a.Held() > 0:
 		return ErrHoldsMoney
 	}
-	news := News{News: fsm.NewsFailed, Failure: NewFailure("not_paid", ""), Cause: Cause{Kind: CausePerson, ID: actor.Subject}}
+	news := News{News: fsm.NewsFailed, Failure: NewFailure("not_paid", ""), Cause: cause}
 	if cmd.Resolution == ResolvedPaid {
 		ref := Reference{a.Account, cmd.ProviderPaymentID}
 		owners, err := b.tx.ReferencesFind(ctx, []Reference{ref})
@@ -158,6 +183,33 @@ func decide(ctx context.Context, b *batch, a *Attempt, cmd Resolve, actor Actor)
 		}
 		news.News, news.Failure, news.ProviderPaymentID = fsm.NewsSucceeded, nil, cmd.ProviderPaymentID
 	}
-	b.advance(b.change(*a), news)
-	return b.save(ctx)
+	b.advance(b.change(a), news)
+	return nil
+}
+
+// decideRefund ends a refund. One that is taken for made in the dashboard may have been
+// this one, if this one has no name; see advanceRefund.
+func decideRefund(b *batch, a Attempt, id RefundID, cmd Resolve, cause Cause) error {
+	r := b.findRefund(a.ID, func(r *Refund) bool { return r.ID == id })
+	switch {
+	case r == nil, r.State.Final():
+		return ErrNotPending
+	case r.leased(b.now()):
+		return ErrBusy
+	}
+	news := RefundNews{News: fsm.NewsFailed, Failure: refundNotMade(), Cause: cause}
+	if name := cmd.ProviderPaymentID; cmd.Resolution == ResolvedPaid {
+		if b.findRefund(a.ID, func(other *Refund) bool {
+			return other.ID != id && other.ProviderRefundID == name && (other.UserID != UserProvider || r.ProviderRefundID != "")
+		}) != nil {
+			return ErrPaymentTaken
+		}
+		news.News, news.Failure, news.ProviderRefundID = fsm.NewsSucceeded, nil, name
+	}
+	b.advanceRefund(b.change(a), r, news)
+	return nil
+}
+
+func refundNotMade() *Failure {
+	return &Failure{Code: "not_paid", Message: "The refund was not made. Nothing was paid back."}
 }

@@ -331,3 +331,33 @@ func TestARefundByStaffIsTheirs(t *testing.T) {
 	require.Contains(t, got, "staff_action | staff:ada | ada refunded money.")
 	require.Contains(t, got, "refund | staff:ada | A refund of 19.99 EUR was asked for.")
 }
+
+// A person who finds out what became of a refund ends it: the timeline says who, and
+// what there is to do.
+func TestTheTimelineTellsWhoEndedARefund(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	id := r.paid(t, "A-1", "tok_success").ID
+	for refund, c := range map[string]struct {
+		how  payment.Resolution
+		name string
+		told string
+	}{
+		"re_1": {payment.ResolvedNotPaid, "", "The refund of 7.00 EUR failed; the customer does not get the money by it. The refund was not made. Nothing was paid back."},
+		"re_2": {payment.ResolvedPaid, "re_2", "The refund of 7.00 EUR succeeded: ann found it at the provider."},
+	} {
+		pending := event(webhooks.KindRefundPending, id.String())
+		pending.ID, pending.RefundID, pending.Money = refund, refund, &webhooks.Money{Minor: 700, Currency: "EUR"}
+		r.tell(t, pending, `{}`)
+		asked := rows[uuid.UUID](t, r, `INSERT INTO discrepancies (discrepancy_id, kind, order_id, attempt_id, account, about, text, opened_at)
+			SELECT gen_random_uuid(), 'needs_review', order_id, attempt_id, '', 'refund ' || refund_id, 'Nobody can tell.', now()
+			FROM refunds WHERE provider_refund_id = $1 RETURNING discrepancy_id`, refund)[0]
+		d, err := r.desk.Resolve(t.Context(), ann, payment.Resolve{
+			ID: payment.DiscrepancyID(asked), Resolution: c.how, ProviderPaymentID: c.name, Reason: reason,
+		})
+		require.NoError(t, err)
+		require.Contains(t, d.WhatToDo(), "Look the refund up")
+		require.Contains(t, texts(r.page(t, id).Timeline), "refund | staff:ann | "+c.told)
+	}
+	require.Contains(t, texts(r.page(t, id).Timeline), "transition | staff:ann | 7.00 EUR were paid back.")
+}

@@ -96,6 +96,10 @@ func (d Discrepancy) Age() time.Duration {
 
 // WhatToDo says how to settle a discrepancy of this kind.
 func (d Discrepancy) WhatToDo() string {
+	if _, of := d.Refund(); of {
+		return "Look the refund up in the provider's dashboard. If it was paid back there, resolve as paid with the provider's id of the refund; " +
+			"if it was not and will not be, as not_paid: then the money can be refunded again."
+	}
 	return sentence(whatToDo, string(d.Kind), "Compare with the provider's dashboard, then resolve it as accepted.")
 }
 

@@ -69,14 +69,29 @@ func (c Case) refund(r payment.Refund) []Entry {
 	if r.FinalizedAt == nil {
 		return entries
 	}
-	text = "The refund of " + r.Money.String() + " succeeded: the provider pays the money back."
+	actor, text = c.provider(), "The refund of "+r.Money.String()+" succeeded: the provider pays the money back."
+	if by := c.decided(r); by != "" {
+		actor, text = "staff:"+by, "The refund of "+r.Money.String()+" succeeded: "+by+" found it at the provider."
+	}
 	if r.State == fsm.RefundFailed {
 		text = "The refund of " + r.Money.String() + " failed; the customer does not get the money by it."
 		if r.Failure != nil {
 			text += " " + r.Failure.Message
 		}
 	}
-	return append(entries, Entry{*r.FinalizedAt, EntryRefund, c.provider(), text, detail})
+	return append(entries, Entry{*r.FinalizedAt, EntryRefund, actor, text, detail})
+}
+
+// decided is the person who ended a refund, if one did: a resolution and what it moves
+// have the same time.
+func (c Case) decided(r payment.Refund) string {
+	for _, d := range c.Discrepancies {
+		id, of := d.Refund()
+		if of && id == r.ID && d.Resolved != nil && d.Resolved.Resolution.Moves() && d.Resolved.At.Equal(*r.FinalizedAt) {
+			return d.Resolved.By
+		}
+	}
+	return ""
 }
 
 // refunder is who asked for a refund: staff, if the audit log has it, or a service.

@@ -805,7 +805,7 @@ type SupportReplayed struct {
 
 // SupportResolve defines model for SupportResolve.
 type SupportResolve struct {
-	// ProviderPaymentID The payment that was found at the provider, with `paid`.
+	// ProviderPaymentID The payment, or the refund, that was found at the provider, with `paid`.
 	ProviderPaymentID *string `json:"provider_payment_id,omitempty"`
 
 	// Reason Why; required. It is kept with the discrepancy.
