@@ -35,8 +35,9 @@ type Provider interface {
 // Capabilities says what a provider can do. It is declared by the adapter from
 // the provider's documentation, not found out by trying.
 type Capabilities struct {
-	// KeyLife is how long the provider remembers our idempotency keys; 0 if it
-	// has none, and then nothing is ever sent twice.
+	// KeyLife is how long the provider remembers our idempotency keys; 0 if it has
+	// none, or keeps none of a request that it answered with an error and may have
+	// carried out all the same. Then no charge and no refund is ever sent twice.
 	KeyLife time.Duration
 	// Blind says that the provider can't be asked how a payment stands: what it
 	// answers to a capture or a cancellation is only that it has received it, and

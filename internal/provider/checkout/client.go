@@ -23,9 +23,6 @@ const (
 	// sandboxKey is how the secret keys of the sandbox begin
 	// (https://www.checkout.com/docs/developer-resources/api/manage-api-keys).
 	sandboxKey = "sk_sbox_"
-	// keyLife is Checkout.com's less an hour: "by default, keys expire after 24
-	// hours" (https://www.checkout.com/docs/payments/manage-payments/idempotency).
-	keyLife = 23 * time.Hour
 	// findLag is ours: the page of the list, a beta, says nothing of a delay
 	// (https://www.checkout.com/docs/payments/manage-payments/get-a-list-of-payments).
 	findLag = time.Minute
@@ -52,9 +49,14 @@ func New(base, key string, client *http.Client) *Client {
 // https://www.checkout.com/docs/payments/manage-payments (capture all or a part,
 // void before the capture, refund in any number of parts, list by reference). A refund
 // is accepted first, and how soon it is among the payment's actions is not documented.
+//
+// It declares no keys: "if the original request returns a 4xx or 5xx response code,
+// no idempotent result is saved and the payment is reattempted"
+// (https://www.checkout.com/docs/payments/manage-payments/idempotency). A charge that
+// was made and answered 502 would be made a second time.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
-		KeyLife: keyLife, Find: true, FindLag: findLag, FindConsistent: false,
+		KeyLife: 0, Find: true, FindLag: findLag, FindConsistent: false,
 		Capture: true, PartialCapture: true, CaptureUnseen: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
 	}
 }
@@ -67,7 +69,8 @@ type refusal struct {
 	Codes  []string `json:"error_codes"`
 }
 
-// post sends a command.
+// post sends a command. Its key holds where the first answer was good and got lost:
+// for a capture or a void, which are sent again.
 func (c *Client) post(ctx context.Context, path, key string, l payment.Licence, body, out any) (*refusal, error) {
 	h := c.header()
 	h.Set("Cko-Idempotency-Key", key)

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+
+	"github.com/paylatch/paylatch/internal/provider/providertest"
 )
 
 // fake is as much of Checkout.com as its documentation tells and a payment needs:
@@ -104,7 +106,7 @@ func (f *fake) command(run func(*paid, object) answer) http.HandlerFunc {
 		default:
 			said = run(of, in)
 		}
-		if said.status < 300 {
+		if said.status < 300 && !providertest.Fails(r) {
 			f.keys[key] = said
 		}
 		said.write(w)

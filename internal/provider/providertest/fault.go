@@ -38,6 +38,32 @@ func lostAnswer(r *rig) {
 	require.Equal(r, euro(price), *again.Money)
 }
 
+// serverError is an error of the provider's own, after the deed. Some keep no such
+// answer under its key, and then do it a second time when it comes again.
+func serverError(r *rig) {
+	if r.can.KeyLife == 0 {
+		return
+	}
+	c := charge(r.Tokens.Success)
+	said := r.fails(r.command)
+	_, err := r.Charge(r.Context(), c)
+	r.unknown(err, "charge")
+	r.mends()
+	paid := r.charged(c)
+	require.Contains(r, said(), paid.ProviderPaymentID, "the same call made another payment")
+	if !r.can.Refund {
+		return
+	}
+	back := refundOf(paid.ProviderPaymentID, price)
+	said = r.fails(r.command)
+	_, err = r.Refund(r.Context(), back)
+	r.unknown(err, "refund")
+	r.mends()
+	again, err := r.Refund(r.Context(), back)
+	require.NoError(r, err)
+	require.Contains(r, said(), again.ProviderRefundID, "the same call made another refund")
+}
+
 func slowAnswer(r *rig) {
 	arrived, goOn := make(chan struct{}), make(chan struct{})
 	first := sync.OnceFunc(func() { close(arrived) })

@@ -2,6 +2,7 @@ package providertest
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -30,12 +31,7 @@ type line struct {
 
 // ServeHTTP implements http.Handler.
 func (l *line) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		panic(http.ErrAbortHandler)
-	}
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	request := Request{r.Method, r.URL.EscapedPath(), r.URL.RawQuery, r.Header.Clone(), body}
+	request := received(r)
 	if l.aside != nil && l.aside(request) {
 		l.fake.ServeHTTP(w, r)
 		return
@@ -49,6 +45,16 @@ func (l *line) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	fault(w, r, l.fake)
+}
+
+// received is a request whose body can be read again.
+func received(r *http.Request) Request {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return Request{r.Method, r.URL.EscapedPath(), r.URL.RawQuery, r.Header.Clone(), body}
 }
 
 func (l *line) breaks(fault func(http.ResponseWriter, *http.Request, http.Handler)) {
@@ -79,6 +85,31 @@ func (l *line) loses() {
 		fake.ServeHTTP(httptest.NewRecorder(), r)
 		panic(http.ErrAbortHandler)
 	})
+}
+
+// failing marks a request whose answer is an error.
+type failing struct{}
+
+// Fails reports that a fake's answer to this request will not be seen, but an error
+// of its server: one of a provider that keeps no such answer under an idempotency
+// key keeps none.
+func Fails(r *http.Request) bool { return r.Context().Value(failing{}) != nil }
+
+// fails lets the fake carry commands out and answers them with an error of its
+// server. What the fake would have said is returned by the function.
+func (l *line) fails(command func(Request) bool) func() string {
+	said := make(chan string, 1)
+	l.breaks(func(w http.ResponseWriter, r *http.Request, fake http.Handler) {
+		if !command(received(r)) {
+			fake.ServeHTTP(w, r)
+			return
+		}
+		heard := httptest.NewRecorder()
+		fake.ServeHTTP(heard, r.WithContext(context.WithValue(r.Context(), failing{}, true)))
+		said <- heard.Body.String()
+		w.WriteHeader(http.StatusBadGateway)
+	})
+	return func() string { return <-said }
 }
 
 // redirects sends every answer of the fake as the page of a redirect.

@@ -73,6 +73,12 @@ func (r *rig) commanded() []Request {
 	return slices.DeleteFunc(r.requests(), func(q Request) bool { return q.Method == http.MethodGet })
 }
 
+// command tells a command from a question, which has no key; some providers ask for
+// both by POST.
+func (r *rig) command(q Request) bool {
+	return r.Key(q) != "" || q.Method != http.MethodGet && r.Keyless != nil && r.Keyless(q)
+}
+
 // charged is a payment that its customer has confirmed, but for the one that is
 // to wait for that.
 func (r *rig) charged(c payment.Charge) payment.Outcome {

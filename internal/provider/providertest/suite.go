@@ -90,6 +90,7 @@ func Run(t *testing.T, s Suite) {
 		"refund refused":             refundRefused,
 		"same key, same payment":     sameKey,
 		"lost answer":                lostAnswer,
+		"server error":               serverError,
 		"slow answer":                slowAnswer,
 		"no connection":              noConnection,
 		"no licence":                 noLicence,
