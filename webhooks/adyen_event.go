@@ -12,8 +12,20 @@ import (
 // (https://docs.adyen.com/development-resources/currency-codes).
 var adyenExponents = map[string]int{"CLP": 2, "CVE": 0, "IDR": 0, "ISK": 2}
 
-// adyenOutcome says what an event code means with success "true" and without.
+// adyenOutcome says what an event code means with success "true" and "false".
 type adyenOutcome struct{ yes, no Kind }
+
+// open is what it means with any other success, or none: nothing that ends anything.
+func (o adyenOutcome) open() Kind {
+	switch {
+	case o.yes.refund(), o.no.refund():
+		return KindRefundPending
+	case o.yes == KindDisputed:
+		return KindDisputed
+	default:
+		return KindProcessing
+	}
+}
 
 // adyenOutcomes lists the event codes that are about a payment; any other is
 // KindIgnored
@@ -79,7 +91,7 @@ func (i adyenItem) event(captures bool) (Event, error) {
 		e.FailureCode, e.ProviderCode = i.failure()
 	}
 	e.CaptureRefused = i.EventCode == "CAPTURE" && e.Kind == KindAuthorized
-	e.CancelRefused = i.EventCode == "CANCELLATION" && e.Kind == KindProcessing
+	e.CancelRefused = i.EventCode == "CANCELLATION" && i.no()
 	if e.CaptureRefused || e.CancelRefused {
 		return e, nil // the amount is of the command, not of what is held
 	}
@@ -87,22 +99,27 @@ func (i adyenItem) event(captures bool) (Event, error) {
 }
 
 func (i adyenItem) kind(captures bool) Kind {
-	yes := i.Success == "true"
 	switch outcome, known := adyenOutcomes[string(i.EventCode)]; {
 	case i.EventCode == "CANCEL_OR_REFUND":
-		return i.cancelOrRefund(yes)
+		return i.cancelOrRefund(i.yes())
 	case !known:
 		return KindIgnored
-	case i.EventCode == "AUTHORISATION" && yes && captures:
+	case i.EventCode == "AUTHORISATION" && i.yes() && captures:
 		return KindSucceeded
-	case i.EventCode == "AUTHORISATION" && !yes && i.retriable():
+	case i.EventCode == "AUTHORISATION" && i.no() && i.retriable():
 		return KindSoftFailed
-	case yes:
+	case i.yes():
 		return outcome.yes
-	default:
+	case i.no():
 		return outcome.no
+	default:
+		return outcome.open()
 	}
 }
+
+func (i adyenItem) yes() bool { return i.Success == "true" }
+
+func (i adyenItem) no() bool { return i.Success == "false" }
 
 // retriable reports whether the payment was made on a page of Adyen's, where the
 // customer may try again under the same reference. The fields are not signed:
@@ -172,7 +189,7 @@ func (i adyenItem) failure() (code, providerCode string) {
 	case "CANCELLATION", "TECHNICAL_CANCEL":
 		return codeCanceled, reason
 	case "CANCEL_OR_REFUND":
-		if i.Success == "true" {
+		if i.yes() {
 			return codeCanceled, reason
 		}
 	}

@@ -127,6 +127,33 @@ func TestAdyenCancellationThatIsNotCarriedOutSaysSo(t *testing.T) {
 	require.Nil(t, e.Money)
 }
 
+// TestAdyenSuccessThatIsNeitherYesNorNoEndsNothing: only the two texts, which a
+// boolean is signed as, say how it went.
+func TestAdyenSuccessThatIsNeitherYesNorNoEndsNothing(t *testing.T) {
+	t.Parallel()
+	for code, kind := range map[string]webhooks.Kind{
+		"AUTHORISATION": webhooks.KindProcessing, "CAPTURE": webhooks.KindProcessing, "CAPTURE_FAILED": webhooks.KindProcessing,
+		"CANCELLATION": webhooks.KindProcessing, "TECHNICAL_CANCEL": webhooks.KindProcessing, "EXPIRE": webhooks.KindProcessing,
+		"OFFER_CLOSED": webhooks.KindProcessing, "PENDING": webhooks.KindProcessing, "SECOND_CHARGEBACK": webhooks.KindProcessing,
+		"REFUND": webhooks.KindRefundPending, "REFUND_FAILED": webhooks.KindRefundPending, "POSTPONED_REFUND": webhooks.KindRefundPending,
+		"CHARGEBACK": webhooks.KindDisputed, "SOMETHING_NEW": webhooks.KindIgnored,
+	} {
+		for _, success := range []string{`"TRUE"`, `"False"`, `""`, `"yes"`, `null`, `1`} {
+			e := parsed(t, newAdyen(t), adyenBody(adyenItem(code, "true", `,"additionalData":{"checkoutSessionId":"CS1"},"success":`+success)))
+			require.Equal(t, kind, e.Kind, "%s with success %s", code, success)
+			require.False(t, e.CaptureRefused || e.CancelRefused, "%s with success %s", code, success)
+			require.Empty(t, e.FailureCode, "%s with success %s", code, success)
+		}
+		absent := strings.Replace(adyenItem(code, "true", ""), `"success":"true",`, "", 1)
+		require.Equal(t, kind, parsed(t, newAdyen(t), adyenBody(absent)).Kind, code)
+	}
+	for success, kind := range map[string]webhooks.Kind{"true": webhooks.KindAuthorized, "false": webhooks.KindFailed} {
+		e := parsed(t, newAdyen(t), adyenBody(adyenItem("AUTHORISATION", "", `,"success":`+success)))
+		require.Equal(t, kind, e.Kind)
+		require.Equal(t, "PSP1:AUTHORISATION:"+success, e.ID)
+	}
+}
+
 func TestAdyenAutomaticCapture(t *testing.T) {
 	t.Parallel()
 	v, err := webhooks.NewAdyen(webhooks.Config{Secrets: []string{adyenKey}, Params: map[string]string{"capture": "automatic"}})
