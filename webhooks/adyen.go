@@ -156,6 +156,7 @@ func (*Adyen) About() About {
 			"Amounts of CLP and ISK come with two digits, those of CVE and IDR with none.",
 			"CAPTURE with success means that the request was accepted; CAPTURE_FAILED may follow, and is money taken back.",
 			"CAPTURE without success leaves the money held: it is no failure of the payment.",
+			"CANCEL_OR_REFUND does not say under its signature which of the two it was: a person must look.",
 			"CANCELLATION without success follows a cancellation that was received: it says nothing of the payment.",
 			"A capture that failed is often made again by Adyen itself: CAPTURE (Transaction Recaptured) changes no amount here.",
 			"A chargeback changes no amount before it is lost for good; DISPUTE_DEFENSE_PERIOD_ENDED does not say of what it was.",

@@ -39,6 +39,10 @@ func (o adyenOutcome) open() Kind {
 // money held, taken, or given up before. A chargeback can be defended, so that the
 // money is only lost for good (KindReversed) with the second one or a lost
 // pre-arbitration; one that was won says nothing new.
+//
+// CANCEL_OR_REFUND is of a modification that is never made here. Whether it released
+// the money or paid it back is said by modification.action alone, which is not
+// signed: the money is gone one way or the other, and a person must look how.
 var adyenOutcomes = map[string]adyenOutcome{
 	"AUTHORISATION":    {KindAuthorized, KindFailed},
 	"PENDING":          {KindProcessing, KindProcessing},
@@ -46,6 +50,7 @@ var adyenOutcomes = map[string]adyenOutcome{
 	"CAPTURE_FAILED":   {KindReversed, KindReversed},
 	"CANCELLATION":     {KindFailed, KindProcessing},
 	"TECHNICAL_CANCEL": {KindFailed, KindIgnored},
+	"CANCEL_OR_REFUND": {KindReversed, KindIgnored},
 	"EXPIRE":           {KindFailed, KindIgnored},
 	"OFFER_CLOSED":     {KindFailed, KindIgnored},
 
@@ -100,8 +105,6 @@ func (i adyenItem) event(captures bool) (Event, error) {
 
 func (i adyenItem) kind(captures bool) Kind {
 	switch outcome, known := adyenOutcomes[string(i.EventCode)]; {
-	case i.EventCode == "CANCEL_OR_REFUND":
-		return i.cancelOrRefund(i.yes())
 	case !known:
 		return KindIgnored
 	case i.EventCode == "AUTHORISATION" && i.yes() && captures:
@@ -127,25 +130,6 @@ func (i adyenItem) no() bool { return i.Success == "false" }
 func (i adyenItem) retriable() bool {
 	data := members(i.AdditionalData)
 	return jsonText(data["checkoutSessionId"]) != "" || jsonText(data["paymentLinkId"]) != ""
-}
-
-// cancelOrRefund reads a modification of which only an unsigned field,
-// modification.action, says whether it released money or paid it back; the name
-// of the field is from memory. Where it is missing the money is gone one way or
-// the other, which a person must look at.
-func (i adyenItem) cancelOrRefund(yes bool) Kind {
-	switch action := jsonText(members(i.AdditionalData)["modification.action"]); {
-	case action == "cancel" && yes:
-		return KindFailed
-	case action == "refund" && yes:
-		return KindRefundSucceeded
-	case action == "refund":
-		return KindRefundFailed
-	case yes:
-		return KindReversed
-	default:
-		return KindIgnored
-	}
 }
 
 // adyenReasons translates the refusal reasons
@@ -188,10 +172,6 @@ func (i adyenItem) failure() (code, providerCode string) {
 		return codeExpired, reason
 	case "CANCELLATION", "TECHNICAL_CANCEL":
 		return codeCanceled, reason
-	case "CANCEL_OR_REFUND":
-		if i.yes() {
-			return codeCanceled, reason
-		}
 	}
 	return codeProviderRejected, reason
 }
