@@ -164,7 +164,7 @@ func (*Adyen) About() About {
 			"There is no call that reads a payment: the webhook is the only source.",
 		},
 		Setup: [5]string{
-			"Customer Area, Developers, Webhooks: create a standard webhook with the address of the account's endpoint.",
+			"Customer Area, Developers, Webhooks: create a standard webhook with the address of the account's endpoint; switch on OFFER_CLOSED and EXPIRE, which may be off.",
 			"Generate its HMAC key (hexadecimal) and put it into webhook_secrets; keep the old key beside a new one.",
 			"Optionally set a user name and password there, and the same as basic_auth of the account.",
 			"Send the payment attempt's id as the payment's reference.",
