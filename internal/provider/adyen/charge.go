@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -33,14 +34,19 @@ type paymentRequest struct {
 	AdditionalData  map[string]string `json:"additionalData,omitempty"`
 }
 
+// minShopper is the least number of characters of a shopperReference.
+const minShopper = 3
+
 var (
 	errOtherCapture = errors.New("the account captures in another way than this charge asks for: see capture of the account")
+	errShopper      = errors.New("the user's id is too short for a stored payment method: at Adyen a shopper's has three characters at least")
 	errCardNumber   = errors.New("a payment method with a card's number or code in the clear is not passed on")
 )
 
 // Charge implements payment.Provider. A token is the id of a payment method that
 // was stored for the user (shopperReference is the user's id), or a payment
-// method as Adyen's components make it: a JSON object. A refusal is final.
+// method as Adyen's components make it: a JSON object. The latter needs no user,
+// and goes without one whose id is too short for Adyen. A refusal is final.
 //
 // A charge that is to be captured in another way than the account does is not
 // sent; see [Account].
@@ -72,7 +78,10 @@ func (c *Client) paymentRequest(ch payment.Charge) (paymentRequest, error) {
 	}
 	p := paymentRequest{
 		MerchantAccount: c.merchant, Reference: ch.Attempt.String(), OrderReference: string(ch.Order),
-		Amount: amount{units, string(ch.Money.Currency)}, ReturnURL: ch.ReturnURL, Shopper: string(ch.User),
+		Amount: amount{units, string(ch.Money.Currency)}, ReturnURL: ch.ReturnURL,
+	}
+	if utf8.RuneCountInString(string(ch.User)) >= minShopper {
+		p.Shopper = string(ch.User)
 	}
 	if c.captures {
 		p.CaptureDelay = new(0)
@@ -87,6 +96,9 @@ func (c *Client) paymentRequest(ch payment.Charge) (paymentRequest, error) {
 // (https://docs.adyen.com/online-payments/tokenization/create-and-use-tokens).
 func (p *paymentRequest) pay(token string) error {
 	if !strings.HasPrefix(token, "{") {
+		if p.Shopper == "" {
+			return errShopper
+		}
 		p.Interaction, p.Model = "ContAuth", "CardOnFile"
 		var err error
 		p.PaymentMethod, err = json.Marshal(map[string]string{"type": "scheme", "storedPaymentMethodId": token})

@@ -51,13 +51,12 @@ func TestWhatDiffersByTheCharge(t *testing.T) {
 			func(c *payment.Charge) { c.Token = `{"type":"blik","blikCode":"777987"}` }, "automatic",
 			map[string]string{"paymentMethod": `{"type":"blik","blikCode":"777987"}`, "shopperInteraction": "", "recurringProcessingModel": ""},
 		},
-		"no decimals":         {money(1999, "JPY"), "automatic", map[string]string{"amount": `{"value":1999,"currency":"JPY"}`}},
-		"three decimals":      {money(1999, "KWD"), "automatic", map[string]string{"amount": `{"value":1999,"currency":"KWD"}`}},
-		"two decimals here":   {money(19, "CLP"), "automatic", map[string]string{"amount": `{"value":1900,"currency":"CLP"}`}},
-		"two decimals, too":   {money(19, "ISK"), "automatic", map[string]string{"amount": `{"value":1900,"currency":"ISK"}`}},
-		"none here":           {money(1900, "IDR"), "automatic", map[string]string{"amount": `{"value":19,"currency":"IDR"}`}},
-		"none here for CVE":   {money(1900, "CVE"), "automatic", map[string]string{"amount": `{"value":19,"currency":"CVE"}`}},
-		"nobody's stored one": {func(c *payment.Charge) { c.User = "" }, "automatic", map[string]string{"shopperReference": ""}},
+		"no decimals":       {money(1999, "JPY"), "automatic", map[string]string{"amount": `{"value":1999,"currency":"JPY"}`}},
+		"three decimals":    {money(1999, "KWD"), "automatic", map[string]string{"amount": `{"value":1999,"currency":"KWD"}`}},
+		"two decimals here": {money(19, "CLP"), "automatic", map[string]string{"amount": `{"value":1900,"currency":"CLP"}`}},
+		"two decimals, too": {money(19, "ISK"), "automatic", map[string]string{"amount": `{"value":1900,"currency":"ISK"}`}},
+		"none here":         {money(1900, "IDR"), "automatic", map[string]string{"amount": `{"value":19,"currency":"IDR"}`}},
+		"none here for CVE": {money(1900, "CVE"), "automatic", map[string]string{"amount": `{"value":19,"currency":"CVE"}`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -81,6 +80,34 @@ func TestWhatDiffersByTheCharge(t *testing.T) {
 
 func money(minor int64, currency payment.Currency) func(*payment.Charge) {
 	return func(c *payment.Charge) { c.Money = payment.Money{Minor: minor, Currency: currency} }
+}
+
+// Adyen knows shoppers by three characters or more. A method that is nobody's is
+// charged without a name; a stored one can't be.
+func TestAUserWhomAdyenHasNoNameFor(t *testing.T) {
+	t.Parallel()
+	h, ok := providertest.Described(t, document, "/v72", newFake())
+	if !ok {
+		t.Skip("no API description to check with: set PAYLATCH_SPECS")
+	}
+	base, hc, seen := serve(t, h)
+	c := client(base, "automatic", hc)
+	for i, user := range []string{"", "7", "42", "éé"} {
+		ch := charge(methodRedirect)
+		ch.User, ch.IdempotencyKey = payment.UserID(user), "pay-"+string(rune('a'+i))
+		require.Equal(t, fsm.NewsActionRequired, charged(t, c, ch).News)
+		require.NotContains(t, (<-seen).body, "shopperReference")
+		ch.Token = cardOK
+		_, err := c.Charge(t.Context(), ch)
+		require.ErrorIs(t, err, payment.ErrUnfit, user)
+		require.Empty(t, seen)
+	}
+	for _, token := range []string{cardOK, methodRedirect} {
+		ch := charge(token)
+		ch.User, ch.IdempotencyKey = "123", "pay-"+token
+		charged(t, c, ch)
+		require.Contains(t, (<-seen).body, `"shopperReference":"123"`)
+	}
 }
 
 // All that is sent, as Adyen's own description has it.
