@@ -99,7 +99,7 @@ func TestAVoidOfWhatIsNotHeldIsRefused(t *testing.T) {
 	require.Contains(t, o.NextActionURL, o.ProviderPaymentID)
 	got, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "v", Licence: licence()})
 	require.NoError(t, err)
-	require.Equal(t, payment.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: o.ProviderPaymentID, Refused: true}, got)
+	require.Equal(t, payment.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: o.ProviderPaymentID, Refused: true}, got)
 }
 
 // Of an earlier call that may have gone through, a key that is turned away now

@@ -217,13 +217,19 @@ func (p *paid) response(done object) object {
 	}
 }
 
+// details don't repeat where the customer is to go.
 func (p *paid) details() object {
-	return object{
+	all := object{
 		"id": p.id, "requested_on": "2026-03-14T15:09:26Z", "amount": p.amount, "currency": p.currency, "status": p.status,
 		"approved": p.status != "Declined", "reference": p.reference, "metadata": p.metadata,
 		"balances": object{"id": p.id, "total_authorized": p.amount, "total_captured": p.captured, "total_refunded": p.refunded},
 		"_links":   object{"self": link(p.id), "actions": link(p.id + "/actions")},
+		"source":   object{"type": "card", "expiry_month": 3, "expiry_year": 2030, "last4": "4242", "fingerprint": "F639CAB2745BEE4140BF86DF6B6D6", "bin": "424242"},
 	}
+	if p.status == "Pending" {
+		all["3ds"] = object{"downgraded": false, "enrolled": "Y"}
+	}
+	return all
 }
 
 // accept puts an action off, whose id is known at once.

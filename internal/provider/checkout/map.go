@@ -23,6 +23,12 @@ type paid struct {
 		Authorized int64 `json:"total_authorized"`
 		Captured   int64 `json:"total_captured"`
 	} `json:"balances"`
+	Source struct {
+		Type string `json:"type"`
+	} `json:"source"`
+	ThreeDS *struct {
+		Downgraded bool `json:"downgraded"`
+	} `json:"3ds"`
 	Links struct {
 		Redirect struct {
 			Href string `json:"href"`
@@ -43,7 +49,7 @@ func outcome(p paid) (payment.Outcome, error) {
 	var err error
 	switch p.Status {
 	case "Pending":
-		if p.Links.Redirect.Href != "" {
+		if p.waits() {
 			o.News, o.NextActionURL = fsm.NewsActionRequired, p.Links.Redirect.Href
 		}
 	case "Authorized":
@@ -60,6 +66,19 @@ func outcome(p paid) (payment.Outcome, error) {
 		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("expired", "")
 	}
 	return o, err
+}
+
+// waits reports whether a pending payment is so because of its customer. The details
+// don't repeat the address; but a card is authorised at once, so that one which is
+// pending is in 3-D Secure, unless it goes on without.
+func (p paid) waits() bool {
+	switch {
+	case p.Links.Redirect.Href != "":
+		return true
+	case p.ThreeDS != nil:
+		return !p.ThreeDS.Downgraded
+	}
+	return p.Source.Type == "card"
 }
 
 func (p paid) authorized() (*payment.Money, error) {

@@ -64,6 +64,12 @@ func redirect(r *rig) {
 	to, err := url.Parse(o.NextActionURL)
 	require.NoError(r, err)
 	require.NotEmpty(r, to.Host)
+	if r.can.Blind || r.ForgetsPages {
+		return
+	}
+	waits, err := r.Lookup(r.Context(), o.ProviderPaymentID)
+	require.NoError(r, err)
+	require.Equal(r, fsm.NewsActionRequired, waits.News, "nobody would give it up before its customer were long gone")
 }
 
 // The provider hears the attempt's id, by which its webhooks name it, and the
