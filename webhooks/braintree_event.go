@@ -58,8 +58,9 @@ type braintreeDispute struct {
 }
 
 type braintreeLocalPayment struct {
-	PaymentID   string                `xml:"payment-id"`
-	Transaction *braintreeTransaction `xml:"transaction"`
+	PaymentID string `xml:"payment-id"`
+	// Transaction has no id where there is none: the element may come empty, with nil.
+	Transaction braintreeTransaction `xml:"transaction"`
 }
 
 func parseBraintree(payload string) (Event, error) {
@@ -137,31 +138,53 @@ func (t braintreeTransaction) fill(e Event) (Event, error) {
 	return e.withMoney(decimalMoneyIn(t.Amount, t.Currency))
 }
 
-// fill reads a local payment. "Completed" says that the customer's money has
-// arrived at Braintree; it is the merchant's only with a transaction, and goes back
-// (reversed) if none is made. Both that and an expiry end a payment that was never
-// taken.
+// fill reads a local payment. "Completed" and "funded" say that the customer's money
+// has arrived at Braintree; it is the merchant's only with a transaction, and goes
+// back (reversed) if none is made. Both that and an expiry end a payment that was
+// never taken.
 func (l braintreeLocalPayment) fill(e Event) (Event, error) {
 	e.ProviderPaymentID = l.PaymentID
 	e.References = references(l.PaymentID)
+	t := l.Transaction
 	switch {
 	case e.Type == "local_payment_expired":
 		e.Kind, e.FailureCode = KindFailed, codeExpired
 	case e.Type == "local_payment_reversed":
 		e.Kind, e.FailureCode = KindFailed, codeCanceled
-	case l.Transaction == nil:
+	case t.ID == "":
 		e.Kind = KindAuthorized
 	default:
-		e.Kind = KindSucceeded
+		e.Kind = braintreeStatus(t.Status)
+		if e.Kind == KindFailed {
+			e.FailureCode, e.ProviderCode = cmp.Or(braintreeEnds[t.Status], codeProviderRejected), t.Status
+		}
 	}
-	t := l.Transaction
-	if t == nil {
+	if t.ID == "" {
 		return e, nil
 	}
-	e.ProviderPaymentID = cmp.Or(t.ID, l.PaymentID)
+	e.ProviderPaymentID = t.ID
 	e.References = references(t.OrderID, t.ID, l.PaymentID)
 	return e.withMoney(decimalMoneyIn(t.Amount, t.Currency))
 }
+
+// braintreeStatus reads the transaction of a local payment whose money has arrived.
+// On its way to the merchant it is as good as there; what is declined or given up
+// then goes back to the customer.
+func braintreeStatus(status string) Kind {
+	switch status {
+	case "authorizing", "submitted_for_settlement", "settlement_pending", "settling", "settlement_confirmed", "settled":
+		return KindSucceeded
+	case "authorized":
+		return KindAuthorized
+	case "processor_declined", "gateway_rejected", "failed", "settlement_declined", "voided", "authorization_expired":
+		return KindFailed
+	default:
+		return KindProcessing
+	}
+}
+
+// braintreeEnds are the codes of transactions that ended without a refusal.
+var braintreeEnds = map[string]string{"voided": codeCanceled, "authorization_expired": codeExpired}
 
 // fill reads a dispute. Accepted or not answered in time, it is lost. A retrieval
 // only asks for papers: no money has moved.

@@ -56,7 +56,7 @@ func TestBraintreeKinds(t *testing.T) {
 	local := func(name, members string) string {
 		return "<" + name + "><payment-id>p1</payment-id>" + members + "</" + name + ">"
 	}
-	sale := `<transaction><id>t1</id><order-id>att_1</order-id><amount>10.00</amount><currency-iso-code>PLN</currency-iso-code></transaction>`
+	sale := `<transaction><id>t1</id><status>settled</status><order-id>att_1</order-id><amount>10.00</amount><currency-iso-code>PLN</currency-iso-code></transaction>`
 	checkSays(t, newBraintree(t), map[string]string{
 		braintreeSale("transaction_settlement_declined", "<status>settlement_declined</status>"):      "failed 1999 EUR of att_1 t1 for provider_rejected/settlement_declined",
 		braintreeSale("transaction_settled", credit):                                                  "refund_succeeded 1999 EUR of att_1 t0 by t1/",
@@ -77,6 +77,39 @@ func TestBraintreeKinds(t *testing.T) {
 		braintreeXML("check", `<check type="boolean">true</check>`):                                   "ignored",
 		braintreeXML("subscription_charged_successfully", `<subscription><id>s1</id></subscription>`): "ignored",
 	})
+}
+
+// TestBraintreeLocalPaymentIsWhatItsTransactionIs: that the customer's money has
+// arrived says nothing of a sale that was declined.
+func TestBraintreeLocalPaymentIsWhatItsTransactionIs(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[string]string{
+		"settled": "succeeded", "settlement_confirmed": "succeeded", "settling": "succeeded", "submitted_for_settlement": "succeeded",
+		"settlement_pending": "succeeded", "authorizing": "succeeded", "authorized": "authorized",
+		"processor_declined": "failed provider_rejected/processor_declined", "gateway_rejected": "failed provider_rejected/gateway_rejected",
+		"failed": "failed provider_rejected/failed", "settlement_declined": "failed provider_rejected/settlement_declined",
+		"voided": "failed canceled/voided", "authorization_expired": "failed expired/authorization_expired",
+		"": "processing", "SETTLED": "processing", "something_new": "processing",
+	} {
+		kind, code, failed := strings.Cut(want, " ")
+		says := kind + " 1000 PLN of att_1 t1 p1"
+		if failed {
+			says += " for " + code
+		}
+		for _, event := range []string{"local_payment_completed", "local_payment_funded"} {
+			name := strings.TrimSuffix(strings.ReplaceAll(event, "_", "-"), "-completed")
+			checkSays(t, newBraintree(t), map[string]string{
+				braintreeXML(event, `<`+name+`><payment-id>p1</payment-id><transaction><id>t1</id><status>`+status+`</status><order-id>att_1</order-id>`+
+					`<amount>10.00</amount><currency-iso-code>PLN</currency-iso-code></transaction></`+name+`>`): says,
+			})
+		}
+	}
+	for _, none := range []string{`<transaction nil="true"/>`, `<transaction><amount>10.00</amount><status>settled</status></transaction>`} {
+		checkSays(t, newBraintree(t), map[string]string{
+			braintreeXML("local_payment_completed", `<local-payment><payment-id>p1</payment-id>`+none+`</local-payment>`):               "authorized of p1",
+			braintreeXML("local_payment_expired", `<local-payment-expired><payment-id>p1</payment-id>`+none+`</local-payment-expired>`): "failed of p1 for expired/",
+		})
+	}
 }
 
 func TestBraintreeSignature(t *testing.T) {
