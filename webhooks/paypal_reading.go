@@ -86,15 +86,16 @@ func paypalAuthorization(eventType string) paypalReader {
 }
 
 // authorized reads an authorization by its status: one under review holds
-// nothing yet. Version 1 has no status here.
+// nothing yet, and of one that was captured the capture tells. Version 1 has no
+// status here.
 func (r paypalResource) authorized() (Kind, *paypalMoney) {
 	switch r.Status {
-	case "PENDING":
-		return KindProcessing, r.Amount
+	case "", "CREATED":
+		return KindAuthorized, r.Amount
 	case "DENIED", "VOIDED":
 		return KindFailed, r.Amount
 	default:
-		return KindAuthorized, r.Amount
+		return KindProcessing, r.Amount
 	}
 }
 
@@ -108,15 +109,16 @@ func (r paypalResource) captureFailed() (Kind, *paypalMoney) {
 	return KindFailed, r.Amount
 }
 
-// refunded reads a refund by its status; the amount is of this refund alone.
+// refunded reads a refund by its status, which version 1 does not have; the amount
+// is of this refund alone.
 func (r paypalResource) refunded() (Kind, *paypalMoney) {
 	switch r.Status {
-	case "PENDING":
-		return KindRefundPending, r.Amount
+	case "", "COMPLETED":
+		return KindRefundSucceeded, r.Amount
 	case "FAILED", "CANCELLED":
 		return KindRefundFailed, r.Amount
 	default:
-		return KindRefundSucceeded, r.Amount
+		return KindRefundPending, r.Amount
 	}
 }
 
