@@ -62,6 +62,16 @@ func TestAPaymentOfAnOrderThatHoldsMoneyIsNotToBeTaken(t *testing.T) {
 	require.Equal(t, webhooks.AnswerRefuse, ask())
 }
 
+// So is one that asks about a payment which holds the money already: the page is open
+// in a second tab.
+func TestAPaymentThatIsHeldIsNotToBeTakenAgain(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	may, err := r.Question(t.Context(), "sandbox", event(webhooks.KindAuthorized, r.held(t, "A-1").ID.String()))
+	require.NoError(t, err)
+	require.Equal(t, webhooks.AnswerRefuse, may)
+}
+
 // Refused, order cancelled, then paid (Adyen/adyen-magento2 #3313).
 func TestPaidAfterTheOrderWasCancelledIsSeen(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,7 @@ package payment
 import (
 	"context"
 
+	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -49,14 +50,15 @@ func (s *Service) named(ctx context.Context, account string, names []string) (id
 }
 
 // answer refuses a payment that nobody wants any more, though its provider may have
-// refused to cancel it, and one of an order that holds money already.
+// refused to cancel it, one that the customer's money is held for, and one of an order
+// that holds money already.
 func answer(a Attempt, asked *Money, o Order) webhooks.Answer {
 	switch {
 	case asked != nil && *asked != a.Money:
 		return webhooks.AnswerAmount
 	case a.State.Final():
 		return webhooks.AnswerExpired
-	case o.CancelRequestedAt != nil, o.HoldsMoney(), a.Intent.Kind == IntentCancel:
+	case o.CancelRequestedAt != nil, o.HoldsMoney(), a.State == fsm.Authorized, a.Intent.Kind == IntentCancel:
 		return webhooks.AnswerRefuse
 	}
 	return webhooks.AnswerAccept
