@@ -21,7 +21,8 @@ import (
 // receipt. It is not signed either, so that each address in the cabinet must end
 // in the topic of its own. Without a topic a genuine delivery is KindIgnored.
 //
-// A check is a question ([KindQuestion]), to be answered by Answer.
+// A check is a question ([KindQuestion]), to be answered by Answer. One of a payout or
+// a refund is KindIgnored, which Ack answers with "yes".
 //
 // It is safe for concurrent use.
 type CloudPayments struct {
@@ -172,6 +173,7 @@ func (*CloudPayments) About() About {
 		Quirks: []string{
 			"The type is only in the address: every notification needs an address that ends in its topic.",
 			"check asks before the payment is taken; what nobody answers is refused.",
+			"Payouts and refunds use check, pay and fail, too, told by OperationType: they are ignored, and a check of one is answered yes.",
 			"fail is not final: the payer may try again under the same InvoiceId.",
 			"Of a refund, TransactionId is the refund and PaymentTransactionId the payment; the currency is missing: the payment's is meant.",
 			"Bodies are forms, JSON or, by GET, a query string, as the cabinet is set.",

@@ -17,7 +17,7 @@ func parseCloudPayments(topic string, raw []byte, currency string) (Event, error
 		return Event{}, err
 	}
 	e := Event{
-		IDSource: Derived, Type: topic, Kind: cloudPaymentsKind(topic, fields["Status"]),
+		IDSource: Derived, Type: topic, Kind: cloudPaymentsKind(topic, fields["OperationType"], fields["Status"]),
 		ID:         derivedID(topic, fields["TransactionId"]),
 		OccurredAt: cloudPaymentsTime(fields["DateTime"]),
 	}
@@ -58,11 +58,20 @@ func cloudPaymentsFields(raw []byte) (map[string]string, error) {
 }
 
 // cloudPaymentsKind reads a topic. One that is not known here is not guessed at by
-// the fields: those of a question look like those of a payment.
-func cloudPaymentsKind(topic, status string) Kind {
-	switch topic {
-	case "check":
+// the fields: those of a question look like those of a payment. What a topic says of
+// a payout or a refund (https://developers.cloudpayments.ru/#tipy-operatsiy) is not
+// about a payment, but for the topic of refunds. A question about one is not for us to
+// answer with "no"; one about an operation that is not known here is.
+func cloudPaymentsKind(topic, operation, status string) Kind {
+	switch {
+	case topic == "check" && operation != "Refund" && operation != "CardPayout":
 		return KindQuestion
+	case topic == "refund":
+		return KindRefundSucceeded
+	case operation != "" && operation != "Payment":
+		return KindIgnored
+	}
+	switch topic {
 	case "pay":
 		return cloudPaymentsPaid(status)
 	case "confirm":
@@ -71,8 +80,6 @@ func cloudPaymentsKind(topic, status string) Kind {
 		return KindSoftFailed
 	case "cancel":
 		return KindFailed
-	case "refund":
-		return KindRefundSucceeded
 	default:
 		return KindIgnored
 	}

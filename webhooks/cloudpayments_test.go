@@ -100,6 +100,31 @@ func TestCloudPaymentsKinds(t *testing.T) {
 	}
 }
 
+// Payouts and refunds use the addresses of payments, too, under whatever InvoiceId the
+// merchant gave them: they are no payments, and not for paylatch to decline.
+func TestCloudPaymentsTellsOperationsApart(t *testing.T) {
+	t.Parallel()
+	v := newCloudPayments(t)
+	const body = cloudPayment + "&Status=Completed&OperationType="
+	for operation, kinds := range map[string][5]webhooks.Kind{
+		"":           {webhooks.KindQuestion, webhooks.KindSucceeded, webhooks.KindSoftFailed, webhooks.KindSucceeded, webhooks.KindFailed},
+		"Payment":    {webhooks.KindQuestion, webhooks.KindSucceeded, webhooks.KindSoftFailed, webhooks.KindSucceeded, webhooks.KindFailed},
+		"CardPayout": {webhooks.KindIgnored, webhooks.KindIgnored, webhooks.KindIgnored, webhooks.KindIgnored, webhooks.KindIgnored},
+		"Refund":     {webhooks.KindIgnored, webhooks.KindIgnored, webhooks.KindIgnored, webhooks.KindIgnored, webhooks.KindIgnored},
+		"Barter":     {webhooks.KindQuestion, webhooks.KindIgnored, webhooks.KindIgnored, webhooks.KindIgnored, webhooks.KindIgnored},
+	} {
+		for i, topic := range []string{"check", "pay", "fail", "confirm", "cancel"} {
+			e := cloudPaymentsEvent(t, v, topic, body+operation)
+			require.Equal(t, kinds[i], e.Kind, "%s of %s", topic, operation)
+			require.Equal(t, topic, e.Type)
+			code := map[bool]string{false: `{"code":0}`, true: `{"code":13}`}[e.Kind == webhooks.KindQuestion]
+			require.JSONEq(t, code, string(v.Ack(webhooks.Delivery{}, []webhooks.Event{e}).Body))
+		}
+		e := cloudPaymentsEvent(t, v, "refund", body+operation+"&PaymentTransactionId=9")
+		require.Equal(t, webhooks.KindRefundSucceeded, e.Kind, operation)
+	}
+}
+
 func TestCloudPaymentsRefund(t *testing.T) {
 	t.Parallel()
 	const body = "TransactionId=18&PaymentTransactionId=17&Amount=5.00&InvoiceId=att_1"
