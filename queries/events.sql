@@ -69,6 +69,14 @@ FOR NO KEY UPDATE SKIP LOCKED;
 -- name: EventLock :one
 SELECT * FROM provider_events WHERE event_id = @event_id FOR NO KEY UPDATE;
 
+-- Reads what the events of attempts told of their transactions, in the order in
+-- which they came; locks nothing.
+-- name: EventsTransactions :many
+SELECT e.attempt_id::uuid AS attempt_id, e.kind, (e.news ->> 'transaction')::text AS transaction
+FROM provider_events e
+WHERE e.attempt_id = ANY(@attempt_ids::uuid[]) AND e.news ->> 'transaction' <> ''
+ORDER BY e.received_at, e.provider_event_id;
+
 -- Writes what became of one locked event.
 -- name: EventSettle :execrows
 UPDATE provider_events SET verdict = @verdict, order_id = sqlc.narg(order_id), attempt_id = sqlc.narg(attempt_id), tries = @tries, next_try_at = sqlc.narg(next_try_at)

@@ -116,6 +116,8 @@ func fillCloudPayments(e Event, fields map[string]string, currency string) (Even
 	if e.Kind == KindRefundSucceeded {
 		e.ProviderPaymentID, e.RefundID = fields["PaymentTransactionId"], fields["TransactionId"]
 		e.RefundReference = jsonText(data["refund_id"])
+	} else {
+		e.Transaction = fields["TransactionId"]
 	}
 	e.References = references(cmp.Or(jsonText(data["payment_attempt_id"]), fields["InvoiceId"]), e.ProviderPaymentID)
 	if e.Kind == KindSoftFailed {

@@ -58,7 +58,7 @@ func TestCloudPaymentsEvent(t *testing.T) {
 	t.Parallel()
 	want := webhooks.Event{
 		ID: "pay:17", IDSource: webhooks.Derived, Type: "pay", Kind: webhooks.KindSucceeded,
-		References: []string{"att_1", "17"}, ProviderPaymentID: "17",
+		References: []string{"att_1", "17"}, ProviderPaymentID: "17", Transaction: "17",
 		Money:      &webhooks.Money{Minor: 1999, Currency: "RUB"},
 		OccurredAt: time.Date(2026, 3, 14, 15, 9, 20, 0, time.UTC), Test: true, TestKnown: true,
 	}
@@ -130,6 +130,7 @@ func TestCloudPaymentsRefund(t *testing.T) {
 	const body = "TransactionId=18&PaymentTransactionId=17&Amount=5.00&InvoiceId=att_1"
 	e := cloudPaymentsEvent(t, newCloudPayments(t), "refund", body)
 	require.Equal(t, []string{"17", "18"}, []string{e.ProviderPaymentID, e.RefundID})
+	require.Empty(t, e.Transaction, "a refund is no movement of the payment's own")
 	require.Equal(t, []string{"att_1", "17"}, e.References)
 	require.Nil(t, e.Money, "no currency, no amount")
 	for currency, minor := range map[string]int64{"RUB": 500, "JPY": 5} {

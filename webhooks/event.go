@@ -106,6 +106,10 @@ type Event struct {
 	References []string `json:"references,omitzero"`
 	// ProviderPaymentID is the provider's id of the payment, if the event has it.
 	ProviderPaymentID string `json:"provider_payment_id,omitzero"`
+	// Transaction is the provider's id of the one transaction that the event speaks of,
+	// where a payment may have several, each of which may take money: tries on one page.
+	// Empty where a payment has but one.
+	Transaction string `json:"transaction,omitzero"`
 	// RefundID is the provider's id of the refund that the event is about.
 	RefundID string `json:"refund_id,omitzero"`
 	// RefundReference is the merchant's own id of that refund, if it is carried.

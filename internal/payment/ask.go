@@ -28,7 +28,7 @@ func (s *Service) ask(ctx context.Context, p Provider, a Attempt, l Licence) New
 	}
 	call, cancel := s.calling(ctx, l)
 	defer cancel()
-	out, err := p.Lookup(call, a.ProviderPaymentID)
+	out, err := s.look(call, p, a)
 	if err != nil {
 		return News{Unasked: errors.Is(err, ErrHeldBack), Refused: sent.Unfit, Unfit: sent.Unfit}
 	}
@@ -56,21 +56,22 @@ func (s *Service) fulfil(ctx context.Context, p Provider, a Attempt, l Licence) 
 	ctx, cancel := s.calling(ctx, l)
 	defer cancel()
 	key := intentKey(a.ID, a.Intent)
+	if a.Intent.Kind == IntentNone || a.Intent.Kind == IntentCapture && a.ReadAt.Sub(a.Intent.At) > youth {
+		return News{}
+	}
 	var out Outcome
-	var err error
-	switch a.Intent.Kind {
-	case IntentCancel:
-		out, err = p.Cancel(ctx, Cancel{Attempt: a.ID, ProviderPaymentID: a.ProviderPaymentID, IdempotencyKey: key, Licence: l, Quiet: s.quiet(a)})
-	case IntentCapture:
-		if a.ReadAt.Sub(a.Intent.At) > youth {
-			return News{}
-		}
+	transactions, err := s.transactions(ctx, p, a)
+	switch {
+	case err != nil:
+	case a.Intent.Kind == IntentCancel:
+		out, err = p.Cancel(ctx, Cancel{
+			Attempt: a.ID, ProviderPaymentID: a.ProviderPaymentID, IdempotencyKey: key, Licence: l, Quiet: s.quiet(a), Transactions: transactions,
+		})
+	default:
 		out, err = p.Capture(ctx, Capture{
-			Attempt: a.ID, ProviderPaymentID: a.ProviderPaymentID, IdempotencyKey: key, Licence: l,
+			Attempt: a.ID, ProviderPaymentID: a.ProviderPaymentID, IdempotencyKey: key, Licence: l, Transactions: transactions,
 			Money: Money{Minor: a.Intent.Amount, Currency: a.Money.Currency}, Whole: a.Intent.Amount == a.capturable(),
 		})
-	case IntentNone:
-		return News{}
 	}
 	if err != nil {
 		return News{Unfit: a.Intent.Kind == IntentCapture && errors.Is(err, ErrUnfit)}

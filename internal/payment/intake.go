@@ -58,7 +58,7 @@ func storable(r Received) Received {
 	for _, part := range []*string{&e.Type, &e.FailureCode, &e.ProviderCode} {
 		*part = text(*part)
 	}
-	for _, name := range []*string{&e.ID, &e.ProviderPaymentID, &e.RefundID, &e.RefundReference} {
+	for _, name := range []*string{&e.ID, &e.ProviderPaymentID, &e.Transaction, &e.RefundID, &e.RefundReference} {
 		*name = storableName(*name)
 	}
 	e.References = slices.Clone(e.References)

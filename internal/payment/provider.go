@@ -54,6 +54,10 @@ type Capabilities struct {
 	// CaptureUnseen says that an accepted capture may take long to show
 	// when the payment is looked up: that it is authorised proves nothing.
 	CaptureUnseen bool
+	// Transactions says that one payment may have several transactions, tries on its
+	// page, of which its webhooks name one and a lookup of the payment tells of the last.
+	// Each can be looked up by its own id, and the calls get those that matter.
+	Transactions  bool
 	Cancel        bool
 	Refund        bool
 	PartialRefund bool
@@ -88,6 +92,9 @@ type Capture struct {
 	Whole             bool
 	IdempotencyKey    string
 	Licence           Licence
+	// Transactions are those that are known to have held or taken the payment's money,
+	// the one that was told of first first; see Capabilities.
+	Transactions []string
 }
 
 // Cancel asks the provider to give a payment up.
@@ -99,6 +106,8 @@ type Cancel struct {
 	// Quiet is for how long, at least, nothing was sent that could take this
 	// payment's money or hold it. What was sent last may still be under way.
 	Quiet time.Duration
+	// Transactions are as those of Capture.
+	Transactions []string
 }
 
 // RefundCall asks for money to be paid back.
@@ -110,6 +119,8 @@ type RefundCall struct {
 	Reason            string
 	IdempotencyKey    string
 	Licence           Licence
+	// Transactions are as those of Capture.
+	Transactions []string
 }
 
 // RefundRef names a refund to ask about; ProviderRefundID may be empty.

@@ -153,10 +153,14 @@ func (s *Service) sendRefund(ctx context.Context, a Attempt, r Refund, l Licence
 	}
 	ctx, cancel := s.calling(ctx, l)
 	defer cancel()
-	out, err := account.Provider.Refund(ctx, RefundCall{
-		Refund: r.ID, Attempt: a.ID, ProviderPaymentID: a.ProviderPaymentID, Money: r.Money, Reason: r.Reason,
-		IdempotencyKey: key, Licence: l,
-	})
+	var out RefundOutcome
+	transactions, err := s.transactions(ctx, account.Provider, a)
+	if err == nil {
+		out, err = account.Provider.Refund(ctx, RefundCall{
+			Refund: r.ID, Attempt: a.ID, ProviderPaymentID: a.ProviderPaymentID, Money: r.Money, Reason: r.Reason,
+			IdempotencyKey: key, Licence: l, Transactions: transactions,
+		})
+	}
 	switch {
 	case err == nil && out.Refused && !r.unsent():
 		// It speaks of this call; an earlier one may have been accepted.

@@ -127,6 +127,9 @@ type Tx interface {
 	EventsDue(ctx context.Context, limit int) ([]StoredEvent, error)
 	// EventLock locks one stored event.
 	EventLock(ctx context.Context, id EventID) (StoredEvent, error)
+	// EventsTransactions reads what the events of attempts told of their transactions,
+	// in the order in which they came; it locks nothing.
+	EventsTransactions(ctx context.Context, ids []AttemptID) (map[AttemptID][]Told, error)
 	// EventsSettle writes verdict, attempt, tries and next try of locked events.
 	EventsSettle(ctx context.Context, events []StoredEvent) error
 

@@ -1,6 +1,7 @@
 package payment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -34,7 +35,7 @@ func (s *Service) void(ctx context.Context, p Provider, a Attempt, l Licence) Ne
 	if a.ProviderPaymentID == "" {
 		out, err = p.Find(look, a.ID)
 	} else {
-		out, err = p.Lookup(look, a.ProviderPaymentID)
+		out, err = s.look(look, p, a)
 	}
 	switch {
 	case err != nil:
@@ -44,7 +45,7 @@ func (s *Service) void(ctx context.Context, p Provider, a Attempt, l Licence) Ne
 	case !p.Capabilities().Cancel:
 		return News{News: fsm.NewsAuthorized, Refused: true}
 	}
-	a.ProviderPaymentID = out.ProviderPaymentID
+	a.ProviderPaymentID = cmp.Or(a.ProviderPaymentID, out.ProviderPaymentID)
 	return s.fulfil(ctx, p, a, l)
 }
 

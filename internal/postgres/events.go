@@ -150,6 +150,20 @@ func (t *txn) EventLock(ctx context.Context, id payment.EventID) (payment.Stored
 	return eventFromRow(row)
 }
 
+// EventsTransactions implements payment.Tx.
+func (t *txn) EventsTransactions(ctx context.Context, ids []payment.AttemptID) (map[payment.AttemptID][]payment.Told, error) {
+	rows, err := t.q.EventsTransactions(ctx, t, uuids(ids))
+	if err != nil {
+		return nil, fmt.Errorf("read the transactions of %d attempts: %w", len(ids), err)
+	}
+	told := make(map[payment.AttemptID][]payment.Told, len(ids))
+	for _, r := range rows {
+		id := payment.AttemptID(r.AttemptID)
+		told[id] = append(told[id], payment.Told{Transaction: r.Transaction, Kind: webhooks.Kind(r.Kind)})
+	}
+	return told, nil
+}
+
 // EventsSettle implements payment.Tx. Parked events are few: one statement each.
 func (t *txn) EventsSettle(ctx context.Context, events []payment.StoredEvent) error {
 	for i := range events {

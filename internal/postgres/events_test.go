@@ -131,6 +131,32 @@ func TestParkedEventsAreReadWithoutTheirBytes(t *testing.T) {
 	}
 }
 
+func TestWhatEventsToldOfTransactions(t *testing.T) {
+	t.Parallel()
+	store := open(t, testdb.New(t))
+	a, b := placed(t, store, "A-1"), placed(t, store, "A-2")
+	told := func(id string, of *payment.Attempt, kind webhooks.Kind, transaction string, at time.Time) payment.StoredEvent {
+		e := event(id)
+		e.Event.Kind, e.Event.Transaction, e.At = kind, transaction, at
+		if of != nil {
+			e.OrderID, e.AttemptID = of.OrderID, of.ID
+		}
+		return e
+	}
+	stored(t, store,
+		told("evt_1", &a, webhooks.KindSucceeded, "2", noon.Add(time.Second)), told("evt_2", &a, webhooks.KindSoftFailed, "1", noon),
+		told("evt_3", &a, webhooks.KindSucceeded, "", noon), told("evt_4", nil, webhooks.KindSucceeded, "3", noon),
+		told("evt_5", &b, webhooks.KindAuthorized, "4", noon))
+	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+		all, err := tx.EventsTransactions(ctx, []payment.AttemptID{a.ID, b.ID})
+		require.Equal(t, map[payment.AttemptID][]payment.Told{
+			a.ID: {{Transaction: "1", Kind: webhooks.KindSoftFailed}, {Transaction: "2", Kind: webhooks.KindSucceeded}},
+			b.ID: {{Transaction: "4", Kind: webhooks.KindAuthorized}},
+		}, all)
+		return err
+	})
+}
+
 // TestParkedEventsOfOthersAreLeft lets one transaction hold events, while another
 // looks for the same ones and does not wait.
 func TestParkedEventsOfOthersAreLeft(t *testing.T) {

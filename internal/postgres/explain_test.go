@@ -122,6 +122,10 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 			_, err := q.EventsParkedOf(ctx, db, &dbsqlc.EventsParkedOfParams{Account: "acc", AttemptID: id, Others: []string{"pp-1"}})
 			return err
 		}},
+		"transactions of attempts": {"events_by_attempt", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.EventsTransactions(ctx, db, []uuid.UUID{id})
+			return err
+		}},
 		"an event": {"events_by_id", func(ctx context.Context, db dbsqlc.DBTX) error {
 			_, err := q.EventLock(ctx, db, id)
 			return err

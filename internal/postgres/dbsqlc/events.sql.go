@@ -368,3 +368,38 @@ func (q *Queries) EventsParkedOf(ctx context.Context, db DBTX, arg *EventsParked
 	}
 	return items, nil
 }
+
+const eventsTransactions = `-- name: EventsTransactions :many
+SELECT e.attempt_id::uuid AS attempt_id, e.kind, (e.news ->> 'transaction')::text AS transaction
+FROM provider_events e
+WHERE e.attempt_id = ANY($1::uuid[]) AND e.news ->> 'transaction' <> ''
+ORDER BY e.received_at, e.provider_event_id
+`
+
+type EventsTransactionsRow struct {
+	AttemptID   uuid.UUID
+	Kind        string
+	Transaction string
+}
+
+// Reads what the events of attempts told of their transactions, in the order in
+// which they came; locks nothing.
+func (q *Queries) EventsTransactions(ctx context.Context, db DBTX, attemptIds []uuid.UUID) ([]*EventsTransactionsRow, error) {
+	rows, err := db.Query(ctx, eventsTransactions, attemptIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*EventsTransactionsRow
+	for rows.Next() {
+		var i EventsTransactionsRow
+		if err := rows.Scan(&i.AttemptID, &i.Kind, &i.Transaction); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

@@ -19,22 +19,35 @@ type amountRequest struct {
 // Capture implements payment.Provider
 // (https://developers.cloudpayments.ru/#podtverzhdenie-oplaty). What is not
 // captured is released. The answer does not say how much was taken: what was
-// asked for.
+// asked for. Of a page on which money was taken no more is.
 func (c *Client) Capture(ctx context.Context, cp payment.Capture) (payment.Outcome, error) {
 	amount, err := call.Decimal(cp.Money)
 	if err != nil {
 		return payment.Outcome{}, err
 	}
-	id, err := c.transactionOf(ctx, cp.ProviderPaymentID)
+	n, err := parseName(cp.ProviderPaymentID)
 	if err != nil {
 		return payment.Outcome{}, err
 	}
-	a, err := c.command(ctx, "/payments/confirm", cp.IdempotencyKey, cp.Licence, amountRequest{TransactionID: id, Amount: json.Number(amount)})
+	held := transaction{TransactionID: n.transaction}
+	if n.order != "" {
+		all, err := c.tries(ctx, n, cp.Transactions)
+		if err != nil {
+			return payment.Outcome{}, notSent(err)
+		}
+		if taken, err := all.with("Completed"); err == nil {
+			return n.outcome(taken)
+		}
+		if held, err = all.with("Authorized"); err != nil {
+			return payment.Outcome{}, err
+		}
+	}
+	a, err := c.command(ctx, "/payments/confirm", cp.IdempotencyKey, cp.Licence, amountRequest{TransactionID: held.TransactionID, Amount: json.Number(amount)})
 	switch {
 	case err != nil:
 		return payment.Outcome{}, err
 	case !a.Success:
-		return c.stands(ctx, cp.ProviderPaymentID, fsm.NewsSucceeded)
+		return c.stands(ctx, n, held.TransactionID, fsm.NewsSucceeded)
 	}
 	return payment.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: cp.ProviderPaymentID, Money: &cp.Money}, nil
 }
@@ -53,7 +66,7 @@ func (c *Client) Cancel(ctx context.Context, cl payment.Cancel) (payment.Outcome
 	case err != nil:
 		return payment.Outcome{}, err
 	case !a.Success:
-		return c.stands(ctx, cl.ProviderPaymentID, fsm.NewsFailed)
+		return c.stands(ctx, n, n.transaction, fsm.NewsFailed)
 	}
 	return canceled(cl.ProviderPaymentID), nil
 }
@@ -63,45 +76,53 @@ type orderRequest struct {
 }
 
 // close cancels an order (https://developers.cloudpayments.ru/#otmena-sozdannogo-scheta),
-// so that its page takes no further payment, and then sees to the last one that
-// it took. What is still under way there can't be stopped, only waited for.
+// so that its page takes no further payment, and then sees to those that it took.
+// What is still under way there can't be stopped, only waited for.
 func (c *Client) close(ctx context.Context, n name, cl payment.Cancel) (payment.Outcome, error) {
 	a, err := c.command(ctx, "/orders/cancel", cl.IdempotencyKey, cl.Licence, orderRequest{n.order})
 	if err != nil {
 		return payment.Outcome{}, err
 	}
-	now, err := c.lastOn(ctx, n)
+	all, err := c.tries(ctx, n, cl.Transactions)
 	switch {
 	case errors.Is(err, payment.ErrNoSuchPayment) && a.Success:
 		return canceled(n.String()), nil
 	case errors.Is(err, payment.ErrNoSuchPayment):
-		now = unpaid(n)
+		now := unpaid(n)
 		now.Refused = true
+		return now, nil
 	case err != nil:
 		return payment.Outcome{}, err
+	}
+	now, err := all.outcome(n)
+	switch {
 	case now.News == fsm.NewsSoftFailed && a.Success:
 		now.News = fsm.NewsFailed
 	case now.News == fsm.NewsAuthorized:
-		return c.release(ctx, n, cl)
+		return c.release(ctx, n, all, cl)
 	case now.News == fsm.NewsSucceeded:
 		now.Refused = true
 	}
-	return now, nil
+	return now, err
 }
 
-// release gives up what the customer has authorised on a page.
-func (c *Client) release(ctx context.Context, n name, cl payment.Cancel) (payment.Outcome, error) {
-	id, err := c.transactionOf(ctx, n.String())
-	if err != nil {
-		return payment.Outcome{}, err
-	}
-	// The key was the order's: another request needs another.
-	a, err := c.command(ctx, "/payments/void", cl.IdempotencyKey+"-hold", cl.Licence, transactionRequest{id})
-	switch {
-	case err != nil:
-		return payment.Outcome{}, err
-	case !a.Success:
-		return c.stands(ctx, n.String(), fsm.NewsFailed)
+// release gives up all that the customer has authorised on a page.
+func (c *Client) release(ctx context.Context, n name, all tries, cl payment.Cancel) (payment.Outcome, error) {
+	for _, t := range all {
+		if t.Status != "Authorized" {
+			continue
+		}
+		// The key was the order's: another request needs another.
+		a, err := c.command(ctx, "/payments/void", cl.IdempotencyKey+"-"+string(t.TransactionID), cl.Licence, transactionRequest{t.TransactionID})
+		if err != nil {
+			return payment.Outcome{}, err
+		}
+		if a.Success {
+			continue
+		}
+		if now, err := c.stands(ctx, n, t.TransactionID, fsm.NewsFailed); err != nil || now.Refused {
+			return now, err
+		}
 	}
 	return canceled(n.String()), nil
 }
@@ -110,10 +131,14 @@ func canceled(id string) payment.Outcome {
 	return payment.Outcome{News: fsm.NewsFailed, ProviderPaymentID: id, Failure: payment.NewFailure("canceled", "")}
 }
 
-// stands asks how a payment stands whose command was refused. It was not, if the
-// payment already is as the command wants it: an earlier call did it.
-func (c *Client) stands(ctx context.Context, id string, wanted fsm.News) (payment.Outcome, error) {
-	now, err := c.Lookup(ctx, id)
+// stands asks how a transaction stands whose command was refused. It was not, if that
+// already is as the command wants it: an earlier call did it.
+func (c *Client) stands(ctx context.Context, n name, id json.Number, wanted fsm.News) (payment.Outcome, error) {
+	t, err := c.transaction(ctx, "/payments/get", transactionRequest{id})
+	if err != nil {
+		return payment.Outcome{}, err
+	}
+	now, err := n.outcome(t)
 	now.Refused = now.News != wanted
 	return now, err
 }

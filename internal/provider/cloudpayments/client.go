@@ -46,7 +46,7 @@ const keyLife = 50 * time.Minute
 // asked for by its number, and without it only if it was the last thing done.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
-		KeyLife: keyLife, Find: true, FindConsistent: true,
+		KeyLife: keyLife, Find: true, FindConsistent: true, Transactions: true,
 		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true,
 	}
 }

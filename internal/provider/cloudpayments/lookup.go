@@ -27,22 +27,23 @@ func (c *Client) Lookup(ctx context.Context, id string) (payment.Outcome, error)
 	if err != nil {
 		return payment.Outcome{}, err
 	}
-	if n.order != "" {
-		return c.lookupPage(ctx, n)
-	}
-	a, err := c.ask(ctx, "/payments/get", transactionRequest{n.transaction})
-	if err != nil {
+	path, body := n.question()
+	t, err := c.transaction(ctx, path, body)
+	switch {
+	case n.order != "" && errors.Is(err, payment.ErrNoSuchPayment):
+		return unpaid(n), nil
+	case err != nil:
 		return payment.Outcome{}, err
 	}
-	return read(a)
+	return n.outcome(t)
 }
 
-func (c *Client) lookupPage(ctx context.Context, n name) (payment.Outcome, error) {
-	o, err := c.lastOn(ctx, n)
-	if errors.Is(err, payment.ErrNoSuchPayment) {
-		return unpaid(n), nil
+// question asks for what a payment is called by.
+func (n name) question() (path string, body any) {
+	if n.order != "" {
+		return "/payments/find", invoiceRequest{n.invoice}
 	}
-	return o, err
+	return "/payments/get", transactionRequest{n.transaction}
 }
 
 // unpaid is a page on which nobody has tried to pay.
@@ -50,13 +51,12 @@ func unpaid(n name) payment.Outcome {
 	return payment.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: n.String(), References: []string{n.order}}
 }
 
-// lastOn reads a page's last transaction.
-func (c *Client) lastOn(ctx context.Context, n name) (payment.Outcome, error) {
-	a, err := c.ask(ctx, "/payments/find", invoiceRequest{n.invoice})
-	if err != nil {
-		return payment.Outcome{}, err
+// outcome is how a payment stands, by one of its transactions.
+func (n name) outcome(t transaction) (payment.Outcome, error) {
+	o, err := t.outcome()
+	if n.order == "" {
+		return o, err
 	}
-	o, err := read(a)
 	if o.News == fsm.NewsFailed && o.Failure.Code != "canceled" {
 		// The customer may try again on the page.
 		o.News = fsm.NewsSoftFailed
@@ -71,11 +71,11 @@ func (c *Client) lastOn(ctx context.Context, n name) (payment.Outcome, error) {
 // is the InvoiceId. The older of the two methods is the one that finds payments
 // only.
 func (c *Client) Find(ctx context.Context, id payment.AttemptID) (payment.Outcome, error) {
-	a, err := c.ask(ctx, "/payments/find", invoiceRequest{id.String()})
+	t, err := c.transaction(ctx, "/payments/find", invoiceRequest{id.String()})
 	if err != nil {
 		return payment.Outcome{}, err
 	}
-	return read(a)
+	return t.outcome()
 }
 
 // ask returns the answer about a transaction. One that was declined is told as a
@@ -93,22 +93,16 @@ func (c *Client) ask(ctx context.Context, path string, body any) (answer, error)
 	return a, nil
 }
 
-// transactionOf resolves a payment's name. What fails here was not the command.
-func (c *Client) transactionOf(ctx context.Context, id string) (json.Number, error) {
-	n, err := parseName(id)
-	if err != nil || n.order == "" {
-		return n.transaction, notSent(err)
-	}
-	a, err := c.ask(ctx, "/payments/find", invoiceRequest{n.invoice})
+func (c *Client) transaction(ctx context.Context, path string, body any) (transaction, error) {
+	a, err := c.ask(ctx, path, body)
 	if err != nil {
-		return "", notSent(err)
+		return transaction{}, err
 	}
-	t, err := parse(a)
-	return t.TransactionID, notSent(err)
+	return parse(a)
 }
 
 func notSent(err error) error {
-	if err == nil || errors.Is(err, payment.ErrNoSuchPayment) || errors.Is(err, payment.ErrNotSent) {
+	if err == nil || errors.Is(err, payment.ErrNotSent) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", payment.ErrNotSent, err)

@@ -55,15 +55,19 @@ func (t transaction) data() map[string]string {
 	return members
 }
 
-// read reads a transaction by its status
-// (https://developers.cloudpayments.ru/#statusy-operatsiy). A declined one is over:
-// a new try is a new transaction. One that this version does not know is under way.
 func read(a answer) (payment.Outcome, error) {
 	t, err := parse(a)
 	if err != nil {
 		return payment.Outcome{}, err
 	}
-	o := payment.Outcome{ProviderPaymentID: string(t.TransactionID), News: fsm.NewsProcessing}
+	return t.outcome()
+}
+
+// outcome reads a transaction by its status
+// (https://developers.cloudpayments.ru/#statusy-operatsiy). A declined one is over:
+// a new try is a new transaction. One that this version does not know is under way.
+func (t transaction) outcome() (o payment.Outcome, err error) {
+	o = payment.Outcome{ProviderPaymentID: string(t.TransactionID), News: fsm.NewsProcessing}
 	switch t.Status {
 	case "":
 		return payment.Outcome{}, errNameless

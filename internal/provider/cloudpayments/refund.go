@@ -19,12 +19,22 @@ func (c *Client) Refund(ctx context.Context, r payment.RefundCall) (payment.Refu
 	if err != nil {
 		return payment.RefundOutcome{}, err
 	}
-	id, err := c.transactionOf(ctx, r.ProviderPaymentID)
+	n, err := parseName(r.ProviderPaymentID)
 	if err != nil {
 		return payment.RefundOutcome{}, err
 	}
+	paid := transaction{TransactionID: n.transaction}
+	if n.order != "" {
+		all, err := c.tries(ctx, n, r.Transactions)
+		if err != nil {
+			return payment.RefundOutcome{}, notSent(err)
+		}
+		if paid, err = all.with("Completed"); err != nil {
+			return payment.RefundOutcome{}, err
+		}
+	}
 	a, err := c.command(ctx, "/payments/refund", r.IdempotencyKey, r.Licence, amountRequest{
-		TransactionID: id, Amount: json.Number(amount),
+		TransactionID: paid.TransactionID, Amount: json.Number(amount),
 		// Where the webhooks' adapter looks for it.
 		Data: map[string]string{"refund_id": r.Refund.String(), "payment_attempt_id": r.Attempt.String()},
 	})

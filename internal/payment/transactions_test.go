@@ -1,0 +1,175 @@
+package payment_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/cloudpayments"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// tabs is CloudPayments as far as a page needs it on which a customer pays in several
+// tabs. Its transactions stand as they were told to, the last one last.
+type tabs struct {
+	*rig
+
+	mu   sync.Mutex
+	made []*transaction
+	// commands are those that moved money, with the transaction.
+	commands []string
+}
+
+type transaction struct {
+	ID              int
+	Invoice, Status string
+}
+
+func newTabs(t *testing.T) *tabs {
+	t.Helper()
+	tab := &tabs{}
+	s := httptest.NewServer(tab)
+	t.Cleanup(s.Close)
+	tab.rig = newRig(t, setup{silent: true, provider: func(payment.Provider) payment.Provider {
+		return cloudpayments.New(s.URL, "public", secret, s.Client())
+	}})
+	return tab
+}
+
+func (p *tabs) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		TransactionID int    `json:"TransactionId"`
+		InvoiceID     string `json:"InvoiceId"`
+	}
+	_ = json.NewDecoder(r.Body).Decode(&in)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var found *transaction
+	for _, tx := range p.made {
+		if tx.ID == in.TransactionID || r.URL.Path == "/payments/find" && tx.Invoice == in.InvoiceID {
+			found = tx
+		}
+	}
+	said := map[string]any{"Success": true}
+	becomes := map[string][2]string{"/payments/confirm": {"Authorized", "Completed"}, "/payments/void": {"Authorized", "Cancelled"}, "/payments/refund": {"Completed", "Completed"}}
+	switch status, command := becomes[r.URL.Path]; {
+	case r.URL.Path == "/orders/create":
+		said["Model"] = map[string]any{"Id": "order-of-" + in.InvoiceID, "Url": "https://orders.example"}
+	case r.URL.Path == "/orders/cancel":
+	case found == nil:
+		said = map[string]any{"Success": false, "Message": "Not found"}
+	case command && found.Status != status[0]:
+		said = map[string]any{"Success": false, "Message": "It is " + found.Status}
+	default:
+		if command {
+			p.commands = append(p.commands, fmt.Sprint(r.URL.Path[len("/payments/"):], " ", found.ID))
+			found.Status = status[1]
+		}
+		said["Model"] = map[string]any{
+			"TransactionId": found.ID, "Amount": 19.99, "Currency": "EUR", "Status": found.Status, "ReasonCode": 5051, "InvoiceId": found.Invoice,
+		}
+	}
+	_ = json.NewEncoder(w).Encode(said)
+}
+
+// page begins a payment on the page of an order.
+func (p *tabs) page(t *testing.T, order payment.OrderID, mode payment.CaptureMode) payment.AttemptID {
+	t.Helper()
+	p.order(t, order)
+	made, err := p.Pay(t.Context(), customer, request("pay "+string(order), "first-key", "m"), payment.Pay{OrderID: order, Token: "redirect", Capture: mode})
+	require.NoError(t, err)
+	require.Equal(t, fsm.AwaitingCustomer, made.State)
+	return made.ID
+}
+
+// stands makes a transaction of a payment, or changes how it stands.
+func (p *tabs) stands(id payment.AttemptID, tx int, status string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, made := range p.made {
+		if made.ID == tx {
+			made.Status = status
+			return
+		}
+	}
+	p.made = append(p.made, &transaction{tx, id.String(), status})
+}
+
+// says makes a transaction and delivers the notice of it.
+func (p *tabs) says(t *testing.T, id payment.AttemptID, topic string, tx int, status string) fsm.Verdict {
+	t.Helper()
+	p.stands(id, tx, status)
+	v, err := webhooks.NewCloudPayments(webhooks.Config{Secrets: []string{secret}})
+	require.NoError(t, err)
+	d := webhooks.Delivery{Topic: topic, Method: http.MethodPost, Body: []byte(url.Values{
+		"TransactionId": {fmt.Sprint(tx)}, "Amount": {"19.99"}, "Currency": {"EUR"}, "InvoiceId": {id.String()}, "OperationType": {"Payment"},
+		"Status": {status}, "ReasonCode": {"5051"},
+	}.Encode())}
+	require.NoError(t, v.Sign(&d))
+	return p.hear(t, v, d)[0]
+}
+
+// done are the commands so far that moved money.
+func (p *tabs) done() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.commands
+}
+
+// What a second tab tries after the money was taken, in vain, is not what is refunded.
+func TestARefundIsOfTheTransactionThatWasPaid(t *testing.T) {
+	t.Parallel()
+	p := newTabs(t)
+	id := p.page(t, "A-1", payment.CaptureAutomatic)
+	require.Equal(t, fsm.Applied, p.says(t, id, "pay", 11, "Completed"))
+	p.stands(id, 12, "Declined")
+	require.Equal(t, fsm.RefundSucceeded, p.refund(t, id, "refund-key").State)
+	require.Equal(t, []string{"refund 11"}, p.done())
+	require.Empty(t, p.verify(t))
+}
+
+// Nor is it what is confirmed, looked at or released.
+func TestAConfirmIsOfTheTransactionThatHoldsTheMoney(t *testing.T) {
+	t.Parallel()
+	p := newTabs(t)
+	id := p.page(t, "A-1", payment.CaptureManual)
+	require.Equal(t, fsm.Applied, p.says(t, id, "pay", 21, "Authorized"))
+	p.stands(id, 22, "Declined")
+	require.Equal(t, fsm.Authorized, p.recheck(t, id).State)
+	require.Equal(t, payment.IntentNone, p.attempt(t, id).Intent.Kind)
+	_, err := p.Confirm(t.Context(), customer, request("confirm", "confirm-key", ""), payment.Confirm{AttemptID: id})
+	require.NoError(t, err)
+	require.Equal(t, succeeded, standingOf(p.attempt(t, id)))
+
+	id = p.page(t, "A-2", payment.CaptureManual)
+	require.Equal(t, fsm.Applied, p.says(t, id, "pay", 31, "Authorized"))
+	p.stands(id, 32, "Declined")
+	_, err = p.Cancel(t.Context(), customer, request("cancel", "cancel-key", ""), id)
+	require.NoError(t, err)
+	require.Equal(t, standing{"failed", "final", "canceled"}, standingOf(p.attempt(t, id)))
+	require.Equal(t, []string{"confirm 21", "void 31"}, p.done())
+	require.Empty(t, p.verify(t))
+}
+
+// A hold that is told of after the failure is given up, whatever was tried after it.
+func TestALateHoldIsGivenUpWhateverWasTriedAfterIt(t *testing.T) {
+	t.Parallel()
+	p := newTabs(t)
+	id := p.page(t, "A-1", payment.CaptureManual)
+	_, err := p.Cancel(t.Context(), customer, request("cancel", "cancel-key", ""), id)
+	require.NoError(t, err)
+	require.True(t, p.attempt(t, id).Failed())
+	require.Equal(t, fsm.Stale, p.says(t, id, "pay", 41, "Authorized"))
+	p.stands(id, 42, "Declined")
+	p.recheck(t, id)
+	require.Equal(t, []string{"void 41"}, p.done())
+	require.Nil(t, p.attempt(t, id).NextCheckAt)
+}

@@ -1,0 +1,60 @@
+package cloudpayments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// tries are transactions on one page. CloudPayments can't be asked for all of them,
+// only for the last: those that are known to have moved money come before it.
+type tries []transaction
+
+// tries returns payment.ErrNoSuchPayment for a page without any.
+func (c *Client) tries(ctx context.Context, n name, known []string) (tries, error) {
+	last, err := c.transaction(ctx, "/payments/find", invoiceRequest{n.invoice})
+	if err != nil {
+		return nil, err
+	}
+	var all tries
+	for _, id := range known {
+		if id == string(last.TransactionID) {
+			continue
+		}
+		of, err := parseName(id)
+		if err != nil {
+			return nil, err
+		}
+		t, err := c.transaction(ctx, "/payments/get", transactionRequest{of.transaction})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+	}
+	return append(all, last), nil
+}
+
+var errNoneSuch = errors.New("no transaction on the page is so")
+
+// with is the first transaction of a status. Without one a command is not sent.
+func (all tries) with(status string) (transaction, error) {
+	for _, t := range all {
+		if t.Status == status {
+			return t, nil
+		}
+	}
+	return transaction{}, fmt.Errorf("%w: %w: %s", payment.ErrNotSent, errNoneSuch, status)
+}
+
+// outcome is how a page stands: as money that was taken or is held, else as its last
+// transaction.
+func (all tries) outcome(n name) (payment.Outcome, error) {
+	for _, status := range []string{"Completed", "Authorized"} {
+		if t, err := all.with(status); err == nil {
+			return n.outcome(t)
+		}
+	}
+	return n.outcome(all[len(all)-1])
+}

@@ -1,0 +1,117 @@
+package cloudpayments_test
+
+import (
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// statuses are those of all transactions of a page, in their order.
+func (f *fake) statuses() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var all []string
+	for _, t := range f.transactions {
+		all = append(all, t.status)
+	}
+	return all
+}
+
+func (t *transaction) known() []string { return []string{strconv.Itoa(t.id)} }
+
+// The last transaction of a page need not be the one that a command is for.
+func TestACommandIsForTheTransactionThatItFits(t *testing.T) {
+	t.Parallel()
+	f, c, ch, o, _ := opened(t)
+	held := f.pays(ch, "Authorized", 0)
+	f.pays(ch, "Declined", 5051)
+	cp := payment.Capture{ProviderPaymentID: o.ProviderPaymentID, Money: rub(500), IdempotencyKey: "c", Licence: licence(), Transactions: held.known()}
+	for range 2 { // the answer was lost
+		taken, err := c.Capture(t.Context(), cp)
+		require.NoError(t, err)
+		require.Equal(t, fsm.NewsSucceeded, taken.News)
+		require.Equal(t, rub(500), *taken.Money)
+	}
+	f.pays(ch, "AwaitingAuthentication", 0)
+	back, err := c.Refund(t.Context(), payment.RefundCall{
+		ProviderPaymentID: o.ProviderPaymentID, Money: rub(200), IdempotencyKey: "r", Licence: licence(), Transactions: held.known(),
+	})
+	require.NoError(t, err)
+	require.Equal(t, fsm.NewsSucceeded, back.News)
+	require.EqualValues(t, 200, held.refunded)
+}
+
+func TestWithoutATransactionThatFitsNothingIsSent(t *testing.T) {
+	t.Parallel()
+	for _, status := range []string{"Declined", "Cancelled", "AwaitingAuthentication"} {
+		f, c, ch, o, got := opened(t)
+		f.pays(ch, status, 5051)
+		_, err := c.Capture(t.Context(), payment.Capture{ProviderPaymentID: o.ProviderPaymentID, Money: rub(1), IdempotencyKey: "c", Licence: licence()})
+		require.ErrorIs(t, err, payment.ErrNotSent, status)
+		_, err = c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: o.ProviderPaymentID, Money: rub(1), IdempotencyKey: "r", Licence: licence()})
+		require.ErrorIs(t, err, payment.ErrNotSent, status)
+		require.NotErrorIs(t, err, payment.ErrUnfit)
+		for range 2 {
+			require.Equal(t, "POST /payments/find", (<-got).line)
+		}
+		require.Empty(t, got)
+	}
+}
+
+// Held twice it is taken once, whatever became of the first call.
+func TestOfTwoHoldsOneIsCaptured(t *testing.T) {
+	t.Parallel()
+	f, c, ch, o, _ := opened(t)
+	first := f.pays(ch, "Authorized", 0)
+	f.pays(ch, "Authorized", 0)
+	for _, key := range []string{"c-0", "c-1"} {
+		taken, err := c.Capture(t.Context(), payment.Capture{
+			ProviderPaymentID: o.ProviderPaymentID, Money: rub(1999), IdempotencyKey: key, Licence: licence(), Transactions: first.known(),
+		})
+		require.NoError(t, err)
+		require.Equal(t, fsm.NewsSucceeded, taken.News)
+		require.False(t, taken.Refused)
+		require.Equal(t, []string{"Completed", "Authorized"}, f.statuses())
+	}
+}
+
+func TestACancellationReleasesEveryHold(t *testing.T) {
+	t.Parallel()
+	f, c, ch, o, _ := opened(t)
+	first := f.pays(ch, "Authorized", 0)
+	f.pays(ch, "Authorized", 0)
+	cl := payment.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "k", Licence: licence(), Transactions: first.known()}
+	over, err := c.Cancel(t.Context(), cl)
+	require.NoError(t, err)
+	require.Equal(t, payment.Outcome{News: fsm.NewsFailed, ProviderPaymentID: o.ProviderPaymentID, Failure: payment.NewFailure("canceled", "")}, over)
+	require.Equal(t, []string{"Cancelled", "Cancelled"}, f.statuses())
+}
+
+// Money that was taken by an earlier try is not cancelled, whatever the last one is.
+func TestAPageThatWasPaidBeforeItsLastTryIsNotCancelled(t *testing.T) {
+	t.Parallel()
+	f, c, ch, o, _ := opened(t)
+	paid := f.pays(ch, "Completed", 0)
+	f.pays(ch, "Declined", 5051)
+	over, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "k", Licence: licence(), Transactions: paid.known()})
+	require.NoError(t, err)
+	require.True(t, over.Refused)
+	require.Equal(t, fsm.NewsSucceeded, over.News)
+}
+
+// A known transaction that can't be asked for leaves the command unsent.
+func TestAKnownTransactionMustBeTold(t *testing.T) {
+	t.Parallel()
+	f, c, ch, o, _ := opened(t)
+	f.pays(ch, "Completed", 0)
+	for _, known := range []string{"99", "x"} {
+		_, err := c.Refund(t.Context(), payment.RefundCall{
+			ProviderPaymentID: o.ProviderPaymentID, Money: rub(1), IdempotencyKey: "r", Licence: licence(), Transactions: []string{known},
+		})
+		require.ErrorIs(t, err, payment.ErrNotSent, known)
+	}
+}
