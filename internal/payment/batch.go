@@ -28,6 +28,9 @@ type batch struct {
 	// refunds are those of attempts that need them, all locked.
 	refunds       map[AttemptID][]*Refund
 	refundChanges []refundChange
+	// transactions are what was told of those of attempts that need them, the batch's own
+	// events included.
+	transactions map[AttemptID][]Told
 	// told are attempts of which a refund of ours has just been named, or has ended.
 	told []*Change
 	// unparked says that parked events were applied with the rest; alone, that none
@@ -283,7 +286,7 @@ func (b *batch) unpark(ctx context.Context) error {
 			return nil
 		}
 		b.unparked = true
-		if err := b.loadRefunds(ctx, slices.Clone(b.order)...); err != nil {
+		if err := b.loadFor(ctx, freed); err != nil {
 			return err
 		}
 		for i := range freed {
@@ -296,6 +299,17 @@ func (b *batch) unpark(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// loadFor reads what parked events need to be applied to the batch's attempts.
+func (b *batch) loadFor(ctx context.Context, freed []StoredEvent) error {
+	if err := b.loadRefunds(ctx, slices.Clone(b.order)...); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(freed, func(e StoredEvent) bool { return e.Event.Transaction != "" }) {
+		return nil
+	}
+	return b.loadTransactions(ctx, slices.Clone(b.order)...)
 }
 
 // gained is what becomes of the attempt that has only just been given a name which

@@ -151,7 +151,7 @@ func (b *batch) subject(ctx context.Context, r Received, f *fetched) (found, *ar
 	if err != nil {
 		return nil, nil, err
 	}
-	return found, named, b.loadRefunds(ctx, found.refunded([]*arrival{named})...)
+	return found, named, b.load(ctx, found, []*arrival{named})
 }
 
 // first is the attempt that an event names, nil if there is none or somebody

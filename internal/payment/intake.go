@@ -102,7 +102,7 @@ func (s *Service) takeIn(ctx context.Context, arrivals []*arrival, park bool, me
 		if err != nil {
 			return err
 		}
-		if err := b.loadRefunds(ctx, found.refunded(fresh)...); err != nil {
+		if err := b.load(ctx, found, fresh); err != nil {
 			return err
 		}
 		stored, left := found.decide(b, fresh, park)
@@ -173,11 +173,20 @@ func changed(a *arrival, at time.Time) Discrepancy {
 	}
 }
 
-// refunded lists the attempts that refund events name.
-func (f found) refunded(arrivals []*arrival) []AttemptID {
+// load reads what arrivals need to be applied to the attempts that they name.
+func (b *batch) load(ctx context.Context, f found, arrivals []*arrival) error {
+	refund := func(e webhooks.Event) bool { return newsByRefundKind[e.Kind] != "" }
+	if err := b.loadRefunds(ctx, f.named(arrivals, refund)...); err != nil {
+		return err
+	}
+	return b.loadTransactions(ctx, f.named(arrivals, func(e webhooks.Event) bool { return e.Transaction != "" })...)
+}
+
+// named lists the attempts that events of a sort name.
+func (f found) named(arrivals []*arrival, sort func(e webhooks.Event) bool) []AttemptID {
 	var ids []AttemptID
 	for _, a := range arrivals {
-		if _, ok := newsByRefundKind[a.Event.Kind]; !ok {
+		if !sort(a.Event) {
 			continue
 		}
 		for _, name := range a.Event.References {
@@ -246,6 +255,9 @@ func (b *batch) apply(c *Change, e *StoredEvent) {
 		return
 	}
 	e.OrderID, e.AttemptID, e.NextTryAt = c.Attempt.OrderID, c.Attempt.ID, nil
+	if b.elsewhere(c.Attempt, e.Event) {
+		news = fsm.NewsProcessing // it is known by more than that
+	}
 	refused := c.Attempt.refusedBy(e.Event)
 	if refused && e.Event.CaptureRefused && news == fsm.NewsAuthorized && b.tellsCaptures(c.Attempt) {
 		// It may speak of an older capture, after which the money was confirmed again: to
@@ -260,6 +272,7 @@ func (b *batch) apply(c *Change, e *StoredEvent) {
 	if refused && e.Verdict != fsm.Applied {
 		b.commandRefused(c, e)
 	}
+	b.tell(c.Attempt.ID, e.Event)
 }
 
 // refusedBy reports whether an event says that the provider does not carry out what it

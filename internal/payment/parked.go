@@ -77,7 +77,7 @@ func (s *Service) tryDue(ctx context.Context, b *batch, limit int) (events []Sto
 	if err != nil {
 		return events, nil, err
 	}
-	if err := b.loadRefunds(ctx, found.refunded(arrivals)...); err != nil {
+	if err := b.load(ctx, found, arrivals); err != nil {
 		return events, nil, err
 	}
 	for i := range events {

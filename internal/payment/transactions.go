@@ -29,6 +29,50 @@ func moved(all []Told) []string {
 	return ids
 }
 
+// loadTransactions reads what was told of the transactions of locked attempts.
+func (b *batch) loadTransactions(ctx context.Context, ids ...AttemptID) error {
+	ids = slices.DeleteFunc(ids, func(id AttemptID) bool { _, done := b.transactions[id]; return done })
+	if len(ids) == 0 {
+		return nil
+	}
+	told, err := b.tx.EventsTransactions(ctx, ids)
+	if err != nil {
+		return err
+	}
+	if b.transactions == nil {
+		b.transactions = map[AttemptID][]Told{}
+	}
+	for _, id := range ids {
+		b.transactions[id] = told[id]
+	}
+	return nil
+}
+
+// tell adds what an event said of a transaction to what was told of them.
+func (b *batch) tell(id AttemptID, e webhooks.Event) {
+	if e.Transaction == "" {
+		return
+	}
+	if b.transactions == nil {
+		b.transactions = map[AttemptID][]Told{}
+	}
+	b.transactions[id] = append(b.transactions[id], Told{e.Transaction, e.Kind})
+}
+
+// elsewhere reports whether an event speaks of a transaction that failed, or was given
+// up, while another one holds the payment's money.
+func (b *batch) elsewhere(a Attempt, e webhooks.Event) bool {
+	if e.Transaction == "" || a.State != fsm.Authorized {
+		return false
+	}
+	told := b.transactions[a.ID]
+	held := slices.DeleteFunc(moved(told), func(id string) bool {
+		return id == e.Transaction || slices.Contains(told, Told{id, webhooks.KindFailed})
+	})
+	// What was declined never held the money, whoever told that it is held.
+	return e.Kind == webhooks.KindFailed && len(held) > 0 || e.Kind == webhooks.KindSoftFailed && !slices.Contains(moved(told), e.Transaction)
+}
+
 // transactions are those by which a payment's money was held or taken, as far as its
 // webhooks have told. Without them nothing is sent.
 func (s *Service) transactions(ctx context.Context, p Provider, a Attempt) ([]string, error) {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -45,39 +46,36 @@ func newTabs(t *testing.T) *tabs {
 }
 
 func (p *tabs) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	var in struct {
-		TransactionID int    `json:"TransactionId"`
-		InvoiceID     string `json:"InvoiceId"`
-	}
+	var in map[string]any
 	_ = json.NewDecoder(r.Body).Decode(&in)
+	id, _ := in["TransactionId"].(float64)
+	invoice, _ := in["InvoiceId"].(string)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var found *transaction
 	for _, tx := range p.made {
-		if tx.ID == in.TransactionID || r.URL.Path == "/payments/find" && tx.Invoice == in.InvoiceID {
+		if tx.ID == int(id) || r.URL.Path == "/payments/find" && tx.Invoice == invoice {
 			found = tx
 		}
 	}
-	said := map[string]any{"Success": true}
 	becomes := map[string][2]string{"/payments/confirm": {"Authorized", "Completed"}, "/payments/void": {"Authorized", "Cancelled"}, "/payments/refund": {"Completed", "Completed"}}
 	switch status, command := becomes[r.URL.Path]; {
 	case r.URL.Path == "/orders/create":
-		said["Model"] = map[string]any{"Id": "order-of-" + in.InvoiceID, "Url": "https://orders.example"}
+		_, _ = fmt.Fprintf(w, `{"Success":true,"Model":{"Id":"order-of-%s","Url":"https://orders.example"}}`, invoice)
 	case r.URL.Path == "/orders/cancel":
+		_, _ = fmt.Fprint(w, `{"Success":true}`)
 	case found == nil:
-		said = map[string]any{"Success": false, "Message": "Not found"}
+		_, _ = fmt.Fprint(w, `{"Success":false,"Message":"Not found"}`)
 	case command && found.Status != status[0]:
-		said = map[string]any{"Success": false, "Message": "It is " + found.Status}
+		_, _ = fmt.Fprintf(w, `{"Success":false,"Message":"It is %s"}`, found.Status)
 	default:
 		if command {
 			p.commands = append(p.commands, fmt.Sprint(r.URL.Path[len("/payments/"):], " ", found.ID))
 			found.Status = status[1]
 		}
-		said["Model"] = map[string]any{
-			"TransactionId": found.ID, "Amount": 19.99, "Currency": "EUR", "Status": found.Status, "ReasonCode": 5051, "InvoiceId": found.Invoice,
-		}
+		_, _ = fmt.Fprintf(w, `{"Success":true,"Model":{"TransactionId":%d,"Amount":19.99,"Currency":"EUR","Status":%q,"ReasonCode":5051,"InvoiceId":%q}}`,
+			found.ID, found.Status, found.Invoice)
 	}
-	_ = json.NewEncoder(w).Encode(said)
 }
 
 // page begins a payment on the page of an order.
@@ -110,7 +108,7 @@ func (p *tabs) says(t *testing.T, id payment.AttemptID, topic string, tx int, st
 	v, err := webhooks.NewCloudPayments(webhooks.Config{Secrets: []string{secret}})
 	require.NoError(t, err)
 	d := webhooks.Delivery{Topic: topic, Method: http.MethodPost, Body: []byte(url.Values{
-		"TransactionId": {fmt.Sprint(tx)}, "Amount": {"19.99"}, "Currency": {"EUR"}, "InvoiceId": {id.String()}, "OperationType": {"Payment"},
+		"TransactionId": {strconv.Itoa(tx)}, "Amount": {"19.99"}, "Currency": {"EUR"}, "InvoiceId": {id.String()}, "OperationType": {"Payment"},
 		"Status": {status}, "ReasonCode": {"5051"},
 	}.Encode())}
 	require.NoError(t, v.Sign(&d))
@@ -156,6 +154,41 @@ func TestAConfirmIsOfTheTransactionThatHoldsTheMoney(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, standing{"failed", "final", "canceled"}, standingOf(p.attempt(t, id)))
 	require.Equal(t, []string{"confirm 21", "void 31"}, p.done())
+	require.Empty(t, p.verify(t))
+}
+
+// What fails, or is given up, beside the transaction that holds the money leaves that
+// one, in whatever order it is told.
+func TestAHoldOutlivesTheOtherTriesOnItsPage(t *testing.T) {
+	t.Parallel()
+	p := newTabs(t)
+	held := func(order payment.OrderID, tx int) payment.AttemptID {
+		id := p.page(t, order, payment.CaptureManual)
+		require.Equal(t, fsm.Applied, p.says(t, id, "pay", tx, "Authorized"))
+		return id
+	}
+	stays := func(id payment.AttemptID) {
+		t.Helper()
+		a := p.attempt(t, id)
+		require.Equal(t, fsm.Authorized, a.State)
+		require.Equal(t, payment.IntentNone, a.Intent.Kind)
+	}
+	id := held("A-1", 51)
+	require.Equal(t, fsm.Stale, p.says(t, id, "fail", 52, "Declined"))
+	stays(id)
+	for _, held := range []int{53, 54} {
+		p.says(t, id, "pay", held, "Authorized")
+		require.Equal(t, fsm.Stale, p.says(t, id, "cancel", held, "Cancelled"))
+		stays(id)
+	}
+	require.Equal(t, fsm.Applied, p.says(t, id, "cancel", 51, "Cancelled"))
+	require.True(t, p.attempt(t, id).Failed())
+
+	id = held("A-2", 61)
+	require.Equal(t, fsm.Stale, p.says(t, id, "cancel", 62, "Cancelled"), "its own notice is late")
+	p.says(t, id, "pay", 62, "Authorized")
+	stays(id)
+	require.Empty(t, p.done())
 	require.Empty(t, p.verify(t))
 }
 
