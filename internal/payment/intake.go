@@ -272,6 +272,7 @@ func (b *batch) apply(c *Change, e *StoredEvent) {
 	if refused && e.Verdict != fsm.Applied {
 		b.commandRefused(c, e)
 	}
+	b.paidTwice(c, e)
 	b.tell(c.Attempt.ID, e.Event)
 }
 

@@ -59,6 +59,14 @@ func (b *batch) tell(id AttemptID, e webhooks.Event) {
 	b.transactions[id] = append(b.transactions[id], Told{e.Transaction, e.Kind})
 }
 
+// beside are the transactions other than one of which is known that they hold or took
+// money, and not that they gave it up.
+func beside(told []Told, one string) []string {
+	return slices.DeleteFunc(moved(told), func(id string) bool {
+		return id == one || slices.Contains(told, Told{id, webhooks.KindFailed})
+	})
+}
+
 // elsewhere reports whether an event speaks of a transaction that failed, or was given
 // up, while another one holds the payment's money.
 func (b *batch) elsewhere(a Attempt, e webhooks.Event) bool {
@@ -66,11 +74,27 @@ func (b *batch) elsewhere(a Attempt, e webhooks.Event) bool {
 		return false
 	}
 	told := b.transactions[a.ID]
-	held := slices.DeleteFunc(moved(told), func(id string) bool {
-		return id == e.Transaction || slices.Contains(told, Told{id, webhooks.KindFailed})
-	})
 	// What was declined never held the money, whoever told that it is held.
-	return e.Kind == webhooks.KindFailed && len(held) > 0 || e.Kind == webhooks.KindSoftFailed && !slices.Contains(moved(told), e.Transaction)
+	return e.Kind == webhooks.KindFailed && len(beside(told, e.Transaction)) > 0 ||
+		e.Kind == webhooks.KindSoftFailed && !slices.Contains(moved(told), e.Transaction)
+}
+
+// paidTwice tells a person of money that was held or taken a second time under one
+// payment, by another transaction than before; once, whatever else is told of that
+// transaction. A hold of a payment that has failed is given up like any other.
+func (b *batch) paidTwice(c *Change, e *StoredEvent) {
+	told, one := b.transactions[c.Attempt.ID], e.Event.Transaction
+	money := e.Event.Kind == webhooks.KindSucceeded || e.Event.Kind == webhooks.KindAuthorized && !c.Attempt.Failed()
+	if one == "" || !money || len(beside(told, one)) == 0 || slices.Contains(moved(told), one) {
+		return
+	}
+	if e.Verdict != fsm.Applied {
+		e.Verdict = fsm.Conflict
+	}
+	b.open(c, NeedsReview, "The customer paid a second time under this one payment, by the provider's transaction "+one+
+		". Give one of the two back in its dashboard; what is paid back there is counted here as a refund of this payment.")
+	d := b.latest()
+	d.Money, d.About = moneyOf(e.Event), "transaction "+one
 }
 
 // transactions are those by which a payment's money was held or taken, as far as its

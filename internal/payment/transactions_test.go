@@ -206,3 +206,62 @@ func TestALateHoldIsGivenUpWhateverWasTriedAfterIt(t *testing.T) {
 	require.Equal(t, []string{"void 41"}, p.done())
 	require.Nil(t, p.attempt(t, id).NextCheckAt)
 }
+
+// The page of one payment takes money twice where both tabs were let through before
+// either paid: a person is told, once, of each time but the first.
+func TestAPaymentThatIsPaidTwiceIsSeen(t *testing.T) {
+	t.Parallel()
+	p := newTabs(t)
+	for mode, status := range map[payment.CaptureMode]string{payment.CaptureAutomatic: "Completed", payment.CaptureManual: "Authorized"} {
+		id := p.page(t, payment.OrderID("A-"+status), mode)
+		about := func() []string {
+			t.Helper()
+			require.Empty(t, p.verify(t))
+			return rows[string](t, p.rig, "SELECT kind || ' ' || about FROM discrepancies WHERE attempt_id = $1 ORDER BY discrepancy_id", id.String())
+		}
+		first := 100 * len(status)
+		require.Equal(t, fsm.Applied, p.says(t, id, "pay", first+2, status))
+		before := p.attempt(t, id)
+		require.Equal(t, payment.Duplicate, p.says(t, id, "pay", first+2, status))
+		p.says(t, id, "fail", first+3, "Declined")
+		require.Empty(t, about())
+		for range 2 {
+			p.says(t, id, "pay", first+1, status)
+			require.Equal(t, []string{fmt.Sprint("needs_review transaction ", first+1)}, about())
+		}
+		require.Contains(t, p.verdicts(t, id), "conflict")
+		require.Equal(t, before.Version, p.attempt(t, id).Version)
+		p.says(t, id, "pay", first+4, status)
+		for _, d := range p.open(t, id) {
+			_, err := p.Resolve(t.Context(), sam, because(d, payment.ResolvedAccepted))
+			require.NoError(t, err)
+		}
+		for _, e := range rows[[16]byte](t, p.rig, "SELECT event_id FROM provider_events WHERE attempt_id = $1", id.String()) {
+			_, err := p.Replay(t.Context(), payment.Replay{ID: e})
+			require.NoError(t, err)
+		}
+		require.Len(t, about(), 2)
+		require.Empty(t, p.open(t, id))
+	}
+}
+
+// The same if both are told of at once, or before anybody knew whose they are.
+func TestTwoTransactionsThatAreToldOfTogetherAreSeen(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	told := func(name string) []webhooks.Event {
+		all := []webhooks.Event{event(webhooks.KindSucceeded, name), event(webhooks.KindSucceeded, name)}
+		all[0].Transaction, all[1].Transaction = "1", "2"
+		return all
+	}
+	id := r.paid(t, "A-1", "tok_never").ID
+	require.Equal(t, []fsm.Verdict{fsm.Applied, fsm.Conflict}, r.tell(t, told(id.String())...))
+	require.Equal(t, []string{"needs_review"}, r.discrepancies(t, id))
+
+	id = r.paid(t, "A-2", "tok_never").ID
+	require.Equal(t, []fsm.Verdict{payment.Unmatched, payment.Unmatched}, r.tell(t, told("ch_new")...))
+	r.tell(t, event(webhooks.KindProcessing, id.String(), "ch_new"))
+	require.Equal(t, succeeded, standingOf(r.attempt(t, id)))
+	require.Equal(t, []string{"needs_review"}, r.discrepancies(t, id))
+	require.Empty(t, r.verify(t))
+}
