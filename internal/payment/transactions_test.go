@@ -157,6 +157,26 @@ func TestAConfirmIsOfTheTransactionThatHoldsTheMoney(t *testing.T) {
 	require.Empty(t, p.verify(t))
 }
 
+// A decline in one tab is no end as long as the customer may be at the bank's proof in
+// the other: the page takes nothing new, and what comes of it is waited for.
+func TestADeclineWaitsForTheOtherTab(t *testing.T) {
+	t.Parallel()
+	p := newTabs(t)
+	paid, nobody := p.page(t, "A-1", payment.CaptureAutomatic), p.page(t, "A-2", payment.CaptureAutomatic)
+	for tx, id := range map[int]payment.AttemptID{2: paid, 4: nobody} {
+		require.Equal(t, fsm.Applied, p.says(t, id, "fail", tx, "Declined"))
+		p.recheck(t, id)
+		require.Equal(t, fsm.AwaitingCustomer, p.attempt(t, id).State)
+	}
+	require.Equal(t, fsm.Applied, p.says(t, paid, "pay", 1, "Completed"))
+	require.Equal(t, succeeded, standingOf(p.attempt(t, paid)))
+	p.exec(t, "UPDATE payment_attempts SET intent_at = intent_at - interval '11 minutes' WHERE attempt_id = $1", nobody.String())
+	p.recheck(t, nobody)
+	require.Equal(t, standing{"failed", "final", "insufficient_funds"}, standingOf(p.attempt(t, nobody)))
+	require.Empty(t, append(p.discrepancies(t, paid), p.discrepancies(t, nobody)...))
+	require.Empty(t, p.verify(t))
+}
+
 // What fails, or is given up, beside the transaction that holds the money leaves that
 // one, in whatever order it is told.
 func TestAHoldOutlivesTheOtherTriesOnItsPage(t *testing.T) {

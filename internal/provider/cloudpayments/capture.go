@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"time"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -75,9 +76,15 @@ type orderRequest struct {
 	ID string `json:"Id"`
 }
 
+// proofLife is how long a customer may be at the proof of the card's holder, in 3-D
+// Secure, after the wish to cancel. CloudPayments documents no time; the protocol's own
+// is ten minutes.
+const proofLife = 10 * time.Minute
+
 // close cancels an order (https://developers.cloudpayments.ru/#otmena-sozdannogo-scheta),
 // so that its page takes no further payment, and then sees to those that it took.
-// What is still under way there can't be stopped, only waited for.
+// What is still under way there can't be stopped, only waited for: before a last one
+// that was declined there may be one which nobody can ask for.
 func (c *Client) close(ctx context.Context, n name, cl payment.Cancel) (payment.Outcome, error) {
 	a, err := c.command(ctx, "/orders/cancel", cl.IdempotencyKey, cl.Licence, orderRequest{n.order})
 	if err != nil {
@@ -96,7 +103,7 @@ func (c *Client) close(ctx context.Context, n name, cl payment.Cancel) (payment.
 	}
 	now, err := all.outcome(n)
 	switch {
-	case now.News == fsm.NewsSoftFailed && a.Success:
+	case now.News == fsm.NewsSoftFailed && a.Success && cl.Quiet >= proofLife:
 		now.News = fsm.NewsFailed
 	case now.News == fsm.NewsAuthorized:
 		return c.release(ctx, n, all, cl)

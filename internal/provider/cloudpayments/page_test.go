@@ -2,8 +2,10 @@ package cloudpayments_test
 
 import (
 	"io"
+	"math"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -75,7 +77,9 @@ func TestCancellingAPage(t *testing.T) {
 		if status != "" {
 			f.pays(ch, status, 5005)
 		}
-		over, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "k-cancel-0", Licence: licence()})
+		over, err := c.Cancel(t.Context(), payment.Cancel{
+			ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "k-cancel-0", Licence: licence(), Quiet: 10 * time.Minute,
+		})
 		require.NoError(t, err, status)
 		want.ProviderPaymentID, want.References = o.ProviderPaymentID, over.References
 		require.Equal(t, want, over, status)
@@ -87,6 +91,24 @@ func TestCancellingAPage(t *testing.T) {
 		if status == "Authorized" {
 			require.Equal(t, "Cancelled", f.transactions[0].status)
 		}
+	}
+}
+
+// The last try was declined: an earlier one may still be at the bank's proof of its
+// holder, and is not told of.
+func TestADeclineOnAClosedPageIsTheEndOnceNobodyCanBeAtIt(t *testing.T) {
+	t.Parallel()
+	f, c, ch, o, _ := opened(t)
+	f.pays(ch, "AwaitingAuthentication", 0)
+	f.pays(ch, "Declined", 5005)
+	for quiet, want := range map[time.Duration]fsm.News{
+		-time.Minute: fsm.NewsSoftFailed, 10*time.Minute - 1: fsm.NewsSoftFailed, 10 * time.Minute: fsm.NewsFailed, math.MaxInt64: fsm.NewsFailed,
+	} {
+		over, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "k", Licence: licence(), Quiet: quiet})
+		require.NoError(t, err)
+		require.Equal(t, want, over.News, quiet)
+		require.False(t, over.Refused)
+		require.Equal(t, payment.NewFailure("card_declined", "5005"), over.Failure)
 	}
 }
 
