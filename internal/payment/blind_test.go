@@ -152,6 +152,30 @@ func TestAWishToCancelReachesThePaymentThatAppearsLater(t *testing.T) {
 	require.Empty(t, r.ledger(t))
 }
 
+// A redirect that no webhook ever tells of blocks its order no longer than anything
+// may take: then a person decides.
+func TestARedirectThatNobodyTellsOfAsksAPerson(t *testing.T) {
+	t.Parallel()
+	r, _ := newBlind(t)
+	p := r.paid(t, "A-1", "tok_redirect")
+	ask := func() {
+		for range 11 {
+			r.recheck(t, p.ID)
+		}
+	}
+	ask()
+	require.Empty(t, r.discrepancies(t, p.ID), "the customer's bank may be at work on it")
+	r.longAgo(t, p.ID, 15*24*time.Hour)
+	ask()
+	require.Equal(t, []string{"needs_review"}, r.discrepancies(t, p.ID))
+	require.Equal(t, "awaiting_customer", r.attempt(t, p.ID).Stage())
+
+	_, err := r.Resolve(t.Context(), sam, because(r.open(t, p.ID)[0], payment.ResolvedNotPaid))
+	require.NoError(t, err)
+	require.Equal(t, succeeded, standingOf(r.pay(t, "A-1", "second-key", "tok_success").Attempt))
+	require.Empty(t, r.verify(t))
+}
+
 func TestARefundThatIsOnlyReceivedWaitsForItsWebhook(t *testing.T) {
 	t.Parallel()
 	r, _ := newBlind(t)

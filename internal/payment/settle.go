@@ -172,7 +172,7 @@ func (s *Service) release(b *batch, before Attempt, c *Change, n News) {
 // not get through, or nobody could say anything of it for longer than any life.
 func (s *Service) unresolvable(before, a Attempt, n News, now time.Time) bool {
 	return a.State == fsm.OutcomeUnknown || before.Intent.Kind != IntentNone && before.Intent.Kind == a.Intent.Kind ||
-		n.News == "" && s.opts.Accounts[a.Account].Lives.outlived(a, fsm.NewsProcessing, now)
+		(n.News == "" || n.News == fsm.NewsUnknown) && s.opts.Accounts[a.Account].Lives.outlived(a, fsm.NewsProcessing, now)
 }
 
 // wantedBefore reports whether somebody wants the attempt looked at before the end
