@@ -20,7 +20,7 @@ type listing struct {
 }
 
 func (p listing) Capabilities() payment.Capabilities {
-	c := p.refunding.Provider.Capabilities()
+	c := p.Provider.Capabilities()
 	c.FindConsistent, c.RefundsConsistent = false, p.consistent
 	return c
 }
