@@ -181,7 +181,8 @@ func RefusedRefund(providerCode string) RefundOutcome {
 
 var (
 	// ErrNotSent is returned when not a byte of this one call reached the
-	// provider. It says nothing of any earlier call.
+	// provider, but for questions that it begins with. It says nothing of any
+	// earlier call.
 	ErrNotSent = errors.New("nothing was sent to the provider")
 	// ErrUnfit is an ErrNotSent of a request that this provider is never sent,
 	// whenever it is tried: a token of another kind, an amount that it has no

@@ -72,3 +72,11 @@ func Do(ctx context.Context, client *http.Client, r Request) (Answer, error) {
 	}
 	return Answer{Status: resp.StatusCode, Header: resp.Header, Body: body}, nil
 }
+
+// NotSent marks that a command was not sent because what it asks first went wrong.
+func NotSent(err error) error {
+	if err == nil || errors.Is(err, payment.ErrNotSent) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", payment.ErrNotSent, err)
+}

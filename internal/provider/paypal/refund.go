@@ -5,6 +5,7 @@ import (
 	"net/url"
 
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
 type refundRequest struct {
@@ -23,7 +24,7 @@ func (c *Client) Refund(ctx context.Context, r payment.RefundCall) (payment.Refu
 	}
 	found, err := c.find(ctx, r.ProviderPaymentID, &r.Licence)
 	if err != nil {
-		return payment.RefundOutcome{}, err
+		return payment.RefundOutcome{}, call.NotSent(err)
 	}
 	taken := found.taken()
 	if len(taken) == 0 {

@@ -115,7 +115,7 @@ func timeOut(r *rig) {
 			cancel()
 			<-req.Context().Done()
 		})
-		r.unknown(c.do(ctx), c.name)
+		r.open(ctx, c, "time-out")
 		require.ErrorIs(r, ctx.Err(), context.Canceled, c.name)
 	}
 }
@@ -125,7 +125,7 @@ func cutLine(r *rig) {
 	r.loses()
 	for _, c := range r.commands(id, licence()) {
 		before := len(r.requests())
-		r.unknown(c.do(r.Context()), c.name)
+		r.open(r.Context(), c, "cut")
 		require.Len(r, r.requests(), before+1, "%s: whether it is sent again is not the adapter's to decide", c.name)
 	}
 	for _, q := range r.questions(id) {
@@ -141,7 +141,7 @@ func later(r *rig) {
 		for _, body := range []string{"", "later", `{"error":{"code":"x","type":"api_error","message":"x"}}`} {
 			r.answers(status, body)
 			for _, c := range all {
-				r.unknown(c.do(r.Context()), c.name)
+				r.open(r.Context(), c, http.StatusText(status))
 			}
 		}
 	}
@@ -179,7 +179,7 @@ func garbled(r *rig) {
 	} {
 		r.answers(a.status, a.body)
 		for _, c := range all {
-			r.unknown(c.do(r.Context()), c.name+": "+a.body)
+			r.open(r.Context(), c, a.body)
 		}
 	}
 }
@@ -197,7 +197,7 @@ func elsewhere(r *rig) {
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		r.redirects(status, other.URL)
 		for _, c := range append(r.commands(id, licence()), r.questions(id)...) {
-			r.unknown(c.do(r.Context()), c.name)
+			r.open(r.Context(), c, "elsewhere")
 		}
 	}
 	require.Empty(r, visits)

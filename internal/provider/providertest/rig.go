@@ -229,6 +229,26 @@ func (r *rig) bore(key string) {
 	require.Equal(r, key, last)
 }
 
+// open makes a call that gets no answer, and asserts that its error says so.
+func (r *rig) open(ctx context.Context, c call, why string) {
+	r.Helper()
+	before := len(r.requests())
+	if err := c.do(ctx); c.name != "refund" || !r.unsent(err, before) {
+		r.unknown(err, c.name+": "+why)
+	}
+}
+
+// unsent reports whether a refund got no further than a question of its own, and
+// asserts that its error then says so: nobody would dare to refund that money again.
+func (r *rig) unsent(err error, before int) bool {
+	r.Helper()
+	if slices.ContainsFunc(r.requests()[before:], func(q Request) bool { return q.Method != http.MethodGet }) {
+		return false
+	}
+	require.ErrorIs(r, err, payment.ErrNotSent, "refund")
+	return true
+}
+
 // unknown asserts that nobody could take the error for an answer.
 func (r *rig) unknown(err error, name string) {
 	r.Helper()

@@ -92,8 +92,7 @@ func TestARefundOfALinkThatIsNotPaid(t *testing.T) {
 
 	odd := says(t, http.StatusOK, `{"id":"plink_1","status":"paid","payments":null}`)
 	_, err = odd.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "plink_1", Money: rupees(100), IdempotencyKey: uuid.NewString(), Licence: licence()})
-	require.Error(t, err, "a paid link without a payment is not understood")
-	require.NotErrorIs(t, err, payment.ErrNotSent)
+	require.ErrorIs(t, err, payment.ErrNotSent, "a paid link without a payment is not understood")
 }
 
 // The list has no end of its own: it ends with a page that is not full.

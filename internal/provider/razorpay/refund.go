@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
 type refundRequest struct {
@@ -26,7 +27,7 @@ func (c *Client) Refund(ctx context.Context, r payment.RefundCall) (payment.Refu
 	id, status, err := c.paymentOf(ctx, r.ProviderPaymentID, &r.Licence)
 	switch {
 	case err != nil:
-		return payment.RefundOutcome{}, err
+		return payment.RefundOutcome{}, call.NotSent(err)
 	case id == "":
 		return payment.RefusedRefund(status), nil
 	}
