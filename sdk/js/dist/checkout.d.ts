@@ -71,7 +71,7 @@ export declare class Checkout {
      * begun where the press was sent once before, under another key.
      */
     private sent;
-    /** Reports whether a refusal proves that nothing was begun. After a lost try it does so for its own body alone. */
+    /** Reports whether a refusal proves that nothing was begun. It does so for its own body, if no try of that was lost or paylatch refuses it. */
     private refused;
     private end;
     /** Whether a failed payment may be tried again is asked anew each time. */

@@ -2,7 +2,7 @@ import { defaultTiming, environmentOf } from "./environment.js";
 import { Follower } from "./follow.js";
 import { TimeUp } from "./pause.js";
 import { newIntent, Records, type Intent } from "./record.js";
-import { send, type Sent } from "./send.js";
+import { send, taken, type Sent } from "./send.js";
 import { Tabs } from "./tabs.js";
 import type { Attempt, Environment, Options, Payment, Problem, State, Timing } from "./types.js";
 import { Refused, type Work } from "./work.js";
@@ -25,6 +25,12 @@ function refusesBody({ type, code, errors }: Problem): boolean {
 function underWay(intent: Intent | null): intent is Intent {
   return !!intent && !intent.end && (!!intent.attempt || intent.bodies.length > 0);
 }
+
+/**
+ * How many bodies are kept with a key. A press that is pushed out may have been the one that arrived; then the key is taken for all the
+ * others, and the order judges.
+ */
+const mostBodies = 8;
 
 /** How long a status token reads its attempt, in milliseconds. */
 const tokenLife = 24 * 60 * 60_000;
@@ -212,9 +218,9 @@ export class Checkout {
   /** Sends the pay. It returns null if there is no attempt to follow. */
   private async begin(work: Work, kept: Intent | null, press: string | null, again = false): Promise<Intent | null> {
     const intent = kept ?? newIntent();
-    const lost = intent.bodies.length > 0;
+    const lost = intent.bodies.length > 0, fresh = press !== null && !intent.bodies.includes(press);
     if (press !== null) {
-      intent.bodies = [press, ...intent.bodies.filter((b) => b !== press)];
+      intent.bodies = [press, ...intent.bodies.filter((b) => b !== press)].slice(0, mostBodies);
       intent.at = Date.now();
     } else if (!lost) {
       this.working = false;
@@ -226,8 +232,8 @@ export class Checkout {
     }
     this.records.save(intent);
     this.set({ ...idle, phase: lost ? "checking" : "sending", canPay: false });
-    const sent = await send(work, intent, lost, (offline) => this.set({ phase: "checking", offline }));
-    if (sent.problem?.code === "idempotency-key-reused") return this.taken(work, intent, sent.problem, press, again);
+    const sent = await send(work, intent, fresh, (offline) => this.set({ phase: "checking", offline }));
+    if (sent.problem?.code === taken) return this.taken(work, intent, sent.problem, press, again);
     return this.sent(intent, sent, again) ? intent : null;
   }
 
@@ -269,7 +275,8 @@ export class Checkout {
    * Reports whether there is an attempt to follow. What the order says of itself is true, whoever paid it. No refusal proves that nothing was
    * begun where the press was sent once before, under another key.
    */
-  private sent(intent: Intent, { attempt, problem, token, lost }: Sent, again: boolean): boolean {
+  private sent(intent: Intent, sent: Sent, again: boolean): boolean {
+    const { attempt, problem, token } = sent;
     this.set({ problem: problem ?? null, offline: false });
     const theirs = problem?.code === "payment-in-progress" ? problem.attempt : undefined;
     const follow = attempt ?? theirs;
@@ -284,17 +291,18 @@ export class Checkout {
     }
     if (problem?.code === "order-already-paid") this.end(intent, "succeeded");
     else if (problem?.code === "order-cancelled") this.end(intent, "cancelled");
-    else this.set({ phase: problem && !again && this.refused(intent, problem, lost) ? "refused" : "unknown", canPay: true });
+    else this.set({ phase: problem && !again && this.refused(intent, sent, problem) ? "refused" : "unknown", canPay: true });
     return false;
   }
 
-  /** Reports whether a refusal proves that nothing was begun. After a lost try it does so for its own body alone. */
-  private refused(intent: Intent, problem: Problem, lost: boolean): boolean {
+  /** Reports whether a refusal proves that nothing was begun. It does so for its own body, if no try of that was lost or paylatch refuses it. */
+  private refused(intent: Intent, { body, lost }: Sent, problem: Problem): boolean {
     if (lost && !refusesBody(problem)) return false;
-    intent.bodies.shift();
+    intent.bodies = intent.bodies.filter((b) => b !== body);
+    const none = intent.bodies.length === 0;
     // The key of an order that was not found is used up.
-    if (this.records.isOf(intent)) this.records.save(!lost && problem.status === 404 ? newIntent() : intent);
-    return intent.bodies.length === 0;
+    if (this.records.isOf(intent)) this.records.save(none && !lost && problem.status === 404 ? newIntent() : intent);
+    return none;
   }
 
   private end(intent: Intent, end: NonNullable<Intent["end"]>): void {

@@ -3,29 +3,44 @@ import { askedFor, backoff, pause, within } from "./pause.js";
 import type { Intent } from "./record.js";
 import { bearer, join, shopRequest, type Work } from "./work.js";
 
+/** What the order says of itself: no other body of the key would hear anything else. */
+const ofTheOrder = ["payment-in-progress", "order-already-paid", "order-cancelled"];
+
+/** The code of a key that belongs to another body. */
+export const taken = "idempotency-key-reused";
+
 export interface Sent extends Answer {
-  /** A try of this key went unanswered, so a refusal of another try does not prove that nothing was begun. */
+  /** The body that was answered. */
+  body: string;
+  /** A try of that body went unanswered, so a refusal of another try does not prove that nothing was begun. */
   lost: boolean;
 }
 
 /**
- * Sends the pay until somebody answers, always under the intent's key. A body that the key is not for gives way to the next: then one of
- * those has arrived before.
+ * Sends the pay until somebody answers, always under the intent's key; `fresh` says that its latest body was never sent. A refused body gives
+ * way to the next, which may have been taken before. If all are refused, that the key is for none of them is told of, or else the first refusal.
  */
-export async function send(work: Work, intent: Intent, lost: boolean, silence: (offline: boolean) => void): Promise<Sent> {
-  let which = 0;
-  let renewed = false;
+export async function send(work: Work, { key, bodies }: Intent, fresh: boolean, silence: (offline: boolean) => void): Promise<Sent> {
+  let which = 0, lost = !fresh, renewed = false;
+  let told: Sent | undefined;
   for (let n = 0; ; n++) {
-    const answer = await post(work, intent.key, intent.bodies[which] ?? "{}");
+    const body = bodies[which] ?? "{}";
+    const answer = await post(work, key, body);
     const problem = answer?.problem;
-    if (answer && !problem) return { ...answer, lost };
-    if (problem?.code === "idempotency-key-reused" && ++which < intent.bodies.length) continue;
     if (problem?.status === 401 && work.options.authorization && !renewed) {
       renewed = true;
       continue;
     }
-    lost ||= !problem || problem.status < 400 || problem.status >= 500 || problem.status === 408;
-    if (answer && problem && !problem.retryable) return { ...answer, lost };
+    const unsure = !problem || problem.status < 400 || problem.status >= 500 || problem.status === 408;
+    lost ||= unsure;
+    if (answer && !problem?.retryable) {
+      const sent = { ...answer, body, lost };
+      if (unsure || ofTheOrder.includes(problem.code)) return sent;
+      if (!told || (problem.code === taken && told.problem?.code !== taken)) told = sent;
+      if (++which >= bodies.length) return told;
+      lost = true;
+      continue;
+    }
     silence(!answer);
     const asked = askedFor(answer?.retryAfter, problem);
     await pause(backoff(n, asked, work.env, work.timing), work.until, work.signal, work.env, asked > 0);
