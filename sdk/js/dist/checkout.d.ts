@@ -44,9 +44,9 @@ export declare class Checkout {
     /** Follows an attempt to its end. After a failure it goes on with the one that the page's server knows to be live. */
     private follow;
     /**
-     * Forgets an attempt of which nobody will tell any more: its own token was all there was, and has expired, or there was none and somebody
-     * has asked for it again. As after a failure the order judges the next press: it takes none beside an attempt that is pending, authorised
-     * or has succeeded.
+     * Forgets an attempt of which nobody will tell any more: its own token was all there was, and has expired, or is refused or was never there
+     * and somebody has asked for it again. As after a failure the order judges the next press: it takes none beside an attempt that is pending,
+     * authorised or has succeeded.
      */
     private outlived;
     /** What the page's server knows counts where storage knows of nothing that is under way or has succeeded. */

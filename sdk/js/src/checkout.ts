@@ -190,14 +190,15 @@ export class Checkout {
   }
 
   /**
-   * Forgets an attempt of which nobody will tell any more: its own token was all there was, and has expired, or there was none and somebody
-   * has asked for it again. As after a failure the order judges the next press: it takes none beside an attempt that is pending, authorised
-   * or has succeeded.
+   * Forgets an attempt of which nobody will tell any more: its own token was all there was, and has expired, or is refused or was never there
+   * and somebody has asked for it again. As after a failure the order judges the next press: it takes none beside an attempt that is pending,
+   * authorised or has succeeded.
    */
   private outlived(intent: Intent, error: unknown): null {
     if (!(error instanceof Refused) || this.options.statusUrl || this.options.authorization) throw error;
-    const expired = error.problem?.status === 401 && Date.now() - intent.at >= tokenLife;
-    if (intent.token ? !expired : !this.looking) throw error;
+    const refused = !intent.token || error.problem?.status === 401;
+    const expired = intent.token && Date.now() - intent.at >= tokenLife;
+    if (!refused || !(expired || this.looking)) throw error;
     if (this.records.isOf(intent)) this.records.save(newIntent());
     this.working = false;
     this.set(idle);

@@ -168,6 +168,25 @@ test("an attempt whose token has expired long ago, and nobody else to ask, leave
   assert.equal(server.attempts.length, 2);
 });
 
+test("a token that is refused before its day is over is given up when the payment is asked for again, and the order judges", async (t) => {
+  const server = await startServer(t), browser = new Browser(t, server);
+  const first = browser.open();
+  void first.pay().catch(() => undefined);
+  await until("the attempt", () => first.checkout.state.attempt);
+  browser.crash(first);
+  server.finish(server.attempts[0], "failed");
+  server.readFaults = { shift: () => (r) => problem(r, 401, "unauthenticated") };
+  const page = browser.open();
+  assert.equal((await page.checkout.resume()).phase, "unknown");
+  assert.equal((await browser.open().checkout.resume()).phase, "unknown", "a look gives up nothing");
+  assert.equal((await page.pay()).phase, "idle");
+  assert.equal(server.count(/^POST/), 1, "to check again begins nothing");
+  server.readFaults = [];
+  server.later = { status: "succeeded", after: 30 };
+  assert.equal((await page.pay()).phase, "succeeded");
+  assert.equal(server.attempts.length, 2);
+});
+
 test("a payment that nobody tells of is given up when it is asked for again, and the order judges", async (t) => {
   const server = await startServer(t), browser = new Browser(t, server);
   const theirs = server.attempt({ key: "another device" });
