@@ -159,6 +159,7 @@ export class Checkout {
    * shown here before; one of "Check again" is for what is under way, and begins nothing else.
    */
   private async settle(work: Work, body: string | null, waited: boolean): Promise<void> {
+    work.signal.throwIfAborted();
     if (waited && this.current.phase !== "idle" && !busy(this.current)) return; // the other tab has told how it ended
     this.set({ elsewhere: false });
     let intent = this.adopt(this.records.load());
@@ -231,8 +232,9 @@ export class Checkout {
       await this.doubt(work);
       return null;
     }
-    this.records.save(intent);
     this.set({ ...idle, phase: lost ? "checking" : "sending", canPay: false });
+    work.signal.throwIfAborted(); // what is kept is sent by the next page, and whoever pressed this is told that it was broken off
+    this.records.save(intent);
     const sent = await send(work, intent, fresh, (offline) => this.set({ phase: "checking", offline }));
     if (sent.problem?.code === taken) return this.taken(work, intent, sent.problem, press, again);
     return this.sent(intent, sent, again) ? intent : null;

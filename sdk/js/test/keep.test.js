@@ -62,6 +62,31 @@ test("a press of long ago is not sent by a page that opens", async (t) => {
   assert.equal(new Set(server.keys).size, 1);
 });
 
+for (const [name, abort] of [
+  ["before", (page) => page.checkout.close()],
+  ["at hearing of it, before", (page) => { page.states.push = () => page.checkout.close(); }],
+]) {
+  test(`a press that was ended ${name} it was sent is not sent by the next page`, async (t) => {
+    const { server, browser } = await shop(t);
+    const page = browser.open();
+    abort(page);
+    await assert.rejects(page.pay(), { name: "AbortError" });
+    assert.equal(browser.kept(), null);
+    assert.equal((await browser.open().checkout.resume()).phase, "idle");
+    assert.equal(server.count(/^POST/), 0);
+  });
+}
+
+test("a page that is ended forgets nothing", async (t) => {
+  const { browser } = await shop(t);
+  const was = JSON.stringify({ key: "k".repeat(32), at: Date.now(), bodies: [], end: "failed" });
+  browser.storage.set("paylatch:A-1", was);
+  const page = browser.open({ attempt: "another" });
+  page.checkout.close();
+  await assert.rejects(page.checkout.resume(), { name: "AbortError" });
+  assert.equal(browser.storage.get("paylatch:A-1"), was);
+});
+
 for (const [name, fault, wanted] of [
   ["arrived", after, "tok_first"],
   ["was lost", before, "tok_second"],
