@@ -1,7 +1,7 @@
 import { defaultTiming, environmentOf } from "./environment.js";
 import { Follower } from "./follow.js";
 import { TimeUp } from "./pause.js";
-import { newIntent, Records, type Intent } from "./record.js";
+import { ageOf, newIntent, Records, type Intent } from "./record.js";
 import { send, taken, type Sent } from "./send.js";
 import { Tabs } from "./tabs.js";
 import type { Attempt, Environment, Options, Payment, Problem, State, Timing } from "./types.js";
@@ -198,7 +198,7 @@ export class Checkout {
   private outlived(intent: Intent, error: unknown): null {
     if (!(error instanceof Refused) || this.options.statusUrl || this.options.authorization) throw error;
     const refused = !intent.token || error.problem?.status === 401;
-    const expired = intent.token && Date.now() - intent.at >= tokenLife;
+    const expired = intent.token && ageOf(intent) >= tokenLife;
     if (!refused || !(expired || this.looking)) throw error;
     if (this.records.isOf(intent)) this.records.save(newIntent());
     this.working = false;
@@ -228,7 +228,7 @@ export class Checkout {
       this.working = false;
       this.set(idle);
       return null;
-    } else if (Date.now() - intent.at > this.timing.resendWithin) {
+    } else if (ageOf(intent) > this.timing.resendWithin) {
       await this.doubt(work);
       return null;
     }

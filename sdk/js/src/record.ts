@@ -20,6 +20,15 @@ export function newIntent(): Intent {
   return { key: newKey(), at: Date.now(), bodies: [] };
 }
 
+/** Clocks are put right by this much, in milliseconds. */
+const adjustment = 60_000;
+
+/** How long ago an intent was pressed, in milliseconds: for ever if the clock does not tell, because it has been set back since. */
+export function ageOf({ at }: Intent): number {
+  const age = Date.now() - at;
+  return age >= -adjustment ? age : Infinity;
+}
+
 /** Keeps an intent in storage or, where there is none or it throws, in memory. */
 export class Records {
   private memory: Intent | null = null;

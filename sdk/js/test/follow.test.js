@@ -146,27 +146,32 @@ test("a status token that has expired, and nobody else to ask: unknown", async (
   assert.equal(server.count(/^POST/), 1);
 });
 
-test("an attempt whose token has expired long ago, and nobody else to ask, leaves the next press to the order", async (t) => {
-  const server = await startServer(t), browser = new Browser(t, server);
-  const page = browser.open();
-  void page.pay().catch(() => undefined);
-  await until("the attempt", () => page.checkout.state.attempt);
-  browser.crash(page);
-  browser.storage.set("paylatch:A-1", JSON.stringify({ ...browser.kept(), at: Date.now() - 25 * 3_600_000 }));
-  const expired = () => { server.readFaults = [(r) => problem(r, 401, "unauthenticated")]; };
-  expired();
-  const asked = browser.open({ statusUrl: server.url + "/shop/status", timing: { giveUp: 300, wait: 100 } });
-  assert.equal((await asked.checkout.resume()).phase, "unknown", "somebody else tells that it is pending");
-  server.finish(server.attempts[0], "failed");
-  expired();
-  const late = browser.open();
-  const end = await late.checkout.resume();
-  assert.equal(end.phase, "idle");
-  assert.equal(end.canPay, true);
-  server.later = { status: "succeeded", after: 30 };
-  assert.equal((await late.pay()).phase, "succeeded");
-  assert.equal(server.attempts.length, 2);
-});
+for (const [name, hours] of [
+  ["long ago", -25],
+  ["before the clock was set back", 25],
+]) {
+  test(`an attempt whose token has expired ${name}, and nobody else to ask, leaves the next press to the order`, async (t) => {
+    const server = await startServer(t), browser = new Browser(t, server);
+    const page = browser.open();
+    void page.pay().catch(() => undefined);
+    await until("the attempt", () => page.checkout.state.attempt);
+    browser.crash(page);
+    browser.storage.set("paylatch:A-1", JSON.stringify({ ...browser.kept(), at: Date.now() + hours * 3_600_000 }));
+    const expired = () => { server.readFaults = [(r) => problem(r, 401, "unauthenticated")]; };
+    expired();
+    const asked = browser.open({ statusUrl: server.url + "/shop/status", timing: { giveUp: 300, wait: 100 } });
+    assert.equal((await asked.checkout.resume()).phase, "unknown", "somebody else tells that it is pending");
+    server.finish(server.attempts[0], "failed");
+    expired();
+    const late = browser.open();
+    const end = await late.checkout.resume();
+    assert.equal(end.phase, "idle");
+    assert.equal(end.canPay, true);
+    server.later = { status: "succeeded", after: 30 };
+    assert.equal((await late.pay()).phase, "succeeded");
+    assert.equal(server.attempts.length, 2);
+  });
+}
 
 test("a token that is refused before its day is over is given up when the payment is asked for again, and the order judges", async (t) => {
   const server = await startServer(t), browser = new Browser(t, server);

@@ -87,6 +87,18 @@ test("a page that is ended forgets nothing", async (t) => {
   assert.equal(browser.storage.get("paylatch:A-1"), was);
 });
 
+test("a press whose age the clock does not tell is not sent by a page that opens", async (t) => {
+  const { server, browser } = await shop(t);
+  for (const at of [Date.now() + 24 * 3_600_000, undefined]) {
+    browser.storage.set("paylatch:A-1", JSON.stringify({ key: "k".repeat(32), at, bodies: ["{}"] }));
+    assert.equal((await browser.open().checkout.resume()).phase, "unknown");
+  }
+  assert.equal(server.count(/^POST/), 0);
+  server.later = soon;
+  browser.storage.set("paylatch:A-1", JSON.stringify({ key: "k".repeat(32), at: Date.now() + 5_000, bodies: ["{}"] }));
+  assert.equal((await browser.open().checkout.resume()).phase, "succeeded", "a clock may be put right by seconds");
+});
+
 for (const [name, fault, wanted] of [
   ["arrived", after, "tok_first"],
   ["was lost", before, "tok_second"],
