@@ -49,6 +49,8 @@ export declare class Checkout {
      * authorised or has succeeded.
      */
     private outlived;
+    /** Gives up the key: nothing that is kept with it is needed any more. */
+    private forget;
     /** What the page's server knows counts where storage knows of nothing that is under way or has succeeded. */
     private adopt;
     /** Sends the pay. It returns null if there is no attempt to follow. */

@@ -200,10 +200,15 @@ export class Checkout {
     const refused = !intent.token || error.problem?.status === 401;
     const expired = intent.token && ageOf(intent) >= tokenLife;
     if (!refused || !(expired || this.looking)) throw error;
-    if (this.records.isOf(intent)) this.records.save(newIntent());
+    this.forget(intent);
     this.working = false;
     this.set(idle);
     return null;
+  }
+
+  /** Gives up the key: nothing that is kept with it is needed any more. */
+  private forget(intent: Intent): void {
+    if (this.records.isOf(intent)) this.records.save(newIntent());
   }
 
   /** What the page's server knows counts where storage knows of nothing that is under way or has succeeded. */
@@ -226,7 +231,7 @@ export class Checkout {
       intent.at = Date.now();
     } else if (!lost) {
       this.working = false;
-      this.set(idle);
+      if (this.current.phase !== "cancelled") this.set(idle);
       return null;
     } else if (ageOf(intent) > this.timing.resendWithin) {
       await this.doubt(work);
@@ -253,7 +258,7 @@ export class Checkout {
     if (kept?.end) await this.showEnd(work, kept);
     else if (press !== null && !this.looking && !again) return this.begin(work, newIntent(), press, true);
     else {
-      if (press !== null && this.records.isOf(intent)) this.records.save(newIntent());
+      if (press !== null) this.forget(intent);
       await this.doubt(work, problem);
     }
     return null;
@@ -293,8 +298,11 @@ export class Checkout {
       return true;
     }
     if (problem?.code === "order-already-paid") this.end(intent, "succeeded");
-    else if (problem?.code === "order-cancelled") this.end(intent, "cancelled");
-    else this.set({ phase: problem && !again && this.refused(intent, sent, problem) ? "refused" : "unknown", canPay: true });
+    else if (problem?.code === "order-cancelled") {
+      // Perhaps it is only being cancelled, and ends as paid: the next press asks it again, under a key that has not been answered yet.
+      this.forget(intent);
+      this.set({ phase: "cancelled", canPay: false });
+    } else this.set({ phase: problem && !again && this.refused(intent, sent, problem) ? "refused" : "unknown", canPay: true });
     return false;
   }
 

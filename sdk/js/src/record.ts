@@ -13,7 +13,7 @@ export interface Intent {
   /** Reads this one attempt. */
   token?: string;
   /** How it ended. After a failure the next press has a key of its own, if the order takes one. */
-  end?: "succeeded" | "failed" | "cancelled";
+  end?: "succeeded" | "failed";
 }
 
 export function newIntent(): Intent {

@@ -37,7 +37,8 @@ export interface Problem {
  * - `sending`: the pay is on its way for the first time.
  * - `checking`: it is being found out what became of it.
  * - `action`: the customer must do something at `attempt.next_action.url`.
- * - `succeeded`, `failed`, `cancelled`: the order is paid, the attempt failed, the order was cancelled.
+ * - `succeeded`, `failed`, `cancelled`: the order is paid, the attempt failed, the order was cancelled, or is being. Of these a page that opens
+ *   shows the first two again; it asks anew whether an order is cancelled.
  * - `refused`: the request itself was wrong, see `problem`; nothing was begun.
  * - `unknown`: the looking has ended without an answer. Nothing has failed: `resume` and `pay` look on, with the same key, and begin nothing
  *   new.
@@ -111,8 +112,8 @@ export interface Options {
   statusUrl?: string;
   /**
    * The attempt of which the page's server knows that it is pending or has succeeded. It is followed where storage knows of none that is
-   * under way, or when that one has failed, or is a press that is too old to be sent again; an older failure or cancellation that storage
-   * knows of gives way to it.
+   * under way, or when that one has failed, or is a press that is too old to be sent again; an older failure that storage knows of gives way
+   * to it.
    */
   attempt?: string;
   /** A customer's token, for a page that calls paylatch itself. Never the merchant's own. */

@@ -126,3 +126,20 @@ test("a refusal of another card does not prove that the first was not charged", 
   assert.equal(new Set(server.keys).size, 1);
   assert.equal(server.attempts.length, 1);
 });
+
+test("an order that is cancelled takes no pay, and is asked again", async (t) => {
+  const server = await startServer(t), browser = new Browser(t, server);
+  const theirs = server.attempt({ key: "another device" });
+  server.refusal = [409, "order-cancelled"]; // it is being cancelled, and may be paid yet
+  const page = browser.open();
+  const end = await page.pay();
+  assert.equal(end.phase, "cancelled");
+  assert.equal(end.canPay, false);
+  assert.equal((await page.checkout.resume()).phase, "cancelled", "a look asks nobody and forgets nothing");
+  assert.equal((await browser.open().checkout.resume()).phase, "idle");
+  assert.equal((await browser.open().pay()).phase, "cancelled");
+  server.refusal = null;
+  server.finish(theirs, "succeeded");
+  assert.equal((await browser.open().pay()).phase, "succeeded");
+  assert.equal(new Set(server.keys).size, 3, "a refusal is replayed");
+});

@@ -159,14 +159,6 @@ test("an order that is paid is shown as paid", async (t) => {
   assert.equal(server.attempts.length, 1);
 });
 
-test("an order that is cancelled takes no pay", async (t) => {
-  const { server, browser } = await shop(t);
-  server.refusal = [409, "order-cancelled"];
-  const end = await browser.open().pay();
-  assert.equal(end.phase, "cancelled");
-  assert.equal(end.canPay, false);
-});
-
 test("two tabs are one payment, and both tell of it", async (t) => {
   const { server, browser } = await shop(t);
   const one = browser.open(), two = browser.open();
