@@ -14,8 +14,8 @@ type attemptView struct {
 	support.Attempt
 }
 
-// CanRefund says that the person may pay back money that there is.
-func (a attemptView) CanRefund() bool { return a.Admin && a.Held() > 0 }
+// CanRefund says that the person may pay back money that is left.
+func (a attemptView) CanRefund() bool { return a.Admin && a.Refundable > 0 }
 
 func (v *visit) showAttempt() error {
 	id, err := idOf(v, support.ViewedAttempt, "attempt", payment.ParseAttemptID)

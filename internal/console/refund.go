@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/a-h/templ"
@@ -18,7 +19,8 @@ import (
 type refundView struct {
 	frame
 	form
-	Held payment.Money
+	// Left is what can be paid back.
+	Left payment.Money
 	// Amount is what was typed; Money, what it was read as.
 	Amount string
 	Money  *payment.Money
@@ -36,38 +38,40 @@ func (v *visit) refundable() (support.Attempt, payment.Money, error) {
 		return support.Attempt{}, payment.Money{}, err
 	}
 	a, err := v.Support.Attempt(v.r.Context(), v.who, id)
-	return a, payment.Money{Minor: a.Held(), Currency: a.Money.Currency}, err
+	return a, payment.Money{Minor: a.Refundable, Currency: a.Money.Currency}, err
 }
 
 func (v *visit) askRefund() error {
-	a, held, err := v.refundable()
+	a, left, err := v.refundable()
 	if err != nil {
 		return err
 	}
-	return v.show(refundPage(refundView{frame: v.frame(refundTitle), form: v.form(attemptPath(a.ID)), Held: held, Amount: decimal(held)}))
+	return v.show(refundPage(refundView{frame: v.frame(refundTitle), form: v.form(attemptPath(a.ID)), Left: left, Amount: decimal(left)}))
 }
 
-// refund asks once more with the amount in words before money moves.
+// refund asks once more with the amount in words before money moves. What was left
+// when it asked must still be left then: somebody else may have paid the same back.
 func (v *visit) refund() error {
-	a, held, err := v.refundable()
+	a, left, err := v.refundable()
 	if err != nil {
 		return err
 	}
 	typed, to := v.r.PostFormValue("amount"), attemptPath(a.ID)
 	f := v.sent(to)
 	view := func(f form, asked *payment.Money) templ.Component {
-		return refundPage(refundView{v.frame(refundTitle), f, held, typed, asked})
+		return refundPage(refundView{v.frame(refundTitle), f, left, typed, asked})
 	}
 	again := func(f form) templ.Component { return view(f, nil) }
-	money, err := parseMoney(typed, held)
-	if err == nil && strings.TrimSpace(f.Reason) != "" && v.r.PostFormValue("sure") != "yes" {
+	seen, sure := v.seen(left)
+	money, err := parseMoney(typed, seen)
+	if err == nil && strings.TrimSpace(f.Reason) != "" && !sure {
 		return v.show(view(f, &money))
 	}
 	return v.once(f, to, again, func() (string, error) {
 		if err != nil {
 			return "", err
 		}
-		refunded, err := v.payBack(a, f, money)
+		refunded, err := v.payBack(a, f, money, seen)
 		if err != nil {
 			return "", err
 		}
@@ -75,9 +79,19 @@ func (v *visit) refund() error {
 	})
 }
 
+// seen is what was left when the person was asked whether they are sure, and
+// whether they are; who was not asked sees what is left now.
+func (v *visit) seen(left payment.Money) (payment.Money, bool) {
+	expected, err := strconv.ParseInt(v.r.PostFormValue("expected"), 10, 64)
+	if err != nil || v.r.PostFormValue("sure") != "yes" {
+		return left, false
+	}
+	return payment.Money{Minor: expected, Currency: left.Currency}, true
+}
+
 // payBack is what an admin does by the API, with the form's key.
-func (v *visit) payBack(a support.Attempt, f form, money payment.Money) (refunded payment.Refunded, err error) {
-	body, err := json.Marshal(map[string]int64{"amount": money.Minor})
+func (v *visit) payBack(a support.Attempt, f form, money, seen payment.Money) (refunded payment.Refunded, err error) {
+	body, err := json.Marshal(map[string]int64{"amount": money.Minor, "expected_refundable": seen.Minor})
 	if err != nil {
 		return refunded, err //nolint:wrapcheck // a number
 	}
@@ -92,7 +106,9 @@ func (v *visit) payBack(a support.Attempt, f form, money payment.Money) (refunde
 	}
 	err = v.Support.Act(v.r.Context(), v.who, support.Refunded, a.ID, f.Reason, func() (err error) {
 		// The reason stays in the audit log: a provider would show it to others.
-		refunded, err = v.Payments.Refund(v.r.Context(), v.who.Actor, req, payment.CreateRefund{AttemptID: a.ID, Amount: &money.Minor})
+		refunded, err = v.Payments.Refund(v.r.Context(), v.who.Actor, req, payment.CreateRefund{
+			AttemptID: a.ID, Amount: &money.Minor, Expected: &seen.Minor,
+		})
 		return err
 	})
 	return refunded, err
@@ -107,10 +123,10 @@ func decimal(m payment.Money) string {
 // plainAmount is digits, and after a point some more.
 var plainAmount = regexp.MustCompile(`^[0-9]{1,15}(\.[0-9]{1,4})?$`)
 
-// parseMoney reads an amount in major units, exactly, of at most what is held.
-func parseMoney(text string, held payment.Money) (payment.Money, error) {
+// parseMoney reads an amount in major units, exactly, of at most what is left.
+func parseMoney(text string, left payment.Money) (payment.Money, error) {
 	text = strings.TrimSpace(text)
-	amount, err := currency.NewAmount(text, string(held.Currency))
+	amount, err := currency.NewAmount(text, string(left.Currency))
 	if err != nil || !plainAmount.MatchString(text) {
 		return payment.Money{}, errAmount
 	}
@@ -118,8 +134,8 @@ func parseMoney(text string, held payment.Money) (payment.Money, error) {
 	if err != nil || minor <= 0 || !amount.Round().Equal(amount) {
 		return payment.Money{}, errAmount
 	}
-	if minor > held.Minor {
+	if minor > left.Minor {
 		return payment.Money{}, payment.ErrRefundExceeds
 	}
-	return payment.Money{Minor: minor, Currency: held.Currency}, nil
+	return payment.Money{Minor: minor, Currency: left.Currency}, nil
 }

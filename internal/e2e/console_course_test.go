@@ -159,15 +159,48 @@ func TestWhatStaffDoesInTheConsole(t *testing.T) {
 		sure.is(t, http.StatusOK)
 		require.Contains(t, sure.page(), "2.50 EUR of 14.99 EUR go back to the customer. This can't be undone.")
 		require.Equal(t, 1, one[int](t, s.rig, `SELECT count(*) FROM refunds WHERE attempt_id = $1`, a.ID))
-		answers := atOnce(3, func(int) answer {
-			return ada.post(path, "key", key, "amount", "2.5", "reason", "case 4", "sure", "yes")
-		})
+		payBack := func(int) answer {
+			return ada.post(path, "key", key, "amount", "2.5", "reason", "case 4", "expected", sure.hidden(t, "expected"), "sure", "yes")
+		}
+		answers := atOnce(3, payBack)
 		for _, done := range answers {
 			done.is(t, http.StatusSeeOther)
 		}
 		require.Equal(t, []int64{500, 250}, column[int64](t, s.rig, `SELECT amount FROM refunds WHERE attempt_id = $1 ORDER BY created_at`, a.ID))
-		require.Contains(t, ada.followed(ada.post(path, "key", key, "amount", "2.5", "reason", "case 4", "sure", "yes")).page(), "The refund of 2.50 EUR is succeeded.")
+		require.Contains(t, ada.followed(payBack(0)).page(), "The refund of 2.50 EUR is succeeded.")
 		require.Contains(t, ada.get("/support/attempts/"+a.ID).page(), "ada refunded money. Reason: case 4")
+	})
+	t.Run("refunds what was seen", func(t *testing.T) {
+		t.Parallel()
+		paid := s.bought(t, unique("o"), "tok_success")
+		path := "/support/attempts/" + paid.ID + "/refund"
+		sure := func(p *person, key string) answer {
+			page := p.post(path, "key", key, "amount", "5", "reason", "case 6")
+			page.is(t, http.StatusOK)
+			return page
+		}
+		payBack := func(p *person, page answer) answer {
+			return p.post(path, "key", page.hidden(t, "key"), "amount", page.hidden(t, "amount"), "reason", page.hidden(t, "reason"),
+				"expected", page.hidden(t, "expected"), "sure", page.hidden(t, "sure"))
+		}
+		eve := signedIn(t, s.base, "eve", "admin")
+		one, other := sure(ada, ada.get(path).hidden(t, "key")), sure(eve, eve.get(path).hidden(t, "key"))
+		payBack(ada, one).is(t, http.StatusSeeOther)
+		late := payBack(eve, other)
+		late.is(t, http.StatusConflict)
+		require.Contains(t, late.page(), "Somebody else has refunded meanwhile.")
+		require.Contains(t, late.page(), "14.99 EUR of this payment can be paid back.")
+		require.Equal(t, []int64{500}, column[int64](t, s.rig, `SELECT amount FROM refunds WHERE attempt_id = $1`, paid.ID))
+
+		unseen := eve.post(path, "key", late.hidden(t, "key"), "amount", "5", "reason", "case 6", "sure", "yes")
+		unseen.is(t, http.StatusOK)
+		require.Contains(t, unseen.page(), "5.00 EUR of 14.99 EUR go back", "who has not seen what is left is asked")
+		payBack(eve, unseen).is(t, http.StatusSeeOther)
+		rest := ada.post(path, "key", ada.get(path).hidden(t, "key"), "amount", "9.99", "reason", "case 6")
+		for _, pressed := range atOnce(3, func(int) answer { return payBack(ada, rest) }) {
+			pressed.is(t, http.StatusSeeOther)
+		}
+		require.Equal(t, []int64{500, 500, 999}, column[int64](t, s.rig, `SELECT amount FROM refunds WHERE attempt_id = $1 ORDER BY created_at`, paid.ID))
 	})
 	t.Run("settles", func(t *testing.T) {
 		t.Parallel()

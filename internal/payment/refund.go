@@ -73,6 +73,16 @@ func refundable(a Attempt, refunds []*Refund) int64 {
 	return max(0, min(left, a.Held()))
 }
 
+// Refundable is what is left to refund, those of all its refunds taken off that are
+// pending or have paid money back.
+func (a Attempt) Refundable(all []Refund) int64 {
+	refunds := make([]*Refund, len(all))
+	for i := range all {
+		refunds[i] = &all[i]
+	}
+	return refundable(a, refunds)
+}
+
 func refundKey(id RefundID) string { return hex.EncodeToString(id[:]) + "-refund" }
 
 // RefundNews is what somebody learnt about a refund.

@@ -188,3 +188,15 @@ func TestARefundOfAnotherAmountAsksAPerson(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, r.discrepancies(t, id), 1)
 }
+
+func TestWhatIsUnderWayIsNotLeft(t *testing.T) {
+	t.Parallel()
+	refund := func(state fsm.RefundState, minor int64) payment.Refund {
+		return payment.Refund{State: state, Money: payment.Money{Minor: minor, Currency: "EUR"}}
+	}
+	a := payment.Attempt{Captured: 1999, Refunded: 500}
+	require.EqualValues(t, 1499, a.Refundable(nil))
+	require.EqualValues(t, 1299, a.Refundable([]payment.Refund{
+		refund(fsm.RefundSucceeded, 500), refund(fsm.RefundPending, 200), refund(fsm.RefundFailed, 100),
+	}))
+}

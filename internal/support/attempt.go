@@ -14,6 +14,8 @@ type Attempt struct {
 	Summary  string
 	Timeline []Entry
 	Events   []ShownEvent
+	// Refundable is how much of it can be paid back, in minor units.
+	Refundable int64
 }
 
 // ShownEvent is a stored event with what may be shown of its bytes; nil if they
@@ -48,7 +50,9 @@ func (s *Service) Attempt(ctx context.Context, who Staff, id payment.AttemptID) 
 }
 
 func (c Case) page() Attempt {
-	p := Attempt{View: payment.View{Attempt: c.Attempt}, Summary: c.Summary(), Timeline: c.Timeline()}
+	p := Attempt{
+		View: payment.View{Attempt: c.Attempt}, Summary: c.Summary(), Timeline: c.Timeline(), Refundable: c.Attempt.Refundable(c.Refunds),
+	}
 	for _, v := range c.Order.Views() {
 		if v.ID == c.Attempt.ID {
 			p.View = v
