@@ -3,16 +3,15 @@ package console
 import (
 	"encoding/json"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/a-h/templ"
-	"github.com/bojanz/currency"
 
 	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
+	"github.com/paylatch/paylatch/webhooks"
 )
 
 // refundView is what the two steps of a refund show: without Money the first one.
@@ -120,22 +119,14 @@ func decimal(m payment.Money) string {
 	return text
 }
 
-// plainAmount is digits, and after a point some more.
-var plainAmount = regexp.MustCompile(`^[0-9]{1,15}(\.[0-9]{1,4})?$`)
-
 // parseMoney reads an amount in major units, exactly, of at most what is left.
 func parseMoney(text string, left payment.Money) (payment.Money, error) {
-	text = strings.TrimSpace(text)
-	amount, err := currency.NewAmount(text, string(left.Currency))
-	if err != nil || !plainAmount.MatchString(text) {
+	money, err := webhooks.ParseDecimal(strings.TrimSpace(text), string(left.Currency))
+	switch {
+	case err != nil || money.Minor <= 0:
 		return payment.Money{}, errAmount
-	}
-	minor, err := amount.Int64()
-	if err != nil || minor <= 0 || !amount.Round().Equal(amount) {
-		return payment.Money{}, errAmount
-	}
-	if minor > left.Minor {
+	case money.Minor > left.Minor:
 		return payment.Money{}, payment.ErrRefundExceeds
 	}
-	return payment.Money{Minor: minor, Currency: left.Currency}, nil
+	return payment.Money{Minor: money.Minor, Currency: left.Currency}, nil
 }
