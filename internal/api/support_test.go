@@ -263,7 +263,7 @@ func TestBadSupportRequestsAreRefused(t *testing.T) {
 		"GET /v1/support/search?q= ":                                                 "422 q",
 		"GET /v1/support/search?q=%00 ":                                              "422 q",
 		"GET /v1/support/search?q=%ff ":                                              "422 q",
-		"GET /v1/support/search?q=" + strings.Repeat("a", 256) + " ":                 "422 q",
+		"GET /v1/support/search?q=" + strings.Repeat("a", 513) + " ":                 "422 q",
 		"GET /v1/support/search?q=a&limit=0 ":                                        "422 limit",
 		"GET /v1/support/search?q=a&limit=1e1 ":                                      "422 limit",
 		"GET /v1/support/search?q=a&limit=101 ":                                      "422 limit",

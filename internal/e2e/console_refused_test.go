@@ -27,8 +27,8 @@ func TestStaffThatIsRefusedIsWrittenDown(t *testing.T) {
 		status int
 		deed   string
 	}{
-		{"/v1/orders/" + long, read, http.StatusNotFound, "readOrder.view " + long[:255] + "… done "},
-		{"/support/orders?id=" + long, open, http.StatusNotFound, "readOrder.view " + long[:255] + "… done "},
+		{"/v1/orders/" + long, read, http.StatusNotFound, "readOrder.view " + long[:512] + "… done "},
+		{"/support/orders?id=" + long, open, http.StatusNotFound, "readOrder.view " + long[:512] + "… done "},
 		{"/support/orders?id=" + url.QueryEscape("\x00"), open, http.StatusNotFound, "readOrder.view \uFFFD done "},
 		{"/v1/support/audit", read, http.StatusForbidden, "audit.view  refused "},
 		{"/support/audit", open, http.StatusForbidden, "audit.view  refused "},

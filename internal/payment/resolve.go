@@ -45,11 +45,8 @@ type Resolve struct {
 	With func(ctx context.Context, tx Tx, d Discrepancy) error
 }
 
-// maxReason and maxPaymentID bound what a person writes, in bytes.
-const (
-	maxReason    = 2000
-	maxPaymentID = 255
-)
+// maxReason bounds what a person writes, in bytes.
+const maxReason = 2000
 
 // Resolve closes a discrepancy and keeps who did it and why. Paid and not paid
 // move its pending attempt, or its pending refund if it asks what became of one, the
@@ -134,8 +131,8 @@ func (c Resolve) valid() error {
 	if !written(c.Reason, maxReason) {
 		return invalid("reason", "say why, in at most 2000 bytes")
 	}
-	if c.ProviderPaymentID != "" && !written(c.ProviderPaymentID, maxPaymentID) {
-		return invalid("provider_payment_id", "must be the provider's id of the payment, in at most 255 bytes")
+	if c.ProviderPaymentID != "" && !written(c.ProviderPaymentID, maxName) {
+		return invalid("provider_payment_id", "must be the provider's id of the payment, in at most 512 bytes")
 	}
 	return nil
 }

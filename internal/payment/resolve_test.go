@@ -1,6 +1,7 @@
 package payment_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -136,6 +137,7 @@ func TestResolutionsThatAreRefused(t *testing.T) {
 		want error
 	}{
 		"no such discrepancy":        {because(payment.DiscrepancyID(uuid.New()), payment.ResolvedAccepted), payment.ErrDiscrepancyNotFound},
+		"paid by a long id":          {because(payment.DiscrepancyID(uuid.New()), payment.ResolvedPaid, strings.Repeat("x", 512)), payment.ErrDiscrepancyNotFound},
 		"paid without an id":         {because(d, payment.ResolvedPaid), payment.ErrPaymentIDMissing},
 		"paid by another's payment":  {because(d, payment.ResolvedPaid, other.ProviderPaymentID), payment.ErrPaymentTaken},
 		"paid by another's id":       {because(d, payment.ResolvedPaid, other.ID.String()), payment.ErrPaymentTaken},

@@ -41,7 +41,7 @@ func sought(t *testing.T) (*support.Service, *pgx.Conn, payment.Attempt) {
 			SELECT '01980d3e-8c11-7d02-a1b5-0c9d8e7f6a5b', 'acc', 'evt_9', false, 'paid', 'succeeded', '\x01', '{}', '{ch_31}', order_id, attempt_id, 'applied', '{}', now()
 			FROM payment_attempts WHERE order_id = 'A-1'`,
 		`INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, verdict, headers, received_at)
-			VALUES ('01980d3e-8c11-7d02-a1b5-0c9d8e7f6a5c', 'acc', 'evt_lost', false, 'paid', 'succeeded', '\x01', '{}', '{ch_404}', 'unmatched', '{}', now())`,
+			VALUES ('01980d3e-8c11-7d02-a1b5-0c9d8e7f6a5c', 'acc', 'evt_lost' || repeat('x', 504), false, 'paid', 'succeeded', '\x01', '{}', '{ch_404}', 'unmatched', '{}', now())`,
 	} {
 		_, err := conn.Exec(t.Context(), insert)
 		require.NoError(t, err, insert)
@@ -69,24 +69,25 @@ func TestSearchFindsWhateverCanBeQuoted(t *testing.T) {
 		return found
 	}
 	for text, want := range map[string][]string{
-		"A-1":       {"attempt by order_id", "attempt by order_id", "order by order_id", "order by order_id"},
-		"A-10":      {"attempt by order_id", "order by order_id"},
-		"u1":        {"attempt by user_id", "attempt by user_id", "order by user_id", "order by user_id"},
-		"u":         {"attempt by user_id", "attempt by user_id", "order by user_id", "order by user_id"},
-		id:          {"attempt by payment_attempt_id"},
-		"  " + id:   {"attempt by payment_attempt_id"},
-		id[:30]:     {"attempt by payment_attempt_id"},
-		"pay-0000":  {"attempt by client_request_id", "attempt by client_request_id"},
-		"ch_31":     {"attempt by provider_payment_id"},
-		"ch_3":      {"attempt by provider_payment_id"},
-		"cs_7":      {"attempt by reference"},
-		"re_5":      {"refund by provider_refund_id"},
-		"re_":       {"refund by provider_refund_id"},
-		"refund-k":  {"refund by client_request_id"},
-		"evt_9":     {"event by provider_event_id"},
-		"evt_":      {"event by provider_event_id", "event by provider_event_id"},
-		"ch_404":    {"event by reference"},
-		"01980d3e-": {"event by event_id", "event by event_id", "refund by refund_id"},
+		"A-1":                                 {"attempt by order_id", "attempt by order_id", "order by order_id", "order by order_id"},
+		"A-10":                                {"attempt by order_id", "order by order_id"},
+		"u1":                                  {"attempt by user_id", "attempt by user_id", "order by user_id", "order by user_id"},
+		"u":                                   {"attempt by user_id", "attempt by user_id", "order by user_id", "order by user_id"},
+		id:                                    {"attempt by payment_attempt_id"},
+		"  " + id:                             {"attempt by payment_attempt_id"},
+		id[:30]:                               {"attempt by payment_attempt_id"},
+		"pay-0000":                            {"attempt by client_request_id", "attempt by client_request_id"},
+		"ch_31":                               {"attempt by provider_payment_id"},
+		"ch_3":                                {"attempt by provider_payment_id"},
+		"cs_7":                                {"attempt by reference"},
+		"re_5":                                {"refund by provider_refund_id"},
+		"re_":                                 {"refund by provider_refund_id"},
+		"refund-k":                            {"refund by client_request_id"},
+		"evt_9":                               {"event by provider_event_id"},
+		"evt_":                                {"event by provider_event_id", "event by provider_event_id"},
+		"ch_404":                              {"event by reference"},
+		"evt_lost" + strings.Repeat("x", 504): {"event by provider_event_id"},
+		"01980d3e-":                           {"event by event_id", "event by event_id", "refund by refund_id"},
 		strings.ReplaceAll(id, "-", "") + "-capture-0": {"attempt by payment_attempt_id"},
 		strings.ToUpper(id):                            {"attempt by payment_attempt_id"},
 		"nothing":                                      nil,
@@ -104,7 +105,7 @@ func TestSearchFindsWhateverCanBeQuoted(t *testing.T) {
 	require.Equal(t, support.Hit{
 		Type: "attempt", ID: id, OrderID: "A-1", AttemptID: &a.ID, Status: "pending", Matched: "payment_attempt_id", At: noon,
 	}, first)
-	require.Equal(t, 28, one[int](t, conn, `SELECT count(*) FROM staff_audit WHERE actor = 'ann' AND action = 'search.view'`))
+	require.Equal(t, 29, one[int](t, conn, `SELECT count(*) FROM staff_audit WHERE actor = 'ann' AND action = 'search.view'`))
 }
 
 func TestSearchRefuses(t *testing.T) {
@@ -112,7 +113,7 @@ func TestSearchRefuses(t *testing.T) {
 	desk := support.New(support.Options{})
 	page, err := support.ParsePage("", "")
 	require.NoError(t, err)
-	for _, text := range []string{"", "  ", "a\x00b", "\xff", strings.Repeat("a", 256)} {
+	for _, text := range []string{"", "  ", "a\x00b", "\xff", strings.Repeat("a", 513)} {
 		_, _, err := desk.Search(t.Context(), clerk, text, page)
 		require.ErrorAs(t, err, new(*payment.ValidationError), "%q", text)
 	}

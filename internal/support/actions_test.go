@@ -138,7 +138,7 @@ func TestWhateverIsNamedIsWrittenDown(t *testing.T) {
 		long += rand.Text()
 	}
 	for named, want := range map[string]string{
-		long: long[:255] + "…", long[:255]: long[:255], strings.Repeat("ü", 128): strings.Repeat("ü", 127) + "…", "a\x00\xff": "a\uFFFD\uFFFD",
+		long: long[:512] + "…", long[:512]: long[:512], "x" + strings.Repeat("ü", 256): "x" + strings.Repeat("ü", 255) + "…", "a\x00\xff": "a\uFFFD\uFFFD",
 	} {
 		err := r.desk.Watch(t.Context(), ann, "readOrder.view", "order", named, func() error { return payment.ErrOrderNotFound })
 		require.ErrorIs(t, err, payment.ErrOrderNotFound)

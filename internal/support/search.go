@@ -10,8 +10,9 @@ import (
 	"github.com/google/uuid"
 )
 
-// maxQuery bounds what is searched for, in bytes; no id is longer.
-const maxQuery = 255
+// maxQuery bounds what is searched for, in bytes. What a provider calls a thing is
+// kept in as many; a user's id may be longer, and is found by its beginning.
+const maxQuery = 512
 
 // Search finds orders, attempts, refunds and events by any id that a customer or
 // a provider could quote, exactly or by its beginning, newest first. Of a
@@ -23,7 +24,7 @@ func (s *Service) Search(ctx context.Context, who Staff, text string, p Page) (h
 	}
 	text = strings.TrimSpace(text)
 	if text == "" || len(text) > maxQuery || !storable(text) {
-		return nil, "", invalid("q", "must be an id or its beginning, 1 to 255 bytes")
+		return nil, "", invalid("q", "must be an id or its beginning, 1 to 512 bytes")
 	}
 	first, last := idsFrom(text)
 	hits, err = s.store.Search(ctx, SearchQuery{
