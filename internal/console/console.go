@@ -128,7 +128,7 @@ func New(o Options) http.Handler {
 	}
 	all := http.NewServeMux()
 	all.Handle("GET /support/assets/", http.StripPrefix("/support/assets", page.Files(assets)))
-	all.Handle("/", c.refuseTokens(c.sameOrigin(c.sessions.LoadAndSave(pages))))
+	all.Handle("/", c.refuseTokens(c.sameOrigin(c.inSession(pages))))
 	return page.Secured(all)
 }
 

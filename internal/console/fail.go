@@ -19,6 +19,7 @@ var (
 	errProvider  = errors.New("the OpenID provider refused")
 	errNoPage    = errors.New("no such page")
 	errAmount    = errors.New("not an amount")
+	errUnkept    = errors.New("the session was not written after a form")
 )
 
 // row is an error in the words of a page.
@@ -30,6 +31,7 @@ type row struct {
 
 func rows() []row {
 	return []row{
+		{errUnkept, 503, "Your session could not be written. What was asked for may have been done: look before you ask for it again."},
 		{payment.ErrUnavailable, 503, "The database does not answer. Nothing was done that is not shown here; try again in a moment."},
 		{auth.ErrUnavailable, 503, "The sign-in can't be checked at the moment. Try again in a moment."},
 		{errOtherSite, 403, "This was sent by another site and not done. Open the page here and try again."},

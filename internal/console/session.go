@@ -2,6 +2,7 @@ package console
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -37,8 +38,57 @@ func (c *console) newSessions() *scs.SessionManager {
 	s.Cookie = scs.SessionCookie{
 		Name: "paylatch_support", Path: "/support", HttpOnly: true, Secure: !c.Plain, SameSite: http.SameSiteLaxMode,
 	}
-	s.ErrorFunc = func(w http.ResponseWriter, r *http.Request, err error) { c.fail(w, r, nil, err) }
+	s.ErrorFunc = c.withoutSession
 	return s
+}
+
+// sessionWriter is what scs writes to. It writes the session when a page begins its
+// answer, and goes on with the page even if that could not be done.
+type sessionWriter struct {
+	http.ResponseWriter
+	// begun says that the page has begun, over that all is said.
+	begun, over bool
+}
+
+func (w *sessionWriter) WriteHeader(status int) {
+	if !w.over {
+		w.ResponseWriter.WriteHeader(status)
+	}
+}
+
+func (w *sessionWriter) Write(text []byte) (int, error) {
+	if w.over {
+		return len(text), nil
+	}
+	return w.ResponseWriter.Write(text) //nolint:wrapcheck // it is the writer, for whoever writes
+}
+
+// inSession reads a session before the pages, and writes it.
+func (c *console) inSession(pages http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		out := &sessionWriter{ResponseWriter: w}
+		page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			out.begun = true
+			pages.ServeHTTP(w, r)
+		})
+		c.sessions.LoadAndSave(page).ServeHTTP(out, r)
+	})
+}
+
+// withoutSession answers in the place of a page whose session can't be read or
+// written. What a form asked for was done by then.
+func (c *console) withoutSession(w http.ResponseWriter, r *http.Request, err error) {
+	out, ok := w.(*sessionWriter)
+	if ok && out.begun && r.Method == http.MethodPost {
+		err = fmt.Errorf("%w: %w", errUnkept, err)
+	}
+	for _, leads := range []string{"Location", "Hx-Redirect"} {
+		w.Header().Del(leads)
+	}
+	c.fail(w, r, nil, err)
+	if ok {
+		out.over = true
+	}
 }
 
 func orElse(given, usual time.Duration) time.Duration {

@@ -142,6 +142,37 @@ func TestASignOutEndsTheSessionOfAPageUnderWay(t *testing.T) {
 	p.get("/support").is(t, http.StatusSeeOther)
 }
 
+// TestASessionThatCantBeWrittenIsToldOnce: what was done stays done, and its page
+// must not deny it.
+func TestASessionThatCantBeWrittenIsToldOnce(t *testing.T) {
+	t.Parallel()
+	s := openConsole(t, leftAlone)
+	path := "/support/attempts/" + s.bought(t, unique("o"), "tok_never").ID
+	p := signedIn(t, s.base, "sam", "support")
+	key := p.get(path+"/recheck").hidden(t, "key")
+	_, err := s.db.Exec(t.Context(), "ALTER TABLE sessions ADD CONSTRAINT closed CHECK (false) NOT VALID")
+	require.NoError(t, err)
+	page, done := p.get(path), p.post(path+"/recheck", "key", key, "reason", "case 1")
+	require.Contains(t, s.deeds(t, "sam"), "attempt.recheck "+strings.TrimPrefix(path, "/support/attempts/")+" done case 1")
+	page.is(t, http.StatusInternalServerError)
+	done.is(t, http.StatusServiceUnavailable)
+	for _, a := range []answer{page, done} {
+		require.Equal(t, 1, strings.Count(strings.ToLower(string(a.text)), "<!doctype html>"), "%s", a.text)
+		require.Empty(t, a.header.Get("Location"))
+		require.Empty(t, a.header.Values("Set-Cookie"))
+	}
+	require.Contains(t, done.page(), "What was asked for may have been done: look before you ask for it again.")
+	require.NotContains(t, done.page(), "Nothing was done")
+	require.Contains(t, page.page(), "Something went wrong here.")
+
+	_, err = s.db.Exec(t.Context(), "ALTER TABLE sessions RENAME TO hidden")
+	require.NoError(t, err)
+	unread := p.post(path+"/recheck", "key", key, "reason", "case 2")
+	unread.is(t, http.StatusInternalServerError)
+	require.NotContains(t, unread.page(), "may have been done")
+	require.NotContains(t, strings.Join(s.deeds(t, "sam"), "\n"), "case 2")
+}
+
 func TestFormsOfOtherSitesAreNotDone(t *testing.T) {
 	t.Parallel()
 	s := openConsole(t, leftAlone)
