@@ -218,6 +218,29 @@ func TestPagesOfTheConsoleRunNothingInline(t *testing.T) {
 	p.get("/support/assets/").is(t, http.StatusNotFound)
 }
 
+func TestEveryPageWithATimeSaysWhichClock(t *testing.T) {
+	t.Parallel()
+	s := openConsole(t)
+	a, late := s.bought(t, unique("o"), "tok_success"), s.late(t)
+	id := one[string](t, s.rig, `SELECT discrepancy_id::text FROM discrepancies WHERE attempt_id = $1`, late.ID)
+	event := one[string](t, s.rig, `SELECT event_id::text FROM provider_events WHERE attempt_id = $1 LIMIT 1`, late.ID)
+	p := signedIn(t, s.base, "ada", "admin")
+	for path, want := range map[string]bool{
+		"/support": false, "/support?q=u1": true, "/support?q=none-of-it": false, "/support/attempts/" + a.ID: true, "/support/orders?id=" + a.OrderID: true,
+		"/support/events/" + event: true, "/support/discrepancies": false, "/support/audit": true, "/support/audit?actor=none": false,
+	} {
+		page := p.get(path)
+		page.is(t, http.StatusOK)
+		require.Equal(t, want, strings.Contains(string(page.text), "<time"), path)
+		require.Equal(t, map[bool]int{true: 1}[want], strings.Count(page.page(), "Times are in UTC."), path)
+	}
+	require.Regexp(t, `(?s)<section id="found".*Times are in UTC\..*</section>`, string(p.get("/support?q=u1").text), "what is typed replaces this part alone")
+	p.post("/support/discrepancies/"+id+"/resolve", "reason", "case 1", "resolution", "accepted").is(t, http.StatusSeeOther)
+	resolved := p.get("/support/discrepancies?status=resolved")
+	require.Contains(t, string(resolved.text), "<time")
+	require.Equal(t, 1, strings.Count(resolved.page(), "Times are in UTC."))
+}
+
 func TestSearchesAndSignInsAreLimited(t *testing.T) {
 	t.Parallel()
 	s := openConsole(t)
