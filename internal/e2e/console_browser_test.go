@@ -109,6 +109,53 @@ func TestAPersonAnswersTheirFirstCustomer(t *testing.T) {
 	}
 }
 
+// TestWhatFailsInTheConsoleSaysSo: a search that fails leaves nothing standing that
+// an earlier text has found, and an action that can't be shown is not silent.
+func TestWhatFailsInTheConsoleSaysSo(t *testing.T) {
+	t.Parallel()
+	newTab(t)
+	s := openConsole(t)
+	a := s.bought(t, "order-"+unique("n"), "tok_success")
+	s.bought(t, "order-"+unique("n"), "tok_success")
+	b := newTab(t)
+	b.signIn(s.base, token("ada", "admin"))
+	typed := func(text string) {
+		eval[any](b, `document.getElementById("search").value = ""`)
+		b.focus("#search")
+		b.paste(text)
+	}
+	rename := func(from, to string) {
+		_, err := s.db.Exec(t.Context(), "ALTER TABLE "+from+" RENAME TO "+to)
+		require.NoError(t, err)
+	}
+	says := func(text string) {
+		b.until(`document.getElementById("found").innerText.includes(` + quote(text) + `)`)
+		require.Zero(t, eval[int](b, `document.querySelectorAll("#found a").length`), text)
+	}
+	b.until(`document.activeElement.id === "search"`) // by itself, once the page has loaded
+	typed("order-")
+	b.until(`document.querySelector("#found a")`)
+	rename("staff_audit", "hidden")
+	typed("order-n")
+	says("Something went wrong here.")
+	rename("hidden", "staff_audit")
+	typed("order-")
+	b.until(`document.querySelector("#found a")`)
+	typed(strings.Repeat("ü", 300))
+	says("must be an id or its beginning")
+	typed("order-")
+	b.until(`document.querySelector("#found a")`)
+	b.offline(true)
+	typed("order-n")
+	says("No answer came.")
+	b.offline(false)
+
+	b.open(s.base + "/support/attempts/" + a.ID)
+	rename("staff_audit", "hidden")
+	b.click(`#act a[href$="/refund"]`)
+	b.until(`location.pathname.endsWith("/refund") && document.querySelector("[role=alert]")?.innerText.startsWith("Something went wrong here.")`)
+}
+
 // hostile is what a merchant's data may hold at worst.
 const hostile = "<script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">\u202egnp.exe"
 

@@ -9,9 +9,13 @@ document.addEventListener("keydown", (event) => {
   box.select();
 });
 
-// What a refused search says is shown in the place of what it would have found.
-document.addEventListener("htmx:beforeSwap", ({ detail }) => {
-  if (detail.xhr.status !== 429) return;
-  const found = document.getElementById("found");
-  if (found) found.textContent = "That was too often. Wait a moment, then press Search.";
-});
+// What fails says so. A search does in the place of what it would have found, so that nothing stands there that an earlier text has found; all
+// else, on the page that a browser without scripts would have gone to.
+const failed = ({ detail: { xhr, target, pathInfo } }) => {
+  if (xhr.status > 0 && xhr.status < 400) return;
+  if (target.id !== "found") return location.assign(pathInfo.requestPath);
+  const page = new DOMParser().parseFromString(xhr.responseText, "text/html");
+  target.textContent = page.querySelector("[role=alert]")?.textContent ?? "No answer came. Wait a moment, then press Search.";
+};
+document.addEventListener("htmx:beforeSwap", failed);
+document.addEventListener("htmx:sendError", failed);
