@@ -45,7 +45,8 @@ func (c *certificates) of(ctx context.Context, account, url string) ([]byte, err
 	if err != nil {
 		return nil, err //nolint:wrapcheck // it is that of the function above
 	}
-	return chain.([]byte), nil //nolint:forcetypeassert // as fetch returns it
+	pem, _ := chain.([]byte)
+	return pem, nil
 }
 
 func (c *certificates) fetch(ctx context.Context, url string) ([]byte, error) {

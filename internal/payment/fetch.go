@@ -63,13 +63,14 @@ const unsignedTries = 5
 // provider does not know what it names. A question that was held back is no try.
 func (s *Service) Fetch(ctx context.Context, e StoredEvent) error {
 	f, err := s.fetch(ctx, e.Received)
+	asked := err != nil && !errors.Is(err, ErrHeldBack) && ctx.Err() == nil
 	switch {
 	case f != nil:
 		return s.settleFetched(ctx, e.ID, f)
-	case err == nil, errors.Is(err, ErrHeldBack), ctx.Err() != nil:
-		return nil
+	case asked:
+		return s.unanswered(ctx, e.ID, errors.Is(err, ErrNoSuchPayment))
 	}
-	return s.unanswered(ctx, e.ID, errors.Is(err, ErrNoSuchPayment))
+	return nil
 }
 
 // unanswered counts a try that got no answer, or none but that there is no such payment.
