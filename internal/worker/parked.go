@@ -23,7 +23,7 @@ type Parked interface {
 // are, beside it: it does not wait for the providers.
 func RetryParked(p Parked) Loop {
 	f := newFetching(p.Fetch)
-	return Loop{Name: "parked", Every: parkedEvery, Rest: f.all.Wait, Do: func(ctx context.Context) (bool, error) {
+	return Loop{Name: "parked", Every: parkedEvery, Essential: true, Rest: f.all.Wait, Do: func(ctx context.Context) (bool, error) {
 		tried, err := p.RetryParked(ctx, parkedBatch)
 		if err == nil {
 			f.begin(ctx, tried)

@@ -26,7 +26,7 @@ type Reconciler interface {
 
 // Reconcile asks providers about the attempts that are due.
 func Reconcile(r Reconciler, every time.Duration, log zerolog.Logger) Loop {
-	return Loop{Name: "reconcile", Every: every, Do: func(ctx context.Context) (bool, error) {
+	return Loop{Name: "reconcile", Every: every, Essential: true, Do: func(ctx context.Context) (bool, error) {
 		due, err := r.Due(ctx, reconcileBatch)
 		if err != nil {
 			return false, err
@@ -41,7 +41,7 @@ func Reconcile(r Reconciler, every time.Duration, log zerolog.Logger) Loop {
 
 // ReconcileRefunds asks providers about the refunds that are due.
 func ReconcileRefunds(r Reconciler, every time.Duration, log zerolog.Logger) Loop {
-	return Loop{Name: "reconcile refunds", Every: every, Do: func(ctx context.Context) (bool, error) {
+	return Loop{Name: "reconcile refunds", Every: every, Essential: true, Do: func(ctx context.Context) (bool, error) {
 		due, err := r.DueRefunds(ctx, reconcileBatch)
 		if err != nil {
 			return false, err

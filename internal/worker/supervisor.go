@@ -17,6 +17,9 @@ import (
 type Loop struct {
 	Name  string
 	Every time.Duration
+	// Essential says that payments need the loop: a process in which it keeps
+	// failing is not ready.
+	Essential bool
 	// Do does a portion and returns whether more was waiting.
 	Do func(ctx context.Context) (more bool, err error)
 	// Rest waits, after the last portion, for what Do has begun and left; nil if
@@ -31,8 +34,13 @@ type Supervisor struct {
 	failed []atomic.Int32
 }
 
-// unhealthyAfter is how many times a loop may fail in a row.
-const unhealthyAfter = 5
+const (
+	// unhealthyAfter is how many times a loop may fail in a row.
+	unhealthyAfter = 5
+	// retryAfter is how long a loop that failed waits at most, so that a rare one
+	// does not count as failing long after what it needs is back.
+	retryAfter = 5 * time.Second
+)
 
 // New returns a supervisor of some loops.
 func New(log zerolog.Logger, loops ...Loop) *Supervisor {
@@ -49,11 +57,11 @@ func (s *Supervisor) Run(ctx context.Context) error {
 	return nil
 }
 
-// Unhealthy names the loops that keep failing.
+// Unhealthy names the essential loops that keep failing.
 func (s *Supervisor) Unhealthy() []string {
 	var names []string
 	for i := range s.loops {
-		if s.failed[i].Load() >= unhealthyAfter {
+		if s.loops[i].Essential && s.failed[i].Load() >= unhealthyAfter {
 			names = append(names, s.loops[i].Name)
 		}
 	}
@@ -67,7 +75,7 @@ func (s *Supervisor) run(ctx context.Context, i int) {
 	}
 	tick := time.NewTicker(loop.Every)
 	defer tick.Stop()
-	for {
+	for failing := false; ; {
 		select {
 		case <-ctx.Done():
 			return
@@ -76,7 +84,19 @@ func (s *Supervisor) run(ctx context.Context, i int) {
 		for more := true; more && ctx.Err() == nil; {
 			more = s.once(ctx, i)
 		}
+		if failed := s.failed[i].Load() > 0; failed != failing {
+			failing = failed
+			tick.Reset(loop.pace(failed))
+		}
 	}
+}
+
+// pace is how long it is to the loop's next turn.
+func (l Loop) pace(failing bool) time.Duration {
+	if failing {
+		return min(l.Every, retryAfter)
+	}
+	return l.Every
 }
 
 func (s *Supervisor) once(ctx context.Context, i int) bool {

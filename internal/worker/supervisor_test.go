@@ -1,0 +1,120 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/worker"
+)
+
+var errGone = errors.New("storage gone")
+
+// outage fails everything that loops do while the storage is gone.
+type outage struct {
+	gone  atomic.Bool
+	turns atomic.Int64
+}
+
+func (o *outage) err() error {
+	o.turns.Add(1)
+	if o.gone.Load() {
+		return errGone
+	}
+	return nil
+}
+
+func (o *outage) Due(context.Context, int) ([]payment.AttemptID, error) { return nil, o.err() }
+
+func (*outage) Recheck(context.Context, payment.AttemptID, payment.Cause) (v payment.View, err error) {
+	return v, nil
+}
+
+func (o *outage) DueRefunds(context.Context, int) ([]payment.RefundID, error) { return nil, o.err() }
+
+func (*outage) RecheckRefund(context.Context, payment.RefundID, payment.Cause) (r payment.Refund, err error) {
+	return r, nil
+}
+
+func (o *outage) RetryParked(context.Context, int) ([]payment.StoredEvent, error) {
+	return nil, o.err()
+}
+
+func (*outage) Fetch(context.Context, payment.StoredEvent) error { return nil }
+func (o *outage) Flush(context.Context) error                    { return o.err() }
+
+func (o *outage) NoteHeard(context.Context) error { return o.err() }
+
+func (*outage) Silent(context.Context) ([]payment.Silence, error) { return nil, nil }
+
+func (o *outage) PurgeKeys(context.Context, int) (int, error) { return 0, o.err() }
+
+func (o *outage) PurgeEventBytes(context.Context, time.Duration, int) (int, error) { return 0, o.err() }
+
+func (o *outage) PurgeSessions(context.Context, int) (int, error) { return 0, o.err() }
+
+// supervise runs loops until the test ends.
+func supervise(t *testing.T, loops ...worker.Loop) *worker.Supervisor {
+	t.Helper()
+	s := worker.New(zerolog.Nop(), loops...)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-done)
+	})
+	return s
+}
+
+func TestOnlyLoopsThatPaymentsNeedAreUnhealthy(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var o outage
+		o.gone.Store(true)
+		s := supervise(t, worker.Reconcile(&o, time.Second, zerolog.Nop()), worker.ReconcileRefunds(&o, time.Second, zerolog.Nop()),
+			worker.RetryParked(&o), worker.WriteNotes(&o), worker.Silence(&o, func([]payment.Silence) {}),
+			worker.PurgeKeys(&o, func(int) {}), worker.PurgeEventBytes(&o, time.Hour), worker.PurgeSessions(&o))
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		require.Equal(t, []string{"reconcile", "reconcile refunds", "parked"}, s.Unhealthy())
+
+		o.gone.Store(false)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		require.Empty(t, s.Unhealthy())
+	})
+}
+
+func TestAFailedLoopTriesAgainSoon(t *testing.T) {
+	t.Parallel()
+	for name, every := range map[string]time.Duration{"a rare one after 5 s": time.Hour, "a frequent one at its turn": time.Second} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var o outage
+				o.gone.Store(true)
+				supervise(t, worker.Reconcile(&o, every, zerolog.Nop()))
+				turns := func(d time.Duration) int64 {
+					before := o.turns.Load()
+					time.Sleep(d)
+					synctest.Wait()
+					return o.turns.Load() - before
+				}
+				require.EqualValues(t, 1, turns(every))
+				again := min(every, 5*time.Second)
+				require.EqualValues(t, 2, turns(2*again))
+				o.gone.Store(false)
+				require.EqualValues(t, 1, turns(again))
+				require.EqualValues(t, 3, turns(3*every), "what works keeps its pace")
+			})
+		})
+	}
+}
