@@ -42,7 +42,7 @@ type Account struct {
 	MerchantLogin   string    `koanf:"merchant_login" doc:"Robokassa's shop"`
 	Hash            string    `koanf:"hash" doc:"Robokassa's hash; absent: md5"`
 	Capture         string    `koanf:"capture" doc:"Adyen: automatic if the merchant account captures at once"`
-	Currency        string    `koanf:"currency" doc:"the currency of notices that name none (CloudPayments' refunds, T-Bank, Robokassa)"`
+	Currency        string    `koanf:"currency" doc:"the currency of notices that name none (CloudPayments' refunds, T-Bank, Robokassa); of ISO 4217, in upper case"`
 	KeyID           string    `koanf:"key_id" doc:"Razorpay's key"`
 	KeySecret       Secret    `koanf:"key_secret" doc:"Razorpay's secret"`
 	Authorization   Secret    `koanf:"authorization" doc:"the Authorization header that Checkout.com sends"`

@@ -64,6 +64,9 @@ func (r *report) account(key string, a Account) {
 			r.add(key+"."+field, "means nothing to the kind %s; remove it", a.Kind)
 		}
 	}
+	if _, known := (webhooks.Money{Currency: a.Currency}).Decimal(); a.Currency != "" && !known {
+		r.add(key+".currency", "must be a currency of ISO 4217 in upper case, such as RUB")
+	}
 	r.complete(key, a, k)
 	r.verifier(key, a)
 }
