@@ -47,7 +47,7 @@ func serve(ctx context.Context, cfg *config.Config, dsn string, how serving, log
 	if err := in.store.Migrated(ctx); errors.Is(err, migrations.ErrBehind) {
 		return fmt.Errorf("%w, or start with --migrate", err)
 	} else if err != nil {
-		log.Warn().Err(err).Msg("the database does not answer yet; commands get 503 until it does")
+		log.Warn().Err(err).Msg("the database does not answer yet; commands get 503 until it does, and has all migrations")
 	}
 	listener, err := listen(ctx, cfg.Listen)
 	if err != nil {

@@ -1,16 +1,20 @@
 package e2e_test
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/devpg"
 	"github.com/paylatch/paylatch/internal/testdb"
+	"github.com/paylatch/paylatch/migrations"
 )
 
 // crash ends a PostgreSQL as a loss of power would, and waits until it is gone.
@@ -169,18 +173,35 @@ func TestStorageDown(t *testing.T) {
 }
 
 // TestServeStartsBeforeItsDatabase: a database that comes later is no reason to
-// end, and nothing is answered before it is there.
+// end, and nothing is answered before it is there, and migrated.
 func TestServeStartsBeforeItsDatabase(t *testing.T) {
 	t.Parallel()
 	pg := testdb.Private(t)
 	dsn := pg.DSN("postgres")
+	newest := func(applied bool) {
+		conn, err := pgx.Connect(t.Context(), dsn)
+		require.NoError(t, err)
+		_, err = conn.Exec(t.Context(), `UPDATE goose_db_version SET is_applied = $1 WHERE version_id = $2`, applied, migrations.Required())
+		require.NoError(t, errors.Join(err, conn.Close(t.Context())))
+	}
+	newest(false)
 	crash(t, pg)
 	r := &rig{t: t, dsn: dsn, hooks: newRelay(t)}
 	s := r.serveAt("http://127.0.0.1:9")
-	c := s.bluntly(token("u1", "customer"))
+	c, anyone := s.bluntly(token("u1", "customer")), client{base: s.base, blunt: true}
+	hook := func() answer {
+		return s.deliverOnce(t.Context(), "stripe-eu", stripe(t), intentSucceeded("evt_early", "pi", uuid.NewString(), "1999"))
+	}
 	c.createOrder(t.Context(), "A-1", "key-00000001").problem(t, http.StatusServiceUnavailable, "storage-unavailable")
 	revive(t, pg)
+	eventually(t, "the database", func() bool {
+		return strings.Contains(string(anyone.send(t.Context(), http.MethodGet, "/readyz", "").text), `"database":"ok","migrations":"failed"`)
+	})
+	c.createOrder(t.Context(), "A-1", "key-00000001").problem(t, http.StatusServiceUnavailable, "storage-unavailable")
+	hook().problem(t, http.StatusServiceUnavailable, "storage-unavailable")
+	newest(true)
 	eventually(t, "the database", func() bool { return c.createOrder(t.Context(), "A-1", "key-00000001").status == http.StatusCreated })
+	hook().is(t, http.StatusOK)
 }
 
 // TestStorageGoneBetweenTheCommits: what the provider said is worth some patience

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -42,10 +43,13 @@ type Store struct {
 	q       *dbsqlc.Queries
 	// changed is told what a commit has changed; nil for nobody.
 	changed func([]stream.ID)
+	// migrated says that the schema was found to be no older than this binary.
+	migrated atomic.Bool
 }
 
 // Open prepares a pool for a database URL or key/value string. It does not
-// connect: a database that is down at the start may come up later.
+// connect: a database that is down at the start may come up later. Until its schema
+// was found once to be no older than this binary, it counts as unavailable.
 func Open(ctx context.Context, url string) (*Store, error) {
 	cfg, err := parse(url)
 	if err != nil {
@@ -122,12 +126,40 @@ func (s *Store) Close() {
 
 // Ping reports whether the database answers.
 func (s *Store) Ping(ctx context.Context) error {
-	return s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error { return c.Ping(ctx) })
+	return on(ctx, s.pool, func(ctx context.Context, c *pgxpool.Conn) error { return c.Ping(ctx) })
+}
+
+// Migrated returns migrations.ErrBehind if the schema is older than this binary.
+func (s *Store) Migrated(ctx context.Context) error { return on(ctx, s.pool, s.check) }
+
+func (s *Store) check(ctx context.Context, c *pgxpool.Conn) error {
+	err := migrations.Check(ctx, c)
+	if err == nil {
+		s.migrated.Store(true)
+	}
+	return err //nolint:wrapcheck // it says what it read
 }
 
 // read runs fn on a connection, outside a transaction.
 func (s *Store) read(ctx context.Context, fn func(ctx context.Context, c *pgxpool.Conn) error) error {
-	return on(ctx, s.pool, fn)
+	return on(ctx, s.pool, func(ctx context.Context, c *pgxpool.Conn) error {
+		if err := s.ready(ctx, c); err != nil {
+			return err
+		}
+		return fn(ctx, c)
+	})
+}
+
+// ready keeps a process that was started while the database was away from working
+// on a schema that it does not know.
+func (s *Store) ready(ctx context.Context, c *pgxpool.Conn) error {
+	if s.migrated.Load() {
+		return nil
+	}
+	if err := s.check(ctx, c); err != nil {
+		return unavailable(err)
+	}
+	return nil
 }
 
 func on(ctx context.Context, pool *pgxpool.Pool, fn func(ctx context.Context, c *pgxpool.Conn) error) error {
@@ -149,9 +181,4 @@ func acquire(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Conn, error) {
 		return nil, unavailable(err)
 	}
 	return conn, nil
-}
-
-// Migrated returns migrations.ErrBehind if the schema is older than this binary.
-func (s *Store) Migrated(ctx context.Context) error {
-	return s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error { return migrations.Check(ctx, c) })
 }

@@ -58,6 +58,9 @@ func (s *Store) once(ctx context.Context, fn func(ctx context.Context, tx paymen
 		return err
 	}
 	defer conn.Release()
+	if err := s.ready(ctx, conn); err != nil {
+		return err
+	}
 	t := &txn{ctx: ctx, conn: conn, q: s.q}
 	defer t.undo(ctx)
 	if err := fn(ctx, t); err != nil {
