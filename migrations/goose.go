@@ -8,11 +8,22 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 )
+
+const (
+	// lockTimeout is how long a migration waits for a table. Whoever wants that table meanwhile waits behind it, and is patient for 5 s.
+	lockTimeout = "3s"
+	// lockNotAvailable is the SQLSTATE of its end.
+	lockNotAvailable = "55P03"
+)
+
+var errHeld = errors.New("something holds a table that the migration needs; look for a long query or an open transaction in pg_stat_activity, " +
+	"end it or wait for its end, and try again: the migrations before this one are done and stay")
 
 func up(ctx context.Context, dsn string, files fs.FS) error {
 	p, err := open(dsn, files)
@@ -22,6 +33,9 @@ func up(ctx context.Context, dsn string, files fs.FS) error {
 	_, err = p.Up(ctx)
 	if partial, ok := errors.AsType[*goose.PartialError](err); ok {
 		err = fmt.Errorf("%s: %w", partial.Failed.Source.Path, partial.Err)
+	}
+	if refused, ok := errors.AsType[*pgconn.PgError](err); ok && refused.Code == lockNotAvailable {
+		err = fmt.Errorf("%w: %w", err, errHeld)
 	}
 	if err = errors.Join(err, p.Close()); err != nil {
 		return fmt.Errorf("migrate: %w", err)
@@ -56,6 +70,9 @@ func open(dsn string, files fs.FS) (*goose.Provider, error) {
 	cfg, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("migrations: %w", err)
+	}
+	if _, set := cfg.ConnConfig.RuntimeParams["lock_timeout"]; !set {
+		cfg.ConnConfig.RuntimeParams["lock_timeout"] = lockTimeout
 	}
 	db := stdlib.OpenDB(*cfg.ConnConfig)
 	p, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithSessionLocker(locker))

@@ -35,7 +35,7 @@ type Queryer interface {
 }
 
 // Up applies what the database lacks, each file in a transaction of its own. It waits up to two minutes for another process that
-// does the same. The connection must not go through a pooler in transaction mode: the lock belongs to the session.
+// does the same, and three seconds for a table unless the address says otherwise; then it can be called again. The connection must not go through a pooler in transaction mode: the lock belongs to the session.
 func Up(ctx context.Context, dsn string) error { return up(ctx, dsn, FS) }
 
 // Status lists all migrations in their order. It makes goose's version table when there is none.

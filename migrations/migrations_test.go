@@ -89,6 +89,50 @@ func TestAFailedFileLeavesNothing(t *testing.T) {
 	require.False(t, bad)
 }
 
+// Behind a migration that waits for a lock everybody waits.
+func TestAMigrationDoesNotWaitLongForALock(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ address, want string }{
+		"by default":             {"", "3s"},
+		"as the address says it": {"&lock_timeout=1min", "1min"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dsn := emptyDatabase(t)
+			files := fstest.MapFS{"00001_first.sql": sql("CREATE TABLE first AS SELECT current_setting('lock_timeout') AS has")}
+			require.NoError(t, migrations.UpFrom(t.Context(), dsn+c.address, files))
+			var has string
+			require.NoError(t, connect(t, dsn).QueryRow(t.Context(), "SELECT has FROM first").Scan(&has))
+			require.Equal(t, c.want, has)
+		})
+	}
+}
+
+func TestAMigrationBehindAReaderCanBeRunAgain(t *testing.T) {
+	t.Parallel()
+	dsn := emptyDatabase(t)
+	impatient := dsn + "&lock_timeout=50ms"
+	files := fstest.MapFS{"00001_first.sql": sql("CREATE TABLE first ()")}
+	require.NoError(t, migrations.UpFrom(t.Context(), impatient, files))
+	reader, err := connect(t, dsn).Begin(t.Context())
+	require.NoError(t, err)
+	_, err = reader.Exec(t.Context(), "SELECT FROM first")
+	require.NoError(t, err)
+
+	files["00002_second.sql"] = sql("CREATE TABLE second ()")
+	files["00003_third.sql"] = sql("ALTER TABLE first ADD third int")
+	err = migrations.UpFrom(t.Context(), impatient, files)
+	require.ErrorContains(t, err, "00003_third.sql")
+	require.ErrorContains(t, err, "something holds a table that the migration needs")
+	require.ErrorContains(t, err, "try again")
+
+	require.NoError(t, reader.Rollback(t.Context()))
+	require.NoError(t, migrations.UpFrom(t.Context(), impatient, files))
+	have, err := migrations.Version(t.Context(), connect(t, dsn))
+	require.NoError(t, err)
+	require.EqualValues(t, 3, have)
+}
+
 func TestRequiredAndHash(t *testing.T) {
 	t.Parallel()
 	files := fstest.MapFS{"00009_a.sql": sql("SELECT 9"), "00010_b.sql": sql("SELECT 10")}
