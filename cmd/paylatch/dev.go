@@ -27,7 +27,10 @@ type devCmd struct {
 
 // Run starts everything on this machine and prints how to use it.
 func (c *devCmd) Run(ctx context.Context, a *app) error {
-	cfg, err := a.read()
+	if err := checkAddress("--sandbox-listen", c.SandboxListen); err != nil {
+		return err
+	}
+	cfg, err := config.ReadWith(a.configFile, a.environ, c.locate)
 	if err != nil {
 		return err
 	}
@@ -36,15 +39,18 @@ func (c *devCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	log := newLogger(cfg.Log, a.stderr)
+	if c.callsAnother(cfg) {
+		log.Warn().Str("sandbox", c.sandboxURL()).Msg("the account sandbox calls the base_url of the configuration, which is not that of the sandbox provider here")
+	}
 	return withDatabase(ctx, cfg, func(dsn string) error {
 		group, ctx := errgroup.WithContext(ctx)
 		group.Go(func() error { return c.provide(ctx, cfg, secret, log) })
 		group.Go(func() error {
 			return serve(ctx, cfg, dsn, serving{migrate: true, dev: true}, log, func(in *instance, at net.Addr) error {
-				if err := openShop(in, cfg, at, c.SandboxListen); err != nil {
+				if err := openShop(in, cfg, at, c.sandboxURL()); err != nil {
 					return err
 				}
-				return welcome(a.stdout, cfg, at, c.SandboxListen)
+				return welcome(a.stdout, cfg, at, c.sandboxURL())
 			})
 		})
 		return group.Wait()
@@ -58,7 +64,7 @@ func (c *devCmd) provide(ctx context.Context, cfg *config.Config, secret string,
 		return fmt.Errorf("the sandbox provider: %w (--sandbox-listen chooses another place)", err)
 	}
 	box, err := sandbox.New(sandbox.Options{
-		StateFile: filepath.Join(cfg.DataDir, "sandbox.journal"), PublicURL: "http://" + c.SandboxListen,
+		StateFile: filepath.Join(cfg.DataDir, "sandbox.journal"), PublicURL: c.sandboxURL(),
 		WebhookURL: baseURL(cfg.Listen) + "/webhooks/" + devAccount, WebhookSecret: secret,
 		Log: sandboxLog(log),
 	})
@@ -66,6 +72,19 @@ func (c *devCmd) provide(ctx context.Context, cfg *config.Config, secret string,
 		return errors.Join(err, l.Close())
 	}
 	return errors.Join(runSandbox(ctx, box, l, cfg.ShutdownTimeout), box.Close())
+}
+
+// sandboxURL is where the sandbox provider of this machine is called.
+func (c *devCmd) sandboxURL() string { return baseURL(c.SandboxListen) }
+
+// locate gives the sandbox provider's account the address without which it would
+// not pass for complete.
+func (c *devCmd) locate(cfg *config.Config) {
+	for i, a := range cfg.Accounts {
+		if a.Name == devAccount && a.Kind == "sandbox" && a.BaseURL == "" {
+			cfg.Accounts[i].BaseURL = c.sandboxURL()
+		}
+	}
 }
 
 // complete fills in what a configuration for this machine lacks. The secrets are
@@ -105,13 +124,21 @@ func (c *devCmd) account(cfg *config.Config) (*config.Account, error) {
 	if i < 0 {
 		i = len(cfg.Accounts)
 		cfg.Accounts = append(cfg.Accounts, config.Account{
-			Name: devAccount, Kind: "sandbox", BaseURL: "http://" + c.SandboxListen, LateSuccess: "manual",
+			Name: devAccount, Kind: "sandbox", BaseURL: c.sandboxURL(), LateSuccess: "manual",
 		})
 	}
 	if cfg.Accounts[i].Kind != "sandbox" {
 		return nil, config.Mistakes{fmt.Sprintf("accounts[%d].name: is that of the sandbox provider's account in dev, which this one is not; choose another", i)}
 	}
 	return &cfg.Accounts[i], nil
+}
+
+// callsAnother reports whether the configuration gives the account another provider
+// than that of this machine.
+func (c *devCmd) callsAnother(cfg *config.Config) bool {
+	return slices.ContainsFunc(cfg.Accounts, func(a config.Account) bool {
+		return a.Name == devAccount && strings.TrimSuffix(a.BaseURL, "/") != c.sandboxURL()
+	})
 }
 
 func devTokenFile(cfg *config.Config) string { return filepath.Join(cfg.DataDir, "dev-token-secret") }

@@ -17,11 +17,11 @@ import (
 )
 
 // configured is a configuration of the accounts that the text lists.
-func configured(t *testing.T, listed string) *config.Config {
+func configured(t *testing.T, c *devCmd, listed string) *config.Config {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "paylatch.yaml")
 	require.NoError(t, os.WriteFile(file, []byte("accounts: ["+listed+"]"), 0o600))
-	cfg, err := config.Read(file, nil)
+	cfg, err := config.ReadWith(file, nil, c.locate)
 	require.NoError(t, err)
 	cfg.DataDir = t.TempDir()
 	return cfg
@@ -30,22 +30,29 @@ func configured(t *testing.T, listed string) *config.Config {
 func TestDevCompletesTheSandboxAccount(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ listed, address, lateSuccess, secret string }{
-		"none":             {"", "http://127.0.0.1:9091", "manual", ""},
-		"without a secret": {"{name: sandbox, kind: sandbox, base_url: 'http://box', late_success: auto_refund}", "http://box", "auto_refund", ""},
-		"with one": {
+		"none":               {"", "http://127.0.0.1:9091", "manual", ""},
+		"without a secret":   {"{name: sandbox, kind: sandbox, base_url: 'http://box', late_success: auto_refund}", "http://box", "auto_refund", ""},
+		"without an address": {"{name: sandbox, kind: sandbox}", "http://127.0.0.1:9091", "manual", ""},
+		"with a secret only": {
+			"{name: sandbox, kind: sandbox, webhook_secrets: [whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw]}",
+			"http://127.0.0.1:9091", "manual", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+		},
+		"with both": {
 			"{name: sandbox, kind: sandbox, base_url: 'http://box', webhook_secrets: [whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw]}",
 			"http://box", "manual", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cfg := configured(t, c.listed)
-			secret, err := (&devCmd{SandboxListen: "127.0.0.1:9091"}).complete(cfg, nil)
+			dev := &devCmd{SandboxListen: ":9091"}
+			cfg := configured(t, dev, c.listed)
+			secret, err := dev.complete(cfg, nil)
 			require.NoError(t, err)
 			require.Len(t, cfg.Accounts, 1)
 			a := cfg.Accounts[0]
 			require.Equal(t, []config.Secret{config.Secret(secret)}, a.WebhookSecrets)
 			require.Equal(t, []string{"sandbox", "sandbox", c.address, c.lateSuccess}, []string{a.Name, a.Kind, a.BaseURL, a.LateSuccess})
+			require.Equal(t, c.address == "http://box", dev.callsAnother(cfg))
 			require.Equal(t, "sandbox", cfg.DefaultAccount)
 			require.Equal(t, "console", cfg.Log.Format)
 			if c.secret != "" {
@@ -62,9 +69,10 @@ func TestDevFillsInTheRestBesideASandboxWithASecret(t *testing.T) {
 	t.Parallel()
 	const two = "{name: sandbox, kind: sandbox, base_url: 'http://box', webhook_secrets: [whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw]}," +
 		"{name: other, kind: sandbox, base_url: 'http://box'}"
-	cfg := configured(t, two)
+	dev := &devCmd{}
+	cfg := configured(t, dev, two)
 	require.Empty(t, cfg.DefaultAccount, "both can charge")
-	_, err := (&devCmd{}).complete(cfg, []string{"PAYLATCH_LOG_FORMAT=json"})
+	_, err := dev.complete(cfg, []string{"PAYLATCH_LOG_FORMAT=json"})
 	require.NoError(t, err)
 	require.Equal(t, "sandbox", cfg.DefaultAccount)
 	require.Equal(t, "json", cfg.Log.Format, "as the environment has it")

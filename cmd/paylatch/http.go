@@ -6,11 +6,26 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/config"
 )
+
+// checkAddress reads the place to listen at that an option names.
+func checkAddress(option, address string) error {
+	_, port, err := net.SplitHostPort(address)
+	if err == nil {
+		if _, unreadable := strconv.ParseUint(port, 10, 16); unreadable != nil {
+			err = &net.AddrError{Err: "the port must be a number up to 65535", Addr: address}
+		}
+	}
+	if err != nil {
+		return usageError{fmt.Errorf("%s: %w", option, err)}
+	}
+	return nil
+}
 
 func listen(ctx context.Context, address string) (net.Listener, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -83,6 +84,9 @@ func TestUsage(t *testing.T) {
 		"no port":         {[]string{"sandbox", "--listen", "nope"}, 2, "--listen: address nope: missing port"},
 		"a bad secret":    {[]string{"sandbox", "--webhook-url", "http://x", "--webhook-secret", "abc"}, 2, "webhook secret"},
 		"a bad URL":       {[]string{"sandbox", "--webhook-url", "x", "--webhook-secret", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}, 2, "webhook URL"},
+		"no place":        {[]string{"dev", "--sandbox-listen", "foo"}, 2, "--sandbox-listen: address foo: missing port"},
+		"a named port":    {[]string{"dev", "--sandbox-listen", ":foo"}, 2, "--sandbox-listen: address :foo: the port must be a number up to 65535"},
+		"a large port":    {[]string{"sandbox", "--listen", "127.0.0.1:99999"}, 2, "--listen: address 127.0.0.1:99999: the port must be a number"},
 		"half a pair":     {[]string{"sandbox", "--webhook-url", "http://x"}, 2, "--webhook-secret"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -122,4 +126,19 @@ func TestDevRefusesASandboxOfAnotherKind(t *testing.T) {
 	require.Empty(t, stdout)
 	require.Equal(t, "accounts[1].name: is that of the sandbox provider's account in dev, which this one is not; choose another\n", stderr)
 	require.NoDirExists(t, filepath.Join(cmd.Dir, ".paylatch"))
+}
+
+func TestServeSaysHowToListenElsewhere(t *testing.T) {
+	t.Parallel()
+	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = taken.Close() })
+	code, _, stderr := run(t, []string{
+		"PAYLATCH_LISTEN=" + taken.Addr().String(), "PAYLATCH_DATABASE_URL=postgres://u@127.0.0.1:1/none",
+		"PAYLATCH_AUTH_HS256_SECRET=0123456789abcdef0123456789abcdef",
+		"PAYLATCH_ACCOUNTS=[{name: a, kind: sandbox, base_url: 'http://127.0.0.1:1'}]",
+	}, "serve")
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, "address already in use")
+	require.Contains(t, stderr, "PAYLATCH_LISTEN")
 }

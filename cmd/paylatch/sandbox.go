@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"path/filepath"
 	"time"
@@ -33,8 +32,8 @@ func (c *sandboxCmd) Run(ctx context.Context, a *app) error {
 	if (c.WebhookURL == "") != (c.WebhookSecret == "") {
 		return usageError{errors.New("--webhook-url and --webhook-secret belong together")}
 	}
-	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
-		return usageError{fmt.Errorf("--listen: %w", err)}
+	if err := checkAddress("--listen", c.Listen); err != nil {
+		return err
 	}
 	log := newLogger(cfg.Log, a.stderr)
 	box, err := sandbox.New(c.options(cfg, log))

@@ -51,7 +51,7 @@ func serve(ctx context.Context, cfg *config.Config, dsn string, how serving, log
 	}
 	listener, err := listen(ctx, cfg.Listen)
 	if err != nil {
-		return err
+		return fmt.Errorf("the API: %w (listen in the configuration, or PAYLATCH_LISTEN, chooses another place)", err)
 	}
 	if err := ready(in, listener.Addr()); err != nil {
 		return err

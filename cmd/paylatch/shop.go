@@ -14,13 +14,13 @@ import (
 
 // openShop puts the demo shop beside the service. It calls the service as a
 // merchant's backend does, with a token of its own.
-func openShop(in *instance, cfg *config.Config, at net.Addr, sandboxListen string) error {
+func openShop(in *instance, cfg *config.Config, at net.Addr, sandboxURL string) error {
 	token, err := minter(cfg).Mint("demo-shop", []payment.Role{payment.RoleService}, devTokenLife)
 	if err != nil {
 		return err
 	}
 	shop := demo.New(demo.Options{
-		PublicURL: baseURL(at.String()), ProviderURL: "http://" + sandboxListen, Token: token,
+		PublicURL: baseURL(at.String()), ProviderURL: sandboxURL, Token: token,
 		// Longer than the longest wait that a page may ask for.
 		Client: &http.Client{Timeout: 80 * time.Second, Transport: &http.Transport{}},
 	})

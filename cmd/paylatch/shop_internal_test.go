@@ -15,7 +15,7 @@ func TestTheShopSaysWhichRequestItAnswers(t *testing.T) {
 	t.Parallel()
 	in := &instance{handler: http.NotFoundHandler()}
 	cfg := &config.Config{Auth: config.Auth{HS256Secret: "0123456789abcdef0123456789abcdef"}}
-	require.NoError(t, openShop(in, cfg, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8080}, "127.0.0.1:9090"))
+	require.NoError(t, openShop(in, cfg, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8080}, "http://127.0.0.1:9090"))
 	for _, path := range []string{"/demo", "/demo/", "/demo/assets/demo.js", "/demo/nothing"} {
 		for _, id := range []string{"", "r-1"} {
 			r, w := httptest.NewRequest(http.MethodGet, path, nil), httptest.NewRecorder()

@@ -15,13 +15,13 @@ import (
 const devTokenLife = 30 * 24 * time.Hour
 
 // welcome prints where everything is, tokens, and a first payment to paste.
-func welcome(w io.Writer, cfg *config.Config, addr net.Addr, sandboxListen string) error {
+func welcome(w io.Writer, cfg *config.Config, addr net.Addr, sandboxURL string) error {
 	base := baseURL(addr.String())
 	page := struct {
 		Base, Sandbox, Order, DataDir     string
 		Customer, Backend, Support, Admin string
 	}{
-		Base: base, Sandbox: "http://" + sandboxListen, DataDir: cfg.DataDir,
+		Base: base, Sandbox: sandboxURL, DataDir: cfg.DataDir,
 		Order: "demo-" + time.Now().UTC().Format("20060102-150405"),
 	}
 	minter := minter(cfg)

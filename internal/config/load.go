@@ -18,19 +18,23 @@ const defaultFile = "paylatch.yaml"
 // PAYLATCH_CONFIG names, or ./paylatch.yaml if it exists) and over it the
 // environment, in the form of os.Environ. Its error is a Mistakes.
 func Load(path string, environ []string) (*Config, error) {
-	c, r := read(path, environ)
+	c, r := read(path, environ, nil)
 	r.service(c)
 	return c, r.err()
 }
 
 // Read is Load for a command that is not the service: what is there must be
 // right, but neither a way to check tokens nor an account must be there.
-func Read(path string, environ []string) (*Config, error) {
-	c, r := read(path, environ)
+func Read(path string, environ []string) (*Config, error) { return ReadWith(path, environ, nil) }
+
+// ReadWith is Read for a command that completes what was configured, before that
+// is checked.
+func ReadWith(path string, environ []string, complete func(*Config)) (*Config, error) {
+	c, r := read(path, environ, complete)
 	return c, r.err()
 }
 
-func read(path string, environ []string) (*Config, *report) {
+func read(path string, environ []string, complete func(*Config)) (*Config, *report) {
 	r, values := &report{}, environment(environ)
 	k := koanf.New(".")
 	content, err := file(path, values["PAYLATCH_CONFIG"])
@@ -42,6 +46,9 @@ func read(path string, environ []string) (*Config, *report) {
 	_ = k.Load(provider(values, r), nil)
 	c := &Config{}
 	decoder{r}.section(reflect.ValueOf(c).Elem(), k.Raw(), "")
+	if complete != nil {
+		complete(c)
+	}
 	c.settle()
 	r.check(c)
 	return c, r
