@@ -61,9 +61,12 @@ func TestTheCommandsForSupport(t *testing.T) {
 	shown := says(`"email": "[hidden]"`, "event", "show", someEvent)
 	require.Contains(t, shown, `paid\u{1b}[31m`)
 	require.NotContains(t, shown, "a@b.example")
-	says("needs_review", "discrepancy", "list")
+	listed := says("needs_review", "discrepancy", "list")
+	require.Contains(t, listed, "Find out what became of it.", "what happened")
+	require.Contains(t, listed, "Look the payment up in the provider's dashboard.", "and what to do")
 	says("attempt "+someAttempt, "discrepancy", "list", "--kind", "needs_review")
-	says("Nothing is waiting", "discrepancy", "list", "--kind", "disputed")
+	says("Nothing of the kind disputed is waiting for a person.", "discrepancy", "list", "--kind", "disputed")
+	says("There is nothing of the kind disputed.", "discrepancy", "list", "--kind", "disputed", "--all")
 
 	says("goes from requested to succeeded", "event", "replay", someEvent, "--dry-run", "--reason", "case 4711")
 	for _, want := range []string{"goes from requested to succeeded", "stays as it is"} {
@@ -81,6 +84,35 @@ func TestTheCommandsForSupport(t *testing.T) {
 	var done int
 	require.NoError(t, conn.QueryRow(t.Context(), "SELECT count(*) FROM staff_audit WHERE action = 'event.replay' AND reason = 'case 4711' AND outcome = 'done'").Scan(&done))
 	require.Equal(t, 2, done)
+}
+
+func TestTheWorklistOnTheCommandLine(t *testing.T) {
+	t.Parallel()
+	dsn := testdb.New(t)
+	environ := []string{"PAYLATCH_DATABASE_URL=" + dsn}
+	list := func(args ...string) string {
+		t.Helper()
+		code, stdout, stderr := run(t, environ, append([]string{"discrepancy", "list"}, args...)...)
+		require.Equal(t, 0, code, stderr)
+		return stdout
+	}
+	require.Equal(t, "Nothing is waiting for a person.\n", list())
+	require.Equal(t, "There is nothing.\n", list("--all"))
+	_, err := furnished(t, dsn).Exec(t.Context(), `
+		INSERT INTO discrepancies (discrepancy_id, kind, order_id, attempt_id, text, opened_at, resolved_at, resolved_by, resolution, reason)
+			SELECT gen_random_uuid(), 'disputed', order_id, attempt_id, 'The cardholder disputes it.', now() - interval '1 hour', now(), 'ann', 'accepted', 'r'
+			FROM payment_attempts`)
+	require.NoError(t, err)
+	require.NotContains(t, list(), "disputed")
+
+	first := list("--all", "--limit", "1")
+	require.Contains(t, first, "resolved as accepted")
+	require.NotContains(t, first, "Answer the provider before its deadline", "it is done")
+	_, cursor, more := strings.Cut(first, "There are more: --cursor ")
+	require.True(t, more, first)
+	rest := list("--all", "--limit", "1", "--cursor", strings.TrimSpace(cursor))
+	require.Regexp(t, `(?m)^\S+ \S+ +3h0m\d+s +open +needs_review`, rest)
+	require.NotContains(t, rest, "There are more")
 }
 
 func TestTheCommandsForSupportPrintJSON(t *testing.T) {
@@ -116,6 +148,8 @@ func TestTheCommandsForSupportRefused(t *testing.T) {
 		"no event to replay": {[]string{"event", "replay", someEvent, "--reason", "r"}, 1, "event not found"},
 		"no reason":          {[]string{"event", "replay", someEvent}, 2, "--reason"},
 		"blank reason":       {[]string{"event", "replay", someEvent, "--reason", " "}, 2, "say why"},
+		"no such kind":       {[]string{"discrepancy", "list", "--kind", "lost"}, 2, "kind: must be one of amount_mismatch, "},
+		"no such cursor":     {[]string{"discrepancy", "list", "--cursor", "x"}, 2, "cursor"},
 		"no such limit":      {[]string{"discrepancy", "list", "--limit", "0"}, 2, "limit"},
 	} {
 		t.Run(name, func(t *testing.T) {

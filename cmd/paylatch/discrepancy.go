@@ -16,15 +16,16 @@ type discrepancyCmd struct {
 }
 
 type discrepancyListCmd struct {
-	All   bool   `help:"Also those that are resolved."`
-	Kind  string `placeholder:"KIND" help:"Only those of a kind."`
-	Limit int    `default:"100" help:"How many, 1 to 100 (${default})."`
-	JSON  bool   `help:"Print what the API would answer."`
+	All    bool   `help:"Also those that are resolved."`
+	Kind   string `placeholder:"KIND" help:"Only those of a kind."`
+	Limit  int    `default:"100" help:"How many, 1 to 100 (${default})."`
+	Cursor string `placeholder:"CURSOR" help:"Where to go on, as the list before said."`
+	JSON   bool   `help:"Print what the API would answer."`
 }
 
 // Run lists the worklist, newest first.
 func (c *discrepancyListCmd) Run(ctx context.Context, a *app) error {
-	page, err := support.ParsePage("", strconv.Itoa(c.Limit))
+	page, err := support.ParsePage(c.Cursor, strconv.Itoa(c.Limit))
 	if err != nil {
 		return usageError{err}
 	}
@@ -41,24 +42,43 @@ func (c *discrepancyListCmd) Run(ctx context.Context, a *app) error {
 			return d.json(api.SupportDiscrepancies(list, next))
 		}
 		if len(list) == 0 {
-			_, err := fmt.Fprintln(d.out, "Nothing is waiting for a person.")
+			_, err := fmt.Fprintln(d.out, c.nothing())
 			return err //nolint:wrapcheck // it says all there is
 		}
 		w := tabwriter.NewWriter(d.out, 0, 0, 2, ' ', 0)
-		_, _ = fmt.Fprintln(w, "OPENED (UTC)\tAGE\tKIND\tAMOUNT\tABOUT\tID\tWHAT TO DO")
+		_, _ = fmt.Fprintln(w, "OPENED (UTC)\tAGE\tSTATUS\tKIND\tAMOUNT\tABOUT\tID\tWHAT HAPPENED\tWHAT TO DO")
 		for _, one := range list {
 			amount := ""
 			if one.Money != nil {
 				amount = one.Money.String()
 			}
-			_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", stamp(one.At), one.Age().Round(time.Second), one.Kind, amount,
-				visible(about(one)), one.ID, visible(one.Text))
+			status, advice := "open", one.WhatToDo()
+			if one.Resolved != nil {
+				status, advice = "resolved as "+string(one.Resolved.Resolution), ""
+			}
+			_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", stamp(one.At), one.Age().Round(time.Second), status, one.Kind, amount,
+				visible(about(one)), one.ID, visible(one.Text), advice)
 		}
 		if next != "" {
-			_, _ = fmt.Fprintln(w, "There are more.")
+			_, _ = fmt.Fprintln(w, "There are more: --cursor "+next)
 		}
 		return w.Flush()
 	})
+}
+
+// nothing says of what there is none.
+func (c *discrepancyListCmd) nothing() string {
+	text := "Nothing"
+	if c.All {
+		text = "There is nothing"
+	}
+	if c.Kind != "" {
+		text += " of the kind " + c.Kind
+	}
+	if !c.All {
+		text += " is waiting for a person"
+	}
+	return text + "."
 }
 
 // about is the attempt, or the event, that a discrepancy is of.

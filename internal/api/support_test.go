@@ -272,6 +272,7 @@ func TestBadSupportRequestsAreRefused(t *testing.T) {
 		"GET /v1/support/discrepancies?cursor=MTIzIHg ":                              "422 cursor",
 		"GET /v1/support/discrepancies?status=lost ":                                 "422 status",
 		"GET /v1/support/discrepancies?kind=%00 ":                                    "422 kind",
+		"GET /v1/support/discrepancies?kind=lost ":                                   "422 kind",
 		"GET /v1/support/audit?cursor=a ":                                            "422 cursor",
 		"GET /v1/support/audit?limit=-1 ":                                            "422 limit",
 		"GET /v1/support/audit?actor=%00 ":                                           "422 actor",

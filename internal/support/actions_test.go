@@ -262,8 +262,17 @@ func TestTheWorklist(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, list, want, status)
 	}
-	_, _, err = r.desk.Discrepancies(t.Context(), ann, "lost", "", firstPage(t))
-	require.ErrorAs(t, err, new(*payment.ValidationError))
+	for _, unknown := range [][2]string{{"lost", ""}, {"", "lost"}, {"open", "Disputed"}} {
+		_, _, err = r.desk.Discrepancies(t.Context(), ann, unknown[0], unknown[1], firstPage(t))
+		require.ErrorAs(t, err, new(*payment.ValidationError), unknown)
+	}
+	for _, kind := range []payment.DiscrepancyKind{
+		payment.PaymentReversed, payment.RefundReversed, payment.Disputed, payment.LateSuccess, payment.DoubleSuccess, payment.PaidAfterCancel,
+		payment.AmountMismatch, payment.CurrencyMismatch, payment.RefundExceeds, payment.EventChanged, payment.UnmatchedEvent, payment.NeedsReview,
+	} {
+		_, _, err = r.desk.Discrepancies(t.Context(), ann, "", string(kind), firstPage(t))
+		require.NoError(t, err)
+	}
 }
 
 func TestRevealShowsWhatCame(t *testing.T) {

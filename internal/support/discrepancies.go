@@ -2,6 +2,9 @@ package support
 
 import (
 	"context"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -19,8 +22,8 @@ func (s *Service) Discrepancies(ctx context.Context, who Staff, status, kind str
 	if status != "" && status != "open" && status != "resolved" {
 		return nil, "", invalid("status", "must be open or resolved, or be left out")
 	}
-	if !storable(kind) {
-		return nil, "", invalid("kind", "must be a kind of discrepancy, or be left out")
+	if _, known := whatToDo[kind]; kind != "" && !known {
+		return nil, "", invalid("kind", "must be one of "+strings.Join(slices.Sorted(maps.Keys(whatToDo)), ", ")+", or be left out")
 	}
 	id, err := p.id()
 	if err != nil {
@@ -103,6 +106,7 @@ func (d Discrepancy) WhatToDo() string {
 	return sentence(whatToDo, string(d.Kind), "Compare with the provider's dashboard, then resolve it as accepted.")
 }
 
+// whatToDo has every kind.
 var whatToDo = map[string]string{ //nolint:gochecknoglobals // a table
 	"needs_review": "Look the payment up in the provider's dashboard. If it was paid there, resolve as paid with the provider's id; " +
 		"if it was not, as not_paid.",
