@@ -55,7 +55,7 @@ func requestKinds() []kind {
 		},
 		{
 			code: "forbidden", status: 403,
-			meaning: "The token is valid, but its role does not allow this, or what is named belongs to another user.",
+			meaning: "The token is valid, but its role does not allow this, and then the detail names the roles that do; or what is named belongs to another user.",
 			detail:  "Use the token of the owner, or of a service that acts for the owner by On-Behalf-Of.",
 		},
 		{

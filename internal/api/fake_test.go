@@ -3,6 +3,7 @@ package api_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -142,7 +143,7 @@ func (tokens) Authenticate(_ context.Context, bearer, onBehalfOf string) (paymen
 	case bearer == "broken":
 		return payment.Actor{}, errToken
 	case bearer == "nobody":
-		return payment.Actor{}, payment.ErrForbidden
+		return payment.Actor{}, fmt.Errorf("%w: no", &payment.RoleError{Needed: []payment.Role{payment.RoleService}, Or: "leave out On-Behalf-Of"})
 	case bearer == "support", bearer == "admin":
 		return payment.Actor{Subject: bearer, Roles: []payment.Role{payment.Role(bearer)}}, nil
 	case strings.HasPrefix(bearer, "status."):

@@ -8,7 +8,6 @@ import (
 
 	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/idempotency"
-	"github.com/paylatch/paylatch/internal/payment"
 )
 
 // The headers of the idempotency contract.
@@ -50,7 +49,7 @@ const statusToken = "statusToken"
 func refuseStatusToken(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if exchangeIn(c).actor.OnlyAttempt != nil {
-			return payment.ErrForbidden
+			return refuse("forbidden", "A status token only reads its one attempt. Use a token that has a role.")
 		}
 		return next(c)
 	}

@@ -118,12 +118,15 @@ func codeOfType(err error) string {
 		progress *payment.InProgressError
 		quota    *idempotency.QuotaError
 		binding  *echo.HTTPError
+		role     *payment.RoleError
 	)
 	switch {
 	case errors.As(err, &refused):
 		return refused.code
 	case errors.As(err, &invalid):
 		return "validation-failed"
+	case errors.As(err, &role):
+		return "forbidden"
 	case errors.As(err, &progress):
 		return "payment-in-progress"
 	case errors.As(err, &quota):

@@ -42,6 +42,13 @@ func detail(k kind, err error) string {
 	if refused, ok := errors.AsType[*refusal](err); ok && refused.detail != "" {
 		return refused.detail
 	}
+	if role, ok := errors.AsType[*payment.RoleError](err); ok {
+		advice := "Use a token with " + role.Roles()
+		if role.Or != "" {
+			advice += ", or " + role.Or
+		}
+		return advice + "."
+	}
 	reason, found := strings.CutPrefix(err.Error(), auth.ErrUnauthenticated.Error()+": ")
 	if found && errors.Is(err, auth.ErrUnauthenticated) {
 		return k.detail + " The reason: " + reason + "."

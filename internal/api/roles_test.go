@@ -11,6 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/support"
 )
 
 // shelf holds one paid order of u1 and lets no transaction begin: a command that
@@ -48,16 +49,19 @@ func (shelf) AttemptsByID(context.Context, []payment.AttemptID) (map[payment.Att
 
 func (shelf) Refund(context.Context, payment.RefundID) (payment.Refund, error) { return refund(), nil }
 
+// useCases puts the real use cases behind the API.
+func useCases(o *api.Options) {
+	o.Payments = payment.New(payment.Options{
+		Store: shelf{}, DefaultAccount: "sandbox",
+		Accounts: map[string]payment.Account{"sandbox": {Provider: struct{ payment.Provider }{}}},
+		Now:      o.Now,
+	})
+}
+
 // Who may do what, by the real use cases.
 func TestRoles(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(o *api.Options) {
-		o.Payments = payment.New(payment.Options{
-			Store: shelf{}, DefaultAccount: "sandbox",
-			Accounts: map[string]payment.Account{"sandbox": {Provider: struct{ payment.Provider }{}}},
-			Now:      o.Now,
-		})
-	})
+	b := newBench(t, useCases)
 	const (
 		customer = "u1"
 		stranger = "u2"
@@ -93,4 +97,32 @@ func TestRoles(t *testing.T) {
 		}
 	}
 	b.send(http.MethodGet, "/v1/refunds/"+refundID.String(), "", "Authorization: Bearer service-1", "On-Behalf-Of: u2").is(t, 403, "forbidden")
+}
+
+// A refusal says what would help: another role, or the owner's token.
+func TestForbiddenSaysWhatWouldHelp(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, useCases, func(o *api.Options) { o.Support = support.New(support.Options{Store: onlyDeeds{}}) })
+	const (
+		owner = "Use the token of the owner, or of a service that acts for the owner by On-Behalf-Of."
+		role  = "Use a token with the role "
+	)
+	for call, want := range map[string]string{
+		"support POST /v1/orders/A-1/pay " + goodPay:                           role + "customer or service.",
+		"admin POST /v1/orders " + goodOrder:                                   role + "customer or service.",
+		"u1 POST " + attemptPath + "/refunds {}":                               role + "service or admin.",
+		"u1 GET /v1/support/search?q=a ":                                       role + "support or admin.",
+		"support GET /v1/support/audit ":                                       role + "admin.",
+		"nobody GET /v1/orders/A-1 ":                                           role + "service, or leave out On-Behalf-Of.",
+		"u2 GET /v1/orders/A-1 ":                                               owner,
+		"u2 GET " + attemptPath + " ":                                          owner,
+		"status." + attemptID.String() + " GET /v1/orders/A-1 ":                "A status token only reads its one attempt. Use a token that has a role.",
+		"status." + attemptID.String() + " POST " + attemptPath + "/cancel {}": "A status token only reads its one attempt. Use a token that has a role.",
+		"status." + attemptID.String() + " GET /v1/support/search?q=a ":        "A status token only reads its one attempt. Use a token that has a role.",
+	} {
+		line := strings.SplitN(call, " ", 4)
+		got := b.send(line[1], line[2], line[3], "Authorization: Bearer "+line[0], "Idempotency-Key: key-00000001")
+		require.Equal(t, http.StatusForbidden, got.StatusCode, call)
+		require.Equal(t, want, got.object(t)["detail"], call)
+	}
 }

@@ -16,10 +16,10 @@ import (
 // read of them: nobody else finds out what there is.
 func (s *server) staffOnly(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		switch {
-		case !exchangeIn(c).actor.Has(payment.RoleSupport, payment.RoleAdmin):
-			return payment.ErrForbidden
-		case s.Support == nil:
+		if err := exchangeIn(c).actor.Require(payment.RoleSupport, payment.RoleAdmin); err != nil {
+			return err
+		}
+		if s.Support == nil {
 			return refuse("not-found", "")
 		}
 		return next(c)

@@ -127,7 +127,8 @@ func actFor(actor payment.Actor, user string) (payment.Actor, error) {
 	case user == "":
 		return actor, nil
 	case !actor.Has(payment.RoleService):
-		return payment.Actor{}, forbid("only a service may act on behalf of a user")
+		return payment.Actor{}, forbid("only a service may act on behalf of a user",
+			payment.RoleError{Needed: []payment.Role{payment.RoleService}, Or: "leave out On-Behalf-Of"})
 	case !isName(user):
 		return payment.Actor{}, &payment.ValidationError{Fields: []payment.FieldError{
 			{Field: "On-Behalf-Of", Message: "must be 1 to 255 visible characters"},

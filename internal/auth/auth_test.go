@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/pem"
+	"errors"
 	"maps"
 	"strings"
 	"testing"
@@ -232,6 +233,9 @@ func TestOnBehalfOf(t *testing.T) {
 	for _, role := range []string{"customer", "support", "admin"} {
 		_, err = a.Authenticate(t.Context(), hs256(t, jwt.MapClaims{"roles": []string{role}}), "u2")
 		require.ErrorIs(t, err, payment.ErrForbidden, role)
+		why, ok := errors.AsType[*payment.RoleError](err)
+		require.True(t, ok)
+		require.Equal(t, &payment.RoleError{Needed: []payment.Role{payment.RoleService}, Or: "leave out On-Behalf-Of"}, why, role)
 	}
 	_, err = a.Authenticate(t.Context(), a.StatusToken(payment.AttemptID{1}, start.Add(time.Hour)), "u2")
 	require.ErrorIs(t, err, payment.ErrForbidden)

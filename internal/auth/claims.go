@@ -130,7 +130,7 @@ func (c *claims) actor() (payment.Actor, error) {
 		return payment.Actor{}, refuse("the token's roles must be a list of texts")
 	}
 	if len(roles) == 0 {
-		return payment.Actor{}, forbid("the token has no role that is known here")
+		return payment.Actor{}, forbid("the token has no role that is known here", payment.RoleError{Needed: allRoles()})
 	}
 	return payment.Actor{Subject: sub, Roles: roles}, nil
 }
@@ -154,10 +154,8 @@ func (c *claims) roles() ([]payment.Role, bool) {
 	return roles, true
 }
 
-func isRole(r payment.Role) bool {
-	switch r {
-	case payment.RoleCustomer, payment.RoleService, payment.RoleSupport, payment.RoleAdmin:
-		return true
-	}
-	return false
+func isRole(r payment.Role) bool { return slices.Contains(allRoles(), r) }
+
+func allRoles() []payment.Role {
+	return []payment.Role{payment.RoleCustomer, payment.RoleService, payment.RoleSupport, payment.RoleAdmin}
 }

@@ -23,4 +23,4 @@ var (
 
 func refuse(reason string) error { return fmt.Errorf("%w: %s", ErrUnauthenticated, reason) }
 
-func forbid(reason string) error { return fmt.Errorf("%w: %s", payment.ErrForbidden, reason) }
+func forbid(reason string, why payment.RoleError) error { return fmt.Errorf("%w: %s", &why, reason) }

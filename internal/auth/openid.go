@@ -162,13 +162,14 @@ func (o *OpenID) staff(claims map[string]any) (payment.Actor, error) {
 		texts = value
 	}
 	actor := payment.Actor{Subject: name}
-	for _, role := range []payment.Role{payment.RoleSupport, payment.RoleAdmin} {
+	staff := []payment.Role{payment.RoleSupport, payment.RoleAdmin}
+	for _, role := range staff {
 		if slices.Contains(texts, any(string(role))) {
 			actor.Roles = append(actor.Roles, role)
 		}
 	}
 	if len(actor.Roles) == 0 {
-		return payment.Actor{}, forbid("the claim " + o.opts.RolesClaim + " holds neither support nor admin")
+		return payment.Actor{}, forbid("the claim "+o.opts.RolesClaim+" holds neither support nor admin", payment.RoleError{Needed: staff})
 	}
 	return actor, nil
 }

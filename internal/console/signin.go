@@ -161,8 +161,8 @@ func (c *console) signInByToken(w http.ResponseWriter, r *http.Request) error {
 
 // enter lets staff in, and nobody else.
 func (c *console) enter(w http.ResponseWriter, r *http.Request, actor payment.Actor) error {
-	if actor.OnlyAttempt != nil || !actor.Has(payment.RoleSupport, payment.RoleAdmin) {
-		return payment.ErrForbidden
+	if err := actor.Require(payment.RoleSupport, payment.RoleAdmin); err != nil {
+		return err
 	}
 	if err := c.begin(r, actor); err != nil {
 		return err

@@ -38,30 +38,23 @@ func (a Actor) User() UserID {
 	return UserID(a.Subject)
 }
 
-// mayAct returns ErrForbidden unless the actor may create and pay for a user.
-func (a Actor) mayAct() error {
-	if a.OnlyAttempt != nil || !a.Has(RoleCustomer, RoleService) {
-		return ErrForbidden
+// Require returns a RoleError unless the actor has one of the roles.
+func (a Actor) Require(roles ...Role) error {
+	if a.OnlyAttempt != nil || !a.Has(roles...) {
+		return &RoleError{Needed: roles}
 	}
 	return nil
 }
 
+// mayAct returns ErrForbidden unless the actor may create and pay for a user.
+func (a Actor) mayAct() error { return a.Require(RoleCustomer, RoleService) }
+
 // mayRefund returns ErrForbidden unless the actor may pay money back.
-func (a Actor) mayRefund() error {
-	if a.OnlyAttempt != nil || !a.Has(RoleService, RoleAdmin) {
-		return ErrForbidden
-	}
-	return nil
-}
+func (a Actor) mayRefund() error { return a.Require(RoleService, RoleAdmin) }
 
 // mayResolve returns ErrForbidden unless the actor may decide what only a person
 // can.
-func (a Actor) mayResolve() error {
-	if a.OnlyAttempt != nil || !a.Has(RoleSupport, RoleAdmin) {
-		return ErrForbidden
-	}
-	return nil
-}
+func (a Actor) mayResolve() error { return a.Require(RoleSupport, RoleAdmin) }
 
 // mayRead returns ErrForbidden unless the actor may look at what owner owns. A
 // service that names a user sees as much as that user.

@@ -125,7 +125,7 @@ func TestARefusalIsWrittenDown(t *testing.T) {
 	stranger := support.Staff{Actor: customer}
 	require.ErrorIs(t, r.desk.Refuse(t.Context(), stranger, support.Rechecked, "attempt", "none", payment.ErrAttemptNotFound), payment.ErrForbidden)
 	require.Equal(t, []string{"ann audit.view refused", "ann attempt.recheck refused"}, r.deeds(t))
-	require.Equal(t, []string{"audit  forbidden", "attempt none payment attempt not found"},
+	require.Equal(t, []string{"audit  forbidden: it takes the role admin", "attempt none payment attempt not found"},
 		rows[string](t, r, "SELECT target_type || ' ' || target || ' ' || (detail ->> 'refusal') FROM staff_audit ORDER BY entry_id"))
 }
 

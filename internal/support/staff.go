@@ -17,12 +17,7 @@ type Staff struct {
 }
 
 // may returns payment.ErrForbidden unless the person has one of the roles.
-func (w Staff) may(roles ...payment.Role) error {
-	if w.OnlyAttempt != nil || !w.Has(roles...) {
-		return payment.ErrForbidden
-	}
-	return nil
-}
+func (w Staff) may(roles ...payment.Role) error { return w.Require(roles...) }
 
 func (w Staff) mayLook() error { return w.may(payment.RoleSupport, payment.RoleAdmin) }
 
