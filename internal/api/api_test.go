@@ -36,6 +36,9 @@ type bench struct {
 	log      *journal
 	server   *httptest.Server
 	router   routers.Router
+	// invented says that what is behind the API answers as no use case would; the
+	// contract does not have such answers.
+	invented bool
 }
 
 func newBench(t *testing.T, change ...func(*api.Options)) *bench {
@@ -73,6 +76,11 @@ var router = sync.OnceValues(func() (routers.Router, error) {
 	}
 	if err := doc.Validate(context.Background()); err != nil {
 		return nil, err
+	}
+	doc.Servers = nil // with one the router knows a path only beside a query
+	for _, name := range []string{"SupportEvent", "SupportEventPage"} {
+		// no type is any type, null as well, which the validator does not know
+		doc.Components.Schemas[name].Value.Properties["payload"].Value.Type = &openapi3.Types{"null", "object", "array", "string", "number", "boolean"}
 	}
 	return legacy.NewRouter(doc)
 })
@@ -166,14 +174,18 @@ func (b *bench) holds(r *http.Request, a answer) {
 		require.Less(b.t, a.StatusCode, 400, "%s", a.text)
 	}
 	route, params, err := b.router.FindRoute(r)
-	if err != nil {
+	if err != nil || b.invented {
 		return
 	}
 	require.NoError(b.t, openapi3filter.ValidateResponse(b.t.Context(), &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: r, PathParams: params, Route: route},
 		Status:                 a.StatusCode, Header: a.Header, Body: io.NopCloser(bytes.NewReader(a.text)),
-		Options: &openapi3filter.Options{IncludeResponseStatus: true},
+		Options: &openapi3filter.Options{IncludeResponseStatus: true, ExcludeResponseBody: !strings.Contains(a.Header.Get("Content-Type"), "json")},
 	}))
+	if a.Header.Get("Content-Type") == "application/problem+json" {
+		described := route.Operation.Responses.Status(a.StatusCode).Value.Description
+		require.Contains(b.t, *described, "`"+a.problem(b.t).Code+"`", "%s %s", r.Method, r.URL)
+	}
 }
 
 type problem struct {

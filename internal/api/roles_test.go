@@ -62,6 +62,7 @@ func useCases(o *api.Options) {
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, useCases)
+	b.invented = true
 	const (
 		customer = "u1"
 		stranger = "u2"

@@ -15,6 +15,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/api/contract"
+	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
 )
@@ -247,6 +248,37 @@ func TestSupportRequestsAreRead(t *testing.T) {
 	require.Nil(t, one["items"].([]any)[0].(map[string]any)["amount"])
 }
 
+// The contract names each of them: send compares.
+func TestRefusalsOfSupport(t *testing.T) {
+	t.Parallel()
+	b, d := newDesk(t)
+	resolve := "/v1/support/discrepancies/" + eventID.String() + `/resolve {"reason":"r","resolution":"paid"}`
+	recheck := "/v1/support/attempts/" + attemptID.String() + `/recheck {"reason":"r"}`
+	replay := "/v1/support/events/" + eventID.String() + `/replay {"reason":"r"}`
+	for _, c := range []struct {
+		call   string
+		err    error
+		status int
+		code   string
+	}{
+		{resolve, payment.ErrDiscrepancyNotFound, 404, "not-found"},
+		{resolve, payment.ErrPaymentIDMissing, 422, "provider-payment-id-required"},
+		{resolve, payment.ErrResolved, 409, "discrepancy-already-resolved"},
+		{resolve, payment.ErrNotPending, 409, "attempt-not-pending"},
+		{resolve, payment.ErrHoldsMoney, 409, "attempt-holds-money"},
+		{resolve, payment.ErrPaymentTaken, 409, "provider-payment-taken"},
+		{resolve, payment.ErrBusy, 409, "request-in-progress"},
+		{recheck, payment.ErrAttemptNotFound, 404, "not-found"},
+		{recheck, payment.ErrBusy, 409, "request-in-progress"},
+		{replay, payment.ErrEventNotFound, 404, "not-found"},
+		{replay, payment.ErrUnavailable, 503, "storage-unavailable"},
+	} {
+		d.err = c.err
+		path, body, _ := strings.Cut(c.call, " ")
+		b.send(http.MethodPost, path, body, "Authorization: Bearer support").is(t, c.status, c.code)
+	}
+}
+
 // onlyDeeds keeps the audit log and nothing else.
 type onlyDeeds struct{ support.Store }
 
@@ -343,7 +375,7 @@ func TestSearchIsLimitedForEachPerson(t *testing.T) {
 func TestStaffIsWatchedElsewhere(t *testing.T) {
 	t.Parallel()
 	b, d := newDesk(t)
-	b.payments.view, b.payments.refund = payment.View{Attempt: succeeded()}, payment.Refunded{Refund: refund()}
+	b.payments.view, b.payments.refund = payment.View{Attempt: succeeded()}, payment.Refunded{Refund: refund(), Result: idempotency.Created}
 	b.send(http.MethodGet, attemptPath, "", "Authorization: Bearer support")
 	b.command(attemptPath+"/refunds", `{}`, "Authorization: Bearer admin")
 	b.send(http.MethodGet, attemptPath, "", "Authorization: Bearer u1")
@@ -356,7 +388,9 @@ func TestStaffIsWatchedElsewhere(t *testing.T) {
 
 func TestWithoutSupportItsCallsAreNotThere(t *testing.T) {
 	t.Parallel()
-	newBench(t).send(http.MethodGet, "/v1/support/audit", "", "Authorization: Bearer admin").is(t, 404, "not-found")
+	b := newBench(t)
+	b.invented = true
+	b.send(http.MethodGet, "/v1/support/audit", "", "Authorization: Bearer admin").is(t, 404, "not-found")
 }
 
 // What staff writes and looks for is in the audit log, not in the program's.

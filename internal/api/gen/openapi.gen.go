@@ -6600,8 +6600,18 @@ func (response SupportResolve415ApplicationProblemPlusJSONResponse) VisitSupport
 	return err
 }
 
+type SupportResolve422ResponseHeaders struct {
+	IdempotencyKey      *string
+	IdempotencyReplayed *string
+	IdempotencyResult   *string
+	RetryAfter          *int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
 type SupportResolve422ApplicationProblemPlusJSONResponse struct {
-	ValidationFailedApplicationProblemPlusJSONResponse
+	Body    Problem
+	Headers SupportResolve422ResponseHeaders
 }
 
 func (response SupportResolve422ApplicationProblemPlusJSONResponse) VisitSupportResolveResponse(w http.ResponseWriter) error {
@@ -6613,6 +6623,15 @@ func (response SupportResolve422ApplicationProblemPlusJSONResponse) VisitSupport
 	w.Header().Set("Content-Type", "application/problem+json")
 	if response.Headers.IdempotencyKey != nil {
 		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
+	if response.Headers.IdempotencyResult != nil {
+		w.Header().Set("Idempotency-Result", fmt.Sprint(*response.Headers.IdempotencyResult))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
 	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
