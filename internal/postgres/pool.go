@@ -23,6 +23,7 @@ const (
 	statementTimeout = "5s"
 	idleInTxTimeout  = "5s"
 
+	// connectTimeout is how long connecting may take unless the address says otherwise.
 	connectTimeout = time.Second
 	// acquireTimeout bounds how long a caller waits for a connection, so that a
 	// lost database is an answer and not a hanging request.
@@ -55,7 +56,9 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the database's address: %w", err)
 	}
-	cfg.ConnConfig.ConnectTimeout = connectTimeout
+	if cfg.ConnConfig.ConnectTimeout == 0 {
+		cfg.ConnConfig.ConnectTimeout = connectTimeout
+	}
 	for name, value := range map[string]string{
 		"application_name":                    "paylatch",
 		"lock_timeout":                        lockTimeout,

@@ -47,6 +47,17 @@ func TestTheAddressSaysHowManyConnectionsThereAre(t *testing.T) {
 	}
 }
 
+func TestTheAddressSaysHowLongConnectingMayTake(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]time.Duration{
+		"postgres://db/paylatch":                    time.Second,
+		"postgres://db/paylatch?connect_timeout=7":  7 * time.Second,
+		"host=db dbname=paylatch connect_timeout=3": 3 * time.Second,
+	} {
+		require.Equal(t, want, open(t, address).Pool().Config().ConnConfig.ConnectTimeout, address)
+	}
+}
+
 // TestAFrozenTransactionStopsNobody freezes one that holds an order.
 func TestAFrozenTransactionStopsNobody(t *testing.T) {
 	t.Parallel()
