@@ -6,6 +6,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/paylatch/paylatch/migrations"
 )
 
@@ -26,9 +28,26 @@ func (*migrateUpCmd) Run(ctx context.Context, a *app) error {
 		if err := migrations.Up(ctx, dsn); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(a.stdout, "the schema is at version %d\n", migrations.Required())
+		have, err := schemaVersion(ctx, dsn)
+		if err != nil {
+			return err
+		}
+		newer := ""
+		if have > migrations.Required() {
+			newer = fmt.Sprintf(", newer than this binary, which has %d", migrations.Required())
+		}
+		_, err = fmt.Fprintf(a.stdout, "the schema is at version %d%s\n", have, newer)
 		return err //nolint:wrapcheck // it says all there is
 	})
+}
+
+func schemaVersion(ctx context.Context, dsn string) (int64, error) {
+	pool, err := pgxpool.New(ctx, dsn)
+	if err != nil {
+		return 0, fmt.Errorf("read schema version: %w", err)
+	}
+	defer pool.Close()
+	return migrations.Version(ctx, pool)
 }
 
 type migrateStatusCmd struct{}

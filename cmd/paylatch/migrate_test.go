@@ -1,11 +1,14 @@
 package main_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/testdb"
 	"github.com/paylatch/paylatch/migrations"
 )
 
@@ -27,6 +30,21 @@ func TestMigrateOnThePrivateDatabase(t *testing.T) {
 	require.NotContains(t, stdout, "pending")
 	require.Contains(t, stdout, "00001_orders.sql")
 	require.Contains(t, stdout, fmt.Sprintf("%05d_", migrations.Required()))
+}
+
+// An older binary may stay for a while, and must not take the schema for its own.
+func TestMigrateOnASchemaOfANewerBinary(t *testing.T) {
+	t.Parallel()
+	dsn := testdb.New(t)
+	conn, err := pgx.Connect(t.Context(), dsn)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
+	newer := migrations.Required() + 2
+	_, err = conn.Exec(t.Context(), "INSERT INTO goose_db_version (version_id, is_applied) VALUES ($1, true)", newer)
+	require.NoError(t, err)
+	code, stdout, stderr := run(t, []string{"PAYLATCH_DATABASE_URL=" + dsn + "&pool_max_conns=3"}, "migrate", "up")
+	require.Equal(t, 0, code, stderr)
+	require.Equal(t, fmt.Sprintf("the schema is at version %d, newer than this binary, which has %d\n", newer, migrations.Required()), stdout)
 }
 
 func TestMigrateWithoutADatabase(t *testing.T) {
