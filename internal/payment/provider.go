@@ -116,9 +116,11 @@ type RefundCall struct {
 	Attempt           AttemptID
 	ProviderPaymentID string
 	Money             Money
-	Reason            string
-	IdempotencyKey    string
-	Licence           Licence
+	// Left is how much of what was taken is left before this refund, as far as is known.
+	Left           Money
+	Reason         string
+	IdempotencyKey string
+	Licence        Licence
 	// Transactions are as those of Capture.
 	Transactions []string
 }
@@ -131,6 +133,8 @@ type RefundRef struct {
 	// Age is how long ago, at least, the provider was asked for the refund; 0 if
 	// nobody knows that it was.
 	Age time.Duration
+	// Money is what was asked for, Taken what the payment had taken; zero if not known.
+	Money, Taken Money
 }
 
 // Outcome is what the provider says of a payment.
@@ -165,6 +169,9 @@ type RefundOutcome struct {
 	// earlier one.
 	Refused          bool
 	ProviderRefundID string
+	// Unnamed says that the provider tells of a refund and not of which: of this one if
+	// it can be no other.
+	Unnamed bool
 	// Reference is our id of the refund, as the provider carries it; empty if it
 	// does not say.
 	Reference string

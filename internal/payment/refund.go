@@ -92,9 +92,9 @@ type RefundNews struct {
 	// Money is what the provider says was paid back; nil if it does not say.
 	Money   *Money
 	Failure *Failure
-	// Inferred and Unasked are as those of News.
-	Inferred, Unasked bool
-	Cause             Cause
+	// Inferred and Unasked are as those of News, Unnamed is as that of RefundOutcome.
+	Inferred, Unasked, Unnamed bool
+	Cause                      Cause
 }
 
 // in reports whether what the news says was paid back, if it does, is in a currency.

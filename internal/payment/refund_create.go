@@ -158,7 +158,7 @@ func (s *Service) sendRefund(ctx context.Context, a Attempt, r Refund, l Licence
 	if err == nil {
 		out, err = account.Provider.Refund(ctx, RefundCall{
 			Refund: r.ID, Attempt: a.ID, ProviderPaymentID: a.ProviderPaymentID, Money: r.Money, Reason: r.Reason,
-			IdempotencyKey: key, Licence: l, Transactions: transactions,
+			Left: Money{a.Held(), a.Money.Currency}, IdempotencyKey: key, Licence: l, Transactions: transactions,
 		})
 	}
 	switch {
@@ -178,5 +178,5 @@ func refundNotStarted() *Failure {
 }
 
 func refundNewsOf(o RefundOutcome, c Cause) RefundNews {
-	return RefundNews{News: o.News, ProviderRefundID: o.ProviderRefundID, Money: o.Money, Failure: o.Failure, Cause: c}
+	return RefundNews{News: o.News, ProviderRefundID: o.ProviderRefundID, Money: o.Money, Failure: o.Failure, Unnamed: o.Unnamed, Cause: c}
 }

@@ -93,6 +93,7 @@ func (s *Service) askRefund(ctx context.Context, a Attempt, r Refund, l Licence)
 	defer cancel()
 	out, err := account.Provider.LookupRefund(ctx, RefundRef{
 		Refund: r.ID, ProviderRefundID: r.ProviderRefundID, ProviderPaymentID: a.ProviderPaymentID, Age: age,
+		Money: r.Money, Taken: Money{a.Captured, a.Money.Currency},
 	})
 	switch {
 	case err == nil:
@@ -111,6 +112,9 @@ func (s *Service) settleRefund(ctx context.Context, before Refund, n RefundNews)
 		if err != nil {
 			return err
 		}
+		if n.Unnamed && !b.only(change.Attempt, now) {
+			n = RefundNews{News: fsm.NewsUnknown, Cause: n.Cause}
+		}
 		ours := now.Fence == before.Fence
 		if ours || !n.Inferred {
 			b.advanceRefund(change, now, n)
@@ -122,6 +126,12 @@ func (s *Service) settleRefund(ctx context.Context, before Refund, n RefundNews)
 		return b.save(ctx)
 	})
 	return r, err
+}
+
+// only reports whether a refund is the one that a provider must mean which tells of one
+// and not of which: it has taken this one, and no other may have been paid back.
+func (b *batch) only(a Attempt, r *Refund) bool {
+	return r.ProviderRefundID != "" && a.Refunded == 0 && b.findRefund(a.ID, func(other *Refund) bool { return other.ID != r.ID && other.counts() }) == nil
 }
 
 // releaseRefund gives the lease back and sets the next check.

@@ -1,9 +1,11 @@
 package tbank_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -154,7 +156,7 @@ func TestHowARefundIsAnswered(t *testing.T) {
 		`"Status":"REFUNDING"`: {News: fsm.NewsProcessing},
 	} {
 		c := says(t, `{"Success":true,"ErrorCode":"0","PaymentId":1,`+body+`}`)
-		o, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "1", Money: rub(700), IdempotencyKey: "k-refund", Licence: licence()})
+		o, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "1", Money: rub(700), Left: rub(1999), IdempotencyKey: "k-refund", Licence: licence()})
 		require.NoError(t, err)
 		want.ProviderRefundID = "k-refund"
 		require.Equal(t, want, o, body)
@@ -198,17 +200,53 @@ func TestATerminalThatIsTurnedAwayRefusesOneCall(t *testing.T) {
 // answer.
 func TestWhatThePaymentTellsOfARefund(t *testing.T) {
 	t.Parallel()
-	ref := payment.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: "1"}
-	for status, want := range map[string]error{"REFUNDED": nil, "CONFIRMED": payment.ErrNoSuchPayment} {
-		o, err := says(t, `{"Success":true,"ErrorCode":"0","PaymentId":"1","Amount":1,"Status":"`+status+`"}`).LookupRefund(t.Context(), ref)
-		require.ErrorIs(t, err, want)
-		if want == nil {
-			require.Equal(t, payment.RefundOutcome{News: fsm.NewsSucceeded}, o)
+	type asked struct {
+		status string
+		amount int64
+		name   string
+		age    time.Duration
+	}
+	const old = 10*time.Minute + 1
+	rejected := payment.NewFailure("provider_rejected", "")
+	for is, want := range map[asked]any{
+		{"REFUNDED", 1999, "", 0}:                  payment.RefundOutcome{News: fsm.NewsSucceeded},
+		{"REFUNDED", 1999, "k", 0}:                 payment.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: "k"},
+		{"REFUNDING", 1999, "", 0}:                 payment.RefundOutcome{News: fsm.NewsProcessing},
+		{"ASYNC_REFUNDING", 1999, "k", old}:        payment.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: "k"},
+		{"PARTIAL_REFUNDED", 1999, "k", 0}:         payment.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: "k", Unnamed: true},
+		{"PARTIAL_REFUNDED", 1299, "k", 0}:         payment.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: "k", Unnamed: true},
+		{"PARTIAL_REFUNDED", 700, "k", 0}:          payment.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: "k", Unnamed: true},
+		{"PARTIAL_REFUNDED", 1000, "k", 0}:         payment.ErrNotTold,
+		{"PARTIAL_REFUNDED", 1999, "", old}:        payment.ErrNotTold,
+		{"CONFIRMED", 1999, "k", old}:              payment.RefundOutcome{News: fsm.NewsFailed, ProviderRefundID: "k", Failure: rejected},
+		{"CONFIRMED", 1999, "k", 10 * time.Minute}: payment.ErrNoSuchPayment,
+		{"CONFIRMED", 1999, "", old}:               payment.ErrNoSuchPayment,
+		{"AUTHORIZED", 1999, "k", old}:             payment.ErrNotTold,
+		{"NEW", 1999, "k", old}:                    payment.ErrNotTold,
+		{"X", 1999, "k", old}:                      payment.ErrNotTold,
+	} {
+		c := says(t, fmt.Sprintf(`{"Success":true,"ErrorCode":"0","PaymentId":"1","Amount":%d,"Status":%q}`, is.amount, is.status))
+		o, err := c.LookupRefund(t.Context(), payment.RefundRef{
+			Refund: payment.RefundID(uuid.New()), ProviderPaymentID: "1", ProviderRefundID: is.name, Age: is.age, Money: rub(700), Taken: rub(1999),
+		})
+		if wrong, ok := want.(error); ok {
+			require.ErrorIs(t, err, wrong, is)
+			continue
 		}
+		require.NoError(t, err, is)
+		require.Equal(t, want, o, is)
 	}
-	for _, status := range []string{"PARTIAL_REFUNDED", "REFUNDING", "ASYNC_REFUNDING", "AUTHORIZED", "NEW", "X"} {
-		_, err := says(t, `{"Success":true,"ErrorCode":"0","PaymentId":"1","Amount":1,"Status":"`+status+`"}`).LookupRefund(t.Context(), ref)
-		require.ErrorIs(t, err, payment.ErrNotTold, status)
-		require.NotErrorIs(t, err, payment.ErrNoSuchPayment, status)
-	}
+	// Errors stay apart: not to be told of a refund is no proof that there is none.
+	_, err := says(t, `{"Success":true,"ErrorCode":"0","PaymentId":"1","Status":"NEW"}`).LookupRefund(t.Context(), payment.RefundRef{ProviderPaymentID: "1"})
+	require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+}
+
+// One that is carried out later is not named where the bank had paid back something
+// that is not known here: the state of its payment would speak of either.
+func TestARefundBesideAnUnknownOneHasNoName(t *testing.T) {
+	t.Parallel()
+	c := says(t, `{"Success":true,"ErrorCode":"0","PaymentId":1,"Status":"ASYNC_REFUNDING","OriginalAmount":1699,"NewAmount":999}`)
+	o, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "1", Money: rub(700), Left: rub(1999), IdempotencyKey: "k-refund", Licence: licence()})
+	require.NoError(t, err)
+	require.Equal(t, payment.RefundOutcome{News: fsm.NewsProcessing, Money: new(rub(700))}, o)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -26,7 +27,12 @@ func (c *Client) Refund(ctx context.Context, r payment.RefundCall) (payment.Refu
 	case a.Success && a.Status == "":
 		return payment.RefundOutcome{}, errNameless
 	case a.Success:
-		return c.paidBack(a, r.IdempotencyKey), nil
+		o := c.paidBack(a, r.IdempotencyKey)
+		if o.News == fsm.NewsProcessing && a.OriginalAmount != nil && *a.OriginalAmount != r.Left.Minor {
+			// Something else was paid back, which the payment's state will say as well.
+			o.ProviderRefundID = ""
+		}
+		return o, nil
 	case a.definitive():
 		return payment.RefusedRefund(string(a.ErrorCode)), nil
 	}
@@ -54,9 +60,13 @@ func refundNews(status string) fsm.News {
 
 var errNoLookup = fmt.Errorf("%w: T-Bank can't be asked for a refund, and the payment leaves it open", payment.ErrNotTold)
 
+// refusalShows is how long after its refund the bank may still be about to show it.
+const refusalShows = 10 * time.Minute
+
 // LookupRefund implements payment.Provider as far as the payment's own state
-// leaves no doubt: all was paid back, all is on its way, or nothing was. The bank
-// has no call that names a refund, see Capabilities.
+// leaves no doubt: all was paid back, a part was, some is on its way, or nothing was.
+// The bank has no call that names a refund, see Capabilities; of a part it is not said
+// how much it was, or of which refund.
 func (c *Client) LookupRefund(ctx context.Context, r payment.RefundRef) (payment.RefundOutcome, error) {
 	a, err := c.state(ctx, r.ProviderPaymentID)
 	switch {
@@ -65,11 +75,27 @@ func (c *Client) LookupRefund(ctx context.Context, r payment.RefundRef) (payment
 	case err != nil:
 		return payment.RefundOutcome{}, err
 	}
-	switch a.Status {
-	case "REFUNDED":
-		return payment.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: r.ProviderRefundID}, nil
-	case "CONFIRMED":
+	o := payment.RefundOutcome{ProviderRefundID: r.ProviderRefundID}
+	switch taken := r.ProviderRefundID != ""; {
+	case a.Status == "REFUNDED":
+		o.News = fsm.NewsSucceeded
+	case a.Status == "REFUNDING", a.Status == "ASYNC_REFUNDING":
+		o.News = fsm.NewsProcessing
+	case a.Status == "PARTIAL_REFUNDED" && taken && mayBe(a.Amount, r):
+		o.News, o.Unnamed = fsm.NewsSucceeded, true
+	case a.Status == "CONFIRMED" && taken && r.Age > refusalShows:
+		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("provider_rejected", "")
+	case a.Status == "CONFIRMED":
 		return payment.RefundOutcome{}, payment.ErrNoSuchPayment
+	default:
+		return payment.RefundOutcome{}, errNoLookup
 	}
-	return payment.RefundOutcome{}, errNoLookup
+	return o, nil
+}
+
+// mayBe reports whether what the bank says of the payment's amount goes with this
+// refund. Whether that is what was paid, what is left or what was paid back is not
+// documented.
+func mayBe(amount *int64, r payment.RefundRef) bool {
+	return amount == nil || *amount >= r.Taken.Minor || *amount == r.Taken.Minor-r.Money.Minor || *amount == r.Money.Minor
 }

@@ -1,0 +1,117 @@
+package payment_test
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/tbank"
+)
+
+// later is a rig with T-Bank, which carries refunds out later (SBP's) and tells of a
+// refund only by how its payment stands.
+type later struct {
+	*rig
+
+	status, cancelled atomic.Pointer[string]
+	amount            atomic.Int64
+}
+
+func newLater(t *testing.T) *later {
+	t.Helper()
+	l := &later{}
+	body := func(status string) string {
+		return fmt.Sprintf(`{"TerminalKey":"t","Success":true,"ErrorCode":"0","Status":%q,"PaymentId":"77","Amount":%d}`, status, l.amount.Load())
+	}
+	s := answers(t, map[string]func() string{
+		"POST /v2/Init":     func() string { return body("NEW") },
+		"POST /v2/Charge":   func() string { return body("CONFIRMED") },
+		"POST /v2/GetState": func() string { return body(*l.status.Load()) },
+		"POST /v2/Cancel":   func() string { return *l.cancelled.Load() },
+	})
+	client, err := tbank.New(s.URL, "t", "secret", "EUR", s.Client())
+	require.NoError(t, err)
+	l.rig = newRig(t, setup{silent: true, provider: func(payment.Provider) payment.Provider { return client }})
+	l.amount.Store(price)
+	return l
+}
+
+// took is a refund that the bank has taken and not carried out; before is what its
+// answer says was left of the payment.
+func (l *later) took(t *testing.T, id payment.AttemptID, key string, amount, before int64) payment.Refund {
+	t.Helper()
+	l.says("ASYNC_REFUNDING", fmt.Sprintf(`{"Success":true,"ErrorCode":"0","Status":"ASYNC_REFUNDING","PaymentId":77,"OriginalAmount":%d,"NewAmount":%d}`, before, before-amount))
+	r := l.refundOf(t, id, key, amount)
+	require.Equal(t, fsm.RefundPending, r.State)
+	return r
+}
+
+func (l *later) says(status, cancelled string) {
+	l.status.Store(&status)
+	l.cancelled.Store(&cancelled)
+}
+
+func (l *later) looked(t *testing.T, r payment.Refund) fsm.RefundState {
+	t.Helper()
+	now, err := l.RecheckRefund(t.Context(), r.ID, byTest)
+	require.NoError(t, err)
+	return now.State
+}
+
+// A part that the bank carries out later is known by the state of the payment, which
+// says that a part was paid back: by the only refund that there is.
+func TestAPartialRefundThatIsCarriedOutLaterEnds(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[string]fsm.RefundState{"PARTIAL_REFUNDED": fsm.RefundSucceeded, "CONFIRMED": fsm.RefundFailed} {
+		l := newLater(t)
+		id := l.paid(t, "A-1", "rebill").ID
+		r := l.took(t, id, "refund-key", 700, price)
+		for range 12 {
+			require.Equal(t, fsm.RefundPending, l.looked(t, r))
+		}
+		require.Empty(t, l.discrepancies(t, id), "the bank is at work on it")
+		l.says(status, "")
+		if want == fsm.RefundFailed {
+			require.Equal(t, fsm.RefundPending, l.looked(t, r), "it may not show yet")
+			l.exec(t, "UPDATE refunds SET created_at = created_at - interval '11 minutes', updated_at = updated_at - interval '11 minutes'")
+		}
+		require.Equal(t, want, l.looked(t, r), status)
+		require.Equal(t, map[fsm.RefundState]int64{fsm.RefundSucceeded: 700}[want], l.attempt(t, id).Refunded)
+		require.Empty(t, l.discrepancies(t, id))
+		require.Empty(t, l.verify(t))
+	}
+}
+
+// Which of several refunds was carried out the bank does not say, and so it is with one
+// beside what was paid back in its cabinet.
+func TestAPartialRefundThatMayBeAnotherOneIsNotTakenForPaid(t *testing.T) {
+	t.Parallel()
+	for name, another := range map[string]func(l *later, id payment.AttemptID){
+		"pending": func(l *later, id payment.AttemptID) { l.took(t, id, "another-key", 300, price) },
+		"paid": func(l *later, id payment.AttemptID) {
+			l.says("PARTIAL_REFUNDED", `{"Success":true,"ErrorCode":"0","Status":"PARTIAL_REFUNDED","PaymentId":77,"OriginalAmount":1999,"NewAmount":1699}`)
+			require.Equal(t, fsm.RefundSucceeded, l.refundOf(t, id, "another-key", 300).State)
+		},
+		"in the cabinet, before":    func(*later, payment.AttemptID) {},
+		"in the cabinet, meanwhile": func(l *later, _ payment.AttemptID) { l.amount.Store(price - 300) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLater(t)
+			id := l.paid(t, "A-1", "rebill").ID
+			before := int64(price)
+			if name == "in the cabinet, before" {
+				before -= 300
+			}
+			r := l.took(t, id, "refund-key", 700, before)
+			another(l, id)
+			l.says("PARTIAL_REFUNDED", "")
+			require.Equal(t, fsm.RefundPending, l.looked(t, r))
+			require.Empty(t, l.verify(t))
+		})
+	}
+}
