@@ -34,8 +34,9 @@ func (c *Client) state(ctx context.Context, id string) (answer, error) {
 
 // Find implements payment.Provider ("CheckOrder"): our reference is the bank's
 // OrderId, of which it may have several payments. The one that went furthest
-// counts. Who has to search did not hear the answer to Init: a payment that is
-// still new then has a page that nobody knows of, and is to be cancelled.
+// counts. Who has to search did not hear the answer to Init: nobody knows of the
+// payment's page. One that is still new is to be cancelled, and one that failed can't be
+// tried again.
 func (c *Client) Find(ctx context.Context, id payment.AttemptID) (payment.Outcome, error) {
 	a, err := c.question(ctx, "CheckOrder", request{OrderID: id.String()})
 	switch {
@@ -61,7 +62,11 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (payment.Outcom
 		return payment.Outcome{}, err
 	}
 	o, err := c.outcome(now)
-	if err == nil && now.Status == "NEW" {
+	switch {
+	case err != nil:
+	case o.News == fsm.NewsSoftFailed:
+		o.News = fsm.NewsFailed
+	case now.Status == "NEW":
 		o.News, o.Failure = fsm.NewsSoftFailed, payment.NewFailure("not_started", "")
 	}
 	return o, err

@@ -120,6 +120,20 @@ func TestFindGivesUpWhatNobodyCanPay(t *testing.T) {
 	require.Equal(t, fsm.NewsFailed, cancel(t, c, found.ProviderPaymentID).News)
 }
 
+// A saved card whose charge went unanswered failed the proof of its holder: there is no
+// page to try again on, and the bank does not cancel it.
+func TestFindFailsASavedCardThatNobodyCanTryAgain(t *testing.T) {
+	t.Parallel()
+	c, _ := serve(t, newFake(t))
+	ch := charge(unproven)
+	made := charged(t, c, ch)
+	found, err := c.Find(t.Context(), ch.Attempt)
+	require.NoError(t, err)
+	require.Equal(t, fsm.NewsFailed, found.News)
+	require.Equal(t, made, found)
+	require.True(t, cancel(t, c, found.ProviderPaymentID).Refused)
+}
+
 // A card that is being charged has begun: what is about to be taken is waited for.
 func TestFindTakesThePaymentThatTheBankWorksAt(t *testing.T) {
 	t.Parallel()
