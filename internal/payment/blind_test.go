@@ -173,7 +173,6 @@ func TestARedirectThatNobodyTellsOfAsksAPerson(t *testing.T) {
 	_, err := r.Resolve(t.Context(), sam, because(r.open(t, p.ID)[0], payment.ResolvedNotPaid))
 	require.NoError(t, err)
 	require.Equal(t, succeeded, standingOf(r.pay(t, "A-1", "second-key", "tok_success").Attempt))
-	require.Empty(t, r.verify(t))
 }
 
 func TestARefundThatIsOnlyReceivedWaitsForItsWebhook(t *testing.T) {
