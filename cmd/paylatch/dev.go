@@ -71,7 +71,7 @@ func (c *devCmd) provide(ctx context.Context, cfg *config.Config, secret string,
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	return errors.Join(runSandbox(ctx, box, l, cfg.ShutdownTimeout), box.Close())
+	return errors.Join(runSandbox(ctx, box, l, cfg.ShutdownTimeout, log), box.Close())
 }
 
 // sandboxURL is where the sandbox provider of this machine is called.

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/config"
 )
@@ -41,8 +43,8 @@ const commitTime = 20 * time.Second
 
 // newServer gives a command's answer the time that the command may take: it waits
 // for an earlier one, and all its calls to a provider end within its lease.
-func newServer(cfg *config.Config, handler http.Handler) *http.Server {
-	s := api.NewHTTPServer(cfg.Listen, handler)
+func newServer(cfg *config.Config, handler http.Handler, log zerolog.Logger) *http.Server {
+	s := api.NewHTTPServer(cfg.Listen, handler, log)
 	s.WriteTimeout = max(s.WriteTimeout, cfg.Idempotency.Wait+cfg.Idempotency.Lease+commitTime)
 	return s
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/config"
@@ -18,7 +19,7 @@ func TestAnAnswerMayTakeAsLongAsItsCommand(t *testing.T) {
 		{2 * time.Minute, 30 * time.Second, 2*time.Minute + 31*time.Second},
 		{5 * time.Second, 5 * time.Minute, 5*time.Minute + 6*time.Second},
 	} {
-		s := newServer(&config.Config{Idempotency: config.Idempotency{Wait: c.wait, Lease: c.lease}}, http.NotFoundHandler())
+		s := newServer(&config.Config{Idempotency: config.Idempotency{Wait: c.wait, Lease: c.lease}}, http.NotFoundHandler(), zerolog.Nop())
 		require.GreaterOrEqual(t, s.WriteTimeout, c.least)
 		require.Less(t, s.WriteTimeout, c.least+time.Minute, "and nobody holds a connection for ever")
 	}

@@ -148,7 +148,7 @@ func (in *instance) run(ctx context.Context, listener net.Listener) error {
 	working.Go(func() { _ = in.hub.Run(workers) })
 
 	in.log.Info().Stringer("listen", listener.Addr()).Str("version", version).Msg("serving")
-	err := serveUntil(ctx, newServer(in.cfg, in.handler), listener, in.cfg.ShutdownTimeout)
+	err := serveUntil(ctx, newServer(in.cfg, in.handler, in.log), listener, in.cfg.ShutdownTimeout)
 	stopWorkers()
 	working.Wait()
 	stopCommitter()

@@ -48,7 +48,7 @@ func (c *sandboxCmd) Run(ctx context.Context, a *app) error {
 		return errors.Join(err, box.Close())
 	}
 	log.Info().Stringer("address", l.Addr()).Msg("sandbox listens")
-	return errors.Join(runSandbox(ctx, box, l, cfg.ShutdownTimeout), box.Close())
+	return errors.Join(runSandbox(ctx, box, l, cfg.ShutdownTimeout, log), box.Close())
 }
 
 func (c *sandboxCmd) options(cfg *config.Config, log zerolog.Logger) sandbox.Options {
@@ -69,9 +69,9 @@ func sandboxLog(log zerolog.Logger) func(error) {
 }
 
 // runSandbox runs both halves of the sandbox; when one fails, the other ends.
-func runSandbox(ctx context.Context, box *sandbox.Server, l net.Listener, grace time.Duration) error {
+func runSandbox(ctx context.Context, box *sandbox.Server, l net.Listener, grace time.Duration, log zerolog.Logger) error {
 	group, ctx := errgroup.WithContext(ctx)
-	server := api.NewHTTPServer("", box)
+	server := api.NewHTTPServer("", box, log)
 	// Calls that hang on purpose must not delay the stop.
 	server.BaseContext = func(net.Listener) context.Context { return ctx }
 	group.Go(func() error { return box.Run(ctx) })

@@ -43,7 +43,7 @@ type bench struct {
 
 func newBench(t *testing.T, change ...func(*api.Options)) *bench {
 	t.Helper()
-	return serve(t, api.NewHTTPServer("", nil), change...)
+	return serve(t, api.NewHTTPServer("", nil, zerolog.Nop()), change...)
 }
 
 // serve is newBench with a server of the test's own.

@@ -8,11 +8,13 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/api"
@@ -99,7 +101,7 @@ func (s slow) Authenticate(ctx context.Context, _, _ string) (payment.Actor, err
 
 func TestBodiesThatNeverEnd(t *testing.T) {
 	t.Parallel()
-	config := api.NewHTTPServer("", nil)
+	config := api.NewHTTPServer("", nil, zerolog.Nop())
 	config.ReadTimeout = 200 * time.Millisecond
 	b := serve(t, config)
 	const head = "POST /v1/orders HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer u1\r\nIdempotency-Key: key-00000001\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
@@ -126,7 +128,7 @@ func TestBodiesThatNeverEnd(t *testing.T) {
 // net/http would answer it by itself.
 func TestOptionsOfTheServerAreAnsweredAsTheRest(t *testing.T) {
 	t.Parallel()
-	b := serve(t, api.NewHTTPServer("", nil))
+	b := serve(t, api.NewHTTPServer("", nil, zerolog.Nop()))
 	conn, err := net.Dial("tcp", b.server.Listener.Addr().String())
 	require.NoError(t, err)
 	defer func() { require.NoError(t, conn.Close()) }()
@@ -142,10 +144,31 @@ func TestOptionsOfTheServerAreAnsweredAsTheRest(t *testing.T) {
 
 func TestServerHasEveryLimit(t *testing.T) {
 	t.Parallel()
-	s := api.NewHTTPServer(":1", http.NotFoundHandler())
+	s := api.NewHTTPServer(":1", http.NotFoundHandler(), zerolog.Nop())
 	require.Equal(t, 5*time.Second, s.ReadHeaderTimeout)
 	require.Equal(t, 15*time.Second, s.ReadTimeout)
 	require.Equal(t, 90*time.Second, s.WriteTimeout)
 	require.Equal(t, 60*time.Second, s.IdleTimeout)
 	require.Equal(t, 32<<10, s.MaxHeaderBytes)
+}
+
+// What net/http has to say, of a handler that panics for instance, is a line as all others are.
+func TestWhatTheServerSaysIsInTheLog(t *testing.T) {
+	t.Parallel()
+	lines := &journal{}
+	panics := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("no page") })
+	server := httptest.NewUnstartedServer(nil)
+	server.Config = api.NewHTTPServer("", panics, zerolog.New(lines).With().Timestamp().Logger())
+	server.Start()
+	t.Cleanup(server.Close)
+	_, err := (&http.Transport{}).RoundTrip(httptest.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, nil))
+	require.Error(t, err)
+	require.Eventually(t, func() bool { return lines.String() != "" }, 10*time.Second, time.Millisecond)
+	text := lines.String()
+	require.Equal(t, 1, strings.Count(text, "\n"), text)
+	var line map[string]string
+	require.NoError(t, json.Unmarshal([]byte(text), &line))
+	require.Equal(t, "warn", line["level"])
+	require.Contains(t, line["message"], "no page")
+	require.NotEmpty(t, line["time"])
 }
