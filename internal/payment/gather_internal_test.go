@@ -2,6 +2,7 @@ package payment
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -20,14 +21,16 @@ type gathering struct {
 	// let says how an apply that is under way ends: true with a panic.
 	let chan bool
 	all sync.WaitGroup
-	// returned and panicked count the calls that came back.
-	returned, panicked atomic.Int32
+	// returned and panicked count the calls that came back, given those that gave up.
+	returned, panicked, given atomic.Int32
 }
 
 func newGathering() *gathering {
 	g := &gathering{let: make(chan bool)}
 	g.apply = func(ctx context.Context, calls []int) {
+		g.mu.Lock()
 		g.batches, g.leaders = append(g.batches, calls), append(g.leaders, ctx)
+		g.mu.Unlock()
 		if <-g.let {
 			panic("apply")
 		}
@@ -44,9 +47,18 @@ func (g *gathering) call(ctx context.Context, number int) {
 				g.panicked.Add(1)
 			}
 		}()
-		g.do(ctx, number)
+		if !g.do(ctx, number) {
+			g.given.Add(1)
+		}
 	})
 	synctest.Wait()
+}
+
+// begun are the batches so far, where time alone may begin the next one.
+func (g *gathering) begun() [][]int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.batches)
 }
 
 // end lets the apply that is under way end, and returns when what follows waits.
@@ -173,26 +185,59 @@ func TestACallerThatGoesAwayStopsNobodysWork(t *testing.T) {
 	})
 }
 
-func TestACallThatIsNotTakenAlongInTimeGivesUp(t *testing.T) {
+func TestACallThatIsNotAppliedInTimeGivesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
+		const half = slow / 3
 		g := newGathering()
-		g.patience = 2 * time.Second
+		g.patience = 2 * half
 		g.call(t.Context(), 0)
 		g.call(t.Context(), 1)
-		time.Sleep(time.Second)
+		time.Sleep(half)
 		g.call(t.Context(), 2)
 		g.call(t.Context(), 3)
-		time.Sleep(time.Second)
+		time.Sleep(half)
 		synctest.Wait()
 		require.EqualValues(t, 1, g.returned.Load(), "what is under way is not given up, nor what came later")
 		g.end(false)
 		require.Equal(t, [][]int{{0}, {2, 3}}, g.batches, "what was given up is never applied")
-		time.Sleep(time.Minute)
+		time.Sleep(half)
 		synctest.Wait()
-		require.EqualValues(t, 2, g.returned.Load(), "what was taken along is waited for")
+		require.EqualValues(t, 3, g.returned.Load(), "what was taken along is given up, too; not by who leads")
 		g.end(false)
 		require.EqualValues(t, 4, g.returned.Load())
+		require.EqualValues(t, 2, g.given.Load())
+		require.False(t, g.busy)
+	})
+}
+
+// What hangs holds up those that came meanwhile for a moment, and nobody else; when it
+// ends at last, those who are waited for by then are not overtaken.
+func TestWhatIsSlowIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGathering()
+		g.call(t.Context(), 0)
+		g.call(t.Context(), 1)
+		g.call(t.Context(), 2)
+		time.Sleep(slow - time.Nanosecond)
+		synctest.Wait()
+		require.Equal(t, [][]int{{0}}, g.begun())
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		require.Equal(t, [][]int{{0}, {1, 2}}, g.begun(), "it is not waited for any longer")
+		time.Sleep(slow)
+		g.call(t.Context(), 3)
+		require.Equal(t, [][]int{{0}, {1, 2}, {3}}, g.begun())
+		g.call(t.Context(), 4)
+		g.end(false)
+		g.end(false)
+		require.EqualValues(t, 3, g.returned.Load())
+		require.Len(t, g.begun(), 3, "4 waits for 3")
+		g.end(false)
+		g.end(false)
+		require.Equal(t, [][]int{{0}, {1, 2}, {3}, {4}}, g.begun())
+		require.EqualValues(t, 5, g.returned.Load())
 		require.False(t, g.busy)
 	})
 }

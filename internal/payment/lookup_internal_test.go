@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -49,4 +50,45 @@ func TestAttemptsThatAreReadTogetherShareARead(t *testing.T) {
 			require.Equal(t, [][]int{{1}, {1, 2, 1, 3}}, reads)
 		})
 	}
+}
+
+// TestAReadThatHangsIsItsOwnLoss: its connection has died in silence, and those of
+// others need not have. Who shares it is answered in time.
+func TestAReadThatHangsIsItsOwnLoss(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const dead = 10
+		var reads int
+		g := gatherer[*lookup[int]]{patience: lookPatience}
+		g.apply = lookAll(func(ctx context.Context, by []int) (map[int]Attempt, error) {
+			if reads++; reads <= dead {
+				<-ctx.Done()
+				return nil, ErrUnavailable
+			}
+			there := map[int]Attempt{}
+			for _, n := range by {
+				there[n] = Attempt{Version: n}
+			}
+			return there, nil
+		})
+		var all sync.WaitGroup
+		begun := time.Now()
+		for n := range 100 {
+			all.Go(func() {
+				called := time.Now()
+				a, err := look(t.Context(), &g, n)
+				if err != nil {
+					require.ErrorIs(t, err, ErrUnavailable)
+					require.LessOrEqual(t, time.Since(called), lookPatience+slow, n)
+					require.Less(t, called.Sub(begun), dead*slow, "no connection is dead any more")
+					return
+				}
+				require.Equal(t, n, a.Version)
+				require.LessOrEqual(t, time.Since(called), slow, n)
+			})
+			synctest.Wait()
+			time.Sleep(slow / 5)
+		}
+		all.Wait()
+	})
 }

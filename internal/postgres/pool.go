@@ -3,10 +3,12 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"net"
 	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 	pgxuuid "github.com/vgarvardt/pgx-google-uuid/v5"
@@ -81,6 +83,8 @@ func Open(ctx context.Context, url string) (*Store, error) {
 		}
 	}
 	cfg.AfterConnect = speakTypes
+	cfg.BeforeClose = hangUp
+	cfg.ConnConfig.DialFunc = within(connectTimeout, cfg.ConnConfig.DialFunc)
 	single := cfg.Copy()
 	single.MinConns, single.MinIdleConns, single.MaxConns = 0, 0, 1
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
@@ -109,6 +113,25 @@ func parse(url string) (*pgxpool.Config, error) {
 		cfg.MaxConns = maxConns
 	}
 	return cfg, nil
+}
+
+// hangUp closes a connection that was given up in the middle of a statement. It may be
+// dead, and pgx waits for the server's end of it for 15 s, in which its place in the
+// pool is taken.
+func hangUp(c *pgx.Conn) {
+	if c.IsClosed() {
+		_ = c.PgConn().Conn().Close()
+	}
+}
+
+// within bounds a dial. By default pgx bounds that of a connection, and not that of the
+// request to cancel what was given up.
+func within(limit time.Duration, dial pgconn.DialFunc) pgconn.DialFunc {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		ctx, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		return dial(ctx, network, addr)
+	}
 }
 
 // speakTypes makes times that are read the same on every machine, and ids cheap.

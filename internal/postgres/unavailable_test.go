@@ -74,6 +74,21 @@ func TestAnEndedSessionIsAnAnswer(t *testing.T) {
 	require.Nil(t, o.CancelRequestedAt)
 }
 
+// What is given up on a connection that has died without a word takes that with it,
+// and its place in the pool is free.
+func TestAConnectionThatDiesIsNotUsedAgain(t *testing.T) {
+	t.Parallel()
+	way := newRelay(t, testdb.New(t))
+	store := open(t, with(t, way.url, "pool_max_conns", "1"))
+	placed(t, store, "o1")
+	way.die()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err := store.AttemptsByID(ctx, []payment.AttemptID{{1}})
+	require.ErrorIs(t, err, payment.ErrUnavailable)
+	require.Eventually(t, func() bool { return read(t, store) == nil }, patience, time.Millisecond)
+}
+
 func TestAnExhaustedPoolIsAnAnswer(t *testing.T) {
 	t.Parallel()
 	store := open(t, testdb.New(t))
