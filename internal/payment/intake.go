@@ -258,7 +258,7 @@ func (b *batch) apply(c *Change, e *StoredEvent) {
 	if b.elsewhere(c.Attempt, e.Event) {
 		news = fsm.NewsProcessing // it is known by more than that
 	}
-	refused := c.Attempt.refusedBy(e.Event)
+	refused, over := c.Attempt.refusedBy(e.Event), news == fsm.NewsFailed && c.Attempt.Failed()
 	if refused && e.Event.CaptureRefused && news == fsm.NewsAuthorized && b.tellsCaptures(c.Attempt) {
 		// It may speak of an older capture, after which the money was confirmed again: to
 		// end this one for it would allow another. The provider knows by this one's key.
@@ -271,6 +271,9 @@ func (b *batch) apply(c *Change, e *StoredEvent) {
 	})
 	if refused && e.Verdict != fsm.Applied {
 		b.commandRefused(c, e)
+	}
+	if over {
+		c.Attempt.released(e.Event.OccurredAt)
 	}
 	b.paidTwice(c, e)
 	b.tell(c.Attempt.ID, e.Event)

@@ -52,12 +52,12 @@ func (s *Service) void(ctx context.Context, p Provider, a Attempt, l Licence) Ne
 // voided gives the lease back and decides, by the provider's answer, whether to go on
 // asking. A hold reported meanwhile may be younger than that answer.
 func (s *Service) voided(b *batch, c *Change, n News, again bool) {
-	a := &c.Attempt
+	a, received := &c.Attempt, s.received(c.Attempt, n)
 	a.LeaseUntil = nil
 	switch {
 	case again:
 		return
-	case n.News == fsm.NewsFailed, n.News == fsm.NewsSucceeded, s.received(*a, n):
+	case n.News == fsm.NewsFailed, n.News == fsm.NewsSucceeded, received:
 	case n.Refused, a.Checks > len(schedule):
 		b.unreleased(c)
 	default:
@@ -70,7 +70,18 @@ func (s *Service) voided(b *batch, c *Change, n News, again bool) {
 	}
 	asked := a.Intent.At
 	endIntent(a)
-	a.Intent.At, a.NextCheckAt = asked, nil // see refusedBy
+	a.Intent.At, a.NextCheckAt = time.Time{}, nil
+	if received { // and its answer is yet to come, see refusedBy
+		a.Intent.At = asked
+	}
+}
+
+// released notes that a failed attempt was over at a time, zero for now: what was asked
+// to be given up before is. A failure that is older is no answer to that.
+func (a *Attempt) released(at time.Time) {
+	if at.IsZero() || !at.Before(a.Intent.At.Truncate(time.Second)) { // some providers give whole seconds
+		a.Intent.At = time.Time{}
+	}
 }
 
 // unreleased asks a person to give up what a failed attempt holds.

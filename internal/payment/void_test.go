@@ -2,6 +2,7 @@ package payment_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -143,4 +144,61 @@ func TestACancellationThatFindsNothingHeldIsNoDiscrepancy(t *testing.T) {
 	require.Equal(t, fsm.Applied, r.say(t, left, webhooks.KindFailed))
 	require.Equal(t, []fsm.Verdict{fsm.Stale}, r.tell(t, cancelRefused(left, "four")))
 	require.Empty(t, r.discrepancies(t, left))
+}
+
+// What was asked for has its answer once the provider says that the payment is over,
+// whoever brings that: of a hold that was given up twice at once, by us and in the
+// dashboard, one of the two is declined, and nothing is held. A failure that is older
+// than the request is no answer to it.
+func TestACancellationOfWhatIsOverIsNoDiscrepancy(t *testing.T) {
+	t.Parallel()
+	over := func(t *testing.T, r *rig, id payment.AttemptID, at time.Time) {
+		t.Helper()
+		e := event(webhooks.KindFailed, id.String())
+		e.OccurredAt = at
+		require.Equal(t, []fsm.Verdict{fsm.Repeat}, r.tell(t, e))
+	}
+	for name, c := range map[string]struct {
+		blind bool
+		end   func(t *testing.T, r *rig, p *answering, id payment.AttemptID)
+		says  fsm.Verdict
+	}{
+		"it is asked": {false, func(t *testing.T, r *rig, p *answering, id payment.AttemptID) {
+			t.Helper()
+			p.lookup = says(fsm.NewsFailed)
+			r.recheck(t, id)
+			require.Nil(t, r.attempt(t, id).NextCheckAt)
+		}, fsm.Stale},
+		"it tells": {false, func(t *testing.T, r *rig, _ *answering, id payment.AttemptID) {
+			t.Helper()
+			over(t, r, id, time.Now().Add(time.Minute))
+		}, fsm.Stale},
+		"it can't be asked, and tells": {true, func(t *testing.T, r *rig, _ *answering, id payment.AttemptID) {
+			t.Helper()
+			over(t, r, id, time.Now().Add(time.Minute))
+		}, fsm.Stale},
+		"it tells of the first failure": {true, func(t *testing.T, r *rig, _ *answering, id payment.AttemptID) {
+			t.Helper()
+			over(t, r, id, time.Now().Add(-time.Minute))
+		}, fsm.Applied},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := &answering{lookup: says(fsm.NewsAuthorized), cancel: says(fsm.NewsProcessing)}
+			r := newRig(t, setup{silent: true, provider: func(of payment.Provider) payment.Provider {
+				if p.on(of); c.blind {
+					return &blind{Provider: p}
+				}
+				return p
+			}})
+			id := r.paid(t, "A-1", "tok_decline").ID
+			require.Equal(t, fsm.Stale, r.say(t, id, webhooks.KindAuthorized))
+			r.recheck(t, id)
+			require.EqualValues(t, 1, p.cancels.Load())
+			c.end(t, r, p, id)
+			require.Equal(t, []fsm.Verdict{c.says}, r.tell(t, cancelRefused(id, "ours")))
+			require.Len(t, r.discrepancies(t, id), map[fsm.Verdict]int{fsm.Stale: 0, fsm.Applied: 1}[c.says])
+			require.Empty(t, r.verify(t))
+		})
+	}
 }

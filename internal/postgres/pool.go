@@ -84,7 +84,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	}
 	cfg.AfterConnect = speakTypes
 	cfg.BeforeClose = hangUp
-	cfg.ConnConfig.DialFunc = within(connectTimeout, cfg.ConnConfig.DialFunc)
+	cfg.ConnConfig.DialFunc = within(cfg.ConnConfig.ConnectTimeout, cfg.ConnConfig.DialFunc)
 	single := cfg.Copy()
 	single.MinConns, single.MinIdleConns, single.MaxConns = 0, 0, 1
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
