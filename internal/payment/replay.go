@@ -63,13 +63,7 @@ func (s *Service) Replay(ctx context.Context, cmd Replay) (Replayed, error) {
 		for _, d := range b.discrepancies {
 			r.Opened = append(r.Opened, d.Kind)
 		}
-		if cmd.Dry {
-			return errDry
-		}
-		if cmd.With == nil {
-			return nil
-		}
-		return cmd.With(ctx, b.tx, r)
+		return cmd.end(ctx, b, r)
 	})
 	if errors.Is(err, errDry) {
 		err = nil
@@ -78,6 +72,22 @@ func (s *Service) Replay(ctx context.Context, cmd Replay) (Replayed, error) {
 		s.missed.add([]*arrival{{Received: r.Event.Received}}, s.now())
 	}
 	return r, err
+}
+
+// end is what a replay does last. What was written is sent first: if it is refused, a
+// parked event may be to blame, and none is for what the command itself returns.
+func (cmd Replay) end(ctx context.Context, b *batch, r Replayed) (err error) {
+	if _, err := b.tx.EventLock(ctx, cmd.ID); err != nil {
+		return err
+	}
+	switch {
+	case cmd.Dry:
+		err = errDry
+	case cmd.With != nil:
+		err = cmd.With(ctx, b.tx, r)
+	}
+	b.unparked = b.unparked && err == nil
+	return err
 }
 
 func (s *Service) replay(ctx context.Context, b *batch, id EventID, out *fetched, r *Replayed) error {
