@@ -44,23 +44,50 @@ func (e *StoredEvent) unasked(now time.Time) {
 }
 
 // RetryParked tries parked events whose time has come, at most limit of them, and
-// returns them. Those that need it are then to be fetched, one by one: of one that
-// is not fetched this counts as no try.
+// returns those that were, also where others can't be. Those that need it are then to
+// be fetched, one by one: of one that is not fetched this counts as no try.
 func (s *Service) RetryParked(ctx context.Context, limit int) ([]StoredEvent, error) {
 	if err := s.lookAgain(ctx); err != nil {
 		return nil, err
 	}
-	var events []StoredEvent
+	events, err := s.tryTogether(ctx, limit)
+	switch {
+	case rejected(err):
+		tried, failed := s.trySingly(ctx, len(events))
+		return tried, errors.Join(err, failed)
+	case err != nil:
+		return nil, err
+	}
+	return events, nil
+}
+
+// tryTogether tries the first of the events that are due in one transaction. It returns
+// them, whatever became of that.
+func (s *Service) tryTogether(ctx context.Context, limit int) (events []StoredEvent, err error) {
 	var unknown []*arrival
-	err := s.inBatch(ctx, func(ctx context.Context, b *batch) (err error) {
+	err = s.inBatch(ctx, func(ctx context.Context, b *batch) (err error) {
 		events, unknown, err = s.tryDue(ctx, b, limit)
 		return err
 	})
 	s.missed.add(unknown, s.now())
-	if err != nil && !errors.Is(err, ErrUnavailable) {
-		err = errors.Join(err, s.putBack(ctx))
-	}
 	return events, err
+}
+
+// trySingly tries the first n of the events that are due, each by itself. The odd ones
+// are put back, and are in nobody's way.
+func (s *Service) trySingly(ctx context.Context, n int) (tried []StoredEvent, err error) {
+	for range n {
+		one, err := s.tryTogether(ctx, 1)
+		if rejected(err) && len(one) == 1 {
+			err = s.putBack(ctx, one[0].ID)
+			one = nil
+		}
+		if err != nil {
+			return tried, err
+		}
+		tried = append(tried, one...)
+	}
+	return tried, nil
 }
 
 // tryDue tries the events that are due. It returns them, and those of them whose
@@ -111,21 +138,19 @@ func (b *batch) review(e *StoredEvent) {
 	}
 }
 
-// putBack lets the event that is due first wait for its next try, so that one
-// that can't be applied does not hold up the others.
-func (s *Service) putBack(ctx context.Context) error {
+// putBack lets an event that is due, and can't be applied, wait for its next try.
+func (s *Service) putBack(ctx context.Context, id EventID) error {
 	return s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
-		events, err := tx.EventsDue(ctx, 1)
-		if err != nil || len(events) == 0 {
+		e, err := tx.EventLock(ctx, id)
+		if err != nil || e.NextTryAt == nil || e.NextTryAt.After(tx.Now()) {
 			return err
 		}
-		e := &events[0]
 		e.Tries++
 		e.park(Deferred, tx.Now())
-		if err := tx.EventsSettle(ctx, events); err != nil || e.Tries != parkReview {
+		if err := tx.EventsSettle(ctx, []StoredEvent{e}); err != nil || e.Tries != parkReview {
 			return err
 		}
-		d := unmatched(*e, tx.Now())
+		d := unmatched(e, tx.Now())
 		d.Money = nil // it may be what is not taken
 		return tx.DiscrepanciesOpen(ctx, []Discrepancy{d})
 	})

@@ -143,6 +143,30 @@ func TestAnEventThatIsNeverTakenAsksAPerson(t *testing.T) {
 	require.Equal(t, []string{"needs_review"}, kinds())
 }
 
+// Nobody is blamed for what another one says: those that are due with an odd one are
+// tried by themselves, in the same turn.
+func TestAnOddEventIsTheOnlyOneThatIsPutBack(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	id := r.paid(t, "A-1", "tok_never").ID
+	nobodys, odd, good := event(webhooks.KindSucceeded, "ch_nobody"), inCurrency(event(webhooks.KindSucceeded, "ch_1"), noise(1<<13)), event(webhooks.KindAuthorized, "ch_2")
+	for _, e := range []webhooks.Event{nobodys, odd, good} {
+		require.Equal(t, []fsm.Verdict{payment.Unmatched}, r.tell(t, e))
+	}
+	for _, name := range []string{"ch_1", "ch_2"} {
+		r.exec(t, `INSERT INTO attempt_references (account, reference, order_id, attempt_id) VALUES ('sandbox', $2, 'A-1', $1)`, id.String(), name)
+	}
+	r.exec(t, `UPDATE provider_events SET tries = 11, next_try_at = now() - CASE provider_event_id
+		WHEN $1 THEN interval '3 seconds' WHEN $2 THEN interval '2 seconds' ELSE interval '1 second' END`, nobodys.ID, odd.ID)
+	n, err := r.RetryParked(t.Context(), 10)
+	require.Error(t, err, "it is for the log")
+	require.Equal(t, "authorized", r.attempt(t, id).Stage())
+	require.Equal(t, []int64{12, 12}, rows[int64](t, r, "SELECT tries FROM provider_events WHERE next_try_at IS NOT NULL"))
+	require.ElementsMatch(t, []string{"unmatched_event " + nobodys.ID, "needs_review " + odd.ID},
+		rows[string](t, r, "SELECT kind || ' ' || provider_event_id FROM discrepancies"))
+	require.Equal(t, 2, n)
+}
+
 // What nobody here began is tried for a while, and then a person is asked, once.
 func TestNewsOfNobodysPaymentAsksAPerson(t *testing.T) {
 	t.Parallel()

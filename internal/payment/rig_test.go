@@ -105,9 +105,7 @@ func (r *rig) RetryParked(ctx context.Context, limit int) (int, error) {
 func retryParked(ctx context.Context, s *payment.Service, limit int) (int, error) {
 	tried, err := s.RetryParked(ctx, limit)
 	for _, e := range tried {
-		if err == nil {
-			err = s.Fetch(ctx, e)
-		}
+		err = errors.Join(err, s.Fetch(ctx, e))
 	}
 	return len(tried), err
 }

@@ -25,9 +25,7 @@ func RetryParked(p Parked) Loop {
 	f := newFetching(p.Fetch)
 	return Loop{Name: "parked", Every: parkedEvery, Essential: true, Rest: f.all.Wait, Do: func(ctx context.Context) (bool, error) {
 		tried, err := p.RetryParked(ctx, parkedBatch)
-		if err == nil {
-			f.begin(ctx, tried)
-		}
+		f.begin(ctx, tried)
 		return len(tried) == parkedBatch, errors.Join(err, f.failed())
 	}}
 }
