@@ -33,8 +33,8 @@ type batch struct {
 	transactions map[AttemptID][]Told
 	// told are attempts of which a refund of ours has just been named, or has ended.
 	told []*Change
-	// unparked says that parked events were applied with the rest; alone, that none
-	// are to be.
+	// unparked says that parked events were applied with the rest; alone, that they are
+	// only made due.
 	unparked, alone bool
 	// capped are attempts of which more turned out to be taken when all that was known
 	// to be had been paid back.
@@ -55,7 +55,7 @@ func (s *Service) newBatch(tx Tx) *batch {
 }
 
 // inBatch runs a transaction. If the storage does not take it with the parked events
-// that it sets free, it is run again without them: the worker tries them later, and
+// that it sets free, it is run again without them: the worker tries them at once, and
 // can tell the odd one.
 func (s *Service) inBatch(ctx context.Context, write func(ctx context.Context, b *batch) error) error {
 	var unparked bool
@@ -175,13 +175,8 @@ func (b *batch) save(ctx context.Context) error {
 	if err := b.claim(ctx); err != nil {
 		return err
 	}
-	if !b.alone {
-		if err := b.unpark(ctx); err != nil {
-			return err
-		}
-		if err := b.unparkRefunds(ctx); err != nil {
-			return err
-		}
+	if err := b.free(ctx); err != nil {
+		return err
 	}
 	if err := b.recount(ctx); err != nil {
 		return err
@@ -268,6 +263,34 @@ func (c *Change) yield(b *batch, owners map[Reference]AttemptID) {
 		}
 		return taken
 	})
+}
+
+// free applies the parked events that a new name or the end of a refund sets free, or
+// has the worker try them now.
+func (b *batch) free(ctx context.Context) error {
+	if b.alone {
+		return b.makeDue(ctx)
+	}
+	if err := b.unpark(ctx); err != nil {
+		return err
+	}
+	return b.unparkRefunds(ctx)
+}
+
+func (b *batch) makeDue(ctx context.Context) error {
+	due := slices.DeleteFunc(b.parked, func(e StoredEvent) bool { return b.gained(e) == nil })
+	for _, c := range b.told {
+		parked, err := b.tx.EventsParkedOf(ctx, c.Attempt, c.Names)
+		if err != nil {
+			return err
+		}
+		due = append(due, parked...)
+	}
+	for i := range due {
+		now := b.now()
+		due[i].NextTryAt = &now
+	}
+	return b.tx.EventsSettle(ctx, due)
 }
 
 // unpark applies the parked events that name an attempt by a name that it has

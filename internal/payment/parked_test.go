@@ -143,6 +143,29 @@ func TestAnEventThatIsNeverTakenAsksAPerson(t *testing.T) {
 	require.Equal(t, []string{"needs_review"}, kinds())
 }
 
+// Nor is it in the way of others that are set free with it, by a name or by the name of
+// a refund: the worker tries them at once.
+func TestAnOddEventKeepsNoOtherWaiting(t *testing.T) {
+	t.Parallel()
+	p := &refunding{refund: backLost}
+	r := newRig(t, setup{silent: true, provider: p.on})
+	id := r.paid(t, "A-1", "tok_success").ID
+	ours := r.refundOf(t, id, "refund-1", 500)
+	require.Equal(t, []fsm.Verdict{payment.Unmatched, payment.Unmatched, payment.Deferred}, r.tell(t,
+		inCurrency(event(webhooks.KindSucceeded, "ch_1"), noise(1<<13)), event(webhooks.KindDisputed, "ch_2"), cents(webhooks.KindRefundSucceeded, id, "re_2", 300)))
+	r.exec(t, "UPDATE provider_events SET tries = 10, next_try_at = now() + interval '1 hour'")
+	named := cents(webhooks.KindRefundSucceeded, id, "re_1", 500)
+	named.RefundReference = ours.ID.String()
+	require.Equal(t, []fsm.Verdict{fsm.Repeat, fsm.Applied}, r.tell(t, event(webhooks.KindSucceeded, id.String(), "ch_1", "ch_2"), named))
+	require.EqualValues(t, 500, r.attempt(t, id).Refunded)
+	require.EqualValues(t, 3, r.parked(t))
+	_, err := r.RetryParked(t.Context(), 10)
+	require.Error(t, err, "of the odd one")
+	require.EqualValues(t, 800, r.attempt(t, id).Refunded)
+	require.Equal(t, []string{"disputed"}, r.discrepancies(t, id))
+	require.EqualValues(t, 1, r.parked(t))
+}
+
 // Nobody is blamed for what another one says: those that are due with an odd one are
 // tried by themselves, in the same turn.
 func TestAnOddEventIsTheOnlyOneThatIsPutBack(t *testing.T) {
