@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 )
@@ -52,7 +53,7 @@ func (r *report) addresses(c *Config) {
 func (r *report) waiters(c *Config) {
 	for i, origin := range c.CORSOrigins {
 		if !isOrigin(origin) {
-			r.add(index("cors_origins", i), "must be an origin as browsers send it, in lower case: https://host or https://host:port, without a path")
+			r.add(index("cors_origins", i), "must be an origin as browsers send it, in lower case: https://host or https://host:port, without a path, a name in other letters as xn--…")
 		}
 	}
 	if c.MaxWaiters < 1 {
@@ -68,7 +69,9 @@ func isOrigin(text string) bool {
 		return false
 	}
 	standard := map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	return text == u.Scheme+"://"+strings.ToLower(u.Host) && u.Port() != standard && !strings.HasSuffix(u.Host, ":") && !strings.Contains(text, "*")
+	port := u.Port() == "" && !strings.HasSuffix(u.Host, ":") || isPort(u.Port()) && u.Port() != standard
+	other := strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII || r == '*' })
+	return text == u.Scheme+"://"+strings.ToLower(u.Host) && port && !other
 }
 
 func isPort(text string) bool {
@@ -161,6 +164,9 @@ func (r *report) durations(c *Config) {
 	}
 	if c.Idempotency.Wait < 0 {
 		r.add("idempotency.wait", "must not be negative")
+	}
+	if c.Idempotency.Quota.Per < time.Millisecond {
+		r.add("idempotency.quota.per", "must be at least 1ms")
 	}
 	if c.Idempotency.Quota.NewKeys < 1 {
 		r.add("idempotency.quota.new_keys", "must be at least 1")

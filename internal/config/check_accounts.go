@@ -59,6 +59,9 @@ func (r *report) account(key string, a Account) {
 	r.natural(key+".breaker.failures", a.Breaker.Failures)
 	r.natural(key+".rate_limit.per_second", a.RateLimit.PerSecond)
 	r.natural(key+".rate_limit.burst", a.RateLimit.Burst)
+	if a.RateLimit.Burst > 0 && a.RateLimit.PerSecond == 0 {
+		r.add(key+".rate_limit.burst", "means nothing without per_second")
+	}
 	for _, field := range a.present() {
 		if !k.understands(field) {
 			r.add(key+"."+field, "means nothing to the kind %s; remove it", a.Kind)
