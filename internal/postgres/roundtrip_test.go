@@ -180,7 +180,7 @@ func anyEvent(r *rapid.T) payment.StoredEvent {
 			Event: webhooks.Event{
 				ID: fresh(r), IDSource: rapid.SampledFrom([]webhooks.IDSource{webhooks.Native, webhooks.Derived}).Draw(r, "source"), Type: text(r),
 				Kind: webhooks.Kind(word(r)), References: rapid.SliceOfN(rapid.Custom(word), 1, 3).Draw(r, "references"),
-				ProviderPaymentID: text(r), RefundID: text(r), RefundReference: text(r), Money: &webhooks.Money{Minor: amount(r), Currency: text(r)},
+				ProviderPaymentID: text(r), Transaction: text(r), RefundID: text(r), RefundReference: text(r), Money: &webhooks.Money{Minor: amount(r), Currency: text(r)},
 				CaptureRefused: rapid.Bool().Draw(r, "refused"), CancelRefused: rapid.Bool().Draw(r, "cancel refused"), Amount: text(r), Cumulative: rapid.Bool().Draw(r, "cumulative"), FailureCode: text(r), ProviderCode: text(r), OccurredAt: at(r),
 				Test: rapid.Bool().Draw(r, "test"), TestKnown: rapid.Bool().Draw(r, "known"), NeedsFetch: rapid.Bool().Draw(r, "fetch"), Approved: rapid.Bool().Draw(r, "approved"),
 				SecretIndex: rapid.IntRange(-1, 3).Draw(r, "secret"),
