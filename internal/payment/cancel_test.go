@@ -2,6 +2,7 @@ package payment_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -222,4 +223,15 @@ func TestADeclineIsQuiet(t *testing.T) {
 	r := newRig(t, setup{silent: true, provider: func(of payment.Provider) payment.Provider { told.Provider = of; return p.on(told) }})
 	r.paid(t, "A-1", "tok_never")
 	require.Greater(t, told.quiet, 24*time.Hour)
+}
+
+// A customer's browser may choose the name: the database can't hold each.
+func TestAQuestionAboutANameThatNobodyCanHaveIsAnswered(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	for _, name := range []string{"ch_\x00", "ch_\xff", strings.Repeat("x", 1<<13)} {
+		may, err := r.Question(t.Context(), "sandbox", event(webhooks.KindQuestion, name))
+		require.NoError(t, err)
+		require.Equal(t, webhooks.AnswerUnknown, may)
+	}
 }

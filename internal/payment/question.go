@@ -34,7 +34,7 @@ func (s *Service) Question(ctx context.Context, account string, e webhooks.Event
 func (s *Service) named(ctx context.Context, account string, names []string) (id AttemptID, known bool, err error) {
 	refs := make([]Reference, len(names))
 	for i, name := range names {
-		refs[i] = Reference{account, name}
+		refs[i] = Reference{account, storableName(name)}
 	}
 	var owners map[Reference]AttemptID
 	err = s.store.InTx(ctx, func(ctx context.Context, tx Tx) (err error) {
