@@ -273,7 +273,7 @@ func (b *batch) apply(c *Change, e *StoredEvent) {
 		b.commandRefused(c, e)
 	}
 	if over {
-		c.Attempt.released(e.Event.OccurredAt)
+		setReleased(&c.Attempt, e.Event.OccurredAt)
 	}
 	b.paidTwice(c, e)
 	b.tell(c.Attempt.ID, e.Event)

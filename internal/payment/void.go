@@ -76,9 +76,9 @@ func (s *Service) voided(b *batch, c *Change, n News, again bool) {
 	}
 }
 
-// released notes that a failed attempt was over at a time, zero for now: what was asked
+// setReleased notes that a failed attempt was over at a time, zero for now: what was asked
 // to be given up before is. A failure that is older is no answer to that.
-func (a *Attempt) released(at time.Time) {
+func setReleased(a *Attempt, at time.Time) {
 	if at.IsZero() || !at.Before(a.Intent.At.Truncate(time.Second)) { // some providers give whole seconds
 		a.Intent.At = time.Time{}
 	}

@@ -163,7 +163,7 @@ func (s *Store) check(ctx context.Context, c *pgxpool.Conn) error {
 	if err == nil {
 		s.migrated.Store(true)
 	}
-	return err //nolint:wrapcheck // it says what it read
+	return err
 }
 
 // read runs fn on a connection, outside a transaction.
