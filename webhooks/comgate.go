@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 )
 
 // Comgate verifies and makes deliveries of Comgate
@@ -53,6 +54,18 @@ func (c *Comgate) Verify(_ context.Context, d Delivery) ([]Event, error) {
 	}
 	event.SecretIndex = index
 	return []Event{event}, nil
+}
+
+// Redacted implements [Redactor]: the form's field secret is left without a value.
+func (*Comgate) Redacted(d Delivery) []byte {
+	fields := strings.Split(string(d.Body), "&")
+	for i, field := range fields {
+		name, _, _ := strings.Cut(field, "=")
+		if decoded, err := url.QueryUnescape(name); err == nil && decoded == "secret" {
+			fields[i] = name + "="
+		}
+	}
+	return []byte(strings.Join(fields, "&"))
 }
 
 // Sign implements [Signer]: it sets the field secret of the form in the body. What is

@@ -44,6 +44,19 @@ func TestComgateKinds(t *testing.T) {
 	require.False(t, e.Test)
 }
 
+func TestComgateRedacted(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		"transId=A&secret=comgate-secret&label=%20x+y": "transId=A&secret=&label=%20x+y",
+		"secret=comgate-secret&secret=comgate-secret":  "secret=&secret=",
+		"%73ecret=comgate-secret&status=PAID":          "%73ecret=&status=PAID",
+		"secret=a=b&status=secret":                     "secret=&status=secret",
+		"status=PAID":                                  "status=PAID",
+	} {
+		require.Equal(t, want, string(newComgate(t).Redacted(webhooks.Delivery{Body: []byte(body)})), body)
+	}
+}
+
 func TestComgateSecret(t *testing.T) {
 	t.Parallel()
 	checkRotation(t, "comgate", comgateForm+"status=PAID", webhooks.Config{})

@@ -25,7 +25,8 @@
 // parsing. What several schemes share is in bodymac.go and stampedmac.go.
 //
 // Two sorts of requests carry no news: a provider that tries the endpoint out
-// ([Challenger]), and one that asks before it takes money ([Answerer]).
+// ([Challenger]), and one that asks before it takes money ([Answerer]). Whoever stores
+// deliveries leaves out the secret of those that carry it ([Redactor]).
 //
 // An event of a type that this version does not know is [KindIgnored], never an
 // error: providers add types, and disable endpoints that refuse them.

@@ -39,6 +39,14 @@ type Challenger interface {
 	Challenge(d Delivery) (Ack, bool)
 }
 
+// Redactor is implemented by schemes whose deliveries carry the account's secret
+// itself, and not a proof of it.
+type Redactor interface {
+	// Redacted returns the body of a genuine delivery with the secret's value left
+	// out and every other byte as it came: what may be stored, and shown.
+	Redacted(d Delivery) []byte
+}
+
 // Ack is an answer to a delivery.
 type Ack struct {
 	// Status is the code of HTTP.

@@ -68,7 +68,7 @@ func (s *server) receive(c echo.Context) error {
 		}
 		return acknowledge(c, asker.Answer(d, answer), "")
 	}
-	list := received(name, d, events)
+	list := received(name, account.Verifier, d, events)
 	if slices.ContainsFunc(list, unsigned) {
 		if err := s.limit(list[0]); err != nil {
 			return err
@@ -145,9 +145,13 @@ func (s *server) scheme(r *http.Request) string {
 	return "http"
 }
 
-// received keeps what was sent: the body, or the query of a scheme without one.
-func received(account string, d webhooks.Delivery, events []webhooks.Event) []payment.Received {
+// received keeps what was sent: the body, or the query of a scheme without one. A
+// secret that is in it is not kept.
+func received(account string, by webhooks.Verifier, d webhooks.Delivery, events []webhooks.Event) []payment.Received {
 	raw := d.Body
+	if secretive, ok := by.(webhooks.Redactor); ok {
+		raw = secretive.Redacted(d)
+	}
 	if len(raw) == 0 {
 		if u, err := url.Parse(d.URL); err == nil {
 			raw = []byte(u.RawQuery)

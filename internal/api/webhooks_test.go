@@ -99,6 +99,17 @@ func TestReceiveWithARealSignature(t *testing.T) {
 	b.send(http.MethodPost, "/webhooks/sandbox", body).is(t, 401, "webhook-signature-missing")
 }
 
+// Comgate proves who it is by the secret itself.
+func TestASecretInABodyIsNotKept(t *testing.T) {
+	t.Parallel()
+	comgate, err := webhooks.New("comgate", webhooks.Config{Secrets: []string{"comgate-secret"}})
+	require.NoError(t, err)
+	b := newBench(t, func(o *api.Options) { o.Accounts = map[string]api.Account{"comgate": {Verifier: comgate}} })
+	got := b.send(http.MethodPost, "/webhooks/comgate", "transId=A&status=PAID&secret=comgate-secret&refId=x")
+	require.Equal(t, 200, got.StatusCode, "%s", got.text)
+	require.Equal(t, "transId=A&status=PAID&secret=&refId=x", string(b.payments.received[0].Body))
+}
+
 func TestReceiveByTopicAndByGet(t *testing.T) {
 	t.Parallel()
 	b, v := newReceiver(t)
