@@ -28,7 +28,7 @@ func (s *Service) ask(ctx context.Context, p Provider, a Attempt, l Licence) New
 	}
 	call, cancel := s.calling(ctx, l)
 	defer cancel()
-	out, err := s.look(call, p, a)
+	out, err := s.standing(call, p, a)
 	if err != nil {
 		return News{Unasked: errors.Is(err, ErrHeldBack), Refused: sent.Unfit, Unfit: sent.Unfit}
 	}

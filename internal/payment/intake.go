@@ -256,7 +256,7 @@ func (b *batch) apply(c *Change, e *StoredEvent) {
 	}
 	e.OrderID, e.AttemptID, e.NextTryAt = c.Attempt.OrderID, c.Attempt.ID, nil
 	if b.elsewhere(c.Attempt, e.Event) {
-		news = fsm.NewsProcessing // it is known by more than that
+		news = fsm.NewsProcessing // the money is held all the same
 	}
 	refused, over := c.Attempt.refusedBy(e.Event), news == fsm.NewsFailed && c.Attempt.Failed()
 	if refused && e.Event.CaptureRefused && news == fsm.NewsAuthorized && b.tellsCaptures(c.Attempt) {

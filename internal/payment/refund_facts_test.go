@@ -150,6 +150,12 @@ func TestATotalCountsWhatNoRefundTellsOf(t *testing.T) {
 	}
 }
 
+func autoRefunds(o *payment.Options) {
+	account := o.Accounts["sandbox"]
+	account.AutoRefund = true
+	o.Accounts["sandbox"] = account
+}
+
 // A policy's refund may be sent long after it was put on disk. That the provider
 // does not know it yet proves as little then as of one that is sent at once.
 func TestAPolicysRefundThatIsSentLateIsNotGivenUpAtOnce(t *testing.T) {
@@ -157,11 +163,7 @@ func TestAPolicysRefundThatIsSentLateIsNotGivenUpAtOnce(t *testing.T) {
 	p := &refunding{refund: func(func() (payment.RefundOutcome, error)) (payment.RefundOutcome, error) {
 		return payment.RefundOutcome{}, errNoAnswer
 	}, lookup: func() (payment.RefundOutcome, error) { return payment.RefundOutcome{}, payment.ErrNoSuchPayment }}
-	r := newRig(t, setup{silent: true, provider: p.on, change: func(o *payment.Options) {
-		account := o.Accounts["sandbox"]
-		account.AutoRefund = true
-		o.Accounts["sandbox"] = account
-	}})
+	r := newRig(t, setup{silent: true, provider: p.on, change: autoRefunds})
 	id := r.paid(t, "A-1", "tok_decline").ID
 	require.Equal(t, fsm.Conflict, r.say(t, id, webhooks.KindSucceeded))
 	due, err := r.DueRefunds(t.Context(), 10)
@@ -181,6 +183,28 @@ func TestAPolicysRefundThatIsSentLateIsNotGivenUpAtOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, fsm.RefundFailed, now.State)
 	require.Equal(t, "not_started", now.Failure.Code)
+}
+
+// A policy's refund is first sent by the reconciler. Of one that is held back nothing is
+// decided; one that the provider is never sent would be held back for ever.
+func TestAPolicysRefundThatIsNeverSentIsOver(t *testing.T) {
+	t.Parallel()
+	answer := payment.ErrNotSent
+	p := &refunding{refund: func(func() (payment.RefundOutcome, error)) (payment.RefundOutcome, error) {
+		return payment.RefundOutcome{}, answer
+	}}
+	for err, want := range map[error]fsm.RefundState{payment.ErrNotSent: fsm.RefundPending, payment.ErrUnfit: fsm.RefundFailed} {
+		answer = err
+		r := newRig(t, setup{silent: true, provider: p.on, change: autoRefunds})
+		id := r.paid(t, "A-1", "tok_decline").ID
+		require.Equal(t, fsm.Conflict, r.say(t, id, webhooks.KindSucceeded))
+		due, err := r.DueRefunds(t.Context(), 10)
+		require.NoError(t, err)
+		require.Len(t, due, 1)
+		now, err := r.RecheckRefund(t.Context(), due[0], byTest)
+		require.NoError(t, err)
+		require.Equal(t, want, now.State)
+	}
 }
 
 // asking keeps what a provider was last asked about.

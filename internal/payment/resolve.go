@@ -50,10 +50,10 @@ const maxReason = 2000
 
 // Resolve closes a discrepancy and keeps who did it and why. Paid and not paid
 // move its pending attempt, or its pending refund if it asks what became of one, the
-// cause being the person. The same resolution again is answered with the first. It returns ErrForbidden, a ValidationError,
-// ErrPaymentIDMissing, ErrDiscrepancyNotFound, ErrResolved, ErrNotPending,
-// ErrHoldsMoney, ErrPaymentTaken, and ErrBusy while a runner asks the provider,
-// whose answer may decide it otherwise.
+// cause being the person. The same resolution again is answered with the first. It
+// returns ErrForbidden, a ValidationError, ErrPaymentIDMissing, ErrDiscrepancyNotFound,
+// ErrResolved, ErrNotPending, ErrHoldsMoney, ErrPaymentTaken, and ErrBusy while a
+// runner asks the provider, whose answer may decide it otherwise.
 func (s *Service) Resolve(ctx context.Context, actor Actor, cmd Resolve) (Discrepancy, error) {
 	if err := actor.mayResolve(); err != nil {
 		return Discrepancy{}, err

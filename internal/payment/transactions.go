@@ -114,9 +114,9 @@ func (s *Service) transactions(ctx context.Context, p Provider, a Attempt) ([]st
 	return moved(told[a.ID]), nil
 }
 
-// look asks how a payment stands. A transaction that holds its money, or has taken it,
+// standing asks how a payment stands. A transaction that holds its money, or has taken it,
 // counts before what the provider says of the last one.
-func (s *Service) look(ctx context.Context, p Provider, a Attempt) (Outcome, error) {
+func (s *Service) standing(ctx context.Context, p Provider, a Attempt) (Outcome, error) {
 	if a.State == fsm.Authorized || a.State.Final() {
 		ids, err := s.transactions(ctx, p, a)
 		if err != nil {

@@ -28,14 +28,14 @@ func (s *Service) void(ctx context.Context, p Provider, a Attempt, l Licence) Ne
 	if p.Capabilities().Blind && a.ProviderPaymentID != "" {
 		return s.fulfil(ctx, p, a, l)
 	}
-	look, cancel := s.calling(ctx, l)
+	call, cancel := s.calling(ctx, l)
 	defer cancel()
 	var out Outcome
 	var err error
 	if a.ProviderPaymentID == "" {
-		out, err = p.Find(look, a.ID)
+		out, err = p.Find(call, a.ID)
 	} else {
-		out, err = s.look(look, p, a)
+		out, err = s.standing(call, p, a)
 	}
 	switch {
 	case err != nil:

@@ -34,7 +34,7 @@ func (c *Client) Capture(ctx context.Context, cp payment.Capture) (payment.Outco
 	if n.order != "" {
 		all, err := c.tries(ctx, n, cp.Transactions)
 		if err != nil {
-			return payment.Outcome{}, notSent(err)
+			return payment.Outcome{}, call.NotSent(err)
 		}
 		if taken, err := all.with("Completed"); err == nil {
 			return n.outcome(taken)
@@ -57,7 +57,7 @@ func (c *Client) Capture(ctx context.Context, cp payment.Capture) (payment.Outco
 func (c *Client) Cancel(ctx context.Context, cl payment.Cancel) (payment.Outcome, error) {
 	n, err := parseName(cl.ProviderPaymentID)
 	if err != nil {
-		return payment.Outcome{}, notSent(err)
+		return payment.Outcome{}, call.NotSent(err)
 	}
 	if n.order != "" {
 		return c.close(ctx, n, cl)

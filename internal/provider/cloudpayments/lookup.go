@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -99,11 +98,4 @@ func (c *Client) transaction(ctx context.Context, path string, body any) (transa
 		return transaction{}, err
 	}
 	return parse(a)
-}
-
-func notSent(err error) error {
-	if err == nil || errors.Is(err, payment.ErrNotSent) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", payment.ErrNotSent, err)
 }

@@ -27,7 +27,7 @@ func (c *Client) Refund(ctx context.Context, r payment.RefundCall) (payment.Refu
 	if n.order != "" {
 		all, err := c.tries(ctx, n, r.Transactions)
 		if err != nil {
-			return payment.RefundOutcome{}, notSent(err)
+			return payment.RefundOutcome{}, call.NotSent(err)
 		}
 		if paid, err = all.with("Completed"); err != nil {
 			return payment.RefundOutcome{}, err
