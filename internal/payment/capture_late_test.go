@@ -133,8 +133,11 @@ func TestACaptureThatALookupFindsDeclinedIsFollowedByItsCancellation(t *testing.
 		r.recheck(t, id)
 		require.Equal(t, c.want, r.attempt(t, id).Intent.Kind, c.age)
 	}
-	r.recheck(t, id)
+	for range 2 { // the provider goes on calling it so
+		r.recheck(t, id)
+	}
 	require.Equal(t, standing{"failed", "final", "card_declined"}, standingOf(r.attempt(t, id)))
+	require.Nil(t, r.attempt(t, id).NextCheckAt)
 	require.Empty(t, r.discrepancies(t, id))
 	require.Empty(t, r.verify(t))
 	r.audit(t, "A-1")

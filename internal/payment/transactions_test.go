@@ -227,6 +227,27 @@ func TestALateHoldIsGivenUpWhateverWasTriedAfterIt(t *testing.T) {
 	require.Nil(t, p.attempt(t, id).NextCheckAt)
 }
 
+// So is one that was given up before a decline in another tab: that says nothing of it,
+// and nobody is asked about a hold that is gone.
+func TestADeclineAfterAReleaseIsNoHold(t *testing.T) {
+	t.Parallel()
+	p := newTabs(t)
+	id := p.page(t, "A-1", payment.CaptureManual)
+	require.Equal(t, fsm.Applied, p.says(t, id, "pay", 71, "Authorized"))
+	p.stands(id, 72, "Declined")
+	_, err := p.Cancel(t.Context(), customer, request("cancel", "cancel-key", ""), id)
+	require.NoError(t, err)
+	require.True(t, p.attempt(t, id).Failed())
+	p.recheck(t, id)
+	require.NotNil(t, p.attempt(t, id).NextCheckAt, "the customer may be in a third one")
+	p.exec(t, "UPDATE payment_attempts SET intent_at = intent_at - interval '11 minutes'")
+	p.recheck(t, id)
+	require.Nil(t, p.attempt(t, id).NextCheckAt)
+	require.Equal(t, []string{"void 71"}, p.done())
+	require.Empty(t, p.discrepancies(t, id))
+	require.Empty(t, p.verify(t))
+}
+
 // The page of one payment takes money twice where both tabs were let through before
 // either paid: a person is told, once, of each time but the first.
 func TestAPaymentThatIsPaidTwiceIsSeen(t *testing.T) {

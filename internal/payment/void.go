@@ -22,8 +22,9 @@ func doubtFailure(a *Attempt, now time.Time) {
 	a.NextCheckAt = &now
 }
 
-// void asks how a failed attempt stands at the provider and gives up what it
-// still holds there. One that can't be asked is told to give up whatever it holds.
+// void asks how a failed attempt stands at the provider and gives up what it still
+// holds there, or what failed softly: that may hide a hold, and the answer would not
+// change by itself. One that can't be asked is told to give up whatever it holds.
 func (s *Service) void(ctx context.Context, p Provider, a Attempt, l Licence) News {
 	if p.Capabilities().Blind && a.ProviderPaymentID != "" {
 		return s.fulfil(ctx, p, a, l)
@@ -40,10 +41,10 @@ func (s *Service) void(ctx context.Context, p Provider, a Attempt, l Licence) Ne
 	switch {
 	case err != nil:
 		return News{Unasked: errors.Is(err, ErrHeldBack)}
-	case out.News != fsm.NewsAuthorized:
+	case out.News != fsm.NewsAuthorized && out.News != fsm.NewsSoftFailed:
 		return newsOf(out, Cause{})
 	case !p.Capabilities().Cancel:
-		return News{News: fsm.NewsAuthorized, Refused: true}
+		return News{News: out.News, Refused: true}
 	}
 	a.ProviderPaymentID = cmp.Or(a.ProviderPaymentID, out.ProviderPaymentID)
 	return s.fulfil(ctx, p, a, l)
@@ -58,7 +59,7 @@ func (s *Service) voided(b *batch, c *Change, n News, again bool) {
 	case again:
 		return
 	case n.News == fsm.NewsFailed, n.News == fsm.NewsSucceeded, received:
-	case n.Refused, a.Checks > len(schedule):
+	case n.Refused && n.News != fsm.NewsSoftFailed, a.Checks > len(schedule):
 		b.unreleased(c)
 	default:
 		if !n.Unasked {

@@ -55,6 +55,30 @@ func TestEachHoldIsGivenUpUnderAKeyOfItsOwn(t *testing.T) {
 	require.Empty(t, r.discrepancies(t, id))
 }
 
+// What failed softly after the failure, or before it, is given up as a hold is: no
+// later answer would say more (PayPal: the capture was declined, the hold is not shown).
+func TestWhatFailedSoftlyIsGivenUpAfterTheFailure(t *testing.T) {
+	t.Parallel()
+	p := &answering{lookup: says(fsm.NewsSoftFailed), cancel: says(fsm.NewsFailed)}
+	r := newRig(t, setup{silent: true, provider: p.on})
+	id := r.held(t, "A-1").ID
+	require.Equal(t, fsm.Applied, r.say(t, id, webhooks.KindFailed))
+	r.recheck(t, id)
+	require.EqualValues(t, 1, p.cancels.Load())
+	require.Nil(t, r.attempt(t, id).NextCheckAt)
+	require.Empty(t, r.discrepancies(t, id))
+
+	p.cancel = func() (payment.Outcome, error) { return payment.Outcome{News: fsm.NewsSoftFailed, Refused: true}, nil }
+	require.Equal(t, fsm.Stale, r.say(t, id, webhooks.KindAuthorized))
+	r.recheck(t, id)
+	require.Empty(t, r.discrepancies(t, id), "nothing is known to be held")
+	for r.attempt(t, id).NextCheckAt != nil {
+		r.recheck(t, id)
+	}
+	require.Equal(t, []string{"needs_review"}, r.discrepancies(t, id))
+	require.Empty(t, r.verify(t))
+}
+
 // unkept is a provider that can't be asked, and that takes each cancellation without
 // carrying it out.
 func unkept(t *testing.T) (*rig, *answering) {
