@@ -155,6 +155,24 @@ func TestResolutionsOfARefundThatAreRefused(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
+// Nor is it the refund of the order's other payment, which came late.
+func TestARefundIsNotResolvedAsThatOfAnotherAttempt(t *testing.T) {
+	t.Parallel()
+	r, p := newListing(t, false)
+	late, id := r.paid(t, "A-1", "tok_decline").ID, r.pay(t, "A-1", "second-key", "tok_success").ID
+	require.Equal(t, fsm.Conflict, r.say(t, late, webhooks.KindSucceeded))
+	p.refund = nil
+	require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, cents(webhooks.KindRefundSucceeded, late, "re_late", price)))
+	p.refund = backLost
+	made := r.lost(t, id, "refund-1")
+	_, err := r.Resolve(t.Context(), sam, because(r.open(t, id)[0], payment.ResolvedPaid, "re_late"))
+	require.ErrorIs(t, err, payment.ErrPaymentTaken)
+	now, err := r.RefundStatus(t.Context(), shop, made.ID)
+	require.NoError(t, err)
+	require.Equal(t, fsm.RefundPending, now.State)
+	require.Empty(t, r.verify(t))
+}
+
 // A refund that its provider has been at work on for long can be decided, too.
 func TestAPersonEndsASlowRefund(t *testing.T) {
 	t.Parallel()

@@ -46,6 +46,8 @@ func sqlError(e *pgconn.PgError) error {
 		return fmt.Errorf("%w: %w", errAgain, e)
 	case e.ConstraintName == "attempts_as_read":
 		return fmt.Errorf("%w: %w", errGuard, e)
+	case e.ConstraintName == "refunds_one_per_provider_id":
+		return fmt.Errorf("%w: %w", payment.ErrPaymentTaken, e)
 	case strings.HasPrefix(e.Code, "08"), strings.HasPrefix(e.Code, "53"), strings.HasPrefix(e.Code, "57"),
 		e.Code == "55P03", e.Code == "25P03", e.Code == "25006":
 		return unavailable(e)
