@@ -90,9 +90,12 @@ type Record struct {
 }
 
 // For returns the answer that a request with the same key is given; ErrKeyReused
-// when the key belongs to another request, ErrInProgress when its runner lives.
+// when the key belongs to another request, ErrInProgress when its runner lives, or has
+// only just given it back.
 func (r Record) For(h Hash) (*Answer, error) {
 	switch {
+	case r.Answer == nil && r.Hash == Hash{}:
+		return nil, ErrInProgress // nobody's by now: whoever asks again gets it
 	case r.Hash != h:
 		return nil, ErrKeyReused
 	case r.Answer == nil:

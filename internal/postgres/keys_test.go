@@ -123,6 +123,22 @@ func TestTwoClaimsAtOnce(t *testing.T) {
 	require.False(t, second)
 }
 
+// TestAKeyThatIsGivenBackMeanwhile asks for it in a transaction that is older.
+func TestAKeyThatIsGivenBackMeanwhile(t *testing.T) {
+	t.Parallel()
+	store := open(t, testdb.New(t))
+	claim(t, store, command, time.Hour)
+	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+		require.False(t, tx.Now().IsZero())
+		require.NoError(t, store.KeyRelease(ctx, command, 1))
+		_, _, err := idempotency.Take(ctx, tx, idempotency.Claim{Request: command, Lease: time.Hour, Keep: time.Hour})
+		require.ErrorIs(t, err, idempotency.ErrInProgress, "it is nobody else's")
+		return nil
+	})
+	_, ours := claim(t, store, command, time.Hour)
+	require.True(t, ours)
+}
+
 func TestALargeBodyIsNotKept(t *testing.T) {
 	t.Parallel()
 	store := open(t, testdb.New(t))
