@@ -120,6 +120,9 @@ func (b *batch) advance(c *Change, n News) fsm.Verdict {
 			verdict = lost
 		}
 	}
+	if b.otherPayment(c, n) && verdict != fsm.Applied {
+		verdict = fsm.Conflict
+	}
 	return verdict
 }
 

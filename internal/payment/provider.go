@@ -57,7 +57,10 @@ type Capabilities struct {
 	// Transactions says that one payment may have several transactions, tries on its
 	// page, of which its webhooks name one and a lookup of the payment tells of the last.
 	// Each can be looked up by its own id, and the calls get those that matter.
-	Transactions  bool
+	Transactions bool
+	// OneID says that all its answers and webhooks call a payment by one id, and never by
+	// another: money under another id is that of another payment.
+	OneID         bool
 	Cancel        bool
 	Refund        bool
 	PartialRefund bool

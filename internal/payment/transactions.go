@@ -97,6 +97,23 @@ func (b *batch) paidTwice(c *Change, e *StoredEvent) {
 	d.Money, d.About = moneyOf(e.Event), "transaction "+one
 }
 
+// otherPayment tells a person of money that was held or taken for an attempt by another
+// payment than the one that it is known by; once for each. It reports whether it was.
+func (b *batch) otherPayment(c *Change, n News) bool {
+	known, other := c.Attempt.ProviderPaymentID, n.ProviderPaymentID
+	money := n.News == fsm.NewsSucceeded || n.News == fsm.NewsAuthorized
+	if p := b.accounts[c.Attempt.Account].Provider; !money || other == "" || other == known ||
+		n.Cause.Kind == CausePerson || p == nil || !p.Capabilities().OneID {
+		return false
+	}
+	b.open(c, NeedsReview, "The provider holds or has taken money for this payment under the id "+other+
+		", beside "+known+", by which it is known here. See in its dashboard whether the customer paid twice, and give one of the two back there: "+
+		"what is captured, cancelled or refunded here is "+known+".")
+	d := b.latest()
+	d.Money, d.About = n.Money, "payment "+other
+	return true
+}
+
 // transactions are those by which a payment's money was held or taken, as far as its
 // webhooks have told. Without them nothing is sent.
 func (s *Service) transactions(ctx context.Context, p Provider, a Attempt) ([]string, error) {

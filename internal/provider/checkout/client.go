@@ -58,6 +58,7 @@ func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: 0, Find: true, FindLag: findLag, FindConsistent: false,
 		Capture: true, PartialCapture: true, CaptureUnseen: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
+		OneID: true,
 	}
 }
 

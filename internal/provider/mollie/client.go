@@ -48,7 +48,7 @@ func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: keyLife,
 		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
-		RefundsConsistent: true,
+		RefundsConsistent: true, OneID: true,
 	}
 }
 
