@@ -86,6 +86,22 @@ func TestAPartialRefundThatIsCarriedOutLaterEnds(t *testing.T) {
 	}
 }
 
+// Nor does one whose answer was lost have to show at once: were it called not made, the
+// same money could be paid back twice.
+func TestALostRefundMayShowLater(t *testing.T) {
+	t.Parallel()
+	l := newLater(t)
+	id := l.paid(t, "A-1", "rebill").ID
+	l.says("CONFIRMED", "")
+	r := l.refundOf(t, id, "refund-key", 700)
+	l.exec(t, "UPDATE refunds SET created_at = created_at - interval '9 minutes', updated_at = updated_at - interval '9 minutes'")
+	require.Equal(t, fsm.RefundPending, l.looked(t, r))
+	l.exec(t, "UPDATE refunds SET created_at = created_at - interval '2 minutes', updated_at = updated_at - interval '2 minutes'")
+	require.Equal(t, fsm.RefundFailed, l.looked(t, r))
+	require.Empty(t, l.discrepancies(t, id))
+	require.Empty(t, l.verify(t))
+}
+
 // Which of several refunds was carried out the bank does not say, and so it is with one
 // beside what was paid back in its cabinet.
 func TestAPartialRefundThatMayBeAnotherOneIsNotTakenForPaid(t *testing.T) {

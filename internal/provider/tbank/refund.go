@@ -60,8 +60,9 @@ func refundNews(status string) fsm.News {
 
 var errNoLookup = fmt.Errorf("%w: T-Bank can't be asked for a refund, and the payment leaves it open", payment.ErrNotTold)
 
-// refusalShows is how long after its refund the bank may still be about to show it.
-const refusalShows = 10 * time.Minute
+// refundShows is how long after its refund a payment may still stand as if there were
+// none: the bank documents no time, and carries some out later.
+const refundShows = 10 * time.Minute
 
 // LookupRefund implements payment.Provider as far as the payment's own state
 // leaves no doubt: all was paid back, a part was, some is on its way, or nothing was.
@@ -83,12 +84,12 @@ func (c *Client) LookupRefund(ctx context.Context, r payment.RefundRef) (payment
 		o.News = fsm.NewsProcessing
 	case a.Status == "PARTIAL_REFUNDED" && taken && mayBe(a.Amount, r):
 		o.News, o.Unnamed = fsm.NewsSucceeded, true
-	case a.Status == "CONFIRMED" && taken && r.Age > refusalShows:
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("provider_rejected", "")
-	case a.Status == "CONFIRMED":
-		return payment.RefundOutcome{}, payment.ErrNoSuchPayment
-	default:
+	case a.Status != "CONFIRMED", r.Age <= refundShows:
 		return payment.RefundOutcome{}, errNoLookup
+	case taken:
+		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("provider_rejected", "")
+	default:
+		return payment.RefundOutcome{}, payment.ErrNoSuchPayment
 	}
 	return o, nil
 }
