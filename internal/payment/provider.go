@@ -205,7 +205,8 @@ var (
 	// payment (yet).
 	ErrNoSuchPayment = errors.New("the provider knows no such payment")
 	// ErrNotTold is returned by a lookup that the provider has answered, when the
-	// answer leaves open what was asked.
+	// answer leaves open what was asked. With ErrNotSent it is returned by a command
+	// that asks first, when the answer shows nothing that it could be sent for.
 	ErrNotTold = errors.New("the provider does not tell")
 	// ErrUnsupported is returned for a call that Capabilities says is not offered.
 	// Nothing was sent.

@@ -2,7 +2,6 @@ package cloudpayments
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/paylatch/paylatch/internal/payment"
@@ -36,7 +35,8 @@ func (c *Client) tries(ctx context.Context, n name, known []string) (tries, erro
 	return append(all, last), nil
 }
 
-var errNoneSuch = errors.New("no transaction on the page is so")
+// errNoneSuch is an answer of CloudPayments', not a failure.
+var errNoneSuch = fmt.Errorf("%w: no transaction on the page is so", payment.ErrNotTold)
 
 // with is the first transaction of a status. Without one a command is not sent.
 func (all tries) with(status string) (transaction, error) {

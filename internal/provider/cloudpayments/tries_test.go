@@ -55,6 +55,7 @@ func TestWithoutATransactionThatFitsNothingIsSent(t *testing.T) {
 		_, err = c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: o.ProviderPaymentID, Money: rub(1), IdempotencyKey: "r", Licence: licence()})
 		require.ErrorIs(t, err, payment.ErrNotSent, status)
 		require.NotErrorIs(t, err, payment.ErrUnfit)
+		require.ErrorIs(t, err, payment.ErrNotTold, "it is an answer: calls to others go on")
 		for range 2 {
 			require.Equal(t, "POST /payments/find", (<-got).line)
 		}
