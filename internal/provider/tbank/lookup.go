@@ -2,6 +2,7 @@ package tbank
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/paylatch/paylatch/fsm"
@@ -58,7 +59,10 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (payment.Outcom
 		}
 	}
 	now, err := c.state(ctx, string(best.PaymentID))
-	if err != nil {
+	switch {
+	case errors.Is(err, payment.ErrNoSuchPayment):
+		return payment.Outcome{}, errListed
+	case err != nil:
 		return payment.Outcome{}, err
 	}
 	o, err := c.outcome(now)
@@ -71,6 +75,10 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (payment.Outcom
 	}
 	return o, err
 }
+
+// errListed is returned for a payment that there is and that can't be asked for: to call
+// it missing would fail the attempt.
+var errListed = errors.New("the bank lists a payment and does not know it")
 
 // rank says how near a payment is to money that was taken. A customer whose bank
 // asks is nearer than one who looks at the page.

@@ -165,6 +165,21 @@ func TestAnOrderWithoutPaymentsIsNoPayment(t *testing.T) {
 	}
 }
 
+// One of an order's payments that the bank does not show is one all the same.
+func TestAPaymentThatIsListedIsNotMissing(t *testing.T) {
+	t.Parallel()
+	c, _ := serve(t, serving(func(method string, f *fake) {
+		if method == "GetState" {
+			clear(f.payments)
+		}
+	}))
+	ch := charge(good)
+	charged(t, c, ch)
+	_, err := c.Find(t.Context(), ch.Attempt)
+	require.Error(t, err)
+	require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+}
+
 // A payment that the bank does not know any more (another terminal's, say) does not
 // prove that nothing of it was paid back.
 func TestAMissingPaymentIsNoMissingRefund(t *testing.T) {
