@@ -96,7 +96,7 @@ func attemptPage(a attemptView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if !a.State.Final() {
+			if a.Askable {
 				templ_7745c5c3_Err = action(attemptPath(a.ID)+"/recheck", "Ask the provider now").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

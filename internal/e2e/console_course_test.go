@@ -122,6 +122,24 @@ func TestWhatStaffDoesInTheConsole(t *testing.T) {
 		require.Contains(t, s.deeds(t, "lee"), "attempt.recheck "+pending.ID+" begun case 1")
 		require.Contains(t, lee.get(path).page(), "lee had the provider asked how the payment stands. Reason: case 1")
 	})
+	t.Run("asks about a refund", func(t *testing.T) {
+		t.Parallel()
+		paid := s.bought(t, unique("o"), "tok_success")
+		lou := signedIn(t, s.base, "lou", "support")
+		path := "/support/attempts/" + paid.ID
+		require.NotContains(t, lou.get(path).page(), "Ask the provider now")
+		one[string](t, s.rig, `INSERT INTO refunds (order_id, refund_id, attempt_id, user_id, client_request_id, request_hash, account, status, amount, currency,
+				next_check_at, created_at, updated_at)
+			SELECT order_id, gen_random_uuid(), attempt_id, 'shop', 'lost-refund', '', account, 'pending', 500, currency,
+				now() + interval '1 day', now() - interval '1 day', now() - interval '1 day'
+			FROM payment_attempts WHERE attempt_id = $1 RETURNING refund_id::text`, paid.ID)
+		require.Contains(t, lou.get(path).page(), "Ask the provider now")
+		form := lou.get(path + "/recheck")
+		asked := lou.followed(lou.post(path+"/recheck", "key", form.hidden(t, "key"), "reason", "case 7")).page()
+		require.Contains(t, asked, "The provider was asked.")
+		require.Contains(t, asked, "The refund of 5.00 EUR failed")
+		require.NotContains(t, asked, "Ask the provider now")
+	})
 	t.Run("applies a webhook again", func(t *testing.T) {
 		t.Parallel()
 		kim, other := signedIn(t, s.base, "kim", "support"), s.bought(t, unique("o"), "tok_success")

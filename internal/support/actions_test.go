@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -162,6 +163,28 @@ func TestRecheckAsksOnceMore(t *testing.T) {
 	deeds := r.deeds(t)
 	require.Equal(t, []string{"ann attempt.recheck begun", "ann attempt.recheck done"}, deeds[:2])
 	require.Equal(t, []int{1}, rows[int](t, r, "SELECT DISTINCT count(DISTINCT deed_id) * 2 / count(*) FROM staff_audit"))
+}
+
+// Refunds are pending at payments that are not. What became of one is seen in its
+// attempt.
+func TestRecheckAsksAboutRefunds(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	paid := r.paid(t, "A-1", "tok_success")
+	require.False(t, r.page(t, paid.ID).Askable)
+	made, err := r.box.Refund(t.Context(), payment.RefundCall{
+		Refund: payment.RefundID(uuid.New()), Attempt: paid.ID, ProviderPaymentID: paid.ProviderPaymentID,
+		Money: payment.Money{Minor: 700, Currency: "EUR"}, IdempotencyKey: "dashboard", Licence: payment.NewLicence(time.Now(), time.Minute, time.Now),
+	})
+	require.NoError(t, err)
+	pending := event(webhooks.KindRefundPending, paid.ID.String())
+	pending.RefundID, pending.Money = made.ProviderRefundID, &webhooks.Money{Minor: 700, Currency: "EUR"}
+	r.tell(t, pending, `{}`)
+	require.True(t, r.page(t, paid.ID).Askable)
+	v, err := r.desk.Recheck(t.Context(), ann, paid.ID, reason)
+	require.NoError(t, err)
+	require.EqualValues(t, 700, v.Refunded)
+	require.False(t, r.page(t, paid.ID).Askable)
 }
 
 // A replay does what the event said, once; a dry run says so and does nothing.

@@ -16,6 +16,8 @@ type Attempt struct {
 	Events   []ShownEvent
 	// Refundable is how much of it can be paid back, in minor units.
 	Refundable int64
+	// Askable says that a recheck has something to ask.
+	Askable bool
 }
 
 // ShownEvent is a stored event with what may be shown of its bytes; nil if they
@@ -51,12 +53,8 @@ func (s *Service) Attempt(ctx context.Context, who Staff, id payment.AttemptID) 
 
 func (c Case) page() Attempt {
 	p := Attempt{
-		View: payment.View{Attempt: c.Attempt}, Summary: c.Summary(), Timeline: c.Timeline(), Refundable: c.Attempt.Refundable(c.Refunds),
-	}
-	for _, v := range c.Order.Views() {
-		if v.ID == c.Attempt.ID {
-			p.View = v
-		}
+		View: c.view(), Summary: c.Summary(), Timeline: c.Timeline(), Refundable: c.Attempt.Refundable(c.Refunds),
+		Askable: !c.Attempt.State.Final() || c.Attempt.NextCheckAt != nil || len(c.pendingRefunds()) > 0,
 	}
 	for _, e := range c.Events {
 		p.Events = append(p.Events, shown(e))
@@ -64,8 +62,27 @@ func (c Case) page() Attempt {
 	return p
 }
 
-// Recheck asks the provider now how a pending attempt and its pending refunds
-// stand. Asked twice it changes nothing twice. It returns payment.ErrBusy while
+func (c Case) view() payment.View {
+	for _, v := range c.Order.Views() {
+		if v.ID == c.Attempt.ID {
+			return v
+		}
+	}
+	return payment.View{Attempt: c.Attempt}
+}
+
+func (c Case) pendingRefunds() []payment.RefundID {
+	var ids []payment.RefundID
+	for _, r := range c.Refunds {
+		if !r.State.Final() {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
+}
+
+// Recheck asks the provider now how an attempt and its refunds stand, as far as they
+// are pending, and returns the attempt as it is then. Asked twice it changes nothing twice. It returns payment.ErrBusy while
 // another runner asks, payment.ErrForbidden, payment.ErrAttemptNotFound and a
 // payment.ValidationError without a reason.
 func (s *Service) Recheck(ctx context.Context, who Staff, id payment.AttemptID, reason string) (payment.View, error) {
@@ -84,14 +101,19 @@ func (s *Service) Recheck(ctx context.Context, who Staff, id payment.AttemptID, 
 	}
 	cause := payment.Cause{Kind: payment.CauseCheck, ID: "staff:" + who.Subject}
 	v, err := s.payments.Recheck(ctx, id, cause)
-	for _, r := range c.Refunds {
-		if err == nil && !r.State.Final() {
-			_, err = s.payments.RecheckRefund(ctx, r.ID, cause)
+	refunds := c.pendingRefunds()
+	for _, refund := range refunds {
+		if err == nil {
+			_, err = s.payments.RecheckRefund(ctx, refund, cause)
 		}
 	}
 	// That the person has gone meanwhile does not undo what was done.
 	if came := s.came(context.WithoutCancel(ctx), d, err); came != nil && err == nil {
 		err = came
 	}
-	return v, err
+	if err != nil || len(refunds) == 0 {
+		return v, err
+	}
+	c, err = s.store.Case(ctx, id) // refunds count in their attempt
+	return c.view(), err
 }
