@@ -186,7 +186,7 @@ func TestWhatStaffDoesInTheConsole(t *testing.T) {
 		}
 		require.Equal(t, []int64{500, 250}, column[int64](t, s.rig, `SELECT amount FROM refunds WHERE attempt_id = $1 ORDER BY created_at`, a.ID))
 		require.Contains(t, ada.followed(payBack(0)).page(), "The refund of 2.50 EUR is succeeded.")
-		require.Contains(t, ada.get("/support/attempts/"+a.ID).page(), "ada refunded money. Reason: case 4")
+		require.Contains(t, ada.get("/support/attempts/"+a.ID).page(), "ada asked for money to be paid back. Reason: case 4")
 	})
 	t.Run("refunds what was seen", func(t *testing.T) {
 		t.Parallel()

@@ -353,14 +353,22 @@ func TestARefundByStaffIsTheirs(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	id := r.paid(t, "A-1", "tok_success").ID
-	err := r.desk.Watch(t.Context(), ada, support.Refunded, "attempt", strings.ToUpper(id.String()), func() error {
-		_, err := r.Refund(t.Context(), ada.Actor, request("ada", "refund", "refund-key", ""), payment.CreateRefund{AttemptID: id})
-		return err
-	})
-	require.NoError(t, err)
-	require.Equal(t, []string{id.String(), id.String()}, rows[string](t, r, "SELECT target FROM staff_audit WHERE attempt_id IS NOT NULL"))
+	for range 2 { // the same again is answered with the first
+		err := r.desk.Watch(t.Context(), ada, support.Refunded, "attempt", strings.ToUpper(id.String()), func() error {
+			_, err := r.Refund(t.Context(), ada.Actor, request("ada", "refund", "refund-key", ""), payment.CreateRefund{AttemptID: id})
+			return err
+		})
+		require.NoError(t, err)
+	}
+	for _, command := range []support.Action{"confirm", "cancelAttempt"} {
+		err := r.desk.Watch(t.Context(), ann, command, "attempt", id.String(), func() error { return payment.ErrForbidden })
+		require.ErrorIs(t, err, payment.ErrForbidden)
+	}
+	require.Equal(t, []string{id.String()}, rows[string](t, r, "SELECT DISTINCT target FROM staff_audit WHERE attempt_id IS NOT NULL"))
 	got := texts(r.page(t, id).Timeline)
-	require.Contains(t, got, "staff_action | staff:ada | ada refunded money.")
+	require.Contains(t, got, "staff_action | staff:ada | ada asked for money to be paid back.")
+	require.Contains(t, got, "staff_action | staff:ann | ann asked for the held money to be taken; this was refused.")
+	require.Contains(t, got, "staff_action | staff:ann | ann asked for the payment to be given up; this was refused.")
 	require.Contains(t, got, "refund | staff:ada | A refund of 19.99 EUR was asked for.")
 }
 

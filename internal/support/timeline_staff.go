@@ -61,5 +61,7 @@ var deeds = map[string]string{ //nolint:gochecknoglobals // a table
 	string(ReplayedEvent): "had a webhook applied again",
 	string(RevealedEvent): "looked at a webhook as it came, personal data included",
 	string(Resolved):      "settled what a person had to look at",
-	string(Refunded):      "refunded money",
+	string(Refunded):      "asked for money to be paid back",
+	"confirm":             "asked for the held money to be taken",
+	"cancelAttempt":       "asked for the payment to be given up",
 }
