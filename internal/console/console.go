@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"embed"
+	"errors"
 	"net/http"
 	"time"
 
@@ -128,7 +129,7 @@ func New(o Options) http.Handler {
 	}
 	all := http.NewServeMux()
 	all.Handle("GET /support/assets/", http.StripPrefix("/support/assets", page.Files(assets)))
-	all.Handle("/", c.refuseTokens(c.sameOrigin(c.inSession(pages))))
+	all.Handle("/", c.refuseTokens(c.sameOrigin(c.bounded(c.inSession(pages)))))
 	return page.Secured(all)
 }
 
@@ -152,10 +153,22 @@ func (c *console) refuseTokens(next http.Handler) http.Handler {
 			c.fail(w, r, nil, errToken)
 			return
 		}
-		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 		next.ServeHTTP(w, r)
 	})
 }
 
 // maxForm bounds what a form may send, in bytes.
 const maxForm = 64 << 10
+
+// bounded refuses a form that is too long: whoever read a field of it would take it
+// for an empty one.
+func (c *console) bounded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		if err := r.ParseForm(); errors.As(err, new(*http.MaxBytesError)) {
+			c.fail(w, r, nil, err)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}

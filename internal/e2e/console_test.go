@@ -189,6 +189,17 @@ func TestFormsOfOtherSitesAreNotDone(t *testing.T) {
 	p.send(http.MethodPost, path, form).is(t, http.StatusSeeOther)
 }
 
+func TestAFormThatIsTooLongIsNotTakenForAnEmptyOne(t *testing.T) {
+	t.Parallel()
+	s := openConsole(t, leftAlone)
+	a := s.bought(t, unique("o"), "tok_never")
+	p := signedIn(t, s.base, "sam", "support")
+	long := p.post("/support/attempts/"+a.ID+"/recheck", "reason", strings.Repeat("a", 64<<10), "key", uuid.NewString())
+	long.is(t, http.StatusRequestEntityTooLarge)
+	require.Contains(t, long.page(), "That was too long.")
+	p.get("/support").is(t, http.StatusOK)
+}
+
 func TestPagesOfTheConsoleRunNothingInline(t *testing.T) {
 	t.Parallel()
 	s := openConsole(t)
