@@ -82,9 +82,9 @@ func (c Case) pendingRefunds() []payment.RefundID {
 }
 
 // Recheck asks the provider now how an attempt and its refunds stand, as far as they
-// are pending, and returns the attempt as it is then. Asked twice it changes nothing twice. It returns payment.ErrBusy while
-// another runner asks, payment.ErrForbidden, payment.ErrAttemptNotFound and a
-// payment.ValidationError without a reason.
+// are pending, and returns the attempt as it is then. Asked twice it changes nothing
+// twice. It returns payment.ErrBusy while another runner asks, payment.ErrForbidden,
+// payment.ErrAttemptNotFound and a payment.ValidationError without a reason.
 func (s *Service) Recheck(ctx context.Context, who Staff, id payment.AttemptID, reason string) (payment.View, error) {
 	if err := who.mayAct(reason); err != nil {
 		return payment.View{}, err
