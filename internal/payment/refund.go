@@ -54,6 +54,18 @@ func (r Refund) leased(now time.Time) bool { return r.LeaseUntil != nil && r.Lea
 // send it. A policy's refund is put on disk by nobody who would.
 func (r Refund) unsent() bool { return r.Fence == 1 || r.Fence == 2 && r.UserID == UserPolicy }
 
+// again reports whether the refund may be sent by more than its first runner: while it is
+// young, and as long as the provider knows its key.
+func (r Refund) again(can Capabilities) bool {
+	return r.ReadAt.Sub(r.CreatedAt) < min(youth, can.KeyLife)
+}
+
+// only reports whether nobody sends the refund if the runner that holds it has not: its
+// caller is told, or no other may.
+func (r Refund) only(p Provider) bool {
+	return r.Fence == 1 || r.unsent() && !r.again(p.Capabilities())
+}
+
 // counts reports whether the refund takes from what is left to refund.
 func (r Refund) counts() bool { return r.State == fsm.RefundPending || r.paidBack() }
 

@@ -207,6 +207,44 @@ func TestAPolicysRefundThatIsNeverSentIsOver(t *testing.T) {
 	}
 }
 
+// Nor is one that is held back ever sent, where only its first runner may: it is over,
+// and its money is free to be refunded by hand.
+func TestAPolicysRefundThatIsHeldBackForGoodIsOver(t *testing.T) {
+	t.Parallel()
+	held := fmt.Errorf("%w: %w", payment.ErrNotSent, payment.ErrHeldBack)
+	for name, c := range map[string]struct {
+		keys time.Duration
+		age  time.Duration
+		want fsm.RefundState
+	}{
+		"keyless": {0, 0, fsm.RefundFailed}, "young": {time.Hour, 0, fsm.RefundPending}, "old": {time.Hour, 10 * time.Minute, fsm.RefundFailed},
+	} {
+		answer := held
+		p := &refunding{refund: func(send func() (payment.RefundOutcome, error)) (payment.RefundOutcome, error) {
+			if answer != nil {
+				return payment.RefundOutcome{}, answer
+			}
+			return send()
+		}}
+		r := newRig(t, setup{silent: true, change: autoRefunds, provider: func(of payment.Provider) payment.Provider {
+			return (&tapped{can: func(can *payment.Capabilities) { can.KeyLife = c.keys }}).on(p.on(of))
+		}})
+		id := r.paid(t, "A-1", "tok_decline").ID
+		require.Equal(t, fsm.Conflict, r.say(t, id, webhooks.KindSucceeded))
+		r.exec(t, "UPDATE refunds SET created_at = created_at - $1::interval", c.age)
+		due, err := r.DueRefunds(t.Context(), 10)
+		require.NoError(t, err)
+		require.Len(t, due, 1)
+		now, err := r.RecheckRefund(t.Context(), due[0], byTest)
+		require.NoError(t, err)
+		require.Equal(t, c.want, now.State, name)
+		if answer = nil; c.want == fsm.RefundFailed {
+			require.Equal(t, "not_started", now.Failure.Code)
+			require.EqualValues(t, price, r.refundOf(t, id, "by-hand-key", price).Money.Minor)
+		}
+	}
+}
+
 // asking keeps what a provider was last asked about.
 type asking struct {
 	*refunding
