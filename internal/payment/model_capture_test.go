@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/webhooks"
 )
 
 // What becomes of a call that asks for a capture or a cancellation, beside those
@@ -25,7 +26,7 @@ const (
 	isLost  = "is lost, unheard"
 )
 
-var anyFate = rapid.SampledFrom([]string{isDone, isDone, doneUnheard, isRefused, refusedUnheard, neverArrives})
+var anyFate = rapid.SampledFrom([]string{isDone, isDone, doneUnheard, isRefused, refusedUnheard, neverArrives, isDeclined})
 
 // longest is how long after a confirm its capture may be sent.
 const longest = 10 * time.Minute
@@ -41,6 +42,9 @@ type commanded struct {
 	// refused says of each command, by its key, how it was answered.
 	refused          map[string]bool
 	captured, voided bool
+	// kept says that the provider refused to give the payment up, or that a person was
+	// rightly told so.
+	kept bool
 	// wished is the amount that was confirmed last, at how far the clocks had moved.
 	wished   int64
 	wishedAt time.Duration
@@ -65,11 +69,17 @@ func (p *scripted) Capture(_ context.Context, c payment.Capture) (payment.Outcom
 	case c.Money.Minor != d.wished:
 		d.wrong = "is captured with another amount than was confirmed"
 	}
+	fate := d.fate
 	return p.obey(d, c.IdempotencyKey, func() bool {
 		if d.captured {
 			d.wrong = "is captured twice"
 		}
-		if !d.held {
+		if !d.held || d.soft {
+			return false
+		}
+		if fate == isDeclined {
+			d.soft = true
+			p.note(d, webhooks.KindSoftFailed).event.CaptureRefused = true
 			return false
 		}
 		d.captured = true
@@ -83,13 +93,15 @@ func (p *scripted) Cancel(_ context.Context, c payment.Cancel) (payment.Outcome,
 	if d == nil {
 		return payment.Outcome{}, payment.ErrNoSuchPayment
 	}
-	return p.obey(d, c.IdempotencyKey, func() bool {
+	o, err := p.obey(d, c.IdempotencyKey, func() bool {
 		if d.held || d.open() {
 			d.voided = true
 			p.end(d)
 		}
 		return !d.charged()
 	})
+	d.kept = d.kept || o.Refused
+	return o, err
 }
 
 // obey carries a command out, once for each key, as far as the script lets it.

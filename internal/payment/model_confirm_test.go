@@ -106,7 +106,9 @@ func (w *world) keeps(key string, err error) {
 
 // refuses reports whether a capture is refused, and that is heard, of a payment
 // that was not captured without it.
-func (d *deal) refuses() bool { return d.held && d.fate == isRefused }
+func (d *deal) refuses() bool {
+	return d.held && (d.soft || d.fate == isRefused || d.fate == isDeclined)
+}
 
 // yields is what is taken once a capture of an amount was carried out.
 func (d *deal) yields(amount int64) int64 {
@@ -171,9 +173,11 @@ func (w *world) confirmAtOnce(rt *rapid.T) {
 
 // finish captures or gives up what is held in the end: nothing stands in the way.
 func (w *world) finish() {
+	for _, d := range w.p.deals {
+		d.fate, d.deaf = isDone, false
+	}
 	for _, name := range w.those(holdsMoney) {
 		d := w.p.of(name)
-		d.fate = isDone
 		if rapid.Bool().Draw(w.T, "what is held is captured in the end") {
 			w.Logf("END: %s is captured", name)
 			paid, err := w.confirming(w.services[0], name, 700)()

@@ -45,7 +45,9 @@ func (w *world) end() {
 	}
 	w.look()
 	w.finish()
-	w.round()
+	for range 2 { // what is over now is asked about once more
+		w.round()
+	}
 	for _, name := range w.names() {
 		w.agrees(name)
 	}
@@ -87,7 +89,7 @@ func (w *world) busy() bool {
 		return true
 	}
 	for name, a := range w.attempts {
-		if d := w.p.of(name); a.NextCheckAt != nil && (a.State.Final() || d == nil || d.charged() || d.over || a.Intent.Kind != payment.IntentNone) {
+		if d := w.p.of(name); a.NextCheckAt != nil && (a.State.Final() || d == nil || d.charged() || d.over || d.soft || a.Intent.Kind != payment.IntentNone) {
 			return true
 		}
 		if len(w.pendingRefunds(name)) > 0 && w.rounds == 0 {
@@ -109,6 +111,8 @@ func (w *world) retry() {
 func (w *world) agrees(name string) {
 	a, d := w.attempts[name], w.p.of(name)
 	switch {
+	case a.State.Final() && watched(a):
+		w.Fatalf("%s is %s, and is still asked about", name, describe(a))
 	case d == nil && !a.Failed():
 		w.Fatalf("the provider never got %s, which is %s", name, describe(a))
 	case d == nil:

@@ -67,6 +67,8 @@ type deal struct {
 	over     bool
 	customer bool
 	reversed bool
+	// soft says that the last try failed, and that the payment is not over for that.
+	soft bool
 	commanded
 }
 
@@ -224,7 +226,7 @@ func (p *scripted) decide(d *deal, what string) {
 
 // take takes the customer's money, or holds it until it is captured.
 func (p *scripted) take(d *deal) {
-	d.held, d.voided = true, false
+	d.held, d.voided, d.soft = true, false, false
 	p.note(d, webhooks.KindAuthorized)
 	if !d.manual {
 		p.charge(d, price)
@@ -267,6 +269,8 @@ func (p *scripted) outcome(d *deal) payment.Outcome {
 		if d.reversed {
 			o.Reversed = o.Money
 		}
+	case d.soft && !d.over:
+		o.News, o.Failure = fsm.NewsSoftFailed, payment.NewFailure("card_declined", "")
 	case d.held:
 		o.News, o.Money = fsm.NewsAuthorized, &payment.Money{Minor: price, Currency: "EUR"}
 	case d.over:
@@ -285,6 +289,9 @@ func (p *scripted) tell(is func(*deal) bool) (payment.Outcome, error) {
 	if d.deaf {
 		d.deaf = false
 		return payment.Outcome{}, errUnheard
+	}
+	if d.soft && d.over { // PayPal: the declined capture is what it shows
+		return payment.Outcome{News: fsm.NewsSoftFailed, ProviderPaymentID: d.id, Failure: payment.NewFailure("card_declined", "")}, nil
 	}
 	return p.told(d, false)
 }

@@ -217,6 +217,7 @@ func (w *world) does(rt *rapid.T, what string) {
 	case "is captured in the dashboard":
 		w.p.charge(d, 500)
 	case "is declined softly":
+		d.soft = true
 		w.p.note(d, webhooks.KindSoftFailed)
 	case "is taken back":
 		d.reversed = true

@@ -73,11 +73,11 @@ func (w *world) saw(name string, a payment.Attempt) {
 
 // read reads the inbox and the discrepancies.
 func (w *world) read() {
-	found, err := w.db.Query(w.ctx, `SELECT 'event', provider_event_id, verdict, '' FROM provider_events WHERE account = 'sandbox' AND provider_event_id = ANY($2)
-		UNION ALL SELECT kind, coalesce(attempt_id::text, ''), '', coalesce(provider_event_id, '') FROM discrepancies
+	found, err := w.db.Query(w.ctx, `SELECT 'event', provider_event_id, verdict, '', '' FROM provider_events WHERE account = 'sandbox' AND provider_event_id = ANY($2)
+		UNION ALL SELECT kind, coalesce(attempt_id::text, ''), '', coalesce(provider_event_id, ''), about FROM discrepancies
 		WHERE order_id = ANY($1) OR provider_event_id = ANY($2)`, w.orders(), w.ids())
 	w.must(err)
-	type row struct{ What, ID, Verdict, Event string }
+	type row struct{ What, ID, Verdict, Event, About string }
 	all, err := pgx.CollectRows(found, pgx.RowToStructByPos[row])
 	w.must(err)
 	w.verdicts, w.opened = map[string]fsm.Verdict{}, nil
@@ -85,7 +85,7 @@ func (w *world) read() {
 		if r.What == "event" {
 			w.verdicts[r.ID] = fsm.Verdict(r.Verdict)
 		} else {
-			w.opened = append(w.opened, opened{r.What, r.ID, r.Event})
+			w.opened = append(w.opened, opened{r.What, r.ID, r.Event, r.About})
 		}
 	}
 }
@@ -102,7 +102,8 @@ func (w *world) inbox() {
 			w.Fatalf("the verdict on %q was %s and is %s now", n.name, n.said, got)
 		}
 		n.said = got
-		if told := slices.Contains(w.opened, opened{Kind: "event_changed", Event: n.event.ID}); told != n.changed {
+		told := slices.ContainsFunc(w.opened, func(o opened) bool { return o.Kind == "event_changed" && o.Event == n.event.ID })
+		if told != n.changed {
 			w.Fatalf("webhook %q came with other content: %t, a person is told: %t", n.name, n.changed, told)
 		}
 		if n.said == payment.Unmatched && !n.beside && w.attempts[n.of.name].ProviderPaymentID == n.of.id {
@@ -130,6 +131,11 @@ func (w *world) told(a payment.Attempt, kinds ...payment.DiscrepancyKind) bool {
 	})
 }
 
+// unreleased reports whether a person is told that a hold is not given up.
+func (w *world) unreleased(a payment.Attempt) bool {
+	return slices.ContainsFunc(w.opened, func(o opened) bool { return o.Attempt == a.ID.String() && o.About == "hold" })
+}
+
 // believes checks what an attempt says against the truth: it may know less, and
 // nothing else.
 func (w *world) believes(name string) {
@@ -140,6 +146,7 @@ func (w *world) believes(name string) {
 	known := slices.ContainsFunc(w.p.notices, func(n *notice) bool {
 		return n.of == d && strings.HasPrefix(n.name, name+" succeeded") && n.said != "" && !parked(n.said)
 	})
+	d.kept = d.kept || d.held && w.unreleased(a)
 	switch {
 	case (a.Succeeded() || a.Captured > 0) && !d.charged():
 		w.Fatalf("%s is %s, and the customer was not charged", name, describe(a))
@@ -159,6 +166,8 @@ func (w *world) believes(name string) {
 		w.Fatalf("a person is told that %s took another amount than was confirmed", name)
 	case w.told(a, payment.CurrencyMismatch, payment.RefundExceeds, payment.RefundReversed, payment.Disputed):
 		w.Fatalf("a person is told of %s what nobody said", name)
+	case !d.kept && w.unreleased(a):
+		w.Fatalf("a person is told that a hold of %s can't be given up, and nothing is held", name)
 	case a.Reversed > 0 && !d.reversed:
 		w.Fatalf("%s says that money was taken back that was not", name)
 	case a.Refunded > d.back:

@@ -63,7 +63,7 @@ type asked struct {
 
 // opened is a discrepancy.
 type opened struct {
-	Kind, Attempt, Event string
+	Kind, Attempt, Event, About string
 }
 
 // press is one press on "pay", or another command.
