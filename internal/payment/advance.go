@@ -194,9 +194,9 @@ func giveUp(a *Attempt, n News, now time.Time) bool {
 	if a.Intent.Kind != IntentNone {
 		return false
 	}
-	checks := a.Checks
+	checks, first := a.Checks, a.Failure == nil && n.Failure != nil
 	setIntent(a, Intent{Kind: IntentCancel}, now)
-	if a.Intent.Number > 0 { // nobody wishes it but we, and it was refused before
+	if a.Intent.Number > 0 && !first { // nobody wishes it but we, and it was refused before
 		a.Checks = checks
 	}
 	a.Failure = n.Failure

@@ -50,7 +50,8 @@ func (s *Service) expire(b *batch, c *Change, n News) {
 	if a.Intent.Kind != IntentNone || n.Cause.Kind == CauseCall || !account.Lives.outlived(*a, n.News, b.now()) {
 		return
 	}
-	if s.overdue(*a, n, b.now()) && (a.Intent.Number > 0 || !account.Provider.Capabilities().Cancel) {
+	refused := a.Failure != nil // it was given up before, see giveUp
+	if s.overdue(*a, n, b.now()) && (refused || !account.Provider.Capabilities().Cancel) {
 		b.uncancelled(c)
 	}
 	if account.Provider.Capabilities().Cancel {

@@ -188,6 +188,36 @@ func TestWhatCanNotBeCancelledAsksAPerson(t *testing.T) {
 	}
 }
 
+// That a capture was refused says nothing of a cancellation: one is asked for first, on
+// a schedule of its own.
+func TestARefusedCaptureIsNoRefusedCancellation(t *testing.T) {
+	t.Parallel()
+	for name, says := range map[string]func() (payment.Outcome, error){
+		"it is cancelled":  says(fsm.NewsFailed),
+		"its call is lost": func() (payment.Outcome, error) { return payment.Outcome{}, errNoAnswer },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := &answering{cancel: says}
+			r := newRig(t, setup{silent: true, provider: func(of payment.Provider) payment.Provider {
+				return decliningCapture{p.on(of), payment.Outcome{News: fsm.NewsAuthorized, Refused: true}}
+			}})
+			id := r.held(t, "A-1").ID
+			require.ErrorIs(t, r.confirm(t, id, "confirm-key"), payment.ErrNotCapturable)
+			r.longAgo(t, id, 8*24*time.Hour)
+			r.exec(t, "UPDATE payment_attempts SET checks = 14")
+			for range 2 {
+				r.recheck(t, id)
+			}
+			require.EqualValues(t, 1, p.cancels.Load())
+			require.Empty(t, r.discrepancies(t, id))
+			if a := r.attempt(t, id); !a.Failed() {
+				require.Less(t, a.NextCheckAt.Sub(a.ReadAt), time.Hour)
+			}
+		})
+	}
+}
+
 // What failed softly and is not cancelled either could still succeed. The provider is
 // asked on the schedule, not at once under ever new keys, and then a person is.
 func TestASoftFailureThatIsNotCancelledAsksAPerson(t *testing.T) {
