@@ -305,6 +305,24 @@ func TestWhatWasHeldBackIsNoCheck(t *testing.T) {
 	require.Empty(t, r.discrepancies(t, id))
 }
 
+// Nor does it end the schedule of a command at once, which is new, of a payment that is
+// old.
+func TestACommandThatWasHeldBackIsFollowedUpFirst(t *testing.T) {
+	t.Parallel()
+	held := func() (payment.Outcome, error) { return payment.Outcome{}, errHeldBack }
+	p := &answering{lookup: held, cancel: held}
+	r := newRig(t, setup{silent: true, provider: p.on})
+	id := r.held(t, "A-1").ID
+	r.longAgo(t, id, 3*24*time.Hour)
+	_, err := r.Cancel(t.Context(), customer, request("cancel", "cancel-key", ""), id)
+	require.NoError(t, err)
+	r.recheck(t, id)
+	require.Empty(t, r.discrepancies(t, id))
+	r.exec(t, "UPDATE payment_attempts SET intent_at = intent_at - interval '3 days'")
+	r.recheck(t, id)
+	require.Equal(t, []string{"needs_review"}, r.discrepancies(t, id), "an outage without an end is seen")
+}
+
 // A hold that is told of after the failure is looked up and given up: nobody will
 // ever capture it.
 func TestALateHoldIsGivenUp(t *testing.T) {

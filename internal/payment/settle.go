@@ -194,7 +194,11 @@ func (s *Service) overdue(a Attempt, n News, now time.Time) bool {
 	for _, multiple := range schedule {
 		whole += s.opts.RecheckAfter * time.Duration(multiple)
 	}
-	return a.Checks > len(schedule) || n.Unasked && now.Sub(a.CreatedAt) > whole
+	since := a.CreatedAt
+	if a.Intent.At.After(since) { // see setIntent
+		since = a.Intent.At
+	}
+	return a.Checks > len(schedule) || n.Unasked && now.Sub(since) > whole
 }
 
 func (s *Service) delay(checks int) time.Duration {
