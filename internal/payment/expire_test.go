@@ -288,6 +288,28 @@ func TestAnAttemptThatNobodyCanAskAboutAsksAPerson(t *testing.T) {
 	require.Equal(t, requested, standingOf(r.attempt(t, id)))
 }
 
+// A hold may live longer than any bank is at work: one question without an answer is no
+// end of it.
+func TestAHoldThatMayLiveOnIsNoneThatNobodyCanTellOf(t *testing.T) {
+	t.Parallel()
+	p := &answering{lookup: func() (payment.Outcome, error) { return payment.Outcome{}, errNoAnswer }}
+	r := newRig(t, setup{silent: true, provider: p.on, change: func(o *payment.Options) {
+		account := o.Accounts["sandbox"]
+		account.Lives.Authorized = 30 * 24 * time.Hour
+		o.Accounts["sandbox"] = account
+	}})
+	id := r.held(t, "A-1").ID
+	for _, c := range []struct {
+		days  int
+		opens []string
+	}{{20, nil}, {11, []string{"needs_review"}}} {
+		r.longAgo(t, id, time.Duration(c.days)*24*time.Hour)
+		r.exec(t, "UPDATE payment_attempts SET checks = 20")
+		r.recheck(t, id)
+		require.ElementsMatch(t, c.opens, r.discrepancies(t, id))
+	}
+}
+
 // Questions that were held back are no checks: an outage does not use the
 // schedule up.
 func TestWhatWasHeldBackIsNoCheck(t *testing.T) {

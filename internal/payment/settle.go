@@ -171,8 +171,9 @@ func (s *Service) release(b *batch, before Attempt, c *Change, n News) {
 // by itself: nobody knows whether the provider got it, the wish to cancel it does
 // not get through, or nobody could say anything of it for longer than any life.
 func (s *Service) unresolvable(before, a Attempt, n News, now time.Time) bool {
+	lives, silent := s.opts.Accounts[a.Account].Lives, n.News == "" || n.News == fsm.NewsUnknown
 	return a.State == fsm.OutcomeUnknown || before.Intent.Kind != IntentNone && before.Intent.Kind == a.Intent.Kind ||
-		(n.News == "" || n.News == fsm.NewsUnknown) && s.opts.Accounts[a.Account].Lives.outlived(a, fsm.NewsProcessing, now)
+		silent && lives.outlived(a, fsm.NewsProcessing, now) && (a.State != fsm.Authorized || lives.outlived(a, fsm.NewsAuthorized, now))
 }
 
 // wantedBefore reports whether somebody wants the attempt looked at before the end
