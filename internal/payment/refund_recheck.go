@@ -153,7 +153,7 @@ func (s *Service) releaseRefund(b *batch, c *Change, r *Refund, n RefundNews) {
 			b.open(c, NeedsReview, "The provider has been at work on a refund for long: ask its support what holds it up.")
 			b.latest().About = aboutRefund + r.ID.String() + aboutSlow
 		}
-	case r.Checks > len(schedule):
+	case s.ended(r.Checks, n.Unasked, b.now().Sub(r.CreatedAt)):
 		b.open(c, NeedsReview, "Nobody can tell what became of a refund: look it up in the provider's dashboard, then resolve it as paid or not paid.")
 		b.latest().About = aboutRefund + r.ID.String()
 	}

@@ -168,6 +168,11 @@ func TestARefundThatIsHeldBack(t *testing.T) {
 		require.Zero(t, again.Checks-second.Checks)
 	}
 	require.Empty(t, r.discrepancies(t, id))
+	p.lookup = func() (payment.RefundOutcome, error) { return payment.RefundOutcome{}, errHeldBack }
+	r.exec(t, "UPDATE refunds SET created_at = created_at - interval '3 days' WHERE refund_id = $1", second.ID.String())
+	_, err := r.RecheckRefund(t.Context(), second.ID, byTest)
+	require.NoError(t, err)
+	require.Equal(t, []string{"needs_review"}, r.discrepancies(t, id), "an outage without an end is seen")
 }
 
 // A provider that pays back something else than it was asked for is not believed

@@ -191,15 +191,21 @@ var schedule = [...]int{1, 3, 6, 12, 30, 90, 360, 2160, 8640} //nolint:gocheckno
 // overdue reports whether an attempt is past the end of its schedule. Questions
 // that were held back are no checks: then the time counts.
 func (s *Service) overdue(a Attempt, n News, now time.Time) bool {
-	whole := s.opts.RecheckAfter * time.Duration(schedule[len(schedule)-1])
-	for _, multiple := range schedule {
-		whole += s.opts.RecheckAfter * time.Duration(multiple)
-	}
 	since := a.CreatedAt
 	if a.Intent.At.After(since) { // see setIntent
 		since = a.Intent.At
 	}
-	return a.Checks > len(schedule) || n.Unasked && now.Sub(since) > whole
+	return s.ended(a.Checks, n.Unasked, now.Sub(since))
+}
+
+// ended reports whether a schedule is over, after so many checks, or, while none can
+// be made, so long a time.
+func (s *Service) ended(checks int, unasked bool, after time.Duration) bool {
+	whole := s.opts.RecheckAfter * time.Duration(schedule[len(schedule)-1])
+	for _, multiple := range schedule {
+		whole += s.opts.RecheckAfter * time.Duration(multiple)
+	}
+	return checks > len(schedule) || unasked && after > whole
 }
 
 func (s *Service) delay(checks int) time.Duration {
