@@ -22,6 +22,8 @@ export class Follower {
   private way: Way = Way.Stream;
   private failures = 0;
   private refusal: Problem | null = null;
+  /** Whether it looks on although the time was up. */
+  private late = false;
 
   constructor(
     private readonly work: Work, intent: Intent, private latest: Attempt | null,
@@ -47,6 +49,7 @@ export class Follower {
   private async turn(): Promise<void> {
     const source = this.sources[0];
     if (!source) throw new Refused(this.refusal);
+    this.awake();
     if (Date.now() > this.work.until) throw new TimeUp();
     if (!source.stream && this.way === Way.Stream) this.way = Way.Wait;
     const before = this.latest, began = Date.now();
@@ -57,10 +60,19 @@ export class Follower {
       this.work.signal.throwIfAborted();
       answer = null;
     }
+    this.awake();
     if (!answer || answer.problem) return this.failed(answer);
     this.failures = 0;
     this.show(this.latest, false);
     if (this.way === Way.Poll || Date.now() - began < this.work.timing.wait / 4) await this.rest(before, answer);
+  }
+
+  /** A browser may have suspended the page for all of its time: then it looks on for as long as one request may take. */
+  private awake(): void {
+    const { work } = this;
+    if (this.late || Date.now() <= work.until) return;
+    this.late = true;
+    work.until = Date.now() + work.timing.requestTimeout;
   }
 
   /** What came too soon for a long poll was an ordinary one. */

@@ -91,7 +91,9 @@ export interface Timing {
   firstEvent: number;
   /** A stream that has fallen silent for so long is opened anew. */
   silence: number;
-  /** After so long without a final answer the looking ends in `unknown`. */
+  /**
+   * After so long without a final answer the looking ends in `unknown`. A page that was suspended for all of it looks on for `requestTimeout`.
+   */
   giveUp: number;
   /** `resume` sends a pay whose answer was lost only if it was pressed no longer ago. */
   resendWithin: number;

@@ -216,6 +216,19 @@ test("what nobody resolves ends the looking, not the payment", async (t) => {
   assert.equal(server.count(/^POST/), 1);
 });
 
+for (const [how, change] of [["stream", {}], ["long poll", { stream: false }], ["poll", { stream: false, wait: false }]]) {
+  test("a page that was suspended for longer than it looks looks on when it wakes: " + how, async (t) => {
+    const { server, page, paid, a } = await pending(t, (s) => Object.assign(s, change), { timing: { giveUp: 1500, silence: 300, requestTimeout: 5000, wait: 100 } });
+    await until("the page to follow", () => server.count(/^GET/) > 1 || a.listeners.size);
+    // Neither the page nor its network runs meanwhile; what was on its way is lost.
+    server.http.closeAllConnections();
+    Object.assign(a, { status: "succeeded", stage: "final", version: a.version + 1 });
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1600);
+    assert.equal((await paid).phase, "succeeded");
+    assert.equal(page.checkout.state.canPay, false);
+  });
+}
+
 test("older news changes nothing", async (t) => {
   const { page, paid, a } = await pending(t, (s) => {
     s.becomes = { version: 5 };
