@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -192,6 +193,49 @@ func TestARefundOfAnotherAmountAsksAPerson(t *testing.T) {
 	_, err := r.RecheckRefund(t.Context(), made.ID, byTest)
 	require.NoError(t, err)
 	require.Len(t, r.discrepancies(t, id), 1)
+}
+
+// What is refused pays nothing back, and what another amount or another person would
+// lift leaves the key to them.
+func TestRefundsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	id, pending := r.paid(t, "A-1", "tok_success").ID, r.paid(t, "A-2", "tok_never").ID
+	stranger := shop
+	stranger.OnBehalfOf = "u2"
+	of := func(minor int64) *int64 { return &minor }
+	for key, c := range map[string]struct {
+		actor payment.Actor
+		cmd   payment.CreateRefund
+		want  error
+	}{
+		"more-than-is-left":    {shop, payment.CreateRefund{AttemptID: id, Amount: of(price + 1)}, payment.ErrRefundExceeds},
+		"nothing-at-all":       {shop, payment.CreateRefund{AttemptID: id, Amount: of(0)}, payment.ErrRefundExceeds},
+		"more-is-expected":     {shop, payment.CreateRefund{AttemptID: id, Expected: of(price + 1)}, payment.ErrRefundableChanged},
+		"less-is-expected":     {shop, payment.CreateRefund{AttemptID: id, Amount: of(1), Expected: of(price - 1)}, payment.ErrRefundableChanged},
+		"another-users":        {stranger, payment.CreateRefund{AttemptID: id}, payment.ErrForbidden},
+		"by-the-customer":      {customer, payment.CreateRefund{AttemptID: id}, payment.ErrForbidden},
+		"of-what-is-not-paid":  {shop, payment.CreateRefund{AttemptID: pending}, payment.ErrNotRefundable},
+		"of-what-is-not-there": {shop, payment.CreateRefund{AttemptID: payment.AttemptID{1}}, payment.ErrAttemptNotFound},
+		"by-support-staff":     {sam, payment.CreateRefund{AttemptID: id}, payment.ErrForbidden},
+	} {
+		req := request("refund", key, "")
+		req.User = string(c.actor.User())
+		_, err := r.Refund(t.Context(), c.actor, req, c.cmd)
+		require.ErrorIs(t, err, c.want, key)
+	}
+	require.Empty(t, rows[string](t, r, "SELECT status::text FROM refunds"))
+
+	made, err := r.Refund(t.Context(), shop, request("refund", "less-is-expected", "1"), payment.CreateRefund{AttemptID: id, Amount: of(1), Expected: of(price)})
+	require.NoError(t, err)
+	require.Equal(t, idempotency.Created, made.Result)
+	_, err = r.Refund(t.Context(), shop, request("refund", "less-is-expected", "2"), payment.CreateRefund{AttemptID: id})
+	require.ErrorIs(t, err, idempotency.ErrKeyReused)
+	ada := payment.Actor{Subject: "ada", Roles: []payment.Role{payment.RoleAdmin}}
+	rest, err := r.Refund(t.Context(), ada, request("refund", "the-rest", ""), payment.CreateRefund{AttemptID: id, Expected: of(price - 1)})
+	require.NoError(t, err)
+	require.EqualValues(t, price-1, rest.Money.Minor)
+	require.Len(t, r.ledger(t), 3)
 }
 
 func TestWhatIsUnderWayIsNotLeft(t *testing.T) {
