@@ -176,6 +176,56 @@ func TestACancelledOrderIsCancelledAgain(t *testing.T) {
 	cancel("second-cancel")
 }
 
+// Nobody commands another's payment or order, and nothing of it moves.
+func TestNobodyCommandsAnothersPayment(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	id := r.held(t, "A-1").ID
+	before := r.attempt(t, id)
+	for i, stranger := range []payment.Actor{
+		{Subject: "u2", Roles: []payment.Role{payment.RoleCustomer}},
+		{Subject: "shop", Roles: []payment.Role{payment.RoleService}, OnBehalfOf: "u2"},
+		{Subject: "u1", Roles: []payment.Role{payment.RoleSupport}},
+	} {
+		req := func(endpoint string) idempotency.Request {
+			req := request(endpoint, "key-of-case-"+string(rune('0'+i)), "")
+			req.User = string(stranger.User())
+			return req
+		}
+		_, err := r.Confirm(t.Context(), stranger, req("confirm"), payment.Confirm{AttemptID: id})
+		require.ErrorIs(t, err, payment.ErrForbidden)
+		_, err = r.Cancel(t.Context(), stranger, req("cancel"), id)
+		require.ErrorIs(t, err, payment.ErrForbidden)
+		_, _, err = r.CancelOrder(t.Context(), stranger, req("cancel order"), "A-1")
+		require.ErrorIs(t, err, payment.ErrForbidden)
+	}
+	after := r.attempt(t, id)
+	after.ReadAt = before.ReadAt
+	require.Equal(t, before, after)
+	o, err := r.Order(t.Context(), customer, "A-1")
+	require.NoError(t, err)
+	require.Nil(t, o.CancelRequestedAt)
+}
+
+// An order is not cancelled while it holds money, be it of an attempt that had failed,
+// nor while its money is being taken.
+func TestAnOrderWhoseMoneyIsTakenIsNotCancelled(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true, provider: func(p payment.Provider) payment.Provider { return lostCapture{p} }})
+	require.Equal(t, fsm.Conflict, r.say(t, r.paid(t, "A-1", "tok_decline").ID, webhooks.KindSucceeded))
+	id := r.held(t, "A-2").ID
+	_, err := r.Confirm(t.Context(), customer, request("confirm", "confirm-key", ""), payment.Confirm{AttemptID: id})
+	require.NoError(t, err)
+	for order, want := range map[payment.OrderID]error{"A-1": payment.ErrOrderPaid, "A-2": payment.ErrBusy} {
+		_, _, err := r.CancelOrder(t.Context(), customer, request("cancel "+string(order), "cancel-key", ""), order)
+		require.ErrorIs(t, err, want)
+		o, err := r.Order(t.Context(), customer, order)
+		require.NoError(t, err)
+		require.Nil(t, o.CancelRequestedAt)
+	}
+	require.Equal(t, payment.IntentCapture, r.attempt(t, id).Intent.Kind, "it may still arrive")
+}
+
 // requireReplayed wants a refusal to be the one that was stored.
 func requireReplayed(t *testing.T, refusal, err error) {
 	t.Helper()
