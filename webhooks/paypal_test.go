@@ -264,6 +264,11 @@ func TestPayPalKeepsCertificates(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.Equal(t, 44, fetched)
+	parsed(t, v, paypalBody)
+	late := unsigned(paypalBody)
+	late.ReceivedAt = now.AddDate(1, 0, 0)
+	require.NoError(t, v.Sign(&late))
+	require.ErrorIs(t, refused(t, v, late), webhooks.ErrSignatureInvalid, "it is kept, and good for its own time only")
 }
 
 func TestPayPalUnavailable(t *testing.T) {
