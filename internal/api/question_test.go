@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -10,7 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -21,7 +24,9 @@ func TestWhatIsNotNewsIsAnsweredAndNotTakenIn(t *testing.T) {
 	require.NoError(t, err)
 	braintree, err := webhooks.New("braintree", webhooks.Config{Secrets: []string{"private"}, Params: map[string]string{"public_key": "public"}})
 	require.NoError(t, err)
-	p := &payments{}
+	p := &payments{intake: func(context.Context, []payment.Received) ([]fsm.Verdict, error) {
+		return []fsm.Verdict{fsm.Applied}, nil
+	}}
 	h := api.New(api.Options{
 		Payments: p, Auth: tokens{},
 		Accounts: map[string]api.Account{"cloud": {Verifier: cloud}, "braintree": {Verifier: braintree}},
@@ -42,11 +47,25 @@ func TestWhatIsNotNewsIsAnsweredAndNotTakenIn(t *testing.T) {
 	require.Equal(t, http.StatusOK, answer.Code)
 	require.JSONEq(t, `{"code":0}`, answer.Body.String())
 
+	require.Empty(t, answer.Header().Get("Webhook-Result"))
+	require.Empty(t, p.received)
+
+	news := question
+	news.Topic, news.Header = "pay", http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
+	require.NoError(t, signer.Sign(&news))
+	told := httptest.NewRequest(http.MethodPost, "/webhooks/cloud/pay", strings.NewReader(string(news.Body)))
+	told.Header = news.Header
+	taken := httptest.NewRecorder()
+	h.ServeHTTP(taken, told)
+	require.Equal(t, http.StatusOK, taken.Code)
+	require.Equal(t, "applied", taken.Header().Get("Webhook-Result"))
+	require.Len(t, p.received, 1, "of the same provider, and taken in")
+
 	tried := httptest.NewRecorder()
 	h.ServeHTTP(tried, httptest.NewRequest(http.MethodGet, "/webhooks/braintree?bt_challenge=20f9f8ed05f77439fe955c977e4c8a53", nil))
 	require.Equal(t, http.StatusOK, tried.Code)
 	require.True(t, strings.HasPrefix(tried.Body.String(), "public|"), tried.Body.String())
-	require.Empty(t, answer.Header().Get("Webhook-Result"))
+	require.Empty(t, tried.Header().Get("Webhook-Result"))
 
 	odd := httptest.NewRecorder()
 	h.ServeHTTP(odd, httptest.NewRequest(http.MethodGet, "/webhooks/braintree?bt_challenge=zz%0a", nil))

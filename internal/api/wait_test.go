@@ -91,7 +91,9 @@ func TestNobodyWaitsWhoNeedNot(t *testing.T) {
 		require.Equal(t, c.status, got.StatusCode, name)
 		require.Empty(t, got.Header.Get("Preference-Applied"), name)
 	}
+	asked := time.Now()
 	w.send(http.MethodHead, path+"?wait=60", "", `If-None-Match: "2"`)
+	require.Less(t, time.Since(asked), 30*time.Second, "a HEAD")
 	w.payments.shows(succeeded())
 	require.Equal(t, 304, w.send(http.MethodGet, path+"?wait=60", "", `If-None-Match: "3"`).StatusCode, "it is final")
 	w.payments.err = payment.ErrForbidden
@@ -125,6 +127,8 @@ func TestTooManyWait(t *testing.T) {
 	w.send(http.MethodGet, path+"/stream", "").is(t, 503, "overloaded")
 	require.Equal(t, 200, w.send(http.MethodGet, path+"?wait=60", "", `If-None-Match: "1"`).StatusCode, "who has not to wait is answered")
 	require.Equal(t, 304, w.send(http.MethodGet, path, "", `If-None-Match: "2"`).StatusCode)
+	w.payments.shows(succeeded())
+	require.Equal(t, 304, w.send(http.MethodGet, path+"?wait=60", "", `If-None-Match: "3"`).StatusCode, "what is final needs no place")
 	w.move(succeeded())
 	require.Equal(t, 200, (<-first).StatusCode)
 	w.wait(0)

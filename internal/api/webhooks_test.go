@@ -254,6 +254,9 @@ func TestLargestDeliveryIsTaken(t *testing.T) {
 	b, v := newReceiver(t)
 	require.Equal(t, 200, b.send(http.MethodPost, "/webhooks/sandbox", strings.Repeat("a", 1<<20)).StatusCode)
 	require.Len(t, v.seen.Body, 1<<20)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.server.URL+"/webhooks/sandbox", io.MultiReader(strings.NewReader(strings.Repeat("a", 1<<20+1))))
+	require.NoError(t, err)
+	b.do(r).is(t, 413, "body-too-large")
 }
 
 func TestASenderThatHangsUpStopsNothing(t *testing.T) {
@@ -299,4 +302,9 @@ func TestOnlyTrustedProxiesSpeakForOthers(t *testing.T) {
 	b, v := newReceiver(t)
 	b.send(http.MethodPost, "/webhooks/sandbox", "{}", headers...)
 	require.Equal(t, "127.0.0.1", v.seen.RemoteAddr.String())
+	b, v = newReceiver(t, trusted("127.0.0.0/8"))
+	for _, unnamed := range []string{"10.1.2.3", "192.168.1.2", "169.254.1.2", "fd00::1", "::1"} {
+		b.send(http.MethodPost, "/webhooks/sandbox", "{}", "X-Forwarded-For: 198.51.100.9, "+unnamed)
+		require.Equal(t, unnamed, v.seen.RemoteAddr.String(), "a private address is no trusted proxy")
+	}
 }
