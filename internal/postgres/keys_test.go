@@ -153,6 +153,109 @@ func TestALargeBodyIsNotKept(t *testing.T) {
 	}
 }
 
+// What was answered stays so however long ago its runner's lease was over, and only
+// who holds a key gives it back; then any request may have it.
+func TestAnAnswerOutlivesItsLease(t *testing.T) {
+	t.Parallel()
+	store := open(t, testdb.New(t))
+	other, released := command, command
+	other.Hash, released.Key = idempotency.Hash{9}, "key-00000002"
+	claim(t, store, command, 0)
+	claim(t, store, released, time.Hour)
+	require.ErrorIs(t, store.KeyRelease(t.Context(), released, 2), idempotency.ErrFenced)
+	require.NoError(t, store.KeyRelease(t.Context(), released, 1))
+	anothers := released
+	anothers.Hash = other.Hash
+	_, ours := claim(t, store, anothers, time.Hour)
+	require.True(t, ours)
+
+	require.NoError(t, answer(t, store, command, 1, idempotency.Answer{Status: 201, Subject: "a1"}, time.Hour))
+	require.ErrorIs(t, store.KeyRelease(t.Context(), command, 1), idempotency.ErrFenced)
+	rec, ours := claim(t, store, command, 0)
+	require.False(t, ours)
+	require.Equal(t, "a1", rec.Answer.Subject)
+	require.NoError(t, answer(t, store, anothers, 2, idempotency.Answer{Status: 201}, 0))
+	_, known, err := store.KeyRead(t.Context(), anothers)
+	require.NoError(t, err)
+	require.False(t, known, "it has expired")
+}
+
+// An answer is stored without a claim only where nobody can have the key.
+func TestAnAnswerWithoutAClaim(t *testing.T) {
+	t.Parallel()
+	store := open(t, testdb.New(t))
+	of := func(key idempotency.Key) idempotency.Request { r := command; r.Key = key; return r }
+	claim(t, store, of("running-1"), time.Hour)
+	claim(t, store, of("answered-1"), 0)
+	require.NoError(t, answer(t, store, of("answered-1"), 1, idempotency.Answer{Status: 201, Subject: "first"}, time.Hour))
+	another := of("anothers-1")
+	another.Hash = idempotency.Hash{9}
+	claim(t, store, another, 0)
+	claim(t, store, of("dead-0001"), 0)
+	expired(t, store, of("expired-1"))
+	for key, free := range map[idempotency.Key]bool{
+		"running-1": false, "answered-1": false, "anothers-1": false, "dead-0001": true, "expired-1": true, "new-00001": true,
+	} {
+		err := store.InTx(t.Context(), func(ctx context.Context, tx payment.Tx) error {
+			return tx.KeysStore(ctx, []idempotency.Stored{{Request: of(key), Answer: idempotency.Answer{Status: 201, Subject: "second"}, Keep: time.Hour}})
+		})
+		rec, ours := claim(t, store, of(key), time.Hour)
+		require.False(t, ours, key)
+		if free {
+			require.NoError(t, err, key)
+			require.Equal(t, "second", rec.Answer.Subject, key)
+			continue
+		}
+		require.ErrorIs(t, err, payment.ErrUnavailable, "it was tried again, as whoever claimed it may have failed")
+		require.True(t, rec.Answer == nil || rec.Answer.Subject == "first", key)
+	}
+}
+
+// What is refused since another runner has the key by now undoes all of its transaction.
+func TestWhatIsFencedWritesNothing(t *testing.T) {
+	t.Parallel()
+	store := open(t, testdb.New(t))
+	claim(t, store, command, time.Hour)
+	err := store.InTx(t.Context(), func(ctx context.Context, tx payment.Tx) error {
+		if _, err := tx.OrderInsert(ctx, order("o1")); err != nil {
+			return err
+		}
+		return tx.KeyAnswer(ctx, command, 2, idempotency.Answer{Status: 201}, time.Hour)
+	})
+	require.ErrorIs(t, err, idempotency.ErrFenced)
+	_, err = store.Order(t.Context(), "o1")
+	require.ErrorIs(t, err, payment.ErrOrderNotFound)
+}
+
+// A user's new keys are counted in their window, each by its place in it; what is known
+// does not count, and what has expired is new.
+func TestNewKeysAreCounted(t *testing.T) {
+	t.Parallel()
+	url := testdb.New(t)
+	store, db := open(t, url), connect(t, url)
+	of := func(user string, key idempotency.Key) idempotency.Request {
+		return idempotency.Request{User: user, Endpoint: command.Endpoint, Key: key, Hash: command.Hash}
+	}
+	claim(t, store, of("u1", "known-001"), time.Hour)
+	expired(t, store, of("u1", "expired-1"))
+	const per = 240 * time.Hour
+	count := func(requests ...idempotency.Request) (nth []int) {
+		used, err := store.QuotasTake(t.Context(), requests, per)
+		require.NoError(t, err)
+		for _, u := range used {
+			nth = append(nth, u.Nth)
+			require.True(t, u.Nth == 0 || u.Left > 0 && u.Left <= per, u.Left)
+		}
+		return nth
+	}
+	require.Equal(t, []int{1, 0, 1, 2, 2}, count(
+		of("u1", "new-00001"), of("u1", "known-001"), of("u2", "new-00001"), of("u1", "expired-1"), of("u2", "new-00002")))
+	require.Equal(t, []int{3}, count(of("u1", "new-00002")))
+	_, err := db.Exec(t.Context(), "UPDATE key_quotas SET window_at = window_at - interval '240 hours'")
+	require.NoError(t, err)
+	require.Equal(t, []int{1, 2}, count(of("u1", "new-00003"), of("u1", "new-00004")), "in the next window")
+}
+
 func claim(t *testing.T, store *postgres.Store, r idempotency.Request, lease time.Duration) (rec idempotency.Record, ours bool) {
 	t.Helper()
 	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
