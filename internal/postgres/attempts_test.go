@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
@@ -48,6 +49,51 @@ func TestALockedAttemptIsNotWaitedFor(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// TestALockedOrderIsNotWaitedFor takes two orders of which one is locked, as one that is
+// being cancelled is, and attempts by our own names alone.
+func TestALockedOrderIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	url := testdb.New(t)
+	store, impatient := open(t, url), open(t, with(t, url, "lock_timeout", "1ms"))
+	a, b := placed(t, store, "o1"), placed(t, store, "o2")
+	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+		_, err := tx.OrderLock(ctx, "o1")
+		require.NoError(t, err)
+		inTx(t, impatient, func(ctx context.Context, tx payment.Tx) error {
+			_, orders, err := tx.OrdersTake(ctx, nil, []payment.OrderID{"o1", "o2"})
+			require.NoError(t, err)
+			require.Len(t, orders, 1)
+			require.Contains(t, orders, payment.OrderID("o2"))
+			found, err := tx.AttemptsByReference(ctx, []payment.Reference{{Account: "acc", Name: a.ID.String()}, {Account: "acc", Name: b.ID.String()}})
+			require.NoError(t, err)
+			for _, f := range found {
+				require.Equal(t, f.ID == b.ID, f.Attempt != nil)
+			}
+			return nil
+		})
+		return nil
+	})
+}
+
+// TestAStaleRefundIsNotWritten is TestAStaleAttemptIsNotWritten for refunds.
+func TestAStaleRefundIsNotWritten(t *testing.T) {
+	t.Parallel()
+	store := open(t, testdb.New(t))
+	a := placed(t, store, "o1")
+	next := noon.Add(time.Minute)
+	r := payment.Refund{
+		ID: payment.RefundID(uuid.Must(uuid.NewV7())), OrderID: "o1", AttemptID: a.ID, UserID: "u1", RequestID: "refund-0001", Account: "acc",
+		State: fsm.RefundPending, Money: payment.Money{Minor: 1, Currency: "EUR"}, Version: 1, Fence: 1, NextCheckAt: &next, CreatedAt: noon, UpdatedAt: noon,
+	}
+	inTx(t, store, func(ctx context.Context, tx payment.Tx) error { return tx.RefundInsert(ctx, r) })
+	r.ProviderRefundID, r.Version = "re_1", 3
+	err := store.InTx(t.Context(), func(ctx context.Context, tx payment.Tx) error { return tx.RefundSave(ctx, r, 2) })
+	require.ErrorIs(t, err, postgres.ErrGuard)
+	there, err := store.Refund(t.Context(), r.ID)
+	require.NoError(t, err)
+	require.Empty(t, there.ProviderRefundID)
 }
 
 func TestAReferenceIsOfItsAccount(t *testing.T) {
