@@ -109,6 +109,14 @@ func TestNoServerAtAllIsAnAnswer(t *testing.T) {
 	unavailable(t, func() error { return write(t, store) })
 }
 
+// A server that has become a standby takes nothing: another one does.
+func TestAServerThatOnlyReadsIsAnAnswer(t *testing.T) {
+	t.Parallel()
+	store := open(t, with(t, testdb.New(t), "default_transaction_read_only", "on"))
+	require.ErrorIs(t, read(t, store), payment.ErrOrderNotFound)
+	unavailable(t, func() error { return write(t, store) })
+}
+
 func TestAnAddressThatIsNone(t *testing.T) {
 	t.Parallel()
 	_, err := postgres.Open(t.Context(), "postgres://%")
