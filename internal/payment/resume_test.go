@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -261,5 +263,68 @@ func TestNotFoundIsBelievedSoonerOfWhatIsToBeCancelled(t *testing.T) {
 	require.Equal(t, unknown, standingOf(r.recheck(t, id).Attempt), "eight leases")
 	r.exec(t, "UPDATE payment_attempts SET intent_at = now() - interval '6 minutes'")
 	require.Equal(t, notStarted, standingOf(r.recheck(t, id).Attempt), "twelve leases")
+	require.EqualValues(t, 1, p.charges.Load())
+}
+
+// The refusal of a later send, as of a key that was revoked meanwhile, says nothing of
+// the first, which may have gone through: what the provider knows of the payment counts.
+func TestAPaymentThatIsRefusedLaterIsNotFailed(t *testing.T) {
+	t.Parallel()
+	p := &tapped{charge: func(_ context.Context, _ payment.Charge, send func() (payment.Outcome, error)) (payment.Outcome, error) {
+		_, _ = send()
+		return payment.Outcome{}, errNoAnswer
+	}}
+	r := newRig(t, setup{silent: true, provider: p.on})
+	id := r.paid(t, "A-1", "tok_success").ID
+	p.charge = func(context.Context, payment.Charge, func() (payment.Outcome, error)) (payment.Outcome, error) {
+		return payment.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "api_key_expired")}, nil
+	}
+	r.age(t, id, lease)
+	require.Equal(t, succeeded, standingOf(r.recheck(t, id).Attempt))
+	require.EqualValues(t, 2, p.charges.Load())
+	r.audit(t, "A-1")
+}
+
+// Nor is it failed if the provider has told of it by a webhook and does not find it.
+func TestNotFoundProvesNothingOfWhatTheProviderHasToldOf(t *testing.T) {
+	t.Parallel()
+	p := &tapped{charge: dead(errNoAnswer)}
+	r := newRig(t, setup{silent: true, provider: p.on})
+	id := r.paid(t, "A-1", "tok_success").ID
+	r.say(t, id, webhooks.KindActionRequired)
+	r.age(t, id, 16*time.Minute)
+	require.Equal(t, awaiting, standingOf(r.recheck(t, id).Attempt))
+}
+
+// A process that was frozen past its lease, and that nobody has overtaken, knows that it
+// has sent nothing.
+func TestWhatWasFrozenAndNotOvertakenHasNotStarted(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	r.order(t, "A-1")
+	f := r.freeze(t, true)
+	id := f.pay(t, "A-1", "tok_success")
+	require.Equal(t, notStarted, standingOf(f.wake(lease, lease).Attempt))
+	require.Zero(t, f.written.Load())
+	r.audit(t, "A-1")
+	require.Equal(t, notStarted, standingOf(r.attempt(t, id)))
+}
+
+// A storage that is gone for a moment costs a pay its answer no more than a commit in doubt.
+func TestAnOutcomeOutlivesAShortOutage(t *testing.T) {
+	t.Parallel()
+	var fails atomic.Int32
+	s := &failing{before: func() error {
+		if fails.Add(-1) >= 0 {
+			return payment.ErrUnavailable
+		}
+		return nil
+	}}
+	p := &tapped{charge: func(_ context.Context, _ payment.Charge, send func() (payment.Outcome, error)) (payment.Outcome, error) {
+		defer fails.Store(4)
+		return send()
+	}}
+	r := newRig(t, setup{silent: true, store: s.on, provider: p.on})
+	require.Equal(t, succeeded, standingOf(r.paid(t, "A-1", "tok_success").Attempt))
 	require.EqualValues(t, 1, p.charges.Load())
 }
