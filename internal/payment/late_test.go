@@ -305,3 +305,27 @@ func TestEachReversalIsADiscrepancyOfItsOwn(t *testing.T) {
 	amounts := rows[int64](t, r, "SELECT amount FROM discrepancies WHERE attempt_id = $1 ORDER BY amount", id.String())
 	require.Equal(t, []int64{500, price}, amounts)
 }
+
+// A provider that asks is answered by what the payment is for, and whether anybody still
+// wants it.
+func TestAQuestionIsAnsweredByWhatIsWanted(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	failed, id := r.paid(t, "A-1", "tok_decline").ID, r.paid(t, "A-2", "tok_redirect").ID
+	ask := func(id payment.AttemptID, money *webhooks.Money) webhooks.Answer {
+		e := event(webhooks.KindQuestion, id.String())
+		e.Money = money
+		may, err := r.Question(t.Context(), "sandbox", e)
+		require.NoError(t, err)
+		return may
+	}
+	euros := &webhooks.Money{Minor: price, Currency: "EUR"}
+	require.Equal(t, webhooks.AnswerAccept, ask(id, euros))
+	require.Equal(t, webhooks.AnswerAccept, ask(id, nil))
+	require.Equal(t, webhooks.AnswerAmount, ask(id, &webhooks.Money{Minor: price - 1, Currency: "EUR"}))
+	require.Equal(t, webhooks.AnswerAmount, ask(id, &webhooks.Money{Minor: price, Currency: "USD"}))
+	require.Equal(t, webhooks.AnswerExpired, ask(failed, euros))
+	require.Equal(t, webhooks.AnswerUnknown, ask(payment.AttemptID{1}, euros))
+	r.exec(t, "UPDATE payment_attempts SET intent = 'cancel', intent_at = now() WHERE attempt_id = $1", id.String())
+	require.Equal(t, webhooks.AnswerRefuse, ask(id, euros), "somebody has cancelled it")
+}
