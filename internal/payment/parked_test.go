@@ -360,3 +360,41 @@ func TestEventsOfALockedAttemptAreDeferred(t *testing.T) {
 		return err == nil && standingOf(r.attempt(t, id)) == succeeded
 	}, patience, tick)
 }
+
+// A name is of its account: what waits for it at one is not applied to what has just been
+// given it at another, be it in one batch.
+func TestParkedNewsIsOfItsAccount(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	id := r.paid(t, "A-1", "tok_success").ID
+	r.order(t, "B-1")
+	other, err := r.Pay(t.Context(), customer, request("pay B-1", "first-key", ""), payment.Pay{OrderID: "B-1", Account: "other", Token: "tok_success", Capture: payment.CaptureAutomatic})
+	require.NoError(t, err)
+	refunded := event(webhooks.KindRefundSucceeded, "ch_1")
+	refunded.RefundID, refunded.Money = "re_1", &webhooks.Money{Minor: 100, Currency: "EUR"}
+	parked := received(nil, event(webhooks.KindDisputed, "ch_1"), refunded)
+	parked[0].Account, parked[1].Account = "other", "other"
+	verdicts, err := r.Intake(t.Context(), parked)
+	require.NoError(t, err)
+	require.Equal(t, []fsm.Verdict{payment.Unmatched, payment.Unmatched}, verdicts)
+
+	r.tell(t, event(webhooks.KindProcessing, id.String(), "ch_1"))
+	r.refund(t, id, "refund-1") // whose name frees what waits for it
+	require.EqualValues(t, price, r.attempt(t, id).Refunded)
+	require.Empty(t, r.discrepancies(t, id))
+	require.EqualValues(t, 2, r.parked(t))
+
+	third := r.paid(t, "A-2", "tok_never").ID
+	both := received(nil, event(webhooks.KindProcessing, third.String(), "ch_2"), event(webhooks.KindProcessing, other.ID.String(), "ch_1", "ch_2"))
+	both[1].Account = "other"
+	parked = received(nil, event(webhooks.KindDisputed, "ch_2"))
+	parked[0].Account = "other"
+	_, err = r.Intake(t.Context(), parked)
+	require.NoError(t, err)
+	_, err = r.Intake(t.Context(), both)
+	require.NoError(t, err)
+	require.Empty(t, r.discrepancies(t, third))
+	require.Equal(t, []string{"disputed"}, r.discrepancies(t, other.ID))
+	require.EqualValues(t, 100, r.attempt(t, other.ID).Refunded)
+	require.Zero(t, r.parked(t))
+}
