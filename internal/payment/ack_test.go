@@ -75,6 +75,7 @@ func TestAnEventThatChangedIsADiscrepancy(t *testing.T) {
 		"amount":       func(e *webhooks.Event) { e.Money = &webhooks.Money{Minor: 1, Currency: "EUR"} },
 		"currency":     func(e *webhooks.Event) { e.Money = &webhooks.Money{Minor: price, Currency: "USD"} },
 		"no amount":    func(e *webhooks.Event) { e.Money = nil },
+		"refund":       func(e *webhooks.Event) { e.RefundID = "re_2" },
 		"no currency":  func(e *webhooks.Event) { e.Amount = "19.99" },
 		"only details": func(e *webhooks.Event) { e.OccurredAt, e.SecretIndex = time.Now(), 1 },
 	} {
