@@ -10,6 +10,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/webhooks"
 )
 
 // refunding is a provider whose refunds are answered by hand.
@@ -236,6 +237,21 @@ func TestRefundsThatAreRefused(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, price-1, rest.Money.Minor)
 	require.Len(t, r.ledger(t), 3)
+}
+
+// Money that nobody can name to its provider can't be sent back yet.
+func TestAPaymentThatTheProviderHasNotNamedIsNotRefunded(t *testing.T) {
+	t.Parallel()
+	p := &tapped{charge: dead(errNoAnswer)}
+	r := newRig(t, setup{silent: true, provider: p.on})
+	id := r.paid(t, "A-1", "tok_success").ID
+	require.Equal(t, fsm.Applied, r.say(t, id, webhooks.KindSucceeded))
+	refund := func() error {
+		_, err := r.Refund(t.Context(), shop, request("refund", "refund-1", ""), payment.CreateRefund{AttemptID: id})
+		return err
+	}
+	require.ErrorIs(t, refund(), payment.ErrNotRefundable)
+	require.Empty(t, rows[string](t, r, "SELECT status::text FROM refunds"))
 }
 
 func TestWhatIsUnderWayIsNotLeft(t *testing.T) {
