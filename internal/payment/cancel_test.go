@@ -176,6 +176,24 @@ func TestACancelledOrderIsCancelledAgain(t *testing.T) {
 	cancel("second-cancel")
 }
 
+// A wish that comes while a pay is under way, from another process which does not wait for
+// it, is seen to as soon as that has ended.
+func TestAWishDuringAPayIsNotLeftToTheSchedule(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	r.order(t, "A-1")
+	f := r.freeze(t, false)
+	id := f.pay(t, "A-1", "tok_never")
+	hasty := r.another(t, func(o *payment.Options) { o.Wait = time.Millisecond })
+	_, _, err := hasty.CancelOrder(t.Context(), customer, request("cancel order", "cancel-key", ""), "A-1")
+	require.NoError(t, err)
+	require.Equal(t, requested, standingOf(f.wake(0, 0).Attempt))
+	due, err := r.Due(t.Context(), 10)
+	require.NoError(t, err)
+	require.Equal(t, []payment.AttemptID{id}, due)
+	require.Equal(t, standing{"failed", "final", "canceled"}, standingOf(r.recheck(t, id).Attempt))
+}
+
 // Nobody commands another's payment or order, and nothing of it moves.
 func TestNobodyCommandsAnothersPayment(t *testing.T) {
 	t.Parallel()
