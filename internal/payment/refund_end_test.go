@@ -194,3 +194,48 @@ func TestAPersonEndsASlowRefund(t *testing.T) {
 	require.EqualValues(t, price, r.attempt(t, id).Refunded)
 	require.Empty(t, r.verify(t))
 }
+
+// A refund that its provider has named was made, whatever a list shows; and a person can't
+// end it by the name of another.
+func TestARefundThatWasNamedIsNotTakenForLost(t *testing.T) {
+	t.Parallel()
+	r, p := newListing(t, true)
+	p.refund = func(func() (payment.RefundOutcome, error)) (payment.RefundOutcome, error) {
+		return payment.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: "re_1"}, nil
+	}
+	id := r.paid(t, "A-1", "tok_success").ID
+	half := int64(700)
+	made, err := r.Refund(t.Context(), shop, request("refund", "refund-1", ""), payment.CreateRefund{AttemptID: id, Amount: &half})
+	require.NoError(t, err)
+	r.exec(t, "UPDATE refunds SET created_at = created_at - interval '1 hour', updated_at = updated_at - interval '1 hour'")
+	for range 12 {
+		now, err := r.RecheckRefund(t.Context(), made.ID, byTest)
+		require.NoError(t, err)
+		require.Equal(t, fsm.RefundPending, now.State)
+	}
+	require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, cents(webhooks.KindRefundSucceeded, id, "re_dashboard", 100)))
+	_, err = r.Resolve(t.Context(), sam, because(r.open(t, id)[0], payment.ResolvedPaid, "re_dashboard"))
+	require.ErrorIs(t, err, payment.ErrPaymentTaken)
+	require.EqualValues(t, 100, r.attempt(t, id).Refunded)
+}
+
+// While a runner has a refund no other sends it, and nobody is told that it is due.
+func TestARefundIsOneRunners(t *testing.T) {
+	t.Parallel()
+	r, _ := newListing(t, false)
+	made := r.refund(t, r.paid(t, "A-1", "tok_success").ID, "refund-1")
+	r.exec(t, "UPDATE refunds SET lease_until = now() + interval '30 s', next_check_at = now() + interval '30 s'")
+	due := func() []payment.RefundID {
+		ids, err := r.DueRefunds(t.Context(), 10)
+		require.NoError(t, err)
+		return ids
+	}
+	require.Empty(t, due())
+	_, err := r.RecheckRefund(t.Context(), made.ID, byTest)
+	require.ErrorIs(t, err, payment.ErrBusy)
+	r.exec(t, "UPDATE refunds SET lease_until = now(), next_check_at = now()")
+	require.Equal(t, []payment.RefundID{made.ID}, due())
+	now, err := r.RecheckRefund(t.Context(), made.ID, byTest)
+	require.NoError(t, err)
+	require.Equal(t, made.Fence+1, now.Fence)
+}
