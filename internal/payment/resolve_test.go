@@ -96,6 +96,12 @@ func TestAResolutionIsMadeOnce(t *testing.T) {
 		}
 	})...)
 	require.Equal(t, 1, rows[int](t, r, "SELECT count(*)::int FROM attempt_transitions WHERE attempt_id = $1 AND cause = 'person'", id.String())[0])
+	_, accepted := r.stuck(t, "A-2")
+	race(times(10, func(int) {
+		if _, err := r.Resolve(t.Context(), sam, because(accepted, payment.ResolvedAccepted)); err != nil {
+			t.Error(err)
+		}
+	})...)
 	again := cmd
 	again.Reason = "another one"
 	got, err := r.Resolve(t.Context(), payment.Actor{Subject: "kim", Roles: []payment.Role{payment.RoleAdmin}}, again)
