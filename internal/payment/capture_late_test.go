@@ -195,3 +195,21 @@ func (r *rig) captureKey(t *testing.T, id payment.AttemptID) string {
 	require.Equal(t, payment.IntentCapture, i.Kind)
 	return fmt.Sprintf("%x-capture-%d", id[:], i.Number)
 }
+
+// What a runner is told of its capture ends that one only: not the cancellation that took
+// its place meanwhile, when a webhook said that the capture was declined.
+func TestTheRefusalOfACaptureEndsNoCancellation(t *testing.T) {
+	t.Parallel()
+	r, p := newCapturing(t)
+	id := r.held(t, "A-1").ID
+	p.says = func(payment.Capture) (payment.Outcome, error) {
+		declined := event(webhooks.KindSoftFailed, id.String())
+		declined.CaptureRefused = true
+		require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, declined))
+		return payment.Outcome{News: fsm.NewsAuthorized, Refused: true}, nil
+	}
+	require.ErrorIs(t, r.confirm(t, id, "confirm-key"), payment.ErrNotCapturable)
+	a := r.attempt(t, id)
+	require.Equal(t, payment.IntentCancel, a.Intent.Kind)
+	require.Equal(t, 1, a.Intent.Number)
+}
