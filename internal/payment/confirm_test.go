@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -258,3 +259,32 @@ func (p decliningCapture) Capture(_ context.Context, c payment.Capture) (payment
 	o.ProviderPaymentID = c.ProviderPaymentID
 	return o, nil
 }
+
+// A confirm whose runner died, and that the reconciler has carried out, has what it wanted.
+func TestAConfirmThatOthersCarriedOutIsMet(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	id := r.held(t, "A-1").ID
+	mortal := r.another(t, func(o *payment.Options) {
+		o.Accounts = map[string]payment.Account{"sandbox": {Provider: deadly{o.Accounts["sandbox"].Provider}}}
+	})
+	confirm := func(s *payment.Service) (payment.Reply, error) {
+		return s.Confirm(t.Context(), customer, request("confirm", "confirm-key", ""), payment.Confirm{AttemptID: id})
+	}
+	require.PanicsWithValue(t, "killed", func() { _, _ = confirm(mortal) })
+	r.age(t, id, lease)
+	r.exec(t, "UPDATE idempotency_keys SET lease_until = now() WHERE endpoint = 'confirm'")
+	require.Equal(t, succeeded, standingOf(r.recheck(t, id).Attempt))
+	for range 2 {
+		p, err := confirm(r.Service)
+		require.NoError(t, err)
+		require.Equal(t, idempotency.Reused, p.Result)
+		require.Equal(t, succeeded, standingOf(p.Attempt))
+	}
+	require.Len(t, r.ledger(t), 1)
+}
+
+// deadly is the end of whoever captures by it.
+type deadly struct{ payment.Provider }
+
+func (deadly) Capture(context.Context, payment.Capture) (payment.Outcome, error) { panic("killed") }
