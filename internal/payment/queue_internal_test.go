@@ -145,8 +145,10 @@ func TestWhatWasLockedComesFirst(t *testing.T) {
 		q, first := sendOne(t, 3)
 		next := crowd(4)[3:]
 		require.True(t, q.put(next))
+		of := arrives("evt_new", "pay_1")
+		require.True(t, q.put([]*arrival{of}))
 		q.done(first, first[1:2])
-		require.Equal(t, append(first[1:2:2], next...), q.taking().yet())
+		require.Equal(t, append(append(first[1:2:2], of), next...), q.taking().yet())
 	})
 }
 
@@ -185,6 +187,15 @@ func TestAFullQueueTakesAllOrNothing(t *testing.T) {
 	require.False(t, q.put(crowd(2)))
 	require.True(t, q.put(crowd(1)))
 	require.False(t, q.put(crowd(1)))
+
+	q = newQueue()
+	require.True(t, q.put(crowd(1)))
+	q.begin(q.waiting)
+	q.waiting = nil
+	require.True(t, q.put(crowd(1)), "behind the one that is under way")
+	require.Len(t, q.blocked, 1)
+	require.False(t, q.put(crowd(queueLength)))
+	require.True(t, q.put(crowd(queueLength-1)))
 }
 
 func TestTheQueueEndsWhenNothingIsLeft(t *testing.T) {
