@@ -239,3 +239,17 @@ func TestARefundIsOneRunners(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, made.Fence+1, now.Fence)
 }
+
+// Who was overtaken while a refund was being sent leaves the lease to the one who has it.
+func TestAnOvertakenRefundLeavesTheLease(t *testing.T) {
+	t.Parallel()
+	var r *rig
+	p := &refunding{refund: func(func() (payment.RefundOutcome, error)) (payment.RefundOutcome, error) {
+		r.exec(t, "UPDATE refunds SET fence = fence + 1, lease_until = now() + interval '1 minute', next_check_at = now() + interval '1 minute'")
+		return payment.RefundOutcome{}, errNoAnswer
+	}}
+	r = newRig(t, setup{silent: true, provider: p.on})
+	made := r.refund(t, r.paid(t, "A-1", "tok_success").ID, "refund-1")
+	require.Equal(t, fsm.RefundPending, made.State)
+	require.Equal(t, []bool{true}, rows[bool](t, r, "SELECT lease_until > now() AND next_check_at = lease_until FROM refunds"))
+}
