@@ -239,6 +239,20 @@ func TestRefundsThatAreRefused(t *testing.T) {
 	require.Len(t, r.ledger(t), 3)
 }
 
+// A refund that never reached the provider is not in what the provider says was paid back
+// in all.
+func TestATotalCountsBesideARefundThatWasNeverSent(t *testing.T) {
+	t.Parallel()
+	p := &refunding{refund: turnedAway}
+	r := newRig(t, setup{silent: true, provider: p.on})
+	id := r.paid(t, "A-1", "tok_success").ID
+	require.Equal(t, fsm.RefundFailed, r.refund(t, id, "refund-1").State)
+	total := cents(webhooks.KindRefundSucceeded, id, "", 500)
+	total.Cumulative = true
+	require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, total))
+	require.EqualValues(t, 500, r.attempt(t, id).Refunded)
+}
+
 // Money that nobody can name to its provider can't be sent back yet.
 func TestAPaymentThatTheProviderHasNotNamedIsNotRefunded(t *testing.T) {
 	t.Parallel()
@@ -264,4 +278,6 @@ func TestWhatIsUnderWayIsNotLeft(t *testing.T) {
 	require.EqualValues(t, 1299, a.Refundable([]payment.Refund{
 		refund(fsm.RefundSucceeded, 500), refund(fsm.RefundPending, 200), refund(fsm.RefundFailed, 100),
 	}))
+	a = payment.Attempt{Captured: 1999, Reversed: 500}
+	require.EqualValues(t, 1299, a.Refundable([]payment.Refund{refund(fsm.RefundPending, 200)}), "nor is what was taken back")
 }
