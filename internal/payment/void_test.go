@@ -226,3 +226,22 @@ func TestACancellationOfWhatIsOverIsNoDiscrepancy(t *testing.T) {
 		})
 	}
 }
+
+// Who was overtaken while a late hold is being looked up leaves the lease and the schedule
+// to the one who has it now: else the hold would be forgotten if that one dies.
+func TestAnOvertakenLookAtALateHoldEndsNothing(t *testing.T) {
+	t.Parallel()
+	p := &answering{}
+	r := newRig(t, setup{silent: true, provider: p.on})
+	id := r.paid(t, "A-1", "tok_decline").ID
+	r.say(t, id, webhooks.KindAuthorized)
+	p.lookup = func() (payment.Outcome, error) {
+		r.exec(t, "UPDATE payment_attempts SET fence = fence + 1, lease_until = now() + interval '1 minute', next_check_at = now() + interval '1 minute'")
+		return payment.Outcome{News: fsm.NewsFailed}, nil
+	}
+	r.recheck(t, id)
+	a := r.attempt(t, id)
+	require.NotNil(t, a.LeaseUntil)
+	require.NotNil(t, a.NextCheckAt)
+	require.Equal(t, payment.IntentCancel, a.Intent.Kind)
+}
