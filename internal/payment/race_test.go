@@ -233,3 +233,25 @@ func TestTwoSuccessesAtOnceAreADoubleSuccess(t *testing.T) {
 		require.Contains(t, append(r.discrepancies(t, first.ID), r.discrepancies(t, other.ID)...), "double_success", "round %d", i)
 	}
 }
+
+// Money may just be coming in for an attempt that has failed: until that is decided the
+// order takes no other pay.
+func TestAPayWaitsForWhoeverHasAFailedAttempt(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	id := r.paid(t, "A-1", "tok_decline").ID
+	paid := make(chan error, 1)
+	require.NoError(t, r.store.InTx(t.Context(), func(ctx context.Context, tx payment.Tx) error {
+		_, err := tx.AttemptLock(ctx, id)
+		go func() {
+			_, err := try(t.Context(), r.Service, "A-1", "second-key", "tok_success")
+			paid <- err
+		}()
+		require.Eventually(t, func() bool {
+			return rows[int](t, r, "SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")[0] > 0
+		}, patience, tick)
+		return err
+	}))
+	require.NoError(t, <-paid)
+	require.Len(t, r.ledger(t), 1)
+}
