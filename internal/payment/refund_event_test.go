@@ -358,3 +358,19 @@ func TestAHoldThatStripeReleasesIsNoRefund(t *testing.T) {
 	require.Zero(t, r.parked(t))
 	require.Zero(t, r.attempt(t, id).Refunded)
 }
+
+// That a refund failed of which nobody says how much it was moves nothing, before the
+// payment and after.
+func TestAFailedRefundThatIsUnknownIsIgnored(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	for token, n := range map[string]int64{"tok_never": 0, "tok_success": price} {
+		id := r.paid(t, payment.OrderID(token), token).ID
+		failed := event(webhooks.KindRefundFailed, id.String())
+		failed.RefundID = "re_1"
+		require.Equal(t, []fsm.Verdict{payment.Ignored}, r.tell(t, failed))
+		require.Equal(t, n, r.attempt(t, id).Held())
+		require.Empty(t, r.discrepancies(t, id))
+	}
+	require.Zero(t, r.parked(t))
+}
