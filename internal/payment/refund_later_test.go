@@ -10,6 +10,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/tbank"
+	"github.com/paylatch/paylatch/webhooks"
 )
 
 // later is a rig with T-Bank, which carries refunds out later (SBP's) and tells of a
@@ -112,7 +113,13 @@ func TestAPartialRefundThatMayBeAnotherOneIsNotTakenForPaid(t *testing.T) {
 			l.says("PARTIAL_REFUNDED", `{"Success":true,"ErrorCode":"0","Status":"PARTIAL_REFUNDED","PaymentId":77,"OriginalAmount":1999,"NewAmount":1699}`)
 			require.Equal(t, fsm.RefundSucceeded, l.refundOf(t, id, "another-key", 300).State)
 		},
-		"in the cabinet, before":    func(*later, payment.AttemptID) {},
+		"in the cabinet, before": func(*later, payment.AttemptID) {},
+		"in the cabinet, and told of in all": func(l *later, id payment.AttemptID) {
+			total := cents(webhooks.KindRefundSucceeded, id, "", 1000)
+			total.Cumulative = true
+			l.tell(t, total)
+			require.EqualValues(t, 300, l.attempt(t, id).Refunded)
+		},
 		"in the cabinet, meanwhile": func(l *later, _ payment.AttemptID) { l.amount.Store(price - 300) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -130,4 +137,24 @@ func TestAPartialRefundThatMayBeAnotherOneIsNotTakenForPaid(t *testing.T) {
 			require.Empty(t, l.verify(t))
 		})
 	}
+}
+
+// An event of a refund that must be fetched is fetched as soon as ours has its name: it may
+// be of another one.
+func TestARefundToBeFetchedIsDueOnceOursHasItsName(t *testing.T) {
+	t.Parallel()
+	p := &refunding{refund: func(func() (payment.RefundOutcome, error)) (payment.RefundOutcome, error) {
+		return payment.RefundOutcome{}, errNoAnswer
+	}}
+	r := newRig(t, setup{silent: true, provider: p.on})
+	id := r.paid(t, "A-1", "tok_success").ID
+	ours := r.refundOf(t, id, "refund-1", 700)
+	thin := cents(webhooks.KindRefundSucceeded, id, "re_2", 300)
+	thin.NeedsFetch = true
+	require.Equal(t, []fsm.Verdict{payment.Deferred}, r.tell(t, thin))
+	r.exec(t, "UPDATE provider_events SET next_try_at = now() + interval '1 hour'")
+	named := cents(webhooks.KindRefundPending, id, "re_1", 700)
+	named.RefundReference = ours.ID.String()
+	require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, named))
+	require.Equal(t, []bool{true}, rows[bool](t, r, "SELECT next_try_at <= now() FROM provider_events WHERE provider_event_id = $1", thin.ID))
 }
