@@ -201,6 +201,10 @@ func TestACancellationOfWhatIsOverIsNoDiscrepancy(t *testing.T) {
 			t.Helper()
 			over(t, r, id, time.Now().Add(time.Minute))
 		}, fsm.Stale},
+		"it can't be asked, and tells in whole seconds": {true, func(t *testing.T, r *rig, _ *answering, id payment.AttemptID) {
+			t.Helper()
+			over(t, r, id, r.attempt(t, id).Intent.At.Truncate(time.Second))
+		}, fsm.Stale},
 		"it tells of the first failure": {true, func(t *testing.T, r *rig, _ *answering, id payment.AttemptID) {
 			t.Helper()
 			over(t, r, id, time.Now().Add(-time.Minute))
