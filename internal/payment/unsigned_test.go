@@ -46,6 +46,21 @@ func TestATryThatAskedNobodyDoesNotCount(t *testing.T) {
 	require.Equal(t, []int{1}, rows[int](t, r, "SELECT tries FROM provider_events"))
 }
 
+// What makes an event due while it is being fetched is not undone where that fails.
+func TestAnEventThatIsMadeDueDuringItsFetchStaysDue(t *testing.T) {
+	t.Parallel()
+	look := &answering{}
+	r := newRig(t, setup{silent: true, provider: look.on})
+	look.lookup = func() (payment.Outcome, error) {
+		r.exec(t, "UPDATE provider_events SET next_try_at = now()")
+		return payment.Outcome{}, errNoAnswer
+	}
+	r.tell(t, hint(webhooks.KindNotice, "tr_1"))
+	r.retry(t, true)
+	require.EqualValues(t, 1, look.lookups.Load())
+	require.Equal(t, []bool{true}, rows[bool](t, r, "SELECT next_try_at <= now() AND tries = 1 FROM provider_events"))
+}
+
 // Nor is a question one that the guard before the provider held back.
 func TestAQuestionThatIsHeldBackIsNoTry(t *testing.T) {
 	t.Parallel()
