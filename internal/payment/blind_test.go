@@ -128,6 +128,22 @@ func TestALateHoldOfWhomNobodyCanAskIsGivenUp(t *testing.T) {
 	require.Empty(t, r.discrepancies(t, p.ID))
 }
 
+// Nobody is told to give up a payment that has no name: the schedule goes on until one of
+// its webhooks names it.
+func TestALateHoldThatNobodyHasNamedWaitsForItsName(t *testing.T) {
+	t.Parallel()
+	look := &answering{}
+	r := newRig(t, setup{silent: true, provider: func(p payment.Provider) payment.Provider {
+		return &blind{Provider: look.on((&tapped{charge: dead(errNoAnswer)}).on(p))}
+	}})
+	id := r.paid(t, "A-1", "tok_success").ID
+	require.Equal(t, fsm.Applied, r.say(t, id, webhooks.KindFailed))
+	require.Equal(t, fsm.Stale, r.say(t, id, webhooks.KindAuthorized))
+	r.recheck(t, id)
+	require.Zero(t, look.cancels.Load())
+	require.NotNil(t, r.attempt(t, id).NextCheckAt)
+}
+
 // The customer's redirect has no payment yet that could be cancelled; when one
 // appears all the same, it is.
 func TestAWishToCancelReachesThePaymentThatAppearsLater(t *testing.T) {
