@@ -187,6 +187,7 @@ func TestEachCorruptionIsReported(t *testing.T) {
 		"what it is for":      {attempt("paid", "amount = 2000"), attempt("paid", "amount = 1999"), "order_terms"},
 		"an order":            {"UPDATE orders SET amount = 5 WHERE order_id = 'paid'", "UPDATE orders SET amount = 1999 WHERE order_id = 'paid'", "order_terms"},
 		"paid without money":  {attempt("paid", "amount_captured = 0"), attempt("paid", "amount_captured = 1999"), "paid_holds_money"},
+		"held less than paid": {attempt("paid", "amount_authorized = 5"), attempt("paid", "amount_authorized = 1999"), "paid_holds_money"},
 		"a gap":               {log("paid", "version = 3"), "UPDATE attempt_transitions SET version = 2 WHERE order_id = 'paid' AND version = 3", "versions_without_gaps"},
 		"no log":              {"UPDATE attempt_transitions SET attempt_id = gen_random_uuid(), order_id = 'gone' WHERE order_id = 'pending'", "UPDATE attempt_transitions SET order_id = 'pending', attempt_id = '" + made["pending"] + "' WHERE order_id = 'gone'", "log_is_there"},
 		"another course":      {log("paid", "to_stage = 'failed'"), log("paid", "to_stage = 'succeeded'"), "log_replays"},
