@@ -333,3 +333,14 @@ func consistent(t *rapid.T, a *Attempt) {
 	require.GreaterOrEqual(t, a.Held(), int64(0))
 	require.GreaterOrEqual(t, a.Authorized, a.Captured)
 }
+
+// A hold that is told of late is no less than what was taken of it.
+func TestAHoldThatIsToldOfLateTakesNothingAway(t *testing.T) {
+	t.Parallel()
+	a := inState(fsm.Processing)
+	for _, n := range []News{{News: fsm.NewsSucceeded, Money: euro(2500)}, {News: fsm.NewsAuthorized, Money: euro(1999)}} {
+		advance(a, n, noon)
+		require.Equal(t, []int64{2500, 2500}, []int64{a.Authorized, a.Captured}, n.News)
+	}
+	require.Equal(t, fsm.Authorized, a.State)
+}
