@@ -2,6 +2,7 @@ package payment
 
 import (
 	"encoding/hex"
+	"errors"
 	"time"
 
 	"github.com/paylatch/paylatch/fsm"
@@ -54,16 +55,24 @@ func (r Refund) leased(now time.Time) bool { return r.LeaseUntil != nil && r.Lea
 // send it. A policy's refund is put on disk by nobody who would.
 func (r Refund) unsent() bool { return r.Fence == 1 || r.Fence == 2 && r.UserID == UserPolicy }
 
-// again reports whether the refund may be sent by more than its first runner: while it is
-// young, and as long as the provider knows its key.
-func (r Refund) again(can Capabilities) bool {
+// resendable reports whether the refund may be sent by more than its first runner: while
+// it is young, and as long as the provider knows its key.
+func (r Refund) resendable(can Capabilities) bool {
 	return r.ReadAt.Sub(r.CreatedAt) < min(youth, can.KeyLife)
 }
 
-// only reports whether nobody sends the refund if the runner that holds it has not: its
-// caller is told, or no other may.
-func (r Refund) only(p Provider) bool {
-	return r.Fence == 1 || r.unsent() && !r.again(p.Capabilities())
+// neverSent reports whether nobody has sent the refund, nor will, now that the call of the
+// runner that holds it ended with an error: its caller is told so, no other may send it,
+// or it is nothing that the provider is ever sent.
+func (r Refund) neverSent(p Provider, err error) bool {
+	switch {
+	case !r.unsent():
+		return false
+	case errors.Is(err, ErrUnfit):
+		return true
+	}
+	last := r.Fence == 1 || !r.resendable(p.Capabilities())
+	return last && (errors.Is(err, ErrNotSent) || errors.Is(err, ErrLicenceEnded))
 }
 
 // counts reports whether the refund takes from what is left to refund.

@@ -167,7 +167,7 @@ func (s *Service) sendRefund(ctx context.Context, a Attempt, r Refund, l Licence
 		return RefundNews{News: fsm.NewsUnknown, Cause: cause}
 	case err == nil:
 		return refundNewsOf(out, cause)
-	case r.unsent() && errors.Is(err, ErrUnfit), r.only(account.Provider) && (errors.Is(err, ErrNotSent) || errors.Is(err, ErrLicenceEnded)):
+	case r.neverSent(account.Provider, err):
 		return RefundNews{News: fsm.NewsFailed, Inferred: true, Cause: cause, Failure: refundNotStarted()}
 	}
 	return RefundNews{News: fsm.NewsUnknown, Unasked: errors.Is(err, ErrHeldBack), Cause: cause}

@@ -85,7 +85,7 @@ func (s *Service) askRefund(ctx context.Context, a Attempt, r Refund, l Licence)
 	}
 	can := account.Provider.Capabilities()
 	sendable := min(youth, can.KeyLife)
-	if r.ProviderRefundID == "" && (r.again(can) || r.unsent()) {
+	if r.ProviderRefundID == "" && (r.resendable(can) || r.unsent()) {
 		return s.sendRefund(ctx, a, r, l)
 	}
 	age := r.ReadAt.Sub(r.UpdatedAt) // its row may be older than its sending, see takeOverRefund
