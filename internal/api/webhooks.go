@@ -149,8 +149,8 @@ func (s *server) scheme(r *http.Request) string {
 // secret that is in it is not kept.
 func received(account string, by webhooks.Verifier, d webhooks.Delivery, events []webhooks.Event) []payment.Received {
 	raw := d.Body
-	if secretive, ok := by.(webhooks.Redactor); ok {
-		raw = secretive.Redacted(d)
+	if redactor, ok := by.(webhooks.Redactor); ok {
+		raw = redactor.Redacted(d)
 	}
 	if len(raw) == 0 {
 		if u, err := url.Parse(d.URL); err == nil {

@@ -97,7 +97,7 @@ func (s *Service) resume(ctx context.Context, p Provider, a Attempt, l Licence) 
 	age, sendable := a.ReadAt.Sub(a.CreatedAt), time.Duration(0)
 	news := News{News: fsm.NewsUnknown}
 	if len(a.SealedToken) > 0 {
-		sendable = min(youth, can.KeyLife)
+		sendable = can.sendable()
 	}
 	if token, ok := s.token(a); ok && age < sendable && a.unheard() && a.Intent.Kind == IntentNone {
 		if news = s.charge(ctx, p, a, token, l); news.News != fsm.NewsUnknown {

@@ -310,6 +310,16 @@ func TestAHoldThatMayLiveOnIsNoneThatNobodyCanTellOf(t *testing.T) {
 	}
 }
 
+// The life of a hold begins with it, however old its attempt is by then.
+func TestALateAuthorisationHasItsWholeLife(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	id := r.held(t, "A-1").ID
+	r.exec(t, "UPDATE payment_attempts SET created_at = created_at - interval '8 days' WHERE attempt_id = $1", id.String())
+	require.Equal(t, "authorized", r.recheck(t, id).Stage())
+	require.Equal(t, payment.IntentNone, r.attempt(t, id).Intent.Kind)
+}
+
 // Questions that were held back are no checks: an outage does not use the
 // schedule up.
 func TestWhatWasHeldBackIsNoCheck(t *testing.T) {
@@ -338,9 +348,12 @@ func TestACommandThatWasHeldBackIsFollowedUpFirst(t *testing.T) {
 	r.longAgo(t, id, 3*24*time.Hour)
 	_, err := r.Cancel(t.Context(), customer, request("cancel", "cancel-key", ""), id)
 	require.NoError(t, err)
-	r.recheck(t, id)
-	require.Empty(t, r.discrepancies(t, id))
-	r.exec(t, "UPDATE payment_attempts SET intent_at = intent_at - interval '3 days'")
+	for _, by := range []string{"0", "1 day"} {
+		r.exec(t, "UPDATE payment_attempts SET intent_at = intent_at - $1::interval", by)
+		r.recheck(t, id)
+		require.Empty(t, r.discrepancies(t, id))
+	}
+	r.exec(t, "UPDATE payment_attempts SET intent_at = intent_at - interval '2 days'")
 	r.recheck(t, id)
 	require.Equal(t, []string{"needs_review"}, r.discrepancies(t, id), "an outage without an end is seen")
 }

@@ -14,6 +14,10 @@ const (
 	giveUpLeases = 10
 )
 
+// sendable is how long what takes or moves money may be sent again: while it is young, and
+// as long as the provider knows its key.
+func (c Capabilities) sendable() time.Duration { return min(youth, c.KeyLife) }
+
 // Recheck asks the provider how an attempt stands and applies the answer. It is
 // what the reconciler, a client's retry after a death, and support call. It
 // returns ErrBusy while another runner speaks with the provider. A final attempt

@@ -55,11 +55,8 @@ func (r Refund) leased(now time.Time) bool { return r.LeaseUntil != nil && r.Lea
 // send it. A policy's refund is put on disk by nobody who would.
 func (r Refund) unsent() bool { return r.Fence == 1 || r.Fence == 2 && r.UserID == UserPolicy }
 
-// resendable reports whether the refund may be sent by more than its first runner: while
-// it is young, and as long as the provider knows its key.
-func (r Refund) resendable(can Capabilities) bool {
-	return r.ReadAt.Sub(r.CreatedAt) < min(youth, can.KeyLife)
-}
+// resendable reports whether the refund may be sent by more than its first runner.
+func (r Refund) resendable(can Capabilities) bool { return r.ReadAt.Sub(r.CreatedAt) < can.sendable() }
 
 // neverSent reports whether nobody has sent the refund, nor will, now that the call of the
 // runner that holds it ended with an error: its caller is told so, no other may send it,

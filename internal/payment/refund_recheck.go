@@ -84,7 +84,6 @@ func (s *Service) askRefund(ctx context.Context, a Attempt, r Refund, l Licence)
 		return RefundNews{News: fsm.NewsUnknown}
 	}
 	can := account.Provider.Capabilities()
-	sendable := min(youth, can.KeyLife)
 	if r.ProviderRefundID == "" && (r.resendable(can) || r.unsent()) {
 		return s.sendRefund(ctx, a, r, l)
 	}
@@ -98,7 +97,7 @@ func (s *Service) askRefund(ctx context.Context, a Attempt, r Refund, l Licence)
 	switch {
 	case err == nil:
 		return refundNewsOf(out, Cause{})
-	case errors.Is(err, ErrNoSuchPayment) && can.RefundsConsistent && r.ProviderRefundID == "" && age > sendable+giveUpLeases*s.opts.Lease:
+	case errors.Is(err, ErrNoSuchPayment) && can.RefundsConsistent && r.ProviderRefundID == "" && age > can.sendable()+giveUpLeases*s.opts.Lease:
 		return RefundNews{News: fsm.NewsFailed, Inferred: true, Failure: refundNotStarted()}
 	}
 	return RefundNews{News: fsm.NewsUnknown, Unasked: errors.Is(err, ErrHeldBack)}

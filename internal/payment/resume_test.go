@@ -24,6 +24,12 @@ func dead(err error) func(context.Context, payment.Charge, func() (payment.Outco
 	}
 }
 
+// reached sends a charge, whose answer is lost.
+func reached(_ context.Context, _ payment.Charge, send func() (payment.Outcome, error)) (payment.Outcome, error) {
+	_, _ = send()
+	return payment.Outcome{}, errNoAnswer
+}
+
 var (
 	errNoAnswer = errors.New("no answer")
 	errNotSent  = fmt.Errorf("%w: connection refused", payment.ErrNotSent)
@@ -237,10 +243,7 @@ func TestAnAttemptOfAnAccountThatIsGoneWaits(t *testing.T) {
 // is looked for by ours.
 func TestAnAttemptThatTheProviderHasNotNamedIsFoundByOurReference(t *testing.T) {
 	t.Parallel()
-	p := &tapped{charge: func(_ context.Context, _ payment.Charge, send func() (payment.Outcome, error)) (payment.Outcome, error) {
-		_, _ = send()
-		return payment.Outcome{}, errNoAnswer
-	}}
+	p := &tapped{charge: reached}
 	r := newRig(t, setup{silent: true, provider: p.on})
 	id := r.paid(t, "A-1", "tok_success").ID
 	r.say(t, id, webhooks.KindActionRequired)
@@ -270,10 +273,7 @@ func TestNotFoundIsBelievedSoonerOfWhatIsToBeCancelled(t *testing.T) {
 // the first, which may have gone through: what the provider knows of the payment counts.
 func TestAPaymentThatIsRefusedLaterIsNotFailed(t *testing.T) {
 	t.Parallel()
-	p := &tapped{charge: func(_ context.Context, _ payment.Charge, send func() (payment.Outcome, error)) (payment.Outcome, error) {
-		_, _ = send()
-		return payment.Outcome{}, errNoAnswer
-	}}
+	p := &tapped{charge: reached}
 	r := newRig(t, setup{silent: true, provider: p.on})
 	id := r.paid(t, "A-1", "tok_success").ID
 	p.charge = func(context.Context, payment.Charge, func() (payment.Outcome, error)) (payment.Outcome, error) {

@@ -67,7 +67,7 @@ export class Follower {
     if (this.way === Way.Poll || Date.now() - began < this.work.timing.wait / 4) await this.rest(before, answer);
   }
 
-  /** A browser may have suspended the page for all of its time: then it looks on for as long as one request may take. */
+  /** A browser may have suspended the page for all of its time, so it looks on for as long as one request may take. */
   private awake(): void {
     const { work } = this;
     if (this.late || Date.now() <= work.until) return;

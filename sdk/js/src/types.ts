@@ -92,7 +92,7 @@ export interface Timing {
   /** A stream that has fallen silent for so long is opened anew. */
   silence: number;
   /**
-   * After so long without a final answer the looking ends in `unknown`. A page that was suspended for all of it looks on for `requestTimeout`.
+   * After so long without a final answer the page looks on for `requestTimeout`, since it may have been suspended, and ends in `unknown`.
    */
   giveUp: number;
   /** `resume` sends a pay whose answer was lost only if it was pressed no longer ago. */
