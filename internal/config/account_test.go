@@ -55,6 +55,10 @@ func TestDefaultAccount(t *testing.T) {
 	require.Equal(t, config.Mistakes{"default_account: several accounts can charge; name one of shop, b"}, mistakes(t, two))
 	require.Equal(t, config.Mistakes{"default_account: is not among the accounts (shop, b, in); did you mean shop?"}, mistakes(t, two+"default_account: shp"))
 	require.Equal(t, config.Mistakes{"default_account: the account can't charge: it needs webhook_secrets to take webhooks"}, mistakes(t, two+"default_account: in"))
+	wrong := mistakes(t, two+"- {name: c, kind: nothing}\ndefault_account: shp")
+	require.Len(t, wrong, 2, "the account and the default")
+	require.Contains(t, wrong, "default_account: is not among the accounts (shop, b, in, c); did you mean shop?")
+	require.Len(t, mistakes(t, two+"- {name: C, kind: stripe, api_key: k}\ndefault_account: c"), 1, "the name alone")
 
 	c, err := config.Load(write(t, two+"default_account: b"), nil)
 	require.NoError(t, err)

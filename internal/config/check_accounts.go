@@ -19,16 +19,30 @@ func (r *report) accounts(c *Config) {
 		names = append(names, a.Name)
 		r.account(key, a)
 	}
-	if c.DefaultAccount == "" || r.touches("accounts") {
-		return
+	if c.DefaultAccount != "" {
+		r.defaultAccount(c, names)
 	}
+}
+
+// defaultAccount judges by nothing that has a mistake of its own.
+func (r *report) defaultAccount(c *Config, names []string) {
 	i := slices.Index(names, c.DefaultAccount)
 	switch {
-	case i < 0:
+	case i < 0 && !r.misnamed(names):
 		r.add("default_account", "is not among the accounts (%s)%s", strings.Join(names, ", "), suggest(c.DefaultAccount, names))
-	case !c.Accounts[i].CanCharge():
+	case i >= 0 && !r.touches(index("accounts", i)) && !c.Accounts[i].CanCharge():
 		r.add("default_account", "the account can't charge: it needs %s", needs(kinds()[c.Accounts[i].Kind]))
 	}
+}
+
+// misnamed reports whether the accounts, or the name of one, could not be read.
+func (r *report) misnamed(names []string) bool {
+	for i := range names {
+		if r.touches(index("accounts", i) + ".name") {
+			return true
+		}
+	}
+	return len(names) == 0 && r.touches("accounts")
 }
 
 func (r *report) name(key, name string, earlier []string) {
