@@ -2,6 +2,7 @@ package payment_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -125,6 +126,25 @@ func TestALateHoldThatStaysIsADiscrepancy(t *testing.T) {
 			require.Equal(t, declined, standingOf(r.attempt(t, id)))
 		})
 	}
+}
+
+// An outage does not use its schedule up either, and one without an end is seen.
+func TestALateHoldThatCantBeAskedAboutIsADiscrepancy(t *testing.T) {
+	t.Parallel()
+	p := &answering{lookup: func() (payment.Outcome, error) { return payment.Outcome{}, errHeldBack }}
+	r := newRig(t, setup{silent: true, provider: p.on})
+	id := r.paid(t, "A-1", "tok_decline").ID
+	r.longAgo(t, id, 3*24*time.Hour)
+	r.say(t, id, webhooks.KindAuthorized)
+	for range 12 {
+		r.recheck(t, id)
+	}
+	require.Empty(t, r.discrepancies(t, id))
+	require.NotNil(t, r.attempt(t, id).NextCheckAt)
+	r.exec(t, "UPDATE payment_attempts SET intent_at = intent_at - interval '3 days'")
+	r.recheck(t, id)
+	require.Equal(t, []string{"needs_review"}, r.discrepancies(t, id))
+	require.Nil(t, r.attempt(t, id).NextCheckAt)
 }
 
 // The hold of a failed attempt that turns out to be a charge is late money, which

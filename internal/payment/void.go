@@ -59,7 +59,7 @@ func (s *Service) voided(b *batch, c *Change, n News, again bool) {
 	case again:
 		return
 	case n.News == fsm.NewsFailed, n.News == fsm.NewsSucceeded, received:
-	case n.Refused && n.News != fsm.NewsSoftFailed, a.Checks > len(schedule):
+	case n.Refused && n.News != fsm.NewsSoftFailed, s.overdue(*a, n, b.now()):
 		b.unreleased(c)
 	default:
 		if !n.Unasked {
@@ -87,7 +87,7 @@ func setReleased(a *Attempt, at time.Time) {
 
 // unreleased asks a person to give up what a failed attempt holds.
 func (b *batch) unreleased(c *Change) {
-	b.open(c, NeedsReview, "Money is held for this payment although it failed, and the provider does not give it up when asked: void it in its dashboard.")
+	b.open(c, NeedsReview, "Money may be held for this payment although it failed, and the provider did not give it up or could not be asked: look in its dashboard, and void it there.")
 	b.latest().About = "hold"
 }
 
