@@ -3,6 +3,7 @@ package support_test
 import (
 	"context"
 	"crypto/rand"
+	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
 	"github.com/paylatch/paylatch/webhooks"
@@ -128,6 +130,25 @@ func TestARefusalIsWrittenDown(t *testing.T) {
 	require.Equal(t, []string{"ann audit.view refused", "ann attempt.recheck refused"}, r.deeds(t))
 	require.Equal(t, []string{"audit  forbidden: it takes the role admin", "attempt none payment attempt not found"},
 		rows[string](t, r, "SELECT target_type || ' ' || target || ' ' || (detail ->> 'refusal') FROM staff_audit ORDER BY entry_id"))
+}
+
+// A command that is answered with a refusal has not failed, whether for its key or for
+// how the payment stands.
+func TestARefusedCommandIsWrittenDownAsRefused(t *testing.T) {
+	t.Parallel()
+	for outcome, errs := range map[support.DeedOutcome][]error{
+		support.Refused: {
+			payment.ErrAttemptFinal, payment.ErrNotCapturable, payment.ErrCaptureExceeds, payment.ErrRefundNotFound,
+			idempotency.ErrKeyReused, idempotency.ErrInProgress, &idempotency.ReplayError{}, &idempotency.QuotaError{},
+		},
+		support.Failed: {io.ErrUnexpectedEOF},
+	} {
+		r := newRig(t)
+		for _, err := range errs {
+			require.ErrorIs(t, r.desk.Watch(t.Context(), ada, "confirm", "attempt", "none", func() error { return err }), err)
+		}
+		require.Equal(t, []int{len(errs)}, rows[int](t, r, "SELECT count(*) FROM staff_audit WHERE outcome = '"+string(outcome)+"'"))
+	}
 }
 
 // What is named may be any text; an index must hold it.

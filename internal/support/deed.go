@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -121,9 +122,13 @@ func (s *Service) came(ctx context.Context, d Deed, err error) error {
 
 // refusal reports whether an error is an answer, whose text names nobody.
 func refusal(err error) bool {
+	if errors.As(err, new(*idempotency.ReplayError)) || errors.As(err, new(*idempotency.QuotaError)) {
+		return true
+	}
 	for _, known := range []error{
 		payment.ErrAttemptNotFound, payment.ErrEventNotFound, payment.ErrDiscrepancyNotFound, payment.ErrBusy, payment.ErrResolved,
-		payment.ErrNotRefundable, payment.ErrRefundExceeds, payment.ErrRefundableChanged,
+		payment.ErrNotRefundable, payment.ErrRefundExceeds, payment.ErrRefundableChanged, payment.ErrRefundNotFound,
+		payment.ErrAttemptFinal, payment.ErrNotCapturable, payment.ErrCaptureExceeds, idempotency.ErrKeyReused, idempotency.ErrInProgress,
 		payment.ErrNotPending, payment.ErrHoldsMoney, payment.ErrPaymentTaken, payment.ErrPaymentIDMissing, payment.ErrForbidden,
 	} {
 		if errors.Is(err, known) {
