@@ -22,7 +22,7 @@ func (b *batch) classify(ctx context.Context) error {
 	for _, l := range b.late {
 		d := &b.discrepancies[l.at]
 		d.Kind = lateKind(l.change.Attempt, orders[l.change.Attempt.OrderID])
-		d.Text = d.Kind.explain()
+		d.Text = b.explainLate(d.Kind, l.change.Attempt)
 		if err := b.refundLate(ctx, l.change.Attempt); err != nil {
 			return err
 		}
@@ -30,11 +30,18 @@ func (b *batch) classify(ctx context.Context) error {
 	for _, c := range b.won {
 		for _, other := range orders[c.Attempt.OrderID].Attempts {
 			if other.ID != c.Attempt.ID && other.Held() > 0 {
-				b.open(&Change{Attempt: other}, DoubleSuccess, "")
+				b.open(&Change{Attempt: other}, DoubleSuccess, b.explainLate(DoubleSuccess, other))
 			}
 		}
 	}
 	return nil
+}
+
+func (b *batch) explainLate(kind DiscrepancyKind, a Attempt) string {
+	if b.accounts[a.Account].AutoRefund {
+		return kind.explainRefunded()
+	}
+	return kind.explain()
 }
 
 // refundLate puts the refund of late money on disk where the account's policy

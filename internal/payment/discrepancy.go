@@ -84,6 +84,13 @@ func (k DiscrepancyKind) explain() string {
 	return "Compare with the provider's dashboard."
 }
 
+// explainRefunded is what explain says where the account's policy pays the late
+// money back: who then refunds or delivers as well pays twice.
+func (k DiscrepancyKind) explainRefunded() string {
+	what, _, _ := strings.Cut(k.explain(), ". ")
+	return what + ". This account pays late money back by itself: see whether that refund succeeds, before anything else is refunded or delivered."
+}
+
 // about tells causes of one kind on one attempt apart, so that what was resolved
 // and arises anew is opened anew.
 func about(kind DiscrepancyKind, money *Money, cause Cause) string {

@@ -160,6 +160,27 @@ func TestBothAttemptsPaidIsADoubleSuccess(t *testing.T) {
 	}
 }
 
+// Who refunds or delivers what the account pays back by itself pays twice.
+func TestNobodyIsToldToRefundWhatIsPaidBackByItself(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true, change: autoRefunds})
+	late, cancelled, doubled := r.paid(t, "late", "tok_decline"), r.paid(t, "cancelled", "tok_decline"), r.paid(t, "doubled", "tok_decline")
+	_, _, err := r.CancelOrder(t.Context(), customer, request("cancel", "cancel-key", ""), "cancelled")
+	require.NoError(t, err)
+	second := r.pay(t, "doubled", "second-key", "tok_never")
+	for _, a := range []payment.AttemptID{late.ID, cancelled.ID, doubled.ID} {
+		require.Equal(t, fsm.Conflict, r.say(t, a, webhooks.KindSucceeded))
+	}
+	require.Equal(t, fsm.Applied, r.say(t, second.ID, webhooks.KindSucceeded))
+	const itself = ". This account pays late money back by itself: see whether that refund succeeds, before anything else is refunded or delivered."
+	require.Equal(t, []string{
+		"double_success: The order was paid twice, by two attempts" + itself,
+		"late_success: Money came in after the payment had failed" + itself,
+		"late_success: Money came in after the payment had failed" + itself,
+		"paid_after_cancel: Money came in after the order was cancelled" + itself,
+	}, rows[string](t, r, "SELECT kind || ': ' || text FROM discrepancies ORDER BY kind"))
+}
+
 // A non-final event after a final state changes nothing (hyperswitch #10340).
 func TestNothingMovesAFinalAttempt(t *testing.T) {
 	t.Parallel()

@@ -110,9 +110,9 @@ func (d Discrepancy) WhatToDo() string {
 var whatToDo = map[string]string{ //nolint:gochecknoglobals // a table
 	"needs_review": "Look the payment up in the provider's dashboard. If it was paid there, resolve as paid with the provider's id; " +
 		"if it was not, as not_paid.",
-	"late_success":      "Refund the payment, or deliver and resolve as accepted.",
-	"double_success":    "Refund one of the two payments, then resolve as accepted; if it was refunded in the dashboard, as refunded_elsewhere.",
-	"paid_after_cancel": "Refund the payment, then resolve as accepted; if it was refunded in the dashboard, as refunded_elsewhere.",
+	"late_success":      "Unless it is paid back by itself, refund the payment, or deliver; then resolve as accepted.",
+	"double_success":    "Unless one of the two payments is paid back by itself, refund one. Then resolve as accepted; if it was refunded in the dashboard, as refunded_elsewhere.",
+	"paid_after_cancel": "Unless it is paid back by itself, refund the payment. Then resolve as accepted; if it was refunded in the dashboard, as refunded_elsewhere.",
 	"payment_reversed":  "Find out whether the goods have left and ask the customer to pay another way; resolve as accepted.",
 	"refund_reversed":   "Refund again or another way; then resolve as accepted, or as refunded_elsewhere.",
 	"disputed":          "Answer the provider before its deadline; resolve as accepted once the dispute is over.",
