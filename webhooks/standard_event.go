@@ -78,7 +78,8 @@ func standardKind(eventType string) Kind {
 	}
 }
 
-// fill adds to an event what its data say.
+// fill adds to an event what its data say. Half of its money can't be compared with
+// the payment's, and must not pass for none.
 func (d standardData) fill(e Event) (Event, error) {
 	e.References = references(d.Reference, d.ChargeID)
 	e.ProviderPaymentID = d.ChargeID
@@ -88,6 +89,9 @@ func (d standardData) fill(e Event) (Event, error) {
 	}
 	if e.Type == "charge.canceled" {
 		e.FailureCode = codeCanceled
+	}
+	if !e.Kind.failed() && (d.Amount == nil) != (d.Currency == "") {
+		return Event{}, fmt.Errorf("%w: %s has an amount without a currency, or a currency without an amount", ErrPayload, e.Type)
 	}
 	return e.withMoney(moneyIn(d.Amount, d.Currency, nil))
 }

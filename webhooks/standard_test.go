@@ -96,6 +96,9 @@ func TestStandardRefusesWhatItCannotRead(t *testing.T) {
 		"amount is 1e3":   `{"type":"charge.succeeded","data":{"amount":1e3,"currency":"EUR"}}`,
 		"amount is 1.0":   `{"type":"charge.succeeded","data":{"amount":1.0,"currency":"EUR"}}`,
 		"amount negative": `{"type":"charge.succeeded","data":{"amount":-1,"currency":"EUR"}}`,
+		"no currency":     `{"type":"charge.succeeded","data":{"amount":5}}`,
+		"currency null":   `{"type":"charge.authorized","data":{"amount":5,"currency":null}}`,
+		"no amount":       `{"type":"refund.succeeded","data":{"currency":"EUR"}}`,
 		"amount too big":  `{"type":"charge.succeeded","data":{"amount":9223372036854775808,"currency":"EUR"}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
