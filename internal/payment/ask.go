@@ -74,7 +74,7 @@ func (s *Service) fulfil(ctx context.Context, p Provider, a Attempt, l Licence) 
 		})
 	}
 	if err != nil {
-		return News{Unfit: a.Intent.Kind == IntentCapture && errors.Is(err, ErrUnfit)}
+		return News{Unasked: errors.Is(err, ErrHeldBack), Unfit: a.Intent.Kind == IntentCapture && errors.Is(err, ErrUnfit)}
 	}
 	return newsOf(out, Cause{Kind: CauseCall, ID: key})
 }

@@ -126,6 +126,25 @@ func TestACancellationThatIsRefusedAfterwardsBlocksNothing(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
+// A cancellation that was held back was not asked for: an outage does not use the
+// schedule up.
+func TestALateHoldWhoseCancellationIsHeldBackIsNoCheck(t *testing.T) {
+	t.Parallel()
+	r, p := unkept(t)
+	id := r.paid(t, "A-1", "tok_decline").ID
+	require.Equal(t, fsm.Stale, r.say(t, id, webhooks.KindAuthorized))
+	p.cancel = func() (payment.Outcome, error) { return payment.Outcome{}, errHeldBack }
+	for range 20 {
+		r.recheck(t, id)
+	}
+	require.Empty(t, r.discrepancies(t, id))
+	require.Zero(t, r.attempt(t, id).Checks)
+	p.cancel = says(fsm.NewsProcessing)
+	r.recheck(t, id)
+	require.Nil(t, r.attempt(t, id).NextCheckAt)
+	require.Empty(t, r.discrepancies(t, id))
+}
+
 // A late hold that is not given up after all is for a person.
 func TestALateHoldWhoseCancellationIsRefusedAfterwardsIsADiscrepancy(t *testing.T) {
 	t.Parallel()
