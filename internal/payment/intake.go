@@ -265,6 +265,9 @@ func (b *batch) apply(c *Change, e *StoredEvent) {
 		now := b.now()
 		c.Attempt.NextCheckAt, refused = &now, false
 	}
+	if i := &c.Attempt.Intent; e.Event.CancelRefused && !refused && i.Kind == IntentCancel && !c.Attempt.State.Final() {
+		i.Number++ // its key is used up, see endIntent
+	}
 	e.Verdict = b.advance(c, News{
 		News: news, ProviderPaymentID: e.Event.ProviderPaymentID, Names: e.Event.References, Money: moneyOf(e.Event),
 		Failure: failureOf(e.Event), Approved: e.Event.Approved, Refused: refused, Cause: Cause{Kind: CauseWebhook, ID: e.Event.ID},

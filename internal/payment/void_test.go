@@ -145,6 +145,23 @@ func TestALateHoldWhoseCancellationIsHeldBackIsNoCheck(t *testing.T) {
 	require.Empty(t, r.discrepancies(t, id))
 }
 
+// What is held after its cancellation was refused is given up all the same: under the
+// key of that one the provider would say again that it has received it.
+func TestACancellationThatIsRefusedBeforeAHoldIsTriedUnderAnotherKey(t *testing.T) {
+	t.Parallel()
+	r, p := unkept(t)
+	id := r.paid(t, "A-1", "tok_never").ID
+	_, err := r.Cancel(t.Context(), customer, request("cancel", "cancel-key", ""), id)
+	require.NoError(t, err)
+	first := *p.key.Load()
+	r.tell(t, cancelRefused(id, "ours"))
+	require.Equal(t, fsm.Applied, r.say(t, id, webhooks.KindAuthorized))
+	r.recheck(t, id)
+	require.NotEqual(t, first, *p.key.Load())
+	require.Equal(t, payment.IntentCancel, r.attempt(t, id).Intent.Kind)
+	require.Empty(t, r.discrepancies(t, id))
+}
+
 // A late hold that is not given up after all is for a person.
 func TestALateHoldWhoseCancellationIsRefusedAfterwardsIsADiscrepancy(t *testing.T) {
 	t.Parallel()
