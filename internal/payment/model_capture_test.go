@@ -55,6 +55,9 @@ type commanded struct {
 }
 
 func (p *scripted) Capture(_ context.Context, c payment.Capture) (payment.Outcome, error) {
+	if p.heldBack() {
+		return payment.Outcome{}, errHeldBack
+	}
 	if err := c.Licence.Check(); err != nil {
 		return payment.Outcome{}, err
 	}
@@ -89,6 +92,9 @@ func (p *scripted) Capture(_ context.Context, c payment.Capture) (payment.Outcom
 }
 
 func (p *scripted) Cancel(_ context.Context, c payment.Cancel) (payment.Outcome, error) {
+	if p.heldBack() {
+		return payment.Outcome{}, errHeldBack
+	}
 	d := p.deal(func(d *deal) bool { return d.id == c.ProviderPaymentID })
 	if d == nil {
 		return payment.Outcome{}, payment.ErrNoSuchPayment
@@ -178,4 +184,10 @@ func (w *world) trouble(rt *rapid.T) {
 	}
 	name := pick(rt, "whose", slices.Sorted(slices.Values(names)))
 	rt.Logf("PROVIDER: the next command on %s %s", name, w.script(rt, name))
+}
+
+// spare lets calls be held back, as an open breaker or a rate limit does.
+func (w *world) spare(rt *rapid.T) {
+	w.p.sparing = rapid.IntRange(1, 3).Draw(rt, "how many calls")
+	rt.Logf("HELD BACK: the next %d calls", w.p.sparing)
 }

@@ -53,7 +53,7 @@ func (w *world) confirm(rt *rapid.T) {
 	what := w.script(rt, name)
 	rt.Logf("CONFIRM %d of %s, whose call %s", amount, name, what)
 	var was deal
-	if d := w.p.of(name); d != nil {
+	if d := w.p.of(name); d != nil && w.p.sparing == 0 {
 		was = *d
 	}
 	key, want, crowded := confirmKey(name, amount), w.uncapturable(name, amount), w.presses[commandOf(name)] != nil

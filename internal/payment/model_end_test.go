@@ -15,6 +15,7 @@ import (
 // end lets everything that is under way arrive, asks about everything, and then
 // holds the attempts against the truth.
 func (w *world) end() {
+	w.p.sparing = 0
 	for len(w.p.held) > 0 {
 		name, what := w.p.held[0].name, openUnheard
 		if w.p.held[0].late {

@@ -48,6 +48,8 @@ type scripted struct {
 	notices []*notice
 	called  map[payment.AttemptID]bool
 	held    []*heldCall
+	// sparing is how many calls are held back from now on.
+	sparing int
 	// idle hears of each command that ended or is held.
 	idle chan struct{}
 }
@@ -115,7 +117,21 @@ func (*scripted) Capabilities() payment.Capabilities {
 	}
 }
 
+// heldBack reports whether a call is not made, in order to spare the provider.
+func (p *scripted) heldBack() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.sparing == 0 {
+		return false
+	}
+	p.sparing--
+	return true
+}
+
 func (p *scripted) Charge(_ context.Context, c payment.Charge) (payment.Outcome, error) {
+	if p.heldBack() {
+		return payment.Outcome{}, errHeldBack
+	}
 	name, what, _ := strings.Cut(c.Token, " ")
 	switch first := p.first(c.Attempt); {
 	case !first && what == isFrozen:
@@ -282,6 +298,9 @@ func (p *scripted) outcome(d *deal) payment.Outcome {
 }
 
 func (p *scripted) tell(is func(*deal) bool) (payment.Outcome, error) {
+	if p.heldBack() {
+		return payment.Outcome{}, errHeldBack
+	}
 	d := p.deal(is)
 	if d == nil {
 		return payment.Outcome{}, payment.ErrNoSuchPayment

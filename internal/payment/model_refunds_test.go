@@ -28,6 +28,9 @@ type back struct {
 }
 
 func (p *scripted) Refund(_ context.Context, c payment.RefundCall) (payment.RefundOutcome, error) {
+	if p.heldBack() {
+		return payment.RefundOutcome{}, errHeldBack
+	}
 	r := p.refund(func(r *back) bool { return r.key == c.IdempotencyKey })
 	if r == nil {
 		d := p.deal(func(d *deal) bool { return d.attempt == c.Attempt })
@@ -95,6 +98,9 @@ func (r *back) outcome() payment.RefundOutcome {
 }
 
 func (p *scripted) LookupRefund(_ context.Context, ref payment.RefundRef) (payment.RefundOutcome, error) {
+	if p.heldBack() {
+		return payment.RefundOutcome{}, errHeldBack
+	}
 	r := p.refund(func(r *back) bool { return r.refund == ref.Refund })
 	if r == nil {
 		return payment.RefundOutcome{}, payment.ErrNoSuchPayment

@@ -54,6 +54,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		"confirm":                       w.confirm,
 		"confirm at once":               w.confirmAtOnce,
 		"trouble ahead":                 w.trouble,
+		"calls are held back":           w.spare,
 		"refund":                        w.refund,
 		"time passes":                   w.timePasses,
 	}
