@@ -107,7 +107,7 @@ func (w *world) keeps(key string, err error) {
 // refuses reports whether a capture is refused, and that is heard, of a payment
 // that was not captured without it.
 func (d *deal) refuses() bool {
-	return d.held && (d.soft || d.fate == isRefused || d.fate == isDeclined)
+	return d.held && !unheard(d.fate) && (d.soft || d.fate == isRefused || d.fate == isDeclined)
 }
 
 // yields is what is taken once a capture of an amount was carried out.
