@@ -136,7 +136,7 @@ func (w *world) cancelOrder(rt *rapid.T, letter string) {
 func (w *world) refund(rt *rapid.T) {
 	name := pick(rt, "attempt", w.those(func(a payment.Attempt) bool { return a.Captured > 0 }))
 	a := w.attempts[name]
-	what := rapid.SampledFrom([]string{isBack, backUnheard, backLater, refundRefused}).Draw(rt, "the call")
+	what := rapid.SampledFrom([]string{isBack, backUnheard, backLater, refundRefused, neverArrives}).Draw(rt, "the call")
 	amount := rapid.SampledFrom([]int64{price, 1500, 500}).Draw(rt, "amount")
 	left := a.Held()
 	for _, r := range w.pendingRefunds(name) {
@@ -151,7 +151,7 @@ func (w *world) refund(rt *rapid.T) {
 		rt.Fatalf("of %s %d are left to refund, and a refund of %d is answered %v", name, left, amount, err)
 	}
 	if err == nil {
-		w.refunds = append(w.refunds, asked{made.ID, name})
+		w.refunds = append(w.refunds, &asked{id: made.ID, of: name})
 	}
 }
 

@@ -53,7 +53,7 @@ func (w *world) end() {
 		w.agrees(name)
 	}
 	for _, one := range w.refunds {
-		w.paidBack(one.id, one.of)
+		w.paidBack(one)
 	}
 	w.newsOut()
 	for _, n := range w.p.notices {
@@ -159,19 +159,24 @@ func (w *world) newsOut() {
 }
 
 // paidBack holds a refund against the truth.
-func (w *world) paidBack(id payment.RefundID, name string) {
-	r, err := w.store.Refund(w.ctx, id)
+func (w *world) paidBack(one *asked) {
+	r, err := w.store.Refund(w.ctx, one.id)
 	w.must(err)
-	there := w.p.refund(func(b *back) bool { return b.refund == id })
-	want := fsm.RefundFailed
+	there := w.p.refund(func(b *back) bool { return b.refund == one.id })
+	done, want := there != nil && there.done, fsm.RefundFailed
 	switch {
-	case there != nil && there.done:
+	case one.denied:
+	case done, r.ProviderRefundID == byHand(w.p.of(one.of)): // the provider can mean no other
 		want = fsm.RefundSucceeded
 	case there != nil:
 		want = fsm.RefundPending
 	}
-	if r.State != want {
-		w.Fatalf("a refund of %s is %s and should be %s", name, r.State, want)
+	wrong := slices.ContainsFunc(w.opened, func(o opened) bool { return o.About == "refund "+one.id.String()+" was paid" })
+	switch {
+	case r.State != want:
+		w.Fatalf("a refund of %s is %s and should be %s", one.of, r.State, want)
+	case wrong != (one.denied && done):
+		w.Fatalf("a person said that a refund of %s was not paid: %t, it was: %t, somebody is told: %t", one.of, one.denied, done, wrong)
 	}
 }
 

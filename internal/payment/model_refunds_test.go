@@ -31,6 +31,9 @@ func (p *scripted) Refund(_ context.Context, c payment.RefundCall) (payment.Refu
 	if p.heldBack() {
 		return payment.RefundOutcome{}, errHeldBack
 	}
+	if c.Reason == neverArrives {
+		return payment.RefundOutcome{}, errUnheard
+	}
 	r := p.refund(func(r *back) bool { return r.key == c.IdempotencyKey })
 	if r == nil {
 		d := p.deal(func(d *deal) bool { return d.attempt == c.Attempt })
@@ -75,8 +78,10 @@ func (p *scripted) refund(is func(*back) bool) *back {
 
 // refundByHand pays back without having been asked by a call.
 func (p *scripted) refundByHand(d *deal) {
-	p.giveBack(&back{of: d, id: "re-" + d.id, amount: d.taken})
+	p.giveBack(&back{of: d, id: byHand(d), amount: d.taken})
 }
+
+func byHand(d *deal) string { return "re-" + d.id }
 
 func (p *scripted) giveBack(r *back) {
 	r.done = true

@@ -55,6 +55,8 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		"confirm at once":               w.confirmAtOnce,
 		"trouble ahead":                 w.trouble,
 		"calls are held back":           w.spare,
+		"nobody is reached for days":    w.outage,
+		"a person decides":              w.decide,
 		"refund":                        w.refund,
 		"time passes":                   w.timePasses,
 	}

@@ -73,11 +73,12 @@ func (w *world) saw(name string, a payment.Attempt) {
 
 // read reads the inbox and the discrepancies.
 func (w *world) read() {
-	found, err := w.db.Query(w.ctx, `SELECT 'event', provider_event_id, verdict, '', '' FROM provider_events WHERE account = 'sandbox' AND provider_event_id = ANY($2)
-		UNION ALL SELECT kind, coalesce(attempt_id::text, ''), '', coalesce(provider_event_id, ''), about FROM discrepancies
+	found, err := w.db.Query(w.ctx, `SELECT 'event', provider_event_id, verdict, '', '', '' FROM provider_events WHERE account = 'sandbox' AND provider_event_id = ANY($2)
+		UNION ALL SELECT kind, coalesce(attempt_id::text, ''), '', coalesce(provider_event_id, ''), about,
+			CASE WHEN resolved_at IS NULL THEN discrepancy_id::text ELSE '' END FROM discrepancies
 		WHERE order_id = ANY($1) OR provider_event_id = ANY($2)`, w.orders(), w.ids())
 	w.must(err)
-	type row struct{ What, ID, Verdict, Event, About string }
+	type row struct{ What, ID, Verdict, Event, About, Open string }
 	all, err := pgx.CollectRows(found, pgx.RowToStructByPos[row])
 	w.must(err)
 	w.verdicts, w.opened = map[string]fsm.Verdict{}, nil
@@ -85,7 +86,7 @@ func (w *world) read() {
 		if r.What == "event" {
 			w.verdicts[r.ID] = fsm.Verdict(r.Verdict)
 		} else {
-			w.opened = append(w.opened, opened{r.What, r.ID, r.Event, r.About})
+			w.opened = append(w.opened, opened{r.What, r.ID, r.Event, r.About, r.Open})
 		}
 	}
 }

@@ -46,7 +46,7 @@ type world struct {
 	// usedUp are the pays whose refusal was stored under their key.
 	usedUp    map[string]bool
 	cancelled map[payment.OrderID]bool
-	refunds   []asked
+	refunds   []*asked
 	// confirmed are the answers that were stored under the keys of confirms.
 	confirmed map[string]error
 	commands  int
@@ -59,11 +59,13 @@ type world struct {
 type asked struct {
 	id payment.RefundID
 	of string
+	// denied says that a person called it not paid.
+	denied bool
 }
 
-// opened is a discrepancy.
+// opened is a discrepancy. Open is its id while nobody has resolved it.
 type opened struct {
-	Kind, Attempt, Event, About string
+	Kind, Attempt, Event, About, Open string
 }
 
 // press is one press on "pay", or another command.

@@ -1,0 +1,134 @@
+package payment_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"pgregory.net/rapid"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// outage is longer than anybody asks by a schedule.
+const outage = 60 * time.Hour
+
+// outage lets no call through for days. Where only the provider could tell what became
+// of its call a person is told.
+func (w *world) outage(rt *rapid.T) {
+	rt.Logf("OUTAGE: nobody is reached for %s", outage)
+	w.p.sparing = math.MaxInt
+	w.pass(outage)
+	for _, name := range w.those(watched) {
+		_, err := w.question(w.services[0], name)()
+		w.must(err)
+	}
+	for _, one := range w.refunds {
+		_, err := w.services[0].RecheckRefund(w.ctx, one.id, byTest)
+		w.must(err)
+	}
+	w.p.sparing = 0
+	w.look()
+	for name, a := range w.attempts {
+		if lost := a.State == fsm.OutcomeUnknown || !a.State.Final() && a.Intent.Kind != payment.IntentNone; lost && w.asks(a.ID, "") == "" {
+			w.Fatalf("nobody can tell what became of %s, which is %s, and no person is asked", name, describe(a))
+		}
+		for _, r := range w.pendingRefunds(name) {
+			if w.asks(a.ID, "refund "+r.ID.String()) == "" {
+				w.Fatalf("nobody can tell what became of a refund of %s, and no person is asked", name)
+			}
+		}
+	}
+}
+
+// asks is the open question of what became of an attempt, or of something of it.
+func (w *world) asks(id payment.AttemptID, about string) string {
+	i := slices.IndexFunc(w.opened, func(o opened) bool {
+		return o.Kind == string(payment.NeedsReview) && o.Attempt == id.String() && o.About == about && o.Open != ""
+	})
+	if i < 0 {
+		return ""
+	}
+	return w.opened[i].Open
+}
+
+// decide lets a person look in the provider's dashboard and end what nobody else could
+// tell the end of.
+func (w *world) decide(rt *rapid.T) {
+	can := map[string]func(){}
+	for name, a := range w.attempts {
+		how, id := w.seen(name)
+		if question := w.asks(a.ID, ""); question != "" && how != "" && !a.State.Final() {
+			can[name] = func() { w.decideAttempt(name, question, how, id) }
+		}
+	}
+	for i, one := range w.refunds {
+		if question := w.asks(w.attempts[one.of].ID, "refund "+one.id.String()); question != "" && w.pends(one) {
+			can[fmt.Sprintf("%s's refund %d", one.of, i)] = func() { w.decideRefund(one, question) }
+		}
+	}
+	what := pick(rt, "question", slices.Sorted(maps.Keys(can)))
+	rt.Logf("PERSON decides about %s", what)
+	can[what]()
+}
+
+// seen is how a payment ended by what its provider's dashboard shows; empty if it did
+// not, or with an amount, or a name, that no person is asked for.
+func (w *world) seen(name string) (how payment.Resolution, id string) {
+	a, d := w.attempts[name], w.p.of(name)
+	asked := int64(price)
+	if a.Intent.Kind == payment.IntentCapture {
+		asked = a.Intent.Amount
+	}
+	switch {
+	case d == nil, d.over && !d.held && !d.charged() && a.ProviderPaymentID != "":
+		return payment.ResolvedNotPaid, ""
+	case d.taken == asked:
+		return payment.ResolvedPaid, d.id
+	}
+	return "", ""
+}
+
+func (w *world) resolved(question string, how payment.Resolution, id string) error {
+	_, err := w.services[1].Resolve(w.ctx, sam, payment.Resolve{
+		ID: payment.DiscrepancyID(uuid.MustParse(question)), Resolution: how, ProviderPaymentID: id, Reason: "seen in its dashboard",
+	})
+	w.Logf("    %s %v", how, err)
+	return err
+}
+
+func (w *world) decideAttempt(name, question string, how payment.Resolution, id string) {
+	err := w.resolved(question, how, id)
+	if w.underWay(name) {
+		if !errors.Is(err, payment.ErrBusy) {
+			w.Fatalf("the call of %s is under way, and a person may decide: %v", name, err)
+		}
+		return
+	}
+	w.must(err)
+	w.look()
+	if a := w.attempts[name]; a.Succeeded() != (how == payment.ResolvedPaid) || !a.State.Final() {
+		w.Fatalf("%s was resolved as %s and is %s", name, how, describe(a))
+	}
+}
+
+// decideRefund ends a refund. Whoever does not wait for the provider may be wrong.
+func (w *world) decideRefund(one *asked, question string) {
+	there := w.p.refund(func(b *back) bool { return b.refund == one.id })
+	if there != nil && there.done {
+		w.must(w.resolved(question, payment.ResolvedPaid, there.id))
+		return
+	}
+	one.denied = true
+	w.must(w.resolved(question, payment.ResolvedNotPaid, ""))
+}
+
+// pends reports whether a refund is under way.
+func (w *world) pends(one *asked) bool {
+	return slices.ContainsFunc(w.pendingRefunds(one.of), func(r payment.Refund) bool { return r.ID == one.id })
+}
