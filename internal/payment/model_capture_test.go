@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -48,6 +49,8 @@ type commanded struct {
 	// wished is the amount that was confirmed last, at how far the clocks had moved.
 	wished   int64
 	wishedAt time.Duration
+	// accepted says that its capture, or another command since, was not refused at once.
+	accepted bool
 	// odd says that another amount was taken than the attempt was to capture.
 	odd bool
 	// wrong is what the provider should never have been asked for.
@@ -88,6 +91,8 @@ func (p *scripted) Capture(_ context.Context, c payment.Capture) (payment.Outcom
 		d.captured = true
 		p.charge(d, c.Money.Minor)
 		return true
+	}, func() {
+		p.note(d, webhooks.KindAuthorized).event.CaptureRefused = true
 	})
 }
 
@@ -105,13 +110,17 @@ func (p *scripted) Cancel(_ context.Context, c payment.Cancel) (payment.Outcome,
 			p.end(d)
 		}
 		return !d.charged()
+	}, func() {
+		d.kept = true
+		p.note(d, webhooks.KindProcessing).event.CancelRefused = true
 	})
 	d.kept = d.kept || o.Refused
 	return o, err
 }
 
-// obey carries a command out, once for each key, as far as the script lets it.
-func (p *scripted) obey(d *deal, key string, do func() bool) (payment.Outcome, error) {
+// obey carries a command out, once for each key, as far as the script lets it. A
+// blind provider declines what it has received, but for the cancellation of a late hold.
+func (p *scripted) obey(d *deal, key string, do func() bool, decline func()) (payment.Outcome, error) {
 	fate := d.fate
 	d.fate = ""
 	if fate == neverArrives {
@@ -119,9 +128,15 @@ func (p *scripted) obey(d *deal, key string, do func() bool) (payment.Outcome, e
 	}
 	refused, again := d.refused[key]
 	if !again {
-		refused = strings.HasPrefix(fate, isRefused) || !do()
+		refused = strings.HasPrefix(fate, isRefused)
+		if !refused && (p.blind && fate == isDeclined && !d.over || !do()) {
+			if refused = !p.blind; p.blind {
+				decline()
+			}
+		}
 		d.refused[key] = refused
 	}
+	d.accepted = !refused
 	if unheard(fate) {
 		return payment.Outcome{}, errUnheard
 	}
@@ -131,6 +146,9 @@ func (p *scripted) obey(d *deal, key string, do func() bool) (payment.Outcome, e
 // told is the answer to a command or a question.
 func (p *scripted) told(d *deal, refused bool) (payment.Outcome, error) {
 	o := p.outcome(d)
+	if p.blind {
+		o = payment.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: d.id}
+	}
 	o.Refused = refused
 	if d.late {
 		d.late = false

@@ -2,6 +2,7 @@ package payment_test
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -31,6 +32,12 @@ func (w *world) end() {
 				w.p.take(d)
 			}
 		}
+		for _, r := range w.p.backs {
+			if !r.done {
+				w.Logf("END: %s is paid back", r.of.name)
+				w.p.giveBack(r)
+			}
+		}
 	}
 	if rest := w.news(false); len(rest) > 1 {
 		for _, name := range rapid.Permutation(rest).Draw(w.T, "the other webhooks") {
@@ -46,6 +53,12 @@ func (w *world) end() {
 	}
 	w.look()
 	w.finish()
+	if can := w.questions(); w.p.blind { // nobody else can tell
+		for _, what := range slices.Sorted(maps.Keys(can)) {
+			w.Logf("END: a person decides about %s", what)
+			can[what]()
+		}
+	}
 	for range 2 { // what is over now is asked about once more
 		w.round()
 	}
@@ -93,7 +106,7 @@ func (w *world) busy() bool {
 		if d := w.p.of(name); a.NextCheckAt != nil && (a.State.Final() || d == nil || d.charged() || d.over || d.soft || a.Intent.Kind != payment.IntentNone) {
 			return true
 		}
-		if len(w.pendingRefunds(name)) > 0 && w.rounds == 0 {
+		if len(w.pendingRefunds(name)) > 0 && (w.rounds == 0 || w.p.blind) {
 			return true
 		}
 	}

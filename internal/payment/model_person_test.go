@@ -35,7 +35,9 @@ func (w *world) outage(rt *rapid.T) {
 	w.p.sparing = 0
 	w.look()
 	for name, a := range w.attempts {
-		if lost := a.State == fsm.OutcomeUnknown || !a.State.Final() && a.Intent.Kind != payment.IntentNone; lost && w.asks(a.ID, "") == "" {
+		lost := a.State == fsm.OutcomeUnknown || !a.State.Final() && a.Intent.Kind != payment.IntentNone
+		asked := !w.p.blind || a.ProviderPaymentID != "" // else there was no call to hold back
+		if lost && asked && w.asks(a.ID, "") == "" {
 			w.Fatalf("nobody can tell what became of %s, which is %s, and no person is asked", name, describe(a))
 		}
 		for _, r := range w.pendingRefunds(name) {
@@ -43,6 +45,9 @@ func (w *world) outage(rt *rapid.T) {
 				w.Fatalf("nobody can tell what became of a refund of %s, and no person is asked", name)
 			}
 		}
+	}
+	if can := w.questions(); len(can) > 0 && rapid.Bool().Draw(rt, "a person decides at once") {
+		w.decideOne(rt, can)
 	}
 }
 
@@ -59,7 +64,16 @@ func (w *world) asks(id payment.AttemptID, about string) string {
 
 // decide lets a person look in the provider's dashboard and end what nobody else could
 // tell the end of.
-func (w *world) decide(rt *rapid.T) {
+func (w *world) decide(rt *rapid.T) { w.decideOne(rt, w.questions()) }
+
+func (w *world) decideOne(rt *rapid.T, can map[string]func()) {
+	what := pick(rt, "question", slices.Sorted(maps.Keys(can)))
+	rt.Logf("PERSON decides about %s", what)
+	can[what]()
+}
+
+// questions are what a person may decide, by name.
+func (w *world) questions() map[string]func() {
 	can := map[string]func(){}
 	for name, a := range w.attempts {
 		how, id := w.seen(name)
@@ -72,9 +86,7 @@ func (w *world) decide(rt *rapid.T) {
 			can[fmt.Sprintf("%s's refund %d", one.of, i)] = func() { w.decideRefund(one, question) }
 		}
 	}
-	what := pick(rt, "question", slices.Sorted(maps.Keys(can)))
-	rt.Logf("PERSON decides about %s", what)
-	can[what]()
+	return can
 }
 
 // seen is how a payment ended by what its provider's dashboard shows; empty if it did

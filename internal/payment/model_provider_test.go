@@ -50,6 +50,9 @@ type scripted struct {
 	held    []*heldCall
 	// sparing is how many calls are held back from now on.
 	sparing int
+	// blind providers can't be asked: they receive commands, and their webhooks tell the
+	// rest.
+	blind bool
 	// idle hears of each command that ended or is held.
 	idle chan struct{}
 }
@@ -110,10 +113,10 @@ func (p *scripted) now() time.Time {
 	return time.Now().Add(p.ahead)
 }
 
-func (*scripted) Capabilities() payment.Capabilities {
+func (p *scripted) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
-		KeyLife: 24 * time.Hour, Find: true, FindConsistent: true, RefundsConsistent: true, Capture: true, PartialCapture: true, Cancel: true,
-		Refund: true, PartialRefund: true, LookupRefund: true,
+		KeyLife: 24 * time.Hour, Blind: p.blind, Find: !p.blind, FindConsistent: !p.blind, RefundsConsistent: !p.blind,
+		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: !p.blind,
 	}
 }
 
@@ -302,7 +305,10 @@ func (p *scripted) tell(is func(*deal) bool) (payment.Outcome, error) {
 		return payment.Outcome{}, errHeldBack
 	}
 	d := p.deal(is)
-	if d == nil {
+	switch {
+	case p.blind:
+		return payment.Outcome{}, payment.ErrUnsupported
+	case d == nil:
 		return payment.Outcome{}, payment.ErrNoSuchPayment
 	}
 	if d.deaf {

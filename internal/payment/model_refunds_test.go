@@ -107,7 +107,10 @@ func (p *scripted) LookupRefund(_ context.Context, ref payment.RefundRef) (payme
 		return payment.RefundOutcome{}, errHeldBack
 	}
 	r := p.refund(func(r *back) bool { return r.refund == ref.Refund })
-	if r == nil {
+	switch {
+	case p.blind:
+		return payment.RefundOutcome{}, payment.ErrUnsupported
+	case r == nil:
 		return payment.RefundOutcome{}, payment.ErrNoSuchPayment
 	}
 	return r.outcome(), nil

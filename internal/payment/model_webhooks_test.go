@@ -30,7 +30,7 @@ func (w *world) notice(name string) *notice {
 func (w *world) webhook(rt *rapid.T) {
 	n := w.notice(pick(rt, "which", w.news(false)))
 	a := w.attempts[n.of.name]
-	byItsID := rapid.Bool().Draw(rt, "names the payment by the provider's id only")
+	byItsID := !w.p.blind && rapid.Bool().Draw(rt, "names the payment by the provider's id only")
 	if byItsID {
 		n.event.References = []string{n.of.id}
 	}
