@@ -312,6 +312,9 @@ func (f *fake) showRefund(id string, _ url.Values) (int, object) {
 }
 
 func (f *fake) listRefunds(_ string, in url.Values) (int, object) {
+	if limit, err := strconv.Atoi(in.Get("limit")); err != nil || limit < 1 || limit > 100 {
+		return http.StatusBadRequest, stripeError("invalid_request_error", "parameter_invalid_integer", "")
+	}
 	found := []object{}
 	after := in.Get("starting_after")
 	for _, re := range f.refunds {

@@ -21,7 +21,7 @@ func TestHowAPaymentIntentStands(t *testing.T) {
 		`"status":"processing"`: {News: fsm.NewsProcessing},
 		`"status":"marinating"`: {News: fsm.NewsProcessing},
 		`"status":"succeeded","amount_received":500,"latest_charge":"ch_1"`:                                           {News: fsm.NewsSucceeded, Money: eur(500), References: []string{"ch_1"}},
-		`"status":"requires_capture","amount_capturable":1999,"latest_charge":{"id":"ch_1","object":"charge"}`:        {News: fsm.NewsAuthorized, Money: eur(1999), References: []string{"ch_1"}},
+		`"status":"requires_capture","amount_capturable":1500,"latest_charge":{"id":"ch_1","object":"charge"}`:        {News: fsm.NewsAuthorized, Money: eur(1500), References: []string{"ch_1"}},
 		`"status":"requires_action","next_action":{"type":"redirect_to_url","redirect_to_url":{"url":"https://b/x"}}`: {News: fsm.NewsActionRequired, NextActionURL: "https://b/x"},
 		`"status":"requires_action","next_action":{"type":"use_stripe_sdk","use_stripe_sdk":{"type":"x"}}`:            {News: fsm.NewsActionRequired},
 		`"status":"requires_action"`: {News: fsm.NewsActionRequired},
