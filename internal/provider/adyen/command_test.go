@@ -44,7 +44,7 @@ func TestModificationsBearOurReferences(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.Equal(t, fsm.NewsProcessing, back.News, "received is not paid back")
-	require.NotEmpty(t, back.ProviderRefundID)
+	require.Regexp(t, "^88[0-9]{13}K$", back.ProviderRefundID, "Adyen's own name, as that of the payment")
 	require.NotEqual(t, o.ProviderPaymentID, back.ProviderRefundID)
 	sent = <-seen
 	require.JSONEq(t, `{"merchantAccount":"PaylatchECOM","reference":"`+id.String()+`","amount":{"value":300,"currency":"EUR"}}`, sent.body)
