@@ -112,6 +112,14 @@ func TestADeclineIsFinalAndSaysWhyWhenAskedLaterToo(t *testing.T) {
 	require.Equal(t, o, now)
 }
 
+func TestADeclineHasEitherStatus(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{400, 402} {
+		o := charged(t, says(t, status, `{"errors":[{"category":"PAYMENT_METHOD_ERROR","code":"GENERIC_DECLINE"}]}`), charge(cardOK))
+		require.Equal(t, payment.Outcome{News: fsm.NewsFailed, Failure: payment.NewFailure("card_declined", "GENERIC_DECLINE")}, o)
+	}
+}
+
 // A token that is spent says nothing of the card: perhaps an earlier call of ours
 // spent it, and was paid.
 func TestASpentTokenIsNoDecline(t *testing.T) {
@@ -151,7 +159,9 @@ func TestErrorsThatLeaveTheOutcomeOpen(t *testing.T) {
 		"key of another call": says(t, 400, `{"errors":[{"category":"INVALID_REQUEST_ERROR","code":"IDEMPOTENCY_KEY_REUSED","detail":"Jane"}]}`),
 		"conflict":            says(t, 409, `{"errors":[{"category":"INVALID_REQUEST_ERROR","code":"CONFLICT"}]}`),
 		"rate limit":          says(t, 429, `{"errors":[{"category":"RATE_LIMIT_ERROR","code":"RATE_LIMITED"}]}`),
+		"conflict's status":   says(t, 409, `{"errors":[{"category":"INVALID_REQUEST_ERROR","code":"BAD_REQUEST"}]}`),
 		"their own":           says(t, 400, `{"errors":[{"category":"API_ERROR","code":"INTERNAL_SERVER_ERROR"}]}`),
+		"their own, unnamed":  says(t, 400, `{"errors":[{"category":"API_ERROR","code":"NOT_IMPLEMENTED"}]}`),
 		"a vendor's":          says(t, 400, `{"errors":[{"category":"EXTERNAL_VENDOR_ERROR","code":"PLAID_ERROR"}]}`),
 		"temporary":           says(t, 400, `{"errors":[{"category":"PAYMENT_METHOD_ERROR","code":"TEMPORARY_ERROR"}]}`),
 		"no errors":           says(t, 400, `{"errors":[]}`),

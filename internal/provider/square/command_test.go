@@ -159,6 +159,33 @@ func TestATokenThatIsTurnedAwayRefusesOneCall(t *testing.T) {
 	unknown(t, err)
 }
 
+// Only the command's token is turned away here, as after a change of its rights.
+func TestACommandWhoseTokenIsTurnedAwayIsNotRefused(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/complete") {
+			refuse(403, "AUTHENTICATION_ERROR", "INSUFFICIENT_SCOPES").write(w)
+			return
+		}
+		f.ServeHTTP(w, r)
+	}))
+	o := charged(t, c, manual())
+	_, err := c.Capture(t.Context(), capture(o.ProviderPaymentID, 1999, true))
+	unknown(t, err)
+}
+
+// An address that Square does not have is a mistake of ours, not a payment that does
+// not exist.
+func TestAnUnknownAddressIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	c := says(t, 404, `{"errors":[{"category":"INVALID_REQUEST_ERROR","code":"BAD_REQUEST"}]}`)
+	_, err := c.Lookup(t.Context(), "p1")
+	unknown(t, err)
+	_, err = c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: "p1", Licence: licence()})
+	unknown(t, err)
+}
+
 // The refund's id has no place of its own at Square: it stands in the reason, so
 // that a refund whose answer was lost is found.
 func TestARefundIsFoundByTheIDInItsReason(t *testing.T) {
