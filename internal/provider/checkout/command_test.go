@@ -55,6 +55,26 @@ func TestAnActionThatWaitsIsUnderWay(t *testing.T) {
 	require.Equal(t, payment.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: o.ProviderPaymentID, Money: &taken}, got)
 }
 
+// Of an action that was accepted nobody may say that it was not.
+func TestAnAcceptedActionWhosePaymentCannotBeReadIsUnderWay(t *testing.T) {
+	t.Parallel()
+	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		w.WriteHeader(http.StatusAccepted)
+		_, _ = io.WriteString(w, `{"action_id":"act_1"}`)
+	}))
+	waits := payment.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: "pay_1"}
+	got, err := c.Capture(t.Context(), payment.Capture{ProviderPaymentID: "pay_1", Money: euro(700), Licence: licence()})
+	require.NoError(t, err)
+	require.Equal(t, waits, got)
+	got, err = c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: "pay_1", Licence: licence()})
+	require.NoError(t, err)
+	require.Equal(t, waits, got)
+}
+
 func TestARefundThatWaitsIsUnderWay(t *testing.T) {
 	t.Parallel()
 	f := newFake()
