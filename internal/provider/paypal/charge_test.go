@@ -45,6 +45,7 @@ func TestWhatDiffersByTheCharge(t *testing.T) {
 		"yen":                  {"paypal", func(c *payment.Charge) { c.Money = payment.Money{Minor: 1999, Currency: "JPY"} }, `{"currency_code":"JPY","value":"1999"}`},
 		"three digits":         {"paypal", func(c *payment.Charge) { c.Money = payment.Money{Minor: 1999, Currency: "TND"} }, `{"currency_code":"TND","value":"1.999"}`},
 		"forints are whole":    {"paypal", func(c *payment.Charge) { c.Money = payment.Money{Minor: 199900, Currency: "HUF"} }, `{"currency_code":"HUF","value":"1999"}`},
+		"so are Taiwan's":      {"paypal", func(c *payment.Charge) { c.Money = payment.Money{Minor: 199900, Currency: "TWD"} }, `{"currency_code":"TWD","value":"1999"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

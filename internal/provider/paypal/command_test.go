@@ -109,6 +109,34 @@ func TestACaptureStandsForItself(t *testing.T) {
 	require.True(t, now.Refused)
 }
 
+// Whether it is that of a capture nobody knows while PayPal does not say.
+func TestAnIDThatCannotBeReadIsNotMissing(t *testing.T) {
+	t.Parallel()
+	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/v1/oauth2/token":
+			newFake(t).ServeHTTP(w, r)
+		case "/v2/payments/captures/1":
+			w.WriteHeader(http.StatusBadGateway)
+		default:
+			status, said := missing()
+			write(w, status, said)
+		}
+	}))
+	_, err := c.Lookup(t.Context(), "1")
+	require.Error(t, err)
+	require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+}
+
+// An address that PayPal does not have is a mistake of ours, not a payment that does
+// not exist.
+func TestAnUnknownAddressIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	_, err := says(t, http.StatusNotFound, `{"name":"NOT_FOUND","message":"m"}`).Lookup(t.Context(), "1")
+	require.Error(t, err)
+	require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+}
+
 func TestARefundOfWhatHoldsNoMoney(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake(t))

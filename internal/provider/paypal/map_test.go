@@ -50,6 +50,9 @@ func TestHowAnOrderStands(t *testing.T) {
 		`"status":"COMPLETED","purchase_units":[{"payments":{"captures":[{"id":"C1","status":"FERMENTING"}]}}]`: {
 			News: fsm.NewsProcessing, References: []string{"C1"},
 		},
+		`"status":"COMPLETED","purchase_units":[{"payments":{"authorizations":[{"id":"A1","status":"DENIED"},{"id":"A2","status":"CREATED",` + sum + `}]}}]`: {
+			News: fsm.NewsAuthorized, Money: eur, References: []string{"A1", "A2"},
+		},
 		`"status":"COMPLETED","purchase_units":[{"payments":{"authorizations":[{"id":"A1","status":"CAPTURED"}]}}]`: {
 			News: fsm.NewsProcessing, References: []string{"A1"},
 		},
