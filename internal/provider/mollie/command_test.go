@@ -39,7 +39,7 @@ func TestACaptureUnderWay(t *testing.T) {
 	for status, want := range map[string]fsm.News{"succeeded": fsm.NewsSucceeded, "failed": fsm.NewsAuthorized} {
 		f := newFake(t)
 		f.slow = true
-		c, _ := serve(t, f)
+		c, got := serve(t, f)
 		held := charged(t, c, manual(charge("cst_1")))
 		o, err := c.Capture(t.Context(), captureOf(held, 1999))
 		require.NoError(t, err)
@@ -48,6 +48,7 @@ func TestACaptureUnderWay(t *testing.T) {
 		over, err := c.Cancel(t.Context(), cancelOf(held))
 		require.NoError(t, err)
 		require.True(t, over.Refused, "what is being taken can't be given up")
+		require.Len(t, got, 4, "the charge, the capture and two questions: nothing is released or cancelled")
 
 		f.finish(held.ProviderPaymentID, status)
 		o, err = c.Capture(t.Context(), captureOf(held, 1999))

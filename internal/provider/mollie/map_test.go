@@ -27,6 +27,7 @@ func TestHowAPaymentStands(t *testing.T) {
 		`"status":"authorized","amountCaptured":{"currency":"EUR","value":"5.00"}`: {News: fsm.NewsSucceeded, Money: eur(500)},
 		`"status":"authorized","_embedded":{"captures":[{"status":"failed"}]}`:     {News: fsm.NewsAuthorized, Money: eur(1999)},
 		`"status":"authorized","_embedded":{"captures":[{"status":"pending"}]}`:    {News: fsm.NewsProcessing},
+		`"status":"authorized","_embedded":{"captures":[{"status":"succeeded"}]}`:  {News: fsm.NewsProcessing},
 		`"status":"paid"`: {News: fsm.NewsSucceeded, Money: eur(1999)},
 		`"status":"paid","amountCaptured":{"currency":"EUR","value":"5.00"}`:    {News: fsm.NewsSucceeded, Money: eur(500)},
 		`"status":"paid","amountRefunded":{"currency":"EUR","value":"19.99"}`:   {News: fsm.NewsSucceeded, Money: eur(1999)},
