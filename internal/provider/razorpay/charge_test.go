@@ -125,7 +125,9 @@ func TestARefusal(t *testing.T) {
 	<-got
 	require.Contains(t, (<-got).line, "GET", "no link was made before either")
 
-	for status, description := range map[int]string{401: "Authentication failed", 400: "The api key/secret provided is invalid"} {
+	for description, status := range map[string]int{
+		"Key expired": 401, "Authentication failed.": 400, "The api key provided is invalid": 400, "The API {key/secret} provided is invalid.": 400,
+	} {
 		raw, err := json.Marshal(problem(description, "NA", ""))
 		require.NoError(t, err)
 		o := charged(t, says(t, status, string(raw)), charge("redirect"))
