@@ -2,9 +2,11 @@ package provider_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider"
 )
 
@@ -22,4 +24,34 @@ func TestEveryKindHasAnAdapter(t *testing.T) {
 	}
 	_, err := provider.New("nobody", provider.Settings{})
 	require.ErrorIs(t, err, provider.ErrNoAdapter)
+}
+
+// What is believed of a provider because its documentation says so, and no fake can
+// show. A word too many takes or pays back money twice; one too few leaves it open.
+func TestWhatTheDocumentationPromises(t *testing.T) {
+	t.Parallel()
+	for kind, c := range map[string]struct {
+		keys time.Duration // how long the provider keeps them; Square does not say
+		can  payment.Capabilities
+	}{
+		"adyen":         {7 * 24 * time.Hour, payment.Capabilities{Blind: true, Cancel: true}},
+		"checkout":      {0, payment.Capabilities{Find: true, CaptureUnseen: true, OneID: true, Cancel: true, LookupRefund: true}},
+		"cloudpayments": {time.Hour, payment.Capabilities{Find: true, FindConsistent: true, Transactions: true, Cancel: true}},
+		"mollie":        {time.Hour, payment.Capabilities{OneID: true, Cancel: true, LookupRefund: true, RefundsConsistent: true}},
+		"paypal":        {6 * time.Hour, payment.Capabilities{Cancel: true, LookupRefund: true}},
+		"razorpay":      {181 * 24 * time.Hour, payment.Capabilities{Find: true, Cancel: true, LookupRefund: true}},
+		"square":        {2 * time.Hour, payment.Capabilities{OneID: true, Cancel: true, LookupRefund: true}},
+		"stripe":        {24 * time.Hour, payment.Capabilities{Find: true, Cancel: true, LookupRefund: true, RefundsConsistent: true}},
+		"tbank":         {0, payment.Capabilities{Find: true, FindConsistent: true, Cancel: true, RefundsConsistent: true}},
+		"yookassa":      {24 * time.Hour, payment.Capabilities{Find: true, OneID: true, Cancel: true, LookupRefund: true}},
+	} {
+		p, err := provider.New(kind, provider.Settings{Params: map[string]string{"webhook_secret": "secret"}})
+		require.NoError(t, err)
+		got := p.Capabilities()
+		require.Equal(t, c.keys > 0, got.KeyLife > 0, kind)
+		require.True(t, got.KeyLife == 0 || got.KeyLife < c.keys, "%s: what is sent last must get there in time", kind)
+		got.KeyLife, got.FindLag = 0, 0
+		got.Capture, got.PartialCapture, got.Refund, got.PartialRefund = false, false, false, false // only the suite reads them
+		require.Equal(t, c.can, got, kind)
+	}
 }
