@@ -38,6 +38,19 @@ func TestCancellingPaysNothingBack(t *testing.T) {
 	require.Empty(t, got)
 }
 
+// What was cancelled under a name the bank does not pay back under it.
+func TestACancellationBearsItsName(t *testing.T) {
+	t.Parallel()
+	c, got := serve(t, newFake(t))
+	waits := charged(t, c, charge("redirect"))
+	_, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: waits.ProviderPaymentID, IdempotencyKey: "k-cancel-0", Licence: licence()})
+	require.NoError(t, err)
+	for range 2 {
+		<-got
+	}
+	require.Equal(t, "k-cancel-0", scalars([]byte((<-got).body))["ExternalRequestId"])
+}
+
 // About to be taken is as good as taken.
 func TestWhatIsBeingConfirmedIsNotCancelled(t *testing.T) {
 	t.Parallel()
@@ -154,6 +167,8 @@ func TestHowARefundIsAnswered(t *testing.T) {
 		`"Status":"PARTIAL_REFUNDED","OriginalAmount":1999,"NewAmount":1299`: {News: fsm.NewsSucceeded, Money: new(rub(700))},
 		`"Status":"ASYNC_REFUNDING","OriginalAmount":1999,"NewAmount":1999`:  {News: fsm.NewsProcessing},
 		`"Status":"REFUNDING"`: {News: fsm.NewsProcessing},
+		`"Status":"REVERSED","OriginalAmount":1999,"NewAmount":0`:            {News: fsm.NewsSucceeded, Money: new(rub(1999))},
+		`"Status":"PARTIAL_REVERSED","OriginalAmount":1999,"NewAmount":1299`: {News: fsm.NewsSucceeded, Money: new(rub(700))},
 	} {
 		c := says(t, `{"Success":true,"ErrorCode":"0","PaymentId":1,`+body+`}`)
 		o, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "1", Money: rub(700), Left: rub(1999), IdempotencyKey: "k-refund", Licence: licence()})

@@ -27,11 +27,12 @@ func TestLookupsAndWebhooksAgree(t *testing.T) {
 	}
 	asked := map[string]fsm.News{
 		"NEW": fsm.NewsActionRequired, "FORM_SHOWED": fsm.NewsActionRequired,
-		"PARTIAL_REVERSED": fsm.NewsAuthorized, "REFUNDING": fsm.NewsSucceeded, "PARTIAL_REFUNDED": fsm.NewsSucceeded, "REFUNDED": fsm.NewsSucceeded,
+		"PARTIAL_REVERSED": fsm.NewsAuthorized, "REFUNDING": fsm.NewsSucceeded, "ASYNC_REFUNDING": fsm.NewsSucceeded,
+		"PARTIAL_REFUNDED": fsm.NewsSucceeded, "REFUNDED": fsm.NewsSucceeded,
 	}
 	for _, status := range []string{
 		"NEW", "FORM_SHOWED", "AUTHORIZING", "3DS_CHECKING", "3DS_CHECKED", "AUTHORIZED", "CONFIRMING", "CONFIRMED", "AUTH_FAIL", "REJECTED",
-		"REVERSED", "CANCELED", "DEADLINE_EXPIRED", "ATTEMPTS_EXPIRED", "PARTIAL_REVERSED", "REFUNDING", "REFUNDED", "PARTIAL_REFUNDED",
+		"REVERSED", "CANCELED", "DEADLINE_EXPIRED", "ATTEMPTS_EXPIRED", "PARTIAL_REVERSED", "REFUNDING", "ASYNC_REFUNDING", "REFUNDED", "PARTIAL_REFUNDED",
 		"PREAUTHORIZING", "PAY_CHECKING", "CONFIRM_CHECKING", "REVERSING", "COMPLETED", "MARINATING",
 	} {
 		for _, code := range []string{"0", "101", "1005", "1034", "1041", "1043", "1051", "1059"} {
