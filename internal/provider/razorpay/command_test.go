@@ -120,6 +120,36 @@ func TestARefundIsFoundOnALaterPage(t *testing.T) {
 	require.ErrorIs(t, err, payment.ErrNoSuchPayment)
 }
 
+// A list that trails shows the link as it was.
+func TestFindAsksTheLinkItself(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	ch := charge("redirect")
+	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Has("reference_id") {
+			write(w, http.StatusOK, object{"payment_links": []object{
+				{"id": "plink_1", "status": "paid", "reference_id": "another"},
+				{"id": f.links[0].id, "status": "created", "reference_id": ch.Attempt.String()},
+			}})
+			return
+		}
+		f.ServeHTTP(w, r)
+	}))
+	paid := onPage(t, f, c, ch)
+	found, err := c.Find(t.Context(), ch.Attempt)
+	require.NoError(t, err)
+	require.Equal(t, paid, found)
+	_, err = c.Find(t.Context(), payment.AttemptID(uuid.New()))
+	require.ErrorIs(t, err, payment.ErrNoSuchPayment, "another's link is no hit")
+}
+
+func TestRefundsThatAreNoListAreNoAnswer(t *testing.T) {
+	t.Parallel()
+	_, err := says(t, http.StatusOK, `{"entity":"collection"}`).LookupRefund(t.Context(), payment.RefundRef{ProviderPaymentID: "pay_1"})
+	require.Error(t, err)
+	require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+}
+
 // Of an earlier call that may have gone through, a key that is turned away now
 // says nothing.
 func TestAKeyThatIsTurnedAwayRefusesOneCall(t *testing.T) {

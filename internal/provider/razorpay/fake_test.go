@@ -243,6 +243,9 @@ func (f *fake) listRefunds(r *http.Request, _ request) (int, object) {
 		return missing()
 	}
 	count, _ := strconv.Atoi(r.URL.Query().Get("count"))
+	if count < 1 || count > 100 {
+		return refuse("The count may not be greater than 100.")
+	}
 	skip, _ := strconv.Atoi(r.URL.Query().Get("skip"))
 	found := []object{}
 	for i, made := range l.refunds {

@@ -18,8 +18,8 @@ func TestHowALinkStands(t *testing.T) {
 		`"status":"created","short_url":"https://rzp.io/i/x","payments":null`: {News: fsm.NewsActionRequired, NextActionURL: "https://rzp.io/i/x"},
 		`"status":"partially_paid","amount_paid":5`:                           {News: fsm.NewsProcessing},
 		`"status":"marinating"`:                                               {News: fsm.NewsProcessing},
-		`"status":"paid","amount_paid":199900,"payments":[{"payment_id":"pay_1"}],"order_id":"order_1"`: {
-			News: fsm.NewsSucceeded, Money: new(rupees(199900)), References: []string{"order_1", "pay_1"},
+		`"status":"paid","amount_paid":150000,"payments":[{"payment_id":"pay_1"}],"order_id":"order_1"`: {
+			News: fsm.NewsSucceeded, Money: new(rupees(150000)), References: []string{"order_1", "pay_1"},
 		},
 		`"status":"cancelled"`: {News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")},
 		`"status":"expired"`:   {News: fsm.NewsFailed, Failure: payment.NewFailure("expired", "")},
