@@ -178,10 +178,11 @@ func TestASearchThatBreaksOffIsNoAnswer(t *testing.T) {
 func TestHowARefundStands(t *testing.T) {
 	t.Parallel()
 	for members, want := range map[string]payment.RefundOutcome{
-		`"status":"pending"`:    {News: fsm.NewsProcessing},
-		`"status":"marinating"`: {News: fsm.NewsProcessing},
-		`"status":"succeeded"`:  {News: fsm.NewsSucceeded},
-		`"status":"canceled"`:   {News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "")},
+		`"status":"pending"`:                                   {News: fsm.NewsProcessing},
+		`"status":"marinating"`:                                {News: fsm.NewsProcessing},
+		`"status":"succeeded"`:                                 {News: fsm.NewsSucceeded},
+		`"status":"succeeded","metadata":{"refund_id":"ours"}`: {News: fsm.NewsSucceeded, Reference: "ours"},
+		`"status":"canceled"`:                                  {News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "")},
 		`"status":"canceled","cancellation_details":{"party":"refund_network","reason":"rejected_by_payee"}`: {
 			News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "rejected_by_payee"),
 		},
