@@ -115,6 +115,7 @@ func TestAnswersThatLeaveTheOutcomeOpen(t *testing.T) {
 		"half a kopeck":      `{"Success":true,"Model":{"TransactionId":1,"Status":"Completed","Amount":1.005,"Currency":"RUB"}}`,
 		"no currency":        `{"Success":true,"Model":{"TransactionId":1,"Status":"Completed","Amount":1}}`,
 		"failure of nothing": `{"Success":false,"Message":null}`,
+		"a page nowhere":     `{"Success":true,"Model":{"Id":"o1"}}`,
 	} {
 		_, err := says(t, http.StatusOK, body).Charge(t.Context(), charge(good))
 		require.Error(t, err, name)

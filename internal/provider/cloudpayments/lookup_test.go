@@ -137,7 +137,8 @@ func TestASecretThatIsTurnedAwayRefusesOneCall(t *testing.T) {
 func TestLookingForRefunds(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake(t))
-	paid := charged(t, c, charge(good))
+	ch := charge(good)
+	paid := charged(t, c, ch)
 	var made []payment.RefundOutcome
 	var refs []payment.RefundRef
 	for _, minor := range []int64{700, 500} {
@@ -160,9 +161,14 @@ func TestLookingForRefunds(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, made[0], found)
 	// The refund is not the payment that is found by our reference.
-	now, err := c.Lookup(t.Context(), paid.ProviderPaymentID)
-	require.NoError(t, err)
-	require.Equal(t, paid, now)
+	for _, look := range []func() (payment.Outcome, error){
+		func() (payment.Outcome, error) { return c.Lookup(t.Context(), paid.ProviderPaymentID) },
+		func() (payment.Outcome, error) { return c.Find(t.Context(), ch.Attempt) },
+	} {
+		now, err := look()
+		require.NoError(t, err)
+		require.Equal(t, paid, now)
+	}
 }
 
 func TestHowARefundStands(t *testing.T) {
