@@ -129,7 +129,7 @@ func TestADeclineOnAPageThatCanNotBeClosedIsNotTheEnd(t *testing.T) {
 	f, c, ch, o, _ := opened(t)
 	f.pays(ch, "Declined", 5005)
 	clear(f.orders)
-	over, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "k", Licence: licence()})
+	over, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "k", Licence: licence(), Quiet: time.Hour})
 	require.NoError(t, err)
 	require.Equal(t, fsm.NewsSoftFailed, over.News)
 }

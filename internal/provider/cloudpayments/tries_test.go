@@ -1,6 +1,7 @@
 package cloudpayments_test
 
 import (
+	"net/http"
 	"strconv"
 	"testing"
 
@@ -82,26 +83,50 @@ func TestOfTwoHoldsOneIsCaptured(t *testing.T) {
 
 func TestACancellationReleasesEveryHold(t *testing.T) {
 	t.Parallel()
-	f, c, ch, o, _ := opened(t)
-	first := f.pays(ch, "Authorized", 0)
-	f.pays(ch, "Authorized", 0)
-	cl := payment.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "k", Licence: licence(), Transactions: first.known()}
-	over, err := c.Cancel(t.Context(), cl)
+	for last, want := range map[string]string{"Authorized": "Cancelled", "Declined": "Declined"} {
+		f, c, ch, o, _ := opened(t)
+		first := f.pays(ch, "Authorized", 0)
+		f.pays(ch, last, 0)
+		cl := payment.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "k", Licence: licence(), Transactions: first.known()}
+		over, err := c.Cancel(t.Context(), cl)
+		require.NoError(t, err)
+		require.Equal(t, payment.Outcome{News: fsm.NewsFailed, ProviderPaymentID: o.ProviderPaymentID, Failure: payment.NewFailure("canceled", "")}, over)
+		require.Equal(t, []string{"Cancelled", want}, f.statuses())
+	}
+}
+
+// Taken between the question and the command: a hold that can't be given up is not over.
+func TestAHoldThatIsNotGivenUpIsNotCancelled(t *testing.T) {
+	t.Parallel()
+	f := serving()
+	var held *transaction
+	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/payments/void" {
+			held.status = "Completed"
+		}
+		f.ServeHTTP(w, r)
+	}))
+	ch := charge("redirect")
+	o := charged(t, c, ch)
+	held = f.pays(ch, "Authorized", 0)
+	over, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "k", Licence: licence()})
 	require.NoError(t, err)
-	require.Equal(t, payment.Outcome{News: fsm.NewsFailed, ProviderPaymentID: o.ProviderPaymentID, Failure: payment.NewFailure("canceled", "")}, over)
-	require.Equal(t, []string{"Cancelled", "Cancelled"}, f.statuses())
+	require.True(t, over.Refused)
+	require.Equal(t, fsm.NewsSucceeded, over.News)
 }
 
 // Money that was taken by an earlier try is not cancelled, whatever the last one is.
 func TestAPageThatWasPaidBeforeItsLastTryIsNotCancelled(t *testing.T) {
 	t.Parallel()
-	f, c, ch, o, _ := opened(t)
-	paid := f.pays(ch, "Completed", 0)
-	f.pays(ch, "Declined", 5051)
-	over, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "k", Licence: licence(), Transactions: paid.known()})
-	require.NoError(t, err)
-	require.True(t, over.Refused)
-	require.Equal(t, fsm.NewsSucceeded, over.News)
+	for _, last := range []string{"Declined", "Authorized"} {
+		f, c, ch, o, _ := opened(t)
+		paid := f.pays(ch, "Completed", 0)
+		f.pays(ch, last, 5051)
+		over, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "k", Licence: licence(), Transactions: paid.known()})
+		require.NoError(t, err)
+		require.True(t, over.Refused, last)
+		require.Equal(t, fsm.NewsSucceeded, over.News, last)
+	}
 }
 
 // A known transaction that can't be asked for leaves the command unsent.
