@@ -142,6 +142,7 @@ func TestARefusedChargeSaysWhy(t *testing.T) {
 		"bad token":        {401, "AUTHENTICATION_ERROR", "ACCESS_TOKEN_EXPIRED"},
 		"weak token":       {403, "AUTHENTICATION_ERROR", "INSUFFICIENT_SCOPES"},
 		"no such source":   {404, "INVALID_REQUEST_ERROR", "NOT_FOUND"},
+		"unprocessable":    {422, "INVALID_REQUEST_ERROR", "UNPROCESSABLE_ENTITY"},
 		"no cards for you": {400, "MERCHANT_SUBSCRIPTION_ERROR", "CARD_PROCESSING_NOT_ENABLED"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -46,6 +46,25 @@ func TestAPartIsTakenByLoweringTheAmountFirst(t *testing.T) {
 	require.Equal(t, "POST /v2/payments/"+o.ProviderPaymentID+"/complete", (<-seen).line)
 }
 
+// Whether the amount is the part's by now nobody knows: completed, all might be taken.
+func TestAPaymentThatMayNotBeLoweredIsNotCompleted(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	c, seen := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPut {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		f.ServeHTTP(w, r)
+	}))
+	o := charged(t, c, manual())
+	_, err := c.Capture(t.Context(), capture(o.ProviderPaymentID, 700, false))
+	unknown(t, err)
+	<-seen
+	require.Equal(t, "PUT /v2/payments/"+o.ProviderPaymentID, (<-seen).line)
+	require.Empty(t, seen)
+}
+
 // The second of the two calls is lost: the same capture again lowers nothing
 // twice, and completes.
 func TestAPartThatWasLoweredAndNotCompletedIsCompleted(t *testing.T) {
