@@ -67,6 +67,20 @@ func TestWhatDiffersByTheCharge(t *testing.T) {
 	}
 }
 
+// The methods that a customer completes on YooKassa's page go by their codes.
+func TestACodeOfAMethodIsNoToken(t *testing.T) {
+	t.Parallel()
+	for _, method := range []string{
+		"bank_card", "cash", "sberbank", "tinkoff_bank", "yoo_money", "sbp", "sber_loan", "sber_bnpl", "alfa_pay",
+	} {
+		c, got := serve(t, newFake(t))
+		charged(t, c, charge(method))
+		sent := (<-got).body
+		require.Contains(t, sent, `"payment_method_data":{"type":"`+method+`"}`)
+		require.NotContains(t, sent, "payment_token")
+	}
+}
+
 // Without an address to come back to there is no page to send the customer to.
 func TestAPageWithoutAReturnAddressIsRefused(t *testing.T) {
 	t.Parallel()
@@ -138,6 +152,7 @@ func TestErrorsThatLeaveTheOutcomeOpen(t *testing.T) {
 		"an amount of none":   {200, `{"id":"1","status":"succeeded","amount":{"value":"19.999","currency":"RUB"}}`},
 		"no amount":           {200, `{"id":"1","status":"waiting_for_capture"}`},
 		"no status":           {200, `{"id":"1","amount":{"value":"19.99","currency":"RUB"}}`},
+		"no id":               {200, `{"status":"succeeded","amount":{"value":"19.99","currency":"RUB"}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

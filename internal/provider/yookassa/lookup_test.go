@@ -27,6 +27,7 @@ func TestHowAPaymentStands(t *testing.T) {
 		`"status":"waiting_for_capture"`:                    {News: fsm.NewsAuthorized, Money: &money},
 		`"status":"succeeded","metadata":{"order_id":null}`: {News: fsm.NewsSucceeded, Money: &money},
 		`"status":"succeeded","refunded_amount":{"value":"19.99","currency":"RUB"}`: {News: fsm.NewsSucceeded, Money: &money},
+		`"status":"succeeded","metadata":{"payment_attempt_id":"ours"}`:             {News: fsm.NewsSucceeded, Money: &money, References: []string{"ours"}},
 		`"status":"canceled"`: {News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "")},
 		`"status":"canceled","cancellation_details":{"party":"yoo_money","reason":"expired_on_confirmation"}`: {
 			News: fsm.NewsFailed, Failure: payment.NewFailure("expired", "expired_on_confirmation"),
