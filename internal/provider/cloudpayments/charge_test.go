@@ -116,6 +116,7 @@ func TestAnswersThatLeaveTheOutcomeOpen(t *testing.T) {
 		"no currency":        `{"Success":true,"Model":{"TransactionId":1,"Status":"Completed","Amount":1}}`,
 		"failure of nothing": `{"Success":false,"Message":null}`,
 		"a page nowhere":     `{"Success":true,"Model":{"Id":"o1"}}`,
+		"a nameless page":    `{"Success":true,"Model":{"Url":"https://orders.cloudpayments.ru/d/o1"}}`,
 	} {
 		_, err := says(t, http.StatusOK, body).Charge(t.Context(), charge(good))
 		require.Error(t, err, name)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
@@ -144,10 +145,16 @@ func TestWhatWasPaidOnAPageIsCapturedAndRefunded(t *testing.T) {
 	taken, err := c.Capture(t.Context(), payment.Capture{ProviderPaymentID: o.ProviderPaymentID, Money: rub(500), IdempotencyKey: "c", Licence: licence()})
 	require.NoError(t, err)
 	require.Equal(t, payment.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: o.ProviderPaymentID, Money: new(rub(500))}, taken)
-	_, err = c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: o.ProviderPaymentID, Money: rub(200), IdempotencyKey: "r", Licence: licence()})
+	r := payment.RefundCall{
+		Refund: payment.RefundID(uuid.New()), ProviderPaymentID: o.ProviderPaymentID, Money: rub(200), IdempotencyKey: "r", Licence: licence(),
+	}
+	back, err := c.Refund(t.Context(), r)
 	require.NoError(t, err)
 	require.EqualValues(t, 500, paid.amount)
 	require.EqualValues(t, 200, paid.refunded)
+	found, err := c.LookupRefund(t.Context(), payment.RefundRef{Refund: r.Refund, ProviderPaymentID: o.ProviderPaymentID})
+	require.NoError(t, err)
+	require.Equal(t, back, found)
 }
 
 // If it can't be told which transaction is meant, no money was asked for.

@@ -100,16 +100,26 @@ func TestAHoldThatIsNotGivenUpIsNotCancelled(t *testing.T) {
 	t.Parallel()
 	f := serving()
 	var held *transaction
+	silent := true
 	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/payments/void" {
+		switch {
+		case r.URL.Path == "/payments/void":
 			held.status = "Completed"
+		case r.URL.Path == "/payments/get" && silent:
+			w.WriteHeader(http.StatusBadGateway)
+			return
 		}
 		f.ServeHTTP(w, r)
 	}))
 	ch := charge("redirect")
 	o := charged(t, c, ch)
 	held = f.pays(ch, "Authorized", 0)
-	over, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "k", Licence: licence()})
+	cl := payment.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "k", Licence: licence()}
+	_, err := c.Cancel(t.Context(), cl)
+	require.Error(t, err)
+	require.NotErrorIs(t, err, payment.ErrNotSent)
+	silent, held.status = false, "Authorized"
+	over, err := c.Cancel(t.Context(), cl)
 	require.NoError(t, err)
 	require.True(t, over.Refused)
 	require.Equal(t, fsm.NewsSucceeded, over.News)
