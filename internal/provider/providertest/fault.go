@@ -3,9 +3,11 @@ package providertest
 import (
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"sync"
+	"syscall"
 
 	"github.com/stretchr/testify/require"
 
@@ -85,7 +87,8 @@ func slowAnswer(r *rig) {
 // Nobody listens: nothing was sent. A question that was not asked, though, is
 // one without an answer.
 func noConnection(r *rig) {
-	r.server.Close()
+	// A server that was closed won't do: its port may be another one's the next moment.
+	r.transport.DialContext = func(context.Context, string, string) (net.Conn, error) { return nil, syscall.ECONNREFUSED }
 	for _, c := range r.commands(r.NoPayment, licence()) {
 		require.ErrorIs(r, c.do(r.Context()), payment.ErrNotSent, c.name)
 	}

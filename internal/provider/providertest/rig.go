@@ -27,8 +27,8 @@ type rig struct {
 	*line
 	Suite
 
-	server *httptest.Server
-	can    payment.Capabilities
+	transport *http.Transport
+	can       payment.Capabilities
 }
 
 func newRig(t *testing.T, s Suite) *rig {
@@ -36,13 +36,14 @@ func newRig(t *testing.T, s Suite) *rig {
 	l := &line{fake: s.Fake(t), aside: s.Aside}
 	server := httptest.NewServer(l)
 	// A client that follows redirects: the adapter must not.
-	client := &http.Client{Transport: &http.Transport{}}
+	transport := &http.Transport{}
+	client := &http.Client{Transport: transport}
 	t.Cleanup(func() {
 		client.CloseIdleConnections()
 		server.Close()
 	})
 	p := s.New(t, server.URL, client)
-	return &rig{T: t, Provider: p, line: l, Suite: s, server: server, can: p.Capabilities()}
+	return &rig{T: t, Provider: p, line: l, Suite: s, transport: transport, can: p.Capabilities()}
 }
 
 // The tests' clock stands still.
