@@ -59,6 +59,14 @@ func TestACaptureUnderWay(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, now.News)
 		require.Equal(t, euro(1999), *now.Money)
+		if status == "failed" {
+			again := captureOf(held, 1999)
+			again.IdempotencyKey = "k-capture-1"
+			o, err = c.Capture(t.Context(), again)
+			require.NoError(t, err)
+			require.Equal(t, fsm.NewsProcessing, o.News)
+			require.False(t, o.Refused, "what failed was another one")
+		}
 	}
 }
 
