@@ -85,6 +85,7 @@ func TestPaymentsAgreeWithTheWebhooks(t *testing.T) {
 			require.NoError(t, err)
 			require.EqualValues(t, told.Kind, found.News)
 			require.Equal(t, told.ProviderPaymentID, found.ProviderPaymentID)
+			require.Equal(t, []string{"order_1"}, found.References)
 			require.Subset(t, told.References, found.References)
 			if told.FailureCode != "" {
 				require.Equal(t, payment.NewFailure(told.FailureCode, told.ProviderCode), found.Failure)
