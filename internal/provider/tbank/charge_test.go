@@ -135,7 +135,8 @@ func begins(t *testing.T, then string) *tbank.Client {
 func TestWhichErrorsOfAChargeAreDefinitive(t *testing.T) {
 	t.Parallel()
 	for code, definitive := range map[string]bool{
-		"8": true, "10": true, "104": true, "1126": true, "309": true, "620": true,
+		"8": true, "10": true, "104": true, "1126": true, "201": true, "309": true, "310": true, "315": true, "399": true, "600": true, "699": true,
+		"200": false, "314": false, "400": false, "599": false, "700": false,
 		"3": false, "99": false, "311": false, "402": false, "1051": false, "1096": false, "9999": false, "x": false,
 	} {
 		o, err := begins(t, `{"Success":false,"ErrorCode":"`+code+`"}`).Charge(t.Context(), charge(good))

@@ -81,6 +81,16 @@ func TestAPaymentThatIsPaidWhileItIsCancelledIsReversed(t *testing.T) {
 	require.Nil(t, now.Money, "how much is left the amount does not say")
 }
 
+// Paid, and still so: nothing went back.
+func TestAPaymentThatIsPaidAndNotCancelledIsPaid(t *testing.T) {
+	t.Parallel()
+	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		status := map[bool]string{true: "NEW", false: "CONFIRMED"}[r.URL.Path == "/v2/GetState"]
+		_, _ = io.WriteString(w, `{"Success":true,"ErrorCode":"0","Status":"`+status+`","PaymentId":"1","Amount":1999}`)
+	}))
+	require.Equal(t, payment.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: "1", Money: new(rub(1999))}, cancel(t, c, "1"))
+}
+
 // A customer in the middle of it can't be stopped.
 func TestARefusedCancellationTellsHowThePaymentStands(t *testing.T) {
 	t.Parallel()
