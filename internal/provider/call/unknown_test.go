@@ -147,6 +147,25 @@ func TestACutConnectionNeverRepeatsACommand(t *testing.T) {
 	}
 }
 
+// A question may be asked twice: a kept connection that broke costs no answer.
+func TestACutConnectionRepeatsAQuestion(t *testing.T) {
+	t.Parallel()
+	url := wire(t, func(c net.Conn) {
+		r := bufio.NewReader(c)
+		if err := readRequest(r); err != nil {
+			return
+		}
+		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+		_ = readRequest(r)
+	})
+	kept := client(t)
+	for range 2 {
+		a, err := call.Do(t.Context(), kept, call.Request{Method: http.MethodGet, URL: url})
+		require.NoError(t, err)
+		require.Equal(t, "{}", string(a.Body))
+	}
+}
+
 func TestReadsAreNeverNotSent(t *testing.T) {
 	t.Parallel()
 	gone := httptest.NewServer(http.NotFoundHandler())
