@@ -137,6 +137,17 @@ func webhook(t *testing.T, event, name, entity string) webhooks.Event {
 	return events[0]
 }
 
+// What is only begun, or of a status that this version does not know, is under way.
+func TestAPaymentOfAnotherStatusIsUnderWay(t *testing.T) {
+	t.Parallel()
+	for _, status := range []string{"created", "marinating"} {
+		found, err := says(t, http.StatusOK, `{"id":"pay_1","entity":"payment","amount":199900,"currency":"INR","status":"`+status+`"}`).
+			Lookup(t.Context(), "pay_1")
+		require.NoError(t, err)
+		require.Equal(t, payment.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: "pay_1"}, found, status)
+	}
+}
+
 // Razorpay gives back by itself what it never took for the merchant, as a second
 // payment of the same link: that one was not paid.
 func TestAPaymentThatWasGivenBackUntakenIsNone(t *testing.T) {
