@@ -106,6 +106,20 @@ func TestFindTakesThePaymentThatWentFurthest(t *testing.T) {
 	require.Equal(t, made, found)
 }
 
+// What can still be paid counts before what can't.
+func TestFindTakesThePageThatIsOpen(t *testing.T) {
+	t.Parallel()
+	f := serving(nil)
+	c, _ := serve(t, f)
+	attempt := charge(good).Attempt
+	for id, status := range map[string]string{"1": "CANCELED", "2": "FORM_SHOWED", "3": "AUTH_FAIL"} {
+		f.payments[id] = &paid{id: id, order: attempt.String(), status: status, amount: 1}
+	}
+	found, err := c.Find(t.Context(), attempt)
+	require.NoError(t, err)
+	require.Equal(t, payment.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: "2"}, found)
+}
+
 // The answer to Init was lost: nobody can go to the page, so the payment is
 // cancelled rather than waited for.
 func TestFindGivesUpWhatNobodyCanPay(t *testing.T) {
@@ -139,7 +153,7 @@ func TestFindFailsASavedCardThatNobodyCanTryAgain(t *testing.T) {
 func TestFindTakesThePaymentThatTheBankWorksAt(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[string]fsm.News{
-		"AUTHORIZING": fsm.NewsProcessing, "CONFIRMING": fsm.NewsProcessing, "3DS_CHECKED": fsm.NewsProcessing,
+		"AUTHORIZING": fsm.NewsProcessing, "CONFIRMING": fsm.NewsProcessing, "3DS_CHECKED": fsm.NewsProcessing, "AUTHORIZED": fsm.NewsAuthorized,
 		"3DS_CHECKING": fsm.NewsActionRequired, "FORM_SHOWED": fsm.NewsActionRequired,
 	} {
 		f := serving(nil)
