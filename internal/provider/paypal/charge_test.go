@@ -139,6 +139,7 @@ func TestErrorsThatLeaveTheOutcomeOpen(t *testing.T) {
 	}{
 		"another is at it":     {409, `{"name":"RESOURCE_CONFLICT","details":[{"issue":"PREVIOUS_REQUEST_IN_PROGRESS"}]}`},
 		"order being finished": {422, `{"name":"UNPROCESSABLE_ENTITY","details":[{"issue":"ORDER_COMPLETION_IN_PROGRESS"}]}`},
+		"the first is at it":   {422, `{"name":"UNPROCESSABLE_ENTITY","details":[{"issue":"PREVIOUS_REQUEST_IN_PROGRESS"}]}`},
 		"key of another call":  {422, `{"name":"DUPLICATE_REQUEST_ID"}`},
 		"rate limit":           {429, `{"name":"RATE_LIMIT_REACHED"}`},
 		"server":               {500, `{"name":"INTERNAL_SERVER_ERROR"}`},

@@ -38,6 +38,11 @@ func TestACaptureIsTheLastOne(t *testing.T) {
 	<-got
 	<-got
 	require.JSONEq(t, `{"amount":{"currency_code":"EUR","value":"5.00"},"final_capture":true}`, (<-got).body)
+	over, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: held.ProviderPaymentID, IdempotencyKey: "c", Licence: licence()})
+	require.NoError(t, err)
+	require.True(t, over.Refused)
+	require.Equal(t, "GET /v2/checkout/orders/"+held.ProviderPaymentID, (<-got).line)
+	require.Empty(t, got, "what was taken of it is not voided")
 }
 
 // A capture that the bank declines leaves the money held, and was no capture.
@@ -148,6 +153,38 @@ func TestARefundOfWhatHoldsNoMoney(t *testing.T) {
 	o, err = c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: under.ProviderPaymentID, Money: euro(1), IdempotencyKey: "r", Licence: licence()})
 	require.NoError(t, err)
 	require.Equal(t, payment.NewFailure("provider_rejected", "PENDING_CAPTURE"), o.Failure)
+}
+
+// Of an order without an authorization nothing is captured, nor voided.
+func TestACommandOfWhatIsNotHeldIsNotSent(t *testing.T) {
+	t.Parallel()
+	for token, want := range map[string]fsm.News{"paypal": fsm.NewsActionRequired, "card:1": fsm.NewsSucceeded, "card:poor": fsm.NewsFailed} {
+		c, got := serve(t, newFake(t))
+		made := charged(t, c, charge(token))
+		<-got
+		o, err := c.Capture(t.Context(), payment.Capture{ProviderPaymentID: made.ProviderPaymentID, Money: euro(1999), IdempotencyKey: "k", Licence: licence()})
+		require.NoError(t, err)
+		require.True(t, o.Refused, token)
+		require.Equal(t, want, o.News, token)
+		o, err = c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: made.ProviderPaymentID, IdempotencyKey: "c", Licence: licence()})
+		require.NoError(t, err)
+		require.Equal(t, want == fsm.NewsSucceeded, o.News == fsm.NewsSucceeded, token)
+		for range 2 {
+			require.Equal(t, "GET /v2/checkout/orders/"+made.ProviderPaymentID, (<-got).line)
+		}
+		require.Empty(t, got)
+	}
+}
+
+// PayPal has no call for it, nor needs one.
+func TestAnOrderThatNobodyApprovedIsGivenUp(t *testing.T) {
+	t.Parallel()
+	for _, status := range []string{"CREATED", "SAVED", "PAYER_ACTION_REQUIRED"} {
+		c := says(t, http.StatusOK, `{"id":"O1","status":"`+status+`"}`)
+		o, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: "O1", IdempotencyKey: "c", Licence: licence()})
+		require.NoError(t, err)
+		require.Equal(t, payment.Outcome{News: fsm.NewsFailed, ProviderPaymentID: "O1", Failure: payment.NewFailure("canceled", "")}, o, status)
+	}
 }
 
 // What is being taken can't be given up.

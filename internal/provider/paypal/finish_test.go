@@ -111,20 +111,22 @@ func TestAFinishThatIsNotAllowedSaysNothing(t *testing.T) {
 // Only the command is turned away here, as after a change of the app's rights.
 func TestAFinishThatIsTurnedAwayIsNoDecline(t *testing.T) {
 	t.Parallel()
-	f := newFake(t)
-	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, "/capture") {
-			write(w, http.StatusForbidden, problem("NOT_AUTHORIZED", "m", "PERMISSION_DENIED"))
-			return
-		}
-		f.ServeHTTP(w, r)
-	}))
-	ch := charge("paypal")
-	ch.ProviderPaymentID = charged(t, c, ch).ProviderPaymentID
-	f.approve(ch.ProviderPaymentID)
-	_, err := c.Charge(t.Context(), ch)
-	require.ErrorContains(t, err, "PERMISSION_DENIED")
-	require.NotErrorIs(t, err, payment.ErrNotSent)
+	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden} {
+		f := newFake(t)
+		c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasSuffix(r.URL.Path, "/capture") {
+				write(w, status, problem("NOT_AUTHORIZED", "m", "PERMISSION_DENIED"))
+				return
+			}
+			f.ServeHTTP(w, r)
+		}))
+		ch := charge("paypal")
+		ch.ProviderPaymentID = charged(t, c, ch).ProviderPaymentID
+		f.approve(ch.ProviderPaymentID)
+		_, err := c.Charge(t.Context(), ch)
+		require.ErrorContains(t, err, "PERMISSION_DENIED")
+		require.NotErrorIs(t, err, payment.ErrNotSent)
+	}
 }
 
 func TestAFinishOfNobodysOrder(t *testing.T) {

@@ -44,6 +44,9 @@ func TestHowAnOrderStands(t *testing.T) {
 		`"status":"COMPLETED","purchase_units":[{"payments":{"captures":[{"id":"C1","status":"DECLINED"},{"id":"C2","status":"COMPLETED",` + sum + `}]}}]`: {
 			News: fsm.NewsSucceeded, Money: eur, References: []string{"C1", "C2"},
 		},
+		`"status":"COMPLETED","purchase_units":[{"payments":{"captures":[{"id":"C1","status":"COMPLETED",` + sum + `},{"id":"C2","status":"DECLINED"}]}}]`: {
+			News: fsm.NewsSucceeded, Money: eur, References: []string{"C1", "C2"},
+		},
 		`"status":"COMPLETED","purchase_units":[{"payments":{"captures":[{"id":"C1","status":"COMPLETED",` + sum + `},{"id":"C2","status":"PARTIALLY_REFUNDED",` + sum + `}]}}]`: {
 			News: fsm.NewsSucceeded, Money: new(euro(3998)), References: []string{"C1", "C2"},
 		},
@@ -52,6 +55,9 @@ func TestHowAnOrderStands(t *testing.T) {
 		},
 		`"status":"COMPLETED","purchase_units":[{"payments":{"authorizations":[{"id":"A1","status":"DENIED"},{"id":"A2","status":"CREATED",` + sum + `}]}}]`: {
 			News: fsm.NewsAuthorized, Money: eur, References: []string{"A1", "A2"},
+		},
+		`"status":"COMPLETED","purchase_units":[{"payments":{"authorizations":[{"id":"A1","status":"VOIDED"}]}}]`: {
+			News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", ""), References: []string{"A1"},
 		},
 		`"status":"COMPLETED","purchase_units":[{"payments":{"authorizations":[{"id":"A1","status":"CAPTURED"}]}}]`: {
 			News: fsm.NewsProcessing, References: []string{"A1"},
