@@ -111,7 +111,7 @@ func TestAPaymentThatIsNotBegunIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, code := range []string{"204", "309", "251", "3", "9999"} {
 		for _, token := range []string{good, "redirect"} {
-			o := charged(t, says(t, `{"Success":false,"ErrorCode":"`+code+`","Message":"x"}`), charge(token))
+			o := charged(t, says(t, `{"Success":false,"ErrorCode":"`+code+`","Message":"x","PaymentId":"0"}`), charge(token))
 			require.Equal(t, payment.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", code)}, o)
 		}
 	}
