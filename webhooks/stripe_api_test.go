@@ -37,7 +37,7 @@ func TestStripeCodes(t *testing.T) {
 		ours, stripes := webhooks.StripeFailureCode(c.errorType, c.code, c.decline)
 		require.Equal(t, [2]string{c.ours, c.stripes}, [2]string{ours, stripes})
 	}
-	for reason, ours := range map[string]string{"automatic": "expired", "fraudulent": "fraud_suspected", "requested_by_customer": "canceled", "": "canceled"} {
+	for reason, ours := range map[string]string{"automatic": "expired", "expired": "expired", "fraudulent": "fraud_suspected", "requested_by_customer": "canceled", "": "canceled"} {
 		require.Equal(t, ours, webhooks.StripeCancellationCode(reason))
 	}
 }
