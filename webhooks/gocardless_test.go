@@ -48,7 +48,7 @@ func TestGoCardlessKinds(t *testing.T) {
 	t.Parallel()
 	says := map[string]string{}
 	for action, want := range map[string]string{
-		"created": "processing of PM1, ask", "submitted": "processing of PM1, ask", "resubmission_requested": "processing of PM1, ask",
+		"created": "processing of PM1, ask", "customer_approval_granted": "processing of PM1, ask", "submitted": "processing of PM1, ask", "resubmission_requested": "processing of PM1, ask",
 		"confirmed": "succeeded of PM1, ask", "paid_out": "succeeded of PM1, ask",
 		"failed": "failed of PM1 for provider_rejected/, ask", "cancelled": "failed of PM1 for canceled/, ask",
 		"customer_approval_denied": "failed of PM1 for canceled/, ask",
@@ -58,9 +58,9 @@ func TestGoCardlessKinds(t *testing.T) {
 		says[gocardlessBody(gocardlessItem("EV1", "payments", action, gocardlessPayment))] = want
 	}
 	for action, want := range map[string]string{
-		"created": "refund_pending by RF1/, ask", "refund_settled": "refund_pending by RF1/, ask", "paid": "refund_succeeded by RF1/, ask",
+		"created": "refund_pending by RF1/, ask", "submitted": "refund_pending by RF1/, ask", "refund_settled": "refund_pending by RF1/, ask", "paid": "refund_succeeded by RF1/, ask",
 		"failed": "refund_failed by RF1/ for provider_rejected/, ask", "bounced": "refund_failed by RF1/ for provider_rejected/, ask",
-		"funds_returned": "refund_failed by RF1/ for provider_rejected/, ask", "x": "ignored",
+		"funds_returned": "refund_failed by RF1/ for provider_rejected/, ask", "cancelled": "refund_failed by RF1/ for canceled/, ask", "x": "ignored",
 	} {
 		says[gocardlessBody(gocardlessItem("EV1", "refunds", action, gocardlessRefund))] = want
 	}

@@ -71,6 +71,7 @@ func TestRazorpayKinds(t *testing.T) {
 		razorpayBody("payment.dispute.lost", "dispute", razorpayDispute+`,"amount_deducted":100`):                  "reversed 100 INR of pay_1",
 		razorpayBody("payment.dispute.won", "dispute", razorpayDispute):                                            "ignored",
 		razorpayBody("payment_link.paid", "payment_link", razorpayLink, "order", razorpayOrder):                    "succeeded 500 KWD of att_2 rcpt_1 order_1 plink_1",
+		razorpayBody("payment_link.paid", "payment_link", razorpayLink+`,"amount":900,"amount_paid":500`):          "succeeded 500 KWD of att_2 order_1 plink_1",
 		razorpayBody("payment_link.expired", "payment_link", razorpayLink):                                         "failed 500 KWD of att_2 order_1 plink_1 for expired/",
 		razorpayBody("payment_link.cancelled", "payment_link", razorpayLink+`,"amount_paid":0`):                    "failed 500 KWD of att_2 order_1 plink_1 for canceled/",
 		razorpayBody("payment.downtime.started", "payment.downtime", `"id":"down_1"`):                              "ignored",

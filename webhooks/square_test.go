@@ -72,6 +72,7 @@ func TestSquareKinds(t *testing.T) {
 		failed("CVV_FAILURE"):            "failed 2000 USD" + payer + " for card_declined/CVV_FAILURE",
 		failed(verify):                   "failed 2000 USD" + payer + " for authentication_failed/" + verify,
 		refund("PENDING"):                "refund_pending 500 JPY of p-1 o-1 by r-1/",
+		refund("APPROVED"):               "refund_pending 500 JPY of p-1 o-1 by r-1/",
 		refund("COMPLETED"):              "refund_succeeded 500 JPY of p-1 o-1 by r-1/",
 		refund("REJECTED"):               "refund_failed 500 JPY of p-1 o-1 by r-1/ for provider_rejected/REJECTED",
 		refund("FAILED"):                 "refund_failed 500 JPY of p-1 o-1 by r-1/ for provider_rejected/FAILED",
@@ -81,6 +82,8 @@ func TestSquareKinds(t *testing.T) {
 		dispute("LOST"):                  "reversed 2000 USD of p-1",
 		dispute("ACCEPTED"):              "reversed 2000 USD of p-1",
 		dispute("WON"):                   "ignored of p-1",
+		dispute("INQUIRY_CLOSED"):        "ignored of p-1",
+		squareBody("dispute.state.changed", "dispute", squareDisputeMembers+`,"state":"LOST"`): "reversed 2000 USD of p-1",
 		squareBody("catalog.x", "y", ""): "ignored",
 		test:                             "ignored",
 	})

@@ -78,6 +78,7 @@ func TestStripeKinds(t *testing.T) {
 		"dispute lost":             {"charge.dispute.closed", disputeMembers + `,"status":"lost"`, webhooks.KindReversed, 2000},
 		"dispute won":              {"charge.dispute.closed", disputeMembers + `,"status":"won"`, webhooks.KindIgnored, -1},
 		"inquiry closed":           {"charge.dispute.closed", disputeMembers + `,"status":"warning_closed"`, webhooks.KindIgnored, -1},
+		"dispute prevented":        {"charge.dispute.closed", disputeMembers + `,"status":"prevented"`, webhooks.KindIgnored, -1},
 		"dispute closed somehow":   {"charge.dispute.closed", disputeMembers + `,"status":"new"`, webhooks.KindDisputed, 2000},
 		"dispute money back":       {"charge.dispute.funds_reinstated", disputeMembers + `,"status":"won"`, webhooks.KindIgnored, -1},
 		"money back though lost":   {"charge.dispute.funds_reinstated", disputeMembers + `,"status":"lost"`, webhooks.KindDisputed, 2000},

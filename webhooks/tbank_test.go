@@ -51,6 +51,10 @@ func TestTBankKinds(t *testing.T) {
 		fetch           bool
 	}{
 		"new":                      {"NEW", "", webhooks.KindProcessing, "", false},
+		"page shown":               {"FORM_SHOWED", "", webhooks.KindProcessing, "", false},
+		"being held":               {"AUTHORIZING", "", webhooks.KindProcessing, "", false},
+		"3-D Secure passed":        {"3DS_CHECKED", "", webhooks.KindProcessing, "", false},
+		"being captured":           {"CONFIRMING", "", webhooks.KindProcessing, "", false},
 		"3-D Secure":               {"3DS_CHECKING", "", webhooks.KindActionRequired, "", false},
 		"held":                     {"AUTHORIZED", "", webhooks.KindAuthorized, "", false},
 		"paid":                     {"CONFIRMED", "", webhooks.KindSucceeded, "", false},
@@ -62,6 +66,7 @@ func TestTBankKinds(t *testing.T) {
 		"hold released in part":    {"PARTIAL_REVERSED", "", webhooks.KindNotice, "", true},
 		"cancelled":                {"CANCELED", "", webhooks.KindFailed, "canceled", false},
 		"expired":                  {"DEADLINE_EXPIRED", "", webhooks.KindFailed, "expired", false},
+		"too many tries":           {"ATTEMPTS_EXPIRED", "", webhooks.KindFailed, "expired", false},
 		"refunding":                {"REFUNDING", "", webhooks.KindRefundPending, "", true},
 		"refunded":                 {"REFUNDED", "", webhooks.KindRefundSucceeded, "", true},
 		"refunded in part":         {"PARTIAL_REFUNDED", "", webhooks.KindRefundSucceeded, "", true},
