@@ -21,8 +21,9 @@ import (
 // inbox holds parked events that are due each time until they are fetched. An
 // account's provider takes as long as it is told to.
 type inbox struct {
-	takes  map[string]time.Duration
-	broken error
+	takes map[string]time.Duration
+	// broken is what a fetch ends with, odd a try.
+	broken, odd error
 
 	mu      sync.Mutex
 	due     []payment.StoredEvent
@@ -49,7 +50,7 @@ func (b *inbox) RetryParked(_ context.Context, limit int) ([]payment.StoredEvent
 	defer b.mu.Unlock()
 	tried := append([]payment.StoredEvent(nil), b.due[:min(limit, len(b.due))]...)
 	plain := payment.StoredEvent{ID: payment.EventID(uuid.Must(uuid.NewV7()))}
-	return append(tried, plain), nil
+	return append(tried, plain), b.odd
 }
 
 func (b *inbox) Fetch(ctx context.Context, e payment.StoredEvent) error {
@@ -132,5 +133,50 @@ func TestAFetchThatFailsIsAFailureOfItsLoop(t *testing.T) {
 		require.ErrorIs(t, err, b.broken)
 		_, err = loop.Do(t.Context())
 		require.NoError(t, err, "told once")
+	})
+}
+
+// An event may be due again and again, its account as busy as it was.
+func TestWhatIsDueAgainIsFetchedAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newInbox(map[string]time.Duration{"sandbox": time.Millisecond}, 1)
+		due := b.due
+		loop := worker.RetryParked(b)
+		for times := range 6 {
+			b.due = due
+			_, err := loop.Do(t.Context())
+			require.NoError(t, err)
+			loop.Rest()
+			require.Equal(t, times+1, b.asked[due[0].ID])
+		}
+	})
+}
+
+func TestAPortionOfParkedEventsIsFollowedByTheNext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newInbox(map[string]time.Duration{"sandbox": time.Millisecond}, 63)
+		loop := worker.RetryParked(b)
+		for _, want := range []bool{true, false} {
+			more, err := loop.Do(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, want, more)
+			loop.Rest()
+		}
+	})
+}
+
+// Of some events that can't be tried those that were are fetched all the same.
+func TestEventsThatCouldNotBeTriedHoldUpNoFetch(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newInbox(map[string]time.Duration{"sandbox": time.Millisecond}, 1)
+		b.odd = errors.New("this one fails")
+		loop := worker.RetryParked(b)
+		_, err := loop.Do(t.Context())
+		require.ErrorIs(t, err, b.odd)
+		loop.Rest()
+		require.Equal(t, map[string]int{"sandbox": 1}, b.fetched)
 	})
 }
