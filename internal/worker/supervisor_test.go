@@ -118,3 +118,40 @@ func TestAFailedLoopTriesAgainSoon(t *testing.T) {
 		})
 	}
 }
+
+func TestALoopThatFailsFiveTimesInARowIsUnhealthy(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var o outage
+		s := supervise(t, worker.Reconcile(&o, time.Second, zerolog.Nop()))
+		turns := func(gone bool, times int) {
+			o.gone.Store(gone)
+			time.Sleep(time.Duration(times) * time.Second)
+			synctest.Wait()
+		}
+		turns(true, 4)
+		require.Empty(t, s.Unhealthy())
+		turns(false, 1)
+		turns(true, 4)
+		require.Empty(t, s.Unhealthy(), "not in a row")
+		turns(true, 1)
+		require.Equal(t, []string{"reconcile"}, s.Unhealthy())
+	})
+}
+
+// A loop that always has more to do ends as any other does.
+func TestABusyLoopEnds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		turns := 0
+		busy := worker.Loop{Name: "busy", Every: time.Second, Do: func(context.Context) (bool, error) {
+			if turns++; turns == 3 {
+				cancel()
+			}
+			return turns < 100, nil
+		}}
+		require.NoError(t, worker.New(zerolog.Nop(), busy).Run(ctx))
+		require.Equal(t, 3, turns)
+	})
+}

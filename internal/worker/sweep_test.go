@@ -88,3 +88,24 @@ func TestOldBytesArePurgedInPortions(t *testing.T) {
 	require.Zero(t, b.left)
 	require.Equal(t, time.Hour, b.kept)
 }
+
+// sessions are so many that have ended.
+type sessions struct{ left int }
+
+func (s *sessions) PurgeSessions(_ context.Context, limit int) (int, error) {
+	n := min(s.left, limit)
+	s.left -= n
+	return n, nil
+}
+
+func TestEndedSessionsArePurgedInPortions(t *testing.T) {
+	t.Parallel()
+	s := &sessions{left: 1500}
+	loop := worker.PurgeSessions(s)
+	for _, want := range []bool{true, false} {
+		more, err := loop.Do(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, want, more)
+	}
+	require.Zero(t, s.left)
+}
