@@ -27,6 +27,8 @@ func TestAChangeWakesThoseWhoWaitForIt(t *testing.T) {
 		require.Zero(t, time.Since(began), "at once, in every process")
 		here.commit(id(1), 3)
 		require.Equal(t, 3, mine.told(), "again and again")
+		_, more := mine.Next(3)
+		require.False(t, more, "each version once")
 		time.Sleep(20 * time.Millisecond)
 		require.Equal(t, 3, theirs.told(), "others hear of it a little later")
 		mine.Leave()
@@ -187,8 +189,11 @@ func TestWaitersOutliveTheConnection(t *testing.T) {
 		require.Less(t, complaints.Load(), int32(120), "attempts to connect are seldom, and so are looks")
 		s.set(id(1), 3)
 		s.breaks(false)
-		time.Sleep(time.Second)
+		time.Sleep(8 * time.Second)
 		require.Equal(t, 3, w.told())
+		s.breaks(false)
+		time.Sleep(150 * time.Millisecond)
+		require.True(t, there.Stats().Listening, "what was back is tried again soon")
 		w.Leave()
 		here.stop()
 		there.stop()
@@ -211,6 +216,41 @@ func TestAReadThatFailsIsMadeUpFor(t *testing.T) {
 		w.Leave()
 		p.stop()
 	})
+}
+
+// TestAReadThatFailsAsOneJoinsIsMadeUpFor: of two who know different versions the one
+// who knows the older is told, whichever came first.
+func TestAReadThatFailsAsOneJoinsIsMadeUpFor(t *testing.T) {
+	t.Parallel()
+	for name, olderFirst := range map[string]bool{"after the older": true, "before the older": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newStorage()
+				s.set(id(1), 1)
+				p := s.run(t)
+				raw, err := p.Join(id(1))
+				require.NoError(t, err)
+				older := &waiter{raw, 1, make(chan struct{}, 1)}
+				if olderFirst {
+					older.arm()
+				}
+				s.set(id(1), 2) // by nobody who tells of it
+				s.with(func() { s.gone = true })
+				newer := p.join(t, id(1))
+				if !olderFirst {
+					older.arm()
+				}
+				require.Zero(t, older.told())
+				s.with(func() { s.gone = false })
+				time.Sleep(time.Second)
+				require.Equal(t, 2, older.told())
+				older.Leave()
+				newer.Leave()
+				p.stop()
+			})
+		})
+	}
 }
 
 func TestTheLimit(t *testing.T) {
@@ -236,7 +276,7 @@ func TestTheEndIsToldAndWaitedFor(t *testing.T) {
 		s := newStorage()
 		s.set(id(1), 1)
 		p := s.run(t)
-		w := p.join(t, id(1))
+		w, other := p.join(t, id(1)), p.join(t, id(1))
 		require.False(t, w.Ended())
 		ended := make(chan struct{})
 		go func() {
@@ -245,9 +285,12 @@ func TestTheEndIsToldAndWaitedFor(t *testing.T) {
 		}()
 		synctest.Wait()
 		<-w.woken
+		<-other.woken
 		require.True(t, w.Ended())
 		_, err := p.Join(id(1))
 		require.ErrorIs(t, err, stream.ErrEnded)
+		other.Leave()
+		synctest.Wait()
 		select {
 		case <-ended:
 			require.Fail(t, "somebody is still there")

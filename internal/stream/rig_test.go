@@ -67,7 +67,10 @@ func (s *storage) Listen(ctx context.Context, ready func(), heard func(string)) 
 	}
 }
 
-func (s *storage) Announce(_ context.Context, notices []string) error {
+func (s *storage) Announce(ctx context.Context, notices []string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.gone {
