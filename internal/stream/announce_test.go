@@ -115,10 +115,11 @@ func TestEverybodyAtOnce(t *testing.T) {
 				w := p.join(t, id(byte(i%things)))
 				defer w.Leave()
 				for w.version < versions {
-					<-w.woken
 					if v, ok := w.Next(w.version); ok {
 						w.version = v.version
+						continue
 					}
+					<-w.woken
 				}
 			})
 		}

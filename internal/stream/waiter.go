@@ -68,8 +68,9 @@ func (w *Waiter[T]) Leave() {
 }
 
 // Arm says which version the waiter has read since it joined, and how it is to be
-// woken when Next or Ended has something new to say. The call of wake must not
-// wait for anything; it may come once more after the waiter has left.
+// woken when Next or Ended has something new to say. What came before this call
+// wakes nobody: ask Next once after it. The call of wake must not wait for anything;
+// it may come once more after the waiter has left.
 func (w *Waiter[T]) Arm(version int, wake func()) {
 	h := w.hub
 	h.mu.Lock()
