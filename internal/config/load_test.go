@@ -1,6 +1,8 @@
 package config_test
 
 import (
+	"bytes"
+	"encoding/base64"
 	"os"
 	"path/filepath"
 	"testing"
@@ -106,7 +108,7 @@ func TestReadDefaults(t *testing.T) {
 
 func TestEnvironmentWins(t *testing.T) {
 	t.Parallel()
-	path := write(t, "listen: :1\nauth: {hs256_secret: "+secret+", issuer: file}\nidempotency: {quota: {new_keys: 5}}\naccounts: [{name: a, kind: stripe, api_key: x}]")
+	path := write(t, "listen: :1\ndata_dir: here\nauth: {hs256_secret: "+secret+", issuer: file}\nidempotency: {quota: {new_keys: 5}}\naccounts: [{name: a, kind: stripe, api_key: x}]")
 	c, err := config.Load(path, []string{
 		"PAYLATCH_LISTEN=:2", "PAYLATCH_AUTH_ISSUER=env", "PAYLATCH_IDEMPOTENCY_QUOTA_NEW_KEYS=7", "PAYLATCH_DATABASE_URL=postgres://db/x",
 		"PAYLATCH_TRUSTED_PROXIES=[10.0.0.0/8]", "PAYLATCH_DATA_DIR=", "PAYLATCH_AUTH_HS256_SECRET=${NOT_REPLACED_IN_THE_ENVIRONMENT}",
@@ -119,11 +121,24 @@ func TestEnvironmentWins(t *testing.T) {
 	require.Equal(t, 7, c.Idempotency.Quota.NewKeys)
 	require.Equal(t, time.Minute, c.Idempotency.Quota.Per, "its neighbours keep their defaults")
 	require.Equal(t, "postgres://db/x", string(c.DatabaseURL))
-	require.Equal(t, ".paylatch", c.DataDir, "an empty variable is an absent one")
+	require.Equal(t, "here", c.DataDir, "an empty variable is an absent one")
 	require.Len(t, c.TrustedProxies, 1)
 	require.Len(t, c.Accounts, 1)
 	require.Equal(t, "b", c.Accounts[0].Name)
 	require.Equal(t, "b", c.DefaultAccount, "the only account that can charge")
+}
+
+// TestEncryptionKeyInEitherAlphabet: openssl makes the one, other tools the other,
+// some without its end.
+func TestEncryptionKeyInEitherAlphabet(t *testing.T) {
+	t.Parallel()
+	key := append(bytes.Repeat([]byte{0xfb, 0xe0}, 15), 0xff, 0xff)
+	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
+		for _, key := range [][]byte{key, bytes.Repeat([]byte{0xfb, 0xef, 0xbe, 0}, 8), make([]byte, 32)} {
+			c := config.Config{EncryptionKey: config.Secret(encoding.EncodeToString(key))}
+			require.Equal(t, key, c.EncryptionKeyBytes())
+		}
+	}
 }
 
 func TestWhichFile(t *testing.T) {

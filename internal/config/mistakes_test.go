@@ -53,6 +53,7 @@ func TestMistakes(t *testing.T) {
 	for name, tc := range map[string]struct{ yaml, want string }{
 		"no way to check tokens":   {oneAccount, "auth: set hs256_secret or jwks_url"},
 		"unset variable":           {good + "log: {level: '${NOT_SET}'}", "log.level: the environment variable NOT_SET is not set"},
+		"empty variable":           {good + "log: {level: '${EMPTY}'}", "log.level: the environment variable EMPTY is not set"},
 		"unset in a list":          {good + "trusted_proxies: [10.0.0.0/8, '${NOT_SET}']", "trusted_proxies[1]: the environment variable NOT_SET is not set"},
 		"not a name":               {good + "data_dir: '${A:-b}'", "data_dir: ${…} must hold the name"},
 		"reference without an end": {good + "data_dir: '${A'", "data_dir: ${…} must hold the name"},
@@ -85,14 +86,59 @@ func TestMistakes(t *testing.T) {
 		"origin of everybody":      {good + "cors_origins: ['*']", "cors_origins[0]: must be an origin"},
 		"origins by a pattern":     {good + "cors_origins: ['https://*.example']", "cors_origins[0]: must be an origin"},
 		"origin with its own port": {good + "cors_origins: ['https://shop.example:443']", "cors_origins[0]: must be an origin"},
+		"origin with half a port":  {good + "cors_origins: ['https://shop.example:']", "cors_origins[0]: must be an origin"},
+		"as long as the lease":     {good + "provider_timeout: 30s", "provider_timeout: must be shorter than idempotency.lease (30s)"},
+		"no such format":           {good + "log: {format: xml}", "log.format: must be one of json, console"},
 		"origin with a user":       {good + "cors_origins: ['https://u:p@shop.example']", "cors_origins[0]: must be an origin"},
 		"port":                     {good + "listen: '127.0.0.1:99999'", "listen: must be host:port"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := mistakes(t, tc.yaml)
+			m := mistakes(t, tc.yaml, "EMPTY=")
 			require.Contains(t, m[0], tc.want)
 		})
+	}
+}
+
+// Nothing may take no time, and of nothing there may be fewer than none.
+func TestTimesAndCountsHaveALeast(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{
+		"idempotency.lease", "idempotency.quota.per", "provider_timeout", "reconcile.after", "reconcile.every",
+		"retention.event_bytes", "silent_after", "shutdown_timeout",
+	} {
+		variable := "PAYLATCH_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
+		require.Contains(t, mistakes(t, good, variable+"=0s"), key+": must be longer than 0")
+	}
+	for key, want := range map[string]string{
+		"expiry: {awaiting_customer: 0s}": "expiry.awaiting_customer: must be longer than 0", "expiry: {authorized: 0s}": "expiry.authorized: must be longer than 0",
+		"expiry: {slow: 0s}": "expiry.slow: must be longer than 0", "breaker: {open_for: 0s}": "breaker.open_for: must be longer than 0",
+		"breaker: {failures: -1}": "breaker.failures: must not be negative", "rate_limit: {per_second: -1}": "rate_limit.per_second: must not be negative",
+		"rate_limit: {burst: -1}": "rate_limit.burst: must not be negative",
+	} {
+		require.Equal(t, config.Mistakes{"accounts[0]." + want}, mistakes(t, good[:len(good)-3]+", "+key+"}]\n"))
+	}
+}
+
+func TestMistakesOfTheConsolesSignIn(t *testing.T) {
+	t.Parallel()
+	const (
+		issuer   = "issuer: 'https://id.example', "
+		client   = "client_id: paylatch, "
+		redirect = "redirect_url: 'https://pay.example/support/sign-in/callback', "
+	)
+	_, err := config.Load(write(t, good+"console: {oidc: {"+issuer+client+redirect+"}}"), nil)
+	require.NoError(t, err)
+	for yaml, want := range map[string]string{
+		client:            "console.oidc.issuer: is missing: without it nobody can sign in",
+		redirect:          "console.oidc.issuer: is missing: without it nobody can sign in",
+		issuer + redirect: "console.oidc.client_id: is missing: the provider does not know who asks without it",
+		issuer + client:   "console.oidc.redirect_url: must be the address of this service as browsers see it, with /support/sign-in/callback at its end",
+		issuer + client + redirect + "scopes: [profile]":                       "console.oidc.scopes: must hold openid",
+		"issuer: id.example, " + client + redirect:                             "console.oidc.issuer: must be an address that begins with https:// or http://",
+		issuer + client + "redirect_url: pay.example/support/sign-in/callback": "console.oidc.redirect_url: must be an address that begins with https:// or http://",
+	} {
+		require.Equal(t, config.Mistakes{want}, mistakes(t, good+"console: {oidc: {"+yaml+"}}"))
 	}
 }
 
