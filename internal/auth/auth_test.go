@@ -254,8 +254,8 @@ func TestNewRefusesWhatCantWork(t *testing.T) {
 	t.Parallel()
 	for _, o := range []auth.Options{
 		{Root: root},
-		{Root: root, HS256Secret: []byte("short")},
-		{Root: []byte("short"), HS256Secret: secret},
+		{Root: root, HS256Secret: secret[1:]},
+		{Root: root[1:], HS256Secret: secret},
 		{HS256Secret: secret},
 	} {
 		_, err := auth.New(o)
@@ -279,7 +279,7 @@ func TestMint(t *testing.T) {
 
 	roles := []payment.Role{payment.RoleAdmin}
 	for _, mint := range []func() (string, error){
-		func() (string, error) { return auth.Minter{Secret: []byte("short")}.Mint("u1", roles, time.Hour) },
+		func() (string, error) { return auth.Minter{Secret: secret[1:]}.Mint("u1", roles, time.Hour) },
 		func() (string, error) { return m.Mint("", roles, time.Hour) },
 		func() (string, error) { return m.Mint("u1", nil, time.Hour) },
 		func() (string, error) { return m.Mint("u1", []payment.Role{"root"}, time.Hour) },

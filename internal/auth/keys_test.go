@@ -2,6 +2,8 @@ package auth_test
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/rsa"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -97,13 +99,17 @@ func TestAuthenticateByJWKS(t *testing.T) {
 func TestUnusableKeysAreLeftOut(t *testing.T) {
 	t.Parallel()
 	k, good := newKeyring(t), newKeyring(t)
-	body := jwks(t, key{"enc", k.rsa.Public(), jwkset.UseEnc}, key{"good", good.ec.Public(), ""})
+	short, err := rsa.GenerateKey(rand.Reader, 1024) //nolint:gosec // what must not be taken
+	require.NoError(t, err)
+	body := jwks(t, key{"enc", k.rsa.Public(), jwkset.UseEnc}, key{"short", short.Public(), ""}, key{"good", good.ec.Public(), ""})
 	body = strings.Replace(body, `{"keys":[`, `{"keys":[7,{"kty":"EC"},{"kty":"new"},{"kty":"RSA","kid":1},`, 1)
 	source := newSource(t)
 	source.set(body)
 	a := newAuth(t, auth.Options{JWKSURL: source.url})
-	_, err := a.Authenticate(t.Context(), sign(t, jwt.SigningMethodES256, "good", good.ec, claims(nil)), "")
+	_, err = a.Authenticate(t.Context(), sign(t, jwt.SigningMethodES256, "good", good.ec, claims(nil)), "")
 	require.NoError(t, err)
+	_, err = a.Authenticate(t.Context(), sign(t, jwt.SigningMethodRS256, "short", short, claims(nil)), "")
+	require.ErrorIs(t, err, auth.ErrUnauthenticated)
 	for _, kid := range []string{"", "enc"} {
 		_, err = a.Authenticate(t.Context(), sign(t, jwt.SigningMethodRS256, kid, k.rsa, claims(nil)), "")
 		require.ErrorIs(t, err, auth.ErrUnauthenticated)
@@ -202,6 +208,7 @@ func TestRunOutlivesAnOutage(t *testing.T) {
 		}
 
 		time.Sleep(time.Minute)
+		require.Greater(t, source.fetched.Load(), int32(4), "nobody has to ask for it")
 		require.ErrorIs(t, check("one", k), auth.ErrUnavailable)
 		require.Less(t, source.fetched.Load(), int32(12), "it backs off")
 
