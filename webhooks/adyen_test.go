@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -320,6 +321,35 @@ func TestAdyenLogin(t *testing.T) {
 	d.Header.Del("Authorization")
 	require.ErrorIs(t, refused(t, v, d), webhooks.ErrSignatureMissing)
 	require.ErrorIs(t, refused(t, v, signed(t, newAdyen(t), body)), webhooks.ErrSignatureMissing)
+	for _, half := range []string{"basic_auth.user", "basic_auth.password"} {
+		v, err := webhooks.NewAdyen(webhooks.Config{Secrets: []string{adyenKey}, Params: map[string]string{half: "shop"}})
+		require.NoError(t, err)
+		require.ErrorIs(t, refused(t, v, signed(t, newAdyen(t), body)), webhooks.ErrSignatureMissing, half)
+	}
+}
+
+// TestAdyenSignedTextHasOneReading: a colon in the merchant's own reference moves
+// nothing into another field.
+func TestAdyenSignedTextHasOneReading(t *testing.T) {
+	t.Parallel()
+	v := newAdyen(t)
+	good := string(signed(t, v, adyenBody(adyenItem("AUTHORISATION", "true", ""))).Body)
+	for _, field := range []string{"pspReference", "originalReference", "merchantAccountCode", "value", "currency", "eventCode", "success"} {
+		other := regexp.MustCompile(`"`+field+`":"?[^",}]*"?`).ReplaceAllString(good, `"`+field+`":"a:b"`)
+		if other == good {
+			other = strings.Replace(good, `"pspReference"`, `"`+field+`":"a:b","pspReference"`, 1)
+		}
+		require.ErrorIs(t, refused(t, v, unsigned(other)), webhooks.ErrSignatureMalformed, field)
+	}
+	parsed(t, v, adyenBody(strings.Replace(adyenItem("AUTHORISATION", "true", ""), "att_1", "a:b", 1)))
+}
+
+func TestAdyenWithoutAWordOfItIsNeitherLiveNorATest(t *testing.T) {
+	t.Parallel()
+	for live, want := range map[string][2]bool{`"live":"false",`: {true, true}, `"live":"true",`: {true, false}, `"live":"maybe",`: {}, "": {}} {
+		e := parsed(t, newAdyen(t), strings.Replace(adyenBody(adyenItem("CAPTURE", "true", "")), `"live":"false",`, live, 1))
+		require.Equal(t, want, [2]bool{e.TestKnown, e.Test}, live)
+	}
 }
 
 func TestAdyenNeeds(t *testing.T) {

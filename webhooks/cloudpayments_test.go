@@ -144,6 +144,14 @@ func TestCloudPaymentsRefund(t *testing.T) {
 	require.Equal(t, &webhooks.Money{Minor: 500, Currency: "KZT"}, cloudPaymentsEvent(t, v, "refund", body).Money)
 }
 
+func TestCloudPaymentsTestModeInAnySpelling(t *testing.T) {
+	t.Parallel()
+	for mode, want := range map[string][2]bool{"1": {true, true}, "true": {true, true}, "True": {true, true}, "0": {true, false}, "False": {true, false}} {
+		e := cloudPaymentsEvent(t, newCloudPayments(t), "confirm", strings.Replace(cloudPayment, "TestMode=1", "TestMode="+mode, 1))
+		require.Equal(t, want, [2]bool{e.TestKnown, e.Test}, mode)
+	}
+}
+
 func TestCloudPaymentsSignsEitherForm(t *testing.T) {
 	t.Parallel()
 	v := newCloudPayments(t)
@@ -170,6 +178,18 @@ func TestCloudPaymentsSignsEitherForm(t *testing.T) {
 			_, err := v.Verify(t.Context(), other)
 			require.ErrorIs(t, err, test.want)
 		})
+	}
+}
+
+// TestCloudPaymentsDecodedFormHidesNoParameter: where only the decoded form is signed,
+// a value could be another amount, and nobody the wiser.
+func TestCloudPaymentsDecodedFormHidesNoParameter(t *testing.T) {
+	t.Parallel()
+	v := newCloudPayments(t)
+	for _, hidden := range []string{"&Description=a%26Amount%3d1", "&a%26Amount=1", "&a%3d1%26Amount=1"} {
+		d := signed(t, v, cloudPayment+hidden)
+		d.Header.Del("Content-HMAC")
+		require.ErrorIs(t, refused(t, v, d), webhooks.ErrSignatureMalformed, hidden)
 	}
 }
 

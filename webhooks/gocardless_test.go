@@ -109,7 +109,7 @@ func TestGoCardlessTakesBodiesTheOfficialGoLibraryRefuses(t *testing.T) {
 
 func TestGoCardlessSignature(t *testing.T) {
 	t.Parallel()
-	body := gocardlessBody(gocardlessItem("EV1", "mandates", "x", ""))
+	body := gocardlessBody(gocardlessItem("EV1", "mandates", "x", ""), gocardlessItem("EV2", "mandates", "x", ""))
 	checkRotation(t, "gocardless", body, webhooks.Config{})
 	require.ErrorIs(t, refused(t, newGoCardless(t), webhooks.Delivery{Body: []byte(body)}), webhooks.ErrSignatureMissing)
 }

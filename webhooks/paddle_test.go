@@ -110,6 +110,7 @@ func TestPaddleHeader(t *testing.T) {
 		"no equals sign":     {[]string{good + ";h1"}, webhooks.ErrSignatureMalformed},
 		"only not hex":       {[]string{stamp + ";h1=zz"}, webhooks.ErrSignatureInvalid},
 		"another time":       {[]string{"ts=1773500965;h1=" + sum}, webhooks.ErrSignatureInvalid},
+		"in two headers":     {[]string{stamp + ";h1=" + strings.Repeat("0", 64), "h1=" + sum}, nil},
 		"not hex, then good": {[]string{stamp + ";h1=zz;h1=" + sum}, nil},
 		"any order":          {[]string{"h1=" + sum + "; " + stamp + ";h2=1"}, nil},
 	} {

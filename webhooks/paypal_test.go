@@ -282,10 +282,18 @@ func TestPayPalUnavailable(t *testing.T) {
 		v := paypalOf(t, c)
 		require.ErrorIs(t, refused(t, v, signed(t, v, paypalBody)), test.want, name)
 	}
+	ctx, cancel := context.WithCancel(t.Context())
+	c.Certificate = func(context.Context, string) ([]byte, error) {
+		cancel()
+		return nil, errors.New("given up")
+	}
+	impatient := paypalOf(t, c)
+	_, err := impatient.Verify(ctx, signed(t, impatient, paypalBody))
+	require.ErrorIs(t, err, webhooks.ErrUnavailable, "nobody waited for the answer")
 	c.Certificate = nil
 	v := paypalOf(t, c)
 	require.ErrorIs(t, refused(t, v, signed(t, v, paypalBody)), webhooks.ErrConfig)
-	_, err := webhooks.New("paypal", webhooks.Config{})
+	_, err = webhooks.New("paypal", webhooks.Config{})
 	require.ErrorIs(t, err, webhooks.ErrConfig)
 }
 

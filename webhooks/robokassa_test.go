@@ -2,6 +2,7 @@ package webhooks_test
 
 import (
 	"context"
+	"encoding/hex"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -78,6 +79,7 @@ func TestRobokassaForms(t *testing.T) {
 		"another order":        {strings.Replace(good, "att_1", "att_2", 1), webhooks.ErrSignatureInvalid},
 		"one parameter more":   {good + "&shp_z=1", webhooks.ErrSignatureInvalid},
 		"two taken for one":    {"OutSum=19.990000&InvId=58&Shp_a=1:Shp_payment_attempt_id%3datt_1&SignatureValue=" + signature, webhooks.ErrSignatureMalformed},
+		"name taken for value": {strings.Replace(string(signed(t, v, "OutSum=1&InvId=58&Shp_a=1%3D2").Body), "Shp_a=1%3D2", "Shp_a%3D1=2", 1), webhooks.ErrSignatureMalformed},
 		"sum taken for number": {"OutSum=19.990000:58&InvId=1&SignatureValue=" + signature, webhooks.ErrSignatureMalformed},
 		"no signature":         {robokassaForm, webhooks.ErrSignatureMissing},
 		"not hexadecimal":      {robokassaForm + "&SignatureValue=xyz", webhooks.ErrSignatureInvalid},
@@ -94,6 +96,16 @@ func TestRobokassaForms(t *testing.T) {
 	require.ErrorIs(t, refused(t, v, signed(t, v, "OutSum=1.999&InvId=58")), webhooks.ErrPayload)
 	d := unsigned("%zz")
 	require.ErrorIs(t, v.Sign(&d), webhooks.ErrPayload)
+}
+
+// TestRobokassaParametersAreSortedByName: of two names one may begin with the other.
+func TestRobokassaParametersAreSortedByName(t *testing.T) {
+	t.Parallel()
+	v := newRobokassa(t, "p")
+	form, err := url.ParseQuery(string(signed(t, v, "OutSum=1&InvId=58&Shp_a1=2&Shp_a=1").Body))
+	require.NoError(t, err)
+	sum := webhooks.RobokassaSum("md5", "1", "58", "p", "Shp_a=1", "Shp_a1=2")
+	require.Equal(t, strings.ToUpper(hex.EncodeToString(sum)), form.Get("SignatureValue"))
 }
 
 func TestRobokassaByGet(t *testing.T) {

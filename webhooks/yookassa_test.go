@@ -109,6 +109,13 @@ func TestYooKassaSenders(t *testing.T) {
 	}{
 		"documented":            {"77.75.156.11", nil, nil},
 		"documented, mapped":    {"::ffff:77.75.156.11", nil, nil},
+		"another":               {"77.75.156.35", nil, nil},
+		"first network":         {"185.71.76.31", nil, nil},
+		"second network":        {"185.71.77.31", nil, nil},
+		"third network":         {"77.75.153.127", nil, nil},
+		"fourth network":        {"77.75.154.255", nil, nil},
+		"beside the first":      {"185.71.76.32", nil, webhooks.ErrSender},
+		"beside the fourth":     {"77.75.154.127", nil, webhooks.ErrSender},
 		"beside it":             {"77.75.156.12", nil, webhooks.ErrSender},
 		"IPv6":                  {"2a02:5180::1", nil, nil},
 		"with a zone":           {"2a02:5180::1%eth0", nil, nil},
