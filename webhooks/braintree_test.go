@@ -115,6 +115,22 @@ func TestBraintreeLocalPaymentIsWhatItsTransactionIs(t *testing.T) {
 	}
 }
 
+// TestBraintreeTellsApartWhatHappensAtOnce: the time of a notification is in seconds.
+func TestBraintreeTellsApartWhatHappensAtOnce(t *testing.T) {
+	t.Parallel()
+	v, ids := newBraintree(t), map[string]bool{}
+	for _, subject := range []string{
+		"<transaction><id>%s</id></transaction>", "<dispute><id>%s</id></dispute>", "<local-payment><payment-id>%s</payment-id></local-payment>",
+		"<local-payment-funded><payment-id>f%s</payment-id></local-payment-funded>", "<subscription><id>s%s</id></subscription>",
+		"<transaction-review><transaction-id>r%s</transaction-id></transaction-review>",
+	} {
+		for _, id := range []string{subject[1:3] + "1", subject[1:3] + "2"} {
+			ids[parsed(t, v, braintreeXML("something_new", fmt.Sprintf(subject, id))).ID] = true
+		}
+	}
+	require.Len(t, ids, 12)
+}
+
 func TestBraintreeSignature(t *testing.T) {
 	t.Parallel()
 	v := newBraintree(t)
@@ -131,6 +147,7 @@ func TestBraintreeSignature(t *testing.T) {
 		"its line feed lost": {signature, strings.TrimSuffix(payload, "\n"), nil},
 		"beside another key": {"other|" + sum + "&" + signature, payload, nil},
 		"twice, one good":    {"braintree-public|00&" + signature, payload, nil},
+		"twice, good first":  {signature + "&braintree-public|00", payload, nil},
 		"of another key":     {"other|" + sum, payload, webhooks.ErrSignatureInvalid},
 		"no key":             {sum, payload, webhooks.ErrSignatureInvalid},
 		"not hex":            {"braintree-public|zz", payload, webhooks.ErrSignatureInvalid},

@@ -56,6 +56,14 @@ func TestLemonSqueezyKinds(t *testing.T) {
 	})
 }
 
+func TestLemonSqueezyTestModeIsOfTheObjectToo(t *testing.T) {
+	t.Parallel()
+	e := parsed(t, newLemonSqueezy(t), `{"meta":{"event_name":"order_created"},"data":{"id":"7","attributes":{"status":"paid","test_mode":true}}}`)
+	require.True(t, e.Test && e.TestKnown)
+	e = parsed(t, newLemonSqueezy(t), `{"meta":{"event_name":"order_created"},"data":{"id":"7","attributes":{"status":"paid"}}}`)
+	require.False(t, e.Test || e.TestKnown)
+}
+
 func TestLemonSqueezyTellsRefundsApart(t *testing.T) {
 	t.Parallel()
 	ids := map[string]bool{}

@@ -89,6 +89,14 @@ func TestMolliePaidIsWhatWasCaptured(t *testing.T) {
 	checkRefusesPayloads(t, newMollie(t), mollieBody("payment.paid", "tr_1", hold+`{"value":"ten","currency":"EUR"}`))
 }
 
+func TestMollieModeTellsATest(t *testing.T) {
+	t.Parallel()
+	for mode, want := range map[string][2]bool{`"mode":"test"`: {true, true}, `"mode":"live"`: {true, false}, `"mode":"new"`: {}, "": {}} {
+		e := parsed(t, newMollie(t), mollieBody("payment.paid", "tr_1", mode))
+		require.Equal(t, want, [2]bool{e.TestKnown, e.Test}, mode)
+	}
+}
+
 func TestMollieCaptureThatFailedLeavesTheMoneyHeld(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, webhooks.Event{

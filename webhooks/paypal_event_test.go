@@ -48,6 +48,7 @@ func TestPayPalKinds(t *testing.T) {
 	}{
 		"order approved":          {"CHECKOUT.ORDER.APPROVED", `"id":"ORD1"`, webhooks.KindProcessing, "", -1},
 		"order paid":              {"CHECKOUT.ORDER.COMPLETED", units(`"captures":[{` + paypalAmount + `,"status":"COMPLETED"}]`), webhooks.KindSucceeded, "", 20},
+		"order paid in parts":     {"CHECKOUT.ORDER.COMPLETED", units(`"captures":[{` + paypalAmount + `,"status":"COMPLETED"},{` + paypalAmount + `,"status":"COMPLETED"}]`), webhooks.KindProcessing, "", -1},
 		"order pending":           {"CHECKOUT.ORDER.COMPLETED", units(`"captures":[{` + paypalAmount + `,"status":"PENDING"}]`), webhooks.KindProcessing, "", -1},
 		"order held":              {"CHECKOUT.ORDER.COMPLETED", units(`"authorizations":[{` + paypalAmount + `,"status":"CREATED"}]`), webhooks.KindAuthorized, "", 20},
 		"order without payments":  {"CHECKOUT.ORDER.COMPLETED", `"id":"ORD1"`, webhooks.KindProcessing, "", -1},
@@ -63,6 +64,7 @@ func TestPayPalKinds(t *testing.T) {
 		"held no more":            {"PAYMENT.AUTHORIZATION.CREATED", paypalAmount + `,"status":"VOIDED"`, webhooks.KindFailed, "provider_rejected", 20},
 		"hold voided":             {"PAYMENT.AUTHORIZATION.VOIDED", paypalAmount + `,"expiration_time":"2026-03-15T00:00:00Z"`, webhooks.KindFailed, "canceled", 20},
 		"hold expired":            {"PAYMENT.AUTHORIZATION.VOIDED", paypalAmount + `,"expiration_time":"2026-03-14T00:00:00Z"`, webhooks.KindFailed, "expired", 20},
+		"hold expired just now":   {"PAYMENT.AUTHORIZATION.VOIDED", paypalAmount + `,"expiration_time":"2026-03-14T15:09:20Z"`, webhooks.KindFailed, "expired", 20},
 		"captured":                {"PAYMENT.CAPTURE.COMPLETED", paypalAmount + paypalUpAuth, webhooks.KindSucceeded, "", 20},
 		"capture pending":         {"PAYMENT.CAPTURE.PENDING", paypalAmount, webhooks.KindProcessing, "", 20},
 		"capture denied":          {"PAYMENT.CAPTURE.DENIED", paypalAmount, webhooks.KindFailed, "provider_rejected", 20},
@@ -95,6 +97,7 @@ func TestPayPalKinds(t *testing.T) {
 			e := parsed(t, newPayPal(t), paypalEvent(test.eventType, test.members))
 			require.Equal(t, test.kind, e.Kind)
 			require.Equal(t, test.failure, e.FailureCode)
+			require.Equal(t, name == "order approved", e.Approved)
 			if test.minor < 0 {
 				require.Nil(t, e.Money)
 				return

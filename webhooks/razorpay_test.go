@@ -62,6 +62,7 @@ func TestRazorpayKinds(t *testing.T) {
 		failed(`"payment_cancelled"`):                                                                              "soft_failed 29599 INR of att_1 pay_1 order_1 for canceled/payment_cancelled",
 		failed(`null`):                                                                                             "soft_failed 29599 INR of att_1 pay_1 order_1 for provider_rejected/BAD_REQUEST_ERROR",
 		razorpayBody("refund.created", "refund", razorpayRefund, "payment", razorpayPayment):                       "refund_pending 500 INR of att_1 pay_1 order_1 by rfnd_1/ref_1",
+		razorpayBody("refund.processed", "refund", razorpayRefund+`,"notes":{"refund_id":"ref_2"}`):                "refund_succeeded 500 INR of pay_1 by rfnd_1/ref_2",
 		razorpayBody("refund.processed", "refund", razorpayRefund):                                                 "refund_succeeded 500 INR of pay_1 by rfnd_1/ref_1",
 		razorpayBody("refund.failed", "refund", razorpayRefund):                                                    "refund_failed 500 INR of pay_1 by rfnd_1/ref_1 for provider_rejected/",
 		razorpayBody("refund.processed", "refund", razorpayRefund, "payment", razorpayPayment+`,"captured":true`):  "refund_succeeded 500 INR of att_1 pay_1 order_1 by rfnd_1/ref_1",

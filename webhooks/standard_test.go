@@ -47,6 +47,7 @@ func TestStandardKinds(t *testing.T) {
 		"authorized":           {`{"type":"charge.authorized","data":{}}`, webhooks.KindAuthorized, "", ""},
 		"pending":              {`{"type":"charge.pending","data":{}}`, webhooks.KindProcessing, "", ""},
 		"declined":             {`{"type":"charge.failed","data":{"failure_code":"insufficient_funds"}}`, webhooks.KindFailed, "insufficient_funds", "insufficient_funds"},
+		"fraud":                {`{"type":"charge.failed","data":{"failure_code":"fraud_suspected"}}`, webhooks.KindFailed, "fraud_suspected", "fraud_suspected"},
 		"failed, own code":     {`{"type":"charge.failed","data":{"failure_code":"E-17"}}`, webhooks.KindFailed, "provider_rejected", "E-17"},
 		"failed, no code":      {`{"type":"charge.failed","data":{"failure_code":null}}`, webhooks.KindFailed, "provider_rejected", ""},
 		"canceled":             {`{"type":"charge.canceled","data":{}}`, webhooks.KindFailed, "canceled", ""},

@@ -52,6 +52,7 @@ func TestStripeKinds(t *testing.T) {
 		"intent created":           {"payment_intent.created", intentMembers, webhooks.KindIgnored, -1},
 		"charge pending":           {"charge.pending", chargeMembers, webhooks.KindProcessing, 2000},
 		"charge held":              {"charge.succeeded", chargeMembers + `,"captured":false,"amount_captured":0`, webhooks.KindAuthorized, 2000},
+		"charge, taken or held":    {"charge.succeeded", chargeMembers, webhooks.KindAuthorized, 2000},
 		"charge taken":             {"charge.succeeded", chargeMembers + `,"captured":true,"amount_captured":2000`, webhooks.KindSucceeded, 2000},
 		"charge captured in part":  {"charge.captured", chargeMembers + `,"captured":true,"amount_captured":700`, webhooks.KindSucceeded, 700},
 		"charge captured long ago": {"charge.captured", chargeMembers + `,"captured":true`, webhooks.KindSucceeded, 2000},

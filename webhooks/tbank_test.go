@@ -59,6 +59,7 @@ func TestTBankKinds(t *testing.T) {
 		"held":                     {"AUTHORIZED", "", webhooks.KindAuthorized, "", false},
 		"paid":                     {"CONFIRMED", "", webhooks.KindSucceeded, "", false},
 		"paid, without success":    {"CONFIRMED", `,"Success":false`, webhooks.KindNotice, "", true},
+		"held, without success":    {"AUTHORIZED", `,"Success":false`, webhooks.KindNotice, "", true},
 		"try failed":               {"AUTH_FAIL", `,"Success":false,"ErrorCode":"101"`, webhooks.KindSoftFailed, "authentication_failed", false},
 		"declined":                 {"REJECTED", `,"Success":false,"ErrorCode":"1051"`, webhooks.KindFailed, "insufficient_funds", false},
 		"declined, unknown code":   {"REJECTED", `,"Success":false,"ErrorCode":"9"`, webhooks.KindFailed, "card_declined", false},
@@ -74,6 +75,7 @@ func TestTBankKinds(t *testing.T) {
 		"a card was linked":        {"COMPLETED", `,"RequestKey":"k"`, webhooks.KindIgnored, "", false},
 		"a card was not linked":    {"REJECTED", `,"RequestKey":"k","Success":false`, webhooks.KindIgnored, "", false},
 		"an account was linked":    {"ACTIVE", `,"NotificationType":"LINKACCOUNT"`, webhooks.KindIgnored, "", false},
+		"no account was linked":    {"REJECTED", `,"NotificationType":"LINKACCOUNT","Success":false`, webhooks.KindIgnored, "", false},
 		"unknown, of any shape":    {"SOMETHING", `,"Amount":"ten"`, webhooks.KindIgnored, "", false},
 		"unknown, without payment": {"", `,"PaymentId":null`, webhooks.KindIgnored, "", false},
 	} {
