@@ -88,6 +88,8 @@ func TestSearchFindsWhateverCanBeQuoted(t *testing.T) {
 		"ch_404":                              {"event by reference"},
 		"evt_lost" + strings.Repeat("x", 504): {"event by provider_event_id"},
 		"01980d3e-":                           {"event by event_id", "event by event_id", "refund by refund_id"},
+		"01980D":                              {"event by event_id", "event by event_id", "refund by refund_id"},
+		"01980":                               nil,
 		strings.ReplaceAll(id, "-", "") + "-capture-0": {"attempt by payment_attempt_id"},
 		strings.ToUpper(id):                            {"attempt by payment_attempt_id"},
 		"nothing":                                      nil,
@@ -105,7 +107,7 @@ func TestSearchFindsWhateverCanBeQuoted(t *testing.T) {
 	require.Equal(t, support.Hit{
 		Type: "attempt", ID: id, OrderID: "A-1", AttemptID: &a.ID, Status: "pending", Matched: "payment_attempt_id", At: noon,
 	}, first)
-	require.Equal(t, 29, one[int](t, conn, `SELECT count(*) FROM staff_audit WHERE actor = 'ann' AND action = 'search.view'`))
+	require.Equal(t, 31, one[int](t, conn, `SELECT count(*) FROM staff_audit WHERE actor = 'ann' AND action = 'search.view'`))
 }
 
 func TestSearchRefuses(t *testing.T) {
