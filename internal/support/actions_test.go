@@ -3,6 +3,7 @@ package support_test
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"io"
 	"strings"
 	"sync"
@@ -94,6 +95,8 @@ func TestAnActionNeedsAReason(t *testing.T) {
 		}
 	}
 	require.Empty(t, r.deeds(t))
+	_, err := r.desk.Recheck(t.Context(), ann, id, strings.Repeat("a", 2000))
+	require.NoError(t, err)
 }
 
 func TestALookIsWrittenDownBeforeItIsShown(t *testing.T) {
@@ -186,6 +189,38 @@ func TestRecheckAsksOnceMore(t *testing.T) {
 	require.Equal(t, []int{1}, rows[int](t, r, "SELECT DISTINCT count(DISTINCT deed_id) * 2 / count(*) FROM staff_audit"))
 }
 
+// meanwhile has something happen while the provider is asked.
+type meanwhile struct {
+	support.Payments
+	happens func() error
+}
+
+func (m meanwhile) Recheck(ctx context.Context, id payment.AttemptID, cause payment.Cause) (payment.View, error) {
+	v, err := m.Payments.Recheck(ctx, id, cause)
+	return v, errors.Join(err, m.happens())
+}
+
+// Whoever leaves meanwhile has done it all the same.
+func TestWhatWasDoneIsWrittenDownForWhoHasLeft(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	id := r.paid(t, "A-1", "tok_never").ID
+	for _, act := range []func(ctx context.Context, left func() error) error{
+		func(ctx context.Context, left func() error) error {
+			desk := support.New(support.Options{Store: r.store, Payments: meanwhile{r.Service, left}})
+			_, err := desk.Recheck(ctx, ann, id, reason)
+			return err
+		},
+		func(ctx context.Context, left func() error) error {
+			return r.desk.Act(ctx, ann, support.Refunded, id, reason, left)
+		},
+	} {
+		ctx, leave := context.WithCancel(t.Context())
+		require.NoError(t, act(ctx, func() error { leave(); return nil }))
+	}
+	require.Equal(t, []string{"ann attempt.recheck begun", "ann attempt.recheck done", "ann createRefund begun", "ann createRefund done"}, r.deeds(t))
+}
+
 // Refunds are pending at payments that are not. What became of one is seen in its
 // attempt.
 func TestRecheckAsksAboutRefunds(t *testing.T) {
@@ -202,6 +237,9 @@ func TestRecheckAsksAboutRefunds(t *testing.T) {
 	pending.RefundID, pending.Money = made.ProviderRefundID, &webhooks.Money{Minor: 700, Currency: "EUR"}
 	r.tell(t, pending, `{}`)
 	require.True(t, r.page(t, paid.ID).Askable)
+	busy := support.New(support.Options{Store: r.store, Payments: meanwhile{r.Service, func() error { return payment.ErrBusy }}})
+	_, err = busy.Recheck(t.Context(), ann, paid.ID, reason)
+	require.ErrorIs(t, err, payment.ErrBusy, "also where its refunds could be asked about")
 	v, err := r.desk.Recheck(t.Context(), ann, paid.ID, reason)
 	require.NoError(t, err)
 	require.EqualValues(t, 700, v.Refunded)
@@ -296,6 +334,8 @@ func TestTheWorklist(t *testing.T) {
 	}
 	_, err = r.desk.Resolve(t.Context(), ada, payment.Resolve{ID: d, Resolution: payment.ResolvedAccepted, Reason: reason})
 	require.ErrorIs(t, err, payment.ErrResolved)
+	_, err = r.desk.Resolve(t.Context(), ada, payment.Resolve{ID: d, Resolution: "lost", Reason: reason})
+	require.ErrorAs(t, err, new(*payment.ValidationError), "which nobody could mean, and nothing is written down")
 	require.Equal(t, []string{"ann discrepancies.view done", "ann discrepancy.resolve done", "ann discrepancy.resolve done", "ada discrepancy.resolve refused"}, r.deeds(t))
 
 	got := texts(r.page(t, id).Timeline)
@@ -339,9 +379,17 @@ func TestRevealShowsWhatCame(t *testing.T) {
 func TestTheAuditLogIsPaged(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	for range 7 {
-		_, _, err := r.desk.Search(t.Context(), ann, "A-1", firstPage(t))
+	for range 3 { // two entries each
+		require.NoError(t, r.desk.Watch(t.Context(), ann, support.Refunded, "order", "A-1", func() error { return nil }))
+	}
+	_, _, err := r.desk.Search(t.Context(), ann, "A-1", firstPage(t))
+	require.NoError(t, err)
+	for limit, more := range map[string]bool{"1": true, "6": true, "7": false, "100": false} {
+		page, err := support.ParsePage("", limit)
 		require.NoError(t, err)
+		_, next, err := r.desk.Audit(t.Context(), ada, support.DeedFilter{Actor: "ann"}, page)
+		require.NoError(t, err)
+		require.Equal(t, more, next != "", "%s of 7", limit)
 	}
 	var seen []string
 	cursor := ""
@@ -361,7 +409,7 @@ func TestTheAuditLogIsPaged(t *testing.T) {
 	require.True(t, isDescending(seen), "newest first")
 	list, _, err := r.desk.Audit(t.Context(), ada, support.DeedFilter{Action: "audit.view"}, firstPage(t))
 	require.NoError(t, err)
-	require.Len(t, list, 3, "looking at the audit log is in it")
+	require.Len(t, list, 4+3, "looking at the audit log is in it")
 	page, err := support.ParsePage("MTIzIHg", "")
 	require.NoError(t, err)
 	_, _, err = r.desk.Audit(t.Context(), ada, support.DeedFilter{}, page)
