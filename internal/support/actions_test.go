@@ -331,6 +331,7 @@ func TestTheWorklist(t *testing.T) {
 		got, err := r.desk.Resolve(t.Context(), ann, cmd)
 		require.NoError(t, err)
 		require.Equal(t, "ann", got.Resolved.By)
+		require.Equal(t, got.Resolved.At.Sub(got.At), got.Age(), "it waits no longer")
 	}
 	_, err = r.desk.Resolve(t.Context(), ada, payment.Resolve{ID: d, Resolution: payment.ResolvedAccepted, Reason: reason})
 	require.ErrorIs(t, err, payment.ErrResolved)
@@ -338,7 +339,9 @@ func TestTheWorklist(t *testing.T) {
 	require.ErrorAs(t, err, new(*payment.ValidationError), "which nobody could mean, and nothing is written down")
 	require.Equal(t, []string{"ann discrepancies.view done", "ann discrepancy.resolve done", "ann discrepancy.resolve done", "ada discrepancy.resolve refused"}, r.deeds(t))
 
-	got := texts(r.page(t, id).Timeline)
+	page := r.page(t, id)
+	require.NotContains(t, page.Summary, "A person has to look")
+	got := texts(page.Timeline)
 	require.Contains(t, got, "transition | staff:ann | The payment succeeded: 19.99 EUR were taken.")
 	require.Contains(t, got, "staff_action | staff:ann | ann settled this as paid. Reason: "+reason)
 	for status, want := range map[string]int{"open": 1, "resolved": 1, "": 2} {
