@@ -95,3 +95,10 @@ func TestSilenceIsTold(t *testing.T) {
 	require.Contains(t, silence(payment.Silence{Account: "a", Pending: 1}, now), "No webhook has ever come from a, and a payment waits for one.")
 	require.Contains(t, silence(payment.Silence{Account: "a", Pending: 2, HeardAt: &heard}, now), "No webhook has come from a for 3 hours, and 2 payments wait for one.")
 }
+
+func TestAttemptsOfAnOrderAreShownNewestFirst(t *testing.T) {
+	t.Parallel()
+	attempts := []payment.Attempt{{Version: 1}, {Version: 2}}
+	require.Equal(t, []payment.Attempt{{Version: 2}, {Version: 1}}, newestFirst(attempts))
+	require.Equal(t, 1, attempts[0].Version, "the order itself stays as it is")
+}

@@ -154,7 +154,9 @@ func TestWhatStaffDoesInTheConsole(t *testing.T) {
 		done := kim.followed(kim.post(path+"/replay", "key", tried.hidden(t, "key"), "reason", tried.hidden(t, "reason"), "sure", tried.hidden(t, "sure")))
 		require.Contains(t, done.page(), "The event was applied again.")
 
-		kim.post(path+"/reveal", "reason", "").is(t, http.StatusUnprocessableEntity)
+		unsaid := kim.post(path+"/reveal", "reason", "")
+		unsaid.is(t, http.StatusUnprocessableEntity)
+		require.NotEmpty(t, unsaid.hidden(t, "key"), "the form is there again")
 		shown := kim.post(path+"/reveal", "reason", "case 3")
 		shown.is(t, http.StatusOK)
 		require.Contains(t, shown.page(), other.ID)

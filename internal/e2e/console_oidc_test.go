@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -126,6 +127,31 @@ func TestASessionEndsAtItsOwnTimeWhateverSignInIsBegunInIt(t *testing.T) {
 	require.Equal(t, in.header.Get("Set-Cookie"), again.header.Get("Set-Cookie"), "the session is the same one")
 	require.False(t, end().Before(before), "nobody is signed out by a link")
 	p.get("/support/discrepancies").is(t, http.StatusOK)
+}
+
+// A sign-in that was begun is nobody's session yet: it is soon over, and each has a
+// cookie of its own. The time of the session begins with the person.
+func TestASignInThatWasBegunEndsSoon(t *testing.T) {
+	t.Parallel()
+	o := newOrganisation(t)
+	o.QueueUser(roles("support"))
+	left := func() float64 {
+		return one[float64](t, o.rig, `SELECT extract(epoch FROM max(expiry) - now())::float8 FROM sessions`)
+	}
+	p := o.browser(t)
+	cookies := map[string]bool{}
+	for range 2 {
+		begun := p.get("/support/sign-in/begin")
+		begun.is(t, http.StatusSeeOther)
+		cookie, _, _ := strings.Cut(begun.header.Get("Set-Cookie"), ";")
+		cookies[cookie] = true
+	}
+	require.Len(t, cookies, 2)
+	require.InDelta(t, (15 * time.Minute).Seconds(), left(), 60)
+	back := o.begun(p, "/support", func(url.Values) {})
+	in := p.get(back.RequestURI())
+	in.is(t, http.StatusSeeOther)
+	require.InDelta(t, (30 * time.Minute).Seconds(), left(), 60)
 }
 
 func TestSignInsThatProveNothing(t *testing.T) {

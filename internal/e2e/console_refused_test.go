@@ -42,4 +42,5 @@ func TestStaffThatIsRefusedIsWrittenDown(t *testing.T) {
 		look.ask(look.path).is(t, look.status)
 		require.Equal(t, []string{look.deed}, s.deeds(t, "sam")[before:], look.path)
 	}
+	require.Zero(t, one[int](t, s.rig, `SELECT count(*) FROM staff_audit WHERE address = '' OR request_id = ''`), "from where, and by which request")
 }

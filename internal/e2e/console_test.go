@@ -156,6 +156,7 @@ func TestASessionThatCantBeWrittenIsToldOnce(t *testing.T) {
 	require.Contains(t, s.deeds(t, "sam"), "attempt.recheck "+strings.TrimPrefix(path, "/support/attempts/")+" done case 1")
 	page.is(t, http.StatusInternalServerError)
 	done.is(t, http.StatusServiceUnavailable)
+	require.Equal(t, "2", done.header.Get("Retry-After"))
 	for _, a := range []answer{page, done} {
 		require.Equal(t, 1, strings.Count(strings.ToLower(string(a.text)), "<!doctype html>"), "%s", a.text)
 		require.Empty(t, a.header.Get("Location"))
@@ -171,6 +172,19 @@ func TestASessionThatCantBeWrittenIsToldOnce(t *testing.T) {
 	unread.is(t, http.StatusInternalServerError)
 	require.NotContains(t, unread.page(), "may have been done")
 	require.NotContains(t, strings.Join(s.deeds(t, "sam"), "\n"), "case 2")
+}
+
+// However much somebody has done in a session, it says what came of the last.
+func TestWhatCameOfTheLastFormIsShown(t *testing.T) {
+	t.Parallel()
+	s := openConsole(t, leftAlone)
+	path := "/support/attempts/" + s.bought(t, unique("o"), "tok_never").ID
+	p := signedIn(t, s.base, "sam", "support")
+	for range 22 {
+		key := uuid.NewString()
+		page := p.followed(p.post(path+"/recheck", "key", key, "reason", "case 1"))
+		require.Contains(t, page.page(), "The provider was asked.")
+	}
 }
 
 func TestFormsOfOtherSitesAreNotDone(t *testing.T) {
