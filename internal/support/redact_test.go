@@ -36,6 +36,7 @@ func TestWhatIsShownOfABody(t *testing.T) {
 		`{"card":{"last4":"4242","brand":"visa","exp_year":2030,"fingerprint":"Xt5E"}}`: `{"card":{"brand":"visa","exp_year":"[hidden]","fingerprint":"[hidden]","last4":"4242"}}`,
 		`{"Pan":"430000******0777","pan":"4111111111111111","maskedPan":"x"}`:           `{"Pan":"…0777","maskedPan":"[hidden]","pan":"…1111"}`,
 		`{"id":"4111111111111111","payment_id":"DE89370400440532013000"}`:               `{"id":"[hidden]","payment_id":"[hidden]"}`,
+		`{"id":"501800000009","payment_id":"5018000000000000007"}`:                      `{"id":"[hidden]","payment_id":"[hidden]"}`, // the shortest and the longest
 		`{"order_id":"+420777123456","reference":"79991234567"}`:                        `{"order_id":"[hidden]","reference":"[hidden]"}`,
 		`{"customer":{"id":"cus_1"},"metadata":{"id":"x1"},"email":"a@b.example"}`:      `{"customer":"[hidden]","email":"[hidden]","metadata":"[hidden]"}`,
 		`{"a b":1,"john@example.com":"x","4111111111111111":1}`:                         `{"[hidden]":"[hidden]"}`,
