@@ -65,6 +65,8 @@ func TestWhereHitsLead(t *testing.T) {
 	require.Empty(t, only([]support.Hit{parked}), "a webhook of no payment that is known")
 	require.Empty(t, only([]support.Hit{order, first, parked}))
 	require.Equal(t, "/support/events/e", hitPath(parked))
+	require.Equal(t, "/support/events/e", hitPath(support.Hit{Type: "event", ID: "e", OrderID: "A/1", AttemptID: &one}))
+	require.Equal(t, attemptPath(one), hitPath(support.Hit{Type: "refund", ID: "r", OrderID: "A/1", AttemptID: &one}))
 }
 
 func TestMuchTextBeginsWhole(t *testing.T) {

@@ -140,6 +140,15 @@ func TestWhatStaffDoesInTheConsole(t *testing.T) {
 		require.Contains(t, asked, "The refund of 5.00 EUR failed")
 		require.NotContains(t, asked, "Ask the provider now")
 	})
+	t.Run("sees how an order stands", func(t *testing.T) {
+		t.Parallel()
+		order := unique("o")
+		s.bought(t, order, "tok_decline")
+		paid := s.customer().pay(t.Context(), order, unique("pay"), "tok_success").attempt(t, http.StatusCreated)
+		page := signedIn(t, s.base, "max", "support").get("/support/orders?id=" + order).page()
+		require.Contains(t, page, "for order "+order+" succeeded on", "by its newest attempt")
+		require.Contains(t, page, paid.ID)
+	})
 	t.Run("applies a webhook again", func(t *testing.T) {
 		t.Parallel()
 		kim, other := signedIn(t, s.base, "kim", "support"), s.bought(t, unique("o"), "tok_success")
