@@ -249,3 +249,13 @@ func TestTimelineSentences(t *testing.T) {
 	}
 	golden(t, "timeline", text.String())
 }
+
+func TestAReplayThatMovesNoStateSaysSo(t *testing.T) {
+	t.Parallel()
+	before := payment.Attempt{State: fsm.Succeeded, Version: 2}
+	after := before
+	after.Version, after.Refunded = 3, 500
+	r := payment.Replayed{Verdict: fsm.Applied, Before: &before, After: &after, Opened: []payment.DiscrepancyKind{payment.Disputed, payment.LateSuccess}}
+	require.Equal(t, "The event was applied again. This was new and was applied. Attempt "+after.ID.String()+
+		" stays succeeded; its amounts or names change. A person has to look at it: disputed, late_success.", support.ReplayText(r, false))
+}
