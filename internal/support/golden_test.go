@@ -259,3 +259,11 @@ func TestAReplayThatMovesNoStateSaysSo(t *testing.T) {
 	require.Equal(t, "The event was applied again. This was new and was applied. Attempt "+after.ID.String()+
 		" stays succeeded; its amounts or names change. A person has to look at it: disputed, late_success.", support.ReplayText(r, false))
 }
+
+func TestANoticeThatProvedTrueIsNotCalledMadeUp(t *testing.T) {
+	t.Parallel()
+	e := support.Event{Unsigned: true, Kind: "succeeded", Verdict: fsm.Applied, Kept: true}
+	require.Equal(t, "The provider reported that the payment succeeded. This was new and was applied.", e.Told())
+	e.Verdict = payment.Ignored
+	require.Contains(t, e.Told(), "It may be made up")
+}
