@@ -1,10 +1,14 @@
 package support_test
 
 import (
+	"crypto/rand"
+	"io"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
 )
@@ -47,4 +51,55 @@ func TestTheAuditLogIsPaged(t *testing.T) {
 	require.NoError(t, err)
 	_, _, err = r.desk.Audit(t.Context(), ada, support.DeedFilter{}, page)
 	require.ErrorAs(t, err, new(*payment.ValidationError))
+}
+
+// What was refused to staff before it began is in the audit log as well, and what
+// others tried is not.
+func TestARefusalIsWrittenDown(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	_, _, err := r.desk.Audit(t.Context(), ann, support.DeedFilter{}, firstPage(t))
+	require.ErrorIs(t, err, payment.ErrForbidden)
+	require.ErrorIs(t, r.desk.Refuse(t.Context(), ann, support.Rechecked, "attempt", "none", payment.ErrAttemptNotFound), payment.ErrAttemptNotFound)
+	stranger := support.Staff{Actor: customer}
+	require.ErrorIs(t, r.desk.Refuse(t.Context(), stranger, support.Rechecked, "attempt", "none", payment.ErrAttemptNotFound), payment.ErrForbidden)
+	require.Equal(t, []string{"ann audit.view refused", "ann attempt.recheck refused"}, r.deeds(t))
+	require.Equal(t, []string{"audit  forbidden: it takes the role admin", "attempt none payment attempt not found"},
+		rows[string](t, r, "SELECT target_type || ' ' || target || ' ' || (detail ->> 'refusal') FROM staff_audit ORDER BY entry_id"))
+}
+
+// A command that is answered with a refusal has not failed, whether for its key or for
+// how the payment stands.
+func TestARefusedCommandIsWrittenDownAsRefused(t *testing.T) {
+	t.Parallel()
+	for outcome, errs := range map[support.DeedOutcome][]error{
+		support.Refused: {
+			payment.ErrAttemptFinal, payment.ErrNotCapturable, payment.ErrCaptureExceeds, payment.ErrRefundNotFound,
+			idempotency.ErrKeyReused, idempotency.ErrInProgress, &idempotency.ReplayError{}, &idempotency.QuotaError{},
+		},
+		support.Failed: {io.ErrUnexpectedEOF},
+	} {
+		r := newRig(t)
+		for _, err := range errs {
+			require.ErrorIs(t, r.desk.Watch(t.Context(), ada, "confirm", "attempt", "none", func() error { return err }), err)
+		}
+		require.Equal(t, []int{len(errs)}, rows[int](t, r, "SELECT count(*) FROM staff_audit WHERE outcome = '"+string(outcome)+"'"))
+	}
+}
+
+// What is named may be any text; an index must hold it.
+func TestWhateverIsNamedIsWrittenDown(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	long := strings.Repeat("ü", 100) + rand.Text()
+	for len(long) < 8000 {
+		long += rand.Text()
+	}
+	for named, want := range map[string]string{
+		long: long[:512] + "…", long[:512]: long[:512], "x" + strings.Repeat("ü", 256): "x" + strings.Repeat("ü", 255) + "…", "a\x00\xff": "a\uFFFD\uFFFD",
+	} {
+		err := r.desk.Watch(t.Context(), ann, "readOrder.view", "order", named, func() error { return payment.ErrOrderNotFound })
+		require.ErrorIs(t, err, payment.ErrOrderNotFound)
+		require.Equal(t, []string{want}, rows[string](t, r, "SELECT target FROM staff_audit ORDER BY entry_id DESC LIMIT 1"))
+	}
 }
