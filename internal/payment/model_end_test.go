@@ -17,9 +17,13 @@ import (
 // holds the attempts against the truth.
 func (w *world) end() {
 	w.p.sparing = 0
-	for len(w.p.held) > 0 {
-		name, what := w.p.held[0].name, openUnheard
-		if w.p.held[0].late {
+	for _, name := range w.heldCalls() {
+		if rapid.Bool().Draw(w.T, "its process has died") {
+			w.Logf("END: the process that made the held call of %s has died", name)
+			continue
+		}
+		what := openUnheard
+		if w.heldCall(name).late {
 			what = isHeard
 		}
 		w.Logf("END: the held call of %s %s", name, what)
