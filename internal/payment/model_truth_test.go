@@ -8,6 +8,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/webhooks"
 )
 
 // look reads everything and checks what must be true at every time.
@@ -66,9 +67,17 @@ func (w *world) saw(name string, a payment.Attempt) {
 	case a.Captured < was.Captured || a.Reversed < was.Reversed || a.Refunded < was.Refunded:
 		w.Fatalf("%s forgot money", name)
 	}
-	if i := was.Intent; i.Kind == payment.IntentCapture && a.Succeeded() && a.Captured != i.Amount {
+	if i := was.Intent; i.Kind == payment.IntentCapture && a.Succeeded() && a.Captured != i.Amount && !w.declined(name) {
 		w.p.of(name).odd = true
 	}
+}
+
+// declined reports whether a webhook has told that a capture was refused after it was
+// taken: that ends it before anything else that comes with it.
+func (w *world) declined(name string) bool {
+	return slices.ContainsFunc(w.p.notices, func(n *notice) bool {
+		return n.of.name == name && n.event.Kind == webhooks.KindAuthorized && n.event.CaptureRefused && n.said != ""
+	})
 }
 
 // read reads the inbox and the discrepancies.
