@@ -15,15 +15,15 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// outage is longer than anybody asks by a schedule.
-const outage = 60 * time.Hour
+// longOutage is longer than anybody asks by a schedule.
+const longOutage = 60 * time.Hour
 
 // outage lets no call through for days. Where only the provider could tell what became
 // of its call a person is told.
 func (w *world) outage(rt *rapid.T) {
-	rt.Logf("OUTAGE: nobody is reached for %s", outage)
+	rt.Logf("OUTAGE: nobody is reached for %s", longOutage)
 	w.p.sparing = math.MaxInt
-	w.pass(outage)
+	w.pass(longOutage)
 	for _, name := range w.those(watched) {
 		_, err := w.question(w.services[0], name)()
 		w.must(err)
