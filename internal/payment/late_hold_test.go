@@ -147,6 +147,28 @@ func TestALateHoldThatCantBeAskedAboutIsADiscrepancy(t *testing.T) {
 	require.Nil(t, r.attempt(t, id).NextCheckAt)
 }
 
+// Of one that is told to be over nobody is asked, whatever the outage; of the next one
+// somebody is.
+func TestALateHoldThatIsOverIsNoDiscrepancy(t *testing.T) {
+	t.Parallel()
+	p := &answering{lookup: func() (payment.Outcome, error) { return payment.Outcome{}, errHeldBack }}
+	r := newRig(t, setup{silent: true, provider: p.on})
+	id := r.paid(t, "A-1", "tok_decline").ID
+	r.longAgo(t, id, 3*24*time.Hour)
+	require.Equal(t, fsm.Stale, r.say(t, id, webhooks.KindAuthorized))
+	require.Equal(t, fsm.Repeat, r.say(t, id, webhooks.KindFailed))
+	r.recheck(t, id)
+	require.Empty(t, r.discrepancies(t, id))
+	require.NotNil(t, r.attempt(t, id).NextCheckAt)
+
+	number := r.attempt(t, id).Intent.Number
+	require.Equal(t, fsm.Stale, r.say(t, id, webhooks.KindAuthorized))
+	require.NotEqual(t, number, r.attempt(t, id).Intent.Number, "under the key of the first one nothing is given up anew")
+	r.exec(t, "UPDATE payment_attempts SET intent_at = intent_at - interval '3 days'")
+	r.recheck(t, id)
+	require.Equal(t, []string{"needs_review"}, r.discrepancies(t, id))
+}
+
 // The hold of a failed attempt that turns out to be a charge is late money, which
 // nobody gives back unasked.
 func TestALateHoldThatWasTakenIsALateSuccess(t *testing.T) {

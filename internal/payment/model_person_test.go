@@ -24,7 +24,11 @@ func (w *world) outage(rt *rapid.T) {
 	rt.Logf("OUTAGE: nobody is reached for %s", longOutage)
 	w.p.sparing = math.MaxInt
 	w.pass(longOutage)
-	for _, name := range w.those(watched) {
+	asked := w.those(watched)
+	for _, name := range asked {
+		if d := w.p.of(name); d != nil && w.attempts[name].Failed() {
+			d.kept = true // for all that can be told
+		}
 		_, err := w.question(w.services[0], name)()
 		w.must(err)
 	}
@@ -34,6 +38,11 @@ func (w *world) outage(rt *rapid.T) {
 	}
 	w.p.sparing = 0
 	w.look()
+	for _, name := range asked {
+		if a := w.attempts[name]; a.Failed() && !a.Intent.At.IsZero() && !w.unreleased(a) {
+			w.Fatalf("nobody can tell whether %s holds money, and no person is asked", name)
+		}
+	}
 	for name, a := range w.attempts {
 		lost := a.State == fsm.OutcomeUnknown || !a.State.Final() && a.Intent.Kind != payment.IntentNone
 		asked := !w.p.blind || a.ProviderPaymentID != "" // else there was no call to hold back

@@ -16,7 +16,8 @@ func doubtFailure(a *Attempt, now time.Time) {
 	if a.State != fsm.Failed {
 		return
 	}
-	if a.Intent.Kind == IntentNone {
+	if a.Intent.Kind == IntentNone || a.Intent.At.IsZero() { // what was given up before was over, see setReleased
+		endIntent(a)
 		setIntent(a, Intent{Kind: IntentCancel}, now)
 	}
 	a.NextCheckAt = &now
@@ -54,12 +55,13 @@ func (s *Service) void(ctx context.Context, p Provider, a Attempt, l Licence) Ne
 // asking. A hold reported meanwhile may be younger than that answer.
 func (s *Service) voided(b *batch, c *Change, n News, again bool) {
 	a, received := &c.Attempt, s.received(c.Attempt, n)
+	unasked := n.Unasked && !a.Intent.At.IsZero() // else it was over since, see setReleased
 	a.LeaseUntil = nil
 	switch {
 	case again:
 		return
 	case n.News == fsm.NewsFailed, n.News == fsm.NewsSucceeded, received:
-	case n.Refused && n.News != fsm.NewsSoftFailed, s.overdue(*a, n, b.now()):
+	case n.Refused && n.News != fsm.NewsSoftFailed, s.ended(a.Checks, unasked, b.now().Sub(a.Intent.At)):
 		b.unreleased(c)
 	default:
 		if !n.Unasked {
