@@ -59,8 +59,9 @@ func NewStandard(c Config) (*Standard, error) {
 // with charge_id, refund_id, reference, amount, currency, failure_code and,
 // optionally, refund_reference) becomes what its type says. Any other JSON is
 // KindIgnored, with its type if it has one. What is not JSON, or carries a known
-// type and data of another form, is ErrPayload. The event's id is the header
-// webhook-id, which stays the same when the delivery is repeated.
+// type and data of another form, is ErrPayload, as is an amount without its currency
+// or the reverse, but for a failure. The event's id is the header webhook-id, which
+// stays the same when the delivery is repeated.
 func (s *Standard) Verify(_ context.Context, d Delivery) ([]Event, error) {
 	headers, err := readStandardHeaders(d.Header)
 	if err != nil {

@@ -258,16 +258,7 @@ func (b *batch) apply(c *Change, e *StoredEvent) {
 	if b.elsewhere(c.Attempt, e.Event) {
 		news = fsm.NewsProcessing // the money is held all the same
 	}
-	refused, over := c.Attempt.refusedBy(e.Event), news == fsm.NewsFailed && c.Attempt.Failed()
-	if refused && e.Event.CaptureRefused && news == fsm.NewsAuthorized && b.tellsCaptures(c.Attempt) {
-		// It may speak of an older capture, after which the money was confirmed again: to
-		// end this one for it would allow another. The provider knows by this one's key.
-		now := b.now()
-		c.Attempt.NextCheckAt, refused = &now, false
-	}
-	if i := &c.Attempt.Intent; e.Event.CancelRefused && !refused && i.Kind == IntentCancel && !c.Attempt.State.Final() {
-		i.Number++ // its key is used up, see endIntent
-	}
+	refused, over := b.refusal(c, e.Event, news), news == fsm.NewsFailed && c.Attempt.Failed()
 	e.Verdict = b.advance(c, News{
 		News: news, ProviderPaymentID: e.Event.ProviderPaymentID, Names: e.Event.References, Money: moneyOf(e.Event),
 		Failure: failureOf(e.Event), Approved: e.Event.Approved, Refused: refused, Cause: Cause{Kind: CauseWebhook, ID: e.Event.ID},
@@ -280,6 +271,25 @@ func (b *batch) apply(c *Change, e *StoredEvent) {
 	}
 	b.paidTwice(c, e)
 	b.tell(c.Attempt.ID, e.Event)
+}
+
+// refusal reports whether an event ends the command of an attempt, which the provider
+// had taken and does not carry out. One that goes on all the same is seen to.
+func (b *batch) refusal(c *Change, e webhooks.Event, news fsm.News) bool {
+	a := &c.Attempt
+	switch refused := a.refusedBy(e); {
+	case refused && e.CaptureRefused && news == fsm.NewsAuthorized && b.tellsCaptures(*a):
+		// It may speak of an older capture, after which the money was confirmed again: to
+		// end this one for it would allow another. The provider knows by this one's key.
+		now := b.now()
+		a.NextCheckAt = &now
+		return false
+	case !refused && e.CancelRefused && a.Intent.Kind == IntentCancel && !a.State.Final():
+		a.Intent.Number++ // its key is used up, see endIntent
+		return false
+	default:
+		return refused
+	}
 }
 
 // refusedBy reports whether an event says that the provider does not carry out what it

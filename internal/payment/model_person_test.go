@@ -24,8 +24,8 @@ func (w *world) outage(rt *rapid.T) {
 	rt.Logf("OUTAGE: nobody is reached for %s", longOutage)
 	w.p.sparing = math.MaxInt
 	w.pass(longOutage)
-	asked := w.those(watched)
-	for _, name := range asked {
+	overdue := w.those(watched)
+	for _, name := range overdue {
 		if d := w.p.of(name); d != nil && w.attempts[name].Failed() {
 			d.kept = true // for all that can be told
 		}
@@ -38,15 +38,15 @@ func (w *world) outage(rt *rapid.T) {
 	}
 	w.p.sparing = 0
 	w.look()
-	for _, name := range asked {
+	for _, name := range overdue {
 		if a := w.attempts[name]; a.Failed() && !a.Intent.At.IsZero() && !w.unreleased(a) {
 			w.Fatalf("nobody can tell whether %s holds money, and no person is asked", name)
 		}
 	}
 	for name, a := range w.attempts {
 		lost := a.State == fsm.OutcomeUnknown || !a.State.Final() && a.Intent.Kind != payment.IntentNone
-		asked := !w.p.blind || a.ProviderPaymentID != "" // else there was no call to hold back
-		if lost && asked && w.asks(a.ID, "") == "" {
+		called := !w.p.blind || a.ProviderPaymentID != "" // else there was no call to hold back
+		if lost && called && w.asks(a.ID, "") == "" {
 			w.Fatalf("nobody can tell what became of %s, which is %s, and no person is asked", name, describe(a))
 		}
 		for _, r := range w.pendingRefunds(name) {
