@@ -14,7 +14,7 @@ type kind struct {
 	unsigned bool // a webhook is proven by asking the provider
 }
 
-// kinds is the table of API "Running it".
+// kinds says it of each kind; the manual has it as a table.
 func kinds() map[string]kind {
 	secrets, key := "webhook_secrets", "api_key"
 	return map[string]kind{

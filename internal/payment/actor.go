@@ -5,7 +5,8 @@ import "slices"
 // Role is what a token allows its bearer to be.
 type Role string
 
-// The roles, see API "Conventions".
+// The roles: a customer acts for itself, a service (the merchant's backend) for the
+// user that it names; support looks and settles, and an admin may refund, too.
 const (
 	RoleCustomer Role = "customer"
 	RoleService  Role = "service"

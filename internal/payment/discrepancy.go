@@ -8,7 +8,7 @@ import (
 // DiscrepancyKind names what a person must look at.
 type DiscrepancyKind string
 
-// The kinds of discrepancies, see API "Webhooks".
+// The kinds of discrepancies; docs/how-it-works.md says of each what happened.
 const (
 	PaymentReversed  DiscrepancyKind = "payment_reversed"
 	RefundReversed   DiscrepancyKind = "refund_reversed"

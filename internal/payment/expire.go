@@ -8,7 +8,7 @@ import (
 )
 
 // Lives are how long attempts of an account may stay where they are before they
-// are given up, see DESIGN "Not knowing". Zero means the default.
+// are given up, see docs/how-it-works.md, "Expiry". Zero means the default.
 type Lives struct {
 	// AwaitingCustomer counts from the pay, 1 h by default.
 	AwaitingCustomer time.Duration

@@ -9,7 +9,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 )
 
-// Resolution is how a person closes a discrepancy, see API "Support".
+// Resolution is how a person closes a discrepancy.
 type Resolution string
 
 // The resolutions. The first two move a pending attempt, or the pending refund that is

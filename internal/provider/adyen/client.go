@@ -1,6 +1,6 @@
 // Package adyen speaks with Adyen's Checkout API
 // (https://docs.adyen.com/api-explorer/Checkout/72/overview): a payment is made
-// in one call with a stored payment method.
+// in one call with a stored payment method, or one that Adyen's components make.
 //
 // Adyen can't be asked how a payment stands. What it answers to a capture, a
 // cancellation or a refund is only that it has received it; what came of it is

@@ -1,5 +1,4 @@
-// Package sandbox speaks with the sandbox provider, see API "The sandbox
-// provider".
+// Package sandbox speaks with the sandbox provider, which is internal/sandbox.
 package sandbox
 
 import (
