@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	contract "github.com/paylatch/paylatch/api"
 )
 
 // The errors of these packages may come out of a use case or a guard.
@@ -115,5 +117,19 @@ func TestEveryCodeHasAPage(t *testing.T) {
 		require.Equal(t, "text/html; charset=UTF-8", got.Header.Get("Content-Type"))
 		require.Contains(t, string(got.text), "What to do")
 		require.Contains(t, index, `href="/problems/`+code+`"`)
+	}
+}
+
+// What the contract shows of a problem is what is served.
+func TestTheContractsProblemsAreThoseOfThePages(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	shown := regexp.MustCompile(`type: /problems/(\S+)\n *title: (.+)\n *status: (\d+)\n *detail: (.+)\n`).FindAllStringSubmatch(string(contract.Document), -1)
+	require.NotEmpty(t, shown)
+	for _, example := range shown {
+		page := string(b.send(http.MethodGet, "/problems/"+example[1], "", "Authorization: -", "Accept: text/html").text)
+		for _, text := range example[2:] {
+			require.Contains(t, page, text, example[1])
+		}
 	}
 }

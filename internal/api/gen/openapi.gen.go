@@ -469,8 +469,8 @@ type Currency = string
 
 // Failure defines model for Failure.
 type Failure struct {
-	// Code One of ours: card_declined, insufficient_funds, authentication_failed, expired, canceled, fraud_suspected,
-	// provider_rejected, not_started, …
+	// Code card_declined, insufficient_funds, authentication_failed, expired, canceled, fraud_suspected, provider_rejected,
+	// not_started (it never reached the provider) or not_paid (a person found that out). More may come.
 	Code string `json:"code"`
 
 	// Message A sentence for the customer.
