@@ -70,7 +70,7 @@ type Config struct {
 	Tolerance time.Duration
 	// PublicURL is the address under which the provider knows the endpoint.
 	PublicURL string
-	// AllowedIPs replaces the documented addresses of the provider.
+	// AllowedIPs are who may send, in place of the provider's documented addresses.
 	AllowedIPs []netip.Prefix
 	// Params holds what only one kind knows (webhook_id, public_key, hash, …),
 	// by the name of the account's field in paylatch's configuration.

@@ -240,7 +240,7 @@ func webhookKinds() []kind {
 		},
 		{
 			code: "webhook-sender-refused", status: 403,
-			meaning: "The provider signs nothing, and the sender's address is not one of its own. Nothing of it was kept.",
+			meaning: "The sender's address is not one of the provider's, or not among the account's allowed_ips. Nothing of it was kept.",
 			detail:  "Check allowed_ips and the trusted proxies in the configuration.",
 		},
 		{
