@@ -184,7 +184,7 @@ func (*Standard) About() About {
 			"Copy the secret that the sender shows: whsec_… (shared) or whpk_… (public key).",
 			"Put it into webhook_secrets of the account; to rotate, put the new one beside the old one.",
 			"Let the sender send the events of the sandbox's shape; any other JSON is kept as ignored.",
-			"Send a test event and look for it in the inbox of events.",
+			"Send a test event and search for its webhook-id: it is there, whatever its verdict.",
 		},
 	}
 }
