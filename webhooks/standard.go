@@ -57,7 +57,9 @@ func NewStandard(c Config) (*Standard, error) {
 //
 // A body that is an event of the sandbox's shape ("type", "created" and "data"
 // with charge_id, refund_id, reference, amount, currency, failure_code and,
-// optionally, refund_reference) becomes what its type says. Any other JSON is
+// optionally, refund_reference) becomes what its type says: charge.pending,
+// charge.authorized, charge.succeeded, charge.failed, charge.canceled, refund.pending,
+// refund.succeeded or refund.failed. Amounts are in ISO minor units. Any other JSON is
 // KindIgnored, with its type if it has one. What is not JSON, or carries a known
 // type and data of another form, is ErrPayload, as is an amount without its currency
 // or the reverse, but for a failure. The event's id is the header webhook-id, which
@@ -183,7 +185,7 @@ func (*Standard) About() About {
 			"Give the sender the address of the account's endpoint.",
 			"Copy the secret that the sender shows: whsec_… (shared) or whpk_… (public key).",
 			"Put it into webhook_secrets of the account; to rotate, put the new one beside the old one.",
-			"Let the sender send the events of the sandbox's shape; any other JSON is kept as ignored.",
+			"Let the sender send the events of the sandbox's shape (go doc ./webhooks Standard.Verify); any other JSON is kept as ignored.",
 			"Send a test event and search for its webhook-id: it is there, whatever its verdict.",
 		},
 	}
