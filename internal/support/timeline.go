@@ -14,7 +14,7 @@ import (
 type Entry struct {
 	At   time.Time
 	Kind EntryKind
-	// Actor is customer:, service:, provider: or staff: and a name, or paylatch.
+	// Actor is customer:, service:, admin:, provider: or staff: and a name, or paylatch.
 	Actor, Text string
 	// Detail is for those who have to look closer.
 	Detail map[string]any
