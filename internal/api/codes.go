@@ -75,7 +75,7 @@ func requestKinds() []kind {
 		},
 		{
 			code: "body-too-large", status: 413,
-			meaning: "The body is larger than 1 MiB, or what would be stored of a webhook that nobody signed than 32 KiB.",
+			meaning: "The body is larger than 1 MiB, or of a webhook that nobody signed more than 32 KiB would be stored.",
 			detail:  "Send a smaller body.",
 		},
 		{

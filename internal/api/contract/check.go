@@ -114,7 +114,7 @@ func (c *checker) text(s *Schema, value any, field string) {
 	}
 }
 
-// plainDigits is how whole numbers are written: 1999.0 and 1.999e3 are not.
+// integer takes whole numbers in plain digits: 1999.0 and 1.999e3 are none.
 func (c *checker) integer(s *Schema, value any, field string) {
 	number, ok := value.(json.Number)
 	n, err := strconv.ParseInt(number.String(), 10, 64)
