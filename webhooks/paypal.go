@@ -164,7 +164,7 @@ func (*PayPal) About() About {
 		},
 		Setup: [5]string{
 			"Developer dashboard, Apps & Credentials, the app, Webhooks: add the address of the account's endpoint (https, port 443).",
-			"Choose Checkout order, Payment authorization, Payment capture and Customer dispute events.",
+			"Choose Checkout order and payment approval, Payment authorization, Payment capture, Payment refund and Customer dispute events.",
 			"Copy the webhook's id into webhook_id of the account.",
 			"Send the payment attempt's id as custom_id of the purchase unit.",
 			"Make a payment in the sandbox: the simulator's events are refused.",
