@@ -80,7 +80,7 @@ func (*GoCardless) About() About {
 			"Give it a secret, or take the one that is made, and put it into webhook_secrets.",
 			"Put an access token that may read payments and refunds into api_key.",
 			"Send the payment attempt's id as metadata payment_attempt_id of the payment.",
-			"Send a test webhook from the dashboard: its events are recorded, and ask for payments that don't exist.",
+			"Send a test webhook from the dashboard: its events are recorded as deferred, as those of real payments are until GoCardless is asked.",
 		},
 	}
 }
