@@ -52,15 +52,25 @@ func firstDifference(want, text string) string {
 	return ""
 }
 
+// described says once what several kinds have in common.
 func described() string {
+	var abouts []webhooks.About
+	kinds := map[string]string{}
+	for _, a := range webhooks.Abouts() {
+		if kinds[a.Name] != "" {
+			kinds[a.Name] += ", `" + a.Kind + "`"
+			continue
+		}
+		kinds[a.Name], abouts = "`"+a.Kind+"`", append(abouts, a)
+	}
 	var b strings.Builder
 	b.WriteString("| provider | kind | proof | event id | answer | sent again |\n|---|---|---|---|---|---|\n")
-	for _, a := range webhooks.Abouts() {
-		fmt.Fprintf(&b, "| %s | `%s` | %s | %s | %s | %s |\n", cell(a.Name), a.Kind, cell(a.Header), cell(a.EventID), cell(a.Ack),
+	for _, a := range abouts {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", cell(a.Name), kinds[a.Name], cell(a.Header), cell(a.EventID), cell(a.Ack),
 			cell(a.RetryHorizon))
 	}
-	for _, a := range webhooks.Abouts() {
-		fmt.Fprintf(&b, "\n### %s (`%s`)\n\n", a.Name, a.Kind)
+	for _, a := range abouts {
+		fmt.Fprintf(&b, "\n### %s (%s)\n\n", a.Name, kinds[a.Name])
 		for i, step := range a.Setup {
 			fmt.Fprintf(&b, "%d. %s\n", i+1, step)
 		}
