@@ -11,15 +11,23 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
+// heldLate is an attempt that failed long ago, and of which a hold is told now.
+func heldLate(t *testing.T, p *answering) (*rig, payment.AttemptID) {
+	t.Helper()
+	r := newRig(t, setup{silent: true, provider: p.on})
+	id := r.paid(t, "A-1", "tok_decline").ID
+	r.longAgo(t, id, 3*24*time.Hour)
+	require.Equal(t, fsm.Stale, r.say(t, id, webhooks.KindAuthorized))
+	return r, id
+}
+
 // A hold that is told of after the failure is looked up and given up: nobody will
 // ever capture it.
 func TestALateHoldIsGivenUp(t *testing.T) {
 	t.Parallel()
 	p := &answering{cancel: says(fsm.NewsFailed)}
-	r := newRig(t, setup{silent: true, provider: p.on})
-	id := r.paid(t, "A-1", "tok_decline").ID
+	r, id := heldLate(t, p)
 	version := r.attempt(t, id).Version
-	require.Equal(t, fsm.Stale, r.say(t, id, webhooks.KindAuthorized))
 	due, err := r.Due(t.Context(), 10)
 	require.NoError(t, err)
 	require.Equal(t, []payment.AttemptID{id}, due)
@@ -115,9 +123,7 @@ func TestALateHoldThatStaysIsADiscrepancy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p.lookup = says(fsm.NewsAuthorized)
-			r := newRig(t, setup{silent: true, provider: p.on})
-			id := r.paid(t, "A-1", "tok_decline").ID
-			r.say(t, id, webhooks.KindAuthorized)
+			r, id := heldLate(t, p)
 			for range 12 {
 				r.recheck(t, id)
 			}
@@ -132,10 +138,7 @@ func TestALateHoldThatStaysIsADiscrepancy(t *testing.T) {
 func TestALateHoldThatCantBeAskedAboutIsADiscrepancy(t *testing.T) {
 	t.Parallel()
 	p := &answering{lookup: func() (payment.Outcome, error) { return payment.Outcome{}, errHeldBack }}
-	r := newRig(t, setup{silent: true, provider: p.on})
-	id := r.paid(t, "A-1", "tok_decline").ID
-	r.longAgo(t, id, 3*24*time.Hour)
-	r.say(t, id, webhooks.KindAuthorized)
+	r, id := heldLate(t, p)
 	for range 12 {
 		r.recheck(t, id)
 	}
@@ -152,10 +155,7 @@ func TestALateHoldThatCantBeAskedAboutIsADiscrepancy(t *testing.T) {
 func TestALateHoldThatIsOverIsNoDiscrepancy(t *testing.T) {
 	t.Parallel()
 	p := &answering{lookup: func() (payment.Outcome, error) { return payment.Outcome{}, errHeldBack }}
-	r := newRig(t, setup{silent: true, provider: p.on})
-	id := r.paid(t, "A-1", "tok_decline").ID
-	r.longAgo(t, id, 3*24*time.Hour)
-	require.Equal(t, fsm.Stale, r.say(t, id, webhooks.KindAuthorized))
+	r, id := heldLate(t, p)
 	require.Equal(t, fsm.Repeat, r.say(t, id, webhooks.KindFailed))
 	r.recheck(t, id)
 	require.Empty(t, r.discrepancies(t, id))

@@ -16,9 +16,7 @@ import (
 func TestAHoldThatOvertakesAnAnswerIsGivenUp(t *testing.T) {
 	t.Parallel()
 	p := &answering{}
-	r := newRig(t, setup{silent: true, provider: p.on})
-	id := r.paid(t, "A-1", "tok_decline").ID
-	r.say(t, id, webhooks.KindAuthorized)
+	r, id := heldLate(t, p)
 	p.lookup = func() (payment.Outcome, error) {
 		r.say(t, id, webhooks.KindAuthorized)
 		return payment.Outcome{News: fsm.NewsFailed}, nil
@@ -272,9 +270,7 @@ func TestACancellationOfWhatIsOverIsNoDiscrepancy(t *testing.T) {
 func TestAnOvertakenLookAtALateHoldEndsNothing(t *testing.T) {
 	t.Parallel()
 	p := &answering{}
-	r := newRig(t, setup{silent: true, provider: p.on})
-	id := r.paid(t, "A-1", "tok_decline").ID
-	r.say(t, id, webhooks.KindAuthorized)
+	r, id := heldLate(t, p)
 	p.lookup = func() (payment.Outcome, error) {
 		r.exec(t, "UPDATE payment_attempts SET fence = fence + 1, lease_until = now() + interval '1 minute', next_check_at = now() + interval '1 minute'")
 		return payment.Outcome{News: fsm.NewsFailed}, nil
