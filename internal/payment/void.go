@@ -79,10 +79,11 @@ func (s *Service) voided(b *batch, c *Change, n News, again bool) {
 	}
 }
 
-// setReleased notes that a failed attempt was over at a time, zero for now: what was asked
-// to be given up before is. A failure that is older is no answer to that.
+// setReleased notes that a failed attempt was over at a time: what was asked to be given up
+// before is. A failure that is older, or that does not say how old it is (T-Bank), is no
+// answer to that.
 func setReleased(a *Attempt, at time.Time) {
-	if at.IsZero() || !at.Before(a.Intent.At.Truncate(time.Second)) { // some providers give whole seconds
+	if !at.Before(a.Intent.At.Truncate(time.Second)) { // some providers give whole seconds
 		a.Intent.At = time.Time{}
 	}
 }

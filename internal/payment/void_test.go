@@ -204,18 +204,20 @@ func TestACancellationThatFindsNothingHeldIsNoDiscrepancy(t *testing.T) {
 	require.Empty(t, r.discrepancies(t, left))
 }
 
+// over tells that an attempt that has failed was over at a time.
+func (r *rig) over(t *testing.T, id payment.AttemptID, at time.Time) {
+	t.Helper()
+	e := event(webhooks.KindFailed, id.String())
+	e.OccurredAt = at
+	require.Equal(t, []fsm.Verdict{fsm.Repeat}, r.tell(t, e))
+}
+
 // What was asked for has its answer once the provider says that the payment is over,
 // whoever brings that: of a hold that was given up twice at once, by us and in the
 // dashboard, one of the two is declined, and nothing is held. A failure that is older
-// than the request is no answer to it.
+// than the request, or may be, is no answer to it.
 func TestACancellationOfWhatIsOverIsNoDiscrepancy(t *testing.T) {
 	t.Parallel()
-	over := func(t *testing.T, r *rig, id payment.AttemptID, at time.Time) {
-		t.Helper()
-		e := event(webhooks.KindFailed, id.String())
-		e.OccurredAt = at
-		require.Equal(t, []fsm.Verdict{fsm.Repeat}, r.tell(t, e))
-	}
 	for name, c := range map[string]struct {
 		blind bool
 		end   func(t *testing.T, r *rig, p *answering, id payment.AttemptID)
@@ -229,19 +231,23 @@ func TestACancellationOfWhatIsOverIsNoDiscrepancy(t *testing.T) {
 		}, fsm.Stale},
 		"it tells": {false, func(t *testing.T, r *rig, _ *answering, id payment.AttemptID) {
 			t.Helper()
-			over(t, r, id, time.Now().Add(time.Minute))
+			r.over(t, id, time.Now().Add(time.Minute))
 		}, fsm.Stale},
 		"it can't be asked, and tells": {true, func(t *testing.T, r *rig, _ *answering, id payment.AttemptID) {
 			t.Helper()
-			over(t, r, id, time.Now().Add(time.Minute))
+			r.over(t, id, time.Now().Add(time.Minute))
 		}, fsm.Stale},
 		"it can't be asked, and tells in whole seconds": {true, func(t *testing.T, r *rig, _ *answering, id payment.AttemptID) {
 			t.Helper()
-			over(t, r, id, r.attempt(t, id).Intent.At.Truncate(time.Second))
+			r.over(t, id, r.attempt(t, id).Intent.At.Truncate(time.Second))
 		}, fsm.Stale},
 		"it tells of the first failure": {true, func(t *testing.T, r *rig, _ *answering, id payment.AttemptID) {
 			t.Helper()
-			over(t, r, id, time.Now().Add(-time.Minute))
+			r.over(t, id, time.Now().Add(-time.Minute))
+		}, fsm.Applied},
+		"it tells of a failure, and not when": {true, func(t *testing.T, r *rig, _ *answering, id payment.AttemptID) {
+			t.Helper()
+			r.over(t, id, time.Time{})
 		}, fsm.Applied},
 	} {
 		t.Run(name, func(t *testing.T) {
