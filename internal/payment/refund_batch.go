@@ -54,6 +54,9 @@ func (b *batch) advanceRefund(c *Change, r *Refund, n RefundNews) fsm.Verdict {
 	} else {
 		b.insertRefund(r)
 	}
+	if r.misnamed(n) {
+		b.disown(c, r, n.Cause)
+	}
 	if twin := b.namesake(r, n.ProviderRefundID); twin != nil {
 		if twin.UserID != UserProvider {
 			return b.uncounted(c, NeedsReview, n.ProviderRefundID+" is two", n.Money,
@@ -90,16 +93,42 @@ func (b *batch) namesake(r *Refund, name string) *Refund {
 	return b.findRefund(r.AttemptID, func(other *Refund) bool { return other.ProviderRefundID == name })
 }
 
+// misnamed reports whether a refund of ours has the name of another one: that was taken
+// for ours by its amount, see refundNamed, and ours is told of under another name.
+func (r Refund) misnamed(n RefundNews) bool {
+	named := r.ProviderRefundID != "" && n.ProviderRefundID != "" && n.ProviderRefundID != r.ProviderRefundID
+	moves := n.News == fsm.NewsProcessing || n.News == fsm.NewsSucceeded
+	return named && moves && r.UserID != UserProvider && n.Cause.Kind != CausePerson && n.Money != nil && *n.Money == r.Money
+}
+
+// disown makes what was told of a refund under a name that is not its own one that was
+// made in the dashboard.
+func (b *batch) disown(c *Change, r *Refund, cause Cause) {
+	known := r.known(cause)
+	r.ProviderRefundID = ""
+	other := newRefund(c.Attempt, UserProvider, RequestID(known.ProviderRefundID), r.Money, b.now())
+	b.insertRefund(other)
+	b.moveRefund(c, other, known)
+}
+
+// known is what is known of a refund.
+func (r Refund) known(cause Cause) RefundNews {
+	n := RefundNews{News: fsm.NewsProcessing, ProviderRefundID: r.ProviderRefundID, Money: &r.Money, Failure: r.Failure, Cause: cause}
+	switch {
+	case r.paidBack():
+		n.News = fsm.NewsSucceeded
+	case r.State.Final():
+		n.News = fsm.NewsFailed
+	}
+	return n
+}
+
 // resign takes a refund that is another one out of the count, and its name from it.
 // It returns what was known of it.
 func (b *batch) resign(r *Refund, cause Cause) RefundNews {
-	known := RefundNews{News: fsm.NewsProcessing, ProviderRefundID: r.ProviderRefundID, Money: &r.Money, Failure: r.Failure, Cause: cause}
-	end := RefundNews{News: fsm.NewsFailed, Failure: refundNotStarted()}
+	known, end := r.known(cause), RefundNews{News: fsm.NewsFailed, Failure: refundNotStarted()}
 	if r.State.Final() {
-		known.News, end.News = fsm.NewsFailed, fsm.NewsReversed
-	}
-	if r.paidBack() {
-		known.News = fsm.NewsSucceeded
+		end.News = fsm.NewsReversed
 	}
 	b.touchRefund(r, r.Version)
 	advanceRefund(r, end, b.now())

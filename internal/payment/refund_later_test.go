@@ -158,3 +158,37 @@ func TestARefundToBeFetchedIsDueOnceOursHasItsName(t *testing.T) {
 	require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, named))
 	require.Equal(t, []bool{true}, rows[bool](t, r, "SELECT next_try_at <= now() FROM provider_events WHERE provider_event_id = $1", thin.ID))
 }
+
+// A refund of the dashboard's that was taken for ours, which has no name yet and is of the
+// same amount, is another one once ours has its name: both count.
+func TestARefundThatWasTakenForOursIsTheDashboards(t *testing.T) {
+	t.Parallel()
+	for name, answered := range map[string]bool{"a webhook names ours": false, "the answer names ours": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := &refunding{refund: backLost}
+			r := newRig(t, setup{silent: true, provider: p.on})
+			id := r.paid(t, "A-1", "tok_success").ID
+			theirs := func() {
+				require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, cents(webhooks.KindRefundSucceeded, id, "re_theirs", 500)))
+			}
+			if answered {
+				p.refund = func(func() (payment.RefundOutcome, error)) (payment.RefundOutcome, error) {
+					theirs()
+					return payment.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: "re_ours", Money: &payment.Money{Minor: 500, Currency: "EUR"}}, nil
+				}
+			}
+			ours := r.refundOf(t, id, "refund-1", 500)
+			if !answered {
+				theirs()
+			}
+			named := cents(webhooks.KindRefundSucceeded, id, "re_ours", 500)
+			named.RefundReference = ours.ID.String()
+			require.Equal(t, []fsm.Verdict{map[bool]fsm.Verdict{false: fsm.Applied, true: fsm.Repeat}[answered]}, r.tell(t, named))
+			require.Equal(t, []string{"u1 re_ours succeeded 500", "provider re_theirs succeeded 500"}, r.refunds(t, id))
+			require.EqualValues(t, 1000, r.attempt(t, id).Refunded)
+			require.Empty(t, r.discrepancies(t, id))
+			require.Empty(t, r.verify(t))
+		})
+	}
+}
