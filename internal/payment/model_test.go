@@ -47,6 +47,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		"webhook":                       w.webhook,
 		"webhooks together":             w.webhooks,
 		"webhook again":                 w.again,
+		"webhook replayed by staff":     w.replay,
 		"ask the provider":              w.recheck,
 		"ask, pay and hear at once":     w.atOnce,
 		"take over":                     w.takeOver,
