@@ -68,7 +68,7 @@ func (w *world) atOnce(rt *rapid.T) {
 	of := slices.DeleteFunc(w.news(false), func(n string) bool { return !strings.HasPrefix(n, name) })
 	if len(of) > 0 {
 		n := w.notice(of[0])
-		all = append(all, func() { verdicts, told = w.services[0].Intake(w.ctx, received([]byte("{}"), n.event)) })
+		all = append(all, func() { verdicts, told = w.services[0].Intake(w.ctx, w.received(n.event)) })
 	}
 	rt.Logf("AT ONCE ask about %s, pay with its request again, webhook %q", name, of[:min(1, len(of))])
 	w.start(all...)
@@ -136,7 +136,7 @@ func (w *world) cancelOrder(rt *rapid.T, letter string) {
 func (w *world) refund(rt *rapid.T) {
 	name := pick(rt, "attempt", w.those(func(a payment.Attempt) bool { return a.Captured > 0 }))
 	a := w.attempts[name]
-	what := rapid.SampledFrom([]string{isBack, backUnheard, backLater, refundRefused, neverArrives}).Draw(rt, "the call")
+	what := anyPayback.Draw(rt, "the call")
 	amount := rapid.SampledFrom([]int64{price, 1500, 500}).Draw(rt, "amount")
 	left := a.Held()
 	for _, r := range w.pendingRefunds(name) {

@@ -51,9 +51,12 @@ func (w *world) end() {
 		w.look()
 	}
 	w.pass(24 * time.Hour)
-	for w.rounds == 0 || w.busy() && w.rounds < 10 {
+	for w.rounds == 0 || w.busy() && w.rounds < 12 {
 		w.rounds++
 		w.round()
+		if w.account == repaying {
+			w.pass(time.Hour) // it may have been sent only now
+		}
 	}
 	w.look()
 	w.finish()
@@ -110,7 +113,7 @@ func (w *world) busy() bool {
 		if d := w.p.of(name); a.NextCheckAt != nil && (a.State.Final() || d == nil || d.charged() || d.over || d.soft || a.Intent.Kind != payment.IntentNone) {
 			return true
 		}
-		if len(w.pendingRefunds(name)) > 0 && (w.rounds == 0 || w.p.blind) {
+		if len(w.pendingRefunds(name)) > 0 && (w.rounds == 0 || w.p.blind || w.account == repaying && w.rounds < 4) {
 			return true
 		}
 	}

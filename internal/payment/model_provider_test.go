@@ -53,6 +53,8 @@ type scripted struct {
 	// blind providers can't be asked: they receive commands, and their webhooks tell the
 	// rest.
 	blind bool
+	// payback is what becomes of calls for refunds that nobody asked for but the policy.
+	payback string
 	// idle hears of each command that ended or is held.
 	idle chan struct{}
 }

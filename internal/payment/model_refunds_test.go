@@ -1,8 +1,11 @@
 package payment_test
 
 import (
+	"cmp"
 	"context"
 	"slices"
+
+	"pgregory.net/rapid"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -16,6 +19,8 @@ const (
 	backLater     = "is paid back later"
 	refundRefused = "is refused"
 )
+
+var anyPayback = rapid.SampledFrom([]string{isBack, backUnheard, backLater, refundRefused, neverArrives})
 
 // back is a refund at the provider.
 type back struct {
@@ -31,6 +36,7 @@ func (p *scripted) Refund(_ context.Context, c payment.RefundCall) (payment.Refu
 	if p.heldBack() {
 		return payment.RefundOutcome{}, errHeldBack
 	}
+	c.Reason = cmp.Or(c.Reason, p.payback)
 	if c.Reason == neverArrives {
 		return payment.RefundOutcome{}, errUnheard
 	}

@@ -38,7 +38,7 @@ func (w *world) replay(rt *rapid.T) {
 
 // stored is the id under which a webhook was stored.
 func (w *world) stored(n *notice) payment.EventID {
-	found, err := w.db.Query(w.ctx, "SELECT event_id::text FROM provider_events WHERE account = 'sandbox' AND provider_event_id = $1", n.event.ID)
+	found, err := w.db.Query(w.ctx, "SELECT event_id::text FROM provider_events WHERE account = $1 AND provider_event_id = $2", w.account, n.event.ID)
 	w.must(err)
 	id, err := pgx.CollectExactlyOneRow(found, pgx.RowTo[string])
 	w.must(err)

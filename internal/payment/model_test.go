@@ -28,6 +28,9 @@ func TestAnyCourseOfPayments(t *testing.T) {
 		w.races = rapid.SampledFrom([]bool{false, false, true}).Draw(rt, "races")
 		w.holds = rapid.Bool().Draw(rt, "mostly about holds")
 		w.p.blind = rapid.SampledFrom([]bool{false, false, true}).Draw(rt, "the provider can't be asked")
+		if rapid.SampledFrom([]bool{false, false, true}).Draw(rt, "late money is paid back by itself") {
+			w.account, w.p.payback = repaying, anyPayback.Draw(rt, "what becomes of that")
+		}
 		rt.Repeat(w.actions())
 		w.end()
 		m.last = w.last
@@ -60,6 +63,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		"nobody is reached for days":    w.outage,
 		"a person decides":              w.decide,
 		"refund":                        w.refund,
+		"ask about a refund":            w.recheckRefund,
 		"time passes":                   w.timePasses,
 	}
 	if w.holds {

@@ -33,6 +33,7 @@ func (w *world) look() {
 		}
 	}
 	w.read()
+	w.repaid()
 	w.inbox()
 	w.charges()
 	for _, name := range w.names() {
@@ -82,10 +83,10 @@ func (w *world) declined(name string) bool {
 
 // read reads the inbox and the discrepancies.
 func (w *world) read() {
-	found, err := w.db.Query(w.ctx, `SELECT 'event', provider_event_id, verdict, '', '', '' FROM provider_events WHERE account = 'sandbox' AND provider_event_id = ANY($2)
+	found, err := w.db.Query(w.ctx, `SELECT 'event', provider_event_id, verdict, '', '', '' FROM provider_events WHERE account = $3 AND provider_event_id = ANY($2)
 		UNION ALL SELECT kind, coalesce(attempt_id::text, ''), '', coalesce(provider_event_id, ''), about,
 			CASE WHEN resolved_at IS NULL THEN discrepancy_id::text ELSE '' END FROM discrepancies
-		WHERE order_id = ANY($1) OR provider_event_id = ANY($2)`, w.orders(), w.ids())
+		WHERE order_id = ANY($1) OR provider_event_id = ANY($2)`, w.orders(), w.ids(), w.account)
 	w.must(err)
 	type row struct{ What, ID, Verdict, Event, About, Open string }
 	all, err := pgx.CollectRows(found, pgx.RowToStructByPos[row])

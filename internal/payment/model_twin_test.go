@@ -108,7 +108,7 @@ func (w *world) hears(letter, call string, capture payment.CaptureMode, said []w
 		for i, s := range batch {
 			events[i] = s.about(p.paid.Attempt)
 		}
-		verdicts, err := w.services[0].Intake(w.ctx, received([]byte("{}"), events...))
+		verdicts, err := w.services[0].Intake(w.ctx, w.received(events...))
 		w.must(err)
 		w.Logf("%s hears %+v: %s", letter, batch, verdicts)
 	}

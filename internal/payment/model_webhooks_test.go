@@ -51,7 +51,7 @@ func (w *world) deliver(s *payment.Service, notices ...*notice) {
 	for i, n := range notices {
 		events[i] = n.event
 	}
-	verdicts, err := s.Intake(w.ctx, received([]byte("{}"), events...))
+	verdicts, err := s.Intake(w.ctx, w.received(events...))
 	w.must(err)
 	w.Logf("    %s", verdicts)
 	for i, n := range notices {
@@ -97,7 +97,7 @@ func (w *world) deliverAtOnce(notices []*notice) {
 		events[i] = n.event
 	}
 	at := func(i int) func() {
-		return func() { answers[i], errs[i] = w.services[i].Intake(w.ctx, received([]byte("{}"), events...)) }
+		return func() { answers[i], errs[i] = w.services[i].Intake(w.ctx, w.received(events...)) }
 	}
 	w.start(at(0), at(1))
 	w.must(errors.Join(errs[0], errs[1]))

@@ -30,7 +30,9 @@ type world struct {
 	store    payment.Store
 	db       *pgxpool.Pool
 	user     payment.UserID
-	running  sync.WaitGroup
+	// account is the one of all pays: plain, or repaying.
+	account string
+	running sync.WaitGroup
 	// races says that what is done at once is. Without races the same draws always
 	// lead to the same course, which is what shrinking needs.
 	races bool
@@ -100,7 +102,7 @@ func newModel(t *testing.T) *model {
 	r := &rig{dsn: testdb.New(t)}
 	m.store, m.db = open(t, r.dsn)
 	r.opts = payment.Options{
-		Store: m.store, DefaultAccount: "sandbox", Accounts: map[string]payment.Account{"sandbox": {Provider: m.p}},
+		Store: m.store, DefaultAccount: plain, Accounts: map[string]payment.Account{plain: {Provider: m.p}, repaying: {Provider: m.p, AutoRefund: true}},
 		Wait: 5 * time.Millisecond, Lease: lease, ProviderTimeout: lease / 2, RecheckAfter: 10 * time.Second, Now: m.p.now,
 		Seal: func(token string, _ payment.AttemptID) ([]byte, error) { return []byte(token), nil },
 		Open: func(sealed []byte, _ payment.AttemptID) (string, error) { return string(sealed), nil },
@@ -115,7 +117,7 @@ func (m *model) world(rt *rapid.T) *world {
 	m.p.reset()
 	w := &world{
 		T: rt, ctx: m.t.Context(), p: m.p, services: m.services, store: m.store, db: m.db, last: m.last,
-		user:     payment.UserID(fmt.Sprintf("w%d", m.worlds)),
+		user: payment.UserID(fmt.Sprintf("w%d", m.worlds)), account: plain,
 		attempts: map[string]payment.Attempt{}, presses: map[string]*press{}, usedUp: map[string]bool{},
 		cancelled: map[payment.OrderID]bool{}, confirmed: map[string]error{},
 	}
@@ -187,7 +189,7 @@ func (w *world) press(s *payment.Service, letter, request, what string, capture 
 	p := &press{name: letter + request}
 	return p, func() {
 		p.paid, p.err = s.Pay(w.ctx, w.actor(), w.request("pay "+letter, "request-"+request), payment.Pay{
-			OrderID: w.order(letter), Token: p.name + " " + what, Capture: capture,
+			OrderID: w.order(letter), Account: w.account, Token: p.name + " " + what, Capture: capture,
 		})
 		p.done = true
 	}
