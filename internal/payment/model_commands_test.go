@@ -137,17 +137,21 @@ func (w *world) refund(rt *rapid.T) {
 	name := pick(rt, "attempt", w.those(func(a payment.Attempt) bool { return a.Captured > 0 }))
 	a := w.attempts[name]
 	what := anyPayback.Draw(rt, "the call")
-	amount := rapid.SampledFrom([]int64{price, 1500, 500}).Draw(rt, "amount")
+	amount := rapid.SampledFrom([]int64{price, 1500, 500, 0}).Draw(rt, "amount, 0 for all that is left")
 	left := a.Held()
 	for _, r := range w.pendingRefunds(name) {
 		left -= r.Money.Minor
 	}
 	rt.Logf("REFUND %d of %s, whose call %s", amount, name, what)
-	made, err := w.service(rt).Refund(w.ctx, w.actor(), w.fresh("refund "+name), payment.CreateRefund{AttemptID: a.ID, Amount: &amount, Reason: what})
+	cmd := payment.CreateRefund{AttemptID: a.ID, Amount: &amount, Reason: what}
+	if amount == 0 {
+		cmd.Amount, amount = nil, max(left, 1)
+	}
+	made, err := w.service(rt).Refund(w.ctx, w.actor(), w.fresh("refund "+name), cmd)
 	switch {
 	case a.Held() == 0 && !errors.Is(err, payment.ErrNotRefundable),
 		a.Held() > 0 && amount > left && !errors.Is(err, payment.ErrRefundExceeds),
-		amount <= left && err != nil:
+		amount <= left && err != nil, err == nil && made.Money.Minor != amount:
 		rt.Fatalf("of %s %d are left to refund, and a refund of %d is answered %v", name, left, amount, err)
 	}
 	if err == nil {

@@ -186,7 +186,7 @@ func (w *world) paidBack(one *asked) {
 	done, want := there != nil && there.done, fsm.RefundFailed
 	switch {
 	case one.denied:
-	case done, r.ProviderRefundID == byHand(w.p.of(one.of)): // the provider can mean no other
+	case done, isByHand(r.ProviderRefundID): // the provider can mean no other
 		want = fsm.RefundSucceeded
 	case there != nil:
 		want = fsm.RefundPending

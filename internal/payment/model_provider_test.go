@@ -69,6 +69,8 @@ type deal struct {
 	manual, held bool
 	// taken and back are how much was charged and paid back.
 	taken, back int64
+	// byHand counts the refunds that were made in the dashboard.
+	byHand int
 	// over says that the provider said that it was over without money: a late
 	// payment may follow.
 	over     bool

@@ -3,7 +3,9 @@ package payment_test
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 
 	"pgregory.net/rapid"
 
@@ -21,6 +23,9 @@ const (
 )
 
 var anyPayback = rapid.SampledFrom([]string{isBack, backUnheard, backLater, refundRefused, neverArrives})
+
+// aPart is what is captured, or refunded, in the dashboard if not all is.
+const aPart = 500
 
 // back is a refund at the provider.
 type back struct {
@@ -83,11 +88,13 @@ func (p *scripted) refund(is func(*back) bool) *back {
 }
 
 // refundByHand pays back without having been asked by a call.
-func (p *scripted) refundByHand(d *deal) {
-	p.giveBack(&back{of: d, id: byHand(d), amount: d.taken})
+func (p *scripted) refundByHand(d *deal, amount int64) {
+	d.byHand++
+	p.giveBack(&back{of: d, id: fmt.Sprintf("by-hand-%d-%s", d.byHand, d.id), amount: amount})
 }
 
-func byHand(d *deal) string { return "re-" + d.id }
+// isByHand reports whether a refund was made in the dashboard.
+func isByHand(id string) bool { return strings.HasPrefix(id, "by-hand-") }
 
 func (p *scripted) giveBack(r *back) {
 	r.done = true

@@ -188,8 +188,11 @@ func (w *world) happen(rt *rapid.T) {
 		case d.charged() && !d.reversed:
 			can = append(can, d.name+" is taken back")
 		}
-		if d.charged() && w.p.left(d) == d.taken {
+		if left := w.p.left(d); left > 0 {
 			can = append(can, d.name+" is refunded in the dashboard")
+			if left > aPart {
+				can = append(can, d.name+" is refunded in part in the dashboard")
+			}
 		}
 	}
 	for _, r := range w.p.backs {
@@ -226,7 +229,7 @@ func (w *world) does(rt *rapid.T, what string) {
 	case isDeclined, "lapses":
 		w.p.end(d)
 	case "is captured in the dashboard":
-		w.p.charge(d, 500)
+		w.p.charge(d, aPart)
 	case "is declined softly":
 		d.soft = true
 		w.p.note(d, webhooks.KindSoftFailed)
@@ -234,7 +237,9 @@ func (w *world) does(rt *rapid.T, what string) {
 		d.reversed = true
 		w.p.note(d, webhooks.KindReversed)
 	case "is refunded in the dashboard":
-		w.p.refundByHand(d)
+		w.p.refundByHand(d, w.p.left(d))
+	case "is refunded in part in the dashboard":
+		w.p.refundByHand(d, aPart)
 	case isBack:
 		w.p.giveBack(w.p.refund(func(r *back) bool { return r.of == d && !r.done }))
 	}

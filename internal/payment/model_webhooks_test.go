@@ -36,7 +36,7 @@ func (w *world) webhook(rt *rapid.T) {
 	}
 	rt.Logf("WEBHOOK %q %s", n.name, ifAny("by the provider's id only", byItsID))
 	w.deliver(w.service(rt), n)
-	if n.event.RefundID == byHand(n.of) { // it waits for those of ours that have no name
+	if isByHand(n.event.RefundID) { // it waits for those of ours that have no name
 		return
 	}
 	if early := n.event.RefundID != "" && a.Captured == 0; parked(n.said) != (early || byItsID && a.ProviderPaymentID == "") {
