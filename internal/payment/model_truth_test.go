@@ -8,7 +8,6 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/webhooks"
 )
 
 // look reads everything and checks what must be true at every time.
@@ -77,7 +76,7 @@ func (w *world) saw(name string, a payment.Attempt) {
 // taken: that ends it before anything else that comes with it.
 func (w *world) declined(name string) bool {
 	return slices.ContainsFunc(w.p.notices, func(n *notice) bool {
-		return n.of.name == name && n.event.Kind == webhooks.KindAuthorized && n.event.CaptureRefused && n.said != ""
+		return n.of.name == name && n.event.CaptureRefused && n.said != ""
 	})
 }
 
