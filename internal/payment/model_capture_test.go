@@ -75,12 +75,13 @@ func (p *scripted) Capture(_ context.Context, c payment.Capture) (payment.Outcom
 	case c.Money.Minor != d.wished:
 		d.wrong = "is captured with another amount than was confirmed"
 	}
+	p.knows(d, c.Transactions)
 	fate := d.fate
 	return p.obey(d, c.IdempotencyKey, func() bool {
 		if d.captured {
 			d.wrong = "is captured twice"
 		}
-		if !d.held || d.soft {
+		if !d.held || d.soft || fate == isDeclined && p.pages {
 			return false
 		}
 		if fate == isDeclined {
@@ -104,6 +105,7 @@ func (p *scripted) Cancel(_ context.Context, c payment.Cancel) (payment.Outcome,
 	if d == nil {
 		return payment.Outcome{}, payment.ErrNoSuchPayment
 	}
+	p.knows(d, c.Transactions)
 	o, err := p.obey(d, c.IdempotencyKey, func() bool {
 		if d.held || d.open() {
 			d.voided = true

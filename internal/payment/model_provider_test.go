@@ -53,6 +53,10 @@ type scripted struct {
 	// blind providers can't be asked: they receive commands, and their webhooks tell the
 	// rest.
 	blind bool
+	// pages are where customers pay: each try on one is a transaction.
+	pages bool
+	// inTurn says that nothing is done at once.
+	inTurn bool
 	// payback is what becomes of calls for refunds that nobody asked for but the policy.
 	payback string
 	// idle hears of each command that ended or is held.
@@ -79,6 +83,7 @@ type deal struct {
 	// soft says that the last try failed, and that the payment is not over for that.
 	soft bool
 	commanded
+	paged
 }
 
 func (d *deal) charged() bool { return d.taken > 0 }
@@ -120,7 +125,7 @@ func (p *scripted) now() time.Time {
 func (p *scripted) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: 24 * time.Hour, Blind: p.blind, Find: !p.blind, FindConsistent: !p.blind, RefundsConsistent: !p.blind,
-		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: !p.blind,
+		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: !p.blind, Transactions: p.pages,
 	}
 }
 
@@ -272,6 +277,9 @@ func (p *scripted) note(d *deal, kind webhooks.Kind) *notice {
 	defer p.mu.Unlock()
 	n := &notice{name: d.name + " " + string(kind), of: d, event: event(kind, d.attempt.String(), d.id)}
 	n.event.ProviderPaymentID = d.id
+	if p.pages {
+		n.event.Transaction = d.id
+	}
 	if kind == webhooks.KindReversed || kind == webhooks.KindSucceeded {
 		n.event.Money = &webhooks.Money{Minor: d.taken, Currency: "EUR"}
 	}
@@ -326,6 +334,9 @@ func (p *scripted) tell(is func(*deal) bool) (payment.Outcome, error) {
 }
 
 func (p *scripted) Lookup(_ context.Context, id string) (payment.Outcome, error) {
+	if o, ok := p.secondPaid(id); ok && !p.heldBack() {
+		return o, nil
+	}
 	return p.tell(func(d *deal) bool { return d.id == id })
 }
 

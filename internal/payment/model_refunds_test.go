@@ -48,6 +48,9 @@ func (p *scripted) Refund(_ context.Context, c payment.RefundCall) (payment.Refu
 	r := p.refund(func(r *back) bool { return r.key == c.IdempotencyKey })
 	if r == nil {
 		d := p.deal(func(d *deal) bool { return d.attempt == c.Attempt })
+		if d != nil {
+			p.knows(d, c.Transactions)
+		}
 		if d == nil || p.left(d) < c.Money.Minor || c.Reason == refundRefused {
 			return payment.RefusedRefund("no"), nil
 		}
@@ -100,7 +103,7 @@ func (p *scripted) giveBack(r *back) {
 	r.done = true
 	r.of.back += r.amount
 	n := p.note(r.of, webhooks.KindRefundSucceeded)
-	n.event.RefundID = r.id
+	n.event.RefundID, n.event.Transaction = r.id, ""
 	if r.key != "" {
 		n.event.RefundReference = r.refund.String()
 	}

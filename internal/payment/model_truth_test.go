@@ -33,6 +33,7 @@ func (w *world) look() {
 	}
 	w.read()
 	w.repaid()
+	w.twice()
 	w.inbox()
 	w.charges()
 	for _, name := range w.names() {

@@ -30,7 +30,7 @@ func (w *world) notice(name string) *notice {
 func (w *world) webhook(rt *rapid.T) {
 	n := w.notice(pick(rt, "which", w.news(false)))
 	a := w.attempts[n.of.name]
-	byItsID := !w.p.blind && rapid.Bool().Draw(rt, "names the payment by the provider's id only")
+	byItsID := !w.p.blind && !w.p.pages && rapid.Bool().Draw(rt, "names the payment by the provider's id only")
 	if byItsID {
 		n.event.References = []string{n.of.id}
 	}
@@ -63,8 +63,12 @@ func (w *world) acked(n *notice, v fsm.Verdict) {
 	if (v == payment.Duplicate) != (n.said != "") {
 		w.Fatalf("webhook %q, which came before: %t, is answered %s", n.name, n.said != "", v)
 	}
+	if v == fsm.Applied && n.elsewhere() && holdsMoney(w.attempts[n.of.name]) {
+		w.Fatalf("%q, of a try in another tab, gives up the money that is held", n.name)
+	}
 	if n.said == "" {
 		n.said = v
+		w.p.heard(n)
 	}
 }
 
@@ -115,6 +119,7 @@ func (w *world) deliverAtOnce(notices []*notice) {
 			w.Fatalf("webhook %q, which came before: %t, is answered at once: %v", n.name, !fresh, news[n])
 		} else if fresh {
 			n.said, n.beside = news[n][0], true
+			w.p.heard(n)
 		}
 	}
 }
