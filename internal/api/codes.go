@@ -105,7 +105,7 @@ func requestKinds() []kind {
 		},
 		{
 			code: "storage-unavailable", status: 503, retryable: true, wait: 2 * time.Second,
-			meaning: "The database can't be reached, did not answer in time, or lacks migrations. What was not on disk was not begun.",
+			meaning: "The database can't be reached, did not answer in time, or lacks migrations or rights. What was not on disk was not begun.",
 			detail:  "Wait as long as Retry-After says, then send the same request again with the same key.",
 		},
 		{

@@ -313,6 +313,25 @@ func TestNothingIsAcknowledgedWhileTheStorageIsDown(t *testing.T) {
 	require.Equal(t, succeeded, standingOf(r.pay(t, "A-2", "first-key", "tok_success").Attempt), "the key did not stick")
 }
 
+// A right that the service lacks is no fault of an event: it is sent again, and not set
+// aside for a person.
+func TestNoEventIsSetAsideForARightThatIsMissing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	e := event(webhooks.KindSucceeded, r.paid(t, "A-1", "tok_never").ID.String())
+	r.exec(t, "GRANT ALL ON ALL TABLES IN SCHEMA public TO pg_monitor")
+	r.exec(t, "REVOKE ALL ON outbox FROM pg_monitor")
+	store, _ := open(t, r.dsn+"&role=pg_monitor")
+	s := r.another(t, func(o *payment.Options) { o.Store = store })
+	_, err := s.Intake(t.Context(), received(nil, e))
+	require.ErrorIs(t, err, payment.ErrUnavailable)
+	r.exec(t, "GRANT ALL ON outbox TO pg_monitor")
+	verdicts, err := s.Intake(t.Context(), received(nil, e))
+	require.NoError(t, err)
+	require.Equal(t, []fsm.Verdict{fsm.Applied}, verdicts)
+	require.Empty(t, rows[string](t, r, "SELECT kind FROM discrepancies"))
+}
+
 // A commit whose answer was lost: the provider sends it again, and it is a
 // duplicate.
 func TestAnEventWhoseCommitWasInDoubtIsADuplicateAfterwards(t *testing.T) {

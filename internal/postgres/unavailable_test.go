@@ -117,6 +117,15 @@ func TestAServerThatOnlyReadsIsAnAnswer(t *testing.T) {
 	unavailable(t, func() error { return write(t, store) })
 }
 
+// The tables that an upgrade has made may be another role's: that is no fault of what
+// was to be written.
+func TestTablesOfAnotherRoleAreAnAnswer(t *testing.T) {
+	t.Parallel()
+	store := open(t, with(t, testdb.New(t), "role", "pg_read_all_data"))
+	require.ErrorIs(t, read(t, store), payment.ErrOrderNotFound)
+	unavailable(t, func() error { return write(t, store) })
+}
+
 func TestAnAddressThatIsNone(t *testing.T) {
 	t.Parallel()
 	_, err := postgres.Open(t.Context(), "postgres://%")
