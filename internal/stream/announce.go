@@ -63,22 +63,27 @@ func (h *Hub[T]) Announce(ctx context.Context) error {
 			return nil
 		case <-h.announcer.some:
 		}
-		h.announce(ctx)
-		rest(ctx, announceEvery)
+		pause := announceEvery
+		if !h.announce(ctx) {
+			pause = lookEvery
+		}
+		rest(ctx, pause)
 	}
 }
 
-// announce sends once. What fails is not sent again: the others look each second.
-func (h *Hub[T]) announce(ctx context.Context) {
+// announce sends once and reports false if that failed. What fails is not sent again:
+// the others look each second.
+func (h *Hub[T]) announce(ctx context.Context) bool {
 	notices := writeNotices(h.name, h.announcer.take())
 	if len(notices) == 0 {
-		return
+		return true
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), announceTime)
 	defer cancel()
 	if err := h.opts.Bus.Announce(ctx, notices); err != nil {
 		h.opts.Log(fmt.Errorf("announce changes: %w", err))
-		return
+		return false
 	}
 	h.counts.announced.Add(uint64(len(notices)))
+	return true
 }

@@ -3,7 +3,9 @@ package stream_test
 import (
 	"context"
 	"encoding/binary"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -62,6 +64,34 @@ func TestWhatIsLeftIsAnnouncedAtTheEnd(t *testing.T) {
 		cancel()
 		require.NoError(t, h.Announce(ctx))
 		require.Len(t, s.announced(), 1)
+	})
+}
+
+// TestAnAnnouncementThatFailsIsNotTriedAtOnce: under load that would fill the log,
+// and ask a server that has no session to spare for one fifty times a second.
+func TestAnAnnouncementThatFailsIsNotTriedAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStorage()
+		s.gone = true
+		var failed atomic.Int32
+		p := s.run(t, func(o *stream.Options[*thing]) {
+			o.Log = func(err error) {
+				if strings.HasPrefix(err.Error(), "announce") {
+					failed.Add(1)
+				}
+			}
+		})
+		for range 175 {
+			p.Changed(numbered(1))
+			time.Sleep(20 * time.Millisecond)
+		}
+		require.EqualValues(t, 4, failed.Load(), "once a second, as others look")
+		s.with(func() { s.gone = false })
+		p.Changed(numbered(1))
+		time.Sleep(time.Second)
+		require.Len(t, s.announced(), 1)
+		p.stop()
 	})
 }
 
