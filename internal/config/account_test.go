@@ -3,11 +3,13 @@ package config_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/provider"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -149,6 +151,20 @@ func TestEveryKindCanBeConfigured(t *testing.T) {
 			m := mistakes(t, base+"- {name: a, kind: "+kind+"}")
 			require.Contains(t, m[0], "accounts[0]: is of no use as it is: the kind "+kind+" needs ")
 		})
+	}
+}
+
+// A kind that nothing calls yet is no choice for a pay that names no account.
+func TestOnlyWhatHasAnAdapterIsADefaultAccount(t *testing.T) {
+	t.Parallel()
+	for kind, fields := range complete() {
+		c, err := config.Load(write(t, base+"- {name: shop, kind: stripe, api_key: k}\n- {name: a, kind: "+kind+", "+fields+"}"), nil)
+		if slices.Contains(provider.Kinds(), kind) {
+			require.ErrorContains(t, err, "several accounts can charge", kind)
+		} else {
+			require.NoError(t, err, kind)
+			require.Equal(t, "shop", c.DefaultAccount, kind)
+		}
 	}
 }
 

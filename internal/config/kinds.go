@@ -12,6 +12,7 @@ type kind struct {
 	calls    []string // needed to call the provider; none: it can't be called
 	optional []string
 	unsigned bool // a webhook is proven by asking the provider
+	uncalled bool // there is no adapter yet
 }
 
 // kinds says it of each kind; the manual has it as a table.
@@ -26,16 +27,16 @@ func kinds() map[string]kind {
 		"yookassa":      {calls: []string{"shop_id", key}, unsigned: true},
 		"cloudpayments": {webhooks: []string{secrets}, calls: []string{"public_id", secrets}, optional: []string{"currency"}},
 		"tbank":         {webhooks: []string{secrets}, calls: []string{"terminal_key", secrets}, optional: []string{"currency"}},
-		"robokassa":     {webhooks: []string{secrets}, calls: []string{"merchant_login", secrets}, optional: []string{"hash", "currency"}},
+		"robokassa":     {webhooks: []string{secrets}, calls: []string{"merchant_login", secrets}, optional: []string{"hash", "currency"}, uncalled: true},
 		"mollie":        {webhooks: []string{secrets}, calls: []string{key}, unsigned: true},
 		"square":        {webhooks: []string{secrets, "public_url"}, calls: []string{key}},
 		"razorpay":      {webhooks: []string{secrets}, calls: []string{"key_id", "key_secret"}},
 		"checkout":      {webhooks: []string{secrets}, calls: []string{key}, optional: []string{"authorization"}},
-		"gocardless":    {webhooks: []string{secrets}, calls: []string{key}},
-		"paddle":        {webhooks: []string{secrets}, calls: []string{key}},
-		"braintree":     {webhooks: []string{secrets, "public_key"}, calls: []string{"merchant_id", "public_key", secrets}},
-		"comgate":       {webhooks: []string{secrets}, calls: []string{"merchant", secrets}},
-		"gopay":         {calls: []string{"client_id", "client_secret", "goid"}, unsigned: true},
+		"gocardless":    {webhooks: []string{secrets}, calls: []string{key}, uncalled: true},
+		"paddle":        {webhooks: []string{secrets}, calls: []string{key}, uncalled: true},
+		"braintree":     {webhooks: []string{secrets, "public_key"}, calls: []string{"merchant_id", "public_key", secrets}, uncalled: true},
+		"comgate":       {webhooks: []string{secrets}, calls: []string{"merchant", secrets}, uncalled: true},
+		"gopay":         {calls: []string{"client_id", "client_secret", "goid"}, unsigned: true, uncalled: true},
 		"lemonsqueezy":  {webhooks: []string{secrets}},
 	}
 }

@@ -82,11 +82,11 @@ func (c *Config) settle() {
 	}
 }
 
-// chargeable lists the accounts that can charge.
+// chargeable lists the accounts that can charge and have an adapter.
 func (c *Config) chargeable() []string {
 	var names []string
 	for _, a := range c.Accounts {
-		if a.CanCharge() {
+		if a.CanCharge() && !kinds()[a.Kind].uncalled {
 			names = append(names, a.Name)
 		}
 	}
