@@ -34,6 +34,16 @@ func TestReadAttempt(t *testing.T) {
 	}
 }
 
+// The payment may still succeed, and no version tells of a reason that comes before the end.
+func TestAPendingAttemptHasNotFailed(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	declined := pending()
+	declined.Failure = &payment.Failure{Code: "card_declined", Message: "No."}
+	b.payments.view = payment.View{Attempt: declined}
+	require.Nil(t, b.send(http.MethodGet, attemptPath, "").object(t)["failure"])
+}
+
 func TestReadAttemptOfNobody(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -32,12 +32,13 @@ func (s *server) attempt(v payment.View) gen.Attempt {
 		Status: gen.AttemptStatus(v.State.Status()), Stage: gen.AttemptStage(v.Stage()),
 		Amount: v.Money.Minor, Currency: string(v.Money.Currency),
 		AmountCaptured: max(0, v.Captured-v.Reversed), AmountRefunded: v.Refunded,
-		Capture: gen.AttemptCapture(v.Capture), Failure: failure(v.Failure),
+		Capture:            gen.AttemptCapture(v.Capture),
 		CanStartNewAttempt: v.CanStartNew, Version: v.Version,
 		CreatedAt: gen.Micros(v.CreatedAt), UpdatedAt: gen.Micros(v.UpdatedAt),
 		FinalizedAt: (*gen.Micros)(v.FinalizedAt),
 	}
 	if v.State.Final() {
+		out.Failure = failure(v.Failure)
 		return out
 	}
 	out.NextPollMs = s.pollAfter(v.Attempt).Milliseconds()

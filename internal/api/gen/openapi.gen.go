@@ -395,7 +395,9 @@ type Attempt struct {
 
 	// NextAction What the customer must do now; null if nothing.
 	NextAction *NextAction `json:"next_action"`
-	Failure    *Failure    `json:"failure"`
+
+	// Failure Why it failed; null unless it has.
+	Failure *Failure `json:"failure"`
 
 	// CanStartNewAttempt Whether a page may offer to pay again.
 	CanStartNewAttempt bool `json:"can_start_new_attempt"`
