@@ -62,6 +62,25 @@ func bounded(t *testing.T, d *contract.Document, s *contract.Schema, at string) 
 	}
 }
 
+// Also a call that reads nothing else may be refused for its query, its token or
+// whom it acts for.
+func TestEveryCallWithATokenNamesWhatThatMayMeet(t *testing.T) {
+	t.Parallel()
+	d := document(t)
+	checked := 0
+	for _, op := range d.Operations() {
+		if !d.Secured(op) {
+			continue
+		}
+		for _, status := range []string{"400", "401", "403", "422", "500", "503"} {
+			_, named := op.Responses.Find(status)
+			require.True(t, named, "%s %s", op.ID, status)
+		}
+		checked++
+	}
+	require.Positive(t, checked)
+}
+
 func TestMistakesAreSentences(t *testing.T) {
 	t.Parallel()
 	d := document(t)
