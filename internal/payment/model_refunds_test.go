@@ -68,6 +68,13 @@ func (p *scripted) Refund(_ context.Context, c payment.RefundCall) (payment.Refu
 	return r.outcome(), nil
 }
 
+// unnamed reports whether nobody here knows yet that the provider has a refund of ours.
+func (w *world) unnamed(b *back) bool {
+	r, err := w.store.Refund(w.ctx, b.refund)
+	w.must(err)
+	return r.ProviderRefundID == "" && r.State == fsm.RefundPending
+}
+
 // left is how much of a payment was not paid back, nor is on its way back.
 func (p *scripted) left(d *deal) int64 {
 	p.mu.Lock()

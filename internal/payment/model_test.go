@@ -209,6 +209,9 @@ func (w *world) happen(rt *rapid.T) {
 		if !r.done {
 			can = append(can, r.of.name+" is paid back")
 		}
+		if w.unnamed(r) && w.p.left(r.of) >= r.amount {
+			can = append(can, r.of.name+" is refunded as much once more in the dashboard")
+		}
 	}
 	slices.Sort(can)
 	w.does(rt, pick(rt, "what", slices.Compact(can)))
@@ -252,6 +255,8 @@ func (w *world) does(rt *rapid.T, what string) {
 		w.p.note(d, webhooks.KindReversed)
 	case "is refunded in the dashboard":
 		w.p.refundByHand(d, w.p.left(d))
+	case "is refunded as much once more in the dashboard":
+		w.p.refundByHand(d, w.p.refund(func(r *back) bool { return r.of == d && w.unnamed(r) }).amount)
 	case "is refunded in part in the dashboard":
 		w.p.refundByHand(d, aPart)
 	case isBack:
