@@ -106,7 +106,7 @@ func placeOrder(ctx context.Context, tx Tx, user UserID, req idempotency.Request
 	}
 	if errors.Is(err, ErrOrderNotFound) {
 		there, err = tx.OrderRead(ctx, o.ID)
-		if err == nil && (there.UserID != user || there.RequestHash != req.Hash) {
+		if err == nil && (there.UserID != user || !there.sameContent(o)) {
 			return Order{}, ErrOrderExists
 		}
 	}

@@ -254,11 +254,33 @@ func TestCreateOrderOnce(t *testing.T) {
 		require.Equal(t, payment.OrderPaid, now.Status(), "another request: as it is")
 	}
 
-	_, _, err = r.CreateOrder(t.Context(), customer, request("orders", "third-key", "b"), cmd)
-	require.ErrorIs(t, err, payment.ErrOrderExists)
 	_, _, err = r.CreateOrder(t.Context(), customer, request("orders", "first-key", "b"), cmd)
 	require.ErrorIs(t, err, idempotency.ErrKeyReused)
 	r.exec(t, "DELETE FROM idempotency_keys")
 	_, _, err = r.CreateOrder(t.Context(), customer, request("orders", "first-key", "b"), cmd)
 	require.ErrorIs(t, err, idempotency.ErrKeyReused, "whether or not the key is still there")
+}
+
+// A shop that makes sure of its order, under a new key each time, may one day write
+// members that it left out before.
+func TestAnOrderThatIsThereIsComparedByItsContent(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	r.order(t, "A-1")
+	was := payment.CreateOrder{OrderID: "A-1", Money: payment.Money{Minor: price, Currency: "EUR"}}
+	empty, dearer, named, marked := was, was, was, was
+	empty.Metadata = map[string]string{}
+	dearer.Money.Minor++
+	named.Description = "Two tickets"
+	marked.Metadata = map[string]string{"cart": "77"}
+	for key, c := range map[string]struct {
+		cmd payment.CreateOrder
+		err error
+	}{
+		"the-same": {was, nil}, "nothing-more": {empty, nil},
+		"dearer-1": {dearer, payment.ErrOrderExists}, "described": {named, payment.ErrOrderExists}, "marked-1": {marked, payment.ErrOrderExists},
+	} {
+		_, _, err := r.CreateOrder(t.Context(), customer, request("orders", key, key), c.cmd)
+		require.ErrorIs(t, err, c.err, key)
+	}
 }

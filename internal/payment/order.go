@@ -1,6 +1,7 @@
 package payment
 
 import (
+	"maps"
 	"time"
 
 	"github.com/paylatch/paylatch/internal/idempotency"
@@ -31,6 +32,11 @@ type Order struct {
 	UpdatedAt         time.Time
 	// Attempts are oldest first.
 	Attempts []Attempt
+}
+
+// sameContent reports whether two orders are for the same, however it was written.
+func (o Order) sameContent(p Order) bool {
+	return o.Money == p.Money && o.Description == p.Description && maps.Equal(o.Metadata, p.Metadata)
 }
 
 // Status is paid with a succeeded attempt, cancelled with a wish and no live
