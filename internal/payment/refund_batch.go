@@ -54,7 +54,7 @@ func (b *batch) advanceRefund(c *Change, r *Refund, n RefundNews) fsm.Verdict {
 	} else {
 		b.insertRefund(r)
 	}
-	if r.misnamed(n) {
+	if b.misnamed(r, n) {
 		b.disown(c, r, n.Cause)
 	}
 	if twin := b.namesake(r, n.ProviderRefundID); twin != nil {
@@ -94,11 +94,16 @@ func (b *batch) namesake(r *Refund, name string) *Refund {
 }
 
 // misnamed reports whether a refund of ours has the name of another one: that was taken
-// for ours by its amount, see refundNamed, and ours is told of under another name.
-func (r Refund) misnamed(n RefundNews) bool {
-	named := r.ProviderRefundID != "" && n.ProviderRefundID != "" && n.ProviderRefundID != r.ProviderRefundID
+// for ours by its amount, see refundNamed, and ours is told of under another name. One
+// that has its name from another, see resign, has it by its own call.
+func (b *batch) misnamed(r *Refund, n RefundNews) bool {
+	name, told := r.ProviderRefundID, n.ProviderRefundID
 	moves := n.News == fsm.NewsProcessing || n.News == fsm.NewsSucceeded
-	return named && moves && r.UserID != UserProvider && n.Cause.Kind != CausePerson && n.Money != nil && *n.Money == r.Money
+	if name == "" || told == "" || told == name || !moves || r.UserID == UserProvider || n.Cause.Kind == CausePerson {
+		return false
+	}
+	resigned := b.findRefund(r.AttemptID, func(other *Refund) bool { return other.UserID == UserProvider && string(other.RequestID) == name })
+	return n.Money != nil && *n.Money == r.Money && resigned == nil
 }
 
 // disown makes what was told of a refund under a name that is not its own one that was

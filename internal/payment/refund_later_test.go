@@ -159,6 +159,23 @@ func TestARefundToBeFetchedIsDueOnceOursHasItsName(t *testing.T) {
 	require.Equal(t, []bool{true}, rows[bool](t, r, "SELECT next_try_at <= now() FROM provider_events WHERE provider_event_id = $1", thin.ID))
 }
 
+// A refund that was taken for the dashboard's, and is ours by the answer to its call, is not
+// given back to the dashboard if a webhook calls ours by another name still.
+func TestARefundThatIsOursByItsAnswerStaysOurs(t *testing.T) {
+	t.Parallel()
+	p := &refunding{refund: func(func() (payment.RefundOutcome, error)) (payment.RefundOutcome, error) {
+		return payment.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: "re_1"}, nil
+	}}
+	r := newRig(t, setup{silent: true, provider: p.on})
+	id := r.paid(t, "A-1", "tok_success").ID
+	r.tell(t, cents(webhooks.KindRefundSucceeded, id, "re_1", 500))
+	other := cents(webhooks.KindRefundSucceeded, id, "re_2", 500)
+	other.RefundReference = r.refundOf(t, id, "refund-1", 500).ID.String()
+	require.Equal(t, []fsm.Verdict{fsm.Repeat}, r.tell(t, other))
+	require.EqualValues(t, 500, r.attempt(t, id).Refunded)
+	require.Empty(t, r.verify(t))
+}
+
 // A refund of the dashboard's that was taken for ours, which has no name yet and is of the
 // same amount, is another one once ours has its name: both count.
 func TestARefundThatWasTakenForOursIsTheDashboards(t *testing.T) {
