@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -31,11 +32,11 @@ func Reconcile(r Reconciler, every time.Duration, log zerolog.Logger) Loop {
 		if err != nil {
 			return false, err
 		}
-		side(ctx, due, func(id payment.AttemptID) {
+		some := side(ctx, due, func(id payment.AttemptID) bool {
 			v, err := r.Recheck(ctx, id, payment.Cause{Kind: payment.CauseCheck, ID: "reconcile"})
-			checked(log.With().Stringer("attempt_id", id).Str("order_id", string(v.OrderID)).Logger(), v.Stage(), err)
+			return checked(log.With().Stringer("attempt_id", id).Str("order_id", string(v.OrderID)).Logger(), v.Stage(), err)
 		})
-		return len(due) == reconcileBatch, nil
+		return some && len(due) == reconcileBatch, nil
 	}}
 }
 
@@ -46,18 +47,20 @@ func ReconcileRefunds(r Reconciler, every time.Duration, log zerolog.Logger) Loo
 		if err != nil {
 			return false, err
 		}
-		side(ctx, due, func(id payment.RefundID) {
+		some := side(ctx, due, func(id payment.RefundID) bool {
 			refund, err := r.RecheckRefund(ctx, id, payment.Cause{Kind: payment.CauseCheck, ID: "reconcile"})
-			checked(log.With().Stringer("refund_id", id).Str("order_id", string(refund.OrderID)).Logger(), string(refund.State), err)
+			return checked(log.With().Stringer("refund_id", id).Str("order_id", string(refund.OrderID)).Logger(), string(refund.State), err)
 		})
-		return len(due) == reconcileBatch, nil
+		return some && len(due) == reconcileBatch, nil
 	}}
 }
 
 // side does one thing for each id, a few at a time, until ctx ends: what is not
-// begun then is due at the next start.
-func side[T any](ctx context.Context, ids []T, do func(T)) {
+// begun then is due at the next start. It reports whether any was done: what was not
+// stays due, and may be all that the next portion has.
+func side[T any](ctx context.Context, ids []T, do func(T) bool) bool {
 	var all sync.WaitGroup
+	var some atomic.Bool
 	slots := make(chan struct{}, reconcileParallel)
 	for _, id := range ids {
 		slots <- struct{}{}
@@ -66,18 +69,24 @@ func side[T any](ctx context.Context, ids []T, do func(T)) {
 		}
 		all.Go(func() {
 			defer func() { <-slots }()
-			do(id)
+			if do(id) {
+				some.Store(true)
+			}
 		})
 	}
 	all.Wait()
+	return some.Load()
 }
 
-func checked(log zerolog.Logger, state string, err error) {
+// checked logs what a check came to, and reports whether it, or another one, was made.
+func checked(log zerolog.Logger, state string, err error) bool {
 	switch {
 	case errors.Is(err, payment.ErrBusy):
 	case err != nil:
 		log.Error().Err(err).Msg("check failed")
+		return false
 	default:
 		log.Info().Str("state", state).Msg("checked")
 	}
+	return true
 }

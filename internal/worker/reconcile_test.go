@@ -18,7 +18,7 @@ import (
 )
 
 // desk has so many attempts and refunds due, until they are asked about. An answer
-// takes a second.
+// takes a second. While it is broken they stay due.
 type desk struct {
 	attempts []payment.AttemptID
 	refunds  []payment.RefundID
@@ -63,13 +63,16 @@ func ask[T comparable](d *desk, ids *[]T, id T, cause payment.Cause) error {
 	defer d.mu.Unlock()
 	d.asking--
 	d.causes[cause]++
+	if d.broken != nil {
+		return d.broken
+	}
 	for i := range *ids {
 		if (*ids)[i] == id {
 			*ids = append((*ids)[:i:i], (*ids)[i+1:]...)
 			break
 		}
 	}
-	return d.broken
+	return nil
 }
 
 func (d *desk) Recheck(_ context.Context, id payment.AttemptID, cause payment.Cause) (payment.View, error) {
@@ -80,11 +83,13 @@ func (d *desk) RecheckRefund(_ context.Context, id payment.RefundID, cause payme
 	return payment.Refund{ID: id, OrderID: "A-1", State: fsm.RefundPending}, ask(d, &d.refunds, id, cause)
 }
 
+var loops = map[string]func(worker.Reconciler, time.Duration, zerolog.Logger) worker.Loop{
+	"attempts": worker.Reconcile, "refunds": worker.ReconcileRefunds,
+}
+
 func TestAllThatIsDueIsAskedAboutAFewAtATime(t *testing.T) {
 	t.Parallel()
-	for name, loopOf := range map[string]func(worker.Reconciler, time.Duration, zerolog.Logger) worker.Loop{
-		"attempts": worker.Reconcile, "refunds": worker.ReconcileRefunds,
-	} {
+	for name, loopOf := range loops {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -99,6 +104,26 @@ func TestAllThatIsDueIsAskedAboutAFewAtATime(t *testing.T) {
 				require.Equal(t, 8, d.most)
 			})
 		})
+	}
+}
+
+// What can't be written stays due: asked about without a pause it would load the
+// database, and fill the log, while that is in need.
+func TestWhatFailsWaitsForTheNextTurn(t *testing.T) {
+	t.Parallel()
+	for name, loopOf := range loops {
+		for broken, goesOn := range map[error]bool{errGone: false, payment.ErrBusy: true} {
+			t.Run(name+", "+broken.Error(), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					d := newDesk(100)
+					d.broken = broken
+					more, err := loopOf(d, time.Second, zerolog.Nop()).Do(t.Context())
+					require.NoError(t, err)
+					require.Equal(t, goesOn, more)
+				})
+			})
+		}
 	}
 }
 
