@@ -49,7 +49,7 @@ func sqlError(e *pgconn.PgError) error {
 	case e.ConstraintName == "refunds_one_per_provider_id":
 		return fmt.Errorf("%w: %w", payment.ErrPaymentTaken, e)
 	case strings.HasPrefix(e.Code, "08"), strings.HasPrefix(e.Code, "53"), strings.HasPrefix(e.Code, "57"),
-		e.Code == "55P03", e.Code == "25P03", e.Code == "25006",
+		strings.HasPrefix(e.Code, "58"), e.Code == "55P03", e.Code == "25P03", e.Code == "25006",
 		e.Code == "42501": // a right is missing, whatever is written
 		return unavailable(e)
 	}

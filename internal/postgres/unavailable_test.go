@@ -126,6 +126,21 @@ func TestTablesOfAnotherRoleAreAnAnswer(t *testing.T) {
 	unavailable(t, func() error { return write(t, store) })
 }
 
+// A disk that does not write is no fault of what was to be written, either.
+func TestADiskThatFailsIsAnAnswer(t *testing.T) {
+	t.Parallel()
+	url := testdb.New(t)
+	store := open(t, url)
+	placed(t, store, "o1")
+	_, err := connect(t, url).Exec(t.Context(), `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
+		BEGIN RAISE 'could not write block' USING ERRCODE = 'io_error'; END $$;
+		CREATE TRIGGER disk BEFORE UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION fail()`)
+	require.NoError(t, err)
+	unavailable(t, func() error {
+		return store.InTx(t.Context(), func(ctx context.Context, tx payment.Tx) error { return tx.OrderCancel(ctx, "o1") })
+	})
+}
+
 func TestAnAddressThatIsNone(t *testing.T) {
 	t.Parallel()
 	_, err := postgres.Open(t.Context(), "postgres://%")
