@@ -36,9 +36,14 @@ func TestThoseWhoWaitAreCounted(t *testing.T) {
 	}
 }
 
-func TestEveryNameIsAsPrometheusWantsIt(t *testing.T) {
-	t.Parallel()
-	m := metrics.New(metrics.Options{Keys: keys, Now: time.Now, Stream: quiet})
+// counting returns metrics of which each has counted something.
+func counting() *metrics.Metrics {
+	m := metrics.New(metrics.Options{
+		Keys: keys, Now: time.Now, Stream: quiet, NotesLost: func() int64 { return 3 },
+		Waiting: func(context.Context) (map[string]metrics.Waiting, error) {
+			return map[string]metrics.Waiting{"disputed": {Count: 2, Oldest: time.Hour}}, nil
+		},
+	})
 	m.Observe(api.Served{Method: "POST", Route: "/webhooks/:account", Status: 200, Account: "sandbox", Verdicts: []fsm.Verdict{fsm.Applied}})
 	m.Observe(api.Served{Method: "POST", Route: "/webhooks/:account", Status: 401, Code: "webhook-signature-invalid"})
 	m.Observe(api.Served{Method: "POST", Route: "/v1/orders", Status: 201, Operation: "createOrder", KeyResult: api.KeyCreated})
@@ -46,6 +51,12 @@ func TestEveryNameIsAsPrometheusWantsIt(t *testing.T) {
 	m.Called("sandbox", "charge", "answered", time.Second)
 	m.Breaker("sandbox", func() float64 { return 2 })
 	m.Breaker("other", func() float64 { return 0 })
+	return m
+}
+
+func TestEveryNameIsAsPrometheusWantsIt(t *testing.T) {
+	t.Parallel()
+	m := counting()
 	found, err := testutil.GatherAndLint(m.Gatherer())
 	require.NoError(t, err)
 	require.Empty(t, found)
