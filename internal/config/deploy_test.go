@@ -1,0 +1,80 @@
+package config_test
+
+import (
+	"bytes"
+	"os"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/paylatch/paylatch/internal/config"
+)
+
+// What deploy/ configures starts with the variables that it gives, and uses all of
+// them.
+func TestDeployedConfigurationsAreRight(t *testing.T) {
+	t.Parallel()
+	for name, of := range map[string]func(*testing.T) (text string, names []string){"compose": compose, "Kubernetes": kubernetes} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text, names := of(t)
+			require.NotEmpty(t, names)
+			var environ []string
+			for _, n := range names {
+				require.Contains(t, text, "${"+n+"}")
+				environ = append(environ, n+"="+exampleValue(n))
+			}
+			c, err := config.Load(write(t, text), environ)
+			require.NoError(t, err)
+			require.Equal(t, ":8080", c.Listen)
+			require.NotEmpty(t, c.DatabaseURL)
+			require.NotNil(t, c.EncryptionKeyBytes(), "replicas must share it")
+			require.NotEmpty(t, c.DefaultAccount, "it can charge")
+		})
+	}
+}
+
+// compose returns the mounted configuration and the variables beside it.
+func compose(t *testing.T) (text string, names []string) {
+	t.Helper()
+	var project struct {
+		Services map[string]struct {
+			Environment map[string]string
+			Volumes     []string
+		}
+	}
+	require.NoError(t, yaml.Unmarshal(deployed(t, "compose.yaml"), &project))
+	for _, service := range []string{"migrate", "paylatch"} {
+		s := project.Services[service]
+		require.Contains(t, s.Volumes, "./paylatch.yaml:"+s.Environment["PAYLATCH_CONFIG"]+":ro")
+	}
+	for name := range project.Services["paylatch"].Environment {
+		if name != "PAYLATCH_CONFIG" {
+			names = append(names, name)
+		}
+	}
+	return string(deployed(t, "paylatch.yaml")), names
+}
+
+// kubernetes returns the ConfigMap's configuration and the names in the command that
+// makes the Secret.
+func kubernetes(t *testing.T) (text string, names []string) {
+	t.Helper()
+	manifests := deployed(t, "kubernetes/paylatch.yaml")
+	var first struct{ Data map[string]string }
+	require.NoError(t, yaml.NewDecoder(bytes.NewReader(manifests)).Decode(&first))
+	require.Contains(t, string(manifests), "{name: PAYLATCH_CONFIG, value: /etc/paylatch/paylatch.yaml}")
+	for _, literal := range regexp.MustCompile(`--from-literal=(\w+)=`).FindAllSubmatch(manifests, -1) {
+		names = append(names, string(literal[1]))
+	}
+	return first.Data["paylatch.yaml"], names
+}
+
+func deployed(t *testing.T, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile("../../deploy/" + path)
+	require.NoError(t, err)
+	return text
+}
