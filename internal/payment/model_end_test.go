@@ -37,7 +37,7 @@ func (w *world) end() {
 			}
 		}
 		for _, r := range w.p.backs {
-			if !r.done {
+			if r.open() {
 				w.Logf("END: %s is paid back", r.of.name)
 				w.p.giveBack(r)
 			}
@@ -151,6 +151,8 @@ func (w *world) agrees(name string) {
 		w.Fatalf("%s is open at the provider, and is %s", name, describe(a))
 	case d.reversed && (a.Reversed != d.taken || !w.told(a, payment.PaymentReversed)):
 		w.Fatalf("the money of %s was taken back, and nobody is told", name)
+	case d.undone != w.told(a, payment.RefundReversed):
+		w.Fatalf("a refund of %s was undone: %t, and a person is told otherwise", name, d.undone)
 	case a.Refunded != d.back:
 		w.Fatalf("%d of %s were paid back, and it says %d", d.back, name, a.Refunded)
 	}
@@ -186,6 +188,7 @@ func (w *world) paidBack(one *asked) {
 	done, want := there != nil && there.done, fsm.RefundFailed
 	switch {
 	case one.denied:
+	case there != nil && there.failed && !done:
 	case done, isByHand(r.ProviderRefundID): // the provider can mean no other
 		want = fsm.RefundSucceeded
 	case there != nil:

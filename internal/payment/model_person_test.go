@@ -141,7 +141,7 @@ func (w *world) decideAttempt(name, question string, how payment.Resolution, id 
 // decideRefund ends a refund. Whoever does not wait for the provider may be wrong.
 func (w *world) decideRefund(one *asked, question string) {
 	there := w.p.refund(func(b *back) bool { return b.refund == one.id })
-	if there != nil && there.done {
+	if there != nil && there.done && !there.failed {
 		w.must(w.resolved(question, payment.ResolvedPaid, there.id))
 		return
 	}

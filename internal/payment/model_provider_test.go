@@ -73,6 +73,9 @@ type deal struct {
 	manual, held bool
 	// taken and back are how much was charged and paid back.
 	taken, back int64
+	// returned is how much was paid back, what was undone included.
+	returned int64
+	undone   bool
 	// byHand counts the refunds that were made in the dashboard.
 	byHand int
 	// over says that the provider said that it was over without money: a late

@@ -35,7 +35,12 @@ type back struct {
 	key    string
 	amount int64
 	done   bool
+	// failed says that it was refused after all, or undone if it was done.
+	failed bool
 }
+
+// open reports whether the provider is at work on it.
+func (r *back) open() bool { return !r.done && !r.failed }
 
 func (p *scripted) Refund(_ context.Context, c payment.RefundCall) (payment.RefundOutcome, error) {
 	if p.heldBack() {
@@ -75,13 +80,21 @@ func (w *world) unnamed(b *back) bool {
 	return r.ProviderRefundID == "" && r.State == fsm.RefundPending
 }
 
+// settled reports whether it is known here, and was told, that a refund was paid back.
+func (w *world) settled(b *back) bool {
+	told := slices.ContainsFunc(w.p.notices, func(n *notice) bool { return n.event.RefundID == b.id && n.said != "" && !parked(n.said) })
+	r, err := w.store.Refund(w.ctx, b.refund)
+	w.must(err)
+	return told && r.State == fsm.RefundSucceeded
+}
+
 // left is how much of a payment was not paid back, nor is on its way back.
 func (p *scripted) left(d *deal) int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	left := d.taken - d.back
 	for _, r := range p.backs {
-		if r.of == d && !r.done {
+		if r.of == d && r.open() {
 			left -= r.amount
 		}
 	}
@@ -109,7 +122,22 @@ func isByHand(id string) bool { return strings.HasPrefix(id, "by-hand-") }
 func (p *scripted) giveBack(r *back) {
 	r.done = true
 	r.of.back += r.amount
-	n := p.note(r.of, webhooks.KindRefundSucceeded)
+	r.of.returned += r.amount
+	p.noteRefund(r, webhooks.KindRefundSucceeded)
+}
+
+// fail refuses a refund that the provider was at work on, or undoes one.
+func (p *scripted) fail(r *back) {
+	if r.done {
+		r.of.back -= r.amount
+		r.of.undone = true
+	}
+	r.failed = true
+	p.noteRefund(r, webhooks.KindRefundFailed)
+}
+
+func (p *scripted) noteRefund(r *back, kind webhooks.Kind) {
+	n := p.note(r.of, kind)
 	n.event.RefundID, n.event.Transaction = r.id, ""
 	if r.key != "" {
 		n.event.RefundReference = r.refund.String()
@@ -119,7 +147,10 @@ func (p *scripted) giveBack(r *back) {
 
 func (r *back) outcome() payment.RefundOutcome {
 	o := payment.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: r.id, Money: &payment.Money{Minor: r.amount, Currency: "EUR"}}
-	if r.done {
+	switch {
+	case r.failed:
+		o.News = fsm.NewsFailed
+	case r.done:
 		o.News = fsm.NewsSucceeded
 	}
 	return o

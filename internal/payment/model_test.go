@@ -18,12 +18,12 @@ import (
 // nothing that was said is lost, and in the end every attempt agrees with the
 // provider or a person is told.
 //
-// The model knows refunds by the merchant, by a policy and in the dashboard, in parts too;
-// persons who end what nobody else can tell the end of; webhooks that come again, with
-// other content, or are replayed by staff; and pages where a customer tries, and pays, in
-// two tabs. It leaves out other currencies, refunds that fail after they were paid, disputes,
-// notices that must be fetched, holds in two tabs, keys of the provider's that expire, and
-// payments that a customer approves before they are taken: those have tests of their own.
+// The model knows refunds by the merchant, by a policy and in the dashboard, in parts too,
+// and those that fail or are undone; persons who end what nobody else can tell the end of;
+// webhooks that come again, with other content, or are replayed by staff; and pages where a
+// customer tries, and pays, in two tabs. It leaves out other currencies, disputes, notices
+// that must be fetched, holds in two tabs, keys of the provider's that expire, and payments
+// that a customer approves before they are taken: those have tests of their own.
 //
 // -rapid.checks=1000 looks further. A failure is told step by step, and in as few
 // steps as rapid could find.
@@ -206,8 +206,11 @@ func (w *world) happen(rt *rapid.T) {
 		}
 	}
 	for _, r := range w.p.backs {
-		if !r.done {
-			can = append(can, r.of.name+" is paid back")
+		switch {
+		case r.open():
+			can = append(can, r.of.name+" is paid back", r.of.name+" is not paid back after all")
+		case r.done && !r.failed && w.settled(r):
+			can = append(can, r.of.name+" has a refund undone")
 		}
 		if w.unnamed(r) && w.p.left(r.of) >= r.amount {
 			can = append(can, r.of.name+" is refunded as much once more in the dashboard")
@@ -260,7 +263,11 @@ func (w *world) does(rt *rapid.T, what string) {
 	case "is refunded in part in the dashboard":
 		w.p.refundByHand(d, aPart)
 	case isBack:
-		w.p.giveBack(w.p.refund(func(r *back) bool { return r.of == d && !r.done }))
+		w.p.giveBack(w.p.refund(func(r *back) bool { return r.of == d && r.open() }))
+	case "is not paid back after all":
+		w.p.fail(w.p.refund(func(r *back) bool { return r.of == d && r.open() }))
+	case "has a refund undone":
+		w.p.fail(w.p.refund(func(r *back) bool { return r.of == d && r.done && !r.failed && w.settled(r) }))
 	}
 	if rapid.SampledFrom([]bool{true, true, false}).Draw(rt, "its webhooks arrive at once") {
 		w.deliver(w.service(rt), slices.DeleteFunc(slices.Clone(w.p.notices), func(n *notice) bool { return slices.Contains(before, n) })...)
