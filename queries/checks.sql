@@ -24,3 +24,13 @@ SELECT (SELECT count(*) FROM seen)::int AS seen, (SELECT count(*) FROM gone)::in
         SELECT attempt_id FROM seen WHERE next_check_at <= now()
         GROUP BY attempt_id, next_check_at ORDER BY next_check_at LIMIT sqlc.arg(most)::int
     )::uuid[] AS due;
+
+-- Tells for how many seconds that has been due which is due longest, of attempts,
+-- refunds and parked events; fewer than none if nothing is due. Each is the first
+-- entry of an index. What has nothing to wait for is not listed.
+-- name: Overdue :many
+SELECT 'attempts' AS what, extract(epoch FROM now() - min(due_at))::float8 AS seconds FROM attempt_checks HAVING min(due_at) IS NOT NULL
+UNION ALL
+SELECT 'refunds', extract(epoch FROM now() - min(next_check_at))::float8 FROM refunds WHERE next_check_at IS NOT NULL HAVING min(next_check_at) IS NOT NULL
+UNION ALL
+SELECT 'events', extract(epoch FROM now() - min(next_try_at))::float8 FROM provider_events WHERE next_try_at IS NOT NULL HAVING min(next_try_at) IS NOT NULL;

@@ -57,6 +57,10 @@ WHERE e.account = @account AND e.next_try_at IS NOT NULL
 ORDER BY e.received_at, e.provider_event_id
 FOR NO KEY UPDATE SKIP LOCKED;
 
+-- Counts parked events; reads only those, and locks nothing.
+-- name: EventsParkedCount :one
+SELECT count(*) FROM provider_events WHERE next_try_at IS NOT NULL;
+
 -- Locks parked events whose next try is due, unless somebody else has them.
 -- name: EventsDue :many
 SELECT event_id, account, digest, news, order_id, attempt_id, verdict, tries, next_try_at, received_at

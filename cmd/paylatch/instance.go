@@ -58,7 +58,8 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 	}
 	in.notes = payment.NewNotes(in.store, time.Now)
 	counted := metrics.New(metrics.Options{
-		Keys: in.store.KeysEstimate, Waiting: in.waiting, NotesLost: in.notes.Lost, Now: time.Now,
+		Keys: in.store.KeysEstimate, Waiting: in.waiting, Overdue: in.store.Overdue, Parked: in.store.ParkedEvents,
+		NotesLost: in.notes.Lost, Now: time.Now,
 		Stream: func() stream.Stats { return in.hub.Stats() },
 	})
 	charged, heard, err := accounts(cfg, provider.NewHTTPClient(), watch{log, counted})

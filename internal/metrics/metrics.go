@@ -25,6 +25,12 @@ type Options struct {
 	Keys func(ctx context.Context) (int64, error)
 	// Waiting tells of the open discrepancies by kind; asked as Keys.
 	Waiting func(ctx context.Context) (map[string]Waiting, error)
+	// Overdue tells for how long has been due what is due longest of "attempts",
+	// "refunds" and parked "events", less than zero for what is not due yet; asked as
+	// Keys.
+	Overdue func(ctx context.Context) (map[string]time.Duration, error)
+	// Parked tells how many events are parked; asked as Keys.
+	Parked func(ctx context.Context) (int64, error)
 	// NotesLost counts what support will not see of the course of payments.
 	NotesLost func() int64
 	Now       func() time.Time
@@ -54,7 +60,6 @@ func seconds() []float64 {
 
 // New returns metrics that nobody else counts.
 func New(o Options) *Metrics {
-	keys := &estimate{read: o.Keys, now: o.Now}
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -89,24 +94,38 @@ func New(o Options) *Metrics {
 	m.registry.MustRegister(m.all()...)
 	m.registry.MustRegister(
 		m.requests, m.durations, m.commands, m.waits, m.processing, m.purged, m.webhooks, m.refused,
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		number(prometheus.GaugeOpts{
 			Name: "paylatch_idempotency_rows", Help: "Idempotency keys stored, expired ones included; an estimate.",
-		}, keys.value),
+		}, &kept[int64]{read: o.Keys, now: o.Now}),
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
+	m.registry.MustRegister(o.told()...)
+	return m
+}
+
+// told are the metrics that others keep, as far as there is somebody to ask.
+func (o Options) told() (all []prometheus.Collector) {
 	if o.Waiting != nil {
-		m.registry.MustRegister(newWaiting(o.Waiting, o.Now))
+		all = append(all, newWaiting(&kept[map[string]Waiting]{read: o.Waiting, now: o.Now}))
+	}
+	if o.Overdue != nil {
+		all = append(all, newOverdue(&kept[map[string]time.Duration]{read: o.Overdue, now: o.Now}))
+	}
+	if o.Parked != nil {
+		all = append(all, number(prometheus.GaugeOpts{
+			Name: "paylatch_events_parked", Help: "Webhook events that wait for what they are about.",
+		}, &kept[int64]{read: o.Parked, now: o.Now}))
 	}
 	if o.NotesLost != nil {
-		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		all = append(all, prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "paylatch_notes_lost_total", Help: "Presses and provider calls that the timeline of a payment will lack.",
 		}, func() float64 { return float64(o.NotesLost()) }))
 	}
 	if o.Stream != nil {
-		m.registry.MustRegister(waiters(o.Stream)...)
+		all = append(all, waiters(o.Stream)...)
 	}
-	return m
+	return all
 }
 
 // Handler serves the metrics.

@@ -43,6 +43,8 @@ func counting() *metrics.Metrics {
 		Waiting: func(context.Context) (map[string]metrics.Waiting, error) {
 			return map[string]metrics.Waiting{"disputed": {Count: 2, Oldest: time.Hour}}, nil
 		},
+		Overdue: func(context.Context) (map[string]time.Duration, error) { return nil, nil },
+		Parked:  func(context.Context) (int64, error) { return 5, nil },
 	})
 	m.Observe(api.Served{Method: "POST", Route: "/webhooks/:account", Status: 200, Account: "sandbox", Verdicts: []fsm.Verdict{fsm.Applied}})
 	m.Observe(api.Served{Method: "POST", Route: "/webhooks/:account", Status: 401, Code: "webhook-signature-invalid"})

@@ -114,6 +114,14 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 			_, err := q.EventsDue(ctx, db, 100)
 			return err
 		}},
+		"what is overdue": {"checks_due refunds_due events_due", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.Overdue(ctx, db)
+			return err
+		}},
+		"parked events to count": {"events_due", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.EventsParkedCount(ctx, db)
+			return err
+		}},
 		"parked events": {"events_parked_by_reference", func(ctx context.Context, db dbsqlc.DBTX) error {
 			_, err := q.EventsParked(ctx, db, &dbsqlc.EventsParkedParams{Account: "acc", Refs: []string{"pp-5000"}})
 			return err
@@ -173,6 +181,10 @@ func fill(t *testing.T, conn *pgx.Conn) {
 			SELECT ` + id + `, 'acc', 'evt-' || i, false, 't', 'succeeded', '\x01', '{}', ARRAY['pp-' || i],
 				CASE WHEN i % 100 = 0 THEN 'deferred' ELSE 'applied' END, 0, ` + due + `, '{}', convert_to(repeat('x', 500), 'UTF8'), now()
 			FROM generate_series(1, 10000) i`,
+		`INSERT INTO refunds (order_id, refund_id, attempt_id, user_id, client_request_id, request_hash, account, status, amount, currency,
+				version, fence, next_check_at, created_at, updated_at, finalized_at)
+			SELECT 'o' || i, ` + id + `, ` + id + `, 'u1', 'r' || i, '\x01', 'acc', (CASE WHEN i % 100 = 0 THEN 'pending' ELSE 'failed' END)::refund_status,
+				1, 'EUR', 1, 1, ` + due + `, now(), now(), CASE WHEN i % 100 > 0 THEN now() END FROM generate_series(1, 10000) i`,
 		`INSERT INTO idempotency_keys (user_id, endpoint, key, request_hash, lease_until, created_at, expires_at)
 			SELECT 'u1', 'pay', 'key-' || lpad(i::text, 8, '0'), '\x01', now(), now(), now() FROM generate_series(1, 10000) i`,
 		`VACUUM ANALYZE`,

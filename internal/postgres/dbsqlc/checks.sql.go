@@ -56,3 +56,39 @@ func (q *Queries) AttemptsDue(ctx context.Context, db DBTX, arg *AttemptsDuePara
 	err := row.Scan(&i.Seen, &i.Done, &i.Due)
 	return &i, err
 }
+
+const overdue = `-- name: Overdue :many
+SELECT 'attempts' AS what, extract(epoch FROM now() - min(due_at))::float8 AS seconds FROM attempt_checks HAVING min(due_at) IS NOT NULL
+UNION ALL
+SELECT 'refunds', extract(epoch FROM now() - min(next_check_at))::float8 FROM refunds WHERE next_check_at IS NOT NULL HAVING min(next_check_at) IS NOT NULL
+UNION ALL
+SELECT 'events', extract(epoch FROM now() - min(next_try_at))::float8 FROM provider_events WHERE next_try_at IS NOT NULL HAVING min(next_try_at) IS NOT NULL
+`
+
+type OverdueRow struct {
+	What    string
+	Seconds float64
+}
+
+// Tells for how many seconds that has been due which is due longest, of attempts,
+// refunds and parked events; fewer than none if nothing is due. Each is the first
+// entry of an index. What has nothing to wait for is not listed.
+func (q *Queries) Overdue(ctx context.Context, db DBTX) ([]*OverdueRow, error) {
+	rows, err := db.Query(ctx, overdue)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*OverdueRow
+	for rows.Next() {
+		var i OverdueRow
+		if err := rows.Scan(&i.What, &i.Seconds); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

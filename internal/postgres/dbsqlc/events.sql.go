@@ -308,6 +308,18 @@ func (q *Queries) EventsParked(ctx context.Context, db DBTX, arg *EventsParkedPa
 	return items, nil
 }
 
+const eventsParkedCount = `-- name: EventsParkedCount :one
+SELECT count(*) FROM provider_events WHERE next_try_at IS NOT NULL
+`
+
+// Counts parked events; reads only those, and locks nothing.
+func (q *Queries) EventsParkedCount(ctx context.Context, db DBTX) (int64, error) {
+	row := db.QueryRow(ctx, eventsParkedCount)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const eventsParkedOf = `-- name: EventsParkedOf :many
 SELECT e.event_id, e.account, e.digest, e.news, e.order_id, e.attempt_id, e.verdict, e.tries, e.next_try_at, e.received_at
 FROM provider_events e

@@ -1,0 +1,37 @@
+package metrics
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// overdue tells how far the background loops are behind.
+type overdue struct {
+	kept *kept[map[string]time.Duration]
+	desc *prometheus.Desc
+}
+
+func newOverdue(found *kept[map[string]time.Duration]) overdue {
+	return overdue{found, prometheus.NewDesc("paylatch_overdue_seconds",
+		"For how long has been due what is due longest: attempts and refunds that the provider is to be asked about, and parked events.",
+		[]string{"what"}, nil)}
+}
+
+// Describe implements prometheus.Collector.
+func (o overdue) Describe(ch chan<- *prometheus.Desc) { ch <- o.desc }
+
+// Collect implements prometheus.Collector. What is not due yet becomes due while the answer is kept.
+func (o overdue) Collect(ch chan<- prometheus.Metric) {
+	found, age, ok := o.kept.get()
+	if !ok {
+		return
+	}
+	for _, what := range []string{"attempts", "refunds", "events"} {
+		late := time.Duration(0)
+		if due, scheduled := found[what]; scheduled {
+			late = max(0, due+age)
+		}
+		ch <- prometheus.MustNewConstMetric(o.desc, prometheus.GaugeValue, late.Seconds(), what)
+	}
+}

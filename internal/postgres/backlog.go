@@ -1,0 +1,37 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Overdue is for how long the attempt, the refund and the parked event has been due
+// that is due longest; less than zero if none is yet, and not there if none will be.
+func (s *Store) Overdue(ctx context.Context) (map[string]time.Duration, error) {
+	overdue := map[string]time.Duration{}
+	err := s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		rows, err := s.q.Overdue(ctx, c)
+		if err != nil {
+			return fmt.Errorf("look for what is overdue: %w", err)
+		}
+		for _, row := range rows {
+			overdue[row.What] = time.Duration(row.Seconds * float64(time.Second))
+		}
+		return nil
+	})
+	return overdue, err
+}
+
+// ParkedEvents is how many events wait for what they are about.
+func (s *Store) ParkedEvents(ctx context.Context) (int64, error) {
+	var n int64
+	err := s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		var err error
+		n, err = s.q.EventsParkedCount(ctx, c)
+		return err
+	})
+	return n, err
+}

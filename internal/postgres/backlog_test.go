@@ -1,0 +1,51 @@
+package postgres_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/testdb"
+)
+
+func TestWhatIsOverdue(t *testing.T) {
+	t.Parallel()
+	dsn := testdb.New(t)
+	store, conn := open(t, dsn), connect(t, dsn)
+	// hours is how late each is, to the nearest hour.
+	hours := func() map[string]float64 {
+		overdue, err := store.Overdue(t.Context())
+		require.NoError(t, err)
+		found := map[string]float64{}
+		for what, late := range overdue {
+			found[what] = late.Round(time.Hour).Hours()
+		}
+		return found
+	}
+	parkedNow := func() int64 {
+		n, err := store.ParkedEvents(t.Context())
+		require.NoError(t, err)
+		return n
+	}
+	require.Empty(t, hours())
+	require.Zero(t, parkedNow())
+
+	placed(t, store, "o1")
+	now := time.Now()
+	stored(t, store, parked("evt_1", now.Add(2*time.Hour), "x"), parked("evt_2", now.Add(5*time.Hour), "y"), event("evt_3"))
+	for _, statement := range []string{
+		`UPDATE attempt_checks SET due_at = now() - interval '3 hours'`,
+		`INSERT INTO attempt_checks SELECT now() - interval '1 hour', attempt_id FROM attempt_checks`,
+		`INSERT INTO refunds (order_id, refund_id, attempt_id, user_id, client_request_id, request_hash, account, status, amount, currency,
+				version, fence, next_check_at, created_at, updated_at)
+			SELECT order_id, gen_random_uuid(), attempt_id, 'u1', 'refund-' || h, '\x01', 'acc', 'pending', 1, 'EUR', 1, 1,
+				now() - make_interval(hours => h), now(), now()
+			FROM payment_attempts, unnest(ARRAY[4, 7]) h`,
+	} {
+		_, err := conn.Exec(t.Context(), statement)
+		require.NoError(t, err)
+	}
+	require.Equal(t, map[string]float64{"attempts": 3, "refunds": 7, "events": -2}, hours())
+	require.EqualValues(t, 2, parkedNow())
+}
