@@ -52,7 +52,18 @@ func (s *server) routes() *echo.Echo {
 	s.routeSDK(e)
 	s.routeConsole(e)
 	s.routePreflights(e)
+	allowHead(e)
 	return e
+}
+
+// allowHead has echo name HEAD in Allow where it names GET (RFC 9110, 10.2.1); the
+// request itself never comes so far, see headAsGet.
+func allowHead(e *echo.Echo) {
+	for _, r := range e.Routes() {
+		if r.Method == http.MethodGet && !strings.HasPrefix(r.Path, webhookPath) {
+			e.HEAD(r.Path, echo.MethodNotAllowedHandler)
+		}
+	}
 }
 
 // guards puts before each operation what the contract asks for, so that a new

@@ -64,7 +64,7 @@ func requestID(h http.Header) string {
 // at the request as it came.
 func headAsGet(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodHead && !strings.HasPrefix(r.URL.Path, "/webhooks/") {
+		if r.Method == http.MethodHead && !strings.HasPrefix(r.URL.Path, webhookPath) {
 			r = r.WithContext(context.WithValue(r.Context(), headKey{}, true))
 			r.Method = http.MethodGet
 		}

@@ -27,6 +27,9 @@ const (
 	unsignedBytes  = 32 << 10
 )
 
+// webhookPath is where providers deliver to.
+const webhookPath = "/webhooks/"
+
 func (s *server) routeWebhooks(e *echo.Echo) {
 	for _, op := range s.doc.Tagged("webhooks") {
 		e.Add(op.Method, echoPath(op.Path), s.receive)
