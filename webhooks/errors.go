@@ -20,9 +20,9 @@ var (
 	// ErrTooNew is returned when the signature is genuine but its timestamp lies
 	// further in the future than the tolerance.
 	ErrTooNew = errors.New("timestamp too far in the future")
-	// ErrSender is returned when the sender's address is none of [Config.AllowedIPs]
-	// or, where those are not given, of the provider's documented ones. Which schemes
-	// look at it their constructors say.
+	// ErrSender is returned when the sender's address is none of [Senders], and by
+	// [YooKassa] when it is none of [Config.AllowedIPs] or, where those are not given,
+	// of the documented ones.
 	ErrSender = errors.New("sender's address not allowed")
 	// ErrPayload is returned when the delivery is genuine but its body can't be
 	// parsed as what the provider documents.

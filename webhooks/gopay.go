@@ -10,20 +10,16 @@ import (
 // URL with ?id=<payment id>, which nothing signs.
 //
 // It is safe for concurrent use.
-type GoPay struct{ allowed senders }
+type GoPay struct{}
 
-// NewGoPay returns a verifier. There is no secret. [Config.AllowedIPs], if given,
-// limits who may send: GoPay documents no addresses.
-func NewGoPay(c Config) (*GoPay, error) { return &GoPay{allowed: sendersOf(c)}, nil }
+// NewGoPay returns a verifier. There is no secret, and GoPay documents no addresses.
+func NewGoPay(Config) (*GoPay, error) { return &GoPay{}, nil }
 
 // Verify implements [Verifier]. A notification proves nothing but that somebody
 // knows an id, so that it is KindNotice with NeedsFetch, an id of its own for each
 // arrival and SecretIndex -1. The id goes into the path of a call to GoPay: one
 // that is not plain digits, and a query without one, is ErrPayload.
 func (g *GoPay) Verify(_ context.Context, d Delivery) ([]Event, error) {
-	if err := g.allowed.checkAny(d.RemoteAddr); err != nil {
-		return nil, err
-	}
 	event, err := parseGoPay(d)
 	if err != nil {
 		return nil, err

@@ -12,17 +12,13 @@ import (
 // signature, and the next generation's, JSON with X-Mollie-Signature.
 //
 // It is safe for concurrent use.
-type Mollie struct {
-	mac     bodyMAC
-	allowed senders
-}
+type Mollie struct{ mac bodyMAC }
 
 // NewMollie returns a verifier by [Config.Secrets], the signing secrets of the
 // next-generation webhooks, the whole text each; none means that only classic
-// notices are taken. [Config.AllowedIPs], if given, limits who may send those:
-// Mollie documents no addresses. An empty secret wraps ErrConfig.
+// notices are taken. Mollie documents no addresses. An empty secret wraps ErrConfig.
 func NewMollie(c Config) (*Mollie, error) {
-	m := &Mollie{mac: bodyMAC{header: "X-Mollie-Signature", prefix: "sha256="}, allowed: sendersOf(c)}
+	m := &Mollie{mac: bodyMAC{header: "X-Mollie-Signature", prefix: "sha256="}}
 	if len(c.Secrets) == 0 {
 		return m, nil
 	}
@@ -72,9 +68,6 @@ func readMollie(d Delivery, object bool) (Event, error) {
 }
 
 func (m *Mollie) verifyClassic(d Delivery) ([]Event, error) {
-	if err := m.allowed.checkAny(d.RemoteAddr); err != nil {
-		return nil, err
-	}
 	event, err := parseMollieClassic(d)
 	if err != nil {
 		return nil, err

@@ -29,7 +29,6 @@ type Robokassa struct {
 	passwords []string
 	hash      func() hash.Hash
 	currency  string
-	senders   senders
 }
 
 // robokassaHashes are the hashes that a shop can choose, but for ripemd160, which
@@ -41,8 +40,7 @@ var robokassaHashes = map[string]func() hash.Hash{
 // NewRobokassa returns a verifier by [Config.Secrets], the shop's Password2 (for
 // test payments there is another). None, or an empty one, wraps ErrConfig.
 // [Config.Params]: "hash" as chosen in the shop's technical settings, md5 if not
-// set; "currency" of OutSum, RUB if not set. [Config.AllowedIPs], when set, limits
-// the senders besides.
+// set; "currency" of OutSum, RUB if not set.
 func NewRobokassa(c Config) (*Robokassa, error) {
 	if _, err := textKeys(c); err != nil {
 		return nil, err
@@ -54,7 +52,7 @@ func NewRobokassa(c Config) (*Robokassa, error) {
 	}
 	return &Robokassa{
 		passwords: slices.Clone(c.Secrets), hash: algorithm,
-		currency: cmp.Or(c.Params["currency"], "RUB"), senders: sendersOf(c),
+		currency: cmp.Or(c.Params["currency"], "RUB"),
 	}, nil
 }
 
@@ -66,9 +64,6 @@ func NewRobokassa(c Config) (*Robokassa, error) {
 // that is not a number, and Shp_ values that could be taken for more of them are
 // ErrSignatureMalformed.
 func (r *Robokassa) Verify(_ context.Context, d Delivery) ([]Event, error) {
-	if err := r.senders.checkAny(d.RemoteAddr); err != nil {
-		return nil, err
-	}
 	result, err := readRobokassa(robokassaText(d))
 	if err != nil {
 		return nil, err

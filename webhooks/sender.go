@@ -3,25 +3,24 @@ package webhooks
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 )
 
-// senders are the addresses from which a provider sends.
-type senders []netip.Prefix
+// Senders are the networks from which an account's deliveries are taken; none at all
+// means any. Whoever receives deliveries can look at the sender of each kind, before
+// anything else is done with what was sent.
+type Senders []netip.Prefix
 
-// sendersOf returns the configured addresses, or else the documented ones.
-func sendersOf(c Config, documented ...string) senders {
-	if len(c.AllowedIPs) == 0 {
-		list := make(senders, len(documented))
-		for i, text := range documented {
-			list[i] = netip.MustParsePrefix(text)
-		}
-		return list
+// Check returns an error that wraps ErrSender when addr, the real peer and not a proxy
+// of the receiver's, is in none of the networks. An IPv4 address that was mapped into
+// IPv6 (::ffff:192.0.2.1) is the same sender, and a network of such addresses the same
+// network.
+func (s Senders) Check(addr netip.Addr) error {
+	addr = addr.Unmap().WithZone("")
+	if len(s) == 0 || slices.ContainsFunc(s, func(p netip.Prefix) bool { return unmapped(p).Contains(addr) }) {
+		return nil
 	}
-	list := make(senders, len(c.AllowedIPs))
-	for i, prefix := range c.AllowedIPs {
-		list[i] = unmapped(prefix)
-	}
-	return list
+	return fmt.Errorf("%w: %s", ErrSender, addr)
 }
 
 // mappedBits is how long the prefix of all mapped addresses is, ::ffff:0:0/96.
@@ -34,25 +33,4 @@ func unmapped(prefix netip.Prefix) netip.Prefix {
 		return prefix
 	}
 	return netip.PrefixFrom(prefix.Addr().Unmap(), prefix.Bits()-mappedBits)
-}
-
-// checkAny is check for providers that document no addresses, or that sign besides:
-// where none are configured anybody may send.
-func (s senders) checkAny(addr netip.Addr) error {
-	if len(s) == 0 {
-		return nil
-	}
-	return s.check(addr)
-}
-
-// check returns an error that wraps ErrSender when addr is none of them. An IPv4
-// address that was mapped into IPv6 (::ffff:192.0.2.1) is the same sender.
-func (s senders) check(addr netip.Addr) error {
-	addr = addr.Unmap().WithZone("")
-	for _, prefix := range s {
-		if prefix.Contains(addr) {
-			return nil
-		}
-	}
-	return fmt.Errorf("%w: %s", ErrSender, addr)
 }

@@ -25,21 +25,19 @@ type TBank struct {
 	passwords []string
 	terminal  string
 	currency  string
-	senders   senders
 }
 
 // NewTBank returns a verifier by [Config.Secrets], the terminal's passwords. None,
 // or an empty one, wraps ErrConfig. [Config.Params]: "terminal_key", when set, must
 // be the one of the notification, since two terminals could have one password;
 // "currency" is the terminal's, RUB if not set, because notifications name none.
-// [Config.AllowedIPs], when set, limits the senders besides.
 func NewTBank(c Config) (*TBank, error) {
 	if _, err := textKeys(c); err != nil {
 		return nil, err
 	}
 	return &TBank{
 		passwords: slices.Clone(c.Secrets), terminal: c.Params["terminal_key"],
-		currency: cmp.Or(c.Params["currency"], "RUB"), senders: sendersOf(c),
+		currency: cmp.Or(c.Params["currency"], "RUB"),
 	}, nil
 }
 
@@ -51,9 +49,6 @@ func NewTBank(c Config) (*TBank, error) {
 // The values are joined without anything between them, so that the scheme itself
 // can't tell "1"+"23" from "12"+"3": an amount should be compared with the order's.
 func (t *TBank) Verify(_ context.Context, d Delivery) ([]Event, error) {
-	if err := t.senders.checkAny(d.RemoteAddr); err != nil {
-		return nil, err
-	}
 	object := members(d.Body)
 	if object == nil || !utf8.Valid(d.Body) {
 		return nil, fmt.Errorf("%w: not a JSON object", ErrSignatureMalformed)

@@ -70,7 +70,8 @@ type Config struct {
 	Tolerance time.Duration
 	// PublicURL is the address under which the provider knows the endpoint.
 	PublicURL string
-	// AllowedIPs are who may send, in place of the provider's documented addresses.
+	// AllowedIPs are who may send, in place of the addresses that YooKassa documents
+	// and is known by. Those of other kinds, a receiver checks by [Senders].
 	AllowedIPs []netip.Prefix
 	// Params holds what only one kind knows (webhook_id, public_key, hash, …),
 	// by the name of the account's field in paylatch's configuration.

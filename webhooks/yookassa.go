@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/netip"
+	"slices"
 )
 
 // YooKassa reads notifications of YooKassa
@@ -14,21 +16,28 @@ import (
 // NeedsFetch set. What the body says is kept all the same, for whoever looks at it.
 //
 // It is safe for concurrent use.
-type YooKassa struct{ senders senders }
+type YooKassa struct{ senders Senders }
 
 // NewYooKassa returns a verifier by the documented addresses, or by
 // [Config.AllowedIPs] in their place. It has no secret.
 func NewYooKassa(c Config) (*YooKassa, error) {
-	return &YooKassa{senders: sendersOf(c,
+	if len(c.AllowedIPs) > 0 {
+		return &YooKassa{senders: slices.Clone(c.AllowedIPs)}, nil
+	}
+	var documented Senders
+	for _, text := range []string{
 		"185.71.76.0/27", "185.71.77.0/27", "77.75.153.0/25", "77.75.154.128/25",
 		"77.75.156.11/32", "77.75.156.35/32", "2a02:5180::/32",
-	)}, nil
+	} {
+		documented = append(documented, netip.MustParsePrefix(text))
+	}
+	return &YooKassa{senders: documented}, nil
 }
 
 // Verify implements [Verifier]: it checks [Delivery.RemoteAddr], which must be the
 // real peer and not a proxy of the receiver's. Any other address is ErrSender.
 func (y *YooKassa) Verify(_ context.Context, d Delivery) ([]Event, error) {
-	if err := y.senders.check(d.RemoteAddr); err != nil {
+	if err := y.senders.Check(d.RemoteAddr); err != nil {
 		return nil, err
 	}
 	event, err := parseYooKassa(d)

@@ -64,7 +64,7 @@ func accounts(cfg *config.Config, client *http.Client, w watch) (map[string]paym
 		if err != nil {
 			return nil, nil, fmt.Errorf("account %s: %w", a.Name, err)
 		}
-		heard[a.Name] = api.Account{Verifier: v, PublicURL: a.PublicURL}
+		heard[a.Name] = api.Account{Verifier: v, PublicURL: a.PublicURL, Senders: a.AllowedIPs}
 	}
 	return charged, heard, nil
 }

@@ -63,6 +63,8 @@ type Account struct {
 	// PublicURL is the address under which the provider knows the endpoint; empty
 	// means the one that the request names.
 	PublicURL string
+	// Senders are who may deliver, whatever the verifier says.
+	Senders webhooks.Senders
 }
 
 // Check is one condition of being ready.

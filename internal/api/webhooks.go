@@ -50,6 +50,9 @@ func (s *server) receive(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := account.Senders.Check(d.RemoteAddr); err != nil {
+		return err
+	}
 	if tried, ok := account.Verifier.(webhooks.Challenger); ok {
 		switch ack, is := tried.Challenge(d); {
 		case is && ack.Status >= http.StatusBadRequest:

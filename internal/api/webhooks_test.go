@@ -156,6 +156,22 @@ func TestRefusedDeliveries(t *testing.T) {
 	require.Empty(t, b.payments.received)
 }
 
+// Whatever is signed, and also where nothing is.
+func TestSendersAreLimitedByAccount(t *testing.T) {
+	t.Parallel()
+	v := &verifier{ack: webhooks.OK()}
+	b := newBench(t, func(o *api.Options) {
+		o.Accounts = map[string]api.Account{
+			"near": {Verifier: v, Senders: webhooks.Senders{netip.MustParsePrefix("127.0.0.0/8")}},
+			"far":  {Verifier: v, Senders: webhooks.Senders{netip.MustParsePrefix("192.0.2.0/24")}},
+		}
+	})
+	b.send(http.MethodPost, "/webhooks/far", "{}").is(t, 403, "webhook-sender-refused")
+	require.Empty(t, b.payments.received)
+	require.Empty(t, v.seen.Method, "nothing else is done with it")
+	require.Equal(t, 200, b.send(http.MethodPost, "/webhooks/near", "{}").StatusCode)
+}
+
 func TestWhatCantBeStoredIsAskedForAgain(t *testing.T) {
 	t.Parallel()
 	b, _ := newReceiver(t)

@@ -17,7 +17,7 @@ func TestReference(t *testing.T) {
 		"| `auth.hs256_secret` | `PAYLATCH_AUTH_HS256_SECRET` | secret |  | verifies HS256 tokens; at least 32 bytes |",
 		"| `idempotency.quota.new_keys` | `PAYLATCH_IDEMPOTENCY_QUOTA_NEW_KEYS` | number | `600` | new keys of one user |",
 		"| `accounts` | `PAYLATCH_ACCOUNTS` | list of accounts |  | accounts at payment providers |",
-		"| `allowed_ips` | list of networks |  | who may send, in place of the documented addresses; heeded by gopay, mollie (what is not signed), robokassa, tbank and yookassa |",
+		"| `allowed_ips` | list of networks |  | who may send webhooks; absent: anybody, for yookassa its documented addresses |",
 		"| `adyen` | `webhook_secrets` | `api_key`, `merchant_account` | `basic_auth`, `capture` |",
 	} {
 		require.Contains(t, text, line+"\n")

@@ -127,6 +127,7 @@ func TestBadWebhooks(t *testing.T) {
 		"odd account":        {"%00", signed(good, body, 0), 404, "unknown-account"},
 		"no signature":       {"stripe-eu", webhooks.Delivery{Body: []byte(body), Header: http.Header{}}, 401, "webhook-signature-missing"},
 		"another's scheme":   {"partner", signed(good, body, 0), 401, "webhook-signature-missing"},
+		"from elsewhere":     {"stripe-fenced", signed(good, body, 0), 403, "webhook-sender-refused"},
 		"malformed":          {"stripe-eu", malformed, 400, "webhook-signature-malformed"},
 		"wrong secret":       {"stripe-eu", signed(wrong, body, 0), 401, "webhook-signature-invalid"},
 		"a byte more":        {"stripe-eu", changed, 401, "webhook-signature-invalid"},

@@ -31,8 +31,9 @@ auth: {hs256_secret: %s}
 default_account: sandbox
 accounts:
   - {name: sandbox, kind: sandbox, base_url: %q, webhook_secrets: [%s], breaker: {failures: 0}}
-  - {name: stripe-eu, kind: stripe, webhook_secrets: [whsec_one_that_is_rolled, %s]}
-  - {name: partner, kind: standard, webhook_secrets: [%s]}
+  - {name: stripe-eu, kind: stripe, webhook_secrets: [whsec_one_that_is_rolled, %[6]s]}
+  - {name: stripe-fenced, kind: stripe, webhook_secrets: [%[6]s], allowed_ips: [192.0.2.0/24]}
+  - {name: partner, kind: standard, webhook_secrets: [%[7]s]}
 idempotency: {wait: 12s, lease: 5s, quota: {new_keys: 100000, per: 1m}}
 provider_timeout: 4s
 reconcile: {after: 500ms, every: 100ms}
