@@ -12,7 +12,8 @@ import (
 // It is safe for concurrent use.
 type GoPay struct{}
 
-// NewGoPay returns a verifier. There is no secret, and GoPay documents no addresses.
+// NewGoPay returns a verifier. There is no secret, and GoPay documents no addresses:
+// where a contract names them, [Senders] checks them.
 func NewGoPay(Config) (*GoPay, error) { return &GoPay{}, nil }
 
 // Verify implements [Verifier]. A notification proves nothing but that somebody

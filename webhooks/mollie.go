@@ -16,7 +16,7 @@ type Mollie struct{ mac bodyMAC }
 
 // NewMollie returns a verifier by [Config.Secrets], the signing secrets of the
 // next-generation webhooks, the whole text each; none means that only classic
-// notices are taken. Mollie documents no addresses. An empty secret wraps ErrConfig.
+// notices are taken. An empty secret wraps ErrConfig.
 func NewMollie(c Config) (*Mollie, error) {
 	m := &Mollie{mac: bodyMAC{header: "X-Mollie-Signature", prefix: "sha256="}}
 	if len(c.Secrets) == 0 {

@@ -156,7 +156,7 @@ func TestRefusedDeliveries(t *testing.T) {
 	require.Empty(t, b.payments.received)
 }
 
-// Whatever is signed, and also where nothing is.
+// The sender is looked at before the verifier is asked.
 func TestSendersAreLimitedByAccount(t *testing.T) {
 	t.Parallel()
 	v := &verifier{ack: webhooks.OK()}
