@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/paylatch/paylatch/internal/config"
@@ -15,9 +17,13 @@ func withDatabase(ctx context.Context, c *config.Config, do func(dsn string) err
 	if c.DatabaseURL != "" {
 		return do(string(c.DatabaseURL))
 	}
-	server, err := devpg.Start(ctx, devpg.Config{Dir: filepath.Join(c.DataDir, "postgres")})
+	dir := filepath.Join(c.DataDir, "postgres")
+	server, err := devpg.Start(ctx, devpg.Config{Dir: dir, Elsewhere: "/var/lib/paylatch"})
 	if err != nil {
 		return err
+	}
+	if link, err := os.Readlink(dir); err == nil {
+		_, _ = fmt.Fprintf(os.Stderr, "PostgreSQL keeps its data in %s: %s is closed to the user that it runs as\n", link, dir)
 	}
 	defer func() {
 		if stopped := server.Stop(); err == nil {

@@ -56,6 +56,44 @@ func TestUnreachableDirectory(t *testing.T) {
 	require.NoError(t, start(), "that was all")
 }
 
+func TestUnreachableDirectoryGivesWay(t *testing.T) {
+	t.Parallel()
+	needRoot(t)
+	above, elsewhere := filepath.Join(openDir(t), "above"), filepath.Join(openDir(t), "elsewhere")
+	require.NoError(t, os.Mkdir(above, 0o700))
+	c := Config{Dir: filepath.Join(above, "made", "postgres"), Elsewhere: elsewhere}
+	for range 2 {
+		srv, err := startAs(t.Context(), c, accounts()[len(namespaced()):])
+		require.NoError(t, err)
+		require.Equal(t, elsewhere, filepath.Dir(srv.Dir()))
+		_, running := Running(c.Dir, "postgres")
+		require.True(t, running, "found by the path that was asked for")
+		require.NoError(t, srv.Stop())
+		link, err := os.Readlink(c.Dir)
+		require.NoError(t, err)
+		require.Equal(t, srv.Dir(), link)
+	}
+	require.NoError(t, os.Remove(c.Dir))
+	srv, err := startAs(t.Context(), c, accounts()[len(namespaced()):])
+	require.NoError(t, err, "the same data again, though the link is gone")
+	require.NoError(t, srv.Stop())
+}
+
+func TestUnreachableDataStays(t *testing.T) {
+	t.Parallel()
+	needRoot(t)
+	above := filepath.Join(openDir(t), "above")
+	require.NoError(t, os.Mkdir(above, 0o701))
+	c := Config{Dir: filepath.Join(above, "made", "postgres"), Elsewhere: openDir(t)}
+	srv, err := startAs(t.Context(), c, accounts()[len(namespaced()):])
+	require.NoError(t, err)
+	require.NoError(t, srv.Stop())
+	require.NoError(t, os.Chmod(above, 0o700))
+	_, err = startAs(t.Context(), c, accounts()[len(namespaced()):])
+	require.ErrorIs(t, err, ErrUnreachable)
+	require.DirExists(t, filepath.Join(c.Dir, "data"))
+}
+
 func needRoot(t *testing.T) {
 	t.Helper()
 	if os.Geteuid() != 0 {

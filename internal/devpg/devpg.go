@@ -41,11 +41,14 @@ const stopGrace = 20 * time.Second
 
 // Config says where a server keeps its data and how it runs.
 type Config struct {
-	Dir    string            // holds the data between runs; made when missing
-	BinDir string            // where initdb and postgres are; empty means FindBin
-	Port   int               // on 127.0.0.1; 0 means a unix socket only
-	Params map[string]string // settings, as in postgresql.conf
-	Log    io.Writer         // gets what the server prints; nil means nowhere
+	Dir    string // holds the data between runs; made when missing
+	BinDir string // where initdb and postgres are; empty means FindBin
+	// Elsewhere is a directory below which a new server's data goes when Dir is closed to the user that root must run the server as. Dir
+	// becomes a link to it. Empty: Start returns ErrUnreachable instead.
+	Elsewhere string
+	Port      int               // on 127.0.0.1; 0 means a unix socket only
+	Params    map[string]string // settings, as in postgresql.conf
+	Log       io.Writer         // gets what the server prints; nil means nowhere
 }
 
 // Server is a running PostgreSQL server.
@@ -81,7 +84,7 @@ func (s *Server) DSN(db string) string {
 	return u.String()
 }
 
-// Dir is the directory that keeps the data: a Config with it starts the same server again after Stop.
+// Dir is the directory that keeps the data, without links on its way: a Config with it starts the same server again after Stop.
 func (s *Server) Dir() string { return s.dir.path }
 
 // Pid is the process id of the postmaster, the parent of all the server's processes.

@@ -33,6 +33,17 @@ func startAs(ctx context.Context, c Config, candidates []account) (*Server, erro
 	if err != nil {
 		return nil, err
 	}
+	s, err := startIn(ctx, c, a, major)
+	if c.Elsewhere == "" || !errors.Is(err, ErrUnreachable) {
+		return s, err
+	}
+	if err := relocate(c.Dir, c.Elsewhere); err != nil {
+		return nil, err
+	}
+	return startIn(ctx, c, a, major)
+}
+
+func startIn(ctx context.Context, c Config, a account, major string) (*Server, error) {
 	d, err := claim(c.Dir, a)
 	if err != nil {
 		return nil, err
