@@ -91,6 +91,16 @@ func (d *directory) acquire() error {
 	return nil
 }
 
+// Held reports whether a process runs a server on the directory, or is about to.
+func Held(dir string) bool {
+	f, err := os.Open(filepath.Join(dir, lockName)) //nolint:gosec // the caller's directory
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }()
+	return syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) != nil
+}
+
 func (d *directory) release() error {
 	if err := d.lock.Close(); err != nil {
 		return fmt.Errorf("release %s: %w", d.path, err)

@@ -3,6 +3,8 @@ package testdb
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +20,9 @@ import (
 
 	"github.com/paylatch/paylatch/internal/devpg"
 )
+
+// sharedPrefix begins the names of the shared servers' directories.
+const sharedPrefix = "testdb-"
 
 // host is the server that this process makes its databases on.
 type host struct {
@@ -59,6 +64,7 @@ func (h *host) join(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	removeUnused(dir)
 	for {
 		if h.owner, h.admin, err = dial(ctx, dir); err == nil {
 			return nil
@@ -118,7 +124,8 @@ func startOwner(dir string) error {
 	return err
 }
 
-// sharedDir is one directory for each user and version of PostgreSQL.
+// sharedDir is one directory for each user and build of PostgreSQL: a server whose programs were replaced below it can load no
+// library for a new session any more.
 func sharedDir(ctx context.Context) (string, error) {
 	bin, err := devpg.FindBin()
 	if err != nil {
@@ -128,13 +135,37 @@ func sharedDir(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	build, err := buildOf(filepath.Join(bin, "postgres"))
+	if err != nil {
+		return "", err
+	}
 	for _, cache := range caches() {
-		dir := filepath.Join(cache, "paylatch", "testdb-"+version)
+		dir := filepath.Join(cache, "paylatch", sharedPrefix+version+"-"+build)
 		if err = os.MkdirAll(dir, 0o755); err == nil { //nolint:gosec // root's server may run as another user
 			return dir, nil
 		}
 	}
 	return "", fmt.Errorf("directory of the test server: %w", err)
+}
+
+// buildOf changes with each installation of a program.
+func buildOf(program string) (string, error) {
+	info, err := os.Stat(program)
+	if err != nil {
+		return "", fmt.Errorf("build of the test server: %w", err)
+	}
+	sum := sha256.Sum256(fmt.Append(nil, program, info.Size(), info.ModTime().UnixNano()))
+	return hex.EncodeToString(sum[:4]), nil
+}
+
+// removeUnused removes the directories of other builds on which no server runs.
+func removeUnused(dir string) {
+	others, _ := filepath.Glob(filepath.Join(filepath.Dir(dir), sharedPrefix+"*"))
+	for _, other := range others {
+		if other != dir && !devpg.Held(filepath.Join(other, "server")) {
+			_ = os.RemoveAll(other)
+		}
+	}
 }
 
 // caches lists where the directory may be. Root's home is closed to the user that the server may have to run as; a home may be

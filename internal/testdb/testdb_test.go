@@ -3,6 +3,7 @@ package testdb_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -72,6 +73,30 @@ func TestAKilledOwnerIsReplaced(t *testing.T) {
 	before := run(t, cache, "print")
 	endOwner(t, cache, syscall.SIGKILL)
 	require.NotEqual(t, before, run(t, cache, "print"))
+}
+
+// An upgrade replaces the programs: what the old server forks then can't load the new libraries.
+func TestUpgradedProgramsGetANewServer(t *testing.T) {
+	t.Parallel()
+	cache := emptyCache(t)
+	bin := filepath.Join(cache, "bin")
+	require.NoError(t, os.Mkdir(bin, 0o755))
+	real, err := devpg.FindBin()
+	require.NoError(t, err)
+	install := func(version string) {
+		for _, name := range []string{"initdb", "postgres"} {
+			script := fmt.Sprintf("#!/bin/sh\n# %s\nexec %s \"$@\"\n", version, filepath.Join(real, name))
+			require.NoError(t, os.WriteFile(filepath.Join(bin, name+".new"), []byte(script), 0o755))
+			require.NoError(t, os.Rename(filepath.Join(bin, name+".new"), filepath.Join(bin, name)))
+		}
+	}
+	install("15.1")
+	before := run(t, cache, "print", "PG_BIN="+bin)
+	require.Equal(t, before, run(t, cache, "print", "PG_BIN="+bin))
+	install("15.10")
+	after := run(t, cache, "print", "PG_BIN="+bin)
+	require.NotContains(t, after, "FAIL")
+	require.NotEqual(t, before, after)
 }
 
 func TestNoBinariesFailsWithTheRemedy(t *testing.T) {
@@ -148,8 +173,15 @@ func endOwner(t *testing.T, cache string, sig syscall.Signal) {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(cache, "paylatch", "testdb-*", "server", "devpg.lock"))
 	require.NoError(t, err)
-	require.Len(t, found, 1)
-	lock, err := os.Open(found[0])
+	require.NotEmpty(t, found)
+	for _, path := range found {
+		endOwnerOf(t, path, sig)
+	}
+}
+
+func endOwnerOf(t *testing.T, path string, sig syscall.Signal) {
+	t.Helper()
+	lock, err := os.Open(path)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, lock.Close()) }()
 	pid, err := io.ReadAll(lock)
