@@ -6,9 +6,10 @@ SHELL := bash
 PKG      ?= ./...
 ARGS     ?=
 FUZZTIME ?= 10s
+NEWEST   ?=
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-.PHONY: help run test gen verify lint fmt race fuzz cover bench build tools postgres
+.PHONY: help run test gen verify lint fmt race fuzz cover bench build tools postgres testtools
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,18 +22,18 @@ build: ## bin/paylatch, static
 	@echo "build: bin/paylatch $(VERSION)"
 	@CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/paylatch ./cmd/paylatch
 
-test: postgres ## all tests on a real PostgreSQL (PKG=./fsm ARGS='-run Next' narrows them)
+test: postgres testtools ## all tests on a real PostgreSQL (PKG=./fsm ARGS='-run Next' narrows them)
 	@scripts/gotest $(PKG) $(ARGS)
 
-race: postgres ## all tests under the race detector
+race: postgres testtools ## all tests under the race detector
 	@CGO_ENABLED=1 scripts/gotest -race $(PKG) $(ARGS)
 
-cover: postgres ## statement coverage of all packages by all tests, in coverage.out
+cover: postgres testtools ## statement coverage of all packages by all tests, in coverage.out
 	@scripts/gotest -coverpkg=./... -coverprofile=coverage.out $(PKG) $(ARGS)
 	@go tool cover -func=coverage.out | tail -1
 
-fuzz: ## each fuzz target for FUZZTIME=10s
-	@FUZZTIME=$(FUZZTIME) scripts/fuzz
+fuzz: ## each fuzz target for FUZZTIME=10s, or those of the NEWEST=3 parsers
+	@FUZZTIME=$(FUZZTIME) NEWEST=$(NEWEST) scripts/fuzz
 
 bench: postgres ## throughput beside pgbench, on this machine
 	@go run ./bench $(ARGS)
@@ -45,7 +46,7 @@ verify: postgres ## generated code, golden files, modules and formatting are cur
 
 lint: ## golangci-lint, and code that nothing reaches
 	@echo "lint: golangci-lint" && "$$(scripts/tool golangci-lint)" run $(PKG)
-	@echo "lint: deadcode" && dead=$$("$$(scripts/tool deadcode)" -test $(PKG)) && { [ -z "$$dead" ] || { echo "$$dead"; exit 1; }; }
+	@scripts/deadcode
 
 fmt: ## format the code
 	@"$$(scripts/tool golangci-lint)" fmt
@@ -55,3 +56,6 @@ tools: ## build all tools now
 
 postgres:
 	@scripts/ensure-postgres.sh PAYLATCH_TEST_DATABASE_URL
+
+testtools:
+	@scripts/ensure-test-tools.sh
