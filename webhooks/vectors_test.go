@@ -8,7 +8,6 @@ import (
 	"maps"
 	"net/http"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,6 +28,7 @@ type vector struct {
 	Scheme        string              `json:"scheme"`
 	Method        string              `json:"method"`
 	URL           string              `json:"url"`
+	Topic         string              `json:"topic"`
 	Headers       map[string][]string `json:"headers"`
 	Body          string              `json:"body"`
 	BodyBase64    string              `json:"body_base64"`
@@ -41,6 +41,7 @@ type vector struct {
 	RemoteIP  string   `json:"remote_ip"`
 	AllowList []string `json:"allowlist"`
 	CertPEM   string   `json:"cert_pem"`
+	RootsPEM  string   `json:"roots_pem"`
 	WebhookID string   `json:"webhook_id"`
 	PublicKey string   `json:"public_key"`
 	Hash      string   `json:"hash"`
@@ -188,10 +189,8 @@ func (v vector) config(t *testing.T) webhooks.Config {
 		c.Secrets = []string{v.Secret}
 	}
 	if v.CertPEM != "" {
-		issuer, err := os.ReadFile(filepath.Join(vectorsDir(t), "certs", "DigiCertSHA2ExtendedValidationServerCA.pem"))
-		require.NoError(t, err)
 		c.Roots = x509.NewCertPool()
-		require.True(t, c.Roots.AppendCertsFromPEM(issuer))
+		require.True(t, c.Roots.AppendCertsFromPEM(v.issuers(t)))
 	}
 	for _, text := range v.AllowList {
 		prefix, err := netip.ParsePrefix(text)
@@ -204,7 +203,7 @@ func (v vector) config(t *testing.T) webhooks.Config {
 func (v vector) delivery(t *testing.T) webhooks.Delivery {
 	t.Helper()
 	d := webhooks.Delivery{
-		Method: v.Method, URL: v.URL, Header: http.Header(v.Headers),
+		Method: v.Method, URL: v.URL, Topic: v.Topic, Header: http.Header(v.Headers),
 		Body: []byte(v.Body), ReceivedAt: time.Unix(v.Now, 0),
 	}
 	if v.BodyBase64 != "" {
