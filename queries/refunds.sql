@@ -13,9 +13,9 @@ SELECT sqlc.embed(r), now()::timestamptz AS read_at FROM refunds r WHERE r.refun
 SELECT sqlc.embed(r), now()::timestamptz AS read_at
 FROM refunds r WHERE r.attempt_id = @attempt_id AND r.user_id = @user_id AND r.client_request_id = @client_request_id;
 
--- Lists refunds that are due to be asked about; locks nothing.
+-- Lists refunds of an account that are due to be asked about; locks nothing.
 -- name: RefundsDue :many
-SELECT refund_id FROM refunds WHERE next_check_at <= now() ORDER BY next_check_at LIMIT sqlc.arg(most)::int;
+SELECT refund_id FROM refunds WHERE account = @account AND next_check_at <= now() ORDER BY next_check_at LIMIT sqlc.arg(most)::int;
 
 -- Inserts one refund; the same request twice is a unique violation.
 -- name: RefundInsert :exec

@@ -43,9 +43,12 @@ func (s *Service) Recheck(ctx context.Context, id AttemptID, cause Cause) (View,
 	return s.settle(ctx, a, news)
 }
 
-// Due lists attempts that the provider should be asked about now.
-func (s *Service) Due(ctx context.Context, limit int) ([]AttemptID, error) {
-	return s.store.DueAttempts(ctx, limit)
+// DueAccounts lists accounts whose provider should be asked about something now.
+func (s *Service) DueAccounts(ctx context.Context) ([]string, error) { return s.store.DueAccounts(ctx) }
+
+// Due lists attempts of an account that its provider should be asked about now.
+func (s *Service) Due(ctx context.Context, account string, limit int) ([]AttemptID, error) {
+	return s.store.DueAttempts(ctx, account, limit)
 }
 
 // takeOver gives the attempt's fence to this runner, if no other has it.

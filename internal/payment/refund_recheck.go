@@ -7,9 +7,9 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 )
 
-// DueRefunds lists refunds that the provider should be asked about now.
-func (s *Service) DueRefunds(ctx context.Context, limit int) ([]RefundID, error) {
-	return s.store.DueRefunds(ctx, limit)
+// DueRefunds lists refunds of an account that its provider should be asked about now.
+func (s *Service) DueRefunds(ctx context.Context, account string, limit int) ([]RefundID, error) {
+	return s.store.DueRefunds(ctx, account, limit)
 }
 
 // RecheckRefund asks the provider what became of a refund, or sends it again

@@ -220,3 +220,28 @@ func (r *rig) attempt(t *testing.T, id payment.AttemptID) payment.Attempt {
 	require.NoError(t, err)
 	return a
 }
+
+// Due lists the attempts of all accounts that are due.
+func (r *rig) Due(ctx context.Context, limit int) ([]payment.AttemptID, error) {
+	return ofAccounts(ctx, r, r.Service.Due, limit)
+}
+
+// DueRefunds lists the refunds of all accounts that are due.
+func (r *rig) DueRefunds(ctx context.Context, limit int) ([]payment.RefundID, error) {
+	return ofAccounts(ctx, r, r.Service.DueRefunds, limit)
+}
+
+func ofAccounts[T any](ctx context.Context, r *rig, list func(context.Context, string, int) ([]T, error), limit int) (all []T, err error) {
+	accounts, err := r.DueAccounts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, account := range accounts {
+		due, err := list(ctx, account, limit)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, due...)
+	}
+	return all, nil
+}

@@ -31,14 +31,17 @@ type Store interface {
 	Attempt(ctx context.Context, id AttemptID) (Attempt, error)
 	// AttemptsByRequest reads the attempts that requests made, those that made one.
 	AttemptsByRequest(ctx context.Context, requests []RequestName) (map[RequestName]Attempt, error)
-	// DueAttempts lists attempts whose check is due, the longest due first.
-	DueAttempts(ctx context.Context, limit int) ([]AttemptID, error)
+	// DueAccounts lists accounts that have attempts or refunds whose check is due.
+	DueAccounts(ctx context.Context) ([]string, error)
+	// DueAttempts lists attempts of an account whose check is due, the longest due
+	// first.
+	DueAttempts(ctx context.Context, account string, limit int) ([]AttemptID, error)
 	// Refund reads a refund.
 	Refund(ctx context.Context, id RefundID) (Refund, error)
 	// RefundByRequest reads the refund that one request made.
 	RefundByRequest(ctx context.Context, attempt AttemptID, user UserID, request RequestID) (Refund, error)
-	// DueRefunds lists refunds whose check is due, the longest due first.
-	DueRefunds(ctx context.Context, limit int) ([]RefundID, error)
+	// DueRefunds lists refunds of an account whose check is due, the longest due first.
+	DueRefunds(ctx context.Context, account string, limit int) ([]RefundID, error)
 	// NoteHeard notes when accounts were last heard from; an earlier time than the
 	// one that is known changes nothing.
 	NoteHeard(ctx context.Context, heard map[string]time.Time) error

@@ -75,11 +75,20 @@ const (
 	dueLooks   = 64
 )
 
+// DueAccounts implements payment.Store.
+func (s *Store) DueAccounts(ctx context.Context) (accounts []string, err error) {
+	err = s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		accounts, err = s.q.AccountsDue(ctx, c)
+		return err
+	})
+	return accounts, err
+}
+
 // DueAttempts implements payment.Store. Entries of the schedule that are early, or
 // of attempts that became final, are cleared away on the way.
-func (s *Store) DueAttempts(ctx context.Context, limit int) ([]payment.AttemptID, error) {
+func (s *Store) DueAttempts(ctx context.Context, account string, limit int) ([]payment.AttemptID, error) {
 	var due []payment.AttemptID
-	p := &dbsqlc.AttemptsDueParams{Most: int32(limit), Entries: dueEntries} //nolint:gosec // a batch size
+	p := &dbsqlc.AttemptsDueParams{Account: account, Most: int32(limit), Entries: dueEntries} //nolint:gosec // a batch size
 	err := s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		for range dueLooks {
 			row, err := s.q.AttemptsDue(ctx, c, p)

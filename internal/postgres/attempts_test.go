@@ -202,10 +202,10 @@ func TestDueAttempts(t *testing.T) {
 		})
 		ids = append(ids, a.ID)
 	}
-	due, err := store.DueAttempts(t.Context(), 10)
+	due, err := store.DueAttempts(t.Context(), "acc", 10)
 	require.NoError(t, err)
 	require.Equal(t, []payment.AttemptID{ids[1], ids[0]}, due)
-	due, err = store.DueAttempts(t.Context(), 1)
+	due, err = store.DueAttempts(t.Context(), "acc", 1)
 	require.NoError(t, err)
 	require.Equal(t, []payment.AttemptID{ids[1]}, due)
 }

@@ -36,7 +36,7 @@ func TestWhatIsOverdue(t *testing.T) {
 	stored(t, store, parked("evt_1", now.Add(2*time.Hour), "x"), parked("evt_2", now.Add(5*time.Hour), "y"), event("evt_3"))
 	for _, statement := range []string{
 		`UPDATE attempt_checks SET due_at = now() - interval '3 hours'`,
-		`INSERT INTO attempt_checks SELECT now() - interval '1 hour', attempt_id FROM attempt_checks`,
+		`INSERT INTO attempt_checks SELECT now() - interval '1 hour', attempt_id, account FROM attempt_checks`,
 		`INSERT INTO refunds (order_id, refund_id, attempt_id, user_id, client_request_id, request_hash, account, status, amount, currency,
 				version, fence, next_check_at, created_at, updated_at)
 			SELECT order_id, gen_random_uuid(), attempt_id, 'u1', 'refund-' || h, '\x01', 'acc', 'pending', 1, 'EUR', 1, 1,

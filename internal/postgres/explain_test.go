@@ -66,7 +66,15 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 			return err
 		}},
 		"due attempts": {"checks_due", func(ctx context.Context, db dbsqlc.DBTX) error {
-			_, err := q.AttemptsDue(ctx, db, &dbsqlc.AttemptsDueParams{Most: 100, Entries: 1024})
+			_, err := q.AttemptsDue(ctx, db, &dbsqlc.AttemptsDueParams{Account: "acc", Most: 100, Entries: 1024})
+			return err
+		}},
+		"accounts with something due": {"checks_due refunds_due", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.AccountsDue(ctx, db)
+			return err
+		}},
+		"due refunds": {"refunds_due", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.RefundsDue(ctx, db, &dbsqlc.RefundsDueParams{Account: "acc", Most: 100})
 			return err
 		}},
 		"an attempt to write": {"attempts_by_id", func(ctx context.Context, db dbsqlc.DBTX) error {
@@ -174,7 +182,7 @@ func fill(t *testing.T, conn *pgx.Conn) {
 			SELECT 'o' || i, ` + id + `, 'u1', 'r' || i, '\x01', 'acc', (CASE WHEN i % 100 = 0 THEN 'pending' ELSE 'failed' END)::attempt_status,
 				(CASE WHEN i % 100 = 0 THEN 'requested' ELSE 'final' END)::attempt_stage, 1000, 'EUR', ` + due + `, now(), now(),
 				CASE WHEN i % 100 > 0 THEN now() END FROM generate_series(1, 10000) i`,
-		`INSERT INTO attempt_checks SELECT now() + interval '1 hour', ` + id + ` FROM generate_series(1, 10000) i`,
+		`INSERT INTO attempt_checks SELECT now() + interval '1 hour', ` + id + `, 'acc' FROM generate_series(1, 10000) i`,
 		`INSERT INTO attempt_references SELECT 'acc', kind || i, 'o' || i, ` + id + ` FROM generate_series(1, 10000) i, unnest(ARRAY['pp-', 'cs-', 'ch-', '']) kind`,
 		`INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, verdict, tries,
 				next_try_at, headers, body, received_at)

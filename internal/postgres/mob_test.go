@@ -173,7 +173,7 @@ func (m *mob) recheck(s *payment.Service) error {
 }
 
 func (m *mob) reconcile(s *payment.Service) error {
-	due, err := s.Due(m.t.Context(), 10)
+	due, err := s.Due(m.t.Context(), "acc", 10)
 	_ = m.note("due", err)
 	for _, id := range due {
 		_, err := s.Recheck(m.t.Context(), id, payment.Cause{Kind: payment.CauseCheck, ID: "c"})

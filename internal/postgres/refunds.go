@@ -44,10 +44,10 @@ func (s *Store) RefundByRequest(ctx context.Context, attempt payment.AttemptID, 
 }
 
 // DueRefunds implements payment.Store.
-func (s *Store) DueRefunds(ctx context.Context, limit int) ([]payment.RefundID, error) {
+func (s *Store) DueRefunds(ctx context.Context, account string, limit int) ([]payment.RefundID, error) {
 	var due []payment.RefundID
 	err := s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-		ids, err := s.q.RefundsDue(ctx, c, int32(limit)) //nolint:gosec // a batch size
+		ids, err := s.q.RefundsDue(ctx, c, &dbsqlc.RefundsDueParams{Account: account, Most: int32(limit)}) //nolint:gosec // a batch size
 		for _, id := range ids {
 			due = append(due, payment.RefundID(id))
 		}

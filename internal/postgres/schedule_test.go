@@ -39,7 +39,7 @@ func TestTheScheduleForgetsNothing(t *testing.T) {
 	for range 2 {
 		sweeping.Go(func() {
 			for ctx.Err() == nil {
-				_, err := store.DueAttempts(t.Context(), 64)
+				_, err := store.DueAttempts(t.Context(), "acc", 64)
 				require.NoError(t, err)
 			}
 		})
@@ -64,7 +64,7 @@ func TestTheScheduleForgetsNothing(t *testing.T) {
 	_, err = conn.Exec(t.Context(), `UPDATE payment_attempts SET next_check_at = CASE WHEN order_id < 'o4' THEN now() + interval '1 hour' END;
 		UPDATE attempt_checks SET due_at = now() - interval '1 minute'`)
 	require.NoError(t, err)
-	due, err := store.DueAttempts(t.Context(), 64)
+	due, err := store.DueAttempts(t.Context(), "acc", 64)
 	require.NoError(t, err)
 	require.Empty(t, due)
 	require.Equal(t, 4, one[int](t, conn, `SELECT count(*) FROM attempt_checks`))
@@ -78,9 +78,9 @@ func TestWhatIsDueIsFoundBehindWhatIsNot(t *testing.T) {
 	dsn := testdb.New(t)
 	store, conn := open(t, dsn), connect(t, dsn)
 	a := placed(t, store, "o1")
-	_, err := conn.Exec(t.Context(), `INSERT INTO attempt_checks SELECT '2020-01-01', gen_random_uuid() FROM generate_series(1, 20000)`)
+	_, err := conn.Exec(t.Context(), `INSERT INTO attempt_checks SELECT '2020-01-01', gen_random_uuid(), 'acc' FROM generate_series(1, 20000)`)
 	require.NoError(t, err)
-	due, err := store.DueAttempts(t.Context(), 64)
+	due, err := store.DueAttempts(t.Context(), "acc", 64)
 	require.NoError(t, err)
 	require.Equal(t, []payment.AttemptID{a.ID}, due)
 	require.Equal(t, 1, one[int](t, conn, `SELECT count(*) FROM attempt_checks`))

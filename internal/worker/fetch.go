@@ -60,7 +60,7 @@ func (f *fetching) ask(ctx context.Context, account string) {
 		if !ok {
 			return
 		}
-		f.done(e, f.fetch(ctx, e))
+		f.done(e, caught(func() error { return f.fetch(ctx, e) }))
 	}
 }
 

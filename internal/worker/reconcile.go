@@ -17,48 +17,64 @@ const (
 	reconcileParallel = 8
 )
 
-// Reconciler is what the reconcile loop needs of package payment.
+// Reconciler is what the reconcile loops need of package payment.
 type Reconciler interface {
-	Due(ctx context.Context, limit int) ([]payment.AttemptID, error)
+	DueAccounts(ctx context.Context) ([]string, error)
+	Due(ctx context.Context, account string, limit int) ([]payment.AttemptID, error)
 	Recheck(ctx context.Context, id payment.AttemptID, cause payment.Cause) (payment.View, error)
-	DueRefunds(ctx context.Context, limit int) ([]payment.RefundID, error)
+	DueRefunds(ctx context.Context, account string, limit int) ([]payment.RefundID, error)
 	RecheckRefund(ctx context.Context, id payment.RefundID, cause payment.Cause) (payment.Refund, error)
 }
 
 // Reconcile asks providers about the attempts that are due.
 func Reconcile(r Reconciler, every time.Duration, log zerolog.Logger) Loop {
-	return Loop{Name: "reconcile", Every: every, Essential: true, Do: func(ctx context.Context) (bool, error) {
-		due, err := r.Due(ctx, reconcileBatch)
-		if err != nil {
-			return false, err
-		}
-		some := side(ctx, due, func(id payment.AttemptID) bool {
-			v, err := r.Recheck(ctx, id, payment.Cause{Kind: payment.CauseCheck, ID: "reconcile"})
-			return checked(log.With().Stringer("attempt_id", id).Str("order_id", string(v.OrderID)).Logger(), v.Stage(), err)
+	return reconcile("reconcile", r, every, r.Due, func(ctx context.Context, id payment.AttemptID) bool {
+		var v payment.View
+		err := caught(func() (err error) {
+			v, err = r.Recheck(ctx, id, payment.Cause{Kind: payment.CauseCheck, ID: "reconcile"})
+			return err
 		})
-		return some && len(due) == reconcileBatch, nil
-	}}
+		return checked(log.With().Stringer("attempt_id", id).Str("order_id", string(v.OrderID)).Logger(), v.Stage(), err)
+	})
 }
 
 // ReconcileRefunds asks providers about the refunds that are due.
 func ReconcileRefunds(r Reconciler, every time.Duration, log zerolog.Logger) Loop {
-	return Loop{Name: "reconcile refunds", Every: every, Essential: true, Do: func(ctx context.Context) (bool, error) {
-		due, err := r.DueRefunds(ctx, reconcileBatch)
-		if err != nil {
-			return false, err
-		}
-		some := side(ctx, due, func(id payment.RefundID) bool {
-			refund, err := r.RecheckRefund(ctx, id, payment.Cause{Kind: payment.CauseCheck, ID: "reconcile"})
-			return checked(log.With().Stringer("refund_id", id).Str("order_id", string(refund.OrderID)).Logger(), string(refund.State), err)
+	return reconcile("reconcile refunds", r, every, r.DueRefunds, func(ctx context.Context, id payment.RefundID) bool {
+		var refund payment.Refund
+		err := caught(func() (err error) {
+			refund, err = r.RecheckRefund(ctx, id, payment.Cause{Kind: payment.CauseCheck, ID: "reconcile"})
+			return err
 		})
-		return some && len(due) == reconcileBatch, nil
+		return checked(log.With().Stringer("refund_id", id).Str("order_id", string(refund.OrderID)).Logger(), string(refund.State), err)
+	})
+}
+
+// reconcile does what is due of each account, portion by portion, until there is no
+// more. A portion of which nothing could be done waits for the next turn.
+func reconcile[T any](
+	name string, r Reconciler, every time.Duration,
+	list func(ctx context.Context, account string, limit int) ([]T, error), do func(ctx context.Context, id T) bool,
+) Loop {
+	accounts := newByAccount(func(ctx context.Context, account string) error {
+		for {
+			due, err := list(ctx, account, reconcileBatch)
+			if err != nil || !side(ctx, due, do) || len(due) < reconcileBatch {
+				return err
+			}
+		}
+	})
+	return Loop{Name: name, Every: every, Essential: true, Rest: accounts.all.Wait, Do: func(ctx context.Context) (bool, error) {
+		due, err := r.DueAccounts(ctx)
+		accounts.begin(ctx, due)
+		return false, errors.Join(err, accounts.failed())
 	}}
 }
 
 // side does one thing for each id, a few at a time, until ctx ends: what is not
 // begun then is due at the next start. It reports whether any was done: what was not
 // stays due, and may be all that the next portion has.
-func side[T any](ctx context.Context, ids []T, do func(T) bool) bool {
+func side[T any](ctx context.Context, ids []T, do func(context.Context, T) bool) bool {
 	var all sync.WaitGroup
 	var some atomic.Bool
 	slots := make(chan struct{}, reconcileParallel)
@@ -69,7 +85,7 @@ func side[T any](ctx context.Context, ids []T, do func(T) bool) bool {
 		}
 		all.Go(func() {
 			defer func() { <-slots }()
-			if do(id) {
+			if do(ctx, id) {
 				some.Store(true)
 			}
 		})

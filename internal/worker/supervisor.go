@@ -100,7 +100,11 @@ func (l Loop) pace(failing bool) time.Duration {
 }
 
 func (s *Supervisor) once(ctx context.Context, i int) bool {
-	more, err := s.loops[i].Do(ctx)
+	var more bool
+	err := caught(func() (err error) {
+		more, err = s.loops[i].Do(ctx)
+		return err
+	})
 	if err == nil || ctx.Err() != nil {
 		s.failed[i].Store(0)
 		return more

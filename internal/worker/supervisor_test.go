@@ -31,13 +31,15 @@ func (o *outage) err() error {
 	return nil
 }
 
-func (o *outage) Due(context.Context, int) ([]payment.AttemptID, error) { return nil, o.err() }
+func (o *outage) DueAccounts(context.Context) ([]string, error) { return nil, o.err() }
+
+func (*outage) Due(context.Context, string, int) ([]payment.AttemptID, error) { return nil, nil }
 
 func (*outage) Recheck(context.Context, payment.AttemptID, payment.Cause) (v payment.View, err error) {
 	return v, nil
 }
 
-func (o *outage) DueRefunds(context.Context, int) ([]payment.RefundID, error) { return nil, o.err() }
+func (*outage) DueRefunds(context.Context, string, int) ([]payment.RefundID, error) { return nil, nil }
 
 func (*outage) RecheckRefund(context.Context, payment.RefundID, payment.Cause) (r payment.Refund, err error) {
 	return r, nil

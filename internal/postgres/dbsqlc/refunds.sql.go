@@ -226,12 +226,17 @@ func (q *Queries) RefundRead(ctx context.Context, db DBTX, refundID uuid.UUID) (
 }
 
 const refundsDue = `-- name: RefundsDue :many
-SELECT refund_id FROM refunds WHERE next_check_at <= now() ORDER BY next_check_at LIMIT $1::int
+SELECT refund_id FROM refunds WHERE account = $1 AND next_check_at <= now() ORDER BY next_check_at LIMIT $2::int
 `
 
-// Lists refunds that are due to be asked about; locks nothing.
-func (q *Queries) RefundsDue(ctx context.Context, db DBTX, most int32) ([]uuid.UUID, error) {
-	rows, err := db.Query(ctx, refundsDue, most)
+type RefundsDueParams struct {
+	Account string
+	Most    int32
+}
+
+// Lists refunds of an account that are due to be asked about; locks nothing.
+func (q *Queries) RefundsDue(ctx context.Context, db DBTX, arg *RefundsDueParams) ([]uuid.UUID, error) {
+	rows, err := db.Query(ctx, refundsDue, arg.Account, arg.Most)
 	if err != nil {
 		return nil, err
 	}
