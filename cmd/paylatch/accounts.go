@@ -30,6 +30,9 @@ func (w watch) guard(a config.Account, p payment.Provider) payment.Provider {
 		Failures: a.Breaker.Failures, OpenFor: a.Breaker.OpenFor, PerSecond: a.RateLimit.PerSecond, Burst: a.RateLimit.Burst,
 	}, time.Now, func(c provider.Called) {
 		w.metrics.Called(a.Name, c.Call, c.Result, c.Took)
+		if c.Panic != nil {
+			log.Error().Err(c.Panic).Str("call", c.Call).Msg("the adapter panicked: the outcome of the call is unknown")
+		}
 	}, func(state string) {
 		log.Warn().Str("breaker", state).Msg("the provider is called differently: closed is as usual, open not at all")
 	})

@@ -1,6 +1,7 @@
 package payment
 
 import (
+	"fmt"
 	"errors"
 	"strings"
 )
@@ -117,3 +118,13 @@ func (e *ValidationError) Error() string {
 func invalid(field, message string) error {
 	return &ValidationError{Fields: []FieldError{{Field: field, Message: message}}}
 }
+
+// PanicError is returned for a transaction that ended in a panic and was rolled back. What
+// it was about is left to a person; everything else goes on.
+type PanicError struct {
+	Value any
+	Stack []byte
+}
+
+// Error implements error.
+func (p *PanicError) Error() string { return fmt.Sprintf("panic: %v\n%s", p.Value, p.Stack) }

@@ -106,10 +106,15 @@ func (s *Service) askRefund(ctx context.Context, a Attempt, r Refund, l Licence)
 // settleRefund is commit 2 of a refund; see settle.
 func (s *Service) settleRefund(ctx context.Context, before Refund, n RefundNews) (Refund, error) {
 	var r Refund
-	err := s.patiently(ctx, func(ctx context.Context, b *batch) error {
+	odd := false
+	settle := func(ctx context.Context, b *batch) error {
 		change, now, err := b.lockRefund(ctx, before)
 		if err != nil {
 			return err
+		}
+		if odd {
+			b.open(change, NeedsReview, oddAnswer)
+			b.latest().About = aboutRefund + now.ID.String() + " odd answer"
 		}
 		if n.Unnamed && !b.only(change.Attempt, now) {
 			n = RefundNews{News: fsm.NewsUnknown, Cause: n.Cause}
@@ -123,7 +128,12 @@ func (s *Service) settleRefund(ctx context.Context, before Refund, n RefundNews)
 		}
 		r = *now
 		return b.save(ctx)
-	})
+	}
+	err := s.patiently(ctx, settle)
+	if thrown := (*PanicError)(nil); errors.As(err, &thrown) { // see settleAlone
+		n, odd = RefundNews{News: fsm.NewsUnknown}, true
+		err = errors.Join(err, s.patiently(ctx, settle))
+	}
 	return r, err
 }
 

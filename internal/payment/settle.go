@@ -25,6 +25,8 @@ type settling struct {
 	news   News
 	now    Attempt
 	left   bool
+	// odd says that the news were left out since they made the program panic.
+	odd bool
 }
 
 // settle is commit 2: it applies what a runner learnt to the attempt that it took,
@@ -40,24 +42,43 @@ func (s *Service) settle(ctx context.Context, before Attempt, n News, first ...f
 		s.settles.do(ctx, c)
 	}
 	if c.left {
-		err := s.patiently(ctx, func(ctx context.Context, b *batch) error {
-			for _, do := range first {
-				if err := do(ctx, b.tx); err != nil {
-					return err
-				}
-			}
-			a, err := b.tx.AttemptLock(ctx, before.ID)
-			if err != nil {
-				return err
-			}
-			return s.settleIn(ctx, b, map[AttemptID]Attempt{a.ID: a}, c)
-		})
-		if err != nil {
+		if err := s.settleAlone(ctx, c, first...); err != nil {
 			return View{}, err
 		}
 	}
 	return s.show(ctx, c.now)
 }
+
+// settleAlone settles one call. News that make the program panic are left out, for a
+// person to look at: the lease is given back all the same, and the next check is put off.
+func (s *Service) settleAlone(ctx context.Context, c *settling, first ...func(ctx context.Context, tx Tx) error) error {
+	settle := func(ctx context.Context, b *batch) error {
+		for _, do := range first {
+			if err := do(ctx, b.tx); err != nil {
+				return err
+			}
+		}
+		a, err := b.tx.AttemptLock(ctx, c.before.ID)
+		if err != nil {
+			return err
+		}
+		if c.odd {
+			b.open(b.change(a), NeedsReview, oddAnswer)
+			b.latest().About = "odd answer"
+		}
+		return s.settleIn(ctx, b, map[AttemptID]Attempt{a.ID: a}, c)
+	}
+	err := s.patiently(ctx, settle)
+	if thrown := (*PanicError)(nil); errors.As(err, &thrown) {
+		c.news, c.odd = News{}, true
+		return errors.Join(err, s.patiently(ctx, settle))
+	}
+	return err
+}
+
+// oddAnswer is what a person is asked about an answer that made the program panic.
+const oddAnswer = "What the provider answered could not be applied, by a fault of this program that its log shows. " +
+	"Compare with the provider's dashboard, and report the fault."
 
 // settleAll settles in one transaction what can be settled without waiting for
 // anybody's lock.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"runtime/debug"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -63,7 +64,7 @@ func (s *Store) once(ctx context.Context, fn func(ctx context.Context, tx paymen
 	}
 	t := &txn{ctx: ctx, conn: conn, q: s.q}
 	defer t.undo(ctx)
-	if err := fn(ctx, t); err != nil {
+	if err := t.run(ctx, fn); err != nil {
 		return domainError(err)
 	}
 	if err := t.commit(ctx); err != nil {
@@ -71,6 +72,17 @@ func (s *Store) once(ctx context.Context, fn func(ctx context.Context, tx paymen
 	}
 	t.tell(s.changed)
 	return nil
+}
+
+// run turns a panic into an error: whoever shares a transaction, or its goroutine, with
+// the item that it is about must be able to go on without that one.
+func (t *txn) run(ctx context.Context, fn func(ctx context.Context, tx payment.Tx) error) (err error) {
+	defer func() {
+		if thrown := recover(); thrown != nil {
+			err = &payment.PanicError{Value: thrown, Stack: debug.Stack()}
+		}
+	}()
+	return fn(ctx, t)
 }
 
 // commit sends COMMIT with what is queued, unless the rows of a write must be

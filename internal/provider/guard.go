@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/sony/gobreaker/v2"
@@ -37,6 +38,8 @@ type Called struct {
 	// Result is answered, failed or held_back.
 	Result string
 	Took   time.Duration
+	// Panic is what the adapter threw; nil if it did not.
+	Panic *payment.PanicError
 }
 
 // Guard spares a provider that fails or is called too much: calls are held back,
@@ -94,18 +97,25 @@ func guarded[T interface{ Readable() (T, error) }](ctx context.Context, g *Guard
 	var out T
 	began := g.now()
 	sent := false
-	_, err := g.breaker.Execute(func() (struct{}, error) {
+	var thrown *payment.PanicError
+	_, err := g.breaker.Execute(func() (_ struct{}, err error) {
 		if err := g.turn(ctx); err != nil {
 			return struct{}{}, err
 		}
 		sent = true
-		var err error
+		// An adapter that panics while it reads an answer has learnt nothing: the outcome is unknown.
+		defer func() {
+			if value := recover(); value != nil {
+				thrown = &payment.PanicError{Value: value, Stack: debug.Stack()}
+				err = thrown
+			}
+		}()
 		if out, err = do(); err == nil {
 			out, err = out.Readable()
 		}
 		return struct{}{}, err
 	})
-	called := Called{Call: name, Result: "answered", Took: g.now().Sub(began)}
+	called := Called{Call: name, Result: "answered", Took: g.now().Sub(began), Panic: thrown}
 	switch {
 	case !sent:
 		called.Result = "held_back"

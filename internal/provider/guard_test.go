@@ -299,3 +299,28 @@ func TestARateLimitSpreadsCallsAndThenHoldsThemBack(t *testing.T) {
 		})
 	}
 }
+
+// A panic in an adapter is an answer that nobody could read: the outcome is unknown, never
+// "not sent", and the next call is made.
+func TestPanicIsOneItems(t *testing.T) {
+	t.Parallel()
+	under := &scripted{}
+	var calls []provider.Called
+	g := provider.NewGuard(panicking{under}, provider.Limits{}, time.Now, func(c provider.Called) { calls = append(calls, c) }, func(string) {})
+	_, err := g.Charge(t.Context(), payment.Charge{})
+	require.ErrorContains(t, err, "while it reads")
+	require.NotErrorIs(t, err, payment.ErrNotSent)
+	_, err = g.Lookup(t.Context(), "x")
+	require.NoError(t, err)
+	require.Len(t, calls, 2)
+	require.Equal(t, "failed", calls[0].Result)
+	require.NotNil(t, calls[0].Panic, "for the log")
+	require.Nil(t, calls[1].Panic)
+}
+
+// panicking is a provider one of whose calls panics.
+type panicking struct {
+	payment.Provider
+}
+
+func (panicking) Charge(context.Context, payment.Charge) (payment.Outcome, error) { panic("while it reads") }

@@ -1,8 +1,10 @@
 package worker_test
 
 import (
+	"bytes"
 	"context"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -103,4 +105,88 @@ func TestOnePlaceSlowLater(t *testing.T) {
 		turn(t, t.Context(), loop)
 		require.Less(t, p.waited, 500*time.Millisecond)
 	})
+}
+
+// panickier is a desk whose first question panics.
+type panickier struct {
+	*desk
+
+	first payment.AttemptID
+}
+
+func (p panickier) Recheck(ctx context.Context, id payment.AttemptID, cause payment.Cause) (payment.View, error) {
+	if id == p.first {
+		panic("in a check")
+	}
+	return p.desk.Recheck(ctx, id, cause)
+}
+
+// A panic in a check, a fetch or a loop ends neither the others nor the process, and is in
+// the log.
+func TestPanicIsOneItems(t *testing.T) {
+	t.Parallel()
+	t.Run("check", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			d := newDesk(3)
+			var lines bytes.Buffer
+			turn(t, t.Context(), worker.Reconcile(panickier{d, d.attempts[0]}, time.Second, zerolog.New(&lines)))
+			require.Equal(t, map[payment.Cause]int{{Kind: payment.CauseCheck, ID: "reconcile"}: 2}, d.causes)
+			require.Contains(t, lines.String(), "in a check")
+		})
+	})
+	t.Run("loop", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			turns := 0
+			s := supervise(t, worker.Loop{Name: "odd", Every: time.Second, Essential: true, Do: func(context.Context) (bool, error) {
+				turns++
+				panic("in a loop")
+			}})
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			require.Greater(t, turns, 10)
+			require.Equal(t, []string{"odd"}, s.Unhealthy())
+		})
+	})
+	t.Run("fetch", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			var o oddFetch
+			loop := worker.RetryParked(&o)
+			turn(t, t.Context(), loop)
+			_, err := loop.Do(t.Context())
+			require.ErrorContains(t, err, "in a fetch")
+			require.EqualValues(t, 1, o.fetched.Load())
+		})
+	})
+}
+
+// oddFetch has two events of one account, of which the first panics.
+type oddFetch struct {
+	outage
+
+	listed  bool
+	fetched atomic.Int64
+}
+
+func (o *oddFetch) RetryParked(context.Context, int) (events []payment.StoredEvent, _ error) {
+	if o.listed {
+		return nil, nil
+	}
+	o.listed = true
+	for i := range 2 {
+		e := payment.StoredEvent{ID: payment.EventID{byte(i)}}
+		e.Event.NeedsFetch = true
+		events = append(events, e)
+	}
+	return events, nil
+}
+
+func (o *oddFetch) Fetch(_ context.Context, e payment.StoredEvent) error {
+	if e.ID == (payment.EventID{}) {
+		panic("in a fetch")
+	}
+	o.fetched.Add(1)
+	return nil
 }
