@@ -11,7 +11,7 @@ type Licence struct {
 }
 
 func (s *Service) licence() Licence {
-	return Licence{start: s.now(), lease: s.opts.Lease, now: s.now}
+	return NewLicence(s.now(), s.opts.Lease, s.now)
 }
 
 // Check returns ErrLicenceEnded past the lease, by the monotonic or by the wall
