@@ -80,3 +80,23 @@ func verifier(a config.Account, fetched *certificates) (webhooks.Verifier, error
 	c.Certificate = func(ctx context.Context, url string) ([]byte, error) { return fetched.of(ctx, a.Name, url) }
 	return webhooks.New(a.Kind, c)
 }
+
+// ordersBy are the roles that may create orders.
+func ordersBy(cfg *config.Config) []payment.Role {
+	roles := make([]payment.Role, 0, len(cfg.Orders.CreatedBy))
+	for _, role := range cfg.Orders.CreatedBy {
+		roles = append(roles, payment.Role(role))
+	}
+	return roles
+}
+
+// offered are the accounts that a customer may name.
+func offered(cfg *config.Config) []string {
+	var names []string
+	for _, a := range cfg.Accounts {
+		if a.Offered {
+			names = append(names, a.Name)
+		}
+	}
+	return names
+}

@@ -54,6 +54,7 @@ func TestDevCompletesTheSandboxAccount(t *testing.T) {
 			require.Equal(t, []string{"sandbox", "sandbox", c.address, c.lateSuccess}, []string{a.Name, a.Kind, a.BaseURL, a.LateSuccess})
 			require.Equal(t, c.address == "http://box", dev.callsAnother(cfg))
 			require.Equal(t, "sandbox", cfg.DefaultAccount)
+			require.Equal(t, []string{"service", "customer"}, cfg.Orders.CreatedBy)
 			require.Equal(t, "console", cfg.Log.Format)
 			if c.secret != "" {
 				require.Equal(t, c.secret, secret)

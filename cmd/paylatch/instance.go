@@ -81,7 +81,7 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 	desk := support.New(support.Options{Store: in.store, Payments: in.service, Flush: in.notes.Flush})
 	in.handler = api.New(api.Options{
 		Payments: payments, Support: desk, Console: in.newConsole(payments, desk, dev),
-		Auth: in.auth, Accounts: heard, Ready: in.ready(), Log: log, Hub: in.hub, Origins: cfg.CORSOrigins,
+		Auth: in.auth, Accounts: heard, OrdersBy: ordersBy(cfg), Offered: offered(cfg), Ready: in.ready(), Log: log, Hub: in.hub, Origins: cfg.CORSOrigins,
 		Metrics: counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: cfg.TrustedProxies,
 	})
 	return in, nil

@@ -25,6 +25,8 @@ type Account struct {
 	Tolerance      time.Duration  `koanf:"tolerance" doc:"in place of the documented age limit of a webhook, where its time is signed; negative: no limit"`
 	LateSuccess    string         `koanf:"late_success" default:"manual" doc:"what becomes of money that comes after a failure: manual or auto_refund"`
 
+	Offered bool `koanf:"offered" default:"false" doc:"whether a customer's pay may name the account; the default account always may be named"`
+
 	Expiry    Expiry    `koanf:"expiry"`
 	Breaker   Breaker   `koanf:"breaker"`
 	RateLimit RateLimit `koanf:"rate_limit"`

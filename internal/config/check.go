@@ -35,6 +35,9 @@ func (r *report) check(c *Config) {
 	r.waiters(c)
 	r.auth(c)
 	r.console(c.Console.OIDC)
+	for i, role := range c.Orders.CreatedBy {
+		r.oneOf(index("orders.created_by", i), role, "service", "customer")
+	}
 	r.durations(c)
 	r.log(c.Log)
 	r.accounts(c)

@@ -20,6 +20,7 @@ type Config struct {
 	EncryptionKey   Secret         `koanf:"encryption_key" doc:"base64 of 32 bytes; encrypts payment methods' tokens and signs status tokens. Absent: derived from auth.hs256_secret, else a file in data_dir, which replicas do not share"`
 	Auth            Auth           `koanf:"auth"`
 	Console         Console        `koanf:"console"`
+	Orders          Orders         `koanf:"orders"`
 	DefaultAccount  string         `koanf:"default_account" doc:"the account of a pay that names none; absent: the only one that can charge"`
 	Accounts        []Account      `koanf:"accounts" doc:"accounts at payment providers"`
 	Idempotency     Idempotency    `koanf:"idempotency"`
@@ -56,6 +57,11 @@ type OIDC struct {
 	Scopes       []string `koanf:"scopes" default:"[openid, profile]" doc:"what the provider is asked for"`
 	RolesClaim   string   `koanf:"roles_claim" default:"roles" doc:"the claim of the ID token that holds support or admin, in a list or alone; a path such as realm_access.roles is followed"`
 	SubjectClaim string   `koanf:"subject_claim" default:"sub" doc:"the claim that names the person in the audit log; choose only one that people can't change"`
+}
+
+// Orders says where orders, and so prices, come from.
+type Orders struct {
+	CreatedBy []string `koanf:"created_by" doc:"the roles whose tokens may create orders and so set prices: service, customer. Absent: service alone; with paylatch dev both"`
 }
 
 // Idempotency limits what a key may claim.

@@ -115,6 +115,11 @@ func set(dst reflect.Value, text string) error {
 			return errors.New("must be a whole number")
 		}
 		*p = n
+	case *bool:
+		if text != "true" && text != "false" {
+			return errors.New("must be true or false")
+		}
+		*p = text == "true"
 	default:
 		dst.SetString(text)
 	}

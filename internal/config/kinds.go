@@ -45,7 +45,7 @@ func kindNames() []string { return slices.Sorted(maps.Keys(kinds())) }
 
 // everyKind lists the fields that any account may have.
 func everyKind() []string {
-	return []string{"name", "kind", "base_url", "public_url", "allowed_ips", "tolerance", "late_success", "expiry", "breaker", "rate_limit"}
+	return []string{"name", "kind", "base_url", "public_url", "allowed_ips", "tolerance", "late_success", "offered", "expiry", "breaker", "rate_limit"}
 }
 
 // understands reports whether the field means anything to the kind.

@@ -74,6 +74,9 @@ func file(path, fromEnvironment string) ([]byte, error) {
 
 // settle fills in what follows from the rest.
 func (c *Config) settle() {
+	if len(c.Orders.CreatedBy) == 0 {
+		c.Orders.CreatedBy = []string{"service"}
+	}
 	if c.DefaultAccount != "" {
 		return
 	}

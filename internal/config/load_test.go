@@ -44,7 +44,7 @@ auth: {hs256_secret: "${SECRET}", jwks_url: https://id.example/keys, issuer: htt
 default_account: sandbox
 accounts:
   - {name: sandbox, kind: sandbox, base_url: http://127.0.0.1:9090, webhook_secrets: [` + webhook + `]}
-  - {name: stripe-eu, kind: stripe, api_key: ${STRIPE_KEY}, webhook_secrets: [whsec_new, whsec_old], late_success: auto_refund, tolerance: 10m}
+  - {name: stripe-eu, kind: stripe, api_key: ${STRIPE_KEY}, webhook_secrets: [whsec_new, whsec_old], late_success: auto_refund, tolerance: 10m, offered: true}
   - {name: partner, kind: standard, webhook_secrets: [` + webhook + `], allowed_ips: [10.1.2.3/8, 192.0.2.1]}
   - {name: ru, kind: tbank, terminal_key: 0012, webhook_secrets: [1e3]}
 idempotency: {wait: 6s, lease: 31s, quota: {new_keys: 601, per: 2m}}
@@ -55,6 +55,7 @@ shutdown_timeout: 21s
 trusted_proxies: [10.0.0.0/8, "::1"]
 cors_origins: [https://shop.example, "http://localhost:3000"]
 max_waiters: 500
+orders: {created_by: [service, customer]}
 `
 
 func TestLoadReadsEverything(t *testing.T) {
@@ -75,6 +76,7 @@ func TestLoadReadsEverything(t *testing.T) {
 	require.Equal(t, "::1/128", c.TrustedProxies[1].String())
 	require.Equal(t, []string{"https://shop.example", "http://localhost:3000"}, c.CORSOrigins)
 	require.Equal(t, 500, c.MaxWaiters)
+	require.Equal(t, []string{"service", "customer"}, c.Orders.CreatedBy)
 
 	require.Len(t, c.Accounts, 4)
 	stripe, partner, ru := c.Accounts[1], c.Accounts[2], c.Accounts[3]
@@ -82,7 +84,9 @@ func TestLoadReadsEverything(t *testing.T) {
 	require.Equal(t, []config.Secret{"whsec_new", "whsec_old"}, stripe.WebhookSecrets)
 	require.Equal(t, 10*time.Minute, stripe.Tolerance)
 	require.Equal(t, "auto_refund", stripe.LateSuccess)
+	require.True(t, stripe.Offered)
 	require.Equal(t, "manual", partner.LateSuccess)
+	require.False(t, partner.Offered)
 	require.Equal(t, "10.0.0.0/8", partner.AllowedIPs[0].String())
 	require.Equal(t, "192.0.2.1/32", partner.AllowedIPs[1].String())
 	require.Equal(t, "0012", ru.TerminalKey, "an id keeps its zeros")
@@ -94,7 +98,7 @@ func TestReadDefaults(t *testing.T) {
 	c, err := config.Read("", nil)
 	require.NoError(t, err)
 	require.Equal(t, &config.Config{
-		Listen: "127.0.0.1:8080", DataDir: ".paylatch",
+		Listen: "127.0.0.1:8080", DataDir: ".paylatch", Orders: config.Orders{CreatedBy: []string{"service"}},
 		Idempotency:     config.Idempotency{Wait: 5 * time.Second, Lease: 30 * time.Second, Quota: config.Quota{NewKeys: 600, Per: time.Minute}},
 		ProviderTimeout: 10 * time.Second,
 		Reconcile:       config.Reconcile{After: 10 * time.Second, Every: 5 * time.Second},

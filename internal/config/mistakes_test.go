@@ -52,6 +52,8 @@ func TestMistakes(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ yaml, want string }{
 		"no way to check tokens":   {oneAccount, "auth: set hs256_secret or jwks_url"},
+		"a role for no prices":     {good + "orders: {created_by: [service, support]}", "orders.created_by[1]: must be one of service, customer"},
+		"neither true nor false":   {good[:len(good)-3] + ", offered: yes}]\n", "accounts[0].offered: must be true or false"},
 		"unset variable":           {good + "log: {level: '${NOT_SET}'}", "log.level: the environment variable NOT_SET is not set"},
 		"empty variable":           {good + "log: {level: '${EMPTY}'}", "log.level: the environment variable EMPTY is not set"},
 		"unset in a list":          {good + "trusted_proxies: [10.0.0.0/8, '${NOT_SET}']", "trusted_proxies[1]: the environment variable NOT_SET is not set"},

@@ -41,6 +41,8 @@ func typeName(t reflect.Type) string {
 		return "network"
 	case reflect.TypeFor[int]():
 		return "number"
+	case reflect.TypeFor[bool]():
+		return "true or false"
 	case reflect.TypeFor[string]():
 		return "text"
 	}
