@@ -17,8 +17,11 @@ import (
 const (
 	tokenSecret   = "a secret of the benchmark, 32 bytes or more"
 	webhookSecret = "whsec_YSBzZWNyZXQgb2YgdGhlIGJlbmNobWFyaywgMzIgYnl0ZXM=" //nolint:gosec // the run's own
+	encryptionKey = "YSBrZXkgb2YgdGhlIGJlbmNobWFyaywgMzIgYnl0ZXM="           //nolint:gosec // the run's own
 	configuration = `listen: %s
+environment: test
 database_url: %q
+encryption_keys: [{id: bench, key: %q}]
 auth: {hs256_secret: %q}
 default_account: stub
 accounts:
@@ -41,7 +44,7 @@ func (r *rig) serve(ctx context.Context, d *database, environ ...string) (*serve
 		return nil, err
 	}
 	config := filepath.Join(r.dir, d.name+".yaml")
-	text := fmt.Sprintf(configuration, address, d.url, tokenSecret, webhookSecret, r.stub.url)
+	text := fmt.Sprintf(configuration, address, d.url, encryptionKey, tokenSecret, webhookSecret, r.stub.url)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		return nil, fmt.Errorf("configuration: %w", err)
 	}

@@ -63,8 +63,9 @@ func hook(signer *webhooks.Standard, host, id string, i int, at time.Time) ([]by
 type caller struct{ host, token string }
 
 func newCaller(host string) (caller, error) {
-	m := auth.Minter{Secret: []byte(tokenSecret)}
-	token, err := m.Mint("bench", []payment.Role{"service"}, 24*time.Hour)
+	roles := []payment.Role{payment.RoleService}
+	m := auth.Minter{Keys: []auth.HS256Key{{Secret: []byte(tokenSecret), Roles: roles}}}
+	token, err := m.Mint("bench", roles, 24*time.Hour)
 	return caller{host, token}, err
 }
 

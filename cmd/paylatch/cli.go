@@ -52,7 +52,7 @@ func (a *app) read() (*config.Config, error) { return config.Read(a.configFile, 
 func (a *app) run(args []string) int {
 	var c cli
 	parser, err := kong.New(&c, kong.Name("paylatch"), kong.Description("Takes payments exactly once."),
-		kong.Vars{"version": version}, kong.Writers(a.stdout, a.stderr))
+		kong.Vars{"version": version, "dev_sandbox": devSandbox}, kong.Writers(a.stdout, a.stderr))
 	if err != nil {
 		panic(err) // the struct above is wrong
 	}

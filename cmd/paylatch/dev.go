@@ -22,7 +22,7 @@ import (
 )
 
 type devCmd struct {
-	SandboxListen string `default:"127.0.0.1:9090" placeholder:"HOST:PORT" help:"Where the sandbox provider listens (${default})."`
+	SandboxListen string `default:"${dev_sandbox}" placeholder:"HOST:PORT" help:"Where the sandbox provider listens (${default})."`
 }
 
 // Run starts everything on this machine and prints how to use it.
@@ -33,6 +33,9 @@ func (c *devCmd) Run(ctx context.Context, a *app) error {
 	cfg, err := config.ReadWith(a.configFile, a.environ, c.locate)
 	if err != nil {
 		return err
+	}
+	if cfg.Environment == config.Live {
+		return config.Mistakes{"environment: live is refused by paylatch dev, which charges at a sandbox provider; leave it out, or set dev"}
 	}
 	secret, err := c.complete(cfg, a.environ)
 	if err != nil {
@@ -77,18 +80,33 @@ func (c *devCmd) provide(ctx context.Context, cfg *config.Config, secret string,
 // sandboxURL is where the sandbox provider of this machine is called.
 func (c *devCmd) sandboxURL() string { return baseURL(c.SandboxListen) }
 
-// locate gives the sandbox provider's account the address without which it would
-// not pass for complete, and lets customers create orders where nothing is said of
-// it.
+// locate is what a configuration lacks before it is checked.
 func (c *devCmd) locate(cfg *config.Config) {
+	if cfg.Environment == "" {
+		cfg.Environment = config.Dev
+	}
 	if len(cfg.Orders.CreatedBy) == 0 {
 		cfg.Orders.CreatedBy = []string{"service", "customer"}
 	}
-	for i, a := range cfg.Accounts {
-		if a.Name == devAccount && a.Kind == "sandbox" && a.BaseURL == "" {
-			cfg.Accounts[i].BaseURL = c.sandboxURL()
-		}
+	locateSandbox(cfg, c.sandboxURL())
+}
+
+// locateSandbox gives the sandbox provider's account the address without which it
+// would not pass for complete, and makes the account where it is the default.
+func locateSandbox(cfg *config.Config, url string) {
+	i := slices.IndexFunc(cfg.Accounts, func(a config.Account) bool { return a.Name == devAccount })
+	switch {
+	case i >= 0 && cfg.Accounts[i].Kind == "sandbox" && cfg.Accounts[i].BaseURL == "":
+		cfg.Accounts[i].BaseURL = url
+	case i < 0 && cfg.DefaultAccount == devAccount:
+		cfg.Accounts = append(cfg.Accounts, newDevAccount(url))
 	}
+}
+
+func newDevAccount(url string) config.Account {
+	a := config.NewAccount(devAccount, "sandbox")
+	a.BaseURL, a.Breaker.Failures = url, 0
+	return a
 }
 
 // complete fills in what a configuration for this machine lacks. The secrets are
@@ -127,9 +145,7 @@ func (c *devCmd) account(cfg *config.Config) (*config.Account, error) {
 	i := slices.IndexFunc(cfg.Accounts, func(a config.Account) bool { return a.Name == devAccount })
 	if i < 0 {
 		i = len(cfg.Accounts)
-		cfg.Accounts = append(cfg.Accounts, config.Account{
-			Name: devAccount, Kind: "sandbox", BaseURL: c.sandboxURL(), LateSuccess: "manual",
-		})
+		cfg.Accounts = append(cfg.Accounts, newDevAccount(c.sandboxURL()))
 	}
 	if cfg.Accounts[i].Kind != "sandbox" {
 		return nil, config.Mistakes{fmt.Sprintf("accounts[%d].name: is that of the sandbox provider's account in dev, which this one is not; choose another", i)}
@@ -154,8 +170,12 @@ func devTokenSecret(cfg *config.Config) config.Secret {
 	return config.Secret(strings.TrimSpace(string(text)))
 }
 
-// devAccount is the account at the sandbox provider of this machine.
-const devAccount = "sandbox"
+const (
+	// devAccount is the account at the sandbox provider of this machine.
+	devAccount = "sandbox"
+	// devSandbox is where that provider listens by default.
+	devSandbox = "127.0.0.1:9090"
+)
 
 const secretLength = 32
 

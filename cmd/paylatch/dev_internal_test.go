@@ -89,7 +89,7 @@ func TestTheDataDirectoryLetsOthersPassThrough(t *testing.T) {
 			return err
 		},
 		"root secret": func(cfg *config.Config) error {
-			_, err := auth.RootSecret(cfg)
+			_, err := auth.Keys(cfg)
 			return err
 		},
 		"sandbox": func(cfg *config.Config) error {

@@ -39,7 +39,7 @@ type instance struct {
 
 func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, log zerolog.Logger) (*instance, error) {
 	in := &instance{cfg: cfg, log: log}
-	root, err := auth.RootSecret(cfg)
+	ring, err := auth.Keys(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -47,8 +47,8 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 		return nil, err
 	}
 	in.auth, err = auth.New(auth.Options{
-		HS256Secret: []byte(cfg.Auth.HS256Secret), JWKSURL: cfg.Auth.JWKSURL,
-		Issuer: cfg.Auth.Issuer, Audience: cfg.Auth.Audience, Root: root,
+		HS256: tokenKeys(cfg), JWKSURL: cfg.Auth.JWKSURL,
+		Issuer: cfg.Auth.Issuer, Audience: cfg.Auth.Audience, Keys: ring,
 		Log: func(err error) {
 			log.Warn().Err(err).Msg("the keys of the JWKS address were not fetched; the last ones go on being used")
 		},
@@ -66,7 +66,7 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 	if err != nil {
 		return nil, err
 	}
-	if in.service, err = newService(cfg, in.store, charged, root, in.notes); err != nil {
+	if in.service, err = newService(cfg, in.store, charged, ring, in.notes); err != nil {
 		return nil, err
 	}
 	in.hub = api.NewHub(in.store, in.service.Watched, waiterLimit(cfg.MaxWaiters, log), func(err error) {
@@ -88,9 +88,9 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 }
 
 func newService(
-	cfg *config.Config, store *postgres.Store, charged map[string]payment.Account, root []byte, notes *payment.Notes,
+	cfg *config.Config, store *postgres.Store, charged map[string]payment.Account, ring []auth.Key, notes *payment.Notes,
 ) (*payment.Service, error) {
-	sealer, err := auth.NewSealer(root)
+	sealer, err := auth.NewSealer(ring)
 	if err != nil {
 		return nil, err
 	}

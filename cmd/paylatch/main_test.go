@@ -135,7 +135,7 @@ func TestServeSaysHowToListenElsewhere(t *testing.T) {
 	t.Cleanup(func() { _ = taken.Close() })
 	code, _, stderr := run(t, []string{
 		"PAYLATCH_LISTEN=" + taken.Addr().String(), "PAYLATCH_DATABASE_URL=postgres://u@127.0.0.1:1/none",
-		"PAYLATCH_AUTH_HS256_SECRET=0123456789abcdef0123456789abcdef",
+		"PAYLATCH_ENVIRONMENT=test", "PAYLATCH_AUTH_HS256_SECRET=0123456789abcdef0123456789abcdef", "PAYLATCH_ENCRYPTION_KEYS=" + encryptionKeys,
 		"PAYLATCH_ACCOUNTS=[{name: a, kind: sandbox, base_url: 'http://127.0.0.1:1'}]",
 	}, "serve")
 	require.Equal(t, 1, code)

@@ -16,7 +16,7 @@ import (
 )
 
 type sandboxCmd struct {
-	Listen        string `default:"127.0.0.1:9090" placeholder:"HOST:PORT" help:"Where it listens (${default})."`
+	Listen        string `default:"${dev_sandbox}" placeholder:"HOST:PORT" help:"Where it listens (${default})."`
 	WebhookURL    string `name:"webhook-url" placeholder:"URL" help:"Where its webhooks go; none: it sends none."`
 	WebhookSecret string `placeholder:"whsec_…" help:"What its webhooks are signed with."`
 	PublicURL     string `name:"public-url" placeholder:"URL" help:"Where browsers find its pages, if not where its callers do."`

@@ -23,9 +23,7 @@ func (c *serveCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	log := newLogger(cfg.Log, a.stderr)
-	return withDatabase(ctx, cfg, func(dsn string) error {
-		return serve(ctx, cfg, dsn, serving{migrate: c.Migrate}, log, func(*instance, net.Addr) error { return nil })
-	})
+	return serve(ctx, cfg, string(cfg.DatabaseURL), serving{migrate: c.Migrate}, log, func(*instance, net.Addr) error { return nil })
 }
 
 // serving is how the service is run. With dev it is for one person on this

@@ -21,12 +21,12 @@ func (c *tokenCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if cfg.Auth.HS256Secret == "" {
+	if len(cfg.Auth.Ring()) == 0 {
 		// What `paylatch dev` in the same place made for itself.
 		cfg.Auth.HS256Secret = devTokenSecret(cfg)
 	}
-	if cfg.Auth.HS256Secret == "" {
-		return config.Mistakes{"auth.hs256_secret: is needed to make tokens; those of a JWKS address come from their issuer"}
+	if len(cfg.Auth.Ring()) == 0 {
+		return config.Mistakes{"auth.hs256: is needed to make tokens; those of a JWKS address come from their issuer"}
 	}
 	token, err := minter(cfg).Mint(c.Sub, c.Role, c.TTL)
 	if err != nil {
@@ -38,5 +38,19 @@ func (c *tokenCmd) Run(a *app) error {
 
 // minter makes tokens that the configured service takes.
 func minter(cfg *config.Config) auth.Minter {
-	return auth.Minter{Secret: []byte(cfg.Auth.HS256Secret), Issuer: cfg.Auth.Issuer, Audience: cfg.Auth.Audience}
+	return auth.Minter{Keys: tokenKeys(cfg), Issuer: cfg.Auth.Issuer, Audience: cfg.Auth.Audience}
+}
+
+// tokenKeys are the keys of HS256 tokens.
+func tokenKeys(cfg *config.Config) []auth.HS256Key {
+	ring := cfg.Auth.Ring()
+	keys := make([]auth.HS256Key, 0, len(ring))
+	for _, k := range ring {
+		roles := make([]payment.Role, 0, len(k.Roles))
+		for _, role := range k.Roles {
+			roles = append(roles, payment.Role(role))
+		}
+		keys = append(keys, auth.HS256Key{ID: k.ID, Secret: []byte(k.Secret), Roles: roles})
+	}
+	return keys
 }

@@ -12,7 +12,10 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-const secret = "0123456789abcdef0123456789abcdef"
+const (
+	secret         = "0123456789abcdef0123456789abcdef"
+	encryptionKeys = "[{id: k1, key: MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=}]"
+)
 
 func TestToken(t *testing.T) {
 	t.Parallel()
@@ -24,7 +27,7 @@ func TestToken(t *testing.T) {
 	token, rest, _ := strings.Cut(stdout, "\n")
 	require.Empty(t, rest, "the token alone")
 
-	a, err := auth.New(auth.Options{HS256Secret: []byte(secret), Issuer: "me", Audience: "you", Root: []byte(secret)})
+	a, err := auth.New(auth.Options{HS256: []auth.HS256Key{{Secret: []byte(secret), Roles: []payment.Role{payment.RoleService, payment.RoleCustomer}}}, Issuer: "me", Audience: "you", Keys: []auth.Key{{Secret: []byte(secret)}}})
 	require.NoError(t, err)
 	actor, err := a.Authenticate(t.Context(), token, "")
 	require.NoError(t, err)
@@ -39,7 +42,7 @@ func TestTokenRefused(t *testing.T) {
 		args    []string
 		says    string
 	}{
-		"no secret":   {nil, []string{"--sub", "u1", "--role", "admin"}, "auth.hs256_secret: is needed"},
+		"no secret":   {nil, []string{"--sub", "u1", "--role", "admin"}, "auth.hs256: is needed"},
 		"odd subject": {withSecret, []string{"--sub", "u 1", "--role", "admin"}, "subject must be"},
 		"no time":     {withSecret, []string{"--sub", "u1", "--role", "admin", "--ttl", "0s"}, "at least a second"},
 	} {

@@ -21,15 +21,16 @@ const maxToken = 8 << 10
 
 // Options configure an Authenticator.
 type Options struct {
-	// HS256Secret verifies HS256 tokens; at least 32 bytes. Empty: none are taken.
-	HS256Secret []byte
+	// HS256 verify HS256 tokens. None: none are taken.
+	HS256 []HS256Key
 	// JWKSURL is where the keys of RS256, ES256 and EdDSA tokens are. Empty: none
 	// are taken.
 	JWKSURL string
-	// Issuer and Audience are what iss and aud must be; empty: not checked.
+	// Issuer and Audience are what iss must be and aud must contain; empty: not
+	// checked. A JWKSURL needs both: its keys sign for other services, too.
 	Issuer, Audience string
-	// Root is the root secret, see RootSecret.
-	Root []byte
+	// Keys is the ring that status tokens are signed with, see Keys.
+	Keys []Key
 	// Now is the clock; nil: the system's.
 	Now func() time.Time
 	// Client fetches the keys; nil: a new one.
@@ -61,20 +62,17 @@ type Authenticator struct {
 	opts   Options
 	parser *jwt.Parser
 	keys   *keySet // nil: no JWKS
-	status statusKey
+	status statusKeys
 	seen   cache
 }
 
 // New makes an Authenticator. It fetches nothing: Run does.
 func New(o Options) (*Authenticator, error) {
 	o = o.withDefaults()
-	if len(o.HS256Secret) == 0 && o.JWKSURL == "" {
-		return nil, errors.New("no way to check tokens: neither a secret nor a JWKS address")
+	if err := o.check(); err != nil {
+		return nil, err
 	}
-	if n := len(o.HS256Secret); n > 0 && n < minSecret {
-		return nil, fmt.Errorf("the HS256 secret must be at least %d bytes long", minSecret)
-	}
-	status, err := derive(o.Root, "paylatch status token v1")
+	status, err := newStatusKeys(o.Keys)
 	if err != nil {
 		return nil, err
 	}
@@ -83,6 +81,21 @@ func New(o Options) (*Authenticator, error) {
 		a.keys = newKeySet(o)
 	}
 	return a, nil
+}
+
+func (o Options) check() error {
+	if len(o.HS256) == 0 && o.JWKSURL == "" {
+		return errors.New("no way to check tokens: neither a secret nor a JWKS address")
+	}
+	for _, k := range o.HS256 {
+		if len(k.Secret) < minSecret {
+			return fmt.Errorf("an HS256 secret must be at least %d bytes long", minSecret)
+		}
+	}
+	if o.JWKSURL != "" && (o.Issuer == "" || o.Audience == "") {
+		return errors.New("a JWKS address needs an issuer and an audience")
+	}
+	return nil
 }
 
 // Run keeps the keys of the JWKS address fresh until ctx ends; then it returns

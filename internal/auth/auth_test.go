@@ -30,9 +30,19 @@ var (
 
 func clock() time.Time { return start }
 
+// ring is the key that status tokens are made with here.
+func ring() []auth.Key { return []auth.Key{{ID: "k1", Secret: root}} }
+
+// withSecret is a ring of one key, without an id and with all roles.
+func withSecret(secret []byte) []auth.HS256Key {
+	return []auth.HS256Key{{Secret: secret, Roles: []payment.Role{payment.RoleCustomer, payment.RoleService, payment.RoleSupport, payment.RoleAdmin}}}
+}
+
 // claims are good ones with some replaced; nil removes one.
 func claims(changes jwt.MapClaims) jwt.MapClaims {
-	c := jwt.MapClaims{"sub": "u1", "roles": []string{"customer"}, "exp": start.Add(time.Hour).Unix()}
+	c := jwt.MapClaims{
+		"iss": "https://id.example", "aud": "paylatch", "sub": "u1", "roles": []string{"customer"}, "exp": start.Add(time.Hour).Unix(),
+	}
 	maps.Copy(c, changes)
 	maps.DeleteFunc(c, func(_ string, v any) bool { return v == nil })
 	return c
@@ -56,7 +66,10 @@ func hs256(tb testing.TB, changes jwt.MapClaims) string {
 
 func newAuth(tb testing.TB, o auth.Options) *auth.Authenticator {
 	tb.Helper()
-	o.Root = root
+	o.Keys = ring()
+	if o.JWKSURL != "" && o.Issuer == "" {
+		o.Issuer, o.Audience = "https://id.example", "paylatch"
+	}
 	if o.Now == nil {
 		o.Now = clock
 	}
@@ -67,7 +80,7 @@ func newAuth(tb testing.TB, o auth.Options) *auth.Authenticator {
 
 func TestAuthenticateHS256(t *testing.T) {
 	t.Parallel()
-	a := newAuth(t, auth.Options{HS256Secret: secret})
+	a := newAuth(t, auth.Options{HS256: withSecret(secret)})
 	actor, err := a.Authenticate(t.Context(), hs256(t, jwt.MapClaims{"roles": []string{"admin", "guest", "support", "admin"}}), "")
 	require.NoError(t, err)
 	require.Equal(t, payment.Actor{Subject: "u1", Roles: []payment.Role{payment.RoleAdmin, payment.RoleSupport}}, actor)
@@ -75,7 +88,7 @@ func TestAuthenticateHS256(t *testing.T) {
 
 func TestRefusedClaims(t *testing.T) {
 	t.Parallel()
-	a := newAuth(t, auth.Options{HS256Secret: secret, Issuer: "me", Audience: "paylatch"})
+	a := newAuth(t, auth.Options{HS256: withSecret(secret), Issuer: "me", Audience: "paylatch"})
 	good := jwt.MapClaims{"iss": "me", "aud": []string{"other", "paylatch"}}
 	_, err := a.Authenticate(t.Context(), hs256(t, good), "")
 	require.NoError(t, err)
@@ -121,21 +134,21 @@ func TestRefusedClaims(t *testing.T) {
 
 func TestNotBeforeHasALittleLeeway(t *testing.T) {
 	t.Parallel()
-	a := newAuth(t, auth.Options{HS256Secret: secret})
+	a := newAuth(t, auth.Options{HS256: withSecret(secret)})
 	_, err := a.Authenticate(t.Context(), hs256(t, jwt.MapClaims{"nbf": start.Add(5 * time.Second).Unix()}), "")
 	require.NoError(t, err)
 }
 
 func TestIssuerAndAudienceAreNotCheckedUnlessConfigured(t *testing.T) {
 	t.Parallel()
-	a := newAuth(t, auth.Options{HS256Secret: secret})
+	a := newAuth(t, auth.Options{HS256: withSecret(secret)})
 	_, err := a.Authenticate(t.Context(), hs256(t, jwt.MapClaims{"iss": "anybody", "aud": "anything"}), "")
 	require.NoError(t, err)
 }
 
 func TestRefusedTokens(t *testing.T) {
 	t.Parallel()
-	a := newAuth(t, auth.Options{HS256Secret: secret})
+	a := newAuth(t, auth.Options{HS256: withSecret(secret)})
 	good := hs256(t, nil)
 	parts := strings.Split(good, ".")
 	part := base64.RawURLEncoding.EncodeToString
@@ -198,7 +211,7 @@ func TestAlgorithmConfusion(t *testing.T) {
 	text := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
 
 	for name, o := range map[string]auth.Options{
-		"both": {HS256Secret: secret, JWKSURL: source.url},
+		"both": {HS256: withSecret(secret), JWKSURL: source.url},
 		"jwks": {JWKSURL: source.url},
 	} {
 		a := newAuth(t, o)
@@ -223,7 +236,7 @@ func TestAlgorithmConfusion(t *testing.T) {
 
 func TestOnBehalfOf(t *testing.T) {
 	t.Parallel()
-	a := newAuth(t, auth.Options{HS256Secret: secret})
+	a := newAuth(t, auth.Options{HS256: withSecret(secret)})
 	service := hs256(t, jwt.MapClaims{"sub": "shop", "roles": []string{"service"}})
 
 	actor, err := a.Authenticate(t.Context(), service, "customer|ü42")
@@ -253,10 +266,13 @@ func TestOnBehalfOf(t *testing.T) {
 func TestNewRefusesWhatCantWork(t *testing.T) {
 	t.Parallel()
 	for _, o := range []auth.Options{
-		{Root: root},
-		{Root: root, HS256Secret: secret[1:]},
-		{Root: root[1:], HS256Secret: secret},
-		{HS256Secret: secret},
+		{Keys: ring()},
+		{Keys: ring(), HS256: withSecret(secret[1:])},
+		{Keys: ring(), JWKSURL: "https://id.example/keys"},
+		{Keys: ring(), JWKSURL: "https://id.example/keys", Issuer: "https://id.example"},
+		{Keys: ring(), JWKSURL: "https://id.example/keys", Audience: "paylatch"},
+		{Keys: []auth.Key{{ID: "k1", Secret: root[1:]}}, HS256: withSecret(secret)},
+		{HS256: withSecret(secret)},
 	} {
 		_, err := auth.New(o)
 		require.Error(t, err)
@@ -265,11 +281,11 @@ func TestNewRefusesWhatCantWork(t *testing.T) {
 
 func TestMint(t *testing.T) {
 	t.Parallel()
-	m := auth.Minter{Secret: secret, Issuer: "me", Audience: "paylatch", Now: clock}
+	m := auth.Minter{Keys: withSecret(secret), Issuer: "me", Audience: "paylatch", Now: clock}
 	token, err := m.Mint("u1", []payment.Role{payment.RoleService, payment.RoleCustomer}, time.Minute)
 	require.NoError(t, err)
 	now := start
-	a := newAuth(t, auth.Options{HS256Secret: secret, Issuer: "me", Audience: "paylatch", Now: func() time.Time { return now }})
+	a := newAuth(t, auth.Options{HS256: withSecret(secret), Issuer: "me", Audience: "paylatch", Now: func() time.Time { return now }})
 	actor, err := a.Authenticate(t.Context(), token, "")
 	require.NoError(t, err)
 	require.Equal(t, payment.Actor{Subject: "u1", Roles: []payment.Role{payment.RoleService, payment.RoleCustomer}}, actor)
@@ -279,7 +295,7 @@ func TestMint(t *testing.T) {
 
 	roles := []payment.Role{payment.RoleAdmin}
 	for _, mint := range []func() (string, error){
-		func() (string, error) { return auth.Minter{Secret: secret[1:]}.Mint("u1", roles, time.Hour) },
+		func() (string, error) { return auth.Minter{Keys: withSecret(secret[1:])}.Mint("u1", roles, time.Hour) },
 		func() (string, error) { return m.Mint("", roles, time.Hour) },
 		func() (string, error) { return m.Mint("u1", nil, time.Hour) },
 		func() (string, error) { return m.Mint("u1", []payment.Role{"root"}, time.Hour) },

@@ -24,7 +24,7 @@ func TestBearer(t *testing.T) {
 }
 
 func FuzzBearer(f *testing.F) {
-	a := newAuth(f, auth.Options{HS256Secret: secret, Issuer: "me"})
+	a := newAuth(f, auth.Options{HS256: withSecret(secret), Issuer: "me"})
 	f.Add("Bearer " + hs256(f, nil))
 	f.Add("Bearer " + a.StatusToken(payment.AttemptID{1}, start))
 	f.Add("bearer eyJhbGciOiJub25lIn0.e30.")

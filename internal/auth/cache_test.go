@@ -16,7 +16,7 @@ import (
 func TestATokenThatWasSeenIsStillChecked(t *testing.T) {
 	t.Parallel()
 	now := start
-	a := newAuth(t, auth.Options{HS256Secret: secret, Now: func() time.Time { return now }})
+	a := newAuth(t, auth.Options{HS256: withSecret(secret), Now: func() time.Time { return now }})
 	token := hs256(t, jwt.MapClaims{"nbf": start.Unix()})
 	for _, step := range []struct {
 		at     time.Duration
@@ -41,7 +41,7 @@ func TestATokenThatWasSeenIsStillChecked(t *testing.T) {
 
 func TestSeenTokensAreToldApart(t *testing.T) {
 	t.Parallel()
-	a := newAuth(t, auth.Options{HS256Secret: secret})
+	a := newAuth(t, auth.Options{HS256: withSecret(secret)})
 	for range 2 {
 		for i := range 200 {
 			user := fmt.Sprintf("u%d", i)

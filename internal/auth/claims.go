@@ -33,7 +33,7 @@ func (c *claims) GetNotBefore() (*jwt.NumericDate, error) {
 
 func newParser(o Options) *jwt.Parser {
 	var methods []string
-	if len(o.HS256Secret) > 0 {
+	if len(o.HS256) > 0 {
 		methods = append(methods, jwt.SigningMethodHS256.Alg())
 	}
 	if o.JWKSURL != "" {
@@ -56,15 +56,18 @@ func publicMethods() []string { return []string{"RS256", "ES256", "EdDSA"} }
 
 var errCritical = errors.New("the token relies on an extension")
 
-// key chooses the key by the algorithm, so that none serves for another.
-func (a *Authenticator) key(ctx context.Context, t *jwt.Token) (any, error) {
+// key chooses the key by the algorithm, so that none serves for another. The roles
+// are those that a token may have by it.
+func (a *Authenticator) key(ctx context.Context, t *jwt.Token) (key any, roles []payment.Role, err error) {
 	if _, ok := t.Header["crit"]; ok { // RFC 7515, 4.1.11: not understood is refused
-		return nil, errCritical
+		return nil, nil, errCritical
 	}
 	if t.Method == jwt.SigningMethodHS256 {
-		return a.opts.HS256Secret, nil
+		k, err := a.hs256(t)
+		return k.Secret, k.Roles, err
 	}
-	return a.keys.key(ctx, t)
+	key, err = a.keys.key(ctx, t)
+	return key, allRoles(), err
 }
 
 func (a *Authenticator) claimed(ctx context.Context, token string) (payment.Actor, error) {
@@ -72,14 +75,18 @@ func (a *Authenticator) claimed(ctx context.Context, token string) (payment.Acto
 		return actor, nil
 	}
 	c := &claims{}
-	parsed, err := a.parser.ParseWithClaims(token, c, func(t *jwt.Token) (any, error) { return a.key(ctx, t) })
+	var allowed []payment.Role
+	parsed, err := a.parser.ParseWithClaims(token, c, func(t *jwt.Token) (key any, err error) {
+		key, allowed, err = a.key(ctx, t)
+		return key, err
+	})
 	if errors.Is(err, ErrUnavailable) {
 		return payment.Actor{}, ErrUnavailable
 	}
 	if err != nil {
 		return payment.Actor{}, refuse(reason(err))
 	}
-	actor, err := c.actor()
+	actor, err := c.actor(allowed)
 	if err == nil && parsed.Method == jwt.SigningMethodHS256 {
 		a.seen.keep(token, c.verified(actor))
 	}
@@ -120,7 +127,7 @@ func reason(err error) string {
 	return "the token's claims are malformed"
 }
 
-func (c *claims) actor() (payment.Actor, error) {
+func (c *claims) actor(allowed []payment.Role) (payment.Actor, error) {
 	sub, err := c.GetSubject()
 	if err != nil || !isName(sub) {
 		return payment.Actor{}, refuse("the token's sub must be 1 to 255 visible characters")
@@ -129,8 +136,9 @@ func (c *claims) actor() (payment.Actor, error) {
 	if !ok {
 		return payment.Actor{}, refuse("the token's roles must be a list of texts")
 	}
+	roles = slices.DeleteFunc(roles, func(r payment.Role) bool { return !slices.Contains(allowed, r) })
 	if len(roles) == 0 {
-		return payment.Actor{}, forbid("the token has no role that is known here", payment.RoleError{Needed: allRoles()})
+		return payment.Actor{}, forbid("the token has no role that is known here and that its key may give", payment.RoleError{Needed: allowed})
 	}
 	return payment.Actor{Subject: sub, Roles: roles}, nil
 }

@@ -17,7 +17,7 @@ var (
 	// keys can't be fetched. The same request may be sent again.
 	ErrUnavailable = errors.New("the keys that check tokens are not available")
 	// ErrSealed is returned when a sealed text was changed, belongs to another
-	// attempt or was sealed under another root secret.
+	// attempt or was sealed under a key that is not in the ring.
 	ErrSealed = errors.New("sealed text can't be opened")
 )
 

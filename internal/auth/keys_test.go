@@ -82,7 +82,7 @@ func TestAuthenticateByJWKS(t *testing.T) {
 	t.Parallel()
 	k := newKeyring(t)
 	source := newSource(t, key{"r", k.rsa.Public(), jwkset.UseSig}, key{"e", k.ec.Public(), ""}, key{"d", k.ed.Public(), ""})
-	a := newAuth(t, auth.Options{HS256Secret: secret, JWKSURL: source.url})
+	a := newAuth(t, auth.Options{HS256: withSecret(secret), JWKSURL: source.url})
 	for name, token := range map[string]string{
 		"RS256":        sign(t, jwt.SigningMethodRS256, "r", k.rsa, claims(nil)),
 		"ES256":        sign(t, jwt.SigningMethodES256, "e", k.ec, claims(nil)),
@@ -166,7 +166,7 @@ func TestSourceNeverAnswered(t *testing.T) {
 	source := newSource(t)
 	source.set("")
 	var told atomic.Int32
-	a := newAuth(t, auth.Options{HS256Secret: secret, JWKSURL: source.url, Log: func(error) { told.Add(1) }})
+	a := newAuth(t, auth.Options{HS256: withSecret(secret), JWKSURL: source.url, Log: func(error) { told.Add(1) }})
 	token := sign(t, jwt.SigningMethodES256, "one", k.ec, claims(nil))
 	for _, body := range []string{"", "no json", `{"keys":[]}`, strings.Repeat(" ", 2<<20)} {
 		source.set(body)
@@ -231,7 +231,7 @@ func TestRunOutlivesAnOutage(t *testing.T) {
 func TestRunEnds(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]auth.Options{
-		"without a key set": {HS256Secret: secret},
+		"without a key set": {HS256: withSecret(secret)},
 		"with one": {
 			JWKSURL: "https://id.example/keys", Now: time.Now,
 			Client: &http.Client{Transport: transport{&source{body: jwks(t, key{"one", newKeyring(t).ec.Public(), ""})}}},

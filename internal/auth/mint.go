@@ -3,6 +3,7 @@ package auth
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
@@ -14,7 +15,9 @@ import (
 // It is for trying things out and for a merchant's own backend; customers'
 // tokens come from whoever knows the customers.
 type Minter struct {
-	Secret           []byte
+	// Keys are those of the Authenticator; a token is signed with the first that may
+	// give all its roles.
+	Keys             []HS256Key
 	Issuer, Audience string
 	// Now is the clock; nil: the system's.
 	Now func() time.Time
@@ -22,7 +25,11 @@ type Minter struct {
 
 // Mint returns a token for the subject that ends after ttl.
 func (m Minter) Mint(sub string, roles []payment.Role, ttl time.Duration) (string, error) {
-	if err := m.check(sub, roles, ttl); err != nil {
+	if err := check(sub, roles, ttl); err != nil {
+		return "", err
+	}
+	key, err := m.key(roles)
+	if err != nil {
 		return "", err
 	}
 	now := Options{Now: m.Now}.withDefaults().Now()
@@ -33,17 +40,31 @@ func (m Minter) Mint(sub string, roles []payment.Role, ttl time.Duration) (strin
 	if m.Audience != "" {
 		c["aud"] = m.Audience
 	}
-	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, c).SignedString(m.Secret)
+	t := jwt.NewWithClaims(jwt.SigningMethodHS256, c)
+	if key.ID != "" {
+		t.Header["kid"] = key.ID
+	}
+	token, err := t.SignedString(key.Secret)
 	if err != nil {
 		return "", fmt.Errorf("sign token: %w", err)
 	}
 	return token, nil
 }
 
-func (m Minter) check(sub string, roles []payment.Role, ttl time.Duration) error {
+func (m Minter) key(roles []payment.Role) (HS256Key, error) {
+	for _, k := range m.Keys {
+		if !slices.ContainsFunc(roles, func(r payment.Role) bool { return !slices.Contains(k.Roles, r) }) {
+			if len(k.Secret) < minSecret {
+				return HS256Key{}, fmt.Errorf("the secret must be at least %d bytes long", minSecret)
+			}
+			return k, nil
+		}
+	}
+	return HS256Key{}, fmt.Errorf("there is no key whose tokens may have the roles %v", roles)
+}
+
+func check(sub string, roles []payment.Role, ttl time.Duration) error {
 	switch {
-	case len(m.Secret) < minSecret:
-		return fmt.Errorf("the secret must be at least %d bytes long", minSecret)
 	case !isName(sub):
 		return errors.New("the subject must be 1 to 255 visible characters")
 	case len(roles) == 0:

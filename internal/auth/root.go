@@ -20,26 +20,49 @@ import (
 const derivedLength = 32
 
 // derive makes a key for one purpose, so that none serves two.
-func derive(root []byte, purpose string) ([]byte, error) {
-	if len(root) < minSecret {
-		return nil, fmt.Errorf("the root secret must be at least %d bytes long", minSecret)
+func derive(secret []byte, purpose string) ([]byte, error) {
+	if len(secret) < minSecret {
+		return nil, fmt.Errorf("a key must be at least %d bytes long", minSecret)
 	}
-	key, err := hkdf.Key(sha256.New, root, nil, purpose, derivedLength)
+	key, err := hkdf.Key(sha256.New, secret, nil, purpose, derivedLength)
 	if err != nil {
 		return nil, fmt.Errorf("derive key: %w", err)
 	}
 	return key, nil
 }
 
-// RootSecret returns what all keys of the service are derived from: the
-// configured encryption key, else the HS256 secret, else a random file in the
-// data directory, which the first start makes. Replicas must share one.
-func RootSecret(c *config.Config) ([]byte, error) {
-	if key := c.EncryptionKeyBytes(); key != nil {
-		return key, nil
+// Key is one of a ring from which the service derives its own keys: by the first
+// it makes them, by all it accepts what was made. The id tells which one it was.
+type Key struct {
+	ID     string
+	Secret []byte
+}
+
+// deriveEach makes a key for one purpose of each in the ring, in its order.
+func deriveEach(ring []Key, purpose string) ([][]byte, error) {
+	if len(ring) == 0 {
+		return nil, errors.New("the ring of keys is empty")
 	}
-	if c.Auth.HS256Secret != "" {
-		return []byte(c.Auth.HS256Secret), nil
+	derived := make([][]byte, 0, len(ring))
+	for _, k := range ring {
+		key, err := derive(k.Secret, purpose)
+		if err != nil {
+			return nil, err
+		}
+		derived = append(derived, key)
+	}
+	return derived, nil
+}
+
+// Keys returns the ring that is configured or, if there is none, one key of a random
+// file in the data directory, which the first start makes.
+func Keys(c *config.Config) ([]Key, error) {
+	ring := make([]Key, 0, len(c.EncryptionKeys))
+	for _, k := range c.EncryptionKeys {
+		ring = append(ring, Key{k.ID, k.Bytes()})
+	}
+	if len(ring) > 0 {
+		return ring, nil
 	}
 	path := filepath.Join(c.DataDir, "secret")
 	secret, err := readSecret(path)
@@ -49,9 +72,9 @@ func RootSecret(c *config.Config) ([]byte, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("root secret (or set encryption_key): %w", err)
+		return nil, fmt.Errorf("encryption key (or set encryption_keys): %w", err)
 	}
-	return secret, nil
+	return []Key{{"local", secret}}, nil
 }
 
 var errNotASecret = errors.New("the file does not hold the base64 of 32 bytes")
@@ -59,7 +82,7 @@ var errNotASecret = errors.New("the file does not hold the base64 of 32 bytes")
 func readSecret(path string) ([]byte, error) {
 	text, err := os.ReadFile(path) //nolint:gosec // a file of our own in the operator's directory
 	if err != nil {
-		return nil, err //nolint:wrapcheck // RootSecret wraps it
+		return nil, err //nolint:wrapcheck // Keys wraps it
 	}
 	secret, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(text)))
 	if err != nil || len(secret) != minSecret {
@@ -82,7 +105,7 @@ func makeSecret(path string) error {
 		return err
 	}
 	if err := os.Link(draft, path); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err //nolint:wrapcheck // RootSecret wraps it
+		return err //nolint:wrapcheck // Keys wraps it
 	}
 	return syncDir(filepath.Dir(path))
 }
@@ -92,7 +115,7 @@ func makeSecret(path string) error {
 func syncDir(path string) error {
 	dir, err := os.Open(path) //nolint:gosec // the operator's directory
 	if err != nil {
-		return err //nolint:wrapcheck // RootSecret wraps it
+		return err //nolint:wrapcheck // Keys wraps it
 	}
 	return errors.Join(dir.Sync(), dir.Close())
 }
@@ -101,7 +124,7 @@ func syncDir(path string) error {
 func draftSecret(dir string) (string, error) {
 	f, err := os.CreateTemp(dir, ".secret-*")
 	if err != nil {
-		return "", err //nolint:wrapcheck // RootSecret wraps it
+		return "", err //nolint:wrapcheck // Keys wraps it
 	}
 	secret := make([]byte, minSecret)
 	_, _ = rand.Read(secret) // never fails

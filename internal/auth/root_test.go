@@ -13,33 +13,27 @@ import (
 	"github.com/paylatch/paylatch/internal/config"
 )
 
-func TestRootSecretIsConfigured(t *testing.T) {
+func TestKeysAreConfigured(t *testing.T) {
 	t.Parallel()
-	c := &config.Config{
-		EncryptionKey: config.Secret(base64.StdEncoding.EncodeToString(root)),
-		Auth:          config.Auth{HS256Secret: config.Secret(secret)},
-	}
-	got, err := auth.RootSecret(c)
+	encode := func(key []byte) config.Secret { return config.Secret(base64.StdEncoding.EncodeToString(key)) }
+	got, err := auth.Keys(&config.Config{EncryptionKeys: []config.EncryptionKey{{ID: "k2", Key: encode(secret)}, {ID: "k1", Key: encode(root)}}})
 	require.NoError(t, err)
-	require.Equal(t, root, got)
-	c.EncryptionKey = ""
-	got, err = auth.RootSecret(c)
-	require.NoError(t, err)
-	require.Equal(t, secret, got)
+	require.Equal(t, []auth.Key{{ID: "k2", Secret: secret}, {ID: "k1", Secret: root}}, got)
 }
 
-func TestRootSecretIsMadeOnce(t *testing.T) {
+func TestKeyIsMadeOnce(t *testing.T) {
 	t.Parallel()
 	c := &config.Config{DataDir: filepath.Join(t.TempDir(), "new", "data")}
 	made := make([][]byte, 16)
 	var wg sync.WaitGroup
 	for i := range made {
 		wg.Go(func() {
-			secret, err := auth.RootSecret(c)
-			if err != nil {
-				t.Error(err)
+			keys, err := auth.Keys(c)
+			if err != nil || len(keys) != 1 {
+				t.Error(keys, err)
+				return
 			}
-			made[i] = secret
+			made[i] = keys[0].Secret
 		})
 	}
 	wg.Wait()
@@ -55,13 +49,13 @@ func TestRootSecretIsMadeOnce(t *testing.T) {
 	require.Len(t, left, 1, "no drafts are left")
 }
 
-func TestRootSecretIsNotReplaced(t *testing.T) {
+func TestKeyIsNotReplaced(t *testing.T) {
 	t.Parallel()
 	c := &config.Config{DataDir: t.TempDir()}
 	path := filepath.Join(c.DataDir, "secret")
 	require.NoError(t, os.WriteFile(path, []byte("half"), 0o600))
-	_, err := auth.RootSecret(c)
-	require.ErrorContains(t, err, "encryption_key")
+	_, err := auth.Keys(c)
+	require.ErrorContains(t, err, "encryption_keys")
 	content, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, "half", string(content))

@@ -3,47 +3,67 @@ package auth
 import (
 	"crypto/aes"
 	"crypto/cipher"
+	"errors"
 	"fmt"
 
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// sealVersion is the first byte of what is sealed: the key and cipher used.
-const sealVersion = 1
+// sealVersion is the first byte of what is sealed: the form and cipher used. The id
+// of the key follows, after its length in a byte, and then what the cipher made.
+const sealVersion = 2
 
-// Sealer encrypts with AES-256-GCM under a key of its own. It is safe for
-// concurrent use.
-type Sealer struct{ aead cipher.AEAD }
+// maxID is the longest id whose length fits into its byte.
+const maxID = 255
 
-// NewSealer derives the key from the root secret, see RootSecret.
-func NewSealer(root []byte) (*Sealer, error) {
-	key, err := derive(root, "paylatch sealed payment method v1")
+// Sealer encrypts with AES-256-GCM under keys of its own. It is safe for concurrent
+// use.
+type Sealer struct {
+	current string
+	ciphers map[string]cipher.AEAD
+}
+
+// NewSealer derives its keys from a ring, see Keys: the first encrypts, all decrypt.
+func NewSealer(ring []Key) (*Sealer, error) {
+	keys, err := deriveEach(ring, "paylatch sealed payment method v1")
 	if err != nil {
 		return nil, err
 	}
-	block, err := aes.NewCipher(key)
-	if err != nil {
-		return nil, fmt.Errorf("sealer: %w", err)
+	s := &Sealer{current: ring[0].ID, ciphers: make(map[string]cipher.AEAD, len(ring))}
+	for i, key := range keys {
+		if len(ring[i].ID) > maxID {
+			return nil, errors.New("sealer: the id of a key is too long")
+		}
+		block, err := aes.NewCipher(key)
+		if err != nil {
+			return nil, fmt.Errorf("sealer: %w", err)
+		}
+		if s.ciphers[ring[i].ID], err = cipher.NewGCMWithRandomNonce(block); err != nil {
+			return nil, fmt.Errorf("sealer: %w", err)
+		}
 	}
-	aead, err := cipher.NewGCMWithRandomNonce(block)
-	if err != nil {
-		return nil, fmt.Errorf("sealer: %w", err)
-	}
-	return &Sealer{aead}, nil
+	return s, nil
 }
 
 // Seal encrypts the text and binds it to aad, without which it can't be opened.
 // Sealing the same twice gives two results.
 func (s *Sealer) Seal(plaintext, aad []byte) []byte {
-	return s.aead.Seal([]byte{sealVersion}, nil, plaintext, aad) //nolint:gosec // the cipher makes a random nonce itself
+	head := append([]byte{sealVersion, byte(len(s.current))}, s.current...) //nolint:gosec // NewSealer takes no longer ids
+	return s.ciphers[s.current].Seal(head, nil, plaintext, aad)             //nolint:gosec // the cipher makes a random nonce itself
 }
 
-// Open is the inverse of Seal. Its error is ErrSealed.
+// Open is the inverse of Seal, by whichever key of the ring it was. Its error is
+// ErrSealed.
 func (s *Sealer) Open(sealed, aad []byte) ([]byte, error) {
-	if len(sealed) == 0 || sealed[0] != sealVersion {
+	if len(sealed) < 2 || sealed[0] != sealVersion || len(sealed) < 2+int(sealed[1]) {
 		return nil, ErrSealed
 	}
-	plaintext, err := s.aead.Open(nil, nil, sealed[1:], aad)
+	id, rest := sealed[2:2+int(sealed[1])], sealed[2+int(sealed[1]):]
+	aead, ok := s.ciphers[string(id)]
+	if !ok {
+		return nil, ErrSealed
+	}
+	plaintext, err := aead.Open(nil, nil, rest, aad)
 	if err != nil {
 		return nil, ErrSealed
 	}

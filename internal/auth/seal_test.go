@@ -11,7 +11,7 @@ import (
 
 func TestSeal(t *testing.T) {
 	t.Parallel()
-	s, err := auth.NewSealer(root)
+	s, err := auth.NewSealer(ring())
 	require.NoError(t, err)
 	one, two := s.Seal([]byte("tok_success"), []byte("a")), s.Seal([]byte("tok_success"), []byte("a"))
 	require.NotEqual(t, one, two)
@@ -30,17 +30,17 @@ func TestSeal(t *testing.T) {
 		_, err = s.Open(one[:i], []byte("a"))
 		require.ErrorIs(t, err, auth.ErrSealed)
 	}
-	other, err := auth.NewSealer(secret)
+	other, err := auth.NewSealer([]auth.Key{{ID: "k1", Secret: secret}})
 	require.NoError(t, err)
 	_, err = other.Open(one, []byte("a"))
-	require.ErrorIs(t, err, auth.ErrSealed, "another root secret")
-	_, err = auth.NewSealer([]byte("short"))
+	require.ErrorIs(t, err, auth.ErrSealed, "another key of the same id")
+	_, err = auth.NewSealer([]auth.Key{{ID: "k1", Secret: []byte("short")}})
 	require.Error(t, err)
 }
 
 func TestSealToken(t *testing.T) {
 	t.Parallel()
-	s, err := auth.NewSealer(root)
+	s, err := auth.NewSealer(ring())
 	require.NoError(t, err)
 	port := payment.Options{Seal: s.SealToken, Open: s.OpenToken}
 	sealed, err := port.Seal("tok_1", payment.AttemptID{1})

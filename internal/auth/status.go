@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -24,6 +25,27 @@ const (
 // seconds since 1970, and the HMAC-SHA256 of both.
 type statusKey []byte
 
+// statusKeys are the keys of a ring: the first signs, all verify.
+type statusKeys []statusKey
+
+func newStatusKeys(ring []Key) (statusKeys, error) {
+	derived, err := deriveEach(ring, "paylatch status token v1")
+	keys := make(statusKeys, 0, len(derived))
+	for _, k := range derived {
+		keys = append(keys, k)
+	}
+	return keys, err
+}
+
+func (ks statusKeys) token(id payment.AttemptID, expires time.Time) string {
+	return ks[0].token(id, expires)
+}
+
+// verify reports whether the sum is that of the body by one of the keys.
+func (ks statusKeys) verify(body, sum []byte) bool {
+	return slices.ContainsFunc(ks, func(k statusKey) bool { return hmac.Equal(k.sum(body), sum) })
+}
+
 func (k statusKey) token(id payment.AttemptID, expires time.Time) string {
 	body := binary.BigEndian.AppendUint64(id[:], uint64(max(expires.Unix(), 0)))
 	return statusPrefix + base64.RawURLEncoding.EncodeToString(append(body, k.sum(body)...))
@@ -35,12 +57,12 @@ func (k statusKey) sum(body []byte) []byte {
 	return m.Sum(nil)
 }
 
-func (k statusKey) actor(token string, now time.Time) (payment.Actor, error) {
+func (ks statusKeys) actor(token string, now time.Time) (payment.Actor, error) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(token[len(statusPrefix):])
 	if err != nil || len(b) != bodyLength+sha256.Size {
 		return payment.Actor{}, refuse("this is not a status token")
 	}
-	if !hmac.Equal(k.sum(b[:bodyLength]), b[bodyLength:]) {
+	if !ks.verify(b[:bodyLength], b[bodyLength:]) {
 		return payment.Actor{}, refuse("the status token is not ours")
 	}
 	if now.Unix() >= int64(binary.BigEndian.Uint64(b[idLength:bodyLength])) { //nolint:gosec // ours, and never negative

@@ -15,7 +15,7 @@ import (
 func TestStatusToken(t *testing.T) {
 	t.Parallel()
 	now := start
-	a := newAuth(t, auth.Options{HS256Secret: secret, Now: func() time.Time { return now }})
+	a := newAuth(t, auth.Options{HS256: withSecret(secret), Now: func() time.Time { return now }})
 	id := payment.AttemptID(uuid.Must(uuid.NewV7()))
 	token := a.StatusToken(id, start.Add(time.Minute))
 	require.Regexp(t, `^pst_[A-Za-z0-9_-]+$`, token)
@@ -34,7 +34,7 @@ func TestStatusToken(t *testing.T) {
 
 func TestStatusTokenForged(t *testing.T) {
 	t.Parallel()
-	a := newAuth(t, auth.Options{HS256Secret: secret})
+	a := newAuth(t, auth.Options{HS256: withSecret(secret)})
 	token := a.StatusToken(payment.AttemptID{7}, start.Add(time.Hour))
 	for i := len("pst_"); i < len(token); i++ {
 		for _, c := range "AZaz09_-" {
@@ -51,8 +51,8 @@ func TestStatusTokenForged(t *testing.T) {
 		require.ErrorIs(t, err, auth.ErrUnauthenticated, forged)
 	}
 
-	elsewhere, err := auth.New(auth.Options{HS256Secret: secret, Root: secret, Now: clock})
+	elsewhere, err := auth.New(auth.Options{HS256: withSecret(secret), Keys: []auth.Key{{ID: "k1", Secret: secret}}, Now: clock})
 	require.NoError(t, err)
 	_, err = elsewhere.Authenticate(t.Context(), token, "")
-	require.ErrorIs(t, err, auth.ErrUnauthenticated, "another root secret")
+	require.ErrorIs(t, err, auth.ErrUnauthenticated, "another key")
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/netip"
 	"os"
+	"reflect"
 	"regexp"
 	"time"
 
@@ -52,6 +53,14 @@ type Account struct {
 	MerchantID      string    `koanf:"merchant_id" doc:"Braintree's merchant"`
 	Merchant        string    `koanf:"merchant" doc:"Comgate's merchant"`
 	GoID            string    `koanf:"goid" doc:"GoPay's merchant"`
+}
+
+// NewAccount returns an account with the defaults of its keys.
+func NewAccount(name, kind string) Account {
+	a := Account{}
+	decoder{&report{}}.section(reflect.ValueOf(&a).Elem(), map[string]any{}, "")
+	a.Name, a.Kind = name, kind
+	return a
 }
 
 // BasicAuth is what a provider sends as HTTP basic authentication.

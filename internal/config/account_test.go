@@ -13,7 +13,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-const base = "auth: {hs256_secret: " + secret + "}\naccounts:\n"
+const base = needed + "auth: {hs256_secret: " + secret + "}\naccounts:\n"
 
 func TestAccountMistakes(t *testing.T) {
 	t.Parallel()
@@ -164,6 +164,9 @@ func TestOnlyWhatHasAnAdapterIsADefaultAccount(t *testing.T) {
 		} else {
 			require.NoError(t, err, kind)
 			require.Equal(t, "shop", c.DefaultAccount, kind)
+			m := mistakes(t, base+"- {name: a, kind: "+kind+", "+fields+"}\ndefault_account: a\n")
+			require.Len(t, m, 1, kind)
+			require.Contains(t, m[0], "default_account: the account ", kind)
 		}
 	}
 }

@@ -1,9 +1,9 @@
 package config
 
 import (
-	"encoding/base64"
 	"errors"
 	"net"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
@@ -14,13 +14,16 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// minSecret is what RFC 7518, 3.2 asks of an HS256 key.
-const minSecret = 32
-
 // service checks what only the running service needs.
 func (r *report) service(c *Config) {
-	if c.Auth.HS256Secret == "" && c.Auth.JWKSURL == "" {
-		r.add("auth", "set hs256_secret or jwks_url, or both: without them no token can be checked")
+	if c.DatabaseURL == "" {
+		r.add("database_url", "is missing: name a PostgreSQL, as postgres://user:password@host/database; only `paylatch dev` brings its own")
+	}
+	if len(c.EncryptionKeys) == 0 {
+		r.add("encryption_keys", "there is none; add [{id: k1, key: …}] with what `openssl rand -base64 32` prints, and keep it with the backups")
+	}
+	if len(c.Auth.Ring()) == 0 && c.Auth.JWKSURL == "" && !r.touches("auth") {
+		r.add("auth", "set hs256 or jwks_url, or both: without them no token can be checked")
 	}
 	if len(c.Accounts) == 0 {
 		r.add("accounts", "there is none; name at least one account at a provider")
@@ -31,6 +34,12 @@ func (r *report) service(c *Config) {
 }
 
 func (r *report) check(c *Config) {
+	if c.Environment != "" {
+		r.oneOf("environment", c.Environment, Live, Test, Dev)
+	}
+	if c.Environment == Live {
+		r.live(c)
+	}
 	r.addresses(c)
 	r.waiters(c)
 	r.auth(c)
@@ -93,12 +102,23 @@ func isDatabase(text string) bool {
 }
 
 func (r *report) auth(c *Config) {
-	if n := len(c.Auth.HS256Secret); n > 0 && n < minSecret {
-		r.add("auth.hs256_secret", "must be at least %d bytes long; `openssl rand -base64 48` makes one", minSecret)
+	r.encryptionKeys(c.EncryptionKeys)
+	r.hs256(c.Auth)
+	if c.Auth.JWKSURL == "" {
+		return
 	}
 	r.url("auth.jwks_url", c.Auth.JWKSURL)
-	if c.EncryptionKey != "" && c.EncryptionKeyBytes() == nil {
-		r.add("encryption_key", "must be the base64 of 32 bytes; `openssl rand -base64 32` makes one")
+	if isPlain(c.Auth.JWKSURL) && !isHere(c.Auth.JWKSURL) {
+		r.add("auth.jwks_url", "must begin with https://: over http anybody on the way can replace the keys by others")
+	}
+	if c.Auth.Issuer == "" {
+		r.add("auth.issuer", "is needed beside jwks_url: the iss of its tokens")
+	}
+	switch c.Auth.Audience {
+	case "":
+		r.add("auth.audience", "is needed beside jwks_url: without it a token that was issued for another service is taken here; register a name for this service at the issuer")
+	case c.Console.OIDC.ClientID:
+		r.add("auth.audience", "is console.oidc.client_id, so that the ID tokens of the console's sign-ins would pass for access tokens; register a name for the API of its own")
 	}
 }
 
@@ -125,20 +145,6 @@ func (r *report) console(o OIDC) {
 	}
 }
 
-// EncryptionKeyBytes decodes the encryption key; nil when there is none.
-func (c *Config) EncryptionKeyBytes() []byte {
-	text := strings.TrimRight(string(c.EncryptionKey), "=")
-	encoding := base64.RawStdEncoding
-	if strings.ContainsAny(text, "-_") {
-		encoding = base64.RawURLEncoding
-	}
-	key, err := encoding.DecodeString(text)
-	if err != nil || len(key) != 32 {
-		return nil
-	}
-	return key
-}
-
 func (r *report) url(key, text string) {
 	if text == "" {
 		return
@@ -147,6 +153,19 @@ func (r *report) url(key, text string) {
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
 		r.add(key, "must be an address that begins with https:// or http://")
 	}
+}
+
+// isPlain reports whether the address is one of plain HTTP.
+func isPlain(address string) bool { return strings.HasPrefix(strings.ToLower(address), "http://") }
+
+// isHere reports whether the address is on this machine.
+func isHere(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(u.Hostname())
+	return u.Hostname() == "localhost" || err == nil && ip.Unmap().IsLoopback()
 }
 
 func (r *report) durations(c *Config) {

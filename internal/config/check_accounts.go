@@ -32,6 +32,8 @@ func (r *report) defaultAccount(c *Config, names []string) {
 		r.add("default_account", "is not among the accounts (%s)%s", strings.Join(names, ", "), suggest(c.DefaultAccount, names))
 	case i >= 0 && !r.touches(index("accounts", i)) && !c.Accounts[i].CanCharge():
 		r.add("default_account", "the account can't charge: it needs %s", needs(kinds()[c.Accounts[i].Kind]))
+	case i >= 0 && !r.touches(index("accounts", i)) && kinds()[c.Accounts[i].Kind].uncalled:
+		r.add("default_account", "the account takes webhooks only: payments of the kind %s can't be begun here; name another, or leave it out", c.Accounts[i].Kind)
 	}
 }
 

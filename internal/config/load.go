@@ -18,7 +18,11 @@ const defaultFile = "paylatch.yaml"
 // PAYLATCH_CONFIG names, or ./paylatch.yaml if it exists) and over it the
 // environment, in the form of os.Environ. Its error is a Mistakes.
 func Load(path string, environ []string) (*Config, error) {
-	c, r := read(path, environ, nil)
+	c, r := read(path, environ, func(c *Config) {
+		if c.Environment == "" {
+			c.Environment = Live
+		}
+	})
 	r.service(c)
 	return c, r.err()
 }
@@ -76,6 +80,9 @@ func file(path, fromEnvironment string) ([]byte, error) {
 func (c *Config) settle() {
 	if len(c.Orders.CreatedBy) == 0 {
 		c.Orders.CreatedBy = []string{"service"}
+		if c.Environment == Dev {
+			c.Orders.CreatedBy = []string{"service", "customer"}
+		}
 	}
 	if c.DefaultAccount != "" {
 		return

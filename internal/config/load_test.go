@@ -14,8 +14,9 @@ import (
 )
 
 const (
-	secret  = "0123456789abcdef0123456789abcdef"
-	webhook = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+	encryptionKey = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+	secret        = "0123456789abcdef0123456789abcdef"
+	webhook       = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 )
 
 // write puts the YAML into a file of its own and returns its path.
@@ -37,10 +38,11 @@ func mistakes(t *testing.T, yaml string, environ ...string) config.Mistakes {
 
 const whole = `
 listen: 127.0.0.1:8081
+environment: test
 database_url: postgres://u:p@db/paylatch
 data_dir: /var/lib/paylatch
-encryption_key: AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=
-auth: {hs256_secret: "${SECRET}", jwks_url: https://id.example/keys, issuer: https://id.example, audience: paylatch}
+encryption_keys: [{id: k2, key: ` + encryptionKey + `}, {id: k1, key: MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY}]
+auth: {hs256_secret: "${SECRET}", hs256: [{id: shop, secret: of the shop in this test of the file, roles: [customer, service]}], jwks_url: https://id.example/keys, issuer: https://id.example, audience: paylatch}
 default_account: sandbox
 accounts:
   - {name: sandbox, kind: sandbox, base_url: http://127.0.0.1:9090, webhook_secrets: [` + webhook + `]}
@@ -66,8 +68,14 @@ func TestLoadReadsEverything(t *testing.T) {
 	require.Equal(t, "127.0.0.1:8081", c.Listen)
 	require.Equal(t, "postgres://u:p@db/paylatch", string(c.DatabaseURL))
 	require.Equal(t, "/var/lib/paylatch", c.DataDir)
-	require.Len(t, c.EncryptionKeyBytes(), 32)
-	require.Equal(t, secret, string(c.Auth.HS256Secret))
+	require.Equal(t, config.Test, c.Environment)
+	require.Len(t, c.EncryptionKeys, 2)
+	require.Equal(t, "k2", c.EncryptionKeys[0].ID)
+	require.Equal(t, secret, string(c.EncryptionKeys[1].Bytes()))
+	require.Equal(t, []config.HS256Key{
+		{ID: "shop", Secret: "of the shop in this test of the file", Roles: []string{"customer", "service"}},
+		{Secret: config.Secret(secret), Roles: []string{"customer", "service", "support", "admin"}},
+	}, c.Auth.Ring())
 	require.Equal(t, "https://id.example/keys", c.Auth.JWKSURL)
 	require.Equal(t, config.Quota{NewKeys: 601, Per: 2 * time.Minute}, c.Idempotency.Quota)
 	require.Equal(t, 31*time.Second, c.Idempotency.Lease)
@@ -112,10 +120,12 @@ func TestReadDefaults(t *testing.T) {
 
 func TestEnvironmentWins(t *testing.T) {
 	t.Parallel()
-	path := write(t, "listen: :1\ndata_dir: here\nauth: {hs256_secret: "+secret+", issuer: file}\nidempotency: {quota: {new_keys: 5}}\naccounts: [{name: a, kind: stripe, api_key: x}]")
+	path := write(t, needed+"listen: :1\ndata_dir: here\nauth: {hs256_secret: "+secret+", issuer: file}\nidempotency: {quota: {new_keys: 5}}\naccounts: [{name: a, kind: stripe, api_key: x}]")
 	c, err := config.Load(path, []string{
 		"PAYLATCH_LISTEN=:2", "PAYLATCH_AUTH_ISSUER=env", "PAYLATCH_IDEMPOTENCY_QUOTA_NEW_KEYS=7", "PAYLATCH_DATABASE_URL=postgres://db/x",
 		"PAYLATCH_TRUSTED_PROXIES=[10.0.0.0/8]", "PAYLATCH_DATA_DIR=", "PAYLATCH_AUTH_HS256_SECRET=${NOT_REPLACED_IN_THE_ENVIRONMENT}",
+		`PAYLATCH_ENCRYPTION_KEYS=[{"id":"k9","key":"` + encryptionKey + `"}]`,
+		`PAYLATCH_AUTH_HS256=[{id: a, secret: from the environment as a list there, roles: [service]}]`,
 		`PAYLATCH_ACCOUNTS=[{"name":"b","kind":"sandbox","base_url":"http://127.0.0.1:9","webhook_secrets":["` + webhook + `"]}]`,
 	})
 	require.NoError(t, err)
@@ -125,6 +135,9 @@ func TestEnvironmentWins(t *testing.T) {
 	require.Equal(t, 7, c.Idempotency.Quota.NewKeys)
 	require.Equal(t, time.Minute, c.Idempotency.Quota.Per, "its neighbours keep their defaults")
 	require.Equal(t, "postgres://db/x", string(c.DatabaseURL))
+	require.Equal(t, "k9", c.EncryptionKeys[0].ID)
+	require.Len(t, c.Auth.Ring(), 2)
+	require.Equal(t, []string{"service"}, c.Auth.HS256[0].Roles)
 	require.Equal(t, "here", c.DataDir, "an empty variable is an absent one")
 	require.Len(t, c.TrustedProxies, 1)
 	require.Len(t, c.Accounts, 1)
@@ -139,8 +152,8 @@ func TestEncryptionKeyInEitherAlphabet(t *testing.T) {
 	key := append(bytes.Repeat([]byte{0xfb, 0xe0}, 15), 0xff, 0xff)
 	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
 		for _, key := range [][]byte{key, bytes.Repeat([]byte{0xfb, 0xef, 0xbe, 0}, 8), make([]byte, 32)} {
-			c := config.Config{EncryptionKey: config.Secret(encoding.EncodeToString(key))}
-			require.Equal(t, key, c.EncryptionKeyBytes())
+			k := config.EncryptionKey{Key: config.Secret(encoding.EncodeToString(key))}
+			require.Equal(t, key, k.Bytes())
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -11,7 +12,10 @@ import (
 
 const good = "auth: {hs256_secret: " + secret + "}\n" + oneAccount
 
-const oneAccount = "accounts: [{name: a, kind: stripe, api_key: sk}]\n"
+const oneAccount = needed + "accounts: [{name: a, kind: stripe, api_key: sk}]\n"
+
+// needed is what the service can't do without, and that it is a test.
+const needed = "environment: test\ndatabase_url: postgres://db/x\nencryption_keys: [{id: k1, key: " + encryptionKey + "}]\n"
 
 func TestEveryMistakeAtOnce(t *testing.T) {
 	t.Parallel()
@@ -26,7 +30,7 @@ provider_timeout: 10s
 reconcile: [1]
 log: {level: loud}
 trusted_proxies: [10.0.0.0/99]
-encryption_key: c2hvcnQ=
+encryption_keys: [{id: k1, key: c2hvcnQ=}]
 `, "PAYLATCH_LISTENN=:1", "PAYLATCH_PROVIDER_TIMEOUT=30s")
 	want := []string{
 		"PAYLATCH_LISTENN: no such variable; did you mean PAYLATCH_LISTEN?",
@@ -35,23 +39,31 @@ encryption_key: c2hvcnQ=
 		"reconcile: must be a mapping (key: value)",
 		"trusted_proxies[0]: must be an address or a network, such as 10.0.0.0/8",
 		"databse_url: no such key; did you mean database_url?",
+		"auth.hs256_secret: is refused in live, since its tokens may have any role: write auth.hs256 as [{id: a, secret: …, roles: [customer, service]}]",
 		"listen: must be host:port, such as 127.0.0.1:8080 or :8080",
-		"auth.hs256_secret: must be at least 32 bytes long; `openssl rand -base64 48` makes one",
+		"encryption_keys[0].key: must be the base64 of 32 bytes; `openssl rand -base64 32` makes one",
 		"auth.jwks_url: must be an address that begins with https:// or http://",
-		"encryption_key: must be the base64 of 32 bytes; `openssl rand -base64 32` makes one",
+		"auth.issuer: is needed beside jwks_url: the iss of its tokens",
+		"auth.audience: is needed beside jwks_url: without it a token that was issued for another service is taken here; register a name for this service at the issuer",
 		"provider_timeout: must be shorter than idempotency.lease (10s): a call must end before another runner takes over",
 		"log.level: must be one of trace, debug, info, warn, error, disabled",
 		"default_account: is not among the accounts ()",
+		"database_url: is missing: name a PostgreSQL, as postgres://user:password@host/database; only `paylatch dev` brings its own",
 		"accounts: there is none; name at least one account at a provider",
 	}
 	require.Equal(t, want, []string(m))
 	require.Equal(t, strings.Join(want, "\n"), m.Error())
 }
 
+// without is good less one of its keys.
+func without(key string) string {
+	return regexp.MustCompile("(?m)^"+key+":.*\n").ReplaceAllString(good, "")
+}
+
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ yaml, want string }{
-		"no way to check tokens":   {oneAccount, "auth: set hs256_secret or jwks_url"},
+		"no way to check tokens":   {oneAccount, "auth: set hs256 or jwks_url"},
 		"a role for no prices":     {good + "orders: {created_by: [service, support]}", "orders.created_by[1]: must be one of service, customer"},
 		"neither true nor false":   {good[:len(good)-3] + ", offered: yes}]\n", "accounts[0].offered: must be true or false"},
 		"unset variable":           {good + "log: {level: '${NOT_SET}'}", "log.level: the environment variable NOT_SET is not set"},
@@ -64,7 +76,7 @@ func TestMistakes(t *testing.T) {
 		"mapping for a text":       {good + "listen: {a: b}", "listen: must be a single value"},
 		"text for a list":          {good + "trusted_proxies: 10.0.0.0/8", "trusted_proxies: must be a list"},
 		"empty item":               {good + "trusted_proxies: ['']", "trusted_proxies[0]: is empty"},
-		"twice":                    {good + "listen: :1\nlisten: :2", "listen: is there twice; keep one (line 4)"},
+		"twice":                    {good + "listen: :1\nlisten: :2", "listen: is there twice; keep one (line 7)"},
 		"an alias of itself":       {good + "trusted_proxies: &a [*a]", "nested too deeply"},
 		"two documents":            {good + "---\nlisten: :1", "more than one document"},
 		"tabs":                     {"\tlisten: :1", "the file is not YAML: yaml: found character"},
@@ -78,9 +90,9 @@ func TestMistakes(t *testing.T) {
 		"origin without a port":    {good + "cors_origins: ['https://shop.example:99999']", "cors_origins[0]: must be an origin"},
 		"origin with 0 first":      {good + "cors_origins: ['https://shop.example:08443']", "cors_origins[0]: must be an origin"},
 		"no keys":                  {good + "idempotency: {quota: {new_keys: 0}}", "new_keys: must be at least 1"},
-		"database":                 {good + "database_url: mysql://x", "database_url: must be postgres://"},
-		"database's option":        {good + "database_url: postgres://u:p@h/db?pool_max_conns=ten", "database_url: must be postgres://"},
-		"database, key and value":  {good + "database_url: host=h password=a b", "database_url: must be postgres://"},
+		"database":                 {without("database_url") + "database_url: mysql://x", "database_url: must be postgres://"},
+		"database's option":        {without("database_url") + "database_url: postgres://u:p@h/db?pool_max_conns=ten", "database_url: must be postgres://"},
+		"database, key and value":  {without("database_url") + "database_url: host=h password=a b", "database_url: must be postgres://"},
 		"no waiters":               {good + "max_waiters: 0", "max_waiters: must be at least 1"},
 		"origin with a path":       {good + "cors_origins: [https://shop.example, 'https://shop.example/']", "cors_origins[1]: must be an origin"},
 		"origin without a scheme":  {good + "cors_origins: [shop.example]", "cors_origins[0]: must be an origin"},
@@ -92,6 +104,7 @@ func TestMistakes(t *testing.T) {
 		"as long as the lease":     {good + "provider_timeout: 30s", "provider_timeout: must be shorter than idempotency.lease (30s)"},
 		"no such format":           {good + "log: {format: xml}", "log.format: must be one of json, console"},
 		"origin with a user":       {good + "cors_origins: ['https://u:p@shop.example']", "cors_origins[0]: must be an origin"},
+		"no environment":           {without("environment") + "environment: prod", "environment: must be one of live, test, dev"},
 		"port":                     {good + "listen: '127.0.0.1:99999'", "listen: must be host:port"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -146,7 +159,7 @@ func TestMistakesOfTheConsolesSignIn(t *testing.T) {
 
 func TestOneMistakeIsToldOnce(t *testing.T) {
 	t.Parallel()
-	m := mistakes(t, `
+	m := mistakes(t, needed+`
 auth: {hs256_secret: "${NOT_SET}"}
 accounts: [{name: a, kind: standard, webhook_secrets: ["${NOT_SET_EITHER}"]}]
 idempotency: {lease: soon}
@@ -174,8 +187,10 @@ func TestMistakesShowNoSecret(t *testing.T) {
 		"database, quoted":  `database_url: 'host=h user=u password=''it\\''s sk_live_HUSH'' sslmode=on'`,
 		"url":               "accounts: [{name: a, kind: sandbox, base_url: 'http://u:sk_live_HUSH%zz@x'}]",
 		"verifier":          "accounts: [{name: a, kind: standard, webhook_secrets: [whsec_sk_live_HUSH%%%]}]",
-		"key":               "encryption_key: sk_live_HUSH",
+		"key":               "encryption_keys: [{id: sk_live_HUSH!, key: sk_live_HUSH}]",
 		"quoted":            "listen: \"sk_live_HUSH",
+		"ring":              "auth: {hs256: [{id: sk_live_HUSH!, secret: sk_live_HUSH, roles: [sk_live_HUSH]}]}",
+		"live":              "accounts: [{name: a, kind: stripe, api_key: sk_test_HUSH}, {name: b, kind: tbank, terminal_key: HUSHDEMO, webhook_secrets: [HUSH]}]",
 		"list in the text":  "accounts: '[{sk_live_HUSH'",
 	} {
 		t.Run(name, func(t *testing.T) {

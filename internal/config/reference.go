@@ -15,10 +15,9 @@ func Reference() string {
 	for _, l := range leaves(reflect.TypeFor[Config](), "") {
 		fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s | %s |\n", l.key, variableOf(l.key), typeName(l.field.Type), code(l.field.Tag.Get("default")), l.field.Tag.Get("doc"))
 	}
-	b.WriteString("\n| key of an account | type | default | meaning |\n|---|---|---|---|\n")
-	for _, l := range leaves(reflect.TypeFor[Account](), "") {
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", l.key, typeName(l.field.Type), code(l.field.Tag.Get("default")), l.field.Tag.Get("doc"))
-	}
+	items(&b, "one of `encryption_keys`", reflect.TypeFor[EncryptionKey]())
+	items(&b, "one of `auth.hs256`", reflect.TypeFor[HS256Key]())
+	items(&b, "an account", reflect.TypeFor[Account]())
 	b.WriteString("\n| kind | to take webhooks | to charge | further keys |\n|---|---|---|---|\n")
 	for _, name := range kindNames() {
 		k := kinds()[name]
@@ -29,6 +28,14 @@ func Reference() string {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", name, codes(proof), codes(k.calls), codes(k.optional))
 	}
 	return b.String()
+}
+
+// items writes the table of what a list holds.
+func items(b *strings.Builder, of string, t reflect.Type) {
+	fmt.Fprintf(b, "\n| key of %s | type | default | meaning |\n|---|---|---|---|\n", of)
+	for _, l := range leaves(t, "") {
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", l.key, typeName(l.field.Type), code(l.field.Tag.Get("default")), l.field.Tag.Get("doc"))
+	}
 }
 
 func typeName(t reflect.Type) string {
@@ -49,7 +56,10 @@ func typeName(t reflect.Type) string {
 	if t.Kind() == reflect.Slice {
 		return "list of " + strings.TrimSuffix(typeName(t.Elem()), "s") + "s"
 	}
-	return "account"
+	if t == reflect.TypeFor[Account]() {
+		return "account"
+	}
+	return "key"
 }
 
 func code(text string) string {
