@@ -86,6 +86,9 @@ func (a *Authenticator) claimed(ctx context.Context, token string) (payment.Acto
 	if err != nil {
 		return payment.Actor{}, refuse(reason(err))
 	}
+	if !c.isAccess(parsed.Header) {
+		return payment.Actor{}, refuse("this is no access token, but an ID token or another that the issuer made for a client")
+	}
 	actor, err := c.actor(allowed)
 	if err == nil && parsed.Method == jwt.SigningMethodHS256 {
 		a.seen.keep(token, c.verified(actor))

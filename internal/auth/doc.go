@@ -7,6 +7,7 @@
 //
 // A JWT must have sub, roles (a list) and exp, and the configured iss and aud, which
 // keys of a JWKS address can't do without: they sign what is meant for others, too.
+// It must be an access token: ID tokens are refused.
 // Each algorithm has its own key: a public key of the JWKS never serves as a
 // secret, and "none" is no algorithm. An exp is exact; an nbf may lie up to five
 // seconds ahead, because a clock that runs behind the issuer's would otherwise
