@@ -14,6 +14,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
@@ -36,7 +37,11 @@ func withDesk(ctx context.Context, a *app, do func(d desk) error) error {
 		return err
 	}
 	return withSharedDatabase(ctx, cfg, func(dsn string) error {
-		store, err := postgres.Open(ctx, dsn)
+		openStore := postgres.Open
+		if cfg.Environment == config.Live {
+			openStore = postgres.OpenDurable
+		}
+		store, err := openStore(ctx, dsn)
 		if err != nil {
 			return err
 		}

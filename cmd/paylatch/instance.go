@@ -43,7 +43,11 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 	if err != nil {
 		return nil, err
 	}
-	if in.store, err = postgres.Open(ctx, url); err != nil {
+	openStore := postgres.Open
+	if cfg.Environment == config.Live {
+		openStore = postgres.OpenDurable
+	}
+	if in.store, err = openStore(ctx, url); err != nil {
 		return nil, err
 	}
 	in.auth, err = auth.New(auth.Options{
@@ -115,7 +119,7 @@ func (in *instance) waiting(ctx context.Context) (map[string]metrics.Waiting, er
 var errUnhealthy = errors.New("a background loop keeps failing")
 
 func (in *instance) ready() []api.Check {
-	return []api.Check{
+	checks := []api.Check{
 		{Name: "database", Run: in.store.Ping},
 		{Name: "migrations", Run: in.store.Migrated},
 		{Name: "workers", Run: func(context.Context) error {
@@ -125,6 +129,10 @@ func (in *instance) ready() []api.Check {
 			return nil
 		}},
 	}
+	if in.cfg.Environment == config.Live {
+		checks = append(checks, api.Check{Name: "durability", Run: in.store.Durable})
+	}
+	return checks
 }
 
 // run serves until ctx ends. It then stops accepting, answers those who wait,

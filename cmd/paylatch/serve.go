@@ -9,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/migrations"
 )
 
@@ -42,6 +43,9 @@ func serve(ctx context.Context, cfg *config.Config, dsn string, how serving, log
 	if err != nil {
 		return err
 	}
+	if err := in.demandDurability(ctx); err != nil {
+		return err
+	}
 	if err := in.store.Migrated(ctx); errors.Is(err, migrations.ErrBehind) {
 		return fmt.Errorf("%w, or start with --migrate", err)
 	} else if err != nil {
@@ -55,4 +59,23 @@ func serve(ctx context.Context, cfg *config.Config, dsn string, how serving, log
 		return err
 	}
 	return in.run(ctx, listener)
+}
+
+// demandDurability refuses a database that may lose what it has committed. Outside
+// live it says so and goes on.
+func (in *instance) demandDurability(ctx context.Context) error {
+	weak, found := errors.AsType[*postgres.NotDurableError](in.store.Durable(ctx))
+	if !found {
+		return nil
+	}
+	if in.cfg.Environment != config.Live {
+		in.log.Warn().Strs("off", weak.Settings).Msg("the database may lose what it has committed; live would refuse it")
+		return nil
+	}
+	var refused config.Mistakes
+	for _, setting := range weak.Settings {
+		refused = append(refused, fmt.Sprintf("database_url: %s is off there, so that a payment that was confirmed can be forgotten: "+
+			"set it on, for the server, the database and the role, or set environment to test", setting))
+	}
+	return refused
 }

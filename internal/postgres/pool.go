@@ -46,14 +46,19 @@ type Store struct {
 	q       *dbsqlc.Queries
 	// changed is told what a commit has changed; nil for nobody.
 	changed func([]stream.ID)
-	// migrated says that the schema was found to be no older than this binary.
+	// migrated says that the schema was found to be no older than this binary, on a
+	// server that keeps what it commits where that is demanded.
 	migrated atomic.Bool
+	// demanding says that the store is unavailable while the server loses commits.
+	demanding bool
 }
 
 // Open prepares a pool for a database URL or key/value string. It does not
 // connect: a database that is down at the start may come up later. Until its schema
 // was found once to be no older than this binary, it counts as unavailable.
-func Open(ctx context.Context, url string) (*Store, error) {
+func Open(ctx context.Context, url string) (*Store, error) { return open(ctx, url, false) }
+
+func open(ctx context.Context, url string, durable bool) (*Store, error) {
 	cfg, err := parse(url)
 	if err != nil {
 		return nil, fmt.Errorf("read the database's address: %w", err)
@@ -83,6 +88,9 @@ func Open(ctx context.Context, url string) (*Store, error) {
 		}
 	}
 	cfg.AfterConnect = speakTypes
+	if durable {
+		cfg.AfterConnect = durably(cfg.ConnConfig.ConnectTimeout)
+	}
 	cfg.BeforeClose = hangUp
 	cfg.ConnConfig.DialFunc = within(cfg.ConnConfig.ConnectTimeout, cfg.ConnConfig.DialFunc)
 	single := cfg.Copy()
@@ -96,7 +104,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 		pool.Close()
 		return nil, fmt.Errorf("prepare the session of announcements: %w", err)
 	}
-	return &Store{pool: pool, notices: notices, q: dbsqlc.New()}, nil
+	return &Store{pool: pool, notices: notices, q: dbsqlc.New(), demanding: durable}, nil
 }
 
 // parse reads an address. What it leaves open would depend on the machine.
@@ -156,9 +164,17 @@ func (s *Store) Ping(ctx context.Context) error {
 }
 
 // Migrated returns migrations.ErrBehind if the schema is older than this binary.
-func (s *Store) Migrated(ctx context.Context) error { return on(ctx, s.pool, s.check) }
+func (s *Store) Migrated(ctx context.Context) error {
+	return on(ctx, s.pool, func(ctx context.Context, c *pgxpool.Conn) error { return migrations.Check(ctx, c) })
+}
 
+// check finds out what must hold before anything is read or written.
 func (s *Store) check(ctx context.Context, c *pgxpool.Conn) error {
+	if s.demanding {
+		if err := checkDurable(ctx, c); err != nil {
+			return err
+		}
+	}
 	err := migrations.Check(ctx, c)
 	if err == nil {
 		s.migrated.Store(true)
