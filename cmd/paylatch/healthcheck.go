@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -12,7 +13,7 @@ type healthcheckCmd struct {
 	Timeout time.Duration `default:"3s" help:"How long to wait for the answer (${default})."`
 }
 
-// Run asks /healthz where the configuration says that the service listens.
+// Run asks /healthz where the configuration says that the service listens for it.
 func (c *healthcheckCmd) Run(ctx context.Context, a *app) error {
 	cfg, err := a.read()
 	if err != nil {
@@ -20,7 +21,7 @@ func (c *healthcheckCmd) Run(ctx context.Context, a *app) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+dialable(cfg.Listen)+"/healthz", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+dialable(cmp.Or(cfg.OperationsListen, cfg.Listen))+"/healthz", nil)
 	if err != nil {
 		return fmt.Errorf("healthcheck: %w", err)
 	}

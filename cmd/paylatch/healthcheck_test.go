@@ -28,8 +28,11 @@ func TestHealthcheck(t *testing.T) {
 		require.Equal(t, 0, code, stderr)
 	}
 
+	code, _, stderr := run(t, []string{"PAYLATCH_LISTEN=127.0.0.1:1", "PAYLATCH_OPERATIONS_LISTEN=" + address}, "healthcheck")
+	require.Equal(t, 0, code, stderr)
+
 	status.Store(http.StatusServiceUnavailable)
-	code, _, stderr := run(t, []string{"PAYLATCH_LISTEN=" + address}, "healthcheck")
+	code, _, stderr = run(t, []string{"PAYLATCH_LISTEN=" + address}, "healthcheck")
 	require.Equal(t, 1, code)
 	require.Contains(t, stderr, "503")
 

@@ -35,6 +35,8 @@ type instance struct {
 	hub     *stream.Hub[*api.Status]
 	workers *worker.Supervisor
 	handler http.Handler
+	// operations is nil if handler serves them.
+	operations http.Handler
 }
 
 func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, log zerolog.Logger) (*instance, error) {
@@ -83,11 +85,16 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 		worker.Verify(in.store, counted.Verified, log), worker.Silence(in.service, counted.Silent), worker.PurgeSessions(in.store))
 	payments := payment.Noted{Service: in.service, Notes: in.notes}
 	desk := support.New(support.Options{Store: in.store, Payments: in.service, Flush: in.notes.Flush})
-	in.handler = api.New(api.Options{
+	served := api.Options{
 		Payments: payments, Support: desk, Console: in.newConsole(payments, desk, dev),
 		Auth: in.auth, Accounts: heard, OrdersBy: ordersBy(cfg), Offered: offered(cfg), Ready: in.ready(), Log: log, Hub: in.hub, Origins: cfg.CORSOrigins,
 		Metrics: counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: cfg.TrustedProxies,
-	})
+		OperationsApart: cfg.OperationsListen != "",
+	}
+	in.handler = api.New(served)
+	if served.OperationsApart {
+		in.operations = api.NewOperations(served)
+	}
 	return in, nil
 }
 
@@ -135,11 +142,31 @@ func (in *instance) ready() []api.Check {
 	return checks
 }
 
+// answer serves the API until ctx ends, and operations, if they are apart, for as long.
+func (in *instance) answer(ctx context.Context, listener, operations net.Listener) error {
+	var apart sync.WaitGroup
+	defer apart.Wait()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var failed error
+	if operations != nil {
+		in.log.Info().Stringer("listen", operations.Addr()).Msg("serving operations")
+		apart.Go(func() {
+			failed = serveUntil(ctx, api.NewHTTPServer("", in.operations, in.log), operations, in.cfg.ShutdownTimeout)
+			stop()
+		})
+	}
+	err := serveUntil(ctx, newServer(in.cfg, in.handler, in.log), listener, in.cfg.ShutdownTimeout)
+	stop()
+	apart.Wait()
+	return errors.Join(err, failed)
+}
+
 // run serves until ctx ends. It then stops accepting, answers those who wait,
 // lets requests and the workers' calls under way end, and last stops the
 // committer, which acknowledges what it has taken, and tells the other processes
 // of it.
-func (in *instance) run(ctx context.Context, listener net.Listener) error {
+func (in *instance) run(ctx context.Context, listener, operations net.Listener) error {
 	defer in.store.Close()
 	defer keepHeapFloor()()
 	workers, stopWorkers := context.WithCancel(ctx)
@@ -157,7 +184,7 @@ func (in *instance) run(ctx context.Context, listener net.Listener) error {
 	working.Go(func() { _ = in.hub.Run(workers) })
 
 	in.log.Info().Stringer("listen", listener.Addr()).Str("version", version).Msg("serving")
-	err := serveUntil(ctx, newServer(in.cfg, in.handler, in.log), listener, in.cfg.ShutdownTimeout)
+	err := in.answer(ctx, listener, operations)
 	stopWorkers()
 	working.Wait()
 	stopCommitter()

@@ -55,10 +55,14 @@ func serve(ctx context.Context, cfg *config.Config, dsn string, how serving, log
 	if err != nil {
 		return fmt.Errorf("the API: %w (listen in the configuration, or PAYLATCH_LISTEN, chooses another place)", err)
 	}
+	operations, err := in.listenForOperations(ctx)
+	if err != nil {
+		return err
+	}
 	if err := ready(in, listener.Addr()); err != nil {
 		return err
 	}
-	return in.run(ctx, listener)
+	return in.run(ctx, listener, operations)
 }
 
 // demandDurability refuses a database that may lose what it has committed. Outside
@@ -78,4 +82,16 @@ func (in *instance) demandDurability(ctx context.Context) error {
 			"set it on, for the server, the database and the role, or set environment to test", setting))
 	}
 	return refused
+}
+
+// listenForOperations returns nil if the API serves them.
+func (in *instance) listenForOperations(ctx context.Context) (net.Listener, error) {
+	if in.cfg.OperationsListen == "" {
+		return nil, nil //nolint:nilnil // there is no address of their own
+	}
+	l, err := listen(ctx, in.cfg.OperationsListen)
+	if err != nil {
+		return nil, fmt.Errorf("operations: %w (operations_listen in the configuration chooses another place)", err)
+	}
+	return l, nil
 }

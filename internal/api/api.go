@@ -37,12 +37,18 @@ func New(o Options) http.Handler {
 	return headAsGet(s.routes())
 }
 
-func (s *server) routes() *echo.Echo {
+// newEcho makes an echo without routes.
+func (s *server) newEcho() *echo.Echo {
 	e := echo.New()
 	e.HTTPErrorHandler = s.fail
 	e.IPExtractor = realIP(s.TrustedProxies)
-	e.Binder = newBinder(s.doc)
 	e.Use(s.identify, s.logged, recovered)
+	return e
+}
+
+func (s *server) routes() *echo.Echo {
+	e := s.newEcho()
+	e.Binder = newBinder(s.doc)
 	gen.RegisterHandlersWithOptions(e, gen.NewStrictHandler(s, nil), gen.RegisterHandlersOptions{
 		OperationMiddlewares: s.guards(),
 	})

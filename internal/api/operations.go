@@ -14,14 +14,30 @@ import (
 // checkTime is how long one condition of being ready may take to be found out.
 const checkTime = 2 * time.Second
 
+// NewOperations makes the handler of what only the operator should reach, for an
+// address of its own: /healthz, /readyz and /metrics.
+func NewOperations(o Options) http.Handler {
+	s := &server{Options: o.withDefaults(), problems: newCatalogue()}
+	e := s.newEcho()
+	s.routeHealth(e)
+	allowHead(e)
+	return headAsGet(e)
+}
+
 func (s *server) routeOperations(e *echo.Echo) {
+	if !s.OperationsApart {
+		s.routeHealth(e)
+	}
+	e.GET("/openapi.yaml", func(c echo.Context) error {
+		return c.Blob(http.StatusOK, "application/yaml", contractfile.Document)
+	})
+}
+
+func (s *server) routeHealth(e *echo.Echo) {
 	e.GET("/healthz", func(c echo.Context) error {
 		return answer{http.StatusOK, gen.Health{Status: gen.HealthStatusOk}}.send(c.Response())
 	})
 	e.GET("/readyz", s.readyz)
-	e.GET("/openapi.yaml", func(c echo.Context) error {
-		return c.Blob(http.StatusOK, "application/yaml", contractfile.Document)
-	})
 	if s.Metrics != nil {
 		e.GET("/metrics", echo.WrapHandler(s.Metrics))
 	}

@@ -136,6 +136,8 @@ type Options struct {
 	Log   zerolog.Logger
 	// Metrics serves /metrics; nil leaves it out.
 	Metrics http.Handler
+	// OperationsApart leaves out what NewOperations serves.
+	OperationsApart bool
 	// Observe is called once for each request, for metrics; nil for nobody.
 	Observe func(Served)
 	Version string

@@ -56,6 +56,12 @@ func (r *report) addresses(c *Config) {
 	if _, port, err := net.SplitHostPort(c.Listen); err != nil || !isPort(port) {
 		r.add("listen", "must be host:port, such as 127.0.0.1:8080 or :8080")
 	}
+	if _, port, err := net.SplitHostPort(c.OperationsListen); c.OperationsListen != "" && (err != nil || !isPort(port)) {
+		r.add("operations_listen", "must be host:port, such as 127.0.0.1:9091 or :9091")
+	}
+	if c.OperationsListen == c.Listen && !strings.HasSuffix(c.Listen, ":0") {
+		r.add("operations_listen", "is that of listen; choose another, or leave it out")
+	}
 	if c.DatabaseURL != "" && !isDatabase(string(c.DatabaseURL)) {
 		r.add("database_url", "must be postgres://user:password@host:port/database (special characters of the password as %%xx), with values of its options that can be read, and files that are there")
 	}

@@ -14,26 +14,27 @@ import (
 
 // Config is everything that can be configured.
 type Config struct {
-	Listen          string          `koanf:"listen" default:"127.0.0.1:8080" doc:"where the API listens"`
-	Environment     string          `koanf:"environment" doc:"live, test or dev; absent: live for paylatch serve, dev for paylatch dev. live refuses what has no place beside real money, see below"`
-	DatabaseURL     Secret          `koanf:"database_url" doc:"PostgreSQL; paylatch serve needs it. With paylatch dev, absent: a private one under data_dir"`
-	DataDir         string          `koanf:"data_dir" default:".paylatch" doc:"what is kept on this machine"`
-	EncryptionKeys  []EncryptionKey `koanf:"encryption_keys" doc:"the first encrypts payment methods' tokens and signs status tokens, all decrypt and verify; several while one is rotated. paylatch serve needs one, paylatch dev makes one in data_dir"`
-	Auth            Auth            `koanf:"auth"`
-	Console         Console         `koanf:"console"`
-	Orders          Orders          `koanf:"orders"`
-	DefaultAccount  string          `koanf:"default_account" doc:"the account of a pay that names none; absent: the only one that can charge"`
-	Accounts        []Account       `koanf:"accounts" doc:"accounts at payment providers"`
-	Idempotency     Idempotency     `koanf:"idempotency"`
-	ProviderTimeout time.Duration   `koanf:"provider_timeout" default:"10s" doc:"limit of one call to a provider; shorter than idempotency.lease"`
-	Reconcile       Reconcile       `koanf:"reconcile"`
-	Retention       Retention       `koanf:"retention"`
-	SilentAfter     time.Duration   `koanf:"silent_after" default:"30m" doc:"how long attempts may be pending without any webhook of their account until that counts as silent"`
-	Log             Log             `koanf:"log"`
-	ShutdownTimeout time.Duration   `koanf:"shutdown_timeout" default:"20s" doc:"how long requests may take to end at a stop"`
-	TrustedProxies  []netip.Prefix  `koanf:"trusted_proxies" doc:"networks whose X-Forwarded-For is believed"`
-	CORSOrigins     []string        `koanf:"cors_origins" doc:"origins (https://shop.example) whose pages may read and follow an attempt with its status token; absent: none"`
-	MaxWaiters      int             `koanf:"max_waiters" default:"20000" doc:"how many long polls and streams one process lets wait at once; less if it may not open as many files"`
+	Listen           string          `koanf:"listen" default:"127.0.0.1:8080" doc:"where the API listens"`
+	OperationsListen string          `koanf:"operations_listen" doc:"where /metrics, /readyz and /healthz are served, and then only there; absent: beside the API"`
+	Environment      string          `koanf:"environment" doc:"live, test or dev; absent: live for paylatch serve, dev for paylatch dev. live refuses what has no place beside real money, see below"`
+	DatabaseURL      Secret          `koanf:"database_url" doc:"PostgreSQL; paylatch serve needs it. With paylatch dev, absent: a private one under data_dir"`
+	DataDir          string          `koanf:"data_dir" default:".paylatch" doc:"what is kept on this machine"`
+	EncryptionKeys   []EncryptionKey `koanf:"encryption_keys" doc:"the first encrypts payment methods' tokens and signs status tokens, all decrypt and verify; several while one is rotated. paylatch serve needs one, paylatch dev makes one in data_dir"`
+	Auth             Auth            `koanf:"auth"`
+	Console          Console         `koanf:"console"`
+	Orders           Orders          `koanf:"orders"`
+	DefaultAccount   string          `koanf:"default_account" doc:"the account of a pay that names none; absent: the only one that can charge"`
+	Accounts         []Account       `koanf:"accounts" doc:"accounts at payment providers"`
+	Idempotency      Idempotency     `koanf:"idempotency"`
+	ProviderTimeout  time.Duration   `koanf:"provider_timeout" default:"10s" doc:"limit of one call to a provider; shorter than idempotency.lease"`
+	Reconcile        Reconcile       `koanf:"reconcile"`
+	Retention        Retention       `koanf:"retention"`
+	SilentAfter      time.Duration   `koanf:"silent_after" default:"30m" doc:"how long attempts may be pending without any webhook of their account until that counts as silent"`
+	Log              Log             `koanf:"log"`
+	ShutdownTimeout  time.Duration   `koanf:"shutdown_timeout" default:"20s" doc:"how long requests may take to end at a stop"`
+	TrustedProxies   []netip.Prefix  `koanf:"trusted_proxies" doc:"networks whose X-Forwarded-For is believed"`
+	CORSOrigins      []string        `koanf:"cors_origins" doc:"origins (https://shop.example) whose pages may read and follow an attempt with its status token; absent: none"`
+	MaxWaiters       int             `koanf:"max_waiters" default:"20000" doc:"how many long polls and streams one process lets wait at once; less if it may not open as many files"`
 }
 
 // The environments. Live is the default of the service.

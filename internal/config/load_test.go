@@ -38,6 +38,7 @@ func mistakes(t *testing.T, yaml string, environ ...string) config.Mistakes {
 
 const whole = `
 listen: 127.0.0.1:8081
+operations_listen: 127.0.0.1:9091
 environment: test
 database_url: postgres://u:p@db/paylatch
 data_dir: /var/lib/paylatch
@@ -68,6 +69,7 @@ func TestLoadReadsEverything(t *testing.T) {
 	require.Equal(t, "127.0.0.1:8081", c.Listen)
 	require.Equal(t, "postgres://u:p@db/paylatch", string(c.DatabaseURL))
 	require.Equal(t, "/var/lib/paylatch", c.DataDir)
+	require.Equal(t, "127.0.0.1:9091", c.OperationsListen)
 	require.Equal(t, config.Test, c.Environment)
 	require.Len(t, c.EncryptionKeys, 2)
 	require.Equal(t, "k2", c.EncryptionKeys[0].ID)
