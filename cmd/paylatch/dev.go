@@ -109,6 +109,20 @@ func newDevAccount(url string) config.Account {
 	return a
 }
 
+// besideDev completes what a command reads as `paylatch dev` beside it does, with the
+// sandbox provider where it is by default.
+func besideDev(cfg *config.Config) {
+	if cfg.Environment != "" && cfg.Environment != config.Dev {
+		return
+	}
+	url := baseURL(devSandbox)
+	locateSandbox(cfg, url)
+	named := slices.ContainsFunc(cfg.Accounts, func(a config.Account) bool { return a.Name == devAccount })
+	if !named && (cfg.Environment == config.Dev || cfg.DatabaseURL == "") {
+		cfg.Accounts = append(cfg.Accounts, newDevAccount(url))
+	}
+}
+
 // complete fills in what a configuration for this machine lacks. The secrets are
 // made once and kept, so that tokens and links outlive a restart.
 func (c *devCmd) complete(cfg *config.Config, environ []string) (webhookSecret string, err error) {

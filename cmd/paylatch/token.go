@@ -21,7 +21,7 @@ func (c *tokenCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if len(cfg.Auth.Ring()) == 0 {
+	if cfg.Auth.HS256Secret == "" && (cfg.Environment == "" || cfg.Environment == config.Dev) {
 		// What `paylatch dev` in the same place made for itself.
 		cfg.Auth.HS256Secret = devTokenSecret(cfg)
 	}
