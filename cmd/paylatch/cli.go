@@ -48,7 +48,7 @@ type app struct {
 // read returns the configuration for a command that is not the service. What
 // `paylatch dev` completes is complete for the commands beside it.
 func (a *app) read() (*config.Config, error) {
-	return config.ReadWith(a.configFile, a.environ, besideDev)
+	return config.Read(a.configFile, a.environ, besideDev)
 }
 
 // run runs the command that args name and returns the exit code.

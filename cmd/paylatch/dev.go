@@ -30,7 +30,7 @@ func (c *devCmd) Run(ctx context.Context, a *app) error {
 	if err := checkAddress("--sandbox-listen", c.SandboxListen); err != nil {
 		return err
 	}
-	cfg, err := config.ReadWith(a.configFile, a.environ, c.locate)
+	cfg, err := config.Read(a.configFile, a.environ, c.locate)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func configured(t *testing.T, c *devCmd, listed string) *config.Config {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "paylatch.yaml")
 	require.NoError(t, os.WriteFile(file, []byte("accounts: ["+listed+"]"), 0o600))
-	cfg, err := config.ReadWith(file, nil, c.locate)
+	cfg, err := config.Read(file, nil, c.locate)
 	require.NoError(t, err)
 	cfg.DataDir = t.TempDir()
 	return cfg

@@ -36,7 +36,7 @@ func TestKeyRingMistakes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := config.Read(write(t, tc.yaml), nil)
+			_, err := config.Read(write(t, tc.yaml), nil, nil)
 			require.Equal(t, tc.want, err)
 		})
 	}

@@ -28,12 +28,9 @@ func Load(path string, environ []string) (*Config, error) {
 }
 
 // Read is Load for a command that is not the service: what is there must be
-// right, but neither a way to check tokens nor an account must be there.
-func Read(path string, environ []string) (*Config, error) { return ReadWith(path, environ, nil) }
-
-// ReadWith is Read for a command that completes what was configured, before that
-// is checked.
-func ReadWith(path string, environ []string, complete func(*Config)) (*Config, error) {
+// right, but neither a way to check tokens nor an account must be there. The command
+// completes what was configured before that is checked; nil completes nothing.
+func Read(path string, environ []string, complete func(*Config)) (*Config, error) {
 	c, r := read(path, environ, complete)
 	return c, r.err()
 }

@@ -105,7 +105,7 @@ func TestLoadReadsEverything(t *testing.T) {
 
 func TestReadDefaults(t *testing.T) {
 	t.Parallel()
-	c, err := config.Read("", nil)
+	c, err := config.Read("", nil, nil)
 	require.NoError(t, err)
 	require.Equal(t, &config.Config{
 		Listen: "127.0.0.1:8080", DataDir: ".paylatch", Orders: config.Orders{CreatedBy: []string{"service"}},
@@ -164,15 +164,15 @@ func TestWhichFile(t *testing.T) {
 	t.Parallel()
 	fromVariable, fromFlag := write(t, "listen: :1"), write(t, "listen: :2")
 
-	c, err := config.Read("", []string{"PAYLATCH_CONFIG=" + fromVariable})
+	c, err := config.Read("", []string{"PAYLATCH_CONFIG=" + fromVariable}, nil)
 	require.NoError(t, err)
 	require.Equal(t, ":1", c.Listen)
 
-	c, err = config.Read(fromFlag, []string{"PAYLATCH_CONFIG=" + fromVariable})
+	c, err = config.Read(fromFlag, []string{"PAYLATCH_CONFIG=" + fromVariable}, nil)
 	require.NoError(t, err)
 	require.Equal(t, ":2", c.Listen)
 
-	_, err = config.Read(filepath.Join(t.TempDir(), "none.yaml"), nil)
+	_, err = config.Read(filepath.Join(t.TempDir(), "none.yaml"), nil, nil)
 	require.ErrorContains(t, err, "none.yaml")
 }
 
@@ -190,11 +190,11 @@ func TestExpand(t *testing.T) {
 		"${YAML}":     "a: {b: c}",
 		"'$${A'":      "${A",
 	} {
-		c, err := config.Read(write(t, "auth: {issuer: \n"+text+"\n}"), env)
+		c, err := config.Read(write(t, "auth: {issuer: \n"+text+"\n}"), env, nil)
 		require.NoError(t, err, text)
 		require.Equal(t, want, c.Auth.Issuer, text)
 	}
-	c, err := config.Read(write(t, "accounts: [{name: a, kind: stripe, webhook_secrets: '${LIST}'}]"), env)
+	c, err := config.Read(write(t, "accounts: [{name: a, kind: stripe, webhook_secrets: '${LIST}'}]"), env, nil)
 	require.NoError(t, err)
 	require.Equal(t, []config.Secret{"x", "y"}, c.Accounts[0].WebhookSecrets)
 }
@@ -205,6 +205,6 @@ func TestForeignVariablesAreLeftAlone(t *testing.T) {
 		"PAYLATCH_TEST_DATABASE_URL=x", "PAYLATCH_TESTDB_OWNER=x", "PAYLATCH_TOOLS=x", "PAYLATCH_VECTORS=x", "HOME=/", "broken",
 		"PAYLATCH_SERVICE_HOST=10.0.0.1", "PAYLATCH_SERVICE_PORT=8080", "PAYLATCH_SERVICE_PORT_HTTP=8080",
 		"PAYLATCH_PORT=tcp://10.0.0.1:8080", "PAYLATCH_PORT_8080_TCP_ADDR=10.0.0.1", "PAYLATCH_SANDBOX_PORT_9090_TCP=x",
-	})
+	}, nil)
 	require.NoError(t, err)
 }

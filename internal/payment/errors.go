@@ -1,8 +1,8 @@
 package payment
 
 import (
-	"fmt"
 	"errors"
+	"fmt"
 	"strings"
 )
 

@@ -323,4 +323,6 @@ type panicking struct {
 	payment.Provider
 }
 
-func (panicking) Charge(context.Context, payment.Charge) (payment.Outcome, error) { panic("while it reads") }
+func (panicking) Charge(context.Context, payment.Charge) (payment.Outcome, error) {
+	panic("while it reads")
+}

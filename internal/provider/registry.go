@@ -8,10 +8,8 @@ package provider
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/paylatch/paylatch/internal/payment"
@@ -83,9 +81,6 @@ func New(kind string, s Settings) (payment.Provider, error) {
 	}
 	return adapt(s)
 }
-
-// Kinds lists the kinds that can be called, sorted.
-func Kinds() []string { return slices.Sorted(maps.Keys(adapters)) }
 
 // NewHTTPClient returns a client for calls to providers. It follows no
 // redirects: a command must not be sent to an address that nobody configured.

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Reference describes all keys as Markdown, for the manual.
+// Reference describes all keys as Markdown: the manual must have it so.
 func Reference() string {
 	var b strings.Builder
 	b.WriteString("| key | environment | type | default | meaning |\n|---|---|---|---|---|\n")
