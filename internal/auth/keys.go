@@ -40,7 +40,23 @@ type keySet struct {
 type keys struct{ keyfunc.Keyfunc }
 
 func newKeySet(o Options) *keySet {
+	client := *o.Client
+	client.CheckRedirect = stayEncrypted
+	o.Client = &client
 	return &keySet{opts: o, busy: make(chan struct{}, 1), unknown: rate.NewLimiter(rate.Every(unknownEvery), unknownBurst)}
+}
+
+const maxRedirects = 10
+
+// stayEncrypted refuses to leave https: over plain HTTP the keys could be replaced.
+func stayEncrypted(next *http.Request, via []*http.Request) error {
+	if next.URL.Scheme != "https" && via[0].URL.Scheme == "https" {
+		return errors.New("redirected to plain HTTP")
+	}
+	if len(via) >= maxRedirects {
+		return errors.New("redirected too often")
+	}
+	return nil
 }
 
 // key returns what verifies the token. One without a kid is tried with all keys.

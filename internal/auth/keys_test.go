@@ -255,3 +255,25 @@ func TestRunEnds(t *testing.T) {
 		})
 	}
 }
+
+func TestTokenForUsByKeysOverHTTP(t *testing.T) {
+	t.Parallel()
+	k := newKeyring(t)
+	plain := newSource(t, key{"one", k.ec.Public(), ""})
+	var to atomic.Value
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/keys" {
+			http.Redirect(w, r, to.Load().(string), http.StatusFound)
+			return
+		}
+		plain.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	token := sign(t, jwt.SigningMethodES256, "one", k.ec, claims(nil))
+	for address, is := range map[string]error{server.URL + "/elsewhere": nil, plain.url: auth.ErrUnavailable, server.URL + "/keys": auth.ErrUnavailable} {
+		to.Store(address)
+		a := newAuth(t, auth.Options{JWKSURL: server.URL + "/keys", Client: server.Client()})
+		_, err := a.Authenticate(t.Context(), token, "")
+		require.ErrorIs(t, err, is, address)
+	}
+}
