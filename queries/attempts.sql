@@ -47,6 +47,20 @@ SELECT sqlc.embed(a), now()::timestamptz AS read_at,
 FROM payment_attempts a WHERE a.attempt_id = @attempt_id
 FOR NO KEY UPDATE OF a;
 
+-- Reads the attempts of one attempt's order, oldest first, locks nothing.
+-- name: AttemptsBeside :many
+SELECT sqlc.embed(a), now()::timestamptz AS read_at, false AS siblings
+FROM payment_attempts a WHERE a.order_id = (SELECT o.order_id FROM payment_attempts o WHERE o.attempt_id = @attempt_id)
+ORDER BY a.created_at, a.attempt_id;
+
+-- Locks the pending or succeeded attempts of some orders, one an order, that nobody
+-- else has locked; never waits.
+-- name: AttemptsLiveLockFree :many
+SELECT sqlc.embed(a), now()::timestamptz AS read_at, true AS siblings
+FROM payment_attempts a WHERE a.order_id = ANY (@order_ids::text[]) AND a.live
+ORDER BY a.attempt_id
+FOR NO KEY UPDATE OF a SKIP LOCKED;
+
 -- Locks those of some attempts that nobody else has locked; never waits.
 -- name: AttemptsLockFree :many
 SELECT sqlc.embed(a), now()::timestamptz AS read_at,
@@ -153,3 +167,26 @@ WHERE a.order_id = n.order_id AND a.attempt_id = n.attempt_id AND a.version = n.
 RETURNING 1
 )
 SELECT must_touch('attempts_as_read', count(*), cardinality(@attempt_ids::uuid[])) FROM done;
+
+-- Writes what locked attempts hold beside their payment, each guarded by the version
+-- that was written before: all of them or none.
+-- name: AttemptsHold :exec
+WITH done AS (
+UPDATE payment_attempts a SET
+    foreign_amount = n.foreign_amount,
+    foreign_currency = n.foreign_currency,
+    foreign_returned = n.foreign_returned,
+    hold_told_at = n.hold_told_at
+FROM (
+    SELECT unnest(@order_ids::text[]) AS order_id,
+        unnest(@attempt_ids::uuid[]) AS attempt_id,
+        unnest(@versions::int[]) AS version,
+        unnest(@foreign_amounts::bigint[]) AS foreign_amount,
+        unnest(@foreign_currencies::text[]) AS foreign_currency,
+        unnest(@foreign_returned::bigint[]) AS foreign_returned,
+        NULLIF(unnest(@hold_told_ats::timestamptz[]), '0001-01-01 00:00:00Z') AS hold_told_at
+) n
+WHERE a.order_id = n.order_id AND a.attempt_id = n.attempt_id AND a.version = n.version
+RETURNING 1
+)
+SELECT must_touch('attempts_as_written', count(*), cardinality(@attempt_ids::uuid[])) FROM done;

@@ -25,17 +25,10 @@ ORDER BY order_id FOR NO KEY UPDATE SKIP LOCKED;
 -- name: OrderCancel :exec
 UPDATE orders SET cancel_requested_at = coalesce(cancel_requested_at, @at), updated_at = @at WHERE order_id = @order_id;
 
--- Reads which of some orders somebody wished to cancel, locks nothing.
--- name: OrdersCancelled :many
-SELECT order_id FROM orders WHERE order_id = ANY (@order_ids::text[]) AND cancel_requested_at IS NOT NULL;
+-- Reads the order of one attempt, locks nothing.
+-- name: OrderBeside :one
+SELECT o.* FROM orders o WHERE o.order_id = (SELECT a.order_id FROM payment_attempts a WHERE a.attempt_id = @attempt_id);
 
 -- Reads several orders, locks nothing.
 -- name: OrdersRead :many
 SELECT * FROM orders WHERE order_id = ANY (@order_ids::text[]);
-
--- Queues behind every transaction that decides about one of the orders, until it
--- has ended. The lock is nobody's row, so it can't deadlock with those.
--- name: OrdersQueue :exec
-SELECT pg_advisory_xact_lock(k) FROM (
-    SELECT DISTINCT hashtextextended(unnest(@order_ids::text[]), 0) AS k ORDER BY k
-) q;

@@ -107,6 +107,8 @@ func advance(a *Attempt, n News, now time.Time) (Transition, fsm.Verdict) {
 	} else if t.Opens == AmountMismatch && n.News == fsm.NewsSucceeded {
 		a.Captured = max(a.Captured, n.Money.Minor)
 		a.Authorized = max(a.Authorized, a.Captured)
+	} else if t.Opens == CurrencyMismatch {
+		mismatched(a, n, now)
 	}
 
 	switch {
@@ -139,10 +141,12 @@ func move(a *Attempt, n News, now time.Time) fsm.Verdict {
 	case fsm.NewsAuthorized:
 		if step.Verdict != fsm.Stale {
 			a.Authorized = max(a.Authorized, n.amountOr(a.Money.Minor))
-		} else {
+		} else if a.Failed() {
+			a.HoldToldAt = &now
 			doubtFailure(a, now)
 		}
 	case fsm.NewsSucceeded:
+		a.HoldToldAt = nil
 		a.Captured = max(a.Captured, n.amountOr(a.taken()))
 		a.Authorized = max(a.Authorized, a.Captured)
 	case fsm.NewsReversed:
@@ -182,7 +186,7 @@ func (a Attempt) taken() int64 {
 	switch {
 	case a.Captured > 0:
 		return a.Captured
-	case a.Intent.Kind == IntentCapture && a.Intent.Amount > 0:
+	case a.Intent.Amount > 0:
 		return a.Intent.Amount
 	}
 	return a.Money.Minor
@@ -272,7 +276,7 @@ func opens(i Intent, n News, v fsm.Verdict) DiscrepancyKind {
 	switch {
 	case v == fsm.Conflict:
 		return LateSuccess
-	case n.News == fsm.NewsSucceeded && i.Kind == IntentCapture && n.amountOr(i.Amount) != i.Amount:
+	case n.News == fsm.NewsSucceeded && (i.Kind == IntentCapture || i.Amount > 0) && n.amountOr(i.Amount) != i.Amount:
 		return AmountMismatch
 	case n.News == fsm.NewsReversed:
 		return PaymentReversed

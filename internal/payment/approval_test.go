@@ -24,8 +24,8 @@ type approving struct {
 	finished []payment.Charge
 	// during is called while a lookup is under way.
 	during func()
-	// deaf providers don't answer a cancellation.
-	deaf bool
+	// deaf providers don't answer a cancellation, refusing ones don't carry it out.
+	deaf, refusing bool
 }
 
 var _ payment.Provider = (*approving)(nil)
@@ -65,6 +65,9 @@ func (p *approving) Lookup(_ context.Context, id string) (payment.Outcome, error
 func (p *approving) Cancel(_ context.Context, c payment.Cancel) (payment.Outcome, error) {
 	if p.deaf {
 		return payment.Outcome{}, errNoAnswer
+	}
+	if p.refusing {
+		return payment.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: c.ProviderPaymentID, Refused: true}, nil
 	}
 	return payment.Outcome{News: fsm.NewsFailed, ProviderPaymentID: c.ProviderPaymentID, Failure: payment.NewFailure("canceled", "")}, nil
 }

@@ -34,7 +34,14 @@ type Attempt struct {
 	// holds, took, lost again and paid back: facts in minor units of Money's
 	// currency, whatever the state.
 	Authorized, Captured, Reversed, Refunded int64
-	Capture                                  CaptureMode
+	// Foreign is what the provider took in another currency than Money's, and
+	// ForeignReturned how much of it was given back, or settled by a person.
+	Foreign         Money
+	ForeignReturned int64
+	// HoldToldAt says, of an attempt that has failed, when a hold was told of that may
+	// still be there; nil if none is.
+	HoldToldAt *time.Time
+	Capture    CaptureMode
 	// NextActionURL is where the customer must go; empty if nowhere.
 	NextActionURL string
 	ReturnURL     string
@@ -75,7 +82,9 @@ const (
 )
 
 // Intent is a command on disk before the provider is called. Number counts the
-// commands that ended before it; it is part of the provider's idempotency key.
+// commands that ended before it; it is part of the provider's idempotency key. A
+// cancellation has the amount of the capture whose place it took, which may have been
+// made all the same.
 type Intent struct {
 	Kind   IntentKind
 	Amount int64
@@ -133,6 +142,10 @@ func (a Attempt) Stage() string {
 	}
 	return string(a.State)
 }
+
+// HoldsMoney reports whether the provider still holds any of the customer's money that
+// it took, in whatever currency.
+func (a Attempt) HoldsMoney() bool { return a.Held() > 0 || a.Foreign.Minor > a.ForeignReturned }
 
 // capturable is what a capture may take of what is held, whatever the provider says
 // that it took.

@@ -2,6 +2,7 @@ package payment
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -25,6 +26,12 @@ type batch struct {
 	// won are attempts that succeeded beside others of their order, authorized those
 	// that have just been authorised.
 	won, authorized []*Change
+	// orders are those of late money, and of what is in won and authorized, each with the
+	// attempts that the batch changes as they are by now.
+	orders map[OrderID]Order
+	// busy are attempts that are left to the next try: money came in for them, and somebody
+	// else has the lock of their order's live attempt.
+	busy map[AttemptID]bool
 	// refunds are those of attempts that need them, all locked.
 	refunds       map[AttemptID][]*Refund
 	refundChanges []refundChange
@@ -56,17 +63,25 @@ func (s *Service) newBatch(tx Tx) *batch {
 
 // inBatch runs a transaction. If the storage does not take it with the parked events
 // that it sets free, it is run again without them: the worker tries them at once, and
-// can tell the odd one.
+// can tell the odd one. It is also run again without the attempts that are busy.
 func (s *Service) inBatch(ctx context.Context, write func(ctx context.Context, b *batch) error) error {
 	var unparked bool
+	busy := map[AttemptID]bool{}
 	run := func(alone bool) error {
-		return s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
-			b := s.newBatch(tx)
-			b.alone = alone
-			err := write(ctx, b)
-			unparked = b.unparked
-			return err
-		})
+		for {
+			err := s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
+				b := s.newBatch(tx)
+				b.alone, b.busy = alone, busy
+				err := write(ctx, b)
+				unparked = b.unparked
+				return err
+			})
+			left, ok := errors.AsType[*contended](err)
+			if !ok || busy[left.attempt] {
+				return err
+			}
+			busy[left.attempt] = true
+		}
 	}
 	err := run(false)
 	if unparked && rejected(err) {
@@ -81,7 +96,7 @@ func (b *batch) now() time.Time { return b.tx.Now() }
 func (b *batch) change(a Attempt) *Change {
 	c, ok := b.changes[a.ID]
 	if !ok {
-		c = &Change{Attempt: a, Was: a.Version, had: a.ProviderPaymentID}
+		c = &Change{Attempt: a, Was: a.Version, had: a.ProviderPaymentID, before: a}
 		b.changes[a.ID] = c
 		b.order = append(b.order, a.ID)
 	}
@@ -184,12 +199,14 @@ func (b *batch) save(ctx context.Context) error {
 	if err := b.recount(ctx); err != nil {
 		return err
 	}
-	if err := b.obey(ctx); err != nil {
+	if err := b.beside(ctx); err != nil {
 		return err
 	}
+	b.obey()
 	changes := make([]Change, 0, len(b.order))
 	for _, id := range b.order {
 		c := b.changes[id]
+		c.Holds = c.holds()
 		var err error
 		if c.Messages, err = c.messages(); err != nil {
 			return err
@@ -209,6 +226,23 @@ func (b *batch) save(ctx context.Context) error {
 		return nil
 	}
 	return b.tx.DiscrepanciesOpen(ctx, b.discrepancies)
+}
+
+// lock locks an attempt, with all of its order if it has to be cancelled beside it.
+func (b *batch) lock(ctx context.Context, order OrderID, id AttemptID) (Attempt, error) {
+	if !b.busy[id] {
+		return b.tx.AttemptLock(ctx, id)
+	}
+	o, err := b.tx.OrderLock(ctx, order)
+	if err != nil {
+		return Attempt{}, err
+	}
+	i := slices.IndexFunc(o.Attempts, func(a Attempt) bool { return a.ID == id })
+	if i < 0 {
+		return Attempt{}, ErrAttemptNotFound
+	}
+	o.Attempts[i].Siblings = len(o.Attempts) > 1
+	return o.Attempts[i], nil
 }
 
 // take locks attempts that nobody else has locked and reads, in the same round

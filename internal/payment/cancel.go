@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/paylatch/paylatch/fsm"
@@ -33,7 +32,7 @@ func paidInstead(a Attempt, n News) error {
 	return nil
 }
 
-func cancellationOf(a Attempt) (Intent, error) {
+func cancellationOf(a Attempt, _ Order) (Intent, error) {
 	if a.State.Final() {
 		return Intent{}, ErrAttemptFinal
 	}
@@ -181,32 +180,24 @@ func markCancelled(ctx context.Context, tx Tx, a *Attempt) error {
 	return tx.SaveChanges(ctx, []Change{{Attempt: *a, Was: a.Version}})
 }
 
+// wantCancelled has a pending attempt cancelled, in the place of a capture that may be
+// under way, or made: its amount is kept, and its number is used up.
 func wantCancelled(a *Attempt, now time.Time) {
-	setIntent(a, Intent{Kind: IntentCancel}, now)
+	amount := a.Intent.Amount
+	endIntent(a)
+	setIntent(a, Intent{Kind: IntentCancel, Amount: amount}, now)
 	if !a.leased(now) {
 		a.NextCheckAt = &now
 	}
 }
 
-// obey remembers the wish to cancel of orders whose attempts hold money only now. A
+// obey has attempts cancelled that hold money only now and whose order withholds it. A
 // provider may have refused to give them up before: what waits for its customer
 // YooKassa, for one, does not cancel.
-func (b *batch) obey(ctx context.Context) error {
-	if len(b.authorized) == 0 {
-		return nil
-	}
-	ids := make([]OrderID, len(b.authorized))
-	for i, c := range b.authorized {
-		ids[i] = c.Attempt.OrderID
-	}
-	cancelled, err := b.tx.OrdersCancelled(ctx, ids)
-	if err != nil {
-		return err
-	}
+func (b *batch) obey() {
 	for _, c := range b.authorized {
-		if a := &c.Attempt; slices.Contains(cancelled, a.OrderID) && a.State == fsm.Authorized && a.Intent.Kind == IntentNone {
+		if a := &c.Attempt; a.State == fsm.Authorized && a.Intent.Kind == IntentNone && b.orders[a.OrderID].withheld(a.ID) != nil {
 			wantCancelled(a, b.now())
 		}
 	}
-	return nil
 }

@@ -5,30 +5,16 @@ import "context"
 // classify gives a late success its kind by what the order's other attempts
 // say, and finds a second success where the first was the late one.
 func (b *batch) classify(ctx context.Context) error {
-	if len(b.late) == 0 && len(b.won) == 0 {
-		return nil
-	}
-	var ids []OrderID
-	for _, l := range b.late {
-		ids = append(ids, l.change.Attempt.OrderID)
-	}
-	for _, c := range b.won {
-		ids = append(ids, c.Attempt.OrderID)
-	}
-	orders, err := b.tx.OrdersBeside(ctx, ids)
-	if err != nil {
-		return err
-	}
 	for _, l := range b.late {
 		d := &b.discrepancies[l.at]
-		d.Kind = lateKind(l.change.Attempt, orders[l.change.Attempt.OrderID])
+		d.Kind = lateKind(l.change.Attempt, b.orders[l.change.Attempt.OrderID])
 		d.Text = b.explainLate(d.Kind, l.change.Attempt)
 		if err := b.refundLate(ctx, l.change.Attempt); err != nil {
 			return err
 		}
 	}
 	for _, c := range b.won {
-		for _, other := range orders[c.Attempt.OrderID].Attempts {
+		for _, other := range b.orders[c.Attempt.OrderID].Attempts {
 			if other.ID != c.Attempt.ID && other.Held() > 0 {
 				b.open(&Change{Attempt: other}, DoubleSuccess, b.explainLate(DoubleSuccess, other))
 			}

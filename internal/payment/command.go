@@ -14,8 +14,9 @@ type intention struct {
 	req     idempotency.Request
 	attempt AttemptID
 	actor   Actor
-	// intent says what to ask for, given the attempt as it is, or why not to.
-	intent func(a Attempt) (Intent, error)
+	// intent says what to ask for, given the attempt and its order as they are, or why
+	// not to.
+	intent func(a Attempt, o Order) (Intent, error)
 	// met says whether an attempt is as the command wants it.
 	met func(a Attempt) bool
 	// uses says whether a refusal uses up the key.
@@ -131,7 +132,8 @@ func (s *Service) intend(ctx context.Context, in intention) (a Attempt, rec idem
 		if answer, rec, err = s.takeKey(ctx, tx, in.req, idempotency.KeepMoney); err != nil {
 			return err
 		}
-		a, err = tx.AttemptLock(ctx, in.attempt)
+		var o Order
+		a, o, err = tx.AttemptLockBeside(ctx, in.attempt)
 		switch {
 		case errors.Is(err, ErrAttemptNotFound):
 			return &refusal{err, rec}
@@ -147,21 +149,22 @@ func (s *Service) intend(ctx context.Context, in intention) (a Attempt, rec idem
 		if done = rec.TakenOver && in.met(a); done {
 			return tx.KeyAnswer(ctx, in.req, rec.Fence, in.answer(), idempotency.KeepMoney)
 		}
-		return s.mark(ctx, tx, &a, rec, in)
+		return s.mark(ctx, tx, &a, o, rec, in)
 	})
 	return a, rec, done, err
 }
 
 // mark writes the intent and takes the attempt's fence. A command that is taken
 // over from a dead runner finds its own intent there.
-func (s *Service) mark(ctx context.Context, tx Tx, a *Attempt, rec idempotency.Record, in intention) error {
-	if a.leased(tx.Now()) {
+func (s *Service) mark(ctx context.Context, tx Tx, a *Attempt, o Order, rec idempotency.Record, in intention) error {
+	intent, err := in.intent(*a, o)
+	withheld := errors.Is(err, ErrOrderPaid) || errors.Is(err, ErrOrderCancelled)
+	if a.leased(tx.Now()) && !withheld { // waiting would not lift that
 		return ErrBusy
 	}
 	if err := s.callable(*a); err != nil {
 		return err
 	}
-	intent, err := in.intent(*a)
 	switch {
 	case err != nil && in.uses(err):
 		return &refusal{err, rec}
@@ -172,7 +175,7 @@ func (s *Service) mark(ctx context.Context, tx Tx, a *Attempt, rec idempotency.R
 	case a.Intent.Kind != intent.Kind || intent.Kind == IntentCapture && (!rec.TakenOver || a.Intent.Amount != intent.Amount):
 		return ErrBusy
 	}
-	return s.lease(ctx, tx, a)
+	return s.lease(ctx, tx, a, o)
 }
 
 // callable refuses a command on an attempt whose provider can't be called.

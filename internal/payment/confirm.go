@@ -14,16 +14,16 @@ type Confirm struct {
 	Amount    *int64
 }
 
-// Confirm captures authorised money. It returns ErrNotCapturable,
-// ErrCaptureExceeds, a ValidationError for an amount that the provider is never
+// Confirm captures authorised money. It returns ErrOrderPaid if another attempt of the
+// order holds money, ErrOrderCancelled, ErrNotCapturable, ErrCaptureExceeds, a ValidationError for an amount that the provider is never
 // sent, ErrBusy while another command on the attempt is under way, ErrForbidden,
 // ErrAttemptNotFound, and the errors of idempotency.Take.
 func (s *Service) Confirm(ctx context.Context, actor Actor, req idempotency.Request, cmd Confirm) (Reply, error) {
 	return s.command(ctx, actor, req, intention{
 		attempt: cmd.AttemptID,
-		intent:  func(a Attempt) (Intent, error) { return captureOf(a, cmd.Amount) },
+		intent:  func(a Attempt, o Order) (Intent, error) { return captureOf(a, o, cmd.Amount) },
 		met:     func(a Attempt) bool { return a.Succeeded() && a.Captured == captured(a, cmd.Amount) },
-		uses:    func(err error) bool { return errors.Is(err, ErrCaptureExceeds) },
+		uses:    usedUpByConfirm,
 		unmet:   notCaptured,
 	})
 }
@@ -35,7 +35,14 @@ func notCaptured(_ Attempt, n News) error {
 	return ErrNotCapturable
 }
 
-func captureOf(a Attempt, amount *int64) (Intent, error) {
+func usedUpByConfirm(err error) bool {
+	return errors.Is(err, ErrCaptureExceeds) || errors.Is(err, ErrOrderPaid) || errors.Is(err, ErrOrderCancelled)
+}
+
+func captureOf(a Attempt, o Order, amount *int64) (Intent, error) {
+	if err := o.withheld(a.ID); err != nil {
+		return Intent{}, err
+	}
 	if a.State != fsm.Authorized {
 		return Intent{}, ErrNotCapturable
 	}

@@ -75,6 +75,9 @@ func (b *batch) found(hits []Found) found {
 	f := make(found, len(hits))
 	for _, h := range hits {
 		f[h.Reference] = h.Attempt
+		if b.busy[h.ID] {
+			f[h.Reference] = nil
+		}
 		b.owners[h.Reference] = h.ID
 	}
 	return f

@@ -75,6 +75,9 @@ func (p *scripted) Capture(_ context.Context, c payment.Capture) (payment.Outcom
 	case c.Money.Minor != d.wished:
 		d.wrong = "is captured with another amount than was confirmed"
 	}
+	if p.inTurn && p.withheld(d.name[:1], d.attempt) != nil {
+		p.unwanted = append(p.unwanted, d.name+" is captured")
+	}
 	p.knows(d, c.Transactions)
 	fate := d.fate
 	return p.obey(d, c.IdempotencyKey, func() bool {

@@ -193,7 +193,7 @@ func (w *world) pass(by time.Duration) {
 	// The log, too, which nobody else may change.
 	all.Queue("SET LOCAL session_replication_role = replica")
 	for table, times := range map[string]string{
-		"payment_attempts":    "created_at updated_at finalized_at lease_until next_check_at intent_at",
+		"payment_attempts":    "created_at updated_at finalized_at lease_until next_check_at intent_at hold_told_at",
 		"attempt_transitions": "at",
 		"refunds":             "created_at updated_at finalized_at lease_until next_check_at",
 	} {

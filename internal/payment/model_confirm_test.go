@@ -37,7 +37,7 @@ func (w *world) confirming(s *payment.Service, name string, amount int64) func()
 	if amount != price {
 		cmd.Amount = &amount
 	}
-	if d := w.p.of(name); d != nil && holdsMoney(w.attempts[name]) && w.attempts[name].Intent.Kind != payment.IntentCapture {
+	if d := w.p.of(name); d != nil && w.withheldOf(name) == nil && holdsMoney(w.attempts[name]) && w.attempts[name].Intent.Kind != payment.IntentCapture {
 		d.wished, d.wishedAt, d.accepted = amount, w.p.moved(), false
 	}
 	return func() (payment.Reply, error) {
@@ -88,7 +88,7 @@ func (w *world) confirm(rt *rapid.T) {
 
 // meets requires one of the answers to a command that meets another.
 func (w *world) meets(err error) {
-	for _, may := range []error{payment.ErrBusy, payment.ErrNotCapturable, payment.ErrCaptureExceeds, payment.ErrAttemptFinal, idempotency.ErrInProgress} {
+	for _, may := range []error{payment.ErrBusy, payment.ErrOrderPaid, payment.ErrOrderCancelled, payment.ErrNotCapturable, payment.ErrCaptureExceeds, payment.ErrAttemptFinal, idempotency.ErrInProgress} {
 		if err == nil || errors.Is(err, may) || answered(err) == replayed {
 			return
 		}
@@ -99,7 +99,7 @@ func (w *world) meets(err error) {
 // keeps notes what is stored under the key of a confirm that was answered.
 func (w *world) keeps(key string, err error) {
 	switch {
-	case err == nil, errors.Is(err, payment.ErrCaptureExceeds):
+	case err == nil, errors.Is(err, payment.ErrCaptureExceeds), errors.Is(err, payment.ErrOrderPaid), errors.Is(err, payment.ErrOrderCancelled):
 		w.confirmed[key] = err
 	case errors.Is(err, payment.ErrNotCapturable):
 		w.confirmed[key] = errReleased
@@ -122,8 +122,10 @@ func (d *deal) yields(amount int64) int64 {
 
 // uncapturable is why a confirm is refused before the provider is asked.
 func (w *world) uncapturable(name string, amount int64) error {
-	a := w.attempts[name]
+	a, withheld := w.attempts[name], w.withheldOf(name)
 	switch {
+	case withheld != nil:
+		return withheld
 	case w.underWay(name):
 		return payment.ErrBusy
 	case !holdsMoney(a):
@@ -182,6 +184,12 @@ func (w *world) finish() {
 		d := w.p.of(name)
 		if w.p.blind && w.attempts[name].Intent.Kind != payment.IntentNone {
 			w.finishLost(name, d)
+			continue
+		}
+		if withheld := w.withheldOf(name); withheld != nil { // the rounds that follow give it up
+			if _, err := w.confirming(w.services[0], name, 600)(); !errors.Is(err, withheld) && answered(err) != replayed {
+				w.Fatalf("the money of %s is not to be taken, and its confirm is answered with %v instead of %v", name, err, withheld)
+			}
 			continue
 		}
 		if rapid.Bool().Draw(w.T, "what is held is captured in the end") {

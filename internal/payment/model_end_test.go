@@ -66,7 +66,7 @@ func (w *world) end() {
 			can[what]()
 		}
 	}
-	for range 2 { // what is over now is asked about once more
+	for range 3 { // what is given up now, or over, is asked about once more
 		w.round()
 	}
 	for _, name := range w.names() {
@@ -143,6 +143,10 @@ func (w *world) agrees(name string) {
 		w.Fatalf("the customer paid %s, which is %s, and nobody is told", name, describe(a))
 	case d.held && a.Failed() && !w.told(a, payment.NeedsReview):
 		w.Fatalf("money is held for %s, which is %s, and nobody is told", name, describe(a))
+	case d.held && !a.Failed() && w.withheldOf(name) != nil:
+		w.Fatalf("money is held for %s, whose order takes none: it should have been given up", name)
+	case a.HoldToldAt != nil && !w.unreleased(a):
+		w.Fatalf("nothing is held for %s, and it is in the way of another pay", name)
 	case d.held && !a.Failed() && a.State != fsm.Authorized:
 		w.Fatalf("money is held for %s, which is %s", name, describe(a))
 	case !d.charged() && !d.held && d.over && !a.Failed():

@@ -125,6 +125,13 @@ func (w *world) resolved(question string, how payment.Resolution, id string) err
 
 func (w *world) decideAttempt(name, question string, how payment.Resolution, id string) {
 	err := w.resolved(question, how, id)
+	if a := w.attempts[name]; how == payment.ResolvedNotPaid && a.Foreign.Minor > a.ForeignReturned && !w.underWay(name) {
+		if !errors.Is(err, payment.ErrHoldsMoney) {
+			w.Fatalf("%s holds dollars, and a person may call it not paid: %v", name, err)
+		}
+		w.settle(name, payment.ResolvedRefundedElsewhere)
+		err = w.resolved(question, how, id)
+	}
 	if w.underWay(name) {
 		if !errors.Is(err, payment.ErrBusy) {
 			w.Fatalf("the call of %s is under way, and a person may decide: %v", name, err)

@@ -48,6 +48,8 @@ type scripted struct {
 	notices []*notice
 	called  map[payment.AttemptID]bool
 	held    []*heldCall
+	// unwanted are calls that take money which their order withholds.
+	unwanted []string
 	// sparing is how many calls are held back from now on.
 	sparing int
 	// blind providers can't be asked: they receive commands, and their webhooks tell the
@@ -57,6 +59,8 @@ type scripted struct {
 	pages bool
 	// inTurn says that nothing is done at once.
 	inTurn bool
+	// withheld says why no money may be taken for an attempt by what is on disk.
+	withheld func(letter string, id payment.AttemptID) error
 	// payback is what becomes of calls for refunds that nobody asked for but the policy.
 	payback string
 	// idle hears of each command that ended or is held.
@@ -73,6 +77,8 @@ type deal struct {
 	manual, held bool
 	// taken and back are how much was charged and paid back.
 	taken, back int64
+	// dollars is what was taken in another currency.
+	dollars int64
 	// returned is how much was paid back, what was undone included.
 	returned int64
 	undone   bool
@@ -148,6 +154,9 @@ func (p *scripted) Charge(_ context.Context, c payment.Charge) (payment.Outcome,
 		return payment.Outcome{}, errHeldBack
 	}
 	name, what, _ := strings.Cut(c.Token, " ")
+	if p.inTurn && p.withheld(name[:1], c.Attempt) != nil {
+		p.unwanted = append(p.unwanted, name+" is charged")
+	}
 	switch first := p.first(c.Attempt); {
 	case !first && what == isFrozen:
 		what = staysOpen

@@ -14,14 +14,16 @@ import (
 
 // Whatever customers press, providers answer and webhooks say, in any order and
 // number, in two processes and over several attempts, captured at once or by hand, at a
-// provider that can be asked or not: nobody is charged twice, no hold is forgotten,
+// provider that can be asked or not: nobody is charged twice, nothing is sent that takes
+// money for an order which is cancelled or holds some already, no hold is forgotten,
 // nothing that was said is lost, and in the end every attempt agrees with the
 // provider or a person is told.
 //
 // The model knows refunds by the merchant, by a policy and in the dashboard, in parts too,
 // and those that fail or are undone; persons who end what nobody else can tell the end of;
 // webhooks that come again, with other content, or are replayed by staff; and pages where a
-// customer tries, and pays, in two tabs. It leaves out other currencies, disputes, notices
+// customer tries, and pays, in two tabs; and money that comes late in another currency. It
+// leaves out disputes, notices
 // that must be fetched, holds in two tabs, keys of the provider's that expire, and payments
 // that a customer approves before they are taken: those have tests of their own.
 //
@@ -56,6 +58,8 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		"the provider answers":          w.answer,
 		"something happens at provider": w.happen,
 		"late money":                    w.late,
+		"late money in dollars":         w.dollars,
+		"a person settles dollars":      w.settleDollars,
 		"webhook":                       w.webhook,
 		"webhooks together":             w.webhooks,
 		"webhook again":                 w.again,

@@ -8,6 +8,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/webhooks"
 )
 
 // look reads everything and checks what must be true at every time.
@@ -68,7 +69,7 @@ func (w *world) saw(name string, a payment.Attempt) {
 	case a.Captured < was.Captured || a.Reversed < was.Reversed || a.Refunded < was.Refunded && !w.p.of(name).undone:
 		w.Fatalf("%s forgot money", name)
 	}
-	if i := was.Intent; i.Kind == payment.IntentCapture && a.Succeeded() && a.Captured != i.Amount && !w.declined(name) {
+	if i := was.Intent; i.Amount > 0 && a.Succeeded() && a.Captured != i.Amount && !w.declined(name) {
 		w.p.of(name).odd = true
 	}
 }
@@ -155,7 +156,7 @@ func (w *world) believes(name string) {
 		d = &deal{}
 	}
 	known := slices.ContainsFunc(w.p.notices, func(n *notice) bool {
-		return n.of == d && strings.HasPrefix(n.name, name+" succeeded") && n.said != "" && !parked(n.said)
+		return n.of == d && n.event.Kind == webhooks.KindSucceeded && !n.inDollars() && n.said != "" && !parked(n.said)
 	})
 	d.kept = d.kept || d.held && w.unreleased(a)
 	switch {
@@ -175,7 +176,9 @@ func (w *world) believes(name string) {
 		w.Fatalf("%s took another amount than was confirmed, and nobody is told", name)
 	case w.told(a, payment.AmountMismatch) && (d.taken == d.wished || !d.charged()):
 		w.Fatalf("a person is told that %s took another amount than was confirmed", name)
-	case w.told(a, payment.CurrencyMismatch, payment.Disputed), w.told(a, payment.RefundReversed, payment.RefundExceeds) && !d.undone: // news of a further refund may come first
+	case w.told(a, payment.CurrencyMismatch) != (a.Foreign.Minor > 0), a.Foreign.Minor > d.dollars:
+		w.Fatalf("%s took %s, %d cents were told of, and a person is told: %t", name, a.Foreign, d.dollars, w.told(a, payment.CurrencyMismatch))
+	case w.told(a, payment.Disputed), w.told(a, payment.RefundReversed, payment.RefundExceeds) && !d.undone: // news of a further refund may come first
 		w.Fatalf("a person is told of %s what nobody said", name)
 	case !d.kept && w.unreleased(a):
 		w.Fatalf("a person is told that a hold of %s can't be given up, and nothing is held", name)
@@ -209,6 +212,9 @@ func (w *world) charges() {
 	}
 	for _, letter := range both {
 		w.doubles(letter)
+	}
+	if len(w.p.unwanted) > 0 {
+		w.Fatalf("%s, and its order is cancelled or holds money of another attempt", w.p.unwanted[0])
 	}
 }
 

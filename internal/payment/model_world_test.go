@@ -122,6 +122,7 @@ func (m *model) world(rt *rapid.T) *world {
 		cancelled: map[payment.OrderID]bool{}, confirmed: map[string]error{},
 	}
 	rt.Cleanup(w.close)
+	m.p.withheld = w.withheld
 	_, err := m.db.Exec(w.ctx, "UPDATE provider_events SET next_try_at = NULL WHERE next_try_at IS NOT NULL") // of the worlds before
 	w.must(err)
 	for _, letter := range both {
@@ -246,7 +247,7 @@ func (w *world) expects(letter, request string) string {
 	if w.usedUp[letter+request] {
 		return replayed
 	}
-	pending, holds := false, false
+	pending, holds, doubted := false, false, false
 	for _, a := range w.of(letter) {
 		switch {
 		case a.Succeeded():
@@ -254,7 +255,7 @@ func (w *world) expects(letter, request string) string {
 		case !a.Failed():
 			pending = true
 		}
-		holds = holds || a.Held() > 0
+		holds, doubted = holds || a.HoldsMoney(), doubted || a.HoldToldAt != nil
 	}
 	switch {
 	case w.cancelled[w.order(letter)]:
@@ -263,6 +264,8 @@ func (w *world) expects(letter, request string) string {
 		return inProgress
 	case holds:
 		return alreadyPaid
+	case doubted:
+		return inProgress
 	}
 	return anAttempt
 }

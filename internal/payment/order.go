@@ -2,6 +2,7 @@ package payment
 
 import (
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/paylatch/paylatch/internal/idempotency"
@@ -63,30 +64,15 @@ func (o Order) Live() *Attempt {
 }
 
 // HoldsMoney reports whether any attempt holds money, a failed one included.
-func (o Order) HoldsMoney() bool {
-	for i := range o.Attempts {
-		if o.Attempts[i].Held() > 0 {
-			return true
-		}
-	}
-	return false
-}
+func (o Order) HoldsMoney() bool { return slices.ContainsFunc(o.Attempts, Attempt.HoldsMoney) }
 
-// TakesPay returns nil if a new attempt may be made, or the reason why not:
-// ErrOrderPaid, ErrOrderCancelled or an InProgressError.
-func (o Order) TakesPay() error {
-	live := o.Live()
-	switch {
-	case live != nil && live.Succeeded():
-		return ErrOrderPaid
-	case o.CancelRequestedAt != nil:
-		return ErrOrderCancelled
-	case live != nil:
-		return &InProgressError{Attempt: *live}
-	case o.HoldsMoney():
-		return ErrOrderPaid
+// AmountHeld is the money of all attempts that nobody gave back, in minor units of the
+// order's currency.
+func (o Order) AmountHeld() (held int64) {
+	for i := range o.Attempts {
+		held += o.Attempts[i].Held()
 	}
-	return nil
+	return held
 }
 
 // answerTo is the order as a request to create it is answered: to the one that made

@@ -58,7 +58,7 @@ func answer(a Attempt, asked *Money, o Order) webhooks.Answer {
 		return webhooks.AnswerAmount
 	case a.State.Final():
 		return webhooks.AnswerExpired
-	case o.CancelRequestedAt != nil, o.HoldsMoney(), a.State == fsm.Authorized, a.Intent.Kind == IntentCancel:
+	case o.withheld(a.ID) != nil, a.HoldsMoney(), a.State == fsm.Authorized, a.Intent.Kind == IntentCancel:
 		return webhooks.AnswerRefuse
 	}
 	return webhooks.AnswerAccept

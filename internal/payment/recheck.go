@@ -55,8 +55,9 @@ func (s *Service) Due(ctx context.Context, account string, limit int) ([]Attempt
 func (s *Service) takeOver(ctx context.Context, id AttemptID) (Attempt, error) {
 	var a Attempt
 	err := s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
+		var o Order
 		var err error
-		a, err = tx.AttemptLock(ctx, id)
+		a, o, err = tx.AttemptLockBeside(ctx, id)
 		switch {
 		case err != nil:
 			return err
@@ -65,13 +66,15 @@ func (s *Service) takeOver(ctx context.Context, id AttemptID) (Attempt, error) {
 		case a.leased(tx.Now()):
 			return ErrBusy
 		}
-		return s.lease(ctx, tx, &a)
+		return s.lease(ctx, tx, &a, o)
 	})
 	return a, err
 }
 
-// lease gives a locked attempt to this runner and says so on disk.
-func (s *Service) lease(ctx context.Context, tx Tx, a *Attempt) error {
+// lease gives a locked attempt to this runner, as far as its order permits, and says so
+// on disk.
+func (s *Service) lease(ctx context.Context, tx Tx, a *Attempt, o Order) error {
+	permit(a, o, tx.Now())
 	end := tx.Now().Add(s.opts.Lease)
 	a.Fence++
 	a.LeaseUntil, a.NextCheckAt = &end, &end

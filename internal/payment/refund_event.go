@@ -39,6 +39,9 @@ func (b *batch) hearOfRefund(c *Change, e webhooks.Event) fsm.Verdict {
 	r, failed := b.refundNamed(a.ID, e, n.Money), n.News == fsm.NewsFailed
 	switch {
 	case !n.in(a.Money.Currency) && (r == nil || !failed):
+		if n.News == fsm.NewsSucceeded {
+			foreignReturned(a, *n.Money)
+		}
 		return b.foreign(c, nameOfRefund(e), n.Money)
 	case e.RefundID == "" && e.RefundReference == "":
 		return b.refundTotal(c, e, n)

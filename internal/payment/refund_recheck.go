@@ -63,7 +63,7 @@ func (s *Service) takeOverRefund(ctx context.Context, id RefundID) (a Attempt, r
 
 // lockRefund locks a refund, its attempt first.
 func (b *batch) lockRefund(ctx context.Context, r Refund) (*Change, *Refund, error) {
-	a, err := b.tx.AttemptLock(ctx, r.AttemptID)
+	a, err := b.lock(ctx, r.OrderID, r.AttemptID)
 	if err != nil {
 		return nil, nil, err
 	}

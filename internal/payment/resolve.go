@@ -77,6 +77,12 @@ func (s *Service) Resolve(ctx context.Context, actor Actor, cmd Resolve) (Discre
 		if d.Resolved != nil {
 			return cmd.repeats(*d.Resolved)
 		}
+		if !cmd.Resolution.Moves() && a != nil {
+			settleHeld(&b.change(*a).Attempt, d)
+			if err := b.save(ctx); err != nil {
+				return err
+			}
+		}
 		if cmd.Resolution.Moves() {
 			if err := decide(ctx, b, a, d, cmd, actor); err != nil {
 				return err
@@ -90,7 +96,7 @@ func (s *Service) Resolve(ctx context.Context, actor Actor, cmd Resolve) (Discre
 
 // lock locks what the command may move; nil if that is nothing.
 func (c Resolve) lock(ctx context.Context, b *batch, d Discrepancy) (*Attempt, error) {
-	if d.AttemptID == nil || !c.Resolution.Moves() {
+	if d.AttemptID == nil || !c.Resolution.Moves() && !d.settlesHeld() {
 		return nil, nil
 	}
 	a, err := b.tx.AttemptLock(ctx, *d.AttemptID)
@@ -165,7 +171,7 @@ func decideAttempt(ctx context.Context, b *batch, a Attempt, cmd Resolve, cause 
 		return ErrNotPending
 	case a.leased(b.now()):
 		return ErrBusy
-	case cmd.Resolution == ResolvedNotPaid && a.Held() > 0:
+	case cmd.Resolution == ResolvedNotPaid && a.HoldsMoney():
 		return ErrHoldsMoney
 	}
 	news := News{News: fsm.NewsFailed, Failure: NewFailure("not_paid", ""), Cause: cause}

@@ -58,7 +58,7 @@ func (s *Service) settleAlone(ctx context.Context, c *settling, first ...func(ct
 				return err
 			}
 		}
-		a, err := b.tx.AttemptLock(ctx, c.before.ID)
+		a, err := b.lock(ctx, c.before.OrderID, c.before.ID)
 		if err != nil {
 			return err
 		}
@@ -176,12 +176,12 @@ func (s *Service) release(b *batch, before Attempt, c *Change, n News) {
 		a.Checks++
 	}
 	at := b.now().Add(s.delay(a.Checks))
-	if a.wantedBefore(before.LeaseUntil) || a.Intent.Kind == IntentCancel && before.Intent.Kind == IntentNone {
+	if a.wantedBefore(before.LeaseUntil) || a.Intent.Kind == IntentCancel && before.Intent.Kind != IntentCancel {
 		at = b.now()
 	}
 	a.NextCheckAt = &at
 	switch overdue := s.overdue(*a, n, b.now()); {
-	case overdue && n.News == fsm.NewsSoftFailed && a.Intent.Number > 0:
+	case overdue && (n.News == fsm.NewsSoftFailed && a.Intent.Number > 0 || n.Refused && before.Intent.Kind == IntentCancel):
 		b.uncancelled(c)
 	case overdue && s.unresolvable(before, *a, n, b.now()):
 		b.open(c, NeedsReview, "Nobody can tell what became of this payment: ask the provider's support, then resolve it as paid or not paid.")

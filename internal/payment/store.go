@@ -72,8 +72,6 @@ type Tx interface {
 	OrderRead(ctx context.Context, id OrderID) (Order, error)
 	// OrderCancel notes the wish to cancel a locked order.
 	OrderCancel(ctx context.Context, id OrderID) error
-	// OrdersCancelled are those of some orders that somebody wished to cancel.
-	OrdersCancelled(ctx context.Context, ids []OrderID) ([]OrderID, error)
 	// OrderLock locks an order and all its attempts.
 	OrderLock(ctx context.Context, id OrderID) (Order, error)
 	// OrdersTake reads keys and locks those of some orders that nobody else has
@@ -88,6 +86,9 @@ type Tx interface {
 	AttemptsInsert(ctx context.Context, attempts []Attempt) error
 	// AttemptLock locks one attempt.
 	AttemptLock(ctx context.Context, id AttemptID) (Attempt, error)
+	// AttemptLockBeside locks one attempt and then reads its order with all attempts, in
+	// one round trip. What was committed by whoever had the lock before is in it.
+	AttemptLockBeside(ctx context.Context, id AttemptID) (Attempt, Order, error)
 	// AttemptsTake locks those of some attempts that nobody else has locked, reads
 	// who has names, and locks the parked events that mention them, in one round
 	// trip.
@@ -97,10 +98,11 @@ type Tx interface {
 	// AttemptsByReference finds attempts by any of their names and locks those
 	// that nobody else has locked just now.
 	AttemptsByReference(ctx context.Context, refs []Reference) ([]Found, error)
-	// OrdersBeside reads orders with their attempts, after what the transaction has
-	// written and after every other transaction that has asked for the same order:
-	// of two that succeed at once, one sees the other. It locks no row.
-	OrdersBeside(ctx context.Context, ids []OrderID) (map[OrderID]Order, error)
+	// OrdersBeside locks the live attempts of the orders in stop that nobody else has
+	// locked, and then reads the orders in ids with all their attempts, in one round
+	// trip; it never waits. An attempt of each order must be locked before: nobody else
+	// can add another one then. It returns the orders, and what it has locked.
+	OrdersBeside(ctx context.Context, ids, stop []OrderID) (map[OrderID]Order, []Attempt, error)
 
 	// SaveChanges writes locked attempts, their transitions, references and news
 	// for the merchant. A reference that another attempt was given meanwhile makes
@@ -183,9 +185,14 @@ type Change struct {
 	Transitions []Transition
 	// Names are names of the attempt that may be new.
 	Names []string
+	// Holds says that what the attempt holds beside its payment may have changed: Foreign,
+	// ForeignReturned or HoldToldAt.
+	Holds bool
 	// Messages are the news for the merchant.
 	Messages []Message
 
 	// had is the provider's id on disk, which is a name of the attempt already.
 	had string
+	// before is the attempt as it was read.
+	before Attempt
 }

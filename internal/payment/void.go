@@ -61,6 +61,7 @@ func (s *Service) voided(b *batch, c *Change, n News, again bool) {
 	case again:
 		return
 	case n.News == fsm.NewsFailed, n.News == fsm.NewsSucceeded, received:
+		a.HoldToldAt = nil
 	case n.Refused && n.News != fsm.NewsSoftFailed, s.ended(a.Checks, unasked, b.now().Sub(a.Intent.At)):
 		b.unreleased(c)
 	default:
@@ -83,15 +84,19 @@ func (s *Service) voided(b *batch, c *Change, n News, again bool) {
 // before is. A failure that is older, or that does not say how old it is (T-Bank), is no
 // answer to that.
 func setReleased(a *Attempt, at time.Time) {
+	overSince(a, at)
 	if !at.Before(a.Intent.At.Truncate(time.Second)) { // some providers give whole seconds
 		a.Intent.At = time.Time{}
 	}
 }
 
-// unreleased asks a person to give up what a failed attempt holds.
+// unreleased asks a person to give up what a failed attempt holds. Until that is settled
+// the order takes no other pay.
 func (b *batch) unreleased(c *Change) {
+	now := b.now()
+	c.Attempt.HoldToldAt = &now
 	b.open(c, NeedsReview, "Money may be held for this payment although it failed, and the provider did not give it up or could not be asked: look in its dashboard, and void it there.")
-	b.latest().About = "hold"
+	b.latest().About = aboutHold
 }
 
 // received reports whether a provider that can't be asked has received the

@@ -148,6 +148,34 @@ func (t *txn) AttemptLock(ctx context.Context, id payment.AttemptID) (payment.At
 	return attemptFromRow(&row.PaymentAttempts, row.ReadAt, row.Siblings), nil
 }
 
+// AttemptLockBeside implements payment.Tx.
+func (t *txn) AttemptLockBeside(ctx context.Context, id payment.AttemptID) (payment.Attempt, payment.Order, error) {
+	var a payment.Attempt
+	var order *dbsqlc.Orders
+	var attempts []*dbsqlc.AttemptsBesideRow
+	err := t.together(ctx, func(db dbsqlc.DBTX) error {
+		row, err := t.q.AttemptLock(ctx, db, uuid.UUID(id))
+		if err == nil {
+			a = attemptFromRow(&row.PaymentAttempts, row.ReadAt, row.Siblings)
+		}
+		return err
+	}, func(db dbsqlc.DBTX) (err error) {
+		order, err = t.q.OrderBeside(ctx, db, uuid.UUID(id))
+		return err
+	}, func(db dbsqlc.DBTX) (err error) {
+		attempts, err = t.q.AttemptsBeside(ctx, db, uuid.UUID(id))
+		return err
+	})
+	if err != nil {
+		return a, payment.Order{}, fmt.Errorf("lock attempt %s: %w", id, missing(err, payment.ErrAttemptNotFound))
+	}
+	o, err := orderFromRow(order)
+	for _, r := range attempts {
+		o.Attempts = append(o.Attempts, attemptFromRow(&r.PaymentAttempts, r.ReadAt, r.Siblings))
+	}
+	return a, o, err
+}
+
 // AttemptsTake implements payment.Tx.
 func (t *txn) AttemptsTake(ctx context.Context, ids []payment.AttemptID, names []payment.Reference) (payment.Taken, error) {
 	var taken payment.Taken
@@ -202,6 +230,8 @@ func attemptFromRow(row *dbsqlc.PaymentAttempts, readAt time.Time, siblings bool
 		SealedToken: row.SealedToken, Version: int(row.Version), Fence: row.Fence, LeaseUntil: row.LeaseUntil,
 		Checks: int(row.Checks), NextCheckAt: row.NextCheckAt, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
 		FinalizedAt: row.FinalizedAt, ReadAt: readAt, Siblings: siblings,
+		Foreign:         payment.Money{Minor: row.ForeignAmount, Currency: payment.Currency(row.ForeignCurrency)},
+		ForeignReturned: row.ForeignReturned, HoldToldAt: row.HoldToldAt,
 	}
 	if row.CaptureManual {
 		a.Capture = payment.CaptureManual

@@ -13,7 +13,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 )
 
-// SaveChanges implements payment.Tx: four statements at the most, however many
+// SaveChanges implements payment.Tx: five statements at the most, however many
 // attempts there are.
 func (t *txn) SaveChanges(ctx context.Context, changes []payment.Change) error {
 	if len(changes) == 0 {
@@ -23,6 +23,9 @@ func (t *txn) SaveChanges(ctx context.Context, changes []payment.Change) error {
 		return fmt.Errorf("advance %d attempts: %w", len(changes), err)
 	}
 	t.move(changes)
+	if err := t.hold(ctx, changes); err != nil {
+		return err
+	}
 	if err := t.appendLog(ctx, changes); err != nil {
 		return err
 	}
@@ -66,6 +69,32 @@ func attemptParams(changes []payment.Change) *dbsqlc.AttemptsAdvanceParams {
 		p.FinalizedAts = append(p.FinalizedAts, orZero(a.FinalizedAt))
 	}
 	return p
+}
+
+// hold writes what attempts hold beside their payment. It is a statement of its own,
+// since it changes for few.
+func (t *txn) hold(ctx context.Context, changes []payment.Change) error {
+	p := &dbsqlc.AttemptsHoldParams{}
+	for i := range changes {
+		a := &changes[i].Attempt
+		if !changes[i].Holds {
+			continue
+		}
+		p.OrderIds = append(p.OrderIds, string(a.OrderID))
+		p.AttemptIds = append(p.AttemptIds, uuid.UUID(a.ID))
+		p.Versions = append(p.Versions, int32(a.Version)) //nolint:gosec // a version
+		p.ForeignAmounts = append(p.ForeignAmounts, a.Foreign.Minor)
+		p.ForeignCurrencies = append(p.ForeignCurrencies, string(a.Foreign.Currency))
+		p.ForeignReturned = append(p.ForeignReturned, a.ForeignReturned)
+		p.HoldToldAts = append(p.HoldToldAts, orZero(a.HoldToldAt))
+	}
+	if len(p.OrderIds) == 0 {
+		return nil
+	}
+	if err := t.q.AttemptsHold(ctx, t.later(anyRows, nil), p); err != nil {
+		return fmt.Errorf("write what %d attempts hold: %w", len(p.OrderIds), err)
+	}
+	return nil
 }
 
 func stateParams(a *payment.Attempt) (status, stage string) {

@@ -65,6 +65,18 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 			_, err := q.AttemptsOfOrderLock(ctx, db, "o5000")
 			return err
 		}},
+		"the live attempts of orders": {"attempts_one_live_per_order", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.AttemptsLiveLockFree(ctx, db, []string{"o5000"})
+			return err
+		}},
+		"the order of an attempt": {"orders_pkey attempts_by_id", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.OrderBeside(ctx, db, id)
+			return err
+		}},
+		"the attempts beside an attempt": {"payment_attempts_pkey attempts_by_id", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.AttemptsBeside(ctx, db, id)
+			return err
+		}},
 		"due attempts": {"checks_due", func(ctx context.Context, db dbsqlc.DBTX) error {
 			_, err := q.AttemptsDue(ctx, db, &dbsqlc.AttemptsDueParams{Account: "acc", Most: 100, Entries: 1024})
 			return err

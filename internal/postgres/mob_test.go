@@ -238,6 +238,9 @@ func (m *mob) deliver() {
 // those of the order's other attempts, too.
 func (m *mob) event(a payment.Attempt) payment.Received {
 	kinds := []webhooks.Kind{webhooks.KindProcessing, webhooks.KindAuthorized, webhooks.KindSoftFailed, webhooks.KindFailed, webhooks.KindActionRequired}
+	if rand.N(30) == 0 {
+		kinds = []webhooks.Kind{webhooks.KindSucceeded} // often late, with another attempt beside it
+	}
 	e := webhooks.Event{
 		ID: fmt.Sprintf("evt-%d", m.events.Add(1)), IDSource: webhooks.Native, Type: "t", Kind: kinds[rand.N(len(kinds))],
 		References: shuffled("pp-"+a.ID.String(), "next-"+a.ID.String(), "cart-"+string(a.OrderID), "sess-"+string(a.OrderID)),

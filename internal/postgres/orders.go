@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -160,26 +161,34 @@ func (t *txn) OrderCancel(ctx context.Context, id payment.OrderID) error {
 	return nil
 }
 
-// OrdersCancelled implements payment.Tx.
-func (t *txn) OrdersCancelled(ctx context.Context, ids []payment.OrderID) ([]payment.OrderID, error) {
-	names, err := t.q.OrdersCancelled(ctx, t, orderNames(ids))
-	if err != nil {
-		return nil, fmt.Errorf("read which orders are cancelled: %w", err)
-	}
-	cancelled := make([]payment.OrderID, len(names))
-	for i, name := range names {
-		cancelled[i] = payment.OrderID(name)
-	}
-	return cancelled, nil
-}
-
 // OrdersBeside implements payment.Tx.
-func (t *txn) OrdersBeside(ctx context.Context, ids []payment.OrderID) (map[payment.OrderID]payment.Order, error) {
+func (t *txn) OrdersBeside(ctx context.Context, ids, stop []payment.OrderID) (map[payment.OrderID]payment.Order, []payment.Attempt, error) {
+	var live []*dbsqlc.AttemptsLiveLockFreeRow
+	var rows []*dbsqlc.Orders
+	var attempts []payment.Attempt
 	names := orderNames(ids)
-	if err := t.q.OrdersQueue(ctx, t, names); err != nil {
-		return nil, fmt.Errorf("queue for orders: %w", err)
+	reads := []func(db dbsqlc.DBTX) error{func(db dbsqlc.DBTX) (err error) {
+		rows, err = t.q.OrdersRead(ctx, db, names)
+		return err
+	}, func(db dbsqlc.DBTX) (err error) {
+		attempts, err = attemptsOf(ctx, t.q, db, names...)
+		return err
+	}}
+	if len(stop) > 0 {
+		reads = slices.Insert(reads, 0, func(db dbsqlc.DBTX) (err error) {
+			live, err = t.q.AttemptsLiveLockFree(ctx, db, orderNames(stop))
+			return err
+		})
 	}
-	return readOrders(ctx, t.q, t, names)
+	if err := t.together(ctx, reads...); err != nil {
+		return nil, nil, fmt.Errorf("read %d orders beside their attempts: %w", len(ids), err)
+	}
+	locked := make([]payment.Attempt, len(live))
+	for i, r := range live {
+		locked[i] = attemptFromRow(&r.PaymentAttempts, r.ReadAt, r.Siblings)
+	}
+	orders, err := ordersFromRows(rows, attempts)
+	return orders, locked, err
 }
 
 // Orders implements payment.Store.

@@ -77,7 +77,7 @@ func TestAnAttemptIsReadAsWritten(t *testing.T) {
 			if a.State.Final() {
 				a.SealedToken, a.FinalizedAt = nil, maybe(r, true)
 			}
-			changes = append(changes, payment.Change{Attempt: a, Was: 1})
+			changes = append(changes, payment.Change{Attempt: a, Was: 1, Holds: true})
 		}
 		do(r, store, func(ctx context.Context, tx payment.Tx) error { return tx.SaveChanges(ctx, changes) })
 		for _, c := range changes {
@@ -147,7 +147,8 @@ func anyAttempt(r *rapid.T, o payment.Order) payment.Attempt {
 		ID: payment.AttemptID(uuid.Must(uuid.NewV7())), OrderID: o.ID, UserID: payment.UserID(text(r)), RequestID: payment.RequestID(text(r)),
 		RequestHash: idempotency.Hash(hash(r)), Account: text(r), ProviderPaymentID: text(r), State: rapid.SampledFrom(fsm.States()).Draw(r, "state"),
 		Money: payment.Money{Minor: amount(r), Currency: "JPY"}, Authorized: amount(r), Captured: 2 * payment.MaxAmount, Reversed: amount(r), Refunded: amount(r),
-		Capture:       rapid.SampledFrom([]payment.CaptureMode{payment.CaptureAutomatic, payment.CaptureManual}).Draw(r, "capture"),
+		Capture: rapid.SampledFrom([]payment.CaptureMode{payment.CaptureAutomatic, payment.CaptureManual}).Draw(r, "capture"),
+		Foreign: payment.Money{Minor: 2 * payment.MaxAmount, Currency: "USD"}, ForeignReturned: amount(r), HoldToldAt: maybe(r, false),
 		NextActionURL: text(r), ReturnURL: text(r),
 		Intent: payment.Intent{
 			Kind:   rapid.SampledFrom([]payment.IntentKind{payment.IntentNone, payment.IntentCapture, payment.IntentCancel}).Draw(r, "intent"),

@@ -57,6 +57,7 @@ func attemptPromises() []promise {
 		attemptColumn("what was lost again is not negative", "amount_reversed = -1", "payment_attempts_amount_reversed_check", "amount_reversed = 0"),
 		attemptColumn("no more is paid back than was taken", "amount_captured = 5, amount_refunded = 6", "attempts_refunded_held", "amount_captured = 5, amount_refunded = 5"),
 		attemptColumn("what was paid back is not negative", "amount_refunded = -1", "attempts_refunded_held", "amount_refunded = 0"),
+		attemptColumn("no more of another currency is given back than was taken", "foreign_amount = 5, foreign_returned = 6", "attempts_foreign_returned", "foreign_amount = 5, foreign_returned = 5"),
 		attemptColumn("an intent is to capture or to cancel", "intent = 'refund'", "attempts_intent_known", "intent = 'cancel'"),
 	}
 }

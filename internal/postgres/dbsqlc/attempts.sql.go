@@ -13,7 +13,7 @@ import (
 )
 
 const attemptLock = `-- name: AttemptLock :one
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, now()::timestamptz AS read_at,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, now()::timestamptz AS read_at,
     EXISTS (SELECT FROM payment_attempts s WHERE s.order_id = a.order_id AND s.attempt_id <> a.attempt_id) AS siblings
 FROM payment_attempts a WHERE a.attempt_id = $1
 FOR NO KEY UPDATE OF a
@@ -65,6 +65,10 @@ func (q *Queries) AttemptLock(ctx context.Context, db DBTX, attemptID uuid.UUID)
 		&i.PaymentAttempts.UpdatedAt,
 		&i.PaymentAttempts.FinalizedAt,
 		&i.PaymentAttempts.Live,
+		&i.PaymentAttempts.ForeignAmount,
+		&i.PaymentAttempts.ForeignCurrency,
+		&i.PaymentAttempts.ForeignReturned,
+		&i.PaymentAttempts.HoldToldAt,
 		&i.ReadAt,
 		&i.Siblings,
 	)
@@ -72,7 +76,7 @@ func (q *Queries) AttemptLock(ctx context.Context, db DBTX, attemptID uuid.UUID)
 }
 
 const attemptRead = `-- name: AttemptRead :one
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, now()::timestamptz AS read_at, false AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, now()::timestamptz AS read_at, false AS siblings
 FROM payment_attempts a WHERE a.attempt_id = $1
 `
 
@@ -122,6 +126,10 @@ func (q *Queries) AttemptRead(ctx context.Context, db DBTX, attemptID uuid.UUID)
 		&i.PaymentAttempts.UpdatedAt,
 		&i.PaymentAttempts.FinalizedAt,
 		&i.PaymentAttempts.Live,
+		&i.PaymentAttempts.ForeignAmount,
+		&i.PaymentAttempts.ForeignCurrency,
+		&i.PaymentAttempts.ForeignReturned,
+		&i.PaymentAttempts.HoldToldAt,
 		&i.ReadAt,
 		&i.Siblings,
 	)
@@ -267,8 +275,83 @@ func (q *Queries) AttemptsAnnounce(ctx context.Context, db DBTX, arg *AttemptsAn
 	return err
 }
 
+const attemptsBeside = `-- name: AttemptsBeside :many
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, now()::timestamptz AS read_at, false AS siblings
+FROM payment_attempts a WHERE a.order_id = (SELECT o.order_id FROM payment_attempts o WHERE o.attempt_id = $1)
+ORDER BY a.created_at, a.attempt_id
+`
+
+type AttemptsBesideRow struct {
+	PaymentAttempts PaymentAttempts
+	ReadAt          time.Time
+	Siblings        bool
+}
+
+// Reads the attempts of one attempt's order, oldest first, locks nothing.
+func (q *Queries) AttemptsBeside(ctx context.Context, db DBTX, attemptID uuid.UUID) ([]*AttemptsBesideRow, error) {
+	rows, err := db.Query(ctx, attemptsBeside, attemptID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*AttemptsBesideRow
+	for rows.Next() {
+		var i AttemptsBesideRow
+		if err := rows.Scan(
+			&i.PaymentAttempts.OrderID,
+			&i.PaymentAttempts.AttemptID,
+			&i.PaymentAttempts.UserID,
+			&i.PaymentAttempts.ClientRequestID,
+			&i.PaymentAttempts.RequestHash,
+			&i.PaymentAttempts.Account,
+			&i.PaymentAttempts.ProviderPaymentID,
+			&i.PaymentAttempts.Status,
+			&i.PaymentAttempts.Stage,
+			&i.PaymentAttempts.Amount,
+			&i.PaymentAttempts.Currency,
+			&i.PaymentAttempts.AmountAuthorized,
+			&i.PaymentAttempts.AmountCaptured,
+			&i.PaymentAttempts.AmountReversed,
+			&i.PaymentAttempts.AmountRefunded,
+			&i.PaymentAttempts.CaptureManual,
+			&i.PaymentAttempts.NextActionUrl,
+			&i.PaymentAttempts.ReturnUrl,
+			&i.PaymentAttempts.FailureCode,
+			&i.PaymentAttempts.FailureMessage,
+			&i.PaymentAttempts.FailureProviderCode,
+			&i.PaymentAttempts.Intent,
+			&i.PaymentAttempts.IntentAmount,
+			&i.PaymentAttempts.IntentNumber,
+			&i.PaymentAttempts.IntentAt,
+			&i.PaymentAttempts.SealedToken,
+			&i.PaymentAttempts.Version,
+			&i.PaymentAttempts.Fence,
+			&i.PaymentAttempts.LeaseUntil,
+			&i.PaymentAttempts.Checks,
+			&i.PaymentAttempts.NextCheckAt,
+			&i.PaymentAttempts.CreatedAt,
+			&i.PaymentAttempts.UpdatedAt,
+			&i.PaymentAttempts.FinalizedAt,
+			&i.PaymentAttempts.Live,
+			&i.PaymentAttempts.ForeignAmount,
+			&i.PaymentAttempts.ForeignCurrency,
+			&i.PaymentAttempts.ForeignReturned,
+			&i.PaymentAttempts.HoldToldAt,
+			&i.ReadAt,
+			&i.Siblings,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const attemptsByRequest = `-- name: AttemptsByRequest :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, now()::timestamptz AS read_at, false AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, now()::timestamptz AS read_at, false AS siblings
 FROM payment_attempts a
 JOIN (SELECT unnest($1::text[]) AS order_id, unnest($2::text[]) AS user_id, unnest($3::text[]) AS client_request_id) n
     ON a.order_id = n.order_id AND a.user_id = n.user_id AND a.client_request_id COLLATE "C" = n.client_request_id
@@ -333,6 +416,10 @@ func (q *Queries) AttemptsByRequest(ctx context.Context, db DBTX, arg *AttemptsB
 			&i.PaymentAttempts.UpdatedAt,
 			&i.PaymentAttempts.FinalizedAt,
 			&i.PaymentAttempts.Live,
+			&i.PaymentAttempts.ForeignAmount,
+			&i.PaymentAttempts.ForeignCurrency,
+			&i.PaymentAttempts.ForeignReturned,
+			&i.PaymentAttempts.HoldToldAt,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -344,6 +431,53 @@ func (q *Queries) AttemptsByRequest(ctx context.Context, db DBTX, arg *AttemptsB
 		return nil, err
 	}
 	return items, nil
+}
+
+const attemptsHold = `-- name: AttemptsHold :exec
+WITH done AS (
+UPDATE payment_attempts a SET
+    foreign_amount = n.foreign_amount,
+    foreign_currency = n.foreign_currency,
+    foreign_returned = n.foreign_returned,
+    hold_told_at = n.hold_told_at
+FROM (
+    SELECT unnest($2::text[]) AS order_id,
+        unnest($1::uuid[]) AS attempt_id,
+        unnest($3::int[]) AS version,
+        unnest($4::bigint[]) AS foreign_amount,
+        unnest($5::text[]) AS foreign_currency,
+        unnest($6::bigint[]) AS foreign_returned,
+        NULLIF(unnest($7::timestamptz[]), '0001-01-01 00:00:00Z') AS hold_told_at
+) n
+WHERE a.order_id = n.order_id AND a.attempt_id = n.attempt_id AND a.version = n.version
+RETURNING 1
+)
+SELECT must_touch('attempts_as_written', count(*), cardinality($1::uuid[])) FROM done
+`
+
+type AttemptsHoldParams struct {
+	AttemptIds        []uuid.UUID
+	OrderIds          []string
+	Versions          []int32
+	ForeignAmounts    []int64
+	ForeignCurrencies []string
+	ForeignReturned   []int64
+	HoldToldAts       []time.Time
+}
+
+// Writes what locked attempts hold beside their payment, each guarded by the version
+// that was written before: all of them or none.
+func (q *Queries) AttemptsHold(ctx context.Context, db DBTX, arg *AttemptsHoldParams) error {
+	_, err := db.Exec(ctx, attemptsHold,
+		arg.AttemptIds,
+		arg.OrderIds,
+		arg.Versions,
+		arg.ForeignAmounts,
+		arg.ForeignCurrencies,
+		arg.ForeignReturned,
+		arg.HoldToldAts,
+	)
+	return err
 }
 
 const attemptsInsert = `-- name: AttemptsInsert :exec
@@ -408,8 +542,85 @@ func (q *Queries) AttemptsInsert(ctx context.Context, db DBTX, arg *AttemptsInse
 	return err
 }
 
+const attemptsLiveLockFree = `-- name: AttemptsLiveLockFree :many
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, now()::timestamptz AS read_at, true AS siblings
+FROM payment_attempts a WHERE a.order_id = ANY ($1::text[]) AND a.live
+ORDER BY a.attempt_id
+FOR NO KEY UPDATE OF a SKIP LOCKED
+`
+
+type AttemptsLiveLockFreeRow struct {
+	PaymentAttempts PaymentAttempts
+	ReadAt          time.Time
+	Siblings        bool
+}
+
+// Locks the pending or succeeded attempts of some orders, one an order, that nobody
+// else has locked; never waits.
+func (q *Queries) AttemptsLiveLockFree(ctx context.Context, db DBTX, orderIds []string) ([]*AttemptsLiveLockFreeRow, error) {
+	rows, err := db.Query(ctx, attemptsLiveLockFree, orderIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*AttemptsLiveLockFreeRow
+	for rows.Next() {
+		var i AttemptsLiveLockFreeRow
+		if err := rows.Scan(
+			&i.PaymentAttempts.OrderID,
+			&i.PaymentAttempts.AttemptID,
+			&i.PaymentAttempts.UserID,
+			&i.PaymentAttempts.ClientRequestID,
+			&i.PaymentAttempts.RequestHash,
+			&i.PaymentAttempts.Account,
+			&i.PaymentAttempts.ProviderPaymentID,
+			&i.PaymentAttempts.Status,
+			&i.PaymentAttempts.Stage,
+			&i.PaymentAttempts.Amount,
+			&i.PaymentAttempts.Currency,
+			&i.PaymentAttempts.AmountAuthorized,
+			&i.PaymentAttempts.AmountCaptured,
+			&i.PaymentAttempts.AmountReversed,
+			&i.PaymentAttempts.AmountRefunded,
+			&i.PaymentAttempts.CaptureManual,
+			&i.PaymentAttempts.NextActionUrl,
+			&i.PaymentAttempts.ReturnUrl,
+			&i.PaymentAttempts.FailureCode,
+			&i.PaymentAttempts.FailureMessage,
+			&i.PaymentAttempts.FailureProviderCode,
+			&i.PaymentAttempts.Intent,
+			&i.PaymentAttempts.IntentAmount,
+			&i.PaymentAttempts.IntentNumber,
+			&i.PaymentAttempts.IntentAt,
+			&i.PaymentAttempts.SealedToken,
+			&i.PaymentAttempts.Version,
+			&i.PaymentAttempts.Fence,
+			&i.PaymentAttempts.LeaseUntil,
+			&i.PaymentAttempts.Checks,
+			&i.PaymentAttempts.NextCheckAt,
+			&i.PaymentAttempts.CreatedAt,
+			&i.PaymentAttempts.UpdatedAt,
+			&i.PaymentAttempts.FinalizedAt,
+			&i.PaymentAttempts.Live,
+			&i.PaymentAttempts.ForeignAmount,
+			&i.PaymentAttempts.ForeignCurrency,
+			&i.PaymentAttempts.ForeignReturned,
+			&i.PaymentAttempts.HoldToldAt,
+			&i.ReadAt,
+			&i.Siblings,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const attemptsLockFree = `-- name: AttemptsLockFree :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, now()::timestamptz AS read_at,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, now()::timestamptz AS read_at,
     EXISTS (SELECT FROM payment_attempts s WHERE s.order_id = a.order_id AND s.attempt_id <> a.attempt_id) AS siblings
 FROM payment_attempts a WHERE a.attempt_id = ANY ($1::uuid[])
 ORDER BY a.attempt_id
@@ -468,6 +679,10 @@ func (q *Queries) AttemptsLockFree(ctx context.Context, db DBTX, attemptIds []uu
 			&i.PaymentAttempts.UpdatedAt,
 			&i.PaymentAttempts.FinalizedAt,
 			&i.PaymentAttempts.Live,
+			&i.PaymentAttempts.ForeignAmount,
+			&i.PaymentAttempts.ForeignCurrency,
+			&i.PaymentAttempts.ForeignReturned,
+			&i.PaymentAttempts.HoldToldAt,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -482,7 +697,7 @@ func (q *Queries) AttemptsLockFree(ctx context.Context, db DBTX, attemptIds []uu
 }
 
 const attemptsLockNamed = `-- name: AttemptsLockNamed :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, now()::timestamptz AS read_at,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, now()::timestamptz AS read_at,
     EXISTS (SELECT FROM payment_attempts s WHERE s.order_id = a.order_id AND s.attempt_id <> a.attempt_id) AS siblings
 FROM payment_attempts a WHERE a.attempt_id IN (
     SELECT unnest($1::uuid[])
@@ -553,6 +768,10 @@ func (q *Queries) AttemptsLockNamed(ctx context.Context, db DBTX, arg *AttemptsL
 			&i.PaymentAttempts.UpdatedAt,
 			&i.PaymentAttempts.FinalizedAt,
 			&i.PaymentAttempts.Live,
+			&i.PaymentAttempts.ForeignAmount,
+			&i.PaymentAttempts.ForeignCurrency,
+			&i.PaymentAttempts.ForeignReturned,
+			&i.PaymentAttempts.HoldToldAt,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -600,7 +819,7 @@ func (q *Queries) AttemptsMoved(ctx context.Context, db DBTX, arg *AttemptsMoved
 }
 
 const attemptsOfOrderLock = `-- name: AttemptsOfOrderLock :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, now()::timestamptz AS read_at, false AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, now()::timestamptz AS read_at, false AS siblings
 FROM payment_attempts a WHERE a.order_id = $1
 ORDER BY a.attempt_id FOR NO KEY UPDATE
 `
@@ -657,6 +876,10 @@ func (q *Queries) AttemptsOfOrderLock(ctx context.Context, db DBTX, orderID stri
 			&i.PaymentAttempts.UpdatedAt,
 			&i.PaymentAttempts.FinalizedAt,
 			&i.PaymentAttempts.Live,
+			&i.PaymentAttempts.ForeignAmount,
+			&i.PaymentAttempts.ForeignCurrency,
+			&i.PaymentAttempts.ForeignReturned,
+			&i.PaymentAttempts.HoldToldAt,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -671,7 +894,7 @@ func (q *Queries) AttemptsOfOrderLock(ctx context.Context, db DBTX, orderID stri
 }
 
 const attemptsOfOrders = `-- name: AttemptsOfOrders :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, now()::timestamptz AS read_at, false AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, now()::timestamptz AS read_at, false AS siblings
 FROM payment_attempts a WHERE a.order_id = ANY ($1::text[])
 ORDER BY a.order_id, a.created_at, a.attempt_id
 `
@@ -728,6 +951,10 @@ func (q *Queries) AttemptsOfOrders(ctx context.Context, db DBTX, orderIds []stri
 			&i.PaymentAttempts.UpdatedAt,
 			&i.PaymentAttempts.FinalizedAt,
 			&i.PaymentAttempts.Live,
+			&i.PaymentAttempts.ForeignAmount,
+			&i.PaymentAttempts.ForeignCurrency,
+			&i.PaymentAttempts.ForeignReturned,
+			&i.PaymentAttempts.HoldToldAt,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -742,7 +969,7 @@ func (q *Queries) AttemptsOfOrders(ctx context.Context, db DBTX, orderIds []stri
 }
 
 const attemptsRead = `-- name: AttemptsRead :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, now()::timestamptz AS read_at, false AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, now()::timestamptz AS read_at, false AS siblings
 FROM payment_attempts a WHERE a.attempt_id = ANY ($1::uuid[])
 `
 
@@ -798,6 +1025,10 @@ func (q *Queries) AttemptsRead(ctx context.Context, db DBTX, attemptIds []uuid.U
 			&i.PaymentAttempts.UpdatedAt,
 			&i.PaymentAttempts.FinalizedAt,
 			&i.PaymentAttempts.Live,
+			&i.PaymentAttempts.ForeignAmount,
+			&i.PaymentAttempts.ForeignCurrency,
+			&i.PaymentAttempts.ForeignReturned,
+			&i.PaymentAttempts.HoldToldAt,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {

@@ -329,6 +329,13 @@ type PaymentAttempts struct {
 	UpdatedAt   time.Time
 	FinalizedAt *time.Time
 	Live        bool
+	// What the provider took in another currency than the payment's, in minor units of foreign_currency: a mismatch for a person. As long as it is more than foreign_returned, the order takes no other payment.
+	ForeignAmount   int64
+	ForeignCurrency string
+	// How much of foreign_amount was given back, or settled by a person.
+	ForeignReturned int64
+	// Of a failed attempt: when the provider last told of a hold that may still be there. NULL once it was given up, or a person has settled it. Until then the order takes no other payment.
+	HoldToldAt *time.Time
 }
 
 // The inbox: what providers said, as they said it. The bytes go after the retention time, the id and the digest stay.

@@ -8,7 +8,33 @@ package dbsqlc
 import (
 	"context"
 	"time"
+
+	"github.com/google/uuid"
 )
+
+const orderBeside = `-- name: OrderBeside :one
+SELECT o.order_id, o.user_id, o.client_request_id, o.request_hash, o.amount, o.currency, o.description, o.metadata, o.cancel_requested_at, o.created_at, o.updated_at FROM orders o WHERE o.order_id = (SELECT a.order_id FROM payment_attempts a WHERE a.attempt_id = $1)
+`
+
+// Reads the order of one attempt, locks nothing.
+func (q *Queries) OrderBeside(ctx context.Context, db DBTX, attemptID uuid.UUID) (*Orders, error) {
+	row := db.QueryRow(ctx, orderBeside, attemptID)
+	var i Orders
+	err := row.Scan(
+		&i.OrderID,
+		&i.UserID,
+		&i.ClientRequestID,
+		&i.RequestHash,
+		&i.Amount,
+		&i.Currency,
+		&i.Description,
+		&i.Metadata,
+		&i.CancelRequestedAt,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+	)
+	return &i, err
+}
 
 const orderByRequest = `-- name: OrderByRequest :one
 SELECT order_id, user_id, client_request_id, request_hash, amount, currency, description, metadata, cancel_requested_at, created_at, updated_at FROM orders WHERE user_id = $1 AND client_request_id = $2
@@ -139,31 +165,6 @@ func (q *Queries) OrderRead(ctx context.Context, db DBTX, orderID string) (*Orde
 	return &i, err
 }
 
-const ordersCancelled = `-- name: OrdersCancelled :many
-SELECT order_id FROM orders WHERE order_id = ANY ($1::text[]) AND cancel_requested_at IS NOT NULL
-`
-
-// Reads which of some orders somebody wished to cancel, locks nothing.
-func (q *Queries) OrdersCancelled(ctx context.Context, db DBTX, orderIds []string) ([]string, error) {
-	rows, err := db.Query(ctx, ordersCancelled, orderIds)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []string
-	for rows.Next() {
-		var order_id string
-		if err := rows.Scan(&order_id); err != nil {
-			return nil, err
-		}
-		items = append(items, order_id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const ordersLockFree = `-- name: OrdersLockFree :many
 SELECT order_id, user_id, client_request_id, request_hash, amount, currency, description, metadata, cancel_requested_at, created_at, updated_at FROM orders WHERE order_id = ANY ($1::text[])
 ORDER BY order_id FOR NO KEY UPDATE SKIP LOCKED
@@ -200,19 +201,6 @@ func (q *Queries) OrdersLockFree(ctx context.Context, db DBTX, orderIds []string
 		return nil, err
 	}
 	return items, nil
-}
-
-const ordersQueue = `-- name: OrdersQueue :exec
-SELECT pg_advisory_xact_lock(k) FROM (
-    SELECT DISTINCT hashtextextended(unnest($1::text[]), 0) AS k ORDER BY k
-) q
-`
-
-// Queues behind every transaction that decides about one of the orders, until it
-// has ended. The lock is nobody's row, so it can't deadlock with those.
-func (q *Queries) OrdersQueue(ctx context.Context, db DBTX, orderIds []string) error {
-	_, err := db.Exec(ctx, ordersQueue, orderIds)
-	return err
 }
 
 const ordersRead = `-- name: OrdersRead :many

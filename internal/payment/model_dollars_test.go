@@ -1,0 +1,80 @@
+package payment_test
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"pgregory.net/rapid"
+
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// dollarPrice is what is taken in dollars for a payment in euros.
+const dollarPrice = 2499
+
+// withheld is why no money may be taken for an attempt, by what is on disk.
+func (w *world) withheld(letter string, id payment.AttemptID) error {
+	o, err := w.store.Order(w.ctx, w.order(letter))
+	w.must(err)
+	if o.CancelRequestedAt != nil {
+		return payment.ErrOrderCancelled
+	}
+	for _, a := range o.Attempts {
+		if a.ID != id && (a.Held() > 0 || a.Foreign.Minor > a.ForeignReturned) {
+			return payment.ErrOrderPaid
+		}
+	}
+	return nil
+}
+
+func (w *world) withheldOf(name string) error { return w.withheld(name[:1], w.attempts[name].ID) }
+
+func (n *notice) inDollars() bool { return n.event.Money != nil && n.event.Money.Currency == "USD" }
+
+// dollars lets a provider tell that it took dollars for a payment that had failed.
+func (w *world) dollars(rt *rapid.T) {
+	var can []string
+	for _, d := range w.p.deals {
+		if d.over && !d.charged() && d.dollars == 0 && !w.p.pages {
+			can = append(can, d.name)
+		}
+	}
+	slices.Sort(can)
+	name := pick(rt, "whose", can)
+	rt.Logf("PROVIDER: %s is paid late in dollars", name)
+	d := w.p.of(name)
+	d.dollars = dollarPrice
+	n := w.p.note(d, webhooks.KindSucceeded)
+	n.event.Money = &webhooks.Money{Minor: dollarPrice, Currency: "USD"}
+	w.deliver(w.service(rt), n)
+}
+
+// unsettled is the open question of what becomes of an attempt's dollars.
+func (w *world) unsettled(name string) string {
+	found, err := w.db.Query(w.ctx, "SELECT discrepancy_id::text FROM discrepancies WHERE attempt_id = $1 AND kind = 'currency_mismatch' AND resolved_at IS NULL",
+		w.attempts[name].ID.String())
+	w.must(err)
+	ids, err := pgx.CollectRows(found, pgx.RowTo[string])
+	w.must(err)
+	return strings.Join(ids, " ")
+}
+
+// settleDollars lets a person settle them.
+func (w *world) settleDollars(rt *rapid.T) {
+	name := pick(rt, "whose", w.those(func(a payment.Attempt) bool { return a.Foreign.Minor > a.ForeignReturned }))
+	how := rapid.SampledFrom([]payment.Resolution{payment.ResolvedRefundedElsewhere, payment.ResolvedAccepted}).Draw(rt, "how")
+	w.settle(name, how)
+}
+
+// settle settles dollars. Nothing but another pay hangs on that.
+func (w *world) settle(name string, how payment.Resolution) {
+	w.Logf("PERSON settles the dollars of %s", name)
+	version := w.attempts[name].Version
+	w.must(w.resolved(w.unsettled(name), how, ""))
+	w.look()
+	if a := w.attempts[name]; a.Foreign.Minor > a.ForeignReturned || a.Version != version {
+		w.Fatalf("the dollars of %s are settled, and it has %s of which %d are back", name, a.Foreign, a.ForeignReturned)
+	}
+}
