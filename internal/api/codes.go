@@ -160,7 +160,7 @@ func paymentKinds() []kind {
 		},
 		{
 			code: "order-already-paid", status: 409, executed: true,
-			meaning: "The order is paid, or a failed attempt of it turned out to hold money. It is not charged twice.",
+			meaning: "The order is paid, or another attempt of it turned out to hold money, in whatever currency. It is not charged twice.",
 			detail:  "Read the order and show it as paid.",
 		},
 		{
@@ -170,8 +170,9 @@ func paymentKinds() []kind {
 		},
 		{
 			code: "payment-in-progress", status: 409,
-			meaning: "Another payment of this order is under way, perhaps in another window. The member attempt shows it. The key was not used up.",
-			detail:  "Follow the attempt in the member attempt; pay again only if it fails.",
+			meaning: "Another payment of this order is under way, perhaps in another window, or money may still be held for one that has failed: " +
+				"then the same request may be sent again later. The member attempt shows it. The key was not used up.",
+			detail: "Follow the attempt in the member attempt; pay again only if it fails.",
 		},
 		{
 			code: "attempt-final", status: 409, executed: true,

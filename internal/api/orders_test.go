@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -24,7 +25,7 @@ func TestCreateOrder(t *testing.T) {
 	require.Empty(t, got.Header.Get("Idempotency-Replayed"))
 	require.Equal(t, "key-00000001", got.Header.Get("Idempotency-Key"))
 	require.Equal(t, "no-store", got.Header.Get("Cache-Control"))
-	want := `{"order_id":"A-1","user_id":"u1","amount":1999,"currency":"EUR","status":"open","description":"",` +
+	want := `{"order_id":"A-1","user_id":"u1","amount":1999,"currency":"EUR","status":"open","amount_held":0,"description":"",` +
 		`"metadata":{},"created_at":"2026-03-01T09:30:00.120000Z","updated_at":"2026-03-01T09:30:00.120000Z","attempts":[]}` + "\n"
 	require.Equal(t, want, string(got.text), "to the byte")
 
@@ -71,6 +72,39 @@ func TestReadOrder(t *testing.T) {
 	require.Equal(t, "open", got["status"])
 	require.Equal(t, true, first["can_start_new_attempt"])
 	require.Equal(t, map[string]any{"code": "card_declined", "message": "No.", "provider_code": "51"}, first["failure"])
+	require.EqualValues(t, 0, got["amount_held"])
+}
+
+// What an order holds is shown, whatever became of its attempts, and what stands in the
+// way of another pay: a hold that may still be there is to be waited for.
+func TestHeldMoneyBlocksAnotherPayAndIsShown(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	late := pending()
+	late.State, late.Captured, late.Refunded = fsm.Failed, 1999, 500
+	b.payments.order = order(late)
+	got := b.send(http.MethodGet, "/v1/orders/A-1", "").object(t)
+	require.Equal(t, "open", got["status"])
+	require.EqualValues(t, 1499, got["amount_held"])
+	require.Equal(t, false, got["attempts"].([]any)[0].(map[string]any)["can_start_new_attempt"])
+
+	held, now := pending(), time.Now()
+	held.State, held.HoldToldAt = fsm.Failed, &now
+	b.payments.order = order(held)
+	got = b.send(http.MethodGet, "/v1/orders/A-1", "").object(t)
+	require.EqualValues(t, 0, got["amount_held"])
+	require.Equal(t, false, got["attempts"].([]any)[0].(map[string]any)["can_start_new_attempt"])
+
+	for state, retryable := range map[fsm.State]bool{fsm.Failed: true, fsm.Processing: false} {
+		held.State = state
+		b.payments.err = &payment.InProgressError{Attempt: held}
+		res := b.command("/v1/orders/A-1/pay", goodPay)
+		require.Equal(t, http.StatusConflict, res.StatusCode)
+		require.Equal(t, retryable, res.Header.Get("Retry-After") != "")
+		problem := res.object(t)
+		require.Equal(t, "payment-in-progress", problem["code"])
+		require.Equal(t, retryable, problem["retryable"])
+	}
 }
 
 func TestOrderThatCannotExistIsNotFound(t *testing.T) {

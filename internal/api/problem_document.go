@@ -33,7 +33,7 @@ func (s *server) problemOf(x *exchange, err error) gen.Problem {
 	if progress, ok := errors.AsType[*payment.InProgressError](err); ok {
 		inTheWay := s.attempt(payment.View{Attempt: progress.Attempt})
 		inTheWay.ClientRequestID = nil
-		p.Attempt = &inTheWay
+		p.Attempt, p.Retryable = &inTheWay, progress.Attempt.Failed()
 	}
 	return p
 }
@@ -49,6 +49,9 @@ func detail(k kind, err error) string {
 		}
 		return advice + "."
 	}
+	if mayHold(err) {
+		return "Money may still be held for an attempt that has failed: it is in the member attempt, and is being given up. Send the same request again later."
+	}
 	reason, found := strings.CutPrefix(err.Error(), auth.ErrUnauthenticated.Error()+": ")
 	if found && errors.Is(err, auth.ErrUnauthenticated) {
 		return k.detail + " The reason: " + reason + "."
@@ -61,7 +64,19 @@ func wait(k kind, err error) time.Duration {
 	if quota, ok := errors.AsType[*idempotency.QuotaError](err); ok {
 		return max(quota.RetryAfter, time.Second)
 	}
+	if mayHold(err) {
+		return holdWait
+	}
 	return k.wait
+}
+
+// holdWait is when a pay may be sent again that a hold stood in the way of.
+const holdWait = 5 * time.Second
+
+// mayHold reports whether what is in the way is a hold that a failed attempt may have.
+func mayHold(err error) bool {
+	progress, ok := errors.AsType[*payment.InProgressError](err)
+	return ok && progress.Attempt.Failed()
 }
 
 // seconds is a wait as Retry-After gives it.

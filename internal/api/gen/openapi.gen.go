@@ -513,11 +513,15 @@ type NoMembers = map[string]interface{}
 
 // Order defines model for Order.
 type Order struct {
-	OrderID     string            `json:"order_id"`
-	UserID      string            `json:"user_id"`
-	Amount      int64             `json:"amount"`
-	Currency    string            `json:"currency"`
-	Status      OrderStatus       `json:"status"`
+	OrderID  string      `json:"order_id"`
+	UserID   string      `json:"user_id"`
+	Amount   int64       `json:"amount"`
+	Currency string      `json:"currency"`
+	Status   OrderStatus `json:"status"`
+
+	// AmountHeld The money of all its attempts that nobody gave back. Above 0 while the order is `open`, an attempt that had failed was paid
+	// after all, and the shop is looking at it: a page shows neither a failure nor "pay again".
+	AmountHeld  int64             `json:"amount_held"`
 	Description string            `json:"description"`
 	Metadata    map[string]string `json:"metadata"`
 	CreatedAt   Micros            `json:"created_at"`
