@@ -137,6 +137,8 @@ func TestSummaries(t *testing.T) {
 		{"failed, another under way", begun(state(fsm.Failed), beside(fsm.Processing, 0))},
 		{"failed, another succeeded", begun(state(fsm.Failed), beside(fsm.Succeeded, 1999))},
 		{"late success", begun(state(fsm.Failed), func(c *support.Case) { c.Attempt.Captured = 1999 }, open(payment.LateSuccess, "Money came in after the payment had failed."))},
+		{"late success in another currency", begun(state(fsm.Failed), func(c *support.Case) { c.Attempt.Foreign = payment.Money{Minor: 2499, Currency: "USD"} }, open(payment.CurrencyMismatch, "The provider speaks of another currency than this payment is for."))},
+		{"hold of a failed payment", begun(state(fsm.Failed), func(c *support.Case) { c.Attempt.HoldToldAt, c.Attempt.NextCheckAt = at(3), at(29) })},
 		{"double success", begun(state(fsm.Succeeded), beside(fsm.Failed, 1999), open(payment.DoubleSuccess, "The order was paid twice, by two attempts. Refund one of them."))},
 		{"yen", begun(money("JPY", 500), state(fsm.Succeeded))},
 		{"dinars", begun(money("KWD", 5), state(fsm.Succeeded))},

@@ -51,6 +51,12 @@ func (c Case) paidBack() string {
 	if a.Failed() && a.Captured > 0 {
 		parts = append(parts, "The provider took "+c.money(a.Captured)+" all the same.")
 	}
+	if a.Foreign.Minor > a.ForeignReturned {
+		parts = append(parts, "The provider took "+a.Foreign.String()+", in another currency than the payment's, and nobody is known to have given it back.")
+	}
+	if a.HoldToldAt != nil {
+		parts = append(parts, "The provider may still hold money for it.")
+	}
 	if a.Reversed > 0 {
 		parts = append(parts, "The provider took back "+c.money(a.Reversed)+".")
 	}
@@ -69,7 +75,7 @@ func (c Case) paidBack() string {
 func (c Case) charged() string {
 	times, undone := 0, false
 	for _, a := range c.Order.Attempts {
-		if a.Captured-a.Reversed > 0 {
+		if a.Captured-a.Reversed > 0 || a.Foreign.Minor > a.ForeignReturned {
 			times++
 		}
 		undone = undone || a.Captured > 0
@@ -105,6 +111,9 @@ func (c Case) next() string {
 			text = "The shop takes the money or gives it up. " + text
 		}
 		return text
+	}
+	if a.HoldToldAt != nil && a.NextCheckAt != nil {
+		return "The provider is asked " + c.when(a) + " whether it still holds money, which it is to give up."
 	}
 	for _, r := range c.Refunds {
 		if r.State == fsm.RefundPending && r.NextCheckAt != nil {
@@ -149,6 +158,8 @@ func (c Case) mayPayAgain() string {
 		return "The customer must not pay again: another payment of this order is under way."
 	case c.Order.HoldsMoney():
 		return "The customer must not pay again: the provider holds money for this order."
+	case c.Order.TakesPay() != nil:
+		return "The customer can pay again once it is known that the provider holds no money for this order."
 	}
 	return "The customer may pay again."
 }
