@@ -32,6 +32,8 @@ type instance struct {
 	auth    *auth.Authenticator
 	service *payment.Service
 	notes   *payment.Notes
+	// access is who left and who was not let in.
+	access  *support.AccessLog
 	hub     *stream.Hub[*api.Status]
 	workers *worker.Supervisor
 	handler http.Handler
@@ -63,6 +65,7 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 		return nil, err
 	}
 	in.notes = payment.NewNotes(in.store, time.Now)
+	in.access = support.NewAccessLog(in.store, time.Now)
 	counted := metrics.New(metrics.Options{
 		Keys: in.store.KeysEstimate, Waiting: in.waiting, Overdue: in.store.Overdue, Parked: in.store.ParkedEvents,
 		NotesLost: in.notes.Lost, Now: time.Now,
@@ -82,11 +85,12 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 	in.workers = worker.New(log, worker.Reconcile(in.service, cfg.Reconcile.Every, log),
 		worker.ReconcileRefunds(in.service, cfg.Reconcile.Every, log), worker.RetryParked(in.service),
 		worker.PurgeKeys(in.store, counted.Purged), worker.PurgeEventBytes(in.store, cfg.Retention.EventBytes), worker.WriteNotes(in.notes),
-		worker.Verify(in.store, counted.Verified, log), worker.Silence(in.service, counted.Silent), worker.PurgeSessions(in.store))
+		worker.Verify(in.store, counted.Verified, log), worker.Silence(in.service, counted.Silent), worker.PurgeSessions(in.store),
+		worker.WriteAccess(in.access))
 	payments := payment.Noted{Service: in.service, Notes: in.notes}
 	desk := support.New(support.Options{Store: in.store, Payments: in.service, Flush: in.notes.Flush})
 	served := api.Options{
-		Payments: payments, Support: desk, Console: in.newConsole(payments, desk, dev),
+		Payments: payments, Support: desk, Refused: in.access.Refused, Console: in.newConsole(payments, desk, dev),
 		Auth: in.auth, Accounts: heard, OrdersBy: ordersBy(cfg), Offered: offered(cfg), Ready: in.ready(), Log: log, Hub: in.hub, Origins: cfg.CORSOrigins,
 		Metrics: counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: cfg.TrustedProxies,
 		OperationsApart: cfg.OperationsListen != "",
@@ -191,6 +195,9 @@ func (in *instance) run(ctx context.Context, listener, operations net.Listener) 
 	committing.Wait()
 	if lost := in.notes.Flush(ctx); lost != nil {
 		in.log.Warn().Err(lost).Msg("the last notes for support were not written")
+	}
+	if lost := in.access.Close(context.WithoutCancel(ctx)); lost != nil {
+		in.log.Warn().Err(lost).Msg("the last sign-outs and refusals were not written into the audit log")
 	}
 	stopAnnouncer()
 	announcing.Wait()

@@ -89,7 +89,7 @@ func (s *server) guards() map[string][]echo.MiddlewareFunc {
 			guards[op.ID] = append(guards[op.ID], s.authenticate)
 		}
 		if !op.Accepts(statusToken) {
-			guards[op.ID] = append(guards[op.ID], refuseStatusToken)
+			guards[op.ID] = append(guards[op.ID], s.refuseStatusToken)
 		}
 		if keyed {
 			guards[op.ID] = append(guards[op.ID], requireKey)

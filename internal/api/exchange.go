@@ -20,6 +20,8 @@ type exchange struct {
 	begun     time.Time
 	method    string
 	context   echo.Context
+	// peer is the caller's address, origin the page's that a browser names; subject and onBehalfOf are who it is. They are for the log.
+	peer, origin, subject, onBehalfOf string
 	// head says that nothing but headers may be answered.
 	head bool
 	// takenOver says that the connection is no longer the HTTP server's, route is

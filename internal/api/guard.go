@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"net/url"
 	"strings"
 
@@ -8,6 +9,8 @@ import (
 
 	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/support"
 )
 
 // The headers of the idempotency contract.
@@ -25,8 +28,12 @@ func (s *server) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 		if _, err := url.ParseQuery(r.URL.RawQuery); err != nil {
 			return refuse("malformed-request", "The query string can't be read. Correct it and send the request again.")
 		}
-		bearer, err := auth.Bearer(strings.Join(r.Header.Values(echo.HeaderAuthorization), ", "))
+		authorization := strings.Join(r.Header.Values(echo.HeaderAuthorization), ", ")
+		bearer, err := auth.Bearer(authorization)
 		if err != nil {
+			if authorization != "" {
+				s.notLetIn(c, support.RefusedToken, err)
+			}
 			return err
 		}
 		user, err := onBehalfOf(r.Header.Values("On-Behalf-Of"))
@@ -35,8 +42,10 @@ func (s *server) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		x := exchangeIn(c)
 		if x.actor, err = s.Auth.Authenticate(r.Context(), bearer, user); err != nil {
+			s.notLetIn(c, support.RefusedToken, err)
 			return err
 		}
+		x.subject, x.onBehalfOf = x.actor.Subject, string(x.actor.OnBehalfOf)
 		return next(c)
 	}
 }
@@ -44,11 +53,15 @@ func (s *server) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 // statusToken is the contract's name for the token that reads one attempt.
 const statusToken = "statusToken"
 
+// errStatusToken is why, for the audit log.
+var errStatusToken = fmt.Errorf("%w: a status token only reads its one attempt", payment.ErrForbidden)
+
 // refuseStatusToken stands before all calls that the contract does not open to
 // it, before anything is looked up: its bearer can't find out what there is.
-func refuseStatusToken(next echo.HandlerFunc) echo.HandlerFunc {
+func (s *server) refuseStatusToken(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if exchangeIn(c).actor.OnlyAttempt != nil {
+			s.notLetIn(c, support.RefusedToken, errStatusToken)
 			return refuse("forbidden", "A status token only reads its one attempt. Use a token that has a role.")
 		}
 		return next(c)

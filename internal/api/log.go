@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
@@ -42,6 +43,10 @@ func (s *server) log(x *exchange, route string, status int) {
 // MarshalZerologObject implements zerolog.LogObjectMarshaler with what is known.
 func (x *exchange) MarshalZerologObject(e *zerolog.Event) {
 	for _, field := range [...]struct{ name, value string }{
+		{"peer", x.peer},
+		{"origin", x.origin},
+		{"sub", x.subject},
+		{"on_behalf_of", x.onBehalfOf},
 		{"code", x.code},
 		{"idempotency_key_hash", keyHash(string(x.key))},
 		{"idempotency_result", string(x.result)},
@@ -54,6 +59,13 @@ func (x *exchange) MarshalZerologObject(e *zerolog.Event) {
 		if field.value != "" {
 			e.Str(field.name, field.value)
 		}
+	}
+}
+
+// Seen notes for the log whose request it is, where the API did not find that out itself.
+func Seen(ctx context.Context, subject string) {
+	if x := exchangeOf(ctx); x != nil {
+		x.subject = subject
 	}
 }
 

@@ -17,7 +17,10 @@ import (
 func (s *server) identify(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
-		x := &exchange{requestID: identified(c.Response().Header(), r), begun: s.Now(), method: r.Method, context: c, head: isHead(r.Context())}
+		x := &exchange{
+			requestID: identified(c.Response().Header(), r), begun: s.Now(), method: r.Method, context: c, head: isHead(r.Context()),
+			peer: c.RealIP(), origin: origin(r.Header),
+		}
 		// A list may be sent as several headers; from here on each is one.
 		for _, name := range []string{"If-None-Match", "Prefer"} {
 			if list := r.Header.Values(name); len(list) > 1 {
@@ -52,11 +55,25 @@ const longestRequestID = 128
 // requestID is the caller's, if it can stand in a log as it is.
 func requestID(h http.Header) string {
 	ids := h.Values(echo.HeaderXRequestID)
-	if len(ids) == 1 && ids[0] != "" && len(ids[0]) <= longestRequestID &&
-		strings.IndexFunc(ids[0], func(r rune) bool { return r <= ' ' || r > '~' }) < 0 {
+	if len(ids) == 1 && ids[0] != "" && len(ids[0]) <= longestRequestID && isVisible(ids[0]) {
 		return ids[0]
 	}
 	return uuid.Must(uuid.NewV7()).String()
+}
+
+// longestOrigin is that of a name in the DNS, with its scheme and port.
+const longestOrigin = 272
+
+// origin is the page that a browser says the request comes from, if it can stand in a log as it is.
+func origin(h http.Header) string {
+	if o := h.Get(echo.HeaderOrigin); len(o) <= longestOrigin && isVisible(o) {
+		return o
+	}
+	return ""
+}
+
+func isVisible(text string) bool {
+	return strings.IndexFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) < 0
 }
 
 // headAsGet answers HEAD by what GET would say; net/http leaves the body out. A

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -59,14 +60,25 @@ func TestLog(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.payments.reply = payment.Reply{View: payment.View{Attempt: pending()}, Result: idempotency.Created}
-	b.command("/v1/orders/A-1/pay", `{"payment_method":{"token":"tok_secret"}}`, "Authorization: Bearer u1-secret", "X-Request-Id: r1")
+	b.command("/v1/orders/A-1/pay", `{"payment_method":{"token":"tok_secret"}}`, "Authorization: Bearer u1-secret", "X-Request-Id: r1", "Origin: https://shop.example")
 	var line map[string]any
 	require.NoError(t, json.Unmarshal([]byte(b.log.String()), &line), "one line")
 	require.Equal(t, map[string]any{
 		"level": "info", "message": "request", "request_id": "r1", "method": "POST", "route": "/v1/orders/:order_id/pay",
 		"status": 201.0, "took_ms": 0.0, "idempotency_key_hash": "25e78447de76", "idempotency_result": "created",
 		"order_id": "A-1", "attempt_id": attemptID.String(), "account": "sandbox",
+		"peer": "127.0.0.1", "sub": "u1-secret", "origin": "https://shop.example",
 	}, line)
+}
+
+// Behind a proxy that is trusted the peer is whom it speaks for, and what can't stand in a log is left out.
+func TestLogOfAProxiedCall(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(o *api.Options) { o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} })
+	b.send(http.MethodGet, "/v1/orders/A-1", "", "Authorization: Bearer service", "On-Behalf-Of: u7", "X-Forwarded-For: 203.0.113.9, 127.0.0.2", "Origin: a b")
+	var line map[string]any
+	require.NoError(t, json.Unmarshal([]byte(b.log.String()), &line), "one line")
+	require.Equal(t, []any{"203.0.113.9", "service", "u7", nil}, []any{line["peer"], line["sub"], line["on_behalf_of"], line["origin"]})
 }
 
 func TestACallerWhoHasGoneIsNoError(t *testing.T) {

@@ -117,6 +117,8 @@ type Options struct {
 	// Support serves staff; nil leaves its calls out, and nothing is written down of
 	// what staff does by the others.
 	Support Support
+	// Refused takes each token that was refused, and each call for staff that was refused to somebody else; nil for nobody. It must not wait.
+	Refused func(support.Refusal)
 	// Console serves what is under /support, with the caller's address as RemoteAddr
 	// and the request's id as its X-Request-Id; nil leaves it out.
 	Console  http.Handler
@@ -165,6 +167,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Observe == nil {
 		o.Observe = func(Served) {}
+	}
+	if o.Refused == nil {
+		o.Refused = func(support.Refusal) {}
 	}
 	return o
 }

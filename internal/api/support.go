@@ -11,7 +11,7 @@ import (
 
 // staff is who asks, and from where.
 func (x *exchange) staff() support.Staff {
-	return support.Staff{Actor: x.actor, Address: x.context.RealIP(), RequestID: x.requestID}
+	return support.Staff{Actor: x.actor, Address: x.peer, RequestID: x.requestID}
 }
 
 // SupportSearch handles GET /v1/support/search.

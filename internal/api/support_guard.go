@@ -2,12 +2,15 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
 	"github.com/paylatch/paylatch/internal/api/contract"
+	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
 )
@@ -17,6 +20,7 @@ import (
 func (s *server) staffOnly(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if err := exchangeIn(c).actor.Require(payment.RoleSupport, payment.RoleAdmin); err != nil {
+			s.notLetIn(c, support.RefusedAccess, err)
 			return err
 		}
 		if s.Support == nil {
@@ -24,6 +28,16 @@ func (s *server) staffOnly(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		return next(c)
 	}
+}
+
+// notLetIn has a caller that was refused written down, with who it is as far as that is proven.
+func (s *server) notLetIn(c echo.Context, action support.Action, err error) {
+	if !errors.Is(err, auth.ErrUnauthenticated) && !errors.Is(err, payment.ErrForbidden) {
+		return
+	}
+	x := exchangeIn(c)
+	_, reason, _ := strings.Cut(err.Error(), ": ")
+	s.Refused(support.Refusal{Action: action, Staff: x.staff(), Call: x.method + " " + c.Path(), Reason: reason})
 }
 
 // watched has what staff does by a call of another chapter written down.

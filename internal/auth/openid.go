@@ -83,8 +83,8 @@ func (o *OpenID) Begin(ctx context.Context) (address string, e Errand, err error
 }
 
 // Finish returns who came back from the provider with a state and a code. It
-// returns ErrUnauthenticated, ErrUnavailable and, for a person with neither the
-// role support nor admin, payment.ErrForbidden.
+// returns ErrUnauthenticated, ErrUnavailable and, beside the name of a person with
+// neither the role support nor admin, payment.ErrForbidden.
 func (o *OpenID) Finish(ctx context.Context, e Errand, state, code string) (payment.Actor, error) {
 	if e.State == "" || subtle.ConstantTimeCompare([]byte(e.State), []byte(state)) != 1 {
 		return payment.Actor{}, refuse("this browser did not begin the sign-in, or has ended it")
@@ -169,7 +169,7 @@ func (o *OpenID) staff(claims map[string]any) (payment.Actor, error) {
 		}
 	}
 	if len(actor.Roles) == 0 {
-		return payment.Actor{}, forbid("the claim "+o.opts.RolesClaim+" holds neither support nor admin", payment.RoleError{Needed: staff})
+		return actor, forbid("the claim "+o.opts.RolesClaim+" holds neither support nor admin", payment.RoleError{Needed: staff})
 	}
 	return actor, nil
 }

@@ -1,6 +1,10 @@
 package console
 
-import "github.com/paylatch/paylatch/internal/support"
+import (
+	"fmt"
+
+	"github.com/paylatch/paylatch/internal/support"
+)
 
 // auditView is what the page of the audit log shows.
 type auditView struct {
@@ -21,4 +25,13 @@ func (v *visit) showAudit() error {
 		return err
 	}
 	return v.show(auditPage(auditView{v.frame("Audit log"), f, list, v.further(next)}))
+}
+
+// refusalOf says why somebody was not let in, and how many more there were whom no entry of their own names.
+func refusalOf(d support.Deed) string {
+	why, _ := d.Detail["refusal"].(string)
+	if more, ok := d.Detail["more"].(float64); ok {
+		return fmt.Sprintf("%.0f more since %v, from %v peers: %s", more, d.Detail["since"], d.Detail["peers"], why)
+	}
+	return why
 }

@@ -38,6 +38,8 @@ type Support interface {
 	Watch(ctx context.Context, who support.Staff, action support.Action, targetType, target string, act func() error) error
 	Act(ctx context.Context, who support.Staff, action support.Action, id payment.AttemptID, reason string, act func() error) error
 	Refuse(ctx context.Context, who support.Staff, action support.Action, targetType, target string, why error) error
+	// SignIn writes down that a person is let in.
+	SignIn(ctx context.Context, who support.Staff, by string) error
 }
 
 // Payments is the use cases that are not those of support; payment.Noted in the
@@ -71,6 +73,11 @@ type Options struct {
 	// Tokens lets people sign in with a token; nil for nobody. It is for a machine
 	// that takes no real payments.
 	Tokens Tokens
+	// Refused takes each sign-in that was refused, SignedOut each person who signed out; nil for nobody. They must not wait.
+	Refused   func(support.Refusal)
+	SignedOut func(support.Staff)
+	// Seen takes whose request it is, for the log; nil for nobody.
+	Seen func(ctx context.Context, subject string)
 	// Plain sends the session's cookie over plain HTTP, too.
 	Plain bool
 	// Idle and Life end a session that is not used, and any; 0 means 30 minutes and
@@ -98,6 +105,15 @@ type console struct {
 
 // New returns the console, to be mounted at /support and /support/.
 func New(o Options) http.Handler {
+	if o.Refused == nil {
+		o.Refused = func(support.Refusal) {}
+	}
+	if o.SignedOut == nil {
+		o.SignedOut = func(support.Staff) {}
+	}
+	if o.Seen == nil {
+		o.Seen = func(context.Context, string) {}
+	}
 	c := &console{Options: o, searches: throttle.New(searchesEach, searchesAtOnce), signIns: throttle.New(signInsEach, signInsAtOnce)}
 	c.sessions = c.newSessions()
 	pages := http.NewServeMux()

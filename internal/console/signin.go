@@ -1,6 +1,8 @@
 package console
 
 import (
+	"cmp"
+	"errors"
 	"math"
 	"net/http"
 	"net/url"
@@ -9,7 +11,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/support"
 )
 
 const (
@@ -20,20 +24,32 @@ const (
 func (c *console) routeSignIn(mux *http.ServeMux) {
 	mux.HandleFunc("GET "+signInPath, c.showSignIn)
 	mux.HandleFunc("POST /support/sign-out", c.signOut)
-	for pattern, do := range map[string]func(w http.ResponseWriter, r *http.Request) error{
+	for pattern, do := range map[string]func(w http.ResponseWriter, r *http.Request) (payment.Actor, error){
 		"GET " + signInPath + "/begin":    c.beginAtProvider,
 		"GET " + signInPath + "/callback": c.comeBack,
 		"POST " + signInPath:              c.signInByToken,
 	} {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			var actor payment.Actor
 			err := c.slowly(w, r)
 			if err == nil {
-				err = do(w, r)
+				actor, err = do(w, r)
 			}
 			if err != nil {
+				c.notLetIn(r, actor, err)
 				c.fail(w, r, nil, err)
 			}
 		})
+	}
+}
+
+// notLetIn has a sign-in that was refused written down, with who it was as far as that was proven.
+func (c *console) notLetIn(r *http.Request, actor payment.Actor, err error) {
+	for _, refused := range []error{auth.ErrUnauthenticated, payment.ErrForbidden, errProvider, errTooOften} {
+		if errors.Is(err, refused) {
+			c.Refused(support.Refusal{Action: support.SignedIn, Staff: staffOf(r, actor), Reason: cmp.Or(reason(err), err.Error())})
+			return
+		}
 	}
 }
 
@@ -108,60 +124,63 @@ func (c *console) isIn(w http.ResponseWriter, r *http.Request, to string) bool {
 }
 
 // beginAtProvider sends the browser to the OpenID provider.
-func (c *console) beginAtProvider(w http.ResponseWriter, r *http.Request) error {
+func (c *console) beginAtProvider(w http.ResponseWriter, r *http.Request) (nobody payment.Actor, err error) {
 	if c.OpenID == nil {
-		return errNoSignIn
+		return nobody, errNoSignIn
 	}
 	to := backTo(r.URL.Query().Get("to"))
 	if c.isIn(w, r, to) {
-		return nil
+		return nobody, nil
 	}
 	address, errand, err := c.OpenID.Begin(r.Context())
 	if err != nil {
-		return err
+		return nobody, err
 	}
 	// Nobody else's sign-in is gone on with.
 	if err := c.sessions.RenewToken(r.Context()); err != nil {
-		return err //nolint:wrapcheck // the store's own
+		return nobody, err //nolint:wrapcheck // the store's own
 	}
 	c.keepErrand(r, errand)
 	c.sessions.Put(r.Context(), sessionBack, to)
 	http.Redirect(w, r, address, http.StatusSeeOther)
-	return nil
+	return nobody, nil
 }
 
 // comeBack is where the OpenID provider sends the browser.
-func (c *console) comeBack(w http.ResponseWriter, r *http.Request) error {
+func (c *console) comeBack(w http.ResponseWriter, r *http.Request) (payment.Actor, error) {
 	errand, q := c.errand(r), r.URL.Query()
 	switch {
 	case c.OpenID == nil:
-		return errNoSignIn
+		return payment.Actor{}, errNoSignIn
 	case q.Get("error") != "":
-		return errProvider
+		return payment.Actor{}, errProvider
 	}
 	actor, err := c.OpenID.Finish(r.Context(), errand, q.Get("state"), q.Get("code"))
 	if err != nil {
-		return err
+		return actor, err
 	}
-	return c.enter(w, r, actor)
+	return actor, c.enter(w, r, actor, "openid")
 }
 
 // signInByToken takes a token in place of a person's word, where that is allowed.
-func (c *console) signInByToken(w http.ResponseWriter, r *http.Request) error {
+func (c *console) signInByToken(w http.ResponseWriter, r *http.Request) (payment.Actor, error) {
 	if c.Tokens == nil {
-		return errNoSignIn
+		return payment.Actor{}, errNoSignIn
 	}
 	actor, err := c.Tokens.Authenticate(r.Context(), strings.TrimSpace(r.PostFormValue("token")), "")
 	if err != nil {
-		return err
+		return payment.Actor{}, err
 	}
 	c.sessions.Put(r.Context(), sessionBack, backTo(r.PostFormValue("to")))
-	return c.enter(w, r, actor)
+	return actor, c.enter(w, r, actor, "token")
 }
 
-// enter lets staff in, and nobody else.
-func (c *console) enter(w http.ResponseWriter, r *http.Request, actor payment.Actor) error {
+// enter lets staff in, and nobody else. By is how they have proven who they are.
+func (c *console) enter(w http.ResponseWriter, r *http.Request, actor payment.Actor, by string) error {
 	if err := actor.Require(payment.RoleSupport, payment.RoleAdmin); err != nil {
+		return err
+	}
+	if err := c.Support.SignIn(r.Context(), staffOf(r, actor), by); err != nil {
 		return err
 	}
 	if err := c.begin(r, actor); err != nil {
@@ -173,9 +192,13 @@ func (c *console) enter(w http.ResponseWriter, r *http.Request, actor payment.Ac
 
 // signOut ends the session on the server; its cookie is worth nothing after.
 func (c *console) signOut(w http.ResponseWriter, r *http.Request) {
+	actor := c.person(r)
 	if err := c.sessions.Destroy(r.Context()); err != nil {
 		c.fail(w, r, nil, err)
 		return
+	}
+	if actor.Subject != "" {
+		c.SignedOut(staffOf(r, actor))
 	}
 	http.Redirect(w, r, signInPath+"?out", http.StatusSeeOther)
 }

@@ -31,11 +31,17 @@ func (c *console) staff(next handler) http.Handler {
 			c.toSignIn(w, r)
 			return
 		}
-		v := &visit{c, w, r, support.Staff{Actor: actor, Address: r.RemoteAddr, RequestID: r.Header.Get("X-Request-Id")}}
+		c.Seen(r.Context(), actor.Subject)
+		v := &visit{c, w, r, staffOf(r, actor)}
 		if err := next(v); err != nil {
 			c.fail(w, r, v, err)
 		}
 	})
+}
+
+// staffOf is the person of a request, and from where it comes.
+func staffOf(r *http.Request, actor payment.Actor) support.Staff {
+	return support.Staff{Actor: actor, Address: r.RemoteAddr, RequestID: r.Header.Get("X-Request-Id")}
 }
 
 // frame is what surrounds every page.

@@ -40,18 +40,22 @@ type organisation struct {
 
 func newOrganisation(t *testing.T) *organisation {
 	t.Helper()
+	return newOrganisationOn(t, newRig(t))
+}
+
+func newOrganisationOn(t *testing.T, r *rig, environ ...string) *organisation {
+	t.Helper()
 	provider, err := mockoidc.NewServer(nil)
 	require.NoError(t, err)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	require.NoError(t, provider.Start(l, nil))
 	t.Cleanup(func() { require.NoError(t, provider.Shutdown()) })
-	r := newRig(t)
 	front := newFront(t)
-	s := r.serve(
+	s := r.serve(append(environ,
 		"PAYLATCH_CONSOLE_OIDC_ISSUER="+provider.Issuer(), "PAYLATCH_CONSOLE_OIDC_CLIENT_ID="+provider.ClientID,
 		"PAYLATCH_CONSOLE_OIDC_CLIENT_SECRET="+provider.ClientSecret, "PAYLATCH_CONSOLE_OIDC_REDIRECT_URL="+front.URL+"/support/sign-in/callback",
-		"PAYLATCH_CONSOLE_OIDC_ROLES_CLAIM=realm_access.roles", "PAYLATCH_CONSOLE_OIDC_SCOPES=[openid]")
+		"PAYLATCH_CONSOLE_OIDC_ROLES_CLAIM=realm_access.roles", "PAYLATCH_CONSOLE_OIDC_SCOPES=[openid]")...)
 	front.to.Store(&s.base)
 	return &organisation{provider, s, r, front}
 }
@@ -109,7 +113,7 @@ func TestStaffSignsInAtTheirOrganisation(t *testing.T) {
 	again.is(t, http.StatusUnauthorized)
 	require.NotContains(t, o.stderr.String(), back.Query().Get("code"))
 	require.NotContains(t, o.stderr.String(), o.ClientSecret)
-	require.NotContains(t, o.stderr.String(), "employee-7")
+	require.Contains(t, o.stderr.String(), `"sub":"employee-7"`, "whose requests they were")
 }
 
 func TestASessionEndsAtItsOwnTimeWhateverSignInIsBegunInIt(t *testing.T) {
@@ -202,5 +206,5 @@ func TestSignInsThatProveNothing(t *testing.T) {
 	gone := late.get(begun.RequestURI())
 	gone.is(t, http.StatusServiceUnavailable)
 	require.Contains(t, gone.page(), "The sign-in can't be checked at the moment")
-	require.Zero(t, one[int](t, o.rig, `SELECT count(*) FROM staff_audit`))
+	require.Zero(t, one[int](t, o.rig, `SELECT count(*) FROM staff_audit WHERE action <> 'sign_in' OR outcome <> 'refused'`))
 }

@@ -24,6 +24,7 @@ func newFront(t *testing.T) *front {
 		to, _ := url.Parse(*f.to.Load())
 		r.SetURL(to)
 		r.Out.Host = r.In.Host
+		r.Out.Header["X-Forwarded-For"] = r.In.Header["X-Forwarded-For"]
 	}}
 	f.Server = httptest.NewTLSServer(proxy)
 	t.Cleanup(f.Close)

@@ -29,6 +29,10 @@ const (
 	TriedReplay       Action = "event.replay.view"
 	Resolved          Action = "discrepancy.resolve"
 	Refunded          Action = "createRefund" // by the API's call or the console alike
+	SignedIn          Action = "sign_in"
+	SignedOut         Action = "sign_out"
+	RefusedToken      Action = "token.refused"
+	RefusedAccess     Action = "access.refused" // to what is for staff
 )
 
 // attemptTarget is the target type of a deed about an attempt.
@@ -49,9 +53,10 @@ const (
 type Deed struct {
 	// ID rises with time. DeedID is the same for what was begun and what came of it.
 	ID, DeedID uuid.UUID
-	Actor      string
-	Roles      []payment.Role
-	Action     Action
+	// Actor is empty where nobody was proven.
+	Actor  string
+	Roles  []payment.Role
+	Action Action
 	// TargetType and Target are what was looked at or acted on: an attempt, an event,
 	// a text that was searched for.
 	TargetType, Target string
@@ -170,6 +175,13 @@ func (s *Service) Refuse(ctx context.Context, who Staff, action Action, targetTy
 		return err
 	}
 	return s.looked(ctx, who.deed(action, targetType, target), why)
+}
+
+// SignIn writes down that a person signed in, before they are let in. By is the way.
+func (s *Service) SignIn(ctx context.Context, who Staff, by string) error {
+	d := who.deed(SignedIn, "", "")
+	d.Detail = map[string]any{"by": by}
+	return s.write(ctx, d, Done)
 }
 
 // around writes down that a deed was begun and what came of it.

@@ -8,7 +8,7 @@ import (
 // notesEvery is how long the notes of a process are in its memory only.
 const notesEvery = 500 * time.Millisecond
 
-// Notes is what the notes loop needs of package payment.
+// Notes is what the loops of notes and of the access log need.
 type Notes interface {
 	// Flush writes what was noted since the last time.
 	Flush(ctx context.Context) error
@@ -17,4 +17,9 @@ type Notes interface {
 // WriteNotes writes what was noted around payments, many notes at once.
 func WriteNotes(n Notes) Loop {
 	return Loop{Name: "notes", Every: notesEvery, Do: func(ctx context.Context) (bool, error) { return false, n.Flush(ctx) }}
+}
+
+// WriteAccess writes into the audit log who left and who was not let in.
+func WriteAccess(l Notes) Loop {
+	return Loop{Name: "access", Every: notesEvery, Do: func(ctx context.Context) (bool, error) { return false, l.Flush(ctx) }}
 }

@@ -648,20 +648,24 @@ type SupportDeed struct {
 	EntryID string `json:"entry_id"`
 
 	// DeedID The same for what was begun and what came of it.
-	DeedID           string                 `json:"deed_id"`
-	Actor            string                 `json:"actor"`
-	Roles            []string               `json:"roles"`
-	Action           string                 `json:"action"`
-	TargetType       string                 `json:"target_type"`
-	Target           string                 `json:"target"`
-	OrderID          *string                `json:"order_id"`
-	PaymentAttemptID *string                `json:"payment_attempt_id"`
-	Reason           string                 `json:"reason"`
-	Address          string                 `json:"address"`
-	RequestID        string                 `json:"request_id"`
-	Outcome          SupportDeedOutcome     `json:"outcome"`
-	Detail           map[string]interface{} `json:"detail"`
-	At               Micros                 `json:"at"`
+	DeedID string `json:"deed_id"`
+
+	// Actor Empty where nobody was proven.
+	Actor            string   `json:"actor"`
+	Roles            []string `json:"roles"`
+	Action           string   `json:"action"`
+	TargetType       string   `json:"target_type"`
+	Target           string   `json:"target"`
+	OrderID          *string  `json:"order_id"`
+	PaymentAttemptID *string  `json:"payment_attempt_id"`
+	Reason           string   `json:"reason"`
+
+	// Address The peer's, behind `trusted_proxies`; of the command line, the host's name.
+	Address   string                 `json:"address"`
+	RequestID string                 `json:"request_id"`
+	Outcome   SupportDeedOutcome     `json:"outcome"`
+	Detail    map[string]interface{} `json:"detail"`
+	At        Micros                 `json:"at"`
 }
 
 // SupportDeedOutcome defines model for SupportDeed.Outcome.
@@ -1219,7 +1223,7 @@ type ServerInterface interface {
 	// SupportRecheck Ask the provider now
 	// (POST /v1/support/attempts/{payment_attempt_id}/recheck)
 	SupportRecheck(ctx echo.Context, paymentAttemptID AttemptID, params SupportRecheckParams) error
-	// SupportAudit List what staff looked at and did
+	// SupportAudit List what staff looked at and did, and who came in
 	// (GET /v1/support/audit)
 	SupportAudit(ctx echo.Context, params SupportAuditParams) error
 	// SupportDiscrepancies List what a person must look at
@@ -7668,7 +7672,7 @@ type StrictServerInterface interface {
 	// SupportRecheck Ask the provider now
 	// (POST /v1/support/attempts/{payment_attempt_id}/recheck)
 	SupportRecheck(ctx context.Context, request SupportRecheckRequestObject) (SupportRecheckResponseObject, error)
-	// SupportAudit List what staff looked at and did
+	// SupportAudit List what staff looked at and did, and who came in
 	// (GET /v1/support/audit)
 	SupportAudit(ctx context.Context, request SupportAuditRequestObject) (SupportAuditResponseObject, error)
 	// SupportDiscrepancies List what a person must look at

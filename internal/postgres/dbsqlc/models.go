@@ -396,7 +396,8 @@ type Refunds struct {
 type StaffAudit struct {
 	EntryID uuid.UUID
 	// The same for what was begun and what came of it, where the two are not one transaction.
-	DeedID     uuid.UUID
+	DeedID uuid.UUID
+	// Empty where nobody was proven: of a refused token or sign-in.
 	Actor      string
 	Roles      []string
 	Action     string
