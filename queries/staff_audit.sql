@@ -17,3 +17,15 @@ ORDER BY entry_id DESC LIMIT @most::int;
 -- name: AuditOfAttempt :many
 SELECT * FROM staff_audit
 WHERE attempt_id = @attempt_id::uuid AND action NOT LIKE '%.view' ORDER BY entry_id DESC LIMIT 1000;
+
+-- Reads the audit log as it is chained, from behind a position on; locks nothing.
+-- name: AuditChain :many
+SELECT position, previous, hash, entry_id, deed_id, actor, roles, action, target_type, target, order_id, attempt_id, reason, address, request_id,
+    outcome, detail::text AS detail, at
+FROM staff_audit WHERE position > @after ORDER BY position LIMIT sqlc.arg(most)::int;
+
+-- Reads whether the session's role may change what is only appended to; locks
+-- nothing.
+-- name: AuditMayBeChanged :one
+SELECT current_user::text AS name, (has_table_privilege('staff_audit', 'UPDATE, DELETE, TRUNCATE') OR (
+    SELECT pg_has_role(c.relowner, 'MEMBER') FROM pg_catalog.pg_class c WHERE c.oid = 'staff_audit'::regclass))::boolean AS may;

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"text/tabwriter"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 type migrateCmd struct {
 	Up     migrateUpCmd     `cmd:"" help:"Apply what the database lacks."`
 	Status migrateStatusCmd `cmd:"" help:"List the migrations and when they were applied."`
+	Grants migrateGrantsCmd `cmd:"" help:"Give a role exactly what serving needs of the tables, and print the statements."`
 }
 
 type migrateUpCmd struct{}
@@ -36,8 +38,46 @@ func (*migrateUpCmd) Run(ctx context.Context, a *app) error {
 		if have > migrations.Required() {
 			newer = fmt.Sprintf(", newer than this binary, which has %d", migrations.Required())
 		}
-		_, err = fmt.Fprintf(a.stdout, "the schema is at version %d%s\n", have, newer)
-		return err //nolint:wrapcheck // it says all there is
+		_, _ = fmt.Fprintf(a.stdout, "the schema is at version %d%s\n", have, newer)
+		if newer != "" {
+			return nil // what a newer one needs is not known here
+		}
+		return grantAgain(ctx, dsn, a.stdout)
+	})
+}
+
+// grantAgain gives to the roles that serve what serving needs now: a migration may have made tables.
+func grantAgain(ctx context.Context, dsn string, out io.Writer) error {
+	roles, err := migrations.Granted(ctx, dsn)
+	if err != nil {
+		return err
+	}
+	for _, role := range roles {
+		if _, err := migrations.Grant(ctx, dsn, role, false); err != nil {
+			return err
+		}
+		_, _ = fmt.Fprintf(out, "%s has what serving needs\n", role)
+	}
+	return nil
+}
+
+type migrateGrantsCmd struct {
+	To     string `required:"" placeholder:"ROLE" help:"The role that serves: one that can log in, is no superuser and owns nothing."`
+	DryRun bool   `help:"Only print the statements."`
+}
+
+// Run grants.
+func (c *migrateGrantsCmd) Run(ctx context.Context, a *app) error {
+	cfg, err := a.read()
+	if err != nil {
+		return err
+	}
+	return withSharedDatabase(ctx, cfg, func(dsn string) error {
+		statements, err := migrations.Grant(ctx, dsn, c.To, c.DryRun)
+		for _, s := range statements {
+			_, _ = fmt.Fprintln(a.stdout, s+";")
+		}
+		return err
 	})
 }
 

@@ -2,7 +2,9 @@ package main_test
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -53,4 +55,48 @@ func TestMigrateWithoutADatabase(t *testing.T) {
 	require.Equal(t, 1, code)
 	require.Contains(t, stderr, "127.0.0.1")
 	require.NotContains(t, stderr, "HUSH")
+}
+
+// A role that was granted once has what serving needs after each upgrade, too.
+func TestMigrateGrants(t *testing.T) {
+	t.Parallel()
+	dsn := testdb.New(t)
+	environ := []string{"PAYLATCH_DATABASE_URL=" + dsn}
+	conn, err := pgx.Connect(t.Context(), dsn)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
+	role := "serving_" + strings.ToLower(rand.Text())
+	_, err = conn.Exec(t.Context(), "CREATE ROLE "+role)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		_, err := conn.Exec(context.WithoutCancel(t.Context()), "DROP OWNED BY "+role+"; DROP ROLE "+role)
+		require.NoError(t, err)
+	})
+	may := func() (granted bool) {
+		t.Helper()
+		require.NoError(t, conn.QueryRow(t.Context(), "SELECT has_table_privilege($1::name, 'orders', 'UPDATE')", role).Scan(&granted))
+		return granted
+	}
+	code, dry, stderr := run(t, environ, "migrate", "grants", "--to", role, "--dry-run")
+	require.Zero(t, code, stderr)
+	require.Contains(t, dry, "GRANT SELECT, INSERT ON public.staff_audit TO \""+role+"\";\n")
+	require.False(t, may())
+	code, stdout, stderr := run(t, environ, "migrate", "grants", "--to", role)
+	require.Zero(t, code, stderr)
+	require.Equal(t, dry, stdout)
+	require.True(t, may())
+
+	_, err = conn.Exec(t.Context(), "REVOKE ALL ON orders FROM "+role)
+	require.NoError(t, err)
+	code, stdout, stderr = run(t, environ, "migrate", "up")
+	require.Zero(t, code, stderr)
+	require.Contains(t, stdout, role+" has what serving needs\n")
+	require.True(t, may())
+
+	code, stdout, stderr = run(t, environ, "migrate", "grants", "--to", "postgres")
+	require.Equal(t, 1, code)
+	require.Empty(t, stdout)
+	require.Contains(t, stderr, "grant to postgres: grants do not bind this role: it is a superuser")
+	code, _, _ = run(t, environ, "migrate", "grants")
+	require.Equal(t, 2, code)
 }

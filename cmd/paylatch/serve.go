@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 
 	"github.com/rs/zerolog"
 
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/worker"
 	"github.com/paylatch/paylatch/migrations"
 )
 
@@ -38,6 +40,9 @@ func serve(ctx context.Context, cfg *config.Config, dsn string, how serving, log
 		if err := migrations.Up(ctx, dsn); err != nil {
 			return err
 		}
+		if err := grantAgain(ctx, dsn, io.Discard); err != nil {
+			return err
+		}
 	}
 	in, err := newInstance(ctx, cfg, dsn, how.dev, log)
 	if err != nil {
@@ -50,6 +55,10 @@ func serve(ctx context.Context, cfg *config.Config, dsn string, how serving, log
 		return fmt.Errorf("%w, or start with --migrate", err)
 	} else if err != nil {
 		log.Warn().Err(err).Msg("the database does not answer yet; commands get 503 until it does, and has all migrations")
+	}
+	if !how.dev {
+		// Of a database that does not answer yet the audit loop finds it out later.
+		_ = worker.WarnOfRole(ctx, in.store, log)
 	}
 	listener, err := listen(ctx, cfg.Listen)
 	if err != nil {

@@ -10,20 +10,29 @@ import (
 
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/support"
 )
 
 type verifyCmd struct {
-	JSON  bool `name:"json" help:"Print one JSON object with all differences instead of a table."`
-	Batch int  `default:"500" help:"How many attempts are read in one snapshot."`
+	JSON  bool   `name:"json" help:"Print one JSON object with all differences instead of a table."`
+	Batch int    `default:"500" help:"How many attempts are read in one snapshot."`
+	Head  string `placeholder:"ENTRIES:HASH" help:"A head of the audit log that the service's log once named: the entry must be there, with this hash."`
 }
 
-var errDiffers = errors.New("what was written does not agree with its log")
+var (
+	errDiffers = errors.New("what was written does not agree with its log")
+	errBroken  = errors.New("the audit log is broken at entry")
+)
 
-// Run verifies all attempts. What it finds goes to the output, how far it is to
+// Run verifies all attempts and the audit log. What it finds goes to the output, how far it is to
 // the errors.
 func (c *verifyCmd) Run(ctx context.Context, a *app) error {
 	if c.Batch < 1 || c.Batch > 10_000 {
 		return usageError{errors.New("--batch must be 1 to 10000")}
+	}
+	head, err := support.ParseHead(c.Head)
+	if err != nil {
+		return usageError{fmt.Errorf("--head: %w", err)}
 	}
 	cfg, err := a.read()
 	if err != nil {
@@ -42,14 +51,29 @@ func (c *verifyCmd) Run(ctx context.Context, a *app) error {
 		if err != nil {
 			return err
 		}
-		if err := c.print(a.stdout, n, found); err != nil {
+		chain, err := c.chain(ctx, store, head)
+		if err != nil {
 			return err
 		}
-		if len(found) > 0 {
-			return fmt.Errorf("%w: %d differences in %d attempts", errDiffers, len(found), n)
+		if err := c.print(a.stdout, n, found, chain); err != nil {
+			return err
 		}
-		return nil
+		return errors.Join(differs(n, found), broken(chain))
 	})
+}
+
+func differs(n int, found []payment.Difference) error {
+	if len(found) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %d differences in %d attempts", errDiffers, len(found), n)
+}
+
+func broken(chain support.Chain) error {
+	if chain.Broken == nil {
+		return nil
+	}
+	return fmt.Errorf("%w %s", errBroken, chain.Broken)
 }
 
 func (c *verifyCmd) all(ctx context.Context, store *postgres.Store, progress io.Writer) (n int, found []payment.Difference, err error) {
@@ -67,11 +91,25 @@ func (c *verifyCmd) all(ctx context.Context, store *postgres.Store, progress io.
 	}
 }
 
-func (c *verifyCmd) print(out io.Writer, n int, found []payment.Difference) error {
+// chain follows the audit log to its end, or to where it is broken.
+func (c *verifyCmd) chain(ctx context.Context, store *postgres.Store, head support.Head) (chain support.Chain, err error) {
+	chain.Known = head
+	for more := true; more; {
+		if more, err = chain.Follow(ctx, store, c.Batch); err != nil {
+			return chain, err
+		}
+	}
+	return chain, nil
+}
+
+func (c *verifyCmd) print(out io.Writer, n int, found []payment.Difference, chain support.Chain) error {
 	if c.JSON {
-		e := json.NewEncoder(out)
-		e.SetIndent("", "  ")
-		return e.Encode(map[string]any{"attempts": n, "differences": found}) //nolint:wrapcheck // it says all there is
+		return c.printJSON(out, n, found, chain)
+	}
+	if chain.Broken == nil {
+		_, _ = fmt.Fprintf(out, "%d entries of the audit log are chained, the last has the hash %s\n", chain.Entries, chain.Hash)
+	} else {
+		_, _ = fmt.Fprintf(out, "%s\n", broken(chain))
 	}
 	if len(found) == 0 {
 		_, err := fmt.Fprintf(out, "%d attempts agree with their logs\n", n)
@@ -83,4 +121,14 @@ func (c *verifyCmd) print(out io.Writer, n int, found []payment.Difference) erro
 		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", d.OrderID, d.AttemptID, d.Check, d.Text)
 	}
 	return w.Flush() //nolint:wrapcheck // it says all there is
+}
+
+func (c *verifyCmd) printJSON(out io.Writer, n int, found []payment.Difference, chain support.Chain) error {
+	audit := map[string]any{"entries": chain.Entries, "head": chain.String(), "broken": nil}
+	if b := chain.Broken; b != nil {
+		audit["broken"] = map[string]any{"position": b.Position, "entry_id": b.EntryID, "text": b.Text}
+	}
+	e := json.NewEncoder(out)
+	e.SetIndent("", "  ")
+	return e.Encode(map[string]any{"attempts": n, "differences": found, "audit": audit}) //nolint:wrapcheck // it says all there is
 }

@@ -3,6 +3,7 @@ package main_test
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,7 +51,7 @@ func TestVerify(t *testing.T) {
 	environ := []string{"PAYLATCH_DATABASE_URL=" + dsn}
 	code, stdout, stderr := run(t, environ, "verify", "--batch", "2")
 	require.Equal(t, 0, code, stderr)
-	require.Equal(t, "5 attempts agree with their logs\n", stdout)
+	require.Equal(t, "0 entries of the audit log are chained, the last has the hash "+strings.Repeat("0", 64)+"\n5 attempts agree with their logs\n", stdout)
 	require.Equal(t, "2 attempts verified, 0 differences\n4 attempts verified, 0 differences\n5 attempts verified, 0 differences\n", stderr)
 
 	conn, err := pgx.Connect(t.Context(), dsn)
@@ -78,4 +79,46 @@ func TestVerify(t *testing.T) {
 
 	code, _, _ = run(t, environ, "verify", "--batch", "0")
 	require.Equal(t, 2, code)
+}
+
+// The head of the audit log that the service logged is found again, or it is said that it is not there.
+func TestVerifyTheHeadOfTheAuditLog(t *testing.T) {
+	t.Parallel()
+	dsn := testdb.New(t)
+	environ := []string{"PAYLATCH_DATABASE_URL=" + dsn}
+	furnished(t, dsn)
+	for range 3 {
+		code, _, stderr := run(t, environ, "discrepancy", "list")
+		require.Zero(t, code, stderr)
+	}
+	code, stdout, stderr := run(t, environ, "verify", "--json")
+	require.Zero(t, code, stderr)
+	var said struct {
+		Audit struct {
+			Entries int    `json:"entries"`
+			Head    string `json:"head"`
+			Broken  any    `json:"broken"`
+		} `json:"audit"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(stdout), &said))
+	require.Equal(t, 3, said.Audit.Entries)
+	require.Nil(t, said.Audit.Broken)
+	head := said.Audit.Head
+	code, _, stderr = run(t, environ, "verify", "--head", head)
+	require.Zero(t, code, stderr)
+	hash := strings.TrimPrefix(head, "3:")
+	for given, want := range map[string]string{
+		"4:" + hash: "the audit log is broken at entry 4: the log ends with entry 3, and once had 4",
+		"2:" + hash: "the log was written anew",
+	} {
+		code, stdout, stderr = run(t, environ, "verify", "--head", given)
+		require.Equal(t, 1, code)
+		require.Contains(t, stderr, want)
+		require.Contains(t, stdout, want)
+	}
+	for _, given := range []string{"3", "3:", "0:" + hash, "x:" + hash, "3:" + hash[:62]} {
+		code, _, stderr = run(t, environ, "verify", "--head", given)
+		require.Equal(t, 2, code)
+		require.Contains(t, stderr, "--head: must be ENTRIES:HASH")
+	}
 }

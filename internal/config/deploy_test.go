@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -67,7 +68,9 @@ func kubernetes(t *testing.T) (text string, names []string) {
 	require.NoError(t, yaml.NewDecoder(bytes.NewReader(manifests)).Decode(&first))
 	require.Contains(t, string(manifests), "{name: PAYLATCH_CONFIG, value: /etc/paylatch/paylatch.yaml}")
 	for _, literal := range regexp.MustCompile(`--from-literal=(\w+)=`).FindAllSubmatch(manifests, -1) {
-		names = append(names, string(literal[1]))
+		if !strings.HasPrefix(string(literal[1]), "PAYLATCH_") { // those need no place in the configuration
+			names = append(names, string(literal[1]))
+		}
 	}
 	return first.Data["paylatch.yaml"], names
 }

@@ -27,6 +27,14 @@ func supportPromises() []promise {
 			code: check, constraint: "audit_names_somebody", allowed: another("staff_audit", `{"entry_id": ":m2", "actor": "", "outcome": "refused"}`),
 		},
 		{
+			name: "the audit log lists roles", breaks: another("staff_audit", `{"entry_id": ":m2", "roles": [null]}`),
+			code: check, constraint: "audit_roles_are_a_list", allowed: another("staff_audit", `{"entry_id": ":m2", "roles": []}`),
+		},
+		{
+			name: "an entry of the audit log has one place", given: `ALTER TABLE staff_audit DISABLE TRIGGER audit_is_chained`,
+			breaks: deed, code: unique, constraint: "audit_one_per_position", allowed: another("staff_audit", `{"entry_id": ":m2", "position": 2}`),
+		},
+		{
 			name: "the audit log names an action", breaks: another("staff_audit", `{"entry_id": ":m2", "action": ""}`),
 			code: check, constraint: "audit_names_an_action", allowed: deed,
 		},

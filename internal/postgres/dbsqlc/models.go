@@ -411,4 +411,10 @@ type StaffAudit struct {
 	Outcome    string
 	Detail     []byte
 	At         time.Time
+	// 1 for the first entry, without a gap.
+	Position int64
+	// The hash of the entry before; 32 zero bytes for the first.
+	Previous []byte
+	// SHA-256 of the entry, its position and previous: each field as its length in bytes, a colon and its text, or - for NULL, joined by commas.
+	Hash []byte
 }

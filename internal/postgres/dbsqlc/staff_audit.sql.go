@@ -7,9 +7,82 @@ package dbsqlc
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 )
+
+const auditChain = `-- name: AuditChain :many
+SELECT position, previous, hash, entry_id, deed_id, actor, roles, action, target_type, target, order_id, attempt_id, reason, address, request_id,
+    outcome, detail::text AS detail, at
+FROM staff_audit WHERE position > $1 ORDER BY position LIMIT $2::int
+`
+
+type AuditChainParams struct {
+	After int64
+	Most  int32
+}
+
+type AuditChainRow struct {
+	Position   int64
+	Previous   []byte
+	Hash       []byte
+	EntryID    uuid.UUID
+	DeedID     uuid.UUID
+	Actor      string
+	Roles      []string
+	Action     string
+	TargetType string
+	Target     string
+	OrderID    *string
+	AttemptID  *uuid.UUID
+	Reason     string
+	Address    string
+	RequestID  string
+	Outcome    string
+	Detail     string
+	At         time.Time
+}
+
+// Reads the audit log as it is chained, from behind a position on; locks nothing.
+func (q *Queries) AuditChain(ctx context.Context, db DBTX, arg *AuditChainParams) ([]*AuditChainRow, error) {
+	rows, err := db.Query(ctx, auditChain, arg.After, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*AuditChainRow
+	for rows.Next() {
+		var i AuditChainRow
+		if err := rows.Scan(
+			&i.Position,
+			&i.Previous,
+			&i.Hash,
+			&i.EntryID,
+			&i.DeedID,
+			&i.Actor,
+			&i.Roles,
+			&i.Action,
+			&i.TargetType,
+			&i.Target,
+			&i.OrderID,
+			&i.AttemptID,
+			&i.Reason,
+			&i.Address,
+			&i.RequestID,
+			&i.Outcome,
+			&i.Detail,
+			&i.At,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
 
 const auditInsert = `-- name: AuditInsert :exec
 INSERT INTO staff_audit (entry_id, deed_id, actor, roles, action, target_type, target, order_id, attempt_id, reason, address, request_id, outcome, detail)
@@ -55,7 +128,7 @@ func (q *Queries) AuditInsert(ctx context.Context, db DBTX, arg *AuditInsertPara
 }
 
 const auditList = `-- name: AuditList :many
-SELECT entry_id, deed_id, actor, roles, action, target_type, target, order_id, attempt_id, reason, address, request_id, outcome, detail, at FROM staff_audit
+SELECT entry_id, deed_id, actor, roles, action, target_type, target, order_id, attempt_id, reason, address, request_id, outcome, detail, at, position, previous, hash FROM staff_audit
 WHERE entry_id < $1
     AND ($2::text = '' OR actor = $2::text)
     AND ($3::text = '' OR action = $3::text)
@@ -104,6 +177,9 @@ func (q *Queries) AuditList(ctx context.Context, db DBTX, arg *AuditListParams) 
 			&i.Outcome,
 			&i.Detail,
 			&i.At,
+			&i.Position,
+			&i.Previous,
+			&i.Hash,
 		); err != nil {
 			return nil, err
 		}
@@ -115,8 +191,27 @@ func (q *Queries) AuditList(ctx context.Context, db DBTX, arg *AuditListParams) 
 	return items, nil
 }
 
+const auditMayBeChanged = `-- name: AuditMayBeChanged :one
+SELECT current_user::text AS name, (has_table_privilege('staff_audit', 'UPDATE, DELETE, TRUNCATE') OR (
+    SELECT pg_has_role(c.relowner, 'MEMBER') FROM pg_catalog.pg_class c WHERE c.oid = 'staff_audit'::regclass))::boolean AS may
+`
+
+type AuditMayBeChangedRow struct {
+	Name string
+	May  bool
+}
+
+// Reads whether the session's role may change what is only appended to; locks
+// nothing.
+func (q *Queries) AuditMayBeChanged(ctx context.Context, db DBTX) (*AuditMayBeChangedRow, error) {
+	row := db.QueryRow(ctx, auditMayBeChanged)
+	var i AuditMayBeChangedRow
+	err := row.Scan(&i.Name, &i.May)
+	return &i, err
+}
+
 const auditOfAttempt = `-- name: AuditOfAttempt :many
-SELECT entry_id, deed_id, actor, roles, action, target_type, target, order_id, attempt_id, reason, address, request_id, outcome, detail, at FROM staff_audit
+SELECT entry_id, deed_id, actor, roles, action, target_type, target, order_id, attempt_id, reason, address, request_id, outcome, detail, at, position, previous, hash FROM staff_audit
 WHERE attempt_id = $1::uuid AND action NOT LIKE '%.view' ORDER BY entry_id DESC LIMIT 1000
 `
 
@@ -146,6 +241,9 @@ func (q *Queries) AuditOfAttempt(ctx context.Context, db DBTX, attemptID uuid.UU
 			&i.Outcome,
 			&i.Detail,
 			&i.At,
+			&i.Position,
+			&i.Previous,
+			&i.Hash,
 		); err != nil {
 			return nil, err
 		}

@@ -1,0 +1,67 @@
+package postgres_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/support"
+	"github.com/paylatch/paylatch/internal/testdb"
+	"github.com/paylatch/paylatch/internal/worker"
+)
+
+func TestTheHeadOfTheAuditLogIsLoggedDaily(t *testing.T) {
+	t.Parallel()
+	dsn := testdb.New(t)
+	store := open(t, dsn)
+	write := func() {
+		t.Helper()
+		require.NoError(t, store.DeedInsert(t.Context(), deedOf("ann")))
+	}
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	var lines bytes.Buffer
+	loop := worker.Audit(store, true, func() time.Time { return now }, zerolog.New(&lines))
+	said := func() (list []map[string]any) {
+		t.Helper()
+		lines.Reset()
+		more, err := loop.Do(t.Context())
+		require.NoError(t, err)
+		require.False(t, more)
+		for line := range strings.Lines(lines.String()) {
+			var fields map[string]any
+			require.NoError(t, json.Unmarshal([]byte(line), &fields))
+			list = append(list, fields)
+		}
+		return list
+	}
+	write()
+	write()
+	list := said()
+	require.Len(t, list, 2)
+	require.Equal(t, []any{"warn", "postgres"}, []any{list[0]["level"], list[0]["role"]}, "a superuser is no role to serve with")
+	require.Equal(t, []any{"info", 2.0}, []any{list[1]["level"], list[1]["entries"]})
+	head, err := support.ParseHead(list[1]["head"].(string))
+	require.NoError(t, err)
+	require.Equal(t, int64(2), head.Entries)
+
+	write()
+	require.Empty(t, said(), "once a day")
+	now = now.Add(24 * time.Hour)
+	list = said()
+	require.Equal(t, []any{3.0}, []any{list[1]["entries"]})
+
+	write()
+	_, err = connect(t, dsn).Exec(t.Context(), "ALTER TABLE staff_audit DISABLE TRIGGER ALL; UPDATE staff_audit SET actor = 'x' WHERE position = 4")
+	require.NoError(t, err)
+	for range 2 {
+		now = now.Add(24 * time.Hour)
+		list = said()
+		require.Len(t, list, 2, "each day again")
+		require.Equal(t, []any{"error", 4.0, "the audit log is broken"}, []any{list[1]["level"], list[1]["entry"], list[1]["message"]})
+	}
+}

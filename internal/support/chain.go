@@ -1,0 +1,161 @@
+package support
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+// Link is an entry of the audit log as it is chained.
+type Link struct {
+	Deed
+
+	Position       int64
+	Previous, Hash []byte
+	// Order is OrderID, nil for NULL; DetailText is Detail as the storage writes it.
+	Order      *string
+	DetailText string
+}
+
+// Chain is how far the audit log was followed. The zero Chain is its beginning.
+type Chain struct {
+	Head
+
+	// Known is a head that was seen before; zero for none. A chain that was made anew, or cut at its end, does not have it.
+	Known Head
+	// Broken is where the chain ends too early; nil where it does not.
+	Broken *Break
+}
+
+// Head is the last entry of a chain: how many there are, and the hash of the last of them.
+type Head struct {
+	Entries int64
+	Hash    Hash
+}
+
+// ParseHead reads ENTRIES:HASH. The empty text is no head.
+func ParseHead(text string) (Head, error) {
+	if text == "" {
+		return Head{}, nil
+	}
+	number, digits, _ := strings.Cut(text, ":")
+	entries, err := strconv.ParseInt(number, 10, 64)
+	raw, errHex := hex.DecodeString(digits)
+	if err != nil || errHex != nil || entries < 1 || len(raw) != sha256.Size {
+		return Head{}, errHead
+	}
+	return Head{entries, Hash(raw)}, nil
+}
+
+var errHead = errors.New("must be ENTRIES:HASH, as the log says it: a number, and 64 hexadecimal digits")
+
+// String is ENTRIES:HASH.
+func (h Head) String() string { return strconv.FormatInt(h.Entries, 10) + ":" + h.Hash.String() }
+
+// Hash is the hash of an entry, zero before the first.
+type Hash [sha256.Size]byte
+
+// String is the hash in lower-case hexadecimal digits.
+func (h Hash) String() string { return hex.EncodeToString(h[:]) }
+
+// Break is the first entry that does not follow from those before it. What comes after it proves nothing.
+type Break struct {
+	// Position is where the entry should be; EntryID is that of the one that was found there.
+	Position int64
+	EntryID  uuid.UUID
+	Text     string
+}
+
+// String says where the chain is broken and why.
+func (b *Break) String() string {
+	if b.EntryID == uuid.Nil {
+		return fmt.Sprintf("%d: %s", b.Position, b.Text)
+	}
+	return fmt.Sprintf("%d (%s): %s", b.Position, b.EntryID, b.Text)
+}
+
+// ChainStore reads the audit log in the order in which it is chained.
+type ChainStore interface {
+	// AuditChain returns the entries behind a position, limit of them at most.
+	AuditChain(ctx context.Context, after int64, limit int) ([]Link, error)
+}
+
+// Follow checks the entries that follow, limit of them at most, by hashing them again, and reports whether there may be more.
+func (c *Chain) Follow(ctx context.Context, from ChainStore, limit int) (more bool, err error) {
+	links, err := from.AuditChain(ctx, c.Entries, limit)
+	if err != nil {
+		return false, err
+	}
+	for i := range links {
+		if c.add(&links[i]); c.Broken != nil {
+			return false, nil
+		}
+	}
+	if len(links) == limit {
+		return true, nil
+	}
+	if c.Entries < c.Known.Entries {
+		c.breaks(&Link{}, "the log ends with entry %d, and once had %d", c.Entries, c.Known.Entries)
+	}
+	return false, nil
+}
+
+func (c *Chain) add(l *Link) {
+	next := c.Entries + 1
+	sum := l.sum()
+	switch {
+	case l.Position != next:
+		c.breaks(l, "entry %d is missing, the next is %d", next, l.Position)
+	case string(l.Previous) != string(c.Hash[:]):
+		c.breaks(l, "it does not follow the entry before it")
+	case string(l.Hash) != string(sum[:]):
+		c.breaks(l, "it was changed: its hash is another one")
+	case next == c.Known.Entries && sum != c.Known.Hash:
+		c.breaks(l, "its hash once was another one: the log was written anew")
+	default:
+		c.Head = Head{next, sum}
+	}
+}
+
+func (c *Chain) breaks(l *Link, format string, args ...any) {
+	c.Broken = &Break{Position: c.Entries + 1, EntryID: l.ID, Text: fmt.Sprintf(format, args...)}
+}
+
+// sum is the hash of the entry, as the function audit_hash of the database makes it.
+func (l *Link) sum() Hash {
+	var text strings.Builder
+	for i, f := range l.fields() {
+		if i > 0 {
+			text.WriteByte(',')
+		}
+		if f == nil {
+			text.WriteByte('-')
+			continue
+		}
+		_, _ = fmt.Fprintf(&text, "%d:%s", len(*f), *f)
+	}
+	return sha256.Sum256([]byte(text.String()))
+}
+
+// fields are what is hashed, in its order; nil is NULL.
+func (l *Link) fields() []*string {
+	var attempt *string
+	if l.AttemptID != nil {
+		attempt = new(l.AttemptID.String())
+	}
+	fields := []*string{
+		new(strconv.FormatInt(l.Position, 10)), new(hex.EncodeToString(l.Previous)), new(l.ID.String()), new(l.DeedID.String()),
+		&l.Actor, new(string(l.Action)), &l.TargetType, &l.Target, l.Order, attempt, &l.Reason, &l.Address, &l.RequestID,
+		new(string(l.Outcome)), &l.DetailText, new(strconv.FormatInt(l.At.UnixMicro(), 10)),
+	}
+	for _, r := range l.Roles {
+		fields = append(fields, new(string(r)))
+	}
+	return fields
+}
