@@ -20,7 +20,7 @@ func (o adyenOutcome) open() Kind {
 	switch {
 	case o.yes.refund(), o.no.refund():
 		return KindRefundPending
-	case o.yes == KindDisputed:
+	case o.yes == KindDisputed, o.no == KindDisputed:
 		return KindDisputed
 	default:
 		return KindProcessing
@@ -36,9 +36,12 @@ func (o adyenOutcome) open() Kind {
 // that is true of the payment: it has not failed, another capture may succeed, and
 // where the payment is over already the news is late. One that fails after it was
 // accepted is money taken back. A cancellation that is not carried out may find the
-// money held, taken, or given up before. A chargeback can be defended, so that the
-// money is only lost for good (KindReversed) with the second one or a lost
-// pre-arbitration; one that was won says nothing new.
+// money held, taken, or given up before.
+//
+// A chargeback takes the money when it is told of; a defence that is accepted, at once
+// or in pre-arbitration, returns it, and a second chargeback takes it again
+// (https://docs.adyen.com/risk-management/understanding-disputes/dispute-process-and-flow).
+// A pre-arbitration that is lost leaves it where the chargeback took it.
 //
 // CANCEL_OR_REFUND is of a modification that is never made here. Whether it released
 // the money or paid it back is said by modification.action alone, which is not
@@ -62,10 +65,12 @@ var adyenOutcomes = map[string]adyenOutcome{
 
 	"NOTIFICATION_OF_CHARGEBACK":   {KindDisputed, KindDisputed},
 	"REQUEST_FOR_INFORMATION":      {KindDisputed, KindDisputed},
-	"CHARGEBACK":                   {KindDisputed, KindDisputed},
+	"CHARGEBACK":                   {KindChargeback, KindDisputed},
+	"CHARGEBACK_REVERSED":          {KindChargebackReversed, KindIgnored},
 	"DISPUTE_DEFENSE_PERIOD_ENDED": {KindDisputed, KindIgnored},
-	"SECOND_CHARGEBACK":            {KindReversed, KindIgnored},
-	"PREARBITRATION_LOST":          {KindReversed, KindIgnored},
+	"SECOND_CHARGEBACK":            {KindChargeback, KindIgnored},
+	"PREARBITRATION_WON":           {KindChargebackReversed, KindIgnored},
+	"PREARBITRATION_LOST":          {KindChargeback, KindIgnored},
 }
 
 // event turns an item into an event. Its id is made of pspReference, eventCode
@@ -92,6 +97,13 @@ func (i adyenItem) event(captures bool) (Event, error) {
 		e.RefundID, e.RefundReference = psp, string(i.MerchantReference)
 		e.References = references(string(i.MerchantReference), original)
 	}
+	if e.Kind.moves() || e.Kind == KindDisputed {
+		// What names no payment is named by its dispute, whose name the payment may have.
+		e.ProviderPaymentID = original
+	}
+	if e.Kind.moves() {
+		e.MovementID = i.movement()
+	}
 	if e.Kind.failed() {
 		e.FailureCode, e.ProviderCode = i.failure()
 	}
@@ -101,6 +113,18 @@ func (i adyenItem) event(captures bool) (Event, error) {
 		return e, nil // the amount is of the command, not of what is held
 	}
 	return e.withMoney(minorMoneyIn(string(i.Amount.Value), string(i.Amount.Currency), adyenExponents))
+}
+
+// movement names what moved. All events of a dispute have one pspReference, by which
+// the first chargeback and its reversal go; a pre-arbitration that is lost is about
+// that chargeback.
+func (i adyenItem) movement() string {
+	switch i.EventCode {
+	case "SECOND_CHARGEBACK", "PREARBITRATION_WON":
+		return derivedID(string(i.PSPReference), string(i.EventCode))
+	default:
+		return string(i.PSPReference)
+	}
 }
 
 func (i adyenItem) kind(captures bool) Kind {

@@ -53,6 +53,7 @@ type braintreeDispute struct {
 	Kind        string               `xml:"kind"`
 	Amount      string               `xml:"amount"`
 	Disputed    string               `xml:"amount-disputed"`
+	Won         string               `xml:"amount-won"`
 	Currency    string               `xml:"currency-iso-code"`
 	Transaction braintreeTransaction `xml:"transaction"`
 }
@@ -107,7 +108,7 @@ func (n braintreeNotification) read(e Event) (Event, error) {
 	case "local_payment_completed", "local_payment_funded", "local_payment_expired", "local_payment_reversed":
 		return n.local().fill(e)
 	case "dispute_opened", "dispute_under_review", "dispute_disputed",
-		"dispute_lost", "dispute_accepted", "dispute_auto_accepted", "dispute_expired":
+		"dispute_lost", "dispute_accepted", "dispute_auto_accepted", "dispute_expired", "dispute_won":
 		return n.Subject.Dispute.fill(e)
 	default:
 		return e, nil
@@ -186,18 +187,29 @@ func braintreeStatus(status string) Kind {
 // braintreeEnds are the codes of transactions that ended without a refusal.
 var braintreeEnds = map[string]string{"voided": codeCanceled, "authorization_expired": codeExpired}
 
-// fill reads a dispute. Accepted or not answered in time, it is lost. A retrieval
-// only asks for papers: no money has moved.
+// fill reads a dispute. It takes the money when it is opened (from memory), and returns
+// what of it is won; accepted or not answered in time, it is lost, which moves no more.
+// A retrieval only asks for papers: no money has moved.
 func (b braintreeDispute) fill(e Event) (Event, error) {
-	e.Kind = KindReversed
+	amount := cmp.Or(b.Disputed, b.Amount)
 	switch e.Type {
-	case "dispute_opened", "dispute_under_review", "dispute_disputed":
+	case "dispute_under_review", "dispute_disputed":
 		e.Kind = KindDisputed
+	case "dispute_won":
+		e.Kind, amount = KindChargebackReversed, cmp.Or(b.Won, amount)
+	default:
+		e.Kind = KindChargeback
 	}
-	if b.Kind == "retrieval" {
+	switch {
+	case b.Kind == "retrieval" && e.Kind == KindChargebackReversed:
+		e.Kind = KindIgnored
+		return e, nil
+	case b.Kind == "retrieval":
 		e.Kind = KindDisputed
+	case e.Kind.moves():
+		e.MovementID = b.ID
 	}
 	e.ProviderPaymentID = b.Transaction.ID
 	e.References = references(b.Transaction.OrderID, b.Transaction.ID)
-	return e.withMoney(decimalMoneyIn(cmp.Or(b.Disputed, b.Amount), b.Currency))
+	return e.withMoney(decimalMoneyIn(amount, b.Currency))
 }

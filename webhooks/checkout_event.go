@@ -74,8 +74,9 @@ func repairCheckout(body []byte) []byte {
 
 // checkoutKind translates the types that are about a payment
 // (https://www.checkout.com/docs/developer-resources/webhooks/webhook-event-types).
-// A declined payment is final under its id; a declined void leaves it as it is. An
-// expired dispute was not answered in time, and is lost.
+// A declined payment is final under its id; a declined void leaves it as it is. A
+// dispute takes the money when evidence is required, whatever becomes of it, until it
+// is won or cancelled (https://www.checkout.com/docs/dashboard/disputes).
 func checkoutKind(eventType string) Kind {
 	switch eventType {
 	case "payment_pending", "payment_void_declined":
@@ -88,15 +89,19 @@ func checkoutKind(eventType string) Kind {
 		return KindSoftFailed
 	case "payment_declined", "payment_canceled", "payment_voided", "payment_expired":
 		return KindFailed
-	case "payment_returned", "dispute_lost", "dispute_accepted", "dispute_expired", "dispute_arbitration_lost":
+	case "payment_returned":
 		return KindReversed
+	case "dispute_evidence_required", "dispute_lost", "dispute_accepted", "dispute_expired", "dispute_arbitration_lost":
+		return KindChargeback
+	case "dispute_won", "dispute_canceled", "dispute_arbitration_won":
+		return KindChargebackReversed
 	case "payment_refund_pending":
 		return KindRefundPending
 	case "payment_refunded":
 		return KindRefundSucceeded
 	case "payment_refund_declined":
 		return KindRefundFailed
-	case "dispute_received", "dispute_evidence_required", "payment_chargeback":
+	case "dispute_received", "payment_chargeback":
 		return KindDisputed
 	default:
 		return KindIgnored
@@ -110,6 +115,12 @@ func (c checkoutData) fill(e Event) (Event, error) {
 	e.References = references(said["payment_attempt_id"], c.PaymentReference, c.Reference, e.ProviderPaymentID)
 	if strings.HasPrefix(e.Type, "payment_refund") {
 		e.RefundID, e.RefundReference = c.ActionID, said["refund_id"]
+	}
+	switch {
+	case e.Kind == KindReversed:
+		e.MovementID = c.ActionID
+	case e.Kind.moves() && c.PaymentID != "":
+		e.MovementID = c.ID // the dispute's
 	}
 	e.CaptureRefused = e.Type == "payment_capture_declined"
 	e.CancelRefused = e.Type == "payment_void_declined"

@@ -55,10 +55,16 @@ const (
 	// succeed at the provider: the customer may try again (Stripe's
 	// payment_intent.payment_failed), or a capture was declined and the hold stands.
 	KindSoftFailed Kind = "soft_failed"
-	// KindReversed says that money which had been taken was taken back.
+	// KindReversed says that a capture was undone: money which had been taken is gone again.
 	KindReversed Kind = "reversed"
-	// KindDisputed says that the cardholder disputes the payment (a chargeback).
+	// KindDisputed says that the cardholder disputes the payment. No money has moved for
+	// it, or its own events say so.
 	KindDisputed Kind = "disputed"
+	// KindChargeback says that a dispute took money from the merchant, which may still
+	// come back.
+	KindChargeback Kind = "chargeback"
+	// KindChargebackReversed says that money which a chargeback took came back.
+	KindChargebackReversed Kind = "chargeback_reversed"
 
 	// KindRefundPending says that a refund exists and is under way.
 	KindRefundPending Kind = "refund_pending"
@@ -110,6 +116,11 @@ type Event struct {
 	// where a payment may have several, each of which may take money: tries on one page.
 	// Empty where a payment has but one.
 	Transaction string `json:"transaction,omitzero"`
+	// MovementID is the provider's id of the one movement of money that a KindReversed,
+	// KindChargeback or KindChargebackReversed speaks of: of one kind, two ids are two
+	// movements, and the same id is the same one, whichever event tells of it. Empty where
+	// the provider names none: Money is then all that was so moved until now.
+	MovementID string `json:"movement_id,omitzero"`
 	// RefundID is the provider's id of the refund that the event is about.
 	RefundID string `json:"refund_id,omitzero"`
 	// RefundReference is the merchant's own id of that refund, if it is carried.

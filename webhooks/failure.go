@@ -28,6 +28,12 @@ func (k Kind) failed() bool {
 	return k == KindFailed || k == KindSoftFailed || k == KindRefundFailed
 }
 
+// moves reports whether news of this kind is about money that was taken back after the
+// payment, or that came back.
+func (k Kind) moves() bool {
+	return k == KindReversed || k == KindChargeback || k == KindChargebackReversed
+}
+
 // refund reports whether news of this kind is about a refund.
 func (k Kind) refund() bool {
 	return k == KindRefundPending || k == KindRefundSucceeded || k == KindRefundFailed

@@ -35,8 +35,8 @@ func NewGoCardless(c Config) (*GoCardless, error) {
 // confirmation, and is then a failure, or after it (a late failure), and is then
 // money taken back; nothing in the event tells which. It is KindFailed: whoever
 // finds the payment confirmed before must take it for KindReversed.
-// late_failure_settled, charged_back and chargeback_settled, which come only
-// after a confirmation, are KindReversed by themselves.
+// late_failure_settled, which comes only after a confirmation, is KindReversed by
+// itself; charged_back, chargeback_settled and chargeback_cancelled tell of a chargeback.
 func (g *GoCardless) Verify(_ context.Context, d Delivery) ([]Event, error) {
 	index, err := g.mac.match(d)
 	if err != nil {

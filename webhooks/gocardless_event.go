@@ -82,8 +82,8 @@ func (g gocardlessEvent) fill(e Event) Event {
 	return e
 }
 
-// paymentKind reads the actions on a payment. chargeback_cancelled gives back
-// what charged_back took; like a dispute that is won, it is not counted back.
+// paymentKind reads the actions on a payment. chargeback_settled is about the payout:
+// the chargeback that it speaks of was told of before.
 func (g gocardlessEvent) paymentKind() Kind {
 	switch g.Action {
 	case "created", "customer_approval_granted", "submitted", "resubmission_requested":
@@ -97,7 +97,11 @@ func (g gocardlessEvent) paymentKind() Kind {
 		return KindFailed
 	case "cancelled", "customer_approval_denied":
 		return KindFailed
-	case "charged_back", "chargeback_settled", "late_failure_settled":
+	case "charged_back", "chargeback_settled":
+		return KindChargeback
+	case "chargeback_cancelled":
+		return KindChargebackReversed
+	case "late_failure_settled":
 		return KindReversed
 	default:
 		return KindIgnored

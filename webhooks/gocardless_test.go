@@ -52,8 +52,8 @@ func TestGoCardlessKinds(t *testing.T) {
 		"confirmed": "succeeded of PM1, ask", "paid_out": "succeeded of PM1, ask",
 		"failed": "failed of PM1 for provider_rejected/, ask", "cancelled": "failed of PM1 for canceled/, ask",
 		"customer_approval_denied": "failed of PM1 for canceled/, ask",
-		"charged_back":             "reversed of PM1, ask", "chargeback_settled": "reversed of PM1, ask",
-		"late_failure_settled": "reversed of PM1, ask", "chargeback_cancelled": "ignored", "surcharge_fee_debited": "ignored",
+		"charged_back":             "chargeback of PM1, ask", "chargeback_settled": "chargeback of PM1, ask",
+		"late_failure_settled": "reversed of PM1, ask", "chargeback_cancelled": "chargeback_reversed of PM1, ask", "surcharge_fee_debited": "ignored",
 	} {
 		says[gocardlessBody(gocardlessItem("EV1", "payments", action, gocardlessPayment))] = want
 	}

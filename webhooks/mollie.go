@@ -97,7 +97,7 @@ func (*Mollie) About() About {
 			"payment.*, refund.*, capture.* and chargeback.* of the next generation are read as Mollie's API description has them; the classic notice, which is asked about, is the normal way.",
 			"An event without a payload (_embedded) is asked about. One of a refund, capture or chargeback says whose it is by _links.entity alone, and waits for a person where that is missing.",
 			"capture.failed leaves the money held: it is no failure of the payment.",
-			"A chargeback has taken the money already: it is reversed, and chargeback.reversed is not counted back.",
+			"A chargeback has taken the money already; chargeback.reversed brings it back.",
 		},
 		Setup: [5]string{
 			"Put the address of the account's endpoint into public_url: each payment's webhookUrl is set to it.",

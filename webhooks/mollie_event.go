@@ -105,7 +105,9 @@ func mollieKind(eventType string) (kind Kind, failureCode string) {
 	case "refund.canceled":
 		return KindRefundFailed, codeCanceled
 	case "chargeback.received":
-		return KindReversed, ""
+		return KindChargeback, ""
+	case "chargeback.reversed":
+		return KindChargebackReversed, ""
 	case "dispute.created", "dispute.updated":
 		return KindDisputed, ""
 	default:
@@ -123,6 +125,9 @@ func (m mollieEntity) fill(e Event, id string) (Event, error) {
 	e.References = references(said["payment_attempt_id"], e.ProviderPaymentID)
 	if strings.HasPrefix(e.Type, "refund.") {
 		e.RefundID, e.RefundReference = id, said["refund_id"]
+	}
+	if e.Kind.moves() {
+		e.MovementID = id
 	}
 	if e.Type == "payment.failed" {
 		reason := cmp.Or(textMembers(m.Details)["failureReason"], textMembers(m.StatusReason)["code"])

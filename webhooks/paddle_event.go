@@ -146,9 +146,9 @@ func (p paddleTransaction) failure() (code, providerCode string) {
 	return cmp.Or(paddleCodes[providerCode], codeProviderRejected), providerCode
 }
 
-// kind reads an adjustment. A chargeback has taken the money when it is made,
-// and nothing later says so again; a warning puts it at stake; credits move no
-// money, and what is given back is not counted back.
+// kind reads an adjustment. A chargeback takes the money when it is approved, and its
+// reversal, an adjustment of its own, returns it; a warning puts it at stake; credits
+// move no money.
 func (p paddleAdjustment) kind() Kind {
 	switch p.Action + " " + p.Status {
 	case "refund pending_approval":
@@ -158,7 +158,9 @@ func (p paddleAdjustment) kind() Kind {
 	case "refund rejected", "refund reversed":
 		return KindRefundFailed
 	case "chargeback approved":
-		return KindReversed
+		return KindChargeback
+	case "chargeback_reverse approved":
+		return KindChargebackReversed
 	case "chargeback_warning approved", "chargeback_warning pending_approval", "chargeback pending_approval":
 		return KindDisputed
 	default:
@@ -175,6 +177,9 @@ func (p paddleAdjustment) fill(e Event) (Event, error) {
 	e.References = references(p.TransactionID)
 	if p.Action == "refund" {
 		e.RefundID = p.ID
+	}
+	if e.Kind.moves() {
+		e.MovementID = p.ID
 	}
 	if e.Kind.failed() {
 		e.FailureCode, e.ProviderCode = codeProviderRejected, p.Status

@@ -81,11 +81,11 @@ func TestPaddleKinds(t *testing.T) {
 		adjusted("refund", "approved"):                     "refund_succeeded 500 JPY of txn_1 by adj_1/",
 		adjusted("refund", "rejected"):                     "refund_failed 500 JPY of txn_1 by adj_1/ for provider_rejected/rejected",
 		adjusted("refund", "reversed"):                     "refund_failed 500 JPY of txn_1 by adj_1/ for provider_rejected/reversed",
-		adjusted("chargeback", "approved"):                 "reversed 500 JPY of txn_1",
+		adjusted("chargeback", "approved"):                 "chargeback 500 JPY of txn_1 moving adj_1",
 		adjusted("chargeback_warning", "approved"):         "disputed 500 JPY of txn_1",
 		adjusted("chargeback_warning", "pending_approval"): "disputed 500 JPY of txn_1",
 		adjusted("chargeback", "pending_approval"):         "disputed 500 JPY of txn_1",
-		adjusted("chargeback_reverse", "approved"):         "ignored",
+		adjusted("chargeback_reverse", "approved"):         "chargeback_reversed 500 JPY of txn_1 moving adj_1",
 		adjusted("credit", "approved"):                     "ignored",
 		paddleBody("price.created", `"id":"pri_1"`):        "ignored",
 	})

@@ -52,15 +52,16 @@ var outcomes = map[string][]webhooks.Kind{
 	// A capture that failed leaves a hold, or takes back what it had taken.
 	"capture_failed": {webhooks.KindSoftFailed, webhooks.KindAuthorized, webhooks.KindReversed},
 	"unknown":        {webhooks.KindNotice},
-	// Where a chargeback is the last word on the money, it is taken back at once.
-	"chargeback":      {webhooks.KindDisputed, webhooks.KindReversed},
-	"chargeback_lost": {webhooks.KindReversed},
-	"chargeback_won":  {webhooks.KindIgnored},
+	// Providers differ in when a dispute takes the money, and so in whether one that is
+	// won returns any.
+	"chargeback":      {webhooks.KindDisputed, webhooks.KindChargeback},
+	"chargeback_lost": {webhooks.KindChargeback},
+	"chargeback_won":  {webhooks.KindIgnored, webhooks.KindChargebackReversed},
 
 	"authorisation":       {webhooks.KindFailed}, // that expired
 	"cancel_failed":       {webhooks.KindProcessing},
 	"chargeback_closed":   {webhooks.KindIgnored},
-	"chargeback_reversed": {webhooks.KindIgnored},
+	"chargeback_reversed": {webhooks.KindChargebackReversed},
 	"partially":           {webhooks.KindRefundSucceeded}, // refunded
 	"shape":               {webhooks.KindIgnored},         // of an unknown status
 	"subscription":        {webhooks.KindIgnored},

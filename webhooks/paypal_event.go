@@ -116,6 +116,9 @@ func (r paypalResource) fill(e Event, reading paypalReader) (Event, error) {
 	if kind.refund() {
 		e.RefundID, e.RefundReference = r.ID, r.CustomID
 	}
+	if kind.moves() {
+		e.MovementID = r.DisputeID
+	}
 	e.CaptureRefused = kind == KindSoftFailed && r.authorization() != ""
 	if kind.failed() {
 		e.FailureCode, e.ProviderCode = r.failure(e)

@@ -50,7 +50,10 @@ func (r paypalResource) failed() (Kind, *paypalMoney)     { return KindFailed, r
 func (r paypalResource) softFailed() (Kind, *paypalMoney) { return KindSoftFailed, r.Amount }
 func (r paypalResource) succeeded() (Kind, *paypalMoney)  { return KindSucceeded, r.Amount }
 func (r paypalResource) processing() (Kind, *paypalMoney) { return KindProcessing, r.Amount }
-func (r paypalResource) reversed() (Kind, *paypalMoney)   { return KindReversed, r.Amount }
+
+// reversed reads a payment that PayPal took back. A dispute that is told of as well may
+// be why, and this names no movement, so that the two count once.
+func (r paypalResource) reversed() (Kind, *paypalMoney) { return KindChargeback, r.Amount }
 
 func (r paypalResource) refundPending() (Kind, *paypalMoney) {
 	return KindRefundPending, r.Amount
@@ -125,6 +128,7 @@ func (r paypalResource) refunded() (Kind, *paypalMoney) {
 // paypalDispute holds what is read of a dispute
 // (https://developer.paypal.com/docs/api/customer-disputes/v1/).
 type paypalDispute struct {
+	DisputeID            string       `json:"dispute_id"`
 	DisputeAmount        *paypalMoney `json:"dispute_amount"`
 	DisputedTransactions []struct {
 		SellerTransactionID string `json:"seller_transaction_id"`
@@ -137,9 +141,9 @@ type paypalDispute struct {
 	} `json:"dispute_outcome"`
 }
 
-// disputed reads a dispute. Resolved for the buyer, the money is gone for good;
-// for the seller, or withdrawn, nothing is at stake any more. Any other outcome a
-// person must look at.
+// disputed reads a dispute. Until it is resolved the money is only on hold. Resolved
+// for the buyer, it is gone; for the seller, or withdrawn, nothing is at stake any more.
+// Any other outcome a person must look at.
 func (r paypalResource) disputed() (Kind, *paypalMoney) {
 	if r.Status != "RESOLVED" {
 		return KindDisputed, r.DisputeAmount
@@ -147,9 +151,9 @@ func (r paypalResource) disputed() (Kind, *paypalMoney) {
 	switch r.DisputeOutcome.OutcomeCode {
 	case "RESOLVED_BUYER_FAVOUR":
 		if r.DisputeOutcome.AmountRefunded != nil {
-			return KindReversed, r.DisputeOutcome.AmountRefunded
+			return KindChargeback, r.DisputeOutcome.AmountRefunded
 		}
-		return KindReversed, r.DisputeAmount
+		return KindChargeback, r.DisputeAmount
 	case "RESOLVED_SELLER_FAVOUR", "CANCELED_BY_BUYER", "DENIED", "NONE":
 		return KindIgnored, nil
 	default:

@@ -27,6 +27,9 @@ func say(e webhooks.Event) string {
 	if e.RefundID+e.RefundReference != "" {
 		text += " by " + e.RefundID + "/" + e.RefundReference
 	}
+	if e.MovementID != "" {
+		text += " moving " + e.MovementID
+	}
 	if e.FailureCode != "" {
 		text += " for " + e.FailureCode + "/" + e.ProviderCode
 	}

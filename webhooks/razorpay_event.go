@@ -73,8 +73,10 @@ func (r razorpayEvent) raw(name string) json.RawMessage {
 }
 
 // razorpayKind translates the names of events that are about a payment, and says
-// which entity they speak of. A dispute that is lost has taken the money; one
-// that is under review or needs evidence says nothing that its opening did not.
+// which entity they speak of. A dispute takes the money when it is lost, and not
+// before (https://razorpay.com/docs/api/disputes/entity, "amount_deducted"): one that is
+// won has nothing to return, and one that is under review or needs evidence says nothing
+// that its opening did not.
 func razorpayKind(eventType string) (kind Kind, subject string) {
 	switch eventType {
 	case "payment.authorized":
@@ -98,7 +100,7 @@ func razorpayKind(eventType string) (kind Kind, subject string) {
 	case "payment.dispute.created":
 		return KindDisputed, "dispute"
 	case "payment.dispute.lost":
-		return KindReversed, "dispute"
+		return KindChargeback, "dispute"
 	default:
 		return KindIgnored, ""
 	}
@@ -135,6 +137,9 @@ func (r razorpayEvent) fill(e Event, name string) (Event, error) {
 	if name == "refund" {
 		e.RefundID = subject.ID
 		e.RefundReference = cmp.Or(textMembers(subject.Notes)["refund_id"], subject.Receipt)
+	}
+	if e.Kind.moves() {
+		e.MovementID = subject.ID
 	}
 	if e.Kind.failed() {
 		e.FailureCode, e.ProviderCode = subject.failure(e.Type)

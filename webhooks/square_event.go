@@ -53,6 +53,8 @@ type squareRefund struct {
 }
 
 type squareDispute struct {
+	ID      string      `json:"id"`
+	OldID   string      `json:"dispute_id"`
 	State   string      `json:"state"`
 	Amount  squareMoney `json:"amount_money"`
 	Payment struct {
@@ -165,8 +167,10 @@ func (r *squareRefund) fill(e Event) (Event, error) {
 	return e.withMoney(r.Amount.money())
 }
 
-// fill reads a dispute: an inquiry or one that is open puts the money at stake;
-// lost or accepted, it is gone; won or closed, it is the merchant's.
+// fill reads a dispute. Square takes the money when it is told of a dispute, keeps it
+// while that is open, and returns it when it is won
+// (https://squareup.com/help/us/en/article/5224-resolving-disputes-faqs). An inquiry
+// only puts it at stake, and one that is closed does not any more.
 func (p *squareDispute) fill(e Event) (Event, error) {
 	if p == nil {
 		return Event{}, noSquareObject(e)
@@ -174,10 +178,12 @@ func (p *squareDispute) fill(e Event) (Event, error) {
 	e.References = references(p.Payment.ID)
 	e.ProviderPaymentID = p.Payment.ID
 	switch p.State {
-	case "WON", "INQUIRY_CLOSED":
+	case "INQUIRY_CLOSED":
 		return e, nil
-	case "LOST", "ACCEPTED":
-		e.Kind = KindReversed
+	case "WON":
+		e.Kind, e.MovementID = KindChargebackReversed, cmp.Or(p.ID, p.OldID)
+	case "EVIDENCE_REQUIRED", "PROCESSING", "LOST", "ACCEPTED":
+		e.Kind, e.MovementID = KindChargeback, cmp.Or(p.ID, p.OldID)
 	default:
 		e.Kind = KindDisputed
 	}

@@ -102,6 +102,9 @@ func (o stripeObject) fill(e Event, reading func(stripeObject) (Kind, *integer))
 	if o.Object == "refund" {
 		e.RefundID, e.RefundReference = o.ID, o.Metadata["refund_id"]
 	}
+	if kind.moves() {
+		e.MovementID = o.own("dispute")
+	}
 	if kind.failed() {
 		e.FailureCode, e.ProviderCode = o.failureOf(e.Type)
 	}

@@ -27,9 +27,13 @@ func stripeReading(eventType string) func(stripeObject) (Kind, *integer) {
 		return stripeObject.chargeRefunded
 	case "refund.created", "refund.updated", "refund.failed", "charge.refund.updated":
 		return stripeObject.refund
-	case "charge.dispute.created", "charge.dispute.funds_withdrawn":
+	case "charge.dispute.created":
 		return stripeObject.disputed
-	case "charge.dispute.updated", "charge.dispute.funds_reinstated":
+	case "charge.dispute.funds_withdrawn":
+		return stripeObject.chargeback
+	case "charge.dispute.funds_reinstated":
+		return stripeObject.chargebackReversed
+	case "charge.dispute.updated":
 		return stripeObject.disputeMoved
 	case "charge.dispute.closed":
 		return stripeObject.disputeClosed
@@ -50,6 +54,12 @@ func (o stripeObject) softFailed() (Kind, *integer) {
 
 func (o stripeObject) failed() (Kind, *integer)   { return KindFailed, cmp.Or(o.Amount, o.AmountTotal) }
 func (o stripeObject) disputed() (Kind, *integer) { return KindDisputed, o.Amount }
+
+// chargeback and chargebackReversed read when a dispute moves money. A loss may still
+// turn, so that what has come back does not depend on the dispute's status.
+func (o stripeObject) chargeback() (Kind, *integer) { return KindChargeback, o.Amount }
+
+func (o stripeObject) chargebackReversed() (Kind, *integer) { return KindChargebackReversed, o.Amount }
 
 // capturable reads a hold. Stripe tells of one that has been captured or
 // released as well, with nothing left to capture: that says nothing new.
@@ -141,11 +151,11 @@ func (o stripeObject) disputeMoved() (Kind, *integer) {
 	}
 }
 
-// disputeClosed reads the end of a dispute. It is the one event that says for
-// good that the money is gone, so that a loss is counted once.
+// disputeClosed reads the end of a dispute. One that is lost moves no money then:
+// it names what was withdrawn before, of which an endpoint may not have been told.
 func (o stripeObject) disputeClosed() (Kind, *integer) {
 	if o.Status == "lost" {
-		return KindReversed, o.Amount
+		return o.chargeback()
 	}
 	return o.disputeMoved()
 }
