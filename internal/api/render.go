@@ -31,7 +31,7 @@ func (s *server) attempt(v payment.View) gen.Attempt {
 		ClientRequestID: &request, Account: v.Account, ProviderPaymentID: orNull(v.ProviderPaymentID),
 		Status: gen.AttemptStatus(v.State.Status()), Stage: gen.AttemptStage(v.Stage()),
 		Amount: v.Money.Minor, Currency: string(v.Money.Currency),
-		AmountCaptured: max(0, v.Captured-v.Reversed), AmountRefunded: v.Refunded,
+		AmountCaptured: max(0, v.Captured-v.Reversed), AmountRefunded: v.Refunded, AmountDisputed: v.AmountDisputed(),
 		Capture:            gen.AttemptCapture(v.Capture),
 		CanStartNewAttempt: v.CanStartNew, Version: v.Version,
 		CreatedAt: gen.Micros(v.CreatedAt), UpdatedAt: gen.Micros(v.UpdatedAt),

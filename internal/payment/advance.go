@@ -16,9 +16,13 @@ type News struct {
 	Money         *Money
 	NextActionURL string
 	Failure       *Failure
-	// Approved and Reversed are as those of Outcome.
+	// Approved is as that of Outcome.
 	Approved bool
-	Reversed *Money
+	// Movements are what NewsReversed speaks of: without any, of a capture that was
+	// undone, to the amount of Money. Of other news they are what happened besides.
+	Movements []MovementTold
+	// rows are the movements that this was recorded as before, where it is replayed.
+	rows []Movement
 	// Undoes is as that of Outcome.
 	Undoes bool
 	// Refused says that the command of the attempt's intent was refused for good, at
@@ -56,16 +60,16 @@ type Cause struct {
 
 // Facts are what the version of an attempt counts.
 type Facts struct {
-	State                                    fsm.State
-	ProviderPaymentID                        string
-	Authorized, Captured, Reversed, Refunded int64
-	NextActionURL                            string
+	State                                              fsm.State
+	ProviderPaymentID                                  string
+	Authorized, Captured, Reversed, Disputed, Refunded int64
+	NextActionURL                                      string
 }
 
 func (a Attempt) facts() Facts {
 	return Facts{
 		State: a.State, ProviderPaymentID: a.ProviderPaymentID,
-		Authorized: a.Authorized, Captured: a.Captured, Reversed: a.Reversed, Refunded: a.Refunded,
+		Authorized: a.Authorized, Captured: a.Captured, Reversed: a.Reversed, Disputed: a.Disputed, Refunded: a.Refunded,
 		NextActionURL: a.NextActionURL,
 	}
 }
@@ -78,8 +82,9 @@ type Transition struct {
 	News     fsm.News
 	Cause    Cause
 	At       time.Time
-	// Facts are what the attempt is since then.
-	Facts Facts
+	// Facts are what the attempt is since then, LastMovement its last movement.
+	Facts        Facts
+	LastMovement int
 	// Opens is the discrepancy that the news is, if any.
 	Opens DiscrepancyKind
 }
@@ -104,11 +109,8 @@ func advance(a *Attempt, n News, now time.Time) (Transition, fsm.Verdict) {
 	if t.Opens = mismatch(before, n); t.Opens == "" {
 		verdict = move(a, n, now)
 		t.Opens = opens(before.Intent, n, verdict)
-	} else if t.Opens == AmountMismatch && n.News == fsm.NewsSucceeded {
-		a.Captured = max(a.Captured, n.Money.Minor)
-		a.Authorized = max(a.Authorized, a.Captured)
-	} else if t.Opens == CurrencyMismatch {
-		mismatched(a, n, now)
+	} else {
+		keepOdd(a, t.Opens, n, now)
 	}
 
 	switch {
@@ -125,8 +127,24 @@ func advance(a *Attempt, n News, now time.Time) (Transition, fsm.Verdict) {
 	if n.Approved && !a.State.Final() && a.Intent.Kind == IntentNone {
 		a.NextCheckAt = &now
 	}
-	t.To, t.Facts = a.State, a.facts()
+	t.To, t.Facts, t.LastMovement = a.State, a.facts(), a.LastMovement
 	return t, verdict
+}
+
+// keepOdd keeps what news says of money that is not the attempt's, or not all of it.
+func keepOdd(a *Attempt, kind DiscrepancyKind, n News, now time.Time) {
+	switch {
+	case n.News == fsm.NewsReversed:
+		recordAll(a, n, now)
+		if kind == CurrencyMismatch && !n.returns() {
+			foreignReturned(a, *n.Money)
+		}
+	case kind == CurrencyMismatch:
+		mismatched(a, n, now)
+	case kind == AmountMismatch && n.News == fsm.NewsSucceeded:
+		a.Captured = max(a.Captured, n.Money.Minor)
+		a.Authorized = max(a.Authorized, a.Captured)
+	}
 }
 
 // move takes the step of the state machine and writes the facts that come with
@@ -150,7 +168,7 @@ func move(a *Attempt, n News, now time.Time) fsm.Verdict {
 		a.Captured = max(a.Captured, n.amountOr(a.taken()))
 		a.Authorized = max(a.Authorized, a.Captured)
 	case fsm.NewsReversed:
-		a.Reversed = max(a.Reversed, n.amountOr(a.taken()))
+		recordAll(a, n, now)
 	case fsm.NewsActionRequired:
 		if a.State == fsm.AwaitingCustomer && n.NextActionURL != "" {
 			a.NextActionURL = n.NextActionURL
@@ -178,6 +196,13 @@ func (n News) amountOr(minor int64) int64 {
 		return n.Money.Minor
 	}
 	return minor
+}
+
+func (n News) currencyOr(c Currency) Currency {
+	if n.Money != nil {
+		return n.Money.Currency
+	}
+	return c
 }
 
 // taken is what must be meant where the provider does not say how much it took:
@@ -267,7 +292,12 @@ func toldBefore(before Attempt, n News, kind DiscrepancyKind) bool {
 	if kind == AmountMismatch {
 		return n.News == fsm.NewsSucceeded && n.Money.Minor == before.Captured && before.Captured > 0
 	}
-	return kind == LateSuccess || kind == PaymentReversed
+	return kind == LateSuccess || kind == PaymentReversed || kind == "" && n.News == fsm.NewsReversed
+}
+
+// returns reports whether news of money that was moved says that it came back.
+func (n News) returns() bool {
+	return len(n.Movements) > 0 && n.Movements[0].Kind == ChargebackReversal
 }
 
 // opens says what a person must look at after news of the money that an attempt with
@@ -278,7 +308,7 @@ func opens(i Intent, n News, v fsm.Verdict) DiscrepancyKind {
 		return LateSuccess
 	case n.News == fsm.NewsSucceeded && (i.Kind == IntentCapture || i.Amount > 0) && n.amountOr(i.Amount) != i.Amount:
 		return AmountMismatch
-	case n.News == fsm.NewsReversed:
+	case n.News == fsm.NewsReversed && !n.returns():
 		return PaymentReversed
 	case n.News == fsm.NewsDisputed:
 		return Disputed

@@ -189,7 +189,7 @@ func TestMoneyTakenBackThatOnlyALookTells(t *testing.T) {
 	}
 	a := r.attempt(t, paid.ID)
 	require.Equal(t, succeeded, standingOf(a))
-	require.EqualValues(t, 700, a.Reversed)
+	require.EqualValues(t, 700, a.AmountDisputed())
 	require.Equal(t, []string{"payment_reversed"}, r.discrepancies(t, paid.ID))
 	require.ElementsMatch(t, []string{"applied", "repeat"}, r.verdicts(t, paid.ID))
 }
@@ -204,6 +204,6 @@ func (p *charger) on(of payment.Provider) payment.Provider {
 
 func (p *charger) Lookup(ctx context.Context, id string) (payment.Outcome, error) {
 	out, err := p.Provider.Lookup(ctx, id)
-	out.Reversed = &payment.Money{Minor: 700, Currency: "EUR"}
+	out.Movements = []payment.MovementTold{{Kind: payment.Chargeback, Money: payment.Money{Minor: 700, Currency: "EUR"}}}
 	return out, err
 }

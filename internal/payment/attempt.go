@@ -30,10 +30,17 @@ type Attempt struct {
 
 	State fsm.State
 	Money Money
-	// Authorized, Captured, Reversed and Refunded are what the provider says it
-	// holds, took, lost again and paid back: facts in minor units of Money's
-	// currency, whatever the state.
-	Authorized, Captured, Reversed, Refunded int64
+	// Authorized, Captured and Refunded are what the provider says it holds, took and
+	// paid back: facts in minor units of Money's currency, whatever the state.
+	Authorized, Captured, Refunded int64
+	// Reversed and Disputed are sums of movements: captures that were undone, and what
+	// chargebacks took less what came back of it. The latter is below 0 as long as only
+	// the return was told of.
+	Reversed, Disputed int64
+	// LastMovement is the number of the attempt's last movement, 0 if there are none.
+	// Movements are they, where they were read.
+	LastMovement int
+	Movements    []Movement
 	// Foreign is what the provider took in another currency than Money's, and
 	// ForeignReturned how much of it was given back, or settled by a person.
 	Foreign         Money
@@ -129,7 +136,13 @@ func (a Attempt) Failed() bool { return a.State == fsm.Failed }
 
 // Held is what the provider still holds of the customer's money, in minor units,
 // whatever the attempt's status.
-func (a Attempt) Held() int64 { return max(0, a.Captured-a.Reversed-a.Refunded) }
+func (a Attempt) Held() int64 { return max(0, a.kept()-a.Refunded) }
+
+// kept is what was taken and neither undone nor disputed away.
+func (a Attempt) kept() int64 { return a.Captured - a.Reversed - a.AmountDisputed() }
+
+// AmountDisputed is what chargebacks took, less what came back of it.
+func (a Attempt) AmountDisputed() int64 { return max(0, a.Disputed) }
 
 // Stage is the stage that callers see.
 func (a Attempt) Stage() string {

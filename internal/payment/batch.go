@@ -38,8 +38,13 @@ type batch struct {
 	// transactions are what was told of those of attempts that need them, the batch's own
 	// events included.
 	transactions map[AttemptID][]Told
+	// movements are those of attempts that need them; movers, whose the named ones are.
+	movements map[AttemptID][]Movement
+	movers    map[MovementName]AttemptID
 	// told are attempts of which a refund of ours has just been named, or has ended.
 	told []*Change
+	// broken is why the batch can't be saved.
+	broken error
 	// unparked says that parked events were applied with the rest; alone, that they are
 	// only made due.
 	unparked, alone bool
@@ -96,7 +101,7 @@ func (b *batch) now() time.Time { return b.tx.Now() }
 func (b *batch) change(a Attempt) *Change {
 	c, ok := b.changes[a.ID]
 	if !ok {
-		c = &Change{Attempt: a, Was: a.Version, had: a.ProviderPaymentID, before: a}
+		c = &Change{Attempt: a, Was: a.Version, had: a.ProviderPaymentID, before: a, moved: a.LastMovement}
 		b.changes[a.ID] = c
 		b.order = append(b.order, a.ID)
 	}
@@ -105,7 +110,11 @@ func (b *batch) change(a Attempt) *Change {
 
 // advance applies news on top of what the batch already knows.
 func (b *batch) advance(c *Change, n News) fsm.Verdict {
-	taken := c.Attempt.Captured
+	besides, shared := b.movementsIn(c, &n)
+	if n.News == fsm.NewsReversed && shared {
+		return fsm.Conflict
+	}
+	taken, held := c.Attempt.Captured, c.Attempt.Held()
 	t, verdict := advance(&c.Attempt, n, b.now())
 	if t.Version != 0 {
 		c.Transitions = append(c.Transitions, t)
@@ -126,16 +135,12 @@ func (b *batch) advance(c *Change, n News) fsm.Verdict {
 	if t.Opens != "" {
 		b.openFor(c, t.Opens, n.Money, n.Cause)
 	}
+	b.openForMovement(c, t.Opens, n, held)
 	if t.Opens == AmountMismatch && t.From != t.To {
 		b.latest().Text = "The provider took another amount than it was asked to capture. Compare with its dashboard, and put right what the customer pays."
 	}
-	if n.Reversed != nil {
-		lost := b.advance(c, News{News: fsm.NewsReversed, Money: n.Reversed, Cause: n.Cause})
-		if verdict == fsm.Repeat {
-			verdict = lost
-		}
-	}
-	if b.otherPayment(c, n) && verdict != fsm.Applied {
+	verdict = b.advanceBesides(c, besides, n.Cause, verdict)
+	if shared || b.otherPayment(c, n) && verdict != fsm.Applied {
 		verdict = fsm.Conflict
 	}
 	return verdict
@@ -190,6 +195,9 @@ func (b *batch) open(c *Change, kind DiscrepancyKind, text string) {
 // save writes the batch, applies parked events that a new name sets free, and
 // opens the discrepancies.
 func (b *batch) save(ctx context.Context) error {
+	if b.broken != nil {
+		return b.broken
+	}
 	if err := b.claim(ctx); err != nil {
 		return err
 	}
@@ -211,6 +219,7 @@ func (b *batch) save(ctx context.Context) error {
 		if c.Messages, err = c.messages(); err != nil {
 			return err
 		}
+		c.Movements = c.Attempt.Movements[len(c.Attempt.Movements)-(c.Attempt.LastMovement-c.moved):]
 		changes = append(changes, *c)
 	}
 	if err := b.tx.SaveChanges(ctx, changes); err != nil {
@@ -366,10 +375,12 @@ func (b *batch) loadFor(ctx context.Context, freed []StoredEvent) error {
 	if err := b.loadRefunds(ctx, slices.Clone(b.order)...); err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(freed, func(e StoredEvent) bool { return e.Event.Transaction != "" }) {
-		return nil
+	if slices.ContainsFunc(freed, func(e StoredEvent) bool { return e.Event.Transaction != "" }) {
+		if err := b.loadTransactions(ctx, slices.Clone(b.order)...); err != nil {
+			return err
+		}
 	}
-	return b.loadTransactions(ctx, slices.Clone(b.order)...)
+	return b.loadFreedMovements(ctx, freed)
 }
 
 // gained is what becomes of the attempt that has only just been given a name which

@@ -63,7 +63,7 @@ func (s *Service) seal(ctx context.Context, p Provider, a Attempt, declined News
 func newsOf(o Outcome, c Cause) News {
 	return News{
 		News: o.News, ProviderPaymentID: o.ProviderPaymentID, Names: o.References, Money: o.Money,
-		NextActionURL: o.NextActionURL, Failure: o.Failure, Refused: o.Refused, Undoes: o.Undoes, Approved: o.Approved, Reversed: o.Reversed, Cause: c,
+		NextActionURL: o.NextActionURL, Failure: o.Failure, Refused: o.Refused, Undoes: o.Undoes, Approved: o.Approved, Movements: o.Movements, Cause: c,
 	}
 }
 

@@ -152,7 +152,13 @@ func (b *batch) subject(ctx context.Context, r Received, f *fetched) (found, *ar
 	if err != nil {
 		return nil, nil, err
 	}
-	return found, named, b.load(ctx, found, []*arrival{named})
+	if err := b.load(ctx, found, []*arrival{named}); err != nil {
+		return nil, nil, err
+	}
+	if a := found.first(named); a != nil && f != nil {
+		err = b.loadToldMovements(ctx, *a, newsOf(f.payment, Cause{}))
+	}
+	return found, named, err
 }
 
 // first is the attempt that an event names, nil if there is none or somebody

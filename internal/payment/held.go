@@ -31,8 +31,6 @@ func mismatched(a *Attempt, n News, now time.Time) {
 	switch {
 	case n.News == fsm.NewsSucceeded:
 		foreignTaken(a, *n.Money)
-	case n.News == fsm.NewsReversed:
-		foreignReturned(a, *n.Money)
 	case n.News == fsm.NewsAuthorized && a.Failed():
 		a.HoldToldAt = &now
 		doubtFailure(a, now)

@@ -58,7 +58,7 @@ func storable(r Received) Received {
 	for _, part := range []*string{&e.Type, &e.FailureCode, &e.ProviderCode} {
 		*part = text(*part)
 	}
-	for _, name := range []*string{&e.ID, &e.ProviderPaymentID, &e.Transaction, &e.RefundID, &e.RefundReference} {
+	for _, name := range []*string{&e.ID, &e.ProviderPaymentID, &e.Transaction, &e.MovementID, &e.RefundID, &e.RefundReference} {
 		*name = storableName(*name)
 	}
 	e.References = slices.Clone(e.References)
@@ -179,7 +179,10 @@ func (b *batch) load(ctx context.Context, f found, arrivals []*arrival) error {
 	if err := b.loadRefunds(ctx, f.named(arrivals, refund)...); err != nil {
 		return err
 	}
-	return b.loadTransactions(ctx, f.named(arrivals, func(e webhooks.Event) bool { return e.Transaction != "" })...)
+	if err := b.loadTransactions(ctx, f.named(arrivals, func(e webhooks.Event) bool { return e.Transaction != "" })...); err != nil {
+		return err
+	}
+	return b.loadMovements(ctx, f.moved(arrivals), movementNames(arrivals)...)
 }
 
 // named lists the attempts that events of a sort name.
@@ -261,7 +264,7 @@ func (b *batch) apply(c *Change, e *StoredEvent) {
 	refused, over := b.refusal(c, e.Event, news), news == fsm.NewsFailed && c.Attempt.Failed()
 	e.Verdict = b.advance(c, News{
 		News: news, ProviderPaymentID: e.Event.ProviderPaymentID, Names: e.Event.References, Money: moneyOf(e.Event),
-		Failure: failureOf(e.Event), Approved: e.Event.Approved, Refused: refused, Cause: Cause{Kind: CauseWebhook, ID: e.Event.ID},
+		Failure: failureOf(e.Event), Approved: e.Event.Approved, Refused: refused, Movements: movementOf(e.Event), Cause: Cause{Kind: CauseWebhook, ID: e.Event.ID},
 	})
 	if refused && e.Verdict != fsm.Applied {
 		b.commandRefused(c, e)
@@ -345,6 +348,9 @@ var newsByKind = map[webhooks.Kind]fsm.News{ //nolint:gochecknoglobals // a tabl
 	webhooks.KindSoftFailed:     fsm.NewsSoftFailed,
 	webhooks.KindReversed:       fsm.NewsReversed,
 	webhooks.KindDisputed:       fsm.NewsDisputed,
+
+	webhooks.KindChargeback:         fsm.NewsReversed,
+	webhooks.KindChargebackReversed: fsm.NewsReversed,
 }
 
 func moneyOf(e webhooks.Event) *Money {
@@ -374,6 +380,6 @@ func digest(e webhooks.Event) [32]byte {
 	if e.Money != nil {
 		h.Write(binary.BigEndian.AppendUint64([]byte(e.Money.Currency), uint64(e.Money.Minor))) //nolint:gosec // only hashed
 	}
-	h.Write([]byte(e.Amount))
+	h.Write([]byte(e.Amount + e.MovementID))
 	return [32]byte(h.Sum(nil))
 }

@@ -155,6 +155,8 @@ func (w *world) agrees(name string) {
 		w.Fatalf("%s is open at the provider, and is %s", name, describe(a))
 	case d.reversed && (a.Reversed != d.taken || !w.told(a, payment.PaymentReversed)):
 		w.Fatalf("the money of %s was taken back, and nobody is told", name)
+	case a.Disputed != d.disputed(), len(d.disputes) > 0 && !w.told(a, payment.PaymentReversed):
+		w.Fatalf("chargebacks of %s took %d, and it says %d; a person is told: %t", name, d.disputed(), a.Disputed, w.told(a, payment.PaymentReversed))
 	case d.undone != w.told(a, payment.RefundReversed):
 		w.Fatalf("a refund of %s was undone: %t, and a person is told otherwise", name, d.undone)
 	case a.Refunded != d.back:

@@ -89,6 +89,7 @@ type deal struct {
 	over     bool
 	customer bool
 	reversed bool
+	disputes []*dispute
 	// soft says that the last try failed, and that the payment is not over for that.
 	soft bool
 	commanded
@@ -309,9 +310,7 @@ func (p *scripted) outcome(d *deal) payment.Outcome {
 	switch {
 	case d.charged():
 		o.News, o.Money = fsm.NewsSucceeded, &payment.Money{Minor: d.taken, Currency: "EUR"}
-		if d.reversed {
-			o.Reversed = o.Money
-		}
+		o.Movements = d.movements()
 	case d.soft && !d.over:
 		o.News, o.Failure = fsm.NewsSoftFailed, payment.NewFailure("card_declined", "")
 	case d.held:

@@ -20,10 +20,10 @@ import (
 // provider or a person is told.
 //
 // The model knows refunds by the merchant, by a policy and in the dashboard, in parts too,
-// and those that fail or are undone; persons who end what nobody else can tell the end of;
+// and those that fail or are undone; chargebacks of one amount, and those that are won; persons who end what nobody else can tell the end of;
 // webhooks that come again, with other content, or are replayed by staff; and pages where a
 // customer tries, and pays, in two tabs; and money that comes late in another currency. It
-// leaves out disputes, notices
+// leaves out notices
 // that must be fetched, holds in two tabs, keys of the provider's that expire, and payments
 // that a customer approves before they are taken: those have tests of their own.
 //
@@ -202,6 +202,7 @@ func (w *world) happen(rt *rapid.T) {
 			can = append(can, d.name+" is taken back")
 		}
 		can = append(can, w.tabs(d)...)
+		can = append(can, w.quarrels(d)...)
 		if left := w.p.left(d); left > 0 {
 			can = append(can, d.name+" is refunded in the dashboard")
 			if left > aPart {
@@ -260,6 +261,10 @@ func (w *world) does(rt *rapid.T, what string) {
 	case "is taken back":
 		d.reversed = true
 		w.p.note(d, webhooks.KindReversed)
+	case chargedBack:
+		w.p.chargeBack(d)
+	case chargebackWon:
+		w.p.winChargeback(d)
 	case "is refunded in the dashboard":
 		w.p.refundByHand(d, w.p.left(d))
 	case "is refunded as much once more in the dashboard":

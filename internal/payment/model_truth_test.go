@@ -46,7 +46,7 @@ func (w *world) look() {
 func facts(a payment.Attempt) payment.Facts {
 	return payment.Facts{
 		State: a.State, ProviderPaymentID: a.ProviderPaymentID, Authorized: a.Authorized, Captured: a.Captured,
-		Reversed: a.Reversed, Refunded: a.Refunded, NextActionURL: a.NextActionURL,
+		Reversed: a.Reversed, Disputed: a.Disputed, Refunded: a.Refunded, NextActionURL: a.NextActionURL,
 	}
 }
 
@@ -159,6 +159,7 @@ func (w *world) believes(name string) {
 		return n.of == d && n.event.Kind == webhooks.KindSucceeded && !n.inDollars() && n.said != "" && !parked(n.said)
 	})
 	d.kept = d.kept || d.held && w.unreleased(a)
+	w.quarrelled(name, a, d)
 	switch {
 	case (a.Succeeded() || a.Captured > 0) && !d.charged():
 		w.Fatalf("%s is %s, and the customer was not charged", name, describe(a))
@@ -170,7 +171,7 @@ func (w *world) believes(name string) {
 		w.Fatalf("the webhook that %s was paid is lost", name)
 	case a.Failed() && a.Captured > 0 && !w.told(a, lateMoney...):
 		w.Fatalf("%s failed and holds money, and nobody is told", name)
-	case w.told(a, lateMoney...) && !d.charged(), w.told(a, payment.PaymentReversed) && !d.reversed:
+	case w.told(a, lateMoney...) && !d.charged(), w.told(a, payment.PaymentReversed) && !d.reversed && len(d.disputes) == 0:
 		w.Fatalf("a person is told of money of %s that never moved", name)
 	case d.odd && !w.told(a, payment.AmountMismatch):
 		w.Fatalf("%s took another amount than was confirmed, and nobody is told", name)

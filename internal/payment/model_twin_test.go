@@ -42,6 +42,8 @@ func TestTheOrderOfWebhooksDoesNotMatter(t *testing.T) {
 // word is what a webhook says.
 type word struct {
 	Kind webhooks.Kind
+	// Movement is of a chargeback that has a name.
+	Movement string
 	// Refund is of a refund, Amount what was taken, or paid or taken back.
 	Refund string
 	Amount int64
@@ -60,6 +62,9 @@ func anyNotice(never webhooks.Kind, taken int64) *rapid.Generator[word] {
 	all = append(all, word{Kind: webhooks.KindSucceeded, Amount: taken})
 	for _, amount := range []int64{500, price} {
 		all = append(all, word{Kind: webhooks.KindReversed, Amount: amount})
+	}
+	for _, id := range []string{"dp-1", "dp-2", ""} {
+		all = append(all, word{Kind: webhooks.KindChargeback, Movement: id, Amount: 500}, word{Kind: webhooks.KindChargebackReversed, Movement: id, Amount: 500})
 	}
 	for _, id := range []string{"re-1", "re-2"} {
 		all = append(all, word{Kind: webhooks.KindRefundPending, Refund: id, Amount: 500}, word{Kind: webhooks.KindRefundSucceeded, Refund: id, Amount: 500})
@@ -82,6 +87,9 @@ func (s word) about(a payment.Attempt) webhooks.Event {
 	if s.Amount > 0 {
 		e.Money = &webhooks.Money{Minor: s.Amount, Currency: "EUR"}
 	}
+	if s.Movement != "" {
+		e.MovementID = s.Movement + string(a.OrderID)
+	}
 	if s.Refund != "" {
 		e.RefundID = s.Refund + string(a.OrderID)
 	}
@@ -91,10 +99,10 @@ func (s word) about(a payment.Attempt) webhooks.Event {
 // ending is what must be the same of both. What an attempt that has failed once
 // held is not: the provider is asked about it.
 type ending struct {
-	State                        fsm.State
-	Captured, Reversed, Refunded int64
-	Intent                       payment.IntentKind
-	Failed                       bool
+	State                                  fsm.State
+	Captured, Reversed, Disputed, Refunded int64
+	Intent                                 payment.IntentKind
+	Failed                                 bool
 }
 
 // hears pays an order, delivers what is said, and returns how that ends and what a
@@ -125,5 +133,5 @@ func (w *world) hears(letter, call string, capture payment.CaptureMode, said []w
 		}
 	}
 	slices.Sort(told)
-	return ending{a.State, a.Captured, a.Reversed, a.Refunded, a.Intent.Kind, a.Failure != nil}, slices.Compact(told)
+	return ending{a.State, a.Captured, a.Reversed, a.Disputed, a.Refunded, a.Intent.Kind, a.Failure != nil}, slices.Compact(told)
 }

@@ -31,6 +31,7 @@ type snapshot struct {
 	Currency          string    `json:"currency"`
 	AmountCaptured    int64     `json:"amount_captured"`
 	AmountRefunded    int64     `json:"amount_refunded"`
+	AmountDisputed    int64     `json:"amount_disputed"`
 	ProviderPaymentID string    `json:"provider_payment_id"`
 	FailureCode       string    `json:"failure_code,omitempty"`
 	Version           int       `json:"version"`
@@ -51,7 +52,7 @@ func (c *Change) messages() ([]Message, error) {
 			PaymentAttemptID: a.ID.String(), OrderID: string(a.OrderID), UserID: string(a.UserID),
 			Status: string(t.To.Status()), Stage: Attempt{State: t.To}.Stage(),
 			Amount: a.Money.Minor, Currency: string(a.Money.Currency),
-			AmountCaptured: max(0, t.Facts.Captured-t.Facts.Reversed), AmountRefunded: t.Facts.Refunded,
+			AmountCaptured: max(0, t.Facts.Captured-t.Facts.Reversed), AmountRefunded: t.Facts.Refunded, AmountDisputed: max(0, t.Facts.Disputed),
 			ProviderPaymentID: t.Facts.ProviderPaymentID, Version: t.Version, At: t.At,
 		}
 		if t.To == fsm.Failed && a.Failure != nil {

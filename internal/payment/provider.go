@@ -158,9 +158,8 @@ type Outcome struct {
 	References []string
 	// Money is what was authorised or taken; nil if the provider does not say.
 	Money *Money
-	// Reversed is how much of it the provider has taken back since, in all
-	// (chargebacks); nil if nothing.
-	Reversed      *Money
+	// Movements are what the provider says of money that was moved after the payment.
+	Movements     []MovementTold
 	NextActionURL string
 	Failure       *Failure
 }

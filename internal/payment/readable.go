@@ -10,7 +10,10 @@ var errUnreadable = errors.New("the provider's answer can't be kept as it is")
 // then nobody knows what the provider answered.
 func (o Outcome) Readable() (Outcome, error) {
 	names := append([]string{o.ProviderPaymentID}, o.References...)
-	if !keepable(o.NextActionURL) || !nameable(append(names, currencyOf(o.Money), currencyOf(o.Reversed))...) {
+	for _, m := range o.Movements {
+		names = append(names, m.ID, string(m.Money.Currency))
+	}
+	if !keepable(o.NextActionURL) || !nameable(append(names, currencyOf(o.Money))...) {
 		return Outcome{}, errUnreadable
 	}
 	o.Failure = o.Failure.readable()

@@ -82,7 +82,7 @@ func (r Refund) paidBack() bool {
 
 // refundable is what is left to refund, pending refunds taken off.
 func refundable(a Attempt, refunds []*Refund) int64 {
-	left := a.Captured - a.Reversed
+	left := a.kept()
 	for _, r := range refunds {
 		if r.counts() {
 			left -= r.Money.Minor

@@ -200,7 +200,7 @@ func (b *batch) setRefunded(c *Change, total int64, cause Cause) {
 	a.Version++
 	a.UpdatedAt = b.now()
 	c.Transitions = append(c.Transitions, Transition{
-		Version: a.Version, From: a.State, To: a.State, News: newsRefunded, Cause: cause, At: b.now(), Facts: a.facts(),
+		Version: a.Version, From: a.State, To: a.State, News: newsRefunded, Cause: cause, At: b.now(), Facts: a.facts(), LastMovement: a.LastMovement,
 	})
 }
 

@@ -118,8 +118,8 @@ func (s *Service) settleIn(ctx context.Context, b *batch, locked map[AttemptID]A
 		}
 		change := b.change(a)
 		ours := change.Attempt.Fence == c.before.Fence
-		if c.news.News != "" && (ours || !c.news.Inferred) {
-			b.advance(change, c.news)
+		if err := b.hear(ctx, change, c.news, ours); err != nil {
+			return err
 		}
 		switch {
 		case ours && c.before.State.Final():

@@ -104,9 +104,9 @@ type Tx interface {
 	// can add another one then. It returns the orders, and what it has locked.
 	OrdersBeside(ctx context.Context, ids, stop []OrderID) (map[OrderID]Order, []Attempt, error)
 
-	// SaveChanges writes locked attempts, their transitions, references and news
-	// for the merchant. A reference that another attempt was given meanwhile makes
-	// InTx run its function again.
+	// SaveChanges writes locked attempts, their transitions, movements, references and
+	// news for the merchant. A reference or a named movement that another attempt was
+	// given meanwhile makes InTx run its function again.
 	SaveChanges(ctx context.Context, changes []Change) error
 
 	// RefundsLock locks all refunds of attempts that are locked.
@@ -135,6 +135,9 @@ type Tx interface {
 	// EventsTransactions reads what the events of attempts told of their transactions,
 	// in the order in which they came; it locks nothing.
 	EventsTransactions(ctx context.Context, ids []AttemptID) (map[AttemptID][]Told, error)
+	// MovementsRead reads the movements of attempts that are locked, in the order of their
+	// numbers, and whose some named ones are. It locks nothing.
+	MovementsRead(ctx context.Context, ids []AttemptID, names []MovementName) (map[AttemptID][]Movement, map[MovementName]AttemptID, error)
 	// EventsSettle writes verdict, attempt, tries and next try of locked events.
 	EventsSettle(ctx context.Context, events []StoredEvent) error
 
@@ -190,9 +193,13 @@ type Change struct {
 	Holds bool
 	// Messages are the news for the merchant.
 	Messages []Message
+	// Movements are those that are new, in the order of their numbers.
+	Movements []Movement
 
 	// had is the provider's id on disk, which is a name of the attempt already.
 	had string
 	// before is the attempt as it was read.
 	before Attempt
+	// moved is the number of the last movement on disk.
+	moved int
 }

@@ -30,6 +30,7 @@ func Verify(ctx context.Context, from Archive, after AttemptID, limit int, alone
 		e.replay()
 		e.schedule()
 		e.money()
+		e.movements()
 		e.events()
 		e.refunds()
 		v.Last = e.Attempt.ID

@@ -31,7 +31,8 @@ func (e *examination) replay() {
 		}
 		a.State, a.Version = t.To, t.Version
 		a.ProviderPaymentID, a.NextActionURL = t.Facts.ProviderPaymentID, t.Facts.NextActionURL
-		a.Authorized, a.Captured, a.Reversed, a.Refunded = t.Facts.Authorized, t.Facts.Captured, t.Facts.Reversed, t.Facts.Refunded
+		a.Authorized, a.Captured, a.Refunded = t.Facts.Authorized, t.Facts.Captured, t.Facts.Refunded
+		a.Reversed, a.Disputed, a.LastMovement = t.Facts.Reversed, t.Facts.Disputed, t.LastMovement
 	}
 	e.compare(a)
 }
@@ -57,6 +58,7 @@ func (e *examination) again(a *Attempt, t Transition) {
 	a.Intent = Intent{}
 	advance(a, News{
 		News: t.News, ProviderPaymentID: t.Facts.ProviderPaymentID, NextActionURL: t.Facts.NextActionURL, Money: money, Cause: t.Cause,
+		rows: e.since(a.LastMovement, t.LastMovement),
 	}, t.At)
 	a.UpdatedAt = t.At
 }
@@ -71,9 +73,7 @@ func told(a Attempt, t Transition) (money *Money, odd bool) {
 		was, is = a.Authorized, t.Facts.Authorized
 	case fsm.NewsSucceeded:
 		was, is = a.Captured, t.Facts.Captured
-	case fsm.NewsReversed:
-		was, is = a.Reversed, t.Facts.Reversed
-	case fsm.NewsUnknown, fsm.NewsProcessing, fsm.NewsActionRequired, fsm.NewsSoftFailed, fsm.NewsFailed, fsm.NewsDisputed:
+	case fsm.NewsUnknown, fsm.NewsReversed, fsm.NewsProcessing, fsm.NewsActionRequired, fsm.NewsSoftFailed, fsm.NewsFailed, fsm.NewsDisputed:
 		return nil, false
 	}
 	step, err := fsm.Next(a.State, t.News)
@@ -122,5 +122,6 @@ func (e *examination) finalized() (at time.Time) {
 
 // String shows amounts as a person compares them.
 func (f Facts) String() string {
-	return fmt.Sprintf("%q authorised %d captured %d reversed %d refunded %d", f.ProviderPaymentID, f.Authorized, f.Captured, f.Reversed, f.Refunded)
+	return fmt.Sprintf("%q authorised %d captured %d reversed %d disputed %d refunded %d",
+		f.ProviderPaymentID, f.Authorized, f.Captured, f.Reversed, f.Disputed, f.Refunded)
 }

@@ -29,6 +29,9 @@ func (t *txn) SaveChanges(ctx context.Context, changes []payment.Change) error {
 	if err := t.appendLog(ctx, changes); err != nil {
 		return err
 	}
+	if err := t.appendMovements(ctx, changes); err != nil {
+		return err
+	}
 	if err := t.outbox(ctx, changes); err != nil {
 		return err
 	}
@@ -50,6 +53,8 @@ func attemptParams(changes []payment.Change) *dbsqlc.AttemptsAdvanceParams {
 		p.Authorized = append(p.Authorized, a.Authorized)
 		p.Captured = append(p.Captured, a.Captured)
 		p.Reversed = append(p.Reversed, a.Reversed)
+		p.Disputed = append(p.Disputed, a.Disputed)
+		p.Movements = append(p.Movements, int32(a.LastMovement)) //nolint:gosec // a count of movements
 		p.Refunded = append(p.Refunded, a.Refunded)
 		p.NextActionUrls = append(p.NextActionUrls, a.NextActionURL)
 		p.FailureCodes = append(p.FailureCodes, failure.Code)
@@ -121,8 +126,10 @@ type logDetail struct {
 	Authorized        int64  `json:"authorized,omitempty"`
 	Captured          int64  `json:"captured,omitempty"`
 	Reversed          int64  `json:"reversed,omitempty"`
+	Disputed          int64  `json:"disputed,omitempty"`
 	Refunded          int64  `json:"refunded,omitempty"`
 	NextActionURL     string `json:"next_action_url,omitempty"`
+	LastMovement      int    `json:"movements,omitempty"`
 }
 
 func (t *txn) appendLog(ctx context.Context, changes []payment.Change) error {
@@ -132,7 +139,7 @@ func (t *txn) appendLog(ctx context.Context, changes []payment.Change) error {
 		for _, tr := range changes[i].Transitions {
 			detail, err := json.Marshal(logDetail{
 				string(tr.News), tr.Facts.ProviderPaymentID, tr.Facts.Authorized, tr.Facts.Captured, tr.Facts.Reversed,
-				tr.Facts.Refunded, tr.Facts.NextActionURL,
+				tr.Facts.Disputed, tr.Facts.Refunded, tr.Facts.NextActionURL, tr.LastMovement,
 			})
 			if err != nil {
 				return fmt.Errorf("encode a transition of %s: %w", a.ID, err)
@@ -169,8 +176,9 @@ func transitionFromRow(row *dbsqlc.AttemptTransitions) (payment.Transition, erro
 		Cause: payment.Cause{Kind: payment.CauseKind(row.Cause), ID: row.CauseID}, At: row.At,
 		Facts: payment.Facts{
 			State: to, ProviderPaymentID: d.ProviderPaymentID, Authorized: d.Authorized, Captured: d.Captured,
-			Reversed: d.Reversed, Refunded: d.Refunded, NextActionURL: d.NextActionURL,
+			Reversed: d.Reversed, Disputed: d.Disputed, Refunded: d.Refunded, NextActionURL: d.NextActionURL,
 		},
+		LastMovement: d.LastMovement,
 	}, nil
 }
 

@@ -42,7 +42,7 @@ func sqlError(e *pgconn.PgError) error {
 		return e
 	case e.Code == "40001", e.Code == "40P01",
 		e.ConstraintName == "events_one_per_id", e.ConstraintName == "references_one_attempt", e.ConstraintName == "keys_as_read",
-		e.ConstraintName == "attempts_one_live_per_order", e.ConstraintName == "attempts_one_per_request":
+		e.ConstraintName == "attempts_one_live_per_order", e.ConstraintName == "attempts_one_per_request", e.ConstraintName == "movements_once":
 		return fmt.Errorf("%w: %w", errAgain, e)
 	case e.ConstraintName == "attempts_as_read":
 		return fmt.Errorf("%w: %w", errGuard, e)

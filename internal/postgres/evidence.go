@@ -47,7 +47,7 @@ func (s *Store) evidence(ctx context.Context, tx pgx.Tx, after payment.AttemptID
 		f.at[a.AttemptID] = &all[len(all)-1]
 		f.orders, f.ids = append(f.orders, a.OrderID), append(f.ids, a.AttemptID)
 	}
-	for _, add := range []func(context.Context, *dbsqlc.Queries, pgx.Tx) error{f.terms, f.log, f.refunds, f.events, f.discrepancies} {
+	for _, add := range []func(context.Context, *dbsqlc.Queries, pgx.Tx) error{f.terms, f.log, f.movements, f.refunds, f.events, f.discrepancies} {
 		if err := add(ctx, s.q, tx); err != nil {
 			return nil, err
 		}
@@ -91,6 +91,17 @@ func (f file) log(ctx context.Context, q *dbsqlc.Queries, tx pgx.Tx) error {
 		}
 		e := f.at[row.AttemptID]
 		e.Log = append(e.Log, t)
+	}
+	return nil
+}
+
+func (f file) movements(ctx context.Context, q *dbsqlc.Queries, tx pgx.Tx) error {
+	rows, err := q.MovementsOfAttempts(ctx, tx, f.ids)
+	if err != nil {
+		return fmt.Errorf("read movements: %w", err)
+	}
+	for id, movements := range movementsFromRows(rows) {
+		f.at[uuid.UUID(id)].Attempt.Movements = movements
 	}
 	return nil
 }

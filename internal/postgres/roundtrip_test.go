@@ -137,7 +137,7 @@ func TestEveryFieldIsTried(t *testing.T) {
 		}
 	})
 	for name, never := range unset {
-		require.Equal(t, name == "Attempt.ReadAt" || name == "Attempt.Siblings", never, name)
+		require.Equal(t, name == "Attempt.ReadAt" || name == "Attempt.Siblings" || name == "Attempt.Movements", never, name)
 	}
 }
 
@@ -146,9 +146,9 @@ func anyAttempt(r *rapid.T, o payment.Order) payment.Attempt {
 	a := payment.Attempt{
 		ID: payment.AttemptID(uuid.Must(uuid.NewV7())), OrderID: o.ID, UserID: payment.UserID(text(r)), RequestID: payment.RequestID(text(r)),
 		RequestHash: idempotency.Hash(hash(r)), Account: text(r), ProviderPaymentID: text(r), State: rapid.SampledFrom(fsm.States()).Draw(r, "state"),
-		Money: payment.Money{Minor: amount(r), Currency: "JPY"}, Authorized: amount(r), Captured: 2 * payment.MaxAmount, Reversed: amount(r), Refunded: amount(r),
-		Capture: rapid.SampledFrom([]payment.CaptureMode{payment.CaptureAutomatic, payment.CaptureManual}).Draw(r, "capture"),
+		Money: payment.Money{Minor: amount(r), Currency: "JPY"}, Authorized: amount(r), Captured: 2 * payment.MaxAmount, Reversed: amount(r), Disputed: -amount(r), LastMovement: rapid.IntRange(1, 1000).Draw(r, "movement"), Refunded: amount(r),
 		Foreign: payment.Money{Minor: 2 * payment.MaxAmount, Currency: "USD"}, ForeignReturned: amount(r), HoldToldAt: maybe(r, false),
+		Capture:       rapid.SampledFrom([]payment.CaptureMode{payment.CaptureAutomatic, payment.CaptureManual}).Draw(r, "capture"),
 		NextActionURL: text(r), ReturnURL: text(r),
 		Intent: payment.Intent{
 			Kind:   rapid.SampledFrom([]payment.IntentKind{payment.IntentNone, payment.IntentCapture, payment.IntentCancel}).Draw(r, "intent"),
@@ -181,7 +181,7 @@ func anyEvent(r *rapid.T) payment.StoredEvent {
 			Event: webhooks.Event{
 				ID: fresh(r), IDSource: rapid.SampledFrom([]webhooks.IDSource{webhooks.Native, webhooks.Derived}).Draw(r, "source"), Type: text(r),
 				Kind: webhooks.Kind(word(r)), References: rapid.SliceOfN(rapid.Custom(word), 1, 3).Draw(r, "references"),
-				ProviderPaymentID: text(r), Transaction: text(r), RefundID: text(r), RefundReference: text(r), Money: &webhooks.Money{Minor: amount(r), Currency: text(r)},
+				ProviderPaymentID: text(r), Transaction: text(r), MovementID: text(r), RefundID: text(r), RefundReference: text(r), Money: &webhooks.Money{Minor: amount(r), Currency: text(r)},
 				CaptureRefused: rapid.Bool().Draw(r, "refused"), CancelRefused: rapid.Bool().Draw(r, "cancel refused"), Amount: text(r), Cumulative: rapid.Bool().Draw(r, "cumulative"), FailureCode: text(r), ProviderCode: text(r), OccurredAt: at(r),
 				Test: rapid.Bool().Draw(r, "test"), TestKnown: rapid.Bool().Draw(r, "known"), NeedsFetch: rapid.Bool().Draw(r, "fetch"), Approved: rapid.Bool().Draw(r, "approved"),
 				SecretIndex: rapid.IntRange(-1, 3).Draw(r, "secret"),
@@ -234,4 +234,46 @@ func maybe(r *rapid.T, always bool) *time.Time {
 	}
 	t := at(r)
 	return &t
+}
+
+func TestMovementsAreReadAsWritten(t *testing.T) {
+	t.Parallel()
+	store := open(t, testdb.New(t))
+	rapid.Check(t, func(r *rapid.T) {
+		a := anyAttempt(r, order(payment.OrderID(fresh(r))))
+		do(r, store, func(ctx context.Context, tx payment.Tx) error {
+			if _, err := tx.OrderInsert(ctx, order(a.OrderID)); err != nil {
+				return err
+			}
+			return tx.AttemptsInsert(ctx, []payment.Attempt{a})
+		})
+		if a.State.Final() {
+			a.SealedToken, a.FinalizedAt = nil, maybe(r, true)
+		}
+		named := payment.Movement{
+			Number: 1, Kind: payment.Chargeback, Source: payment.MovementNamed, ProviderID: fresh(r), Money: payment.Money{Minor: amount(r), Currency: "JPY"},
+			Cause: payment.Cause{Kind: payment.CauseWebhook, ID: text(r)}, At: orNever(maybe(r, false)), RecordedAt: at(r),
+		}
+		total := payment.Movement{
+			Number: 2, Kind: payment.CaptureReversal, Source: payment.MovementTotal, Money: payment.Money{Minor: -amount(r), Currency: "EUR"},
+			Cause: payment.Cause{Kind: payment.CauseCheck, ID: text(r)}, RecordedAt: at(r),
+		}
+		do(r, store, func(ctx context.Context, tx payment.Tx) error {
+			return tx.SaveChanges(ctx, []payment.Change{{Attempt: a, Was: 1, Movements: []payment.Movement{named, total}}})
+		})
+		name := payment.MovementName{Account: a.Account, Kind: payment.Chargeback, ID: named.ProviderID}
+		do(r, store, func(ctx context.Context, tx payment.Tx) error {
+			movements, owners, err := tx.MovementsRead(ctx, []payment.AttemptID{a.ID}, []payment.MovementName{name, {Account: a.Account, Kind: payment.ChargebackReversal, ID: named.ProviderID}})
+			require.Equal(r, map[payment.AttemptID][]payment.Movement{a.ID: {named, total}}, movements)
+			require.Equal(r, map[payment.MovementName]payment.AttemptID{name: a.ID}, owners)
+			return err
+		})
+	})
+}
+
+func orNever(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return *t
 }

@@ -96,7 +96,7 @@ func TestNewsStaysInItsPage(t *testing.T) {
 		require.NoError(t, dbsqlc.New().AttemptsAdvance(t.Context(), tx, &dbsqlc.AttemptsAdvanceParams{
 			OrderIds: []string{"o1"}, AttemptIds: []uuid.UUID{uuid.UUID(a.ID)}, Was: []int32{version - 1}, Versions: []int32{version},
 			ProviderPaymentIds: []string{"ch_1"}, Statuses: []string{status}, Stages: []string{stage},
-			Authorized: []int64{1000}, Captured: []int64{1000}, Reversed: []int64{0}, Refunded: []int64{0},
+			Authorized: []int64{1000}, Captured: []int64{1000}, Reversed: []int64{0}, Disputed: []int64{0}, Movements: []int32{0}, Refunded: []int64{0},
 			NextActionUrls: []string{"https://provider.example"}, FailureCodes: []string{""}, FailureMessages: []string{""}, FailureProviderCodes: []string{""},
 			Intents: []string{"capture"}, IntentAmounts: []int64{5}, IntentNumbers: []int32{1}, IntentAts: []time.Time{at}, KeepTokens: []bool{false},
 			Fences: []int64{int64(version)}, LeaseUntils: []time.Time{at}, Checks: []int32{version}, NextCheckAts: []time.Time{next},

@@ -78,7 +78,7 @@ func TestSchemaPromisesAreAllTried(t *testing.T) {
 }
 
 func promises() []promise {
-	return slices.Concat(orderPromises(), attemptPromises(), attemptMoves(), logPromises(), refundPromises(), eventPromises(), keyPromises(), supportPromises())
+	return slices.Concat(orderPromises(), attemptPromises(), attemptMoves(), logPromises(), movementPromises(), refundPromises(), eventPromises(), keyPromises(), supportPromises())
 }
 
 // run executes statements and returns how many rows the last one touched.
@@ -119,6 +119,8 @@ INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, 
 INSERT INTO attempt_references VALUES ('acc', ':a1', 'o1', ':a1');
 INSERT INTO attempt_transitions (order_id, attempt_id, version, from_stage, to_stage, cause, at)
 	VALUES ('o1', ':a1', 1, 'requested', 'requested', 'pay', now());
+INSERT INTO money_movements (order_id, attempt_id, number, account, kind, source, provider_id, amount, currency, cause, recorded_at)
+	VALUES ('o1', ':a1', 1, 'acc', 'chargeback', 'named', 'dp_1', 500, 'EUR', 'webhook', now());
 INSERT INTO refunds (order_id, refund_id, attempt_id, user_id, client_request_id, request_hash, account, provider_refund_id,
 	status, amount, currency, version, fence, next_check_at, created_at, updated_at)
 	VALUES ('o1', ':f1', ':a1', 'u1', 'r1', '\x01', 'acc', 're_1', 'pending', 500, 'EUR', 3, 3, now(), now(), now());

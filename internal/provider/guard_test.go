@@ -172,7 +172,8 @@ func TestAnAnswerThatCanNotBeKeptIsNoAnswer(t *testing.T) {
 		"another name":           {payment.Outcome{References: []string{"ch_1", "pi_\x00"}}, payment.RefundOutcome{Reference: "\x00"}},
 		"an address":             {payment.Outcome{NextActionURL: "https://a.example/\x00"}, payment.RefundOutcome{Reference: "\x00"}},
 		"a currency":             {payment.Outcome{Money: none}, payment.RefundOutcome{Money: none}},
-		"a currency taken back":  {payment.Outcome{Money: euro, Reversed: none}, payment.RefundOutcome{Money: none}},
+		"a movement's name":      {payment.Outcome{Money: euro, Movements: []payment.MovementTold{{ID: "chb_\x00", Money: *euro}}}, payment.RefundOutcome{Money: none}},
+		"a currency taken back":  {payment.Outcome{Money: euro, Movements: []payment.MovementTold{{Money: *none}}}, payment.RefundOutcome{Money: none}},
 	} {
 		w := guard(provider.Limits{})
 		w.under.says, w.under.back = c.says, c.back

@@ -60,6 +60,9 @@ func (c Case) paidBack() string {
 	if a.Reversed > 0 {
 		parts = append(parts, "The provider took back "+c.money(a.Reversed)+".")
 	}
+	if a.AmountDisputed() > 0 {
+		parts = append(parts, "Chargebacks took "+c.money(a.AmountDisputed())+".")
+	}
 	if a.Refunded > 0 {
 		parts = append(parts, c.money(a.Refunded)+" were paid back to the customer.")
 	}
@@ -75,7 +78,7 @@ func (c Case) paidBack() string {
 func (c Case) charged() string {
 	times, undone := 0, false
 	for _, a := range c.Order.Attempts {
-		if a.Captured-a.Reversed > 0 || a.Foreign.Minor > a.ForeignReturned {
+		if a.Captured-a.Reversed-a.AmountDisputed() > 0 || a.Foreign.Minor > a.ForeignReturned {
 			times++
 		}
 		undone = undone || a.Captured > 0

@@ -153,6 +153,10 @@ func (c Case) counted(now, before payment.Facts) string {
 		return "The provider says that it took " + c.money(now.Captured) + "."
 	case now.Reversed != before.Reversed:
 		return "The provider took back " + c.money(now.Reversed) + " that had been paid."
+	case now.Disputed > before.Disputed:
+		return "A chargeback took " + c.money(now.Disputed-before.Disputed) + " that had been paid."
+	case now.Disputed < before.Disputed:
+		return c.money(before.Disputed-now.Disputed) + " that a chargeback took came back."
 	case now.Refunded > before.Refunded && before.Refunded > 0:
 		return c.money(now.Refunded-before.Refunded) + " were paid back, " + c.money(now.Refunded) + " in all."
 	case now.Refunded > before.Refunded:

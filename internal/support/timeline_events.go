@@ -39,10 +39,13 @@ var reports = map[string]string{ //nolint:gochecknoglobals // a table
 	"soft_failed":      "that a try to pay failed",
 	"reversed":         "that money was taken back",
 	"disputed":         "that the cardholder disputes the payment",
+	"chargeback":       "that a chargeback took money",
 	"refund_pending":   "that a refund is under way",
 	"refund_succeeded": "that a refund was paid",
 	"refund_failed":    "that a refund failed",
 	"notice":           "that something about the payment changed",
+
+	"chargeback_reversed": "that money which a chargeback took came back",
 }
 
 var verdicts = map[string]string{ //nolint:gochecknoglobals // a table

@@ -388,9 +388,12 @@ type Attempt struct {
 	Amount   int64        `json:"amount"`
 	Currency string       `json:"currency"`
 
-	// AmountCaptured What the provider took and has not lost again.
-	AmountCaptured int64          `json:"amount_captured"`
-	AmountRefunded int64          `json:"amount_refunded"`
+	// AmountCaptured What was captured, less captures that were undone. What chargebacks took is amount_disputed.
+	AmountCaptured int64 `json:"amount_captured"`
+	AmountRefunded int64 `json:"amount_refunded"`
+
+	// AmountDisputed What chargebacks took, less what came back of it.
+	AmountDisputed int64          `json:"amount_disputed"`
 	Capture        AttemptCapture `json:"capture"`
 
 	// NextAction What the customer must do now; null if nothing.

@@ -13,7 +13,7 @@ import (
 )
 
 const attemptLock = `-- name: AttemptLock :one
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, now()::timestamptz AS read_at,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, now()::timestamptz AS read_at,
     EXISTS (SELECT FROM payment_attempts s WHERE s.order_id = a.order_id AND s.attempt_id <> a.attempt_id) AS siblings
 FROM payment_attempts a WHERE a.attempt_id = $1
 FOR NO KEY UPDATE OF a
@@ -69,6 +69,8 @@ func (q *Queries) AttemptLock(ctx context.Context, db DBTX, attemptID uuid.UUID)
 		&i.PaymentAttempts.ForeignCurrency,
 		&i.PaymentAttempts.ForeignReturned,
 		&i.PaymentAttempts.HoldToldAt,
+		&i.PaymentAttempts.AmountDisputed,
+		&i.PaymentAttempts.Movements,
 		&i.ReadAt,
 		&i.Siblings,
 	)
@@ -76,7 +78,7 @@ func (q *Queries) AttemptLock(ctx context.Context, db DBTX, attemptID uuid.UUID)
 }
 
 const attemptRead = `-- name: AttemptRead :one
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, now()::timestamptz AS read_at, false AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, now()::timestamptz AS read_at, false AS siblings
 FROM payment_attempts a WHERE a.attempt_id = $1
 `
 
@@ -130,6 +132,8 @@ func (q *Queries) AttemptRead(ctx context.Context, db DBTX, attemptID uuid.UUID)
 		&i.PaymentAttempts.ForeignCurrency,
 		&i.PaymentAttempts.ForeignReturned,
 		&i.PaymentAttempts.HoldToldAt,
+		&i.PaymentAttempts.AmountDisputed,
+		&i.PaymentAttempts.Movements,
 		&i.ReadAt,
 		&i.Siblings,
 	)
@@ -145,6 +149,8 @@ UPDATE payment_attempts a SET
     amount_authorized = n.amount_authorized,
     amount_captured = n.amount_captured,
     amount_reversed = n.amount_reversed,
+    amount_disputed = n.amount_disputed,
+    movements = n.movements,
     amount_refunded = n.amount_refunded,
     next_action_url = n.next_action_url,
     failure_code = n.failure_code,
@@ -172,23 +178,25 @@ FROM (
         unnest($7::bigint[]) AS amount_authorized,
         unnest($8::bigint[]) AS amount_captured,
         unnest($9::bigint[]) AS amount_reversed,
-        unnest($10::bigint[]) AS amount_refunded,
-        unnest($11::text[]) AS next_action_url,
-        unnest($12::text[]) AS failure_code,
-        unnest($13::text[]) AS failure_message,
-        unnest($14::text[]) AS failure_provider_code,
-        unnest($15::text[]) AS intent,
-        unnest($16::bigint[]) AS intent_amount,
-        unnest($17::int[]) AS intent_number,
-        NULLIF(unnest($18::timestamptz[]), '0001-01-01 00:00:00Z') AS intent_at,
-        unnest($19::bool[]) AS keep_token,
-        unnest($20::int[]) AS version,
-        unnest($21::bigint[]) AS fence,
-        NULLIF(unnest($22::timestamptz[]), '0001-01-01 00:00:00Z') AS lease_until,
-        unnest($23::int[]) AS checks,
-        NULLIF(unnest($24::timestamptz[]), '0001-01-01 00:00:00Z') AS next_check_at,
-        unnest($25::timestamptz[]) AS updated_at,
-        NULLIF(unnest($26::timestamptz[]), '0001-01-01 00:00:00Z') AS finalized_at
+        unnest($10::bigint[]) AS amount_disputed,
+        unnest($11::int[]) AS movements,
+        unnest($12::bigint[]) AS amount_refunded,
+        unnest($13::text[]) AS next_action_url,
+        unnest($14::text[]) AS failure_code,
+        unnest($15::text[]) AS failure_message,
+        unnest($16::text[]) AS failure_provider_code,
+        unnest($17::text[]) AS intent,
+        unnest($18::bigint[]) AS intent_amount,
+        unnest($19::int[]) AS intent_number,
+        NULLIF(unnest($20::timestamptz[]), '0001-01-01 00:00:00Z') AS intent_at,
+        unnest($21::bool[]) AS keep_token,
+        unnest($22::int[]) AS version,
+        unnest($23::bigint[]) AS fence,
+        NULLIF(unnest($24::timestamptz[]), '0001-01-01 00:00:00Z') AS lease_until,
+        unnest($25::int[]) AS checks,
+        NULLIF(unnest($26::timestamptz[]), '0001-01-01 00:00:00Z') AS next_check_at,
+        unnest($27::timestamptz[]) AS updated_at,
+        NULLIF(unnest($28::timestamptz[]), '0001-01-01 00:00:00Z') AS finalized_at
 ) n
 WHERE a.order_id = n.order_id AND a.attempt_id = n.attempt_id AND a.version = n.was
 RETURNING 1
@@ -206,6 +214,8 @@ type AttemptsAdvanceParams struct {
 	Authorized           []int64
 	Captured             []int64
 	Reversed             []int64
+	Disputed             []int64
+	Movements            []int32
 	Refunded             []int64
 	NextActionUrls       []string
 	FailureCodes         []string
@@ -238,6 +248,8 @@ func (q *Queries) AttemptsAdvance(ctx context.Context, db DBTX, arg *AttemptsAdv
 		arg.Authorized,
 		arg.Captured,
 		arg.Reversed,
+		arg.Disputed,
+		arg.Movements,
 		arg.Refunded,
 		arg.NextActionUrls,
 		arg.FailureCodes,
@@ -276,7 +288,7 @@ func (q *Queries) AttemptsAnnounce(ctx context.Context, db DBTX, arg *AttemptsAn
 }
 
 const attemptsBeside = `-- name: AttemptsBeside :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, now()::timestamptz AS read_at, false AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, now()::timestamptz AS read_at, false AS siblings
 FROM payment_attempts a WHERE a.order_id = (SELECT o.order_id FROM payment_attempts o WHERE o.attempt_id = $1)
 ORDER BY a.created_at, a.attempt_id
 `
@@ -337,6 +349,8 @@ func (q *Queries) AttemptsBeside(ctx context.Context, db DBTX, attemptID uuid.UU
 			&i.PaymentAttempts.ForeignCurrency,
 			&i.PaymentAttempts.ForeignReturned,
 			&i.PaymentAttempts.HoldToldAt,
+			&i.PaymentAttempts.AmountDisputed,
+			&i.PaymentAttempts.Movements,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -351,7 +365,7 @@ func (q *Queries) AttemptsBeside(ctx context.Context, db DBTX, attemptID uuid.UU
 }
 
 const attemptsByRequest = `-- name: AttemptsByRequest :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, now()::timestamptz AS read_at, false AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, now()::timestamptz AS read_at, false AS siblings
 FROM payment_attempts a
 JOIN (SELECT unnest($1::text[]) AS order_id, unnest($2::text[]) AS user_id, unnest($3::text[]) AS client_request_id) n
     ON a.order_id = n.order_id AND a.user_id = n.user_id AND a.client_request_id COLLATE "C" = n.client_request_id
@@ -420,6 +434,8 @@ func (q *Queries) AttemptsByRequest(ctx context.Context, db DBTX, arg *AttemptsB
 			&i.PaymentAttempts.ForeignCurrency,
 			&i.PaymentAttempts.ForeignReturned,
 			&i.PaymentAttempts.HoldToldAt,
+			&i.PaymentAttempts.AmountDisputed,
+			&i.PaymentAttempts.Movements,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -543,7 +559,7 @@ func (q *Queries) AttemptsInsert(ctx context.Context, db DBTX, arg *AttemptsInse
 }
 
 const attemptsLiveLockFree = `-- name: AttemptsLiveLockFree :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, now()::timestamptz AS read_at, true AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, now()::timestamptz AS read_at, true AS siblings
 FROM payment_attempts a WHERE a.order_id = ANY ($1::text[]) AND a.live
 ORDER BY a.attempt_id
 FOR NO KEY UPDATE OF a SKIP LOCKED
@@ -606,6 +622,8 @@ func (q *Queries) AttemptsLiveLockFree(ctx context.Context, db DBTX, orderIds []
 			&i.PaymentAttempts.ForeignCurrency,
 			&i.PaymentAttempts.ForeignReturned,
 			&i.PaymentAttempts.HoldToldAt,
+			&i.PaymentAttempts.AmountDisputed,
+			&i.PaymentAttempts.Movements,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -620,7 +638,7 @@ func (q *Queries) AttemptsLiveLockFree(ctx context.Context, db DBTX, orderIds []
 }
 
 const attemptsLockFree = `-- name: AttemptsLockFree :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, now()::timestamptz AS read_at,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, now()::timestamptz AS read_at,
     EXISTS (SELECT FROM payment_attempts s WHERE s.order_id = a.order_id AND s.attempt_id <> a.attempt_id) AS siblings
 FROM payment_attempts a WHERE a.attempt_id = ANY ($1::uuid[])
 ORDER BY a.attempt_id
@@ -683,6 +701,8 @@ func (q *Queries) AttemptsLockFree(ctx context.Context, db DBTX, attemptIds []uu
 			&i.PaymentAttempts.ForeignCurrency,
 			&i.PaymentAttempts.ForeignReturned,
 			&i.PaymentAttempts.HoldToldAt,
+			&i.PaymentAttempts.AmountDisputed,
+			&i.PaymentAttempts.Movements,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -697,7 +717,7 @@ func (q *Queries) AttemptsLockFree(ctx context.Context, db DBTX, attemptIds []uu
 }
 
 const attemptsLockNamed = `-- name: AttemptsLockNamed :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, now()::timestamptz AS read_at,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, now()::timestamptz AS read_at,
     EXISTS (SELECT FROM payment_attempts s WHERE s.order_id = a.order_id AND s.attempt_id <> a.attempt_id) AS siblings
 FROM payment_attempts a WHERE a.attempt_id IN (
     SELECT unnest($1::uuid[])
@@ -772,6 +792,8 @@ func (q *Queries) AttemptsLockNamed(ctx context.Context, db DBTX, arg *AttemptsL
 			&i.PaymentAttempts.ForeignCurrency,
 			&i.PaymentAttempts.ForeignReturned,
 			&i.PaymentAttempts.HoldToldAt,
+			&i.PaymentAttempts.AmountDisputed,
+			&i.PaymentAttempts.Movements,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -819,7 +841,7 @@ func (q *Queries) AttemptsMoved(ctx context.Context, db DBTX, arg *AttemptsMoved
 }
 
 const attemptsOfOrderLock = `-- name: AttemptsOfOrderLock :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, now()::timestamptz AS read_at, false AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, now()::timestamptz AS read_at, false AS siblings
 FROM payment_attempts a WHERE a.order_id = $1
 ORDER BY a.attempt_id FOR NO KEY UPDATE
 `
@@ -880,6 +902,8 @@ func (q *Queries) AttemptsOfOrderLock(ctx context.Context, db DBTX, orderID stri
 			&i.PaymentAttempts.ForeignCurrency,
 			&i.PaymentAttempts.ForeignReturned,
 			&i.PaymentAttempts.HoldToldAt,
+			&i.PaymentAttempts.AmountDisputed,
+			&i.PaymentAttempts.Movements,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -894,7 +918,7 @@ func (q *Queries) AttemptsOfOrderLock(ctx context.Context, db DBTX, orderID stri
 }
 
 const attemptsOfOrders = `-- name: AttemptsOfOrders :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, now()::timestamptz AS read_at, false AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, now()::timestamptz AS read_at, false AS siblings
 FROM payment_attempts a WHERE a.order_id = ANY ($1::text[])
 ORDER BY a.order_id, a.created_at, a.attempt_id
 `
@@ -955,6 +979,8 @@ func (q *Queries) AttemptsOfOrders(ctx context.Context, db DBTX, orderIds []stri
 			&i.PaymentAttempts.ForeignCurrency,
 			&i.PaymentAttempts.ForeignReturned,
 			&i.PaymentAttempts.HoldToldAt,
+			&i.PaymentAttempts.AmountDisputed,
+			&i.PaymentAttempts.Movements,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -969,7 +995,7 @@ func (q *Queries) AttemptsOfOrders(ctx context.Context, db DBTX, orderIds []stri
 }
 
 const attemptsRead = `-- name: AttemptsRead :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, now()::timestamptz AS read_at, false AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.sealed_token, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, now()::timestamptz AS read_at, false AS siblings
 FROM payment_attempts a WHERE a.attempt_id = ANY ($1::uuid[])
 `
 
@@ -1029,6 +1055,8 @@ func (q *Queries) AttemptsRead(ctx context.Context, db DBTX, attemptIds []uuid.U
 			&i.PaymentAttempts.ForeignCurrency,
 			&i.PaymentAttempts.ForeignReturned,
 			&i.PaymentAttempts.HoldToldAt,
+			&i.PaymentAttempts.AmountDisputed,
+			&i.PaymentAttempts.Movements,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {

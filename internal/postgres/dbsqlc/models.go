@@ -275,6 +275,27 @@ type IdempotencyKeys struct {
 	ExpiresAt  time.Time
 }
 
+// Append-only: what happened to the money of an attempt after it was taken. The number is given under the lock of the attempt, whose amounts are sums of these rows.
+type MoneyMovements struct {
+	OrderID   string
+	AttemptID uuid.UUID
+	Number    int32
+	Account   string
+	Kind      string
+	// named: the provider's own id tells it from others. total: what a total of the provider says beyond the named ones; negative where a named one turned out to be in it.
+	Source string
+	// The provider's id of the payment, empty where it is the attempt's only one.
+	Payment    string
+	ProviderID string
+	Amount     int64
+	Currency   string
+	Cause      string
+	CauseID    string
+	// The provider's time of it, NULL if it gave none.
+	At         *time.Time
+	RecordedAt time.Time
+}
+
 type Orders struct {
 	OrderID         string
 	UserID          string
@@ -336,6 +357,10 @@ type PaymentAttempts struct {
 	ForeignReturned int64
 	// Of a failed attempt: when the provider last told of a hold that may still be there. NULL once it was given up, or a person has settled it. Until then the order takes no other payment.
 	HoldToldAt *time.Time
+	// What chargebacks took less what came back of it: below 0 as long as only the return was told of.
+	AmountDisputed int64
+	// The number of the last movement; 0: there are none to read.
+	Movements int32
 }
 
 // The inbox: what providers said, as they said it. The bytes go after the retention time, the id and the digest stay.

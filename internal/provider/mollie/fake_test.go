@@ -288,7 +288,7 @@ func (f *fake) refund(r *http.Request, in request) (int, object) {
 
 func (f *fake) show(r *http.Request) (int, object) {
 	if p := f.payments[r.PathValue("id")]; p != nil {
-		return http.StatusOK, p.render(r.URL.Query().Get("embed") == "captures")
+		return http.StatusOK, p.render(strings.Contains(r.URL.Query().Get("embed"), "captures"))
 	}
 	return missing()
 }

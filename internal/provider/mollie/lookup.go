@@ -15,11 +15,12 @@ func (c *Client) Lookup(ctx context.Context, id string) (payment.Outcome, error)
 	return outcome(found)
 }
 
-// find has the payment's captures beside it, as one may be under way
+// find has the payment's captures beside it, as one may be under way, and its
+// chargebacks, of which the payment has only the total
 // (https://docs.mollie.com/reference/get-payment, "embed").
 func (c *Client) find(ctx context.Context, id string, l *payment.Licence) (object, error) {
 	var found object
-	err := c.get(ctx, paymentPath(id)+"?embed=captures", l, &found)
+	err := c.get(ctx, paymentPath(id)+"?embed=captures,chargebacks", l, &found)
 	return found, err
 }
 

@@ -3,6 +3,7 @@ package mollie
 import (
 	"cmp"
 	"encoding/json"
+	"time"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -49,7 +50,8 @@ type object struct {
 		Code string `json:"code"`
 	} `json:"statusReason"`
 	Embedded struct {
-		Captures []capture `json:"captures"`
+		Captures    []capture    `json:"captures"`
+		Chargebacks []chargeback `json:"chargebacks"`
 	} `json:"_embedded"`
 	Links struct {
 		Checkout link `json:"checkout"`
@@ -59,6 +61,14 @@ type object struct {
 type capture struct {
 	ID     string `json:"id"`
 	Status string `json:"status"`
+}
+
+// chargeback is Mollie's view of one (https://docs.mollie.com/reference/get-chargeback).
+type chargeback struct {
+	ID         string    `json:"id"`
+	Amount     *amount   `json:"amount"`
+	CreatedAt  time.Time `json:"createdAt"`
+	ReversedAt time.Time `json:"reversedAt"`
 }
 
 // captured is the status of one of the payment's captures.
@@ -129,11 +139,37 @@ func (p object) paid(o *payment.Outcome) error {
 		sum = p.AmountCaptured
 	}
 	var err error
-	if o.Money, err = sum.money(); err != nil || !p.AmountChargedBack.some() {
+	if o.Money, err = sum.money(); err != nil {
 		return err
 	}
-	o.Reversed, err = p.AmountChargedBack.money()
+	o.Movements, err = p.chargedBack()
 	return err
+}
+
+// chargedBack are the payment's chargebacks, and those of them that were reversed. The
+// total counts only where they are not listed.
+func (p object) chargedBack() (all []payment.MovementTold, err error) {
+	for _, c := range p.Embedded.Chargebacks {
+		sum, err := c.Amount.money()
+		switch {
+		case err != nil:
+			return nil, err
+		case c.ID == "":
+			return nil, errNameless
+		}
+		all = append(all, payment.MovementTold{Kind: payment.Chargeback, ID: c.ID, Money: *sum, At: c.CreatedAt.UTC()})
+		if !c.ReversedAt.IsZero() {
+			all = append(all, payment.MovementTold{Kind: payment.ChargebackReversal, ID: c.ID, Money: *sum, At: c.ReversedAt.UTC()})
+		}
+	}
+	if len(all) > 0 || !p.AmountChargedBack.some() {
+		return all, nil
+	}
+	sum, err := p.AmountChargedBack.money()
+	if err != nil {
+		return nil, err
+	}
+	return []payment.MovementTold{{Kind: payment.Chargeback, Money: *sum}}, nil
 }
 
 // failure is why a card was declined, where Mollie says it.

@@ -32,7 +32,13 @@ func TestHowAPaymentStands(t *testing.T) {
 		`"status":"paid","amountCaptured":{"currency":"EUR","value":"5.00"}`:    {News: fsm.NewsSucceeded, Money: eur(500)},
 		`"status":"paid","amountRefunded":{"currency":"EUR","value":"19.99"}`:   {News: fsm.NewsSucceeded, Money: eur(1999)},
 		`"status":"paid","amountChargedBack":{"currency":"EUR","value":"0.00"}`: {News: fsm.NewsSucceeded, Money: eur(1999)},
-		`"status":"paid","amountChargedBack":{"currency":"EUR","value":"7.00"}`: {News: fsm.NewsSucceeded, Money: eur(1999), Reversed: eur(700)},
+		`"status":"paid","amountChargedBack":{"currency":"EUR","value":"7.00"}`: {News: fsm.NewsSucceeded, Money: eur(1999), Movements: []payment.MovementTold{{Kind: payment.Chargeback, Money: *eur(700)}}},
+		`"status":"paid","amountChargedBack":{"currency":"EUR","value":"7.00"},"_embedded":{"chargebacks":[{"id":"chb_1","amount":{"currency":"EUR","value":"7.00"},"reversedAt":null},` +
+			`{"id":"chb_2","amount":{"currency":"EUR","value":"5.00"},"createdAt":"2026-01-01T00:00:00.0Z","reversedAt":"2026-01-02T00:00:00+00:00"}]}`: {News: fsm.NewsSucceeded, Money: eur(1999), Movements: []payment.MovementTold{
+			{Kind: payment.Chargeback, ID: "chb_1", Money: *eur(700)},
+			{Kind: payment.Chargeback, ID: "chb_2", Money: *eur(500), At: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)},
+			{Kind: payment.ChargebackReversal, ID: "chb_2", Money: *eur(500), At: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)},
+		}},
 		`"status":"paid","metadata":{"payment_attempt_id":"att_1","n":5}`:       {News: fsm.NewsSucceeded, Money: eur(1999), References: []string{"att_1"}},
 		`"status":"paid","metadata":"{\"payment_attempt_id\":\"att_1\"}"`:       {News: fsm.NewsSucceeded, Money: eur(1999), References: []string{"att_1"}},
 		`"status":"paid","metadata":["att_1"]`:                                  {News: fsm.NewsSucceeded, Money: eur(1999)},

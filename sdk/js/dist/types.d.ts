@@ -8,6 +8,7 @@ export interface Attempt {
     currency: string;
     amount_captured: number;
     amount_refunded: number;
+    amount_disputed: number;
     next_action: {
         type: string;
         url: string;

@@ -42,7 +42,7 @@ class Server {
   attempt(change = {}) {
     const a = {
       payment_attempt_id: randomUUID(), order_id: "A-1", status: "pending", stage: "requested", amount: 1999, currency: "EUR",
-      amount_captured: 0, amount_refunded: 0, next_action: null, failure: null, can_start_new_attempt: false, next_poll_ms: 20,
+      amount_captured: 0, amount_refunded: 0, amount_disputed: 0, next_action: null, failure: null, can_start_new_attempt: false, next_poll_ms: 20,
       version: 1, listeners: new Set(), key: null, body: null, ...change,
     };
     this.attempts.push(a);
