@@ -11,7 +11,8 @@
 //	recheck.go ask.go                   finding out; expire.go and void.go give up
 //	command.go confirm.go cancel.go     a pay's two commits again
 //	refund_create.go refund_event.go    money back
-//	parked.go fetch.go                  events that wait, or must be asked about
+//	parked.go fetch.go stale.go         events that wait, or must be asked about
+//	movement.go movement_batch.go       money that was moved after the payment
 //	resolve.go verify.go                what a person decides; whether the log agrees
 //	store.go provider.go                the two ports
 //

@@ -58,7 +58,12 @@ const unsignedTries = 5
 
 // Fetch asks the provider about a parked event that says too little by itself, and
 // applies the answer as its news. The same state fetched again is a repeat, so a
-// notice that comes twice moves nothing twice. What gets no answer is tried again,
+// notice that comes twice moves nothing twice. An answer that may be behind the notice
+// is asked for again, five times in the notice's first ten minutes: one that does not
+// agree with how the notice says that the payment stands; to a notice that says nothing,
+// that the payment still waits, or nothing new, unless the attempt has changed in the
+// five minutes before. An answer that would end a payment of which the notice says that
+// it was paid or is held counts only after that, and a person is told. What gets no answer is tried again,
 // unless anybody may have made it up: then it is ignored after a few tries if the
 // provider does not know what it names. A question that was held back is no try.
 func (s *Service) Fetch(ctx context.Context, e StoredEvent) error {
@@ -178,17 +183,15 @@ func (b *batch) applyFetched(c *Change, e *StoredEvent, f *fetched) {
 		b.applyFetchedRefund(c, e, *f.refund)
 		return
 	}
-	e.OrderID, e.AttemptID, e.NextTryAt = c.Attempt.OrderID, c.Attempt.ID, nil
-	news := newsOf(f.payment, Cause{Kind: CauseWebhook, ID: e.Event.ID})
-	news.Names = f.names(e.Event)
-	e.Verdict = b.advance(c, news)
-	if _, ok := newsByRefundKind[e.Event.Kind]; ok {
-		b.heardOfRefund(c, e)
-	}
+	b.applyAnswer(c, e, f)
 }
 
 // applyFetchedRefund applies a refund as if the event itself had told all of it.
 func (b *batch) applyFetchedRefund(c *Change, e *StoredEvent, o RefundOutcome) {
+	if at, early := e.asksAgain(b.now()); early && e.Event.Kind == webhooks.KindRefundFailed && o.News == fsm.NewsSucceeded {
+		e.wait(at) // the answer may be behind the notice, and nobody would ask again
+		return
+	}
 	said := e.Event
 	e.Event.Kind, e.Event.RefundID = refundKind(o.News), cmp.Or(o.ProviderRefundID, said.RefundID)
 	e.Event.Money, e.Event.Amount, e.Event.FailureCode, e.Event.ProviderCode = nil, "", "", ""

@@ -16,6 +16,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/mollie"
 	"github.com/paylatch/paylatch/internal/provider/tbank"
 	"github.com/paylatch/paylatch/internal/provider/yookassa"
 	"github.com/paylatch/paylatch/webhooks"
@@ -163,6 +164,65 @@ func TestANoticeOfARefundTellsSinceWhenThereIsOne(t *testing.T) {
 			require.InDelta(t, c.age.Minutes(), p.asked[1].Age.Minutes(), 5)
 			require.EqualValues(t, c.parked, r.parked(t))
 			require.Empty(t, rows[string](t, r, "SELECT text FROM discrepancies"))
+		})
+	}
+}
+
+// The same at the providers that send notices of which only what their API says counts,
+// in their own words: it is a moment behind.
+func TestStaleFetchIsAskedAgainByAdapters(t *testing.T) {
+	t.Parallel()
+	yoo, err := webhooks.NewYooKassa(webhooks.Config{AllowedIPs: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
+	require.NoError(t, err)
+	moll, err := webhooks.NewMollie(webhooks.Config{})
+	require.NoError(t, err)
+	yooPays := func(status string) string {
+		return `{"id":"pay-1","status":"` + status + `","amount":{"value":"19.99","currency":"EUR"}}`
+	}
+	mollPays := func(status string) string {
+		return `{"resource":"payment","id":"tr_1","status":"` + status + `","amount":{"value":"19.99","currency":"EUR"},"_links":{"checkout":{"href":"https://pay.example/1"}}}`
+	}
+	for name, c := range map[string]struct {
+		verifier webhooks.Verifier
+		notice   string
+		client   func(s *httptest.Server) payment.Provider
+		says     func(status string) string
+		pay, get string
+		statuses [3]string
+	}{
+		"yookassa": {
+			yoo, `{"type":"notification","event":"payment.succeeded","object":` + yooPays("succeeded") + `}`,
+			func(s *httptest.Server) payment.Provider { return yookassa.New(s.URL, "shop", "key", s.Client()) }, yooPays,
+			"POST /v3/payments", "GET /v3/payments/pay-1",
+			[3]string{"pending", "canceled", "succeeded"},
+		},
+		"mollie": {
+			moll,
+			"id=tr_1",
+			func(s *httptest.Server) payment.Provider { return mollie.New(s.URL, "test_key", "", s.Client()) }, mollPays,
+			"POST /v2/payments", "GET /v2/payments/tr_1",
+			[3]string{"open", "open", "paid"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var status atomic.Pointer[string]
+			s := answers(t, map[string]func() string{
+				c.pay: func() string { return c.says(c.statuses[0]) },
+				c.get: func() string { return c.says(*status.Load()) },
+			})
+			r := newRig(t, setup{silent: true, provider: func(payment.Provider) payment.Provider { return c.client(s) }})
+			id := r.paid(t, "A-1", "one-time").ID
+			before := standingOf(r.attempt(t, id))
+			status.Store(&c.statuses[1])
+			r.hear(t, c.verifier, webhooks.Delivery{Body: []byte(c.notice)})
+			r.retry(t, true)
+			require.Equal(t, before, standingOf(r.attempt(t, id)))
+			status.Store(&c.statuses[2])
+			r.asOld(t, time.Second)
+			require.Equal(t, succeeded, standingOf(r.attempt(t, id)))
+			require.Equal(t, []string{"applied"}, r.verdicts(t, id))
+			require.Empty(t, r.verify(t))
 		})
 	}
 }

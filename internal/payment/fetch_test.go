@@ -3,6 +3,7 @@ package payment_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -41,7 +42,7 @@ func TestAHintThatWaitedForItsReferenceIsFetched(t *testing.T) {
 				out, err := send()
 				require.Equal(t, []fsm.Verdict{payment.Deferred}, r.tell(t, hint(kind, out.ProviderPaymentID)))
 				// It has been tried for long, in vain.
-				r.exec(t, "UPDATE provider_events SET tries = 9, next_try_at = now() + interval '8 minutes'")
+				r.exec(t, "UPDATE provider_events SET tries = 9, received_at = received_at - interval '12 minutes', next_try_at = now() + interval '8 minutes'")
 				return out, err
 			}}
 			r = newRig(t, setup{silent: true, provider: func(of payment.Provider) payment.Provider { return p.on(look.on(of)) }})
@@ -74,7 +75,7 @@ func TestAHintIsNotBelievedWhenAWebhookBringsItsReference(t *testing.T) {
 	require.Equal(t, []string{"deferred"}, rows[string](t, r, "SELECT verdict FROM provider_events WHERE next_try_at > now()"))
 
 	look.lookup = says(fsm.NewsFailed)
-	r.retry(t, true)
+	r.asOld(t, time.Hour)
 	require.Equal(t, standing{"failed", "final", "provider_rejected"}, standingOf(r.attempt(t, id)))
 	require.Empty(t, r.verify(t))
 }

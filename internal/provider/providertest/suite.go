@@ -77,6 +77,7 @@ func Run(t *testing.T, s Suite) {
 		"redirect":                   redirect,
 		"names":                      names,
 		"lookup":                     lookup,
+		"stale fetch":                staleFetch,
 		"nobody":                     nobody,
 		"paths":                      paths,
 		"at once":                    atOnce,

@@ -1,0 +1,52 @@
+package providertest
+
+import (
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// staleFetch looks a payment up before and after it changes. A notice may be a moment
+// ahead of what the provider shows: whoever asks again must get what it shows then, by
+// another request, and never the answer of before.
+func staleFetch(r *rig) {
+	if r.can.Blind {
+		return
+	}
+	o, change := r.changing()
+	if change == nil {
+		return
+	}
+	before, err := r.Lookup(r.Context(), o.ProviderPaymentID)
+	require.NoError(r, err)
+	require.NotEqual(r, fsm.NewsSucceeded, before.News)
+	require.NotEqual(r, fsm.NewsFailed, before.News, "what is not decided is not over")
+
+	change()
+	asked := len(r.requests())
+	after, err := r.Lookup(r.Context(), o.ProviderPaymentID)
+	require.NoError(r, err)
+	require.Greater(r, len(r.requests()), asked, "the provider is asked each time")
+	require.NotEqual(r, before.News, after.News)
+}
+
+// changing is a payment that is not decided, and what decides it; nil where the provider
+// decides with the charge.
+func (r *rig) changing() (payment.Outcome, func()) {
+	r.Helper()
+	switch {
+	case r.Customer != nil && !r.ForgetsPages:
+		c := charge(r.Tokens.Success)
+		o, err := r.Charge(r.Context(), c)
+		require.NoError(r, err)
+		return o, func() { r.Customer(r.T, r.fake, o.ProviderPaymentID, c.Token) }
+	case r.can.Capture && !r.can.CaptureUnseen:
+		o := r.held()
+		return o, func() {
+			_, err := r.Capture(r.Context(), captureOf(o.ProviderPaymentID, price))
+			require.NoError(r, err)
+		}
+	}
+	return payment.Outcome{}, nil
+}
