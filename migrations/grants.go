@@ -22,6 +22,7 @@ func Served() map[string][]string {
 		"attempt_log":         {insert},
 		"attempt_references":  {insert},
 		"attempt_transitions": {insert},
+		"money_movements":     {insert},
 		"discrepancies":       {insert, update},
 		"goose_db_version":    {},
 		"idempotency_keys":    {insert, update, remove},

@@ -57,7 +57,7 @@ func TestAuditCantBeEmptied(t *testing.T) {
 	conn, err := pgx.Connect(t.Context(), serving)
 	require.NoError(t, err)
 	defer func() { _ = conn.Close(t.Context()) }()
-	for _, table := range []string{"staff_audit", "attempt_log", "attempt_transitions"} {
+	for _, table := range []string{"staff_audit", "attempt_log", "attempt_transitions", "money_movements"} {
 		entries := one[int](t, r, "SELECT count(*) FROM "+table)
 		require.Positive(t, entries, table)
 		for _, attack := range []string{

@@ -80,7 +80,7 @@ func TestAuditCantBeEmptied(t *testing.T) {
 	}
 
 	t.Run("by the role that serves", func(t *testing.T) {
-		for _, table := range []string{"staff_audit", "attempt_log", "attempt_transitions"} {
+		for _, table := range []string{"staff_audit", "attempt_log", "attempt_transitions", "money_movements"} {
 			for _, attack := range []string{
 				"UPDATE " + table + " SET at = now()", "DELETE FROM " + table, "TRUNCATE " + table, "DROP TABLE " + table,
 				"ALTER TABLE " + table + " DISABLE TRIGGER ALL", "ALTER TABLE " + table + " RENAME TO hidden",
@@ -207,7 +207,7 @@ func TestGrantsAreWhatTheStatementsNeed(t *testing.T) {
 		slices.Sort(served[table])
 	}
 	require.Equal(t, needed, served, "migrations/grants.go lists each table with what serving does with it")
-	for _, appended := range []string{"staff_audit", "attempt_log", "attempt_transitions"} {
+	for _, appended := range []string{"staff_audit", "attempt_log", "attempt_transitions", "money_movements"} {
 		require.Equal(t, []string{"INSERT"}, served[appended])
 	}
 }
