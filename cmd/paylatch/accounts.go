@@ -47,7 +47,7 @@ func accounts(cfg *config.Config, client *http.Client, w watch) (map[string]paym
 	heard := make(map[string]api.Account, len(cfg.Accounts))
 	fetched := newCertificates(client)
 	for _, a := range cfg.Accounts {
-		out := payment.Account{AutoRefund: a.LateSuccess == "auto_refund", Live: a.Live(), Hears: a.TakesWebhooks(), Lives: payment.Lives(a.Expiry)}
+		out := payment.Account{Offered: a.Offered, AutoRefund: a.LateSuccess == "auto_refund", Live: a.Live(), Hears: a.TakesWebhooks(), Lives: payment.Lives(a.Expiry)}
 		if a.CanCharge() {
 			p, err := provider.New(a.Kind, provider.Settings{
 				BaseURL: a.BaseURL, APIKey: string(a.APIKey), Params: a.Credentials(), Client: client, Now: time.Now,
@@ -88,15 +88,4 @@ func ordersBy(cfg *config.Config) []payment.Role {
 		roles = append(roles, payment.Role(role))
 	}
 	return roles
-}
-
-// offered are the accounts that a customer may name.
-func offered(cfg *config.Config) []string {
-	var names []string
-	for _, a := range cfg.Accounts {
-		if a.Offered {
-			names = append(names, a.Name)
-		}
-	}
-	return names
 }

@@ -91,7 +91,7 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 	desk := support.New(support.Options{Store: in.store, Payments: in.service, Flush: in.notes.Flush})
 	served := api.Options{
 		Payments: payments, Support: desk, Refused: in.access.Refused, Console: in.newConsole(payments, desk, dev),
-		Auth: in.auth, Accounts: heard, OrdersBy: ordersBy(cfg), Offered: offered(cfg), Ready: in.ready(), Log: log, Hub: in.hub, Origins: cfg.CORSOrigins,
+		Auth: in.auth, Accounts: heard, Ready: in.ready(), Log: log, Hub: in.hub, Origins: cfg.CORSOrigins,
 		Metrics: counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: cfg.TrustedProxies,
 		OperationsApart: cfg.OperationsListen != "",
 	}
@@ -110,7 +110,7 @@ func newService(
 		return nil, err
 	}
 	return payment.New(payment.Options{
-		Store: store, Accounts: charged, DefaultAccount: cfg.DefaultAccount,
+		Store: store, Accounts: charged, DefaultAccount: cfg.DefaultAccount, OrdersBy: ordersBy(cfg),
 		Wait: cfg.Idempotency.Wait, Lease: cfg.Idempotency.Lease, ProviderTimeout: cfg.ProviderTimeout,
 		Quota:        idempotency.Quota{NewKeys: cfg.Idempotency.Quota.NewKeys, Per: cfg.Idempotency.Quota.Per},
 		RecheckAfter: cfg.Reconcile.After, SilentAfter: cfg.SilentAfter, Seal: sealer.SealToken, Open: sealer.OpenToken, Notes: notes, Now: time.Now,

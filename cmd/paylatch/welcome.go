@@ -64,9 +64,9 @@ paylatch is ready. Ctrl-C stops it; what it knows stays in {{.DataDir}}.
   an administrator's token:
     {{.Admin}}
 
-Take a payment: paste these three commands into another terminal.
+Take a payment: paste these three commands into another terminal. The backend sets the price, the customer pays.
 
-curl -sS {{.Base}}/v1/orders -H 'Authorization: Bearer {{.Customer}}' -H 'Idempotency-Key: order-{{.Order}}' -H 'Content-Type: application/json' -d '{"order_id":"{{.Order}}","amount":1999,"currency":"EUR"}'
+curl -sS {{.Base}}/v1/orders -H 'Authorization: Bearer {{.Backend}}' -H 'On-Behalf-Of: u-1' -H 'Idempotency-Key: order-{{.Order}}' -H 'Content-Type: application/json' -d '{"order_id":"{{.Order}}","amount":1999,"currency":"EUR"}'
 
 curl -sS {{.Base}}/v1/orders/{{.Order}}/pay -H 'Authorization: Bearer {{.Customer}}' -H 'Idempotency-Key: pay-{{.Order}}' -H 'Content-Type: application/json' -d '{"payment_method":{"token":"tok_async_success"}}'
 

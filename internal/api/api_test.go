@@ -23,6 +23,7 @@ import (
 	contract "github.com/paylatch/paylatch/api"
 	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/api/gen"
+	"github.com/paylatch/paylatch/internal/payment"
 )
 
 // now is the clock of all tests.
@@ -49,7 +50,7 @@ func newBench(t *testing.T, change ...func(*api.Options)) *bench {
 // serve is newBench with a server of the test's own.
 func serve(t *testing.T, config *http.Server, change ...func(*api.Options)) *bench {
 	t.Helper()
-	b := &bench{t: t, payments: &payments{}, log: &journal{}}
+	b := &bench{t: t, payments: &payments{order: payment.Order{CreatedBy: payment.RoleService}}, log: &journal{}}
 	var err error
 	b.router, err = router()
 	require.NoError(t, err)

@@ -54,10 +54,11 @@ func requestFilter(id *string) (payment.RequestID, error) {
 // attemptID notes the attempt that is asked for, for the log.
 func (x *exchange) attemptID(text string) (payment.AttemptID, error) {
 	id, err := payment.ParseAttemptID(text)
-	if err == nil {
-		x.attempt = id.String()
+	if err != nil {
+		return id, x.actor.Unseen(err)
 	}
-	return id, err
+	x.attempt = id.String()
+	return id, nil
 }
 
 const headerETag = "ETag"

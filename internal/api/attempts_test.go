@@ -48,7 +48,8 @@ func TestReadAttemptOfNobody(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	for _, id := range []string{"1", "%00", "urn:uuid:" + attemptID.String(), "{" + attemptID.String() + "}", strings.ReplaceAll(attemptID.String(), "-", "")} {
-		b.send(http.MethodGet, "/v1/payment-attempts/"+id, "").is(t, 404, "not-found")
+		b.send(http.MethodGet, "/v1/payment-attempts/"+id, "", "Authorization: Bearer support").is(t, 404, "not-found")
+		b.send(http.MethodGet, "/v1/payment-attempts/"+id, "").is(t, 403, "forbidden")
 	}
 	require.Zero(t, b.payments.calls)
 	b.payments.err = payment.ErrForbidden

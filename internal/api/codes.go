@@ -55,8 +55,13 @@ func requestKinds() []kind {
 		},
 		{
 			code: "forbidden", status: 403,
-			meaning: "The token is valid, but its role does not allow this, and then the detail names the roles that do; or what is named belongs to another user.",
+			meaning: "The token is valid, but its role does not allow this, and then the detail names the roles that do; or what is named belongs to another user, or does not exist: a customer is not told which.",
 			detail:  "Use the token of the owner, or of a service that acts for the owner by On-Behalf-Of.",
+		},
+		{
+			code: "on-behalf-of-missing", status: 400,
+			meaning: "A token with the role service acts for somebody, and every command must say for whom: the user whose order it is. Nothing was begun.",
+			detail:  "Send the header On-Behalf-Of with the user's id.",
 		},
 		{
 			code: "not-found", status: 404, executed: true,
@@ -153,6 +158,11 @@ func keyKinds() []kind {
 
 func paymentKinds() []kind {
 	return []kind{
+		{
+			code: "account-not-offered", status: 403,
+			meaning: "A customer's token named an account that the configuration does not offer to customers. The key was not used up.",
+			detail:  "Leave account out to pay by the default one, or have the shop's backend pay.",
+		},
 		{
 			code: "order-exists", status: 409, executed: true,
 			meaning: "The order's id is taken, by an order with other content or of another user.",

@@ -122,10 +122,11 @@ func TestCommandsOnWhatCannotBe(t *testing.T) {
 	b := newBench(t)
 	for _, id := range []string{"1", "%00", strings.ReplaceAll(attemptID.String(), "-", "")} {
 		for _, verb := range []string{"confirm", "cancel", "refunds"} {
-			b.command("/v1/payment-attempts/"+id+"/"+verb, ``).is(t, 404, "not-found")
+			b.command("/v1/payment-attempts/"+id+"/"+verb, ``, "Authorization: Bearer service-1", "On-Behalf-Of: u1").is(t, 404, "not-found")
 		}
-		b.send(http.MethodGet, "/v1/refunds/"+id, "").is(t, 404, "not-found")
+		b.send(http.MethodGet, "/v1/refunds/"+id, "", "Authorization: Bearer support").is(t, 404, "not-found")
+		b.send(http.MethodGet, "/v1/refunds/"+id, "").is(t, 403, "forbidden")
 	}
-	b.command("/v1/orders/a%20b/cancel", ``).is(t, 404, "not-found")
+	b.command("/v1/orders/a%20b/cancel", ``, "Authorization: Bearer service-1", "On-Behalf-Of: u1").is(t, 404, "not-found")
 	require.Zero(t, b.payments.calls)
 }

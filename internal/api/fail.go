@@ -42,12 +42,12 @@ func (s *server) fail(err error, c echo.Context) {
 	s.write(x, s.problems.answer(p))
 }
 
-// refusedBefore tells whether the refusal of an executed command is the first
-// one or that of a copy of it which was under way.
+// refusedBefore marks the refusal of an executed command that is the response to a
+// copy of it which was under way. The first one has no mark: it created nothing.
 func (x *exchange) refusedBefore() {
 	switch {
 	case x.refused:
-		x.answered(idempotency.Created)
+		x.result = idempotency.Created // for the metrics
 	case x.shared:
 		x.answered(idempotency.Reused)
 	}

@@ -189,7 +189,7 @@ func refund() payment.Refund {
 
 func order(attempts ...payment.Attempt) payment.Order {
 	return payment.Order{
-		ID: "A-1", UserID: "u1", RequestID: "key-00000001", Money: payment.Money{Minor: 1999, Currency: "EUR"},
+		ID: "A-1", UserID: "u1", CreatedBy: payment.RoleService, RequestID: "key-00000001", Money: payment.Money{Minor: 1999, Currency: "EUR"},
 		CreatedAt: now, UpdatedAt: now, Attempts: attempts,
 	}
 }

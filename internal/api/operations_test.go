@@ -87,7 +87,7 @@ func TestMetrics(t *testing.T) {
 	b.send(http.MethodGet, "/v1/orders/A%20B", "")
 	b.send(http.MethodGet, "/private/path", "")
 	require.Equal(t, "/metrics", served[0].Route)
-	require.Equal(t, api.Served{Method: "GET", Route: "/v1/orders/:order_id", Status: 404, Code: "not-found"}, served[1])
+	require.Equal(t, api.Served{Method: "GET", Route: "/v1/orders/:order_id", Status: 403, Code: "forbidden"}, served[1])
 	require.NotContains(t, served[2].Route, "private")
 }
 

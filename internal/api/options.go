@@ -123,10 +123,6 @@ type Options struct {
 	// and the request's id as its X-Request-Id; nil leaves it out.
 	Console  http.Handler
 	Accounts map[string]Account
-	// OrdersBy are the roles that may create orders, and so set prices.
-	OrdersBy []payment.Role
-	// Offered are the accounts that a customer's pay may name beside the default one.
-	Offered []string
 	// Hub wakes those who wait for an attempt. It must be running; without one
 	// nobody can wait and each is answered at once.
 	Hub *stream.Hub[*Status]

@@ -61,14 +61,14 @@ const longestOrderID = 128
 // orderID refuses a name that no order can have as one that none has.
 func (x *exchange) orderID(text string) (payment.OrderID, error) {
 	if len(text) == 0 || len(text) > longestOrderID {
-		return "", payment.ErrOrderNotFound
+		return "", x.actor.Unseen(payment.ErrOrderNotFound)
 	}
 	for _, r := range text {
 		switch {
 		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
 		case r == '-', r == '_', r == '.', r == ':', r == '~':
 		default:
-			return "", payment.ErrOrderNotFound
+			return "", x.actor.Unseen(payment.ErrOrderNotFound)
 		}
 	}
 	x.order = payment.OrderID(text)

@@ -25,7 +25,7 @@ func TestCreateOrder(t *testing.T) {
 	require.Empty(t, got.Header.Get("Idempotency-Replayed"))
 	require.Equal(t, "key-00000001", got.Header.Get("Idempotency-Key"))
 	require.Equal(t, "no-store", got.Header.Get("Cache-Control"))
-	want := `{"order_id":"A-1","user_id":"u1","amount":1999,"currency":"EUR","status":"open","amount_held":0,"description":"",` +
+	want := `{"order_id":"A-1","user_id":"u1","amount":1999,"currency":"EUR","status":"open","amount_held":0,"created_by":"service","description":"",` +
 		`"metadata":{},"created_at":"2026-03-01T09:30:00.120000Z","updated_at":"2026-03-01T09:30:00.120000Z","attempts":[]}` + "\n"
 	require.Equal(t, want, string(got.text), "to the byte")
 
@@ -112,8 +112,9 @@ func TestOrderThatCannotExistIsNotFound(t *testing.T) {
 	b := newBench(t)
 	b.payments.order = order()
 	for _, id := range []string{"a%20b", "%00", "%2541", "%C3%BC", "a%2Fb", "%FF", strings.Repeat("a", 129), ".%2F."} {
-		b.send(http.MethodGet, "/v1/orders/"+id, "").is(t, 404, "not-found")
-		b.command("/v1/orders/"+id+"/pay", goodPay).is(t, 404, "not-found")
+		b.send(http.MethodGet, "/v1/orders/"+id, "", "Authorization: Bearer support").is(t, 404, "not-found")
+		b.command("/v1/orders/"+id+"/pay", goodPay, "Authorization: Bearer service-1", "On-Behalf-Of: u1").is(t, 404, "not-found")
+		b.send(http.MethodGet, "/v1/orders/"+id, "").is(t, 403, "forbidden")
 	}
 	require.Zero(t, b.payments.calls)
 	require.Equal(t, 200, b.send(http.MethodGet, "/v1/orders/"+strings.Repeat("a", 128), "").StatusCode)

@@ -28,6 +28,8 @@ func rows() []row {
 		{payment.ErrUnavailable, "storage-unavailable"},
 		{payment.ErrOverloaded, "overloaded"},
 		{payment.ErrForbidden, "forbidden"},
+		{payment.ErrUserMissing, "on-behalf-of-missing"},
+		{payment.ErrAccountNotOffered, "account-not-offered"},
 		{payment.ErrOrderNotFound, "not-found"},
 		{payment.ErrAttemptNotFound, "not-found"},
 		{payment.ErrEventNotFound, "not-found"},

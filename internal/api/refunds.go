@@ -33,7 +33,7 @@ func (s *server) ReadRefund(ctx context.Context, r gen.ReadRefundRequestObject) 
 	x := exchangeOf(ctx)
 	id, err := payment.ParseRefundID(r.RefundID)
 	if err != nil {
-		return nil, err
+		return nil, x.actor.Unseen(err)
 	}
 	x.refund = id.String()
 	read, err := s.Payments.RefundStatus(ctx, x.actor, id)

@@ -11,7 +11,7 @@ func (s *server) order(o payment.Order) gen.Order {
 	out := gen.Order{
 		OrderID: string(o.ID), UserID: string(o.UserID),
 		Amount: o.Money.Minor, Currency: string(o.Money.Currency), Status: gen.OrderStatus(o.Status()),
-		AmountHeld: o.AmountHeld(), Description: o.Description, Metadata: o.Metadata,
+		AmountHeld: o.AmountHeld(), CreatedBy: gen.OrderCreatedBy(o.CreatedBy), Description: o.Description, Metadata: o.Metadata,
 		CreatedAt: gen.Micros(o.CreatedAt), UpdatedAt: gen.Micros(o.UpdatedAt),
 		Attempts: make([]gen.Attempt, len(o.Attempts)),
 	}

@@ -72,7 +72,7 @@ func TestRoles(t *testing.T) {
 	)
 	own, other := "status."+attemptID.String(), "status.01980d3e-0000-7000-8000-000000000000"
 	for call, allowed := range map[string][]string{
-		"POST /v1/orders " + goodOrder:               {customer, stranger, service},
+		"POST /v1/orders " + goodOrder:               {service},
 		"POST /v1/orders/A-1/pay " + goodPay:         {customer, stranger, service},
 		"POST /v1/orders/A-1/cancel {}":              {customer, stranger, service},
 		"POST " + attemptPath + "/confirm {}":        {customer, stranger, service},
@@ -85,7 +85,11 @@ func TestRoles(t *testing.T) {
 	} {
 		line := strings.SplitN(call, " ", 3)
 		for _, who := range []string{customer, stranger, service, support, admin, own, other} {
-			got := b.send(line[0], line[1], line[2], "Authorization: Bearer "+who, "Idempotency-Key: key-00000001")
+			headers := []string{"Authorization: Bearer " + who, "Idempotency-Key: key-00000001"}
+			if who == service && line[0] == http.MethodPost {
+				headers = append(headers, "On-Behalf-Of: u1")
+			}
+			got := b.send(line[0], line[1], line[2], headers...)
 			want := http.StatusForbidden
 			for _, a := range allowed {
 				if a == who && line[0] == http.MethodGet {
@@ -110,7 +114,7 @@ func TestForbiddenSaysWhatWouldHelp(t *testing.T) {
 	)
 	for call, want := range map[string]string{
 		"support POST /v1/orders/A-1/pay " + goodPay:                           role + "customer or service.",
-		"admin POST /v1/orders " + goodOrder:                                   role + "customer or service.",
+		"admin POST /v1/orders " + goodOrder:                                   role + "service.",
 		"u1 POST " + attemptPath + "/refunds {}":                               role + "service or admin.",
 		"u1 GET /v1/support/search?q=a ":                                       role + "support or admin.",
 		"support GET /v1/support/audit ":                                       role + "admin.",

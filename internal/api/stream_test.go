@@ -85,7 +85,8 @@ func TestAStreamOfNobody(t *testing.T) {
 	other := strings.Replace(attemptID.String(), "0", "1", 1)
 	w.send(http.MethodGet, path+"/stream", "", "Authorization: -").is(t, 401, "unauthenticated")
 	w.send(http.MethodGet, path+"/stream?access_token=u1", "", "Authorization: -").is(t, 401, "unauthenticated")
-	w.send(http.MethodGet, "/v1/payment-attempts/x/stream", "").is(t, 404, "not-found")
+	w.send(http.MethodGet, "/v1/payment-attempts/x/stream", "").is(t, 403, "forbidden")
+	w.send(http.MethodGet, "/v1/payment-attempts/x/stream", "", "Authorization: Bearer support").is(t, 404, "not-found")
 	w.payments.err = payment.ErrAttemptNotFound
 	w.send(http.MethodGet, "/v1/payment-attempts/"+other+"/stream", "").is(t, 404, "not-found")
 	w.payments.err = payment.ErrForbidden

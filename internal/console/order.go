@@ -40,6 +40,14 @@ func (v *visit) showOrder() error {
 	return v.show(orderPage(view))
 }
 
+// pricedBy is who created the order, and so set its price.
+func pricedBy(o payment.Order) string {
+	if o.CreatedBy == payment.RoleService {
+		return "the shop"
+	}
+	return "the customer"
+}
+
 // metadata is what the merchant keeps beside an order, in a steady order.
 func metadata(o payment.Order) [][2]string {
 	out := make([][2]string, 0, len(o.Metadata))

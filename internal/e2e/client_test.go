@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -35,7 +36,9 @@ type answer struct {
 // everybody at any time. A blunt one does not.
 type client struct {
 	base, token string
-	blunt       bool
+	// user is whom a merchant's backend acts for; empty for nobody else.
+	user  string
+	blunt bool
 }
 
 const tries, pause = 100, 50 * time.Millisecond
@@ -66,6 +69,9 @@ func (c client) once(ctx context.Context, method, path, body string, headers []s
 		return answer{err: err}
 	}
 	r.Header.Set("Authorization", "Bearer "+c.token)
+	if c.user != "" {
+		r.Header.Set("On-Behalf-Of", c.user)
+	}
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
 	}
@@ -93,8 +99,24 @@ func exchange(r *http.Request) answer {
 	return answer{resp.StatusCode, resp.Header, text, err}
 }
 
+// backend is the merchant's, where the caller is a customer: it acts for that one.
+func (c client) backend() client {
+	_, claims, _ := strings.Cut(c.token, ".")
+	claims, _, _ = strings.Cut(claims, ".")
+	text, _ := base64.RawURLEncoding.DecodeString(claims)
+	var of struct {
+		Sub   string   `json:"sub"`
+		Roles []string `json:"roles"`
+	}
+	if json.Unmarshal(text, &of) == nil && len(of.Roles) == 1 && of.Roles[0] == "customer" {
+		c.token, c.user = token("shop", "service"), of.Sub
+	}
+	return c
+}
+
+// createOrder has the merchant's backend create an order for a customer.
 func (c client) createOrder(ctx context.Context, id, key string, headers ...string) answer {
-	return c.send(ctx, http.MethodPost, "/v1/orders", `{"order_id":"`+id+`","amount":1999,"currency":"EUR"}`,
+	return c.backend().send(ctx, http.MethodPost, "/v1/orders", `{"order_id":"`+id+`","amount":1999,"currency":"EUR"}`,
 		append([]string{"Idempotency-Key: " + key}, headers...)...)
 }
 

@@ -59,9 +59,10 @@ func TestTheSameRequestOfAnotherUserIsAnotherRequest(t *testing.T) {
 	r := newRig(t, setup{silent: true})
 	r.paid(t, "A-1", "tok_success")
 	stranger := payment.Actor{Subject: "u2", Roles: []payment.Role{payment.RoleCustomer}}
+	backend := payment.Actor{Subject: "shop", Roles: []payment.Role{payment.RoleService}, OnBehalfOf: "u2"}
 	create, pay := request("orders", "order-A-1", "A-1"), request("pay A-1", "first-key", "tok_success")
 	create.User, pay.User = "u2", "u2"
-	_, _, err := r.CreateOrder(t.Context(), stranger, create, payment.CreateOrder{OrderID: "A-1", Money: payment.Money{Minor: price, Currency: "EUR"}})
+	_, _, err := r.CreateOrder(t.Context(), backend, create, payment.CreateOrder{OrderID: "A-1", Money: payment.Money{Minor: price, Currency: "EUR"}})
 	require.ErrorIs(t, err, payment.ErrOrderExists)
 	_, err = r.Pay(t.Context(), stranger, pay, payment.Pay{OrderID: "A-1", Token: "tok_success", Capture: payment.CaptureAutomatic})
 	require.ErrorIs(t, err, payment.ErrForbidden)

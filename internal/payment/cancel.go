@@ -144,7 +144,7 @@ func (s *Service) wish(ctx context.Context, tx Tx, actor Actor, id OrderID, rec 
 	o, err := tx.OrderLock(ctx, id)
 	switch {
 	case errors.Is(err, ErrOrderNotFound):
-		return nil, &refusal{err, rec}
+		return nil, actor.unseenUnder(rec, err)
 	case err != nil:
 		return nil, err
 	case o.UserID != actor.User():

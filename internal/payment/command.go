@@ -136,7 +136,7 @@ func (s *Service) intend(ctx context.Context, in intention) (a Attempt, rec idem
 		a, o, err = tx.AttemptLockBeside(ctx, in.attempt)
 		switch {
 		case errors.Is(err, ErrAttemptNotFound):
-			return &refusal{err, rec}
+			return in.actor.unseenUnder(rec, err)
 		case err != nil:
 			return err
 		case a.UserID != in.actor.User():

@@ -23,16 +23,20 @@ type createdOrder struct {
 	result idempotency.Result
 }
 
-// CreateOrder creates what is to be paid. The same request again gets the same
+// CreateOrder creates what is to be paid. Who may is configured, since whoever does
+// sets the price; a customer can't choose the order's id. The same request again gets the same
 // answer, as it was; the same order under another key, the order as it is. It
-// returns ErrOrderExists when the id is taken otherwise, and the errors of
-// idempotency.Take.
+// returns ErrForbidden, ErrUserMissing, a ValidationError, ErrOrderExists when the id is
+// taken otherwise, and the errors of idempotency.Take.
 func (s *Service) CreateOrder(ctx context.Context, actor Actor, req idempotency.Request, cmd CreateOrder) (Order, idempotency.Result, error) {
-	if err := actor.mayAct(); err != nil {
+	if err := actor.mayCreate(s.opts.OrdersBy); err != nil {
 		return Order{}, "", err
 	}
+	if actor.actsAs() == RoleCustomer && cmd.OrderID != "" {
+		return Order{}, "", invalid("order_id", "is the merchant's to choose: leave it out, and take the one of the answer")
+	}
 	made, shared, err := s.orders.Do(ctx, req, s.opts.Wait, func() (createdOrder, error) {
-		return s.createOrder(context.WithoutCancel(ctx), actor.User(), req, cmd)
+		return s.createOrder(context.WithoutCancel(ctx), actor, req, cmd)
 	})
 	if shared {
 		made.result = idempotency.Reused
@@ -40,7 +44,7 @@ func (s *Service) CreateOrder(ctx context.Context, actor Actor, req idempotency.
 	return made.Order, made.result, err
 }
 
-func (s *Service) createOrder(ctx context.Context, user UserID, req idempotency.Request, cmd CreateOrder) (createdOrder, error) {
+func (s *Service) createOrder(ctx context.Context, actor Actor, req idempotency.Request, cmd CreateOrder) (createdOrder, error) {
 	rec, known, err := s.store.KeyRead(ctx, req)
 	if err != nil {
 		return createdOrder{}, err
@@ -65,7 +69,7 @@ func (s *Service) createOrder(ctx context.Context, user UserID, req idempotency.
 			made, err = replayOrder(ctx, tx.OrderRead, req, *answer)
 			return err
 		}
-		made.Order, err = placeOrder(ctx, tx, user, req, cmd)
+		made.Order, err = placeOrder(ctx, tx, actor, req, cmd)
 		switch {
 		case errors.Is(err, ErrOrderExists):
 			return &refusal{err, rec}
@@ -91,9 +95,10 @@ func replayOrder(
 
 // placeOrder inserts the order or finds the one that the same request, or the
 // same content under another key, has made before.
-func placeOrder(ctx context.Context, tx Tx, user UserID, req idempotency.Request, cmd CreateOrder) (Order, error) {
+func placeOrder(ctx context.Context, tx Tx, actor Actor, req idempotency.Request, cmd CreateOrder) (Order, error) {
+	user := actor.User()
 	o := Order{
-		ID: cmd.OrderID, UserID: user, RequestID: RequestID(req.Key), RequestHash: req.Hash, Money: cmd.Money,
+		ID: cmd.OrderID, UserID: user, CreatedBy: actor.actsAs(), RequestID: RequestID(req.Key), RequestHash: req.Hash, Money: cmd.Money,
 		Description: cmd.Description, Metadata: cmd.Metadata, CreatedAt: tx.Now(), UpdatedAt: tx.Now(),
 	}
 	inserted, err := tx.OrderInsert(ctx, o)

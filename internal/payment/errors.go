@@ -10,6 +10,11 @@ import (
 var (
 	// ErrForbidden is returned when the actor's role or user does not allow it.
 	ErrForbidden = errors.New("forbidden")
+	// ErrUserMissing is returned when a service does not say for whom it acts.
+	ErrUserMissing = errors.New("on behalf of nobody")
+	// ErrAccountNotOffered is returned when a customer names an account that the
+	// configuration does not offer to customers.
+	ErrAccountNotOffered = errors.New("account not offered")
 	// ErrOrderNotFound is returned when there is no such order.
 	ErrOrderNotFound = errors.New("order not found")
 	// ErrAttemptNotFound is returned when there is no such attempt.

@@ -108,8 +108,11 @@ func TestWhichRefusalsUseTheKeyUp(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, setup{silent: true})
 	_, err := try(t.Context(), r.Service, "A-1", "first-key", "tok_success")
+	require.ErrorIs(t, err, payment.ErrForbidden, "a customer is not told what there is, and its key is free")
+	none := payment.Pay{OrderID: "A-1", Token: "tok_success", Capture: payment.CaptureAutomatic}
+	_, err = r.Pay(t.Context(), shop, request("pay A-1", "first-key", "tok_success"), none)
 	require.ErrorIs(t, err, payment.ErrOrderNotFound)
-	_, err = try(t.Context(), r.Service, "A-1", "first-key", "tok_success")
+	_, err = r.Pay(t.Context(), shop, request("pay A-1", "first-key", "tok_success"), none)
 	var replay *idempotency.ReplayError
 	require.ErrorAs(t, err, &replay)
 	require.Contains(t, string(replay.Answer.Body), payment.ErrOrderNotFound.Error())
@@ -143,7 +146,7 @@ func TestARequestThatIsWrongInItselfUsesNothingUp(t *testing.T) {
 	} {
 		bad := good
 		change(&bad)
-		_, err := r.Pay(t.Context(), customer, req, bad)
+		_, err := r.Pay(t.Context(), shop, req, bad)
 		var wrong *payment.ValidationError
 		require.ErrorAs(t, err, &wrong)
 		require.Equal(t, name, wrong.Fields[0].Field)
@@ -235,7 +238,7 @@ func TestCreateOrderOnce(t *testing.T) {
 	cmd := payment.CreateOrder{OrderID: "A-1", Money: payment.Money{Minor: price, Currency: "EUR"}}
 	results := make([]idempotency.Result, 20)
 	race(times(len(results), func(i int) {
-		o, result, err := r.CreateOrder(t.Context(), customer, request("orders", "first-key", "a"), cmd)
+		o, result, err := r.CreateOrder(t.Context(), shop, request("orders", "first-key", "a"), cmd)
 		if err != nil || o.ID != "A-1" {
 			t.Errorf("%s, %v", o.ID, err)
 		}
@@ -244,20 +247,20 @@ func TestCreateOrderOnce(t *testing.T) {
 	require.Contains(t, results, idempotency.Created)
 	r.pay(t, "A-1", "a-pay-key", "tok_success")
 
-	again, result, err := r.CreateOrder(t.Context(), customer, request("orders", "first-key", "a"), cmd)
+	again, result, err := r.CreateOrder(t.Context(), shop, request("orders", "first-key", "a"), cmd)
 	require.NoError(t, err)
 	require.Equal(t, idempotency.Reused, result)
 	require.Equal(t, payment.OrderOpen, again.Status(), "the same request: as it was")
 	for range 2 {
-		now, _, err := r.CreateOrder(t.Context(), customer, request("orders", "other-key", "a"), cmd)
+		now, _, err := r.CreateOrder(t.Context(), shop, request("orders", "other-key", "a"), cmd)
 		require.NoError(t, err)
 		require.Equal(t, payment.OrderPaid, now.Status(), "another request: as it is")
 	}
 
-	_, _, err = r.CreateOrder(t.Context(), customer, request("orders", "first-key", "b"), cmd)
+	_, _, err = r.CreateOrder(t.Context(), shop, request("orders", "first-key", "b"), cmd)
 	require.ErrorIs(t, err, idempotency.ErrKeyReused)
 	r.exec(t, "DELETE FROM idempotency_keys")
-	_, _, err = r.CreateOrder(t.Context(), customer, request("orders", "first-key", "b"), cmd)
+	_, _, err = r.CreateOrder(t.Context(), shop, request("orders", "first-key", "b"), cmd)
 	require.ErrorIs(t, err, idempotency.ErrKeyReused, "whether or not the key is still there")
 }
 
@@ -280,7 +283,7 @@ func TestAnOrderThatIsThereIsComparedByItsContent(t *testing.T) {
 		"the-same": {was, nil}, "nothing-more": {empty, nil},
 		"dearer-1": {dearer, payment.ErrOrderExists}, "described": {named, payment.ErrOrderExists}, "marked-1": {marked, payment.ErrOrderExists},
 	} {
-		_, _, err := r.CreateOrder(t.Context(), customer, request("orders", key, key), c.cmd)
+		_, _, err := r.CreateOrder(t.Context(), shop, request("orders", key, key), c.cmd)
 		require.ErrorIs(t, err, c.err, key)
 	}
 }

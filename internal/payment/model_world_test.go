@@ -150,7 +150,7 @@ func (w *world) order(letter string) payment.OrderID {
 func (w *world) orders() []payment.OrderID { return []payment.OrderID{w.order("A"), w.order("B")} }
 
 func (w *world) actor() payment.Actor {
-	return payment.Actor{Subject: string(w.user), Roles: []payment.Role{payment.RoleCustomer, payment.RoleService}}
+	return payment.Actor{Subject: "shop", Roles: []payment.Role{payment.RoleService}, OnBehalfOf: w.user}
 }
 
 // request is a command of the customer.

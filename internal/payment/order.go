@@ -20,8 +20,10 @@ const (
 
 // Order is what is to be paid. What it is for never changes.
 type Order struct {
-	ID          OrderID
-	UserID      UserID
+	ID     OrderID
+	UserID UserID
+	// CreatedBy is the role of whoever set the price: RoleService or RoleCustomer.
+	CreatedBy   Role
 	RequestID   RequestID
 	RequestHash idempotency.Hash
 	Money       Money

@@ -368,7 +368,7 @@ func TestParkedNewsIsOfItsAccount(t *testing.T) {
 	r := newRig(t, setup{silent: true})
 	id := r.paid(t, "A-1", "tok_success").ID
 	r.order(t, "B-1")
-	other, err := r.Pay(t.Context(), customer, request("pay B-1", "first-key", ""), payment.Pay{OrderID: "B-1", Account: "other", Token: "tok_success", Capture: payment.CaptureAutomatic})
+	other, err := r.Pay(t.Context(), shop, request("pay B-1", "first-key", ""), payment.Pay{OrderID: "B-1", Account: "other", Token: "tok_success", Capture: payment.CaptureAutomatic})
 	require.NoError(t, err)
 	refunded := event(webhooks.KindRefundSucceeded, "ch_1")
 	refunded.RefundID, refunded.Money = "re_1", &webhooks.Money{Minor: 100, Currency: "EUR"}

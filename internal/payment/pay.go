@@ -25,8 +25,8 @@ const pollEvery = 100 * time.Millisecond
 
 // Pay tries to pay an order: one attempt for each (order, user, request), for
 // ever, and one call to the provider for each attempt. It returns the attempt
-// whatever became of it. The errors are ErrForbidden, ErrOrderNotFound,
-// ErrOrderPaid, ErrOrderCancelled, an InProgressError, a ValidationError, and
+// whatever became of it. The errors are ErrForbidden, ErrUserMissing,
+// ErrAccountNotOffered, ErrOrderNotFound, ErrOrderPaid, ErrOrderCancelled, an InProgressError, a ValidationError, and
 // those of idempotency.Take.
 func (s *Service) Pay(ctx context.Context, actor Actor, req idempotency.Request, cmd Pay) (Reply, error) {
 	if err := actor.mayAct(); err != nil {
@@ -56,11 +56,14 @@ func (s *Service) pay(ctx context.Context, actor Actor, req idempotency.Request,
 		return reply, err
 	}
 	account, ok := s.account(cmd.Account)
+	if actor.actsAs() == RoleCustomer && !account.Offered && cmd.Account != s.opts.DefaultAccount {
+		return Reply{}, ErrAccountNotOffered
+	}
 	if !ok || account.Provider == nil {
 		return Reply{}, invalid("account", "name a configured account that can be charged")
 	}
 	licence := s.licence()
-	a, err := s.begin(ctx, actor.User(), req, cmd)
+	a, err := s.begin(ctx, actor, req, cmd)
 	if errors.Is(err, errAgain) {
 		return s.payAgain(ctx, actor.User(), req, cmd.OrderID, s.opts.Wait)
 	}

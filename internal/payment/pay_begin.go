@@ -18,6 +18,7 @@ var errAgain = errors.New("the same request came before")
 
 // beginning is one call of begin. One that is left must be done alone.
 type beginning struct {
+	actor   Actor
 	user    UserID
 	req     idempotency.Request
 	cmd     Pay
@@ -29,8 +30,8 @@ type beginning struct {
 // begin is commit 1: what is about to be done is on disk before anybody is
 // asked to do it. Pays that come at the same time share a transaction, if there is
 // nothing about them that must be waited for or looked at twice.
-func (s *Service) begin(ctx context.Context, user UserID, req idempotency.Request, cmd Pay) (Attempt, error) {
-	b := &beginning{user: user, req: req, cmd: cmd, left: true}
+func (s *Service) begin(ctx context.Context, actor Actor, req idempotency.Request, cmd Pay) (Attempt, error) {
+	b := &beginning{actor: actor, user: actor.User(), req: req, cmd: cmd, left: true}
 	s.begins.do(ctx, b)
 	if b.left {
 		b.err = s.beginAlone(ctx, b)
@@ -142,7 +143,7 @@ func (s *Service) beginAlone(ctx context.Context, p *beginning) error {
 		case answer != nil:
 			return errAgain
 		case missing != nil:
-			return &refusal{missing, rec}
+			return p.actor.unseenUnder(rec, missing)
 		}
 		if err := checkPay(order, p.user, p.req, p.cmd); err != nil {
 			return err

@@ -2,16 +2,15 @@ package payment
 
 import (
 	"context"
-	"errors"
 	"slices"
 )
 
 // Order reads an order with its attempts. It returns ErrForbidden when it is
-// another user's.
+// another user's, and to a customer when there is none.
 func (s *Service) Order(ctx context.Context, actor Actor, id OrderID) (Order, error) {
 	o, err := s.store.Order(ctx, id)
 	if err != nil {
-		return Order{}, err
+		return Order{}, actor.Unseen(err)
 	}
 	return o, actor.mayRead(o.UserID)
 }
@@ -29,11 +28,8 @@ func (s *Service) Attempts(ctx context.Context, actor Actor, id OrderID, request
 // Attempt reads an attempt. Reading never changes anything.
 func (s *Service) Attempt(ctx context.Context, actor Actor, id AttemptID) (View, error) {
 	a, err := look(ctx, &s.byID, id)
-	switch {
-	case errors.Is(err, ErrAttemptNotFound) && actor.OnlyAttempt != nil && *actor.OnlyAttempt != id:
-		return View{}, ErrForbidden
-	case err != nil:
-		return View{}, err
+	if err != nil {
+		return View{}, actor.Unseen(err)
 	}
 	if err := actor.mayReadAttempt(a.UserID, id); err != nil {
 		return View{}, err
@@ -70,7 +66,7 @@ func (s *Service) Watched(ctx context.Context, ids []AttemptID) ([]View, error) 
 func (s *Service) RefundStatus(ctx context.Context, actor Actor, id RefundID) (Refund, error) {
 	r, err := s.store.Refund(ctx, id)
 	if err != nil {
-		return Refund{}, err
+		return Refund{}, actor.Unseen(err)
 	}
 	a, err := s.store.Attempt(ctx, r.AttemptID)
 	if err != nil {

@@ -118,8 +118,8 @@ func (s *Service) makeRefund(ctx context.Context, tx Tx, a Attempt, req idempote
 
 // checkRefund refuses a refund of another's attempt, or one that nobody can send.
 func (s *Service) checkRefund(actor Actor, a Attempt) error {
-	if !actor.Has(RoleAdmin) && a.UserID != actor.User() {
-		return ErrForbidden
+	if err := actor.mayRefundOf(a.UserID); err != nil {
+		return err
 	}
 	return s.callable(a)
 }

@@ -165,7 +165,7 @@ func request(endpoint, key, content string) idempotency.Request {
 func (r *rig) order(t *testing.T, id payment.OrderID) {
 	t.Helper()
 	require.NoError(t, patiently(func() error {
-		_, _, err := r.CreateOrder(t.Context(), customer, request("orders", "order-"+string(id), string(id)),
+		_, _, err := r.CreateOrder(t.Context(), shop, request("orders", "order-"+string(id), string(id)),
 			payment.CreateOrder{OrderID: id, Money: payment.Money{Minor: price, Currency: "EUR"}})
 		return err
 	}))

@@ -17,6 +17,8 @@ type Account struct {
 	Lives Lives
 	// Hears says that webhooks of the account are taken.
 	Hears bool
+	// Offered accounts may be named by a customer's pay; the default one always may.
+	Offered bool
 	// AutoRefund pays late money back by itself.
 	AutoRefund bool
 }
@@ -26,6 +28,9 @@ type Options struct {
 	Store          Store
 	Accounts       map[string]Account
 	DefaultAccount string
+	// OrdersBy are the roles that may create orders, and so set prices; nil means the
+	// service alone.
+	OrdersBy []Role
 
 	// Wait is how long a duplicate waits for the first request.
 	Wait time.Duration
@@ -77,6 +82,9 @@ type Service struct {
 // New returns a service. Run must be running for Intake to work.
 func New(o Options) *Service {
 	o.Accounts = withNotes(o.Accounts, o.Notes)
+	if len(o.OrdersBy) == 0 {
+		o.OrdersBy = []Role{RoleService}
+	}
 	s := &Service{opts: o, store: o.Store, now: o.Now}
 	s.committer = newCommitter(s.takeIn)
 	s.byID.apply, s.byRequest.apply = lookAll(s.store.AttemptsByID), lookAll(s.store.AttemptsByRequest)

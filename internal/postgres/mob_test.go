@@ -129,7 +129,7 @@ func (m *mob) some(n int) []payment.Attempt {
 
 func (m *mob) pay(s *payment.Service) error {
 	id := m.order()
-	_, _, err := s.CreateOrder(m.t.Context(), m.actor, idempotency.Request{User: "u1", Endpoint: "create", Key: idempotency.Key("order-" + id + "-key")},
+	_, _, err := s.CreateOrder(m.t.Context(), payment.Actor{Subject: "shop", Roles: []payment.Role{payment.RoleService}, OnBehalfOf: "u1"}, idempotency.Request{User: "u1", Endpoint: "create", Key: idempotency.Key("order-" + id + "-key")},
 		payment.CreateOrder{OrderID: id, Money: payment.Money{Minor: 1000, Currency: "EUR"}})
 	if m.note("create", err) != nil {
 		return err

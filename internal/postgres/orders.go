@@ -52,7 +52,7 @@ func (t *txn) OrderInsert(ctx context.Context, o payment.Order) (bool, error) {
 		metadata = []byte("{}")
 	}
 	rows, err := t.q.OrderInsert(ctx, t, &dbsqlc.OrderInsertParams{
-		OrderID: string(o.ID), UserID: string(o.UserID), ClientRequestID: string(o.RequestID), RequestHash: o.RequestHash[:],
+		OrderID: string(o.ID), UserID: string(o.UserID), CreatedBy: string(o.CreatedBy), ClientRequestID: string(o.RequestID), RequestHash: o.RequestHash[:],
 		Amount: o.Money.Minor, Currency: string(o.Money.Currency), Description: o.Description, Metadata: metadata, CreatedAt: o.CreatedAt,
 	})
 	if err != nil {
@@ -219,7 +219,7 @@ func readOrders(ctx context.Context, q *dbsqlc.Queries, db dbsqlc.DBTX, names []
 func orderFromRow(row *dbsqlc.Orders) (payment.Order, error) {
 	o := payment.Order{
 		ID: payment.OrderID(row.OrderID), UserID: payment.UserID(row.UserID), RequestID: payment.RequestID(row.ClientRequestID),
-		RequestHash: hashFromRow(row.RequestHash),
+		CreatedBy: payment.Role(row.CreatedBy), RequestHash: hashFromRow(row.RequestHash),
 		Money:       payment.Money{Minor: row.Amount, Currency: payment.Currency(row.Currency)},
 		Description: row.Description, CancelRequestedAt: row.CancelRequestedAt, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
 	}

@@ -72,7 +72,7 @@ var noon = time.Date(2026, 1, 2, 12, 0, 0, 123456000, time.UTC)
 
 func order(id payment.OrderID) payment.Order {
 	return payment.Order{
-		ID: id, UserID: "u1", RequestID: "request-" + payment.RequestID(id), RequestHash: idempotency.Hash{1},
+		ID: id, UserID: "u1", CreatedBy: payment.RoleService, RequestID: "request-" + payment.RequestID(id), RequestHash: idempotency.Hash{1},
 		Money: payment.Money{Minor: 1000, Currency: "EUR"}, Metadata: map[string]string{}, CreatedAt: noon, UpdatedAt: noon,
 	}
 }

@@ -28,7 +28,7 @@ func TestAnOrderIsReadAsWritten(t *testing.T) {
 	store := open(t, testdb.New(t))
 	rapid.Check(t, func(r *rapid.T) {
 		o := payment.Order{
-			ID: payment.OrderID(fresh(r)), UserID: payment.UserID(word(r)), RequestID: payment.RequestID(fresh(r)),
+			ID: payment.OrderID(fresh(r)), UserID: payment.UserID(word(r)), CreatedBy: rapid.SampledFrom([]payment.Role{payment.RoleService, payment.RoleCustomer}).Draw(r, "by"), RequestID: payment.RequestID(fresh(r)),
 			RequestHash: idempotency.Hash(hash(r)), Money: payment.Money{Minor: amount(r), Currency: "JPY"}, Description: text(r),
 			Metadata: rapid.MapOfN(rapid.Custom(text), rapid.Custom(text), 0, 3).Draw(r, "metadata"), CreatedAt: at(r),
 		}

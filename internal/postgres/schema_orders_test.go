@@ -41,6 +41,11 @@ func orderPromises() []promise {
 			name: "a currency has three letters", breaks: second(`, "currency": "USDT"`),
 			code: check, constraint: "orders_currency_iso", allowed: second(`, "currency": "USD"`),
 		},
+		{
+			name: "an order's price is set by a service or a customer", breaks: second(`, "created_by": "support"`),
+			code: check, constraint: "orders_created_by", allowed: second(`, "created_by": "service"`),
+		},
+		orderTerm("created_by", "CASE created_by WHEN 'service' THEN 'customer' ELSE 'service' END"),
 		orderTerm("amount", "999"),
 		orderTerm("currency", "'USD'"),
 		orderTerm("user_id", "'u2'"),

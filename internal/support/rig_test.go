@@ -101,7 +101,7 @@ func request(user, endpoint, key, content string) idempotency.Request {
 
 func (r *rig) order(t *testing.T, id payment.OrderID) {
 	t.Helper()
-	_, _, err := r.CreateOrder(t.Context(), customer, request("u1", "orders", "order-"+string(id), string(id)),
+	_, _, err := r.CreateOrder(t.Context(), shop, request("u1", "orders", "order-"+string(id), string(id)),
 		payment.CreateOrder{OrderID: id, Money: payment.Money{Minor: 1999, Currency: "EUR"}})
 	require.NoError(t, err)
 }

@@ -133,6 +133,24 @@ func (e OrderStatus) Valid() bool {
 	}
 }
 
+// Defines values for OrderCreatedBy.
+const (
+	OrderCreatedByCustomer OrderCreatedBy = "customer"
+	OrderCreatedByService  OrderCreatedBy = "service"
+)
+
+// Valid indicates whether the value is a known member of the OrderCreatedBy enum.
+func (e OrderCreatedBy) Valid() bool {
+	switch e {
+	case OrderCreatedByCustomer:
+		return true
+	case OrderCreatedByService:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PayCapture.
 const (
 	PayCaptureAutomatic PayCapture = "automatic"
@@ -453,7 +471,7 @@ type CreateOrder struct {
 	// Metadata The merchant's own notes, at most 50.
 	Metadata *Metadata `json:"metadata,omitempty"`
 
-	// OrderID The merchant's own id. Made if absent.
+	// OrderID The merchant's own id. Made if absent. A customer leaves it out.
 	OrderID *string `json:"order_id,omitempty"`
 }
 
@@ -524,7 +542,10 @@ type Order struct {
 
 	// AmountHeld The money of all its attempts that nobody gave back. Above 0 while the order is `open`, an attempt that had failed was paid
 	// after all, and the shop is looking at it: a page shows neither a failure nor "pay again".
-	AmountHeld  int64             `json:"amount_held"`
+	AmountHeld int64 `json:"amount_held"`
+
+	// CreatedBy Who set the price. Of what a `customer` created the shop checks the amount before it delivers.
+	CreatedBy   OrderCreatedBy    `json:"created_by"`
 	Description string            `json:"description"`
 	Metadata    map[string]string `json:"metadata"`
 	CreatedAt   Micros            `json:"created_at"`
@@ -537,9 +558,12 @@ type Order struct {
 // OrderStatus defines model for Order.Status.
 type OrderStatus string
 
+// OrderCreatedBy Who set the price. Of what a `customer` created the shop checks the amount before it delivers.
+type OrderCreatedBy string
+
 // Pay defines model for Pay.
 type Pay struct {
-	// Account The configured account to pay by. Absent, the default one.
+	// Account The configured account to pay by. Absent, the default one. A customer may name only what is offered.
 	Account *string `json:"account,omitempty"`
 
 	// Amount Minor units of the currency, in plain digits.
@@ -915,6 +939,9 @@ type TooLarge = Problem
 // TooMany RFC 9457.
 type TooMany = Problem
 
+// TooManyWait RFC 9457.
+type TooManyWait = Problem
+
 // Unauthenticated RFC 9457.
 type Unauthenticated = Problem
 
@@ -933,7 +960,8 @@ type CreateOrderParams struct {
 	// string. Sent again with the same request it gets the first answer; with another request, 409.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
-	// OnBehalfOf The user for whom a token with role `service` acts.
+	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
+	// what is read must then be that user's.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -942,7 +970,8 @@ type CreateOrderParams struct {
 
 // ReadOrderParams defines parameters for ReadOrder.
 type ReadOrderParams struct {
-	// OnBehalfOf The user for whom a token with role `service` acts.
+	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
+	// what is read must then be that user's.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -954,7 +983,8 @@ type ListAttemptsParams struct {
 	// ClientRequestID The `Idempotency-Key` of the pay, without quotes. Absent, all attempts are listed.
 	ClientRequestID *string `form:"client_request_id,omitempty" json:"client_request_id,omitempty"`
 
-	// OnBehalfOf The user for whom a token with role `service` acts.
+	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
+	// what is read must then be that user's.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -967,7 +997,8 @@ type CancelOrderParams struct {
 	// string. Sent again with the same request it gets the first answer; with another request, 409.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
-	// OnBehalfOf The user for whom a token with role `service` acts.
+	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
+	// what is read must then be that user's.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -980,7 +1011,8 @@ type PayParams struct {
 	// string. Sent again with the same request it gets the first answer; with another request, 409.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
-	// OnBehalfOf The user for whom a token with role `service` acts.
+	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
+	// what is read must then be that user's.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -998,7 +1030,8 @@ type ReadAttemptParams struct {
 	// Prefer `wait=20` is the same as the parameter `wait`, which goes before it. Everything else is ignored.
 	Prefer *Prefer `json:"Prefer,omitempty"`
 
-	// OnBehalfOf The user for whom a token with role `service` acts.
+	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
+	// what is read must then be that user's.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -1011,7 +1044,8 @@ type CancelAttemptParams struct {
 	// string. Sent again with the same request it gets the first answer; with another request, 409.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
-	// OnBehalfOf The user for whom a token with role `service` acts.
+	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
+	// what is read must then be that user's.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -1024,7 +1058,8 @@ type ConfirmParams struct {
 	// string. Sent again with the same request it gets the first answer; with another request, 409.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
-	// OnBehalfOf The user for whom a token with role `service` acts.
+	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
+	// what is read must then be that user's.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -1037,7 +1072,8 @@ type CreateRefundParams struct {
 	// string. Sent again with the same request it gets the first answer; with another request, 409.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
-	// OnBehalfOf The user for whom a token with role `service` acts.
+	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
+	// what is read must then be that user's.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -1049,7 +1085,8 @@ type StreamAttemptParams struct {
 	// LastEventID The `id` of the last event that the caller has got.
 	LastEventID *LastEventID `json:"Last-Event-ID,omitempty"`
 
-	// OnBehalfOf The user for whom a token with role `service` acts.
+	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
+	// what is read must then be that user's.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -1058,7 +1095,8 @@ type StreamAttemptParams struct {
 
 // ReadRefundParams defines parameters for ReadRefund.
 type ReadRefundParams struct {
-	// OnBehalfOf The user for whom a token with role `service` acts.
+	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
+	// what is read must then be that user's.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -2511,6 +2549,18 @@ type TooManyApplicationProblemPlusJSONResponse struct {
 	Body Problem
 
 	Headers TooManyResponseHeaders
+}
+
+type TooManyWaitResponseHeaders struct {
+	IdempotencyKey      *string
+	RetryAfter          int
+	XContentTypeOptions string
+	XRequestID          string
+}
+type TooManyWaitApplicationProblemPlusJSONResponse struct {
+	Body Problem
+
+	Headers TooManyWaitResponseHeaders
 }
 
 type UnauthenticatedResponseHeaders struct {
@@ -4101,6 +4151,28 @@ func (response ReadAttempt422ApplicationProblemPlusJSONResponse) VisitReadAttemp
 	return err
 }
 
+type ReadAttempt429ApplicationProblemPlusJSONResponse struct {
+	TooManyWaitApplicationProblemPlusJSONResponse
+}
+
+func (response ReadAttempt429ApplicationProblemPlusJSONResponse) VisitReadAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ReadAttempt500ApplicationProblemPlusJSONResponse struct {
 	InternalApplicationProblemPlusJSONResponse
 }
@@ -5416,6 +5488,28 @@ func (response StreamAttempt422ApplicationProblemPlusJSONResponse) VisitStreamAt
 	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
 	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
 	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type StreamAttempt429ApplicationProblemPlusJSONResponse struct {
+	TooManyWaitApplicationProblemPlusJSONResponse
+}
+
+func (response StreamAttempt429ApplicationProblemPlusJSONResponse) VisitStreamAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(429)
 	_, err := buf.WriteTo(w)
 	return err
 }

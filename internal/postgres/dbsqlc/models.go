@@ -309,6 +309,8 @@ type Orders struct {
 	CancelRequestedAt *time.Time
 	CreatedAt         time.Time
 	UpdatedAt         time.Time
+	// The role of whoever created the order, and so set its price.
+	CreatedBy string
 }
 
 type PaymentAttempts struct {

@@ -13,7 +13,7 @@ import (
 )
 
 const orderBeside = `-- name: OrderBeside :one
-SELECT o.order_id, o.user_id, o.client_request_id, o.request_hash, o.amount, o.currency, o.description, o.metadata, o.cancel_requested_at, o.created_at, o.updated_at FROM orders o WHERE o.order_id = (SELECT a.order_id FROM payment_attempts a WHERE a.attempt_id = $1)
+SELECT o.order_id, o.user_id, o.client_request_id, o.request_hash, o.amount, o.currency, o.description, o.metadata, o.cancel_requested_at, o.created_at, o.updated_at, o.created_by FROM orders o WHERE o.order_id = (SELECT a.order_id FROM payment_attempts a WHERE a.attempt_id = $1)
 `
 
 // Reads the order of one attempt, locks nothing.
@@ -32,12 +32,13 @@ func (q *Queries) OrderBeside(ctx context.Context, db DBTX, attemptID uuid.UUID)
 		&i.CancelRequestedAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.CreatedBy,
 	)
 	return &i, err
 }
 
 const orderByRequest = `-- name: OrderByRequest :one
-SELECT order_id, user_id, client_request_id, request_hash, amount, currency, description, metadata, cancel_requested_at, created_at, updated_at FROM orders WHERE user_id = $1 AND client_request_id = $2
+SELECT order_id, user_id, client_request_id, request_hash, amount, currency, description, metadata, cancel_requested_at, created_at, updated_at, created_by FROM orders WHERE user_id = $1 AND client_request_id = $2
 `
 
 type OrderByRequestParams struct {
@@ -61,6 +62,7 @@ func (q *Queries) OrderByRequest(ctx context.Context, db DBTX, arg *OrderByReque
 		&i.CancelRequestedAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.CreatedBy,
 	)
 	return &i, err
 }
@@ -81,14 +83,15 @@ func (q *Queries) OrderCancel(ctx context.Context, db DBTX, arg *OrderCancelPara
 }
 
 const orderInsert = `-- name: OrderInsert :execrows
-INSERT INTO orders (order_id, user_id, client_request_id, request_hash, amount, currency, description, metadata, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)
+INSERT INTO orders (order_id, user_id, created_by, client_request_id, request_hash, amount, currency, description, metadata, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)
 ON CONFLICT DO NOTHING
 `
 
 type OrderInsertParams struct {
 	OrderID         string
 	UserID          string
+	CreatedBy       string
 	ClientRequestID string
 	RequestHash     []byte
 	Amount          int64
@@ -103,6 +106,7 @@ func (q *Queries) OrderInsert(ctx context.Context, db DBTX, arg *OrderInsertPara
 	result, err := db.Exec(ctx, orderInsert,
 		arg.OrderID,
 		arg.UserID,
+		arg.CreatedBy,
 		arg.ClientRequestID,
 		arg.RequestHash,
 		arg.Amount,
@@ -118,7 +122,7 @@ func (q *Queries) OrderInsert(ctx context.Context, db DBTX, arg *OrderInsertPara
 }
 
 const orderLock = `-- name: OrderLock :one
-SELECT order_id, user_id, client_request_id, request_hash, amount, currency, description, metadata, cancel_requested_at, created_at, updated_at FROM orders WHERE order_id = $1 FOR NO KEY UPDATE
+SELECT order_id, user_id, client_request_id, request_hash, amount, currency, description, metadata, cancel_requested_at, created_at, updated_at, created_by FROM orders WHERE order_id = $1 FOR NO KEY UPDATE
 `
 
 // Locks one order, so that its pays and its cancellation follow each other.
@@ -137,12 +141,13 @@ func (q *Queries) OrderLock(ctx context.Context, db DBTX, orderID string) (*Orde
 		&i.CancelRequestedAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.CreatedBy,
 	)
 	return &i, err
 }
 
 const orderRead = `-- name: OrderRead :one
-SELECT order_id, user_id, client_request_id, request_hash, amount, currency, description, metadata, cancel_requested_at, created_at, updated_at FROM orders WHERE order_id = $1
+SELECT order_id, user_id, client_request_id, request_hash, amount, currency, description, metadata, cancel_requested_at, created_at, updated_at, created_by FROM orders WHERE order_id = $1
 `
 
 // Reads one order, locks nothing.
@@ -161,12 +166,13 @@ func (q *Queries) OrderRead(ctx context.Context, db DBTX, orderID string) (*Orde
 		&i.CancelRequestedAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.CreatedBy,
 	)
 	return &i, err
 }
 
 const ordersLockFree = `-- name: OrdersLockFree :many
-SELECT order_id, user_id, client_request_id, request_hash, amount, currency, description, metadata, cancel_requested_at, created_at, updated_at FROM orders WHERE order_id = ANY ($1::text[])
+SELECT order_id, user_id, client_request_id, request_hash, amount, currency, description, metadata, cancel_requested_at, created_at, updated_at, created_by FROM orders WHERE order_id = ANY ($1::text[])
 ORDER BY order_id FOR NO KEY UPDATE SKIP LOCKED
 `
 
@@ -192,6 +198,7 @@ func (q *Queries) OrdersLockFree(ctx context.Context, db DBTX, orderIds []string
 			&i.CancelRequestedAt,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.CreatedBy,
 		); err != nil {
 			return nil, err
 		}
@@ -204,7 +211,7 @@ func (q *Queries) OrdersLockFree(ctx context.Context, db DBTX, orderIds []string
 }
 
 const ordersRead = `-- name: OrdersRead :many
-SELECT order_id, user_id, client_request_id, request_hash, amount, currency, description, metadata, cancel_requested_at, created_at, updated_at FROM orders WHERE order_id = ANY ($1::text[])
+SELECT order_id, user_id, client_request_id, request_hash, amount, currency, description, metadata, cancel_requested_at, created_at, updated_at, created_by FROM orders WHERE order_id = ANY ($1::text[])
 `
 
 // Reads several orders, locks nothing.
@@ -229,6 +236,7 @@ func (q *Queries) OrdersRead(ctx context.Context, db DBTX, orderIds []string) ([
 			&i.CancelRequestedAt,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.CreatedBy,
 		); err != nil {
 			return nil, err
 		}
