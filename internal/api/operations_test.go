@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -73,6 +74,28 @@ func TestDocuments(t *testing.T) {
 	}
 	for _, foreign := range []string{"http://", "<script", "src=", "<link"} {
 		require.NotContains(t, string(page.text), foreign)
+	}
+}
+
+// TestTheStartPage leads to what there is, and to nothing else.
+func TestTheStartPage(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(*api.Options)
+		links  []string
+	}{
+		"serve": {func(*api.Options) {}, []string{"/docs", "/openapi.yaml", "/problems"}},
+		"dev": {func(o *api.Options) { o.Demo, o.Console = true, http.NotFoundHandler() },
+			[]string{"/docs", "/openapi.yaml", "/problems", "/demo", "/support"}},
+	} {
+		page := newBench(t, c.change).send(http.MethodGet, "/", "", "Authorization: -")
+		require.Equal(t, http.StatusOK, page.StatusCode, name)
+		require.NotEmpty(t, page.Header.Get("Content-Security-Policy"))
+		var links []string
+		for _, link := range regexp.MustCompile(`href="([^"]*)"`).FindAllStringSubmatch(string(page.text), -1) {
+			links = append(links, link[1])
+		}
+		require.Equal(t, c.links, links, name)
 	}
 }
 

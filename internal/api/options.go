@@ -121,7 +121,9 @@ type Options struct {
 	Refused func(support.Refusal)
 	// Console serves what is under /support, with the caller's address as RemoteAddr
 	// and the request's id as its X-Request-Id; nil leaves it out.
-	Console  http.Handler
+	Console http.Handler
+	// Demo says that the demo checkout is served beside the API, for the start page.
+	Demo     bool
 	Accounts map[string]Account
 	// Hub wakes those who wait for an attempt. It must be running; without one
 	// nobody can wait and each is answered at once.

@@ -40,6 +40,7 @@ func newPages() pages {
 
 func (s *server) routePages(e *echo.Echo) {
 	p := newPages()
+	e.GET("/", p.serve("start.html", startPage{Demo: s.Demo, Console: s.Console != nil}))
 	e.GET("/docs", p.serve("docs.html", docsPage{Document: s.doc, Version: s.Version}))
 	e.GET("/problems", p.serve("problems.html", problemPages(s.problems.kinds)))
 	all := make(map[string]echo.HandlerFunc)
@@ -69,6 +70,9 @@ func (p pages) serve(name string, data any) echo.HandlerFunc {
 		return c.HTMLBlob(http.StatusOK, text.Bytes())
 	}
 }
+
+// startPage leads to what there is to see.
+type startPage struct{ Demo, Console bool }
 
 type docsPage struct {
 	*contract.Document

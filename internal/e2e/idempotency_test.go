@@ -27,10 +27,10 @@ func TestReplays(t *testing.T) {
 	first.is(t, http.StatusCreated)
 	first.result(t, "created")
 	for name, again := range map[string]answer{
-		"to the letter":   send(body),
-		"the same JSON":   send(` {"currency":"EUR", "metadata":{"b":"2","a":"1"}, "amount":1999,"order_id":"\u0041-1"}`),
-		"a quoted key":    c.send(t.Context(), http.MethodPost, "/v1/orders", body, `Idempotency-Key: "order-A-1"`),
-		"a new token":     s.as(token("shop-2", "service", "support")).createAgain(t, body, "On-Behalf-Of: u1"),
+		"to the letter": send(body),
+		"the same JSON": send(` {"currency":"EUR", "metadata":{"b":"2","a":"1"}, "amount":1999,"order_id":"\u0041-1"}`),
+		"a quoted key":  c.send(t.Context(), http.MethodPost, "/v1/orders", body, `Idempotency-Key: "order-A-1"`),
+		"a new token":   s.as(token("shop-2", "service", "support")).createAgain(t, body, "On-Behalf-Of: u1"),
 	} {
 		require.Equal(t, http.StatusCreated, again.status, name)
 		require.Equal(t, string(first.text), string(again.text), name)
