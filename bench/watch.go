@@ -74,7 +74,7 @@ func (w *watcher) watch(ctx context.Context) error {
 		path, header, known = "/v1/payment-attempts/"+attemptID(w.attempt)+"/stream", "Last-Event-ID", loadedVersion
 	}
 	ask := request(http.MethodGet, path, w.caller.host, "", "Authorization", "Bearer "+w.caller.token,
-		"On-Behalf-Of", attemptUser(w.attempt), "Connection", "close", header, known)
+		"Connection", "close", header, known)
 	for {
 		if err := w.once(ctx, ask); err != nil || !w.heard.IsZero() {
 			return err

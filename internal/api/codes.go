@@ -95,7 +95,7 @@ func requestKinds() []kind {
 		},
 		{
 			code: "rate-limited", status: 429, retryable: true, wait: time.Second,
-			meaning: "Too many requests came in a short time.",
+			meaning: "Too many requests came in a short time, or as many as may wait at once with one status token, or as one user.",
 			detail:  "Wait as long as Retry-After says, then send the same request again.",
 		},
 		{

@@ -20,7 +20,7 @@ import (
 // fed is a feed on a line whose other end is the test's.
 func fed(t *testing.T, hub *stream.Hub[*Status]) (there net.Conn, ended chan struct{}) {
 	t.Helper()
-	waiter, err := hub.Join(stream.ID{1})
+	waiter, err := hub.Join(stream.ID{1}, stream.Party{})
 	require.NoError(t, err)
 	s := &server{Options: Options{Log: zerolog.Nop(), Hub: hub}.withDefaults()}
 	here, there := net.Pipe()

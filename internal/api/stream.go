@@ -31,7 +31,7 @@ func (s *server) StreamAttempt(ctx context.Context, r gen.StreamAttemptRequestOb
 	if err != nil {
 		return nil, err
 	}
-	place := s.seat(id)
+	place := s.seat(x.actor, id)
 	v, err := s.Payments.Attempt(ctx, x.actor, id)
 	if err != nil {
 		place.leave()
@@ -43,8 +43,8 @@ func (s *server) StreamAttempt(ctx context.Context, r gen.StreamAttemptRequestOb
 	case v.State.Final() && known:
 		place.leave()
 		return answer{http.StatusNoContent, nil}, nil
-	case place.full && !v.State.Final():
-		return nil, stream.ErrFull
+	case place.refused != nil && !v.State.Final():
+		return nil, place.refused
 	}
 	f := &feed{server: s, x: x, waiter: place.waiter, version: v.Version, first: []byte("retry: " + strconv.Itoa(comeAgain+rand.IntN(comeAgain)) + "\n\n")} //nolint:gosec // spreads load, guards nothing
 	if !known {

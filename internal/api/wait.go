@@ -28,7 +28,7 @@ func (s *server) ReadAttempt(ctx context.Context, r gen.ReadAttemptRequestObject
 	}
 	var place seat
 	if wish.patience > 0 {
-		place = s.seat(id)
+		place = s.seat(x.actor, id)
 	}
 	v, err := s.Payments.Attempt(ctx, x.actor, id)
 	if err != nil {
@@ -37,8 +37,8 @@ func (s *server) ReadAttempt(ctx context.Context, r gen.ReadAttemptRequestObject
 	}
 	tags := valueOf(r.Params.IfNoneMatch)
 	same := matches(tags, etag(v.Version))
-	if same && place.full && !v.State.Final() {
-		return nil, stream.ErrFull
+	if same && place.refused != nil && !v.State.Final() {
+		return nil, place.refused
 	}
 	body := s.showing(x, v)
 	if wish.preferred {
@@ -59,15 +59,39 @@ func (s *server) ReadAttempt(ctx context.Context, r gen.ReadAttemptRequestObject
 // seat is a place to wait in. It has no waiter if none was asked for or to be had.
 type seat struct {
 	waiter *stream.Waiter[*Status]
-	full   bool
+	// refused is why there is none for whoever has to wait; nil at the hub's end, too,
+	// at which nobody waits any more.
+	refused error
 }
 
-func (s *server) seat(id payment.AttemptID) seat {
+func (s *server) seat(actor payment.Actor, id payment.AttemptID) seat {
 	if s.Hub == nil {
 		return seat{}
 	}
-	w, err := s.Hub.Join(stream.ID(id))
-	return seat{w, errors.Is(err, stream.ErrFull)}
+	w, err := s.Hub.Join(stream.ID(id), party(actor))
+	if errors.Is(err, stream.ErrEnded) {
+		err = nil
+	}
+	return seat{w, err}
+}
+
+// How many may wait with the status tokens of one attempt, and how many as one user.
+// A token is a page's, and anybody may have it; each waiter costs a connection.
+const (
+	mostByToken = 20
+	mostByUser  = 50
+)
+
+// party is as whom an actor waits. A service that names no user waits for all of
+// them, and is not limited.
+func party(a payment.Actor) stream.Party {
+	switch {
+	case a.OnlyAttempt != nil:
+		return stream.Party{Name: "attempt " + a.OnlyAttempt.String(), Most: mostByToken}
+	case a.Has(payment.RoleService) && a.OnBehalfOf == "":
+		return stream.Party{}
+	}
+	return stream.Party{Name: "user " + string(a.User()), Most: mostByUser}
 }
 
 func (t seat) leave() {

@@ -91,9 +91,13 @@ const (
 	// searchesEach a second, and as many at once, are more than a person types.
 	searchesEach   = 5
 	searchesAtOnce = 50
-	// A sign-in is three requests at most; an office may have one address.
+	// How many sign-ins are tried from one address in a second, and at once; an office
+	// may have one. Pages that are only visited don't count.
 	signInsEach   = 1
 	signInsAtOnce = 60
+	// How many are sent to the OpenID provider.
+	beginsEach   = 5
+	beginsAtOnce = 300
 )
 
 type console struct {
@@ -101,6 +105,7 @@ type console struct {
 	sessions *scs.SessionManager
 	searches *throttle.Each
 	signIns  *throttle.Each
+	begins   *throttle.Each
 }
 
 // New returns the console, to be mounted at /support and /support/.
@@ -114,7 +119,8 @@ func New(o Options) http.Handler {
 	if o.Seen == nil {
 		o.Seen = func(context.Context, string) {}
 	}
-	c := &console{Options: o, searches: throttle.New(searchesEach, searchesAtOnce), signIns: throttle.New(signInsEach, signInsAtOnce)}
+	c := &console{Options: o, searches: throttle.New(searchesEach, searchesAtOnce), signIns: throttle.New(signInsEach, signInsAtOnce),
+		begins: throttle.New(beginsEach, beginsAtOnce)}
 	c.sessions = c.newSessions()
 	pages := http.NewServeMux()
 	c.routeSignIn(pages)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"path"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
+	"github.com/paylatch/paylatch/internal/throttle"
 )
 
 const (
@@ -30,11 +32,7 @@ func (c *console) routeSignIn(mux *http.ServeMux) {
 		"POST " + signInPath:              c.signInByToken,
 	} {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			var actor payment.Actor
-			err := c.slowly(w, r)
-			if err == nil {
-				actor, err = do(w, r)
-			}
+			actor, err := do(w, r)
 			if err != nil {
 				c.notLetIn(r, actor, err)
 				c.fail(w, r, nil, err)
@@ -53,9 +51,13 @@ func (c *console) notLetIn(r *http.Request, actor payment.Actor, err error) {
 	}
 }
 
-// slowly refuses an address that tries to sign in too often.
-func (c *console) slowly(w http.ResponseWriter, r *http.Request) error {
-	return tooOften(w, c.signIns.Wait(r.RemoteAddr, c.Now()))
+// slowly refuses a peer that does something too often.
+func (c *console) slowly(w http.ResponseWriter, r *http.Request, limit *throttle.Each) error {
+	peer := r.RemoteAddr
+	if a, err := netip.ParseAddr(peer); err == nil {
+		peer = throttle.Peer(a)
+	}
+	return tooOften(w, limit.Wait(peer, c.Now()))
 }
 
 func tooOften(w http.ResponseWriter, wait time.Duration) error {
@@ -132,6 +134,10 @@ func (c *console) beginAtProvider(w http.ResponseWriter, r *http.Request) (nobod
 	if c.isIn(w, r, to) {
 		return nobody, nil
 	}
+	// To be sent to the provider is no sign-in yet, but a session is stored.
+	if err := c.slowly(w, r, c.begins); err != nil {
+		return nobody, err
+	}
 	address, errand, err := c.OpenID.Begin(r.Context())
 	if err != nil {
 		return nobody, err
@@ -148,7 +154,13 @@ func (c *console) beginAtProvider(w http.ResponseWriter, r *http.Request) (nobod
 
 // comeBack is where the OpenID provider sends the browser.
 func (c *console) comeBack(w http.ResponseWriter, r *http.Request) (payment.Actor, error) {
-	errand, q := c.errand(r), r.URL.Query()
+	begun, q := c.sessions.Exists(r.Context(), sessionErrand), r.URL.Query()
+	if begun {
+		if err := c.slowly(w, r, c.signIns); err != nil {
+			return payment.Actor{}, err
+		}
+	}
+	errand := c.errand(r)
 	switch {
 	case c.OpenID == nil:
 		return payment.Actor{}, errNoSignIn
@@ -166,6 +178,9 @@ func (c *console) comeBack(w http.ResponseWriter, r *http.Request) (payment.Acto
 func (c *console) signInByToken(w http.ResponseWriter, r *http.Request) (payment.Actor, error) {
 	if c.Tokens == nil {
 		return payment.Actor{}, errNoSignIn
+	}
+	if err := c.slowly(w, r, c.signIns); err != nil {
+		return payment.Actor{}, err
 	}
 	actor, err := c.Tokens.Authenticate(r.Context(), strings.TrimSpace(r.PostFormValue("token")), "")
 	if err != nil {

@@ -168,7 +168,7 @@ func TestAReaderThatDoesNotRead(t *testing.T) {
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = conn.Close() })
 		require.NoError(t, conn.(*net.TCPConn).SetReadBuffer(1))
-		_, err = conn.Write([]byte("GET /v1/payment-attempts/" + id + "/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + token("u1", "customer") + "\r\n\r\n"))
+		_, err = conn.Write([]byte("GET /v1/payment-attempts/" + id + "/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + token("shop", "service") + "\r\n\r\n"))
 		require.NoError(t, err)
 	}
 	f := s.customer().follow(t, id, "")

@@ -25,6 +25,8 @@ type Bus interface {
 var (
 	// ErrFull is returned when as many wait as may.
 	ErrFull = errors.New("too many are waiting")
+	// ErrCrowded is returned when as many of one party wait as may.
+	ErrCrowded = errors.New("too many of a party are waiting")
 	// ErrEnded is returned when the hub has ended, as the process is about to.
 	ErrEnded = errors.New("nobody can wait any more")
 )

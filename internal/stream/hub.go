@@ -37,6 +37,8 @@ type Hub[T any] struct {
 	mu      sync.Mutex
 	topics  map[ID]*topic[T]
 	waiting int
+	// parties are how many of each limited party wait.
+	parties map[string]int
 	// changed are waited for and are to be read.
 	changed map[ID]struct{}
 
@@ -63,7 +65,7 @@ func New[T any](o Options[T]) *Hub[T] {
 	return &Hub[T]{
 		opts: o, name: newName(), ended: make(chan struct{}),
 		stir: make(chan struct{}, 1), look: make(chan struct{}, 1),
-		topics: make(map[ID]*topic[T]), changed: make(map[ID]struct{}),
+		topics: make(map[ID]*topic[T]), parties: make(map[string]int), changed: make(map[ID]struct{}),
 		announcer: newAnnouncer(),
 	}
 }

@@ -111,7 +111,7 @@ func TestNothingIsMissedBeforeTheFirstLook(t *testing.T) {
 		s := newStorage()
 		s.set(id(1), 1)
 		p := s.run(t)
-		raw, err := p.Join(id(1))
+		raw, err := p.Join(id(1), stream.Party{})
 		require.NoError(t, err)
 		early := &waiter{raw, 1, make(chan struct{}, 1)} // it reads version 1 here
 		p.commit(id(1), 2)
@@ -120,7 +120,7 @@ func TestNothingIsMissedBeforeTheFirstLook(t *testing.T) {
 		require.True(t, ok, "told before it sleeps")
 
 		s.with(func() { s.deaf = true })
-		raw, err = p.Join(id(1))
+		raw, err = p.Join(id(1), stream.Party{})
 		require.NoError(t, err)
 		unaware := &waiter{raw, 2, make(chan struct{}, 1)}
 		s.set(id(1), 3) // by nobody who tells of it
@@ -229,7 +229,7 @@ func TestAReadThatFailsAsOneJoinsIsMadeUpFor(t *testing.T) {
 				s := newStorage()
 				s.set(id(1), 1)
 				p := s.run(t)
-				raw, err := p.Join(id(1))
+				raw, err := p.Join(id(1), stream.Party{})
 				require.NoError(t, err)
 				older := &waiter{raw, 1, make(chan struct{}, 1)}
 				if olderFirst {
@@ -259,7 +259,7 @@ func TestTheLimit(t *testing.T) {
 		s := newStorage()
 		p := s.run(t, func(o *stream.Options[*thing]) { o.Limit = 2 })
 		a, b := p.join(t, id(1)), p.join(t, id(2))
-		_, err := p.Join(id(1))
+		_, err := p.Join(id(1), stream.Party{})
 		require.ErrorIs(t, err, stream.ErrFull)
 		require.Equal(t, uint64(1), p.Stats().Refused)
 		b.Leave()
@@ -287,7 +287,7 @@ func TestTheEndIsToldAndWaitedFor(t *testing.T) {
 		<-w.woken
 		<-other.woken
 		require.True(t, w.Ended())
-		_, err := p.Join(id(1))
+		_, err := p.Join(id(1), stream.Party{})
 		require.ErrorIs(t, err, stream.ErrEnded)
 		other.Leave()
 		synctest.Wait()

@@ -209,7 +209,7 @@ type waiter struct {
 // join waits from the version that is there now.
 func (p *process) join(t *testing.T, id stream.ID) *waiter {
 	t.Helper()
-	w, err := p.Join(id)
+	w, err := p.Join(id, stream.Party{})
 	require.NoError(t, err)
 	me := &waiter{w, p.storage.version(id), make(chan struct{}, 1)}
 	me.arm()

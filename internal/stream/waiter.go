@@ -9,7 +9,8 @@ type Waiter[T any] struct {
 	news atomic.Pointer[state[T]]
 
 	// What follows is guarded by the hub.
-	id ID
+	id    ID
+	party Party
 	// at is the place among the topic's waiters.
 	at int
 	// told is the version that the waiter knows, or is just being told of.
@@ -23,9 +24,16 @@ type state[T any] struct {
 	version int
 }
 
-// Join makes a waiter for a thing. Whoever joins must leave. It returns ErrFull
-// or ErrEnded.
-func (h *Hub[T]) Join(id ID) (*Waiter[T], error) {
+// Party is a group of waiters of which only so many may wait at once.
+type Party struct {
+	Name string
+	// Most is how many; 0 for any number.
+	Most int
+}
+
+// Join makes a waiter for a thing, of a party. Whoever joins must leave. It returns
+// ErrCrowded where the party may not have one more, ErrFull or ErrEnded.
+func (h *Hub[T]) Join(id ID, of Party) (*Waiter[T], error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.over() {
@@ -35,12 +43,19 @@ func (h *Hub[T]) Join(id ID) (*Waiter[T], error) {
 		h.counts.refused.Add(1)
 		return nil, ErrFull
 	}
+	if of.Most > 0 && h.parties[of.Name] >= of.Most {
+		h.counts.refused.Add(1)
+		return nil, ErrCrowded
+	}
 	t := h.topics[id]
 	if t == nil {
 		t = &topic[T]{}
 		h.topics[id] = t
 	}
-	w := &Waiter[T]{hub: h, id: id, at: len(t.waiters)}
+	if of.Most > 0 {
+		h.parties[of.Name]++
+	}
+	w := &Waiter[T]{hub: h, id: id, party: of, at: len(t.waiters)}
 	t.waiters = append(t.waiters, w)
 	h.waiting++
 	h.within.Add(1)
@@ -61,6 +76,11 @@ func (w *Waiter[T]) Leave() {
 	if last == 0 {
 		delete(h.topics, w.id)
 		delete(h.changed, w.id)
+	}
+	if name := w.party.Name; w.party.Most > 0 {
+		if h.parties[name]--; h.parties[name] == 0 {
+			delete(h.parties, name)
+		}
 	}
 	w.wake = nil
 	h.waiting--

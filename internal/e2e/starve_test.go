@@ -1,0 +1,89 @@
+package e2e_test
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestNobodyStarvesOthers: what one sender, one page or one visitor does in masses
+// leaves to the others what they need.
+func TestNobodyStarvesOthers(t *testing.T) {
+	t.Parallel()
+	t.Run("waiters", waitersAreShared)
+	t.Run("sign_ins", signInsAreNoVisits)
+}
+
+// waitersAreShared: a status token is a page's, and so anybody's who has seen it.
+func waitersAreShared(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	s := r.serve()
+	c := s.bluntly(token("u1", "customer"))
+	a := c.pay(t.Context(), c.order(t), unique("pay"), "tok_never").attempt(t, http.StatusCreated)
+	page := client{base: s.base, token: a.StatusToken, blunt: true}
+	at, known := "/v1/payment-attempts/"+a.ID, `If-None-Match: "`+strconv.Itoa(a.Version)+`"`
+	work, stop := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	t.Cleanup(all.Wait)
+	t.Cleanup(stop)
+	waits := func(by client, n int, headers ...string) {
+		for range n {
+			all.Go(func() { by.send(work, http.MethodGet, at+"?wait=60", "", append(headers, known)...) })
+		}
+	}
+	full := func(by client, headers ...string) {
+		for _, path := range []string{"?wait=60", "/stream"} {
+			got := by.send(t.Context(), http.MethodGet, at+path, "", append(headers, known)...)
+			got.problem(t, http.StatusTooManyRequests, "rate-limited")
+		}
+		by.send(t.Context(), http.MethodGet, at, "", append(headers, known)...).is(t, http.StatusNotModified)
+	}
+	leaving := page.follow(t, a.ID, "")
+	waits(page, 19)
+	s.waiting(t, 20)
+	full(page)
+	again := c.pay(t.Context(), a.OrderID, *a.ClientRequestID, "tok_never").attempt(t, http.StatusCreated)
+	full(client{base: s.base, token: again.StatusToken, blunt: true})
+
+	waits(c, 30)
+	waits(s.shop("u1"), 20)
+	s.waiting(t, 70)
+	full(c)
+	full(s.shop("u1"))
+	waits(s.shop(""), 60)
+	s.waiting(t, 130)
+	other := s.bluntly(token("u2", "customer"))
+	theirs := other.pay(t.Context(), other.order(t), unique("pay"), "tok_never").attempt(t, http.StatusCreated)
+	all.Go(func() {
+		other.send(work, http.MethodGet, "/v1/payment-attempts/"+theirs.ID+"?wait=60", "", `If-None-Match: "`+strconv.Itoa(theirs.Version)+`"`)
+	})
+	s.waiting(t, 131)
+
+	require.NoError(t, leaving.Body.Close())
+	s.waiting(t, 130)
+	waits(page, 1)
+	s.waiting(t, 131)
+}
+
+// signInsAreNoVisits: whoever only looks at the pages of the sign-in takes nobody's
+// place, and those who try to sign in too often are refused all the same.
+func signInsAreNoVisits(t *testing.T) {
+	t.Parallel()
+	s := openConsole(t)
+	visits := []string{"/support", "/support/sign-in", "/support/sign-in/begin", "/support/sign-in/callback?state=a&code=b"}
+	var all sync.WaitGroup
+	for _, path := range visits {
+		all.Go(func() {
+			for range 50 {
+				newPerson(t, s.base).get(path)
+			}
+		})
+	}
+	all.Wait()
+	signedIn(t, s.base, "sam", "support").get("/support").is(t, http.StatusOK)
+}
