@@ -22,6 +22,7 @@ type server struct {
 	// unsigned are deliveries that nobody signed, by account.
 	unsigned *throttle.Each
 	crew     crew
+	uploads  uploads
 }
 
 // New returns the API. It panics when the contract that is built in can't be
@@ -48,7 +49,7 @@ func (s *server) newEcho() *echo.Echo {
 
 func (s *server) routes() *echo.Echo {
 	e := s.newEcho()
-	e.Binder = newBinder(s.doc)
+	e.Binder = newBinder(s.doc, s.readBody)
 	gen.RegisterHandlersWithOptions(e, gen.NewStrictHandler(s, nil), gen.RegisterHandlersOptions{
 		OperationMiddlewares: s.guards(),
 	})

@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/netip"
 	"os"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/paylatch/paylatch/internal/api/contract"
 	"github.com/paylatch/paylatch/internal/api/strictjson"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/throttle"
 )
 
 // maxBody is how many bytes of a body are read.
@@ -23,12 +25,13 @@ const maxBody = 1 << 20
 // binder reads a body as the contract describes it: what reaches a handler has
 // been found to be valid.
 type binder struct {
-	doc *contract.Document
-	ops map[string]*contract.Operation
+	doc  *contract.Document
+	read func(c echo.Context) ([]byte, error)
+	ops  map[string]*contract.Operation
 }
 
-func newBinder(doc *contract.Document) *binder {
-	b := &binder{doc: doc, ops: make(map[string]*contract.Operation)}
+func newBinder(doc *contract.Document, read func(c echo.Context) ([]byte, error)) *binder {
+	b := &binder{doc: doc, read: read, ops: make(map[string]*contract.Operation)}
 	for _, op := range doc.Operations() {
 		b.ops[op.Method+" "+echoPath(op.Path)] = op
 	}
@@ -42,7 +45,7 @@ func (b *binder) Bind(into any, c echo.Context) error {
 	if !isJSON(r.Header) && (r.ContentLength != 0 || len(r.Header.Values(echo.HeaderContentType)) > 0) {
 		return refuse("unsupported-media-type", "")
 	}
-	body, err := readBody(c)
+	body, err := b.read(c)
 	switch {
 	case err != nil:
 		return err
@@ -96,17 +99,23 @@ func malformed(reason string) error {
 	return refuse("malformed-request", "Correct the request and send it again: "+reason+".")
 }
 
-// readBody reads a whole body, or says whose fault it is that it can't.
-func readBody(c echo.Context) ([]byte, error) {
+// readBody reads a whole body, or says whose fault it is that it can't. The server
+// gives a request so long to arrive (NewHTTPServer); where there is no room for it the
+// connection is closed, so that nothing more of it is read.
+func (s *server) readBody(c echo.Context) ([]byte, error) {
 	r := c.Request()
 	if r.ContentLength > maxBody {
 		return nil, tooLarge(r)
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(c.Response().Writer, r.Body, maxBody))
+	peer := throttle.Network(senderOf(c))
+	body, err := s.uploads.read(http.MaxBytesReader(c.Response().Writer, r.Body, maxBody), r.ContentLength, peer)
 	var large *http.MaxBytesError
 	switch {
 	case err == nil:
 		return body, nil
+	case errors.Is(err, errNoRoom):
+		c.Response().Header().Set(echo.HeaderConnection, "close")
+		return nil, refuse("overloaded", "Send the same request again after Retry-After, all of its body at once.")
 	case errors.As(err, &large):
 		return nil, tooLarge(r)
 	case errors.Is(err, os.ErrDeadlineExceeded):
@@ -115,6 +124,12 @@ func readBody(c echo.Context) ([]byte, error) {
 		return nil, r.Context().Err() //nolint:wrapcheck // it is matched, never shown
 	}
 	return nil, malformed("the body broke off")
+}
+
+// senderOf is the address of whoever sent a request, behind a proxy that is trusted.
+func senderOf(c echo.Context) netip.Addr {
+	address, _ := netip.ParseAddr(c.RealIP())
+	return address.Unmap()
 }
 
 // drained is how much of a body that is too large is read and thrown away.

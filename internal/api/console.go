@@ -1,11 +1,15 @@
 package api
 
 import (
+	"bytes"
+	"io"
+	"net/http"
+
 	"github.com/labstack/echo/v4"
 )
 
 // routeConsole hands on what is under /support. The log and the metrics name all
-// of it by one route, so that no id is in them.
+// of it by one route, so that no id is in them. A form is read before, as every body.
 func (s *server) routeConsole(e *echo.Echo) {
 	if s.Console == nil {
 		return
@@ -13,6 +17,13 @@ func (s *server) routeConsole(e *echo.Echo) {
 	serve := func(c echo.Context) error {
 		r := *c.Request()
 		r.RemoteAddr = c.RealIP()
+		if r.Method != http.MethodGet {
+			body, err := s.readBody(c)
+			if err != nil {
+				return err
+			}
+			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		}
 		s.Console.ServeHTTP(c.Response(), &r)
 		return nil
 	}

@@ -46,11 +46,11 @@ func (s *server) receive(c echo.Context) error {
 	}
 	x := exchangeIn(c)
 	x.account = name
-	d, err := s.delivery(c, account)
-	if err != nil {
+	if err := account.Senders.Check(senderOf(c)); err != nil {
 		return err
 	}
-	if err := account.Senders.Check(d.RemoteAddr); err != nil {
+	d, err := s.delivery(c, account)
+	if err != nil {
 		return err
 	}
 	if tried, ok := account.Verifier.(webhooks.Challenger); ok {
@@ -110,14 +110,13 @@ func (s *server) delivery(c echo.Context, account Account) (webhooks.Delivery, e
 	var body []byte
 	if r.Method != http.MethodGet {
 		var err error
-		if body, err = readBody(c); err != nil {
+		if body, err = s.readBody(c); err != nil {
 			return webhooks.Delivery{}, err
 		}
 	}
-	address, _ := netip.ParseAddr(c.RealIP())
 	return webhooks.Delivery{
 		Method: r.Method, URL: s.addressOf(r, account, topic), Topic: topic, Header: r.Header, Body: body,
-		RemoteAddr: address.Unmap(), ReceivedAt: s.Now(),
+		RemoteAddr: senderOf(c), ReceivedAt: s.Now(),
 	}, nil
 }
 

@@ -15,9 +15,6 @@ func within(a netip.Addr, bits int) string {
 	if a.Is6() {
 		bits = 64
 	}
-	p, err := a.Prefix(bits)
-	if err != nil {
-		return ""
-	}
+	p, _ := a.Prefix(bits) // of no address all are one network
 	return p.String()
 }

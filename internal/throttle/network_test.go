@@ -21,5 +21,5 @@ func TestNetworkAndPeer(t *testing.T) {
 		a := netip.MustParseAddr(address)
 		require.Equal(t, want, [2]string{throttle.Network(a), throttle.Peer(a)}, address)
 	}
-	require.Empty(t, throttle.Network(netip.Addr{}))
+	require.Equal(t, throttle.Peer(netip.Addr{}), throttle.Network(netip.Addr{}), "of no address all are one")
 }
