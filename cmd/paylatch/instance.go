@@ -83,7 +83,7 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 	})
 	in.store.OnChange(in.hub.Changed)
 	in.workers = worker.New(log, worker.Reconcile(in.service, cfg.Reconcile.Every, log),
-		worker.ReconcileRefunds(in.service, cfg.Reconcile.Every, log), worker.RetryParked(in.service),
+		worker.ReconcileRefunds(in.service, cfg.Reconcile.Every, log), worker.RetryParked(in.service), worker.RetryEarly(in.service),
 		worker.PurgeKeys(in.store, counted.Purged), worker.PurgeEventBytes(in.store, cfg.Retention.EventBytes), worker.WriteNotes(in.notes),
 		worker.Verify(in.store, counted.Verified, log), worker.Silence(in.service, counted.Silent), worker.PurgeSessions(in.store),
 		worker.WriteAccess(in.access), worker.Audit(in.store, !dev, time.Now, log))

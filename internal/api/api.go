@@ -19,10 +19,12 @@ type server struct {
 	// commands are the operations that take a key, by method and route.
 	commands map[string]string
 	searches *throttle.Each
-	// unsigned are deliveries that nobody signed, by account.
-	unsigned *throttle.Each
-	crew     crew
-	uploads  uploads
+	// unsigned are deliveries that nobody signed of payments that are known here, by
+	// account and network; lookups, all that nobody signed, by network.
+	unsigned, lookups *throttle.Each
+	lanes             lanes
+	crew              crew
+	uploads           uploads
 }
 
 // New returns the API. It panics when the contract that is built in can't be
@@ -35,6 +37,7 @@ func New(o Options) http.Handler {
 	s := &server{Options: o.withDefaults(), doc: doc, problems: newCatalogue(), commands: make(map[string]string)}
 	s.searches = throttle.New(searchesEach, searchesAtOnce)
 	s.unsigned = throttle.New(unsignedEach, unsignedAtOnce)
+	s.lookups = throttle.New(lookupsEach, lookupsAtOnce)
 	return headAsGet(s.routes())
 }
 

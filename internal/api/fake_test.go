@@ -34,6 +34,9 @@ type payments struct {
 	err     error
 	refuses bool // stores err as the refusal of an executed command
 	refund  payment.Refunded
+	// unknown says that no payment of a delivery is known; early are those then.
+	unknown bool
+	early   []string
 	intake  func(context.Context, []payment.Received) ([]fsm.Verdict, error)
 
 	mu       sync.Mutex
@@ -127,6 +130,13 @@ func (p *payments) Intake(ctx context.Context, received []payment.Received) ([]f
 		return p.intake(ctx, received)
 	}
 	return []fsm.Verdict{fsm.Applied}, p.err
+}
+
+func (p *payments) Known(context.Context, []payment.Received) (bool, error) { return !p.unknown, nil }
+
+func (p *payments) Early(sender string, received []payment.Received) error {
+	p.early = append(p.early, sender+": "+received[0].Event.ID)
+	return p.err
 }
 
 var errToken = errors.New("bad token")

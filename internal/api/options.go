@@ -29,6 +29,9 @@ type Payments interface {
 	Refund(ctx context.Context, actor payment.Actor, req idempotency.Request, cmd payment.CreateRefund) (payment.Refunded, error)
 	RefundStatus(ctx context.Context, actor payment.Actor, id payment.RefundID) (payment.Refund, error)
 	Intake(ctx context.Context, received []payment.Received) ([]fsm.Verdict, error)
+	// Known and Early are for what nobody signed.
+	Known(ctx context.Context, received []payment.Received) (bool, error)
+	Early(sender string, received []payment.Received) error
 	Question(ctx context.Context, account string, e webhooks.Event) (webhooks.Answer, error)
 }
 

@@ -17,16 +17,6 @@ import (
 // webhookTime is how long a delivery may take, its sender's patience aside.
 const webhookTime = 10 * time.Second
 
-// How many deliveries that nobody signed an account takes in a second, and how many
-// at once: anybody may have sent them, and each is stored and asked about. And how
-// many bytes are stored of one: YooKassa's payments, the largest of these, have up to
-// 16 × 512 characters of metadata, in UTF-8.
-const (
-	unsignedEach   = 50
-	unsignedAtOnce = 500
-	unsignedBytes  = 32 << 10
-)
-
 // webhookPath is where providers deliver to.
 const webhookPath = "/webhooks/"
 
@@ -75,32 +65,15 @@ func (s *server) receive(c echo.Context) error {
 		return acknowledge(c, asker.Answer(d, answer), "")
 	}
 	list := received(name, account.Verifier, d, events)
-	if slices.ContainsFunc(list, unsigned) {
-		if err := s.limit(list[0]); err != nil {
-			return err
-		}
+	if anyUnsigned(list) {
+		x.verdicts, err = s.takeUnsigned(ctx, d.RemoteAddr, list)
+	} else {
+		x.verdicts, err = s.Payments.Intake(ctx, list)
 	}
-	if x.verdicts, err = s.Payments.Intake(ctx, list); err != nil {
+	if err != nil {
 		return err
 	}
 	return acknowledge(c, account.Verifier.Ack(d, events), verdicts(x.verdicts))
-}
-
-func unsigned(r payment.Received) bool { return r.Event.SecretIndex < 0 }
-
-// limit counts a delivery that nobody signed, and refuses one too many or too large.
-func (s *server) limit(r payment.Received) error {
-	if s.unsigned.Wait(r.Account, r.At) > 0 {
-		return payment.ErrOverloaded
-	}
-	size := len(r.Body)
-	for name, value := range r.Headers {
-		size += len(name) + len(value)
-	}
-	if size > unsignedBytes {
-		return refuse("body-too-large", "Send a smaller body, query and headers: nobody signed them.")
-	}
-	return nil
 }
 
 // delivery is what was sent. Where the scheme is GET the news is in the query: a body

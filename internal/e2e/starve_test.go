@@ -14,6 +14,7 @@ import (
 // leaves to the others what they need.
 func TestNobodyStarvesOthers(t *testing.T) {
 	t.Parallel()
+	t.Run("unsigned_flood", floodsStayOutside)
 	t.Run("slow_uploads", slowUploadsTakeLittle)
 	t.Run("waiters", waitersAreShared)
 	t.Run("sign_ins", signInsAreNoVisits)

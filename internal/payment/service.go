@@ -75,6 +75,8 @@ type Service struct {
 	missed    missed
 	byID      gatherer[*lookup[AttemptID]]
 	byRequest gatherer[*lookup[RequestName]]
+	early     earlies
+	knows     gatherer[*knowing]
 	begins    gatherer[*beginning]
 	settles   gatherer[*settling]
 }
@@ -89,6 +91,7 @@ func New(o Options) *Service {
 	s.committer = newCommitter(s.takeIn)
 	s.byID.apply, s.byRequest.apply = lookAll(s.store.AttemptsByID), lookAll(s.store.AttemptsByRequest)
 	s.byID.patience, s.byRequest.patience = lookPatience, lookPatience
+	s.knows.apply, s.knows.patience = s.knowAll, lookPatience
 	s.begins.apply, s.settles.apply = s.beginAll, s.settleAll
 	return s
 }

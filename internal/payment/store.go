@@ -31,6 +31,8 @@ type Store interface {
 	Attempt(ctx context.Context, id AttemptID) (Attempt, error)
 	// AttemptsByRequest reads the attempts that requests made, those that made one.
 	AttemptsByRequest(ctx context.Context, requests []RequestName) (map[RequestName]Attempt, error)
+	// ReferencesKnown reads which of some names are those of attempts.
+	ReferencesKnown(ctx context.Context, names []Reference) (map[Reference]AttemptID, error)
 	// DueAccounts lists accounts that have attempts or refunds whose check is due.
 	DueAccounts(ctx context.Context) ([]string, error)
 	// DueAttempts lists attempts of an account whose check is due, the longest due

@@ -206,6 +206,23 @@ func (t *txn) ReferencesFind(ctx context.Context, names []payment.Reference) (ma
 	return owners(hits), nil
 }
 
+// ReferencesKnown implements payment.Store.
+func (s *Store) ReferencesKnown(ctx context.Context, names []payment.Reference) (map[payment.Reference]payment.AttemptID, error) {
+	p := &dbsqlc.ReferencesFindParams{}
+	for _, n := range names {
+		p.Accounts, p.Refs = append(p.Accounts, n.Account), append(p.Refs, n.Name)
+	}
+	var hits []*dbsqlc.ReferencesFindRow
+	err := s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) (err error) {
+		hits, err = s.q.ReferencesFind(ctx, c, p)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find %d names: %w", len(names), err)
+	}
+	return owners(hits), nil
+}
+
 func attemptsOf(ctx context.Context, q *dbsqlc.Queries, db dbsqlc.DBTX, orders ...string) ([]payment.Attempt, error) {
 	rows, err := q.AttemptsOfOrders(ctx, db, orders)
 	if err != nil {

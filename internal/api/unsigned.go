@@ -1,0 +1,121 @@
+package api
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"sync"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/throttle"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// Anybody may have sent what nobody signed: each sender's network is limited by itself,
+// so that one takes no other's place, and what all of them have at once is few, behind
+// whatever else the database has to do.
+const (
+	// lookupsEach and lookupsAtOnce are how many deliveries of a network are looked up
+	// in a second, and at once after a pause: whether a payment is known here.
+	lookupsEach   = 2000
+	lookupsAtOnce = 4000
+	// unsignedEach and unsignedAtOnce are how many of known payments an account takes
+	// from one network, each of which is stored and asked about.
+	unsignedEach   = 50
+	unsignedAtOnce = 500
+	// unsignedBytes are stored of one: YooKassa's payments, the largest of these, have up
+	// to 16 × 512 characters of metadata, in UTF-8.
+	unsignedBytes = 32 << 10
+	// unsignedLanes are how many are worked on at the same time, networkLanes how many
+	// of one network.
+	unsignedLanes = 64
+	networkLanes  = 32
+)
+
+// takeUnsigned takes in a delivery that nobody signed, if it is of a payment that is
+// known here. One that is not is kept in memory for a while and not stored.
+func (s *server) takeUnsigned(ctx context.Context, from netip.Addr, list []payment.Received) ([]fsm.Verdict, error) {
+	network := throttle.Network(from)
+	if s.lookups.Wait(network, list[0].At) > 0 || !s.lanes.enter(network) {
+		return nil, payment.ErrOverloaded
+	}
+	defer s.lanes.leave(network)
+	switch known, err := s.Payments.Known(ctx, list); {
+	case err != nil:
+		return nil, err
+	case !known && tooMuch(list[0]):
+		return nil, errTooMuch()
+	case !known:
+		if err := s.Payments.Early(list[0].Account+" "+network, list); err != nil {
+			return nil, err
+		}
+		return unknown(list), nil
+	case s.unsigned.Wait(list[0].Account+" "+network, list[0].At) > 0:
+		return nil, payment.ErrOverloaded
+	case tooMuch(list[0]):
+		return nil, errTooMuch()
+	}
+	return s.Payments.Intake(ctx, list)
+}
+
+func unsigned(r payment.Received) bool { return r.Event.SecretIndex < 0 }
+
+func anyUnsigned(list []payment.Received) bool { return slices.ContainsFunc(list, unsigned) }
+
+// unknown are the verdicts on what is not of a payment that is known here.
+func unknown(list []payment.Received) []fsm.Verdict {
+	verdicts := make([]fsm.Verdict, len(list))
+	for i, r := range list {
+		verdicts[i] = payment.Unmatched
+		if r.Event.Kind == webhooks.KindIgnored {
+			verdicts[i] = payment.Ignored
+		}
+	}
+	return verdicts
+}
+
+// tooMuch reports whether more would be stored of a delivery than of what nobody
+// signed may be.
+func tooMuch(r payment.Received) bool {
+	size := len(r.Body)
+	for name, value := range r.Headers {
+		size += len(name) + len(value)
+	}
+	return size > unsignedBytes
+}
+
+func errTooMuch() error {
+	return refuse("body-too-large", "Send a smaller body, query and headers: nobody signed them.")
+}
+
+// lanes bound how many deliveries are worked on at once. The zero value is ready.
+type lanes struct {
+	mu       sync.Mutex
+	busy     int
+	networks map[string]int
+}
+
+// enter reports whether there is a lane; whoever has entered must leave.
+func (l *lanes) enter(network string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.busy >= unsignedLanes || l.networks[network] >= networkLanes {
+		return false
+	}
+	if l.networks == nil {
+		l.networks = make(map[string]int)
+	}
+	l.busy++
+	l.networks[network]++
+	return true
+}
+
+func (l *lanes) leave(network string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.busy--
+	if l.networks[network]--; l.networks[network] == 0 {
+		delete(l.networks, network)
+	}
+}

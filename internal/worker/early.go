@@ -1,0 +1,30 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+const earlyEvery = 500 * time.Millisecond
+
+// Early is what the early loop needs of package payment.
+type Early interface {
+	RetryEarly(ctx context.Context) (questions []func(context.Context) error, err error)
+}
+
+// RetryEarly looks whether the payments of notices that nobody signed have become known,
+// and has providers asked about those that have not.
+func RetryEarly(e Early) Loop {
+	return Loop{Name: "early", Every: earlyEvery, Do: func(ctx context.Context) (bool, error) {
+		questions, err := e.RetryEarly(ctx)
+		errs := make([]error, len(questions))
+		var asking sync.WaitGroup
+		for i, ask := range questions {
+			asking.Go(func() { errs[i] = caught(func() error { return ask(ctx) }) })
+		}
+		asking.Wait()
+		return false, errors.Join(err, errors.Join(errs...))
+	}}
+}
