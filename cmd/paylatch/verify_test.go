@@ -27,7 +27,7 @@ func attempts(t *testing.T, dsn string, n int) {
 		for range n {
 			id := payment.AttemptID(uuid.Must(uuid.NewV7()))
 			o := payment.Order{
-				ID: payment.OrderID("A-" + id.String()), UserID: "u1", RequestID: payment.RequestID(id.String()),
+				ID: payment.OrderID("A-" + id.String()), UserID: "u1", CreatedBy: payment.RoleService, RequestID: payment.RequestID(id.String()),
 				Money: payment.Money{Minor: 1999, Currency: "EUR"}, CreatedAt: now,
 			}
 			if _, err := tx.OrderInsert(ctx, o); err != nil {

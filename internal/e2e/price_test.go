@@ -62,7 +62,9 @@ func TestPriceIsTheBackends(t *testing.T) {
 			require.Empty(t, column[string](t, r, `SELECT key FROM idempotency_keys WHERE key = $1`, key))
 		}
 		for name, c := range map[string]client{"sandbox": s.customer(), "shown": s.customer(), "hidden": s.shop("u1")} {
-			var at struct{ Account string }
+			var at struct {
+				Account string `json:"account"`
+			}
 			got := pay(c, name, unique("pay"))
 			got.is(t, http.StatusCreated)
 			require.NoError(t, json.Unmarshal(got.text, &at))

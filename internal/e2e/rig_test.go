@@ -29,7 +29,6 @@ environment: test
 database_url: %q
 data_dir: %q
 encryption_keys: [{id: e2e, key: ZTJlZTJlZTJlZTJlZTJlZTJlZTJlZTJlZTJlZTJlZTI=}]
-orders: {created_by: [service, customer]}
 auth: {hs256_secret: %s}
 default_account: sandbox
 accounts:
