@@ -191,8 +191,8 @@ var refundID = payment.RefundID(uuid.MustParse("01980d3e-9a10-7b55-8f0a-5d6c1e2f
 
 func refund() payment.Refund {
 	return payment.Refund{
-		ID: refundID, OrderID: "A-1", AttemptID: attemptID, UserID: "service-1", RequestID: "key-00000001", Account: "sandbox",
-		State: fsm.RefundPending, Money: payment.Money{Minor: 500, Currency: "EUR"}, Reason: "One ticket <returned>",
+		ID: refundID, OrderID: "A-1", AttemptID: attemptID, Origin: payment.RefundByRequest, UserID: "service-1", RequestID: "key-00000001",
+		Account: "sandbox", State: fsm.RefundPending, Money: payment.Money{Minor: 500, Currency: "EUR"}, Reason: "One ticket <returned>",
 		Version: 1, CreatedAt: now, UpdatedAt: now,
 	}
 }

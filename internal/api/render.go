@@ -51,7 +51,7 @@ func (s *server) attempt(v payment.View) gen.Attempt {
 func refund(r payment.Refund) gen.Refund {
 	return gen.Refund{
 		RefundID: r.ID.String(), PaymentAttemptID: r.AttemptID.String(), OrderID: string(r.OrderID),
-		Amount: r.Money.Minor, Currency: string(r.Money.Currency), Status: gen.RefundStatus(r.State),
+		Amount: r.Money.Minor, Currency: string(r.Money.Currency), Status: gen.RefundStatus(r.State), Origin: gen.RefundOrigin(r.Origin),
 		Reason: orNull(r.Reason), Failure: failure(r.Failure), Version: r.Version,
 		CreatedAt: gen.Micros(r.CreatedAt), UpdatedAt: gen.Micros(r.UpdatedAt),
 		FinalizedAt: (*gen.Micros)(r.FinalizedAt),

@@ -142,12 +142,12 @@ func actFor(actor payment.Actor, user string) (payment.Actor, error) {
 	case !actor.Has(payment.RoleService):
 		return payment.Actor{}, forbid("only a service may act on behalf of a user",
 			payment.RoleError{Needed: []payment.Role{payment.RoleService}, Or: "leave out On-Behalf-Of"})
-	case !isName(user):
-		return payment.Actor{}, &payment.ValidationError{Fields: []payment.FieldError{
-			{Field: "On-Behalf-Of", Message: "must be 1 to 255 visible characters"},
-		}}
 	}
-	actor.OnBehalfOf = payment.UserID(user)
+	id, err := payment.ParseUserID(user)
+	if err != nil {
+		return payment.Actor{}, &payment.ValidationError{Fields: []payment.FieldError{{Field: "On-Behalf-Of", Message: err.Error()}}}
+	}
+	actor.OnBehalfOf = id
 	return actor, nil
 }
 

@@ -1,10 +1,6 @@
 package auth
 
-import (
-	"strings"
-	"unicode"
-	"unicode/utf8"
-)
+import "strings"
 
 // Bearer returns the token of an Authorization header. A header that is missing,
 // of another scheme or malformed wraps ErrUnauthenticated.
@@ -29,14 +25,4 @@ func isToken68(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return (r < 'A' || 'Z' < r) && (r < 'a' || 'z' < r) && (r < '0' || '9' < r) && !strings.ContainsRune("-._~+/", r)
 	})
-}
-
-const maxName = 255
-
-// isName reports whether the text can name a user: 1 to 255 visible characters.
-func isName(s string) bool {
-	if s == "" || !utf8.ValidString(s) || utf8.RuneCountInString(s) > maxName {
-		return false
-	}
-	return !strings.ContainsFunc(s, func(r rune) bool { return r == ' ' || !unicode.IsPrint(r) })
 }

@@ -151,8 +151,8 @@ func verifyReason(err error) string {
 
 func (o *OpenID) staff(claims map[string]any) (payment.Actor, error) {
 	name, _ := claim(claims, o.opts.SubjectClaim).(string)
-	if !isName(name) {
-		return payment.Actor{}, refuse("the claim " + o.opts.SubjectClaim + " must be 1 to 255 visible characters")
+	if _, err := payment.ParseUserID(name); err != nil {
+		return payment.Actor{}, refuse("the claim " + o.opts.SubjectClaim + " " + err.Error())
 	}
 	var texts []any
 	switch value := claim(claims, o.opts.RolesClaim).(type) {

@@ -40,12 +40,12 @@ func (b *batch) refundLate(ctx context.Context, a Attempt) error {
 		return err
 	}
 	for _, r := range b.refunds[a.ID] {
-		if r.RequestID == autoRefund {
+		if r.Origin == RefundByPolicy {
 			return nil
 		}
 	}
 	if left := refundable(a, b.refunds[a.ID]); left > 0 {
-		b.insertRefund(newRefund(a, UserPolicy, autoRefund, Money{Minor: left, Currency: a.Money.Currency}, b.now()))
+		b.insertRefund(newRefund(a, RefundByPolicy, Money{Minor: left, Currency: a.Money.Currency}, b.now()))
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -142,12 +143,15 @@ func (w *world) refund(rt *rapid.T) {
 	for _, r := range w.pendingRefunds(name) {
 		left -= r.Money.Minor
 	}
-	rt.Logf("REFUND %d of %s, whose call %s", amount, name, what)
+	by := rapid.SampledFrom([]payment.UserID{w.user, "provider", "paylatch"}).Draw(rt, "user")
+	rt.Logf("REFUND %d of %s by %s, whose call %s", amount, name, by, what)
 	cmd := payment.CreateRefund{AttemptID: a.ID, Amount: &amount, Reason: what}
 	if amount == 0 {
 		cmd.Amount, amount = nil, max(left, 1)
 	}
-	made, err := w.service(rt).Refund(w.ctx, w.actor(), w.fresh("refund "+name), cmd)
+	req := w.fresh("refund " + name)
+	req.User, req.Key = string(by), idempotency.Key(w.user)+req.Key // the other names are of every world
+	made, err := w.service(rt).Refund(w.ctx, payment.Actor{Subject: string(by), Roles: []payment.Role{payment.RoleAdmin}}, req, cmd)
 	switch {
 	case a.Held() == 0 && !errors.Is(err, payment.ErrNotRefundable),
 		a.Held() > 0 && amount > left && !errors.Is(err, payment.ErrRefundExceeds),
@@ -156,6 +160,9 @@ func (w *world) refund(rt *rapid.T) {
 	}
 	if err == nil {
 		w.refunds = append(w.refunds, &asked{id: made.ID, of: name})
+		if made.Origin != payment.RefundByRequest {
+			rt.Fatalf("the origin of a refund that %s asked for is %q", by, made.Origin)
+		}
 	}
 }
 

@@ -33,7 +33,7 @@ func (w *world) repaid() {
 	if w.account != repaying {
 		return
 	}
-	found, err := w.db.Query(w.ctx, "SELECT refund_id::text, attempt_id::text FROM refunds WHERE order_id = ANY($1) AND user_id = 'paylatch'", w.orders())
+	found, err := w.db.Query(w.ctx, "SELECT refund_id::text, attempt_id::text FROM refunds WHERE order_id = ANY($1) AND origin = 'policy'", w.orders())
 	w.must(err)
 	made, err := pgx.CollectRows(found, pgx.RowToStructByPos[struct{ ID, Attempt string }])
 	w.must(err)

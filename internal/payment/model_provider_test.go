@@ -55,6 +55,8 @@ type scripted struct {
 	// blind providers can't be asked: they receive commands, and their webhooks tell the
 	// rest.
 	blind bool
+	// keyless providers carry a call out each time that it comes.
+	keyless bool
 	// pages are where customers pay: each try on one is a transaction.
 	pages bool
 	// inTurn says that nothing is done at once.
@@ -134,9 +136,16 @@ func (p *scripted) now() time.Time {
 
 func (p *scripted) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
-		KeyLife: 24 * time.Hour, Blind: p.blind, Find: !p.blind, FindConsistent: !p.blind, RefundsConsistent: !p.blind,
+		KeyLife: p.keyLife(), Blind: p.blind, Find: !p.blind, FindConsistent: !p.blind, RefundsConsistent: !p.blind,
 		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: !p.blind, Transactions: p.pages,
 	}
+}
+
+func (p *scripted) keyLife() time.Duration {
+	if p.keyless {
+		return 0
+	}
+	return 24 * time.Hour
 }
 
 // heldBack reports whether a call is not made, in order to spare the provider.

@@ -50,7 +50,7 @@ func (p *scripted) Refund(_ context.Context, c payment.RefundCall) (payment.Refu
 	if c.Reason == neverArrives {
 		return payment.RefundOutcome{}, errUnheard
 	}
-	r := p.refund(func(r *back) bool { return r.key == c.IdempotencyKey })
+	r := p.refund(func(r *back) bool { return !p.keyless && r.key == c.IdempotencyKey })
 	if r == nil {
 		d := p.deal(func(d *deal) bool { return d.attempt == c.Attempt })
 		if d != nil {

@@ -20,7 +20,8 @@ import (
 // provider or a person is told.
 //
 // The model knows refunds by the merchant, by a policy and in the dashboard, in parts too,
-// and those that fail or are undone; chargebacks of one amount, and those that are won; persons who end what nobody else can tell the end of;
+// and those that fail or are undone; callers with the names of those who make such refunds;
+// chargebacks of one amount, and those that are won; persons who end what nobody else can tell the end of;
 // webhooks that come again, with other content, or are replayed by staff; and pages where a
 // customer tries, and pays, in two tabs; and money that comes late in another currency. It
 // leaves out notices
@@ -37,6 +38,7 @@ func TestAnyCourseOfPayments(t *testing.T) {
 		w.races = rapid.SampledFrom([]bool{false, false, true}).Draw(rt, "races")
 		w.holds = rapid.Bool().Draw(rt, "mostly about holds")
 		w.p.blind = rapid.SampledFrom([]bool{false, false, true}).Draw(rt, "the provider can't be asked")
+		w.p.keyless = rapid.SampledFrom([]bool{false, false, true}).Draw(rt, "the provider has no idempotency keys")
 		if rapid.SampledFrom([]bool{false, false, true}).Draw(rt, "late money is paid back by itself") {
 			w.account, w.p.payback = repaying, anyPayback.Draw(rt, "what becomes of that")
 		}

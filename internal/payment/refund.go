@@ -9,26 +9,34 @@ import (
 	"github.com/paylatch/paylatch/internal/idempotency"
 )
 
-// Whose refunds are nobody's request.
+// RefundOrigin is what a refund began with.
+type RefundOrigin string
+
+// The origins of a refund.
 const (
-	// UserProvider made a refund in the provider's own dashboard.
-	UserProvider UserID = "provider"
-	// UserPolicy is the account's policy for late money.
-	UserPolicy UserID = "paylatch"
-	// autoRefund is the request of a policy's refund: one an attempt.
-	autoRefund RequestID = "auto-late-success"
+	// RefundByRequest was asked for by a user's command.
+	RefundByRequest RefundOrigin = "request"
+	// RefundByPolicy is of the account's policy for late money: one an attempt.
+	RefundByPolicy RefundOrigin = "policy"
+	// RefundByProvider was made in the provider's own dashboard.
+	RefundByProvider RefundOrigin = "provider"
 )
 
 // Refund is money on its way back. It moves only by [advanceRefund].
 type Refund struct {
-	ID               RefundID
-	OrderID          OrderID
-	AttemptID        AttemptID
+	ID        RefundID
+	OrderID   OrderID
+	AttemptID AttemptID
+	Origin    RefundOrigin
+	// UserID, RequestID and RequestHash are those of the request; zero without one.
 	UserID           UserID
 	RequestID        RequestID
 	RequestHash      idempotency.Hash
 	Account          string
 	ProviderRefundID string
+	// FormerProviderRefundID is the provider's id that went to another refund, which
+	// this one turned out to be; see resign.
+	FormerProviderRefundID string
 
 	State   fsm.RefundState
 	Money   Money
@@ -53,7 +61,7 @@ func (r Refund) leased(now time.Time) bool { return r.LeaseUntil != nil && r.Lea
 
 // unsent reports whether the runner that holds the refund is the first that may
 // send it. A policy's refund is put on disk by nobody who would.
-func (r Refund) unsent() bool { return r.Fence == 1 || r.Fence == 2 && r.UserID == UserPolicy }
+func (r Refund) unsent() bool { return r.Fence == 1 || r.Fence == 2 && r.Origin == RefundByPolicy }
 
 // resendable reports whether the refund may be sent by more than its first runner.
 func (r Refund) resendable(can Capabilities) bool { return r.ReadAt.Sub(r.CreatedAt) < can.sendable() }

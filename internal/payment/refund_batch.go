@@ -58,20 +58,20 @@ func (b *batch) advanceRefund(c *Change, r *Refund, n RefundNews) fsm.Verdict {
 		b.disown(c, r, n.Cause)
 	}
 	if twin := b.namesake(r, n.ProviderRefundID); twin != nil {
-		if twin.UserID != UserProvider {
+		if twin.Origin != RefundByProvider {
 			return b.uncounted(c, NeedsReview, n.ProviderRefundID+" is two", n.Money,
 				"The provider gave one id to two refunds of this payment: find out in its dashboard what it paid back.")
 		}
 		b.moveRefund(c, r, b.resign(twin, n.Cause))
 	}
 	verdict := b.moveRefund(c, r, n)
-	if r.UserID != UserProvider && (r.ProviderRefundID != was.ProviderRefundID || r.State != was.State) {
+	if r.Origin != RefundByProvider && (r.ProviderRefundID != was.ProviderRefundID || r.State != was.State) {
 		b.told = append(b.told, c)
 	}
 	// The provider may have told of more than of single refunds; see refundTotal.
 	now := b.paidBack(c.Attempt.ID)
 	lost := paid - now
-	if r.UserID == UserProvider || !c.Attempt.UpdatedAt.Before(r.CreatedAt) {
+	if r.Origin == RefundByProvider || !c.Attempt.UpdatedAt.Before(r.CreatedAt) {
 		// A total may have been told since the refund was made, and have it in.
 		lost = max(lost, b.notPaidBack(c.Attempt.ID)-owed)
 	}
@@ -99,10 +99,10 @@ func (b *batch) namesake(r *Refund, name string) *Refund {
 func (b *batch) misnamed(r *Refund, n RefundNews) bool {
 	name, told := r.ProviderRefundID, n.ProviderRefundID
 	moves := n.News == fsm.NewsProcessing || n.News == fsm.NewsSucceeded
-	if name == "" || told == "" || told == name || !moves || r.UserID == UserProvider || n.Cause.Kind == CausePerson {
+	if name == "" || told == "" || told == name || !moves || r.Origin == RefundByProvider || n.Cause.Kind == CausePerson {
 		return false
 	}
-	resigned := b.findRefund(r.AttemptID, func(other *Refund) bool { return other.UserID == UserProvider && string(other.RequestID) == name })
+	resigned := b.findRefund(r.AttemptID, func(other *Refund) bool { return other.FormerProviderRefundID == name })
 	return n.Money != nil && *n.Money == r.Money && resigned == nil
 }
 
@@ -111,7 +111,7 @@ func (b *batch) misnamed(r *Refund, n RefundNews) bool {
 func (b *batch) disown(c *Change, r *Refund, cause Cause) {
 	known := r.known(cause)
 	r.ProviderRefundID = ""
-	other := newRefund(c.Attempt, UserProvider, RequestID(known.ProviderRefundID), r.Money, b.now())
+	other := newRefund(c.Attempt, RefundByProvider, r.Money, b.now())
 	b.insertRefund(other)
 	b.moveRefund(c, other, known)
 }
@@ -137,7 +137,7 @@ func (b *batch) resign(r *Refund, cause Cause) RefundNews {
 	}
 	b.touchRefund(r, r.Version)
 	advanceRefund(r, end, b.now())
-	r.ProviderRefundID = ""
+	r.ProviderRefundID, r.FormerProviderRefundID = "", r.ProviderRefundID
 	return known
 }
 
@@ -242,9 +242,9 @@ func (b *batch) insertRefund(r *Refund) {
 	b.touchRefund(r, 0)
 }
 
-func newRefund(a Attempt, user UserID, request RequestID, m Money, now time.Time) *Refund {
+func newRefund(a Attempt, origin RefundOrigin, m Money, now time.Time) *Refund {
 	return &Refund{
-		ID: RefundID(uuid.Must(uuid.NewV7())), OrderID: a.OrderID, AttemptID: a.ID, UserID: user, RequestID: request,
+		ID: RefundID(uuid.Must(uuid.NewV7())), OrderID: a.OrderID, AttemptID: a.ID, Origin: origin,
 		Account: a.Account, State: fsm.RefundPending, Money: m, Version: 1, Fence: 1, NextCheckAt: &now, CreatedAt: now, UpdatedAt: now,
 	}
 }

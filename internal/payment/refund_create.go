@@ -109,9 +109,10 @@ func (s *Service) makeRefund(ctx context.Context, tx Tx, a Attempt, req idempote
 	if err != nil {
 		return Refund{}, err
 	}
-	r := newRefund(a, UserID(req.User), RequestID(req.Key), money, tx.Now())
+	r := newRefund(a, RefundByRequest, money, tx.Now())
 	end := tx.Now().Add(s.opts.Lease)
-	r.RequestHash, r.Reason, r.LeaseUntil, r.NextCheckAt = req.Hash, cmd.Reason, &end, &end
+	r.UserID, r.RequestID, r.RequestHash = UserID(req.User), RequestID(req.Key), req.Hash
+	r.Reason, r.LeaseUntil, r.NextCheckAt = cmd.Reason, &end, &end
 	b.insertRefund(r)
 	return *r, b.saveRefunds(ctx)
 }

@@ -129,7 +129,7 @@ func (b *batch) adoptRefund(c *Change, e webhooks.Event, n RefundNews) fsm.Verdi
 	case n.Money == nil, e.RefundID == "":
 		return b.unknownRefund(c, e, n)
 	}
-	r := newRefund(c.Attempt, UserProvider, RequestID(e.RefundID), *n.Money, b.now())
+	r := newRefund(c.Attempt, RefundByProvider, *n.Money, b.now())
 	r.ProviderRefundID = e.RefundID
 	return b.advanceRefund(c, r, n)
 }

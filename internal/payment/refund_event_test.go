@@ -25,7 +25,7 @@ func (r *rig) refundOf(t *testing.T, id payment.AttemptID, key string, amount in
 // the state.
 func (r *rig) refunds(t *testing.T, id payment.AttemptID) []string {
 	t.Helper()
-	return rows[string](t, r, `SELECT concat_ws(' ', user_id, nullif(provider_refund_id, ''), status, amount, CASE WHEN reversed THEN 'reversed' END)
+	return rows[string](t, r, `SELECT concat_ws(' ', COALESCE(user_id, origin), nullif(provider_refund_id, ''), status, amount, CASE WHEN reversed THEN 'reversed' END)
 		FROM refunds WHERE attempt_id = $1 ORDER BY created_at, refund_id`, id.String())
 }
 

@@ -203,7 +203,7 @@ func decideRefund(b *batch, a Attempt, id RefundID, cmd Resolve, cause Cause) er
 	news := RefundNews{News: fsm.NewsFailed, Failure: refundNotMade(), Cause: cause}
 	if name := cmd.ProviderPaymentID; cmd.Resolution == ResolvedPaid {
 		if b.findRefund(a.ID, func(other *Refund) bool {
-			return other.ID != id && other.ProviderRefundID == name && (other.UserID != UserProvider || r.ProviderRefundID != "")
+			return other.ID != id && other.ProviderRefundID == name && (other.Origin != RefundByProvider || r.ProviderRefundID != "")
 		}) != nil {
 			return ErrPaymentTaken
 		}

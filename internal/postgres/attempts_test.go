@@ -84,7 +84,7 @@ func TestAStaleRefundIsNotWritten(t *testing.T) {
 	a := placed(t, store, "o1")
 	next := noon.Add(time.Minute)
 	r := payment.Refund{
-		ID: payment.RefundID(uuid.Must(uuid.NewV7())), OrderID: "o1", AttemptID: a.ID, UserID: "u1", RequestID: "refund-0001", Account: "acc",
+		ID: payment.RefundID(uuid.Must(uuid.NewV7())), OrderID: "o1", AttemptID: a.ID, Origin: payment.RefundByRequest, UserID: "u1", RequestID: "refund-0001", Account: "acc",
 		State: fsm.RefundPending, Money: payment.Money{Minor: 1, Currency: "EUR"}, Version: 1, Fence: 1, NextCheckAt: &next, CreatedAt: noon, UpdatedAt: noon,
 	}
 	inTx(t, store, func(ctx context.Context, tx payment.Tx) error { return tx.RefundInsert(ctx, r) })

@@ -72,15 +72,19 @@ func (t *txn) RefundsLock(ctx context.Context, ids []payment.AttemptID) ([]payme
 // RefundInsert implements payment.Tx.
 func (t *txn) RefundInsert(ctx context.Context, r payment.Refund) error {
 	failure := failureOf(r.Failure)
-	err := t.q.RefundInsert(ctx, t.later(1, errGuard), &dbsqlc.RefundInsertParams{
-		OrderID: string(r.OrderID), RefundID: uuid.UUID(r.ID), AttemptID: uuid.UUID(r.AttemptID), UserID: string(r.UserID),
-		ClientRequestID: string(r.RequestID), RequestHash: r.RequestHash[:], Account: r.Account, ProviderRefundID: r.ProviderRefundID,
+	p := &dbsqlc.RefundInsertParams{
+		OrderID: string(r.OrderID), RefundID: uuid.UUID(r.ID), AttemptID: uuid.UUID(r.AttemptID), Origin: string(r.Origin),
+		Account: r.Account, ProviderRefundID: r.ProviderRefundID,
 		Status: dbsqlc.RefundStatus(r.State), Amount: r.Money.Minor, Currency: string(r.Money.Currency), Reason: r.Reason,
 		FailureCode: failure.Code, FailureMessage: failure.Message, FailureProviderCode: failure.ProviderCode, Reversed: r.Reversed,
 		Version: int32(r.Version), Fence: r.Fence, LeaseUntil: r.LeaseUntil, Checks: int32(r.Checks), NextCheckAt: r.NextCheckAt, //nolint:gosec // counts
 		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, FinalizedAt: r.FinalizedAt,
-	})
-	if err != nil {
+	}
+	if r.Origin == payment.RefundByRequest {
+		user, request := string(r.UserID), string(r.RequestID)
+		p.UserID, p.ClientRequestID, p.RequestHash = &user, &request, r.RequestHash[:]
+	}
+	if err := t.q.RefundInsert(ctx, t.later(1, errGuard), p); err != nil {
 		return fmt.Errorf("insert refund %s: %w", r.ID, err)
 	}
 	return nil
@@ -90,7 +94,8 @@ func (t *txn) RefundInsert(ctx context.Context, r payment.Refund) error {
 func (t *txn) RefundSave(ctx context.Context, r payment.Refund, was int) error {
 	failure := failureOf(r.Failure)
 	_, err := t.q.RefundAdvance(ctx, t.later(1, errGuard), &dbsqlc.RefundAdvanceParams{
-		OrderID: string(r.OrderID), RefundID: uuid.UUID(r.ID), Was: int32(was), ProviderRefundID: r.ProviderRefundID, //nolint:gosec // a version
+		OrderID: string(r.OrderID), RefundID: uuid.UUID(r.ID), Was: int32(was), //nolint:gosec // a version
+		ProviderRefundID: r.ProviderRefundID, FormerProviderRefundID: r.FormerProviderRefundID,
 		Status:      dbsqlc.RefundStatus(r.State),
 		FailureCode: failure.Code, FailureMessage: failure.Message, FailureProviderCode: failure.ProviderCode, Reversed: r.Reversed,
 		Version: int32(r.Version), Fence: r.Fence, LeaseUntil: r.LeaseUntil, Checks: int32(r.Checks), NextCheckAt: r.NextCheckAt, //nolint:gosec // counts
@@ -112,8 +117,9 @@ func failureOf(f *payment.Failure) payment.Failure {
 func refundFromRow(row *dbsqlc.Refunds, readAt time.Time) payment.Refund {
 	r := payment.Refund{
 		ID: payment.RefundID(row.RefundID), OrderID: payment.OrderID(row.OrderID), AttemptID: payment.AttemptID(row.AttemptID),
-		UserID: payment.UserID(row.UserID), RequestID: payment.RequestID(row.ClientRequestID), RequestHash: hashFromRow(row.RequestHash),
-		Account: row.Account, ProviderRefundID: row.ProviderRefundID, State: fsm.RefundState(row.Status),
+		Origin: payment.RefundOrigin(row.Origin), UserID: payment.UserID(orEmpty(row.UserID)), RequestID: payment.RequestID(orEmpty(row.ClientRequestID)),
+		RequestHash: hashFromRow(row.RequestHash), Account: row.Account, ProviderRefundID: row.ProviderRefundID,
+		FormerProviderRefundID: row.FormerProviderRefundID, State: fsm.RefundState(row.Status),
 		Money:  payment.Money{Minor: row.Amount, Currency: payment.Currency(row.Currency)},
 		Reason: row.Reason, Reversed: row.Reversed, Version: int(row.Version), Fence: row.Fence, LeaseUntil: row.LeaseUntil,
 		Checks: int(row.Checks), NextCheckAt: row.NextCheckAt, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,

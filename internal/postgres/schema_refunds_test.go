@@ -2,6 +2,10 @@ package postgres_test
 
 func refundPromises() []promise {
 	const set = `UPDATE refunds SET `
+	nobodys := func(origin, id string) string {
+		return another("refunds", `{"refund_id": "00000000-0000-7000-8000-0000000000`+id+`", "origin": "`+origin+`",
+			"user_id": null, "client_request_id": null, "request_hash": null, "provider_refund_id": ""}`)
+	}
 	second := func(changes string) string {
 		return another("refunds", `{"refund_id": ":f2", "client_request_id": "r2", "provider_refund_id": ""`+changes+`}`)
 	}
@@ -12,7 +16,7 @@ func refundPromises() []promise {
 		},
 		{
 			name: "a request makes one refund", breaks: second(`, "client_request_id": "r1"`),
-			code: unique, constraint: "refunds_one_per_request", allowed: second(`, "client_request_id": "r1", "user_id": "provider"`),
+			code: unique, constraint: "refunds_one_per_request", allowed: second(`, "client_request_id": "r1", "user_id": "u2"`),
 		},
 		{
 			name: "a provider's refund is one row", breaks: second(`, "provider_refund_id": "re_1"`),
@@ -50,9 +54,26 @@ func refundPromises() []promise {
 			name: "a refund that succeeded does not become pending", given: refundSucceeded, breaks: set + `status = 'pending', finalized_at = NULL, next_check_at = now()`,
 			code: violated, constraint: "refunds_final_is_final", allowed: set + `status = 'succeeded', reversed = true`,
 		},
+		{
+			name: "a refund's origin is known", breaks: second(`, "origin": "paylatch"`),
+			code: check, constraint: "refunds_origin_known", allowed: nobodys("policy", "f2"),
+		},
+		{
+			name: "a refund that nobody asked for has no user", breaks: second(`, "origin": "provider"`),
+			code: check, constraint: "refunds_request_is_whole", allowed: nobodys("provider", "f2"),
+		},
+		{
+			name: "a request has a user", breaks: second(`, "user_id": null`),
+			code: check, constraint: "refunds_request_is_whole", allowed: second(""),
+		},
+		{
+			name: "a policy makes one refund", given: nobodys("policy", "f2"), breaks: nobodys("policy", "f3"),
+			code: unique, constraint: "refunds_one_by_policy", allowed: nobodys("provider", "f3"),
+		},
 		refundTerm("order_id", "'o2'"),
 		refundTerm("refund_id", "':f2'"),
 		refundTerm("attempt_id", "':a2'"),
+		refundTerm("origin", "'policy'"),
 		refundTerm("user_id", "'u2'"),
 		refundTerm("amount", "499"),
 		refundTerm("currency", "'USD'"),

@@ -172,8 +172,8 @@ func TestTimelineSentences(t *testing.T) {
 	t.Parallel()
 	c := begun(state(fsm.Failed), refund(fsm.RefundFailed, 500), open(payment.NeedsReview, "Find out what became of it."))
 	c.Refunds = append(c.Refunds,
-		payment.Refund{ID: refunds, UserID: payment.UserProvider, State: fsm.RefundSucceeded, Money: payment.Money{Minor: 100, Currency: "EUR"}, CreatedAt: after(22), FinalizedAt: at(22.5)},
-		payment.Refund{ID: refunds, UserID: payment.UserPolicy, State: fsm.RefundPending, Money: payment.Money{Minor: 200, Currency: "EUR"}, CreatedAt: after(23)})
+		payment.Refund{ID: refunds, Origin: payment.RefundByProvider, State: fsm.RefundSucceeded, Money: payment.Money{Minor: 100, Currency: "EUR"}, CreatedAt: after(22), FinalizedAt: at(22.5)},
+		payment.Refund{ID: refunds, Origin: payment.RefundByPolicy, State: fsm.RefundPending, Money: payment.Money{Minor: 200, Currency: "EUR"}, CreatedAt: after(23)})
 	c.Transitions = []payment.Transition{
 		move(1, fsm.Requested, fsm.Requested, payment.CausePay, "pay-key-1", 0, payment.Facts{}),
 		move(2, fsm.Requested, fsm.OutcomeUnknown, payment.CauseCall, "k-pay", 10, payment.Facts{}),

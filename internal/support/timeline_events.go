@@ -62,10 +62,11 @@ var verdicts = map[string]string{ //nolint:gochecknoglobals // a table
 func (c Case) refund(r payment.Refund) []Entry {
 	detail := map[string]any{"refund_id": r.ID.String(), "provider_refund_id": r.ProviderRefundID, "amount": r.Money.Minor, "currency": string(r.Money.Currency)}
 	actor, text := c.refunder(r.UserID), "A refund of "+r.Money.String()+" was asked for."
-	switch r.UserID {
-	case payment.UserProvider:
+	switch r.Origin {
+	case payment.RefundByRequest:
+	case payment.RefundByProvider:
 		actor, text = c.provider(), "A refund of "+r.Money.String()+" was made in the provider's own dashboard."
-	case payment.UserPolicy:
+	case payment.RefundByPolicy:
 		actor, text = ourselves, "A refund of "+r.Money.String()+" was begun, since this account pays late money back by itself."
 	}
 	entries := []Entry{{r.CreatedAt, EntryRefund, actor, text, detail}}

@@ -226,6 +226,27 @@ func (e RefundStatus) Valid() bool {
 	}
 }
 
+// Defines values for RefundOrigin.
+const (
+	RefundOriginPolicy   RefundOrigin = "policy"
+	RefundOriginProvider RefundOrigin = "provider"
+	RefundOriginRequest  RefundOrigin = "request"
+)
+
+// Valid indicates whether the value is a known member of the RefundOrigin enum.
+func (e RefundOrigin) Valid() bool {
+	switch e {
+	case RefundOriginPolicy:
+		return true
+	case RefundOriginProvider:
+		return true
+	case RefundOriginRequest:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SupportDeedOutcome.
 const (
 	SupportDeedOutcomeBegun   SupportDeedOutcome = "begun"
@@ -640,14 +661,22 @@ type Refund struct {
 	Failure *Failure `json:"failure"`
 
 	// Version Rises by one with each change of the refund.
-	Version     int     `json:"version"`
-	CreatedAt   Micros  `json:"created_at"`
-	UpdatedAt   Micros  `json:"updated_at"`
-	FinalizedAt *Micros `json:"finalized_at"`
+	Version int `json:"version"`
+
+	// Origin What it began with: a request of a user or of staff, the account's policy for late money, or somebody in the
+	// provider's own dashboard.
+	Origin      RefundOrigin `json:"origin"`
+	CreatedAt   Micros       `json:"created_at"`
+	UpdatedAt   Micros       `json:"updated_at"`
+	FinalizedAt *Micros      `json:"finalized_at"`
 }
 
 // RefundStatus Moves once, forward.
 type RefundStatus string
+
+// RefundOrigin What it began with: a request of a user or of staff, the account's policy for late money, or somebody in the
+// provider's own dashboard.
+type RefundOrigin string
 
 // SupportAttempt defines model for SupportAttempt.
 type SupportAttempt struct {
@@ -961,7 +990,8 @@ type CreateOrderParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -971,7 +1001,8 @@ type CreateOrderParams struct {
 // ReadOrderParams defines parameters for ReadOrder.
 type ReadOrderParams struct {
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -984,7 +1015,8 @@ type ListAttemptsParams struct {
 	ClientRequestID *string `form:"client_request_id,omitempty" json:"client_request_id,omitempty"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -998,7 +1030,8 @@ type CancelOrderParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -1012,7 +1045,8 @@ type PayParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -1031,7 +1065,8 @@ type ReadAttemptParams struct {
 	Prefer *Prefer `json:"Prefer,omitempty"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -1045,7 +1080,8 @@ type CancelAttemptParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -1059,7 +1095,8 @@ type ConfirmParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -1073,7 +1110,8 @@ type CreateRefundParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -1086,7 +1124,8 @@ type StreamAttemptParams struct {
 	LastEventID *LastEventID `json:"Last-Event-ID,omitempty"`
 
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
@@ -1096,7 +1135,8 @@ type StreamAttemptParams struct {
 // ReadRefundParams defines parameters for ReadRefund.
 type ReadRefundParams struct {
 	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's.
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.

@@ -262,7 +262,7 @@ func (q *Queries) EvidenceOrders(ctx context.Context, db DBTX, orderIds []string
 }
 
 const evidenceRefunds = `-- name: EvidenceRefunds :many
-SELECT r.order_id, r.refund_id, r.attempt_id, r.user_id, r.client_request_id, r.request_hash, r.account, r.provider_refund_id, r.status, r.amount, r.currency, r.reason, r.failure_code, r.failure_message, r.failure_provider_code, r.reversed, r.version, r.fence, r.lease_until, r.checks, r.next_check_at, r.created_at, r.updated_at, r.finalized_at, now()::timestamptz AS read_at
+SELECT r.order_id, r.refund_id, r.attempt_id, r.user_id, r.client_request_id, r.request_hash, r.account, r.provider_refund_id, r.status, r.amount, r.currency, r.reason, r.failure_code, r.failure_message, r.failure_provider_code, r.reversed, r.version, r.fence, r.lease_until, r.checks, r.next_check_at, r.created_at, r.updated_at, r.finalized_at, r.origin, r.former_provider_refund_id, now()::timestamptz AS read_at
 FROM refunds r WHERE r.attempt_id = ANY ($1::uuid[]) ORDER BY r.refund_id
 `
 
@@ -306,6 +306,8 @@ func (q *Queries) EvidenceRefunds(ctx context.Context, db DBTX, attemptIds []uui
 			&i.Refunds.CreatedAt,
 			&i.Refunds.UpdatedAt,
 			&i.Refunds.FinalizedAt,
+			&i.Refunds.Origin,
+			&i.Refunds.FormerProviderRefundID,
 			&i.ReadAt,
 		); err != nil {
 			return nil, err

@@ -394,9 +394,9 @@ type Refunds struct {
 	OrderID   string
 	RefundID  uuid.UUID
 	AttemptID uuid.UUID
-	// Who asked for it; provider for one made in the provider's own dashboard.
-	UserID              string
-	ClientRequestID     string
+	// Who asked for it; NULL where that was no request.
+	UserID              *string
+	ClientRequestID     *string
 	RequestHash         []byte
 	Account             string
 	ProviderRefundID    string
@@ -417,6 +417,10 @@ type Refunds struct {
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 	FinalizedAt *time.Time
+	// Who began it: a request of user_id, the account's policy for late money, or somebody in the provider's own dashboard.
+	Origin string
+	// Of a refund that was taken for one made in the dashboard and is another one of ours: the provider's id, which that one has now.
+	FormerProviderRefundID string
 }
 
 // Append-only: who looked at or did what, why, when and from where. Its ids rise with time.

@@ -13,36 +13,38 @@ import (
 )
 
 const refundAdvance = `-- name: RefundAdvance :execrows
-UPDATE refunds SET provider_refund_id = $1, status = $2, failure_code = $3,
-    failure_message = $4, failure_provider_code = $5, reversed = $6,
-    version = $7, fence = $8, lease_until = $9, checks = $10,
-    next_check_at = $11, updated_at = $12, finalized_at = $13
-WHERE order_id = $14 AND refund_id = $15 AND version = $16
+UPDATE refunds SET provider_refund_id = $1, former_provider_refund_id = $2, status = $3, failure_code = $4,
+    failure_message = $5, failure_provider_code = $6, reversed = $7,
+    version = $8, fence = $9, lease_until = $10, checks = $11,
+    next_check_at = $12, updated_at = $13, finalized_at = $14
+WHERE order_id = $15 AND refund_id = $16 AND version = $17
 `
 
 type RefundAdvanceParams struct {
-	ProviderRefundID    string
-	Status              RefundStatus
-	FailureCode         string
-	FailureMessage      string
-	FailureProviderCode string
-	Reversed            bool
-	Version             int32
-	Fence               int64
-	LeaseUntil          *time.Time
-	Checks              int32
-	NextCheckAt         *time.Time
-	UpdatedAt           time.Time
-	FinalizedAt         *time.Time
-	OrderID             string
-	RefundID            uuid.UUID
-	Was                 int32
+	ProviderRefundID       string
+	FormerProviderRefundID string
+	Status                 RefundStatus
+	FailureCode            string
+	FailureMessage         string
+	FailureProviderCode    string
+	Reversed               bool
+	Version                int32
+	Fence                  int64
+	LeaseUntil             *time.Time
+	Checks                 int32
+	NextCheckAt            *time.Time
+	UpdatedAt              time.Time
+	FinalizedAt            *time.Time
+	OrderID                string
+	RefundID               uuid.UUID
+	Was                    int32
 }
 
 // Writes one locked refund, guarded by the version that was read.
 func (q *Queries) RefundAdvance(ctx context.Context, db DBTX, arg *RefundAdvanceParams) (int64, error) {
 	result, err := db.Exec(ctx, refundAdvance,
 		arg.ProviderRefundID,
+		arg.FormerProviderRefundID,
 		arg.Status,
 		arg.FailureCode,
 		arg.FailureMessage,
@@ -66,8 +68,8 @@ func (q *Queries) RefundAdvance(ctx context.Context, db DBTX, arg *RefundAdvance
 }
 
 const refundByRequest = `-- name: RefundByRequest :one
-SELECT r.order_id, r.refund_id, r.attempt_id, r.user_id, r.client_request_id, r.request_hash, r.account, r.provider_refund_id, r.status, r.amount, r.currency, r.reason, r.failure_code, r.failure_message, r.failure_provider_code, r.reversed, r.version, r.fence, r.lease_until, r.checks, r.next_check_at, r.created_at, r.updated_at, r.finalized_at, now()::timestamptz AS read_at
-FROM refunds r WHERE r.attempt_id = $1 AND r.user_id = $2 AND r.client_request_id = $3
+SELECT r.order_id, r.refund_id, r.attempt_id, r.user_id, r.client_request_id, r.request_hash, r.account, r.provider_refund_id, r.status, r.amount, r.currency, r.reason, r.failure_code, r.failure_message, r.failure_provider_code, r.reversed, r.version, r.fence, r.lease_until, r.checks, r.next_check_at, r.created_at, r.updated_at, r.finalized_at, r.origin, r.former_provider_refund_id, now()::timestamptz AS read_at
+FROM refunds r WHERE r.attempt_id = $1 AND r.user_id = $2::text AND r.client_request_id = $3::text
 `
 
 type RefundByRequestParams struct {
@@ -110,26 +112,29 @@ func (q *Queries) RefundByRequest(ctx context.Context, db DBTX, arg *RefundByReq
 		&i.Refunds.CreatedAt,
 		&i.Refunds.UpdatedAt,
 		&i.Refunds.FinalizedAt,
+		&i.Refunds.Origin,
+		&i.Refunds.FormerProviderRefundID,
 		&i.ReadAt,
 	)
 	return &i, err
 }
 
 const refundInsert = `-- name: RefundInsert :exec
-INSERT INTO refunds (order_id, refund_id, attempt_id, user_id, client_request_id, request_hash, account, provider_refund_id,
+INSERT INTO refunds (order_id, refund_id, attempt_id, origin, user_id, client_request_id, request_hash, account, provider_refund_id,
     status, amount, currency, reason, failure_code, failure_message, failure_provider_code, reversed, version, fence,
     lease_until, checks, next_check_at, created_at, updated_at, finalized_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8,
-    $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-    $19, $20, $21, $22, $23, $24)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9,
+    $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
+    $20, $21, $22, $23, $24, $25)
 `
 
 type RefundInsertParams struct {
 	OrderID             string
 	RefundID            uuid.UUID
 	AttemptID           uuid.UUID
-	UserID              string
-	ClientRequestID     string
+	Origin              string
+	UserID              *string
+	ClientRequestID     *string
 	RequestHash         []byte
 	Account             string
 	ProviderRefundID    string
@@ -157,6 +162,7 @@ func (q *Queries) RefundInsert(ctx context.Context, db DBTX, arg *RefundInsertPa
 		arg.OrderID,
 		arg.RefundID,
 		arg.AttemptID,
+		arg.Origin,
 		arg.UserID,
 		arg.ClientRequestID,
 		arg.RequestHash,
@@ -183,7 +189,7 @@ func (q *Queries) RefundInsert(ctx context.Context, db DBTX, arg *RefundInsertPa
 }
 
 const refundRead = `-- name: RefundRead :one
-SELECT r.order_id, r.refund_id, r.attempt_id, r.user_id, r.client_request_id, r.request_hash, r.account, r.provider_refund_id, r.status, r.amount, r.currency, r.reason, r.failure_code, r.failure_message, r.failure_provider_code, r.reversed, r.version, r.fence, r.lease_until, r.checks, r.next_check_at, r.created_at, r.updated_at, r.finalized_at, now()::timestamptz AS read_at FROM refunds r WHERE r.refund_id = $1
+SELECT r.order_id, r.refund_id, r.attempt_id, r.user_id, r.client_request_id, r.request_hash, r.account, r.provider_refund_id, r.status, r.amount, r.currency, r.reason, r.failure_code, r.failure_message, r.failure_provider_code, r.reversed, r.version, r.fence, r.lease_until, r.checks, r.next_check_at, r.created_at, r.updated_at, r.finalized_at, r.origin, r.former_provider_refund_id, now()::timestamptz AS read_at FROM refunds r WHERE r.refund_id = $1
 `
 
 type RefundReadRow struct {
@@ -220,6 +226,8 @@ func (q *Queries) RefundRead(ctx context.Context, db DBTX, refundID uuid.UUID) (
 		&i.Refunds.CreatedAt,
 		&i.Refunds.UpdatedAt,
 		&i.Refunds.FinalizedAt,
+		&i.Refunds.Origin,
+		&i.Refunds.FormerProviderRefundID,
 		&i.ReadAt,
 	)
 	return &i, err
@@ -256,7 +264,7 @@ func (q *Queries) RefundsDue(ctx context.Context, db DBTX, arg *RefundsDueParams
 }
 
 const refundsLock = `-- name: RefundsLock :many
-SELECT r.order_id, r.refund_id, r.attempt_id, r.user_id, r.client_request_id, r.request_hash, r.account, r.provider_refund_id, r.status, r.amount, r.currency, r.reason, r.failure_code, r.failure_message, r.failure_provider_code, r.reversed, r.version, r.fence, r.lease_until, r.checks, r.next_check_at, r.created_at, r.updated_at, r.finalized_at, now()::timestamptz AS read_at
+SELECT r.order_id, r.refund_id, r.attempt_id, r.user_id, r.client_request_id, r.request_hash, r.account, r.provider_refund_id, r.status, r.amount, r.currency, r.reason, r.failure_code, r.failure_message, r.failure_provider_code, r.reversed, r.version, r.fence, r.lease_until, r.checks, r.next_check_at, r.created_at, r.updated_at, r.finalized_at, r.origin, r.former_provider_refund_id, now()::timestamptz AS read_at
 FROM refunds r WHERE r.attempt_id = ANY ($1::uuid[])
 ORDER BY r.refund_id FOR NO KEY UPDATE
 `
@@ -301,6 +309,8 @@ func (q *Queries) RefundsLock(ctx context.Context, db DBTX, attemptIds []uuid.UU
 			&i.Refunds.CreatedAt,
 			&i.Refunds.UpdatedAt,
 			&i.Refunds.FinalizedAt,
+			&i.Refunds.Origin,
+			&i.Refunds.FormerProviderRefundID,
 			&i.ReadAt,
 		); err != nil {
 			return nil, err

@@ -313,7 +313,7 @@ func (q *Queries) OutboxOfAttempt(ctx context.Context, db DBTX, arg *OutboxOfAtt
 }
 
 const refundsOfAttempt = `-- name: RefundsOfAttempt :many
-SELECT r.order_id, r.refund_id, r.attempt_id, r.user_id, r.client_request_id, r.request_hash, r.account, r.provider_refund_id, r.status, r.amount, r.currency, r.reason, r.failure_code, r.failure_message, r.failure_provider_code, r.reversed, r.version, r.fence, r.lease_until, r.checks, r.next_check_at, r.created_at, r.updated_at, r.finalized_at, now()::timestamptz AS read_at FROM refunds r WHERE r.attempt_id = $1 ORDER BY r.created_at, r.refund_id
+SELECT r.order_id, r.refund_id, r.attempt_id, r.user_id, r.client_request_id, r.request_hash, r.account, r.provider_refund_id, r.status, r.amount, r.currency, r.reason, r.failure_code, r.failure_message, r.failure_provider_code, r.reversed, r.version, r.fence, r.lease_until, r.checks, r.next_check_at, r.created_at, r.updated_at, r.finalized_at, r.origin, r.former_provider_refund_id, now()::timestamptz AS read_at FROM refunds r WHERE r.attempt_id = $1 ORDER BY r.created_at, r.refund_id
 `
 
 type RefundsOfAttemptRow struct {
@@ -356,6 +356,8 @@ func (q *Queries) RefundsOfAttempt(ctx context.Context, db DBTX, attemptID uuid.
 			&i.Refunds.CreatedAt,
 			&i.Refunds.UpdatedAt,
 			&i.Refunds.FinalizedAt,
+			&i.Refunds.Origin,
+			&i.Refunds.FormerProviderRefundID,
 			&i.ReadAt,
 		); err != nil {
 			return nil, err

@@ -1,0 +1,33 @@
+package payment
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxUser bounds a user's id, in characters.
+const maxUser = 255
+
+var (
+	errUserForm     = errors.New("must be 1 to 255 visible characters, without blanks")
+	errUserReserved = errors.New("must be another name: paylatch, provider and whatever begins with cli:, staff:, policy: or provider: are reserved")
+)
+
+// ParseUserID returns the user that a text names, or an error that says what the text
+// must be. The names by which the logs and the audit call paylatch itself, providers,
+// policies and operators are no user's.
+func ParseUserID(s string) (UserID, error) {
+	blank := func(r rune) bool { return r == ' ' || !unicode.IsPrint(r) }
+	switch {
+	case s == "", !utf8.ValidString(s), utf8.RuneCountInString(s) > maxUser, strings.ContainsFunc(s, blank):
+		return "", errUserForm
+	case s == "paylatch", s == "provider", slices.ContainsFunc(reservedPrefixes(), func(p string) bool { return strings.HasPrefix(s, p) }):
+		return "", errUserReserved
+	}
+	return UserID(s), nil
+}
+
+func reservedPrefixes() []string { return []string{"cli:", "staff:", "policy:", "provider:"} }
