@@ -32,12 +32,22 @@ type News struct {
 	Unfit bool
 	// Answered says that whoever asked for the command is told of its refusal.
 	Answered bool
-	// Inferred says that nobody told this: a runner concludes it from what it did
-	// itself, which is only true as long as no other runner took over.
+	// Inferred says that a runner concludes this from its own call, one that was refused
+	// included, which is only true as long as no other runner took over.
 	Inferred bool
 	// Unasked says that the provider was not even asked.
 	Unasked bool
 	Cause   Cause
+}
+
+// overtaken is what is left of news of a runner that was overtaken: how the payment
+// stands, and nothing of its command, which the other runner has sent since.
+func (n News) overtaken() News {
+	n.Refused, n.Unfit, n.Answered = false, false, false
+	if n.Inferred {
+		n.News = ""
+	}
+	return n
 }
 
 // CauseKind says what brought a piece of news.

@@ -74,9 +74,17 @@ func (s *Service) fulfil(ctx context.Context, p Provider, a Attempt, l Licence) 
 		})
 	}
 	if err != nil {
-		return News{Unasked: errors.Is(err, ErrHeldBack), Unfit: a.Intent.Kind == IntentCapture && errors.Is(err, ErrUnfit)}
+		return News{Unasked: errors.Is(err, ErrHeldBack), Unfit: a.Intent.Kind == IntentCapture && errors.Is(err, ErrUnfit) && a.Intent.refusable(p)}
 	}
+	out.Refused = out.Refused && a.Intent.refusable(p)
 	return newsOf(out, Cause{Kind: CauseCall, ID: key})
+}
+
+// refusable reports whether a refusal of the call that was just made ends the command. An
+// earlier call for the same capture may have been accepted, and not show yet.
+func (i Intent) refusable(p Provider) bool {
+	can := p.Capabilities()
+	return i.Kind != IntentCapture || i.first || !can.Blind && !can.CaptureUnseen
 }
 
 // quiet is for how long nothing was sent that could take or hold money: a wish to

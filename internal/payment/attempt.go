@@ -97,6 +97,9 @@ type Intent struct {
 	Amount int64
 	Number int
 	At     time.Time
+
+	// first says that the runner that holds the attempt is the first that may send it.
+	first bool
 }
 
 // endedBy reports whether a payment that stands so needs the command no more: it
@@ -108,7 +111,7 @@ func (i Intent) endedBy(news fsm.News) bool {
 // setIntent writes what is to be asked of the provider. It has a schedule of its own:
 // a call that is lost is followed up soon, however old the attempt is.
 func setIntent(a *Attempt, i Intent, now time.Time) {
-	i.Number, i.At = a.Intent.Number, now
+	i.Number, i.At, i.first = a.Intent.Number, now, false
 	a.Intent, a.Checks = i, 0
 }
 

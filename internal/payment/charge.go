@@ -30,9 +30,12 @@ func (s *Service) charge(ctx context.Context, p Provider, a Attempt, token strin
 	})
 	cause := Cause{Kind: CauseCall, ID: key}
 	switch {
-	case err == nil && out.Refused && a.Fence > 1:
-		// It speaks of this call; an earlier one may have been accepted.
-		return News{News: fsm.NewsUnknown, Cause: cause}
+	case err == nil && out.refusesCall() && a.Fence > 1:
+		return News{News: fsm.NewsUnknown, Cause: cause} // an earlier call may have been accepted
+	case err == nil && out.refusesCall():
+		news := newsOf(out, cause)
+		news.Inferred = true
+		return news
 	case err == nil && out.News == fsm.NewsSoftFailed:
 		return s.seal(ctx, p, a, newsOf(out, cause), l)
 	case err == nil:
@@ -58,6 +61,14 @@ func (s *Service) seal(ctx context.Context, p Provider, a Attempt, declined News
 	}
 	sealed.Failure = declined.Failure
 	return sealed
+}
+
+// refusesCall reports whether the answer to a charge speaks of that one call only, and
+// not of a payment: another call with the same key may be accepted. A decline that names
+// its payment is how that payment stands.
+func (o Outcome) refusesCall() bool {
+	declined := o.News == fsm.NewsFailed || o.News == fsm.NewsSoftFailed
+	return o.Refused || declined && o.ProviderPaymentID == ""
 }
 
 func newsOf(o Outcome, c Cause) News {

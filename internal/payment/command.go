@@ -78,10 +78,18 @@ func (s *Service) carryOut(ctx context.Context, in intention) (Reply, error) {
 		news.Answered = unmet != nil
 	}
 	result := idempotency.Created
-	v, err := s.settle(ctx, a, news, func(ctx context.Context, tx Tx) error { return in.conclude(ctx, tx, rec, unmet) })
+	conclude := func() (View, error) {
+		return s.settle(ctx, a, news, func(ctx context.Context, tx Tx) error { return in.conclude(ctx, tx, rec, unmet) })
+	}
+	v, err := conclude()
+	if errors.Is(err, errOvertaken) {
+		news, unmet = news.overtaken(), stands(unmet)
+		v, err = conclude()
+	}
 	if errors.Is(err, idempotency.ErrFenced) {
 		// The answer is another runner's by now; what the provider said is a fact.
 		result = idempotency.Reused
+		news, unmet = news.overtaken(), stands(unmet)
 		v, err = s.settle(ctx, a, news)
 	}
 	if err == nil && unmet != nil {
@@ -91,6 +99,15 @@ func (s *Service) carryOut(ctx context.Context, in intention) (Reply, error) {
 		return Reply{}, errors.Join(unmet, err)
 	}
 	return Reply{View: v, Result: result, TookOver: rec.TakenOver && result == idempotency.Created}, err
+}
+
+// stands is what is left of a caller's refusal when the runner was overtaken: that the
+// payment was made is how it stands, whoever asked.
+func stands(unmet error) error {
+	if errors.Is(unmet, ErrAttemptFinal) {
+		return unmet
+	}
+	return nil
 }
 
 // conclude answers the key, unless it was refused what it may ask for again.
@@ -172,6 +189,7 @@ func (s *Service) mark(ctx context.Context, tx Tx, a *Attempt, o Order, rec idem
 		return err
 	case a.Intent.Kind == IntentNone:
 		setIntent(a, intent, tx.Now())
+		a.Intent.first = true
 	case a.Intent.Kind != intent.Kind || intent.Kind == IntentCapture && (!rec.TakenOver || a.Intent.Amount != intent.Amount):
 		return ErrBusy
 	}

@@ -116,9 +116,9 @@ func (b *batch) loadToldMovements(ctx context.Context, a Attempt, n News) error 
 	return b.loadMovements(ctx, []Attempt{a}, names...)
 }
 
-// hear applies what a runner learnt, which only one that was not overtaken may conclude.
-func (b *batch) hear(ctx context.Context, c *Change, n News, ours bool) error {
-	if n.News == "" || n.Inferred && !ours {
+// hear applies what a runner learnt.
+func (b *batch) hear(ctx context.Context, c *Change, n News) error {
+	if n.News == "" {
 		return nil
 	}
 	if err := b.loadToldMovements(ctx, c.Attempt, n); err != nil {

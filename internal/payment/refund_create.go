@@ -163,15 +163,21 @@ func (s *Service) sendRefund(ctx context.Context, a Attempt, r Refund, l Licence
 		})
 	}
 	switch {
-	case err == nil && out.Refused && !r.unsent():
-		// It speaks of this call; an earlier one may have been accepted.
-		return RefundNews{News: fsm.NewsUnknown, Cause: cause}
+	case err == nil && out.refusesCall() && !r.unsent():
+		return RefundNews{News: fsm.NewsUnknown, Cause: cause} // an earlier call may have been accepted
 	case err == nil:
-		return refundNewsOf(out, cause)
+		news := refundNewsOf(out, cause)
+		news.Inferred = out.refusesCall()
+		return news
 	case r.neverSent(account.Provider, err):
 		return RefundNews{News: fsm.NewsFailed, Inferred: true, Cause: cause, Failure: refundNotStarted()}
 	}
 	return RefundNews{News: fsm.NewsUnknown, Unasked: errors.Is(err, ErrHeldBack), Cause: cause}
+}
+
+// refusesCall is as that of Outcome.
+func (o RefundOutcome) refusesCall() bool {
+	return o.Refused || o.News == fsm.NewsFailed && o.ProviderRefundID == ""
 }
 
 func refundNotStarted() *Failure {

@@ -18,6 +18,10 @@ const (
 	settlePatience = 5 * time.Second
 )
 
+// errOvertaken says that a refusal which was to be answered is void: another runner has
+// sent the same command since.
+var errOvertaken = errors.New("another runner took over")
+
 // settling is one call of settle. One that is left must be done alone.
 type settling struct {
 	// before is the attempt as the runner took it.
@@ -32,7 +36,8 @@ type settling struct {
 // settle is commit 2: it applies what a runner learnt to the attempt that it took,
 // which was as before says, gives the lease back and says when to ask next. News of
 // a runner that was overtaken is applied all the same; only the lease, the schedule
-// and its own conclusions no longer count.
+// and its own conclusions no longer count. It returns errOvertaken, and has done nothing,
+// if such a runner's caller was to be told of a refusal.
 //
 // First opens the transaction: a key is locked before its attempt. Without it, calls
 // that come at the same time share a transaction.
@@ -59,8 +64,11 @@ func (s *Service) settleAlone(ctx context.Context, c *settling, first ...func(ct
 			}
 		}
 		a, err := b.lock(ctx, c.before.OrderID, c.before.ID)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
+		case c.news.Answered && a.Fence != c.before.Fence:
+			return errOvertaken
 		}
 		if c.odd {
 			b.open(b.change(a), NeedsReview, oddAnswer)
@@ -116,16 +124,19 @@ func (s *Service) settleIn(ctx context.Context, b *batch, locked map[AttemptID]A
 		if c.left = !ok; c.left {
 			continue
 		}
-		change := b.change(a)
+		change, news := b.change(a), c.news
 		ours := change.Attempt.Fence == c.before.Fence
-		if err := b.hear(ctx, change, c.news, ours); err != nil {
+		if !ours {
+			news = news.overtaken()
+		}
+		if err := b.hear(ctx, change, news); err != nil {
 			return err
 		}
 		switch {
 		case ours && c.before.State.Final():
-			s.voided(b, change, c.news, a.wantedBefore(c.before.LeaseUntil))
+			s.voided(b, change, news, a.wantedBefore(c.before.LeaseUntil))
 		case ours:
-			s.release(b, c.before, change, c.news)
+			s.release(b, c.before, change, news)
 			if c.before.State != fsm.Authorized && change.Attempt.State == fsm.Authorized {
 				// Authorised since the provider was asked: what it refused then it may do now.
 				b.authorized = append(b.authorized, change)

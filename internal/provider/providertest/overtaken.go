@@ -1,0 +1,111 @@
+package providertest
+
+import (
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// overtaken are calls that come again after the same call was accepted, as those of two
+// runners do, at a provider that has no key of the first one or keeps it no longer. What it
+// then refuses is that one call: it is never how the payment, or the refund, stands.
+func overtaken(r *rig) {
+	overtakenCharge(r)
+	overtakenCapture(r)
+	overtakenCancel(r)
+	overtakenRefund(r)
+	namedDecline(r)
+}
+
+// overtakenCharge comes again with a token that is worth nothing any more.
+func overtakenCharge(r *rig) {
+	if r.Tokens.None == "" {
+		return
+	}
+	c := charge(r.Tokens.Success)
+	made := r.charged(c)
+	c.Token = r.Tokens.None
+	again, err := r.Charge(r.Context(), c)
+	switch {
+	case err != nil:
+		r.unknown(err, "the key is of another request")
+	case again.News == fsm.NewsFailed || again.News == fsm.NewsSoftFailed:
+		require.True(r, again.Refused || again.ProviderPaymentID == "", "a refusal that names a payment fails that payment")
+		require.NotEqual(r, made.ProviderPaymentID, again.ProviderPaymentID)
+	}
+	r.stays(made)
+}
+
+// stays asserts that a payment is as it was.
+func (r *rig) stays(made payment.Outcome) {
+	r.Helper()
+	if r.can.Blind {
+		return
+	}
+	now, err := r.Lookup(r.Context(), made.ProviderPaymentID)
+	require.NoError(r, err)
+	require.Equal(r, made.News, now.News)
+}
+
+func overtakenCapture(r *rig) {
+	if !r.can.Capture {
+		return
+	}
+	c := captureOf(r.held().ProviderPaymentID, price)
+	first, err := r.Capture(r.Context(), c)
+	require.NoError(r, err)
+	require.False(r, first.Refused)
+	c.IdempotencyKey = key(uuid.New(), "capture-0")
+	again, err := r.Capture(r.Context(), c)
+	require.NoError(r, err)
+	require.Equal(r, first.News, again.News, "it tells how the payment stands")
+}
+
+func overtakenCancel(r *rig) {
+	if !r.can.Cancel || !r.can.Capture {
+		return
+	}
+	c := cancelOf(r.held().ProviderPaymentID)
+	first, err := r.Cancel(r.Context(), c)
+	require.NoError(r, err)
+	c.IdempotencyKey = key(uuid.New(), "cancel-0")
+	again, err := r.Cancel(r.Context(), c)
+	require.NoError(r, err)
+	require.Equal(r, first.News, again.News, "it tells how the payment stands")
+}
+
+func overtakenRefund(r *rig) {
+	if !r.can.Refund {
+		return
+	}
+	c := refundOf(r.charged(charge(r.Tokens.Success)).ProviderPaymentID, price)
+	first, err := r.Refund(r.Context(), c)
+	require.NoError(r, err)
+	require.NotEqual(r, fsm.NewsFailed, first.News)
+	c.IdempotencyKey = key(uuid.New(), "refund")
+	again, err := r.Refund(r.Context(), c)
+	switch {
+	case err != nil: // nothing is known of it, or nothing was sent
+	case again.News == fsm.NewsFailed:
+		require.True(r, again.Refused, "an earlier call has paid back")
+		require.Empty(r, again.ProviderRefundID)
+	case !r.can.Blind:
+		require.Equal(r, first.ProviderRefundID, again.ProviderRefundID, "it is the same refund")
+	}
+}
+
+// namedDecline is an answer about a payment, and so no call's: the payment that it names is
+// the one that was declined.
+func namedDecline(r *rig) {
+	if r.Tokens.Decline == "" {
+		return
+	}
+	o, err := r.Charge(r.Context(), charge(r.Tokens.Decline))
+	require.NoError(r, err)
+	require.False(r, o.Refused)
+	if o.ProviderPaymentID != "" && !r.can.Blind {
+		r.stays(o)
+	}
+}
