@@ -41,7 +41,7 @@ ORDER BY n.account, n.provider_event_id;
 -- Locks the parked events that name any of the references, unless somebody else
 -- has them; never waits. Headers and bytes are not read, here and in the next two.
 -- name: EventsParked :many
-SELECT event_id, account, digest, news, order_id, attempt_id, verdict, tries, next_try_at, received_at
+SELECT event_id, account, provider_event_id, digest, news, order_id, attempt_id, verdict, tries, next_try_at, received_at
 FROM provider_events
 WHERE account = @account AND refs && @refs::text[] AND next_try_at IS NOT NULL
 ORDER BY received_at, provider_event_id
@@ -50,7 +50,7 @@ FOR NO KEY UPDATE SKIP LOCKED;
 -- Locks the parked events that use any name of an attempt, those that it has and
 -- others, unless somebody else has them; never waits.
 -- name: EventsParkedOf :many
-SELECT e.event_id, e.account, e.digest, e.news, e.order_id, e.attempt_id, e.verdict, e.tries, e.next_try_at, e.received_at
+SELECT e.event_id, e.account, e.provider_event_id, e.digest, e.news, e.order_id, e.attempt_id, e.verdict, e.tries, e.next_try_at, e.received_at
 FROM provider_events e
 WHERE e.account = @account AND e.next_try_at IS NOT NULL
     AND e.refs && (@others::text[] || ARRAY(SELECT r.reference FROM attempt_references r WHERE r.attempt_id = @attempt_id))
@@ -63,7 +63,7 @@ SELECT count(*) FROM provider_events WHERE next_try_at IS NOT NULL;
 
 -- Locks parked events whose next try is due, unless somebody else has them.
 -- name: EventsDue :many
-SELECT event_id, account, digest, news, order_id, attempt_id, verdict, tries, next_try_at, received_at
+SELECT event_id, account, provider_event_id, digest, news, order_id, attempt_id, verdict, tries, next_try_at, received_at
 FROM provider_events
 WHERE next_try_at <= now()
 ORDER BY next_try_at LIMIT sqlc.arg(most)::int

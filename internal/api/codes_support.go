@@ -19,6 +19,11 @@ func supportKinds() []kind {
 			detail:  "Refund the money first, or resolve the discrepancy as paid.",
 		},
 		{
+			code: "event-unreadable", status: 409,
+			meaning: "What is stored of the event has a form that this version can't read. Its bytes are kept as they came.",
+			detail:  "Read the event's bytes, compare with the provider's dashboard, and replay it with a version that can read it.",
+		},
+		{
 			code: "provider-payment-id-required", status: 422,
 			meaning: "An attempt is called paid by the payment that a person found at the provider, a refund by the refund.",
 			detail:  "Send provider_payment_id, as the provider's dashboard shows it.",

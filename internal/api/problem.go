@@ -33,6 +33,7 @@ func rows() []row {
 		{payment.ErrOrderNotFound, "not-found"},
 		{payment.ErrAttemptNotFound, "not-found"},
 		{payment.ErrEventNotFound, "not-found"},
+		{payment.ErrEventUnreadable, "event-unreadable"},
 		{payment.ErrRefundNotFound, "not-found"},
 		{payment.ErrOrderExists, "order-exists"},
 		{payment.ErrOrderPaid, "order-already-paid"},

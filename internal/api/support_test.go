@@ -271,6 +271,7 @@ func TestRefusalsOfSupport(t *testing.T) {
 		{recheck, payment.ErrAttemptNotFound, 404, "not-found"},
 		{recheck, payment.ErrBusy, 409, "request-in-progress"},
 		{replay, payment.ErrEventNotFound, 404, "not-found"},
+		{replay, payment.ErrEventUnreadable, 409, "event-unreadable"},
 		{replay, payment.ErrUnavailable, 503, "storage-unavailable"},
 	} {
 		d.err = c.err

@@ -45,6 +45,7 @@ func rows() []row {
 		{payment.ErrAttemptNotFound, 404, "There is no such payment."},
 		{payment.ErrOrderNotFound, 404, "There is no such order."},
 		{payment.ErrEventNotFound, 404, "There is no such webhook."},
+		{payment.ErrEventUnreadable, 409, "This version can't read what is stored of the webhook. Compare its bytes with the provider's dashboard."},
 		{payment.ErrDiscrepancyNotFound, 404, "There is no such entry in the worklist."},
 		{payment.ErrBusy, 409, "Somebody else is at it. Try again in a moment."},
 		{idempotency.ErrInProgress, 409, "The same is under way already. Try again in a moment."},

@@ -261,7 +261,10 @@ func (b *batch) take(ctx context.Context, ids []AttemptID, names []Reference) (m
 	if err != nil {
 		return nil, err
 	}
-	b.owners, b.parked = taken.Owners, taken.Parked
+	b.owners = taken.Owners
+	if b.parked, err = b.readable(ctx, taken.Parked); err != nil {
+		return nil, err
+	}
 	for _, name := range names {
 		b.asked[name] = true
 	}
@@ -290,7 +293,11 @@ func (b *batch) claim(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.parked = append(b.parked, taken.Parked...)
+	parked, err := b.readable(ctx, taken.Parked)
+	if err != nil {
+		return err
+	}
+	b.parked = append(b.parked, parked...)
 	for _, ref := range unasked {
 		b.asked[ref] = true
 	}
@@ -326,7 +333,7 @@ func (b *batch) free(ctx context.Context) error {
 func (b *batch) makeDue(ctx context.Context) error {
 	due := slices.DeleteFunc(b.parked, func(e StoredEvent) bool { return b.gained(e) == nil })
 	for _, c := range b.told {
-		parked, err := b.tx.EventsParkedOf(ctx, c.Attempt, c.Names)
+		parked, err := b.parkedOf(ctx, c)
 		if err != nil {
 			return err
 		}

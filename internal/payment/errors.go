@@ -21,6 +21,9 @@ var (
 	ErrAttemptNotFound = errors.New("payment attempt not found")
 	// ErrEventNotFound is returned when there is no such stored event.
 	ErrEventNotFound = errors.New("event not found")
+	// ErrEventUnreadable is returned when this version can't read what was stored of an
+	// event.
+	ErrEventUnreadable = errors.New("event can't be read")
 	// ErrRefundNotFound is returned when there is no such refund.
 	ErrRefundNotFound = errors.New("refund not found")
 	// ErrOrderExists is returned when the order's id is taken by an order with

@@ -68,6 +68,9 @@ type StoredEvent struct {
 	// next one is due, nil for an event that is settled.
 	Tries     int
 	NextTryAt *time.Time
+	// Unreadable is why what was stored can't be read, an ErrEventUnreadable; nil if it
+	// can. Of the event itself only the ID is known then.
+	Unreadable error
 }
 
 // newEventID returns an id that sorts by time.

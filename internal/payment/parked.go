@@ -93,19 +93,29 @@ func (s *Service) trySingly(ctx context.Context, n int) (tried []StoredEvent, er
 // tryDue tries the events that are due. It returns them, and those of them whose
 // names nobody has.
 func (s *Service) tryDue(ctx context.Context, b *batch, limit int) (events []StoredEvent, unknown []*arrival, err error) {
-	if events, err = b.tx.EventsDue(ctx, limit); err != nil || len(events) == 0 {
+	due, err := b.tx.EventsDue(ctx, limit)
+	if err != nil || len(due) == 0 {
 		return nil, nil, err
 	}
+	if events, err = b.readable(ctx, due); err != nil {
+		return due, nil, err
+	}
+	unknown, err = s.tryReadable(ctx, b, events)
+	return due, unknown, err
+}
+
+// tryReadable tries events and returns those whose names nobody has.
+func (s *Service) tryReadable(ctx context.Context, b *batch, events []StoredEvent) (unknown []*arrival, err error) {
 	var arrivals []*arrival
 	for _, e := range events {
 		arrivals = append(arrivals, &arrival{Received: e.Received})
 	}
 	found, err := b.find(ctx, arrivals)
 	if err != nil {
-		return events, nil, err
+		return nil, err
 	}
 	if err := b.load(ctx, found, arrivals); err != nil {
-		return events, nil, err
+		return nil, err
 	}
 	for i := range events {
 		e := &events[i]
@@ -126,9 +136,9 @@ func (s *Service) tryDue(ctx context.Context, b *batch, limit int) (events []Sto
 		}
 	}
 	if err := b.tx.EventsSettle(ctx, events); err != nil {
-		return events, nil, err
+		return nil, err
 	}
-	return events, unknown, b.save(ctx)
+	return unknown, b.save(ctx)
 }
 
 // review asks a person about an event that has been tried for a while and waits.

@@ -159,7 +159,7 @@ func (b *batch) unparkRefunds(ctx context.Context) error {
 	for len(b.told) > 0 {
 		c := b.told[0]
 		b.told = b.told[1:]
-		parked, err := b.tx.EventsParkedOf(ctx, c.Attempt, c.Names)
+		parked, err := b.parkedOf(ctx, c)
 		if err != nil {
 			return err
 		}

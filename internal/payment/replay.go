@@ -39,13 +39,15 @@ var errDry = errors.New("this was a dry run")
 // Replay applies a stored event again, by what was read from it when it came:
 // neither its signature nor its bytes matter any more. An event that must be
 // fetched is, and stays deferred if the provider can't be asked. What was applied
-// before is a repeat and changes nothing. It returns ErrEventNotFound, and ErrBusy
-// while another transaction has the attempt.
+// before is a repeat and changes nothing. It returns ErrEventNotFound,
+// ErrEventUnreadable, and ErrBusy while another transaction has the attempt.
 func (s *Service) Replay(ctx context.Context, cmd Replay) (Replayed, error) {
 	var r Replayed
 	err := s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
 		var err error
-		r.Event, err = tx.EventLock(ctx, cmd.ID)
+		if r.Event, err = tx.EventLock(ctx, cmd.ID); err == nil {
+			err = r.Event.Unreadable
+		}
 		return err
 	})
 	if err != nil {

@@ -132,7 +132,8 @@ type Tx interface {
 	EventsParkedOf(ctx context.Context, a Attempt, others []string) ([]StoredEvent, error)
 	// EventsDue locks parked events whose next try is due, as EventsParked.
 	EventsDue(ctx context.Context, limit int) ([]StoredEvent, error)
-	// EventLock locks one stored event.
+	// EventLock locks one stored event. One that can't be read is returned with its
+	// StoredEvent.Unreadable, here and by all that read parked events.
 	EventLock(ctx context.Context, id EventID) (StoredEvent, error)
 	// EventsTransactions reads what the events of attempts told of their transactions,
 	// in the order in which they came; it locks nothing.

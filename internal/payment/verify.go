@@ -104,6 +104,10 @@ func (e *examination) events() {
 
 // event checks that what an applied event said is still so.
 func (e *examination) event(s StoredEvent) {
+	if s.Unreadable != nil {
+		e.differs("event_is_readable", "what is stored of event %s can't be read: %v", s.Event.ID, s.Unreadable)
+		return
+	}
 	if s.Verdict == fsm.Conflict && len(e.Discrepancies) == 0 {
 		e.differs("conflict_is_seen", "event %s is a conflict, and no discrepancy was opened", s.Event.ID)
 	}

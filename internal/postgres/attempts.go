@@ -193,8 +193,8 @@ func (t *txn) AttemptsTake(ctx context.Context, ids []payment.AttemptID, names [
 		taken.Attempts = append(taken.Attempts, attemptFromRow(&r.PaymentAttempts, r.ReadAt, r.Siblings))
 	}
 	taken.Owners = owners(hits)
-	taken.Parked, err = parkedFromRows(parked.rows)
-	return taken, err
+	taken.Parked = parkedFromRows(parked.rows)
+	return taken, nil
 }
 
 // ReferencesFind implements payment.Tx.

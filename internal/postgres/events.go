@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -94,7 +95,7 @@ func (t *txn) EventsParked(ctx context.Context, refs []payment.Reference) ([]pay
 	if err := t.together(ctx, parked.reads...); err != nil {
 		return nil, fmt.Errorf("look for parked events: %w", err)
 	}
-	return parkedFromRows(parked.rows)
+	return parkedFromRows(parked.rows), nil
 }
 
 // EventsParkedOf implements payment.Tx.
@@ -103,7 +104,7 @@ func (t *txn) EventsParkedOf(ctx context.Context, a payment.Attempt, others []st
 	if err != nil {
 		return nil, fmt.Errorf("look for parked events of attempt %s: %w", a.ID, err)
 	}
-	return parkedFromRows(rows)
+	return parkedFromRows(rows), nil
 }
 
 // parkedRow is a parked event. The reads of such have rows of the same form.
@@ -138,7 +139,7 @@ func (t *txn) EventsDue(ctx context.Context, limit int) ([]payment.StoredEvent, 
 	if err != nil {
 		return nil, fmt.Errorf("look for due events: %w", err)
 	}
-	return parkedFromRows(rows)
+	return parkedFromRows(rows), nil
 }
 
 // EventLock implements payment.Tx.
@@ -147,7 +148,7 @@ func (t *txn) EventLock(ctx context.Context, id payment.EventID) (payment.Stored
 	if err != nil {
 		return payment.StoredEvent{}, fmt.Errorf("lock event %s: %w", id, missing(err, payment.ErrEventNotFound))
 	}
-	return eventFromRow(row)
+	return eventFromRow(row), nil
 }
 
 // EventsTransactions implements payment.Tx.
@@ -194,19 +195,15 @@ func (s *Store) PurgeEventBytes(ctx context.Context, keep time.Duration, limit i
 	return int(n), err
 }
 
-func parkedFromRows[R *dbsqlc.EventsDueRow | *dbsqlc.EventsParkedRow | *dbsqlc.EventsParkedOfRow](rows []R) ([]payment.StoredEvent, error) {
+func parkedFromRows[R *dbsqlc.EventsDueRow | *dbsqlc.EventsParkedRow | *dbsqlc.EventsParkedOfRow](rows []R) []payment.StoredEvent {
 	events := make([]payment.StoredEvent, 0, len(rows))
 	for _, row := range rows {
-		e, err := parkedFromRow((*parkedRow)(row))
-		if err != nil {
-			return nil, err
-		}
-		events = append(events, e)
+		events = append(events, parkedFromRow((*parkedRow)(row)))
 	}
-	return events, nil
+	return events
 }
 
-func parkedFromRow(row *parkedRow) (payment.StoredEvent, error) {
+func parkedFromRow(row *parkedRow) payment.StoredEvent {
 	e := payment.StoredEvent{
 		ID: payment.EventID(row.EventID), Digest: digestFromRow(row.Digest), Verdict: fsm.Verdict(row.Verdict),
 		Tries: int(row.Tries), NextTryAt: row.NextTryAt,
@@ -215,25 +212,36 @@ func parkedFromRow(row *parkedRow) (payment.StoredEvent, error) {
 	if row.OrderID != nil && row.AttemptID != nil {
 		e.OrderID, e.AttemptID = payment.OrderID(*row.OrderID), payment.AttemptID(*row.AttemptID)
 	}
-	if err := json.Unmarshal(row.News, &e.Event); err != nil {
-		return e, fmt.Errorf("decode event %s: %w", e.ID, err)
+	e.Event, e.Unreadable = newsFromRow(row.ProviderEventID, row.News)
+	return e
+}
+
+var errNews = errors.New("what it says has another form")
+
+// newsFromRow reads what an event says. Of what another version has written, in a form
+// that is not known here, only the id is returned, with an error.
+func newsFromRow(id string, raw []byte) (webhooks.Event, error) {
+	var e webhooks.Event
+	err := json.Unmarshal(raw, &e)
+	if err == nil && e.ID != id {
+		err = errNews
+	}
+	if err != nil {
+		return webhooks.Event{ID: id}, fmt.Errorf("%w: %s: %w", payment.ErrEventUnreadable, id, err)
 	}
 	return e, nil
 }
 
-func eventFromRow(row *dbsqlc.ProviderEvents) (payment.StoredEvent, error) {
-	e, err := parkedFromRow(&parkedRow{
-		EventID: row.EventID, Account: row.Account, Digest: row.Digest, News: row.News, OrderID: row.OrderID, AttemptID: row.AttemptID,
-		Verdict: row.Verdict, Tries: row.Tries, NextTryAt: row.NextTryAt, ReceivedAt: row.ReceivedAt,
+func eventFromRow(row *dbsqlc.ProviderEvents) payment.StoredEvent {
+	e := parkedFromRow(&parkedRow{
+		EventID: row.EventID, Account: row.Account, ProviderEventID: row.ProviderEventID, Digest: row.Digest, News: row.News,
+		OrderID: row.OrderID, AttemptID: row.AttemptID, Verdict: row.Verdict, Tries: row.Tries, NextTryAt: row.NextTryAt, ReceivedAt: row.ReceivedAt,
 	})
-	if err != nil {
-		return e, err
-	}
 	e.Body = row.Body
-	if err := json.Unmarshal(row.Headers, &e.Headers); err != nil {
-		return e, fmt.Errorf("decode headers of event %s: %w", e.ID, err)
+	if err := json.Unmarshal(row.Headers, &e.Headers); err != nil && e.Unreadable == nil {
+		e.Unreadable = fmt.Errorf("%w: headers of %s: %w", payment.ErrEventUnreadable, e.Event.ID, err)
 	}
-	return e, nil
+	return e
 }
 
 func digestFromRow(raw []byte) (d [32]byte) {

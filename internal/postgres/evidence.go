@@ -126,7 +126,7 @@ func (f file) events(ctx context.Context, q *dbsqlc.Queries, tx pgx.Tx) error {
 	for _, row := range rows {
 		s := payment.StoredEvent{Verdict: fsm.Verdict(row.Verdict), Received: payment.Received{Account: row.Account}}
 		if err := json.Unmarshal(row.News, &s.Event); err != nil {
-			return fmt.Errorf("decode event %s: %w", row.ProviderEventID, err)
+			s.Unreadable = fmt.Errorf("%w: %w", payment.ErrEventUnreadable, err)
 		}
 		s.Event.ID = row.ProviderEventID
 		e := f.at[*row.AttemptID]

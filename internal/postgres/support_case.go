@@ -13,7 +13,6 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 	"github.com/paylatch/paylatch/internal/support"
-	"github.com/paylatch/paylatch/webhooks"
 )
 
 var _ support.Store = (*Store)(nil)
@@ -69,35 +68,27 @@ func (s *Store) events(ctx context.Context, db dbsqlc.DBTX, c *support.Case) err
 		return err
 	}
 	for _, row := range rows {
-		e, err := shownFromRow((*dbsqlc.EventReadRow)(row))
-		if err != nil {
-			return err
-		}
-		c.Events = append(c.Events, e)
+		c.Events = append(c.Events, shownFromRow((*dbsqlc.EventReadRow)(row)))
 	}
 	return nil
 }
 
-func shownFromRow(row *dbsqlc.EventReadRow) (support.Event, error) {
+func shownFromRow(row *dbsqlc.EventReadRow) support.Event {
 	e := support.Event{
 		ID: payment.EventID(row.EventID), Account: row.Account, ProviderEventID: row.ProviderEventID, Type: row.EventType, Kind: row.Kind,
 		Verdict: fsm.Verdict(row.Verdict), OrderID: payment.OrderID(orEmpty(row.OrderID)), AttemptID: (*payment.AttemptID)(row.AttemptID),
 		ReceivedAt: row.ReceivedAt, OccurredAt: row.OccurredAt, Kept: row.Kept, Body: row.Body,
 	}
-	var news webhooks.Event
-	if err := json.Unmarshal(row.News, &news); err != nil {
-		return e, fmt.Errorf("decode event %s: %w", e.ID, err)
-	}
+	// What can't be read is shown by its columns; it must not hide all else of the case.
+	news, _ := newsFromRow(row.ProviderEventID, row.News)
 	e.Unsigned = news.NeedsFetch && news.SecretIndex < 0
 	if news.Money != nil {
 		e.Money = &payment.Money{Minor: news.Money.Minor, Currency: payment.Currency(news.Money.Currency)}
 	}
 	var headers map[string]string
-	if err := json.Unmarshal(row.Headers, &headers); err != nil {
-		return e, fmt.Errorf("decode headers of event %s: %w", e.ID, err)
-	}
+	_ = json.Unmarshal(row.Headers, &headers)
 	e.ContentType = headers["content-type"]
-	return e, nil
+	return e
 }
 
 // EventShown implements support.Store.
@@ -108,8 +99,8 @@ func (s *Store) EventShown(ctx context.Context, id payment.EventID) (support.Eve
 		if err != nil {
 			return fmt.Errorf("read event %s: %w", id, missing(err, payment.ErrEventNotFound))
 		}
-		e, err = shownFromRow(row)
-		return err
+		e = shownFromRow(row)
+		return nil
 	})
 	return e, err
 }

@@ -26,6 +26,10 @@ func RetryParked(p Parked) Loop {
 	return Loop{Name: "parked", Every: parkedEvery, Essential: true, Rest: f.all.Wait, Do: func(ctx context.Context) (bool, error) {
 		tried, err := p.RetryParked(ctx, parkedBatch)
 		f.begin(ctx, tried)
-		return len(tried) == parkedBatch, errors.Join(err, f.failed())
+		err = errors.Join(err, f.failed())
+		for _, e := range tried {
+			err = errors.Join(err, e.Unreadable)
+		}
+		return len(tried) == parkedBatch, err
 	}}
 }

@@ -77,7 +77,7 @@ func (q *Queries) EventSettle(ctx context.Context, db DBTX, arg *EventSettlePara
 }
 
 const eventsDue = `-- name: EventsDue :many
-SELECT event_id, account, digest, news, order_id, attempt_id, verdict, tries, next_try_at, received_at
+SELECT event_id, account, provider_event_id, digest, news, order_id, attempt_id, verdict, tries, next_try_at, received_at
 FROM provider_events
 WHERE next_try_at <= now()
 ORDER BY next_try_at LIMIT $1::int
@@ -85,16 +85,17 @@ FOR NO KEY UPDATE SKIP LOCKED
 `
 
 type EventsDueRow struct {
-	EventID    uuid.UUID
-	Account    string
-	Digest     []byte
-	News       []byte
-	OrderID    *string
-	AttemptID  *uuid.UUID
-	Verdict    string
-	Tries      int32
-	NextTryAt  *time.Time
-	ReceivedAt time.Time
+	EventID         uuid.UUID
+	Account         string
+	ProviderEventID string
+	Digest          []byte
+	News            []byte
+	OrderID         *string
+	AttemptID       *uuid.UUID
+	Verdict         string
+	Tries           int32
+	NextTryAt       *time.Time
+	ReceivedAt      time.Time
 }
 
 // Locks parked events whose next try is due, unless somebody else has them.
@@ -110,6 +111,7 @@ func (q *Queries) EventsDue(ctx context.Context, db DBTX, most int32) ([]*Events
 		if err := rows.Scan(
 			&i.EventID,
 			&i.Account,
+			&i.ProviderEventID,
 			&i.Digest,
 			&i.News,
 			&i.OrderID,
@@ -250,7 +252,7 @@ func (q *Queries) EventsKnown(ctx context.Context, db DBTX, arg *EventsKnownPara
 }
 
 const eventsParked = `-- name: EventsParked :many
-SELECT event_id, account, digest, news, order_id, attempt_id, verdict, tries, next_try_at, received_at
+SELECT event_id, account, provider_event_id, digest, news, order_id, attempt_id, verdict, tries, next_try_at, received_at
 FROM provider_events
 WHERE account = $1 AND refs && $2::text[] AND next_try_at IS NOT NULL
 ORDER BY received_at, provider_event_id
@@ -263,16 +265,17 @@ type EventsParkedParams struct {
 }
 
 type EventsParkedRow struct {
-	EventID    uuid.UUID
-	Account    string
-	Digest     []byte
-	News       []byte
-	OrderID    *string
-	AttemptID  *uuid.UUID
-	Verdict    string
-	Tries      int32
-	NextTryAt  *time.Time
-	ReceivedAt time.Time
+	EventID         uuid.UUID
+	Account         string
+	ProviderEventID string
+	Digest          []byte
+	News            []byte
+	OrderID         *string
+	AttemptID       *uuid.UUID
+	Verdict         string
+	Tries           int32
+	NextTryAt       *time.Time
+	ReceivedAt      time.Time
 }
 
 // Locks the parked events that name any of the references, unless somebody else
@@ -289,6 +292,7 @@ func (q *Queries) EventsParked(ctx context.Context, db DBTX, arg *EventsParkedPa
 		if err := rows.Scan(
 			&i.EventID,
 			&i.Account,
+			&i.ProviderEventID,
 			&i.Digest,
 			&i.News,
 			&i.OrderID,
@@ -321,7 +325,7 @@ func (q *Queries) EventsParkedCount(ctx context.Context, db DBTX) (int64, error)
 }
 
 const eventsParkedOf = `-- name: EventsParkedOf :many
-SELECT e.event_id, e.account, e.digest, e.news, e.order_id, e.attempt_id, e.verdict, e.tries, e.next_try_at, e.received_at
+SELECT e.event_id, e.account, e.provider_event_id, e.digest, e.news, e.order_id, e.attempt_id, e.verdict, e.tries, e.next_try_at, e.received_at
 FROM provider_events e
 WHERE e.account = $1 AND e.next_try_at IS NOT NULL
     AND e.refs && ($2::text[] || ARRAY(SELECT r.reference FROM attempt_references r WHERE r.attempt_id = $3))
@@ -336,16 +340,17 @@ type EventsParkedOfParams struct {
 }
 
 type EventsParkedOfRow struct {
-	EventID    uuid.UUID
-	Account    string
-	Digest     []byte
-	News       []byte
-	OrderID    *string
-	AttemptID  *uuid.UUID
-	Verdict    string
-	Tries      int32
-	NextTryAt  *time.Time
-	ReceivedAt time.Time
+	EventID         uuid.UUID
+	Account         string
+	ProviderEventID string
+	Digest          []byte
+	News            []byte
+	OrderID         *string
+	AttemptID       *uuid.UUID
+	Verdict         string
+	Tries           int32
+	NextTryAt       *time.Time
+	ReceivedAt      time.Time
 }
 
 // Locks the parked events that use any name of an attempt, those that it has and
@@ -362,6 +367,7 @@ func (q *Queries) EventsParkedOf(ctx context.Context, db DBTX, arg *EventsParked
 		if err := rows.Scan(
 			&i.EventID,
 			&i.Account,
+			&i.ProviderEventID,
 			&i.Digest,
 			&i.News,
 			&i.OrderID,
