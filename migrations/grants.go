@@ -33,6 +33,7 @@ func Served() map[string][]string {
 		"provider_events":     {insert, update},
 		"refunds":             {insert, update},
 		"sessions":            {insert, update, remove},
+		"sealed_tokens":       {insert, update, remove},
 		"staff_audit":         {insert},
 	}
 }

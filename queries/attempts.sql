@@ -86,9 +86,9 @@ FOR NO KEY UPDATE OF a SKIP LOCKED;
 -- Inserts new attempts.
 -- name: AttemptsInsert :exec
 INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, status, stage,
-    amount, currency, capture_manual, return_url, sealed_token, version, fence, lease_until, next_check_at, created_at, updated_at)
+    amount, currency, capture_manual, return_url, version, fence, lease_until, next_check_at, created_at, updated_at)
 SELECT n.order_id, n.attempt_id, n.user_id, n.client_request_id, n.request_hash, n.account, 'pending', 'requested',
-    n.amount, n.currency, n.capture_manual, n.return_url, NULLIF(n.sealed_token, ''::bytea), 1, 1,
+    n.amount, n.currency, n.capture_manual, n.return_url, 1, 1,
     NULLIF(n.lease_until, '0001-01-01 00:00:00Z'), NULLIF(n.next_check_at, '0001-01-01 00:00:00Z'), n.created_at, n.created_at
 FROM (
     SELECT unnest(@order_ids::text[]) AS order_id,
@@ -101,7 +101,6 @@ FROM (
         unnest(@currencies::text[]) AS currency,
         unnest(@captures_manual::bool[]) AS capture_manual,
         unnest(@return_urls::text[]) AS return_url,
-        unnest(@sealed_tokens::bytea[]) AS sealed_token,
         unnest(@lease_untils::timestamptz[]) AS lease_until,
         unnest(@next_check_ats::timestamptz[]) AS next_check_at,
         unnest(@created_ats::timestamptz[]) AS created_at
@@ -129,7 +128,6 @@ UPDATE payment_attempts a SET
     intent_amount = n.intent_amount,
     intent_number = n.intent_number,
     intent_at = n.intent_at,
-    sealed_token = CASE WHEN n.keep_token THEN a.sealed_token END,
     version = n.version,
     fence = n.fence,
     lease_until = n.lease_until,
@@ -158,7 +156,6 @@ FROM (
         unnest(@intent_amounts::bigint[]) AS intent_amount,
         unnest(@intent_numbers::int[]) AS intent_number,
         NULLIF(unnest(@intent_ats::timestamptz[]), '0001-01-01 00:00:00Z') AS intent_at,
-        unnest(@keep_tokens::bool[]) AS keep_token,
         unnest(@versions::int[]) AS version,
         unnest(@fences::bigint[]) AS fence,
         NULLIF(unnest(@lease_untils::timestamptz[]), '0001-01-01 00:00:00Z') AS lease_until,

@@ -86,7 +86,7 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 		worker.ReconcileRefunds(in.service, cfg.Reconcile.Every, log), worker.RetryParked(in.service), worker.RetryEarly(in.service),
 		worker.PurgeKeys(in.store, counted.Purged), worker.PurgeEventBytes(in.store, cfg.Retention.EventBytes), worker.WriteNotes(in.notes),
 		worker.Verify(in.store, counted.Verified, log), worker.Silence(in.service, counted.Silent), worker.PurgeSessions(in.store),
-		worker.WriteAccess(in.access), worker.Audit(in.store, !dev, time.Now, log))
+		worker.WriteAccess(in.access), worker.Audit(in.store, !dev, time.Now, log), worker.PurgeTokens(in.store, payment.ResendWindow))
 	payments := payment.Noted{Service: in.service, Notes: in.notes}
 	desk := support.New(support.Options{Store: in.store, Payments: in.service, Flush: in.notes.Flush})
 	served := api.Options{

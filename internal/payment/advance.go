@@ -266,7 +266,7 @@ func tidy(a *Attempt, step fsm.Step, now time.Time) {
 		a.Failure = nil
 	}
 	endIntent(a)
-	a.SealedToken, a.NextCheckAt, a.LeaseUntil = nil, nil, nil
+	a.NextCheckAt, a.LeaseUntil = nil, nil
 	a.FinalizedAt = &now
 }
 

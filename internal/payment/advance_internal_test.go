@@ -19,7 +19,7 @@ func inState(s fsm.State) *Attempt {
 	end := noon.Add(time.Minute)
 	a := &Attempt{
 		State: s, Money: *euro(1999), Capture: CaptureAutomatic, ProviderPaymentID: "p1", Version: 5, Fence: 1,
-		SealedToken: []byte("tok"), LeaseUntil: &end, NextCheckAt: &end, CreatedAt: noon, UpdatedAt: noon,
+		LeaseUntil: &end, NextCheckAt: &end, CreatedAt: noon, UpdatedAt: noon,
 	}
 	switch s {
 	case fsm.AwaitingCustomer:
@@ -33,7 +33,7 @@ func inState(s fsm.State) *Attempt {
 	case fsm.Requested, fsm.OutcomeUnknown, fsm.Processing:
 	}
 	if s.Final() {
-		a.SealedToken, a.LeaseUntil, a.NextCheckAt, a.FinalizedAt = nil, nil, nil, &noon
+		a.LeaseUntil, a.NextCheckAt, a.FinalizedAt = nil, nil, &noon
 	}
 	return a
 }
@@ -132,7 +132,6 @@ func TestFinalErasesWhatOnlyAPendingAttemptNeeds(t *testing.T) {
 		a.Intent = Intent{Kind: IntentCancel, Number: 3, At: noon}
 		a.Failure = &Failure{Code: "insufficient_funds"}
 		advance(a, plain(n), noon.Add(time.Minute))
-		require.Empty(t, a.SealedToken)
 		require.Nil(t, a.LeaseUntil)
 		require.Nil(t, a.NextCheckAt)
 		require.Empty(t, a.NextActionURL)
@@ -327,7 +326,6 @@ func consistent(t *rapid.T, a *Attempt) {
 	final := a.State.Final()
 	require.Equal(t, final, a.FinalizedAt != nil)
 	require.Equal(t, final && a.Intent.Kind == IntentNone, a.NextCheckAt == nil, "a final attempt is watched only while it is said to hold money")
-	require.Equal(t, final, a.SealedToken == nil)
 	require.True(t, a.Failed() == (a.Failure != nil) || !final)
 	require.True(t, a.NextActionURL == "" || a.State == fsm.AwaitingCustomer)
 	require.GreaterOrEqual(t, a.Held(), int64(0))

@@ -104,7 +104,7 @@ func (s *Service) resume(ctx context.Context, p Provider, a Attempt, l Licence) 
 	can := p.Capabilities()
 	age, sendable := a.ReadAt.Sub(a.CreatedAt), time.Duration(0)
 	news := News{News: fsm.NewsUnknown}
-	if len(a.SealedToken) > 0 {
+	if s.opts.Open != nil {
 		sendable = can.sendable()
 	}
 	if token, ok := s.token(a); ok && age < sendable && a.unheard() && a.Intent.Kind == IntentNone {
@@ -140,11 +140,15 @@ func lastSent(a Attempt, sendable time.Duration) time.Duration {
 
 // token is what a charge needs to be sent again.
 func (s *Service) token(a Attempt) (string, bool) {
-	if len(a.SealedToken) == 0 || s.opts.Open == nil {
+	if s.opts.Open == nil {
 		return "", false
 	}
-	token, err := s.opts.Open(a.SealedToken, a.ID)
-	return token, err == nil
+	if len(a.SealedToken) > 0 {
+		if token, err := s.opts.Open(a.SealedToken, a.ID); err == nil {
+			return token, true
+		}
+	}
+	return a.token, a.token != ""
 }
 
 // calling bounds one call: by its own limit, and by what is left of the lease, so

@@ -56,8 +56,12 @@ type Attempt struct {
 
 	// Intent is what was begun at the provider and has no outcome yet.
 	Intent Intent
-	// SealedToken is the payment method's token, encrypted; nil when final.
+	// SealedToken is the payment method's token, encrypted: of an attempt that is new, or
+	// was taken over and may have to be sent again.
 	SealedToken []byte
+	// token is the payment method's token as a retry of the attempt's own request brings
+	// it; empty for other runners.
+	token string
 
 	// Version rises with what a caller can see of the attempt.
 	Version int

@@ -215,6 +215,8 @@ func (b *batch) save(ctx context.Context) error {
 	for _, id := range b.order {
 		c := b.changes[id]
 		c.Holds = c.holds()
+		// Nothing is sent again once the provider has named it, nor when it has ended.
+		c.EraseToken = c.had == "" && (c.Attempt.ProviderPaymentID != "" || c.Attempt.State.Final())
 		var err error
 		if c.Messages, err = c.messages(); err != nil {
 			return err

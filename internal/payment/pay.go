@@ -43,7 +43,7 @@ func (s *Service) Pay(ctx context.Context, actor Actor, req idempotency.Request,
 	}
 	if shared && errors.Is(err, idempotency.ErrInProgress) {
 		// Commit 1 of the first may still be on its way.
-		if now, err := s.payAgain(ctx, actor.User(), req, cmd.OrderID, 0); !errors.Is(err, ErrAttemptNotFound) {
+		if now, err := s.payAgain(ctx, actor.User(), req, cmd, 0); !errors.Is(err, ErrAttemptNotFound) {
 			return now, err
 		}
 	}
@@ -51,7 +51,7 @@ func (s *Service) Pay(ctx context.Context, actor Actor, req idempotency.Request,
 }
 
 func (s *Service) pay(ctx context.Context, actor Actor, req idempotency.Request, cmd Pay) (Reply, error) {
-	reply, err := s.payAgain(ctx, actor.User(), req, cmd.OrderID, s.opts.Wait)
+	reply, err := s.payAgain(ctx, actor.User(), req, cmd, s.opts.Wait)
 	if !errors.Is(err, ErrAttemptNotFound) {
 		return reply, err
 	}
@@ -65,7 +65,7 @@ func (s *Service) pay(ctx context.Context, actor Actor, req idempotency.Request,
 	licence := s.licence()
 	a, err := s.begin(ctx, actor, req, cmd)
 	if errors.Is(err, errAgain) {
-		return s.payAgain(ctx, actor.User(), req, cmd.OrderID, s.opts.Wait)
+		return s.payAgain(ctx, actor.User(), req, cmd, s.opts.Wait)
 	}
 	if err != nil {
 		return Reply{}, err
@@ -77,8 +77,8 @@ func (s *Service) pay(ctx context.Context, actor Actor, req idempotency.Request,
 // payAgain answers a request whose attempt exists: with the attempt as it is
 // now, after the runner that has it is done or wait is over. An attempt whose
 // runner died is taken over. It returns ErrAttemptNotFound for a new request.
-func (s *Service) payAgain(ctx context.Context, user UserID, req idempotency.Request, order OrderID, wait time.Duration) (Reply, error) {
-	a, err := look(ctx, &s.byRequest, RequestName{order, user, RequestID(req.Key)})
+func (s *Service) payAgain(ctx context.Context, user UserID, req idempotency.Request, cmd Pay, wait time.Duration) (Reply, error) {
+	a, err := look(ctx, &s.byRequest, RequestName{cmd.OrderID, user, RequestID(req.Key)})
 	if err != nil {
 		return Reply{}, err
 	}
@@ -91,7 +91,7 @@ func (s *Service) payAgain(ctx context.Context, user UserID, req idempotency.Req
 		}
 	}
 	if a.unheard() && a.LeaseUntil != nil && !a.leased(a.ReadAt) {
-		v, err := s.Recheck(ctx, a.ID, Cause{Kind: CausePay, ID: string(a.RequestID)})
+		v, err := s.recheck(ctx, a.ID, Cause{Kind: CausePay, ID: string(a.RequestID)}, cmd.Token)
 		if !errors.Is(err, ErrBusy) {
 			return Reply{View: v, Result: idempotency.Reused, TookOver: true}, err
 		}

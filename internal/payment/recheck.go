@@ -5,6 +5,9 @@ import (
 	"time"
 )
 
+// ResendWindow is how long after a pay its charge may be sent again, at the most.
+const ResendWindow = youth
+
 const (
 	// youth is how long the person may still be at the page: past it nothing is
 	// sent that could move money.
@@ -23,12 +26,19 @@ func (c Capabilities) sendable() time.Duration { return min(youth, c.KeyLife) }
 // returns ErrBusy while another runner speaks with the provider. A final attempt
 // is returned as it is, unless somebody says that it holds money all the same.
 func (s *Service) Recheck(ctx context.Context, id AttemptID, cause Cause) (View, error) {
+	return s.recheck(ctx, id, cause, "")
+}
+
+// recheck is Recheck with the token that the attempt's own request has brought again; or
+// without.
+func (s *Service) recheck(ctx context.Context, id AttemptID, cause Cause, token string) (View, error) {
 	ctx = context.WithoutCancel(ctx)
 	licence := s.licence()
 	a, err := s.takeOver(ctx, id)
 	if err != nil {
 		return View{}, err
 	}
+	a.token = token
 	account, ok := s.account(a.Account)
 	switch {
 	case a.State.Final() && a.NextCheckAt == nil:
@@ -65,6 +75,11 @@ func (s *Service) takeOver(ctx context.Context, id AttemptID) (Attempt, error) {
 			return nil
 		case a.leased(tx.Now()):
 			return ErrBusy
+		}
+		if a.ProviderPaymentID == "" && !a.State.Final() {
+			if a.SealedToken, err = tx.SealedToken(ctx, id); err != nil {
+				return err
+			}
 		}
 		return s.lease(ctx, tx, &a, o)
 	})

@@ -84,8 +84,11 @@ type Tx interface {
 	// transaction has taken meanwhile makes InTx run its function again.
 	KeysStore(ctx context.Context, answers []idempotency.Stored) error
 
-	// AttemptsInsert inserts attempts, each with its id as its first reference.
+	// AttemptsInsert inserts attempts, each with its id as its first reference, and keeps
+	// their tokens.
 	AttemptsInsert(ctx context.Context, attempts []Attempt) error
+	// SealedToken reads the token of an attempt; nil if there is none, or none any more.
+	SealedToken(ctx context.Context, id AttemptID) ([]byte, error)
 	// AttemptLock locks one attempt.
 	AttemptLock(ctx context.Context, id AttemptID) (Attempt, error)
 	// AttemptLockBeside locks one attempt and then reads its order with all attempts, in
@@ -194,6 +197,8 @@ type Change struct {
 	// Holds says that what the attempt holds beside its payment may have changed: Foreign,
 	// ForeignReturned or HoldToldAt.
 	Holds bool
+	// EraseToken says that the attempt's token is not needed any more.
+	EraseToken bool
 	// Messages are the news for the merchant.
 	Messages []Message
 	// Movements are those that are new, in the order of their numbers.

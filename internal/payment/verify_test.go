@@ -175,7 +175,7 @@ func TestEachCorruptionIsReported(t *testing.T) {
 		return "UPDATE attempt_transitions SET " + set + " WHERE order_id = '" + order + "' AND version = 2"
 	}
 	for name, c := range map[string]struct{ do, undo, check string }{
-		"a status":            {attempt("pending", "status = 'failed', stage = 'final', finalized_at = updated_at, next_check_at = NULL, sealed_token = NULL"), attempt("pending", "status = 'pending', stage = 'processing', finalized_at = NULL, next_check_at = now() + interval '1 day'"), "row_follows_log"},
+		"a status":            {attempt("pending", "status = 'failed', stage = 'final', finalized_at = updated_at, next_check_at = NULL"), attempt("pending", "status = 'pending', stage = 'processing', finalized_at = NULL, next_check_at = now() + interval '1 day'"), "row_follows_log"},
 		"an amount":           {attempt("paid", "amount_captured = 1998"), attempt("paid", "amount_captured = 1999"), "row_follows_log"},
 		"money in a failure":  {attempt("failed", "amount_captured = 5"), attempt("failed", "amount_captured = 0"), "money_is_seen"},
 		"a version":           {attempt("paid", "version = 7"), attempt("paid", "version = 2"), "row_follows_log"},

@@ -124,7 +124,6 @@ func (t *txn) AttemptsInsert(ctx context.Context, attempts []payment.Attempt) er
 		p.Currencies = append(p.Currencies, string(a.Money.Currency))
 		p.CapturesManual = append(p.CapturesManual, a.Capture == payment.CaptureManual)
 		p.ReturnUrls = append(p.ReturnUrls, a.ReturnURL)
-		p.SealedTokens = append(p.SealedTokens, a.SealedToken)
 		p.LeaseUntils = append(p.LeaseUntils, orZero(a.LeaseUntil))
 		p.NextCheckAts = append(p.NextCheckAts, orZero(a.NextCheckAt))
 		p.CreatedAts = append(p.CreatedAts, a.CreatedAt)
@@ -132,6 +131,9 @@ func (t *txn) AttemptsInsert(ctx context.Context, attempts []payment.Attempt) er
 	}
 	if err := t.q.AttemptsInsert(ctx, t.later(anyRows, nil), p); err != nil {
 		return fmt.Errorf("insert %d attempts: %w", len(attempts), err)
+	}
+	if err := t.keepTokens(ctx, attempts); err != nil {
+		return err
 	}
 	if err := t.name(ctx, born); err != nil {
 		return err
@@ -244,8 +246,8 @@ func attemptFromRow(row *dbsqlc.PaymentAttempts, readAt time.Time, siblings bool
 		Authorized: row.AmountAuthorized, Captured: row.AmountCaptured, Refunded: row.AmountRefunded,
 		Reversed: row.AmountReversed, Disputed: row.AmountDisputed, LastMovement: int(row.Movements),
 		Capture: payment.CaptureAutomatic, NextActionURL: row.NextActionUrl, ReturnURL: row.ReturnUrl,
-		Intent:      payment.Intent{Kind: payment.IntentKind(row.Intent), Amount: row.IntentAmount, Number: int(row.IntentNumber), At: orZero(row.IntentAt)},
-		SealedToken: row.SealedToken, Version: int(row.Version), Fence: row.Fence, LeaseUntil: row.LeaseUntil,
+		Intent:  payment.Intent{Kind: payment.IntentKind(row.Intent), Amount: row.IntentAmount, Number: int(row.IntentNumber), At: orZero(row.IntentAt)},
+		Version: int(row.Version), Fence: row.Fence, LeaseUntil: row.LeaseUntil,
 		Checks: int(row.Checks), NextCheckAt: row.NextCheckAt, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
 		FinalizedAt: row.FinalizedAt, ReadAt: readAt, Siblings: siblings,
 		Foreign:         payment.Money{Minor: row.ForeignAmount, Currency: payment.Currency(row.ForeignCurrency)},

@@ -26,6 +26,9 @@ func (t *txn) SaveChanges(ctx context.Context, changes []payment.Change) error {
 	if err := t.hold(ctx, changes); err != nil {
 		return err
 	}
+	if err := t.eraseTokens(ctx, changes); err != nil {
+		return err
+	}
 	if err := t.appendLog(ctx, changes); err != nil {
 		return err
 	}
@@ -64,7 +67,6 @@ func attemptParams(changes []payment.Change) *dbsqlc.AttemptsAdvanceParams {
 		p.IntentAmounts = append(p.IntentAmounts, a.Intent.Amount)
 		p.IntentNumbers = append(p.IntentNumbers, int32(a.Intent.Number)) //nolint:gosec // a count of commands
 		p.IntentAts = append(p.IntentAts, a.Intent.At)
-		p.KeepTokens = append(p.KeepTokens, a.SealedToken != nil)
 		p.Versions = append(p.Versions, int32(a.Version)) //nolint:gosec // a version
 		p.Fences = append(p.Fences, a.Fence)
 		p.LeaseUntils = append(p.LeaseUntils, orZero(a.LeaseUntil))

@@ -73,15 +73,25 @@ func TestAnAttemptIsReadAsWritten(t *testing.T) {
 		var changes []payment.Change
 		for _, a := range attempts {
 			require.Equal(r, born(a), attemptThere(r, store, a.ID))
-			// A token is only ever kept or erased.
 			if a.State.Final() {
-				a.SealedToken, a.FinalizedAt = nil, maybe(r, true)
+				a.FinalizedAt = maybe(r, true)
 			}
-			changes = append(changes, payment.Change{Attempt: a, Was: 1, Holds: true})
+			do(r, store, func(ctx context.Context, tx payment.Tx) error {
+				sealed, err := tx.SealedToken(ctx, a.ID)
+				require.Equal(r, a.SealedToken, sealed)
+				return err
+			})
+			a.SealedToken = nil
+			changes = append(changes, payment.Change{Attempt: a, Was: 1, Holds: true, EraseToken: a.State.Final()})
 		}
 		do(r, store, func(ctx context.Context, tx payment.Tx) error { return tx.SaveChanges(ctx, changes) })
 		for _, c := range changes {
 			require.Equal(r, c.Attempt, attemptThere(r, store, c.Attempt.ID))
+			do(r, store, func(ctx context.Context, tx payment.Tx) error {
+				sealed, err := tx.SealedToken(ctx, c.Attempt.ID)
+				require.Equal(r, c.EraseToken, sealed == nil)
+				return err
+			})
 		}
 		a := changes[0].Attempt
 		found, err := store.AttemptsByRequest(t.Context(), []payment.RequestName{a.Name(), {Order: a.OrderID, User: a.UserID, Request: "another"}})
@@ -167,7 +177,7 @@ func anyAttempt(r *rapid.T, o payment.Order) payment.Attempt {
 func born(a payment.Attempt) payment.Attempt {
 	return payment.Attempt{
 		ID: a.ID, OrderID: a.OrderID, UserID: a.UserID, RequestID: a.RequestID, RequestHash: a.RequestHash, Account: a.Account,
-		State: fsm.Requested, Money: a.Money, Capture: a.Capture, ReturnURL: a.ReturnURL, SealedToken: a.SealedToken,
+		State: fsm.Requested, Money: a.Money, Capture: a.Capture, ReturnURL: a.ReturnURL,
 		Version: 1, Fence: 1, LeaseUntil: a.LeaseUntil, NextCheckAt: a.NextCheckAt, CreatedAt: a.CreatedAt, UpdatedAt: a.CreatedAt,
 	}
 }

@@ -98,7 +98,7 @@ func TestNewsStaysInItsPage(t *testing.T) {
 			ProviderPaymentIds: []string{"ch_1"}, Statuses: []string{status}, Stages: []string{stage},
 			Authorized: []int64{1000}, Captured: []int64{1000}, Reversed: []int64{0}, Disputed: []int64{0}, Movements: []int32{0}, Refunded: []int64{0},
 			NextActionUrls: []string{"https://provider.example"}, FailureCodes: []string{""}, FailureMessages: []string{""}, FailureProviderCodes: []string{""},
-			Intents: []string{"capture"}, IntentAmounts: []int64{5}, IntentNumbers: []int32{1}, IntentAts: []time.Time{at}, KeepTokens: []bool{false},
+			Intents: []string{"capture"}, IntentAmounts: []int64{5}, IntentNumbers: []int32{1}, IntentAts: []time.Time{at},
 			Fences: []int64{int64(version)}, LeaseUntils: []time.Time{at}, Checks: []int32{version}, NextCheckAts: []time.Time{next},
 			UpdatedAts: []time.Time{at}, FinalizedAts: []time.Time{end},
 		}))

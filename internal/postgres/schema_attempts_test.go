@@ -4,7 +4,7 @@ func attemptPromises() []promise {
 	secondTry := another("payment_attempts", `{"attempt_id": ":a2", "client_request_id": "r2"}`)
 	failedTry := func(changes string) string {
 		return another("payment_attempts", `{"attempt_id": ":a2", "client_request_id": "r2", "status": "failed", "stage": "final",
-			"finalized_at": "2026-01-01", "sealed_token": null`+changes+`}`)
+			"finalized_at": "2026-01-01"`+changes+`}`)
 	}
 	return []promise{
 		{
@@ -47,7 +47,7 @@ func attemptPromises() []promise {
 		{
 			name: "an attempt with a log stays",
 			given: `DELETE FROM attempt_references; DELETE FROM refunds; ` +
-				another("payment_attempts", `{"attempt_id": ":a2", "client_request_id": "r2", "status": "failed", "stage": "final", "finalized_at": "2026-01-01", "sealed_token": null}`),
+				another("payment_attempts", `{"attempt_id": ":a2", "client_request_id": "r2", "status": "failed", "stage": "final", "finalized_at": "2026-01-01"}`),
 			breaks: `DELETE FROM payment_attempts WHERE attempt_id = ':a1'`,
 			code:   foreign, constraint: "attempts_with_a_log_stay",
 			allowed: `DELETE FROM payment_attempts WHERE attempt_id = ':a2'`,

@@ -36,7 +36,7 @@ func attemptMoves() []promise {
 			code: violated, constraint: "attempts_only_forward", allowed: set + `fence = 4`,
 		},
 		{
-			name: "a final status has the final stage", breaks: set + `status = 'failed', finalized_at = now(), sealed_token = NULL`,
+			name: "a final status has the final stage", breaks: set + `status = 'failed', finalized_at = now()`,
 			code: check, constraint: "attempts_final_stage", allowed: failed,
 		},
 		{
@@ -44,7 +44,7 @@ func attemptMoves() []promise {
 			code: check, constraint: "attempts_final_stage", allowed: set + `stage = 'authorized'`,
 		},
 		{
-			name: "a final attempt says since when", breaks: set + `status = 'failed', stage = 'final', sealed_token = NULL`,
+			name: "a final attempt says since when", breaks: set + `status = 'failed', stage = 'final'`,
 			code: check, constraint: "attempts_final_time", allowed: failed,
 		},
 		{
@@ -52,8 +52,8 @@ func attemptMoves() []promise {
 			code: check, constraint: "attempts_final_time", allowed: set + `finalized_at = NULL`,
 		},
 		{
-			name: "a final attempt keeps no token", breaks: set + `status = 'failed', stage = 'final', finalized_at = now()`,
-			code: check, constraint: "attempts_final_keeps_no_token", allowed: failed,
+			name: "an attempt has one token", breaks: another("sealed_tokens", `{"sealed": "\\x03"}`),
+			code: unique, constraint: "sealed_tokens_pkey", allowed: another("sealed_tokens", `{"attempt_id": ":a2"}`),
 		},
 		{
 			name: "a pending attempt is watched", breaks: set + `next_check_at = NULL`,

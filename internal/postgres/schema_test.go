@@ -114,8 +114,9 @@ END $$;
 INSERT INTO orders (order_id, user_id, client_request_id, request_hash, amount, currency, created_at, updated_at)
 	VALUES ('o1', 'u1', 'r1', '\x01', 1000, 'EUR', now(), now());
 INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, status, stage,
-	amount, currency, sealed_token, version, fence, next_check_at, created_at, updated_at)
-	VALUES ('o1', ':a1', 'u1', 'r1', '\x01', 'acc', 'pending', 'requested', 1000, 'EUR', '\x02', 3, 3, now(), now(), now());
+	amount, currency, version, fence, next_check_at, created_at, updated_at)
+	VALUES ('o1', ':a1', 'u1', 'r1', '\x01', 'acc', 'pending', 'requested', 1000, 'EUR', 3, 3, now(), now(), now());
+INSERT INTO sealed_tokens VALUES (':a1', '\x02', now());
 INSERT INTO attempt_references VALUES ('acc', ':a1', 'o1', ':a1');
 INSERT INTO attempt_transitions (order_id, attempt_id, version, from_stage, to_stage, cause, at)
 	VALUES ('o1', ':a1', 1, 'requested', 'requested', 'pay', now());
@@ -141,8 +142,8 @@ INSERT INTO attempt_log (order_id, entry_id, attempt_id, kind, what, at, until) 
 
 // What makes the stage's attempt and refund final.
 const (
-	failed          = `UPDATE payment_attempts SET status = 'failed', stage = 'final', finalized_at = now(), sealed_token = NULL, next_check_at = NULL`
-	succeeded       = `UPDATE payment_attempts SET status = 'succeeded', stage = 'final', finalized_at = now(), sealed_token = NULL, amount_captured = 1000, next_check_at = NULL`
+	failed          = `UPDATE payment_attempts SET status = 'failed', stage = 'final', finalized_at = now(), next_check_at = NULL`
+	succeeded       = `UPDATE payment_attempts SET status = 'succeeded', stage = 'final', finalized_at = now(), amount_captured = 1000, next_check_at = NULL`
 	refundFailed    = `UPDATE refunds SET status = 'failed', finalized_at = now(), next_check_at = NULL`
 	refundSucceeded = `UPDATE refunds SET status = 'succeeded', finalized_at = now(), next_check_at = NULL`
 )

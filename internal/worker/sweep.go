@@ -59,3 +59,19 @@ func PurgeSessions(p SessionsPurger) Loop {
 		return n == sweepBatch, err
 	}}
 }
+
+// TokensPurger is what the sweep needs of the tokens that charges may be sent again with.
+type TokensPurger interface {
+	// PurgeTokens erases at most limit tokens that are older than keep, and returns how
+	// many there were.
+	PurgeTokens(ctx context.Context, keep time.Duration, limit int) (int, error)
+}
+
+// PurgeTokens erases the tokens of charges that are not sent again any more, although
+// nobody knows yet what became of them.
+func PurgeTokens(p TokensPurger, keep time.Duration) Loop {
+	return Loop{Name: "purge tokens", Every: sweepEvery, Do: func(ctx context.Context) (bool, error) {
+		n, err := p.PurgeTokens(ctx, keep, sweepBatch)
+		return n == sweepBatch, err
+	}}
+}

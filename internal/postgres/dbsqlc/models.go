@@ -340,9 +340,7 @@ type PaymentAttempts struct {
 	IntentAmount        int64
 	IntentNumber        int32
 	IntentAt            *time.Time
-	// The payment method's token, encrypted, for as long as the call may have to be made again; erased when final.
-	SealedToken []byte
-	Version     int32
+	Version             int32
 	// Rises each time the attempt is taken over, which lease_until must allow; it licenses the calls that move money.
 	Fence       int64
 	LeaseUntil  *time.Time
