@@ -1,8 +1,12 @@
 -- Opens one discrepancy; one that was opened for the same cause stays, and so
--- does an open dispute.
+-- does an open dispute. An event that came again with other content is of the attempt
+-- that its first content is of.
 -- name: DiscrepancyOpen :exec
 INSERT INTO discrepancies (discrepancy_id, kind, order_id, attempt_id, account, provider_event_id, about, amount, currency, text, opened_at)
-VALUES (@discrepancy_id, @kind, sqlc.narg(order_id), sqlc.narg(attempt_id), @account, sqlc.narg(provider_event_id), @about, sqlc.narg(amount), sqlc.narg(currency), @text, @opened_at)
+SELECT @discrepancy_id, @kind, coalesce(sqlc.narg(order_id)::text, e.order_id), coalesce(sqlc.narg(attempt_id)::uuid, e.attempt_id), @account,
+    sqlc.narg(provider_event_id)::text, @about, sqlc.narg(amount), sqlc.narg(currency), @text, @opened_at
+FROM (SELECT 1) one
+LEFT JOIN provider_events e ON @kind::text = 'event_changed' AND e.account = @account::text AND e.provider_event_id = sqlc.narg(provider_event_id)::text
 ON CONFLICT DO NOTHING;
 
 -- Reads one discrepancy, locks nothing.
@@ -12,6 +16,12 @@ SELECT * FROM discrepancies WHERE discrepancy_id = @discrepancy_id;
 -- Locks one discrepancy.
 -- name: DiscrepancyLock :one
 SELECT * FROM discrepancies WHERE discrepancy_id = @discrepancy_id FOR NO KEY UPDATE;
+
+-- Writes what one person proposes of a locked discrepancy that is open.
+-- name: DiscrepancyPropose :execrows
+UPDATE discrepancies SET proposed_at = @proposed_at, proposed_by = @proposed_by, proposed_payment_id = @proposed_payment_id,
+    proposed_reason = @proposed_reason
+WHERE discrepancy_id = @discrepancy_id AND resolved_at IS NULL;
 
 -- Closes one locked discrepancy that is open.
 -- name: DiscrepancyResolve :execrows

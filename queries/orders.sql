@@ -29,6 +29,10 @@ UPDATE orders SET cancel_requested_at = coalesce(cancel_requested_at, @at), upda
 -- name: OrderBeside :one
 SELECT o.* FROM orders o WHERE o.order_id = (SELECT a.order_id FROM payment_attempts a WHERE a.attempt_id = @attempt_id);
 
+-- Notes whose late money pays one locked order.
+-- name: OrderAccept :execrows
+UPDATE orders SET accepted_attempt_id = @attempt_id::uuid, updated_at = @at WHERE order_id = @order_id;
+
 -- Reads several orders, locks nothing.
 -- name: OrdersRead :many
 SELECT * FROM orders WHERE order_id = ANY (@order_ids::text[]);

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/paylatch/paylatch/internal/payment"
 )
 
 // kind is one code of problems.
@@ -170,8 +172,9 @@ func paymentKinds() []kind {
 		},
 		{
 			code: "order-already-paid", status: 409, executed: true,
-			meaning: "The order is paid, or another attempt of it turned out to hold money, in whatever currency. It is not charged twice.",
-			detail:  "Read the order and show it as paid.",
+			meaning: "The order is paid. Or an attempt that had failed turned out to hold money, in whatever currency: then the member attempt shows it, and what to tell the customer is: " +
+				payment.LateMoneyText + " Either way the order is not charged twice.",
+			detail: "Read the order and show it as paid.",
 		},
 		{
 			code: "order-cancelled", status: 409, executed: true,

@@ -24,6 +24,16 @@ func supportKinds() []kind {
 			detail:  "Read the event's bytes, compare with the provider's dashboard, and replay it with a version that can read it.",
 		},
 		{
+			code: "resolution-not-possible", status: 422,
+			meaning: "The resolution would leave an attempt, a refund or money that nobody looks at any more; or the provider was asked about what is called paid, and contradicts it.",
+			detail:  "Read the discrepancy: its member resolutions says what it can be resolved as, and what each does.",
+		},
+		{
+			code: "second-person-needed", status: 409,
+			meaning: "The provider can't be asked about what you called paid, so a second person has to agree: nothing is decided about money on one person's word.",
+			detail:  "Have another member of the staff look, and resolve it as paid by the same provider_payment_id.",
+		},
+		{
 			code: "provider-payment-id-required", status: 422,
 			meaning: "An attempt is called paid by the payment that a person found at the provider, a refund by the refund.",
 			detail:  "Send provider_payment_id, as the provider's dashboard shows it.",

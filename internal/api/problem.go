@@ -49,6 +49,9 @@ func rows() []row {
 		{payment.ErrResolved, "discrepancy-already-resolved"},
 		{payment.ErrNotPending, "attempt-not-pending"},
 		{payment.ErrHoldsMoney, "attempt-holds-money"},
+		// *payment.ResolutionError and *payment.LateMoneyError are these with more to say.
+		{payment.ErrResolutionImpossible, "resolution-not-possible"},
+		{payment.ErrSecondPerson, "second-person-needed"},
 		{payment.ErrPaymentIDMissing, "provider-payment-id-required"},
 		{payment.ErrPaymentTaken, "provider-payment-taken"},
 

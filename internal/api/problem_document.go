@@ -31,11 +31,19 @@ func (s *server) problemOf(x *exchange, err error) gen.Problem {
 		p.Errors = &fields
 	}
 	if progress, ok := errors.AsType[*payment.InProgressError](err); ok {
-		inTheWay := s.attempt(payment.View{Attempt: progress.Attempt})
-		inTheWay.ClientRequestID = nil
-		p.Attempt, p.Retryable = &inTheWay, progress.Attempt.Failed()
+		p.Attempt, p.Retryable = s.inTheWay(progress.Attempt), progress.Attempt.Failed()
+	}
+	if late, ok := errors.AsType[*payment.LateMoneyError](err); ok {
+		p.Attempt = s.inTheWay(late.Attempt)
 	}
 	return p
+}
+
+// inTheWay is the attempt of another request that a command is refused for.
+func (s *server) inTheWay(a payment.Attempt) *gen.Attempt {
+	shown := s.attempt(payment.View{Attempt: a})
+	shown.ClientRequestID = nil
+	return &shown
 }
 
 func detail(k kind, err error) string {
@@ -51,6 +59,12 @@ func detail(k kind, err error) string {
 	}
 	if mayHold(err) {
 		return "Money may still be held for an attempt that has failed: it is in the member attempt, and is being given up. Send the same request again later."
+	}
+	if _, late := errors.AsType[*payment.LateMoneyError](err); late {
+		return payment.LateMoneyText + " Show that, and offer no other payment: the member attempt holds the money."
+	}
+	if impossible, ok := errors.AsType[*payment.ResolutionError](err); ok {
+		return impossible.Reason
 	}
 	reason, found := strings.CutPrefix(err.Error(), auth.ErrUnauthenticated.Error()+": ")
 	if found && errors.Is(err, auth.ErrUnauthenticated) {

@@ -97,6 +97,15 @@ func discrepancy(d support.Discrepancy) gen.SupportDiscrepancy {
 		DiscrepancyID: d.ID.String(), Kind: string(d.Kind), Status: gen.SupportDiscrepancyStatusOpen,
 		PaymentAttemptID: attemptOrNull(d.AttemptID), OrderID: orNull(string(d.OrderID)), Text: d.Text, WhatToDo: d.WhatToDo(),
 		Account: orNull(d.Event.Account), ProviderEventID: orNull(d.Event.ID), OpenedAt: gen.Micros(d.At), AgeSeconds: int64(d.Age().Seconds()),
+		Resolutions: mapped(d.Possible(), func(p payment.Possibility) gen.SupportPossibility {
+			return gen.SupportPossibility{Resolution: gen.SupportPossibilityResolution(p.Resolution), When: p.When, Effect: p.Effect}
+		}),
+	}
+	if p := d.Proposed; d.Awaits() {
+		out.AwaitingSecond = &gen.SupportProposed{
+			By: p.By, At: gen.Micros(p.At), Resolution: gen.SupportProposedResolution(payment.ResolvedPaid),
+			ProviderPaymentID: p.ProviderPaymentID, Reason: p.Reason,
+		}
 	}
 	if d.EventID != nil {
 		id := d.EventID.String()

@@ -59,6 +59,7 @@ func rows() []row {
 		{payment.ErrNotRefundable, 409, "The payment holds no money that could be paid back."},
 		{payment.ErrRefundExceeds, 409, "That is more than is left to pay back, refunds under way included."},
 		{payment.ErrRefundableChanged, 409, "Somebody else has refunded meanwhile. Look at the payment again."},
+		{payment.ErrSecondPerson, 409, "You called this paid before. The provider can't be asked, so somebody else has to agree."},
 		{errAmount, 422, "Enter an amount such as 5 or 5.00."},
 	}
 }
@@ -68,6 +69,7 @@ func rows() []row {
 func refusal(err error) (status int, text string) {
 	var (
 		invalid  *payment.ValidationError
+		against  *payment.ResolutionError
 		quota    *idempotency.QuotaError
 		replayed *idempotency.ReplayError
 		tooLong  *http.MaxBytesError
@@ -77,6 +79,8 @@ func refusal(err error) (status int, text string) {
 		return http.StatusOK, ""
 	case errors.As(err, &invalid):
 		return http.StatusUnprocessableEntity, sentences(invalid)
+	case errors.As(err, &against):
+		return http.StatusUnprocessableEntity, against.Reason
 	case errors.As(err, &quota):
 		return http.StatusTooManyRequests, "That was too often. Wait a minute and try again."
 	case errors.As(err, &replayed):

@@ -1,6 +1,9 @@
 package console
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/a-h/templ"
 
 	"github.com/paylatch/paylatch/internal/payment"
@@ -43,19 +46,15 @@ type resolveView struct {
 	Resolution, PaymentID string
 }
 
-// choice is a resolution in words.
-type choice struct {
-	resolution payment.Resolution
-	text       string
+// choice is a possibility in words.
+func choice(p payment.Possibility) string {
+	words := resolutionWords(p.Resolution)
+	return strings.ToUpper(words[:1]) + words[1:] + ", if " + p.When + ". " + p.Effect
 }
 
-func choices() []choice {
-	return []choice{
-		{payment.ResolvedPaid, "Paid: I found the payment, or the refund, at the provider. What was pending becomes succeeded."},
-		{payment.ResolvedNotPaid, "Not paid: the provider says that there is no payment, or no refund. What was pending becomes failed."},
-		{payment.ResolvedRefundedElsewhere, "Refunded elsewhere: the money went back another way. Nothing moves."},
-		{payment.ResolvedAccepted, "Accepted: it is as it should be, or explained. Nothing moves."},
-	}
+// AsksID says that one of the possibilities takes the provider's id.
+func (r resolveView) AsksID() bool {
+	return slices.ContainsFunc(r.Possible(), func(p payment.Possibility) bool { return p.Resolution == payment.ResolvedPaid })
 }
 
 func (v *visit) askResolve() error {
@@ -90,6 +89,9 @@ func (v *visit) resolve() error {
 		d, err := v.Support.Resolve(v.r.Context(), v.who, cmd)
 		if err != nil {
 			return "", err
+		}
+		if d.Awaits() {
+			return "The provider can't be asked. This stays here until somebody else resolves it as paid by the same payment.", nil
 		}
 		return "Resolved: " + kindWords(d.Kind) + ", as " + resolutionWords(d.Resolved.Resolution) + ".", nil
 	})

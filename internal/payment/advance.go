@@ -271,9 +271,9 @@ func tidy(a *Attempt, step fsm.Step, now time.Time) {
 }
 
 // mismatch compares what news says was authorised, taken or taken back with what
-// the attempt is for.
+// the attempt is for. A person who calls it paid has compared it.
 func mismatch(a Attempt, n News) DiscrepancyKind {
-	if n.Money == nil || n.News != fsm.NewsAuthorized && n.News != fsm.NewsSucceeded && n.News != fsm.NewsReversed {
+	if n.Money == nil || n.Cause.Kind == CausePerson || n.News != fsm.NewsAuthorized && n.News != fsm.NewsSucceeded && n.News != fsm.NewsReversed {
 		return ""
 	}
 	switch {
@@ -316,7 +316,7 @@ func opens(i Intent, n News, v fsm.Verdict) DiscrepancyKind {
 	switch {
 	case v == fsm.Conflict:
 		return LateSuccess
-	case n.News == fsm.NewsSucceeded && (i.Kind == IntentCapture || i.Amount > 0) && n.amountOr(i.Amount) != i.Amount:
+	case n.News == fsm.NewsSucceeded && (i.Kind == IntentCapture || i.Amount > 0) && n.amountOr(i.Amount) != i.Amount && n.Cause.Kind != CausePerson:
 		return AmountMismatch
 	case n.News == fsm.NewsReversed && !n.returns():
 		return PaymentReversed

@@ -165,7 +165,9 @@ func (a Attempt) Stage() string {
 
 // HoldsMoney reports whether the provider still holds any of the customer's money that
 // it took, in whatever currency.
-func (a Attempt) HoldsMoney() bool { return a.Held() > 0 || a.Foreign.Minor > a.ForeignReturned }
+func (a Attempt) HoldsMoney() bool { return a.Held() > 0 || a.holdsForeign() }
+
+func (a Attempt) holdsForeign() bool { return a.Foreign.Minor > a.ForeignReturned }
 
 // capturable is what a capture may take of what is held, whatever the provider says
 // that it took.

@@ -151,8 +151,10 @@ func (s *Service) wish(ctx context.Context, tx Tx, actor Actor, id OrderID, rec 
 		return nil, ErrForbidden
 	case o.Status() == OrderCancelled:
 		return nil, nil
-	case o.Status() == OrderPaid || o.HoldsMoney() && o.Live() == nil:
+	case o.Status() == OrderPaid:
 		return nil, &refusal{ErrOrderPaid, rec}
+	case o.HoldsMoney() && o.Live() == nil:
+		return nil, &refusal{o.lateMoney(), rec}
 	}
 	live := o.Live()
 	if live != nil {

@@ -39,14 +39,22 @@ type Discrepancy struct {
 	Money *Money
 	Text  string
 	At    time.Time
+	// Proposed is what one person called paid, and a second one must confirm; nil if
+	// nothing is.
+	Proposed *Proposed
 	// Resolved is nil while it is open.
 	Resolved *Resolved
 }
 
-// What a discrepancy of a refund is about: the refund, and what of it.
+// What a discrepancy is about: a refund, and what of it; or what of its attempt.
 const (
-	aboutRefund = "refund "
-	aboutSlow   = " is slow"
+	aboutRefund       = "refund "
+	aboutSlow         = " is slow"
+	aboutTransaction  = "transaction "
+	aboutPayment      = "payment "
+	aboutExpiry       = "expiry"
+	aboutCapture      = "capture"
+	aboutCancellation = "cancellation"
 )
 
 // Refund is the refund that a person decides by resolving this as paid or not paid;
@@ -55,6 +63,14 @@ func (d Discrepancy) Refund() (RefundID, bool) {
 	name, of := strings.CutPrefix(d.About, aboutRefund)
 	id, err := ParseRefundID(strings.TrimSuffix(name, aboutSlow))
 	return id, d.Kind == NeedsReview && of && err == nil
+}
+
+// OfPayment reports whether it is of the payment itself, and not of a refund of it.
+func (d Discrepancy) OfPayment() bool { return !strings.HasPrefix(d.About, aboutRefund) }
+
+// SecondPayment reports whether the provider told of money twice under one payment.
+func (d Discrepancy) SecondPayment() bool {
+	return d.Kind == NeedsReview && (strings.HasPrefix(d.About, aboutTransaction) || strings.HasPrefix(d.About, aboutPayment))
 }
 
 // explain is what a person reads first of a discrepancy without a text of its

@@ -13,7 +13,8 @@
 //	refund_create.go refund_event.go    money back
 //	parked.go fetch.go stale.go         events that wait, or must be asked about
 //	movement.go movement_batch.go       money that was moved after the payment
-//	resolve.go verify.go                what a person decides; whether the log agrees
+//	resolution.go resolve.go decide.go  what a person may decide, and does
+//	verify.go                           whether the log agrees
 //	store.go provider.go                the two ports
 //
 // The way of a payment:

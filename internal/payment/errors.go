@@ -61,6 +61,12 @@ var (
 	// ErrHoldsMoney is returned when an attempt is to be called not paid while it
 	// holds money.
 	ErrHoldsMoney = errors.New("attempt holds money")
+	// ErrResolutionImpossible is returned when a resolution would leave an attempt, a
+	// refund or money that nobody looks at any more, or the provider contradicts it.
+	ErrResolutionImpossible = errors.New("resolution not possible")
+	// ErrSecondPerson is returned when what one person called paid, and the provider
+	// can't be asked about, is called so by the same person again.
+	ErrSecondPerson = errors.New("a second person must agree")
 	// ErrPaymentIDMissing is returned when an attempt, or a refund, is to be called paid
 	// without the provider's id of it.
 	ErrPaymentIDMissing = errors.New("the provider's payment id is missing")
@@ -100,12 +106,37 @@ func (e *RoleError) Roles() string {
 // Unwrap makes it an ErrForbidden.
 func (*RoleError) Unwrap() error { return ErrForbidden }
 
+// ResolutionError is the ErrResolutionImpossible that says why, and what helps.
+type ResolutionError struct{ Reason string }
+
+// Error implements error.
+func (e *ResolutionError) Error() string { return ErrResolutionImpossible.Error() + ": " + e.Reason }
+
+// Unwrap makes it an ErrResolutionImpossible.
+func (*ResolutionError) Unwrap() error { return ErrResolutionImpossible }
+
 // InProgressError is returned when the order has a live attempt of another
 // request.
 type InProgressError struct{ Attempt Attempt }
 
 // Error implements error.
 func (e *InProgressError) Error() string { return "payment in progress: " + e.Attempt.ID.String() }
+
+// LateMoneyText is what a customer is told, everywhere in the same words, whose payment had
+// failed and arrived after all, as long as nobody has decided what becomes of it.
+const LateMoneyText = "Your payment arrived after all; the shop is looking at it."
+
+// LateMoneyError is the ErrOrderPaid of an order that no attempt has paid: one that failed
+// holds money.
+type LateMoneyError struct{ Attempt Attempt }
+
+// Error implements error.
+func (e *LateMoneyError) Error() string {
+	return ErrOrderPaid.Error() + ": by late money of " + e.Attempt.ID.String()
+}
+
+// Unwrap makes it an ErrOrderPaid.
+func (*LateMoneyError) Unwrap() error { return ErrOrderPaid }
 
 // ValidationError is returned when a command's own form is wrong.
 type ValidationError struct{ Fields []FieldError }

@@ -62,5 +62,5 @@ func (s *Service) expire(b *batch, c *Change, n News) {
 // uncancelled asks a person about what is to end and does not.
 func (b *batch) uncancelled(c *Change) {
 	b.open(c, NeedsReview, "This payment should have ended long ago, and the provider does not cancel it: look it up in its dashboard, then resolve it as paid or not paid.")
-	b.latest().About = "expiry"
+	b.latest().About = aboutExpiry
 }

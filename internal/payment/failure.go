@@ -20,6 +20,30 @@ func NewFailure(code, providerCode string) *Failure {
 	return &Failure{Code: code, Message: text, ProviderCode: providerCode}
 }
 
+// ofRefund is the failure of a refund: what is said of a payment is not said of it.
+func (f *Failure) ofRefund() *Failure {
+	switch {
+	case f == nil:
+		return &Failure{Code: "provider_rejected", Message: refundRejected}
+	case f.Message != failureTexts[f.Code]:
+		return f
+	}
+	message, known := refundFailureTexts[f.Code]
+	if !known {
+		message = refundRejected
+	}
+	return &Failure{Code: f.Code, Message: message, ProviderCode: f.ProviderCode}
+}
+
+const refundRejected = "The payment provider refused the refund."
+
+var refundFailureTexts = map[string]string{ //nolint:gochecknoglobals // a table
+	"expired":     "The refund was not finished in time. Nothing was paid back.",
+	"canceled":    "The refund was cancelled. Nothing was paid back.",
+	"not_paid":    "The refund was not made. Nothing was paid back.",
+	"not_started": "The refund never reached the payment provider. Nothing was paid back.",
+}
+
 var failureTexts = map[string]string{ //nolint:gochecknoglobals // a table
 	"card_declined":         "The card was declined.",
 	"insufficient_funds":    "There is not enough money on the card.",
@@ -29,5 +53,6 @@ var failureTexts = map[string]string{ //nolint:gochecknoglobals // a table
 	"fraud_suspected":       "The payment was refused to protect the cardholder.",
 	"provider_rejected":     "The payment provider refused the payment.",
 	"not_paid":              "The payment was not made. Nothing was charged.",
+	"refunded":              "What was taken for the payment was given back.",
 	"not_started":           "The payment never reached the payment provider. Nothing was charged.",
 }

@@ -1,7 +1,6 @@
 package payment
 
 import (
-	"strings"
 	"time"
 
 	"github.com/paylatch/paylatch/fsm"
@@ -51,7 +50,7 @@ const aboutHold = "hold"
 // settlesHeld reports whether a person who resolves a discrepancy without moving the
 // attempt says that what it holds beside its payment is settled.
 func (d Discrepancy) settlesHeld() bool {
-	return d.Kind == CurrencyMismatch && !strings.HasPrefix(d.About, aboutRefund) || d.Kind == NeedsReview && d.About == aboutHold
+	return d.Kind == CurrencyMismatch && d.OfPayment() || d.Kind == NeedsReview && d.About == aboutHold
 }
 
 // settleHeld ends what a discrepancy was about, now that a person has settled it.

@@ -64,7 +64,6 @@ func anotherCurrencyBlocks(t *testing.T) {
 	}
 	for name, settle := range map[string]func(*testing.T, *rig, payment.AttemptID){
 		"refunded elsewhere": resolve(payment.ResolvedRefundedElsewhere),
-		"accepted":           resolve(payment.ResolvedAccepted),
 		"reported given back": func(t *testing.T, r *rig, id payment.AttemptID) {
 			t.Helper()
 			part := inDollars(webhooks.KindRefundSucceeded, id, 1000)
@@ -94,6 +93,18 @@ func anotherCurrencyBlocks(t *testing.T) {
 			require.Empty(t, r.verify(t))
 		})
 	}
+	t.Run("accepted", func(t *testing.T) {
+		t.Parallel()
+		r := newRig(t, setup{silent: true})
+		id := r.paid(t, "A-1", "tok_decline").ID
+		r.tell(t, inDollars(webhooks.KindSucceeded, id, 2499))
+		resolve(payment.ResolvedAccepted)(t, r, id)
+		o, err := r.Order(t.Context(), customer, "A-1")
+		require.NoError(t, err)
+		require.Equal(t, payment.OrderPaid, o.Status(), "it is kept, so the order is paid by it")
+		r.blocked(t, id, payment.ErrOrderPaid)
+		require.Empty(t, r.verify(t))
+	})
 	t.Run("while the attempt was pending", func(t *testing.T) {
 		t.Parallel()
 		r := newRig(t, setup{silent: true})

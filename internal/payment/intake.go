@@ -324,9 +324,9 @@ func (b *batch) commandRefused(c *Change, e *StoredEvent) {
 		b.unreleased(c)
 		return
 	}
-	command := "capture"
+	command := aboutCapture
 	if e.Event.CancelRefused {
-		command = "cancellation"
+		command = aboutCancellation
 	}
 	b.notCarriedOut(c, command, e.Event.ID)
 }

@@ -116,9 +116,14 @@ func (w *world) seen(name string) (how payment.Resolution, id string) {
 }
 
 func (w *world) resolved(question string, how payment.Resolution, id string) error {
-	_, err := w.services[1].Resolve(w.ctx, sam, payment.Resolve{
+	cmd := payment.Resolve{
 		ID: payment.DiscrepancyID(uuid.MustParse(question)), Resolution: how, ProviderPaymentID: id, Reason: "seen in its dashboard",
-	})
+	}
+	d, err := w.services[1].Resolve(w.ctx, sam, cmd)
+	if err == nil && d.Awaits() {
+		w.Logf("    %s, and the provider can't be asked", how)
+		_, err = w.services[1].Resolve(w.ctx, kim, cmd)
+	}
 	w.Logf("    %s %v", how, err)
 	return err
 }
@@ -129,8 +134,8 @@ func (w *world) decideAttempt(name, question string, how payment.Resolution, id 
 		if !errors.Is(err, payment.ErrHoldsMoney) {
 			w.Fatalf("%s holds dollars, and a person may call it not paid: %v", name, err)
 		}
-		w.settle(name, payment.ResolvedRefundedElsewhere)
-		err = w.resolved(question, how, id)
+		w.settle(name)
+		return
 	}
 	if w.underWay(name) {
 		if !errors.Is(err, payment.ErrBusy) {

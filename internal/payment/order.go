@@ -29,6 +29,9 @@ type Order struct {
 	Money       Money
 	Description string
 	Metadata    map[string]string
+	// Accepted is the failed attempt whose late money a person has taken for the order's
+	// payment; nil if nobody has.
+	Accepted *AttemptID
 	// CancelRequestedAt is the wish to cancel; nil if nobody had it.
 	CancelRequestedAt *time.Time
 	CreatedAt         time.Time
@@ -42,12 +45,12 @@ func (o Order) sameContent(p Order) bool {
 	return o.Money == p.Money && o.Description == p.Description && maps.Equal(o.Metadata, p.Metadata)
 }
 
-// Status is paid with a succeeded attempt, cancelled with a wish and no live
-// attempt, else open.
+// Status is paid with a succeeded attempt or accepted late money, cancelled with a
+// wish and no live attempt, else open.
 func (o Order) Status() OrderStatus {
 	live := o.Live()
 	switch {
-	case live != nil && live.Succeeded():
+	case live != nil && live.Succeeded(), o.Accepted != nil:
 		return OrderPaid
 	case live == nil && o.CancelRequestedAt != nil:
 		return OrderCancelled
@@ -68,6 +71,15 @@ func (o Order) Live() *Attempt {
 // HoldsMoney reports whether any attempt holds money, a failed one included.
 func (o Order) HoldsMoney() bool { return slices.ContainsFunc(o.Attempts, Attempt.HoldsMoney) }
 
+// lateMoney is the LateMoneyError of an order without a live attempt, if one of its failed
+// ones holds money.
+func (o Order) lateMoney() error {
+	if i := slices.IndexFunc(o.Attempts, Attempt.HoldsMoney); i >= 0 {
+		return &LateMoneyError{Attempt: o.Attempts[i]}
+	}
+	return nil
+}
+
 // AmountHeld is the money of all attempts that nobody gave back, in minor units of the
 // order's currency.
 func (o Order) AmountHeld() (held int64) {
@@ -81,7 +93,7 @@ func (o Order) AmountHeld() (held int64) {
 // it as it was then, to another one as it is.
 func (o Order) answerTo(req idempotency.Request) Order {
 	if o.RequestID == RequestID(req.Key) {
-		o.Attempts, o.CancelRequestedAt, o.UpdatedAt = nil, nil, o.CreatedAt
+		o.Attempts, o.Accepted, o.CancelRequestedAt, o.UpdatedAt = nil, nil, nil, o.CreatedAt
 	}
 	return o
 }

@@ -98,7 +98,8 @@ func TestMoneyOfAnotherPaymentIsSeenWhicheverIsFirst(t *testing.T) {
 // What a person says is paid is.
 func TestAPersonMayNameAnotherPayment(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, setup{silent: true, provider: (&tapped{can: soleID}).on})
+	p := &told{says: map[string]func() (payment.Outcome, error){"ch_found": saysPaid("ch_found", price, "EUR")}}
+	r := newRig(t, setup{silent: true, provider: func(of payment.Provider) payment.Provider { return (&tapped{can: soleID}).on(p.on(of)) }})
 	id, d := r.stuck(t, "A-1")
 	_, err := r.Resolve(t.Context(), sam, because(d, payment.ResolvedPaid, "ch_found"))
 	require.NoError(t, err)

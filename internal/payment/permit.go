@@ -14,8 +14,11 @@ import "time"
 // withheld returns why no money may be taken for one attempt of the order any more:
 // ErrOrderCancelled, or ErrOrderPaid if another attempt holds money. It is nil if it may.
 func (o Order) withheld(id AttemptID) error {
-	if o.CancelRequestedAt != nil {
+	switch {
+	case o.CancelRequestedAt != nil:
 		return ErrOrderCancelled
+	case o.Accepted != nil:
+		return ErrOrderPaid
 	}
 	for i := range o.Attempts {
 		if o.Attempts[i].ID != id && o.Attempts[i].HoldsMoney() {
@@ -26,18 +29,18 @@ func (o Order) withheld(id AttemptID) error {
 }
 
 // TakesPay returns nil if a new attempt may be made, or the reason why not:
-// ErrOrderPaid, ErrOrderCancelled or an InProgressError.
+// ErrOrderPaid, which may be a LateMoneyError, ErrOrderCancelled or an InProgressError.
 func (o Order) TakesPay() error {
-	live, withheld := o.Live(), o.withheld(AttemptID{})
+	live := o.Live()
 	switch {
-	case live != nil && live.Succeeded():
+	case live != nil && live.Succeeded(), o.Accepted != nil:
 		return ErrOrderPaid
 	case o.CancelRequestedAt != nil:
 		return ErrOrderCancelled
 	case live != nil:
 		return &InProgressError{Attempt: *live}
-	case withheld != nil:
-		return withheld
+	case o.HoldsMoney():
+		return o.lateMoney()
 	}
 	for i := range o.Attempts {
 		if o.Attempts[i].HoldToldAt != nil {

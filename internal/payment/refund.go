@@ -150,10 +150,7 @@ func advanceRefund(r *Refund, n RefundNews, now time.Time) (fsm.Verdict, Discrep
 		}
 		r.Reversed = r.State != fsm.RefundFailed
 	case step.Moved() && r.State == fsm.RefundFailed:
-		r.Failure, r.Reversed = n.Failure, false
-		if r.Failure == nil {
-			r.Failure = &Failure{Code: "provider_rejected", Message: "The payment provider refused the refund."}
-		}
+		r.Failure, r.Reversed = n.Failure.ofRefund(), false
 	case n.News == fsm.NewsSucceeded && n.Money != nil && *n.Money != r.Money:
 		opens = AmountMismatch
 	}

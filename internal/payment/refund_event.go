@@ -82,11 +82,22 @@ func (b *batch) refundNamed(id AttemptID, e webhooks.Event, money *Money) *Refun
 	if named != nil {
 		return named
 	}
+	if e.RefundID != "" && money != nil {
+		if r := b.findRefund(id, func(r *Refund) bool { return r.recordedByHand() && r.Money == *money }); r != nil {
+			return r
+		}
+	}
 	lost := slices.DeleteFunc(b.nameless(id), func(r *Refund) bool { return money == nil || r.Money != *money })
 	if len(lost) == 1 {
 		return lost[0]
 	}
 	return nil
+}
+
+// recordedByHand reports whether a person has recorded the refund, which the provider has
+// not named since.
+func (r Refund) recordedByHand() bool {
+	return r.Origin == RefundByProvider && r.ProviderRefundID == "" && r.State == fsm.RefundSucceeded && !r.Reversed
 }
 
 // nameless are the refunds of ours that the provider may have and has not named yet.

@@ -5,29 +5,21 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"github.com/paylatch/paylatch/fsm"
 )
-
-// Resolution is how a person closes a discrepancy.
-type Resolution string
-
-// The resolutions. The first two move a pending attempt, or the pending refund that is
-// asked about, the others nothing.
-const (
-	ResolvedPaid              Resolution = "paid"
-	ResolvedNotPaid           Resolution = "not_paid"
-	ResolvedRefundedElsewhere Resolution = "refunded_elsewhere"
-	ResolvedAccepted          Resolution = "accepted"
-)
-
-// Moves reports whether a resolution decides how an attempt or a refund stands.
-func (r Resolution) Moves() bool { return r == ResolvedPaid || r == ResolvedNotPaid }
 
 // Resolved is who closed a discrepancy, how and why. ProviderPaymentID is the
 // payment, or the refund, that was found at the provider, where the resolution is paid.
 type Resolved struct {
 	Resolution        Resolution
+	ProviderPaymentID string
+	By                string
+	Reason            string
+	At                time.Time
+}
+
+// Proposed is who called a discrepancy paid by which payment, or refund, that the provider
+// can't be asked about, and why: it takes a second person.
+type Proposed struct {
 	ProviderPaymentID string
 	By                string
 	Reason            string
@@ -40,20 +32,23 @@ type Resolve struct {
 	Resolution        Resolution
 	ProviderPaymentID string
 	Reason            string
-	// With runs in the transaction that settles the discrepancy, after it, and may
-	// run twice; nil for nothing. It does not run for what was settled before.
+	// With runs in the transaction that settles the discrepancy, or writes what is
+	// proposed, after that, and may run twice; nil for nothing. It does not run for what
+	// was settled before.
 	With func(ctx context.Context, tx Tx, d Discrepancy) error
 }
 
 // maxReason bounds what a person writes, in bytes.
 const maxReason = 2000
 
-// Resolve closes a discrepancy and keeps who did it and why. Paid and not paid
-// move its pending attempt, or its pending refund if it asks what became of one, the
-// cause being the person. The same resolution again is answered with the first. It
-// returns ErrForbidden, a ValidationError, ErrPaymentIDMissing, ErrDiscrepancyNotFound,
-// ErrResolved, ErrNotPending, ErrHoldsMoney, ErrPaymentTaken, and ErrBusy while a
-// runner asks the provider, whose answer may decide it otherwise.
+// Resolve closes a discrepancy and keeps who did it and why; Discrepancy.Possible says
+// what that does. The provider is asked about what is called paid, and its word for the
+// amount counts. Where it can't be asked, the discrepancy stays open, with what is Proposed,
+// until a second person resolves it so. The same resolution again is answered with the
+// first. It returns ErrForbidden, a ValidationError, ErrPaymentIDMissing,
+// ErrDiscrepancyNotFound, ErrResolved, ErrNotPending, ErrHoldsMoney,
+// ErrResolutionImpossible, ErrSecondPerson, ErrPaymentTaken, and ErrBusy while a runner
+// asks the provider, whose answer may decide it otherwise.
 func (s *Service) Resolve(ctx context.Context, actor Actor, cmd Resolve) (Discrepancy, error) {
 	if err := actor.mayResolve(); err != nil {
 		return Discrepancy{}, err
@@ -65,9 +60,15 @@ func (s *Service) Resolve(ctx context.Context, actor Actor, cmd Resolve) (Discre
 	if err != nil {
 		return Discrepancy{}, err
 	}
+	var says witness
+	if cmd.Resolution == ResolvedPaid && d.Resolved == nil {
+		if says, err = s.askPaid(ctx, d, cmd.ProviderPaymentID); err != nil {
+			return d, err
+		}
+	}
 	about := d
 	err = s.inBatch(ctx, func(ctx context.Context, b *batch) error {
-		a, err := cmd.lock(ctx, b, about)
+		on, err := b.lockAffected(ctx, about)
 		if err != nil {
 			return err
 		}
@@ -77,37 +78,45 @@ func (s *Service) Resolve(ctx context.Context, actor Actor, cmd Resolve) (Discre
 		if d.Resolved != nil {
 			return cmd.repeats(*d.Resolved)
 		}
-		if !cmd.Resolution.Moves() && a != nil {
-			settleHeld(&b.change(*a).Attempt, d)
-			if err := b.save(ctx); err != nil {
-				return err
-			}
-		}
-		if cmd.Resolution.Moves() {
-			if err := decide(ctx, b, a, d, cmd, actor); err != nil {
-				return err
-			}
-		}
-		d.Resolved = &Resolved{cmd.Resolution, cmd.ProviderPaymentID, actor.Subject, cmd.Reason, b.now()}
-		return cmd.settle(ctx, b.tx, d)
+		return cmd.carryOut(ctx, &decision{b, on, &d, cmd, says, actor})
 	})
 	return d, err
 }
 
-// lock locks what the command may move; nil if that is nothing.
-func (c Resolve) lock(ctx context.Context, b *batch, d Discrepancy) (*Attempt, error) {
-	if d.AttemptID == nil || !c.Resolution.Moves() && !d.settlesHeld() {
-		return nil, nil
+// carryOut settles the discrepancy, or writes what is proposed.
+func (c Resolve) carryOut(ctx context.Context, dec *decision) error {
+	d := dec.discrepancy
+	at := dec.circumstances()
+	if err := d.takes(c.Resolution, at); err != nil {
+		return err
 	}
-	a, err := b.tx.AttemptLock(ctx, *d.AttemptID)
-	if _, of := d.Refund(); of && err == nil {
-		err = b.loadRefunds(ctx, a.ID)
+	proposed, err := dec.move(ctx, d.Moves(at))
+	switch {
+	case err != nil:
+		return err
+	case proposed != nil:
+		d.Proposed = proposed
+		return c.write(ctx, dec.tx, *d, dec.tx.DiscrepancyPropose)
 	}
-	return &a, err
+	d.Resolved = &Resolved{c.Resolution, c.ProviderPaymentID, dec.actor.Subject, c.Reason, dec.now()}
+	return c.write(ctx, dec.tx, *d, dec.tx.DiscrepancyResolve)
 }
 
-func (c Resolve) settle(ctx context.Context, tx Tx, d Discrepancy) error {
-	if err := tx.DiscrepancyResolve(ctx, d); err != nil || c.With == nil {
+// proposes returns what the person only proposes; nil if that is decided.
+func (c Resolve) proposes(d Discrepancy, dec *decision) (*Proposed, error) {
+	by := dec.actor.Subject
+	switch p := d.Proposed; {
+	case c.Resolution != ResolvedPaid, !dec.says.silent:
+	case p == nil || p.ProviderPaymentID != c.ProviderPaymentID:
+		return &Proposed{c.ProviderPaymentID, by, c.Reason, dec.now()}, nil
+	case p.By == by:
+		return nil, ErrSecondPerson
+	}
+	return nil, nil
+}
+
+func (c Resolve) write(ctx context.Context, tx Tx, d Discrepancy, write func(context.Context, Discrepancy) error) error {
+	if err := write(ctx, d); err != nil || c.With == nil {
 		return err
 	}
 	return c.With(ctx, tx, d)
@@ -148,71 +157,13 @@ func written(s string, most int) bool {
 	return strings.TrimSpace(s) != "" && len(s) <= most && utf8.ValidString(s) && !strings.ContainsRune(s, 0)
 }
 
-// decide moves the attempt, or the refund, as the person says.
-func decide(ctx context.Context, b *batch, a *Attempt, d Discrepancy, cmd Resolve, actor Actor) (err error) {
-	cause := Cause{Kind: CausePerson, ID: actor.Subject}
-	switch refund, of := d.Refund(); {
-	case a == nil:
-		return ErrNotPending
-	case of:
-		err = decideRefund(b, *a, refund, cmd, cause)
-	default:
-		err = decideAttempt(ctx, b, *a, cmd, cause)
-	}
-	if err != nil {
-		return err
-	}
-	return b.save(ctx)
-}
+// Awaits reports whether a second person must confirm what is proposed.
+func (d Discrepancy) Awaits() bool { return d.Proposed != nil && d.Resolved == nil }
 
-func decideAttempt(ctx context.Context, b *batch, a Attempt, cmd Resolve, cause Cause) error {
-	switch {
-	case a.State.Final():
-		return ErrNotPending
-	case a.leased(b.now()):
-		return ErrBusy
-	case cmd.Resolution == ResolvedNotPaid && a.HoldsMoney():
-		return ErrHoldsMoney
+// Confirmed is who proposed how it was resolved; empty if nobody did.
+func (d Discrepancy) Confirmed() string {
+	if d.Resolved == nil || d.Proposed == nil || d.Resolved.Resolution != ResolvedPaid || d.Proposed.ProviderPaymentID != d.Resolved.ProviderPaymentID {
+		return ""
 	}
-	news := News{News: fsm.NewsFailed, Failure: NewFailure("not_paid", ""), Cause: cause}
-	if cmd.Resolution == ResolvedPaid {
-		ref := Reference{a.Account, cmd.ProviderPaymentID}
-		owners, err := b.tx.ReferencesFind(ctx, []Reference{ref})
-		if err != nil {
-			return err
-		}
-		if owner, taken := owners[ref]; taken && owner != a.ID {
-			return ErrPaymentTaken
-		}
-		news.News, news.Failure, news.ProviderPaymentID = fsm.NewsSucceeded, nil, cmd.ProviderPaymentID
-	}
-	b.advance(b.change(a), news)
-	return nil
-}
-
-// decideRefund ends a refund. One that is taken for made in the dashboard may have been
-// this one, if this one has no name; see advanceRefund.
-func decideRefund(b *batch, a Attempt, id RefundID, cmd Resolve, cause Cause) error {
-	r := b.findRefund(a.ID, func(r *Refund) bool { return r.ID == id })
-	switch {
-	case r == nil, r.State.Final():
-		return ErrNotPending
-	case r.leased(b.now()):
-		return ErrBusy
-	}
-	news := RefundNews{News: fsm.NewsFailed, Failure: refundNotMade(), Cause: cause}
-	if name := cmd.ProviderPaymentID; cmd.Resolution == ResolvedPaid {
-		if b.findRefund(a.ID, func(other *Refund) bool {
-			return other.ID != id && other.ProviderRefundID == name && (other.Origin != RefundByProvider || r.ProviderRefundID != "")
-		}) != nil {
-			return ErrPaymentTaken
-		}
-		news.News, news.Failure, news.ProviderRefundID = fsm.NewsSucceeded, nil, name
-	}
-	b.advanceRefund(b.change(a), r, news)
-	return nil
-}
-
-func refundNotMade() *Failure {
-	return &Failure{Code: "not_paid", Message: "The refund was not made. Nothing was paid back."}
+	return d.Proposed.By
 }

@@ -45,9 +45,18 @@ func because(id payment.DiscrepancyID, how payment.Resolution, payments ...strin
 	return cmd
 }
 
+// knowing is a provider that knows payments by these names.
+func knowing(names ...string) func(of payment.Provider) payment.Provider {
+	p := &told{says: map[string]func() (payment.Outcome, error){}}
+	for _, name := range names {
+		p.says[name] = saysPaid(name, price, "EUR")
+	}
+	return p.on
+}
+
 func TestAPersonResolvesAnAttemptAsPaid(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, setup{silent: true})
+	r := newRig(t, setup{silent: true, provider: knowing("pay_found")})
 	id, d := r.stuck(t, "A-1")
 	parked := event(webhooks.KindDisputed, "pay_found")
 	require.Equal(t, []fsm.Verdict{payment.Unmatched}, r.tell(t, parked))
@@ -87,7 +96,7 @@ func TestAPersonResolvesAnAttemptAsNotPaid(t *testing.T) {
 
 func TestAResolutionIsMadeOnce(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, setup{silent: true})
+	r := newRig(t, setup{silent: true, provider: knowing("pay_found", "pay_other")})
 	id, d := r.stuck(t, "A-1")
 	cmd := because(d, payment.ResolvedPaid, "pay_found")
 	race(times(10, func(int) {
@@ -96,7 +105,9 @@ func TestAResolutionIsMadeOnce(t *testing.T) {
 		}
 	})...)
 	require.Equal(t, 1, rows[int](t, r, "SELECT count(*)::int FROM attempt_transitions WHERE attempt_id = $1 AND cause = 'person'", id.String())[0])
-	_, accepted := r.stuck(t, "A-2")
+	late := r.paid(t, "A-2", "tok_decline").ID
+	r.say(t, late, webhooks.KindSucceeded)
+	accepted := r.open(t, late)[0]
 	race(times(10, func(int) {
 		if _, err := r.Resolve(t.Context(), sam, because(accepted, payment.ResolvedAccepted)); err != nil {
 			t.Error(err)
@@ -117,9 +128,10 @@ func TestResolutionsThatMoveNothing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, setup{silent: true})
 	for _, how := range []payment.Resolution{payment.ResolvedAccepted, payment.ResolvedRefundedElsewhere} {
-		id, d := r.stuck(t, payment.OrderID(how))
+		id := r.paid(t, payment.OrderID(how), "tok_success").ID
+		r.say(t, id, webhooks.KindDisputed)
 		before := r.attempt(t, id).Version
-		_, err := r.Resolve(t.Context(), sam, because(d, how))
+		_, err := r.Resolve(t.Context(), sam, because(r.open(t, id)[0], how))
 		require.NoError(t, err)
 		require.Equal(t, before, r.attempt(t, id).Version)
 		require.Empty(t, r.open(t, id))
@@ -152,6 +164,8 @@ func TestResolutionsThatAreRefused(t *testing.T) {
 		"not paid, but holds money":  {because(held, payment.ResolvedNotPaid), payment.ErrHoldsMoney},
 		"not paid, without attempt":  {because(r.nobodys(t), payment.ResolvedNotPaid), payment.ErrNotPending},
 		"while somebody asks (busy)": {because(r.leased(t, "A-5"), payment.ResolvedNotPaid), payment.ErrBusy},
+		"accepted, but pending":      {because(d, payment.ResolvedAccepted), payment.ErrResolutionImpossible},
+		"refunded, but nothing held": {because(d, payment.ResolvedRefundedElsewhere), payment.ErrResolutionImpossible},
 	} {
 		_, err := r.Resolve(t.Context(), sam, c.cmd)
 		require.ErrorIs(t, err, c.want, name)

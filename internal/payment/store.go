@@ -74,6 +74,8 @@ type Tx interface {
 	OrderRead(ctx context.Context, id OrderID) (Order, error)
 	// OrderCancel notes the wish to cancel a locked order.
 	OrderCancel(ctx context.Context, id OrderID) error
+	// OrderAccept notes that a locked order is paid by what one of its failed attempts holds.
+	OrderAccept(ctx context.Context, id OrderID, attempt AttemptID) error
 	// OrderLock locks an order and all its attempts.
 	OrderLock(ctx context.Context, id OrderID) (Order, error)
 	// OrdersTake reads keys and locks those of some orders that nobody else has
@@ -150,8 +152,10 @@ type Tx interface {
 	// DiscrepanciesOpen opens discrepancies; one that is there already stays as
 	// it is.
 	DiscrepanciesOpen(ctx context.Context, ds []Discrepancy) error
-	// DiscrepancyLock locks one discrepancy; DiscrepancyResolve writes its Resolved.
+	// DiscrepancyLock locks one discrepancy; DiscrepancyResolve writes its Resolved,
+	// DiscrepancyPropose its Proposed.
 	DiscrepancyLock(ctx context.Context, id DiscrepancyID) (Discrepancy, error)
+	DiscrepancyPropose(ctx context.Context, d Discrepancy) error
 	DiscrepancyResolve(ctx context.Context, d Discrepancy) error
 }
 

@@ -94,7 +94,7 @@ func (b *batch) paidTwice(c *Change, e *StoredEvent) {
 	b.open(c, NeedsReview, "The customer paid a second time under this one payment, by the provider's transaction "+one+
 		". Give one of the two back in its dashboard; what is paid back there is counted here as a refund of this payment.")
 	d := b.latest()
-	d.Money, d.About = moneyOf(e.Event), "transaction "+one
+	d.Money, d.About = moneyOf(e.Event), aboutTransaction+one
 }
 
 // otherPayment tells a person of money that was held or taken for an attempt by another
@@ -110,7 +110,7 @@ func (b *batch) otherPayment(c *Change, n News) bool {
 		", beside "+known+", by which it is known here. See in its dashboard whether the customer paid twice, and give one of the two back there: "+
 		"what is captured, cancelled or refunded here is "+known+".")
 	d := b.latest()
-	d.Money, d.About = n.Money, "payment "+other
+	d.Money, d.About = n.Money, aboutPayment+other
 	return true
 }
 

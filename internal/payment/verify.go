@@ -70,7 +70,7 @@ func (e *examination) money() {
 	if e.Live > 1 {
 		e.differs("one_live_attempt", "%d attempts of the order are pending or paid", e.Live)
 	}
-	if a.Succeeded() && (a.Captured <= 0 || a.Authorized < a.Captured) {
+	if a.Succeeded() && (a.Captured <= 0 && !e.opened(CurrencyMismatch) || a.Authorized < a.Captured) {
 		e.differs("paid_holds_money", "paid, with %d captured of %d authorised", a.Captured, a.Authorized)
 	}
 	if a.Refunded > a.Captured {

@@ -68,6 +68,9 @@ func (e *examination) again(a *Attempt, t Transition) {
 // attempt and did not, since it spoke of other money.
 func told(a Attempt, t Transition) (money *Money, odd bool) {
 	var was, is int64
+	if t.News == fsm.NewsSucceeded && t.Cause.Kind == CausePerson {
+		return &Money{t.Facts.Captured, a.Money.Currency}, false
+	}
 	switch t.News {
 	case fsm.NewsAuthorized:
 		was, is = a.Authorized, t.Facts.Authorized

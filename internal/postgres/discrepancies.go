@@ -85,6 +85,18 @@ func (t *txn) DiscrepancyLock(ctx context.Context, id payment.DiscrepancyID) (pa
 	return discrepancyFromRow(row), nil
 }
 
+// DiscrepancyPropose implements payment.Tx.
+func (t *txn) DiscrepancyPropose(ctx context.Context, d payment.Discrepancy) error {
+	_, err := t.q.DiscrepancyPropose(ctx, t.later(1, errGuard), &dbsqlc.DiscrepancyProposeParams{
+		DiscrepancyID: uuid.UUID(d.ID), ProposedAt: &d.Proposed.At, ProposedBy: d.Proposed.By,
+		ProposedPaymentID: d.Proposed.ProviderPaymentID, ProposedReason: d.Proposed.Reason,
+	})
+	if err != nil {
+		return fmt.Errorf("propose how to resolve discrepancy %s: %w", d.ID, err)
+	}
+	return nil
+}
+
 // DiscrepancyResolve implements payment.Tx.
 func (t *txn) DiscrepancyResolve(ctx context.Context, d payment.Discrepancy) error {
 	_, err := t.q.DiscrepancyResolve(ctx, t.later(1, errGuard), &dbsqlc.DiscrepancyResolveParams{
@@ -108,6 +120,11 @@ func discrepancyFromRow(row *dbsqlc.Discrepancies) payment.Discrepancy {
 	}
 	if row.Amount != nil {
 		d.Money = &payment.Money{Minor: *row.Amount, Currency: payment.Currency(orEmpty(row.Currency))}
+	}
+	if row.ProposedAt != nil {
+		d.Proposed = &payment.Proposed{
+			ProviderPaymentID: row.ProposedPaymentID, By: row.ProposedBy, Reason: row.ProposedReason, At: *row.ProposedAt,
+		}
 	}
 	if row.ResolvedAt != nil {
 		d.Resolved = &payment.Resolved{

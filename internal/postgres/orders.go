@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/paylatch/paylatch/internal/idempotency"
@@ -161,6 +162,15 @@ func (t *txn) OrderCancel(ctx context.Context, id payment.OrderID) error {
 	return nil
 }
 
+// OrderAccept implements payment.Tx.
+func (t *txn) OrderAccept(ctx context.Context, id payment.OrderID, attempt payment.AttemptID) error {
+	_, err := t.q.OrderAccept(ctx, t.later(1, errGuard), &dbsqlc.OrderAcceptParams{OrderID: string(id), AttemptID: uuid.UUID(attempt), At: t.now})
+	if err != nil {
+		return fmt.Errorf("accept what order %s holds: %w", id, err)
+	}
+	return nil
+}
+
 // OrdersBeside implements payment.Tx.
 func (t *txn) OrdersBeside(ctx context.Context, ids, stop []payment.OrderID) (map[payment.OrderID]payment.Order, []payment.Attempt, error) {
 	var live []*dbsqlc.AttemptsLiveLockFreeRow
@@ -221,7 +231,7 @@ func orderFromRow(row *dbsqlc.Orders) (payment.Order, error) {
 		ID: payment.OrderID(row.OrderID), UserID: payment.UserID(row.UserID), RequestID: payment.RequestID(row.ClientRequestID),
 		CreatedBy: payment.Role(row.CreatedBy), RequestHash: hashFromRow(row.RequestHash),
 		Money:       payment.Money{Minor: row.Amount, Currency: payment.Currency(row.Currency)},
-		Description: row.Description, CancelRequestedAt: row.CancelRequestedAt, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
+		Description: row.Description, Accepted: (*payment.AttemptID)(row.AcceptedAttemptID), CancelRequestedAt: row.CancelRequestedAt, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
 	}
 	if err := json.Unmarshal(row.Metadata, &o.Metadata); err != nil {
 		return o, fmt.Errorf("decode metadata of order %s: %w", o.ID, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 	"github.com/paylatch/paylatch/internal/support"
@@ -61,7 +62,7 @@ func (s *Store) Discrepancies(ctx context.Context, q support.DiscrepancyQuery) (
 		for _, row := range rows {
 			list = append(list, listedFromRow(row))
 		}
-		return nil
+		return s.circumstances(ctx, c, list)
 	})
 	return list, err
 }
@@ -74,10 +75,34 @@ func (s *Store) DiscrepancyShown(ctx context.Context, id payment.DiscrepancyID) 
 		if err != nil {
 			return fmt.Errorf("read discrepancy %s: %w", id, missing(err, payment.ErrDiscrepancyNotFound))
 		}
-		d = listedFromRow((*dbsqlc.DiscrepanciesListRow)(row))
-		return nil
+		one := []support.Discrepancy{listedFromRow((*dbsqlc.DiscrepanciesListRow)(row))}
+		err = s.circumstances(ctx, c, one)
+		d = one[0]
+		return err
 	})
 	return d, err
+}
+
+// circumstances reads what the possible resolutions of discrepancies depend on.
+func (s *Store) circumstances(ctx context.Context, db dbsqlc.DBTX, list []support.Discrepancy) error {
+	ids := make([]uuid.UUID, len(list))
+	for i, d := range list {
+		ids[i] = uuid.UUID(d.ID)
+	}
+	rows, err := s.q.DiscrepanciesCircumstances(ctx, db, ids)
+	if err != nil {
+		return fmt.Errorf("read the circumstances of %d discrepancies: %w", len(ids), err)
+	}
+	by := make(map[payment.DiscrepancyID]payment.Circumstances, len(rows))
+	for _, row := range rows {
+		by[payment.DiscrepancyID(row.DiscrepancyID)] = payment.Circumstances{
+			State: stateFromRow(row.Status, row.Stage), Held: row.Held, Foreign: row.ForeignHeld, MayHold: row.MayHold, Refunding: row.Refunding, Beside: row.Beside, Refund: fsm.RefundState(row.Refund),
+		}
+	}
+	for i := range list {
+		list[i].Circumstances = by[list[i].ID]
+	}
+	return nil
 }
 
 func listedFromRow(row *dbsqlc.DiscrepanciesListRow) support.Discrepancy {

@@ -130,6 +130,9 @@ func (s *Store) consequences(ctx context.Context, db dbsqlc.DBTX, c *support.Cas
 	for _, row := range open {
 		c.Discrepancies = append(c.Discrepancies, listedFromRow((*dbsqlc.DiscrepanciesListRow)(row)))
 	}
+	if err := s.circumstances(ctx, db, c.Discrepancies); err != nil {
+		return err
+	}
 	deeds, err := s.q.AuditOfAttempt(ctx, db, id)
 	if err != nil {
 		return err

@@ -51,7 +51,7 @@ func TestOnlyStaffIsServed(t *testing.T) {
 				return err
 			},
 			"resolve": func() error {
-				_, err := r.desk.Resolve(t.Context(), *who, payment.Resolve{ID: d, Resolution: payment.ResolvedAccepted, Reason: reason})
+				_, err := r.desk.Resolve(t.Context(), *who, payment.Resolve{ID: d, Resolution: payment.ResolvedNotPaid, Reason: reason})
 				return err
 			},
 			"audit": func() error {
@@ -272,7 +272,7 @@ func TestTheWorklist(t *testing.T) {
 	require.NotEmpty(t, list[1].WhatToDo())
 	require.GreaterOrEqual(t, list[1].Age(), list[0].Age())
 
-	cmd := payment.Resolve{ID: d, Resolution: payment.ResolvedPaid, ProviderPaymentID: "ch_found", Reason: reason}
+	cmd := payment.Resolve{ID: d, Resolution: payment.ResolvedNotPaid, Reason: reason}
 	for range 2 {
 		got, err := r.desk.Resolve(t.Context(), ann, cmd)
 		require.NoError(t, err)
@@ -288,8 +288,8 @@ func TestTheWorklist(t *testing.T) {
 	page := r.page(t, id)
 	require.NotContains(t, page.Summary, "A person has to look")
 	got := texts(page.Timeline)
-	require.Contains(t, got, "transition | staff:ann | The payment succeeded: 19.99 EUR were taken.")
-	require.Contains(t, got, "staff_action | staff:ann | ann settled this as paid. Reason: "+reason)
+	require.Contains(t, got, "transition | staff:ann | The payment failed: The payment was not made. Nothing was charged.")
+	require.Contains(t, got, "staff_action | staff:ann | ann settled this as not paid. Reason: "+reason)
 	for status, want := range map[string]int{"open": 1, "resolved": 1, "": 2} {
 		list, _, err := r.desk.Discrepancies(t.Context(), ann, status, "", firstPage(t))
 		require.NoError(t, err)
@@ -355,14 +355,20 @@ func TestARefundByStaffIsTheirs(t *testing.T) {
 func TestTheTimelineTellsWhoEndedARefund(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	id := r.paid(t, "A-1", "tok_success").ID
+	paid := r.paid(t, "A-1", "tok_success")
+	id := paid.ID
+	there, err := r.box.Refund(t.Context(), payment.RefundCall{
+		Refund: payment.RefundID(uuid.New()), Attempt: id, ProviderPaymentID: paid.ProviderPaymentID, IdempotencyKey: "dashboard",
+		Money: payment.Money{Minor: 700, Currency: "EUR"}, Licence: payment.NewLicence(time.Now(), time.Minute, time.Now),
+	})
+	require.NoError(t, err)
 	for refund, c := range map[string]struct {
 		how  payment.Resolution
 		name string
 		told string
 	}{
-		"re_1": {payment.ResolvedNotPaid, "", "The refund of 7.00 EUR failed; the customer does not get the money by it. The refund was not made. Nothing was paid back."},
-		"re_2": {payment.ResolvedPaid, "re_2", "The refund of 7.00 EUR succeeded: ann found it at the provider."},
+		"re_1":                 {payment.ResolvedNotPaid, "", "The refund of 7.00 EUR failed; the customer does not get the money by it. The refund was not made. Nothing was paid back."},
+		there.ProviderRefundID: {payment.ResolvedPaid, there.ProviderRefundID, "The refund of 7.00 EUR succeeded: ann found it at the provider."},
 	} {
 		pending := event(webhooks.KindRefundPending, id.String())
 		pending.ID, pending.RefundID, pending.Money = refund, refund, &webhooks.Money{Minor: 700, Currency: "EUR"}

@@ -84,7 +84,7 @@ func TestTheWholeCourseIsTold(t *testing.T) {
 		"provider_call | paylatch | paylatch asked the provider to pay back 5.00 EUR; it answered after …: paid back.",
 		"refund | provider:sandbox | The refund of 5.00 EUR succeeded: the provider pays the money back.",
 		"transition | provider:sandbox | 5.00 EUR were paid back.",
-		"news | paylatch | The shop is to be told that the payment succeeded; this has not been delivered yet.",
+		"news | paylatch | paylatch wrote down for the shop that the payment succeeded.",
 	} {
 		require.Contains(t, got, want)
 	}

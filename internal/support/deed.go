@@ -28,6 +28,7 @@ const (
 	ReplayedEvent     Action = "event.replay"
 	TriedReplay       Action = "event.replay.view"
 	Resolved          Action = "discrepancy.resolve"
+	Proposed          Action = "discrepancy.propose"
 	Refunded          Action = "createRefund" // by the API's call or the console alike
 	SignedIn          Action = "sign_in"
 	SignedOut         Action = "sign_out"

@@ -22,8 +22,8 @@ func (s *Service) Discrepancies(ctx context.Context, who Staff, status, kind str
 	if status != "" && status != "open" && status != "resolved" {
 		return nil, "", invalid("status", "must be open or resolved, or be left out")
 	}
-	if _, known := whatToDo[kind]; kind != "" && !known {
-		return nil, "", invalid("kind", "must be one of "+strings.Join(slices.Sorted(maps.Keys(whatToDo)), ", ")+", or be left out")
+	if _, known := whatToLookAt[kind]; kind != "" && !known {
+		return nil, "", invalid("kind", "must be one of "+strings.Join(slices.Sorted(maps.Keys(whatToLookAt)), ", ")+", or be left out")
 	}
 	id, err := p.id()
 	if err != nil {
@@ -54,8 +54,8 @@ func (s *Service) Discrepancy(ctx context.Context, who Staff, id payment.Discrep
 	return d, nil
 }
 
-// Resolve settles a discrepancy as payment.Service.Resolve does, with its entry in
-// the audit log in the same transaction. The same again changes nothing.
+// Resolve settles a discrepancy as payment.Service.Resolve does, or proposes that, with
+// its entry in the audit log in the same transaction. The same again changes nothing.
 func (s *Service) Resolve(ctx context.Context, who Staff, cmd payment.Resolve) (Discrepancy, error) {
 	if err := who.mayAct(cmd.Reason); err != nil {
 		return Discrepancy{}, err
@@ -68,6 +68,9 @@ func (s *Service) Resolve(ctx context.Context, who Staff, cmd payment.Resolve) (
 		written = true
 		in := d
 		in.OrderID, in.AttemptID = settled.OrderID, settled.AttemptID
+		if settled.Awaits() {
+			in.Action = Proposed
+		}
 		return s.writeIn(ctx, tx, in, Done)
 	}
 	settled, err := s.payments.Resolve(ctx, who.Actor, cmd)
@@ -97,29 +100,49 @@ func (d Discrepancy) Age() time.Duration {
 	return d.ReadAt.Sub(d.At)
 }
 
-// WhatToDo says how to settle a discrepancy of this kind.
-func (d Discrepancy) WhatToDo() string {
-	if _, of := d.Refund(); of {
-		return "Look the refund up in the provider's dashboard. If it was paid back there, resolve as paid with the provider's id of the refund; " +
-			"if it was not and will not be, as not_paid: then the money can be refunded again."
+// Possible is what it can be resolved as now; empty once it is resolved.
+func (d Discrepancy) Possible() []payment.Possibility {
+	if d.Resolved != nil {
+		return nil
 	}
-	return sentence(whatToDo, string(d.Kind), "Compare with the provider's dashboard, then resolve it as accepted.")
+	return d.Discrepancy.Possible(d.Circumstances)
 }
 
-// whatToDo has every kind.
-var whatToDo = map[string]string{ //nolint:gochecknoglobals // a table
-	"needs_review": "Look the payment up in the provider's dashboard. If it was paid there, resolve as paid with the provider's id; " +
-		"if it was not, as not_paid.",
-	"late_success":      "Unless it is paid back by itself, refund the payment, or deliver; then resolve as accepted.",
-	"double_success":    "Unless one of the two payments is paid back by itself, refund one. Then resolve as accepted; if it was refunded in the dashboard, as refunded_elsewhere.",
-	"paid_after_cancel": "Unless it is paid back by itself, refund the payment. Then resolve as accepted; if it was refunded in the dashboard, as refunded_elsewhere.",
-	"payment_reversed":  "Find out whether the goods have left and ask the customer to pay another way; resolve as accepted.",
-	"refund_reversed":   "Refund again or another way; then resolve as accepted, or as refunded_elsewhere.",
-	"disputed":          "Answer the provider before its deadline; resolve as accepted once the dispute is over.",
-	"amount_mismatch":   "Compare with the provider's dashboard before anything is delivered; refund what is too much, then resolve as accepted.",
-	"currency_mismatch": "Compare with the provider's dashboard before anything is delivered; refund it there, then resolve as refunded_elsewhere.",
-	"refund_exceeds":    "Compare with the provider's dashboard how much was paid back; resolve as accepted.",
-	"event_changed":     "Compare both contents with the provider's dashboard; resolve as accepted.",
-	"unmatched_event": "Look the payment up in the provider's dashboard. If nobody here began it, refund it there and resolve as " +
-		"refunded_elsewhere; if its attempt is known by now, replay the event.",
+// WhatToDo says what to look at, and how to settle it.
+func (d Discrepancy) WhatToDo() string {
+	parts := []string{d.lookAt()}
+	if d.Awaits() {
+		parts = append(parts, d.Proposed.By+" has found it paid by "+d.Proposed.ProviderPaymentID+
+			", and the provider can't be asked: somebody else has to look, and resolve it as paid by the same.")
+	}
+	for _, p := range d.Possible() {
+		parts = append(parts, "Resolve it as "+string(p.Resolution)+" if "+p.When+".")
+	}
+	if more := d.Beforehand(d.Circumstances); more != "" {
+		parts = append(parts, more)
+	}
+	return strings.Join(parts, " ")
+}
+
+func (d Discrepancy) lookAt() string {
+	if _, of := d.Refund(); of {
+		return "Look the refund up in the provider's dashboard."
+	}
+	return sentence(whatToLookAt, string(d.Kind), "Compare with the provider's dashboard.")
+}
+
+// whatToLookAt has every kind.
+var whatToLookAt = map[string]string{ //nolint:gochecknoglobals // a table
+	"needs_review":      "Look the payment up in the provider's dashboard.",
+	"late_success":      "Decide whether the goods are delivered or the money goes back.",
+	"double_success":    "Unless one of the two payments is paid back by itself, give one back.",
+	"paid_after_cancel": "Unless it is paid back by itself, give the money back, or deliver in spite of the cancellation.",
+	"payment_reversed":  "Find out whether the goods have left and ask the customer to pay another way.",
+	"refund_reversed":   "Refund again or another way.",
+	"disputed":          "Answer the provider before its deadline; resolve this once the dispute is over.",
+	"amount_mismatch":   "Compare with the provider's dashboard before anything is delivered.",
+	"currency_mismatch": "Compare with the provider's dashboard before anything is delivered.",
+	"refund_exceeds":    "Compare with the provider's dashboard how much was paid back.",
+	"event_changed":     "Compare both contents with the provider's dashboard.",
+	"unmatched_event":   "Look the payment up in the provider's dashboard. If nobody here began it, refund it there; if its attempt is known by now, replay the event.",
 }

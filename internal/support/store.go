@@ -128,6 +128,8 @@ type Discrepancy struct {
 
 	// EventID is the stored event that is the cause, nil if it is none.
 	EventID *payment.EventID
+	// Circumstances are what its possible resolutions depend on.
+	Circumstances payment.Circumstances
 	// ReadAt is the clock of the storage.
 	ReadAt time.Time
 }

@@ -1,6 +1,7 @@
 package support
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/paylatch/paylatch/fsm"
@@ -61,7 +62,7 @@ var verdicts = map[string]string{ //nolint:gochecknoglobals // a table
 // refund is when a refund was asked for and what came of it.
 func (c Case) refund(r payment.Refund) []Entry {
 	detail := map[string]any{"refund_id": r.ID.String(), "provider_refund_id": r.ProviderRefundID, "amount": r.Money.Minor, "currency": string(r.Money.Currency)}
-	actor, text := c.refunder(r.UserID), "A refund of "+r.Money.String()+" was asked for."
+	actor, text := c.refunder(r), "A refund of "+r.Money.String()+" was asked for."
 	switch r.Origin {
 	case payment.RefundByRequest:
 	case payment.RefundByProvider:
@@ -73,6 +74,8 @@ func (c Case) refund(r payment.Refund) []Entry {
 	if r.FinalizedAt == nil {
 		return entries
 	}
+	detail = maps.Clone(detail)
+	detail["status"] = string(r.State)
 	actor, text = c.provider(), "The refund of "+r.Money.String()+" succeeded: the provider pays the money back."
 	if by := c.decided(r); by != "" {
 		actor, text = "staff:"+by, "The refund of "+r.Money.String()+" succeeded: "+by+" found it at the provider."
@@ -91,26 +94,36 @@ func (c Case) refund(r payment.Refund) []Entry {
 func (c Case) decided(r payment.Refund) string {
 	for _, d := range c.Discrepancies {
 		id, of := d.Refund()
-		if of && id == r.ID && d.Resolved != nil && d.Resolved.Resolution.Moves() && d.Resolved.At.Equal(*r.FinalizedAt) {
+		if of && id == r.ID && d.Resolved != nil && d.Resolved.Resolution.Decides() && d.Resolved.At.Equal(*r.FinalizedAt) {
 			return d.Resolved.By
 		}
 	}
 	return ""
 }
 
-// refunder is who asked for a refund: staff, if the audit log has it, or a service.
-func (c Case) refunder(user payment.UserID) string {
-	if slices.ContainsFunc(c.Deeds, func(d Deed) bool { return d.Action == Refunded && d.Actor == string(user) }) {
-		return "staff:" + string(user)
+// refunder is who asked for a refund: as the press says that made it, or staff, if the
+// audit log has it. A shop asks on behalf of its customer.
+func (c Case) refunder(r payment.Refund) string {
+	for _, n := range c.Notes {
+		if n.Kind == payment.NotePress && n.What == "refund" && n.RefundID == r.ID {
+			return c.presser(n)
+		}
 	}
-	return "service:" + string(user)
+	user := string(r.UserID)
+	switch {
+	case slices.ContainsFunc(c.Deeds, func(d Deed) bool { return d.Action == Refunded && d.Actor == user }):
+		return "staff:" + user
+	case r.UserID == c.Attempt.UserID:
+		return "service"
+	}
+	return "service:" + user
 }
 
 func news(n News) Entry {
 	what := sentence(newsTold, n.Type, "that the payment changed")
 	detail := map[string]any{"message_id": n.ID.String(), "type": n.Type, "version": n.Version, "sent": n.SentAt != nil}
 	if n.SentAt == nil {
-		return Entry{n.CreatedAt, EntryNews, ourselves, "The shop is to be told " + what + "; this has not been delivered yet.", detail}
+		return Entry{n.CreatedAt, EntryNews, ourselves, "paylatch wrote down for the shop " + what + ".", detail}
 	}
 	return Entry{*n.SentAt, EntryNews, ourselves, "The shop was told " + what + ".", detail}
 }

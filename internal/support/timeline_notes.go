@@ -7,6 +7,7 @@ import (
 )
 
 func (c Case) noted(n payment.Note) Entry {
+	n.Actor = c.presser(n)
 	detail := map[string]any{"what": n.What}
 	if n.Key != "" {
 		detail["key"] = n.Key
@@ -37,13 +38,26 @@ var callKinds = map[payment.NoteKind]EntryKind{ //nolint:gochecknoglobals // a t
 	payment.NoteCall: EntryCall, payment.NotePoll: EntryPoll,
 }
 
-// commander is who sent a command, as role:name.
-func commander(actor string) string {
-	if strings.HasPrefix(actor, "service:") {
-		return "The shop"
+// presser is who a command is of, whichever way it came: a press on Pay is its
+// customer's, and staff is staff by the API, too.
+func (c Case) presser(n payment.Note) string {
+	role, name, _ := strings.Cut(n.Actor, ":")
+	switch {
+	case n.What == "pay" && role == string(payment.RoleService):
+		return c.customer()
+	case role == string(payment.RoleAdmin), role == string(payment.RoleSupport):
+		return "staff:" + name
 	}
-	if strings.HasPrefix(actor, "admin:") {
-		return "An administrator"
+	return n.Actor
+}
+
+// commander names who sent a command.
+func commander(actor string) string {
+	switch role, name, _ := strings.Cut(actor, ":"); role {
+	case string(payment.RoleService):
+		return "The shop"
+	case "staff":
+		return name
 	}
 	return "The customer"
 }

@@ -11,7 +11,11 @@ func discrepancy(d Discrepancy) []Entry {
 			"action": string(Resolved), "discrepancy_id": d.ID.String(), "kind": string(d.Kind),
 			"resolution": string(r.Resolution), "reason": r.Reason, "outcome": string(Done),
 		}
-		text := r.By + " settled this as " + sentence(resolutions, string(r.Resolution), string(r.Resolution)) + ". Reason: " + r.Reason
+		text := r.By + " settled this as " + sentence(resolutions, string(r.Resolution), string(r.Resolution))
+		if first := d.Confirmed(); first != "" {
+			text += ", as " + first + " had before"
+		}
+		text += ". Reason: " + r.Reason
 		entries = append(entries, Entry{r.At, EntryStaff, "staff:" + r.By, text, detail})
 	}
 	return entries
@@ -61,6 +65,7 @@ var deeds = map[string]string{ //nolint:gochecknoglobals // a table
 	string(ReplayedEvent): "had a webhook applied again",
 	string(RevealedEvent): "looked at a webhook as it came, personal data included",
 	string(Resolved):      "settled what a person had to look at",
+	string(Proposed):      "called paid what a person had to look at; somebody else has to agree",
 	string(Refunded):      "asked for money to be paid back",
 	"confirm":             "asked for the held money to be taken",
 	"cancelAttempt":       "asked for the payment to be given up",

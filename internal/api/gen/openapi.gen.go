@@ -361,6 +361,45 @@ func (e SupportHitType) Valid() bool {
 	}
 }
 
+// Defines values for SupportPossibilityResolution.
+const (
+	SupportPossibilityResolutionAccepted          SupportPossibilityResolution = "accepted"
+	SupportPossibilityResolutionNotPaid           SupportPossibilityResolution = "not_paid"
+	SupportPossibilityResolutionPaid              SupportPossibilityResolution = "paid"
+	SupportPossibilityResolutionRefundedElsewhere SupportPossibilityResolution = "refunded_elsewhere"
+)
+
+// Valid indicates whether the value is a known member of the SupportPossibilityResolution enum.
+func (e SupportPossibilityResolution) Valid() bool {
+	switch e {
+	case SupportPossibilityResolutionAccepted:
+		return true
+	case SupportPossibilityResolutionNotPaid:
+		return true
+	case SupportPossibilityResolutionPaid:
+		return true
+	case SupportPossibilityResolutionRefundedElsewhere:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SupportProposedResolution.
+const (
+	SupportProposedResolutionPaid SupportProposedResolution = "paid"
+)
+
+// Valid indicates whether the value is a known member of the SupportProposedResolution enum.
+func (e SupportProposedResolution) Valid() bool {
+	switch e {
+	case SupportProposedResolutionPaid:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SupportResolveResolution.
 const (
 	SupportResolveResolutionAccepted          SupportResolveResolution = "accepted"
@@ -758,6 +797,12 @@ type SupportDiscrepancy struct {
 	Resolution        *string `json:"resolution"`
 	ProviderPaymentID *string `json:"provider_payment_id"`
 	Reason            *string `json:"reason"`
+
+	// Resolutions What it can be resolved as now; empty once it is resolved, or while a refund must end first.
+	Resolutions []SupportPossibility `json:"resolutions"`
+
+	// AwaitingSecond Who called it paid, by which payment or refund, where the provider can't be asked; null if nobody waits for a second person.
+	AwaitingSecond *SupportProposed `json:"awaiting_second"`
 }
 
 // SupportDiscrepancyStatus defines model for SupportDiscrepancy.Status.
@@ -839,6 +884,32 @@ type SupportHits struct {
 	// NextCursor Null at the end.
 	NextCursor *string `json:"next_cursor"`
 }
+
+// SupportPossibility defines model for SupportPossibility.
+type SupportPossibility struct {
+	Resolution SupportPossibilityResolution `json:"resolution"`
+
+	// When In which case it is the right one.
+	When string `json:"when"`
+
+	// Effect What it does.
+	Effect string `json:"effect"`
+}
+
+// SupportPossibilityResolution defines model for SupportPossibility.Resolution.
+type SupportPossibilityResolution string
+
+// SupportProposed defines model for SupportProposed.
+type SupportProposed struct {
+	By                string                    `json:"by"`
+	At                Micros                    `json:"at"`
+	Resolution        SupportProposedResolution `json:"resolution"`
+	ProviderPaymentID string                    `json:"provider_payment_id"`
+	Reason            string                    `json:"reason"`
+}
+
+// SupportProposedResolution defines model for SupportProposed.Resolution.
+type SupportProposedResolution string
 
 // SupportReason defines model for SupportReason.
 type SupportReason struct {

@@ -13,7 +13,7 @@ import (
 )
 
 const discrepancyLock = `-- name: DiscrepancyLock :one
-SELECT discrepancy_id, kind, order_id, attempt_id, account, provider_event_id, amount, currency, text, resolved_at, resolved_by, resolution, reason, opened_at, about, provider_payment_id FROM discrepancies WHERE discrepancy_id = $1 FOR NO KEY UPDATE
+SELECT discrepancy_id, kind, order_id, attempt_id, account, provider_event_id, amount, currency, text, resolved_at, resolved_by, resolution, reason, opened_at, about, provider_payment_id, proposed_at, proposed_by, proposed_payment_id, proposed_reason FROM discrepancies WHERE discrepancy_id = $1 FOR NO KEY UPDATE
 `
 
 // Locks one discrepancy.
@@ -37,13 +37,20 @@ func (q *Queries) DiscrepancyLock(ctx context.Context, db DBTX, discrepancyID uu
 		&i.OpenedAt,
 		&i.About,
 		&i.ProviderPaymentID,
+		&i.ProposedAt,
+		&i.ProposedBy,
+		&i.ProposedPaymentID,
+		&i.ProposedReason,
 	)
 	return &i, err
 }
 
 const discrepancyOpen = `-- name: DiscrepancyOpen :exec
 INSERT INTO discrepancies (discrepancy_id, kind, order_id, attempt_id, account, provider_event_id, about, amount, currency, text, opened_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+SELECT $1, $2, coalesce($3::text, e.order_id), coalesce($4::uuid, e.attempt_id), $5,
+    $6::text, $7, $8, $9, $10, $11
+FROM (SELECT 1) one
+LEFT JOIN provider_events e ON $2::text = 'event_changed' AND e.account = $5::text AND e.provider_event_id = $6::text
 ON CONFLICT DO NOTHING
 `
 
@@ -62,7 +69,8 @@ type DiscrepancyOpenParams struct {
 }
 
 // Opens one discrepancy; one that was opened for the same cause stays, and so
-// does an open dispute.
+// does an open dispute. An event that came again with other content is of the attempt
+// that its first content is of.
 func (q *Queries) DiscrepancyOpen(ctx context.Context, db DBTX, arg *DiscrepancyOpenParams) error {
 	_, err := db.Exec(ctx, discrepancyOpen,
 		arg.DiscrepancyID,
@@ -80,8 +88,37 @@ func (q *Queries) DiscrepancyOpen(ctx context.Context, db DBTX, arg *Discrepancy
 	return err
 }
 
+const discrepancyPropose = `-- name: DiscrepancyPropose :execrows
+UPDATE discrepancies SET proposed_at = $1, proposed_by = $2, proposed_payment_id = $3,
+    proposed_reason = $4
+WHERE discrepancy_id = $5 AND resolved_at IS NULL
+`
+
+type DiscrepancyProposeParams struct {
+	ProposedAt        *time.Time
+	ProposedBy        string
+	ProposedPaymentID string
+	ProposedReason    string
+	DiscrepancyID     uuid.UUID
+}
+
+// Writes what one person proposes of a locked discrepancy that is open.
+func (q *Queries) DiscrepancyPropose(ctx context.Context, db DBTX, arg *DiscrepancyProposeParams) (int64, error) {
+	result, err := db.Exec(ctx, discrepancyPropose,
+		arg.ProposedAt,
+		arg.ProposedBy,
+		arg.ProposedPaymentID,
+		arg.ProposedReason,
+		arg.DiscrepancyID,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const discrepancyRead = `-- name: DiscrepancyRead :one
-SELECT discrepancy_id, kind, order_id, attempt_id, account, provider_event_id, amount, currency, text, resolved_at, resolved_by, resolution, reason, opened_at, about, provider_payment_id FROM discrepancies WHERE discrepancy_id = $1
+SELECT discrepancy_id, kind, order_id, attempt_id, account, provider_event_id, amount, currency, text, resolved_at, resolved_by, resolution, reason, opened_at, about, provider_payment_id, proposed_at, proposed_by, proposed_payment_id, proposed_reason FROM discrepancies WHERE discrepancy_id = $1
 `
 
 // Reads one discrepancy, locks nothing.
@@ -105,6 +142,10 @@ func (q *Queries) DiscrepancyRead(ctx context.Context, db DBTX, discrepancyID uu
 		&i.OpenedAt,
 		&i.About,
 		&i.ProviderPaymentID,
+		&i.ProposedAt,
+		&i.ProposedBy,
+		&i.ProposedPaymentID,
+		&i.ProposedReason,
 	)
 	return &i, err
 }

@@ -255,6 +255,11 @@ type Discrepancies struct {
 	About string
 	// The payment that a person found at the provider, where the resolution is paid.
 	ProviderPaymentID string
+	ProposedAt        *time.Time
+	// Who called it paid, by which payment or refund, where the provider can't be asked: a second person must agree.
+	ProposedBy        string
+	ProposedPaymentID string
+	ProposedReason    string
 }
 
 type IdempotencyKeys struct {
@@ -311,6 +316,8 @@ type Orders struct {
 	UpdatedAt         time.Time
 	// The role of whoever created the order, and so set its price.
 	CreatedBy string
+	// The failed attempt whose late money a person has taken for the order's payment: the order is paid by it.
+	AcceptedAttemptID *uuid.UUID
 }
 
 type PaymentAttempts struct {

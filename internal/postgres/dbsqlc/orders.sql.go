@@ -12,8 +12,27 @@ import (
 	"github.com/google/uuid"
 )
 
+const orderAccept = `-- name: OrderAccept :execrows
+UPDATE orders SET accepted_attempt_id = $1::uuid, updated_at = $2 WHERE order_id = $3
+`
+
+type OrderAcceptParams struct {
+	AttemptID uuid.UUID
+	At        time.Time
+	OrderID   string
+}
+
+// Notes whose late money pays one locked order.
+func (q *Queries) OrderAccept(ctx context.Context, db DBTX, arg *OrderAcceptParams) (int64, error) {
+	result, err := db.Exec(ctx, orderAccept, arg.AttemptID, arg.At, arg.OrderID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const orderBeside = `-- name: OrderBeside :one
-SELECT o.order_id, o.user_id, o.client_request_id, o.request_hash, o.amount, o.currency, o.description, o.metadata, o.cancel_requested_at, o.created_at, o.updated_at, o.created_by FROM orders o WHERE o.order_id = (SELECT a.order_id FROM payment_attempts a WHERE a.attempt_id = $1)
+SELECT o.order_id, o.user_id, o.client_request_id, o.request_hash, o.amount, o.currency, o.description, o.metadata, o.cancel_requested_at, o.created_at, o.updated_at, o.created_by, o.accepted_attempt_id FROM orders o WHERE o.order_id = (SELECT a.order_id FROM payment_attempts a WHERE a.attempt_id = $1)
 `
 
 // Reads the order of one attempt, locks nothing.
@@ -33,12 +52,13 @@ func (q *Queries) OrderBeside(ctx context.Context, db DBTX, attemptID uuid.UUID)
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.CreatedBy,
+		&i.AcceptedAttemptID,
 	)
 	return &i, err
 }
 
 const orderByRequest = `-- name: OrderByRequest :one
-SELECT order_id, user_id, client_request_id, request_hash, amount, currency, description, metadata, cancel_requested_at, created_at, updated_at, created_by FROM orders WHERE user_id = $1 AND client_request_id = $2
+SELECT order_id, user_id, client_request_id, request_hash, amount, currency, description, metadata, cancel_requested_at, created_at, updated_at, created_by, accepted_attempt_id FROM orders WHERE user_id = $1 AND client_request_id = $2
 `
 
 type OrderByRequestParams struct {
@@ -63,6 +83,7 @@ func (q *Queries) OrderByRequest(ctx context.Context, db DBTX, arg *OrderByReque
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.CreatedBy,
+		&i.AcceptedAttemptID,
 	)
 	return &i, err
 }
@@ -122,7 +143,7 @@ func (q *Queries) OrderInsert(ctx context.Context, db DBTX, arg *OrderInsertPara
 }
 
 const orderLock = `-- name: OrderLock :one
-SELECT order_id, user_id, client_request_id, request_hash, amount, currency, description, metadata, cancel_requested_at, created_at, updated_at, created_by FROM orders WHERE order_id = $1 FOR NO KEY UPDATE
+SELECT order_id, user_id, client_request_id, request_hash, amount, currency, description, metadata, cancel_requested_at, created_at, updated_at, created_by, accepted_attempt_id FROM orders WHERE order_id = $1 FOR NO KEY UPDATE
 `
 
 // Locks one order, so that its pays and its cancellation follow each other.
@@ -142,12 +163,13 @@ func (q *Queries) OrderLock(ctx context.Context, db DBTX, orderID string) (*Orde
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.CreatedBy,
+		&i.AcceptedAttemptID,
 	)
 	return &i, err
 }
 
 const orderRead = `-- name: OrderRead :one
-SELECT order_id, user_id, client_request_id, request_hash, amount, currency, description, metadata, cancel_requested_at, created_at, updated_at, created_by FROM orders WHERE order_id = $1
+SELECT order_id, user_id, client_request_id, request_hash, amount, currency, description, metadata, cancel_requested_at, created_at, updated_at, created_by, accepted_attempt_id FROM orders WHERE order_id = $1
 `
 
 // Reads one order, locks nothing.
@@ -167,12 +189,13 @@ func (q *Queries) OrderRead(ctx context.Context, db DBTX, orderID string) (*Orde
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.CreatedBy,
+		&i.AcceptedAttemptID,
 	)
 	return &i, err
 }
 
 const ordersLockFree = `-- name: OrdersLockFree :many
-SELECT order_id, user_id, client_request_id, request_hash, amount, currency, description, metadata, cancel_requested_at, created_at, updated_at, created_by FROM orders WHERE order_id = ANY ($1::text[])
+SELECT order_id, user_id, client_request_id, request_hash, amount, currency, description, metadata, cancel_requested_at, created_at, updated_at, created_by, accepted_attempt_id FROM orders WHERE order_id = ANY ($1::text[])
 ORDER BY order_id FOR NO KEY UPDATE SKIP LOCKED
 `
 
@@ -199,6 +222,7 @@ func (q *Queries) OrdersLockFree(ctx context.Context, db DBTX, orderIds []string
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.CreatedBy,
+			&i.AcceptedAttemptID,
 		); err != nil {
 			return nil, err
 		}
@@ -211,7 +235,7 @@ func (q *Queries) OrdersLockFree(ctx context.Context, db DBTX, orderIds []string
 }
 
 const ordersRead = `-- name: OrdersRead :many
-SELECT order_id, user_id, client_request_id, request_hash, amount, currency, description, metadata, cancel_requested_at, created_at, updated_at, created_by FROM orders WHERE order_id = ANY ($1::text[])
+SELECT order_id, user_id, client_request_id, request_hash, amount, currency, description, metadata, cancel_requested_at, created_at, updated_at, created_by, accepted_attempt_id FROM orders WHERE order_id = ANY ($1::text[])
 `
 
 // Reads several orders, locks nothing.
@@ -237,6 +261,7 @@ func (q *Queries) OrdersRead(ctx context.Context, db DBTX, orderIds []string) ([
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.CreatedBy,
+			&i.AcceptedAttemptID,
 		); err != nil {
 			return nil, err
 		}

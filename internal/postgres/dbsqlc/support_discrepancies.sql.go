@@ -12,8 +12,65 @@ import (
 	"github.com/google/uuid"
 )
 
+const discrepanciesCircumstances = `-- name: DiscrepanciesCircumstances :many
+SELECT d.discrepancy_id, a.status, a.stage,
+    greatest(0, a.amount_captured - a.amount_reversed - a.amount_refunded)::bigint AS held,
+    (a.foreign_amount > a.foreign_returned)::boolean AS foreign_held, (a.hold_told_at IS NOT NULL)::boolean AS may_hold,
+    EXISTS (SELECT FROM refunds r WHERE r.attempt_id = a.attempt_id AND r.status = 'pending') AS refunding,
+    EXISTS (SELECT FROM payment_attempts o WHERE o.order_id = a.order_id AND o.attempt_id <> a.attempt_id
+        AND (o.amount_captured - o.amount_reversed - o.amount_refunded > 0 OR o.foreign_amount > o.foreign_returned)) AS beside,
+    coalesce((SELECT r.status::text FROM refunds r
+        WHERE r.attempt_id = a.attempt_id AND d.about IN ('refund ' || r.refund_id, 'refund ' || r.refund_id || ' is slow') LIMIT 1), '')::text AS refund
+FROM discrepancies d
+JOIN payment_attempts a ON a.order_id = d.order_id AND a.attempt_id = d.attempt_id
+WHERE d.discrepancy_id = ANY ($1::uuid[])
+`
+
+type DiscrepanciesCircumstancesRow struct {
+	DiscrepancyID uuid.UUID
+	Status        AttemptStatus
+	Stage         AttemptStage
+	Held          int64
+	ForeignHeld   bool
+	MayHold       bool
+	Refunding     bool
+	Beside        bool
+	Refund        string
+}
+
+// Reads what the possible resolutions of some discrepancies depend on; locks nothing.
+func (q *Queries) DiscrepanciesCircumstances(ctx context.Context, db DBTX, discrepancyIds []uuid.UUID) ([]*DiscrepanciesCircumstancesRow, error) {
+	rows, err := db.Query(ctx, discrepanciesCircumstances, discrepancyIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*DiscrepanciesCircumstancesRow
+	for rows.Next() {
+		var i DiscrepanciesCircumstancesRow
+		if err := rows.Scan(
+			&i.DiscrepancyID,
+			&i.Status,
+			&i.Stage,
+			&i.Held,
+			&i.ForeignHeld,
+			&i.MayHold,
+			&i.Refunding,
+			&i.Beside,
+			&i.Refund,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const discrepanciesList = `-- name: DiscrepanciesList :many
-SELECT d.discrepancy_id, d.kind, d.order_id, d.attempt_id, d.account, d.provider_event_id, d.amount, d.currency, d.text, d.resolved_at, d.resolved_by, d.resolution, d.reason, d.opened_at, d.about, d.provider_payment_id, e.event_id, now()::timestamptz AS read_at
+SELECT d.discrepancy_id, d.kind, d.order_id, d.attempt_id, d.account, d.provider_event_id, d.amount, d.currency, d.text, d.resolved_at, d.resolved_by, d.resolution, d.reason, d.opened_at, d.about, d.provider_payment_id, d.proposed_at, d.proposed_by, d.proposed_payment_id, d.proposed_reason, e.event_id, now()::timestamptz AS read_at
 FROM discrepancies d
 LEFT JOIN provider_events e ON e.account = d.account AND e.provider_event_id = d.provider_event_id
 WHERE (d.opened_at, d.discrepancy_id) < ($1::timestamptz, $2::uuid)
@@ -70,6 +127,10 @@ func (q *Queries) DiscrepanciesList(ctx context.Context, db DBTX, arg *Discrepan
 			&i.Discrepancies.OpenedAt,
 			&i.Discrepancies.About,
 			&i.Discrepancies.ProviderPaymentID,
+			&i.Discrepancies.ProposedAt,
+			&i.Discrepancies.ProposedBy,
+			&i.Discrepancies.ProposedPaymentID,
+			&i.Discrepancies.ProposedReason,
 			&i.EventID,
 			&i.ReadAt,
 		); err != nil {
@@ -84,7 +145,7 @@ func (q *Queries) DiscrepanciesList(ctx context.Context, db DBTX, arg *Discrepan
 }
 
 const discrepanciesOfAttempt = `-- name: DiscrepanciesOfAttempt :many
-SELECT d.discrepancy_id, d.kind, d.order_id, d.attempt_id, d.account, d.provider_event_id, d.amount, d.currency, d.text, d.resolved_at, d.resolved_by, d.resolution, d.reason, d.opened_at, d.about, d.provider_payment_id, e.event_id, now()::timestamptz AS read_at
+SELECT d.discrepancy_id, d.kind, d.order_id, d.attempt_id, d.account, d.provider_event_id, d.amount, d.currency, d.text, d.resolved_at, d.resolved_by, d.resolution, d.reason, d.opened_at, d.about, d.provider_payment_id, d.proposed_at, d.proposed_by, d.proposed_payment_id, d.proposed_reason, e.event_id, now()::timestamptz AS read_at
 FROM discrepancies d
 LEFT JOIN provider_events e ON e.account = d.account AND e.provider_event_id = d.provider_event_id
 WHERE d.attempt_id = $1::uuid ORDER BY d.opened_at, d.discrepancy_id
@@ -123,6 +184,10 @@ func (q *Queries) DiscrepanciesOfAttempt(ctx context.Context, db DBTX, attemptID
 			&i.Discrepancies.OpenedAt,
 			&i.Discrepancies.About,
 			&i.Discrepancies.ProviderPaymentID,
+			&i.Discrepancies.ProposedAt,
+			&i.Discrepancies.ProposedBy,
+			&i.Discrepancies.ProposedPaymentID,
+			&i.Discrepancies.ProposedReason,
 			&i.EventID,
 			&i.ReadAt,
 		); err != nil {
@@ -170,7 +235,7 @@ func (q *Queries) DiscrepanciesWaiting(ctx context.Context, db DBTX) ([]*Discrep
 }
 
 const discrepancyShow = `-- name: DiscrepancyShow :one
-SELECT d.discrepancy_id, d.kind, d.order_id, d.attempt_id, d.account, d.provider_event_id, d.amount, d.currency, d.text, d.resolved_at, d.resolved_by, d.resolution, d.reason, d.opened_at, d.about, d.provider_payment_id, e.event_id, now()::timestamptz AS read_at
+SELECT d.discrepancy_id, d.kind, d.order_id, d.attempt_id, d.account, d.provider_event_id, d.amount, d.currency, d.text, d.resolved_at, d.resolved_by, d.resolution, d.reason, d.opened_at, d.about, d.provider_payment_id, d.proposed_at, d.proposed_by, d.proposed_payment_id, d.proposed_reason, e.event_id, now()::timestamptz AS read_at
 FROM discrepancies d
 LEFT JOIN provider_events e ON e.account = d.account AND e.provider_event_id = d.provider_event_id
 WHERE d.discrepancy_id = $1
@@ -203,6 +268,10 @@ func (q *Queries) DiscrepancyShow(ctx context.Context, db DBTX, discrepancyID uu
 		&i.Discrepancies.OpenedAt,
 		&i.Discrepancies.About,
 		&i.Discrepancies.ProviderPaymentID,
+		&i.Discrepancies.ProposedAt,
+		&i.Discrepancies.ProposedBy,
+		&i.Discrepancies.ProposedPaymentID,
+		&i.Discrepancies.ProposedReason,
 		&i.EventID,
 		&i.ReadAt,
 	)
