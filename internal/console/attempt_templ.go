@@ -517,7 +517,7 @@ func timeline(entries []support.Entry) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		for _, e := range entries {
-			var templ_7745c5c3_Var27 = []any{string(e.Kind)}
+			var templ_7745c5c3_Var27 = []any{string(e.Kind), e.Tone()}
 			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var27...)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -1,6 +1,7 @@
 package support
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,37 +23,87 @@ func (c Case) Summary() string {
 func (c Case) stands() string {
 	a := c.Attempt
 	what := "The payment of " + a.Money.String() + " for order " + string(a.OrderID)
-	switch a.State {
-	case fsm.Succeeded:
-		text := what + " succeeded on " + clock(*a.FinalizedAt) + "."
-		if a.Captured != a.Money.Minor {
-			text += " " + c.money(a.Captured) + " were taken."
-		}
-		return text
-	case fsm.Failed:
-		return what + " failed on " + clock(*a.FinalizedAt) + ": " + c.failure()
-	case fsm.OutcomeUnknown:
-		return what + " was sent to the provider, and it is not known whether it was charged."
-	case fsm.AwaitingCustomer:
-		return what + " waits for the customer to confirm it on the provider's page."
-	case fsm.Authorized:
-		return what + " is held by the provider; nothing of it is taken yet."
-	case fsm.Processing:
-		return what + " is with the provider, which has not decided yet."
-	case fsm.Requested:
+	switch {
+	case a.Succeeded():
+		return what + " succeeded on " + clock(*a.FinalizedAt) + "." + c.differs()
+	case a.Failed() && c.held():
+		return what + " had failed on " + clock(*a.FinalizedAt) + ": " + c.failure()
+	case a.Failed():
+		return what + " failed on " + clock(*a.FinalizedAt) + ": " + c.failure() + c.differs()
+	case c.held():
+		return what + " is not finished, and the provider has taken money for it: " + c.taken() + "."
 	}
-	return what + " was begun and is on its way to the provider."
+	return what + pendingWords[a.State] + c.differs()
+}
+
+// pendingWords is how a payment stands of which nothing is taken.
+var pendingWords = map[fsm.State]string{ //nolint:gochecknoglobals // a table
+	fsm.OutcomeUnknown:   " was sent to the provider, and it is not known whether it was charged.",
+	fsm.AwaitingCustomer: " waits for the customer to confirm it on the provider's page.",
+	fsm.Authorized:       " is held by the provider; nothing of it is taken yet.",
+	fsm.Processing:       " is with the provider, which has not decided yet.",
+	fsm.Requested:        " was begun and is on its way to the provider.",
+}
+
+// differs says what the provider speaks of where that is not what was asked for.
+func (c Case) differs() string {
+	a, told := c.Attempt, c.spokenOf()
+	switch {
+	case a.Captured > 0 && a.Captured != a.Money.Minor, c.foreign() && a.Succeeded():
+		return " " + c.taken() + " were taken."
+	case a.Captured > 0:
+	case a.Authorized > 0 && a.Authorized != a.Money.Minor:
+		return " The provider holds " + c.money(a.Authorized) + " for it."
+	case told != nil:
+		return " The provider speaks of " + told.Money.String() + "."
+	}
+	return ""
+}
+
+// taken is what was taken, whatever the currency.
+func (c Case) taken() string {
+	var parts []string
+	if c.Attempt.Captured > 0 {
+		parts = append(parts, c.money(c.Attempt.Captured))
+	}
+	if c.foreign() {
+		parts = append(parts, c.Attempt.Foreign.String())
+	}
+	return strings.Join(parts, " and ")
+}
+
+// held says that money was taken for the attempt.
+func (c Case) held() bool { return c.Attempt.Captured > 0 || c.foreign() }
+
+// foreign says that money was taken in another currency, and that nobody has given it back.
+func (c Case) foreign() bool { return c.Attempt.Foreign.Minor > c.Attempt.ForeignReturned }
+
+// spokenOf is the open discrepancy of other money than was asked for; nil if there is none.
+func (c Case) spokenOf() *Discrepancy {
+	for i, d := range c.Discrepancies {
+		other := d.Kind == payment.AmountMismatch || d.Kind == payment.CurrencyMismatch
+		if other && d.Resolved == nil && d.Money != nil && d.OfPayment() {
+			return &c.Discrepancies[i]
+		}
+	}
+	return nil
+}
+
+// secondPayment says that the provider told of money under this payment twice, and that
+// nobody has looked yet.
+func (c Case) secondPayment() bool {
+	return slices.ContainsFunc(c.Discrepancies, func(d Discrepancy) bool { return d.Resolved == nil && d.SecondPayment() })
 }
 
 // paidBack says what became of taken money.
 func (c Case) paidBack() string {
 	a := c.Attempt
 	var parts []string
-	if a.Failed() && a.Captured > 0 {
-		parts = append(parts, "The provider took "+c.money(a.Captured)+" all the same.")
+	if a.Failed() && c.held() {
+		parts = append(parts, "It arrived after all: the provider took "+c.taken()+".")
 	}
-	if a.Foreign.Minor > a.ForeignReturned {
-		parts = append(parts, "The provider took "+a.Foreign.String()+", in another currency than the payment's, and nobody is known to have given it back.")
+	if c.foreign() {
+		parts = append(parts, a.Foreign.String()+" is in another currency than the payment's, and nobody is known to have given it back.")
 	}
 	if a.HoldToldAt != nil {
 		parts = append(parts, "The provider may still hold money for it.")
@@ -76,17 +127,22 @@ func (c Case) paidBack() string {
 
 // charged answers "was I charged twice?".
 func (c Case) charged() string {
-	times, undone := 0, false
+	times, undone, holds := 0, false, false
 	for _, a := range c.Order.Attempts {
 		if a.Captured-a.Reversed-a.AmountDisputed() > 0 || a.Foreign.Minor > a.ForeignReturned {
 			times++
 		}
 		undone = undone || a.Captured > 0
+		holds = holds || a.State == fsm.Authorized && a.Captured == 0
 	}
 	live := c.Order.Live()
 	switch {
+	case c.secondPayment():
+		return "The customer may have been charged twice for this order, by this one payment."
 	case times > 1:
 		return "The customer was charged " + strconv.Itoa(times) + " times for this order, by " + strconv.Itoa(times) + " payments."
+	case times == 1 && holds:
+		return "The customer was charged once for this order, and money is held for it a second time, by another payment."
 	case times == 1:
 		return "The customer was charged once for this order."
 	case undone:
@@ -148,19 +204,21 @@ func (c Case) when(a payment.Attempt) string {
 
 func (c Case) mayPayAgain() string {
 	live := c.Order.Live()
-	switch {
-	case c.Order.Status() == payment.OrderPaid && live.ID == c.Attempt.ID:
+	switch paid := c.Order.Status() == payment.OrderPaid; {
+	case paid && (live != nil && live.ID == c.Attempt.ID):
 		return "The customer must not pay again: the order is paid."
-	case c.Order.Status() == payment.OrderPaid:
+	case paid && c.Order.Accepted != nil && *c.Order.Accepted == c.Attempt.ID:
+		return "The customer must not pay again: the order is paid by this money."
+	case paid:
 		return "The customer must not pay again: the order is paid by another payment."
+	case live == nil && c.Order.HoldsMoney():
+		return `The customer must not pay again. What to say: "` + payment.LateMoneyText + `"`
 	case c.Order.CancelRequestedAt != nil:
 		return "The customer can't pay again: the order was cancelled."
 	case live != nil && live.ID == c.Attempt.ID:
 		return "The customer must not pay again meanwhile; another try would be refused."
 	case live != nil:
 		return "The customer must not pay again: another payment of this order is under way."
-	case c.Order.HoldsMoney():
-		return "The customer must not pay again: the provider holds money for this order."
 	case c.Order.TakesPay() != nil:
 		return "The customer can pay again once it is known that the provider holds no money for this order."
 	}

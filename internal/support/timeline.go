@@ -20,6 +20,22 @@ type Entry struct {
 	Detail map[string]any
 }
 
+// Tone says whether an entry is the good or the bad end of a payment or a refund: good,
+// bad, or neither.
+func (e Entry) Tone() string {
+	end := e.Detail["status"]
+	if e.Kind == EntryTransition && e.Detail["from"] != e.Detail["to"] {
+		end = e.Detail["to"]
+	}
+	switch end {
+	case string(fsm.Succeeded):
+		return "good"
+	case string(fsm.Failed):
+		return "bad"
+	}
+	return ""
+}
+
 // EntryKind says what an entry is of.
 type EntryKind string
 

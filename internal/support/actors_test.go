@@ -1,0 +1,142 @@
+package support_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/support"
+)
+
+// Whoever did something did it in each line that tells of it: a press that comes by way of
+// the shop's backend is the customer's, a refund is of whoever asked for it.
+func TestTimelineNamesTheSameActor(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.order(t, "A-1")
+	press := func(key, token string) (payment.Reply, error) {
+		return r.Pay(t.Context(), shop, request("u1", "pay A-1", key, token), payment.Pay{OrderID: "A-1", Token: token, Capture: payment.CaptureAutomatic})
+	}
+	p, err := press("first-key", "tok_success")
+	require.NoError(t, err)
+	_, err = press("first-key", "tok_success")
+	require.NoError(t, err)
+	_, err = press("second-key", "tok_success")
+	require.ErrorIs(t, err, payment.ErrOrderPaid)
+	amount := int64(500)
+	_, err = r.Refund(t.Context(), shop, request("u1", "refund", "refund-shop", "500"), payment.CreateRefund{AttemptID: p.ID, Amount: &amount})
+	require.NoError(t, err)
+	err = r.desk.Watch(t.Context(), ada, support.Refunded, "attempt", p.ID.String(), func() error {
+		_, err := r.Refund(t.Context(), ada.Actor, request("ada", "refund", "refund-ada", "500"), payment.CreateRefund{AttemptID: p.ID, Amount: &amount})
+		return err
+	})
+	require.NoError(t, err)
+
+	actors := map[string]map[string]int{"pressed Pay": {}, "money to be paid back": {}, "A refund of 5.00 EUR was asked for": {}}
+	for _, e := range r.page(t, p.ID).Timeline {
+		for act, by := range actors {
+			if strings.Contains(e.Text, act) {
+				by[e.Actor]++
+			}
+		}
+	}
+	require.Equal(t, map[string]map[string]int{
+		"pressed Pay":                        {"customer:u1": 3},
+		"money to be paid back":              {"service:shop": 1, "staff:ada": 2},
+		"A refund of 5.00 EUR was asked for": {"service:shop": 1, "staff:ada": 1},
+	}, actors)
+}
+
+// What nobody delivers is not late.
+func TestNewsThatNobodyDeliversIsNotLate(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for _, e := range r.page(t, r.paid(t, "A-1", "tok_success").ID).Timeline {
+		require.NotContains(t, e.Text, "not been delivered")
+	}
+}
+
+func captured(minor int64) func(*support.Case) {
+	return func(c *support.Case) { c.Attempt.Captured, c.Attempt.Authorized = minor, minor }
+}
+
+// spoken is money that a discrepancy is of.
+func spoken(kind payment.DiscrepancyKind, about, currency string) func(*support.Case) {
+	return func(c *support.Case) {
+		c.Discrepancies = append(c.Discrepancies, support.Discrepancy{Discrepancy: payment.Discrepancy{
+			ID: payment.DiscrepancyID(someID), Kind: kind, AttemptID: &first, Text: "Look.", About: about, At: after(3),
+			Money: &payment.Money{Minor: 2000, Currency: payment.Currency(currency)},
+		}})
+	}
+}
+
+func dollars(c *support.Case) { c.Attempt.Foreign = payment.Money{Minor: 2000, Currency: "USD"} }
+
+// What is read to a customer names what was asked for and what was taken, and says of
+// money only what is so.
+func TestSummaryNamesBothAmounts(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		c        support.Case
+		says     []string
+		saysNone []string
+	}{
+		"taken while pending": {
+			begun(captured(2000), spoken(payment.AmountMismatch, "20.00 EUR", "EUR")),
+			[]string{"19.99 EUR", "20.00 EUR", "charged once"},
+			[]string{"on its way"},
+		},
+		"taken while it waits for the customer": {
+			begun(state(fsm.AwaitingCustomer), captured(2000)), []string{"19.99 EUR", "20.00 EUR"}, []string{"waits for the customer", "not been charged"},
+		},
+		"another amount held": {
+			begun(state(fsm.Authorized), func(c *support.Case) { c.Attempt.Authorized = 2000 }), []string{"19.99 EUR", "20.00 EUR"}, nil,
+		},
+		"another amount spoken of": {
+			begun(spoken(payment.AmountMismatch, "20.00 EUR", "EUR")), []string{"19.99 EUR", "20.00 EUR"}, nil,
+		},
+		"another currency taken": {
+			begun(dollars, spoken(payment.CurrencyMismatch, "20.00 USD", "USD")), []string{"19.99 EUR", "20.00 USD"}, []string{"on its way", "No charge"},
+		},
+		"another currency taken late": {
+			begun(state(fsm.Failed), dollars, spoken(payment.CurrencyMismatch, "20.00 USD", "USD")),
+			[]string{"19.99 EUR", "20.00 USD"},
+			[]string{"has not been charged", "may pay again"},
+		},
+		"succeeded with another currency": {
+			begun(state(fsm.Succeeded), captured(0), dollars, spoken(payment.CurrencyMismatch, "20.00 USD", "USD")), []string{"19.99 EUR", "20.00 USD"}, []string{"0.00 EUR were taken", "not been charged"},
+		},
+		"another currency spoken of": {
+			begun(spoken(payment.CurrencyMismatch, "20.00 USD", "USD")), []string{"19.99 EUR", "20.00 USD"}, nil,
+		},
+		"another amount taken late": {
+			begun(state(fsm.Failed), captured(2000)), []string{"19.99 EUR", "20.00 EUR"}, []string{"may pay again"},
+		},
+		"two transactions under one payment": {
+			begun(state(fsm.Succeeded), spoken(payment.NeedsReview, "transaction tx_2", "EUR")), []string{"twice"}, []string{"charged once"},
+		},
+		"two payments under one": {
+			begun(state(fsm.Succeeded), spoken(payment.NeedsReview, "payment ch_2", "EUR")), []string{"twice"}, []string{"charged once"},
+		},
+		"held beside what was taken late": {
+			begun(state(fsm.Failed), captured(1999), func(c *support.Case) {
+				beside(fsm.Authorized, 0)(c)
+				c.Order.Attempts[len(c.Order.Attempts)-1].Authorized = 1999
+			}), []string{"held"}, []string{"charged once for this order."},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text := c.c.Summary()
+			for _, part := range c.says {
+				require.Contains(t, text, part)
+			}
+			for _, part := range c.saysNone {
+				require.NotContains(t, text, part)
+			}
+		})
+	}
+}
