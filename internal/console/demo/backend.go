@@ -31,6 +31,8 @@ type attempt struct {
 	ID         string `json:"payment_attempt_id"`
 	Status     string `json:"status"`
 	Stage      string `json:"stage"`
+	Captured   int64  `json:"amount_captured"`
+	Refunded   int64  `json:"amount_refunded"`
 	CanStart   bool   `json:"can_start_new_attempt"`
 	NextAction *struct {
 		URL string `json:"url"`

@@ -3,6 +3,7 @@ package demo
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 )
 
@@ -16,6 +17,7 @@ const (
 	action    phase = "action"
 	succeeded phase = "succeeded"
 	failed    phase = "failed"
+	arrived   phase = "arrived"
 	cancelled phase = "cancelled"
 	refused   phase = "refused"
 	unknown   phase = "unknown"
@@ -30,6 +32,7 @@ func said(p phase) string {
 		action:    "Your bank wants you to approve this payment.",
 		succeeded: "Paid. Thank you!",
 		failed:    "The payment failed.",
+		arrived:   "Your payment arrived after all; the shop is looking at it.",
 		cancelled: "This order was cancelled.",
 		refused:   "The payment could not be begun. Choose another way to pay.",
 		unknown:   "We don't know yet whether the payment went through. Nothing is charged twice.",
@@ -37,7 +40,7 @@ func said(p phase) string {
 }
 
 func phases() []phase {
-	return []phase{idle, sending, checking, action, succeeded, failed, cancelled, refused, unknown}
+	return []phase{idle, sending, checking, action, succeeded, failed, arrived, cancelled, refused, unknown}
 }
 
 // checkout is what the page shows.
@@ -61,6 +64,9 @@ func newCheckout(o order) checkout {
 		c.Attempt = &o.Attempts[n-1]
 		c.Phase, c.CanPay = c.Attempt.phase(), c.CanPay && c.Attempt.CanStart
 	}
+	if c.Phase == failed && slices.ContainsFunc(o.Attempts, attempt.holdsMoney) {
+		c.Phase, c.CanPay = arrived, false
+	}
 	switch o.Status {
 	case "paid":
 		c.Phase = succeeded
@@ -69,6 +75,9 @@ func newCheckout(o order) checkout {
 	}
 	return c
 }
+
+// holdsMoney reports whether the provider has taken money for it that nobody gave back.
+func (a attempt) holdsMoney() bool { return a.Captured > a.Refunded }
 
 func (a attempt) phase() phase {
 	switch {

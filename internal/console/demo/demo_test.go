@@ -288,3 +288,17 @@ func TestAnOrderIsMadeOnce(t *testing.T) {
 	require.Equal(t, made[0].key, made[1].key)
 	require.Equal(t, made[0].body, made[1].body)
 }
+
+func TestLateSuccessIsToldTheSame(t *testing.T) {
+	t.Parallel()
+	const late = `{"payment_attempt_id":"at-1","status":"failed","stage":"final","amount_captured":1999,"failure":{"message":"The card was declined."}}`
+	for name, attempts := range map[string][]string{
+		"alone":              {late},
+		"before another try": {late, `{"payment_attempt_id":"at-2","status":"failed","stage":"final"}`},
+	} {
+		page := newRig(t, created, attempts...).send("GET", "/demo/orders/A-1", "", "").text
+		require.Regexp(t, `<p id="status"[^>]*>Your payment arrived after all; the shop is looking at it\.</p>`, page, name)
+		require.Contains(t, page, `data-phase="arrived"`, name)
+		require.NotContains(t, page, " again</button>", name)
+	}
+}

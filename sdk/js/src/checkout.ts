@@ -43,6 +43,9 @@ function busy({ phase }: State): boolean {
   return phase === "sending" || phase === "checking" || phase === "action";
 }
 
+/** Whether a failed attempt holds money that came late and that nobody gave back. */
+const arrived = (a: Attempt | null) => a?.status === "failed" && a.amount_captured > a.amount_refunded;
+
 /** One order's payment, as this page sees it. Made by `createCheckout`. */
 export class Checkout {
   private readonly env: Environment;
@@ -297,8 +300,12 @@ export class Checkout {
       this.show(follow, false);
       return true;
     }
-    if (problem?.code === "order-already-paid") this.end(intent, "succeeded");
-    else if (problem?.code === "order-cancelled") {
+    if (problem?.code === "order-already-paid") {
+      // With an attempt it is not paid yet: money came late, and what becomes of it may change until the next look.
+      if (problem.attempt) this.set({ attempt: problem.attempt });
+      if (problem.attempt) intent.attempt = problem.attempt.payment_attempt_id;
+      this.end(intent, problem.attempt ? "failed" : "succeeded");
+    } else if (problem?.code === "order-cancelled") {
       // Perhaps it is only being cancelled, and ends as paid: the next press asks it again, under a key that has not been answered yet.
       this.forget(intent);
       this.set({ phase: "cancelled", canPay: false });
@@ -323,7 +330,8 @@ export class Checkout {
     if (end !== "failed" || this.records.isOf(intent)) this.records.save(intent);
     this.shown = intent.key;
     const { attempt } = this.current;
-    this.set({ phase: end, canPay: end === "failed" && !!attempt?.can_start_new_attempt, offline: false });
+    const late = end === "failed" && arrived(attempt);
+    this.set({ phase: late ? "arrived" : end, canPay: end === "failed" && !late && !!attempt?.can_start_new_attempt, offline: false });
   }
 
   /** Whether a failed payment may be tried again is asked anew each time. */
@@ -344,7 +352,7 @@ export class Checkout {
   private readonly show = (attempt: Attempt | null, offline: boolean): void => {
     if (!attempt) return this.set({ phase: "checking", canPay: false, offline });
     const { status, stage, next_action: action } = attempt;
-    const phase = status !== "pending" ? status : stage === "awaiting_customer" && action ? "action" : "checking";
+    const phase = arrived(attempt) ? "arrived" : status !== "pending" ? status : stage === "awaiting_customer" && action ? "action" : "checking";
     this.set({ phase, canPay: status === "failed" && attempt.can_start_new_attempt, attempt, offline });
   };
 

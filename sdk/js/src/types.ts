@@ -40,13 +40,15 @@ export interface Problem {
  * - `action`: the customer must do something at `attempt.next_action.url`.
  * - `succeeded`, `failed`, `cancelled`: the order is paid, the attempt failed, the order was cancelled, or is being. Of these a page that opens
  *   shows the first two again; it asks anew whether an order is cancelled.
+ * - `arrived`: the attempt had failed, and its money came after all. The shop decides what becomes of it: say that it is looking at it, never
+ *   that the payment failed, and offer no other one.
  * - `refused`: the request itself was wrong, see `problem`; nothing was begun.
  * - `unknown`: the looking has ended without an answer. Nothing has failed: `resume` and `pay` look on, with the same key, and begin nothing
  *   new.
  */
 export type Phase =
   | "idle" | "sending" | "checking" | "action"
-  | "succeeded" | "failed" | "cancelled" | "refused" | "unknown";
+  | "succeeded" | "failed" | "arrived" | "cancelled" | "refused" | "unknown";
 
 /** What a page shows. */
 export interface State {

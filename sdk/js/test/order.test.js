@@ -395,3 +395,29 @@ test("two browsers are one payment", async (t) => {
   for (const end of await both) assert.equal(end.phase, "succeeded");
   assert.equal(server.attempts.length, 1);
 });
+
+test("late success is told the same", async (t) => {
+  const { server, browser, other } = await shop(t);
+  server.becomes = { status: "failed", stage: "final", amount_captured: 1999, failure: { code: "card_declined", message: "The card was declined." } };
+  const options = { statusUrl: server.url + "/shop/status" };
+  const end = await browser.open(options).pay();
+  assert.equal(end.phase, "arrived", "the attempt holds money");
+  assert.equal(end.canPay, false);
+  const again = await browser.open(options).checkout.resume();
+  assert.equal(again.phase, "arrived", "after a reload, too");
+  assert.equal(again.canPay, false);
+  const attempt = { ...server.attempts[0], key: undefined, body: undefined, listeners: undefined };
+  server.refusal = [409, "order-already-paid", { attempt }];
+  const refused = await other.open(options).pay();
+  assert.equal(refused.phase, "arrived", "and to whoever presses elsewhere");
+  assert.equal(refused.canPay, false);
+  assert.equal(refused.attempt.payment_attempt_id, attempt.payment_attempt_id);
+});
+
+test("what was given back since has not arrived", async (t) => {
+  const { server, browser } = await shop(t);
+  server.becomes = { status: "failed", stage: "final", amount_captured: 1999, amount_refunded: 1999, can_start_new_attempt: true };
+  const end = await browser.open().pay();
+  assert.equal(end.phase, "failed");
+  assert.equal(end.canPay, true);
+});

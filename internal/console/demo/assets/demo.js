@@ -27,7 +27,7 @@ function show(state) {
   const { phase, canPay, attempt } = state;
   const busy = phase === "sending" || phase === "checking";
   checkout.dataset.phase = phase;
-  const over = ["succeeded", "cancelled"].includes(phase) || (phase === "failed" && !canPay);
+  const over = ["succeeded", "arrived", "cancelled"].includes(phase) || (phase === "failed" && !canPay);
   const hadFocus = form.contains(document.activeElement);
   form.hidden = over || phase === "action";
   method.disabled = !canPay;
