@@ -98,6 +98,7 @@ func (s *server) guards() map[string][]echo.MiddlewareFunc {
 		if keyed {
 			guards[op.ID] = append(guards[op.ID], requireKey)
 		}
+		guards[op.ID] = append(guards[op.ID], refuseCardNumbers)
 		switch {
 		case isSupport(op):
 			guards[op.ID] = append(guards[op.ID], s.staffOnly)

@@ -78,6 +78,9 @@ func (b *binder) check(s *contract.Schema, body []byte) error {
 	if err != nil {
 		return malformed(err.Error())
 	}
+	if field := cardNumberIn(value); field != "" {
+		return &cardNumberError{field}
+	}
 	if _, ok := value.(map[string]any); !ok {
 		return malformed("the body is not a JSON object")
 	}

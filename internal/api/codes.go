@@ -96,6 +96,11 @@ func requestKinds() []kind {
 			detail:  "Correct the fields named in errors and send the request again.",
 		},
 		{
+			code: "card-number-refused", status: 422,
+			meaning: "A member of the request holds a card number in clear: 13 to 19 digits, in one piece or in groups, whose check digit is right. The member errors names it. It was not stored, logged or passed on.",
+			detail:  "Send what the provider's page or library gives in place of the card. An id that is no card number and looks like one, as one in ten of that length does, needs more or fewer digits, or a letter within them.",
+		},
+		{
 			code: "rate-limited", status: 429, retryable: true, wait: time.Second,
 			meaning: "Too many requests came in a short time, or as many as may wait at once with one status token, or as one user.",
 			detail:  "Wait as long as Retry-After says, then send the same request again.",

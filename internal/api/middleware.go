@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
+
+	"github.com/paylatch/paylatch/internal/cardnumber"
 )
 
 // identify begins the exchange and gives it an id.
@@ -55,7 +57,7 @@ const longestRequestID = 128
 // requestID is the caller's, if it can stand in a log as it is.
 func requestID(h http.Header) string {
 	ids := h.Values(echo.HeaderXRequestID)
-	if len(ids) == 1 && ids[0] != "" && len(ids[0]) <= longestRequestID && isVisible(ids[0]) {
+	if len(ids) == 1 && ids[0] != "" && len(ids[0]) <= longestRequestID && isVisible(ids[0]) && !cardnumber.In(ids[0]) {
 		return ids[0]
 	}
 	return uuid.Must(uuid.NewV7()).String()

@@ -126,12 +126,15 @@ func codeOfType(err error) string {
 		quota    *idempotency.QuotaError
 		binding  *echo.HTTPError
 		role     *payment.RoleError
+		card     *cardNumberError
 	)
 	switch {
 	case errors.As(err, &refused):
 		return refused.code
 	case errors.As(err, &invalid):
 		return "validation-failed"
+	case errors.As(err, &card):
+		return "card-number-refused"
 	case errors.As(err, &role):
 		return "forbidden"
 	case errors.As(err, &progress):

@@ -23,9 +23,9 @@ func (s *server) problemOf(x *exchange, err error) gen.Problem {
 		ms := wait.Milliseconds()
 		p.RetryAfterMs = &ms
 	}
-	if invalid, ok := errors.AsType[*payment.ValidationError](err); ok {
-		fields := make([]gen.FieldError, len(invalid.Fields))
-		for i, f := range invalid.Fields {
+	if wrong := fieldErrors(err); wrong != nil {
+		fields := make([]gen.FieldError, len(wrong))
+		for i, f := range wrong {
 			fields[i] = gen.FieldError(f)
 		}
 		p.Errors = &fields
@@ -44,6 +44,16 @@ func (s *server) inTheWay(a payment.Attempt) *gen.Attempt {
 	shown := s.attempt(payment.View{Attempt: a})
 	shown.ClientRequestID = nil
 	return &shown
+}
+
+func fieldErrors(err error) []payment.FieldError {
+	if invalid, ok := errors.AsType[*payment.ValidationError](err); ok {
+		return invalid.Fields
+	}
+	if card, ok := errors.AsType[*cardNumberError](err); ok {
+		return card.fields()
+	}
+	return nil
 }
 
 func detail(k kind, err error) string {

@@ -5,12 +5,14 @@ import (
 	"embed"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/alexedwards/scs/v2"
 	"github.com/rs/zerolog"
 
 	"github.com/paylatch/paylatch/internal/auth"
+	"github.com/paylatch/paylatch/internal/cardnumber"
 	"github.com/paylatch/paylatch/internal/console/page"
 	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -182,8 +184,8 @@ func (c *console) refuseTokens(next http.Handler) http.Handler {
 // maxForm bounds what a form may send, in bytes.
 const maxForm = 64 << 10
 
-// bounded refuses a form that is too long: whoever read a field of it would take it
-// for an empty one.
+// bounded refuses a form that is too long, whoever read a field of it would take it
+// for an empty one, and one with a card number.
 func (c *console) bounded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
@@ -191,6 +193,26 @@ func (c *console) bounded(next http.Handler) http.Handler {
 			c.fail(w, r, nil, err)
 			return
 		}
+		if holdsCardNumber(r) {
+			c.fail(w, r, nil, errCardNumber)
+			return
+		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// holdsCardNumber reports whether something that was typed, or stands in the address,
+// would be written into the audit log as a card number in clear. Where a provider's id
+// is expected not every number of that length counts.
+func holdsCardNumber(r *http.Request) bool {
+	for name, values := range r.Form {
+		in := cardnumber.In
+		if name == "q" || name == "provider_payment_id" {
+			in = cardnumber.InID
+		}
+		if slices.ContainsFunc(values, in) {
+			return true
+		}
+	}
+	return cardnumber.In(r.URL.Path)
 }

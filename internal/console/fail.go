@@ -12,14 +12,15 @@ import (
 
 // The refusals that only pages know.
 var (
-	errOtherSite = errors.New("the request comes from another site")
-	errToken     = errors.New("a token is not for the console")
-	errTooOften  = errors.New("too often")
-	errNoSignIn  = errors.New("no such way to sign in")
-	errProvider  = errors.New("the OpenID provider refused")
-	errNoPage    = errors.New("no such page")
-	errAmount    = errors.New("not an amount")
-	errUnkept    = errors.New("the session was not written after a form")
+	errOtherSite  = errors.New("the request comes from another site")
+	errToken      = errors.New("a token is not for the console")
+	errTooOften   = errors.New("too often")
+	errNoSignIn   = errors.New("no such way to sign in")
+	errProvider   = errors.New("the OpenID provider refused")
+	errNoPage     = errors.New("no such page")
+	errAmount     = errors.New("not an amount")
+	errCardNumber = errors.New("a card number in clear")
+	errUnkept     = errors.New("the session was not written after a form")
 )
 
 // row is an error in the words of a page.
@@ -60,6 +61,7 @@ func rows() []row {
 		{payment.ErrRefundExceeds, 409, "That is more than is left to pay back, refunds under way included."},
 		{payment.ErrRefundableChanged, 409, "Somebody else has refunded meanwhile. Look at the payment again."},
 		{payment.ErrSecondPerson, 409, "You called this paid before. The provider can't be asked, so somebody else has to agree."},
+		{errCardNumber, 422, "What you entered holds a card number. It was not stored; go back and leave it out, the last four digits are enough."},
 		{errAmount, 422, "Enter an amount such as 5 or 5.00."},
 	}
 }

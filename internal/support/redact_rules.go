@@ -4,6 +4,8 @@ import (
 	"math/big"
 	"regexp"
 	"strings"
+
+	"github.com/paylatch/paylatch/internal/cardnumber"
 )
 
 // plain makes lastFour, last_four and Last-Four alike.
@@ -25,7 +27,7 @@ func safe(name, value string, beside map[string]any) bool {
 	case merchantIDs[name]:
 		return isID(value) && !longNumber.MatchString(value)
 	case amounts[name]:
-		return number.MatchString(value)
+		return number.MatchString(value) && !cardnumber.InID(value)
 	case name == "value":
 		return number.MatchString(value) && (beside["currency"] != nil || beside["currency_code"] != nil)
 	case times[name]:
@@ -63,7 +65,7 @@ func isState(text string) bool {
 
 // isID reports whether a text is an id and neither a card's number nor an IBAN.
 func isID(text string) bool {
-	return identifier.MatchString(text) && digit.MatchString(text) && !isCard(text) && !isIBAN(text)
+	return identifier.MatchString(text) && digit.MatchString(text) && !isCard(text) && !cardnumber.In(text) && !isIBAN(text)
 }
 
 // isCard reports whether the digits of a text are a card's number by their length

@@ -52,6 +52,7 @@ func TestWhatIsShownOfABody(t *testing.T) {
 		`<n><kind>paid</kind><customer><id>c1</id></customer><amount type="x">1.00</amount><id nil="true"/></n>`: `{"n":{"amount":"1.00","customer":"[hidden]","id":"","kind":"paid"}}`,
 		`<!DOCTYPE n [<!ENTITY e "x1">]><n><id>&e;</id></n>`:                                                     `"[hidden]"`,
 		`<n><id>x1</id>`: `"[hidden]"`,
+		`{"id":"order-4111111111111111","order_id":"A_378282246310005","amount":4222222222222}`:                                       `{"amount":"[hidden]","id":"[hidden]","order_id":"[hidden]"}`,
 		"bt_signature=s&bt_payload=" + url.QueryEscape(base64.StdEncoding.EncodeToString([]byte("<n><id>t1</id><name>J</name></n>"))): `{"bt_payload":{"n":{"id":"t1","name":"[hidden]"}},"bt_signature":"[hidden]"}`,
 		strings.Repeat(`{"data":`, 40) + `{"id":"x1"}` + strings.Repeat(`}`, 40):                                                      strings.Repeat(`{"data":`, 33) + `"[hidden]"` + strings.Repeat(`}`, 33),
 	} {

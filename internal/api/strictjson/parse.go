@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/paylatch/paylatch/internal/cardnumber"
 )
 
 // MaxDepth is how deep objects and arrays may be nested.
@@ -160,8 +162,12 @@ func tooDeep() error {
 // longestName keeps what a caller sent from filling an answer.
 const longestName = 60
 
-// Quote quotes a name that came from outside, and shortens it.
+// Quote quotes a name that came from outside, and shortens it. It never repeats a card
+// number.
 func Quote(name string) string {
+	if cardnumber.In(name) {
+		name = "…"
+	}
 	if runes := []rune(name); len(runes) > longestName {
 		name = string(runes[:longestName]) + "…"
 	}

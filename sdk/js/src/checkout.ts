@@ -13,7 +13,7 @@ const idle: State = { phase: "idle", canPay: true, offline: false, elsewhere: fa
  * The codes by which paylatch refuses a pay's own body: the same body would have been refused the first time, too. `malformed-request` and
  * `unsupported-media-type` are not among them: they may be about headers and the address, which the shop's backend may send otherwise each time.
  */
-const bodyRefused = ["body-too-large", "validation-failed"];
+const bodyRefused = ["body-too-large", "validation-failed", "card-number-refused"];
 
 /** Whether paylatch itself has refused the body. What stands before it may refuse the same request once and not another time. */
 function refusesBody({ type, code, errors }: Problem): boolean {

@@ -1,0 +1,96 @@
+package api
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/paylatch/paylatch/internal/cardnumber"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// A card number in clear must reach neither the database nor a provider nor a log: it
+// would make all that keeps it subject to PCI DSS. What is sent is looked through
+// before anything else is read of it.
+
+// cardNumberError is returned when a member of a request holds a card number.
+type cardNumberError struct{ field string }
+
+// Error implements error.
+func (e *cardNumberError) Error() string { return e.field + " holds a card number" }
+
+func (e *cardNumberError) fields() []payment.FieldError {
+	return []payment.FieldError{{Field: e.field, Message: "must not hold a card number"}}
+}
+
+// refuseCardNumbers looks through what a request has beside its body.
+func refuseCardNumbers(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		for _, name := range []string{keyHeader, "On-Behalf-Of"} {
+			if slices.ContainsFunc(c.Request().Header.Values(name), cardnumber.In) {
+				return &cardNumberError{name}
+			}
+		}
+		for _, name := range c.ParamNames() {
+			if cardnumber.In(pathParam(c, name)) {
+				return &cardNumberError{name}
+			}
+		}
+		for name, values := range c.Request().URL.Query() {
+			if cardnumber.In(name) {
+				return &cardNumberError{"query"}
+			}
+			if slices.ContainsFunc(values, holder(name, nil)) {
+				return &cardNumberError{name}
+			}
+		}
+		return next(c)
+	}
+}
+
+// cardNumberIn returns the member of a body, as strictjson.Parse returns it, that
+// holds a card number, empty for none. A member that is named like one is told of by
+// what it stands in.
+func cardNumberIn(value any) string {
+	if field, found := memberWithCardNumber("", "body", value, nil); found {
+		return field
+	}
+	return ""
+}
+
+func memberWithCardNumber(name, field string, value any, beside map[string]any) (string, bool) {
+	switch v := value.(type) {
+	case string:
+		return field, holder(name, beside)(v)
+	case json.Number:
+		return field, cardnumber.In(v.String())
+	case []any:
+		for _, item := range v {
+			if found, ok := memberWithCardNumber(name, field, item, beside); ok {
+				return found, true
+			}
+		}
+	case map[string]any:
+		for _, member := range slices.Sorted(maps.Keys(v)) {
+			if cardnumber.In(member) {
+				return field, true
+			}
+			if found, ok := memberWithCardNumber(member, strings.TrimPrefix(field+"."+member, "body."), v[member], v); ok {
+				return found, true
+			}
+		}
+	}
+	return "", false
+}
+
+// holder returns how a member's text is looked through. Where a provider's own ids
+// are expected not every number of that length counts.
+func holder(name string, beside map[string]any) func(text string) bool {
+	if name == "provider_payment_id" || name == "q" || name == "token" && beside["stored"] == true {
+		return cardnumber.InID
+	}
+	return cardnumber.In
+}
