@@ -5,6 +5,14 @@ FROM provider_events e
 JOIN (SELECT unnest(@accounts::text[]) AS account, unnest(@ids::text[]) AS id) n
     ON e.account = n.account AND e.provider_event_id = n.id;
 
+-- Has the id of a delivery stand for a body, and returns the digest of the one for
+-- which it stands; one row, which is written each time so that it can be returned.
+-- name: DeliveryTake :one
+INSERT INTO webhook_deliveries AS d (account, delivery_id, body_digest)
+VALUES (@account, @delivery_id, @body_digest)
+ON CONFLICT (account, delivery_id) DO UPDATE SET received_at = d.received_at
+RETURNING body_digest;
+
 -- Stores new events in the order of (account, id). One that is there already is
 -- a unique violation: the caller decides anew. The references of one event come
 -- joined by the unit separator.

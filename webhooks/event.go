@@ -161,6 +161,11 @@ type Event struct {
 	// body identifies the news, or nobody signed it, each arrival has an ID of its
 	// own: whether it is a repeat is told by what the fetch finds.
 	NeedsFetch bool `json:"needs_fetch,omitzero"`
+	// DeliveryID is the provider's id of the one delivery that brought the event, where
+	// its signature covers the id and of the body only a checksum: another body is easily
+	// made for the same signature. The receiver must take no other body for the id, and
+	// the names in the event for hints, as those of one that nobody signed.
+	DeliveryID string `json:"delivery_id,omitzero"`
 	// SecretIndex tells which of the configured secrets matched, -1 if none was
 	// needed: a secret that no longer matches anything can be retired.
 	SecretIndex int `json:"secret_index,omitzero"`

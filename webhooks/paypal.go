@@ -36,21 +36,24 @@ type PayPal struct {
 // without the one that signed it, that one belongs there.
 //
 // [Config.Tolerance] limits the age of a transmission in either direction. PayPal
-// documents no limit and tries for 3 days, so 0 is none. A limit of a few days is
-// worth having: a CRC-32 is easily made to match, so that whoever has seen one
-// genuine delivery could use its headers for a body of his own.
+// documents no limit and tries for 3 days, so 0 is four days. A CRC-32 is easily made
+// to match: whoever has seen one genuine delivery could use its headers for another
+// body. A negative one is no limit.
 func NewPayPal(c Config) (*PayPal, error) {
 	ids := strings.FieldsFunc(c.Params["webhook_id"], func(r rune) bool { return r == ',' || r == ' ' })
 	if len(ids) == 0 {
 		return nil, fmt.Errorf("%w: no webhook_id", ErrConfig)
 	}
-	limit := tolerance(c, -1)
+	limit := tolerance(c, paypalTolerance)
 	return &PayPal{
 		webhookIDs:   ids,
 		certificates: newPayPalCertificates(c),
 		window:       window{past: limit, future: limit},
 	}, nil
 }
+
+// paypalTolerance is a day more than PayPal tries to deliver.
+const paypalTolerance = 4 * 24 * time.Hour
 
 // Verify implements [Verifier]. The certificate must be at paypal.com or a host
 // below it, by https, where PayPal has certificates; issued to PayPal's signer of messages, and its chain must
@@ -61,7 +64,7 @@ func NewPayPal(c Config) (*PayPal, error) {
 // another form, ErrSignatureMalformed. ErrUnavailable says that the certificate
 // could not be fetched. SecretIndex is the place of the webhook's id. Whether an
 // event is a test is told by the name in the certificate, which for the sandbox is
-// another.
+// another. All but ignored events must be fetched, see [Event.DeliveryID].
 func (p *PayPal) Verify(ctx context.Context, d Delivery) ([]Event, error) {
 	t, err := readPayPalTransmission(d.Header)
 	if err != nil {
@@ -85,6 +88,7 @@ func (p *PayPal) Verify(ctx context.Context, d Delivery) ([]Event, error) {
 		return nil, err
 	}
 	event.SecretIndex, event.TestKnown, event.Test = index, true, certificate.sandbox
+	event.DeliveryID, event.NeedsFetch = t.id, event.Kind != KindIgnored
 	return []Event{event}, nil
 }
 
@@ -156,7 +160,7 @@ func (*PayPal) About() About {
 		RetryHorizon: "up to 25 times over 3 days",
 		Quirks: []string{
 			"The webhook's id is signed but not sent: it must be configured.",
-			"The body is covered by a CRC-32 only; set tolerance to a few days, so that headers once seen are of no use later.",
+			"The body is covered by a CRC-32 only: each transmission id is taken once, four days of age are the limit (tolerance), and what an event says is asked for at the API before it counts. Of disputes and reversals, which the API does not tell with the payment, only the payment is asked for.",
 			"The certificate is fetched, from paypal.com only; if its issuer is not sent with it, put that one into cert_roots.",
 			"CHECKOUT.ORDER.APPROVED is not a payment: the order must be captured.",
 			"Of a refund the capture is only named by the link \"up\".",

@@ -220,7 +220,7 @@ func TestPayPalCertificates(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := webhooks.Config{
-				Params: map[string]string{"webhook_id": paypalWebhookID}, Roots: good.roots,
+				Params: map[string]string{"webhook_id": paypalWebhookID}, Roots: good.roots, Tolerance: -1,
 				Certificate: func(context.Context, string) ([]byte, error) { return test.certificate, nil },
 			}
 			v := paypalOf(t, c)

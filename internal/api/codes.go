@@ -253,6 +253,11 @@ func webhookKinds() []kind {
 			detail:  "Send it anew with a fresh signature; check the clocks.",
 		},
 		{
+			code: "webhook-replayed", status: 400,
+			meaning: "The id of the delivery came before with another body. The provider's signature covers only a checksum of the body, so this one was made for the signature of the other. Nothing of it was kept.",
+			detail:  "Send it anew with an id of its own and a fresh signature.",
+		},
+		{
 			code: "webhook-too-new", status: 400,
 			meaning: "The delivery was signed in the future. Nothing of it was kept.",
 			detail:  "Check the clocks on both sides.",

@@ -27,6 +27,7 @@ func rows() []row {
 	return []row{
 		{payment.ErrUnavailable, "storage-unavailable"},
 		{payment.ErrOverloaded, "overloaded"},
+		{payment.ErrDeliveryReplayed, "webhook-replayed"},
 		{payment.ErrForbidden, "forbidden"},
 		{payment.ErrUserMissing, "on-behalf-of-missing"},
 		{payment.ErrAccountNotOffered, "account-not-offered"},

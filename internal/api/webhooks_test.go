@@ -141,6 +141,7 @@ func TestRefusedDeliveries(t *testing.T) {
 		{webhooks.ErrSignatureMalformed, 400, "webhook-signature-malformed"},
 		{webhooks.ErrSignatureInvalid, 401, "webhook-signature-invalid"},
 		{webhooks.ErrTooOld, 400, "webhook-too-old"},
+		{payment.ErrDeliveryReplayed, 400, "webhook-replayed"},
 		{webhooks.ErrTooNew, 400, "webhook-too-new"},
 		{webhooks.ErrSender, 403, "webhook-sender-refused"},
 		{webhooks.ErrPayload, 400, "webhook-payload-invalid"},

@@ -23,7 +23,7 @@ type Account struct {
 	BaseURL        string         `koanf:"base_url" doc:"in place of the provider's own address"`
 	PublicURL      string         `koanf:"public_url" doc:"the address under which the provider knows the webhook's endpoint"`
 	AllowedIPs     []netip.Prefix `koanf:"allowed_ips" doc:"who may send webhooks; absent: anybody, for yookassa its documented addresses"`
-	Tolerance      time.Duration  `koanf:"tolerance" doc:"in place of the documented age limit of a webhook, where its time is signed; negative: no limit"`
+	Tolerance      time.Duration  `koanf:"tolerance" doc:"in place of the documented age limit of a webhook, where its time is signed (PayPal documents none: 4 days); negative: no limit"`
 	LateSuccess    string         `koanf:"late_success" default:"manual" doc:"what becomes of money that comes after a failure: manual or auto_refund"`
 
 	Offered bool `koanf:"offered" default:"false" doc:"whether a customer's pay may name the account; the default account always may be named"`

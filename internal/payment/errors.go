@@ -79,6 +79,9 @@ var (
 	ErrUnavailable = errors.New("storage unavailable")
 	// ErrOverloaded is returned when the queue of webhooks is full.
 	ErrOverloaded = errors.New("overloaded")
+	// ErrDeliveryReplayed is returned when the id of one delivery of a provider came
+	// before with another body.
+	ErrDeliveryReplayed = errors.New("delivery replayed")
 )
 
 // RoleError is the ErrForbidden that another role would help against.

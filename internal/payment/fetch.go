@@ -32,7 +32,7 @@ func (s *Service) fetch(ctx context.Context, r Received) (*fetched, error) {
 	if _, ok := newsByRefundKind[e.Kind]; ok && e.RefundID != "" && p.Capabilities().LookupRefund {
 		f.refund = new(RefundOutcome)
 		ref := RefundRef{ProviderRefundID: e.RefundID, ProviderPaymentID: e.ProviderPaymentID}
-		if e.SecretIndex >= 0 {
+		if !hint(e) {
 			// The provider knew of the refund when it told of it, if it was the provider.
 			ref.Age = max(0, s.now().Sub(r.At))
 		}
@@ -137,13 +137,20 @@ func (s *Service) settleFetched(ctx context.Context, id EventID, f *fetched) err
 	return err
 }
 
-// names are those of the payment that an event was fetched for. What nobody signed
-// names nothing by itself: else it could give somebody's payment to another attempt.
+// hint reports whether nobody has signed all that an event says.
+func hint(e webhooks.Event) bool { return e.SecretIndex < 0 || e.DeliveryID != "" }
+
+// names are those of the payment that an event was fetched for. A hint names nothing
+// by itself: else it could give somebody's payment to another attempt.
 func (f *fetched) names(e webhooks.Event) []string {
-	if e.SecretIndex < 0 {
-		return append([]string{e.ProviderPaymentID}, f.payment.References...)
+	if !hint(e) {
+		return slices.Concat(e.References, f.payment.References)
 	}
-	return slices.Concat(e.References, f.payment.References)
+	names := []string{e.ProviderPaymentID}
+	if id := f.payment.ProviderPaymentID; id != "" && id != e.ProviderPaymentID {
+		names = append(names, id)
+	}
+	return append(names, f.payment.References...)
 }
 
 // subject looks for the attempt that an event names, or what was fetched for it,
@@ -179,8 +186,15 @@ func (f found) first(e *arrival) *Attempt {
 
 // applyFetched applies what the provider said in the place of what the event says.
 func (b *batch) applyFetched(c *Change, e *StoredEvent, f *fetched) {
-	if f.refund != nil {
+	switch said := e.Event; {
+	case f.refund != nil:
 		b.applyFetchedRefund(c, e, *f.refund)
+		return
+	case said.DeliveryID != "" && (said.Kind == webhooks.KindDisputed || said.Kind == webhooks.KindReversed):
+		// The provider's API does not tell it of a payment: what was found out is which one.
+		e.Event.NeedsFetch, e.Event.References = false, f.names(said)
+		b.apply(c, e)
+		e.Event = said
 		return
 	}
 	b.applyAnswer(c, e, f)
@@ -195,7 +209,7 @@ func (b *batch) applyFetchedRefund(c *Change, e *StoredEvent, o RefundOutcome) {
 	said := e.Event
 	e.Event.Kind, e.Event.RefundID = refundKind(o.News), cmp.Or(o.ProviderRefundID, said.RefundID)
 	e.Event.Money, e.Event.Amount, e.Event.FailureCode, e.Event.ProviderCode = nil, "", "", ""
-	if e.Event.SecretIndex < 0 || o.Reference != "" {
+	if hint(e.Event) || o.Reference != "" {
 		e.Event.RefundReference = o.Reference
 	}
 	if o.Money != nil {
@@ -231,7 +245,7 @@ func (b *batch) heardOfRefund(c *Change, e *StoredEvent) {
 	known := slices.ContainsFunc(b.refunds[a.ID], func(r *Refund) bool {
 		return r.State == fsm.RefundPending || r.paidBack() && e.At.Sub(r.UpdatedAt) < noticeDelay
 	})
-	signed := e.Event.SecretIndex >= 0 && e.Event.RefundID == "" && e.Event.Kind == webhooks.KindRefundSucceeded
+	signed := !hint(e.Event) && e.Event.RefundID == "" && e.Event.Kind == webhooks.KindRefundSucceeded
 	money := moneyOf(e.Event)
 	switch {
 	case e.Event.Kind == webhooks.KindRefundPending, known, a.Captured > 0 && a.Refunded == a.Captured:

@@ -18,12 +18,16 @@ import (
 // Intake makes verified events durable, applied or parked, and returns the
 // verdict on each. When it returns without an error they are on disk. It returns
 // ErrOverloaded when the queue is full and ErrUnavailable when the storage is
-// gone; the provider should then send them again.
+// gone; the provider should then send them again. It returns ErrDeliveryReplayed for
+// a delivery whose id came with another body before.
 func (s *Service) Intake(ctx context.Context, received []Received) ([]fsm.Verdict, error) {
 	arrivals := make([]*arrival, len(received))
 	for i := range received {
 		r := storable(received[i])
 		if err := r.encode(); err != nil {
+			return nil, err
+		}
+		if err := s.takeDelivery(ctx, r); err != nil {
 			return nil, err
 		}
 		if r.Event.SecretIndex >= 0 { // anybody may have sent the others: Fetch finds out
@@ -51,6 +55,23 @@ func (s *Service) Intake(ctx context.Context, received []Received) ([]fsm.Verdic
 	return verdicts, nil
 }
 
+// takeDelivery has the id of a delivery stand for its body from now on. It has a
+// transaction of its own: a delivery that is not stored comes again as it was.
+func (s *Service) takeDelivery(ctx context.Context, r Received) error {
+	if r.Event.DeliveryID == "" {
+		return nil
+	}
+	body, first := sha256.Sum256(r.Body), [32]byte{}
+	err := s.store.InTx(ctx, func(ctx context.Context, tx Tx) (err error) {
+		first, err = tx.DeliveryTake(ctx, r.Account, r.Event.DeliveryID, body)
+		return err
+	})
+	if err == nil && first != body {
+		err = ErrDeliveryReplayed
+	}
+	return err
+}
+
 // storable replaces what the database can't hold: an event is never refused for
 // what it says.
 func storable(r Received) Received {
@@ -58,7 +79,7 @@ func storable(r Received) Received {
 	for _, part := range []*string{&e.Type, &e.FailureCode, &e.ProviderCode} {
 		*part = text(*part)
 	}
-	for _, name := range []*string{&e.ID, &e.ProviderPaymentID, &e.Transaction, &e.MovementID, &e.RefundID, &e.RefundReference} {
+	for _, name := range []*string{&e.ID, &e.DeliveryID, &e.ProviderPaymentID, &e.Transaction, &e.MovementID, &e.RefundID, &e.RefundReference} {
 		*name = storableName(*name)
 	}
 	e.References = slices.Clone(e.References)

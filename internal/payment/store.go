@@ -126,6 +126,9 @@ type Tx interface {
 	// EventsArriving returns the digests of those events that are stored, and what
 	// AttemptsByReference returns, in one round trip.
 	EventsArriving(ctx context.Context, keys []EventKey, refs []Reference) (map[EventKey][32]byte, []Found, error)
+	// DeliveryTake has the id of a delivery stand for a body's digest, unless it stands
+	// for one, and returns that for which it stands.
+	DeliveryTake(ctx context.Context, account, id string, body [32]byte) ([32]byte, error)
 	// EventsInsert stores events with their verdicts. An event that another
 	// transaction has stored meanwhile makes InTx run its function again.
 	EventsInsert(ctx context.Context, events []StoredEvent) error

@@ -45,6 +45,15 @@ func (t *txn) EventsArriving(ctx context.Context, keys []payment.EventKey, refs 
 	return known, found, err
 }
 
+// DeliveryTake implements payment.Tx.
+func (t *txn) DeliveryTake(ctx context.Context, account, id string, body [32]byte) ([32]byte, error) {
+	first, err := t.q.DeliveryTake(ctx, t, &dbsqlc.DeliveryTakeParams{Account: account, DeliveryID: id, BodyDigest: body[:]})
+	if err != nil {
+		return [32]byte{}, fmt.Errorf("take delivery %s: %w", id, err)
+	}
+	return digestFromRow(first), nil
+}
+
 // EventsInsert implements payment.Tx.
 func (t *txn) EventsInsert(ctx context.Context, events []payment.StoredEvent) error {
 	if len(events) == 0 {

@@ -194,7 +194,7 @@ func anyEvent(r *rapid.T) payment.StoredEvent {
 				ProviderPaymentID: text(r), Transaction: text(r), MovementID: text(r), RefundID: text(r), RefundReference: text(r), Money: &webhooks.Money{Minor: amount(r), Currency: text(r)},
 				CaptureRefused: rapid.Bool().Draw(r, "refused"), CancelRefused: rapid.Bool().Draw(r, "cancel refused"), Amount: text(r), Cumulative: rapid.Bool().Draw(r, "cumulative"), FailureCode: text(r), ProviderCode: text(r), OccurredAt: at(r),
 				Test: rapid.Bool().Draw(r, "test"), TestKnown: rapid.Bool().Draw(r, "known"), NeedsFetch: rapid.Bool().Draw(r, "fetch"), Approved: rapid.Bool().Draw(r, "approved"),
-				SecretIndex: rapid.IntRange(-1, 3).Draw(r, "secret"),
+				SecretIndex: rapid.IntRange(-1, 3).Draw(r, "secret"), DeliveryID: text(r),
 			},
 		},
 	}

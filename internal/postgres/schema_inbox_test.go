@@ -17,6 +17,10 @@ func eventPromises() []promise {
 			name: "only a parked event is tried again", breaks: second(`, "next_try_at": "2026-01-01"`),
 			code: check, constraint: "events_parked_are_tried", allowed: second(`, "next_try_at": "2026-01-01", "verdict": "deferred"`),
 		},
+		{
+			name: "a delivery brings one body", breaks: another("webhook_deliveries", `{"body_digest": "\\x02"}`),
+			code: unique, constraint: "deliveries_one_body_per_id", allowed: another("webhook_deliveries", `{"account": "other"}`),
+		},
 	}
 }
 

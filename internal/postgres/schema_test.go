@@ -129,6 +129,7 @@ INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, e
 	VALUES (':e1', 'acc', 'evt_1', false, 'paid', 'succeeded', '\x01', '{}', '{}', 'applied', '{}', now());
 INSERT INTO idempotency_keys (user_id, endpoint, key, request_hash, lease_until, created_at, expires_at)
 	VALUES ('u1', 'POST /pay', 'key-00000001', '\x01', now(), now(), now());
+INSERT INTO webhook_deliveries VALUES ('acc', 'd1', '\x01');
 INSERT INTO accounts_heard VALUES ('acc', now());
 INSERT INTO key_quotas VALUES ('u1', now(), 1);
 INSERT INTO discrepancies (discrepancy_id, kind, order_id, attempt_id, account, provider_event_id, text, opened_at)

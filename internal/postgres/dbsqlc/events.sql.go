@@ -12,6 +12,28 @@ import (
 	"github.com/google/uuid"
 )
 
+const deliveryTake = `-- name: DeliveryTake :one
+INSERT INTO webhook_deliveries AS d (account, delivery_id, body_digest)
+VALUES ($1, $2, $3)
+ON CONFLICT (account, delivery_id) DO UPDATE SET received_at = d.received_at
+RETURNING body_digest
+`
+
+type DeliveryTakeParams struct {
+	Account    string
+	DeliveryID string
+	BodyDigest []byte
+}
+
+// Has the id of a delivery stand for a body, and returns the digest of the one for
+// which it stands; one row, which is written each time so that it can be returned.
+func (q *Queries) DeliveryTake(ctx context.Context, db DBTX, arg *DeliveryTakeParams) ([]byte, error) {
+	row := db.QueryRow(ctx, deliveryTake, arg.Account, arg.DeliveryID, arg.BodyDigest)
+	var body_digest []byte
+	err := row.Scan(&body_digest)
+	return body_digest, err
+}
+
 const eventLock = `-- name: EventLock :one
 SELECT event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, order_id, attempt_id, verdict, tries, next_try_at, secret_index, headers, body, occurred_at, received_at FROM provider_events WHERE event_id = $1 FOR NO KEY UPDATE
 `

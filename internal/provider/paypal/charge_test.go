@@ -16,7 +16,7 @@ func TestAChargeIsOneOrder(t *testing.T) {
 	ch := charge("card:8kk8451t")
 	o := charged(t, c, ch)
 	require.Equal(t, fsm.NewsSucceeded, o.News)
-	require.Len(t, o.References, 1, "the capture, which webhooks name")
+	require.Len(t, o.References, 2, "the capture, which webhooks name, and the attempt")
 
 	sent := <-got
 	require.Equal(t, "POST /v2/checkout/orders", sent.line)

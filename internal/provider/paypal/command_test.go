@@ -34,7 +34,7 @@ func TestACaptureIsTheLastOne(t *testing.T) {
 	o, err := c.Capture(t.Context(), payment.Capture{ProviderPaymentID: held.ProviderPaymentID, Money: euro(500), IdempotencyKey: "k", Licence: licence()})
 	require.NoError(t, err)
 	require.Equal(t, euro(500), *o.Money)
-	require.Len(t, o.References, 2, "the capture and its authorization")
+	require.Len(t, o.References, 3, "the capture, its authorization and the attempt")
 	<-got
 	<-got
 	require.JSONEq(t, `{"amount":{"currency_code":"EUR","value":"5.00"},"final_capture":true}`, (<-got).body)

@@ -44,8 +44,8 @@ type movement struct {
 }
 
 type refund struct {
-	id, status, custom string
-	amount             money
+	id, status, custom, of string
+	amount                 money
 }
 
 type money struct {
@@ -352,7 +352,7 @@ func (f *fake) refund(r *http.Request, in request) (int, func() object) {
 	if taken.refunded == taken.amount.cents() {
 		taken.status = "REFUNDED"
 	}
-	made := &refund{id: f.id(), status: "COMPLETED", custom: in.CustomID, amount: in.Amount}
+	made := &refund{id: f.id(), status: "COMPLETED", custom: in.CustomID, of: taken.id, amount: in.Amount}
 	taken.of.refunds = append(taken.of.refunds, made)
 	return http.StatusCreated, made.render
 }
@@ -439,5 +439,8 @@ func (m *movement) render() object {
 }
 
 func (r *refund) render() object {
-	return object{"id": r.id, "status": r.status, "amount": r.amount, "custom_id": r.custom, "create_time": "2026-03-14T15:09:28Z"}
+	return object{
+		"id": r.id, "status": r.status, "amount": r.amount, "custom_id": r.custom, "create_time": "2026-03-14T15:09:28Z",
+		"links": []object{{"href": "https://api-m.sandbox.paypal.com/v2/payments/captures/" + r.of, "rel": "up", "method": "GET"}},
+	}
 }

@@ -23,7 +23,7 @@ func approved(t *testing.T, f *fake, ch payment.Charge) (*paypal.Client, payment
 	f.approve(o.ProviderPaymentID)
 	now, err := c.Lookup(t.Context(), o.ProviderPaymentID)
 	require.NoError(t, err)
-	require.Equal(t, payment.Outcome{News: fsm.NewsActionRequired, Approved: true, ProviderPaymentID: o.ProviderPaymentID}, now)
+	require.Equal(t, payment.Outcome{News: fsm.NewsActionRequired, Approved: true, ProviderPaymentID: o.ProviderPaymentID, References: []string{ch.Attempt.String()}}, now)
 	ch.ProviderPaymentID, ch.Token = o.ProviderPaymentID, ""
 	<-got
 	<-got
@@ -68,7 +68,7 @@ func TestAFinishThatIsDeclinedIsSoft(t *testing.T) {
 		f.unwilling = issue
 		o := charged(t, c, ch)
 		require.Equal(t, payment.Outcome{
-			News: fsm.NewsSoftFailed, ProviderPaymentID: ch.ProviderPaymentID, Failure: payment.NewFailure(code, issue),
+			News: fsm.NewsSoftFailed, ProviderPaymentID: ch.ProviderPaymentID, References: []string{ch.Attempt.String()}, Failure: payment.NewFailure(code, issue),
 		}, o)
 		over, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: ch.ProviderPaymentID, Licence: licence(), Quiet: time.Hour})
 		require.NoError(t, err)
@@ -85,8 +85,8 @@ func TestAnOrderThatMayBeBeingFinishedIsNotOver(t *testing.T) {
 		quiet time.Duration
 		want  payment.Outcome
 	}{
-		{-30 * time.Second, payment.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: ch.ProviderPaymentID}},
-		{4 * time.Minute, payment.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: ch.ProviderPaymentID}},
+		{-30 * time.Second, payment.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: ch.ProviderPaymentID, References: []string{ch.Attempt.String()}}},
+		{4 * time.Minute, payment.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: ch.ProviderPaymentID, References: []string{ch.Attempt.String()}}},
 		{5 * time.Minute, payment.Outcome{News: fsm.NewsFailed, ProviderPaymentID: ch.ProviderPaymentID, Failure: payment.NewFailure("canceled", "")}},
 	} {
 		got, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: ch.ProviderPaymentID, Licence: licence(), Quiet: step.quiet})

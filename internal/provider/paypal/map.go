@@ -2,6 +2,7 @@ package paypal
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/paylatch/paylatch/fsm"
@@ -32,12 +33,23 @@ func outcome(o order) (payment.Outcome, error) {
 	return out, err
 }
 
-// references are the ids by which webhooks name the order beside its own.
+// references are the names by which webhooks know the order beside its own id: those
+// of what was made of it, and our own, by which an order is found whose id we were
+// never told.
 func (o order) references() []string {
 	var names []string
+	add := func(name string) {
+		if name != "" && name != o.ID && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
 	for _, m := range append(o.captures(), o.authorizations()...) {
-		if m.ID != "" && m.ID != o.ID {
-			names = append(names, m.ID)
+		add(m.ID)
+	}
+	for _, u := range o.PurchaseUnits {
+		add(u.CustomID)
+		for _, m := range slices.Concat(u.Payments.Captures, u.Payments.Authorizations) {
+			add(m.CustomID)
 		}
 	}
 	return names
@@ -133,7 +145,7 @@ func refundOutcome(r refund) (payment.RefundOutcome, error) {
 	if r.ID == "" || r.Status == "" {
 		return payment.RefundOutcome{}, errNameless
 	}
-	o := payment.RefundOutcome{ProviderRefundID: r.ID, News: fsm.NewsProcessing}
+	o := payment.RefundOutcome{ProviderRefundID: r.ID, Reference: r.CustomID, News: fsm.NewsProcessing}
 	switch r.Status {
 	case "COMPLETED":
 		o.News = fsm.NewsSucceeded

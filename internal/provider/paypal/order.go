@@ -15,13 +15,16 @@ type order struct {
 	ID            string `json:"id"`
 	Status        string `json:"status"`
 	PurchaseUnits []unit `json:"purchase_units"`
-	Links         []struct {
-		Href string `json:"href"`
-		Rel  string `json:"rel"`
-	} `json:"links"`
+	Links         []link `json:"links"`
+}
+
+type link struct {
+	Href string `json:"href"`
+	Rel  string `json:"rel"`
 }
 
 type unit struct {
+	CustomID string   `json:"custom_id"`
 	Payments payments `json:"payments"`
 }
 
@@ -35,6 +38,7 @@ type payments struct {
 type movement struct {
 	ID             string  `json:"id"`
 	Status         string  `json:"status"`
+	CustomID       string  `json:"custom_id"`
 	Amount         *amount `json:"amount"`
 	ExpirationTime string  `json:"expiration_time"`
 	UpdateTime     string  `json:"update_time"`
@@ -56,6 +60,7 @@ type refund struct {
 	Status        string  `json:"status"`
 	CustomID      string  `json:"custom_id"`
 	Amount        *amount `json:"amount"`
+	Links         []link  `json:"links"`
 	StatusDetails struct {
 		Reason string `json:"reason"`
 	} `json:"status_details"`

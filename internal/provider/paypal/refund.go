@@ -3,6 +3,8 @@ package paypal
 import (
 	"context"
 	"net/url"
+	"path"
+	"slices"
 
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
@@ -31,8 +33,8 @@ func (c *Client) Refund(ctx context.Context, r payment.RefundCall) (payment.Refu
 		return payment.RefusedRefund(found.Status), nil
 	}
 	var made refund
-	path := capturesPath + "/" + url.PathEscape(taken[len(taken)-1].ID) + "/refund"
-	refused, err := c.post(ctx, path, r.IdempotencyKey, r.Licence, refundRequest{sum, r.Refund.String()}, &made)
+	to := capturesPath + "/" + url.PathEscape(taken[len(taken)-1].ID) + "/refund"
+	refused, err := c.post(ctx, to, r.IdempotencyKey, r.Licence, refundRequest{sum, r.Refund.String()}, &made)
 	switch {
 	case err != nil:
 		return payment.RefundOutcome{}, err
@@ -42,6 +44,30 @@ func (c *Client) Refund(ctx context.Context, r payment.RefundCall) (payment.Refu
 	return payment.RefusedRefund(refused.code()), nil
 }
 
+// belongs returns ErrNoSuchPayment for a refund of another payment than the one that is
+// asked about: a webhook, whose body is covered by a checksum only, may have named both.
+func (c *Client) belongs(ctx context.Context, r refund, paymentID string) error {
+	of := r.capture()
+	if of == "" || paymentID == "" || of == paymentID {
+		return nil
+	}
+	in, err := c.find(ctx, paymentID, nil)
+	if err == nil && !slices.ContainsFunc(in.captures(), func(m movement) bool { return m.ID == of }) {
+		err = payment.ErrNoSuchPayment
+	}
+	return err
+}
+
+// capture is what the refund is of.
+func (r refund) capture() string {
+	for _, link := range r.Links {
+		if parent, id := path.Split(link.Href); link.Rel == "up" && path.Base(parent) == "captures" {
+			return id
+		}
+	}
+	return ""
+}
+
 // LookupRefund implements payment.Provider. A refund whose id is not known is
 // looked for in its order
 // (https://developer.paypal.com/docs/api/orders/v2/#orders_get, "payments.refunds").
@@ -49,6 +75,9 @@ func (c *Client) LookupRefund(ctx context.Context, r payment.RefundRef) (payment
 	if r.ProviderRefundID != "" {
 		var found refund
 		if err := c.get(ctx, refundsPath, r.ProviderRefundID, nil, &found); err != nil {
+			return payment.RefundOutcome{}, err
+		}
+		if err := c.belongs(ctx, found, r.ProviderPaymentID); err != nil {
 			return payment.RefundOutcome{}, err
 		}
 		return refundOutcome(found)
