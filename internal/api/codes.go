@@ -171,6 +171,21 @@ func paymentKinds() []kind {
 			detail:  "Leave account out to pay by the default one, or have the shop's backend pay.",
 		},
 		{
+			code: "stored-payment-method", status: 422,
+			meaning: "The token is that of a payment method which the provider keeps: whoever knows it could charge it. It is taken only from the merchant's backend, which says that it is stored.",
+			detail:  "Let the backend pay with payment_method.stored: true and the customer's own reference, or use a token that the customer has just given.",
+		},
+		{
+			code: "payment-method-not-yours", status: 403,
+			meaning: "There is no stored payment method of this name at the provider, or it belongs to another customer than customer.reference says. Nothing was charged.",
+			detail:  "Name the customer by customer.reference as the provider knows them, and one of their own stored payment methods.",
+		},
+		{
+			code: "provider-unavailable", status: 503, retryable: true, wait: 2 * time.Second,
+			meaning: "The provider has to be asked whose the stored payment method is, and does not answer. Nothing was begun.",
+			detail:  "Wait as long as Retry-After says, then send the same request again with the same key.",
+		},
+		{
 			code: "order-exists", status: 409, executed: true,
 			meaning: "The order's id is taken, by an order with other content or of another user.",
 			detail:  "Choose another order_id, or leave it out to get one.",

@@ -29,7 +29,11 @@ func (s *server) Pay(ctx context.Context, r gen.PayRequestObject) (gen.PayRespon
 func payCommand(id payment.OrderID, body gen.Pay) payment.Pay {
 	cmd := payment.Pay{
 		OrderID: id, Account: valueOf(body.Account), Token: body.PaymentMethod.Token,
+		MethodType: valueOf(body.PaymentMethod.Type), Stored: valueOf(body.PaymentMethod.Stored),
 		Capture: payment.CaptureAutomatic, ReturnURL: valueOf(body.ReturnURL), Amount: body.Amount,
+	}
+	if body.Customer != nil {
+		cmd.Customer = valueOf(body.Customer.Reference)
 	}
 	if body.Capture != nil {
 		cmd.Capture = payment.CaptureMode(*body.Capture)

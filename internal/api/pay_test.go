@@ -26,7 +26,7 @@ func TestPay(t *testing.T) {
 	want := `{"payment_attempt_id":"01980d3e-7f2a-7cc1-9d2b-3f0e5a6b7c8d","order_id":"A-1","user_id":"u1",` +
 		`"client_request_id":"key-00000001","account":"sandbox","provider_payment_id":null,"status":"pending","stage":"awaiting_customer",` +
 		`"amount":1999,"currency":"EUR","amount_captured":0,"amount_refunded":0,"amount_disputed":0,"capture":"automatic",` +
-		`"next_action":{"type":"redirect","url":"https://pay.example/?a=1&b=<2>"},"failure":null,"can_start_new_attempt":false,` +
+		`"next_action":{"type":"redirect","url":"https://pay.example/?a=1&b=<2>"},"saved_payment_method":null,"failure":null,"can_start_new_attempt":false,` +
 		`"next_poll_ms":1000,"status_token":"status.01980d3e-7f2a-7cc1-9d2b-3f0e5a6b7c8d.2026-03-02T09:30:00Z","version":2,` +
 		`"created_at":"2026-03-01T09:29:59.120000Z","updated_at":"2026-03-01T09:30:00.120000Z","finalized_at":null}` + "\n"
 	require.Equal(t, want, string(got.text), "to the byte")
@@ -37,8 +37,10 @@ func TestPay(t *testing.T) {
 func TestPayWithEverything(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.payments.reply = payment.Reply{View: payment.View{Attempt: succeeded()}, Result: idempotency.Reused}
-	got := b.command("/v1/orders/A-1/pay", `{"account":"stripe-eu","payment_method":{"token":"t"},"capture":"manual",
+	done := succeeded()
+	done.Saved = &payment.SavedMethod{Token: "card_1", Type: "card", Display: "Visa •••• 4242"}
+	b.payments.reply = payment.Reply{View: payment.View{Attempt: done}, Result: idempotency.Reused}
+	got := b.command("/v1/orders/A-1/pay", `{"account":"stripe-eu","payment_method":{"token":"8415698462516992","type":"scheme","stored":true},"capture":"manual","customer":{"reference":"c-7"},
 		"return_url":"https://shop.example/ok?a=1#b","amount":1999,"currency":"EUR"}`)
 	require.Equal(t, http.StatusCreated, got.StatusCode)
 	require.Empty(t, got.Header.Get("Retry-After"))
@@ -46,11 +48,12 @@ func TestPayWithEverything(t *testing.T) {
 	require.Equal(t, "succeeded", o["status"])
 	require.Equal(t, "final", o["stage"])
 	require.Nil(t, o["next_action"])
+	require.Equal(t, map[string]any{"token": "card_1", "type": "card", "display": "Visa •••• 4242", "expires": nil}, o["saved_payment_method"])
 	require.InDelta(t, 0, o["next_poll_ms"], 0)
 	require.Equal(t, "2026-03-01T09:30:00.120001Z", o["finalized_at"])
 	amount, currency := int64(1999), payment.Currency("EUR")
 	require.Equal(t, payment.Pay{
-		OrderID: "A-1", Account: "stripe-eu", Token: "t", Capture: payment.CaptureManual,
+		OrderID: "A-1", Account: "stripe-eu", Token: "8415698462516992", MethodType: "scheme", Stored: true, Customer: "c-7", Capture: payment.CaptureManual,
 		ReturnURL: "https://shop.example/ok?a=1#b", Amount: &amount, Currency: &currency,
 	}, b.payments.pays)
 }

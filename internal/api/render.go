@@ -37,6 +37,9 @@ func (s *server) attempt(v payment.View) gen.Attempt {
 		CreatedAt: gen.Micros(v.CreatedAt), UpdatedAt: gen.Micros(v.UpdatedAt),
 		FinalizedAt: (*gen.Micros)(v.FinalizedAt),
 	}
+	if m := v.Saved; m != nil {
+		out.SavedPaymentMethod = &gen.SavedPaymentMethod{Token: m.Token, Type: m.Type, Display: m.Display, Expires: orNull(m.Expires)}
+	}
 	if v.State.Final() {
 		out.Failure = failure(v.Failure)
 		return out

@@ -49,11 +49,16 @@ func (shelf) AttemptsByID(context.Context, []payment.AttemptID) (map[payment.Att
 
 func (shelf) Refund(context.Context, payment.RefundID) (payment.Refund, error) { return refund(), nil }
 
+// unasked is a provider that is never called.
+type unasked struct{ payment.Provider }
+
+func (unasked) TokenKind(string) payment.TokenKind { return payment.TokenSingleUse }
+
 // useCases puts the real use cases behind the API.
 func useCases(o *api.Options) {
 	o.Payments = payment.New(payment.Options{
 		Store: shelf{}, DefaultAccount: "sandbox",
-		Accounts: map[string]payment.Account{"sandbox": {Provider: struct{ payment.Provider }{}}},
+		Accounts: map[string]payment.Account{"sandbox": {Provider: unasked{}}},
 		Now:      o.Now,
 	})
 }

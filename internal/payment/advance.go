@@ -23,6 +23,8 @@ type News struct {
 	Movements []MovementTold
 	// rows are the movements that this was recorded as before, where it is replayed.
 	rows []Movement
+	// Saved is as that of Outcome.
+	Saved *SavedMethod
 	// Undoes is as that of Outcome.
 	Undoes bool
 	// Refused says that the command of the attempt's intent was refused for good, at
@@ -110,6 +112,9 @@ func advance(a *Attempt, n News, now time.Time) (Transition, fsm.Verdict) {
 	t := Transition{From: a.State, News: n.News, Cause: n.Cause, At: now}
 	if a.ProviderPaymentID == "" {
 		a.ProviderPaymentID = n.ProviderPaymentID
+	}
+	if n.Saved != nil {
+		a.Saved = n.Saved
 	}
 	if n.Refused && (n.Cause.Kind == CauseWebhook || n.News == fsm.NewsSoftFailed && a.Intent.Kind == IntentCapture) {
 		// The payment may have to be given up now; a refused cancellation has a schedule.

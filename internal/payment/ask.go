@@ -33,7 +33,7 @@ func (s *Service) ask(ctx context.Context, p Provider, a Attempt, l Licence) New
 		return News{Unasked: errors.Is(err, ErrHeldBack), Refused: sent.Unfit, Unfit: sent.Unfit}
 	}
 	if out.Approved && a.Intent.Kind == IntentNone && a.ReadAt.Sub(a.CreatedAt) < approvalLife {
-		return s.charge(ctx, p, a, "", l)
+		return s.charge(ctx, p, a, Method{}, l)
 	}
 	out.Approved = false
 	news := newsOf(out, Cause{})
@@ -107,8 +107,8 @@ func (s *Service) resume(ctx context.Context, p Provider, a Attempt, l Licence) 
 	if s.opts.Open != nil {
 		sendable = can.sendable()
 	}
-	if token, ok := s.token(a); ok && age < sendable && a.unheard() && a.Intent.Kind == IntentNone {
-		if news = s.charge(ctx, p, a, token, l); news.News != fsm.NewsUnknown {
+	if method, ok := s.method(a); ok && age < sendable && a.unheard() && a.Intent.Kind == IntentNone {
+		if news = s.charge(ctx, p, a, method, l); news.News != fsm.NewsUnknown {
 			return news
 		}
 	}
@@ -136,19 +136,6 @@ func lastSent(a Attempt, sendable time.Duration) time.Duration {
 		return min(sendable, a.Intent.At.Sub(a.CreatedAt))
 	}
 	return sendable
-}
-
-// token is what a charge needs to be sent again.
-func (s *Service) token(a Attempt) (string, bool) {
-	if s.opts.Open == nil {
-		return "", false
-	}
-	if len(a.SealedToken) > 0 {
-		if token, err := s.opts.Open(a.SealedToken, a.ID); err == nil {
-			return token, true
-		}
-	}
-	return a.token, a.token != ""
 }
 
 // calling bounds one call: by its own limit, and by what is left of the lease, so

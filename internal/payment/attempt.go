@@ -56,12 +56,14 @@ type Attempt struct {
 
 	// Intent is what was begun at the provider and has no outcome yet.
 	Intent Intent
-	// SealedToken is the payment method's token, encrypted: of an attempt that is new, or
-	// was taken over and may have to be sent again.
+	// Saved is the payment method that the provider has stored; nil if none.
+	Saved *SavedMethod
+	// SealedToken is what the attempt is paid with, encrypted: of an attempt that is new,
+	// or was taken over and may have to be sent again.
 	SealedToken []byte
-	// token is the payment method's token as a retry of the attempt's own request brings
-	// it; empty for other runners.
-	token string
+	// method is what the attempt is paid with as a retry of its own request brings it;
+	// empty for other runners.
+	method Method
 
 	// Version rises with what a caller can see of the attempt.
 	Version int

@@ -209,3 +209,7 @@ func TestARefundThatIsOnlyReceivedWaitsForItsWebhook(t *testing.T) {
 	require.EqualValues(t, price, r.attempt(t, p.ID).Refunded)
 	require.Len(t, r.ledger(t), 2)
 }
+
+func (*blind) TokenKind(string) payment.TokenKind { return payment.TokenSingleUse }
+
+func (*blind) CheckOwner(context.Context, string, string) error { return nil }

@@ -20,12 +20,13 @@ func intentKey(id AttemptID, i Intent) string {
 
 // charge sends the payment, for the first time or again, and returns what is
 // known afterwards. It never returns nothing: not knowing is news too.
-func (s *Service) charge(ctx context.Context, p Provider, a Attempt, token string, l Licence) News {
+func (s *Service) charge(ctx context.Context, p Provider, a Attempt, m Method, l Licence) News {
 	call, cancel := s.calling(ctx, l)
 	defer cancel()
 	key := payKey(a.ID)
 	out, err := p.Charge(call, Charge{
-		Attempt: a.ID, Order: a.OrderID, User: a.UserID, Money: a.Money, Capture: a.Capture, Token: token, ReturnURL: a.ReturnURL,
+		Attempt: a.ID, Order: a.OrderID, Money: a.Money, Capture: a.Capture, ReturnURL: a.ReturnURL,
+		Token: m.Token, MethodType: m.Type, Stored: m.Stored, Customer: m.Customer,
 		IdempotencyKey: key, Licence: l, ProviderPaymentID: a.ProviderPaymentID,
 	})
 	cause := Cause{Kind: CauseCall, ID: key}
@@ -74,7 +75,7 @@ func (o Outcome) refusesCall() bool {
 func newsOf(o Outcome, c Cause) News {
 	return News{
 		News: o.News, ProviderPaymentID: o.ProviderPaymentID, Names: o.References, Money: o.Money,
-		NextActionURL: o.NextActionURL, Failure: o.Failure, Refused: o.Refused, Undoes: o.Undoes, Approved: o.Approved, Movements: o.Movements, Cause: c,
+		NextActionURL: o.NextActionURL, Failure: o.Failure, Refused: o.Refused, Undoes: o.Undoes, Approved: o.Approved, Movements: o.Movements, Saved: o.Saved, Cause: c,
 	}
 }
 

@@ -25,7 +25,7 @@ func TestTheProviderHearsWhosePaymentItIs(t *testing.T) {
 	c := <-heard
 	c.Licence = payment.Licence{} // a function has no equal
 	require.Equal(t, payment.Charge{
-		Attempt: paid.ID, Order: "A-1", User: "u1", Money: payment.Money{Minor: price, Currency: "EUR"},
+		Attempt: paid.ID, Order: "A-1", Customer: "u1", Money: payment.Money{Minor: price, Currency: "EUR"},
 		Capture: payment.CaptureAutomatic, Token: "tok_success", IdempotencyKey: c.IdempotencyKey,
 	}, c)
 }

@@ -195,7 +195,7 @@ func TestWhatAProviderIsTold(t *testing.T) {
 		whole  bool
 	}{"A-1": {nil, true}, "A-2": {&whole, true}, "A-3": {&half, false}} {
 		p := r.held(t, order)
-		require.Equal(t, payment.UserID("u1"), told.charge.User)
+		require.Equal(t, "u1", told.charge.Customer)
 		_, err := r.Confirm(t.Context(), customer, request("confirm", "confirm-"+string(order), ""), payment.Confirm{AttemptID: p.ID, Amount: c.amount})
 		require.NoError(t, err)
 		require.Equal(t, c.whole, told.capture.Whole, order)

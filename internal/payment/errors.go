@@ -34,6 +34,15 @@ var (
 	ErrOrderPaid = errors.New("order already paid")
 	// ErrOrderCancelled is returned when somebody wished the order cancelled.
 	ErrOrderCancelled = errors.New("order cancelled")
+	// ErrStoredMethod is returned when the token of a stored payment method is not
+	// called one.
+	ErrStoredMethod = errors.New("stored payment method")
+	// ErrMethodNotYours is returned when a stored payment method is not the
+	// customer's, or there is none of that name.
+	ErrMethodNotYours = errors.New("payment method of another customer")
+	// ErrProviderUnavailable is returned when a provider has to be asked before
+	// anything is begun, and does not answer.
+	ErrProviderUnavailable = errors.New("provider unavailable")
 	// ErrAttemptFinal is returned when a final attempt is to be moved.
 	ErrAttemptFinal = errors.New("attempt is final")
 	// ErrNotCapturable is returned when there is no authorised money to capture.

@@ -109,8 +109,9 @@ func TestARefundInTBanksCabinetIsSeen(t *testing.T) {
 			serial.Add(1)
 			return body(last(), "NEW")
 		},
-		"POST /v2/Charge":   func() string { return body(last(), "CONFIRMED") },
-		"POST /v2/GetState": func() string { return body(last(), "PARTIAL_REFUNDED") },
+		"POST /v2/GetCardList": func() string { return `[{"RebillId":"rebill","Status":"A"}]` },
+		"POST /v2/Charge":      func() string { return body(last(), "CONFIRMED") },
+		"POST /v2/GetState":    func() string { return body(last(), "PARTIAL_REFUNDED") },
 	})
 	client, err := tbank.New(s.URL, "t", password, "EUR", s.Client())
 	require.NoError(t, err)

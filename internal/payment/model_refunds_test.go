@@ -169,3 +169,7 @@ func (p *scripted) LookupRefund(_ context.Context, ref payment.RefundRef) (payme
 	}
 	return r.outcome(), nil
 }
+
+func (*scripted) TokenKind(string) payment.TokenKind { return payment.TokenSingleUse }
+
+func (*scripted) CheckOwner(context.Context, string, string) error { return nil }

@@ -22,6 +22,7 @@ type beginning struct {
 	user    UserID
 	req     idempotency.Request
 	cmd     Pay
+	method  Method
 	attempt Attempt
 	err     error
 	left    bool
@@ -30,8 +31,8 @@ type beginning struct {
 // begin is commit 1: what is about to be done is on disk before anybody is
 // asked to do it. Pays that come at the same time share a transaction, if there is
 // nothing about them that must be waited for or looked at twice.
-func (s *Service) begin(ctx context.Context, actor Actor, req idempotency.Request, cmd Pay) (Attempt, error) {
-	b := &beginning{actor: actor, user: actor.User(), req: req, cmd: cmd, left: true}
+func (s *Service) begin(ctx context.Context, actor Actor, req idempotency.Request, cmd Pay, m Method) (Attempt, error) {
+	b := &beginning{actor: actor, user: actor.User(), req: req, cmd: cmd, method: m, left: true}
 	s.begins.do(ctx, b)
 	if b.left {
 		b.err = s.beginAlone(ctx, b)
@@ -80,7 +81,7 @@ func (s *Service) beginIn(ctx context.Context, tx Tx, pays []*beginning) (begun 
 		if p.left {
 			continue
 		}
-		if p.attempt, err = s.newAttempt(tx.Now(), order, p.req, p.cmd); err != nil {
+		if p.attempt, err = s.newAttempt(tx.Now(), order, p.req, p.cmd, p.method); err != nil {
 			return nil, err
 		}
 		begun = append(begun, p)
@@ -154,7 +155,7 @@ func (s *Service) beginAlone(ctx context.Context, p *beginning) error {
 		case err != nil:
 			return err
 		}
-		if p.attempt, err = s.newAttempt(tx.Now(), order, p.req, p.cmd); err != nil {
+		if p.attempt, err = s.newAttempt(tx.Now(), order, p.req, p.cmd, p.method); err != nil {
 			return err
 		}
 		if err := tx.AttemptsInsert(ctx, []Attempt{p.attempt}); err != nil {
@@ -183,7 +184,7 @@ func checkPay(o Order, user UserID, req idempotency.Request, cmd Pay) error {
 	return nil
 }
 
-func (s *Service) newAttempt(now time.Time, o Order, req idempotency.Request, cmd Pay) (Attempt, error) {
+func (s *Service) newAttempt(now time.Time, o Order, req idempotency.Request, cmd Pay, m Method) (Attempt, error) {
 	end := now.Add(s.opts.Lease)
 	a := Attempt{
 		ID: AttemptID(uuid.Must(uuid.NewV7())), OrderID: o.ID, UserID: o.UserID,
@@ -191,10 +192,7 @@ func (s *Service) newAttempt(now time.Time, o Order, req idempotency.Request, cm
 		Account: cmd.Account, State: fsm.Requested, Money: o.Money, Capture: cmd.Capture, ReturnURL: cmd.ReturnURL,
 		Version: 1, Fence: 1, LeaseUntil: &end, NextCheckAt: &end, CreatedAt: now, UpdatedAt: now,
 	}
-	if s.opts.Seal == nil {
-		return a, nil
-	}
 	var err error
-	a.SealedToken, err = s.opts.Seal(cmd.Token, a.ID)
+	a.SealedToken, err = s.sealMethod(m, a.ID)
 	return a, err
 }

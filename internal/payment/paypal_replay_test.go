@@ -32,7 +32,7 @@ import (
 // PayPal signs a CRC-32 of the body. Whoever saw a genuine delivery can make another
 // body for its headers: that is refused where the delivery is known, moves nothing
 // where it is not, and is too old after four days.
-func TestPayPalReplay(t *testing.T) {
+func TestPayPalReplay(t *testing.T) { //nolint:tparallel // the order of the parts counts
 	t.Parallel()
 	p := newPayPalRig(t)
 	victim := p.paid(t, "A-1", "paypal").Attempt

@@ -16,6 +16,12 @@ import (
 // first byte goes out.
 type Provider interface {
 	Capabilities() Capabilities
+	// TokenKind says what a payment method's token is, by its form. It asks nobody.
+	TokenKind(token string) TokenKind
+	// CheckOwner asks whose a stored payment method is. It returns ErrMethodNotYours
+	// if not the customer's, nil where it is, or where only the charge itself tells,
+	// which then names the customer, so that the provider refuses another's.
+	CheckOwner(ctx context.Context, token, customer string) error
 	// Charge begins the payment, or finishes one that its customer has approved
 	// (Charge.ProviderPaymentID). The same IdempotencyKey never charges twice.
 	Charge(ctx context.Context, c Charge) (Outcome, error)
@@ -74,11 +80,17 @@ type Capabilities struct {
 type Charge struct {
 	Attempt AttemptID
 	Order   OrderID
-	// User is whose payment it is: some providers' tokens are of one customer.
-	User           UserID
-	Money          Money
-	Capture        CaptureMode
-	Token          string
+	Money   Money
+	Capture CaptureMode
+	Token   string
+	// MethodType is the provider's name for the sort of payment method; empty if not
+	// said.
+	MethodType string
+	// Stored says that the token is that of a payment method which the provider keeps
+	// for the customer.
+	Stored bool
+	// Customer is whose payment it is at the provider.
+	Customer       string
 	ReturnURL      string
 	IdempotencyKey string
 	Licence        Licence
@@ -162,6 +174,8 @@ type Outcome struct {
 	Movements     []MovementTold
 	NextActionURL string
 	Failure       *Failure
+	// Saved is the payment method that the provider has stored; nil if none.
+	Saved *SavedMethod
 }
 
 // RefundOutcome is what the provider says of a refund.

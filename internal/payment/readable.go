@@ -16,8 +16,17 @@ func (o Outcome) Readable() (Outcome, error) {
 	if !keepable(o.NextActionURL) || !nameable(append(names, currencyOf(o.Money))...) {
 		return Outcome{}, errUnreadable
 	}
-	o.Failure = o.Failure.readable()
+	o.Failure, o.Saved = o.Failure.readable(), o.Saved.readable()
 	return o, nil
+}
+
+// readable has what the provider stored as the database can hold it. A token that
+// can't be kept as it is would be of no use.
+func (m *SavedMethod) readable() *SavedMethod {
+	if m == nil || m.Token == "" || !nameable(m.Token) {
+		return nil
+	}
+	return &SavedMethod{Token: m.Token, Type: text(m.Type), Display: text(m.Display), Expires: text(m.Expires)}
 }
 
 // Readable is as that of Outcome.

@@ -26,19 +26,19 @@ func (c Capabilities) sendable() time.Duration { return min(youth, c.KeyLife) }
 // returns ErrBusy while another runner speaks with the provider. A final attempt
 // is returned as it is, unless somebody says that it holds money all the same.
 func (s *Service) Recheck(ctx context.Context, id AttemptID, cause Cause) (View, error) {
-	return s.recheck(ctx, id, cause, "")
+	return s.recheck(ctx, id, cause, Method{})
 }
 
-// recheck is Recheck with the token that the attempt's own request has brought again; or
+// recheck is Recheck with what the attempt's own request has brought again to pay with; or
 // without.
-func (s *Service) recheck(ctx context.Context, id AttemptID, cause Cause, token string) (View, error) {
+func (s *Service) recheck(ctx context.Context, id AttemptID, cause Cause, m Method) (View, error) {
 	ctx = context.WithoutCancel(ctx)
 	licence := s.licence()
 	a, err := s.takeOver(ctx, id)
 	if err != nil {
 		return View{}, err
 	}
-	a.token = token
+	a.method = m
 	account, ok := s.account(a.Account)
 	switch {
 	case a.State.Final() && a.NextCheckAt == nil:

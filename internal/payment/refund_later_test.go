@@ -29,10 +29,11 @@ func newLater(t *testing.T) *later {
 		return fmt.Sprintf(`{"TerminalKey":"t","Success":true,"ErrorCode":"0","Status":%q,"PaymentId":"77","Amount":%d}`, status, l.amount.Load())
 	}
 	s := answers(t, map[string]func() string{
-		"POST /v2/Init":     func() string { return body("NEW") },
-		"POST /v2/Charge":   func() string { return body("CONFIRMED") },
-		"POST /v2/GetState": func() string { return body(*l.status.Load()) },
-		"POST /v2/Cancel":   func() string { return *l.cancelled.Load() },
+		"POST /v2/Init":        func() string { return body("NEW") },
+		"POST /v2/GetCardList": func() string { return `[{"RebillId":"rebill","Status":"A"}]` },
+		"POST /v2/Charge":      func() string { return body("CONFIRMED") },
+		"POST /v2/GetState":    func() string { return body(*l.status.Load()) },
+		"POST /v2/Cancel":      func() string { return *l.cancelled.Load() },
 	})
 	client, err := tbank.New(s.URL, "t", "secret", "EUR", s.Client())
 	require.NoError(t, err)

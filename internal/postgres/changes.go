@@ -67,6 +67,7 @@ func attemptParams(changes []payment.Change) *dbsqlc.AttemptsAdvanceParams {
 		p.IntentAmounts = append(p.IntentAmounts, a.Intent.Amount)
 		p.IntentNumbers = append(p.IntentNumbers, int32(a.Intent.Number)) //nolint:gosec // a count of commands
 		p.IntentAts = append(p.IntentAts, a.Intent.At)
+		p.SavedMethods = append(p.SavedMethods, savedParam(a.Saved))
 		p.Versions = append(p.Versions, int32(a.Version)) //nolint:gosec // a version
 		p.Fences = append(p.Fences, a.Fence)
 		p.LeaseUntils = append(p.LeaseUntils, orZero(a.LeaseUntil))
@@ -102,6 +103,24 @@ func (t *txn) hold(ctx context.Context, changes []payment.Change) error {
 		return fmt.Errorf("write what %d attempts hold: %w", len(p.OrderIds), err)
 	}
 	return nil
+}
+
+// savedParam is what the provider has stored, empty for nothing: what was stored stays.
+func savedParam(m *payment.SavedMethod) string {
+	if m == nil {
+		return ""
+	}
+	raw, _ := json.Marshal(m) // texts always marshal
+	return string(raw)
+}
+
+// savedFromRow reads what savedParam wrote; a text of another form is none.
+func savedFromRow(raw []byte) *payment.SavedMethod {
+	m := &payment.SavedMethod{}
+	if json.Unmarshal(raw, m) != nil || m.Token == "" {
+		return nil
+	}
+	return m
 }
 
 func stateParams(a *payment.Attempt) (status, stage string) {

@@ -164,7 +164,7 @@ func anyAttempt(r *rapid.T, o payment.Order) payment.Attempt {
 			Kind:   rapid.SampledFrom([]payment.IntentKind{payment.IntentNone, payment.IntentCapture, payment.IntentCancel}).Draw(r, "intent"),
 			Amount: amount(r), Number: rapid.IntRange(0, 1000).Draw(r, "number"), At: at(r),
 		},
-		SealedToken: append([]byte{0}, hash(r)...), Version: rapid.IntRange(2, 1_000_000).Draw(r, "version"), Fence: rapid.Int64Min(1).Draw(r, "fence"),
+		Saved: &payment.SavedMethod{Token: word(r), Type: text(r), Display: text(r), Expires: text(r)}, SealedToken: append([]byte{0}, hash(r)...), Version: rapid.IntRange(2, 1_000_000).Draw(r, "version"), Fence: rapid.Int64Min(1).Draw(r, "fence"),
 		LeaseUntil: maybe(r, false), Checks: rapid.IntRange(0, 1000).Draw(r, "checks"), NextCheckAt: maybe(r, true), CreatedAt: created, UpdatedAt: at(r),
 	}
 	if rapid.Bool().Draw(r, "failure") {

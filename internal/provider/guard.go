@@ -33,7 +33,7 @@ type Limits struct {
 
 // Called is a call that was made, or was to be made.
 type Called struct {
-	// Call is charge, lookup, find, capture, cancel, refund or lookup_refund.
+	// Call is check_owner, charge, lookup, find, capture, cancel, refund or lookup_refund.
 	Call string
 	// Result is answered, failed or held_back.
 	Result string
@@ -79,7 +79,7 @@ func (g *Guard) State() float64 { return float64(g.breaker.State()) }
 
 // answered reports whether the provider did its part.
 func answered(err error) bool {
-	return err == nil || errors.Is(err, payment.ErrNoSuchPayment) || errors.Is(err, payment.ErrNotTold)
+	return err == nil || errors.Is(err, payment.ErrMethodNotYours) || errors.Is(err, payment.ErrNoSuchPayment) || errors.Is(err, payment.ErrNotTold)
 }
 
 // ours are failures that say nothing of the provider.
@@ -142,6 +142,18 @@ func (g *Guard) turn(ctx context.Context) error {
 	}
 	return nil
 }
+
+// CheckOwner implements payment.Provider.
+func (g *Guard) CheckOwner(ctx context.Context, token, customer string) error {
+	_, err := guarded(ctx, g, "check_owner", func() (nothing, error) { return nothing{}, g.Provider.CheckOwner(ctx, token, customer) })
+	return err
+}
+
+// nothing is what a call answers that tells by its error.
+type nothing struct{}
+
+// Readable has nothing that could not be kept.
+func (n nothing) Readable() (nothing, error) { return n, nil }
 
 // Charge implements payment.Provider.
 func (g *Guard) Charge(ctx context.Context, c payment.Charge) (payment.Outcome, error) {

@@ -327,3 +327,7 @@ type panicking struct {
 func (panicking) Charge(context.Context, payment.Charge) (payment.Outcome, error) {
 	panic("while it reads")
 }
+
+func (*scripted) TokenKind(string) payment.TokenKind { return payment.TokenSingleUse }
+
+func (*scripted) CheckOwner(context.Context, string, string) error { return nil }

@@ -31,6 +31,7 @@ type charge struct {
 	FailureCode    *string     `json:"failure_code"`
 	FailureMessage *string     `json:"failure_message"`
 	NextAction     *nextAction `json:"next_action"`
+	Saved          *method     `json:"saved_payment_method"`
 	Created        string      `json:"created"`
 }
 
@@ -57,9 +58,9 @@ type plan struct {
 }
 
 func (s *Server) createCharge(t *tx, c call, in chargeRequest) result {
-	b, known := s.tokens[in.Token]
-	if !known {
-		return refuse(http.StatusUnprocessableEntity, "invalid_token", "There is no such token.")
+	b, refused := s.behaviourOf(t, in)
+	if refused != nil {
+		return result{err: refused}
 	}
 	if b.uncharged && !c.retried {
 		return result{fault: b.fault, again: true}
@@ -71,6 +72,11 @@ func (s *Server) createCharge(t *tx, c call, in chargeRequest) result {
 	t.perform(&rec, b.now)
 	if b.later != stepNone {
 		rec.Plan = &plan{Do: b.later, At: t.now.Add(b.after)}
+	}
+	if b.save {
+		saved := newMethod(in.Customer)
+		t.entry.Methods = append(t.entry.Methods, saved)
+		rec.Saved = &saved.method
 	}
 	t.putCharge(rec)
 	res := result{value: rec.charge}

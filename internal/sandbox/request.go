@@ -27,6 +27,8 @@ type chargeRequest struct {
 	Token     string `json:"token"`
 	Capture   string `json:"capture"`
 	ReturnURL string `json:"return_url"`
+	// Customer is whose payment methods are stored and charged.
+	Customer string `json:"customer"`
 }
 
 func (in chargeRequest) checked() (chargeRequest, *apiError) {
@@ -36,6 +38,8 @@ func (in chargeRequest) checked() (chargeRequest, *apiError) {
 	switch {
 	case in.Reference == "" || len(in.Reference) > maxReference:
 		return in, invalid("reference must have 1 to 200 bytes.")
+	case len(in.Customer) > maxReference*2:
+		return in, invalid("customer must have at most 400 bytes.")
 	case in.Amount < 1 || in.Amount > maxAmount:
 		return in, invalid("amount must be 1 to 10^12, in minor units.")
 	case !isCurrency(in.Currency):

@@ -56,6 +56,7 @@ func (s *Server) routes() {
 	s.mux.HandleFunc("POST /v1/charges/{id}/refunds", command(s, http.StatusCreated, s.createRefund))
 	s.mux.HandleFunc("GET /v1/refunds", s.listRefunds)
 	s.mux.HandleFunc("GET /v1/refunds/{id}", s.showRefund)
+	s.mux.HandleFunc("GET /v1/payment-methods/{id}", s.showMethod)
 	s.mux.HandleFunc("GET /v1/ledger", s.showLedger)
 	s.mux.HandleFunc("GET /pay/style.css", showStyle)
 	s.mux.HandleFunc("GET /pay/{id}", s.showPage)

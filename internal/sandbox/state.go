@@ -9,10 +9,11 @@ type entry struct {
 	Events    []event        `json:"events,omitempty"`
 	Delivered []string       `json:"delivered,omitempty"`
 	Keys      []keyRecord    `json:"keys,omitempty"`
+	Methods   []methodRecord `json:"methods,omitempty"`
 }
 
 func (e entry) empty() bool {
-	return len(e.Charges)+len(e.Refunds)+len(e.Movements)+len(e.Events)+len(e.Delivered)+len(e.Keys) == 0
+	return len(e.Charges)+len(e.Refunds)+len(e.Movements)+len(e.Events)+len(e.Delivered)+len(e.Keys)+len(e.Methods) == 0
 }
 
 // state is everything, as the journal's lines make it.
@@ -24,6 +25,7 @@ type state struct {
 	ledger             []movement
 	events             map[string]*pendingEvent
 	keys               map[string]keyRecord
+	methods            map[string]methodRecord
 }
 
 // pendingEvent is an event that has not been received; done closes when it is.
@@ -42,6 +44,7 @@ func newState() *state {
 		ledger:             []movement{},
 		events:             map[string]*pendingEvent{},
 		keys:               map[string]keyRecord{},
+		methods:            map[string]methodRecord{},
 	}
 }
 
@@ -67,6 +70,9 @@ func (st *state) apply(e entry) {
 			close(ev.done)
 			delete(st.events, id)
 		}
+	}
+	for _, m := range e.Methods {
+		st.methods[m.Token] = m
 	}
 	for _, k := range e.Keys {
 		st.keys[k.Key] = k

@@ -32,6 +32,7 @@ type behaviour struct {
 	webhookFirst bool  // the answer waits for the webhook
 	copies       int   // of each webhook, when more than one
 	surplus      int64 // added to the amount that was asked for
+	save         bool  // the payment method is stored for the customer
 
 	fault fault
 	// uncharged says that the fault comes before anything is done, and that the
@@ -42,6 +43,7 @@ type behaviour struct {
 func tokens(d Delays) map[string]behaviour {
 	return map[string]behaviour{
 		"tok_success":          {now: stepApprove},
+		"tok_save":             {now: stepApprove, save: true},
 		"tok_decline":          {now: stepDecline},
 		"tok_async_success":    {later: stepApprove, after: d.Async},
 		"tok_async_decline":    {later: stepDecline, after: d.Async},

@@ -477,6 +477,9 @@ type Attempt struct {
 	// NextAction What the customer must do now; null if nothing.
 	NextAction *NextAction `json:"next_action"`
 
+	// SavedPaymentMethod What the provider has stored of the customer's payment method; null if nothing.
+	SavedPaymentMethod *SavedPaymentMethod `json:"saved_payment_method"`
+
 	// Failure Why it failed; null unless it has.
 	Failure *Failure `json:"failure"`
 
@@ -634,6 +637,7 @@ type Pay struct {
 
 	// Currency An ISO 4217 code in upper case.
 	Currency      *Currency     `json:"currency,omitempty"`
+	Customer      *PayCustomer  `json:"customer,omitempty"`
 	PaymentMethod PaymentMethod `json:"payment_method"`
 
 	// ReturnURL Where the provider sends the customer back to, absolute http or https.
@@ -643,10 +647,23 @@ type Pay struct {
 // PayCapture `manual` only authorises; the money is taken by a confirm.
 type PayCapture string
 
+// PayCustomer defines model for PayCustomer.
+type PayCustomer struct {
+	// Reference By which the provider knows the customer. Absent, the user's id. Only a service may name another.
+	Reference *string `json:"reference,omitempty"`
+}
+
 // PaymentMethod defines model for PaymentMethod.
 type PaymentMethod struct {
+	// Stored Says that the token is that of a payment method which the provider keeps for the customer. Only a service may, and
+	// only with the customer's own: see `customer.reference`.
+	Stored *bool `json:"stored,omitempty"`
+
 	// Token What the provider's page or library gave the browser for the customer's card.
 	Token string `json:"token"`
+
+	// Type The provider's name for the sort of payment method, where it asks for one beside a stored token.
+	Type *string `json:"type,omitempty"`
 }
 
 // Problem RFC 9457.
@@ -716,6 +733,19 @@ type RefundStatus string
 // RefundOrigin What it began with: a request of a user or of staff, the account's policy for late money, or somebody in the
 // provider's own dashboard.
 type RefundOrigin string
+
+// SavedPaymentMethod defines model for SavedPaymentMethod.
+type SavedPaymentMethod struct {
+	// Token What a later pay names with `stored`, for the same customer.
+	Token string `json:"token"`
+	Type  string `json:"type"`
+
+	// Display For people, such as the brand and the last four digits.
+	Display string `json:"display"`
+
+	// Expires The month until which it is good, as YYYY-MM; null if not known.
+	Expires *string `json:"expires"`
+}
 
 // SupportAttempt defines model for SupportAttempt.
 type SupportAttempt struct {
@@ -3837,8 +3867,18 @@ func (response Pay401ApplicationProblemPlusJSONResponse) VisitPayResponse(w http
 	return err
 }
 
+type Pay403ResponseHeaders struct {
+	IdempotencyKey      *string
+	IdempotencyReplayed *string
+	IdempotencyResult   *string
+	RetryAfter          *int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
 type Pay403ApplicationProblemPlusJSONResponse struct {
-	ForbiddenApplicationProblemPlusJSONResponse
+	Body    Problem
+	Headers Pay403ResponseHeaders
 }
 
 func (response Pay403ApplicationProblemPlusJSONResponse) VisitPayResponse(w http.ResponseWriter) error {
@@ -3850,6 +3890,15 @@ func (response Pay403ApplicationProblemPlusJSONResponse) VisitPayResponse(w http
 	w.Header().Set("Content-Type", "application/problem+json")
 	if response.Headers.IdempotencyKey != nil {
 		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
+	if response.Headers.IdempotencyResult != nil {
+		w.Header().Set("Idempotency-Result", fmt.Sprint(*response.Headers.IdempotencyResult))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
 	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
@@ -4001,8 +4050,18 @@ func (response Pay415ApplicationProblemPlusJSONResponse) VisitPayResponse(w http
 	return err
 }
 
+type Pay422ResponseHeaders struct {
+	IdempotencyKey      *string
+	IdempotencyReplayed *string
+	IdempotencyResult   *string
+	RetryAfter          *int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
 type Pay422ApplicationProblemPlusJSONResponse struct {
-	ValidationFailedApplicationProblemPlusJSONResponse
+	Body    Problem
+	Headers Pay422ResponseHeaders
 }
 
 func (response Pay422ApplicationProblemPlusJSONResponse) VisitPayResponse(w http.ResponseWriter) error {
@@ -4014,6 +4073,15 @@ func (response Pay422ApplicationProblemPlusJSONResponse) VisitPayResponse(w http
 	w.Header().Set("Content-Type", "application/problem+json")
 	if response.Headers.IdempotencyKey != nil {
 		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
+	if response.Headers.IdempotencyResult != nil {
+		w.Header().Set("Idempotency-Result", fmt.Sprint(*response.Headers.IdempotencyResult))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
 	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
 	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
@@ -4065,8 +4133,15 @@ func (response Pay500ApplicationProblemPlusJSONResponse) VisitPayResponse(w http
 	return err
 }
 
+type Pay503ResponseHeaders struct {
+	RetryAfter          *int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
 type Pay503ApplicationProblemPlusJSONResponse struct {
-	UnavailableApplicationProblemPlusJSONResponse
+	Body    Problem
+	Headers Pay503ResponseHeaders
 }
 
 func (response Pay503ApplicationProblemPlusJSONResponse) VisitPayResponse(w http.ResponseWriter) error {
@@ -4076,10 +4151,9 @@ func (response Pay503ApplicationProblemPlusJSONResponse) VisitPayResponse(w http
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.IdempotencyKey != nil {
-		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
 	}
-	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
 	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
 	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
 	w.WriteHeader(503)

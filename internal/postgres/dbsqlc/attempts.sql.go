@@ -13,7 +13,7 @@ import (
 )
 
 const attemptLock = `-- name: AttemptLock :one
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, now()::timestamptz AS read_at,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, a.saved_payment_method, now()::timestamptz AS read_at,
     EXISTS (SELECT FROM payment_attempts s WHERE s.order_id = a.order_id AND s.attempt_id <> a.attempt_id) AS siblings
 FROM payment_attempts a WHERE a.attempt_id = $1
 FOR NO KEY UPDATE OF a
@@ -70,6 +70,7 @@ func (q *Queries) AttemptLock(ctx context.Context, db DBTX, attemptID uuid.UUID)
 		&i.PaymentAttempts.HoldToldAt,
 		&i.PaymentAttempts.AmountDisputed,
 		&i.PaymentAttempts.Movements,
+		&i.PaymentAttempts.SavedPaymentMethod,
 		&i.ReadAt,
 		&i.Siblings,
 	)
@@ -77,7 +78,7 @@ func (q *Queries) AttemptLock(ctx context.Context, db DBTX, attemptID uuid.UUID)
 }
 
 const attemptRead = `-- name: AttemptRead :one
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, now()::timestamptz AS read_at, false AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, a.saved_payment_method, now()::timestamptz AS read_at, false AS siblings
 FROM payment_attempts a WHERE a.attempt_id = $1
 `
 
@@ -132,6 +133,7 @@ func (q *Queries) AttemptRead(ctx context.Context, db DBTX, attemptID uuid.UUID)
 		&i.PaymentAttempts.HoldToldAt,
 		&i.PaymentAttempts.AmountDisputed,
 		&i.PaymentAttempts.Movements,
+		&i.PaymentAttempts.SavedPaymentMethod,
 		&i.ReadAt,
 		&i.Siblings,
 	)
@@ -158,6 +160,7 @@ UPDATE payment_attempts a SET
     intent_amount = n.intent_amount,
     intent_number = n.intent_number,
     intent_at = n.intent_at,
+    saved_payment_method = CASE n.saved_method WHEN '' THEN a.saved_payment_method ELSE n.saved_method::json END,
     version = n.version,
     fence = n.fence,
     lease_until = n.lease_until,
@@ -186,13 +189,14 @@ FROM (
         unnest($18::bigint[]) AS intent_amount,
         unnest($19::int[]) AS intent_number,
         NULLIF(unnest($20::timestamptz[]), '0001-01-01 00:00:00Z') AS intent_at,
-        unnest($21::int[]) AS version,
-        unnest($22::bigint[]) AS fence,
-        NULLIF(unnest($23::timestamptz[]), '0001-01-01 00:00:00Z') AS lease_until,
-        unnest($24::int[]) AS checks,
-        NULLIF(unnest($25::timestamptz[]), '0001-01-01 00:00:00Z') AS next_check_at,
-        unnest($26::timestamptz[]) AS updated_at,
-        NULLIF(unnest($27::timestamptz[]), '0001-01-01 00:00:00Z') AS finalized_at
+        unnest($21::text[]) AS saved_method,
+        unnest($22::int[]) AS version,
+        unnest($23::bigint[]) AS fence,
+        NULLIF(unnest($24::timestamptz[]), '0001-01-01 00:00:00Z') AS lease_until,
+        unnest($25::int[]) AS checks,
+        NULLIF(unnest($26::timestamptz[]), '0001-01-01 00:00:00Z') AS next_check_at,
+        unnest($27::timestamptz[]) AS updated_at,
+        NULLIF(unnest($28::timestamptz[]), '0001-01-01 00:00:00Z') AS finalized_at
 ) n
 WHERE a.order_id = n.order_id AND a.attempt_id = n.attempt_id AND a.version = n.was
 RETURNING 1
@@ -221,6 +225,7 @@ type AttemptsAdvanceParams struct {
 	IntentAmounts        []int64
 	IntentNumbers        []int32
 	IntentAts            []time.Time
+	SavedMethods         []string
 	Versions             []int32
 	Fences               []int64
 	LeaseUntils          []time.Time
@@ -254,6 +259,7 @@ func (q *Queries) AttemptsAdvance(ctx context.Context, db DBTX, arg *AttemptsAdv
 		arg.IntentAmounts,
 		arg.IntentNumbers,
 		arg.IntentAts,
+		arg.SavedMethods,
 		arg.Versions,
 		arg.Fences,
 		arg.LeaseUntils,
@@ -282,7 +288,7 @@ func (q *Queries) AttemptsAnnounce(ctx context.Context, db DBTX, arg *AttemptsAn
 }
 
 const attemptsBeside = `-- name: AttemptsBeside :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, now()::timestamptz AS read_at, false AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, a.saved_payment_method, now()::timestamptz AS read_at, false AS siblings
 FROM payment_attempts a WHERE a.order_id = (SELECT o.order_id FROM payment_attempts o WHERE o.attempt_id = $1)
 ORDER BY a.created_at, a.attempt_id
 `
@@ -344,6 +350,7 @@ func (q *Queries) AttemptsBeside(ctx context.Context, db DBTX, attemptID uuid.UU
 			&i.PaymentAttempts.HoldToldAt,
 			&i.PaymentAttempts.AmountDisputed,
 			&i.PaymentAttempts.Movements,
+			&i.PaymentAttempts.SavedPaymentMethod,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -358,7 +365,7 @@ func (q *Queries) AttemptsBeside(ctx context.Context, db DBTX, attemptID uuid.UU
 }
 
 const attemptsByRequest = `-- name: AttemptsByRequest :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, now()::timestamptz AS read_at, false AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, a.saved_payment_method, now()::timestamptz AS read_at, false AS siblings
 FROM payment_attempts a
 JOIN (SELECT unnest($1::text[]) AS order_id, unnest($2::text[]) AS user_id, unnest($3::text[]) AS client_request_id) n
     ON a.order_id = n.order_id AND a.user_id = n.user_id AND a.client_request_id COLLATE "C" = n.client_request_id
@@ -428,6 +435,7 @@ func (q *Queries) AttemptsByRequest(ctx context.Context, db DBTX, arg *AttemptsB
 			&i.PaymentAttempts.HoldToldAt,
 			&i.PaymentAttempts.AmountDisputed,
 			&i.PaymentAttempts.Movements,
+			&i.PaymentAttempts.SavedPaymentMethod,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -548,7 +556,7 @@ func (q *Queries) AttemptsInsert(ctx context.Context, db DBTX, arg *AttemptsInse
 }
 
 const attemptsLiveLockFree = `-- name: AttemptsLiveLockFree :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, now()::timestamptz AS read_at, true AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, a.saved_payment_method, now()::timestamptz AS read_at, true AS siblings
 FROM payment_attempts a WHERE a.order_id = ANY ($1::text[]) AND a.live
 ORDER BY a.attempt_id
 FOR NO KEY UPDATE OF a SKIP LOCKED
@@ -612,6 +620,7 @@ func (q *Queries) AttemptsLiveLockFree(ctx context.Context, db DBTX, orderIds []
 			&i.PaymentAttempts.HoldToldAt,
 			&i.PaymentAttempts.AmountDisputed,
 			&i.PaymentAttempts.Movements,
+			&i.PaymentAttempts.SavedPaymentMethod,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -626,7 +635,7 @@ func (q *Queries) AttemptsLiveLockFree(ctx context.Context, db DBTX, orderIds []
 }
 
 const attemptsLockFree = `-- name: AttemptsLockFree :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, now()::timestamptz AS read_at,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, a.saved_payment_method, now()::timestamptz AS read_at,
     EXISTS (SELECT FROM payment_attempts s WHERE s.order_id = a.order_id AND s.attempt_id <> a.attempt_id) AS siblings
 FROM payment_attempts a WHERE a.attempt_id = ANY ($1::uuid[])
 ORDER BY a.attempt_id
@@ -690,6 +699,7 @@ func (q *Queries) AttemptsLockFree(ctx context.Context, db DBTX, attemptIds []uu
 			&i.PaymentAttempts.HoldToldAt,
 			&i.PaymentAttempts.AmountDisputed,
 			&i.PaymentAttempts.Movements,
+			&i.PaymentAttempts.SavedPaymentMethod,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -704,7 +714,7 @@ func (q *Queries) AttemptsLockFree(ctx context.Context, db DBTX, attemptIds []uu
 }
 
 const attemptsLockNamed = `-- name: AttemptsLockNamed :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, now()::timestamptz AS read_at,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, a.saved_payment_method, now()::timestamptz AS read_at,
     EXISTS (SELECT FROM payment_attempts s WHERE s.order_id = a.order_id AND s.attempt_id <> a.attempt_id) AS siblings
 FROM payment_attempts a WHERE a.attempt_id IN (
     SELECT unnest($1::uuid[])
@@ -780,6 +790,7 @@ func (q *Queries) AttemptsLockNamed(ctx context.Context, db DBTX, arg *AttemptsL
 			&i.PaymentAttempts.HoldToldAt,
 			&i.PaymentAttempts.AmountDisputed,
 			&i.PaymentAttempts.Movements,
+			&i.PaymentAttempts.SavedPaymentMethod,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -827,7 +838,7 @@ func (q *Queries) AttemptsMoved(ctx context.Context, db DBTX, arg *AttemptsMoved
 }
 
 const attemptsOfOrderLock = `-- name: AttemptsOfOrderLock :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, now()::timestamptz AS read_at, false AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, a.saved_payment_method, now()::timestamptz AS read_at, false AS siblings
 FROM payment_attempts a WHERE a.order_id = $1
 ORDER BY a.attempt_id FOR NO KEY UPDATE
 `
@@ -889,6 +900,7 @@ func (q *Queries) AttemptsOfOrderLock(ctx context.Context, db DBTX, orderID stri
 			&i.PaymentAttempts.HoldToldAt,
 			&i.PaymentAttempts.AmountDisputed,
 			&i.PaymentAttempts.Movements,
+			&i.PaymentAttempts.SavedPaymentMethod,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -903,7 +915,7 @@ func (q *Queries) AttemptsOfOrderLock(ctx context.Context, db DBTX, orderID stri
 }
 
 const attemptsOfOrders = `-- name: AttemptsOfOrders :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, now()::timestamptz AS read_at, false AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, a.saved_payment_method, now()::timestamptz AS read_at, false AS siblings
 FROM payment_attempts a WHERE a.order_id = ANY ($1::text[])
 ORDER BY a.order_id, a.created_at, a.attempt_id
 `
@@ -965,6 +977,7 @@ func (q *Queries) AttemptsOfOrders(ctx context.Context, db DBTX, orderIds []stri
 			&i.PaymentAttempts.HoldToldAt,
 			&i.PaymentAttempts.AmountDisputed,
 			&i.PaymentAttempts.Movements,
+			&i.PaymentAttempts.SavedPaymentMethod,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -979,7 +992,7 @@ func (q *Queries) AttemptsOfOrders(ctx context.Context, db DBTX, orderIds []stri
 }
 
 const attemptsRead = `-- name: AttemptsRead :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, now()::timestamptz AS read_at, false AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, a.saved_payment_method, now()::timestamptz AS read_at, false AS siblings
 FROM payment_attempts a WHERE a.attempt_id = ANY ($1::uuid[])
 `
 
@@ -1040,6 +1053,7 @@ func (q *Queries) AttemptsRead(ctx context.Context, db DBTX, attemptIds []uuid.U
 			&i.PaymentAttempts.HoldToldAt,
 			&i.PaymentAttempts.AmountDisputed,
 			&i.PaymentAttempts.Movements,
+			&i.PaymentAttempts.SavedPaymentMethod,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {

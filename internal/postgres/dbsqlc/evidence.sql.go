@@ -25,7 +25,7 @@ func (q *Queries) EvidenceAlone(ctx context.Context, db DBTX) (bool, error) {
 }
 
 const evidenceAttempts = `-- name: EvidenceAttempts :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, now()::timestamptz AS read_at,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, a.saved_payment_method, now()::timestamptz AS read_at,
     EXISTS (SELECT FROM attempt_checks c WHERE c.attempt_id = a.attempt_id AND c.due_at <= a.next_check_at) AS scheduled
 FROM payment_attempts a
 WHERE a.attempt_id > $1 ORDER BY a.attempt_id LIMIT $2::int
@@ -93,6 +93,7 @@ func (q *Queries) EvidenceAttempts(ctx context.Context, db DBTX, arg *EvidenceAt
 			&i.PaymentAttempts.HoldToldAt,
 			&i.PaymentAttempts.AmountDisputed,
 			&i.PaymentAttempts.Movements,
+			&i.PaymentAttempts.SavedPaymentMethod,
 			&i.ReadAt,
 			&i.Scheduled,
 		); err != nil {

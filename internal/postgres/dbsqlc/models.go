@@ -368,6 +368,8 @@ type PaymentAttempts struct {
 	AmountDisputed int64
 	// The number of the last movement; 0: there are none to read.
 	Movements int32
+	// What the provider has stored of the payment method, with the token by which it can be charged again for the same customer.
+	SavedPaymentMethod []byte
 }
 
 // The inbox: what providers said, as they said it. The bytes go after the retention time, the id and the digest stay.

@@ -1,6 +1,7 @@
 package adyen
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,18 +40,21 @@ const minShopper = 3
 
 var (
 	errOtherCapture = errors.New("the account captures in another way than this charge asks for: see capture of the account")
-	errShopper      = errors.New("the user's id is too short for a stored payment method: at Adyen a shopper's has three characters at least")
+	errShopper      = errors.New("the customer's reference is too short for a stored payment method: at Adyen a shopper's has three characters at least")
 	errCardNumber   = errors.New("a payment method with a card's number or code in the clear is not passed on")
 )
 
 // Charge implements payment.Provider. A token is the id of a payment method that
-// was stored for the user (shopperReference is the user's id), or a payment
-// method as Adyen's components make it: a JSON object. The latter needs no user,
-// and goes without one whose id is too short for Adyen. A refusal is final.
+// was stored for the customer (the shopperReference), or a payment method as Adyen's
+// components make it: a JSON object. The latter needs no customer, and goes without
+// one whose reference is too short for Adyen. A refusal is final.
 //
 // A charge that is to be captured in another way than the account does is not
 // sent; see [Account].
 func (c *Client) Charge(ctx context.Context, ch payment.Charge) (payment.Outcome, error) {
+	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
+		return payment.Outcome{}, err
+	}
 	body, err := c.paymentRequest(ch)
 	if err != nil {
 		return payment.Outcome{}, fmt.Errorf("%w: %w", payment.ErrUnfit, err)
@@ -80,28 +84,28 @@ func (c *Client) paymentRequest(ch payment.Charge) (paymentRequest, error) {
 		MerchantAccount: c.merchant, Reference: ch.Attempt.String(), OrderReference: string(ch.Order),
 		Amount: amount{units, string(ch.Money.Currency)}, ReturnURL: ch.ReturnURL,
 	}
-	if utf8.RuneCountInString(string(ch.User)) >= minShopper {
-		p.Shopper = string(ch.User)
+	if utf8.RuneCountInString(ch.Customer) >= minShopper {
+		p.Shopper = ch.Customer
 	}
 	if c.captures {
 		p.CaptureDelay = new(0)
 	} else {
 		p.AdditionalData = map[string]string{"manualCapture": "true"}
 	}
-	return p, p.pay(ch.Token)
+	return p, p.pay(ch.Token, ch.MethodType)
 }
 
 // pay says with what. A stored method is used as a one-off payment of a shopper
 // who is there
 // (https://docs.adyen.com/online-payments/tokenization/create-and-use-tokens).
-func (p *paymentRequest) pay(token string) error {
+func (p *paymentRequest) pay(token, kind string) error {
 	if !strings.HasPrefix(token, "{") {
 		if p.Shopper == "" {
 			return errShopper
 		}
 		p.Interaction, p.Model = "ContAuth", "CardOnFile"
 		var err error
-		p.PaymentMethod, err = json.Marshal(map[string]string{"type": "scheme", "storedPaymentMethodId": token})
+		p.PaymentMethod, err = json.Marshal(map[string]string{"type": cmp.Or(kind, "scheme"), "storedPaymentMethodId": token})
 		return err //nolint:wrapcheck // strings always marshal
 	}
 	var method map[string]json.RawMessage

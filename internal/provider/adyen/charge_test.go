@@ -48,7 +48,7 @@ func TestWhatDiffersByTheCharge(t *testing.T) {
 			func(c *payment.Charge) { c.ReturnURL = "" }, "automatic", map[string]string{"returnUrl": ""},
 		},
 		"a component's payment method": {
-			func(c *payment.Charge) { c.Token = `{"type":"blik","blikCode":"777987"}` }, "automatic",
+			func(c *payment.Charge) { c.Token, c.Stored = `{"type":"blik","blikCode":"777987"}`, false }, "automatic",
 			map[string]string{"paymentMethod": `{"type":"blik","blikCode":"777987"}`, "shopperInteraction": "", "recurringProcessingModel": ""},
 		},
 		"no decimals":       {money(1999, "JPY"), "automatic", map[string]string{"amount": `{"value":1999,"currency":"JPY"}`}},
@@ -94,7 +94,7 @@ func TestAUserWhomAdyenHasNoNameFor(t *testing.T) {
 	c := client(base, "automatic", hc)
 	for i, user := range []string{"", "7", "42", "éé"} {
 		ch := charge(methodRedirect)
-		ch.User, ch.IdempotencyKey = payment.UserID(user), "pay-"+string(rune('a'+i))
+		ch.Customer, ch.IdempotencyKey = user, "pay-"+string(rune('a'+i))
 		require.Equal(t, fsm.NewsActionRequired, charged(t, c, ch).News)
 		require.NotContains(t, (<-seen).body, "shopperReference")
 		ch.Token = cardOK
@@ -104,7 +104,7 @@ func TestAUserWhomAdyenHasNoNameFor(t *testing.T) {
 	}
 	for _, token := range []string{cardOK, methodRedirect} {
 		ch := charge(token)
-		ch.User, ch.IdempotencyKey = "123", "pay-"+token
+		ch.Customer, ch.IdempotencyKey = "123", "pay-"+token
 		charged(t, c, ch)
 		require.Contains(t, (<-seen).body, `"shopperReference":"123"`)
 	}

@@ -43,6 +43,7 @@ const (
 func newFake() *fake {
 	f := &fake{ServeMux: http.NewServeMux(), payments: map[string]*made{}, keys: map[string]answer{}}
 	f.HandleFunc("POST /v72/payments", f.command(f.pay))
+	f.HandleFunc("GET /v72/storedPaymentMethods", f.storedMethods)
 	for _, verb := range []string{"captures", "cancels", "refunds"} {
 		f.HandleFunc("POST /v72/payments/{id}/"+verb, f.command(f.modify))
 	}
@@ -138,4 +139,16 @@ func (f *fake) modify(id string, in object) answer {
 		said["amount"] = in["amount"]
 	}
 	return answer{201, said}
+}
+
+func (f *fake) storedMethods(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	switch {
+	case r.Header.Get("X-Api-Key") != apiKey, q.Get("merchantAccount") != merchant:
+		refuse(401, "000", "security").write(w)
+	case q.Get("shopperReference") == stored.Owner:
+		answer{http.StatusOK, object{"shopperReference": stored.Owner, "storedPaymentMethods": []object{{"id": stored.Token, "type": "scheme"}}}}.write(w)
+	default:
+		answer{http.StatusOK, object{"shopperReference": q.Get("shopperReference")}}.write(w)
+	}
 }

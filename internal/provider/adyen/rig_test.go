@@ -54,6 +54,7 @@ func TestConformance(t *testing.T) {
 			return h
 		},
 		Tokens:    providertest.Tokens{Success: cardOK, Decline: cardRefused, Redirect: methodRedirect, None: cardNone},
+		Stored:    stored,
 		Declined:  fsm.NewsFailed,
 		NoPayment: "8800000000000000",
 		NoRefund:  "8800000000000001",
@@ -71,6 +72,7 @@ func TestConformanceOfAnAccountThatCapturesAtOnce(t *testing.T) {
 			return newFake()
 		},
 		Tokens:    providertest.Tokens{Success: cardOK, Decline: cardRefused, Redirect: methodRedirect, None: cardNone},
+		Stored:    stored,
 		Declined:  fsm.NewsFailed,
 		NoPayment: "8800000000000000",
 		NoRefund:  "8800000000000001",
@@ -113,8 +115,8 @@ func says(t *testing.T, status int, body string, header ...string) *adyen.Client
 
 func charge(token string) payment.Charge {
 	return payment.Charge{
-		Attempt: payment.AttemptID(uuid.New()), Order: "A-1", User: "u-1", Money: euro(1999), Capture: payment.CaptureAutomatic,
-		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: "0123-pay", Licence: licence(),
+		Attempt: payment.AttemptID(uuid.New()), Order: "A-1", Customer: "u-1", Money: euro(1999), Capture: payment.CaptureAutomatic,
+		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: "0123-pay", Licence: licence(), Stored: token[0] != '{',
 	}
 }
 
@@ -133,4 +135,9 @@ func charged(t *testing.T, c *adyen.Client, ch payment.Charge) payment.Outcome {
 	o, err := c.Charge(t.Context(), ch)
 	require.NoError(t, err)
 	return o
+}
+
+var stored = providertest.Stored{
+	Token: "8415698462516992", Owner: "shopper-1",
+	Forms: []string{`{"type":"scheme","storedPaymentMethodId":"8415698462516992"}`, `{"type":"scheme","RecurringDetailReference":"8415698462516992"}`},
 }

@@ -2,7 +2,6 @@ package checkout
 
 import (
 	"context"
-	"strings"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -12,6 +11,7 @@ import (
 // (https://api-reference.checkout.com/#operation/requestAPaymentOrPayout).
 type paymentRequest struct {
 	Source     source            `json:"source"`
+	Customer   *customer         `json:"customer,omitempty"`
 	Amount     int64             `json:"amount"`
 	Currency   string            `json:"currency"`
 	Reference  string            `json:"reference"`
@@ -28,6 +28,10 @@ type source struct {
 	ID    string `json:"id,omitempty"`
 }
 
+type customer struct {
+	ID string `json:"id"`
+}
+
 type threeDS struct {
 	Enabled    bool `json:"enabled"`
 	AttemptN3D bool `json:"attempt_n3d"`
@@ -38,6 +42,9 @@ type threeDS struct {
 // Secure wherever the card's bank takes part, without one it does not. A decline
 // is final.
 func (c *Client) Charge(ctx context.Context, ch payment.Charge) (payment.Outcome, error) {
+	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
+		return payment.Outcome{}, err
+	}
 	units, err := digits.Units(ch.Money)
 	if err != nil {
 		return payment.Outcome{}, err
@@ -47,8 +54,8 @@ func (c *Client) Charge(ctx context.Context, ch payment.Charge) (payment.Outcome
 		Reference: ch.Attempt.String(), Capture: ch.Capture != payment.CaptureManual,
 		Metadata: map[string]string{"payment_attempt_id": ch.Attempt.String(), "order_id": string(ch.Order)},
 	}
-	if strings.HasPrefix(ch.Token, "src_") {
-		p.Source = source{Type: "id", ID: ch.Token}
+	if ch.Stored {
+		p.Source, p.Customer = source{Type: "id", ID: ch.Token}, &customer{ch.Customer}
 	}
 	if ch.ReturnURL != "" {
 		p.SuccessURL, p.FailureURL, p.ThreeDS = ch.ReturnURL, ch.ReturnURL, &threeDS{Enabled: true, AttemptN3D: true}

@@ -51,8 +51,8 @@ func TestWhatDiffersByTheCharge(t *testing.T) {
 			func(c *payment.Charge) { c.ReturnURL = "" }, map[string]string{"3ds": "", "success_url": "", "failure_url": ""},
 		},
 		"stored instrument": {
-			func(c *payment.Charge) { c.Token = "src_wmlfc3zyhqzehihu7giusaaawu" },
-			map[string]string{"source": `{"type":"id","id":"src_wmlfc3zyhqzehihu7giusaaawu"}`},
+			func(c *payment.Charge) { c.Token, c.Stored, c.Customer = instrument, true, instrumentOf },
+			map[string]string{"source": `{"type":"id","id":"` + instrument + `"}`, "customer": `{"id":"` + instrumentOf + `"}`},
 		},
 		"no decimals":         {money(1999, "JPY"), map[string]string{"amount": "1999", "currency": `"JPY"`}},
 		"three decimals":      {money(1990, "KWD"), map[string]string{"amount": "1990"}},

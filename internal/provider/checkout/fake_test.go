@@ -78,6 +78,14 @@ func (f *fake) handler(described http.Handler) http.Handler {
 	all := http.NewServeMux()
 	all.Handle("/", described)
 	all.HandleFunc("GET /payments", f.list)
+	all.HandleFunc("GET /instruments/{id}", func(w http.ResponseWriter, r *http.Request) {
+		if r.PathValue("id") != instrument {
+			w.Header().Set("Cko-Request-Id", "1")
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		answer{200, object{"id": instrument, "type": "card", "customer": object{"id": instrumentOf}}}.write(w)
+	})
 	return all
 }
 
@@ -169,6 +177,9 @@ func (f *fake) pay(in object) answer {
 	reference, _ := in["reference"].(string)
 	currency, _ := in["currency"].(string)
 	p := &paid{id: f.id("pay"), reference: reference, currency: currency, status: "Authorized", amount: int64(amount), metadata: in["metadata"]}
+	if of, _ := in["customer"].(object); from["id"] == instrument && of["id"] != instrumentOf {
+		return invalid("customer_id_invalid")
+	}
 	switch from["token"] {
 	case cardNone:
 		return invalid("token_invalid")

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,6 +34,7 @@ func TestConformance(t *testing.T) {
 			return f.handler(h)
 		},
 		Tokens:          providertest.Tokens{Success: cardOK, Decline: cardDeclined, Redirect: cardRedirect, None: cardNone},
+		Stored:          providertest.Stored{Token: instrument, Owner: instrumentOf, Forms: []string{instrumentOf}},
 		Declined:        fsm.NewsFailed,
 		Settles:         true,
 		CancelsOnlyHeld: true,
@@ -75,8 +77,8 @@ func says(t *testing.T, status int, body string) *checkout.Client {
 
 func charge(token string) payment.Charge {
 	return payment.Charge{
-		Attempt: payment.AttemptID(uuid.New()), Order: "A-1", User: "u-1", Money: euro(1999), Capture: payment.CaptureAutomatic,
-		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: "0123-pay", Licence: licence(),
+		Attempt: payment.AttemptID(uuid.New()), Order: "A-1", Customer: instrumentOf, Money: euro(1999), Capture: payment.CaptureAutomatic,
+		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: "0123-pay", Licence: licence(), Stored: strings.HasPrefix(token, "src_"),
 	}
 }
 
@@ -97,3 +99,5 @@ func unknown(t *testing.T, err error) {
 	require.NotErrorIs(t, err, payment.ErrNotSent)
 	require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
 }
+
+const instrument, instrumentOf = "src_wmlfc3zyhqzehihu7giusaaawu", "cus_y3oqhf46pyzuxjbcn2giaqnb44"

@@ -36,8 +36,11 @@ type chargeRequest struct {
 const byCustomer = 1
 
 // Charge implements payment.Provider. The token of a card belongs to an AccountId:
-// that is the user's id.
+// that is the customer's reference.
 func (c *Client) Charge(ctx context.Context, ch payment.Charge) (payment.Outcome, error) {
+	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
+		return payment.Outcome{}, err
+	}
 	r, err := requestOf(ch)
 	if err != nil {
 		return payment.Outcome{}, err
@@ -63,7 +66,7 @@ func (c *Client) Charge(ctx context.Context, ch payment.Charge) (payment.Outcome
 func requestOf(ch payment.Charge) (chargeRequest, error) {
 	amount, err := call.Decimal(ch.Money)
 	return chargeRequest{
-		Amount: json.Number(amount), Currency: string(ch.Money.Currency), InvoiceID: ch.Attempt.String(), AccountID: string(ch.User),
+		Amount: json.Number(amount), Currency: string(ch.Money.Currency), InvoiceID: ch.Attempt.String(), AccountID: ch.Customer,
 		// Where the webhooks' adapter looks for them.
 		Data: map[string]string{"payment_attempt_id": ch.Attempt.String(), "order_id": string(ch.Order)},
 	}, err

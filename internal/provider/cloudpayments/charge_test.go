@@ -64,7 +64,7 @@ func TestATokenOfAnotherUserIsRefused(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake(t))
 	ch := charge(good)
-	ch.User = "u-2"
+	ch.Customer = "u-2"
 	require.Equal(t, payment.Outcome{
 		News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", ""),
 	}, charged(t, c, ch))

@@ -28,6 +28,7 @@ func TestConformance(t *testing.T) {
 		},
 		Fake:         newFake,
 		Tokens:       providertest.Tokens{Success: good, Decline: declined, Redirect: "redirect", None: unknown},
+		Stored:       providertest.Stored{Token: good, Owner: account, Bound: true},
 		Declined:     fsm.NewsFailed,
 		Codeless:     true,
 		ForgetsPages: true,
@@ -69,8 +70,8 @@ func says(t *testing.T, status int, body string) *cloudpayments.Client {
 
 func charge(token string) payment.Charge {
 	return payment.Charge{
-		Attempt: payment.AttemptID(uuid.Must(uuid.NewV7())), Order: "A-1", User: account, Money: rub(1999), Capture: payment.CaptureAutomatic,
-		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: uuid.NewString() + "-pay", Licence: licence(),
+		Attempt: payment.AttemptID(uuid.Must(uuid.NewV7())), Order: "A-1", Customer: account, Money: rub(1999), Capture: payment.CaptureAutomatic,
+		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: uuid.NewString() + "-pay", Licence: licence(), Stored: token != "redirect",
 	}
 }
 

@@ -2,6 +2,7 @@ package mollie
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -27,10 +28,13 @@ type chargeRequest struct {
 
 // Charge implements payment.Provider. The token says with what: "redirect", so
 // that the customer chooses on Mollie's page; a card token of Mollie Components
-// (tkn_…); a customer with a mandate (cst_…, or cst_…:mdt_…), who is charged at
+// (tkn_…); a customer with a mandate (cst_…, cst_…:mdt_… or mdt_…), who is charged at
 // once (https://docs.mollie.com/docs/recurring-payments); or else the name of a
 // method, whose page the customer is led to.
 func (c *Client) Charge(ctx context.Context, ch payment.Charge) (payment.Outcome, error) {
+	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
+		return payment.Outcome{}, err
+	}
 	request, err := c.requestOf(ch)
 	if err != nil {
 		return payment.Outcome{}, err
@@ -62,19 +66,24 @@ func (c *Client) requestOf(ch payment.Charge) (chargeRequest, error) {
 	if ch.Capture == payment.CaptureManual {
 		r.CaptureMode = "manual"
 	}
-	r.pay(ch.Token)
-	return r, nil
+	return r, r.pay(ch)
 }
 
-func (r *chargeRequest) pay(token string) {
-	switch kind, _, _ := strings.Cut(token, "_"); {
-	case token == "redirect":
+// pay says with what. A mandate is charged as one of the customer's whose it was said
+// to be: Mollie knows no other's under that name.
+func (r *chargeRequest) pay(ch payment.Charge) error {
+	switch kind, _, _ := strings.Cut(ch.Token, "_"); {
+	case ch.Token == "redirect":
 	case kind == "tkn":
-		r.Method, r.CardToken = "creditcard", token
-	case kind == "cst":
-		r.SequenceType = "recurring"
-		r.CustomerID, r.MandateID, _ = strings.Cut(token, ":")
+		r.Method, r.CardToken = "creditcard", ch.Token
+	case ch.Stored:
+		of, mandate := mandateOf(ch.Token)
+		if of != "" && of != ch.Customer {
+			return fmt.Errorf("%w: %w", payment.ErrUnfit, payment.ErrMethodNotYours)
+		}
+		r.SequenceType, r.CustomerID, r.MandateID = "recurring", ch.Customer, mandate
 	default:
-		r.Method = token
+		r.Method = ch.Token
 	}
+	return nil
 }

@@ -85,6 +85,12 @@ func newFake(*testing.T) *fake {
 	f.HandleFunc("POST /v2/payments/{id}/captures", f.command(f.capture))
 	f.HandleFunc("POST /v2/payments/{id}/release-authorization", f.command(f.release))
 	f.HandleFunc("POST /v2/payments/{id}/refunds", f.command(f.refund))
+	f.HandleFunc("GET /v2/customers/{customer}/mandates/{id}", f.question(func(r *http.Request) (int, object) {
+		if r.PathValue("customer") != "cst_8wmqcHMN4U" || r.PathValue("id") != "mdt_h3gAaD5zP" {
+			return http.StatusNotFound, problem(http.StatusNotFound, "")
+		}
+		return http.StatusOK, object{"resource": "mandate", "id": r.PathValue("id"), "status": "valid"}
+	}))
 	f.HandleFunc("GET /v2/payments/{id}", f.question(f.show))
 	f.HandleFunc("GET /v2/payments/{id}/refunds", f.question(f.listRefunds))
 	f.HandleFunc("GET /v2/payments/{id}/refunds/{refund}", f.question(f.showRefund))

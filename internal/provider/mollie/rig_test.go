@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,7 +32,11 @@ func suite() providertest.Suite {
 			t.Helper()
 			return newFake(t)
 		},
-		Tokens:    providertest.Tokens{Success: "cst_8wmqcHMN4U", Decline: "cst_nocard", Redirect: "ideal", None: "cst_nobody"},
+		Tokens: providertest.Tokens{Success: "cst_8wmqcHMN4U", Decline: "cst_nocard", Redirect: "ideal", None: "cst_nobody"},
+		Stored: providertest.Stored{
+			Token: "cst_8wmqcHMN4U", Owner: "cst_8wmqcHMN4U", Forms: []string{"cst_8wmqcHMN4U:mdt_h3gAaD5zP", "mdt_h3gAaD5zP"},
+			OwnerOf: func(token string) string { return token },
+		},
 		Declined:  fsm.NewsFailed,
 		NoPayment: "tr_WDqYK6vllg",
 		NoRefund:  "re_4qqhO89gsT",
@@ -83,7 +88,7 @@ func says(t *testing.T, status int, body string) *mollie.Client {
 func charge(token string) payment.Charge {
 	return payment.Charge{
 		Attempt: payment.AttemptID(uuid.New()), Order: "A-1", Money: euro(1999), Capture: payment.CaptureAutomatic,
-		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: uuid.NewString() + "-pay", Licence: licence(),
+		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: uuid.NewString() + "-pay", Licence: licence(), Stored: strings.HasPrefix(token, "cst_"), Customer: strings.SplitN(token, ":", 2)[0],
 	}
 }
 

@@ -51,6 +51,9 @@ func (c *Client) Charge(ctx context.Context, ch payment.Charge) (payment.Outcome
 	if ch.ProviderPaymentID != "" {
 		return c.finish(ctx, ch)
 	}
+	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
+		return payment.Outcome{}, err
+	}
 	request, err := requestOf(ch)
 	if err != nil {
 		return payment.Outcome{}, err

@@ -82,6 +82,12 @@ func newFake(*testing.T) *fake {
 	f.HandleFunc("GET /v2/payments/authorizations/{id}", f.question(f.showAuthorization))
 	f.HandleFunc("GET /v2/payments/captures/{id}", f.question(f.showCapture))
 	f.HandleFunc("GET /v2/payments/refunds/{id}", f.question(f.showRefund))
+	f.HandleFunc("GET /v3/vault/payment-tokens/{id}", f.question(func(id string) (int, object) {
+		if id != "8kk8451t" {
+			return missing()
+		}
+		return http.StatusOK, object{"id": id, "customer": object{"id": vaultedFor, "merchant_customer_id": "c-7"}}
+	}))
 	return f
 }
 

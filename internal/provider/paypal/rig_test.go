@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,6 +35,7 @@ func suite() providertest.Suite {
 			return newFake(t)
 		},
 		Tokens:    providertest.Tokens{Success: "card:8kk8451t", Decline: "card:declined", Redirect: "paypal", None: "paypal:nobody"},
+		Stored:    providertest.Stored{Token: "card:8kk8451t", Owner: vaultedFor, Forms: []string{"paypal:8kk8451u"}},
 		Declined:  fsm.NewsFailed,
 		Abandons:  true,
 		NoPayment: "5O190127TN364715T",
@@ -99,7 +101,7 @@ func says(t *testing.T, status int, body string) *paypal.Client {
 func charge(token string) payment.Charge {
 	return payment.Charge{
 		Attempt: payment.AttemptID(uuid.New()), Order: "A-1", Money: euro(1999), Capture: payment.CaptureAutomatic,
-		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: uuid.NewString() + "-pay", Licence: licence(),
+		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: uuid.NewString() + "-pay", Licence: licence(), Stored: strings.Contains(token, ":"),
 	}
 }
 
@@ -118,3 +120,5 @@ func charged(t *testing.T, c *paypal.Client, ch payment.Charge) payment.Outcome 
 	require.NoError(t, err)
 	return o
 }
+
+const vaultedFor = "customer_4029352050"

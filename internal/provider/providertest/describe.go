@@ -186,14 +186,25 @@ func (c *checked) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	heard := httptest.NewRecorder()
 	c.fake.ServeHTTP(heard, r)
-	if strings.Contains(r.URL.Path+string(body), astray) {
-		// An id that no description takes.
+	if strings.Contains(r.URL.Path+string(body), astray) || leftOut(r.URL.Path) {
+		// An id that no description takes, or a part that the stored ones leave out.
 	} else if err := c.check(asked, heard); err != nil {
 		c.report("%s %s %s: %v", r.Method, r.URL.EscapedPath(), body, err)
 	}
 	maps.Copy(w.Header(), heard.Header())
 	w.WriteHeader(heard.Code)
 	_, _ = w.Write(heard.Body.Bytes())
+}
+
+// leftOut reports whether a path leads to payment methods that providers keep: the
+// stored descriptions are cut down to payments.
+func leftOut(path string) bool {
+	for _, part := range []string{"/cards/", "/instruments/", "/mandates/", "/vault/", "/storedPaymentMethods", "/GetCardList"} {
+		if strings.Contains(path, part) {
+			return true
+		}
+	}
+	return false
 }
 
 func (c *checked) check(r *http.Request, heard *httptest.ResponseRecorder) error {

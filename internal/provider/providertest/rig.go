@@ -61,7 +61,7 @@ const price = 1999
 func charge(token string) payment.Charge {
 	id := payment.AttemptID(uuid.New())
 	return payment.Charge{
-		Attempt: id, Order: "A-1", User: "u-1", Money: euro(price), Capture: payment.CaptureAutomatic, Token: token,
+		Attempt: id, Order: "A-1", Customer: "u-1", Money: euro(price), Capture: payment.CaptureAutomatic, Token: token,
 		ReturnURL: "https://shop.example/back", IdempotencyKey: key(uuid.UUID(id), "pay"), Licence: licence(),
 	}
 }

@@ -22,6 +22,8 @@ type Suite struct {
 	Fake func(t *testing.T) http.Handler
 	// Tokens are those by which the fake does as they say.
 	Tokens Tokens
+	// Stored are those that the provider keeps.
+	Stored Stored
 	// Declined is the news of a declined payment: soft_failed where the same
 	// payment could still succeed at the provider.
 	Declined fsm.News
@@ -75,6 +77,8 @@ func Run(t *testing.T, s Suite) {
 		"decline":                      decline,
 		"invalid":                      invalid,
 		"redirect":                     redirect,
+		"A's instrument by B":          instrumentOfAnother,
+		"stored without saying so":     storedWithoutSaying,
 		"names":                        names,
 		"lookup":                       lookup,
 		"stale fetch":                  staleFetch,

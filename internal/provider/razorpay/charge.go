@@ -44,6 +44,9 @@ func methods() map[string]bool {
 //
 // A link that was made before with the same reference is the one that counts.
 func (c *Client) Charge(ctx context.Context, ch payment.Charge) (payment.Outcome, error) {
+	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
+		return payment.Outcome{}, err
+	}
 	request, err := requestOf(ch)
 	if err != nil {
 		return payment.Outcome{}, err

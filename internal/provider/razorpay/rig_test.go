@@ -39,6 +39,7 @@ func TestConformance(t *testing.T) {
 			f.pay(id)
 		},
 		Tokens:    providertest.Tokens{Success: "upi", Redirect: "redirect"},
+		Stored:    providertest.Stored{Forms: []string{"token_4lsdksD31GaZ09", "cust_1Aa00000000001"}},
 		NoPayment: "plink_ExjpAUN3gVHrPJ",
 		NoRefund:  "rfnd_FgRAHdNOM4ZVbO",
 		Key:       func(r providertest.Request) string { return r.Header.Get("X-Refund-Idempotency") },

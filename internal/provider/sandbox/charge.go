@@ -16,14 +16,18 @@ type chargeRequest struct {
 	Token     string `json:"token"`
 	Capture   string `json:"capture,omitempty"`
 	ReturnURL string `json:"return_url,omitempty"`
+	Customer  string `json:"customer,omitempty"`
 }
 
 // Charge implements payment.Provider.
 func (c *Client) Charge(ctx context.Context, ch payment.Charge) (payment.Outcome, error) {
+	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
+		return payment.Outcome{}, err
+	}
 	var made charge
 	refused, err := c.post(ctx, "/v1/charges", ch.IdempotencyKey, ch.Licence, chargeRequest{
 		Reference: ch.Attempt.String(), Amount: ch.Money.Minor, Currency: string(ch.Money.Currency),
-		Token: ch.Token, Capture: string(ch.Capture), ReturnURL: ch.ReturnURL,
+		Token: ch.Token, Capture: string(ch.Capture), ReturnURL: ch.ReturnURL, Customer: ch.Customer,
 	}, &made)
 	switch {
 	case err != nil:

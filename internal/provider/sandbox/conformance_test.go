@@ -24,7 +24,19 @@ func TestConformance(t *testing.T) {
 			t.Cleanup(func() { require.NoError(t, s.Close()) })
 			return s
 		},
-		Tokens:    providertest.Tokens{Success: "tok_success", Decline: "tok_decline", Redirect: "tok_redirect", None: "tok_nobody"},
+		Tokens: providertest.Tokens{Success: "tok_success", Decline: "tok_decline", Redirect: "tok_redirect", None: "tok_nobody"},
+		Stored: providertest.Stored{
+			Owner: "c-7", Forms: []string{"card_00000000000000000000000000000000"},
+			Save: func(t *testing.T, p payment.Provider) string {
+				t.Helper()
+				ch := charge("tok_save")
+				ch.Customer = "c-7"
+				o, err := p.Charge(t.Context(), ch)
+				require.NoError(t, err)
+				require.NotNil(t, o.Saved)
+				return o.Saved.Token
+			},
+		},
 		Declined:  fsm.NewsFailed,
 		NoPayment: "ch_00000000000000000000000000000000",
 		NoRefund:  "re_00000000000000000000000000000000",

@@ -24,6 +24,7 @@ type charge struct {
 	NextAction     *struct {
 		URL string `json:"url"`
 	} `json:"next_action"`
+	Saved *payment.SavedMethod `json:"saved_payment_method"`
 }
 
 // outcome returns errNameless for an answer that says nothing: whether there is a
@@ -32,7 +33,7 @@ func outcome(c charge) (payment.Outcome, error) {
 	if c.ID == "" {
 		return payment.Outcome{}, errNameless
 	}
-	o := payment.Outcome{ProviderPaymentID: c.ID, News: fsm.NewsProcessing}
+	o := payment.Outcome{ProviderPaymentID: c.ID, News: fsm.NewsProcessing, Saved: c.Saved}
 	money := payment.Money{Minor: c.Amount, Currency: payment.Currency(c.Currency)}
 	switch c.Status {
 	case "pending":

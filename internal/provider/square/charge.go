@@ -15,6 +15,7 @@ import (
 // (https://developer.squareup.com/reference/square/payments-api/create-payment).
 type paymentRequest struct {
 	SourceID       string `json:"source_id"`
+	CustomerID     string `json:"customer_id,omitempty"`
 	IdempotencyKey string `json:"idempotency_key"`
 	Amount         money  `json:"amount_money"`
 	Autocomplete   bool   `json:"autocomplete"`
@@ -25,16 +26,24 @@ type paymentRequest struct {
 var errNoMoney = errors.New("a source that only records money which somebody else took")
 
 // Charge implements payment.Provider. A token is one of Square's own libraries
-// (cnon:…), where the customer has confirmed the payment already: nothing
-// redirects. A decline is final.
+// (cnon:…), where the customer has confirmed the payment already, or a card on file
+// (ccof:…), which Square takes only with its customer: nothing redirects. A decline is
+// final.
 func (c *Client) Charge(ctx context.Context, ch payment.Charge) (payment.Outcome, error) {
+	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
+		return payment.Outcome{}, err
+	}
 	if ch.Token == "CASH" || ch.Token == "EXTERNAL" {
 		return payment.Outcome{}, fmt.Errorf("%w: %w", payment.ErrUnfit, errNoMoney)
 	}
-	got, refused, err := c.command(ctx, http.MethodPost, "/v2/payments", ch.Licence, paymentRequest{
+	request := paymentRequest{
 		SourceID: ch.Token, IdempotencyKey: ch.IdempotencyKey, Amount: moneyOf(ch.Money),
 		Autocomplete: ch.Capture != payment.CaptureManual, ReferenceID: ch.Attempt.String(), Note: "Order " + string(ch.Order),
-	})
+	}
+	if ch.Stored {
+		request.CustomerID = ch.Customer
+	}
+	got, refused, err := c.command(ctx, http.MethodPost, "/v2/payments", ch.Licence, request)
 	switch {
 	case err != nil:
 		return payment.Outcome{}, err

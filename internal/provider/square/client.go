@@ -58,6 +58,7 @@ type answer struct {
 	Payment *paid    `json:"payment"`
 	Refund  *refund  `json:"refund"`
 	Errors  []apiErr `json:"errors"`
+	Card    *card    `json:"card"`
 }
 
 // apiErr is an error of Square's

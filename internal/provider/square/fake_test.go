@@ -52,6 +52,7 @@ func newFake() *fake {
 	f.HandleFunc("POST /v2/payments/{id}/cancel", f.command(f.cancel))
 	f.HandleFunc("POST /v2/refunds", f.command(f.refund))
 	f.HandleFunc("GET /v2/payments/{id}", f.question("payment", f.payments))
+	f.HandleFunc("GET /v2/cards/{id}", f.question("card", map[string]object{cardOnFile: {"id": cardOnFile, "customer_id": cardHolder}}))
 	f.HandleFunc("GET /v2/refunds/{id}", f.question("refund", f.refunds))
 	return f
 }
@@ -122,6 +123,9 @@ func (f *fake) pay(_ string, in object) answer {
 	p := object{
 		"id": f.id("p"), "order_id": f.id("o"), "status": "COMPLETED", "reference_id": in["reference_id"], "amount_money": in["amount_money"],
 		"total_money": in["amount_money"], "approved_money": in["amount_money"], "refund_ids": []string{}, "version_token": f.id("v"),
+	}
+	if in["source_id"] == cardOnFile && in["customer_id"] != cardHolder {
+		return refuse(400, "INVALID_REQUEST_ERROR", "NOT_FOUND")
 	}
 	switch in["source_id"] {
 	case cardNone:

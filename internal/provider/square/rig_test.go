@@ -34,6 +34,7 @@ func TestConformance(t *testing.T) {
 			return h
 		},
 		Tokens:    providertest.Tokens{Success: cardOK, Decline: cardDeclined, None: cardNone},
+		Stored:    providertest.Stored{Token: cardOnFile, Owner: cardHolder},
 		Declined:  fsm.NewsFailed,
 		NoPayment: "p99999999999999999999",
 		NoRefund:  "r99999999999999999999",
@@ -82,8 +83,8 @@ func says(t *testing.T, status int, body string) *square.Client {
 
 func charge(token string) payment.Charge {
 	return payment.Charge{
-		Attempt: payment.AttemptID(uuid.New()), Order: "A-1", User: "u-1", Money: euro(1999), Capture: payment.CaptureAutomatic,
-		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: "0123-pay", Licence: licence(),
+		Attempt: payment.AttemptID(uuid.New()), Order: "A-1", Customer: "u-1", Money: euro(1999), Capture: payment.CaptureAutomatic,
+		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: "0123-pay", Licence: licence(), Stored: strings.HasPrefix(token, "ccof:"),
 	}
 }
 
@@ -122,3 +123,5 @@ func unknown(t *testing.T, err error) {
 	require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
 	require.NotContains(t, err.Error(), "Jane")
 }
+
+const cardOnFile, cardHolder = "ccof:customer-card-id-ok", "VDKXEEKPJN48QDG3BGGFAK05P8"

@@ -12,8 +12,12 @@ import (
 
 // Charge implements payment.Provider. A payment that was declined waits at
 // Stripe for another payment method: it is a soft failure with the id by which
-// it can be cancelled there.
+// it can be cancelled there. A stored payment method is charged together with its
+// customer, whom Stripe compares with its own.
 func (c *Client) Charge(ctx context.Context, ch payment.Charge) (payment.Outcome, error) {
+	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
+		return payment.Outcome{}, err
+	}
 	params, err := chargeParams(ch)
 	if err != nil {
 		return payment.Outcome{}, err
@@ -56,6 +60,9 @@ func chargeParams(ch payment.Charge) (*stripe.PaymentIntentCreateParams, error) 
 		p.AutomaticPaymentMethods.AllowRedirects = new("always")
 	}
 	pay(p, ch.Token)
+	if ch.Stored {
+		p.Customer = &ch.Customer
+	}
 	return p, nil
 }
 

@@ -62,6 +62,12 @@ func newFake(*testing.T) http.Handler {
 	f.HandleFunc("POST /v1/refunds", f.command(f.refund))
 	f.HandleFunc("GET /v1/payment_intents/search", f.question(f.search))
 	f.HandleFunc("GET /v1/payment_intents/{id}", f.question(f.show))
+	f.HandleFunc("GET /v1/payment_methods/{id}", f.question(func(id string, _ url.Values) (int, object) {
+		if id != storedCard {
+			return missing()
+		}
+		return http.StatusOK, object{"id": id, "object": "payment_method", "type": "card", "customer": storedFor}
+	}))
 	f.HandleFunc("GET /v1/refunds", f.question(f.listRefunds))
 	f.HandleFunc("GET /v1/refunds/{id}", f.question(f.showRefund))
 	return f
@@ -169,6 +175,8 @@ func (f *fake) create(_ string, in url.Values) (int, object) {
 		return http.StatusBadRequest, stripeError("invalid_request_error", "parameter_invalid", "")
 	case method == "pm_nobody":
 		return missing()
+	case method == storedCard && in.Get("customer") != storedFor:
+		return http.StatusBadRequest, stripeError("invalid_request_error", "resource_missing", "")
 	}
 	f.intents[pi.id] = pi
 	switch method {

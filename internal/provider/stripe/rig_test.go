@@ -40,6 +40,7 @@ func TestConformance(t *testing.T) {
 			}
 			return key
 		},
+		Stored:    providertest.Stored{Token: storedCard, Owner: storedFor, Forms: []string{storedFor, "card_1", "ba_1", "src_1"}},
 		Declined:  fsm.NewsSoftFailed,
 		NoPayment: "pi_3nobody",
 		NoRefund:  "re_3nobody",
@@ -92,3 +93,5 @@ func charged(t *testing.T, c *stripe.Client, ch payment.Charge) payment.Outcome 
 	require.NoError(t, err)
 	return o
 }
+
+const storedCard, storedFor = "pm_1StoredVisa", "cus_NffrFeUfNV2Hib"

@@ -17,6 +17,9 @@ const page = "redirect"
 // is a saved card, charges that
 // (https://www.tbank.ru/kassa/dev/payments/#tag/Rekurrentnyj-platezh).
 func (c *Client) Charge(ctx context.Context, ch payment.Charge) (payment.Outcome, error) {
+	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
+		return payment.Outcome{}, err
+	}
 	if err := c.sells(ch.Money); err != nil {
 		return payment.Outcome{}, err
 	}

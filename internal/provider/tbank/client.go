@@ -68,6 +68,7 @@ type request struct {
 	OrderID           string `json:"OrderId,omitempty"`
 	PaymentID         string `json:"PaymentId,omitempty"`
 	RebillID          string `json:"RebillId,omitempty"`
+	CustomerKey       string `json:"CustomerKey,omitempty"`
 	Amount            int64  `json:"Amount,omitempty"`
 	PayType           string `json:"PayType,omitempty"`
 	SuccessURL        string `json:"SuccessURL,omitempty"`
@@ -120,29 +121,17 @@ func (c *Client) command(ctx context.Context, method string, r request, l paymen
 }
 
 func (c *Client) question(ctx context.Context, method string, r request) (answer, error) {
-	return c.post(ctx, method, r, call.Request{Question: true})
+	return c.post(ctx, method, r, questioning())
 }
+
+func questioning() call.Request { return call.Request{Question: true} }
 
 // post returns an answer that is the bank's: a success, or an error with a code.
 // Both come with 200.
 func (c *Client) post(ctx context.Context, method string, r request, as call.Request) (answer, error) {
-	r.TerminalKey = c.terminal
-	raw, err := json.Marshal(r)
+	got, err := c.answered(ctx, method, r, as)
 	if err != nil {
-		return answer{}, fmt.Errorf("%w: %w", payment.ErrUnfit, err)
-	}
-	signed := webhooks.Delivery{Body: raw}
-	if err := c.signer.Sign(&signed); err != nil {
-		return answer{}, fmt.Errorf("%w: %w", payment.ErrUnfit, err)
-	}
-	as.Method, as.URL, as.Body = http.MethodPost, c.base+"/v2/"+method, signed.Body
-	as.Header = http.Header{"Content-Type": {"application/json"}}
-	got, err := call.Do(ctx, c.http, as)
-	switch {
-	case err != nil:
 		return answer{}, err
-	case got.Status != http.StatusOK:
-		return answer{}, fmt.Errorf("not an answer of T-Bank's: %d", got.Status)
 	}
 	var a answer
 	if err := got.Read(&a); err != nil {
@@ -152,6 +141,26 @@ func (c *Client) post(ctx context.Context, method string, r request, as call.Req
 		return answer{}, errNameless
 	}
 	return a, nil
+}
+
+// answered signs a request and returns what comes with 200.
+func (c *Client) answered(ctx context.Context, method string, r request, as call.Request) (call.Answer, error) {
+	r.TerminalKey = c.terminal
+	raw, err := json.Marshal(r)
+	if err != nil {
+		return call.Answer{}, fmt.Errorf("%w: %w", payment.ErrUnfit, err)
+	}
+	signed := webhooks.Delivery{Body: raw}
+	if err := c.signer.Sign(&signed); err != nil {
+		return call.Answer{}, fmt.Errorf("%w: %w", payment.ErrUnfit, err)
+	}
+	as.Method, as.URL, as.Body = http.MethodPost, c.base+"/v2/"+method, signed.Body
+	as.Header = http.Header{"Content-Type": {"application/json"}}
+	got, err := call.Do(ctx, c.http, as)
+	if err == nil && got.Status != http.StatusOK {
+		err = fmt.Errorf("not an answer of T-Bank's: %d", got.Status)
+	}
+	return got, err
 }
 
 // said is an error of the bank's. Its texts are left out: they are for people.

@@ -52,6 +52,7 @@ func serving(before func(string, *fake)) *fake {
 	} {
 		f.HandleFunc("POST /v2/"+method, f.signed(method, run))
 	}
+	f.HandleFunc("POST /v2/GetCardList", f.cards)
 	return f
 }
 
@@ -259,4 +260,18 @@ func changed(o object, before, after int64) object {
 	o["OriginalAmount"], o["NewAmount"] = before, after
 	delete(o, "Amount")
 	return o
+}
+
+// cards lists what is saved for a customer: in an array, unlike all else.
+func (f *fake) cards(w http.ResponseWriter, r *http.Request) {
+	raw, _ := io.ReadAll(r.Body)
+	in := scalars(raw)
+	w.Header().Set("Content-Type", "application/json")
+	said := `[{"CardId":"4750","Pan":"500000******0108","Status":"A","RebillId":` + good + `,"CardType":0,"ExpDate":"1122"}]`
+	if in["Token"] != token(in) {
+		said = `{"Success":false,"ErrorCode":"204"}`
+	} else if in["CustomerKey"] != savedFor {
+		said = `{"Success":false,"ErrorCode":"7"}`
+	}
+	_, _ = io.WriteString(w, said)
 }

@@ -35,6 +35,7 @@ func suite() providertest.Suite {
 		},
 		Fake:       newFake,
 		Tokens:     providertest.Tokens{Success: good, Decline: declined, Redirect: "redirect", None: unknown},
+		Stored:     providertest.Stored{Token: good, Owner: savedFor},
 		Declined:   fsm.NewsFailed,
 		NoCurrency: true,
 		NoPayment:  "9999999",
@@ -79,7 +80,7 @@ func says(t *testing.T, body string) *tbank.Client {
 func charge(token string) payment.Charge {
 	return payment.Charge{
 		Attempt: payment.AttemptID(uuid.Must(uuid.NewV7())), Order: "A-1", Money: rub(1999), Capture: payment.CaptureAutomatic,
-		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: uuid.NewString() + "-pay", Licence: licence(),
+		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: uuid.NewString() + "-pay", Licence: licence(), Stored: token != "redirect",
 	}
 }
 
@@ -93,3 +94,5 @@ func charged(t *testing.T, c *tbank.Client, ch payment.Charge) payment.Outcome {
 	require.NoError(t, err)
 	return o
 }
+
+const savedFor = "customer-1"

@@ -3,8 +3,6 @@ package yookassa
 import (
 	"context"
 
-	"github.com/google/uuid"
-
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
@@ -33,6 +31,9 @@ type confirmation struct {
 // Charge implements payment.Provider. A payment that was declined is cancelled
 // there for good.
 func (c *Client) Charge(ctx context.Context, ch payment.Charge) (payment.Outcome, error) {
+	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
+		return payment.Outcome{}, err
+	}
 	request, err := requestOf(ch)
 	if err != nil {
 		return payment.Outcome{}, err
@@ -77,7 +78,7 @@ func (r *chargeRequest) pay(token string) {
 		r.PaymentMethodData = &methodData{token}
 		return
 	}
-	if uuid.Validate(token) == nil && len(token) == idLength {
+	if isID(token) {
 		r.PaymentMethodID = token
 		return
 	}

@@ -177,7 +177,7 @@ func (f *fake) id() string {
 	return fmt.Sprintf("2fake000-000f-5000-8000-%012d", f.serial)
 }
 
-const savedMethod = "22e18a2f-000f-5000-a000-1db6312b7767"
+const savedMethod, savedFor = "22e18a2f-000f-5000-a000-1db6312b7767", "user-1@shop.example"
 
 // create reads one-time tokens by what they are called here; YooKassa makes them
 // of test cards (https://yookassa.ru/developers/payment-acceptance/testing-and-going-live/testing).
@@ -238,6 +238,11 @@ func (f *fake) payment(id string) *paid {
 func (f *fake) show(r *http.Request) (int, object) {
 	if p := f.payment(r.PathValue("id")); p != nil {
 		return http.StatusOK, p.render()
+	}
+	if r.PathValue("id") == savedMethod {
+		o := (&paid{id: savedMethod, status: "succeeded", amount: amount{"1.00", "RUB"}, made: time.Now(), metadata: map[string]string{}}).render()
+		o["merchant_customer_id"], o["payment_method"] = savedFor, object{"type": "bank_card", "id": savedMethod, "saved": true, "status": "active"}
+		return http.StatusOK, o
 	}
 	return missing()
 }

@@ -27,6 +27,7 @@ func suite() providertest.Suite {
 		},
 		Fake:            newFake,
 		Tokens:          providertest.Tokens{Success: "good+u7PDj/OWsOg=", Decline: "declined", Redirect: "redirect", None: "nobody"},
+		Stored:          providertest.Stored{Token: savedMethod, Owner: savedFor},
 		Declined:        fsm.NewsFailed,
 		CancelsOnlyHeld: true,
 		NoPayment:       "215d8da0-000f-50be-b000-0003308c89be",
@@ -80,7 +81,7 @@ func says(t *testing.T, status int, body string) *yookassa.Client {
 func charge(token string) payment.Charge {
 	return payment.Charge{
 		Attempt: payment.AttemptID(uuid.Must(uuid.NewV7())), Order: "A-1", Money: rub(1999), Capture: payment.CaptureAutomatic,
-		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: uuid.NewString() + "-pay", Licence: licence(),
+		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: uuid.NewString() + "-pay", Licence: licence(), Stored: token == savedMethod,
 	}
 }
 

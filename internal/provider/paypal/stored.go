@@ -1,0 +1,43 @@
+package paypal
+
+import (
+	"context"
+	"strings"
+
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+const vaultPath = "/v3/vault/payment-tokens"
+
+// TokenKind implements payment.Provider: what is in PayPal's vault has an id.
+func (c *Client) TokenKind(token string) payment.TokenKind {
+	if strings.Contains(token, ":") {
+		return payment.TokenStored
+	}
+	return payment.TokenSingleUse
+}
+
+// CheckOwner implements payment.Provider
+// (https://developer.paypal.com/docs/api/payment-tokens/v3/#payment-tokens_get). The
+// customer is PayPal's own of the vault, or the merchant's beside it.
+func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
+	kind, id, _ := strings.Cut(token, ":")
+	if id == "" || kind != "paypal" && kind != "card" {
+		return payment.ErrUnfit
+	}
+	var found struct {
+		ID       string `json:"id"`
+		Customer struct {
+			ID         string `json:"id"`
+			MerchantID string `json:"merchant_customer_id"`
+		} `json:"customer"`
+	}
+	err := c.get(ctx, vaultPath, id, nil, &found)
+	switch {
+	case err != nil:
+		return err
+	case found.ID != id, found.Customer.ID != customer && found.Customer.MerchantID != customer:
+		return payment.ErrMethodNotYours
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package providertest
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// Stored are payment methods that the provider keeps for its customers.
+type Stored struct {
+	// Token is one that the fake knows, of the customer Owner; empty where the adapter
+	// charges none. Save makes it where the fake has none from the beginning.
+	Token, Owner string
+	Save         func(t *testing.T, p payment.Provider) string
+	// OwnerOf is whose another token is; nil: Owner.
+	OwnerOf func(token string) string
+	// Forms are further tokens that are by their form those of stored payment methods.
+	Forms []string
+	// Bound says that whose the method is only the charge tells: it names the customer,
+	// and the provider refuses another's.
+	Bound bool
+}
+
+// stranger is a customer who has stored nothing.
+const stranger = "stranger-1"
+
+// Charge sends a token as what it is by its form.
+func (r *rig) Charge(ctx context.Context, c payment.Charge) (payment.Outcome, error) {
+	if r.TokenKind(c.Token) == payment.TokenStored && !c.Stored {
+		c.Stored = true
+		if c.Customer = r.Stored.Owner; r.Stored.OwnerOf != nil {
+			c.Customer = r.Stored.OwnerOf(c.Token)
+		}
+	}
+	return r.Provider.Charge(ctx, c)
+}
+
+// What A has stored B can't pay with: it is refused before any call that moves money
+// or, where only the charge tells whose it is, by the provider, which is told both.
+func instrumentOfAnother(r *rig) {
+	token := r.Stored.Token
+	if r.Stored.Save != nil {
+		token = r.Stored.Save(r.T, r.Provider)
+	}
+	if token == "" {
+		require.ErrorIs(r, r.CheckOwner(r.Context(), r.Stored.Forms[0], "u-1"), payment.ErrUnsupported)
+		require.Empty(r, r.requests())
+		return
+	}
+	before := len(r.requests())
+	require.NoError(r, r.CheckOwner(r.Context(), token, r.Stored.Owner))
+	err := r.CheckOwner(r.Context(), token, stranger)
+	nobody := r.CheckOwner(r.Context(), token[:len(token)-2]+"zz", r.Stored.Owner)
+	for _, sent := range r.requests()[before:] {
+		require.False(r, r.command(sent), "%s %s moves money", sent.Method, sent.Path)
+	}
+	c := charge(token)
+	c.Stored, c.Customer = true, stranger
+	if !r.Stored.Bound {
+		require.ErrorIs(r, err, payment.ErrMethodNotYours)
+		require.True(r, errors.Is(nobody, payment.ErrMethodNotYours) || errors.Is(nobody, payment.ErrNoSuchPayment), "%v", nobody)
+	} else {
+		require.NoError(r, err)
+		o, err := r.Provider.Charge(r.Context(), c)
+		require.NoError(r, err)
+		require.Equal(r, fsm.NewsFailed, o.News)
+	}
+	c = charge(token)
+	c.Stored, c.Customer = true, r.Stored.Owner
+	o, err := r.Provider.Charge(r.Context(), c)
+	require.NoError(r, err)
+	require.Contains(r, []fsm.News{fsm.NewsSucceeded, fsm.NewsAuthorized, fsm.NewsProcessing}, o.News)
+}
+
+// A stored payment method is not charged for a caller that does not call it one, nor
+// another token for one that does. Nothing is sent.
+func storedWithoutSaying(r *rig) {
+	tokens := r.Stored.Forms
+	if r.Stored.Token != "" {
+		tokens = append(tokens, r.Stored.Token)
+	}
+	require.NotEmpty(r, tokens)
+	for _, token := range tokens {
+		kind := r.TokenKind(token)
+		require.NotEqual(r, payment.TokenSingleUse, kind, token)
+		if kind == payment.TokenStored {
+			_, err := r.Provider.Charge(r.Context(), charge(token))
+			require.ErrorIs(r, err, payment.ErrUnfit, token)
+		}
+	}
+	for _, token := range []string{r.Tokens.Success, r.Tokens.Redirect} {
+		if token != "" && r.TokenKind(token) == payment.TokenSingleUse {
+			c := charge(token)
+			c.Stored = true
+			_, err := r.Provider.Charge(r.Context(), c)
+			require.ErrorIs(r, err, payment.ErrUnfit, token)
+		}
+	}
+	require.Empty(r, r.requests())
+}

@@ -1,0 +1,50 @@
+package tbank
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// TokenKind implements payment.Provider: every token is the RebillId of a saved card,
+// but the one that leads to a page.
+func (c *Client) TokenKind(token string) payment.TokenKind {
+	if token == page {
+		return payment.TokenSingleUse
+	}
+	return payment.TokenStored
+}
+
+// card is one that the bank has saved for a customer.
+type card struct {
+	RebillID text   `json:"RebillId"`
+	Status   string `json:"Status"`
+}
+
+// CheckOwner implements payment.Provider
+// (https://www.tbank.ru/kassa/dev/payments/#tag/Metody-raboty-s-kartami): the customer
+// is the CustomerKey, whose cards are listed.
+func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
+	got, err := c.answered(ctx, "GetCardList", request{CustomerKey: customer}, questioning())
+	if err != nil {
+		return err
+	}
+	var cards []card
+	if json.Unmarshal(got.Body, &cards) != nil {
+		// An error comes as an object. 7 says that there is no such customer.
+		var a answer
+		if err := got.Read(&a); err != nil {
+			return err
+		}
+		if a.ErrorCode == "7" {
+			return payment.ErrMethodNotYours
+		}
+		return a.said()
+	}
+	if !slices.ContainsFunc(cards, func(saved card) bool { return string(saved.RebillID) == token && saved.Status != "D" }) {
+		return payment.ErrMethodNotYours
+	}
+	return nil
+}

@@ -1,0 +1,42 @@
+package yookassa
+
+import (
+	"context"
+	"net/url"
+
+	"github.com/google/uuid"
+
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// TokenKind implements payment.Provider: the ids of saved methods look like UUIDs.
+func (c *Client) TokenKind(token string) payment.TokenKind {
+	if isID(token) {
+		return payment.TokenStored
+	}
+	return payment.TokenSingleUse
+}
+
+func isID(token string) bool { return uuid.Validate(token) == nil && len(token) == idLength }
+
+// CheckOwner implements payment.Provider. A saved method has the id of the payment that
+// saved it (https://yookassa.ru/developers/payment-acceptance/scenario-extensions/recurring-payments/save-payment-method/save-during-payment),
+// which says by merchant_customer_id whose it was. A method of which YooKassa tells no
+// customer is nobody's.
+func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
+	var by struct {
+		Customer string `json:"merchant_customer_id"`
+		Method   struct {
+			ID    string `json:"id"`
+			Saved bool   `json:"saved"`
+		} `json:"payment_method"`
+	}
+	err := c.get(ctx, "/payments/"+url.PathEscape(token), nil, &by)
+	switch {
+	case err != nil:
+		return err
+	case by.Method.ID != token, !by.Method.Saved, by.Customer != customer:
+		return payment.ErrMethodNotYours
+	}
+	return nil
+}
