@@ -34,6 +34,7 @@ func Served() map[string][]string {
 		"refunds":             {insert, update},
 		"sessions":            {insert, update, remove},
 		"sealed_tokens":       {insert, update, remove},
+		"webhook_deliveries":  {insert, update},
 		"staff_audit":         {insert},
 	}
 }
