@@ -194,6 +194,10 @@ func TestGrantsAreWhatTheStatementsNeed(t *testing.T) {
 			for _, found := range regexp.MustCompile(`\bUPDATE (\w+)( \w+)? SET\b`).FindAllStringSubmatch(statement, -1) {
 				need(found[1], "UPDATE")
 			}
+			// A row lock needs the right to update.
+			for _, found := range regexp.MustCompile(`(?s)FROM (\w+) \w+\s[^;]*FOR (?:NO KEY )?UPDATE`).FindAllStringSubmatch(statement, -1) {
+				need(found[1], "UPDATE")
+			}
 			for _, found := range regexp.MustCompile(`DELETE FROM (\w+)`).FindAllStringSubmatch(statement, -1) {
 				need(found[1], "DELETE")
 			}
