@@ -39,7 +39,7 @@ func TestOddBytes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	s := r.serve()
-	head := "POST /v1/orders HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer " + token("u1", "customer") + "\r\nContent-Type: application/json\r\n" + key + "\r\n"
+	head := "POST /v1/orders HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer " + token("shop", "service") + "\r\nOn-Behalf-Of: u1\r\nContent-Type: application/json\r\n" + key + "\r\n"
 	for name, text := range map[string]string{
 		"garbage":         "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
 		"no host":         "GET /healthz HTTP/1.1\r\n\r\n",
@@ -90,7 +90,7 @@ func TestSlowBodies(t *testing.T) {
 
 func TestRequestIDs(t *testing.T) {
 	t.Parallel()
-	c := newRig(t).serve().customer()
+	c := newRig(t).serve().customer().backend()
 	for id, kept := range map[string]bool{
 		"abc": true, strings.Repeat("a", 128): true, strings.Repeat("a", 129): false, "a b": false, "\u00fc": false, "": false,
 	} {

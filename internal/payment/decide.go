@@ -170,15 +170,11 @@ func (d *decision) paid(cause Cause) {
 		names = append(names, ref.Name)
 	}
 	c, told := d.change(*d.attempt), d.told()
+	// A person's word moves the attempt whatever was taken; that it is another amount than was asked for is left to look at.
+	taken := News{News: fsm.NewsSucceeded, Money: told}
+	kind := cmp.Or(mismatch(*d.attempt, taken), opens(d.attempt.Intent, taken, fsm.Applied))
 	d.advance(c, News{News: fsm.NewsSucceeded, ProviderPaymentID: cmp.Or(d.says.paid.ProviderPaymentID, d.cmd.ProviderPaymentID), Names: names, Money: d.counted(told), Cause: cause})
-	if told == nil || *told == d.attempt.Money {
-		return
-	}
-	kind := AmountMismatch
-	if told.Currency != d.attempt.Money.Currency {
-		kind = CurrencyMismatch
-	}
-	if d.discrepancy.Kind != kind {
+	if kind != "" && d.discrepancy.Kind != kind {
 		d.openFor(c, kind, told, cause)
 	}
 }

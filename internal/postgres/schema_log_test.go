@@ -65,6 +65,10 @@ func logPromises() []promise {
 			code: check, constraint: "discrepancies_resolved_how", allowed: `UPDATE discrepancies SET resolved_at = now(), resolution = 'paid'`,
 		},
 		{
+			name: "a proposal is somebody's", breaks: `UPDATE discrepancies SET proposed_at = now()`,
+			code: check, constraint: "discrepancies_proposed_by_whom", allowed: `UPDATE discrepancies SET proposed_at = now(), proposed_by = 'kim'`,
+		},
+		{
 			name: "a resolution is a known one", breaks: `UPDATE discrepancies SET resolved_at = now(), resolution = 'done'`,
 			code: check, constraint: "discrepancies_resolution_known", allowed: `UPDATE discrepancies SET resolved_at = now(), resolution = 'not_paid'`,
 		},

@@ -50,6 +50,21 @@ func TestTimelineNamesTheSameActor(t *testing.T) {
 	}, actors)
 }
 
+// The end of a payment has the tone of that end, whatever brought it; all else has none.
+func TestAFailedPaymentHasNoGreenDot(t *testing.T) {
+	t.Parallel()
+	for token, want := range map[string]string{"tok_decline": "bad", "tok_success": "good"} {
+		r := newRig(t)
+		tones := map[string]int{}
+		for _, e := range r.page(t, r.paid(t, "A-1", token).ID).Timeline {
+			tones[e.Tone()]++
+		}
+		delete(tones, "")
+		require.Positive(t, tones[want], token)
+		require.Len(t, tones, 1, "%s: %v", token, tones)
+	}
+}
+
 // What nobody delivers is not late.
 func TestNewsThatNobodyDeliversIsNotLate(t *testing.T) {
 	t.Parallel()
