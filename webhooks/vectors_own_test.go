@@ -12,7 +12,7 @@ import (
 )
 
 // unsigning are the kinds whose provider signs nothing.
-var unsigning = []string{"gopay", "yookassa"} //nolint:gochecknoglobals // a list
+var unsigning = []string{"gopay", "yookassa"}
 
 // TestOwnVectors checks what scripts/vectors.mjs made with the program openssl and held against the providers' official libraries: a
 // genuine delivery of each scheme, and forged ones.

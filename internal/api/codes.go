@@ -36,7 +36,7 @@ type catalogue struct {
 }
 
 func newCatalogue() catalogue {
-	c := catalogue{rows: rows(), kinds: slices.Concat(requestKinds(), keyKinds(), paymentKinds(), supportKinds(), webhookKinds()), byCode: make(map[string]kind)}
+	c := catalogue{rows: rows(), kinds: slices.Concat(requestKinds(), failureKinds(), keyKinds(), paymentKinds(), supportKinds(), webhookKinds()), byCode: make(map[string]kind)}
 	for _, k := range c.kinds {
 		c.byCode[k.code] = k
 	}
@@ -105,6 +105,11 @@ func requestKinds() []kind {
 			meaning: "Too many requests came in a short time, or as many as may wait at once with one status token, or as one user.",
 			detail:  "Wait as long as Retry-After says, then send the same request again.",
 		},
+	}
+}
+
+func failureKinds() []kind {
+	return []kind{
 		{
 			code: "internal", status: 500, retryable: true,
 			meaning: "Something went wrong here that is not the caller's doing. What it was is in the log, beside the request's id.",

@@ -85,8 +85,10 @@ func TestTheStartPage(t *testing.T) {
 		links  []string
 	}{
 		"serve": {func(*api.Options) {}, []string{"/docs", "/openapi.yaml", "/problems"}},
-		"dev": {func(o *api.Options) { o.Demo, o.Console = true, http.NotFoundHandler() },
-			[]string{"/docs", "/openapi.yaml", "/problems", "/demo", "/support"}},
+		"dev": {
+			func(o *api.Options) { o.Demo, o.Console = true, http.NotFoundHandler() },
+			[]string{"/docs", "/openapi.yaml", "/problems", "/demo", "/support"},
+		},
 	} {
 		page := newBench(t, c.change).send(http.MethodGet, "/", "", "Authorization: -")
 		require.Equal(t, http.StatusOK, page.StatusCode, name)

@@ -121,8 +121,10 @@ func New(o Options) http.Handler {
 	if o.Seen == nil {
 		o.Seen = func(context.Context, string) {}
 	}
-	c := &console{Options: o, searches: throttle.New(searchesEach, searchesAtOnce), signIns: throttle.New(signInsEach, signInsAtOnce),
-		begins: throttle.New(beginsEach, beginsAtOnce)}
+	c := &console{
+		Options: o, searches: throttle.New(searchesEach, searchesAtOnce), signIns: throttle.New(signInsEach, signInsAtOnce),
+		begins: throttle.New(beginsEach, beginsAtOnce),
+	}
 	c.sessions = c.newSessions()
 	pages := http.NewServeMux()
 	c.routeSignIn(pages)

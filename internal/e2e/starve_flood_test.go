@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -79,6 +78,7 @@ func flood(t *testing.T, base string) (sent *atomic.Int64, stop func()) {
 // floodsStayOutside: anybody can send what nobody signs. It takes neither the place of
 // the genuine notices of its account nor that of the pays, and leaves nothing behind.
 func floodsStayOutside(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	var asked atomic.Int64
 	mollie := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -129,13 +129,17 @@ func floodsStayOutside(t *testing.T) {
 		t.Logf("pays %v, then %v; notices %v, then %v; %d of the flood", pays, paid, notices, heard, sent.Load())
 		return paid <= 2*pays+2*time.Millisecond && heard <= 2*notices+2*time.Millisecond
 	}
-	if within := fast() || fast() || fast(); os.Getenv("PAYLATCH_TIMED") == "" {
+	within := fast()
+	for range 2 {
+		within = within || fast()
+	}
+	if os.Getenv("PAYLATCH_TIMED") == "" {
 		t.Log("latencies are compared where this runs alone: PAYLATCH_TIMED=1")
 	} else {
 		require.True(t, within, "within twice what they took before")
 	}
 	stop()
 	require.Zero(t, one[int](t, r, `SELECT count(*) FROM provider_events WHERE account = 'mollie' AND NOT refs && ARRAY['`+known+`']`), "of what is not known here nothing is stored")
-	require.Equal(t, strconv.Itoa(int(one[int64](t, r, `SELECT count(*) FROM discrepancies WHERE text NOT LIKE '%`+known+`%'`))), "0")
+	require.Zero(t, one[int](t, r, `SELECT count(*) FROM discrepancies WHERE text NOT LIKE '%`+known+`%'`))
 	require.Less(t, asked.Load(), sent.Load()/4, "nor is its provider asked about all of it")
 }

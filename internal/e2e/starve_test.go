@@ -33,17 +33,17 @@ func waitersAreShared(t *testing.T) {
 	var all sync.WaitGroup
 	t.Cleanup(all.Wait)
 	t.Cleanup(stop)
-	waits := func(by client, n int, headers ...string) {
+	waits := func(by client, n int) {
 		for range n {
-			all.Go(func() { by.send(work, http.MethodGet, at+"?wait=60", "", append(headers, known)...) })
+			all.Go(func() { by.send(work, http.MethodGet, at+"?wait=60", "", known) })
 		}
 	}
-	full := func(by client, headers ...string) {
+	full := func(by client) {
 		for _, path := range []string{"?wait=60", "/stream"} {
-			got := by.send(t.Context(), http.MethodGet, at+path, "", append(headers, known)...)
+			got := by.send(t.Context(), http.MethodGet, at+path, "", known)
 			got.problem(t, http.StatusTooManyRequests, "rate-limited")
 		}
-		by.send(t.Context(), http.MethodGet, at, "", append(headers, known)...).is(t, http.StatusNotModified)
+		by.send(t.Context(), http.MethodGet, at, "", known).is(t, http.StatusNotModified)
 	}
 	leaving := page.follow(t, a.ID, "")
 	waits(page, 19)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -34,9 +33,14 @@ func TestStoredMethodIsItsOwners(t *testing.T) {
 		var shown struct {
 			ID     string `json:"payment_attempt_id"`
 			Status string `json:"status"`
-			Saved  *struct{ Token, Type, Display, Expires string }
+			Saved  *struct {
+				Token   string `json:"token"`
+				Type    string `json:"type"`
+				Display string `json:"display"`
+				Expires string `json:"expires"`
+			} `json:"saved_payment_method"`
 		}
-		require.NoError(t, json.Unmarshal([]byte(strings.ReplaceAll(string(a.text), "saved_payment_method", "Saved")), &shown))
+		require.NoError(t, json.Unmarshal(a.text, &shown))
 		require.Equal(t, "succeeded", shown.Status)
 		if shown.Saved == nil {
 			return shown.ID, ""

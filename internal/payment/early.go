@@ -42,8 +42,8 @@ func (e *early) same(o *early) bool {
 	})
 }
 
-// earlies are those of a process, oldest first.
-type earlies struct {
+// earlyNotices are those of a process, oldest first.
+type earlyNotices struct {
 	mu      sync.Mutex
 	waiting []*early
 	bytes   int
@@ -52,7 +52,7 @@ type earlies struct {
 }
 
 // put adds a delivery, and reports false if there is no room.
-func (q *earlies) put(e *early) bool {
+func (q *earlyNotices) put(e *early) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	var sent int
@@ -72,21 +72,21 @@ func (q *earlies) put(e *early) bool {
 }
 
 // now returns those that wait, without those that have waited long enough.
-func (q *earlies) now(now time.Time) []*early {
+func (q *earlyNotices) now(now time.Time) []*early {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.remove(func(e *early) bool { return now.Sub(e.at) >= earlyLife })
 	return slices.Clone(q.waiting)
 }
 
-func (q *earlies) drop(e *early) {
+func (q *earlyNotices) drop(e *early) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.remove(func(o *early) bool { return o == e })
 }
 
 // remove needs the lock.
-func (q *earlies) remove(which func(*early) bool) {
+func (q *earlyNotices) remove(which func(*early) bool) {
 	q.waiting = slices.DeleteFunc(q.waiting, func(e *early) bool {
 		if !which(e) {
 			return false
@@ -101,7 +101,7 @@ func (q *earlies) remove(which func(*early) bool) {
 
 // toAsk picks one delivery of each account to ask the provider about, of the sender
 // that has waited longest for that: one that sends many gets no more of it.
-func (q *earlies) toAsk(now time.Time) map[string]*early {
+func (q *earlyNotices) toAsk(now time.Time) map[string]*early {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	picked := map[string]*early{}

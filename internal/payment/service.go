@@ -75,7 +75,7 @@ type Service struct {
 	missed    missed
 	byID      gatherer[*lookup[AttemptID]]
 	byRequest gatherer[*lookup[RequestName]]
-	early     earlies
+	early     earlyNotices
 	knows     gatherer[*knowing]
 	begins    gatherer[*beginning]
 	settles   gatherer[*settling]

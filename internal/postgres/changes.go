@@ -110,7 +110,7 @@ func savedParam(m *payment.SavedMethod) string {
 	if m == nil {
 		return ""
 	}
-	raw, _ := json.Marshal(m) // texts always marshal
+	raw, _ := json.Marshal(m) //nolint:errchkjson // texts always marshal
 	return string(raw)
 }
 

@@ -81,11 +81,11 @@ func TestUpgradedProgramsGetANewServer(t *testing.T) {
 	cache := emptyCache(t)
 	bin := filepath.Join(cache, "bin")
 	require.NoError(t, os.Mkdir(bin, 0o755))
-	real, err := devpg.FindBin()
+	programs, err := devpg.FindBin()
 	require.NoError(t, err)
 	install := func(version string) {
 		for _, name := range []string{"initdb", "postgres"} {
-			script := fmt.Sprintf("#!/bin/sh\n# %s\nexec %s \"$@\"\n", version, filepath.Join(real, name))
+			script := fmt.Sprintf("#!/bin/sh\n# %s\nexec %s \"$@\"\n", version, filepath.Join(programs, name))
 			require.NoError(t, os.WriteFile(filepath.Join(bin, name+".new"), []byte(script), 0o755))
 			require.NoError(t, os.Rename(filepath.Join(bin, name+".new"), filepath.Join(bin, name)))
 		}
