@@ -268,6 +268,8 @@ func (moody) Capabilities() payment.Capabilities {
 	return payment.Capabilities{Find: true, Capture: true, Cancel: true}
 }
 
+func (moody) TokenKind(string) payment.TokenKind { return payment.TokenSingleUse }
+
 func (moody) Charge(_ context.Context, c payment.Charge) (payment.Outcome, error) {
 	if rand.N(8) == 0 {
 		return payment.Outcome{}, errors.New("timed out")

@@ -4,8 +4,6 @@ import (
 	"context"
 	"io"
 	"net"
-	"net/url"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -29,34 +27,9 @@ type trips struct {
 
 func countTrips(t *testing.T, dsn string) *trips {
 	t.Helper()
-	u, err := url.Parse(dsn)
-	require.NoError(t, err)
-	socket := u.Query().Get("host") + "/.s.PGSQL." + u.Query().Get("port")
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	u.Host, u.RawQuery = listener.Addr().String(), "sslmode=disable&pool_max_conns=1"
-	r := &trips{url: u.String()}
-	var all sync.WaitGroup
-	t.Cleanup(all.Wait)
-	t.Cleanup(func() { _ = listener.Close() })
-	all.Go(func() {
-		for {
-			near, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			far, err := net.Dial("unix", socket)
-			if err != nil {
-				_ = near.Close()
-				return
-			}
-			carry := func(to, from net.Conn, client bool) {
-				defer func() { _, _ = to.Close(), from.Close() }()
-				_, _ = io.Copy(turning{to, r, client}, from)
-			}
-			all.Go(func() { carry(far, near, true) })
-			all.Go(func() { carry(near, far, false) })
-		}
+	r := &trips{}
+	r.url = proxy(t, dsn, "&pool_max_conns=1", func(client, server net.Conn) (toClient, toServer io.Writer) {
+		return turning{client, r, false}, turning{server, r, true}
 	})
 	return r
 }
