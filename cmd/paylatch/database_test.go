@@ -16,6 +16,7 @@ func TestCommandsBesideARunningServer(t *testing.T) {
 	t.Parallel()
 	dir, err := os.MkdirTemp("/tmp", "paylatch-") //nolint:usetesting // the path of a unix socket must be short
 	require.NoError(t, err)
+	require.NoError(t, os.Chmod(dir, 0o711), "root's server may run as another user")
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	_, running := devpg.Running(filepath.Join(dir, "postgres"), "postgres")
 	require.False(t, running)

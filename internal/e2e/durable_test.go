@@ -53,6 +53,7 @@ func TestDurableOrRefused(t *testing.T) {
 
 	dir, err := os.MkdirTemp("/tmp", "paylatch-") //nolint:usetesting // the path of a unix socket must be short
 	require.NoError(t, err)
+	require.NoError(t, os.Chmod(dir, 0o711), "root's server may run as another user")
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	server, err := devpg.Start(t.Context(), devpg.Config{Dir: filepath.Join(dir, "postgres")})
 	require.NoError(t, err)

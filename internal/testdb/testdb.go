@@ -49,6 +49,9 @@ func New(tb testing.TB) string {
 func Private(tb testing.TB) *devpg.Server {
 	tb.Helper()
 	dir, err := os.MkdirTemp("/tmp", "paylatch-") //nolint:usetesting // the path of a unix socket must be short
+	if err == nil {
+		err = os.Chmod(dir, 0o711) //nolint:gosec // root's server may run as another user
+	}
 	if err != nil {
 		tb.Fatalf("testdb: %v", err)
 	}
