@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/cardnumber"
 )
 
 // logged writes one line a request, after it was answered. It never holds a
@@ -44,9 +45,9 @@ func (s *server) log(x *exchange, route string, status int) {
 func (x *exchange) MarshalZerologObject(e *zerolog.Event) {
 	for _, field := range [...]struct{ name, value string }{
 		{"peer", x.peer},
-		{"origin", x.origin},
-		{"sub", x.subject},
-		{"on_behalf_of", x.onBehalfOf},
+		{"origin", withoutCard(x.origin)},
+		{"sub", withoutCard(x.subject)},
+		{"on_behalf_of", withoutCard(x.onBehalfOf)},
 		{"code", x.code},
 		{"idempotency_key_hash", keyHash(string(x.key))},
 		{"idempotency_result", string(x.result)},
@@ -60,6 +61,14 @@ func (x *exchange) MarshalZerologObject(e *zerolog.Event) {
 			e.Str(field.name, field.value)
 		}
 	}
+}
+
+// withoutCard is what a caller says of itself, or nothing where that holds a card number.
+func withoutCard(said string) string {
+	if cardnumber.In(said) {
+		return ""
+	}
+	return said
 }
 
 // Seen notes for the log whose request it is, where the API did not find that out itself.
