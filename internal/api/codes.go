@@ -52,7 +52,7 @@ func requestKinds() []kind {
 		},
 		{
 			code: "unauthenticated", status: 401,
-			meaning: "The request has no token, or one that is not valid: expired, signed by somebody else, or meant for another audience.",
+			meaning: "The request has no token, or one that is not valid: expired, signed by somebody else, meant for another audience, an ID token, or of a sub that is no user's.",
 			detail:  "Get a new token and send the request with Authorization: Bearer.",
 		},
 		{
@@ -67,7 +67,7 @@ func requestKinds() []kind {
 		},
 		{
 			code: "not-found", status: 404, executed: true,
-			meaning: "There is nothing at this address: no such call, or no order, attempt or refund of this id.",
+			meaning: "There is nothing at this address: no such call, or no order, attempt, refund, event or discrepancy of this id.",
 			detail:  "Check the path and the id.",
 		},
 		{

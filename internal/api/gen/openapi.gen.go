@@ -659,7 +659,8 @@ type PaymentMethod struct {
 	// only with the customer's own: see `customer.reference`.
 	Stored *bool `json:"stored,omitempty"`
 
-	// Token What the provider's page or library gave the browser for the customer's card.
+	// Token What the provider's page or library gave the browser for the customer's card; with `stored` that of a payment method
+	// which the provider keeps.
 	Token string `json:"token"`
 
 	// Type The provider's name for the sort of payment method, where it asks for one beside a stored token.
