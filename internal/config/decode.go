@@ -126,10 +126,23 @@ func set(dst reflect.Value, text string) error {
 	return nil
 }
 
+// setDuration reads a duration of Go's, with days of 24 hours before it or alone.
 func setDuration(p *time.Duration, text string) error {
-	v, err := time.ParseDuration(text)
-	if err != nil {
-		return errors.New("must be a duration with its unit, such as 500ms, 10s or 5m")
+	days, rest, found := strings.Cut(text, "d")
+	if !found {
+		days, rest = "", text
+	}
+	var v time.Duration
+	var err error
+	if rest != "" {
+		v, err = time.ParseDuration(rest)
+	}
+	if found {
+		n, errDays := strconv.ParseUint(days, 10, 16)
+		v, err = v+time.Duration(n)*24*time.Hour, errors.Join(err, errDays) //nolint:gosec // 16 bits
+	}
+	if err != nil || text == "" {
+		return errors.New("must be a duration with its unit, such as 500ms, 10s, 5m or 90d")
 	}
 	*p = v
 	return nil

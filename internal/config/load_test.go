@@ -208,3 +208,20 @@ func TestForeignVariablesAreLeftAlone(t *testing.T) {
 	}, nil)
 	require.NoError(t, err)
 }
+
+func TestDurationsInDays(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]time.Duration{"90d": 90 * 24 * time.Hour, "1d12h": 36 * time.Hour, "0d": 0, "2160h": 90 * 24 * time.Hour} {
+		c, err := config.Read("", []string{"PAYLATCH_SILENT_AFTER=" + text}, nil)
+		if want == 0 {
+			require.ErrorContains(t, err, "silent_after", text)
+			continue
+		}
+		require.NoError(t, err, text)
+		require.Equal(t, want, c.SilentAfter, text)
+	}
+	for _, text := range []string{"d", "-1d", "1.5d", "1dd", "1d5", "99999d"} {
+		_, err := config.Read("", []string{"PAYLATCH_SILENT_AFTER=" + text}, nil)
+		require.ErrorContains(t, err, "silent_after: must be a duration", text)
+	}
+}

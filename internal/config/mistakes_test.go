@@ -34,7 +34,7 @@ encryption_keys: [{id: k1, key: c2hvcnQ=}]
 `, "PAYLATCH_LISTENN=:1", "PAYLATCH_PROVIDER_TIMEOUT=30s")
 	want := []string{
 		"PAYLATCH_LISTENN: no such variable; did you mean PAYLATCH_LISTEN?",
-		"idempotency.wait: must be a duration with its unit, such as 500ms, 10s or 5m",
+		"idempotency.wait: must be a duration with its unit, such as 500ms, 10s, 5m or 90d",
 		"idempotency.quota.new_keys: must be a whole number",
 		"reconcile: must be a mapping (key: value)",
 		"trusted_proxies[0]: must be an address or a network, such as 10.0.0.0/8",
@@ -170,7 +170,7 @@ provider_timeout: 40s
 	require.Equal(t, config.Mistakes{
 		"auth.hs256_secret: the environment variable NOT_SET is not set",
 		"accounts[0].webhook_secrets[0]: the environment variable NOT_SET_EITHER is not set",
-		"idempotency.lease: must be a duration with its unit, such as 500ms, 10s or 5m",
+		"idempotency.lease: must be a duration with its unit, such as 500ms, 10s, 5m or 90d",
 	}, m)
 }
 
