@@ -190,7 +190,7 @@ func (b *batch) applyFetched(c *Change, e *StoredEvent, f *fetched) {
 	case f.refund != nil:
 		b.applyFetchedRefund(c, e, *f.refund)
 		return
-	case said.DeliveryID != "" && (said.Kind == webhooks.KindDisputed || said.Kind == webhooks.KindReversed):
+	case said.DeliveryID != "" && slices.Contains(unasked, said.Kind):
 		// The provider's API does not tell it of a payment: what was found out is which one.
 		e.Event.NeedsFetch, e.Event.References = false, f.names(said)
 		b.apply(c, e)
@@ -198,6 +198,11 @@ func (b *batch) applyFetched(c *Change, e *StoredEvent, f *fetched) {
 		return
 	}
 	b.applyAnswer(c, e, f)
+}
+
+// unasked are the kinds that a lookup of the payment does not tell.
+var unasked = []webhooks.Kind{ //nolint:gochecknoglobals // a list
+	webhooks.KindDisputed, webhooks.KindReversed, webhooks.KindChargeback, webhooks.KindChargebackReversed,
 }
 
 // applyFetchedRefund applies a refund as if the event itself had told all of it.
