@@ -139,7 +139,7 @@ func setDuration(p *time.Duration, text string) error {
 	}
 	if found {
 		n, errDays := strconv.ParseUint(days, 10, 16)
-		v, err = v+time.Duration(n)*24*time.Hour, errors.Join(err, errDays) //nolint:gosec // 16 bits
+		v, err = v+time.Duration(n)*24*time.Hour, errors.Join(err, errDays)
 	}
 	if err != nil || text == "" {
 		return errors.New("must be a duration with its unit, such as 500ms, 10s, 5m or 90d")
