@@ -118,6 +118,22 @@ func anotherCurrencyBlocks(t *testing.T) {
 		resolve(payment.ResolvedRefundedElsewhere)(t, r, id)
 		r.payable(t, id)
 	})
+	t.Run("beside euros that are being refunded", func(t *testing.T) {
+		t.Parallel()
+		r := newRig(t, setup{silent: true, provider: (&refunding{refund: backLost}).on})
+		id := r.paid(t, "A-1", "tok_decline").ID
+		r.tell(t, inDollars(webhooks.KindSucceeded, id, 2499))
+		dollars := r.open(t, id)[0]
+		require.Equal(t, fsm.Conflict, r.say(t, id, webhooks.KindSucceeded))
+		refund := r.refundOf(t, id, "refund-key", price)
+		require.Equal(t, fsm.RefundPending, refund.State)
+		_, err := r.Resolve(t.Context(), sam, because(dollars, payment.ResolvedRefundedElsewhere))
+		require.NoError(t, err, "what becomes of the euros says nothing of the dollars")
+		a := r.attempt(t, id)
+		require.Equal(t, a.Foreign.Minor, a.ForeignReturned)
+		require.EqualValues(t, price, a.Held(), "the euros are the refund's")
+		r.blocked(t, id, payment.ErrOrderPaid)
+	})
 	t.Run("it stops the order's other attempt", func(t *testing.T) {
 		t.Parallel()
 		r := newRig(t, setup{silent: true})

@@ -1,6 +1,7 @@
 package payment_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -67,12 +68,16 @@ func (w *world) settleDollars(rt *rapid.T) {
 	w.settle(name)
 }
 
-// settle lets a person say that dollars went back. That ends a pending attempt; of another
-// one nothing but another pay hangs on it.
+// settle lets a person say that dollars went back, once no call is under way. That ends a
+// pending attempt; of another one nothing but another pay hangs on it.
 func (w *world) settle(name string) {
 	w.Logf("PERSON settles the dollars of %s", name)
 	was := w.attempts[name]
-	w.must(w.resolved(w.unsettled(name), payment.ResolvedRefundedElsewhere, ""))
+	err := w.resolved(w.unsettled(name), payment.ResolvedRefundedElsewhere, "")
+	if errors.Is(err, payment.ErrBusy) && w.underWay(name) {
+		return
+	}
+	w.must(err)
 	w.look()
 	a := w.attempts[name]
 	if a.Foreign.Minor > a.ForeignReturned || !a.State.Final() || was.State.Final() && a.Version != was.Version {

@@ -130,8 +130,8 @@ func (d Discrepancy) standing(c Circumstances) standing {
 		}
 		return settled
 	}
-	// Money in another currency has a discrepancy of its own.
-	held := c.Held > 0
+	// Money in another currency has a discrepancy of its own, and no refund of ours returns it.
+	held, foreign := c.Held > 0, d.Kind == CurrencyMismatch && c.Foreign
 	if d.Kind == CurrencyMismatch {
 		held = c.Foreign
 	}
@@ -140,10 +140,10 @@ func (d Discrepancy) standing(c Circumstances) standing {
 		return mayHold
 	case c.State == "" || c.State == fsm.Succeeded || !d.asksForAttempt():
 		return settled
-	case c.Refunding && c.Held > 0:
-		return refunding
 	case c.State == fsm.Failed && !held:
 		return settled
+	case c.Refunding && c.Held > 0 && !foreign:
+		return refunding
 	case c.State == fsm.Failed && c.Beside:
 		return lateBeside
 	case c.State == fsm.Failed:
