@@ -23,18 +23,12 @@ const longOutage = 60 * time.Hour
 func (w *world) outage(rt *rapid.T) {
 	rt.Logf("OUTAGE: nobody is reached for %s", longOutage)
 	w.p.sparing = math.MaxInt
-	w.pass(longOutage)
 	overdue := w.those(watched)
-	for _, name := range overdue {
-		if d := w.p.of(name); d != nil && w.attempts[name].Failed() {
-			d.kept = true // for all that can be told
-		}
-		_, err := w.question(w.services[0], name)()
-		w.must(err)
-	}
-	for _, one := range w.refunds {
-		_, err := w.services[0].RecheckRefund(w.ctx, one.id, byTest)
-		w.must(err)
+	// The first time that it is asked about a payment may have to be given up: that has a
+	// schedule from then on.
+	for _, by := range []time.Duration{time.Hour, longOutage} {
+		w.pass(by)
+		w.inVain(overdue)
 	}
 	w.p.sparing = 0
 	w.look()
@@ -57,6 +51,21 @@ func (w *world) outage(rt *rapid.T) {
 	}
 	if can := w.questions(); len(can) > 0 && rapid.Bool().Draw(rt, "a person decides at once") {
 		w.decideOne(rt, can)
+	}
+}
+
+// inVain asks about everything while no call gets through.
+func (w *world) inVain(names []string) {
+	for _, name := range names {
+		if d := w.p.of(name); d != nil && w.attempts[name].Failed() {
+			d.kept = true // for all that can be told
+		}
+		_, err := w.question(w.services[0], name)()
+		w.must(err)
+	}
+	for _, one := range w.refunds {
+		_, err := w.services[0].RecheckRefund(w.ctx, one.id, byTest)
+		w.must(err)
 	}
 }
 
