@@ -139,7 +139,7 @@ func (w *world) resolved(question string, how payment.Resolution, id string) err
 
 func (w *world) decideAttempt(name, question string, how payment.Resolution, id string) {
 	err := w.resolved(question, how, id)
-	if a := w.attempts[name]; how == payment.ResolvedNotPaid && a.Foreign.Minor > a.ForeignReturned && !w.underWay(name) {
+	if a := w.attempts[name]; how == payment.ResolvedNotPaid && a.Foreign.Minor > a.ForeignReturned { // whatever is under way
 		if !errors.Is(err, payment.ErrHoldsMoney) {
 			w.Fatalf("%s holds dollars, and a person may call it not paid: %v", name, err)
 		}
