@@ -36,7 +36,7 @@ ORDER BY a.order_id, a.created_at, a.attempt_id;
 
 -- Locks all attempts of one order, which the caller has locked, by id.
 -- name: AttemptsOfOrderLock :many
-SELECT sqlc.embed(a), now()::timestamptz AS read_at, false AS siblings
+SELECT sqlc.embed(a), now()::timestamptz AS read_at
 FROM payment_attempts a WHERE a.order_id = @order_id
 ORDER BY a.attempt_id FOR NO KEY UPDATE;
 

@@ -252,7 +252,6 @@ func (b *batch) lock(ctx context.Context, order OrderID, id AttemptID) (Attempt,
 	if i < 0 {
 		return Attempt{}, ErrAttemptNotFound
 	}
-	o.Attempts[i].Siblings = len(o.Attempts) > 1
 	return o.Attempts[i], nil
 }
 

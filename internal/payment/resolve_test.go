@@ -94,6 +94,22 @@ func TestAPersonResolvesAnAttemptAsNotPaid(t *testing.T) {
 	require.Contains(t, r.discrepancies(t, id), "double_success")
 }
 
+// What a person calls paid is a success like any other: beside money that came late it is
+// the second one.
+func TestAPersonResolvesAnAttemptAsPaidBesideLateMoney(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true, provider: knowing("pay_found")})
+	late := r.paid(t, "A-1", "tok_decline").ID
+	id := r.payAgain(t, "A-1", "tok_never", payment.CaptureAutomatic).ID
+	r.told(t, webhooks.KindAuthorized, id, taken, "EUR")
+	require.Equal(t, fsm.Conflict, r.say(t, late, webhooks.KindSucceeded))
+	require.Equal(t, []string{"late_success"}, r.discrepancies(t, late))
+	_, err := r.Resolve(t.Context(), sam, because(r.open(t, id)[0], payment.ResolvedPaid, "pay_found"))
+	require.NoError(t, err)
+	require.Equal(t, succeeded, standingOf(r.attempt(t, id)))
+	require.Equal(t, []string{"double_success", "late_success"}, r.discrepancies(t, late))
+}
+
 func TestAResolutionIsMadeOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, setup{silent: true, provider: knowing("pay_found", "pay_other")})

@@ -86,7 +86,7 @@ func (t *txn) OrderLock(ctx context.Context, id payment.OrderID) (payment.Order,
 		return o, fmt.Errorf("lock the attempts of order %s: %w", id, err)
 	}
 	for _, r := range rows {
-		o.Attempts = append(o.Attempts, attemptFromRow(&r.PaymentAttempts, r.ReadAt, r.Siblings))
+		o.Attempts = append(o.Attempts, attemptFromRow(&r.PaymentAttempts, r.ReadAt, len(rows) > 1))
 	}
 	return o, nil
 }

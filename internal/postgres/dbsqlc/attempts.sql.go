@@ -838,7 +838,7 @@ func (q *Queries) AttemptsMoved(ctx context.Context, db DBTX, arg *AttemptsMoved
 }
 
 const attemptsOfOrderLock = `-- name: AttemptsOfOrderLock :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, a.saved_payment_method, now()::timestamptz AS read_at, false AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, a.saved_payment_method, now()::timestamptz AS read_at
 FROM payment_attempts a WHERE a.order_id = $1
 ORDER BY a.attempt_id FOR NO KEY UPDATE
 `
@@ -846,7 +846,6 @@ ORDER BY a.attempt_id FOR NO KEY UPDATE
 type AttemptsOfOrderLockRow struct {
 	PaymentAttempts PaymentAttempts
 	ReadAt          time.Time
-	Siblings        bool
 }
 
 // Locks all attempts of one order, which the caller has locked, by id.
@@ -902,7 +901,6 @@ func (q *Queries) AttemptsOfOrderLock(ctx context.Context, db DBTX, orderID stri
 			&i.PaymentAttempts.Movements,
 			&i.PaymentAttempts.SavedPaymentMethod,
 			&i.ReadAt,
-			&i.Siblings,
 		); err != nil {
 			return nil, err
 		}
