@@ -160,6 +160,33 @@ func TestBothAttemptsPaidIsADoubleSuccess(t *testing.T) {
 	}
 }
 
+// Late money that went back and comes back, since its refund is undone, is late money
+// again: beside another success the order is paid twice, and whoever settled the first one
+// has settled nothing.
+func TestAnUndoneRefundIsLateMoneyAgain(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{silent: true})
+	for kind, again := range map[string]bool{"double_success": true, "late_success": false} {
+		of := payment.OrderID("A-" + kind)
+		id := r.paid(t, of, "tok_decline").ID
+		require.Equal(t, fsm.Conflict, r.say(t, id, webhooks.KindSucceeded))
+		back := event(webhooks.KindRefundSucceeded, id.String())
+		back.RefundID, back.Money = "re-"+id.String(), &webhooks.Money{Minor: price, Currency: "EUR"}
+		require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, back))
+		_, err := r.Resolve(t.Context(), sam, because(r.open(t, id)[0], payment.ResolvedAccepted))
+		require.NoError(t, err)
+		if again {
+			require.Equal(t, succeeded, standingOf(r.payAgain(t, of, "tok_success", payment.CaptureAutomatic).Attempt))
+		}
+		undone := event(webhooks.KindRefundFailed, id.String())
+		undone.RefundID, undone.Money = back.RefundID, back.Money
+		require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, undone))
+		require.EqualValues(t, price, r.attempt(t, id).Held())
+		open := rows[string](t, r, "SELECT kind FROM discrepancies WHERE attempt_id = $1 AND resolved_at IS NULL ORDER BY kind", id.String())
+		require.Equal(t, []string{kind, "refund_reversed"}, open)
+	}
+}
+
 // Who refunds or delivers what the account pays back by itself pays twice.
 func TestNobodyIsToldToRefundWhatIsPaidBackByItself(t *testing.T) {
 	t.Parallel()

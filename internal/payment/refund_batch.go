@@ -43,12 +43,14 @@ func (b *batch) loadRefunds(ctx context.Context, ids ...AttemptID) error {
 // that gets the name of another refund is the same one: if that was taken for one
 // made in the dashboard it was told of too early, else a person must look. One that
 // is not among the attempt's is new. Of one in another currency only the name counts.
+// Of a failed attempt that held nothing any more, what an undone one brings back is late
+// money again.
 func (b *batch) advanceRefund(c *Change, r *Refund, n RefundNews) fsm.Verdict {
 	if !n.in(r.Money.Currency) && n.News != fsm.NewsFailed && n.News != fsm.NewsReversed {
 		b.advanceRefund(c, r, RefundNews{News: fsm.NewsProcessing, ProviderRefundID: n.ProviderRefundID, Cause: n.Cause})
 		return b.foreign(c, cmp.Or(n.ProviderRefundID, r.ID.String()), n.Money)
 	}
-	paid, owed, was := b.paidBack(c.Attempt.ID), b.notPaidBack(c.Attempt.ID), *r
+	paid, owed, held, was := b.paidBack(c.Attempt.ID), b.notPaidBack(c.Attempt.ID), c.Attempt.Held(), *r
 	if slices.Contains(b.refunds[r.AttemptID], r) {
 		b.touchRefund(r, r.Version)
 	} else {
@@ -76,6 +78,10 @@ func (b *batch) advanceRefund(c *Change, r *Refund, n RefundNews) fsm.Verdict {
 		lost = max(lost, b.notPaidBack(c.Attempt.ID)-owed)
 	}
 	b.setRefunded(c, max(now, c.Attempt.Refunded-lost), n.Cause)
+	if c.Attempt.Failed() && held == 0 && c.Attempt.Held() > 0 {
+		b.open(c, LateSuccess, "")
+		b.latest().About = "what came back of " + r.ID.String()
+	}
 	return verdict
 }
 
