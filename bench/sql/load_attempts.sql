@@ -20,6 +20,6 @@ SELECT 'o-' || lpad(i::text, 8, '0'), ('01900000-0000-7000-8000-' || lpad(to_hex
 FROM generate_series(current_setting('bench.first')::int, current_setting('bench.last')::int) i
 CROSS JOIN (VALUES (1, '', 'requested', 'pay'), (2, 'requested', 'processing', 'call')) v(version, came, went, cause);
 
-INSERT INTO attempt_checks (due_at, attempt_id)
-SELECT now() + interval '1 day', ('01900000-0000-7000-8000-' || lpad(to_hex(i), 12, '0'))::uuid
+INSERT INTO attempt_checks (due_at, attempt_id, account)
+SELECT now() + interval '1 day', ('01900000-0000-7000-8000-' || lpad(to_hex(i), 12, '0'))::uuid, 'bench'
 FROM generate_series(current_setting('bench.first')::int, current_setting('bench.last')::int) i;
