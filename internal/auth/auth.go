@@ -13,7 +13,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// minSecret is what RFC 7518, 3.2 asks of an HS256 key, in bytes.
+// minSecret is what RFC 7518, 3.2 demands of an HS256 key, in bytes.
 const minSecret = 32
 
 // maxToken is the longest token that is looked at, in bytes.
@@ -37,7 +37,7 @@ type Options struct {
 	Client *http.Client
 	// Refresh is how often the keys are fetched; 0: every five minutes.
 	Refresh time.Duration
-	// Log is told of every fetch that failed; nil: nobody is told.
+	// Log takes the error of every fetch that failed; nil: it is dropped.
 	Log func(error)
 }
 
@@ -109,7 +109,7 @@ func (a *Authenticator) Run(ctx context.Context) error {
 	return a.keys.run(ctx)
 }
 
-// Authenticate returns who bears the token. The token is what Bearer returns,
+// Authenticate returns the bearer of the token. The token is what Bearer returns,
 // onBehalfOf the On-Behalf-Of header or empty. Its errors are ErrUnauthenticated,
 // ErrUnavailable, payment.ErrForbidden and, for an On-Behalf-Of that can't be a
 // user, a payment.ValidationError.
@@ -134,7 +134,7 @@ func (a *Authenticator) bearer(ctx context.Context, token string) (payment.Actor
 	return a.claimed(ctx, token)
 }
 
-// actFor lets a service act for a user; everybody else is themselves.
+// actFor lets a service act for a user; any other actor stays itself.
 func actFor(actor payment.Actor, user string) (payment.Actor, error) {
 	switch {
 	case user == "":

@@ -24,7 +24,7 @@ type verified struct {
 	begins, until time.Time
 }
 
-// actor returns who bears a token that is remembered and still valid.
+// actor returns the bearer of a token that is cached and still valid.
 func (c *cache) actor(token string, now time.Time) (payment.Actor, bool) {
 	c.mu.RLock()
 	v, ok := c.tokens[sha256.Sum256([]byte(token))]
@@ -32,8 +32,7 @@ func (c *cache) actor(token string, now time.Time) (payment.Actor, bool) {
 	return v.actor, ok && now.Before(v.until) && !now.Before(v.begins)
 }
 
-// keep remembers a token. A full cache begins anew: who is still there comes
-// again.
+// keep caches a token. A full cache is emptied: tokens in use come again.
 func (c *cache) keep(token string, v verified) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -108,7 +108,7 @@ func (c *claims) verified(actor payment.Actor) verified {
 	return v
 }
 
-// reason is what the caller may know of why the token was refused.
+// reason is the part of a refusal that is safe to show to the caller.
 func reason(err error) string {
 	for _, r := range []struct {
 		is   error
@@ -146,7 +146,7 @@ func (c *claims) actor(allowed []payment.Role) (payment.Actor, error) {
 	return payment.Actor{Subject: sub, Roles: roles}, nil
 }
 
-// roles returns those that are known, and whether the claim is a list of texts.
+// roles returns those that are ours, and whether the claim is a list of strings.
 func (c *claims) roles() ([]payment.Role, bool) {
 	list, ok := c.MapClaims["roles"].([]any)
 	if !ok {

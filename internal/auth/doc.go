@@ -14,7 +14,7 @@
 // refuse fresh tokens.
 //
 // The keys of the JWKS are fetched by [Authenticator.Run] and, when a token names
-// one that is not known, at once, but not more often than a caller could abuse.
+// another one, at once, but not more often than a caller could abuse.
 // While the address does not answer, the last keys go on being used.
 //
 // Status tokens and sealed texts have keys of their own, derived from a ring ([Keys]):

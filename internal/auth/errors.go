@@ -8,10 +8,10 @@ import (
 )
 
 // The ways in which a bearer is refused, beside payment.ErrForbidden for one that
-// is known and may not. Their texts are safe to show to the caller.
+// is authenticated and lacks the role. Their texts are safe to show to the caller.
 var (
 	// ErrUnauthenticated is returned when the token proves nothing; the wrapping
-	// text says why.
+	// text is the reason.
 	ErrUnauthenticated = errors.New("unauthenticated")
 	// ErrUnavailable is returned when the token can't be checked now, because the
 	// keys can't be fetched. The same request may be sent again.

@@ -11,7 +11,7 @@ import (
 // HS256Key verifies HS256 tokens.
 type HS256Key struct {
 	// ID is the kid of its tokens. A key without one is tried for tokens without a
-	// kid and for those whose kid is no key's ID.
+	// kid and for those with a kid that is no key's ID.
 	ID string
 	// Secret has at least 32 bytes.
 	Secret []byte

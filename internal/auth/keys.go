@@ -79,7 +79,7 @@ func (k *keys) find(ctx context.Context, t *jwt.Token) (any, error) {
 	return k.KeyfuncCtx(ctx)(t)
 }
 
-// renew fetches the keys unless somebody has since seen was loaded, or it would
+// renew fetches the keys unless newer ones than seen are loaded, or it would
 // be too soon.
 func (s *keySet) renew(ctx context.Context, seen *keys) error {
 	if err := s.acquire(ctx); err != nil {

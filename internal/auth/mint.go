@@ -13,7 +13,7 @@ import (
 
 // Minter makes HS256 tokens that an Authenticator with the same options takes.
 // It is for trying things out and for a merchant's own backend; customers'
-// tokens come from whoever knows the customers.
+// tokens come from the merchant's identity provider.
 type Minter struct {
 	// Keys are those of the Authenticator; a token is signed with the first that may
 	// give all its roles.

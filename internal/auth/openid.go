@@ -34,8 +34,8 @@ type OpenIDOptions struct {
 	RolesClaim, SubjectClaim string
 	// Client calls the provider; nil: one that waits for ten seconds at most.
 	Client *http.Client
-	// Now is the clock; nil: the system's.
-	Now func() time.Time
+	// PendingSignIn is the clock; nil: the system's.
+	PendingSignIn func() time.Time
 }
 
 // OpenID signs staff in at an OpenID provider: the authorization code flow of
@@ -48,7 +48,7 @@ type OpenID struct {
 	provider *oidc.Provider
 }
 
-// NewOpenID returns an OpenID. The provider is asked once somebody signs in.
+// NewOpenID returns an OpenID. Its discovery document is fetched with the first sign-in.
 func NewOpenID(o OpenIDOptions) *OpenID {
 	if o.RolesClaim == "" {
 		o.RolesClaim = "roles"
@@ -59,13 +59,13 @@ func NewOpenID(o OpenIDOptions) *OpenID {
 	if o.Client == nil {
 		o.Client = &http.Client{Timeout: 10 * time.Second}
 	}
-	o.Now = Options{Now: o.Now}.withDefaults().Now
+	o.PendingSignIn = Options{Now: o.PendingSignIn}.withDefaults().Now
 	return &OpenID{opts: o}
 }
 
-// Errand is a sign-in under way. It belongs in the session of the browser that
+// PendingSignIn is a sign-in under way. It belongs in the session of the browser that
 // began it, and nowhere else.
-type Errand struct {
+type PendingSignIn struct {
 	State    string `json:"state"`
 	Nonce    string `json:"nonce"`
 	Verifier string `json:"verifier"`
@@ -73,20 +73,20 @@ type Errand struct {
 
 // Begin returns the address at which the person signs in. It returns
 // ErrUnavailable while the provider does not answer.
-func (o *OpenID) Begin(ctx context.Context) (address string, e Errand, err error) {
+func (o *OpenID) Begin(ctx context.Context) (address string, p PendingSignIn, err error) {
 	_, client, err := o.discover(ctx)
 	if err != nil {
-		return "", Errand{}, err
+		return "", PendingSignIn{}, err
 	}
-	e = Errand{State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier()}
-	return client.AuthCodeURL(e.State, oidc.Nonce(e.Nonce), oauth2.S256ChallengeOption(e.Verifier)), e, nil
+	p = PendingSignIn{State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier()}
+	return client.AuthCodeURL(p.State, oidc.Nonce(p.Nonce), oauth2.S256ChallengeOption(p.Verifier)), p, nil
 }
 
-// Finish returns who came back from the provider with a state and a code. It
+// Finish returns the person that came back from the provider with a state and a code. It
 // returns ErrUnauthenticated, ErrUnavailable and, beside the name of a person with
 // neither the role support nor admin, payment.ErrForbidden.
-func (o *OpenID) Finish(ctx context.Context, e Errand, state, code string) (payment.Actor, error) {
-	if e.State == "" || subtle.ConstantTimeCompare([]byte(e.State), []byte(state)) != 1 {
+func (o *OpenID) Finish(ctx context.Context, p PendingSignIn, state, code string) (payment.Actor, error) {
+	if p.State == "" || subtle.ConstantTimeCompare([]byte(p.State), []byte(state)) != 1 {
 		return payment.Actor{}, refuse("this browser did not begin the sign-in, or has ended it")
 	}
 	provider, client, err := o.discover(ctx)
@@ -94,17 +94,17 @@ func (o *OpenID) Finish(ctx context.Context, e Errand, state, code string) (paym
 		return payment.Actor{}, err
 	}
 	ctx = oidc.ClientContext(ctx, o.opts.Client)
-	tokens, err := client.Exchange(ctx, code, oauth2.VerifierOption(e.Verifier))
+	tokens, err := client.Exchange(ctx, code, oauth2.VerifierOption(p.Verifier))
 	if err != nil {
 		return payment.Actor{}, exchangeError(err)
 	}
 	raw, _ := tokens.Extra("id_token").(string)
-	verifier := provider.VerifierContext(ctx, &oidc.Config{ClientID: o.opts.ClientID, Now: o.opts.Now})
+	verifier := provider.VerifierContext(ctx, &oidc.Config{ClientID: o.opts.ClientID, Now: o.opts.PendingSignIn})
 	token, err := verifier.Verify(ctx, raw)
 	if err != nil {
 		return payment.Actor{}, refuse(verifyReason(err))
 	}
-	if subtle.ConstantTimeCompare([]byte(e.Nonce), []byte(token.Nonce)) != 1 {
+	if subtle.ConstantTimeCompare([]byte(p.Nonce), []byte(token.Nonce)) != 1 {
 		return payment.Actor{}, refuse("the provider's answer belongs to another sign-in")
 	}
 	var claims map[string]any
@@ -132,7 +132,7 @@ func (o *OpenID) discover(ctx context.Context) (*oidc.Provider, oauth2.Config, e
 	}, nil
 }
 
-// exchangeError tells a code that the provider refused from a provider that did
+// exchangeError separates a code that the provider refused from a provider that did
 // not answer. It repeats nothing of the answer's body.
 func exchangeError(err error) error {
 	var refused *oauth2.RetrieveError

@@ -32,7 +32,7 @@ func derive(secret []byte, purpose string) ([]byte, error) {
 }
 
 // Key is one of a ring from which the service derives its own keys: by the first
-// it makes them, by all it accepts what was made. The id tells which one it was.
+// it makes them, by all it accepts what was made. The id names the one that it was.
 type Key struct {
 	ID     string
 	Secret []byte

@@ -13,7 +13,7 @@ import (
 // of the key follows, after its length in a byte, and then what the cipher made.
 const sealVersion = 2
 
-// maxID is the longest id whose length fits into its byte.
+// maxID bounds an id, so that its length fits into one byte.
 const maxID = 255
 
 // Sealer encrypts with AES-256-GCM under keys of its own. It is safe for concurrent

@@ -13,7 +13,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// statusPrefix tells a status token from a JWT, and secret scanners what it is.
+// statusPrefix separates a status token from a JWT, and lets secret scanners find it.
 const statusPrefix = "pst_"
 
 const (

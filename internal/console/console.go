@@ -55,8 +55,8 @@ type Payments interface {
 
 // OpenID signs people in at an OpenID provider; *auth.OpenID in the real program.
 type OpenID interface {
-	Begin(ctx context.Context) (address string, e auth.Errand, err error)
-	Finish(ctx context.Context, e auth.Errand, state, code string) (payment.Actor, error)
+	Begin(ctx context.Context) (address string, p auth.PendingSignIn, err error)
+	Finish(ctx context.Context, p auth.PendingSignIn, state, code string) (payment.Actor, error)
 }
 
 // Tokens says whose a token is; *auth.Authenticator in the real program.

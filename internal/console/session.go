@@ -25,7 +25,7 @@ const (
 const (
 	sessionSubject = "subject"
 	sessionRoles   = "roles"
-	sessionErrand  = "errand"
+	sessionSignIn  = "sign_in"
 	sessionBack    = "back"
 	sessionDone    = "done"
 )
@@ -128,17 +128,17 @@ func (c *console) person(r *http.Request) payment.Actor {
 	return actor
 }
 
-func (c *console) keepErrand(r *http.Request, e auth.Errand) {
+func (c *console) keepPending(r *http.Request, p auth.PendingSignIn) {
 	c.sessions.SetDeadline(r.Context(), c.Now().Add(signInLife))
-	text, _ := json.Marshal(e) //nolint:errchkjson // three texts
-	c.sessions.Put(r.Context(), sessionErrand, string(text))
+	text, _ := json.Marshal(p) //nolint:errchkjson // three texts
+	c.sessions.Put(r.Context(), sessionSignIn, string(text))
 }
 
-// errand is the sign-in that this browser began, once.
-func (c *console) errand(r *http.Request) auth.Errand {
-	var e auth.Errand
-	_ = json.Unmarshal([]byte(c.sessions.PopString(r.Context(), sessionErrand)), &e)
-	return e
+// popPending is the sign-in that this browser began, once.
+func (c *console) popPending(r *http.Request) auth.PendingSignIn {
+	var p auth.PendingSignIn
+	_ = json.Unmarshal([]byte(c.sessions.PopString(r.Context(), sessionSignIn)), &p)
+	return p
 }
 
 // deed is what came of a form.

@@ -138,7 +138,7 @@ func (c *console) beginAtProvider(w http.ResponseWriter, r *http.Request) (nobod
 	if err := c.slowly(w, r, c.begins); err != nil {
 		return nobody, err
 	}
-	address, errand, err := c.OpenID.Begin(r.Context())
+	address, pending, err := c.OpenID.Begin(r.Context())
 	if err != nil {
 		return nobody, err
 	}
@@ -146,7 +146,7 @@ func (c *console) beginAtProvider(w http.ResponseWriter, r *http.Request) (nobod
 	if err := c.sessions.RenewToken(r.Context()); err != nil {
 		return nobody, err //nolint:wrapcheck // the store's own
 	}
-	c.keepErrand(r, errand)
+	c.keepPending(r, pending)
 	c.sessions.Put(r.Context(), sessionBack, to)
 	http.Redirect(w, r, address, http.StatusSeeOther)
 	return nobody, nil
@@ -154,20 +154,20 @@ func (c *console) beginAtProvider(w http.ResponseWriter, r *http.Request) (nobod
 
 // comeBack is where the OpenID provider sends the browser.
 func (c *console) comeBack(w http.ResponseWriter, r *http.Request) (payment.Actor, error) {
-	begun, q := c.sessions.Exists(r.Context(), sessionErrand), r.URL.Query()
+	begun, q := c.sessions.Exists(r.Context(), sessionSignIn), r.URL.Query()
 	if begun {
 		if err := c.slowly(w, r, c.signIns); err != nil {
 			return payment.Actor{}, err
 		}
 	}
-	errand := c.errand(r)
+	pending := c.popPending(r)
 	switch {
 	case c.OpenID == nil:
 		return payment.Actor{}, errNoSignIn
 	case q.Get("error") != "":
 		return payment.Actor{}, errProvider
 	}
-	actor, err := c.OpenID.Finish(r.Context(), errand, q.Get("state"), q.Get("code"))
+	actor, err := c.OpenID.Finish(r.Context(), pending, q.Get("state"), q.Get("code"))
 	if err != nil {
 		return actor, err
 	}
