@@ -69,8 +69,8 @@ type BasicAuth struct {
 	Password Secret `koanf:"password" doc:"as set at the provider"`
 }
 
-// Expiry says when an attempt that nobody finishes is cancelled at the provider,
-// if that says that it is still open.
+// Expiry is the age at which an unfinished attempt is cancelled at the provider,
+// if it is still open there.
 type Expiry struct {
 	AwaitingCustomer time.Duration `koanf:"awaiting_customer" default:"1h" doc:"how long an attempt may wait for the customer before it is cancelled at the provider"`
 	Authorized       time.Duration `koanf:"authorized" default:"168h" doc:"how long authorised money may wait for its capture"`
@@ -95,8 +95,8 @@ func (a Account) CanCharge() bool {
 	return len(k.calls) > 0 && len(a.missing(k.calls)) == 0
 }
 
-// TakesWebhooks reports whether the account can tell a genuine webhook from a
-// false one, be it by asking the provider.
+// TakesWebhooks reports whether the account can separate a genuine webhook from a
+// false one, be it by a lookup at the provider.
 func (a Account) TakesWebhooks() bool {
 	k := kinds()[a.Kind]
 	return len(k.webhooks) > 0 && len(a.missing(k.webhooks)) == 0 || k.unsigned && a.CanCharge()
@@ -149,7 +149,7 @@ func (a Account) roots() (*x509.CertPool, error) {
 }
 
 // Credentials are what calls to the provider need beside the API key, by their
-// names in the configuration. The public_url is what some are told with each call.
+// names in the configuration. Some calls carry the public_url.
 func (a Account) Credentials() map[string]string {
 	c := a.params()
 	for name, value := range map[string]string{
@@ -169,8 +169,8 @@ func (a Account) Credentials() map[string]string {
 // mode is how Stripe, Mollie, Razorpay and Paddle begin their keys.
 var mode = regexp.MustCompile(`^(?:[a-z]+_)?(live|test|sdbx)_`)
 
-// Live tells an account of real money from one for tests, by the form of its
-// key; nil where the key does not say.
+// Live separates an account of real money from one for tests, by the form of its
+// key; nil where the form is the same for both.
 func (a Account) Live() *bool {
 	for _, key := range []string{string(a.APIKey), a.KeyID} {
 		if m := mode.FindStringSubmatch(key); m != nil {

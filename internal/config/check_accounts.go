@@ -127,7 +127,7 @@ func needs(k kind) string {
 	return strings.Join(parts, ", ")
 }
 
-// verifier asks the verifier itself whether it can work with the account, so
+// verifier has the account's verifier made once, so
 // that a key of the wrong form is found now and not with the first webhook.
 func (r *report) verifier(key string, a Account) {
 	if r.touches(key) || !a.TakesWebhooks() || !slices.Contains(webhooks.Kinds(), a.Kind) {

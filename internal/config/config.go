@@ -44,7 +44,7 @@ const (
 	Dev  = "dev"
 )
 
-// Auth says whose tokens are believed. Both ways may be configured at once.
+// Auth is the keys by which tokens are verified. Both ways may be configured at once.
 type Auth struct {
 	HS256       []HS256Key `koanf:"hs256" doc:"verify HS256 tokens; several while one is rotated"`
 	HS256Secret Secret     `koanf:"hs256_secret" doc:"short for one of auth.hs256 with all roles and no id; refused in live"`
@@ -53,12 +53,12 @@ type Auth struct {
 	Audience    string     `koanf:"audience" doc:"a name of this service alone, never a client's id; a token's aud must contain it. Absent: not checked"`
 }
 
-// Console says how staff signs in to the pages under /support.
+// Console configures the sign-in to the pages under /support.
 type Console struct {
 	OIDC OIDC `koanf:"oidc"`
 }
 
-// OIDC is an OpenID provider. Without an issuer nobody can sign in.
+// OIDC is an OpenID provider. Without an issuer there is no sign-in.
 type OIDC struct {
 	Issuer       string   `koanf:"issuer" doc:"the OpenID provider at which staff signs in, as its discovery document names it; absent: nobody can sign in to the console"`
 	ClientID     string   `koanf:"client_id" doc:"paylatch's name at the provider"`
@@ -69,7 +69,7 @@ type OIDC struct {
 	SubjectClaim string   `koanf:"subject_claim" default:"sub" doc:"the claim that names the person in the audit log; choose only one that people can't change"`
 }
 
-// Orders says where orders, and so prices, come from.
+// Orders configures the source of orders, and so of prices.
 type Orders struct {
 	CreatedBy []string `koanf:"created_by" doc:"the roles whose tokens may create orders and so set prices: service, customer. Absent: service alone; with paylatch dev both"`
 }
@@ -87,18 +87,18 @@ type Quota struct {
 	Per     time.Duration `koanf:"per" default:"1m" doc:"the time in which they are counted"`
 }
 
-// Reconcile says when providers are asked about pending attempts.
+// Reconcile is the schedule of lookups of pending attempts.
 type Reconcile struct {
 	After time.Duration `koanf:"after" default:"10s" doc:"when a pending attempt is first asked about after an answer"`
 	Every time.Duration `koanf:"every" default:"5s" doc:"how often attempts that are due are looked for"`
 }
 
-// Retention says what is kept for how long.
+// Retention is how long data is kept.
 type Retention struct {
 	EventBytes time.Duration `koanf:"event_bytes" default:"2160h" doc:"how long the raw bytes and headers of providers' events are kept; their ids, digest and verdict stay"`
 }
 
-// Log says what is logged and how.
+// Log configures the log.
 type Log struct {
 	Level  string `koanf:"level" default:"info" doc:"trace, debug, info, warn, error or disabled"`
 	Format string `koanf:"format" default:"json" doc:"json or console"`

@@ -26,7 +26,7 @@ func (d decoder) value(dst reflect.Value, raw any, key string) {
 	}
 }
 
-// isSection tells structs of keys from values that happen to be structs.
+// isSection separates structs of keys from values that happen to be structs.
 func isSection(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && t != reflect.TypeFor[netip.Prefix]()
 }
@@ -101,8 +101,8 @@ func (d decoder) scalar(dst reflect.Value, raw any, key string) {
 	}
 }
 
-// set reads the text as the field's type. Its errors say what is right, not what
-// was found.
+// set reads the text as the field's type. Its errors name the right form, never
+// the value that was found.
 func set(dst reflect.Value, text string) error {
 	switch p := dst.Addr().Interface().(type) {
 	case *time.Duration:

@@ -72,8 +72,8 @@ func provider(values map[string]string, r *report) *env.Env {
 		Prefix:      prefix,
 		EnvironFunc: func() []string { return entries },
 		TransformFunc: func(name, value string) (string, any) {
-			// Somebody else's variable may begin like ours; a slip of the pen is one
-			// of ours.
+			// Another program's variable may begin like ours; a typing mistake is close
+			// to one of ours.
 			if hint := suggest(name, names); known[name] == "" && !foreign(name) && hint != "" {
 				r.add(presentable(name), "no such variable%s", hint)
 			}
@@ -86,8 +86,8 @@ func provider(values map[string]string, r *report) *env.Env {
 // to one called paylatch they begin like ours.
 var kubernetes = regexp.MustCompile(`^PAYLATCH_(\w+_)?(SERVICE_(HOST|PORT(_\w+)?)|PORT(_[0-9]+_(TCP|UDP|SCTP)(_(ADDR|PORT|PROTO))?)?)$`)
 
-// foreign reports whether the variable is somebody else's: the build's, the
-// tests' or the platform's.
+// foreign reports whether the variable belongs to the build, the tests or the
+// platform.
 func foreign(name string) bool {
 	for _, begin := range []string{"CONFIG", "TEST", "TOOLS", "VECTORS", "BUILD", "BENCH"} {
 		if strings.HasPrefix(name, prefix+begin) {

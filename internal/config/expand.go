@@ -26,8 +26,8 @@ func unshield(text string) string {
 }
 
 // expander replaces ${NAME} by the environment's value. $${ stands for a literal
-// ${, and any other $ for itself. What can't be replaced stays, so that nothing
-// else is said of the key.
+// ${, and any other $ for itself. What can't be replaced stays, so that the key
+// has no second error.
 func expander(env map[string]string, r *report) func(key, text string) string {
 	return func(key, text string) string {
 		return reference.ReplaceAllStringFunc(text, func(ref string) string {

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// minSecret is what RFC 7518, 3.2 asks of an HS256 key.
+// minSecret is what RFC 7518, 3.2 demands of an HS256 key.
 const minSecret = 32
 
-// EncryptionKey is one of a ring, whose first encrypts and all of which decrypt.
+// EncryptionKey is one of a ring: the first encrypts, all decrypt.
 type EncryptionKey struct {
 	ID  string `koanf:"id" doc:"what is encrypted bears it: 1–32 of letters, digits, ., _ and -; never given to another key"`
 	Key Secret `koanf:"key" doc:"base64 of 32 bytes"`

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// kind says which fields of an account a provider needs and understands.
+// kind lists the fields of an account that a provider needs and understands.
 type kind struct {
 	webhooks []string // needed to prove a webhook
 	calls    []string // needed to call the provider; none: it can't be called
@@ -15,7 +15,7 @@ type kind struct {
 	uncalled bool // there is no adapter yet
 }
 
-// kinds says it of each kind; the manual has it as a table.
+// kinds has each kind; the manual has it as a table.
 func kinds() map[string]kind {
 	secrets, key := "webhook_secrets", "api_key"
 	return map[string]kind{

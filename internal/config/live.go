@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// testMode tells a kind's credentials and addresses for tests from live ones. Those
+// testMode separates a kind's credentials and addresses for tests from live ones. Those
 // that are neither by their form count as live.
 type testMode struct {
 	field string         // the credential with a form of its own

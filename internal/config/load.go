@@ -11,7 +11,7 @@ import (
 	"github.com/knadh/koanf/v2"
 )
 
-// defaultFile is read when nobody names a file, if it exists.
+// defaultFile is read when no file is named, if it exists.
 const defaultFile = "paylatch.yaml"
 
 // Load reads what the service needs: the file at path (or the one that
