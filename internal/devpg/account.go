@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// account is whom PostgreSQL's programs run as; uid and gid own the files.
+// account is the system's account that PostgreSQL's programs run as; uid and gid own the files.
 type account struct {
 	uid, gid int
 	attr     syscall.SysProcAttr
@@ -57,7 +57,7 @@ func setuid(u *user.User) []account {
 }
 
 // child returns the attributes of a process of this account, which gets sig when its parent's thread dies. It has a process group of
-// its own, as Ctrl-C in a terminal goes to the whole group and it is the parent who decides when the server stops.
+// its own, as Ctrl-C in a terminal goes to the whole group and the parent decides when the server stops.
 func (a account) child(sig syscall.Signal) *syscall.SysProcAttr {
 	attr := a.attr
 	attr.Setpgid = true

@@ -31,7 +31,7 @@ var (
 	ErrForeign = errors.New("not made by paylatch: choose an empty directory or one that does not exist yet")
 	// ErrVersion is returned when the data was made by another major version of PostgreSQL.
 	ErrVersion = errors.New("made by another version of PostgreSQL")
-	// ErrUnreachable is returned when root must run the server as another user, to whom a directory above is closed.
+	// ErrUnreachable is returned when root must run the server as another user, which may not enter a directory above.
 	ErrUnreachable = errors.New("closed to the user that PostgreSQL runs as when root starts it; do one of these: let others pass through (chmod o+x), " +
 		"or choose a directory that they may enter, such as one in /var/lib")
 )
@@ -39,7 +39,7 @@ var (
 // stopGrace is how long a fast shutdown may take before an immediate one follows.
 const stopGrace = 20 * time.Second
 
-// Config says where a server keeps its data and how it runs.
+// Config configures a server.
 type Config struct {
 	Dir    string // holds the data between runs; made when missing
 	BinDir string // where initdb and postgres are; empty means FindBin

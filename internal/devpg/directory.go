@@ -19,7 +19,7 @@ import (
 // lockName is both the lock and the sign that a directory is ours.
 const lockName = "devpg.lock"
 
-// directory is a data directory that this process holds: nobody else runs a server on it.
+// directory is a data directory that this process holds locked: no other process runs a server on it.
 type directory struct {
 	path     string
 	password string
@@ -35,7 +35,7 @@ func claim(path string, a account) (*directory, error) {
 	if err := checkOurs(path); err != nil {
 		return nil, err
 	}
-	// One directory has one name, by which a server that was left behind is known.
+	// One directory has one name, by which a server that was left behind is found.
 	if path, err = filepath.EvalSymlinks(path); err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
@@ -108,7 +108,7 @@ func (d *directory) release() error {
 	return nil
 }
 
-// readPassword makes the password at the first start. Only TCP asks for it: the socket's directory is closed to others.
+// readPassword makes the password at the first start. Only TCP needs it: the socket's directory is closed to others.
 func (d *directory) readPassword() error {
 	name := filepath.Join(d.path, "password")
 	b, err := os.ReadFile(name) //nolint:gosec // the caller's directory

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// evict ends a server on our data that outlived its parent: the directory is locked by us, so nobody uses it any more. It returns
-// the pid that a dead server left in its pid file, which by now may be anyone's.
+// evict ends a server on our data that outlived its parent: the directory is locked by us, so that server is unused. It returns
+// the pid that a dead server left in its pid file, which by now may be another process's.
 func (s *Server) evict(ctx context.Context) (stale int, err error) {
 	lines := s.pidFile()
 	if len(lines) == 0 {

@@ -31,7 +31,7 @@ func FindBin() (string, error) {
 	return "", ErrNoBinaries
 }
 
-// hasServer asks for both programs: a client package alone brings psql, and some put initdb elsewhere than postgres.
+// hasServer looks for both programs: a client package alone brings psql, and some put initdb elsewhere than postgres.
 func hasServer(dir string) bool {
 	for _, name := range []string{"initdb", "postgres"} {
 		if _, err := exec.LookPath(filepath.Join(dir, name)); err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/paylatch/paylatch/internal/timerslack"
 )
 
-// launch starts postgres and waits until it is ready. It returns what the server said last when it failed.
+// launch starts postgres and waits until it is ready. It returns the last output of a server that failed.
 func (s *Server) launch(ctx context.Context, stale int) (string, error) {
 	said := &tail{}
 	out := io.Writer(said)

@@ -12,7 +12,7 @@ import (
 
 func namespaced() []account { return nil }
 
-// endWithParent can do nothing here: a server whose parent was killed is stopped by the next start.
+// endWithParent can do nothing here: a server that outlives its parent is stopped by the next start.
 func endWithParent(*syscall.SysProcAttr, syscall.Signal) {}
 
 // commandLine returns the arguments of a process with spaces between and at the end; empty for a dead one, a zombie included.

@@ -12,8 +12,8 @@ const (
 )
 
 // Running returns the URL of a database on the server that another process runs on
-// a directory, over its unix socket; false if there is none. Whoever is not allowed
-// to read the directory finds none.
+// a directory, over its unix socket; false if there is none. A user without
+// the right to read the directory finds none.
 func Running(dir, db string) (string, bool) {
 	path, err := filepath.Abs(dir)
 	if err != nil {

@@ -51,7 +51,7 @@ func newHost() (*host, error) {
 	return h, err
 }
 
-// keep asks the owner to stay up for somebody who wants to look at a database.
+// keep makes the owner stay up, so that a database can be looked at.
 func (h *host) keep() {
 	if h.owner != nil {
 		_, _ = h.owner.Write([]byte("k"))
@@ -93,7 +93,7 @@ func dial(ctx context.Context, dir string) (net.Conn, string, error) {
 	return conn, strings.TrimSpace(line), nil
 }
 
-// startOwner runs this test binary again as the owner and waits until it says that the server is up, or why not. The owner is in a
+// startOwner runs this test binary again as the owner and waits until it reports that the server is up, or an error. The owner is in a
 // session of its own, so that neither Ctrl-C nor the end of `go test` reaches it.
 func startOwner(dir string) error {
 	self, err := os.Executable()
@@ -124,8 +124,8 @@ func startOwner(dir string) error {
 	return err
 }
 
-// sharedDir is one directory for each user and build of PostgreSQL: a server whose programs were replaced below it can load no
-// library for a new session any more.
+// sharedDir is one directory for each user and build of PostgreSQL: a server loads no library for a new session
+// any more once its programs were replaced below it.
 func sharedDir(ctx context.Context) (string, error) {
 	bin, err := devpg.FindBin()
 	if err != nil {

@@ -21,7 +21,7 @@ const (
 	saidInUse   = "in use"
 
 	linger     = 20 * time.Second // between the packages of one run
-	lingerKept = 10 * time.Minute // for somebody who looks at the database of a failed test
+	lingerKept = 10 * time.Minute // for a look at the database of a failed test
 )
 
 // The owner of the shared server is a test binary that was started again: there is no other program of ours that every test run
@@ -39,7 +39,7 @@ func init() { //nolint:gochecknoinits // before the flags and the tests of whate
 	os.Exit(0)
 }
 
-// own runs the server until nobody has used it for a while.
+// own runs the server until it has been unused for a while.
 func own(dir string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -59,7 +59,7 @@ func own(dir string) error {
 	}
 	defer func() { _ = l.Close() }()
 	_, _ = os.Stdout.WriteString(saidReady)
-	_ = os.Stdout.Close() // the one who started us waits for the end of this
+	_ = os.Stdout.Close() // startOwner waits for the end of this
 	waitUntilUnused(ctx, srv, l)
 	return nil
 }

@@ -82,7 +82,7 @@ func (h *host) finish(tb testing.TB, name string) {
 	}
 }
 
-// databaseName says which test it belongs to, within PostgreSQL's 63 bytes.
+// databaseName contains the test's name, within PostgreSQL's 63 bytes.
 func databaseName(test string) string {
 	slug := regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(strings.ToLower(test), "_")
 	return prefix + "test_" + slug[:min(len(slug), 32)] + "_" + strings.ToLower(rand.Text()[:10])

@@ -1,4 +1,4 @@
-// Package testport finds ports for programs that have to be told where to listen.
+// Package testport finds ports for programs that take an address to listen at.
 package testport
 
 import (
@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Ports are given from below those that systems give to any connection (Linux from 32768, others from 49152), each once: nobody
-// takes one between its being found free and its being listened on, or while a program starts again.
+// Ports are given from below those that systems give to any connection (Linux from 32768, others from 49152), each once: no other
+// process takes one between its being found free and its being listened on, or while a program starts again.
 const (
 	lowest = 20_000
 	count  = 12_000
@@ -20,7 +20,7 @@ const (
 
 var given atomic.Int64 //nolint:gochecknoglobals // no port is given twice
 
-// Address returns one of 127.0.0.1 that nobody listens on.
+// Address returns one of 127.0.0.1 that is free.
 func Address(tb testing.TB) string {
 	tb.Helper()
 	for range count {
