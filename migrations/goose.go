@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// lockTimeout is how long a migration waits for a table. Whoever wants that table meanwhile waits behind it, and is patient for 5 s.
+	// lockTimeout is how long a migration waits for a table. Queries of that table wait behind it, for 5 s at most.
 	lockTimeout = "3s"
 	// lockNotAvailable is the SQLSTATE of its end.
 	lockNotAvailable = "55P03"
@@ -59,14 +59,14 @@ func status(ctx context.Context, dsn string, files fs.FS) ([]Applied, error) {
 	return all, nil
 }
 
-// open returns a provider whose Close closes the connections too. Its lock is tried each second, so that the last of four replicas
+// open returns a provider; its Close closes the connections too. Its lock is tried each second, so that the last of four replicas
 // that start at once waits one second, not five.
 func open(dsn string, files fs.FS) (*goose.Provider, error) {
 	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 120))
 	if err != nil {
 		return nil, fmt.Errorf("migrations: %w", err)
 	}
-	// The address may say how large a pool shall be, which is not for the server.
+	// The address may contain a pool size, which is not for the server.
 	cfg, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("migrations: %w", err)

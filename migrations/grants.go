@@ -130,7 +130,7 @@ func bound(ctx context.Context, tx pgx.Tx, role string) error {
 	case creates:
 		return fmt.Errorf("%w: it may create roles, and make itself a member of others", ErrUnbound)
 	}
-	// Whoever owns the schema or the database may drop what is in it.
+	// The owner of the schema or the database may drop what is in it.
 	rows, err := tx.Query(ctx, `
 		SELECT DISTINCT 'it is, or is a member of, ' || why || ' ' || r.rolname FROM pg_roles r JOIN (
 			SELECT relowner AS oid, 'the owner of the tables,' AS why FROM pg_class
@@ -185,7 +185,7 @@ func exactly(ctx context.Context, tx pgx.Tx, role string) error {
 	return nil
 }
 
-// connect opens a connection to an address, which may say how large a pool shall be.
+// connect opens a connection to an address, which may contain a pool size.
 func connect(ctx context.Context, dsn string) (*pgx.Conn, error) {
 	cfg, err := pgxpool.ParseConfig(dsn)
 	if err != nil {

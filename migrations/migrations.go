@@ -35,7 +35,9 @@ type Queryer interface {
 }
 
 // Up applies what the database lacks, each file in a transaction of its own. It waits up to two minutes for another process that
-// does the same, and three seconds for a table unless the address says otherwise; then it can be called again. The connection must not go through a pooler in transaction mode: the lock belongs to the session.
+// does the same, and three seconds for a table unless the address sets another
+// lock_timeout; then it can be called again. The connection must not go through a pooler in transaction mode: the lock belongs to the
+// session.
 func Up(ctx context.Context, dsn string) error { return up(ctx, dsn, FS) }
 
 // Status lists all migrations in their order. It makes goose's version table when there is none.
@@ -69,7 +71,7 @@ func Version(ctx context.Context, q Queryer) (int64, error) {
 	return v, nil
 }
 
-// Required returns the number of the newest migration that this binary knows.
+// Required returns the number of the newest migration that this binary has.
 func Required() int64 { return required(FS) }
 
 // Hash names the content of all migrations: two binaries with one hash make the same schema.

@@ -1,4 +1,4 @@
-// Package cardnumber finds card numbers in clear: 13 to 19 digits whose check digit
+// Package cardnumber finds card numbers in clear: 13 to 19 digits with a check digit that
 // is right (ISO/IEC 7812-1, Luhn's check), in one piece or in the groups that are
 // embossed on cards, with blanks or dashes between them.
 //

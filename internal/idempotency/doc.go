@@ -1,6 +1,6 @@
 // Package idempotency lets a client send a command any number of times and have
-// it executed once. It knows nothing of payments: a command is a user, an
-// endpoint, a key, and the hash of what was asked for.
+// it executed once. It is not tied to payments: a command is a user, an
+// endpoint, a key, and the hash of the request.
 //
 // A key's life, in one row:
 //

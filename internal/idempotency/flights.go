@@ -13,8 +13,8 @@ type Flights[T any] struct {
 	open map[ident]*flight[T]
 }
 
-// ident holds the hash, too: of two requests with one key only the storage knows
-// which came first.
+// ident holds the hash, too: of two requests with one key only the storage can
+// decide which came first.
 type ident struct {
 	user, endpoint string
 	key            Key

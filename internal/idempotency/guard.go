@@ -37,7 +37,7 @@ type guarded struct {
 const pollEvery = 100 * time.Millisecond
 
 // Command does the work. It must bear to be run again after a death half-way:
-// takenOver tells it that an earlier runner may have done some of it. Its context
+// with takenOver an earlier runner may have done some of it. Its context
 // ends when another runner takes the command over.
 type Command func(ctx context.Context, takenOver bool) (Answer, error)
 

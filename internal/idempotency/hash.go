@@ -8,7 +8,7 @@ import (
 	"github.com/gowebpki/jcs"
 )
 
-// Hash is the SHA-256 of what a request asks for.
+// Hash is the SHA-256 of a request.
 type Hash [sha256.Size]byte
 
 // HashRequest hashes a request so that two that mean the same have one hash:

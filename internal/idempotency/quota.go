@@ -31,10 +31,11 @@ type QuotaStore interface {
 	QuotasTake(ctx context.Context, requests []Request, per time.Duration) ([]Used, error)
 }
 
-// Used says which new key of its user's window a request has, 0 for a key that is
-// known already, and how long the window still lasts.
+// Used is a request's place in its user's window.
 type Used struct {
-	Nth  int
+	// Nth counts the window's keys from 1; 0 for a key that exists already.
+	Nth int
+	// Left is how long the window still lasts.
 	Left time.Duration
 }
 

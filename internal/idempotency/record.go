@@ -53,7 +53,7 @@ type ReplayError struct{ Answer Answer }
 // Error implements error.
 func (e *ReplayError) Error() string { return "replayed refusal of key" }
 
-// Result says how a request was answered.
+// Result separates a first response from a repeated one.
 type Result string
 
 // The values of the Idempotency-Result header.
@@ -72,10 +72,10 @@ type Answer struct {
 	Subject string
 }
 
-// Claim asks for a key.
+// Claim is a request for a key.
 type Claim struct {
 	Request
-	// Lease is how long the runner may take; Keep, how long the key is known.
+	// Lease is how long the runner may take; Keep, how long the key is kept.
 	Lease, Keep time.Duration
 }
 
@@ -83,7 +83,7 @@ type Claim struct {
 type Record struct {
 	Hash  Hash
 	Fence int64
-	// TakenOver says, of a claim, that an earlier runner of the same request may have
+	// TakenOver is set by a claim when an earlier runner of the same request may have
 	// done some of it. A key that has expired begins anew.
 	TakenOver bool
 	Answer    *Answer
@@ -95,7 +95,7 @@ type Record struct {
 func (r Record) For(h Hash) (*Answer, error) {
 	switch {
 	case r.Answer == nil && r.Hash == Hash{}:
-		return nil, ErrInProgress // nobody's by now: whoever asks again gets it
+		return nil, ErrInProgress // free by now: the next request gets it
 	case r.Hash != h:
 		return nil, ErrKeyReused
 	case r.Answer == nil:
@@ -114,8 +114,8 @@ type Stored struct {
 
 // Tx is what the package needs of a transaction.
 type Tx interface {
-	// KeyClaim claims a key that is new, expired, or whose runner's lease ran
-	// out with the same request, and reports true. Else it reports false and
+	// KeyClaim claims a key that is new, has expired, or belongs to the same request
+	// with a lease that ran out, and reports true. Else it reports false and
 	// returns the key as it is. It waits for a transaction that is just claiming
 	// the same key.
 	KeyClaim(ctx context.Context, c Claim) (Record, bool, error)
