@@ -76,15 +76,15 @@ type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
-// report says what went wrong and returns the exit code for it. Mistakes in the
+// report says what went wrong and returns the exit code for it. ValidationErrors in the
 // configuration are printed as they are, one a line.
 func (a *app) report(err error) int {
-	var mistakes config.Mistakes
+	var invalid config.ValidationErrors
 	switch {
 	case err == nil:
 		return exitOK
-	case errors.As(err, &mistakes):
-		_, _ = fmt.Fprintln(a.stderr, mistakes)
+	case errors.As(err, &invalid):
+		_, _ = fmt.Fprintln(a.stderr, invalid)
 		return exitUsage
 	}
 	_, _ = fmt.Fprintln(a.stderr, "paylatch:", err)

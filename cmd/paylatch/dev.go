@@ -35,7 +35,7 @@ func (c *devCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	if cfg.Environment == config.Live {
-		return config.Mistakes{"environment: live is refused by paylatch dev, which charges at a sandbox provider; leave it out, or set dev"}
+		return config.ValidationErrors{"environment: live is refused by paylatch dev, which charges at a sandbox provider; leave it out, or set dev"}
 	}
 	secret, err := c.complete(cfg, a.environ)
 	if err != nil {
@@ -162,7 +162,7 @@ func (c *devCmd) account(cfg *config.Config) (*config.Account, error) {
 		cfg.Accounts = append(cfg.Accounts, newDevAccount(c.sandboxURL()))
 	}
 	if cfg.Accounts[i].Kind != "sandbox" {
-		return nil, config.Mistakes{fmt.Sprintf("accounts[%d].name: is that of the sandbox provider's account in dev, which this one is not; choose another", i)}
+		return nil, config.ValidationErrors{fmt.Sprintf("accounts[%d].name: is that of the sandbox provider's account in dev, which this one is not; choose another", i)}
 	}
 	return &cfg.Accounts[i], nil
 }

@@ -85,7 +85,7 @@ func (in *instance) demandDurability(ctx context.Context) error {
 		in.log.Warn().Strs("off", weak.Settings).Msg("the database may lose what it has committed; live would refuse it")
 		return nil
 	}
-	var refused config.Mistakes
+	var refused config.ValidationErrors
 	for _, setting := range weak.Settings {
 		refused = append(refused, fmt.Sprintf("database_url: %s is off there, so that a payment that was confirmed can be forgotten: "+
 			"set it on, for the server, the database and the role, or set environment to test", setting))

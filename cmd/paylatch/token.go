@@ -26,7 +26,7 @@ func (c *tokenCmd) Run(a *app) error {
 		cfg.Auth.HS256Secret = devTokenSecret(cfg)
 	}
 	if len(cfg.Auth.Ring()) == 0 {
-		return config.Mistakes{"auth.hs256: is needed to make tokens; those of a JWKS address come from their issuer"}
+		return config.ValidationErrors{"auth.hs256: is needed to make tokens; those of a JWKS address come from their issuer"}
 	}
 	token, err := minter(cfg).Mint(c.Sub, c.Role, c.TTL)
 	if err != nil {

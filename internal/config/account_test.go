@@ -19,30 +19,30 @@ func TestAccountMistakes(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		accounts string
-		want     config.Mistakes
+		want     config.ValidationErrors
 	}{
-		"name":           {"- {name: A_1, kind: stripe, api_key: k}", config.Mistakes{"accounts[0].name: must be 1 to 64 of a–z, 0–9 and -"}},
-		"no name":        {"- {kind: stripe, api_key: k}", config.Mistakes{"accounts[0].name: must be 1 to 64 of a–z, 0–9 and -"}},
-		"name twice":     {"- {name: a, kind: stripe, api_key: k}\n- {name: a, kind: standard, webhook_secrets: [" + webhook + "]}", config.Mistakes{"accounts[1].name: an earlier account has the same name; choose another"}},
-		"useless":        {"- {name: a, kind: stripe}", config.Mistakes{"accounts[0]: is of no use as it is: the kind stripe needs webhook_secrets to take webhooks, api_key to charge"}},
-		"half":           {"- {name: a, kind: adyen, api_key: k}", config.Mistakes{"accounts[0].merchant_account: is needed beside api_key"}},
-		"half, three":    {"- {name: a, kind: gopay, client_id: c}", config.Mistakes{"accounts[0].client_secret: is needed beside client_id", "accounts[0].goid: is needed beside client_id"}},
-		"shared":         {"- {name: a, kind: cloudpayments, public_id: p}", config.Mistakes{"accounts[0].webhook_secrets: is needed beside public_id"}},
-		"address":        {"- {name: a, kind: square, webhook_secrets: [s]}", config.Mistakes{"accounts[0].public_url: is needed beside webhook_secrets"}},
-		"of another":     {"- {name: a, kind: stripe, api_key: k, shop_id: s}", config.Mistakes{"accounts[0].shop_id: means nothing to the kind stripe; remove it"}},
-		"secret for GET": {"- {name: a, kind: yookassa, api_key: k, shop_id: s, webhook_secrets: [x]}", config.Mistakes{"accounts[0].webhook_secrets: means nothing to the kind yookassa; remove it"}},
-		"basic auth":     {"- {name: a, kind: adyen, webhook_secrets: [0a], basic_auth: {user: u}}", config.Mistakes{"accounts[0].basic_auth: needs both user and password"}},
-		"late":           {"- {name: a, kind: stripe, api_key: k, late_success: auto}", config.Mistakes{"accounts[0].late_success: must be one of manual, auto_refund"}},
-		"capture":        {"- {name: a, kind: adyen, webhook_secrets: [0a], capture: auto}", config.Mistakes{"accounts[0].capture: must be one of manual, automatic"}},
-		"currency":       {"- {name: a, kind: tbank, terminal_key: k, webhook_secrets: [s], currency: rub}", config.Mistakes{"accounts[0].currency: must be a currency of ISO 4217 in upper case, such as RUB"}},
-		"no currency":    {"- {name: a, kind: robokassa, merchant_login: k, webhook_secrets: [s], currency: ZZZ}", config.Mistakes{"accounts[0].currency: must be a currency of ISO 4217 in upper case, such as RUB"}},
-		"url":            {"- {name: a, kind: stripe, api_key: k, base_url: 'localhost:1'}", config.Mistakes{"accounts[0].base_url: must be an address that begins with https:// or http://"}},
-		"roots":          {"- {name: a, kind: standard, webhook_secrets: [whsec_no]}", config.Mistakes{"accounts[0]: webhooks can't be checked with it: "}},
-		"unknown key":    {"- {name: a, kind: stripe, apikey: k, api_key: k}", config.Mistakes{"accounts[0].apikey: no such key; did you mean api_key?"}},
+		"name":           {"- {name: A_1, kind: stripe, api_key: k}", config.ValidationErrors{"accounts[0].name: must be 1 to 64 of a–z, 0–9 and -"}},
+		"no name":        {"- {kind: stripe, api_key: k}", config.ValidationErrors{"accounts[0].name: must be 1 to 64 of a–z, 0–9 and -"}},
+		"name twice":     {"- {name: a, kind: stripe, api_key: k}\n- {name: a, kind: standard, webhook_secrets: [" + webhook + "]}", config.ValidationErrors{"accounts[1].name: an earlier account has the same name; choose another"}},
+		"useless":        {"- {name: a, kind: stripe}", config.ValidationErrors{"accounts[0]: is of no use as it is: the kind stripe needs webhook_secrets to take webhooks, api_key to charge"}},
+		"half":           {"- {name: a, kind: adyen, api_key: k}", config.ValidationErrors{"accounts[0].merchant_account: is needed beside api_key"}},
+		"half, three":    {"- {name: a, kind: gopay, client_id: c}", config.ValidationErrors{"accounts[0].client_secret: is needed beside client_id", "accounts[0].goid: is needed beside client_id"}},
+		"shared":         {"- {name: a, kind: cloudpayments, public_id: p}", config.ValidationErrors{"accounts[0].webhook_secrets: is needed beside public_id"}},
+		"address":        {"- {name: a, kind: square, webhook_secrets: [s]}", config.ValidationErrors{"accounts[0].public_url: is needed beside webhook_secrets"}},
+		"of another":     {"- {name: a, kind: stripe, api_key: k, shop_id: s}", config.ValidationErrors{"accounts[0].shop_id: means nothing to the kind stripe; remove it"}},
+		"secret for GET": {"- {name: a, kind: yookassa, api_key: k, shop_id: s, webhook_secrets: [x]}", config.ValidationErrors{"accounts[0].webhook_secrets: means nothing to the kind yookassa; remove it"}},
+		"basic auth":     {"- {name: a, kind: adyen, webhook_secrets: [0a], basic_auth: {user: u}}", config.ValidationErrors{"accounts[0].basic_auth: needs both user and password"}},
+		"late":           {"- {name: a, kind: stripe, api_key: k, late_success: auto}", config.ValidationErrors{"accounts[0].late_success: must be one of manual, auto_refund"}},
+		"capture":        {"- {name: a, kind: adyen, webhook_secrets: [0a], capture: auto}", config.ValidationErrors{"accounts[0].capture: must be one of manual, automatic"}},
+		"currency":       {"- {name: a, kind: tbank, terminal_key: k, webhook_secrets: [s], currency: rub}", config.ValidationErrors{"accounts[0].currency: must be a currency of ISO 4217 in upper case, such as RUB"}},
+		"no currency":    {"- {name: a, kind: robokassa, merchant_login: k, webhook_secrets: [s], currency: ZZZ}", config.ValidationErrors{"accounts[0].currency: must be a currency of ISO 4217 in upper case, such as RUB"}},
+		"url":            {"- {name: a, kind: stripe, api_key: k, base_url: 'localhost:1'}", config.ValidationErrors{"accounts[0].base_url: must be an address that begins with https:// or http://"}},
+		"roots":          {"- {name: a, kind: standard, webhook_secrets: [whsec_no]}", config.ValidationErrors{"accounts[0]: webhooks can't be checked with it: "}},
+		"unknown key":    {"- {name: a, kind: stripe, apikey: k, api_key: k}", config.ValidationErrors{"accounts[0].apikey: no such key; did you mean api_key?"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := mistakes(t, base+tc.accounts)
+			m := validationErrors(t, base+tc.accounts)
 			require.Len(t, m, len(tc.want), "%v", m)
 			for i := range m {
 				require.Contains(t, m[i], tc.want[i])
@@ -54,13 +54,13 @@ func TestAccountMistakes(t *testing.T) {
 func TestDefaultAccount(t *testing.T) {
 	t.Parallel()
 	two := base + "- {name: shop, kind: stripe, api_key: k}\n- {name: b, kind: stripe, api_key: k}\n- {name: in, kind: standard, webhook_secrets: [" + webhook + "]}\n"
-	require.Equal(t, config.Mistakes{"default_account: several accounts can charge; name one of shop, b"}, mistakes(t, two))
-	require.Equal(t, config.Mistakes{"default_account: is not among the accounts (shop, b, in); did you mean shop?"}, mistakes(t, two+"default_account: shp"))
-	require.Equal(t, config.Mistakes{"default_account: the account can't charge: it needs webhook_secrets to take webhooks"}, mistakes(t, two+"default_account: in"))
-	wrong := mistakes(t, two+"- {name: c, kind: nothing}\ndefault_account: shp")
+	require.Equal(t, config.ValidationErrors{"default_account: several accounts can charge; name one of shop, b"}, validationErrors(t, two))
+	require.Equal(t, config.ValidationErrors{"default_account: is not among the accounts (shop, b, in); did you mean shop?"}, validationErrors(t, two+"default_account: shp"))
+	require.Equal(t, config.ValidationErrors{"default_account: the account can't charge: it needs webhook_secrets to take webhooks"}, validationErrors(t, two+"default_account: in"))
+	wrong := validationErrors(t, two+"- {name: c, kind: nothing}\ndefault_account: shp")
 	require.Len(t, wrong, 2, "the account and the default")
 	require.Contains(t, wrong, "default_account: is not among the accounts (shop, b, in, c); did you mean shop?")
-	require.Len(t, mistakes(t, two+"- {name: C, kind: stripe, api_key: k}\ndefault_account: c"), 1, "the name alone")
+	require.Len(t, validationErrors(t, two+"- {name: C, kind: stripe, api_key: k}\ndefault_account: c"), 1, "the name alone")
 
 	c, err := config.Load(write(t, two+"default_account: b"), nil)
 	require.NoError(t, err)
@@ -148,7 +148,7 @@ func TestEveryKindCanBeConfigured(t *testing.T) {
 			require.True(t, c.Accounts[0].TakesWebhooks())
 			require.Equal(t, kind != "standard" && kind != "lemonsqueezy", c.Accounts[0].CanCharge())
 
-			m := mistakes(t, base+"- {name: a, kind: "+kind+"}")
+			m := validationErrors(t, base+"- {name: a, kind: "+kind+"}")
 			require.Contains(t, m[0], "accounts[0]: is of no use as it is: the kind "+kind+" needs ")
 		})
 	}
@@ -164,7 +164,7 @@ func TestOnlyWhatHasAnAdapterIsADefaultAccount(t *testing.T) {
 		} else {
 			require.NoError(t, err, kind)
 			require.Equal(t, "shop", c.DefaultAccount, kind)
-			m := mistakes(t, base+"- {name: a, kind: "+kind+", "+fields+"}\ndefault_account: a\n")
+			m := validationErrors(t, base+"- {name: a, kind: "+kind+", "+fields+"}\ndefault_account: a\n")
 			require.Len(t, m, 1, kind)
 			require.Contains(t, m[0], "default_account: the account ", kind)
 		}

@@ -24,7 +24,7 @@ func (r *report) accounts(c *Config) {
 	}
 }
 
-// defaultAccount judges by nothing that has a mistake of its own.
+// defaultAccount leaves out accounts that have errors of their own.
 func (r *report) defaultAccount(c *Config, names []string) {
 	i := slices.Index(names, c.DefaultAccount)
 	switch {

@@ -4,7 +4,7 @@
 // environment variables and the reference for the manual all come. Every value is a text until its field's type reads it, so that
 // the file and the environment obey the same rules and an id keeps its leading zeros. An empty value is an absent one.
 //
-// All mistakes are found before any is reported, and no text about a mistake repeats a value: it may be a secret in the wrong place.
+// All errors are found before any is reported, and none repeats a value: it may be a secret in the wrong place.
 package config
 
 import (

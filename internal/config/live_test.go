@@ -21,7 +21,7 @@ func TestServeNeedsItsDatabase(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, config.Live, c.Environment, "by default")
 
-	m := mistakes(t, "auth: {hs256_secret: "+secret+"}\ntrusted_proxies: [10.0.0.0/8, 0.0.0.0/0]\naccounts: [{name: box, kind: sandbox, base_url: 'http://127.0.0.1:9090'},"+
+	m := validationErrors(t, "auth: {hs256_secret: "+secret+"}\ntrusted_proxies: [10.0.0.0/8, 0.0.0.0/0]\naccounts: [{name: box, kind: sandbox, base_url: 'http://127.0.0.1:9090'},"+
 		"{name: a, kind: stripe, api_key: rk_test_1, base_url: 'http://stripe.example'}]\n")
 	for i, want := range []string{
 		"auth.hs256_secret: is refused in live", "trusted_proxies[1]: is refused in live", "accounts[0].kind: sandbox is refused in live",
@@ -34,7 +34,7 @@ func TestServeNeedsItsDatabase(t *testing.T) {
 	require.Len(t, m, 8)
 
 	for _, environment := range []string{config.Test, config.Dev} {
-		m := mistakes(t, "environment: "+environment+"\nauth: {hs256_secret: "+secret+"}\naccounts: [{name: box, kind: sandbox, base_url: 'http://127.0.0.1:9090'}]\n")
+		m := validationErrors(t, "environment: "+environment+"\nauth: {hs256_secret: "+secret+"}\naccounts: [{name: box, kind: sandbox, base_url: 'http://127.0.0.1:9090'}]\n")
 		require.Len(t, m, 2, "%v", m)
 		require.Contains(t, m[0], "database_url: is missing")
 		require.Contains(t, m[1], "encryption_keys: there is none")
@@ -72,7 +72,7 @@ func TestServeNeedsItsDatabaseAndRealAccounts(t *testing.T) {
 			list := func(account string) string { return inLive + "accounts: [{name: a, " + account + "}]\n" }
 			_, err := config.Load(write(t, list(tc.account)), nil)
 			require.NoError(t, err)
-			m := mistakes(t, list(tc.twin))
+			m := validationErrors(t, list(tc.twin))
 			require.Len(t, m, 1, "%v", m)
 			require.True(t, strings.HasPrefix(m[0], "accounts[0]."+tc.key+": "), m[0])
 			_, err = config.Load(write(t, "environment: test\n"+list(tc.twin)), nil)
@@ -101,7 +101,7 @@ func TestTokenForUs(t *testing.T) {
 	const both = "issuer: 'https://id.example', audience: paylatch"
 	for name, tc := range map[string]struct {
 		auth, rest string
-		live, test string // the mistakes; empty: none
+		live, test string // the validation errors; empty: none
 	}{
 		"complete":              {auth: "jwks_url: 'https://id.example/keys', " + both},
 		"neither":               {"jwks_url: 'https://id.example/keys'", "", "auth.issuer: is needed\nauth.audience: is needed", "auth.issuer: is needed\nauth.audience: is needed"},
@@ -126,7 +126,7 @@ func TestTokenForUs(t *testing.T) {
 					require.NoError(t, err, environment)
 					continue
 				}
-				m := config.Mistakes{}
+				m := config.ValidationErrors{}
 				require.ErrorAs(t, err, &m, environment)
 				lines := strings.Split(want, "\n")
 				require.Len(t, m, len(lines), "%v", m)

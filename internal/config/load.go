@@ -16,7 +16,7 @@ const defaultFile = "paylatch.yaml"
 
 // Load reads what the service needs: the file at path (or the one that
 // PAYLATCH_CONFIG names, or ./paylatch.yaml if it exists) and over it the
-// environment, in the form of os.Environ. Its error is a Mistakes.
+// environment, in the form of os.Environ. Its error is of the type ValidationErrors.
 func Load(path string, environ []string) (*Config, error) {
 	c, r := read(path, environ, func(c *Config) {
 		if c.Environment == "" {

@@ -27,11 +27,11 @@ func write(t *testing.T, yaml string) string {
 	return path
 }
 
-// mistakes loads the YAML and returns what is wrong with it.
-func mistakes(t *testing.T, yaml string, environ ...string) config.Mistakes {
+// validationErrors loads the YAML and returns what is wrong with it.
+func validationErrors(t *testing.T, yaml string, environ ...string) config.ValidationErrors {
 	t.Helper()
 	_, err := config.Load(write(t, yaml), environ)
-	var m config.Mistakes
+	var m config.ValidationErrors
 	require.ErrorAs(t, err, &m)
 	return m
 }

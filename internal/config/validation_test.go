@@ -19,7 +19,7 @@ const needed = "environment: test\ndatabase_url: postgres://db/x\nencryption_key
 
 func TestEveryMistakeAtOnce(t *testing.T) {
 	t.Parallel()
-	m := mistakes(t, `
+	m := validationErrors(t, `
 listen: nowhere
 databse_url: postgres://x
 auth: {hs256_secret: tooshort, jwks_url: "ftp://x"}
@@ -111,7 +111,7 @@ func TestMistakes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := mistakes(t, tc.yaml, "EMPTY=")
+			m := validationErrors(t, tc.yaml, "EMPTY=")
 			require.Contains(t, m[0], tc.want)
 		})
 	}
@@ -125,7 +125,7 @@ func TestTimesAndCountsHaveALeast(t *testing.T) {
 		"retention.event_bytes", "silent_after", "shutdown_timeout",
 	} {
 		variable := "PAYLATCH_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
-		require.Contains(t, mistakes(t, good, variable+"=0s"), key+": must be longer than 0")
+		require.Contains(t, validationErrors(t, good, variable+"=0s"), key+": must be longer than 0")
 	}
 	for key, want := range map[string]string{
 		"expiry: {awaiting_customer: 0s}": "expiry.awaiting_customer: must be longer than 0", "expiry: {authorized: 0s}": "expiry.authorized: must be longer than 0",
@@ -133,7 +133,7 @@ func TestTimesAndCountsHaveALeast(t *testing.T) {
 		"breaker: {failures: -1}": "breaker.failures: must not be negative", "rate_limit: {per_second: -1}": "rate_limit.per_second: must not be negative",
 		"rate_limit: {burst: -1}": "rate_limit.burst: must not be negative",
 	} {
-		require.Equal(t, config.Mistakes{"accounts[0]." + want}, mistakes(t, good[:len(good)-3]+", "+key+"}]\n"))
+		require.Equal(t, config.ValidationErrors{"accounts[0]." + want}, validationErrors(t, good[:len(good)-3]+", "+key+"}]\n"))
 	}
 }
 
@@ -155,19 +155,19 @@ func TestMistakesOfTheConsolesSignIn(t *testing.T) {
 		"issuer: id.example, " + client + redirect:                             "console.oidc.issuer: must be an address that begins with https:// or http://",
 		issuer + client + "redirect_url: pay.example/support/sign-in/callback": "console.oidc.redirect_url: must be an address that begins with https:// or http://",
 	} {
-		require.Equal(t, config.Mistakes{want}, mistakes(t, good+"console: {oidc: {"+yaml+"}}"))
+		require.Equal(t, config.ValidationErrors{want}, validationErrors(t, good+"console: {oidc: {"+yaml+"}}"))
 	}
 }
 
 func TestOneMistakeIsToldOnce(t *testing.T) {
 	t.Parallel()
-	m := mistakes(t, needed+`
+	m := validationErrors(t, needed+`
 auth: {hs256_secret: "${NOT_SET}"}
 accounts: [{name: a, kind: standard, webhook_secrets: ["${NOT_SET_EITHER}"]}]
 idempotency: {lease: soon}
 provider_timeout: 40s
 `)
-	require.Equal(t, config.Mistakes{
+	require.Equal(t, config.ValidationErrors{
 		"auth.hs256_secret: the environment variable NOT_SET is not set",
 		"accounts[0].webhook_secrets[0]: the environment variable NOT_SET_EITHER is not set",
 		"idempotency.lease: must be a duration with its unit, such as 500ms, 10s, 5m or 90d",
@@ -197,7 +197,7 @@ func TestMistakesShowNoSecret(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := mistakes(t, yaml)
+			m := validationErrors(t, yaml)
 			require.NotContains(t, m.Error(), "HUSH")
 		})
 	}

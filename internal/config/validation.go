@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Mistakes is the error of a configuration that can't be used: everything that
+// ValidationErrors is the error of a configuration that can't be used: everything that
 // is wrong with it, each with its key and what to do about it.
-type Mistakes []string //nolint:errname // it is a list of texts before it is an error
+type ValidationErrors []string
 
-// Error lists the mistakes, one a line.
-func (m Mistakes) Error() string { return strings.Join(m, "\n") }
+// Error lists them, one a line.
+func (m ValidationErrors) Error() string { return strings.Join(m, "\n") }
 
-// report gathers mistakes, one for each key: what follows from the first one is
-// not worth telling.
+// report collects validation errors, one for each key: what follows from the first
+// one is not worth a line.
 type report struct {
-	list Mistakes
+	list ValidationErrors
 	keys []string
 }
 
@@ -32,7 +32,7 @@ func (r *report) add(key, format string, args ...any) {
 	r.list = append(r.list, text)
 }
 
-// touches reports whether there is a mistake at the key or below it.
+// touches reports whether there is an error at the key or below it.
 func (r *report) touches(key string) bool {
 	return slices.ContainsFunc(r.keys, func(k string) bool {
 		rest, ok := strings.CutPrefix(k, key)
