@@ -17,13 +17,13 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// watch is told what happens between an account and its provider.
+// watch logs and counts the calls to providers.
 type watch struct {
 	log     zerolog.Logger
 	metrics *metrics.Metrics
 }
 
-// guard spares the provider of an account as its configuration says.
+// guard limits the calls to the provider of an account as configured.
 func (w watch) guard(a config.Account, p payment.Provider) payment.Provider {
 	log := w.log.With().Str("account", a.Name).Logger()
 	g := provider.NewGuard(p, provider.Limits{
@@ -44,7 +44,7 @@ func (w watch) guard(a config.Account, p payment.Provider) payment.Provider {
 // their webhooks.
 func accounts(cfg *config.Config, client *http.Client, w watch) (map[string]payment.Account, map[string]api.Account, error) {
 	charged := make(map[string]payment.Account, len(cfg.Accounts))
-	heard := make(map[string]api.Account, len(cfg.Accounts))
+	receiving := make(map[string]api.Account, len(cfg.Accounts))
 	fetched := newCertificates(client)
 	for _, a := range cfg.Accounts {
 		out := payment.Account{Offered: a.Offered, AutoRefund: a.LateSuccess == "auto_refund", Live: a.Live(), Hears: a.TakesWebhooks(), Lives: payment.Lives(a.Expiry)}
@@ -67,9 +67,9 @@ func accounts(cfg *config.Config, client *http.Client, w watch) (map[string]paym
 		if err != nil {
 			return nil, nil, fmt.Errorf("account %s: %w", a.Name, err)
 		}
-		heard[a.Name] = api.Account{Verifier: v, PublicURL: a.PublicURL, Senders: a.AllowedIPs}
+		receiving[a.Name] = api.Account{Verifier: v, PublicURL: a.PublicURL, Senders: a.AllowedIPs}
 	}
-	return charged, heard, nil
+	return charged, receiving, nil
 }
 
 func verifier(a config.Account, fetched *certificates) (webhooks.Verifier, error) {

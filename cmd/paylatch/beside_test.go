@@ -13,7 +13,7 @@ import (
 	"github.com/paylatch/paylatch/internal/testdb"
 )
 
-// TestCommandsBesideDev: what `paylatch dev` completes is no mistake for the commands
+// TestCommandsBesideDev: what `paylatch dev` completes is valid for the commands
 // beside it, and `token` makes tokens that it takes.
 func TestCommandsBesideDev(t *testing.T) {
 	t.Parallel()

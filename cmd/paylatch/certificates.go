@@ -17,13 +17,13 @@ const (
 	// maxCertificate bounds a downloaded certificate chain, in bytes.
 	maxCertificate = 256 << 10
 	// How many are fetched for an account in a second, and how many at once. Those that
-	// have proved themselves are kept: the others may be named by anybody.
+	// verified a delivery are kept: any sender may name others.
 	certificatesEach   = 1
 	certificatesAtOnce = 20
 )
 
-// certificates fetches the certificates that deliveries name. Those who ask for the
-// same one at once share an answer.
+// certificates fetches the certificates that deliveries name. Concurrent requests
+// for one address share a response.
 type certificates struct {
 	client *http.Client
 	limit  *throttle.Each
@@ -38,7 +38,7 @@ func newCertificates(client *http.Client) *certificates {
 func (c *certificates) of(ctx context.Context, account, url string) ([]byte, error) {
 	chain, err, _ := c.shared.Do(account+" "+url, func() (any, error) {
 		if c.limit.Wait(account, time.Now()) > 0 {
-			return nil, fmt.Errorf("%w: too many certificates are asked for", webhooks.ErrUnavailable)
+			return nil, fmt.Errorf("%w: too many certificates are requested", webhooks.ErrUnavailable)
 		}
 		return c.fetch(ctx, url)
 	})
@@ -72,7 +72,7 @@ func (c *certificates) fetch(ctx context.Context, url string) ([]byte, error) {
 	return pem, nil
 }
 
-// missing reports whether a status says that there is nothing at an address, and not
+// missing reports whether a status means that there is nothing at an address, and not
 // only now.
 func missing(status int) bool {
 	switch status {

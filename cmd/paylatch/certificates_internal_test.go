@@ -29,7 +29,7 @@ func (h handled) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // Of what anybody can make us do so much is done. The provider sends again what came
 // to nothing.
-func TestCertificatesAreFetchedUpToALimit(t *testing.T) {
+func TestCertificatesLimit(t *testing.T) {
 	t.Parallel()
 	var fetched atomic.Int32
 	c := newCertificates(answered(func(w http.ResponseWriter, _ *http.Request) {
@@ -52,7 +52,7 @@ func TestCertificatesAreFetchedUpToALimit(t *testing.T) {
 	})
 }
 
-func TestThoseWhoAskForOneCertificateShareIt(t *testing.T) {
+func TestCertificatesShared(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var fetched atomic.Int32
@@ -80,7 +80,7 @@ func TestThoseWhoAskForOneCertificateShareIt(t *testing.T) {
 }
 
 // What isn't there is no certificate; what may be there later is asked for again.
-func TestWhatACertificatesAddressAnswers(t *testing.T) {
+func TestCertificatesStatus(t *testing.T) {
 	t.Parallel()
 	for status, unavailable := range map[int]bool{
 		302: true, 400: false, 403: false, 404: false, 410: false, 408: true, 429: true, 500: true, 503: true,

@@ -2,23 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
 	"os/signal"
 	"syscall"
 
 	"github.com/alecthomas/kong"
-
-	"github.com/paylatch/paylatch/internal/config"
-	"github.com/paylatch/paylatch/internal/payment"
-)
-
-// The exit codes; README, "Commands", has them, too.
-const (
-	exitOK     = 0
-	exitFailed = 1
-	exitUsage  = 2
 )
 
 // cli is the command line: a field a command.
@@ -36,19 +23,6 @@ type cli struct {
 	Discrepancy discrepancyCmd `cmd:"" help:"Look at what a person must settle."`
 	Sandbox     sandboxCmd     `cmd:"" help:"Run the payment provider that misbehaves on request."`
 	Healthcheck healthcheckCmd `cmd:"" help:"Ask the service on this machine whether it is alive."`
-}
-
-// app is what every command gets.
-type app struct {
-	configFile     string
-	environ        []string
-	stdout, stderr io.Writer
-}
-
-// read returns the configuration for a command that is not the service. What
-// `paylatch dev` completes is complete for the commands beside it.
-func (a *app) read() (*config.Config, error) {
-	return config.Read(a.configFile, a.environ, besideDev)
 }
 
 // run runs the command that args name and returns the exit code.
@@ -69,27 +43,4 @@ func (a *app) run(args []string) int {
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	command.BindTo(ctx, (*context.Context)(nil))
 	return a.report(command.Run(a))
-}
-
-// usageError is a command that can't be meant as it was written.
-type usageError struct{ error }
-
-func (e usageError) Unwrap() error { return e.error }
-
-// report says what went wrong and returns the exit code for it. ValidationErrors in the
-// configuration are printed as they are, one a line.
-func (a *app) report(err error) int {
-	var invalid config.ValidationErrors
-	switch {
-	case err == nil:
-		return exitOK
-	case errors.As(err, &invalid):
-		_, _ = fmt.Fprintln(a.stderr, invalid)
-		return exitUsage
-	}
-	_, _ = fmt.Fprintln(a.stderr, "paylatch:", err)
-	if errors.As(err, new(usageError)) || errors.As(err, new(*payment.ValidationError)) {
-		return exitUsage
-	}
-	return exitFailed
 }

@@ -32,7 +32,7 @@ func (in *instance) newConsole(payments console.Payments, desk *support.Service,
 	return console.New(o)
 }
 
-// onlyHere reports whether nobody but this machine can reach an address.
+// onlyHere reports whether only this machine can reach an address.
 func onlyHere(listen string) bool {
 	host, _, _ := net.SplitHostPort(listen)
 	ip, err := netip.ParseAddr(host)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/devpg"
+	"github.com/paylatch/paylatch/internal/postgres"
 )
 
 // withDatabase calls do with the address of the configured database, or of the
@@ -34,7 +35,7 @@ func withDatabase(ctx context.Context, c *config.Config, do func(dsn string) err
 }
 
 // withSharedDatabase is withDatabase for a command that may run beside `paylatch
-// dev`, whose private database it uses then.
+// dev`: it uses the private database of that then.
 func withSharedDatabase(ctx context.Context, c *config.Config, do func(dsn string) error) error {
 	began := false
 	err := withDatabase(ctx, c, func(dsn string) error {
@@ -48,4 +49,12 @@ func withSharedDatabase(ctx context.Context, c *config.Config, do func(dsn strin
 		return do(dsn)
 	}
 	return err
+}
+
+// openStore opens the store of a service: live demands a durable database.
+func openStore(ctx context.Context, cfg *config.Config, dsn string) (*postgres.Store, error) {
+	if cfg.Environment == config.Live {
+		return postgres.OpenDurable(ctx, dsn)
+	}
+	return postgres.Open(ctx, dsn)
 }

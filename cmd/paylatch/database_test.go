@@ -12,7 +12,7 @@ import (
 )
 
 // Beside a running `paylatch dev` the commands use its private database.
-func TestCommandsBesideARunningServer(t *testing.T) {
+func TestWithSharedDatabase(t *testing.T) {
 	t.Parallel()
 	dir, err := os.MkdirTemp("/tmp", "paylatch-") //nolint:usetesting // the path of a unix socket must be short
 	require.NoError(t, err)

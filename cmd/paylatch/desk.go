@@ -14,10 +14,8 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/provider"
 	"github.com/paylatch/paylatch/internal/support"
 )
@@ -37,11 +35,7 @@ func withDesk(ctx context.Context, a *app, do func(d desk) error) error {
 		return err
 	}
 	return withSharedDatabase(ctx, cfg, func(dsn string) error {
-		openStore := postgres.Open
-		if cfg.Environment == config.Live {
-			openStore = postgres.OpenDurable
-		}
-		store, err := openStore(ctx, dsn)
+		store, err := openStore(ctx, cfg, dsn)
 		if err != nil {
 			return err
 		}
@@ -63,8 +57,8 @@ func withDesk(ctx context.Context, a *app, do func(d desk) error) error {
 	})
 }
 
-// operator is who runs the command: whoever can read the configuration may do
-// what an administrator may, under the name of the system's user.
+// operator is the system's user that runs the command, with the role admin: reading
+// the configuration takes no less.
 func operator() support.Staff {
 	name := strconv.Itoa(os.Getuid())
 	if u, err := user.Current(); err == nil {

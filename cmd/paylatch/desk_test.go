@@ -42,7 +42,7 @@ func furnished(t *testing.T, dsn string) *pgx.Conn {
 	return conn
 }
 
-func TestTheCommandsForSupport(t *testing.T) {
+func TestSupportCommands(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.New(t)
 	conn := furnished(t, dsn)
@@ -86,7 +86,7 @@ func TestTheCommandsForSupport(t *testing.T) {
 	require.Equal(t, 2, done)
 }
 
-func TestTheWorklistOnTheCommandLine(t *testing.T) {
+func TestDiscrepancyList(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.New(t)
 	environ := []string{"PAYLATCH_DATABASE_URL=" + dsn}
@@ -115,7 +115,7 @@ func TestTheWorklistOnTheCommandLine(t *testing.T) {
 	require.NotContains(t, rest, "There are more")
 }
 
-func TestTheCommandsForSupportPrintJSON(t *testing.T) {
+func TestSupportCommandsJSON(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.New(t)
 	furnished(t, dsn)
@@ -133,7 +133,7 @@ func TestTheCommandsForSupportPrintJSON(t *testing.T) {
 	}
 }
 
-func TestTheCommandsForSupportRefused(t *testing.T) {
+func TestSupportCommandsRefused(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.New(t)
 	for name, c := range map[string]struct {

@@ -17,11 +17,11 @@ import (
 )
 
 // configured is a configuration of the accounts that the text lists.
-func configured(t *testing.T, c *devCmd, listed string) *config.Config {
+func configured(t *testing.T, d devConfig, listed string) *config.Config {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "paylatch.yaml")
 	require.NoError(t, os.WriteFile(file, []byte("accounts: ["+listed+"]"), 0o600))
-	cfg, err := config.Read(file, nil, c.locate)
+	cfg, err := config.Read(file, nil, d.locate)
 	require.NoError(t, err)
 	cfg.DataDir = t.TempDir()
 	return cfg
@@ -44,7 +44,7 @@ func TestDevCompletesTheSandboxAccount(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dev := &devCmd{SandboxListen: ":9091"}
+			dev := devConfig{baseURL(":9091")}
 			cfg := configured(t, dev, c.listed)
 			secret, err := dev.complete(cfg, nil)
 			require.NoError(t, err)
@@ -70,7 +70,7 @@ func TestDevFillsInTheRestBesideASandboxWithASecret(t *testing.T) {
 	t.Parallel()
 	const two = "{name: sandbox, kind: sandbox, base_url: 'http://box', webhook_secrets: [whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw]}," +
 		"{name: other, kind: sandbox, base_url: 'http://box'}"
-	dev := &devCmd{}
+	dev := devConfig{}
 	cfg := configured(t, dev, two)
 	require.Empty(t, cfg.DefaultAccount, "both can charge")
 	_, err := dev.complete(cfg, []string{"PAYLATCH_LOG_FORMAT=json"})
@@ -81,11 +81,11 @@ func TestDevFillsInTheRestBesideASandboxWithASecret(t *testing.T) {
 }
 
 // Whoever of them is first makes the directory, in which PostgreSQL may have to run as another user.
-func TestTheDataDirectoryLetsOthersPassThrough(t *testing.T) {
+func TestDataDirectoryMode(t *testing.T) {
 	t.Parallel()
 	for name, first := range map[string]func(cfg *config.Config) error{
 		"dev": func(cfg *config.Config) error {
-			_, err := (&devCmd{}).complete(cfg, nil)
+			_, err := devConfig{}.complete(cfg, nil)
 			return err
 		},
 		"root secret": func(cfg *config.Config) error {

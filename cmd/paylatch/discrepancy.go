@@ -66,7 +66,7 @@ func (c *discrepancyListCmd) Run(ctx context.Context, a *app) error {
 	})
 }
 
-// nothing says of what there is none.
+// nothing is the text of an empty list.
 func (c *discrepancyListCmd) nothing() string {
 	text := "Nothing"
 	if c.All {

@@ -72,7 +72,7 @@ type eventReplayCmd struct {
 	JSON   bool   `help:"Print what the API would answer."`
 }
 
-// Run applies an event again, or says what that would do.
+// Run applies an event again, or prints what that would do.
 func (c *eventReplayCmd) Run(ctx context.Context, a *app) error {
 	id, err := payment.ParseEventID(c.ID)
 	if err != nil {

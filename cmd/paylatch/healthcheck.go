@@ -13,7 +13,7 @@ type healthcheckCmd struct {
 	Timeout time.Duration `default:"3s" help:"How long to wait for the answer (${default})."`
 }
 
-// Run asks /healthz where the configuration says that the service listens for it.
+// Run asks /healthz at the address that is configured for it.
 func (c *healthcheckCmd) Run(ctx context.Context, a *app) error {
 	cfg, err := a.read()
 	if err != nil {

@@ -37,20 +37,20 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	return l, nil
 }
 
-// commitTime is what the reads and commits of a command beside its calls may take,
-// behind a database that stands still, too.
+// commitTime bounds the reads and commits of a command, beside its calls, also with a
+// database that stands still.
 const commitTime = 20 * time.Second
 
-// newServer gives a command's answer the time that the command may take: it waits
-// for an earlier one, and all its calls to a provider end within its lease.
+// newServer gives a response the time that its command may take: it waits for an
+// earlier one, and all its calls to a provider end within its lease.
 func newServer(cfg *config.Config, handler http.Handler, log zerolog.Logger) *http.Server {
 	s := api.NewHTTPServer(cfg.Listen, handler, log)
 	s.WriteTimeout = max(s.WriteTimeout, cfg.Idempotency.Wait+cfg.Idempotency.Lease+commitTime)
 	return s
 }
 
-// serveUntil answers on l until ctx ends, then lets requests that are under way
-// end for as long as grace. It returns nil if all of them did.
+// serveUntil serves on l until ctx ends, then waits for requests under way for as
+// long as grace. It returns nil if all of them ended.
 func serveUntil(ctx context.Context, s *http.Server, l net.Listener, grace time.Duration) error {
 	failed := make(chan error, 1)
 	go func() { failed <- s.Serve(l) }()
@@ -69,4 +69,13 @@ func serveUntil(ctx context.Context, s *http.Server, l net.Listener, grace time.
 		err = fmt.Errorf("serve: %w", served)
 	}
 	return err
+}
+
+// baseURL is where this machine reaches a server that listens at an address.
+func baseURL(listen string) string {
+	host, port, _ := net.SplitHostPort(listen)
+	if host == "" || host == "0.0.0.0" || host == "::" {
+		host = "127.0.0.1"
+	}
+	return "http://" + net.JoinHostPort(host, port)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // An answer is not cut off while its command may still be under way.
-func TestAnAnswerMayTakeAsLongAsItsCommand(t *testing.T) {
+func TestNewServerWriteTimeout(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ wait, lease, least time.Duration }{
 		{5 * time.Second, 30 * time.Second, 90 * time.Second},

@@ -32,7 +32,7 @@ type instance struct {
 	auth    *auth.Authenticator
 	service *payment.Service
 	notes   *payment.Notes
-	// access is who left and who was not let in.
+	// access writes sign-outs and refusals into the audit log.
 	access  *support.AccessLog
 	hub     *stream.Hub[*api.Status]
 	workers *worker.Supervisor
@@ -47,11 +47,7 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 	if err != nil {
 		return nil, err
 	}
-	openStore := postgres.Open
-	if cfg.Environment == config.Live {
-		openStore = postgres.OpenDurable
-	}
-	if in.store, err = openStore(ctx, url); err != nil {
+	if in.store, err = openStore(ctx, cfg, url); err != nil {
 		return nil, err
 	}
 	in.auth, err = auth.New(auth.Options{
@@ -71,7 +67,7 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 		NotesLost: in.notes.Lost, Now: time.Now,
 		Stream: func() stream.Stats { return in.hub.Stats() },
 	})
-	charged, heard, err := accounts(cfg, provider.NewHTTPClient(), watch{log, counted})
+	charged, receiving, err := accounts(cfg, provider.NewHTTPClient(), watch{log, counted})
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +87,7 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 	desk := support.New(support.Options{Store: in.store, Payments: in.service, Flush: in.notes.Flush})
 	served := api.Options{
 		Payments: payments, Support: desk, Refused: in.access.Refused, Console: in.newConsole(payments, desk, dev), Demo: dev,
-		Auth: in.auth, Accounts: heard, Ready: in.ready(), Log: log, Hub: in.hub, Origins: cfg.CORSOrigins,
+		Auth: in.auth, Accounts: receiving, Ready: in.ready(), Log: log, Hub: in.hub, Origins: cfg.CORSOrigins,
 		Metrics: counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: cfg.TrustedProxies,
 		OperationsApart: cfg.OperationsListen != "",
 	}
@@ -117,7 +113,7 @@ func newService(
 	}), nil
 }
 
-// waiting is what people have to look at, for the metrics.
+// waiting is the open discrepancies by kind, for the metrics.
 func (in *instance) waiting(ctx context.Context) (map[string]metrics.Waiting, error) {
 	open, err := in.store.DiscrepanciesWaiting(ctx)
 	found := make(map[string]metrics.Waiting, len(open))
@@ -146,8 +142,8 @@ func (in *instance) ready() []api.Check {
 	return checks
 }
 
-// answer serves the API until ctx ends, and operations, if they are apart, for as long.
-func (in *instance) answer(ctx context.Context, listener, operations net.Listener) error {
+// serveAll serves the API until ctx ends, and operations, if they are apart, for as long.
+func (in *instance) serveAll(ctx context.Context, listener, operations net.Listener) error {
 	var apart sync.WaitGroup
 	defer apart.Wait()
 	ctx, stop := context.WithCancel(ctx)
@@ -166,10 +162,9 @@ func (in *instance) answer(ctx context.Context, listener, operations net.Listene
 	return errors.Join(err, failed)
 }
 
-// run serves until ctx ends. It then stops accepting, answers those who wait,
-// lets requests and the workers' calls under way end, and last stops the
-// committer, which acknowledges what it has taken, and tells the other processes
-// of it.
+// run serves until ctx ends. It then stops accepting, wakes the waiters, lets
+// requests and the workers' calls under way end, and last stops the committer, which
+// acknowledges what it has taken and notifies the other processes.
 func (in *instance) run(ctx context.Context, listener, operations net.Listener) error {
 	defer in.store.Close()
 	defer keepHeapFloor()()
@@ -188,7 +183,7 @@ func (in *instance) run(ctx context.Context, listener, operations net.Listener) 
 	working.Go(func() { _ = in.hub.Run(workers) })
 
 	in.log.Info().Stringer("listen", listener.Addr()).Str("version", version).Msg("serving")
-	err := in.answer(ctx, listener, operations)
+	err := in.serveAll(ctx, listener, operations)
 	stopWorkers()
 	working.Wait()
 	stopCommitter()

@@ -8,9 +8,6 @@ import (
 	"github.com/paylatch/paylatch/internal/timerslack"
 )
 
-// version is set by the linker.
-var version = "dev"
-
 func main() {
 	timerslack.Restart() // once; all else is in the second beginning
 	a := app{environ: os.Environ(), stdout: os.Stdout, stderr: os.Stderr}

@@ -98,7 +98,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-func TestEveryMistakeIsListed(t *testing.T) {
+func TestServeListsValidationErrors(t *testing.T) {
 	t.Parallel()
 	cmd := command(t, []string{"PAYLATCH_LISTENN=:1"}, "token", "--sub", "u1", "--role", "admin")
 	yaml := "auth: {hs256_secret: short}\nprovider_timeout: 30s\nlissten: :1\n"
@@ -128,7 +128,7 @@ func TestDevRefusesASandboxOfAnotherKind(t *testing.T) {
 	require.NoDirExists(t, filepath.Join(cmd.Dir, ".paylatch"))
 }
 
-func TestServeSaysHowToListenElsewhere(t *testing.T) {
+func TestServeAddressInUse(t *testing.T) {
 	t.Parallel()
 	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)

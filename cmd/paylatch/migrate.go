@@ -40,13 +40,13 @@ func (*migrateUpCmd) Run(ctx context.Context, a *app) error {
 		}
 		_, _ = fmt.Fprintf(a.stdout, "the schema is at version %d%s\n", have, newer)
 		if newer != "" {
-			return nil // what a newer one needs is not known here
+			return nil // this binary lacks the grants of a newer one
 		}
 		return grantAgain(ctx, dsn, a.stdout)
 	})
 }
 
-// grantAgain gives to the roles that serve what serving needs now: a migration may have made tables.
+// grantAgain grants the roles that serve what serving needs now: a migration may have made tables.
 func grantAgain(ctx context.Context, dsn string, out io.Writer) error {
 	roles, err := migrations.Granted(ctx, dsn)
 	if err != nil {

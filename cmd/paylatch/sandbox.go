@@ -23,7 +23,7 @@ type sandboxCmd struct {
 	State         string `placeholder:"FILE" help:"Where it keeps its charges; by default sandbox.journal in data_dir."`
 }
 
-// Run serves the sandbox until the process is told to stop.
+// Run serves the sandbox until a signal stops the process.
 func (c *sandboxCmd) Run(ctx context.Context, a *app) error {
 	cfg, err := a.read()
 	if err != nil {
@@ -62,8 +62,7 @@ func (c *sandboxCmd) options(cfg *config.Config, log zerolog.Logger) sandbox.Opt
 	return o
 }
 
-// sandboxLog leaves it to the error to say what it was: a webhook that was not
-// delivered, mostly.
+// sandboxLog logs what failed: a webhook that was not delivered, mostly.
 func sandboxLog(log zerolog.Logger) func(error) {
 	return func(err error) { log.Warn().Err(err).Msg("something failed in the sandbox") }
 }
@@ -76,5 +75,5 @@ func runSandbox(ctx context.Context, box *sandbox.Server, l net.Listener, grace 
 	server.BaseContext = func(net.Listener) context.Context { return ctx }
 	group.Go(func() error { return box.Run(ctx) })
 	group.Go(func() error { return serveUntil(ctx, server, l, grace) })
-	return group.Wait() //nolint:wrapcheck // both halves have said what failed
+	return group.Wait() //nolint:wrapcheck // both halves wrap what failed
 }

@@ -19,7 +19,7 @@ type serveCmd struct {
 	Migrate bool `help:"Apply the migrations that the database lacks before serving."`
 }
 
-// Run serves until the process is told to stop.
+// Run serves until a signal stops the process.
 func (c *serveCmd) Run(ctx context.Context, a *app) error {
 	cfg, err := config.Load(a.configFile, a.environ)
 	if err != nil {
@@ -57,7 +57,7 @@ func serve(ctx context.Context, cfg *config.Config, dsn string, how serving, log
 		log.Warn().Err(err).Msg("the database does not answer yet; commands get 503 until it does, and has all migrations")
 	}
 	if !how.dev {
-		// Of a database that does not answer yet the audit loop finds it out later.
+		// While the database does not answer, the audit loop checks it later.
 		_ = worker.WarnOfRole(ctx, in.store, log)
 	}
 	listener, err := listen(ctx, cfg.Listen)
@@ -75,7 +75,7 @@ func serve(ctx context.Context, cfg *config.Config, dsn string, how serving, log
 }
 
 // demandDurability refuses a database that may lose what it has committed. Outside
-// live it says so and goes on.
+// live it logs that and goes on.
 func (in *instance) demandDurability(ctx context.Context) error {
 	weak, found := errors.AsType[*postgres.NotDurableError](in.store.Durable(ctx))
 	if !found {

@@ -21,7 +21,7 @@ func openShop(in *instance, cfg *config.Config, at net.Addr, sandboxURL string) 
 	}
 	shop := demo.New(demo.Options{
 		PublicURL: baseURL(at.String()), ProviderURL: sandboxURL, Token: token,
-		// Longer than the longest wait that a page may ask for.
+		// Longer than the longest wait of a page.
 		Client: &http.Client{Timeout: 80 * time.Second, Transport: &http.Transport{}},
 	})
 	pages, service := api.Identified(shop), in.handler

@@ -11,7 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/config"
 )
 
-func TestTheShopSaysWhichRequestItAnswers(t *testing.T) {
+func TestOpenShopRequestID(t *testing.T) {
 	t.Parallel()
 	in := &instance{handler: http.NotFoundHandler()}
 	cfg := &config.Config{Auth: config.Auth{HS256Secret: "0123456789abcdef0123456789abcdef"}}

@@ -2,12 +2,12 @@ package main
 
 import "github.com/rs/zerolog"
 
-// filesBeside are those that a process needs for all but its waiters: webhooks
-// must still be taken when as many wait as may.
+// filesBeside are those that a process needs for all but its waiters: webhooks must
+// still be accepted at the limit.
 const filesBeside = 1000
 
-// waiterLimit is how many may wait, each with an open file, in a process that
-// may not open any number of them.
+// waiterLimit bounds the waiters, each with an open file, by the process's limit of
+// open files.
 func waiterLimit(configured int, log zerolog.Logger) int {
 	files := openFiles()
 	able := max(files-filesBeside, files/2)
