@@ -17,7 +17,7 @@ import (
 // packages are those that use the field's words, from the root of the module.
 func packages() []string {
 	return []string{
-		"cmd/paylatch", "internal/auth", "internal/cardnumber", "internal/config", "internal/datadir", "internal/devpg", "internal/idempotency",
+		"cmd/paylatch", "internal/auth", "internal/cardnumber", "internal/config", "internal/datadir", "internal/devpg", "internal/idempotency", "internal/sandbox",
 		"internal/testdb", "internal/testport", "migrations",
 	}
 }

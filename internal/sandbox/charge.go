@@ -1,64 +1,9 @@
 package sandbox
 
-import (
-	"net/http"
-	"strings"
-	"time"
+import "net/http"
 
-	"github.com/google/uuid"
-)
-
-type status string
-
-const (
-	pending    status = "pending"
-	authorized status = "authorized"
-	succeeded  status = "succeeded"
-	failed     status = "failed"
-	canceled   status = "canceled"
-)
-
-// charge is a charge as callers see it.
-type charge struct {
-	ID             string      `json:"id"`
-	Reference      string      `json:"reference"`
-	Status         status      `json:"status"`
-	Amount         int64       `json:"amount"`
-	AmountCaptured int64       `json:"amount_captured"`
-	AmountRefunded int64       `json:"amount_refunded"`
-	Currency       string      `json:"currency"`
-	Capture        string      `json:"capture"`
-	FailureCode    *string     `json:"failure_code"`
-	FailureMessage *string     `json:"failure_message"`
-	NextAction     *nextAction `json:"next_action"`
-	Saved          *method     `json:"saved_payment_method"`
-	Created        string      `json:"created"`
-}
-
-type nextAction struct {
-	Type string `json:"type"`
-	URL  string `json:"url"`
-}
-
-// chargeRecord is a charge with what only the journal knows of it.
-type chargeRecord struct {
-	charge
-
-	Key       string `json:"key"`
-	PageURL   string `json:"page_url,omitempty"`
-	ReturnURL string `json:"return_url,omitempty"`
-	Copies    int    `json:"copies,omitempty"`
-	Plan      *plan  `json:"plan,omitempty"`
-}
-
-// plan is what a charge will do by itself.
-type plan struct {
-	Do step      `json:"do"`
-	At time.Time `json:"at"`
-}
-
-func (s *Server) createCharge(t *tx, c call, in chargeRequest) result {
-	b, refused := s.behaviourOf(t, in)
+func createCharge(t *tx, c call, in chargeRequest, tokens map[string]behaviour) result {
+	b, refused := t.behaviourOf(in, tokens)
 	if refused != nil {
 		return result{err: refused}
 	}
@@ -105,43 +50,26 @@ func newCharge(t *tx, c call, in chargeRequest, b behaviour) chargeRecord {
 	return rec
 }
 
-func (s *Server) showCharge(w http.ResponseWriter, r *http.Request) {
-	var found *charge
-	s.store.view(func(st *state) {
-		if rec, ok := st.charges[r.PathValue("id")]; ok {
-			found = &rec.charge
+func newMethod(customer string) methodRecord {
+	return methodRecord{method{newID("card_"), "card", "Visa •••• 4242", "2034-12"}, customer}
+}
+
+// behaviourOf is what a token makes of a charge. A stored payment method is charged
+// only for its own customer.
+func (t *tx) behaviourOf(in chargeRequest, tokens map[string]behaviour) (behaviour, *apiError) {
+	if b, special := tokens[in.Token]; special {
+		if b.save && in.Customer == "" {
+			return behaviour{}, invalid("customer must be given: whose the payment method will be.")
 		}
-	})
-	if found == nil {
-		write(w, errorReply(noCharge()))
-		return
+		return b, nil
 	}
-	write(w, jsonReply(http.StatusOK, found))
-}
-
-func (s *Server) listCharges(w http.ResponseWriter, r *http.Request) {
-	found := []charge{}
-	if !listed(w, r, func(reference string) {
-		s.store.view(func(st *state) {
-			for _, id := range st.chargesByReference[reference] {
-				found = append(found, st.charges[id].charge)
-			}
-		})
-	}) {
-		return
+	switch saved, there := t.methods[in.Token]; {
+	case !there:
+		return behaviour{}, &apiError{status: http.StatusUnprocessableEntity, Code: "invalid_token", Message: "There is no such token."}
+	case saved.Customer != in.Customer:
+		return behaviour{}, &apiError{
+			status: http.StatusForbidden, Code: "payment_method_of_another_customer", Message: "The payment method belongs to another customer.",
+		}
 	}
-	write(w, jsonReply(http.StatusOK, list[charge]{Items: found}))
-}
-
-func noCharge() *apiError {
-	return &apiError{status: http.StatusNotFound, Code: "not_found", Message: "There is no such charge."}
-}
-
-func newID(prefix string) string {
-	return prefix + strings.ReplaceAll(uuid.NewString(), "-", "")
-}
-
-// stamp writes a time as the contract wants it: UTC, always with microseconds.
-func stamp(at time.Time) string {
-	return at.UTC().Format("2006-01-02T15:04:05.000000Z")
+	return behaviour{now: stepApprove}, nil
 }

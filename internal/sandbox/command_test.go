@@ -28,7 +28,7 @@ func TestCapture(t *testing.T) {
 	require.Equal(t, int64(1500), rec.gets(t, "charge.authorized", "charge.succeeded")[1].Data.Amount)
 }
 
-func TestCaptureOfWhatIsNotAuthorized(t *testing.T) {
+func TestCaptureNotAuthorized(t *testing.T) {
 	t.Parallel()
 	r := start(t, sandbox.Options{})
 	c := r.pay(t, "key-1", manual("att-1", "tok_never"))
@@ -63,7 +63,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-func TestCancelOfWhatIsFinal(t *testing.T) {
+func TestCancelFinal(t *testing.T) {
 	t.Parallel()
 	r := start(t, sandbox.Options{})
 	for token, status := range map[string]string{"tok_success": "succeeded", "tok_decline": "failed"} {
@@ -73,7 +73,7 @@ func TestCancelOfWhatIsFinal(t *testing.T) {
 	requireNotFound(t, r.post(t, "/v1/charges/ch_0/cancel", "key-3", ""))
 }
 
-func TestCancelStopsWhatWasToCome(t *testing.T) {
+func TestCancelStopsPlan(t *testing.T) {
 	t.Parallel()
 	delays := quick()
 	delays.Async = time.Second
@@ -123,7 +123,7 @@ func TestRefunds(t *testing.T) {
 	require.Equal(t, map[string]int64{first.ID: 500, rest.ID: 1499}, refunded)
 }
 
-func TestRefundOfWhatHoldsNoMoney(t *testing.T) {
+func TestRefundsNotRefundable(t *testing.T) {
 	t.Parallel()
 	r := start(t, sandbox.Options{})
 	c := r.pay(t, "key-1", manual("att-1", "tok_success"))
@@ -131,7 +131,7 @@ func TestRefundOfWhatHoldsNoMoney(t *testing.T) {
 	requireNotFound(t, r.post(t, "/v1/charges/ch_0/refunds", "key-3", ""))
 }
 
-func TestTwoRefundsOfSixtyPercentAtOnce(t *testing.T) {
+func TestRefundsConcurrent(t *testing.T) {
 	t.Parallel()
 	r := start(t, sandbox.Options{})
 	c := r.pay(t, "key-1", order("att-1", "tok_success"))

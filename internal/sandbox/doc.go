@@ -7,11 +7,11 @@
 //
 //	POST ─► command ─► store.update ─┬─ the key's record, or the operation     (one journal line:
 //	 (strict JSON, Idempotency-Key)  └─ charge, ledger, events, key             all of it or nothing)
-//	                     └─► fsync ─► the token's fault, or the answer
+//	                     └─► fsync ─► the token's fault, or the response
 //	Run ─► plans (what a charge does later) and events (webhooks, until a 2xx)
 //
 // Guarantees: one key is one operation, however many calls bear it at once; what
-// was answered is on disk, and what a kill interrupts (an undelivered webhook, a
+// a response reports is on disk, and what a kill interrupts (an undelivered webhook, a
 // charge that decides itself later) goes on when the state file is opened again;
 // the ledger has an entry for each movement and for nothing else.
 //

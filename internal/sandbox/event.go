@@ -3,18 +3,7 @@ package sandbox
 import (
 	"encoding/json"
 	"errors"
-	"time"
 )
-
-// event is a webhook that must be received. Body is kept as it was made, so that
-// every try sends the same bytes.
-type event struct {
-	ID     string    `json:"id"`
-	Body   string    `json:"body"`
-	At     time.Time `json:"at"` // not sent before
-	Copies int       `json:"copies,omitempty"`
-	After  string    `json:"after,omitempty"` // not sent before this event was received
-}
 
 type eventBody struct {
 	ID      string    `json:"id"`

@@ -49,7 +49,7 @@ func TestSameKeyOtherRequest(t *testing.T) {
 	require.Len(t, r.ledger(t), 1)
 }
 
-func TestManyCallsWithOneKeyAreOneCharge(t *testing.T) {
+func TestSameKeyConcurrent(t *testing.T) {
 	t.Parallel()
 	const calls = 200
 	for _, token := range []string{"tok_success", "tok_webhook_first", "tok_500_charged", "tok_500_once"} {
@@ -84,7 +84,7 @@ func TestManyCallsWithOneKeyAreOneCharge(t *testing.T) {
 	}
 }
 
-func TestRequestsAreReadStrictly(t *testing.T) {
+func TestDecodeStrict(t *testing.T) {
 	t.Parallel()
 	r := start(t, sandbox.Options{})
 	good := order("att-1", "tok_success")
@@ -124,7 +124,7 @@ func TestRequestsAreReadStrictly(t *testing.T) {
 	}
 }
 
-func TestContentTypeMustBeJSON(t *testing.T) {
+func TestDecodeContentType(t *testing.T) {
 	t.Parallel()
 	r := start(t, sandbox.Options{})
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.url+"/v1/charges", strings.NewReader(order("att-1", "tok_success")))

@@ -27,7 +27,7 @@ type journal struct {
 }
 
 // openJournal hands every complete line to read. What follows the last line end
-// is a write that was cut short, of which nobody was told: it is removed.
+// is a write that was cut short, and so never acknowledged: it is removed.
 func openJournal(path string, read func(line []byte) error) (*journal, error) {
 	if path == "" {
 		return &journal{}, nil
@@ -96,7 +96,7 @@ func (j *journal) append(line []byte) error {
 }
 
 // sync returns when everything written before it is on disk. One call to the
-// disk serves all who wait for it.
+// disk serves all waiters.
 func (j *journal) sync() error {
 	if j.file == nil {
 		return nil

@@ -14,21 +14,9 @@ import (
 
 const maxBody = 64 << 10
 
-// apiError is a definitive refusal: nothing was done.
-type apiError struct {
-	status       int
-	Code         string `json:"code"`
-	Message      string `json:"message"`
-	ChargeStatus status `json:"charge_status,omitempty"`
-}
-
 type reply struct {
 	status int
 	body   []byte
-}
-
-type list[T any] struct {
-	Items []T `json:"items"`
 }
 
 func jsonReply(status int, v any) reply {
@@ -43,28 +31,10 @@ func errorReply(e *apiError) reply {
 	return jsonReply(e.status, map[string]*apiError{"error": e})
 }
 
-func internalError() *apiError {
-	return &apiError{
-		status: http.StatusInternalServerError, Code: "internal_error",
-		Message: "Something went wrong; the outcome is unknown.",
-	}
-}
-
 func write(w http.ResponseWriter, r reply) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(r.status)
 	_, _ = w.Write(r.body)
-}
-
-// listed answers a list without a reference itself, and says whether it did not.
-func listed(w http.ResponseWriter, r *http.Request, collect func(reference string)) bool {
-	reference := r.URL.Query().Get("reference")
-	if reference == "" {
-		write(w, errorReply(invalid("reference must be given.")))
-		return false
-	}
-	collect(reference)
-	return true
 }
 
 // decode reads one flat JSON object strictly; no body is the empty object. It
@@ -135,8 +105,4 @@ func checkMember(dec *json.Decoder, seen map[string]bool) error {
 		return fmt.Errorf("member %q: %w", name, err)
 	}
 	return nil
-}
-
-func malformed(err error) *apiError {
-	return &apiError{status: http.StatusBadRequest, Code: "malformed_request", Message: err.Error()}
 }

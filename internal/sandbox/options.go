@@ -23,9 +23,9 @@ type Options struct {
 	Now func() time.Time
 	// Client sends the webhooks; nil: one that follows no redirects.
 	Client *http.Client
-	// Log is told of every delivery that failed and will be tried again, and of
-	// what could not be kept or shown. It is called from several goroutines; nil:
-	// nobody is told.
+	// Log takes the error of every delivery that failed and will be tried again, and
+	// of every write that failed. It is called from several goroutines; nil: errors
+	// are dropped.
 	Log func(error)
 	// Delays replace the documented ones where they are not zero.
 	Delays Delays
@@ -37,11 +37,11 @@ type Delays struct {
 	Async time.Duration
 	// Late is how long after its failure a late success comes (1 s).
 	Late time.Duration
-	// Hang bounds a call that gets no answer (60 s).
+	// Hang bounds a call that gets no response (60 s).
 	Hang time.Duration
-	// Webhook lets an answer go out before the webhook that follows it (50 ms).
+	// Webhook lets a response go out before the webhook that follows it (50 ms).
 	Webhook time.Duration
-	// WebhookFirst bounds how long an answer waits for its webhook (2 s).
+	// WebhookFirst bounds how long a response waits for its webhook (2 s).
 	WebhookFirst time.Duration
 	// Timeout bounds one delivery (5 s).
 	Timeout time.Duration

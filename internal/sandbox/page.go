@@ -42,8 +42,8 @@ func (s *Server) showPage(w http.ResponseWriter, r *http.Request) {
 	s.render(w, http.StatusOK, pageOf(rec))
 }
 
-// decide takes the customer's decision, once: whoever decides again is told how
-// the payment stands and changes nothing.
+// decide takes the customer's decision, once: another one shows the charge as it is
+// and changes nothing.
 func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	do := map[string]step{"approve": stepApprove, "decline": stepDecline}[r.PostFormValue("decision")]

@@ -17,7 +17,7 @@ func redirect(returnURL string) string {
 }
 
 // press does what a browser does with a button of the page.
-func (r *rig) press(t *testing.T, page, decision string) answer {
+func (r *env) press(t *testing.T, page, decision string) answer {
 	t.Helper()
 	res, err := r.client.PostForm(page, url.Values{"decision": {decision}})
 	require.NoError(t, err)
@@ -55,7 +55,7 @@ func TestHostedPage(t *testing.T) {
 	}
 }
 
-func TestSecondDecisionChangesNothing(t *testing.T) {
+func TestDecideTwice(t *testing.T) {
 	t.Parallel()
 	r, rec := startWithReceiver(t, sandbox.Options{})
 	c := r.pay(t, "key-1", redirect("http://shop.example/"))
@@ -68,7 +68,7 @@ func TestSecondDecisionChangesNothing(t *testing.T) {
 	rec.gets(t, "charge.failed")
 }
 
-func TestBothButtonsAtOnceDecideOnce(t *testing.T) {
+func TestDecideConcurrent(t *testing.T) {
 	t.Parallel()
 	r, rec := startWithReceiver(t, sandbox.Options{})
 	c := r.pay(t, "key-1", redirect("http://shop.example/"))
@@ -100,7 +100,7 @@ func TestHostedPageWithManualCapture(t *testing.T) {
 	require.Empty(t, r.ledger(t))
 }
 
-func TestPagesThatDecideNothing(t *testing.T) {
+func TestDecideRefused(t *testing.T) {
 	t.Parallel()
 	r := start(t, sandbox.Options{PublicURL: "http://pay.example/"})
 	c := r.pay(t, "key-1", redirect("http://shop.example/"))

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"net/http"
 	"net/url"
 	"strings"
 )
@@ -14,9 +13,9 @@ const (
 	maxReference = 200
 )
 
-// request is the body of a command, once it is known to be well-formed.
+// request is the well-formed body of a command.
 type request[T any] interface {
-	// checked returns the request with its defaults, or what is wrong with it.
+	// checked returns the request with its defaults, or its validation error.
 	checked() (T, *apiError)
 }
 
@@ -27,7 +26,7 @@ type chargeRequest struct {
 	Token     string `json:"token"`
 	Capture   string `json:"capture"`
 	ReturnURL string `json:"return_url"`
-	// Customer is whose payment methods are stored and charged.
+	// Customer is the owner of the payment methods that are stored and charged.
 	Customer string `json:"customer"`
 }
 
@@ -90,8 +89,4 @@ func isCurrency(code string) bool {
 func isWebAddress(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
-}
-
-func invalid(message string) *apiError {
-	return &apiError{status: http.StatusUnprocessableEntity, Code: "validation_failed", Message: message}
 }

@@ -81,7 +81,7 @@ func received(t *testing.T, path string) int {
 	return strings.Count(string(lines), `"delivered":`)
 }
 
-func TestTornLineLosesNothingEarlier(t *testing.T) {
+func TestJournalTornLine(t *testing.T) {
 	t.Parallel()
 	opts := sandbox.Options{StateFile: filepath.Join(t.TempDir(), "state")}
 	first := start(t, opts)
@@ -103,7 +103,7 @@ func TestTornLineLosesNothingEarlier(t *testing.T) {
 	}
 }
 
-func TestBrokenStateFileIsRefused(t *testing.T) {
+func TestJournalBroken(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "state")
 	require.NoError(t, os.WriteFile(path, []byte("{}\nnonsense\n{}\n"), 0o600))
@@ -111,7 +111,7 @@ func TestBrokenStateFileIsRefused(t *testing.T) {
 	require.ErrorContains(t, err, "line 2")
 }
 
-func TestStateFileHasOneOwner(t *testing.T) {
+func TestJournalLocked(t *testing.T) {
 	t.Parallel()
 	opts := sandbox.Options{StateFile: filepath.Join(t.TempDir(), "state")}
 	start(t, opts)
@@ -119,7 +119,7 @@ func TestStateFileHasOneOwner(t *testing.T) {
 	require.ErrorContains(t, err, "another sandbox")
 }
 
-func TestNothingIsAnsweredAfterClose(t *testing.T) {
+func TestClose(t *testing.T) {
 	t.Parallel()
 	s, err := sandbox.New(sandbox.Options{StateFile: filepath.Join(t.TempDir(), "state")})
 	require.NoError(t, err)
@@ -142,7 +142,7 @@ func TestKill(t *testing.T) {
 	require.NoError(t, child.Start())
 	address, err := bufio.NewReader(out).ReadString('\n')
 	require.NoError(t, err)
-	r := &rig{url: "http://" + strings.TrimSpace(address), client: &http.Client{}}
+	r := &env{url: "http://" + strings.TrimSpace(address), client: &http.Client{}}
 	defer r.client.CloseIdleConnections()
 
 	answered := make([]map[string]string, 8)

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Run delivers webhooks and lets charges do later what their tokens say, until
+// Run delivers webhooks and carries out the plans of charges, until
 // ctx ends; then it returns nil, and what is not done stays in the state file.
 // Any other error means that the state file can no longer be written. Only one
 // Run may be under way.
@@ -41,7 +41,7 @@ func (s *Server) Run(ctx context.Context) error {
 }
 
 func (s *Server) do(ctx context.Context, j job) error {
-	// What nobody may have been told yet must be on disk before anybody is.
+	// An event must not leave before the change that it reports is on disk.
 	if err := s.store.journal.sync(); err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 )
 
-// Server is the sandbox provider. It answers calls as soon as it is made;
+// Server is the sandbox provider. It serves calls as soon as it is made;
 // webhooks, and what charges do later, need Run.
 type Server struct {
 	opts    Options
@@ -48,12 +48,14 @@ func New(opts Options) (*Server, error) {
 
 func (s *Server) routes() {
 	s.mux = http.NewServeMux()
-	s.mux.HandleFunc("POST /v1/charges", command(s, http.StatusCreated, s.createCharge))
+	s.mux.HandleFunc("POST /v1/charges", command(s, http.StatusCreated, func(t *tx, c call, in chargeRequest) result {
+		return createCharge(t, c, in, s.tokens)
+	}))
 	s.mux.HandleFunc("GET /v1/charges", s.listCharges)
 	s.mux.HandleFunc("GET /v1/charges/{id}", s.showCharge)
-	s.mux.HandleFunc("POST /v1/charges/{id}/capture", command(s, http.StatusOK, s.captureCharge))
-	s.mux.HandleFunc("POST /v1/charges/{id}/cancel", command(s, http.StatusOK, s.cancelCharge))
-	s.mux.HandleFunc("POST /v1/charges/{id}/refunds", command(s, http.StatusCreated, s.createRefund))
+	s.mux.HandleFunc("POST /v1/charges/{id}/capture", command(s, http.StatusOK, captureCharge))
+	s.mux.HandleFunc("POST /v1/charges/{id}/cancel", command(s, http.StatusOK, cancelCharge))
+	s.mux.HandleFunc("POST /v1/charges/{id}/refunds", command(s, http.StatusCreated, createRefund))
 	s.mux.HandleFunc("GET /v1/refunds", s.listRefunds)
 	s.mux.HandleFunc("GET /v1/refunds/{id}", s.showRefund)
 	s.mux.HandleFunc("GET /v1/payment-methods/{id}", s.showMethod)

@@ -10,7 +10,7 @@ import (
 // store holds the state and the journal that it can be made from again.
 type store struct {
 	now   func() time.Time
-	emits bool // somebody wants webhooks
+	emits bool // there is a webhook address
 
 	mu      sync.Mutex
 	state   *state
@@ -35,7 +35,7 @@ func openStore(path string, now func() time.Time, emits bool) (*store, error) {
 }
 
 // tx is one change under way. It shows the state before the change; what it
-// gathers in entry is applied when its function returns.
+// collects in entry is applied when its function returns.
 type tx struct {
 	*state
 
@@ -55,9 +55,8 @@ func (s *store) view(fn func(*state)) {
 	fn(s.state)
 }
 
-// update returns when what fn did is on disk, and so is all that fn saw: an
-// answer given again is as durable as the first. On an error the caller knows
-// nothing; the change may exist.
+// update returns when what fn did is on disk, and so is all that fn saw: a
+// repeated response is as durable as the first. After an error the change may exist.
 func (s *store) update(fn func(*tx)) error {
 	if err := s.write(fn); err != nil {
 		return err

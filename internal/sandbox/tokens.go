@@ -31,12 +31,12 @@ type behaviour struct {
 	hosted       bool  // the customer decides on the hosted page
 	webhookFirst bool  // the answer waits for the webhook
 	copies       int   // of each webhook, when more than one
-	surplus      int64 // added to the amount that was asked for
+	surplus      int64 // added to the amount of the request
 	save         bool  // the payment method is stored for the customer
 
 	fault fault
-	// uncharged says that the fault comes before anything is done, and that the
-	// next call with the key does it.
+	// uncharged puts the fault before anything is done; the next call with the key
+	// does it.
 	uncharged bool
 }
 

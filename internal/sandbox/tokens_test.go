@@ -87,7 +87,7 @@ func TestTokensWithManualCapture(t *testing.T) {
 	}
 }
 
-func TestTokensThatGiveNoAnswer(t *testing.T) {
+func TestTokensWithoutResponse(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		token   string
@@ -116,7 +116,7 @@ func TestTokensThatGiveNoAnswer(t *testing.T) {
 	}
 }
 
-func requireNoAnswer(t *testing.T, r *rig, hangs bool, body string) {
+func requireNoAnswer(t *testing.T, r *env, hangs bool, body string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	if hangs {
@@ -133,7 +133,7 @@ func requireNoAnswer(t *testing.T, r *rig, hangs bool, body string) {
 	require.Equal(t, "internal_error", a.failure(t).Code)
 }
 
-func requireCharged(t *testing.T, r *rig, id string, amount int64) {
+func requireCharged(t *testing.T, r *env, id string, amount int64) {
 	t.Helper()
 	entries := r.ledger(t)
 	if amount == 0 {
@@ -157,11 +157,11 @@ func TestHangIsBounded(t *testing.T) {
 	require.Error(t, err, "the connection is closed without an answer")
 }
 
-func TestCloseEndsHangingCalls(t *testing.T) {
+func TestCloseHangingCalls(t *testing.T) {
 	t.Parallel()
 	r := start(t, sandbox.Options{})
 	// On a reused connection net/http itself would repeat a call that has a key.
-	fresh := &rig{url: r.url, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	fresh := &env{url: r.url, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
 	hung := make(chan error, 1)
 	go func() {
 		_, err := fresh.send(t.Context(), http.MethodPost, "/v1/charges", "key-1", order("att-1", "tok_hang_charged"))

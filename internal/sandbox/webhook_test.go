@@ -43,14 +43,14 @@ func TestWebhookIsSentUntilReceived(t *testing.T) {
 	}
 }
 
-func TestWebhookFirstArrivesBeforeTheAnswer(t *testing.T) {
+func TestWebhookFirst(t *testing.T) {
 	t.Parallel()
 	r, rec := startWithReceiver(t, sandbox.Options{})
 	r.pay(t, "key-1", order("att-1", "tok_webhook_first"))
 	require.Equal(t, []string{"charge.succeeded"}, rec.types())
 }
 
-func TestWebhookFirstWaitsNotForEver(t *testing.T) {
+func TestWebhookFirstBounded(t *testing.T) {
 	t.Parallel()
 	rec := newReceiver(t)
 	rec.hook = func(arrival) int { return http.StatusServiceUnavailable }
@@ -61,7 +61,7 @@ func TestWebhookFirstWaitsNotForEver(t *testing.T) {
 	require.Empty(t, rec.all())
 }
 
-func TestTwiceDeliversTwoAtOnceAndAThird(t *testing.T) {
+func TestTwiceDeliveries(t *testing.T) {
 	t.Parallel()
 	rec := newReceiver(t)
 	both := make(chan struct{})
@@ -84,7 +84,7 @@ func TestTwiceDeliversTwoAtOnceAndAThird(t *testing.T) {
 	require.Eventually(t, func() bool { return len(rec.all()) == 6 }, patience, tick)
 }
 
-func TestDisorderHoldsTheFirstNewsBack(t *testing.T) {
+func TestDisorderDeliversSecondFirst(t *testing.T) {
 	t.Parallel()
 	rec := newReceiver(t)
 	var refusals atomic.Int32
@@ -100,7 +100,7 @@ func TestDisorderHoldsTheFirstNewsBack(t *testing.T) {
 	require.Less(t, all[1].Created, all[0].Created, "created tells the true order")
 }
 
-func TestEventsDoNotBlockEachOther(t *testing.T) {
+func TestDeliverEventsIndependently(t *testing.T) {
 	t.Parallel()
 	rec := newReceiver(t)
 	release := make(chan struct{})
@@ -120,7 +120,7 @@ func TestEventsDoNotBlockEachOther(t *testing.T) {
 	require.Eventually(t, func() bool { return len(rec.all()) == 21 }, patience, tick)
 }
 
-func TestDeliveryTimesOutAndIsTriedAgain(t *testing.T) {
+func TestDeliverRetriesAfterTimeout(t *testing.T) {
 	t.Parallel()
 	rec := newReceiver(t)
 	release := make(chan struct{})
@@ -140,7 +140,7 @@ func TestDeliveryTimesOutAndIsTriedAgain(t *testing.T) {
 	close(release)
 }
 
-func TestOptionsAreChecked(t *testing.T) {
+func TestNewChecksOptions(t *testing.T) {
 	t.Parallel()
 	_, err := sandbox.New(sandbox.Options{WebhookURL: "http://127.0.0.1:1/"})
 	require.ErrorContains(t, err, "webhook secret")

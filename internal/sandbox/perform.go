@@ -1,9 +1,6 @@
 package sandbox
 
-import (
-	"net/http"
-	"time"
-)
+import "time"
 
 // perform does a step to a charge that the caller stores afterwards.
 func (t *tx) perform(c *chargeRecord, do step) {
@@ -23,53 +20,53 @@ func (t *tx) approve(c *chargeRecord) {
 		t.authorize(c)
 		return
 	}
-	t.take(c, c.Amount, c.Key)
+	t.capture(c, c.Amount, c.Key)
 }
 
 func (t *tx) authorize(c *chargeRecord) {
-	c.settle(authorized)
+	c.end(authorized)
 	t.emit(c, "charge.authorized", c.Amount)
 }
 
-// take moves money: it is the only place where a charge enters the ledger.
-func (t *tx) take(c *chargeRecord, amount int64, key string) {
-	c.settle(succeeded)
+// capture moves money: it is the only place where a charge enters the ledger.
+func (t *tx) capture(c *chargeRecord, amount int64, key string) {
+	c.end(succeeded)
 	c.AmountCaptured = amount
 	t.move(movement{Kind: "charge", ChargeID: c.ID, Reference: c.Reference, IdempotencyKey: key, Amount: amount, Currency: c.Currency})
 	t.emit(c, "charge.succeeded", amount)
 }
 
 func (t *tx) decline(c *chargeRecord) {
-	c.settle(failed)
+	c.end(failed)
 	c.FailureCode, c.FailureMessage = new("card_declined"), new("The card was declined.")
 	t.emit(c, "charge.failed", c.Amount)
 }
 
-// approveDisordered authorises and charges, and holds the news of the first back
-// until that of the second has been received. With manual capture there is no
-// second yet, so nothing can be out of order.
+// approveDisordered authorises and charges, and delivers the event of the first after
+// that of the second. With manual capture there is no second yet, so nothing can be
+// out of order.
 func (t *tx) approveDisordered(c *chargeRecord) {
 	t.authorize(c)
 	if c.Capture == captureManual {
 		return
 	}
-	t.now = t.now.Add(time.Millisecond) // two moments: created tells the true order
-	t.take(c, c.Amount, c.Key)
+	t.now = t.now.Add(time.Millisecond) // two moments: created has the true order
+	t.capture(c, c.Amount, c.Key)
 	if len(t.entry.Events) == 2 {
 		t.entry.Events[0].After = t.entry.Events[1].ID
 	}
 }
 
-// settle leaves nothing of what the charge was about to do.
-func (c *chargeRecord) settle(to status) {
+// end sets a status and drops what the charge was about to do.
+func (c *chargeRecord) end(to status) {
 	c.Status = to
 	c.FailureCode, c.FailureMessage, c.NextAction, c.Plan = nil, nil, nil, nil
 }
 
-func (s *Server) captureCharge(t *tx, c call, in captureRequest) result {
+func captureCharge(t *tx, c call, in captureRequest) result {
 	rec, ok := t.charges[c.id]
 	if !ok {
-		return result{err: noCharge()}
+		return result{err: notFound("charge")}
 	}
 	amount := rec.Amount
 	if in.Amount != nil {
@@ -81,25 +78,21 @@ func (s *Server) captureCharge(t *tx, c call, in captureRequest) result {
 	if amount > rec.Amount {
 		return refuseCharge(rec, "capture_exceeds_authorization", "More than was authorized can't be captured.")
 	}
-	t.take(&rec, amount, c.key)
+	t.capture(&rec, amount, c.key)
 	t.putCharge(rec)
 	return result{value: rec.charge}
 }
 
-func (s *Server) cancelCharge(t *tx, c call, _ cancelRequest) result {
+func cancelCharge(t *tx, c call, _ cancelRequest) result {
 	rec, ok := t.charges[c.id]
 	if !ok {
-		return result{err: noCharge()}
+		return result{err: notFound("charge")}
 	}
 	if rec.Status != pending && rec.Status != authorized {
 		return refuseCharge(rec, "charge_final", "The charge is final; it can't be canceled any more.")
 	}
-	rec.settle(canceled)
+	rec.end(canceled)
 	t.emit(&rec, "charge.canceled", rec.Amount)
 	t.putCharge(rec)
 	return result{value: rec.charge}
-}
-
-func refuseCharge(rec chargeRecord, code, message string) result {
-	return result{err: &apiError{status: http.StatusConflict, Code: code, Message: message, ChargeStatus: rec.Status}}
 }

@@ -28,14 +28,14 @@ func quick() sandbox.Delays {
 	}
 }
 
-// rig is a running sandbox and a client of it.
-type rig struct {
+// env is a running sandbox and a client of it.
+type env struct {
 	url    string
 	client *http.Client
 	stop   func() // ends Run and closes the state file, once
 }
 
-func start(t *testing.T, opts sandbox.Options) *rig {
+func start(t *testing.T, opts sandbox.Options) *env {
 	t.Helper()
 	if opts.Delays == (sandbox.Delays{}) {
 		opts.Delays = quick()
@@ -55,8 +55,8 @@ func start(t *testing.T, opts sandbox.Options) *rig {
 	return r
 }
 
-// serve makes a rig of a sandbox that does not run.
-func serve(t *testing.T, s *sandbox.Server) *rig {
+// serve makes an env of a sandbox that does not run.
+func serve(t *testing.T, s *sandbox.Server) *env {
 	t.Helper()
 	server := httptest.NewServer(s)
 	client := &http.Client{
@@ -67,11 +67,11 @@ func serve(t *testing.T, s *sandbox.Server) *rig {
 		client.CloseIdleConnections()
 		server.Close()
 	})
-	return &rig{url: server.URL, client: client}
+	return &env{url: server.URL, client: client}
 }
 
 // startWithReceiver starts a sandbox that sends its webhooks to a new receiver.
-func startWithReceiver(t *testing.T, opts sandbox.Options) (*rig, *receiver) {
+func startWithReceiver(t *testing.T, opts sandbox.Options) (*env, *receiver) {
 	t.Helper()
 	rec := newReceiver(t)
 	opts.WebhookURL, opts.WebhookSecret = rec.url, secret
@@ -133,7 +133,7 @@ type movement struct {
 	Currency, At   string
 }
 
-func (r *rig) send(ctx context.Context, method, path, key, body string) (answer, error) {
+func (r *env) send(ctx context.Context, method, path, key, body string) (answer, error) {
 	req, err := http.NewRequestWithContext(ctx, method, r.url+path, strings.NewReader(body))
 	if err != nil {
 		return answer{}, err
@@ -153,47 +153,47 @@ func (r *rig) send(ctx context.Context, method, path, key, body string) (answer,
 	return answer{status: res.StatusCode, header: res.Header, body: string(text)}, err
 }
 
-func (r *rig) post(t *testing.T, path, key, body string) answer {
+func (r *env) post(t *testing.T, path, key, body string) answer {
 	t.Helper()
 	a, err := r.send(t.Context(), http.MethodPost, path, key, body)
 	require.NoError(t, err)
 	return a
 }
 
-func (r *rig) get(t *testing.T, path string) answer {
+func (r *env) get(t *testing.T, path string) answer {
 	t.Helper()
 	a, err := r.send(t.Context(), http.MethodGet, path, "", "")
 	require.NoError(t, err)
 	return a
 }
 
-func (r *rig) pay(t *testing.T, key, body string) charge {
+func (r *env) pay(t *testing.T, key, body string) charge {
 	t.Helper()
 	a := r.post(t, "/v1/charges", key, body)
 	require.Equal(t, http.StatusCreated, a.status, a.body)
 	return a.charge(t)
 }
 
-func (r *rig) lookup(t *testing.T, id string) charge {
+func (r *env) lookup(t *testing.T, id string) charge {
 	t.Helper()
 	a := r.get(t, "/v1/charges/"+id)
 	require.Equal(t, http.StatusOK, a.status, a.body)
 	return a.charge(t)
 }
 
-func (r *rig) find(t *testing.T, reference string) []charge {
+func (r *env) find(t *testing.T, reference string) []charge {
 	t.Helper()
 	a := r.get(t, "/v1/charges?reference="+reference)
 	require.Equal(t, http.StatusOK, a.status, a.body)
 	return parse[struct{ Items []charge }](t, a.body).Items
 }
 
-func (r *rig) ledger(t *testing.T) []movement {
+func (r *env) ledger(t *testing.T) []movement {
 	t.Helper()
 	return parse[[]movement](t, r.get(t, "/v1/ledger").body)
 }
 
-func (r *rig) becomes(t *testing.T, id, status string) charge {
+func (r *env) becomes(t *testing.T, id, status string) charge {
 	t.Helper()
 	require.Eventually(t, func() bool { return r.lookup(t, id).Status == status }, patience, tick)
 	return r.lookup(t, id)

@@ -1,0 +1,127 @@
+package sandbox
+
+import (
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// What the journal holds. A charge, a refund and a stored payment method are shown to
+// callers by the struct that they embed.
+
+type status string
+
+const (
+	pending    status = "pending"
+	authorized status = "authorized"
+	succeeded  status = "succeeded"
+	failed     status = "failed"
+	canceled   status = "canceled"
+)
+
+// charge is a charge as callers see it.
+type charge struct {
+	ID             string      `json:"id"`
+	Reference      string      `json:"reference"`
+	Status         status      `json:"status"`
+	Amount         int64       `json:"amount"`
+	AmountCaptured int64       `json:"amount_captured"`
+	AmountRefunded int64       `json:"amount_refunded"`
+	Currency       string      `json:"currency"`
+	Capture        string      `json:"capture"`
+	FailureCode    *string     `json:"failure_code"`
+	FailureMessage *string     `json:"failure_message"`
+	NextAction     *nextAction `json:"next_action"`
+	Saved          *method     `json:"saved_payment_method"`
+	Created        string      `json:"created"`
+}
+
+type nextAction struct {
+	Type string `json:"type"`
+	URL  string `json:"url"`
+}
+
+// chargeRecord is a charge with the fields that callers don't see.
+type chargeRecord struct {
+	charge
+
+	Key       string `json:"key"`
+	PageURL   string `json:"page_url,omitempty"`
+	ReturnURL string `json:"return_url,omitempty"`
+	Copies    int    `json:"copies,omitempty"`
+	Plan      *plan  `json:"plan,omitempty"`
+}
+
+// plan is what a charge will do by itself.
+type plan struct {
+	Do step      `json:"do"`
+	At time.Time `json:"at"`
+}
+
+// refund is final as soon as it exists.
+type refund struct {
+	ID        string `json:"id"`
+	ChargeID  string `json:"charge_id"`
+	Reference string `json:"reference"`
+	Amount    int64  `json:"amount"`
+	Currency  string `json:"currency"`
+	Status    status `json:"status"`
+}
+
+// method is a stored payment method as a charge shows it.
+type method struct {
+	Token   string `json:"token"`
+	Type    string `json:"type"`
+	Display string `json:"display"`
+	Expires string `json:"expires"`
+}
+
+// methodRecord is a stored payment method with its owner.
+type methodRecord struct {
+	method
+
+	Customer string `json:"customer"`
+}
+
+// movement is an entry of the ledger. Reference is always the charge's; the key
+// is that of the call that moved the money, at once or later.
+type movement struct {
+	EntryID        string `json:"entry_id"`
+	Kind           string `json:"kind"`
+	ChargeID       string `json:"charge_id"`
+	Reference      string `json:"reference"`
+	IdempotencyKey string `json:"idempotency_key"`
+	Amount         int64  `json:"amount"`
+	Currency       string `json:"currency"`
+	At             string `json:"at"`
+}
+
+// event is a webhook that must be received. Body is kept as it was made, so that
+// every try sends the same bytes.
+type event struct {
+	ID     string    `json:"id"`
+	Body   string    `json:"body"`
+	At     time.Time `json:"at"` // not sent before
+	Copies int       `json:"copies,omitempty"`
+	After  string    `json:"after,omitempty"` // not sent before this event was received
+}
+
+// keyRecord is an idempotency key, kept for ever. Without a status its first try met
+// a fault before anything was done: the next one runs.
+type keyRecord struct {
+	Key    string `json:"key"`
+	Hash   string `json:"hash"`
+	Status int    `json:"status,omitempty"`
+	Body   string `json:"body,omitempty"`
+	Await  string `json:"await,omitempty"`
+}
+
+func newID(prefix string) string {
+	return prefix + strings.ReplaceAll(uuid.NewString(), "-", "")
+}
+
+// stamp writes a time as the contract wants it: UTC, always with microseconds.
+func stamp(at time.Time) string {
+	return at.UTC().Format("2006-01-02T15:04:05.000000Z")
+}
