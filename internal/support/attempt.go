@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/redact"
 )
 
 // Attempt is an attempt as staff sees it.
@@ -28,7 +29,7 @@ type ShownEvent struct {
 	Payload any
 }
 
-func shown(e Event) ShownEvent { return ShownEvent{e, Redact(e.Body)} }
+func shown(e Event) ShownEvent { return ShownEvent{e, redact.Body(e.Body)} }
 
 // Attempt shows all that happened to an attempt. What this process has noted only
 // in memory is written first. It returns payment.ErrForbidden and

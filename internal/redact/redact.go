@@ -1,4 +1,9 @@
-package support
+// Package redact shows the structure of a provider's bytes without their secrets and
+// personal data.
+//
+// Nothing is shown but what a rule allows, by the name of a member and the form of its
+// value together: what a provider adds tomorrow is hidden until a rule is written.
+package redact
 
 import (
 	"encoding/json"
@@ -14,12 +19,11 @@ const (
 	maxNodes = 10_000
 )
 
-// Redact returns the structure of a provider's bytes (JSON, a form or query, XML)
-// with only those values that the rules know to be safe: ids, amounts,
-// currencies, times, states, and the last four digits of a card. Everything else
-// is hidden, whatever it is called: what is new at a provider is hidden until a
-// rule is written. Bytes of another form are hidden as a whole.
-func Redact(body []byte) any {
+// Body returns the structure of a provider's bytes (JSON, a form or query, XML)
+// with only those values that the rules allow: ids, amounts, currencies, times,
+// states, and the last four digits of a card. Bytes of another form are hidden as a
+// whole; no bytes are nil.
+func Body(body []byte) any {
 	if len(body) == 0 {
 		return nil
 	}
@@ -70,7 +74,7 @@ func (r *redactor) object(members map[string]any, depth int) any {
 	out := make(map[string]any, len(members))
 	for name, v := range members {
 		if !named(name) {
-			// What a merchant or a customer wrote may stand there, too.
+			// A name may be a merchant's or a customer's text, too.
 			out[hidden] = hidden
 			continue
 		}
@@ -79,8 +83,7 @@ func (r *redactor) object(members map[string]any, depth int) any {
 	return out
 }
 
-// text shows a safe text, the end of a card's number, and the inside of a text
-// that is itself a document where a provider is known to send one.
+// text shows a safe text, and the end of a card's number.
 func (r *redactor) text(name, text string, beside map[string]any) any {
 	switch {
 	case text == "":

@@ -1,4 +1,4 @@
-package support_test
+package redact_test
 
 import (
 	"bytes"
@@ -16,18 +16,18 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/paylatch/paylatch/internal/support"
+	"github.com/paylatch/paylatch/internal/redact"
 )
 
 func redacted(t require.TestingT, body string) string {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
-	require.NoError(t, e.Encode(support.Redact([]byte(body))))
+	require.NoError(t, e.Encode(redact.Body([]byte(body))))
 	return strings.TrimSpace(out.String())
 }
 
-func TestWhatIsShownOfABody(t *testing.T) {
+func TestBody(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
 		`{"id":"ch_1","amount":1999,"currency":"eur","paid":true,"error":null}`:         `{"amount":1999,"currency":"eur","error":null,"id":"ch_1","paid":true}`,
@@ -69,7 +69,7 @@ var markers = []string{
 
 // None of them is shown wherever it stands in whatever a provider sends, and what
 // looks like an id is shown only under names that are known.
-func TestNoMarkerIsShownOfAnyPayload(t *testing.T) {
+func TestBodyOfSamples(t *testing.T) {
 	t.Parallel()
 	bodies := payloads(t)
 	require.Greater(t, len(bodies), 100)
@@ -89,7 +89,7 @@ func TestNoMarkerIsShownOfAnyPayload(t *testing.T) {
 }
 
 // Also alone under any name at all, and beside anything.
-func TestNoMarkerIsShownUnderAnyName(t *testing.T) {
+func TestBodyUnderAnyName(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		marker := rapid.SampledFrom(markers).Draw(t, "marker")
@@ -108,12 +108,12 @@ func TestNoMarkerIsShownUnderAnyName(t *testing.T) {
 	})
 }
 
-func FuzzRedact(f *testing.F) {
+func FuzzBody(f *testing.F) {
 	for _, seed := range []string{`{"id":"ch_1","email":"a@b"}`, `a=b&c=%zz`, `<a><b>c</b></a>`, `[[[[`, "\ufeff{}", `{"a":1e999}`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		raw, err := json.Marshal(support.Redact(body))
+		raw, err := json.Marshal(redact.Body(body))
 		require.NoError(t, err)
 		require.LessOrEqual(t, len(raw), 64+20*len(body))
 	})
@@ -184,7 +184,7 @@ func replaced(v any, marker string) any {
 }
 
 // What staff needs is there: the ids, amounts and states of the samples.
-func TestSamplesStayReadable(t *testing.T) {
+func TestBodyKeepsIDs(t *testing.T) {
 	t.Parallel()
 	bodies := payloads(t)
 	for name, want := range map[string][]string{

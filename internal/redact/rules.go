@@ -1,4 +1,4 @@
-package support
+package redact
 
 import (
 	"math/big"
@@ -13,11 +13,11 @@ func plain(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", "@", "", "#", "", "$", "", ":", "").Replace(name))
 }
 
-// foreign reports whether merchants or customers name and fill the members of a
-// container, or all of it is about a person.
+// foreign reports whether merchants or customers fill a container, or all of it is
+// about a person.
 func foreign(name string) bool { return containers[plain(name)] }
 
-// safe reports whether a value may be shown under a name: both must be known.
+// safe reports whether a value may be shown under a name: a rule must allow both.
 func safe(name, value string, beside map[string]any) bool {
 	switch name = plain(name); {
 	case states[name]:
@@ -58,7 +58,7 @@ var (
 )
 
 // isState reports whether a text is a word of a program's, such as
-// payment_intent.succeeded: a number in it would be somebody's.
+// payment_intent.succeeded: a number in it would be personal data.
 func isState(text string) bool {
 	return state.MatchString(text) && len(digit.FindAllString(text, -1)) <= 4
 }
@@ -91,7 +91,7 @@ func isCard(text string) bool {
 	return sum%10 == 0
 }
 
-// isIBAN checks a text as ISO 13616 says: the number made of it is 1 modulo 97.
+// isIBAN checks a text by ISO 13616: the number made of it is 1 modulo 97.
 func isIBAN(text string) bool {
 	if !iban.MatchString(text) {
 		return false

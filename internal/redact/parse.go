@@ -1,4 +1,4 @@
-package support
+package redact
 
 import (
 	"bytes"
@@ -11,8 +11,7 @@ import (
 	"strings"
 )
 
-// parse reads a body by what it looks like: senders' content types are not to be
-// relied on.
+// parse reads a body by its first byte: senders' content types are unreliable.
 func parse(body []byte) (any, bool) {
 	text := bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
 	switch {
