@@ -45,7 +45,7 @@ type Support interface {
 	Replay(ctx context.Context, who support.Staff, id payment.EventID, reason string, dry bool) (payment.Replayed, error)
 	Discrepancies(ctx context.Context, who support.Staff, status, kind string, p support.Page) ([]support.Discrepancy, string, error)
 	Resolve(ctx context.Context, who support.Staff, cmd payment.Resolve) (support.Discrepancy, error)
-	Audit(ctx context.Context, who support.Staff, f support.DeedFilter, p support.Page) ([]support.Deed, string, error)
+	Audit(ctx context.Context, who support.Staff, f support.AuditFilter, p support.Page) ([]support.AuditEntry, string, error)
 	// Watch writes down what staff does by act, and runs it; Refuse, what was refused
 	// to staff before it began, and returns why.
 	Watch(ctx context.Context, who support.Staff, action support.Action, targetType, target string, act func() error) error

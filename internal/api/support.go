@@ -139,7 +139,7 @@ func (s *server) SupportAudit(ctx context.Context, r gen.SupportAuditRequestObje
 	if err != nil {
 		return nil, err
 	}
-	list, next, err := s.Support.Audit(ctx, exchangeOf(ctx).staff(), support.DeedFilter{
+	list, next, err := s.Support.Audit(ctx, exchangeOf(ctx).staff(), support.AuditFilter{
 		Actor: valueOf(r.Params.Actor), Action: valueOf(r.Params.Action), Target: valueOf(r.Params.Target),
 	}, page)
 	if err != nil {

@@ -55,7 +55,7 @@ func entry(e support.Entry) gen.SupportEntry {
 func SupportEventPage(e support.ShownEvent) gen.SupportEventPage {
 	return gen.SupportEventPage{
 		EventID: e.ID.String(), ProviderEventID: e.ProviderEventID, Kind: e.Kind, Verdict: string(e.Verdict),
-		ReceivedAt: gen.Micros(e.ReceivedAt), Payload: e.Payload, Account: e.Account, Type: e.Type, Text: e.Told(),
+		ReceivedAt: gen.Micros(e.ReceivedAt), Payload: e.Payload, Account: e.Account, Type: e.Type, Text: e.Sentence(),
 		OrderID: orNull(string(e.OrderID)), PaymentAttemptID: attemptOrNull(e.AttemptID), OccurredAt: (*gen.Micros)(e.OccurredAt), RawKept: e.Kept,
 	}
 }
@@ -122,9 +122,9 @@ func discrepancy(d support.Discrepancy) gen.SupportDiscrepancy {
 	return out
 }
 
-func deed(d support.Deed) gen.SupportDeed {
+func deed(d support.AuditEntry) gen.SupportDeed {
 	out := gen.SupportDeed{
-		EntryID: d.ID.String(), DeedID: d.DeedID.String(), Actor: d.Actor,
+		EntryID: d.ID.String(), DeedID: d.ActionID.String(), Actor: d.Actor,
 		Roles:  mapped(d.Roles, func(r payment.Role) string { return string(r) }),
 		Action: string(d.Action), TargetType: d.TargetType, Target: d.Target, OrderID: orNull(string(d.OrderID)),
 		PaymentAttemptID: attemptOrNull(d.AttemptID), Reason: d.Reason, Address: d.Address, RequestID: d.RequestID,

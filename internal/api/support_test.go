@@ -35,7 +35,7 @@ type desk struct {
 	reason  string
 	dry     bool
 	resolve payment.Resolve
-	filter  support.DeedFilter
+	filter  support.AuditFilter
 	watched []string
 	refused []string
 }
@@ -114,9 +114,9 @@ func (d *desk) Resolve(_ context.Context, who support.Staff, cmd payment.Resolve
 	return d.found(true), d.call(who, "resolve "+cmd.ID.String(), cmd.Reason)
 }
 
-func (d *desk) Audit(_ context.Context, who support.Staff, f support.DeedFilter, _ support.Page) ([]support.Deed, string, error) {
+func (d *desk) Audit(_ context.Context, who support.Staff, f support.AuditFilter, _ support.Page) ([]support.AuditEntry, string, error) {
 	d.filter = f
-	return []support.Deed{{
+	return []support.AuditEntry{{
 		ID: uuid.UUID(eventID), Actor: "sam", Roles: []payment.Role{payment.RoleSupport}, Action: support.Rechecked, Target: hostile,
 		Reason: hostile, Outcome: support.Done, At: now,
 	}}, "", d.call(who, "audit", "")
@@ -234,7 +234,7 @@ func TestSupportRequestsAreRead(t *testing.T) {
 	b.send(http.MethodPost, "/v1/support/discrepancies/"+eventID.String()+"/resolve", `{"reason":"r","resolution":"paid","provider_payment_id":"ch_9"}`, as)
 	require.Equal(t, payment.Resolve{ID: payment.DiscrepancyID(eventID), Resolution: payment.ResolvedPaid, ProviderPaymentID: "ch_9", Reason: "r"}, d.resolve)
 	b.send(http.MethodGet, "/v1/support/audit?actor=sam&action=x&target=y", "", as)
-	require.Equal(t, support.DeedFilter{Actor: "sam", Action: "x", Target: "y"}, d.filter)
+	require.Equal(t, support.AuditFilter{Actor: "sam", Action: "x", Target: "y"}, d.filter)
 
 	one := b.send(http.MethodGet, "/v1/support/discrepancies", "", as).object(t)
 	require.Nil(t, one["next_cursor"])
@@ -283,7 +283,7 @@ func TestRefusalsOfSupport(t *testing.T) {
 // onlyDeeds keeps the audit log and nothing else.
 type onlyDeeds struct{ support.Store }
 
-func (onlyDeeds) DeedInsert(context.Context, support.Deed) error { return nil }
+func (onlyDeeds) AuditInsert(context.Context, support.AuditEntry) error { return nil }
 
 func TestBadSupportRequestsAreRefused(t *testing.T) {
 	t.Parallel()

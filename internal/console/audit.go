@@ -9,8 +9,8 @@ import (
 // auditView is what the page of the audit log shows.
 type auditView struct {
 	frame
-	support.DeedFilter
-	List    []support.Deed
+	support.AuditFilter
+	List    []support.AuditEntry
 	Further string
 }
 
@@ -19,7 +19,7 @@ func (v *visit) showAudit() error {
 	if err != nil {
 		return err
 	}
-	f := support.DeedFilter{Actor: v.query("actor"), Action: v.query("action"), Target: v.query("target")}
+	f := support.AuditFilter{Actor: v.query("actor"), Action: v.query("action"), Target: v.query("target")}
 	list, next, err := v.Support.Audit(v.r.Context(), v.who, f, p)
 	if err != nil {
 		return err
@@ -28,7 +28,7 @@ func (v *visit) showAudit() error {
 }
 
 // refusalOf says why somebody was not let in, and how many more there were whom no entry of their own names.
-func refusalOf(d support.Deed) string {
+func refusalOf(d support.AuditEntry) string {
 	why, _ := d.Detail["refusal"].(string)
 	if more, ok := d.Detail["more"].(float64); ok {
 		return fmt.Sprintf("%.0f more since %v, from %v peers: %s", more, d.Detail["since"], d.Detail["peers"], why)

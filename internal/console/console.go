@@ -34,7 +34,7 @@ type Support interface {
 	Discrepancies(ctx context.Context, who support.Staff, status, kind string, p support.Page) ([]support.Discrepancy, string, error)
 	Discrepancy(ctx context.Context, who support.Staff, id payment.DiscrepancyID) (support.Discrepancy, error)
 	Resolve(ctx context.Context, who support.Staff, cmd payment.Resolve) (support.Discrepancy, error)
-	Audit(ctx context.Context, who support.Staff, f support.DeedFilter, p support.Page) ([]support.Deed, string, error)
+	Audit(ctx context.Context, who support.Staff, f support.AuditFilter, p support.Page) ([]support.AuditEntry, string, error)
 	// Watch and Act write down what staff does by act, and run it; Refuse, what was
 	// refused to staff before it began, and returns why.
 	Watch(ctx context.Context, who support.Staff, action support.Action, targetType, target string, act func() error) error

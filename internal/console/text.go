@@ -83,9 +83,9 @@ func kindWords(kind payment.DiscrepancyKind) string {
 // entryWords are what the entries of a timeline are called.
 func entryWords(kind support.EntryKind) string {
 	return map[support.EntryKind]string{
-		support.EntryPay: "Pay", support.EntryPress: "Asked", support.EntryReuse: "Again", support.EntryRefused: "Refused",
+		support.EntryPay: "Pay", support.EntryRequest: "Asked", support.EntryReuse: "Again", support.EntryRefused: "Refused",
 		support.EntryCall: "Call", support.EntryPoll: "Question", support.EntryWebhook: "Webhook", support.EntryTransition: "Payment",
-		support.EntryRefund: "Refund", support.EntryNews: "News", support.EntryDiscrepancy: "To look at", support.EntryStaff: "Staff",
+		support.EntryRefund: "Refund", support.EntryMessage: "News", support.EntryDiscrepancy: "To look at", support.EntryStaff: "Staff",
 	}[kind]
 }
 
@@ -110,7 +110,7 @@ func details(e support.Entry) [][2]string {
 	return out
 }
 
-func rolesOf(d support.Deed) string {
+func rolesOf(d support.AuditEntry) string {
 	texts := make([]string, len(d.Roles))
 	for i, r := range d.Roles {
 		texts[i] = string(r)

@@ -70,7 +70,7 @@ func TestAPersonAnswersTheirFirstCustomer(t *testing.T) {
 	course := eval[string](b, `document.querySelector(".timeline").innerText`)
 	for _, want := range []string{
 		"The customer pressed Pay for 19.99 EUR.", "The customer pressed Pay again", "so it was not known whether it had been done",
-		"that had come before; nothing changed.", "A refund of 5.00 EUR was asked for.",
+		"that had been received before; nothing changed.", "A refund of 5.00 EUR was asked for.",
 	} {
 		require.Contains(t, course, want)
 	}

@@ -81,10 +81,10 @@ func TestWhatStaffDoesInTheConsole(t *testing.T) {
 		}
 		page := sam.get("/support/attempts/" + a.ID).page()
 		for _, want := range []string{
-			"The payment of 19.99 EUR for order " + a.OrderID + " succeeded on ", "5.00 EUR were paid back to the customer. The customer was charged once for this order.",
+			"The payment of 19.99 EUR for order " + a.OrderID + " succeeded on ", "5.00 EUR were refunded to the customer. The customer was charged once for this order.",
 			"The customer must not pay again: the order is paid.", "The customer pressed Pay for 19.99 EUR.", "The customer pressed Pay again",
 			"so it was not known whether it had been done",
-			"that had come before; nothing changed.", "A refund of 5.00 EUR was asked for.",
+			"that had been received before; nothing changed.", "A refund of 5.00 EUR was asked for.",
 		} {
 			require.Contains(t, page, want)
 		}
@@ -120,7 +120,7 @@ func TestWhatStaffDoesInTheConsole(t *testing.T) {
 		require.Equal(t, 1, one[int](t, s.rig, `SELECT count(*) FROM staff_audit WHERE action = 'attempt.recheck' AND outcome = 'done' AND target = $1`, pending.ID),
 			"the same form is done once")
 		require.Contains(t, s.deeds(t, "lee"), "attempt.recheck "+pending.ID+" begun case 1")
-		require.Contains(t, lee.get(path).page(), "lee had the provider asked how the payment stands. Reason: case 1")
+		require.Contains(t, lee.get(path).page(), "lee re-checked the status with the provider. Reason: case 1")
 	})
 	t.Run("asks about a refund", func(t *testing.T) {
 		t.Parallel()
@@ -197,7 +197,7 @@ func TestWhatStaffDoesInTheConsole(t *testing.T) {
 		}
 		require.Equal(t, []int64{500, 250}, column[int64](t, s.rig, `SELECT amount FROM refunds WHERE attempt_id = $1 ORDER BY created_at`, a.ID))
 		require.Contains(t, ada.followed(payBack(0)).page(), "The refund of 2.50 EUR is succeeded.")
-		require.Contains(t, ada.get("/support/attempts/"+a.ID).page(), "ada asked for money to be paid back. Reason: case 4")
+		require.Contains(t, ada.get("/support/attempts/"+a.ID).page(), "ada asked for a refund. Reason: case 4")
 	})
 	t.Run("refunds what was seen", func(t *testing.T) {
 		t.Parallel()

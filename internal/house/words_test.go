@@ -18,7 +18,7 @@ import (
 func packages() []string {
 	return []string{
 		"cmd/paylatch", "internal/auth", "internal/cardnumber", "internal/config", "internal/datadir", "internal/devpg", "internal/idempotency", "internal/sandbox",
-		"internal/redact", "internal/testdb", "internal/testport", "migrations",
+		"internal/redact", "internal/support", "internal/testdb", "internal/testport", "migrations",
 	}
 }
 

@@ -21,7 +21,7 @@ func TestTheHeadOfTheAuditLogIsLoggedDaily(t *testing.T) {
 	store := open(t, dsn)
 	write := func() {
 		t.Helper()
-		require.NoError(t, store.DeedInsert(t.Context(), deedOf("ann")))
+		require.NoError(t, store.AuditInsert(t.Context(), deedOf("ann")))
 	}
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	var lines bytes.Buffer

@@ -45,9 +45,9 @@ func serving(t *testing.T, dsn string) string {
 	return u.String()
 }
 
-func deedOf(actor string) support.Deed {
-	return support.Deed{
-		ID: uuid.Must(uuid.NewV7()), DeedID: uuid.Must(uuid.NewV7()), Actor: actor, Action: "attempt.view", Outcome: support.Done,
+func deedOf(actor string) support.AuditEntry {
+	return support.AuditEntry{
+		ID: uuid.Must(uuid.NewV7()), ActionID: uuid.Must(uuid.NewV7()), Actor: actor, Action: "attempt.view", Outcome: support.Done,
 		OrderID: "A-1", Target: "ü, 3:x", Detail: map[string]any{"b": 1.5, "a": []any{"x", nil}},
 	}
 }
@@ -72,7 +72,7 @@ func TestAuditCantBeEmptied(t *testing.T) {
 	store, role := open(t, as), connect(t, as)
 	placed(t, store, "A-1")
 	for _, actor := range []string{"ann", "bob", "ann"} {
-		require.NoError(t, store.DeedInsert(t.Context(), deedOf(actor)))
+		require.NoError(t, store.AuditInsert(t.Context(), deedOf(actor)))
 	}
 	run := func(conn *pgx.Conn, statement string) error {
 		_, err := conn.Exec(t.Context(), statement)
@@ -118,7 +118,7 @@ func TestAuditCantBeEmptied(t *testing.T) {
 		for range 8 {
 			all.Go(func() {
 				for range 5 {
-					require.NoError(t, store.DeedInsert(context.WithoutCancel(t.Context()), deedOf("ann")))
+					require.NoError(t, store.AuditInsert(context.WithoutCancel(t.Context()), deedOf("ann")))
 				}
 			})
 		}

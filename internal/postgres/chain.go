@@ -32,10 +32,10 @@ func (s *Store) AuditChain(ctx context.Context, after int64, limit int) ([]suppo
 
 func linkFromRow(row *dbsqlc.AuditChainRow) support.Link {
 	l := support.Link{
-		Deed: support.Deed{
-			ID: row.EntryID, DeedID: row.DeedID, Actor: row.Actor, Action: support.Action(row.Action), TargetType: row.TargetType, Target: row.Target,
+		AuditEntry: support.AuditEntry{
+			ID: row.EntryID, ActionID: row.DeedID, Actor: row.Actor, Action: support.Action(row.Action), TargetType: row.TargetType, Target: row.Target,
 			OrderID: payment.OrderID(orEmpty(row.OrderID)), AttemptID: (*payment.AttemptID)(row.AttemptID), Reason: row.Reason,
-			Address: row.Address, RequestID: row.RequestID, Outcome: support.DeedOutcome(row.Outcome), At: row.At,
+			Address: row.Address, RequestID: row.RequestID, Outcome: support.Outcome(row.Outcome), At: row.At,
 		},
 		Position: row.Position, Previous: row.Previous, Hash: row.Hash, Order: row.OrderID, DetailText: row.Detail,
 	}

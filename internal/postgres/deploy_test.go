@@ -47,7 +47,7 @@ func TestDeployedRoles(t *testing.T) {
 	}
 	store := open(t, as("paylatch"))
 	placed(t, store, "A-1")
-	require.NoError(t, store.DeedInsert(t.Context(), deedOf("ann")))
+	require.NoError(t, store.AuditInsert(t.Context(), deedOf("ann")))
 	role, may, err := store.AuditMayBeChanged(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "paylatch", role)

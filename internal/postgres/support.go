@@ -130,9 +130,9 @@ func (s *Store) DiscrepanciesWaiting(ctx context.Context) (map[string]Waiting, e
 	return waiting, err
 }
 
-// Deeds implements support.Store.
-func (s *Store) Deeds(ctx context.Context, q support.DeedQuery) ([]support.Deed, error) {
-	var deeds []support.Deed
+// AuditEntries implements support.Store.
+func (s *Store) AuditEntries(ctx context.Context, q support.AuditQuery) ([]support.AuditEntry, error) {
+	var deeds []support.AuditEntry
 	err := s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		rows, err := s.q.AuditList(ctx, c, &dbsqlc.AuditListParams{
 			Actor: q.Actor, Action: string(q.Action), Target: q.Target, BeforeID: q.BeforeID, Most: int32(q.Limit), //nolint:gosec // a page
@@ -152,15 +152,15 @@ func (s *Store) Deeds(ctx context.Context, q support.DeedQuery) ([]support.Deed,
 	return deeds, err
 }
 
-// DeedInsert implements support.Store.
-func (s *Store) DeedInsert(ctx context.Context, d support.Deed) error {
+// AuditInsert implements support.Store.
+func (s *Store) AuditInsert(ctx context.Context, d support.AuditEntry) error {
 	return s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error { return s.insertDeed(ctx, c, d) })
 }
 
 var errForeignTx = errors.New("the transaction is not of this storage")
 
-// DeedIn implements support.Store.
-func (s *Store) DeedIn(ctx context.Context, tx payment.Tx, d support.Deed) error {
+// AuditInsertIn implements support.Store.
+func (s *Store) AuditInsertIn(ctx context.Context, tx payment.Tx, d support.AuditEntry) error {
 	t, ours := tx.(*txn)
 	if !ours {
 		return errForeignTx
@@ -168,7 +168,7 @@ func (s *Store) DeedIn(ctx context.Context, tx payment.Tx, d support.Deed) error
 	return s.insertDeed(ctx, t.later(anyRows, nil), d)
 }
 
-func (s *Store) insertDeed(ctx context.Context, db dbsqlc.DBTX, d support.Deed) error {
+func (s *Store) insertDeed(ctx context.Context, db dbsqlc.DBTX, d support.AuditEntry) error {
 	detail := []byte("{}")
 	if d.Detail != nil {
 		var err error
@@ -181,7 +181,7 @@ func (s *Store) insertDeed(ctx context.Context, db dbsqlc.DBTX, d support.Deed) 
 		roles[i] = string(r)
 	}
 	err := s.q.AuditInsert(ctx, db, &dbsqlc.AuditInsertParams{
-		EntryID: d.ID, DeedID: d.DeedID, Actor: d.Actor, Roles: roles, Action: string(d.Action), TargetType: d.TargetType, Target: d.Target,
+		EntryID: d.ID, DeedID: d.ActionID, Actor: d.Actor, Roles: roles, Action: string(d.Action), TargetType: d.TargetType, Target: d.Target,
 		OrderID: orNull(string(d.OrderID)), AttemptID: (*uuid.UUID)(d.AttemptID), Reason: d.Reason, Address: d.Address, RequestID: d.RequestID,
 		Outcome: string(d.Outcome), Detail: detail,
 	})
@@ -191,11 +191,11 @@ func (s *Store) insertDeed(ctx context.Context, db dbsqlc.DBTX, d support.Deed) 
 	return nil
 }
 
-func deedFromRow(row *dbsqlc.StaffAudit) (support.Deed, error) {
-	d := support.Deed{
-		ID: row.EntryID, DeedID: row.DeedID, Actor: row.Actor, Action: support.Action(row.Action), TargetType: row.TargetType, Target: row.Target,
+func deedFromRow(row *dbsqlc.StaffAudit) (support.AuditEntry, error) {
+	d := support.AuditEntry{
+		ID: row.EntryID, ActionID: row.DeedID, Actor: row.Actor, Action: support.Action(row.Action), TargetType: row.TargetType, Target: row.Target,
 		OrderID: payment.OrderID(orEmpty(row.OrderID)), AttemptID: (*payment.AttemptID)(row.AttemptID), Reason: row.Reason, Address: row.Address,
-		RequestID: row.RequestID, Outcome: support.DeedOutcome(row.Outcome), At: row.At,
+		RequestID: row.RequestID, Outcome: support.Outcome(row.Outcome), At: row.At,
 	}
 	for _, r := range row.Roles {
 		d.Roles = append(d.Roles, payment.Role(r))

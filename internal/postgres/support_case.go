@@ -17,20 +17,20 @@ import (
 
 var _ support.Store = (*Store)(nil)
 
-// Case implements support.Store, by a few statements on one connection: what
+// AttemptHistory implements support.Store, by a few statements on one connection: what
 // happens between them is seen by the later ones only.
-func (s *Store) Case(ctx context.Context, id payment.AttemptID) (support.Case, error) {
-	var c support.Case
+func (s *Store) AttemptHistory(ctx context.Context, id payment.AttemptID) (support.AttemptHistory, error) {
+	var c support.AttemptHistory
 	err := s.read(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
 		row, err := s.q.AttemptRead(ctx, conn, uuid.UUID(id))
 		if err != nil {
 			return fmt.Errorf("read attempt %s: %w", id, missing(err, payment.ErrAttemptNotFound))
 		}
-		c = support.Case{Attempt: attemptFromRow(&row.PaymentAttempts, row.ReadAt, row.Siblings), ReadAt: row.ReadAt}
+		c = support.AttemptHistory{Attempt: attemptFromRow(&row.PaymentAttempts, row.ReadAt, row.Siblings), ReadAt: row.ReadAt}
 		if c.Order, err = readOrder(ctx, s.q, conn, c.Attempt.OrderID); err != nil {
 			return err
 		}
-		for _, read := range []func(context.Context, dbsqlc.DBTX, *support.Case) error{s.course, s.events, s.consequences} {
+		for _, read := range []func(context.Context, dbsqlc.DBTX, *support.AttemptHistory) error{s.course, s.events, s.consequences} {
 			if err := read(ctx, conn, &c); err != nil {
 				return fmt.Errorf("read the course of attempt %s: %w", id, err)
 			}
@@ -41,7 +41,7 @@ func (s *Store) Case(ctx context.Context, id payment.AttemptID) (support.Case, e
 }
 
 // course reads the attempt's own log and what was noted around it.
-func (s *Store) course(ctx context.Context, db dbsqlc.DBTX, c *support.Case) error {
+func (s *Store) course(ctx context.Context, db dbsqlc.DBTX, c *support.AttemptHistory) error {
 	moves, err := s.q.TransitionsOfAttempt(ctx, db, &dbsqlc.TransitionsOfAttemptParams{
 		OrderID: string(c.Attempt.OrderID), AttemptID: uuid.UUID(c.Attempt.ID),
 	})
@@ -57,12 +57,12 @@ func (s *Store) course(ctx context.Context, db dbsqlc.DBTX, c *support.Case) err
 	}
 	notes, err := s.q.LogOfAttempt(ctx, db, &dbsqlc.LogOfAttemptParams{OrderID: string(c.Attempt.OrderID), AttemptID: uuid.UUID(c.Attempt.ID)})
 	for _, row := range slices.Backward(notes) {
-		c.Notes = append(c.Notes, noteFromRow(row))
+		c.Activity = append(c.Activity, noteFromRow(row))
 	}
 	return err
 }
 
-func (s *Store) events(ctx context.Context, db dbsqlc.DBTX, c *support.Case) error {
+func (s *Store) events(ctx context.Context, db dbsqlc.DBTX, c *support.AttemptHistory) error {
 	rows, err := s.q.EventsOfAttempt(ctx, db, uuid.UUID(c.Attempt.ID))
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func (s *Store) EventShown(ctx context.Context, id payment.EventID) (support.Eve
 
 // consequences reads refunds, news for the merchant, and what people had to do
 // with the attempt.
-func (s *Store) consequences(ctx context.Context, db dbsqlc.DBTX, c *support.Case) error {
+func (s *Store) consequences(ctx context.Context, db dbsqlc.DBTX, c *support.AttemptHistory) error {
 	id := uuid.UUID(c.Attempt.ID)
 	refunds, err := s.q.RefundsOfAttempt(ctx, db, id)
 	if err != nil {
@@ -121,7 +121,7 @@ func (s *Store) consequences(ctx context.Context, db dbsqlc.DBTX, c *support.Cas
 		return err
 	}
 	for _, row := range told {
-		c.News = append(c.News, support.News{ID: row.MessageID, Type: row.Type, Version: int(row.Version), CreatedAt: row.CreatedAt, SentAt: row.SentAt})
+		c.Messages = append(c.Messages, support.OutboxMessage{ID: row.MessageID, Type: row.Type, Version: int(row.Version), CreatedAt: row.CreatedAt, SentAt: row.SentAt})
 	}
 	open, err := s.q.DiscrepanciesOfAttempt(ctx, db, id)
 	if err != nil {
@@ -142,7 +142,7 @@ func (s *Store) consequences(ctx context.Context, db dbsqlc.DBTX, c *support.Cas
 		if err != nil {
 			return err
 		}
-		c.Deeds = append(c.Deeds, d)
+		c.Audit = append(c.Audit, d)
 	}
 	return nil
 }

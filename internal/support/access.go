@@ -13,14 +13,14 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Refusal is a caller who was not let in: a sign-in, a token, or a call that is for staff.
+// Refusal is a refused sign-in, token, or call that is for staff.
 type Refusal struct {
 	Action Action
-	// Staff is who asked, as far as that was proven, and from where.
+	// Staff is the caller, as far as that was proven.
 	Staff
 	// Call is what was called; empty for a sign-in.
 	Call string
-	// Reason is a text of ours, never the caller's: what is refused for one reason is sampled together.
+	// Reason is a text of ours, never the caller's: refusals of one reason are sampled together.
 	Reason string
 }
 
@@ -31,7 +31,7 @@ const (
 	// one entry more.
 	sampledEach = 5
 	sampledAll  = 40
-	// maxReasons, maxPeers and maxUnsaved bound what is remembered, the last while the storage is gone.
+	// maxReasons, maxPeers and maxUnsaved bound the memory, the last while the storage is gone.
 	maxReasons = 64
 	maxPeers   = 1000
 	maxUnsaved = 4096
@@ -48,7 +48,7 @@ type AccessLog struct {
 	flushing sync.Mutex
 	mu       sync.Mutex
 	samples  map[sampled]*sample
-	unsaved  []Deed
+	unsaved  []AuditEntry
 }
 
 // sampled is what is counted together.
@@ -71,9 +71,9 @@ func NewAccessLog(store Store, now func() time.Time) *AccessLog {
 	return &AccessLog{store: store, now: now, samples: map[sampled]*sample{}}
 }
 
-// SignedOut takes a person who signed out. It does not wait: a session ends whether or not that can be written now.
+// SignedOut takes a sign-out. It does not wait: a session ends whether or not that can be written now.
 func (l *AccessLog) SignedOut(who Staff) {
-	d := who.deed(SignedOut, "", "")
+	d := who.entry(SignedOut, "", "")
 	d.ID, d.Outcome = uuid.Must(uuid.NewV7()), Done
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -94,7 +94,7 @@ func (l *AccessLog) Refused(r Refusal) {
 		l.samples[key] = s
 	}
 	from := peer(r.Address)
-	if _, known := s.peers[from]; known || len(s.peers) < maxPeers {
+	if _, counted := s.peers[from]; counted || len(s.peers) < maxPeers {
 		s.peers[from]++
 	}
 	if n := s.peers[from]; n < 1 || n > sampledEach || s.written >= sampledAll || len(l.unsaved) >= maxUnsaved {
@@ -102,7 +102,7 @@ func (l *AccessLog) Refused(r Refusal) {
 		return
 	}
 	s.written++
-	l.unsaved = append(l.unsaved, r.deed(map[string]any{"refusal": r.Reason}))
+	l.unsaved = append(l.unsaved, r.entry(map[string]any{"refusal": r.Reason}))
 }
 
 // peer is what counts as one sender: of IPv6 a network of 64 bits, in which one machine has all addresses.
@@ -115,8 +115,8 @@ func peer(address string) string {
 	return network.String()
 }
 
-func (r Refusal) deed(detail map[string]any) Deed {
-	d := r.Staff.deed(r.Action, "", r.Call)
+func (r Refusal) entry(detail map[string]any) AuditEntry {
+	d := r.Staff.entry(r.Action, "", r.Call)
 	if r.Call != "" {
 		d.TargetType = "call"
 	}
@@ -136,7 +136,7 @@ func (l *AccessLog) flush(ctx context.Context, least time.Duration) error {
 	defer l.flushing.Unlock()
 	list := l.take(least)
 	for i, d := range list {
-		err := l.store.DeedInsert(ctx, d)
+		err := l.store.AuditInsert(ctx, d)
 		if errors.Is(err, payment.ErrUnavailable) || ctx.Err() != nil {
 			l.mu.Lock()
 			l.unsaved = append(list[i:], l.unsaved...)
@@ -150,7 +150,7 @@ func (l *AccessLog) flush(ctx context.Context, least time.Duration) error {
 }
 
 // take returns what is to be written, and ends the samples that are at least so old.
-func (l *AccessLog) take(least time.Duration) []Deed {
+func (l *AccessLog) take(least time.Duration) []AuditEntry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	list := l.unsaved
@@ -161,7 +161,7 @@ func (l *AccessLog) take(least time.Duration) []Deed {
 		}
 		delete(l.samples, key)
 		if s.rest > 0 {
-			list = append(list, s.last.deed(s.summary(key.reason)))
+			list = append(list, s.last.entry(s.summary(key.reason)))
 		}
 	}
 	return list

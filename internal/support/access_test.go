@@ -17,13 +17,13 @@ import (
 type ledger struct {
 	support.Store
 
-	deeds  []support.Deed
-	closed error
+	entries []support.AuditEntry
+	closed  error
 }
 
-func (l *ledger) DeedInsert(_ context.Context, d support.Deed) error {
+func (l *ledger) AuditInsert(_ context.Context, d support.AuditEntry) error {
 	if l.closed == nil {
-		l.deeds = append(l.deeds, d)
+		l.entries = append(l.entries, d)
 	}
 	return l.closed
 }
@@ -32,16 +32,16 @@ func refused(address, reason string) support.Refusal {
 	return support.Refusal{Action: support.RefusedToken, Staff: support.Staff{Address: address}, Call: "GET /v1/orders", Reason: reason}
 }
 
-func TestRefusalsAreSampled(t *testing.T) {
+func TestAccessLogRefused(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	kept := &ledger{}
 	r := support.NewAccessLog(kept, func() time.Time { return now })
-	flush := func() []support.Deed {
+	flush := func() []support.AuditEntry {
 		t.Helper()
-		kept.deeds = nil
+		kept.entries = nil
 		require.NoError(t, r.Flush(t.Context()))
-		return kept.deeds
+		return kept.entries
 	}
 	for range 1000 {
 		r.Refused(refused("203.0.113.1", "expired"))
@@ -77,7 +77,7 @@ func TestRefusalsAreSampled(t *testing.T) {
 }
 
 // Reasons are texts of the program; were they not, they would not fill the memory.
-func TestRefusalsOfAnyReasonAreBounded(t *testing.T) {
+func TestAccessLogRefusedBounds(t *testing.T) {
 	t.Parallel()
 	kept := &ledger{}
 	r := support.NewAccessLog(kept, time.Now)
@@ -85,13 +85,13 @@ func TestRefusalsOfAnyReasonAreBounded(t *testing.T) {
 		r.Refused(refused(fmt.Sprintf("10.0.%d.%d", i/250, i%250), fmt.Sprint("reason ", i)))
 	}
 	require.NoError(t, r.Flush(t.Context()))
-	require.Len(t, kept.deeds, 64+40)
-	kept.deeds = nil
+	require.Len(t, kept.entries, 64+40)
+	kept.entries = nil
 	require.NoError(t, r.Close(t.Context()))
-	require.Len(t, kept.deeds, 1, "a stop counts the rest of the hour that is not over")
+	require.Len(t, kept.entries, 1, "a stop counts the rest of the hour that is not over")
 }
 
-func TestSignOutsAreAllWritten(t *testing.T) {
+func TestAccessLogSignedOut(t *testing.T) {
 	t.Parallel()
 	kept := &ledger{}
 	l := support.NewAccessLog(kept, time.Now)
@@ -99,11 +99,11 @@ func TestSignOutsAreAllWritten(t *testing.T) {
 		l.SignedOut(ann)
 	}
 	require.NoError(t, l.Flush(t.Context()))
-	require.Len(t, kept.deeds, 100)
-	require.Equal(t, []string{"ann", "sign_out", "done"}, []string{kept.deeds[0].Actor, string(kept.deeds[0].Action), string(kept.deeds[0].Outcome)})
+	require.Len(t, kept.entries, 100)
+	require.Equal(t, []string{"ann", "sign_out", "done"}, []string{kept.entries[0].Actor, string(kept.entries[0].Action), string(kept.entries[0].Outcome)})
 }
 
-func TestRefusalsWaitForTheStorage(t *testing.T) {
+func TestAccessLogFlushRetries(t *testing.T) {
 	t.Parallel()
 	kept := &ledger{closed: payment.ErrUnavailable}
 	r := support.NewAccessLog(kept, time.Now)
@@ -113,8 +113,8 @@ func TestRefusalsWaitForTheStorage(t *testing.T) {
 	require.ErrorIs(t, r.Flush(t.Context()), payment.ErrUnavailable)
 	kept.closed = nil
 	require.NoError(t, r.Flush(t.Context()))
-	require.Len(t, kept.deeds, 2)
-	require.Equal(t, map[string]any{"refusal": "a"}, kept.deeds[0].Detail)
+	require.Len(t, kept.entries, 2)
+	require.Equal(t, map[string]any{"refusal": "a"}, kept.entries[0].Detail)
 
 	// What the storage refuses is not tried for ever.
 	r.Refused(refused("203.0.113.1", "c"))
@@ -122,5 +122,5 @@ func TestRefusalsWaitForTheStorage(t *testing.T) {
 	require.Error(t, r.Flush(t.Context()))
 	kept.closed = nil
 	require.NoError(t, r.Flush(t.Context()))
-	require.Len(t, kept.deeds, 2)
+	require.Len(t, kept.entries, 2)
 }

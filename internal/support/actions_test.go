@@ -18,7 +18,7 @@ import (
 )
 
 // stuck is a pending attempt of which the provider named another amount.
-func (r *rig) stuck(t *testing.T, order payment.OrderID) (payment.AttemptID, payment.DiscrepancyID) {
+func (r *env) stuck(t *testing.T, order payment.OrderID) (payment.AttemptID, payment.DiscrepancyID) {
 	t.Helper()
 	id := r.paid(t, order, "tok_never").ID
 	wrong := event(webhooks.KindAuthorized, id.String())
@@ -29,9 +29,9 @@ func (r *rig) stuck(t *testing.T, order payment.OrderID) (payment.AttemptID, pay
 	return id, payment.DiscrepancyID(open[0])
 }
 
-func TestOnlyStaffIsServed(t *testing.T) {
+func TestServiceForbidsOthers(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newEnv(t)
 	id, d := r.stuck(t, "A-1")
 	e := payment.EventID(rows[uuid.UUID](t, r, "SELECT event_id FROM provider_events")[0])
 	own := payment.Actor{OnlyAttempt: &id}
@@ -55,7 +55,7 @@ func TestOnlyStaffIsServed(t *testing.T) {
 				return err
 			},
 			"audit": func() error {
-				_, _, err := r.desk.Audit(t.Context(), *who, support.DeedFilter{}, firstPage(t))
+				_, _, err := r.desk.Audit(t.Context(), *who, support.AuditFilter{}, firstPage(t))
 				return err
 			},
 		} {
@@ -67,14 +67,14 @@ func TestOnlyStaffIsServed(t *testing.T) {
 			}
 		}
 	}
-	for _, entry := range r.deeds(t) {
+	for _, entry := range r.audit(t) {
 		require.True(t, strings.HasPrefix(entry, "ann ") || strings.HasPrefix(entry, "ada "), entry)
 	}
 }
 
-func TestAnActionNeedsAReason(t *testing.T) {
+func TestActionsNeedReasons(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newEnv(t)
 	id, d := r.stuck(t, "A-1")
 	for _, blank := range []string{"", " \t\n", strings.Repeat("a", 2001), "\xff", "a\x00"} {
 		for _, do := range []func() error{
@@ -91,21 +91,21 @@ func TestAnActionNeedsAReason(t *testing.T) {
 			require.Equal(t, "reason", invalid.Fields[0].Field)
 		}
 	}
-	require.Empty(t, r.deeds(t))
+	require.Empty(t, r.audit(t))
 	_, err := r.desk.Recheck(t.Context(), ann, id, strings.Repeat("a", 2000))
 	require.NoError(t, err)
 }
 
-func TestALookIsWrittenDownBeforeItIsShown(t *testing.T) {
+func TestLooksAreAudited(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newEnv(t)
 	id := r.paid(t, "A-1", "tok_success").ID
 	r.page(t, id)
 	_, _, err := r.desk.Search(t.Context(), ann, "A-1", firstPage(t))
 	require.NoError(t, err)
 	_, err = r.desk.Attempt(t.Context(), ann, payment.AttemptID{1})
 	require.ErrorIs(t, err, payment.ErrAttemptNotFound)
-	require.Equal(t, []string{"ann attempt.view done", "ann search.view done", "ann attempt.view refused"}, r.deeds(t))
+	require.Equal(t, []string{"ann attempt.view done", "ann search.view done", "ann attempt.view refused"}, r.audit(t))
 	require.Equal(t, []string{"A-1"}, rows[string](t, r, "SELECT target FROM staff_audit WHERE action = 'search.view'"))
 	require.Equal(t, []string{"192.0.2.7 req-1 {support}"}, rows[string](t, r, "SELECT DISTINCT address || ' ' || request_id || ' ' || roles::text FROM staff_audit"))
 
@@ -117,9 +117,9 @@ func TestALookIsWrittenDownBeforeItIsShown(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestRecheckAsksOnceMore(t *testing.T) {
+func TestRecheck(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newEnv(t)
 	id := r.paid(t, "A-1", "tok_async_success").ID
 	require.Eventually(t, func() bool {
 		v, err := r.desk.Recheck(t.Context(), ann, id, reason)
@@ -130,8 +130,8 @@ func TestRecheckAsksOnceMore(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, fsm.Succeeded, v.State)
 	require.Equal(t, []string{"check staff:ann"}, rows[string](t, r, "SELECT cause || ' ' || cause_id FROM attempt_transitions WHERE attempt_id = $1 AND to_stage = 'succeeded'", id.String()))
-	deeds := r.deeds(t)
-	require.Equal(t, []string{"ann attempt.recheck begun", "ann attempt.recheck done"}, deeds[:2])
+	audit := r.audit(t)
+	require.Equal(t, []string{"ann attempt.recheck begun", "ann attempt.recheck done"}, audit[:2])
 	require.Equal(t, []int{1}, rows[int](t, r, "SELECT DISTINCT count(DISTINCT deed_id) * 2 / count(*) FROM staff_audit"))
 }
 
@@ -147,9 +147,9 @@ func (m meanwhile) Recheck(ctx context.Context, id payment.AttemptID, cause paym
 }
 
 // Whoever leaves meanwhile has done it all the same.
-func TestWhatWasDoneIsWrittenDownForWhoHasLeft(t *testing.T) {
+func TestRecheckAuditedAfterCancel(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newEnv(t)
 	id := r.paid(t, "A-1", "tok_never").ID
 	for _, act := range []func(ctx context.Context, left func() error) error{
 		func(ctx context.Context, left func() error) error {
@@ -164,14 +164,14 @@ func TestWhatWasDoneIsWrittenDownForWhoHasLeft(t *testing.T) {
 		ctx, leave := context.WithCancel(t.Context())
 		require.NoError(t, act(ctx, func() error { leave(); return nil }))
 	}
-	require.Equal(t, []string{"ann attempt.recheck begun", "ann attempt.recheck done", "ann createRefund begun", "ann createRefund done"}, r.deeds(t))
+	require.Equal(t, []string{"ann attempt.recheck begun", "ann attempt.recheck done", "ann createRefund begun", "ann createRefund done"}, r.audit(t))
 }
 
 // Refunds are pending at payments that are not. What became of one is seen in its
 // attempt.
-func TestRecheckAsksAboutRefunds(t *testing.T) {
+func TestRecheckRefunds(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newEnv(t)
 	paid := r.paid(t, "A-1", "tok_success")
 	require.False(t, r.page(t, paid.ID).Askable)
 	made, err := r.box.Refund(t.Context(), payment.RefundCall{
@@ -193,9 +193,9 @@ func TestRecheckAsksAboutRefunds(t *testing.T) {
 }
 
 // A replay does what the event said, once; a dry run says so and does nothing.
-func TestReplayAppliesAnEventThatWasMissed(t *testing.T) {
+func TestReplay(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newEnv(t)
 	lost := event(webhooks.KindSucceeded, "ch_lost")
 	require.Equal(t, payment.Unmatched, r.tell(t, lost, `{}`))
 	id := r.paid(t, "A-1", "tok_never").ID
@@ -232,17 +232,17 @@ func TestReplayAppliesAnEventThatWasMissed(t *testing.T) {
 	require.Equal(t, fsm.Repeat, again.Verdict)
 	require.Equal(t, fsm.Applied, again.Event.Verdict, "the first verdict stays")
 	require.Equal(t, "The event was applied again. This was known already; nothing changed. Attempt "+id.String()+" stays as it is.", support.ReplayText(again, false))
-	require.Contains(t, texts(r.page(t, id).Timeline), "staff_action | staff:ann | ann had a webhook applied again. Reason: "+reason)
-	require.Contains(t, r.deeds(t), "ann event.replay.view done")
+	require.Contains(t, texts(r.page(t, id).Timeline), "staff_action | staff:ann | ann replayed a webhook. Reason: "+reason)
+	require.Contains(t, r.audit(t), "ann event.replay.view done")
 	_, err = r.desk.Replay(t.Context(), ann, payment.EventID{1}, reason, false)
 	require.ErrorIs(t, err, payment.ErrEventNotFound)
-	require.Contains(t, r.deeds(t), "ann event.replay refused")
+	require.Contains(t, r.audit(t), "ann event.replay refused")
 }
 
 // The entry in the audit log stands and falls with what was done.
-func TestAnActionAndItsEntryAreOneTransaction(t *testing.T) {
+func TestReplayAuditedInItsTransaction(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newEnv(t)
 	lost := event(webhooks.KindSucceeded, "ch_lost")
 	require.Equal(t, payment.Unmatched, r.tell(t, lost, `{}`))
 	_, d := r.stuck(t, "A-1")
@@ -258,9 +258,9 @@ func TestAnActionAndItsEntryAreOneTransaction(t *testing.T) {
 	require.Equal(t, []bool{true}, rows[bool](t, r, "SELECT resolved_at IS NULL FROM discrepancies WHERE kind = 'amount_mismatch'"))
 }
 
-func TestTheWorklist(t *testing.T) {
+func TestDiscrepancies(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newEnv(t)
 	id, d := r.stuck(t, "A-1")
 	other, _ := r.stuck(t, "A-2")
 	list, next, err := r.desk.Discrepancies(t.Context(), ann, "open", "amount_mismatch", firstPage(t))
@@ -283,13 +283,13 @@ func TestTheWorklist(t *testing.T) {
 	require.ErrorIs(t, err, payment.ErrResolved)
 	_, err = r.desk.Resolve(t.Context(), ada, payment.Resolve{ID: d, Resolution: "lost", Reason: reason})
 	require.ErrorAs(t, err, new(*payment.ValidationError), "which nobody could mean, and nothing is written down")
-	require.Equal(t, []string{"ann discrepancies.view done", "ann discrepancy.resolve done", "ann discrepancy.resolve done", "ada discrepancy.resolve refused"}, r.deeds(t))
+	require.Equal(t, []string{"ann discrepancies.view done", "ann discrepancy.resolve done", "ann discrepancy.resolve done", "ada discrepancy.resolve refused"}, r.audit(t))
 
 	page := r.page(t, id)
-	require.NotContains(t, page.Summary, "A person has to look")
+	require.NotContains(t, page.Summary, "needs review")
 	got := texts(page.Timeline)
 	require.Contains(t, got, "transition | staff:ann | The payment failed: The payment was not made. Nothing was charged.")
-	require.Contains(t, got, "staff_action | staff:ann | ann settled this as not paid. Reason: "+reason)
+	require.Contains(t, got, "staff_action | staff:ann | ann resolved this as not paid. Reason: "+reason)
 	for status, want := range map[string]int{"open": 1, "resolved": 1, "": 2} {
 		list, _, err := r.desk.Discrepancies(t.Context(), ann, status, "", firstPage(t))
 		require.NoError(t, err)
@@ -308,9 +308,9 @@ func TestTheWorklist(t *testing.T) {
 	}
 }
 
-func TestRevealShowsWhatCame(t *testing.T) {
+func TestReveal(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newEnv(t)
 	id := r.paid(t, "A-1", "tok_never").ID
 	e := event(webhooks.KindProcessing, id.String())
 	body := `{"email":"a@b.example"}`
@@ -322,14 +322,14 @@ func TestRevealShowsWhatCame(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, body, string(raw.Body))
 	require.Equal(t, "application/json", raw.ContentType)
-	require.Contains(t, texts(r.page(t, id).Timeline), "staff_action | staff:ann | ann looked at a webhook as it came, personal data included. Reason: "+reason)
+	require.Contains(t, texts(r.page(t, id).Timeline), "staff_action | staff:ann | ann revealed the raw payload of a webhook, personal data included. Reason: "+reason)
 }
 
 // What staff does by the API's own call is found by the attempt, however its id was
 // written, and the refund is theirs.
-func TestARefundByStaffIsTheirs(t *testing.T) {
+func TestWatchRefund(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newEnv(t)
 	id := r.paid(t, "A-1", "tok_success").ID
 	for range 2 { // the same again is answered with the first
 		err := r.desk.Watch(t.Context(), ada, support.Refunded, "attempt", strings.ToUpper(id.String()), func() error {
@@ -344,17 +344,17 @@ func TestARefundByStaffIsTheirs(t *testing.T) {
 	}
 	require.Equal(t, []string{id.String()}, rows[string](t, r, "SELECT DISTINCT target FROM staff_audit WHERE attempt_id IS NOT NULL"))
 	got := texts(r.page(t, id).Timeline)
-	require.Contains(t, got, "staff_action | staff:ada | ada asked for money to be paid back.")
-	require.Contains(t, got, "staff_action | staff:ann | ann asked for the held money to be taken; this was refused.")
-	require.Contains(t, got, "staff_action | staff:ann | ann asked for the payment to be given up; this was refused.")
+	require.Contains(t, got, "staff_action | staff:ada | ada asked for a refund.")
+	require.Contains(t, got, "staff_action | staff:ann | ann asked to capture the held money; this was refused.")
+	require.Contains(t, got, "staff_action | staff:ann | ann asked to cancel the payment; this was refused.")
 	require.Contains(t, got, "refund | staff:ada | A refund of 19.99 EUR was asked for.")
 }
 
 // A person who finds out what became of a refund ends it: the timeline says who, and
 // what there is to do.
-func TestTheTimelineTellsWhoEndedARefund(t *testing.T) {
+func TestTimelineOfResolvedRefund(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newEnv(t)
 	paid := r.paid(t, "A-1", "tok_success")
 	id := paid.ID
 	there, err := r.box.Refund(t.Context(), payment.RefundCall{
@@ -383,5 +383,5 @@ func TestTheTimelineTellsWhoEndedARefund(t *testing.T) {
 		require.Contains(t, d.WhatToDo(), "Look the refund up")
 		require.Contains(t, texts(r.page(t, id).Timeline), "refund | staff:ann | "+c.told)
 	}
-	require.Contains(t, texts(r.page(t, id).Timeline), "transition | staff:ann | 7.00 EUR were paid back.")
+	require.Contains(t, texts(r.page(t, id).Timeline), "transition | staff:ann | 7.00 EUR were refunded.")
 }

@@ -13,9 +13,9 @@ import (
 
 // Whoever did something did it in each line that tells of it: a press that comes by way of
 // the shop's backend is the customer's, a refund is of whoever asked for it.
-func TestTimelineNamesTheSameActor(t *testing.T) {
+func TestTimelineActors(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newEnv(t)
 	r.order(t, "A-1")
 	press := func(key, token string) (payment.Reply, error) {
 		return r.Pay(t.Context(), shop, request("u1", "pay A-1", key, token), payment.Pay{OrderID: "A-1", Token: token, Capture: payment.CaptureAutomatic})
@@ -35,7 +35,7 @@ func TestTimelineNamesTheSameActor(t *testing.T) {
 	})
 	require.NoError(t, err)
 
-	actors := map[string]map[string]int{"pressed Pay": {}, "money to be paid back": {}, "A refund of 5.00 EUR was asked for": {}}
+	actors := map[string]map[string]int{"pressed Pay": {}, "for a refund": {}, "A refund of 5.00 EUR was asked for": {}}
 	for _, e := range r.page(t, p.ID).Timeline {
 		for act, by := range actors {
 			if strings.Contains(e.Text, act) {
@@ -45,16 +45,16 @@ func TestTimelineNamesTheSameActor(t *testing.T) {
 	}
 	require.Equal(t, map[string]map[string]int{
 		"pressed Pay":                        {"customer:u1": 3},
-		"money to be paid back":              {"service:shop": 1, "staff:ada": 2},
+		"for a refund":                       {"service:shop": 1, "staff:ada": 2},
 		"A refund of 5.00 EUR was asked for": {"service:shop": 1, "staff:ada": 1},
 	}, actors)
 }
 
 // The end of a payment has the tone of that end, whatever brought it; all else has none.
-func TestAFailedPaymentHasNoGreenDot(t *testing.T) {
+func TestEntryTone(t *testing.T) {
 	t.Parallel()
 	for token, want := range map[string]string{"tok_decline": "bad", "tok_success": "good"} {
-		r := newRig(t)
+		r := newEnv(t)
 		tones := map[string]int{}
 		for _, e := range r.page(t, r.paid(t, "A-1", token).ID).Timeline {
 			tones[e.Tone()]++
@@ -66,21 +66,21 @@ func TestAFailedPaymentHasNoGreenDot(t *testing.T) {
 }
 
 // What nobody delivers is not late.
-func TestNewsThatNobodyDeliversIsNotLate(t *testing.T) {
+func TestTimelineOfUndeliveredMessage(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newEnv(t)
 	for _, e := range r.page(t, r.paid(t, "A-1", "tok_success").ID).Timeline {
 		require.NotContains(t, e.Text, "not been delivered")
 	}
 }
 
-func captured(minor int64) func(*support.Case) {
-	return func(c *support.Case) { c.Attempt.Captured, c.Attempt.Authorized = minor, minor }
+func captured(minor int64) func(*support.AttemptHistory) {
+	return func(c *support.AttemptHistory) { c.Attempt.Captured, c.Attempt.Authorized = minor, minor }
 }
 
 // spoken is money that a discrepancy is of.
-func spoken(kind payment.DiscrepancyKind, about, currency string) func(*support.Case) {
-	return func(c *support.Case) {
+func spoken(kind payment.DiscrepancyKind, about, currency string) func(*support.AttemptHistory) {
+	return func(c *support.AttemptHistory) {
 		c.Discrepancies = append(c.Discrepancies, support.Discrepancy{Discrepancy: payment.Discrepancy{
 			ID: payment.DiscrepancyID(someID), Kind: kind, AttemptID: &first, Text: "Look.", About: about, At: after(3),
 			Money: &payment.Money{Minor: 2000, Currency: payment.Currency(currency)},
@@ -88,14 +88,16 @@ func spoken(kind payment.DiscrepancyKind, about, currency string) func(*support.
 	}
 }
 
-func dollars(c *support.Case) { c.Attempt.Foreign = payment.Money{Minor: 2000, Currency: "USD"} }
+func dollars(c *support.AttemptHistory) {
+	c.Attempt.Foreign = payment.Money{Minor: 2000, Currency: "USD"}
+}
 
 // What is read to a customer names what was asked for and what was taken, and says of
 // money only what is so.
-func TestSummaryNamesBothAmounts(t *testing.T) {
+func TestSummaryAmounts(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		c        support.Case
+		c        support.AttemptHistory
 		says     []string
 		saysNone []string
 	}{
@@ -108,7 +110,7 @@ func TestSummaryNamesBothAmounts(t *testing.T) {
 			begun(state(fsm.AwaitingCustomer), captured(2000)), []string{"19.99 EUR", "20.00 EUR"}, []string{"waits for the customer", "not been charged"},
 		},
 		"another amount held": {
-			begun(state(fsm.Authorized), func(c *support.Case) { c.Attempt.Authorized = 2000 }), []string{"19.99 EUR", "20.00 EUR"}, nil,
+			begun(state(fsm.Authorized), func(c *support.AttemptHistory) { c.Attempt.Authorized = 2000 }), []string{"19.99 EUR", "20.00 EUR"}, nil,
 		},
 		"another amount spoken of": {
 			begun(spoken(payment.AmountMismatch, "20.00 EUR", "EUR")), []string{"19.99 EUR", "20.00 EUR"}, nil,
@@ -122,7 +124,7 @@ func TestSummaryNamesBothAmounts(t *testing.T) {
 			[]string{"has not been charged", "may pay again"},
 		},
 		"succeeded with another currency": {
-			begun(state(fsm.Succeeded), captured(0), dollars, spoken(payment.CurrencyMismatch, "20.00 USD", "USD")), []string{"19.99 EUR", "20.00 USD"}, []string{"0.00 EUR were taken", "not been charged"},
+			begun(state(fsm.Succeeded), captured(0), dollars, spoken(payment.CurrencyMismatch, "20.00 USD", "USD")), []string{"19.99 EUR", "20.00 USD"}, []string{"0.00 EUR were captured", "not been charged"},
 		},
 		"another currency spoken of": {
 			begun(spoken(payment.CurrencyMismatch, "20.00 USD", "USD")), []string{"19.99 EUR", "20.00 USD"}, nil,
@@ -137,7 +139,7 @@ func TestSummaryNamesBothAmounts(t *testing.T) {
 			begun(state(fsm.Succeeded), spoken(payment.NeedsReview, "payment ch_2", "EUR")), []string{"twice"}, []string{"charged once"},
 		},
 		"held beside what was taken late": {
-			begun(state(fsm.Failed), captured(1999), func(c *support.Case) {
+			begun(state(fsm.Failed), captured(1999), func(c *support.AttemptHistory) {
 				beside(fsm.Authorized, 0)(c)
 				c.Order.Attempts[len(c.Order.Attempts)-1].Authorized = 1999
 			}), []string{"held"}, []string{"charged once for this order."},

@@ -2,22 +2,21 @@ package support
 
 import (
 	"context"
-	"errors"
 
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/redact"
 )
 
-// Attempt is an attempt as staff sees it.
+// Attempt is the page of an attempt.
 type Attempt struct {
 	payment.View
 
 	Summary  string
 	Timeline []Entry
 	Events   []ShownEvent
-	// Refundable is how much of it can be paid back, in minor units.
+	// Refundable is in minor units.
 	Refundable int64
-	// Askable says that a recheck has something to ask.
+	// Askable is true while a re-check can change something.
 	Askable bool
 }
 
@@ -31,50 +30,49 @@ type ShownEvent struct {
 
 func shown(e Event) ShownEvent { return ShownEvent{e, redact.Body(e.Body)} }
 
-// Attempt shows all that happened to an attempt. What this process has noted only
-// in memory is written first. It returns payment.ErrForbidden and
+// Attempt shows the history of an attempt. The activity that this process holds in
+// memory is written first. It returns payment.ErrForbidden and
 // payment.ErrAttemptNotFound.
 func (s *Service) Attempt(ctx context.Context, who Staff, id payment.AttemptID) (Attempt, error) {
 	if err := who.mayLook(); err != nil {
 		return Attempt{}, err
 	}
-	// What could not be written now is written later; the page is worth showing
-	// without it.
+	// After an error the activity is written later; the page is worth showing without.
 	_ = s.flush(ctx)
-	c, err := s.store.Case(ctx, id)
-	d := who.deed(ViewedAttempt, attemptTarget, id.String())
+	h, err := s.store.AttemptHistory(ctx, id)
+	d := who.entry(ViewedAttempt, attemptTarget, id.String())
 	if err == nil {
-		d = d.about(c.Attempt)
+		d = d.about(h.Attempt)
 	}
-	if err := s.looked(ctx, d, err); err != nil {
+	if err := s.audited(ctx, d, err); err != nil {
 		return Attempt{}, err
 	}
-	return c.page(), nil
+	return h.page(), nil
 }
 
-func (c Case) page() Attempt {
+func (h AttemptHistory) page() Attempt {
 	p := Attempt{
-		View: c.view(), Summary: c.Summary(), Timeline: c.Timeline(), Refundable: c.Attempt.Refundable(c.Refunds),
-		Askable: !c.Attempt.State.Final() || c.Attempt.NextCheckAt != nil || len(c.pendingRefunds()) > 0,
+		View: h.view(), Summary: h.Summary(), Timeline: h.Timeline(), Refundable: h.Attempt.Refundable(h.Refunds),
+		Askable: !h.Attempt.State.Final() || h.Attempt.NextCheckAt != nil || len(h.pendingRefunds()) > 0,
 	}
-	for _, e := range c.Events {
+	for _, e := range h.Events {
 		p.Events = append(p.Events, shown(e))
 	}
 	return p
 }
 
-func (c Case) view() payment.View {
-	for _, v := range c.Order.Views() {
-		if v.ID == c.Attempt.ID {
+func (h AttemptHistory) view() payment.View {
+	for _, v := range h.Order.Views() {
+		if v.ID == h.Attempt.ID {
 			return v
 		}
 	}
-	return payment.View{Attempt: c.Attempt}
+	return payment.View{Attempt: h.Attempt}
 }
 
-func (c Case) pendingRefunds() []payment.RefundID {
+func (h AttemptHistory) pendingRefunds() []payment.RefundID {
 	var ids []payment.RefundID
-	for _, r := range c.Refunds {
+	for _, r := range h.Refunds {
 		if !r.State.Final() {
 			ids = append(ids, r.ID)
 		}
@@ -82,39 +80,36 @@ func (c Case) pendingRefunds() []payment.RefundID {
 	return ids
 }
 
-// Recheck asks the provider now how an attempt and its refunds stand, as far as they
-// are pending, and returns the attempt as it is then. Asked twice it changes nothing
-// twice. It returns payment.ErrBusy while another runner asks, payment.ErrForbidden,
-// payment.ErrAttemptNotFound and a payment.ValidationError without a reason.
+// Recheck applies the provider's present state of an attempt and its refunds, as far as
+// they are pending, and returns the attempt as it is then. A second call changes nothing
+// twice. It returns payment.ErrBusy while another runner works on it,
+// payment.ErrForbidden, payment.ErrAttemptNotFound and a payment.ValidationError without
+// a reason.
 func (s *Service) Recheck(ctx context.Context, who Staff, id payment.AttemptID, reason string) (payment.View, error) {
 	if err := who.mayAct(reason); err != nil {
 		return payment.View{}, err
 	}
-	d := who.deed(Rechecked, attemptTarget, id.String())
-	d.Reason = reason
-	c, err := s.store.Case(ctx, id)
+	e := who.entry(Rechecked, attemptTarget, id.String())
+	e.Reason = reason
+	h, err := s.store.AttemptHistory(ctx, id)
 	if err != nil {
-		return payment.View{}, errors.Join(err, s.came(ctx, d, err))
-	}
-	d = d.about(c.Attempt)
-	if err := s.write(ctx, d, Begun); err != nil {
-		return payment.View{}, err
+		return payment.View{}, s.audited(ctx, e, err)
 	}
 	cause := payment.Cause{Kind: payment.CauseCheck, ID: "staff:" + who.Subject}
-	v, err := s.payments.Recheck(ctx, id, cause)
-	refunds := c.pendingRefunds()
-	for _, refund := range refunds {
-		if err == nil {
-			_, err = s.payments.RecheckRefund(ctx, refund, cause)
+	refunds := h.pendingRefunds()
+	var v payment.View
+	err = s.around(ctx, e.about(h.Attempt), func() (err error) {
+		v, err = s.payments.Recheck(ctx, id, cause)
+		for _, refund := range refunds {
+			if err == nil {
+				_, err = s.payments.RecheckRefund(ctx, refund, cause)
+			}
 		}
-	}
-	// That the person has gone meanwhile does not undo what was done.
-	if came := s.came(context.WithoutCancel(ctx), d, err); came != nil && err == nil {
-		err = came
-	}
+		return err
+	})
 	if err != nil || len(refunds) == 0 {
 		return v, err
 	}
-	c, err = s.store.Case(ctx, id) // refunds count in their attempt
-	return c.view(), err
+	h, err = s.store.AttemptHistory(ctx, id) // refunds count in their attempt
+	return h.view(), err
 }

@@ -2,21 +2,120 @@ package support
 
 import (
 	"context"
+	"errors"
 	"time"
 
+	"github.com/google/uuid"
+
+	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// DeedFilter says which entries of the audit log are wanted; what is empty is any.
-type DeedFilter struct {
+// insert writes an entry of its own.
+func (s *Service) insert(ctx context.Context, e AuditEntry, outcome Outcome) error {
+	e.ID, e.Outcome = uuid.Must(uuid.NewV7()), outcome
+	return s.store.AuditInsert(ctx, e)
+}
+
+// insertIn writes an entry in a transaction.
+func (s *Service) insertIn(ctx context.Context, tx payment.Tx, e AuditEntry, outcome Outcome) error {
+	e.ID, e.Outcome = uuid.Must(uuid.NewV7()), outcome
+	return s.store.AuditInsertIn(ctx, tx, e)
+}
+
+// audited writes the outcome of an action, by its error, and returns that error and its
+// own. There is no entry while the storage is gone, nor of a malformed request.
+func (s *Service) audited(ctx context.Context, e AuditEntry, err error) error {
+	switch {
+	case err == nil:
+		return s.insert(ctx, e, Done)
+	case errors.Is(err, payment.ErrUnavailable), errors.As(err, new(*payment.ValidationError)):
+		return err
+	case refusal(err):
+		e.Detail = map[string]any{"refusal": err.Error()}
+		return errors.Join(err, s.insert(ctx, e, Refused))
+	}
+	return errors.Join(err, s.insert(ctx, e, Failed))
+}
+
+// refusal reports whether an error is a decision, with a text free of personal data.
+func refusal(err error) bool {
+	if errors.As(err, new(*idempotency.ReplayError)) || errors.As(err, new(*idempotency.QuotaError)) {
+		return true
+	}
+	for _, decision := range []error{
+		payment.ErrAttemptNotFound, payment.ErrEventNotFound, payment.ErrDiscrepancyNotFound, payment.ErrBusy, payment.ErrResolved,
+		payment.ErrNotRefundable, payment.ErrRefundExceeds, payment.ErrRefundableChanged, payment.ErrRefundNotFound,
+		payment.ErrAttemptFinal, payment.ErrNotCapturable, payment.ErrCaptureExceeds, idempotency.ErrKeyReused, idempotency.ErrInProgress,
+		payment.ErrNotPending, payment.ErrHoldsMoney, payment.ErrPaymentTaken, payment.ErrPaymentIDMissing, payment.ErrForbidden,
+	} {
+		if errors.Is(err, decision) {
+			return true
+		}
+	}
+	return false
+}
+
+// Watch audits an action of staff by a use case of another package: before act is run,
+// and, unless it is a look, once more with its outcome.
+func (s *Service) Watch(ctx context.Context, who Staff, action Action, targetType, target string, act func() error) error {
+	e := who.entry(action, targetType, target)
+	if action.look() {
+		if err := s.insert(ctx, e, Done); err != nil {
+			return err
+		}
+		return act()
+	}
+	return s.around(ctx, e, act)
+}
+
+// Act is Watch for a change of an attempt, with a reason. It returns
+// payment.ErrForbidden and a payment.ValidationError before act is run.
+func (s *Service) Act(ctx context.Context, who Staff, action Action, id payment.AttemptID, reason string, act func() error) error {
+	if err := who.mayAct(reason); err != nil {
+		return err
+	}
+	e := who.entry(action, attemptTarget, id.String())
+	e.Reason = reason
+	return s.around(ctx, e, act)
+}
+
+// around writes an entry before an action and one with its outcome.
+func (s *Service) around(ctx context.Context, e AuditEntry, act func() error) error {
+	if err := s.insert(ctx, e, Begun); err != nil {
+		return err
+	}
+	err := act()
+	// A caller that is gone meanwhile does not undo the action.
+	return s.audited(context.WithoutCancel(ctx), e, err)
+}
+
+// Refuse audits a refusal before an action began, of a malformed id for instance, and
+// returns why; of an actor that is not staff, payment.ErrForbidden.
+func (s *Service) Refuse(ctx context.Context, who Staff, action Action, targetType, target string, why error) error {
+	if err := who.mayLook(); err != nil {
+		return err
+	}
+	return s.audited(ctx, who.entry(action, targetType, target), why)
+}
+
+// SignIn audits a sign-in before it takes effect. By is its way.
+func (s *Service) SignIn(ctx context.Context, who Staff, by string) error {
+	e := who.entry(SignedIn, "", "")
+	e.Detail = map[string]any{"by": by}
+	return s.insert(ctx, e, Done)
+}
+
+// AuditFilter selects entries of the audit log; an empty field is any.
+type AuditFilter struct {
 	Actor  string
 	Action string
 	Target string
 }
 
-// Audit lists the audit log, newest first, for admin only; this look is in it,
-// too, and so is that of staff who may not. It returns payment.ErrForbidden and a payment.ValidationError.
-func (s *Service) Audit(ctx context.Context, who Staff, f DeedFilter, p Page) (list []Deed, next string, err error) {
+// Audit lists the audit log, newest first, for admin only; this look, or its refusal, is
+// in it, too. It returns payment.ErrForbidden and a payment.ValidationError.
+func (s *Service) Audit(ctx context.Context, who Staff, f AuditFilter, p Page) (list []AuditEntry, next string, err error) {
 	if err := who.may(payment.RoleAdmin); err != nil {
 		return nil, "", s.Refuse(ctx, who, ViewedAudit, "audit", "", err)
 	}
@@ -29,10 +128,10 @@ func (s *Service) Audit(ctx context.Context, who Staff, f DeedFilter, p Page) (l
 	if err != nil {
 		return nil, "", err
 	}
-	list, err = s.store.Deeds(ctx, DeedQuery{Actor: f.Actor, Action: Action(f.Action), Target: f.Target, BeforeID: id, Limit: p.limit + 1})
-	if err := s.looked(ctx, who.deed(ViewedAudit, "audit", ""), err); err != nil {
+	list, err = s.store.AuditEntries(ctx, AuditQuery{Actor: f.Actor, Action: Action(f.Action), Target: f.Target, BeforeID: id, Limit: p.limit + 1})
+	if err := s.audited(ctx, who.entry(ViewedAudit, "audit", ""), err); err != nil {
 		return nil, "", err
 	}
-	list, next = cut(p, list, func(d Deed) (time.Time, string) { return d.At, d.ID.String() })
+	list, next = cut(p, list, func(e AuditEntry) (time.Time, string) { return e.At, e.ID.String() })
 	return list, next, nil
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/paylatch/paylatch/internal/support"
 )
 
-func TestTheAuditLogIsPaged(t *testing.T) {
+func TestAuditPages(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newEnv(t)
 	for range 3 { // two entries each
 		require.NoError(t, r.desk.Watch(t.Context(), ann, support.Refunded, "order", "A-1", func() error { return nil }))
 	}
@@ -24,7 +24,7 @@ func TestTheAuditLogIsPaged(t *testing.T) {
 	for limit, more := range map[string]bool{"1": true, "6": true, "7": false, "100": false} {
 		page, err := support.ParsePage("", limit)
 		require.NoError(t, err)
-		_, next, err := r.desk.Audit(t.Context(), ada, support.DeedFilter{Actor: "ann"}, page)
+		_, next, err := r.desk.Audit(t.Context(), ada, support.AuditFilter{Actor: "ann"}, page)
 		require.NoError(t, err)
 		require.Equal(t, more, next != "", "%s of 7", limit)
 	}
@@ -33,7 +33,7 @@ func TestTheAuditLogIsPaged(t *testing.T) {
 	for {
 		page, err := support.ParsePage(cursor, "3")
 		require.NoError(t, err)
-		list, next, err := r.desk.Audit(t.Context(), ada, support.DeedFilter{Actor: "ann"}, page)
+		list, next, err := r.desk.Audit(t.Context(), ada, support.AuditFilter{Actor: "ann"}, page)
 		require.NoError(t, err)
 		for _, d := range list {
 			seen = append(seen, d.ID.String())
@@ -44,42 +44,42 @@ func TestTheAuditLogIsPaged(t *testing.T) {
 	}
 	require.Len(t, seen, 7)
 	require.True(t, isDescending(seen), "newest first")
-	list, _, err := r.desk.Audit(t.Context(), ada, support.DeedFilter{Action: "audit.view"}, firstPage(t))
+	list, _, err := r.desk.Audit(t.Context(), ada, support.AuditFilter{Action: "audit.view"}, firstPage(t))
 	require.NoError(t, err)
 	require.Len(t, list, 4+3, "looking at the audit log is in it")
 	page, err := support.ParsePage("MTIzIHg", "")
 	require.NoError(t, err)
-	_, _, err = r.desk.Audit(t.Context(), ada, support.DeedFilter{}, page)
+	_, _, err = r.desk.Audit(t.Context(), ada, support.AuditFilter{}, page)
 	require.ErrorAs(t, err, new(*payment.ValidationError))
 }
 
 // What was refused to staff before it began is in the audit log as well, and what
 // others tried is not.
-func TestARefusalIsWrittenDown(t *testing.T) {
+func TestRefuse(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	_, _, err := r.desk.Audit(t.Context(), ann, support.DeedFilter{}, firstPage(t))
+	r := newEnv(t)
+	_, _, err := r.desk.Audit(t.Context(), ann, support.AuditFilter{}, firstPage(t))
 	require.ErrorIs(t, err, payment.ErrForbidden)
 	require.ErrorIs(t, r.desk.Refuse(t.Context(), ann, support.Rechecked, "attempt", "none", payment.ErrAttemptNotFound), payment.ErrAttemptNotFound)
 	stranger := support.Staff{Actor: customer}
 	require.ErrorIs(t, r.desk.Refuse(t.Context(), stranger, support.Rechecked, "attempt", "none", payment.ErrAttemptNotFound), payment.ErrForbidden)
-	require.Equal(t, []string{"ann audit.view refused", "ann attempt.recheck refused"}, r.deeds(t))
+	require.Equal(t, []string{"ann audit.view refused", "ann attempt.recheck refused"}, r.audit(t))
 	require.Equal(t, []string{"audit  forbidden: it takes the role admin", "attempt none payment attempt not found"},
 		rows[string](t, r, "SELECT target_type || ' ' || target || ' ' || (detail ->> 'refusal') FROM staff_audit ORDER BY entry_id"))
 }
 
 // A command that is answered with a refusal has not failed, whether for its key or for
 // how the payment stands.
-func TestARefusedCommandIsWrittenDownAsRefused(t *testing.T) {
+func TestWatchRefused(t *testing.T) {
 	t.Parallel()
-	for outcome, errs := range map[support.DeedOutcome][]error{
+	for outcome, errs := range map[support.Outcome][]error{
 		support.Refused: {
 			payment.ErrAttemptFinal, payment.ErrNotCapturable, payment.ErrCaptureExceeds, payment.ErrRefundNotFound,
 			idempotency.ErrKeyReused, idempotency.ErrInProgress, &idempotency.ReplayError{}, &idempotency.QuotaError{},
 		},
 		support.Failed: {io.ErrUnexpectedEOF},
 	} {
-		r := newRig(t)
+		r := newEnv(t)
 		for _, err := range errs {
 			require.ErrorIs(t, r.desk.Watch(t.Context(), ada, "confirm", "attempt", "none", func() error { return err }), err)
 		}
@@ -88,9 +88,9 @@ func TestARefusedCommandIsWrittenDownAsRefused(t *testing.T) {
 }
 
 // What is named may be any text; an index must hold it.
-func TestWhateverIsNamedIsWrittenDown(t *testing.T) {
+func TestRefuseAnyTarget(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newEnv(t)
 	long := strings.Repeat("ü", 100) + rand.Text()
 	for len(long) < 8000 {
 		long += rand.Text()

@@ -14,7 +14,7 @@ import (
 
 // Link is an entry of the audit log as it is chained.
 type Link struct {
-	Deed
+	AuditEntry
 
 	Position       int64
 	Previous, Hash []byte
@@ -27,7 +27,7 @@ type Link struct {
 type Chain struct {
 	Head
 
-	// Known is a head that was seen before; zero for none. A chain that was made anew, or cut at its end, does not have it.
+	// Known is an earlier head; zero for none. A chain that was made anew, or cut at its end, does not have it.
 	Known Head
 	// Broken is where the chain ends too early; nil where it does not.
 	Broken *Break
@@ -64,7 +64,7 @@ type Hash [sha256.Size]byte
 // String is the hash in lower-case hexadecimal digits.
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
-// Break is the first entry that does not follow from those before it. What comes after it proves nothing.
+// Break is the first entry that does not follow from those before it. Later entries prove nothing.
 type Break struct {
 	// Position is where the entry should be; EntryID is that of the one that was found there.
 	Position int64
@@ -72,7 +72,7 @@ type Break struct {
 	Text     string
 }
 
-// String says where the chain is broken and why.
+// String is the position and the cause.
 func (b *Break) String() string {
 	if b.EntryID == uuid.Nil {
 		return fmt.Sprintf("%d: %s", b.Position, b.Text)
@@ -150,7 +150,7 @@ func (l *Link) fields() []*string {
 		attempt = new(l.AttemptID.String())
 	}
 	fields := []*string{
-		new(strconv.FormatInt(l.Position, 10)), new(hex.EncodeToString(l.Previous)), new(l.ID.String()), new(l.DeedID.String()),
+		new(strconv.FormatInt(l.Position, 10)), new(hex.EncodeToString(l.Previous)), new(l.ID.String()), new(l.ActionID.String()),
 		&l.Actor, new(string(l.Action)), &l.TargetType, &l.Target, l.Order, attempt, &l.Reason, &l.Address, &l.RequestID,
 		new(string(l.Outcome)), &l.DetailText, new(strconv.FormatInt(l.At.UnixMicro(), 10)),
 	}

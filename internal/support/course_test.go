@@ -27,12 +27,11 @@ func texts(entries []support.Entry) []string {
 	return out
 }
 
-// A customer presses twice, the provider's answer is lost although it charged, the
-// customer presses in another window, webhooks come three times, and the shop pays
-// some of the money back: all of it really happens, and all of it is told.
-func TestTheWholeCourseIsTold(t *testing.T) {
+// A duplicate pay, a lost response of a provider that charged, a pay with another key,
+// repeated webhooks and a refund: each has its entry, in order.
+func TestTimeline(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newEnv(t)
 	r.order(t, "A-1")
 	var id payment.AttemptID
 	var both sync.WaitGroup
@@ -71,25 +70,25 @@ func TestTheWholeCourseIsTold(t *testing.T) {
 	require.Equal(t, "pay | customer:u1 | The customer pressed Pay for 19.99 EUR.", got[0])
 	for _, want := range []string{
 		"provider_call | paylatch | paylatch asked the provider to charge 19.99 EUR; no usable answer came within …, so it was not known whether it had been done.",
-		"transition | provider:sandbox | Nobody knows yet whether the provider got the payment. It is being asked; nothing is charged twice.",
+		"transition | provider:sandbox | It is not known yet whether the provider got the payment. The provider is being asked; nothing is charged twice.",
 		"reuse | customer:u1 | The customer pressed Pay again 2 times, … later; nothing was charged twice.",
 		"refused | customer:u1 | The customer pressed Pay anew … later; it was refused because this payment was under way. Nothing was charged twice.",
 		"webhook | provider:sandbox | The provider reported that the payment succeeded (19.99 EUR). This was new and was applied.",
-		"transition | provider:sandbox | The payment succeeded: 19.99 EUR were taken.",
-		"webhook | provider:sandbox | The provider sent a webhook again 2 times that had come before; nothing changed.",
+		"transition | provider:sandbox | The payment succeeded: 19.99 EUR were captured.",
+		"webhook | provider:sandbox | The provider sent a webhook again 2 times that had been received before; nothing changed.",
 		"webhook | provider:sandbox | The provider reported that the payment is being processed. This was older than what was known; nothing changed.",
 		"refused | customer:u1 | The customer pressed Pay anew … later; it was refused because the order was paid already. Nothing was charged twice.",
-		"press | service:shop | The shop asked for money to be paid back.",
+		"press | service:shop | The shop asked for a refund.",
 		"refund | service:shop | A refund of 5.00 EUR was asked for.",
-		"provider_call | paylatch | paylatch asked the provider to pay back 5.00 EUR; it answered after …: paid back.",
-		"refund | provider:sandbox | The refund of 5.00 EUR succeeded: the provider pays the money back.",
-		"transition | provider:sandbox | 5.00 EUR were paid back.",
-		"news | paylatch | paylatch wrote down for the shop that the payment succeeded.",
+		"provider_call | paylatch | paylatch asked the provider to refund 5.00 EUR; it answered after …: refunded.",
+		"refund | provider:sandbox | The refund of 5.00 EUR succeeded: the provider returns the money.",
+		"transition | provider:sandbox | 5.00 EUR were refunded.",
+		"news | paylatch | paylatch recorded for the shop that the payment succeeded.",
 	} {
 		require.Contains(t, got, want)
 	}
 	require.True(t, slices.IsSortedFunc(page.Timeline, func(a, b support.Entry) int { return a.At.Compare(b.At) }))
-	require.Regexp(t, `^The payment of 19\.99 EUR for order A-1 succeeded on \S+ \S+ UTC\. 5\.00 EUR were paid back to the customer\. `+
+	require.Regexp(t, `^The payment of 19\.99 EUR for order A-1 succeeded on \S+ \S+ UTC\. 5\.00 EUR were refunded to the customer\. `+
 		`The customer was charged once for this order\. Nothing more happens by itself\. The customer must not pay again: the order is paid\.$`, page.Summary)
 	require.Len(t, page.Events, 2)
 	require.Equal(t, map[string]any{"id": "evt_1", "data": map[string]any{"email": "[hidden]", "amount": page.Events[0].Payload.(map[string]any)["data"].(map[string]any)["amount"]}}, page.Events[0].Payload)
@@ -98,7 +97,7 @@ func TestTheWholeCourseIsTold(t *testing.T) {
 
 // rename lets the refund find the payment at the sandbox, whose id the lost answer
 // took with it.
-func (r *rig) rename(t *testing.T, id payment.AttemptID) error {
+func (r *env) rename(t *testing.T, id payment.AttemptID) error {
 	t.Helper()
 	out, err := r.box.Find(t.Context(), id)
 	require.NoError(t, err)
@@ -108,9 +107,9 @@ func (r *rig) rename(t *testing.T, id payment.AttemptID) error {
 
 // What two processes note of the same attempt is in one timeline; a process that
 // stops writes what it has.
-func TestNotesOfTheSameAreOne(t *testing.T) {
+func TestTimelineMergesActivity(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newEnv(t)
 	id := r.paid(t, "A-1", "tok_success").ID
 	for range 100 {
 		_, err := r.press(t.Context(), "A-1", "first-key", "tok_success")
@@ -123,11 +122,11 @@ func TestNotesOfTheSameAreOne(t *testing.T) {
 	require.Equal(t, []int{2}, rows[int](t, r, "SELECT count(*) FROM attempt_log"))
 }
 
-// TestRepeatsPushNothingOffThePage: who knows a payment's id at a provider that
+// TestTimelineKeepsAllBesideRepeats: who knows a payment's id at a provider that
 // signs nothing can have as many of them as he likes.
-func TestRepeatsPushNothingOffThePage(t *testing.T) {
+func TestTimelineKeepsAllBesideRepeats(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newEnv(t)
 	id := r.paid(t, "A-1", "tok_never").ID
 	paid := event(webhooks.KindSucceeded, id.String())
 	require.Equal(t, fsm.Applied, r.tell(t, paid, "{}"))
@@ -144,21 +143,21 @@ func TestRepeatsPushNothingOffThePage(t *testing.T) {
 }
 
 // What a lookup is about is found by what the provider calls the payment.
-func TestPollsAreTold(t *testing.T) {
+func TestTimelineOfPolls(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newEnv(t)
 	id := r.paid(t, "A-1", "tok_never").ID
 	_, err := r.desk.Recheck(t.Context(), ann, id, reason)
 	require.NoError(t, err)
 	got := texts(r.page(t, id).Timeline)
 	require.Contains(t, got, "poll | paylatch | paylatch asked the provider how the payment stands; it answered after …: not decided yet.")
-	require.Contains(t, got, "staff_action | staff:ann | ann had the provider asked how the payment stands. Reason: "+reason)
+	require.Contains(t, got, "staff_action | staff:ann | ann re-checked the status with the provider. Reason: "+reason)
 }
 
 // Whatever people write comes back as what they wrote.
-func TestHostileTextIsData(t *testing.T) {
+func TestTimelineWithHostileText(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newEnv(t)
 	hostile := "<script>alert('1')</script>\u202e\"'; DROP TABLE orders; --\\\n" + strings.Repeat("é", 900)
 	id := r.paid(t, "A-1", "tok_never").ID
 	_, err := r.desk.Recheck(t.Context(), ann, id, hostile)
@@ -178,9 +177,9 @@ func TestHostileTextIsData(t *testing.T) {
 }
 
 // What nobody signed and the provider does not know is not told of as the provider's.
-func TestAMadeUpNoticeIsNotTheProviders(t *testing.T) {
+func TestTimelineOfUnsignedNotice(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newEnv(t)
 	e := event(webhooks.KindNotice, "tr_made_up")
 	e.NeedsFetch, e.ProviderPaymentID, e.SecretIndex = true, "tr_made_up", -1
 	require.Equal(t, payment.Deferred, r.tell(t, e, "{}"))
@@ -195,12 +194,12 @@ func TestAMadeUpNoticeIsNotTheProviders(t *testing.T) {
 	shown, err := r.desk.Event(t.Context(), ann, r.eventID(t, e))
 	require.NoError(t, err)
 	require.Equal(t, payment.Ignored, shown.Verdict)
-	require.Equal(t, "A notice came that nobody had signed, of a payment that the provider did not know or was not asked about. It may be made up; nothing changed.", shown.Told())
+	require.Equal(t, "An unsigned notice was received, of a payment that the provider did not know or was not asked about. It may be forged; nothing changed.", shown.Sentence())
 }
 
-func TestBytesGoAfterTheRetentionTime(t *testing.T) {
+func TestTimelineAfterRetention(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newEnv(t)
 	id := r.paid(t, "A-1", "tok_never").ID
 	settled, parked := event(webhooks.KindSucceeded, id.String()), event(webhooks.KindSucceeded, "somebody-else")
 	require.Equal(t, fsm.Applied, r.tell(t, settled, `{"id":"x1"}`))
@@ -226,9 +225,9 @@ func TestBytesGoAfterTheRetentionTime(t *testing.T) {
 }
 
 // A storage that is gone loses no note; one that refuses loses that note only.
-func TestNotesWaitForTheStorage(t *testing.T) {
+func TestActivityFlushRetries(t *testing.T) {
 	t.Parallel()
-	store := &moody{err: payment.ErrUnavailable}
+	store := &flaky{err: payment.ErrUnavailable}
 	notes := payment.NewNotes(store, time.Now)
 	noted := payment.Noted{Service: payment.New(payment.Options{Store: nobody{}, Now: time.Now}), Notes: notes}
 	press := func(order payment.OrderID) {
@@ -253,13 +252,13 @@ func TestNotesWaitForTheStorage(t *testing.T) {
 	require.EqualValues(t, 1, notes.Lost())
 }
 
-// moody is a storage of notes that may be gone.
-type moody struct {
+// flaky is a storage of the activity that may be gone.
+type flaky struct {
 	err  error
 	kept []payment.Note
 }
 
-func (m *moody) NotesInsert(_ context.Context, notes []payment.Note) error {
+func (m *flaky) NotesInsert(_ context.Context, notes []payment.Note) error {
 	if m.err == nil {
 		m.kept = append(m.kept, notes...)
 	}

@@ -7,13 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Discrepancies is the worklist, newest first: what a person must look at, and
-// with status "resolved" or "" what people have settled. It returns
+// Discrepancies is the worklist, newest first: what needs review, and with status
+// "resolved" or "" what is resolved. It returns
 // payment.ErrForbidden and a payment.ValidationError.
 func (s *Service) Discrepancies(ctx context.Context, who Staff, status, kind string, p Page) (list []Discrepancy, next string, err error) {
 	if err := who.mayLook(); err != nil {
@@ -22,7 +20,7 @@ func (s *Service) Discrepancies(ctx context.Context, who Staff, status, kind str
 	if status != "" && status != "open" && status != "resolved" {
 		return nil, "", invalid("status", "must be open or resolved, or be left out")
 	}
-	if _, known := whatToLookAt[kind]; kind != "" && !known {
+	if _, valid := whatToLookAt[kind]; kind != "" && !valid {
 		return nil, "", invalid("kind", "must be one of "+strings.Join(slices.Sorted(maps.Keys(whatToLookAt)), ", ")+", or be left out")
 	}
 	id, err := p.id()
@@ -32,7 +30,7 @@ func (s *Service) Discrepancies(ctx context.Context, who Staff, status, kind str
 	list, err = s.store.Discrepancies(ctx, DiscrepancyQuery{
 		Status: status, Kind: payment.DiscrepancyKind(kind), Before: p.before, BeforeID: id, Limit: p.limit + 1,
 	})
-	if err := s.looked(ctx, who.deed(ViewedWorklist, "discrepancies", status), err); err != nil {
+	if err := s.audited(ctx, who.entry(ViewedWorklist, "discrepancies", status), err); err != nil {
 		return nil, "", err
 	}
 	list, next = cut(p, list, func(d Discrepancy) (time.Time, string) { return d.At, d.ID.String() })
@@ -46,21 +44,21 @@ func (s *Service) Discrepancy(ctx context.Context, who Staff, id payment.Discrep
 		return Discrepancy{}, err
 	}
 	d, err := s.store.DiscrepancyShown(ctx, id)
-	look := who.deed(ViewedDiscrepancy, "discrepancy", id.String())
+	look := who.entry(ViewedDiscrepancy, "discrepancy", id.String())
 	look.OrderID, look.AttemptID = d.OrderID, d.AttemptID
-	if err := s.looked(ctx, look, err); err != nil {
+	if err := s.audited(ctx, look, err); err != nil {
 		return Discrepancy{}, err
 	}
 	return d, nil
 }
 
-// Resolve settles a discrepancy as payment.Service.Resolve does, or proposes that, with
+// Resolve resolves a discrepancy as payment.Service.Resolve does, or proposes that, with
 // its entry in the audit log in the same transaction. The same again changes nothing.
 func (s *Service) Resolve(ctx context.Context, who Staff, cmd payment.Resolve) (Discrepancy, error) {
 	if err := who.mayAct(cmd.Reason); err != nil {
 		return Discrepancy{}, err
 	}
-	d := who.deed(Resolved, "discrepancy", cmd.ID.String())
+	d := who.entry(Resolved, "discrepancy", cmd.ID.String())
 	d.Reason = cmd.Reason
 	d.Detail = map[string]any{"resolution": string(cmd.Resolution), "provider_payment_id": cmd.ProviderPaymentID}
 	written := false
@@ -71,25 +69,17 @@ func (s *Service) Resolve(ctx context.Context, who Staff, cmd payment.Resolve) (
 		if settled.Awaits() {
 			in.Action = Proposed
 		}
-		return s.writeIn(ctx, tx, in, Done)
+		return s.insertIn(ctx, tx, in, Done)
 	}
 	settled, err := s.payments.Resolve(ctx, who.Actor, cmd)
 	if err != nil || !written {
 		d.OrderID, d.AttemptID = settled.OrderID, settled.AttemptID
-		if came := s.came(ctx, d, err); came != nil && err == nil {
-			err = came
-		}
+		err = s.audited(ctx, d, err)
 	}
 	if err != nil {
 		return Discrepancy{}, err
 	}
 	return s.store.DiscrepancyShown(ctx, cmd.ID)
-}
-
-// writeIn writes an entry in a transaction.
-func (s *Service) writeIn(ctx context.Context, tx payment.Tx, d Deed, outcome DeedOutcome) error {
-	d.ID, d.Outcome = uuid.Must(uuid.NewV7()), outcome
-	return s.store.DeedIn(ctx, tx, d)
 }
 
 // Age is how long a discrepancy was open, or has been so far.
@@ -100,7 +90,7 @@ func (d Discrepancy) Age() time.Duration {
 	return d.ReadAt.Sub(d.At)
 }
 
-// Possible is what it can be resolved as now; empty once it is resolved.
+// Possible is the resolutions that it can have now; empty once it is resolved.
 func (d Discrepancy) Possible() []payment.Possibility {
 	if d.Resolved != nil {
 		return nil
@@ -108,12 +98,12 @@ func (d Discrepancy) Possible() []payment.Possibility {
 	return d.Discrepancy.Possible(d.Circumstances)
 }
 
-// WhatToDo says what to look at, and how to settle it.
+// WhatToDo is advice for a reviewer: what to compare, and how to resolve it.
 func (d Discrepancy) WhatToDo() string {
 	parts := []string{d.lookAt()}
 	if d.Awaits() {
 		parts = append(parts, d.Proposed.By+" has found it paid by "+d.Proposed.ProviderPaymentID+
-			", and the provider can't be asked: somebody else has to look, and resolve it as paid by the same.")
+			", and the provider can't be asked: a second person has to look, and resolve it as paid by the same.")
 	}
 	for _, p := range d.Possible() {
 		parts = append(parts, "Resolve it as "+string(p.Resolution)+" if "+p.When+".")
@@ -134,15 +124,15 @@ func (d Discrepancy) lookAt() string {
 // whatToLookAt has every kind.
 var whatToLookAt = map[string]string{ //nolint:gochecknoglobals // a table
 	"needs_review":      "Look the payment up in the provider's dashboard.",
-	"late_success":      "Decide whether the goods are delivered or the money goes back.",
-	"double_success":    "Unless one of the two payments is paid back by itself, give one back.",
-	"paid_after_cancel": "Unless it is paid back by itself, give the money back, or deliver in spite of the cancellation.",
+	"late_success":      "Decide whether the goods are delivered or the money is refunded.",
+	"double_success":    "Unless one of the two payments is refunded by itself, refund one.",
+	"paid_after_cancel": "Unless it is refunded by itself, refund it, or deliver in spite of the cancellation.",
 	"payment_reversed":  "Find out whether the goods have left and ask the customer to pay another way.",
 	"refund_reversed":   "Refund again or another way.",
-	"disputed":          "Answer the provider before its deadline; resolve this once the dispute is over.",
+	"disputed":          "Respond to the provider before its deadline; resolve this once the dispute is over.",
 	"amount_mismatch":   "Compare with the provider's dashboard before anything is delivered.",
 	"currency_mismatch": "Compare with the provider's dashboard before anything is delivered.",
-	"refund_exceeds":    "Compare with the provider's dashboard how much was paid back.",
+	"refund_exceeds":    "Compare with the provider's dashboard how much was refunded.",
 	"event_changed":     "Compare both contents with the provider's dashboard.",
-	"unmatched_event":   "Look the payment up in the provider's dashboard. If nobody here began it, refund it there; if its attempt is known by now, replay the event.",
+	"unmatched_event":   "Look the payment up in the provider's dashboard. If it was not begun here, refund it there; if its attempt exists by now, replay the event.",
 }

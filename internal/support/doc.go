@@ -1,17 +1,16 @@
-// Package support is what staff may see and do: search, the course of a payment
-// as sentences, a worklist of what a person must look at, and a few actions.
+// Package support is the side of staff: search, the history of a payment as sentences, a
+// worklist of what needs review, and a few actions.
 //
 //	Search ─► Attempt: summary, timeline, redacted events ─► Recheck, Replay, Reveal
 //	Discrepancies ─► Resolve
 //
-// It guarantees that nobody but support and admin gets anything, that nothing is
-// shown and nothing done without an entry in the audit log (who, what, why, when,
-// from where), that an action has a reason, and that an action done twice is done
-// once. The entry of an action stands in the action's own transaction where there
-// is one; where a provider is asked in between, one entry says that it was begun
-// and another what came of it. Who can't be written down is not served.
+// It guarantees that only support and admin get anything, that every look and every
+// action has an entry in the audit log (actor, action, reason, time, address), that an
+// action has a reason, and that an action done twice is done once. The entry of an action
+// stands in the action's own transaction where there is one; around a call to a provider
+// there are two, of its beginning and its outcome. Without an entry nothing is served.
 //
-// It decides nothing about money: actions are use cases of package payment. What
-// is shown of a provider's bytes is what the rules of [Redact] know to be safe, and
-// nothing else; [Service.Reveal] shows the rest to whoever says why.
+// It decides nothing about money: actions are use cases of package payment. Of a
+// provider's bytes it shows what package redact allows; [Service.Reveal] shows the rest
+// for a reason.
 package support

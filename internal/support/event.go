@@ -6,56 +6,54 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Event shows a stored event with what may be shown of its bytes. It returns
+// Event shows a stored event with its redacted bytes. It returns
 // payment.ErrForbidden and payment.ErrEventNotFound.
 func (s *Service) Event(ctx context.Context, who Staff, id payment.EventID) (ShownEvent, error) {
 	if err := who.mayLook(); err != nil {
 		return ShownEvent{}, err
 	}
 	e, err := s.store.EventShown(ctx, id)
-	if err := s.looked(ctx, who.deedOn(ViewedEvent, e, id, ""), err); err != nil {
+	if err := s.audited(ctx, who.eventEntry(ViewedEvent, e, id, ""), err); err != nil {
 		return ShownEvent{}, err
 	}
 	return shown(e), nil
 }
 
-// Reveal shows an event's bytes as they came, personal data included. It returns
+// Reveal shows an event's raw bytes, personal data included. It returns
 // what Event returns, and a payment.ValidationError without a reason.
 func (s *Service) Reveal(ctx context.Context, who Staff, id payment.EventID, reason string) (Event, error) {
 	if err := who.mayAct(reason); err != nil {
 		return Event{}, err
 	}
 	e, err := s.store.EventShown(ctx, id)
-	if err := s.looked(ctx, who.deedOn(RevealedEvent, e, id, reason), err); err != nil {
+	if err := s.audited(ctx, who.eventEntry(RevealedEvent, e, id, reason), err); err != nil {
 		return Event{}, err
 	}
 	return e, nil
 }
 
-// Replay applies a stored event again, or says what that would do. What was
-// applied before changes nothing. It returns payment.ErrForbidden,
+// Replay applies a stored event again, or, with dry, returns what that would do. An
+// event that was applied before changes nothing. It returns payment.ErrForbidden,
 // payment.ErrEventNotFound, payment.ErrBusy and a payment.ValidationError without
 // a reason.
 func (s *Service) Replay(ctx context.Context, who Staff, id payment.EventID, reason string, dry bool) (payment.Replayed, error) {
 	if err := who.mayAct(reason); err != nil {
 		return payment.Replayed{}, err
 	}
-	d := who.deedOn(ReplayAction(dry), Event{}, id, reason)
+	d := who.eventEntry(ReplayAction(dry), Event{}, id, reason)
 	r, err := s.payments.Replay(ctx, payment.Replay{
 		ID: id, Dry: dry,
 		With: func(ctx context.Context, tx payment.Tx, r payment.Replayed) error {
-			return s.writeIn(ctx, tx, d.replayed(r), Done)
+			return s.insertIn(ctx, tx, d.replayed(r), Done)
 		},
 	})
 	if dry || err != nil {
-		if came := s.came(ctx, d.replayed(r), err); came != nil && err == nil {
-			err = came
-		}
+		err = s.audited(ctx, d.replayed(r), err)
 	}
 	return r, err
 }
 
-// ReplayAction is what the audit log calls a replay.
+// ReplayAction is the action of a replay in the audit log.
 func ReplayAction(dry bool) Action {
 	if dry {
 		return TriedReplay
@@ -63,13 +61,13 @@ func ReplayAction(dry bool) Action {
 	return ReplayedEvent
 }
 
-func (w Staff) deedOn(action Action, e Event, id payment.EventID, reason string) Deed {
-	d := w.deed(action, "event", id.String())
+func (w Staff) eventEntry(action Action, e Event, id payment.EventID, reason string) AuditEntry {
+	d := w.entry(action, "event", id.String())
 	d.OrderID, d.AttemptID, d.Reason = e.OrderID, e.AttemptID, reason
 	return d
 }
 
-func (d Deed) replayed(r payment.Replayed) Deed {
+func (d AuditEntry) replayed(r payment.Replayed) AuditEntry {
 	if r.After != nil {
 		d = d.about(*r.After)
 	}

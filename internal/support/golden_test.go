@@ -46,13 +46,13 @@ func at(s float64) *time.Time {
 }
 
 // begun is an attempt of 19.99 EUR at noon, read half a minute later.
-func begun(change ...func(c *support.Case)) support.Case {
+func begun(change ...func(c *support.AttemptHistory)) support.AttemptHistory {
 	a := payment.Attempt{
 		ID: first, OrderID: "A-1", UserID: "u1", RequestID: "pay-key-1", Account: "sandbox", State: fsm.Requested,
 		Money: payment.Money{Minor: 1999, Currency: "EUR"}, Capture: payment.CaptureAutomatic, Version: 1, CreatedAt: noon, UpdatedAt: noon,
 		NextCheckAt: at(40),
 	}
-	c := support.Case{Attempt: a, Order: payment.Order{ID: "A-1", UserID: "u1", Money: a.Money, CreatedAt: noon}, ReadAt: after(30)}
+	c := support.AttemptHistory{Attempt: a, Order: payment.Order{ID: "A-1", UserID: "u1", Money: a.Money, CreatedAt: noon}, ReadAt: after(30)}
 	for _, f := range change {
 		f(&c)
 	}
@@ -60,8 +60,8 @@ func begun(change ...func(c *support.Case)) support.Case {
 	return c
 }
 
-func state(s fsm.State) func(*support.Case) {
-	return func(c *support.Case) {
+func state(s fsm.State) func(*support.AttemptHistory) {
+	return func(c *support.AttemptHistory) {
 		c.Attempt.State = s
 		if s.Final() {
 			c.Attempt.FinalizedAt, c.Attempt.NextCheckAt = at(2), nil
@@ -75,27 +75,27 @@ func state(s fsm.State) func(*support.Case) {
 	}
 }
 
-func money(currency payment.Currency, minor int64) func(*support.Case) {
-	return func(c *support.Case) { c.Attempt.Money = payment.Money{Minor: minor, Currency: currency} }
+func money(currency payment.Currency, minor int64) func(*support.AttemptHistory) {
+	return func(c *support.AttemptHistory) { c.Attempt.Money = payment.Money{Minor: minor, Currency: currency} }
 }
 
 // beside is another attempt of the order.
-func beside(s fsm.State, captured int64) func(*support.Case) {
-	return func(c *support.Case) {
+func beside(s fsm.State, captured int64) func(*support.AttemptHistory) {
+	return func(c *support.AttemptHistory) {
 		c.Order.Attempts = append(c.Order.Attempts, payment.Attempt{ID: second, OrderID: "A-1", State: s, Money: c.Attempt.Money, Captured: captured})
 	}
 }
 
-func open(kind payment.DiscrepancyKind, text string) func(*support.Case) {
-	return func(c *support.Case) {
+func open(kind payment.DiscrepancyKind, text string) func(*support.AttemptHistory) {
+	return func(c *support.AttemptHistory) {
 		c.Discrepancies = append(c.Discrepancies, support.Discrepancy{
 			Discrepancy: payment.Discrepancy{ID: payment.DiscrepancyID(someID), Kind: kind, AttemptID: &first, Text: text, At: after(3)},
 		})
 	}
 }
 
-func refund(s fsm.RefundState, minor int64) func(*support.Case) {
-	return func(c *support.Case) {
+func refund(s fsm.RefundState, minor int64) func(*support.AttemptHistory) {
+	return func(c *support.AttemptHistory) {
 		r := payment.Refund{
 			ID: refunds, AttemptID: first, UserID: "shop", State: s, Money: payment.Money{Minor: minor, Currency: c.Attempt.Money.Currency},
 			CreatedAt: after(20), NextCheckAt: at(60),
@@ -111,34 +111,34 @@ func refund(s fsm.RefundState, minor int64) func(*support.Case) {
 }
 
 // What is read to the customer first.
-func TestSummaries(t *testing.T) {
+func TestSummary(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder
 	for _, c := range []struct {
 		name string
-		c    support.Case
+		c    support.AttemptHistory
 	}{
 		{"requested", begun()},
 		{"unknown", begun(state(fsm.OutcomeUnknown))},
-		{"unknown, asked within seconds", begun(state(fsm.OutcomeUnknown), func(c *support.Case) { c.Attempt.NextCheckAt = at(29) })},
+		{"unknown, asked within seconds", begun(state(fsm.OutcomeUnknown), func(c *support.AttemptHistory) { c.Attempt.NextCheckAt = at(29) })},
 		{"unknown for a person", begun(state(fsm.OutcomeUnknown), open(payment.NeedsReview, "Nobody can tell what became of this payment."))},
 		{"processing", begun(state(fsm.Processing))},
 		{"awaiting the customer", begun(state(fsm.AwaitingCustomer))},
 		{"authorized", begun(state(fsm.Authorized))},
-		{"being captured", begun(state(fsm.Authorized), func(c *support.Case) { c.Attempt.Intent.Kind = payment.IntentCapture })},
-		{"being cancelled", begun(state(fsm.Processing), func(c *support.Case) { c.Attempt.Intent.Kind = payment.IntentCancel })},
+		{"being captured", begun(state(fsm.Authorized), func(c *support.AttemptHistory) { c.Attempt.Intent.Kind = payment.IntentCapture })},
+		{"being cancelled", begun(state(fsm.Processing), func(c *support.AttemptHistory) { c.Attempt.Intent.Kind = payment.IntentCancel })},
 		{"succeeded", begun(state(fsm.Succeeded))},
-		{"captured in part", begun(state(fsm.Succeeded), func(c *support.Case) { c.Attempt.Captured = 500 })},
+		{"captured in part", begun(state(fsm.Succeeded), func(c *support.AttemptHistory) { c.Attempt.Captured = 500 })},
 		{"refunded in part", begun(state(fsm.Succeeded), refund(fsm.RefundSucceeded, 500))},
 		{"refund on its way", begun(state(fsm.Succeeded), refund(fsm.RefundPending, 500))},
-		{"reversed", begun(state(fsm.Succeeded), func(c *support.Case) { c.Attempt.Reversed = 1999 }, open(payment.PaymentReversed, "The provider took back money that had been paid."))},
+		{"reversed", begun(state(fsm.Succeeded), func(c *support.AttemptHistory) { c.Attempt.Reversed = 1999 }, open(payment.PaymentReversed, "The provider took back money that had been paid."))},
 		{"failed", begun(state(fsm.Failed))},
-		{"failed, order cancelled", begun(state(fsm.Failed), func(c *support.Case) { c.Order.CancelRequestedAt = at(1) })},
+		{"failed, order cancelled", begun(state(fsm.Failed), func(c *support.AttemptHistory) { c.Order.CancelRequestedAt = at(1) })},
 		{"failed, another under way", begun(state(fsm.Failed), beside(fsm.Processing, 0))},
 		{"failed, another succeeded", begun(state(fsm.Failed), beside(fsm.Succeeded, 1999))},
-		{"late success", begun(state(fsm.Failed), func(c *support.Case) { c.Attempt.Captured = 1999 }, open(payment.LateSuccess, "Money came in after the payment had failed."))},
-		{"late success in another currency", begun(state(fsm.Failed), func(c *support.Case) { c.Attempt.Foreign = payment.Money{Minor: 2499, Currency: "USD"} }, open(payment.CurrencyMismatch, "The provider speaks of another currency than this payment is for."))},
-		{"hold of a failed payment", begun(state(fsm.Failed), func(c *support.Case) { c.Attempt.HoldToldAt, c.Attempt.NextCheckAt = at(3), at(29) })},
+		{"late success", begun(state(fsm.Failed), func(c *support.AttemptHistory) { c.Attempt.Captured = 1999 }, open(payment.LateSuccess, "Money came in after the payment had failed."))},
+		{"late success in another currency", begun(state(fsm.Failed), func(c *support.AttemptHistory) { c.Attempt.Foreign = payment.Money{Minor: 2499, Currency: "USD"} }, open(payment.CurrencyMismatch, "The provider speaks of another currency than this payment is for."))},
+		{"hold of a failed payment", begun(state(fsm.Failed), func(c *support.AttemptHistory) { c.Attempt.HoldToldAt, c.Attempt.NextCheckAt = at(3), at(29) })},
 		{"double success", begun(state(fsm.Succeeded), beside(fsm.Failed, 1999), open(payment.DoubleSuccess, "The order was paid twice, by two attempts. Refund one of them."))},
 		{"yen", begun(money("JPY", 500), state(fsm.Succeeded))},
 		{"dinars", begun(money("KWD", 5), state(fsm.Succeeded))},
@@ -193,19 +193,19 @@ func TestTimelineSentences(t *testing.T) {
 	const customer, shop = "customer:u1", "service:shop"
 	for i, outcome := range strings.Fields("succeeded failed soft_failed processing action_required authorized refused not_found unknown not_sent") {
 		from := 1 + float64(i)/10
-		c.Notes = append(c.Notes, note(payment.NoteCall, "charge", "", outcome, 1, from, from+0.05), note(payment.NotePoll, "lookup", "", outcome, 1, from, from+10))
+		c.Activity = append(c.Activity, note(payment.NoteCall, "charge", "", outcome, 1, from, from+0.05), note(payment.NotePoll, "lookup", "", outcome, 1, from, from+10))
 	}
 	for i, what := range []string{"capture", "cancel", "refund", "lookup_refund", "find"} {
-		c.Notes = append(c.Notes, note(payment.NoteCall, what, "", "processing", 1, 3+float64(i)/10, 4))
+		c.Activity = append(c.Activity, note(payment.NoteCall, what, "", "processing", 1, 3+float64(i)/10, 4))
 	}
 	for i, what := range []string{"confirm", "cancel", "cancel_order", "refund"} {
-		c.Notes = append(c.Notes, note(payment.NotePress, what, shop, "", 1, 4+float64(i)/10, 4.5),
+		c.Activity = append(c.Activity, note(payment.NotePress, what, shop, "", 1, 4+float64(i)/10, 4.5),
 			note(payment.NoteReuse, what, "admin:ada", "", 2, 5+float64(i)/10, 5.5), note(payment.NoteRefused, what, customer, "busy", 1, 6+float64(i)/10, 6.5))
 	}
 	for i, outcome := range strings.Fields("payment_in_progress order_paid order_cancelled busy final not_capturable capture_exceeds not_refundable refund_exceeds refundable_changed new_one") {
-		c.Notes = append(c.Notes, note(payment.NoteRefused, "pay", customer, outcome, 1+i%2, 7+float64(i)/10, 7+float64(i)/8))
+		c.Activity = append(c.Activity, note(payment.NoteRefused, "pay", customer, outcome, 1+i%2, 7+float64(i)/10, 7+float64(i)/8))
 	}
-	c.Notes = append(c.Notes,
+	c.Activity = append(c.Activity,
 		note(payment.NoteReuse, "pay", customer, "", 1, 0.4, 0.4), note(payment.NoteReuse, "pay", customer, "", 3, 0.4, 1.2),
 		note(payment.NoteReuse, "pay", shop, "", 1, 300, 300), note(payment.NoteReuse, "pay", customer, "took_over", 1, 31, 31),
 		note(payment.NoteReuse, "pay", customer, "", 2, 7300, 300000),
@@ -217,26 +217,26 @@ func TestTimelineSentences(t *testing.T) {
 		c.Events = append(c.Events, told("succeeded", verdict, 33+float64(i)/10, i != 0))
 	}
 	for i, kind := range strings.Fields("payment_attempt.succeeded payment_attempt.failed payment_attempt.authorized payment_attempt.updated other") {
-		n := support.News{ID: someID, Type: kind, Version: i, CreatedAt: after(40 + float64(i))}
+		n := support.OutboxMessage{ID: someID, Type: kind, Version: i, CreatedAt: after(40 + float64(i))}
 		if i%2 == 0 {
 			n.SentAt = at(41 + float64(i))
 		}
-		c.News = append(c.News, n)
+		c.Messages = append(c.Messages, n)
 	}
 	settled := support.Discrepancy{Discrepancy: payment.Discrepancy{Kind: payment.LateSuccess, Text: "Money came in late.", At: after(50)}}
 	settled.Resolved = &payment.Resolved{Resolution: payment.ResolvedRefundedElsewhere, By: "ann", Reason: "Refunded in the dashboard", At: after(51)}
 	c.Discrepancies = append(c.Discrepancies, settled)
-	for i, d := range []support.Deed{
-		{Action: support.Rechecked, Outcome: support.Begun, DeedID: someID},
-		{Action: support.Rechecked, Outcome: support.Done, DeedID: someID},
-		{Action: support.Rechecked, Outcome: support.Begun, DeedID: uuid.Max},
+	for i, d := range []support.AuditEntry{
+		{Action: support.Rechecked, Outcome: support.Begun, ActionID: someID},
+		{Action: support.Rechecked, Outcome: support.Done, ActionID: someID},
+		{Action: support.Rechecked, Outcome: support.Begun, ActionID: uuid.Max},
 		{Action: support.ReplayedEvent, Outcome: support.Failed},
 		{Action: support.RevealedEvent, Outcome: support.Done},
 		{Action: support.Resolved, Outcome: support.Refused},
 		{Action: support.Resolved, Outcome: support.Done},
 	} {
 		d.Actor, d.Reason, d.At = "ann", "case 4711", after(60+float64(i))
-		c.Deeds = append(c.Deeds, d)
+		c.Audit = append(c.Audit, d)
 	}
 	var text strings.Builder
 	last := time.Time{}
@@ -252,20 +252,20 @@ func TestTimelineSentences(t *testing.T) {
 	golden(t, "timeline", text.String())
 }
 
-func TestAReplayThatMovesNoStateSaysSo(t *testing.T) {
+func TestReplayText(t *testing.T) {
 	t.Parallel()
 	before := payment.Attempt{State: fsm.Succeeded, Version: 2}
 	after := before
 	after.Version, after.Refunded = 3, 500
 	r := payment.Replayed{Verdict: fsm.Applied, Before: &before, After: &after, Opened: []payment.DiscrepancyKind{payment.Disputed, payment.LateSuccess}}
 	require.Equal(t, "The event was applied again. This was new and was applied. Attempt "+after.ID.String()+
-		" stays succeeded; its amounts or names change. A person has to look at it: disputed, late_success.", support.ReplayText(r, false))
+		" stays succeeded; its amounts or names change. It needs review: disputed, late_success.", support.ReplayText(r, false))
 }
 
-func TestANoticeThatProvedTrueIsNotCalledMadeUp(t *testing.T) {
+func TestEventSentenceOfProvenNotice(t *testing.T) {
 	t.Parallel()
 	e := support.Event{Unsigned: true, Kind: "succeeded", Verdict: fsm.Applied, Kept: true}
-	require.Equal(t, "The provider reported that the payment succeeded. This was new and was applied.", e.Told())
+	require.Equal(t, "The provider reported that the payment succeeded. This was new and was applied.", e.Sentence())
 	e.Verdict = payment.Ignored
-	require.Contains(t, e.Told(), "It may be made up")
+	require.Contains(t, e.Sentence(), "It may be forged")
 }

@@ -24,8 +24,8 @@ const (
 // lastYear is after everything.
 const lastYear = 9999
 
-// ParsePage reads what a caller sent as cursor and limit; both may be empty. It
-// returns a payment.ValidationError.
+// ParsePage reads a caller's cursor and limit; both may be empty. It returns a
+// payment.ValidationError.
 func ParsePage(cursor, limit string) (Page, error) {
 	p := Page{before: time.Date(lastYear, 1, 1, 0, 0, 0, 0, time.UTC), beforeID: uuid.Max.String(), limit: usualLimit}
 	if limit != "" {

@@ -6,7 +6,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// ReplayText says what applying an event again did, or would do.
+// ReplayText is the effect of a replay, or of a dry run, in sentences.
 func ReplayText(r payment.Replayed, dry bool) string {
 	text := "The event was applied again. "
 	if dry {
@@ -28,7 +28,7 @@ func ReplayText(r payment.Replayed, dry bool) string {
 		for i, kind := range r.Opened {
 			kinds[i] = string(kind)
 		}
-		text += " A person has to look at it: " + strings.Join(kinds, ", ") + "."
+		text += " It needs review: " + strings.Join(kinds, ", ") + "."
 	}
 	return text
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// maxQuery bounds what is searched for, in bytes. What a provider calls a thing is
-// kept in as many; a user's id may be longer, and is found by its beginning.
+// maxQuery bounds the text of a search, in bytes. A provider's ids are kept in as many;
+// a user's id may be longer, and is found by its beginning.
 const maxQuery = 512
 
 // Search finds orders, attempts, refunds and events by any id that a customer or
@@ -30,7 +30,7 @@ func (s *Service) Search(ctx context.Context, who Staff, text string, p Page) (h
 	hits, err = s.store.Search(ctx, SearchQuery{
 		Text: text, First: first, Last: last, Before: p.before, BeforeID: p.beforeID, Limit: p.limit + 1,
 	})
-	if err := s.looked(ctx, who.deed(Searched, "search", text), err); err != nil {
+	if err := s.audited(ctx, who.entry(Searched, "search", text), err); err != nil {
 		return nil, "", err
 	}
 	hits, next = cut(p, hits, func(h Hit) (time.Time, string) { return h.At, h.ID })

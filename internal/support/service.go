@@ -6,8 +6,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Payments is the use cases that staff may set off; *payment.Service in the real
-// program.
+// Payments is the use cases behind the actions; *payment.Service in the program.
 type Payments interface {
 	Recheck(ctx context.Context, id payment.AttemptID, cause payment.Cause) (payment.View, error)
 	RecheckRefund(ctx context.Context, id payment.RefundID, cause payment.Cause) (payment.Refund, error)
@@ -19,11 +18,11 @@ type Payments interface {
 type Options struct {
 	Store    Store
 	Payments Payments
-	// Flush writes what this process has noted and not written yet; nil for nothing.
+	// Flush writes the activity that this process holds in memory; nil for nothing.
 	Flush func(ctx context.Context) error
 }
 
-// Service is what staff may see and do. It is safe for concurrent use.
+// Service is the use cases of staff. It is safe for concurrent use.
 type Service struct {
 	store    Store
 	payments Payments

@@ -7,16 +7,16 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Staff is who looks or acts, and from where.
+// Staff is an actor with the origin of its request.
 type Staff struct {
 	payment.Actor
 
-	// Address is the network address; RequestID, the request's, so that the log of
-	// the program can be found from the audit log.
+	// Address is the network address; RequestID, the request's, which the log of the
+	// program has, too.
 	Address, RequestID string
 }
 
-// may returns payment.ErrForbidden unless the person has one of the roles.
+// may returns payment.ErrForbidden without one of the roles.
 func (w Staff) may(roles ...payment.Role) error { return w.Require(roles...) }
 
 func (w Staff) mayLook() error { return w.may(payment.RoleSupport, payment.RoleAdmin) }

@@ -13,24 +13,24 @@ import (
 // Store reads what is shown and keeps the audit log. Its errors are those of
 // package payment.
 type Store interface {
-	// Search finds whatever has an id that is, or begins with, the query's text.
+	// Search finds what has an id that is, or begins with, the query's text.
 	Search(ctx context.Context, q SearchQuery) ([]Hit, error)
-	// Case reads all that is known of an attempt.
-	Case(ctx context.Context, id payment.AttemptID) (Case, error)
+	// AttemptHistory reads everything about an attempt.
+	AttemptHistory(ctx context.Context, id payment.AttemptID) (AttemptHistory, error)
 	// EventShown reads a stored event with its bytes.
 	EventShown(ctx context.Context, id payment.EventID) (Event, error)
 	// Discrepancies lists, newest first; DiscrepancyShown reads one.
 	Discrepancies(ctx context.Context, q DiscrepancyQuery) ([]Discrepancy, error)
 	DiscrepancyShown(ctx context.Context, id payment.DiscrepancyID) (Discrepancy, error)
-	// Deeds lists the audit log, newest first.
-	Deeds(ctx context.Context, q DeedQuery) ([]Deed, error)
-	// DeedInsert writes an entry of the audit log; DeedIn writes it in a transaction
-	// of the same storage.
-	DeedInsert(ctx context.Context, d Deed) error
-	DeedIn(ctx context.Context, tx payment.Tx, d Deed) error
+	// AuditEntries lists the audit log, newest first.
+	AuditEntries(ctx context.Context, q AuditQuery) ([]AuditEntry, error)
+	// AuditInsert writes an entry of the audit log; AuditInsertIn writes it in a
+	// transaction of the same storage.
+	AuditInsert(ctx context.Context, d AuditEntry) error
+	AuditInsertIn(ctx context.Context, tx payment.Tx, d AuditEntry) error
 }
 
-// Hit is something that was found.
+// Hit is a thing that matches a search.
 type Hit struct {
 	// Type is order, attempt, refund or event.
 	Type, ID string
@@ -44,7 +44,7 @@ type Hit struct {
 	At      time.Time
 }
 
-// SearchQuery asks for what is older than Before and, of the same time, before
+// SearchQuery selects what is older than Before and, of the same time, before
 // BeforeID.
 type SearchQuery struct {
 	Text string
@@ -55,7 +55,7 @@ type SearchQuery struct {
 	Limit       int
 }
 
-// DiscrepancyQuery asks as SearchQuery. An empty Status or Kind is any.
+// DiscrepancyQuery selects as SearchQuery. An empty Status or Kind is any.
 type DiscrepancyQuery struct {
 	// Status is open or resolved.
 	Status   string
@@ -65,8 +65,8 @@ type DiscrepancyQuery struct {
 	Limit    int
 }
 
-// DeedQuery asks for entries before an id; what is empty is any.
-type DeedQuery struct {
+// AuditQuery selects entries before an id; an empty field is any.
+type AuditQuery struct {
 	Actor    string
 	Action   Action
 	Target   string
@@ -74,17 +74,17 @@ type DeedQuery struct {
 	Limit    int
 }
 
-// Case is all that is known of an attempt, each list oldest first.
-type Case struct {
+// AttemptHistory is everything about an attempt, each list oldest first.
+type AttemptHistory struct {
 	Attempt       payment.Attempt
 	Order         payment.Order
 	Transitions   []payment.Transition
-	Notes         []payment.Note
+	Activity      []payment.Note
 	Events        []Event
 	Refunds       []payment.Refund
-	News          []News
+	Messages      []OutboxMessage
 	Discrepancies []Discrepancy
-	Deeds         []Deed
+	Audit         []AuditEntry
 	// ReadAt is the clock of the storage.
 	ReadAt time.Time
 }
@@ -97,23 +97,23 @@ type Event struct {
 	// Type is the provider's name of the event, Kind is ours.
 	Type, Kind string
 	Verdict    fsm.Verdict
-	// Unsigned says that anybody may have sent it: only what the provider says when it
-	// is asked counts.
+	// Unsigned is true of a notice that any sender may have forged: only a lookup at
+	// the provider counts.
 	Unsigned   bool
 	OrderID    payment.OrderID
 	AttemptID  *payment.AttemptID
 	Money      *payment.Money
 	ReceivedAt time.Time
 	OccurredAt *time.Time
-	// Kept says that the bytes are stored. Body may be nil all the same in a list,
+	// Kept is true while the bytes are stored. Body may be nil all the same in a list,
 	// where large ones are left out.
 	Kept        bool
 	ContentType string
 	Body        []byte
 }
 
-// News is news for the merchant.
-type News struct {
+// OutboxMessage is an update for the merchant.
+type OutboxMessage struct {
 	ID        uuid.UUID
 	Type      string
 	Version   int
@@ -122,11 +122,11 @@ type News struct {
 	SentAt *time.Time
 }
 
-// Discrepancy is what a person must look at.
+// Discrepancy is a discrepancy with what its page needs.
 type Discrepancy struct {
 	payment.Discrepancy
 
-	// EventID is the stored event that is the cause, nil if it is none.
+	// EventID is the stored event that is the cause, nil if there is none.
 	EventID *payment.EventID
 	// Circumstances are what its possible resolutions depend on.
 	Circumstances payment.Circumstances

@@ -8,22 +8,22 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-func (c Case) webhook(e Event) Entry {
-	return Entry{e.ReceivedAt, EntryWebhook, c.provider(), e.Told(), map[string]any{
+func (h AttemptHistory) webhook(e Event) Entry {
+	return Entry{e.ReceivedAt, EntryWebhook, h.provider(), e.Sentence(), map[string]any{
 		"event_id": e.ID.String(), "provider_event_id": e.ProviderEventID, "type": e.Type, "kind": e.Kind, "verdict": string(e.Verdict),
 		"raw_kept": e.Kept,
 	}}
 }
 
-// Told says what an event said and what became of it.
-func (e Event) Told() string {
+// Sentence is the report of an event and its verdict.
+func (e Event) Sentence() string {
 	text := "The provider reported " + sentence(reports, e.Kind, "something")
 	if e.Money != nil {
 		text += " (" + e.Money.String() + ")"
 	}
 	text += ". " + sentence(verdicts, string(e.Verdict), "It was kept.")
 	if e.Unsigned && e.Verdict == payment.Ignored {
-		text = "A notice came that nobody had signed, of a payment that the provider did not know or was not asked about. It may be made up; nothing changed."
+		text = "An unsigned notice was received, of a payment that the provider did not know or was not asked about. It may be forged; nothing changed."
 	}
 	if !e.Kept {
 		text += " Its raw bytes were removed after the retention time."
@@ -38,11 +38,11 @@ var reports = map[string]string{ //nolint:gochecknoglobals // a table
 	"succeeded":        "that the payment succeeded",
 	"failed":           "that the payment failed",
 	"soft_failed":      "that a try to pay failed",
-	"reversed":         "that money was taken back",
+	"reversed":         "that a capture was reversed",
 	"disputed":         "that the cardholder disputes the payment",
 	"chargeback":       "that a chargeback took money",
 	"refund_pending":   "that a refund is under way",
-	"refund_succeeded": "that a refund was paid",
+	"refund_succeeded": "that a refund succeeded",
 	"refund_failed":    "that a refund failed",
 	"notice":           "that something about the payment changed",
 
@@ -53,22 +53,22 @@ var verdicts = map[string]string{ //nolint:gochecknoglobals // a table
 	string(fsm.Applied):       "This was new and was applied.",
 	string(fsm.Repeat):        "This was known already; nothing changed.",
 	string(fsm.Stale):         "This was older than what was known; nothing changed.",
-	string(fsm.Conflict):      "This contradicts what was known: the payment stays as it is, and a person has to look.",
+	string(fsm.Conflict):      "This contradicts what was known: the payment stays as it is, and this needs review.",
 	string(payment.Unmatched): "No payment of that name was known yet; the report waits.",
 	string(payment.Deferred):  "It has to be asked about before it counts; it waits.",
 	string(payment.Ignored):   "It does not say how the payment stands; nothing changed.",
 }
 
-// refund is when a refund was asked for and what came of it.
-func (c Case) refund(r payment.Refund) []Entry {
+// refund is the entries of a refund's request and its end.
+func (h AttemptHistory) refund(r payment.Refund) []Entry {
 	detail := map[string]any{"refund_id": r.ID.String(), "provider_refund_id": r.ProviderRefundID, "amount": r.Money.Minor, "currency": string(r.Money.Currency)}
-	actor, text := c.refunder(r), "A refund of "+r.Money.String()+" was asked for."
+	actor, text := h.refunder(r), "A refund of "+r.Money.String()+" was asked for."
 	switch r.Origin {
 	case payment.RefundByRequest:
 	case payment.RefundByProvider:
-		actor, text = c.provider(), "A refund of "+r.Money.String()+" was made in the provider's own dashboard."
+		actor, text = h.provider(), "A refund of "+r.Money.String()+" was made in the provider's own dashboard."
 	case payment.RefundByPolicy:
-		actor, text = ourselves, "A refund of "+r.Money.String()+" was begun, since this account pays late money back by itself."
+		actor, text = ourselves, "A refund of "+r.Money.String()+" was begun, since this account refunds late money by itself."
 	}
 	entries := []Entry{{r.CreatedAt, EntryRefund, actor, text, detail}}
 	if r.FinalizedAt == nil {
@@ -76,8 +76,8 @@ func (c Case) refund(r payment.Refund) []Entry {
 	}
 	detail = maps.Clone(detail)
 	detail["status"] = string(r.State)
-	actor, text = c.provider(), "The refund of "+r.Money.String()+" succeeded: the provider pays the money back."
-	if by := c.decided(r); by != "" {
+	actor, text = h.provider(), "The refund of "+r.Money.String()+" succeeded: the provider returns the money."
+	if by := h.decided(r); by != "" {
 		actor, text = "staff:"+by, "The refund of "+r.Money.String()+" succeeded: "+by+" found it at the provider."
 	}
 	if r.State == fsm.RefundFailed {
@@ -89,10 +89,10 @@ func (c Case) refund(r payment.Refund) []Entry {
 	return append(entries, Entry{*r.FinalizedAt, EntryRefund, actor, text, detail})
 }
 
-// decided is the person who ended a refund, if one did: a resolution and what it moves
+// decided is the person that ended a refund, if one did: a resolution and what it moves
 // have the same time.
-func (c Case) decided(r payment.Refund) string {
-	for _, d := range c.Discrepancies {
+func (h AttemptHistory) decided(r payment.Refund) string {
+	for _, d := range h.Discrepancies {
 		id, of := d.Refund()
 		if of && id == r.ID && d.Resolved != nil && d.Resolved.Resolution.Decides() && d.Resolved.At.Equal(*r.FinalizedAt) {
 			return d.Resolved.By
@@ -101,34 +101,34 @@ func (c Case) decided(r payment.Refund) string {
 	return ""
 }
 
-// refunder is who asked for a refund: as the press says that made it, or staff, if the
-// audit log has it. A shop asks on behalf of its customer.
-func (c Case) refunder(r payment.Refund) string {
-	for _, n := range c.Notes {
+// refunder is the actor of a refund: that of its request, or staff, if the audit log has
+// it. A shop acts on behalf of its customer.
+func (h AttemptHistory) refunder(r payment.Refund) string {
+	for _, n := range h.Activity {
 		if n.Kind == payment.NotePress && n.What == "refund" && n.RefundID == r.ID {
-			return c.presser(n)
+			return h.requester(n)
 		}
 	}
 	user := string(r.UserID)
 	switch {
-	case slices.ContainsFunc(c.Deeds, func(d Deed) bool { return d.Action == Refunded && d.Actor == user }):
+	case slices.ContainsFunc(h.Audit, func(d AuditEntry) bool { return d.Action == Refunded && d.Actor == user }):
 		return "staff:" + user
-	case r.UserID == c.Attempt.UserID:
+	case r.UserID == h.Attempt.UserID:
 		return "service"
 	}
 	return "service:" + user
 }
 
-func news(n News) Entry {
-	what := sentence(newsTold, n.Type, "that the payment changed")
+func message(n OutboxMessage) Entry {
+	what := sentence(updates, n.Type, "that the payment changed")
 	detail := map[string]any{"message_id": n.ID.String(), "type": n.Type, "version": n.Version, "sent": n.SentAt != nil}
 	if n.SentAt == nil {
-		return Entry{n.CreatedAt, EntryNews, ourselves, "paylatch wrote down for the shop " + what + ".", detail}
+		return Entry{n.CreatedAt, EntryMessage, ourselves, "paylatch recorded for the shop " + what + ".", detail}
 	}
-	return Entry{*n.SentAt, EntryNews, ourselves, "The shop was told " + what + ".", detail}
+	return Entry{*n.SentAt, EntryMessage, ourselves, "The shop was notified " + what + ".", detail}
 }
 
-var newsTold = map[string]string{ //nolint:gochecknoglobals // a table
+var updates = map[string]string{ //nolint:gochecknoglobals // a table
 	"payment_attempt.succeeded":  "that the payment succeeded",
 	"payment_attempt.failed":     "that the payment failed",
 	"payment_attempt.authorized": "that the money is held",

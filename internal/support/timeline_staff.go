@@ -2,16 +2,16 @@ package support
 
 import "slices"
 
-// discrepancy is when a person was asked to look, and what the person did.
+// discrepancy is the entries of its beginning and its resolution.
 func discrepancy(d Discrepancy) []Entry {
 	detail := map[string]any{"discrepancy_id": d.ID.String(), "kind": string(d.Kind)}
-	entries := []Entry{{d.At, EntryDiscrepancy, ourselves, "A person has to look. " + d.Text, detail}}
+	entries := []Entry{{d.At, EntryDiscrepancy, ourselves, "This needs review. " + d.Text, detail}}
 	if r := d.Resolved; r != nil {
 		detail := map[string]any{
 			"action": string(Resolved), "discrepancy_id": d.ID.String(), "kind": string(d.Kind),
 			"resolution": string(r.Resolution), "reason": r.Reason, "outcome": string(Done),
 		}
-		text := r.By + " settled this as " + sentence(resolutions, string(r.Resolution), string(r.Resolution))
+		text := r.By + " resolved this as " + sentence(resolutions, string(r.Resolution), string(r.Resolution))
 		if first := d.Confirmed(); first != "" {
 			text += ", as " + first + " had before"
 		}
@@ -28,23 +28,23 @@ var resolutions = map[string]string{ //nolint:gochecknoglobals // a table
 	"accepted":           "accepted as it is",
 }
 
-// tells reports whether an entry of the audit log says what no other entry does: a
-// deed that was begun has a second one, a resolution stands with what it resolved.
-func (c Case) tells(d Deed) bool {
+// standsAlone reports whether an entry of the audit log has content of its own: one with
+// outcome begun has a second one, a resolution stands with what it resolved.
+func (h AttemptHistory) standsAlone(d AuditEntry) bool {
 	switch {
 	case d.Action == Resolved:
 		return d.Outcome != Done
 	case d.Outcome != Begun:
 		return true
 	}
-	return !slices.ContainsFunc(c.Deeds, func(e Deed) bool { return e.DeedID == d.DeedID && e.Outcome != Begun })
+	return !slices.ContainsFunc(h.Audit, func(e AuditEntry) bool { return e.ActionID == d.ActionID && e.Outcome != Begun })
 }
 
-func deed(d Deed) Entry {
-	text := d.Actor + " " + sentence(deeds, string(d.Action), "did something: "+string(d.Action))
+func staffAction(d AuditEntry) Entry {
+	text := d.Actor + " " + sentence(staffActions, string(d.Action), "did something: "+string(d.Action))
 	switch d.Outcome {
 	case Begun:
-		text += "; what came of it is not known"
+		text += "; the outcome is not known"
 	case Refused:
 		text += "; this was refused"
 	case Failed:
@@ -60,13 +60,13 @@ func deed(d Deed) Entry {
 	}}
 }
 
-var deeds = map[string]string{ //nolint:gochecknoglobals // a table
-	string(Rechecked):     "had the provider asked how the payment stands",
-	string(ReplayedEvent): "had a webhook applied again",
-	string(RevealedEvent): "looked at a webhook as it came, personal data included",
-	string(Resolved):      "settled what a person had to look at",
-	string(Proposed):      "called paid what a person had to look at; somebody else has to agree",
-	string(Refunded):      "asked for money to be paid back",
-	"confirm":             "asked for the held money to be taken",
-	"cancelAttempt":       "asked for the payment to be given up",
+var staffActions = map[string]string{ //nolint:gochecknoglobals // a table
+	string(Rechecked):     "re-checked the status with the provider",
+	string(ReplayedEvent): "replayed a webhook",
+	string(RevealedEvent): "revealed the raw payload of a webhook, personal data included",
+	string(Resolved):      "resolved what needed review",
+	string(Proposed):      "proposed to resolve as paid what needs review; a second person has to agree",
+	string(Refunded):      "asked for a refund",
+	"confirm":             "asked to capture the held money",
+	"cancelAttempt":       "asked to cancel the payment",
 }

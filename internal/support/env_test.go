@@ -26,9 +26,9 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// rig is the use cases and the support side on a real database, with the sandbox
+// env is the use cases and the support side on a real database, with the sandbox
 // provider over HTTP; its webhooks are the test's.
-type rig struct {
+type env struct {
 	payment.Noted
 
 	desk  *support.Service
@@ -37,7 +37,7 @@ type rig struct {
 	box   payment.Provider
 }
 
-func newRig(t *testing.T) *rig {
+func newEnv(t *testing.T) *env {
 	t.Helper()
 	dsn := testdb.New(t)
 	store, err := postgres.Open(t.Context(), dsn)
@@ -71,7 +71,7 @@ func newRig(t *testing.T) *rig {
 		transport.CloseIdleConnections()
 		server.Close()
 	})
-	return &rig{
+	return &env{
 		Noted: payment.Noted{Service: service, Notes: notes}, store: store, db: db, box: client,
 		desk: support.New(support.Options{Store: store, Payments: service, Flush: notes.Flush}),
 	}
@@ -99,21 +99,21 @@ func request(user, endpoint, key, content string) idempotency.Request {
 	}
 }
 
-func (r *rig) order(t *testing.T, id payment.OrderID) {
+func (r *env) order(t *testing.T, id payment.OrderID) {
 	t.Helper()
 	_, _, err := r.CreateOrder(t.Context(), shop, request("u1", "orders", "order-"+string(id), string(id)),
 		payment.CreateOrder{OrderID: id, Money: payment.Money{Minor: 1999, Currency: "EUR"}})
 	require.NoError(t, err)
 }
 
-func (r *rig) press(ctx context.Context, order payment.OrderID, key, token string) (payment.Reply, error) {
+func (r *env) press(ctx context.Context, order payment.OrderID, key, token string) (payment.Reply, error) {
 	return r.Pay(ctx, customer, request("u1", "pay "+string(order), key, token), payment.Pay{
 		OrderID: order, Token: token, Capture: payment.CaptureAutomatic,
 	})
 }
 
 // paid is an attempt at a new order.
-func (r *rig) paid(t *testing.T, order payment.OrderID, token string) payment.Reply {
+func (r *env) paid(t *testing.T, order payment.OrderID, token string) payment.Reply {
 	t.Helper()
 	r.order(t, order)
 	p, err := r.press(t.Context(), order, "first-key", token)
@@ -130,7 +130,7 @@ func event(kind webhooks.Kind, names ...string) webhooks.Event {
 }
 
 // tell delivers an event with a body and returns the verdict.
-func (r *rig) tell(t *testing.T, e webhooks.Event, body string) fsm.Verdict {
+func (r *env) tell(t *testing.T, e webhooks.Event, body string) fsm.Verdict {
 	t.Helper()
 	verdicts, err := r.Intake(t.Context(), []payment.Received{{
 		Account: "sandbox", Event: e, Body: []byte(body), At: time.Now(), Headers: map[string]string{"content-type": "application/json", "webhook-signature": "v1,secret"},
@@ -139,21 +139,21 @@ func (r *rig) tell(t *testing.T, e webhooks.Event, body string) fsm.Verdict {
 	return verdicts[0]
 }
 
-func (r *rig) page(t *testing.T, id payment.AttemptID) support.Attempt {
+func (r *env) page(t *testing.T, id payment.AttemptID) support.Attempt {
 	t.Helper()
 	page, err := r.desk.Attempt(t.Context(), ann, id)
 	require.NoError(t, err)
 	return page
 }
 
-func (r *rig) eventID(t *testing.T, e webhooks.Event) payment.EventID {
+func (r *env) eventID(t *testing.T, e webhooks.Event) payment.EventID {
 	t.Helper()
 	var id uuid.UUID
 	require.NoError(t, r.db.QueryRow(t.Context(), "SELECT event_id FROM provider_events WHERE provider_event_id = $1", e.ID).Scan(&id))
 	return payment.EventID(id)
 }
 
-func rows[T any](t *testing.T, r *rig, query string, args ...any) []T {
+func rows[T any](t *testing.T, r *env, query string, args ...any) []T {
 	t.Helper()
 	found, err := r.db.Query(t.Context(), query, args...)
 	require.NoError(t, err)
@@ -162,8 +162,8 @@ func rows[T any](t *testing.T, r *rig, query string, args ...any) []T {
 	return values
 }
 
-// deeds are the audit log as "who action outcome", oldest first.
-func (r *rig) deeds(t *testing.T) []string {
+// audit is the audit log as "actor action outcome", oldest first.
+func (r *env) audit(t *testing.T) []string {
 	t.Helper()
 	return rows[string](t, r, "SELECT actor || ' ' || action || ' ' || outcome FROM staff_audit ORDER BY entry_id")
 }

@@ -6,8 +6,9 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-func (c Case) noted(n payment.Note) Entry {
-	n.Actor = c.presser(n)
+// activity is the entry of a request or a call.
+func (h AttemptHistory) activity(n payment.Note) Entry {
+	n.Actor = h.requester(n)
 	detail := map[string]any{"what": n.What}
 	if n.Key != "" {
 		detail["key"] = n.Key
@@ -18,40 +19,40 @@ func (c Case) noted(n payment.Note) Entry {
 	switch n.Kind {
 	case payment.NoteCall, payment.NotePoll:
 		detail["took_ms"] = n.Until.Sub(n.At).Milliseconds()
-		return Entry{n.At, callKinds[n.Kind], ourselves, c.called(n), detail}
+		return Entry{n.At, callKinds[n.Kind], ourselves, h.called(n), detail}
 	case payment.NoteDuplicate:
 		detail["times"] = n.Times
-		text := "The provider sent a webhook " + strings.TrimSuffix(repeated("again", n.Times), ",") + " that had come before; nothing changed."
-		return Entry{n.At, EntryWebhook, c.provider(), text, detail}
+		text := "The provider sent a webhook " + strings.TrimSuffix(repeated("again", n.Times), ",") + " that had been received before; nothing changed."
+		return Entry{n.At, EntryWebhook, h.provider(), text, detail}
 	case payment.NotePress:
-		return Entry{n.At, EntryPress, n.Actor, commander(n.Actor) + " asked " + sentence(asked, n.What, "for something") + ".", detail}
+		return Entry{n.At, EntryRequest, n.Actor, commander(n.Actor) + " asked " + sentence(asked, n.What, "for something") + ".", detail}
 	case payment.NoteRefused:
 		detail["times"] = n.Times
-		return Entry{n.At, EntryRefused, n.Actor, c.turnedAway(n), detail}
+		return Entry{n.At, EntryRefused, n.Actor, h.refused(n), detail}
 	case payment.NoteReuse:
 	}
 	detail["times"] = n.Times
-	return Entry{n.At, EntryReuse, n.Actor, c.reused(n), detail}
+	return Entry{n.At, EntryReuse, n.Actor, h.reused(n), detail}
 }
 
 var callKinds = map[payment.NoteKind]EntryKind{ //nolint:gochecknoglobals // a table
 	payment.NoteCall: EntryCall, payment.NotePoll: EntryPoll,
 }
 
-// presser is who a command is of, whichever way it came: a press on Pay is its
-// customer's, and staff is staff by the API, too.
-func (c Case) presser(n payment.Note) string {
+// requester is the actor of a request, whichever way it came: a pay is its customer's,
+// and staff is staff by the API, too.
+func (h AttemptHistory) requester(n payment.Note) string {
 	role, name, _ := strings.Cut(n.Actor, ":")
 	switch {
 	case n.What == "pay" && role == string(payment.RoleService):
-		return c.customer()
+		return h.customer()
 	case role == string(payment.RoleAdmin), role == string(payment.RoleSupport):
 		return "staff:" + name
 	}
 	return n.Actor
 }
 
-// commander names who sent a command.
+// commander names the actor of a request in a sentence.
 func commander(actor string) string {
 	switch role, name, _ := strings.Cut(actor, ":"); role {
 	case string(payment.RoleService):
@@ -63,30 +64,30 @@ func commander(actor string) string {
 }
 
 var asked = map[string]string{ //nolint:gochecknoglobals // a table
-	"confirm":      "for the held money to be taken",
-	"cancel":       "for the payment to be cancelled",
-	"cancel_order": "for the order to be cancelled",
-	"refund":       "for money to be paid back",
+	"confirm":      "to capture the held money",
+	"cancel":       "to cancel the payment",
+	"cancel_order": "to cancel the order",
+	"refund":       "for a refund",
 }
 
-func (c Case) reused(n payment.Note) string {
-	when := later(c.Attempt.CreatedAt, n.Times, n.At, n.Until)
+func (h AttemptHistory) reused(n payment.Note) string {
+	when := later(h.Attempt.CreatedAt, n.Times, n.At, n.Until)
 	if n.What != "pay" {
 		return commander(n.Actor) + " asked " + repeated("again", n.Times) + " " + sentence(asked, n.What, "for the same") + "; it was done once."
 	}
 	pressed := commander(n.Actor) + " pressed Pay " + repeated("again", n.Times) + " " + when
 	if n.Outcome == "took_over" {
-		return pressed + "; the first try had been cut off and was gone on with. Nothing was charged twice."
+		return pressed + "; the first try had been cut off and was continued. Nothing was charged twice."
 	}
 	return pressed + "; nothing was charged twice."
 }
 
-func (c Case) turnedAway(n payment.Note) string {
+func (h AttemptHistory) refused(n payment.Note) string {
 	reason := sentence(refusals, n.Outcome, "of how the payment stood")
 	if n.What != "pay" {
 		return commander(n.Actor) + " asked " + sentence(asked, n.What, "for something") + "; it was refused because " + reason + "."
 	}
-	return commander(n.Actor) + " pressed Pay " + repeated("anew", n.Times) + " " + later(c.Attempt.CreatedAt, n.Times, n.At, n.Until) +
+	return commander(n.Actor) + " pressed Pay " + repeated("anew", n.Times) + " " + later(h.Attempt.CreatedAt, n.Times, n.At, n.Until) +
 		"; it was refused because " + reason + ". Nothing was charged twice."
 }
 
@@ -96,16 +97,16 @@ var refusals = map[string]string{ //nolint:gochecknoglobals // a table
 	"order_cancelled":     "the order was cancelled",
 	"busy":                "another command was under way",
 	"final":               "the payment was over",
-	"not_capturable":      "there was no held money to take",
+	"not_capturable":      "there was no held money to capture",
 	"capture_exceeds":     "it was more than was held",
-	"not_refundable":      "there was no money to pay back",
-	"refund_exceeds":      "it was more than was left to pay back",
-	"refundable_changed":  "another amount was left to pay back than expected",
+	"not_refundable":      "there was no money to refund",
+	"refund_exceeds":      "it was more than was left to refund",
+	"refundable_changed":  "another amount was left to refund than expected",
 }
 
-// called says what the provider was asked and what it said.
-func (c Case) called(n payment.Note) string {
-	asked := "paylatch asked the provider " + c.question(n)
+// called is a call to the provider and its result.
+func (h AttemptHistory) called(n payment.Note) string {
+	asked := "paylatch asked the provider " + h.question(n)
 	took := span(n.Until.Sub(n.At))
 	switch n.Outcome {
 	case "unknown":
@@ -116,38 +117,38 @@ func (c Case) called(n payment.Note) string {
 	case "not_sent":
 		return asked + "; nothing was sent: the provider could not be reached, or does not take this."
 	}
-	return asked + "; it answered after " + took + ": " + sentence(answers[n.What], n.Outcome, sentence(answers[""], n.Outcome, n.Outcome)) + "."
+	return asked + "; it answered after " + took + ": " + sentence(results[n.What], n.Outcome, sentence(results[""], n.Outcome, n.Outcome)) + "."
 }
 
-func (c Case) question(n payment.Note) string {
+func (h AttemptHistory) question(n payment.Note) string {
 	switch n.What {
 	case "charge":
-		return "to charge " + c.Attempt.Money.String()
+		return "to charge " + h.Attempt.Money.String()
 	case "capture":
-		return "to take the money that it held"
+		return "to capture the money that it held"
 	case "cancel":
 		return "to cancel the payment"
 	case "refund":
-		for _, r := range c.Refunds {
+		for _, r := range h.Refunds {
 			if r.ID == n.RefundID {
-				return "to pay back " + r.Money.String()
+				return "to refund " + r.Money.String()
 			}
 		}
-		return "to pay money back"
+		return "to refund money"
 	case "lookup_refund":
 		return "how a refund stands"
 	}
 	return "how the payment stands"
 }
 
-// answers are what an outcome means as an answer to a question: an ended payment
-// is what a cancellation was to bring, and a refusal of a charge.
-var answers = map[string]map[string]string{ //nolint:gochecknoglobals // a table
+// results are the outcomes in words, by the operation: an ended payment is the success of
+// a cancellation, and a refusal of a charge.
+var results = map[string]map[string]string{ //nolint:gochecknoglobals // a table
 	"charge":        {"succeeded": "paid", "failed": "declined", "soft_failed": "declined for now"},
-	"capture":       {"succeeded": "taken", "failed": "declined", "soft_failed": "declined for now"},
+	"capture":       {"succeeded": "captured", "failed": "declined", "soft_failed": "declined for now"},
 	"cancel":        {"succeeded": "it had been paid before", "failed": "cancelled"},
-	"refund":        {"succeeded": "paid back", "failed": "declined", "processing": "on its way"},
-	"lookup_refund": {"succeeded": "paid back", "failed": "declined", "processing": "on its way"},
+	"refund":        {"succeeded": "refunded", "failed": "declined", "processing": "on its way"},
+	"lookup_refund": {"succeeded": "refunded", "failed": "declined", "processing": "on its way"},
 	"": {
 		"succeeded":       "it is paid",
 		"failed":          "it is over, and not paid",
@@ -156,8 +157,8 @@ var answers = map[string]map[string]string{ //nolint:gochecknoglobals // a table
 		"action_required": "the customer has to confirm it first",
 		"authorized":      "the money is held",
 		"refused":         "it refused the request",
-		"not_found":       "it knows nothing of it",
-		"reversed":        "the money was taken back",
+		"not_found":       "it has no such payment",
+		"reversed":        "the capture was reversed",
 		"disputed":        "the cardholder disputes it",
 	},
 }
