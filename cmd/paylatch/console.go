@@ -16,7 +16,7 @@ import (
 // an address of this machine the browser sends its cookie without TLS.
 func (in *instance) newConsole(payments console.Payments, desk *support.Service, dev bool) http.Handler {
 	o := console.Options{
-		Support: desk, Payments: payments, Sessions: in.store.Sessions(), Log: in.log, Now: time.Now,
+		Support: desk, AuditLog: desk, Payments: payments, Sessions: in.store.Sessions(), Log: in.log, Now: time.Now,
 		Refused: in.access.Refused, SignedOut: in.access.SignedOut, Seen: api.Seen,
 		Plain: dev && onlyHere(in.cfg.Listen),
 	}

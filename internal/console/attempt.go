@@ -8,13 +8,13 @@ import (
 	"github.com/paylatch/paylatch/internal/support"
 )
 
-// attemptView is what the page of a payment shows.
+// attemptView is the content of the page of a payment.
 type attemptView struct {
 	frame
 	support.Attempt
 }
 
-// CanRefund says that the person may pay back money that is left.
+// CanRefund reports whether the person may refund money that is left.
 func (a attemptView) CanRefund() bool { return a.Admin && a.Refundable > 0 }
 
 func (v *visit) showAttempt() error {
@@ -29,12 +29,14 @@ func (v *visit) showAttempt() error {
 	return v.show(attemptPage(attemptView{v.frame("Payment for order " + string(a.OrderID)), a}))
 }
 
+const recheckTitle = "Re-check status"
+
 func (v *visit) askRecheck() error {
 	id, err := idOf(v, support.Rechecked, "attempt", payment.ParseAttemptID)
 	if err != nil {
 		return err
 	}
-	return v.show(recheckPage(v.frame("Ask the provider"), v.form(attemptPath(id))))
+	return v.show(recheckPage(v.frame(recheckTitle), v.form(attemptPath(id))))
 }
 
 func (v *visit) recheck() error {
@@ -43,17 +45,17 @@ func (v *visit) recheck() error {
 		return err
 	}
 	to := attemptPath(id)
-	again := func(f form) templ.Component { return recheckPage(v.frame("Ask the provider"), f) }
+	again := func(f form) templ.Component { return recheckPage(v.frame(recheckTitle), f) }
 	return v.once(v.sent(to), to, again, func() (string, error) {
 		now, err := v.Support.Recheck(v.r.Context(), v.who, id, v.r.PostFormValue("reason"))
 		if err != nil {
 			return "", err
 		}
-		return "The provider was asked. The payment is now " + stateWords(now.State) + ".", nil
+		return "The status was re-checked. The payment is now " + stateWords(now.State) + ".", nil
 	})
 }
 
-// stateWords is a state as a person says it.
+// stateWords is a state in words.
 func stateWords(s fsm.State) string {
 	switch s {
 	case fsm.OutcomeUnknown:

@@ -6,7 +6,7 @@ import (
 	"github.com/paylatch/paylatch/internal/support"
 )
 
-// auditView is what the page of the audit log shows.
+// auditView is the content of the page of the audit log.
 type auditView struct {
 	frame
 	support.AuditFilter
@@ -27,7 +27,7 @@ func (v *visit) showAudit() error {
 	return v.show(auditPage(auditView{v.frame("Audit log"), f, list, v.further(next)}))
 }
 
-// refusalOf says why somebody was not let in, and how many more there were whom no entry of their own names.
+// refusalOf is the reason of a refusal, and how many more without an entry there were.
 func refusalOf(d support.AuditEntry) string {
 	why, _ := d.Detail["refusal"].(string)
 	if more, ok := d.Detail["more"].(float64); ok {

@@ -23,7 +23,7 @@ import (
 //go:embed assets
 var assets embed.FS
 
-// Support is what staff may see and do; *support.Service in the real program.
+// Support is the use cases of staff; *support.Service in the program.
 type Support interface {
 	Search(ctx context.Context, who support.Staff, text string, p support.Page) ([]support.Hit, string, error)
 	Attempt(ctx context.Context, who support.Staff, id payment.AttemptID) (support.Attempt, error)
@@ -35,50 +35,57 @@ type Support interface {
 	Discrepancy(ctx context.Context, who support.Staff, id payment.DiscrepancyID) (support.Discrepancy, error)
 	Resolve(ctx context.Context, who support.Staff, cmd payment.Resolve) (support.Discrepancy, error)
 	Audit(ctx context.Context, who support.Staff, f support.AuditFilter, p support.Page) ([]support.AuditEntry, string, error)
-	// Watch and Act write down what staff does by act, and run it; Refuse, what was
-	// refused to staff before it began, and returns why.
+}
+
+// AuditLog audits what staff does by use cases that are not those of Support;
+// *support.Service in the program.
+type AuditLog interface {
+	// Watch and Act audit an action and run it; Refuse audits a refusal before an action
+	// began, and returns it.
 	Watch(ctx context.Context, who support.Staff, action support.Action, targetType, target string, act func() error) error
 	Act(ctx context.Context, who support.Staff, action support.Action, id payment.AttemptID, reason string, act func() error) error
 	Refuse(ctx context.Context, who support.Staff, action support.Action, targetType, target string, why error) error
-	// SignIn writes down that a person is let in.
+	// SignIn audits a sign-in before it takes effect.
 	SignIn(ctx context.Context, who support.Staff, by string) error
 }
 
-// Payments is the use cases that are not those of support; payment.Noted in the
-// real program.
+// Payments is the use cases of package payment that pages need.
 type Payments interface {
 	Order(ctx context.Context, actor payment.Actor, id payment.OrderID) (payment.Order, error)
 	Refund(ctx context.Context, actor payment.Actor, req idempotency.Request, cmd payment.CreateRefund) (payment.Refunded, error)
-	// Silent lists the accounts from which nothing has been heard.
+	// Silent lists the stale accounts: those without recent webhooks.
 	Silent(ctx context.Context) ([]payment.Silence, error)
 }
 
-// OpenID signs people in at an OpenID provider; *auth.OpenID in the real program.
+// OpenID signs people in at an OpenID provider; *auth.OpenID in the program.
 type OpenID interface {
 	Begin(ctx context.Context) (address string, p auth.PendingSignIn, err error)
 	Finish(ctx context.Context, p auth.PendingSignIn, state, code string) (payment.Actor, error)
 }
 
-// Tokens says whose a token is; *auth.Authenticator in the real program.
+// Tokens authenticates a token; *auth.Authenticator in the program.
 type Tokens interface {
 	Authenticate(ctx context.Context, bearer, onBehalfOf string) (payment.Actor, error)
 }
 
-// Options configure the console. Support, Payments, Sessions and Now are required.
+// Options configure the console. Support, AuditLog, Payments, Sessions and Now are
+// required.
 type Options struct {
 	Support  Support
+	AuditLog AuditLog
 	Payments Payments
 	// Sessions keeps the sessions.
 	Sessions scs.CtxStore
-	// OpenID is how people sign in; nil for nobody.
+	// OpenID is the way to sign in; nil for none.
 	OpenID OpenID
-	// Tokens lets people sign in with a token; nil for nobody. It is for a machine
-	// that takes no real payments.
+	// Tokens allows to sign in with a token; nil for no token. It is for a machine that
+	// takes no real payments.
 	Tokens Tokens
-	// Refused takes each sign-in that was refused, SignedOut each person who signed out; nil for nobody. They must not wait.
+	// Refused takes each refused sign-in, SignedOut each sign-out; nil drops them. They
+	// must not wait.
 	Refused   func(support.Refusal)
 	SignedOut func(support.Staff)
-	// Seen takes whose request it is, for the log; nil for nobody.
+	// Seen takes the subject of a request, for the log; nil drops it.
 	Seen func(ctx context.Context, subject string)
 	// Plain sends the session's cookie over plain HTTP, too.
 	Plain bool
@@ -160,7 +167,7 @@ func New(o Options) http.Handler {
 }
 
 // sameOrigin refuses a POST that another site made a browser send. The browser
-// itself says where a request comes from (Sec-Fetch-Site, or Origin), so no form
+// itself sends the origin of a request (Sec-Fetch-Site, or Origin), so no form
 // needs a token that could leak or go stale; the cookie is SameSite=Lax beside it.
 func (c *console) sameOrigin(next http.Handler) http.Handler {
 	guard := http.NewCrossOriginProtection()
@@ -170,8 +177,7 @@ func (c *console) sameOrigin(next http.Handler) http.Handler {
 	return guard.Handler(next)
 }
 
-// refuseTokens answers whoever comes with a token of the API. No page is for them,
-// and a role is no matter of it.
+// refuseTokens refuses a request with a token of the API, whatever its role.
 func (c *console) refuseTokens(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
@@ -186,8 +192,8 @@ func (c *console) refuseTokens(next http.Handler) http.Handler {
 // maxForm bounds what a form may send, in bytes.
 const maxForm = 64 << 10
 
-// bounded refuses a form that is too long, whoever read a field of it would take it
-// for an empty one, and one with a card number.
+// bounded refuses a form that is too long, a field of which would read as empty, and one
+// with a card number.
 func (c *console) bounded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)

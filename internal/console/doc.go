@@ -2,15 +2,14 @@
 // browser.
 //
 //	a browser ─► Secured ─► CrossOriginProtection ─► session ─► staff ─► use case ─► page
-//	                                                   └─ nobody: 303 to /support/sign-in
+//	                                                   └─ signed out: 303 to /support/sign-in
 //
-// It guarantees that nobody sees or does anything without a session of somebody
-// with the role support or admin, that a form is done once however often it is
-// sent, and that nothing on a page runs but files of ours. Who may what, and what
-// is written to the audit log, is decided by the use cases, not here.
+// It guarantees that every page and form takes a session with the role support or
+// admin, that a form is done once however often it is sent, and that only files of ours
+// run on a page. Permissions and the audit log are matters of the use cases.
 //
 // It works without a script. With one, results appear while an id is typed, and
-// the form of an action opens where it is asked for.
+// the form of an action opens in its place.
 //
-// A token signs nobody in but in `paylatch dev`, and none is taken in a header.
+// A sign-in by token exists in `paylatch dev` only, and none is taken in a header.
 package console

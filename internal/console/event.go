@@ -11,11 +11,16 @@ import (
 	"github.com/paylatch/paylatch/internal/support"
 )
 
-// eventView is what the page of a webhook shows.
+// eventView is the content of the page of a webhook.
 type eventView struct {
 	frame
 	support.ShownEvent
 }
+
+const (
+	revealTitle = "Reveal raw payload"
+	replayTitle = "Replay a webhook"
+)
 
 func (v *visit) showEvent() error {
 	id, err := idOf(v, support.ViewedEvent, "event", payment.ParseEventID)
@@ -34,10 +39,10 @@ func (v *visit) askReveal() error {
 	if err != nil {
 		return err
 	}
-	return v.show(revealPage(v.frame("Show a webhook as it came"), v.form(eventPath(id.String()))))
+	return v.show(revealPage(v.frame(revealTitle), v.form(eventPath(id.String()))))
 }
 
-// reveal answers with the bytes themselves: a redirect would have to keep them
+// reveal responds with the bytes themselves: a redirect would have to keep them
 // somewhere.
 func (v *visit) reveal() error {
 	id, err := idOf(v, support.RevealedEvent, "event", payment.ParseEventID)
@@ -46,15 +51,15 @@ func (v *visit) reveal() error {
 	}
 	f := v.sent(eventPath(id.String()))
 	e, err := v.Support.Reveal(v.r.Context(), v.who, id, f.Reason)
-	if status, said := refusal(err); status == http.StatusUnprocessableEntity {
-		f.Error = said
-		render(v.w, v.r, status, revealPage(v.frame("Show a webhook as it came"), f))
+	if status, text := refusal(err); status == http.StatusUnprocessableEntity {
+		f.Error = text
+		render(v.w, v.r, status, revealPage(v.frame(revealTitle), f))
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return v.show(revealedPage(v.frame("A webhook as it came"), f, e, raw(e)))
+	return v.show(revealedPage(v.frame("Raw payload"), f, e, raw(e)))
 }
 
 // raw is the bytes as text; of bytes that are none, their Base64.
@@ -65,11 +70,11 @@ func raw(e support.Event) string {
 	return base64.StdEncoding.EncodeToString(e.Body)
 }
 
-// replayView is what the two steps of a replay show: without Tried the first one.
+// replayView is the content of the two steps of a replay: without Tried the first one.
 type replayView struct {
 	frame
 	form
-	// Tried is what a dry run came to.
+	// Tried is the outcome of the dry run.
 	Tried string
 }
 
@@ -78,10 +83,10 @@ func (v *visit) askReplay() error {
 	if err != nil {
 		return err
 	}
-	return v.show(replayPage(replayView{frame: v.frame("Apply a webhook again"), form: v.form(eventPath(id.String()))}))
+	return v.show(replayPage(replayView{frame: v.frame(replayTitle), form: v.form(eventPath(id.String()))}))
 }
 
-// replay is a dry run first; its page asks whether it is to be done.
+// replay is a dry run first; its page has a form to confirm it.
 func (v *visit) replay() error {
 	sure := v.r.PostFormValue("sure") == "yes"
 	id, err := idOf(v, support.ReplayAction(!sure), "event", payment.ParseEventID)
@@ -90,7 +95,7 @@ func (v *visit) replay() error {
 	}
 	to, ctx, reason := eventPath(id.String()), v.r.Context(), v.r.PostFormValue("reason")
 	again := func(f form) templ.Component {
-		return replayPage(replayView{frame: v.frame("Apply a webhook again"), form: f})
+		return replayPage(replayView{frame: v.frame(replayTitle), form: f})
 	}
 	if sure {
 		return v.once(v.sent(to), to, again, func() (string, error) {
@@ -100,13 +105,13 @@ func (v *visit) replay() error {
 	}
 	f := v.sent(to)
 	r, err := v.Support.Replay(ctx, v.who, id, reason, true)
-	if status, said := refusal(err); said != "" && (status == http.StatusUnprocessableEntity || status == http.StatusConflict) {
-		f.Error = said
+	if status, text := refusal(err); text != "" && (status == http.StatusUnprocessableEntity || status == http.StatusConflict) {
+		f.Error = text
 		render(v.w, v.r, status, again(f))
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return v.show(replayPage(replayView{frame: v.frame("Apply a webhook again"), form: f, Tried: support.ReplayText(r, true)}))
+	return v.show(replayPage(replayView{frame: v.frame(replayTitle), form: f, Tried: support.ReplayText(r, true)}))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// The refusals that only pages know.
+// The refusals of pages alone.
 var (
 	errOtherSite  = errors.New("the request comes from another site")
 	errToken      = errors.New("a token is not for the console")
@@ -48,7 +48,7 @@ func rows() []row {
 		{payment.ErrEventNotFound, 404, "There is no such webhook."},
 		{payment.ErrEventUnreadable, 409, "This version can't read what is stored of the webhook. Compare its bytes with the provider's dashboard."},
 		{payment.ErrDiscrepancyNotFound, 404, "There is no such entry in the worklist."},
-		{payment.ErrBusy, 409, "Somebody else is at it. Try again in a moment."},
+		{payment.ErrBusy, 409, "Another request works on this. Try again in a moment."},
 		{idempotency.ErrInProgress, 409, "The same is under way already. Try again in a moment."},
 		{idempotency.ErrFenced, 409, "The same is under way already. Try again in a moment."},
 		{idempotency.ErrKeyReused, 409, "This form was sent before with other values. Open it anew."},
@@ -57,17 +57,16 @@ func rows() []row {
 		{payment.ErrHoldsMoney, 409, "The provider holds money for this payment, so it can't be called not paid."},
 		{payment.ErrPaymentIDMissing, 422, "Enter the provider's id of the payment, or of the refund."},
 		{payment.ErrPaymentTaken, 409, "The provider's payment of this id belongs to another attempt, or it is another refund."},
-		{payment.ErrNotRefundable, 409, "The payment holds no money that could be paid back."},
-		{payment.ErrRefundExceeds, 409, "That is more than is left to pay back, refunds under way included."},
+		{payment.ErrNotRefundable, 409, "The payment holds no money that could be refunded."},
+		{payment.ErrRefundExceeds, 409, "That is more than is left to refund, refunds under way included."},
 		{payment.ErrRefundableChanged, 409, "Somebody else has refunded meanwhile. Look at the payment again."},
-		{payment.ErrSecondPerson, 409, "You called this paid before. The provider can't be asked, so somebody else has to agree."},
+		{payment.ErrSecondPerson, 409, "You proposed paid before. The provider can't be asked, so a second person has to agree."},
 		{errCardNumber, 422, "What you entered holds a card number. It was not stored; go back and leave it out, the last four digits are enough."},
 		{errAmount, 422, "Enter an amount such as 5 or 5.00."},
 	}
 }
 
-// refusal is an error as a status and a text; the text is empty for what is none of
-// the person's doing.
+// refusal is an error as a status and a text; the text is empty for a fault of ours.
 func refusal(err error) (status int, text string) {
 	var (
 		invalid  *payment.ValidationError
@@ -90,9 +89,9 @@ func refusal(err error) (status int, text string) {
 	case errors.As(err, &tooLong):
 		return http.StatusRequestEntityTooLarge, "That was too long."
 	}
-	for _, known := range rows() {
-		if errors.Is(err, known.err) {
-			return known.status, known.text
+	for _, row := range rows() {
+		if errors.Is(err, row.err) {
+			return row.status, row.text
 		}
 	}
 	return http.StatusInternalServerError, ""
@@ -106,8 +105,7 @@ func sentences(invalid *payment.ValidationError) string {
 	return strings.Join(texts, " ")
 }
 
-// fail shows a page that says what is wrong; v is nil for somebody who is not
-// signed in.
+// fail shows an error page; v is nil without a session.
 func (c *console) fail(w http.ResponseWriter, r *http.Request, v *visit, err error) {
 	status, text := refusal(err)
 	var why string
@@ -128,7 +126,7 @@ func (c *console) fail(w http.ResponseWriter, r *http.Request, v *visit, err err
 	render(w, r, status, failPage(f, text, why))
 }
 
-// reason is what the wrapping text of a refused sign-in says.
+// reason is the wrapping text of a refused sign-in.
 func reason(err error) string {
 	_, why, _ := strings.Cut(err.Error(), ": ")
 	return why

@@ -8,18 +8,18 @@ import (
 	"github.com/paylatch/paylatch/internal/support"
 )
 
-// orderView is what the page of an order shows.
+// orderView is the content of the page of an order.
 type orderView struct {
 	frame
 	payment.Order
-	// Summary is how the order stands, told by its newest attempt; empty without one.
+	// Summary is that of the newest attempt; empty without one.
 	Summary string
 }
 
 func (v *visit) showOrder() error {
 	id := payment.OrderID(v.query("id"))
 	var o payment.Order
-	err := v.Support.Watch(v.r.Context(), v.who, "readOrder.view", "order", string(id), func() (err error) {
+	err := v.AuditLog.Watch(v.r.Context(), v.who, "readOrder.view", "order", string(id), func() (err error) {
 		if !storable(string(id)) || id == "" {
 			return payment.ErrOrderNotFound
 		}
@@ -40,7 +40,7 @@ func (v *visit) showOrder() error {
 	return v.show(orderPage(view))
 }
 
-// pricedBy is who created the order, and so set its price.
+// pricedBy is the creator of the order, and so of its price.
 func pricedBy(o payment.Order) string {
 	if o.CreatedBy == payment.RoleService {
 		return "the shop"

@@ -14,23 +14,23 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// refundView is what the two steps of a refund show: without Money the first one.
+// refundView is the content of the two steps of a refund: without Money the first one.
 type refundView struct {
 	frame
 	form
-	// Left is what can be paid back.
+	// Left is what can be refunded.
 	Left payment.Money
 	// Amount is what was typed; Money, what it was read as.
 	Amount string
 	Money  *payment.Money
 }
 
-const refundTitle = "Pay money back"
+const refundTitle = "Refund"
 
 // refundable reads the payment that is to be refunded; only admin may.
 func (v *visit) refundable() (support.Attempt, payment.Money, error) {
 	if !v.who.Has(payment.RoleAdmin) {
-		return support.Attempt{}, payment.Money{}, v.Support.Refuse(v.r.Context(), v.who, support.Refunded, "attempt", v.r.PathValue("id"), payment.ErrForbidden)
+		return support.Attempt{}, payment.Money{}, v.AuditLog.Refuse(v.r.Context(), v.who, support.Refunded, "attempt", v.r.PathValue("id"), payment.ErrForbidden)
 	}
 	id, err := idOf(v, support.Refunded, "attempt", payment.ParseAttemptID)
 	if err != nil {
@@ -48,8 +48,8 @@ func (v *visit) askRefund() error {
 	return v.show(refundPage(refundView{frame: v.frame(refundTitle), form: v.form(attemptPath(a.ID)), Left: left, Amount: decimal(left)}))
 }
 
-// refund asks once more with the amount in words before money moves. What was left
-// when it asked must still be left then: somebody else may have paid the same back.
+// refund shows the amount once more before money moves. What was left then must still be
+// left when it is confirmed: another person may have refunded the same.
 func (v *visit) refund() error {
 	a, left, err := v.refundable()
 	if err != nil {
@@ -70,7 +70,7 @@ func (v *visit) refund() error {
 		if err != nil {
 			return "", err
 		}
-		refunded, err := v.payBack(a, f, money, seen)
+		refunded, err := v.createRefund(a, f, money, seen)
 		if err != nil {
 			return "", err
 		}
@@ -78,8 +78,8 @@ func (v *visit) refund() error {
 	})
 }
 
-// seen is what was left when the person was asked whether they are sure, and
-// whether they are; who was not asked sees what is left now.
+// seen is what was left on the page that was confirmed, and whether there was one;
+// without one, what is left now.
 func (v *visit) seen(left payment.Money) (payment.Money, bool) {
 	expected, err := strconv.ParseInt(v.r.PostFormValue("expected"), 10, 64)
 	if err != nil || v.r.PostFormValue("sure") != "yes" {
@@ -88,8 +88,8 @@ func (v *visit) seen(left payment.Money) (payment.Money, bool) {
 	return payment.Money{Minor: expected, Currency: left.Currency}, true
 }
 
-// payBack is what an admin does by the API, with the form's key.
-func (v *visit) payBack(a support.Attempt, f form, money, seen payment.Money) (refunded payment.Refunded, err error) {
+// createRefund is the API's call, with the form's key.
+func (v *visit) createRefund(a support.Attempt, f form, money, seen payment.Money) (refunded payment.Refunded, err error) {
 	body, err := json.Marshal(map[string]int64{"amount": money.Minor, "expected_refundable": seen.Minor})
 	if err != nil {
 		return refunded, err //nolint:wrapcheck // a number
@@ -103,7 +103,7 @@ func (v *visit) payBack(a support.Attempt, f form, money, seen payment.Money) (r
 			return idempotency.Answer{Status: status, Body: []byte(text)}
 		},
 	}
-	err = v.Support.Act(v.r.Context(), v.who, support.Refunded, a.ID, f.Reason, func() (err error) {
+	err = v.AuditLog.Act(v.r.Context(), v.who, support.Refunded, a.ID, f.Reason, func() (err error) {
 		// The reason stays in the audit log: a provider would show it to others.
 		refunded, err = v.Payments.Refund(v.r.Context(), v.who.Actor, req, payment.CreateRefund{
 			AttemptID: a.ID, Amount: &money.Minor, Expected: &seen.Minor,

@@ -8,16 +8,16 @@ import (
 )
 
 // leastTyped is how much must be typed before results appear by themselves: each
-// search stands in the audit log. Whoever asks for it by Enter gets it for less.
+// search stands in the audit log. Enter searches for less.
 const leastTyped = 4
 
-// found is what the page of the search shows.
+// found is the content of the page.
 type found struct {
 	frame
 	Groups []group
-	// Asked says that something was searched for.
-	Asked   bool
-	Further string
+	// Searched is false of the empty page.
+	Searched bool
+	Further  string
 }
 
 // group is the hits of one type, newest first.
@@ -32,11 +32,11 @@ func (v *visit) showSearch() error {
 	if err != nil {
 		return err
 	}
-	f := found{frame: top, Asked: text != ""}
+	f := found{frame: top, Searched: text != ""}
 	f.Query = text
 	typing := v.r.Header.Get("Hx-Request") != ""
 	if text == "" || typing && len(text) < leastTyped {
-		f.Asked = false
+		f.Searched = false
 		return v.show(searchPage(f))
 	}
 	if err := tooOften(v.w, v.searches.Wait(v.who.Subject, v.Now())); err != nil {

@@ -55,7 +55,7 @@ func searchPage(f found) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if f.Asked && len(f.Groups) == 0 {
+			if f.Searched && len(f.Groups) == 0 {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<p>Nothing has an id that is or begins with <bdi class=\"quoted\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -74,7 +74,7 @@ func searchPage(f found) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			if f.Asked && len(f.Groups) > 0 {
+			if f.Searched && len(f.Groups) > 0 {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<h2 class=\"aloud\">Found</h2>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -121,7 +121,7 @@ func searchPage(f found) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if !f.Asked {
+			if !f.Searched {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<p class=\"hint\">The page of a payment begins with the answer: how it stands, how often the customer was charged, what happens next, and whether the customer may pay again. <kbd>/</kbd> leads to the search from everywhere.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

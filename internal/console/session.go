@@ -17,7 +17,7 @@ import (
 const (
 	usualIdle = 30 * time.Minute
 	usualLife = 10 * time.Hour
-	// signInLife is how long a person may take at the OpenID provider.
+	// signInLife bounds a sign-in at the OpenID provider.
 	signInLife = 15 * time.Minute
 )
 
@@ -46,7 +46,7 @@ func (c *console) newSessions() *scs.SessionManager {
 // answer, and goes on with the page even if that could not be done.
 type sessionWriter struct {
 	http.ResponseWriter
-	// begun says that the page has begun, over that all is said.
+	// begun is true from the page's beginning, over from the end of its output.
 	begun, over bool
 }
 
@@ -60,7 +60,7 @@ func (w *sessionWriter) Write(text []byte) (int, error) {
 	if w.over {
 		return len(text), nil
 	}
-	return w.ResponseWriter.Write(text) //nolint:wrapcheck // it is the writer, for whoever writes
+	return w.ResponseWriter.Write(text) //nolint:wrapcheck // it is the writer of the page
 }
 
 // inSession reads a session before the pages, and writes it.
@@ -75,8 +75,8 @@ func (c *console) inSession(pages http.Handler) http.Handler {
 	})
 }
 
-// withoutSession answers in the place of a page whose session can't be read or
-// written. What a form asked for was done by then.
+// withoutSession responds in the place of a page when the session can't be read or
+// written. The form's action is done by then.
 func (c *console) withoutSession(w http.ResponseWriter, r *http.Request, err error) {
 	out, ok := w.(*sessionWriter)
 	if ok && out.begun && r.Method == http.MethodPost {
@@ -118,7 +118,7 @@ func (c *console) begin(r *http.Request, actor payment.Actor) error {
 	return nil
 }
 
-// person is who is signed in; nobody has no subject.
+// person is the actor of the session; without one it has no subject.
 func (c *console) person(r *http.Request) payment.Actor {
 	ctx := r.Context()
 	actor := payment.Actor{Subject: c.sessions.GetString(ctx, sessionSubject)}
@@ -141,32 +141,32 @@ func (c *console) popPending(r *http.Request) auth.PendingSignIn {
 	return p
 }
 
-// deed is what came of a form.
-type deed struct {
+// outcome is the outcome of a form.
+type outcome struct {
 	Key  string `json:"key"`
 	Text string `json:"text"`
 }
 
-// maxDeeds is how many forms a session remembers.
-const maxDeeds = 20
+// maxOutcomes is how many forms a session remembers.
+const maxOutcomes = 20
 
-func (c *console) deeds(r *http.Request) []deed {
-	var list []deed
+func (c *console) outcomes(r *http.Request) []outcome {
+	var list []outcome
 	_ = json.Unmarshal([]byte(c.sessions.GetString(r.Context(), sessionDone)), &list)
 	return list
 }
 
-// came returns what came of a form that was done in this session, empty for none.
-func (c *console) came(r *http.Request, key string) string {
-	list := c.deeds(r)
-	if i := slices.IndexFunc(list, func(d deed) bool { return d.Key == key }); i >= 0 && key != "" {
+// outcomeOf is the outcome of a form that was done in this session, empty for none.
+func (c *console) outcomeOf(r *http.Request, key string) string {
+	list := c.outcomes(r)
+	if i := slices.IndexFunc(list, func(d outcome) bool { return d.Key == key }); i >= 0 && key != "" {
 		return list[i].Text
 	}
 	return ""
 }
 
-func (c *console) remember(r *http.Request, d deed) {
-	list := append(c.deeds(r), d)
-	text, _ := json.Marshal(list[max(0, len(list)-maxDeeds):]) //nolint:errchkjson // texts
+func (c *console) remember(r *http.Request, d outcome) {
+	list := append(c.outcomes(r), d)
+	text, _ := json.Marshal(list[max(0, len(list)-maxOutcomes):]) //nolint:errchkjson // texts
 	c.sessions.Put(r.Context(), sessionDone, string(text))
 }

@@ -28,21 +28,21 @@ func (c *console) routeSignIn(mux *http.ServeMux) {
 	mux.HandleFunc("POST /support/sign-out", c.signOut)
 	for pattern, do := range map[string]func(w http.ResponseWriter, r *http.Request) (payment.Actor, error){
 		"GET " + signInPath + "/begin":    c.beginAtProvider,
-		"GET " + signInPath + "/callback": c.comeBack,
+		"GET " + signInPath + "/callback": c.callback,
 		"POST " + signInPath:              c.signInByToken,
 	} {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			actor, err := do(w, r)
 			if err != nil {
-				c.notLetIn(r, actor, err)
+				c.auditRefusal(r, actor, err)
 				c.fail(w, r, nil, err)
 			}
 		})
 	}
 }
 
-// notLetIn has a sign-in that was refused written down, with who it was as far as that was proven.
-func (c *console) notLetIn(r *http.Request, actor payment.Actor, err error) {
+// auditRefusal audits a refused sign-in, with the actor as far as that was proven.
+func (c *console) auditRefusal(r *http.Request, actor payment.Actor, err error) {
 	for _, refused := range []error{auth.ErrUnauthenticated, payment.ErrForbidden, errProvider, errTooOften} {
 		if errors.Is(err, refused) {
 			c.Refused(support.Refusal{Action: support.SignedIn, Staff: staffOf(r, actor), Reason: cmp.Or(reason(err), err.Error())})
@@ -68,21 +68,20 @@ func tooOften(w http.ResponseWriter, wait time.Duration) error {
 	return errTooOften
 }
 
-// backTo is where to go after the sign-in: a page of the console, whatever was
-// asked for.
-func backTo(asked string) string {
-	u, err := url.Parse(asked)
-	inside := strings.HasPrefix(asked, firstPage+"/") || asked == firstPage || strings.HasPrefix(asked, firstPage+"?")
+// backTo is the page after the sign-in: one of the console, whatever was requested.
+func backTo(to string) string {
+	u, err := url.Parse(to)
+	inside := strings.HasPrefix(to, firstPage+"/") || to == firstPage || strings.HasPrefix(to, firstPage+"?")
 	switch {
-	case err != nil, !inside, strings.HasPrefix(asked, signInPath), strings.Contains(asked, `\`):
+	case err != nil, !inside, strings.HasPrefix(to, signInPath), strings.Contains(to, `\`):
 		return firstPage
 	case path.Clean(u.Path) != strings.TrimSuffix(u.Path, "/"): // it leads out again
 		return firstPage
 	}
-	return asked
+	return to
 }
 
-// toSignIn sends somebody without a session away, to come back to the same page.
+// toSignIn leads to the sign-in, and from there back to the same page.
 func (c *console) toSignIn(w http.ResponseWriter, r *http.Request) {
 	address := signInPath
 	if to := backTo(r.URL.RequestURI()); to != firstPage {
@@ -115,8 +114,8 @@ func (c *console) showSignIn(w http.ResponseWriter, r *http.Request) {
 	}))
 }
 
-// isIn sends somebody who is signed in already to a page of the console: their
-// session ends at its own time, and no link can move that.
+// isIn leads a person that is signed in already to a page of the console: the session
+// ends at its own time, and no link can move that.
 func (c *console) isIn(w http.ResponseWriter, r *http.Request, to string) bool {
 	if c.person(r).Subject == "" {
 		return false
@@ -142,7 +141,7 @@ func (c *console) beginAtProvider(w http.ResponseWriter, r *http.Request) (nobod
 	if err != nil {
 		return nobody, err
 	}
-	// Nobody else's sign-in is gone on with.
+	// A sign-in that another person began is not continued.
 	if err := c.sessions.RenewToken(r.Context()); err != nil {
 		return nobody, err //nolint:wrapcheck // the store's own
 	}
@@ -152,8 +151,8 @@ func (c *console) beginAtProvider(w http.ResponseWriter, r *http.Request) (nobod
 	return nobody, nil
 }
 
-// comeBack is where the OpenID provider sends the browser.
-func (c *console) comeBack(w http.ResponseWriter, r *http.Request) (payment.Actor, error) {
+// callback is where the OpenID provider sends the browser.
+func (c *console) callback(w http.ResponseWriter, r *http.Request) (payment.Actor, error) {
 	begun, q := c.sessions.Exists(r.Context(), sessionSignIn), r.URL.Query()
 	if begun {
 		if err := c.slowly(w, r, c.signIns); err != nil {
@@ -174,7 +173,7 @@ func (c *console) comeBack(w http.ResponseWriter, r *http.Request) (payment.Acto
 	return actor, c.enter(w, r, actor, "openid")
 }
 
-// signInByToken takes a token in place of a person's word, where that is allowed.
+// signInByToken takes a token in place of the OpenID provider, where that is allowed.
 func (c *console) signInByToken(w http.ResponseWriter, r *http.Request) (payment.Actor, error) {
 	if c.Tokens == nil {
 		return payment.Actor{}, errNoSignIn
@@ -190,12 +189,12 @@ func (c *console) signInByToken(w http.ResponseWriter, r *http.Request) (payment
 	return actor, c.enter(w, r, actor, "token")
 }
 
-// enter lets staff in, and nobody else. By is how they have proven who they are.
+// enter begins the session of staff. By is the way in which they signed in.
 func (c *console) enter(w http.ResponseWriter, r *http.Request, actor payment.Actor, by string) error {
 	if err := actor.Require(payment.RoleSupport, payment.RoleAdmin); err != nil {
 		return err
 	}
-	if err := c.Support.SignIn(r.Context(), staffOf(r, actor), by); err != nil {
+	if err := c.AuditLog.SignIn(r.Context(), staffOf(r, actor), by); err != nil {
 		return err
 	}
 	if err := c.begin(r, actor); err != nil {

@@ -35,17 +35,17 @@ func age(d time.Duration) string {
 	}
 }
 
-// silence says what it means that nothing comes from an account.
-func silence(q payment.Silence, now time.Time) string {
-	heard := "No webhook has ever come from " + q.Account
+// stale is the warning of a stale account.
+func stale(q payment.Silence, now time.Time) string {
+	text := "No webhook was ever received from " + q.Account
 	if q.HeardAt != nil {
-		heard = "No webhook has come from " + q.Account + " for " + age(now.Sub(*q.HeardAt))
+		text = "No webhook was received from " + q.Account + " for " + age(now.Sub(*q.HeardAt))
 	}
 	waiting := strconv.Itoa(q.Pending) + " payments wait for one"
 	if q.Pending == 1 {
 		waiting = "a payment waits for one"
 	}
-	return heard + ", and " + waiting + ". The provider is asked instead, so news may come late. Tell whoever runs paylatch."
+	return text + ", and " + waiting + ". The provider is asked instead, so changes may show late. Inform the operators of paylatch."
 }
 
 // pretty is a value as indented JSON. Letters stay what they are: the page escapes.
@@ -75,7 +75,7 @@ func beginning(text string) string {
 	return text[:cut]
 }
 
-// kindWords is a name of the contract as a person says it.
+// kindWords is a name of the contract in words.
 func kindWords(kind payment.DiscrepancyKind) string {
 	return strings.ReplaceAll(string(kind), "_", " ")
 }
@@ -83,9 +83,9 @@ func kindWords(kind payment.DiscrepancyKind) string {
 // entryWords are what the entries of a timeline are called.
 func entryWords(kind support.EntryKind) string {
 	return map[support.EntryKind]string{
-		support.EntryPay: "Pay", support.EntryRequest: "Asked", support.EntryReuse: "Again", support.EntryRefused: "Refused",
-		support.EntryCall: "Call", support.EntryPoll: "Question", support.EntryWebhook: "Webhook", support.EntryTransition: "Payment",
-		support.EntryRefund: "Refund", support.EntryMessage: "News", support.EntryDiscrepancy: "To look at", support.EntryStaff: "Staff",
+		support.EntryPay: "Pay", support.EntryRequest: "Request", support.EntryReuse: "Repeat", support.EntryRefused: "Refused",
+		support.EntryCall: "Call", support.EntryPoll: "Status check", support.EntryWebhook: "Webhook", support.EntryTransition: "Payment",
+		support.EntryRefund: "Refund", support.EntryMessage: "Notification", support.EntryDiscrepancy: "Needs review", support.EntryStaff: "Staff",
 	}[kind]
 }
 
@@ -95,7 +95,7 @@ func eventOf(e support.Entry) string {
 	return id
 }
 
-// details are what an entry has for those who look closer, in a steady order.
+// details are the details of an entry, in a steady order.
 func details(e support.Entry) [][2]string {
 	out := make([][2]string, 0, len(e.Detail))
 	for _, name := range slices.Sorted(maps.Keys(e.Detail)) {

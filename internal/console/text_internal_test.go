@@ -13,7 +13,7 @@ import (
 	"github.com/paylatch/paylatch/internal/support"
 )
 
-func TestAmountsAreReadExactly(t *testing.T) {
+func TestParseMoney(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		text     string
@@ -46,7 +46,7 @@ func TestAmountsAreReadExactly(t *testing.T) {
 	require.Equal(t, "5", decimal(payment.Money{Minor: 5, Currency: "JPY"}))
 }
 
-func TestWhereHitsLead(t *testing.T) {
+func TestHitPath(t *testing.T) {
 	t.Parallel()
 	one, two := payment.AttemptID(uuid.Must(uuid.NewV7())), payment.AttemptID(uuid.Must(uuid.NewV7()))
 	order, other := support.Hit{Type: "order", ID: "A/1", OrderID: "A/1"}, support.Hit{Type: "order", ID: "B", OrderID: "B"}
@@ -69,7 +69,7 @@ func TestWhereHitsLead(t *testing.T) {
 	require.Equal(t, attemptPath(one), hitPath(support.Hit{Type: "refund", ID: "r", OrderID: "A/1", AttemptID: &one}))
 }
 
-func TestMuchTextBeginsWhole(t *testing.T) {
+func TestBeginning(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, strings.Repeat("é", 500), beginning(strings.Repeat("é", 500)))
 	long := beginning("x" + strings.Repeat("é", 5000))
@@ -78,7 +78,7 @@ func TestMuchTextBeginsWhole(t *testing.T) {
 }
 
 // No refusal that a use case may make is a page of its own without a text.
-func TestEveryRefusalHasWords(t *testing.T) {
+func TestRefusal(t *testing.T) {
 	t.Parallel()
 	for _, r := range rows() {
 		status, text := refusal(r.err)
@@ -90,15 +90,15 @@ func TestEveryRefusalHasWords(t *testing.T) {
 	require.Equal(t, "reason: say why.", text)
 }
 
-func TestSilenceIsTold(t *testing.T) {
+func TestStale(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	heard := now.Add(-3 * time.Hour)
-	require.Contains(t, silence(payment.Silence{Account: "a", Pending: 1}, now), "No webhook has ever come from a, and a payment waits for one.")
-	require.Contains(t, silence(payment.Silence{Account: "a", Pending: 2, HeardAt: &heard}, now), "No webhook has come from a for 3 hours, and 2 payments wait for one.")
+	require.Contains(t, stale(payment.Silence{Account: "a", Pending: 1}, now), "No webhook was ever received from a, and a payment waits for one.")
+	require.Contains(t, stale(payment.Silence{Account: "a", Pending: 2, HeardAt: &heard}, now), "No webhook was received from a for 3 hours, and 2 payments wait for one.")
 }
 
-func TestAttemptsOfAnOrderAreShownNewestFirst(t *testing.T) {
+func TestNewestFirst(t *testing.T) {
 	t.Parallel()
 	attempts := []payment.Attempt{{Version: 1}, {Version: 2}}
 	require.Equal(t, []payment.Attempt{{Version: 2}, {Version: 1}}, newestFirst(attempts))

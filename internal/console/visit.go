@@ -12,7 +12,7 @@ import (
 	"github.com/paylatch/paylatch/internal/support"
 )
 
-// visit is one request of somebody who is signed in.
+// visit is one request in a session.
 type visit struct {
 	*console
 	w   http.ResponseWriter
@@ -20,10 +20,10 @@ type visit struct {
 	who support.Staff
 }
 
-// handler answers a visit, or returns why it can't.
+// handler shows a page, or returns why it can't.
 type handler func(v *visit) error
 
-// staff lets those in who are signed in, and nobody else find out what there is.
+// staff serves sessions only: without one, every address leads to the sign-in.
 func (c *console) staff(next handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		actor := c.person(r)
@@ -39,7 +39,7 @@ func (c *console) staff(next handler) http.Handler {
 	})
 }
 
-// staffOf is the person of a request, and from where it comes.
+// staffOf is the person of a request, with its origin.
 func staffOf(r *http.Request, actor payment.Actor) support.Staff {
 	return support.Staff{Actor: actor, Address: r.RemoteAddr, RequestID: r.Header.Get("X-Request-Id")}
 }
@@ -47,25 +47,24 @@ func staffOf(r *http.Request, actor payment.Actor) support.Staff {
 // frame is what surrounds every page.
 type frame struct {
 	Title string
-	// Who is signed in; empty for nobody.
+	// Who is the signed-in subject; empty without a session.
 	Who   string
 	Admin bool
 	// Query stands in the search box at the top; Here is the page's own entry in the
 	// menu, empty for none.
 	Query, Here string
-	// Outcome is what came of a form that led to this page.
+	// Outcome is the outcome of the form that led to this page.
 	Outcome string
-	// Silences are what the page warns of.
-	Silences []string
+	// Stale are warnings of stale accounts.
+	Stale []string
 }
 
-// warned is a frame that warns of accounts that have gone silent: what they know
-// may be known here late.
+// warned is a frame that warns of stale accounts: their payments may be out of date.
 func (v *visit) warned(title string) (frame, error) {
 	f := v.frame(title)
 	silent, err := v.Payments.Silent(v.r.Context())
 	for _, q := range silent {
-		f.Silences = append(f.Silences, silence(q, v.Now()))
+		f.Stale = append(f.Stale, stale(q, v.Now()))
 	}
 	return f, err
 }
@@ -73,7 +72,7 @@ func (v *visit) warned(title string) (frame, error) {
 func (v *visit) frame(title string) frame {
 	return frame{
 		Title: title, Who: v.who.Subject, Admin: v.who.Has(payment.RoleAdmin), Here: v.r.URL.Path,
-		Outcome: v.came(v.r, v.r.URL.Query().Get("done")),
+		Outcome: v.outcomeOf(v.r, v.r.URL.Query().Get("done")),
 	}
 }
 
@@ -89,18 +88,18 @@ func render(w http.ResponseWriter, r *http.Request, status int, c templ.Componen
 
 func (v *visit) query(name string) string { return v.r.URL.Query().Get(name) }
 
-// idOf reads the id in the address. A text that is none stands in the audit log as
-// an id that nobody knows does.
+// idOf reads the id in the address. A malformed one stands in the audit log as an id
+// that does not exist does.
 func idOf[T any](v *visit, action support.Action, kind string, parse func(string) (T, error)) (T, error) {
 	text := v.r.PathValue("id")
 	id, err := parse(text)
 	if err != nil {
-		err = v.Support.Refuse(v.r.Context(), v.who, action, kind, text, err)
+		err = v.AuditLog.Refuse(v.r.Context(), v.who, action, kind, text, err)
 	}
 	return id, err
 }
 
-// page is the part of a list that was asked for.
+// page is the part of a list in the query.
 func (v *visit) page() (support.Page, error) { return support.ParsePage(v.query("cursor"), "") }
 
 // further is the address of the next part of a list, empty at the end.
@@ -140,21 +139,21 @@ func (v *visit) sent(back string) form {
 	return f
 }
 
-// once does what a form asks for and shows what came of it on the page to. The
-// same form again leads there without doing it again. A refusal that can be
-// mended is shown beside the form, which may be sent again.
+// once does a form's action and shows its outcome on the page to. The same form again
+// leads there without doing it again. A refusal that can be corrected is shown beside the
+// form, which may be sent again.
 func (v *visit) once(f form, to string, again func(f form) templ.Component, do func() (string, error)) error {
-	if v.came(v.r, f.Key) == "" {
+	if v.outcomeOf(v.r, f.Key) == "" {
 		text, err := do()
-		if status, said := refusal(err); said != "" && status < http.StatusInternalServerError && status != http.StatusForbidden && status != http.StatusNotFound {
-			f.Error = said
+		if status, text := refusal(err); text != "" && status < http.StatusInternalServerError && status != http.StatusForbidden && status != http.StatusNotFound {
+			f.Error = text
 			render(v.w, v.r, status, again(f))
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		v.remember(v.r, deed{f.Key, text})
+		v.remember(v.r, outcome{f.Key, text})
 	}
 	http.Redirect(v.w, v.r, withDone(to, f.Key), http.StatusSeeOther)
 	return nil

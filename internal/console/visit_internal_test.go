@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTheNextPartOfAListRepeatsNoOutcome(t *testing.T) {
+func TestFurther(t *testing.T) {
 	t.Parallel()
 	v := &visit{r: httptest.NewRequest(http.MethodGet, "/support/discrepancies?done=key&kind=disputed&cursor=a", nil)}
 	require.Equal(t, "/support/discrepancies?cursor=b&kind=disputed", v.further("b"))

@@ -10,7 +10,7 @@ import (
 	"github.com/paylatch/paylatch/internal/support"
 )
 
-// worklistView is what the page of the worklist shows.
+// worklistView is the content of the page of the worklist.
 type worklistView struct {
 	frame
 	List    []support.Discrepancy
@@ -38,7 +38,7 @@ func (v *visit) showWorklist() error {
 	return v.show(worklistPage(worklistView{top, list, status, v.further(next)}))
 }
 
-// resolveView is a discrepancy and the form that settles it.
+// resolveView is a discrepancy and the form that resolves it.
 type resolveView struct {
 	frame
 	form
@@ -52,8 +52,8 @@ func choice(p payment.Possibility) string {
 	return strings.ToUpper(words[:1]) + words[1:] + ", if " + p.When + ". " + p.Effect
 }
 
-// AsksID says that one of the possibilities takes the provider's id.
-func (r resolveView) AsksID() bool {
+// NeedsID reports whether one of the possibilities takes the provider's id.
+func (r resolveView) NeedsID() bool {
 	return slices.ContainsFunc(r.Possible(), func(p payment.Possibility) bool { return p.Resolution == payment.ResolvedPaid })
 }
 
@@ -91,7 +91,7 @@ func (v *visit) resolve() error {
 			return "", err
 		}
 		if d.Awaits() {
-			return "The provider can't be asked. This stays here until somebody else resolves it as paid by the same payment.", nil
+			return "The provider can't be asked. This stays here until a second person resolves it as paid by the same payment.", nil
 		}
 		return "Resolved: " + kindWords(d.Kind) + ", as " + resolutionWords(d.Resolved.Resolution) + ".", nil
 	})

@@ -81,13 +81,13 @@ func TestAPersonAnswersTheirFirstCustomer(t *testing.T) {
 	b.paste(reason)
 	eval[any](b, `document.getElementById("amount").value = "1.00"`)
 	b.click("#form button")
-	b.until(`document.querySelector(".sure")?.innerText.startsWith("1.00 EUR of 14.99 EUR go back")`)
+	b.until(`document.querySelector(".sure")?.innerText.startsWith("1.00 EUR of 14.99 EUR are refunded")`)
 	b.doubleClick("#form button")
 	b.until(`document.querySelector(".outcome")?.innerText === "The refund of 1.00 EUR is succeeded."`)
 	require.Equal(t, []int64{500, 100}, column[int64](t, s.rig, `SELECT amount FROM refunds WHERE attempt_id = $1 ORDER BY created_at`, a.ID))
 
 	b.open(s.base + "/support/discrepancies")
-	b.click(".case a[role=button]")
+	b.click(".discrepancy a[role=button]")
 	b.until(`location.pathname.endsWith("/resolve") && document.getElementById("reason")`)
 	b.click(`input[value="accepted"]`)
 	b.fill("#reason", reason)
@@ -96,7 +96,7 @@ func TestAPersonAnswersTheirFirstCustomer(t *testing.T) {
 	require.Equal(t, []string{person + " accepted"}, column[string](t, s.rig, `SELECT resolved_by || ' ' || resolution FROM discrepancies WHERE attempt_id = $1`, late.ID))
 
 	b.open(s.base + "/support/audit?actor=" + person)
-	log := eval[string](b, `document.querySelector(".deeds").innerText`)
+	log := eval[string](b, `document.querySelector(".timeline.audit").innerText`)
 	for _, want := range []string{"search.view", "attempt.view", "createRefund", "discrepancies.view", "discrepancy.view", "discrepancy.resolve", reason, "127.0.0.1"} {
 		require.Contains(t, log, want)
 	}
@@ -226,7 +226,7 @@ func TestEverybodyCanUseTheConsole(t *testing.T) {
 
 	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
 	require.Equal(t, "none", eval[string](b, `getComputedStyle(document.querySelector("header.top")).display`))
-	require.NotEqual(t, "none", eval[string](b, `getComputedStyle(document.querySelector(".timeline .said")).display`))
+	require.NotEqual(t, "none", eval[string](b, `getComputedStyle(document.querySelector(".timeline .text")).display`))
 	b.picture("attempt-print")
 }
 
@@ -239,7 +239,7 @@ func TestTheConsoleWithoutScripts(t *testing.T) {
 	a := s.bought(t, unique("o"), "tok_never")
 	b := scriptless(t)
 	b.signIn(s.base, token("sam", "support"))
-	require.Contains(t, eval[string](b, `document.querySelector(".warning").innerText`), "No webhook has ever come from sandbox, and a payment waits for one.")
+	require.Contains(t, eval[string](b, `document.querySelector(".warning").innerText`), "No webhook was ever received from sandbox, and a payment waits for one.")
 	b.fill("#search", a.OrderID)
 	b.click(".find button")
 	b.until(`location.pathname === "/support/attempts/` + a.ID + `"`)
@@ -247,6 +247,6 @@ func TestTheConsoleWithoutScripts(t *testing.T) {
 	b.until(`location.pathname.endsWith("/recheck") && document.getElementById("reason")`)
 	b.fill("#reason", "case 1")
 	b.click("#form button")
-	b.until(`document.querySelector(".outcome")?.innerText.startsWith("The provider was asked.")`)
+	b.until(`document.querySelector(".outcome")?.innerText.startsWith("The status was re-checked.")`)
 	require.Contains(t, s.deeds(t, "sam"), "attempt.recheck "+a.ID+" done case 1")
 }

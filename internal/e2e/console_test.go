@@ -183,7 +183,7 @@ func TestWhatCameOfTheLastFormIsShown(t *testing.T) {
 	for range 22 {
 		key := uuid.NewString()
 		page := p.followed(p.post(path+"/recheck", "key", key, "reason", "case 1"))
-		require.Contains(t, page.page(), "The provider was asked.")
+		require.Contains(t, page.page(), "The status was re-checked.")
 	}
 }
 
@@ -307,7 +307,7 @@ func TestTheConsoleOfAServiceTakesNoToken(t *testing.T) {
 	p := newPerson(t, s.base)
 	page := p.get("/support/sign-in")
 	page.is(t, http.StatusOK)
-	require.Contains(t, page.page(), "Nobody can sign in here yet")
+	require.Contains(t, page.page(), "There is no way to sign in here yet")
 	require.NotContains(t, string(page.text), `name="token"`)
 	p.post("/support/sign-in", "token", token("ada", "admin")).is(t, http.StatusNotFound)
 	p.get("/support/sign-in/begin").is(t, http.StatusNotFound)

@@ -101,7 +101,7 @@ func TestSignInsAreWritten(t *testing.T) {
 	reader := o.browser(t)
 	reader.get(o.begun(reader, "/support", unchanged).RequestURI()).is(t, http.StatusSeeOther)
 	for action, says := range map[string]string{
-		"sign_in": "neither support nor admin", "sign_out": "employee-7", "token.refused": "nobody known", "access.refused": "203.0.113.6",
+		"sign_in": "neither support nor admin", "sign_out": "employee-7", "token.refused": "unknown", "access.refused": "203.0.113.6",
 	} {
 		page := reader.get("/support/audit?action=" + action)
 		page.is(t, http.StatusOK)

@@ -12,8 +12,8 @@ import (
 	"net/url"
 )
 
-// maxAnswer bounds what is read of an answer, in bytes.
-const maxAnswer = 4 << 20
+// maxResponse bounds what is read of a response, in bytes.
+const maxResponse = 4 << 20
 
 // backend is how the shop calls paylatch and, for the proof, the provider.
 type backend Options
@@ -50,17 +50,17 @@ type charge struct {
 	Currency  string `json:"currency"`
 }
 
-// answer is what paylatch said.
-type answer struct {
+// response is a response of paylatch or the provider.
+type response struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-func (a answer) ok() bool { return a.status >= 200 && a.status < 300 }
+func (a response) ok() bool { return a.status >= 200 && a.status < 300 }
 
 // code is the problem's, empty for none.
-func (a answer) code() string {
+func (a response) code() string {
 	var p struct {
 		Code string `json:"code"`
 	}
@@ -68,21 +68,21 @@ func (a answer) code() string {
 	return p.Code
 }
 
-var errNoAnswer = errors.New("paylatch does not answer")
+var errUnavailable = errors.New("paylatch does not answer")
 
 // call sends a request for the customer. The headers are those that the page
 // sent and paylatch should see.
-func (b backend) call(ctx context.Context, method, path string, body any, headers http.Header) (answer, error) {
+func (b backend) call(ctx context.Context, method, path string, body any, headers http.Header) (response, error) {
 	var text []byte
 	if body != nil {
 		var err error
 		if text, err = json.Marshal(body); err != nil {
-			return answer{}, fmt.Errorf("write a request: %w", err)
+			return response{}, fmt.Errorf("write a request: %w", err)
 		}
 	}
 	r, err := http.NewRequestWithContext(ctx, method, b.PublicURL+path, bytes.NewReader(text)) //nolint:gosec // our own address; ids in the path are escaped
 	if err != nil {
-		return answer{}, fmt.Errorf("make a request: %w", err)
+		return response{}, fmt.Errorf("make a request: %w", err)
 	}
 	maps.Copy(r.Header, headers)
 	r.Header.Set("Authorization", "Bearer "+b.Token)
@@ -93,20 +93,20 @@ func (b backend) call(ctx context.Context, method, path string, body any, header
 	return b.send(r)
 }
 
-func (b backend) send(r *http.Request) (answer, error) {
+func (b backend) send(r *http.Request) (response, error) {
 	resp, err := b.Client.Do(r) //nolint:gosec // to our own addresses
 	if err != nil {
-		return answer{}, fmt.Errorf("%w: %w", errNoAnswer, err)
+		return response{}, fmt.Errorf("%w: %w", errUnavailable, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxResponse))
 	if err != nil {
-		return answer{}, fmt.Errorf("%w: %w", errNoAnswer, err)
+		return response{}, fmt.Errorf("%w: %w", errUnavailable, err)
 	}
-	return answer{resp.StatusCode, resp.Header, body}, nil
+	return response{resp.StatusCode, resp.Header, body}, nil
 }
 
-// order reads an order; found tells whether there is one.
+// order reads an order; found is false if there is none.
 func (b backend) order(ctx context.Context, id string) (o order, found bool, err error) {
 	a, err := b.call(ctx, http.MethodGet, "/v1/orders/"+url.PathEscape(id), nil, nil)
 	switch {
@@ -115,7 +115,7 @@ func (b backend) order(ctx context.Context, id string) (o order, found bool, err
 	case a.status == http.StatusNotFound, a.status == http.StatusForbidden:
 		return order{}, false, nil
 	case !a.ok():
-		return order{}, false, fmt.Errorf("%w: %d %s", errNoAnswer, a.status, a.code())
+		return order{}, false, fmt.Errorf("%w: %d %s", errUnavailable, a.status, a.code())
 	}
 	if err := json.Unmarshal(a.body, &o); err != nil {
 		return order{}, false, fmt.Errorf("read an order: %w", err)

@@ -23,8 +23,8 @@ const (
 	unknown   phase = "unknown"
 )
 
-// said is what the page says in each phase. The script reads it from the page.
-func said(p phase) string {
+// phaseText is the status line of each phase. The script reads it from the page.
+func phaseText(p phase) string {
 	return map[phase]string{
 		idle:      "",
 		sending:   "Sending…",
@@ -48,9 +48,9 @@ type checkout struct {
 	Order   order
 	Phase   phase
 	Attempt *attempt
-	// CanPay says whether the form is there to be sent.
+	// CanPay shows the form.
 	CanPay bool
-	// Text stands in place of what the phase says.
+	// Text stands in place of the phase's.
 	Text    string
 	Method  string
 	Charges []charge
@@ -76,7 +76,7 @@ func newCheckout(o order) checkout {
 	return c
 }
 
-// holdsMoney reports whether the provider has taken money for it that nobody gave back.
+// holdsMoney reports whether captured money of it is not refunded.
 func (a attempt) holdsMoney() bool { return a.Captured > a.Refunded }
 
 func (a attempt) phase() phase {
@@ -91,12 +91,12 @@ func (a attempt) phase() phase {
 	return checking
 }
 
-// Says is the text of the status line.
-func (c checkout) Says() string {
+// StatusLine is the text of the status line.
+func (c checkout) StatusLine() string {
 	if c.Text != "" {
 		return c.Text
 	}
-	text := said(c.Phase)
+	text := phaseText(c.Phase)
 	if c.Phase == failed && c.Attempt != nil && c.Attempt.Failure != nil {
 		text += " " + c.Attempt.Failure.Message
 	}
@@ -104,7 +104,7 @@ func (c checkout) Says() string {
 }
 
 // RequestID is one for each attempt that the order may have: the form is one
-// press, however often and from wherever it is sent.
+// pay, however often and from wherever it is sent.
 func (c checkout) RequestID() string {
 	return "form:" + c.Order.ID + ":" + strconv.Itoa(len(c.Order.Attempts)+1)
 }

@@ -24,7 +24,7 @@ type Options struct {
 	Client *http.Client
 }
 
-// user is the shop's only customer; a real shop knows them by their session.
+// user is the shop's only customer; a real shop has them from its session.
 const user = "u-1"
 
 type shop struct {
@@ -48,7 +48,7 @@ func New(o Options) http.Handler {
 }
 
 func (s *shop) render(w http.ResponseWriter, r *http.Request, status int, c templ.Component) {
-	// A page out of the history would tell of the past. The back/forward cache, which the script knows how to come back from, is left alone.
+	// A page out of the history would be stale. The back/forward cache, from which the script recovers, is left alone.
 	w.Header().Set("Cache-Control", "no-cache")
 	page.Render(w, r, status, c)
 }

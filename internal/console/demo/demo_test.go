@@ -65,14 +65,14 @@ func (b *backend) to(method, end string) []call {
 	return found
 }
 
-// rig is a shop beside a backend.
-type rig struct {
+// env is a shop beside a backend.
+type env struct {
 	t       *testing.T
 	backend *backend
 	shop    *httptest.Server
 }
 
-func newRig(t *testing.T, pay func(c call) (int, http.Header, string), attempts ...string) *rig {
+func newEnv(t *testing.T, pay func(c call) (int, http.Header, string), attempts ...string) *env {
 	t.Helper()
 	b := &backend{answer: func(c call) (int, http.Header, string) {
 		switch {
@@ -89,7 +89,7 @@ func newRig(t *testing.T, pay func(c call) (int, http.Header, string), attempts 
 		PublicURL: paylatch.URL, ProviderURL: paylatch.URL, Token: secret, Client: paylatch.Client(),
 	}))
 	t.Cleanup(shop.Close)
-	return &rig{t, b, shop}
+	return &env{t, b, shop}
 }
 
 type answer struct {
@@ -97,7 +97,7 @@ type answer struct {
 	text string
 }
 
-func (r *rig) send(method, path, kind, body string, headers ...string) answer {
+func (r *env) send(method, path, kind, body string, headers ...string) answer {
 	r.t.Helper()
 	q, err := http.NewRequestWithContext(r.t.Context(), method, r.shop.URL+path, strings.NewReader(body))
 	require.NoError(r.t, err)
@@ -128,9 +128,9 @@ func created(call) (int, http.Header, string) {
 	return 201, http.Header{"Idempotency-Result": {"created"}, "Content-Type": {jsonType}, "Set-Cookie": {"a=b"}}, `{"status_token":"pst_1"}`
 }
 
-func TestAPressIsPassedOn(t *testing.T) {
+func TestPay(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, created)
+	r := newEnv(t, created)
 	for range 2 {
 		got := r.send("POST", "/demo/orders/A-1/pay", jsonType, aPress, "Idempotency-Key: press-0001")
 		require.Equal(t, 201, got.StatusCode)
@@ -152,9 +152,9 @@ func TestAPressIsPassedOn(t *testing.T) {
 	require.NotContains(t, pays[0].body, "evil")
 }
 
-func TestRefusalsArePassedOn(t *testing.T) {
+func TestPayRefused(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(call) (int, http.Header, string) {
+	r := newEnv(t, func(call) (int, http.Header, string) {
 		return 409, http.Header{"Content-Type": {"application/problem+json"}, "Retry-After": {"3"}}, `{"code":"payment-in-progress"}`
 	})
 	got := r.send("POST", "/demo/orders/A-1/pay", jsonType, aPress, "Idempotency-Key: press-0001")
@@ -163,26 +163,26 @@ func TestRefusalsArePassedOn(t *testing.T) {
 	require.Equal(t, "3", got.Header.Get("Retry-After"))
 }
 
-func TestSilenceIsNoRefusal(t *testing.T) {
+func TestPayWithoutResponse(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(call) (int, http.Header, string) { return 0, nil, "" })
+	r := newEnv(t, func(call) (int, http.Header, string) { return 0, nil, "" })
 	got := r.send("POST", "/demo/orders/A-1/pay", jsonType, aPress, "Idempotency-Key: press-0001")
 	require.Equal(t, http.StatusBadGateway, got.StatusCode)
 	require.Equal(t, "1", got.Header.Get("Retry-After"))
 	require.Equal(t, 400, r.send("POST", "/demo/orders/A-1/pay", jsonType, `{`).StatusCode)
 }
 
-func TestOtherSitesCantPress(t *testing.T) {
+func TestPayFromAnotherSite(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, created)
+	r := newEnv(t, created)
 	got := r.send("POST", "/demo/orders/A-1/pay", formType, "client_request_id=x&token=tok_success", "Sec-Fetch-Site: cross-site", "Origin: https://evil.example")
 	require.Equal(t, http.StatusForbidden, got.StatusCode)
 	require.Empty(t, r.backend.to("POST", "/pay"))
 }
 
-func TestStatusIsPassedOn(t *testing.T) {
+func TestStatus(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(call) (int, http.Header, string) {
+	r := newEnv(t, func(call) (int, http.Header, string) {
 		return 304, http.Header{"Etag": {`"3"`}, "Retry-After": {"1"}}, ""
 	})
 	got := r.send("GET", "/demo/orders/A-1/status?payment_attempt_id="+attemptID, "", "", `If-None-Match: "3"`, "Prefer: wait=20")
@@ -196,15 +196,15 @@ func TestStatusIsPassedOn(t *testing.T) {
 }
 
 // The form's hidden id is one for each attempt that the order may have.
-func TestTheFormIsOnePress(t *testing.T) {
+func TestPayByForm(t *testing.T) {
 	t.Parallel()
 	hidden := regexp.MustCompile(`name="client_request_id" value="([^"]+)"`)
-	fresh := newRig(t, created)
+	fresh := newEnv(t, created)
 	ids := map[string]bool{}
 	for range 3 {
 		ids[hidden.FindStringSubmatch(fresh.send("GET", "/demo/orders/A-1", "", "").text)[1]] = true
 	}
-	failed := newRig(t, created, `{"payment_attempt_id":"at-1","status":"failed","stage":"final","can_start_new_attempt":true,"failure":{"message":"Declined."}}`)
+	failed := newEnv(t, created, `{"payment_attempt_id":"at-1","status":"failed","stage":"final","can_start_new_attempt":true,"failure":{"message":"Declined."}}`)
 	page := failed.send("GET", "/demo/orders/A-1", "", "").text
 	require.Contains(t, page, "Declined.")
 	require.Contains(t, page, "charge: 19.99 EUR")
@@ -219,7 +219,7 @@ func TestTheFormIsOnePress(t *testing.T) {
 	require.Equal(t, "form:A-1:1", fresh.backend.to("POST", "/pay")[0].key)
 }
 
-func TestTheFormAfterARefusal(t *testing.T) {
+func TestPayByFormRefused(t *testing.T) {
 	t.Parallel()
 	form := url.Values{"client_request_id": {"form:A-1:1"}, "token": {"tok_redirect"}}.Encode()
 	for name, c := range map[string]struct {
@@ -234,7 +234,7 @@ func TestTheFormAfterARefusal(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, func(call) (int, http.Header, string) { return c.answers, nil, `{"code":"x"}` })
+			r := newEnv(t, func(call) (int, http.Header, string) { return c.answers, nil, `{"code":"x"}` })
 			got := r.send("POST", "/demo/orders/A-1/pay", formType, form)
 			require.Equal(t, c.status, got.StatusCode)
 			require.Contains(t, got.text, c.says)
@@ -248,18 +248,18 @@ func TestTheFormAfterARefusal(t *testing.T) {
 
 // The script goes on with what is under way, and believes no old failure of its
 // own storage where the order is paid.
-func TestTheScriptIsToldOfTheLiveAttempt(t *testing.T) {
+func TestCheckoutLiveAttempt(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[string]string{"pending": "at-1", "succeeded": "at-1", "failed": ""} {
-		r := newRig(t, created, `{"payment_attempt_id":"at-1","status":"`+status+`","stage":"requested"}`)
+		r := newEnv(t, created, `{"payment_attempt_id":"at-1","status":"`+status+`","stage":"requested"}`)
 		require.Contains(t, r.send("GET", "/demo/orders/A-1", "", "").text, `data-live="`+want+`"`, status)
 	}
-	require.Contains(t, newRig(t, created).send("GET", "/demo/orders/A-1", "", "").text, `data-live=""`)
+	require.Contains(t, newEnv(t, created).send("GET", "/demo/orders/A-1", "", "").text, `data-live=""`)
 }
 
-func TestAPageWithoutAScriptLooksAgain(t *testing.T) {
+func TestCheckoutWithoutScript(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, created, `{"payment_attempt_id":"at-1","status":"pending","stage":"requested"}`)
+	r := newEnv(t, created, `{"payment_attempt_id":"at-1","status":"pending","stage":"requested"}`)
 	refresh := regexp.MustCompile(`<noscript><meta http-equiv="refresh" content="(\d+);url=\?look=(\d+)">`)
 	first := refresh.FindStringSubmatch(r.send("GET", "/demo/orders/A-1", "", "").text)
 	require.Equal(t, []string{"2", "1"}, first[1:])
@@ -273,9 +273,9 @@ func TestAPageWithoutAScriptLooksAgain(t *testing.T) {
 	require.NotNil(t, refresh.FindStringSubmatch(r.send("GET", "/demo/orders/A-1?look=-5", "", "").text))
 }
 
-func TestAnOrderIsMadeOnce(t *testing.T) {
+func TestCreateOrder(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, created)
+	r := newEnv(t, created)
 	page := r.send("GET", "/demo", "", "").text
 	id := regexp.MustCompile(`name="order_request_id" value="([^"]+)"`).FindStringSubmatch(page)[1]
 	for range 2 {
@@ -289,14 +289,14 @@ func TestAnOrderIsMadeOnce(t *testing.T) {
 	require.Equal(t, made[0].body, made[1].body)
 }
 
-func TestLateSuccessIsToldTheSame(t *testing.T) {
+func TestCheckoutLateSuccess(t *testing.T) {
 	t.Parallel()
 	const late = `{"payment_attempt_id":"at-1","status":"failed","stage":"final","amount_captured":1999,"failure":{"message":"The card was declined."}}`
 	for name, attempts := range map[string][]string{
 		"alone":              {late},
 		"before another try": {late, `{"payment_attempt_id":"at-2","status":"failed","stage":"final"}`},
 	} {
-		page := newRig(t, created, attempts...).send("GET", "/demo/orders/A-1", "", "").text
+		page := newEnv(t, created, attempts...).send("GET", "/demo/orders/A-1", "", "").text
 		require.Regexp(t, `<p id="status"[^>]*>Your payment arrived after all; the shop is looking at it\.</p>`, page, name)
 		require.Contains(t, page, `data-phase="arrived"`, name)
 		require.NotContains(t, page, " again</button>", name)

@@ -2,7 +2,7 @@
 // shows a checkout page, and passes the page's pay on to paylatch. It is what a
 // merchant's backend has to do, and it runs in `paylatch dev` only.
 //
-// It knows paylatch as a merchant does, by HTTP and with a service's token. The
+// It calls paylatch as a merchant does, by HTTP and with a service's token. The
 // page that it serves never sees that token:
 //
 //	page ── POST …/pay, Idempotency-Key ──► demo ── POST /v1/orders/{id}/pay ──► paylatch

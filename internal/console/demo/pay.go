@@ -19,7 +19,7 @@ type payment struct {
 	} `json:"payment_method"`
 }
 
-// pay takes a press of the button, by the script or by the form.
+// pay takes a pay, of the script or of the form.
 func (s *shop) pay(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
@@ -35,16 +35,16 @@ func (s *shop) pay(w http.ResponseWriter, r *http.Request) {
 	pass(w, a, err)
 }
 
-// sendPay passes a press on to paylatch, under the page's own key. The body is the
+// sendPay passes a pay on to paylatch, under the page's own key. The body is the
 // same each time: under one key it must be.
-func (s *shop) sendPay(r *http.Request, key, token string) (answer, error) {
+func (s *shop) sendPay(r *http.Request, key, token string) (response, error) {
 	id := r.PathValue("order")
 	return s.backend.call(r.Context(), http.MethodPost, "/v1/orders/"+url.PathEscape(id)+"/pay",
 		map[string]any{"payment_method": map[string]string{"token": token}, "return_url": s.PublicURL + checkoutPath(id)},
 		http.Header{"Idempotency-Key": {key}})
 }
 
-// status tells the page of an attempt for which it has no status token.
+// status serves the status of an attempt to a page without a status token.
 func (s *shop) status(w http.ResponseWriter, r *http.Request) {
 	headers := http.Header{}
 	for _, name := range []string{"If-None-Match", "Prefer"} {
@@ -61,9 +61,9 @@ func (s *shop) status(w http.ResponseWriter, r *http.Request) {
 	pass(w, a, err)
 }
 
-// pass gives the page paylatch's own answer. Without one the page is told to come
-// again: it will, with the same key.
-func pass(w http.ResponseWriter, a answer, err error) {
+// pass gives the page paylatch's own response. Without one the page has to retry, which
+// it does with the same key.
+func pass(w http.ResponseWriter, a response, err error) {
 	if err != nil {
 		w.Header().Set("Retry-After", "1")
 		http.Error(w, "the payment service can't be reached", http.StatusBadGateway)
@@ -79,8 +79,8 @@ func pass(w http.ResponseWriter, a answer, err error) {
 	_, _ = w.Write(a.body)
 }
 
-// payByForm answers a press without a script: with the page of the order, whose
-// state is the truth whatever this request found.
+// payByForm takes a pay without a script and shows the order, which has the true state
+// whatever this request returned.
 func (s *shop) payByForm(w http.ResponseWriter, r *http.Request) {
 	key, token := r.PostFormValue("client_request_id"), r.PostFormValue("token")
 	a, err := s.sendPay(r, key, token)

@@ -20,7 +20,7 @@ var assets embed.FS
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// Secured says to the browser what a page may load, and that nobody may frame it.
+// Secured limits what a page may load, and forbids to frame it.
 func Secured(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -39,8 +39,7 @@ func Render(w http.ResponseWriter, r *http.Request, status int, c templ.Componen
 }
 
 // Files hands out the files of the folder assets of own and those that all pages
-// share. A browser asks anew each time, since they change with the program, and
-// gets what it does not have.
+// share. A browser revalidates them each time, since they change with the program.
 func Files(own fs.FS) http.Handler {
 	all := layers{under(own), under(assets)}
 	tags := make(map[string]string)
@@ -88,5 +87,5 @@ func (l layers) Open(name string) (file fs.File, err error) {
 			return file, nil
 		}
 	}
-	return nil, err //nolint:wrapcheck // an fs.FS answers with what it was told
+	return nil, err //nolint:wrapcheck // an fs.FS returns the error as it is
 }
