@@ -26,7 +26,7 @@ const (
 // for one address share a response.
 type certificates struct {
 	client *http.Client
-	limit  *throttle.Each
+	limit  *throttle.KeyedLimiter
 	shared singleflight.Group
 }
 
@@ -37,7 +37,7 @@ func newCertificates(client *http.Client) *certificates {
 // of returns the chain at an address, for an account. See webhooks.Config.
 func (c *certificates) of(ctx context.Context, account, url string) ([]byte, error) {
 	chain, err, _ := c.shared.Do(account+" "+url, func() (any, error) {
-		if c.limit.Wait(account, time.Now()) > 0 {
+		if c.limit.Reserve(account, time.Now()) > 0 {
 			return nil, fmt.Errorf("%w: too many certificates are requested", webhooks.ErrUnavailable)
 		}
 		return c.fetch(ctx, url)

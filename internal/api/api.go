@@ -18,10 +18,10 @@ type server struct {
 	problems catalogue
 	// commands are the operations that take a key, by method and route.
 	commands map[string]string
-	searches *throttle.Each
+	searches *throttle.KeyedLimiter
 	// unsigned are deliveries that nobody signed of payments that are known here, by
 	// account and network; lookups, all that nobody signed, by network.
-	unsigned, lookups *throttle.Each
+	unsigned, lookups *throttle.KeyedLimiter
 	lanes             lanes
 	crew              crew
 	uploads           uploads

@@ -18,7 +18,7 @@ func (x *exchange) staff() support.Staff {
 func (s *server) SupportSearch(ctx context.Context, r gen.SupportSearchRequestObject) (gen.SupportSearchResponseObject, error) {
 	x := exchangeOf(ctx)
 	// Ids could be guessed.
-	if s.searches.Wait(x.actor.Subject, s.Now()) > 0 {
+	if s.searches.Reserve(x.actor.Subject, s.Now()) > 0 {
 		return nil, refuse("rate-limited", "")
 	}
 	page, err := support.ParsePage(valueOf(r.Params.Cursor), valueOf(r.Params.Limit))

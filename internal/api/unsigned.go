@@ -37,7 +37,7 @@ const (
 // known here. One that is not is kept in memory for a while and not stored.
 func (s *server) takeUnsigned(ctx context.Context, from netip.Addr, list []payment.Received) ([]fsm.Verdict, error) {
 	network := throttle.Network(from)
-	if s.lookups.Wait(network, list[0].At) > 0 || !s.lanes.enter(network) {
+	if s.lookups.Reserve(network, list[0].At) > 0 || !s.lanes.enter(network) {
 		return nil, payment.ErrOverloaded
 	}
 	defer s.lanes.leave(network)
@@ -51,7 +51,7 @@ func (s *server) takeUnsigned(ctx context.Context, from netip.Addr, list []payme
 			return nil, err
 		}
 		return unknown(list), nil
-	case s.unsigned.Wait(list[0].Account+" "+network, list[0].At) > 0:
+	case s.unsigned.Reserve(list[0].Account+" "+network, list[0].At) > 0:
 		return nil, payment.ErrOverloaded
 	case tooMuch(list[0]):
 		return nil, errTooMuch()

@@ -112,9 +112,9 @@ const (
 type console struct {
 	Options
 	sessions *scs.SessionManager
-	searches *throttle.Each
-	signIns  *throttle.Each
-	begins   *throttle.Each
+	searches *throttle.KeyedLimiter
+	signIns  *throttle.KeyedLimiter
+	begins   *throttle.KeyedLimiter
 }
 
 // New returns the console, to be mounted at /support and /support/.

@@ -39,7 +39,7 @@ func (v *visit) showSearch() error {
 		f.Searched = false
 		return v.show(searchPage(f))
 	}
-	if err := tooOften(v.w, v.searches.Wait(v.who.Subject, v.Now())); err != nil {
+	if err := tooOften(v.w, v.searches.Reserve(v.who.Subject, v.Now())); err != nil {
 		return err
 	}
 	p, err := v.page()

@@ -52,12 +52,12 @@ func (c *console) auditRefusal(r *http.Request, actor payment.Actor, err error) 
 }
 
 // slowly refuses a peer that does something too often.
-func (c *console) slowly(w http.ResponseWriter, r *http.Request, limit *throttle.Each) error {
+func (c *console) slowly(w http.ResponseWriter, r *http.Request, limit *throttle.KeyedLimiter) error {
 	peer := r.RemoteAddr
 	if a, err := netip.ParseAddr(peer); err == nil {
 		peer = throttle.Peer(a)
 	}
-	return tooOften(w, limit.Wait(peer, c.Now()))
+	return tooOften(w, limit.Reserve(peer, c.Now()))
 }
 
 func tooOften(w http.ResponseWriter, wait time.Duration) error {

@@ -17,8 +17,23 @@ import (
 // packages are those that use the field's words, from the root of the module.
 func packages() []string {
 	return []string{
-		"cmd/paylatch", "internal/auth", "internal/cardnumber", "internal/config", "internal/console", "internal/console/demo", "internal/console/page", "internal/datadir", "internal/devpg", "internal/idempotency", "internal/sandbox",
-		"internal/redact", "internal/support", "internal/testdb", "internal/testport", "migrations",
+		"cmd/paylatch",
+		"internal/auth",
+		"internal/cardnumber",
+		"internal/config",
+		"internal/console",
+		"internal/console/demo",
+		"internal/console/page",
+		"internal/datadir",
+		"internal/devpg",
+		"internal/idempotency",
+		"internal/redact",
+		"internal/sandbox",
+		"internal/support",
+		"internal/testdb",
+		"internal/testport",
+		"internal/throttle",
+		"migrations",
 	}
 }
 

@@ -8,45 +8,44 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// manyNames is when those who have not come for a while are forgotten, the first
-// time. Each time that is done when there are twice as many as were left.
-const manyNames = 1000
+// manyKeys is the number of keys at which idle ones are first forgotten; later it is
+// twice the number that were left.
+const manyKeys = 1000
 
-// Each limits everybody for themselves, in this process. It is safe for
-// concurrent use.
-type Each struct {
+// KeyedLimiter limits each key by itself, in this process. It is safe for concurrent
+// use.
+type KeyedLimiter struct {
 	every rate.Limit
 	burst int
 
-	mu    sync.Mutex
-	names map[string]*rate.Limiter
-	// forget is how many names there are when the next are forgotten.
-	forget int
+	mu       sync.Mutex
+	limiters map[string]*rate.Limiter
+	// forgetAt is how many keys there are when the next are forgotten.
+	forgetAt int
 }
 
-// New lets each name do something perSecond times a second on average, and burst
-// times at once.
-func New(perSecond float64, burst int) *Each {
-	return &Each{every: rate.Limit(perSecond), burst: burst, names: make(map[string]*rate.Limiter), forget: manyNames}
+// New allows each key perSecond events a second on average, and burst at once.
+func New(perSecond float64, burst int) *KeyedLimiter {
+	return &KeyedLimiter{every: rate.Limit(perSecond), burst: burst, limiters: make(map[string]*rate.Limiter), forgetAt: manyKeys}
 }
 
-// Wait counts one time of a name and returns 0, or counts nothing and returns
-// after how long it may come again.
-func (e *Each) Wait(name string, now time.Time) time.Duration {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if len(e.names) >= e.forget {
-		for other, l := range e.names {
-			if l.TokensAt(now) >= float64(e.burst) {
-				delete(e.names, other)
+// Reserve counts an event of a key and returns 0, or counts nothing and returns the
+// time after which to retry. It does not wait.
+func (k *KeyedLimiter) Reserve(key string, now time.Time) time.Duration {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.limiters) >= k.forgetAt {
+		for other, l := range k.limiters {
+			if l.TokensAt(now) >= float64(k.burst) {
+				delete(k.limiters, other)
 			}
 		}
-		e.forget = max(manyNames, 2*len(e.names))
+		k.forgetAt = max(manyKeys, 2*len(k.limiters))
 	}
-	if e.names[name] == nil {
-		e.names[name] = rate.NewLimiter(e.every, e.burst)
+	if k.limiters[key] == nil {
+		k.limiters[key] = rate.NewLimiter(k.every, k.burst)
 	}
-	booked := e.names[name].ReserveN(now, 1)
+	booked := k.limiters[key].ReserveN(now, 1)
 	wait := booked.DelayFrom(now)
 	if wait > 0 {
 		booked.CancelAt(now)

@@ -8,11 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestWhoHasNotComeForAWhileIsForgotten(t *testing.T) {
+func TestReserveForgetsIdleKeys(t *testing.T) {
 	t.Parallel()
-	e, now := New(1, 1), time.Now()
-	for i := range 3 * manyNames {
-		require.Zero(t, e.Wait(strconv.Itoa(i), now.Add(time.Duration(i)*time.Millisecond)))
+	l, now := New(1, 1), time.Now()
+	for i := range 3 * manyKeys {
+		require.Zero(t, l.Reserve(strconv.Itoa(i), now.Add(time.Duration(i)*time.Millisecond)))
 	}
-	require.LessOrEqual(t, len(e.names), 2*manyNames+1)
+	require.LessOrEqual(t, len(l.limiters), 2*manyKeys+1)
 }

@@ -10,27 +10,27 @@ import (
 	"github.com/paylatch/paylatch/internal/throttle"
 )
 
-func TestEachIsLimitedForThemselves(t *testing.T) {
+func TestReserve(t *testing.T) {
 	t.Parallel()
-	e, now := throttle.New(2, 3), time.Now()
+	l, now := throttle.New(2, 3), time.Now()
 	for range 3 {
-		require.Zero(t, e.Wait("ann", now))
+		require.Zero(t, l.Reserve("ann", now))
 	}
 	for range 5 {
-		require.Equal(t, 500*time.Millisecond, e.Wait("ann", now), "a refusal costs nothing")
+		require.Equal(t, 500*time.Millisecond, l.Reserve("ann", now), "a refusal costs nothing")
 	}
-	require.Zero(t, e.Wait("bob", now))
-	require.Zero(t, e.Wait("ann", now.Add(500*time.Millisecond)))
-	require.Equal(t, 500*time.Millisecond, e.Wait("ann", now.Add(500*time.Millisecond)))
+	require.Zero(t, l.Reserve("bob", now))
+	require.Zero(t, l.Reserve("ann", now.Add(500*time.Millisecond)))
+	require.Equal(t, 500*time.Millisecond, l.Reserve("ann", now.Add(500*time.Millisecond)))
 }
 
-// Whoever is limited stays limited, however many others come.
-func TestNobodyIsForgottenTooEarly(t *testing.T) {
+// A key that is limited stays limited, however many others come.
+func TestReserveKeepsLimitedKeys(t *testing.T) {
 	t.Parallel()
-	e, now := throttle.New(1, 1), time.Now()
-	require.Zero(t, e.Wait("ann", now))
+	l, now := throttle.New(1, 1), time.Now()
+	require.Zero(t, l.Reserve("ann", now))
 	for i := range 3000 {
-		require.Zero(t, e.Wait(strconv.Itoa(i), now.Add(time.Duration(i)*time.Microsecond)))
+		require.Zero(t, l.Reserve(strconv.Itoa(i), now.Add(time.Duration(i)*time.Microsecond)))
 	}
-	require.Positive(t, e.Wait("ann", now.Add(900*time.Millisecond)))
+	require.Positive(t, l.Reserve("ann", now.Add(900*time.Millisecond)))
 }
