@@ -32,12 +32,3 @@ func FuzzDecode(f *testing.F) {
 		require.Equal(t, in, again)
 	})
 }
-
-func TestMoney(t *testing.T) {
-	t.Parallel()
-	for want, got := range map[string]string{
-		"0.05 EUR": money(5, "EUR"), "19.99 EUR": money(1999, "EUR"), "500 JPY": money(500, "JPY"), "0.500 KWD": money(500, "KWD"),
-	} {
-		require.Equal(t, want, got)
-	}
-}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
-	"strconv"
-	"strings"
+
+	"github.com/paylatch/paylatch/webhooks"
 )
 
 //go:embed page.html
@@ -92,7 +92,7 @@ func showStyle(w http.ResponseWriter, _ *http.Request) {
 
 func pageOf(rec chargeRecord) pageData {
 	data := pageData{
-		Money: money(rec.Amount, rec.Currency), Reference: rec.Reference,
+		Money: webhooks.Money{Minor: rec.Amount, Currency: rec.Currency}.Text(), Reference: rec.Reference,
 		ReturnURL: rec.ReturnURL, Undecided: rec.Status == pending,
 	}
 	switch rec.Status {
@@ -108,21 +108,4 @@ func pageOf(rec chargeRecord) pageData {
 		data.Title, data.Text = "Payment canceled", "Nothing was charged. The shop has canceled this payment."
 	}
 	return data
-}
-
-// money writes minor units as people read them.
-func money(minor int64, currency string) string {
-	digits := 2
-	switch currency {
-	case "BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "UYI", "VND", "VUV", "XAF", "XOF", "XPF":
-		digits = 0
-	case "BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND":
-		digits = 3
-	}
-	text := strconv.FormatInt(minor, 10)
-	if digits > 0 {
-		text = strings.Repeat("0", max(0, digits+1-len(text))) + text
-		text = text[:len(text)-digits] + "." + text[len(text)-digits:]
-	}
-	return text + " " + currency
 }
