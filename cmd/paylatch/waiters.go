@@ -1,6 +1,11 @@
 package main
 
-import "github.com/rs/zerolog"
+import (
+	"math"
+	"syscall"
+
+	"github.com/rs/zerolog"
+)
 
 // filesBeside are those that a process needs for all but its waiters: webhooks must
 // still be accepted at the limit.
@@ -17,4 +22,14 @@ func waiterLimit(configured int, log zerolog.Logger) int {
 	log.Info().Int("max_waiters", configured).Int("limit", able).Int("open_files", files).
 		Msg("fewer may wait than configured: the limit of open files is too low")
 	return able
+}
+
+// openFiles is how many files the process may open. Go has raised the soft limit
+// to the hard one at the start.
+func openFiles() int {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur > math.MaxInt32 {
+		return 0
+	}
+	return int(limit.Cur)
 }
