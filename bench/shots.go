@@ -12,6 +12,7 @@ import (
 	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
+	"github.com/paylatch/paylatch/webhooks/standard"
 )
 
 // shot is a request, ready to be sent. All are made before the clock starts:
@@ -25,7 +26,7 @@ type shot struct {
 // hooks makes n webhooks about attempts numbered from first, each of which says
 // that it succeeded. A share of them are repeats of one that went shortly before.
 func hooks(host string, ids naming, first, n int, repeats float64) ([]shot, error) {
-	signer, err := webhooks.NewStandard(webhooks.Config{Secrets: []string{webhookSecret}})
+	signer, err := standard.New(webhooks.Config{Secrets: []string{webhookSecret}})
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +48,7 @@ func hooks(host string, ids naming, first, n int, repeats float64) ([]shot, erro
 	return shots, nil
 }
 
-func hook(signer *webhooks.Standard, host, id string, i int, at time.Time) ([]byte, error) {
+func hook(signer *standard.Verifier, host, id string, i int, at time.Time) ([]byte, error) {
 	body := fmt.Sprintf(`{"id":%q,"type":"charge.succeeded","created":%q,"data":{"charge_id":%q,"refund_id":null,"reference":%q,`+
 		`"amount":1999,"currency":"EUR","failure_code":null}}`, id, at.UTC().Format(time.RFC3339), chargeID(i), attemptID(i))
 	d := webhooks.Delivery{Method: http.MethodPost, Header: http.Header{"Webhook-Id": {id}}, Body: []byte(body), ReceivedAt: at}

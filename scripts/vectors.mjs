@@ -1,4 +1,4 @@
-// Makes webhooks/testdata/vectors: deliveries with bodies of our own and random secrets, each signed by the program openssl as the provider
+// Makes webhooks/*/testdata/vectors.json: deliveries with bodies of our own and random secrets, each signed by the program openssl as the provider
 // documents it, so that the verifiers are held against something that their own code did not make.
 //
 //   node scripts/vectors.mjs                makes all of them anew
@@ -11,10 +11,10 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 
-const folder = new URL("../webhooks/testdata/vectors/", import.meta.url).pathname;
+const vectorsOf = (provider) => new URL(`../webhooks/${provider === "standardwebhooks" ? "standard" : provider}/testdata/vectors.json`, import.meta.url).pathname;
 const now = Math.floor(Date.now() / 1000) + 60; // the receiver's clock: after the certificate was made
 const work = mkdtempSync(join(tmpdir(), "vectors-"));
 
@@ -171,11 +171,11 @@ const makers = {
 const spoiled = (vectors) => vectors.filter((v) => v.expected_valid && v.body !== flipped(v.body) && v.id !== "push").map((v) => ({ ...v, id: `${v.id}-changed`, body: flipped(v.body), expected_valid: false, signed_string: undefined }));
 
 function make() {
-	mkdirSync(folder, { recursive: true });
 	for (const [provider, maker] of Object.entries(makers)) {
 		const made = maker().map((v) => ({ method: "POST", kind: "own", expected_valid: true, ...v }));
 		const vectors = [...made, ...spoiled(made)];
-		writeFileSync(join(folder, `${provider}.json`), `${JSON.stringify({ made_by: "scripts/vectors.mjs", vectors }, null, 1)}\n`);
+		mkdirSync(dirname(vectorsOf(provider)), { recursive: true });
+		writeFileSync(vectorsOf(provider), `${JSON.stringify({ made_by: "scripts/vectors.mjs", vectors }, null, 1)}\n`);
 		console.log(`${provider}: ${vectors.length} vectors`);
 	}
 }
@@ -216,7 +216,7 @@ async function check(dir) {
 	let wrong = 0;
 	for (const [provider, verify] of Object.entries(libraries(require))) {
 		let agreed = 0, left = 0;
-		for (const v of JSON.parse(readFileSync(join(folder, `${provider}.json`), "utf8")).vectors) {
+		for (const v of JSON.parse(readFileSync(vectorsOf(provider), "utf8")).vectors) {
 			const got = await verify(v);
 			if (got === undefined) left++;
 			else if (got === v.expected_valid) agreed++;

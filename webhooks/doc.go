@@ -1,33 +1,28 @@
-// Package webhooks proves who sent a webhook and says what it means.
+// Package webhooks proves the sender of a webhook and reads its meaning. This package has what all providers share;
+// each provider is a package below, and package all has the list of them.
 //
 // Bytes and headers go in, verified events come out:
 //
-//	verifier, err := webhooks.New("stripe", webhooks.Config{Secrets: []string{"whsec_…"}})
+//	verifier, err := stripe.New(webhooks.Config{Secrets: []string{"whsec_…"}})
 //	…
 //	events, err := verifier.Verify(ctx, webhooks.Delivery{
 //		Method: r.Method, URL: r.URL.String(), Header: r.Header, Body: body, ReceivedAt: time.Now(),
 //	})
 //
-// One call verifies and parses, so that an unverified event can't be had. An
-// error wraps one of the sentinels in errors.go. [ErrUnavailable] asks for another
-// delivery and [ErrConfig] is the receiver's own fault; all others say that the
-// sender is not who it claims to be, or speaks something else, and that nothing
-// should be kept of it.
+// One call verifies and parses, so that an unverified event can't be had. An error wraps one of the sentinels in
+// errors.go. [ErrUnavailable] calls for another delivery and [ErrConfig] is the receiver's own fault; all others mean
+// that the sender is another than it claims, or speaks something else, and that nothing should be kept of it.
 //
-// The package has no network, no database and no clock of its own: the time is
-// [Delivery.ReceivedAt], and what a scheme must fetch (a certificate) comes in
-// by a function of the caller. An event that can't be understood without asking
-// the provider is marked [Event.NeedsFetch].
+// There is no network, no database and no clock: the time is [Delivery.ReceivedAt], and what a scheme must fetch (a
+// certificate) comes in by a function of the caller. An event that needs a call to the provider to be understood is
+// marked [Event.NeedsFetch].
 //
-// A provider lives in one file, or in a few that share its name, with the same
-// three parts in the same order: verification (and signing); the acknowledgement
-// that the provider expects, and what a person should know of it ([About]); and
-// parsing. What several schemes share is in bodymac.go and stampedmac.go.
+// In a provider's package, proof.go has the verification (and signing, where the scheme is symmetric), read.go the
+// meaning of the body, and doc.go the scheme and what people need to set it up ([About]).
 //
-// Two sorts of requests carry no news: a provider that tries the endpoint out
-// ([Challenger]), and one that asks before it takes money ([Answerer]). Whoever stores
-// deliveries leaves out the secret of those that carry it ([Redactor]).
+// Two sorts of requests carry no event: a provider that tries the endpoint out ([Challenger]), and one that needs a
+// decision before it takes money ([Answerer]). A delivery that carries its secret is stored without it ([Redactor]).
 //
-// An event of a type that this version does not know is [KindIgnored], never an
-// error: providers add types, and disable endpoints that refuse them.
+// An event of an unfamiliar type is [KindIgnored], never an error: providers add types, and disable endpoints that
+// refuse them.
 package webhooks

@@ -2,36 +2,31 @@ package webhooks
 
 import "errors"
 
-// The ways in which a delivery is refused. Nothing of a refused delivery should
-// be stored. They are matched with errors.Is; the wrapping text says more.
+// The ways in which a delivery is refused. Nothing of a refused delivery should be stored. They are matched with
+// errors.Is; the wrapping text has the details.
 var (
-	// ErrSignatureMissing is returned when the header or field that carries the
-	// signature is absent or empty.
+	// ErrSignatureMissing is returned when the header or field that carries the signature is absent or empty.
 	ErrSignatureMissing = errors.New("signature missing")
-	// ErrSignatureMalformed is returned when the signature's header can't be
-	// read (no timestamp, not of the documented form).
+	// ErrSignatureMalformed is returned when the signature's header can't be read (no timestamp, not of the documented
+	// form).
 	ErrSignatureMalformed = errors.New("signature malformed")
-	// ErrSignatureInvalid is returned when no configured secret made the
-	// signature over exactly these bytes.
+	// ErrSignatureInvalid is returned when no configured secret made the signature over exactly these bytes.
 	ErrSignatureInvalid = errors.New("signature invalid")
-	// ErrTooOld is returned when the signature is genuine but its timestamp lies
-	// further in the past than the tolerance: a replay, or a clock that is wrong.
+	// ErrTooOld is returned when the signature is genuine but its timestamp lies further in the past than the
+	// tolerance: a replay, or a clock that is wrong.
 	ErrTooOld = errors.New("timestamp too old")
-	// ErrTooNew is returned when the signature is genuine but its timestamp lies
-	// further in the future than the tolerance.
+	// ErrTooNew is returned when the signature is genuine but its timestamp lies further in the future than the
+	// tolerance.
 	ErrTooNew = errors.New("timestamp too far in the future")
-	// ErrSender is returned when the sender's address is none of [Senders], and by
-	// [YooKassa] when it is none of [Config.AllowedIPs] or, where those are not given,
-	// of the documented ones.
+	// ErrSender is returned when the sender's address is none of [Senders], and by YooKassa's verifier when it is none
+	// of [Config.AllowedIPs] or, where those are not given, of the documented ones.
 	ErrSender = errors.New("sender's address not allowed")
-	// ErrPayload is returned when the delivery is genuine but its body can't be
-	// parsed as what the provider documents.
+	// ErrPayload is returned when the delivery is genuine but its body can't be parsed as what the provider documents.
 	ErrPayload = errors.New("payload not understood")
-	// ErrUnavailable is returned when the signature can't be checked now (a
-	// certificate that can't be fetched). The provider should be asked to send
-	// again; nothing was learnt about the sender.
+	// ErrUnavailable is returned when the signature can't be checked now (a certificate that can't be fetched). The
+	// provider should send it again; nothing was learnt about the sender.
 	ErrUnavailable = errors.New("verification unavailable")
-	// ErrConfig is returned by New and by a verifier whose configuration can't
-	// work (no secret, a key of the wrong form).
+	// ErrConfig is returned by New and by a verifier of a configuration that can't work (no secret, a key of the wrong
+	// form).
 	ErrConfig = errors.New("verifier misconfigured")
 )

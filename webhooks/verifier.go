@@ -3,51 +3,45 @@ package webhooks
 import (
 	"context"
 	"crypto/x509"
-	"fmt"
 	"net/http"
 	"net/netip"
-	"slices"
 	"time"
 )
 
-// Verifier checks the deliveries of one account of one provider. It is safe for
-// concurrent use.
+// Verifier checks the deliveries of one account of one provider. It is safe for concurrent use.
 type Verifier interface {
-	// Verify returns what a genuine delivery says, in the order of the body: at
-	// least one event, or an error of this package. It compares in constant time
-	// and reads nothing of the body before the signature holds, unless the
-	// scheme puts the signature there.
+	// Verify returns the events of a genuine delivery, in the order of the body: at least one, or an error of this
+	// package. It compares in constant time and reads nothing of the body before the signature holds, unless the scheme
+	// puts the signature there.
 	Verify(ctx context.Context, d Delivery) ([]Event, error)
-	// Ack is the answer that this provider takes for "received".
+	// Ack is the response that this provider takes for "received".
 	Ack(d Delivery, events []Event) Ack
 }
 
-// Signer makes genuine deliveries where the scheme is symmetric (or the private
-// key is configured), for tests and for programs that send webhooks.
+// Signer makes genuine deliveries where the scheme is symmetric (or the private key is configured), for tests and for
+// programs that send webhooks.
 type Signer interface {
-	// Sign adds to d what the provider would: headers or fields, with the first
-	// configured secret and d.ReceivedAt as the time of signing. An error says what
-	// d or the configuration lacks for that.
+	// Sign adds to d what the provider would: headers or fields, with the first configured secret and d.ReceivedAt as
+	// the time of signing. It is an error where d or the configuration lacks something for that.
 	Sign(d *Delivery) error
 }
 
-// Challenger is implemented by schemes in which the provider tries the endpoint
-// out, with a request that carries no event, before or while it sends any.
+// Challenger is implemented by schemes in which the provider tries the endpoint out, with a request that carries no
+// event, before or while it sends any.
 type Challenger interface {
-	// Challenge answers such a request, which needs no Verify then and must not
-	// be stored. It reports false for anything else.
+	// Challenge is the response to such a request, which needs no Verify then and must not be stored. It is false for
+	// anything else.
 	Challenge(d Delivery) (Ack, bool)
 }
 
-// Redactor is implemented by schemes whose deliveries carry the account's secret
-// itself, and not a proof of it.
+// Redactor is implemented by schemes with deliveries that carry the account's secret itself, and not a proof of it.
 type Redactor interface {
-	// Redacted returns the body of a genuine delivery with the secret's value left
-	// out and every other byte as it came: what may be stored, and shown.
+	// Redacted returns the body of a genuine delivery with the secret's value left out and every other byte as it came:
+	// what may be stored, and shown.
 	Redacted(d Delivery) []byte
 }
 
-// Ack is an answer to a delivery.
+// Ack is the response to a delivery.
 type Ack struct {
 	// Status is the code of HTTP.
 	Status int
@@ -57,74 +51,28 @@ type Ack struct {
 	Body []byte
 }
 
-// OK is the answer of most providers: any 2xx, the body ignored.
+// OK is the acknowledgement of most providers: any 2xx, the body ignored.
 func OK() Ack { return Ack{Status: http.StatusOK} }
 
-// Config configures a verifier. Which fields count depends on the kind; the
-// docstring of each provider's constructor says so.
+// Config configures a verifier. Which fields count is documented at each provider's New.
 type Config struct {
 	// Secrets may hold several at once, so that one can be rotated.
 	Secrets []string
-	// Tolerance replaces the documented limit of a signature's age; 0 keeps it,
-	// a negative value switches the check off.
+	// Tolerance replaces the documented limit of a signature's age; 0 keeps it, a negative value switches the check off.
 	Tolerance time.Duration
-	// PublicURL is the address under which the provider knows the endpoint.
+	// PublicURL is the address under which the provider has the endpoint.
 	PublicURL string
-	// AllowedIPs are who may send, in place of the addresses that YooKassa documents
-	// and is known by. Those of other kinds, a receiver checks by [Senders].
+	// AllowedIPs are the senders that YooKassa's verifier takes, in place of the documented ones. A receiver checks
+	// those of other kinds by [Senders].
 	AllowedIPs []netip.Prefix
-	// Params holds what only one kind knows (webhook_id, public_key, hash, …),
-	// by the name of the account's field in paylatch's configuration.
+	// Params holds what only one kind needs (webhook_id, public_key, hash, …), by the name of the account's field in
+	// paylatch's configuration.
 	Params map[string]string
-	// Certificate fetches the PEM chain at a URL that the scheme has already
-	// found to be the provider's. It must not follow redirects to other hosts,
-	// should limit what it reads and, since anybody may name addresses, how often
-	// it fetches, and must return an error that wraps ErrUnavailable when the network
-	// is to blame, or the limit. Any other error says that there is no certificate.
+	// Certificate fetches the PEM chain at a URL that the scheme has already found to be the provider's. It must not
+	// follow redirects to other hosts, should limit what it reads and, since any sender may name addresses, how often
+	// it fetches, and must return an error that wraps ErrUnavailable when the network is to blame, or the limit. Any
+	// other error means that there is no certificate.
 	Certificate func(ctx context.Context, url string) ([]byte, error)
 	// Roots are the trusted roots of such certificates; nil means the system's.
 	Roots *x509.CertPool
-}
-
-// New returns the verifier of a kind ("stripe", "standard", …). It wraps
-// ErrConfig when the kind is unknown or the configuration can't work.
-func New(kind string, c Config) (Verifier, error) {
-	p, ok := providers[kind]
-	if !ok {
-		return nil, fmt.Errorf("%w: unknown kind %q (known: %v)", ErrConfig, kind, Kinds())
-	}
-	return p.construct(c)
-}
-
-// Kinds lists the kinds that New knows, sorted.
-func Kinds() []string {
-	kinds := make([]string, 0, len(providers))
-	for kind := range providers {
-		kinds = append(kinds, kind)
-	}
-	slices.Sort(kinds)
-	return kinds
-}
-
-// providers is the registry: one line a kind.
-var providers = map[string]provider{
-	"adyen":         registered(NewAdyen),
-	"braintree":     registered(NewBraintree),
-	"checkout":      registered(NewCheckout),
-	"cloudpayments": registered(NewCloudPayments),
-	"comgate":       registered(NewComgate),
-	"gocardless":    registered(NewGoCardless),
-	"gopay":         registered(NewGoPay),
-	"lemonsqueezy":  registered(NewLemonSqueezy),
-	"mollie":        registered(NewMollie),
-	"paddle":        registered(NewPaddle),
-	"paypal":        registered(NewPayPal),
-	"razorpay":      registered(NewRazorpay),
-	"robokassa":     registered(NewRobokassa),
-	"sandbox":       registered(NewStandard),
-	"square":        registered(NewSquare),
-	"standard":      registered(NewStandard),
-	"stripe":        registered(NewStripe),
-	"tbank":         registered(NewTBank),
-	"yookassa":      registered(NewYooKassa),
 }

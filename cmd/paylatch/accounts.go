@@ -15,6 +15,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider"
 	"github.com/paylatch/paylatch/webhooks"
+	"github.com/paylatch/paylatch/webhooks/all"
 )
 
 // watch logs and counts the calls to providers.
@@ -78,7 +79,7 @@ func verifier(a config.Account, fetched *certificates) (webhooks.Verifier, error
 		return nil, err
 	}
 	c.Certificate = func(ctx context.Context, url string) ([]byte, error) { return fetched.of(ctx, a.Name, url) }
-	return webhooks.New(a.Kind, c)
+	return all.New(a.Kind, c)
 }
 
 // ordersBy are the roles that may create orders.

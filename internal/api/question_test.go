@@ -15,14 +15,15 @@ import (
 	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
+	"github.com/paylatch/paylatch/webhooks/all"
 )
 
 // CloudPayments asks before it takes money; Braintree tries the endpoint out.
 func TestWhatIsNotNewsIsAnsweredAndNotTakenIn(t *testing.T) {
 	t.Parallel()
-	cloud, err := webhooks.New("cloudpayments", webhooks.Config{Secrets: []string{"secret-of-the-test"}})
+	cloud, err := all.New("cloudpayments", webhooks.Config{Secrets: []string{"secret-of-the-test"}})
 	require.NoError(t, err)
-	braintree, err := webhooks.New("braintree", webhooks.Config{Secrets: []string{"private"}, Params: map[string]string{"public_key": "public"}})
+	braintree, err := all.New("braintree", webhooks.Config{Secrets: []string{"private"}, Params: map[string]string{"public_key": "public"}})
 	require.NoError(t, err)
 	p := &payments{intake: func(context.Context, []payment.Received) ([]fsm.Verdict, error) {
 		return []fsm.Verdict{fsm.Applied}, nil

@@ -19,6 +19,7 @@ import (
 	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
+	"github.com/paylatch/paylatch/webhooks/all"
 )
 
 // verifier believes everything, says what a test wants, and keeps the delivery.
@@ -81,7 +82,7 @@ func TestReceive(t *testing.T) {
 
 func TestReceiveWithARealSignature(t *testing.T) {
 	t.Parallel()
-	genuine, err := webhooks.New("sandbox", webhooks.Config{Secrets: []string{"whsec_" + strings.Repeat("MDEy", 8)}})
+	genuine, err := all.New("sandbox", webhooks.Config{Secrets: []string{"whsec_" + strings.Repeat("MDEy", 8)}})
 	require.NoError(t, err)
 	b := newBench(t, func(o *api.Options) { o.Accounts = map[string]api.Account{"sandbox": {Verifier: genuine}} })
 	body := `{"id":"evt_1","type":"charge.succeeded","created":"2026-03-01T09:30:00Z","data":{"charge_id":"ch_1","refund_id":null,` +
@@ -103,7 +104,7 @@ func TestReceiveWithARealSignature(t *testing.T) {
 // Comgate proves who it is by the secret itself.
 func TestASecretInABodyIsNotKept(t *testing.T) {
 	t.Parallel()
-	comgate, err := webhooks.New("comgate", webhooks.Config{Secrets: []string{"comgate-secret"}})
+	comgate, err := all.New("comgate", webhooks.Config{Secrets: []string{"comgate-secret"}})
 	require.NoError(t, err)
 	b := newBench(t, func(o *api.Options) { o.Accounts = map[string]api.Account{"comgate": {Verifier: comgate}} })
 	got := b.send(http.MethodPost, "/webhooks/comgate", "transId=A&status=PAID&secret=comgate-secret&refId=x")

@@ -11,6 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/provider"
 	"github.com/paylatch/paylatch/webhooks"
+	"github.com/paylatch/paylatch/webhooks/all"
 )
 
 const base = needed + "auth: {hs256_secret: " + secret + "}\naccounts:\n"
@@ -173,7 +174,7 @@ func TestOnlyWhatHasAnAdapterIsADefaultAccount(t *testing.T) {
 
 func TestEveryVerifierHasAKind(t *testing.T) {
 	t.Parallel()
-	for _, name := range webhooks.Kinds() {
+	for _, name := range all.Kinds() {
 		require.Contains(t, complete(), name)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/paylatch/paylatch/webhooks"
+	"github.com/paylatch/paylatch/webhooks/all"
 )
 
 var accountName = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
@@ -130,7 +131,7 @@ func needs(k kind) string {
 // verifier has the account's verifier made once, so
 // that a key of the wrong form is found now and not with the first webhook.
 func (r *report) verifier(key string, a Account) {
-	if r.touches(key) || !a.TakesWebhooks() || !slices.Contains(webhooks.Kinds(), a.Kind) {
+	if r.touches(key) || !a.TakesWebhooks() || !slices.Contains(all.Kinds(), a.Kind) {
 		return
 	}
 	c, err := a.Webhooks()
@@ -139,7 +140,7 @@ func (r *report) verifier(key string, a Account) {
 		return
 	}
 	c.Certificate = func(context.Context, string) ([]byte, error) { return nil, errOffline }
-	if _, err := webhooks.New(a.Kind, c); err != nil {
+	if _, err := all.New(a.Kind, c); err != nil {
 		r.add(key, "webhooks can't be checked with it: %v", err)
 	}
 }

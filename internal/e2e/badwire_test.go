@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/webhooks"
+	"github.com/paylatch/paylatch/webhooks/stripe"
 )
 
 // raw sends bytes as they are. It may be called from any goroutine.
@@ -105,11 +106,11 @@ func TestBadWebhooks(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	s := r.serve()
-	good := stripe(t)
-	wrong, err := webhooks.NewStripe(webhooks.Config{Secrets: []string{"whsec_wrong"}})
+	good := stripeSigner(t)
+	wrong, err := stripe.New(webhooks.Config{Secrets: []string{"whsec_wrong"}})
 	require.NoError(t, err)
 	const body = `{"id":"evt_1","type":"x"}`
-	signed := func(by *webhooks.Stripe, body string, age time.Duration) webhooks.Delivery {
+	signed := func(by *stripe.Verifier, body string, age time.Duration) webhooks.Delivery {
 		d := webhooks.Delivery{Method: http.MethodPost, Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte(body), ReceivedAt: time.Now().Add(-age)}
 		require.NoError(t, by.Sign(&d))
 		return d
@@ -147,7 +148,7 @@ func TestBadWebhooks(t *testing.T) {
 	}
 	require.Empty(t, column[string](t, r, `SELECT provider_event_id FROM provider_events`), "nothing of it is kept")
 	require.Equal(t, "ignored", s.redeliver(t.Context(), "stripe-eu", signed(good, body, 4*time.Minute)).header.Get("Webhook-Result"))
-	rolled, err := webhooks.NewStripe(webhooks.Config{Secrets: []string{"whsec_one_that_is_rolled"}})
+	rolled, err := stripe.New(webhooks.Config{Secrets: []string{"whsec_one_that_is_rolled"}})
 	require.NoError(t, err)
 	require.Equal(t, "duplicate", s.redeliver(t.Context(), "stripe-eu", signed(rolled, body, 0)).header.Get("Webhook-Result"), "either secret is good")
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/webhooks"
+	"github.com/paylatch/paylatch/webhooks/standard"
 )
 
 // course makes an order whose customer pressed twice, whose provider charged and
@@ -44,7 +45,7 @@ func (s *demoShop) tellAgain(t *testing.T, id string, times int) {
 	eventually(t, "the webhook", func() bool {
 		return len(column[string](t, s.rig, strings.Replace(event, "%s", "provider_event_id", 1), id)) == 1
 	})
-	signer, err := webhooks.NewStandard(webhooks.Config{Secrets: []string{sandboxSecret}})
+	signer, err := standard.New(webhooks.Config{Secrets: []string{sandboxSecret}})
 	require.NoError(t, err)
 	for range times {
 		d := webhooks.Delivery{

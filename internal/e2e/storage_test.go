@@ -129,7 +129,7 @@ func TestStorageDown(t *testing.T) {
 	a := patient.pay(t.Context(), order, key, "tok_success").attempt(t, http.StatusCreated)
 	unpaid := patient.order(t)
 	calls := r.gate.charges.Load()
-	signer := stripe(t)
+	signer := stripeSigner(t)
 	crash(t, pg)
 
 	for name, send := range map[string]func() answer{
@@ -190,7 +190,7 @@ func TestServeStartsBeforeItsDatabase(t *testing.T) {
 	s := r.serveAt("http://127.0.0.1:9")
 	c, anyone := s.bluntly(token("u1", "customer")), client{base: s.base, blunt: true}
 	hook := func() answer {
-		return s.deliverOnce(t.Context(), "stripe-eu", stripe(t), intentSucceeded("evt_early", "pi", uuid.NewString(), "1999"))
+		return s.deliverOnce(t.Context(), "stripe-eu", stripeSigner(t), intentSucceeded("evt_early", "pi", uuid.NewString(), "1999"))
 	}
 	c.createOrder(t.Context(), "A-1", "key-00000001").problem(t, http.StatusServiceUnavailable, "storage-unavailable")
 	revive(t, pg)

@@ -12,11 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/webhooks"
+	"github.com/paylatch/paylatch/webhooks/standard"
+	"github.com/paylatch/paylatch/webhooks/stripe"
 )
 
 // deliver sends a webhook as Stripe would, until it is taken or refused. It may be
 // called from any goroutine.
-func (s *service) deliver(ctx context.Context, by *webhooks.Stripe, body string) answer {
+func (s *service) deliver(ctx context.Context, by *stripe.Verifier, body string) answer {
 	return again(ctx, false, func() answer { return s.deliverOnce(ctx, "stripe-eu", by, body) })
 }
 
@@ -46,16 +48,16 @@ func (s *service) post(ctx context.Context, account string, d webhooks.Delivery)
 	return exchange(r)
 }
 
-func stripe(t *testing.T) *webhooks.Stripe {
+func stripeSigner(t *testing.T) *stripe.Verifier {
 	t.Helper()
-	signer, err := webhooks.NewStripe(webhooks.Config{Secrets: []string{stripeSecret}})
+	signer, err := stripe.New(webhooks.Config{Secrets: []string{stripeSecret}})
 	require.NoError(t, err)
 	return signer
 }
 
-func partner(t *testing.T) *webhooks.Standard {
+func partner(t *testing.T) *standard.Verifier {
 	t.Helper()
-	signer, err := webhooks.NewStandard(webhooks.Config{Secrets: []string{partnerSecret}})
+	signer, err := standard.New(webhooks.Config{Secrets: []string{partnerSecret}})
 	require.NoError(t, err)
 	return signer
 }
@@ -98,7 +100,7 @@ func TestTheSameEventAtOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	machines := []*service{r.serve(), r.serve()}
-	signer := stripe(t)
+	signer := stripeSigner(t)
 	id := r.pendingAt(t, "stripe-eu", "pi_at_once")
 	body := intentSucceeded("evt_at_once", "pi_at_once", id, "1999")
 	verdicts := map[string]int{}
@@ -128,7 +130,7 @@ func TestThreeSuccessesAtOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	machines := []*service{r.serve(), r.serve()}
-	signer := stripe(t)
+	signer := stripeSigner(t)
 	for range 20 {
 		payment := unique("pi")
 		id := r.pendingAt(t, "stripe-eu", payment)
@@ -154,7 +156,7 @@ func TestVerdicts(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	s := r.serve()
-	signer := stripe(t)
+	signer := stripeSigner(t)
 	id := r.pendingAt(t, "stripe-eu", "pi_verdicts")
 	send := func(body string) string {
 		a := s.deliver(t.Context(), signer, body)

@@ -25,6 +25,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
+	"github.com/paylatch/paylatch/webhooks/all"
 )
 
 // disputing is how a provider tells of money that a chargeback took, and of money that
@@ -331,7 +332,7 @@ func signer(t *testing.T, kind string, c webhooks.Config) (webhooks.Verifier, fu
 	if kind == "paypal" {
 		c, sign = paypalSigner(t)
 	}
-	v, err := webhooks.New(kind, c)
+	v, err := all.New(kind, c)
 	require.NoError(t, err)
 	if s, ok := v.(webhooks.Signer); ok {
 		sign = s.Sign

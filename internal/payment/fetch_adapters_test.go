@@ -20,6 +20,9 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/tbank"
 	"github.com/paylatch/paylatch/internal/provider/yookassa"
 	"github.com/paylatch/paylatch/webhooks"
+	molliehooks "github.com/paylatch/paylatch/webhooks/mollie"
+	tbankhooks "github.com/paylatch/paylatch/webhooks/tbank"
+	yookassahooks "github.com/paylatch/paylatch/webhooks/yookassa"
 )
 
 // answers is a provider's API that says these words, by the request's line.
@@ -51,7 +54,7 @@ func (r *rig) hear(t *testing.T, v webhooks.Verifier, d webhooks.Delivery) []fsm
 // also where the notice comes before the answer that brings the payment's id.
 func TestANoticeOfYooKassasIsOnlyAHint(t *testing.T) {
 	t.Parallel()
-	v, err := webhooks.NewYooKassa(webhooks.Config{AllowedIPs: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
+	v, err := yookassahooks.New(webhooks.Config{AllowedIPs: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
 	require.NoError(t, err)
 	const sum = `"amount":{"value":"19.99","currency":"EUR"}`
 	object := func(status string) string { return `{"id":"pay-1","status":"` + status + `",` + sum + `}` }
@@ -97,7 +100,7 @@ func TestANoticeOfYooKassasIsOnlyAHint(t *testing.T) {
 func TestARefundInTBanksCabinetIsSeen(t *testing.T) {
 	t.Parallel()
 	const password = "secret"
-	v, err := webhooks.NewTBank(webhooks.Config{Secrets: []string{password}, Params: map[string]string{"currency": "EUR"}})
+	v, err := tbankhooks.New(webhooks.Config{Secrets: []string{password}, Params: map[string]string{"currency": "EUR"}})
 	require.NoError(t, err)
 	body := func(id, status string) string {
 		return fmt.Sprintf(`{"TerminalKey":"t","Success":true,"ErrorCode":"0","Status":%q,"PaymentId":%q,"Amount":%d}`, status, id, price)
@@ -173,9 +176,9 @@ func TestANoticeOfARefundTellsSinceWhenThereIsOne(t *testing.T) {
 // in their own words: it is a moment behind.
 func TestStaleFetchIsAskedAgainByAdapters(t *testing.T) {
 	t.Parallel()
-	yoo, err := webhooks.NewYooKassa(webhooks.Config{AllowedIPs: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
+	yoo, err := yookassahooks.New(webhooks.Config{AllowedIPs: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
 	require.NoError(t, err)
-	moll, err := webhooks.NewMollie(webhooks.Config{})
+	moll, err := molliehooks.New(webhooks.Config{})
 	require.NoError(t, err)
 	yooPays := func(status string) string {
 		return `{"id":"pay-1","status":"` + status + `","amount":{"value":"19.99","currency":"EUR"}}`

@@ -21,6 +21,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/stripe"
 	"github.com/paylatch/paylatch/internal/provider/yookassa"
 	"github.com/paylatch/paylatch/webhooks"
+	"github.com/paylatch/paylatch/webhooks/all"
 )
 
 // soleID says of a provider that it calls a payment by one id.
@@ -203,9 +204,9 @@ func same() map[string]deals {
 // one payment by several ids.
 func TestWhoseOtherPaymentsAreSeen(t *testing.T) {
 	t.Parallel()
-	all := others()
-	maps.Copy(all, same())
-	for name, d := range all {
+	deals := others()
+	maps.Copy(deals, same())
+	for name, d := range deals {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			of := "nobody"
@@ -218,7 +219,7 @@ func TestWhoseOtherPaymentsAreSeen(t *testing.T) {
 			id := r.paid(t, "A-1", d.token).ID
 			require.NotEmpty(t, r.attempt(t, id).ProviderPaymentID)
 			of = id.String()
-			v, err := webhooks.New(d.kind, d.config)
+			v, err := all.New(d.kind, d.config)
 			require.NoError(t, err)
 			sent := webhooks.Delivery{Body: []byte(strings.ReplaceAll(d.body, "OF", of)), ReceivedAt: time.Now()}
 			if by, ok := v.(webhooks.Signer); ok && len(d.config.Secrets) > 0 {

@@ -27,6 +27,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/paypal"
 	"github.com/paylatch/paylatch/webhooks"
+	paypalhooks "github.com/paylatch/paylatch/webhooks/paypal"
 )
 
 // PayPal signs a CRC-32 of the body. Whoever saw a genuine delivery can make another
@@ -90,7 +91,7 @@ func TestPayPalReplay(t *testing.T) { //nolint:tparallel // the order of the par
 // it is done and O-2 has been paid.
 type paypalRig struct {
 	*rig
-	*webhooks.PayPal
+	*paypalhooks.Verifier
 
 	key    *rsa.PrivateKey
 	serial int
@@ -129,7 +130,7 @@ func newPayPalRig(t *testing.T) *paypalRig {
 	p.rig = newRig(t, setup{silent: true, provider: func(payment.Provider) payment.Provider {
 		return paypal.New(s.URL, "id", "secret", s.Client(), time.Now)
 	}})
-	p.PayPal, p.key = paypalVerifier(t)
+	p.Verifier, p.key = paypalVerifier(t)
 	return p
 }
 
@@ -148,7 +149,7 @@ func missing(next http.Handler, body string, ends ...string) http.Handler {
 }
 
 // paypalVerifier trusts a certificate of the test's own.
-func paypalVerifier(t *testing.T) (*webhooks.PayPal, *rsa.PrivateKey) {
+func paypalVerifier(t *testing.T) (*paypalhooks.Verifier, *rsa.PrivateKey) {
 	t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	require.NoError(t, err)
@@ -162,7 +163,7 @@ func paypalVerifier(t *testing.T) (*webhooks.PayPal, *rsa.PrivateKey) {
 	require.NoError(t, err)
 	roots := x509.NewCertPool()
 	require.True(t, roots.AppendCertsFromPEM(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw})))
-	v, err := webhooks.NewPayPal(webhooks.Config{
+	v, err := paypalhooks.New(webhooks.Config{
 		Params: map[string]string{"webhook_id": paypalWebhook}, Roots: roots,
 		Certificate: func(context.Context, string) ([]byte, error) {
 			return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw}), nil

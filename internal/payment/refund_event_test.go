@@ -11,6 +11,8 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
+	"github.com/paylatch/paylatch/webhooks/cloudpayments"
+	"github.com/paylatch/paylatch/webhooks/stripe"
 )
 
 // refundOf asks for an amount of a payment to be paid back.
@@ -140,7 +142,7 @@ func TestARefundWithoutACurrencyIsInThePayments(t *testing.T) {
 	r := newRig(t, setup{silent: true})
 	id := r.paid(t, "A-1", "tok_success").ID
 	for i, params := range []map[string]string{nil, {"currency": "RUB"}} {
-		v, err := webhooks.NewCloudPayments(webhooks.Config{Secrets: []string{"s"}, Params: params})
+		v, err := cloudpayments.New(webhooks.Config{Secrets: []string{"s"}, Params: params})
 		require.NoError(t, err)
 		d := webhooks.Delivery{Method: http.MethodPost, Topic: "refund", ReceivedAt: time.Now(), Body: fmt.Appendf(nil,
 			"TransactionId=18%d&PaymentTransactionId=17&Amount=5.00&InvoiceId=%s&OperationType=Refund", i, id)}
@@ -343,7 +345,7 @@ func TestTwoRefundsOfOneNameAskAPerson(t *testing.T) {
 func TestAHoldThatStripeReleasesIsNoRefund(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, setup{silent: true})
-	v, err := webhooks.NewStripe(webhooks.Config{Secrets: []string{"whsec_x"}})
+	v, err := stripe.New(webhooks.Config{Secrets: []string{"whsec_x"}})
 	require.NoError(t, err)
 	id := r.paid(t, "A-1", "tok_never").ID
 	require.Equal(t, fsm.Applied, r.say(t, id, webhooks.KindAuthorized))

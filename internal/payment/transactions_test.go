@@ -16,6 +16,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/cloudpayments"
 	"github.com/paylatch/paylatch/webhooks"
+	cloudhooks "github.com/paylatch/paylatch/webhooks/cloudpayments"
 )
 
 // tabs is CloudPayments as far as a page needs it on which a customer pays in several
@@ -105,7 +106,7 @@ func (p *tabs) stands(id payment.AttemptID, tx int, status string) {
 func (p *tabs) says(t *testing.T, id payment.AttemptID, topic string, tx int, status string) fsm.Verdict {
 	t.Helper()
 	p.stands(id, tx, status)
-	v, err := webhooks.NewCloudPayments(webhooks.Config{Secrets: []string{secret}})
+	v, err := cloudhooks.New(webhooks.Config{Secrets: []string{secret}})
 	require.NoError(t, err)
 	d := webhooks.Delivery{Topic: topic, Method: http.MethodPost, Body: []byte(url.Values{
 		"TransactionId": {strconv.Itoa(tx)}, "Amount": {"19.99"}, "Currency": {"EUR"}, "InvoiceId": {id.String()}, "OperationType": {"Payment"},

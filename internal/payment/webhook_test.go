@@ -14,6 +14,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
+	"github.com/paylatch/paylatch/webhooks/standard"
 )
 
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -21,7 +22,7 @@ const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 // receiver is an endpoint as the API has it: verify, take in, acknowledge.
 func receiver(t *testing.T, service *atomic.Pointer[payment.Service]) http.Handler {
 	t.Helper()
-	verifier, err := webhooks.NewStandard(webhooks.Config{Secrets: []string{secret}})
+	verifier, err := standard.New(webhooks.Config{Secrets: []string{secret}})
 	require.NoError(t, err)
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		body, _ := io.ReadAll(req.Body)

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/webhooks"
+	"github.com/paylatch/paylatch/webhooks/standard"
 )
 
 const secret = "whsec_c2FuZGJveC10ZXN0LXNlY3JldC0wMTIzNDU2Nzg5"
@@ -51,7 +52,7 @@ type receiver struct {
 
 func newReceiver(t *testing.T) *receiver {
 	t.Helper()
-	verifier, err := webhooks.NewStandard(webhooks.Config{Secrets: []string{secret}})
+	verifier, err := standard.New(webhooks.Config{Secrets: []string{secret}})
 	require.NoError(t, err)
 	r := &receiver{verifier: verifier, hook: func(arrival) int { return http.StatusOK }}
 	server := httptest.NewServer(r)

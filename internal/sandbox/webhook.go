@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/webhooks"
+	"github.com/paylatch/paylatch/webhooks/standard"
 )
 
 const (
@@ -41,7 +42,7 @@ func newSender(o Options) (*sender, error) {
 	if _, err := url.ParseRequestURI(o.WebhookURL); err != nil {
 		return nil, fmt.Errorf("%w: webhook URL: %w", ErrWebhook, err)
 	}
-	signer, err := webhooks.NewStandard(webhooks.Config{Secrets: []string{o.WebhookSecret}})
+	signer, err := standard.New(webhooks.Config{Secrets: []string{o.WebhookSecret}})
 	if err != nil {
 		return nil, fmt.Errorf("%w: webhook secret: %w", ErrWebhook, err)
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
-	"github.com/paylatch/paylatch/webhooks"
+	hooks "github.com/paylatch/paylatch/webhooks/adyen"
 )
 
 // digits are those of
@@ -47,7 +47,7 @@ func (c *Client) outcome(p paymentResponse) (payment.Outcome, error) {
 			o.Money, err = digits.Money(p.Amount.Value, p.Amount.Currency)
 		}
 	case "Refused", "Error", "Cancelled":
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure(webhooks.AdyenFailureCode(p.RefusalReason))
+		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure(hooks.FailureCode(p.RefusalReason))
 	}
 	if p.ResultCode == "" || p.PSPReference == "" {
 		return payment.Outcome{}, errNameless

@@ -10,6 +10,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
+	hooks "github.com/paylatch/paylatch/webhooks/adyen"
 )
 
 func TestHowAPaymentStands(t *testing.T) {
@@ -70,7 +71,7 @@ func TestAnswersThatNameNoPaymentAreUnknown(t *testing.T) {
 // told is what the webhook says of a payment, by the same account's settings.
 func told(t *testing.T, capture, code, reason string, success bool, value int64, currency string) webhooks.Event {
 	t.Helper()
-	v, err := webhooks.NewAdyen(webhooks.Config{Secrets: []string{"44782DEF547AAA06C910C43932B1EB0C71FC68D9D0C057550C48EC2ACF6BA056"}, Params: map[string]string{"capture": capture}})
+	v, err := hooks.New(webhooks.Config{Secrets: []string{"44782DEF547AAA06C910C43932B1EB0C71FC68D9D0C057550C48EC2ACF6BA056"}, Params: map[string]string{"capture": capture}})
 	require.NoError(t, err)
 	body, err := json.Marshal(object{"live": "false", "notificationItems": []object{{"NotificationRequestItem": object{
 		"pspReference": "88K", "merchantReference": "ours", "merchantAccountCode": merchant, "eventCode": code,

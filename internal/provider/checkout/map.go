@@ -4,7 +4,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
-	"github.com/paylatch/paylatch/webhooks"
+	hooks "github.com/paylatch/paylatch/webhooks/checkout"
 )
 
 // digits are those of
@@ -59,7 +59,7 @@ func outcome(p paid) (payment.Outcome, error) {
 		o.News = fsm.NewsSucceeded
 		o.Money, err = p.captured()
 	case declined:
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure(webhooks.CheckoutFailureCode(p.ResponseCode))
+		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure(hooks.FailureCode(p.ResponseCode))
 	case "Voided", "Canceled":
 		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("canceled", "")
 	case "Expired":

@@ -13,6 +13,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
+	hooks "github.com/paylatch/paylatch/webhooks/checkout"
 )
 
 func TestHowAPaymentStands(t *testing.T) {
@@ -92,7 +93,7 @@ func TestActionsThatAreNoListAreNoAnswer(t *testing.T) {
 // told is what the webhook says of a payment.
 func told(t *testing.T, kind string, data object) webhooks.Event {
 	t.Helper()
-	v, err := webhooks.NewCheckout(webhooks.Config{Secrets: []string{"signature-key"}})
+	v, err := hooks.New(webhooks.Config{Secrets: []string{"signature-key"}})
 	require.NoError(t, err)
 	data["id"], data["reference"] = "pay_1", "ours"
 	body, err := json.Marshal(object{"id": "evt_1", "type": kind, "data": data})

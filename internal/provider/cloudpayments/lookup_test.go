@@ -12,12 +12,13 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
+	hooks "github.com/paylatch/paylatch/webhooks/cloudpayments"
 )
 
 // notify is the event that a genuine notification on a topic is.
 func notify(t *testing.T, topic string, fields map[string]string) webhooks.Event {
 	t.Helper()
-	v, err := webhooks.NewCloudPayments(webhooks.Config{Secrets: []string{secret}})
+	v, err := hooks.New(webhooks.Config{Secrets: []string{secret}})
 	require.NoError(t, err)
 	form := url.Values{}
 	for name, value := range fields {

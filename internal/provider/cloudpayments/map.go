@@ -7,7 +7,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
-	"github.com/paylatch/paylatch/webhooks"
+	hooks "github.com/paylatch/paylatch/webhooks/cloudpayments"
 )
 
 // transaction is CloudPayments' view of a payment or a refund.
@@ -82,7 +82,7 @@ func (t transaction) outcome() (o payment.Outcome, err error) {
 	case "Cancelled":
 		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("canceled", "")
 	case "Declined":
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure(webhooks.CloudPaymentsFailureCode(t.reason()))
+		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure(hooks.FailureCode(t.reason()))
 	}
 	return o, err
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
-	"github.com/paylatch/paylatch/webhooks"
+	hooks "github.com/paylatch/paylatch/webhooks/mollie"
 )
 
 type amount struct {
@@ -174,7 +174,7 @@ func (p object) chargedBack() (all []payment.MovementTold, err error) {
 
 // failure is why a card was declined, where Mollie says it.
 func (p object) failure() *payment.Failure {
-	return payment.NewFailure(webhooks.MollieFailureCode(cmp.Or(p.Details.FailureReason, p.StatusReason.Code)))
+	return payment.NewFailure(hooks.FailureCode(cmp.Or(p.Details.FailureReason, p.StatusReason.Code)))
 }
 
 // refund is Mollie's view of one (https://docs.mollie.com/reference/get-refund).

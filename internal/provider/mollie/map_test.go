@@ -12,6 +12,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
+	hooks "github.com/paylatch/paylatch/webhooks/mollie"
 )
 
 func TestHowAPaymentStands(t *testing.T) {
@@ -199,7 +200,7 @@ func event(t *testing.T, kind, id, entity string) webhooks.Event {
 
 func read(t *testing.T, body string) webhooks.Event {
 	t.Helper()
-	v, err := webhooks.NewMollie(webhooks.Config{Secrets: []string{"secret"}})
+	v, err := hooks.New(webhooks.Config{Secrets: []string{"secret"}})
 	require.NoError(t, err)
 	d := webhooks.Delivery{
 		Method: http.MethodPost, Header: http.Header{}, ReceivedAt: time.Now(),

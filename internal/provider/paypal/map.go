@@ -7,7 +7,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/webhooks"
+	hooks "github.com/paylatch/paylatch/webhooks/paypal"
 )
 
 var errNameless = errors.New("the answer names no object")
@@ -136,7 +136,7 @@ func (o order) page() string {
 
 // failure is the card processor's word where there is one, else PayPal's.
 func (m movement) failure() *payment.Failure {
-	return payment.NewFailure(webhooks.PayPalFailureCode(m.ProcessorResponse.ResponseCode, m.StatusDetails.Reason))
+	return payment.NewFailure(hooks.FailureCode(m.ProcessorResponse.ResponseCode, m.StatusDetails.Reason))
 }
 
 // refundOutcome reads a refund by its status

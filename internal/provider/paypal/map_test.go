@@ -25,6 +25,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
+	hooks "github.com/paylatch/paylatch/webhooks/paypal"
 )
 
 func TestHowAnOrderStands(t *testing.T) {
@@ -189,7 +190,7 @@ func webhook(t *testing.T, event, resource string) webhooks.Event {
 	t.Helper()
 	by, err := paypalSigner()
 	require.NoError(t, err)
-	v, err := webhooks.NewPayPal(webhooks.Config{
+	v, err := hooks.New(webhooks.Config{
 		Params: map[string]string{"webhook_id": "W1"}, Roots: by.pool,
 		Certificate: func(context.Context, string) ([]byte, error) { return by.pem, nil },
 	})

@@ -7,7 +7,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/webhooks"
+	hooks "github.com/paylatch/paylatch/webhooks/razorpay"
 )
 
 const statusPaid = "paid"
@@ -100,7 +100,7 @@ func (p paid) outcome() (payment.Outcome, error) {
 		o.Money, err = money(p.Amount, p.Currency)
 	case "failed":
 		o.News = fsm.NewsSoftFailed
-		o.Failure = payment.NewFailure(webhooks.RazorpayFailureCode(p.ErrorReason, p.ErrorCode))
+		o.Failure = payment.NewFailure(hooks.FailureCode(p.ErrorReason, p.ErrorCode))
 	}
 	return o, err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
+	hooks "github.com/paylatch/paylatch/webhooks/razorpay"
 )
 
 func TestHowALinkStands(t *testing.T) {
@@ -123,7 +124,7 @@ func firstWord(event string) string {
 // webhook is what the verifier reads in a genuine delivery.
 func webhook(t *testing.T, event, name, entity string) webhooks.Event {
 	t.Helper()
-	v, err := webhooks.NewRazorpay(webhooks.Config{Secrets: []string{"secret"}})
+	v, err := hooks.New(webhooks.Config{Secrets: []string{"secret"}})
 	require.NoError(t, err)
 	d := webhooks.Delivery{
 		Method: http.MethodPost, Header: http.Header{}, ReceivedAt: time.Now(),

@@ -8,7 +8,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/webhooks"
+	hooks "github.com/paylatch/paylatch/webhooks/square"
 )
 
 // paymentRequest is as much of CreatePayment as a charge needs
@@ -64,7 +64,7 @@ var spent = map[string]bool{ //nolint:gochecknoglobals // a table
 func (r refusal) outcome() payment.Outcome {
 	o := payment.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", r.Code)}
 	if r.Category == "PAYMENT_METHOD_ERROR" && !spent[r.Code] {
-		o.Refused, o.Failure = false, payment.NewFailure(webhooks.SquareFailureCode(r.Code))
+		o.Refused, o.Failure = false, payment.NewFailure(hooks.FailureCode(r.Code))
 	}
 	if r.payment != nil {
 		o.ProviderPaymentID, o.References = r.payment.ID, r.payment.references()

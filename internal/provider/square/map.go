@@ -7,7 +7,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
-	"github.com/paylatch/paylatch/webhooks"
+	hooks "github.com/paylatch/paylatch/webhooks/square"
 )
 
 // digits are those of ISO 4217
@@ -66,7 +66,7 @@ func outcome(p *paid) (payment.Outcome, error) {
 	case "FAILED":
 		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("provider_rejected", "")
 		if len(p.Card.Errors) > 0 {
-			o.Failure = payment.NewFailure(webhooks.SquareFailureCode(p.Card.Errors[0].Code))
+			o.Failure = payment.NewFailure(hooks.FailureCode(p.Card.Errors[0].Code))
 		}
 	}
 	return o, err

@@ -9,6 +9,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
+	hooks "github.com/paylatch/paylatch/webhooks/square"
 )
 
 func eur(minor int64) object { return object{"amount": minor, "currency": "EUR"} }
@@ -23,7 +24,7 @@ func asked(t *testing.T, members object) (payment.Outcome, error) {
 // told is what the webhook says of the same object.
 func told(t *testing.T, name string, members object) webhooks.Event {
 	t.Helper()
-	v, err := webhooks.NewSquare(webhooks.Config{Secrets: []string{"signature-key"}, PublicURL: "https://shop.example/webhooks/square"})
+	v, err := hooks.New(webhooks.Config{Secrets: []string{"signature-key"}, PublicURL: "https://shop.example/webhooks/square"})
 	require.NoError(t, err)
 	body, err := json.Marshal(object{"event_id": "e1", "type": name + ".updated", "data": object{"object": object{name: members}}})
 	require.NoError(t, err)

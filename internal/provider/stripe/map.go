@@ -7,7 +7,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/webhooks"
+	hooks "github.com/paylatch/paylatch/webhooks/stripe"
 )
 
 // outcome reads a payment intent by its status
@@ -35,7 +35,7 @@ func outcome(pi *stripe.PaymentIntent) (payment.Outcome, error) {
 		o.News, o.Failure = fsm.NewsSoftFailed, failureOf(pi.LastPaymentError)
 	case stripe.PaymentIntentStatusCanceled:
 		reason := string(pi.CancellationReason)
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure(webhooks.StripeCancellationCode(reason), reason)
+		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure(hooks.CancellationCode(reason), reason)
 	case stripe.PaymentIntentStatusProcessing:
 	}
 	return o, err
@@ -60,7 +60,7 @@ func refundOutcome(r *stripe.Refund) (payment.RefundOutcome, error) {
 
 // amount is in Stripe's digits. What they can't express is never sent.
 func amount(m payment.Money) (int64, error) {
-	units, err := webhooks.StripeAmount(m.Wire())
+	units, err := hooks.Amount(m.Wire())
 	if err != nil {
 		return 0, fmt.Errorf("%w: %w", payment.ErrUnfit, err)
 	}
@@ -68,7 +68,7 @@ func amount(m payment.Money) (int64, error) {
 }
 
 func money(units int64, currency stripe.Currency) (*payment.Money, error) {
-	m, err := webhooks.StripeMoney(units, string(currency))
+	m, err := hooks.Money(units, string(currency))
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func failureOf(e *stripe.Error) *payment.Failure {
 	if e == nil {
 		return payment.NewFailure("provider_rejected", "")
 	}
-	return payment.NewFailure(webhooks.StripeFailureCode(string(e.Type), string(e.Code), string(e.DeclineCode)))
+	return payment.NewFailure(hooks.FailureCode(string(e.Type), string(e.Code), string(e.DeclineCode)))
 }
 
 // nextURL is where the customer must go: the bank's page, or the one where Stripe

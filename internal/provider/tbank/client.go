@@ -21,13 +21,14 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
 	"github.com/paylatch/paylatch/webhooks"
+	hooks "github.com/paylatch/paylatch/webhooks/tbank"
 )
 
 // Client is one terminal at T-Bank. It implements payment.Provider.
 type Client struct {
 	base, terminal string
 	currency       payment.Currency
-	signer         *webhooks.TBank
+	signer         *hooks.Verifier
 	http           *http.Client
 }
 
@@ -39,7 +40,7 @@ const address = "https://securepay.tinkoff.ru"
 // nor answers name one. Without a password it returns webhooks.ErrConfig.
 func New(base, terminal, password, currency string, client *http.Client) (*Client, error) {
 	// Requests bear the same Token as notifications.
-	signer, err := webhooks.NewTBank(webhooks.Config{Secrets: []string{password}})
+	signer, err := hooks.New(webhooks.Config{Secrets: []string{password}})
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
+	hooks "github.com/paylatch/paylatch/webhooks/tbank"
 )
 
 // What the adapter reads in a status is what a notification with it says. Where a
@@ -17,7 +18,7 @@ import (
 // only its word counts for how long a page may wait.
 func TestLookupsAndWebhooksAgree(t *testing.T) {
 	t.Parallel()
-	v, err := webhooks.NewTBank(webhooks.Config{Secrets: []string{password}})
+	v, err := hooks.New(webhooks.Config{Secrets: []string{password}})
 	require.NoError(t, err)
 	news := map[webhooks.Kind]fsm.News{
 		webhooks.KindProcessing: fsm.NewsProcessing, webhooks.KindActionRequired: fsm.NewsActionRequired,
@@ -73,7 +74,7 @@ func TestLookupsAndWebhooksAgree(t *testing.T) {
 // Lookup can answer.
 func TestAWebhookNamesWhatWasCharged(t *testing.T) {
 	t.Parallel()
-	v, err := webhooks.NewTBank(webhooks.Config{Secrets: []string{password}})
+	v, err := hooks.New(webhooks.Config{Secrets: []string{password}})
 	require.NoError(t, err)
 	c, got := serve(t, newFake(t))
 	ch := charge(good)

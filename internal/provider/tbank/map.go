@@ -3,7 +3,7 @@ package tbank
 import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/webhooks"
+	hooks "github.com/paylatch/paylatch/webhooks/tbank"
 )
 
 // outcome reads a payment by its status
@@ -18,7 +18,7 @@ func (c *Client) outcome(a answer) (payment.Outcome, error) {
 		o.Money = c.money(a.Amount)
 	}
 	if o.News == fsm.NewsFailed || o.News == fsm.NewsSoftFailed {
-		o.Failure = payment.NewFailure(webhooks.TBankFailureCode(a.Status, string(a.ErrorCode)))
+		o.Failure = payment.NewFailure(hooks.FailureCode(a.Status, string(a.ErrorCode)))
 	}
 	return o, nil
 }

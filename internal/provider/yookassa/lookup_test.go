@@ -14,6 +14,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
+	hooks "github.com/paylatch/paylatch/webhooks/yookassa"
 )
 
 func TestHowAPaymentStands(t *testing.T) {
@@ -45,7 +46,7 @@ func TestHowAPaymentStands(t *testing.T) {
 // same object says.
 func TestLookupsAndWebhooksAgree(t *testing.T) {
 	t.Parallel()
-	v, err := webhooks.NewYooKassa(webhooks.Config{AllowedIPs: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
+	v, err := hooks.New(webhooks.Config{AllowedIPs: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
 	require.NoError(t, err)
 	news := map[webhooks.Kind]fsm.News{
 		webhooks.KindAuthorized: fsm.NewsAuthorized, webhooks.KindSucceeded: fsm.NewsSucceeded, webhooks.KindFailed: fsm.NewsFailed,
@@ -83,7 +84,7 @@ func TestLookupsAndWebhooksAgree(t *testing.T) {
 // and the reference that the charge sent.
 func TestAWebhookNamesWhatWasCharged(t *testing.T) {
 	t.Parallel()
-	v, err := webhooks.NewYooKassa(webhooks.Config{AllowedIPs: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
+	v, err := hooks.New(webhooks.Config{AllowedIPs: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
 	require.NoError(t, err)
 	c, _ := serve(t, newFake(t))
 	ch := charge("one-time")

@@ -4,7 +4,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
-	"github.com/paylatch/paylatch/webhooks"
+	hooks "github.com/paylatch/paylatch/webhooks/yookassa"
 )
 
 type amount struct {
@@ -55,7 +55,7 @@ func outcome(p object) (payment.Outcome, error) {
 		o.News = fsm.NewsSucceeded
 		o.Money, err = p.Amount.money()
 	case "canceled":
-		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure(webhooks.YooKassaFailureCode(p.CancellationDetails.Reason))
+		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure(hooks.FailureCode(p.CancellationDetails.Reason))
 	}
 	return o, err
 }

@@ -1,0 +1,43 @@
+// Package adyen verifies and makes webhooks of Adyen
+// (https://docs.adyen.com/development-resources/webhooks/secure-webhooks/verify-hmac-signatures): standard webhooks,
+// where each item of the body carries its own signature in additionalData.hmacSignature, and newer ones (tokens,
+// platforms), where the header hmacSignature signs the whole body.
+//
+// A signature of an item covers eight fields: pspReference, originalReference, merchantAccountCode, merchantReference,
+// the amount's value and currency, eventCode and success. Nothing else may decide what happens to money; the time, the
+// reason and whether it is a test are read all the same, since they don't.
+package adyen
+
+import "github.com/paylatch/paylatch/webhooks"
+
+// About describes the provider to those that set it up.
+func About() webhooks.About {
+	return webhooks.About{
+		Name:         "Adyen",
+		Header:       "additionalData.hmacSignature of each item (base64 HMAC-SHA256 over eight fields); newer webhooks: hmacSignature (base64 HMAC-SHA256 over the body); basic authentication besides, if configured",
+		EventID:      "derived: pspReference, eventCode, success; newer webhooks: native: eventId",
+		Ack:          "any 2xx within 10 s; sent: 200 [accepted]",
+		RetryHorizon: "3 times at once, then after 2, 5, 10, 15, 30 min, 1, 2, 4, 8 h …, up to 30 days; a failing endpoint holds up all that follows",
+		Quirks: []string{
+			"One body may carry several items; if one is forged, none is taken.",
+			"The time, the reason, the metadata and whether it is live are not signed: they never decide.",
+			"Amounts of CLP and ISK come with two digits, those of CVE and IDR with none.",
+			"CAPTURE with success means that the request was accepted; CAPTURE_FAILED may follow, and is money taken back.",
+			"CAPTURE without success leaves the money held: it is no failure of the payment.",
+			"CANCEL_OR_REFUND does not say under its signature which of the two it was: a person must look.",
+			"CANCELLATION without success follows a cancellation that was received: it says nothing of the payment.",
+			"A capture that failed is often made again by Adyen itself: CAPTURE (Transaction Recaptured) changes no amount here.",
+			"CHARGEBACK and SECOND_CHARGEBACK take the money, CHARGEBACK_REVERSED and PREARBITRATION_WON return it; DISPUTE_DEFENSE_PERIOD_ENDED does not say of what it was.",
+			"Events that follow a CHARGEBACK name their payment by originalReference only if that is switched on (webhook, Risk); else by the dispute, whose CHARGEBACK must have come.",
+			"An account that captures at once sends no CAPTURE: set capture to automatic, or ask for manual capture.",
+			"There is no call that reads a payment: the webhook is the only source.",
+		},
+		Setup: [5]string{
+			"Customer Area, Developers, Webhooks: create a standard webhook with the address of the account's endpoint; switch on OFFER_CLOSED and EXPIRE, which may be off.",
+			"Generate its HMAC key (hexadecimal) and put it into webhook_secrets; keep the old key beside a new one.",
+			"Optionally set a user name and password there, and the same as basic_auth of the account.",
+			"Send the payment attempt's id as the payment's reference.",
+			"Send a test of AUTHORISATION from the same page: it must be shown as accepted.",
+		},
+	}
+}

@@ -1,0 +1,127 @@
+package adyen
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/paylatch/paylatch/webhooks"
+	"github.com/paylatch/paylatch/webhooks/internal/proof"
+	"github.com/paylatch/paylatch/webhooks/internal/read"
+)
+
+// Verifier is safe for concurrent use.
+type Verifier struct {
+	keys [][]byte
+	// login is required of the header Authorization, empty if anything will do.
+	login string
+	// captures is set where an authorisation takes the money.
+	captures bool
+}
+
+var errNotHex = errors.New("not hexadecimal")
+
+// New returns a verifier by [webhooks.Config.Secrets], the endpoint's HMAC keys in hexadecimal as the Customer Area
+// shows them. A new key takes a while to spread, and a delivery that is repeated may still be signed by the old one:
+// keep both. None, or one of another form, wraps ErrConfig.
+//
+// [webhooks.Config.Params]: "basic_auth.user" and "basic_auth.password", when set, are required of every delivery
+// besides. "capture" is "manual" (the default) or "automatic": with the latter a successful AUTHORISATION means that
+// the money is taken, because an account that captures at once sends no CAPTURE for it.
+func New(c webhooks.Config) (*Verifier, error) {
+	keys, err := proof.DecodedKeys(c, func(secret string) ([]byte, error) {
+		key, err := hex.DecodeString(secret)
+		if err != nil {
+			return nil, errNotHex
+		}
+		return key, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	a := &Verifier{keys: keys, captures: c.Params["capture"] == "automatic"}
+	user, password := c.Params["basic_auth.user"], c.Params["basic_auth.password"]
+	if user != "" || password != "" {
+		a.login = "Basic " + proof.Base64.EncodeToString([]byte(user+":"+password))
+	}
+	return a, nil
+}
+
+// Verify implements [webhooks.Verifier]. Every item must be signed by one of the keys; with a single one that is not,
+// nothing of the body counts. Fields are signed as they are, without escapes: that ":" and "\" had to be escaped was a
+// rule of the old hosted pages. So that what was signed can be split in one way only, a ":" is refused everywhere but
+// in merchantReference.
+//
+// No signature, or no item, is ErrSignatureMissing, as is a missing password; a body that is not JSON in UTF-8, or an
+// item of another form, ErrSignatureMalformed.
+func (a *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Event, error) {
+	if err := proof.CheckAuthorization(d.Header, a.login); err != nil {
+		return nil, err
+	}
+	items, standard, err := readItems(d.Body)
+	if err != nil {
+		return nil, err
+	}
+	if !standard {
+		return a.verifyNotice(d)
+	}
+	indexes := make([]int, len(items))
+	for i, item := range items {
+		if indexes[i], err = item.signedBy(a.keys); err != nil {
+			return nil, fmt.Errorf("item %d: %w", i, err)
+		}
+	}
+	events := make([]webhooks.Event, len(items))
+	for i, item := range items {
+		if events[i], err = item.event(a.captures); err != nil {
+			return nil, fmt.Errorf("item %d: %w", i, err)
+		}
+		events[i].SecretIndex = indexes[i]
+	}
+	return events, nil
+}
+
+// verifyNotice checks a newer webhook, which is signed as a whole.
+func (a *Verifier) verifyNotice(d webhooks.Delivery) ([]webhooks.Event, error) {
+	values := proof.HeaderValues(d.Header, "hmacSignature")
+	if len(values) == 0 {
+		return nil, fmt.Errorf("%w: neither items nor a header hmacSignature", webhooks.ErrSignatureMissing)
+	}
+	index := proof.Match(sha256.New, a.keys, proof.DecodeAll(values, proof.Base64.DecodeString), d.Body)
+	if index < 0 {
+		return nil, fmt.Errorf("%w: none of %d keys matches", webhooks.ErrSignatureInvalid, len(a.keys))
+	}
+	event, err := parseNotice(d.Body)
+	return read.One(event, index, err)
+}
+
+// Sign implements [webhooks.Signer]. A body of items gets a signature in each of them, and is written anew; any other
+// gets the header hmacSignature. The configured login is added.
+func (a *Verifier) Sign(d *webhooks.Delivery) error {
+	_, standard, err := readItems(d.Body)
+	if err != nil {
+		return err
+	}
+	if standard {
+		body, err := a.signItems(d.Body)
+		if err != nil {
+			return err
+		}
+		d.Body = body
+	} else {
+		proof.SetHeader(d, "hmacSignature", proof.Base64.EncodeToString(proof.MAC(sha256.New, a.keys[0], d.Body)))
+	}
+	if a.login != "" {
+		proof.SetHeader(d, "Authorization", a.login)
+	}
+	return nil
+}
+
+// Ack implements [webhooks.Verifier]: any 2xx within 10 seconds; "[accepted]" is what older integrations had to answer,
+// and still may.
+func (a *Verifier) Ack(webhooks.Delivery, []webhooks.Event) webhooks.Ack {
+	return webhooks.Ack{Status: http.StatusOK, ContentType: "text/plain", Body: []byte("[accepted]")}
+}

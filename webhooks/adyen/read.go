@@ -1,0 +1,236 @@
+package adyen
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/paylatch/paylatch/webhooks"
+	"github.com/paylatch/paylatch/webhooks/internal/read"
+)
+
+// exponents names the currencies with other digits at Adyen than in ISO 4217
+// (https://docs.adyen.com/development-resources/currency-codes).
+var exponents = map[string]int{"CLP": 2, "CVE": 0, "IDR": 0, "ISK": 2}
+
+// outcome is what an event code means with success "true" and "false".
+type outcome struct{ yes, no webhooks.Kind }
+
+// open is what it means with any other success, or none: nothing that ends anything.
+func (o outcome) open() webhooks.Kind {
+	switch {
+	case o.yes.IsRefund(), o.no.IsRefund():
+		return webhooks.KindRefundPending
+	case o.yes == webhooks.KindDisputed, o.no == webhooks.KindDisputed:
+		return webhooks.KindDisputed
+	default:
+		return webhooks.KindProcessing
+	}
+}
+
+// outcomes lists the event codes that are about a payment; any other is KindIgnored
+// (https://docs.adyen.com/development-resources/webhooks/webhook-types). What the pairs of capture and refund mean is
+// partly from memory.
+//
+// A capture that was not accepted means that the money is still held, which is all that is true of the payment: it has
+// not failed, another capture may succeed, and where the payment is over already the news is late. One that fails after
+// it was accepted is money taken back. A cancellation that is not carried out may find the money held, taken, or given
+// up before.
+//
+// A chargeback takes the money when it is reported; a defence that is accepted, at once or in pre-arbitration, returns
+// it, and a second chargeback takes it again
+// (https://docs.adyen.com/risk-management/understanding-disputes/dispute-process-and-flow). A pre-arbitration that is
+// lost leaves it where the chargeback took it.
+//
+// CANCEL_OR_REFUND is of a modification that is never made here. Whether it released the money or paid it back stands
+// in modification.action alone, which is not signed: the money is gone one way or the other, and a person must look
+// how.
+var outcomes = map[string]outcome{
+	"AUTHORISATION":    {webhooks.KindAuthorized, webhooks.KindFailed},
+	"PENDING":          {webhooks.KindProcessing, webhooks.KindProcessing},
+	"CAPTURE":          {webhooks.KindSucceeded, webhooks.KindAuthorized},
+	"CAPTURE_FAILED":   {webhooks.KindReversed, webhooks.KindReversed},
+	"CANCELLATION":     {webhooks.KindFailed, webhooks.KindProcessing},
+	"TECHNICAL_CANCEL": {webhooks.KindFailed, webhooks.KindIgnored},
+	"CANCEL_OR_REFUND": {webhooks.KindReversed, webhooks.KindIgnored},
+	"EXPIRE":           {webhooks.KindFailed, webhooks.KindIgnored},
+	"OFFER_CLOSED":     {webhooks.KindFailed, webhooks.KindIgnored},
+
+	"REFUND":            {webhooks.KindRefundSucceeded, webhooks.KindRefundFailed},
+	"REFUND_WITH_DATA":  {webhooks.KindRefundSucceeded, webhooks.KindRefundFailed},
+	"POSTPONED_REFUND":  {webhooks.KindRefundPending, webhooks.KindRefundFailed},
+	"REFUND_FAILED":     {webhooks.KindRefundFailed, webhooks.KindRefundFailed},
+	"REFUNDED_REVERSED": {webhooks.KindRefundFailed, webhooks.KindRefundFailed},
+
+	"NOTIFICATION_OF_CHARGEBACK":   {webhooks.KindDisputed, webhooks.KindDisputed},
+	"REQUEST_FOR_INFORMATION":      {webhooks.KindDisputed, webhooks.KindDisputed},
+	"CHARGEBACK":                   {webhooks.KindChargeback, webhooks.KindDisputed},
+	"CHARGEBACK_REVERSED":          {webhooks.KindChargebackReversed, webhooks.KindIgnored},
+	"DISPUTE_DEFENSE_PERIOD_ENDED": {webhooks.KindDisputed, webhooks.KindIgnored},
+	"SECOND_CHARGEBACK":            {webhooks.KindChargeback, webhooks.KindIgnored},
+	"PREARBITRATION_WON":           {webhooks.KindChargebackReversed, webhooks.KindIgnored},
+	"PREARBITRATION_LOST":          {webhooks.KindChargeback, webhooks.KindIgnored},
+}
+
+// event turns an item into an event. Its id is made of pspReference, eventCode and success, by which Adyen's
+// documentation recognises a repetition. Of a refund, pspReference names the refund and merchantReference may be the
+// refund's or the payment's, so that it is given as both.
+func (i item) event(captures bool) (webhooks.Event, error) {
+	if i.PSPReference == "" || i.EventCode == "" {
+		return webhooks.Event{}, fmt.Errorf("%w: item without pspReference or eventCode", webhooks.ErrPayload)
+	}
+	psp, original := string(i.PSPReference), string(i.OriginalReference)
+	e := webhooks.Event{
+		ID: read.DerivedID(psp, string(i.EventCode), string(i.Success)), IDSource: webhooks.Derived, Type: string(i.EventCode),
+		Kind:              i.kind(captures),
+		References:        read.References(string(i.MerchantReference), original, psp),
+		ProviderPaymentID: cmp.Or(original, psp),
+		OccurredAt:        read.Time(i.EventDate),
+		TestKnown:         i.live == "true" || i.live == "false", Test: i.live == "false",
+	}
+	if e.Kind == webhooks.KindIgnored {
+		return e, nil
+	}
+	if e.Kind.IsRefund() {
+		e.RefundID, e.RefundReference = psp, string(i.MerchantReference)
+		e.References = read.References(string(i.MerchantReference), original)
+	}
+	if e.Kind.IsMovement() || e.Kind == webhooks.KindDisputed {
+		// What names no payment is named by its dispute, after which the payment may be named.
+		e.ProviderPaymentID = original
+	}
+	if e.Kind.IsMovement() {
+		e.MovementID = i.movement()
+	}
+	if e.Kind.IsFailure() {
+		e.FailureCode, e.ProviderCode = i.failure()
+	}
+	e.CaptureRefused = i.EventCode == "CAPTURE" && e.Kind == webhooks.KindAuthorized
+	e.CancelRefused = i.EventCode == "CANCELLATION" && i.no()
+	if e.CaptureRefused || e.CancelRefused {
+		return e, nil // the amount is of the command, not of what is held
+	}
+	return read.WithUnitsText(e, string(i.Amount.Value), string(i.Amount.Currency), exponents)
+}
+
+// movement names what moved. All events of a dispute have one pspReference, by which the first chargeback and its
+// reversal go; a pre-arbitration that is lost is about that chargeback.
+func (i item) movement() string {
+	switch i.EventCode {
+	case "SECOND_CHARGEBACK", "PREARBITRATION_WON":
+		return read.DerivedID(string(i.PSPReference), string(i.EventCode))
+	default:
+		return string(i.PSPReference)
+	}
+}
+
+func (i item) kind(captures bool) webhooks.Kind {
+	switch outcome, known := outcomes[string(i.EventCode)]; {
+	case !known:
+		return webhooks.KindIgnored
+	case i.EventCode == "AUTHORISATION" && i.yes() && captures:
+		return webhooks.KindSucceeded
+	case i.EventCode == "AUTHORISATION" && i.no() && i.retriable():
+		return webhooks.KindSoftFailed
+	case i.yes():
+		return outcome.yes
+	case i.no():
+		return outcome.no
+	default:
+		return outcome.open()
+	}
+}
+
+func (i item) yes() bool { return i.Success == "true" }
+
+func (i item) no() bool { return i.Success == "false" }
+
+// retriable reports whether the payment was made on a page of Adyen's, where the customer may try again under the same
+// reference. The fields are not signed: what they decide is only whether the payment is cancelled before it fails.
+func (i item) retriable() bool {
+	data := read.Members(i.AdditionalData)
+	return read.Text(data["checkoutSessionId"]) != "" || read.Text(data["paymentLinkId"]) != ""
+}
+
+// reasons translates the refusal reasons (https://docs.adyen.com/development-resources/refusal-reasons), in lower case;
+// any other is provider_rejected.
+var reasons = map[string]string{
+	"refused":                    webhooks.CodeCardDeclined,
+	"blocked card":               webhooks.CodeCardDeclined,
+	"expired card":               webhooks.CodeCardDeclined,
+	"invalid card number":        webhooks.CodeCardDeclined,
+	"cvc declined":               webhooks.CodeCardDeclined,
+	"restricted card":            webhooks.CodeCardDeclined,
+	"transaction not permitted":  webhooks.CodeCardDeclined,
+	"declined non generic":       webhooks.CodeCardDeclined,
+	"not enough balance":         webhooks.CodeInsufficientFunds,
+	"withdrawal amount exceeded": webhooks.CodeInsufficientFunds,
+	"3d not authenticated":       webhooks.CodeAuthenticationFailed,
+	"authentication required":    webhooks.CodeAuthenticationFailed,
+	"fraud":                      webhooks.CodeFraudSuspected,
+	"fraud-cancelled":            webhooks.CodeFraudSuspected,
+	"acquirer fraud":             webhooks.CodeFraudSuspected,
+	"issuer suspected fraud":     webhooks.CodeFraudSuspected,
+	"cancelled":                  webhooks.CodeCanceled,
+	"shopper cancelled":          webhooks.CodeCanceled,
+}
+
+// FailureCode returns paylatch's code and the one of Adyen to keep for the reason of a refusal, which is a short text.
+func FailureCode(reason string) (ours, adyens string) {
+	return cmp.Or(reasons[strings.ToLower(reason)], webhooks.CodeProviderRejected), reason
+}
+
+// failure returns paylatch's code and Adyen's reason.
+func (i item) failure() (code, providerCode string) {
+	reason := read.Text(i.Reason)
+	switch i.EventCode {
+	case "AUTHORISATION":
+		return FailureCode(reason)
+	case "EXPIRE", "OFFER_CLOSED":
+		return webhooks.CodeExpired, reason
+	case "CANCELLATION", "TECHNICAL_CANCEL":
+		return webhooks.CodeCanceled, reason
+	}
+	return webhooks.CodeProviderRejected, reason
+}
+
+// parseNotice reads a newer webhook. None of them is about a payment; the id is eventId or, where there is none, made
+// of the type, the time and the object.
+func parseNotice(body []byte) (webhooks.Event, error) {
+	notice := read.Members(body)
+	if notice == nil {
+		return webhooks.Event{}, fmt.Errorf("%w: not a JSON object", webhooks.ErrPayload)
+	}
+	created := notice["createdAt"]
+	if created == nil {
+		created = notice["timestamp"]
+	}
+	environment := read.Text(notice["environment"])
+	e := webhooks.Event{
+		ID: read.Text(notice["eventId"]), IDSource: webhooks.Native, Type: read.Text(notice["type"]), Kind: webhooks.KindIgnored,
+		OccurredAt: read.Time(created),
+		TestKnown:  environment == "test" || environment == "live", Test: environment == "test",
+	}
+	if e.ID == "" {
+		e.ID, e.IDSource = read.DerivedID(e.Type, read.Text(created), objectID(notice["data"])), webhooks.Derived
+	}
+	return e, nil
+}
+
+// objectID returns the id of the object that the data are about, or of those that they hold.
+func objectID(data json.RawMessage) string {
+	object := read.Members(data)
+	if id := read.Text(object["id"]); id != "" {
+		return id
+	}
+	var ids []string
+	for _, raw := range object {
+		if id := read.Text(read.Members(raw)["id"]); id != "" {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return strings.Join(ids, ",")
+}

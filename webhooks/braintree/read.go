@@ -1,0 +1,214 @@
+package braintree
+
+import (
+	"cmp"
+	"encoding/base64"
+	"encoding/xml"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/paylatch/paylatch/webhooks"
+	"github.com/paylatch/paylatch/webhooks/internal/read"
+)
+
+// notification is the XML (https://developer.paypal.com/braintree/docs/reference/general/webhooks; the elements are
+// seen in the samples that the official Node library makes).
+type notification struct {
+	XMLName   xml.Name `xml:"notification"`
+	Timestamp string   `xml:"timestamp"`
+	Kind      string   `xml:"kind"`
+	Subject   subject  `xml:"subject"`
+}
+
+// subject holds what a notification can speak of; it has one of them.
+type subject struct {
+	Transaction   transaction  `xml:"transaction"`
+	Dispute       dispute      `xml:"dispute"`
+	LocalPayment  localPayment `xml:"local-payment"`
+	LocalExpired  localPayment `xml:"local-payment-expired"`
+	LocalFunded   localPayment `xml:"local-payment-funded"`
+	LocalReversed localPayment `xml:"local-payment-reversed"`
+	Subscription  struct {
+		ID string `xml:"id"`
+	} `xml:"subscription"`
+	Review struct {
+		TransactionID string `xml:"transaction-id"`
+	} `xml:"transaction-review"`
+}
+
+// transaction is a sale, or a refund (type credit).
+type transaction struct {
+	ID       string `xml:"id"`
+	Type     string `xml:"type"`
+	Status   string `xml:"status"`
+	Amount   string `xml:"amount"`
+	Currency string `xml:"currency-iso-code"`
+	OrderID  string `xml:"order-id"`
+	// Refunded is the sale that a refund pays back; in the samples it is fk.
+	Refunded   string `xml:"refunded-transaction-id"`
+	RefundedFK string `xml:"refunded-transaction-fk"`
+}
+
+type dispute struct {
+	ID          string      `xml:"id"`
+	Kind        string      `xml:"kind"`
+	Amount      string      `xml:"amount"`
+	Disputed    string      `xml:"amount-disputed"`
+	Won         string      `xml:"amount-won"`
+	Currency    string      `xml:"currency-iso-code"`
+	Transaction transaction `xml:"transaction"`
+}
+
+type localPayment struct {
+	PaymentID string `xml:"payment-id"`
+	// Transaction has no id where there is none: the element may come empty, with nil.
+	Transaction transaction `xml:"transaction"`
+}
+
+func parse(payload string) (webhooks.Event, error) {
+	document, err := base64.StdEncoding.DecodeString(payload) // skips line feeds
+	if err != nil {
+		return webhooks.Event{}, fmt.Errorf("%w: bt_payload: %w", webhooks.ErrPayload, err)
+	}
+	var n notification
+	if err := xml.Unmarshal(document, &n); err != nil {
+		return webhooks.Event{}, fmt.Errorf("%w: notification: %w", webhooks.ErrPayload, err)
+	}
+	n.Kind = strings.TrimSpace(n.Kind)
+	if n.Kind == "" {
+		return webhooks.Event{}, fmt.Errorf("%w: notification without a kind", webhooks.ErrPayload)
+	}
+	return n.read(webhooks.Event{
+		ID: n.id(), IDSource: webhooks.Derived, Type: n.Kind, Kind: webhooks.KindIgnored, OccurredAt: read.TimeIn(time.RFC3339, n.Timestamp),
+	})
+}
+
+// local is the local payment, by whatever name it comes.
+func (n notification) local() localPayment {
+	s := n.Subject
+	for _, l := range []localPayment{s.LocalPayment, s.LocalFunded, s.LocalExpired, s.LocalReversed} {
+		if l.PaymentID != "" {
+			return l
+		}
+	}
+	return localPayment{}
+}
+
+func (n notification) id() string {
+	s, fields := n.Subject, []string{n.Kind, n.Timestamp}
+	subject := read.References(s.Transaction.ID, s.Dispute.ID, n.local().PaymentID, s.Subscription.ID, s.Review.TransactionID)
+	return read.DerivedID(append(fields, subject...)...)
+}
+
+// read turns the kinds that are about a payment into what they mean. Subscriptions charge by themselves what was not
+// begun here.
+func (n notification) read(e webhooks.Event) (webhooks.Event, error) {
+	switch n.Kind {
+	case "transaction_settled", "transaction_settlement_declined", "refund_failed":
+		return n.Subject.Transaction.fill(e)
+	case "local_payment_completed", "local_payment_funded", "local_payment_expired", "local_payment_reversed":
+		return n.local().fill(e)
+	case "dispute_opened", "dispute_under_review", "dispute_disputed",
+		"dispute_lost", "dispute_accepted", "dispute_auto_accepted", "dispute_expired", "dispute_won":
+		return n.Subject.Dispute.fill(e)
+	default:
+		return e, nil
+	}
+}
+
+func (t transaction) fill(e webhooks.Event) (webhooks.Event, error) {
+	refund := t.Type == "credit" || e.Type == "refund_failed"
+	declined := e.Type != "transaction_settled"
+	switch {
+	case refund && declined:
+		e.Kind = webhooks.KindRefundFailed
+	case refund:
+		e.Kind = webhooks.KindRefundSucceeded
+	case declined:
+		e.Kind = webhooks.KindFailed
+	default:
+		e.Kind = webhooks.KindSucceeded
+	}
+	if declined {
+		e.FailureCode, e.ProviderCode = webhooks.CodeProviderRejected, t.Status
+	}
+	e.ProviderPaymentID = t.ID
+	if refund {
+		e.RefundID, e.ProviderPaymentID = t.ID, cmp.Or(t.Refunded, t.RefundedFK)
+	}
+	e.References = read.References(t.OrderID, e.ProviderPaymentID)
+	return read.WithDecimal(e, t.Amount, t.Currency)
+}
+
+// fill reads a local payment. "Completed" and "funded" mean that the customer's money has arrived at Braintree; it is
+// the merchant's only with a transaction, and goes back (reversed) if none is made. Both that and an expiry end a
+// payment that was never taken.
+func (l localPayment) fill(e webhooks.Event) (webhooks.Event, error) {
+	e.ProviderPaymentID = l.PaymentID
+	e.References = read.References(l.PaymentID)
+	t := l.Transaction
+	switch {
+	case e.Type == "local_payment_expired":
+		e.Kind, e.FailureCode = webhooks.KindFailed, webhooks.CodeExpired
+	case e.Type == "local_payment_reversed":
+		e.Kind, e.FailureCode = webhooks.KindFailed, webhooks.CodeCanceled
+	case t.ID == "":
+		e.Kind = webhooks.KindAuthorized
+	default:
+		e.Kind = statusKind(t.Status)
+		if e.Kind == webhooks.KindFailed {
+			e.FailureCode, e.ProviderCode = cmp.Or(ends[t.Status], webhooks.CodeProviderRejected), t.Status
+		}
+	}
+	if t.ID == "" {
+		return e, nil
+	}
+	e.ProviderPaymentID = t.ID
+	e.References = read.References(t.OrderID, t.ID, l.PaymentID)
+	return read.WithDecimal(e, t.Amount, t.Currency)
+}
+
+// statusKind reads the transaction of a local payment that was paid. On its way to the merchant it is as good as there;
+// what is declined or given up then goes back to the customer.
+func statusKind(status string) webhooks.Kind {
+	switch status {
+	case "authorizing", "submitted_for_settlement", "settlement_pending", "settling", "settlement_confirmed", "settled":
+		return webhooks.KindSucceeded
+	case "authorized":
+		return webhooks.KindAuthorized
+	case "processor_declined", "gateway_rejected", "failed", "settlement_declined", "voided", "authorization_expired":
+		return webhooks.KindFailed
+	default:
+		return webhooks.KindProcessing
+	}
+}
+
+// ends are the codes of transactions that ended without a refusal.
+var ends = map[string]string{"voided": webhooks.CodeCanceled, "authorization_expired": webhooks.CodeExpired}
+
+// fill reads a dispute. It takes the money when it is opened (from memory), and returns what of it is won; accepted or
+// not answered in time, it is lost, which moves no more. A retrieval only requests papers: no money has moved.
+func (b dispute) fill(e webhooks.Event) (webhooks.Event, error) {
+	amount := cmp.Or(b.Disputed, b.Amount)
+	switch e.Type {
+	case "dispute_under_review", "dispute_disputed":
+		e.Kind = webhooks.KindDisputed
+	case "dispute_won":
+		e.Kind, amount = webhooks.KindChargebackReversed, cmp.Or(b.Won, amount)
+	default:
+		e.Kind = webhooks.KindChargeback
+	}
+	switch {
+	case b.Kind == "retrieval" && e.Kind == webhooks.KindChargebackReversed:
+		e.Kind = webhooks.KindIgnored
+		return e, nil
+	case b.Kind == "retrieval":
+		e.Kind = webhooks.KindDisputed
+	case e.Kind.IsMovement():
+		e.MovementID = b.ID
+	}
+	e.ProviderPaymentID = b.Transaction.ID
+	e.References = read.References(b.Transaction.OrderID, b.Transaction.ID)
+	return read.WithDecimal(e, amount, b.Currency)
+}

@@ -1,0 +1,31 @@
+// Package checkout verifies and makes webhooks of Checkout.com
+// (https://www.checkout.com/docs/developer-resources/webhooks/manage-webhooks): the header Cko-Signature, the hex
+// HMAC-SHA256 of the raw body by the signature key, and optionally an Authorization header with a fixed text.
+package checkout
+
+import "github.com/paylatch/paylatch/webhooks"
+
+// About describes the provider to those that set it up.
+func About() webhooks.About {
+	return webhooks.About{
+		Name:         "Checkout.com",
+		Header:       "Cko-Signature (hex HMAC-SHA256 over the body); Authorization with a text of yours besides, if configured",
+		EventID:      "native: id (evt_…)",
+		Ack:          "any 2xx within 10 s",
+		RetryHorizon: "8 tries after 5, 10, 15 and 30 minutes, 1, 4, 12 and 12 hours",
+		Quirks: []string{
+			"payment_approved is a hold; the money is taken with payment_captured.",
+			"payment_capture_declined leaves the hold: it is a soft failure.",
+			"authentication_failed has been sent as invalid JSON; it is read all the same, and ignored.",
+			"CLP has two digits here and none in ISO 4217.",
+			"payment_returned (ACH and the like) takes money back after its success.",
+		},
+		Setup: [5]string{
+			"Dashboard, Developers, Webhooks (or a workflow): add the address of the account's endpoint.",
+			"Choose the payment_* and dispute_* events.",
+			"Put the signature key into webhook_secrets.",
+			"If you set an authorization header, put its value into authorization.",
+			"Send the payment attempt's id as reference, or as metadata.payment_attempt_id.",
+		},
+	}
+}

@@ -1,0 +1,171 @@
+package checkout
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/paylatch/paylatch/webhooks"
+	"github.com/paylatch/paylatch/webhooks/internal/read"
+)
+
+// exponents names the currency with other digits at Checkout.com than in ISO 4217
+// (https://www.checkout.com/docs/resources/calculating-the-amount): the Chilean peso is divided by 100 like all that
+// the page does not list.
+var exponents = map[string]int{"CLP": 2}
+
+// rawEvent is the envelope; workflows have timestamp, older webhooks created_on.
+type rawEvent struct {
+	ID        string          `json:"id"`
+	Type      string          `json:"type"`
+	Timestamp json.RawMessage `json:"timestamp"`
+	CreatedOn json.RawMessage `json:"created_on"`
+	Data      json.RawMessage `json:"data"`
+}
+
+// eventData holds what is read of a payment's action or of a dispute, which has an id of its own.
+type eventData struct {
+	ID               string          `json:"id"`
+	ActionID         string          `json:"action_id"`
+	PaymentID        string          `json:"payment_id"`
+	Reference        string          `json:"reference"`
+	PaymentReference string          `json:"payment_reference"`
+	Metadata         json.RawMessage `json:"metadata"`
+	Amount           *read.Integer   `json:"amount"`
+	Currency         string          `json:"currency"`
+	ResponseCode     string          `json:"response_code"`
+}
+
+func parse(body []byte) (webhooks.Event, error) {
+	if !json.Valid(body) {
+		body = repair(body)
+	}
+	var envelope rawEvent
+	if err := read.JSON("event", body, &envelope); err != nil {
+		return webhooks.Event{}, err
+	}
+	if envelope.ID == "" || envelope.Type == "" {
+		return webhooks.Event{}, fmt.Errorf("%w: event without id or type", webhooks.ErrPayload)
+	}
+	event := webhooks.Event{ID: envelope.ID, IDSource: webhooks.Native, Type: envelope.Type, OccurredAt: read.Time(envelope.Timestamp)}
+	if event.OccurredAt.IsZero() {
+		event.OccurredAt = read.Time(envelope.CreatedOn)
+	}
+	event.Kind = kindOf(event.Type)
+	if event.Kind == webhooks.KindIgnored {
+		return event, nil
+	}
+	var data eventData
+	if err := read.JSON("data of "+event.Type, envelope.Data, &data); err != nil {
+		return webhooks.Event{}, err
+	}
+	return data.fill(event)
+}
+
+// repair puts back the name in place of a broken character. It is tried only on what is not JSON, and only once: what
+// is broken otherwise stays so.
+func repair(body []byte) []byte {
+	if !bytes.Contains(body, []byte(`"authentication_failed"`)) {
+		return body
+	}
+	return bytes.Replace(body, []byte("\uFFFD"), []byte(`"data":`), 1)
+}
+
+// kindOf translates the types that are about a payment
+// (https://www.checkout.com/docs/developer-resources/webhooks/webhook-event-types). A declined payment is final under
+// its id; a declined void leaves it as it is. A dispute takes the money when evidence is required, whatever becomes of
+// it, until it is won or cancelled (https://www.checkout.com/docs/dashboard/disputes).
+func kindOf(eventType string) webhooks.Kind {
+	switch eventType {
+	case "payment_pending", "payment_void_declined":
+		return webhooks.KindProcessing
+	case "payment_approved":
+		return webhooks.KindAuthorized
+	case "payment_captured":
+		return webhooks.KindSucceeded
+	case "payment_capture_declined":
+		return webhooks.KindSoftFailed
+	case "payment_declined", "payment_canceled", "payment_voided", "payment_expired":
+		return webhooks.KindFailed
+	case "payment_returned":
+		return webhooks.KindReversed
+	case "dispute_evidence_required", "dispute_lost", "dispute_accepted", "dispute_expired", "dispute_arbitration_lost":
+		return webhooks.KindChargeback
+	case "dispute_won", "dispute_canceled", "dispute_arbitration_won":
+		return webhooks.KindChargebackReversed
+	case "payment_refund_pending":
+		return webhooks.KindRefundPending
+	case "payment_refunded":
+		return webhooks.KindRefundSucceeded
+	case "payment_refund_declined":
+		return webhooks.KindRefundFailed
+	case "dispute_received", "payment_chargeback":
+		return webhooks.KindDisputed
+	default:
+		return webhooks.KindIgnored
+	}
+}
+
+func (c eventData) fill(e webhooks.Event) (webhooks.Event, error) {
+	said := read.TextMembers(c.Metadata)
+	e.ProviderPaymentID = cmp.Or(c.PaymentID, c.ID)
+	e.References = read.References(said["payment_attempt_id"], c.PaymentReference, c.Reference, e.ProviderPaymentID)
+	if strings.HasPrefix(e.Type, "payment_refund") {
+		e.RefundID, e.RefundReference = c.ActionID, said["refund_id"]
+	}
+	switch {
+	case e.Kind == webhooks.KindReversed:
+		e.MovementID = c.ActionID
+	case e.Kind.IsMovement() && c.PaymentID != "":
+		e.MovementID = c.ID // the dispute's
+	}
+	e.CaptureRefused = e.Type == "payment_capture_declined"
+	e.CancelRefused = e.Type == "payment_void_declined"
+	if e.Kind.IsFailure() {
+		e.FailureCode, e.ProviderCode = failure(e.Type, c.ResponseCode)
+	}
+	return read.WithUnits(e, c.Amount, c.Currency, exponents)
+}
+
+// codes translates response codes (https://www.checkout.com/docs/resources/codes/http-response-codes); those of 3-D
+// Secure (2015x) and of lost and stolen cards (300xx) are from memory, and would otherwise be a declined card.
+var codes = map[string]string{
+	"20051": webhooks.CodeInsufficientFunds,
+	"20059": webhooks.CodeFraudSuspected,
+	"20151": webhooks.CodeAuthenticationFailed,
+	"20152": webhooks.CodeAuthenticationFailed,
+	"20154": webhooks.CodeAuthenticationFailed,
+	"20155": webhooks.CodeAuthenticationFailed,
+	"30034": webhooks.CodeFraudSuspected,
+	"30041": webhooks.CodeFraudSuspected,
+	"30043": webhooks.CodeFraudSuspected,
+}
+
+// FailureCode returns paylatch's code and the one of Checkout.com to keep for the response code of a payment that was
+// declined: 2xxxx and 3xxxx are the bank's refusals, 4xxxx those of risk rules.
+func FailureCode(responseCode string) (ours, checkouts string) {
+	class := webhooks.CodeProviderRejected
+	switch {
+	case strings.HasPrefix(responseCode, "2"), strings.HasPrefix(responseCode, "3"):
+		class = webhooks.CodeCardDeclined
+	case strings.HasPrefix(responseCode, "4"):
+		class = webhooks.CodeFraudSuspected
+	}
+	return cmp.Or(codes[responseCode], class), responseCode
+}
+
+// failure returns paylatch's code and Checkout.com's for an event that is a failure.
+func failure(eventType, responseCode string) (code, providerCode string) {
+	switch eventType {
+	case "payment_canceled", "payment_voided":
+		return webhooks.CodeCanceled, responseCode
+	case "payment_expired":
+		return webhooks.CodeExpired, responseCode
+	case "payment_refund_declined", "payment_capture_declined":
+		return webhooks.CodeProviderRejected, responseCode
+	default:
+		return FailureCode(responseCode)
+	}
+}

@@ -1,0 +1,39 @@
+// Package cloudpayments verifies and makes notifications of CloudPayments and TipTopPay
+// (https://developers.cloudpayments.ru/#uvedomleniya): the headers Content-HMAC and X-Content-HMAC with the base64 of
+// an HMAC-SHA256 over the body, or over the query string where the cabinet is set to GET.
+//
+// What a notification means is not in it but in the address to which it was sent: [webhooks.Delivery.Topic] is check,
+// pay, fail, confirm, refund, cancel, recurrent or receipt. It is not signed either, so that each address in the
+// cabinet must end in the topic of its own. Without a topic a genuine delivery is KindIgnored.
+//
+// A check is a question ([webhooks.KindQuestion]), decided by [Verifier.Answer]. One of a payout or a refund is
+// KindIgnored, which Ack accepts.
+package cloudpayments
+
+import "github.com/paylatch/paylatch/webhooks"
+
+// About describes the provider to those that set it up.
+func About() webhooks.About {
+	return webhooks.About{
+		Name:         "CloudPayments",
+		Header:       "Content-HMAC and X-Content-HMAC (base64 HMAC-SHA256 over the body or query string, raw or decoded)",
+		EventID:      "derived: topic and TransactionId",
+		Ack:          `200 {"code":0}; to check also 10 unknown, 12 amount, 13 refused, 20 expired; redirects are not followed`,
+		RetryHorizon: "up to 100 times (from memory)",
+		Quirks: []string{
+			"The type is only in the address: every notification needs an address that ends in its topic.",
+			"check asks before the payment is taken; what nobody answers is refused.",
+			"Payouts and refunds use check, pay and fail, too, told by OperationType: they are ignored, and a check of one is answered yes.",
+			"fail is not final: the payer may try again under the same InvoiceId.",
+			"Of a refund, TransactionId is the refund and PaymentTransactionId the payment; the currency is missing: the payment's is meant.",
+			"Bodies are forms, JSON or, by GET, a query string, as the cabinet is set.",
+		},
+		Setup: [5]string{
+			"Cabinet, the site's settings, Notifications: switch on pay, fail, confirm, refund, cancel and, if wanted, check.",
+			"Give each the address of the account's endpoint with its topic at the end: …/pay, …/fail, …",
+			"Leave the method POST and the encoding UTF-8.",
+			"Put the API secret (password for API) into webhook_secrets.",
+			"Send the payment attempt's id as InvoiceId.",
+		},
+	}
+}

@@ -1,0 +1,162 @@
+package cloudpayments
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/paylatch/paylatch/webhooks"
+	"github.com/paylatch/paylatch/webhooks/internal/plain"
+	"github.com/paylatch/paylatch/webhooks/internal/read"
+)
+
+// parse reads a notification by the topic of its address (https://developers.cloudpayments.ru/#tipy-uvedomleniy). Its
+// id is made of the topic and TransactionId; of a subscription, which has none, of its id, status and counters.
+func parse(topic string, raw []byte, currency string) (webhooks.Event, error) {
+	fields, err := readFields(raw)
+	if err != nil {
+		return webhooks.Event{}, err
+	}
+	e := webhooks.Event{
+		IDSource: webhooks.Derived, Type: topic, Kind: kindOf(topic, fields["OperationType"], fields["Status"]),
+		ID:         read.DerivedID(topic, fields["TransactionId"]),
+		OccurredAt: timeOf(fields["DateTime"]),
+	}
+	if fields["TransactionId"] == "" {
+		e.ID = read.DerivedID(topic, fields["Id"], fields["Status"],
+			fields["SuccessfulTransactionsNumber"], fields["FailedTransactionsNumber"])
+	}
+	if test, known := fields["TestMode"]; known {
+		e.TestKnown, e.Test = true, test == "1" || test == "true" || test == "True"
+	}
+	if e.Kind == webhooks.KindIgnored {
+		return e, nil
+	}
+	if fields["TransactionId"] == "" {
+		return webhooks.Event{}, fmt.Errorf("%w: %s without TransactionId", webhooks.ErrPayload, topic)
+	}
+	return fill(e, fields, currency)
+}
+
+// readFields reads a form, a query string or a JSON object.
+func readFields(raw []byte) (map[string]string, error) {
+	if !read.IsObject(raw) {
+		fields, err := read.Form(string(raw))
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", webhooks.ErrPayload, err)
+		}
+		return fields, nil
+	}
+	var object map[string]json.RawMessage
+	if err := read.JSON("notification", raw, &object); err != nil {
+		return nil, err
+	}
+	fields := read.Scalars(object)
+	if data := object["Data"]; read.Members(data) != nil {
+		fields["Data"] = string(data) // a form has it as text
+	}
+	return fields, nil
+}
+
+// kindOf reads a topic. An unfamiliar one is not guessed at by the fields: those of a question look like those of a
+// payment. What a topic means for a payout or a refund (https://developers.cloudpayments.ru/#tipy-operatsiy) is not
+// about a payment, but for the topic of refunds. A question about one is not for us to refuse; one about an unfamiliar
+// operation is.
+func kindOf(topic, operation, status string) webhooks.Kind {
+	switch {
+	case topic == "check" && operation != "Refund" && operation != "CardPayout":
+		return webhooks.KindQuestion
+	case topic == "refund":
+		return webhooks.KindRefundSucceeded
+	case operation != "" && operation != "Payment":
+		return webhooks.KindIgnored
+	}
+	switch topic {
+	case "pay":
+		return paidKind(status)
+	case "confirm":
+		return webhooks.KindSucceeded
+	case "fail":
+		return webhooks.KindSoftFailed
+	case "cancel":
+		return webhooks.KindFailed
+	default:
+		return webhooks.KindIgnored
+	}
+}
+
+// paidKind distinguishes a hold from money that was captured.
+func paidKind(status string) webhooks.Kind {
+	switch status {
+	case "Completed":
+		return webhooks.KindSucceeded
+	case "Authorized":
+		return webhooks.KindAuthorized
+	case "AwaitingAuthentication":
+		return webhooks.KindActionRequired
+	default:
+		return webhooks.KindIgnored
+	}
+}
+
+// timeOf reads a time without a zone, which is taken for UTC (from memory).
+func timeOf(text string) time.Time {
+	if t := read.TimeIn(time.DateTime, text); !t.IsZero() {
+		return t
+	}
+	return read.Time([]byte(`"` + text + `"`))
+}
+
+// fill adds to an event what its fields contain. The merchant's own id is payment_attempt_id in Data, or else
+// InvoiceId. A refund has an amount and no currency.
+func fill(e webhooks.Event, fields map[string]string, currency string) (webhooks.Event, error) {
+	data := read.Members([]byte(fields["Data"]))
+	e.ProviderPaymentID = fields["TransactionId"]
+	if e.Kind == webhooks.KindRefundSucceeded {
+		e.ProviderPaymentID, e.RefundID = fields["PaymentTransactionId"], fields["TransactionId"]
+		e.RefundReference = read.Text(data["refund_id"])
+	} else {
+		e.Transaction = fields["TransactionId"]
+	}
+	e.References = read.References(cmp.Or(read.Text(data["payment_attempt_id"]), fields["InvoiceId"]), e.ProviderPaymentID)
+	if e.Kind == webhooks.KindSoftFailed {
+		e.FailureCode, e.ProviderCode = FailureCode(fields["ReasonCode"])
+	}
+	if e.Kind == webhooks.KindFailed {
+		e.FailureCode = webhooks.CodeCanceled
+	}
+	if fields["Currency"] == "" {
+		e.Amount = fields["Amount"]
+	}
+	if e.Amount != "" && !plain.Decimal(e.Amount) {
+		return webhooks.Event{}, fmt.Errorf("%w: amount of %s", webhooks.ErrPayload, e.Type)
+	}
+	return read.WithDecimal(e, fields["Amount"], cmp.Or(fields["Currency"], currency))
+}
+
+// reasons translates ReasonCode (https://developers.cloudpayments.ru/#kody-oshibok); all but 5051 are from memory.
+var reasons = map[string]string{
+	"5001": webhooks.CodeCardDeclined,
+	"5005": webhooks.CodeCardDeclined,
+	"5014": webhooks.CodeCardDeclined,
+	"5054": webhooks.CodeCardDeclined,
+	"5057": webhooks.CodeCardDeclined,
+	"5062": webhooks.CodeCardDeclined,
+	"5082": webhooks.CodeCardDeclined,
+	"5051": webhooks.CodeInsufficientFunds,
+	"5061": webhooks.CodeInsufficientFunds,
+	"5034": webhooks.CodeFraudSuspected,
+	"5041": webhooks.CodeFraudSuspected,
+	"5043": webhooks.CodeFraudSuspected,
+	"5059": webhooks.CodeFraudSuspected,
+	"5300": webhooks.CodeFraudSuspected,
+	"5206": webhooks.CodeAuthenticationFailed,
+	"5207": webhooks.CodeAuthenticationFailed,
+}
+
+// FailureCode returns paylatch's code and the one of CloudPayments to keep for the ReasonCode of a payment that was
+// declined.
+func FailureCode(reasonCode string) (ours, cloudPayments string) {
+	return cmp.Or(reasons[reasonCode], webhooks.CodeProviderRejected), reasonCode
+}

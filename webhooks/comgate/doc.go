@@ -1,0 +1,28 @@
+// Package comgate verifies and makes notifications of Comgate (https://apidoc.comgate.cz/en/push-notifikace): a form
+// with the shop's secret itself in the field secret. Nothing is signed.
+package comgate
+
+import "github.com/paylatch/paylatch/webhooks"
+
+// About describes the provider to those that set it up.
+func About() webhooks.About {
+	return webhooks.About{
+		Name:         "Comgate",
+		Header:       "the form's secret, which is the shop's secret itself: nothing is signed",
+		EventID:      "derived: transId and status",
+		Ack:          "200 and code=0&message=OK (from memory)",
+		RetryHorizon: "not documented",
+		Quirks: []string{
+			"Nothing is signed: the secret travels in the body, and the status is asked for before it counts.",
+			"Refunds are not notified.",
+			"Keep the bodies of this endpoint out of every log: they hold the secret.",
+		},
+		Setup: [5]string{
+			"Client portal, the shop's connection: set the address of the account's endpoint for background results.",
+			"Use an https address: the secret travels in the body.",
+			"Put the shop's secret into webhook_secrets and its number into merchant.",
+			"Allow the service's address to call Comgate's API there.",
+			"Send the payment attempt's id as refId of the payment.",
+		},
+	}
+}

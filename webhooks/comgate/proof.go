@@ -1,0 +1,85 @@
+package comgate
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/paylatch/paylatch/webhooks"
+	"github.com/paylatch/paylatch/webhooks/internal/proof"
+	"github.com/paylatch/paylatch/webhooks/internal/read"
+)
+
+// Verifier is safe for concurrent use.
+type Verifier struct{ secrets []string }
+
+// New returns a verifier by [webhooks.Config.Secrets], the shop's secrets. None, or an empty one, wraps ErrConfig.
+func New(c webhooks.Config) (*Verifier, error) {
+	if _, err := proof.Keys(c); err != nil {
+		return nil, err
+	}
+	return &Verifier{secrets: c.Secrets}, nil
+}
+
+// Verify implements [webhooks.Verifier]. A form without secret is ErrSignatureMissing, and what is not a form
+// ErrSignatureMalformed.
+//
+// The secret proves that the sender has it, not that the other fields are as Comgate sent them, and Comgate recommends
+// to look the status up in any case: events have what is in the form and need a fetch. The id is derived from transId
+// and status.
+func (c *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Event, error) {
+	form, err := read.Form(string(d.Body))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", webhooks.ErrSignatureMalformed, err)
+	}
+	if form["secret"] == "" {
+		return nil, fmt.Errorf("%w: field secret", webhooks.ErrSignatureMissing)
+	}
+	index := -1
+	for i, secret := range c.secrets {
+		if proof.SameText(form["secret"], secret) && index < 0 {
+			index = i
+		}
+	}
+	if index < 0 {
+		return nil, fmt.Errorf("%w: none of %d secrets is in the form", webhooks.ErrSignatureInvalid, len(c.secrets))
+	}
+	event, err := parse(form)
+	return read.One(event, index, err)
+}
+
+// Redacted implements [webhooks.Redactor]: the form's field secret is left without a value.
+func (*Verifier) Redacted(d webhooks.Delivery) []byte {
+	fields := strings.Split(string(d.Body), "&")
+	for i, field := range fields {
+		name, _, _ := strings.Cut(field, "=")
+		if decoded, err := url.QueryUnescape(name); err == nil && decoded == "secret" {
+			fields[i] = name + "="
+		}
+	}
+	return []byte(strings.Join(fields, "&"))
+}
+
+// Sign implements [webhooks.Signer]: it sets the field secret of the form in the body. What is not a form is
+// ErrPayload.
+func (c *Verifier) Sign(d *webhooks.Delivery) error {
+	form, err := url.ParseQuery(string(d.Body))
+	if err != nil {
+		return fmt.Errorf("%w: not a form: %w", webhooks.ErrPayload, err)
+	}
+	form.Set("secret", c.secrets[0])
+	d.Body = []byte(form.Encode())
+	proof.SetHeader(d, "Content-Type", "application/x-www-form-urlencoded")
+	return nil
+}
+
+// Ack implements [webhooks.Verifier]. That Comgate reads "code=0&message=OK", which is how its API answers, is from
+// memory; its page on notifications leaves open what it expects, and the status 200 is there in any case.
+func (c *Verifier) Ack(webhooks.Delivery, []webhooks.Event) webhooks.Ack {
+	return webhooks.Ack{
+		Status: http.StatusOK, ContentType: "application/x-www-form-urlencoded; charset=utf-8",
+		Body: []byte("code=0&message=OK"),
+	}
+}

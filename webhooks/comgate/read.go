@@ -1,0 +1,35 @@
+package comgate
+
+import (
+	"fmt"
+
+	"github.com/paylatch/paylatch/webhooks"
+	"github.com/paylatch/paylatch/webhooks/internal/read"
+)
+
+// parse reads a form. price is in hundredths of the currency, as ISO 4217 has it for all that Comgate takes.
+func parse(form map[string]string) (webhooks.Event, error) {
+	id, status := form["transId"], form["status"]
+	if id == "" || status == "" {
+		return webhooks.Event{}, fmt.Errorf("%w: form without transId or status", webhooks.ErrPayload)
+	}
+	e := webhooks.Event{
+		ID: read.DerivedID(id, status), IDSource: webhooks.Derived, Type: status, Kind: webhooks.KindIgnored,
+		References: read.References(form["refId"], id), ProviderPaymentID: id,
+		Test: form["test"] == "true", TestKnown: form["test"] == "true" || form["test"] == "false",
+	}
+	switch status {
+	case "PENDING":
+		e.Kind = webhooks.KindProcessing
+	case "AUTHORIZED":
+		e.Kind = webhooks.KindAuthorized
+	case "PAID":
+		e.Kind = webhooks.KindSucceeded
+	case "CANCELLED":
+		e.Kind, e.FailureCode = webhooks.KindFailed, webhooks.CodeCanceled
+	default:
+		return e, nil
+	}
+	e.NeedsFetch = true
+	return read.WithUnitsText(e, form["price"], form["curr"], nil)
+}

@@ -1,0 +1,32 @@
+// Package gocardless verifies and makes webhooks of GoCardless
+// (https://developer.gocardless.com/getting-started/staying-up-to-date-with-webhooks): the header Webhook-Signature,
+// the hex HMAC-SHA256 of the raw body, over a batch of up to 250 events.
+package gocardless
+
+import "github.com/paylatch/paylatch/webhooks"
+
+// About describes the provider to those that set it up.
+func About() webhooks.About {
+	return webhooks.About{
+		Name:         "GoCardless",
+		Header:       "Webhook-Signature (hex HMAC-SHA256 over the body)",
+		EventID:      "native: events[].id (EV…), up to 250 of them in one body",
+		Ack:          "any 2xx",
+		RetryHorizon: "not documented; the whole batch is sent again",
+		Quirks: []string{
+			"An event has no amount: the payment must be asked for.",
+			"confirmed may still turn into failed (late failure) or charged_back, days later.",
+			"The status 498 is documented for a wrong signature; any other refusal does as well.",
+			"failed looks the same before and after the confirmation; only what was known before tells.",
+			"failed with will_attempt_retry is not final: GoCardless collects the same payment again.",
+			"The official Go library refuses some genuine bodies that end in a line feed; here the whole body counts.",
+		},
+		Setup: [5]string{
+			"Dashboard, Developers, Create, Webhook endpoint: the address of the account's endpoint.",
+			"Give it a secret, or take the one that is made, and put it into webhook_secrets.",
+			"Put an access token that may read payments and refunds into api_key.",
+			"Send the payment attempt's id as metadata payment_attempt_id of the payment.",
+			"Send a test webhook from the dashboard: its events are recorded as deferred, as those of real payments are until GoCardless is asked.",
+		},
+	}
+}

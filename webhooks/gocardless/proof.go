@@ -1,0 +1,56 @@
+package gocardless
+
+import (
+	"context"
+
+	"github.com/paylatch/paylatch/webhooks"
+	"github.com/paylatch/paylatch/webhooks/internal/proof"
+)
+
+// Verifier is safe for concurrent use.
+type Verifier struct{ mac proof.BodyMAC }
+
+// New returns a verifier by [webhooks.Config.Secrets], the endpoint secrets as text. None, or an empty one, wraps
+// ErrConfig.
+func New(c webhooks.Config) (*Verifier, error) {
+	keys, err := proof.Keys(c)
+	if err != nil {
+		return nil, err
+	}
+	return &Verifier{mac: proof.BodyMAC{Header: "Webhook-Signature", Keys: keys}}, nil
+}
+
+// Verify implements [webhooks.Verifier]. No header is ErrSignatureMissing, one that no secret made ErrSignatureInvalid.
+// The whole body counts, down to a line feed at its end (which GoCardless's own Go library misses). There is no time in
+// what is signed. One event of another form makes the whole batch ErrPayload: GoCardless would repeat all of it in any
+// case.
+//
+// GoCardless documents the status 498 for a delivery with a wrong signature; any other that is not 2xx does the same,
+// and the choice is the receiver's.
+//
+// An event has no amount and not the merchant's reference, unless the webhook carries resource_metadata: those about
+// payments and refunds need a fetch. Their kind is that of the action, with one reservation. "failed" comes before the
+// confirmation, and is then a failure, or after it (a late failure), and is then money taken back; nothing in the event
+// decides which. It is KindFailed: if the payment was confirmed before, it must be taken for KindReversed.
+// late_failure_settled, which comes only after a confirmation, is KindReversed by itself; charged_back,
+// chargeback_settled and chargeback_cancelled are about a chargeback.
+func (g *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Event, error) {
+	index, err := g.mac.Match(d)
+	if err != nil {
+		return nil, err
+	}
+	events, err := parse(d.Body)
+	if err != nil {
+		return nil, err
+	}
+	for i := range events {
+		events[i].SecretIndex = index
+	}
+	return events, nil
+}
+
+// Sign implements [webhooks.Signer]: it sets Webhook-Signature.
+func (g *Verifier) Sign(d *webhooks.Delivery) error { return g.mac.Sign(d) }
+
+// Ack implements [webhooks.Verifier]: any 2xx, the body ignored (the documentation's examples answer 204).
+func (g *Verifier) Ack(webhooks.Delivery, []webhooks.Event) webhooks.Ack { return webhooks.OK() }

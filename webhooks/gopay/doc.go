@@ -1,0 +1,28 @@
+// Package gopay reads notifications of GoPay (https://help.gopay.com/en/s/3, "State of the payment"): a GET of the
+// notification URL with ?id=<payment id>, which nothing signs.
+package gopay
+
+import "github.com/paylatch/paylatch/webhooks"
+
+// About describes the provider to those that set it up.
+func About() webhooks.About {
+	return webhooks.About{
+		Name:         "GoPay",
+		Header:       "nothing: the payment must be asked for",
+		EventID:      "derived, one for each arrival: the payment's id, time; what the fetch finds is what is deduplicated",
+		Ack:          "exactly 200",
+		RetryHorizon: "at most 20 tries; when is not documented",
+		Quirks: []string{
+			"The notification is a GET with the payment's id in the query, and says nothing else.",
+			"None comes for the states CREATED and PAYMENT_METHOD_CHOSEN.",
+			"Refunds are announced in the same way; the fetched state says REFUNDED or PARTIALLY_REFUNDED.",
+		},
+		Setup: [5]string{
+			"Ask GoPay for the client id and secret of the shop, and its GoID.",
+			"Put them into client_id, client_secret and goid.",
+			"Set callback.notification_url of each payment to the address of the account's endpoint.",
+			"Let GET through to that address, with its query.",
+			"If your contract names GoPay's addresses, put them into allowed_ips.",
+		},
+	}
+}

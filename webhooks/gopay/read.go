@@ -1,0 +1,24 @@
+package gopay
+
+import (
+	"fmt"
+
+	"github.com/paylatch/paylatch/webhooks"
+	"github.com/paylatch/paylatch/webhooks/internal/plain"
+	"github.com/paylatch/paylatch/webhooks/internal/read"
+)
+
+// maxID is the number of digits of the largest int64.
+const maxID = 19
+
+func parse(d webhooks.Delivery) (webhooks.Event, error) {
+	query, err := read.Form(read.Query(d))
+	if err != nil {
+		return webhooks.Event{}, fmt.Errorf("%w: %w", webhooks.ErrPayload, err)
+	}
+	id := query["id"]
+	if !plain.Digits(id) || len(id) > maxID {
+		return webhooks.Event{}, fmt.Errorf("%w: no id of a payment in the query", webhooks.ErrPayload)
+	}
+	return read.Notice(d, id), nil
+}

@@ -1,0 +1,168 @@
+package providertest
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// payload is what a sample's SOURCES.json says that it means.
+type payload struct {
+	Kind       string `json:"kind"`
+	JSONValid  *bool  `json:"json_valid"`
+	Normalised struct {
+		Outcome     string `json:"outcome"`
+		EventID     string `json:"event_id"`
+		PaymentID   string `json:"payment_id"`
+		MerchantRef string `json:"merchant_ref"`
+		AmountMinor *int64 `json:"amount_minor"`
+		Amount      string `json:"amount"` // in major units
+		Currency    string `json:"currency"`
+	} `json:"normalised"`
+}
+
+// outcomes translates the first word of a sample's outcome into the kinds that say it; "" is a sample without one.
+var outcomes = map[string][]webhooks.Kind{
+	"":               {webhooks.KindIgnored},
+	"informational":  {webhooks.KindIgnored},
+	"ping":           {webhooks.KindIgnored},
+	"not":            {webhooks.KindIgnored},
+	"pending":        {webhooks.KindProcessing, webhooks.KindActionRequired},
+	"open":           {webhooks.KindProcessing, webhooks.KindActionRequired},
+	"authorised":     {webhooks.KindAuthorized},
+	"authorized":     {webhooks.KindAuthorized},
+	"succeeded":      {webhooks.KindSucceeded},
+	"captured":       {webhooks.KindSucceeded},
+	"paid":           {webhooks.KindSucceeded},
+	"attempt_failed": {webhooks.KindSoftFailed},
+	"failed":         {webhooks.KindFailed, webhooks.KindSoftFailed},
+	"canceled":       {webhooks.KindFailed},
+	"expired":        {webhooks.KindFailed},
+	"refund_pending": {webhooks.KindRefundPending},
+	"refunded":       {webhooks.KindRefundSucceeded},
+	"refund_failed":  {webhooks.KindRefundFailed},
+	// A capture that failed leaves a hold, or takes back what it had taken.
+	"capture_failed": {webhooks.KindSoftFailed, webhooks.KindAuthorized, webhooks.KindReversed},
+	"unknown":        {webhooks.KindNotice},
+	// Providers differ in when a dispute takes the money, and so in whether one that is won returns any.
+	"chargeback":      {webhooks.KindDisputed, webhooks.KindChargeback},
+	"chargeback_lost": {webhooks.KindChargeback},
+	"chargeback_won":  {webhooks.KindIgnored, webhooks.KindChargebackReversed},
+
+	"authorisation":       {webhooks.KindFailed}, // that expired
+	"cancel_failed":       {webhooks.KindProcessing},
+	"chargeback_closed":   {webhooks.KindIgnored},
+	"chargeback_reversed": {webhooks.KindChargebackReversed},
+	"partially":           {webhooks.KindRefundSucceeded}, // refunded
+	"shape":               {webhooks.KindIgnored},         // of an unknown status
+	"subscription":        {webhooks.KindIgnored},
+}
+
+var firstWord = regexp.MustCompile(`^[a-z_]*`)
+
+// apiAnswers are samples of what a provider's API answers, where only their shape says so.
+var apiAnswers = []string{"testdata_events.json", "testdata_event_types.json", "testdata_transaction.json"}
+
+// leftOut says why a sample is not read, "" if it is a delivery.
+func leftOut(name string, sample payload) string {
+	switch {
+	case strings.Contains(sample.Kind, "API answer"), strings.Contains(sample.Kind, "enum"):
+		return sample.Kind
+	case slices.Contains(apiAnswers, name):
+		return sample.Kind + " (API answer, by its shape)"
+	default:
+		return ""
+	}
+}
+
+// Payloads reads every published sample of a provider, where they are at hand, and compares what comes out with what
+// its source says. prepare, if not nil, makes a delivery of a sample that is not a body as it is.
+func Payloads(t *testing.T, name string, v VerifySigner, prepare func(d *webhooks.Delivery, sample string)) {
+	t.Helper()
+	folder := filepath.Join(PublishedDir(), "..", "payloads", name)
+	if _, err := os.Stat(folder); err != nil {
+		t.Skipf("no published payloads: %v", err)
+	}
+	var samples map[string]payload
+	readJSON(t, filepath.Join(folder, "SOURCES.json"), &samples)
+	require.NotEmpty(t, samples)
+	for file, sample := range samples {
+		if reason := leftOut(file, sample); reason != "" {
+			t.Logf("left out %s: %s", file, reason)
+			continue
+		}
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			body, err := os.ReadFile(filepath.Join(folder, file)) //nolint:gosec // a published sample
+			require.NoError(t, err)
+			d := Unsigned(string(body))
+			if prepare != nil {
+				prepare(&d, file)
+			}
+			require.NoError(t, v.Sign(&d))
+			checkPayload(t, v, d, sample)
+		})
+	}
+}
+
+// named returns the name that a fact of a sample begins with, "" if the fact only says where the name is.
+func named(fact string) string {
+	name, _, _ := strings.Cut(fact, " ")
+	if !strings.ContainsAny(name, "0123456789") || strings.Contains(fact, "order_ref") {
+		return ""
+	}
+	return name
+}
+
+func checkPayload(t *testing.T, v webhooks.Verifier, d webhooks.Delivery, sample payload) {
+	t.Helper()
+	if sample.JSONValid != nil && !*sample.JSONValid {
+		require.ErrorIs(t, Refused(t, v, d), webhooks.ErrPayload)
+		return
+	}
+	events, err := v.Verify(t.Context(), d)
+	require.NoError(t, err)
+	for _, e := range events {
+		RequireSound(t, e)
+	}
+	if len(events) == 1 { // what a batch says, its provider's own test checks
+		checkNormalised(t, events[0], sample)
+	}
+}
+
+func checkNormalised(t *testing.T, e webhooks.Event, sample payload) {
+	t.Helper()
+	want := sample.Normalised
+	word := firstWord.FindString(want.Outcome)
+	require.Contains(t, outcomes, word)
+	require.Contains(t, outcomes[word], e.Kind)
+	if word == "canceled" || word == "expired" {
+		require.Equal(t, word, e.FailureCode)
+	}
+	if id := named(want.EventID); id != "" {
+		require.Equal(t, id, e.ID)
+	}
+	if id := named(want.PaymentID); id != "" {
+		require.Equal(t, id, e.ProviderPaymentID)
+		require.Contains(t, e.References, id)
+	}
+	if ref := named(want.MerchantRef); ref != "" {
+		require.Contains(t, e.References, ref)
+	}
+	currency, _, _ := strings.Cut(strings.ToUpper(want.Currency), " ")
+	if want.AmountMinor != nil {
+		require.Equal(t, &webhooks.Money{Minor: *want.AmountMinor, Currency: currency}, e.Money)
+	}
+	if want.Amount != "" && !e.NeedsFetch {
+		money, err := webhooks.ParseDecimal(want.Amount, currency)
+		require.NoError(t, err)
+		require.Equal(t, &money, e.Money)
+	}
+}

@@ -1,0 +1,77 @@
+package read
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// Scalar is the text of a JSON string, number or boolean; of a number it is the digits as they were written, because
+// signatures cover them. null is "".
+type Scalar string
+
+var errNotScalar = errors.New("not a text, number or boolean")
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (s *Scalar) UnmarshalJSON(raw []byte) error {
+	switch raw[0] {
+	case '"':
+		*s = Scalar(Text(raw))
+	case '{', '[':
+		return errNotScalar
+	case 'n':
+		*s = ""
+	default:
+		*s = Scalar(raw)
+	}
+	return nil
+}
+
+// Scalars returns those members of a JSON object that are texts, numbers or booleans; null, lists and objects are left
+// out.
+func Scalars(object map[string]json.RawMessage) map[string]string {
+	texts := make(map[string]string, len(object))
+	for name, raw := range object {
+		var s Scalar
+		if string(raw) != "null" && s.UnmarshalJSON(raw) == nil {
+			texts[name] = string(s)
+		}
+	}
+	return texts
+}
+
+// IsObject reports whether a body is meant as a JSON object, and not as a form.
+func IsObject(body []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) }
+
+// Query returns the query string of a delivery's address, as it was sent.
+func Query(d webhooks.Delivery) string {
+	address, _, _ := strings.Cut(d.URL, "#")
+	_, query, _ := strings.Cut(address, "?")
+	return query
+}
+
+var errTwoValues = errors.New("a name with two values")
+
+// Form reads a form or a query string. One that is not of that form, or gives a name two values, so that it is open
+// which of them counts, is an error.
+func Form(text string) (map[string]string, error) {
+	values, err := url.ParseQuery(text)
+	if err != nil {
+		return nil, fmt.Errorf("not a form: %w", err)
+	}
+	fields := make(map[string]string, len(values))
+	for name, list := range values {
+		for _, value := range list[1:] {
+			if value != list[0] {
+				return nil, errTwoValues
+			}
+		}
+		fields[name] = list[0]
+	}
+	return fields, nil
+}

@@ -1,0 +1,30 @@
+// Package lemonsqueezy verifies and makes webhooks of Lemon Squeezy
+// (https://docs.lemonsqueezy.com/help/webhooks/signing-requests): the header X-Signature, the hex HMAC-SHA256 of the
+// raw body.
+package lemonsqueezy
+
+import "github.com/paylatch/paylatch/webhooks"
+
+// About describes the provider to those that set it up.
+func About() webhooks.About {
+	return webhooks.About{
+		Name:         "Lemon Squeezy",
+		Header:       "X-Signature (hex HMAC-SHA256 over the body)",
+		EventID:      "derived: event name, object type and id, status, refunded amount and updated_at",
+		Ack:          "exactly 200",
+		RetryHorizon: "3 tries, after 5, 25 and 125 s",
+		Quirks: []string{
+			"After some three minutes of downtime nothing comes again: what was missed must be asked for.",
+			"The header X-Event-Name is not signed; the name in the body counts.",
+			"refunded_amount is the total so far.",
+			"Amounts are integers called cents; what that means for currencies without cents is not documented.",
+		},
+		Setup: [5]string{
+			"Settings, Webhooks: add the address of the account's endpoint.",
+			"Make up a signing secret of 6 to 40 characters and put it into webhook_secrets.",
+			"Choose order_created, order_refunded and subscription_payment_*.",
+			"Send the payment attempt's id as checkout[custom][payment_attempt_id].",
+			"Make an order in test mode, or send a simulated event.",
+		},
+	}
+}

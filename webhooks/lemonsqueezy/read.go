@@ -1,0 +1,111 @@
+package lemonsqueezy
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+
+	"github.com/paylatch/paylatch/webhooks"
+	"github.com/paylatch/paylatch/webhooks/internal/read"
+)
+
+// rawEvent is the envelope, a JSON:API document (https://docs.lemonsqueezy.com/help/webhooks/webhook-requests).
+type rawEvent struct {
+	Meta struct {
+		EventName  string          `json:"event_name"`
+		TestMode   *bool           `json:"test_mode"`
+		CustomData json.RawMessage `json:"custom_data"`
+	} `json:"meta"`
+	Data struct {
+		Type       string          `json:"type"`
+		ID         string          `json:"id"`
+		Attributes json.RawMessage `json:"attributes"`
+	} `json:"data"`
+}
+
+// attributes holds what is read of an order or of a subscription's invoice.
+type attributes struct {
+	Identifier     string          `json:"identifier"`
+	Status         string          `json:"status"`
+	TestMode       *bool           `json:"test_mode"`
+	UpdatedAt      json.RawMessage `json:"updated_at"`
+	CreatedAt      json.RawMessage `json:"created_at"`
+	Currency       string          `json:"currency"`
+	Total          *read.Integer   `json:"total"`
+	RefundedAmount *read.Integer   `json:"refunded_amount"`
+}
+
+func parse(body []byte) (webhooks.Event, error) {
+	var envelope rawEvent
+	if err := read.JSON("event", body, &envelope); err != nil {
+		return webhooks.Event{}, err
+	}
+	if envelope.Meta.EventName == "" {
+		return webhooks.Event{}, fmt.Errorf("%w: no meta.event_name", webhooks.ErrPayload)
+	}
+	event := webhooks.Event{IDSource: webhooks.Derived, Type: envelope.Meta.EventName}
+	var object attributes
+	if raw := envelope.Data.Attributes; raw != nil {
+		err := read.JSON("attributes of "+event.Type, raw, &object)
+		if err != nil && object.kind(event.Type) != webhooks.KindIgnored {
+			return webhooks.Event{}, err
+		}
+	}
+	event.ID = read.DerivedID(event.Type, envelope.Data.Type, envelope.Data.ID,
+		object.Status, object.RefundedAmount.Text(), read.Text(object.UpdatedAt))
+	event.Kind = object.kind(event.Type)
+	event.OccurredAt = read.Time(object.UpdatedAt)
+	if test := cmp.Or(envelope.Meta.TestMode, object.TestMode); test != nil {
+		event.Test, event.TestKnown = *test, true
+	}
+	if event.Kind == webhooks.KindIgnored {
+		return event, nil
+	}
+	return object.fill(event, envelope)
+}
+
+// kind reads an event. order_created comes with whatever status the order has then; a failed payment of a subscription
+// is tried again by Lemon Squeezy.
+func (l attributes) kind(eventName string) webhooks.Kind {
+	switch eventName {
+	case "order_created":
+		return l.orderKind()
+	case "order_refunded", "subscription_payment_refunded":
+		return webhooks.KindRefundSucceeded
+	case "subscription_payment_success", "subscription_payment_recovered":
+		return webhooks.KindSucceeded
+	case "subscription_payment_failed":
+		return webhooks.KindSoftFailed
+	default:
+		return webhooks.KindIgnored
+	}
+}
+
+func (l attributes) orderKind() webhooks.Kind {
+	switch l.Status {
+	case "paid", "refunded", "partial_refund":
+		return webhooks.KindSucceeded
+	case "failed":
+		return webhooks.KindSoftFailed
+	case "fraudulent":
+		return webhooks.KindFailed
+	default:
+		return webhooks.KindProcessing
+	}
+}
+
+func (l attributes) fill(e webhooks.Event, envelope rawEvent) (webhooks.Event, error) {
+	e.ProviderPaymentID = envelope.Data.ID
+	e.References = read.References(read.TextMembers(envelope.Meta.CustomData)["payment_attempt_id"], envelope.Data.ID, l.Identifier)
+	if e.Kind.IsFailure() {
+		e.FailureCode, e.ProviderCode = webhooks.CodeProviderRejected, l.Status
+	}
+	if l.Status == "fraudulent" && e.Kind == webhooks.KindFailed {
+		e.FailureCode = webhooks.CodeFraudSuspected
+	}
+	amount := l.Total
+	if e.Kind == webhooks.KindRefundSucceeded {
+		amount, e.Cumulative = cmp.Or(l.RefundedAmount, l.Total), true
+	}
+	return read.WithUnits(e, amount, l.Currency, nil)
+}

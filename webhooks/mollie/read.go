@@ -1,0 +1,208 @@
+package mollie
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/paylatch/paylatch/webhooks"
+	"github.com/paylatch/paylatch/webhooks/internal/read"
+)
+
+func readEvent(d webhooks.Delivery, object bool) (webhooks.Event, error) {
+	if object {
+		return parse(d.Body)
+	}
+	return parseClassic(d)
+}
+
+// idForm is the form of Mollie's ids. They end up in the path of a call.
+const idForm = `[A-Za-z]{1,16}_[A-Za-z0-9]{1,64}`
+
+var (
+	idPattern   = regexp.MustCompile(`^` + idForm + `$`)
+	partPattern = regexp.MustCompile(`/v2/payments/(` + idForm + `)/`)
+)
+
+func parseClassic(d webhooks.Delivery) (webhooks.Event, error) {
+	form, err := read.Form(string(d.Body))
+	if err != nil {
+		return webhooks.Event{}, fmt.Errorf("%w: %w", webhooks.ErrPayload, err)
+	}
+	id := form["id"]
+	if !idPattern.MatchString(id) {
+		return webhooks.Event{}, fmt.Errorf("%w: form without an id of Mollie's", webhooks.ErrPayload)
+	}
+	return read.Notice(d, id), nil
+}
+
+// rawEvent is the envelope of the next generation (https://docs.mollie.com/reference/get-webhook-event). Embedded is
+// there only if the webhook was set up to carry a snapshot.
+type rawEvent struct {
+	ID        string          `json:"id"`
+	Type      string          `json:"type"`
+	EntityID  string          `json:"entityId"`
+	CreatedAt json.RawMessage `json:"createdAt"`
+	Embedded  struct {
+		Entity json.RawMessage `json:"entity"`
+	} `json:"_embedded"`
+	Links struct {
+		Entity struct {
+			Href string `json:"href"`
+		} `json:"entity"`
+	} `json:"_links"`
+}
+
+// snapshot holds what is read of a payment, refund, capture or chargeback.
+type snapshot struct {
+	Mode           string          `json:"mode"`
+	PaymentID      string          `json:"paymentId"`
+	Metadata       json.RawMessage `json:"metadata"`
+	Amount         amountData      `json:"amount"`
+	AmountCaptured amountData      `json:"amountCaptured"`
+	Details        json.RawMessage `json:"details"`
+	StatusReason   json.RawMessage `json:"statusReason"`
+}
+
+type amountData struct {
+	Value    string `json:"value"`
+	Currency string `json:"currency"`
+}
+
+func (a amountData) money() (*webhooks.Money, error) { return read.Decimal(a.Value, a.Currency) }
+
+// parse reads a signed event. Its kind is that of the type. Without a snapshot it has neither amount nor the merchant's
+// reference, and needs a fetch; the payment is then in the address of the refund, capture or chargeback, as in
+// /v2/payments/tr_1/refunds/re_1.
+func parse(body []byte) (webhooks.Event, error) {
+	var envelope rawEvent
+	if err := read.JSON("event", body, &envelope); err != nil {
+		return webhooks.Event{}, err
+	}
+	if envelope.ID == "" {
+		return webhooks.Event{}, fmt.Errorf("%w: event without id", webhooks.ErrPayload)
+	}
+	event := webhooks.Event{
+		ID: envelope.ID, IDSource: webhooks.Native, Type: envelope.Type, OccurredAt: read.Time(envelope.CreatedAt),
+	}
+	event.Kind, event.FailureCode = kindOf(event.Type)
+	if event.Kind == webhooks.KindIgnored {
+		return event, nil
+	}
+	if !idPattern.MatchString(envelope.EntityID) {
+		return webhooks.Event{}, fmt.Errorf("%w: %s without an entityId of Mollie's", webhooks.ErrPayload, event.Type)
+	}
+	var entity snapshot
+	if raw := envelope.Embedded.Entity; raw != nil {
+		if err := read.JSON("entity of "+event.Type, raw, &entity); err != nil {
+			return webhooks.Event{}, err
+		}
+	}
+	if of := partPattern.FindStringSubmatch(envelope.Links.Entity.Href); of != nil {
+		entity.PaymentID = cmp.Or(entity.PaymentID, of[1])
+	}
+	return entity.fill(event, envelope.EntityID)
+}
+
+const captureFailed = "capture.failed"
+
+// kindOf translates the types that are about a payment, with paylatch's code for a failure. failed, canceled and
+// expired are final at Mollie: the payment can't be tried again by another method.
+func kindOf(eventType string) (kind webhooks.Kind, failureCode string) {
+	switch eventType {
+	case "payment.pending":
+		return webhooks.KindProcessing, ""
+	case "payment.authorized", captureFailed: // the hold stands
+		return webhooks.KindAuthorized, ""
+	case "payment.paid", "payment-link.paid", "capture.succeeded":
+		return webhooks.KindSucceeded, ""
+	case "payment.failed":
+		return webhooks.KindFailed, webhooks.CodeProviderRejected
+	case "payment.canceled":
+		return webhooks.KindFailed, webhooks.CodeCanceled
+	case "payment.expired":
+		return webhooks.KindFailed, webhooks.CodeExpired
+	case "refund.queued", "refund.pending", "refund.processing":
+		return webhooks.KindRefundPending, ""
+	case "refund.refunded":
+		return webhooks.KindRefundSucceeded, ""
+	case "refund.failed":
+		return webhooks.KindRefundFailed, webhooks.CodeProviderRejected
+	case "refund.canceled":
+		return webhooks.KindRefundFailed, webhooks.CodeCanceled
+	case "chargeback.received":
+		return webhooks.KindChargeback, ""
+	case "chargeback.reversed":
+		return webhooks.KindChargebackReversed, ""
+	case "dispute.created", "dispute.updated":
+		return webhooks.KindDisputed, ""
+	default:
+		return webhooks.KindIgnored, ""
+	}
+}
+
+func (m snapshot) fill(e webhooks.Event, id string) (webhooks.Event, error) {
+	said := read.TextMembers(m.Metadata)
+	e.ProviderPaymentID = m.PaymentID
+	if strings.HasPrefix(e.Type, "payment") { // a payment, or a payment link
+		e.ProviderPaymentID = id
+	}
+	e.References = read.References(said["payment_attempt_id"], e.ProviderPaymentID)
+	if strings.HasPrefix(e.Type, "refund.") {
+		e.RefundID, e.RefundReference = id, said["refund_id"]
+	}
+	if e.Kind.IsMovement() {
+		e.MovementID = id
+	}
+	if e.Type == "payment.failed" {
+		reason := cmp.Or(read.TextMembers(m.Details)["failureReason"], read.TextMembers(m.StatusReason)["code"])
+		e.FailureCode, e.ProviderCode = FailureCode(reason)
+	}
+	e.Test = m.Mode == "test"
+	e.TestKnown = e.Test || m.Mode == "live"
+	if e.CaptureRefused = e.Type == captureFailed; e.CaptureRefused {
+		e.NeedsFetch = e.ProviderPaymentID == ""
+		return e, nil // the amount is of the capture, not of what is held
+	}
+	money, err := m.money(e.Type)
+	e, err = read.WithMoney(e, money, err)
+	e.NeedsFetch = err == nil && e.Money == nil
+	return e, err
+}
+
+// money is what an event speaks of. A payment is paid, too, when only a part of it was captured and the rest given up:
+// its amount stays what was to be paid.
+func (m snapshot) money(eventType string) (*webhooks.Money, error) {
+	if eventType == "payment.paid" {
+		captured, err := m.AmountCaptured.money()
+		if err != nil || captured != nil && captured.Minor > 0 {
+			return captured, err
+		}
+	}
+	return m.Amount.money()
+}
+
+// FailureCode returns paylatch's code and the one of Mollie to keep for the reason of a failure
+// (https://docs.mollie.com/reference/get-payment, "failureReason").
+func FailureCode(reason string) (ours, mollies string) {
+	return cmp.Or(reasons[reason], webhooks.CodeProviderRejected), reason
+}
+
+var reasons = map[string]string{
+	"authentication_abandoned":       webhooks.CodeAuthenticationFailed,
+	"authentication_failed":          webhooks.CodeAuthenticationFailed,
+	"authentication_required":        webhooks.CodeAuthenticationFailed,
+	"authentication_unavailable_acs": webhooks.CodeAuthenticationFailed,
+	"card_declined":                  webhooks.CodeCardDeclined,
+	"card_expired":                   webhooks.CodeCardDeclined,
+	"inactive_card":                  webhooks.CodeCardDeclined,
+	"insufficient_funds":             webhooks.CodeInsufficientFunds,
+	"invalid_card_holder_name":       webhooks.CodeCardDeclined,
+	"invalid_card_number":            webhooks.CodeCardDeclined,
+	"invalid_card_type":              webhooks.CodeCardDeclined,
+	"invalid_cvv":                    webhooks.CodeCardDeclined,
+	"possible_fraud":                 webhooks.CodeFraudSuspected,
+	"refused_by_issuer":              webhooks.CodeCardDeclined,
+}

@@ -1,0 +1,31 @@
+// Package paddle verifies and makes webhooks of Paddle Billing
+// (https://developer.paddle.com/webhooks/signature-verification): the header Paddle-Signature with "ts=<seconds>" and
+// one "h1=<hex>" for each live secret, the HMAC-SHA256 of the time, ":" and the raw body.
+package paddle
+
+import "github.com/paylatch/paylatch/webhooks"
+
+// About describes the provider to those that set it up.
+func About() webhooks.About {
+	return webhooks.About{
+		Name:         "Paddle Billing",
+		Header:       "Paddle-Signature (ts, a time, and for each live secret an h1, a hex HMAC-SHA256 over the time and the body)",
+		EventID:      "native: event_id, the same in all retries",
+		Ack:          "200 within 5 s",
+		RetryHorizon: "live: 60 tries over 3 days; sandbox: 3 in 15 minutes",
+		Quirks: []string{
+			"A signature may be 5 seconds old, as Paddle recommends: set tolerance if the clock is not kept by NTP.",
+			"Two h1 come while a secret is rotated; the official Go SDK refuses them.",
+			"transaction.payment_failed is not final: the customer may try again on the same transaction.",
+			"Refunds and chargebacks are adjustments; they don't carry custom_data.",
+			"Amounts are texts in minor units.",
+		},
+		Setup: [5]string{
+			"Developer tools, Notifications, New destination: webhook, with the address of the account's endpoint.",
+			"Choose transaction.* and adjustment.*.",
+			"Put the endpoint secret key (pdl_ntfset_…), the whole text, into webhook_secrets.",
+			"Send the payment attempt's id as custom_data.payment_attempt_id of the transaction.",
+			"To rotate the secret, put the new one beside the old one before the old one ends.",
+		},
+	}
+}

@@ -1,0 +1,187 @@
+package paddle
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/paylatch/paylatch/webhooks"
+	"github.com/paylatch/paylatch/webhooks/internal/read"
+)
+
+// rawEvent is the envelope (https://developer.paddle.com/webhooks/overview). event_id is the same for all destinations
+// and retries, notification_id is not.
+type rawEvent struct {
+	ID         string          `json:"event_id"`
+	Type       string          `json:"event_type"`
+	OccurredAt json.RawMessage `json:"occurred_at"`
+	Data       json.RawMessage `json:"data"`
+}
+
+// transactionData is a payment. Amounts are texts of minor units, as ISO 4217 counts them
+// (https://developer.paddle.com/api-reference/about/data-types, "Money").
+type transactionData struct {
+	ID         string          `json:"id"`
+	Status     string          `json:"status"`
+	CustomData json.RawMessage `json:"custom_data"`
+	Currency   string          `json:"currency_code"`
+	Details    struct {
+		Totals struct {
+			GrandTotal string `json:"grand_total"`
+		} `json:"totals"`
+	} `json:"details"`
+	Payments []struct {
+		Status    string `json:"status"`
+		ErrorCode string `json:"error_code"`
+	} `json:"payments"`
+}
+
+type adjustmentData struct {
+	ID            string `json:"id"`
+	Action        string `json:"action"`
+	Status        string `json:"status"`
+	TransactionID string `json:"transaction_id"`
+	Currency      string `json:"currency_code"`
+	Totals        struct {
+		Total string `json:"total"`
+	} `json:"totals"`
+}
+
+func parse(body []byte) (webhooks.Event, error) {
+	var envelope rawEvent
+	if err := read.JSON("event", body, &envelope); err != nil {
+		return webhooks.Event{}, err
+	}
+	if envelope.ID == "" || envelope.Type == "" {
+		return webhooks.Event{}, fmt.Errorf("%w: event without event_id or event_type", webhooks.ErrPayload)
+	}
+	event := webhooks.Event{
+		ID: envelope.ID, IDSource: webhooks.Native, Type: envelope.Type, Kind: webhooks.KindIgnored,
+		OccurredAt: read.Time(envelope.OccurredAt),
+	}
+	switch subject, _, _ := strings.Cut(event.Type, "."); subject {
+	case "transaction":
+		var transaction transactionData
+		if err := read.JSON("data of "+event.Type, envelope.Data, &transaction); err != nil {
+			return webhooks.Event{}, err
+		}
+		return transaction.fill(event)
+	case "adjustment":
+		var adjustment adjustmentData
+		if err := read.JSON("data of "+event.Type, envelope.Data, &adjustment); err != nil {
+			return webhooks.Event{}, err
+		}
+		return adjustment.fill(event)
+	default:
+		return event, nil
+	}
+}
+
+// kind reads an event of a transaction. transaction.updated, which follows any change, counts by its status.
+func (p transactionData) kind(eventType string) webhooks.Kind {
+	switch eventType {
+	case "transaction.paid", "transaction.completed":
+		return webhooks.KindSucceeded
+	case "transaction.payment_failed", "transaction.past_due":
+		return webhooks.KindSoftFailed
+	case "transaction.canceled":
+		return webhooks.KindFailed
+	case "transaction.created", "transaction.ready", "transaction.billed", "transaction.updated":
+		return p.statusKind()
+	default:
+		return webhooks.KindIgnored
+	}
+}
+
+func (p transactionData) statusKind() webhooks.Kind {
+	switch p.Status {
+	case "paid", "completed":
+		return webhooks.KindSucceeded
+	case "canceled":
+		return webhooks.KindFailed
+	case "draft", "ready", "billed":
+		return webhooks.KindProcessing
+	default:
+		return webhooks.KindIgnored
+	}
+}
+
+func (p transactionData) fill(e webhooks.Event) (webhooks.Event, error) {
+	e.Kind = p.kind(e.Type)
+	if e.Kind == webhooks.KindIgnored {
+		return e, nil
+	}
+	e.ProviderPaymentID = p.ID
+	e.References = read.References(read.TextMembers(p.CustomData)["payment_attempt_id"], p.ID)
+	if e.Kind == webhooks.KindFailed {
+		e.FailureCode = webhooks.CodeCanceled
+	}
+	if e.Kind == webhooks.KindSoftFailed {
+		e.FailureCode, e.ProviderCode = p.failure()
+	}
+	return read.WithUnitsText(e, p.Details.Totals.GrandTotal, p.Currency, nil)
+}
+
+// codes translates the error codes of payments (https://developer.paddle.com/api-reference/transactions/overview,
+// "payments").
+var codes = map[string]string{
+	"authentication_failed":   webhooks.CodeAuthenticationFailed,
+	"blocked_card":            webhooks.CodeFraudSuspected,
+	"canceled":                webhooks.CodeCanceled,
+	"declined":                webhooks.CodeCardDeclined,
+	"declined_not_retryable":  webhooks.CodeCardDeclined,
+	"expired_card":            webhooks.CodeCardDeclined,
+	"fraud":                   webhooks.CodeFraudSuspected,
+	"invalid_payment_details": webhooks.CodeCardDeclined,
+	"not_enough_balance":      webhooks.CodeInsufficientFunds,
+}
+
+// failure takes the newest payment, which Paddle lists first.
+func (p transactionData) failure() (code, providerCode string) {
+	if len(p.Payments) == 0 {
+		return webhooks.CodeProviderRejected, ""
+	}
+	providerCode = p.Payments[0].ErrorCode
+	return cmp.Or(codes[providerCode], webhooks.CodeProviderRejected), providerCode
+}
+
+// kind reads an adjustment. A chargeback takes the money when it is approved, and its reversal, an adjustment of its
+// own, returns it; a warning puts it at stake; credits move no money.
+func (p adjustmentData) kind() webhooks.Kind {
+	switch p.Action + " " + p.Status {
+	case "refund pending_approval":
+		return webhooks.KindRefundPending
+	case "refund approved":
+		return webhooks.KindRefundSucceeded
+	case "refund rejected", "refund reversed":
+		return webhooks.KindRefundFailed
+	case "chargeback approved":
+		return webhooks.KindChargeback
+	case "chargeback_reverse approved":
+		return webhooks.KindChargebackReversed
+	case "chargeback_warning approved", "chargeback_warning pending_approval", "chargeback pending_approval":
+		return webhooks.KindDisputed
+	default:
+		return webhooks.KindIgnored
+	}
+}
+
+func (p adjustmentData) fill(e webhooks.Event) (webhooks.Event, error) {
+	e.Kind = p.kind()
+	if e.Kind == webhooks.KindIgnored {
+		return e, nil
+	}
+	e.ProviderPaymentID = p.TransactionID
+	e.References = read.References(p.TransactionID)
+	if p.Action == "refund" {
+		e.RefundID = p.ID
+	}
+	if e.Kind.IsMovement() {
+		e.MovementID = p.ID
+	}
+	if e.Kind.IsFailure() {
+		e.FailureCode, e.ProviderCode = webhooks.CodeProviderRejected, p.Status
+	}
+	return read.WithUnitsText(e, p.Totals.Total, p.Currency, nil)
+}

@@ -1,0 +1,158 @@
+package paypal
+
+import "github.com/paylatch/paylatch/webhooks"
+
+// reader reads a resource to its kind and to the amount that the news is about.
+type reader func(object) (webhooks.Kind, *amountData)
+
+// readerOf returns how to read the resource of an event type, nil for a type that is none of ours
+// (https://developer.paypal.com/api/rest/webhooks/event-names/). SALE is what version 1 calls a capture.
+// CHECKOUT.ORDER.VOIDED, PAYMENT.AUTHORIZATION.DENIED and PAYMENT.REFUND are from memory.
+func readerOf(eventType string) reader {
+	switch eventType {
+	case "CHECKOUT.ORDER.APPROVED":
+		return object.approved
+	case "CHECKOUT.ORDER.COMPLETED":
+		return object.orderCompleted
+	case "CHECKOUT.ORDER.VOIDED":
+		return object.failed
+	case "CHECKOUT.PAYMENT-APPROVAL.REVERSED":
+		return object.softFailed
+	case "PAYMENT.AUTHORIZATION.CREATED", "PAYMENT.AUTHORIZATION.VOIDED", "PAYMENT.AUTHORIZATION.DENIED":
+		return authorizationReader(eventType)
+	case "PAYMENT.CAPTURE.COMPLETED", "PAYMENT.SALE.COMPLETED":
+		return object.succeeded
+	case "PAYMENT.CAPTURE.PENDING", "PAYMENT.SALE.PENDING":
+		return object.processing
+	case "PAYMENT.CAPTURE.DENIED", "PAYMENT.CAPTURE.DECLINED", "PAYMENT.SALE.DENIED":
+		return object.captureFailed
+	case "PAYMENT.CAPTURE.REVERSED", "PAYMENT.SALE.REVERSED":
+		return object.reversed
+	case "PAYMENT.CAPTURE.REFUNDED", "PAYMENT.SALE.REFUNDED":
+		return object.refunded
+	case "PAYMENT.REFUND.PENDING":
+		return object.refundPending
+	case "PAYMENT.REFUND.FAILED":
+		return object.refundFailed
+	case "CUSTOMER.DISPUTE.CREATED", "CUSTOMER.DISPUTE.UPDATED", "CUSTOMER.DISPUTE.RESOLVED":
+		return object.disputed
+	default:
+		return nil
+	}
+}
+
+// approved reads an order that the buyer has agreed to. Nothing is paid or held yet: the merchant must capture it.
+func (r object) approved() (webhooks.Kind, *amountData) { return webhooks.KindProcessing, nil }
+
+func (r object) failed() (webhooks.Kind, *amountData) { return webhooks.KindFailed, r.Amount }
+
+func (r object) softFailed() (webhooks.Kind, *amountData) { return webhooks.KindSoftFailed, r.Amount }
+
+func (r object) succeeded() (webhooks.Kind, *amountData) { return webhooks.KindSucceeded, r.Amount }
+
+func (r object) processing() (webhooks.Kind, *amountData) { return webhooks.KindProcessing, r.Amount }
+
+// reversed reads a payment that PayPal took back. A dispute that is reported as well may be why, and this names no
+// movement, so that the two count once.
+func (r object) reversed() (webhooks.Kind, *amountData) { return webhooks.KindChargeback, r.Amount }
+
+func (r object) refundPending() (webhooks.Kind, *amountData) {
+	return webhooks.KindRefundPending, r.Amount
+}
+
+func (r object) refundFailed() (webhooks.Kind, *amountData) {
+	return webhooks.KindRefundFailed, r.Amount
+}
+
+// orderCompleted reads an order by what was made of it. With several captures, or one that is not completed, the
+// captures' own events count.
+func (r object) orderCompleted() (webhooks.Kind, *amountData) {
+	var captures, authorizations []object
+	for _, unit := range r.PurchaseUnits {
+		captures = append(captures, unit.Payments.Captures...)
+		authorizations = append(authorizations, unit.Payments.Authorizations...)
+	}
+	switch {
+	case len(captures) == 1 && captures[0].Status == "COMPLETED":
+		return webhooks.KindSucceeded, captures[0].Amount
+	case len(captures) == 0 && len(authorizations) == 1:
+		return authorizations[0].authorized()
+	default:
+		return webhooks.KindProcessing, nil
+	}
+}
+
+func authorizationReader(eventType string) reader {
+	if eventType == "PAYMENT.AUTHORIZATION.CREATED" {
+		return object.authorized
+	}
+	return object.failed
+}
+
+// authorized reads an authorization by its status: one under review holds nothing yet, and of one that was captured the
+// capture's event counts. Version 1 has no status here.
+func (r object) authorized() (webhooks.Kind, *amountData) {
+	switch r.Status {
+	case "", "CREATED":
+		return webhooks.KindAuthorized, r.Amount
+	case "DENIED", "VOIDED":
+		return webhooks.KindFailed, r.Amount
+	default:
+		return webhooks.KindProcessing, r.Amount
+	}
+}
+
+// captureFailed reads a capture that was turned down. That of an order is the end of it. That of an authorization is
+// not: the money may still be held and another capture may succeed, so that it must be voided before it has failed.
+func (r object) captureFailed() (webhooks.Kind, *amountData) {
+	if r.authorization() != "" {
+		return webhooks.KindSoftFailed, r.Amount
+	}
+	return webhooks.KindFailed, r.Amount
+}
+
+// refunded reads a refund by its status, which version 1 does not have; the amount is of this refund alone.
+func (r object) refunded() (webhooks.Kind, *amountData) {
+	switch r.Status {
+	case "", "COMPLETED":
+		return webhooks.KindRefundSucceeded, r.Amount
+	case "FAILED", "CANCELLED":
+		return webhooks.KindRefundFailed, r.Amount
+	default:
+		return webhooks.KindRefundPending, r.Amount
+	}
+}
+
+// dispute holds what is read of a dispute (https://developer.paypal.com/docs/api/customer-disputes/v1/).
+type dispute struct {
+	DisputeID            string      `json:"dispute_id"`
+	DisputeAmount        *amountData `json:"dispute_amount"`
+	DisputedTransactions []struct {
+		SellerTransactionID string `json:"seller_transaction_id"`
+		InvoiceNumber       string `json:"invoice_number"`
+		Custom              string `json:"custom"`
+	} `json:"disputed_transactions"`
+	DisputeOutcome struct {
+		OutcomeCode    string      `json:"outcome_code"`
+		AmountRefunded *amountData `json:"amount_refunded"`
+	} `json:"dispute_outcome"`
+}
+
+// disputed reads a dispute. Until it is resolved the money is only on hold. Resolved for the buyer, it is gone; for the
+// seller, or withdrawn, nothing is at stake any more. Any other outcome a person must look at.
+func (r object) disputed() (webhooks.Kind, *amountData) {
+	if r.Status != "RESOLVED" {
+		return webhooks.KindDisputed, r.DisputeAmount
+	}
+	switch r.DisputeOutcome.OutcomeCode {
+	case "RESOLVED_BUYER_FAVOUR":
+		if r.DisputeOutcome.AmountRefunded != nil {
+			return webhooks.KindChargeback, r.DisputeOutcome.AmountRefunded
+		}
+		return webhooks.KindChargeback, r.DisputeAmount
+	case "RESOLVED_SELLER_FAVOUR", "CANCELED_BY_BUYER", "DENIED", "NONE":
+		return webhooks.KindIgnored, nil
+	default:
+		return webhooks.KindDisputed, r.DisputeAmount
+	}
+}

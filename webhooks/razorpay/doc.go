@@ -1,0 +1,30 @@
+// Package razorpay verifies and makes webhooks of Razorpay (https://razorpay.com/docs/webhooks/validate-test/): the
+// header X-Razorpay-Signature, the hex HMAC-SHA256 of the raw body.
+package razorpay
+
+import "github.com/paylatch/paylatch/webhooks"
+
+// About describes the provider to those that set it up.
+func About() webhooks.About {
+	return webhooks.About{
+		Name:         "Razorpay",
+		Header:       "X-Razorpay-Signature (hex HMAC-SHA256 over the body)",
+		EventID:      "derived: event, created_at and the ids of the entities; the header x-razorpay-event-id is not signed and not used",
+		Ack:          "any 2xx within 5 s",
+		RetryHorizon: "24 hours, ever more slowly; then the webhook is disabled",
+		Quirks: []string{
+			"A payment is a snapshot: payment.authorized may arrive, or say, that it is captured already.",
+			"payment.failed is not final: the customer may pay the same order again.",
+			"notes is an object, but [] when it is empty.",
+			"order.paid and payment.captured tell of the same money; the second is a repeat.",
+			"Retries of a delivery made before a change of secret bear the old secret's signature.",
+		},
+		Setup: [5]string{
+			"Dashboard, Account & Settings, Webhooks: add the address of the account's endpoint.",
+			"Choose payment_link.*, payment.authorized, payment.captured, payment.failed, order.paid, refund.* and payment.dispute.*.",
+			"Make up a secret there and put it into webhook_secrets.",
+			"Payments that are not made here: send the attempt's id as notes.payment_attempt_id, or as the receipt of the order.",
+			"To change the secret, keep the old one as second for at least a day.",
+		},
+	}
+}

@@ -1,0 +1,44 @@
+package razorpay
+
+import (
+	"context"
+
+	"github.com/paylatch/paylatch/webhooks"
+	"github.com/paylatch/paylatch/webhooks/internal/proof"
+	"github.com/paylatch/paylatch/webhooks/internal/read"
+)
+
+// Verifier is safe for concurrent use.
+type Verifier struct{ mac proof.BodyMAC }
+
+// New returns a verifier by [webhooks.Config.Secrets], the webhook secrets as text. After a change Razorpay signs
+// retries of older deliveries with the old secret: keep both for a day. None, or an empty one, wraps ErrConfig.
+func New(c webhooks.Config) (*Verifier, error) {
+	keys, err := proof.Keys(c)
+	if err != nil {
+		return nil, err
+	}
+	return &Verifier{mac: proof.BodyMAC{Header: "X-Razorpay-Signature", Keys: keys}}, nil
+}
+
+// Verify implements [webhooks.Verifier]. No header is ErrSignatureMissing, one that no secret made ErrSignatureInvalid.
+// There is no time in what is signed.
+//
+// Razorpay's own event id comes in a header that the signature does not cover: a captured delivery could be sent again
+// under a new id. It is not used. The id is derived from what is signed: the event's name, its created_at and the ids
+// of the entities that it contains.
+func (r *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Event, error) {
+	index, err := r.mac.Match(d)
+	if err != nil {
+		return nil, err
+	}
+	event, err := parse(d.Body)
+	return read.One(event, index, err)
+}
+
+// Sign implements [webhooks.Signer]: it sets X-Razorpay-Signature, and leaves x-razorpay-event-id, which means nothing
+// here, to the caller.
+func (r *Verifier) Sign(d *webhooks.Delivery) error { return r.mac.Sign(d) }
+
+// Ack implements [webhooks.Verifier]: any 2xx within 5 s, the body ignored.
+func (r *Verifier) Ack(webhooks.Delivery, []webhooks.Event) webhooks.Ack { return webhooks.OK() }

@@ -1,0 +1,33 @@
+// Package robokassa verifies and makes notifications to the ResultURL of Robokassa
+// (https://docs.robokassa.ru/pay-interface/#notification): a form, or a query string, with SignatureValue, the hex of a
+// hash over "OutSum:InvId:Password2" and the merchant's own parameters, ":Shp_name=value", sorted by name. The
+// browser's return to SuccessURL is signed by Password1 and proves nothing.
+package robokassa
+
+import "github.com/paylatch/paylatch/webhooks"
+
+// About describes the provider to those that set it up.
+func About() webhooks.About {
+	return webhooks.About{
+		Name:         "Robokassa",
+		Header:       "the form's SignatureValue (hex hash over OutSum:InvId:Password2 and the Shp_ parameters)",
+		EventID:      "derived: InvId",
+		Ack:          "200 with the body OK and the InvId, as in OK58",
+		RetryHorizon: "again and again, minutes apart; the end is not documented",
+		Quirks: []string{
+			"Only a payment that succeeded is notified: failures are found by asking.",
+			"The hash is chosen in the shop's settings; ripemd160 is not supported.",
+			"OutSum counts as it was received: 100 and 100.00 are signed differently.",
+			"InvId is a number, so that the payment attempt's id travels as Shp_payment_attempt_id.",
+			"Test payments are signed by the test Password2.",
+			"Documented senders, for allowed_ips: 185.59.216.65 and 185.59.217.65.",
+		},
+		Setup: [5]string{
+			"Cabinet, My shops, Technical settings: set ResultURL to the address of the account's endpoint, method POST.",
+			"Choose the hash there (sha256 is better than md5) and put its name into hash.",
+			"Put Password2 into webhook_secrets, and the test Password2 beside it while testing.",
+			"Put the shop's identifier into merchant_login.",
+			"Make a test payment: Robokassa shows an error if it is not answered OK and the InvId.",
+		},
+	}
+}

@@ -1,0 +1,31 @@
+// Package square verifies and makes webhooks of Square (https://developer.squareup.com/docs/webhooks/step3validate):
+// the header x-square-hmacsha256-signature, base64 of the HMAC-SHA256 of the notification URL and the raw body, one
+// right after the other.
+package square
+
+import "github.com/paylatch/paylatch/webhooks"
+
+// About describes the provider to those that set it up.
+func About() webhooks.About {
+	return webhooks.About{
+		Name:         "Square",
+		Header:       "x-square-hmacsha256-signature (base64 HMAC-SHA256 over the notification URL and the body)",
+		EventID:      "native: event_id",
+		Ack:          "any 2xx, quickly (older documentation: within 10 s)",
+		RetryHorizon: "up to 24 hours (older documentation: 72); an endpoint that keeps failing is disabled",
+		Quirks: []string{
+			"The notification URL is signed: a slash or http in place of https breaks every signature.",
+			"The status of the object decides, not the event's name: payment.created may be approved or completed.",
+			"data.id may differ from the payment's id: the object's counts.",
+			"A payment has no metadata: reference_id, of at most 40 characters, carries the payment attempt's id.",
+			"payment.* tells of every sale of the seller, those at a till too: what nobody here began is unmatched, and opens unmatched_event an hour later.",
+		},
+		Setup: [5]string{
+			"Developer Console, the application, Webhooks, Subscriptions: add one with the address of the account's endpoint.",
+			"Put exactly that address into public_url.",
+			"Choose payment.created, payment.updated, refund.created, refund.updated and dispute.*.",
+			"Put the signature key of the subscription into webhook_secrets.",
+			"Send a test event from there: it is recorded as unmatched, and the unmatched_event that it opens an hour later is to be resolved.",
+		},
+	}
+}

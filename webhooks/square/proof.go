@@ -1,0 +1,59 @@
+package square
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+
+	"github.com/paylatch/paylatch/webhooks"
+	"github.com/paylatch/paylatch/webhooks/internal/proof"
+	"github.com/paylatch/paylatch/webhooks/internal/read"
+)
+
+const header = "x-square-hmacsha256-signature"
+
+// Verifier is safe for concurrent use.
+type Verifier struct {
+	keys [][]byte
+	url  []byte
+}
+
+// New returns a verifier by [webhooks.Config.Secrets], the signature keys of the subscription as text, and
+// [webhooks.Config.PublicURL], the notification URL byte for byte as it is registered at Square: scheme, slash at the
+// end and query count. The URL of the request is not used, because a proxy may have changed it. No key, an empty one or
+// no URL wraps ErrConfig.
+func New(c webhooks.Config) (*Verifier, error) {
+	keys, err := proof.Keys(c)
+	if err != nil {
+		return nil, err
+	}
+	if c.PublicURL == "" {
+		return nil, fmt.Errorf("%w: no public_url, which Square signs", webhooks.ErrConfig)
+	}
+	return &Verifier{keys: keys, url: []byte(c.PublicURL)}, nil
+}
+
+// Verify implements [webhooks.Verifier]. No header is ErrSignatureMissing, one that no key made with this URL
+// ErrSignatureInvalid. The older header x-square-signature (SHA-1) is not looked at. There is no time in what is
+// signed.
+func (s *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Event, error) {
+	values := proof.HeaderValues(d.Header, header)
+	if len(values) == 0 {
+		return nil, fmt.Errorf("%w: header %s", webhooks.ErrSignatureMissing, header)
+	}
+	index := proof.Match(sha256.New, s.keys, proof.DecodeAll(values, proof.Base64.DecodeString), s.url, d.Body)
+	if index < 0 {
+		return nil, fmt.Errorf("%w: none of %d secrets matches with this public_url", webhooks.ErrSignatureInvalid, len(s.keys))
+	}
+	event, err := parse(d.Body)
+	return read.One(event, index, err)
+}
+
+// Sign implements [webhooks.Signer]: it sets x-square-hmacsha256-signature.
+func (s *Verifier) Sign(d *webhooks.Delivery) error {
+	proof.SetHeader(d, header, proof.Base64.EncodeToString(proof.MAC(sha256.New, s.keys[0], s.url, d.Body)))
+	return nil
+}
+
+// Ack implements [webhooks.Verifier]: any 2xx, the body ignored.
+func (s *Verifier) Ack(webhooks.Delivery, []webhooks.Event) webhooks.Ack { return webhooks.OK() }

@@ -1,0 +1,29 @@
+// Package standard verifies and makes Standard Webhooks (https://github.com/standard-webhooks/standard-webhooks, spec
+// 1.0.0), by the headers webhook-* or, as Svix sends them, svix-*. It reads the event shape of paylatch's sandbox; see
+// [Verifier.Verify].
+package standard
+
+import "github.com/paylatch/paylatch/webhooks"
+
+// About describes the provider to those that set it up.
+func About() webhooks.About {
+	return webhooks.About{
+		Name:         "Standard Webhooks",
+		Header:       "webhook-signature or svix-signature (v1, a base64 HMAC-SHA256, or v1a, a base64 ed25519 signature, over the id, the time and the body; several at once)",
+		EventID:      "native: the header webhook-id",
+		Ack:          "any 2xx",
+		RetryHorizon: "the sender's; Svix: 7 times over 27 hours",
+		Quirks: []string{
+			"The signature covers the id and the time as well as the body, with 5 minutes of tolerance in either direction.",
+			"A key serves one version only: whsec_ for v1, whpk_ and whsk_ for v1a.",
+			"The headers of one prefix are used, webhook-* before svix-*, never a mix.",
+		},
+		Setup: [5]string{
+			"Give the sender the address of the account's endpoint.",
+			"Copy the secret that the sender shows: whsec_… (shared) or whpk_… (public key).",
+			"Put it into webhook_secrets of the account; to rotate, put the new one beside the old one.",
+			"Let the sender send the events of the sandbox's shape (go doc ./webhooks/standard Verifier.Verify); any other JSON is kept as ignored.",
+			"Send a test event and search for its webhook-id: it is there, whatever its verdict.",
+		},
+	}
+}

@@ -1,0 +1,161 @@
+package standard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/paylatch/paylatch/webhooks"
+	"github.com/paylatch/paylatch/webhooks/internal/proof"
+)
+
+// maxAge is the limit that the libraries of Standard Webhooks use.
+const maxAge = 5 * time.Minute
+
+// maxSignatures bounds what a stranger can make us check: a v1a signature costs far more to verify than to send.
+const maxSignatures = 16
+
+// Verifier is safe for concurrent use.
+type Verifier struct {
+	keys   []secretKey
+	window proof.Window
+}
+
+// New returns a verifier by [webhooks.Config.Secrets]: "whsec_" and base64 (the prefix may be left out) for HMAC-SHA256
+// (v1); "whpk_" and a public key for ed25519 (v1a); "whsk_" and a private key, which can sign as well. A key serves its
+// own version only: a public key is never a secret. [webhooks.Config.Tolerance] replaces the 5 minutes that a timestamp
+// may lie off in either direction. No secret, or one of another form, wraps ErrConfig.
+func New(c webhooks.Config) (*Verifier, error) {
+	if len(c.Secrets) == 0 {
+		return nil, fmt.Errorf("%w: no secret", webhooks.ErrConfig)
+	}
+	keys := make([]secretKey, len(c.Secrets))
+	for i, secret := range c.Secrets {
+		key, err := parseKey(secret)
+		if err != nil {
+			return nil, fmt.Errorf("%w: secret %d: %w", webhooks.ErrConfig, i, err)
+		}
+		keys[i] = key
+	}
+	limit := proof.Tolerance(c, maxAge)
+	return &Verifier{keys: keys, window: proof.Window{Past: limit, Future: limit}}, nil
+}
+
+// Verify implements [webhooks.Verifier]. Signatures of an unknown version are skipped; one good signature by one of the
+// secrets is enough. A header without any of v1 or v1a is ErrSignatureMissing; one with more than 16 of them, a missing
+// id or time, and two of either that differ are ErrSignatureMalformed.
+//
+// A body that is an event of the sandbox's shape ("type", "created" and "data" with charge_id, refund_id, reference,
+// amount, currency, failure_code and, optionally, refund_reference) becomes what its type means: charge.pending,
+// charge.authorized, charge.succeeded, charge.failed, charge.canceled, refund.pending, refund.succeeded or
+// refund.failed. Amounts are in ISO minor units. Any other JSON is KindIgnored, with its type if it has one. What is
+// not JSON, or carries one of these types and data of another form, is ErrPayload, as is an amount without its currency
+// or the reverse, but for a failure. The event's id is the header webhook-id, which stays the same when the delivery is
+// repeated.
+func (s *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Event, error) {
+	headers, err := readHeaders(d.Header)
+	if err != nil {
+		return nil, err
+	}
+	index := slices.IndexFunc(s.keys, func(k secretKey) bool { return k.made(headers, d.Body) })
+	if index < 0 {
+		return nil, fmt.Errorf("%w: none of %d secrets matches", webhooks.ErrSignatureInvalid, len(s.keys))
+	}
+	if err := s.window.Check(headers.signedAt, d.ReceivedAt); err != nil {
+		return nil, err
+	}
+	event, err := parse(d.Body)
+	if err != nil {
+		return nil, err
+	}
+	event.ID, event.IDSource, event.SecretIndex = headers.id, webhooks.Native, index
+	return []webhooks.Event{event}, nil
+}
+
+// signedHeaders is what the headers of a delivery contain.
+type signedHeaders struct {
+	id, timestamp string
+	signedAt      time.Time
+	// v1 and v1a are the decoded signatures of each version.
+	v1, v1a [][]byte
+}
+
+// readHeaders takes the headers of one prefix, never of both: an id beside another's signature would be an unsigned
+// one.
+func readHeaders(h http.Header) (signedHeaders, error) {
+	prefix := "webhook-"
+	signatures := proof.HeaderValues(h, prefix+"signature")
+	if len(signatures) == 0 {
+		prefix = "svix-"
+		signatures = proof.HeaderValues(h, prefix+"signature")
+	}
+	if len(signatures) == 0 {
+		return signedHeaders{}, fmt.Errorf("%w: header webhook-signature", webhooks.ErrSignatureMissing)
+	}
+	id, errID := proof.HeaderValue(h, prefix+"id")
+	timestamp, errTime := proof.HeaderValue(h, prefix+"timestamp")
+	if err := errors.Join(errID, errTime); err != nil {
+		return signedHeaders{}, err
+	}
+	signedAt, err := proof.ParseUnix(timestamp)
+	if err != nil {
+		return signedHeaders{}, err
+	}
+	v1, v1a := splitSignatures(signatures)
+	switch n := len(v1) + len(v1a); {
+	case n == 0:
+		return signedHeaders{}, fmt.Errorf("%w: neither v1 nor v1a", webhooks.ErrSignatureMissing)
+	case n > maxSignatures:
+		return signedHeaders{}, fmt.Errorf("%w: %d signatures", webhooks.ErrSignatureMalformed, n)
+	}
+	return signedHeaders{
+		id, timestamp, signedAt, proof.DecodeAll(v1, proof.Base64.DecodeString), proof.DecodeAll(v1a, proof.Base64.DecodeString),
+	}, nil
+}
+
+// splitSignatures sorts lists of "version,base64" by version.
+func splitSignatures(values []string) (v1, v1a []string) {
+	for _, list := range values {
+		for token := range strings.FieldsSeq(list) {
+			switch version, signature, _ := strings.Cut(token, ","); version {
+			case "v1":
+				v1 = append(v1, signature)
+			case "v1a":
+				v1a = append(v1a, signature)
+			}
+		}
+	}
+	return v1, v1a
+}
+
+// prefix is what is signed before the body.
+func (h signedHeaders) prefix() []byte { return []byte(h.id + "." + h.timestamp + ".") }
+
+// Sign implements [webhooks.Signer]. The header webhook-id must be set, and distinguishes the events; Sign sets
+// webhook-timestamp and webhook-signature: v1 by a whsec_ secret, v1a by a whsk_ key. A whpk_ key can't sign:
+// ErrConfig.
+func (s *Verifier) Sign(d *webhooks.Delivery) error {
+	id, err := proof.HeaderValue(d.Header, "webhook-id")
+	if err != nil {
+		return err
+	}
+	timestamp, err := proof.FormatUnix(d.ReceivedAt)
+	if err != nil {
+		return err
+	}
+	headers := signedHeaders{id: id, timestamp: timestamp}
+	signature, err := s.keys[0].sign(headers.prefix(), d.Body)
+	if err != nil {
+		return err
+	}
+	proof.SetHeader(d, "webhook-timestamp", timestamp)
+	proof.SetHeader(d, "webhook-signature", signature)
+	return nil
+}
+
+// Ack implements [webhooks.Verifier]: any 2xx, the body ignored.
+func (s *Verifier) Ack(webhooks.Delivery, []webhooks.Event) webhooks.Ack { return webhooks.OK() }

@@ -1,0 +1,30 @@
+// Package stripe verifies and makes webhooks of Stripe (https://docs.stripe.com/webhooks, "Verify webhook signatures
+// manually"): the header Stripe-Signature with "t=<seconds>" and one "v1=<hex>" for each live secret.
+package stripe
+
+import "github.com/paylatch/paylatch/webhooks"
+
+// About describes the provider to those that set it up.
+func About() webhooks.About {
+	return webhooks.About{
+		Name:         "Stripe",
+		Header:       "Stripe-Signature (t, a time, and for each live secret a v1, a hex HMAC-SHA256 over the time and the body)",
+		EventID:      "native: id (evt_…)",
+		Ack:          "any 2xx",
+		RetryHorizon: "live: up to 3 days, ever more slowly; sandbox: 3 times over a few hours",
+		Quirks: []string{
+			"The key is the whole text of the secret, whsec_ included: it is not base64.",
+			"A timestamp may be 5 minutes old, and at most an hour ahead, which Stripe's libraries don't check.",
+			"payment_intent.payment_failed is not final: the customer may try again on the same intent.",
+			"Amounts of ISK and UGX come with two digits, those of MGA with none.",
+			"amount_refunded of a charge is a total. Before version 2025-03-31 of the API it counts what a partial capture released, too.",
+		},
+		Setup: [5]string{
+			"Dashboard, Developers, Webhooks: add an endpoint of API version 2025-03-31 or later with the address of the account's endpoint.",
+			"Choose the events payment_intent.*, charge.*, refund.* and, with Checkout, checkout.session.*.",
+			"Reveal the endpoint's signing secret (whsec_…) and put it into webhook_secrets.",
+			"To roll the secret, put the new one beside the old one before the old one ends.",
+			"Send the payment attempt's id as metadata payment_attempt_id of the payment intent.",
+		},
+	}
+}

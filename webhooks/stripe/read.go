@@ -1,0 +1,134 @@
+package stripe
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+
+	"github.com/paylatch/paylatch/webhooks"
+	"github.com/paylatch/paylatch/webhooks/internal/read"
+)
+
+// exponents names the currencies with other digits at Stripe than in ISO 4217 (https://docs.stripe.com/currencies,
+// "Zero-decimal currencies" and "Special cases"): the ariary has none there, and amounts of the króna and the Ugandan
+// shilling are still written with two that are always zero.
+var exponents = map[string]int{"ISK": 2, "MGA": 0, "UGX": 2}
+
+// rawEvent is the envelope (https://docs.stripe.com/api/events/object).
+type rawEvent struct {
+	ID       string          `json:"id"`
+	Type     string          `json:"type"`
+	Version  string          `json:"api_version"`
+	Created  json.RawMessage `json:"created"`
+	Livemode *bool           `json:"livemode"`
+	Data     struct {
+		Object json.RawMessage `json:"object"`
+	} `json:"data"`
+}
+
+// objectData holds what is read of a payment intent, charge, refund, dispute or Checkout session; each has some of it.
+type objectData struct {
+	// version is that of the API in which the object is written.
+	version string
+
+	ID       string            `json:"id"`
+	Object   string            `json:"object"`
+	Status   string            `json:"status"`
+	Currency string            `json:"currency"`
+	Metadata map[string]string `json:"metadata"`
+
+	Amount           *read.Integer `json:"amount"`
+	AmountCapturable *read.Integer `json:"amount_capturable"`
+	AmountCaptured   *read.Integer `json:"amount_captured"`
+	AmountReceived   *read.Integer `json:"amount_received"`
+	AmountRefunded   *read.Integer `json:"amount_refunded"`
+	AmountTotal      *read.Integer `json:"amount_total"`
+	Captured         *bool         `json:"captured"`
+
+	PaymentIntent     ref    `json:"payment_intent"`
+	Charge            ref    `json:"charge"`
+	LatestCharge      ref    `json:"latest_charge"`
+	ClientReferenceID string `json:"client_reference_id"`
+	PaymentStatus     string `json:"payment_status"`
+	Reason            string `json:"reason"`
+
+	failure
+}
+
+// ref is the id of an object that may come expanded, as the object itself.
+type ref string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (r *ref) UnmarshalJSON(raw []byte) error {
+	if object := read.Members(raw); object != nil {
+		raw = object["id"]
+	}
+	*r = ref(read.Text(raw))
+	return nil
+}
+
+func parse(body []byte) (webhooks.Event, error) {
+	var envelope rawEvent
+	if err := read.JSON("event", body, &envelope); err != nil {
+		return webhooks.Event{}, err
+	}
+	if envelope.ID == "" || envelope.Type == "" {
+		return webhooks.Event{}, fmt.Errorf("%w: event without id or type", webhooks.ErrPayload)
+	}
+	event := webhooks.Event{
+		ID: envelope.ID, IDSource: webhooks.Native, Type: envelope.Type, Kind: webhooks.KindIgnored,
+		OccurredAt: read.Time(envelope.Created),
+		TestKnown:  envelope.Livemode != nil,
+		Test:       envelope.Livemode != nil && !*envelope.Livemode,
+	}
+	reading := readingOf(event.Type)
+	if reading == nil {
+		return event, nil
+	}
+	var object objectData
+	if err := read.JSON("object of "+event.Type, envelope.Data.Object, &object); err != nil {
+		return webhooks.Event{}, err
+	}
+	object.version = envelope.Version
+	return object.fill(event, reading)
+}
+
+func (o objectData) fill(e webhooks.Event, reading func(objectData) (webhooks.Kind, *read.Integer)) (webhooks.Event, error) {
+	kind, amount := reading(o)
+	e.Kind = kind
+	e.Cumulative = e.Type == "charge.refunded"
+	e.References = o.references()
+	e.ProviderPaymentID = o.payment()
+	if o.Object == "refund" {
+		e.RefundID, e.RefundReference = o.ID, o.Metadata["refund_id"]
+	}
+	if kind.IsMovement() {
+		e.MovementID = o.own("dispute")
+	}
+	if kind.IsFailure() {
+		e.FailureCode, e.ProviderCode = o.failureOf(e.Type)
+	}
+	return read.WithUnits(e, amount, o.Currency, exponents)
+}
+
+// own returns the object's id if it is of that type.
+func (o objectData) own(object string) string {
+	if o.Object == object {
+		return o.ID
+	}
+	return ""
+}
+
+// payment returns the id of the payment intent, of the charge where there is no intent, or of the session that will
+// make one.
+func (o objectData) payment() string {
+	return cmp.Or(o.own("payment_intent"), string(o.PaymentIntent),
+		o.own("charge"), string(o.Charge), o.own("checkout.session"))
+}
+
+func (o objectData) references() []string {
+	return read.References(o.Metadata["payment_attempt_id"],
+		o.own("payment_intent"), string(o.PaymentIntent),
+		o.own("charge"), string(o.Charge), string(o.LatestCharge),
+		o.own("checkout.session"), o.ClientReferenceID)
+}

@@ -1,0 +1,34 @@
+// Package tbank verifies and makes notifications of T-Bank acquiring (https://www.tbank.ru/kassa/dev/payments/,
+// "Token"): the member Token of the body is the hex of a SHA-256 over the values of the root's texts, numbers and
+// booleans and of Password, sorted by name and joined. Objects and lists, such as DATA and Receipt, are not covered,
+// and nothing is read of them.
+package tbank
+
+import "github.com/paylatch/paylatch/webhooks"
+
+// About describes the provider to those that set it up.
+func About() webhooks.About {
+	return webhooks.About{
+		Name:         "T-Bank (Tinkoff)",
+		Header:       "the body's Token (hex SHA-256 over the sorted root values and the password)",
+		EventID:      "derived: PaymentId, Status, Amount; one for each arrival where the bank must be asked",
+		Ack:          "200 with the body OK, within 10 s",
+		RetryHorizon: "hourly for 24 hours; then archived, or daily for a month: the bank's pages differ",
+		Quirks: []string{
+			"Values are joined with nothing between them, so that amounts must be compared with the order's.",
+			"PaymentId is a number of up to twenty digits.",
+			"The same address gets notifications about cards, accounts and receipts: they are ignored, REJECTED of a card included.",
+			"AUTHORIZED and CONFIRMED of a one-stage payment come at the same moment, in any order.",
+			"What the amount of a partial refund or reversal means is not documented: the payment is asked for.",
+			"Documented senders, for allowed_ips: 91.194.226.0/23, 91.218.132.0/22, 212.49.24.0/24, 212.233.80.0/22.",
+			"The tokens printed in the bank's samples are dummies that don't verify.",
+		},
+		Setup: [5]string{
+			"T-Business, Internet acquiring, the shop, Terminals: choose the terminal.",
+			"Set its notifications to HTTP with the address of the account's endpoint.",
+			"Copy TerminalKey into terminal_key and the password into webhook_secrets.",
+			"Send the payment attempt's id as OrderId.",
+			"Pay with a test card on the DEMO terminal and look for the event.",
+		},
+	}
+}

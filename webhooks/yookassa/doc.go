@@ -1,0 +1,32 @@
+// Package yookassa reads notifications of YooKassa (https://yookassa.ru/developers/using-api/webhooks). They are not
+// signed. What speaks for one is the address of its sender, and only the object that is read back from YooKassa is the
+// truth: each event about a payment or a refund has NeedsFetch set. What the body contains is kept all the same, for
+// people.
+package yookassa
+
+import "github.com/paylatch/paylatch/webhooks"
+
+// About describes the provider to those that set it up.
+func About() webhooks.About {
+	return webhooks.About{
+		Name:         "YooKassa",
+		Header:       "nothing but the sender's address: the object must be asked for",
+		EventID:      "derived, one for each arrival: event, the object's id and status, time; what the fetch finds is what is deduplicated",
+		Ack:          "exactly 200",
+		RetryHorizon: "for 24 hours",
+		Quirks: []string{
+			"Nothing is signed: a notification only says what to ask for.",
+			"The address must be the real peer's: tell the receiver which proxies to trust.",
+			"There is no event of a refund that failed: it is found by asking.",
+			"Any code but 200 counts as not delivered.",
+			"payment.canceled covers declined, expired and cancelled; cancellation_details says which.",
+		},
+		Setup: [5]string{
+			"Merchant profile, Integration, HTTP notifications: set the address of the account's endpoint (https, port 443 or 8443).",
+			"Choose payment.waiting_for_capture, payment.succeeded, payment.canceled and refund.succeeded.",
+			"Put shop_id and api_key into the account: without them nothing can be read back.",
+			"Send the payment attempt's id as metadata payment_attempt_id.",
+			"Make a payment in the test shop and look for its event.",
+		},
+	}
+}
