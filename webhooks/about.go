@@ -18,4 +18,28 @@ type About struct {
 	Quirks []string
 	// Setup are the steps that lead to the first event.
 	Setup [5]string
+	// Unsigned is set where only a call to the provider proves what a webhook is about.
+	Unsigned bool
+	// Keys are those of the account's configuration that fill a [Config].
+	Keys []Key
+}
+
+// Key is a key of an account in paylatch's configuration: one of [Config.Params] by its name, but for webhook_secrets
+// ([Config.Secrets]), public_url ([Config.PublicURL]) and cert_roots ([Config.Roots]).
+type Key struct {
+	// Name has a dot where the key is in a section: basic_auth.user.
+	Name string
+	// Doc is the meaning, for the manual; empty where every kind may have the key.
+	Doc string
+	// OneOf are the values that it may have; nil allows any.
+	OneOf            []string
+	Optional, Secret bool
+}
+
+// SecretsKey is that of a scheme that needs [Config.Secrets].
+func SecretsKey() Key { return Key{Name: "webhook_secrets"} }
+
+// CurrencyKey is that of a provider with amounts that come without a currency.
+func CurrencyKey() Key {
+	return Key{Name: "currency", Optional: true, Doc: "the currency of notices that name none; of ISO 4217, in upper case"}
 }

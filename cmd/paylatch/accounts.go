@@ -14,6 +14,7 @@ import (
 	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider"
+	"github.com/paylatch/paylatch/internal/provider/descriptor"
 	"github.com/paylatch/paylatch/webhooks"
 	"github.com/paylatch/paylatch/webhooks/all"
 )
@@ -50,8 +51,8 @@ func accounts(cfg *config.Config, client *http.Client, w watch) (map[string]paym
 	for _, a := range cfg.Accounts {
 		out := payment.Account{Offered: a.Offered, AutoRefund: a.LateSuccess == "auto_refund", Live: a.Live(), Hears: a.TakesWebhooks(), Lives: payment.Lives(a.Expiry)}
 		if a.CanCharge() {
-			p, err := provider.New(a.Kind, provider.Settings{
-				BaseURL: a.BaseURL, APIKey: string(a.APIKey), Params: a.Credentials(), Client: client, Now: time.Now,
+			p, err := provider.New(a.Kind, descriptor.Settings{
+				BaseURL: a.BaseURL, Params: a.Credentials(), Client: client, Now: time.Now,
 			})
 			if err != nil && !errors.Is(err, provider.ErrNoAdapter) {
 				return nil, nil, fmt.Errorf("account %s: %w", a.Name, err)

@@ -4,13 +4,13 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"maps"
 	"net/netip"
 	"os"
 	"reflect"
 	"regexp"
 	"time"
 
+	"github.com/paylatch/paylatch/internal/provider"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -32,27 +32,8 @@ type Account struct {
 	Breaker   Breaker   `koanf:"breaker"`
 	RateLimit RateLimit `koanf:"rate_limit"`
 
-	APIKey          Secret    `koanf:"api_key" doc:"the provider's API key"`
-	MerchantAccount string    `koanf:"merchant_account" doc:"Adyen's merchant account"`
-	BasicAuth       BasicAuth `koanf:"basic_auth"`
-	ClientID        string    `koanf:"client_id" doc:"OAuth client"`
-	ClientSecret    Secret    `koanf:"client_secret" doc:"OAuth secret"`
-	WebhookID       string    `koanf:"webhook_id" doc:"PayPal's id of the webhook"`
-	CertRoots       string    `koanf:"cert_roots" doc:"a PEM file, in place of the system's roots"`
-	ShopID          string    `koanf:"shop_id" doc:"YooKassa's shop"`
-	PublicID        string    `koanf:"public_id" doc:"CloudPayments' public id"`
-	TerminalKey     string    `koanf:"terminal_key" doc:"T-Bank's terminal"`
-	MerchantLogin   string    `koanf:"merchant_login" doc:"Robokassa's shop"`
-	Hash            string    `koanf:"hash" doc:"Robokassa's hash; absent: md5"`
-	Capture         string    `koanf:"capture" doc:"Adyen: automatic if the merchant account captures at once"`
-	Currency        string    `koanf:"currency" doc:"the currency of notices that name none (CloudPayments' refunds, T-Bank, Robokassa); of ISO 4217, in upper case"`
-	KeyID           string    `koanf:"key_id" doc:"Razorpay's key"`
-	KeySecret       Secret    `koanf:"key_secret" doc:"Razorpay's secret"`
-	Authorization   Secret    `koanf:"authorization" doc:"the Authorization header that Checkout.com sends"`
-	PublicKey       string    `koanf:"public_key" doc:"Braintree's public key"`
-	MerchantID      string    `koanf:"merchant_id" doc:"Braintree's merchant"`
-	Merchant        string    `koanf:"merchant" doc:"Comgate's merchant"`
-	GoID            string    `koanf:"goid" doc:"GoPay's merchant"`
+	// Fields are the keys that only some kinds have, by their names; see [provider.Keys].
+	Fields map[string]Secret
 }
 
 // NewAccount returns an account with the defaults of its keys.
@@ -63,14 +44,7 @@ func NewAccount(name, kind string) Account {
 	return a
 }
 
-// BasicAuth is what a provider sends as HTTP basic authentication.
-type BasicAuth struct {
-	User     string `koanf:"user" doc:"as set at the provider"`
-	Password Secret `koanf:"password" doc:"as set at the provider"`
-}
-
-// Expiry is the age at which an unfinished attempt is cancelled at the provider,
-// if it is still open there.
+// Expiry is when an attempt that stays unfinished is cancelled at the provider, if it is still open there.
 type Expiry struct {
 	AwaitingCustomer time.Duration `koanf:"awaiting_customer" default:"1h" doc:"how long an attempt may wait for the customer before it is cancelled at the provider"`
 	Authorized       time.Duration `koanf:"authorized" default:"168h" doc:"how long authorised money may wait for its capture"`
@@ -91,19 +65,21 @@ type RateLimit struct {
 
 // CanCharge reports whether the account has what calls to its provider need.
 func (a Account) CanCharge() bool {
-	k := kinds()[a.Kind]
-	return len(k.calls) > 0 && len(a.missing(k.calls)) == 0
+	k := provider.Kinds()[a.Kind]
+	return len(k.Calls) > 0 && len(a.missing(k.Calls)) == 0
 }
 
-// TakesWebhooks reports whether the account can separate a genuine webhook from a
-// false one, be it by a lookup at the provider.
+// uncalled reports whether there is no adapter for the account's kind.
+func (a Account) uncalled() bool { return provider.Kinds()[a.Kind].Adapter.New == nil }
+
+// TakesWebhooks reports whether the account can prove a webhook, be it by a call to the provider.
 func (a Account) TakesWebhooks() bool {
-	k := kinds()[a.Kind]
-	return len(k.webhooks) > 0 && len(a.missing(k.webhooks)) == 0 || k.unsigned && a.CanCharge()
+	k := provider.Kinds()[a.Kind]
+	return len(k.Webhooks) > 0 && len(a.missing(k.Webhooks)) == 0 || k.About.Unsigned && a.CanCharge()
 }
 
-// Webhooks is the configuration of the account's verifier, but for the function
-// that fetches certificates. It reads cert_roots.
+// Webhooks is the configuration of the account's verifier, but for the function that fetches certificates. It reads
+// cert_roots.
 func (a Account) Webhooks() (webhooks.Config, error) {
 	roots, err := a.roots()
 	if err != nil {
@@ -119,25 +95,27 @@ func (a Account) Webhooks() (webhooks.Config, error) {
 	return c, nil
 }
 
-// params names what a verifier may need: no credential of the provider's API.
+// params are what the kind's verifier takes: no credential of the provider's API.
 func (a Account) params() map[string]string {
-	params := map[string]string{
-		"merchant_account": a.MerchantAccount, "basic_auth.user": a.BasicAuth.User, "basic_auth.password": string(a.BasicAuth.Password),
-		"webhook_id": a.WebhookID, "shop_id": a.ShopID, "public_id": a.PublicID, "terminal_key": a.TerminalKey,
-		"merchant_login": a.MerchantLogin, "hash": a.Hash, "capture": a.Capture, "currency": a.Currency, "authorization": string(a.Authorization), "public_key": a.PublicKey,
-		"merchant_id": a.MerchantID, "merchant": a.Merchant, "goid": a.GoID,
+	params := map[string]string{}
+	for _, key := range provider.Kinds()[a.Kind].About.Keys {
+		if value := a.Fields[key.Name]; value != "" && key.Name != certRoots {
+			params[key.Name] = string(value)
+		}
 	}
-	maps.DeleteFunc(params, func(_, value string) bool { return value == "" })
 	return params
 }
+
+// certRoots names a file, which is read for the verifier.
+const certRoots = "cert_roots"
 
 var errNoCertificate = errors.New("no certificate in the file: it must hold PEM blocks")
 
 func (a Account) roots() (*x509.CertPool, error) {
-	if a.CertRoots == "" {
+	if a.Fields[certRoots] == "" {
 		return nil, nil //nolint:nilnil // no pool means the system's roots
 	}
-	pem, err := os.ReadFile(a.CertRoots)
+	pem, err := os.ReadFile(string(a.Fields[certRoots]))
 	if err != nil {
 		return nil, fmt.Errorf("read cert_roots: %w", err)
 	}
@@ -148,17 +126,15 @@ func (a Account) roots() (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// Credentials are what calls to the provider need beside the API key, by their
-// names in the configuration. Some calls carry the public_url.
+// Credentials are what calls to the provider need, by their names in the configuration; webhook_secret is the first of
+// webhook_secrets. Some providers get the public_url with each call.
 func (a Account) Credentials() map[string]string {
-	c := a.params()
-	for name, value := range map[string]string{
-		"client_id": a.ClientID, "client_secret": string(a.ClientSecret), "key_id": a.KeyID, "key_secret": string(a.KeySecret),
-		"public_url": a.PublicURL,
-	} {
-		if value != "" {
-			c[name] = value
-		}
+	c := map[string]string{}
+	for name, value := range a.Fields {
+		c[name] = string(value)
+	}
+	if a.PublicURL != "" {
+		c["public_url"] = a.PublicURL
 	}
 	if len(a.WebhookSecrets) > 0 {
 		c["webhook_secret"] = string(a.WebhookSecrets[0])
@@ -169,11 +145,10 @@ func (a Account) Credentials() map[string]string {
 // mode is how Stripe, Mollie, Razorpay and Paddle begin their keys.
 var mode = regexp.MustCompile(`^(?:[a-z]+_)?(live|test|sdbx)_`)
 
-// Live separates an account of real money from one for tests, by the form of its
-// key; nil where the form is the same for both.
+// Live distinguishes an account of real money from one for tests, by the form of its key; nil where that is open.
 func (a Account) Live() *bool {
-	for _, key := range []string{string(a.APIKey), a.KeyID} {
-		if m := mode.FindStringSubmatch(key); m != nil {
+	for _, name := range []string{"api_key", "key_id"} {
+		if m := mode.FindStringSubmatch(string(a.Fields[name])); m != nil {
 			live := m[1] == "live"
 			return &live
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/provider"
+	"github.com/paylatch/paylatch/internal/provider/descriptor"
 	"github.com/paylatch/paylatch/webhooks"
 	"github.com/paylatch/paylatch/webhooks/all"
 )
@@ -22,24 +23,28 @@ func TestAccountMistakes(t *testing.T) {
 		accounts string
 		want     config.ValidationErrors
 	}{
-		"name":           {"- {name: A_1, kind: stripe, api_key: k}", config.ValidationErrors{"accounts[0].name: must be 1 to 64 of a–z, 0–9 and -"}},
-		"no name":        {"- {kind: stripe, api_key: k}", config.ValidationErrors{"accounts[0].name: must be 1 to 64 of a–z, 0–9 and -"}},
-		"name twice":     {"- {name: a, kind: stripe, api_key: k}\n- {name: a, kind: standard, webhook_secrets: [" + webhook + "]}", config.ValidationErrors{"accounts[1].name: an earlier account has the same name; choose another"}},
-		"useless":        {"- {name: a, kind: stripe}", config.ValidationErrors{"accounts[0]: is of no use as it is: the kind stripe needs webhook_secrets to take webhooks, api_key to charge"}},
-		"half":           {"- {name: a, kind: adyen, api_key: k}", config.ValidationErrors{"accounts[0].merchant_account: is needed beside api_key"}},
-		"half, three":    {"- {name: a, kind: gopay, client_id: c}", config.ValidationErrors{"accounts[0].client_secret: is needed beside client_id", "accounts[0].goid: is needed beside client_id"}},
-		"shared":         {"- {name: a, kind: cloudpayments, public_id: p}", config.ValidationErrors{"accounts[0].webhook_secrets: is needed beside public_id"}},
-		"address":        {"- {name: a, kind: square, webhook_secrets: [s]}", config.ValidationErrors{"accounts[0].public_url: is needed beside webhook_secrets"}},
-		"of another":     {"- {name: a, kind: stripe, api_key: k, shop_id: s}", config.ValidationErrors{"accounts[0].shop_id: means nothing to the kind stripe; remove it"}},
-		"secret for GET": {"- {name: a, kind: yookassa, api_key: k, shop_id: s, webhook_secrets: [x]}", config.ValidationErrors{"accounts[0].webhook_secrets: means nothing to the kind yookassa; remove it"}},
-		"basic auth":     {"- {name: a, kind: adyen, webhook_secrets: [0a], basic_auth: {user: u}}", config.ValidationErrors{"accounts[0].basic_auth: needs both user and password"}},
-		"late":           {"- {name: a, kind: stripe, api_key: k, late_success: auto}", config.ValidationErrors{"accounts[0].late_success: must be one of manual, auto_refund"}},
-		"capture":        {"- {name: a, kind: adyen, webhook_secrets: [0a], capture: auto}", config.ValidationErrors{"accounts[0].capture: must be one of manual, automatic"}},
-		"currency":       {"- {name: a, kind: tbank, terminal_key: k, webhook_secrets: [s], currency: rub}", config.ValidationErrors{"accounts[0].currency: must be a currency of ISO 4217 in upper case, such as RUB"}},
-		"no currency":    {"- {name: a, kind: robokassa, merchant_login: k, webhook_secrets: [s], currency: ZZZ}", config.ValidationErrors{"accounts[0].currency: must be a currency of ISO 4217 in upper case, such as RUB"}},
-		"url":            {"- {name: a, kind: stripe, api_key: k, base_url: 'localhost:1'}", config.ValidationErrors{"accounts[0].base_url: must be an address that begins with https:// or http://"}},
-		"roots":          {"- {name: a, kind: standard, webhook_secrets: [whsec_no]}", config.ValidationErrors{"accounts[0]: webhooks can't be checked with it: "}},
-		"unknown key":    {"- {name: a, kind: stripe, apikey: k, api_key: k}", config.ValidationErrors{"accounts[0].apikey: no such key; did you mean api_key?"}},
+		"name":                {"- {name: A_1, kind: stripe, api_key: k}", config.ValidationErrors{"accounts[0].name: must be 1 to 64 of a–z, 0–9 and -"}},
+		"no name":             {"- {kind: stripe, api_key: k}", config.ValidationErrors{"accounts[0].name: must be 1 to 64 of a–z, 0–9 and -"}},
+		"name twice":          {"- {name: a, kind: stripe, api_key: k}\n- {name: a, kind: standard, webhook_secrets: [" + webhook + "]}", config.ValidationErrors{"accounts[1].name: an earlier account has the same name; choose another"}},
+		"useless":             {"- {name: a, kind: stripe}", config.ValidationErrors{"accounts[0]: is of no use as it is: the kind stripe needs webhook_secrets to take webhooks, api_key to charge"}},
+		"half":                {"- {name: a, kind: adyen, api_key: k}", config.ValidationErrors{"accounts[0].merchant_account: is needed beside api_key"}},
+		"half, three":         {"- {name: a, kind: gopay, client_id: c}", config.ValidationErrors{"accounts[0].client_secret: is needed beside client_id", "accounts[0].goid: is needed beside client_id"}},
+		"shared":              {"- {name: a, kind: cloudpayments, public_id: p}", config.ValidationErrors{"accounts[0].webhook_secrets: is needed beside public_id"}},
+		"address":             {"- {name: a, kind: square, webhook_secrets: [s]}", config.ValidationErrors{"accounts[0].public_url: is needed beside webhook_secrets"}},
+		"of another":          {"- {name: a, kind: stripe, api_key: k, shop_id: s}", config.ValidationErrors{"accounts[0].shop_id: means nothing to the kind stripe; remove it"}},
+		"secret for GET":      {"- {name: a, kind: yookassa, api_key: k, shop_id: s, webhook_secrets: [x]}", config.ValidationErrors{"accounts[0].webhook_secrets: means nothing to the kind yookassa; remove it"}},
+		"basic auth":          {"- {name: a, kind: adyen, webhook_secrets: [0a], basic_auth: {user: u}}", config.ValidationErrors{"accounts[0].basic_auth: needs both user and password"}},
+		"basic auth, a text":  {"- {name: a, kind: adyen, webhook_secrets: [0a], basic_auth: u}", config.ValidationErrors{"accounts[0].basic_auth: must be a mapping (key: value)"}},
+		"basic auth, a slip":  {"- {name: a, kind: adyen, webhook_secrets: [0a], basic_auth: {user: u, password: p, pasword: p}}", config.ValidationErrors{"accounts[0].basic_auth.pasword: no such key; did you mean password?"}},
+		"basic auth, of none": {"- {name: a, kind: stripe, api_key: k, basic_auth: {user: u, password: p}}", config.ValidationErrors{"accounts[0].basic_auth: means nothing to the kind stripe; remove it"}},
+		"a list":              {"- {name: a, kind: stripe, api_key: [k], webhook_secrets: [s]}", config.ValidationErrors{"accounts[0].api_key: must be a single value"}},
+		"late":                {"- {name: a, kind: stripe, api_key: k, late_success: auto}", config.ValidationErrors{"accounts[0].late_success: must be one of manual, auto_refund"}},
+		"capture":             {"- {name: a, kind: adyen, webhook_secrets: [0a], capture: auto}", config.ValidationErrors{"accounts[0].capture: must be one of manual, automatic"}},
+		"currency":            {"- {name: a, kind: tbank, terminal_key: k, webhook_secrets: [s], currency: rub}", config.ValidationErrors{"accounts[0].currency: must be a currency of ISO 4217 in upper case, such as RUB"}},
+		"no currency":         {"- {name: a, kind: robokassa, merchant_login: k, webhook_secrets: [s], currency: ZZZ}", config.ValidationErrors{"accounts[0].currency: must be a currency of ISO 4217 in upper case, such as RUB"}},
+		"url":                 {"- {name: a, kind: stripe, api_key: k, base_url: 'localhost:1'}", config.ValidationErrors{"accounts[0].base_url: must be an address that begins with https:// or http://"}},
+		"roots":               {"- {name: a, kind: standard, webhook_secrets: [whsec_no]}", config.ValidationErrors{"accounts[0]: webhooks can't be checked with it: "}},
+		"unknown key":         {"- {name: a, kind: stripe, apikey: k, api_key: k}", config.ValidationErrors{"accounts[0].apikey: no such key; did you mean api_key?"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -78,12 +83,12 @@ func TestWhatAnAccountCanDo(t *testing.T) {
 		account       config.Account
 		charge, hooks bool
 	}{
-		"stripe, both":   {config.Account{Kind: "stripe", APIKey: "k", WebhookSecrets: []config.Secret{"s"}}, true, true},
-		"stripe, polled": {config.Account{Kind: "stripe", APIKey: "k"}, true, false},
+		"stripe, both":   {config.Account{Kind: "stripe", Fields: map[string]config.Secret{"api_key": "k"}, WebhookSecrets: []config.Secret{"s"}}, true, true},
+		"stripe, polled": {config.Account{Kind: "stripe", Fields: map[string]config.Secret{"api_key": "k"}}, true, false},
 		"standard":       {config.Account{Kind: "standard", WebhookSecrets: []config.Secret{"s"}}, false, true},
-		"yookassa":       {config.Account{Kind: "yookassa", APIKey: "k", ShopID: "1"}, true, true},
-		"mollie classic": {config.Account{Kind: "mollie", APIKey: "k"}, true, true},
-		"unknown":        {config.Account{Kind: "x", APIKey: "k"}, false, false},
+		"yookassa":       {config.Account{Kind: "yookassa", Fields: map[string]config.Secret{"api_key": "k", "shop_id": "1"}}, true, true},
+		"mollie classic": {config.Account{Kind: "mollie", Fields: map[string]config.Secret{"api_key": "k"}}, true, true},
+		"unknown":        {config.Account{Kind: "x", Fields: map[string]config.Secret{"api_key": "k"}}, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -96,20 +101,21 @@ func TestWhatAnAccountCanDo(t *testing.T) {
 func TestWebhooksConfig(t *testing.T) {
 	t.Parallel()
 	a := config.Account{
-		Kind: "adyen", WebhookSecrets: []config.Secret{"one", "two"}, APIKey: "never", ClientSecret: "never", KeySecret: "never",
-		PublicURL: "https://shop.example", MerchantAccount: "M", BasicAuth: config.BasicAuth{User: "u", Password: "p"},
+		Kind: "adyen", WebhookSecrets: []config.Secret{"one", "two"}, PublicURL: "https://shop.example",
+		Fields: map[string]config.Secret{"api_key": "never", "client_secret": "never", "merchant_account": "never", "basic_auth.user": "u", "basic_auth.password": "p"},
 	}
 	c, err := a.Webhooks()
 	require.NoError(t, err)
 	require.Equal(t, webhooks.Config{
 		Secrets: []string{"one", "two"}, PublicURL: "https://shop.example",
-		Params: map[string]string{"merchant_account": "M", "basic_auth.user": "u", "basic_auth.password": "p"},
+		Params: map[string]string{"basic_auth.user": "u", "basic_auth.password": "p"},
 	}, c)
 
-	a.CertRoots = filepath.Join(t.TempDir(), "roots.pem")
+	roots := filepath.Join(t.TempDir(), "roots.pem")
+	a.Fields["cert_roots"] = config.Secret(roots)
 	_, err = a.Webhooks()
 	require.ErrorIs(t, err, os.ErrNotExist)
-	require.NoError(t, os.WriteFile(a.CertRoots, []byte("nothing"), 0o600))
+	require.NoError(t, os.WriteFile(roots, []byte("nothing"), 0o600))
 	_, err = a.Webhooks()
 	require.ErrorContains(t, err, "no certificate")
 }
@@ -160,7 +166,7 @@ func TestOnlyWhatHasAnAdapterIsADefaultAccount(t *testing.T) {
 	t.Parallel()
 	for kind, fields := range complete() {
 		c, err := config.Load(write(t, base+"- {name: shop, kind: stripe, api_key: k}\n- {name: a, kind: "+kind+", "+fields+"}"), nil)
-		if _, none := provider.New(kind, provider.Settings{}); !errors.Is(none, provider.ErrNoAdapter) {
+		if _, none := provider.New(kind, descriptor.Settings{}); !errors.Is(none, provider.ErrNoAdapter) {
 			require.ErrorContains(t, err, "several accounts can charge", kind)
 		} else {
 			require.NoError(t, err, kind)
@@ -186,13 +192,13 @@ func TestLive(t *testing.T) {
 		"sk_live_test_1": &yes, "rk_test_live_1": &no, "live_x": &yes, "test_x": &no, "pdl_sdbx_apikey_1": &no,
 		"": nil, "AQEyhmfxK_test_": nil, "whatever": nil,
 	} {
-		require.Equal(t, want, config.Account{APIKey: config.Secret(key)}.Live(), key)
+		require.Equal(t, want, config.Account{Fields: map[string]config.Secret{"api_key": config.Secret(key)}}.Live(), key)
 	}
-	require.Equal(t, &no, config.Account{KeyID: "rzp_test_1"}.Live())
+	require.Equal(t, &no, config.Account{Fields: map[string]config.Secret{"key_id": "rzp_test_1"}}.Live())
 }
 
 func TestCredentials(t *testing.T) {
 	t.Parallel()
-	a := config.Account{ClientID: "c", ClientSecret: "s", GoID: "8", APIKey: "beside", WebhookSecrets: []config.Secret{"one", "two"}, PublicURL: "https://shop.example"}
-	require.Equal(t, map[string]string{"client_id": "c", "client_secret": "s", "goid": "8", "webhook_secret": "one", "public_url": "https://shop.example"}, a.Credentials())
+	a := config.Account{Fields: map[string]config.Secret{"client_id": "c", "client_secret": "s", "goid": "8", "api_key": "k"}, WebhookSecrets: []config.Secret{"one", "two"}, PublicURL: "https://shop.example"}
+	require.Equal(t, map[string]string{"client_id": "c", "client_secret": "s", "goid": "8", "api_key": "k", "webhook_secret": "one", "public_url": "https://shop.example"}, a.Credentials())
 }

@@ -79,8 +79,7 @@ func (r *report) waiters(c *Config) {
 	}
 }
 
-// isOrigin checks RFC 6454's form: no path, no user, and no port that is the
-// scheme's own.
+// isOrigin checks RFC 6454's form: no path, no user, and no port that is the scheme's own.
 func isOrigin(text string) bool {
 	u, err := url.Parse(text)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
@@ -97,8 +96,8 @@ func isPort(text string) bool {
 	return err == nil && strconv.FormatUint(n, 10) == text
 }
 
-// isDatabase accepts a URL and libpq's other form, host=… dbname=…. An
-// error does not quote it: it may be a part of the password.
+// isDatabase accepts a URL and libpq's other form, host=… dbname=…. An error does not quote it: it may be a part of the
+// password.
 func isDatabase(text string) bool {
 	if u, err := url.Parse(text); err == nil && u.Scheme != "" && u.Scheme != "postgres" && u.Scheme != "postgresql" {
 		return false

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/paylatch/paylatch/internal/provider"
 	"github.com/paylatch/paylatch/webhooks"
 	"github.com/paylatch/paylatch/webhooks/all"
 )
@@ -32,8 +33,8 @@ func (r *report) defaultAccount(c *Config, names []string) {
 	case i < 0 && !r.misnamed(names):
 		r.add("default_account", "is not among the accounts (%s)%s", strings.Join(names, ", "), suggest(c.DefaultAccount, names))
 	case i >= 0 && !r.touches(index("accounts", i)) && !c.Accounts[i].CanCharge():
-		r.add("default_account", "the account can't charge: it needs %s", needs(kinds()[c.Accounts[i].Kind]))
-	case i >= 0 && !r.touches(index("accounts", i)) && kinds()[c.Accounts[i].Kind].uncalled:
+		r.add("default_account", "the account can't charge: it needs %s", needs(provider.Kinds()[c.Accounts[i].Kind]))
+	case i >= 0 && !r.touches(index("accounts", i)) && c.Accounts[i].uncalled():
 		r.add("default_account", "the account takes webhooks only: payments of the kind %s can't be begun here; name another, or leave it out", c.Accounts[i].Kind)
 	}
 }
@@ -58,16 +59,18 @@ func (r *report) name(key, name string, earlier []string) {
 }
 
 func (r *report) account(key string, a Account) {
-	k, ok := kinds()[a.Kind]
+	k, ok := provider.Kinds()[a.Kind]
 	if !ok {
-		r.add(key+".kind", "must be one of %s%s", strings.Join(kindNames(), ", "), suggest(a.Kind, kindNames()))
+		r.add(key+".kind", "must be one of %s%s", strings.Join(all.Kinds(), ", "), suggest(a.Kind, all.Kinds()))
 		return
 	}
 	r.url(key+".base_url", a.BaseURL)
 	r.url(key+".public_url", a.PublicURL)
 	r.oneOf(key+".late_success", a.LateSuccess, "manual", "auto_refund")
-	if a.Capture != "" {
-		r.oneOf(key+".capture", a.Capture, "manual", "automatic")
+	for _, own := range k.Keys {
+		if value := string(a.Fields[own.Name]); value != "" && own.OneOf != nil {
+			r.oneOf(key+"."+own.Name, value, own.OneOf...)
+		}
 	}
 	r.positive(key+".expiry.awaiting_customer", a.Expiry.AwaitingCustomer)
 	r.positive(key+".expiry.authorized", a.Expiry.Authorized)
@@ -80,25 +83,25 @@ func (r *report) account(key string, a Account) {
 		r.add(key+".rate_limit.burst", "means nothing without per_second")
 	}
 	for _, field := range a.present() {
-		if !k.understands(field) {
+		if !understands(k, field) {
 			r.add(key+"."+field, "means nothing to the kind %s; remove it", a.Kind)
 		}
 	}
-	if _, known := (webhooks.Money{Currency: a.Currency}).Decimal(); a.Currency != "" && !known {
+	currency := string(a.Fields[webhooks.CurrencyKey().Name])
+	if _, listed := (webhooks.Money{Currency: currency}).Decimal(); currency != "" && !listed {
 		r.add(key+".currency", "must be a currency of ISO 4217 in upper case, such as RUB")
 	}
 	r.complete(key, a, k)
 	r.verifier(key, a)
 }
 
-// complete checks that the account is good for something and that nothing was
-// begun without being finished.
-func (r *report) complete(key string, a Account, k kind) {
-	if (a.BasicAuth.User == "") != (a.BasicAuth.Password == "") {
+// complete checks that the account is good for something and that nothing was begun without being finished.
+func (r *report) complete(key string, a Account, k provider.Kind) {
+	if (a.Fields["basic_auth.user"] == "") != (a.Fields["basic_auth.password"] == "") {
 		r.add(key+".basic_auth", "needs both user and password")
 	}
 	var covered []string
-	for _, group := range [][]string{k.webhooks, k.calls} {
+	for _, group := range [][]string{k.Webhooks, k.Calls} {
 		lacking := a.missing(group)
 		begun := slices.DeleteFunc(slices.Clone(group), func(f string) bool {
 			return slices.Contains(lacking, f) || slices.Contains(covered, f) || slices.Contains(everyKind(), f)
@@ -117,21 +120,20 @@ func (r *report) complete(key string, a Account, k kind) {
 	}
 }
 
-func needs(k kind) string {
+func needs(k provider.Kind) string {
 	var parts []string
-	if len(k.webhooks) > 0 {
-		parts = append(parts, strings.Join(k.webhooks, " and ")+" to take webhooks")
+	if len(k.Webhooks) > 0 {
+		parts = append(parts, strings.Join(k.Webhooks, " and ")+" to take webhooks")
 	}
-	if len(k.calls) > 0 {
-		parts = append(parts, strings.Join(k.calls, " and ")+" to charge")
+	if len(k.Calls) > 0 {
+		parts = append(parts, strings.Join(k.Calls, " and ")+" to charge")
 	}
 	return strings.Join(parts, ", ")
 }
 
-// verifier has the account's verifier made once, so
-// that a key of the wrong form is found now and not with the first webhook.
+// verifier makes the account's verifier, so that a key of the wrong form is found now and not with the first webhook.
 func (r *report) verifier(key string, a Account) {
-	if r.touches(key) || !a.TakesWebhooks() || !slices.Contains(all.Kinds(), a.Kind) {
+	if r.touches(key) || !a.TakesWebhooks() {
 		return
 	}
 	c, err := a.Webhooks()

@@ -1,8 +1,9 @@
 // Package config turns a YAML file and the environment into one struct.
 //
-// The struct is the only list of keys: their names, defaults and meanings are its tags, from which the reader, the names of the
-// environment variables and the reference for the manual all come. Every value is a text until its field's type reads it, so that
-// the file and the environment obey the same rules and an id keeps its leading zeros. An empty value is an absent one.
+// The struct is the only list of keys: their names, defaults and meanings are its tags, from which the reader, the
+// names of the environment variables and the reference for the manual all come. Every value is a text until its field's
+// type reads it, so that the file and the environment obey the same rules and an id keeps its leading zeros. An empty
+// value is an absent one.
 //
 // All errors are found before any is reported, and none repeats a value: it may be a secret in the wrong place.
 package config

@@ -9,10 +9,11 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/paylatch/paylatch/internal/provider"
 )
 
-// decoder fills the struct from a tree. A value that can't be read leaves the
-// default in its place.
+// decoder fills the struct from a tree. A value that can't be read leaves the default in its place.
 type decoder struct{ *report }
 
 func (d decoder) value(dst reflect.Value, raw any, key string) {
@@ -42,14 +43,52 @@ func (d decoder) section(dst reflect.Value, raw any, key string) {
 	for i := range dst.NumField() {
 		f := dst.Type().Field(i)
 		name := keyOf(f)
+		if name == "" {
+			known = append(known, d.fields(dst.Field(i), m, key)...)
+			continue
+		}
 		known = append(known, name)
 		d.field(dst.Field(i), f.Tag.Get("default"), m[name], join(key, name))
 	}
+	d.strangers(m, known, key)
+}
+
+// strangers reports the keys that nothing reads.
+func (d decoder) strangers(m map[string]any, known []string, key string) {
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		if !slices.Contains(known, name) {
 			d.add(presentable(join(key, name)), "no such key%s", suggest(name, known))
 		}
 	}
+}
+
+// fields reads the keys of an account that only some kinds have, and lists their names.
+func (d decoder) fields(dst reflect.Value, m map[string]any, key string) []string {
+	values := map[string]Secret{}
+	parts := map[string][]string{}
+	for _, own := range provider.Keys() {
+		name, part, inSection := strings.Cut(own.Name, ".")
+		parts[name] = append(parts[name], part)
+		raw := m[name]
+		if inner, ok := raw.(map[string]any); ok && inSection {
+			raw = inner[part]
+		} else if inSection && raw != nil && raw != "" {
+			raw = nil
+			d.add(join(key, name), "must be a mapping (key: value)")
+		}
+		if raw != nil && raw != "" {
+			var value Secret
+			d.scalar(reflect.ValueOf(&value).Elem(), raw, join(key, own.Name))
+			values[own.Name] = value
+		}
+	}
+	dst.Set(reflect.ValueOf(values))
+	for name := range parts {
+		if inner, ok := m[name].(map[string]any); ok && parts[name][0] != "" {
+			d.strangers(inner, parts[name], join(key, name))
+		}
+	}
+	return slices.Sorted(maps.Keys(parts))
 }
 
 func (d decoder) field(dst reflect.Value, byDefault string, raw any, key string) {
@@ -64,8 +103,7 @@ func (d decoder) field(dst reflect.Value, byDefault string, raw any, key string)
 	}
 }
 
-// list also takes a text that is itself YAML or JSON: the environment has
-// nothing else.
+// list also takes a text that is itself YAML or JSON: the environment has nothing else.
 func (d decoder) list(dst reflect.Value, raw any, key string) {
 	if text, ok := raw.(string); ok {
 		tree, err := (&parser{report: d.report}).parse([]byte(text), key)
@@ -101,8 +139,7 @@ func (d decoder) scalar(dst reflect.Value, raw any, key string) {
 	}
 }
 
-// set reads the text as the field's type. Its errors name the right form, never
-// the value that was found.
+// set reads the text as the field's type. Its errors name the right form, never the value that was found.
 func set(dst reflect.Value, text string) error {
 	switch p := dst.Addr().Interface().(type) {
 	case *time.Duration:

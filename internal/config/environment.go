@@ -23,6 +23,9 @@ func leaves(t reflect.Type, key string) []leaf {
 	var all []leaf
 	for f := range t.Fields() {
 		name := join(key, keyOf(f))
+		if keyOf(f) == "" {
+			continue
+		}
 		if isSection(f.Type) {
 			all = append(all, leaves(f.Type, name)...)
 		} else {
@@ -37,8 +40,7 @@ func variableOf(key string) string {
 	return prefix + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 }
 
-// variables maps each variable to its key. Keys hold underscores themselves, so
-// that the way back can't be computed.
+// variables maps each variable to its key. Keys hold underscores themselves, so that the way back can't be computed.
 func variables() map[string]string {
 	all := map[string]string{}
 	for _, l := range leaves(reflect.TypeFor[Config](), "") {
@@ -57,9 +59,8 @@ func environment(environ []string) map[string]string {
 	return env
 }
 
-// provider gives koanf the variables that are keys and reports those that are
-// nothing at all.
-func provider(values map[string]string, r *report) *env.Env {
+// overlay gives koanf the variables that are keys and reports those that are nothing at all.
+func overlay(values map[string]string, r *report) *env.Env {
 	known := variables()
 	names := slices.Sorted(maps.Keys(known))
 	entries := make([]string, 0, len(values))
@@ -72,8 +73,7 @@ func provider(values map[string]string, r *report) *env.Env {
 		Prefix:      prefix,
 		EnvironFunc: func() []string { return entries },
 		TransformFunc: func(name, value string) (string, any) {
-			// Another program's variable may begin like ours; a misspelt one of ours
-			// is close to its name.
+			// Another program's variable may begin like ours; a misspelt one of ours is close to its name.
 			if hint := suggest(name, names); known[name] == "" && !foreign(name) && hint != "" {
 				r.add(presentable(name), "no such variable%s", hint)
 			}
@@ -82,12 +82,11 @@ func provider(values map[string]string, r *report) *env.Env {
 	})
 }
 
-// Kubernetes gives every container variables about the services around it: next
-// to one called paylatch they begin like ours.
+// Kubernetes gives every container variables about the services around it: next to one called paylatch they begin like
+// ours.
 var kubernetes = regexp.MustCompile(`^PAYLATCH_(\w+_)?(SERVICE_(HOST|PORT(_\w+)?)|PORT(_[0-9]+_(TCP|UDP|SCTP)(_(ADDR|PORT|PROTO))?)?)$`)
 
-// foreign reports whether the variable belongs to the build, the tests or the
-// platform.
+// foreign reports whether the variable belongs to the build, the tests or the platform.
 func foreign(name string) bool {
 	for _, begin := range []string{"CONFIG", "TEST", "TOOLS", "VECTORS", "BUILD", "BENCH"} {
 		if strings.HasPrefix(name, prefix+begin) {

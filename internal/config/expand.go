@@ -11,9 +11,8 @@ var (
 	braced    = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 )
 
-// opening and closing stand for the braces of ${NAME} while YAML is parsed: in
-// {api_key: ${NAME}} they would be YAML's own. They are replaced by the variable
-// afterwards, so that no value of one can become YAML.
+// opening and closing stand for the braces of ${NAME} while YAML is parsed: in {api_key: ${NAME}} they would be YAML's
+// own. They are replaced by the variable afterwards, so that no value of one can become YAML.
 const (
 	opening = "\ue000"
 	closing = "\ue001"
@@ -25,9 +24,8 @@ func unshield(text string) string {
 	return strings.NewReplacer("$"+opening, "${", closing, "}").Replace(text)
 }
 
-// expander replaces ${NAME} by the environment's value. $${ stands for a literal
-// ${, and any other $ for itself. What can't be replaced stays, so that the key
-// has no second error.
+// expander replaces ${NAME} by the environment's value. $${ stands for a literal ${, and any other $ for itself. What
+// can't be replaced stays, so that the key has no second error.
 func expander(env map[string]string, r *report) func(key, text string) string {
 	return func(key, text string) string {
 		return reference.ReplaceAllStringFunc(text, func(ref string) string {

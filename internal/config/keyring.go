@@ -37,8 +37,7 @@ type HS256Key struct {
 	Roles  []string `koanf:"roles" doc:"the roles that a token of this key may have: customer, service, support, admin; others that it names do not count"`
 }
 
-// Ring lists the keys of HS256 tokens, that of hs256_secret last: it has no id and
-// all roles.
+// Ring lists the keys of HS256 tokens, that of hs256_secret last: it has no id and all roles.
 func (a Auth) Ring() []HS256Key {
 	ring := slices.Clone(a.HS256)
 	if a.HS256Secret != "" {

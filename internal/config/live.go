@@ -3,38 +3,9 @@ package config
 import (
 	"net/netip"
 	"net/url"
-	"regexp"
-	"slices"
-	"strings"
+
+	"github.com/paylatch/paylatch/internal/provider"
 )
-
-// testMode separates a kind's credentials and addresses for tests from live ones. Those
-// that are neither by their form count as live.
-type testMode struct {
-	field string         // the credential with a form of its own
-	form  *regexp.Regexp // that form
-	hosts []string       // the provider's hosts for tests: these and all below them
-}
-
-func testModes() map[string]testMode {
-	form := regexp.MustCompile
-	return map[string]testMode{
-		"stripe":        {field: "api_key", form: form(`^(sk|rk)_test_`)},
-		"mollie":        {field: "api_key", form: form(`^test_`)},
-		"yookassa":      {field: "api_key", form: form(`^test_`)},
-		"razorpay":      {field: "key_id", form: form(`^rzp_test_`)},
-		"checkout":      {field: "api_key", form: form(`^sk_(sbox|test)_`), hosts: []string{"sandbox.checkout.com"}},
-		"paddle":        {field: "api_key", form: form(`^pdl_sdbx_`), hosts: []string{"sandbox-api.paddle.com"}},
-		"gocardless":    {field: "api_key", form: form(`^sandbox_`), hosts: []string{"api-sandbox.gocardless.com"}},
-		"cloudpayments": {field: "public_id", form: form(`^test_api_`)},
-		"tbank":         {field: "terminal_key", form: form(`DEMO$`), hosts: []string{"rest-api-test.tinkoff.ru"}},
-		"adyen":         {hosts: []string{"checkout-test.adyen.com", "pal-test.adyen.com"}},
-		"paypal":        {hosts: []string{"sandbox.paypal.com"}},
-		"square":        {hosts: []string{"squareupsandbox.com"}},
-		"braintree":     {hosts: []string{"sandbox.braintreegateway.com"}},
-		"gopay":         {hosts: []string{"gw.sandbox.gopay.com"}},
-	}
-}
 
 // live refuses what has no place beside real money.
 func (r *report) live(c *Config) {
@@ -61,29 +32,19 @@ func (r *report) liveAccount(key string, a Account) {
 	}
 	r.https(key+".base_url", a.BaseURL)
 	r.https(key+".public_url", a.PublicURL)
-	mode := testModes()[a.Kind]
-	if mode.form != nil && mode.form.MatchString(a.credential(mode.field)) {
-		r.add(key+"."+mode.field, "is one for tests, which live refuses: put the live one there, or set environment to test")
+	k := provider.Kinds()[a.Kind]
+	if form := k.Adapter.TestForm; form != nil && form.MatchString(string(a.Fields[k.Adapter.TestKey])) {
+		r.add(key+"."+k.Adapter.TestKey, "is one for tests, which live refuses: put the live one there, or set environment to test")
 	}
 	switch u, err := url.Parse(a.BaseURL); {
-	case a.BaseURL == "" && a.Kind == "adyen" && a.CanCharge():
-		r.add(key+".base_url", "is missing, so that Adyen's test environment would be called, which live refuses: name the live address with your prefix")
-	case err == nil && mode.reaches(u.Hostname()):
+	case a.BaseURL == "" && k.Adapter.TestByDefault && a.CanCharge():
+		r.add(key+".base_url", "is missing, so that %s's test environment would be called, which live refuses: name the live address with your prefix", k.About.Name)
+	case err == nil && k.Adapter.ForTests(u.Hostname()):
 		r.add(key+".base_url", "is the provider's address for tests, which live refuses: put the live one there, or set environment to test")
 	}
 }
 
-func (a Account) credential(field string) string {
-	return map[string]string{"api_key": string(a.APIKey), "key_id": a.KeyID, "public_id": a.PublicID, "terminal_key": a.TerminalKey}[field]
-}
-
-func (m testMode) reaches(host string) bool {
-	host = strings.ToLower(host)
-	return slices.ContainsFunc(m.hosts, func(h string) bool { return host == h || strings.HasSuffix(host, "."+h) })
-}
-
-// isWide reports whether the network is wider than the widest private ones,
-// 10.0.0.0/8 and fc00::/7.
+// isWide reports whether the network is wider than the widest private ones, 10.0.0.0/8 and fc00::/7.
 func isWide(p netip.Prefix) bool {
 	switch {
 	case p.Addr().Is4():

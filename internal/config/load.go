@@ -14,9 +14,8 @@ import (
 // defaultFile is read when no file is named, if it exists.
 const defaultFile = "paylatch.yaml"
 
-// Load reads what the service needs: the file at path (or the one that
-// PAYLATCH_CONFIG names, or ./paylatch.yaml if it exists) and over it the
-// environment, in the form of os.Environ. Its error is of the type ValidationErrors.
+// Load reads what the service needs: the file at path (or the one that PAYLATCH_CONFIG names, or ./paylatch.yaml if it
+// exists) and over it the environment, in the form of os.Environ. Its error is of the type ValidationErrors.
 func Load(path string, environ []string) (*Config, error) {
 	c, r := read(path, environ, func(c *Config) {
 		if c.Environment == "" {
@@ -27,9 +26,9 @@ func Load(path string, environ []string) (*Config, error) {
 	return c, r.err()
 }
 
-// Read is Load for a command that is not the service: what is there must be
-// right, but neither a way to check tokens nor an account must be there. The command
-// completes what was configured before that is checked; nil completes nothing.
+// Read is Load for a command that is not the service: what is there must be right, but neither a way to check tokens
+// nor an account must be there. The command completes what was configured before that is checked; nil completes
+// nothing.
 func Read(path string, environ []string, complete func(*Config)) (*Config, error) {
 	c, r := read(path, environ, complete)
 	return c, r.err()
@@ -44,7 +43,7 @@ func read(path string, environ []string, complete func(*Config)) (*Config, *repo
 	}
 	// Neither can fail: what the parser and the provider find goes to the report.
 	_ = k.Load(rawbytes.Provider(content), &parser{report: r, expand: expander(values, r)})
-	_ = k.Load(provider(values, r), nil)
+	_ = k.Load(overlay(values, r), nil)
 	c := &Config{}
 	decoder{r}.section(reflect.ValueOf(c).Elem(), k.Raw(), "")
 	if complete != nil {
@@ -93,7 +92,7 @@ func (c *Config) settle() {
 func (c *Config) chargeable() []string {
 	var names []string
 	for _, a := range c.Accounts {
-		if a.CanCharge() && !kinds()[a.Kind].uncalled {
+		if a.CanCharge() && !a.uncalled() {
 			names = append(names, a.Name)
 		}
 	}

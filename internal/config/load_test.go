@@ -90,7 +90,7 @@ func TestLoadReadsEverything(t *testing.T) {
 
 	require.Len(t, c.Accounts, 4)
 	stripe, partner, ru := c.Accounts[1], c.Accounts[2], c.Accounts[3]
-	require.Equal(t, "sk_test_1", string(stripe.APIKey))
+	require.Equal(t, "sk_test_1", string(stripe.Fields["api_key"]))
 	require.Equal(t, []config.Secret{"whsec_new", "whsec_old"}, stripe.WebhookSecrets)
 	require.Equal(t, 10*time.Minute, stripe.Tolerance)
 	require.Equal(t, "auto_refund", stripe.LateSuccess)
@@ -99,7 +99,7 @@ func TestLoadReadsEverything(t *testing.T) {
 	require.False(t, partner.Offered)
 	require.Equal(t, "10.0.0.0/8", partner.AllowedIPs[0].String())
 	require.Equal(t, "192.0.2.1/32", partner.AllowedIPs[1].String())
-	require.Equal(t, "0012", ru.TerminalKey, "an id keeps its zeros")
+	require.Equal(t, "0012", string(ru.Fields["terminal_key"]), "an id keeps its zeros")
 	require.Equal(t, []config.Secret{"1e3"}, ru.WebhookSecrets, "a secret that looks like a number stays a text")
 }
 

@@ -6,6 +6,9 @@ import (
 	"reflect"
 	"strings"
 	"time"
+
+	"github.com/paylatch/paylatch/internal/provider"
+	"github.com/paylatch/paylatch/webhooks/all"
 )
 
 // Reference describes all keys as Markdown: the manual must have it so.
@@ -18,14 +21,18 @@ func Reference() string {
 	items(&b, "one of `encryption_keys`", reflect.TypeFor[EncryptionKey]())
 	items(&b, "one of `auth.hs256`", reflect.TypeFor[HS256Key]())
 	items(&b, "an account", reflect.TypeFor[Account]())
+	for _, key := range provider.Keys() {
+		kind := map[bool]string{true: "secret", false: "text"}[key.Secret]
+		fmt.Fprintf(&b, "| `%s` | %s |  | %s |\n", key.Name, kind, key.Doc)
+	}
 	b.WriteString("\n| kind | to take webhooks | to charge | further keys |\n|---|---|---|---|\n")
-	for _, name := range kindNames() {
-		k := kinds()[name]
-		proof := k.webhooks
-		if k.unsigned {
+	for _, name := range all.Kinds() {
+		k := provider.Kinds()[name]
+		proof := k.Webhooks
+		if k.About.Unsigned {
 			proof = append(proof, "(asks the provider)")
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", name, codes(proof), codes(k.calls), codes(k.optional))
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", name, codes(proof), codes(k.Calls), codes(k.Optional))
 	}
 	return b.String()
 }

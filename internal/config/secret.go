@@ -5,8 +5,8 @@ import "fmt"
 // mask is what is shown of a secret.
 const mask = "***"
 
-// Secret is a text that is never shown: whatever prints, logs or encodes it gets
-// three stars, or nothing when it is empty. Converting it to a string shows it.
+// Secret is a text that is never shown: whatever prints, logs or encodes it gets three stars, or nothing when it is
+// empty. Converting it to a string shows it.
 type Secret string
 
 // String implements fmt.Stringer.
@@ -23,6 +23,5 @@ func (s Secret) GoString() string { return s.String() }
 // Format implements fmt.Formatter, because verbs such as %d pass String by.
 func (s Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(s.String())) }
 
-// MarshalText implements encoding.TextMarshaler, and so what JSON, YAML and the
-// logs show.
+// MarshalText implements encoding.TextMarshaler, and so what JSON, YAML and the logs show.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

@@ -17,7 +17,7 @@ import (
 func TestSecretIsNeverShown(t *testing.T) {
 	t.Parallel()
 	s := config.Secret("HUSH")
-	c := config.Config{DatabaseURL: s, Accounts: []config.Account{{APIKey: s, WebhookSecrets: []config.Secret{s}}}}
+	c := config.Config{DatabaseURL: s, Accounts: []config.Account{{Fields: map[string]config.Secret{"api_key": s}, WebhookSecrets: []config.Secret{s}}}}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%10s", "%t"} {
 		for _, value := range []any{s, &s, c, []config.Secret{s}, map[string]config.Secret{"k": s}} {
 			shown := fmt.Sprintf(verb, value)

@@ -6,15 +6,14 @@ import (
 	"strings"
 )
 
-// ValidationErrors is the error of a configuration that can't be used: everything that
-// is wrong with it, each with its key and what to do about it.
+// ValidationErrors is the error of a configuration that can't be used: everything that is wrong with it, each with its
+// key and what to do about it.
 type ValidationErrors []string
 
 // Error lists them, one a line.
 func (m ValidationErrors) Error() string { return strings.Join(m, "\n") }
 
-// report collects validation errors, one for each key: what follows from the first
-// one is not worth a line.
+// report collects validation errors, one for each key: what follows from the first one is not worth a line.
 type report struct {
 	list ValidationErrors
 	keys []string

@@ -16,9 +16,8 @@ const (
 	maxNodes = 100_000
 )
 
-// parser reads YAML as a tree of map[string]any, []any, string and nil. It is
-// koanf's Parser. Scalars stay as they were written, so that 007 does not become
-// 7: their fields' types read them.
+// parser reads YAML as a tree of map[string]any, []any, string and nil. It is koanf's Parser. Scalars stay as they were
+// written, so that 007 does not become 7: their fields' types read them.
 type parser struct {
 	report *report
 	// expand replaces what a text refers to; nil leaves it alone.
@@ -26,8 +25,7 @@ type parser struct {
 	nodes  int
 }
 
-// Unmarshal reads one document that holds a mapping. What is wrong goes to the
-// report.
+// Unmarshal reads one document that holds a mapping. What is wrong goes to the report.
 func (p *parser) Unmarshal(b []byte) (map[string]any, error) {
 	tree, err := p.parse(b, "")
 	if err != nil {

@@ -1,9 +1,15 @@
 package provider
 
-import (
-	"maps"
-	"slices"
-)
+import "slices"
 
-// Kinds lists the kinds that can be called, sorted.
-func Kinds() []string { return slices.Sorted(maps.Keys(adapters)) }
+// Callable lists the kinds that can be called, sorted.
+func Callable() []string {
+	var kinds []string
+	for kind, adapter := range Adapters() {
+		if adapter.New != nil {
+			kinds = append(kinds, kind)
+		}
+	}
+	slices.Sort(kinds)
+	return kinds
+}

@@ -1,13 +1,13 @@
 // Package provider makes the client of an account at a payment provider.
 //
-// An adapter is a package of its own below this one: it speaks one provider's
-// API and implements payment.Provider. Adding one is such a package and one line
-// here.
+// An adapter is a package of its own below this one: it speaks one provider's API, implements payment.Provider and
+// describes itself (its Adapter). Adding one is such a package and one line here.
 package provider
 
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"time"
@@ -16,6 +16,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/adyen"
 	"github.com/paylatch/paylatch/internal/provider/checkout"
 	"github.com/paylatch/paylatch/internal/provider/cloudpayments"
+	"github.com/paylatch/paylatch/internal/provider/descriptor"
 	"github.com/paylatch/paylatch/internal/provider/mollie"
 	"github.com/paylatch/paylatch/internal/provider/paypal"
 	"github.com/paylatch/paylatch/internal/provider/razorpay"
@@ -26,65 +27,39 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/yookassa"
 )
 
-// ErrNoAdapter is returned for a kind whose API can't be called.
+// ErrNoAdapter is returned for a kind with an API that can't be called.
 var ErrNoAdapter = errors.New("no adapter calls this kind of provider")
 
-// Settings are an account's credentials and addresses.
-type Settings struct {
-	// BaseURL replaces the provider's own address.
-	BaseURL string
-	// APIKey and Params are the credentials, Params by their names in the
-	// configuration.
-	APIKey string
-	Params map[string]string
-	// Client sends the requests; see NewHTTPClient.
-	Client *http.Client
-	// Now is the clock by which access tokens end.
-	Now func() time.Time
-}
-
-var adapters = map[string]func(Settings) (payment.Provider, error){ //nolint:gochecknoglobals // the registry: one line a kind
-	"adyen": func(s Settings) (payment.Provider, error) {
-		return adyen.New(adyen.Account{
-			Base: s.BaseURL, Key: s.APIKey, Merchant: s.Params["merchant_account"], Capture: s.Params["capture"],
-		}, s.Client), nil
-	},
-	"checkout": func(s Settings) (payment.Provider, error) { return checkout.New(s.BaseURL, s.APIKey, s.Client), nil },
-	"sandbox":  func(s Settings) (payment.Provider, error) { return sandbox.New(s.BaseURL, s.Client), nil },
-	"square":   func(s Settings) (payment.Provider, error) { return square.New(s.BaseURL, s.APIKey, s.Client), nil },
-	"stripe":   func(s Settings) (payment.Provider, error) { return stripe.New(s.BaseURL, s.APIKey, s.Client), nil },
-	"cloudpayments": func(s Settings) (payment.Provider, error) {
-		return cloudpayments.New(s.BaseURL, s.Params["public_id"], s.Params["webhook_secret"], s.Client), nil
-	},
-	"tbank": func(s Settings) (payment.Provider, error) {
-		return tbank.New(s.BaseURL, s.Params["terminal_key"], s.Params["webhook_secret"], s.Params["currency"], s.Client)
-	},
-	"yookassa": func(s Settings) (payment.Provider, error) {
-		return yookassa.New(s.BaseURL, s.Params["shop_id"], s.APIKey, s.Client), nil
-	},
-	"mollie": func(s Settings) (payment.Provider, error) {
-		return mollie.New(s.BaseURL, s.APIKey, s.Params["public_url"], s.Client), nil
-	},
-	"paypal": func(s Settings) (payment.Provider, error) {
-		return paypal.New(s.BaseURL, s.Params["client_id"], s.Params["client_secret"], s.Client, s.Now), nil
-	},
-	"razorpay": func(s Settings) (payment.Provider, error) {
-		return razorpay.New(s.BaseURL, s.Params["key_id"], s.Params["key_secret"], s.Client), nil
-	},
+// Adapters describes the adapters by the kinds of their accounts: one line a kind.
+func Adapters() map[string]descriptor.Adapter {
+	adapters := planned()
+	maps.Copy(adapters, map[string]descriptor.Adapter{
+		"adyen":         adyen.Adapter(),
+		"checkout":      checkout.Adapter(),
+		"cloudpayments": cloudpayments.Adapter(),
+		"mollie":        mollie.Adapter(),
+		"paypal":        paypal.Adapter(),
+		"razorpay":      razorpay.Adapter(),
+		"sandbox":       sandbox.Adapter(),
+		"square":        square.Adapter(),
+		"stripe":        stripe.Adapter(),
+		"tbank":         tbank.Adapter(),
+		"yookassa":      yookassa.Adapter(),
+	})
+	return adapters
 }
 
 // New returns the client of an account, or ErrNoAdapter.
-func New(kind string, s Settings) (payment.Provider, error) {
-	adapt, ok := adapters[kind]
-	if !ok {
+func New(kind string, s descriptor.Settings) (payment.Provider, error) {
+	adapter := Adapters()[kind]
+	if adapter.New == nil {
 		return nil, fmt.Errorf("%w: %s", ErrNoAdapter, kind)
 	}
-	return adapt(s)
+	return adapter.New(s)
 }
 
-// NewHTTPClient returns a client for calls to providers. It follows no
-// redirects: a command must not be sent to an address that nobody configured.
-// Every call brings its own time limit.
+// NewHTTPClient returns a client for calls to providers. It follows no redirects: a command must not be sent to an
+// address that was not configured. Every call brings its own time limit.
 func NewHTTPClient() *http.Client {
 	dialer := &net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}
 	return &http.Client{

@@ -8,21 +8,23 @@ import (
 
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider"
+	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/webhooks"
 )
 
 func TestEveryKindHasAnAdapter(t *testing.T) {
 	t.Parallel()
-	require.Subset(t, provider.Kinds(), []string{
+	require.Subset(t, provider.Callable(), []string{
 		"adyen", "checkout", "cloudpayments", "mollie", "paypal", "razorpay", "sandbox", "square", "stripe", "tbank", "yookassa",
 	})
-	for _, kind := range provider.Kinds() {
-		p, err := provider.New(kind, provider.Settings{
-			BaseURL: "http://127.0.0.1:1", APIKey: "key", Client: provider.NewHTTPClient(), Params: map[string]string{"webhook_secret": "secret"},
+	for _, kind := range provider.Callable() {
+		p, err := provider.New(kind, descriptor.Settings{
+			BaseURL: "http://127.0.0.1:1", Client: provider.NewHTTPClient(), Params: map[string]string{"webhook_secret": "secret"},
 		})
 		require.NoError(t, err, kind)
 		require.NotNil(t, p, kind)
 	}
-	_, err := provider.New("nobody", provider.Settings{})
+	_, err := provider.New("nobody", descriptor.Settings{})
 	require.ErrorIs(t, err, provider.ErrNoAdapter)
 }
 
@@ -45,7 +47,7 @@ func TestWhatTheDocumentationPromises(t *testing.T) {
 		"tbank":         {0, payment.Capabilities{Find: true, FindConsistent: true, Cancel: true, RefundsConsistent: true}},
 		"yookassa":      {24 * time.Hour, payment.Capabilities{Find: true, OneID: true, Cancel: true, LookupRefund: true}},
 	} {
-		p, err := provider.New(kind, provider.Settings{Params: map[string]string{"webhook_secret": "secret"}})
+		p, err := provider.New(kind, descriptor.Settings{Params: map[string]string{"webhook_secret": "secret"}})
 		require.NoError(t, err)
 		got := p.Capabilities()
 		require.Equal(t, c.keys > 0, got.KeyLife > 0, kind)
@@ -54,4 +56,20 @@ func TestWhatTheDocumentationPromises(t *testing.T) {
 		got.Capture, got.PartialCapture, got.Refund, got.PartialRefund = false, false, false, false // only the suite reads them
 		require.Equal(t, c.can, got, kind)
 	}
+}
+
+// TestKeys: kinds that share a key share its meaning, since the manual has one line for it.
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	seen := map[string]webhooks.Key{}
+	for kind, k := range provider.Kinds() {
+		for _, key := range k.Keys {
+			if first, ok := seen[key.Name]; ok {
+				require.Equal(t, first.Doc, key.Doc, "%s of %s", key.Name, kind)
+				require.Equal(t, first.Secret, key.Secret, "%s of %s", key.Name, kind)
+			}
+			seen[key.Name] = key
+		}
+	}
+	require.Contains(t, seen, "api_key")
 }

@@ -18,6 +18,12 @@ func About() webhooks.About {
 		EventID:      "derived: pspReference, eventCode, success; newer webhooks: native: eventId",
 		Ack:          "any 2xx within 10 s; sent: 200 [accepted]",
 		RetryHorizon: "3 times at once, then after 2, 5, 10, 15, 30 min, 1, 2, 4, 8 h …, up to 30 days; a failing endpoint holds up all that follows",
+		Keys: []webhooks.Key{
+			webhooks.SecretsKey(),
+			{Name: "basic_auth.user", Optional: true, Doc: "as set at the provider"},
+			{Name: "basic_auth.password", Optional: true, Secret: true, Doc: "as set at the provider"},
+			{Name: "capture", Optional: true, OneOf: []string{"manual", "automatic"}, Doc: "Adyen: automatic if the merchant account captures at once"},
+		},
 		Quirks: []string{
 			"One body may carry several items; if one is forged, none is taken.",
 			"The time, the reason, the metadata and whether it is live are not signed: they never decide.",

@@ -14,6 +14,7 @@ func About() webhooks.About {
 		EventID:      "derived: kind, timestamp and the ids of what it speaks of",
 		Ack:          "any 2xx within 30 s",
 		RetryHorizon: "hourly for 24 hours; sandbox: for 3 hours",
+		Keys:         []webhooks.Key{webhooks.SecretsKey(), {Name: "public_key", Doc: "Braintree's public key"}},
 		Quirks: []string{
 			"Setting the webhook up asks the address with ?bt_challenge=…, which is answered with a signature.",
 			"Cards have no notification of their authorisation or capture: transaction_settled is for bank debits.",

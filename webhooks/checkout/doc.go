@@ -13,6 +13,7 @@ func About() webhooks.About {
 		EventID:      "native: id (evt_…)",
 		Ack:          "any 2xx within 10 s",
 		RetryHorizon: "8 tries after 5, 10, 15 and 30 minutes, 1, 4, 12 and 12 hours",
+		Keys:         []webhooks.Key{webhooks.SecretsKey(), {Name: "authorization", Optional: true, Secret: true, Doc: "the Authorization header that Checkout.com sends"}},
 		Quirks: []string{
 			"payment_approved is a hold; the money is taken with payment_captured.",
 			"payment_capture_declined leaves the hold: it is a soft failure.",

@@ -20,6 +20,7 @@ func About() webhooks.About {
 		EventID:      "derived: topic and TransactionId",
 		Ack:          `200 {"code":0}; to check also 10 unknown, 12 amount, 13 refused, 20 expired; redirects are not followed`,
 		RetryHorizon: "up to 100 times (from memory)",
+		Keys:         []webhooks.Key{webhooks.SecretsKey(), webhooks.CurrencyKey()},
 		Quirks: []string{
 			"The type is only in the address: every notification needs an address that ends in its topic.",
 			"check asks before the payment is taken; what nobody answers is refused.",

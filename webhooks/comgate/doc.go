@@ -12,6 +12,7 @@ func About() webhooks.About {
 		EventID:      "derived: transId and status",
 		Ack:          "200 and code=0&message=OK (from memory)",
 		RetryHorizon: "not documented",
+		Keys:         []webhooks.Key{webhooks.SecretsKey()},
 		Quirks: []string{
 			"Nothing is signed: the secret travels in the body, and the status is asked for before it counts.",
 			"Refunds are not notified.",

@@ -13,6 +13,7 @@ func About() webhooks.About {
 		EventID:      "native: events[].id (EV…), up to 250 of them in one body",
 		Ack:          "any 2xx",
 		RetryHorizon: "not documented; the whole batch is sent again",
+		Keys:         []webhooks.Key{webhooks.SecretsKey()},
 		Quirks: []string{
 			"An event has no amount: the payment must be asked for.",
 			"confirmed may still turn into failed (late failure) or charged_back, days later.",

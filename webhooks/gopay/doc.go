@@ -12,6 +12,7 @@ func About() webhooks.About {
 		EventID:      "derived, one for each arrival: the payment's id, time; what the fetch finds is what is deduplicated",
 		Ack:          "exactly 200",
 		RetryHorizon: "at most 20 tries; when is not documented",
+		Unsigned:     true,
 		Quirks: []string{
 			"The notification is a GET with the payment's id in the query, and says nothing else.",
 			"None comes for the states CREATED and PAYMENT_METHOD_CHOSEN.",

@@ -13,6 +13,7 @@ func About() webhooks.About {
 		EventID:      "derived: event name, object type and id, status, refunded amount and updated_at",
 		Ack:          "exactly 200",
 		RetryHorizon: "3 tries, after 5, 25 and 125 s",
+		Keys:         []webhooks.Key{webhooks.SecretsKey()},
 		Quirks: []string{
 			"After some three minutes of downtime nothing comes again: what was missed must be asked for.",
 			"The header X-Event-Name is not signed; the name in the body counts.",

@@ -13,6 +13,8 @@ func About() webhooks.About {
 		EventID:      "classic: derived, one for each arrival: the object's id, time; what the fetch finds is what is deduplicated; next generation: native: id (event_… or whe_…)",
 		Ack:          "any 2xx within 15 s, also for an id that Mollie does not know",
 		RetryHorizon: "10 tries over about 26 hours",
+		Unsigned:     true,
+		Keys:         []webhooks.Key{webhooks.SecretsKey()},
 		Quirks: []string{
 			"A classic notice says nothing but an id, and comes for refunds and chargebacks too: status stays paid, the amounts tell.",
 			"For 24 hours after a secret is rotated the signature's header comes twice.",

@@ -13,6 +13,7 @@ func About() webhooks.About {
 		EventID:      "native: event_id, the same in all retries",
 		Ack:          "200 within 5 s",
 		RetryHorizon: "live: 60 tries over 3 days; sandbox: 3 in 15 minutes",
+		Keys:         []webhooks.Key{webhooks.SecretsKey()},
 		Quirks: []string{
 			"A signature may be 5 seconds old, as Paddle recommends: set tolerance if the clock is not kept by NTP.",
 			"Two h1 come while a secret is rotated; the official Go SDK refuses them.",

@@ -13,6 +13,7 @@ func About() webhooks.About {
 		EventID:      "native: id (WH-…)",
 		Ack:          "any 2xx",
 		RetryHorizon: "up to 25 times over 3 days",
+		Keys:         []webhooks.Key{{Name: "webhook_id", Doc: "PayPal's id of the webhook"}, {Name: "cert_roots", Optional: true, Doc: "a PEM file, in place of the system's roots"}},
 		Quirks: []string{
 			"The webhook's id is signed but not sent: it must be configured.",
 			"The body is covered by a CRC-32 only: each transmission id is taken once, four days of age are the limit (tolerance), and what an event says is asked for at the API before it counts. Of disputes and reversals, which the API does not tell with the payment, only the payment is asked for.",

@@ -12,6 +12,7 @@ func About() webhooks.About {
 		EventID:      "derived: event, created_at and the ids of the entities; the header x-razorpay-event-id is not signed and not used",
 		Ack:          "any 2xx within 5 s",
 		RetryHorizon: "24 hours, ever more slowly; then the webhook is disabled",
+		Keys:         []webhooks.Key{webhooks.SecretsKey()},
 		Quirks: []string{
 			"A payment is a snapshot: payment.authorized may arrive, or say, that it is captured already.",
 			"payment.failed is not final: the customer may pay the same order again.",

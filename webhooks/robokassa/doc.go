@@ -14,6 +14,11 @@ func About() webhooks.About {
 		EventID:      "derived: InvId",
 		Ack:          "200 with the body OK and the InvId, as in OK58",
 		RetryHorizon: "again and again, minutes apart; the end is not documented",
+		Keys: []webhooks.Key{
+			webhooks.SecretsKey(),
+			{Name: "hash", Optional: true, Doc: "Robokassa's hash; absent: md5"},
+			webhooks.CurrencyKey(),
+		},
 		Quirks: []string{
 			"Only a payment that succeeded is notified: failures are found by asking.",
 			"The hash is chosen in the shop's settings; ripemd160 is not supported.",

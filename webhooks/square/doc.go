@@ -13,6 +13,7 @@ func About() webhooks.About {
 		EventID:      "native: event_id",
 		Ack:          "any 2xx, quickly (older documentation: within 10 s)",
 		RetryHorizon: "up to 24 hours (older documentation: 72); an endpoint that keeps failing is disabled",
+		Keys:         []webhooks.Key{webhooks.SecretsKey(), {Name: "public_url"}},
 		Quirks: []string{
 			"The notification URL is signed: a slash or http in place of https breaks every signature.",
 			"The status of the object decides, not the event's name: payment.created may be approved or completed.",

@@ -13,6 +13,7 @@ func About() webhooks.About {
 		EventID:      "native: the header webhook-id",
 		Ack:          "any 2xx",
 		RetryHorizon: "the sender's; Svix: 7 times over 27 hours",
+		Keys:         []webhooks.Key{webhooks.SecretsKey()},
 		Quirks: []string{
 			"The signature covers the id and the time as well as the body, with 5 minutes of tolerance in either direction.",
 			"A key serves one version only: whsec_ for v1, whpk_ and whsk_ for v1a.",

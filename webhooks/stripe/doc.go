@@ -12,6 +12,7 @@ func About() webhooks.About {
 		EventID:      "native: id (evt_…)",
 		Ack:          "any 2xx",
 		RetryHorizon: "live: up to 3 days, ever more slowly; sandbox: 3 times over a few hours",
+		Keys:         []webhooks.Key{webhooks.SecretsKey()},
 		Quirks: []string{
 			"The key is the whole text of the secret, whsec_ included: it is not base64.",
 			"A timestamp may be 5 minutes old, and at most an hour ahead, which Stripe's libraries don't check.",

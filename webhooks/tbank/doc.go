@@ -14,6 +14,11 @@ func About() webhooks.About {
 		EventID:      "derived: PaymentId, Status, Amount; one for each arrival where the bank must be asked",
 		Ack:          "200 with the body OK, within 10 s",
 		RetryHorizon: "hourly for 24 hours; then archived, or daily for a month: the bank's pages differ",
+		Keys: []webhooks.Key{
+			webhooks.SecretsKey(),
+			{Name: "terminal_key", Optional: true, Doc: "T-Bank's terminal"},
+			webhooks.CurrencyKey(),
+		},
 		Quirks: []string{
 			"Values are joined with nothing between them, so that amounts must be compared with the order's.",
 			"PaymentId is a number of up to twenty digits.",

@@ -14,6 +14,7 @@ func About() webhooks.About {
 		EventID:      "derived, one for each arrival: event, the object's id and status, time; what the fetch finds is what is deduplicated",
 		Ack:          "exactly 200",
 		RetryHorizon: "for 24 hours",
+		Unsigned:     true,
 		Quirks: []string{
 			"Nothing is signed: a notification only says what to ask for.",
 			"The address must be the real peer's: tell the receiver which proxies to trust.",

@@ -1,0 +1,21 @@
+package checkout
+
+import (
+	"regexp"
+
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// Adapter describes the adapter to the configuration.
+func Adapter() descriptor.Adapter {
+	return descriptor.Adapter{
+		Keys:    []webhooks.Key{descriptor.APIKey()},
+		TestKey: "api_key", TestForm: regexp.MustCompile(`^sk_(sbox|test)_`),
+		TestHosts: []string{"sandbox.checkout.com"},
+		New: func(s descriptor.Settings) (payment.Provider, error) {
+			return New(s.BaseURL, s.Params["api_key"], s.Client), nil
+		},
+	}
+}

@@ -1,0 +1,17 @@
+package paypal
+
+import (
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/descriptor"
+)
+
+// Adapter describes the adapter to the configuration.
+func Adapter() descriptor.Adapter {
+	return descriptor.Adapter{
+		Keys:      descriptor.OAuth(),
+		TestHosts: []string{"sandbox.paypal.com"},
+		New: func(s descriptor.Settings) (payment.Provider, error) {
+			return New(s.BaseURL, s.Params["client_id"], s.Params["client_secret"], s.Client, s.Now), nil
+		},
+	}
+}

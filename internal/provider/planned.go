@@ -1,0 +1,38 @@
+package provider
+
+import (
+	"regexp"
+
+	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// planned describes the accounts of kinds that take webhooks and have no adapter yet.
+func planned() map[string]descriptor.Adapter {
+	return map[string]descriptor.Adapter{
+		"braintree": {
+			Keys:      []webhooks.Key{{Name: "merchant_id", Doc: "Braintree's merchant"}, {Name: "public_key", Doc: "Braintree's public key"}, webhooks.SecretsKey()},
+			TestHosts: []string{"sandbox.braintreegateway.com"},
+		},
+		"comgate": {
+			Keys: []webhooks.Key{{Name: "merchant", Doc: "Comgate's merchant"}, webhooks.SecretsKey()},
+		},
+		"gocardless": {
+			Keys:    []webhooks.Key{descriptor.APIKey()},
+			TestKey: "api_key", TestForm: regexp.MustCompile(`^sandbox_`),
+			TestHosts: []string{"api-sandbox.gocardless.com"},
+		},
+		"gopay": {
+			Keys:      append(descriptor.OAuth(), webhooks.Key{Name: "goid", Doc: "GoPay's merchant"}),
+			TestHosts: []string{"gw.sandbox.gopay.com"},
+		},
+		"paddle": {
+			Keys:    []webhooks.Key{descriptor.APIKey()},
+			TestKey: "api_key", TestForm: regexp.MustCompile(`^pdl_sdbx_`),
+			TestHosts: []string{"sandbox-api.paddle.com"},
+		},
+		"robokassa": {
+			Keys: []webhooks.Key{{Name: "merchant_login", Doc: "Robokassa's shop"}, webhooks.SecretsKey()},
+		},
+	}
+}

@@ -1,0 +1,17 @@
+package sandbox
+
+import (
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// Adapter describes the adapter to the configuration.
+func Adapter() descriptor.Adapter {
+	return descriptor.Adapter{
+		Keys: []webhooks.Key{{Name: "base_url"}},
+		New: func(s descriptor.Settings) (payment.Provider, error) {
+			return New(s.BaseURL, s.Client), nil
+		},
+	}
+}

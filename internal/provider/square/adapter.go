@@ -1,0 +1,18 @@
+package square
+
+import (
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// Adapter describes the adapter to the configuration.
+func Adapter() descriptor.Adapter {
+	return descriptor.Adapter{
+		Keys:      []webhooks.Key{descriptor.APIKey()},
+		TestHosts: []string{"squareupsandbox.com"},
+		New: func(s descriptor.Settings) (payment.Provider, error) {
+			return New(s.BaseURL, s.Params["api_key"], s.Client), nil
+		},
+	}
+}
