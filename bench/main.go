@@ -18,12 +18,9 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-
-	"github.com/paylatch/paylatch/internal/timerslack"
 )
 
 func main() {
-	timerslack.Restart() // clients share the processors with what they measure
 	// SIGPIPE is among them so that `make bench | head` leaves no server behind.
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGPIPE)
 	err := run(ctx, os.Args[1:], os.Stdout)

@@ -167,7 +167,6 @@ func (in *instance) serveAll(ctx context.Context, listener, operations net.Liste
 // acknowledges what it has taken and notifies the other processes.
 func (in *instance) run(ctx context.Context, listener, operations net.Listener) error {
 	defer in.store.Close()
-	defer keepHeapFloor()()
 	workers, stopWorkers := context.WithCancel(ctx)
 	committer, stopCommitter := context.WithCancel(context.WithoutCancel(ctx))
 	announcer, stopAnnouncer := context.WithCancel(context.WithoutCancel(ctx))

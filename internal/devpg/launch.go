@@ -13,8 +13,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"github.com/paylatch/paylatch/internal/timerslack"
 )
 
 // launch starts postgres and waits until it is ready. It returns the last output of a server that failed.
@@ -51,7 +49,6 @@ func (s *Server) spawn(cmd *exec.Cmd) error {
 	started, done := make(chan error, 1), make(chan struct{})
 	go func() {
 		runtime.LockOSThread()
-		timerslack.Usual() // the program's own is not for the server
 		err := cmd.Start()
 		started <- err
 		if err == nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+	"github.com/paylatch/paylatch/internal/postgres/pipeline"
 )
 
 // Attempt implements payment.Store.
@@ -129,7 +130,7 @@ func (t *txn) AttemptsInsert(ctx context.Context, attempts []payment.Attempt) er
 		p.CreatedAts = append(p.CreatedAts, a.CreatedAt)
 		born = append(born, payment.Change{Attempt: *a, Transitions: []payment.Transition{a.Born()}, Names: []string{a.ID.String()}})
 	}
-	if err := t.q.AttemptsInsert(ctx, t.later(anyRows, nil), p); err != nil {
+	if err := t.q.AttemptsInsert(ctx, t.Deferred(), p); err != nil {
 		return fmt.Errorf("insert %d attempts: %w", len(attempts), err)
 	}
 	if err := t.keepTokens(ctx, attempts); err != nil {
@@ -155,16 +156,16 @@ func (t *txn) AttemptLockBeside(ctx context.Context, id payment.AttemptID) (paym
 	var a payment.Attempt
 	var order *dbsqlc.Orders
 	var attempts []*dbsqlc.AttemptsBesideRow
-	err := t.together(ctx, func(db dbsqlc.DBTX) error {
+	err := t.Pipeline(ctx, func(db pipeline.DB) error {
 		row, err := t.q.AttemptLock(ctx, db, uuid.UUID(id))
 		if err == nil {
 			a = attemptFromRow(&row.PaymentAttempts, row.ReadAt, row.Siblings)
 		}
 		return err
-	}, func(db dbsqlc.DBTX) (err error) {
+	}, func(db pipeline.DB) (err error) {
 		order, err = t.q.OrderBeside(ctx, db, uuid.UUID(id))
 		return err
-	}, func(db dbsqlc.DBTX) (err error) {
+	}, func(db pipeline.DB) (err error) {
 		attempts, err = t.q.AttemptsBeside(ctx, db, uuid.UUID(id))
 		return err
 	})
@@ -184,7 +185,7 @@ func (t *txn) AttemptsTake(ctx context.Context, ids []payment.AttemptID, names [
 	var locked []*dbsqlc.AttemptsLockFreeRow
 	var hits []*dbsqlc.ReferencesFindRow
 	parked := t.parked(ctx, names)
-	err := t.together(ctx, append(parked.reads, t.find(ctx, names, &hits), func(db dbsqlc.DBTX) (err error) {
+	err := t.Pipeline(ctx, append(parked.reads, t.find(ctx, names, &hits), func(db pipeline.DB) (err error) {
 		locked, err = t.q.AttemptsLockFree(ctx, db, uuids(ids))
 		return err
 	})...)

@@ -19,7 +19,7 @@ func (t *txn) SaveChanges(ctx context.Context, changes []payment.Change) error {
 	if len(changes) == 0 {
 		return nil
 	}
-	if err := t.q.AttemptsAdvance(ctx, t.later(anyRows, nil), attemptParams(changes)); err != nil {
+	if err := t.q.AttemptsAdvance(ctx, t.Deferred(), attemptParams(changes)); err != nil {
 		return fmt.Errorf("advance %d attempts: %w", len(changes), err)
 	}
 	t.move(changes)
@@ -99,7 +99,7 @@ func (t *txn) hold(ctx context.Context, changes []payment.Change) error {
 	if len(p.OrderIds) == 0 {
 		return nil
 	}
-	if err := t.q.AttemptsHold(ctx, t.later(anyRows, nil), p); err != nil {
+	if err := t.q.AttemptsHold(ctx, t.Deferred(), p); err != nil {
 		return fmt.Errorf("write what %d attempts hold: %w", len(p.OrderIds), err)
 	}
 	return nil
@@ -179,7 +179,7 @@ func (t *txn) appendLog(ctx context.Context, changes []payment.Change) error {
 	if len(p.OrderIds) == 0 {
 		return nil
 	}
-	if err := t.q.TransitionsInsert(ctx, t.later(anyRows, nil), p); err != nil {
+	if err := t.q.TransitionsInsert(ctx, t.Deferred(), p); err != nil {
 		return fmt.Errorf("append to the log: %w", err)
 	}
 	return nil
@@ -214,13 +214,13 @@ func (t *txn) outbox(ctx context.Context, changes []payment.Change) error {
 			p.Types = append(p.Types, m.Type)
 			p.Versions = append(p.Versions, int32(m.Version)) //nolint:gosec // a version
 			p.Payloads = append(p.Payloads, string(m.Payload))
-			p.CreatedAts = append(p.CreatedAts, t.now)
+			p.CreatedAts = append(p.CreatedAts, t.Now())
 		}
 	}
 	if len(p.OrderIds) == 0 {
 		return nil
 	}
-	if err := t.q.OutboxInsert(ctx, t.later(anyRows, nil), p); err != nil {
+	if err := t.q.OutboxInsert(ctx, t.Deferred(), p); err != nil {
 		return fmt.Errorf("write news for the merchant: %w", err)
 	}
 	return nil
@@ -241,7 +241,7 @@ func (t *txn) name(ctx context.Context, changes []payment.Change) error {
 	if len(p.Refs) == 0 {
 		return nil
 	}
-	if err := t.q.ReferencesInsert(ctx, t.later(anyRows, nil), p); err != nil {
+	if err := t.q.ReferencesInsert(ctx, t.Deferred(), p); err != nil {
 		return fmt.Errorf("name attempts: %w", err)
 	}
 	return nil

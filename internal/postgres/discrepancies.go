@@ -33,7 +33,7 @@ func (t *txn) DiscrepanciesOpen(ctx context.Context, ds []payment.Discrepancy) e
 		if d.Money != nil {
 			p.Amount, p.Currency = &d.Money.Minor, orNull(string(d.Money.Currency))
 		}
-		if err := t.q.DiscrepancyOpen(ctx, t.later(anyRows, nil), p); err != nil {
+		if err := t.q.DiscrepancyOpen(ctx, t.Deferred(), p); err != nil {
 			return fmt.Errorf("open discrepancy %s: %w", d.Kind, err)
 		}
 	}
@@ -87,7 +87,7 @@ func (t *txn) DiscrepancyLock(ctx context.Context, id payment.DiscrepancyID) (pa
 
 // DiscrepancyPropose implements payment.Tx.
 func (t *txn) DiscrepancyPropose(ctx context.Context, d payment.Discrepancy) error {
-	_, err := t.q.DiscrepancyPropose(ctx, t.later(1, errGuard), &dbsqlc.DiscrepancyProposeParams{
+	_, err := t.q.DiscrepancyPropose(ctx, t.DeferredRows(1, errGuard), &dbsqlc.DiscrepancyProposeParams{
 		DiscrepancyID: uuid.UUID(d.ID), ProposedAt: &d.Proposed.At, ProposedBy: d.Proposed.By,
 		ProposedPaymentID: d.Proposed.ProviderPaymentID, ProposedReason: d.Proposed.Reason,
 	})
@@ -99,7 +99,7 @@ func (t *txn) DiscrepancyPropose(ctx context.Context, d payment.Discrepancy) err
 
 // DiscrepancyResolve implements payment.Tx.
 func (t *txn) DiscrepancyResolve(ctx context.Context, d payment.Discrepancy) error {
-	_, err := t.q.DiscrepancyResolve(ctx, t.later(1, errGuard), &dbsqlc.DiscrepancyResolveParams{
+	_, err := t.q.DiscrepancyResolve(ctx, t.DeferredRows(1, errGuard), &dbsqlc.DiscrepancyResolveParams{
 		DiscrepancyID: uuid.UUID(d.ID), ResolvedAt: &d.Resolved.At, ResolvedBy: d.Resolved.By, Resolution: string(d.Resolved.Resolution),
 		Reason: d.Resolved.Reason, ProviderPaymentID: d.Resolved.ProviderPaymentID,
 	})

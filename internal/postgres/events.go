@@ -16,6 +16,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+	"github.com/paylatch/paylatch/internal/postgres/pipeline"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -30,7 +31,7 @@ func (t *txn) EventsArriving(ctx context.Context, keys []payment.EventKey, refs 
 	}
 	var rows []*dbsqlc.EventsKnownRow
 	named := t.named(ctx, refs)
-	err := t.together(ctx, append(named.reads, func(db dbsqlc.DBTX) (err error) {
+	err := t.Pipeline(ctx, append(named.reads, func(db pipeline.DB) (err error) {
 		rows, err = t.q.EventsKnown(ctx, db, p)
 		return err
 	})...)
@@ -65,7 +66,7 @@ func (t *txn) EventsInsert(ctx context.Context, events []payment.StoredEvent) er
 			return err
 		}
 	}
-	if err := t.q.EventsInsert(ctx, t.later(anyRows, nil), p); err != nil {
+	if err := t.q.EventsInsert(ctx, t.Deferred(), p); err != nil {
 		return fmt.Errorf("store %d events: %w", len(events), err)
 	}
 	return nil
@@ -101,7 +102,7 @@ func addEvent(p *dbsqlc.EventsInsertParams, e *payment.StoredEvent) error {
 // EventsParked implements payment.Tx.
 func (t *txn) EventsParked(ctx context.Context, refs []payment.Reference) ([]payment.StoredEvent, error) {
 	parked := t.parked(ctx, refs)
-	if err := t.together(ctx, parked.reads...); err != nil {
+	if err := t.Pipeline(ctx, parked.reads...); err != nil {
 		return nil, fmt.Errorf("look for parked events: %w", err)
 	}
 	return parkedFromRows(parked.rows), nil
@@ -121,7 +122,7 @@ type parkedRow = dbsqlc.EventsDueRow
 
 // parkedReads look for the parked events of names, one account each.
 type parkedReads struct {
-	reads []func(db dbsqlc.DBTX) error
+	reads []pipeline.Query
 	rows  []*dbsqlc.EventsParkedRow
 }
 
@@ -133,7 +134,7 @@ func (t *txn) parked(ctx context.Context, refs []payment.Reference) *parkedReads
 	p := &parkedReads{}
 	for _, account := range slices.Sorted(maps.Keys(byAccount)) {
 		arg := &dbsqlc.EventsParkedParams{Account: account, Refs: byAccount[account]}
-		p.reads = append(p.reads, func(db dbsqlc.DBTX) error {
+		p.reads = append(p.reads, func(db pipeline.DB) error {
 			rows, err := t.q.EventsParked(ctx, db, arg)
 			p.rows = append(p.rows, rows...)
 			return err
@@ -185,7 +186,7 @@ func (t *txn) EventsSettle(ctx context.Context, events []payment.StoredEvent) er
 			order, attempt := string(e.OrderID), uuid.UUID(e.AttemptID)
 			p.OrderID, p.AttemptID = &order, &attempt
 		}
-		if _, err := t.q.EventSettle(ctx, t.later(1, errGuard), p); err != nil {
+		if _, err := t.q.EventSettle(ctx, t.DeferredRows(1, errGuard), p); err != nil {
 			return fmt.Errorf("settle event %s: %w", e.ID, err)
 		}
 	}

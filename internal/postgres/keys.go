@@ -29,7 +29,7 @@ func (t *txn) KeyClaim(ctx context.Context, c idempotency.Claim) (idempotency.Re
 		return idempotency.Record{}, false, fmt.Errorf("claim a key: %w", err)
 	}
 	record, err := recordFromRow(row)
-	record.TakenOver = claimed && row.CreatedAt.Before(t.now)
+	record.TakenOver = claimed && row.CreatedAt.Before(t.Now())
 	return record, claimed, err
 }
 
@@ -39,7 +39,7 @@ func (t *txn) KeyAnswer(ctx context.Context, r idempotency.Request, fence int64,
 	if err != nil {
 		return err
 	}
-	_, err = t.q.KeyAnswer(ctx, t.later(1, idempotency.ErrFenced), &dbsqlc.KeyAnswerParams{
+	_, err = t.q.KeyAnswer(ctx, t.DeferredRows(1, idempotency.ErrFenced), &dbsqlc.KeyAnswerParams{
 		UserID: r.User, Endpoint: r.Endpoint, Key: string(r.Key), Fence: fence,
 		Status: int32(a.Status), Headers: headers, Body: body, Subject: a.Subject, Keep: keep.Seconds(), //nolint:gosec // an HTTP status
 	})
@@ -151,7 +151,7 @@ func (t *txn) KeysStore(ctx context.Context, answers []idempotency.Stored) error
 		p.Subjects = append(p.Subjects, a.Subject)
 		p.Keeps = append(p.Keeps, a.Keep.Seconds())
 	}
-	if err := t.q.KeysStore(ctx, t.later(anyRows, nil), p); err != nil {
+	if err := t.q.KeysStore(ctx, t.Deferred(), p); err != nil {
 		return fmt.Errorf("store %d answers: %w", len(answers), err)
 	}
 	return nil

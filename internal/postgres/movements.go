@@ -8,6 +8,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+	"github.com/paylatch/paylatch/internal/postgres/pipeline"
 )
 
 // MovementsRead implements payment.Tx.
@@ -18,10 +19,10 @@ func (t *txn) MovementsRead(ctx context.Context, ids []payment.AttemptID, names 
 	for _, n := range names {
 		p.Accounts, p.Kinds, p.ProviderIds = append(p.Accounts, n.Account), append(p.Kinds, string(n.Kind)), append(p.ProviderIds, n.ID)
 	}
-	err := t.together(ctx, func(db dbsqlc.DBTX) (err error) {
+	err := t.Pipeline(ctx, func(db pipeline.DB) (err error) {
 		rows, err = t.q.MovementsOfAttempts(ctx, db, uuids(ids))
 		return err
-	}, func(db dbsqlc.DBTX) (err error) {
+	}, func(db pipeline.DB) (err error) {
 		owned, err = t.q.MovementsOwned(ctx, db, p)
 		return err
 	})
@@ -71,7 +72,7 @@ func (t *txn) appendMovements(ctx context.Context, changes []payment.Change) err
 	if len(p.OrderIds) == 0 {
 		return nil
 	}
-	if err := t.q.MovementsInsert(ctx, t.later(anyRows, nil), p); err != nil {
+	if err := t.q.MovementsInsert(ctx, t.Deferred(), p); err != nil {
 		return fmt.Errorf("append movements: %w", err)
 	}
 	return nil

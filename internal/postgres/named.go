@@ -9,12 +9,13 @@ import (
 
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+	"github.com/paylatch/paylatch/internal/postgres/pipeline"
 )
 
 // AttemptsByReference implements payment.Tx.
 func (t *txn) AttemptsByReference(ctx context.Context, refs []payment.Reference) ([]payment.Found, error) {
 	named := t.named(ctx, refs)
-	if err := t.together(ctx, named.reads...); err != nil {
+	if err := t.Pipeline(ctx, named.reads...); err != nil {
 		return nil, fmt.Errorf("lock attempts by their names: %w", err)
 	}
 	return named.found(ctx, t)
@@ -25,7 +26,7 @@ func (t *txn) AttemptsByReference(ctx context.Context, refs []payment.Reference)
 // only asked for the ids that led to nothing, since it alone tells an attempt
 // that is locked from one that is not known.
 type namedReads struct {
-	reads  []func(db dbsqlc.DBTX) error
+	reads  []pipeline.Query
 	own    map[payment.Reference]uuid.UUID
 	hits   []*dbsqlc.ReferencesFindRow
 	locked map[uuid.UUID]*payment.Attempt
@@ -45,7 +46,7 @@ func (t *txn) named(ctx context.Context, refs []payment.Reference) *namedReads {
 		lock.Accounts, lock.Refs = append(lock.Accounts, r.Account), append(lock.Refs, r.Name)
 	}
 	if len(others) == 0 {
-		n.reads = []func(dbsqlc.DBTX) error{func(db dbsqlc.DBTX) error {
+		n.reads = []pipeline.Query{func(db pipeline.DB) error {
 			rows, err := t.q.AttemptsLockFree(ctx, db, lock.AttemptIds)
 			for _, r := range rows {
 				n.keep(&r.PaymentAttempts, r.ReadAt, r.Siblings)
@@ -54,7 +55,7 @@ func (t *txn) named(ctx context.Context, refs []payment.Reference) *namedReads {
 		}}
 		return n
 	}
-	n.reads = []func(dbsqlc.DBTX) error{t.find(ctx, others, &n.hits), func(db dbsqlc.DBTX) error {
+	n.reads = []pipeline.Query{t.find(ctx, others, &n.hits), func(db pipeline.DB) error {
 		rows, err := t.q.AttemptsLockNamed(ctx, db, lock)
 		for _, r := range rows {
 			n.keep(&r.PaymentAttempts, r.ReadAt, r.Siblings)
@@ -98,12 +99,12 @@ func (n *namedReads) found(ctx context.Context, t *txn) ([]payment.Found, error)
 }
 
 // find looks for who has names.
-func (t *txn) find(ctx context.Context, names []payment.Reference, hits *[]*dbsqlc.ReferencesFindRow) func(db dbsqlc.DBTX) error {
+func (t *txn) find(ctx context.Context, names []payment.Reference, hits *[]*dbsqlc.ReferencesFindRow) func(db pipeline.DB) error {
 	p := &dbsqlc.ReferencesFindParams{}
 	for _, r := range names {
 		p.Accounts, p.Refs = append(p.Accounts, r.Account), append(p.Refs, r.Name)
 	}
-	return func(db dbsqlc.DBTX) (err error) {
+	return func(db pipeline.DB) (err error) {
 		*hits, err = t.q.ReferencesFind(ctx, db, p)
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+	"github.com/paylatch/paylatch/internal/postgres/pipeline"
 )
 
 // Order implements payment.Store.
@@ -100,13 +101,13 @@ func (t *txn) OrdersTake(ctx context.Context, keys []idempotency.Request, ids []
 	var there []*dbsqlc.KeysReadRow
 	var locked []*dbsqlc.Orders
 	var attempts []payment.Attempt
-	err := t.together(ctx, func(db dbsqlc.DBTX) (err error) {
+	err := t.Pipeline(ctx, func(db pipeline.DB) (err error) {
 		there, err = t.q.KeysRead(ctx, db, p)
 		return err
-	}, func(db dbsqlc.DBTX) (err error) {
+	}, func(db pipeline.DB) (err error) {
 		locked, err = t.q.OrdersLockFree(ctx, db, orderNames(ids))
 		return err
-	}, func(db dbsqlc.DBTX) (err error) {
+	}, func(db pipeline.DB) (err error) {
 		attempts, err = attemptsOf(ctx, t.q, db, orderNames(ids)...)
 		return err
 	})
@@ -156,7 +157,7 @@ func ordersFromRows(rows []*dbsqlc.Orders, attempts []payment.Attempt) (map[paym
 
 // OrderCancel implements payment.Tx.
 func (t *txn) OrderCancel(ctx context.Context, id payment.OrderID) error {
-	if err := t.q.OrderCancel(ctx, t, &dbsqlc.OrderCancelParams{OrderID: string(id), At: t.now}); err != nil {
+	if err := t.q.OrderCancel(ctx, t, &dbsqlc.OrderCancelParams{OrderID: string(id), At: t.Now()}); err != nil {
 		return fmt.Errorf("cancel order %s: %w", id, err)
 	}
 	return nil
@@ -164,7 +165,7 @@ func (t *txn) OrderCancel(ctx context.Context, id payment.OrderID) error {
 
 // OrderAccept implements payment.Tx.
 func (t *txn) OrderAccept(ctx context.Context, id payment.OrderID, attempt payment.AttemptID) error {
-	_, err := t.q.OrderAccept(ctx, t.later(1, errGuard), &dbsqlc.OrderAcceptParams{OrderID: string(id), AttemptID: uuid.UUID(attempt), At: t.now})
+	_, err := t.q.OrderAccept(ctx, t.DeferredRows(1, errGuard), &dbsqlc.OrderAcceptParams{OrderID: string(id), AttemptID: uuid.UUID(attempt), At: t.Now()})
 	if err != nil {
 		return fmt.Errorf("accept what order %s holds: %w", id, err)
 	}
@@ -177,20 +178,20 @@ func (t *txn) OrdersBeside(ctx context.Context, ids, stop []payment.OrderID) (ma
 	var rows []*dbsqlc.Orders
 	var attempts []payment.Attempt
 	names := orderNames(ids)
-	reads := []func(db dbsqlc.DBTX) error{func(db dbsqlc.DBTX) (err error) {
+	reads := []pipeline.Query{func(db pipeline.DB) (err error) {
 		rows, err = t.q.OrdersRead(ctx, db, names)
 		return err
-	}, func(db dbsqlc.DBTX) (err error) {
+	}, func(db pipeline.DB) (err error) {
 		attempts, err = attemptsOf(ctx, t.q, db, names...)
 		return err
 	}}
 	if len(stop) > 0 {
-		reads = slices.Insert(reads, 0, func(db dbsqlc.DBTX) (err error) {
+		reads = slices.Insert(reads, 0, func(db pipeline.DB) (err error) {
 			live, err = t.q.AttemptsLiveLockFree(ctx, db, orderNames(stop))
 			return err
 		})
 	}
-	if err := t.together(ctx, reads...); err != nil {
+	if err := t.Pipeline(ctx, reads...); err != nil {
 		return nil, nil, fmt.Errorf("read %d orders beside their attempts: %w", len(ids), err)
 	}
 	locked := make([]payment.Attempt, len(live))

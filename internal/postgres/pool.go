@@ -73,15 +73,6 @@ func open(ctx context.Context, url string, durable bool) (*Store, error) {
 		"idle_in_transaction_session_timeout": idleInTxTimeout,
 		"default_transaction_isolation":       "read committed",
 		"timezone":                            "UTC",
-		// The statements are few and each has one good plan, by its index: planning
-		// them anew for each call costs more than running them, and a plan that was
-		// made while a table was still empty must do when it has grown.
-		"plan_cache_mode":  "force_generic_plan",
-		"enable_seqscan":   "off",
-		"enable_hashjoin":  "off",
-		"enable_mergejoin": "off",
-		// Compiling takes half a second where it is tried, for milliseconds of work.
-		"jit": "off",
 	} {
 		if _, set := cfg.ConnConfig.RuntimeParams[name]; !set {
 			cfg.ConnConfig.RuntimeParams[name] = value

@@ -84,7 +84,7 @@ func (t *txn) RefundInsert(ctx context.Context, r payment.Refund) error {
 		user, request := string(r.UserID), string(r.RequestID)
 		p.UserID, p.ClientRequestID, p.RequestHash = &user, &request, r.RequestHash[:]
 	}
-	if err := t.q.RefundInsert(ctx, t.later(1, errGuard), p); err != nil {
+	if err := t.q.RefundInsert(ctx, t.DeferredRows(1, errGuard), p); err != nil {
 		return fmt.Errorf("insert refund %s: %w", r.ID, err)
 	}
 	return nil
@@ -93,7 +93,7 @@ func (t *txn) RefundInsert(ctx context.Context, r payment.Refund) error {
 // RefundSave implements payment.Tx.
 func (t *txn) RefundSave(ctx context.Context, r payment.Refund, was int) error {
 	failure := failureOf(r.Failure)
-	_, err := t.q.RefundAdvance(ctx, t.later(1, errGuard), &dbsqlc.RefundAdvanceParams{
+	_, err := t.q.RefundAdvance(ctx, t.DeferredRows(1, errGuard), &dbsqlc.RefundAdvanceParams{
 		OrderID: string(r.OrderID), RefundID: uuid.UUID(r.ID), Was: int32(was), //nolint:gosec // a version
 		ProviderRefundID: r.ProviderRefundID, FormerProviderRefundID: r.FormerProviderRefundID,
 		Status:      dbsqlc.RefundStatus(r.State),

@@ -38,7 +38,7 @@ func (t *txn) keepTokens(ctx context.Context, attempts []payment.Attempt) error 
 	if len(p.AttemptIds) == 0 {
 		return nil
 	}
-	if err := t.q.SealedTokensInsert(ctx, t.later(anyRows, nil), p); err != nil {
+	if err := t.q.SealedTokensInsert(ctx, t.Deferred(), p); err != nil {
 		return fmt.Errorf("keep %d tokens: %w", len(p.AttemptIds), err)
 	}
 	return nil
@@ -54,7 +54,7 @@ func (t *txn) eraseTokens(ctx context.Context, changes []payment.Change) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	if err := t.q.SealedTokensErase(ctx, t.later(anyRows, nil), ids); err != nil {
+	if err := t.q.SealedTokensErase(ctx, t.Deferred(), ids); err != nil {
 		return fmt.Errorf("erase %d tokens: %w", len(ids), err)
 	}
 	return nil

@@ -165,7 +165,7 @@ func (s *Store) AuditInsertIn(ctx context.Context, tx payment.Tx, d support.Audi
 	if !ours {
 		return errForeignTx
 	}
-	return s.insertDeed(ctx, t.later(anyRows, nil), d)
+	return s.insertDeed(ctx, t.Deferred(), d)
 }
 
 func (s *Store) insertDeed(ctx context.Context, db dbsqlc.DBTX, d support.AuditEntry) error {

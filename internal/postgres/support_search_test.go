@@ -222,7 +222,7 @@ func TestSupportQueriesUseTheirIndexes(t *testing.T) {
 			t.Run(name+" "+mode, func(t *testing.T) {
 				t.Parallel()
 				// A value that is known may make a part of the plan superfluous.
-				e := &explainer{conn: connect(t, with(t, url, "plan_cache_mode", mode)), plain: mode == "force_generic_plan"}
+				e := &explainer{conn: connect(t, with(t, url, "plan_cache_mode", mode))}
 				require.ErrorIs(t, c.ask(t.Context(), e), errExplained)
 				e.uses(t, c.indexes)
 			})
