@@ -8,7 +8,7 @@
 //	advance.go                          the one function that moves an attempt
 //	pay.go pay_begin.go settle.go       a pay: commit 1 (its key: key.go), the call (charge.go), commit 2
 //	permit.go method.go                 may money be taken now, and with what
-//	intake.go batch.go                  webhooks, many in a commit (when: queue.go)
+//	intake.go batch.go                  webhooks, many in a commit (how they share it: groups.go)
 //	recheck.go ask.go                   finding out; expire.go and void.go give up
 //	command.go confirm.go cancel.go     a pay's two commits again
 //	refund_create.go refund_event.go    money back

@@ -125,24 +125,23 @@ func (q *earlyNotices) toAsk(now time.Time) map[string]*early {
 // Known reports whether any of what was received names a payment that is known here.
 // Calls that come at the same time share a read. It returns ErrUnavailable.
 func (s *Service) Known(ctx context.Context, received []Received) (bool, error) {
-	k := &knowing{names: referencesOf(received), err: ErrUnavailable}
+	k := &knowing{names: referencesOf(received)}
 	if len(k.names) == 0 {
 		return false, nil
 	}
-	if !s.knows.do(ctx, k) {
-		return false, ErrUnavailable
+	if err := inTime(ctx, s.knows, k); err != nil {
+		return false, err
 	}
-	return k.known, k.err
+	return k.known, nil
 }
 
 // knowing is one call of Known.
 type knowing struct {
 	names []Reference
 	known bool
-	err   error
 }
 
-func (s *Service) knowAll(ctx context.Context, calls []*knowing) {
+func (s *Service) knowAll(ctx context.Context, calls []*knowing) error {
 	ctx, cancel := context.WithTimeout(ctx, lookPatience)
 	defer cancel()
 	var names []Reference
@@ -151,9 +150,9 @@ func (s *Service) knowAll(ctx context.Context, calls []*knowing) {
 	}
 	owners, err := s.store.ReferencesKnown(ctx, sorted(names))
 	for _, k := range calls {
-		k.err = err
 		k.known = slices.ContainsFunc(k.names, func(r Reference) bool { _, there := owners[r]; return there })
 	}
+	return err
 }
 
 func referencesOf(received []Received) []Reference {

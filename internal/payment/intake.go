@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"fmt"
 	"slices"
 	"time"
 
@@ -32,23 +31,13 @@ func (s *Service) Intake(ctx context.Context, received []Received) ([]fsm.Verdic
 		if r.Event.SecretIndex >= 0 { // anybody may have sent the others: Fetch finds out
 			s.heard.from(r.Account, r.At)
 		}
-		arrivals[i] = newArrival(r)
+		arrivals[i] = &arrival{Received: r, digest: digest(r.Event)}
 	}
-	if err := s.committer.submit(arrivals); err != nil {
+	if err := grouped(s.arrivals.Do(ctx, arrivals...)); err != nil {
 		return nil, err
 	}
 	verdicts := make([]fsm.Verdict, len(arrivals))
 	for i, a := range arrivals {
-		select {
-		case <-a.done:
-		case <-s.committer.stopped:
-			return nil, ErrUnavailable
-		case <-ctx.Done():
-			return nil, fmt.Errorf("%w: %w", ErrUnavailable, context.Cause(ctx))
-		}
-		if a.err != nil {
-			return nil, a.err
-		}
 		verdicts[i] = a.verdict
 	}
 	return verdicts, nil
@@ -111,8 +100,8 @@ func (f found) decide(b *batch, fresh []*arrival, park bool) (stored []StoredEve
 	stored, left = make([]StoredEvent, 0, len(fresh)), map[EventKey]bool{}
 	for _, a := range fresh {
 		e := StoredEvent{ID: newEventID(), Received: a.Received, Digest: a.digest}
-		if a.odd {
-			b.setAside(&e)
+		if a.quarantined {
+			b.quarantine(&e)
 		} else if !f.judge(b, &e) && !park {
 			left[a.key()] = true
 			continue
@@ -216,8 +205,8 @@ func (f found) judge(b *batch, e *StoredEvent) bool {
 	return true
 }
 
-// setAside stores an event for a person, who can have it applied again.
-func (b *batch) setAside(e *StoredEvent) {
+// quarantine stores an event for a person, who can have it applied again.
+func (b *batch) quarantine(e *StoredEvent) {
 	e.Verdict = Deferred
 	b.discrepancies = append(b.discrepancies, Discrepancy{
 		Kind: NeedsReview, Event: EventKey{e.Account, e.Event.ID}, At: b.now(), Money: moneyOf(e.Event),

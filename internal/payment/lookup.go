@@ -3,6 +3,8 @@ package payment
 import (
 	"context"
 	"time"
+
+	"github.com/paylatch/paylatch/internal/groupcommit"
 )
 
 // lookPatience is how long a lookup waits for others, and how long a read may take, so
@@ -14,22 +16,32 @@ const lookPatience = 1500 * time.Millisecond
 type lookup[K comparable] struct {
 	by      K
 	attempt Attempt
-	err     error
+	found   bool
 }
 
 // look reads an attempt. Calls that come at the same time share a read. It returns
 // ErrUnavailable when that does not end.
-func look[K comparable](ctx context.Context, g *gatherer[*lookup[K]], by K) (Attempt, error) {
-	l := &lookup[K]{by: by, err: ErrUnavailable}
-	if !g.do(ctx, l) {
-		return Attempt{}, ErrUnavailable
+func look[K comparable](ctx context.Context, g *groupcommit.Group[*lookup[K]], by K) (Attempt, error) {
+	l := &lookup[K]{by: by}
+	if err := inTime(ctx, g, l); err != nil {
+		return Attempt{}, err
 	}
-	return l.attempt, l.err
+	if !l.found {
+		return Attempt{}, ErrAttemptNotFound
+	}
+	return l.attempt, nil
 }
 
-// lookAll is what a gatherer of lookups does with them: one read for all.
-func lookAll[K comparable](read func(ctx context.Context, by []K) (map[K]Attempt, error)) func(context.Context, []*lookup[K]) {
-	return func(ctx context.Context, lookups []*lookup[K]) {
+// inTime gives up a shared read that does not end.
+func inTime[T any](ctx context.Context, g *groupcommit.Group[T], item T) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookPatience)
+	defer cancel()
+	return grouped(g.Do(ctx, item))
+}
+
+// lookAll is the flush of lookups: one read for all.
+func lookAll[K comparable](read func(ctx context.Context, by []K) (map[K]Attempt, error)) func(context.Context, []*lookup[K]) error {
+	return func(ctx context.Context, lookups []*lookup[K]) error {
 		ctx, cancel := context.WithTimeout(ctx, lookPatience)
 		defer cancel()
 		names := make([]K, len(lookups))
@@ -38,11 +50,8 @@ func lookAll[K comparable](read func(ctx context.Context, by []K) (map[K]Attempt
 		}
 		there, err := read(ctx, names)
 		for _, l := range lookups {
-			var found bool
-			l.err = err
-			if l.attempt, found = there[l.by]; err == nil && !found {
-				l.err = ErrAttemptNotFound
-			}
+			l.attempt, l.found = there[l.by]
 		}
+		return err
 	}
 }

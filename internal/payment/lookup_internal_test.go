@@ -24,16 +24,15 @@ func TestAttemptsThatAreReadTogetherShareARead(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			held := make(chan struct{})
 			var reads [][]int
-			var g gatherer[*lookup[int]]
-			g.apply = lookAll(func(_ context.Context, by []int) (map[int]Attempt, error) {
+			g := share(lookAll(func(_ context.Context, by []int) (map[int]Attempt, error) {
 				reads = append(reads, by)
 				<-held
 				return map[int]Attempt{1: {Version: 10}, 2: {Version: 20}}, tc.fails
-			})
+			}))
 			var all sync.WaitGroup
 			read := func(by int, want error) {
 				all.Go(func() {
-					a, err := look(t.Context(), &g, by)
+					a, err := look(t.Context(), g, by)
 					require.ErrorIs(t, err, want)
 					if err == nil {
 						require.Equal(t, 10*by, a.Version)
@@ -59,8 +58,7 @@ func TestAReadThatHangsIsItsOwnLoss(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const dead = 10
 		var reads int
-		g := gatherer[*lookup[int]]{patience: lookPatience}
-		g.apply = lookAll(func(ctx context.Context, by []int) (map[int]Attempt, error) {
+		g := share(lookAll(func(ctx context.Context, by []int) (map[int]Attempt, error) {
 			if reads++; reads <= dead {
 				<-ctx.Done()
 				return nil, ErrUnavailable
@@ -70,24 +68,24 @@ func TestAReadThatHangsIsItsOwnLoss(t *testing.T) {
 				there[n] = Attempt{Version: n}
 			}
 			return there, nil
-		})
+		}))
 		var all sync.WaitGroup
 		begun := time.Now()
 		for n := range 100 {
 			all.Go(func() {
 				called := time.Now()
-				a, err := look(t.Context(), &g, n)
+				a, err := look(t.Context(), g, n)
 				if err != nil {
 					require.ErrorIs(t, err, ErrUnavailable)
-					require.LessOrEqual(t, time.Since(called), lookPatience+slow, n)
-					require.Less(t, called.Sub(begun), dead*slow, "no connection is dead any more")
+					require.LessOrEqual(t, time.Since(called), lookPatience+stall, n)
+					require.Less(t, called.Sub(begun), dead*stall, "no connection is dead any more")
 					return
 				}
 				require.Equal(t, n, a.Version)
-				require.LessOrEqual(t, time.Since(called), slow, n)
+				require.LessOrEqual(t, time.Since(called), stall, n)
 			})
 			synctest.Wait()
-			time.Sleep(slow / 5)
+			time.Sleep(stall / 5)
 		}
 		all.Wait()
 	})

@@ -91,7 +91,7 @@ func (s *Service) pay(ctx context.Context, actor Actor, req idempotency.Request,
 // now, after the runner that has it is done or wait is over. An attempt whose
 // runner died is taken over. It returns ErrAttemptNotFound for a new request.
 func (s *Service) payAgain(ctx context.Context, actor Actor, req idempotency.Request, cmd Pay, wait time.Duration) (Reply, error) {
-	a, err := look(ctx, &s.byRequest, RequestName{cmd.OrderID, actor.User(), RequestID(req.Key)})
+	a, err := look(ctx, s.byRequest, RequestName{cmd.OrderID, actor.User(), RequestID(req.Key)})
 	if err != nil {
 		return Reply{}, err
 	}

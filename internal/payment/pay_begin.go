@@ -32,36 +32,27 @@ type beginning struct {
 // asked to do it. Pays that come at the same time share a transaction, if there is
 // nothing about them that must be waited for or looked at twice.
 func (s *Service) begin(ctx context.Context, actor Actor, req idempotency.Request, cmd Pay, m Method) (Attempt, error) {
-	b := &beginning{actor: actor, user: actor.User(), req: req, cmd: cmd, method: m, left: true}
-	s.begins.do(ctx, b)
-	if b.left {
+	b := &beginning{actor: actor, user: actor.User(), req: req, cmd: cmd, method: m}
+	err := s.begins.Do(context.WithoutCancel(ctx), b)
+	if b.left || err != nil && b.err == nil {
 		b.err = s.beginAlone(ctx, b)
 	}
 	return b.attempt, b.err
 }
 
 // beginAll begins the first pays of orders that nobody else has locked.
-func (s *Service) beginAll(ctx context.Context, pays []*beginning) {
-	counted, err := s.countKeys(ctx, pays)
-	if err != nil || len(counted) == 0 {
-		return
+func (s *Service) beginAll(ctx context.Context, pays []*beginning) error {
+	counted := s.countKeys(ctx, pays)
+	if len(counted) == 0 {
+		return nil
 	}
-	committed := false
-	// After a panic, too: who shares the transaction hears nothing of it, and would
-	// charge what is not on disk.
-	defer func() {
-		for _, p := range counted {
-			p.left = p.left || !committed
-		}
-	}()
-	err = s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
+	return s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
 		begun, err := s.beginIn(ctx, tx, counted)
 		if err != nil || len(begun) == 0 {
 			return err
 		}
 		return insert(ctx, tx, begun)
 	})
-	committed = err == nil
 }
 
 // beginIn makes the attempts of those pays that are the first of a free order.
@@ -93,7 +84,7 @@ func (s *Service) beginIn(ctx context.Context, tx Tx, pays []*beginning) (begun 
 
 // countKeys counts the new keys of pays and returns those that are not one too
 // many.
-func (s *Service) countKeys(ctx context.Context, pays []*beginning) ([]*beginning, error) {
+func (s *Service) countKeys(ctx context.Context, pays []*beginning) []*beginning {
 	keys := make([]idempotency.Request, len(pays))
 	for i, p := range pays {
 		keys[i] = p.req
@@ -110,7 +101,7 @@ func (s *Service) countKeys(ctx context.Context, pays []*beginning) ([]*beginnin
 			counted = append(counted, p)
 		}
 	}
-	return counted, err
+	return counted
 }
 
 // insert writes new attempts, each as the answer to its key.

@@ -27,7 +27,7 @@ func (s *Service) Attempts(ctx context.Context, actor Actor, id OrderID, request
 
 // Attempt reads an attempt. Reading never changes anything.
 func (s *Service) Attempt(ctx context.Context, actor Actor, id AttemptID) (View, error) {
-	a, err := look(ctx, &s.byID, id)
+	a, err := look(ctx, s.byID, id)
 	if err != nil {
 		return View{}, actor.Unseen(err)
 	}

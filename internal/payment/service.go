@@ -2,8 +2,10 @@ package payment
 
 import (
 	"context"
+	"hash/maphash"
 	"time"
 
+	"github.com/paylatch/paylatch/internal/groupcommit"
 	"github.com/paylatch/paylatch/internal/idempotency"
 )
 
@@ -63,41 +65,47 @@ type Options struct {
 
 // Service is the use cases. It is safe for concurrent use.
 type Service struct {
-	opts      Options
-	store     Store
-	now       func() time.Time
-	commands  idempotency.Flights[Reply]
-	orders    idempotency.Flights[createdOrder]
-	cancels   idempotency.Flights[cancelledOrder]
-	refunds   idempotency.Flights[Refunded]
-	committer *committer
+	opts     Options
+	store    Store
+	now      func() time.Time
+	commands idempotency.Flights[Reply]
+	orders   idempotency.Flights[createdOrder]
+	cancels  idempotency.Flights[cancelledOrder]
+	refunds  idempotency.Flights[Refunded]
+	arrivals *groupcommit.Group[*arrival]
+	// seed is that of the hashes which keep arrivals apart.
+	seed      maphash.Seed
 	heard     hearing
 	missed    missed
-	byID      gatherer[*lookup[AttemptID]]
-	byRequest gatherer[*lookup[RequestName]]
+	byID      *groupcommit.Group[*lookup[AttemptID]]
+	byRequest *groupcommit.Group[*lookup[RequestName]]
 	early     earlyNotices
-	knows     gatherer[*knowing]
-	begins    gatherer[*beginning]
-	settles   gatherer[*settling]
+	knows     *groupcommit.Group[*knowing]
+	begins    *groupcommit.Group[*beginning]
+	settles   *groupcommit.Group[*settling]
 }
 
-// New returns a service. Run must be running for Intake to work.
+// New returns a service.
 func New(o Options) *Service {
 	o.Accounts = withNotes(o.Accounts, o.Notes)
 	if len(o.OrdersBy) == 0 {
 		o.OrdersBy = []Role{RoleService}
 	}
-	s := &Service{opts: o, store: o.Store, now: o.Now}
-	s.committer = newCommitter(s.takeIn)
-	s.byID.apply, s.byRequest.apply = lookAll(s.store.AttemptsByID), lookAll(s.store.AttemptsByRequest)
-	s.byID.patience, s.byRequest.patience = lookPatience, lookPatience
-	s.knows.apply, s.knows.patience = s.knowAll, lookPatience
-	s.begins.apply, s.settles.apply = s.beginAll, s.settleAll
+	s := &Service{opts: o, store: o.Store, now: o.Now, seed: maphash.MakeSeed()}
+	s.arrivals = s.groupArrivals()
+	s.byID, s.byRequest = share(lookAll(s.store.AttemptsByID)), share(lookAll(s.store.AttemptsByRequest))
+	s.knows = share(s.knowAll)
+	s.begins, s.settles = share(s.beginAll), share(s.settleAll)
 	return s
 }
 
-// Run applies webhooks until ctx ends, and then those that are still queued.
-func (s *Service) Run(ctx context.Context) error { return s.committer.run(ctx) }
+// Run returns when ctx has ended and the webhooks that are queued by then are applied; Intake
+// refuses further ones.
+func (s *Service) Run(ctx context.Context) error {
+	<-ctx.Done()
+	s.arrivals.Close()
+	return nil
+}
 
 func (s *Service) account(name string) (Account, bool) {
 	a, ok := s.opts.Accounts[name]

@@ -42,11 +42,9 @@ type settling struct {
 // First opens the transaction: a key is locked before its attempt. Without it, calls
 // that come at the same time share a transaction.
 func (s *Service) settle(ctx context.Context, before Attempt, n News, first ...func(ctx context.Context, tx Tx) error) (View, error) {
-	c := &settling{before: before, news: n, left: true}
-	if len(first) == 0 {
-		s.settles.do(ctx, c)
-	}
-	if c.left {
+	c := &settling{before: before, news: n}
+	shared := len(first) == 0 && s.settles.Do(context.WithoutCancel(ctx), c) == nil
+	if !shared || c.left {
 		if err := s.settleAlone(ctx, c, first...); err != nil {
 			return View{}, err
 		}
@@ -90,7 +88,7 @@ const oddAnswer = "What the provider answered could not be applied, by a fault o
 
 // settleAll settles in one transaction what can be settled without waiting for
 // anybody's lock.
-func (s *Service) settleAll(ctx context.Context, calls []*settling) {
+func (s *Service) settleAll(ctx context.Context, calls []*settling) error {
 	ids, names := make([]AttemptID, len(calls)), []Reference{}
 	for i, c := range calls {
 		ids[i] = c.before.ID
@@ -100,14 +98,7 @@ func (s *Service) settleAll(ctx context.Context, calls []*settling) {
 			}
 		}
 	}
-	committed := false
-	// After a panic, too: who shares the transaction hears nothing of it.
-	defer func() {
-		for _, c := range calls {
-			c.left = c.left || !committed
-		}
-	}()
-	err := s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
+	return s.store.InTx(ctx, func(ctx context.Context, tx Tx) error {
 		b := s.newBatch(tx)
 		locked, err := b.take(ctx, ids, sorted(names))
 		if err != nil {
@@ -115,7 +106,6 @@ func (s *Service) settleAll(ctx context.Context, calls []*settling) {
 		}
 		return s.settleIn(ctx, b, locked, calls...)
 	})
-	committed = err == nil
 }
 
 func (s *Service) settleIn(ctx context.Context, b *batch, locked map[AttemptID]Attempt, calls ...*settling) error {
