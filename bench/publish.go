@@ -164,7 +164,7 @@ func (b *bench) targetsTable() *table {
 		2*f.median(ourIdle, besideClients, p99)/f.median(ourCrowd, besideClients, p99))
 	least("replays: × pgbench's SELECT by key", 0.5, f.ratio(ourReplays, 64, pgKey, 64))
 	least("inbox of "+thousands(int64(b.opts.inbox))+" events: × an empty one", 0.9, f.ratio(ourInbox, b.opts.inbox, ourEmpty, b.opts.inbox))
-	least("waiting: 16 KiB / memory for each", 1, 16<<10/f.median(ourWaiters, 0, waiterBytes))
+	least("waiting: 20 KiB / memory for each", 1, 20<<10/f.median(ourWaiters, 0, waiterBytes))
 	least("waiting: 1 / connections that listen", 1, 1/f.median(ourWaiters, 0, connections))
 	least("waiting: 2 × p99 of the acknowledgements / p99 until told", 1, 2*f.median(ourWaiters, 0, p99)/f.median(ourWakes, 0, p99))
 	least("waiting: 150 ms / all told who wait for one attempt", 1, 150/f.median(ourWaiters, 0, allTold))

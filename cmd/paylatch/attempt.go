@@ -4,8 +4,9 @@ import (
 	"context"
 	"fmt"
 	"text/tabwriter"
+	"time"
 
-	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -30,7 +31,7 @@ func (c *attemptShowCmd) Run(ctx context.Context, a *app) error {
 			return err
 		}
 		if c.JSON {
-			return d.json(api.Options{}.SupportPage(page))
+			return d.json(render.New(time.Now, 0).SupportAttempt(page))
 		}
 		_, _ = fmt.Fprintf(d.out, "%s\n\n", visible(page.Summary))
 		w := tabwriter.NewWriter(d.out, 0, 0, 2, ' ', 0)

@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/internal/support"
 )
 
@@ -39,7 +39,7 @@ func (c *discrepancyListCmd) Run(ctx context.Context, a *app) error {
 			return err
 		}
 		if c.JSON {
-			return d.json(api.SupportDiscrepancies(list, next))
+			return d.json(render.SupportDiscrepancies(list, next))
 		}
 		if len(list) == 0 {
 			_, err := fmt.Fprintln(d.out, c.nothing())

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"text/tabwriter"
 
-	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -31,7 +31,7 @@ func (c *eventShowCmd) Run(ctx context.Context, a *app) error {
 		if err != nil {
 			return err
 		}
-		page := api.SupportEventPage(e)
+		page := render.SupportEvent(e)
 		if c.JSON {
 			return d.json(page)
 		}
@@ -83,7 +83,7 @@ func (c *eventReplayCmd) Run(ctx context.Context, a *app) error {
 		if err != nil {
 			return err
 		}
-		out := api.SupportReplayed(r, c.DryRun)
+		out := render.SupportReplayed(r, c.DryRun)
 		if c.JSON {
 			return d.json(out)
 		}

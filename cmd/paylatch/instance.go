@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/internal/api/waiting"
 	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/idempotency"
@@ -34,7 +35,7 @@ type instance struct {
 	notes   *payment.Notes
 	// access writes sign-outs and refusals into the audit log.
 	access  *support.AccessLog
-	hub     *stream.Hub[*api.Status]
+	hub     *waiting.Hub
 	workers *worker.Supervisor
 	handler http.Handler
 	// operations is nil if handler serves them.
@@ -74,7 +75,7 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 	if in.service, err = newService(cfg, in.store, charged, ring, in.notes); err != nil {
 		return nil, err
 	}
-	in.hub = api.NewHub(in.store, in.service.Watched, waiterLimit(cfg.MaxWaiters, log), func(err error) {
+	in.hub = waiting.NewHub(in.store, in.service.Watched, waiterLimit(cfg.MaxWaiters, log), func(err error) {
 		log.Warn().Err(err).Msg("waiters learn of changes by looking each second until this works again")
 	})
 	in.store.OnChange(in.hub.Changed)

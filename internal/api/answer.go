@@ -1,11 +1,11 @@
 package api
 
 import (
-	"bytes"
-	"encoding/json"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
+
+	"github.com/paylatch/paylatch/internal/api/render"
 )
 
 // answer is what a handler returns: one type for all operations, so that headers
@@ -20,8 +20,6 @@ func (a answer) VisitCreateOrderResponse(w http.ResponseWriter) error   { return
 func (a answer) VisitReadOrderResponse(w http.ResponseWriter) error     { return a.send(w) }
 func (a answer) VisitPayResponse(w http.ResponseWriter) error           { return a.send(w) }
 func (a answer) VisitListAttemptsResponse(w http.ResponseWriter) error  { return a.send(w) }
-func (a answer) VisitReadAttemptResponse(w http.ResponseWriter) error   { return a.send(w) }
-func (a answer) VisitStreamAttemptResponse(w http.ResponseWriter) error { return a.send(w) }
 func (a answer) VisitCancelOrderResponse(w http.ResponseWriter) error   { return a.send(w) }
 func (a answer) VisitConfirmResponse(w http.ResponseWriter) error       { return a.send(w) }
 func (a answer) VisitCancelAttemptResponse(w http.ResponseWriter) error { return a.send(w) }
@@ -44,21 +42,15 @@ func (a answer) send(w http.ResponseWriter) error {
 		w.WriteHeader(a.status)
 		return nil
 	}
-	text := encode(a.body)
+	text := render.JSON(a.body)
 	w.Header().Set(echo.HeaderContentType, echo.MIMEApplicationJSON)
 	w.WriteHeader(a.status)
 	_, _ = w.Write(text)
 	return nil
 }
 
-// encode writes one of the contract's types: members in the order of the struct
-// and maps sorted, so that equal values are equal bytes.
-func encode(v any) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		panic(err)
-	}
-	return b.Bytes()
-}
+// writes is a response that a function writes. It returns an error before anything is written.
+type writes func(w http.ResponseWriter) error
+
+func (f writes) VisitReadAttemptResponse(w http.ResponseWriter) error   { return f(w) }
+func (f writes) VisitStreamAttemptResponse(w http.ResponseWriter) error { return f(w) }

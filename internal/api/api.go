@@ -9,6 +9,8 @@ import (
 	contractfile "github.com/paylatch/paylatch/api"
 	"github.com/paylatch/paylatch/internal/api/contract"
 	"github.com/paylatch/paylatch/internal/api/gen"
+	"github.com/paylatch/paylatch/internal/api/render"
+	"github.com/paylatch/paylatch/internal/api/waiting"
 	"github.com/paylatch/paylatch/internal/throttle"
 )
 
@@ -23,7 +25,8 @@ type server struct {
 	// account and network; lookups, all that nobody signed, by network.
 	unsigned, lookups *throttle.KeyedLimiter
 	lanes             lanes
-	crew              crew
+	render            render.Renderer
+	waiting           waiting.Service
 	uploads           uploads
 }
 
@@ -34,11 +37,21 @@ func New(o Options) http.Handler {
 	if err != nil {
 		panic(err)
 	}
-	s := &server{Options: o.withDefaults(), doc: doc, problems: newCatalogue(), commands: make(map[string]string)}
+	o = o.withDefaults()
+	s := &server{Options: o, doc: doc, problems: newCatalogue(), commands: make(map[string]string), render: render.New(o.Now, o.PollAfter)}
+	s.waiting = waiting.Service{Hub: o.Hub, Read: s.readAttempt, Renderer: s.render}
 	s.searches = throttle.New(searchesEach, searchesAtOnce)
 	s.unsigned = throttle.New(unsignedEach, unsignedAtOnce)
 	s.lookups = throttle.New(lookupsEach, lookupsAtOnce)
-	return headAsGet(s.routes())
+	routes := s.routes()
+	waiters := waiting.Handler(routes)
+	return headAsGet(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/v1/payment-attempts/") {
+			waiters.ServeHTTP(w, r)
+			return
+		}
+		routes.ServeHTTP(w, r)
+	}))
 }
 
 // newEcho makes an echo without routes.

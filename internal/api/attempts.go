@@ -3,13 +3,14 @@ package api
 import (
 	"context"
 	"net/http"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
 
 	"github.com/paylatch/paylatch/internal/api/gen"
+	"github.com/paylatch/paylatch/internal/api/render"
+	"github.com/paylatch/paylatch/internal/api/waiting"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -30,7 +31,7 @@ func (s *server) ListAttempts(ctx context.Context, r gen.ListAttemptsRequestObje
 	}
 	list := gen.AttemptList{Items: make([]gen.Attempt, len(views))}
 	for i, v := range views {
-		list.Items[i] = s.attempt(v)
+		list.Items[i] = s.render.Attempt(v)
 	}
 	return answer{http.StatusOK, list}, nil
 }
@@ -61,36 +62,69 @@ func (x *exchange) attemptID(text string) (payment.AttemptID, error) {
 	return id, nil
 }
 
-const headerETag = "ETag"
+// ReadAttempt handles GET /v1/payment-attempts/{payment_attempt_id}.
+func (s *server) ReadAttempt(ctx context.Context, r gen.ReadAttemptRequestObject) (gen.ReadAttemptResponseObject, error) {
+	x := exchangeOf(ctx)
+	id, err := x.attemptID(r.PaymentAttemptID)
+	if err != nil {
+		return nil, err
+	}
+	poll := waiting.Poll{Actor: x.actor, ID: id, Tags: valueOf(r.Params.IfNoneMatch)}
+	wait, applied, err := waiting.ParseWait(r.Params.Wait, r.Params.Prefer)
+	if err != nil {
+		return nil, err
+	}
+	if r.Params.IfNoneMatch != nil && !x.head {
+		poll.Wait, poll.Applied = wait, applied
+	}
+	return writes(func(w http.ResponseWriter) error {
+		wait, err := s.waiting.Poll(ctx, w, poll)
+		s.leave(ctx, wait)
+		return err
+	}), nil
+}
+
+// StreamAttempt handles GET /v1/payment-attempts/{payment_attempt_id}/stream.
+func (s *server) StreamAttempt(ctx context.Context, r gen.StreamAttemptRequestObject) (gen.StreamAttemptResponseObject, error) {
+	x := exchangeOf(ctx)
+	id, err := x.attemptID(r.PaymentAttemptID)
+	if err != nil {
+		return nil, err
+	}
+	events := waiting.Stream{Actor: x.actor, ID: id, LastEventID: valueOf(r.Params.LastEventID), Head: x.head}
+	return writes(func(w http.ResponseWriter) error {
+		wait, err := s.waiting.Stream(ctx, w, events)
+		s.leave(ctx, wait)
+		return err
+	}), nil
+}
+
+// leave has a wait, if there is one, run when the request's handlers have returned, and the request logged then.
+func (s *server) leave(ctx context.Context, wait *waiting.Wait) {
+	if wait == nil {
+		return
+	}
+	x := exchangeOf(ctx)
+	route := x.context.Path()
+	x.waits, x.context, x.actor = true, nil, payment.Actor{}
+	waiting.Leave(ctx, wait, func(status int) { s.log(x, route, status) })
+}
+
+// readAttempt reads for a waiter.
+func (s *server) readAttempt(ctx context.Context, actor payment.Actor, id payment.AttemptID) (payment.View, error) {
+	v, err := s.Payments.Attempt(ctx, actor, id)
+	if err == nil {
+		exchangeOf(ctx).about(v.Attempt)
+	}
+	return v, err
+}
 
 // showing renders an attempt and sets the headers for those who poll it.
 func (s *server) showing(x *exchange, v payment.View) gen.Attempt {
 	x.about(v.Attempt)
-	x.header().Set(headerETag, etag(v.Version))
-	if wait := s.retryAfter(v); wait != "" {
+	x.header().Set("ETag", render.ETag(v.Version))
+	if wait := s.render.RetryAfter(v); wait != "" {
 		x.header().Set(echo.HeaderRetryAfter, wait)
 	}
-	return s.attempt(v)
-}
-
-func etag(version int) string { return `"` + strconv.Itoa(version) + `"` }
-
-// retryAfter says when to ask again; it is empty when there is nothing to wait
-// for.
-func (s *server) retryAfter(v payment.View) string {
-	if v.State.Final() {
-		return ""
-	}
-	return strconv.FormatInt(seconds(s.pollAfter(v.Attempt)), 10)
-}
-
-// matches compares as RFC 9110 wants it for If-None-Match: weakly, any of a list.
-func matches(header, tag string) bool {
-	for candidate := range strings.SplitSeq(header, ",") {
-		candidate = strings.TrimSpace(candidate)
-		if candidate == "*" || strings.TrimPrefix(candidate, "W/") == tag {
-			return true
-		}
-	}
-	return false
+	return s.render.Attempt(v)
 }

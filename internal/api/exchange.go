@@ -24,10 +24,8 @@ type exchange struct {
 	peer, origin, subject, onBehalfOf string
 	// head says that nothing but headers may be answered.
 	head bool
-	// takenOver says that the connection is no longer the HTTP server's, route is
-	// what its log line will say then.
-	takenOver bool
-	route     string
+	// waits says that the request is logged after its wait.
+	waits bool
 
 	actor payment.Actor
 	key   idempotency.Key

@@ -10,6 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/paylatch/paylatch/internal/api/gen"
+	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/internal/idempotency"
 )
 
@@ -58,11 +59,11 @@ func (c catalogue) answer(p gen.Problem) idempotency.Answer {
 	a := idempotency.Answer{
 		Status:  p.Status,
 		Headers: map[string]string{echo.HeaderContentType: problemJSON},
-		Body:    encode(p),
+		Body:    render.JSON(p),
 	}
 	if p.RetryAfterMs != nil {
 		wait := time.Duration(*p.RetryAfterMs) * time.Millisecond
-		a.Headers[echo.HeaderRetryAfter] = strconv.FormatInt(seconds(wait), 10)
+		a.Headers[echo.HeaderRetryAfter] = strconv.FormatInt(render.Seconds(wait), 10)
 	}
 	if p.Status == http.StatusUnauthorized && p.Code == "unauthenticated" {
 		a.Headers[echo.HeaderWWWAuthenticate] = "Bearer"

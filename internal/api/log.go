@@ -21,14 +21,14 @@ func (s *server) logged(next echo.HandlerFunc) echo.HandlerFunc {
 		if err := next(c); err != nil {
 			c.Error(err)
 		}
-		if x := exchangeIn(c); !x.takenOver {
+		if x := exchangeIn(c); !x.waits {
 			s.log(x, c.Path(), c.Response().Status)
 		}
 		return nil
 	}
 }
 
-// log tells of a request that is answered.
+// log writes the line of a request.
 func (s *server) log(x *exchange, route string, status int) {
 	level, cause := zerolog.InfoLevel, error(nil)
 	if status >= http.StatusInternalServerError {

@@ -9,9 +9,9 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/api/waiting"
 	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/stream"
 	"github.com/paylatch/paylatch/internal/support"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -128,9 +128,8 @@ type Options struct {
 	// Demo says that the demo checkout is served beside the API, for the start page.
 	Demo     bool
 	Accounts map[string]Account
-	// Hub wakes those who wait for an attempt. It must be running; without one
-	// nobody can wait and each is answered at once.
-	Hub *stream.Hub[*Status]
+	// Hub wakes the waiters of an attempt. It must be running; without one all reads are answered at once.
+	Hub *waiting.Hub
 	// Origins are those of pages that may read an attempt with its status token,
 	// as browsers write them: scheme://host[:port].
 	Origins []string
@@ -157,9 +156,6 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	if o.PollAfter == 0 {
-		o.PollAfter = time.Second
-	}
 	if o.StatusTokenLife == 0 {
 		o.StatusTokenLife = 24 * time.Hour
 	}

@@ -24,7 +24,7 @@ func (s *server) CreateOrder(ctx context.Context, r gen.CreateOrderRequestObject
 	}
 	x.order = order.ID
 	x.answered(result)
-	return answer{http.StatusCreated, s.order(order)}, nil
+	return answer{http.StatusCreated, s.render.Order(order)}, nil
 }
 
 // ReadOrder handles GET /v1/orders/{order_id}.
@@ -38,7 +38,7 @@ func (s *server) ReadOrder(ctx context.Context, r gen.ReadOrderRequestObject) (g
 	if err != nil {
 		return nil, err
 	}
-	return answer{http.StatusOK, s.order(order)}, nil
+	return answer{http.StatusOK, s.render.Order(order)}, nil
 }
 
 // CancelOrder handles POST /v1/orders/{order_id}/cancel.
@@ -53,7 +53,7 @@ func (s *server) CancelOrder(ctx context.Context, r gen.CancelOrderRequestObject
 		return nil, x.failed(result, err)
 	}
 	x.answered(result)
-	return answer{http.StatusOK, s.order(order)}, nil
+	return answer{http.StatusOK, s.render.Order(order)}, nil
 }
 
 const longestOrderID = 128

@@ -66,7 +66,7 @@ func rows() []row {
 		{idempotency.ErrFenced, "request-in-progress"},
 
 		{stream.ErrFull, "overloaded"},
-		{stream.ErrCrowded, "rate-limited"},
+		{stream.ErrGroupFull, "rate-limited"},
 		{stream.ErrEnded, "overloaded"},
 
 		{auth.ErrUnauthenticated, "unauthenticated"},

@@ -41,7 +41,7 @@ func (s *server) problemOf(x *exchange, err error) gen.Problem {
 
 // inTheWay is the attempt of another request that a command is refused for.
 func (s *server) inTheWay(a payment.Attempt) *gen.Attempt {
-	shown := s.attempt(payment.View{Attempt: a})
+	shown := s.render.Attempt(payment.View{Attempt: a})
 	shown.ClientRequestID = nil
 	return &shown
 }
@@ -102,6 +102,3 @@ func mayHold(err error) bool {
 	progress, ok := errors.AsType[*payment.InProgressError](err)
 	return ok && progress.Attempt.Failed()
 }
-
-// seconds is a wait as Retry-After gives it.
-func seconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }

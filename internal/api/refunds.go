@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/paylatch/paylatch/internal/api/gen"
+	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -25,7 +26,7 @@ func (s *server) CreateRefund(ctx context.Context, r gen.CreateRefundRequestObje
 	}
 	x.answered(refunded.Result)
 	x.aboutRefund(refunded.Refund)
-	return answer{http.StatusCreated, refund(refunded.Refund)}, nil
+	return answer{http.StatusCreated, render.Refund(refunded.Refund)}, nil
 }
 
 // ReadRefund handles GET /v1/refunds/{refund_id}.
@@ -41,5 +42,5 @@ func (s *server) ReadRefund(ctx context.Context, r gen.ReadRefundRequestObject) 
 		return nil, err
 	}
 	x.aboutRefund(read)
-	return answer{http.StatusOK, refund(read)}, nil
+	return answer{http.StatusOK, render.Refund(read)}, nil
 }

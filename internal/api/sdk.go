@@ -9,6 +9,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/sdk"
 )
 
@@ -22,11 +23,11 @@ func (s *server) routeSDK(e *echo.Echo) {
 	tag := `"` + hex.EncodeToString(sum[:16]) + `"`
 	e.GET("/sdk/paylatch.js", func(c echo.Context) error {
 		h := c.Response().Header()
-		h.Set(headerETag, tag)
+		h.Set("ETag", tag)
 		h.Set(echo.HeaderCacheControl, "public, max-age="+strconv.Itoa(int(scriptLife.Seconds())))
 		h.Set(echo.HeaderAccessControlAllowOrigin, "*")
 		h.Set("Cross-Origin-Resource-Policy", "cross-origin")
-		if matches(c.Request().Header.Get("If-None-Match"), tag) {
+		if render.Matches(c.Request().Header.Get("If-None-Match"), tag) {
 			return c.NoContent(http.StatusNotModified)
 		}
 		return c.Blob(http.StatusOK, "text/javascript; charset=utf-8", sdk.Script)

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/paylatch/paylatch/internal/api/gen"
+	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
 )
@@ -29,7 +30,7 @@ func (s *server) SupportSearch(ctx context.Context, r gen.SupportSearchRequestOb
 	if err != nil {
 		return nil, err
 	}
-	return answer{http.StatusOK, gen.SupportHits{Items: mapped(hits, hit), NextCursor: orNull(next)}}, nil
+	return answer{http.StatusOK, render.SupportHits(hits, next)}, nil
 }
 
 // SupportAttempt handles GET /v1/support/attempts/{payment_attempt_id}.
@@ -44,7 +45,7 @@ func (s *server) SupportAttempt(ctx context.Context, r gen.SupportAttemptRequest
 		return nil, err
 	}
 	x.about(page.Attempt)
-	return answer{http.StatusOK, s.SupportPage(page)}, nil
+	return answer{http.StatusOK, s.render.SupportAttempt(page)}, nil
 }
 
 // SupportRecheck handles POST /v1/support/attempts/{payment_attempt_id}/recheck.
@@ -59,7 +60,7 @@ func (s *server) SupportRecheck(ctx context.Context, r gen.SupportRecheckRequest
 		return nil, err
 	}
 	x.about(v.Attempt)
-	return answer{http.StatusOK, s.attempt(v)}, nil
+	return answer{http.StatusOK, s.render.Attempt(v)}, nil
 }
 
 // SupportEvent handles GET /v1/support/events/{event_id}.
@@ -73,7 +74,7 @@ func (s *server) SupportEvent(ctx context.Context, r gen.SupportEventRequestObje
 	if err != nil {
 		return nil, err
 	}
-	return answer{http.StatusOK, SupportEventPage(e)}, nil
+	return answer{http.StatusOK, render.SupportEvent(e)}, nil
 }
 
 // SupportReveal handles POST /v1/support/events/{event_id}/reveal.
@@ -87,7 +88,7 @@ func (s *server) SupportReveal(ctx context.Context, r gen.SupportRevealRequestOb
 	if err != nil {
 		return nil, err
 	}
-	return answer{http.StatusOK, revealed(e)}, nil
+	return answer{http.StatusOK, render.SupportRevealed(e)}, nil
 }
 
 // SupportReplay handles POST /v1/support/events/{event_id}/replay.
@@ -101,7 +102,7 @@ func (s *server) SupportReplay(ctx context.Context, r gen.SupportReplayRequestOb
 	if err != nil {
 		return nil, err
 	}
-	return answer{http.StatusOK, SupportReplayed(replayed, valueOf(body.DryRun))}, nil
+	return answer{http.StatusOK, render.SupportReplayed(replayed, valueOf(body.DryRun))}, nil
 }
 
 // SupportDiscrepancies handles GET /v1/support/discrepancies.
@@ -114,7 +115,7 @@ func (s *server) SupportDiscrepancies(ctx context.Context, r gen.SupportDiscrepa
 	if err != nil {
 		return nil, err
 	}
-	return answer{http.StatusOK, SupportDiscrepancies(list, next)}, nil
+	return answer{http.StatusOK, render.SupportDiscrepancies(list, next)}, nil
 }
 
 // SupportResolve handles POST /v1/support/discrepancies/{discrepancy_id}/resolve.
@@ -130,7 +131,7 @@ func (s *server) SupportResolve(ctx context.Context, r gen.SupportResolveRequest
 	if err != nil {
 		return nil, err
 	}
-	return answer{http.StatusOK, discrepancy(d)}, nil
+	return answer{http.StatusOK, render.SupportDiscrepancy(d)}, nil
 }
 
 // SupportAudit handles GET /v1/support/audit.
@@ -145,5 +146,5 @@ func (s *server) SupportAudit(ctx context.Context, r gen.SupportAuditRequestObje
 	if err != nil {
 		return nil, err
 	}
-	return answer{http.StatusOK, gen.SupportAudit{Items: mapped(list, deed), NextCursor: orNull(next)}}, nil
+	return answer{http.StatusOK, render.SupportAudit(list, next)}, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/api"
+	wait "github.com/paylatch/paylatch/internal/api/waiting"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/stream"
 )
@@ -35,8 +36,8 @@ func (quiet) Moved(context.Context, []stream.ID, []int32) ([]stream.ID, error) {
 // waiting is a bench with a hub that runs, and one attempt.
 type waiting struct {
 	*bench
-	hub *stream.Hub[*api.Status]
-	// end ends the hub and waits for those who wait.
+	hub *wait.Hub
+	// end ends the hub and waits for its waiters.
 	end func()
 
 	mu   sync.Mutex
@@ -48,7 +49,7 @@ const path = "/v1/payment-attempts/01980d3e-7f2a-7cc1-9d2b-3f0e5a6b7c8d"
 func newWaiting(t *testing.T, limit int, change ...func(*api.Options)) *waiting {
 	t.Helper()
 	w := &waiting{view: payment.View{Attempt: pending()}}
-	w.hub = api.NewHub(quiet{}, func(context.Context, []payment.AttemptID) ([]payment.View, error) {
+	w.hub = wait.NewHub(quiet{}, func(context.Context, []payment.AttemptID) ([]payment.View, error) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		return []payment.View{w.view}, nil
@@ -77,7 +78,13 @@ func (w *waiting) move(to payment.Attempt) {
 // wait returns once so many wait.
 func (w *waiting) wait(n int) {
 	w.t.Helper()
-	require.Eventually(w.t, func() bool { return w.hub.Stats().Waiting == n }, soon, time.Millisecond)
+	require.Eventually(w.t, func() bool { return w.hub.Stats().Waiters == n }, soon, time.Millisecond)
+}
+
+// logs waits until the log has a text so many times: a line follows its response.
+func (w *waiting) logs(text string, n int) {
+	w.t.Helper()
+	require.Eventually(w.t, func() bool { return strings.Count(w.log.String(), text) == n }, soon, time.Millisecond)
 }
 
 // ask begins a request that waits.

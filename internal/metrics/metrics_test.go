@@ -22,7 +22,7 @@ import (
 func keys(context.Context) (int64, error) { return 42, nil }
 
 func quiet() stream.Stats {
-	return stream.Stats{Waiting: 7, Things: 6, Woken: 5, Refused: 4, Heard: 3, Announced: 2, Looks: 8, Reads: 9, Listening: true}
+	return stream.Stats{Waiters: 7, Topics: 6, Wakes: 5, Refused: 4, Received: 3, Announced: 2, Compares: 8, Reads: 9, Listening: true}
 }
 
 func TestThoseWhoWaitAreCounted(t *testing.T) {

@@ -8,25 +8,24 @@ import (
 )
 
 const (
-	// announceEvery is the least time between two statements that announce: under
-	// load many commits share one, a lone one is told of at once.
+	// announceEvery is the least time between two statements that announce: under load many commits share one, a lone
+	// one is announced at once.
 	announceEvery = 20 * time.Millisecond
 	// announceTime bounds one such statement, the last one of a process included.
 	announceTime = 2 * time.Second
-	// unannounced bounds what gathers while the storage does not answer. What is
-	// beyond it the others find by looking.
+	// unannounced bounds what is queued while the storage does not answer. Other processes find the rest by comparing.
 	unannounced = 1 << 16
 )
 
-// announcer gathers what is to be announced.
+// announcer queues what is to be announced.
 type announcer struct {
 	mu   sync.Mutex
 	ids  map[ID]struct{}
-	some chan struct{}
+	wake chan struct{}
 }
 
 func newAnnouncer() announcer {
-	return announcer{ids: make(map[ID]struct{}), some: make(chan struct{}, 1)}
+	return announcer{ids: make(map[ID]struct{}), wake: make(chan struct{}, 1)}
 }
 
 func (a *announcer) add(ids []ID) {
@@ -38,7 +37,7 @@ func (a *announcer) add(ids []ID) {
 		}
 	}
 	if len(a.ids) > 0 {
-		poke(a.some)
+		signal(a.wake)
 	}
 }
 
@@ -53,26 +52,25 @@ func (a *announcer) take() []ID {
 	return ids
 }
 
-// Announce tells the other processes what Changed was told, until ctx ends, and
-// then what is left. It must outlive everybody who commits.
+// Announce sends what Changed reports to the other processes until ctx ends, and then what is left. It must outlive
+// all that commits.
 func (h *Hub[T]) Announce(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
 			h.announce(ctx)
 			return nil
-		case <-h.announcer.some:
+		case <-h.announcer.wake:
 		}
-		pause := announceEvery
+		wait := announceEvery
 		if !h.announce(ctx) {
-			pause = lookEvery
+			wait = compareEvery
 		}
-		rest(ctx, pause)
+		pause(ctx, wait)
 	}
 }
 
-// announce sends once and reports false if that failed. What fails is not sent again:
-// the others look each second.
+// announce reports whether it succeeded. What failed is not sent again: the other processes compare each second.
 func (h *Hub[T]) announce(ctx context.Context) bool {
 	notices := writeNotices(h.name, h.announcer.take())
 	if len(notices) == 0 {

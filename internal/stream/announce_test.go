@@ -23,14 +23,14 @@ func numbered(n int) []stream.ID {
 	return ids
 }
 
-func TestManyChangesShareANotice(t *testing.T) {
+func TestAnnounce_many_changes_share_a_notice(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStorage()
 		here, there := s.run(t), s.run(t)
 		ids := numbered(1000)
 		last := ids[999]
-		w := there.join(t, last)
+		w := there.subscribe(t, last)
 		here.Changed(ids[:1])
 		synctest.Wait()
 		require.Len(t, s.announced(), 1, "a lone one goes at once")
@@ -38,7 +38,7 @@ func TestManyChangesShareANotice(t *testing.T) {
 			here.Changed([]stream.ID{id, id})
 		}
 		synctest.Wait()
-		require.Len(t, s.announced(), 1, "under load they gather")
+		require.Len(t, s.announced(), 1, "under load they share one")
 		s.set(last, 1)
 		time.Sleep(20 * time.Millisecond)
 		synctest.Wait()
@@ -47,14 +47,14 @@ func TestManyChangesShareANotice(t *testing.T) {
 		for _, notice := range s.announced()[1] {
 			require.Less(t, len(notice), 8000, "what PostgreSQL takes")
 		}
-		require.Equal(t, 1, w.told())
-		w.Leave()
+		require.Equal(t, 1, w.got())
+		w.Close()
 		here.stop()
 		there.stop()
 	})
 }
 
-func TestWhatIsLeftIsAnnouncedAtTheEnd(t *testing.T) {
+func TestAnnounce_the_rest_at_the_end(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStorage()
@@ -67,9 +67,9 @@ func TestWhatIsLeftIsAnnouncedAtTheEnd(t *testing.T) {
 	})
 }
 
-// TestAnAnnouncementThatFailsIsNotTriedAtOnce: under load that would fill the log,
-// and ask a server that has no session to spare for one fifty times a second.
-func TestAnAnnouncementThatFailsIsNotTriedAtOnce(t *testing.T) {
+// A retry at once would fill the log under load, and try fifty times a second to get a session from a server that has
+// none to spare.
+func TestAnnounce_failure_waits_a_second(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStorage()
@@ -86,7 +86,7 @@ func TestAnAnnouncementThatFailsIsNotTriedAtOnce(t *testing.T) {
 			p.Changed(numbered(1))
 			time.Sleep(20 * time.Millisecond)
 		}
-		require.EqualValues(t, 4, failed.Load(), "once a second, as others look")
+		require.EqualValues(t, 4, failed.Load(), "once a second, as others compare")
 		s.with(func() { s.gone = false })
 		p.Changed(numbered(1))
 		time.Sleep(time.Second)
@@ -95,8 +95,7 @@ func TestAnAnnouncementThatFailsIsNotTriedAtOnce(t *testing.T) {
 	})
 }
 
-// TestAFullAnnouncerForgets: a storage that does not answer fills no memory.
-func TestAFullAnnouncerForgets(t *testing.T) {
+func TestAnnounce_bounds_its_queue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStorage()
@@ -109,27 +108,26 @@ func TestAFullAnnouncerForgets(t *testing.T) {
 	})
 }
 
-func TestOtherPeoplesNoticesAreNoNews(t *testing.T) {
+func TestHub_ignores_foreign_notices(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStorage()
 		s.set(id(0), 1)
 		p := s.run(t)
-		w := p.join(t, id(0))
+		w := p.subscribe(t, id(0))
 		require.NoError(t, s.Announce(t.Context(), []string{
 			"", "short", "twelve-chars", "twelve-chars!!!!!!!!!!!!!!!!!!!!!!", "twelve-charsAAAAAAAAAAAAAAAAAAAAAAA", "twelve-charsAAAAAAAAAAAAAAAAAAAAA\x00",
 		}))
-		require.Zero(t, w.told())
-		_, reads := s.asked()
+		require.Zero(t, w.got())
+		_, reads := s.statements()
 		require.Zero(t, reads)
-		w.Leave()
+		w.Close()
 		p.stop()
 	})
 }
 
-// TestEverybodyAtOnce joins, leaves, changes and ends from many goroutines: each
-// waiter sees the last version in the end.
-func TestEverybodyAtOnce(t *testing.T) {
+// Each waiter gets the last version while many goroutines subscribe, change and close.
+func TestHub_from_many_goroutines(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStorage()
@@ -142,8 +140,8 @@ func TestEverybodyAtOnce(t *testing.T) {
 		for i := range 200 {
 			all.Go(func() {
 				p := []*process{here, there}[i%2]
-				w := p.join(t, id(byte(i%things)))
-				defer w.Leave()
+				w := p.subscribe(t, id(byte(i%things)))
+				defer w.Close()
 				for w.version < versions {
 					if v, ok := w.Next(w.version); ok {
 						w.version = v.version
@@ -163,6 +161,6 @@ func TestEverybodyAtOnce(t *testing.T) {
 		all.Wait()
 		here.stop()
 		there.stop()
-		require.Zero(t, here.Stats().Waiting+there.Stats().Waiting)
+		require.Zero(t, here.Stats().Waiters+there.Stats().Waiters)
 	})
 }

@@ -6,51 +6,49 @@ import (
 	"sync/atomic"
 )
 
-// DefaultLimit is how many may wait in a process unless the options say
-// otherwise.
+// DefaultLimit is how many subscriptions a process has unless the options give another number.
 const DefaultLimit = 20_000
 
 // Options configure a Hub. Bus, Read and Version are required.
 type Options[T any] struct {
 	Bus Bus
-	// Read reads things as they are now; what is not there is left out. Each value
-	// is shared by all who wait for it and must not be changed.
+	// Read reads topics as they are now; what does not exist is left out. Each value is shared by all its waiters and
+	// must not be changed.
 	Read func(ctx context.Context, ids []ID) (map[ID]T, error)
 	// Version is what rises with each change of a value. It begins with 1.
 	Version func(T) int
-	// Limit is how many may wait at once; 0 means DefaultLimit.
+	// Limit is how many subscriptions may be open; 0 means DefaultLimit.
 	Limit int
-	// Log is told of a lost connection and of reads that failed; nil for nobody.
+	// Log gets lost connections and failed statements; may be nil.
 	Log func(error)
 }
 
-// Hub knows who waits for what. It is safe for concurrent use.
+// Hub wakes the waiters of topics that have changed. It is safe for concurrent use.
 type Hub[T any] struct {
 	opts  Options[T]
 	name  string
 	ended chan struct{}
-	// stir and look wake the loops that read and that compare.
-	stir, look chan struct{}
-	// within counts those who have joined and not left.
-	within sync.WaitGroup
+	// readNow and compareNow wake the loops.
+	readNow, compareNow chan struct{}
+	// open counts subscriptions.
+	open sync.WaitGroup
 
 	mu      sync.Mutex
 	topics  map[ID]*topic[T]
-	waiting int
-	// parties are how many of each limited party wait.
-	parties map[string]int
-	// changed are waited for and are to be read.
+	waiters int
+	// groups are the slots in use of each group.
+	groups map[string]int
+	// changed are topics to be read.
 	changed map[ID]struct{}
 
 	announcer announcer
 	counts    counts
 }
 
-// topic is one thing and those who wait for it.
+// topic is what the subscriptions to one id share.
 type topic[T any] struct {
-	waiters []*Waiter[T]
-	// version is one that everybody here has been told of; 0 before the first has
-	// said what it knows.
+	subscriptions []*Subscription[T]
+	// version is the lowest that a waiter may have seen last; 0 before the first Start.
 	version int
 }
 
@@ -64,14 +62,13 @@ func New[T any](o Options[T]) *Hub[T] {
 	}
 	return &Hub[T]{
 		opts: o, name: newName(), ended: make(chan struct{}),
-		stir: make(chan struct{}, 1), look: make(chan struct{}, 1),
-		topics: make(map[ID]*topic[T]), parties: make(map[string]int), changed: make(map[ID]struct{}),
+		readNow: make(chan struct{}, 1), compareNow: make(chan struct{}, 1),
+		topics: make(map[ID]*topic[T]), groups: make(map[string]int), changed: make(map[ID]struct{}),
 		announcer: newAnnouncer(),
 	}
 }
 
-// Run wakes waiters until ctx ends. It then tells all of them that it is over
-// and returns when the last has left.
+// Run wakes waiters until ctx ends. It then ends all waiting and returns when the last subscription is closed.
 func (h *Hub[T]) Run(ctx context.Context) error {
 	var loops sync.WaitGroup
 	loops.Go(func() { h.listen(ctx) })
@@ -79,17 +76,17 @@ func (h *Hub[T]) Run(ctx context.Context) error {
 	loops.Go(func() { h.compare(ctx) })
 	loops.Wait()
 	h.end()
-	h.within.Wait()
+	h.open.Wait()
 	return nil
 }
 
-// Changed tells that a commit has changed things. It never waits.
+// Changed reports what a commit has changed. It never blocks.
 func (h *Hub[T]) Changed(ids []ID) {
 	h.mark(ids)
 	h.announcer.add(ids)
 }
 
-// mark has those of the things read that somebody waits for.
+// mark has those topics read that have waiters.
 func (h *Hub[T]) mark(ids []ID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -99,22 +96,18 @@ func (h *Hub[T]) mark(ids []ID) {
 		}
 	}
 	if len(h.changed) > 0 {
-		poke(h.stir)
+		signal(h.readNow)
 	}
 }
 
 func (h *Hub[T]) end() {
 	h.mu.Lock()
+	defer h.mu.Unlock()
 	close(h.ended)
-	var wakes []func()
 	for _, t := range h.topics {
-		for _, w := range t.waiters {
-			wakes = w.alarm(wakes)
+		for _, s := range t.subscriptions {
+			s.call()
 		}
-	}
-	h.mu.Unlock()
-	for _, wake := range wakes {
-		wake()
 	}
 }
 
@@ -127,44 +120,41 @@ func (h *Hub[T]) over() bool {
 	}
 }
 
-// poke wakes a loop, now or at its next turn.
-func poke(loop chan struct{}) {
+// signal wakes the receiver, now or when it next looks.
+func signal(wake chan struct{}) {
 	select {
-	case loop <- struct{}{}:
+	case wake <- struct{}{}:
 	default:
 	}
 }
 
-// counts are what Stats tells.
 type counts struct {
-	woken, refused, heard, announced, looks, reads atomic.Uint64
-	listening                                      atomic.Bool
+	woken, refused, received, announced, compares, reads atomic.Uint64
+	listening                                            atomic.Bool
 }
 
 // Stats is what a hub has done so far.
 type Stats struct {
-	// Waiting and Things are how many wait, and for how many different things.
-	Waiting, Things int
-	// Woken and Refused count waiters that were told of a change, and those that
-	// were not let in.
-	Woken, Refused uint64
-	// Heard and Announced count notices of other processes and of this one.
-	Heard, Announced uint64
-	// Looks count statements that looked for changes nobody had told of, Reads
-	// those that read what has changed.
-	Looks, Reads uint64
-	// Listening is false while the connection is lost that notices come by.
+	// Waiters are open subscriptions, Topics what they are to.
+	Waiters, Topics int
+	// Wakes counts waiters that got a change, Refused subscriptions that had no slot.
+	Wakes, Refused uint64
+	// Received and Announced count notices of other processes and of this one.
+	Received, Announced uint64
+	// Compares counts statements that compared versions, Reads those that read what has changed.
+	Compares, Reads uint64
+	// Listening is false while the connection for notices is lost.
 	Listening bool
 }
 
 // Stats returns what the hub has done so far.
 func (h *Hub[T]) Stats() Stats {
 	h.mu.Lock()
-	waiting, things := h.waiting, len(h.topics)
+	waiters, topics := h.waiters, len(h.topics)
 	h.mu.Unlock()
 	return Stats{
-		Waiting: waiting, Things: things, Woken: h.counts.woken.Load(), Refused: h.counts.refused.Load(),
-		Heard: h.counts.heard.Load(), Announced: h.counts.announced.Load(),
-		Looks: h.counts.looks.Load(), Reads: h.counts.reads.Load(), Listening: h.counts.listening.Load(),
+		Waiters: waiters, Topics: topics, Wakes: h.counts.woken.Load(), Refused: h.counts.refused.Load(),
+		Received: h.counts.received.Load(), Announced: h.counts.announced.Load(),
+		Compares: h.counts.compares.Load(), Reads: h.counts.reads.Load(), Listening: h.counts.listening.Load(),
 	}
 }

@@ -11,44 +11,43 @@ import (
 	"github.com/paylatch/paylatch/internal/stream"
 )
 
-func TestAChangeWakesThoseWhoWaitForIt(t *testing.T) {
+func TestHub_change_wakes_its_waiters(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStorage()
 		s.set(id(1), 1)
 		s.set(id(2), 1)
 		here, there := s.run(t), s.run(t)
-		mine, theirs, other := here.join(t, id(1)), there.join(t, id(1)), here.join(t, id(2))
+		mine, theirs, other := here.subscribe(t, id(1)), there.subscribe(t, id(1)), here.subscribe(t, id(2))
 		began := time.Now()
 		here.commit(id(1), 2)
-		require.Equal(t, 2, mine.told())
-		require.Equal(t, 2, theirs.told())
-		require.Zero(t, other.told())
+		require.Equal(t, 2, mine.got())
+		require.Equal(t, 2, theirs.got())
+		require.Zero(t, other.got())
 		require.Zero(t, time.Since(began), "at once, in every process")
 		here.commit(id(1), 3)
-		require.Equal(t, 3, mine.told(), "again and again")
-		_, more := mine.Next(3)
-		require.False(t, more, "each version once")
+		require.Equal(t, 3, mine.got(), "again and again")
+		require.Zero(t, mine.got(), "each version once")
 		time.Sleep(20 * time.Millisecond)
-		require.Equal(t, 3, theirs.told(), "others hear of it a little later")
-		mine.Leave()
-		theirs.Leave()
-		other.Leave()
+		require.Equal(t, 3, theirs.got(), "other processes get it a little later")
+		mine.Close()
+		theirs.Close()
+		other.Close()
 		here.commit(id(1), 4)
 		synctest.Wait()
-		_, reads := s.asked()
-		require.Equal(t, 4, reads, "what nobody waits for is not read")
+		_, reads := s.statements()
+		require.Equal(t, 4, reads, "what has no waiters is not read")
 		here.stop()
 		there.stop()
-		require.Zero(t, here.Stats().Waiting)
-		require.Zero(t, here.Stats().Things)
-		require.Equal(t, uint64(2), here.Stats().Woken)
-		require.Zero(t, here.Stats().Heard, "its own notices are no news")
-		require.Equal(t, uint64(3), there.Stats().Heard)
+		require.Zero(t, here.Stats().Waiters)
+		require.Zero(t, here.Stats().Topics)
+		require.Equal(t, uint64(2), here.Stats().Wakes)
+		require.Zero(t, here.Stats().Received, "its own notices do not count")
+		require.Equal(t, uint64(3), there.Stats().Received)
 	})
 }
 
-func TestOneReadServesAll(t *testing.T) {
+func TestHub_one_read_serves_all(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStorage()
@@ -56,24 +55,24 @@ func TestOneReadServesAll(t *testing.T) {
 		p := s.run(t)
 		all := make([]*waiter, 8000)
 		for i := range all {
-			all[i] = p.join(t, id(1))
+			all[i] = p.subscribe(t, id(1))
 		}
 		p.commit(id(1), 2)
 		synctest.Wait()
-		_, reads := s.asked()
+		_, reads := s.statements()
 		require.Equal(t, 1, reads)
 		first, _ := all[0].Next(1)
 		for _, w := range all {
 			v, ok := w.Next(1)
 			require.True(t, ok)
 			require.Same(t, first, v)
-			w.Leave()
+			w.Close()
 		}
 		p.stop()
 	})
 }
 
-func TestChangesGatherWhileAReadIsUnderWay(t *testing.T) {
+func TestHub_changes_during_a_read_share_the_next(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStorage()
@@ -83,7 +82,7 @@ func TestChangesGatherWhileAReadIsUnderWay(t *testing.T) {
 		}
 		p := s.run(t)
 		for n := range byte(100) {
-			all = append(all, p.join(t, id(n)))
+			all = append(all, p.subscribe(t, id(n)))
 		}
 		slow := make(chan struct{})
 		s.with(func() { s.slow = slow })
@@ -93,134 +92,129 @@ func TestChangesGatherWhileAReadIsUnderWay(t *testing.T) {
 		}
 		close(slow)
 		synctest.Wait()
-		_, reads := s.asked()
+		_, reads := s.statements()
 		require.Equal(t, 2, reads, "the first, and all the others")
 		for _, w := range all {
-			require.Equal(t, 2, w.told())
-			w.Leave()
+			require.Equal(t, 2, w.got())
+			w.Close()
 		}
 		p.stop()
 	})
 }
 
-// TestNothingIsMissedBeforeTheFirstLook: whoever joins before it reads hears of
-// what changes in between, from whichever side.
-func TestNothingIsMissedBeforeTheFirstLook(t *testing.T) {
+// A waiter that subscribes before it reads gets what changes in between, in whichever process.
+func TestHub_misses_nothing_before_start(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStorage()
 		s.set(id(1), 1)
 		p := s.run(t)
-		raw, err := p.Join(id(1), stream.Party{})
-		require.NoError(t, err)
-		early := &waiter{raw, 1, make(chan struct{}, 1)} // it reads version 1 here
+		early := p.unstarted(t, id(1), 1)
 		p.commit(id(1), 2)
 		synctest.Wait()
-		_, ok := early.Next(1)
-		require.True(t, ok, "told before it sleeps")
+		v, ok := early.Next(1)
+		require.True(t, ok)
+		require.Equal(t, 2, v.version)
 
-		s.with(func() { s.deaf = true })
-		raw, err = p.Join(id(1), stream.Party{})
-		require.NoError(t, err)
-		unaware := &waiter{raw, 2, make(chan struct{}, 1)}
-		s.set(id(1), 3) // by nobody who tells of it
-		aware := p.join(t, id(1))
+		s.with(func() { s.lossy = true })
+		unaware := p.unstarted(t, id(1), 2)
+		s.set(id(1), 3) // and nothing reports it
+		aware := p.subscribe(t, id(1))
 		require.Equal(t, 3, aware.version)
-		unaware.arm()
-		require.Equal(t, 3, unaware.told(), "what one of them has seen, all are told")
-		early.Leave()
-		unaware.Leave()
-		aware.Leave()
+		unaware.start()
+		require.Equal(t, 3, unaware.got(), "what one has seen, all get")
+		early.Close()
+		unaware.Close()
+		aware.Close()
 		p.stop()
 	})
 }
 
-func TestALostNoticeCostsASecond(t *testing.T) {
+func TestHub_lost_notice_costs_a_second(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStorage()
 		s.set(id(1), 1)
 		here, there := s.run(t), s.run(t)
-		s.with(func() { s.deaf = true })
-		mine, theirs := here.join(t, id(1)), there.join(t, id(1))
+		s.with(func() { s.lossy = true })
+		mine, theirs := here.subscribe(t, id(1)), there.subscribe(t, id(1))
 		here.commit(id(1), 2)
-		require.Equal(t, 2, mine.told())
-		require.Zero(t, theirs.told())
+		require.Equal(t, 2, mine.got())
+		require.Zero(t, theirs.got())
 		time.Sleep(time.Second)
-		require.Equal(t, 2, theirs.told())
-		looks, reads := s.asked()
+		require.Equal(t, 2, theirs.got())
+		compares, reads := s.statements()
 		time.Sleep(time.Second)
 		synctest.Wait()
-		after, more := s.asked()
-		require.Equal(t, looks+2, after, "each process looks once a second")
+		after, more := s.statements()
+		require.Equal(t, compares+2, after, "each process compares once a second")
 		require.Equal(t, reads, more, "and reads nothing that has not moved")
-		mine.Leave()
-		theirs.Leave()
+		mine.Close()
+		theirs.Close()
 		time.Sleep(10 * time.Second)
-		last, _ := s.asked()
-		require.Equal(t, after, last, "nobody looks for nobody")
+		last, _ := s.statements()
+		require.Equal(t, after, last, "without waiters nothing is compared")
 		here.stop()
 		there.stop()
 	})
 }
 
-func TestWaitersOutliveTheConnection(t *testing.T) {
+func TestHub_reconnects(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStorage()
 		s.set(id(1), 1)
-		var complaints atomic.Int32
+		var failures atomic.Int32
 		here := s.run(t)
-		there := s.run(t, func(o *stream.Options[*thing]) { o.Log = func(error) { complaints.Add(1) } })
-		w := there.join(t, id(1))
+		there := s.run(t, func(o *stream.Options[*thing]) { o.Log = func(error) { failures.Add(1) } })
+		w := there.subscribe(t, id(1))
 		s.breaks(false)
 		synctest.Wait()
 		require.False(t, there.Stats().Listening)
 		here.commit(id(1), 2)
-		require.Zero(t, w.told(), "nobody listens")
+		require.Zero(t, w.got(), "the notice is lost")
 		time.Sleep(150 * time.Millisecond)
 		require.True(t, there.Stats().Listening)
-		require.Equal(t, 2, w.told(), "what was missed is looked for as soon as the connection is back")
-		require.EqualValues(t, 1, complaints.Load())
+		require.Equal(t, 2, w.got(), "a comparison follows as soon as the connection is back")
+		require.EqualValues(t, 1, failures.Load())
 
 		s.breaks(true)
 		time.Sleep(time.Minute)
-		require.Greater(t, complaints.Load(), int32(10))
-		require.Less(t, complaints.Load(), int32(120), "attempts to connect are seldom, and so are looks")
+		require.Greater(t, failures.Load(), int32(10))
+		require.Less(t, failures.Load(), int32(120), "connecting is tried seldom, and so are comparisons")
 		s.set(id(1), 3)
 		s.breaks(false)
 		time.Sleep(8 * time.Second)
-		require.Equal(t, 3, w.told())
+		require.Equal(t, 3, w.got())
 		s.breaks(false)
 		time.Sleep(150 * time.Millisecond)
-		require.True(t, there.Stats().Listening, "what was back is tried again soon")
-		w.Leave()
+		require.True(t, there.Stats().Listening, "the pause began anew")
+		w.Close()
 		here.stop()
 		there.stop()
 	})
 }
 
-func TestAReadThatFailsIsMadeUpFor(t *testing.T) {
+func TestHub_failed_read_is_made_up_for(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStorage()
 		s.set(id(1), 1)
 		p := s.run(t)
-		w := p.join(t, id(1))
+		w := p.subscribe(t, id(1))
 		s.with(func() { s.gone = true })
 		p.commit(id(1), 2)
-		require.Zero(t, w.told())
+		require.Zero(t, w.got())
 		s.with(func() { s.gone = false })
 		time.Sleep(time.Second)
-		require.Equal(t, 2, w.told())
-		w.Leave()
+		require.Equal(t, 2, w.got())
+		w.Close()
 		p.stop()
 	})
 }
 
-// TestAReadThatFailsAsOneJoinsIsMadeUpFor: of two who know different versions the one
-// who knows the older is told, whichever came first.
-func TestAReadThatFailsAsOneJoinsIsMadeUpFor(t *testing.T) {
+// Of two waiters with different versions the one with the older is woken, whichever came first.
+func TestStart_failed_read_is_made_up_for(t *testing.T) {
 	t.Parallel()
 	for name, olderFirst := range map[string]bool{"after the older": true, "before the older": false} {
 		t.Run(name, func(t *testing.T) {
@@ -229,74 +223,93 @@ func TestAReadThatFailsAsOneJoinsIsMadeUpFor(t *testing.T) {
 				s := newStorage()
 				s.set(id(1), 1)
 				p := s.run(t)
-				raw, err := p.Join(id(1), stream.Party{})
-				require.NoError(t, err)
-				older := &waiter{raw, 1, make(chan struct{}, 1)}
+				older := p.unstarted(t, id(1), 1)
 				if olderFirst {
-					older.arm()
+					older.start()
 				}
-				s.set(id(1), 2) // by nobody who tells of it
+				s.set(id(1), 2) // and nothing reports it
 				s.with(func() { s.gone = true })
-				newer := p.join(t, id(1))
+				newer := p.subscribe(t, id(1))
 				if !olderFirst {
-					older.arm()
+					older.start()
 				}
-				require.Zero(t, older.told())
+				require.Zero(t, older.got())
 				s.with(func() { s.gone = false })
 				time.Sleep(time.Second)
-				require.Equal(t, 2, older.told())
-				older.Leave()
-				newer.Leave()
+				require.Equal(t, 2, older.got())
+				older.Close()
+				newer.Close()
 				p.stop()
 			})
 		})
 	}
 }
 
-func TestTheLimit(t *testing.T) {
+func TestSubscribe_limit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStorage()
 		p := s.run(t, func(o *stream.Options[*thing]) { o.Limit = 2 })
-		a, b := p.join(t, id(1)), p.join(t, id(2))
-		_, err := p.Join(id(1), stream.Party{})
+		a, b := p.subscribe(t, id(1)), p.subscribe(t, id(2))
+		_, err := p.Subscribe(id(1), stream.Group{})
 		require.ErrorIs(t, err, stream.ErrFull)
 		require.Equal(t, uint64(1), p.Stats().Refused)
-		b.Leave()
-		p.join(t, id(3)).Leave()
-		a.Leave()
+		b.Close()
+		p.subscribe(t, id(3)).Close()
+		a.Close()
 		p.stop()
-		require.Zero(t, p.Stats().Waiting)
+		require.Zero(t, p.Stats().Waiters)
 	})
 }
 
-func TestTheEndIsToldAndWaitedFor(t *testing.T) {
+func TestSubscribe_slots_of_a_group(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newStorage().run(t)
+		group := stream.Group{Name: "u1", Slots: 2}
+		a, err := p.Subscribe(id(1), group)
+		require.NoError(t, err)
+		b, err := p.Subscribe(id(2), group)
+		require.NoError(t, err)
+		_, err = p.Subscribe(id(3), group)
+		require.ErrorIs(t, err, stream.ErrGroupFull)
+		p.subscribe(t, id(3)).Close()
+		b.Close()
+		b, err = p.Subscribe(id(3), group)
+		require.NoError(t, err, "a closed one gives its slot back")
+		a.Close()
+		b.Close()
+		p.stop()
+	})
+}
+
+func TestRun_end_wakes_all_and_waits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStorage()
 		s.set(id(1), 1)
 		p := s.run(t)
-		w, other := p.join(t, id(1)), p.join(t, id(1))
+		w, other := p.subscribe(t, id(1)), p.subscribe(t, id(1))
 		require.False(t, w.Ended())
 		ended := make(chan struct{})
 		go func() {
 			p.stop()
 			close(ended)
 		}()
-		synctest.Wait()
-		<-w.woken
-		<-other.woken
-		require.True(t, w.Ended())
-		_, err := p.Join(id(1), stream.Party{})
+		for _, each := range []*waiter{w, other} {
+			<-each.woken
+			require.True(t, each.Ended())
+		}
+		_, err := p.Subscribe(id(1), stream.Group{})
 		require.ErrorIs(t, err, stream.ErrEnded)
-		other.Leave()
+		other.Close()
 		synctest.Wait()
 		select {
 		case <-ended:
-			require.Fail(t, "somebody is still there")
+			require.Fail(t, "a subscription is still open")
 		default:
 		}
-		w.Leave()
+		w.Close()
 		<-ended
 	})
 }

@@ -11,48 +11,48 @@ import (
 const (
 	// readAtOnce bounds one statement that reads what has changed.
 	readAtOnce = 500
-	// lookEvery is how long a change can go unnoticed of which nobody was told.
-	lookEvery = time.Second
+	// compareEvery is how long a change can go unnoticed whose notice was lost.
+	compareEvery = time.Second
 	// A connection that is lost is opened again after a while, which grows.
 	firstPause = 100 * time.Millisecond
 	lastPause  = 5 * time.Second
 )
 
-// listen hears what other processes announce. What was said while the connection
-// was gone is looked for as soon as it is back.
+// listen receives what other processes announce. What was announced while the connection was lost is found by a
+// comparison as soon as it is back.
 func (h *Hub[T]) listen(ctx context.Context) {
-	for pause := firstPause; ctx.Err() == nil; pause = min(2*pause, lastPause) {
+	for wait := firstPause; ctx.Err() == nil; wait = min(2*wait, lastPause) {
 		err := h.opts.Bus.Listen(ctx, func() {
-			pause = firstPause
+			wait = firstPause
 			h.counts.listening.Store(true)
-			poke(h.look)
-		}, h.hear)
+			signal(h.compareNow)
+		}, h.receive)
 		h.counts.listening.Store(false)
 		if ctx.Err() != nil {
 			return
 		}
 		h.opts.Log(fmt.Errorf("listen for changes: %w", err))
-		rest(ctx, pause/2+rand.N(pause)) //nolint:gosec // spreads load, guards nothing
+		pause(ctx, wait/2+rand.N(wait)) //nolint:gosec // spreads load, guards nothing
 	}
 }
 
-func (h *Hub[T]) hear(notice string) {
+func (h *Hub[T]) receive(notice string) {
 	name, ids := readNotice(notice)
 	if name == h.name {
-		return // the waiters here were told at once
+		return // Changed has woken the waiters here
 	}
-	h.counts.heard.Add(1)
+	h.counts.received.Add(1)
 	h.mark(ids)
 }
 
-// read reads what has changed and tells it. While a statement is on its way the
-// next changes gather. What could not be read is found by compare.
+// read reads what has changed and wakes its waiters. Changes that come while a statement is under way share the next
+// one. What could not be read is found by compare.
 func (h *Hub[T]) read(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-h.stir:
+		case <-h.readNow:
 		}
 		for ids := range slices.Chunk(h.take(), readAtOnce) {
 			h.counts.reads.Add(1)
@@ -61,7 +61,7 @@ func (h *Hub[T]) read(ctx context.Context) {
 				h.failed(ctx, "read what has changed", err)
 				break
 			}
-			h.tell(values)
+			h.deliver(values)
 		}
 	}
 }
@@ -77,54 +77,49 @@ func (h *Hub[T]) take() []ID {
 	return ids
 }
 
-func (h *Hub[T]) tell(values map[ID]T) {
-	var wakes []func()
+func (h *Hub[T]) deliver(values map[ID]T) {
 	h.mu.Lock()
+	defer h.mu.Unlock()
 	for id, value := range values {
 		t := h.topics[id]
 		if t == nil {
 			continue
 		}
-		s := &state[T]{value, h.opts.Version(value)}
-		t.version = s.version
-		for _, w := range t.waiters {
-			wakes = w.tell(s, wakes)
+		next := &state[T]{value, h.opts.Version(value)}
+		t.version = next.version
+		for _, s := range t.subscriptions {
+			s.deliver(next)
 		}
-	}
-	h.mu.Unlock()
-	for _, wake := range wakes {
-		wake()
 	}
 }
 
-// compare looks for changes of which nobody was told: each second, and when the
-// connection is back that would have told of them.
+// compare finds changes whose notice was lost: each second, and when the connection for notices is back.
 func (h *Hub[T]) compare(ctx context.Context) {
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(compareEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-		case <-h.look:
+		case <-h.compareNow:
 		}
-		ids, versions := h.known()
+		ids, versions := h.versions()
 		if len(ids) == 0 {
 			continue
 		}
-		h.counts.looks.Add(1)
+		h.counts.compares.Add(1)
 		moved, err := h.opts.Bus.Moved(ctx, ids, versions)
 		if err != nil {
-			h.failed(ctx, "look for changes", err)
+			h.failed(ctx, "compare versions", err)
 			continue
 		}
 		h.mark(moved)
 	}
 }
 
-// known returns what is waited for with the version that all waiters know.
-func (h *Hub[T]) known() (ids []ID, versions []int32) {
+// versions returns the topics, each with a version that all its waiters have seen.
+func (h *Hub[T]) versions() (ids []ID, versions []int32) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	ids, versions = make([]ID, 0, len(h.topics)), make([]int32, 0, len(h.topics))
@@ -142,8 +137,8 @@ func (h *Hub[T]) failed(ctx context.Context, doing string, err error) {
 	}
 }
 
-// rest returns early when ctx ends.
-func rest(ctx context.Context, d time.Duration) {
+// pause returns early when ctx ends.
+func pause(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

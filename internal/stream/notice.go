@@ -15,7 +15,7 @@ const (
 	idsANotice   = (noticeLength - nameText) / idText
 )
 
-// newName makes the name of a process, by which it knows its own notices.
+// newName makes the name of a process, by which it recognizes its own notices.
 func newName() string {
 	var raw [nameLength]byte
 	_, _ = rand.Read(raw[:])

@@ -1,4 +1,4 @@
-package api
+package render
 
 import (
 	"encoding/base64"
@@ -9,21 +9,17 @@ import (
 	"github.com/paylatch/paylatch/internal/support"
 )
 
-// mapped renders each item; never nil, so that an empty list is one.
-func mapped[T, U any](items []T, render func(T) U) []U {
-	out := make([]U, len(items))
-	for i, item := range items {
-		out[i] = render(item)
-	}
-	return out
-}
-
 func attemptOrNull(id *payment.AttemptID) *string {
 	if id == nil {
 		return nil
 	}
 	text := id.String()
 	return &text
+}
+
+// SupportHits renders a page of a search.
+func SupportHits(list []support.Hit, next string) gen.SupportHits {
+	return gen.SupportHits{Items: mapped(list, hit), NextCursor: orNull(next)}
 }
 
 func hit(h support.Hit) gen.SupportHit {
@@ -33,11 +29,10 @@ func hit(h support.Hit) gen.SupportHit {
 	}
 }
 
-// SupportPage is an attempt's page as the contract has it.
-func (o Options) SupportPage(a support.Attempt) gen.SupportAttempt {
-	s := &server{Options: o.withDefaults()}
+// SupportAttempt renders an attempt with its timeline and events.
+func (r Renderer) SupportAttempt(a support.Attempt) gen.SupportAttempt {
 	return gen.SupportAttempt{
-		Summary: a.Summary, Attempt: s.attempt(a.View), Timeline: mapped(a.Timeline, entry),
+		Summary: a.Summary, Attempt: r.Attempt(a.View), Timeline: mapped(a.Timeline, entry),
 		Events: mapped(a.Events, func(e support.ShownEvent) gen.SupportEvent {
 			return gen.SupportEvent{
 				EventID: e.ID.String(), ProviderEventID: e.ProviderEventID, Kind: e.Kind, Verdict: string(e.Verdict),
@@ -51,8 +46,8 @@ func entry(e support.Entry) gen.SupportEntry {
 	return gen.SupportEntry{At: gen.Micros(e.At), Kind: gen.SupportEntryKind(e.Kind), Actor: e.Actor, Text: e.Text, Detail: e.Detail}
 }
 
-// SupportEventPage is an event's page as the contract has it.
-func SupportEventPage(e support.ShownEvent) gen.SupportEventPage {
+// SupportEvent renders an event with its redacted payload.
+func SupportEvent(e support.ShownEvent) gen.SupportEventPage {
 	return gen.SupportEventPage{
 		EventID: e.ID.String(), ProviderEventID: e.ProviderEventID, Kind: e.Kind, Verdict: string(e.Verdict),
 		ReceivedAt: gen.Micros(e.ReceivedAt), Payload: e.Payload, Account: e.Account, Type: e.Type, Text: e.Sentence(),
@@ -60,8 +55,8 @@ func SupportEventPage(e support.ShownEvent) gen.SupportEventPage {
 	}
 }
 
-// revealed shows bytes that are no text as Base64.
-func revealed(e support.Event) gen.SupportRevealed {
+// SupportRevealed renders an event's bytes: in Base64 where they are no text.
+func SupportRevealed(e support.Event) gen.SupportRevealed {
 	out := gen.SupportRevealed{
 		EventID: e.ID.String(), ProviderEventID: e.ProviderEventID, ContentType: e.ContentType, Encoding: gen.SupportRevealedEncodingText,
 	}
@@ -76,7 +71,7 @@ func revealed(e support.Event) gen.SupportRevealed {
 	return out
 }
 
-// SupportReplayed is what replaying an event came to, as the contract has it.
+// SupportReplayed renders the outcome of a replay.
 func SupportReplayed(r payment.Replayed, dry bool) gen.SupportReplayed {
 	out := gen.SupportReplayed{
 		EventID: r.Event.ID.String(), DryRun: dry, Verdict: string(r.Verdict), Changed: r.Changed(), Text: support.ReplayText(r, dry),
@@ -87,12 +82,13 @@ func SupportReplayed(r payment.Replayed, dry bool) gen.SupportReplayed {
 	return out
 }
 
-// SupportDiscrepancies is a page of the worklist as the contract has it.
+// SupportDiscrepancies renders a page of the worklist.
 func SupportDiscrepancies(list []support.Discrepancy, next string) gen.SupportDiscrepancies {
-	return gen.SupportDiscrepancies{Items: mapped(list, discrepancy), NextCursor: orNull(next)}
+	return gen.SupportDiscrepancies{Items: mapped(list, SupportDiscrepancy), NextCursor: orNull(next)}
 }
 
-func discrepancy(d support.Discrepancy) gen.SupportDiscrepancy {
+// SupportDiscrepancy renders one discrepancy.
+func SupportDiscrepancy(d support.Discrepancy) gen.SupportDiscrepancy {
 	out := gen.SupportDiscrepancy{
 		DiscrepancyID: d.ID.String(), Kind: string(d.Kind), Status: gen.SupportDiscrepancyStatusOpen,
 		PaymentAttemptID: attemptOrNull(d.AttemptID), OrderID: orNull(string(d.OrderID)), Text: d.Text, WhatToDo: d.WhatToDo(),
@@ -122,7 +118,12 @@ func discrepancy(d support.Discrepancy) gen.SupportDiscrepancy {
 	return out
 }
 
-func deed(d support.AuditEntry) gen.SupportDeed {
+// SupportAudit renders a page of the audit log.
+func SupportAudit(list []support.AuditEntry, next string) gen.SupportAudit {
+	return gen.SupportAudit{Items: mapped(list, auditEntry), NextCursor: orNull(next)}
+}
+
+func auditEntry(d support.AuditEntry) gen.SupportDeed {
 	out := gen.SupportDeed{
 		EntryID: d.ID.String(), DeedID: d.ActionID.String(), Actor: d.Actor,
 		Roles:  mapped(d.Roles, func(r payment.Role) string { return string(r) }),

@@ -1,13 +1,29 @@
-package api
+package render
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/paylatch/paylatch/internal/api/gen"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-func (s *server) order(o payment.Order) gen.Order {
+// Renderer renders what depends on the time.
+type Renderer struct {
+	now       func() time.Time
+	pollAfter time.Duration
+}
+
+// New returns a renderer with a clock. A pending attempt should first be read again after pollAfter; 0 means a second.
+func New(now func() time.Time, pollAfter time.Duration) Renderer {
+	if pollAfter == 0 {
+		pollAfter = time.Second
+	}
+	return Renderer{now, pollAfter}
+}
+
+// Order renders an order with its attempts.
+func (r Renderer) Order(o payment.Order) gen.Order {
 	out := gen.Order{
 		OrderID: string(o.ID), UserID: string(o.UserID),
 		Amount: o.Money.Minor, Currency: string(o.Money.Currency), Status: gen.OrderStatus(o.Status()),
@@ -19,12 +35,13 @@ func (s *server) order(o payment.Order) gen.Order {
 		out.Metadata = map[string]string{}
 	}
 	for i, v := range o.Views() {
-		out.Attempts[i] = s.attempt(v)
+		out.Attempts[i] = r.Attempt(v)
 	}
 	return out
 }
 
-func (s *server) attempt(v payment.View) gen.Attempt {
+// Attempt renders an attempt without its status token.
+func (r Renderer) Attempt(v payment.View) gen.Attempt {
 	request := string(v.RequestID)
 	out := gen.Attempt{
 		PaymentAttemptID: v.ID.String(), OrderID: string(v.OrderID), UserID: string(v.UserID),
@@ -44,14 +61,15 @@ func (s *server) attempt(v payment.View) gen.Attempt {
 		out.Failure = failure(v.Failure)
 		return out
 	}
-	out.NextPollMs = s.pollAfter(v.Attempt).Milliseconds()
+	out.NextPollMs = r.nextPoll(v.Attempt).Milliseconds()
 	if v.NextActionURL != "" {
 		out.NextAction = &gen.NextAction{Type: gen.NextActionTypeRedirect, URL: v.NextActionURL}
 	}
 	return out
 }
 
-func refund(r payment.Refund) gen.Refund {
+// Refund renders a refund.
+func Refund(r payment.Refund) gen.Refund {
 	return gen.Refund{
 		RefundID: r.ID.String(), PaymentAttemptID: r.AttemptID.String(), OrderID: string(r.OrderID),
 		Amount: r.Money.Minor, Currency: string(r.Money.Currency), Status: gen.RefundStatus(r.State), Origin: gen.RefundOrigin(r.Origin),
@@ -68,16 +86,16 @@ func failure(f *payment.Failure) *gen.Failure {
 	return &gen.Failure{Code: f.Code, Message: f.Message, ProviderCode: orNull(f.ProviderCode)}
 }
 
-func orNull(text string) *string {
-	if text == "" {
-		return nil
+// RetryAfter is when to read an attempt again, as the header has it; empty when no change can come.
+func (r Renderer) RetryAfter(v payment.View) string {
+	if v.State.Final() {
+		return ""
 	}
-	return &text
+	return strconv.FormatInt(Seconds(r.nextPoll(v.Attempt)), 10)
 }
 
-// pollAfter asks for patience with an attempt's age: a tenth of it, from one to
-// five times the configured pause.
-func (s *server) pollAfter(a payment.Attempt) time.Duration {
-	age := s.Now().Sub(a.CreatedAt)
-	return min(max(age/10, s.PollAfter), 5*s.PollAfter).Round(time.Millisecond)
+// nextPoll grows with an attempt's age: a tenth of it, from one to five times the configured pause.
+func (r Renderer) nextPoll(a payment.Attempt) time.Duration {
+	age := r.now().Sub(a.CreatedAt)
+	return min(max(age/10, r.pollAfter), 5*r.pollAfter).Round(time.Millisecond)
 }

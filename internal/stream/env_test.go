@@ -13,32 +13,31 @@ import (
 	"github.com/paylatch/paylatch/internal/stream"
 )
 
-// thing is what is waited for here.
+// thing is the value of a topic.
 type thing struct{ version int }
 
 var errGone = errors.New("the storage is gone")
 
-// storage is what several hubs share: versions, and a line on which notices go
-// to all who listen.
+// storage is what several hubs share: versions, and notices to all listeners.
 type storage struct {
 	mu       sync.Mutex
 	versions map[stream.ID]int
-	// deaf hubs get no notices, gone is an end of everything.
-	deaf, gone bool
-	listeners  map[int]chan string
-	cut        []context.CancelCauseFunc
-	next       int
-	sent       [][]string
-	looks      int
-	reads      [][]stream.ID
-	slow       chan struct{}
+	// lossy storage delivers no notices, gone fails at everything.
+	lossy, gone bool
+	listeners   map[int]chan string
+	cut         []context.CancelCauseFunc
+	next        int
+	sent        [][]string
+	compares    int
+	reads       [][]stream.ID
+	slow        chan struct{}
 }
 
 func newStorage() *storage {
 	return &storage{versions: map[stream.ID]int{}, listeners: map[int]chan string{}}
 }
 
-func (s *storage) Listen(ctx context.Context, ready func(), heard func(string)) error {
+func (s *storage) Listen(ctx context.Context, ready func(), receive func(string)) error {
 	s.mu.Lock()
 	if s.gone {
 		s.mu.Unlock()
@@ -47,9 +46,9 @@ func (s *storage) Listen(ctx context.Context, ready func(), heard func(string)) 
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	s.cut = append(s.cut, cancel)
-	line, me := make(chan string, 100), s.next
+	notices, me := make(chan string, 100), s.next
 	s.next++
-	s.listeners[me] = line
+	s.listeners[me] = notices
 	s.mu.Unlock()
 	defer func() {
 		s.mu.Lock()
@@ -61,8 +60,8 @@ func (s *storage) Listen(ctx context.Context, ready func(), heard func(string)) 
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case text := <-line:
-			heard(text)
+		case text := <-notices:
+			receive(text)
 		}
 	}
 }
@@ -77,10 +76,10 @@ func (s *storage) Announce(ctx context.Context, notices []string) error {
 		return errGone
 	}
 	s.sent = append(s.sent, notices)
-	for _, line := range s.listeners {
+	for _, listener := range s.listeners {
 		for _, text := range notices {
-			if !s.deaf {
-				line <- text
+			if !s.lossy {
+				listener <- text
 			}
 		}
 	}
@@ -93,7 +92,7 @@ func (s *storage) Moved(_ context.Context, ids []stream.ID, versions []int32) ([
 	if s.gone {
 		return nil, errGone
 	}
-	s.looks++
+	s.compares++
 	var moved []stream.ID
 	for i, id := range ids {
 		if s.versions[id] > int(versions[i]) {
@@ -161,10 +160,10 @@ func (s *storage) announced() [][]string {
 	return slices.Clone(s.sent)
 }
 
-func (s *storage) asked() (looks, reads int) {
+func (s *storage) statements() (compares, reads int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.looks, len(s.reads)
+	return s.compares, len(s.reads)
 }
 
 // process is a hub that runs.
@@ -193,31 +192,37 @@ func (s *storage) run(t *testing.T, change ...func(*stream.Options[*thing])) *pr
 	return p
 }
 
-// commit changes a thing and tells its own process.
+// commit changes a thing and reports it to its own process.
 func (p *process) commit(id stream.ID, version int) {
 	p.storage.set(id, version)
 	p.Changed([]stream.ID{id})
 }
 
-// waiter is one who waits and is woken.
+// waiter is a subscription and the last version it has seen.
 type waiter struct {
-	*stream.Waiter[*thing]
+	*stream.Subscription[*thing]
 	version int
 	woken   chan struct{}
 }
 
-// join waits from the version that is there now.
-func (p *process) join(t *testing.T, id stream.ID) *waiter {
+// subscribe waits from the version that is there now.
+func (p *process) subscribe(t *testing.T, id stream.ID) *waiter {
 	t.Helper()
-	w, err := p.Join(id, stream.Party{})
-	require.NoError(t, err)
-	me := &waiter{w, p.storage.version(id), make(chan struct{}, 1)}
-	me.arm()
-	return me
+	w := p.unstarted(t, id, p.storage.version(id))
+	w.start()
+	return w
 }
 
-func (w *waiter) arm() {
-	w.Arm(w.version, func() {
+// unstarted is a waiter that has read a version.
+func (p *process) unstarted(t *testing.T, id stream.ID, version int) *waiter {
+	t.Helper()
+	s, err := p.Subscribe(id, stream.Group{})
+	require.NoError(t, err)
+	return &waiter{s, version, make(chan struct{}, 1)}
+}
+
+func (w *waiter) start() {
+	w.Start(w.version, func() {
 		select {
 		case w.woken <- struct{}{}:
 		default:
@@ -225,8 +230,8 @@ func (w *waiter) arm() {
 	})
 }
 
-// told returns the version that the waiter was told, 0 for none yet.
-func (w *waiter) told() int {
+// got returns the version that the waiter was woken for, 0 for none yet.
+func (w *waiter) got() int {
 	synctest.Wait()
 	select {
 	case <-w.woken:

@@ -1,0 +1,134 @@
+package stream
+
+import "sync/atomic"
+
+// Subscription gives the states of one topic to one waiter. Its methods are called from one goroutine at a time.
+type Subscription[T any] struct {
+	hub    *Hub[T]
+	latest atomic.Pointer[state[T]]
+
+	// What follows is guarded by the hub.
+	id    ID
+	group Group
+	// index is the place among the topic's subscriptions.
+	index int
+	// known is the version that the waiter has read, or is being woken for.
+	known int
+	wake  func()
+}
+
+// state is a value as all waiters share it.
+type state[T any] struct {
+	value   T
+	version int
+}
+
+// Group is a name that has only so many slots for subscriptions.
+type Group struct {
+	Name string
+	// Slots is how many; 0 for any number.
+	Slots int
+}
+
+// Subscribe opens a subscription to a topic, which must be closed. It returns ErrGroupFull, ErrFull or ErrEnded.
+func (h *Hub[T]) Subscribe(id ID, g Group) (*Subscription[T], error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.over() {
+		return nil, ErrEnded
+	}
+	if h.waiters >= h.opts.Limit {
+		h.counts.refused.Add(1)
+		return nil, ErrFull
+	}
+	if g.Slots > 0 && h.groups[g.Name] >= g.Slots {
+		h.counts.refused.Add(1)
+		return nil, ErrGroupFull
+	}
+	t := h.topics[id]
+	if t == nil {
+		t = &topic[T]{}
+		h.topics[id] = t
+	}
+	if g.Slots > 0 {
+		h.groups[g.Name]++
+	}
+	s := &Subscription[T]{hub: h, id: id, group: g, index: len(t.subscriptions)}
+	t.subscriptions = append(t.subscriptions, s)
+	h.waiters++
+	h.open.Add(1)
+	return s, nil
+}
+
+// Close ends the subscription.
+func (s *Subscription[T]) Close() {
+	h := s.hub
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	t := h.topics[s.id]
+	last := len(t.subscriptions) - 1
+	t.subscriptions[s.index] = t.subscriptions[last]
+	t.subscriptions[s.index].index = s.index
+	t.subscriptions[last] = nil
+	t.subscriptions = t.subscriptions[:last]
+	if last == 0 {
+		delete(h.topics, s.id)
+		delete(h.changed, s.id)
+	}
+	if name := s.group.Name; s.group.Slots > 0 {
+		if h.groups[name]--; h.groups[name] == 0 {
+			delete(h.groups, name)
+		}
+	}
+	h.waiters--
+	h.open.Done()
+}
+
+// Start states which version the waiter has read since it subscribed, and what wakes it when Next or Ended has something
+// new. What came before wakes nothing: Next has it already. The call of wake must not block or call the hub.
+func (s *Subscription[T]) Start(version int, wake func()) {
+	h := s.hub
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s.known, s.wake = max(s.known, version), wake
+	t := h.topics[s.id]
+	if t.version == 0 {
+		t.version = version
+	}
+	if t.version != version {
+		// One of the subscriptions has missed a change, this one or an earlier one.
+		t.version = min(t.version, version)
+		h.changed[s.id] = struct{}{}
+		signal(h.readNow)
+	}
+}
+
+// Next returns the last state if its version is above the given one: of several changes the waiter may see only the last.
+func (s *Subscription[T]) Next(above int) (value T, ok bool) {
+	last := s.latest.Load()
+	if last == nil || last.version <= above {
+		return value, false
+	}
+	return last.value, true
+}
+
+// Ended reports whether the hub has ended: no state will come any more.
+func (s *Subscription[T]) Ended() bool { return s.hub.over() }
+
+// deliver needs the hub's lock.
+func (s *Subscription[T]) deliver(next *state[T]) {
+	if s.known >= next.version {
+		return
+	}
+	s.known = next.version
+	s.latest.Store(next)
+	s.hub.counts.woken.Add(1)
+	s.call()
+}
+
+// call needs the hub's lock.
+func (s *Subscription[T]) call() {
+	if s.wake != nil {
+		s.wake()
+	}
+}
