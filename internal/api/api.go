@@ -9,6 +9,7 @@ import (
 	contractfile "github.com/paylatch/paylatch/api"
 	"github.com/paylatch/paylatch/internal/api/contract"
 	"github.com/paylatch/paylatch/internal/api/gen"
+	"github.com/paylatch/paylatch/internal/api/problem"
 	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/internal/api/waiting"
 	"github.com/paylatch/paylatch/internal/throttle"
@@ -17,7 +18,7 @@ import (
 type server struct {
 	Options
 	doc      *contract.Document
-	problems catalogue
+	problems *problem.Catalogue
 	// commands are the operations that take a key, by method and route.
 	commands map[string]string
 	searches *throttle.KeyedLimiter
@@ -38,7 +39,8 @@ func New(o Options) http.Handler {
 		panic(err)
 	}
 	o = o.withDefaults()
-	s := &server{Options: o, doc: doc, problems: newCatalogue(), commands: make(map[string]string), render: render.New(o.Now, o.PollAfter)}
+	renderer := render.New(o.Now, o.PollAfter)
+	s := &server{Options: o, doc: doc, problems: problem.New(renderer), commands: make(map[string]string), render: renderer}
 	s.waiting = waiting.Service{Hub: o.Hub, Read: s.readAttempt, Renderer: s.render}
 	s.searches = throttle.New(searchesEach, searchesAtOnce)
 	s.unsigned = throttle.New(unsignedEach, unsignedAtOnce)

@@ -14,6 +14,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/paylatch/paylatch/internal/api/contract"
+	"github.com/paylatch/paylatch/internal/api/problem"
 	"github.com/paylatch/paylatch/internal/api/strictjson"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/throttle"
@@ -43,7 +44,7 @@ func newBinder(doc *contract.Document, read func(c echo.Context) ([]byte, error)
 func (b *binder) Bind(into any, c echo.Context) error {
 	r, op := c.Request(), b.ops[c.Request().Method+" "+c.Path()]
 	if !isJSON(r.Header) && (r.ContentLength != 0 || len(r.Header.Values(echo.HeaderContentType)) > 0) {
-		return refuse("unsupported-media-type", "")
+		return problem.Refuse("unsupported-media-type", "")
 	}
 	body, err := b.read(c)
 	switch {
@@ -79,7 +80,7 @@ func (b *binder) check(s *contract.Schema, body []byte) error {
 		return malformed(err.Error())
 	}
 	if field := cardNumberIn(value); field != "" {
-		return &cardNumberError{field}
+		return cardNumberRefused(field)
 	}
 	if _, ok := value.(map[string]any); !ok {
 		return malformed("the body is not a JSON object")
@@ -99,7 +100,7 @@ func (b *binder) check(s *contract.Schema, body []byte) error {
 }
 
 func malformed(reason string) error {
-	return refuse("malformed-request", "Correct the request and send it again: "+reason+".")
+	return problem.Refuse("malformed-request", "Correct the request and send it again: "+reason+".")
 }
 
 // readBody reads a whole body, or says whose fault it is that it can't. The server
@@ -118,11 +119,11 @@ func (s *server) readBody(c echo.Context) ([]byte, error) {
 		return body, nil
 	case errors.Is(err, errNoRoom):
 		c.Response().Header().Set(echo.HeaderConnection, "close")
-		return nil, refuse("overloaded", "Send the same request again after Retry-After, all of its body at once.")
+		return nil, problem.Refuse("overloaded", "Send the same request again after Retry-After, all of its body at once.")
 	case errors.As(err, &large):
 		return nil, tooLarge(r)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, refuse("request-timeout", "")
+		return nil, problem.Refuse("request-timeout", "")
 	case r.Context().Err() != nil && !errors.Is(err, io.ErrUnexpectedEOF): // who stopped sending may still read
 		return nil, r.Context().Err() //nolint:wrapcheck // it is matched, never shown
 	}
@@ -145,5 +146,5 @@ func tooLarge(r *http.Request) error {
 	if r.Header.Get("Expect") == "" {
 		_, _ = io.CopyN(io.Discard, r.Body, drained)
 	}
-	return refuse("body-too-large", "")
+	return problem.Refuse("body-too-large", "")
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/paylatch/paylatch/internal/api/problem"
 	"github.com/paylatch/paylatch/internal/cardnumber"
 	"github.com/paylatch/paylatch/internal/payment"
 )
@@ -16,14 +17,9 @@ import (
 // would make all that keeps it subject to PCI DSS. What is sent is looked through
 // before anything else is read of it.
 
-// cardNumberError is returned when a member of a request holds a card number.
-type cardNumberError struct{ field string }
-
-// Error implements error.
-func (e *cardNumberError) Error() string { return e.field + " holds a card number" }
-
-func (e *cardNumberError) fields() []payment.FieldError {
-	return []payment.FieldError{{Field: e.field, Message: "must not hold a card number"}}
+// cardNumberRefused is returned for a request with a card number in a member.
+func cardNumberRefused(member string) error {
+	return &problem.Refusal{Code: "card-number-refused", Fields: []payment.FieldError{{Field: member, Message: "must not hold a card number"}}}
 }
 
 // refuseCardNumbers looks through what a request has beside its body.
@@ -31,20 +27,20 @@ func refuseCardNumbers(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		for _, name := range []string{keyHeader, "On-Behalf-Of"} {
 			if slices.ContainsFunc(c.Request().Header.Values(name), cardnumber.In) {
-				return &cardNumberError{name}
+				return cardNumberRefused(name)
 			}
 		}
 		for _, name := range c.ParamNames() {
 			if cardnumber.In(pathParam(c, name)) {
-				return &cardNumberError{name}
+				return cardNumberRefused(name)
 			}
 		}
 		for name, values := range c.Request().URL.Query() {
 			if cardnumber.In(name) {
-				return &cardNumberError{"query"}
+				return cardNumberRefused("query")
 			}
 			if slices.ContainsFunc(values, holder(name, nil)) {
-				return &cardNumberError{name}
+				return cardNumberRefused(name)
 			}
 		}
 		return next(c)

@@ -71,7 +71,7 @@ func (s *server) command(x *exchange, ids ...string) idempotency.Request {
 		Hash:     idempotency.HashRequest(r.Method, route, ids, r.URL.Query(), x.body),
 		Refusal: func(err error) idempotency.Answer {
 			x.refused = true
-			return s.problems.answer(s.problemOf(x, err))
+			return s.problems.Response(s.problems.Document(x.requestID, err))
 		},
 	}
 }

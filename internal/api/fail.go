@@ -3,18 +3,11 @@ package api
 import (
 	"context"
 	"errors"
-	"net/http"
-	"strconv"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/paylatch/paylatch/internal/api/gen"
-	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/internal/idempotency"
 )
-
-const problemJSON = "application/problem+json"
 
 // statusGone is what the log says when nobody was there to be answered.
 const statusGone = 499
@@ -35,12 +28,12 @@ func (s *server) fail(err error, c echo.Context) {
 		s.write(x, replay.Answer)
 		return
 	}
-	p := s.problemOf(x, err)
+	p := s.problems.Document(x.requestID, err)
 	x.code = p.Code
-	if s.problems.byCode[p.Code].executed {
+	if s.problems.Executed(p.Code) {
 		x.refusedBefore()
 	}
-	s.write(x, s.problems.answer(p))
+	s.write(x, s.problems.Response(p))
 }
 
 // refusedBefore marks the refusal of an executed command that is the response to a
@@ -52,23 +45,6 @@ func (x *exchange) refusedBefore() {
 	case x.shared:
 		x.answered(idempotency.Reused)
 	}
-}
-
-// answer is a problem as it is sent and, for an executed command, kept.
-func (c catalogue) answer(p gen.Problem) idempotency.Answer {
-	a := idempotency.Answer{
-		Status:  p.Status,
-		Headers: map[string]string{echo.HeaderContentType: problemJSON},
-		Body:    render.JSON(p),
-	}
-	if p.RetryAfterMs != nil {
-		wait := time.Duration(*p.RetryAfterMs) * time.Millisecond
-		a.Headers[echo.HeaderRetryAfter] = strconv.FormatInt(render.Seconds(wait), 10)
-	}
-	if p.Status == http.StatusUnauthorized && p.Code == "unauthenticated" {
-		a.Headers[echo.HeaderWWWAuthenticate] = "Bearer"
-	}
-	return a
 }
 
 // write sends an answer. An error of it means that the caller has gone.

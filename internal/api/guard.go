@@ -7,6 +7,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/paylatch/paylatch/internal/api/problem"
 	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/cardnumber"
 	"github.com/paylatch/paylatch/internal/idempotency"
@@ -27,7 +28,7 @@ func (s *server) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 		r := c.Request()
 		c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
 		if _, err := url.ParseQuery(r.URL.RawQuery); err != nil {
-			return refuse("malformed-request", "The query string can't be read. Correct it and send the request again.")
+			return problem.Refuse("malformed-request", "The query string can't be read. Correct it and send the request again.")
 		}
 		authorization := strings.Join(r.Header.Values(echo.HeaderAuthorization), ", ")
 		bearer, err := auth.Bearer(authorization)
@@ -63,7 +64,7 @@ func (s *server) refuseStatusToken(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if exchangeIn(c).actor.OnlyAttempt != nil {
 			s.notLetIn(c, support.RefusedToken, errStatusToken)
-			return refuse("forbidden", "A status token only reads its one attempt. Use a token that has a role.")
+			return problem.Refuse("forbidden", "A status token only reads its one attempt. Use a token that has a role.")
 		}
 		return next(c)
 	}
@@ -76,7 +77,7 @@ func onBehalfOf(values []string) (string, error) {
 	case len(values) == 0:
 		return "", nil
 	case len(values) > 1 || values[0] == "":
-		return "", refuse("malformed-request", "Send On-Behalf-Of once, with a user's id, or leave it out.")
+		return "", problem.Refuse("malformed-request", "Send On-Behalf-Of once, with a user's id, or leave it out.")
 	}
 	return values[0], nil
 }
@@ -98,7 +99,7 @@ func requireKey(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		for name := range c.Request().URL.Query() {
 			if strings.EqualFold(strings.ReplaceAll(name, "_", "-"), keyHeader) {
-				return refuse("idempotency-key-in-query", "")
+				return problem.Refuse("idempotency-key-in-query", "")
 			}
 		}
 		if _, err := idempotency.ParseKey(c.Request().Header.Values(keyHeader)); err != nil {

@@ -9,6 +9,8 @@ import (
 
 	contractfile "github.com/paylatch/paylatch/api"
 	"github.com/paylatch/paylatch/internal/api/gen"
+	"github.com/paylatch/paylatch/internal/api/problem"
+	"github.com/paylatch/paylatch/internal/api/render"
 )
 
 // checkTime is how long one condition of being ready may take to be found out.
@@ -17,7 +19,8 @@ const checkTime = 2 * time.Second
 // NewOperations makes the handler of what only the operator should reach, for an
 // address of its own: /healthz, /readyz and /metrics.
 func NewOperations(o Options) http.Handler {
-	s := &server{Options: o.withDefaults(), problems: newCatalogue()}
+	o = o.withDefaults()
+	s := &server{Options: o, problems: problem.New(render.New(o.Now, 0))}
 	e := s.newEcho()
 	s.routeHealth(e)
 	allowHead(e)

@@ -42,9 +42,9 @@ func (s *server) routePages(e *echo.Echo) {
 	p := newPages()
 	e.GET("/", p.serve("start.html", startPage{Demo: s.Demo, Console: s.Console != nil}))
 	e.GET("/docs", p.serve("docs.html", docsPage{Document: s.doc, Version: s.Version}))
-	e.GET("/problems", p.serve("problems.html", problemPages(s.problems.kinds)))
+	e.GET("/problems", p.serve("problems.html", s.problems.Pages()))
 	all := make(map[string]echo.HandlerFunc)
-	for _, k := range problemPages(s.problems.kinds) {
+	for _, k := range s.problems.Pages() {
 		all[k.Code] = p.serve("problem.html", k)
 	}
 	e.GET("/problems/:code", func(c echo.Context) error {
@@ -77,21 +77,6 @@ type startPage struct{ Demo, Console bool }
 type docsPage struct {
 	*contract.Document
 	Version string
-}
-
-type problemPage struct {
-	Code, Title, Meaning, Detail string
-	Status                       int
-	StatusText                   string
-	Retryable                    bool
-}
-
-func problemPages(kinds []kind) []problemPage {
-	list := make([]problemPage, len(kinds))
-	for i, k := range kinds {
-		list[i] = problemPage{k.code, k.title(), k.meaning, k.detail, k.status, http.StatusText(k.status), k.retryable}
-	}
-	return list
 }
 
 // prose makes paragraphs of a description, and code of what stands in backticks.

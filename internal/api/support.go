@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/paylatch/paylatch/internal/api/gen"
+	"github.com/paylatch/paylatch/internal/api/problem"
 	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
@@ -20,7 +21,7 @@ func (s *server) SupportSearch(ctx context.Context, r gen.SupportSearchRequestOb
 	x := exchangeOf(ctx)
 	// Ids could be guessed.
 	if s.searches.Reserve(x.actor.Subject, s.Now()) > 0 {
-		return nil, refuse("rate-limited", "")
+		return nil, problem.Refuse("rate-limited", "")
 	}
 	page, err := support.ParsePage(valueOf(r.Params.Cursor), valueOf(r.Params.Limit))
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/paylatch/paylatch/internal/api/contract"
+	"github.com/paylatch/paylatch/internal/api/problem"
 	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
@@ -24,7 +25,7 @@ func (s *server) staffOnly(next echo.HandlerFunc) echo.HandlerFunc {
 			return err
 		}
 		if s.Support == nil {
-			return refuse("not-found", "")
+			return problem.Refuse("not-found", "")
 		}
 		return next(c)
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/api/problem"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/throttle"
 	"github.com/paylatch/paylatch/webhooks"
@@ -86,7 +87,7 @@ func tooMuch(r payment.Received) bool {
 }
 
 func errTooMuch() error {
-	return refuse("body-too-large", "Send a smaller body, query and headers: nobody signed them.")
+	return problem.Refuse("body-too-large", "Send a smaller body, query and headers: nobody signed them.")
 }
 
 // lanes bound how many deliveries are worked on at once. The zero value is ready.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/paylatch/paylatch/internal/api/problem"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -32,7 +33,7 @@ func (s *server) receive(c echo.Context) error {
 	name := pathParam(c, "account")
 	account, ok := s.Accounts[name]
 	if !ok || account.Verifier == nil {
-		return refuse("unknown-account", "")
+		return problem.Refuse("unknown-account", "")
 	}
 	x := exchangeIn(c)
 	x.account = name

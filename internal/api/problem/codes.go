@@ -1,4 +1,4 @@
-package api
+package problem
 
 import (
 	"slices"
@@ -12,12 +12,10 @@ import (
 type kind struct {
 	code   string
 	status int
-	// retryable says that the same request may be sent again unchanged; wait,
-	// after how long.
+	// retryable reports whether the same request may be sent again unchanged, after wait.
 	retryable bool
 	wait      time.Duration
-	// executed says that the refusal is the result of an executed command and is
-	// kept with its key.
+	// executed marks the result of an executed command, which is kept with its key.
 	executed bool
 	// meaning is for the code's page, detail is what to do next, for both.
 	meaning, detail string
@@ -28,19 +26,8 @@ func (k kind) title() string {
 	return strings.ToUpper(k.code[:1]) + strings.ReplaceAll(k.code[1:], "-", " ")
 }
 
-// catalogue is all that is known of problems.
-type catalogue struct {
-	rows   []row
-	kinds  []kind
-	byCode map[string]kind
-}
-
-func newCatalogue() catalogue {
-	c := catalogue{rows: rows(), kinds: slices.Concat(requestKinds(), failureKinds(), keyKinds(), paymentKinds(), supportKinds(), webhookKinds()), byCode: make(map[string]kind)}
-	for _, k := range c.kinds {
-		c.byCode[k.code] = k
-	}
-	return c
+func kinds() []kind {
+	return slices.Concat(requestKinds(), failureKinds(), keyKinds(), paymentKinds(), supportKinds(), webhookKinds())
 }
 
 func requestKinds() []kind {

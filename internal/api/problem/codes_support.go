@@ -1,6 +1,5 @@
-package api
+package problem
 
-// supportKinds are what a person who resolves a discrepancy may be told.
 func supportKinds() []kind {
 	return []kind{
 		{

@@ -1,4 +1,4 @@
-package api
+package problem
 
 import (
 	"context"
@@ -14,15 +14,13 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// row says which problem an error is. What the problem's status, title and text
-// are is in codes.go.
+// row is which problem an error is.
 type row struct {
 	err  error
 	code string
 }
 
-// rows is the table of all errors that may come out of a use case. The first
-// that matches counts.
+// rows is the table of all errors of the use cases. The first that matches counts.
 func rows() []row {
 	return []row{
 		{payment.ErrUnavailable, "storage-unavailable"},
@@ -53,7 +51,7 @@ func rows() []row {
 		{payment.ErrResolved, "discrepancy-already-resolved"},
 		{payment.ErrNotPending, "attempt-not-pending"},
 		{payment.ErrHoldsMoney, "attempt-holds-money"},
-		// *payment.ResolutionError and *payment.LateMoneyError are these with more to say.
+		// *payment.ResolutionError and *payment.LateMoneyError are these with a detail of their own.
 		{payment.ErrResolutionImpossible, "resolution-not-possible"},
 		{payment.ErrSecondPerson, "second-person-needed"},
 		{payment.ErrPaymentIDMissing, "provider-payment-id-required"},
@@ -81,7 +79,7 @@ func rows() []row {
 		{webhooks.ErrPayload, "webhook-payload-invalid"},
 		{webhooks.ErrUnavailable, "webhook-verification-unavailable"},
 
-		// These say that the program or its configuration is wrong.
+		// These are faults of the program or of its configuration.
 		{webhooks.ErrConfig, "internal"},
 		{auth.ErrSealed, "internal"},
 		{payment.ErrNotSent, "internal"},
@@ -99,17 +97,22 @@ func rows() []row {
 	}
 }
 
-// refusal is an error that only this package makes. An empty detail is the
-// code's own.
-type refusal struct{ code, detail string }
+// Refusal is an error that the HTTP side makes itself.
+type Refusal struct {
+	Code string
+	// Detail is the code's own where it is empty.
+	Detail string
+	Fields []payment.FieldError
+}
 
 // Error implements error.
-func (r *refusal) Error() string { return r.code + ": " + r.detail }
+func (r *Refusal) Error() string { return r.Code + ": " + r.Detail }
 
-func refuse(code, detail string) error { return &refusal{code, detail} }
+// Refuse returns a *Refusal.
+func Refuse(code, detail string) error { return &Refusal{Code: code, Detail: detail} }
 
 // codeOf reads the table. What is not in it is internal.
-func (c catalogue) codeOf(err error) string {
+func (c *Catalogue) codeOf(err error) string {
 	if code := codeOfType(err); code != "" {
 		return code
 	}
@@ -124,21 +127,18 @@ func (c catalogue) codeOf(err error) string {
 // codeOfType is the part of the table for errors that carry something.
 func codeOfType(err error) string {
 	var (
-		refused  *refusal
+		refused  *Refusal
 		invalid  *payment.ValidationError
 		progress *payment.InProgressError
 		quota    *idempotency.QuotaError
 		binding  *echo.HTTPError
 		role     *payment.RoleError
-		card     *cardNumberError
 	)
 	switch {
 	case errors.As(err, &refused):
-		return refused.code
+		return refused.Code
 	case errors.As(err, &invalid):
 		return "validation-failed"
-	case errors.As(err, &card):
-		return "card-number-refused"
 	case errors.As(err, &role):
 		return "forbidden"
 	case errors.As(err, &progress):

@@ -1,23 +1,47 @@
-package api
+package problem
 
 import (
 	"errors"
+	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/labstack/echo/v4"
+
 	"github.com/paylatch/paylatch/internal/api/gen"
+	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// problemOf is the document that tells a caller of an error. Of the error's own
-// text it shows only what was written to be shown.
-func (s *server) problemOf(x *exchange, err error) gen.Problem {
-	k := s.problems.byCode[s.problems.codeOf(err)]
+// Catalogue is all problems that the API has.
+type Catalogue struct {
+	rows     []row
+	kinds    []kind
+	byCode   map[string]kind
+	renderer render.Renderer
+}
+
+// New returns the catalogue. Attempts in problems are rendered by r.
+func New(r render.Renderer) *Catalogue {
+	c := &Catalogue{rows: rows(), kinds: kinds(), byCode: make(map[string]kind), renderer: r}
+	for _, k := range c.kinds {
+		c.byCode[k.code] = k
+	}
+	return c
+}
+
+// Executed reports whether a problem is the result of an executed command, which is kept with its key.
+func (c *Catalogue) Executed(code string) bool { return c.byCode[code].executed }
+
+// Document is the problem of an error. Of the error's own text it shows only what was written to be shown.
+func (c *Catalogue) Document(requestID string, err error) gen.Problem {
+	k := c.byCode[c.codeOf(err)]
 	p := gen.Problem{
 		Type: "/problems/" + k.code, Title: k.title(), Status: k.status, Detail: detail(k, err), Code: k.code,
-		RequestID: x.requestID, Retryable: k.retryable,
+		RequestID: requestID, Retryable: k.retryable,
 	}
 	if wait := wait(k, err); wait > 0 {
 		ms := wait.Milliseconds()
@@ -31,17 +55,17 @@ func (s *server) problemOf(x *exchange, err error) gen.Problem {
 		p.Errors = &fields
 	}
 	if progress, ok := errors.AsType[*payment.InProgressError](err); ok {
-		p.Attempt, p.Retryable = s.inTheWay(progress.Attempt), progress.Attempt.Failed()
+		p.Attempt, p.Retryable = c.inTheWay(progress.Attempt), progress.Attempt.Failed()
 	}
 	if late, ok := errors.AsType[*payment.LateMoneyError](err); ok {
-		p.Attempt = s.inTheWay(late.Attempt)
+		p.Attempt = c.inTheWay(late.Attempt)
 	}
 	return p
 }
 
 // inTheWay is the attempt of another request that a command is refused for.
-func (s *server) inTheWay(a payment.Attempt) *gen.Attempt {
-	shown := s.render.Attempt(payment.View{Attempt: a})
+func (c *Catalogue) inTheWay(a payment.Attempt) *gen.Attempt {
+	shown := c.renderer.Attempt(payment.View{Attempt: a})
 	shown.ClientRequestID = nil
 	return &shown
 }
@@ -50,15 +74,15 @@ func fieldErrors(err error) []payment.FieldError {
 	if invalid, ok := errors.AsType[*payment.ValidationError](err); ok {
 		return invalid.Fields
 	}
-	if card, ok := errors.AsType[*cardNumberError](err); ok {
-		return card.fields()
+	if refused, ok := errors.AsType[*Refusal](err); ok {
+		return refused.Fields
 	}
 	return nil
 }
 
 func detail(k kind, err error) string {
-	if refused, ok := errors.AsType[*refusal](err); ok && refused.detail != "" {
-		return refused.detail
+	if refused, ok := errors.AsType[*Refusal](err); ok && refused.Detail != "" {
+		return refused.Detail
 	}
 	if role, ok := errors.AsType[*payment.RoleError](err); ok {
 		advice := "Use a token with " + role.Roles()
@@ -101,4 +125,41 @@ const holdWait = 5 * time.Second
 func mayHold(err error) bool {
 	progress, ok := errors.AsType[*payment.InProgressError](err)
 	return ok && progress.Attempt.Failed()
+}
+
+// MediaType is that of a problem document.
+const MediaType = "application/problem+json"
+
+// Response is a problem as it is sent and, for an executed command, kept.
+func (c *Catalogue) Response(p gen.Problem) idempotency.Answer {
+	a := idempotency.Answer{
+		Status:  p.Status,
+		Headers: map[string]string{echo.HeaderContentType: MediaType},
+		Body:    render.JSON(p),
+	}
+	if p.RetryAfterMs != nil {
+		wait := time.Duration(*p.RetryAfterMs) * time.Millisecond
+		a.Headers[echo.HeaderRetryAfter] = strconv.FormatInt(render.Seconds(wait), 10)
+	}
+	if p.Status == http.StatusUnauthorized && p.Code == "unauthenticated" {
+		a.Headers[echo.HeaderWWWAuthenticate] = "Bearer"
+	}
+	return a
+}
+
+// Page is what a code's page shows.
+type Page struct {
+	Code, Title, Meaning, Detail string
+	Status                       int
+	StatusText                   string
+	Retryable                    bool
+}
+
+// Pages lists the pages of all codes.
+func (c *Catalogue) Pages() []Page {
+	list := make([]Page, len(c.kinds))
+	for i, k := range c.kinds {
+		list[i] = Page{k.code, k.title(), k.meaning, k.detail, k.status, http.StatusText(k.status), k.retryable}
+	}
+	return list
 }
