@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/internal/api/access"
 	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/console"
 	"github.com/paylatch/paylatch/internal/support"
@@ -17,7 +17,7 @@ import (
 func (in *instance) newConsole(payments console.Payments, desk *support.Service, dev bool) http.Handler {
 	o := console.Options{
 		Support: desk, AuditLog: desk, Payments: payments, Sessions: in.store.Sessions(), Log: in.log, Now: time.Now,
-		Refused: in.access.Refused, SignedOut: in.access.SignedOut, Seen: api.Seen,
+		Refused: in.access.Refused, SignedOut: in.access.SignedOut, Seen: access.Seen,
 		Plain: dev && onlyHere(in.cfg.Listen),
 	}
 	if dev {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/internal/api/access"
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/console/demo"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -24,7 +24,7 @@ func openShop(in *instance, cfg *config.Config, at net.Addr, sandboxURL string) 
 		// Longer than the longest wait of a page.
 		Client: &http.Client{Timeout: 80 * time.Second, Transport: &http.Transport{}},
 	})
-	pages, service := api.Identified(shop), in.handler
+	pages, service := access.Identified(shop), in.handler
 	in.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/demo" || strings.HasPrefix(r.URL.Path, "/demo/") {
 			pages.ServeHTTP(w, r)

@@ -7,6 +7,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	contractfile "github.com/paylatch/paylatch/api"
+	"github.com/paylatch/paylatch/internal/api/access"
 	"github.com/paylatch/paylatch/internal/api/contract"
 	"github.com/paylatch/paylatch/internal/api/gen"
 	"github.com/paylatch/paylatch/internal/api/problem"
@@ -19,6 +20,7 @@ type server struct {
 	Options
 	doc      *contract.Document
 	problems *problem.Catalogue
+	access   access.Log
 	// commands are the operations that take a key, by method and route.
 	commands map[string]string
 	searches *throttle.KeyedLimiter
@@ -40,7 +42,7 @@ func New(o Options) http.Handler {
 	}
 	o = o.withDefaults()
 	renderer := render.New(o.Now, o.PollAfter)
-	s := &server{Options: o, doc: doc, problems: problem.New(renderer), commands: make(map[string]string), render: renderer}
+	s := &server{Options: o, doc: doc, problems: problem.New(renderer), access: access.Log{Log: o.Log, Observe: o.Observe, Now: o.Now}, commands: make(map[string]string), render: renderer}
 	s.waiting = waiting.Service{Hub: o.Hub, Read: s.readAttempt, Renderer: s.render}
 	s.searches = throttle.New(searchesEach, searchesAtOnce)
 	s.unsigned = throttle.New(unsignedEach, unsignedAtOnce)

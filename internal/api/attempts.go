@@ -58,7 +58,7 @@ func (x *exchange) attemptID(text string) (payment.AttemptID, error) {
 	if err != nil {
 		return id, x.actor.Unseen(err)
 	}
-	x.attempt = id.String()
+	x.Attempt = id.String()
 	return id, nil
 }
 
@@ -107,21 +107,21 @@ func (s *server) leave(ctx context.Context, wait *waiting.Wait) {
 	x := exchangeOf(ctx)
 	route := x.context.Path()
 	x.waits, x.context, x.actor = true, nil, payment.Actor{}
-	waiting.Leave(ctx, wait, func(status int) { s.log(x, route, status) })
+	waiting.Leave(ctx, wait, func(status int) { s.access.Write(x.Record, route, status) })
 }
 
 // readAttempt reads for a waiter.
 func (s *server) readAttempt(ctx context.Context, actor payment.Actor, id payment.AttemptID) (payment.View, error) {
 	v, err := s.Payments.Attempt(ctx, actor, id)
 	if err == nil {
-		exchangeOf(ctx).about(v.Attempt)
+		exchangeOf(ctx).About(v.Attempt)
 	}
 	return v, err
 }
 
 // showing renders an attempt and sets the headers for those who poll it.
 func (s *server) showing(x *exchange, v payment.View) gen.Attempt {
-	x.about(v.Attempt)
+	x.About(v.Attempt)
 	x.header().Set("ETag", render.ETag(v.Version))
 	if wait := s.render.RetryAfter(v); wait != "" {
 		x.header().Set(echo.HeaderRetryAfter, wait)

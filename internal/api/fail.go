@@ -15,7 +15,7 @@ const statusGone = 499
 // fail is echo's error handler: whatever goes wrong is answered here.
 func (s *server) fail(err error, c echo.Context) {
 	x := exchangeIn(c)
-	x.cause = err
+	x.Cause = err
 	if c.Response().Committed {
 		return
 	}
@@ -28,8 +28,8 @@ func (s *server) fail(err error, c echo.Context) {
 		s.write(x, replay.Answer)
 		return
 	}
-	p := s.problems.Document(x.requestID, err)
-	x.code = p.Code
+	p := s.problems.Document(x.RequestID, err)
+	x.Code = p.Code
 	if s.problems.Executed(p.Code) {
 		x.refusedBefore()
 	}
@@ -41,7 +41,7 @@ func (s *server) fail(err error, c echo.Context) {
 func (x *exchange) refusedBefore() {
 	switch {
 	case x.refused:
-		x.result = idempotency.Created // for the metrics
+		x.Result = idempotency.Created // for the metrics
 	case x.shared:
 		x.answered(idempotency.Reused)
 	}

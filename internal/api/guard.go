@@ -47,7 +47,7 @@ func (s *server) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 			s.notLetIn(c, support.RefusedToken, err)
 			return err
 		}
-		x.subject, x.onBehalfOf = x.actor.Subject, string(x.actor.OnBehalfOf)
+		x.Subject, x.OnBehalfOf = x.actor.Subject, string(x.actor.OnBehalfOf)
 		return next(c)
 	}
 }
@@ -86,7 +86,7 @@ func onBehalfOf(values []string) (string, error) {
 func echoKey(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if key, err := idempotency.ParseKey(c.Request().Header.Values(keyHeader)); err == nil && !cardnumber.In(string(key)) {
-			exchangeIn(c).key = key
+			exchangeIn(c).Key = key
 			c.Response().Header().Set(keyHeader, string(key))
 		}
 		return next(c)

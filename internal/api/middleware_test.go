@@ -20,6 +20,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -83,11 +84,11 @@ func TestLogOfAProxiedCall(t *testing.T) {
 
 func TestACallerWhoHasGoneIsNoError(t *testing.T) {
 	t.Parallel()
-	served := make(chan api.Served, 1)
+	served := make(chan metrics.Request, 1)
 	ctx, hangUp := context.WithCancel(t.Context())
 	b := newBench(t, func(o *api.Options) {
 		o.Auth = slow{asked: hangUp}
-		o.Observe = func(s api.Served) { served <- s }
+		o.Observe = func(s metrics.Request) { served <- s }
 	})
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, b.server.URL+"/v1/orders/A-1", nil)
 	require.NoError(t, err)

@@ -8,6 +8,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	contractfile "github.com/paylatch/paylatch/api"
+	"github.com/paylatch/paylatch/internal/api/access"
 	"github.com/paylatch/paylatch/internal/api/gen"
 	"github.com/paylatch/paylatch/internal/api/problem"
 	"github.com/paylatch/paylatch/internal/api/render"
@@ -20,7 +21,7 @@ const checkTime = 2 * time.Second
 // address of its own: /healthz, /readyz and /metrics.
 func NewOperations(o Options) http.Handler {
 	o = o.withDefaults()
-	s := &server{Options: o, problems: problem.New(render.New(o.Now, 0))}
+	s := &server{Options: o, problems: problem.New(render.New(o.Now, 0)), access: access.Log{Log: o.Log, Observe: o.Observe, Now: o.Now}}
 	e := s.newEcho()
 	s.routeHealth(e)
 	allowHead(e)
@@ -56,7 +57,7 @@ func (s *server) readyz(c echo.Context) error {
 		if err := check.within(c.Request().Context(), checkTime); err != nil {
 			body.Checks[check.Name] = gen.ReadinessChecksFailed
 			body.Status, status = gen.ReadinessStatusUnavailable, http.StatusServiceUnavailable
-			exchangeIn(c).cause = err
+			exchangeIn(c).Cause = err
 		}
 	}
 	return answer{status, body}.send(c.Response())

@@ -15,6 +15,7 @@ import (
 
 	contract "github.com/paylatch/paylatch/api"
 	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/internal/metrics"
 )
 
 func TestHealth(t *testing.T) {
@@ -103,16 +104,16 @@ func TestTheStartPage(t *testing.T) {
 
 func TestMetrics(t *testing.T) {
 	t.Parallel()
-	var served []api.Served
+	var served []metrics.Request
 	b := newBench(t, func(o *api.Options) {
 		o.Metrics = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1\n") })
-		o.Observe = func(s api.Served) { served = append(served, s) }
+		o.Observe = func(s metrics.Request) { served = append(served, s) }
 	})
 	require.Equal(t, "up 1\n", string(b.send(http.MethodGet, "/metrics", "").text))
 	b.send(http.MethodGet, "/v1/orders/A%20B", "")
 	b.send(http.MethodGet, "/private/path", "")
 	require.Equal(t, "/metrics", served[0].Route)
-	require.Equal(t, api.Served{Method: "GET", Route: "/v1/orders/:order_id", Status: 403, Code: "forbidden"}, served[1])
+	require.Equal(t, metrics.Request{Method: "GET", Route: "/v1/orders/:order_id", Status: 403, Code: "forbidden"}, served[1])
 	require.NotContains(t, served[2].Route, "private")
 }
 

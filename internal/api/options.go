@@ -11,6 +11,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/api/waiting"
 	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
 	"github.com/paylatch/paylatch/webhooks"
@@ -76,43 +77,6 @@ type Check struct {
 	Run  func(ctx context.Context) error
 }
 
-// Served is what Observe learns of a finished request. Its texts come from the
-// program and its configuration, never from the caller, so they can be labels.
-type Served struct {
-	// Method is "other" for one that no call has, Route empty for no call's path.
-	Method, Route string
-	Status        int
-	Took          time.Duration
-	// Code is the problem's, empty for none.
-	Code     string
-	Account  string
-	Verdicts []fsm.Verdict
-	// Operation is the contract's name of a command whose use case was called,
-	// empty for all else. Worked is how long the use case took.
-	Operation string
-	Worked    time.Duration
-	// KeyResult is what the command's key led to, empty if to nothing.
-	KeyResult KeyResult
-}
-
-// KeyResult is what became of a command, seen from its idempotency key.
-type KeyResult string
-
-// The results of a key.
-const (
-	// KeyCreated commands were executed, KeyTakeover ones were gone on with where
-	// an earlier runner had left them.
-	KeyCreated  KeyResult = "created"
-	KeyTakeover KeyResult = "takeover"
-	// KeyReused commands got the answer of an earlier request, KeyInProgress ones
-	// waited in vain for it or for another command in their way.
-	KeyReused     KeyResult = "reused"
-	KeyInProgress KeyResult = "in_progress"
-	// KeyConflict and KeyQuota commands were refused for their key.
-	KeyConflict KeyResult = "conflict"
-	KeyQuota    KeyResult = "quota"
-)
-
 // Options configure the API. Payments and Auth are required.
 type Options struct {
 	Payments Payments
@@ -141,7 +105,7 @@ type Options struct {
 	// OperationsApart leaves out what NewOperations serves.
 	OperationsApart bool
 	// Observe is called once for each request, for metrics; nil for nobody.
-	Observe func(Served)
+	Observe func(metrics.Request)
 	Version string
 	// TrustedProxies may say on whose behalf they speak (X-Forwarded-For,
 	// X-Forwarded-Proto); nobody else may.
@@ -163,7 +127,7 @@ func (o Options) withDefaults() Options {
 		o.Now = time.Now //nolint:forbidigo // the one place where no clock was given
 	}
 	if o.Observe == nil {
-		o.Observe = func(Served) {}
+		o.Observe = func(metrics.Request) {}
 	}
 	if o.Refused == nil {
 		o.Refused = func(support.Refusal) {}

@@ -17,12 +17,12 @@ func (s *server) CreateOrder(ctx context.Context, r gen.CreateOrderRequestObject
 		Description: valueOf(r.Body.Description),
 		Metadata:    valueOf(r.Body.Metadata),
 	}
-	x.order = cmd.OrderID
+	x.Order = cmd.OrderID
 	order, result, err := s.Payments.CreateOrder(ctx, x.actor, s.command(x), cmd)
 	if err != nil {
 		return nil, x.failed(result, err)
 	}
-	x.order = order.ID
+	x.Order = order.ID
 	x.answered(result)
 	return answer{http.StatusCreated, s.render.Order(order)}, nil
 }
@@ -71,8 +71,8 @@ func (x *exchange) orderID(text string) (payment.OrderID, error) {
 			return "", x.actor.Unseen(payment.ErrOrderNotFound)
 		}
 	}
-	x.order = payment.OrderID(text)
-	return x.order, nil
+	x.Order = payment.OrderID(text)
+	return x.Order, nil
 }
 
 // valueOf is what an optional member says, or its type's zero.

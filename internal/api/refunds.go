@@ -25,7 +25,7 @@ func (s *server) CreateRefund(ctx context.Context, r gen.CreateRefundRequestObje
 		return nil, x.failed(refunded.Result, err)
 	}
 	x.answered(refunded.Result)
-	x.aboutRefund(refunded.Refund)
+	x.AboutRefund(refunded.Refund)
 	return answer{http.StatusCreated, render.Refund(refunded.Refund)}, nil
 }
 
@@ -36,11 +36,11 @@ func (s *server) ReadRefund(ctx context.Context, r gen.ReadRefundRequestObject) 
 	if err != nil {
 		return nil, x.actor.Unseen(err)
 	}
-	x.refund = id.String()
+	x.Refund = id.String()
 	read, err := s.Payments.RefundStatus(ctx, x.actor, id)
 	if err != nil {
 		return nil, err
 	}
-	x.aboutRefund(read)
+	x.AboutRefund(read)
 	return answer{http.StatusOK, render.Refund(read)}, nil
 }

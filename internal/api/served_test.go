@@ -9,13 +9,14 @@ import (
 
 	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
 func TestWhatAKeyLedToIsObserved(t *testing.T) {
 	t.Parallel()
-	served := make(chan api.Served, 1)
-	b := newBench(t, func(o *api.Options) { o.Observe = func(s api.Served) { served <- s } })
+	served := make(chan metrics.Request, 1)
+	b := newBench(t, func(o *api.Options) { o.Observe = func(s metrics.Request) { served <- s } })
 	created := payment.Reply{View: payment.View{Attempt: pending()}, Result: idempotency.Created}
 	reused, resumed, shown := created, created, created
 	reused.Result = idempotency.Reused
@@ -23,22 +24,22 @@ func TestWhatAKeyLedToIsObserved(t *testing.T) {
 	shown.Result, shown.TookOver = idempotency.Reused, true
 	b.payments.refuses, b.payments.err = true, payment.ErrOrderPaid
 	b.command("/v1/orders/A-1/pay", goodPay, "X-Request-Id: r1")
-	require.Equal(t, api.KeyCreated, (<-served).KeyResult, "executed and refused")
+	require.Equal(t, metrics.KeyCreated, (<-served).KeyResult, "executed and refused")
 	b.payments.refuses = false
 	for name, c := range map[string]struct {
 		reply payment.Reply
 		err   error
-		want  api.KeyResult
+		want  metrics.KeyResult
 	}{
-		"created":             {created, nil, api.KeyCreated},
-		"reused":              {reused, nil, api.KeyReused},
-		"takeover":            {resumed, nil, api.KeyTakeover},
-		"takeover of a pay":   {shown, nil, api.KeyTakeover},
-		"conflict":            {payment.Reply{}, idempotency.ErrKeyReused, api.KeyConflict},
-		"in progress":         {payment.Reply{}, idempotency.ErrInProgress, api.KeyInProgress},
-		"busy":                {payment.Reply{}, payment.ErrBusy, api.KeyInProgress},
-		"quota":               {payment.Reply{}, &idempotency.QuotaError{}, api.KeyQuota},
-		"replayed refusal":    {payment.Reply{}, &idempotency.ReplayError{Answer: b.payments.kept}, api.KeyReused},
+		"created":             {created, nil, metrics.KeyCreated},
+		"reused":              {reused, nil, metrics.KeyReused},
+		"takeover":            {resumed, nil, metrics.KeyTakeover},
+		"takeover of a pay":   {shown, nil, metrics.KeyTakeover},
+		"conflict":            {payment.Reply{}, idempotency.ErrKeyReused, metrics.KeyConflict},
+		"in progress":         {payment.Reply{}, idempotency.ErrInProgress, metrics.KeyInProgress},
+		"busy":                {payment.Reply{}, payment.ErrBusy, metrics.KeyInProgress},
+		"quota":               {payment.Reply{}, &idempotency.QuotaError{}, metrics.KeyQuota},
+		"replayed refusal":    {payment.Reply{}, &idempotency.ReplayError{Answer: b.payments.kept}, metrics.KeyReused},
 		"payment in progress": {payment.Reply{}, &payment.InProgressError{Attempt: pending()}, ""},
 		"storage":             {payment.Reply{}, payment.ErrUnavailable, ""},
 	} {
@@ -51,7 +52,7 @@ func TestWhatAKeyLedToIsObserved(t *testing.T) {
 	for _, path := range []string{"/v1/orders/A-1/cancel", attemptPath + "/confirm", attemptPath + "/cancel", attemptPath + "/refunds"} {
 		b.payments.err = payment.ErrBusy
 		b.command(path, ``)
-		require.Equal(t, api.KeyInProgress, (<-served).KeyResult, path)
+		require.Equal(t, metrics.KeyInProgress, (<-served).KeyResult, path)
 	}
 	b.send(http.MethodPost, "/v1/orders", goodOrder)
 	require.Empty(t, (<-served).Operation, "refused before the use case")
@@ -61,10 +62,10 @@ func TestWhatAKeyLedToIsObserved(t *testing.T) {
 
 func TestTheTimeOfAUseCaseIsWithoutTheBodys(t *testing.T) {
 	t.Parallel()
-	served := make(chan api.Served, 1)
+	served := make(chan metrics.Request, 1)
 	clock := now
 	b := newBench(t, func(o *api.Options) {
-		o.Observe = func(s api.Served) { served <- s }
+		o.Observe = func(s metrics.Request) { served <- s }
 		o.Now = func() time.Time { clock = clock.Add(time.Second); return clock }
 	})
 	b.payments.order, b.payments.result = order(), idempotency.Created

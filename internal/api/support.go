@@ -13,7 +13,7 @@ import (
 
 // staff is who asks, and from where.
 func (x *exchange) staff() support.Staff {
-	return support.Staff{Actor: x.actor, Address: x.peer, RequestID: x.requestID}
+	return support.Staff{Actor: x.actor, Address: x.Peer, RequestID: x.RequestID}
 }
 
 // SupportSearch handles GET /v1/support/search.
@@ -45,7 +45,7 @@ func (s *server) SupportAttempt(ctx context.Context, r gen.SupportAttemptRequest
 	if err != nil {
 		return nil, err
 	}
-	x.about(page.Attempt)
+	x.About(page.Attempt)
 	return answer{http.StatusOK, s.render.SupportAttempt(page)}, nil
 }
 
@@ -60,7 +60,7 @@ func (s *server) SupportRecheck(ctx context.Context, r gen.SupportRecheckRequest
 	if err != nil {
 		return nil, err
 	}
-	x.about(v.Attempt)
+	x.About(v.Attempt)
 	return answer{http.StatusOK, s.render.Attempt(v)}, nil
 }
 

@@ -38,7 +38,7 @@ func (s *server) notLetIn(c echo.Context, action support.Action, err error) {
 	}
 	x := exchangeIn(c)
 	_, reason, _ := strings.Cut(err.Error(), ": ")
-	s.Refused(support.Refusal{Action: action, Staff: x.staff(), Call: x.method + " " + c.Path(), Reason: reason})
+	s.Refused(support.Refusal{Action: action, Staff: x.staff(), Call: x.Method + " " + c.Path(), Reason: reason})
 }
 
 // watched has what staff does by a call of another chapter written down.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/paylatch/paylatch/internal/api/access"
 	"github.com/paylatch/paylatch/internal/api/problem"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
@@ -36,7 +37,7 @@ func (s *server) receive(c echo.Context) error {
 		return problem.Refuse("unknown-account", "")
 	}
 	x := exchangeIn(c)
-	x.account = name
+	x.Account = name
 	if err := account.Senders.Check(senderOf(c)); err != nil {
 		return err
 	}
@@ -67,14 +68,14 @@ func (s *server) receive(c echo.Context) error {
 	}
 	list := received(name, account.Verifier, d, events)
 	if anyUnsigned(list) {
-		x.verdicts, err = s.takeUnsigned(ctx, d.RemoteAddr, list)
+		x.Verdicts, err = s.takeUnsigned(ctx, d.RemoteAddr, list)
 	} else {
-		x.verdicts, err = s.Payments.Intake(ctx, list)
+		x.Verdicts, err = s.Payments.Intake(ctx, list)
 	}
 	if err != nil {
 		return err
 	}
-	return acknowledge(c, account.Verifier.Ack(d, events), verdicts(x.verdicts))
+	return acknowledge(c, account.Verifier.Ack(d, events), access.Verdicts(x.Verdicts))
 }
 
 // delivery is what was sent. Where the scheme is GET the news is in the query: a body

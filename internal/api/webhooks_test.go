@@ -17,6 +17,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 	"github.com/paylatch/paylatch/webhooks/all"
@@ -192,11 +193,11 @@ func TestWhatCantBeStoredIsAskedForAgain(t *testing.T) {
 // is signed, always.
 func TestUnsignedDeliveriesAreLimitedByAccount(t *testing.T) {
 	t.Parallel()
-	refused := make(chan api.Served, 2)
+	refused := make(chan metrics.Request, 2)
 	var at time.Duration
 	b, v := newReceiver(t, func(o *api.Options) {
 		o.Now = func() time.Time { return now.Add(at) }
-		o.Observe = func(s api.Served) {
+		o.Observe = func(s metrics.Request) {
 			if s.Code != "" {
 				refused <- s
 			}

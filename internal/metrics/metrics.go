@@ -6,15 +6,12 @@ package metrics
 import (
 	"context"
 	"net/http"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/stream"
 )
 
@@ -135,43 +132,3 @@ func (m *Metrics) Handler() http.Handler {
 
 // Purged counts deleted keys.
 func (m *Metrics) Purged(n int) { m.purged.Add(float64(n)) }
-
-// Observe counts a finished request.
-func (m *Metrics) Observe(s api.Served) {
-	route := s.Route
-	if route == "" {
-		route = "(none)"
-	}
-	m.requests.WithLabelValues(s.Method, route, strconv.Itoa(s.Status)).Inc()
-	m.durations.WithLabelValues(s.Method, route).Observe(s.Took.Seconds())
-	if s.KeyResult != "" {
-		m.command(s)
-	}
-	if strings.HasPrefix(s.Route, "/webhooks/") {
-		m.delivery(s)
-	}
-}
-
-func (m *Metrics) command(s api.Served) {
-	m.commands.WithLabelValues(s.Operation, string(s.KeyResult)).Inc()
-	switch s.KeyResult {
-	case api.KeyCreated, api.KeyTakeover:
-		m.processing.Observe(s.Worked.Seconds())
-	case api.KeyReused, api.KeyInProgress:
-		m.waits.Observe(s.Worked.Seconds())
-	case api.KeyConflict, api.KeyQuota:
-	}
-}
-
-func (m *Metrics) delivery(s api.Served) {
-	account := s.Account
-	if account == "" {
-		account = "(unknown)" // no configured account can have this name
-	}
-	for _, v := range s.Verdicts {
-		m.webhooks.WithLabelValues(account, string(v)).Inc()
-	}
-	if s.Code != "" {
-		m.refused.WithLabelValues(account, s.Code).Inc()
-	}
-}

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/stream"
@@ -46,9 +45,9 @@ func counting() *metrics.Metrics {
 		Overdue: func(context.Context) (map[string]time.Duration, error) { return nil, nil },
 		Parked:  func(context.Context) (int64, error) { return 5, nil },
 	})
-	m.Observe(api.Served{Method: "POST", Route: "/webhooks/:account", Status: 200, Account: "sandbox", Verdicts: []fsm.Verdict{fsm.Applied}})
-	m.Observe(api.Served{Method: "POST", Route: "/webhooks/:account", Status: 401, Code: "webhook-signature-invalid"})
-	m.Observe(api.Served{Method: "POST", Route: "/v1/orders", Status: 201, Operation: "createOrder", KeyResult: api.KeyCreated})
+	m.Observe(metrics.Request{Method: "POST", Route: "/webhooks/:account", Status: 200, Account: "sandbox", Verdicts: []fsm.Verdict{fsm.Applied}})
+	m.Observe(metrics.Request{Method: "POST", Route: "/webhooks/:account", Status: 401, Code: "webhook-signature-invalid"})
+	m.Observe(metrics.Request{Method: "POST", Route: "/v1/orders", Status: 201, Operation: "createOrder", KeyResult: metrics.KeyCreated})
 	m.Silent([]payment.Silence{{Account: "sandbox", Pending: 3}})
 	m.Called("sandbox", "charge", "answered", time.Second)
 	m.Breaker("sandbox", func() float64 { return 2 })
@@ -77,15 +76,15 @@ func TestEveryNameIsAsPrometheusWantsIt(t *testing.T) {
 func TestWhatIsCounted(t *testing.T) {
 	t.Parallel()
 	m := metrics.New(metrics.Options{Keys: keys, Now: time.Now, Stream: quiet})
-	for result, worked := range map[api.KeyResult]time.Duration{
-		api.KeyCreated: 200 * time.Millisecond, api.KeyTakeover: 300 * time.Millisecond, api.KeyReused: 2 * time.Second,
-		api.KeyInProgress: 5 * time.Second, api.KeyConflict: time.Hour, api.KeyQuota: time.Hour,
+	for result, worked := range map[metrics.KeyResult]time.Duration{
+		metrics.KeyCreated: 200 * time.Millisecond, metrics.KeyTakeover: 300 * time.Millisecond, metrics.KeyReused: 2 * time.Second,
+		metrics.KeyInProgress: 5 * time.Second, metrics.KeyConflict: time.Hour, metrics.KeyQuota: time.Hour,
 	} {
-		m.Observe(api.Served{Method: "POST", Route: "/v1/orders/:order_id/pay", Status: 201, Operation: "pay", Worked: worked, KeyResult: result})
+		m.Observe(metrics.Request{Method: "POST", Route: "/v1/orders/:order_id/pay", Status: 201, Operation: "pay", Worked: worked, KeyResult: result})
 	}
-	m.Observe(api.Served{Method: "GET", Status: 404, Code: "not-found"})
-	m.Observe(api.Served{Method: "POST", Route: "/webhooks/:account", Status: 200, Account: "sandbox", Verdicts: []fsm.Verdict{fsm.Applied, fsm.Stale, fsm.Stale}})
-	m.Observe(api.Served{Method: "POST", Route: "/webhooks/:account", Status: 404, Code: "unknown-account"})
+	m.Observe(metrics.Request{Method: "GET", Status: 404, Code: "not-found"})
+	m.Observe(metrics.Request{Method: "POST", Route: "/webhooks/:account", Status: 200, Account: "sandbox", Verdicts: []fsm.Verdict{fsm.Applied, fsm.Stale, fsm.Stale}})
+	m.Observe(metrics.Request{Method: "POST", Route: "/webhooks/:account", Status: 404, Code: "unknown-account"})
 	m.Purged(3)
 	m.Purged(0)
 	require.NoError(t, testutil.GatherAndCompare(m.Gatherer(), strings.NewReader(`

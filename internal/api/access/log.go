@@ -1,0 +1,84 @@
+package access
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/cardnumber"
+	"github.com/paylatch/paylatch/internal/metrics"
+)
+
+// Log writes one line a request and measures it. The line never holds a body, a token or a key.
+type Log struct {
+	Log     zerolog.Logger
+	Observe func(metrics.Request)
+	Now     func() time.Time
+}
+
+// Write logs a request after its response.
+func (l Log) Write(r *Record, route string, status int) {
+	level, cause := zerolog.InfoLevel, error(nil)
+	if status >= http.StatusInternalServerError {
+		level, cause = zerolog.ErrorLevel, r.Cause
+	}
+	now := l.Now()
+	l.Log.WithLevel(level).Err(cause).
+		Str("request_id", r.RequestID).Str("method", r.Method).Str("route", route).
+		Int("status", status).Dur("took_ms", now.Sub(r.Begun)).
+		EmbedObject(r).Msg("request")
+	l.Observe(r.measured(route, status, now))
+}
+
+// MarshalZerologObject implements zerolog.LogObjectMarshaler with the fields that are not empty.
+func (r *Record) MarshalZerologObject(e *zerolog.Event) {
+	for _, field := range [...]struct{ name, value string }{
+		{"peer", r.Peer},
+		{"origin", withoutCard(r.Origin)},
+		{"sub", withoutCard(r.Subject)},
+		{"on_behalf_of", withoutCard(r.OnBehalfOf)},
+		{"code", r.Code},
+		{"idempotency_key_hash", keyHash(string(r.Key))},
+		{"idempotency_result", string(r.Result)},
+		{"order_id", string(r.Order)},
+		{"attempt_id", r.Attempt},
+		{"refund_id", r.Refund},
+		{"account", r.Account},
+		{"verdict", Verdicts(r.Verdicts)},
+	} {
+		if field.value != "" {
+			e.Str(field.name, field.value)
+		}
+	}
+}
+
+// withoutCard is empty for a text with a card number.
+func withoutCard(text string) string {
+	if cardnumber.In(text) {
+		return ""
+	}
+	return text
+}
+
+// keyHash identifies a key in the log without showing it.
+func keyHash(key string) string {
+	if key == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:])[:12]
+}
+
+// Verdicts is a list of verdicts as a text.
+func Verdicts(list []fsm.Verdict) string {
+	texts := make([]string, len(list))
+	for i, v := range list {
+		texts[i] = string(v)
+	}
+	return strings.Join(texts, ",")
+}

@@ -1,0 +1,102 @@
+// Package access records what the log and the metrics have of each request.
+package access
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/metrics"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// Record is what is found out about one request while it is served. It belongs to the request's goroutine.
+type Record struct {
+	RequestID string
+	Begun     time.Time
+	Method    string
+	// Peer is the caller's address, Origin the page's that a browser names; Subject and OnBehalfOf are the token's.
+	Peer, Origin, Subject, OnBehalfOf string
+
+	// Operation is the command whose use case was called at Commanded; Key, Result and TookOver are what became of it.
+	Operation string
+	Commanded time.Time
+	Key       idempotency.Key
+	Result    idempotency.Result
+	TookOver  bool
+
+	Order    payment.OrderID
+	Attempt  string
+	Refund   string
+	Account  string
+	Verdicts []fsm.Verdict
+	// Code is the problem's, Cause its error.
+	Code  string
+	Cause error
+}
+
+type key struct{}
+
+// With returns a context that has a record.
+func With(ctx context.Context, r *Record) context.Context { return context.WithValue(ctx, key{}, r) }
+
+// From returns the record of a request, nil for none.
+func From(ctx context.Context) *Record {
+	r, _ := ctx.Value(key{}).(*Record)
+	return r
+}
+
+// Seen records whose request it is, where authentication is not the API's.
+func Seen(ctx context.Context, subject string) {
+	if r := From(ctx); r != nil {
+		r.Subject = subject
+	}
+}
+
+// About records the attempt that a request is about.
+func (r *Record) About(a payment.Attempt) {
+	r.Order, r.Attempt, r.Account = a.OrderID, a.ID.String(), a.Account
+}
+
+// AboutRefund records the refund that a request is about.
+func (r *Record) AboutRefund(of payment.Refund) {
+	r.Order, r.Attempt, r.Account, r.Refund = of.OrderID, of.AttemptID.String(), of.Account, of.ID.String()
+}
+
+// measured leaves out what the caller sent.
+func (r *Record) measured(route string, status int, now time.Time) metrics.Request {
+	m := metrics.Request{
+		Method: "other", Route: route, Status: status, Took: now.Sub(r.Begun),
+		Code: r.Code, Account: r.Account, Verdicts: r.Verdicts,
+	}
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		m.Method = r.Method
+	}
+	if r.Operation != "" {
+		m.Operation, m.Worked, m.KeyResult = r.Operation, now.Sub(r.Commanded), r.keyResult()
+	}
+	return m
+}
+
+func (r *Record) keyResult() metrics.KeyResult {
+	switch {
+	case r.TookOver:
+		return metrics.KeyTakeover
+	case r.Result == idempotency.Created:
+		return metrics.KeyCreated
+	case r.Result == idempotency.Reused:
+		return metrics.KeyReused
+	}
+	switch r.Code {
+	case "idempotency-key-reused":
+		return metrics.KeyConflict
+	case "request-in-progress":
+		return metrics.KeyInProgress
+	case "quota-exceeded":
+		return metrics.KeyQuota
+	}
+	return ""
+}

@@ -1,0 +1,61 @@
+package access
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/labstack/echo/v4"
+
+	"github.com/paylatch/paylatch/internal/cardnumber"
+)
+
+// Identified gives responses that are not the API's what each of its own has: the request's id, which the request has
+// from then on, and nosniff.
+func Identified(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		identified(w.Header(), r)
+		next.ServeHTTP(w, r)
+	})
+}
+
+// Begin returns the record of a request and identifies it.
+func Begin(response http.Header, r *http.Request, now time.Time) *Record {
+	return &Record{RequestID: identified(response, r), Begun: now, Method: r.Method, Origin: origin(r.Header)}
+}
+
+// identified sets the request's id on it and on its response, and returns it.
+func identified(response http.Header, r *http.Request) string {
+	id := requestID(r.Header)
+	r.Header.Set(echo.HeaderXRequestID, id)
+	response.Set(echo.HeaderXRequestID, id)
+	response.Set(echo.HeaderXContentTypeOptions, "nosniff")
+	return id
+}
+
+const longestRequestID = 128
+
+// requestID is the caller's, if it can stand in a log as it is.
+func requestID(h http.Header) string {
+	ids := h.Values(echo.HeaderXRequestID)
+	if len(ids) == 1 && ids[0] != "" && len(ids[0]) <= longestRequestID && isVisible(ids[0]) && !cardnumber.In(ids[0]) {
+		return ids[0]
+	}
+	return uuid.Must(uuid.NewV7()).String()
+}
+
+// longestOrigin is that of a name in the DNS, with its scheme and port.
+const longestOrigin = 272
+
+// origin is the page that the browser names, if it can stand in a log as it is.
+func origin(h http.Header) string {
+	if o := h.Get(echo.HeaderOrigin); len(o) <= longestOrigin && isVisible(o) {
+		return o
+	}
+	return ""
+}
+
+func isVisible(text string) bool {
+	return strings.IndexFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) < 0
+}
