@@ -9,7 +9,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/internal/api/delivery"
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -44,9 +44,9 @@ func (w watch) guard(a config.Account, p payment.Provider) payment.Provider {
 
 // accounts turns the configured accounts into what charges them and what takes
 // their webhooks.
-func accounts(cfg *config.Config, client *http.Client, w watch) (map[string]payment.Account, map[string]api.Account, error) {
+func accounts(cfg *config.Config, client *http.Client, w watch) (map[string]payment.Account, map[string]delivery.Account, error) {
 	charged := make(map[string]payment.Account, len(cfg.Accounts))
-	receiving := make(map[string]api.Account, len(cfg.Accounts))
+	receiving := make(map[string]delivery.Account, len(cfg.Accounts))
 	fetched := newCertificates(client)
 	for _, a := range cfg.Accounts {
 		out := payment.Account{Offered: a.Offered, AutoRefund: a.LateSuccess == "auto_refund", Live: a.Live(), Hears: a.TakesWebhooks(), Lives: payment.Lives(a.Expiry)}
@@ -69,7 +69,7 @@ func accounts(cfg *config.Config, client *http.Client, w watch) (map[string]paym
 		if err != nil {
 			return nil, nil, fmt.Errorf("account %s: %w", a.Name, err)
 		}
-		receiving[a.Name] = api.Account{Verifier: v, PublicURL: a.PublicURL, Senders: a.AllowedIPs}
+		receiving[a.Name] = delivery.Account{Verifier: v, PublicURL: a.PublicURL, Senders: a.AllowedIPs}
 	}
 	return charged, receiving, nil
 }

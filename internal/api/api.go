@@ -9,9 +9,12 @@ import (
 	contractfile "github.com/paylatch/paylatch/api"
 	"github.com/paylatch/paylatch/internal/api/access"
 	"github.com/paylatch/paylatch/internal/api/contract"
+	"github.com/paylatch/paylatch/internal/api/delivery"
 	"github.com/paylatch/paylatch/internal/api/gen"
 	"github.com/paylatch/paylatch/internal/api/problem"
 	"github.com/paylatch/paylatch/internal/api/render"
+	"github.com/paylatch/paylatch/internal/api/request"
+	"github.com/paylatch/paylatch/internal/api/site"
 	"github.com/paylatch/paylatch/internal/api/waiting"
 	"github.com/paylatch/paylatch/internal/throttle"
 )
@@ -24,38 +27,29 @@ type server struct {
 	// commands are the operations that take a key, by method and route.
 	commands map[string]string
 	searches *throttle.KeyedLimiter
-	// unsigned are deliveries that nobody signed of payments that are known here, by
-	// account and network; lookups, all that nobody signed, by network.
-	unsigned, lookups *throttle.KeyedLimiter
-	lanes             lanes
-	render            render.Renderer
-	waiting           waiting.Service
-	uploads           uploads
+	bodies   request.Bodies
+	render   render.Renderer
+	waiting  waiting.Service
 }
 
-// New returns the API. It panics when the contract that is built in can't be
-// read: that is a broken build.
+// New returns the API. It panics if the contract can't be read: the build is broken then.
 func New(o Options) http.Handler {
 	doc, err := contract.Load(contractfile.Document)
 	if err != nil {
 		panic(err)
 	}
+	s := newServer(o)
+	s.doc, s.commands, s.searches = doc, make(map[string]string), throttle.New(searchesEach, searchesAtOnce)
+	s.waiting = waiting.Service{Hub: o.Hub, Read: s.readAttempt, Renderer: s.render}
+	return headAsGet(waiting.Handler(s.routes()))
+}
+
+func newServer(o Options) *server {
 	o = o.withDefaults()
 	renderer := render.New(o.Now, o.PollAfter)
-	s := &server{Options: o, doc: doc, problems: problem.New(renderer), access: access.Log{Log: o.Log, Observe: o.Observe, Now: o.Now}, commands: make(map[string]string), render: renderer}
-	s.waiting = waiting.Service{Hub: o.Hub, Read: s.readAttempt, Renderer: s.render}
-	s.searches = throttle.New(searchesEach, searchesAtOnce)
-	s.unsigned = throttle.New(unsignedEach, unsignedAtOnce)
-	s.lookups = throttle.New(lookupsEach, lookupsAtOnce)
-	routes := s.routes()
-	waiters := waiting.Handler(routes)
-	return headAsGet(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/v1/payment-attempts/") {
-			waiters.ServeHTTP(w, r)
-			return
-		}
-		routes.ServeHTTP(w, r)
-	}))
+	return &server{
+		Options: o, problems: problem.New(renderer), render: renderer, access: access.Log{Log: o.Log, Observe: o.Observe, Now: o.Now},
+	}
 }
 
 // newEcho makes an echo without routes.
@@ -67,24 +61,36 @@ func (s *server) newEcho() *echo.Echo {
 	return e
 }
 
+// webhookPath is where providers deliver to.
+const webhookPath = "/webhooks/"
+
+func (s *server) routeWebhooks(e *echo.Echo) {
+	receiver := delivery.New(delivery.Options{
+		Payments: s.Payments, Accounts: s.Accounts, TrustedProxies: s.TrustedProxies, Bodies: &s.bodies, Now: s.Now,
+	})
+	for _, op := range s.doc.Tagged("webhooks") {
+		e.Add(op.Method, request.Route(op.Path), receiver.Receive)
+	}
+}
+
 func (s *server) routes() *echo.Echo {
 	e := s.newEcho()
-	e.Binder = newBinder(s.doc, s.readBody)
+	e.Binder = request.NewBinder(s.doc, &s.bodies, func(c echo.Context, body []byte) { exchangeIn(c).body = body })
 	gen.RegisterHandlersWithOptions(e, gen.NewStrictHandler(s, nil), gen.RegisterHandlersOptions{
-		OperationMiddlewares: s.guards(),
+		OperationMiddlewares: s.middlewares(),
 	})
 	s.routeWebhooks(e)
 	s.routeOperations(e)
-	s.routePages(e)
-	s.routeSDK(e)
+	site.Route(e, site.Options{
+		Contract: s.doc, Version: s.Version, Problems: s.problems.Pages(), Demo: s.Demo, Console: s.Console != nil,
+	})
 	s.routeConsole(e)
 	s.routePreflights(e)
 	allowHead(e)
 	return e
 }
 
-// allowHead has echo name HEAD in Allow where it names GET (RFC 9110, 10.2.1); the
-// request itself never comes so far, see headAsGet.
+// allowHead has echo name HEAD in Allow where it names GET (RFC 9110, 10.2.1); no HEAD gets here, see headAsGet.
 func allowHead(e *echo.Echo) {
 	for _, r := range e.Routes() {
 		if r.Method == http.MethodGet && !strings.HasPrefix(r.Path, webhookPath) {
@@ -93,40 +99,34 @@ func allowHead(e *echo.Echo) {
 	}
 }
 
-// guards puts before each operation what the contract asks for, so that a new
-// one can't be left open by forgetting it here.
-func (s *server) guards() map[string][]echo.MiddlewareFunc {
-	guards := make(map[string][]echo.MiddlewareFunc)
+// middlewares puts before each operation what the contract requires, so that no operation is open by an omission here.
+func (s *server) middlewares() map[string][]echo.MiddlewareFunc {
+	chains := make(map[string][]echo.MiddlewareFunc)
 	for _, op := range s.doc.Operations() {
 		keyed := op.Has("header", keyHeader)
 		if op.Accepts(statusToken) {
-			guards[op.ID] = append(guards[op.ID], s.shareWithPages)
+			chains[op.ID] = append(chains[op.ID], s.shareWithPages)
 		}
 		if keyed {
-			s.commands[op.Method+" "+echoPath(op.Path)] = op.ID
-			guards[op.ID] = append(guards[op.ID], echoKey)
+			s.commands[op.Method+" "+request.Route(op.Path)] = op.ID
+			chains[op.ID] = append(chains[op.ID], echoKey)
 		}
 		if s.doc.Secured(op) {
-			guards[op.ID] = append(guards[op.ID], s.authenticate)
+			chains[op.ID] = append(chains[op.ID], s.authenticate)
 		}
 		if !op.Accepts(statusToken) {
-			guards[op.ID] = append(guards[op.ID], s.refuseStatusToken)
+			chains[op.ID] = append(chains[op.ID], s.refuseStatusToken)
 		}
 		if keyed {
-			guards[op.ID] = append(guards[op.ID], requireKey)
+			chains[op.ID] = append(chains[op.ID], requireKey)
 		}
-		guards[op.ID] = append(guards[op.ID], refuseCardNumbers)
+		chains[op.ID] = append(chains[op.ID], request.RefuseCardNumbers)
 		switch {
 		case isSupport(op):
-			guards[op.ID] = append(guards[op.ID], s.staffOnly)
+			chains[op.ID] = append(chains[op.ID], s.staffOnly)
 		case s.doc.Secured(op):
-			guards[op.ID] = append(guards[op.ID], s.watched(op))
+			chains[op.ID] = append(chains[op.ID], s.watched(op))
 		}
 	}
-	return guards
-}
-
-// echoPath is a path of the contract as echo writes it.
-func echoPath(path string) string {
-	return strings.NewReplacer("{", ":", "}", "").Replace(path)
+	return chains
 }

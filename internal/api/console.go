@@ -18,7 +18,7 @@ func (s *server) routeConsole(e *echo.Echo) {
 		r := *c.Request()
 		r.RemoteAddr = c.RealIP()
 		if r.Method != http.MethodGet {
-			body, err := s.readBody(c)
+			body, err := s.bodies.Read(c)
 			if err != nil {
 				return err
 			}

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/labstack/echo/v4"
+
+	"github.com/paylatch/paylatch/internal/api/request"
 )
 
 // preflightLife is how long a browser may remember what a page may ask, in
@@ -43,7 +45,7 @@ func (s *server) routePreflights(e *echo.Echo) {
 	}
 	for _, op := range s.doc.Operations() {
 		if op.Accepts(statusToken) {
-			e.OPTIONS(echoPath(op.Path), s.preflight)
+			e.OPTIONS(request.Route(op.Path), s.preflight)
 		}
 	}
 }

@@ -7,21 +7,16 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	contractfile "github.com/paylatch/paylatch/api"
-	"github.com/paylatch/paylatch/internal/api/access"
 	"github.com/paylatch/paylatch/internal/api/gen"
-	"github.com/paylatch/paylatch/internal/api/problem"
-	"github.com/paylatch/paylatch/internal/api/render"
 )
 
-// checkTime is how long one condition of being ready may take to be found out.
+// checkTime is how long one check may take.
 const checkTime = 2 * time.Second
 
-// NewOperations makes the handler of what only the operator should reach, for an
-// address of its own: /healthz, /readyz and /metrics.
+// NewOperations returns the handler of what only the operator should reach, for an address of its own: /healthz, /readyz
+// and /metrics.
 func NewOperations(o Options) http.Handler {
-	o = o.withDefaults()
-	s := &server{Options: o, problems: problem.New(render.New(o.Now, 0)), access: access.Log{Log: o.Log, Observe: o.Observe, Now: o.Now}}
+	s := newServer(o)
 	e := s.newEcho()
 	s.routeHealth(e)
 	allowHead(e)
@@ -32,9 +27,6 @@ func (s *server) routeOperations(e *echo.Echo) {
 	if !s.OperationsApart {
 		s.routeHealth(e)
 	}
-	e.GET("/openapi.yaml", func(c echo.Context) error {
-		return c.Blob(http.StatusOK, "application/yaml", contractfile.Document)
-	})
 }
 
 func (s *server) routeHealth(e *echo.Echo) {
@@ -47,8 +39,7 @@ func (s *server) routeHealth(e *echo.Echo) {
 	}
 }
 
-// readyz makes all checks, so that one look shows all that is wrong. Why a check
-// failed is for the log.
+// readyz makes all checks, so that one request shows all that is wrong. Why a check failed is for the log.
 func (s *server) readyz(c echo.Context) error {
 	status := http.StatusOK
 	body := gen.Readiness{Status: gen.ReadinessStatusOk, Checks: make(map[string]gen.ReadinessChecks)}

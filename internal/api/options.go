@@ -8,13 +8,12 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/api/delivery"
 	"github.com/paylatch/paylatch/internal/api/waiting"
 	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
-	"github.com/paylatch/paylatch/webhooks"
 )
 
 // Payments is the use cases; payment.Noted in the real program.
@@ -29,11 +28,7 @@ type Payments interface {
 	Cancel(ctx context.Context, actor payment.Actor, req idempotency.Request, id payment.AttemptID) (payment.Reply, error)
 	Refund(ctx context.Context, actor payment.Actor, req idempotency.Request, cmd payment.CreateRefund) (payment.Refunded, error)
 	RefundStatus(ctx context.Context, actor payment.Actor, id payment.RefundID) (payment.Refund, error)
-	Intake(ctx context.Context, received []payment.Received) ([]fsm.Verdict, error)
-	// Known and Early are for what nobody signed.
-	Known(ctx context.Context, received []payment.Received) (bool, error)
-	Early(sender string, received []payment.Received) error
-	Question(ctx context.Context, account string, e webhooks.Event) (webhooks.Answer, error)
+	delivery.Payments
 }
 
 // Support is what staff may see and do; *support.Service in the real program.
@@ -61,16 +56,6 @@ type Auth interface {
 	StatusToken(id payment.AttemptID, until time.Time) string
 }
 
-// Account is how webhooks of one configured account are received.
-type Account struct {
-	Verifier webhooks.Verifier
-	// PublicURL is the address under which the provider knows the endpoint; empty
-	// means the one that the request names.
-	PublicURL string
-	// Senders are who may deliver, whatever the verifier says.
-	Senders webhooks.Senders
-}
-
 // Check is one condition of being ready.
 type Check struct {
 	Name string
@@ -91,7 +76,7 @@ type Options struct {
 	Console http.Handler
 	// Demo says that the demo checkout is served beside the API, for the start page.
 	Demo     bool
-	Accounts map[string]Account
+	Accounts map[string]delivery.Account
 	// Hub wakes the waiters of an attempt. It must be running; without one all reads are answered at once.
 	Hub *waiting.Hub
 	// Origins are those of pages that may read an attempt with its status token,

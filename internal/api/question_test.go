@@ -13,6 +13,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/internal/api/delivery"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 	"github.com/paylatch/paylatch/webhooks/all"
@@ -30,7 +31,7 @@ func TestWhatIsNotNewsIsAnsweredAndNotTakenIn(t *testing.T) {
 	}}
 	h := api.New(api.Options{
 		Payments: p, Auth: tokens{},
-		Accounts: map[string]api.Account{"cloud": {Verifier: cloud}, "braintree": {Verifier: braintree}},
+		Accounts: map[string]delivery.Account{"cloud": {Verifier: cloud}, "braintree": {Verifier: braintree}},
 	})
 
 	question := webhooks.Delivery{

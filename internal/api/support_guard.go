@@ -11,6 +11,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/api/contract"
 	"github.com/paylatch/paylatch/internal/api/problem"
+	"github.com/paylatch/paylatch/internal/api/request"
 	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
@@ -74,7 +75,7 @@ func named(c echo.Context) (kind, id string) {
 	kinds := map[string]string{"order_id": "order", "payment_attempt_id": "attempt", "refund_id": "refund"}
 	for _, name := range c.ParamNames() {
 		if kinds[name] != "" {
-			return kinds[name], pathParam(c, name)
+			return kinds[name], request.PathParam(c, name)
 		}
 	}
 	return "", ""

@@ -17,6 +17,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/internal/api/delivery"
 	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
@@ -47,7 +48,7 @@ func newReceiver(t *testing.T, change ...func(*api.Options)) (*bench, *verifier)
 	t.Helper()
 	v := &verifier{ack: webhooks.OK()}
 	b := newBench(t, append([]func(*api.Options){func(o *api.Options) {
-		o.Accounts = map[string]api.Account{
+		o.Accounts = map[string]delivery.Account{
 			"sandbox": {Verifier: v}, "public": {Verifier: v, PublicURL: "https://shop.example/hooks/public"}, "silent": {},
 		}
 	}}, change...)...)
@@ -85,7 +86,7 @@ func TestReceiveWithARealSignature(t *testing.T) {
 	t.Parallel()
 	genuine, err := all.New("sandbox", webhooks.Config{Secrets: []string{"whsec_" + strings.Repeat("MDEy", 8)}})
 	require.NoError(t, err)
-	b := newBench(t, func(o *api.Options) { o.Accounts = map[string]api.Account{"sandbox": {Verifier: genuine}} })
+	b := newBench(t, func(o *api.Options) { o.Accounts = map[string]delivery.Account{"sandbox": {Verifier: genuine}} })
 	body := `{"id":"evt_1","type":"charge.succeeded","created":"2026-03-01T09:30:00Z","data":{"charge_id":"ch_1","refund_id":null,` +
 		`"reference":"` + attemptID.String() + `","amount":1999,"currency":"EUR","failure_code":null}}`
 	d := webhooks.Delivery{Method: http.MethodPost, Header: http.Header{"Webhook-Id": {"evt_1"}}, Body: []byte(body), ReceivedAt: now}
@@ -107,7 +108,7 @@ func TestASecretInABodyIsNotKept(t *testing.T) {
 	t.Parallel()
 	comgate, err := all.New("comgate", webhooks.Config{Secrets: []string{"comgate-secret"}})
 	require.NoError(t, err)
-	b := newBench(t, func(o *api.Options) { o.Accounts = map[string]api.Account{"comgate": {Verifier: comgate}} })
+	b := newBench(t, func(o *api.Options) { o.Accounts = map[string]delivery.Account{"comgate": {Verifier: comgate}} })
 	got := b.send(http.MethodPost, "/webhooks/comgate", "transId=A&status=PAID&secret=comgate-secret&refId=x")
 	require.Equal(t, 200, got.StatusCode, "%s", got.text)
 	require.Equal(t, "transId=A&status=PAID&secret=&refId=x", string(b.payments.received[0].Body))
@@ -165,7 +166,7 @@ func TestSendersAreLimitedByAccount(t *testing.T) {
 	t.Parallel()
 	v := &verifier{ack: webhooks.OK()}
 	b := newBench(t, func(o *api.Options) {
-		o.Accounts = map[string]api.Account{
+		o.Accounts = map[string]delivery.Account{
 			"near": {Verifier: v, Senders: webhooks.Senders{netip.MustParsePrefix("127.0.0.0/8")}},
 			"far":  {Verifier: v, Senders: webhooks.Senders{netip.MustParsePrefix("192.0.2.0/24")}},
 		}

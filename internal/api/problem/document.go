@@ -74,14 +74,14 @@ func fieldErrors(err error) []payment.FieldError {
 	if invalid, ok := errors.AsType[*payment.ValidationError](err); ok {
 		return invalid.Fields
 	}
-	if refused, ok := errors.AsType[*Refusal](err); ok {
+	if refused, ok := errors.AsType[*Error](err); ok {
 		return refused.Fields
 	}
 	return nil
 }
 
 func detail(k kind, err error) string {
-	if refused, ok := errors.AsType[*Refusal](err); ok && refused.Detail != "" {
+	if refused, ok := errors.AsType[*Error](err); ok && refused.Detail != "" {
 		return refused.Detail
 	}
 	if role, ok := errors.AsType[*payment.RoleError](err); ok {

@@ -97,8 +97,8 @@ func rows() []row {
 	}
 }
 
-// Refusal is an error that the HTTP side makes itself.
-type Refusal struct {
+// Error is an error that the HTTP side makes itself.
+type Error struct {
 	Code string
 	// Detail is the code's own where it is empty.
 	Detail string
@@ -106,10 +106,10 @@ type Refusal struct {
 }
 
 // Error implements error.
-func (r *Refusal) Error() string { return r.Code + ": " + r.Detail }
+func (r *Error) Error() string { return r.Code + ": " + r.Detail }
 
-// Refuse returns a *Refusal.
-func Refuse(code, detail string) error { return &Refusal{Code: code, Detail: detail} }
+// Refuse returns a *Error.
+func Refuse(code, detail string) error { return &Error{Code: code, Detail: detail} }
 
 // codeOf reads the table. What is not in it is internal.
 func (c *Catalogue) codeOf(err error) string {
@@ -127,7 +127,7 @@ func (c *Catalogue) codeOf(err error) string {
 // codeOfType is the part of the table for errors that carry something.
 func codeOfType(err error) string {
 	var (
-		refused  *Refusal
+		refused  *Error
 		invalid  *payment.ValidationError
 		progress *payment.InProgressError
 		quota    *idempotency.QuotaError

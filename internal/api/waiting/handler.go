@@ -23,6 +23,10 @@ type leftKey struct{}
 // nothing: a waiter so costs its connection and one small goroutine.
 func Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet {
+			next.ServeHTTP(w, r)
+			return
+		}
 		var left *Wait
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), leftKey{}, &left)))
 		if left == nil {
@@ -42,8 +46,8 @@ func Handler(next http.Handler) http.Handler {
 	})
 }
 
-// Leave has a wait run once the handlers of a request have returned, and then done. The request must have come through
-// Handler. What stands in the response's header by then is sent.
+// Leave has a wait run once the handlers of a request have returned, and then done. The request must be a GET that
+// came through Handler. What stands in the response's header by then is sent.
 func Leave(ctx context.Context, wait *Wait, done func(status int)) {
 	left, _ := ctx.Value(leftKey{}).(**Wait)
 	wait.done, *left = done, wait

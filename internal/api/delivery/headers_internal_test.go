@@ -1,4 +1,4 @@
-package api
+package delivery
 
 import (
 	"net/http"

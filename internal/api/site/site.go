@@ -1,4 +1,4 @@
-package api
+package site
 
 import (
 	"bytes"
@@ -11,7 +11,10 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	contractfile "github.com/paylatch/paylatch/api"
 	"github.com/paylatch/paylatch/internal/api/contract"
+	"github.com/paylatch/paylatch/internal/api/problem"
+	"github.com/paylatch/paylatch/internal/api/request"
 )
 
 //go:embed pages/*
@@ -38,17 +41,31 @@ func newPages() pages {
 	}
 }
 
-func (s *server) routePages(e *echo.Echo) {
+// Options say what the pages show.
+type Options struct {
+	Contract *contract.Document
+	Version  string
+	Problems []problem.Page
+	// Demo and Console are linked from the start page.
+	Demo, Console bool
+}
+
+// Route serves the pages, the contract and the browser client.
+func Route(e *echo.Echo, o Options) {
 	p := newPages()
-	e.GET("/", p.serve("start.html", startPage{Demo: s.Demo, Console: s.Console != nil}))
-	e.GET("/docs", p.serve("docs.html", docsPage{Document: s.doc, Version: s.Version}))
-	e.GET("/problems", p.serve("problems.html", s.problems.Pages()))
+	e.GET("/", p.serve("start.html", startPage{Demo: o.Demo, Console: o.Console}))
+	e.GET("/docs", p.serve("docs.html", docsPage{Document: o.Contract, Version: o.Version}))
+	e.GET("/problems", p.serve("problems.html", o.Problems))
+	e.GET("/openapi.yaml", func(c echo.Context) error {
+		return c.Blob(http.StatusOK, "application/yaml", contractfile.Document)
+	})
+	routeSDK(e)
 	all := make(map[string]echo.HandlerFunc)
-	for _, k := range s.problems.Pages() {
+	for _, k := range o.Problems {
 		all[k.Code] = p.serve("problem.html", k)
 	}
 	e.GET("/problems/:code", func(c echo.Context) error {
-		if page, ok := all[pathParam(c, "code")]; ok {
+		if page, ok := all[request.PathParam(c, "code")]; ok {
 			return page(c)
 		}
 		return echo.ErrNotFound

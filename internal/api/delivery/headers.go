@@ -1,4 +1,4 @@
-package api
+package delivery
 
 import (
 	"net/http"
@@ -18,9 +18,8 @@ func keptHeaders(h http.Header) map[string]string {
 	return kept
 }
 
-// isEvidence knows signatures by how providers name them, so that a new one
-// needs no line here; anything else only by its whole name. A name that is not
-// known may carry a password.
+// isEvidence recognizes signatures by how providers name them, so that a new one needs no line here, and anything else
+// only by its whole name: another may carry a password.
 func isEvidence(name string) bool {
 	switch name {
 	case "content-type", "user-agent", "protocol", "cko-version",

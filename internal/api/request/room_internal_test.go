@@ -1,4 +1,4 @@
-package api
+package request
 
 import (
 	"bytes"
@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestUploads(t *testing.T) {
+func TestRoom(t *testing.T) {
 	t.Parallel()
-	var u uploads
+	var u room
 	for _, size := range []int{0, 1, bodyPart - 1, bodyPart, bodyPart + 1, bodyPart + uploadChunk, 1 << 20} {
 		text := bytes.Repeat([]byte("0123456789"), size/10+1)[:size]
 		for _, announced := range []int64{-1, int64(size), int64(size) / 2} {
@@ -30,9 +30,9 @@ func TestUploads(t *testing.T) {
 }
 
 // A network has at most half of the room, and all of it comes back.
-func TestUploads_room(t *testing.T) {
+func TestRoom_room(t *testing.T) {
 	t.Parallel()
-	var u uploads
+	var u room
 	hold := func(peer string, n int) (held [][]byte) {
 		for range n {
 			chunk, ok := u.take(peer)

@@ -1,4 +1,4 @@
-package api
+package delivery
 
 import (
 	"context"
@@ -13,16 +13,15 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// Anybody may have sent what nobody signed: each sender's network is limited by itself,
-// so that one takes no other's place, and what all of them have at once is few, behind
-// whatever else the database has to do.
+// Anything may have sent an unsigned delivery: each sender's network has a limit of its own, so that none takes another's
+// place, and all of them together have few lanes, behind whatever else the database has to do.
 const (
 	// lookupsEach and lookupsAtOnce are how many deliveries of a network are looked up
 	// in a second, and at once after a pause: whether a payment is known here.
 	lookupsEach   = 2000
 	lookupsAtOnce = 4000
-	// unsignedEach and unsignedAtOnce are how many of known payments an account takes
-	// from one network, each of which is stored and asked about.
+	// unsignedEach and unsignedAtOnce are how many of known payments an account takes from one network: each is stored
+	// and costs a request to the provider.
 	unsignedEach   = 50
 	unsignedAtOnce = 500
 	// unsignedBytes are stored of one: YooKassa's payments, the largest of these, have up
@@ -34,37 +33,37 @@ const (
 	networkLanes  = 32
 )
 
-// takeUnsigned takes in a delivery that nobody signed, if it is of a payment that is
-// known here. One that is not is kept in memory for a while and not stored.
-func (s *server) takeUnsigned(ctx context.Context, from netip.Addr, list []payment.Received) ([]fsm.Verdict, error) {
+// takeUnsigned takes in an unsigned delivery of a payment that exists here. One of another is kept in memory for a while
+// and not stored.
+func (rc *Receiver) takeUnsigned(ctx context.Context, from netip.Addr, list []payment.Received) ([]fsm.Verdict, error) {
 	network := throttle.Network(from)
-	if s.lookups.Reserve(network, list[0].At) > 0 || !s.lanes.enter(network) {
+	if rc.lookups.Reserve(network, list[0].At) > 0 || !rc.lanes.enter(network) {
 		return nil, payment.ErrOverloaded
 	}
-	defer s.lanes.leave(network)
-	switch known, err := s.Payments.Known(ctx, list); {
+	defer rc.lanes.leave(network)
+	switch known, err := rc.Payments.Known(ctx, list); {
 	case err != nil:
 		return nil, err
 	case !known && tooMuch(list[0]):
 		return nil, errTooMuch()
 	case !known:
-		if err := s.Payments.Early(list[0].Account+" "+network, list); err != nil {
+		if err := rc.Payments.Early(list[0].Account+" "+network, list); err != nil {
 			return nil, err
 		}
 		return unknown(list), nil
-	case s.unsigned.Reserve(list[0].Account+" "+network, list[0].At) > 0:
+	case rc.unsigned.Reserve(list[0].Account+" "+network, list[0].At) > 0:
 		return nil, payment.ErrOverloaded
 	case tooMuch(list[0]):
 		return nil, errTooMuch()
 	}
-	return s.Payments.Intake(ctx, list)
+	return rc.Payments.Intake(ctx, list)
 }
 
 func unsigned(r payment.Received) bool { return r.Event.SecretIndex < 0 }
 
 func anyUnsigned(list []payment.Received) bool { return slices.ContainsFunc(list, unsigned) }
 
-// unknown are the verdicts on what is not of a payment that is known here.
+// unknown are the verdicts on a delivery of a payment that does not exist here.
 func unknown(list []payment.Received) []fsm.Verdict {
 	verdicts := make([]fsm.Verdict, len(list))
 	for i, r := range list {
@@ -76,8 +75,7 @@ func unknown(list []payment.Received) []fsm.Verdict {
 	return verdicts
 }
 
-// tooMuch reports whether more would be stored of a delivery than of what nobody
-// signed may be.
+// tooMuch reports whether a delivery is larger than an unsigned one may be.
 func tooMuch(r payment.Received) bool {
 	size := len(r.Body)
 	for name, value := range r.Headers {
@@ -97,7 +95,7 @@ type lanes struct {
 	networks map[string]int
 }
 
-// enter reports whether there is a lane; whoever has entered must leave.
+// enter reports whether there is a lane, which is given back by leave.
 func (l *lanes) enter(network string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

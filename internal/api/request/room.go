@@ -1,4 +1,4 @@
-package api
+package request
 
 import (
 	"errors"
@@ -23,10 +23,10 @@ const (
 // errNoRoom is returned when the bodies that are being read take as much as they may.
 var errNoRoom = errors.New("too many bodies are being read")
 
-// uploads is the room for bodies that are being read. What a sender announces costs
+// room is the memory for bodies that are being read. What a sender announces costs
 // nothing; what has arrived is held only as long as the rest may still come. It is
 // safe for concurrent use; the zero value is ready.
-type uploads struct {
+type room struct {
 	mu    sync.Mutex
 	used  int
 	peers map[string]int
@@ -35,21 +35,21 @@ type uploads struct {
 
 // read reads a body whole. It returns errNoRoom when it needs more than is left, and
 // the errors of the reader.
-func (u *uploads) read(r io.Reader, announced int64, peer string) ([]byte, error) {
+func (r *room) read(from io.Reader, announced int64, peer string) ([]byte, error) {
 	first := make([]byte, 0, firstPart(announced))
 	parts := [][]byte{first}
-	defer func() { u.giveBack(peer, parts[1:]) }()
+	defer func() { r.giveBack(peer, parts[1:]) }()
 	for {
 		part := &parts[len(parts)-1]
 		if len(*part) == cap(*part) {
-			chunk, ok := u.take(peer)
+			chunk, ok := r.take(peer)
 			if !ok {
 				return nil, errNoRoom
 			}
 			parts = append(parts, chunk)
 			continue
 		}
-		n, err := r.Read((*part)[len(*part):cap(*part)])
+		n, err := from.Read((*part)[len(*part):cap(*part)])
 		*part = (*part)[:len(*part)+n]
 		switch {
 		case errors.Is(err, io.EOF):
@@ -85,36 +85,36 @@ func joined(parts [][]byte) []byte {
 }
 
 // take returns an empty chunk, if the peer may have one more.
-func (u *uploads) take(peer string) ([]byte, bool) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.used >= uploadChunks || u.peers[peer] >= peerChunks {
+func (r *room) take(peer string) ([]byte, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.used >= uploadChunks || r.peers[peer] >= peerChunks {
 		return nil, false
 	}
-	if u.peers == nil {
-		u.peers = make(map[string]int)
+	if r.peers == nil {
+		r.peers = make(map[string]int)
 	}
-	u.used++
-	u.peers[peer]++
-	if last := len(u.free) - 1; last >= 0 {
-		chunk := u.free[last]
-		u.free[last], u.free = nil, u.free[:last]
+	r.used++
+	r.peers[peer]++
+	if last := len(r.free) - 1; last >= 0 {
+		chunk := r.free[last]
+		r.free[last], r.free = nil, r.free[:last]
 		return chunk, true
 	}
 	return make([]byte, 0, uploadChunk), true
 }
 
-func (u *uploads) giveBack(peer string, chunks [][]byte) {
+func (r *room) giveBack(peer string, chunks [][]byte) {
 	if len(chunks) == 0 {
 		return
 	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.used -= len(chunks)
-	if u.peers[peer] -= len(chunks); u.peers[peer] == 0 {
-		delete(u.peers, peer)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.used -= len(chunks)
+	if r.peers[peer] -= len(chunks); r.peers[peer] == 0 {
+		delete(r.peers, peer)
 	}
-	for _, chunk := range chunks[:min(len(chunks), max(0, keptChunks-len(u.free)))] {
-		u.free = append(u.free, chunk[:0])
+	for _, chunk := range chunks[:min(len(chunks), max(0, keptChunks-len(r.free)))] {
+		r.free = append(r.free, chunk[:0])
 	}
 }

@@ -1,4 +1,4 @@
-package api
+package site
 
 import (
 	"crypto/sha256"
@@ -18,7 +18,7 @@ import (
 const scriptLife = 5 * time.Minute
 
 // routeSDK serves the browser client to pages of any shop.
-func (s *server) routeSDK(e *echo.Echo) {
+func routeSDK(e *echo.Echo) {
 	sum := sha256.Sum256(sdk.Script)
 	tag := `"` + hex.EncodeToString(sum[:16]) + `"`
 	e.GET("/sdk/paylatch.js", func(c echo.Context) error {

@@ -1,4 +1,4 @@
-package api
+package request
 
 import (
 	"encoding/json"
@@ -19,19 +19,19 @@ import (
 
 // cardNumberRefused is returned for a request with a card number in a member.
 func cardNumberRefused(member string) error {
-	return &problem.Refusal{Code: "card-number-refused", Fields: []payment.FieldError{{Field: member, Message: "must not hold a card number"}}}
+	return &problem.Error{Code: "card-number-refused", Fields: []payment.FieldError{{Field: member, Message: "must not hold a card number"}}}
 }
 
-// refuseCardNumbers looks through what a request has beside its body.
-func refuseCardNumbers(next echo.HandlerFunc) echo.HandlerFunc {
+// RefuseCardNumbers is the middleware that looks through what a request has beside its body.
+func RefuseCardNumbers(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		for _, name := range []string{keyHeader, "On-Behalf-Of"} {
+		for _, name := range []string{"Idempotency-Key", "On-Behalf-Of"} {
 			if slices.ContainsFunc(c.Request().Header.Values(name), cardnumber.In) {
 				return cardNumberRefused(name)
 			}
 		}
 		for _, name := range c.ParamNames() {
-			if cardnumber.In(pathParam(c, name)) {
+			if cardnumber.In(PathParam(c, name)) {
 				return cardNumberRefused(name)
 			}
 		}
@@ -48,8 +48,7 @@ func refuseCardNumbers(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // cardNumberIn returns the member of a body, as strictjson.Parse returns it, that
-// holds a card number, empty for none. A member that is named like one is told of by
-// what it stands in.
+// holds a card number, empty for none: of a member whose name is one, what it stands in.
 func cardNumberIn(value any) string {
 	if field, found := memberWithCardNumber("", "body", value, nil); found {
 		return field

@@ -1,0 +1,193 @@
+package delivery
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/api/access"
+	"github.com/paylatch/paylatch/internal/api/problem"
+	"github.com/paylatch/paylatch/internal/api/request"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/throttle"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// Payments takes in what was delivered.
+type Payments interface {
+	Intake(ctx context.Context, received []payment.Received) ([]fsm.Verdict, error)
+	// Known and Early are for unsigned deliveries.
+	Known(ctx context.Context, received []payment.Received) (bool, error)
+	Early(sender string, received []payment.Received) error
+	Question(ctx context.Context, account string, e webhooks.Event) (webhooks.Answer, error)
+}
+
+// Account is how webhooks of one configured account are received.
+type Account struct {
+	Verifier webhooks.Verifier
+	// PublicURL is the address that the provider has; empty means the one that the request names.
+	PublicURL string
+	// Senders are the addresses that may deliver, whatever the verifier says.
+	Senders webhooks.Senders
+}
+
+// Options configure a Receiver. All but TrustedProxies are required.
+type Options struct {
+	Payments       Payments
+	Accounts       map[string]Account
+	TrustedProxies []netip.Prefix
+	Bodies         *request.Bodies
+	Now            func() time.Time
+}
+
+// Receiver receives webhooks.
+type Receiver struct {
+	Options
+	// unsigned limits stored deliveries by account and network; lookups, all unsigned ones by network.
+	unsigned, lookups *throttle.KeyedLimiter
+	lanes             lanes
+}
+
+// New returns a receiver.
+func New(o Options) *Receiver {
+	return &Receiver{
+		Options: o, unsigned: throttle.New(unsignedEach, unsignedAtOnce), lookups: throttle.New(lookupsEach, lookupsAtOnce),
+	}
+}
+
+// receiveTime is how long a delivery may take.
+const receiveTime = 10 * time.Second
+
+// Receive handles a provider's webhook. It goes on when the sender hangs up: the provider would only send the same again.
+func (rc *Receiver) Receive(c echo.Context) error {
+	name := request.PathParam(c, "account")
+	account, ok := rc.Accounts[name]
+	if !ok || account.Verifier == nil {
+		return problem.Refuse("unknown-account", "")
+	}
+	record := access.From(c.Request().Context())
+	record.Account = name
+	if err := account.Senders.Check(request.Sender(c)); err != nil {
+		return err
+	}
+	d, err := rc.delivery(c, account)
+	if err != nil {
+		return err
+	}
+	if challenger, ok := account.Verifier.(webhooks.Challenger); ok {
+		switch ack, is := challenger.Challenge(d); {
+		case is && ack.Status >= http.StatusBadRequest:
+			return webhooks.ErrPayload
+		case is:
+			return acknowledge(c, ack, "")
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request().Context()), receiveTime)
+	defer cancel()
+	events, err := account.Verifier.Verify(ctx, d)
+	if err != nil {
+		return err
+	}
+	if asker, ok := account.Verifier.(webhooks.Answerer); ok && len(events) == 1 && events[0].Kind == webhooks.KindQuestion {
+		answer, err := rc.Payments.Question(ctx, name, events[0])
+		if err != nil {
+			return err
+		}
+		return acknowledge(c, asker.Answer(d, answer), "")
+	}
+	list := received(name, account.Verifier, d, events)
+	if anyUnsigned(list) {
+		record.Verdicts, err = rc.takeUnsigned(ctx, d.RemoteAddr, list)
+	} else {
+		record.Verdicts, err = rc.Payments.Intake(ctx, list)
+	}
+	if err != nil {
+		return err
+	}
+	return acknowledge(c, account.Verifier.Ack(d, events), access.Verdicts(record.Verdicts))
+}
+
+// delivery is what was sent. Where the scheme is GET the event is in the query: a body beside it is neither signed nor
+// read.
+func (rc *Receiver) delivery(c echo.Context, account Account) (webhooks.Delivery, error) {
+	r, topic := c.Request(), request.PathParam(c, "topic")
+	var body []byte
+	if r.Method != http.MethodGet {
+		var err error
+		if body, err = rc.Bodies.Read(c); err != nil {
+			return webhooks.Delivery{}, err
+		}
+	}
+	return webhooks.Delivery{
+		Method: r.Method, URL: rc.addressOf(r, account, topic), Topic: topic, Header: r.Header, Body: body,
+		RemoteAddr: request.Sender(c), ReceivedAt: rc.Now(),
+	}, nil
+}
+
+// addressOf is the endpoint's address as the provider has it, which some of them sign.
+func (rc *Receiver) addressOf(r *http.Request, account Account, topic string) string {
+	if account.PublicURL == "" {
+		return rc.scheme(r) + "://" + r.Host + r.URL.RequestURI()
+	}
+	address := account.PublicURL
+	if topic != "" {
+		address += "/" + url.PathEscape(topic)
+	}
+	if r.URL.RawQuery != "" {
+		address += "?" + r.URL.RawQuery
+	}
+	return address
+}
+
+func (rc *Receiver) scheme(r *http.Request) string {
+	if r.TLS != nil {
+		return "https"
+	}
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	trusted := err == nil && slices.ContainsFunc(rc.TrustedProxies, func(p netip.Prefix) bool {
+		return p.Contains(peer.Addr().Unmap())
+	})
+	if trusted && r.Header.Get(echo.HeaderXForwardedProto) == "https" {
+		return "https"
+	}
+	return "http"
+}
+
+// received keeps what was sent: the body, or the query of a scheme without one. A
+// secret that is in it is not kept.
+func received(account string, by webhooks.Verifier, d webhooks.Delivery, events []webhooks.Event) []payment.Received {
+	raw := d.Body
+	if redactor, ok := by.(webhooks.Redactor); ok {
+		raw = redactor.Redacted(d)
+	}
+	if len(raw) == 0 {
+		if u, err := url.Parse(d.URL); err == nil {
+			raw = []byte(u.RawQuery)
+		}
+	}
+	headers := keptHeaders(d.Header)
+	list := make([]payment.Received, len(events))
+	for i, e := range events {
+		list[i] = payment.Received{Account: account, Event: e, Headers: headers, Body: raw, At: d.ReceivedAt}
+	}
+	return list
+}
+
+func acknowledge(c echo.Context, ack webhooks.Ack, result string) error {
+	h := c.Response().Header()
+	if result != "" {
+		h.Set("Webhook-Result", result)
+	}
+	if ack.ContentType != "" {
+		h.Set(echo.HeaderContentType, ack.ContentType)
+	}
+	c.Response().WriteHeader(ack.Status)
+	_, _ = c.Response().Write(ack.Body)
+	return nil
+}

@@ -1,0 +1,99 @@
+package request
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/paylatch/paylatch/internal/api/contract"
+	"github.com/paylatch/paylatch/internal/api/problem"
+	"github.com/paylatch/paylatch/internal/api/strictjson"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// binder reads a body as the contract describes it: what reaches a handler is valid.
+type binder struct {
+	doc    *contract.Document
+	bodies *Bodies
+	keep   func(c echo.Context, body []byte)
+	ops    map[string]*contract.Operation
+}
+
+// NewBinder returns a binder for the operations of a document. Each body that it has accepted is kept.
+func NewBinder(doc *contract.Document, bodies *Bodies, keep func(c echo.Context, body []byte)) echo.Binder {
+	b := &binder{doc: doc, bodies: bodies, keep: keep, ops: make(map[string]*contract.Operation)}
+	for _, op := range doc.Operations() {
+		b.ops[op.Method+" "+Route(op.Path)] = op
+	}
+	return b
+}
+
+// Route is a path of the contract as echo writes it.
+func Route(path string) string {
+	return strings.NewReplacer("{", ":", "}", "").Replace(path)
+}
+
+// Bind implements echo.Binder. An absent body that may be absent is io.EOF, as
+// the generated code expects, and the same request as an empty object.
+func (b *binder) Bind(into any, c echo.Context) error {
+	r, op := c.Request(), b.ops[c.Request().Method+" "+c.Path()]
+	if !isJSON(r.Header) && (r.ContentLength != 0 || len(r.Header.Values(echo.HeaderContentType)) > 0) {
+		return problem.Refuse("unsupported-media-type", "")
+	}
+	body, err := b.bodies.Read(c)
+	switch {
+	case err != nil:
+		return err
+	case len(body) == 0 && !op.RequestBody.Required:
+		b.keep(c, []byte("{}"))
+		return io.EOF
+	}
+	if err := b.check(op.JSON(), body); err != nil {
+		return err
+	}
+	b.keep(c, body)
+	if err := json.Unmarshal(body, into); err != nil {
+		return fmt.Errorf("the contract allows what %T can't hold: %w", into, err)
+	}
+	return nil
+}
+
+func isJSON(h http.Header) bool {
+	types := h.Values(echo.HeaderContentType)
+	if len(types) != 1 || h.Get(echo.HeaderContentEncoding) != "" {
+		return false
+	}
+	media, params, err := mime.ParseMediaType(types[0])
+	charset, named := params["charset"]
+	return err == nil && media == echo.MIMEApplicationJSON && (!named || strings.EqualFold(charset, "utf-8"))
+}
+
+func (b *binder) check(s *contract.Schema, body []byte) error {
+	value, err := strictjson.Parse(body)
+	if err != nil {
+		return malformed(err.Error())
+	}
+	if field := cardNumberIn(value); field != "" {
+		return cardNumberRefused(field)
+	}
+	if _, ok := value.(map[string]any); !ok {
+		return malformed("the body is not a JSON object")
+	}
+	found := b.doc.Check(s, value)
+	if len(found.Unknown) > 0 {
+		return malformed("the member " + found.Unknown[0] + " is not known")
+	}
+	var invalid payment.ValidationError
+	for _, m := range found.Mistakes {
+		invalid.Fields = append(invalid.Fields, payment.FieldError(m))
+	}
+	if len(invalid.Fields) > 0 {
+		return &invalid
+	}
+	return nil
+}
