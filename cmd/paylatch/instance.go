@@ -87,7 +87,7 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 	payments := payment.Noted{Service: in.service, Notes: in.notes}
 	desk := support.New(support.Options{Store: in.store, Payments: in.service, Flush: in.notes.Flush})
 	served := api.Options{
-		Payments: payments, Support: desk, Refused: in.access.Refused, Console: in.newConsole(payments, desk, dev), Demo: dev,
+		Payments: payments, Deliveries: payments, Support: desk, Refused: in.access.Refused, Console: in.newConsole(payments, desk, dev), Demo: dev,
 		Auth: in.auth, Accounts: receiving, Ready: in.ready(), Log: log, Hub: in.hub, Origins: cfg.CORSOrigins,
 		Metrics: counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: cfg.TrustedProxies,
 		OperationsApart: cfg.OperationsListen != "",

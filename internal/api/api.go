@@ -66,7 +66,7 @@ const webhookPath = "/webhooks/"
 
 func (s *server) routeWebhooks(e *echo.Echo) {
 	receiver := delivery.New(delivery.Options{
-		Payments: s.Payments, Accounts: s.Accounts, TrustedProxies: s.TrustedProxies, Bodies: &s.bodies, Now: s.Now,
+		Payments: s.Deliveries, Accounts: s.Accounts, TrustedProxies: s.TrustedProxies, Bodies: &s.bodies, Now: s.Now,
 	})
 	for _, op := range s.doc.Tagged("webhooks") {
 		e.Add(op.Method, request.Route(op.Path), receiver.Receive)

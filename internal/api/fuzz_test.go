@@ -20,7 +20,7 @@ import (
 func fuzzed(path string) (*payments, func(t *testing.T, body string) (created bool)) {
 	p := &payments{order: order(), result: "created", reply: payment.Reply{View: payment.View{Attempt: pending()}, Result: "created"}}
 	p.refund = payment.Refunded{Refund: refund(), Result: "created"}
-	handler := api.New(api.Options{Payments: p, Auth: tokens{}, Log: zerolog.Nop()})
+	handler := api.New(api.Options{Payments: p, Deliveries: p, Auth: tokens{}, Log: zerolog.Nop()})
 	return p, func(t *testing.T, body string) bool {
 		t.Helper()
 		before := p.calls

@@ -16,7 +16,7 @@ import (
 	"github.com/paylatch/paylatch/internal/support"
 )
 
-// Payments is the use cases; payment.Noted in the real program.
+// Payments is the use cases of the API's callers; payment.Noted in the real program.
 type Payments interface {
 	CreateOrder(ctx context.Context, actor payment.Actor, req idempotency.Request, cmd payment.CreateOrder) (payment.Order, idempotency.Result, error)
 	Order(ctx context.Context, actor payment.Actor, id payment.OrderID) (payment.Order, error)
@@ -28,7 +28,6 @@ type Payments interface {
 	Cancel(ctx context.Context, actor payment.Actor, req idempotency.Request, id payment.AttemptID) (payment.Reply, error)
 	Refund(ctx context.Context, actor payment.Actor, req idempotency.Request, cmd payment.CreateRefund) (payment.Refunded, error)
 	RefundStatus(ctx context.Context, actor payment.Actor, id payment.RefundID) (payment.Refund, error)
-	delivery.Payments
 }
 
 // Support is what staff may see and do; *support.Service in the real program.
@@ -62,10 +61,11 @@ type Check struct {
 	Run  func(ctx context.Context) error
 }
 
-// Options configure the API. Payments and Auth are required.
+// Options configure the API. Payments, Deliveries and Auth are required.
 type Options struct {
-	Payments Payments
-	Auth     Auth
+	Payments   Payments
+	Deliveries delivery.Payments
+	Auth       Auth
 	// Support serves staff; nil leaves its calls out, and nothing is written down of
 	// what staff does by the others.
 	Support Support

@@ -30,7 +30,7 @@ func TestWhatIsNotNewsIsAnsweredAndNotTakenIn(t *testing.T) {
 		return []fsm.Verdict{fsm.Applied}, nil
 	}}
 	h := api.New(api.Options{
-		Payments: p, Auth: tokens{},
+		Payments: p, Deliveries: p, Auth: tokens{},
 		Accounts: map[string]delivery.Account{"cloud": {Verifier: cloud}, "braintree": {Verifier: braintree}},
 	})
 
