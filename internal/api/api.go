@@ -125,7 +125,7 @@ func (s *server) middlewares() map[string][]echo.MiddlewareFunc {
 		case isSupport(op):
 			chains[op.ID] = append(chains[op.ID], s.staffOnly)
 		case s.doc.Secured(op):
-			chains[op.ID] = append(chains[op.ID], s.watched(op))
+			chains[op.ID] = append(chains[op.ID], s.audited(op))
 		}
 	}
 	return chains

@@ -38,8 +38,7 @@ func (s *server) ListAttempts(ctx context.Context, r gen.ListAttemptsRequestObje
 
 const longestRequest = 200
 
-// requestFilter refuses an empty filter: it is more likely a lost id than a wish
-// for everything.
+// requestFilter refuses an empty filter: more likely an id was lost than all attempts are wanted.
 func requestFilter(id *string) (payment.RequestID, error) {
 	switch {
 	case id == nil:
@@ -52,7 +51,7 @@ func requestFilter(id *string) (payment.RequestID, error) {
 	return payment.RequestID(*id), nil
 }
 
-// attemptID notes the attempt that is asked for, for the log.
+// attemptID records the attempt for the log.
 func (x *exchange) attemptID(text string) (payment.AttemptID, error) {
 	id, err := payment.ParseAttemptID(text)
 	if err != nil {
@@ -119,8 +118,8 @@ func (s *server) readAttempt(ctx context.Context, actor payment.Actor, id paymen
 	return v, err
 }
 
-// showing renders an attempt and sets the headers for those who poll it.
-func (s *server) showing(x *exchange, v payment.View) gen.Attempt {
+// shown renders an attempt and sets the headers for polling it.
+func (s *server) shown(x *exchange, v payment.View) gen.Attempt {
 	x.About(v.Attempt)
 	x.header().Set("ETag", render.ETag(v.Version))
 	if wait := s.render.RetryAfter(v); wait != "" {

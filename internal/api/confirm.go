@@ -17,7 +17,7 @@ func (s *server) Confirm(ctx context.Context, r gen.ConfirmRequestObject) (gen.C
 	}
 	cmd := payment.Confirm{AttemptID: id, Amount: valueOf(r.Body).Amount}
 	reply, err := s.Payments.Confirm(ctx, x.actor, s.command(x, id.String()), cmd)
-	return s.moved(x, reply, err)
+	return s.attemptResponse(x, reply, err)
 }
 
 // CancelAttempt handles POST /v1/payment-attempts/{payment_attempt_id}/cancel.
@@ -28,14 +28,14 @@ func (s *server) CancelAttempt(ctx context.Context, r gen.CancelAttemptRequestOb
 		return nil, err
 	}
 	reply, err := s.Payments.Cancel(ctx, x.actor, s.command(x, id.String()), id)
-	return s.moved(x, reply, err)
+	return s.attemptResponse(x, reply, err)
 }
 
-// moved answers a command on an attempt.
-func (s *server) moved(x *exchange, reply payment.Reply, err error) (answer, error) {
+// attemptResponse is the response to a command on an attempt.
+func (s *server) attemptResponse(x *exchange, reply payment.Reply, err error) (answer, error) {
 	if err != nil {
 		return answer{}, x.failed(reply.Result, err)
 	}
 	x.replied(reply)
-	return answer{http.StatusOK, s.showing(x, reply.View)}, nil
+	return answer{http.StatusOK, s.shown(x, reply.View)}, nil
 }

@@ -9,13 +9,11 @@ import (
 	"github.com/paylatch/paylatch/internal/api/request"
 )
 
-// preflightLife is how long a browser may remember what a page may ask, in
-// seconds.
+// preflightLife is how long a browser may keep a preflight's response, in seconds.
 const preflightLife = "600"
 
-// shareWithPages lets pages of configured origins read the answer, refusals
-// included. It stands before the calls that a status token opens, and before no
-// others.
+// shareWithPages lets pages of configured origins read the response, refusals included. It stands only before the calls
+// that a status token opens.
 func (s *server) shareWithPages(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		s.share(c)
@@ -38,7 +36,6 @@ func (s *server) share(c echo.Context) bool {
 	return true
 }
 
-// routePreflights answers what a browser asks before it sends a token.
 func (s *server) routePreflights(e *echo.Echo) {
 	if len(s.Origins) == 0 {
 		return

@@ -39,7 +39,7 @@ func exchangeIn(c echo.Context) *exchange { return exchangeOf(c.Request().Contex
 
 func (x *exchange) header() http.Header { return x.context.Response().Header() }
 
-// command is the request as it is recognised when it comes again. The ids are
+// command is the request as it is recognized when it comes again. The ids are
 // those in the path, decoded and in their canonical form.
 func (s *server) command(x *exchange, ids ...string) idempotency.Request {
 	r, route := x.context.Request(), x.context.Path()
@@ -72,7 +72,7 @@ func (x *exchange) replied(r payment.Reply) {
 	x.TookOver = r.TookOver
 }
 
-// answered tells the caller whether the command was executed now or before.
+// sets the headers that show whether the command was executed now or before.
 func (x *exchange) answered(result idempotency.Result) {
 	x.Result = result
 	x.header().Set(resultHeader, string(result))
@@ -81,7 +81,7 @@ func (x *exchange) answered(result idempotency.Result) {
 	}
 }
 
-// failed notes, for the error handler, whether the refusal was another request's.
+// failed records for the error handler whether the refusal was another request's.
 func (x *exchange) failed(result idempotency.Result, err error) error {
 	x.shared = result == idempotency.Reused
 	return err

@@ -9,10 +9,10 @@ import (
 	"github.com/paylatch/paylatch/internal/idempotency"
 )
 
-// statusGone is what the log says when nobody was there to be answered.
-const statusGone = 499
+// statusPeerClosed is what the log has where the peer closed the connection before the response.
+const statusPeerClosed = 499
 
-// fail is echo's error handler: whatever goes wrong is answered here.
+// fail is echo's error handler: all errors become responses here.
 func (s *server) fail(err error, c echo.Context) {
 	x := exchangeIn(c)
 	x.Cause = err
@@ -20,7 +20,7 @@ func (s *server) fail(err error, c echo.Context) {
 		return
 	}
 	if errors.Is(err, context.Canceled) && c.Request().Context().Err() != nil {
-		c.Response().WriteHeader(statusGone)
+		c.Response().WriteHeader(statusPeerClosed)
 		return
 	}
 	if replay, ok := errors.AsType[*idempotency.ReplayError](err); ok {
@@ -47,7 +47,7 @@ func (x *exchange) refusedBefore() {
 	}
 }
 
-// write sends an answer. An error of it means that the caller has gone.
+// write sends a stored response. An error of it means that the caller has gone.
 func (s *server) write(x *exchange, a idempotency.Answer) {
 	for name, value := range a.Headers {
 		x.header().Set(name, value)

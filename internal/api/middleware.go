@@ -31,9 +31,8 @@ func (s *server) identify(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// headAsGet answers HEAD by what GET would say; net/http leaves the body out. A
-// webhook is never received that way. It stands before echo, whose router looks
-// at the request as it came.
+// headAsGet handles HEAD as GET; net/http leaves the body out. A webhook is never received that way. It stands before
+// echo, whose router takes the request as it came.
 func headAsGet(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodHead && !strings.HasPrefix(r.URL.Path, webhookPath) {
@@ -74,19 +73,19 @@ func (s *server) logged(next echo.HandlerFunc) echo.HandlerFunc {
 func recovered(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) (err error) {
 		defer func() {
-			switch thrown := recover(); thrown {
+			switch value := recover(); value {
 			case nil:
 			case http.ErrAbortHandler:
-				panic(thrown)
+				panic(value)
 			default:
-				err = &panicked{thrown, debug.Stack()}
+				err = &panicked{value, debug.Stack()}
 			}
 		}()
 		return next(c)
 	}
 }
 
-// realIP believes X-Forwarded-For as far as it comes from trusted proxies.
+// realIP uses X-Forwarded-For as far as it comes from trusted proxies.
 func realIP(trusted []netip.Prefix) echo.IPExtractor {
 	if len(trusted) == 0 {
 		return echo.ExtractIPDirect()

@@ -41,14 +41,13 @@ type Support interface {
 	Discrepancies(ctx context.Context, who support.Staff, status, kind string, p support.Page) ([]support.Discrepancy, string, error)
 	Resolve(ctx context.Context, who support.Staff, cmd payment.Resolve) (support.Discrepancy, error)
 	Audit(ctx context.Context, who support.Staff, f support.AuditFilter, p support.Page) ([]support.AuditEntry, string, error)
-	// Watch writes down what staff does by act, and runs it; Refuse, what was refused
-	// to staff before it began, and returns why.
+	// Watch audits what staff does by act, and runs it; Refuse, what was refused to staff before it began, and returns
+	// why.
 	Watch(ctx context.Context, who support.Staff, action support.Action, targetType, target string, act func() error) error
 	Refuse(ctx context.Context, who support.Staff, action support.Action, targetType, target string, why error) error
 }
 
-// Auth turns credentials into an actor. An error that is not in the table of
-// problem.go is answered 500.
+// Auth turns credentials into an actor. An error that is not in the table of package problem is answered 500.
 type Auth interface {
 	Authenticate(ctx context.Context, bearer, onBehalfOf string) (payment.Actor, error)
 	// StatusToken makes the bearer token that reads one attempt until a time.
@@ -66,15 +65,14 @@ type Options struct {
 	Payments   Payments
 	Deliveries delivery.Payments
 	Auth       Auth
-	// Support serves staff; nil leaves its calls out, and nothing is written down of
-	// what staff does by the others.
+	// Support serves staff; nil leaves its calls out, and what staff does by the others out of the audit log.
 	Support Support
-	// Refused takes each token that was refused, and each call for staff that was refused to somebody else; nil for nobody. It must not wait.
+	// Refused gets each refused token, and each call for staff that was refused to others. It must not block; may be nil.
 	Refused func(support.Refusal)
 	// Console serves what is under /support, with the caller's address as RemoteAddr
 	// and the request's id as its X-Request-Id; nil leaves it out.
 	Console http.Handler
-	// Demo says that the demo checkout is served beside the API, for the start page.
+	// Demo links the demo checkout from the start page.
 	Demo     bool
 	Accounts map[string]delivery.Account
 	// Hub wakes the waiters of an attempt. It must be running; without one all reads are answered at once.
@@ -89,14 +87,13 @@ type Options struct {
 	Metrics http.Handler
 	// OperationsApart leaves out what NewOperations serves.
 	OperationsApart bool
-	// Observe is called once for each request, for metrics; nil for nobody.
+	// Observe is called once for each request; may be nil.
 	Observe func(metrics.Request)
 	Version string
-	// TrustedProxies may say on whose behalf they speak (X-Forwarded-For,
-	// X-Forwarded-Proto); nobody else may.
+	// TrustedProxies are the peers whose X-Forwarded-For and X-Forwarded-Proto count.
 	TrustedProxies []netip.Prefix
-	// PollAfter is when a pending attempt should first be asked about again; it
-	// grows to five times that with the attempt's age. 0 means a second.
+	// PollAfter is when a pending attempt should first be read again; it grows to five times that with the attempt's
+	// age. 0 means a second.
 	PollAfter time.Duration
 	// StatusTokenLife is how long a status token reads its attempt. 0 means a day.
 	StatusTokenLife time.Duration

@@ -58,7 +58,7 @@ func (s *server) CancelOrder(ctx context.Context, r gen.CancelOrderRequestObject
 
 const longestOrderID = 128
 
-// orderID refuses a name that no order can have as one that none has.
+// orderID refuses an id that no order can have as one that does not exist.
 func (x *exchange) orderID(text string) (payment.OrderID, error) {
 	if len(text) == 0 || len(text) > longestOrderID {
 		return "", x.actor.Unseen(payment.ErrOrderNotFound)
@@ -75,7 +75,7 @@ func (x *exchange) orderID(text string) (payment.OrderID, error) {
 	return x.Order, nil
 }
 
-// valueOf is what an optional member says, or its type's zero.
+// valueOf is the value of an optional member, or its type's zero.
 func valueOf[T any](p *T) T {
 	if p == nil {
 		var zero T

@@ -20,7 +20,7 @@ func (s *server) Pay(ctx context.Context, r gen.PayRequestObject) (gen.PayRespon
 		return nil, x.failed(reply.Result, err)
 	}
 	x.replied(reply)
-	body := s.showing(x, reply.View)
+	body := s.shown(x, reply.View)
 	token := s.Auth.StatusToken(reply.ID, s.Now().Add(s.StatusTokenLife))
 	body.StatusToken = &token
 	return answer{http.StatusCreated, body}, nil

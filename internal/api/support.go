@@ -11,7 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/support"
 )
 
-// staff is who asks, and from where.
+// staff is the caller, and the address of the call.
 func (x *exchange) staff() support.Staff {
 	return support.Staff{Actor: x.actor, Address: x.Peer, RequestID: x.RequestID}
 }
@@ -19,7 +19,7 @@ func (x *exchange) staff() support.Staff {
 // SupportSearch handles GET /v1/support/search.
 func (s *server) SupportSearch(ctx context.Context, r gen.SupportSearchRequestObject) (gen.SupportSearchResponseObject, error) {
 	x := exchangeOf(ctx)
-	// Ids could be guessed.
+	// A search must not find ids by trying all.
 	if s.searches.Reserve(x.actor.Subject, s.Now()) > 0 {
 		return nil, problem.Refuse("rate-limited", "")
 	}

@@ -17,21 +17,19 @@ import (
 
 // Options configure the metrics. Keys and Now are required.
 type Options struct {
-	// Keys estimates how many idempotency keys are stored. It is asked when
-	// somebody scrapes, at most twice a minute.
+	// Keys estimates how many idempotency keys are stored. It is called by a scrape, at most twice a minute.
 	Keys func(ctx context.Context) (int64, error)
-	// Waiting tells of the open discrepancies by kind; asked as Keys.
+	// Waiting returns the open discrepancies by kind; called as Keys.
 	Waiting func(ctx context.Context) (map[string]Waiting, error)
-	// Overdue tells for how long has been due what is due longest of "attempts",
-	// "refunds" and parked "events", less than zero for what is not due yet; asked as
-	// Keys.
+	// Overdue returns how long the first due of "attempts", "refunds" and parked "events" has been due, less than zero
+	// where none is; called as Keys.
 	Overdue func(ctx context.Context) (map[string]time.Duration, error)
-	// Parked tells how many events are parked; asked as Keys.
+	// Parked counts the parked events; called as Keys.
 	Parked func(ctx context.Context) (int64, error)
 	// NotesLost counts what support will not see of the course of payments.
 	NotesLost func() int64
 	Now       func() time.Time
-	// Stream tells of those who wait for an attempt; nil for nobody.
+	// Stream returns the counts of waiters; may be nil.
 	Stream func() stream.Stats
 }
 
@@ -55,7 +53,7 @@ func seconds() []float64 {
 	return []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
 }
 
-// New returns metrics that nobody else counts.
+// New returns metrics with a registry of their own.
 func New(o Options) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
@@ -71,7 +69,7 @@ func New(o Options) *Metrics {
 		}, []string{"operation", "result"}),
 		waits: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "paylatch_idempotency_wait_seconds", Buckets: seconds(),
-			Help: "How long commands took that got another request's answer, or waited for it in vain.",
+			Help: "How long commands took that got another request's response, or waited for it in vain.",
 		}),
 		processing: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "paylatch_idempotency_processing_seconds", Buckets: seconds(),
@@ -93,26 +91,26 @@ func New(o Options) *Metrics {
 		m.requests, m.durations, m.commands, m.waits, m.processing, m.purged, m.webhooks, m.refused,
 		number(prometheus.GaugeOpts{
 			Name: "paylatch_idempotency_rows", Help: "Idempotency keys stored, expired ones included; an estimate.",
-		}, &kept[int64]{read: o.Keys, now: o.Now}),
+		}, &cached[int64]{read: o.Keys, now: o.Now}),
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
-	m.registry.MustRegister(o.told()...)
+	m.registry.MustRegister(o.collected()...)
 	return m
 }
 
-// told are the metrics that others keep, as far as there is somebody to ask.
-func (o Options) told() (all []prometheus.Collector) {
+// collected are the metrics whose values are read at a scrape.
+func (o Options) collected() (all []prometheus.Collector) {
 	if o.Waiting != nil {
-		all = append(all, newWaiting(&kept[map[string]Waiting]{read: o.Waiting, now: o.Now}))
+		all = append(all, newWaiting(&cached[map[string]Waiting]{read: o.Waiting, now: o.Now}))
 	}
 	if o.Overdue != nil {
-		all = append(all, newOverdue(&kept[map[string]time.Duration]{read: o.Overdue, now: o.Now}))
+		all = append(all, newOverdue(&cached[map[string]time.Duration]{read: o.Overdue, now: o.Now}))
 	}
 	if o.Parked != nil {
 		all = append(all, number(prometheus.GaugeOpts{
 			Name: "paylatch_events_parked", Help: "Webhook events that wait for what they are about.",
-		}, &kept[int64]{read: o.Parked, now: o.Now}))
+		}, &cached[int64]{read: o.Parked, now: o.Now}))
 	}
 	if o.NotesLost != nil {
 		all = append(all, prometheus.NewCounterFunc(prometheus.CounterOpts{

@@ -6,13 +6,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// overdue tells how far the background loops are behind.
+// overdue collects how far the background loops are behind.
 type overdue struct {
-	kept *kept[map[string]time.Duration]
-	desc *prometheus.Desc
+	cache *cached[map[string]time.Duration]
+	desc  *prometheus.Desc
 }
 
-func newOverdue(found *kept[map[string]time.Duration]) overdue {
+func newOverdue(found *cached[map[string]time.Duration]) overdue {
 	return overdue{found, prometheus.NewDesc("paylatch_overdue_seconds",
 		"For how long has been due what is due longest: attempts and refunds that the provider is to be asked about, and parked events.",
 		[]string{"what"}, nil)}
@@ -21,9 +21,9 @@ func newOverdue(found *kept[map[string]time.Duration]) overdue {
 // Describe implements prometheus.Collector.
 func (o overdue) Describe(ch chan<- *prometheus.Desc) { ch <- o.desc }
 
-// Collect implements prometheus.Collector. What is not due yet becomes due while the answer is kept.
+// Collect implements prometheus.Collector. What is not due yet becomes due while the value is cached.
 func (o overdue) Collect(ch chan<- prometheus.Metric) {
-	found, age, ok := o.kept.get()
+	found, age, ok := o.cache.get()
 	if !ok {
 		return
 	}

@@ -12,17 +12,17 @@ type Waiting struct {
 	Oldest time.Duration
 }
 
-// waiting tells of open discrepancies.
+// waiting collects the open discrepancies.
 type waiting struct {
-	kept   *kept[map[string]Waiting]
+	cache  *cached[map[string]Waiting]
 	open   *prometheus.Desc
 	oldest *prometheus.Desc
 }
 
-func newWaiting(found *kept[map[string]Waiting]) waiting {
+func newWaiting(found *cached[map[string]Waiting]) waiting {
 	return waiting{
-		kept: found,
-		open: prometheus.NewDesc("paylatch_discrepancies_open", "Discrepancies that nobody has resolved.", []string{"kind"}, nil),
+		cache: found,
+		open:  prometheus.NewDesc("paylatch_discrepancies_open", "Discrepancies that nobody has resolved.", []string{"kind"}, nil),
 		oldest: prometheus.NewDesc("paylatch_discrepancies_oldest_seconds",
 			"How long the oldest open discrepancy of a kind has been waiting for a person.", []string{"kind"}, nil),
 	}
@@ -36,7 +36,7 @@ func (w waiting) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (w waiting) Collect(ch chan<- prometheus.Metric) {
-	found, age, _ := w.kept.get()
+	found, age, _ := w.cache.get()
 	for kind, waiting := range found {
 		ch <- prometheus.MustNewConstMetric(w.open, prometheus.GaugeValue, float64(waiting.Count), kind)
 		ch <- prometheus.MustNewConstMetric(w.oldest, prometheus.GaugeValue, (waiting.Oldest + age).Seconds(), kind)

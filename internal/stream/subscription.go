@@ -12,9 +12,9 @@ type Subscription[T any] struct {
 	group Group
 	// index is the place among the topic's subscriptions.
 	index int
-	// known is the version that the waiter has read, or is being woken for.
-	known int
-	wake  func()
+	// seen is the version that the waiter has read, or is being woken for.
+	seen int
+	wake func()
 }
 
 // state is a value as all waiters share it.
@@ -90,7 +90,7 @@ func (s *Subscription[T]) Start(version int, wake func()) {
 	h := s.hub
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	s.known, s.wake = max(s.known, version), wake
+	s.seen, s.wake = max(s.seen, version), wake
 	t := h.topics[s.id]
 	if t.version == 0 {
 		t.version = version
@@ -117,10 +117,10 @@ func (s *Subscription[T]) Ended() bool { return s.hub.over() }
 
 // deliver needs the hub's lock.
 func (s *Subscription[T]) deliver(next *state[T]) {
-	if s.known >= next.version {
+	if s.seen >= next.version {
 		return
 	}
-	s.known = next.version
+	s.seen = next.version
 	s.latest.Store(next)
 	s.hub.counts.woken.Add(1)
 	s.call()

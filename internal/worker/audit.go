@@ -24,7 +24,7 @@ type AuditLog interface {
 }
 
 // Audit follows the chain of the audit log once a day, from the beginning at the start of a process and from then on what was added, and
-// logs its head: whoever keeps the program's log elsewhere can tell a log that was written anew. It logs an error where the chain is
+// logs its head: compared with a copy of the program's log elsewhere, an audit log that was written anew shows. It logs an error where the chain is
 // broken and, if warn is set, a warning where the role of the sessions may change the audit log.
 func Audit(from AuditLog, warn bool, now func() time.Time, log zerolog.Logger) Loop {
 	var chain support.Chain

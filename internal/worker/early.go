@@ -14,8 +14,8 @@ type Early interface {
 	RetryEarly(ctx context.Context) (questions []func(context.Context) error, err error)
 }
 
-// RetryEarly looks whether the payments of notices that nobody signed have become known,
-// and has providers asked about those that have not.
+// RetryEarly takes in unsigned notices whose payments have come into being, and has the others looked up at their
+// providers.
 func RetryEarly(e Early) Loop {
 	return Loop{Name: "early", Every: earlyEvery, Do: func(ctx context.Context) (bool, error) {
 		questions, err := e.RetryEarly(ctx)

@@ -15,24 +15,24 @@ const (
 	fetchWaiting  = 256
 )
 
-// fetching fetches events, each account's by themselves: a provider that is slow
-// holds up nobody else's. No event is fetched twice at once.
+// fetching fetches events with a queue for each account, so that a slow provider delays no other's. No event is fetched
+// twice at once.
 type fetching struct {
 	fetch func(ctx context.Context, e payment.StoredEvent) error
 	all   sync.WaitGroup
 
 	mu      sync.Mutex
 	waiting map[string][]payment.StoredEvent
-	askers  map[string]int
-	// known are the events that wait or are being fetched.
-	known map[payment.EventID]bool
-	// err is the first failure since somebody asked.
+	running map[string]int
+	// queued are the events that wait or are being fetched.
+	queued map[payment.EventID]bool
+	// err is the first failure since the last call of failed.
 	err error
 }
 
 func newFetching(fetch func(ctx context.Context, e payment.StoredEvent) error) *fetching {
 	return &fetching{
-		fetch: fetch, waiting: map[string][]payment.StoredEvent{}, askers: map[string]int{}, known: map[payment.EventID]bool{},
+		fetch: fetch, waiting: map[string][]payment.StoredEvent{}, running: map[string]int{}, queued: map[payment.EventID]bool{},
 	}
 }
 
@@ -41,20 +41,20 @@ func (f *fetching) begin(ctx context.Context, events []payment.StoredEvent) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, e := range events {
-		if !e.Event.NeedsFetch || f.known[e.ID] || len(f.waiting[e.Account]) >= fetchWaiting {
+		if !e.Event.NeedsFetch || f.queued[e.ID] || len(f.waiting[e.Account]) >= fetchWaiting {
 			continue
 		}
-		f.known[e.ID] = true
+		f.queued[e.ID] = true
 		f.waiting[e.Account] = append(f.waiting[e.Account], e)
-		if f.askers[e.Account] < fetchParallel {
-			f.askers[e.Account]++
-			f.all.Go(func() { f.ask(ctx, e.Account) })
+		if f.running[e.Account] < fetchParallel {
+			f.running[e.Account]++
+			f.all.Go(func() { f.run(ctx, e.Account) })
 		}
 	}
 }
 
-// ask fetches what waits of an account, until nothing does or ctx ends.
-func (f *fetching) ask(ctx context.Context, account string) {
+// run fetches what waits of an account, until nothing does or ctx ends.
+func (f *fetching) run(ctx context.Context, account string) {
 	for {
 		e, ok := f.next(ctx, account)
 		if !ok {
@@ -69,7 +69,7 @@ func (f *fetching) next(ctx context.Context, account string) (e payment.StoredEv
 	defer f.mu.Unlock()
 	waiting := f.waiting[account]
 	if len(waiting) == 0 || ctx.Err() != nil {
-		f.askers[account]--
+		f.running[account]--
 		return e, false
 	}
 	f.waiting[account] = waiting[1:]
@@ -79,11 +79,11 @@ func (f *fetching) next(ctx context.Context, account string) (e payment.StoredEv
 func (f *fetching) done(e payment.StoredEvent, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.known, e.ID)
+	delete(f.queued, e.ID)
 	f.err = cmp.Or(f.err, err)
 }
 
-// failed returns what went wrong first since it was asked the last time.
+// failed returns the first failure since the last call.
 func (f *fetching) failed() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

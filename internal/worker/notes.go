@@ -19,7 +19,7 @@ func WriteNotes(n Notes) Loop {
 	return Loop{Name: "notes", Every: notesEvery, Do: func(ctx context.Context) (bool, error) { return false, n.Flush(ctx) }}
 }
 
-// WriteAccess writes into the audit log who left and who was not let in.
+// WriteAccess writes sign-outs and refusals into the audit log.
 func WriteAccess(l Notes) Loop {
 	return Loop{Name: "access", Every: notesEvery, Do: func(ctx context.Context) (bool, error) { return false, l.Flush(ctx) }}
 }

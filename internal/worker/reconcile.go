@@ -26,7 +26,7 @@ type Reconciler interface {
 	RecheckRefund(ctx context.Context, id payment.RefundID, cause payment.Cause) (payment.Refund, error)
 }
 
-// Reconcile asks providers about the attempts that are due.
+// Reconcile checks the attempts that are due.
 func Reconcile(r Reconciler, every time.Duration, log zerolog.Logger) Loop {
 	return reconcile("reconcile", r, every, r.Due, func(ctx context.Context, id payment.AttemptID) bool {
 		var v payment.View
@@ -38,7 +38,7 @@ func Reconcile(r Reconciler, every time.Duration, log zerolog.Logger) Loop {
 	})
 }
 
-// ReconcileRefunds asks providers about the refunds that are due.
+// ReconcileRefunds checks the refunds that are due.
 func ReconcileRefunds(r Reconciler, every time.Duration, log zerolog.Logger) Loop {
 	return reconcile("reconcile refunds", r, every, r.DueRefunds, func(ctx context.Context, id payment.RefundID) bool {
 		var refund payment.Refund

@@ -15,8 +15,8 @@ type Listener interface {
 	Silent(ctx context.Context) ([]payment.Silence, error)
 }
 
-// Silence notes which accounts were heard from and tells silent of those that
-// were not although attempts wait for them.
+// Silence stores when accounts last sent a webhook, and passes those that sent none although attempts wait for them to
+// silent.
 func Silence(l Listener, silent func([]payment.Silence)) Loop {
 	return Loop{Name: "silence", Every: silenceEvery, Do: func(ctx context.Context) (bool, error) {
 		if err := l.NoteHeard(ctx); err != nil {

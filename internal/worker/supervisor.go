@@ -1,5 +1,5 @@
-// Package worker runs use cases on a clock: it asks providers about what is due,
-// tries parked events again, verifies, and clears away what is old. Any number of
+// Package worker runs use cases on a clock: it checks what is due at providers, tries parked events again, verifies, and
+// deletes what is old. Any number of
 // replicas may run all loops: what only one may do at a time is claimed in the
 // database.
 package worker
@@ -17,8 +17,7 @@ import (
 type Loop struct {
 	Name  string
 	Every time.Duration
-	// Essential says that payments need the loop: a process in which it keeps
-	// failing is not ready.
+	// Essential marks a loop that payments need: a process in which it keeps failing is not ready.
 	Essential bool
 	// Do does a portion and returns whether more was waiting.
 	Do func(ctx context.Context) (more bool, err error)
@@ -27,7 +26,7 @@ type Loop struct {
 	Rest func()
 }
 
-// Supervisor runs loops until its context ends and knows how they are.
+// Supervisor runs loops until its context ends and reports which keep failing.
 type Supervisor struct {
 	loops  []Loop
 	log    zerolog.Logger

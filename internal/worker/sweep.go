@@ -17,9 +17,8 @@ type Purger interface {
 	PurgeKeys(ctx context.Context, limit int) (int, error)
 }
 
-// PurgeKeys deletes expired idempotency keys, in portions that hold no lock for
-// long, and tells purged of each. Expiry does not depend on it: a key is checked
-// on reading, too.
+// PurgeKeys deletes expired idempotency keys, in portions that hold no lock for long, and passes the size of each to
+// purged. Expiry does not depend on it: a key is checked on reading, too.
 func PurgeKeys(p Purger, purged func(n int)) Loop {
 	return Loop{Name: "purge keys", Every: sweepEvery, Do: func(ctx context.Context) (bool, error) {
 		n, err := p.PurgeKeys(ctx, sweepBatch)
@@ -67,8 +66,7 @@ type TokensPurger interface {
 	PurgeTokens(ctx context.Context, keep time.Duration, limit int) (int, error)
 }
 
-// PurgeTokens erases the tokens of charges that are not sent again any more, although
-// nobody knows yet what became of them.
+// PurgeTokens erases the tokens of charges that are not sent again any more, although their outcome is still unknown.
 func PurgeTokens(p TokensPurger, keep time.Duration) Loop {
 	return Loop{Name: "purge tokens", Every: sweepEvery, Do: func(ctx context.Context) (bool, error) {
 		n, err := p.PurgeTokens(ctx, keep, sweepBatch)

@@ -17,7 +17,7 @@ const (
 )
 
 // Verify derives all attempts from their logs again, a portion at a time and lap
-// after lap, logs each difference, and tells verified of each portion: how many
+// after lap, logs each difference, and passes each portion to verified: how many
 // attempts it had, and the larger of what the last lap and this one have found.
 // Of all replicas one reads at a time.
 func Verify(from payment.Archive, verified func(attempts, differences int), log zerolog.Logger) Loop {

@@ -48,7 +48,7 @@ func From(ctx context.Context) *Record {
 	return r
 }
 
-// Seen records whose request it is, where authentication is not the API's.
+// Seen records a request's subject, where authentication is not the API's.
 func Seen(ctx context.Context, subject string) {
 	if r := From(ctx); r != nil {
 		r.Subject = subject

@@ -15,18 +15,17 @@ import (
 	"github.com/paylatch/paylatch/internal/api/strictjson"
 )
 
-// Mistake is what is wrong with one field, as "must …".
-type Mistake struct{ Field, Message string }
+// FieldError is what is wrong with one field, as "must …".
+type FieldError struct{ Field, Message string }
 
 // Findings is what a check found. A body with unknown members is not what the
-// caller thinks it is; one with mistakes is, but for some values.
+// caller thinks it is; one with invalid members is, but for some values.
 type Findings struct {
-	Unknown  []string
-	Mistakes []Mistake
+	Unknown []string
+	Invalid []FieldError
 }
 
-// Check holds a value as strictjson.Parse returns it against a schema, and finds
-// everything that is wrong at once.
+// Check compares a value as strictjson.Parse returns it with a schema, and finds everything that is wrong at once.
 func (d *Document) Check(s *Schema, value any) Findings {
 	c := checker{doc: d}
 	c.value(s, value, "")
@@ -38,8 +37,8 @@ type checker struct {
 	found Findings
 }
 
-func (c *checker) mistake(field, format string, args ...any) {
-	c.found.Mistakes = append(c.found.Mistakes, Mistake{field, fmt.Sprintf(format, args...)})
+func (c *checker) invalid(field, format string, args ...any) {
+	c.found.Invalid = append(c.found.Invalid, FieldError{field, fmt.Sprintf(format, args...)})
 }
 
 func (c *checker) value(s *Schema, value any, field string) {
@@ -55,7 +54,7 @@ func (c *checker) value(s *Schema, value any, field string) {
 		c.integer(s, value, field)
 	case "boolean":
 		if _, ok := value.(bool); !ok {
-			c.mistake(field, "must be true or false")
+			c.invalid(field, "must be true or false")
 		}
 	default:
 		panic("contract: requests have no " + s.Type[0] + " so far")
@@ -65,16 +64,16 @@ func (c *checker) value(s *Schema, value any, field string) {
 func (c *checker) object(s *Schema, value any, field string) {
 	members, ok := value.(map[string]any)
 	if !ok {
-		c.mistake(field, "must be an object")
+		c.invalid(field, "must be an object")
 		return
 	}
 	for _, name := range s.Required {
 		if _, ok := members[name]; !ok {
-			c.mistake(join(field, name), "is required")
+			c.invalid(join(field, name), "is required")
 		}
 	}
 	if s.MaxProperties != nil && len(members) > *s.MaxProperties {
-		c.mistake(field, "must have at most %d members", *s.MaxProperties)
+		c.invalid(field, "must have at most %d members", *s.MaxProperties)
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
@@ -91,7 +90,7 @@ func (c *checker) member(s *Schema, name string, value any, field string) {
 		c.found.Unknown = append(c.found.Unknown, path)
 	case s.Additional.Schema != nil:
 		if s.PropertyNames != nil && !fits(s.PropertyNames, name) {
-			c.mistake(path, "must have a name of %s", lengths(s.PropertyNames))
+			c.invalid(path, "must have a name of %s", lengths(s.PropertyNames))
 			return
 		}
 		c.value(s.Additional.Schema, value, path)
@@ -102,15 +101,15 @@ func (c *checker) text(s *Schema, value any, field string) {
 	text, ok := value.(string)
 	switch {
 	case !ok:
-		c.mistake(field, "must be a string")
+		c.invalid(field, "must be a string")
 	case len(s.Enum) > 0 && !slices.Contains(s.Enum, text):
-		c.mistake(field, "must be one of %s", strings.Join(s.Enum, ", "))
+		c.invalid(field, "must be one of %s", strings.Join(s.Enum, ", "))
 	case len(s.Enum) == 0 && strings.ContainsRune(text, 0):
-		c.mistake(field, "must not contain U+0000")
+		c.invalid(field, "must not contain U+0000")
 	case !fits(s, text):
-		c.mistake(field, "must have %s", lengths(s))
+		c.invalid(field, "must have %s", lengths(s))
 	case s.Pattern.Regexp != nil && !s.Pattern.MatchString(text), !formatted(s.Format, text):
-		c.mistake(field, "%s", s.Hint)
+		c.invalid(field, "%s", s.Hint)
 	}
 }
 
@@ -119,7 +118,7 @@ func (c *checker) integer(s *Schema, value any, field string) {
 	number, ok := value.(json.Number)
 	n, err := strconv.ParseInt(number.String(), 10, 64)
 	if !ok || err != nil || s.Minimum != nil && n < *s.Minimum || s.Maximum != nil && n > *s.Maximum {
-		c.mistake(field, "must be a whole number in plain digits from %d to %d", *s.Minimum, *s.Maximum)
+		c.invalid(field, "must be a whole number in plain digits from %d to %d", *s.Minimum, *s.Maximum)
 	}
 }
 

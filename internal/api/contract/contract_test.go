@@ -89,24 +89,24 @@ func TestMistakesAreSentences(t *testing.T) {
 	for _, c := range []struct {
 		schema *contract.Schema
 		body   string
-		want   contract.Mistake
+		want   contract.FieldError
 	}{
-		{order, `{"currency":"EUR"}`, contract.Mistake{"amount", "is required"}},
-		{order, `{"currency":"EUR","amount":"1"}`, contract.Mistake{"amount", "must be a whole number in plain digits from 1 to 1000000000000"}},
-		{order, `{"currency":"Eur","amount":1}`, contract.Mistake{"currency", "must be an ISO 4217 code in upper case"}},
-		{order, `{"currency":1,"amount":1}`, contract.Mistake{"currency", "must be a string"}},
-		{order, `{"currency":"EUR","amount":1,"order_id":""}`, contract.Mistake{"order_id", "must have 1 to 128 characters"}},
-		{order, `{"currency":"EUR","amount":1,"order_id":"/"}`, contract.Mistake{"order_id", "must consist of A-Z a-z 0-9 - _ . : ~"}},
-		{order, `{"currency":"EUR","amount":1,"description":"\u0000"}`, contract.Mistake{"description", "must not contain U+0000"}},
-		{order, `{"currency":"EUR","amount":1,"metadata":{"":""}}`, contract.Mistake{"metadata.", "must have a name of 1 to 40 characters"}},
-		{pay, `{"payment_method":null}`, contract.Mistake{"payment_method", "must be an object"}},
-		{pay, `{"payment_method":{"token":"t"},"capture":""}`, contract.Mistake{"capture", "must be one of automatic, manual"}},
-		{pay, `{"payment_method":{"token":"t"},"return_url":"ftp://a"}`, contract.Mistake{"return_url", "must be an absolute http or https address"}},
+		{order, `{"currency":"EUR"}`, contract.FieldError{"amount", "is required"}},
+		{order, `{"currency":"EUR","amount":"1"}`, contract.FieldError{"amount", "must be a whole number in plain digits from 1 to 1000000000000"}},
+		{order, `{"currency":"Eur","amount":1}`, contract.FieldError{"currency", "must be an ISO 4217 code in upper case"}},
+		{order, `{"currency":1,"amount":1}`, contract.FieldError{"currency", "must be a string"}},
+		{order, `{"currency":"EUR","amount":1,"order_id":""}`, contract.FieldError{"order_id", "must have 1 to 128 characters"}},
+		{order, `{"currency":"EUR","amount":1,"order_id":"/"}`, contract.FieldError{"order_id", "must consist of A-Z a-z 0-9 - _ . : ~"}},
+		{order, `{"currency":"EUR","amount":1,"description":"\u0000"}`, contract.FieldError{"description", "must not contain U+0000"}},
+		{order, `{"currency":"EUR","amount":1,"metadata":{"":""}}`, contract.FieldError{"metadata.", "must have a name of 1 to 40 characters"}},
+		{pay, `{"payment_method":null}`, contract.FieldError{"payment_method", "must be an object"}},
+		{pay, `{"payment_method":{"token":"t"},"capture":""}`, contract.FieldError{"capture", "must be one of automatic, manual"}},
+		{pay, `{"payment_method":{"token":"t"},"return_url":"ftp://a"}`, contract.FieldError{"return_url", "must be an absolute http or https address"}},
 	} {
 		value, err := strictjson.Parse([]byte(c.body))
 		require.NoError(t, err)
 		found := d.Check(c.schema, value)
-		require.Equal(t, []contract.Mistake{c.want}, found.Mistakes, c.body)
+		require.Equal(t, []contract.FieldError{c.want}, found.Invalid, c.body)
 		require.Empty(t, found.Unknown)
 	}
 }

@@ -1,5 +1,5 @@
 // Package contract reads the contract, so that the server checks requests by the
-// document that it publishes and not by a copy of it in Go. It knows as much of
+// document that it publishes and not by a copy of it in Go. It reads as much of
 // OpenAPI 3.1 as that document uses.
 package contract
 
@@ -63,7 +63,7 @@ type Body struct {
 	Content  Ordered[Media]
 }
 
-// Response is an answer, or the name of one.
+// Response is a response, or the name of one.
 type Response struct {
 	Ref         string `yaml:"$ref"`
 	Description string

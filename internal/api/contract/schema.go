@@ -16,7 +16,7 @@ type Schema struct {
 	Description string
 	Format      string
 	Pattern     pattern
-	// Hint says in the words of a person what Pattern or Format want.
+	// Hint is what Pattern or Format require, in words.
 	Hint    string `yaml:"x-hint"` //nolint:tagliatelle // as OpenAPI writes extensions
 	Enum    []string
 	Const   string
@@ -44,7 +44,7 @@ func (s *Schema) Name() string {
 	return lastPart(s.Ref)
 }
 
-// TypeText says what a value is, for people.
+// TypeText is the type in words.
 func (s *Schema) TypeText() string {
 	switch {
 	case s == nil:
@@ -74,7 +74,7 @@ func (s *Schema) Requires(name string) bool {
 	return slices.Contains(s.Required, name)
 }
 
-// pattern is compiled once: it is asked at each request.
+// pattern is compiled once and used at each request.
 type pattern struct{ *regexp.Regexp }
 
 // UnmarshalYAML implements yaml.Unmarshaler.
@@ -100,7 +100,7 @@ func (t *types) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
-// additional says what members without a name of their own may be.
+// additional is what members without a name of their own may be.
 type additional struct {
 	Forbidden bool
 	Schema    *Schema

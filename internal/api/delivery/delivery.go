@@ -33,7 +33,7 @@ type Account struct {
 	Verifier webhooks.Verifier
 	// PublicURL is the address that the provider has; empty means the one that the request names.
 	PublicURL string
-	// Senders are the addresses that may deliver, whatever the verifier says.
+	// Senders are the addresses that may deliver, beside what the verifier checks.
 	Senders webhooks.Senders
 }
 
@@ -94,12 +94,12 @@ func (rc *Receiver) Receive(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if asker, ok := account.Verifier.(webhooks.Answerer); ok && len(events) == 1 && events[0].Kind == webhooks.KindQuestion {
+	if answerer, ok := account.Verifier.(webhooks.Answerer); ok && len(events) == 1 && events[0].Kind == webhooks.KindQuestion {
 		answer, err := rc.Payments.Question(ctx, name, events[0])
 		if err != nil {
 			return err
 		}
-		return acknowledge(c, asker.Answer(d, answer), "")
+		return acknowledge(c, answerer.Answer(d, answer), "")
 	}
 	list := received(name, account.Verifier, d, events)
 	if anyUnsigned(list) {

@@ -17,10 +17,10 @@ import (
 // place, and all of them together have few lanes, behind whatever else the database has to do.
 const (
 	// lookupsEach and lookupsAtOnce are how many deliveries of a network are looked up
-	// in a second, and at once after a pause: whether a payment is known here.
+	// in a second, and at once after a pause: whether a payment exists here.
 	lookupsEach   = 2000
 	lookupsAtOnce = 4000
-	// unsignedEach and unsignedAtOnce are how many of known payments an account takes from one network: each is stored
+	// unsignedEach and unsignedAtOnce are how many of existing payments an account takes from one network: each is stored
 	// and costs a request to the provider.
 	unsignedEach   = 50
 	unsignedAtOnce = 500

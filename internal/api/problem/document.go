@@ -107,7 +107,7 @@ func detail(k kind, err error) string {
 	return k.detail
 }
 
-// wait is never less than what Retry-After can say.
+// wait is never less than what Retry-After can express.
 func wait(k kind, err error) time.Duration {
 	if quota, ok := errors.AsType[*idempotency.QuotaError](err); ok {
 		return max(quota.RetryAfter, time.Second)

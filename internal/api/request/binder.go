@@ -89,7 +89,7 @@ func (b *binder) check(s *contract.Schema, body []byte) error {
 		return malformed("the member " + found.Unknown[0] + " is not known")
 	}
 	var invalid payment.ValidationError
-	for _, m := range found.Mistakes {
+	for _, m := range found.Invalid {
 		invalid.Fields = append(invalid.Fields, payment.FieldError(m))
 	}
 	if len(invalid.Fields) > 0 {

@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// bodyPart is how much of a body is read without asking for room: most commands
+	// bodyPart is how much of a body needs no room: most commands
 	// are smaller.
 	bodyPart = 4 << 10
 	// uploadChunk is what a larger body gets room by, as it arrives.
@@ -16,7 +16,7 @@ const (
 	// peerChunks how many those of one network have.
 	uploadChunks = 1024
 	peerChunks   = uploadChunks / 2
-	// keptChunks is how many that nobody needs are kept for the next.
+	// keptChunks is how many free ones are kept for the next bodies.
 	keptChunks = 128
 )
 
@@ -55,7 +55,7 @@ func (r *room) read(from io.Reader, announced int64, peer string) ([]byte, error
 		case errors.Is(err, io.EOF):
 			return joined(parts), nil
 		case err != nil:
-			return nil, err //nolint:wrapcheck // the caller tells errors of reading apart
+			return nil, err //nolint:wrapcheck // the caller compares it
 		}
 	}
 }

@@ -41,7 +41,7 @@ func newPages() pages {
 	}
 }
 
-// Options say what the pages show.
+// Options are what the pages show.
 type Options struct {
 	Contract *contract.Document
 	Version  string

@@ -19,7 +19,7 @@ import (
 // MaxDepth is how deep objects and arrays may be nested.
 const MaxDepth = 32
 
-// Error says why a text was refused. It quotes at most a member's name.
+// Error is why a text was refused. It quotes at most a member's name.
 type Error struct{ Reason string }
 
 // Error implements error.
@@ -41,7 +41,6 @@ func Parse(text []byte) (any, error) {
 	return value(d, 0)
 }
 
-// invalid finds out where the text breaks.
 func invalid(text []byte) error {
 	var syntax *json.SyntaxError
 	var v any
@@ -159,7 +158,7 @@ func tooDeep() error {
 	return &Error{fmt.Sprintf("objects and arrays are nested deeper than %d", MaxDepth)}
 }
 
-// longestName keeps what a caller sent from filling an answer.
+// longestName keeps what a caller sent from filling a response.
 const longestName = 60
 
 // Quote quotes a name that came from outside, and shortens it. It never repeats a card

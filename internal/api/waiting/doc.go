@@ -1,4 +1,4 @@
-// Package waiting serves those who wait for a change of an attempt: long polls and server-sent events.
+// Package waiting serves waiters for a change of an attempt: long polls and server-sent events.
 //
 //	subscribe ─► read the attempt ─► respond at once
 //	                              └─► leave the wait ─► take the connection from net/http ─► one goroutine that reads it

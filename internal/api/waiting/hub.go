@@ -13,8 +13,8 @@ import (
 // Hub wakes the waiters of attempts.
 type Hub = stream.Hub[*Status]
 
-// NewHub returns a hub of attempts. What has changed is read by watched without a check of rights: only who may read an
-// attempt gets to wait for it. For limit and log see stream.Options.
+// NewHub returns a hub of attempts. What has changed is read by watched without a check of rights: a waiter has read its
+// attempt before. For limit and log see stream.Options.
 func NewHub(
 	bus stream.Bus, watched func(ctx context.Context, ids []payment.AttemptID) ([]payment.View, error), limit int, log func(error),
 ) *Hub {

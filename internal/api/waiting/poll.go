@@ -64,7 +64,7 @@ func (s *Service) held(c *connection, p Poll, slot slot, status *Status) int {
 	for p.matches(status.Version) {
 		next, err := c.await(slot, status.Version, until)
 		if errors.Is(err, errPeerClosed) {
-			return statusClosed
+			return statusPeerClosed
 		}
 		if err != nil {
 			break
@@ -73,7 +73,7 @@ func (s *Service) held(c *connection, p Poll, slot slot, status *Status) int {
 	}
 	code, body := s.response(c.header, p, status)
 	if c.begin(code, int64(len(body)), body) != nil {
-		return statusClosed
+		return statusPeerClosed
 	}
 	return code
 }
@@ -97,8 +97,8 @@ func (s *Service) response(h http.Header, p Poll, status *Status) (int, []byte) 
 	return http.StatusOK, status.body
 }
 
-// statusClosed is what the log has where the peer closed the connection before the response.
-const statusClosed = 499
+// statusPeerClosed is what the log has where the peer closed the connection before the response.
+const statusPeerClosed = 499
 
 // longestWait is what more is taken as, in seconds.
 const longestWait = 60

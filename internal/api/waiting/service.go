@@ -17,8 +17,8 @@ type Service struct {
 	Renderer render.Renderer
 }
 
-// How many may wait with the status tokens of one attempt, and as one user. A token is a page's, so anybody may have
-// it; each waiter costs a connection.
+// How many may wait with the status tokens of one attempt, and as one user. A page's token is easily copied, and each
+// waiter costs a connection.
 const (
 	tokenSlots = 20
 	userSlots  = 50

@@ -33,7 +33,7 @@ type Stream struct {
 	Head bool
 }
 
-// Stream writes the events that are known, or returns an error before anything is written, or the wait that writes all
+// Stream writes the events so far, or returns an error before anything is written, or the wait that writes all
 // until the attempt is final.
 func (s *Service) Stream(ctx context.Context, w http.ResponseWriter, r Stream) (*Wait, error) {
 	slot := s.slot(r.Actor, r.ID)

@@ -22,7 +22,6 @@ const (
 	replayedHeader = "Idempotency-Replayed"
 )
 
-// authenticate finds out who asks.
 func (s *server) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
@@ -34,7 +33,7 @@ func (s *server) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 		bearer, err := auth.Bearer(authorization)
 		if err != nil {
 			if authorization != "" {
-				s.notLetIn(c, support.RefusedToken, err)
+				s.auditRefusal(c, support.RefusedToken, err)
 			}
 			return err
 		}
@@ -44,7 +43,7 @@ func (s *server) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		x := exchangeIn(c)
 		if x.actor, err = s.Auth.Authenticate(r.Context(), bearer, user); err != nil {
-			s.notLetIn(c, support.RefusedToken, err)
+			s.auditRefusal(c, support.RefusedToken, err)
 			return err
 		}
 		x.Subject, x.OnBehalfOf = x.actor.Subject, string(x.actor.OnBehalfOf)
@@ -58,20 +57,19 @@ const statusToken = "statusToken"
 // errStatusToken is why, for the audit log.
 var errStatusToken = fmt.Errorf("%w: a status token only reads its one attempt", payment.ErrForbidden)
 
-// refuseStatusToken stands before all calls that the contract does not open to
-// it, before anything is looked up: its bearer can't find out what there is.
+// refuseStatusToken stands before all calls that the contract does not open to it, before anything is looked up: its
+// bearer can't find out what exists.
 func (s *server) refuseStatusToken(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if exchangeIn(c).actor.OnlyAttempt != nil {
-			s.notLetIn(c, support.RefusedToken, errStatusToken)
+			s.auditRefusal(c, support.RefusedToken, errStatusToken)
 			return problem.Refuse("forbidden", "A status token only reads its one attempt. Use a token that has a role.")
 		}
 		return next(c)
 	}
 }
 
-// onBehalfOf refuses an empty name: a service that lost its user's would
-// otherwise act with all of its own rights.
+// onBehalfOf refuses an empty name: a service that lost its user's would otherwise act with all of its own rights.
 func onBehalfOf(values []string) (string, error) {
 	switch {
 	case len(values) == 0:
@@ -82,7 +80,7 @@ func onBehalfOf(values []string) (string, error) {
 	return values[0], nil
 }
 
-// echoKey repeats a valid key on whatever answer follows.
+// echoKey repeats a valid key on whatever response follows.
 func echoKey(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if key, err := idempotency.ParseKey(c.Request().Header.Values(keyHeader)); err == nil && !cardnumber.In(string(key)) {
@@ -93,8 +91,7 @@ func echoKey(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// requireKey refuses a command without a good key, or with one where it would
-// end up in logs and histories.
+// requireKey refuses a command without a valid key, or with one where it would end up in logs and histories.
 func requireKey(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		for name := range c.Request().URL.Query() {

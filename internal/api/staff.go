@@ -17,12 +17,12 @@ import (
 	"github.com/paylatch/paylatch/internal/support"
 )
 
-// staffOnly stands before the calls of the chapter support, before anything is
-// read of them: nobody else finds out what there is.
+// staffOnly stands before the calls of the chapter support, before anything is read of them: others can't find out what
+// exists.
 func (s *server) staffOnly(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if err := exchangeIn(c).actor.Require(payment.RoleSupport, payment.RoleAdmin); err != nil {
-			s.notLetIn(c, support.RefusedAccess, err)
+			s.auditRefusal(c, support.RefusedAccess, err)
 			return err
 		}
 		if s.Support == nil {
@@ -32,8 +32,8 @@ func (s *server) staffOnly(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// notLetIn has a caller that was refused written down, with who it is as far as that is proven.
-func (s *server) notLetIn(c echo.Context, action support.Action, err error) {
+// auditRefusal has a refused caller written into the audit log, with the identity that is proven.
+func (s *server) auditRefusal(c echo.Context, action support.Action, err error) {
 	if !errors.Is(err, auth.ErrUnauthenticated) && !errors.Is(err, payment.ErrForbidden) {
 		return
 	}
@@ -42,8 +42,8 @@ func (s *server) notLetIn(c echo.Context, action support.Action, err error) {
 	s.Refused(support.Refusal{Action: action, Staff: x.staff(), Call: x.Method + " " + c.Path(), Reason: reason})
 }
 
-// watched has what staff does by a call of another chapter written down.
-func (s *server) watched(op *contract.Operation) echo.MiddlewareFunc {
+// audited has what staff does by a call of another chapter written into the audit log.
+func (s *server) audited(op *contract.Operation) echo.MiddlewareFunc {
 	action := support.Action(op.ID)
 	if op.Method == http.MethodGet {
 		action += ".view"
@@ -54,14 +54,13 @@ func (s *server) watched(op *contract.Operation) echo.MiddlewareFunc {
 			if s.Support == nil || !x.actor.Has(payment.RoleSupport, payment.RoleAdmin) {
 				return next(c)
 			}
-			kind, id := named(c)
+			kind, id := target(c)
 			return s.Support.Watch(c.Request().Context(), x.staff(), action, kind, id, func() error { return next(c) })
 		}
 	}
 }
 
-// idOf reads an id in a path of the chapter support. A text that is none stands in
-// the audit log as an id that nobody knows does.
+// idOf reads an id in a path of the chapter support. A text that is none is audited like an id that does not exist.
 func idOf[T any](ctx context.Context, s *server, action support.Action, kind, text string, parse func(string) (T, error)) (T, error) {
 	id, err := parse(text)
 	if err != nil {
@@ -70,8 +69,8 @@ func idOf[T any](ctx context.Context, s *server, action support.Action, kind, te
 	return id, err
 }
 
-// named is what a path names.
-func named(c echo.Context) (kind, id string) {
+// target is what a path names.
+func target(c echo.Context) (kind, id string) {
 	kinds := map[string]string{"order_id": "order", "payment_attempt_id": "attempt", "refund_id": "refund"}
 	for _, name := range c.ParamNames() {
 		if kinds[name] != "" {
