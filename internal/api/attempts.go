@@ -33,7 +33,7 @@ func (s *server) ListAttempts(ctx context.Context, r gen.ListAttemptsRequestObje
 	for i, v := range views {
 		list.Items[i] = s.render.Attempt(v)
 	}
-	return answer{http.StatusOK, list}, nil
+	return response{http.StatusOK, list}, nil
 }
 
 const longestRequest = 200

@@ -32,10 +32,10 @@ func (s *server) CancelAttempt(ctx context.Context, r gen.CancelAttemptRequestOb
 }
 
 // attemptResponse is the response to a command on an attempt.
-func (s *server) attemptResponse(x *exchange, reply payment.Reply, err error) (answer, error) {
+func (s *server) attemptResponse(x *exchange, reply payment.Reply, err error) (response, error) {
 	if err != nil {
-		return answer{}, x.failed(reply.Result, err)
+		return response{}, x.failed(reply.Result, err)
 	}
-	x.replied(reply)
-	return answer{http.StatusOK, s.shown(x, reply.View)}, nil
+	x.setReply(reply)
+	return response{http.StatusOK, s.shown(x, reply.View)}, nil
 }

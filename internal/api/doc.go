@@ -1,16 +1,17 @@
-// Package api is the HTTP side: a thin shell of echo around the use cases. A
-// handler reads a request that has already been found to be what the contract
-// allows, calls one use case and writes the answer.
+// Package api is the HTTP side of the use cases: a handler reads a request that the contract allows, calls one use case and
+// writes the response.
 //
 // The way of a request:
 //
 //	identify ─► log ─► recover ─► (commands: echo the key) ─► authenticate ─► (commands: check the key)
 //	  ─► bind: media type, size, strict JSON, the schema of api/openapi.yaml
-//	  ─► handler ─► use case ─► answer, or an error that the table in problem.go turns into a problem document
+//	  ─► handler ─► use case ─► response, or an error that problem's table turns into a problem document
 //
-// What a middleware learns stands in the request's exchange. Webhooks and the
-// operations endpoints take the same way without the token and the schema.
+// The middleware leaves what it finds out in the request's exchange, and in its access record for the log and the metrics.
 //
-// The package decides nothing about payments and knows neither the store nor
-// the providers.
+// What needs no handler has a package of its own, none of which imports this one: access (records), contract and
+// strictjson (what is valid), delivery (webhooks), gen (the contract's types), problem (errors), render (what the
+// contract's objects look like), request (bodies), site (pages), waiting (long polls and streams).
+//
+// The package decides nothing about payments and depends neither on the store nor on the providers.
 package api

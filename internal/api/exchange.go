@@ -67,13 +67,13 @@ func endpoint(route string, ids []string) string {
 	return strings.Join(segments, "/")
 }
 
-func (x *exchange) replied(r payment.Reply) {
-	x.answered(r.Result)
+func (x *exchange) setReply(r payment.Reply) {
+	x.setResult(r.Result)
 	x.TookOver = r.TookOver
 }
 
-// sets the headers that show whether the command was executed now or before.
-func (x *exchange) answered(result idempotency.Result) {
+// setResult sets the headers that show whether the command was executed now or before.
+func (x *exchange) setResult(result idempotency.Result) {
 	x.Result = result
 	x.header().Set(resultHeader, string(result))
 	if result == idempotency.Reused {

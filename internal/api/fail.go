@@ -24,7 +24,7 @@ func (s *server) fail(err error, c echo.Context) {
 		return
 	}
 	if replay, ok := errors.AsType[*idempotency.ReplayError](err); ok {
-		x.answered(idempotency.Reused)
+		x.setResult(idempotency.Reused)
 		s.write(x, replay.Answer)
 		return
 	}
@@ -43,7 +43,7 @@ func (x *exchange) refusedBefore() {
 	case x.refused:
 		x.Result = idempotency.Created // for the metrics
 	case x.shared:
-		x.answered(idempotency.Reused)
+		x.setResult(idempotency.Reused)
 	}
 }
 

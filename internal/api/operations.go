@@ -31,7 +31,7 @@ func (s *server) routeOperations(e *echo.Echo) {
 
 func (s *server) routeHealth(e *echo.Echo) {
 	e.GET("/healthz", func(c echo.Context) error {
-		return answer{http.StatusOK, gen.Health{Status: gen.HealthStatusOk}}.send(c.Response())
+		return response{http.StatusOK, gen.Health{Status: gen.HealthStatusOk}}.send(c.Response())
 	})
 	e.GET("/readyz", s.readyz)
 	if s.Metrics != nil {
@@ -51,7 +51,7 @@ func (s *server) readyz(c echo.Context) error {
 			exchangeIn(c).Cause = err
 		}
 	}
-	return answer{status, body}.send(c.Response())
+	return response{status, body}.send(c.Response())
 }
 
 func (check Check) within(ctx context.Context, limit time.Duration) error {

@@ -23,8 +23,8 @@ func (s *server) CreateOrder(ctx context.Context, r gen.CreateOrderRequestObject
 		return nil, x.failed(result, err)
 	}
 	x.Order = order.ID
-	x.answered(result)
-	return answer{http.StatusCreated, s.render.Order(order)}, nil
+	x.setResult(result)
+	return response{http.StatusCreated, s.render.Order(order)}, nil
 }
 
 // ReadOrder handles GET /v1/orders/{order_id}.
@@ -38,7 +38,7 @@ func (s *server) ReadOrder(ctx context.Context, r gen.ReadOrderRequestObject) (g
 	if err != nil {
 		return nil, err
 	}
-	return answer{http.StatusOK, s.render.Order(order)}, nil
+	return response{http.StatusOK, s.render.Order(order)}, nil
 }
 
 // CancelOrder handles POST /v1/orders/{order_id}/cancel.
@@ -52,8 +52,8 @@ func (s *server) CancelOrder(ctx context.Context, r gen.CancelOrderRequestObject
 	if err != nil {
 		return nil, x.failed(result, err)
 	}
-	x.answered(result)
-	return answer{http.StatusOK, s.render.Order(order)}, nil
+	x.setResult(result)
+	return response{http.StatusOK, s.render.Order(order)}, nil
 }
 
 const longestOrderID = 128

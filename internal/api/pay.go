@@ -19,11 +19,11 @@ func (s *server) Pay(ctx context.Context, r gen.PayRequestObject) (gen.PayRespon
 	if err != nil {
 		return nil, x.failed(reply.Result, err)
 	}
-	x.replied(reply)
+	x.setReply(reply)
 	body := s.shown(x, reply.View)
 	token := s.Auth.StatusToken(reply.ID, s.Now().Add(s.StatusTokenLife))
 	body.StatusToken = &token
-	return answer{http.StatusCreated, body}, nil
+	return response{http.StatusCreated, body}, nil
 }
 
 func payCommand(id payment.OrderID, body gen.Pay) payment.Pay {

@@ -24,9 +24,9 @@ func (s *server) CreateRefund(ctx context.Context, r gen.CreateRefundRequestObje
 	if err != nil {
 		return nil, x.failed(refunded.Result, err)
 	}
-	x.answered(refunded.Result)
+	x.setResult(refunded.Result)
 	x.AboutRefund(refunded.Refund)
-	return answer{http.StatusCreated, render.Refund(refunded.Refund)}, nil
+	return response{http.StatusCreated, render.Refund(refunded.Refund)}, nil
 }
 
 // ReadRefund handles GET /v1/refunds/{refund_id}.
@@ -42,5 +42,5 @@ func (s *server) ReadRefund(ctx context.Context, r gen.ReadRefundRequestObject) 
 		return nil, err
 	}
 	x.AboutRefund(read)
-	return answer{http.StatusOK, render.Refund(read)}, nil
+	return response{http.StatusOK, render.Refund(read)}, nil
 }

@@ -8,43 +8,43 @@ import (
 	"github.com/paylatch/paylatch/internal/api/render"
 )
 
-// answer is what a handler returns: one type for all operations, so that headers
-// are set in one place only, the exchange.
-type answer struct {
+// response is what a handler returns: one type for all operations, so that headers are set in one place only, the
+// exchange.
+type response struct {
 	status int
 	// body is nil where the status has none.
 	body any
 }
 
-func (a answer) VisitCreateOrderResponse(w http.ResponseWriter) error   { return a.send(w) }
-func (a answer) VisitReadOrderResponse(w http.ResponseWriter) error     { return a.send(w) }
-func (a answer) VisitPayResponse(w http.ResponseWriter) error           { return a.send(w) }
-func (a answer) VisitListAttemptsResponse(w http.ResponseWriter) error  { return a.send(w) }
-func (a answer) VisitCancelOrderResponse(w http.ResponseWriter) error   { return a.send(w) }
-func (a answer) VisitConfirmResponse(w http.ResponseWriter) error       { return a.send(w) }
-func (a answer) VisitCancelAttemptResponse(w http.ResponseWriter) error { return a.send(w) }
-func (a answer) VisitCreateRefundResponse(w http.ResponseWriter) error  { return a.send(w) }
-func (a answer) VisitReadRefundResponse(w http.ResponseWriter) error    { return a.send(w) }
+func (r response) VisitCreateOrderResponse(w http.ResponseWriter) error   { return r.send(w) }
+func (r response) VisitReadOrderResponse(w http.ResponseWriter) error     { return r.send(w) }
+func (r response) VisitPayResponse(w http.ResponseWriter) error           { return r.send(w) }
+func (r response) VisitListAttemptsResponse(w http.ResponseWriter) error  { return r.send(w) }
+func (r response) VisitCancelOrderResponse(w http.ResponseWriter) error   { return r.send(w) }
+func (r response) VisitConfirmResponse(w http.ResponseWriter) error       { return r.send(w) }
+func (r response) VisitCancelAttemptResponse(w http.ResponseWriter) error { return r.send(w) }
+func (r response) VisitCreateRefundResponse(w http.ResponseWriter) error  { return r.send(w) }
+func (r response) VisitReadRefundResponse(w http.ResponseWriter) error    { return r.send(w) }
 
-func (a answer) VisitSupportSearchResponse(w http.ResponseWriter) error        { return a.send(w) }
-func (a answer) VisitSupportAttemptResponse(w http.ResponseWriter) error       { return a.send(w) }
-func (a answer) VisitSupportRecheckResponse(w http.ResponseWriter) error       { return a.send(w) }
-func (a answer) VisitSupportEventResponse(w http.ResponseWriter) error         { return a.send(w) }
-func (a answer) VisitSupportRevealResponse(w http.ResponseWriter) error        { return a.send(w) }
-func (a answer) VisitSupportReplayResponse(w http.ResponseWriter) error        { return a.send(w) }
-func (a answer) VisitSupportDiscrepanciesResponse(w http.ResponseWriter) error { return a.send(w) }
-func (a answer) VisitSupportResolveResponse(w http.ResponseWriter) error       { return a.send(w) }
-func (a answer) VisitSupportAuditResponse(w http.ResponseWriter) error         { return a.send(w) }
+func (r response) VisitSupportSearchResponse(w http.ResponseWriter) error        { return r.send(w) }
+func (r response) VisitSupportAttemptResponse(w http.ResponseWriter) error       { return r.send(w) }
+func (r response) VisitSupportRecheckResponse(w http.ResponseWriter) error       { return r.send(w) }
+func (r response) VisitSupportEventResponse(w http.ResponseWriter) error         { return r.send(w) }
+func (r response) VisitSupportRevealResponse(w http.ResponseWriter) error        { return r.send(w) }
+func (r response) VisitSupportReplayResponse(w http.ResponseWriter) error        { return r.send(w) }
+func (r response) VisitSupportDiscrepanciesResponse(w http.ResponseWriter) error { return r.send(w) }
+func (r response) VisitSupportResolveResponse(w http.ResponseWriter) error       { return r.send(w) }
+func (r response) VisitSupportAuditResponse(w http.ResponseWriter) error         { return r.send(w) }
 
-// send writes the answer. That the caller has gone meanwhile is no error.
-func (a answer) send(w http.ResponseWriter) error {
-	if a.body == nil {
-		w.WriteHeader(a.status)
+// send writes the response. A caller that has gone meanwhile is no error.
+func (r response) send(w http.ResponseWriter) error {
+	if r.body == nil {
+		w.WriteHeader(r.status)
 		return nil
 	}
-	text := render.JSON(a.body)
+	text := render.JSON(r.body)
 	w.Header().Set(echo.HeaderContentType, echo.MIMEApplicationJSON)
-	w.WriteHeader(a.status)
+	w.WriteHeader(r.status)
 	_, _ = w.Write(text)
 	return nil
 }

@@ -31,7 +31,7 @@ func (s *server) SupportSearch(ctx context.Context, r gen.SupportSearchRequestOb
 	if err != nil {
 		return nil, err
 	}
-	return answer{http.StatusOK, render.SupportHits(hits, next)}, nil
+	return response{http.StatusOK, render.SupportHits(hits, next)}, nil
 }
 
 // SupportAttempt handles GET /v1/support/attempts/{payment_attempt_id}.
@@ -46,7 +46,7 @@ func (s *server) SupportAttempt(ctx context.Context, r gen.SupportAttemptRequest
 		return nil, err
 	}
 	x.About(page.Attempt)
-	return answer{http.StatusOK, s.render.SupportAttempt(page)}, nil
+	return response{http.StatusOK, s.render.SupportAttempt(page)}, nil
 }
 
 // SupportRecheck handles POST /v1/support/attempts/{payment_attempt_id}/recheck.
@@ -61,7 +61,7 @@ func (s *server) SupportRecheck(ctx context.Context, r gen.SupportRecheckRequest
 		return nil, err
 	}
 	x.About(v.Attempt)
-	return answer{http.StatusOK, s.render.Attempt(v)}, nil
+	return response{http.StatusOK, s.render.Attempt(v)}, nil
 }
 
 // SupportEvent handles GET /v1/support/events/{event_id}.
@@ -75,7 +75,7 @@ func (s *server) SupportEvent(ctx context.Context, r gen.SupportEventRequestObje
 	if err != nil {
 		return nil, err
 	}
-	return answer{http.StatusOK, render.SupportEvent(e)}, nil
+	return response{http.StatusOK, render.SupportEvent(e)}, nil
 }
 
 // SupportReveal handles POST /v1/support/events/{event_id}/reveal.
@@ -89,7 +89,7 @@ func (s *server) SupportReveal(ctx context.Context, r gen.SupportRevealRequestOb
 	if err != nil {
 		return nil, err
 	}
-	return answer{http.StatusOK, render.SupportRevealed(e)}, nil
+	return response{http.StatusOK, render.SupportRevealed(e)}, nil
 }
 
 // SupportReplay handles POST /v1/support/events/{event_id}/replay.
@@ -103,7 +103,7 @@ func (s *server) SupportReplay(ctx context.Context, r gen.SupportReplayRequestOb
 	if err != nil {
 		return nil, err
 	}
-	return answer{http.StatusOK, render.SupportReplayed(replayed, valueOf(body.DryRun))}, nil
+	return response{http.StatusOK, render.SupportReplayed(replayed, valueOf(body.DryRun))}, nil
 }
 
 // SupportDiscrepancies handles GET /v1/support/discrepancies.
@@ -116,7 +116,7 @@ func (s *server) SupportDiscrepancies(ctx context.Context, r gen.SupportDiscrepa
 	if err != nil {
 		return nil, err
 	}
-	return answer{http.StatusOK, render.SupportDiscrepancies(list, next)}, nil
+	return response{http.StatusOK, render.SupportDiscrepancies(list, next)}, nil
 }
 
 // SupportResolve handles POST /v1/support/discrepancies/{discrepancy_id}/resolve.
@@ -132,7 +132,7 @@ func (s *server) SupportResolve(ctx context.Context, r gen.SupportResolveRequest
 	if err != nil {
 		return nil, err
 	}
-	return answer{http.StatusOK, render.SupportDiscrepancy(d)}, nil
+	return response{http.StatusOK, render.SupportDiscrepancy(d)}, nil
 }
 
 // SupportAudit handles GET /v1/support/audit.
@@ -147,5 +147,5 @@ func (s *server) SupportAudit(ctx context.Context, r gen.SupportAuditRequestObje
 	if err != nil {
 		return nil, err
 	}
-	return answer{http.StatusOK, render.SupportAudit(list, next)}, nil
+	return response{http.StatusOK, render.SupportAudit(list, next)}, nil
 }
