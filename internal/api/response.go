@@ -26,15 +26,23 @@ func (r response) VisitCancelAttemptResponse(w http.ResponseWriter) error { retu
 func (r response) VisitCreateRefundResponse(w http.ResponseWriter) error  { return r.send(w) }
 func (r response) VisitReadRefundResponse(w http.ResponseWriter) error    { return r.send(w) }
 
-func (r response) VisitSupportSearchResponse(w http.ResponseWriter) error        { return r.send(w) }
-func (r response) VisitSupportAttemptResponse(w http.ResponseWriter) error       { return r.send(w) }
-func (r response) VisitSupportRecheckResponse(w http.ResponseWriter) error       { return r.send(w) }
-func (r response) VisitSupportEventResponse(w http.ResponseWriter) error         { return r.send(w) }
-func (r response) VisitSupportRevealResponse(w http.ResponseWriter) error        { return r.send(w) }
-func (r response) VisitSupportReplayResponse(w http.ResponseWriter) error        { return r.send(w) }
+func (r response) VisitSupportSearchResponse(w http.ResponseWriter) error { return r.send(w) }
+
+func (r response) VisitSupportAttemptResponse(w http.ResponseWriter) error { return r.send(w) }
+
+func (r response) VisitSupportRecheckResponse(w http.ResponseWriter) error { return r.send(w) }
+
+func (r response) VisitSupportEventResponse(w http.ResponseWriter) error { return r.send(w) }
+
+func (r response) VisitSupportRevealResponse(w http.ResponseWriter) error { return r.send(w) }
+
+func (r response) VisitSupportReplayResponse(w http.ResponseWriter) error { return r.send(w) }
+
 func (r response) VisitSupportDiscrepanciesResponse(w http.ResponseWriter) error { return r.send(w) }
-func (r response) VisitSupportResolveResponse(w http.ResponseWriter) error       { return r.send(w) }
-func (r response) VisitSupportAuditResponse(w http.ResponseWriter) error         { return r.send(w) }
+
+func (r response) VisitSupportResolveResponse(w http.ResponseWriter) error { return r.send(w) }
+
+func (r response) VisitSupportAuditResponse(w http.ResponseWriter) error { return r.send(w) }
 
 // send writes the response. A caller that has gone meanwhile is no error.
 func (r response) send(w http.ResponseWriter) error {

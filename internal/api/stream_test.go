@@ -12,7 +12,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-func TestAStreamTellsEachChangeUntilTheLast(t *testing.T) {
+func TestStream_each_change_until_the_last(t *testing.T) {
 	t.Parallel()
 	w := newWaiting(t, 0)
 	s := w.follow("Authorization: Bearer status." + attemptID.String())
@@ -57,7 +57,7 @@ func (w *waiting) status(event, version string) string {
 	return a.Status
 }
 
-func TestAStreamGoesOnWhereItBroke(t *testing.T) {
+func TestStream_last_event_id(t *testing.T) {
 	t.Parallel()
 	w := newWaiting(t, 0)
 	s := w.follow("Last-Event-ID: 2")
@@ -78,7 +78,7 @@ func TestAStreamGoesOnWhereItBroke(t *testing.T) {
 	require.Empty(t, got.text)
 }
 
-func TestAStreamOfNobody(t *testing.T) {
+func TestStream_refused(t *testing.T) {
 	t.Parallel()
 	w := newWaiting(t, 0)
 	other := strings.Replace(attemptID.String(), "0", "1", 1)
@@ -93,7 +93,7 @@ func TestAStreamOfNobody(t *testing.T) {
 	w.wait(0)
 }
 
-func TestTheHeadOfAStream(t *testing.T) {
+func TestStream_head(t *testing.T) {
 	t.Parallel()
 	w := newWaiting(t, 0)
 	got := w.send(http.MethodHead, path+"/stream", "")

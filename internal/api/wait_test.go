@@ -12,7 +12,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-func TestAWaitEndsWithTheChange(t *testing.T) {
+func TestPoll_ends_with_the_change(t *testing.T) {
 	t.Parallel()
 	w := newWaiting(t, 0)
 	byQuery, byHeader := w.ask("?wait=60", `If-None-Match: "2"`), w.ask("", `If-None-Match: "1", W/"2"`, `Prefer: respond-async, Wait="99"; x=1`)
@@ -36,7 +36,7 @@ func TestAWaitEndsWithTheChange(t *testing.T) {
 	require.Contains(t, w.log.String(), `"attempt_id":"`+attemptID.String()+`"`)
 }
 
-func TestAWaitEndsInVain(t *testing.T) {
+func TestPoll_ends_with_its_time(t *testing.T) {
 	t.Parallel()
 	w := newWaiting(t, 0)
 	began := time.Now()
@@ -52,8 +52,7 @@ func TestAWaitEndsInVain(t *testing.T) {
 	w.wait(0)
 }
 
-// TestAVersionThatIsKnownAlready does not end the wait.
-func TestAVersionThatIsKnownAlready(t *testing.T) {
+func TestPoll_waits_past_a_version_that_the_caller_has(t *testing.T) {
 	t.Parallel()
 	w := newWaiting(t, 0)
 	waits := w.ask("?wait=60", `If-None-Match: "2", "3"`)
@@ -68,7 +67,7 @@ func TestAVersionThatIsKnownAlready(t *testing.T) {
 	require.Equal(t, `"4"`, (<-waits).Header.Get("ETag"))
 }
 
-func TestNobodyWaitsWhoNeedNot(t *testing.T) {
+func TestPoll_at_once(t *testing.T) {
 	t.Parallel()
 	w := newWaiting(t, 0)
 	for name, c := range map[string]struct {
@@ -97,7 +96,7 @@ func TestNobodyWaitsWhoNeedNot(t *testing.T) {
 	w.wait(0)
 }
 
-func TestAWaitThatCantBeRead(t *testing.T) {
+func TestPoll_invalid_wait(t *testing.T) {
 	t.Parallel()
 	w := newWaiting(t, 0)
 	for _, query := range []string{"?wait=", "?wait=soon", "?wait=-1", "?wait=1.5", "?wait=%2B1", "?wait=1s"} {
@@ -111,7 +110,7 @@ func TestAWaitThatCantBeRead(t *testing.T) {
 	require.Equal(t, 200, (<-long).StatusCode, "more than 60 is taken as 60")
 }
 
-func TestTooManyWait(t *testing.T) {
+func TestPoll_limit(t *testing.T) {
 	t.Parallel()
 	w := newWaiting(t, 1)
 	first := w.ask("?wait=60", `If-None-Match: "2"`)
@@ -130,8 +129,7 @@ func TestTooManyWait(t *testing.T) {
 	w.wait(0)
 }
 
-// TestTheOneWhoWaitedHasGone: the place is free soon.
-func TestTheOneWhoWaitedHasGone(t *testing.T) {
+func TestPoll_peer_closes(t *testing.T) {
 	t.Parallel()
 	w := newWaiting(t, 0)
 	ctx, hangUp := context.WithCancel(t.Context())
@@ -153,8 +151,7 @@ func TestTheOneWhoWaitedHasGone(t *testing.T) {
 	w.logs(`"status":499`, 1)
 }
 
-// TestTheEndAnswersEverybody: nobody's wait keeps the process from ending.
-func TestTheEndAnswersEverybody(t *testing.T) {
+func TestPoll_end_of_the_hub(t *testing.T) {
 	t.Parallel()
 	w := newWaiting(t, 0)
 	poll, s := w.ask("?wait=60", `If-None-Match: "2"`), w.follow()
@@ -172,8 +169,7 @@ func TestTheEndAnswersEverybody(t *testing.T) {
 	s.ends()
 }
 
-// TestWithoutAHub nobody can wait.
-func TestWithoutAHub(t *testing.T) {
+func TestPoll_without_a_hub(t *testing.T) {
 	t.Parallel()
 	w := newWaiting(t, 0, func(o *api.Options) { o.Hub = nil })
 	b := newBench(t)

@@ -99,7 +99,7 @@ func New(o Options) *Metrics {
 	return m
 }
 
-// collected are the metrics whose values are read at a scrape.
+// collected are the metrics with values that are read at a scrape.
 func (o Options) collected() (all []prometheus.Collector) {
 	if o.Waiting != nil {
 		all = append(all, newWaiting(&cached[map[string]Waiting]{read: o.Waiting, now: o.Now}))

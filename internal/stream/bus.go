@@ -15,7 +15,7 @@ type Bus interface {
 	Listen(ctx context.Context, ready func(), receive func(notice string)) error
 	// Announce sends notices to all processes, outside of any other transaction. They need not reach the disk.
 	Announce(ctx context.Context, notices []string) error
-	// Moved returns the topics whose version is above the one beside it.
+	// Moved returns the topics with a version above the one beside it.
 	Moved(ctx context.Context, ids []ID, versions []int32) ([]ID, error)
 }
 

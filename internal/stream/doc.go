@@ -1,10 +1,10 @@
-// Package stream wakes those who wait for a change of something, whichever process made it. A subscription costs
+// Package stream wakes waiters when what they wait for has changed, whichever process changed it. A subscription costs
 // neither a database connection nor a lock.
 //
 //	a commit ─► Hub.Changed ─┬─► subscriptions of this process
 //	                         └─► Hub.Announce ─► NOTIFY, many ids in one, no sooner than the commit
 //	LISTEN, one connection a process ─► subscriptions of this process
-//	a comparison of all versions, each second ─► changes whose notification was lost
+//	a comparison of all versions, each second ─► changes with a lost notification
 //
 // A waiter subscribes first and reads then, so no change falls between the two. What has changed is read once for all
 // its waiters, in one statement with all else that has changed meanwhile. Notifications are hints: a lost one costs a

@@ -11,7 +11,7 @@ import (
 const (
 	// readAtOnce bounds one statement that reads what has changed.
 	readAtOnce = 500
-	// compareEvery is how long a change can go unnoticed whose notice was lost.
+	// compareEvery is how long a change goes unnoticed when its notice was lost.
 	compareEvery = time.Second
 	// A connection that is lost is opened again after a while, which grows.
 	firstPause = 100 * time.Millisecond
@@ -93,7 +93,7 @@ func (h *Hub[T]) deliver(values map[ID]T) {
 	}
 }
 
-// compare finds changes whose notice was lost: each second, and when the connection for notices is back.
+// compare finds changes with a lost notice: each second, and when the connection for notices is back.
 func (h *Hub[T]) compare(ctx context.Context) {
 	tick := time.NewTicker(compareEvery)
 	defer tick.Stop()

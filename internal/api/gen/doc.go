@@ -1,4 +1,4 @@
-// Package gen is what the contract says, in Go: the types of bodies, the routes
+// Package gen is the contract in Go: the types of bodies, the routes
 // and the interface that the handlers implement. All of it but the times is
 // generated from api/openapi.yaml.
 package gen
