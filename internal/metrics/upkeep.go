@@ -58,8 +58,8 @@ func (m *Metrics) Called(account, call, result string, took time.Duration) {
 	m.calls.WithLabelValues(account, call, result).Observe(took.Seconds())
 }
 
-// Breaker shows the state of an account's circuit breaker whenever somebody
-// scrapes.
+// Breaker registers the state of an account's circuit breaker, which a
+// scrape reads.
 func (m *Metrics) Breaker(account string, state func() float64) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "paylatch_provider_breaker_state", ConstLabels: prometheus.Labels{"account": account},
