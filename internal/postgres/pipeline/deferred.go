@@ -25,11 +25,11 @@ func (d deferred) check(results pgx.BatchResults) error {
 	if err == nil && d.counted() && tag.RowsAffected() != d.rows {
 		err = fmt.Errorf("%w: %d rows instead of %d", d.missed, tag.RowsAffected(), d.rows)
 	}
-	return err //nolint:wrapcheck // the caller says what it was doing
+	return err
 }
 
-// Deferred is a [DB] for writes whose result is not needed before the commit. Its Exec returns at once, with a tag of 0
-// rows; what fails fails the statement with which the write travels, or Commit.
+// Deferred is a [DB] for writes with a result that is not needed before the commit. Its Exec returns at once, with a tag of 0
+// rows; its error is that of the statement with which the write travels, or of Commit.
 func (t *Tx) Deferred() DB { return deferring{t, anyRows, nil} }
 
 // DeferredRows is Deferred for writes that must touch n rows each: where one does not, missed is returned.
@@ -45,6 +45,6 @@ type deferring struct {
 
 // Exec implements DB.
 func (d deferring) Exec(_ context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
-	d.Tx.deferred = append(d.Tx.deferred, deferred{Statement{sql, args}, d.rows, d.missed})
+	d.deferred = append(d.deferred, deferred{Statement{sql, args}, d.rows, d.missed})
 	return pgconn.CommandTag{}, nil
 }
