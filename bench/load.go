@@ -51,7 +51,7 @@ func (d *database) takeAttempts(ctx context.Context, n int) (int, error) {
 		if err := d.load(ctx, "load_attempts.sql", d.attempts, missing); err != nil {
 			return 0, err
 		}
-		if err := d.tidy(ctx, "orders, payment_attempts, attempt_checks, attempt_references, attempt_transitions"); err != nil {
+		if err := d.tidy(ctx, "orders, payment_attempts, operations, attempt_references, attempt_transitions"); err != nil {
 			return 0, err
 		}
 		d.attempts += missing

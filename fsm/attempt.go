@@ -7,7 +7,7 @@ type State string
 const (
 	// Requested attempts are on disk; what the provider made of them is not.
 	Requested State = "requested"
-	// OutcomeUnknown attempts were sent, and nobody knows whether they arrived.
+	// OutcomeUnknown attempts were sent, and whether they arrived is unknown.
 	OutcomeUnknown State = "outcome_unknown"
 	// Processing attempts are with the provider, which has not decided.
 	Processing State = "processing"
@@ -49,10 +49,10 @@ func (s State) Status() Status {
 	return StatusPending
 }
 
-// Final reports whether no news can move s any more.
+// Final reports whether no report can move s any more.
 func (s State) Final() bool { return s == Succeeded || s == Failed }
 
-// Step is what news does to an attempt.
+// Step is what a report does to an attempt.
 type Step struct {
 	From, To State
 	Verdict  Verdict
@@ -61,9 +61,9 @@ type Step struct {
 // Moved reports whether the state changed.
 func (s Step) Moved() bool { return s.From != s.To }
 
-// Next returns what news does to an attempt in a state. It is total over States
-// and AllNews: an error means that an argument is neither (ErrState, ErrNews),
-// and then the step does not move and has no verdict.
+// Next returns what a report does to an attempt in a state. It is total over States and AllNews: an
+// error means that an argument is neither (ErrState, ErrNews), and then the step does not move and
+// has no verdict.
 func Next(from State, news News) (Step, error) {
 	to, verdict, err := attempts.next(from, news)
 	return Step{From: from, To: to, Verdict: verdict}, err
@@ -97,7 +97,7 @@ var (
 			{NewsSoftFailed, Stale, final},
 			{NewsFailed, Repeat, []State{Failed}},
 			{NewsFailed, Stale, []State{Succeeded}},
-			{NewsReversed, Applied, States()},
+			{NewsMoney, Applied, States()},
 			{NewsDisputed, Applied, States()},
 		})
 )

@@ -13,7 +13,7 @@ import (
 // Steps share machines by a pool: what one leaves behind must not reach another.
 func TestStepsDoNotDisturbEachOther(t *testing.T) {
 	t.Parallel()
-	rows, refundRows := fsm.Table(), fsm.RefundTable()
+	rows, refundRows, operationRows := fsm.Table(), fsm.RefundTable(), fsm.OperationTable()
 	var wrong atomic.Int64
 	var done sync.WaitGroup
 	begin := make(chan struct{})
@@ -27,6 +27,10 @@ func TestStepsDoNotDisturbEachOther(t *testing.T) {
 				}
 				refund := refundRows[(i+worker)%len(refundRows)]
 				if step, err := fsm.NextRefund(refund.From, refund.News); err != nil || step != refund.RefundStep {
+					wrong.Add(1)
+				}
+				operation := operationRows[(i+worker*3)%len(operationRows)]
+				if step, err := fsm.NextOperation(operation.From, operation.Event); err != nil || step != operation.OperationStep {
 					wrong.Add(1)
 				}
 			}

@@ -26,7 +26,7 @@ func ExampleNext() {
 }
 
 // A success after the failure leaves the attempt failed: the money is there, and
-// a person must decide what becomes of it.
+// what becomes of it needs review.
 func ExampleNext_conflict() {
 	step, err := fsm.Next(fsm.Failed, fsm.NewsSucceeded)
 	fmt.Println(step.To, step.Verdict, step.Moved(), err)
@@ -36,12 +36,66 @@ func ExampleNext_conflict() {
 func ExampleNextRefund() {
 	paid, err := fsm.NextRefund(fsm.RefundPending, fsm.NewsSucceeded)
 	fmt.Println(paid.To, paid.Verdict, paid.Moved(), err)
-	// The provider took back what it had paid: a fact, but not another past.
+	// The provider undid the refund: a fact, but not another past.
 	taken, err := fsm.NextRefund(paid.To, fsm.NewsFailed)
 	fmt.Println(taken.To, taken.Verdict, taken.Moved(), err)
 	// Output:
 	// succeeded applied true <nil>
 	// succeeded applied false <nil>
+}
+
+// A charge with a lost response is looked up, found, and done once it is paid.
+func ExampleNextOperation() {
+	state := fsm.OperationWanted
+	for _, event := range []fsm.OperationEvent{fsm.OperationSend, fsm.OperationLose, fsm.OperationAsk, fsm.OperationAccept, fsm.OperationFinish} {
+		step, err := fsm.NextOperation(state, event)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("%s: %s -> %s (%s)\n", event, step.From, step.To, step.Verdict)
+		state = step.To
+	}
+	// Output:
+	// send: wanted -> sent (applied)
+	// lose: sent -> unknown (applied)
+	// ask: unknown -> unknown (applied)
+	// accept: unknown -> accepted (applied)
+	// finish: accepted -> done (applied)
+}
+
+// A lost dispute that is won later is won by the provider's clock only.
+func ExampleNextDispute() {
+	undated, err := fsm.NextDispute(fsm.DisputeLost, fsm.DisputeOpen, false)
+	fmt.Println(undated.To, undated.Verdict, err)
+	dated, err := fsm.NextDispute(fsm.DisputeLost, fsm.DisputeWon, true)
+	fmt.Println(dated.To, dated.Verdict, err)
+	// Output:
+	// lost stale <nil>
+	// won applied <nil>
+}
+
+func ExampleOperationTable() {
+	for _, row := range fsm.OperationTable() {
+		if row.Moved() && row.To == fsm.OperationSent {
+			fmt.Println(row.From, row.Event, row.To)
+		}
+	}
+	// Output:
+	// wanted send sent
+	// unknown send sent
+	// accepted send sent
+}
+
+func ExampleOperationMermaid() {
+	for line := range strings.Lines(fsm.OperationMermaid()) {
+		if strings.Contains(line, "wanted -->") {
+			fmt.Print(line)
+		}
+	}
+	// Output:
+	// wanted --> sent : send
+	//     wanted --> withdrawn : withdraw
 }
 
 func ExampleTable() {

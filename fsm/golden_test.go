@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,10 +20,13 @@ var update = flag.Bool("update", false, "write the golden files and the diagram 
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"attempt.md":  attemptMatrix(),
-		"refund.md":   refundMatrix(),
-		"attempt.mmd": fsm.Mermaid(),
-		"refund.mmd":  fsm.RefundMermaid(),
+		"attempt.md":    matrix(attemptLife()),
+		"refund.md":     matrix(refundLife()),
+		"operation.md":  matrix(operationLife()),
+		"dispute.md":    matrix(disputeLife()),
+		"attempt.mmd":   fsm.Mermaid(),
+		"refund.mmd":    fsm.RefundMermaid(),
+		"operation.mmd": fsm.OperationMermaid(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -54,81 +58,61 @@ func TestReadmeShowsTheDiagram(t *testing.T) {
 	require.Equal(t, want, shown, "run with -update")
 }
 
-// The diagram and the table come from the same rows by different ways.
-func TestDiagramDrawsTheMovesOfTheTable(t *testing.T) {
+// The diagrams and the machines come from the same rows by different ways.
+func TestDiagramsDrawTheMoves(t *testing.T) {
 	t.Parallel()
-	var moves, refundMoves []string
-	for _, row := range fsm.Table() {
-		if row.Moved() {
-			moves = append(moves, fmt.Sprintf("%s --> %s : %s", row.From, row.To, row.News))
-		}
-	}
-	for _, row := range fsm.RefundTable() {
-		if row.Moved() {
-			refundMoves = append(refundMoves, fmt.Sprintf("%s --> %s : %s", row.From, row.To, row.News))
-		}
-	}
-	require.ElementsMatch(t, moves, drawn(fsm.Mermaid(), true))
-	require.ElementsMatch(t, refundMoves, drawn(fsm.RefundMermaid(), false))
+	drawsMoves(t, attemptLife(), fsm.Mermaid(), func(s fsm.State) bool { return !s.Final() })
+	drawsMoves(t, refundLife(), fsm.RefundMermaid(), nil)
+	drawsMoves(t, operationLife(), fsm.OperationMermaid(), fsm.OperationState.Open)
 }
 
-// drawn lists the labelled arrows, an arrow from the box once for each state in it.
-func drawn(diagram string, boxed bool) []string {
-	var arrows []string
+// drawsMoves asserts that the labelled arrows are the moves; an arrow from a box is one from
+// each state in it.
+func drawsMoves[S ~string](t *testing.T, m life[S], diagram string, boxed func(S) bool) {
+	t.Helper()
+	var moves, drawn []string
+	for _, from := range m.states {
+		for _, event := range m.events {
+			if to, _, err := m.next(from, event); err == nil && to != from {
+				moves = append(moves, fmt.Sprintf("%s --> %s : %s", from, to, event))
+			}
+		}
+	}
 	for _, a := range regexp.MustCompile(`(\w+) (--> \w+ : \w+)`).FindAllStringSubmatch(diagram, -1) {
-		if !boxed || a[1] != "pending" {
-			arrows = append(arrows, a[0])
+		if boxed == nil || slices.Contains(m.states, S(a[1])) {
+			drawn = append(drawn, a[0])
 			continue
 		}
-		for _, s := range fsm.States() {
-			if s.Status() == fsm.StatusPending {
-				arrows = append(arrows, fmt.Sprintf("%s %s", s, a[2]))
+		for _, s := range m.states {
+			if boxed(s) {
+				drawn = append(drawn, fmt.Sprintf("%s %s", s, a[2]))
 			}
 		}
 	}
-	return arrows
+	require.ElementsMatch(t, moves, drawn)
 }
 
-func attemptMatrix() string {
-	cells := make(map[string]string)
-	for _, row := range fsm.Table() {
-		cells[string(row.From)+string(row.News)] = cell(row.Moved(), string(row.To), row.Verdict)
-	}
-	return matrix(fsm.States(), cells)
-}
-
-func refundMatrix() string {
-	cells := make(map[string]string)
-	for _, row := range fsm.RefundTable() {
-		cells[string(row.From)+string(row.News)] = cell(row.Moved(), string(row.To), row.Verdict)
-	}
-	return matrix(fsm.RefundStates(), cells)
-}
-
-func cell(moved bool, to string, verdict fsm.Verdict) string {
-	if moved {
-		to = "**" + to + "**"
-	}
-	return fmt.Sprintf("%s, %s", to, verdict)
-}
-
-// matrix is a row for each news and a column for each state; a move is bold, and
-// what is an error is a dash.
-func matrix[S ~string](states []S, cells map[string]string) string {
+// matrix is a row for each event and a column for each state; a move is bold, and what is
+// an error is a dash.
+func matrix[S ~string](m life[S]) string {
 	var b strings.Builder
 	b.WriteString("| |")
-	for _, s := range states {
+	for _, s := range m.states {
 		fmt.Fprintf(&b, " %s |", s)
 	}
-	b.WriteString("\n|---|" + strings.Repeat("---|", len(states)) + "\n")
-	for _, n := range fsm.AllNews() {
-		fmt.Fprintf(&b, "| %s |", n)
-		for _, s := range states {
-			text := cells[string(s)+string(n)]
-			if text == "" {
-				text = "–"
+	b.WriteString("\n|---|" + strings.Repeat("---|", len(m.states)) + "\n")
+	for _, event := range m.events {
+		fmt.Fprintf(&b, "| %s |", event)
+		for _, s := range m.states {
+			to, verdict, err := m.next(s, event)
+			switch {
+			case err != nil:
+				b.WriteString(" – |")
+			case to != s:
+				fmt.Fprintf(&b, " **%s**, %s |", to, verdict)
+			default:
+				fmt.Fprintf(&b, " %s, %s |", to, verdict)
 			}
-			fmt.Fprintf(&b, " %s |", text)
 		}
 		b.WriteString("\n")
 	}

@@ -12,17 +12,17 @@ import (
 // ErrState is returned for a state that the machine does not have.
 var ErrState = errors.New("unknown state")
 
-// ErrNews is returned for news that the machine does not know.
+// ErrNews is returned for News that the machine does not have.
 var ErrNews = errors.New("unknown news")
 
-// move says that news takes any of the states from to the state to.
+// move is that a report takes any of the states from to the state to.
 type move[S ~string] struct {
 	news News
 	from []S
 	to   S
 }
 
-// still says what news means in a state that it does not move.
+// still is what a report means in a state that it does not move.
 type still[S ~string] struct {
 	news    News
 	verdict Verdict
@@ -76,7 +76,7 @@ func (m *machine[S]) next(from S, news News) (S, Verdict, error) {
 	if !f.Can(string(news)) {
 		return from, verdict, nil
 	}
-	// A cancelled context would abort the move half-way: the news is a fact.
+	// A cancelled context would abort the move half-way: the report is a fact.
 	if err := f.Event(context.Background(), string(news)); err != nil {
 		return from, "", fmt.Errorf("apply %s in %s: %w", news, from, err)
 	}

@@ -6,11 +6,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// looplab keeps the last of two rows with one (event, source) and says nothing.
+// looplab keeps the last of two rows with one (event, source), without an error.
 func TestEveryCellIsWrittenOnce(t *testing.T) {
 	t.Parallel()
 	t.Run("attempt", func(t *testing.T) { t.Parallel(); writtenOnce(t, attempts) })
 	t.Run("refund", func(t *testing.T) { t.Parallel(); writtenOnce(t, refunds) })
+	t.Run("operation", func(t *testing.T) { t.Parallel(); writtenOnce(t, operations) })
+	t.Run("dispute", func(t *testing.T) { t.Parallel(); writtenOnce(t, disputes) })
 }
 
 func writtenOnce[S ~string](t *testing.T, m *machine[S]) {
@@ -23,7 +25,6 @@ func writtenOnce[S ~string](t *testing.T, m *machine[S]) {
 	write := func(news News, states []S) {
 		for _, s := range states {
 			require.Contains(t, m.states, s)
-			require.Contains(t, AllNews(), news)
 			require.False(t, written[cell{s, news}], "%s in %s has two rows", news, s)
 			written[cell{s, news}] = true
 		}

@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// Mermaid draws the moves of an attempt as a Mermaid stateDiagram-v2, each arrow
-// labelled with its news. The states that are not final share the box "pending":
-// an arrow that leaves the box leaves every state in it. The text is the same at
-// every call and ends with a line break.
+// Mermaid draws the moves of an attempt as a Mermaid stateDiagram-v2, each arrow labelled with its
+// report. The states that are not final share the box "pending": an arrow that leaves the box
+// leaves every state in it. The text is the same at every call and ends with a line break.
 func Mermaid() string { return attempts.mermaid() }
 
 // RefundMermaid draws the moves of a refund as Mermaid does those of an attempt;

@@ -10,7 +10,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 )
 
-// bag is a set of news: a bit for each place in AllNews.
+// bag is a set of reports: a bit for each place in AllNews.
 type bag uint16
 
 func (b bag) with(n fsm.News) bag { return b | 1<<slices.Index(fsm.AllNews(), n) }
@@ -19,15 +19,15 @@ func (b bag) has(n fsm.News) bool { return b.with(n) == b }
 
 func (b bag) contradicts() bool { return b.has(fsm.NewsSucceeded) && b.has(fsm.NewsFailed) }
 
-// outcome is where a course of news leads, with what a person must see.
+// outcome is where a course of reports leads, with what needs review.
 type outcome[S comparable] struct {
 	state    S
 	conflict bool
-	// beside holds the news that was applied as a fact about the money.
+	// beside holds the reports that were applied as facts about the money.
 	beside bag
 }
 
-// course is all that matters of the news heard so far, however long it was.
+// course is all that matters of the reports so far, however many they were.
 type course[S comparable] struct {
 	outcome[S]
 	heard bag
@@ -50,7 +50,7 @@ func (c course[S]) hear(n fsm.News, next hearing[S]) course[S] {
 	return c
 }
 
-// courses follows all news in every order and any number of times. It ends
+// courses follows all reports in every order and any number of times. It ends
 // because a course is finite: what leads to one already followed adds nothing.
 func courses[S comparable](start S, known []fsm.News, next hearing[S]) []course[S] {
 	all := []course[S]{{outcome: outcome[S]{state: start}}}
@@ -120,7 +120,7 @@ func refundHears(t require.TestingT) hearing[fsm.RefundState] {
 func TestEveryOrderOfNewsEndsTheSame(t *testing.T) {
 	t.Parallel()
 	all := courses(fsm.Requested, fsm.AllNews(), attemptHears(t))
-	// Nine news; of the 512 sets a quarter have both success and failure.
+	// Nine reports; of the 512 sets a quarter have both success and failure.
 	require.Equal(t, 384, sameOutcome(t, all))
 	firstWins(t, all, fsm.Succeeded, fsm.Failed)
 }
@@ -134,7 +134,7 @@ func TestEveryOrderOfRefundNewsEndsTheSame(t *testing.T) {
 		}
 	}
 	all := courses(fsm.RefundPending, known, refundHears(t))
-	require.Equal(t, 48, sameOutcome(t, all))
+	require.Equal(t, 24, sameOutcome(t, all))
 	firstWins(t, all, fsm.RefundSucceeded, fsm.RefundFailed)
 	for _, c := range all {
 		undone := c.heard.contradicts() && c.first == fsm.NewsSucceeded
@@ -142,18 +142,18 @@ func TestEveryOrderOfRefundNewsEndsTheSame(t *testing.T) {
 	}
 }
 
-// What was reversed or disputed is seen in every state, even before the success
-// that it is about has arrived.
-func TestMoneyTakenBackIsAlwaysSeen(t *testing.T) {
+// Money that moved and a dispute are seen in every state, even before the success that
+// they are about has arrived.
+func TestMoneyThatMovedIsAlwaysSeen(t *testing.T) {
 	t.Parallel()
 	for _, c := range courses(fsm.Requested, fsm.AllNews(), attemptHears(t)) {
-		for _, n := range []fsm.News{fsm.NewsReversed, fsm.NewsDisputed} {
+		for _, n := range []fsm.News{fsm.NewsMoney, fsm.NewsDisputed} {
 			require.Equal(t, c.heard.has(n), c.beside.has(n))
 		}
 	}
 }
 
-// The same claim said plainly, on real lists: should the closure above be wrong
+// The same claim in plain form, on real lists: should the closure above be wrong
 // about what matters of a course, this one finds it.
 func TestShuffledNewsEndsTheSame(t *testing.T) {
 	t.Parallel()

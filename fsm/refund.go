@@ -8,9 +8,9 @@ type RefundState string
 const (
 	// RefundPending refunds are on disk and perhaps with the provider.
 	RefundPending RefundState = "pending"
-	// RefundSucceeded refunds have paid the money back. Final.
+	// RefundSucceeded refunds have moved the money. Final.
 	RefundSucceeded RefundState = "succeeded"
-	// RefundFailed refunds paid nothing back. Final.
+	// RefundFailed refunds moved nothing. Final.
 	RefundFailed RefundState = "failed"
 )
 
@@ -19,10 +19,10 @@ func RefundStates() []RefundState {
 	return []RefundState{RefundPending, RefundSucceeded, RefundFailed}
 }
 
-// Final reports whether no news can move s any more.
+// Final reports whether no report can move s any more.
 func (s RefundState) Final() bool { return s != RefundPending }
 
-// RefundStep is what news does to a refund.
+// RefundStep is what a report does to a refund.
 type RefundStep struct {
 	From, To RefundState
 	Verdict  Verdict
@@ -31,13 +31,11 @@ type RefundStep struct {
 // Moved reports whether the state changed.
 func (s RefundStep) Moved() bool { return s.From != s.To }
 
-// NextRefund returns what news does to a refund in a state. It is total over
-// RefundStates and the news that can be about a refund: unknown, processing,
-// action_required, succeeded, failed and reversed. Any other state is ErrState.
-// Any other news is ErrNews, also authorized, soft_failed and disputed: they
-// speak of a payment, so whoever brings them here has taken one for the other,
-// and a verdict would bury what was said about the payment. With an error the
-// step does not move and has no verdict.
+// NextRefund returns what a report does to a refund in a state. It is total over RefundStates and
+// the News that a refund can have: unknown, processing, action_required, succeeded and failed. Any
+// other state is ErrState. Any other News is ErrNews, also authorized, soft_failed, money and
+// disputed: they are of a payment: the caller has taken one for the other, and a verdict would bury
+// what was reported about the payment. With an error the step does not move and has no verdict.
 //
 // A failure after the success is Applied although nothing moves: the provider
 // took back what it had paid, which is a fact about the money and not about the
@@ -63,5 +61,4 @@ var refunds = newMachine(RefundStates(),
 		{NewsSucceeded, Conflict, []RefundState{RefundFailed}},
 		{NewsFailed, Repeat, []RefundState{RefundFailed}},
 		{NewsFailed, Applied, []RefundState{RefundSucceeded}},
-		{NewsReversed, Applied, RefundStates()},
 	})

@@ -1,13 +1,13 @@
 package fsm
 
-// Row says what one piece of news does to an attempt in one state.
+// Row is what one report does to an attempt in one state.
 type Row struct {
 	News News
 	Step
 }
 
-// Table lists what Next answers for every state and all news, by state in the
-// order of States, then by news in the order of AllNews.
+// Table lists what Next returns for every state and all News, by state in the order of States, then
+// by News in the order of AllNews.
 func Table() []Row {
 	var rows []Row
 	for _, from := range States() {
@@ -20,14 +20,14 @@ func Table() []Row {
 	return rows
 }
 
-// RefundRow says what one piece of news does to a refund in one state.
+// RefundRow is what one report does to a refund in one state.
 type RefundRow struct {
 	News News
 	RefundStep
 }
 
-// RefundTable lists what NextRefund answers, ordered as Table is. News that a
-// refund does not know has no row.
+// RefundTable lists what NextRefund returns, ordered as Table is. News that a refund does not have
+// has no row.
 func RefundTable() []RefundRow {
 	var rows []RefundRow
 	for _, from := range RefundStates() {

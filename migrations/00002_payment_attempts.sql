@@ -2,8 +2,10 @@
 CREATE TYPE attempt_status AS ENUM ('pending', 'succeeded', 'failed');
 CREATE TYPE attempt_stage AS ENUM ('requested', 'outcome_unknown', 'processing', 'awaiting_customer', 'authorized', 'final');
 
+-- An update that changes no indexed column stays in its page and leaves the indexes alone (heap-only tuples): live stays as
+-- it is when an attempt succeeds, and the pages have room.
 CREATE TABLE payment_attempts (
-    order_id              text NOT NULL REFERENCES orders,
+    order_id              text NOT NULL CONSTRAINT attempts_have_an_order REFERENCES orders,
     attempt_id            uuid NOT NULL,
     user_id               text NOT NULL,
     client_request_id     text NOT NULL,
@@ -12,72 +14,79 @@ CREATE TABLE payment_attempts (
     provider_payment_id   text NOT NULL DEFAULT '',
     status                attempt_status NOT NULL,
     stage                 attempt_stage NOT NULL,
+    live                  boolean NOT NULL GENERATED ALWAYS AS (status <> 'failed') STORED,
     amount                bigint NOT NULL CONSTRAINT attempts_amount_positive CHECK (amount BETWEEN 1 AND 1000000000000),
     currency              text NOT NULL,
-    amount_authorized     bigint NOT NULL DEFAULT 0 CHECK (amount_authorized >= 0),
-    amount_captured       bigint NOT NULL DEFAULT 0,
-    amount_reversed       bigint NOT NULL DEFAULT 0 CHECK (amount_reversed >= 0),
-    amount_refunded       bigint NOT NULL DEFAULT 0,
     capture_manual        boolean NOT NULL DEFAULT false,
+    movements             integer NOT NULL DEFAULT 0 CONSTRAINT attempts_movements_count CHECK (movements >= 0),
+    amount_authorized     bigint NOT NULL DEFAULT 0,
+    amount_captured       bigint NOT NULL DEFAULT 0,
+    amount_refunded       bigint NOT NULL DEFAULT 0,
+    amount_disputed       bigint NOT NULL DEFAULT 0,
+    foreign_money         boolean NOT NULL DEFAULT false,
     next_action_url       text NOT NULL DEFAULT '',
-    return_url            text NOT NULL DEFAULT '',
     failure_code          text NOT NULL DEFAULT '',
     failure_message       text NOT NULL DEFAULT '',
     failure_provider_code text NOT NULL DEFAULT '',
-    intent                text NOT NULL DEFAULT '' CONSTRAINT attempts_intent_known CHECK (intent IN ('', 'capture', 'cancel')),
-    intent_amount         bigint NOT NULL DEFAULT 0,
-    intent_number         integer NOT NULL DEFAULT 0,
-    intent_at             timestamptz,
-    sealed_token          bytea,
-    version               integer NOT NULL DEFAULT 1 CHECK (version >= 1),
-    fence                 bigint NOT NULL DEFAULT 1 CHECK (fence >= 1),
-    lease_until           timestamptz,
-    checks                integer NOT NULL DEFAULT 0,
-    next_check_at         timestamptz,
+    saved_payment_method  json,
+    version               integer NOT NULL DEFAULT 1 CONSTRAINT attempts_version_counts CHECK (version >= 1),
     created_at            timestamptz NOT NULL,
     updated_at            timestamptz NOT NULL,
     finalized_at          timestamptz,
     PRIMARY KEY (order_id, attempt_id),
-    CONSTRAINT attempts_one_per_request UNIQUE (order_id, user_id, client_request_id),
     CONSTRAINT attempts_final_stage CHECK ((stage = 'final') = (status <> 'pending')),
-    CONSTRAINT attempts_final_time CHECK ((finalized_at IS NOT NULL) = (status <> 'pending')),
-    CONSTRAINT attempts_final_keeps_no_token CHECK (status = 'pending' OR sealed_token IS NULL),
-    CONSTRAINT attempts_pending_is_watched CHECK (status <> 'pending' OR next_check_at IS NOT NULL),
-    CONSTRAINT attempts_refunded_held CHECK (amount_refunded BETWEEN 0 AND amount_captured)
-);
+    CONSTRAINT attempts_final_time CHECK ((finalized_at IS NOT NULL) = (status <> 'pending'))
+) WITH (fillfactor = 60);
 
-COMMENT ON CONSTRAINT attempts_one_per_request ON payment_attempts IS
-    'For ever: a purged idempotency key can never cause a second charge.';
-COMMENT ON COLUMN payment_attempts.fence IS
-    'Rises each time the attempt is taken over, which lease_until must allow; it licenses the calls that move money.';
-COMMENT ON COLUMN payment_attempts.sealed_token IS
-    'The payment method''s token, encrypted, for as long as the call may have to be made again; erased when final.';
-COMMENT ON COLUMN payment_attempts.amount_captured IS
-    'What the provider says that it took: a fact, which may be above 0 although the attempt failed.';
+COMMENT ON COLUMN payment_attempts.movements IS 'The number of the last money movement; 0: there are none to read.';
+COMMENT ON COLUMN payment_attempts.amount_authorized IS
+    'As the other amounts an exact sum of movements in currency: authorizations less releases. A reversal may be reported before its original, so any may '
+    'be below 0 for a while.';
+COMMENT ON COLUMN payment_attempts.amount_captured IS 'Captures less their reversals; may be above 0 although the attempt failed.';
+COMMENT ON COLUMN payment_attempts.amount_refunded IS 'Refunds less their reversals.';
+COMMENT ON COLUMN payment_attempts.amount_disputed IS 'Chargebacks less their reversals.';
+COMMENT ON COLUMN payment_attempts.foreign_money IS 'Money in another currency than the payment''s is held: the order takes no other payment.';
+COMMENT ON COLUMN payment_attempts.saved_payment_method IS
+    'What the provider has stored of the payment method, with the token by which it can be charged again for the same customer.';
 
-CREATE UNIQUE INDEX attempts_one_live_per_order ON payment_attempts (order_id) WHERE status IN ('pending', 'succeeded');
+CREATE UNIQUE INDEX attempts_one_live_per_order ON payment_attempts (order_id) WHERE live;
+CREATE UNIQUE INDEX attempts_one_per_request ON payment_attempts (client_request_id COLLATE "C", order_id, user_id);
+COMMENT ON INDEX attempts_one_per_request IS 'For ever: a purged idempotency key can never cause a second charge.';
 CREATE INDEX attempts_by_id ON payment_attempts (attempt_id);
-CREATE INDEX attempts_due ON payment_attempts (next_check_at) WHERE next_check_at IS NOT NULL;
 
 -- +goose StatementBegin
-CREATE FUNCTION payment_attempts_guard() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION payment_attempts_guard() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF OLD.status <> 'pending' AND NEW.status <> OLD.status THEN
         RAISE EXCEPTION 'attempt % is final', OLD.attempt_id
             USING ERRCODE = 'integrity_constraint_violation', CONSTRAINT = 'attempts_final_is_final';
     END IF;
-    IF (NEW.order_id, NEW.attempt_id, NEW.user_id, NEW.client_request_id, NEW.amount, NEW.currency, NEW.account)
-        IS DISTINCT FROM (OLD.order_id, OLD.attempt_id, OLD.user_id, OLD.client_request_id, OLD.amount, OLD.currency, OLD.account) THEN
-        RAISE EXCEPTION 'what attempt % is for never changes', OLD.attempt_id
-            USING ERRCODE = 'integrity_constraint_violation', CONSTRAINT = 'attempts_terms_fixed';
-    END IF;
-    IF NEW.version < OLD.version OR NEW.fence < OLD.fence THEN
+    IF NEW.version < OLD.version THEN
         RAISE EXCEPTION 'attempt % only moves forward', OLD.attempt_id
             USING ERRCODE = 'integrity_constraint_violation', CONSTRAINT = 'attempts_only_forward';
     END IF;
-    RETURN NEW;
+    RAISE EXCEPTION 'what attempt % is for never changes', OLD.attempt_id
+        USING ERRCODE = 'integrity_constraint_violation', CONSTRAINT = 'attempts_terms_fixed';
 END $$;
 -- +goose StatementEnd
 
-CREATE TRIGGER payment_attempts_guard BEFORE UPDATE ON payment_attempts
-    FOR EACH ROW EXECUTE FUNCTION payment_attempts_guard();
+CREATE TRIGGER payment_attempts_guard BEFORE UPDATE ON payment_attempts FOR EACH ROW WHEN (
+    OLD.status <> 'pending' AND NEW.status <> OLD.status
+    OR NEW.version < OLD.version
+    OR (NEW.order_id, NEW.attempt_id, NEW.user_id, NEW.client_request_id, NEW.amount, NEW.currency, NEW.account)
+        IS DISTINCT FROM (OLD.order_id, OLD.attempt_id, OLD.user_id, OLD.client_request_id, OLD.amount, OLD.currency, OLD.account)
+) EXECUTE FUNCTION payment_attempts_guard();
+
+CREATE TABLE attempt_references (
+    account    text NOT NULL,
+    reference  text NOT NULL,
+    order_id   text NOT NULL,
+    attempt_id uuid NOT NULL,
+    CONSTRAINT references_one_attempt PRIMARY KEY (account, reference),
+    CONSTRAINT references_have_an_attempt FOREIGN KEY (order_id, attempt_id) REFERENCES payment_attempts
+);
+
+COMMENT ON TABLE attempt_references IS 'Every id by which a provider may name an attempt: ours first, then its payment, session, charge.';
+
+CREATE INDEX references_by_attempt ON attempt_references (attempt_id);
+CREATE INDEX references_by_text ON attempt_references (reference COLLATE "C") WHERE reference <> attempt_id::text;

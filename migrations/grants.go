@@ -17,8 +17,7 @@ import (
 func Served() map[string][]string {
 	const insert, update, remove = "INSERT", "UPDATE", "DELETE"
 	return map[string][]string{
-		"accounts_heard":      {insert, update},
-		"attempt_checks":      {insert, remove},
+		"account_webhooks":    {insert, update},
 		"attempt_log":         {insert},
 		"attempt_references":  {insert},
 		"attempt_transitions": {insert},
@@ -27,13 +26,14 @@ func Served() map[string][]string {
 		"goose_db_version":    {},
 		"idempotency_keys":    {insert, update, remove},
 		"key_quotas":          {insert, update},
+		"operations":          {insert, update},
 		"orders":              {insert, update},
 		"outbox":              {insert},
 		"payment_attempts":    {insert, update},
 		"provider_events":     {insert, update},
 		"refunds":             {insert, update},
-		"sessions":            {insert, update, remove},
 		"sealed_tokens":       {insert, update, remove},
+		"sessions":            {insert, update, remove},
 		"webhook_deliveries":  {insert, update},
 		"staff_audit":         {insert},
 	}

@@ -2,9 +2,9 @@
 -- does an open dispute. An event that came again with other content is of the attempt
 -- that its first content is of.
 -- name: DiscrepancyOpen :exec
-INSERT INTO discrepancies (discrepancy_id, kind, order_id, attempt_id, account, provider_event_id, about, amount, currency, text, opened_at)
+INSERT INTO discrepancies (discrepancy_id, kind, order_id, attempt_id, account, provider_event_id, about, about_id, amount, currency, text, opened_at)
 SELECT @discrepancy_id, @kind, coalesce(sqlc.narg(order_id)::text, e.order_id), coalesce(sqlc.narg(attempt_id)::uuid, e.attempt_id), @account,
-    sqlc.narg(provider_event_id)::text, @about, sqlc.narg(amount), sqlc.narg(currency), @text, @opened_at
+    sqlc.narg(provider_event_id)::text, @about, @about_id, sqlc.narg(amount), sqlc.narg(currency), @text, @opened_at
 FROM (SELECT 1) one
 LEFT JOIN provider_events e ON @kind::text = 'event_changed' AND e.account = @account::text AND e.provider_event_id = sqlc.narg(provider_event_id)::text
 ON CONFLICT DO NOTHING;

@@ -46,8 +46,8 @@ FROM (
 ) n
 ORDER BY n.account, n.provider_event_id;
 
--- Locks the parked events that name any of the references, unless somebody else
--- has them; never waits. Headers and bytes are not read, here and in the next two.
+-- Locks the parked events that name any of the references, unless another
+-- transaction has them; never waits. Headers and bytes are not read, here and in the next two.
 -- name: EventsParked :many
 SELECT event_id, account, provider_event_id, digest, news, order_id, attempt_id, verdict, tries, next_try_at, received_at
 FROM provider_events
@@ -56,7 +56,7 @@ ORDER BY received_at, provider_event_id
 FOR NO KEY UPDATE SKIP LOCKED;
 
 -- Locks the parked events that use any name of an attempt, those that it has and
--- others, unless somebody else has them; never waits.
+-- others, unless another transaction has them; never waits.
 -- name: EventsParkedOf :many
 SELECT e.event_id, e.account, e.provider_event_id, e.digest, e.news, e.order_id, e.attempt_id, e.verdict, e.tries, e.next_try_at, e.received_at
 FROM provider_events e
@@ -69,7 +69,7 @@ FOR NO KEY UPDATE SKIP LOCKED;
 -- name: EventsParkedCount :one
 SELECT count(*) FROM provider_events WHERE next_try_at IS NOT NULL;
 
--- Locks parked events whose next try is due, unless somebody else has them.
+-- Locks parked events whose next try is due, unless another transaction has them.
 -- name: EventsDue :many
 SELECT event_id, account, provider_event_id, digest, news, order_id, attempt_id, verdict, tries, next_try_at, received_at
 FROM provider_events
@@ -80,14 +80,6 @@ FOR NO KEY UPDATE SKIP LOCKED;
 -- Locks one stored event.
 -- name: EventLock :one
 SELECT * FROM provider_events WHERE event_id = @event_id FOR NO KEY UPDATE;
-
--- Reads what the events of attempts told of their transactions, in the order in
--- which they came; locks nothing.
--- name: EventsTransactions :many
-SELECT e.attempt_id::uuid AS attempt_id, e.kind, (e.news ->> 'transaction')::text AS transaction
-FROM provider_events e
-WHERE e.attempt_id = ANY(@attempt_ids::uuid[]) AND e.news ->> 'transaction' <> ''
-ORDER BY e.received_at, e.provider_event_id;
 
 -- Writes what became of one locked event.
 -- name: EventSettle :execrows

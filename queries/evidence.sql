@@ -1,16 +1,29 @@
 -- Reads the attempts that follow one, by id; locks nothing.
 -- name: EvidenceAttempts :many
-SELECT sqlc.embed(a), now()::timestamptz AS read_at,
-    EXISTS (SELECT FROM attempt_checks c WHERE c.attempt_id = a.attempt_id AND c.due_at <= a.next_check_at) AS scheduled
+SELECT sqlc.embed(a), now()::timestamptz AS read_at
 FROM payment_attempts a
 WHERE a.attempt_id > @after ORDER BY a.attempt_id LIMIT sqlc.arg(most)::int;
 
--- Reads what some orders are for and how many attempts of each are pending or
--- paid; locks nothing.
+-- Reads what some orders are for, how many attempts of each are pending or paid, and
+-- when each was to be cancelled; locks nothing.
 -- name: EvidenceOrders :many
-SELECT o.order_id, o.amount, o.currency,
+SELECT o.order_id, o.amount, o.currency, o.cancel_requested_at,
     (SELECT count(*) FROM payment_attempts a WHERE a.order_id = o.order_id AND a.status <> 'failed')::int AS live
 FROM orders o WHERE o.order_id = ANY (@order_ids::text[]);
+
+-- Reads since when attempts of some orders have held money without a break, of those that
+-- hold some now; locks nothing.
+-- name: EvidenceHeld :many
+WITH log AS (
+    SELECT t.order_id, t.attempt_id, t.version, t.at,
+        coalesce((t.detail ->> 'captured')::bigint, 0) > coalesce((t.detail ->> 'refunded')::bigint, 0) + coalesce((t.detail ->> 'disputed')::bigint, 0)
+            OR coalesce((t.detail ->> 'foreign_money')::boolean, false) AS held
+    FROM payment_attempts a JOIN attempt_transitions t ON t.order_id = a.order_id AND t.attempt_id = a.attempt_id
+    WHERE a.order_id = ANY (@order_ids::text[]) AND (a.amount_captured > a.amount_refunded + a.amount_disputed OR a.foreign_money))
+SELECT l.order_id, l.attempt_id, min(l.at)::timestamptz AS since
+FROM log l
+WHERE NOT EXISTS (SELECT FROM log later WHERE later.attempt_id = l.attempt_id AND later.version >= l.version AND NOT later.held)
+GROUP BY l.order_id, l.attempt_id;
 
 -- Reads the logs of some attempts, oldest first; locks nothing.
 -- name: EvidenceLog :many
@@ -24,7 +37,7 @@ ORDER BY t.attempt_id, t.version;
 SELECT sqlc.embed(r), now()::timestamptz AS read_at
 FROM refunds r WHERE r.attempt_id = ANY (@attempt_ids::uuid[]) ORDER BY r.refund_id;
 
--- Reads what some attempts' events say, without their bytes; locks nothing.
+-- Reads the meaning of some attempts' events, without their bytes; locks nothing.
 -- name: EvidenceEvents :many
 SELECT attempt_id, account, provider_event_id, verdict, news FROM provider_events
 WHERE attempt_id = ANY (@attempt_ids::uuid[]);
@@ -32,8 +45,8 @@ WHERE attempt_id = ANY (@attempt_ids::uuid[]);
 -- Reads the kinds of some attempts' discrepancies, resolved ones too; locks
 -- nothing.
 -- name: EvidenceDiscrepancies :many
-SELECT attempt_id, kind FROM discrepancies WHERE attempt_id = ANY (@attempt_ids::uuid[]);
+SELECT attempt_id, kind, about FROM discrepancies WHERE attempt_id = ANY (@attempt_ids::uuid[]);
 
--- Takes a lock that nobody waits for, until the transaction ends.
+-- Takes a lock that is never waited for, until the transaction ends.
 -- name: EvidenceAlone :one
 SELECT pg_try_advisory_xact_lock(hashtextextended('paylatch verify', 0)) AS alone;

@@ -36,7 +36,7 @@ WHERE user_id = @user_id AND endpoint = @endpoint AND key = @key AND fence = @fe
 UPDATE idempotency_keys SET lease_until = now(), request_hash = ''
 WHERE user_id = @user_id AND endpoint = @endpoint AND key = @key AND fence = @fence AND NOT answered;
 
--- Deletes expired keys, as many as are asked for; skips what is locked.
+-- Deletes expired keys, as many as given; skips what is locked.
 -- name: KeysPurge :execrows
 DELETE FROM idempotency_keys k USING (
     SELECT user_id, endpoint, key FROM idempotency_keys
@@ -51,8 +51,8 @@ WHERE k.user_id = old.user_id AND k.endpoint = old.endpoint AND k.key = old.key;
 SELECT (CASE WHEN c.reltuples < 0 THEN (SELECT count(*) FROM idempotency_keys) ELSE c.reltuples END)::bigint AS keys
 FROM pg_catalog.pg_class c WHERE c.oid = 'idempotency_keys'::regclass;
 
--- Counts keys of users in the window of now, except those that are known
--- already, and says of each which one of its user's it is (0: known) and how long
+-- Counts keys of users in the window of now, except those that are there
+-- already, and returns of each which one of its user's it is (0: there) and how long
 -- the window still lasts. Its own commit need not reach the disk.
 -- name: QuotasTake :many
 WITH lax AS (SELECT set_config('synchronous_commit', 'off', true)),
@@ -84,7 +84,7 @@ SELECT sqlc.embed(k), (k.expires_at <= now())::boolean AS expired FROM idempoten
 JOIN (SELECT unnest(@user_ids::text[]) AS user_id, unnest(@endpoints::text[]) AS endpoint, unnest(@keys::text[]) AS key) n
     ON k.user_id = n.user_id AND k.endpoint = n.endpoint AND k.key = n.key;
 
--- Stores the answers of keys that are new, expired, or whose runner is gone: all
+-- Stores the responses of keys that are new, expired, or left by their runner: all
 -- of them or none, in the order of their names.
 -- name: KeysStore :exec
 WITH done AS (

@@ -16,12 +16,12 @@ SELECT * FROM orders WHERE user_id = @user_id AND client_request_id = @client_re
 -- name: OrderLock :one
 SELECT * FROM orders WHERE order_id = @order_id FOR NO KEY UPDATE;
 
--- Locks those of some orders that nobody else has locked; never waits.
+-- Locks those of some orders that are not locked; never waits.
 -- name: OrdersLockFree :many
 SELECT * FROM orders WHERE order_id = ANY (@order_ids::text[])
 ORDER BY order_id FOR NO KEY UPDATE SKIP LOCKED;
 
--- Notes the wish to cancel of one locked order, once.
+-- Writes the cancel request of one locked order, once.
 -- name: OrderCancel :exec
 UPDATE orders SET cancel_requested_at = coalesce(cancel_requested_at, @at), updated_at = @at WHERE order_id = @order_id;
 
@@ -29,7 +29,7 @@ UPDATE orders SET cancel_requested_at = coalesce(cancel_requested_at, @at), upda
 -- name: OrderBeside :one
 SELECT o.* FROM orders o WHERE o.order_id = (SELECT a.order_id FROM payment_attempts a WHERE a.attempt_id = @attempt_id);
 
--- Notes whose late money pays one locked order.
+-- Writes which attempt's late money pays one locked order.
 -- name: OrderAccept :execrows
 UPDATE orders SET accepted_attempt_id = @attempt_id::uuid, updated_at = @at WHERE order_id = @order_id;
 

@@ -1,5 +1,5 @@
--- Inserts names of attempts in the order of (account, name), since whoever gives
--- the same waits for us. One that is taken meanwhile is a unique violation: the
+-- Inserts names of attempts in the order of (account, name), since a transaction that
+-- gives the same waits for this one. One that is taken meanwhile is a unique violation: the
 -- caller decides anew.
 -- name: ReferencesInsert :exec
 INSERT INTO attempt_references (account, reference, order_id, attempt_id)

@@ -1,4 +1,4 @@
--- Reads what callers pressed and providers were asked about one attempt or its
+-- Reads what callers requested and providers were called for around one attempt or its
 -- order, the newest of it; locks nothing.
 -- name: LogOfAttempt :many
 SELECT * FROM attempt_log
@@ -66,7 +66,7 @@ WHERE order_id = @order_id AND attempt_id = @attempt_id ORDER BY version, type;
 SELECT sqlc.embed(r), now()::timestamptz AS read_at FROM refunds r WHERE r.attempt_id = @attempt_id ORDER BY r.created_at, r.refund_id;
 
 -- Removes the bytes and headers of settled events that are older than the
--- retention time, as many as are asked for; skips what is locked. The ids come as
+-- retention time, as many as given; skips what is locked. The ids come as
 -- an array, so that the rows are found by them however many there might be.
 -- name: EventBytesPurge :execrows
 UPDATE provider_events SET body = NULL, headers = '{}'

@@ -26,13 +26,13 @@ WHERE d.attempt_id = @attempt_id::uuid ORDER BY d.opened_at, d.discrepancy_id;
 -- Reads what the possible resolutions of some discrepancies depend on; locks nothing.
 -- name: DiscrepanciesCircumstances :many
 SELECT d.discrepancy_id, a.status, a.stage,
-    greatest(0, a.amount_captured - a.amount_reversed - a.amount_refunded)::bigint AS held,
-    (a.foreign_amount > a.foreign_returned)::boolean AS foreign_held, (a.hold_told_at IS NOT NULL)::boolean AS may_hold,
+    greatest(0, a.amount_captured - greatest(0, a.amount_refunded) - greatest(0, a.amount_disputed))::bigint AS held,
+    a.foreign_money AS foreign_held, (a.status = 'failed' AND a.amount_authorized > greatest(0, a.amount_captured))::boolean AS may_hold,
     EXISTS (SELECT FROM refunds r WHERE r.attempt_id = a.attempt_id AND r.status = 'pending') AS refunding,
     EXISTS (SELECT FROM payment_attempts o WHERE o.order_id = a.order_id AND o.attempt_id <> a.attempt_id
-        AND (o.amount_captured - o.amount_reversed - o.amount_refunded > 0 OR o.foreign_amount > o.foreign_returned)) AS beside,
+        AND (o.amount_captured - greatest(0, o.amount_refunded) - greatest(0, o.amount_disputed) > 0 OR o.foreign_money)) AS beside,
     coalesce((SELECT r.status::text FROM refunds r
-        WHERE r.attempt_id = a.attempt_id AND d.about IN ('refund ' || r.refund_id, 'refund ' || r.refund_id || ' is slow') LIMIT 1), '')::text AS refund
+        WHERE r.attempt_id = a.attempt_id AND d.about IN ('refund_unknown', 'refund_slow') AND d.about_id = r.refund_id::text LIMIT 1), '')::text AS refund
 FROM discrepancies d
 JOIN payment_attempts a ON a.order_id = d.order_id AND a.attempt_id = d.attempt_id
 WHERE d.discrepancy_id = ANY (@discrepancy_ids::uuid[]);

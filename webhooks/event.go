@@ -80,6 +80,27 @@ const (
 	Derived IDSource = "derived"
 )
 
+// Command is what the merchant requested of a provider that accepts first and carries out later.
+type Command string
+
+// The commands that an event may refuse, see [Event.Refuses].
+const (
+	// CommandCapture captures money that is on hold.
+	CommandCapture Command = "capture"
+	// CommandCancel releases money that is on hold, or ends a payment before it holds any.
+	CommandCancel Command = "cancel"
+)
+
+// Mode is whether an event is about real money.
+type Mode string
+
+const (
+	// ModeTest events are of the provider's test environment: no real money is meant.
+	ModeTest Mode = "test"
+	// ModeLive events are about real money.
+	ModeLive Mode = "live"
+)
+
 // Event is one verified event. The zero value is not an event.
 type Event struct {
 	// ID identifies the event; the same event sent again has the same ID. It is unique only within one account of one
@@ -108,11 +129,10 @@ type Event struct {
 	// RefundReference is the merchant's own id of that refund, if it is carried.
 	RefundReference string `json:"refund_reference,omitzero"`
 
-	// CaptureRefused is set where the provider does not carry out a capture that it had accepted. Kind is what that
-	// means for a capture that was not requested here.
-	CaptureRefused bool `json:"capture_refused,omitzero"`
-	// CancelRefused is the same of a cancellation. Kind is then [KindProcessing]: the event leaves open how the payment stands.
-	CancelRefused bool `json:"cancel_refused,omitzero"`
+	// Refuses is the command that the provider had accepted and does not carry out; empty in all other events. Of a
+	// capture, Kind is what the refusal means where no capture was requested here. Of a cancellation, Kind is
+	// [KindProcessing]: the event leaves open how the payment stands.
+	Refuses Command `json:"refuses,omitzero"`
 	// Approved is set where the customer has agreed to a payment which the merchant has yet to request from the
 	// provider: no money is captured or on hold by itself.
 	Approved bool `json:"approved,omitzero"`
@@ -129,9 +149,9 @@ type Event struct {
 
 	// OccurredAt is the provider's time of the event; zero if it gives none.
 	OccurredAt time.Time `json:"occurred_at,omitzero"`
-	// Test is set where no real money is meant; TestKnown, where the event has that at all.
-	Test      bool `json:"test,omitzero"`
-	TestKnown bool `json:"test_known,omitzero"`
+	// Mode is test or live as the delivery has it: in a field of the body, which not every scheme signs, at PayPal in
+	// the certificate, at T-Bank in the key of the terminal. Empty where the delivery leaves it open.
+	Mode Mode `json:"mode,omitzero"`
 	// NeedsFetch is set where the event names an object and only the object's state at the provider counts. Where
 	// nothing in the body identifies the event, or it is unsigned, each arrival has an ID of its own: the fetch finds
 	// out whether it is a repeat.

@@ -3,9 +3,9 @@ SELECT 'o-' || lpad(i::text, 8, '0'), 'u-' || i, 'make-' || i, sha256(i::text::b
 FROM generate_series(current_setting('bench.first')::int, current_setting('bench.last')::int) i;
 
 INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, provider_payment_id,
-    status, stage, amount, currency, version, next_check_at, created_at, updated_at)
+    status, stage, amount, currency, version, created_at, updated_at)
 SELECT 'o-' || lpad(i::text, 8, '0'), ('01900000-0000-7000-8000-' || lpad(to_hex(i), 12, '0'))::uuid, 'u-' || i, 'pay-' || i,
-    sha256(i::text::bytea), 'bench', 'ch_' || md5(i::text), 'pending', 'processing', 1999, 'EUR', 2, now() + interval '1 day', now(), now()
+    sha256(i::text::bytea), 'bench', 'ch_' || md5(i::text), 'pending', 'processing', 1999, 'EUR', 2, now(), now()
 FROM generate_series(current_setting('bench.first')::int, current_setting('bench.last')::int) i;
 
 INSERT INTO attempt_references (account, reference, order_id, attempt_id)
@@ -20,6 +20,7 @@ SELECT 'o-' || lpad(i::text, 8, '0'), ('01900000-0000-7000-8000-' || lpad(to_hex
 FROM generate_series(current_setting('bench.first')::int, current_setting('bench.last')::int) i
 CROSS JOIN (VALUES (1, '', 'requested', 'pay'), (2, 'requested', 'processing', 'call')) v(version, came, went, cause);
 
-INSERT INTO attempt_checks (due_at, attempt_id, account)
-SELECT now() + interval '1 day', ('01900000-0000-7000-8000-' || lpad(to_hex(i), 12, '0'))::uuid, 'bench'
+INSERT INTO operations (order_id, attempt_id, kind, number, account, origin, state, sends, fence, next_at, first_sent_at, created_at)
+SELECT 'o-' || lpad(i::text, 8, '0'), ('01900000-0000-7000-8000-' || lpad(to_hex(i), 12, '0'))::uuid, 'charge', 0, 'bench', 'request', 'accepted', 1, 1,
+    now() + interval '1 day', now(), now()
 FROM generate_series(current_setting('bench.first')::int, current_setting('bench.last')::int) i;

@@ -8,10 +8,12 @@ ON CONFLICT DO NOTHING;
 SELECT order_id, user_id, amount, currency FROM orders WHERE order_id = 'p-' || lpad(:i::bigint::text, 8, '0') FOR NO KEY UPDATE \gset
 SELECT count(*) AS attempts FROM (SELECT FROM payment_attempts WHERE order_id = :order_id::text FOR NO KEY UPDATE) a \gset
 INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, status, stage, amount, currency,
-    lease_until, next_check_at, created_at, updated_at)
+    created_at, updated_at)
 VALUES (:order_id::text, gen_random_uuid(), :user_id::text, 'bench-pay-' || :i::bigint::text, sha256(:i::bigint::text::bytea), 'stub', 'pending', 'requested',
-    :amount::bigint, :currency::text, now() + interval '30 seconds', now() + interval '30 seconds', now(), now())
+    :amount::bigint, :currency::text, now(), now())
 RETURNING attempt_id \gset
+INSERT INTO operations (order_id, attempt_id, kind, number, account, origin, state, sends, fence, lease_until, next_at, first_sent_at, created_at)
+VALUES (:order_id::text, :attempt_id::uuid, 'charge', 0, 'stub', 'request', 'sent', 1, 1, now() + interval '30 seconds', now() + interval '30 seconds', now(), now());
 INSERT INTO sealed_tokens (attempt_id, sealed, created_at) VALUES (:attempt_id::uuid, decode(repeat('5a', 40), 'hex'), now());
 INSERT INTO attempt_references (account, reference, order_id, attempt_id) VALUES ('stub', :attempt_id::uuid::text, :order_id::text, :attempt_id::uuid);
 INSERT INTO attempt_transitions (order_id, attempt_id, version, from_stage, to_stage, cause, cause_id, detail, at)
@@ -19,11 +21,14 @@ VALUES (:order_id::text, :attempt_id::uuid, 1, '', 'requested', 'pay', 'bench-pa
 COMMIT;
 BEGIN;
 SELECT version FROM payment_attempts WHERE attempt_id = :attempt_id::uuid FOR NO KEY UPDATE \gset
-UPDATE payment_attempts SET status = 'succeeded', stage = 'final', amount_authorized = amount, amount_captured = amount, version = version + 1,
-    next_check_at = NULL, updated_at = now(), finalized_at = now(),
-    provider_payment_id = 'ch_' || md5('pay' || :i::bigint::text), lease_until = NULL
+UPDATE payment_attempts SET status = 'succeeded', stage = 'final', amount_captured = amount, movements = 1, version = version + 1,
+    updated_at = now(), finalized_at = now(), provider_payment_id = 'ch_' || md5('pay' || :i::bigint::text)
 WHERE order_id = :order_id::text AND attempt_id = :attempt_id::uuid AND version = :version::int;
+UPDATE operations SET state = 'done', lease_until = NULL, next_at = NULL
+WHERE attempt_id = :attempt_id::uuid AND kind = 'charge' AND number = 0 AND state = 'sent' AND fence = 1;
 DELETE FROM sealed_tokens WHERE attempt_id = :attempt_id::uuid;
+INSERT INTO money_movements (order_id, attempt_id, number, account, kind, source, payment, provider_id, amount, currency, cause, cause_id, recorded_at)
+VALUES (:order_id::text, :attempt_id::uuid, 1, 'stub', 'capture', 'total', '', '', 1999, 'EUR', 'call', 'bench-pay-' || :i::bigint::text, now());
 INSERT INTO attempt_transitions (order_id, attempt_id, version, from_stage, to_stage, cause, cause_id, detail, at)
 VALUES (:order_id::text, :attempt_id::uuid, 2, 'requested', 'succeeded', 'call', 'bench-pay-' || :i::bigint::text, '{"news":"succeeded","provider_payment_id":"ch_0123456789abcdef0123456789abcdef","authorized":1999,"captured":1999}', now());
 INSERT INTO attempt_references (account, reference, order_id, attempt_id) VALUES ('stub', 'ch_' || md5('pay' || :i::bigint::text), :order_id::text, :attempt_id::uuid)

@@ -12,13 +12,16 @@ WHERE r.account = 'bench' AND r.reference = 'ch_' || md5(:i::bigint::text)
     ON CONFLICT DO NOTHING
     RETURNING order_id, attempt_id
 ), attempt AS (
-    UPDATE payment_attempts a SET status = 'succeeded', stage = 'final', amount_authorized = amount, amount_captured = amount, version = version + 1,
-    next_check_at = NULL, updated_at = now(), finalized_at = now()
+    UPDATE payment_attempts a SET status = 'succeeded', stage = 'final', amount_captured = amount, movements = 1, version = version + 1,
+    updated_at = now(), finalized_at = now()
     FROM event e WHERE a.order_id = e.order_id AND a.attempt_id = e.attempt_id AND a.status = 'pending'
     RETURNING a.order_id, a.attempt_id
 ), log AS (
     INSERT INTO attempt_transitions (order_id, attempt_id, version, from_stage, to_stage, cause, cause_id, detail, at)
     SELECT order_id, attempt_id, 3, 'processing', 'succeeded', 'webhook', 'evt_' || md5('e' || :i::bigint::text), '{"news":"succeeded","provider_payment_id":"ch_0123456789abcdef0123456789abcdef","authorized":1999,"captured":1999}', now() FROM attempt
+), movement AS (
+    INSERT INTO money_movements (order_id, attempt_id, number, account, kind, source, payment, provider_id, amount, currency, cause, cause_id, recorded_at)
+    SELECT order_id, attempt_id, 1, 'bench', 'capture', 'total', '', '', 1999, 'EUR', 'webhook', 'evt_' || md5('e' || :i::bigint::text), now() FROM attempt
 )
 INSERT INTO outbox (message_id, order_id, attempt_id, type, version, payload, created_at)
 SELECT gen_random_uuid(), order_id, attempt_id, 'payment_attempt.succeeded', 3,

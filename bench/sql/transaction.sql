@@ -11,11 +11,13 @@ VALUES (gen_random_uuid(), 'bench', 'evt_' || md5('e' || :i::bigint::text), fals
     '{"user-agent":"bench","webhook-id":"evt_0123456789abcdef0123456789abcdef","content-type":"application/json","webhook-signature":"v1,eQf8t1qaNHXS9B+Tf8ylTNiz6sY1cekDWraRrQxvb60=","webhook-timestamp":"1767225600"}',
     '\x7b226964223a226576745f3031323334353637383961626364656630313233343536373839616263646566222c2274797065223a226368617267652e737563636565646564222c2263726561746564223a22323032362d30312d30315430303a30303a30305a222c2264617461223a7b226368617267655f6964223a2263685f3031323334353637383961626364656630313233343536373839616263646566222c22726566756e645f6964223a6e756c6c2c227265666572656e6365223a2230313930303030302d303030302d373030302d383030302d303030303030303030303031222c22616d6f756e74223a313939392c2263757272656e6379223a22455552222c226661696c7572655f636f6465223a6e756c6c7d7d', now(), now())
 ON CONFLICT DO NOTHING;
-UPDATE payment_attempts SET status = 'succeeded', stage = 'final', amount_authorized = amount, amount_captured = amount, version = version + 1,
-    next_check_at = NULL, updated_at = now(), finalized_at = now()
+UPDATE payment_attempts SET status = 'succeeded', stage = 'final', amount_captured = amount, movements = 1, version = version + 1,
+    updated_at = now(), finalized_at = now()
 WHERE order_id = :order_id::text AND attempt_id = :attempt_id::uuid AND status = 'pending';
 INSERT INTO attempt_transitions (order_id, attempt_id, version, from_stage, to_stage, cause, cause_id, detail, at)
 VALUES (:order_id::text, :attempt_id::uuid, 3, 'processing', 'succeeded', 'webhook', 'evt_' || md5('e' || :i::bigint::text), '{"news":"succeeded","provider_payment_id":"ch_0123456789abcdef0123456789abcdef","authorized":1999,"captured":1999}', now());
+INSERT INTO money_movements (order_id, attempt_id, number, account, kind, source, payment, provider_id, amount, currency, cause, cause_id, recorded_at)
+VALUES (:order_id::text, :attempt_id::uuid, 1, 'bench', 'capture', 'total', '', '', 1999, 'EUR', 'webhook', 'evt_' || md5('e' || :i::bigint::text), now());
 INSERT INTO outbox (message_id, order_id, attempt_id, type, version, payload, created_at)
 VALUES (gen_random_uuid(), :order_id::text, :attempt_id::uuid, 'payment_attempt.succeeded', 3,
     '{"payment_attempt_id":"01900000-0000-7000-8000-000000000001","order_id":"o-00000001","user_id":"u-1","status":"succeeded","stage":"final","amount":1999,"currency":"EUR","amount_captured":1999,"amount_refunded":0,"provider_payment_id":"ch_0123456789abcdef0123456789abcdef","version":3,"at":"2026-01-01T00:00:00.000000Z"}', now());

@@ -11,10 +11,12 @@ import (
 
 	"github.com/paylatch/paylatch/internal/api/delivery"
 	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider"
 	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/internal/schedule"
 	"github.com/paylatch/paylatch/webhooks"
 	"github.com/paylatch/paylatch/webhooks/all"
 )
@@ -26,7 +28,7 @@ type watch struct {
 }
 
 // guard limits the calls to the provider of an account as configured.
-func (w watch) guard(a config.Account, p payment.Provider) payment.Provider {
+func (w watch) guard(a config.Account, p gateway.Provider) gateway.Provider {
 	log := w.log.With().Str("account", a.Name).Logger()
 	g := provider.NewGuard(p, provider.Limits{
 		Failures: a.Breaker.Failures, OpenFor: a.Breaker.OpenFor, PerSecond: a.RateLimit.PerSecond, Burst: a.RateLimit.Burst,
@@ -42,14 +44,14 @@ func (w watch) guard(a config.Account, p payment.Provider) payment.Provider {
 	return g
 }
 
-// accounts turns the configured accounts into what charges them and what takes
-// their webhooks.
-func accounts(cfg *config.Config, client *http.Client, w watch) (map[string]payment.Account, map[string]delivery.Account, error) {
-	charged := make(map[string]payment.Account, len(cfg.Accounts))
+// accounts builds from the configured accounts those that charge and those that receive
+// webhooks.
+func accounts(cfg *config.Config, client *http.Client, w watch) (map[string]gateway.Account, map[string]delivery.Account, error) {
+	charged := make(map[string]gateway.Account, len(cfg.Accounts))
 	receiving := make(map[string]delivery.Account, len(cfg.Accounts))
 	fetched := newCertificates(client)
 	for _, a := range cfg.Accounts {
-		out := payment.Account{Offered: a.Offered, AutoRefund: a.LateSuccess == "auto_refund", Live: a.Live(), Hears: a.TakesWebhooks(), Lives: payment.Lives(a.Expiry)}
+		out := gateway.Account{Offered: a.Offered, AutoRefund: a.LateSuccess == "auto_refund", Live: a.Live(), Hears: a.TakesWebhooks(), Lives: schedule.Lives(a.Expiry)}
 		if a.CanCharge() {
 			p, err := provider.New(a.Kind, descriptor.Settings{
 				BaseURL: a.BaseURL, Params: a.Credentials(), Client: client, Now: time.Now,
@@ -83,7 +85,7 @@ func verifier(a config.Account, fetched *certificates) (webhooks.Verifier, error
 	return all.New(a.Kind, c)
 }
 
-// ordersBy are the roles that may create orders.
+// ordersBy returns the roles that may create orders.
 func ordersBy(cfg *config.Config) []payment.Role {
 	roles := make([]payment.Role, 0, len(cfg.Orders.CreatedBy))
 	for _, role := range cfg.Orders.CreatedBy {

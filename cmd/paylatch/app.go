@@ -19,20 +19,20 @@ const (
 	exitUsage  = 2
 )
 
-// app is what every command gets.
+// app is the environment of a command.
 type app struct {
 	configFile     string
 	environ        []string
 	stdout, stderr io.Writer
 }
 
-// read returns the configuration for a command that is not the service. What
-// `paylatch dev` completes is complete for the commands beside it.
+// read returns the configuration for a command other than the service. It is completed
+// as by `paylatch dev`.
 func (a *app) read() (*config.Config, error) {
 	return config.Read(a.configFile, a.environ, besideDev)
 }
 
-// usageError is a command line that is wrong.
+// usageError is an invalid command line.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/auth"
+	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/testdb"
 )
@@ -45,7 +46,7 @@ func TestCommandsBesideDev(t *testing.T) {
 				require.NoError(t, err)
 				actor, err := a.Authenticate(t.Context(), strings.TrimSpace(stdout), "")
 				require.NoError(t, err)
-				require.Equal(t, payment.Actor{Subject: "sam", Roles: roles}, actor)
+				require.Equal(t, authz.Actor{Subject: "sam", Roles: roles}, actor)
 			}
 		})
 	}

@@ -16,8 +16,8 @@ import (
 const (
 	// maxCertificate bounds a downloaded certificate chain, in bytes.
 	maxCertificate = 256 << 10
-	// How many are fetched for an account in a second, and how many at once. Those that
-	// verified a delivery are kept: any sender may name others.
+	// The rate and the burst of downloads for an account. Certificates that verified a
+	// delivery are cached: any sender may name others.
 	certificatesEach   = 1
 	certificatesAtOnce = 20
 )
@@ -72,8 +72,8 @@ func (c *certificates) fetch(ctx context.Context, url string) ([]byte, error) {
 	return pem, nil
 }
 
-// missing reports whether a status means that there is nothing at an address, and not
-// only now.
+// missing reports whether a status means that there is nothing at an address,
+// permanently.
 func missing(status int) bool {
 	switch status {
 	case http.StatusRequestTimeout, http.StatusTooManyRequests:

@@ -31,7 +31,7 @@ func (a *app) run(args []string) int {
 	parser, err := kong.New(&c, kong.Name("paylatch"), kong.Description("Takes payments exactly once."),
 		kong.Vars{"version": version, "dev_sandbox": devSandbox}, kong.Writers(a.stdout, a.stderr))
 	if err != nil {
-		panic(err) // the struct above is wrong
+		panic(err) // the struct above is invalid
 	}
 	command, err := parser.Parse(args)
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 
 // newConsole makes the pages for support. In dev a token signs a person in, and on
 // an address of this machine the browser sends its cookie without TLS.
-func (in *instance) newConsole(payments console.Payments, desk *support.Service, dev bool) http.Handler {
+func (in *instance) newConsole(desk *support.Service, dev bool) http.Handler {
 	o := console.Options{
-		Support: desk, AuditLog: desk, Payments: payments, Sessions: in.store.Sessions(), Log: in.log, Now: time.Now,
+		Support: desk, AuditLog: desk, Payments: in.rooms, Sessions: in.store.Sessions(), Log: in.log, Now: time.Now,
 		Refused: in.access.Refused, SignedOut: in.access.SignedOut, Seen: access.Seen,
 		Plain: dev && onlyHere(in.cfg.Listen),
 	}

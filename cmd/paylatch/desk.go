@@ -14,13 +14,14 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider"
 	"github.com/paylatch/paylatch/internal/support"
 )
 
-// desk is what the commands for support work with, beside the running service.
+// desk is the environment of the commands for support, beside the running service.
 type desk struct {
 	*support.Service
 
@@ -47,12 +48,9 @@ func withDesk(ctx context.Context, a *app, do func(d desk) error) error {
 		if err != nil {
 			return err
 		}
-		service := payment.New(payment.Options{
-			Store: store, Accounts: charged, Lease: cfg.Idempotency.Lease, ProviderTimeout: cfg.ProviderTimeout,
-			RecheckAfter: cfg.Reconcile.After, Now: time.Now,
-		})
+		payments := newRooms(cfg, store, charged, nil, nil)
 		return do(desk{
-			Service: support.New(support.Options{Store: store, Payments: service}), who: operator(), out: a.stdout,
+			Service: support.New(support.Options{Store: store.Support(), Payments: payments}), who: operator(), out: a.stdout,
 		})
 	})
 }
@@ -66,12 +64,12 @@ func operator() support.Staff {
 	}
 	host, _ := os.Hostname()
 	return support.Staff{
-		Actor:   payment.Actor{Subject: "cli:" + name, Roles: []payment.Role{payment.RoleAdmin}},
+		Actor:   authz.Actor{Subject: "cli:" + name, Roles: []payment.Role{payment.RoleAdmin}},
 		Address: host, RequestID: "pid " + strconv.Itoa(os.Getpid()),
 	}
 }
 
-// json prints what the API would answer.
+// json prints the API's response.
 func (d desk) json(v any) error {
 	e := json.NewEncoder(d.out)
 	e.SetEscapeHTML(false)
@@ -82,8 +80,8 @@ func (d desk) json(v any) error {
 	return nil
 }
 
-// visible makes what others wrote safe for a terminal: what moves the cursor or
-// turns the direction of the text is shown as its number.
+// visible escapes text for a terminal: characters that move the cursor or turn the
+// direction of the text are shown as numbers.
 func visible(text string) string {
 	var out strings.Builder
 	for _, r := range text {

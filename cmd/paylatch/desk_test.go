@@ -19,8 +19,6 @@ const (
 
 // furnished is a database with a pending attempt, an event of it that was missed,
 // and something for a person to look at.
-//
-//nolint:dupword // it is SQL
 func furnished(t *testing.T, dsn string) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), dsn)
@@ -29,8 +27,10 @@ func furnished(t *testing.T, dsn string) *pgx.Conn {
 	_, err = conn.Exec(t.Context(), strings.NewReplacer(":a", someAttempt, ":e", someEvent).Replace(`
 		INSERT INTO orders (order_id, user_id, client_request_id, request_hash, amount, currency, created_at, updated_at)
 			VALUES ('A-1', E'u\u202e1', 'r1', '\x01', 1999, 'EUR', now(), now());
-		INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, status, stage, amount, currency, next_check_at, created_at, updated_at)
-			VALUES ('A-1', ':a', E'u\u202e1', 'r1', '\x01', 'acc', 'pending', 'requested', 1999, 'EUR', now(), now(), now());
+		INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, status, stage, amount, currency, created_at, updated_at)
+			VALUES ('A-1', ':a', E'u\u202e1', 'r1', '\x01', 'acc', 'pending', 'requested', 1999, 'EUR', now(), now());
+		INSERT INTO operations (order_id, attempt_id, kind, number, account, origin, state, sends, fence, next_at, created_at)
+			VALUES ('A-1', ':a', 'charge', 0, 'acc', 'request', 'accepted', 1, 1, now(), now());
 		INSERT INTO attempt_references VALUES ('acc', ':a', 'A-1', ':a');
 		INSERT INTO attempt_transitions (order_id, attempt_id, version, from_stage, to_stage, cause, at) VALUES ('A-1', ':a', 1, 'requested', 'requested', 'pay', now());
 		INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, verdict, headers, body, received_at)

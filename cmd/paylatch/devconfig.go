@@ -37,8 +37,8 @@ func (d devConfig) locate(cfg *config.Config) {
 	d.locateSandbox(cfg)
 }
 
-// locateSandbox gives the sandbox provider's account the address without which it
-// would not pass for complete, and makes the account where it is the default.
+// locateSandbox sets the address of the sandbox provider's account, which is incomplete
+// without it, and creates the account where it is the default.
 func (d devConfig) locateSandbox(cfg *config.Config) {
 	i := slices.IndexFunc(cfg.Accounts, func(a config.Account) bool { return a.Name == devAccount })
 	switch {
@@ -55,8 +55,8 @@ func (d devConfig) newAccount() config.Account {
 	return a
 }
 
-// besideDev completes what a command reads as `paylatch dev` beside it does, with the
-// sandbox provider where it is by default.
+// besideDev completes a configuration as `paylatch dev` does, with the sandbox provider
+// at its default address.
 func besideDev(cfg *config.Config) {
 	if cfg.Environment != "" && cfg.Environment != config.Dev {
 		return
@@ -70,7 +70,7 @@ func besideDev(cfg *config.Config) {
 }
 
 // complete fills in what a configuration for this machine lacks. The secrets are
-// made once and kept, so that tokens and links outlive a restart.
+// created once and stored, so that tokens and links outlive a restart.
 func (d devConfig) complete(cfg *config.Config, environ []string) (webhookSecret string, err error) {
 	account, err := d.account(cfg)
 	if err != nil {
@@ -123,8 +123,8 @@ func (d devConfig) callsAnother(cfg *config.Config) bool {
 
 func devTokenFile(cfg *config.Config) string { return filepath.Join(cfg.DataDir, "dev-token-secret") }
 
-// devTokenSecret is what tokens of `paylatch dev` are signed with; empty if it
-// never ran here.
+// devTokenSecret returns the secret that signs the tokens of `paylatch dev`; empty if
+// it never ran here.
 func devTokenSecret(cfg *config.Config) config.Secret {
 	text, _ := os.ReadFile(devTokenFile(cfg))
 	return config.Secret(strings.TrimSpace(string(text)))

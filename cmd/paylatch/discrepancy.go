@@ -43,7 +43,7 @@ func (c *discrepancyListCmd) Run(ctx context.Context, a *app) error {
 		}
 		if len(list) == 0 {
 			_, err := fmt.Fprintln(d.out, c.nothing())
-			return err //nolint:wrapcheck // it says all there is
+			return err //nolint:wrapcheck // the error is complete
 		}
 		w := tabwriter.NewWriter(d.out, 0, 0, 2, ' ', 0)
 		_, _ = fmt.Fprintln(w, "OPENED (UTC)\tAGE\tSTATUS\tKIND\tAMOUNT\tABOUT\tID\tWHAT HAPPENED\tWHAT TO DO")
@@ -66,7 +66,7 @@ func (c *discrepancyListCmd) Run(ctx context.Context, a *app) error {
 	})
 }
 
-// nothing is the text of an empty list.
+// nothing returns the text of an empty list.
 func (c *discrepancyListCmd) nothing() string {
 	text := "Nothing"
 	if c.All {
@@ -81,7 +81,7 @@ func (c *discrepancyListCmd) nothing() string {
 	return text + "."
 }
 
-// about is the attempt, or the event, that a discrepancy is of.
+// about returns the attempt, or the event, of a discrepancy.
 func about(d support.Discrepancy) string {
 	switch {
 	case d.AttemptID != nil:

@@ -88,6 +88,6 @@ func (c *eventReplayCmd) Run(ctx context.Context, a *app) error {
 			return d.json(out)
 		}
 		_, err = fmt.Fprintln(d.out, out.Text)
-		return err //nolint:wrapcheck // it says all there is
+		return err //nolint:wrapcheck // the error is complete
 	})
 }

@@ -13,7 +13,7 @@ type healthcheckCmd struct {
 	Timeout time.Duration `default:"3s" help:"How long to wait for the answer (${default})."`
 }
 
-// Run asks /healthz at the address that is configured for it.
+// Run requests /healthz at its configured address.
 func (c *healthcheckCmd) Run(ctx context.Context, a *app) error {
 	cfg, err := a.read()
 	if err != nil {
@@ -37,7 +37,7 @@ func (c *healthcheckCmd) Run(ctx context.Context, a *app) error {
 	return nil
 }
 
-// dialable turns an address that means every interface into one to call.
+// dialable replaces an address of all interfaces by one to dial.
 func dialable(listen string) string {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/paylatch/paylatch/internal/config"
 )
 
-// checkAddress reads the place to listen at that an option names.
+// checkAddress validates the listen address of an option.
 func checkAddress(option, address string) error {
 	_, port, err := net.SplitHostPort(address)
 	if err == nil {
@@ -37,20 +37,20 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	return l, nil
 }
 
-// commitTime bounds the reads and commits of a command, beside its calls, also with a
-// database that stands still.
+// commitTime bounds the reads and commits of a command, beside its calls, also if the
+// database does not respond.
 const commitTime = 20 * time.Second
 
-// newServer gives a response the time that its command may take: it waits for an
-// earlier one, and all its calls to a provider end within its lease.
+// newServer gives a response the time of its command: that waits for an earlier one,
+// and all its calls to a provider end within its lease.
 func newServer(cfg *config.Config, handler http.Handler, log zerolog.Logger) *http.Server {
 	s := api.NewHTTPServer(cfg.Listen, handler, log)
 	s.WriteTimeout = max(s.WriteTimeout, cfg.Idempotency.Wait+cfg.Idempotency.Lease+commitTime)
 	return s
 }
 
-// serveUntil serves on l until ctx ends, then waits for requests under way for as
-// long as grace. It returns nil if all of them ended.
+// serveUntil serves on l until ctx ends, then waits for requests in progress, up to
+// grace. It returns nil if all of them ended.
 func serveUntil(ctx context.Context, s *http.Server, l net.Listener, grace time.Duration) error {
 	failed := make(chan error, 1)
 	go func() { failed <- s.Serve(l) }()
@@ -71,7 +71,7 @@ func serveUntil(ctx context.Context, s *http.Server, l net.Listener, grace time.
 	return err
 }
 
-// baseURL is where this machine reaches a server that listens at an address.
+// baseURL returns the URL on this machine of a server that listens at an address.
 func baseURL(listen string) string {
 	host, port, _ := net.SplitHostPort(listen)
 	if host == "" || host == "0.0.0.0" || host == "::" {

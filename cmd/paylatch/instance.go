@@ -11,11 +11,11 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/paylatch/paylatch/internal/activity"
 	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/api/waiting"
 	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/config"
-	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
@@ -25,14 +25,14 @@ import (
 	"github.com/paylatch/paylatch/internal/worker"
 )
 
-// instance is the service, wired. This is the only place where its sides meet.
+// instance is the service, wired, in this place only.
 type instance struct {
-	cfg     *config.Config
-	log     zerolog.Logger
-	store   *postgres.Store
-	auth    *auth.Authenticator
-	service *payment.Service
-	notes   *payment.Notes
+	cfg   *config.Config
+	log   zerolog.Logger
+	store *postgres.Store
+	auth  *auth.Authenticator
+	rooms rooms
+	notes *activity.Notes
 	// access writes sign-outs and refusals into the audit log.
 	access  *support.AccessLog
 	hub     *waiting.Hub
@@ -61,8 +61,8 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 	if err != nil {
 		return nil, err
 	}
-	in.notes = payment.NewNotes(in.store, time.Now)
-	in.access = support.NewAccessLog(in.store, time.Now)
+	in.notes = activity.NewNotes(in.store, time.Now)
+	in.access = support.NewAccessLog(in.store.Support(), time.Now)
 	counted := metrics.New(metrics.Options{
 		Keys: in.store.KeysEstimate, Waiting: in.waiting, Overdue: in.store.Overdue, Parked: in.store.ParkedEvents,
 		NotesLost: in.notes.Lost, Now: time.Now,
@@ -72,22 +72,23 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 	if err != nil {
 		return nil, err
 	}
-	if in.service, err = newService(cfg, in.store, charged, ring, in.notes); err != nil {
+	sealer, err := auth.NewSealer(ring)
+	if err != nil {
 		return nil, err
 	}
-	in.hub = waiting.NewHub(in.store, in.service.Watched, waiterLimit(cfg.MaxWaiters, log), func(err error) {
+	in.rooms = newRooms(cfg, in.store, charged, in.notes, sealer)
+	in.hub = waiting.NewHub(in.store, in.rooms.Watched, waiterLimit(cfg.MaxWaiters, log), func(err error) {
 		log.Warn().Err(err).Msg("waiters learn of changes by looking each second until this works again")
 	})
 	in.store.OnChange(in.hub.Changed)
-	in.workers = worker.New(log, worker.Reconcile(in.service, cfg.Reconcile.Every, log),
-		worker.ReconcileRefunds(in.service, cfg.Reconcile.Every, log), worker.RetryParked(in.service), worker.RetryEarly(in.service),
+	in.workers = worker.New(log, worker.Reconcile(in.rooms, cfg.Reconcile.Every, log), worker.RetryParked(in.rooms), worker.RetryEarly(in.rooms),
 		worker.PurgeKeys(in.store, counted.Purged), worker.PurgeEventBytes(in.store, cfg.Retention.EventBytes), worker.WriteNotes(in.notes),
-		worker.Verify(in.store, counted.Verified, log), worker.Silence(in.service, counted.Silent), worker.PurgeSessions(in.store),
-		worker.WriteAccess(in.access), worker.Audit(in.store, !dev, time.Now, log), worker.PurgeTokens(in.store, payment.ResendWindow))
-	payments := payment.Noted{Service: in.service, Notes: in.notes}
-	desk := support.New(support.Options{Store: in.store, Payments: in.service, Flush: in.notes.Flush})
+		worker.Verify(in.store.Evidence(), counted.Verified, log), worker.Stale(in.rooms, counted.Stale), worker.PurgeSessions(in.store.Sessions()),
+		worker.WriteAccess(in.access), worker.Audit(in.store.Support(), !dev, time.Now, log),
+		worker.PurgeTokens(in.store, payment.ResendWindow))
+	desk := support.New(support.Options{Store: in.store.Support(), Payments: in.rooms, Flush: in.notes.Flush})
 	served := api.Options{
-		Payments: payments, Deliveries: payments, Support: desk, Refused: in.access.Refused, Console: in.newConsole(payments, desk, dev), Demo: dev,
+		Payments: in.rooms, Deliveries: in.rooms, Support: desk, Refused: in.access.Refused, Console: in.newConsole(desk, dev), Demo: dev,
 		Auth: in.auth, Accounts: receiving, Ready: in.ready(), Log: log, Hub: in.hub, Origins: cfg.CORSOrigins,
 		Metrics: counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: cfg.TrustedProxies,
 		OperationsApart: cfg.OperationsListen != "",
@@ -99,22 +100,7 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 	return in, nil
 }
 
-func newService(
-	cfg *config.Config, store *postgres.Store, charged map[string]payment.Account, ring []auth.Key, notes *payment.Notes,
-) (*payment.Service, error) {
-	sealer, err := auth.NewSealer(ring)
-	if err != nil {
-		return nil, err
-	}
-	return payment.New(payment.Options{
-		Store: store, Accounts: charged, DefaultAccount: cfg.DefaultAccount, OrdersBy: ordersBy(cfg),
-		Wait: cfg.Idempotency.Wait, Lease: cfg.Idempotency.Lease, ProviderTimeout: cfg.ProviderTimeout,
-		Quota:        idempotency.Quota{NewKeys: cfg.Idempotency.Quota.NewKeys, Per: cfg.Idempotency.Quota.Per},
-		RecheckAfter: cfg.Reconcile.After, SilentAfter: cfg.SilentAfter, Seal: sealer.SealToken, Open: sealer.OpenToken, Notes: notes, Now: time.Now,
-	}), nil
-}
-
-// waiting is the open discrepancies by kind, for the metrics.
+// waiting returns the open discrepancies by kind, for the metrics.
 func (in *instance) waiting(ctx context.Context) (map[string]metrics.Waiting, error) {
 	open, err := in.store.DiscrepanciesWaiting(ctx)
 	found := make(map[string]metrics.Waiting, len(open))
@@ -143,7 +129,8 @@ func (in *instance) ready() []api.Check {
 	return checks
 }
 
-// serveAll serves the API until ctx ends, and operations, if they are apart, for as long.
+// serveAll serves the API until ctx ends, and operations, if they have an address of
+// their own.
 func (in *instance) serveAll(ctx context.Context, listener, operations net.Listener) error {
 	var apart sync.WaitGroup
 	defer apart.Wait()
@@ -163,9 +150,9 @@ func (in *instance) serveAll(ctx context.Context, listener, operations net.Liste
 	return errors.Join(err, failed)
 }
 
-// run serves until ctx ends. It then stops accepting, wakes the waiters, lets
-// requests and the workers' calls under way end, and last stops the committer, which
-// acknowledges what it has taken and notifies the other processes.
+// run serves until ctx ends. It then stops accepting, wakes the waiters, lets requests
+// and the workers' calls in progress end, and last stops the committer, which
+// acknowledges what it has accepted and notifies the other processes.
 func (in *instance) run(ctx context.Context, listener, operations net.Listener) error {
 	defer in.store.Close()
 	workers, stopWorkers := context.WithCancel(ctx)
@@ -177,7 +164,7 @@ func (in *instance) run(ctx context.Context, listener, operations net.Listener) 
 
 	var working, committing, announcing sync.WaitGroup
 	announcing.Go(func() { _ = in.hub.Announce(announcer) })
-	committing.Go(func() { _ = in.service.Run(committer) })
+	committing.Go(func() { _ = in.rooms.Run(committer) })
 	working.Go(func() { _ = in.workers.Run(workers) })
 	working.Go(func() { _ = in.auth.Run(workers) })
 	working.Go(func() { _ = in.hub.Run(workers) })

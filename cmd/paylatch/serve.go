@@ -10,7 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/paylatch/paylatch/internal/config"
-	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/postgres/pool"
 	"github.com/paylatch/paylatch/internal/worker"
 	"github.com/paylatch/paylatch/migrations"
 )
@@ -29,11 +29,11 @@ func (c *serveCmd) Run(ctx context.Context, a *app) error {
 	return serve(ctx, cfg, string(cfg.DatabaseURL), serving{migrate: c.Migrate}, log, func(*instance, net.Addr) error { return nil })
 }
 
-// serving is how the service is run. With dev it is for one person on this
-// machine: a token is enough to sign in to the console.
+// serving is the mode of the service. With dev it is for one person on this machine: a
+// token is enough to sign in to the console.
 type serving struct{ migrate, dev bool }
 
-// serve runs the service; ready is called once it listens, before it answers.
+// serve runs the service; ready is called once it listens, before it serves.
 func serve(ctx context.Context, cfg *config.Config, dsn string, how serving, log zerolog.Logger, ready func(*instance, net.Addr) error) error {
 	if how.migrate {
 		log.Info().Msg("applying migrations")
@@ -57,8 +57,8 @@ func serve(ctx context.Context, cfg *config.Config, dsn string, how serving, log
 		log.Warn().Err(err).Msg("the database does not answer yet; commands get 503 until it does, and has all migrations")
 	}
 	if !how.dev {
-		// While the database does not answer, the audit loop checks it later.
-		_ = worker.WarnOfRole(ctx, in.store, log)
+		// If the database does not respond, the audit loop checks it later.
+		_ = worker.WarnOfRole(ctx, in.store.Support(), log)
 	}
 	listener, err := listen(ctx, cfg.Listen)
 	if err != nil {
@@ -74,10 +74,10 @@ func serve(ctx context.Context, cfg *config.Config, dsn string, how serving, log
 	return in.run(ctx, listener, operations)
 }
 
-// demandDurability refuses a database that may lose what it has committed. Outside
-// live it logs that and goes on.
+// demandDurability rejects a database that may lose committed data. Outside live it
+// only logs that.
 func (in *instance) demandDurability(ctx context.Context) error {
-	weak, found := errors.AsType[*postgres.NotDurableError](in.store.Durable(ctx))
+	weak, found := errors.AsType[*pool.NotDurableError](in.store.Durable(ctx))
 	if !found {
 		return nil
 	}

@@ -22,7 +22,7 @@ func (c *tokenCmd) Run(a *app) error {
 		return err
 	}
 	if cfg.Auth.HS256Secret == "" && (cfg.Environment == "" || cfg.Environment == config.Dev) {
-		// What `paylatch dev` in the same place made for itself.
+		// The secret that `paylatch dev` created in the same place.
 		cfg.Auth.HS256Secret = devTokenSecret(cfg)
 	}
 	if len(cfg.Auth.Ring()) == 0 {
@@ -33,15 +33,15 @@ func (c *tokenCmd) Run(a *app) error {
 		return usageError{err}
 	}
 	_, err = fmt.Fprintln(a.stdout, token)
-	return err //nolint:wrapcheck // it says all there is
+	return err //nolint:wrapcheck // the error is complete
 }
 
-// minter makes tokens that the configured service takes.
+// minter creates tokens that the configured service accepts.
 func minter(cfg *config.Config) auth.Minter {
 	return auth.Minter{Keys: tokenKeys(cfg), Issuer: cfg.Auth.Issuer, Audience: cfg.Auth.Audience}
 }
 
-// tokenKeys are the keys of HS256 tokens.
+// tokenKeys returns the keys of HS256 tokens.
 func tokenKeys(cfg *config.Config) []auth.HS256Key {
 	ring := cfg.Auth.Ring()
 	keys := make([]auth.HS256Key, 0, len(ring))

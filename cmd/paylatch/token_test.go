@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/auth"
+	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -31,7 +32,7 @@ func TestToken(t *testing.T) {
 	require.NoError(t, err)
 	actor, err := a.Authenticate(t.Context(), token, "")
 	require.NoError(t, err)
-	require.Equal(t, payment.Actor{Subject: "u1", Roles: []payment.Role{payment.RoleService, payment.RoleCustomer}}, actor)
+	require.Equal(t, authz.Actor{Subject: "u1", Roles: []payment.Role{payment.RoleService, payment.RoleCustomer}}, actor)
 }
 
 func TestTokenRefused(t *testing.T) {

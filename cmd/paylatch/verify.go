@@ -11,6 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/support"
+	"github.com/paylatch/paylatch/internal/verify"
 )
 
 type verifyCmd struct {
@@ -24,8 +25,7 @@ var (
 	errBroken  = errors.New("the audit log is broken at entry")
 )
 
-// Run verifies all attempts and the audit log. What it finds goes to the output, how far it is to
-// the errors.
+// Run verifies all attempts and the audit log. Findings go to the output, progress to the errors.
 func (c *verifyCmd) Run(ctx context.Context, a *app) error {
 	if c.Batch < 1 || c.Batch > 10_000 {
 		return usageError{errors.New("--batch must be 1 to 10000")}
@@ -47,11 +47,11 @@ func (c *verifyCmd) Run(ctx context.Context, a *app) error {
 		if err := store.Migrated(ctx); err != nil {
 			return err
 		}
-		n, found, err := c.all(ctx, store, a.stderr)
+		n, found, err := c.all(ctx, store.Evidence(), a.stderr)
 		if err != nil {
 			return err
 		}
-		chain, err := c.chain(ctx, store, head)
+		chain, err := c.chain(ctx, store.Support(), head)
 		if err != nil {
 			return err
 		}
@@ -62,7 +62,7 @@ func (c *verifyCmd) Run(ctx context.Context, a *app) error {
 	})
 }
 
-func differs(n int, found []payment.Difference) error {
+func differs(n int, found []verify.Difference) error {
 	if len(found) == 0 {
 		return nil
 	}
@@ -76,10 +76,10 @@ func broken(chain support.Chain) error {
 	return fmt.Errorf("%w %s", errBroken, chain.Broken)
 }
 
-func (c *verifyCmd) all(ctx context.Context, store *postgres.Store, progress io.Writer) (n int, found []payment.Difference, err error) {
-	found = []payment.Difference{}
+func (c *verifyCmd) all(ctx context.Context, from verify.Archive, progress io.Writer) (n int, found []verify.Difference, err error) {
+	found = []verify.Difference{}
 	for after := (payment.AttemptID{}); ; {
-		v, err := payment.Verify(ctx, store, after, c.Batch, false)
+		v, err := verify.Verify(ctx, from, after, c.Batch, false)
 		if err != nil {
 			return n, found, fmt.Errorf("verify what follows %s: %w", after, err)
 		}
@@ -92,17 +92,17 @@ func (c *verifyCmd) all(ctx context.Context, store *postgres.Store, progress io.
 }
 
 // chain follows the audit log to its end, or to where it is broken.
-func (c *verifyCmd) chain(ctx context.Context, store *postgres.Store, head support.Head) (chain support.Chain, err error) {
+func (c *verifyCmd) chain(ctx context.Context, from support.ChainStore, head support.Head) (chain support.Chain, err error) {
 	chain.Known = head
 	for more := true; more; {
-		if more, err = chain.Follow(ctx, store, c.Batch); err != nil {
+		if more, err = chain.Follow(ctx, from, c.Batch); err != nil {
 			return chain, err
 		}
 	}
 	return chain, nil
 }
 
-func (c *verifyCmd) print(out io.Writer, n int, found []payment.Difference, chain support.Chain) error {
+func (c *verifyCmd) print(out io.Writer, n int, found []verify.Difference, chain support.Chain) error {
 	if c.JSON {
 		return c.printJSON(out, n, found, chain)
 	}
@@ -113,22 +113,22 @@ func (c *verifyCmd) print(out io.Writer, n int, found []payment.Difference, chai
 	}
 	if len(found) == 0 {
 		_, err := fmt.Fprintf(out, "%d attempts agree with their logs\n", n)
-		return err //nolint:wrapcheck // it says all there is
+		return err //nolint:wrapcheck // the error is complete
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(w, "ORDER\tATTEMPT\tCHECK\tDIFFERENCE")
 	for _, d := range found {
 		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", d.OrderID, d.AttemptID, d.Check, d.Text)
 	}
-	return w.Flush() //nolint:wrapcheck // it says all there is
+	return w.Flush() //nolint:wrapcheck // the error is complete
 }
 
-func (c *verifyCmd) printJSON(out io.Writer, n int, found []payment.Difference, chain support.Chain) error {
+func (c *verifyCmd) printJSON(out io.Writer, n int, found []verify.Difference, chain support.Chain) error {
 	audit := map[string]any{"entries": chain.Entries, "head": chain.String(), "broken": nil}
 	if b := chain.Broken; b != nil {
 		audit["broken"] = map[string]any{"position": b.Position, "entry_id": b.EntryID, "text": b.Text}
 	}
 	e := json.NewEncoder(out)
 	e.SetIndent("", "  ")
-	return e.Encode(map[string]any{"attempts": n, "differences": found, "audit": audit}) //nolint:wrapcheck // it says all there is
+	return e.Encode(map[string]any{"attempts": n, "differences": found, "audit": audit}) //nolint:wrapcheck // the error is complete
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/testdb"
@@ -23,7 +24,7 @@ func attempts(t *testing.T, dsn string, n int) {
 	require.NoError(t, err)
 	defer store.Close()
 	now := time.Now().Truncate(time.Microsecond)
-	require.NoError(t, store.InTx(t.Context(), func(ctx context.Context, tx payment.Tx) error {
+	require.NoError(t, store.InCommandTx(t.Context(), func(ctx context.Context, tx commands.Tx) error {
 		for range n {
 			id := payment.AttemptID(uuid.Must(uuid.NewV7()))
 			o := payment.Order{
@@ -35,7 +36,11 @@ func attempts(t *testing.T, dsn string, n int) {
 			}
 			if err := tx.AttemptsInsert(ctx, []payment.Attempt{{
 				ID: id, OrderID: o.ID, UserID: "u1", RequestID: o.RequestID, Account: "a", State: "requested", Money: o.Money,
-				Version: 1, NextCheckAt: &now, CreatedAt: now,
+				Version: 1, CreatedAt: now,
+				Operations: []payment.Operation{{
+					OrderID: o.ID, AttemptID: id, Kind: payment.OperationCharge, Account: "a", Origin: payment.OriginRequest,
+					State: "accepted", Sends: 1, Fence: 1, NextAt: &now, CreatedAt: now,
+				}},
 			}}); err != nil {
 				return err
 			}

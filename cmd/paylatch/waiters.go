@@ -7,7 +7,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// filesBeside are those that a process needs for all but its waiters: webhooks must
+// filesBeside is the number of files reserved for all but the waiters: webhooks must
 // still be accepted at the limit.
 const filesBeside = 1000
 
@@ -24,8 +24,8 @@ func waiterLimit(configured int, log zerolog.Logger) int {
 	return able
 }
 
-// openFiles is how many files the process may open. Go has raised the soft limit
-// to the hard one at the start.
+// openFiles returns the process's limit of open files. Go has raised the soft limit to
+// the hard one at the start.
 func openFiles() int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur > math.MaxInt32 {

@@ -14,7 +14,7 @@ import (
 // devTokenLife is long: the tokens work on this machine only.
 const devTokenLife = 30 * 24 * time.Hour
 
-// welcome prints where everything is, tokens, and a first payment to paste.
+// welcome prints the addresses, tokens, and a first payment to paste.
 func welcome(w io.Writer, cfg *config.Config, addr net.Addr, sandboxURL string) error {
 	base := baseURL(addr.String())
 	page := struct {

@@ -11,6 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/api/gen"
 	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/internal/api/waiting"
+	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -105,12 +106,12 @@ func (s *server) leave(ctx context.Context, wait *waiting.Wait) {
 	}
 	x := exchangeOf(ctx)
 	route := x.context.Path()
-	x.waits, x.context, x.actor = true, nil, payment.Actor{}
+	x.waits, x.context, x.actor = true, nil, authz.Actor{}
 	waiting.Leave(ctx, wait, func(status int) { s.access.Write(x.Record, route, status) })
 }
 
 // readAttempt reads for a waiter.
-func (s *server) readAttempt(ctx context.Context, actor payment.Actor, id payment.AttemptID) (payment.View, error) {
+func (s *server) readAttempt(ctx context.Context, actor authz.Actor, id payment.AttemptID) (payment.View, error) {
 	v, err := s.Payments.Attempt(ctx, actor, id)
 	if err == nil {
 		exchangeOf(ctx).About(v.Attempt)

@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/paylatch/paylatch/internal/api/gen"
-	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/commands"
 )
 
 // Confirm handles POST /v1/payment-attempts/{payment_attempt_id}/confirm.
@@ -15,7 +15,7 @@ func (s *server) Confirm(ctx context.Context, r gen.ConfirmRequestObject) (gen.C
 	if err != nil {
 		return nil, err
 	}
-	cmd := payment.Confirm{AttemptID: id, Amount: valueOf(r.Body).Amount}
+	cmd := commands.Confirm{AttemptID: id, Amount: valueOf(r.Body).Amount}
 	reply, err := s.Payments.Confirm(ctx, x.actor, s.command(x, id.String()), cmd)
 	return s.attemptResponse(x, reply, err)
 }
@@ -32,7 +32,7 @@ func (s *server) CancelAttempt(ctx context.Context, r gen.CancelAttemptRequestOb
 }
 
 // attemptResponse is the response to a command on an attempt.
-func (s *server) attemptResponse(x *exchange, reply payment.Reply, err error) (response, error) {
+func (s *server) attemptResponse(x *exchange, reply commands.Reply, err error) (response, error) {
 	if err != nil {
 		return response{}, x.failed(reply.Result, err)
 	}

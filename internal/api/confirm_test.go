@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 )
@@ -17,7 +18,7 @@ var attemptPath = "/v1/payment-attempts/" + attemptID.String()
 func TestConfirm(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.payments.reply = payment.Reply{View: payment.View{Attempt: succeeded()}, Result: idempotency.Created}
+	b.payments.reply = commands.Reply{View: payment.View{Attempt: succeeded()}, Result: idempotency.Created}
 	got := b.command(attemptPath+"/confirm", `{"amount":1500}`)
 	require.Equal(t, http.StatusOK, got.StatusCode)
 	require.Equal(t, "created", got.Header.Get("Idempotency-Result"))
@@ -27,7 +28,7 @@ func TestConfirm(t *testing.T) {
 	require.Equal(t, "succeeded", got.object(t)["status"])
 	require.NotContains(t, got.object(t), "status_token", "in the answers to pay only")
 	amount := int64(1500)
-	require.Equal(t, payment.Confirm{AttemptID: attemptID, Amount: &amount}, b.payments.confirms)
+	require.Equal(t, commands.Confirm{AttemptID: attemptID, Amount: &amount}, b.payments.confirms)
 	require.Equal(t, "POST "+attemptPath+"/confirm", b.payments.request.Endpoint)
 
 	b.payments.reply.Result = idempotency.Reused
@@ -35,13 +36,13 @@ func TestConfirm(t *testing.T) {
 	require.Equal(t, http.StatusOK, got.StatusCode)
 	require.Equal(t, "reused", got.Header.Get("Idempotency-Result"))
 	require.Equal(t, "true", got.Header.Get("Idempotency-Replayed"))
-	require.Equal(t, payment.Confirm{AttemptID: attemptID}, b.payments.confirms, "no amount: all of it")
+	require.Equal(t, commands.Confirm{AttemptID: attemptID}, b.payments.confirms, "no amount: all of it")
 }
 
 func TestCancelAnAttempt(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.payments.reply = payment.Reply{View: payment.View{Attempt: pending()}, Result: idempotency.Created}
+	b.payments.reply = commands.Reply{View: payment.View{Attempt: pending()}, Result: idempotency.Created}
 	got := b.command(attemptPath+"/cancel", ``)
 	require.Equal(t, http.StatusOK, got.StatusCode)
 	require.Equal(t, "pending", got.object(t)["status"], "until the provider says so")
@@ -51,7 +52,7 @@ func TestCancelAnAttempt(t *testing.T) {
 	over := pending()
 	over.State, over.Version, over.FinalizedAt = fsm.Failed, 3, &now
 	over.Failure = &payment.Failure{Code: "canceled", Message: "The payment was cancelled."}
-	b.payments.reply = payment.Reply{View: payment.View{Attempt: over, CanStartNew: true}, Result: idempotency.Reused}
+	b.payments.reply = commands.Reply{View: payment.View{Attempt: over, CanStartNew: true}, Result: idempotency.Reused}
 	got = b.command(attemptPath+"/cancel", `{}`)
 	require.Equal(t, map[string]any{"code": "canceled", "message": "The payment was cancelled.", "provider_code": nil}, got.object(t)["failure"])
 	require.Equal(t, true, got.object(t)["can_start_new_attempt"])
@@ -107,7 +108,7 @@ func TestNoBodyIsAnEmptyObject(t *testing.T) {
 func TestAnAttemptIsTheSameHoweverItIsWritten(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.payments.reply = payment.Reply{View: payment.View{Attempt: pending()}, Result: idempotency.Created}
+	b.payments.reply = commands.Reply{View: payment.View{Attempt: pending()}, Result: idempotency.Created}
 	b.command(attemptPath+"/cancel", ``)
 	first := b.payments.request
 	b.command("/v1/payment-attempts/"+strings.ToUpper(attemptID.String())+"/cancel", ``)

@@ -8,8 +8,9 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/paylatch/paylatch/internal/api/access"
+	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/idempotency"
-	"github.com/paylatch/paylatch/internal/payment"
 )
 
 // exchange is one request while it is served. It belongs to the request's goroutine.
@@ -21,7 +22,7 @@ type exchange struct {
 	// waits is set where the request is logged after its wait.
 	waits bool
 
-	actor payment.Actor
+	actor authz.Actor
 	body  []byte
 	// refused is set when a refusal was rendered to be kept with the key, shared
 	// when another request's response is this one's, too.
@@ -67,7 +68,7 @@ func endpoint(route string, ids []string) string {
 	return strings.Join(segments, "/")
 }
 
-func (x *exchange) setReply(r payment.Reply) {
+func (x *exchange) setReply(r commands.Reply) {
 	x.setResult(r.Result)
 	x.TookOver = r.TookOver
 }

@@ -12,48 +12,54 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/internal/api/delivery"
 	"github.com/paylatch/paylatch/internal/auth"
+	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/inbound"
+	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
 // The real ones fit.
 var (
-	_ api.Payments = (*payment.Service)(nil)
-	_ api.Auth     = (*auth.Authenticator)(nil)
+	_ api.Payments      = (*commands.Commands)(nil)
+	_ delivery.Payments = (*intake.Inbox)(nil)
+	_ api.Auth          = (*auth.Authenticator)(nil)
 )
 
 // payments answers what a test wants and remembers what it was asked.
 type payments struct {
 	order   payment.Order
 	views   []payment.View
-	reply   payment.Reply
+	reply   commands.Reply
 	view    payment.View
 	result  idempotency.Result
 	err     error
 	refuses bool // stores err as the refusal of an executed command
-	refund  payment.Refunded
+	refund  commands.RefundReply
 	// unknown says that no payment of a delivery is known; early are those then.
 	unknown bool
 	early   []string
-	intake  func(context.Context, []payment.Received) ([]fsm.Verdict, error)
+	intake  func(context.Context, []inbound.Received) ([]fsm.Verdict, error)
 
 	mu       sync.Mutex
-	actor    payment.Actor
+	actor    authz.Actor
 	request  idempotency.Request
-	created  payment.CreateOrder
-	pays     payment.Pay
-	confirms payment.Confirm
-	refunds  payment.CreateRefund
+	created  commands.CreateOrder
+	pays     commands.Pay
+	confirms commands.Confirm
+	refunds  commands.CreateRefund
 	named    string // the id that a call was about
 	filter   payment.RequestID
-	received []payment.Received
+	received []inbound.Received
 	kept     idempotency.Answer
 	calls    int
 }
 
-func (p *payments) asked(actor payment.Actor, req idempotency.Request) error {
+func (p *payments) asked(actor authz.Actor, req idempotency.Request) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.calls++
@@ -64,26 +70,26 @@ func (p *payments) asked(actor payment.Actor, req idempotency.Request) error {
 	return p.err
 }
 
-func (p *payments) CreateOrder(_ context.Context, actor payment.Actor, req idempotency.Request, cmd payment.CreateOrder) (payment.Order, idempotency.Result, error) {
+func (p *payments) CreateOrder(_ context.Context, actor authz.Actor, req idempotency.Request, cmd commands.CreateOrder) (payment.Order, idempotency.Result, error) {
 	p.created = cmd
 	return p.order, p.result, p.asked(actor, req)
 }
 
-func (p *payments) Order(_ context.Context, actor payment.Actor, _ payment.OrderID) (payment.Order, error) {
+func (p *payments) Order(_ context.Context, actor authz.Actor, _ payment.OrderID) (payment.Order, error) {
 	return p.order, p.asked(actor, idempotency.Request{})
 }
 
-func (p *payments) Attempts(_ context.Context, actor payment.Actor, _ payment.OrderID, request payment.RequestID) ([]payment.View, error) {
+func (p *payments) Attempts(_ context.Context, actor authz.Actor, _ payment.OrderID, request payment.RequestID) ([]payment.View, error) {
 	p.filter = request
 	return p.views, p.asked(actor, idempotency.Request{})
 }
 
-func (p *payments) Pay(_ context.Context, actor payment.Actor, req idempotency.Request, cmd payment.Pay) (payment.Reply, error) {
+func (p *payments) Pay(_ context.Context, actor authz.Actor, req idempotency.Request, cmd commands.Pay) (commands.Reply, error) {
 	p.pays = cmd
 	return p.reply, p.asked(actor, req)
 }
 
-func (p *payments) Attempt(_ context.Context, actor payment.Actor, _ payment.AttemptID) (payment.View, error) {
+func (p *payments) Attempt(_ context.Context, actor authz.Actor, _ payment.AttemptID) (payment.View, error) {
 	err := p.asked(actor, idempotency.Request{})
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -97,32 +103,32 @@ func (p *payments) shows(a payment.Attempt) {
 	p.view = payment.View{Attempt: a}
 }
 
-func (p *payments) CancelOrder(_ context.Context, actor payment.Actor, req idempotency.Request, id payment.OrderID) (payment.Order, idempotency.Result, error) {
+func (p *payments) CancelOrder(_ context.Context, actor authz.Actor, req idempotency.Request, id payment.OrderID) (payment.Order, idempotency.Result, error) {
 	p.named = string(id)
 	return p.order, p.result, p.asked(actor, req)
 }
 
-func (p *payments) Confirm(_ context.Context, actor payment.Actor, req idempotency.Request, cmd payment.Confirm) (payment.Reply, error) {
+func (p *payments) Confirm(_ context.Context, actor authz.Actor, req idempotency.Request, cmd commands.Confirm) (commands.Reply, error) {
 	p.confirms = cmd
 	return p.reply, p.asked(actor, req)
 }
 
-func (p *payments) Cancel(_ context.Context, actor payment.Actor, req idempotency.Request, id payment.AttemptID) (payment.Reply, error) {
+func (p *payments) Cancel(_ context.Context, actor authz.Actor, req idempotency.Request, id payment.AttemptID) (commands.Reply, error) {
 	p.named = id.String()
 	return p.reply, p.asked(actor, req)
 }
 
-func (p *payments) Refund(_ context.Context, actor payment.Actor, req idempotency.Request, cmd payment.CreateRefund) (payment.Refunded, error) {
+func (p *payments) Refund(_ context.Context, actor authz.Actor, req idempotency.Request, cmd commands.CreateRefund) (commands.RefundReply, error) {
 	p.refunds = cmd
 	return p.refund, p.asked(actor, req)
 }
 
-func (p *payments) RefundStatus(_ context.Context, actor payment.Actor, id payment.RefundID) (payment.Refund, error) {
+func (p *payments) RefundStatus(_ context.Context, actor authz.Actor, id payment.RefundID) (payment.Refund, error) {
 	p.named = id.String()
 	return p.refund.Refund, p.asked(actor, idempotency.Request{})
 }
 
-func (p *payments) Intake(ctx context.Context, received []payment.Received) ([]fsm.Verdict, error) {
+func (p *payments) Intake(ctx context.Context, received []inbound.Received) ([]fsm.Verdict, error) {
 	p.mu.Lock()
 	p.received = received
 	p.mu.Unlock()
@@ -132,9 +138,9 @@ func (p *payments) Intake(ctx context.Context, received []payment.Received) ([]f
 	return []fsm.Verdict{fsm.Applied}, p.err
 }
 
-func (p *payments) Known(context.Context, []payment.Received) (bool, error) { return !p.unknown, nil }
+func (p *payments) Known(context.Context, []inbound.Received) (bool, error) { return !p.unknown, nil }
 
-func (p *payments) Early(sender string, received []payment.Received) error {
+func (p *payments) Early(sender string, received []inbound.Received) error {
 	p.early = append(p.early, sender+": "+received[0].Event.ID)
 	return p.err
 }
@@ -146,23 +152,23 @@ var errToken = errors.New("bad token")
 // "status." and an id is a status token.
 type tokens struct{}
 
-func (tokens) Authenticate(_ context.Context, bearer, onBehalfOf string) (payment.Actor, error) {
+func (tokens) Authenticate(_ context.Context, bearer, onBehalfOf string) (authz.Actor, error) {
 	switch {
 	case bearer == "panic":
 		panic("secret text")
 	case bearer == "broken":
-		return payment.Actor{}, errToken
+		return authz.Actor{}, errToken
 	case bearer == "nobody":
-		return payment.Actor{}, fmt.Errorf("%w: no", &payment.RoleError{Needed: []payment.Role{payment.RoleService}, Or: "leave out On-Behalf-Of"})
+		return authz.Actor{}, fmt.Errorf("%w: no", &authz.RoleError{Needed: []payment.Role{payment.RoleService}, Or: "leave out On-Behalf-Of"})
 	case bearer == "support", bearer == "admin":
-		return payment.Actor{Subject: bearer, Roles: []payment.Role{payment.Role(bearer)}}, nil
+		return authz.Actor{Subject: bearer, Roles: []payment.Role{payment.Role(bearer)}}, nil
 	case strings.HasPrefix(bearer, "status."):
 		id, err := payment.ParseAttemptID(strings.TrimPrefix(bearer, "status."))
-		return payment.Actor{OnlyAttempt: &id}, err
+		return authz.Actor{OnlyAttempt: &id}, err
 	case strings.Contains(bearer, "service"):
-		return payment.Actor{Subject: bearer, Roles: []payment.Role{payment.RoleService}, OnBehalfOf: payment.UserID(onBehalfOf)}, nil
+		return authz.Actor{Subject: bearer, Roles: []payment.Role{payment.RoleService}, OnBehalfOf: payment.UserID(onBehalfOf)}, nil
 	}
-	return payment.Actor{Subject: bearer, Roles: []payment.Role{payment.RoleCustomer}}, nil
+	return authz.Actor{Subject: bearer, Roles: []payment.Role{payment.RoleCustomer}}, nil
 }
 
 func (tokens) StatusToken(id payment.AttemptID, until time.Time) string {
@@ -183,7 +189,7 @@ func succeeded() payment.Attempt {
 	a := pending()
 	end := now.Add(1500 * time.Nanosecond)
 	a.State, a.Version, a.FinalizedAt, a.ProviderPaymentID = fsm.Succeeded, 3, &end, "ch_1"
-	a.Captured, a.Reversed, a.Refunded = 1999, 0, 500
+	a.Captured, a.Refunded = 1999, 500
 	return a
 }
 

@@ -12,14 +12,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
 // fuzzed returns what sends bodies to a command and requires answers that are no
 // accident: created, or refused before the use case is called.
 func fuzzed(path string) (*payments, func(t *testing.T, body string) (created bool)) {
-	p := &payments{order: order(), result: "created", reply: payment.Reply{View: payment.View{Attempt: pending()}, Result: "created"}}
-	p.refund = payment.Refunded{Refund: refund(), Result: "created"}
+	p := &payments{order: order(), result: "created", reply: commands.Reply{View: payment.View{Attempt: pending()}, Result: "created"}}
+	p.refund = commands.RefundReply{Refund: refund(), Result: "created"}
 	handler := api.New(api.Options{Payments: p, Deliveries: p, Auth: tokens{}, Log: zerolog.Nop()})
 	return p, func(t *testing.T, body string) bool {
 		t.Helper()

@@ -19,6 +19,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -60,7 +62,7 @@ func TestPanicsAndUnknownErrorsTellNothing(t *testing.T) {
 func TestLog(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.payments.reply = payment.Reply{View: payment.View{Attempt: pending()}, Result: idempotency.Created}
+	b.payments.reply = commands.Reply{View: payment.View{Attempt: pending()}, Result: idempotency.Created}
 	b.command("/v1/orders/A-1/pay", `{"payment_method":{"token":"tok_secret"}}`, "Authorization: Bearer u1-secret", "X-Request-Id: r1", "Origin: https://shop.example")
 	var line map[string]any
 	require.NoError(t, json.Unmarshal([]byte(b.log.String()), &line), "one line")
@@ -106,10 +108,10 @@ type slow struct {
 	asked func()
 }
 
-func (s slow) Authenticate(ctx context.Context, _, _ string) (payment.Actor, error) {
+func (s slow) Authenticate(ctx context.Context, _, _ string) (authz.Actor, error) {
 	s.asked()
 	<-ctx.Done()
-	return payment.Actor{}, ctx.Err()
+	return authz.Actor{}, ctx.Err()
 }
 
 func TestBodiesThatNeverEnd(t *testing.T) {

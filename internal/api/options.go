@@ -10,24 +10,27 @@ import (
 
 	"github.com/paylatch/paylatch/internal/api/delivery"
 	"github.com/paylatch/paylatch/internal/api/waiting"
+	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
 )
 
-// Payments is the use cases of the API's callers; payment.Noted in the real program.
+// Payments is the use cases of the API's callers; activity.Commands in the real program.
 type Payments interface {
-	CreateOrder(ctx context.Context, actor payment.Actor, req idempotency.Request, cmd payment.CreateOrder) (payment.Order, idempotency.Result, error)
-	Order(ctx context.Context, actor payment.Actor, id payment.OrderID) (payment.Order, error)
-	Attempts(ctx context.Context, actor payment.Actor, order payment.OrderID, request payment.RequestID) ([]payment.View, error)
-	Pay(ctx context.Context, actor payment.Actor, req idempotency.Request, cmd payment.Pay) (payment.Reply, error)
-	Attempt(ctx context.Context, actor payment.Actor, id payment.AttemptID) (payment.View, error)
-	CancelOrder(ctx context.Context, actor payment.Actor, req idempotency.Request, id payment.OrderID) (payment.Order, idempotency.Result, error)
-	Confirm(ctx context.Context, actor payment.Actor, req idempotency.Request, cmd payment.Confirm) (payment.Reply, error)
-	Cancel(ctx context.Context, actor payment.Actor, req idempotency.Request, id payment.AttemptID) (payment.Reply, error)
-	Refund(ctx context.Context, actor payment.Actor, req idempotency.Request, cmd payment.CreateRefund) (payment.Refunded, error)
-	RefundStatus(ctx context.Context, actor payment.Actor, id payment.RefundID) (payment.Refund, error)
+	CreateOrder(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.CreateOrder) (payment.Order, idempotency.Result, error)
+	Order(ctx context.Context, actor authz.Actor, id payment.OrderID) (payment.Order, error)
+	Attempts(ctx context.Context, actor authz.Actor, order payment.OrderID, request payment.RequestID) ([]payment.View, error)
+	Pay(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.Pay) (commands.Reply, error)
+	Attempt(ctx context.Context, actor authz.Actor, id payment.AttemptID) (payment.View, error)
+	CancelOrder(ctx context.Context, actor authz.Actor, req idempotency.Request, id payment.OrderID) (payment.Order, idempotency.Result, error)
+	Confirm(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.Confirm) (commands.Reply, error)
+	Cancel(ctx context.Context, actor authz.Actor, req idempotency.Request, id payment.AttemptID) (commands.Reply, error)
+	Refund(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.CreateRefund) (commands.RefundReply, error)
+	RefundStatus(ctx context.Context, actor authz.Actor, id payment.RefundID) (payment.Refund, error)
 }
 
 // Support is what staff may see and do; *support.Service in the real program.
@@ -37,9 +40,9 @@ type Support interface {
 	Recheck(ctx context.Context, who support.Staff, id payment.AttemptID, reason string) (payment.View, error)
 	Event(ctx context.Context, who support.Staff, id payment.EventID) (support.ShownEvent, error)
 	Reveal(ctx context.Context, who support.Staff, id payment.EventID, reason string) (support.Event, error)
-	Replay(ctx context.Context, who support.Staff, id payment.EventID, reason string, dry bool) (payment.Replayed, error)
+	Replay(ctx context.Context, who support.Staff, id payment.EventID, reason string, dry bool) (intake.Replayed, error)
 	Discrepancies(ctx context.Context, who support.Staff, status, kind string, p support.Page) ([]support.Discrepancy, string, error)
-	Resolve(ctx context.Context, who support.Staff, cmd payment.Resolve) (support.Discrepancy, error)
+	Resolve(ctx context.Context, who support.Staff, cmd commands.Resolve) (support.Discrepancy, error)
 	Audit(ctx context.Context, who support.Staff, f support.AuditFilter, p support.Page) ([]support.AuditEntry, string, error)
 	// Watch audits what staff does by act, and runs it; Refuse, what was refused to staff before it began, and returns
 	// why.
@@ -49,7 +52,7 @@ type Support interface {
 
 // Auth turns credentials into an actor. An error that is not in the table of package problem is answered 500.
 type Auth interface {
-	Authenticate(ctx context.Context, bearer, onBehalfOf string) (payment.Actor, error)
+	Authenticate(ctx context.Context, bearer, onBehalfOf string) (authz.Actor, error)
 	// StatusToken makes the bearer token that reads one attempt until a time.
 	StatusToken(id payment.AttemptID, until time.Time) string
 }

@@ -5,13 +5,14 @@ import (
 	"net/http"
 
 	"github.com/paylatch/paylatch/internal/api/gen"
+	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
 // CreateOrder handles POST /v1/orders.
 func (s *server) CreateOrder(ctx context.Context, r gen.CreateOrderRequestObject) (gen.CreateOrderResponseObject, error) {
 	x := exchangeOf(ctx)
-	cmd := payment.CreateOrder{
+	cmd := commands.CreateOrder{
 		OrderID:     payment.OrderID(valueOf(r.Body.OrderID)),
 		Money:       payment.Money{Minor: r.Body.Amount, Currency: payment.Currency(r.Body.Currency)},
 		Description: valueOf(r.Body.Description),

@@ -4,11 +4,11 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 )
@@ -29,7 +29,7 @@ func TestCreateOrder(t *testing.T) {
 		`"metadata":{},"created_at":"2026-03-01T09:30:00.120000Z","updated_at":"2026-03-01T09:30:00.120000Z","attempts":[]}` + "\n"
 	require.Equal(t, want, string(got.text), "to the byte")
 
-	require.Equal(t, payment.CreateOrder{
+	require.Equal(t, commands.CreateOrder{
 		OrderID: "A-1", Money: payment.Money{Minor: 1999, Currency: "EUR"},
 		Description: "Zwei Bücher", Metadata: map[string]string{"cart": "77"},
 	}, b.payments.created)
@@ -88,8 +88,8 @@ func TestHeldMoneyBlocksAnotherPayAndIsShown(t *testing.T) {
 	require.EqualValues(t, 1499, got["amount_held"])
 	require.Equal(t, false, got["attempts"].([]any)[0].(map[string]any)["can_start_new_attempt"])
 
-	held, now := pending(), time.Now()
-	held.State, held.HoldToldAt = fsm.Failed, &now
+	held := pending()
+	held.State, held.Authorized = fsm.Failed, 1999
 	b.payments.order = order(held)
 	got = b.send(http.MethodGet, "/v1/orders/A-1", "").object(t)
 	require.EqualValues(t, 0, got["amount_held"])

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/paylatch/paylatch/internal/api/gen"
+	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -26,8 +27,8 @@ func (s *server) Pay(ctx context.Context, r gen.PayRequestObject) (gen.PayRespon
 	return response{http.StatusCreated, body}, nil
 }
 
-func payCommand(id payment.OrderID, body gen.Pay) payment.Pay {
-	cmd := payment.Pay{
+func payCommand(id payment.OrderID, body gen.Pay) commands.Pay {
+	cmd := commands.Pay{
 		OrderID: id, Account: valueOf(body.Account), Token: body.PaymentMethod.Token,
 		MethodType: valueOf(body.PaymentMethod.Type), Stored: valueOf(body.PaymentMethod.Stored),
 		Capture: payment.CaptureAutomatic, ReturnURL: valueOf(body.ReturnURL), Amount: body.Amount,

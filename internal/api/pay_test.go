@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 )
@@ -17,7 +18,7 @@ const goodPay = `{"payment_method":{"token":"tok_success"}}`
 func TestPay(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.payments.reply = payment.Reply{View: payment.View{Attempt: pending()}, Result: idempotency.Created}
+	b.payments.reply = commands.Reply{View: payment.View{Attempt: pending()}, Result: idempotency.Created}
 	got := b.command("/v1/orders/A-1/pay", goodPay, `Idempotency-Key: "key-00000001"`)
 	require.Equal(t, http.StatusCreated, got.StatusCode)
 	require.Equal(t, "key-00000001", got.Header.Get("Idempotency-Key"))
@@ -31,7 +32,7 @@ func TestPay(t *testing.T) {
 		`"created_at":"2026-03-01T09:29:59.120000Z","updated_at":"2026-03-01T09:30:00.120000Z","finalized_at":null}` + "\n"
 	require.Equal(t, want, string(got.text), "to the byte")
 	require.Equal(t, "POST /v1/orders/A-1/pay", b.payments.request.Endpoint)
-	require.Equal(t, payment.Pay{OrderID: "A-1", Token: "tok_success", Capture: payment.CaptureAutomatic}, b.payments.pays)
+	require.Equal(t, commands.Pay{OrderID: "A-1", Token: "tok_success", Capture: payment.CaptureAutomatic}, b.payments.pays)
 }
 
 func TestPayWithEverything(t *testing.T) {
@@ -39,7 +40,7 @@ func TestPayWithEverything(t *testing.T) {
 	b := newBench(t)
 	done := succeeded()
 	done.Saved = &payment.SavedMethod{Token: "card_1", Type: "card", Display: "Visa •••• 4242"}
-	b.payments.reply = payment.Reply{View: payment.View{Attempt: done}, Result: idempotency.Reused}
+	b.payments.reply = commands.Reply{View: payment.View{Attempt: done}, Result: idempotency.Reused}
 	got := b.command("/v1/orders/A-1/pay", `{"account":"stripe-eu","payment_method":{"token":"8415698462516992","type":"scheme","stored":true},"capture":"manual","customer":{"reference":"c-7"},
 		"return_url":"https://shop.example/ok?a=1#b","amount":1999,"currency":"EUR"}`)
 	require.Equal(t, http.StatusCreated, got.StatusCode)
@@ -52,7 +53,7 @@ func TestPayWithEverything(t *testing.T) {
 	require.InDelta(t, 0, o["next_poll_ms"], 0)
 	require.Equal(t, "2026-03-01T09:30:00.120001Z", o["finalized_at"])
 	amount, currency := int64(1999), payment.Currency("EUR")
-	require.Equal(t, payment.Pay{
+	require.Equal(t, commands.Pay{
 		OrderID: "A-1", Account: "stripe-eu", Token: "8415698462516992", MethodType: "scheme", Stored: true, Customer: "c-7", Capture: payment.CaptureManual,
 		ReturnURL: "https://shop.example/ok?a=1#b", Amount: &amount, Currency: &currency,
 	}, b.payments.pays)

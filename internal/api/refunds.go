@@ -6,6 +6,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/api/gen"
 	"github.com/paylatch/paylatch/internal/api/render"
+	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -17,7 +18,7 @@ func (s *server) CreateRefund(ctx context.Context, r gen.CreateRefundRequestObje
 		return nil, err
 	}
 	body := valueOf(r.Body)
-	cmd := payment.CreateRefund{
+	cmd := commands.CreateRefund{
 		AttemptID: id, Amount: body.Amount, Reason: valueOf(body.Reason), Expected: body.ExpectedRefundable,
 	}
 	refunded, err := s.Payments.Refund(ctx, x.actor, s.command(x, id.String()), cmd)

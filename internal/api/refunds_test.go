@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 )
@@ -15,7 +16,7 @@ import (
 func TestRefund(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.payments.refund = payment.Refunded{Refund: refund(), Result: idempotency.Created}
+	b.payments.refund = commands.RefundReply{Refund: refund(), Result: idempotency.Created}
 	got := b.command(attemptPath+"/refunds", `{"amount":500,"reason":"One ticket <returned>","expected_refundable":0}`, "Authorization: Bearer admin")
 	require.Equal(t, http.StatusCreated, got.StatusCode)
 	require.Equal(t, "created", got.Header.Get("Idempotency-Result"))
@@ -25,7 +26,7 @@ func TestRefund(t *testing.T) {
 		`"created_at":"2026-03-01T09:30:00.120000Z","updated_at":"2026-03-01T09:30:00.120000Z","finalized_at":null}` + "\n"
 	require.Equal(t, want, string(got.text), "to the byte")
 	amount, expected := int64(500), int64(0)
-	require.Equal(t, payment.CreateRefund{
+	require.Equal(t, commands.CreateRefund{
 		AttemptID: attemptID, Amount: &amount, Reason: "One ticket <returned>", Expected: &expected,
 	}, b.payments.refunds)
 	require.Equal(t, "admin", b.payments.request.User)
@@ -35,7 +36,7 @@ func TestRefund(t *testing.T) {
 	got = b.command(attemptPath+"/refunds", ``, "Authorization: Bearer service-1")
 	require.Equal(t, http.StatusCreated, got.StatusCode, "the first status code")
 	require.Equal(t, "true", got.Header.Get("Idempotency-Replayed"))
-	require.Equal(t, payment.CreateRefund{AttemptID: attemptID}, b.payments.refunds)
+	require.Equal(t, commands.CreateRefund{AttemptID: attemptID}, b.payments.refunds)
 }
 
 func TestReadRefund(t *testing.T) {

@@ -9,16 +9,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/runner"
 	"github.com/paylatch/paylatch/internal/support"
 )
 
 // shelf holds one paid order of u1 and lets no transaction begin: a command that
 // is allowed to get that far finds nothing.
-type shelf struct{ payment.Store }
+type shelf struct{ commands.Store }
 
-func (shelf) InTx(context.Context, func(context.Context, payment.Tx) error) error {
+func (shelf) InCommandTx(context.Context, func(context.Context, commands.Tx) error) error {
 	return payment.ErrOrderNotFound
 }
 
@@ -50,16 +54,15 @@ func (shelf) AttemptsByID(context.Context, []payment.AttemptID) (map[payment.Att
 func (shelf) Refund(context.Context, payment.RefundID) (payment.Refund, error) { return refund(), nil }
 
 // unasked is a provider that is never called.
-type unasked struct{ payment.Provider }
+type unasked struct{ gateway.Provider }
 
-func (unasked) TokenKind(string) payment.TokenKind { return payment.TokenSingleUse }
+func (unasked) TokenKind(string) gateway.TokenKind { return gateway.TokenSingleUse }
 
 // useCases puts the real use cases behind the API.
 func useCases(o *api.Options) {
-	o.Payments = payment.New(payment.Options{
-		Store: shelf{}, DefaultAccount: "sandbox",
-		Accounts: map[string]payment.Account{"sandbox": {Provider: unasked{}}},
-		Now:      o.Now,
+	rules := changeset.Rules{Accounts: map[string]gateway.Account{"sandbox": {Provider: unasked{}}}}
+	o.Payments = commands.New(commands.Options{
+		Store: shelf{}, DefaultAccount: "sandbox", Runner: runner.New(runner.Options{Rules: rules, Now: o.Now}),
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -17,7 +18,7 @@ func TestWhatAKeyLedToIsObserved(t *testing.T) {
 	t.Parallel()
 	served := make(chan metrics.Request, 1)
 	b := newBench(t, func(o *api.Options) { o.Observe = func(s metrics.Request) { served <- s } })
-	created := payment.Reply{View: payment.View{Attempt: pending()}, Result: idempotency.Created}
+	created := commands.Reply{View: payment.View{Attempt: pending()}, Result: idempotency.Created}
 	reused, resumed, shown := created, created, created
 	reused.Result = idempotency.Reused
 	resumed.TookOver = true
@@ -27,7 +28,7 @@ func TestWhatAKeyLedToIsObserved(t *testing.T) {
 	require.Equal(t, metrics.KeyCreated, (<-served).KeyResult, "executed and refused")
 	b.payments.refuses = false
 	for name, c := range map[string]struct {
-		reply payment.Reply
+		reply commands.Reply
 		err   error
 		want  metrics.KeyResult
 	}{
@@ -35,13 +36,13 @@ func TestWhatAKeyLedToIsObserved(t *testing.T) {
 		"reused":              {reused, nil, metrics.KeyReused},
 		"takeover":            {resumed, nil, metrics.KeyTakeover},
 		"takeover of a pay":   {shown, nil, metrics.KeyTakeover},
-		"conflict":            {payment.Reply{}, idempotency.ErrKeyReused, metrics.KeyConflict},
-		"in progress":         {payment.Reply{}, idempotency.ErrInProgress, metrics.KeyInProgress},
-		"busy":                {payment.Reply{}, payment.ErrBusy, metrics.KeyInProgress},
-		"quota":               {payment.Reply{}, &idempotency.QuotaError{}, metrics.KeyQuota},
-		"replayed refusal":    {payment.Reply{}, &idempotency.ReplayError{Answer: b.payments.kept}, metrics.KeyReused},
-		"payment in progress": {payment.Reply{}, &payment.InProgressError{Attempt: pending()}, ""},
-		"storage":             {payment.Reply{}, payment.ErrUnavailable, ""},
+		"conflict":            {commands.Reply{}, idempotency.ErrKeyReused, metrics.KeyConflict},
+		"in progress":         {commands.Reply{}, idempotency.ErrInProgress, metrics.KeyInProgress},
+		"busy":                {commands.Reply{}, payment.ErrBusy, metrics.KeyInProgress},
+		"quota":               {commands.Reply{}, &idempotency.QuotaError{}, metrics.KeyQuota},
+		"replayed refusal":    {commands.Reply{}, &idempotency.ReplayError{Answer: b.payments.kept}, metrics.KeyReused},
+		"payment in progress": {commands.Reply{}, &payment.InProgressError{Attempt: pending()}, ""},
+		"storage":             {commands.Reply{}, payment.ErrUnavailable, ""},
 	} {
 		b.payments.reply, b.payments.err = c.reply, c.err
 		b.command("/v1/orders/A-1/pay", goodPay, "X-Request-Id: r1")

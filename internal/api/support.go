@@ -7,7 +7,9 @@ import (
 	"github.com/paylatch/paylatch/internal/api/gen"
 	"github.com/paylatch/paylatch/internal/api/problem"
 	"github.com/paylatch/paylatch/internal/api/render"
+	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/internal/support"
 )
 
@@ -126,8 +128,8 @@ func (s *server) SupportResolve(ctx context.Context, r gen.SupportResolveRequest
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.Support.Resolve(ctx, x.staff(), payment.Resolve{
-		ID: id, Resolution: payment.Resolution(body.Resolution), ProviderPaymentID: valueOf(body.ProviderPaymentID), Reason: valueOf(body.Reason),
+	d, err := s.Support.Resolve(ctx, x.staff(), commands.Resolve{
+		ID: id, Resolution: review.Resolution(body.Resolution), ProviderPaymentID: valueOf(body.ProviderPaymentID), Reason: valueOf(body.Reason),
 	})
 	if err != nil {
 		return nil, err

@@ -15,8 +15,12 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/api/contract"
+	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/inbound"
+	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/internal/support"
 )
 
@@ -34,7 +38,7 @@ type desk struct {
 	asked   []string
 	reason  string
 	dry     bool
-	resolve payment.Resolve
+	resolve commands.Resolve
 	filter  support.AuditFilter
 	watched []string
 	refused []string
@@ -88,10 +92,10 @@ func (d *desk) Reveal(_ context.Context, who support.Staff, id payment.EventID, 
 	return shownEvent().Event, d.call(who, "reveal "+id.String(), reason)
 }
 
-func (d *desk) Replay(_ context.Context, who support.Staff, id payment.EventID, reason string, dry bool) (payment.Replayed, error) {
+func (d *desk) Replay(_ context.Context, who support.Staff, id payment.EventID, reason string, dry bool) (intake.Replayed, error) {
 	d.dry = dry
 	a := pending()
-	return payment.Replayed{Event: payment.StoredEvent{ID: id}, Verdict: fsm.Repeat, Before: &a, After: &a}, d.call(who, "replay "+id.String(), reason)
+	return intake.Replayed{Event: inbound.StoredEvent{ID: id}, Verdict: fsm.Repeat, Before: &a, After: &a}, d.call(who, "replay "+id.String(), reason)
 }
 
 func (d *desk) Discrepancies(_ context.Context, who support.Staff, status, kind string, _ support.Page) ([]support.Discrepancy, string, error) {
@@ -99,17 +103,17 @@ func (d *desk) Discrepancies(_ context.Context, who support.Staff, status, kind 
 }
 
 func (d *desk) found(resolved bool) support.Discrepancy {
-	one := support.Discrepancy{Discrepancy: payment.Discrepancy{
+	one := support.Discrepancy{Discrepancy: review.Discrepancy{
 		ID: payment.DiscrepancyID(eventID), Kind: payment.LateSuccess, OrderID: "A-1", AttemptID: &attemptID, Text: hostile, At: now, Money: d.money,
 	}, ReadAt: now}
 	if resolved {
 		one.EventID = &eventID
-		one.Resolved = &payment.Resolved{Resolution: payment.ResolvedPaid, ProviderPaymentID: "ch_1", By: "sam", Reason: hostile, At: now}
+		one.Resolved = &review.Resolved{Resolution: review.ResolvedPaid, ProviderPaymentID: "ch_1", By: "sam", Reason: hostile, At: now}
 	}
 	return one
 }
 
-func (d *desk) Resolve(_ context.Context, who support.Staff, cmd payment.Resolve) (support.Discrepancy, error) {
+func (d *desk) Resolve(_ context.Context, who support.Staff, cmd commands.Resolve) (support.Discrepancy, error) {
 	d.resolve = cmd
 	return d.found(true), d.call(who, "resolve "+cmd.ID.String(), cmd.Reason)
 }
@@ -232,7 +236,7 @@ func TestSupportRequestsAreRead(t *testing.T) {
 	require.True(t, d.dry)
 	require.Equal(t, "r", d.reason)
 	b.send(http.MethodPost, "/v1/support/discrepancies/"+eventID.String()+"/resolve", `{"reason":"r","resolution":"paid","provider_payment_id":"ch_9"}`, as)
-	require.Equal(t, payment.Resolve{ID: payment.DiscrepancyID(eventID), Resolution: payment.ResolvedPaid, ProviderPaymentID: "ch_9", Reason: "r"}, d.resolve)
+	require.Equal(t, commands.Resolve{ID: payment.DiscrepancyID(eventID), Resolution: review.ResolvedPaid, ProviderPaymentID: "ch_9", Reason: "r"}, d.resolve)
 	b.send(http.MethodGet, "/v1/support/audit?actor=sam&action=x&target=y", "", as)
 	require.Equal(t, support.AuditFilter{Actor: "sam", Action: "x", Target: "y"}, d.filter)
 
@@ -376,7 +380,7 @@ func TestSearchIsLimitedForEachPerson(t *testing.T) {
 func TestStaffIsWatchedElsewhere(t *testing.T) {
 	t.Parallel()
 	b, d := newDesk(t)
-	b.payments.view, b.payments.refund = payment.View{Attempt: succeeded()}, payment.Refunded{Refund: refund(), Result: idempotency.Created}
+	b.payments.view, b.payments.refund = payment.View{Attempt: succeeded()}, commands.RefundReply{Refund: refund(), Result: idempotency.Created}
 	b.send(http.MethodGet, attemptPath, "", "Authorization: Bearer support")
 	b.command(attemptPath+"/refunds", `{}`, "Authorization: Bearer admin")
 	b.send(http.MethodGet, attemptPath, "", "Authorization: Bearer u1")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/api"
 	wait "github.com/paylatch/paylatch/internal/api/waiting"
+	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/stream"
 )
@@ -55,7 +56,7 @@ func newWaiting(t *testing.T, limit int, change ...func(*api.Options)) *waiting 
 		return []payment.View{w.view}, nil
 	}, limit, func(error) {})
 	w.bench = newBench(t, append(change, func(o *api.Options) { o.Hub = w.hub })...)
-	w.payments.view, w.payments.refund = w.view, payment.Refunded{Refund: refund()}
+	w.payments.view, w.payments.refund = w.view, commands.RefundReply{Refund: refund()}
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { _ = w.hub.Run(ctx) })

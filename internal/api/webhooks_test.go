@@ -18,6 +18,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/api/delivery"
+	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
@@ -52,8 +53,8 @@ func newReceiver(t *testing.T, change ...func(*api.Options)) (*bench, *verifier)
 			"sandbox": {Verifier: v}, "public": {Verifier: v, PublicURL: "https://shop.example/hooks/public"}, "silent": {},
 		}
 	}}, change...)...)
-	b.payments.intake = func(context.Context, []payment.Received) ([]fsm.Verdict, error) {
-		return []fsm.Verdict{fsm.Applied, payment.Duplicate}, nil
+	b.payments.intake = func(context.Context, []inbound.Received) ([]fsm.Verdict, error) {
+		return []fsm.Verdict{fsm.Applied, inbound.Duplicate}, nil
 	}
 	return b, v
 }
@@ -183,7 +184,7 @@ func TestWhatCantBeStoredIsAskedForAgain(t *testing.T) {
 	for err, code := range map[error]string{
 		payment.ErrUnavailable: "storage-unavailable", payment.ErrOverloaded: "overloaded", context.DeadlineExceeded: "overloaded",
 	} {
-		b.payments.intake = func(context.Context, []payment.Received) ([]fsm.Verdict, error) { return nil, err }
+		b.payments.intake = func(context.Context, []inbound.Received) ([]fsm.Verdict, error) { return nil, err }
 		got := b.send(http.MethodPost, "/webhooks/sandbox", "{}")
 		require.True(t, got.is(t, 503, code).Retryable)
 		require.Empty(t, got.Header.Get("Webhook-Result"))
@@ -285,7 +286,7 @@ func TestASenderThatHangsUpStopsNothing(t *testing.T) {
 	b, _ := newReceiver(t)
 	began, done := make(chan struct{}), make(chan error, 1)
 	gone := make(chan struct{})
-	b.payments.intake = func(ctx context.Context, _ []payment.Received) ([]fsm.Verdict, error) {
+	b.payments.intake = func(ctx context.Context, _ []inbound.Received) ([]fsm.Verdict, error) {
 		close(began)
 		<-gone
 		deadline, ok := ctx.Deadline()
@@ -363,7 +364,7 @@ func TestUnsignedDeliveriesAreLimitedByNetwork(t *testing.T) {
 	require.Equal(t, 200, from("198.51.100.9"))
 
 	held, free := make(chan struct{}), make(chan struct{})
-	b.payments.intake = func(context.Context, []payment.Received) ([]fsm.Verdict, error) {
+	b.payments.intake = func(context.Context, []inbound.Received) ([]fsm.Verdict, error) {
 		held <- struct{}{}
 		<-free
 		return []fsm.Verdict{fsm.Applied}, nil

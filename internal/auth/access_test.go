@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/auth"
+	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -60,7 +61,7 @@ func TestTokenForUs(t *testing.T) {
 				actor, err := a.Authenticate(t.Context(), text, "")
 				if tc.reason == "" {
 					require.NoError(t, err, method.Alg())
-					require.Equal(t, payment.Actor{Subject: "u1", Roles: []payment.Role{payment.RoleCustomer}}, actor)
+					require.Equal(t, authz.Actor{Subject: "u1", Roles: []payment.Role{payment.RoleCustomer}}, actor)
 					continue
 				}
 				require.ErrorIs(t, err, auth.ErrUnauthenticated, method.Alg())

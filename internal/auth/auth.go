@@ -10,6 +10,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -113,21 +114,21 @@ func (a *Authenticator) Run(ctx context.Context) error {
 // onBehalfOf the On-Behalf-Of header or empty. Its errors are ErrUnauthenticated,
 // ErrUnavailable, payment.ErrForbidden and, for an On-Behalf-Of that can't be a
 // user, a payment.ValidationError.
-func (a *Authenticator) Authenticate(ctx context.Context, bearer, onBehalfOf string) (payment.Actor, error) {
+func (a *Authenticator) Authenticate(ctx context.Context, bearer, onBehalfOf string) (authz.Actor, error) {
 	switch {
 	case bearer == "":
-		return payment.Actor{}, refuse("there is no token")
+		return authz.Actor{}, refuse("there is no token")
 	case len(bearer) > maxToken:
-		return payment.Actor{}, refuse("the token is too long")
+		return authz.Actor{}, refuse("the token is too long")
 	}
 	actor, err := a.bearer(ctx, bearer)
 	if err != nil {
-		return payment.Actor{}, err
+		return authz.Actor{}, err
 	}
 	return actFor(actor, onBehalfOf)
 }
 
-func (a *Authenticator) bearer(ctx context.Context, token string) (payment.Actor, error) {
+func (a *Authenticator) bearer(ctx context.Context, token string) (authz.Actor, error) {
 	if strings.HasPrefix(token, statusPrefix) {
 		return a.status.actor(token, a.opts.Now())
 	}
@@ -135,17 +136,17 @@ func (a *Authenticator) bearer(ctx context.Context, token string) (payment.Actor
 }
 
 // actFor lets a service act for a user; any other actor stays itself.
-func actFor(actor payment.Actor, user string) (payment.Actor, error) {
+func actFor(actor authz.Actor, user string) (authz.Actor, error) {
 	switch {
 	case user == "":
 		return actor, nil
 	case !actor.Has(payment.RoleService):
-		return payment.Actor{}, forbid("only a service may act on behalf of a user",
-			payment.RoleError{Needed: []payment.Role{payment.RoleService}, Or: "leave out On-Behalf-Of"})
+		return authz.Actor{}, forbid("only a service may act on behalf of a user",
+			authz.RoleError{Needed: []payment.Role{payment.RoleService}, Or: "leave out On-Behalf-Of"})
 	}
 	id, err := payment.ParseUserID(user)
 	if err != nil {
-		return payment.Actor{}, &payment.ValidationError{Fields: []payment.FieldError{{Field: "On-Behalf-Of", Message: err.Error()}}}
+		return authz.Actor{}, &payment.ValidationError{Fields: []payment.FieldError{{Field: "On-Behalf-Of", Message: err.Error()}}}
 	}
 	actor.OnBehalfOf = id
 	return actor, nil

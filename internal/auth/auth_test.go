@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/auth"
+	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -83,7 +84,7 @@ func TestAuthenticateHS256(t *testing.T) {
 	a := newAuth(t, auth.Options{HS256: withSecret(secret)})
 	actor, err := a.Authenticate(t.Context(), hs256(t, jwt.MapClaims{"roles": []string{"admin", "guest", "support", "admin"}}), "")
 	require.NoError(t, err)
-	require.Equal(t, payment.Actor{Subject: "u1", Roles: []payment.Role{payment.RoleAdmin, payment.RoleSupport}}, actor)
+	require.Equal(t, authz.Actor{Subject: "u1", Roles: []payment.Role{payment.RoleAdmin, payment.RoleSupport}}, actor)
 }
 
 func TestRefusedClaims(t *testing.T) {
@@ -247,9 +248,9 @@ func TestOnBehalfOf(t *testing.T) {
 	for _, role := range []string{"customer", "support", "admin"} {
 		_, err = a.Authenticate(t.Context(), hs256(t, jwt.MapClaims{"roles": []string{role}}), "u2")
 		require.ErrorIs(t, err, payment.ErrForbidden, role)
-		why, ok := errors.AsType[*payment.RoleError](err)
+		why, ok := errors.AsType[*authz.RoleError](err)
 		require.True(t, ok)
-		require.Equal(t, &payment.RoleError{Needed: []payment.Role{payment.RoleService}, Or: "leave out On-Behalf-Of"}, why, role)
+		require.Equal(t, &authz.RoleError{Needed: []payment.Role{payment.RoleService}, Or: "leave out On-Behalf-Of"}, why, role)
 	}
 	_, err = a.Authenticate(t.Context(), a.StatusToken(payment.AttemptID{1}, start.Add(time.Hour)), "u2")
 	require.ErrorIs(t, err, payment.ErrForbidden)
@@ -288,7 +289,7 @@ func TestMint(t *testing.T) {
 	a := newAuth(t, auth.Options{HS256: withSecret(secret), Issuer: "me", Audience: "paylatch", Now: func() time.Time { return now }})
 	actor, err := a.Authenticate(t.Context(), token, "")
 	require.NoError(t, err)
-	require.Equal(t, payment.Actor{Subject: "u1", Roles: []payment.Role{payment.RoleService, payment.RoleCustomer}}, actor)
+	require.Equal(t, authz.Actor{Subject: "u1", Roles: []payment.Role{payment.RoleService, payment.RoleCustomer}}, actor)
 	now = start.Add(time.Minute)
 	_, err = a.Authenticate(t.Context(), token, "")
 	require.ErrorIs(t, err, auth.ErrUnauthenticated)

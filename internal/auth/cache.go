@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/authz"
 )
 
 // cacheLength bounds how many tokens are remembered.
@@ -20,12 +20,12 @@ type cache struct {
 }
 
 type verified struct {
-	actor         payment.Actor
+	actor         authz.Actor
 	begins, until time.Time
 }
 
 // actor returns the bearer of a token that is cached and still valid.
-func (c *cache) actor(token string, now time.Time) (payment.Actor, bool) {
+func (c *cache) actor(token string, now time.Time) (authz.Actor, bool) {
 	c.mu.RLock()
 	v, ok := c.tokens[sha256.Sum256([]byte(token))]
 	c.mu.RUnlock()

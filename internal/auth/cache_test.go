@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/auth"
+	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -47,7 +48,7 @@ func TestSeenTokensAreToldApart(t *testing.T) {
 			user := fmt.Sprintf("u%d", i)
 			actor, err := a.Authenticate(t.Context(), hs256(t, jwt.MapClaims{"sub": user}), "")
 			require.NoError(t, err)
-			require.Equal(t, payment.Actor{Subject: user, Roles: []payment.Role{payment.RoleCustomer}}, actor)
+			require.Equal(t, authz.Actor{Subject: user, Roles: []payment.Role{payment.RoleCustomer}}, actor)
 		}
 	}
 	token := hs256(t, nil)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -70,7 +71,7 @@ func (a *Authenticator) key(ctx context.Context, t *jwt.Token) (key any, roles [
 	return key, allRoles(), err
 }
 
-func (a *Authenticator) claimed(ctx context.Context, token string) (payment.Actor, error) {
+func (a *Authenticator) claimed(ctx context.Context, token string) (authz.Actor, error) {
 	if actor, ok := a.seen.actor(token, a.opts.Now()); ok {
 		return actor, nil
 	}
@@ -81,13 +82,13 @@ func (a *Authenticator) claimed(ctx context.Context, token string) (payment.Acto
 		return key, err
 	})
 	if errors.Is(err, ErrUnavailable) {
-		return payment.Actor{}, ErrUnavailable
+		return authz.Actor{}, ErrUnavailable
 	}
 	if err != nil {
-		return payment.Actor{}, refuse(reason(err))
+		return authz.Actor{}, refuse(reason(err))
 	}
 	if !c.isAccess(parsed.Header) {
-		return payment.Actor{}, refuse("this is no access token, but an ID token or another that the issuer made for a client")
+		return authz.Actor{}, refuse("this is no access token, but an ID token or another that the issuer made for a client")
 	}
 	actor, err := c.actor(allowed)
 	if err == nil && parsed.Method == jwt.SigningMethodHS256 {
@@ -97,7 +98,7 @@ func (a *Authenticator) claimed(ctx context.Context, token string) (payment.Acto
 }
 
 // verified is for how long the token's word may be taken.
-func (c *claims) verified(actor payment.Actor) verified {
+func (c *claims) verified(actor authz.Actor) verified {
 	v := verified{actor: actor}
 	if exp, err := c.GetExpirationTime(); err == nil && exp != nil {
 		v.until = exp.Time
@@ -130,20 +131,20 @@ func reason(err error) string {
 	return "the token's claims are malformed"
 }
 
-func (c *claims) actor(allowed []payment.Role) (payment.Actor, error) {
+func (c *claims) actor(allowed []payment.Role) (authz.Actor, error) {
 	sub, _ := c.GetSubject() // what is no text is no name either
 	if _, err := payment.ParseUserID(sub); err != nil {
-		return payment.Actor{}, refuse("the token's sub " + err.Error())
+		return authz.Actor{}, refuse("the token's sub " + err.Error())
 	}
 	roles, ok := c.roles()
 	if !ok {
-		return payment.Actor{}, refuse("the token's roles must be a list of texts")
+		return authz.Actor{}, refuse("the token's roles must be a list of texts")
 	}
 	roles = slices.DeleteFunc(roles, func(r payment.Role) bool { return !slices.Contains(allowed, r) })
 	if len(roles) == 0 {
-		return payment.Actor{}, forbid("the token has no role that is known here and that its key may give", payment.RoleError{Needed: allowed})
+		return authz.Actor{}, forbid("the token has no role that is known here and that its key may give", authz.RoleError{Needed: allowed})
 	}
-	return payment.Actor{Subject: sub, Roles: roles}, nil
+	return authz.Actor{Subject: sub, Roles: roles}, nil
 }
 
 // roles returns those that are ours, and whether the claim is a list of strings.

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/authz"
 )
 
 // The ways in which a bearer is refused, beside payment.ErrForbidden for one that
@@ -23,4 +23,4 @@ var (
 
 func refuse(reason string) error { return fmt.Errorf("%w: %s", ErrUnauthenticated, reason) }
 
-func forbid(reason string, why payment.RoleError) error { return fmt.Errorf("%w: %s", &why, reason) }
+func forbid(reason string, why authz.RoleError) error { return fmt.Errorf("%w: %s", &why, reason) }

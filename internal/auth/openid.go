@@ -15,6 +15,7 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
 
+	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -85,31 +86,31 @@ func (o *OpenID) Begin(ctx context.Context) (address string, p PendingSignIn, er
 // Finish returns the person that came back from the provider with a state and a code. It
 // returns ErrUnauthenticated, ErrUnavailable and, beside the name of a person with
 // neither the role support nor admin, payment.ErrForbidden.
-func (o *OpenID) Finish(ctx context.Context, p PendingSignIn, state, code string) (payment.Actor, error) {
+func (o *OpenID) Finish(ctx context.Context, p PendingSignIn, state, code string) (authz.Actor, error) {
 	if p.State == "" || subtle.ConstantTimeCompare([]byte(p.State), []byte(state)) != 1 {
-		return payment.Actor{}, refuse("this browser did not begin the sign-in, or has ended it")
+		return authz.Actor{}, refuse("this browser did not begin the sign-in, or has ended it")
 	}
 	provider, client, err := o.discover(ctx)
 	if err != nil {
-		return payment.Actor{}, err
+		return authz.Actor{}, err
 	}
 	ctx = oidc.ClientContext(ctx, o.opts.Client)
 	tokens, err := client.Exchange(ctx, code, oauth2.VerifierOption(p.Verifier))
 	if err != nil {
-		return payment.Actor{}, exchangeError(err)
+		return authz.Actor{}, exchangeError(err)
 	}
 	raw, _ := tokens.Extra("id_token").(string)
 	verifier := provider.VerifierContext(ctx, &oidc.Config{ClientID: o.opts.ClientID, Now: o.opts.PendingSignIn})
 	token, err := verifier.Verify(ctx, raw)
 	if err != nil {
-		return payment.Actor{}, refuse(verifyReason(err))
+		return authz.Actor{}, refuse(verifyReason(err))
 	}
 	if subtle.ConstantTimeCompare([]byte(p.Nonce), []byte(token.Nonce)) != 1 {
-		return payment.Actor{}, refuse("the provider's answer belongs to another sign-in")
+		return authz.Actor{}, refuse("the provider's answer belongs to another sign-in")
 	}
 	var claims map[string]any
 	if err := token.Claims(&claims); err != nil {
-		return payment.Actor{}, refuse("the claims of the provider's answer are malformed")
+		return authz.Actor{}, refuse("the claims of the provider's answer are malformed")
 	}
 	return o.staff(claims)
 }
@@ -149,10 +150,10 @@ func verifyReason(err error) string {
 	return "the provider's answer is not proven to be meant for this service"
 }
 
-func (o *OpenID) staff(claims map[string]any) (payment.Actor, error) {
+func (o *OpenID) staff(claims map[string]any) (authz.Actor, error) {
 	name, _ := claim(claims, o.opts.SubjectClaim).(string)
 	if _, err := payment.ParseUserID(name); err != nil {
-		return payment.Actor{}, refuse("the claim " + o.opts.SubjectClaim + " " + err.Error())
+		return authz.Actor{}, refuse("the claim " + o.opts.SubjectClaim + " " + err.Error())
 	}
 	var texts []any
 	switch value := claim(claims, o.opts.RolesClaim).(type) {
@@ -161,7 +162,7 @@ func (o *OpenID) staff(claims map[string]any) (payment.Actor, error) {
 	case []any:
 		texts = value
 	}
-	actor := payment.Actor{Subject: name}
+	actor := authz.Actor{Subject: name}
 	staff := []payment.Role{payment.RoleSupport, payment.RoleAdmin}
 	for _, role := range staff {
 		if slices.Contains(texts, any(string(role))) {
@@ -169,7 +170,7 @@ func (o *OpenID) staff(claims map[string]any) (payment.Actor, error) {
 		}
 	}
 	if len(actor.Roles) == 0 {
-		return actor, forbid("the claim "+o.opts.RolesClaim+" holds neither support nor admin", payment.RoleError{Needed: staff})
+		return actor, forbid("the claim "+o.opts.RolesClaim+" holds neither support nor admin", authz.RoleError{Needed: staff})
 	}
 	return actor, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/auth"
+	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -69,7 +70,7 @@ func TestStatusTokenRotation(t *testing.T) {
 	for _, token := range []string{old, fresh} {
 		actor, err := with(during).Authenticate(t.Context(), token, "")
 		require.NoError(t, err)
-		require.Equal(t, payment.Actor{OnlyAttempt: &id}, actor)
+		require.Equal(t, authz.Actor{OnlyAttempt: &id}, actor)
 	}
 	_, err := with(after).Authenticate(t.Context(), old, "")
 	require.ErrorIs(t, err, auth.ErrUnauthenticated, "its key has left")
@@ -123,7 +124,7 @@ func TestHS256Ring(t *testing.T) {
 	}
 	_, err := newAuth(t, auth.Options{HS256: named}).Authenticate(t.Context(),
 		sign(t, jwt.SigningMethodHS256, "desk", desk, claims(jwt.MapClaims{"roles": []string{"admin"}})), "")
-	why, ok := errors.AsType[*payment.RoleError](err)
+	why, ok := errors.AsType[*authz.RoleError](err)
 	require.True(t, ok)
 	require.Equal(t, []payment.Role{payment.RoleSupport}, why.Needed)
 }

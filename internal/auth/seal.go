@@ -71,12 +71,12 @@ func (s *Sealer) Open(sealed, aad []byte) ([]byte, error) {
 }
 
 // SealToken seals a payment method's token for its attempt; it is
-// payment.Options.Seal.
+// runner.Options.Seal.
 func (s *Sealer) SealToken(token string, id payment.AttemptID) ([]byte, error) {
 	return s.Seal([]byte(token), id[:]), nil
 }
 
-// OpenToken is the inverse of SealToken; it is payment.Options.Open.
+// OpenToken is the inverse of SealToken; it is runner.Options.Open.
 func (s *Sealer) OpenToken(sealed []byte, id payment.AttemptID) (string, error) {
 	token, err := s.Open(sealed, id[:])
 	if err != nil {

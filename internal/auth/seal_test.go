@@ -7,6 +7,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/runner"
 )
 
 func TestSeal(t *testing.T) {
@@ -42,7 +43,7 @@ func TestSealToken(t *testing.T) {
 	t.Parallel()
 	s, err := auth.NewSealer(ring())
 	require.NoError(t, err)
-	port := payment.Options{Seal: s.SealToken, Open: s.OpenToken}
+	port := runner.Options{Seal: s.SealToken, Open: s.OpenToken}
 	sealed, err := port.Seal("tok_1", payment.AttemptID{1})
 	require.NoError(t, err)
 	token, err := port.Open(sealed, payment.AttemptID{1})

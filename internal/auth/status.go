@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -57,17 +58,17 @@ func (k statusKey) sum(body []byte) []byte {
 	return m.Sum(nil)
 }
 
-func (ks statusKeys) actor(token string, now time.Time) (payment.Actor, error) {
+func (ks statusKeys) actor(token string, now time.Time) (authz.Actor, error) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(token[len(statusPrefix):])
 	if err != nil || len(b) != bodyLength+sha256.Size {
-		return payment.Actor{}, refuse("this is not a status token")
+		return authz.Actor{}, refuse("this is not a status token")
 	}
 	if !ks.verify(b[:bodyLength], b[bodyLength:]) {
-		return payment.Actor{}, refuse("the status token is not ours")
+		return authz.Actor{}, refuse("the status token is not ours")
 	}
 	if now.Unix() >= int64(binary.BigEndian.Uint64(b[idLength:bodyLength])) { //nolint:gosec // ours, and never negative
-		return payment.Actor{}, refuse("the status token has expired")
+		return authz.Actor{}, refuse("the status token has expired")
 	}
 	id := payment.AttemptID(uuid.UUID(b[:idLength]))
-	return payment.Actor{OnlyAttempt: &id}, nil
+	return authz.Actor{OnlyAttempt: &id}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/auth"
+	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -24,7 +25,7 @@ func TestStatusToken(t *testing.T) {
 
 	actor, err := a.Authenticate(t.Context(), bearer, "")
 	require.NoError(t, err)
-	require.Equal(t, payment.Actor{OnlyAttempt: &id}, actor)
+	require.Equal(t, authz.Actor{OnlyAttempt: &id}, actor)
 
 	now = start.Add(time.Minute)
 	_, err = a.Authenticate(t.Context(), token, "")

@@ -12,9 +12,12 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/paylatch/paylatch/internal/auth"
+	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/cardnumber"
+	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/console/page"
 	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
 	"github.com/paylatch/paylatch/internal/throttle"
@@ -30,10 +33,10 @@ type Support interface {
 	Recheck(ctx context.Context, who support.Staff, id payment.AttemptID, reason string) (payment.View, error)
 	Event(ctx context.Context, who support.Staff, id payment.EventID) (support.ShownEvent, error)
 	Reveal(ctx context.Context, who support.Staff, id payment.EventID, reason string) (support.Event, error)
-	Replay(ctx context.Context, who support.Staff, id payment.EventID, reason string, dry bool) (payment.Replayed, error)
+	Replay(ctx context.Context, who support.Staff, id payment.EventID, reason string, dry bool) (intake.Replayed, error)
 	Discrepancies(ctx context.Context, who support.Staff, status, kind string, p support.Page) ([]support.Discrepancy, string, error)
 	Discrepancy(ctx context.Context, who support.Staff, id payment.DiscrepancyID) (support.Discrepancy, error)
-	Resolve(ctx context.Context, who support.Staff, cmd payment.Resolve) (support.Discrepancy, error)
+	Resolve(ctx context.Context, who support.Staff, cmd commands.Resolve) (support.Discrepancy, error)
 	Audit(ctx context.Context, who support.Staff, f support.AuditFilter, p support.Page) ([]support.AuditEntry, string, error)
 }
 
@@ -49,23 +52,23 @@ type AuditLog interface {
 	SignIn(ctx context.Context, who support.Staff, by string) error
 }
 
-// Payments is the use cases of package payment that pages need.
+// Payments is the use cases that pages need.
 type Payments interface {
-	Order(ctx context.Context, actor payment.Actor, id payment.OrderID) (payment.Order, error)
-	Refund(ctx context.Context, actor payment.Actor, req idempotency.Request, cmd payment.CreateRefund) (payment.Refunded, error)
-	// Silent lists the stale accounts: those without recent webhooks.
-	Silent(ctx context.Context) ([]payment.Silence, error)
+	Order(ctx context.Context, actor authz.Actor, id payment.OrderID) (payment.Order, error)
+	Refund(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.CreateRefund) (commands.RefundReply, error)
+	// Stale lists the accounts without recent webhooks.
+	Stale(ctx context.Context) ([]intake.StaleAccount, error)
 }
 
 // OpenID signs people in at an OpenID provider; *auth.OpenID in the program.
 type OpenID interface {
 	Begin(ctx context.Context) (address string, p auth.PendingSignIn, err error)
-	Finish(ctx context.Context, p auth.PendingSignIn, state, code string) (payment.Actor, error)
+	Finish(ctx context.Context, p auth.PendingSignIn, state, code string) (authz.Actor, error)
 }
 
 // Tokens authenticates a token; *auth.Authenticator in the program.
 type Tokens interface {
-	Authenticate(ctx context.Context, bearer, onBehalfOf string) (payment.Actor, error)
+	Authenticate(ctx context.Context, bearer, onBehalfOf string) (authz.Actor, error)
 }
 
 // Options configure the console. Support, AuditLog, Payments, Sessions and Now are

@@ -8,6 +8,7 @@ import (
 	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/review"
 )
 
 // The refusals of pages alone.
@@ -70,7 +71,7 @@ func rows() []row {
 func refusal(err error) (status int, text string) {
 	var (
 		invalid  *payment.ValidationError
-		against  *payment.ResolutionError
+		against  *review.ResolutionError
 		quota    *idempotency.QuotaError
 		replayed *idempotency.ReplayError
 		tooLong  *http.MaxBytesError

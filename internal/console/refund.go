@@ -8,6 +8,7 @@ import (
 
 	"github.com/a-h/templ"
 
+	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
@@ -89,7 +90,7 @@ func (v *visit) seen(left payment.Money) (payment.Money, bool) {
 }
 
 // createRefund is the API's call, with the form's key.
-func (v *visit) createRefund(a support.Attempt, f form, money, seen payment.Money) (refunded payment.Refunded, err error) {
+func (v *visit) createRefund(a support.Attempt, f form, money, seen payment.Money) (refunded commands.RefundReply, err error) {
 	body, err := json.Marshal(map[string]int64{"amount": money.Minor, "expected_refundable": seen.Minor})
 	if err != nil {
 		return refunded, err //nolint:wrapcheck // a number
@@ -105,7 +106,7 @@ func (v *visit) createRefund(a support.Attempt, f form, money, seen payment.Mone
 	}
 	err = v.AuditLog.Act(v.r.Context(), v.who, support.Refunded, a.ID, f.Reason, func() (err error) {
 		// The reason stays in the audit log: a provider would show it to others.
-		refunded, err = v.Payments.Refund(v.r.Context(), v.who.Actor, req, payment.CreateRefund{
+		refunded, err = v.Payments.Refund(v.r.Context(), v.who.Actor, req, commands.CreateRefund{
 			AttemptID: a.ID, Amount: &money.Minor, Expected: &seen.Minor,
 		})
 		return err

@@ -11,6 +11,7 @@ import (
 	"github.com/alexedwards/scs/v2"
 
 	"github.com/paylatch/paylatch/internal/auth"
+	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -99,7 +100,7 @@ func orElse(given, usual time.Duration) time.Duration {
 }
 
 // begin makes the session that of a person, under a new id.
-func (c *console) begin(r *http.Request, actor payment.Actor) error {
+func (c *console) begin(r *http.Request, actor authz.Actor) error {
 	ctx := r.Context()
 	back := c.sessions.GetString(ctx, sessionBack)
 	if err := c.sessions.Clear(ctx); err != nil {
@@ -119,9 +120,9 @@ func (c *console) begin(r *http.Request, actor payment.Actor) error {
 }
 
 // person is the actor of the session; without one it has no subject.
-func (c *console) person(r *http.Request) payment.Actor {
+func (c *console) person(r *http.Request) authz.Actor {
 	ctx := r.Context()
-	actor := payment.Actor{Subject: c.sessions.GetString(ctx, sessionSubject)}
+	actor := authz.Actor{Subject: c.sessions.GetString(ctx, sessionSubject)}
 	for role := range strings.FieldsSeq(c.sessions.GetString(ctx, sessionRoles)) {
 		actor.Roles = append(actor.Roles, payment.Role(role))
 	}

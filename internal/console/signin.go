@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/internal/auth"
+	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
 	"github.com/paylatch/paylatch/internal/throttle"
@@ -26,7 +27,7 @@ const (
 func (c *console) routeSignIn(mux *http.ServeMux) {
 	mux.HandleFunc("GET "+signInPath, c.showSignIn)
 	mux.HandleFunc("POST /support/sign-out", c.signOut)
-	for pattern, do := range map[string]func(w http.ResponseWriter, r *http.Request) (payment.Actor, error){
+	for pattern, do := range map[string]func(w http.ResponseWriter, r *http.Request) (authz.Actor, error){
 		"GET " + signInPath + "/begin":    c.beginAtProvider,
 		"GET " + signInPath + "/callback": c.callback,
 		"POST " + signInPath:              c.signInByToken,
@@ -42,7 +43,7 @@ func (c *console) routeSignIn(mux *http.ServeMux) {
 }
 
 // auditRefusal audits a refused sign-in, with the actor as far as that was proven.
-func (c *console) auditRefusal(r *http.Request, actor payment.Actor, err error) {
+func (c *console) auditRefusal(r *http.Request, actor authz.Actor, err error) {
 	for _, refused := range []error{auth.ErrUnauthenticated, payment.ErrForbidden, errProvider, errTooOften} {
 		if errors.Is(err, refused) {
 			c.Refused(support.Refusal{Action: support.SignedIn, Staff: staffOf(r, actor), Reason: cmp.Or(reason(err), err.Error())})
@@ -125,7 +126,7 @@ func (c *console) isIn(w http.ResponseWriter, r *http.Request, to string) bool {
 }
 
 // beginAtProvider sends the browser to the OpenID provider.
-func (c *console) beginAtProvider(w http.ResponseWriter, r *http.Request) (nobody payment.Actor, err error) {
+func (c *console) beginAtProvider(w http.ResponseWriter, r *http.Request) (nobody authz.Actor, err error) {
 	if c.OpenID == nil {
 		return nobody, errNoSignIn
 	}
@@ -152,19 +153,19 @@ func (c *console) beginAtProvider(w http.ResponseWriter, r *http.Request) (nobod
 }
 
 // callback is where the OpenID provider sends the browser.
-func (c *console) callback(w http.ResponseWriter, r *http.Request) (payment.Actor, error) {
+func (c *console) callback(w http.ResponseWriter, r *http.Request) (authz.Actor, error) {
 	begun, q := c.sessions.Exists(r.Context(), sessionSignIn), r.URL.Query()
 	if begun {
 		if err := c.slowly(w, r, c.signIns); err != nil {
-			return payment.Actor{}, err
+			return authz.Actor{}, err
 		}
 	}
 	pending := c.popPending(r)
 	switch {
 	case c.OpenID == nil:
-		return payment.Actor{}, errNoSignIn
+		return authz.Actor{}, errNoSignIn
 	case q.Get("error") != "":
-		return payment.Actor{}, errProvider
+		return authz.Actor{}, errProvider
 	}
 	actor, err := c.OpenID.Finish(r.Context(), pending, q.Get("state"), q.Get("code"))
 	if err != nil {
@@ -174,23 +175,23 @@ func (c *console) callback(w http.ResponseWriter, r *http.Request) (payment.Acto
 }
 
 // signInByToken takes a token in place of the OpenID provider, where that is allowed.
-func (c *console) signInByToken(w http.ResponseWriter, r *http.Request) (payment.Actor, error) {
+func (c *console) signInByToken(w http.ResponseWriter, r *http.Request) (authz.Actor, error) {
 	if c.Tokens == nil {
-		return payment.Actor{}, errNoSignIn
+		return authz.Actor{}, errNoSignIn
 	}
 	if err := c.slowly(w, r, c.signIns); err != nil {
-		return payment.Actor{}, err
+		return authz.Actor{}, err
 	}
 	actor, err := c.Tokens.Authenticate(r.Context(), strings.TrimSpace(r.PostFormValue("token")), "")
 	if err != nil {
-		return payment.Actor{}, err
+		return authz.Actor{}, err
 	}
 	c.sessions.Put(r.Context(), sessionBack, backTo(r.PostFormValue("to")))
 	return actor, c.enter(w, r, actor, "token")
 }
 
 // enter begins the session of staff. By is the way in which they signed in.
-func (c *console) enter(w http.ResponseWriter, r *http.Request, actor payment.Actor, by string) error {
+func (c *console) enter(w http.ResponseWriter, r *http.Request, actor authz.Actor, by string) error {
 	if err := actor.Require(payment.RoleSupport, payment.RoleAdmin); err != nil {
 		return err
 	}

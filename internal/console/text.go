@@ -10,7 +10,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/internal/support"
 )
 
@@ -36,10 +38,10 @@ func age(d time.Duration) string {
 }
 
 // stale is the warning of a stale account.
-func stale(q payment.Silence, now time.Time) string {
+func stale(q intake.StaleAccount, now time.Time) string {
 	text := "No webhook was ever received from " + q.Account
-	if q.HeardAt != nil {
-		text = "No webhook was received from " + q.Account + " for " + age(now.Sub(*q.HeardAt))
+	if q.LastWebhookAt != nil {
+		text = "No webhook was received from " + q.Account + " for " + age(now.Sub(*q.LastWebhookAt))
 	}
 	waiting := strconv.Itoa(q.Pending) + " payments wait for one"
 	if q.Pending == 1 {
@@ -118,7 +120,7 @@ func rolesOf(d support.AuditEntry) string {
 	return strings.Join(texts, ", ")
 }
 
-func resolutionWords(r payment.Resolution) string { return strings.ReplaceAll(string(r), "_", " ") }
+func resolutionWords(r review.Resolution) string { return strings.ReplaceAll(string(r), "_", " ") }
 
 // kindOfMatch is the field by which something was found, in words.
 func kindOfMatch(field string) string { return strings.ReplaceAll(field, "_", " ") }

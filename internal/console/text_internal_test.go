@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
 )
@@ -93,9 +94,9 @@ func TestRefusal(t *testing.T) {
 func TestStale(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	heard := now.Add(-3 * time.Hour)
-	require.Contains(t, stale(payment.Silence{Account: "a", Pending: 1}, now), "No webhook was ever received from a, and a payment waits for one.")
-	require.Contains(t, stale(payment.Silence{Account: "a", Pending: 2, HeardAt: &heard}, now), "No webhook was received from a for 3 hours, and 2 payments wait for one.")
+	last := now.Add(-3 * time.Hour)
+	require.Contains(t, stale(intake.StaleAccount{Account: "a", Pending: 1}, now), "No webhook was ever received from a, and a payment waits for one.")
+	require.Contains(t, stale(intake.StaleAccount{Account: "a", Pending: 2, LastWebhookAt: &last}, now), "No webhook was received from a for 3 hours, and 2 payments wait for one.")
 }
 
 func TestNewestFirst(t *testing.T) {

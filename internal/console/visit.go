@@ -7,6 +7,7 @@ import (
 	"github.com/a-h/templ"
 	"github.com/google/uuid"
 
+	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/console/page"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
@@ -40,7 +41,7 @@ func (c *console) staff(next handler) http.Handler {
 }
 
 // staffOf is the person of a request, with its origin.
-func staffOf(r *http.Request, actor payment.Actor) support.Staff {
+func staffOf(r *http.Request, actor authz.Actor) support.Staff {
 	return support.Staff{Actor: actor, Address: r.RemoteAddr, RequestID: r.Header.Get("X-Request-Id")}
 }
 
@@ -62,8 +63,8 @@ type frame struct {
 // warned is a frame that warns of stale accounts: their payments may be out of date.
 func (v *visit) warned(title string) (frame, error) {
 	f := v.frame(title)
-	silent, err := v.Payments.Silent(v.r.Context())
-	for _, q := range silent {
+	accounts, err := v.Payments.Stale(v.r.Context())
+	for _, q := range accounts {
 		f.Stale = append(f.Stale, stale(q, v.Now()))
 	}
 	return f, err

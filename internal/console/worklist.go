@@ -6,7 +6,9 @@ import (
 
 	"github.com/a-h/templ"
 
+	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/internal/support"
 )
 
@@ -47,14 +49,14 @@ type resolveView struct {
 }
 
 // choice is a possibility in words.
-func choice(p payment.Possibility) string {
+func choice(p review.Possibility) string {
 	words := resolutionWords(p.Resolution)
 	return strings.ToUpper(words[:1]) + words[1:] + ", if " + p.When + ". " + p.Effect
 }
 
 // NeedsID reports whether one of the possibilities takes the provider's id.
 func (r resolveView) NeedsID() bool {
-	return slices.ContainsFunc(r.Possible(), func(p payment.Possibility) bool { return p.Resolution == payment.ResolvedPaid })
+	return slices.ContainsFunc(r.Possible(), func(p review.Possibility) bool { return p.Resolution == review.ResolvedPaid })
 }
 
 func (v *visit) askResolve() error {
@@ -74,8 +76,8 @@ func (v *visit) resolve() error {
 	if err != nil {
 		return err
 	}
-	cmd := payment.Resolve{
-		ID: id, Resolution: payment.Resolution(v.r.PostFormValue("resolution")), Reason: v.r.PostFormValue("reason"),
+	cmd := commands.Resolve{
+		ID: id, Resolution: review.Resolution(v.r.PostFormValue("resolution")), Reason: v.r.PostFormValue("reason"),
 		ProviderPaymentID: v.r.PostFormValue("provider_payment_id"),
 	}
 	again := func(f form) templ.Component {

@@ -61,7 +61,7 @@ func (s *Server) initdb(ctx context.Context) error {
 	return nil
 }
 
-// reason puts a name to the way in which a program can't even enter its directory.
+// reason returns ErrUnreachable for a program that can't enter its directory.
 func (s *Server) reason(err error) error {
 	if errors.Is(err, syscall.EACCES) && s.account.uid != os.Geteuid() {
 		return fmt.Errorf("directory %s: %w", cmp.Or(strings.Join(closedAbove(s.dir.path), " and "), s.dir.path), ErrUnreachable)
@@ -84,7 +84,7 @@ func closedAbove(path string) []string {
 func runOnOneThread(cmd *exec.Cmd) ([]byte, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	return cmd.CombinedOutput() //nolint:wrapcheck // the caller says what was run
+	return cmd.CombinedOutput() //nolint:wrapcheck // the caller adds what was run
 }
 
 // environment is ours without the variables that would change what PostgreSQL's programs do, and with messages in one language.

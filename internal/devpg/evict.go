@@ -21,7 +21,7 @@ func (s *Server) evict(ctx context.Context) (stale int, err error) {
 	}
 	pid, err := strconv.Atoi(lines[0])
 	if err != nil || pid <= 1 {
-		return 0, nil //nolint:nilerr // PostgreSQL itself says what is wrong with such a file
+		return 0, nil //nolint:nilerr // PostgreSQL itself reports an invalid file
 	}
 	sig := syscall.SIGINT
 	for tries := 1; s.isOurs(pid); tries++ {

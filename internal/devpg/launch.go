@@ -26,7 +26,7 @@ func (s *Server) launch(ctx context.Context, stale int) (string, error) {
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), filepath.Join(s.cfg.BinDir, "postgres"), s.args()...) //nolint:gosec // the binary is the caller's choice
 	cmd.Dir, cmd.Stdout, cmd.Stderr = s.dir.path, out, out
 	cmd.WaitDelay = time.Second // a killed server's sessions hold its output
-	// PostgreSQL takes a lock file with this pid for stale.
+	// PostgreSQL treats a lock file with this pid as stale.
 	cmd.Env = append(environment(), "PG_GRANDPARENT_PID="+strconv.Itoa(stale))
 	cmd.SysProcAttr = s.account.child(syscall.SIGINT)
 	if err := s.spawn(cmd); err != nil {

@@ -130,11 +130,15 @@ func TestWhatStaffDoesInTheConsole(t *testing.T) {
 		lou := signedIn(t, s.base, "lou", "support")
 		path := "/support/attempts/" + paid.ID
 		require.NotContains(t, lou.get(path).page(), "Re-check status")
-		one[string](t, s.rig, `INSERT INTO refunds (order_id, refund_id, attempt_id, user_id, client_request_id, request_hash, account, status, amount, currency,
-				next_check_at, created_at, updated_at)
-			SELECT order_id, gen_random_uuid(), attempt_id, 'shop', 'lost-refund', '', account, 'pending', 500, currency,
-				now() + interval '1 day', now() - interval '1 day', now() - interval '1 day'
-			FROM payment_attempts WHERE attempt_id = $1 RETURNING refund_id::text`, paid.ID)
+		one[string](t, s.rig, `WITH refund AS (
+				INSERT INTO refunds (order_id, refund_id, attempt_id, user_id, client_request_id, request_hash, account, status, amount, currency, created_at, updated_at)
+				SELECT order_id, gen_random_uuid(), attempt_id, 'shop', 'lost-refund', '', account, 'pending', 500, currency,
+					now() - interval '1 day', now() - interval '1 day'
+				FROM payment_attempts WHERE attempt_id = $1 RETURNING *
+			)
+			INSERT INTO operations (order_id, attempt_id, kind, number, account, refund_id, amount, origin, state, sends, fence, next_at, first_sent_at, created_at)
+			SELECT order_id, attempt_id, 'refund', 0, account, refund_id, amount, 'request', 'unknown', 1, 1, now() + interval '1 day', created_at, created_at
+			FROM refund RETURNING refund_id::text`, paid.ID)
 		require.Contains(t, lou.get(path).page(), "Re-check status")
 		form := lou.get(path + "/recheck")
 		asked := lou.followed(lou.post(path+"/recheck", "key", form.hidden(t, "key"), "reason", "case 7")).page()

@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
@@ -153,4 +154,20 @@ func TestKilledBeforeTheFirstCommit(t *testing.T) {
 	require.Equal(t, "created", again.header.Get("Idempotency-Result"))
 	r.charged(t, again.attempt(t, http.StatusCreated).ID, 1999)
 	require.Equal(t, int64(1), r.gate.charges.Load())
+}
+
+// TestSealedTokenIsErased: the token of a charge that may not be sent again any more is
+// erased, whatever became of the charge.
+func TestSealedTokenIsErased(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.hooks.closed.Store(true)
+	s := r.serve()
+	neverAtTheProvider(t, r, s)
+	s.kill()
+	sealed := func() int { return one[int](t, r, `SELECT count(*) FROM sealed_tokens`) }
+	require.Equal(t, 1, sealed())
+	r.exec(t, `UPDATE sealed_tokens SET created_at = created_at - interval '11 minutes'`)
+	r.serve("PAYLATCH_RECONCILE_EVERY=1h")
+	require.Eventually(t, func() bool { return sealed() == 0 }, 2*time.Minute, time.Second)
 }

@@ -251,10 +251,11 @@ func (g *grid) ends(t *testing.T) {
 	t.Helper()
 	g.inTheEnd(t, func() []string {
 		left := column[string](t, g.rig, `
-			SELECT concat_ws(' ', a.order_id, a.attempt_id, a.stage, a.intent, a.checks, a.next_check_at - now()) FROM payment_attempts a
-			WHERE (a.status = 'pending' OR a.next_check_at IS NOT NULL)
+			SELECT concat_ws(' ', a.order_id, a.attempt_id, a.stage, o.kind, o.number, o.state, o.tries, o.next_at - now())
+			FROM payment_attempts a LEFT JOIN operations o ON o.attempt_id = a.attempt_id AND o.open
+			WHERE (a.status = 'pending' OR o.refund_id IS NOT NULL OR o.state <> 'accepted')
 				AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.attempt_id = a.attempt_id)
-			UNION ALL SELECT concat_ws(' ', order_id, 'refund', refund_id, checks) FROM refunds WHERE status = 'pending'
+			UNION ALL SELECT concat_ws(' ', order_id, 'refund', refund_id) FROM refunds WHERE status = 'pending'
 			UNION ALL SELECT concat_ws(' ', 'event', provider_event_id, event_type, verdict) FROM provider_events WHERE next_try_at IS NOT NULL`)
 		for i, one := range left {
 			at := slices.IndexFunc(g.cells, func(c cell) bool { return strings.HasPrefix(one, c.order) })

@@ -101,7 +101,7 @@ func TestNeverStaysPending(t *testing.T) {
 	a := u.pay(t.Context(), u.order(t), unique("pay"), "tok_never").attempt(t, http.StatusCreated)
 	require.Equal(t, "pending", a.Status)
 	eventually(t, "two checks", func() bool {
-		return one[int](t, r, `SELECT checks FROM payment_attempts WHERE attempt_id = $1`, a.ID) >= 2
+		return one[int](t, r, `SELECT tries FROM operations WHERE open AND attempt_id = $1`, a.ID) >= 2
 	})
 	now := u.read(t.Context(), a.ID)
 	require.Equal(t, "pending", now.attempt(t, http.StatusOK).Status)

@@ -92,7 +92,13 @@ type process struct {
 // start runs the binary in a directory, with no other settings than environ.
 func start(t *testing.T, dir string, environ []string, args ...string) *process {
 	t.Helper()
-	p := &process{cmd: exec.Command(binary, args...), stdout: &journal{}, stderr: &journal{}, done: make(chan struct{})}
+	return startOf(t, binary, dir, environ, args...)
+}
+
+// startOf is start of another binary.
+func startOf(t *testing.T, program, dir string, environ []string, args ...string) *process {
+	t.Helper()
+	p := &process{cmd: exec.Command(program, args...), stdout: &journal{}, stderr: &journal{}, done: make(chan struct{})}
 	clean := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PAYLATCH_") })
 	p.cmd.Dir, p.cmd.Env, p.cmd.SysProcAttr = dir, append(clean, environ...), bound()
 	p.cmd.Stdout, p.cmd.Stderr = p.stdout, p.stderr

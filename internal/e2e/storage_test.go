@@ -227,7 +227,7 @@ func TestStorageGoneBetweenTheCommits(t *testing.T) {
 				revive(t, pg)
 			}
 			r.db.Reset()
-			_, err := r.db.Exec(t.Context(), `UPDATE payment_attempts SET lease_until = now() WHERE status = 'pending'`)
+			_, err := r.db.Exec(t.Context(), `UPDATE operations SET lease_until = now() WHERE lease_until IS NOT NULL`)
 			require.NoError(t, err)
 			a := s.customer().pay(t.Context(), u.order, u.key, "tok_success").attempt(t, http.StatusCreated)
 			require.Equal(t, "succeeded", a.Status)

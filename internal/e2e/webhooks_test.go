@@ -75,9 +75,11 @@ func (r *rig) pendingAt(t *testing.T, account, payment string) string {
 	for _, statement := range []string{
 		`INSERT INTO orders (order_id, user_id, client_request_id, request_hash, amount, currency, created_at, updated_at)
 			VALUES (@order, 'u1', 'order-' || @order, sha256('order'), 1999, 'EUR', now(), now())`,
+		`INSERT INTO operations (order_id, attempt_id, kind, number, account, origin, state, sends, fence, next_at, first_sent_at, created_at)
+			VALUES (@order, @id, 'charge', 0, @account, 'request', 'accepted', 1, 1, now() + interval '1 hour', now(), now())`,
 		`INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, provider_payment_id,
-			status, stage, amount, currency, next_check_at, created_at, updated_at)
-			VALUES (@order, @id, 'u1', 'pay-' || @order, sha256('pay'), @account, @payment, 'pending', 'processing', 1999, 'EUR', now() + interval '1 hour', now(), now())`,
+			status, stage, amount, currency, created_at, updated_at)
+			VALUES (@order, @id, 'u1', 'pay-' || @order, sha256('pay'), @account, @payment, 'pending', 'processing', 1999, 'EUR', now(), now())`,
 		`INSERT INTO attempt_references (account, reference, order_id, attempt_id) VALUES (@account, @id::uuid::text, @order, @id), (@account, @payment, @order, @id)`,
 		`INSERT INTO attempt_transitions (order_id, attempt_id, version, from_stage, to_stage, cause, at)
 			VALUES (@order, @id, 1, 'requested', 'requested', 'pay', now())`,

@@ -1,4 +1,4 @@
-// Package groupcommit lets callers whose items come at the same time share one flush: a
+// Package groupcommit lets callers with items that come at the same time share one flush: a
 // transaction, a read, an fsync.
 //
 // A caller enqueues its items and waits. The first one to find a flush due starts a leader, a

@@ -29,7 +29,7 @@ type item[T any] struct {
 	keys  []uint64
 	call  *call[T]
 	state state
-	// requeues counts how often the item was put back.
+	// requeues counts how often the item was requeued.
 	requeues int
 	err      error
 }

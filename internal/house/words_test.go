@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,27 +19,83 @@ import (
 func packages() []string {
 	return []string{
 		"cmd/paylatch",
+		"fsm",
+		"internal/activity",
 		"internal/auth",
+		"internal/authz",
 		"internal/cardnumber",
+		"internal/cell",
+		"internal/changeset",
+		"internal/commands",
 		"internal/config",
 		"internal/console",
 		"internal/console/demo",
 		"internal/console/page",
 		"internal/datadir",
 		"internal/devpg",
+		"internal/gateway",
+		"internal/groupcommit",
 		"internal/idempotency",
+		"internal/inbound",
+		"internal/intake",
+		"internal/metrics",
+		"internal/outbox",
+		"internal/payment",
+		"internal/postgres",
+		"internal/postgres/evidence",
+		"internal/postgres/mapping",
+		"internal/postgres/pipeline",
+		"internal/postgres/pool",
+		"internal/postgres/sessions",
+		"internal/postgres/supportstore",
+		"internal/provider",
+		"internal/provider/adyen",
+		"internal/provider/call",
+		"internal/provider/checkout",
+		"internal/provider/cloudpayments",
+		"internal/provider/descriptor",
+		"internal/provider/mollie",
+		"internal/provider/paypal",
+		"internal/provider/razorpay",
+		"internal/provider/sandbox",
+		"internal/provider/square",
+		"internal/provider/stripe",
+		"internal/provider/tbank",
+		"internal/provider/yookassa",
 		"internal/redact",
+		"internal/review",
+		"internal/runner",
 		"internal/sandbox",
+		"internal/schedule",
+		"internal/stream",
 		"internal/support",
 		"internal/testdb",
 		"internal/testport",
 		"internal/throttle",
+		"internal/verify",
+		"internal/worker",
 		"migrations",
 	}
 }
 
+// testsToCome are those of the packages of which the tests are not held to the words yet.
+func testsToCome() []string {
+	return []string{
+		"internal/provider",
+		"internal/provider/cloudpayments",
+		"internal/provider/paypal",
+		"internal/provider/razorpay",
+		"internal/provider/sandbox",
+		"internal/provider/square",
+		"internal/provider/stripe",
+		"internal/provider/tbank",
+		"internal/provider/yookassa",
+		"internal/worker",
+	}
+}
+
 // words are regular expressions of private words, and the field's words to use instead. A word that is also a plain word in another
-// sense has no place here.
+// sense has no place here. The name of an exported identifier may be used as it is.
 func words() map[string]string {
 	return map[string]string{
 		`errands?`:                    "operation",
@@ -79,15 +136,14 @@ func TestWords(t *testing.T) {
 			count, said := 0, []string{}
 			for _, f := range written(t, set, name) {
 				test := strings.HasSuffix(set.Position(f.Pos()).Filename, "_test.go")
+				if !test || !slices.Contains(testsToCome(), name) {
+					requireWords(t, set, f)
+				}
+				if test {
+					continue
+				}
 				for _, c := range f.Comments {
 					text := c.Text()
-					for word, instead := range words() {
-						found := regexp.MustCompile(`(?i)\b(` + word + `)\b`).FindString(text)
-						require.Empty(t, found, "%s: the field's word is: %s", set.Position(c.Pos()), instead)
-					}
-					if test {
-						continue
-					}
 					count += len(strings.Fields(text))
 					for _, word := range speech.FindAllString(text, -1) {
 						said = append(said, set.Position(c.Pos()).String()+" "+word)
@@ -97,6 +153,31 @@ func TestWords(t *testing.T) {
 			require.LessOrEqual(t, 1000*len(said), maxSpeech*max(count, 1000), "words of people and speech:\n%s", strings.Join(said, "\n"))
 		})
 	}
+}
+
+// requireWords fails at the private words in a file's comments.
+func requireWords(t *testing.T, set *token.FileSet, f *ast.File) {
+	t.Helper()
+	exported := exportedNames(f)
+	for _, c := range f.Comments {
+		for word, instead := range words() {
+			found := regexp.MustCompile(`(?i)\b(`+word+`)\b`).FindAllString(c.Text(), -1)
+			found = slices.DeleteFunc(found, func(s string) bool { return exported[s] })
+			require.Empty(t, found, "%s: the field's word is: %s", set.Position(c.Pos()), instead)
+		}
+	}
+}
+
+// exportedNames returns the exported identifiers that a file declares or uses.
+func exportedNames(f *ast.File) map[string]bool {
+	names := map[string]bool{}
+	ast.Inspect(f, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok && id.IsExported() {
+			names[id.Name] = true
+		}
+		return true
+	})
+	return names
 }
 
 // written returns the files of a package that no program wrote.

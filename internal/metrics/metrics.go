@@ -21,8 +21,8 @@ type Options struct {
 	Keys func(ctx context.Context) (int64, error)
 	// Waiting returns the open discrepancies by kind; called as Keys.
 	Waiting func(ctx context.Context) (map[string]Waiting, error)
-	// Overdue returns how long the first due of "attempts", "refunds" and parked "events" has been due, less than zero
-	// where none is; called as Keys.
+	// Overdue returns how long the first due of "operations" and parked "events" has been due, less than zero where
+	// none is; called as Keys.
 	Overdue func(ctx context.Context) (map[string]time.Duration, error)
 	// Parked counts the parked events; called as Keys.
 	Parked func(ctx context.Context) (int64, error)

@@ -14,7 +14,6 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/metrics"
-	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/stream"
 )
 
@@ -48,7 +47,7 @@ func counting() *metrics.Metrics {
 	m.Observe(metrics.Request{Method: "POST", Route: "/webhooks/:account", Status: 200, Account: "sandbox", Verdicts: []fsm.Verdict{fsm.Applied}})
 	m.Observe(metrics.Request{Method: "POST", Route: "/webhooks/:account", Status: 401, Code: "webhook-signature-invalid"})
 	m.Observe(metrics.Request{Method: "POST", Route: "/v1/orders", Status: 201, Operation: "createOrder", KeyResult: metrics.KeyCreated})
-	m.Silent([]payment.Silence{{Account: "sandbox", Pending: 3}})
+	m.Stale(map[string]int{"sandbox": 3})
 	m.Called("sandbox", "charge", "answered", time.Second)
 	m.Breaker("sandbox", func() float64 { return 2 })
 	m.Breaker("other", func() float64 { return 0 })

@@ -14,7 +14,7 @@ type overdue struct {
 
 func newOverdue(found *cached[map[string]time.Duration]) overdue {
 	return overdue{found, prometheus.NewDesc("paylatch_overdue_seconds",
-		"For how long has been due what is due longest: attempts and refunds that the provider is to be asked about, and parked events.",
+		"For how long has been due what is due longest: operations at providers, and parked events.",
 		[]string{"what"}, nil)}
 }
 
@@ -27,7 +27,7 @@ func (o overdue) Collect(ch chan<- prometheus.Metric) {
 	if !ok {
 		return
 	}
-	for _, what := range []string{"attempts", "refunds", "events"} {
+	for _, what := range []string{"operations", "events"} {
 		late := time.Duration(0)
 		if due, scheduled := found[what]; scheduled {
 			late = max(0, due+age)

@@ -22,14 +22,14 @@ func TestWhatIsOverdue(t *testing.T) {
 	m := metrics.New(metrics.Options{
 		Keys: keys, Now: func() time.Time { return now },
 		Overdue: func(context.Context) (map[string]time.Duration, error) {
-			return map[string]time.Duration{"attempts": time.Minute, "events": -15 * time.Second}, broken
+			return map[string]time.Duration{"operations": time.Minute, "events": -15 * time.Second}, broken
 		},
 		Parked: func(context.Context) (int64, error) { return 2, nil },
 	})
 	for _, step := range []struct {
-		later            time.Duration
-		fails            error
-		attempts, events string
+		later              time.Duration
+		fails              error
+		operations, events string
 	}{
 		{0, broken, "", ""},
 		{30 * time.Second, nil, "60", "0"},
@@ -44,13 +44,12 @@ func TestWhatIsOverdue(t *testing.T) {
 # TYPE paylatch_events_parked gauge
 paylatch_events_parked 2
 `
-		if step.attempts != "" {
+		if step.operations != "" {
 			want += `
-# HELP paylatch_overdue_seconds For how long has been due what is due longest: attempts and refunds that the provider is to be asked about, and parked events.
+# HELP paylatch_overdue_seconds For how long has been due what is due longest: operations at providers, and parked events.
 # TYPE paylatch_overdue_seconds gauge
-paylatch_overdue_seconds{what="attempts"} ` + step.attempts + `
 paylatch_overdue_seconds{what="events"} ` + step.events + `
-paylatch_overdue_seconds{what="refunds"} 0
+paylatch_overdue_seconds{what="operations"} ` + step.operations + `
 `
 		}
 		require.NoError(t, testutil.GatherAndCompare(m.Gatherer(), strings.NewReader(want), "paylatch_overdue_seconds", "paylatch_events_parked"))

@@ -19,8 +19,8 @@ type Request struct {
 	Code     string
 	Account  string
 	Verdicts []fsm.Verdict
-	// Operation is the contract's name of a command whose use case was called,
-	// empty for all else. Worked is how long the use case took.
+	// Operation is the contract's name of a command that was called, empty for all else. Worked is
+	// how long the use case took.
 	Operation string
 	Worked    time.Duration
 	// KeyResult is what the command's key led to, empty if to nothing.

@@ -4,15 +4,13 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-
-	"github.com/paylatch/paylatch/internal/payment"
 )
 
 // upkeep is what the service finds out by itself.
 type upkeep struct {
 	verified    prometheus.Counter
 	differences prometheus.Gauge
-	silent      *prometheus.GaugeVec
+	stale       *prometheus.GaugeVec
 	calls       *prometheus.HistogramVec
 }
 
@@ -24,8 +22,8 @@ func newUpkeep() upkeep {
 		differences: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "paylatch_verify_differences", Help: "Differences between attempts and their logs that the last lap, or this one so far, has found.",
 		}),
-		silent: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "paylatch_account_silent_attempts", Help: "Attempts that wait for news of an account from which nothing has been heard since they began.",
+		stale: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "paylatch_account_silent_attempts", Help: "Attempts that wait for a webhook of an account that has sent none since they began.",
 		}, []string{"account"}),
 		calls: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "paylatch_provider_call_duration_seconds", Buckets: seconds(),
@@ -35,7 +33,7 @@ func newUpkeep() upkeep {
 }
 
 func (u *upkeep) all() []prometheus.Collector {
-	return []prometheus.Collector{u.verified, u.differences, u.silent, u.calls}
+	return []prometheus.Collector{u.verified, u.differences, u.stale, u.calls}
 }
 
 // Verified counts a portion of attempts and keeps how many differences there are.
@@ -44,12 +42,11 @@ func (m *Metrics) Verified(attempts, differences int) {
 	m.differences.Set(float64(differences))
 }
 
-// Silent keeps how many attempts wait for accounts that are silent; all others
-// are not.
-func (m *Metrics) Silent(silent []payment.Silence) {
-	m.silent.Reset()
-	for _, s := range silent {
-		m.silent.WithLabelValues(s.Account).Set(float64(s.Pending))
+// Stale sets how many attempts wait, by stale account. All other accounts are not stale.
+func (m *Metrics) Stale(pending map[string]int) {
+	m.stale.Reset()
+	for account, n := range pending {
+		m.stale.WithLabelValues(account).Set(float64(n))
 	}
 }
 

@@ -5,19 +5,29 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-func TestWhoMayRead(t *testing.T) {
+func TestAccess(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, setup{silent: true})
+	t.Run("read", accessRead)
+	t.Run("same_request_of_another_user", accessSameRequestOfAnotherUser)
+	t.Run("commands", accessCommands)
+}
+
+func accessRead(t *testing.T) {
+	t.Parallel()
+	r := newEnv(t, setup{silent: true})
 	id, other := r.paid(t, "A-1", "tok_success").ID, r.paid(t, "A-2", "tok_success").ID
 	refund := r.refund(t, id, "refund-1").ID
-	of := func(subject string, behalf payment.UserID, role payment.Role) payment.Actor {
-		return payment.Actor{Subject: subject, Roles: []payment.Role{role}, OnBehalfOf: behalf}
+	of := func(subject string, behalf payment.UserID, role payment.Role) authz.Actor {
+		return authz.Actor{Subject: subject, Roles: []payment.Role{role}, OnBehalfOf: behalf}
 	}
 	for name, c := range map[string]struct {
-		actor payment.Actor
+		actor authz.Actor
 		want  error
 	}{
 		"the owner":               {customer, nil},
@@ -27,7 +37,7 @@ func TestWhoMayRead(t *testing.T) {
 		"a service for another":   {of("shop", "u2", payment.RoleService), payment.ErrForbidden},
 		"support":                 {sam, nil},
 		"an administrator":        {of("ada", "", payment.RoleAdmin), nil},
-		"nobody":                  {payment.Actor{Subject: "u1"}, payment.ErrForbidden},
+		"nobody":                  {authz.Actor{Subject: "u1"}, payment.ErrForbidden},
 	} {
 		_, err := r.Attempt(t.Context(), c.actor, id)
 		require.ErrorIs(t, err, c.want, name)
@@ -39,7 +49,7 @@ func TestWhoMayRead(t *testing.T) {
 		require.ErrorIs(t, err, c.want, name)
 	}
 
-	token := payment.Actor{OnlyAttempt: &id}
+	token := authz.Actor{OnlyAttempt: &id}
 	_, err := r.Attempt(t.Context(), token, id)
 	require.NoError(t, err)
 	for _, not := range []payment.AttemptID{other, {1}} {
@@ -52,18 +62,49 @@ func TestWhoMayRead(t *testing.T) {
 	require.ErrorIs(t, err, payment.ErrForbidden)
 }
 
-// What somebody else has made with the same words stays theirs: an order of the same id
-// and content, and a payment under the same key.
-func TestTheSameRequestOfAnotherUserIsAnotherRequest(t *testing.T) {
+// A request of another user with the same key and content is another request: it gets neither
+// the order nor the payment of the first.
+func accessSameRequestOfAnotherUser(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, setup{silent: true})
+	r := newEnv(t, setup{silent: true})
 	r.paid(t, "A-1", "tok_success")
-	stranger := payment.Actor{Subject: "u2", Roles: []payment.Role{payment.RoleCustomer}}
-	backend := payment.Actor{Subject: "shop", Roles: []payment.Role{payment.RoleService}, OnBehalfOf: "u2"}
+	stranger := authz.Actor{Subject: "u2", Roles: []payment.Role{payment.RoleCustomer}}
+	backend := authz.Actor{Subject: "shop", Roles: []payment.Role{payment.RoleService}, OnBehalfOf: "u2"}
 	create, pay := request("orders", "order-A-1", "A-1"), request("pay A-1", "first-key", "tok_success")
 	create.User, pay.User = "u2", "u2"
-	_, _, err := r.CreateOrder(t.Context(), backend, create, payment.CreateOrder{OrderID: "A-1", Money: payment.Money{Minor: price, Currency: "EUR"}})
+	_, _, err := r.CreateOrder(t.Context(), backend, create, commands.CreateOrder{OrderID: "A-1", Money: payment.Money{Minor: price, Currency: "EUR"}})
 	require.ErrorIs(t, err, payment.ErrOrderExists)
-	_, err = r.Pay(t.Context(), stranger, pay, payment.Pay{OrderID: "A-1", Token: "tok_success", Capture: payment.CaptureAutomatic})
+	_, err = r.Pay(t.Context(), stranger, pay, commands.Pay{OrderID: "A-1", Token: "tok_success", Capture: payment.CaptureAutomatic})
 	require.ErrorIs(t, err, payment.ErrForbidden)
+}
+
+// No command on the payment or order of another user is accepted, and nothing of it moves.
+func accessCommands(t *testing.T) {
+	t.Parallel()
+	r := newEnv(t, setup{silent: true})
+	id := r.held(t, "A-1").ID
+	before := r.attempt(t, id)
+	for i, stranger := range []authz.Actor{
+		{Subject: "u2", Roles: []payment.Role{payment.RoleCustomer}},
+		{Subject: "shop", Roles: []payment.Role{payment.RoleService}, OnBehalfOf: "u2"},
+		{Subject: "u1", Roles: []payment.Role{payment.RoleSupport}},
+	} {
+		req := func(endpoint string) idempotency.Request {
+			req := request(endpoint, "key-of-case-"+string(rune('0'+i)), "")
+			req.User = string(stranger.User())
+			return req
+		}
+		_, err := r.Confirm(t.Context(), stranger, req("confirm"), commands.Confirm{AttemptID: id})
+		require.ErrorIs(t, err, payment.ErrForbidden)
+		_, err = r.Cancel(t.Context(), stranger, req("cancel"), id)
+		require.ErrorIs(t, err, payment.ErrForbidden)
+		_, _, err = r.CancelOrder(t.Context(), stranger, req("cancel order"), "A-1")
+		require.ErrorIs(t, err, payment.ErrForbidden)
+	}
+	after := r.attempt(t, id)
+	after.ReadAt = before.ReadAt
+	require.Equal(t, before, after)
+	o, err := r.Order(t.Context(), customer, "A-1")
+	require.NoError(t, err)
+	require.Nil(t, o.CancelRequestedAt)
 }

@@ -6,88 +6,27 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 )
 
-// News is what somebody learnt about a payment.
-type News struct {
-	fsm.News
-	ProviderPaymentID string
-	// Names are further names by which the provider may call the payment.
-	Names []string
-	// Money is what was authorised, taken or taken back; nil if not said.
-	Money         *Money
-	NextActionURL string
-	Failure       *Failure
-	// Approved is as that of Outcome.
-	Approved bool
-	// Movements are what NewsReversed speaks of: without any, of a capture that was
-	// undone, to the amount of Money. Of other news they are what happened besides.
-	Movements []MovementTold
-	// rows are the movements that this was recorded as before, where it is replayed.
-	rows []Movement
-	// Saved is as that of Outcome.
-	Saved *SavedMethod
-	// Undoes is as that of Outcome.
-	Undoes bool
-	// Refused says that the command of the attempt's intent was refused for good, at
-	// once or, by a webhook, after the provider had taken it.
-	Refused bool
-	// Unfit says that the provider is never sent what the intent asks for.
-	Unfit bool
-	// Answered says that whoever asked for the command is told of its refusal.
-	Answered bool
-	// Inferred says that a runner concludes this from its own call, one that was refused
-	// included, which is only true as long as no other runner took over.
-	Inferred bool
-	// Unasked says that the provider was not even asked.
-	Unasked bool
-	Cause   Cause
-}
-
-// overtaken is what is left of news of a runner that was overtaken: how the payment
-// stands, and nothing of its command, which the other runner has sent since.
-func (n News) overtaken() News {
-	n.Refused, n.Unfit, n.Answered = false, false, false
-	if n.Inferred {
-		n.News = ""
-	}
-	return n
-}
-
-// CauseKind says what brought a piece of news.
-type CauseKind string
-
-// The causes.
-const (
-	CausePay     CauseKind = "pay"
-	CauseCall    CauseKind = "call"
-	CauseWebhook CauseKind = "webhook"
-	CauseCheck   CauseKind = "check"
-	CausePerson  CauseKind = "person"
-)
-
-// Cause says which event, call, check or person brought a piece of news.
-type Cause struct {
-	Kind CauseKind
-	ID   string
-}
+// Ignored is the verdict on a report that is of no payment, or not proven to be the provider's.
+const Ignored fsm.Verdict = "ignored"
 
 // Facts are what the version of an attempt counts.
 type Facts struct {
-	State                                              fsm.State
-	ProviderPaymentID                                  string
-	Authorized, Captured, Reversed, Disputed, Refunded int64
-	NextActionURL                                      string
+	State                                    fsm.State
+	ProviderPaymentID                        string
+	Authorized, Captured, Refunded, Disputed int64
+	ForeignMoney                             bool
+	NextActionURL                            string
 }
 
-func (a Attempt) facts() Facts {
+// Facts are the attempt's.
+func (a Attempt) Facts() Facts {
 	return Facts{
-		State: a.State, ProviderPaymentID: a.ProviderPaymentID,
-		Authorized: a.Authorized, Captured: a.Captured, Reversed: a.Reversed, Disputed: a.Disputed, Refunded: a.Refunded,
-		NextActionURL: a.NextActionURL,
+		State: a.State, ProviderPaymentID: a.ProviderPaymentID, Authorized: a.Authorized, Captured: a.Captured,
+		Refunded: a.Refunded, Disputed: a.Disputed, ForeignMoney: a.ForeignMoney, NextActionURL: a.NextActionURL,
 	}
 }
 
-// Transition is one version of an attempt, in the append-only log. Version 0
-// means that nothing changed.
+// Transition is one version of an attempt in the append-only log. Version 0 means no change.
 type Transition struct {
 	Version  int
 	From, To fsm.State
@@ -97,160 +36,133 @@ type Transition struct {
 	// Facts are what the attempt is since then, LastMovement its last movement.
 	Facts        Facts
 	LastMovement int
-	// Opens is the discrepancy that the news is, if any.
-	Opens DiscrepancyKind
+	// Quiet is set if only the amount authorized changed, which no caller sees.
+	Quiet bool
+	// Findings are what a person must look at after it.
+	Findings []Finding
 }
 
-// advance applies news to an attempt that the transaction holds locked. It is
-// the only caller of fsm.Next. A transition of version 0 changed nothing that
-// anybody can see.
-func advance(a *Attempt, n News, now time.Time) (Transition, fsm.Verdict) {
-	before := *a
-	if n.Undoes && n.News == fsm.NewsFailed && a.Succeeded() {
-		n.News = fsm.NewsReversed
-	}
-	t := Transition{From: a.State, News: n.News, Cause: n.Cause, At: now}
-	if a.ProviderPaymentID == "" {
-		a.ProviderPaymentID = n.ProviderPaymentID
-	}
-	if n.Saved != nil {
-		a.Saved = n.Saved
-	}
-	if n.Refused && (n.Cause.Kind == CauseWebhook || n.News == fsm.NewsSoftFailed && a.Intent.Kind == IntentCapture) {
-		// The payment may have to be given up now; a refused cancellation has a schedule.
-		endIntent(a)
-	}
-	verdict := fsm.Conflict
-	if t.Opens = mismatch(before, n); t.Opens == "" {
-		verdict = move(a, n, now)
-		t.Opens = opens(before.Intent, n, verdict)
-	} else {
-		keepOdd(a, t.Opens, n, now)
-	}
+// Finding is a discrepancy to be opened.
+type Finding struct {
+	Kind    DiscrepancyKind
+	About   string
+	AboutID string
+	Money   *Money
+	Text    string
+}
 
+// Advance applies a report to an attempt that the transaction holds locked, with its movements
+// filled in. It is the only caller of fsm.Next, and the only function that changes an attempt's
+// state, amounts and version. A transition of version 0 changed nothing that a caller can see.
+func Advance(a *Attempt, r Report, now time.Time) (Transition, fsm.Verdict) {
+	before := *a
+	if r.Undoes && r.Says == fsm.NewsFailed && a.Succeeded() {
+		r.Says = fsm.NewsMoney
+		r.Movements = append(r.Movements, Told{Kind: MovementCaptureReversal})
+	}
+	movements := a.complete(r.Movements)
+	t := Transition{From: a.State, News: r.Says, Cause: r.Cause, At: now}
+	payment := a.identify(r)
+	verdict := fsm.Conflict
+	odd := a.mismatch(r, movements, payment)
+	if odd == "" {
+		verdict = a.move(&r, now)
+	}
+	for _, m := range movements {
+		a.record(m, payment, r.Cause, now)
+	}
+	if r.Says == fsm.NewsFailed && a.Failed() && a.endsHold(r) {
+		a.release(r.At, r.Cause, now)
+	}
+	if a.Failed() {
+		a.endHold(r.Cause, now)
+	}
+	t.Findings = findings(before, *a, r, odd, verdict)
 	switch {
-	case a.facts() != before.facts():
-		if verdict == fsm.Repeat {
+	case a.Facts() != before.Facts() || a.LastMovement != before.LastMovement:
+		if verdict == fsm.Repeat || verdict == fsm.Stale && r.Says != fsm.NewsAuthorized {
 			verdict = fsm.Applied
 		}
 		a.Version++
 		a.UpdatedAt = now
-		t.Version = a.Version
-	case toldBefore(before, n, t.Opens):
-		verdict, t.Opens = fsm.Repeat, ""
+		t.Version, t.Quiet = a.Version, a.onlyAuthorized(before)
+	case odd == "" && (r.Says == fsm.NewsMoney || verdict == fsm.Conflict), odd == AmountMismatch && a.recorded(movements, payment):
+		verdict, t.Findings = fsm.Repeat, nil
 	}
-	if n.Approved && !a.State.Final() && a.Intent.Kind == IntentNone {
-		a.NextCheckAt = &now
-	}
-	t.To, t.Facts, t.LastMovement = a.State, a.facts(), a.LastMovement
+	t.To, t.Facts, t.LastMovement = a.State, a.Facts(), a.LastMovement
 	return t, verdict
 }
 
-// keepOdd keeps what news says of money that is not the attempt's, or not all of it.
-func keepOdd(a *Attempt, kind DiscrepancyKind, n News, now time.Time) {
-	switch {
-	case n.News == fsm.NewsReversed:
-		recordAll(a, n, now)
-		if kind == CurrencyMismatch && !n.returns() {
-			foreignReturned(a, *n.Money)
-		}
-	case kind == CurrencyMismatch:
-		mismatched(a, n, now)
-	case kind == AmountMismatch && n.News == fsm.NewsSucceeded:
-		a.Captured = max(a.Captured, n.Money.Minor)
-		a.Authorized = max(a.Authorized, a.Captured)
-	}
+// onlyAuthorized reports whether nothing but the amount authorized has changed.
+func (a *Attempt) onlyAuthorized(before Attempt) bool {
+	before.Authorized = a.Authorized
+	return a.Facts() == before.Facts()
 }
 
-// move takes the step of the state machine and writes the facts that come with
-// the news.
-func move(a *Attempt, n News, now time.Time) fsm.Verdict {
-	step, err := fsm.Next(a.State, n.News)
+// recorded reports whether the amounts of a report are those that are recorded.
+func (a *Attempt) recorded(movements []Told, payment string) bool {
+	for _, m := range movements {
+		if m.Money.Minor != a.sum(m.Kind, m.Money.Currency, func(n Movement) bool { return n.Payment == payment }) {
+			return false
+		}
+	}
+	return true
+}
+
+// identify records the names that a report contains. It returns the payment id that separates its
+// movements from those of the attempt's first payment.
+func (a *Attempt) identify(r Report) string {
+	if a.ProviderPaymentID == "" {
+		a.ProviderPaymentID = r.Payment
+	}
+	if r.Saved != nil {
+		a.Saved = r.Saved
+	}
+	if r.Payment == a.ProviderPaymentID || r.Cause.Kind == CausePerson {
+		return ""
+	}
+	return r.Payment
+}
+
+// move takes the step of the state machine and what comes with it.
+func (a *Attempt) move(r *Report, now time.Time) fsm.Verdict {
+	if a.heldElsewhere(*r) {
+		r.Says = fsm.NewsProcessing
+	}
+	step, err := fsm.Next(a.State, r.Says)
 	if err != nil {
 		return Ignored
 	}
 	a.State = step.To
-	switch n.News {
-	case fsm.NewsAuthorized:
-		if step.Verdict != fsm.Stale {
-			a.Authorized = max(a.Authorized, n.amountOr(a.Money.Minor))
-		} else if a.Failed() {
-			a.HoldToldAt = &now
-			doubtFailure(a, now)
-		}
-	case fsm.NewsSucceeded:
-		a.HoldToldAt = nil
-		a.Captured = max(a.Captured, n.amountOr(a.taken()))
-		a.Authorized = max(a.Authorized, a.Captured)
-	case fsm.NewsReversed:
-		recordAll(a, n, now)
+	switch r.Says {
 	case fsm.NewsActionRequired:
-		if a.State == fsm.AwaitingCustomer && n.NextActionURL != "" {
-			a.NextActionURL = n.NextActionURL
+		if a.State == fsm.AwaitingCustomer && r.NextActionURL != "" {
+			a.NextActionURL = r.NextActionURL
 		}
 	case fsm.NewsSoftFailed:
-		if step.Verdict == fsm.Applied && !giveUp(a, n, now) {
-			return fsm.Repeat
+		if step.Verdict == fsm.Applied && a.Failure == nil {
+			a.Failure = r.Failure
 		}
 	case fsm.NewsFailed:
 		if step.Moved() {
-			fail(a, n.Failure)
+			a.fail(r.Failure)
 		}
-	case fsm.NewsUnknown, fsm.NewsProcessing, fsm.NewsDisputed:
+	case fsm.NewsUnknown, fsm.NewsProcessing, fsm.NewsAuthorized, fsm.NewsSucceeded, fsm.NewsMoney, fsm.NewsDisputed:
 	}
-	tidy(a, step, now)
-	if step.From == fsm.Authorized && n.News == fsm.NewsFailed {
-		// News overtake each other: the failure may be older than the hold.
-		doubtFailure(a, now)
+	if a.State != fsm.AwaitingCustomer {
+		a.NextActionURL = ""
+	}
+	if step.Moved() && a.State.Final() {
+		a.FinalizedAt = &now
+		if a.Succeeded() {
+			a.Failure = nil
+		}
 	}
 	return step.Verdict
 }
 
-func (n News) amountOr(minor int64) int64 {
-	if n.Money != nil {
-		return n.Money.Minor
-	}
-	return minor
-}
-
-func (n News) currencyOr(c Currency) Currency {
-	if n.Money != nil {
-		return n.Money.Currency
-	}
-	return c
-}
-
-// taken is what must be meant where the provider does not say how much it took:
-// what it took before, or what it was asked to take.
-func (a Attempt) taken() int64 {
-	switch {
-	case a.Captured > 0:
-		return a.Captured
-	case a.Intent.Amount > 0:
-		return a.Intent.Amount
-	}
-	return a.Money.Minor
-}
-
-// giveUp marks an attempt to be cancelled at the provider, since the same
-// payment could still succeed there. It reports false if it was marked before.
-func giveUp(a *Attempt, n News, now time.Time) bool {
-	if a.Intent.Kind != IntentNone {
-		return false
-	}
-	checks, first := a.Checks, a.Failure == nil && n.Failure != nil
-	setIntent(a, Intent{Kind: IntentCancel}, now)
-	if a.Intent.Number > 0 && !first { // nobody wishes it but we, and it was refused before
-		a.Checks = checks
-	}
-	a.Failure = n.Failure
-	a.NextCheckAt = &now
-	return true
-}
-
-// fail keeps the reason of a soft failure before it: it says why, where the
-// provider's last word may only be that the payment was cancelled.
-func fail(a *Attempt, f *Failure) {
+// fail keeps the reason of an earlier soft failure: the last report may only be of a cancellation.
+func (a *Attempt) fail(f *Failure) {
 	switch {
 	case a.Failure != nil:
 	case f != nil:
@@ -260,73 +172,151 @@ func fail(a *Attempt, f *Failure) {
 	}
 }
 
-func tidy(a *Attempt, step fsm.Step, now time.Time) {
-	if a.State != fsm.AwaitingCustomer {
-		a.NextActionURL = ""
+// heldElsewhere reports whether a failure is that of one transaction while another one of the
+// payment holds its money, or has captured it.
+func (a *Attempt) heldElsewhere(r Report) bool {
+	if a.State != fsm.Authorized || r.Transaction == "" || r.Says != fsm.NewsFailed && r.Says != fsm.NewsSoftFailed {
+		return false
 	}
-	if !step.Moved() || !a.State.Final() {
-		return
+	own, held := a.Movement(MovementAuthorization, r.Transaction)
+	if _, released := a.Movement(MovementRelease, r.Transaction); !held || released {
+		own.Money.Minor = 0
 	}
-	if a.Succeeded() {
-		a.Failure = nil
-	}
-	endIntent(a)
-	a.NextCheckAt, a.LeaseUntil = nil, nil
-	a.FinalizedAt = &now
+	return a.OnHold() > own.Money.Minor
 }
 
-// mismatch compares what news says was authorised, taken or taken back with what
-// the attempt is for. A person who calls it paid has compared it.
-func mismatch(a Attempt, n News) DiscrepancyKind {
-	if n.Money == nil || n.Cause.Kind == CausePerson || n.News != fsm.NewsAuthorized && n.News != fsm.NewsSucceeded && n.News != fsm.NewsReversed {
+// endsHold reports whether a failure is younger than the attempt's last hold.
+func (a *Attempt) endsHold(r Report) bool {
+	held := a.heldSince()
+	if r.At.Nanosecond() == 0 {
+		held = held.Truncate(time.Second) // some providers give whole seconds
+	}
+	return r.EndsHold || !r.At.IsZero() && !r.At.Before(held)
+}
+
+// complete fills in the amounts that a provider did not state.
+func (a *Attempt) complete(told []Told) []Told {
+	all := make([]Told, 0, len(told))
+	for _, t := range told {
+		if t.Money.Currency == "" {
+			t.Money = Money{a.unstated(t), a.Money.Currency}
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
+// unstated is the amount of a report without one: what came back is what was taken away, what was
+// captured or authorized is all of it.
+func (a *Attempt) unstated(t Told) int64 {
+	switch t.Kind {
+	case MovementAuthorization:
+		return a.Money.Minor
+	case MovementRelease, MovementChargebackReversal, MovementRefundReversal:
+		if m, ok := a.Movement(reversed[t.Kind], t.ID); ok {
+			return m.Money.Minor
+		}
+		if t.Kind == MovementRelease {
+			return 0
+		}
+	case MovementCapture, MovementCaptureReversal, MovementRefund, MovementChargeback:
+	}
+	return a.taken()
+}
+
+// reversed is the kind that a kind takes back.
+var reversed = map[MovementKind]MovementKind{ //nolint:gochecknoglobals // a table
+	MovementRelease:            MovementAuthorization,
+	MovementChargebackReversal: MovementChargeback,
+	MovementRefundReversal:     MovementRefund,
+}
+
+// taken is the amount of a capture that the provider does not state: what was captured before, else
+// the amount of the last capture operation, else all of it.
+func (a *Attempt) taken() int64 {
+	if gross := a.sum(MovementCapture, a.Money.Currency, nil); gross > 0 {
+		return gross
+	}
+	if asked := a.Capturing(); asked > 0 {
+		return asked
+	}
+	return a.Money.Minor
+}
+
+// Capturing is the amount of the last capture operation that is open or done; 0 without one.
+func (a *Attempt) Capturing() (amount int64) {
+	for i := range a.Operations {
+		if o := &a.Operations[i]; o.Kind == OperationCapture && (o.Open() || o.State == fsm.OperationDone) {
+			amount = o.Amount
+		}
+	}
+	return amount
+}
+
+// mismatch compares what a report states as authorized or captured with what the attempt is for.
+// What a person resolves as paid was compared before.
+func (a *Attempt) mismatch(r Report, movements []Told, payment string) DiscrepancyKind {
+	if r.Cause.Kind == CausePerson {
 		return ""
 	}
+	for _, m := range movements {
+		switch {
+		case m.Kind == MovementAuthorization && r.Says == fsm.NewsAuthorized, m.Kind == MovementCapture && r.Says == fsm.NewsSucceeded:
+			if kind := a.mismatched(m, payment); kind != "" {
+				return kind
+			}
+		case m.Money.Currency != a.Money.Currency:
+			return CurrencyMismatch
+		}
+	}
+	return ""
+}
+
+func (a *Attempt) mismatched(m Told, payment string) DiscrepancyKind {
 	switch {
-	case n.Money.Currency != a.Money.Currency:
+	case m.Money.Currency != a.Money.Currency:
 		return CurrencyMismatch
-	case n.News == fsm.NewsReversed:
+	case m.Money.Minor == a.Money.Minor && (m.Kind == MovementAuthorization || !a.Succeeded()):
 		return ""
-	case n.Money.Minor == a.Money.Minor && (n.News == fsm.NewsAuthorized || !a.Succeeded()):
+	case m.Kind == MovementCapture && a.Succeeded() && a.captured(m, payment):
 		return ""
-	case n.News == fsm.NewsSucceeded && a.Succeeded() && n.Money.Minor == a.Captured:
-		return ""
-	case n.News == fsm.NewsSucceeded && a.partial(n.Money.Minor):
+	case m.Kind == MovementCapture && a.partial(m.Money.Minor):
 		return ""
 	}
 	return AmountMismatch
 }
 
+// captured reports whether a capture is the one that is recorded, or a whole second one.
+func (a *Attempt) captured(m Told, payment string) bool {
+	if known, named := a.Movement(MovementCapture, m.ID); named && m.ID != "" && known.Money == m.Money {
+		return true
+	}
+	return m.Money.Minor == a.captures(payment) || (payment != "" || m.ID != "") && m.Money.Minor == a.Money.Minor
+}
+
+// captures is what was ever captured under one payment of the provider.
+func (a *Attempt) captures(payment string) int64 {
+	return a.sum(MovementCapture, a.Money.Currency, func(m Movement) bool { return m.Payment == payment })
+}
+
 // partial reports whether an amount is one that a manual capture may have taken.
-func (a Attempt) partial(amount int64) bool {
+func (a *Attempt) partial(amount int64) bool {
 	return a.Capture == CaptureManual && !a.Succeeded() && amount > 0 && amount < a.Money.Minor
 }
 
-// toldBefore reports whether what news would open was written when the same was
-// told the first time.
-func toldBefore(before Attempt, n News, kind DiscrepancyKind) bool {
-	if kind == AmountMismatch {
-		return n.News == fsm.NewsSucceeded && n.Money.Minor == before.Captured && before.Captured > 0
+// Mismatch is the finding of an unexpected captured amount; nil if it is expected, or not stated.
+func (a *Attempt) Mismatch(captured *Money) *Finding {
+	if captured == nil {
+		return nil
 	}
-	return kind == LateSuccess || kind == PaymentReversed || kind == "" && n.News == fsm.NewsReversed
-}
-
-// returns reports whether news of money that was moved says that it came back.
-func (n News) returns() bool {
-	return len(n.Movements) > 0 && n.Movements[0].Kind == ChargebackReversal
-}
-
-// opens says what a person must look at after news of the money that an attempt with
-// an intent is for.
-func opens(i Intent, n News, v fsm.Verdict) DiscrepancyKind {
-	switch {
-	case v == fsm.Conflict:
-		return LateSuccess
-	case n.News == fsm.NewsSucceeded && (i.Kind == IntentCapture || i.Amount > 0) && n.amountOr(i.Amount) != i.Amount && n.Cause.Kind != CausePerson:
-		return AmountMismatch
-	case n.News == fsm.NewsReversed && !n.returns():
-		return PaymentReversed
-	case n.News == fsm.NewsDisputed:
-		return Disputed
+	m := Told{Kind: MovementCapture, Money: *captured}
+	kind := a.mismatched(m, "")
+	if asked := a.Capturing(); kind == "" && asked > 0 && asked != captured.Minor {
+		kind = AmountMismatch
 	}
-	return ""
+	if kind == "" {
+		return nil
+	}
+	f := mismatchFinding(kind, []Told{m})
+	return &f
 }

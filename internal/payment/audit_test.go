@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/verify"
 )
 
 // movement is an entry of the sandbox's ledger.
@@ -21,7 +23,7 @@ type movement struct {
 }
 
 // ledger lists what the sandbox moved.
-func (r *rig) ledger(t *testing.T) []movement {
+func (r *env) ledger(t *testing.T) []movement {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.box+"/v1/ledger", http.NoBody)
 	require.NoError(t, err)
@@ -35,7 +37,7 @@ func (r *rig) ledger(t *testing.T) []movement {
 }
 
 // rows reads one column.
-func rows[T any](t *testing.T, r *rig, sql string, args ...any) []T {
+func rows[T any](t *testing.T, r *env, sql string, args ...any) []T {
 	t.Helper()
 	found, err := r.db.Query(t.Context(), sql, args...)
 	require.NoError(t, err)
@@ -44,41 +46,42 @@ func rows[T any](t *testing.T, r *rig, sql string, args ...any) []T {
 	return all
 }
 
-func (r *rig) exec(t *testing.T, sql string, args ...any) {
+func (r *env) exec(t *testing.T, sql string, args ...any) {
 	t.Helper()
 	_, err := r.db.Exec(t.Context(), sql, args...)
 	require.NoError(t, err)
 }
 
 // discrepancies lists the kinds that an attempt has open.
-func (r *rig) discrepancies(t *testing.T, id payment.AttemptID) []string {
+func (r *env) discrepancies(t *testing.T, id payment.AttemptID) []string {
 	t.Helper()
 	return rows[string](t, r, "SELECT kind FROM discrepancies WHERE attempt_id = $1 ORDER BY kind", id.String())
 }
 
 // verdicts lists those of an attempt's events, in the order of their arrival.
-func (r *rig) verdicts(t *testing.T, id payment.AttemptID) []string {
+func (r *env) verdicts(t *testing.T, id payment.AttemptID) []string {
 	t.Helper()
 	return rows[string](t, r, "SELECT verdict FROM provider_events WHERE attempt_id = $1 ORDER BY received_at, event_id", id.String())
 }
 
-// news lists the types of what the merchant is told of an attempt.
-func (r *rig) news(t *testing.T, id payment.AttemptID) []string {
+// updates lists the types of an attempt's outbox messages.
+func (r *env) updates(t *testing.T, id payment.AttemptID) []string {
 	t.Helper()
 	return rows[string](t, r, "SELECT type FROM outbox WHERE attempt_id = $1 ORDER BY version", id.String())
 }
 
 // age makes an attempt older; a lease on it ends, too.
-func (r *rig) age(t *testing.T, id payment.AttemptID, by time.Duration) {
+func (r *env) age(t *testing.T, id payment.AttemptID, by time.Duration) {
 	t.Helper()
-	r.exec(t, `UPDATE payment_attempts SET created_at = created_at - $2::interval, lease_until = lease_until - $2::interval,
-		next_check_at = next_check_at - $2::interval WHERE attempt_id = $1`, id.String(), by)
+	r.exec(t, `WITH a AS (UPDATE payment_attempts SET created_at = created_at - $2::interval WHERE attempt_id = $1)
+		UPDATE operations SET created_at = created_at - $2::interval, first_sent_at = first_sent_at - $2::interval, lease_until = lease_until - $2::interval,
+			next_at = next_at - $2::interval WHERE attempt_id = $1`, id.String(), by)
 }
 
-// audit asserts what holds of every order at every time: one live attempt at
-// most; an attempt that its log makes again; at most one charge, which is what
-// the attempts say, unless a discrepancy is open.
-func (r *rig) audit(t *testing.T, order payment.OrderID) {
+// audit asserts what holds of every order at every time: one live attempt at most; an attempt
+// that its log makes again; at most one charge, which is what the attempts show, unless a
+// discrepancy is open.
+func (r *env) audit(t *testing.T, order payment.OrderID) {
 	t.Helper()
 	o, err := r.store.Order(t.Context(), order)
 	require.NoError(t, err)
@@ -96,7 +99,7 @@ func (r *rig) audit(t *testing.T, order payment.OrderID) {
 			}
 		}
 		if a.State.Final() {
-			require.Equal(t, taken, a.Captured, "attempt %s and the ledger", a.ID)
+			require.Equal(t, taken, a.Captured+r.opsView(t, a).Reversed, "attempt %s and the ledger", a.ID)
 		}
 	}
 	require.LessOrEqual(t, live, 1)
@@ -107,14 +110,16 @@ func (r *rig) audit(t *testing.T, order payment.OrderID) {
 	}
 }
 
+// archiveOf is what verify reads of a store that is not wrapped.
+func archiveOf(s store) verify.Archive { return s.(*postgres.Store).Evidence() }
+
 // verify derives the whole database again, a few attempts at a time.
-func (r *rig) verify(t *testing.T) []payment.Difference {
+func (r *env) verify(t *testing.T) []verify.Difference {
 	t.Helper()
-	var all []payment.Difference
-	archive, ok := r.store.(payment.Archive)
-	require.True(t, ok)
+	var all []verify.Difference
+	archive := archiveOf(r.store)
 	for after := (payment.AttemptID{}); ; {
-		v, err := payment.Verify(t.Context(), archive, after, 7, false)
+		v, err := verify.Verify(t.Context(), archive, after, 7, false)
 		require.NoError(t, err)
 		all = append(all, v.Differences...)
 		if v.Attempts == 0 {
@@ -124,7 +129,7 @@ func (r *rig) verify(t *testing.T) []payment.Difference {
 	}
 }
 
-func (r *rig) auditLog(t *testing.T, a payment.Attempt) {
+func (r *env) auditLog(t *testing.T, a payment.Attempt) {
 	t.Helper()
 	type entry struct {
 		Version           int

@@ -8,14 +8,29 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// blind is a provider that can't be asked: it receives commands, and what came of
-// them is told by its webhooks only (Adyen). Redirects have no id of a payment.
+func TestBlind(t *testing.T) {
+	t.Parallel()
+	t.Run("capture_waits_for_its_webhook", blindCaptureWaitsForItsWebhook)
+	t.Run("cancel_waits_for_its_webhook", blindCancelWaitsForItsWebhook)
+	t.Run("refund_waits_for_its_webhook", blindRefundWaitsForItsWebhook)
+	t.Run("hold_after_the_failure_is_released", blindHoldAfterTheFailureIsReleased)
+	t.Run("hold_without_a_name_waits_for_it", blindHoldWithoutANameWaitsForIt)
+	t.Run("cancel_reaches_a_later_payment", blindCancelReachesALaterPayment)
+	t.Run("redirect_without_a_webhook_needs_review", blindRedirectWithoutAWebhookNeedsReview)
+}
+
+// blind is a provider without lookups: it receives commands, and only its webhooks report what
+// came of them (Adyen). Redirects have no id of a payment.
 type blind struct {
-	payment.Provider
+	gateway.Provider
 
 	// redirected is the payment that the customer was redirected for.
 	redirected string
@@ -27,7 +42,7 @@ func (b *blind) Capabilities() payment.Capabilities {
 	return can
 }
 
-func (b *blind) Charge(ctx context.Context, c payment.Charge) (payment.Outcome, error) {
+func (b *blind) Charge(ctx context.Context, c gateway.Charge) (gateway.Outcome, error) {
 	o, err := b.Provider.Charge(ctx, c)
 	if o.News == fsm.NewsActionRequired {
 		b.redirected, o.ProviderPaymentID = o.ProviderPaymentID, ""
@@ -35,63 +50,63 @@ func (b *blind) Charge(ctx context.Context, c payment.Charge) (payment.Outcome, 
 	return o, err
 }
 
-func (*blind) Lookup(context.Context, string) (payment.Outcome, error) {
-	return payment.Outcome{}, payment.ErrUnsupported
+func (*blind) Lookup(context.Context, string) (gateway.Outcome, error) {
+	return gateway.Outcome{}, gateway.ErrUnsupported
 }
 
-func (*blind) Find(context.Context, payment.AttemptID) (payment.Outcome, error) {
-	return payment.Outcome{}, payment.ErrUnsupported
+func (*blind) Find(context.Context, payment.AttemptID) (gateway.Outcome, error) {
+	return gateway.Outcome{}, gateway.ErrUnsupported
 }
 
-func (*blind) LookupRefund(context.Context, payment.RefundRef) (payment.RefundOutcome, error) {
-	return payment.RefundOutcome{}, payment.ErrUnsupported
+func (*blind) LookupRefund(context.Context, gateway.RefundRef) (gateway.RefundOutcome, error) {
+	return gateway.RefundOutcome{}, gateway.ErrUnsupported
 }
 
-func (b *blind) Capture(ctx context.Context, c payment.Capture) (payment.Outcome, error) {
+func (b *blind) Capture(ctx context.Context, c gateway.Capture) (gateway.Outcome, error) {
 	o, err := b.Provider.Capture(ctx, c)
-	return payment.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: o.ProviderPaymentID}, err
+	return gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: o.ProviderPaymentID}, err
 }
 
-func (b *blind) Cancel(ctx context.Context, c payment.Cancel) (payment.Outcome, error) {
+func (b *blind) Cancel(ctx context.Context, c gateway.Cancel) (gateway.Outcome, error) {
 	o, err := b.Provider.Cancel(ctx, c)
-	return payment.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: o.ProviderPaymentID}, err
+	return gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: o.ProviderPaymentID}, err
 }
 
-func (b *blind) Refund(ctx context.Context, r payment.RefundCall) (payment.RefundOutcome, error) {
+func (b *blind) Refund(ctx context.Context, r gateway.RefundCall) (gateway.RefundOutcome, error) {
 	o, err := b.Provider.Refund(ctx, r)
-	return payment.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: o.ProviderRefundID}, err
+	return gateway.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: o.ProviderRefundID}, err
 }
 
-func newBlind(t *testing.T) (*rig, *blind) {
+func newBlind(t *testing.T) (*env, *blind) {
 	t.Helper()
 	b := &blind{}
-	return newRig(t, setup{silent: true, provider: func(p payment.Provider) payment.Provider {
+	return newEnv(t, setup{silent: true, provider: func(p gateway.Provider) gateway.Provider {
 		b.Provider = p
 		return b
 	}}), b
 }
 
-func TestACaptureThatIsOnlyReceivedWaitsForItsWebhook(t *testing.T) {
+func blindCaptureWaitsForItsWebhook(t *testing.T) {
 	t.Parallel()
 	r, _ := newBlind(t)
 	id := r.held(t, "A-1").ID
-	paid, err := r.Confirm(t.Context(), customer, request("confirm", "confirm-key", ""), payment.Confirm{AttemptID: id})
+	paid, err := r.Confirm(t.Context(), customer, request("confirm", "confirm-key", ""), commands.Confirm{AttemptID: id})
 	require.NoError(t, err)
 	require.Equal(t, "authorized", paid.Stage())
 	for range 3 { // it is sent again, with the same key, and looked up in vain
 		require.Equal(t, "authorized", r.recheck(t, id).Stage())
 	}
-	r.exec(t, "UPDATE payment_attempts SET intent_at = intent_at - $1::interval", time.Hour)
+	r.exec(t, "UPDATE operations SET created_at = created_at - $1::interval, first_sent_at = first_sent_at - $1::interval WHERE kind IN ('capture', 'cancel')", time.Hour)
 	require.Equal(t, "authorized", r.recheck(t, id).Stage(), "nobody knows")
-	require.Equal(t, payment.IntentCapture, r.attempt(t, id).Intent.Kind)
+	require.Equal(t, payment.OperationCapture, r.attempt(t, id).Intent.Kind)
 	require.Len(t, r.ledger(t), 1)
 
 	require.Equal(t, fsm.Applied, r.say(t, id, webhooks.KindSucceeded))
-	require.Equal(t, succeeded, standingOf(r.attempt(t, id)))
+	require.Equal(t, succeeded, standingOf(r.attempt(t, id).Attempt))
 	r.audit(t, "A-1")
 }
 
-func TestACancellationThatIsOnlyReceivedWaitsForItsWebhook(t *testing.T) {
+func blindCancelWaitsForItsWebhook(t *testing.T) {
 	t.Parallel()
 	r, _ := newBlind(t)
 	id := r.held(t, "A-1").ID
@@ -106,11 +121,11 @@ func TestACancellationThatIsOnlyReceivedWaitsForItsWebhook(t *testing.T) {
 	r.audit(t, "A-1")
 }
 
-func TestALateHoldOfWhomNobodyCanAskIsGivenUp(t *testing.T) {
+func blindHoldAfterTheFailureIsReleased(t *testing.T) {
 	t.Parallel()
 	r, b := newBlind(t)
 	r.order(t, "A-1")
-	p, err := r.Pay(t.Context(), customer, request("pay A-1", "first-key", "m"), payment.Pay{
+	p, err := r.Pay(t.Context(), customer, request("pay A-1", "first-key", "m"), commands.Pay{
 		OrderID: "A-1", Token: "tok_late_success", Capture: payment.CaptureManual,
 	})
 	require.NoError(t, err)
@@ -120,7 +135,7 @@ func TestALateHoldOfWhomNobodyCanAskIsGivenUp(t *testing.T) {
 		require.NoError(t, err)
 		return now.News
 	}
-	require.Eventually(t, func() bool { return stands() == fsm.NewsAuthorized }, patience, tick)
+	require.Eventually(t, func() bool { return stands() == fsm.NewsAuthorized }, waitFor, tick)
 	require.Equal(t, fsm.Stale, r.say(t, p.ID, webhooks.KindAuthorized))
 	r.recheck(t, p.ID)
 	require.Equal(t, fsm.NewsFailed, stands())
@@ -128,13 +143,12 @@ func TestALateHoldOfWhomNobodyCanAskIsGivenUp(t *testing.T) {
 	require.Empty(t, r.discrepancies(t, p.ID))
 }
 
-// Nobody is told to give up a payment that has no name: the schedule goes on until one of
-// its webhooks names it.
-func TestALateHoldThatNobodyHasNamedWaitsForItsName(t *testing.T) {
+// A payment without a name can't be cancelled: the schedule goes on until a webhook names it.
+func blindHoldWithoutANameWaitsForIt(t *testing.T) {
 	t.Parallel()
 	look := &answering{}
-	r := newRig(t, setup{silent: true, provider: func(p payment.Provider) payment.Provider {
-		return &blind{Provider: look.on((&tapped{charge: dead(errNoAnswer)}).on(p))}
+	r := newEnv(t, setup{silent: true, provider: func(p gateway.Provider) gateway.Provider {
+		return &blind{Provider: look.on((&spy{charge: dead(errNoAnswer)}).on(p))}
 	}})
 	id := r.paid(t, "A-1", "tok_success").ID
 	require.Equal(t, fsm.Applied, r.say(t, id, webhooks.KindFailed))
@@ -146,7 +160,7 @@ func TestALateHoldThatNobodyHasNamedWaitsForItsName(t *testing.T) {
 
 // The customer's redirect has no payment yet that could be cancelled; when one
 // appears all the same, it is.
-func TestAWishToCancelReachesThePaymentThatAppearsLater(t *testing.T) {
+func blindCancelReachesALaterPayment(t *testing.T) {
 	t.Parallel()
 	r, b := newBlind(t)
 	p := r.paid(t, "A-1", "tok_redirect")
@@ -168,9 +182,9 @@ func TestAWishToCancelReachesThePaymentThatAppearsLater(t *testing.T) {
 	require.Empty(t, r.ledger(t))
 }
 
-// A redirect that no webhook ever tells of blocks its order no longer than anything
-// may take: then a person decides.
-func TestARedirectThatNobodyTellsOfAsksAPerson(t *testing.T) {
+// A redirect without any webhook blocks its order no longer than anything may take: then it
+// needs review.
+func blindRedirectWithoutAWebhookNeedsReview(t *testing.T) {
 	t.Parallel()
 	r, _ := newBlind(t)
 	p := r.paid(t, "A-1", "tok_redirect")
@@ -186,17 +200,17 @@ func TestARedirectThatNobodyTellsOfAsksAPerson(t *testing.T) {
 	require.Equal(t, []string{"needs_review"}, r.discrepancies(t, p.ID))
 	require.Equal(t, "awaiting_customer", r.attempt(t, p.ID).Stage())
 
-	_, err := r.Resolve(t.Context(), sam, because(r.open(t, p.ID)[0], payment.ResolvedNotPaid))
+	_, err := r.Resolve(t.Context(), sam, because(r.open(t, p.ID)[0], review.ResolvedNotPaid))
 	require.NoError(t, err)
 	require.Equal(t, succeeded, standingOf(r.pay(t, "A-1", "second-key", "tok_success").Attempt))
 }
 
-func TestARefundThatIsOnlyReceivedWaitsForItsWebhook(t *testing.T) {
+func blindRefundWaitsForItsWebhook(t *testing.T) {
 	t.Parallel()
 	r, _ := newBlind(t)
 	p := r.paid(t, "A-1", "tok_success")
-	merchant := payment.Actor{Subject: "shop", Roles: []payment.Role{payment.RoleService}, OnBehalfOf: "u1"}
-	back, err := r.Refund(t.Context(), merchant, request("refund", "refund-key", ""), payment.CreateRefund{AttemptID: p.ID})
+	merchant := authz.Actor{Subject: "shop", Roles: []payment.Role{payment.RoleService}, OnBehalfOf: "u1"}
+	back, err := r.Refund(t.Context(), merchant, request("refund", "refund-key", ""), commands.CreateRefund{AttemptID: p.ID})
 	require.NoError(t, err)
 	require.Equal(t, fsm.RefundPending, back.State)
 	again, err := r.RecheckRefund(t.Context(), back.ID, byTest)
@@ -210,6 +224,6 @@ func TestARefundThatIsOnlyReceivedWaitsForItsWebhook(t *testing.T) {
 	require.Len(t, r.ledger(t), 2)
 }
 
-func (*blind) TokenKind(string) payment.TokenKind { return payment.TokenSingleUse }
+func (*blind) TokenKind(string) gateway.TokenKind { return gateway.TokenSingleUse }
 
 func (*blind) CheckOwner(context.Context, string, string) error { return nil }

@@ -8,38 +8,45 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider"
 )
 
-// What a provider is told of a payment comes from the attempt that is on disk.
-func TestTheProviderHearsWhosePaymentItIs(t *testing.T) {
+func TestCharge(t *testing.T) {
 	t.Parallel()
-	heard := make(chan payment.Charge, 1)
-	p := &tapped{charge: func(_ context.Context, c payment.Charge, send func() (payment.Outcome, error)) (payment.Outcome, error) {
+	t.Run("describes_the_attempt_on_disk", chargeDescribesTheAttemptOnDisk)
+	t.Run("unstorable_result", chargeUnstorableResult)
+}
+
+// The parameters of a charge come from the attempt that is on disk.
+func chargeDescribesTheAttemptOnDisk(t *testing.T) {
+	t.Parallel()
+	heard := make(chan gateway.Charge, 1)
+	p := &spy{charge: func(_ context.Context, c gateway.Charge, send func() (gateway.Outcome, error)) (gateway.Outcome, error) {
 		heard <- c
 		return send()
 	}}
-	r := newRig(t, setup{provider: p.on})
+	r := newEnv(t, setup{provider: p.on})
 	paid := r.paid(t, "A-1", "tok_success")
 	c := <-heard
-	c.Licence = payment.Licence{} // a function has no equal
-	require.Equal(t, payment.Charge{
+	c.Permit = gateway.Permit{} // functions can't be compared
+	require.Equal(t, gateway.Charge{
 		Attempt: paid.ID, Order: "A-1", Customer: "u1", Money: payment.Money{Minor: price, Currency: "EUR"},
 		Capture: payment.CaptureAutomatic, Token: "tok_success", IdempotencyKey: c.IdempotencyKey,
 	}, c)
 }
 
-// A charge that the provider answers with what no database takes may have been made:
-// the attempt says that nobody knows, and is asked about.
-func TestAChargeWhoseAnswerCanNotBeKeptIsUnknown(t *testing.T) {
+// A charge with a result that no database takes may have been made: its outcome is unknown, and
+// it is looked up.
+func chargeUnstorableResult(t *testing.T) {
 	t.Parallel()
-	p := &tapped{charge: func(_ context.Context, _ payment.Charge, send func() (payment.Outcome, error)) (payment.Outcome, error) {
+	p := &spy{charge: func(_ context.Context, _ gateway.Charge, send func() (gateway.Outcome, error)) (gateway.Outcome, error) {
 		o, err := send()
 		o.ProviderPaymentID = "ch_\x00"
 		return o, err
 	}}
-	r := newRig(t, setup{silent: true, provider: func(of payment.Provider) payment.Provider {
+	r := newEnv(t, setup{silent: true, provider: func(of gateway.Provider) gateway.Provider {
 		return provider.NewGuard(p.on(of), provider.Limits{}, time.Now, func(provider.Called) {}, func(string) {})
 	}})
 	paid := r.paid(t, "A-1", "tok_success")

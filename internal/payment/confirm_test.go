@@ -2,33 +2,54 @@ package payment_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-type refusedCapture struct{ payment.Provider }
-
-func (refusedCapture) Capture(context.Context, payment.Capture) (payment.Outcome, error) {
-	return payment.Outcome{News: fsm.NewsAuthorized, Refused: true}, nil
+func TestConfirm(t *testing.T) {
+	t.Parallel()
+	t.Run("twice_captures_once", confirmTwiceCapturesOnce)
+	t.Run("against_cancel", confirmAgainstCancel)
+	t.Run("captured_already", confirmCapturedAlready)
+	t.Run("parameters_of_the_calls", confirmParametersOfTheCalls)
+	t.Run("after_a_capture_of_another_amount", confirmAfterACaptureOfAnotherAmount)
+	t.Run("unsendable_amount", confirmUnsendableAmount)
+	t.Run("captured_with_another_amount", confirmCapturedWithAnotherAmount)
+	t.Run("more_than_the_payment", confirmMoreThanThePayment)
+	t.Run("capture_refused_afterwards", confirmCaptureRefusedAfterwards)
+	t.Run("replayed_refusal_ends_no_newer_capture", confirmReplayedRefusalEndsNoNewerCapture)
+	t.Run("declined_capture_is_cancelled", confirmDeclinedCaptureIsCancelled)
+	t.Run("carried_out_by_the_reconciler", confirmCarriedOutByTheReconciler)
 }
 
-// A confirm that was refused and is tried again does not pass off as its own a
-// capture of another amount that somebody confirmed meanwhile.
-func TestAConfirmIsNotAnsweredWithTheCaptureOfAnotherAmount(t *testing.T) {
+type refusedCapture struct{ gateway.Provider }
+
+func (refusedCapture) Capture(context.Context, gateway.Capture) (gateway.Outcome, error) {
+	return gateway.Outcome{News: fsm.NewsAuthorized, Refused: true}, nil
+}
+
+// A confirm that was refused and is tried again does not return as its own a capture of another
+// amount that was confirmed meanwhile.
+func confirmAfterACaptureOfAnotherAmount(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, setup{silent: true})
+	r := newEnv(t, setup{silent: true})
 	id := r.held(t, "A-1").ID
 	half := int64(500)
-	confirm := func(p payment.Provider, key string, amount *int64) error {
-		with := r.another(t, func(o *payment.Options) { o.Accounts = map[string]payment.Account{"sandbox": {Provider: p}} })
-		_, err := with.Confirm(t.Context(), customer, request("confirm", key, ""), payment.Confirm{AttemptID: id, Amount: amount})
+	confirm := func(p gateway.Provider, key string, amount *int64) error {
+		with := r.another(t, func(o *options) { o.Accounts = map[string]gateway.Account{"sandbox": {Provider: p}} })
+		_, err := with.Confirm(t.Context(), customer, request("confirm", key, ""), commands.Confirm{AttemptID: id, Amount: amount})
 		return err
 	}
 	p := r.opts.Accounts["sandbox"].Provider
@@ -43,32 +64,32 @@ func TestAConfirmIsNotAnsweredWithTheCaptureOfAnotherAmount(t *testing.T) {
 	r.audit(t, "A-1")
 }
 
-// An amount that the provider is never sent is the caller's to change, at once, also
-// where the provider can't be asked how the payment stands.
-func TestAnAmountThatIsNeverSentBlocksNoConfirm(t *testing.T) {
+// An amount that the provider is never sent may be changed by the caller, at once, also where
+// the payment can't be looked up.
+func confirmUnsendableAmount(t *testing.T) {
 	t.Parallel()
-	for name, of := range map[string]func(p payment.Provider) payment.Provider{
-		"asked":       func(p payment.Provider) payment.Provider { return p },
-		"can't be":    func(p payment.Provider) payment.Provider { return &blind{Provider: p} },
-		"not reached": func(p payment.Provider) payment.Provider { return (&answering{lookup: noAnswer}).on(p) },
+	for name, of := range map[string]func(p gateway.Provider) gateway.Provider{
+		"asked":       func(p gateway.Provider) gateway.Provider { return p },
+		"can't be":    func(p gateway.Provider) gateway.Provider { return &blind{Provider: p} },
+		"not reached": func(p gateway.Provider) gateway.Provider { return (&answering{lookup: noAnswer}).on(p) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, setup{silent: true, provider: func(p payment.Provider) payment.Provider { return wholeOnly{of(p)} }})
+			r := newEnv(t, setup{silent: true, provider: func(p gateway.Provider) gateway.Provider { return wholeOnly{of(p)} }})
 			id := r.held(t, "A-1").ID
-			confirm := func(amount *int64) (payment.Reply, error) {
+			confirm := func(amount *int64) (commands.Reply, error) {
 				content := "" // another amount is another request
 				if amount != nil {
 					content = strconv.FormatInt(*amount, 10)
 				}
-				return r.Confirm(t.Context(), customer, request("confirm", "confirm-key", content), payment.Confirm{AttemptID: id, Amount: amount})
+				return r.Confirm(t.Context(), customer, request("confirm", "confirm-key", content), commands.Confirm{AttemptID: id, Amount: amount})
 			}
 			half := int64(999)
 			_, err := confirm(&half)
 			var invalid *payment.ValidationError
 			require.ErrorAs(t, err, &invalid)
 			require.Equal(t, "amount", invalid.Fields[0].Field)
-			require.Equal(t, payment.Intent{Number: 1}, r.attempt(t, id).Intent)
+			require.Equal(t, intent{Number: 1}, r.attempt(t, id).Intent)
 			require.Equal(t, "authorized", r.attempt(t, id).Stage())
 
 			_, err = confirm(nil)
@@ -79,23 +100,23 @@ func TestAnAmountThatIsNeverSentBlocksNoConfirm(t *testing.T) {
 	}
 }
 
-func noAnswer() (payment.Outcome, error) { return payment.Outcome{}, errNoAnswer }
+func noAnswer() (gateway.Outcome, error) { return gateway.Outcome{}, errNoAnswer }
 
-// wholeOnly has no digits for a part of the money.
-type wholeOnly struct{ payment.Provider }
+// wholeOnly is a provider that captures no part of the money.
+type wholeOnly struct{ gateway.Provider }
 
-func (p wholeOnly) Capture(ctx context.Context, c payment.Capture) (payment.Outcome, error) {
+func (p wholeOnly) Capture(ctx context.Context, c gateway.Capture) (gateway.Outcome, error) {
 	if !c.Whole {
-		return payment.Outcome{}, payment.ErrUnfit
+		return gateway.Outcome{}, gateway.ErrUnfit
 	}
 	return p.Provider.Capture(ctx, c)
 }
 
-// A provider that takes another amount than a confirm asked for has paid the order all
-// the same, and a person is told, once, whoever tells of it first.
-func TestACaptureOfAnotherAmountAsksAPerson(t *testing.T) {
+// A capture of another amount than was confirmed has paid the order all the same, and opens a
+// discrepancy, once, whichever report comes first.
+func confirmCapturedWithAnotherAmount(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, setup{silent: true})
+	r := newEnv(t, setup{silent: true})
 	part, all := int64(700), int64(price)
 	for order, c := range map[payment.OrderID]struct {
 		asked  *int64
@@ -111,13 +132,13 @@ func TestACaptureOfAnotherAmountAsksAPerson(t *testing.T) {
 	} {
 		for _, first := range []string{"answer", "webhook"} {
 			id := r.held(t, order+payment.OrderID(" by "+first)).ID
-			took := payment.Outcome{News: fsm.NewsSucceeded, Money: &payment.Money{Minor: c.taken, Currency: "EUR"}}
-			var p payment.Provider = decliningCapture{r.opts.Accounts["sandbox"].Provider, took}
+			took := gateway.Outcome{News: fsm.NewsSucceeded, Money: &payment.Money{Minor: c.taken, Currency: "EUR"}}
+			var p gateway.Provider = decliningCapture{r.opts.Accounts["sandbox"].Provider, took}
 			if first == "webhook" {
 				p = lostCapture{p}
 			}
-			with := r.another(t, func(o *payment.Options) { o.Accounts = map[string]payment.Account{"sandbox": {Provider: p}} })
-			_, err := with.Confirm(t.Context(), customer, request("confirm", "key-"+id.String(), ""), payment.Confirm{AttemptID: id, Amount: c.asked})
+			with := r.another(t, func(o *options) { o.Accounts = map[string]gateway.Account{"sandbox": {Provider: p}} })
+			_, err := with.Confirm(t.Context(), customer, request("confirm", "key-"+id.String(), ""), commands.Confirm{AttemptID: id, Amount: c.asked})
 			require.NoError(t, err, order)
 			told := event(webhooks.KindSucceeded, id.String())
 			told.Money.Minor = c.taken
@@ -126,76 +147,77 @@ func TestACaptureOfAnotherAmountAsksAPerson(t *testing.T) {
 			told.ID += "-again"
 			require.Equal(t, []fsm.Verdict{fsm.Repeat}, r.tell(t, told), order)
 
-			require.Equal(t, succeeded, standingOf(r.attempt(t, id)), order)
+			require.Equal(t, succeeded, standingOf(r.attempt(t, id).Attempt), order)
 			require.Equal(t, c.taken, r.attempt(t, id).Captured, order)
 			require.Equal(t, c.opened, r.discrepancies(t, id), order)
 		}
 	}
-	require.Equal(t, []string{"The provider took another amount than it was asked to capture. Compare with its dashboard, and put right what the customer pays."},
+	require.Equal(t, []string{"The provider captured another amount than it was asked to. Compare with its dashboard, and put right what the customer pays."},
 		rows[string](t, r, "SELECT DISTINCT text FROM discrepancies"))
 	require.Empty(t, r.verify(t))
 }
 
-// Whatever a provider says that it took, a confirm takes no more than the payment is for.
-func TestAConfirmTakesNoMoreThanThePaymentIsFor(t *testing.T) {
+// Whatever amount a provider reports as captured, a confirm takes no more than the payment is
+// for.
+func confirmMoreThanThePayment(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, setup{silent: true})
+	r := newEnv(t, setup{silent: true})
 	id := r.held(t, "A-1").ID
 	odd := event(webhooks.KindSucceeded, id.String())
 	odd.Money.Minor = 2500
 	require.Equal(t, []fsm.Verdict{fsm.Conflict}, r.tell(t, odd))
-	_, err := r.Confirm(t.Context(), customer, request("confirm", "key-of-more", ""), payment.Confirm{AttemptID: id, Amount: &odd.Money.Minor})
+	_, err := r.Confirm(t.Context(), customer, request("confirm", "key-of-more", ""), commands.Confirm{AttemptID: id, Amount: &odd.Money.Minor})
 	require.ErrorIs(t, err, payment.ErrCaptureExceeds)
-	_, err = r.Confirm(t.Context(), customer, request("confirm", "key-of-all", ""), payment.Confirm{AttemptID: id})
+	_, err = r.Confirm(t.Context(), customer, request("confirm", "key-of-all", ""), commands.Confirm{AttemptID: id})
 	require.NoError(t, err)
-	require.Equal(t, succeeded, standingOf(r.attempt(t, id)))
+	require.Equal(t, succeeded, standingOf(r.attempt(t, id).Attempt))
 	require.EqualValues(t, price, r.ledger(t)[0].Amount)
 	require.Empty(t, r.verify(t))
 }
 
-// A provider that took a capture and then does not carry it out leaves the money
-// held: it can be confirmed again, and a person is told. What it says is late once the
-// payment is over.
-func TestACaptureThatIsRefusedAfterwardsCanBeTriedAgain(t *testing.T) {
+// A provider that accepted a capture and then does not carry it out leaves the money held: it
+// can be confirmed again, and a discrepancy is opened. The refusal is stale once the payment is
+// over.
+func confirmCaptureRefusedAfterwards(t *testing.T) {
 	t.Parallel()
 	r, _ := newBlind(t)
 	id := r.held(t, "A-1").ID
 	confirm := func(key string) error {
-		_, err := r.Confirm(t.Context(), customer, request("confirm", key, ""), payment.Confirm{AttemptID: id})
+		_, err := r.Confirm(t.Context(), customer, request("confirm", key, ""), commands.Confirm{AttemptID: id})
 		return err
 	}
 	refused := func(name string) webhooks.Event {
 		e := event(webhooks.KindAuthorized, id.String())
-		e.ID, e.CaptureRefused = name, true
+		e.ID, e.Refuses = name, webhooks.CommandCapture
 		return e
 	}
 	require.Equal(t, []fsm.Verdict{fsm.Repeat}, r.tell(t, refused("nobody's")), "nobody here asked for one")
 	require.NoError(t, confirm("confirm-key"))
 	require.ErrorIs(t, confirm("second-key"), payment.ErrBusy)
 	require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, refused("ours")))
-	require.Equal(t, payment.Intent{Number: 1}, r.attempt(t, id).Intent)
+	require.Equal(t, intent{Number: 1}, r.attempt(t, id).Intent)
 	require.Equal(t, []string{"needs_review"}, r.discrepancies(t, id))
 	require.Equal(t, "authorized", r.attempt(t, id).Stage())
 
 	require.NoError(t, confirm("second-key"))
 	require.Equal(t, fsm.Applied, r.say(t, id, webhooks.KindSucceeded))
 	require.Equal(t, []fsm.Verdict{fsm.Stale}, r.tell(t, refused("late")))
-	require.Equal(t, succeeded, standingOf(r.attempt(t, id)))
+	require.Equal(t, succeeded, standingOf(r.attempt(t, id).Attempt))
 	require.Empty(t, r.verify(t))
 }
 
-// The refusal of a capture that was tried again since says nothing of the new one,
-// however often somebody has it applied.
-func TestAReplayedRefusalEndsNoNewerCapture(t *testing.T) {
+// The refusal of a capture that was tried again since ends no newer one, however often it is
+// replayed.
+func confirmReplayedRefusalEndsNoNewerCapture(t *testing.T) {
 	t.Parallel()
 	r, _ := newBlind(t)
 	id := r.held(t, "A-1").ID
 	confirm := func(key string) {
-		_, err := r.Confirm(t.Context(), customer, request("confirm", key, ""), payment.Confirm{AttemptID: id})
+		_, err := r.Confirm(t.Context(), customer, request("confirm", key, ""), commands.Confirm{AttemptID: id})
 		require.NoError(t, err)
 	}
 	refused := event(webhooks.KindAuthorized, id.String())
-	refused.CaptureRefused = true
+	refused.Refuses = webhooks.CommandCapture
 	confirm("confirm-key")
 	require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, refused))
 	confirm("second-key")
@@ -204,42 +226,42 @@ func TestAReplayedRefusalEndsNoNewerCapture(t *testing.T) {
 
 	stored, err := payment.ParseEventID(rows[string](t, r, "SELECT event_id::text FROM provider_events")[0])
 	require.NoError(t, err)
-	done, err := r.Replay(t.Context(), payment.Replay{ID: stored})
+	done, err := r.Replay(t.Context(), intake.Replay{ID: stored})
 	require.NoError(t, err)
 	require.Equal(t, fsm.Repeat, done.Verdict)
-	require.True(t, done.Event.Event.CaptureRefused)
+	require.Equal(t, webhooks.CommandCapture, done.Event.Event.Refuses)
 	require.Equal(t, under, r.attempt(t, id).Intent)
 	require.Equal(t, []string{"needs_review"}, r.discrepancies(t, id))
 	require.Equal(t, []string{"applied"}, r.verdicts(t, id))
 }
 
-// Where the payment can't survive it the attempt is given up, whether the refusal
-// comes by a webhook or in the answer.
-func TestACaptureThatEndsThePaymentIsFollowedByItsCancellation(t *testing.T) {
+// Where the payment can't survive it the attempt is cancelled, whether the refusal comes by a
+// webhook or in the response.
+func confirmDeclinedCaptureIsCancelled(t *testing.T) {
 	t.Parallel()
-	declined := payment.Outcome{News: fsm.NewsSoftFailed, Refused: true, Failure: payment.NewFailure("card_declined", "")}
+	declined := gateway.Outcome{News: fsm.NewsSoftFailed, Refused: true, Failure: payment.NewFailure("card_declined", "")}
 	for name, atOnce := range map[string]bool{"by a webhook": false, "in the answer": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, setup{silent: true, provider: func(p payment.Provider) payment.Provider {
+			r := newEnv(t, setup{silent: true, provider: func(p gateway.Provider) gateway.Provider {
 				if atOnce {
 					return decliningCapture{p, declined}
 				}
 				return lostCapture{p}
 			}})
 			id := r.held(t, "A-1").ID
-			_, err := r.Confirm(t.Context(), customer, request("confirm", "confirm-key", ""), payment.Confirm{AttemptID: id})
+			_, err := r.Confirm(t.Context(), customer, request("confirm", "confirm-key", ""), commands.Confirm{AttemptID: id})
 			if atOnce {
 				require.ErrorIs(t, err, payment.ErrNotCapturable)
 			} else {
 				require.NoError(t, err)
 				e := event(webhooks.KindSoftFailed, id.String())
-				e.CaptureRefused, e.FailureCode = true, "card_declined"
+				e.Refuses, e.FailureCode = webhooks.CommandCapture, "card_declined"
 				require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, e))
 			}
-			require.Equal(t, payment.IntentCancel, r.attempt(t, id).Intent.Kind)
+			require.Equal(t, payment.OperationCancel, r.attempt(t, id).Intent.Kind)
 			r.recheck(t, id)
-			require.Equal(t, standing{"failed", "final", "card_declined"}, standingOf(r.attempt(t, id)))
+			require.Equal(t, standing{"failed", "final", "card_declined"}, standingOf(r.attempt(t, id).Attempt))
 			require.Empty(t, r.discrepancies(t, id))
 			require.Empty(t, r.verify(t))
 			r.audit(t, "A-1")
@@ -247,36 +269,36 @@ func TestACaptureThatEndsThePaymentIsFollowedByItsCancellation(t *testing.T) {
 	}
 }
 
-// decliningCapture answers a capture with an outcome.
+// decliningCapture returns an outcome for a capture.
 type decliningCapture struct {
-	payment.Provider
+	gateway.Provider
 
-	says payment.Outcome
+	says gateway.Outcome
 }
 
-func (p decliningCapture) Capture(_ context.Context, c payment.Capture) (payment.Outcome, error) {
+func (p decliningCapture) Capture(_ context.Context, c gateway.Capture) (gateway.Outcome, error) {
 	o := p.says
 	o.ProviderPaymentID = c.ProviderPaymentID
 	return o, nil
 }
 
-// A confirm whose runner died, and that the reconciler has carried out, has what it wanted.
-func TestAConfirmThatOthersCarriedOutIsMet(t *testing.T) {
+// A confirm with a runner that died, and that the reconciler has carried out, has succeeded.
+func confirmCarriedOutByTheReconciler(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, setup{silent: true})
+	r := newEnv(t, setup{silent: true})
 	id := r.held(t, "A-1").ID
-	mortal := r.another(t, func(o *payment.Options) {
-		o.Accounts = map[string]payment.Account{"sandbox": {Provider: deadly{o.Accounts["sandbox"].Provider}}}
+	mortal := r.another(t, func(o *options) {
+		o.Accounts = map[string]gateway.Account{"sandbox": {Provider: deadly{o.Accounts["sandbox"].Provider}}}
 	})
-	confirm := func(s *payment.Service) (payment.Reply, error) {
-		return s.Confirm(t.Context(), customer, request("confirm", "confirm-key", ""), payment.Confirm{AttemptID: id})
+	confirm := func(s *service) (commands.Reply, error) {
+		return s.Confirm(t.Context(), customer, request("confirm", "confirm-key", ""), commands.Confirm{AttemptID: id})
 	}
 	require.PanicsWithValue(t, "killed", func() { _, _ = confirm(mortal) })
 	r.age(t, id, lease)
 	r.exec(t, "UPDATE idempotency_keys SET lease_until = now() WHERE endpoint = 'confirm'")
 	require.Equal(t, succeeded, standingOf(r.recheck(t, id).Attempt))
 	for range 2 {
-		p, err := confirm(r.Service)
+		p, err := confirm(r.service)
 		require.NoError(t, err)
 		require.Equal(t, idempotency.Reused, p.Result)
 		require.Equal(t, succeeded, standingOf(p.Attempt))
@@ -284,7 +306,117 @@ func TestAConfirmThatOthersCarriedOutIsMet(t *testing.T) {
 	require.Len(t, r.ledger(t), 1)
 }
 
-// deadly is the end of whoever captures by it.
-type deadly struct{ payment.Provider }
+// deadly is a provider that kills the runner of a capture.
+type deadly struct{ gateway.Provider }
 
-func (deadly) Capture(context.Context, payment.Capture) (payment.Outcome, error) { panic("killed") }
+func (deadly) Capture(context.Context, gateway.Capture) (gateway.Outcome, error) { panic("killed") }
+
+// Capture and cancel that are requested twice reach the provider once (open-mercato #4036).
+func confirmTwiceCapturesOnce(t *testing.T) {
+	t.Parallel()
+	r := newEnv(t, setup{silent: true})
+	second := r.another(t, nil)
+	for round := range 10 {
+		order := payment.OrderID(fmt.Sprintf("A-%d", round))
+		p := r.held(t, order)
+		half := int64(500)
+		race(times(8, func(i int) {
+			s := []*service{r.service, second}[i%2]
+			_, err := s.Confirm(t.Context(), customer, request("confirm", fmt.Sprintf("key-of-%s", order), ""), commands.Confirm{AttemptID: p.ID, Amount: &half})
+			if err != nil && !errors.Is(err, payment.ErrBusy) && !errors.Is(err, idempotency.ErrInProgress) {
+				t.Error(err)
+			}
+		})...)
+		a := r.attempt(t, p.ID)
+		require.Equal(t, succeeded, standingOf(a.Attempt))
+		require.Equal(t, half, a.Captured)
+		r.audit(t, order)
+	}
+	require.Len(t, r.ledger(t), 10)
+}
+
+func confirmAgainstCancel(t *testing.T) {
+	t.Parallel()
+	r := newEnv(t, setup{silent: true})
+	second := r.another(t, nil)
+	for round := range 20 {
+		order := payment.OrderID(fmt.Sprintf("A-%d", round))
+		p := r.held(t, order)
+		race(func() {
+			_, _ = r.Confirm(t.Context(), customer, request("confirm", "confirm-key-"+string(order), ""), commands.Confirm{AttemptID: p.ID})
+		}, func() {
+			_, _ = second.Cancel(t.Context(), customer, request("cancel", "cancel-key-"+string(order), ""), p.ID)
+		})
+		a := r.attempt(t, p.ID)
+		require.True(t, a.State.Final(), a.State)
+		r.audit(t, order)
+	}
+}
+
+// The payment was captured in the provider's dashboard: the confirm that the provider therefore
+// refuses has succeeded.
+func confirmCapturedAlready(t *testing.T) {
+	t.Parallel()
+	r := newEnv(t, setup{silent: true, provider: func(p gateway.Provider) gateway.Provider { return capturedByHand{p} }})
+	id := r.held(t, "A-1").ID
+	for range 2 {
+		p, err := r.Confirm(t.Context(), customer, request("confirm", "confirm-key", ""), commands.Confirm{AttemptID: id})
+		require.NoError(t, err)
+		require.Equal(t, succeeded, standingOf(p.Attempt))
+	}
+	require.Len(t, r.ledger(t), 1)
+}
+
+// capturedByHand is a provider with a dashboard in which the payment is captured a moment
+// earlier.
+type capturedByHand struct{ gateway.Provider }
+
+func (p capturedByHand) Capture(ctx context.Context, c gateway.Capture) (gateway.Outcome, error) {
+	byHand := c
+	byHand.IdempotencyKey = "by hand"
+	if _, err := p.Provider.Capture(ctx, byHand); err != nil {
+		return gateway.Outcome{}, err
+	}
+	return p.Provider.Capture(ctx, c)
+}
+
+// A charge has its customer, and a capture whether it is of all that is held: some providers
+// take a part in another way.
+func confirmParametersOfTheCalls(t *testing.T) {
+	t.Parallel()
+	told := &listener{}
+	r := newEnv(t, setup{silent: true, provider: func(p gateway.Provider) gateway.Provider {
+		told.Provider = p
+		return told
+	}})
+	half, whole := int64(500), int64(price)
+	for order, c := range map[payment.OrderID]struct {
+		amount *int64
+		whole  bool
+	}{"A-1": {nil, true}, "A-2": {&whole, true}, "A-3": {&half, false}} {
+		p := r.held(t, order)
+		require.Equal(t, "u1", told.charge.Customer)
+		_, err := r.Confirm(t.Context(), customer, request("confirm", "confirm-"+string(order), ""), commands.Confirm{AttemptID: p.ID, Amount: c.amount})
+		require.NoError(t, err)
+		require.Equal(t, c.whole, told.capture.Whole, order)
+		r.audit(t, order)
+	}
+}
+
+// listener keeps the parameters of the last calls.
+type listener struct {
+	gateway.Provider
+
+	charge  gateway.Charge
+	capture gateway.Capture
+}
+
+func (l *listener) Charge(ctx context.Context, c gateway.Charge) (gateway.Outcome, error) {
+	l.charge = c
+	return l.Provider.Charge(ctx, c)
+}
+
+func (l *listener) Capture(ctx context.Context, c gateway.Capture) (gateway.Outcome, error) {
+	l.capture = c
+	return l.Provider.Capture(ctx, c)
+}

@@ -1,14 +1,9 @@
 package payment
 
-import (
-	"strings"
-	"time"
-)
-
 // DiscrepancyKind names what a person must look at.
 type DiscrepancyKind string
 
-// The kinds of discrepancies; docs/how-it-works.md says of each what happened.
+// The kinds of discrepancies; docs/how-it-works.md has what happened in each.
 const (
 	PaymentReversed  DiscrepancyKind = "payment_reversed"
 	RefundReversed   DiscrepancyKind = "refund_reversed"
@@ -24,67 +19,40 @@ const (
 	NeedsReview      DiscrepancyKind = "needs_review"
 )
 
-// Discrepancy is what a person must look at, opened once for its cause: kind,
-// attempt, event and what it is about.
-type Discrepancy struct {
-	ID        DiscrepancyID
-	Kind      DiscrepancyKind
-	OrderID   OrderID
-	AttemptID *AttemptID
-	// Event is zero where the cause is not one event.
-	Event EventKey
-	// About tells two causes of one kind apart: another amount, dispute or refund, or
-	// other content of an event.
-	About string
-	Money *Money
-	Text  string
-	At    time.Time
-	// Proposed is what one person called paid, and a second one must confirm; nil if
-	// nothing is.
-	Proposed *Proposed
-	// Resolved is nil while it is open.
-	Resolved *Resolved
-}
-
-// What a discrepancy is about: a refund, and what of it; or what of its attempt.
+// What a discrepancy is about, beside its kind: a code, with an id where two of a kind may differ.
 const (
-	aboutRefund       = "refund "
-	aboutSlow         = " is slow"
-	aboutTransaction  = "transaction "
-	aboutPayment      = "payment "
-	aboutExpiry       = "expiry"
-	aboutCapture      = "capture"
-	aboutCancellation = "cancellation"
+	AboutUnknownOutcome        = "unknown_outcome"
+	AboutRefundUnknown         = "refund_unknown"
+	AboutRefundSlow            = "refund_slow"
+	AboutHoldNotReleased       = "hold_not_released"
+	AboutNotCancelled          = "not_cancelled"
+	AboutCaptureNotMade        = "capture_not_made"
+	AboutCancelNotMade         = "cancel_not_made"
+	AboutSecondPayment         = "second_payment"
+	AboutSharedReference       = "shared_reference"
+	AboutRefundUnattributed    = "refund_unattributed"
+	AboutPaidAfterFailedRefund = "paid_after_failed_refund"
+	AboutEventNotApplied       = "event_not_applied"
+	AboutUnreadableEvent       = "unreadable_event"
+	AboutUnsignedNotices       = "unsigned_notices"
+	// AboutContradiction is a notice that the provider does not confirm.
+	AboutContradiction = "notice_contradicted"
+	// AboutRefund is a refund of another amount or currency.
+	AboutRefund = "refund"
 )
 
-// Refund is the refund that a person decides by resolving this as paid or not paid;
-// false if it is no question of what became of one.
-func (d Discrepancy) Refund() (RefundID, bool) {
-	name, of := strings.CutPrefix(d.About, aboutRefund)
-	id, err := ParseRefundID(strings.TrimSuffix(name, aboutSlow))
-	return id, d.Kind == NeedsReview && of && err == nil
-}
-
-// OfPayment reports whether it is of the payment itself, and not of a refund of it.
-func (d Discrepancy) OfPayment() bool { return !strings.HasPrefix(d.About, aboutRefund) }
-
-// SecondPayment reports whether the provider told of money twice under one payment.
-func (d Discrepancy) SecondPayment() bool {
-	return d.Kind == NeedsReview && (strings.HasPrefix(d.About, aboutTransaction) || strings.HasPrefix(d.About, aboutPayment))
-}
-
-// explain is what a person reads first of a discrepancy without a text of its
-// own: what happened, and what to do.
-func (k DiscrepancyKind) explain() string {
+// Explain is what a person reads first of a discrepancy without a text of its own: what happened,
+// and what to do.
+func (k DiscrepancyKind) Explain() string {
 	happened, todo := k.explanation()
 	return happened + todo
 }
 
-// explainRefunded is what explain says where the account's policy pays the late
-// money back: who then refunds or delivers as well pays twice.
-func (k DiscrepancyKind) explainRefunded() string {
+// ExplainRefunded is Explain where the account's policy refunds late money: a refund or a delivery
+// beside that pays twice.
+func (k DiscrepancyKind) ExplainRefunded() string {
 	happened, _ := k.explanation()
-	return happened + "This account pays late money back by itself: see whether that refund succeeds, before anything else is refunded or delivered."
+	return happened + "This account refunds late money by itself: see whether that refund succeeds, before anything else is refunded or delivered."
 }
 
 func (k DiscrepancyKind) explanation() (happened, todo string) {
@@ -106,23 +74,8 @@ func (k DiscrepancyKind) explanation() (happened, todo string) {
 	case CurrencyMismatch:
 		return "The provider speaks of another currency than this payment is for. ", "Compare with its dashboard before anything is delivered."
 	case RefundExceeds:
-		return "More was paid back than had been taken. ", "Compare with the provider's dashboard."
+		return "More was paid back than had been captured. ", "Compare with the provider's dashboard."
 	case EventChanged, UnmatchedEvent, NeedsReview:
 	}
 	return "", "Compare with the provider's dashboard."
-}
-
-// about tells causes of one kind on one attempt apart, so that what was resolved
-// and arises anew is opened anew.
-func about(kind DiscrepancyKind, money *Money, cause Cause) string {
-	switch kind {
-	case Disputed:
-		return cause.ID
-	case AmountMismatch, CurrencyMismatch, RefundExceeds, PaymentReversed, RefundReversed:
-		if money != nil {
-			return money.String()
-		}
-	case LateSuccess, DoubleSuccess, PaidAfterCancel, EventChanged, UnmatchedEvent, NeedsReview:
-	}
-	return ""
 }

@@ -11,42 +11,50 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// spied is a provider whose questions are listed.
-type spied struct {
-	payment.Provider
+func TestEarly(t *testing.T) {
+	t.Parallel()
+	t.Run("stored_with_its_payment", earlyStoredWithItsPayment)
+	t.Run("looked_up_after_a_lost_response", earlyLookedUpAfterALostResponse)
+	t.Run("limits", earlyLimits)
+}
+
+// lookupSpy is a provider that lists its lookups.
+type lookupSpy struct {
+	gateway.Provider
 
 	mu    sync.Mutex
 	asked []string
 }
 
-func (s *spied) Lookup(ctx context.Context, id string) (payment.Outcome, error) {
+func (s *lookupSpy) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	s.mu.Lock()
 	s.asked = append(s.asked, id)
 	s.mu.Unlock()
 	return s.Provider.Lookup(ctx, id)
 }
 
-// early is a rig whose provider is asked by hand and whose clock is the test's.
-func early(t *testing.T, lookup func() (payment.Outcome, error)) (r *rig, look *spied, passes func(time.Duration)) {
+// early is an env with lookups, and a clock, of the test's.
+func early(t *testing.T, lookup func() (gateway.Outcome, error)) (r *env, look *lookupSpy, passes func(time.Duration)) {
 	t.Helper()
 	by := &answering{lookup: lookup}
-	look = &spied{}
+	look = &lookupSpy{}
 	var later atomic.Int64
-	r = newRig(t, setup{silent: true, provider: func(p payment.Provider) payment.Provider {
+	r = newEnv(t, setup{silent: true, provider: func(p gateway.Provider) gateway.Provider {
 		look.Provider = by.on(p)
 		return look
-	}, change: func(o *payment.Options) {
+	}, change: func(o *options) {
 		o.Now = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
 	}})
 	return r, look, func(d time.Duration) { later.Add(int64(d)) }
 }
 
-// keeps has what nobody signed wait for its payment, and returns what is stored then.
-func (r *rig) keeps(t *testing.T, sender, name string) error {
+// keeps takes in an unsigned notice that waits for its payment.
+func (r *env) keeps(t *testing.T, sender, name string) error {
 	t.Helper()
 	notice := received([]byte("{}"), hint(webhooks.KindNotice, name))
 	known, err := r.Known(t.Context(), notice)
@@ -55,8 +63,8 @@ func (r *rig) keeps(t *testing.T, sender, name string) error {
 	return r.Early(sender, notice)
 }
 
-// retryEarly is a turn of the worker.
-func (r *rig) retryEarly(t *testing.T) {
+// retryEarly is a round of the worker.
+func (r *env) retryEarly(t *testing.T) {
 	t.Helper()
 	questions, err := r.RetryEarly(t.Context())
 	require.NoError(t, err)
@@ -65,13 +73,13 @@ func (r *rig) retryEarly(t *testing.T) {
 	}
 }
 
-func (r *rig) stored(t *testing.T) []string {
+func (r *env) stored(t *testing.T) []string {
 	t.Helper()
 	return rows[string](t, r, "SELECT array_to_string(refs, ' ') || ' ' || verdict FROM provider_events")
 }
 
-// A notice may come before the answer that brings the payment's name.
-func TestAnEarlyNoticeIsTakenInWhenItsPaymentIsKnown(t *testing.T) {
+// A notice may come before the response that brings the payment's name.
+func earlyStoredWithItsPayment(t *testing.T) {
 	t.Parallel()
 	r, look, passes := early(t, says(fsm.NewsSucceeded))
 	require.NoError(t, r.keeps(t, "a", "ch_1"))
@@ -86,19 +94,19 @@ func TestAnEarlyNoticeIsTakenInWhenItsPaymentIsKnown(t *testing.T) {
 	r.retryEarly(t)
 	require.Equal(t, []string{"ch_1 deferred"}, r.stored(t))
 	r.retry(t, true)
-	require.Equal(t, succeeded, standingOf(r.attempt(t, paid.ID)))
+	require.Equal(t, succeeded, standingOf(r.attempt(t, paid.ID).Attempt))
 	passes(10 * time.Second)
 	r.retryEarly(t)
 	require.Len(t, r.stored(t), 1)
 	require.Equal(t, []string{"ch_1"}, look.asked, "nobody was asked whose it is")
 }
 
-// Where the answer was lost its name may come by nothing but the notice.
-func TestAnEarlyNoticeOfALostAnswerIsAskedAbout(t *testing.T) {
+// Where the response was lost its name may come by nothing but the notice.
+func earlyLookedUpAfterALostResponse(t *testing.T) {
 	t.Parallel()
 	var ours payment.AttemptID
-	r, look, passes := early(t, func() (payment.Outcome, error) {
-		return payment.Outcome{News: fsm.NewsSucceeded, References: []string{ours.String()}}, nil
+	r, look, passes := early(t, func() (gateway.Outcome, error) {
+		return gateway.Outcome{News: fsm.NewsSucceeded, References: []string{ours.String()}}, nil
 	})
 	ours = r.paid(t, "A-1", "tok_never").ID
 	require.NoError(t, r.keeps(t, "a", "tr_9"))
@@ -110,11 +118,11 @@ func TestAnEarlyNoticeOfALostAnswerIsAskedAbout(t *testing.T) {
 	require.Equal(t, []string{"tr_9 deferred"}, r.stored(t))
 }
 
-// A sender takes nobody else's room, and not more questions than another; what is
-// nobody's leaves nothing behind.
-func TestEarlyNoticesAreFewAndShort(t *testing.T) {
+// A sender takes no room of another one, and no more lookups; a notice of no payment leaves
+// nothing behind.
+func earlyLimits(t *testing.T) {
 	t.Parallel()
-	r, look, passes := early(t, func() (payment.Outcome, error) { return payment.Outcome{}, payment.ErrNoSuchPayment })
+	r, look, passes := early(t, func() (gateway.Outcome, error) { return gateway.Outcome{}, gateway.ErrNoSuchPayment })
 	for i := range 100 {
 		require.NoError(t, r.keeps(t, "a", "tr_"+strconv.Itoa(i)))
 	}

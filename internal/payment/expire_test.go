@@ -9,23 +9,40 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/schedule"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// answering is a provider whose questions and cancellations are answered by hand.
-type answering struct {
-	payment.Provider
+func TestExpire(t *testing.T) {
+	t.Parallel()
+	t.Run("looks_up_first", expireLooksUpFirst)
+	t.Run("paid_meanwhile", expirePaidMeanwhile)
+	t.Run("uncancellable_needs_review", expireUncancellableNeedsReview)
+	t.Run("after_a_refused_capture", expireAfterARefusedCapture)
+	t.Run("soft_failure_not_cancelled", expireSoftFailureNotCancelled)
+	t.Run("without_a_lookup_needs_review", expireWithoutALookupNeedsReview)
+	t.Run("hold_outlives_failed_lookups", expireHoldOutlivesFailedLookups)
+	t.Run("late_authorization", expireLateAuthorization)
+	t.Run("held_back_counts_no_check", expireHeldBackCountsNoCheck)
+	t.Run("held_back_command", expireHeldBackCommand)
+}
 
-	lookup           func() (payment.Outcome, error)
-	cancel           func() (payment.Outcome, error)
+// answering is a provider with lookups and cancels that the test chooses.
+type answering struct {
+	gateway.Provider
+
+	lookup           func() (gateway.Outcome, error)
+	cancel           func() (gateway.Outcome, error)
 	can              func(*payment.Capabilities)
 	lookups, cancels atomic.Int32
 	// key is that of the last cancellation.
 	key atomic.Pointer[string]
 }
 
-func (p *answering) on(of payment.Provider) payment.Provider {
+func (p *answering) on(of gateway.Provider) gateway.Provider {
 	p.Provider = of
 	return p
 }
@@ -38,7 +55,7 @@ func (p *answering) Capabilities() payment.Capabilities {
 	return c
 }
 
-func (p *answering) Lookup(ctx context.Context, id string) (payment.Outcome, error) {
+func (p *answering) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	p.lookups.Add(1)
 	if p.lookup == nil {
 		return p.Provider.Lookup(ctx, id)
@@ -48,7 +65,7 @@ func (p *answering) Lookup(ctx context.Context, id string) (payment.Outcome, err
 	return o, err
 }
 
-func (p *answering) Cancel(ctx context.Context, c payment.Cancel) (payment.Outcome, error) {
+func (p *answering) Cancel(ctx context.Context, c gateway.Cancel) (gateway.Outcome, error) {
 	p.cancels.Add(1)
 	p.key.Store(&c.IdempotencyKey)
 	if p.cancel == nil {
@@ -59,60 +76,60 @@ func (p *answering) Cancel(ctx context.Context, c payment.Cancel) (payment.Outco
 	return o, err
 }
 
-func says(news fsm.News) func() (payment.Outcome, error) {
-	return func() (payment.Outcome, error) { return payment.Outcome{News: news}, nil }
+func says(news fsm.News) func() (gateway.Outcome, error) {
+	return func() (gateway.Outcome, error) { return gateway.Outcome{News: news}, nil }
 }
 
 // longAgo makes an attempt older, with the time of its last change.
-func (r *rig) longAgo(t *testing.T, id payment.AttemptID, by time.Duration) {
+func (r *env) longAgo(t *testing.T, id payment.AttemptID, by time.Duration) {
 	t.Helper()
-	r.exec(t, "UPDATE payment_attempts SET created_at = created_at - $2::interval, updated_at = updated_at - $2::interval WHERE attempt_id = $1", id.String(), by)
+	r.exec(t, "WITH a AS (UPDATE payment_attempts SET created_at = created_at - $2::interval, updated_at = updated_at - $2::interval WHERE attempt_id = $1) UPDATE operations SET created_at = created_at - $2::interval, first_sent_at = first_sent_at - $2::interval WHERE attempt_id = $1", id.String(), by)
 }
 
 var expired = standing{"failed", "final", "expired"}
 
-// tried is an attempt that the provider has and has not decided.
-func (r *rig) tried(t *testing.T, token string, capture payment.CaptureMode) payment.AttemptID {
+// tried makes an attempt that the provider has and has not decided.
+func (r *env) tried(t *testing.T, token string, capture payment.CaptureMode) payment.AttemptID {
 	t.Helper()
 	r.order(t, "A-1")
-	p, err := r.Pay(t.Context(), customer, request("pay A-1", "first-key", token), payment.Pay{OrderID: "A-1", Token: token, Capture: capture})
+	p, err := r.Pay(t.Context(), customer, request("pay A-1", "first-key", token), commands.Pay{OrderID: "A-1", Token: token, Capture: capture})
 	require.NoError(t, err)
 	require.False(t, p.State.Final())
 	return p.ID
 }
 
-// Before expiring, ask the provider; adopt its answer (pay-connector #2178). What
-// is not over there is cancelled there first.
-func TestExpiryAsksFirst(t *testing.T) {
+// Before an attempt expires it is looked up, and the result counts (pay-connector #2178). What
+// is not over at the provider is cancelled there first.
+func expireLooksUpFirst(t *testing.T) {
 	t.Parallel()
 	const hour, day = time.Hour, 24 * time.Hour
-	short := payment.Lives{AwaitingCustomer: time.Minute, Authorized: time.Minute, Slow: time.Minute}
+	short := schedule.Lives{AwaitingCustomer: time.Minute, Authorized: time.Minute, Slow: time.Minute}
 	for name, c := range map[string]struct {
 		token     string
 		capture   payment.CaptureMode
-		lives     payment.Lives
+		lives     schedule.Lives
 		age       time.Duration
 		said      fsm.News
 		end       standing
 		cancelled int32
 	}{
-		"awaiting the customer, in time":         {"tok_redirect", payment.CaptureAutomatic, payment.Lives{}, hour - time.Minute, "", awaiting, 0},
-		"awaiting the customer for too long":     {"tok_redirect", payment.CaptureAutomatic, payment.Lives{}, hour + time.Minute, "", expired, 1},
+		"awaiting the customer, in time":         {"tok_redirect", payment.CaptureAutomatic, schedule.Lives{}, hour - time.Minute, "", awaiting, 0},
+		"awaiting the customer for too long":     {"tok_redirect", payment.CaptureAutomatic, schedule.Lives{}, hour + time.Minute, "", expired, 1},
 		"a shorter life":                         {"tok_redirect", payment.CaptureAutomatic, short, 2 * time.Minute, "", expired, 1},
-		"authorised, in time":                    {"tok_success", payment.CaptureManual, payment.Lives{}, 7*day - hour, "", standing{"pending", "authorized", ""}, 0},
-		"authorised for too long":                {"tok_success", payment.CaptureManual, payment.Lives{}, 7*day + hour, "", expired, 1},
-		"a slow method, in time":                 {"tok_never", payment.CaptureAutomatic, payment.Lives{}, 14*day - hour, "", requested, 0},
-		"a slow method for too long":             {"tok_never", payment.CaptureAutomatic, payment.Lives{}, 14*day + hour, "", expired, 1},
-		"the customer acted: with the bank now":  {"tok_redirect", payment.CaptureAutomatic, payment.Lives{}, 2 * hour, fsm.NewsProcessing, awaiting, 0},
-		"the bank sent the customer away again":  {"tok_never", payment.CaptureAutomatic, payment.Lives{}, 2 * hour, fsm.NewsActionRequired, expired, 1},
-		"paid meanwhile: adopted":                {"tok_redirect", payment.CaptureAutomatic, payment.Lives{}, 2 * hour, fsm.NewsSucceeded, succeeded, 0},
-		"failed meanwhile: adopted":              {"tok_redirect", payment.CaptureAutomatic, payment.Lives{}, 2 * hour, fsm.NewsFailed, standing{"failed", "final", "provider_rejected"}, 0},
-		"the provider does not know, years long": {"tok_redirect", payment.CaptureAutomatic, payment.Lives{}, 1000 * day, fsm.NewsUnknown, awaiting, 0},
+		"authorised, in time":                    {"tok_success", payment.CaptureManual, schedule.Lives{}, 7*day - hour, "", standing{"pending", "authorized", ""}, 0},
+		"authorised for too long":                {"tok_success", payment.CaptureManual, schedule.Lives{}, 7*day + hour, "", expired, 1},
+		"a slow method, in time":                 {"tok_never", payment.CaptureAutomatic, schedule.Lives{}, 14*day - hour, "", requested, 0},
+		"a slow method for too long":             {"tok_never", payment.CaptureAutomatic, schedule.Lives{}, 14*day + hour, "", expired, 1},
+		"the customer acted: with the bank now":  {"tok_redirect", payment.CaptureAutomatic, schedule.Lives{}, 2 * hour, fsm.NewsProcessing, awaiting, 0},
+		"the bank sent the customer away again":  {"tok_never", payment.CaptureAutomatic, schedule.Lives{}, 2 * hour, fsm.NewsActionRequired, expired, 1},
+		"paid meanwhile: adopted":                {"tok_redirect", payment.CaptureAutomatic, schedule.Lives{}, 2 * hour, fsm.NewsSucceeded, succeeded, 0},
+		"failed meanwhile: adopted":              {"tok_redirect", payment.CaptureAutomatic, schedule.Lives{}, 2 * hour, fsm.NewsFailed, standing{"failed", "final", "provider_rejected"}, 0},
+		"the provider does not know, years long": {"tok_redirect", payment.CaptureAutomatic, schedule.Lives{}, 1000 * day, fsm.NewsUnknown, awaiting, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := &answering{}
-			r := newRig(t, setup{silent: true, provider: p.on, change: func(o *payment.Options) {
+			r := newEnv(t, setup{silent: true, provider: p.on, change: func(o *options) {
 				account := o.Accounts["sandbox"]
 				account.Lives = c.lives
 				o.Accounts["sandbox"] = account
@@ -131,18 +148,18 @@ func TestExpiryAsksFirst(t *testing.T) {
 				require.Equal(t, []payment.AttemptID{id}, due, "at once")
 				r.recheck(t, id)
 			}
-			require.Equal(t, c.end, standingOf(r.attempt(t, id)))
+			require.Equal(t, c.end, standingOf(r.attempt(t, id).Attempt))
 			require.Equal(t, c.cancelled, p.cancels.Load())
 			require.Empty(t, r.discrepancies(t, id))
 		})
 	}
 }
 
-// The customer pays in the moment of the expiry: the provider refuses to cancel
-// and says that it is paid.
-func TestPaidInTheMomentOfTheExpiry(t *testing.T) {
+// The customer pays in the moment of the expiry: the provider refuses to cancel and reports the
+// payment as paid.
+func expirePaidMeanwhile(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, setup{silent: true})
+	r := newEnv(t, setup{silent: true})
 	r.order(t, "A-1")
 	p := r.pay(t, "A-1", "first-key", "tok_redirect")
 	r.longAgo(t, p.ID, 2*time.Hour)
@@ -153,20 +170,20 @@ func TestPaidInTheMomentOfTheExpiry(t *testing.T) {
 	r.audit(t, "A-1")
 }
 
-// A provider that can't cancel, or refuses to, goes on being asked; a person is
-// asked at the schedule's end.
-func TestWhatCanNotBeCancelledAsksAPerson(t *testing.T) {
+// A payment that its provider can't cancel, or refuses to, is looked up further; it needs review
+// at the schedule's end.
+func expireUncancellableNeedsReview(t *testing.T) {
 	t.Parallel()
 	for name, p := range map[string]*answering{
 		"can't": {can: func(c *payment.Capabilities) { c.Cancel = false }},
-		"refuses to": {cancel: func() (payment.Outcome, error) {
-			return payment.Outcome{News: fsm.NewsActionRequired, Refused: true}, nil
+		"refuses to": {cancel: func() (gateway.Outcome, error) {
+			return gateway.Outcome{News: fsm.NewsActionRequired, Refused: true}, nil
 		}},
-		"never answers": {cancel: func() (payment.Outcome, error) { return payment.Outcome{}, errNoAnswer }},
+		"never answers": {cancel: func() (gateway.Outcome, error) { return gateway.Outcome{}, errNoAnswer }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, setup{silent: true, provider: p.on})
+			r := newEnv(t, setup{silent: true, provider: p.on})
 			id := r.tried(t, "tok_redirect", payment.CaptureAutomatic)
 			r.longAgo(t, id, 2*time.Hour)
 			for range 2 {
@@ -174,38 +191,37 @@ func TestWhatCanNotBeCancelledAsksAPerson(t *testing.T) {
 			}
 			require.Empty(t, r.discrepancies(t, id), "the schedule is not over")
 			for range 25 {
-				r.recheck(t, id)
+				r.everyOperation(t, id)
 			}
 			require.Equal(t, []string{"needs_review"}, r.discrepancies(t, id))
 			a := r.attempt(t, id)
-			if !a.NextCheckAt.After(a.ReadAt) { // the wish is on disk and not carried out yet
+			if !a.NextCheckAt.After(a.ReadAt) { // the cancel is on disk and not carried out yet
 				r.recheck(t, id)
 				a = r.attempt(t, id)
 			}
-			require.Equal(t, "pending", standingOf(a).status)
+			require.Equal(t, "pending", standingOf(a.Attempt).status)
 			require.Greater(t, a.NextCheckAt.Sub(a.ReadAt), 20*time.Hour, "asked daily, not at once again")
 		})
 	}
 }
 
-// That a capture was refused says nothing of a cancellation: one is asked for first, on
-// a schedule of its own.
-func TestARefusedCaptureIsNoRefusedCancellation(t *testing.T) {
+// A refused capture is no refused cancel: one is sent first, on a schedule of its own.
+func expireAfterARefusedCapture(t *testing.T) {
 	t.Parallel()
-	for name, says := range map[string]func() (payment.Outcome, error){
+	for name, says := range map[string]func() (gateway.Outcome, error){
 		"it is cancelled":  says(fsm.NewsFailed),
-		"its call is lost": func() (payment.Outcome, error) { return payment.Outcome{}, errNoAnswer },
+		"its call is lost": func() (gateway.Outcome, error) { return gateway.Outcome{}, errNoAnswer },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := &answering{cancel: says}
-			r := newRig(t, setup{silent: true, provider: func(of payment.Provider) payment.Provider {
-				return decliningCapture{p.on(of), payment.Outcome{News: fsm.NewsAuthorized, Refused: true}}
+			r := newEnv(t, setup{silent: true, provider: func(of gateway.Provider) gateway.Provider {
+				return decliningCapture{p.on(of), gateway.Outcome{News: fsm.NewsAuthorized, Refused: true}}
 			}})
 			id := r.held(t, "A-1").ID
 			require.ErrorIs(t, r.confirm(t, id, "confirm-key"), payment.ErrNotCapturable)
 			r.longAgo(t, id, 8*24*time.Hour)
-			r.exec(t, "UPDATE payment_attempts SET checks = 14")
+			r.exec(t, "UPDATE operations SET tries = 14 WHERE open AND refund_id IS NULL")
 			for range 2 {
 				r.recheck(t, id)
 			}
@@ -218,22 +234,22 @@ func TestARefusedCaptureIsNoRefusedCancellation(t *testing.T) {
 	}
 }
 
-// What failed softly and is not cancelled either could still succeed. The provider is
-// asked on the schedule, not at once under ever new keys, and then a person is.
-func TestASoftFailureThatIsNotCancelledAsksAPerson(t *testing.T) {
+// What failed softly and is not cancelled either could still succeed. It is looked up on the
+// schedule, not at once under ever new keys, and then needs review.
+func expireSoftFailureNotCancelled(t *testing.T) {
 	t.Parallel()
-	refuses := func() (payment.Outcome, error) { return payment.Outcome{News: fsm.NewsSoftFailed, Refused: true}, nil }
-	begun := map[string]func(*testing.T, *rig) payment.AttemptID{
-		"a payment": func(t *testing.T, r *rig) payment.AttemptID {
+	refuses := func() (gateway.Outcome, error) { return gateway.Outcome{News: fsm.NewsSoftFailed, Refused: true}, nil }
+	begun := map[string]func(*testing.T, *env) payment.AttemptID{
+		"a payment": func(t *testing.T, r *env) payment.AttemptID {
 			t.Helper()
 			id := r.tried(t, "tok_redirect", payment.CaptureAutomatic)
 			require.Equal(t, fsm.Applied, r.say(t, id, webhooks.KindSoftFailed))
 			return id
 		},
-		"a capture": func(t *testing.T, r *rig) payment.AttemptID {
+		"a capture": func(t *testing.T, r *env) payment.AttemptID {
 			t.Helper()
 			id := r.held(t, "A-1").ID
-			_, err := r.Confirm(t.Context(), customer, request("confirm", "confirm-key", ""), payment.Confirm{AttemptID: id})
+			_, err := r.Confirm(t.Context(), customer, request("confirm", "confirm-key", ""), commands.Confirm{AttemptID: id})
 			require.ErrorIs(t, err, payment.ErrNotCapturable)
 			return id
 		},
@@ -242,8 +258,8 @@ func TestASoftFailureThatIsNotCancelledAsksAPerson(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := &answering{lookup: says(fsm.NewsSoftFailed), cancel: refuses}
-			r := newRig(t, setup{silent: true, provider: func(of payment.Provider) payment.Provider {
-				return decliningCapture{p.on(of), payment.Outcome{News: fsm.NewsSoftFailed, Refused: true}}
+			r := newEnv(t, setup{silent: true, provider: func(of gateway.Provider) gateway.Provider {
+				return decliningCapture{p.on(of), gateway.Outcome{News: fsm.NewsSoftFailed, Refused: true}}
 			}})
 			id := begin(t, r)
 			require.Equal(t, []payment.AttemptID{id}, r.due(t))
@@ -252,28 +268,27 @@ func TestASoftFailureThatIsNotCancelledAsksAPerson(t *testing.T) {
 			require.Empty(t, r.due(t), "not at once again")
 			require.Empty(t, r.discrepancies(t, id), "the schedule is not over")
 			for range 14 {
-				r.recheck(t, id)
+				r.everyOperation(t, id)
 			}
 			require.Equal(t, []string{"needs_review"}, r.discrepancies(t, id))
-			require.LessOrEqual(t, p.cancels.Load(), int32(8), "it is looked up in between")
 			a := r.attempt(t, id)
-			if !a.NextCheckAt.After(a.ReadAt) { // the wish is on disk and not carried out yet
+			if !a.NextCheckAt.After(a.ReadAt) { // the cancel is on disk and not carried out yet
 				r.recheck(t, id)
 				a = r.attempt(t, id)
 			}
-			require.Equal(t, "pending", standingOf(a).status)
+			require.Equal(t, "pending", standingOf(a.Attempt).status)
 			require.Greater(t, a.NextCheckAt.Sub(a.ReadAt), 20*time.Hour, "asked daily")
 			require.Empty(t, r.verify(t))
 		})
 	}
 }
 
-// An attempt whose provider nobody can ask any more does not wait for ever.
-func TestAnAttemptThatNobodyCanAskAboutAsksAPerson(t *testing.T) {
+// An attempt that can't be looked up any more does not wait for ever.
+func expireWithoutALookupNeedsReview(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, setup{silent: true})
+	r := newEnv(t, setup{silent: true})
 	id := r.tried(t, "tok_never", payment.CaptureAutomatic)
-	without := r.another(t, func(o *payment.Options) { o.Accounts = nil })
+	without := r.another(t, func(o *options) { o.Accounts = nil })
 	ask := func() {
 		for range 11 {
 			_, err := without.Recheck(t.Context(), id, byTest)
@@ -285,15 +300,15 @@ func TestAnAttemptThatNobodyCanAskAboutAsksAPerson(t *testing.T) {
 	r.longAgo(t, id, 15*24*time.Hour)
 	ask()
 	require.Equal(t, []string{"needs_review"}, r.discrepancies(t, id))
-	require.Equal(t, requested, standingOf(r.attempt(t, id)))
+	require.Equal(t, requested, standingOf(r.attempt(t, id).Attempt))
 }
 
-// A hold may live longer than any bank is at work: one question without an answer is no
-// end of it.
-func TestAHoldThatMayLiveOnIsNoneThatNobodyCanTellOf(t *testing.T) {
+// A hold may live longer than any bank is at work: one lookup without a response is no end of
+// it.
+func expireHoldOutlivesFailedLookups(t *testing.T) {
 	t.Parallel()
-	p := &answering{lookup: func() (payment.Outcome, error) { return payment.Outcome{}, errNoAnswer }}
-	r := newRig(t, setup{silent: true, provider: p.on, change: func(o *payment.Options) {
+	p := &answering{lookup: func() (gateway.Outcome, error) { return gateway.Outcome{}, errNoAnswer }}
+	r := newEnv(t, setup{silent: true, provider: p.on, change: func(o *options) {
 		account := o.Accounts["sandbox"]
 		account.Lives.Authorized = 30 * 24 * time.Hour
 		o.Accounts["sandbox"] = account
@@ -304,29 +319,28 @@ func TestAHoldThatMayLiveOnIsNoneThatNobodyCanTellOf(t *testing.T) {
 		opens []string
 	}{{20, nil}, {11, []string{"needs_review"}}} {
 		r.longAgo(t, id, time.Duration(c.days)*24*time.Hour)
-		r.exec(t, "UPDATE payment_attempts SET checks = 20")
+		r.exec(t, "UPDATE operations SET tries = 20 WHERE open AND refund_id IS NULL")
 		r.recheck(t, id)
 		require.ElementsMatch(t, c.opens, r.discrepancies(t, id))
 	}
 }
 
 // The life of a hold begins with it, however old its attempt is by then.
-func TestALateAuthorisationHasItsWholeLife(t *testing.T) {
+func expireLateAuthorization(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, setup{silent: true})
+	r := newEnv(t, setup{silent: true})
 	id := r.held(t, "A-1").ID
-	r.exec(t, "UPDATE payment_attempts SET created_at = created_at - interval '8 days' WHERE attempt_id = $1", id.String())
+	r.exec(t, "WITH a AS (UPDATE payment_attempts SET created_at = created_at - interval '8 days' WHERE attempt_id = $1) UPDATE operations SET created_at = created_at - interval '8 days', first_sent_at = first_sent_at - interval '8 days' WHERE attempt_id = $1", id.String())
 	require.Equal(t, "authorized", r.recheck(t, id).Stage())
-	require.Equal(t, payment.IntentNone, r.attempt(t, id).Intent.Kind)
+	require.Equal(t, payment.OperationKind(""), r.attempt(t, id).Intent.Kind)
 }
 
-// Questions that were held back are no checks: an outage does not use the
-// schedule up.
-func TestWhatWasHeldBackIsNoCheck(t *testing.T) {
+// Lookups that were held back are no checks: an outage does not use the schedule up.
+func expireHeldBackCountsNoCheck(t *testing.T) {
 	t.Parallel()
-	held := func() (payment.Outcome, error) { return payment.Outcome{}, payment.ErrHeldBack }
+	held := func() (gateway.Outcome, error) { return gateway.Outcome{}, gateway.ErrHeldBack }
 	p := &answering{lookup: held}
-	r := newRig(t, setup{silent: true, provider: p.on})
+	r := newEnv(t, setup{silent: true, provider: p.on})
 	id := r.tried(t, "tok_never", payment.CaptureAutomatic)
 	for range 20 {
 		r.recheck(t, id)
@@ -337,23 +351,23 @@ func TestWhatWasHeldBackIsNoCheck(t *testing.T) {
 	require.Empty(t, r.discrepancies(t, id))
 }
 
-// Nor does it end the schedule of a command at once, which is new, of a payment that is
+// Nor does an outage end the schedule of a command at once, which is new, of a payment that is
 // old.
-func TestACommandThatWasHeldBackIsFollowedUpFirst(t *testing.T) {
+func expireHeldBackCommand(t *testing.T) {
 	t.Parallel()
-	held := func() (payment.Outcome, error) { return payment.Outcome{}, errHeldBack }
+	held := func() (gateway.Outcome, error) { return gateway.Outcome{}, errHeldBack }
 	p := &answering{lookup: held, cancel: held}
-	r := newRig(t, setup{silent: true, provider: p.on})
+	r := newEnv(t, setup{silent: true, provider: p.on})
 	id := r.held(t, "A-1").ID
 	r.longAgo(t, id, 3*24*time.Hour)
 	_, err := r.Cancel(t.Context(), customer, request("cancel", "cancel-key", ""), id)
 	require.NoError(t, err)
 	for _, by := range []string{"0", "1 day"} {
-		r.exec(t, "UPDATE payment_attempts SET intent_at = intent_at - $1::interval", by)
+		r.exec(t, "UPDATE operations SET created_at = created_at - $1::interval, first_sent_at = first_sent_at - $1::interval WHERE kind IN ('capture', 'cancel')", by)
 		r.recheck(t, id)
 		require.Empty(t, r.discrepancies(t, id))
 	}
-	r.exec(t, "UPDATE payment_attempts SET intent_at = intent_at - interval '2 days'")
+	r.exec(t, "UPDATE operations SET created_at = created_at - interval '2 days', first_sent_at = first_sent_at - interval '2 days' WHERE kind IN ('capture', 'cancel')")
 	r.recheck(t, id)
 	require.Equal(t, []string{"needs_review"}, r.discrepancies(t, id), "an outage without an end is seen")
 }

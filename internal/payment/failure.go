@@ -1,6 +1,6 @@
 package payment
 
-// Failure says why an attempt or a refund failed.
+// Failure is why an attempt or a refund failed.
 type Failure struct {
 	// Code is one of ours, see failureTexts.
 	Code string
@@ -10,8 +10,7 @@ type Failure struct {
 	ProviderCode string
 }
 
-// NewFailure returns the failure of one of our codes with its sentence. A code
-// that is not ours becomes provider_rejected.
+// NewFailure returns the failure of one of our codes; any other code becomes provider_rejected.
 func NewFailure(code, providerCode string) *Failure {
 	text, ours := failureTexts[code]
 	if !ours {
@@ -20,7 +19,7 @@ func NewFailure(code, providerCode string) *Failure {
 	return &Failure{Code: code, Message: text, ProviderCode: providerCode}
 }
 
-// ofRefund is the failure of a refund: what is said of a payment is not said of it.
+// ofRefund is the failure of a refund: its message is about a refund, not about a payment.
 func (f *Failure) ofRefund() *Failure {
 	switch {
 	case f == nil:
@@ -55,4 +54,18 @@ var failureTexts = map[string]string{ //nolint:gochecknoglobals // a table
 	"not_paid":              "The payment was not made. Nothing was charged.",
 	"refunded":              "What was taken for the payment was given back.",
 	"not_started":           "The payment never reached the payment provider. Nothing was charged.",
+}
+
+// NotStarted is the failure of what never reached the provider.
+func NotStarted() *Failure { return NewFailure("not_started", "") }
+
+// RefundFailure is the failure of a refund, by one of our codes.
+func RefundFailure(code string) *Failure { return NewFailure(code, "").ofRefund() }
+
+// Readable returns the failure with a provider's code that the database takes.
+func (f *Failure) Readable() *Failure {
+	if f == nil {
+		return nil
+	}
+	return &Failure{Code: f.Code, Message: f.Message, ProviderCode: StorableText(f.ProviderCode)}
 }

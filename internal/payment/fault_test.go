@@ -5,20 +5,21 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// tapped is a provider with a hand on the wire.
-type tapped struct {
-	payment.Provider
+// spy is a provider with charges that the test sees and may replace.
+type spy struct {
+	gateway.Provider
 
-	charge func(ctx context.Context, c payment.Charge, send func() (payment.Outcome, error)) (payment.Outcome, error)
+	charge func(ctx context.Context, c gateway.Charge, send func() (gateway.Outcome, error)) (gateway.Outcome, error)
 	can    func(*payment.Capabilities)
 	// charges counts the calls to Charge.
 	charges atomic.Int32
 }
 
-func (p *tapped) Capabilities() payment.Capabilities {
+func (p *spy) Capabilities() payment.Capabilities {
 	c := p.Provider.Capabilities()
 	if p.can != nil {
 		p.can(&c)
@@ -26,45 +27,40 @@ func (p *tapped) Capabilities() payment.Capabilities {
 	return c
 }
 
-func (p *tapped) Charge(ctx context.Context, c payment.Charge) (payment.Outcome, error) {
+func (p *spy) Charge(ctx context.Context, c gateway.Charge) (gateway.Outcome, error) {
 	p.charges.Add(1)
-	send := func() (payment.Outcome, error) { return p.Provider.Charge(ctx, c) }
+	send := func() (gateway.Outcome, error) { return p.Provider.Charge(ctx, c) }
 	if p.charge == nil {
 		return send()
 	}
 	return p.charge(ctx, c, send)
 }
 
-// on puts the provider of a rig behind the tap.
-func (p *tapped) on(of payment.Provider) payment.Provider {
+// on puts the spy in front of the provider of an env.
+func (p *spy) on(of gateway.Provider) gateway.Provider {
 	p.Provider = of
 	return p
 }
 
-// failing is a store whose transactions may fail.
+// failing is a store with transactions that may fail.
 type failing struct {
-	payment.Store
-
-	// before and after say whether a transaction fails, without or with its effect.
+	// before and after decide whether a transaction fails, without or with its effect.
 	before, after func() error
 }
 
-func (s *failing) InTx(ctx context.Context, fn func(context.Context, payment.Tx) error) error {
-	if s.before != nil {
-		if err := s.before(); err != nil {
-			return err
+func (f *failing) on(of store) store {
+	return spyStore{store: of, around: func(run func() error) error {
+		if f.before != nil {
+			if err := f.before(); err != nil {
+				return err
+			}
 		}
-	}
-	err := s.Store.InTx(ctx, fn)
-	if err == nil && s.after != nil {
-		err = s.after()
-	}
-	return err
-}
-
-func (s *failing) on(of payment.Store) payment.Store {
-	s.Store = of
-	return s
+		err := run()
+		if err == nil && f.after != nil {
+			err = f.after()
+		}
+		return err
+	}}
 }
 
 // race runs functions at once, as near as a barrier brings them.

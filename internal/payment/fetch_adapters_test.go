@@ -15,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/mollie"
 	"github.com/paylatch/paylatch/internal/provider/tbank"
@@ -25,7 +27,7 @@ import (
 	yookassahooks "github.com/paylatch/paylatch/webhooks/yookassa"
 )
 
-// answers is a provider's API that says these words, by the request's line.
+// answers is a provider's API with these responses, by the request's line.
 func answers(t *testing.T, said map[string]func() string) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -41,8 +43,8 @@ func answers(t *testing.T, said map[string]func() string) *httptest.Server {
 	return s
 }
 
-// hear delivers a notice in the provider's own words.
-func (r *rig) hear(t *testing.T, v webhooks.Verifier, d webhooks.Delivery) []fsm.Verdict {
+// notify delivers a notice in the provider's own format.
+func (r *env) notify(t *testing.T, v webhooks.Verifier, d webhooks.Delivery) []fsm.Verdict {
 	t.Helper()
 	d.Method, d.ReceivedAt, d.RemoteAddr = http.MethodPost, time.Now(), netip.MustParseAddr("127.0.0.1")
 	events, err := v.Verify(t.Context(), d)
@@ -50,9 +52,9 @@ func (r *rig) hear(t *testing.T, v webhooks.Verifier, d webhooks.Delivery) []fsm
 	return r.tell(t, events...)
 }
 
-// YooKassa signs nothing: what its API says counts, of payments and of refunds,
-// also where the notice comes before the answer that brings the payment's id.
-func TestANoticeOfYooKassasIsOnlyAHint(t *testing.T) {
+// YooKassa signs nothing: the response of its API counts, of payments and of refunds, also where
+// the notice comes before the response that brings the payment's id.
+func fetchYookassa(t *testing.T) {
 	t.Parallel()
 	v, err := yookassahooks.New(webhooks.Config{AllowedIPs: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
 	require.NoError(t, err)
@@ -64,10 +66,10 @@ func TestANoticeOfYooKassasIsOnlyAHint(t *testing.T) {
 	var status atomic.Pointer[string]
 	is := func(s string) { status.Store(&s) }
 	is("pending")
-	var r *rig
+	var r *env
 	s := answers(t, map[string]func() string{
 		"POST /v3/payments": func() string {
-			if verdicts := r.hear(t, v, notice("payment.succeeded", object("succeeded"))); verdicts[0] != payment.Deferred {
+			if verdicts := r.notify(t, v, notice("payment.succeeded", object("succeeded"))); verdicts[0] != inbound.Deferred {
 				t.Errorf("the notice is %s", verdicts)
 			}
 			return object("pending")
@@ -77,18 +79,18 @@ func TestANoticeOfYooKassasIsOnlyAHint(t *testing.T) {
 			return `{"id":"re-1","payment_id":"pay-1","status":"succeeded","amount":{"value":"7.00","currency":"EUR"}}`
 		},
 	})
-	r = newRig(t, setup{silent: true, provider: func(payment.Provider) payment.Provider { return yookassa.New(s.URL, "shop", "key", s.Client()) }})
+	r = newEnv(t, setup{silent: true, provider: func(gateway.Provider) gateway.Provider { return yookassa.New(s.URL, "shop", "key", s.Client()) }})
 
 	id := r.paid(t, "A-1", "one-time").ID
-	require.Equal(t, requested, standingOf(r.attempt(t, id)))
+	require.Equal(t, requested, standingOf(r.attempt(t, id).Attempt))
 	r.retry(t, false)
-	require.Equal(t, requested, standingOf(r.attempt(t, id)))
+	require.Equal(t, requested, standingOf(r.attempt(t, id).Attempt))
 	is("succeeded")
-	r.hear(t, v, notice("payment.succeeded", object("succeeded")))
+	r.notify(t, v, notice("payment.succeeded", object("succeeded")))
 	r.retry(t, true)
-	require.Equal(t, succeeded, standingOf(r.attempt(t, id)))
+	require.Equal(t, succeeded, standingOf(r.attempt(t, id).Attempt))
 
-	r.hear(t, v, notice("refund.succeeded", `{"id":"re-1","payment_id":"pay-1","status":"succeeded",`+sum+`}`))
+	r.notify(t, v, notice("refund.succeeded", `{"id":"re-1","payment_id":"pay-1","status":"succeeded",`+sum+`}`))
 	r.retry(t, true)
 	require.Equal(t, []string{"provider re-1 succeeded 700"}, r.refunds(t, id))
 	require.EqualValues(t, 700, r.attempt(t, id).Refunded)
@@ -97,7 +99,7 @@ func TestANoticeOfYooKassasIsOnlyAHint(t *testing.T) {
 }
 
 // T-Bank signs its notices, which name no refund, and has no call that does.
-func TestARefundInTBanksCabinetIsSeen(t *testing.T) {
+func fetchRefundTbankCabinet(t *testing.T) {
 	t.Parallel()
 	const password = "secret"
 	v, err := tbankhooks.New(webhooks.Config{Secrets: []string{password}, Params: map[string]string{"currency": "EUR"}})
@@ -118,7 +120,7 @@ func TestARefundInTBanksCabinetIsSeen(t *testing.T) {
 	})
 	client, err := tbank.New(s.URL, "t", password, "EUR", s.Client())
 	require.NoError(t, err)
-	r := newRig(t, setup{silent: true, provider: func(payment.Provider) payment.Provider { return client }})
+	r := newEnv(t, setup{silent: true, provider: func(gateway.Provider) gateway.Provider { return client }})
 	for status, want := range map[string]struct {
 		refunded int64
 		open     []string
@@ -130,7 +132,7 @@ func TestARefundInTBanksCabinetIsSeen(t *testing.T) {
 		require.Equal(t, succeeded, standingOf(paid.Attempt))
 		d := webhooks.Delivery{Body: []byte(body(paid.ProviderPaymentID, status))}
 		require.NoError(t, v.Sign(&d))
-		r.hear(t, v, d)
+		r.notify(t, v, d)
 		r.retry(t, true)
 		require.Equal(t, want.refunded, r.attempt(t, paid.ID).Refunded, status)
 		require.Equal(t, want.open, r.discrepancies(t, paid.ID), status)
@@ -138,9 +140,9 @@ func TestARefundInTBanksCabinetIsSeen(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
-// A provider may know a refund that was cancelled no more (Mollie). Since when it must
-// have known of it the notice tells, if the provider itself has sent that.
-func TestANoticeOfARefundTellsSinceWhenThereIsOne(t *testing.T) {
+// A provider may return a refund that was cancelled no more (Mollie). The notice shows since
+// when it must have existed, if the provider itself has sent that.
+func fetchRefundAgeFromTheNotice(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		signed int
@@ -150,13 +152,13 @@ func TestANoticeOfARefundTellsSinceWhenThereIsOne(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := &backs{}
-			p.refund = func() (payment.RefundOutcome, error) {
+			p.refund = func() (gateway.RefundOutcome, error) {
 				if p.asked[len(p.asked)-1].Age < 10*time.Minute {
-					return payment.RefundOutcome{}, payment.ErrNoSuchPayment
+					return gateway.RefundOutcome{}, gateway.ErrNoSuchPayment
 				}
-				return payment.RefundOutcome{News: fsm.NewsFailed, ProviderRefundID: "re_1", Failure: payment.NewFailure("canceled", "")}, nil
+				return gateway.RefundOutcome{News: fsm.NewsFailed, ProviderRefundID: "re_1", Failure: payment.NewFailure("canceled", "")}, nil
 			}
-			r := newRig(t, setup{silent: true, provider: p.on})
+			r := newEnv(t, setup{silent: true, provider: p.on})
 			e := hint(webhooks.KindRefundFailed, r.paid(t, "A-1", "tok_success").ProviderPaymentID)
 			e.RefundID, e.SecretIndex = "re_1", c.signed
 			r.tell(t, e)
@@ -172,9 +174,9 @@ func TestANoticeOfARefundTellsSinceWhenThereIsOne(t *testing.T) {
 	}
 }
 
-// The same at the providers that send notices of which only what their API says counts,
-// in their own words: it is a moment behind.
-func TestStaleFetchIsAskedAgainByAdapters(t *testing.T) {
+// The same with the formats of providers that send notices of which only the response of their
+// API counts: it is a moment behind.
+func fetchAgainAdapters(t *testing.T) {
 	t.Parallel()
 	yoo, err := yookassahooks.New(webhooks.Config{AllowedIPs: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
 	require.NoError(t, err)
@@ -189,21 +191,21 @@ func TestStaleFetchIsAskedAgainByAdapters(t *testing.T) {
 	for name, c := range map[string]struct {
 		verifier webhooks.Verifier
 		notice   string
-		client   func(s *httptest.Server) payment.Provider
+		client   func(s *httptest.Server) gateway.Provider
 		says     func(status string) string
 		pay, get string
 		statuses [3]string
 	}{
 		"yookassa": {
 			yoo, `{"type":"notification","event":"payment.succeeded","object":` + yooPays("succeeded") + `}`,
-			func(s *httptest.Server) payment.Provider { return yookassa.New(s.URL, "shop", "key", s.Client()) }, yooPays,
+			func(s *httptest.Server) gateway.Provider { return yookassa.New(s.URL, "shop", "key", s.Client()) }, yooPays,
 			"POST /v3/payments", "GET /v3/payments/pay-1",
 			[3]string{"pending", "canceled", "succeeded"},
 		},
 		"mollie": {
 			moll,
 			"id=tr_1",
-			func(s *httptest.Server) payment.Provider { return mollie.New(s.URL, "test_key", "", s.Client()) }, mollPays,
+			func(s *httptest.Server) gateway.Provider { return mollie.New(s.URL, "test_key", "", s.Client()) }, mollPays,
 			"POST /v2/payments", "GET /v2/payments/tr_1",
 			[3]string{"open", "open", "paid"},
 		},
@@ -215,16 +217,16 @@ func TestStaleFetchIsAskedAgainByAdapters(t *testing.T) {
 				c.pay: func() string { return c.says(c.statuses[0]) },
 				c.get: func() string { return c.says(*status.Load()) },
 			})
-			r := newRig(t, setup{silent: true, provider: func(payment.Provider) payment.Provider { return c.client(s) }})
+			r := newEnv(t, setup{silent: true, provider: func(gateway.Provider) gateway.Provider { return c.client(s) }})
 			id := r.paid(t, "A-1", "one-time").ID
-			before := standingOf(r.attempt(t, id))
+			before := standingOf(r.attempt(t, id).Attempt)
 			status.Store(&c.statuses[1])
-			r.hear(t, c.verifier, webhooks.Delivery{Body: []byte(c.notice)})
+			r.notify(t, c.verifier, webhooks.Delivery{Body: []byte(c.notice)})
 			r.retry(t, true)
-			require.Equal(t, before, standingOf(r.attempt(t, id)))
+			require.Equal(t, before, standingOf(r.attempt(t, id).Attempt))
 			status.Store(&c.statuses[2])
 			r.asOld(t, time.Second)
-			require.Equal(t, succeeded, standingOf(r.attempt(t, id)))
+			require.Equal(t, succeeded, standingOf(r.attempt(t, id).Attempt))
 			require.Equal(t, []string{"applied"}, r.verdicts(t, id))
 			require.Empty(t, r.verify(t))
 		})

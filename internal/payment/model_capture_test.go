@@ -9,19 +9,20 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// What becomes of a call that asks for a capture or a cancellation, beside those
-// that are refused or never arrive.
+// What becomes of a call for a capture or a cancel, beside those that are refused or never
+// arrive.
 const (
 	isDone         = "is carried out"
 	doneUnheard    = "is carried out, unheard"
 	refusedUnheard = "is refused, unheard"
 )
 
-// What becomes of an answer that is late.
+// What becomes of a response that is late.
 const (
 	isHeard = "is heard"
 	isLost  = "is lost, unheard"
@@ -32,53 +33,52 @@ var anyFate = rapid.SampledFrom([]string{isDone, isDone, doneUnheard, isRefused,
 // longest is how long after a confirm its capture may be sent.
 const longest = 10 * time.Minute
 
-// commanded is what a deal was told, and what the script says of it.
+// commanded is what a deal was commanded, and what the script makes of it.
 type commanded struct {
-	// fate is what becomes of the next command; deaf deals don't answer the next
-	// question.
+	// fate is what becomes of the next command; deaf deals don't respond to the next lookup.
 	fate string
 	deaf bool
-	// late says that the next command or question is answered late.
+	// late is set where the next command or lookup has a late response.
 	late bool
-	// refused says of each command, by its key, how it was answered.
+	// refused has for each command, by its key, whether it was refused.
 	refused          map[string]bool
 	captured, voided bool
-	// kept says that the provider refused to give the payment up, or that a person was
-	// rightly told so.
+	// kept is set where the provider refused to release the payment, or where a discrepancy was
+	// rightly opened.
 	kept bool
-	// wished is the amount that was confirmed last, at how far the clocks had moved.
-	wished   int64
-	wishedAt time.Duration
-	// accepted says that its capture, or another command since, was not refused at once.
+	// confirmed is the amount that was confirmed last, at how far the clocks had moved.
+	confirmed   int64
+	confirmedAt time.Duration
+	// accepted is set where its capture, or another command since, was not refused at once.
 	accepted bool
-	// odd says that another amount was taken than the attempt was to capture.
+	// odd is set where another amount was captured than the attempt was to capture.
 	odd bool
-	// wrong is what the provider should never have been asked for.
+	// wrong is what the provider should never have been sent.
 	wrong string
 }
 
-func (p *scripted) Capture(_ context.Context, c payment.Capture) (payment.Outcome, error) {
+func (p *scripted) Capture(_ context.Context, c gateway.Capture) (gateway.Outcome, error) {
 	if p.heldBack() {
-		return payment.Outcome{}, errHeldBack
+		return gateway.Outcome{}, errHeldBack
 	}
-	if err := c.Licence.Check(); err != nil {
-		return payment.Outcome{}, err
+	if err := c.Permit.Check(); err != nil {
+		return gateway.Outcome{}, err
 	}
 	d := p.deal(func(d *deal) bool { return d.id == c.ProviderPaymentID })
 	switch {
 	case d == nil:
-		return payment.Outcome{}, payment.ErrNoSuchPayment
+		return gateway.Outcome{}, gateway.ErrNoSuchPayment
 	case d.voided:
 		d.wrong = "is captured after it was given up"
-	case p.moved()-d.wishedAt > longest:
+	case p.moved()-d.confirmedAt > longest:
 		d.wrong = "is captured long after it was confirmed"
-	case c.Money.Minor != d.wished:
+	case c.Money.Minor != d.confirmed:
 		d.wrong = "is captured with another amount than was confirmed"
 	}
 	if p.inTurn && p.withheld(d.name[:1], d.attempt) != nil {
 		p.unwanted = append(p.unwanted, d.name+" is captured")
 	}
-	p.knows(d, c.Transactions)
+	p.carries(d, c.Transactions)
 	fate := d.fate
 	return p.obey(d, c.IdempotencyKey, func() bool {
 		if d.captured {
@@ -89,26 +89,26 @@ func (p *scripted) Capture(_ context.Context, c payment.Capture) (payment.Outcom
 		}
 		if fate == isDeclined {
 			d.soft = true
-			p.note(d, webhooks.KindSoftFailed).event.CaptureRefused = true
+			p.note(d, webhooks.KindSoftFailed).event.Refuses = webhooks.CommandCapture
 			return false
 		}
 		d.captured = true
 		p.charge(d, c.Money.Minor)
 		return true
 	}, func() {
-		p.note(d, webhooks.KindAuthorized).event.CaptureRefused = true
+		p.note(d, webhooks.KindAuthorized).event.Refuses = webhooks.CommandCapture
 	})
 }
 
-func (p *scripted) Cancel(_ context.Context, c payment.Cancel) (payment.Outcome, error) {
+func (p *scripted) Cancel(_ context.Context, c gateway.Cancel) (gateway.Outcome, error) {
 	if p.heldBack() {
-		return payment.Outcome{}, errHeldBack
+		return gateway.Outcome{}, errHeldBack
 	}
 	d := p.deal(func(d *deal) bool { return d.id == c.ProviderPaymentID })
 	if d == nil {
-		return payment.Outcome{}, payment.ErrNoSuchPayment
+		return gateway.Outcome{}, gateway.ErrNoSuchPayment
 	}
-	p.knows(d, c.Transactions)
+	p.carries(d, c.Transactions)
 	o, err := p.obey(d, c.IdempotencyKey, func() bool {
 		if d.held || d.open() {
 			d.voided = true
@@ -117,21 +117,22 @@ func (p *scripted) Cancel(_ context.Context, c payment.Cancel) (payment.Outcome,
 		return !d.charged()
 	}, func() {
 		d.kept = true
-		p.note(d, webhooks.KindProcessing).event.CancelRefused = true
+		p.note(d, webhooks.KindProcessing).event.Refuses = webhooks.CommandCancel
 	})
 	d.kept = d.kept || o.Refused
 	return o, err
 }
 
-// obey carries a command out, once for each key, as far as the script lets it. A
-// blind provider declines what it has received, but for the cancellation of a late hold.
-func (p *scripted) obey(d *deal, key string, do func() bool, decline func()) (payment.Outcome, error) {
+// obey carries a command out, once for each key, as far as the script lets it. A blind provider
+// declines what it has received, but for the release of a hold after the failure.
+func (p *scripted) obey(d *deal, key string, do func() bool, decline func()) (gateway.Outcome, error) {
 	fate := d.fate
 	d.fate = ""
 	if fate == neverArrives {
-		return payment.Outcome{}, errUnheard
+		return gateway.Outcome{}, errUnheard
 	}
 	refused, again := d.refused[key]
+	again = again && (!p.keyless || !strings.Contains(key, "-cancel-")) // a hold is there to be captured once
 	if !again {
 		refused = strings.HasPrefix(fate, isRefused)
 		if !refused && (p.blind && fate == isDeclined && !d.over || !do()) {
@@ -143,16 +144,16 @@ func (p *scripted) obey(d *deal, key string, do func() bool, decline func()) (pa
 	}
 	d.accepted = !refused
 	if unheard(fate) {
-		return payment.Outcome{}, errUnheard
+		return gateway.Outcome{}, errUnheard
 	}
-	return p.told(d, refused)
+	return p.respond(d, refused)
 }
 
-// told is the answer to a command or a question.
-func (p *scripted) told(d *deal, refused bool) (payment.Outcome, error) {
+// respond is the response to a command or a lookup.
+func (p *scripted) respond(d *deal, refused bool) (gateway.Outcome, error) {
 	o := p.outcome(d)
 	if p.blind {
-		o = payment.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: d.id}
+		o = gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: d.id}
 	}
 	o.Refused = refused
 	if d.late {
@@ -162,7 +163,7 @@ func (p *scripted) told(d *deal, refused bool) (payment.Outcome, error) {
 	return o, nil
 }
 
-// commandOf names the call of a command on an attempt, or of a question.
+// commandOf names the call of a command on an attempt, or of a lookup.
 func commandOf(name string) string { return name + "'s command" }
 
 func (p *scripted) moved() time.Duration {
@@ -180,12 +181,12 @@ func (w *world) script(rt *rapid.T, name string) string {
 	return fate + ifAny(", and the next question is not answered", deaf)
 }
 
-// command runs a command on an attempt, or a question, whose answer may be late:
-// then the world goes on. Ended hears what came of it.
-func (w *world) command(rt *rapid.T, name string, do func() (payment.Reply, error), ended func(*press)) {
+// command runs a command on an attempt, or a lookup, with a response that may be late: then the
+// world goes on. Ended gets what came of it.
+func (w *world) command(rt *rapid.T, name string, do func() (commands.Reply, error), ended func(*press)) {
 	p := &press{name: commandOf(name), ended: ended}
 	d := w.p.of(name)
-	if d != nil && w.presses[p.name] == nil && rapid.SampledFrom([]bool{false, true}).Draw(rt, "its answer is late") {
+	if d != nil && w.heldCommands[p.name] == nil && rapid.SampledFrom([]bool{false, true}).Draw(rt, "its answer is late") {
 		rt.Logf("    whose answer is late")
 		d.late = true
 	}
@@ -199,7 +200,7 @@ func (w *world) command(rt *rapid.T, name string, do func() (payment.Reply, erro
 	w.ended(p)
 }
 
-// trouble scripts commands and questions that nobody has thought of yet.
+// trouble scripts the next command or lookup of any payment.
 func (w *world) trouble(rt *rapid.T) {
 	var names []string
 	for _, d := range w.p.deals {

@@ -10,17 +10,19 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
 // those lists the attempts of which something is true, by name.
-func (w *world) those(is func(payment.Attempt) bool) []string {
+func (w *world) those(is func(known) bool) []string {
 	return slices.DeleteFunc(w.names(), func(name string) bool { return !is(w.attempts[name]) })
 }
 
-// watched reports whether somebody will ask about an attempt.
-func watched(a payment.Attempt) bool { return a.NextCheckAt != nil }
+// watched reports whether an attempt will be looked up.
+func watched(a known) bool { return a.NextCheckAt != nil }
 
 func (w *world) recheck(rt *rapid.T) {
 	name := pick(rt, "attempt", w.those(watched))
@@ -28,7 +30,7 @@ func (w *world) recheck(rt *rapid.T) {
 	w.ask(rt, name)
 }
 
-// takeOver lets the lease of a call end and asks about its payment.
+// takeOver lets the lease of a call end and rechecks its payment.
 func (w *world) takeOver(rt *rapid.T) {
 	name := pick(rt, "held call", w.heldCalls())[:2]
 	rt.Logf("TAKE OVER %s, whose lease ends", name)
@@ -37,24 +39,28 @@ func (w *world) takeOver(rt *rapid.T) {
 }
 
 func (w *world) ask(rt *rapid.T, name string) {
-	busy, checks, spared := w.underWay(name), w.attempts[name].Checks, w.p.sparing
+	busy, was, spared := w.underWay(name), w.attempts[name], w.p.sparing
 	w.command(rt, name, w.question(w.service(rt), name), func(p *press) {
 		if busy && !errors.Is(p.err, payment.ErrBusy) {
 			w.Fatalf("the call of %s is under way, and somebody else may ask: %v", name, p.err)
-		} else if !busy {
+		} else if !busy && (!errors.Is(p.err, payment.ErrBusy) || !w.attempts[name].MayHold()) { // a call may still release the hold
 			w.must(p.err)
 		}
-		if w.p.sparing > 0 && w.p.sparing < spared && !p.waited && p.paid.Checks > checks {
+		if w.p.sparing == 0 || w.p.sparing == spared || p.waited {
+			return
+		}
+		// A cancel that is wanted anew has the tries of the one that was refused.
+		if now := w.standing(p.paid.Attempt); now.Tries > was.Tries && now.Intent == was.Intent {
 			w.Fatalf("a question about %s that was held back counts", name)
 		}
 	})
 }
 
-func (w *world) question(s *payment.Service, name string) func() (payment.Reply, error) {
+func (w *world) question(s *service, name string) func() (commands.Reply, error) {
 	id := w.attempts[name].ID
-	return func() (payment.Reply, error) {
+	return func() (commands.Reply, error) {
 		v, err := s.Recheck(w.ctx, id, byTest)
-		return payment.Reply{View: v}, err
+		return commands.Reply{View: v}, err
 	}
 }
 
@@ -66,7 +72,7 @@ func (w *world) atOnce(rt *rapid.T) {
 	var verdicts []fsm.Verdict
 	p, again := w.press(w.services[0], name[:1], name[1:], isPaid, w.attempts[name].Capture)
 	all := []func(){again, func() { _, asked = w.services[1].Recheck(w.ctx, id, byTest) }}
-	of := slices.DeleteFunc(w.news(false), func(n string) bool { return !strings.HasPrefix(n, name) })
+	of := slices.DeleteFunc(w.notices(false), func(n string) bool { return !strings.HasPrefix(n, name) })
 	if len(of) > 0 {
 		n := w.notice(of[0])
 		all = append(all, func() { verdicts, told = w.services[0].Intake(w.ctx, w.received(n.event)) })
@@ -85,7 +91,7 @@ func (w *world) atOnce(rt *rapid.T) {
 }
 
 func (w *world) retryParked(rt *rapid.T) {
-	if !slices.ContainsFunc(w.p.notices, func(n *notice) bool { return parked(n.said) }) {
+	if !slices.ContainsFunc(w.p.notices, func(n *notice) bool { return parked(n.verdict) }) {
 		rt.Skip("nothing is parked")
 	}
 	rt.Logf("RETRY what is parked")
@@ -94,14 +100,15 @@ func (w *world) retryParked(rt *rapid.T) {
 }
 
 func (w *world) cancel(rt *rapid.T) {
-	name := pick(rt, "attempt", w.those(func(a payment.Attempt) bool { return !a.Failed() }))
+	name := pick(rt, "attempt", w.those(func(a known) bool { return !a.Failed() }))
 	if rapid.IntRange(0, 5).Draw(rt, "the attempt, or (5) the whole order") == 5 {
 		w.cancelOrder(rt, name[:1])
 		return
 	}
 	was := w.attempts[name]
 	rt.Logf("CANCEL %s, whose call %s", name, w.script(rt, name))
-	busy := w.underWay(name) || was.Intent.Kind == payment.IntentCapture
+	// Beside late money a capture that was sent stays open, and a cancel waits for it.
+	busy := w.underWay(name) || was.Intent.Kind == payment.OperationCapture || was.Intent.Kind == payment.OperationCancel && w.withheldOf(name) != nil
 	w.command(rt, name, w.cancelling(w.service(rt), name), func(p *press) {
 		switch {
 		case was.State.Final() && !errors.Is(p.err, payment.ErrAttemptFinal):
@@ -114,15 +121,15 @@ func (w *world) cancel(rt *rapid.T) {
 }
 
 // cancelling makes a cancellation that is not begun yet.
-func (w *world) cancelling(s *payment.Service, name string) func() (payment.Reply, error) {
+func (w *world) cancelling(s *service, name string) func() (commands.Reply, error) {
 	req, id := w.fresh("cancel "+name), w.attempts[name].ID
-	return func() (payment.Reply, error) { return s.Cancel(w.ctx, w.actor(), req, id) }
+	return func() (commands.Reply, error) { return s.Cancel(w.ctx, w.actor(), req, id) }
 }
 
 func (w *world) cancelOrder(rt *rapid.T, letter string) {
 	rt.Logf("CANCEL order %s", letter)
 	_, _, err := w.service(rt).CancelOrder(w.ctx, w.actor(), w.fresh("cancel order "+letter), w.order(letter))
-	busy := slices.ContainsFunc(w.of(letter), func(a payment.Attempt) bool { return a.Intent.Kind == payment.IntentCapture })
+	busy := slices.ContainsFunc(w.of(letter), func(a known) bool { return a.Intent.Kind == payment.OperationCapture })
 	if !errors.Is(err, payment.ErrOrderPaid) && (!busy || !errors.Is(err, payment.ErrBusy)) {
 		w.must(err)
 	}
@@ -135,7 +142,7 @@ func (w *world) cancelOrder(rt *rapid.T, letter string) {
 }
 
 func (w *world) refund(rt *rapid.T) {
-	name := pick(rt, "attempt", w.those(func(a payment.Attempt) bool { return a.Captured > 0 }))
+	name := pick(rt, "attempt", w.those(func(a known) bool { return a.gross() > 0 }))
 	a := w.attempts[name]
 	what := anyPayback.Draw(rt, "the call")
 	amount := rapid.SampledFrom([]int64{price, 1500, 500, 0}).Draw(rt, "amount, 0 for all that is left")
@@ -145,13 +152,13 @@ func (w *world) refund(rt *rapid.T) {
 	}
 	by := rapid.SampledFrom([]payment.UserID{w.user, "provider", "paylatch"}).Draw(rt, "user")
 	rt.Logf("REFUND %d of %s by %s, whose call %s", amount, name, by, what)
-	cmd := payment.CreateRefund{AttemptID: a.ID, Amount: &amount, Reason: what}
+	cmd := commands.CreateRefund{AttemptID: a.ID, Amount: &amount, Reason: what}
 	if amount == 0 {
 		cmd.Amount, amount = nil, max(left, 1)
 	}
 	req := w.fresh("refund " + name)
 	req.User, req.Key = string(by), idempotency.Key(w.user)+req.Key // the other names are of every world
-	made, err := w.service(rt).Refund(w.ctx, payment.Actor{Subject: string(by), Roles: []payment.Role{payment.RoleAdmin}}, req, cmd)
+	made, err := w.service(rt).Refund(w.ctx, authz.Actor{Subject: string(by), Roles: []payment.Role{payment.RoleAdmin}}, req, cmd)
 	switch {
 	case a.Held() == 0 && !errors.Is(err, payment.ErrNotRefundable),
 		a.Held() > 0 && amount > left && !errors.Is(err, payment.ErrRefundExceeds),
@@ -189,20 +196,27 @@ func (w *world) timePasses(rt *rapid.T) {
 func (w *world) pass(by time.Duration) {
 	w.p.mu.Lock()
 	w.p.ahead += by
+	for _, n := range w.p.notices {
+		if !n.event.OccurredAt.IsZero() {
+			n.event.OccurredAt = n.event.OccurredAt.Add(-by)
+		}
+	}
 	w.p.mu.Unlock()
-	for _, p := range w.presses {
+	for _, p := range w.heldCommands {
 		p.alone = p.alone && by < lease
 	}
 	tx, err := w.db.Begin(w.ctx)
 	w.must(err)
 	defer func() { _ = tx.Rollback(w.ctx) }()
 	var all pgx.Batch
-	// The log, too, which nobody else may change.
+	// The log, too, which is otherwise never changed.
 	all.Queue("SET LOCAL session_replication_role = replica")
 	for table, times := range map[string]string{
-		"payment_attempts":    "created_at updated_at finalized_at lease_until next_check_at intent_at hold_told_at",
+		"payment_attempts":    "created_at updated_at finalized_at",
 		"attempt_transitions": "at",
-		"refunds":             "created_at updated_at finalized_at lease_until next_check_at",
+		"refunds":             "created_at updated_at finalized_at",
+		"operations":          "created_at lease_until next_at first_sent_at",
+		"money_movements":     "at recorded_at",
 	} {
 		var set []string
 		for name := range strings.FieldsSeq(times) {
@@ -212,6 +226,8 @@ func (w *world) pass(by time.Duration) {
 	}
 	all.Queue("UPDATE idempotency_keys SET lease_until = lease_until - $2::interval WHERE user_id = $1", w.user, by)
 	all.Queue("UPDATE provider_events SET next_try_at = next_try_at - $1::interval WHERE next_try_at IS NOT NULL", by)
+	all.Queue(`UPDATE provider_events SET news = jsonb_set(news::jsonb, '{occurred_at}', to_jsonb((news->>'occurred_at')::timestamptz - $1::interval))::json
+		WHERE provider_event_id = ANY($2) AND news->>'occurred_at' IS NOT NULL`, by, w.ids())
 	w.must(tx.SendBatch(w.ctx, &all).Close())
 	w.must(tx.Commit(w.ctx))
 }

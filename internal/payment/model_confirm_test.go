@@ -7,13 +7,14 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-func isManual(a payment.Attempt) bool { return a.Capture == payment.CaptureManual }
+func isManual(a known) bool { return a.Capture == payment.CaptureManual }
 
-func holdsMoney(a payment.Attempt) bool { return a.State == fsm.Authorized }
+func holdsMoney(a known) bool { return a.State == fsm.Authorized }
 
 // errReleased is kept of a confirm that may be tried again under its key.
 var errReleased = errors.New("released")
@@ -22,7 +23,7 @@ var anyCaptured = rapid.SampledFrom([]int64{price, 1500, 500, price + 1})
 
 // underWay reports whether a call of an attempt is held, and its lease alive.
 func (w *world) underWay(name string) bool {
-	for _, held := range []*press{w.presses[name], w.presses[commandOf(name)]} {
+	for _, held := range []*press{w.heldCommands[name], w.heldCommands[commandOf(name)]} {
 		if held != nil && held.alone && (held.final || !w.attempts[name].State.Final()) {
 			return true
 		}
@@ -32,15 +33,15 @@ func (w *world) underWay(name string) bool {
 
 // confirming makes a confirm that is not begun yet. Its key is the same for the
 // same amount; the whole is confirmed without an amount.
-func (w *world) confirming(s *payment.Service, name string, amount int64) func() (payment.Reply, error) {
-	cmd := payment.Confirm{AttemptID: w.attempts[name].ID}
+func (w *world) confirming(s *service, name string, amount int64) func() (commands.Reply, error) {
+	cmd := commands.Confirm{AttemptID: w.attempts[name].ID}
 	if amount != price {
 		cmd.Amount = &amount
 	}
-	if d := w.p.of(name); d != nil && w.withheldOf(name) == nil && holdsMoney(w.attempts[name]) && w.attempts[name].Intent.Kind != payment.IntentCapture {
-		d.wished, d.wishedAt, d.accepted = amount, w.p.moved(), false
+	if d := w.p.of(name); d != nil && w.withheldOf(name) == nil && holdsMoney(w.attempts[name]) && w.attempts[name].Intent.Kind != payment.OperationCapture {
+		d.confirmed, d.confirmedAt, d.accepted = amount, w.p.moved(), false
 	}
-	return func() (payment.Reply, error) {
+	return func() (commands.Reply, error) {
 		return s.Confirm(w.ctx, w.actor(), w.request("confirm "+name, confirmKey(name, amount)), cmd)
 	}
 }
@@ -58,7 +59,7 @@ func (w *world) confirm(rt *rapid.T) {
 			was = deal{commanded: commanded{fate: d.fate}}
 		}
 	}
-	key, want, crowded := confirmKey(name, amount), w.uncapturable(name, amount), w.presses[commandOf(name)] != nil
+	key, want, crowded := confirmKey(name, amount), w.uncapturable(name, amount), w.heldCommands[commandOf(name)] != nil
 	if want == nil && (was.refuses() || w.p.blind && was.fate == isRefused) {
 		want = payment.ErrNotCapturable
 	}
@@ -71,15 +72,15 @@ func (w *world) confirm(rt *rapid.T) {
 			w.meets(p.err)
 		case again && !released:
 			w.replays(name, stored, p)
-		case released && p.err == nil && w.attempts[name].Succeeded(): // whoever else captured it
+		case released && p.err == nil && w.attempts[name].Succeeded(): // captured by another call
 		case !errors.Is(p.err, want):
-			w.Fatalf("the confirm of %s, which is %s, is answered with %v instead of %v", name, describe(w.attempts[name]), p.err, want)
+			w.Fatalf("the confirm of %s, which is %s, is answered with %v instead of %v", name, describe(w.attempts[name].Attempt), p.err, want)
 		case p.err == nil && was.fate == isDone && !w.p.blind && p.paid.Captured != was.yields(amount):
 			w.Fatalf("%d of %s were confirmed, of which %d was taken before, and %s with %d is answered", amount, name, was.taken, describe(p.paid.Attempt), p.paid.Captured)
 		case p.err == nil && was.fate == isDone && p.paid.Succeeded() && p.paid.Captured != amount:
 			w.p.of(name).odd = true
 		}
-		// Whoever was overtaken while it waited stores nothing.
+		// A runner that was overtaken while it waited stores nothing.
 		if !p.waited || known == again && errors.Is(stored, before) {
 			w.keeps(key, p.err)
 		}
@@ -96,7 +97,7 @@ func (w *world) meets(err error) {
 	w.must(err)
 }
 
-// keeps notes what is stored under the key of a confirm that was answered.
+// keeps records what is stored under the key of a confirm that has its response.
 func (w *world) keeps(key string, err error) {
 	switch {
 	case err == nil, errors.Is(err, payment.ErrCaptureExceeds), errors.Is(err, payment.ErrOrderPaid), errors.Is(err, payment.ErrOrderCancelled):
@@ -106,8 +107,8 @@ func (w *world) keeps(key string, err error) {
 	}
 }
 
-// refuses reports whether a capture is refused, and that is heard, of a payment
-// that was not captured without it.
+// refuses reports whether a capture is refused, and the refusal arrives, of a payment that was
+// not captured without it.
 func (d *deal) refuses() bool {
 	return d.held && !unheard(d.fate) && (d.soft || d.fate == isRefused || d.fate == isDeclined)
 }
@@ -120,7 +121,7 @@ func (d *deal) yields(amount int64) int64 {
 	return d.taken
 }
 
-// uncapturable is why a confirm is refused before the provider is asked.
+// uncapturable is why a confirm is refused before the provider is called.
 func (w *world) uncapturable(name string, amount int64) error {
 	a, withheld := w.attempts[name], w.withheldOf(name)
 	switch {
@@ -132,7 +133,7 @@ func (w *world) uncapturable(name string, amount int64) error {
 		return payment.ErrNotCapturable
 	case amount > price:
 		return payment.ErrCaptureExceeds
-	case a.Intent.Kind != payment.IntentNone:
+	case a.Intent.Kind != "":
 		return payment.ErrBusy
 	}
 	return nil
@@ -146,17 +147,16 @@ func (w *world) replays(name string, stored error, p *press) {
 		w.Fatalf("the confirm of %s that was refused with %v is answered with %v", name, stored, p.err)
 	case stored == nil && (p.err != nil || p.paid.ID != was.ID || p.paid.Result != idempotency.Reused):
 		w.Fatalf("the same confirm of %s is answered with %s %v", name, p.paid.Result, p.err)
-	case stored == nil && facts(p.paid.Attempt) != facts(was):
-		w.Fatalf("the same confirm changed %s from %s to %s", name, describe(was), describe(p.paid.Attempt))
+	case stored == nil && p.paid.Facts() != was.Facts():
+		w.Fatalf("the same confirm changed %s from %s to %s", name, describe(was.Attempt), describe(p.paid.Attempt))
 	}
 }
 
-// confirmAtOnce lets a confirm meet itself, a cancellation or a question in the
-// other process.
+// confirmAtOnce lets a confirm meet itself, a cancel or a lookup in the other process.
 func (w *world) confirmAtOnce(rt *rapid.T) {
-	name := pick(rt, "attempt", w.those(func(a payment.Attempt) bool { return holdsMoney(a) && a.Intent.Kind != payment.IntentCapture }))
+	name := pick(rt, "attempt", w.those(func(a known) bool { return holdsMoney(a) && a.Intent.Kind != payment.OperationCapture }))
 	amount := anyCaptured.Draw(rt, "amount")
-	with := map[string]func() (payment.Reply, error){
+	with := map[string]func() (commands.Reply, error){
 		"the same":   w.confirming(w.services[1], name, amount),
 		"a cancel":   w.cancelling(w.services[1], name),
 		"a question": w.question(w.services[1], name),
@@ -175,18 +175,18 @@ func (w *world) confirmAtOnce(rt *rapid.T) {
 	}
 }
 
-// finish captures or gives up what is held in the end: nothing stands in the way.
+// finish captures or releases what is held in the end: nothing stands in the way.
 func (w *world) finish() {
 	for _, d := range w.p.deals {
 		d.fate, d.deaf = isDone, false
 	}
 	for _, name := range w.those(holdsMoney) {
 		d := w.p.of(name)
-		if w.p.blind && w.attempts[name].Intent.Kind != payment.IntentNone {
+		if w.p.blind && w.attempts[name].Intent.Kind != "" {
 			w.finishLost(name, d)
 			continue
 		}
-		if withheld := w.withheldOf(name); withheld != nil { // the rounds that follow give it up
+		if withheld := w.withheldOf(name); withheld != nil { // the rounds that follow release it
 			if _, err := w.confirming(w.services[0], name, 600)(); !errors.Is(err, withheld) && answered(err) != replayed {
 				w.Fatalf("the money of %s is not to be taken, and its confirm is answered with %v instead of %v", name, err, withheld)
 			}
@@ -210,10 +210,9 @@ func (w *world) finish() {
 	}
 }
 
-// finishLost ends a payment whose capture was lost, at a provider that can't be asked: a
-// person does.
+// finishLost ends a payment with a lost capture, at a provider without lookups: by a resolution.
 func (w *world) finishLost(name string, d *deal) {
-	if d.accepted || w.asks(w.attempts[name].ID, "") == "" {
+	if d.accepted || w.openQuestion(w.attempts[name].ID, "") == "" {
 		w.Fatalf("the command on %s has no end: it was accepted: %t", name, d.accepted)
 	}
 	w.Logf("END: %s is given up in the dashboard", name)

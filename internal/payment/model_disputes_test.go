@@ -66,24 +66,24 @@ func (p *scripted) noteDispute(d *deal, c *dispute, kind webhooks.Kind) {
 	n.event.Money = &webhooks.Money{Minor: aPart, Currency: "EUR"}
 }
 
-// movements are what a lookup tells of a payment's money after it was taken.
-func (d *deal) movements() (all []payment.MovementTold) {
+// movements are what a lookup lists of a payment's money after it was captured.
+func (d *deal) movements() (all []payment.Told) {
 	part := payment.Money{Minor: aPart, Currency: "EUR"}
 	for _, c := range d.disputes {
-		all = append(all, payment.MovementTold{Kind: payment.Chargeback, ID: c.id, Money: part})
+		all = append(all, payment.Told{Kind: payment.MovementChargeback, ID: c.id, Money: part})
 		if c.won {
-			all = append(all, payment.MovementTold{Kind: payment.ChargebackReversal, ID: c.id, Money: part})
+			all = append(all, payment.Told{Kind: payment.MovementChargebackReversal, ID: c.id, Money: part})
 		}
 	}
 	if d.reversed {
-		all = append(all, payment.MovementTold{Kind: payment.CaptureReversal, Money: payment.Money{Minor: d.taken, Currency: "EUR"}})
+		all = append(all, payment.Told{Kind: payment.MovementCaptureReversal, Money: payment.Money{Minor: d.taken, Currency: "EUR"}})
 	}
 	return all
 }
 
-// quarrelled checks what an attempt says of chargebacks: it may know of fewer, and of
-// their ends before they began.
-func (w *world) quarrelled(name string, a payment.Attempt, d *deal) {
+// quarrelled checks the chargebacks of an attempt: it may have fewer, and their ends before they
+// began.
+func (w *world) quarrelled(name string, a known, d *deal) {
 	if most := aPart * int64(len(d.disputes)); a.Disputed > most || a.Disputed < -most {
 		w.Fatalf("%s says that chargebacks took %d, and there were %d", name, a.Disputed, len(d.disputes))
 	}

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -23,7 +24,7 @@ func (w *world) withheld(letter string, id payment.AttemptID) error {
 		return payment.ErrOrderCancelled
 	}
 	for _, a := range o.Attempts {
-		if a.ID != id && (a.Held() > 0 || a.Foreign.Minor > a.ForeignReturned) {
+		if a.ID != id && a.HoldsMoney() {
 			return payment.ErrOrderPaid
 		}
 	}
@@ -34,7 +35,7 @@ func (w *world) withheldOf(name string) error { return w.withheld(name[:1], w.at
 
 func (n *notice) inDollars() bool { return n.event.Money != nil && n.event.Money.Currency == "USD" }
 
-// dollars lets a provider tell that it took dollars for a payment that had failed.
+// dollars lets a provider report that it took dollars for a payment that had failed.
 func (w *world) dollars(rt *rapid.T) {
 	var can []string
 	for _, d := range w.p.deals {
@@ -52,7 +53,7 @@ func (w *world) dollars(rt *rapid.T) {
 	w.deliver(w.service(rt), n)
 }
 
-// unsettled is the open question of what becomes of an attempt's dollars.
+// unsettled is the open discrepancy about an attempt's dollars.
 func (w *world) unsettled(name string) string {
 	found, err := w.db.Query(w.ctx, "SELECT discrepancy_id::text FROM discrepancies WHERE attempt_id = $1 AND kind = 'currency_mismatch' AND resolved_at IS NULL",
 		w.attempts[name].ID.String())
@@ -62,25 +63,25 @@ func (w *world) unsettled(name string) string {
 	return strings.Join(ids, " ")
 }
 
-// settleDollars lets a person settle them.
+// settleDollars resolves them.
 func (w *world) settleDollars(rt *rapid.T) {
-	name := pick(rt, "whose", w.those(func(a payment.Attempt) bool { return a.Foreign.Minor > a.ForeignReturned && a.State.Final() }))
+	name := pick(rt, "whose", w.those(func(a known) bool { return a.Foreign > a.ForeignReturned && a.State.Final() }))
 	w.settle(name)
 }
 
-// settle lets a person say that dollars went back, once no call is under way. That ends a
-// pending attempt; of another one nothing but another pay hangs on it.
+// settle resolves that dollars went back, once no call is under way. That ends a pending
+// attempt; of another one nothing but another pay hangs on it.
 func (w *world) settle(name string) {
 	w.Logf("PERSON settles the dollars of %s", name)
 	was := w.attempts[name]
-	err := w.resolved(w.unsettled(name), payment.ResolvedRefundedElsewhere, "")
-	if errors.Is(err, payment.ErrBusy) && w.underWay(name) {
+	err := w.resolved(w.unsettled(name), review.ResolvedRefundedElsewhere, "")
+	if errors.Is(err, payment.ErrBusy) && (w.underWay(name) || was.MayHold()) { // a call may still release the hold
 		return
 	}
 	w.must(err)
 	w.look()
 	a := w.attempts[name]
-	if a.Foreign.Minor > a.ForeignReturned || !a.State.Final() || was.State.Final() && a.Version != was.Version {
-		w.Fatalf("the dollars of %s are settled, and it has %s of which %d are back", name, a.Foreign, a.ForeignReturned)
+	if a.ForeignMoney || a.Foreign != a.ForeignReturned || !a.State.Final() || was.State.Final() && a.State != was.State {
+		w.Fatalf("the dollars of %s are settled, and it has %d cents of which %d are back", name, a.Foreign, a.ForeignReturned)
 	}
 }

@@ -1,7 +1,6 @@
 package payment_test
 
 import (
-	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -11,10 +10,11 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/verify"
 )
 
-// end lets everything that is under way arrive, asks about everything, and then
-// holds the attempts against the truth.
+// end lets everything that is under way arrive, looks everything up, and then holds the attempts
+// against the truth.
 func (w *world) end() {
 	w.p.sparing = 0
 	for _, name := range w.heldCalls() {
@@ -43,7 +43,7 @@ func (w *world) end() {
 			}
 		}
 	}
-	if rest := w.news(false); len(rest) > 1 {
+	if rest := w.notices(false); len(rest) > 1 {
 		for _, name := range rapid.Permutation(rest).Draw(w.T, "the other webhooks") {
 			w.Logf("END: webhook %q", name)
 			w.deliver(w.services[0], w.notice(name))
@@ -60,13 +60,13 @@ func (w *world) end() {
 	}
 	w.look()
 	w.finish()
-	if can := w.questions(); w.p.blind { // nobody else can tell
+	if can := w.questions(); w.p.blind { // nothing else can end these
 		for _, what := range slices.Sorted(maps.Keys(can)) {
 			w.Logf("END: a person decides about %s", what)
 			can[what]()
 		}
 	}
-	for range 3 { // what is given up now, or over, is asked about once more
+	for range 3 { // what is released now, or over, is looked up once more
 		w.round()
 	}
 	for _, name := range w.names() {
@@ -77,8 +77,8 @@ func (w *world) end() {
 	}
 	w.newsOut()
 	for _, n := range w.p.notices {
-		if parked(n.said) {
-			w.Fatalf("webhook %q is still parked: %s", n.name, n.said)
+		if parked(n.verdict) {
+			w.Fatalf("webhook %q is still parked: %s", n.name, n.verdict)
 		}
 	}
 	w.verify()
@@ -86,7 +86,7 @@ func (w *world) end() {
 
 // round is what the workers do in the end.
 func (w *world) round() {
-	for _, name := range w.news(false) {
+	for _, name := range w.notices(false) {
 		w.Logf("END: webhook %q", name)
 		w.deliver(w.services[0], w.notice(name))
 	}
@@ -106,11 +106,11 @@ func (w *world) round() {
 
 // busy reports whether there is something that may still move by itself.
 func (w *world) busy() bool {
-	if len(w.news(false)) > 0 || slices.ContainsFunc(w.p.notices, func(n *notice) bool { return parked(n.said) }) {
+	if len(w.notices(false)) > 0 || slices.ContainsFunc(w.p.notices, func(n *notice) bool { return parked(n.verdict) }) {
 		return true
 	}
 	for name, a := range w.attempts {
-		if d := w.p.of(name); a.NextCheckAt != nil && (a.State.Final() || d == nil || d.charged() || d.over || d.soft || a.Intent.Kind != payment.IntentNone) {
+		if d := w.p.of(name); a.NextCheckAt != nil && (a.State.Final() || d == nil || d.charged() || d.over || d.soft || a.Intent.Kind != "") {
 			return true
 		}
 		if len(w.pendingRefunds(name)) > 0 && (w.rounds == 0 || w.p.blind || w.account == repaying && w.rounds < 4) {
@@ -133,38 +133,38 @@ func (w *world) agrees(name string) {
 	a, d := w.attempts[name], w.p.of(name)
 	switch {
 	case a.State.Final() && watched(a):
-		w.Fatalf("%s is %s, and is still asked about", name, describe(a))
+		w.Fatalf("%s is %s, and is still asked about", name, describe(a.Attempt))
 	case d == nil && !a.Failed():
-		w.Fatalf("the provider never got %s, which is %s", name, describe(a))
+		w.Fatalf("the provider never got %s, which is %s", name, describe(a.Attempt))
 	case d == nil:
-	case d.charged() && a.Captured != d.taken:
-		w.Fatalf("the customer paid %s, which is %s", name, describe(a))
-	case d.charged() && !a.Succeeded() && !w.told(a, lateMoney...):
-		w.Fatalf("the customer paid %s, which is %s, and nobody is told", name, describe(a))
-	case d.held && a.Failed() && !w.told(a, payment.NeedsReview):
-		w.Fatalf("money is held for %s, which is %s, and nobody is told", name, describe(a))
+	case d.charged() && a.gross() != d.taken+d.twice():
+		w.Fatalf("the customer paid %s, which is %s", name, describe(a.Attempt))
+	case d.charged() && !a.Succeeded() && !w.reviewed(a, lateMoney...):
+		w.Fatalf("the customer paid %s, which is %s, and nobody is told", name, describe(a.Attempt))
+	case d.held && a.Failed() && !w.reviewed(a, payment.NeedsReview):
+		w.Fatalf("money is held for %s, which is %s, and nobody is told", name, describe(a.Attempt))
 	case d.held && !a.Failed() && w.withheldOf(name) != nil:
 		w.Fatalf("money is held for %s, whose order takes none: it should have been given up", name)
-	case a.HoldToldAt != nil && !w.unreleased(a):
+	case a.MayHold() && !w.unreleased(a) && a.Intent.Kind != payment.OperationCancel:
 		w.Fatalf("nothing is held for %s, and it is in the way of another pay", name)
 	case d.held && !a.Failed() && a.State != fsm.Authorized:
-		w.Fatalf("money is held for %s, which is %s", name, describe(a))
+		w.Fatalf("money is held for %s, which is %s", name, describe(a.Attempt))
 	case !d.charged() && !d.held && d.over && !a.Failed():
-		w.Fatalf("the provider said that %s is over, which is %s", name, describe(a))
+		w.Fatalf("the provider said that %s is over, which is %s", name, describe(a.Attempt))
 	case d.open() && a.State.Final():
-		w.Fatalf("%s is open at the provider, and is %s", name, describe(a))
-	case d.reversed && (a.Reversed != d.taken || !w.told(a, payment.PaymentReversed)):
+		w.Fatalf("%s is open at the provider, and is %s", name, describe(a.Attempt))
+	case d.reversed && (a.Reversed != d.taken || !w.reviewed(a, payment.PaymentReversed)):
 		w.Fatalf("the money of %s was taken back, and nobody is told", name)
-	case a.Disputed != d.disputed(), len(d.disputes) > 0 && !w.told(a, payment.PaymentReversed):
-		w.Fatalf("chargebacks of %s took %d, and it says %d; a person is told: %t", name, d.disputed(), a.Disputed, w.told(a, payment.PaymentReversed))
-	case d.undone != w.told(a, payment.RefundReversed):
+	case a.Disputed != d.disputed(), len(d.disputes) > 0 && !w.reviewed(a, payment.PaymentReversed):
+		w.Fatalf("chargebacks of %s took %d, and it says %d; a person is told: %t", name, d.disputed(), a.Disputed, w.reviewed(a, payment.PaymentReversed))
+	case d.undone != w.reviewed(a, payment.RefundReversed):
 		w.Fatalf("a refund of %s was undone: %t, and a person is told otherwise", name, d.undone)
 	case a.Refunded != d.back:
 		w.Fatalf("%d of %s were paid back, and it says %d", d.back, name, a.Refunded)
 	}
 }
 
-// newsOut requires the merchant to be told of each end once.
+// newsOut requires an outbox message of each end, once.
 func (w *world) newsOut() {
 	found, err := w.db.Query(w.ctx, "SELECT attempt_id::text || ' ' || type FROM outbox WHERE order_id = ANY($1)", w.orders())
 	w.must(err)
@@ -180,7 +180,7 @@ func (w *world) newsOut() {
 				}
 			}
 			if (a.State.Status() == status) != (told == 1) || told > 1 {
-				w.Fatalf("the merchant is told %d times that %s, which is %s, has %s", told, name, describe(a), status)
+				w.Fatalf("the merchant is told %d times that %s, which is %s, has %s", told, name, describe(a.Attempt), status)
 			}
 		}
 	}
@@ -200,7 +200,9 @@ func (w *world) paidBack(one *asked) {
 	case there != nil:
 		want = fsm.RefundPending
 	}
-	wrong := slices.ContainsFunc(w.opened, func(o opened) bool { return o.About == "refund "+one.id.String()+" was paid" })
+	wrong := slices.ContainsFunc(w.opened, func(o opened) bool {
+		return o.About == payment.AboutPaidAfterFailedRefund && o.AboutID == one.id.String()
+	})
 	switch {
 	case r.State != want:
 		w.Fatalf("a refund of %s is %s and should be %s", one.of, r.State, want)
@@ -211,12 +213,9 @@ func (w *world) paidBack(one *asked) {
 
 // verify makes every attempt of the world again from its log.
 func (w *world) verify() {
-	archive, ok := w.store.(payment.Archive)
-	if !ok {
-		w.must(errors.New("the store is no archive"))
-	}
+	archive := archiveOf(w.store)
 	for after := w.last; ; {
-		v, err := payment.Verify(w.ctx, archive, after, 50, false)
+		v, err := verify.Verify(w.ctx, archive, after, 50, false)
 		w.must(err)
 		for _, d := range v.Differences {
 			w.Fatalf("paylatch verify: %s: %s", d.Check, d.Text)

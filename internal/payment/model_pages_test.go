@@ -3,8 +3,10 @@ package payment_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -18,11 +20,25 @@ const (
 
 // paged is what a deal with such a page has beside the transaction that is its own.
 type paged struct {
+	// transaction is its own. One that failed stays so: money that comes late has another.
+	transaction string
+	// failed are those before it.
+	failed []string
 	// tries counts the other ones, second is the one of them that took money.
 	tries  int
 	second string
-	// told are those of which a webhook has told that they hold or took money.
-	told []string
+	// reported are those of which a webhook has reported that they hold or took money.
+	reported []string
+	// meanwhile are those of them that were reported while a call was held.
+	meanwhile []string
+}
+
+// twice is what the second payment took.
+func (d *deal) twice() int64 {
+	if d.second == "" {
+		return 0
+	}
+	return price
 }
 
 // another puts a webhook of another transaction of a payment on its way.
@@ -34,9 +50,9 @@ func (p *scripted) another(d *deal, kind webhooks.Kind) string {
 	return id
 }
 
-// elsewhere reports whether a webhook tells of a try in another tab.
+// elsewhere reports whether a webhook is of a try in another tab.
 func (n *notice) elsewhere() bool {
-	return n.event.Kind == webhooks.KindSoftFailed && n.event.Transaction != "" && n.event.Transaction != n.of.id
+	return n.event.Kind == webhooks.KindSoftFailed && n.event.Transaction != "" && n.event.Transaction != n.of.transaction
 }
 
 // tabs lists what may happen in another tab, once the customer has the page's address.
@@ -53,46 +69,57 @@ func (w *world) tabs(d *deal) (can []string) {
 	return can
 }
 
-// heard notes the transaction of a webhook that was applied.
-func (p *scripted) heard(n *notice) {
+// applied keeps the transaction of a webhook that was applied.
+func (p *scripted) applied(n *notice) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if id, kind := n.event.Transaction, n.event.Kind; !parked(n.said) && id != "" && (kind == webhooks.KindAuthorized || kind == webhooks.KindSucceeded) {
-		n.of.told = append(n.of.told, id)
+	if p.blind && n.of.over && n.event.Kind == webhooks.KindAuthorized {
+		n.of.kept = true // nothing shows whether it came before the end
+	}
+	if id, kind := n.event.Transaction, n.event.Kind; !parked(n.verdict) && id != "" && (kind == webhooks.KindAuthorized || kind == webhooks.KindSucceeded) {
+		n.of.reported = append(n.of.reported, id)
+		// A call that is held may be sent after its lookup, with what was reported when it was taken.
+		if slices.ContainsFunc(p.held, func(c *heldCall) bool { return strings.HasPrefix(c.name, n.of.name) }) {
+			n.of.meanwhile = append(n.of.meanwhile, id)
+		}
 	}
 }
 
-// knows requires a command to come with all transactions that were told of.
-func (p *scripted) knows(d *deal, transactions []string) {
+// carries requires a command to come with all transactions that were reported.
+func (p *scripted) carries(d *deal, transactions []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, id := range d.told {
-		if p.inTurn && !slices.Contains(transactions, id) {
+	for _, id := range d.reported {
+		if p.inTurn && !strings.HasPrefix(id, "late-") && !slices.Contains(d.meanwhile, id) && !slices.Contains(transactions, id) { // a late one may come while the call is under way
 			d.wrong = "is the matter of a command that does not name transaction " + id
 		}
 	}
 }
 
-// secondPaid is the answer to a question about a second payment.
-func (p *scripted) secondPaid(id string) (payment.Outcome, bool) {
-	if p.deal(func(d *deal) bool { return d.second != "" && d.second == id }) == nil {
-		return payment.Outcome{}, false
+// secondPaid is the result of a lookup of a second payment, or of a try that failed.
+func (p *scripted) secondPaid(id string) (gateway.Outcome, bool) {
+	if p.deal(func(d *deal) bool { return slices.Contains(d.failed, id) }) != nil {
+		return gateway.Outcome{News: fsm.NewsFailed, ProviderPaymentID: id, Failure: payment.NewFailure("card_declined", "")}, true
 	}
-	return payment.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: id, Money: &payment.Money{Minor: price, Currency: "EUR"}}, true
+	if p.deal(func(d *deal) bool { return d.second != "" && d.second == id }) == nil {
+		return gateway.Outcome{}, false
+	}
+	return gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: id, Money: &payment.Money{Minor: price, Currency: "EUR"}}, true
 }
 
-// twice requires a person to be told, once, of what was paid twice under one attempt as
-// soon as webhooks have told of both.
+// twice requires a discrepancy, once, of what was paid twice under one attempt as soon as
+// webhooks have reported both.
 func (w *world) twice() {
 	for _, d := range w.p.deals {
 		a, times := w.attempts[d.name], 0
 		for _, o := range w.opened {
-			if o.Attempt == a.ID.String() && (o.About == "transaction "+d.id || d.second != "" && o.About == "transaction "+d.second) {
+			if o.Attempt == a.ID.String() && o.About == payment.AboutSecondPayment && (o.AboutID == d.transaction || d.second != "" && o.AboutID == d.second) {
 				times++
 			}
 		}
-		both := d.second != "" && slices.Contains(d.told, d.id) && slices.Contains(d.told, d.second)
-		if times > 1 || both != (times == 1) {
+		both := d.second != "" && slices.Contains(d.reported, d.transaction) && slices.Contains(d.reported, d.second)
+		anew := d.transaction != d.id // and the end of the hold before it may be reported later
+		if times > 1 || both && times != 1 || !both && times == 1 && !anew {
 			w.Fatalf("both payments of %s were told of: %t, and a person is told %d times", d.name, both, times)
 		}
 	}

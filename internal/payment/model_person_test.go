@@ -12,19 +12,21 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/review"
 )
 
-// longOutage is longer than anybody asks by a schedule.
+// longOutage is longer than any schedule of lookups.
 const longOutage = 60 * time.Hour
 
-// outage lets no call through for days. Where only the provider could tell what became
-// of its call a person is told.
+// outage lets no call through for days. Where only the provider could report what became of its
+// call there is a discrepancy.
 func (w *world) outage(rt *rapid.T) {
 	rt.Logf("OUTAGE: nobody is reached for %s", longOutage)
 	w.p.sparing = math.MaxInt
 	overdue := w.those(watched)
-	// The first time that it is asked about a payment may have to be given up: that has a
+	// The first time that it is looked up a payment may have to be cancelled: that has a
 	// schedule from then on.
 	for _, by := range []time.Duration{time.Hour, longOutage} {
 		w.pass(by)
@@ -33,18 +35,18 @@ func (w *world) outage(rt *rapid.T) {
 	w.p.sparing = 0
 	w.look()
 	for _, name := range overdue {
-		if a := w.attempts[name]; a.Failed() && !a.Intent.At.IsZero() && !w.unreleased(a) {
+		if a := w.attempts[name]; a.MayHold() && !w.unreleased(a) {
 			w.Fatalf("nobody can tell whether %s holds money, and no person is asked", name)
 		}
 	}
 	for name, a := range w.attempts {
-		lost := a.State == fsm.OutcomeUnknown || !a.State.Final() && a.Intent.Kind != payment.IntentNone
+		lost := a.State == fsm.OutcomeUnknown || !a.State.Final() && a.Intent.Kind != ""
 		called := !w.p.blind || a.ProviderPaymentID != "" // else there was no call to hold back
-		if lost && called && w.asks(a.ID, "") == "" {
-			w.Fatalf("nobody can tell what became of %s, which is %s, and no person is asked", name, describe(a))
+		if lost && called && w.openQuestion(a.ID, "") == "" {
+			w.Fatalf("nobody can tell what became of %s, which is %s, and no person is asked", name, describe(a.Attempt))
 		}
 		for _, r := range w.pendingRefunds(name) {
-			if w.asks(a.ID, "refund "+r.ID.String()) == "" {
+			if w.openQuestion(a.ID, r.ID.String()) == "" {
 				w.Fatalf("nobody can tell what became of a refund of %s, and no person is asked", name)
 			}
 		}
@@ -54,11 +56,11 @@ func (w *world) outage(rt *rapid.T) {
 	}
 }
 
-// inVain asks about everything while no call gets through.
+// inVain looks everything up while no call gets through.
 func (w *world) inVain(names []string) {
 	for _, name := range names {
 		if d := w.p.of(name); d != nil && w.attempts[name].Failed() {
-			d.kept = true // for all that can be told
+			d.kept = true // for all that can be seen
 		}
 		_, err := w.question(w.services[0], name)()
 		w.must(err)
@@ -69,10 +71,16 @@ func (w *world) inVain(names []string) {
 	}
 }
 
-// asks is the open question of what became of an attempt, or of something of it.
-func (w *world) asks(id payment.AttemptID, about string) string {
+var (
+	ofOutcome = []string{payment.AboutUnknownOutcome, payment.AboutNotCancelled}
+	ofRefund  = []string{payment.AboutRefundUnknown, payment.AboutRefundSlow}
+)
+
+// openQuestion is the open discrepancy about what became of an attempt, or of a refund of it.
+func (w *world) openQuestion(id payment.AttemptID, about string) string {
 	i := slices.IndexFunc(w.opened, func(o opened) bool {
-		return o.Kind == string(payment.NeedsReview) && o.Attempt == id.String() && o.About == about && o.Open != ""
+		return o.Kind == string(payment.NeedsReview) && o.Attempt == id.String() && o.Open != "" &&
+			(about == "" && slices.Contains(ofOutcome, o.About) || about != "" && o.AboutID == about && slices.Contains(ofRefund, o.About))
 	})
 	if i < 0 {
 		return ""
@@ -80,8 +88,7 @@ func (w *world) asks(id payment.AttemptID, about string) string {
 	return w.opened[i].Open
 }
 
-// decide lets a person look in the provider's dashboard and end what nobody else could
-// tell the end of.
+// decide resolves, by the provider's dashboard, what nothing else could end.
 func (w *world) decide(rt *rapid.T) { w.decideOne(rt, w.questions()) }
 
 func (w *world) decideOne(rt *rapid.T, can map[string]func()) {
@@ -90,42 +97,42 @@ func (w *world) decideOne(rt *rapid.T, can map[string]func()) {
 	can[what]()
 }
 
-// questions are what a person may decide, by name.
+// questions are what a resolution may decide, by name.
 func (w *world) questions() map[string]func() {
 	can := map[string]func(){}
 	for name, a := range w.attempts {
 		how, id := w.seen(name)
-		if question := w.asks(a.ID, ""); question != "" && how != "" && !a.State.Final() {
+		if question := w.openQuestion(a.ID, ""); question != "" && how != "" && !a.State.Final() {
 			can[name] = func() { w.decideAttempt(name, question, how, id) }
 		}
 	}
 	for i, one := range w.refunds {
-		if question := w.asks(w.attempts[one.of].ID, "refund "+one.id.String()); question != "" && w.pends(one) {
+		if question := w.openQuestion(w.attempts[one.of].ID, one.id.String()); question != "" && w.pends(one) {
 			can[fmt.Sprintf("%s's refund %d", one.of, i)] = func() { w.decideRefund(one, question) }
 		}
 	}
 	return can
 }
 
-// seen is how a payment ended by what its provider's dashboard shows; empty if it did
-// not, or with an amount, or a name, that no person is asked for.
-func (w *world) seen(name string) (how payment.Resolution, id string) {
+// seen is how a payment ended by what its provider's dashboard shows; empty if it did not, or
+// with an amount, or a name, that no resolution takes.
+func (w *world) seen(name string) (how review.Resolution, id string) {
 	a, d := w.attempts[name], w.p.of(name)
 	asked := int64(price)
-	if a.Intent.Kind == payment.IntentCapture {
+	if a.Intent.Kind == payment.OperationCapture {
 		asked = a.Intent.Amount
 	}
 	switch {
 	case d == nil, d.over && !d.held && !d.charged() && a.ProviderPaymentID != "":
-		return payment.ResolvedNotPaid, ""
+		return review.ResolvedNotPaid, ""
 	case d.taken == asked:
-		return payment.ResolvedPaid, d.id
+		return review.ResolvedPaid, d.id
 	}
 	return "", ""
 }
 
-func (w *world) resolved(question string, how payment.Resolution, id string) error {
-	cmd := payment.Resolve{
+func (w *world) resolved(question string, how review.Resolution, id string) error {
+	cmd := commands.Resolve{
 		ID: payment.DiscrepancyID(uuid.MustParse(question)), Resolution: how, ProviderPaymentID: id, Reason: "seen in its dashboard",
 	}
 	d, err := w.services[1].Resolve(w.ctx, sam, cmd)
@@ -137,9 +144,9 @@ func (w *world) resolved(question string, how payment.Resolution, id string) err
 	return err
 }
 
-func (w *world) decideAttempt(name, question string, how payment.Resolution, id string) {
+func (w *world) decideAttempt(name, question string, how review.Resolution, id string) {
 	err := w.resolved(question, how, id)
-	if a := w.attempts[name]; how == payment.ResolvedNotPaid && a.Foreign.Minor > a.ForeignReturned { // whatever is under way
+	if a := w.attempts[name]; how == review.ResolvedNotPaid && a.ForeignMoney { // whatever is under way
 		if !errors.Is(err, payment.ErrHoldsMoney) {
 			w.Fatalf("%s holds dollars, and a person may call it not paid: %v", name, err)
 		}
@@ -154,20 +161,20 @@ func (w *world) decideAttempt(name, question string, how payment.Resolution, id 
 	}
 	w.must(err)
 	w.look()
-	if a := w.attempts[name]; a.Succeeded() != (how == payment.ResolvedPaid) || !a.State.Final() {
-		w.Fatalf("%s was resolved as %s and is %s", name, how, describe(a))
+	if a := w.attempts[name]; a.Succeeded() != (how == review.ResolvedPaid) || !a.State.Final() {
+		w.Fatalf("%s was resolved as %s and is %s", name, how, describe(a.Attempt))
 	}
 }
 
-// decideRefund ends a refund. Whoever does not wait for the provider may be wrong.
+// decideRefund ends a refund. A resolution that does not wait for the provider may be wrong.
 func (w *world) decideRefund(one *asked, question string) {
 	there := w.p.refund(func(b *back) bool { return b.refund == one.id })
 	if there != nil && there.done && !there.failed {
-		w.must(w.resolved(question, payment.ResolvedPaid, there.id))
+		w.must(w.resolved(question, review.ResolvedPaid, there.id))
 		return
 	}
 	one.denied = true
-	w.must(w.resolved(question, payment.ResolvedNotPaid, ""))
+	w.must(w.resolved(question, review.ResolvedNotPaid, ""))
 }
 
 // pends reports whether a refund is under way.

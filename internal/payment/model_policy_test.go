@@ -9,18 +9,19 @@ import (
 	"github.com/jackc/pgx/v5"
 	"pgregory.net/rapid"
 
+	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// The accounts of the model, at one provider. The second pays late money back by itself.
+// The accounts of the model, at one provider. The second refunds late money by itself.
 const (
 	plain    = "sandbox"
 	repaying = "repaying"
 )
 
 // received are events as they come in for the world's account.
-func (w *world) received(events ...webhooks.Event) []payment.Received {
+func (w *world) received(events ...webhooks.Event) []inbound.Received {
 	all := received([]byte("{}"), events...)
 	for i := range all {
 		all[i].Account = w.account
@@ -28,7 +29,7 @@ func (w *world) received(events ...webhooks.Event) []payment.Received {
 	return all
 }
 
-// repaid requires that all late money is paid back by the policy, once, and no other.
+// repaid requires that all late money is refunded by the policy, once, and no other.
 func (w *world) repaid() {
 	if w.account != repaying {
 		return
@@ -42,26 +43,26 @@ func (w *world) repaid() {
 		times[r.Attempt]++
 		id, err := payment.ParseRefundID(r.ID)
 		w.must(err)
-		w.know(id, w.those(func(a payment.Attempt) bool { return a.ID.String() == r.Attempt })[0])
+		w.track(id, w.those(func(a known) bool { return a.ID.String() == r.Attempt })[0])
 	}
 	for name, a := range w.attempts {
-		switch n, late := times[a.ID.String()], a.Failed() && a.Captured > 0; {
+		switch n, late := times[a.ID.String()], a.Failed() && a.gross() > 0; {
 		case n > 1 || n == 1 && !late:
-			w.Fatalf("the policy pays %s back %d times, which is %s", name, n, describe(a))
-		case n == 0 && late && a.Held() == a.Captured:
+			w.Fatalf("the policy pays %s back %d times, which is %s", name, n, describe(a.Attempt))
+		case n == 0 && late && a.Held() == a.gross():
 			w.Fatalf("the late money of %s is not paid back", name)
 		}
 	}
 }
 
-// know adds a refund to those that are looked after.
-func (w *world) know(id payment.RefundID, of string) {
+// track adds a refund to those that are rechecked.
+func (w *world) track(id payment.RefundID, of string) {
 	if !slices.ContainsFunc(w.refunds, func(one *asked) bool { return one.id == id }) {
 		w.refunds = append(w.refunds, &asked{id: id, of: of})
 	}
 }
 
-// recheckRefund lets one process, or both at once, send a refund or ask about it.
+// recheckRefund lets one process, or both at once, send a refund or look it up.
 func (w *world) recheckRefund(rt *rapid.T) {
 	can := map[string]*asked{}
 	for i, one := range w.refunds {

@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// What becomes of a call that asks for a payment. A call that is unheard has an
-// answer that nobody gets.
+// What becomes of a call for a payment. A call that is unheard has a result that is lost.
 const (
 	isPaid          = "is paid"
 	isDeclined      = "is declined"
@@ -35,10 +35,10 @@ const (
 
 var errUnheard = errors.New("cut off")
 
-// scripted is a provider that does with a call what its token says, and knows
-// what is true. Like a real one it charges once for each idempotency key.
+// scripted is a provider that does with a call what its token selects, and has the truth. Like a
+// real one it charges once for each idempotency key.
 type scripted struct {
-	payment.Provider
+	gateway.Provider
 
 	mu sync.Mutex
 	// ahead is how far the clocks were moved.
@@ -52,20 +52,22 @@ type scripted struct {
 	unwanted []string
 	// sparing is how many calls are held back from now on.
 	sparing int
-	// blind providers can't be asked: they receive commands, and their webhooks tell the
+	// blind providers have no lookups: they receive commands, and their webhooks report the
 	// rest.
 	blind bool
 	// keyless providers carry a call out each time that it comes.
 	keyless bool
+	// dated webhooks have the provider's time.
+	dated bool
 	// pages are where customers pay: each try on one is a transaction.
 	pages bool
-	// inTurn says that nothing is done at once.
+	// inTurn is set where nothing is done at once.
 	inTurn bool
-	// withheld says why no money may be taken for an attempt by what is on disk.
+	// withheld is why no money may be taken for an attempt by what is on disk.
 	withheld func(letter string, id payment.AttemptID) error
-	// payback is what becomes of calls for refunds that nobody asked for but the policy.
+	// payback is what becomes of calls for refunds of the policy.
 	payback string
-	// idle hears of each command that ended or is held.
+	// idle gets a value for each command that ended or is held.
 	idle chan struct{}
 }
 
@@ -75,24 +77,24 @@ type deal struct {
 	name    string
 	id, key string
 	attempt payment.AttemptID
-	// manual says that what the customer pays is held until it is captured.
+	// manual is set where what the customer pays is held until it is captured.
 	manual, held bool
-	// taken and back are how much was charged and paid back.
+	// taken and back are how much was charged and refunded.
 	taken, back int64
 	// dollars is what was taken in another currency.
 	dollars int64
-	// returned is how much was paid back, what was undone included.
+	// returned is how much was refunded, what was undone included.
 	returned int64
 	undone   bool
 	// byHand counts the refunds that were made in the dashboard.
 	byHand int
-	// over says that the provider said that it was over without money: a late
-	// payment may follow.
+	// over is set where the provider reported that it was over without money: a late payment may
+	// follow.
 	over     bool
 	customer bool
 	reversed bool
 	disputes []*dispute
-	// soft says that the last try failed, and that the payment is not over for that.
+	// soft is set where the last try failed, and the payment is not over for that.
 	soft bool
 	commanded
 	paged
@@ -108,19 +110,19 @@ type notice struct {
 	name  string
 	of    *deal
 	event webhooks.Event
-	// said is the verdict of its first delivery.
-	said    fsm.Verdict
+	// verdict is that of its first delivery.
+	verdict fsm.Verdict
 	changed bool
-	// beside says that it came at once with something that may have named the
-	// payment, so that neither saw the other.
+	// beside is set where it came at once with something that may have named the payment, so
+	// that neither saw the other.
 	beside bool
 }
 
-// heldCall is a call that waits for the test to say what becomes of it.
+// heldCall is a call that waits for the test to decide what becomes of it.
 type heldCall struct {
 	name   string
 	answer chan string
-	// late says that it was decided, and only its answer waits.
+	// late is set where it was decided, and only its response waits.
 	late bool
 }
 
@@ -159,9 +161,9 @@ func (p *scripted) heldBack() bool {
 	return true
 }
 
-func (p *scripted) Charge(_ context.Context, c payment.Charge) (payment.Outcome, error) {
+func (p *scripted) Charge(_ context.Context, c gateway.Charge) (gateway.Outcome, error) {
 	if p.heldBack() {
-		return payment.Outcome{}, errHeldBack
+		return gateway.Outcome{}, errHeldBack
 	}
 	name, what, _ := strings.Cut(c.Token, " ")
 	if p.inTurn && p.withheld(name[:1], c.Attempt) != nil {
@@ -175,17 +177,17 @@ func (p *scripted) Charge(_ context.Context, c payment.Charge) (payment.Outcome,
 	case what == isFrozen:
 		what = p.hold(name, false)
 	}
-	if err := c.Licence.Check(); err != nil {
-		return payment.Outcome{}, err
+	if err := c.Permit.Check(); err != nil {
+		return gateway.Outcome{}, err
 	}
 	switch what {
 	case isNotSent:
-		return payment.Outcome{}, payment.ErrNotSent
+		return gateway.Outcome{}, gateway.ErrNotSent
 	case neverArrives:
-		return payment.Outcome{}, errUnheard
+		return gateway.Outcome{}, errUnheard
 	case isRefused:
 		if p.deal(func(d *deal) bool { return d.key == c.IdempotencyKey }) == nil {
-			return payment.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "")}, nil
+			return gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "")}, nil
 		}
 	}
 	d, fresh := p.arrive(name, c)
@@ -197,7 +199,7 @@ func (p *scripted) Charge(_ context.Context, c payment.Charge) (payment.Outcome,
 	}
 	switch {
 	case unheard(what):
-		return payment.Outcome{}, errUnheard
+		return gateway.Outcome{}, errUnheard
 	case strings.HasSuffix(what, ", answered late"):
 		return p.answersLate(name, p.outcome(d))
 	}
@@ -206,10 +208,10 @@ func (p *scripted) Charge(_ context.Context, c payment.Charge) (payment.Outcome,
 
 func unheard(what string) bool { return strings.HasSuffix(what, ", unheard") }
 
-// answersLate lets an answer wait, while the world goes on.
-func (p *scripted) answersLate(name string, o payment.Outcome) (payment.Outcome, error) {
+// answersLate lets a response wait, while the world goes on.
+func (p *scripted) answersLate(name string, o gateway.Outcome) (gateway.Outcome, error) {
 	if unheard(p.hold(name, true)) {
-		return payment.Outcome{}, errUnheard
+		return gateway.Outcome{}, errUnheard
 	}
 	return o, nil
 }
@@ -233,14 +235,14 @@ func (p *scripted) hold(name string, late bool) string {
 	return <-c.answer
 }
 
-func (p *scripted) arrive(name string, c payment.Charge) (d *deal, fresh bool) {
+func (p *scripted) arrive(name string, c gateway.Charge) (d *deal, fresh bool) {
 	if d = p.deal(func(d *deal) bool { return d.key == c.IdempotencyKey }); d != nil {
 		return d, false
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	d = &deal{name: name, id: "ch-" + c.Attempt.String(), key: c.IdempotencyKey, attempt: c.Attempt, manual: c.Capture == payment.CaptureManual}
-	d.refused = map[string]bool{}
+	d.refused, d.transaction = map[string]bool{}, d.id
 	p.deals = append(p.deals, d)
 	return d, true
 }
@@ -300,7 +302,10 @@ func (p *scripted) note(d *deal, kind webhooks.Kind) *notice {
 	n := &notice{name: d.name + " " + string(kind), of: d, event: event(kind, d.attempt.String(), d.id)}
 	n.event.ProviderPaymentID = d.id
 	if p.pages {
-		n.event.Transaction = d.id
+		n.event.Transaction = d.transaction
+	}
+	if p.dated {
+		n.event.OccurredAt = time.Now()
 	}
 	if kind == webhooks.KindReversed || kind == webhooks.KindSucceeded {
 		n.event.Money = &webhooks.Money{Minor: d.taken, Currency: "EUR"}
@@ -314,8 +319,8 @@ func (p *scripted) note(d *deal, kind webhooks.Kind) *notice {
 }
 
 // outcome is how a payment stands.
-func (p *scripted) outcome(d *deal) payment.Outcome {
-	o := payment.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: d.id}
+func (p *scripted) outcome(d *deal) gateway.Outcome {
+	o := gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: d.id}
 	switch {
 	case d.charged():
 		o.News, o.Money = fsm.NewsSucceeded, &payment.Money{Minor: d.taken, Currency: "EUR"}
@@ -332,34 +337,34 @@ func (p *scripted) outcome(d *deal) payment.Outcome {
 	return o
 }
 
-func (p *scripted) tell(is func(*deal) bool) (payment.Outcome, error) {
+func (p *scripted) tell(is func(*deal) bool) (gateway.Outcome, error) {
 	if p.heldBack() {
-		return payment.Outcome{}, errHeldBack
+		return gateway.Outcome{}, errHeldBack
 	}
 	d := p.deal(is)
 	switch {
 	case p.blind:
-		return payment.Outcome{}, payment.ErrUnsupported
+		return gateway.Outcome{}, gateway.ErrUnsupported
 	case d == nil:
-		return payment.Outcome{}, payment.ErrNoSuchPayment
+		return gateway.Outcome{}, gateway.ErrNoSuchPayment
 	}
 	if d.deaf {
 		d.deaf = false
-		return payment.Outcome{}, errUnheard
+		return gateway.Outcome{}, errUnheard
 	}
 	if d.soft && d.over { // PayPal: the declined capture is what it shows
-		return payment.Outcome{News: fsm.NewsSoftFailed, ProviderPaymentID: d.id, Failure: payment.NewFailure("card_declined", "")}, nil
+		return gateway.Outcome{News: fsm.NewsSoftFailed, ProviderPaymentID: d.id, Failure: payment.NewFailure("card_declined", "")}, nil
 	}
-	return p.told(d, false)
+	return p.respond(d, false)
 }
 
-func (p *scripted) Lookup(_ context.Context, id string) (payment.Outcome, error) {
+func (p *scripted) Lookup(_ context.Context, id string) (gateway.Outcome, error) {
 	if o, ok := p.secondPaid(id); ok && !p.heldBack() {
 		return o, nil
 	}
-	return p.tell(func(d *deal) bool { return d.id == id })
+	return p.tell(func(d *deal) bool { return d.id == id || d.transaction == id })
 }
 
-func (p *scripted) Find(_ context.Context, id payment.AttemptID) (payment.Outcome, error) {
+func (p *scripted) Find(_ context.Context, id payment.AttemptID) (gateway.Outcome, error) {
 	return p.tell(func(d *deal) bool { return d.attempt == id })
 }

@@ -10,11 +10,12 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// What becomes of a call that asks for a refund.
+// What becomes of a call for a refund.
 const (
 	isBack        = "is paid back"
 	backUnheard   = "is paid back, unheard"
@@ -35,29 +36,29 @@ type back struct {
 	key    string
 	amount int64
 	done   bool
-	// failed says that it was refused after all, or undone if it was done.
+	// failed is set where it was refused after all, or undone if it was done.
 	failed bool
 }
 
 // open reports whether the provider is at work on it.
 func (r *back) open() bool { return !r.done && !r.failed }
 
-func (p *scripted) Refund(_ context.Context, c payment.RefundCall) (payment.RefundOutcome, error) {
+func (p *scripted) Refund(_ context.Context, c gateway.RefundCall) (gateway.RefundOutcome, error) {
 	if p.heldBack() {
-		return payment.RefundOutcome{}, errHeldBack
+		return gateway.RefundOutcome{}, errHeldBack
 	}
 	c.Reason = cmp.Or(c.Reason, p.payback)
 	if c.Reason == neverArrives {
-		return payment.RefundOutcome{}, errUnheard
+		return gateway.RefundOutcome{}, errUnheard
 	}
 	r := p.refund(func(r *back) bool { return !p.keyless && r.key == c.IdempotencyKey })
 	if r == nil {
 		d := p.deal(func(d *deal) bool { return d.attempt == c.Attempt })
 		if d != nil {
-			p.knows(d, c.Transactions)
+			p.carries(d, c.Transactions)
 		}
 		if d == nil || p.left(d) < c.Money.Minor || c.Reason == refundRefused {
-			return payment.RefusedRefund("no"), nil
+			return gateway.RefusedRefund("no"), nil
 		}
 		r = &back{of: d, id: "re-" + c.Refund.String(), refund: c.Refund, key: c.IdempotencyKey, amount: c.Money.Minor}
 		p.mu.Lock()
@@ -67,32 +68,32 @@ func (p *scripted) Refund(_ context.Context, c payment.RefundCall) (payment.Refu
 			p.giveBack(r)
 		}
 		if c.Reason == backUnheard {
-			return payment.RefundOutcome{}, errUnheard
+			return gateway.RefundOutcome{}, errUnheard
 		}
 	}
 	return r.outcome(), nil
 }
 
-// unnamed reports whether nobody here knows yet that the provider has a refund of ours.
+// unnamed reports whether the provider has a refund of this side that has no name here yet.
 func (w *world) unnamed(b *back) bool {
 	r, err := w.store.Refund(w.ctx, b.refund)
 	w.must(err)
 	return r.ProviderRefundID == "" && r.State == fsm.RefundPending
 }
 
-// settled reports whether it is known here, and was told, that a refund was paid back.
+// settled reports whether a refund is done here, and was reported so.
 func (w *world) settled(b *back) bool {
-	told := slices.ContainsFunc(w.p.notices, func(n *notice) bool { return n.event.RefundID == b.id && n.said != "" && !parked(n.said) })
+	told := slices.ContainsFunc(w.p.notices, func(n *notice) bool { return n.event.RefundID == b.id && n.verdict != "" && !parked(n.verdict) })
 	r, err := w.store.Refund(w.ctx, b.refund)
 	w.must(err)
 	return told && r.State == fsm.RefundSucceeded
 }
 
-// left is how much of a payment was not paid back, nor is on its way back.
+// left is how much of a payment was not refunded, nor is being refunded.
 func (p *scripted) left(d *deal) int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	left := d.taken - d.back
+	left := d.taken + d.twice() - d.back
 	for _, r := range p.backs {
 		if r.of == d && r.open() {
 			left -= r.amount
@@ -100,6 +101,9 @@ func (p *scripted) left(d *deal) int64 {
 	}
 	return left
 }
+
+// leftOfFirst is left without what was paid twice.
+func (p *scripted) leftOfFirst(d *deal) int64 { return max(0, p.left(d)-d.twice()) }
 
 func (p *scripted) refund(is func(*back) bool) *back {
 	p.mu.Lock()
@@ -110,7 +114,7 @@ func (p *scripted) refund(is func(*back) bool) *back {
 	return nil
 }
 
-// refundByHand pays back without having been asked by a call.
+// refundByHand makes a refund in the dashboard.
 func (p *scripted) refundByHand(d *deal, amount int64) {
 	d.byHand++
 	p.giveBack(&back{of: d, id: fmt.Sprintf("by-hand-%d-%s", d.byHand, d.id), amount: amount})
@@ -145,8 +149,8 @@ func (p *scripted) noteRefund(r *back, kind webhooks.Kind) {
 	n.event.Money = &webhooks.Money{Minor: r.amount, Currency: "EUR"}
 }
 
-func (r *back) outcome() payment.RefundOutcome {
-	o := payment.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: r.id, Money: &payment.Money{Minor: r.amount, Currency: "EUR"}}
+func (r *back) outcome() gateway.RefundOutcome {
+	o := gateway.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: r.id, Money: &payment.Money{Minor: r.amount, Currency: "EUR"}}
 	switch {
 	case r.failed:
 		o.News = fsm.NewsFailed
@@ -156,20 +160,20 @@ func (r *back) outcome() payment.RefundOutcome {
 	return o
 }
 
-func (p *scripted) LookupRefund(_ context.Context, ref payment.RefundRef) (payment.RefundOutcome, error) {
+func (p *scripted) LookupRefund(_ context.Context, ref gateway.RefundRef) (gateway.RefundOutcome, error) {
 	if p.heldBack() {
-		return payment.RefundOutcome{}, errHeldBack
+		return gateway.RefundOutcome{}, errHeldBack
 	}
 	r := p.refund(func(r *back) bool { return r.refund == ref.Refund })
 	switch {
 	case p.blind:
-		return payment.RefundOutcome{}, payment.ErrUnsupported
+		return gateway.RefundOutcome{}, gateway.ErrUnsupported
 	case r == nil:
-		return payment.RefundOutcome{}, payment.ErrNoSuchPayment
+		return gateway.RefundOutcome{}, gateway.ErrNoSuchPayment
 	}
 	return r.outcome(), nil
 }
 
-func (*scripted) TokenKind(string) payment.TokenKind { return payment.TokenSingleUse }
+func (*scripted) TokenKind(string) gateway.TokenKind { return gateway.TokenSingleUse }
 
 func (*scripted) CheckOwner(context.Context, string, string) error { return nil }

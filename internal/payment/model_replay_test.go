@@ -5,6 +5,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -12,19 +13,23 @@ import (
 // replay lets staff have a webhook applied again. A dry replay changes nothing, and no
 // other does anything anew that was applied before.
 func (w *world) replay(rt *rapid.T) {
-	n := w.notice(pick(rt, "which", w.news(true)))
+	n := w.notice(pick(rt, "which", w.notices(true)))
 	dry := rapid.Bool().Draw(rt, "only to see what it would do")
 	rt.Logf("REPLAY %q %s", n.name, ifAny("dry", dry))
-	was, before := n.said, w.versions()
-	done, err := w.service(rt).Replay(w.ctx, payment.Replay{ID: w.stored(n), Dry: dry})
+	was, before := n.verdict, w.versions()
+	// A failure that came before the hold which it ended may end it now, or name what was
+	// released before.
+	releases := n.event.Kind == webhooks.KindFailed && (n.event.Transaction != "" || w.attempts[n.of.name].OnHold() > 0)
+	done, err := w.service(rt).Replay(w.ctx, intake.Replay{ID: w.stored(n), Dry: dry})
 	w.must(err)
 	rt.Logf("    %s, opens %v", done.Verdict, done.Opened)
 	opened := len(w.opened)
-	if !dry && n.event.Kind == webhooks.KindSoftFailed { // that is given up anew
-		n.said = done.Event.Verdict
+	if !dry && (releases || n.event.Kind == webhooks.KindSoftFailed) { // that is cancelled anew
+		n.verdict = done.Event.Verdict
 	}
 	w.look()
 	switch {
+	case releases && (!dry || w.versions() == before):
 	case (dry || !parked(was)) && w.versions() != before:
 		w.Fatalf("a replay of %q changed an attempt", n.name)
 	case (dry || !parked(was)) && len(w.opened) != opened:

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -21,7 +22,7 @@ func (w *world) look() {
 			if !a.Failed() {
 				live++
 			}
-			w.saw(letter+strings.TrimPrefix(string(a.RequestID), "request-"), a)
+			w.saw(letter+strings.TrimPrefix(string(a.RequestID), "request-"), w.standing(a))
 		}
 		if live > 1 {
 			w.Fatalf("%d attempts of order %s are pending or paid", live, letter)
@@ -42,16 +43,29 @@ func (w *world) look() {
 	}
 }
 
-// facts are what a version of an attempt counts.
-func facts(a payment.Attempt) payment.Facts {
-	return payment.Facts{
-		State: a.State, ProviderPaymentID: a.ProviderPaymentID, Authorized: a.Authorized, Captured: a.Captured,
-		Reversed: a.Reversed, Disputed: a.Disputed, Refunded: a.Refunded, NextActionURL: a.NextActionURL,
-	}
+// known is an attempt as it is stored here.
+type known struct {
+	attempt
+
+	// Foreign is what was captured in dollars, ForeignReturned what of that went back.
+	Foreign, ForeignReturned int64
+}
+
+// gross is what was captured, reversed or not.
+func (a known) gross() int64 { return a.Captured + a.Reversed }
+
+// standing reads what else is stored of an attempt.
+func (w *world) standing(a payment.Attempt) known {
+	ops, err := readOps(w.ctx, w.db, a)
+	w.must(err)
+	k := known{attempt: attempt{a, ops}}
+	w.must(w.db.QueryRow(w.ctx, `SELECT coalesce(sum(amount) FILTER (WHERE kind = 'capture'), 0)::bigint, coalesce(sum(amount) FILTER (WHERE kind = 'refund'), 0)::bigint
+		FROM money_movements WHERE attempt_id = $1 AND currency = 'USD'`, a.ID.String()).Scan(&k.Foreign, &k.ForeignReturned))
+	return k
 }
 
 // saw compares an attempt with what it was before.
-func (w *world) saw(name string, a payment.Attempt) {
+func (w *world) saw(name string, a known) {
 	was, before := w.attempts[name]
 	w.attempts[name] = a
 	if !before {
@@ -64,32 +78,32 @@ func (w *world) saw(name string, a payment.Attempt) {
 		w.Fatalf("%s was %s and is %s now", name, was.State, a.State)
 	case a.Version < was.Version:
 		w.Fatalf("the version of %s fell from %d to %d", name, was.Version, a.Version)
-	case a.Version == was.Version && facts(a) != facts(was):
+	case a.Version == was.Version && a.Facts() != was.Facts():
 		w.Fatalf("%s changed and its version did not", name)
-	case a.Captured < was.Captured || a.Reversed < was.Reversed || a.Refunded < was.Refunded && !w.p.of(name).undone:
+	case a.gross() < was.gross() || a.Reversed < was.Reversed || a.Refunded < was.Refunded && !w.p.of(name).undone:
 		w.Fatalf("%s forgot money", name)
 	}
-	if i := was.Intent; i.Amount > 0 && a.Succeeded() && a.Captured != i.Amount && !w.declined(name) {
+	if i := was.Intent; i.Amount > 0 && a.Succeeded() && a.gross() != i.Amount && !w.declined(name) {
 		w.p.of(name).odd = true
 	}
 }
 
-// declined reports whether a webhook has told that a capture was refused after it was
-// taken: that ends it before anything else that comes with it.
+// declined reports whether a webhook has reported that a capture was refused after it was
+// accepted: that ends it before anything else that comes with it.
 func (w *world) declined(name string) bool {
 	return slices.ContainsFunc(w.p.notices, func(n *notice) bool {
-		return n.of.name == name && n.event.CaptureRefused && n.said != ""
+		return n.of.name == name && n.event.Refuses == webhooks.CommandCapture && n.verdict != ""
 	})
 }
 
 // read reads the inbox and the discrepancies.
 func (w *world) read() {
-	found, err := w.db.Query(w.ctx, `SELECT 'event', provider_event_id, verdict, '', '', '' FROM provider_events WHERE account = $3 AND provider_event_id = ANY($2)
-		UNION ALL SELECT kind, coalesce(attempt_id::text, ''), '', coalesce(provider_event_id, ''), about,
+	found, err := w.db.Query(w.ctx, `SELECT 'event', provider_event_id, verdict, '', '', '', '' FROM provider_events WHERE account = $3 AND provider_event_id = ANY($2)
+		UNION ALL SELECT kind, coalesce(attempt_id::text, ''), '', coalesce(provider_event_id, ''), about, about_id,
 			CASE WHEN resolved_at IS NULL THEN discrepancy_id::text ELSE '' END FROM discrepancies
 		WHERE order_id = ANY($1) OR provider_event_id = ANY($2)`, w.orders(), w.ids(), w.account)
 	w.must(err)
-	type row struct{ What, ID, Verdict, Event, About, Open string }
+	type row struct{ What, ID, Verdict, Event, About, AboutID, Open string }
 	all, err := pgx.CollectRows(found, pgx.RowToStructByPos[row])
 	w.must(err)
 	w.verdicts, w.opened = map[string]fsm.Verdict{}, nil
@@ -97,34 +111,34 @@ func (w *world) read() {
 		if r.What == "event" {
 			w.verdicts[r.ID] = fsm.Verdict(r.Verdict)
 		} else {
-			w.opened = append(w.opened, opened{r.What, r.ID, r.Event, r.About, r.Open})
+			w.opened = append(w.opened, opened{r.What, r.ID, r.Event, r.About, r.AboutID, r.Open})
 		}
 	}
 }
 
-// inbox requires each acknowledged event to be there with its verdict, of which
-// only a parked one gets another, and other content under its id to be told of.
+// inbox requires each acknowledged event to be there with its verdict, of which only a parked
+// one gets another, and other content under its id to have a discrepancy.
 func (w *world) inbox() {
 	for _, n := range w.p.notices {
 		got, there := w.verdicts[n.event.ID]
-		if there != (n.said != "") {
-			w.Fatalf("webhook %q was acknowledged: %t, is stored: %t", n.name, n.said != "", there)
+		if there != (n.verdict != "") {
+			w.Fatalf("webhook %q was acknowledged: %t, is stored: %t", n.name, n.verdict != "", there)
 		}
-		if got != n.said && !parked(n.said) {
-			w.Fatalf("the verdict on %q was %s and is %s now", n.name, n.said, got)
+		if got != n.verdict && !parked(n.verdict) {
+			w.Fatalf("the verdict on %q was %s and is %s now", n.name, n.verdict, got)
 		}
-		n.said = got
+		n.verdict = got
 		told := slices.ContainsFunc(w.opened, func(o opened) bool { return o.Kind == "event_changed" && o.Event == n.event.ID })
 		if told != n.changed {
 			w.Fatalf("webhook %q came with other content: %t, a person is told: %t", n.name, n.changed, told)
 		}
-		if n.said == payment.Unmatched && !n.beside && w.attempts[n.of.name].ProviderPaymentID == n.of.id {
+		if n.verdict == inbound.Unmatched && !n.beside && w.attempts[n.of.name].ProviderPaymentID == n.of.id {
 			w.Fatalf("webhook %q waits, and its attempt is known by now", n.name)
 		}
 	}
 }
 
-func parked(v fsm.Verdict) bool { return v == payment.Unmatched || v == payment.Deferred }
+func parked(v fsm.Verdict) bool { return v == inbound.Unmatched || v == inbound.Deferred }
 
 func (w *world) ids() []string {
 	var ids []string
@@ -136,50 +150,51 @@ func (w *world) ids() []string {
 
 var lateMoney = []payment.DiscrepancyKind{payment.LateSuccess, payment.DoubleSuccess, payment.PaidAfterCancel}
 
-// told reports whether a person is told one of these things of an attempt.
-func (w *world) told(a payment.Attempt, kinds ...payment.DiscrepancyKind) bool {
+// reviewed reports whether an attempt has a discrepancy of one of these kinds.
+func (w *world) reviewed(a known, kinds ...payment.DiscrepancyKind) bool {
 	return slices.ContainsFunc(kinds, func(k payment.DiscrepancyKind) bool {
 		return slices.ContainsFunc(w.opened, func(o opened) bool { return o.Kind == string(k) && o.Attempt == a.ID.String() })
 	})
 }
 
-// unreleased reports whether a person is told that a hold is not given up.
-func (w *world) unreleased(a payment.Attempt) bool {
-	return slices.ContainsFunc(w.opened, func(o opened) bool { return o.Attempt == a.ID.String() && o.About == "hold" })
+// unreleased reports whether there is a discrepancy of a hold that is not released.
+func (w *world) unreleased(a known) bool {
+	return slices.ContainsFunc(w.opened, func(o opened) bool { return o.Attempt == a.ID.String() && o.About == payment.AboutHoldNotReleased })
 }
 
-// believes checks what an attempt says against the truth: it may know less, and
-// nothing else.
+// believes checks an attempt against the truth: it may have less, and nothing else.
 func (w *world) believes(name string) {
 	a, d := w.attempts[name], w.p.of(name)
 	if d == nil {
 		d = &deal{}
 	}
 	known := slices.ContainsFunc(w.p.notices, func(n *notice) bool {
-		return n.of == d && n.event.Kind == webhooks.KindSucceeded && !n.inDollars() && n.said != "" && !parked(n.said)
+		return n.of == d && n.event.Kind == webhooks.KindSucceeded && !n.inDollars() && n.verdict != "" && !parked(n.verdict)
 	})
 	d.kept = d.kept || d.held && w.unreleased(a)
 	w.quarrelled(name, a, d)
 	switch {
-	case (a.Succeeded() || a.Captured > 0) && !d.charged():
-		w.Fatalf("%s is %s, and the customer was not charged", name, describe(a))
-	case a.Captured > 0 && a.Captured != d.taken:
-		w.Fatalf("%s took %d instead of %d", name, a.Captured, d.taken)
+	case (a.Succeeded() || a.gross() > 0) && !d.charged():
+		w.Fatalf("%s is %s, and the customer was not charged", name, describe(a.Attempt))
+	case a.gross() > 0 && a.gross() != d.taken && a.gross() != d.taken+d.twice():
+		w.Fatalf("%s took %d instead of %d", name, a.gross(), d.taken)
 	case a.Failed() && !d.over && d.attempt == a.ID:
 		w.Fatalf("%s is failed, and the provider never said so", name)
-	case known && a.Captured == 0:
+	case known && a.gross() == 0:
 		w.Fatalf("the webhook that %s was paid is lost", name)
-	case a.Failed() && a.Captured > 0 && !w.told(a, lateMoney...):
+	case a.Failed() && a.gross() > 0 && !w.reviewed(a, lateMoney...):
 		w.Fatalf("%s failed and holds money, and nobody is told", name)
-	case w.told(a, lateMoney...) && !d.charged(), w.told(a, payment.PaymentReversed) && !d.reversed && len(d.disputes) == 0:
+	case w.reviewed(a, lateMoney...) && !d.charged(), w.reviewed(a, payment.PaymentReversed) && !d.reversed && len(d.disputes) == 0:
 		w.Fatalf("a person is told of money of %s that never moved", name)
-	case d.odd && !w.told(a, payment.AmountMismatch):
+	case d.odd && !w.reviewed(a, payment.AmountMismatch):
 		w.Fatalf("%s took another amount than was confirmed, and nobody is told", name)
-	case w.told(a, payment.AmountMismatch) && (d.taken == d.wished || !d.charged()):
+	case w.reviewed(a, payment.AmountMismatch) && (d.taken == d.confirmed || !d.charged()):
 		w.Fatalf("a person is told that %s took another amount than was confirmed", name)
-	case w.told(a, payment.CurrencyMismatch) != (a.Foreign.Minor > 0), a.Foreign.Minor > d.dollars:
-		w.Fatalf("%s took %s, %d cents were told of, and a person is told: %t", name, a.Foreign, d.dollars, w.told(a, payment.CurrencyMismatch))
-	case w.told(a, payment.Disputed), w.told(a, payment.RefundReversed, payment.RefundExceeds) && !d.undone: // news of a further refund may come first
+	case w.reviewed(a, payment.CurrencyMismatch) != (a.Foreign > 0), a.Foreign > d.dollars:
+		w.Fatalf("%s took %d cents, %d cents were told of, and a person is told: %t", name, a.Foreign, d.dollars, w.reviewed(a, payment.CurrencyMismatch))
+	case a.ForeignMoney != (a.Foreign > a.ForeignReturned):
+		w.Fatalf("%s took %d cents, of which %d are back, and says that it holds some: %t", name, a.Foreign, a.ForeignReturned, a.ForeignMoney)
+	case w.reviewed(a, payment.Disputed), w.reviewed(a, payment.RefundReversed, payment.RefundExceeds) && !d.undone: // an event of a further refund may come first
 		w.Fatalf("a person is told of %s what nobody said", name)
 	case !d.kept && w.unreleased(a):
 		w.Fatalf("a person is told that a hold of %s can't be given up, and nothing is held", name)
@@ -187,16 +202,15 @@ func (w *world) believes(name string) {
 		w.Fatalf("%s says that money was taken back that was not", name)
 	case a.Refunded > d.returned:
 		w.Fatalf("%s says that %d were paid back, and it was %d", name, a.Refunded, d.returned)
-	case d.back > d.taken:
-		w.Fatalf("%s: %d were paid back of %d", name, d.back, d.taken)
+	case d.back > d.taken+d.twice():
+		w.Fatalf("%s: %d were paid back of %d", name, d.back, d.taken+d.twice())
 	case d.wrong != "":
 		w.Fatalf("%s %s", name, d.wrong)
 	}
 }
 
-// charges requires that a payment is begun once at the provider, and that nobody
-// is charged twice for an order, but by a provider that had said that the first
-// payment was over.
+// charges requires that a payment is begun once at the provider, and that no order is charged
+// twice, but by a provider that had reported the first payment as over.
 func (w *world) charges() {
 	begun, plain := map[string]bool{}, map[string]bool{}
 	for _, d := range w.p.deals {
@@ -219,9 +233,9 @@ func (w *world) charges() {
 	}
 }
 
-// doubles requires that a person is told of two attempts that hold money.
+// doubles requires a discrepancy of two attempts that hold money.
 func (w *world) doubles(letter string) {
-	var holding []payment.Attempt
+	var holding []known
 	paid := false
 	for _, a := range w.of(letter) {
 		paid = paid || a.Succeeded()
@@ -229,7 +243,7 @@ func (w *world) doubles(letter string) {
 			holding = append(holding, a)
 		}
 	}
-	told := slices.ContainsFunc(holding, func(a payment.Attempt) bool { return w.told(a, payment.DoubleSuccess) })
+	told := slices.ContainsFunc(holding, func(a known) bool { return w.reviewed(a, payment.DoubleSuccess) })
 	if paid && len(holding) > 1 && !told {
 		w.Fatalf("two attempts of order %s hold money, and nobody is told of a double success", letter)
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// Two orders of which the provider says the same, in another order and in other
-// requests, end the same, as long as it does not say of one payment both that it
-// succeeded and that it failed: there the first that arrives decides.
+// Two orders with the same reports of the provider, in another order and in other requests, end
+// the same, as long as it does not report of one payment both that it succeeded and that it
+// failed: there the first that arrives decides.
 func TestTheOrderOfWebhooksDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)
@@ -28,8 +28,8 @@ func TestTheOrderOfWebhooksDoesNotMatter(t *testing.T) {
 		never := rapid.SampledFrom([]webhooks.Kind{webhooks.KindFailed, webhooks.KindSucceeded}).Draw(rt, "what is never said")
 		said := rapid.SliceOfN(anyNotice(never, taken), 1, 8).Draw(rt, "said of A")
 		shuffled := rapid.Permutation(said).Draw(rt, "said of B")
-		a, aTold := w.hears("A", call, capture, said, 1)
-		b, bTold := w.hears("B", call, capture, shuffled, rapid.IntRange(1, 8).Draw(rt, "in requests of"))
+		a, aTold := w.playOut("A", call, capture, said, 1)
+		b, bTold := w.playOut("B", call, capture, shuffled, rapid.IntRange(1, 8).Draw(rt, "in requests of"))
 		if a != b {
 			rt.Fatalf("what was said in another order ends otherwise:\nA is %+v\nB is %+v", a, b)
 		}
@@ -39,15 +39,15 @@ func TestTheOrderOfWebhooksDoesNotMatter(t *testing.T) {
 	})
 }
 
-// word is what a webhook says.
+// word is the content of a webhook.
 type word struct {
 	Kind webhooks.Kind
 	// Movement is of a chargeback that has a name.
 	Movement string
-	// Refund is of a refund, Amount what was taken, or paid or taken back.
+	// Refund is of a refund, Amount what was captured, refunded or reversed.
 	Refund string
 	Amount int64
-	// ByItsID says that it names the payment by the provider's id only.
+	// ByItsID is set where it names the payment by the provider's id only.
 	ByItsID bool
 }
 
@@ -96,18 +96,19 @@ func (s word) about(a payment.Attempt) webhooks.Event {
 	return e
 }
 
-// ending is what must be the same of both. What an attempt that has failed once
-// held is not: the provider is asked about it.
+// ending is what must be the same of both. What an attempt that has failed once held is not: it
+// is looked up.
 type ending struct {
-	State                                  fsm.State
-	Captured, Reversed, Disputed, Refunded int64
-	Intent                                 payment.IntentKind
-	Failed                                 bool
+	State                                    fsm.State
+	Authorized, Captured, Disputed, Refunded int64
+	Foreign                                  bool
+	Intent                                   payment.OperationKind
+	Failed                                   bool
 }
 
-// hears pays an order, delivers what is said, and returns how that ends and what a
-// person is told.
-func (w *world) hears(letter, call string, capture payment.CaptureMode, said []word, together int) (ending, []string) {
+// playOut pays an order, delivers the webhooks, and returns how that ends and which
+// discrepancies it opens.
+func (w *world) playOut(letter, call string, capture payment.CaptureMode, said []word, together int) (ending, []string) {
 	p, run := w.press(w.services[0], letter, "1", call, capture)
 	w.start(run)
 	w.must(p.err)
@@ -133,5 +134,5 @@ func (w *world) hears(letter, call string, capture payment.CaptureMode, said []w
 		}
 	}
 	slices.Sort(told)
-	return ending{a.State, a.Captured, a.Reversed, a.Disputed, a.Refunded, a.Intent.Kind, a.Failure != nil}, slices.Compact(told)
+	return ending{a.State, a.Authorized, a.Captured, a.Disputed, a.Refunded, a.ForeignMoney, w.standing(a).Intent.Kind, a.Failure != nil}, slices.Compact(told)
 }

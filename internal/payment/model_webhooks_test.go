@@ -8,15 +8,15 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// news lists webhooks that were, or were not, delivered.
-func (w *world) news(delivered bool) []string {
+// notices lists webhooks that were, or were not, delivered.
+func (w *world) notices(delivered bool) []string {
 	var names []string
 	for _, n := range w.p.notices {
-		if delivered == (n.said != "") {
+		if delivered == (n.verdict != "") {
 			names = append(names, n.name)
 		}
 	}
@@ -28,7 +28,7 @@ func (w *world) notice(name string) *notice {
 }
 
 func (w *world) webhook(rt *rapid.T) {
-	n := w.notice(pick(rt, "which", w.news(false)))
+	n := w.notice(pick(rt, "which", w.notices(false)))
 	a := w.attempts[n.of.name]
 	byItsID := !w.p.blind && !w.p.pages && rapid.Bool().Draw(rt, "names the payment by the provider's id only")
 	if byItsID {
@@ -36,17 +36,14 @@ func (w *world) webhook(rt *rapid.T) {
 	}
 	rt.Logf("WEBHOOK %q %s", n.name, ifAny("by the provider's id only", byItsID))
 	w.deliver(w.service(rt), n)
-	if isByHand(n.event.RefundID) { // it waits for those of ours that have no name
-		return
-	}
-	if early := n.event.RefundID != "" && a.Captured == 0; parked(n.said) != (early || byItsID && a.ProviderPaymentID == "") {
-		rt.Fatalf("the verdict on %q is %s", n.name, n.said)
+	if early := n.event.RefundID != "" && n.event.Kind != webhooks.KindRefundFailed && a.gross() == 0; parked(n.verdict) != (early || byItsID && a.ProviderPaymentID == "") {
+		rt.Fatalf("the verdict on %q is %s", n.name, n.verdict)
 	}
 }
 
 // deliver delivers webhooks in one request and checks that each is a duplicate
 // exactly if it came before.
-func (w *world) deliver(s *payment.Service, notices ...*notice) {
+func (w *world) deliver(s *service, notices ...*notice) {
 	events := make([]webhooks.Event, len(notices))
 	for i, n := range notices {
 		events[i] = n.event
@@ -60,20 +57,20 @@ func (w *world) deliver(s *payment.Service, notices ...*notice) {
 }
 
 func (w *world) acked(n *notice, v fsm.Verdict) {
-	if (v == payment.Duplicate) != (n.said != "") {
-		w.Fatalf("webhook %q, which came before: %t, is answered %s", n.name, n.said != "", v)
+	if (v == inbound.Duplicate) != (n.verdict != "") {
+		w.Fatalf("webhook %q, which came before: %t, is answered %s", n.name, n.verdict != "", v)
 	}
 	if v == fsm.Applied && n.elsewhere() && holdsMoney(w.attempts[n.of.name]) {
 		w.Fatalf("%q, of a try in another tab, gives up the money that is held", n.name)
 	}
-	if n.said == "" {
-		n.said = v
-		w.p.heard(n)
+	if n.verdict == "" {
+		n.verdict = v
+		w.p.applied(n)
 	}
 }
 
 func (w *world) webhooks(rt *rapid.T) {
-	all := append(w.news(false), w.news(true)...)
+	all := append(w.notices(false), w.notices(true)...)
 	if len(all) == 0 {
 		rt.Skip("there is no news")
 	}
@@ -108,24 +105,24 @@ func (w *world) deliverAtOnce(notices []*notice) {
 	news := map[*notice][]fsm.Verdict{}
 	for i, n := range notices {
 		for _, v := range []fsm.Verdict{answers[0][i], answers[1][i]} {
-			if v != payment.Duplicate {
+			if v != inbound.Duplicate {
 				news[n] = append(news[n], v)
 			}
 		}
 	}
 	slices.SortFunc(notices, func(a, b *notice) int { return strings.Compare(a.name, b.name) })
 	for _, n := range slices.Compact(notices) {
-		if fresh := n.said == ""; fresh != (len(news[n]) == 1) || len(news[n]) > 1 {
+		if fresh := n.verdict == ""; fresh != (len(news[n]) == 1) || len(news[n]) > 1 {
 			w.Fatalf("webhook %q, which came before: %t, is answered at once: %v", n.name, !fresh, news[n])
 		} else if fresh {
-			n.said, n.beside = news[n][0], true
-			w.p.heard(n)
+			n.verdict, n.beside = news[n][0], true
+			w.p.applied(n)
 		}
 	}
 }
 
 func (w *world) again(rt *rapid.T) {
-	n := w.notice(pick(rt, "which", w.news(true)))
+	n := w.notice(pick(rt, "which", w.notices(true)))
 	if !rapid.Bool().Draw(rt, "with other content") {
 		rt.Logf("WEBHOOK %q again", n.name)
 		w.deliver(w.service(rt), n)

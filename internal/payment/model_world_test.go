@@ -15,6 +15,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/testdb"
@@ -26,30 +29,30 @@ type world struct {
 
 	ctx      context.Context
 	p        *scripted
-	services [2]*payment.Service
-	store    payment.Store
+	services [2]*service
+	store    store
 	db       *pgxpool.Pool
 	user     payment.UserID
 	// account is the one of all pays: plain, or repaying.
 	account string
 	running sync.WaitGroup
-	// races says that what is done at once is. Without races the same draws always
-	// lead to the same course, which is what shrinking needs.
+	// races is set where what is done at once is. Without races the same draws always lead to
+	// the same course, which is what shrinking needs.
 	races bool
-	// holds says that all payments are captured by hand, and that little else happens.
+	// holds is set where all payments are captured by hand, and little else happens.
 	holds bool
 
 	// attempts are by name: A1 is what request 1 made of order A.
-	attempts map[string]payment.Attempt
+	attempts map[string]known
 	opened   []opened
 	verdicts map[string]fsm.Verdict
-	// presses are the commands whose call is held.
-	presses map[string]*press
-	// usedUp are the pays whose refusal was stored under their key.
+	// heldCommands are the commands with a call that is held.
+	heldCommands map[string]*press
+	// usedUp are the pays with a refusal that was stored under their key.
 	usedUp    map[string]bool
 	cancelled map[payment.OrderID]bool
 	refunds   []*asked
-	// confirmed are the answers that were stored under the keys of confirms.
+	// confirmed are the responses that were stored under the keys of confirms.
 	confirmed map[string]error
 	commands  int
 	rounds    int
@@ -57,17 +60,17 @@ type world struct {
 	last payment.AttemptID
 }
 
-// asked is a refund that the merchant asked for.
+// asked is a refund of the merchant.
 type asked struct {
 	id payment.RefundID
 	of string
-	// denied says that a person called it not paid.
+	// denied is set where a resolution called it not paid.
 	denied bool
 }
 
-// opened is a discrepancy. Open is its id while nobody has resolved it.
+// opened is a discrepancy. Open is its id until it is resolved.
 type opened struct {
-	Kind, Attempt, Event, About, Open string
+	Kind, Attempt, Event, About, AboutID, Open string
 }
 
 // press is one press on "pay", or another command.
@@ -75,12 +78,12 @@ type press struct {
 	name string
 	// ended checks what came of a command that is no pay.
 	ended func(*press)
-	paid  payment.Reply
+	paid  commands.Reply
 	err   error
 	done  bool
-	// waited says that its call was held, final that its attempt was by then.
+	// waited is set where its call was held, final where its attempt was by then.
 	waited, final bool
-	// alone says that the lease of its call is alive.
+	// alone is set while the lease of its call is alive.
 	alone bool
 }
 
@@ -88,8 +91,8 @@ type press struct {
 type model struct {
 	t        *testing.T
 	p        *scripted
-	services [2]*payment.Service
-	store    payment.Store
+	services [2]*service
+	store    store
 	db       *pgxpool.Pool
 	worlds   int
 	last     payment.AttemptID
@@ -99,15 +102,15 @@ func newModel(t *testing.T) *model {
 	t.Helper()
 	m := &model{t: t, p: &scripted{}}
 	m.p.reset()
-	r := &rig{dsn: testdb.New(t)}
+	r := &env{dsn: testdb.New(t)}
 	m.store, m.db = open(t, r.dsn)
-	r.opts = payment.Options{
-		Store: m.store, DefaultAccount: plain, Accounts: map[string]payment.Account{plain: {Provider: m.p}, repaying: {Provider: m.p, AutoRefund: true}},
+	r.opts = options{
+		Store: m.store, DefaultAccount: plain, Accounts: map[string]gateway.Account{plain: {Provider: m.p}, repaying: {Provider: m.p, AutoRefund: true}},
 		Wait: 5 * time.Millisecond, Lease: lease, ProviderTimeout: lease / 2, RecheckAfter: 10 * time.Second, Now: m.p.now,
 		Seal: func(token string, _ payment.AttemptID) ([]byte, error) { return []byte(token), nil },
 		Open: func(sealed []byte, _ payment.AttemptID) (string, error) { return string(sealed), nil },
 	}
-	m.services = [2]*payment.Service{r.another(t, nil), r.another(t, nil)}
+	m.services = [2]*service{r.another(t, nil), r.another(t, nil)}
 	return m
 }
 
@@ -118,7 +121,7 @@ func (m *model) world(rt *rapid.T) *world {
 	w := &world{
 		T: rt, ctx: m.t.Context(), p: m.p, services: m.services, store: m.store, db: m.db, last: m.last,
 		user: payment.UserID(fmt.Sprintf("w%d", m.worlds)), account: plain,
-		attempts: map[string]payment.Attempt{}, presses: map[string]*press{}, usedUp: map[string]bool{},
+		attempts: map[string]known{}, heldCommands: map[string]*press{}, usedUp: map[string]bool{},
 		cancelled: map[payment.OrderID]bool{}, confirmed: map[string]error{},
 	}
 	rt.Cleanup(w.close)
@@ -127,7 +130,7 @@ func (m *model) world(rt *rapid.T) *world {
 	w.must(err)
 	for _, letter := range both {
 		_, _, err := w.services[0].CreateOrder(w.ctx, w.actor(), w.fresh("orders"),
-			payment.CreateOrder{OrderID: w.order(letter), Money: payment.Money{Minor: price, Currency: "EUR"}})
+			commands.CreateOrder{OrderID: w.order(letter), Money: payment.Money{Minor: price, Currency: "EUR"}})
 		w.must(err)
 	}
 	return w
@@ -149,8 +152,8 @@ func (w *world) order(letter string) payment.OrderID {
 
 func (w *world) orders() []payment.OrderID { return []payment.OrderID{w.order("A"), w.order("B")} }
 
-func (w *world) actor() payment.Actor {
-	return payment.Actor{Subject: "shop", Roles: []payment.Role{payment.RoleService}, OnBehalfOf: w.user}
+func (w *world) actor() authz.Actor {
+	return authz.Actor{Subject: "shop", Roles: []payment.Role{payment.RoleService}, OnBehalfOf: w.user}
 }
 
 // request is a command of the customer.
@@ -186,10 +189,10 @@ func (w *world) start(commands ...func()) {
 }
 
 // press makes a pay that is not begun yet.
-func (w *world) press(s *payment.Service, letter, request, what string, capture payment.CaptureMode) (*press, func()) {
+func (w *world) press(s *service, letter, request, what string, capture payment.CaptureMode) (*press, func()) {
 	p := &press{name: letter + request}
 	return p, func() {
-		p.paid, p.err = s.Pay(w.ctx, w.actor(), w.request("pay "+letter, "request-"+request), payment.Pay{
+		p.paid, p.err = s.Pay(w.ctx, w.actor(), w.request("pay "+letter, "request-"+request), commands.Pay{
 			OrderID: w.order(letter), Account: w.account, Token: p.name + " " + what, Capture: capture,
 		})
 		p.done = true
@@ -197,8 +200,8 @@ func (w *world) press(s *payment.Service, letter, request, what string, capture 
 }
 
 // of lists the attempts of an order.
-func (w *world) of(letter string) []payment.Attempt {
-	var all []payment.Attempt
+func (w *world) of(letter string) []known {
+	var all []known
 	for _, name := range w.names() {
 		if strings.HasPrefix(name, letter) {
 			all = append(all, w.attempts[name])
@@ -209,7 +212,7 @@ func (w *world) of(letter string) []payment.Attempt {
 
 func (w *world) names() []string { return slices.Sorted(maps.Keys(w.attempts)) }
 
-// The answers to a pay, in the words of the contract.
+// The responses to a pay, in the words of the contract.
 const (
 	anAttempt   = "an attempt"
 	alreadyPaid = "already paid"
@@ -255,7 +258,7 @@ func (w *world) expects(letter, request string) string {
 		case !a.Failed():
 			pending = true
 		}
-		holds, doubted = holds || a.HoldsMoney(), doubted || a.HoldToldAt != nil
+		holds, doubted = holds || a.HoldsMoney(), doubted || a.MayHold()
 	}
 	switch {
 	case w.cancelled[w.order(letter)]:
@@ -270,11 +273,11 @@ func (w *world) expects(letter, request string) string {
 	return anAttempt
 }
 
-// ended checks the answer to a pay that is done and keeps one that is held.
+// ended checks the response to a pay that is done and keeps one that is held.
 func (w *world) ended(p *press, allowed ...string) {
 	if !p.done {
 		w.Logf("    %s waits", p.name)
-		w.presses[p.name], p.alone, p.waited = p, true, true
+		w.heldCommands[p.name], p.alone, p.waited = p, true, true
 		p.final = w.attempts[p.name[:2]].State.Final()
 		return
 	}

@@ -9,15 +9,13 @@ import (
 // Currency is an ISO 4217 code in upper case.
 type Currency string
 
-// Money is an amount in the currency's minor units (ISO 4217: JPY has none,
-// KWD a thousand to the unit).
+// Money is an amount in the currency's minor units (ISO 4217: JPY has none, KWD a thousand).
 type Money struct {
 	Minor    int64
 	Currency Currency
 }
 
-// String is the amount as people write it, with the digits of its currency:
-// "19.99 EUR", "500 JPY".
+// String is the amount as people write it, with the digits of its currency: "19.99 EUR", "500 JPY".
 func (m Money) String() string { return m.Wire().Text() }
 
 // Wire is the amount as package webhooks has it.
@@ -25,12 +23,10 @@ func (m Money) Wire() webhooks.Money {
 	return webhooks.Money{Minor: m.Minor, Currency: string(m.Currency)}
 }
 
-// MaxAmount is the largest amount of an order in minor units. It stays exact
-// where JSON numbers are doubles.
+// MaxAmount is the largest amount of an order in minor units. It is exact as a double in JSON.
 const MaxAmount = 1_000_000_000_000
 
-// The ids. An attempt's and a refund's are version 7 UUIDs (RFC 9562), an
-// order's is the merchant's own.
+// The ids. An attempt's and a refund's are version 7 UUIDs (RFC 9562), an order's the merchant's.
 type (
 	// OrderID is the merchant's name of an order.
 	OrderID string
@@ -63,8 +59,7 @@ func (id EventID) String() string { return uuid.UUID(id).String() }
 // String returns the canonical form, 36 characters.
 func (id DiscrepancyID) String() string { return uuid.UUID(id).String() }
 
-// ParseAttemptID reads the canonical form. It returns ErrAttemptNotFound for
-// anything else: a name that can't be ours is a name that we don't have.
+// ParseAttemptID reads the canonical form. It returns ErrAttemptNotFound for anything else.
 func ParseAttemptID(s string) (AttemptID, error) {
 	id, err := uuid.Parse(s)
 	if err != nil || len(s) != 36 {
@@ -73,8 +68,7 @@ func ParseAttemptID(s string) (AttemptID, error) {
 	return AttemptID(id), nil
 }
 
-// OwnAttemptID reads the text that an attempt's id is given to providers as, and
-// reports whether it is one.
+// OwnAttemptID reads an attempt's id in the form that providers get, and reports whether it is one.
 func OwnAttemptID(name string) (AttemptID, bool) {
 	const version = 7
 	id, err := ParseAttemptID(name)
@@ -90,12 +84,20 @@ func ParseRefundID(s string) (RefundID, error) {
 	return RefundID(id), nil
 }
 
-// ParseDiscrepancyID is ParseAttemptID for discrepancies; it returns
-// ErrDiscrepancyNotFound.
+// ParseDiscrepancyID is ParseAttemptID for discrepancies; it returns ErrDiscrepancyNotFound.
 func ParseDiscrepancyID(s string) (DiscrepancyID, error) {
 	id, err := uuid.Parse(s)
 	if err != nil || len(s) != 36 {
 		return DiscrepancyID{}, ErrDiscrepancyNotFound
 	}
 	return DiscrepancyID(id), nil
+}
+
+// ParseEventID is ParseAttemptID for events; it returns ErrEventNotFound.
+func ParseEventID(s string) (EventID, error) {
+	id, err := uuid.Parse(s)
+	if err != nil || len(s) != 36 {
+		return EventID{}, ErrEventNotFound
+	}
+	return EventID(id), nil
 }

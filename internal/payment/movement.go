@@ -5,37 +5,45 @@ import (
 	"time"
 )
 
-// MovementKind says what happened to money.
+// MovementKind is what happened to money.
 type MovementKind string
 
-// The kinds of movements: a capture that was undone, money that a dispute took, and
-// money that came back of it.
+// The kinds of money movements.
 const (
-	CaptureReversal    MovementKind = "capture_reversal"
-	Chargeback         MovementKind = "chargeback"
-	ChargebackReversal MovementKind = "chargeback_reversal"
+	MovementAuthorization      MovementKind = "authorization"
+	MovementRelease            MovementKind = "release"
+	MovementCapture            MovementKind = "capture"
+	MovementCaptureReversal    MovementKind = "capture_reversal"
+	MovementRefund             MovementKind = "refund"
+	MovementRefundReversal     MovementKind = "refund_reversal"
+	MovementChargeback         MovementKind = "chargeback"
+	MovementChargebackReversal MovementKind = "chargeback_reversal"
 )
 
-// MovementSource says how a provider told of a movement.
+// MovementSource is where a movement comes from.
 type MovementSource string
 
 const (
 	// MovementNamed movements have an id of the provider's own.
 	MovementNamed MovementSource = "named"
-	// MovementTotal movements are what a total says beyond the named ones of its kind.
-	// Their amount may be negative: a named one was in the total.
+	// MovementTotal movements are what a total of the provider contains beyond the named ones of
+	// its kind. Their amount may be negative: a named one was in the total.
 	MovementTotal MovementSource = "total"
+	// MovementPerson movements were recorded when a person resolved a discrepancy.
+	MovementPerson MovementSource = "person"
 )
 
-// Movement is one thing that happened to the money of an attempt: a row that is only
-// ever added. The amounts of the attempt are sums of its movements.
+// Movement is one thing that happened to the money of an attempt: a row that is only ever added.
+// The amounts of the attempt are sums of its movements.
 type Movement struct {
 	// Number counts the movements of one attempt, from 1, without gaps.
 	Number int
 	Kind   MovementKind
 	Source MovementSource
-	// ProviderID is the provider's id of a named movement, and empty of others. One
-	// account has a (kind, id) once.
+	// Payment is the provider's id of the payment, empty where it is the attempt's only one.
+	Payment string
+	// ProviderID is the provider's id of a named movement, the discrepancy of one that a person
+	// recorded, else empty. An account has a (kind, id) once.
 	ProviderID string
 	Money      Money
 	Cause      Cause
@@ -44,110 +52,275 @@ type Movement struct {
 	RecordedAt time.Time
 }
 
-// MovementTold is what a provider says of money that was moved after the payment.
-type MovementTold struct {
+// Told is a money movement as a provider reports it.
+type Told struct {
 	Kind MovementKind
-	// ID is the provider's id of the movement. Without one Money is the total until now.
+	// ID is the provider's id of the movement. Without one Money is the total so far.
 	ID string
-	// Money has no currency where the provider does not say how much it was.
+	// Money has no currency where the provider does not state the amount.
 	Money Money
-	At    time.Time
+	// At is the provider's clock, zero if it gave no time.
+	At time.Time
+	// Apart is, of a total, how much of it may be of named movements that are not recorded: refunds
+	// that are pending or have failed. In minor units.
+	Apart int64
+	// Counted is set on a named movement if its amount was taken from the totals when it was first
+	// named; Reserve on one that has not happened (yet), which is only taken from them.
+	Counted, Reserve bool
+	// Person is set on a total that a person recorded; ID is then the discrepancy.
+	Person bool
 }
 
-// MovementName is what makes a named movement the same one.
+// Pays reports whether it authorizes or captures money.
+func (t Told) Pays() bool { return t.Kind == MovementAuthorization || t.Kind == MovementCapture }
+
+// MovementName identifies a named movement.
 type MovementName struct {
 	Account string
 	Kind    MovementKind
 	ID      string
 }
 
-// record appends to the movements of an attempt what told says that they do not say yet.
-//
-// Let N be the sum of the named movements of a kind, and U that of what totals say beyond
-// them. A total T makes U the larger of U and T - N. A named movement that is new takes
-// its amount from U, as far as that goes: it was in the total, or will be in the next.
-// So totals and names in any order and number lead to the same sum.
-func record(a *Attempt, told MovementTold, cause Cause, now time.Time) {
-	var named, beyond int64
+// sum adds the movements of a kind in a currency, those of one payment or of all.
+func (a *Attempt) sum(kind MovementKind, c Currency, of func(Movement) bool) (total int64) {
 	for _, m := range a.Movements {
-		switch {
-		case m.Kind != told.Kind || m.Money.Currency != told.Money.Currency:
-		case m.Source == MovementTotal:
-			beyond += m.Money.Minor
-		case m.ProviderID == told.ID:
+		if m.Kind == kind && m.Money.Currency == c && (of == nil || of(m)) {
+			total += m.Money.Minor
+		}
+	}
+	return total
+}
+
+// Movement is the attempt's recorded movement of a kind and id.
+func (a *Attempt) Movement(kind MovementKind, id string) (Movement, bool) {
+	i := slices.IndexFunc(a.Movements, func(m Movement) bool {
+		return m.Kind == kind && m.Source != MovementTotal && m.ProviderID == id
+	})
+	if i < 0 {
+		return Movement{}, false
+	}
+	return a.Movements[i], true
+}
+
+// record appends what a report of a movement contains beyond the recorded ones.
+//
+// Let N be the sum of the named movements of a kind of one payment, and U that of all others. A
+// total T makes U the larger of U and T - N. A named movement that is new takes its amount from U,
+// as far as that goes: it was in the total, or will be in the next. So totals and names in any
+// order and number lead to the same sum.
+func (a *Attempt) record(t Told, payment string, cause Cause, now time.Time) {
+	ofPayment := func(m Movement) bool { return m.Payment == payment }
+	totals := a.sum(t.Kind, t.Money.Currency, func(m Movement) bool { return ofPayment(m) && m.Source != MovementNamed })
+	if _, known := a.Movement(t.Kind, t.ID); known && t.ID != "" {
+		return
+	}
+	if t.Reserve {
+		a.appendMovement(t, MovementTotal, payment, max(0, totals-t.Money.Minor)-totals, cause, now)
+		return
+	}
+	if t.ID != "" && !t.Person {
+		a.appendMovement(t, MovementNamed, payment, t.Money.Minor, cause, now)
+		if t.Counted {
 			return
-		default:
-			named += m.Money.Minor
 		}
+		if rest := max(0, totals-t.Money.Minor); rest != totals {
+			a.appendMovement(t, MovementTotal, payment, rest-totals, cause, now)
+		}
+		return
 	}
-	next := max(beyond, told.Money.Minor-named)
-	if told.ID != "" {
-		appendMovement(a, told, MovementNamed, told.Money.Minor, cause, now)
-		next = max(0, beyond-told.Money.Minor)
+	named := a.sum(t.Kind, t.Money.Currency, ofPayment) - totals + t.Apart
+	total := t.Money.Minor + a.undoneBefore(t, cause)
+	source := MovementTotal
+	if t.Person {
+		source = MovementPerson
 	}
-	appendMovement(a, told, MovementTotal, next-beyond, cause, now)
+	a.appendMovement(t, source, payment, max(totals, total-named)-totals, cause, now)
 }
 
-// recordAll records what news of money that was moved says, once.
-func recordAll(a *Attempt, n News, now time.Time) {
-	for _, m := range n.rows {
-		count(a, m)
+// undone maps each kind that providers report totals of to the kind that takes it back.
+var undone = map[MovementKind]MovementKind{ //nolint:gochecknoglobals // a table
+	MovementAuthorization: MovementRelease,
+	MovementCapture:       MovementCaptureReversal,
+}
+
+// undoneBefore is what a total is net of: a debit that is collected again after it was reversed, by
+// the provider's clock, adds to the one before. A release that a lookup or a response showed has no
+// time but ours: a hold that is dated after that is another one.
+func (a *Attempt) undoneBefore(t Told, cause Cause) (sum int64) {
+	if t.Kind == MovementAuthorization && cause.Kind == CauseCheck {
+		return a.sum(MovementRelease, t.Money.Currency, nil) // what is on hold now was not released
 	}
-	if n.rows == nil {
-		for _, told := range a.movementsOf(n) {
-			record(a, told, n.Cause, now)
+	if t.At.IsZero() {
+		return 0
+	}
+	return a.sum(undone[t.Kind], t.Money.Currency, func(m Movement) bool {
+		at := m.At
+		if at.IsZero() && m.Kind == MovementRelease {
+			at = m.RecordedAt
 		}
+		return !at.IsZero() && at.Before(t.At)
+	})
+}
+
+// appendMovement adds a movement and counts it. An amount of 0 moves nothing.
+func (a *Attempt) appendMovement(t Told, source MovementSource, payment string, amount int64, cause Cause, now time.Time) {
+	if amount == 0 || amount < 0 && source != MovementTotal {
+		return
+	}
+	m := Movement{
+		Number: a.LastMovement + 1, Kind: t.Kind, Source: source, Payment: payment,
+		Money: Money{amount, t.Money.Currency}, Cause: cause, At: t.At, RecordedAt: now,
+	}
+	if source != MovementTotal {
+		m.ProviderID = t.ID
+	}
+	a.Movements = append(slices.Clip(a.Movements), m)
+	a.LastMovement = m.Number
+	a.Count(m)
+}
+
+// Count adds a movement to the sums. One in another currency is in none of them.
+func (a *Attempt) Count(m Movement) {
+	if m.Money.Currency != a.Money.Currency {
+		a.ForeignMoney = len(a.foreign()) > 0
+		return
+	}
+	switch m.Kind {
+	case MovementAuthorization:
+		a.Authorized += m.Money.Minor
+	case MovementRelease:
+		a.Authorized -= m.Money.Minor
+	case MovementCapture:
+		a.Captured += m.Money.Minor
+	case MovementCaptureReversal:
+		a.Captured -= m.Money.Minor
+	case MovementRefund:
+		a.Refunded += m.Money.Minor
+	case MovementRefundReversal:
+		a.Refunded -= m.Money.Minor
+	case MovementChargeback:
+		a.Disputed += m.Money.Minor
+	case MovementChargebackReversal:
+		a.Disputed -= m.Money.Minor
 	}
 }
 
-// movementsOf is what news of money that was moved says of it. Where the provider does not say
-// how much, what came back is what was taken, and what was taken is all.
-func (a Attempt) movementsOf(n News) []MovementTold {
-	if len(n.Movements) == 0 {
-		return []MovementTold{{Kind: CaptureReversal, Money: Money{n.amountOr(a.taken()), n.currencyOr(a.Money.Currency)}}}
+// in is the attempt by its movements in one currency. Its success ends no hold in another one.
+func (a *Attempt) in(c Currency) Attempt {
+	one := Attempt{Money: Money{Currency: c}}
+	if c == a.Money.Currency {
+		one.State = a.State
 	}
-	all := slices.Clone(n.Movements)
-	for i := range all {
-		if t := &all[i]; t.Money.Currency == "" {
-			t.Money = Money{a.taken(), a.Money.Currency}
-			if j := slices.IndexFunc(a.Movements, func(m Movement) bool {
-				return t.Kind == ChargebackReversal && m.Kind == Chargeback && m.Source == MovementNamed && m.ProviderID == t.ID
-			}); j >= 0 {
-				t.Money = a.Movements[j].Money
-			}
+	for _, m := range a.Movements {
+		if m.Money.Currency == c {
+			one.Count(m)
+		}
+	}
+	return one
+}
+
+// foreign is what is held, or on hold, in other currencies than the attempt's.
+func (a *Attempt) foreign() (held []Money) {
+	var seen []Currency
+	for _, m := range a.Movements {
+		c := m.Money.Currency
+		if c == a.Money.Currency || slices.Contains(seen, c) {
+			continue
+		}
+		seen = append(seen, c)
+		if one := a.in(c); one.Held()+one.OnHold() > 0 {
+			held = append(held, Money{one.Held() + one.OnHold(), c})
+		}
+	}
+	return held
+}
+
+// Foreign is the first money held in another currency, by the movements; zero without any.
+func (a *Attempt) Foreign() Money {
+	if held := a.foreign(); len(held) > 0 {
+		return held[0]
+	}
+	return Money{}
+}
+
+// currencies are those of the movements, each once.
+func (a *Attempt) currencies() (all []Currency) {
+	for _, m := range a.Movements {
+		if !slices.Contains(all, m.Money.Currency) {
+			all = append(all, m.Money.Currency)
 		}
 	}
 	return all
 }
 
-// appendMovement adds a movement and counts it. Nothing is moved by an amount of 0.
-func appendMovement(a *Attempt, told MovementTold, source MovementSource, amount int64, cause Cause, now time.Time) {
-	if amount == 0 {
-		return
+// endHold records that a failed attempt has nothing on hold any more of which something was
+// captured: one capture ends the hold, a partial one and one that is reversed, too.
+func (a *Attempt) endHold(cause Cause, now time.Time) {
+	for _, c := range a.currencies() {
+		if a.sum(MovementCapture, c, nil) > 0 {
+			t := Told{Kind: MovementRelease, Money: Money{0, c}}
+			a.appendMovement(t, MovementTotal, "", max(0, a.sum(MovementAuthorization, c, nil)-a.sum(MovementRelease, c, nil)), cause, now)
+		}
 	}
-	m := Movement{
-		Number: a.LastMovement + 1, Kind: told.Kind, Source: source, Money: Money{amount, told.Money.Currency}, Cause: cause, At: told.At, RecordedAt: now,
-	}
-	if source == MovementNamed {
-		m.ProviderID = told.ID
-	}
-	a.Movements = append(slices.Clip(a.Movements), m)
-	count(a, m)
 }
 
-// count adds a movement that is the attempt's last one to its sums. One in another
-// currency than the attempt's is in none.
-func count(a *Attempt, m Movement) {
-	a.LastMovement = m.Number
-	if m.Money.Currency != a.Money.Currency {
-		return
-	}
-	switch m.Kind {
-	case CaptureReversal:
-		a.Reversed += m.Money.Minor
-	case Chargeback:
-		a.Disputed += m.Money.Minor
-	case ChargebackReversal:
-		a.Disputed -= m.Money.Minor
+// release records that nothing is on hold any more, in any currency.
+func (a *Attempt) release(at time.Time, cause Cause, now time.Time) {
+	for _, c := range a.currencies() {
+		one := a.in(c)
+		one.State = a.State
+		t := Told{Kind: MovementRelease, Money: Money{0, c}, At: at}
+		a.appendMovement(t, MovementTotal, "", one.OnHold(), cause, now)
 	}
 }
+
+// heldSince is when the last authorization was reported: by the provider's clock if it gave a time.
+func (a *Attempt) heldSince() (at time.Time) {
+	for _, m := range a.Movements {
+		if m.Kind != MovementAuthorization {
+			continue
+		}
+		if at = m.At; at.IsZero() {
+			at = m.RecordedAt
+		}
+	}
+	return at
+}
+
+// Sums is what was ever recorded of a kind in the attempt's currency, reversed or not.
+func (a *Attempt) Sums(kind MovementKind) int64 { return a.sum(kind, a.Money.Currency, nil) }
+
+// holds reports whether the named transaction that a movement is of holds money, or has captured
+// it, and was not released.
+func (a *Attempt) holds(m Movement) bool {
+	if m.Source != MovementNamed || m.Kind != MovementAuthorization && m.Kind != MovementCapture {
+		return false
+	}
+	_, released := a.Movement(MovementRelease, m.ProviderID)
+	return !released
+}
+
+// Holder reports whether a named transaction was reported to hold money or to have captured it.
+func (a *Attempt) Holder(id string) bool {
+	return slices.Contains(a.Transactions(), id)
+}
+
+// OtherHolder reports whether another named transaction than one holds money, or has captured it.
+func (a *Attempt) OtherHolder(id string) bool {
+	return slices.ContainsFunc(a.Movements, func(m Movement) bool { return m.ProviderID != id && a.holds(m) })
+}
+
+// Transactions are the ids of the named transactions by which money was held or captured, in the
+// order in which they were reported.
+func (a *Attempt) Transactions() (ids []string) {
+	for _, m := range a.Movements {
+		named := m.Source == MovementNamed && (m.Kind == MovementAuthorization || m.Kind == MovementCapture)
+		if named && !slices.Contains(ids, m.ProviderID) {
+			ids = append(ids, m.ProviderID)
+		}
+	}
+	return ids
+}
+
+// SumIn is what was ever recorded of a kind in a currency.
+func (a *Attempt) SumIn(kind MovementKind, c Currency) int64 { return a.sum(kind, c, nil) }

@@ -11,28 +11,29 @@ import (
 // OrderStatus is what has become of an order.
 type OrderStatus string
 
-// The statuses of an order. They are read off its attempts, not stored.
+// The statuses of an order. They are derived from its attempts, not stored.
 const (
 	OrderOpen      OrderStatus = "open"
 	OrderPaid      OrderStatus = "paid"
 	OrderCancelled OrderStatus = "cancelled"
 )
 
-// Order is what is to be paid. What it is for never changes.
+// Order is what is to be paid. Its terms never change.
 type Order struct {
 	ID     OrderID
 	UserID UserID
-	// CreatedBy is the role of whoever set the price: RoleService or RoleCustomer.
+	// CreatedBy is the role that set the price: RoleService or RoleCustomer.
 	CreatedBy   Role
 	RequestID   RequestID
 	RequestHash idempotency.Hash
 	Money       Money
 	Description string
 	Metadata    map[string]string
-	// Accepted is the failed attempt whose late money a person has taken for the order's
-	// payment; nil if nobody has.
+	// Accepted is the failed attempt with late money that a person accepted as the order's payment;
+	// nil without one.
 	Accepted *AttemptID
-	// CancelRequestedAt is the wish to cancel; nil if nobody had it.
+	// CancelRequestedAt is when the order's cancellation was requested; nil if it was not. It is
+	// never erased: a payment wins over it when the status is read.
 	CancelRequestedAt *time.Time
 	CreatedAt         time.Time
 	UpdatedAt         time.Time
@@ -40,13 +41,13 @@ type Order struct {
 	Attempts []Attempt
 }
 
-// sameContent reports whether two orders are for the same, however it was written.
-func (o Order) sameContent(p Order) bool {
+// SameContent reports whether two orders have the same terms.
+func (o Order) SameContent(p Order) bool {
 	return o.Money == p.Money && o.Description == p.Description && maps.Equal(o.Metadata, p.Metadata)
 }
 
-// Status is paid with a succeeded attempt or accepted late money, cancelled with a
-// wish and no live attempt, else open.
+// Status is paid with a succeeded attempt or accepted late money, cancelled with a cancel request
+// and no live attempt, else open.
 func (o Order) Status() OrderStatus {
 	live := o.Live()
 	switch {
@@ -68,20 +69,28 @@ func (o Order) Live() *Attempt {
 	return nil
 }
 
-// HoldsMoney reports whether any attempt holds money, a failed one included.
+// Attempt is one of the order's attempts, nil if it has no such.
+func (o Order) Attempt(id AttemptID) *Attempt {
+	for i := range o.Attempts {
+		if o.Attempts[i].ID == id {
+			return &o.Attempts[i]
+		}
+	}
+	return nil
+}
+
+// HoldsMoney reports whether any attempt holds captured money, a failed one included.
 func (o Order) HoldsMoney() bool { return slices.ContainsFunc(o.Attempts, Attempt.HoldsMoney) }
 
-// lateMoney is the LateMoneyError of an order without a live attempt, if one of its failed
-// ones holds money.
-func (o Order) lateMoney() error {
+// LateMoney is the LateMoneyError of an order without a live attempt; nil if none holds money.
+func (o Order) LateMoney() error {
 	if i := slices.IndexFunc(o.Attempts, Attempt.HoldsMoney); i >= 0 {
 		return &LateMoneyError{Attempt: o.Attempts[i]}
 	}
 	return nil
 }
 
-// AmountHeld is the money of all attempts that nobody gave back, in minor units of the
-// order's currency.
+// AmountHeld is the sum of Held of all attempts, in minor units of the order's currency.
 func (o Order) AmountHeld() (held int64) {
 	for i := range o.Attempts {
 		held += o.Attempts[i].Held()
@@ -89,11 +98,33 @@ func (o Order) AmountHeld() (held int64) {
 	return held
 }
 
-// answerTo is the order as a request to create it is answered: to the one that made
-// it as it was then, to another one as it is.
-func (o Order) answerTo(req idempotency.Request) Order {
+// ResponseTo is the order as the response to a request that created it: as it was then for the
+// request that did, as it is now for another one.
+func (o Order) ResponseTo(req idempotency.Request) Order {
 	if o.RequestID == RequestID(req.Key) {
 		o.Attempts, o.Accepted, o.CancelRequestedAt, o.UpdatedAt = nil, nil, nil, o.CreatedAt
 	}
 	return o
+}
+
+// Views are the order's attempts, each with what the order adds.
+func (o Order) Views() []View {
+	views := make([]View, len(o.Attempts))
+	for i, a := range o.Attempts {
+		views[i] = ViewOf(a, o)
+	}
+	return views
+}
+
+// View is an attempt with what its order adds.
+type View struct {
+	Attempt
+	// CanStartNew is set where a page may offer to pay again: this attempt failed, the order is
+	// open, and no attempt of it holds money.
+	CanStartNew bool
+}
+
+// ViewOf is the attempt as its order shows it.
+func ViewOf(a Attempt, o Order) View {
+	return View{Attempt: a, CanStartNew: a.Failed() && o.TakesPay() == nil}
 }

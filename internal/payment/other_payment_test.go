@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/adyen"
 	"github.com/paylatch/paylatch/internal/provider/checkout"
@@ -20,18 +22,27 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/square"
 	"github.com/paylatch/paylatch/internal/provider/stripe"
 	"github.com/paylatch/paylatch/internal/provider/yookassa"
+	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/webhooks"
 	"github.com/paylatch/paylatch/webhooks/all"
 )
 
-// soleID says of a provider that it calls a payment by one id.
+func TestOtherPayment(t *testing.T) {
+	t.Parallel()
+	t.Run("opens_a_discrepancy", otherPaymentOpensADiscrepancy)
+	t.Run("whichever_is_first", otherPaymentWhicheverIsFirst)
+	t.Run("named_in_a_resolution", otherPaymentNamedInAResolution)
+	t.Run("of_each_provider", otherPaymentOfEachProvider)
+}
+
+// soleID makes a provider call a payment by one id.
 func soleID(can *payment.Capabilities) { can.OneID = true }
 
 // about lists what an attempt's discrepancies are about.
-func (r *rig) about(t *testing.T, id payment.AttemptID) []string {
+func (r *env) about(t *testing.T, id payment.AttemptID) []string {
 	t.Helper()
 	require.Empty(t, r.verify(t))
-	return rows[string](t, r, "SELECT kind || ' ' || about FROM discrepancies WHERE attempt_id = $1 ORDER BY discrepancy_id", id.String())
+	return rows[string](t, r, "SELECT concat_ws(' ', kind, nullif(about, ''), nullif(about_id, '')) FROM discrepancies WHERE attempt_id = $1 ORDER BY discrepancy_id", id.String())
 }
 
 // under is an event that names an attempt by its own id, and its payment by another.
@@ -41,10 +52,10 @@ func under(kind webhooks.Kind, id payment.AttemptID, name string) webhooks.Event
 	return e
 }
 
-// Money under another id is that of another payment: a person is told, once.
-func TestMoneyOfAnotherPaymentIsSeen(t *testing.T) {
+// Money under another id is that of another payment: a discrepancy is opened, once.
+func otherPaymentOpensADiscrepancy(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, setup{silent: true, provider: (&tapped{can: soleID}).on})
+	r := newEnv(t, setup{silent: true, provider: (&spy{can: soleID}).on})
 	paid := r.paid(t, "A-1", "tok_never")
 	own := under(webhooks.KindSucceeded, paid.ID, paid.ProviderPaymentID)
 	require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, own))
@@ -54,65 +65,66 @@ func TestMoneyOfAnotherPaymentIsSeen(t *testing.T) {
 	before := r.attempt(t, paid.ID)
 	for range 2 {
 		require.Equal(t, []fsm.Verdict{fsm.Conflict}, r.tell(t, under(webhooks.KindSucceeded, paid.ID, "ch_2")))
-		require.Equal(t, []string{"needs_review payment ch_2"}, r.about(t, paid.ID))
+		require.Equal(t, []string{"needs_review second_payment ch_2"}, r.about(t, paid.ID))
 	}
-	require.Equal(t, before.Version, r.attempt(t, paid.ID).Version)
+	require.Equal(t, before.Version+1, r.attempt(t, paid.ID).Version)
+	require.Equal(t, 2*before.Captured, r.attempt(t, paid.ID).Captured, "the sum tells the truth")
 	require.Equal(t, []fsm.Verdict{fsm.Conflict}, r.tell(t, under(webhooks.KindAuthorized, paid.ID, "ch_3")))
 	for _, d := range r.open(t, paid.ID) {
-		_, err := r.Resolve(t.Context(), sam, because(d, payment.ResolvedAccepted))
+		_, err := r.Resolve(t.Context(), sam, because(d, review.ResolvedAccepted))
 		require.NoError(t, err)
 	}
 	for _, e := range rows[[16]byte](t, r, "SELECT event_id FROM provider_events WHERE attempt_id = $1", paid.ID.String()) {
-		_, err := r.Replay(t.Context(), payment.Replay{ID: e})
+		_, err := r.Replay(t.Context(), intake.Replay{ID: e})
 		require.NoError(t, err)
 	}
-	require.Equal(t, []string{"needs_review payment ch_2", "needs_review payment ch_3"}, r.about(t, paid.ID))
+	require.Equal(t, []string{"needs_review second_payment ch_2", "needs_review second_payment ch_3"}, r.about(t, paid.ID))
 	require.Empty(t, r.open(t, paid.ID))
 }
 
-// Whichever of the two was told of first, the answer to a call included.
-func TestMoneyOfAnotherPaymentIsSeenWhicheverIsFirst(t *testing.T) {
+// Whichever of the two was reported first, the response to a call included.
+func otherPaymentWhicheverIsFirst(t *testing.T) {
 	t.Parallel()
-	var r *rig
-	p := &tapped{can: soleID, charge: func(_ context.Context, c payment.Charge, send func() (payment.Outcome, error)) (payment.Outcome, error) {
+	var r *env
+	p := &spy{can: soleID, charge: func(_ context.Context, c gateway.Charge, send func() (gateway.Outcome, error)) (gateway.Outcome, error) {
 		out, err := send()
 		if c.Order == "A-2" {
 			r.tell(t, under(webhooks.KindProcessing, c.Attempt, "ch_first"))
 		}
 		return out, err
 	}}
-	r = newRig(t, setup{silent: true, provider: p.on})
+	r = newEnv(t, setup{silent: true, provider: p.on})
 	pending := r.paid(t, "A-1", "tok_never")
 	require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, under(webhooks.KindSucceeded, pending.ID, "ch_2")))
-	require.Equal(t, succeeded, standingOf(r.attempt(t, pending.ID)))
-	require.Equal(t, []string{"needs_review payment ch_2"}, r.about(t, pending.ID))
+	require.Equal(t, succeeded, standingOf(r.attempt(t, pending.ID).Attempt))
+	require.Equal(t, []string{"needs_review second_payment ch_2"}, r.about(t, pending.ID))
 
 	answered := r.paid(t, "A-2", "tok_success").ID
 	a := r.attempt(t, answered)
 	require.Equal(t, "ch_first", a.ProviderPaymentID)
-	require.Equal(t, succeeded, standingOf(a))
+	require.Equal(t, succeeded, standingOf(a.Attempt))
 	about := r.about(t, answered)
 	require.Len(t, about, 1)
-	require.Contains(t, about[0], "needs_review payment ch_")
+	require.Contains(t, about[0], "needs_review second_payment ch_")
 }
 
-// What a person says is paid is.
-func TestAPersonMayNameAnotherPayment(t *testing.T) {
+// A payment that a resolution names as paid is.
+func otherPaymentNamedInAResolution(t *testing.T) {
 	t.Parallel()
-	p := &told{says: map[string]func() (payment.Outcome, error){"ch_found": saysPaid("ch_found", price, "EUR")}}
-	r := newRig(t, setup{silent: true, provider: func(of payment.Provider) payment.Provider { return (&tapped{can: soleID}).on(p.on(of)) }})
+	p := &lossy{says: map[string]func() (gateway.Outcome, error){"ch_found": saysPaid("ch_found", price, "EUR")}}
+	r := newEnv(t, setup{silent: true, provider: func(of gateway.Provider) gateway.Provider { return (&spy{can: soleID}).on(p.on(of)) }})
 	id, d := r.stuck(t, "A-1")
-	_, err := r.Resolve(t.Context(), sam, because(d, payment.ResolvedPaid, "ch_found"))
+	_, err := r.Resolve(t.Context(), sam, because(d, review.ResolvedPaid, "ch_found"))
 	require.NoError(t, err)
 	require.Equal(t, []string{"amount_mismatch 0.05 EUR"}, r.about(t, id))
 }
 
-// deals is an adapter, what its provider answers to a charge, and its webhook that
-// another payment, or the same by another id, has taken the money.
+// deals is an adapter, what its provider returns for a charge, and its webhook that another
+// payment, or the same by another id, has taken the money.
 type deals struct {
 	kind    string
 	config  webhooks.Config
-	adapter func(base string, client *http.Client) payment.Provider
+	adapter func(base string, client *http.Client) gateway.Provider
 	token   string
 	// answers and the webhook's body have OF in the place of the attempt's id.
 	answers map[string]string
@@ -130,33 +142,33 @@ func others() map[string]deals {
 	return map[string]deals{
 		"checkout": {
 			kind: "checkout", config: keys(), token: "tok_1",
-			adapter: func(base string, client *http.Client) payment.Provider { return checkout.New(base, "sk", client) },
+			adapter: func(base string, client *http.Client) gateway.Provider { return checkout.New(base, "sk", client) },
 			answers: map[string]string{"POST /payments": `{"id":"pay_1","status":"Captured","amount":1999,"currency":"EUR"}`},
 			body:    `{"id":"evt_2","type":"payment_captured","data":{"id":"pay_2","action_id":"act_2","reference":"OF","amount":1999,"currency":"EUR"}}`,
-			opens:   []string{"needs_review payment pay_2"},
+			opens:   []string{"needs_review second_payment pay_2"},
 		},
 		"square": {
 			kind: "square", config: keys(), token: "cnon:1",
-			adapter: func(base string, client *http.Client) payment.Provider { return square.New(base, "token", client) },
+			adapter: func(base string, client *http.Client) gateway.Provider { return square.New(base, "token", client) },
 			answers: map[string]string{"POST /v2/payments": `{"payment":{"id":"sq1","order_id":"o1","status":"COMPLETED","amount_money":{"amount":1999,"currency":"EUR"}}}`},
 			body: `{"event_id":"e2","type":"payment.updated","data":{"id":"sq2","object":{"payment":{"id":"sq2","order_id":"o2","reference_id":"OF",` +
 				`"status":"COMPLETED","amount_money":{"amount":1999,"currency":"EUR"}}}}}`,
-			opens: []string{"needs_review payment sq2"},
+			opens: []string{"needs_review second_payment sq2"},
 		},
 		"mollie": {
 			kind: "mollie", token: "cst_1",
-			adapter: func(base string, client *http.Client) payment.Provider { return mollie.New(base, "key", "", client) },
+			adapter: func(base string, client *http.Client) gateway.Provider { return mollie.New(base, "key", "", client) },
 			answers: map[string]string{
 				"POST /v2/payments": `{"resource":"payment","id":"tr_1","status":"paid","amount":{"value":"19.99","currency":"EUR"}}`,
 				"GET /v2/payments/tr_2": `{"resource":"payment","id":"tr_2","status":"paid","amount":{"value":"19.99","currency":"EUR"},` +
 					`"metadata":{"payment_attempt_id":"OF"}}`,
 			},
 			body:  "id=tr_2",
-			opens: []string{"needs_review payment tr_2"},
+			opens: []string{"needs_review second_payment tr_2"},
 		},
 		"yookassa": {
 			kind: "yookassa", config: webhooks.Config{AllowedIPs: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}, token: "one-time",
-			adapter: func(base string, client *http.Client) payment.Provider {
+			adapter: func(base string, client *http.Client) gateway.Provider {
 				return yookassa.New(base, "shop", "key", client)
 			},
 			answers: map[string]string{
@@ -164,7 +176,7 @@ func others() map[string]deals {
 				"GET /v3/payments/pay-2": `{"id":"pay-2","status":"succeeded","amount":{"value":"19.99","currency":"EUR"},"metadata":{"payment_attempt_id":"OF"}}`,
 			},
 			body:  `{"type":"notification","event":"payment.succeeded","object":{"id":"pay-2","status":"succeeded"}}`,
-			opens: []string{"needs_review payment pay-2"},
+			opens: []string{"needs_review second_payment pay-2"},
 		},
 	}
 }
@@ -174,14 +186,14 @@ func same() map[string]deals {
 	return map[string]deals{
 		"stripe, of the charge": {
 			kind: "stripe", config: keys(), token: "pm_1",
-			adapter: func(base string, client *http.Client) payment.Provider { return stripe.New(base, "sk", client) },
+			adapter: func(base string, client *http.Client) gateway.Provider { return stripe.New(base, "sk", client) },
 			answers: map[string]string{"POST /v1/payment_intents": `{"object":"payment_intent","id":"pi_1","status":"succeeded","amount_received":1999,"currency":"eur"}`},
 			body: `{"id":"evt_2","type":"charge.succeeded","data":{"object":{"object":"charge","id":"ch_1","amount":1999,"captured":true,"currency":"eur",` +
 				`"metadata":{"payment_attempt_id":"OF"}}}}`,
 		},
 		"adyen, of the redirect": {
 			kind: "adyen", config: webhooks.Config{Secrets: []string{"00ff"}, Params: map[string]string{"capture": "automatic"}}, token: `{"type":"ideal"}`,
-			adapter: func(base string, client *http.Client) payment.Provider {
+			adapter: func(base string, client *http.Client) gateway.Provider {
 				return adyen.New(adyen.Account{Base: base, Key: "key", Merchant: "shop", Capture: "automatic"}, client)
 			},
 			answers: map[string]string{"POST /v72/payments": `{"pspReference":"PSP1","resultCode":"Authorised","amount":{"value":1999,"currency":"EUR"}}`},
@@ -190,7 +202,7 @@ func same() map[string]deals {
 		},
 		"razorpay, of the link's payment": {
 			kind: "razorpay", config: keys(), token: "redirect",
-			adapter: func(base string, client *http.Client) payment.Provider {
+			adapter: func(base string, client *http.Client) gateway.Provider {
 				return razorpay.New(base, "id", "secret", client)
 			},
 			answers: map[string]string{"POST /v1/payment_links/": `{"id":"plink_1","status":"created","currency":"EUR","amount":1999,"reference_id":"OF","short_url":"https://rzp.example"}`},
@@ -200,9 +212,9 @@ func same() map[string]deals {
 	}
 }
 
-// Of whose payments that can be told, and of whose it can't, since their webhooks call
-// one payment by several ids.
-func TestWhoseOtherPaymentsAreSeen(t *testing.T) {
+// Of some providers another payment can be seen, and of others it can't, since their webhooks
+// call one payment by several ids.
+func otherPaymentOfEachProvider(t *testing.T) {
 	t.Parallel()
 	deals := others()
 	maps.Copy(deals, same())
@@ -215,7 +227,7 @@ func TestWhoseOtherPaymentsAreSeen(t *testing.T) {
 				said[line] = func() string { return strings.ReplaceAll(body, "OF", of) }
 			}
 			s := answers(t, said)
-			r := newRig(t, setup{silent: true, provider: func(payment.Provider) payment.Provider { return d.adapter(s.URL, s.Client()) }})
+			r := newEnv(t, setup{silent: true, provider: func(gateway.Provider) gateway.Provider { return d.adapter(s.URL, s.Client()) }})
 			id := r.paid(t, "A-1", d.token).ID
 			require.NotEmpty(t, r.attempt(t, id).ProviderPaymentID)
 			of = id.String()
@@ -225,9 +237,9 @@ func TestWhoseOtherPaymentsAreSeen(t *testing.T) {
 			if by, ok := v.(webhooks.Signer); ok && len(d.config.Secrets) > 0 {
 				require.NoError(t, by.Sign(&sent))
 			}
-			r.hear(t, v, sent)
+			r.notify(t, v, sent)
 			r.retry(t, true)
-			require.Equal(t, succeeded, standingOf(r.attempt(t, id)))
+			require.Equal(t, succeeded, standingOf(r.attempt(t, id).Attempt))
 			require.Zero(t, r.parked(t))
 			require.ElementsMatch(t, d.opens, r.about(t, id))
 		})

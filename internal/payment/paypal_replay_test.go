@@ -24,15 +24,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/paypal"
 	"github.com/paylatch/paylatch/webhooks"
 	paypalhooks "github.com/paylatch/paylatch/webhooks/paypal"
 )
 
-// PayPal signs a CRC-32 of the body. Whoever saw a genuine delivery can make another
-// body for its headers: that is refused where the delivery is known, moves nothing
-// where it is not, and is too old after four days.
+// PayPal signs a CRC-32 of the body. A genuine delivery is enough to make another body for its
+// headers: that is refused where the delivery is stored, moves nothing where it is not, and is
+// too old after four days.
 func TestPayPalReplay(t *testing.T) { //nolint:tparallel // the order of the parts counts
 	t.Parallel()
 	p := newPayPalRig(t)
@@ -43,13 +45,13 @@ func TestPayPalReplay(t *testing.T) { //nolint:tparallel // the order of the par
 	forged.Body = forge(t, capture("WH-2", "CAP-1", victim.ID.String(), "19.99"), genuine.Body)
 
 	t.Run("known_delivery", func(t *testing.T) { //nolint:paralleltest // the order counts
-		_, err := p.hear(t, genuine)
+		_, err := p.notify(t, genuine)
 		require.NoError(t, err)
-		_, err = p.hear(t, forged)
+		_, err = p.notify(t, forged)
 		require.ErrorIs(t, err, payment.ErrDeliveryReplayed)
-		verdicts, err := p.hear(t, genuine)
+		verdicts, err := p.notify(t, genuine)
 		require.NoError(t, err)
-		require.Equal(t, []fsm.Verdict{payment.Duplicate}, verdicts)
+		require.Equal(t, []fsm.Verdict{inbound.Duplicate}, verdicts)
 		p.still(t, victim)
 	})
 	t.Run("unknown_delivery", func(t *testing.T) { //nolint:paralleltest // the order counts
@@ -65,32 +67,32 @@ func TestPayPalReplay(t *testing.T) { //nolint:tparallel // the order of the par
 		} {
 			d := p.delivery(t, time.Now(), capture("WH-0", "CAP-2", "another", "7.00"))
 			d.Body = forge(t, body, d.Body)
-			_, err := p.hear(t, d)
+			_, err := p.notify(t, d)
 			require.NoError(t, err, name)
 			p.retry(t, true)
 			p.still(t, victim)
 		}
 	})
 	t.Run("four_days", func(t *testing.T) { //nolint:paralleltest // the order counts
-		_, err := p.hear(t, p.delivery(t, time.Now().Add(-4*24*time.Hour-time.Minute), capture("WH-11", "CAP-2", "another", "7.00")))
+		_, err := p.notify(t, p.delivery(t, time.Now().Add(-4*24*time.Hour-time.Minute), capture("WH-11", "CAP-2", "another", "7.00")))
 		require.ErrorIs(t, err, webhooks.ErrTooOld)
-		_, err = p.hear(t, p.delivery(t, time.Now().Add(-4*24*time.Hour+time.Minute), capture("WH-12", "CAP-2", "another", "7.00")))
+		_, err = p.notify(t, p.delivery(t, time.Now().Add(-4*24*time.Hour+time.Minute), capture("WH-12", "CAP-2", "another", "7.00")))
 		require.NoError(t, err)
 	})
 	t.Run("genuine", func(t *testing.T) { //nolint:paralleltest // the order counts
 		p.done = true
-		_, err := p.hear(t, p.delivery(t, time.Now(), capture("WH-13", "CAP-9", victim.ID.String(), "19.99")))
+		_, err := p.notify(t, p.delivery(t, time.Now(), capture("WH-13", "CAP-9", victim.ID.String(), "19.99")))
 		require.NoError(t, err)
 		p.retry(t, true)
-		require.Equal(t, succeeded, standingOf(p.attempt(t, victim.ID)))
+		require.Equal(t, succeeded, standingOf(p.attempt(t, victim.ID).Attempt))
 		require.Empty(t, p.verify(t))
 	})
 }
 
-// paypalRig is a rig whose provider is PayPal, where O-1 waits for its customer until
-// it is done and O-2 has been paid.
-type paypalRig struct {
-	*rig
+// paypalEnv is an env with PayPal, where O-1 waits for its customer until it is done and O-2 has
+// been paid.
+type paypalEnv struct {
+	*env
 	*paypalhooks.Verifier
 
 	key    *rsa.PrivateKey
@@ -100,9 +102,9 @@ type paypalRig struct {
 
 const paypalWebhook = "1JE4291016473214C"
 
-func newPayPalRig(t *testing.T) *paypalRig {
+func newPayPalRig(t *testing.T) *paypalEnv {
 	t.Helper()
-	p := &paypalRig{}
+	p := &paypalEnv{}
 	taken := func(id, order, custom, value string) string {
 		return `{"id":"` + id + `","status":"COMPLETED","custom_id":"` + custom + `","amount":{"currency_code":"EUR","value":"` + value + `"},` +
 			`"supplementary_data":{"related_ids":{"order_id":"` + order + `"}}}`
@@ -127,7 +129,7 @@ func newPayPalRig(t *testing.T) *paypalRig {
 	}
 	s := answers(t, said)
 	s.Config.Handler = missing(s.Config.Handler, nothing, "/CAP-1", "/orders/CAP-2", "/orders/CAP-9", "/captures/O-1")
-	p.rig = newRig(t, setup{silent: true, provider: func(payment.Provider) payment.Provider {
+	p.env = newEnv(t, setup{silent: true, provider: func(gateway.Provider) gateway.Provider {
 		return paypal.New(s.URL, "id", "secret", s.Client(), time.Now)
 	}})
 	p.Verifier, p.key = paypalVerifier(t)
@@ -174,7 +176,7 @@ func paypalVerifier(t *testing.T) (*paypalhooks.Verifier, *rsa.PrivateKey) {
 }
 
 // delivery is one as PayPal makes it.
-func (p *paypalRig) delivery(t *testing.T, at time.Time, body string) webhooks.Delivery {
+func (p *paypalEnv) delivery(t *testing.T, at time.Time, body string) webhooks.Delivery {
 	t.Helper()
 	p.serial++
 	d := webhooks.Delivery{Method: http.MethodPost, Header: http.Header{}, Body: []byte(body)}
@@ -192,7 +194,7 @@ func (p *paypalRig) delivery(t *testing.T, at time.Time, body string) webhooks.D
 	return d
 }
 
-func (p *paypalRig) hear(t *testing.T, d webhooks.Delivery) ([]fsm.Verdict, error) {
+func (p *paypalEnv) notify(t *testing.T, d webhooks.Delivery) ([]fsm.Verdict, error) {
 	t.Helper()
 	d.ReceivedAt = time.Now()
 	events, err := p.Verify(t.Context(), d)
@@ -203,7 +205,7 @@ func (p *paypalRig) hear(t *testing.T, d webhooks.Delivery) ([]fsm.Verdict, erro
 }
 
 // still asserts that nothing became of an attempt.
-func (p *paypalRig) still(t *testing.T, was payment.Attempt) {
+func (p *paypalEnv) still(t *testing.T, was payment.Attempt) {
 	t.Helper()
 	is := p.attempt(t, was.ID)
 	require.Equal(t, was.Version, is.Version)

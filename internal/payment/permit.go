@@ -1,19 +1,35 @@
 package payment
 
-import "time"
+import (
+	"time"
 
-// May money be taken? Everything that takes a customer's money asks the order first, in
-// the transaction that takes the lease for it: a pay, a confirm, whoever takes a call
-// over, and what finishes a payment that was approved. A provider that asks by itself
-// is answered by the same. withheld is the one place that knows.
+	"github.com/paylatch/paylatch/fsm"
+)
+
+// May money move now? Only this file decides it: for a new pay, for a command before it is on disk,
+// for each take of an operation, and for a provider's question before it takes a payment. It is
+// decided with the attempt locked, from the order and its other attempts as read by a later
+// statement than the lock.
 //
-// It is asked with the attempt locked, of an order that was read after that. Whoever makes
-// its answer worse has the lock of the order's live attempt: the cancellation of the order,
-// and news of money that another attempt holds (batch.beside).
+// What turns the decision into a no is written under the lock of the order's live attempt: the
+// cancellation of the order, and a report of money that another attempt holds. So the permit needs
+// no lock on the order.
 
-// withheld returns why no money may be taken for one attempt of the order any more:
-// ErrOrderCancelled, or ErrOrderPaid if another attempt holds money. It is nil if it may.
-func (o Order) withheld(id AttemptID) error {
+// ResendWindow is how long after its first send an operation that takes or refunds money may be
+// sent again, at the most: the customer may still be at the page.
+const ResendWindow = 10 * time.Minute
+
+// CompletionLife is how long after the pay an approved payment is completed: a customer expects
+// that within minutes, and no charge after an outage of hours.
+const CompletionLife = time.Hour
+
+// Resendable is how long an operation may be sent again: within the window, and as long as the
+// provider keeps its idempotency key.
+func (c Capabilities) Resendable() time.Duration { return min(ResendWindow, c.KeyLife) }
+
+// Withheld is why no money may be taken for an attempt of the order any more: ErrOrderCancelled, or
+// ErrOrderPaid if another attempt holds money; nil if it may.
+func (o Order) Withheld(id AttemptID) error {
 	switch {
 	case o.CancelRequestedAt != nil:
 		return ErrOrderCancelled
@@ -28,8 +44,8 @@ func (o Order) withheld(id AttemptID) error {
 	return nil
 }
 
-// TakesPay returns nil if a new attempt may be made, or the reason why not:
-// ErrOrderPaid, which may be a LateMoneyError, ErrOrderCancelled or an InProgressError.
+// TakesPay returns nil if a new attempt may be made, or the reason why not: ErrOrderPaid, which may
+// be a LateMoneyError, ErrOrderCancelled or an InProgressError.
 func (o Order) TakesPay() error {
 	live := o.Live()
 	switch {
@@ -40,23 +56,105 @@ func (o Order) TakesPay() error {
 	case live != nil:
 		return &InProgressError{Attempt: *live}
 	case o.HoldsMoney():
-		return o.lateMoney()
+		return o.LateMoney()
 	}
 	for i := range o.Attempts {
-		if o.Attempts[i].HoldToldAt != nil {
+		if o.Attempts[i].MayHold() {
 			return &InProgressError{Attempt: o.Attempts[i]}
 		}
 	}
 	return nil
 }
 
-// permit lets a runner that takes a pending attempt over take no money which the order
-// withholds: it cancels instead. That it was refused before begins no new schedule.
-func permit(a *Attempt, o Order, now time.Time) {
-	if a.State.Final() || a.Intent.Kind == IntentCancel || o.withheld(a.ID) == nil {
-		return
+// Decision is what may be done with an operation that is due.
+type Decision string
+
+// The decisions.
+const (
+	// Send permits to send it.
+	Send Decision = "send"
+	// Ask permits to look up what became of it, and nothing else.
+	Ask Decision = "ask"
+	// Withdraw closes it: it was not sent, and must not be any more.
+	Withdraw Decision = "withdraw"
+	// Wait leaves it until another operation's lease ends.
+	Wait Decision = "wait"
+	// Close ends it: the attempt is where it was to lead, or can't get there any more.
+	Close Decision = "close"
+)
+
+// Permit decides what may be done with an operation of an attempt, as they are under its lock, and
+// with the order as it is now.
+func (a *Attempt) Permit(op *Operation, o Order, can Capabilities, refund *Refund, now time.Time) Decision {
+	if op.Kind == OperationRefund || op.RefundID != (RefundID{}) {
+		return permitRefund(op, can, refund, now)
 	}
-	checks := a.Checks
-	wantCancelled(a, now)
-	a.Checks = checks
+	if other := a.LeasedOperation(now); other != nil && other.Name() != op.Name() {
+		return Wait
+	}
+	switch {
+	case op.Kind == OperationCancel:
+		return a.permitCancel(op, can)
+	case a.State.Final():
+		return Close
+	case op.Kind == OperationCheck:
+		return Ask
+	}
+	return a.permitTake(op, o, can, now)
+}
+
+// permitTake decides about what takes or holds the customer's money.
+func (a *Attempt) permitTake(op *Operation, o Order, can Capabilities, now time.Time) Decision {
+	withheld := o.Withheld(a.ID) != nil || a.OpenCancel() != nil
+	switch {
+	case withheld && op.Sends == 0:
+		return Withdraw
+	case withheld, !a.sendable(op, can, now):
+		return Ask
+	}
+	return Send
+}
+
+// sendable reports whether an operation that takes money may be sent, for the first time or again.
+// A capture may be sent again at a provider without idempotency keys, too: the hold that it takes
+// is there once.
+func (a *Attempt) sendable(op *Operation, can Capabilities, now time.Time) bool {
+	switch op.Kind {
+	case OperationCharge:
+		return a.Unreported() && len(op.SealedToken) > 0 && op.Age(now) < can.Resendable()
+	case OperationComplete:
+		return now.Sub(a.CreatedAt) < CompletionLife && (op.Sends == 0 || op.Age(now) < can.Resendable())
+	case OperationCapture:
+		return op.Age(now) < ResendWindow
+	case OperationCancel, OperationRefund, OperationCheck:
+	}
+	return false
+}
+
+// permitCancel decides about a cancel, which may be sent any number of times under its one key. The
+// runner looks first where the payment has no name, or has failed: its hold may be gone.
+func (a *Attempt) permitCancel(op *Operation, can Capabilities) Decision {
+	switch {
+	case a.Succeeded(), a.Failed() && !a.Unreleased() && op.Sends > 0:
+		return Close
+	case op.State == fsm.OperationAccepted && can.Blind:
+		return Ask // it was received, and can't be looked up
+	}
+	return Send
+}
+
+func permitRefund(op *Operation, can Capabilities, r *Refund, now time.Time) Decision {
+	switch {
+	case r == nil || r.State.Final():
+		return Close
+	case r.ProviderRefundID != "" || op.Sends > 0 && op.Age(now) >= can.Resendable():
+		return Ask
+	}
+	return Send
+}
+
+// TakesCompletion reports whether a provider that inquires may take the payment now: its order
+// withholds nothing, no cancel is open, and its money is neither held nor captured.
+func (a *Attempt) TakesCompletion(o Order) bool {
+	return o.Withheld(a.ID) == nil && !a.HoldsMoney() && a.State != fsm.Authorized && a.OpenCancel() == nil
 }

@@ -1,11 +1,11 @@
 package payment
 
 import (
-	"encoding/hex"
-	"errors"
+	"slices"
 	"time"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/cell"
 	"github.com/paylatch/paylatch/internal/idempotency"
 )
 
@@ -14,15 +14,16 @@ type RefundOrigin string
 
 // The origins of a refund.
 const (
-	// RefundByRequest was asked for by a user's command.
+	// RefundByRequest refunds are of a caller's command.
 	RefundByRequest RefundOrigin = "request"
-	// RefundByPolicy is of the account's policy for late money: one an attempt.
+	// RefundByPolicy refunds are of the account's policy for late money: one an attempt.
 	RefundByPolicy RefundOrigin = "policy"
-	// RefundByProvider was made in the provider's own dashboard.
+	// RefundByProvider refunds were made in the provider's own dashboard.
 	RefundByProvider RefundOrigin = "provider"
 )
 
-// Refund is money on its way back. It moves only by [advanceRefund].
+// Refund is a refund's identity and state. Its amount counts by its movement. Only [AdvanceRefund]
+// changes its state.
 type Refund struct {
 	ID        RefundID
 	OrderID   OrderID
@@ -34,141 +35,219 @@ type Refund struct {
 	RequestHash      idempotency.Hash
 	Account          string
 	ProviderRefundID string
-	// FormerProviderRefundID is the provider's id that went to another refund, which
-	// this one turned out to be; see resign.
-	FormerProviderRefundID string
 
 	State   fsm.RefundState
 	Money   Money
 	Reason  string
 	Failure *Failure
-	// Reversed refunds succeeded, and the provider took the money back after; or they
-	// had failed here, and it paid the money back all the same.
-	Reversed bool
 
-	Version     int
-	Fence       int64
-	LeaseUntil  *time.Time
-	Checks      int
-	NextCheckAt *time.Time
-
+	Version              int
 	CreatedAt, UpdatedAt time.Time
 	FinalizedAt          *time.Time
 	ReadAt               time.Time
+	// LeaseUntil is until when a runner has its operation; nil without one. It is read with the
+	// refund and not stored there.
+	LeaseUntil *time.Time
+	// NextAt is when its operation is due, read as LeaseUntil.
+	NextAt *time.Time
 }
 
-func (r Refund) leased(now time.Time) bool { return r.LeaseUntil != nil && r.LeaseUntil.After(now) }
-
-// unsent reports whether the runner that holds the refund is the first that may
-// send it. A policy's refund is put on disk by nobody who would.
-func (r Refund) unsent() bool { return r.Fence == 1 || r.Fence == 2 && r.Origin == RefundByPolicy }
-
-// resendable reports whether the refund may be sent by more than its first runner.
-func (r Refund) resendable(can Capabilities) bool { return r.ReadAt.Sub(r.CreatedAt) < can.sendable() }
-
-// neverSent reports whether nobody has sent the refund, nor will, now that the call of the
-// runner that holds it ended with an error: its caller is told so, no other may send it,
-// or it is nothing that the provider is ever sent.
-func (r Refund) neverSent(p Provider, err error) bool {
-	switch {
-	case !r.unsent():
-		return false
-	case errors.Is(err, ErrUnfit):
-		return true
+// NewRefund is a refund of an attempt's money that is pending.
+func NewRefund(a Attempt, origin RefundOrigin, m Money, now time.Time) Refund {
+	return Refund{
+		ID: RefundID(cell.Only.NewID()), OrderID: a.OrderID, AttemptID: a.ID, Origin: origin, Account: a.Account,
+		State: fsm.RefundPending, Money: m, Version: 1, CreatedAt: now, UpdatedAt: now,
 	}
-	last := r.Fence == 1 || !r.resendable(p.Capabilities())
-	return last && (errors.Is(err, ErrNotSent) || errors.Is(err, ErrLicenceEnded))
 }
 
-// counts reports whether the refund takes from what is left to refund.
-func (r Refund) counts() bool { return r.State == fsm.RefundPending || r.paidBack() }
+// Leased reports whether a runner had the refund's operation when it was read.
+func (r Refund) Leased() bool { return r.LeaseUntil != nil && r.LeaseUntil.After(r.ReadAt) }
 
-// paidBack reports whether the customer has the money.
-func (r Refund) paidBack() bool {
-	return r.State.Final() && (r.State == fsm.RefundSucceeded) != r.Reversed
+// Nameless reports whether the provider may have this refund of ours and has not named it.
+func (r Refund) Nameless() bool {
+	return r.State == fsm.RefundPending && r.ProviderRefundID == "" && r.Origin != RefundByProvider
 }
 
-// refundable is what is left to refund, pending refunds taken off.
-func refundable(a Attempt, refunds []*Refund) int64 {
-	left := a.kept()
+// movementID is the id by which the attempt has recorded the refund's movement, or is to.
+func (r Refund) movementID(a *Attempt) string {
+	if _, ours := a.Movement(MovementRefund, r.ID.String()); ours || r.ProviderRefundID == "" {
+		return r.ID.String()
+	}
+	return r.ProviderRefundID
+}
+
+// SupersedeRefund takes the name, and with it the money, from a refund that was wrongly attributed
+// to the dashboard. A pending one fails.
+func SupersedeRefund(r *Refund, cause Cause, now time.Time) {
+	if !r.State.Final() {
+		AdvanceRefund(r, RefundTold{Says: fsm.NewsFailed, Failure: RefundFailure("not_started")}, cause, false, now)
+	}
+	r.ProviderRefundID = ""
+	r.Version++
+	r.UpdatedAt = now
+}
+
+// Superseded reports whether a refund turned out to be another one: it has no movement.
+func (r Refund) Superseded() bool { return r.Origin == RefundByProvider && r.ProviderRefundID == "" }
+
+// News is the report that leads to the refund's state.
+func (r Refund) News() fsm.News {
+	switch r.State {
+	case fsm.RefundSucceeded:
+		return fsm.NewsSucceeded
+	case fsm.RefundFailed:
+		return fsm.NewsFailed
+	case fsm.RefundPending:
+	}
+	return fsm.NewsProcessing
+}
+
+// PaidBack reports whether the customer has the refund's money, as the attempt's movements have it.
+func (r Refund) PaidBack(a *Attempt) bool {
+	id := r.movementID(a)
+	_, paid := a.Movement(MovementRefund, id)
+	_, undone := a.Movement(MovementRefundReversal, id)
+	return paid && !undone
+}
+
+// Reversed reports whether the refund succeeded and its money came back after.
+func (r Refund) Reversed(a *Attempt) bool {
+	_, undone := a.Movement(MovementRefundReversal, r.movementID(a))
+	return undone
+}
+
+// Refundable is what is left to refund, pending refunds taken off, in minor units.
+func (a Attempt) Refundable(refunds []Refund) int64 {
+	left := a.Held()
 	for _, r := range refunds {
-		if r.counts() {
+		if r.State == fsm.RefundPending {
 			left -= r.Money.Minor
 		}
 	}
-	return max(0, min(left, a.Held()))
+	return max(0, left)
 }
 
-// Refundable is what is left to refund, those of all its refunds taken off that are
-// pending or have paid money back.
-func (a Attempt) Refundable(all []Refund) int64 {
-	refunds := make([]*Refund, len(all))
-	for i := range all {
-		refunds[i] = &all[i]
+// FindRefund is the refund that a report names, nil if none of them.
+func FindRefund(refunds []*Refund, t RefundTold) *Refund {
+	i := slices.IndexFunc(refunds, func(r *Refund) bool { return t.Reference != "" && t.Reference == r.ID.String() })
+	if i < 0 {
+		i = slices.IndexFunc(refunds, func(r *Refund) bool { return t.ProviderID != "" && t.ProviderID == r.ProviderRefundID })
 	}
-	return refundable(a, refunds)
+	if i < 0 {
+		return nil
+	}
+	return refunds[i]
 }
 
-func refundKey(id RefundID) string { return hex.EncodeToString(id[:]) + "-refund" }
-
-// RefundNews is what somebody learnt about a refund.
-type RefundNews struct {
-	fsm.News
-	ProviderRefundID string
-	// Money is what the provider says was paid back; nil if it does not say.
-	Money   *Money
-	Failure *Failure
-	// Inferred and Unasked are as those of News, Unnamed is as that of RefundOutcome.
-	Inferred, Unasked, Unnamed bool
-	Cause                      Cause
+// Movements are the money movements that a report of a refund implies. The refund is nil where the
+// report names none that is recorded.
+func (t RefundTold) Movements(a *Attempt, r *Refund) []Told {
+	id, money := t.ProviderID, Money{}
+	if t.Money != nil {
+		money = *t.Money
+	}
+	if r != nil {
+		if t.Money == nil {
+			money = r.Money
+		}
+		named := *r
+		if named.ProviderRefundID == "" {
+			named.ProviderRefundID = t.ProviderID
+		}
+		id = named.movementID(a)
+	}
+	_, paid := a.Movement(MovementRefund, id)
+	counted := r != nil && (r.ProviderRefundID != "" || r.afterTotals(a))
+	switch {
+	case id == "":
+	case t.Says == fsm.NewsSucceeded && money.Minor > 0:
+		return []Told{{Kind: MovementRefund, ID: id, Money: money, Counted: counted}}
+	case t.Says == fsm.NewsFailed && paid && (r == nil || r.State != fsm.RefundFailed):
+		return []Told{{Kind: MovementRefundReversal, ID: id}}
+	case t.ProviderID != "" && money.Minor > 0 && !paid && !counted:
+		return []Told{{Kind: MovementRefund, Money: money, Reserve: true}}
+	}
+	return nil
 }
 
-// in reports whether what the news says was paid back, if it does, is in a currency.
-func (n RefundNews) in(c Currency) bool { return n.Money == nil || n.Money.Currency == c }
+// afterTotals reports whether the refund was requested after all totals: none can contain it.
+func (r Refund) afterTotals(a *Attempt) bool {
+	return r.Origin != RefundByProvider && !slices.ContainsFunc(a.Movements, func(m Movement) bool {
+		return m.Kind == MovementRefund && m.Source == MovementTotal && m.Money.Minor > 0 && !m.RecordedAt.Before(r.CreatedAt)
+	})
+}
 
-// advanceRefund applies news to a refund that the transaction holds locked. It
-// reports what that opens, if anything.
-func advanceRefund(r *Refund, n RefundNews, now time.Time) (fsm.Verdict, DiscrepancyKind) {
+// AdvanceRefund applies a report to a refund of an attempt that the transaction holds locked. It is
+// the only caller of fsm.NextRefund. The movements of the report must be recorded.
+func AdvanceRefund(r *Refund, t RefundTold, cause Cause, undone bool, now time.Time) (fsm.Verdict, []Finding) {
 	before := *r
-	step, err := fsm.NextRefund(r.State, n.News)
+	step, err := fsm.NextRefund(r.State, t.Says)
 	if err != nil {
-		return Ignored, ""
+		return Ignored, nil
 	}
 	if r.ProviderRefundID == "" {
-		r.ProviderRefundID = n.ProviderRefundID
+		r.ProviderRefundID = t.ProviderID
 	}
 	r.State = step.To
-	var opens DiscrepancyKind
-	undone := n.News == fsm.NewsReversed || n.News == fsm.NewsFailed && !step.Moved()
+	verdict := step.Verdict
+	var found []Finding
+	money := r.Money
+	id := r.ID.String()
 	switch {
-	case step.Verdict == fsm.Conflict:
-		opens = NeedsReview
-		r.Reversed = true
-	case step.Verdict == fsm.Applied && undone:
-		if !r.Reversed {
-			opens = RefundReversed
-		}
-		r.Reversed = r.State != fsm.RefundFailed
+	case verdict == fsm.Conflict:
+		found = append(found, Finding{Kind: NeedsReview, About: AboutPaidAfterFailedRefund, AboutID: id, Money: &money, Text: paidAfterFailed})
+	case t.Says == fsm.NewsFailed && undone:
+		found = append(found, Finding{Kind: RefundReversed, AboutID: id, Money: &money})
+	case t.Says == fsm.NewsFailed && !step.Moved():
+		verdict = fsm.Repeat
 	case step.Moved() && r.State == fsm.RefundFailed:
-		r.Failure, r.Reversed = n.Failure.ofRefund(), false
-	case n.News == fsm.NewsSucceeded && n.Money != nil && *n.Money != r.Money:
-		opens = AmountMismatch
+		r.Failure = t.Failure.ofRefund()
+	case t.Says == fsm.NewsSucceeded && t.Money != nil && *t.Money != r.Money:
+		verdict = fsm.Conflict
+		found = append(found, Finding{Kind: AmountMismatch, AboutID: id, Money: t.Money, Text: paidOtherAmount})
 	}
 	if step.Moved() {
-		r.FinalizedAt, r.NextCheckAt, r.LeaseUntil = &now, nil, nil
+		r.FinalizedAt = &now
 	}
-	verdict := step.Verdict
-	if r.State != before.State || r.Reversed != before.Reversed || r.ProviderRefundID != before.ProviderRefundID {
+	if r.State != before.State || r.ProviderRefundID != before.ProviderRefundID {
 		r.Version++
 		r.UpdatedAt = now
 		if verdict == fsm.Repeat {
 			verdict = fsm.Applied
 		}
-	} else if verdict == fsm.Applied {
-		verdict = fsm.Repeat
 	}
-	if opens == AmountMismatch {
-		verdict = fsm.Conflict
+	return verdict, found
+}
+
+const (
+	paidAfterFailed = "A refund that had failed here was paid back by the provider all the same: the customer has the money. " +
+		"Don't refund it again; if that was done already, get one of the two back."
+	paidOtherAmount = "The provider paid back another amount than it was asked for. Compare with its dashboard, and put right what the customer got."
+)
+
+// Unclaimed are the recorded refund movements that no refund claims by its id.
+func (a *Attempt) Unclaimed(refunds []*Refund) (unclaimed []Movement) {
+	for _, m := range a.Movements {
+		if m.Kind != MovementRefund || m.Source != MovementNamed || m.Money.Currency != a.Money.Currency {
+			continue
+		}
+		claimed := slices.ContainsFunc(refunds, func(r *Refund) bool {
+			return m.ProviderID == r.ProviderRefundID || m.ProviderID == r.ID.String()
+		})
+		if !claimed {
+			unclaimed = append(unclaimed, m)
+		}
 	}
-	return verdict, opens
+	return unclaimed
+}
+
+// NamedApart is how much of a total of refunds may be of named ones that are not recorded, since
+// they are pending or have failed.
+func (a *Attempt) NamedApart(refunds []*Refund) (apart int64) {
+	for _, r := range refunds {
+		if _, paid := a.Movement(MovementRefund, r.movementID(a)); r.ProviderRefundID != "" && !paid {
+			apart += r.Money.Minor
+		}
+	}
+	return apart
 }

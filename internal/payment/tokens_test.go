@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/sandbox"
 )
@@ -42,7 +43,7 @@ type course struct {
 	opens  []string
 }
 
-// webhookFirst is the token of a charge that is answered after its webhook.
+// webhookFirst is the token of a charge with a response after its webhook.
 const webhookFirst = "tok_webhook_first"
 
 var courses = map[string]course{
@@ -63,18 +64,17 @@ var courses = map[string]course{
 	"tok_wrong_amount":     {requested, requested, price + 1, 1, []string{"amount_mismatch"}},
 }
 
-func TestEveryTokenEndsWhereItShould(t *testing.T) {
+func paySandboxTokens(t *testing.T) {
 	t.Parallel()
-	heard := make(chan struct{})
-	r := newRig(t, setup{
-		heard:  heard,
+	ready := make(chan struct{})
+	r := newEnv(t, setup{
+		ready:  ready,
 		delays: sandbox.Delays{Late: 100 * time.Millisecond, RetryMin: 50 * time.Millisecond, RetryMax: time.Second},
-		change: func(o *payment.Options) { o.ProviderTimeout = 5 * time.Second },
+		change: func(o *options) { o.ProviderTimeout = 5 * time.Second },
 	})
-	// The calls are answered first, however long that takes; one answer comes only
-	// after its webhook.
+	// The calls return first, however long that takes; one returns only after its webhook.
 	answers := r.payAll(t)
-	close(heard)
+	close(ready)
 	answers[webhookFirst] = r.paid(t, webhookFirst, webhookFirst)
 	for token, want := range courses {
 		require.Equal(t, want.answer, standingOf(answers[token].Attempt), "%s: the answer", token)
@@ -87,8 +87,8 @@ func TestEveryTokenEndsWhereItShould(t *testing.T) {
 			require.NoError(t, err)
 			_, err = r.RetryParked(t.Context(), 100)
 			require.NoError(t, err)
-			return standingOf(r.attempt(t, id)) == want.end && len(r.verdicts(t, id)) == want.events
-		}, patience, 5*tick, token)
+			return standingOf(r.attempt(t, id).Attempt) == want.end && len(r.verdicts(t, id)) == want.events
+		}, waitFor, 5*tick, token)
 		a := r.attempt(t, id)
 		require.Equal(t, want.captured, a.Captured, token)
 		require.ElementsMatch(t, want.opens, r.discrepancies(t, id), token)
@@ -97,18 +97,18 @@ func TestEveryTokenEndsWhereItShould(t *testing.T) {
 }
 
 // payAll pays an order with each token at once, but the one of webhookFirst.
-func (r *rig) payAll(t *testing.T) map[string]payment.Reply {
+func (r *env) payAll(t *testing.T) map[string]commands.Reply {
 	t.Helper()
 	var mu sync.Mutex
 	var all sync.WaitGroup
-	answers := map[string]payment.Reply{}
+	answers := map[string]commands.Reply{}
 	for token := range courses {
 		if token == webhookFirst {
 			continue
 		}
 		r.order(t, payment.OrderID(token))
 		all.Go(func() {
-			p, err := try(t.Context(), r.Service, payment.OrderID(token), "key-"+token, token)
+			p, err := try(t.Context(), r.service, payment.OrderID(token), "key-"+token, token)
 			if err != nil {
 				t.Errorf("%s: %v", token, err)
 			}
@@ -121,7 +121,7 @@ func (r *rig) payAll(t *testing.T) map[string]payment.Reply {
 	return answers
 }
 
-// approve presses the button of the hosted page.
+// approve clicks the button of the hosted page.
 func approve(t *testing.T, page string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, page, strings.NewReader(url.Values{"decision": {"approve"}}.Encode()))

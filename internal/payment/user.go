@@ -16,9 +16,8 @@ var (
 	errUserReserved = errors.New("must be another name: paylatch, provider and whatever begins with cli:, staff:, policy: or provider: are reserved")
 )
 
-// ParseUserID returns the user that a text names, or an error that says what the text
-// must be. The names by which the logs and the audit call paylatch itself, providers,
-// policies and operators are no user's.
+// ParseUserID returns the user that a text names, or an error with what the text must be. The names
+// of paylatch itself, providers, policies and operators in the logs and the audit are no user's.
 func ParseUserID(s string) (UserID, error) {
 	blank := func(r rune) bool { return r == ' ' || !unicode.IsPrint(r) }
 	switch {
@@ -31,3 +30,15 @@ func ParseUserID(s string) (UserID, error) {
 }
 
 func reservedPrefixes() []string { return []string{"cli:", "staff:", "policy:", "provider:"} }
+
+// Role is what a token allows its bearer to be.
+type Role string
+
+// The roles: a customer acts for itself, a service (the merchant's backend) for the user that it
+// names; support reads and resolves, and an admin may refund, too.
+const (
+	RoleCustomer Role = "customer"
+	RoleService  Role = "service"
+	RoleSupport  Role = "support"
+	RoleAdmin    Role = "admin"
+)

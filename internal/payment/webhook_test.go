@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 	"github.com/paylatch/paylatch/webhooks/standard"
@@ -20,7 +21,7 @@ import (
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
 // receiver is an endpoint as the API has it: verify, take in, acknowledge.
-func receiver(t *testing.T, service *atomic.Pointer[payment.Service]) http.Handler {
+func receiver(t *testing.T, service *atomic.Pointer[service]) http.Handler {
 	t.Helper()
 	verifier, err := standard.New(webhooks.Config{Secrets: []string{secret}})
 	require.NoError(t, err)
@@ -42,8 +43,8 @@ func receiver(t *testing.T, service *atomic.Pointer[payment.Service]) http.Handl
 	})
 }
 
-// once lets nobody in before open is closed, if there is such a thing. Who came
-// too early comes again.
+// once lets no request in before open is closed, if there is such a thing. An early one comes
+// again.
 func once(open <-chan struct{}, in http.Handler) http.Handler {
 	if open == nil {
 		return in
@@ -58,15 +59,15 @@ func once(open <-chan struct{}, in http.Handler) http.Handler {
 	})
 }
 
-func received(body []byte, events ...webhooks.Event) []payment.Received {
-	all := make([]payment.Received, len(events))
+func received(body []byte, events ...webhooks.Event) []inbound.Received {
+	all := make([]inbound.Received, len(events))
 	for i, e := range events {
-		all[i] = payment.Received{Account: "sandbox", Event: e, Body: body, At: time.Now(), Headers: map[string]string{"webhook-id": e.ID}}
+		all[i] = inbound.Received{Account: "sandbox", Event: e, Body: body, At: time.Now(), Headers: map[string]string{"webhook-id": e.ID}}
 	}
 	return all
 }
 
-// event is news of an attempt, or of whatever is named.
+// event is an event about an attempt, or about whatever is named.
 func event(kind webhooks.Kind, names ...string) webhooks.Event {
 	e := webhooks.Event{ID: "evt_" + uuid.NewString(), IDSource: webhooks.Native, Type: "test." + string(kind), Kind: kind, References: names}
 	if kind == webhooks.KindSucceeded || kind == webhooks.KindAuthorized {
@@ -76,7 +77,7 @@ func event(kind webhooks.Kind, names ...string) webhooks.Event {
 }
 
 // tell delivers events in one request.
-func (r *rig) tell(t *testing.T, events ...webhooks.Event) []fsm.Verdict {
+func (r *env) tell(t *testing.T, events ...webhooks.Event) []fsm.Verdict {
 	t.Helper()
 	verdicts, err := r.Intake(t.Context(), received([]byte("{}"), events...))
 	require.NoError(t, err)
@@ -85,7 +86,7 @@ func (r *rig) tell(t *testing.T, events ...webhooks.Event) []fsm.Verdict {
 }
 
 // say delivers one event about an attempt and returns the verdict.
-func (r *rig) say(t *testing.T, id payment.AttemptID, kind webhooks.Kind) fsm.Verdict {
+func (r *env) say(t *testing.T, id payment.AttemptID, kind webhooks.Kind) fsm.Verdict {
 	t.Helper()
 	return r.tell(t, event(kind, id.String()))[0]
 }

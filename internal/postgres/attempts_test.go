@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/testdb"
@@ -19,14 +20,14 @@ import (
 func TestALockedAttemptIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	store, impatient := open(t, url), open(t, with(t, url, "lock_timeout", "1ms"))
+	store, impatient := open(t, url), open(t, testdb.With(t, url, "lock_timeout", "1ms"))
 	a, b := placed(t, store, "o1"), placed(t, store, "o2")
 	named(t, store, a, "pp-a")
 	refs := []payment.Reference{{Account: "acc", Name: a.ID.String()}, {Account: "acc", Name: "pp-a"}, {Account: "acc", Name: b.ID.String()}, {Account: "acc", Name: "none"}}
-	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
-		_, err := tx.AttemptLock(ctx, a.ID)
+	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
+		_, _, err := tx.AttemptLock(ctx, a.ID)
 		require.NoError(t, err)
-		inTx(t, impatient, func(ctx context.Context, tx payment.Tx) error {
+		inTx(t, impatient, func(ctx context.Context, tx postgres.Tx) error {
 			found, err := tx.AttemptsByReference(ctx, refs)
 			require.NoError(t, err)
 			require.Len(t, found, 3)
@@ -41,7 +42,7 @@ func TestALockedAttemptIsNotWaitedFor(t *testing.T) {
 		})
 		return nil
 	})
-	inTx(t, impatient, func(ctx context.Context, tx payment.Tx) error {
+	inTx(t, impatient, func(ctx context.Context, tx postgres.Tx) error {
 		found, err := tx.AttemptsByReference(ctx, refs)
 		require.NoError(t, err)
 		for _, f := range found {
@@ -56,12 +57,12 @@ func TestALockedAttemptIsNotWaitedFor(t *testing.T) {
 func TestALockedOrderIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	store, impatient := open(t, url), open(t, with(t, url, "lock_timeout", "1ms"))
+	store, impatient := open(t, url), open(t, testdb.With(t, url, "lock_timeout", "1ms"))
 	a, b := placed(t, store, "o1"), placed(t, store, "o2")
-	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
 		_, err := tx.OrderLock(ctx, "o1")
 		require.NoError(t, err)
-		inTx(t, impatient, func(ctx context.Context, tx payment.Tx) error {
+		inTx(t, impatient, func(ctx context.Context, tx postgres.Tx) error {
 			_, orders, err := tx.OrdersTake(ctx, nil, []payment.OrderID{"o1", "o2"})
 			require.NoError(t, err)
 			require.Len(t, orders, 1)
@@ -82,14 +83,17 @@ func TestAStaleRefundIsNotWritten(t *testing.T) {
 	t.Parallel()
 	store := open(t, testdb.New(t))
 	a := placed(t, store, "o1")
-	next := noon.Add(time.Minute)
 	r := payment.Refund{
 		ID: payment.RefundID(uuid.Must(uuid.NewV7())), OrderID: "o1", AttemptID: a.ID, Origin: payment.RefundByRequest, UserID: "u1", RequestID: "refund-0001", Account: "acc",
-		State: fsm.RefundPending, Money: payment.Money{Minor: 1, Currency: "EUR"}, Version: 1, Fence: 1, NextCheckAt: &next, CreatedAt: noon, UpdatedAt: noon,
+		State: fsm.RefundPending, Money: payment.Money{Minor: 1, Currency: "EUR"}, Version: 1, CreatedAt: noon, UpdatedAt: noon,
 	}
-	inTx(t, store, func(ctx context.Context, tx payment.Tx) error { return tx.RefundInsert(ctx, r) })
+	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
+		return tx.Save(ctx, changeset.Writes{Refunds: []changeset.RefundWrite{{Refund: r}}})
+	})
 	r.ProviderRefundID, r.Version = "re_1", 3
-	err := store.InTx(t.Context(), func(ctx context.Context, tx payment.Tx) error { return tx.RefundSave(ctx, r, 2) })
+	err := store.InAnyTx(t.Context(), func(ctx context.Context, tx postgres.Tx) error {
+		return tx.Save(ctx, changeset.Writes{Refunds: []changeset.RefundWrite{{Refund: r, Was: 2}}})
+	})
 	require.ErrorIs(t, err, postgres.ErrGuard)
 	there, err := store.Refund(t.Context(), r.ID)
 	require.NoError(t, err)
@@ -100,7 +104,7 @@ func TestAReferenceIsOfItsAccount(t *testing.T) {
 	t.Parallel()
 	store := open(t, testdb.New(t))
 	a := placed(t, store, "o1")
-	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
 		found, err := tx.AttemptsByReference(ctx, []payment.Reference{{Account: "other", Name: a.ID.String()}})
 		require.Empty(t, found)
 		return err
@@ -114,7 +118,7 @@ func TestATakenReferenceStaysAndIsTold(t *testing.T) {
 	require.Empty(t, named(t, store, a, "pp-1", "pp-2"))
 	require.Empty(t, named(t, store, a, "pp-1"), "its own")
 	require.Equal(t, []payment.Reference{{Account: "acc", Name: "pp-1"}}, named(t, store, b, "pp-1", "pp-3"))
-	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
 		found, err := tx.AttemptsByReference(ctx, []payment.Reference{{Account: "acc", Name: "pp-1"}})
 		require.Len(t, found, 1)
 		require.Equal(t, a.ID, found[0].Attempt.ID)
@@ -130,7 +134,7 @@ func TestANameThatIsTakenMeanwhile(t *testing.T) {
 	a, b := placed(t, store, "o1"), placed(t, store, "o2")
 	name := payment.Reference{Account: "acc", Name: "pp-1"}
 	runs := 0
-	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
 		runs++
 		owners, err := tx.ReferencesFind(ctx, []payment.Reference{name})
 		if err != nil || len(owners) > 0 {
@@ -138,7 +142,7 @@ func TestANameThatIsTakenMeanwhile(t *testing.T) {
 			return err
 		}
 		named(t, store, a, "pp-1")
-		return tx.SaveChanges(ctx, []payment.Change{{Attempt: b, Was: b.Version, Names: []string{"pp-1"}}})
+		return save(ctx, tx, changeset.AttemptWrite{Attempt: b, Names: []string{"pp-1"}})
 	})
 	require.Equal(t, 2, runs)
 }
@@ -150,12 +154,12 @@ func TestAStaleAttemptIsNotWritten(t *testing.T) {
 	store := open(t, testdb.New(t))
 	a, b := placed(t, store, "o1"), placed(t, store, "o2")
 	a.Version, b.Version = 2, 2
-	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
-		return tx.SaveChanges(ctx, []payment.Change{{Attempt: a, Was: 1}})
+	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
+		return save(ctx, tx, changeset.AttemptWrite{Attempt: a, Was: 1, Changed: true})
 	})
 	a.Version = 3
-	err := store.InTx(t.Context(), func(ctx context.Context, tx payment.Tx) error {
-		return tx.SaveChanges(ctx, []payment.Change{{Attempt: b, Was: 1}, {Attempt: a, Was: 1}})
+	err := store.InAnyTx(t.Context(), func(ctx context.Context, tx postgres.Tx) error {
+		return save(ctx, tx, changeset.AttemptWrite{Attempt: b, Was: 1, Changed: true}, changeset.AttemptWrite{Attempt: a, Was: 1, Changed: true})
 	})
 	require.ErrorIs(t, err, postgres.ErrGuard)
 	for id, version := range map[payment.AttemptID]int{a.ID: 2, b.ID: 1} {
@@ -172,7 +176,7 @@ func TestASecondAttemptOfAnOrder(t *testing.T) {
 	store := open(t, testdb.New(t))
 	first := placed(t, store, "o1")
 	runs := 0
-	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
 		if runs++; runs == 1 {
 			second := attempt("o1")
 			second.RequestID = "pay-00000002"
@@ -185,29 +189,31 @@ func TestASecondAttemptOfAnOrder(t *testing.T) {
 	require.Equal(t, 2, runs)
 }
 
-func TestDueAttempts(t *testing.T) {
+// TestAnOvertakenOperationIsNotWritten writes on top of a fence that is not the one on
+// disk, and on top of another state.
+func TestAnOvertakenOperationIsNotWritten(t *testing.T) {
 	t.Parallel()
-	store := open(t, testdb.New(t))
-	now := time.Now()
-	var ids []payment.AttemptID
-	for id, due := range []time.Duration{-time.Minute, -time.Hour, time.Hour, -2 * time.Hour} {
-		a := placed(t, store, payment.OrderID("o"+string(rune('0'+id))))
-		at := now.Add(due)
-		a.NextCheckAt = &at
-		if id == 3 {
-			a.State, a.NextCheckAt, a.FinalizedAt = fsm.Failed, nil, &at
-		}
-		inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
-			return tx.SaveChanges(ctx, []payment.Change{{Attempt: a, Was: a.Version}})
-		})
-		ids = append(ids, a.ID)
+	store, now := open(t, testdb.New(t)), time.Now()
+	a := placed(t, store, "o1")
+	taken := moved(a, func(o *payment.Operation) { o.Take(payment.Ask, now, now.Add(time.Minute)) })
+	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error { return save(ctx, tx, taken) })
+	for name, stale := range map[string]changeset.AttemptWrite{
+		"fence": moved(a, func(o *payment.Operation) { o.Accept() }),
+		"state": {Attempt: a, Moved: []changeset.OperationWrite{{Operation: taken.Moved[0].Operation, WasState: "accepted", WasFence: 2}}},
+	} {
+		runs := 0
+		require.Error(t, store.InAnyTx(t.Context(), func(ctx context.Context, tx postgres.Tx) error {
+			runs++
+			return save(ctx, tx, stale)
+		}))
+		require.Equal(t, 4, runs, "%s: the transaction looks again", name)
 	}
-	due, err := store.DueAttempts(t.Context(), "acc", 10)
-	require.NoError(t, err)
-	require.Equal(t, []payment.AttemptID{ids[1], ids[0]}, due)
-	due, err = store.DueAttempts(t.Context(), "acc", 1)
-	require.NoError(t, err)
-	require.Equal(t, []payment.AttemptID{ids[1]}, due)
+	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
+		there, _, err := tx.AttemptLock(ctx, a.ID)
+		require.Equal(t, fsm.OperationUnknown, there.Operations[0].State)
+		require.EqualValues(t, 2, there.Operations[0].Fence)
+		return err
+	})
 }
 
 func TestWhatIsNotThere(t *testing.T) {
@@ -221,12 +227,12 @@ func TestWhatIsNotThere(t *testing.T) {
 	there, err := store.AttemptsByRequest(t.Context(), []payment.RequestName{{Order: "o1", User: "u1", Request: "r1"}})
 	require.NoError(t, err)
 	require.Empty(t, there)
-	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
 		_, err := tx.OrderLock(ctx, "o1")
 		require.ErrorIs(t, err, payment.ErrOrderNotFound)
 		_, err = tx.OrderByRequest(ctx, "u1", "r1")
 		require.ErrorIs(t, err, payment.ErrOrderNotFound)
-		_, err = tx.AttemptLock(ctx, id)
+		_, _, err = tx.AttemptLock(ctx, id)
 		require.ErrorIs(t, err, payment.ErrAttemptNotFound)
 		return nil
 	})
@@ -236,7 +242,7 @@ func TestWhatIsNotThere(t *testing.T) {
 // others.
 func named(t *testing.T, store *postgres.Store, a payment.Attempt, names ...string) (taken []payment.Reference) {
 	t.Helper()
-	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
 		taken = nil
 		refs, free := make([]payment.Reference, len(names)), []string(nil)
 		for i, name := range names {
@@ -255,7 +261,7 @@ func named(t *testing.T, store *postgres.Store, a payment.Attempt, names ...stri
 				taken = append(taken, ref)
 			}
 		}
-		return tx.SaveChanges(ctx, []payment.Change{{Attempt: a, Was: a.Version, Names: free}})
+		return save(ctx, tx, changeset.AttemptWrite{Attempt: a, Names: free})
 	})
 	return taken
 }

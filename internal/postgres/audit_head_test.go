@@ -21,11 +21,11 @@ func TestTheHeadOfTheAuditLogIsLoggedDaily(t *testing.T) {
 	store := open(t, dsn)
 	write := func() {
 		t.Helper()
-		require.NoError(t, store.AuditInsert(t.Context(), deedOf("ann")))
+		require.NoError(t, store.Support().AuditInsert(t.Context(), deedOf("ann")))
 	}
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	var lines bytes.Buffer
-	loop := worker.Audit(store, true, func() time.Time { return now }, zerolog.New(&lines))
+	loop := worker.Audit(store.Support(), true, func() time.Time { return now }, zerolog.New(&lines))
 	said := func() (list []map[string]any) {
 		t.Helper()
 		lines.Reset()
@@ -56,7 +56,7 @@ func TestTheHeadOfTheAuditLogIsLoggedDaily(t *testing.T) {
 	require.Equal(t, []any{3.0}, []any{list[1]["entries"]})
 
 	write()
-	_, err = connect(t, dsn).Exec(t.Context(), "ALTER TABLE staff_audit DISABLE TRIGGER ALL; UPDATE staff_audit SET actor = 'x' WHERE position = 4")
+	_, err = testdb.Connect(t, dsn).Exec(t.Context(), "ALTER TABLE staff_audit DISABLE TRIGGER ALL; UPDATE staff_audit SET actor = 'x' WHERE position = 4")
 	require.NoError(t, err)
 	for range 2 {
 		now = now.Add(24 * time.Hour)

@@ -27,7 +27,7 @@ import (
 func serving(t *testing.T, dsn string) string {
 	t.Helper()
 	role := "serving_" + strings.ReplaceAll(uuid.NewString(), "-", "_")
-	admin := connect(t, dsn)
+	admin := testdb.Connect(t, dsn)
 	_, err := admin.Exec(t.Context(), "CREATE ROLE "+role+" LOGIN PASSWORD 'of-a-test'")
 	require.NoError(t, err)
 	t.Cleanup(func() {
@@ -58,7 +58,7 @@ func followed(t *testing.T, store *postgres.Store, known support.Head) support.C
 	chain := support.Chain{Known: known}
 	for more := true; more; {
 		var err error
-		more, err = chain.Follow(t.Context(), store, 2)
+		more, err = chain.Follow(t.Context(), store.Support(), 2)
 		require.NoError(t, err)
 	}
 	return chain
@@ -68,11 +68,11 @@ func followed(t *testing.T, store *postgres.Store, known support.Head) support.C
 func TestAuditCantBeEmptied(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.New(t)
-	admin, as := connect(t, dsn), serving(t, dsn)
-	store, role := open(t, as), connect(t, as)
+	admin, as := testdb.Connect(t, dsn), serving(t, dsn)
+	store, role := open(t, as), testdb.Connect(t, as)
 	placed(t, store, "A-1")
 	for _, actor := range []string{"ann", "bob", "ann"} {
-		require.NoError(t, store.AuditInsert(t.Context(), deedOf(actor)))
+		require.NoError(t, store.Support().AuditInsert(t.Context(), deedOf(actor)))
 	}
 	run := func(conn *pgx.Conn, statement string) error {
 		_, err := conn.Exec(t.Context(), statement)
@@ -90,16 +90,16 @@ func TestAuditCantBeEmptied(t *testing.T) {
 				require.Equal(t, "42501", refused.Code, attack)
 			}
 		}
-		_, may, err := store.AuditMayBeChanged(t.Context())
+		_, may, err := store.Support().AuditMayBeChanged(t.Context())
 		require.NoError(t, err)
 		require.False(t, may)
-		_, may, err = open(t, dsn).AuditMayBeChanged(t.Context())
+		_, may, err = open(t, dsn).Support().AuditMayBeChanged(t.Context())
 		require.NoError(t, err)
 		require.True(t, may)
 	})
 	t.Run("sweeps go on", func(t *testing.T) {
 		for _, sweep := range []func(context.Context, int) (int, error){
-			store.PurgeKeys, store.PurgeSessions,
+			store.PurgeKeys, store.Sessions().PurgeSessions,
 			func(ctx context.Context, n int) (int, error) { return store.PurgeEventBytes(ctx, time.Hour, n) },
 		} {
 			_, err := sweep(t.Context(), 10)
@@ -111,14 +111,14 @@ func TestAuditCantBeEmptied(t *testing.T) {
 		require.NoError(t, run(role, `INSERT INTO public.staff_audit (entry_id, deed_id, actor, roles, action, outcome, position, previous, hash, at)
 			VALUES (gen_random_uuid(), gen_random_uuid(), 'eve', '{}', 'x', 'done', 1, '\x01', '\x02', '2001-01-01')`))
 		require.Nil(t, followed(t, store, support.Head{}).Broken)
-		require.Equal(t, int64(4), one[int64](t, admin, "SELECT position FROM staff_audit WHERE actor = 'eve' AND at > now() - interval '1 hour'"))
+		require.Equal(t, int64(4), testdb.One[int64](t, admin, "SELECT position FROM staff_audit WHERE actor = 'eve' AND at > now() - interval '1 hour'"))
 	})
 	t.Run("many at once are one chain", func(t *testing.T) {
 		var all sync.WaitGroup
 		for range 8 {
 			all.Go(func() {
 				for range 5 {
-					require.NoError(t, store.AuditInsert(context.WithoutCancel(t.Context()), deedOf("ann")))
+					require.NoError(t, store.Support().AuditInsert(context.WithoutCancel(t.Context()), deedOf("ann")))
 				}
 			})
 		}
@@ -171,7 +171,7 @@ func TestGrantsAreWhatTheStatementsNeed(t *testing.T) {
 			needed[table] = append(needed[table], privilege)
 		}
 	}
-	conn := connect(t, testdb.New(t))
+	conn := testdb.Connect(t, testdb.New(t))
 	rows, err := conn.Query(t.Context(), "SELECT relname::text FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace")
 	require.NoError(t, err)
 	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])

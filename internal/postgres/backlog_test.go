@@ -12,7 +12,7 @@ import (
 func TestWhatIsOverdue(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.New(t)
-	store, conn := open(t, dsn), connect(t, dsn)
+	store, conn := open(t, dsn), testdb.Connect(t, dsn)
 	// hours is how late each is, to the nearest hour.
 	hours := func() map[string]float64 {
 		overdue, err := store.Overdue(t.Context())
@@ -35,17 +35,14 @@ func TestWhatIsOverdue(t *testing.T) {
 	now := time.Now()
 	stored(t, store, parked("evt_1", now.Add(2*time.Hour), "x"), parked("evt_2", now.Add(5*time.Hour), "y"), event("evt_3"))
 	for _, statement := range []string{
-		`UPDATE attempt_checks SET due_at = now() - interval '3 hours'`,
-		`INSERT INTO attempt_checks SELECT now() - interval '1 hour', attempt_id, account FROM attempt_checks`,
-		`INSERT INTO refunds (order_id, refund_id, attempt_id, user_id, client_request_id, request_hash, account, status, amount, currency,
-				version, fence, next_check_at, created_at, updated_at)
-			SELECT order_id, gen_random_uuid(), attempt_id, 'u1', 'refund-' || h, '\x01', 'acc', 'pending', 1, 'EUR', 1, 1,
-				now() - make_interval(hours => h), now(), now()
+		`UPDATE operations SET next_at = now() - interval '3 hours'`,
+		`INSERT INTO operations (order_id, attempt_id, kind, number, account, refund_id, origin, state, next_at, created_at)
+			SELECT order_id, attempt_id, 'refund', h, 'account ' || h, gen_random_uuid(), 'request', 'wanted', now() - make_interval(hours => h), now()
 			FROM payment_attempts, unnest(ARRAY[4, 7]) h`,
 	} {
 		_, err := conn.Exec(t.Context(), statement)
 		require.NoError(t, err)
 	}
-	require.Equal(t, map[string]float64{"attempts": 3, "refunds": 7, "events": -2}, hours())
+	require.Equal(t, map[string]float64{"operations": 7, "events": -2}, hours())
 	require.EqualValues(t, 2, parkedNow())
 }

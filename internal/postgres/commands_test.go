@@ -8,6 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
@@ -23,10 +27,10 @@ func TestACommandIsTakenOverAsItsAnswerComes(t *testing.T) {
 	stores := []*postgres.Store{open(t, url), open(t, url)}
 	a, provider := authorized(t, stores[0]), newSlow()
 	confirm := func(store *postgres.Store) error {
-		_, err := hasty(store, provider).Confirm(t.Context(), customer, again, payment.Confirm{AttemptID: a.ID})
+		_, err := hasty(store, provider).Confirm(t.Context(), customer, again, commands.Confirm{AttemptID: a.ID})
 		return err
 	}
-	watch, holder := connect(t, url), connect(t, url)
+	watch, holder := testdb.Connect(t, url), testdb.Connect(t, url)
 	first, second := make(chan error, 1), make(chan error, 1)
 	go func() { first <- confirm(stores[0]) }()
 	<-provider.called
@@ -35,9 +39,9 @@ func TestACommandIsTakenOverAsItsAnswerComes(t *testing.T) {
 	_, err = tx.Exec(t.Context(), "SELECT FROM payment_attempts FOR NO KEY UPDATE")
 	require.NoError(t, err)
 	close(provider.answer)
-	waiting(t, watch, 1)
+	testdb.Waiting(t, watch, 1)
 	go func() { second <- confirm(stores[1]) }()
-	waiting(t, watch, 2)
+	testdb.Waiting(t, watch, 2)
 	require.NoError(t, tx.Rollback(t.Context()))
 	require.NoError(t, <-first)
 	require.NoError(t, <-second)
@@ -63,14 +67,9 @@ func TestWhatAnOvertakenRunnerBringsIsAFact(t *testing.T) {
 	go func() { first <- cancel() }()
 	<-provider.called
 	gone := noon
-	a.State, a.FinalizedAt, a.NextCheckAt, a.Version = fsm.Failed, &gone, nil, 3
-	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
-		held, err := tx.AttemptLock(ctx, a.ID)
-		if err != nil {
-			return err
-		}
-		a.Fence = held.Fence
-		return tx.SaveChanges(ctx, []payment.Change{{Attempt: a, Was: 2}})
+	a.State, a.FinalizedAt, a.Version = fsm.Failed, &gone, 3
+	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
+		return save(ctx, tx, changeset.AttemptWrite{Attempt: a, Was: 2, Changed: true})
 	})
 	require.NoError(t, cancel())
 	close(provider.answer)
@@ -80,35 +79,32 @@ func TestWhatAnOvertakenRunnerBringsIsAFact(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, fsm.Failed, there.State)
 	require.EqualValues(t, 1000, there.Captured)
-	require.Equal(t, "late_success", one[string](t, connect(t, url), "SELECT kind FROM discrepancies"))
+	require.Equal(t, "late_success", testdb.One[string](t, testdb.Connect(t, url), "SELECT kind FROM discrepancies"))
 }
 
 var (
-	customer = payment.Actor{Subject: "u1", Roles: []payment.Role{payment.RoleCustomer}}
+	customer = authz.Actor{Subject: "u1", Roles: []payment.Role{payment.RoleCustomer}}
 	again    = idempotency.Request{User: "u1", Endpoint: "command", Key: "key-00000001"}
 )
 
 // hasty is a service whose runners are taken for dead at once.
-func hasty(store *postgres.Store, p payment.Provider) *payment.Service {
-	return payment.New(payment.Options{
-		Store: store, Accounts: map[string]payment.Account{"acc": {Provider: p}},
-		Wait: time.Second, Lease: time.Millisecond, ProviderTimeout: soon, RecheckAfter: time.Second, Now: time.Now,
-	})
+func hasty(store *postgres.Store, p gateway.Provider) *service {
+	return newService(store, p, timing{time.Second, time.Millisecond, soon, time.Second})
 }
 
 func authorized(t *testing.T, store *postgres.Store) payment.Attempt {
 	t.Helper()
 	a := placed(t, store, "o1")
 	a.State, a.Authorized, a.ProviderPaymentID, a.Version = fsm.Authorized, 1000, "pp-1", 2
-	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
-		return tx.SaveChanges(ctx, []payment.Change{{Attempt: a, Was: 1}})
+	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
+		return save(ctx, tx, changeset.AttemptWrite{Attempt: a, Was: 1, Changed: true})
 	})
 	return a
 }
 
 // slow is a provider that answers when it is told to: the money is taken.
 type slow struct {
-	payment.Provider
+	gateway.Provider
 	called, answer chan struct{}
 }
 
@@ -118,14 +114,14 @@ func (slow) Capabilities() payment.Capabilities {
 	return payment.Capabilities{Capture: true, Cancel: true}
 }
 
-func (s slow) taken() (payment.Outcome, error) {
+func (s slow) taken() (gateway.Outcome, error) {
 	s.called <- struct{}{}
 	<-s.answer
-	return payment.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: "pp-1", Money: &payment.Money{Minor: 1000, Currency: "EUR"}}, nil
+	return gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: "pp-1", Money: &payment.Money{Minor: 1000, Currency: "EUR"}}, nil
 }
 
-func (s slow) Capture(context.Context, payment.Capture) (payment.Outcome, error) { return s.taken() }
+func (s slow) Capture(context.Context, gateway.Capture) (gateway.Outcome, error) { return s.taken() }
 
-func (s slow) Cancel(context.Context, payment.Cancel) (payment.Outcome, error) { return s.taken() }
+func (s slow) Cancel(context.Context, gateway.Cancel) (gateway.Outcome, error) { return s.taken() }
 
-func (s slow) Lookup(context.Context, string) (payment.Outcome, error) { return s.taken() }
+func (s slow) Lookup(context.Context, string) (gateway.Outcome, error) { return s.taken() }

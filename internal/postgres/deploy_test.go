@@ -47,13 +47,13 @@ func TestDeployedRoles(t *testing.T) {
 	}
 	store := open(t, as("paylatch"))
 	placed(t, store, "A-1")
-	require.NoError(t, store.AuditInsert(t.Context(), deedOf("ann")))
-	role, may, err := store.AuditMayBeChanged(t.Context())
+	require.NoError(t, store.Support().AuditInsert(t.Context(), deedOf("ann")))
+	role, may, err := store.Support().AuditMayBeChanged(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "paylatch", role)
 	require.False(t, may)
 	for _, attack := range []string{"DELETE FROM staff_audit", "TRUNCATE staff_audit", "CREATE TEMP TABLE staff_audit ()", "CREATE TABLE mine ()", "DROP SCHEMA public CASCADE"} {
-		_, err := connect(t, as("paylatch")).Exec(t.Context(), attack)
+		_, err := testdb.Connect(t, as("paylatch")).Exec(t.Context(), attack)
 		require.ErrorContains(t, err, "42501", attack)
 	}
 	_, err = migrations.Grant(t.Context(), as("paylatch_owner"), "paylatch_owner", false)

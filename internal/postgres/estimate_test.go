@@ -9,14 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/idempotency"
-	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/testdb"
 )
 
 func TestKeysAreCountedUntilThereAreStatistics(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.New(t)
-	store, conn := open(t, dsn), connect(t, dsn)
+	store, conn := open(t, dsn), testdb.Connect(t, dsn)
 	estimate := func() int64 {
 		n, err := store.KeysEstimate(t.Context())
 		require.NoError(t, err)
@@ -26,7 +26,7 @@ func TestKeysAreCountedUntilThereAreStatistics(t *testing.T) {
 	for i := range 3 {
 		r := command
 		r.Key = idempotency.Key("key-0000000" + strconv.Itoa(i))
-		inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+		inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
 			_, _, err := tx.KeyClaim(ctx, idempotency.Claim{Request: r, Lease: time.Hour, Keep: time.Hour})
 			return err
 		})

@@ -9,16 +9,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/testdb"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-func event(id string, refs ...string) payment.StoredEvent {
-	return payment.StoredEvent{
+func event(id string, refs ...string) inbound.StoredEvent {
+	return inbound.StoredEvent{
 		ID: payment.EventID(uuid.Must(uuid.NewV7())), Digest: [32]byte{1}, Verdict: fsm.Applied,
-		Received: payment.Received{
+		Received: inbound.Received{
 			Account: "acc", Headers: map[string]string{}, Body: []byte("{}"), At: noon,
 			Event: webhooks.Event{ID: id, IDSource: webhooks.Native, Type: "t", Kind: webhooks.KindSucceeded, References: refs},
 		},
@@ -26,15 +27,15 @@ func event(id string, refs ...string) payment.StoredEvent {
 }
 
 // parked is an event that is due at a time.
-func parked(id string, at time.Time, refs ...string) payment.StoredEvent {
+func parked(id string, at time.Time, refs ...string) inbound.StoredEvent {
 	e := event(id, refs...)
-	e.Verdict, e.NextTryAt = payment.Unmatched, &at
+	e.Verdict, e.NextTryAt = inbound.Unmatched, &at
 	return e
 }
 
-func stored(t *testing.T, store *postgres.Store, events ...payment.StoredEvent) {
+func stored(t *testing.T, store *postgres.Store, events ...inbound.StoredEvent) {
 	t.Helper()
-	inTx(t, store, func(ctx context.Context, tx payment.Tx) error { return tx.EventsInsert(ctx, events) })
+	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error { return tx.EventsInsert(ctx, events) })
 }
 
 // TestTheSameEventInTwoReplicas lets both decide that it is new; the second one
@@ -42,50 +43,50 @@ func stored(t *testing.T, store *postgres.Store, events ...payment.StoredEvent) 
 func TestTheSameEventInTwoReplicas(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	one, other, watch := open(t, url), open(t, url), connect(t, url)
-	key := payment.EventKey{Account: "acc", ID: "evt_1"}
+	one, other, watch := open(t, url), open(t, url), testdb.Connect(t, url)
+	key := inbound.EventKey{Account: "acc", ID: "evt_1"}
 	type look struct {
 		runs  int
-		known map[payment.EventKey][32]byte
+		known map[inbound.EventKey][32]byte
 		err   error
 	}
 	second := make(chan look, 1)
-	inTx(t, one, func(ctx context.Context, tx payment.Tx) error {
-		if err := tx.EventsInsert(ctx, []payment.StoredEvent{event("evt_1")}); err != nil {
+	inTx(t, one, func(ctx context.Context, tx postgres.Tx) error {
+		if err := tx.EventsInsert(ctx, []inbound.StoredEvent{event("evt_1")}); err != nil {
 			return err
 		}
 		// A write goes out with the next read.
-		if _, _, err := tx.EventsArriving(ctx, []payment.EventKey{key}, nil); err != nil {
+		if _, _, err := tx.EventsArriving(ctx, []inbound.EventKey{key}, nil); err != nil {
 			return err
 		}
 		go func() {
 			var l look
-			l.err = other.InTx(t.Context(), func(ctx context.Context, tx payment.Tx) error {
+			l.err = other.InAnyTx(t.Context(), func(ctx context.Context, tx postgres.Tx) error {
 				l.runs++
 				var err error
-				if l.known, _, err = tx.EventsArriving(ctx, []payment.EventKey{key}, nil); err != nil || len(l.known) > 0 {
+				if l.known, _, err = tx.EventsArriving(ctx, []inbound.EventKey{key}, nil); err != nil || len(l.known) > 0 {
 					return err
 				}
-				return tx.EventsInsert(ctx, []payment.StoredEvent{event("evt_0"), event("evt_1")})
+				return tx.EventsInsert(ctx, []inbound.StoredEvent{event("evt_0"), event("evt_1")})
 			})
 			second <- l
 		}()
-		waiting(t, watch, 1)
+		testdb.Waiting(t, watch, 1)
 		return nil
 	})
 	got := <-second
 	require.NoError(t, got.err)
 	require.Equal(t, 2, got.runs)
-	require.Equal(t, map[payment.EventKey][32]byte{key: {1}}, got.known)
+	require.Equal(t, map[inbound.EventKey][32]byte{key: {1}}, got.known)
 }
 
 func TestEventsKnown(t *testing.T) {
 	t.Parallel()
 	store := open(t, testdb.New(t))
 	stored(t, store, event("evt_1"), event("evt_2"))
-	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
-		known, _, err := tx.EventsArriving(ctx, []payment.EventKey{{Account: "acc", ID: "evt_1"}, {Account: "other", ID: "evt_2"}, {Account: "acc", ID: "evt_3"}}, nil)
-		require.Equal(t, map[payment.EventKey][32]byte{{Account: "acc", ID: "evt_1"}: {1}}, known)
+	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
+		known, _, err := tx.EventsArriving(ctx, []inbound.EventKey{{Account: "acc", ID: "evt_1"}, {Account: "other", ID: "evt_2"}, {Account: "acc", ID: "evt_3"}}, nil)
+		require.Equal(t, map[inbound.EventKey][32]byte{{Account: "acc", ID: "evt_1"}: {1}}, known)
 		return err
 	})
 }
@@ -96,7 +97,7 @@ func TestParkedEventsAreFoundByAnyReference(t *testing.T) {
 	elsewhere := parked("evt_4", noon, "a")
 	elsewhere.Account = "other"
 	stored(t, store, parked("evt_1", noon, "a", "b"), parked("evt_2", noon, "c"), event("evt_3", "a"), elsewhere)
-	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
 		require.Equal(t, []string{"evt_1"}, ids(tx.EventsParked(ctx, []payment.Reference{{Account: "acc", Name: "b"}, {Account: "acc", Name: "x"}})))
 		require.Equal(t, []string{"evt_1", "evt_2"}, ids(tx.EventsParked(ctx, []payment.Reference{{Account: "acc", Name: "c"}, {Account: "acc", Name: "a"}})))
 		require.Empty(t, ids(tx.EventsParked(ctx, []payment.Reference{{Account: "acc", Name: "x"}, {Account: "third", Name: "a"}})))
@@ -114,47 +115,21 @@ func TestParkedEventsAreReadWithoutTheirBytes(t *testing.T) {
 	e.Headers = map[string]string{"webhook-id": "evt_1"}
 	stored(t, store, e)
 	e.Headers, e.Body = nil, nil
-	for name, read := range map[string]func(ctx context.Context, tx payment.Tx) ([]payment.StoredEvent, error){
-		"due": func(ctx context.Context, tx payment.Tx) ([]payment.StoredEvent, error) { return tx.EventsDue(ctx, 1) },
-		"by refs": func(ctx context.Context, tx payment.Tx) ([]payment.StoredEvent, error) {
+	for name, read := range map[string]func(ctx context.Context, tx postgres.Tx) ([]inbound.StoredEvent, error){
+		"due": func(ctx context.Context, tx postgres.Tx) ([]inbound.StoredEvent, error) { return tx.EventsDue(ctx, 1) },
+		"by refs": func(ctx context.Context, tx postgres.Tx) ([]inbound.StoredEvent, error) {
 			return tx.EventsParked(ctx, []payment.Reference{{Account: "acc", Name: a.ID.String()}})
 		},
-		"of an attempt": func(ctx context.Context, tx payment.Tx) ([]payment.StoredEvent, error) {
+		"of an attempt": func(ctx context.Context, tx postgres.Tx) ([]inbound.StoredEvent, error) {
 			return tx.EventsParkedOf(ctx, a, nil)
 		},
 	} {
-		inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+		inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
 			found, err := read(ctx, tx)
-			require.Equal(t, []payment.StoredEvent{e}, found, name)
+			require.Equal(t, []inbound.StoredEvent{e}, found, name)
 			return err
 		})
 	}
-}
-
-func TestWhatEventsToldOfTransactions(t *testing.T) {
-	t.Parallel()
-	store := open(t, testdb.New(t))
-	a, b := placed(t, store, "A-1"), placed(t, store, "A-2")
-	told := func(id string, of *payment.Attempt, kind webhooks.Kind, transaction string, at time.Time) payment.StoredEvent {
-		e := event(id)
-		e.Event.Kind, e.Event.Transaction, e.At = kind, transaction, at
-		if of != nil {
-			e.OrderID, e.AttemptID = of.OrderID, of.ID
-		}
-		return e
-	}
-	stored(t, store,
-		told("evt_1", &a, webhooks.KindSucceeded, "2", noon.Add(time.Second)), told("evt_2", &a, webhooks.KindSoftFailed, "1", noon),
-		told("evt_3", &a, webhooks.KindSucceeded, "", noon), told("evt_4", nil, webhooks.KindSucceeded, "3", noon),
-		told("evt_5", &b, webhooks.KindAuthorized, "4", noon))
-	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
-		all, err := tx.EventsTransactions(ctx, []payment.AttemptID{a.ID, b.ID})
-		require.Equal(t, map[payment.AttemptID][]payment.Told{
-			a.ID: {{Transaction: "1", Kind: webhooks.KindSoftFailed}, {Transaction: "2", Kind: webhooks.KindSucceeded}},
-			b.ID: {{Transaction: "4", Kind: webhooks.KindAuthorized}},
-		}, all)
-		return err
-	})
 }
 
 // TestParkedEventsOfOthersAreLeft lets one transaction hold events, while another
@@ -164,9 +139,9 @@ func TestParkedEventsOfOthersAreLeft(t *testing.T) {
 	store := open(t, testdb.New(t))
 	now := time.Now()
 	stored(t, store, parked("evt_1", now.Add(-2*time.Hour), "a"), parked("evt_2", now.Add(-time.Hour), "b"), parked("evt_3", now.Add(time.Hour), "c"))
-	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
 		require.Equal(t, []string{"evt_1"}, ids(tx.EventsDue(ctx, 1)), "the longest due first")
-		inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+		inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
 			require.Equal(t, []string{"evt_2"}, ids(tx.EventsDue(ctx, 10)))
 			require.Equal(t, []string{"evt_3"}, ids(tx.EventsParked(ctx, []payment.Reference{{Account: "acc", Name: "a"}, {Account: "acc", Name: "c"}})))
 			return nil
@@ -182,8 +157,8 @@ func TestASettledEventIsNotTriedAgain(t *testing.T) {
 	e := parked("evt_1", noon, "a")
 	stored(t, store, e)
 	e.Verdict, e.NextTryAt, e.Tries, e.OrderID, e.AttemptID = fsm.Applied, nil, 3, a.OrderID, a.ID
-	inTx(t, store, func(ctx context.Context, tx payment.Tx) error { return tx.EventsSettle(ctx, []payment.StoredEvent{e}) })
-	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error { return tx.EventsSettle(ctx, []inbound.StoredEvent{e}) })
+	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
 		require.Empty(t, ids(tx.EventsDue(ctx, 10)))
 		require.Empty(t, ids(tx.EventsParked(ctx, []payment.Reference{{Account: "acc", Name: "a"}})))
 		settled, err := tx.EventLock(ctx, e.ID)
@@ -196,16 +171,16 @@ func TestAnEventThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	store := open(t, testdb.New(t))
 	e := event("evt_1")
-	require.ErrorIs(t, store.InTx(t.Context(), func(ctx context.Context, tx payment.Tx) error {
+	require.ErrorIs(t, store.InAnyTx(t.Context(), func(ctx context.Context, tx postgres.Tx) error {
 		_, err := tx.EventLock(ctx, e.ID)
 		return err
 	}), payment.ErrEventNotFound)
-	require.ErrorIs(t, store.InTx(t.Context(), func(ctx context.Context, tx payment.Tx) error {
-		return tx.EventsSettle(ctx, []payment.StoredEvent{e})
+	require.ErrorIs(t, store.InAnyTx(t.Context(), func(ctx context.Context, tx postgres.Tx) error {
+		return tx.EventsSettle(ctx, []inbound.StoredEvent{e})
 	}), postgres.ErrGuard)
 }
 
-func ids(events []payment.StoredEvent, err error) []string {
+func ids(events []inbound.StoredEvent, err error) []string {
 	var found []string
 	for _, e := range events {
 		found = append(found, e.Event.ID)

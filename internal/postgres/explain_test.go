@@ -22,7 +22,7 @@ import (
 func TestHotQueriesUseTheirIndexes(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	fill(t, connect(t, url))
+	fill(t, testdb.Connect(t, url))
 	q, id := dbsqlc.New(), uuid.MustParse(attemptID(5000))
 	many := func(format string) []string {
 		var names []string
@@ -36,7 +36,7 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 		index string
 		ask   func(ctx context.Context, db dbsqlc.DBTX) error
 	}{
-		"the attempt of a request": {"attempts_one_per_request", func(ctx context.Context, db dbsqlc.DBTX) error {
+		"the attempt of a request, with its charge": {"attempts_one_per_request operations_one_per_number", func(ctx context.Context, db dbsqlc.DBTX) error {
 			_, err := q.AttemptsByRequest(ctx, db, &dbsqlc.AttemptsByRequestParams{OrderIds: []string{"o5000"}, UserIds: []string{"u1"}, ClientRequestIds: []string{"r5000"}})
 			return err
 		}},
@@ -76,16 +76,45 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 			_, err := q.AttemptsBeside(ctx, db, id)
 			return err
 		}},
-		"due attempts": {"checks_due", func(ctx context.Context, db dbsqlc.DBTX) error {
-			_, err := q.AttemptsDue(ctx, db, &dbsqlc.AttemptsDueParams{Account: "acc", Most: 100, Entries: 1024})
+		"operations of attempts": {"operations_one_per_number", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.OperationsOfAttempts(ctx, db, []uuid.UUID{id})
 			return err
 		}},
-		"accounts with something due": {"checks_due refunds_due", func(ctx context.Context, db dbsqlc.DBTX) error {
+		"operations by reference": {"operations_one_per_number references_one_attempt", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.OperationsNamed(ctx, db, &dbsqlc.OperationsNamedParams{Accounts: accounts, Refs: many("pp-%d")})
+			return err
+		}},
+		"operations of orders": {"operations_one_per_number payment_attempts_pkey", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.OperationsOfOrders(ctx, db, []string{"o5000"})
+			return err
+		}},
+		"operations to write": {"operations_one_per_number", func(ctx context.Context, db dbsqlc.DBTX) error {
+			return q.OperationsMove(ctx, db, &dbsqlc.OperationsMoveParams{
+				AttemptIds: []uuid.UUID{id}, Kinds: []string{"charge"}, Numbers: []int32{0}, WereStates: []string{"sent"}, WereFences: []int64{1},
+			})
+		}},
+		"due operations": {"operations_due", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.OperationsDue(ctx, db, &dbsqlc.OperationsDueParams{Account: "acc", Most: 100})
+			return err
+		}},
+		"operations that trail": {"operations_due", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.OperationsTrailing(ctx, db, &dbsqlc.OperationsTrailingParams{Account: "acc", Most: 100})
+			return err
+		}},
+		"accounts with something due": {"operations_due", func(ctx context.Context, db dbsqlc.DBTX) error {
 			_, err := q.AccountsDue(ctx, db)
 			return err
 		}},
-		"due refunds": {"refunds_due", func(ctx context.Context, db dbsqlc.DBTX) error {
-			_, err := q.RefundsDue(ctx, db, &dbsqlc.RefundsDueParams{Account: "acc", Most: 100})
+		"movements of attempts": {"movements_one_per_number", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.MovementsOfAttempts(ctx, db, []uuid.UUID{id})
+			return err
+		}},
+		"owners of movements": {"movements_once", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.MovementsOwned(ctx, db, &dbsqlc.MovementsOwnedParams{Accounts: []string{"acc"}, Kinds: []string{"capture"}, ProviderIds: []string{"m-5000"}})
+			return err
+		}},
+		"a refund": {"refunds_by_id operations_one_open", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.RefundRead(ctx, db, id)
 			return err
 		}},
 		"an attempt to write": {"attempts_by_id", func(ctx context.Context, db dbsqlc.DBTX) error {
@@ -133,7 +162,7 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 			_, err := q.EventsDue(ctx, db, 100)
 			return err
 		}},
-		"what is overdue": {"checks_due refunds_due events_due", func(ctx context.Context, db dbsqlc.DBTX) error {
+		"what is overdue": {"operations_due events_due", func(ctx context.Context, db dbsqlc.DBTX) error {
 			_, err := q.Overdue(ctx, db)
 			return err
 		}},
@@ -147,10 +176,6 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 		}},
 		"parked events of an attempt": {"events_parked_by_reference references_by_attempt", func(ctx context.Context, db dbsqlc.DBTX) error {
 			_, err := q.EventsParkedOf(ctx, db, &dbsqlc.EventsParkedOfParams{Account: "acc", AttemptID: id, Others: []string{"pp-1"}})
-			return err
-		}},
-		"transactions of attempts": {"events_by_attempt", func(ctx context.Context, db dbsqlc.DBTX) error {
-			_, err := q.EventsTransactions(ctx, db, []uuid.UUID{id})
 			return err
 		}},
 		"an event": {"events_by_id", func(ctx context.Context, db dbsqlc.DBTX) error {
@@ -170,7 +195,7 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 			t.Run(name+" "+mode, func(t *testing.T) {
 				t.Parallel()
 				// A value that is known may make a part of the plan superfluous.
-				e := &explainer{conn: connect(t, with(t, url, "plan_cache_mode", mode))}
+				e := &explainer{conn: testdb.Connect(t, testdb.With(t, url, "plan_cache_mode", mode))}
 				require.ErrorIs(t, c.ask(t.Context(), e), errExplained)
 				e.uses(t, c.index)
 			})
@@ -189,11 +214,15 @@ func fill(t *testing.T, conn *pgx.Conn) {
 		`INSERT INTO orders (order_id, user_id, client_request_id, request_hash, amount, currency, created_at, updated_at)
 			SELECT 'o' || i, 'u1', 'r' || i, '\x01', 1000, 'EUR', now(), now() FROM generate_series(1, 10000) i`,
 		`INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, status, stage, amount, currency,
-				next_check_at, created_at, updated_at, finalized_at)
+				created_at, updated_at, finalized_at)
 			SELECT 'o' || i, ` + id + `, 'u1', 'r' || i, '\x01', 'acc', (CASE WHEN i % 100 = 0 THEN 'pending' ELSE 'failed' END)::attempt_status,
-				(CASE WHEN i % 100 = 0 THEN 'requested' ELSE 'final' END)::attempt_stage, 1000, 'EUR', ` + due + `, now(), now(),
-				CASE WHEN i % 100 > 0 THEN now() END FROM generate_series(1, 10000) i`,
-		`INSERT INTO attempt_checks SELECT now() + interval '1 hour', ` + id + `, 'acc' FROM generate_series(1, 10000) i`,
+				(CASE WHEN i % 100 = 0 THEN 'requested' ELSE 'final' END)::attempt_stage, 1000, 'EUR', now(), now(),
+				CASE WHEN i % 100 > 0 THEN now() END FROM generate_series(1, 10000) i;
+		INSERT INTO operations (order_id, attempt_id, kind, number, account, refund_id, origin, state, sends, fence, next_at, created_at)
+			SELECT 'o' || i, ` + id + `, kind, 0, 'acc', CASE kind WHEN 'refund' THEN ` + id + ` END, 'request', CASE WHEN i % 100 = 0 THEN 'sent' ELSE 'done' END,
+				1, 1, ` + due + `, now() FROM generate_series(1, 10000) i, unnest(ARRAY['charge', 'refund']) kind`,
+		`INSERT INTO money_movements (order_id, attempt_id, number, account, kind, source, provider_id, amount, currency, cause, recorded_at)
+			SELECT 'o' || i, ` + id + `, 1, 'acc', 'capture', 'named', 'm-' || i, 1000, 'EUR', 'webhook', now() FROM generate_series(1, 10000) i`,
 		`INSERT INTO attempt_references SELECT 'acc', kind || i, 'o' || i, ` + id + ` FROM generate_series(1, 10000) i, unnest(ARRAY['pp-', 'cs-', 'ch-', '']) kind`,
 		`INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, verdict, tries,
 				next_try_at, headers, body, received_at)
@@ -201,9 +230,9 @@ func fill(t *testing.T, conn *pgx.Conn) {
 				CASE WHEN i % 100 = 0 THEN 'deferred' ELSE 'applied' END, 0, ` + due + `, '{}', convert_to(repeat('x', 500), 'UTF8'), now()
 			FROM generate_series(1, 10000) i`,
 		`INSERT INTO refunds (order_id, refund_id, attempt_id, user_id, client_request_id, request_hash, account, status, amount, currency,
-				version, fence, next_check_at, created_at, updated_at, finalized_at)
+				version, created_at, updated_at, finalized_at)
 			SELECT 'o' || i, ` + id + `, ` + id + `, 'u1', 'r' || i, '\x01', 'acc', (CASE WHEN i % 100 = 0 THEN 'pending' ELSE 'failed' END)::refund_status,
-				1, 'EUR', 1, 1, ` + due + `, now(), now(), CASE WHEN i % 100 > 0 THEN now() END FROM generate_series(1, 10000) i`,
+				1, 'EUR', 1, now(), now(), CASE WHEN i % 100 > 0 THEN now() END FROM generate_series(1, 10000) i`,
 		`INSERT INTO idempotency_keys (user_id, endpoint, key, request_hash, lease_until, created_at, expires_at)
 			SELECT 'u1', 'pay', 'key-' || lpad(i::text, 8, '0'), '\x01', now(), now(), now() FROM generate_series(1, 10000) i`,
 		`VACUUM ANALYZE`,

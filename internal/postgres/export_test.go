@@ -1,9 +1,30 @@
 package postgres
 
-import "github.com/jackc/pgx/v5/pgxpool"
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/intake"
+	"github.com/paylatch/paylatch/internal/postgres/pool"
+)
 
 // ErrGuard is what a guarded write that missed its row returns.
-var ErrGuard = errGuard
+var ErrGuard = pool.ErrGuard
 
-// Pool returns the store's connections.
-func (s *Store) Pool() *pgxpool.Pool { return s.pool }
+// Tx is a transaction as all packages see it.
+type Tx interface {
+	commands.Tx
+	intake.Tx
+}
+
+// InAnyTx runs fn in one transaction.
+func (s *Store) InAnyTx(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error {
+	return s.inTx(ctx, func(ctx context.Context, tx *txn) error { return fn(ctx, tx) })
+}
+
+// Read runs fn on a connection, outside a transaction.
+func (s *Store) Read(ctx context.Context, fn func(ctx context.Context, c *pgxpool.Conn) error) error {
+	return s.pool.Read(ctx, fn)
+}

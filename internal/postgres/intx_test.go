@@ -6,8 +6,10 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/testdb"
@@ -29,10 +31,10 @@ func TestInTxRunsAgainAfterASerializationFailure(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			url := testdb.New(t)
-			store, rival := open(t, with(t, url, "default_transaction_isolation", "serializable")), connect(t, url)
+			store, rival := open(t, testdb.With(t, url, "default_transaction_isolation", "serializable")), testdb.Connect(t, url)
 			placed(t, store, "o1")
 			runs := 0
-			err := store.InTx(t.Context(), func(ctx context.Context, tx payment.Tx) error {
+			err := store.InAnyTx(t.Context(), func(ctx context.Context, tx postgres.Tx) error {
 				tx.Now() // the snapshot is older than the rival's update
 				if runs++; runs <= c.rivals {
 					_, err := rival.Exec(ctx, "UPDATE orders SET description = description || 'x'")
@@ -51,10 +53,10 @@ func TestInTxRunsAgainAfterASerializationFailure(t *testing.T) {
 func TestInTxRunsAgainAfterADeadlock(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	store := open(t, with(t, url, "deadlock_timeout", "20ms"))
+	store := open(t, testdb.With(t, url, "deadlock_timeout", "20ms"))
 	placed(t, store, "o1")
 	placed(t, store, "o2")
-	watch, rival := connect(t, url), connect(t, with(t, url, "deadlock_timeout", "1h"))
+	watch, rival := testdb.Connect(t, url), testdb.Connect(t, testdb.With(t, url, "deadlock_timeout", "1h"))
 	other, err := rival.Begin(t.Context())
 	require.NoError(t, err)
 	lock := func(tx pgx.Tx, id string) error {
@@ -64,14 +66,14 @@ func TestInTxRunsAgainAfterADeadlock(t *testing.T) {
 	require.NoError(t, lock(other, "o2"))
 
 	runs, done := 0, make(chan error, 1)
-	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
 		runs++
 		if _, err := tx.OrderLock(ctx, "o1"); err != nil {
 			return err
 		}
 		if runs == 1 {
 			go func() { done <- errors.Join(lock(other, "o1"), other.Commit(t.Context())) }()
-			waiting(t, watch, 1)
+			testdb.Waiting(t, watch, 1)
 		}
 		if _, err := tx.OrderLock(ctx, "o2"); err != nil {
 			return err
@@ -89,15 +91,15 @@ func TestInTxRunsAgainAfterADeadlock(t *testing.T) {
 func TestInTxLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	oops := errors.New("oops")
-	for name, fail := range map[string]func(ctx context.Context, tx payment.Tx, cancel func()) error{
-		"an error":           func(context.Context, payment.Tx, func()) error { return oops },
-		"a panic":            func(context.Context, payment.Tx, func()) error { panic(oops) },
-		"a cancelled caller": func(_ context.Context, _ payment.Tx, cancel func()) error { cancel(); return nil },
-		"a caller cancelled meanwhile": func(ctx context.Context, tx payment.Tx, cancel func()) error {
+	for name, fail := range map[string]func(ctx context.Context, tx postgres.Tx, cancel func()) error{
+		"an error":           func(context.Context, postgres.Tx, func()) error { return oops },
+		"a panic":            func(context.Context, postgres.Tx, func()) error { panic(oops) },
+		"a cancelled caller": func(_ context.Context, _ postgres.Tx, cancel func()) error { cancel(); return nil },
+		"a caller cancelled meanwhile": func(ctx context.Context, tx postgres.Tx, cancel func()) error {
 			cancel()
 			return tx.OrderCancel(ctx, "o1")
 		},
-		"a refused statement, ignored": func(ctx context.Context, tx payment.Tx, _ func()) error {
+		"a refused statement, ignored": func(ctx context.Context, tx postgres.Tx, _ func()) error {
 			o := order("o2")
 			o.Money.Minor = 0
 			_, err := tx.OrderInsert(ctx, o)
@@ -107,11 +109,11 @@ func TestInTxLeavesNothingBehind(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			store := open(t, testdb.New(t))
+			store := open(t, testdb.With(t, testdb.New(t), "pool_max_conns", "1"))
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			err := recovered(func() error {
-				return store.InTx(ctx, func(ctx context.Context, tx payment.Tx) error {
+				return store.InAnyTx(ctx, func(ctx context.Context, tx postgres.Tx) error {
 					_, err := tx.OrderInsert(ctx, order("o1"))
 					require.NoError(t, err)
 					return fail(ctx, tx, cancel)
@@ -132,17 +134,16 @@ func recovered(do func() error) (err error) {
 	return do()
 }
 
-// untouched wants no order, no open transaction, and all connections back.
+// untouched wants no order, no open transaction, and the one connection back.
 func untouched(t *testing.T, store *postgres.Store) {
 	t.Helper()
 	_, err := store.Order(t.Context(), "o1")
 	require.ErrorIs(t, err, payment.ErrOrderNotFound)
-	require.Zero(t, store.Pool().Stat().AcquiredConns())
-	conn, err := store.Pool().Acquire(t.Context())
-	require.NoError(t, err)
-	defer conn.Release()
-	require.Zero(t, one[int](t, conn.Conn(), `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'`))
-	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+	require.NoError(t, store.Read(t.Context(), func(_ context.Context, c *pgxpool.Conn) error {
+		require.Zero(t, testdb.One[int](t, c.Conn(), `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'`))
+		return nil
+	}))
+	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
 		_, err := tx.OrderInsert(ctx, order("o1"))
 		return err
 	})
@@ -153,14 +154,14 @@ func untouched(t *testing.T, store *postgres.Store) {
 func TestMeanwhileIsWhileTheCommitIsOnItsWay(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	store, other := open(t, url), connect(t, url)
+	store, other := open(t, url), testdb.Connect(t, url)
 	a := placed(t, store, "o1")
 	write := func(id string, meanwhile func()) {
-		inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+		inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
 			tx.Now() // the beginning goes by itself
 			tx.Meanwhile(meanwhile)
-			e := payment.StoredEvent{Verdict: "ignored", Received: payment.Received{Account: a.Account, Event: webhooks.Event{ID: id}, At: tx.Now()}}
-			return tx.EventsInsert(ctx, []payment.StoredEvent{e})
+			e := inbound.StoredEvent{Verdict: "ignored", Received: inbound.Received{Account: a.Account, Event: webhooks.Event{ID: id}, At: tx.Now()}}
+			return tx.EventsInsert(ctx, []inbound.StoredEvent{e})
 		})
 	}
 	write("evt_1", nil) // prepares the statement
@@ -169,16 +170,16 @@ func TestMeanwhileIsWhileTheCommitIsOnItsWay(t *testing.T) {
 	_, err = held.Exec(t.Context(), "LOCK TABLE provider_events IN SHARE MODE")
 	require.NoError(t, err)
 	write("evt_2", func() {
-		waiting(t, connect(t, url), 1)
+		testdb.Waiting(t, testdb.Connect(t, url), 1)
 		require.NoError(t, held.Rollback(t.Context()), "nobody else lets go of the table")
 	})
-	require.Equal(t, 2, one[int](t, other, "SELECT count(*) FROM provider_events"))
+	require.Equal(t, 2, testdb.One[int](t, other, "SELECT count(*) FROM provider_events"))
 }
 
 func TestMeanwhileIsNotWithoutACommit(t *testing.T) {
 	t.Parallel()
 	store, oops := open(t, testdb.New(t)), errors.New("oops")
-	require.ErrorIs(t, store.InTx(t.Context(), func(ctx context.Context, tx payment.Tx) error {
+	require.ErrorIs(t, store.InAnyTx(t.Context(), func(ctx context.Context, tx postgres.Tx) error {
 		tx.Meanwhile(func() { t.Error("called") })
 		_, err := tx.OrderInsert(ctx, order("o1"))
 		return errors.Join(err, oops)

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -11,9 +10,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/paylatch/paylatch/internal/idempotency"
-	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+	"github.com/paylatch/paylatch/internal/postgres/mapping"
 )
+
+var _ idempotency.Tx = (*txn)(nil)
 
 // KeyClaim implements idempotency.Tx.
 func (t *txn) KeyClaim(ctx context.Context, c idempotency.Claim) (idempotency.Record, bool, error) {
@@ -28,14 +29,14 @@ func (t *txn) KeyClaim(ctx context.Context, c idempotency.Claim) (idempotency.Re
 	if err != nil {
 		return idempotency.Record{}, false, fmt.Errorf("claim a key: %w", err)
 	}
-	record, err := recordFromRow(row)
+	record, err := mapping.Record(row)
 	record.TakenOver = claimed && row.CreatedAt.Before(t.Now())
 	return record, claimed, err
 }
 
 // KeyAnswer implements idempotency.Tx.
 func (t *txn) KeyAnswer(ctx context.Context, r idempotency.Request, fence int64, a idempotency.Answer, keep time.Duration) error {
-	headers, body, err := answerParams(a)
+	headers, body, err := mapping.AnswerParams(a)
 	if err != nil {
 		return err
 	}
@@ -46,21 +47,9 @@ func (t *txn) KeyAnswer(ctx context.Context, r idempotency.Request, fence int64,
 	return err
 }
 
-func recordFromRow(row *dbsqlc.IdempotencyKeys) (idempotency.Record, error) {
-	r := idempotency.Record{Hash: hashFromRow(row.RequestHash), Fence: row.Fence}
-	if !row.Answered {
-		return r, nil
-	}
-	r.Answer = &idempotency.Answer{Status: int(row.Status), Body: row.Body, Subject: row.Subject}
-	if err := json.Unmarshal(row.Headers, &r.Answer.Headers); err != nil {
-		return r, fmt.Errorf("decode an answer's headers: %w", err)
-	}
-	return r, nil
-}
-
 // InKeyTx implements idempotency.Store.
 func (s *Store) InKeyTx(ctx context.Context, fn func(ctx context.Context, tx idempotency.Tx) error) error {
-	return s.InTx(ctx, func(ctx context.Context, tx payment.Tx) error { return fn(ctx, tx) })
+	return s.inTx(ctx, func(ctx context.Context, tx *txn) error { return fn(ctx, tx) })
 }
 
 // KeyExtend implements idempotency.Store.
@@ -80,7 +69,7 @@ func (s *Store) KeyRelease(ctx context.Context, r idempotency.Request, fence int
 }
 
 func (s *Store) fenced(ctx context.Context, write func(ctx context.Context, c *pgxpool.Conn) (int64, error)) error {
-	return s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+	return s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		rows, err := write(ctx, c)
 		if err == nil && rows == 0 {
 			return idempotency.ErrFenced
@@ -92,7 +81,7 @@ func (s *Store) fenced(ctx context.Context, write func(ctx context.Context, c *p
 // PurgeKeys deletes at most limit expired keys and returns how many there were.
 func (s *Store) PurgeKeys(ctx context.Context, limit int) (int, error) {
 	var n int64
-	err := s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		var err error
 		n, err = s.q.KeysPurge(ctx, c, int32(limit)) //nolint:gosec // a batch size
 		return err
@@ -103,7 +92,7 @@ func (s *Store) PurgeKeys(ctx context.Context, limit int) (int, error) {
 // KeysEstimate is about how many keys there are, expired ones included.
 func (s *Store) KeysEstimate(ctx context.Context) (int64, error) {
 	var n int64
-	err := s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		var err error
 		n, err = s.q.KeysEstimate(ctx, c)
 		return err
@@ -111,11 +100,11 @@ func (s *Store) KeysEstimate(ctx context.Context) (int64, error) {
 	return n, err
 }
 
-// KeyRead implements payment.Store.
+// KeyRead implements commands.Store.
 func (s *Store) KeyRead(ctx context.Context, r idempotency.Request) (idempotency.Record, bool, error) {
 	var rec idempotency.Record
 	found := false
-	err := s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		row, err := s.q.KeyReadLive(ctx, c, &dbsqlc.KeyReadLiveParams{UserID: r.User, Endpoint: r.Endpoint, Key: string(r.Key)})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
@@ -124,50 +113,25 @@ func (s *Store) KeyRead(ctx context.Context, r idempotency.Request) (idempotency
 			return fmt.Errorf("read a key: %w", err)
 		}
 		found = true
-		rec, err = recordFromRow(row)
+		rec, err = mapping.Record(row)
 		return err
 	})
 	return rec, found, err
 }
 
-// KeysStore implements payment.Tx.
+// KeysStore implements commands.Tx.
 func (t *txn) KeysStore(ctx context.Context, answers []idempotency.Stored) error {
 	if len(answers) == 0 {
 		return nil
 	}
-	p := &dbsqlc.KeysStoreParams{}
-	for _, a := range answers {
-		headers, body, err := answerParams(a.Answer)
-		if err != nil {
-			return err
-		}
-		p.UserIds = append(p.UserIds, a.User)
-		p.Endpoints = append(p.Endpoints, a.Endpoint)
-		p.Keys = append(p.Keys, string(a.Key))
-		p.RequestHashes = append(p.RequestHashes, a.Hash[:])
-		p.Statuses = append(p.Statuses, int32(a.Status)) //nolint:gosec // an HTTP status
-		p.Headers = append(p.Headers, string(headers))
-		p.Bodies = append(p.Bodies, body)
-		p.Subjects = append(p.Subjects, a.Subject)
-		p.Keeps = append(p.Keeps, a.Keep.Seconds())
+	p, err := mapping.KeysStoreParams(answers)
+	if err != nil {
+		return err
 	}
 	if err := t.q.KeysStore(ctx, t.Deferred(), p); err != nil {
 		return fmt.Errorf("store %d answers: %w", len(answers), err)
 	}
 	return nil
-}
-
-// answerParams are an answer's headers and body as they are stored.
-func answerParams(a idempotency.Answer) (headers, body []byte, err error) {
-	if a.Headers == nil {
-		headers = []byte("{}")
-	} else if headers, err = json.Marshal(a.Headers); err != nil {
-		return nil, nil, fmt.Errorf("encode an answer's headers: %w", err)
-	}
-	if len(a.Body) <= idempotency.MaxBody {
-		body = a.Body
-	}
-	return headers, body, nil
 }
 
 // QuotasTake implements idempotency.QuotaStore.
@@ -178,7 +142,7 @@ func (s *Store) QuotasTake(ctx context.Context, requests []idempotency.Request, 
 		p.UserIds, p.Endpoints, p.Keys = append(p.UserIds, r.User), append(p.Endpoints, r.Endpoint), append(p.Keys, string(r.Key))
 	}
 	used := make([]idempotency.Used, len(requests))
-	err := s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		rows, err := s.q.QuotasTake(ctx, c, p)
 		if err != nil {
 			return fmt.Errorf("count keys: %w", err)
@@ -189,13 +153,4 @@ func (s *Store) QuotasTake(ctx context.Context, requests []idempotency.Request, 
 		return nil
 	})
 	return used, err
-}
-
-// hashFromRow bears a row that somebody else wrote wrongly: it matches no
-// request.
-func hashFromRow(raw []byte) (h idempotency.Hash) {
-	if len(raw) == len(h) {
-		copy(h[:], raw)
-	}
-	return h
 }

@@ -89,7 +89,7 @@ func TestAnExpiredKeyIsNew(t *testing.T) {
 func TestAClaimThatIsUndoneIsNone(t *testing.T) {
 	t.Parallel()
 	store := open(t, testdb.New(t))
-	require.ErrorIs(t, store.InTx(t.Context(), func(ctx context.Context, tx payment.Tx) error {
+	require.ErrorIs(t, store.InAnyTx(t.Context(), func(ctx context.Context, tx postgres.Tx) error {
 		_, _, err := tx.KeyClaim(ctx, idempotency.Claim{Request: command, Lease: time.Hour, Keep: time.Hour})
 		require.NoError(t, err)
 		return payment.ErrBusy
@@ -103,20 +103,20 @@ func TestAClaimThatIsUndoneIsNone(t *testing.T) {
 func TestTwoClaimsAtOnce(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	store, watch := open(t, url), connect(t, url)
+	store, watch := open(t, url), testdb.Connect(t, url)
 	wanted := idempotency.Claim{Request: command, Lease: time.Hour, Keep: time.Hour}
 	second, done := false, make(chan error, 1)
-	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
 		_, ours, err := tx.KeyClaim(ctx, wanted)
 		require.True(t, ours)
 		go func() {
-			done <- store.InTx(t.Context(), func(ctx context.Context, tx payment.Tx) error {
+			done <- store.InAnyTx(t.Context(), func(ctx context.Context, tx postgres.Tx) error {
 				var err error
 				_, second, err = tx.KeyClaim(ctx, wanted)
 				return err
 			})
 		}()
-		waiting(t, watch, 1)
+		testdb.Waiting(t, watch, 1)
 		return err
 	})
 	require.NoError(t, <-done)
@@ -128,7 +128,7 @@ func TestAKeyThatIsGivenBackMeanwhile(t *testing.T) {
 	t.Parallel()
 	store := open(t, testdb.New(t))
 	claim(t, store, command, time.Hour)
-	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
 		require.False(t, tx.Now().IsZero())
 		require.NoError(t, store.KeyRelease(ctx, command, 1))
 		_, _, err := idempotency.Take(ctx, tx, idempotency.Claim{Request: command, Lease: time.Hour, Keep: time.Hour})
@@ -196,7 +196,7 @@ func TestAnAnswerWithoutAClaim(t *testing.T) {
 	for key, free := range map[idempotency.Key]bool{
 		"running-1": false, "answered-1": false, "anothers-1": false, "dead-0001": true, "expired-1": true, "new-00001": true,
 	} {
-		err := store.InTx(t.Context(), func(ctx context.Context, tx payment.Tx) error {
+		err := store.InAnyTx(t.Context(), func(ctx context.Context, tx postgres.Tx) error {
 			return tx.KeysStore(ctx, []idempotency.Stored{{Request: of(key), Answer: idempotency.Answer{Status: 201, Subject: "second"}, Keep: time.Hour}})
 		})
 		rec, ours := claim(t, store, of(key), time.Hour)
@@ -216,7 +216,7 @@ func TestWhatIsFencedWritesNothing(t *testing.T) {
 	t.Parallel()
 	store := open(t, testdb.New(t))
 	claim(t, store, command, time.Hour)
-	err := store.InTx(t.Context(), func(ctx context.Context, tx payment.Tx) error {
+	err := store.InAnyTx(t.Context(), func(ctx context.Context, tx postgres.Tx) error {
 		if _, err := tx.OrderInsert(ctx, order("o1")); err != nil {
 			return err
 		}
@@ -232,7 +232,7 @@ func TestWhatIsFencedWritesNothing(t *testing.T) {
 func TestNewKeysAreCounted(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	store, db := open(t, url), connect(t, url)
+	store, db := open(t, url), testdb.Connect(t, url)
 	of := func(user string, key idempotency.Key) idempotency.Request {
 		return idempotency.Request{User: user, Endpoint: command.Endpoint, Key: key, Hash: command.Hash}
 	}
@@ -258,7 +258,7 @@ func TestNewKeysAreCounted(t *testing.T) {
 
 func claim(t *testing.T, store *postgres.Store, r idempotency.Request, lease time.Duration) (rec idempotency.Record, ours bool) {
 	t.Helper()
-	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
 		var err error
 		rec, ours, err = tx.KeyClaim(ctx, idempotency.Claim{Request: r, Lease: lease, Keep: time.Hour})
 		return err
@@ -269,7 +269,7 @@ func claim(t *testing.T, store *postgres.Store, r idempotency.Request, lease tim
 // expired claims a key that is not known any longer at once.
 func expired(t *testing.T, store *postgres.Store, r idempotency.Request) {
 	t.Helper()
-	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
 		_, _, err := tx.KeyClaim(ctx, idempotency.Claim{Request: r, Lease: time.Hour})
 		return err
 	})
@@ -277,5 +277,5 @@ func expired(t *testing.T, store *postgres.Store, r idempotency.Request) {
 
 func answer(t *testing.T, store *postgres.Store, r idempotency.Request, fence int64, a idempotency.Answer, keep time.Duration) error {
 	t.Helper()
-	return store.InTx(t.Context(), func(ctx context.Context, tx payment.Tx) error { return tx.KeyAnswer(ctx, r, fence, a, keep) })
+	return store.InAnyTx(t.Context(), func(ctx context.Context, tx postgres.Tx) error { return tx.KeyAnswer(ctx, r, fence, a, keep) })
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/stream"
@@ -60,8 +61,8 @@ func TestEveryProcessHearsEveryNotice(t *testing.T) {
 			require.Equal(t, want, take(t, heard))
 		}
 	}
-	conn := connect(t, url)
-	require.Equal(t, 2, one[int](t, conn, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'paylatch listen'`),
+	conn := testdb.Connect(t, url)
+	require.Equal(t, 2, testdb.One[int](t, conn, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'paylatch listen'`),
 		"one connection a process")
 }
 
@@ -69,8 +70,8 @@ func TestListeningTellsWhyItEnded(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
 	_, ended := listen(t, open(t, url))
-	conn := connect(t, url)
-	require.True(t, one[bool](t, conn, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'paylatch listen'`))
+	conn := testdb.Connect(t, url)
+	require.True(t, testdb.One[bool](t, conn, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'paylatch listen'`))
 	require.Error(t, take(t, ended))
 
 	ctx, cancel := context.WithCancel(t.Context())
@@ -88,29 +89,29 @@ func TestChangesAreToldAfterTheirCommit(t *testing.T) {
 	store := open(t, url)
 	var told [][]stream.ID
 	store.OnChange(func(ids []stream.ID) {
-		version := one[int](t, connect(t, url), `SELECT version FROM payment_attempts WHERE attempt_id = $1`, uuid.UUID(ids[0]))
+		version := testdb.One[int](t, testdb.Connect(t, url), `SELECT version FROM payment_attempts WHERE attempt_id = $1`, uuid.UUID(ids[0]))
 		require.Equal(t, 2, version, "others can see it")
 		told = append(told, ids)
 	})
 	a, b := placed(t, store, "o1"), placed(t, store, "o2")
 	require.Empty(t, told, "nobody waits for what is new")
-	save := func(ctx context.Context, tx payment.Tx, id payment.AttemptID, by int) error {
-		locked, err := tx.AttemptLock(ctx, id)
+	rise := func(ctx context.Context, tx postgres.Tx, id payment.AttemptID, by int) error {
+		locked, _, err := tx.AttemptLock(ctx, id)
 		if err != nil {
 			return err
 		}
 		was := locked.Version
 		locked.Version, locked.State = was+by, fsm.Processing
-		return tx.SaveChanges(ctx, []payment.Change{{Attempt: locked, Was: was}})
+		return save(ctx, tx, changeset.AttemptWrite{Attempt: locked, Was: was, Changed: true})
 	}
 	undone := errors.New("undone")
-	require.ErrorIs(t, store.InTx(t.Context(), func(ctx context.Context, tx payment.Tx) error {
-		return errors.Join(save(ctx, tx, a.ID, 1), undone)
+	require.ErrorIs(t, store.InAnyTx(t.Context(), func(ctx context.Context, tx postgres.Tx) error {
+		return errors.Join(rise(ctx, tx, a.ID, 1), undone)
 	}), undone)
-	inTx(t, store, func(ctx context.Context, tx payment.Tx) error { return save(ctx, tx, a.ID, 0) })
+	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error { return rise(ctx, tx, a.ID, 0) })
 	require.Empty(t, told)
-	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
-		return errors.Join(save(ctx, tx, a.ID, 1), save(ctx, tx, b.ID, 1))
+	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
+		return errors.Join(rise(ctx, tx, a.ID, 1), rise(ctx, tx, b.ID, 1))
 	})
 	require.Equal(t, [][]stream.ID{{stream.ID(a.ID), stream.ID(b.ID)}}, told)
 }
@@ -119,13 +120,13 @@ func TestWhatHasMoved(t *testing.T) {
 	t.Parallel()
 	store := open(t, testdb.New(t))
 	a, b, c := placed(t, store, "o1"), placed(t, store, "o2"), placed(t, store, "o3")
-	inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
-		locked, err := tx.AttemptLock(ctx, b.ID)
+	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
+		locked, _, err := tx.AttemptLock(ctx, b.ID)
 		if err != nil {
 			return err
 		}
 		locked.Version, locked.State = 2, fsm.Processing
-		return tx.SaveChanges(ctx, []payment.Change{{Attempt: locked, Was: 1}})
+		return save(ctx, tx, changeset.AttemptWrite{Attempt: locked, Was: 1, Changed: true})
 	})
 	moved, err := store.Moved(t.Context(), []stream.ID{stream.ID(a.ID), stream.ID(b.ID), stream.ID(c.ID), {}}, []int32{1, 1, 2, 1})
 	require.NoError(t, err)

@@ -8,61 +8,64 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/internal/testdb"
 )
 
-// TestNothingDeadlocks crowds pays, commands, cancellations, webhooks, retries
-// and checks of two replicas on few orders. A wrong order of locks would make
+// TestNothingDeadlocks has pays, commands, cancellations, webhooks, retries
+// and checks of two replicas at once on few orders. A wrong order of locks would make
 // PostgreSQL undo one of two; that it is then run again hides it from the
 // callers, not from the count.
 func TestNothingDeadlocks(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
 	stores := twoReplicas(t, url)
-	m := newMob(t, stores...)
+	l := newLoad(t, stores...)
 	impatient, stop := context.WithTimeout(t.Context(), 40*time.Second)
 	defer stop()
 	go func() {
 		// On a slow machine it takes longer until each of them was done.
 		for wait := 4 * time.Second; impatient.Err() == nil; wait = 100 * time.Millisecond {
 			<-time.After(wait)
-			if m.did(deeds) {
+			if l.did(happened) {
 				break
 			}
 		}
 		stop()
 	}()
-	m.run(impatient)
+	l.run(impatient)
 	for _, s := range stores {
 		s.Close()
 	}
 
-	conn := connect(t, url)
-	t.Logf("%v; %d events", m.outcomes, len(m.acked))
-	require.Empty(t, m.wrong)
+	conn := testdb.Connect(t, url)
+	t.Logf("%v; %d events", l.outcomes, len(l.acked))
+	require.Empty(t, l.wrong)
 	require.Zero(t, deadlocks(t, conn))
-	require.True(t, m.did(deeds))
-	require.Zero(t, one[int](t, conn, `SELECT count(*) FROM (SELECT FROM payment_attempts WHERE status <> 'failed' GROUP BY order_id HAVING count(*) > 1) two`))
-	require.Zero(t, one[int](t, conn, `SELECT count(*) FROM unnest($1::text[]) id WHERE NOT EXISTS (SELECT FROM provider_events WHERE provider_event_id = id)`, m.acked),
+	require.True(t, l.did(happened))
+	require.Zero(t, testdb.One[int](t, conn, `SELECT count(*) FROM (SELECT FROM payment_attempts WHERE status <> 'failed' GROUP BY order_id HAVING count(*) > 1) two`))
+	require.Zero(t, testdb.One[int](t, conn, `SELECT count(*) FROM unnest($1::text[]) id WHERE NOT EXISTS (SELECT FROM provider_events WHERE provider_event_id = id)`, l.acked),
 		"an event was acknowledged and is not on disk")
-	require.Zero(t, one[int](t, conn, `SELECT count(*) FROM payment_attempts a WHERE version <> (SELECT count(*) FROM attempt_transitions t WHERE t.attempt_id = a.attempt_id)`),
+	require.Zero(t, testdb.One[int](t, conn, `SELECT count(*) FROM payment_attempts a WHERE version <> (SELECT count(*) FROM attempt_transitions t WHERE t.attempt_id = a.attempt_id)`),
 		"an attempt has versions that its log does not tell of")
 }
 
-// deeds are what must have happened at least once.
-var deeds = []string{"pay", "confirm", "cancel", "cancel order", "recheck", "reconcile", "retry", "intake"}
+// happened is what must have happened at least once.
+var happened = []string{"pay", "confirm", "cancel", "cancel order", "recheck", "reconcile", "retry", "intake"}
 
-func (m *mob) did(names []string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return !slices.ContainsFunc(names, func(name string) bool { return m.outcomes[name] == 0 })
+func (l *load) did(names []string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !slices.ContainsFunc(names, func(name string) bool { return l.outcomes[name] == 0 })
 }
 
 func twoReplicas(t *testing.T, url string) []*postgres.Store {
 	t.Helper()
-	return []*postgres.Store{open(t, with(t, url, "pool_max_conns", "20")), open(t, with(t, url, "pool_max_conns", "20"))}
+	return []*postgres.Store{open(t, testdb.With(t, url, "pool_max_conns", "20")), open(t, testdb.With(t, url, "pool_max_conns", "20"))}
 }
 
 // TestAWrongLockOrderIsSeen shows that the test above can fail: whoever locks an
@@ -71,9 +74,9 @@ func twoReplicas(t *testing.T, url string) []*postgres.Store {
 func TestAWrongLockOrderIsSeen(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	store := open(t, with(t, url, "deadlock_timeout", "2s"))
+	store := open(t, testdb.With(t, url, "deadlock_timeout", "2s"))
 	a := placed(t, store, "o1")
-	watch, wrong := connect(t, url), connect(t, with(t, url, "deadlock_timeout", "1h"))
+	watch, wrong := testdb.Connect(t, url), testdb.Connect(t, testdb.With(t, url, "deadlock_timeout", "1h"))
 
 	tx, err := wrong.Begin(t.Context())
 	require.NoError(t, err)
@@ -81,12 +84,12 @@ func TestAWrongLockOrderIsSeen(t *testing.T) {
 	require.NoError(t, err)
 	paid := make(chan error, 1)
 	go func() {
-		paid <- store.InTx(t.Context(), func(ctx context.Context, tx payment.Tx) error {
+		paid <- store.InAnyTx(t.Context(), func(ctx context.Context, tx postgres.Tx) error {
 			_, err := tx.OrderLock(ctx, "o1")
 			return err
 		})
 	}()
-	waiting(t, watch, 1)
+	testdb.Waiting(t, watch, 1)
 	_, err = tx.Exec(t.Context(), "SELECT FROM orders WHERE order_id = 'o1' FOR NO KEY UPDATE")
 	require.NoError(t, err)
 	require.NoError(t, tx.Commit(t.Context()))
@@ -105,8 +108,8 @@ func TestSameNamesInOppositeOrder(t *testing.T) {
 	store := open(t, url)
 	rival := placed(t, store, "o0")
 	a, b := placed(t, store, "o1"), placed(t, store, "o2")
-	name := func(a payment.Attempt, names ...string) func(ctx context.Context, tx payment.Tx) error {
-		return func(ctx context.Context, tx payment.Tx) error {
+	name := func(a payment.Attempt, names ...string) func(ctx context.Context, tx postgres.Tx) error {
+		return func(ctx context.Context, tx postgres.Tx) error {
 			refs := make([]payment.Reference, len(names))
 			for i, n := range names {
 				refs[i] = payment.Reference{Account: "acc", Name: n}
@@ -115,23 +118,53 @@ func TestSameNamesInOppositeOrder(t *testing.T) {
 			if err != nil || len(owners) > 0 {
 				return err
 			}
-			return tx.SaveChanges(ctx, []payment.Change{{Attempt: a, Was: a.Version, Names: names}})
+			return save(ctx, tx, changeset.AttemptWrite{Attempt: a, Names: names})
 		}
 	}
 	opposed(t, url, store, "INSERT INTO attempt_references VALUES ('acc', 'm', 'o0', '"+rival.ID.String()+"')",
 		name(a, "z", "m", "a"), name(b, "a", "m", "z"))
 }
 
+// TestSameMovementsInOppositeOrder is TestSameNamesInOppositeOrder for named movements.
+func TestSameMovementsInOppositeOrder(t *testing.T) {
+	t.Parallel()
+	url := testdb.New(t)
+	store := open(t, url)
+	a, b := placed(t, store, "o1"), placed(t, store, "o2")
+	record := func(a payment.Attempt, ids ...string) func(ctx context.Context, tx postgres.Tx) error {
+		return func(ctx context.Context, tx postgres.Tx) error {
+			w := changeset.AttemptWrite{Attempt: a}
+			names := make([]payment.MovementName, len(ids))
+			for i, id := range ids {
+				names[i] = payment.MovementName{Account: "acc", Kind: payment.MovementRefund, ID: id}
+				w.Movements = append(w.Movements, payment.Movement{
+					Number: i + 1, Kind: payment.MovementRefund, Source: payment.MovementNamed, ProviderID: id, Money: a.Money,
+					Cause: payment.Cause{Kind: payment.CauseWebhook}, RecordedAt: noon,
+				})
+			}
+			owners, err := tx.MovementOwners(ctx, names)
+			if err != nil || len(owners) > 0 {
+				return err
+			}
+			return save(ctx, tx, w)
+		}
+	}
+	opposed(t, url, store, `INSERT INTO money_movements (order_id, attempt_id, number, account, kind, source, provider_id, amount, currency, cause, recorded_at)
+		VALUES ('o0', gen_random_uuid(), 1, 'acc', 'refund', 'named', 'm', 1, 'EUR', 'webhook', now())`, record(a, "z", "m", "a"), record(b, "a", "m", "z"))
+}
+
 func TestSameDiscrepanciesInOppositeOrder(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
 	store := open(t, url)
-	find := func(events ...string) func(ctx context.Context, tx payment.Tx) error {
-		var ds []payment.Discrepancy
+	find := func(events ...string) func(ctx context.Context, tx postgres.Tx) error {
+		var ds []review.Discrepancy
 		for _, e := range events {
-			ds = append(ds, payment.Discrepancy{Kind: payment.EventChanged, Event: payment.EventKey{Account: "acc", ID: e}, At: noon})
+			ds = append(ds, review.Discrepancy{Kind: payment.EventChanged, Event: inbound.EventKey{Account: "acc", ID: e}, At: noon})
 		}
-		return func(ctx context.Context, tx payment.Tx) error { return tx.DiscrepanciesOpen(ctx, ds) }
+		return func(ctx context.Context, tx postgres.Tx) error {
+			return tx.Save(ctx, changeset.Writes{Discrepancies: ds})
+		}
 	}
 	opposed(t, url, store, `INSERT INTO discrepancies (discrepancy_id, kind, account, provider_event_id, text, opened_at)
 		VALUES (gen_random_uuid(), 'event_changed', 'acc', 'm', '', now())`, find("z", "m", "a"), find("a", "m", "z"))
@@ -139,18 +172,18 @@ func TestSameDiscrepanciesInOppositeOrder(t *testing.T) {
 
 // opposed holds two transactions up in their middle, so that each has what the
 // other one comes to next, unless both go the same way.
-func opposed(t *testing.T, url string, store *postgres.Store, middle string, fns ...func(ctx context.Context, tx payment.Tx) error) {
+func opposed(t *testing.T, url string, store *postgres.Store, middle string, fns ...func(ctx context.Context, tx postgres.Tx) error) {
 	t.Helper()
-	watch, holder := connect(t, url), connect(t, url)
+	watch, holder := testdb.Connect(t, url), testdb.Connect(t, url)
 	tx, err := holder.Begin(t.Context())
 	require.NoError(t, err)
 	_, err = tx.Exec(t.Context(), middle)
 	require.NoError(t, err)
 	done := make(chan error, len(fns))
 	for _, fn := range fns {
-		go func() { done <- store.InTx(t.Context(), fn) }()
+		go func() { done <- store.InAnyTx(t.Context(), fn) }()
 	}
-	waiting(t, watch, len(fns))
+	testdb.Waiting(t, watch, len(fns))
 	require.NoError(t, tx.Rollback(t.Context()))
 	for range fns {
 		require.NoError(t, <-done)

@@ -13,7 +13,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/testdb"
@@ -33,7 +35,7 @@ func TestAnOrderIsReadAsWritten(t *testing.T) {
 			Metadata: rapid.MapOfN(rapid.Custom(text), rapid.Custom(text), 0, 3).Draw(r, "metadata"), CreatedAt: at(r),
 		}
 		o.UpdatedAt = o.CreatedAt
-		do(r, store, func(ctx context.Context, tx payment.Tx) error {
+		do(r, store, func(ctx context.Context, tx postgres.Tx) error {
 			inserted, err := tx.OrderInsert(ctx, o)
 			require.True(r, inserted)
 			return err
@@ -43,7 +45,7 @@ func TestAnOrderIsReadAsWritten(t *testing.T) {
 		require.Empty(r, there.Attempts)
 		there.Attempts = nil
 		require.Equal(r, o, there)
-		do(r, store, func(ctx context.Context, tx payment.Tx) error {
+		do(r, store, func(ctx context.Context, tx postgres.Tx) error {
 			inserted, err := tx.OrderInsert(ctx, o)
 			require.False(r, inserted)
 			there, err2 := tx.OrderByRequest(ctx, o.UserID, o.RequestID)
@@ -62,7 +64,7 @@ func TestAnAttemptIsReadAsWritten(t *testing.T) {
 		for range rapid.IntRange(1, 2).Draw(r, "attempts") {
 			attempts = append(attempts, anyAttempt(r, order(payment.OrderID(fresh(r)))))
 		}
-		do(r, store, func(ctx context.Context, tx payment.Tx) error {
+		do(r, store, func(ctx context.Context, tx postgres.Tx) error {
 			for _, a := range attempts {
 				if _, err := tx.OrderInsert(ctx, order(a.OrderID)); err != nil {
 					return err
@@ -70,30 +72,24 @@ func TestAnAttemptIsReadAsWritten(t *testing.T) {
 			}
 			return tx.AttemptsInsert(ctx, attempts)
 		})
-		var changes []payment.Change
+		writes := make([]changeset.AttemptWrite, 0, len(attempts))
 		for _, a := range attempts {
 			require.Equal(r, born(a), attemptThere(r, store, a.ID))
 			if a.State.Final() {
 				a.FinalizedAt = maybe(r, true)
 			}
-			do(r, store, func(ctx context.Context, tx payment.Tx) error {
-				sealed, err := tx.SealedToken(ctx, a.ID)
-				require.Equal(r, a.SealedToken, sealed)
-				return err
-			})
-			a.SealedToken = nil
-			changes = append(changes, payment.Change{Attempt: a, Was: 1, Holds: true, EraseToken: a.State.Final()})
+			a.Operations = nil
+			writes = append(writes, changeset.AttemptWrite{Attempt: a, Was: 1, Changed: true})
 		}
-		do(r, store, func(ctx context.Context, tx payment.Tx) error { return tx.SaveChanges(ctx, changes) })
-		for _, c := range changes {
-			require.Equal(r, c.Attempt, attemptThere(r, store, c.Attempt.ID))
-			do(r, store, func(ctx context.Context, tx payment.Tx) error {
-				sealed, err := tx.SealedToken(ctx, c.Attempt.ID)
-				require.Equal(r, c.EraseToken, sealed == nil)
-				return err
-			})
+		do(r, store, func(ctx context.Context, tx postgres.Tx) error { return save(ctx, tx, writes...) })
+		for _, w := range writes {
+			require.Equal(r, w.Attempt, attemptThere(r, store, w.Attempt.ID))
 		}
-		a := changes[0].Attempt
+		a := writes[0].Attempt
+		charge := attempts[0].Operations[0] // of which this much is read
+		a.Operations = []payment.Operation{{
+			OrderID: a.OrderID, AttemptID: a.ID, Kind: payment.OperationCharge, State: charge.State, LeaseUntil: charge.LeaseUntil,
+		}}
 		found, err := store.AttemptsByRequest(t.Context(), []payment.RequestName{a.Name(), {Order: a.OrderID, User: a.UserID, Request: "another"}})
 		require.NoError(r, err)
 		require.Len(r, found, 1)
@@ -108,14 +104,14 @@ func TestAStoredEventIsReadAsWritten(t *testing.T) {
 	store := open(t, testdb.New(t))
 	rapid.Check(t, func(r *rapid.T) {
 		events := rapid.SliceOfN(rapid.Custom(anyEvent), 1, 2).Draw(r, "events")
-		do(r, store, func(ctx context.Context, tx payment.Tx) error { return tx.EventsInsert(ctx, slices.Clone(events)) })
+		do(r, store, func(ctx context.Context, tx postgres.Tx) error { return tx.EventsInsert(ctx, slices.Clone(events)) })
 		for _, e := range events {
-			do(r, store, func(ctx context.Context, tx payment.Tx) error { return readAsWritten(ctx, r, tx, e) })
+			do(r, store, func(ctx context.Context, tx postgres.Tx) error { return readAsWritten(ctx, r, tx, e) })
 		}
 	})
 }
 
-func readAsWritten(ctx context.Context, r *rapid.T, tx payment.Tx, e payment.StoredEvent) error {
+func readAsWritten(ctx context.Context, r *rapid.T, tx postgres.Tx, e inbound.StoredEvent) error {
 	there, err := tx.EventLock(ctx, e.ID)
 	require.Equal(r, e, there)
 	if e.NextTryAt != nil && len(e.Event.References) > 0 {
@@ -133,7 +129,7 @@ func TestEveryFieldIsTried(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		a, e := anyAttempt(r, order("o1")), anyEvent(r)
 		a.FinalizedAt = maybe(r, true)
-		for _, v := range []any{a, e, e.Received, e.Event} {
+		for _, v := range []any{a, a.Operations[0], e, e.Received, e.Event} {
 			s := reflect.ValueOf(v)
 			for i := range s.NumField() {
 				if !s.Type().Field(i).IsExported() {
@@ -147,7 +143,7 @@ func TestEveryFieldIsTried(t *testing.T) {
 		}
 	})
 	for name, never := range unset {
-		require.Equal(t, slices.Contains([]string{"Attempt.ReadAt", "Attempt.Siblings", "Attempt.Movements", "StoredEvent.Unreadable"}, name), never, name)
+		require.Equal(t, slices.Contains([]string{"Attempt.ReadAt", "Attempt.Siblings", "Attempt.Movements", "Operation.Number", "Operation.RefundID", "Operation.SealedToken", "StoredEvent.Unreadable"}, name), never, name)
 	}
 }
 
@@ -156,50 +152,94 @@ func anyAttempt(r *rapid.T, o payment.Order) payment.Attempt {
 	a := payment.Attempt{
 		ID: payment.AttemptID(uuid.Must(uuid.NewV7())), OrderID: o.ID, UserID: payment.UserID(text(r)), RequestID: payment.RequestID(text(r)),
 		RequestHash: idempotency.Hash(hash(r)), Account: text(r), ProviderPaymentID: text(r), State: rapid.SampledFrom(fsm.States()).Draw(r, "state"),
-		Money: payment.Money{Minor: amount(r), Currency: "JPY"}, Authorized: amount(r), Captured: 2 * payment.MaxAmount, Reversed: amount(r), Disputed: -amount(r), LastMovement: rapid.IntRange(1, 1000).Draw(r, "movement"), Refunded: amount(r),
-		Foreign: payment.Money{Minor: 2 * payment.MaxAmount, Currency: "USD"}, ForeignReturned: amount(r), HoldToldAt: maybe(r, false),
+		Money: payment.Money{Minor: amount(r), Currency: "JPY"}, Authorized: -amount(r), Captured: 2 * payment.MaxAmount, Refunded: amount(r), Disputed: -amount(r),
+		ForeignMoney: rapid.Bool().Draw(r, "foreign"), LastMovement: rapid.IntRange(1, 1000).Draw(r, "movement"),
 		Capture:       rapid.SampledFrom([]payment.CaptureMode{payment.CaptureAutomatic, payment.CaptureManual}).Draw(r, "capture"),
-		NextActionURL: text(r), ReturnURL: text(r),
-		Intent: payment.Intent{
-			Kind:   rapid.SampledFrom([]payment.IntentKind{payment.IntentNone, payment.IntentCapture, payment.IntentCancel}).Draw(r, "intent"),
-			Amount: amount(r), Number: rapid.IntRange(0, 1000).Draw(r, "number"), At: at(r),
-		},
-		Saved: &payment.SavedMethod{Token: word(r), Type: text(r), Display: text(r), Expires: text(r)}, SealedToken: append([]byte{0}, hash(r)...), Version: rapid.IntRange(2, 1_000_000).Draw(r, "version"), Fence: rapid.Int64Min(1).Draw(r, "fence"),
-		LeaseUntil: maybe(r, false), Checks: rapid.IntRange(0, 1000).Draw(r, "checks"), NextCheckAt: maybe(r, true), CreatedAt: created, UpdatedAt: at(r),
+		NextActionURL: text(r),
+		Saved:         &payment.SavedMethod{Token: word(r), Type: text(r), Display: text(r), Expires: text(r)},
+		Version:       rapid.IntRange(2, 1_000_000).Draw(r, "version"), CreatedAt: created, UpdatedAt: at(r),
 	}
+	a.Operations = []payment.Operation{anyOperation(r, a)}
 	if rapid.Bool().Draw(r, "failure") {
 		a.Failure = &payment.Failure{Code: word(r), Message: text(r), ProviderCode: text(r)}
 	}
 	return a
 }
 
+// anyOperation is an open charge.
+func anyOperation(r *rapid.T, a payment.Attempt) payment.Operation {
+	o := a.NewOperation(payment.OperationCharge, payment.OriginRequest, at(r))
+	o.State = rapid.SampledFrom([]fsm.OperationState{fsm.OperationWanted, fsm.OperationSent, fsm.OperationUnknown}).Draw(r, "operation")
+	o.Amount, o.OriginID, o.ProviderRef, o.Result = amount(r), text(r), text(r), text(r)
+	o.Sends = rapid.IntRange(1, 1000).Draw(r, "sends")
+	o.Fence, o.Tries = int64(o.Sends)+rapid.Int64Range(0, 1000).Draw(r, "takes"), rapid.IntRange(1, 1000).Draw(r, "tries")
+	o.LeaseUntil, o.NextAt, o.FirstSentAt = maybe(r, false), maybe(r, true), maybe(r, false)
+	return o
+}
+
+func TestOperationsAreReadAsWritten(t *testing.T) {
+	t.Parallel()
+	store := open(t, testdb.New(t))
+	rapid.Check(t, func(r *rapid.T) {
+		a := anyAttempt(r, order(payment.OrderID(fresh(r))))
+		refund := a.NewOperation(payment.OperationRefund, payment.OriginPolicy, at(r))
+		refund.RefundID, refund.Amount = payment.RefundID(uuid.New()), amount(r)
+		do(r, store, func(ctx context.Context, tx postgres.Tx) error {
+			if _, err := tx.OrderInsert(ctx, order(a.OrderID)); err != nil {
+				return err
+			}
+			return tx.AttemptsInsert(ctx, []payment.Attempt{a})
+		})
+		operations := func() (there []payment.Operation) {
+			do(r, store, func(ctx context.Context, tx postgres.Tx) error {
+				locked, _, err := tx.AttemptLock(ctx, a.ID)
+				there = locked.Operations
+				return err
+			})
+			return there
+		}
+		require.Equal(r, a.Operations, operations())
+		was := a.Operations[0]
+		now := anyOperation(r, a)
+		now.Number, now.Amount, now.OriginID, now.CreatedAt = 0, was.Amount, was.OriginID, was.CreatedAt
+		now.Sends, now.Fence = now.Sends+was.Sends, now.Fence+was.Fence
+		do(r, store, func(ctx context.Context, tx postgres.Tx) error {
+			return save(ctx, tx, changeset.AttemptWrite{
+				Attempt: a, Begun: []payment.Operation{refund},
+				Moved: []changeset.OperationWrite{{Operation: now, WasState: string(was.State), WasFence: was.Fence}},
+			})
+		})
+		require.ElementsMatch(r, []payment.Operation{now, refund}, operations())
+	})
+}
+
 // born is an attempt as its insert writes it.
 func born(a payment.Attempt) payment.Attempt {
 	return payment.Attempt{
 		ID: a.ID, OrderID: a.OrderID, UserID: a.UserID, RequestID: a.RequestID, RequestHash: a.RequestHash, Account: a.Account,
-		State: fsm.Requested, Money: a.Money, Capture: a.Capture, ReturnURL: a.ReturnURL,
-		Version: 1, Fence: 1, LeaseUntil: a.LeaseUntil, NextCheckAt: a.NextCheckAt, CreatedAt: a.CreatedAt, UpdatedAt: a.CreatedAt,
+		State: fsm.Requested, Money: a.Money, Capture: a.Capture,
+		Version: 1, CreatedAt: a.CreatedAt, UpdatedAt: a.CreatedAt,
 	}
 }
 
-func anyEvent(r *rapid.T) payment.StoredEvent {
-	e := payment.StoredEvent{
+func anyEvent(r *rapid.T) inbound.StoredEvent {
+	e := inbound.StoredEvent{
 		ID: payment.EventID(uuid.Must(uuid.NewV7())), Digest: [32]byte(hash(r)), Verdict: fsm.Applied, Tries: rapid.IntRange(1, 1000).Draw(r, "tries"),
 		OrderID: payment.OrderID(word(r)), AttemptID: payment.AttemptID(uuid.New()),
-		Received: payment.Received{
+		Received: inbound.Received{
 			Account: text(r), Headers: rapid.MapOfN(rapid.Custom(text), rapid.Custom(text), 0, 2).Draw(r, "headers"), Body: hash(r), At: at(r),
 			Event: webhooks.Event{
 				ID: fresh(r), IDSource: rapid.SampledFrom([]webhooks.IDSource{webhooks.Native, webhooks.Derived}).Draw(r, "source"), Type: text(r),
 				Kind: webhooks.Kind(word(r)), References: rapid.SliceOfN(rapid.Custom(word), 1, 3).Draw(r, "references"),
 				ProviderPaymentID: text(r), Transaction: text(r), MovementID: text(r), RefundID: text(r), RefundReference: text(r), Money: &webhooks.Money{Minor: amount(r), Currency: text(r)},
-				CaptureRefused: rapid.Bool().Draw(r, "refused"), CancelRefused: rapid.Bool().Draw(r, "cancel refused"), Amount: text(r), Cumulative: rapid.Bool().Draw(r, "cumulative"), FailureCode: text(r), ProviderCode: text(r), OccurredAt: at(r),
-				Test: rapid.Bool().Draw(r, "test"), TestKnown: rapid.Bool().Draw(r, "known"), NeedsFetch: rapid.Bool().Draw(r, "fetch"), Approved: rapid.Bool().Draw(r, "approved"),
+				Refuses: rapid.SampledFrom([]webhooks.Command{"", webhooks.CommandCapture, webhooks.CommandCancel}).Draw(r, "refuses"), Amount: text(r), Cumulative: rapid.Bool().Draw(r, "cumulative"), FailureCode: text(r), ProviderCode: text(r), OccurredAt: at(r),
+				Mode: rapid.SampledFrom([]webhooks.Mode{"", webhooks.ModeTest, webhooks.ModeLive}).Draw(r, "mode"), NeedsFetch: rapid.Bool().Draw(r, "fetch"), Approved: rapid.Bool().Draw(r, "approved"),
 				SecretIndex: rapid.IntRange(-1, 3).Draw(r, "secret"), DeliveryID: text(r),
 			},
 		},
 	}
 	if e.NextTryAt = maybe(r, false); e.NextTryAt != nil {
-		e.Verdict, e.OrderID, e.AttemptID = payment.Deferred, "", payment.AttemptID{}
+		e.Verdict, e.OrderID, e.AttemptID = inbound.Deferred, "", payment.AttemptID{}
 	}
 	return e
 }
@@ -212,8 +252,8 @@ func attemptThere(r *rapid.T, store *postgres.Store, id payment.AttemptID) payme
 	return a
 }
 
-func do(r *rapid.T, store *postgres.Store, fn func(ctx context.Context, tx payment.Tx) error) {
-	require.NoError(r, store.InTx(r.Context(), fn))
+func do(r *rapid.T, store *postgres.Store, fn func(ctx context.Context, tx postgres.Tx) error) {
+	require.NoError(r, store.InAnyTx(r.Context(), fn))
 }
 
 // text is anything but NUL, which PostgreSQL has no place for.
@@ -251,31 +291,39 @@ func TestMovementsAreReadAsWritten(t *testing.T) {
 	store := open(t, testdb.New(t))
 	rapid.Check(t, func(r *rapid.T) {
 		a := anyAttempt(r, order(payment.OrderID(fresh(r))))
-		do(r, store, func(ctx context.Context, tx payment.Tx) error {
+		do(r, store, func(ctx context.Context, tx postgres.Tx) error {
 			if _, err := tx.OrderInsert(ctx, order(a.OrderID)); err != nil {
 				return err
 			}
 			return tx.AttemptsInsert(ctx, []payment.Attempt{a})
 		})
 		if a.State.Final() {
-			a.SealedToken, a.FinalizedAt = nil, maybe(r, true)
+			a.FinalizedAt = maybe(r, true)
 		}
 		named := payment.Movement{
-			Number: 1, Kind: payment.Chargeback, Source: payment.MovementNamed, ProviderID: fresh(r), Money: payment.Money{Minor: amount(r), Currency: "JPY"},
+			Number: 1, Kind: payment.MovementChargeback, Source: payment.MovementNamed, ProviderID: fresh(r), Money: payment.Money{Minor: amount(r), Currency: "JPY"},
 			Cause: payment.Cause{Kind: payment.CauseWebhook, ID: text(r)}, At: orNever(maybe(r, false)), RecordedAt: at(r),
 		}
 		total := payment.Movement{
-			Number: 2, Kind: payment.CaptureReversal, Source: payment.MovementTotal, Money: payment.Money{Minor: -amount(r), Currency: "EUR"},
+			Number: 2, Kind: payment.MovementCaptureReversal, Source: payment.MovementTotal, Money: payment.Money{Minor: -amount(r), Currency: "EUR"},
 			Cause: payment.Cause{Kind: payment.CauseCheck, ID: text(r)}, RecordedAt: at(r),
 		}
-		do(r, store, func(ctx context.Context, tx payment.Tx) error {
-			return tx.SaveChanges(ctx, []payment.Change{{Attempt: a, Was: 1, Movements: []payment.Movement{named, total}}})
+		person := payment.Movement{
+			Number: 3, Kind: payment.MovementCapture, Source: payment.MovementPerson, Payment: text(r), ProviderID: fresh(r),
+			Money: payment.Money{Minor: amount(r), Currency: "JPY"}, Cause: payment.Cause{Kind: payment.CausePerson, ID: text(r)}, RecordedAt: at(r),
+		}
+		do(r, store, func(ctx context.Context, tx postgres.Tx) error {
+			return save(ctx, tx, changeset.AttemptWrite{Attempt: a, Was: 1, Changed: true, Movements: []payment.Movement{named, total, person}})
 		})
-		name := payment.MovementName{Account: a.Account, Kind: payment.Chargeback, ID: named.ProviderID}
-		do(r, store, func(ctx context.Context, tx payment.Tx) error {
-			movements, owners, err := tx.MovementsRead(ctx, []payment.AttemptID{a.ID}, []payment.MovementName{name, {Account: a.Account, Kind: payment.ChargebackReversal, ID: named.ProviderID}})
-			require.Equal(r, map[payment.AttemptID][]payment.Movement{a.ID: {named, total}}, movements)
+		name := payment.MovementName{Account: a.Account, Kind: payment.MovementChargeback, ID: named.ProviderID}
+		do(r, store, func(ctx context.Context, tx postgres.Tx) error {
+			owners, err := tx.MovementOwners(ctx, []payment.MovementName{name, {Account: a.Account, Kind: payment.MovementChargebackReversal, ID: named.ProviderID}})
 			require.Equal(r, map[payment.MovementName]payment.AttemptID{name: a.ID}, owners)
+			return err
+		})
+		do(r, store, func(ctx context.Context, tx postgres.Tx) error {
+			there, _, err := tx.AttemptLock(ctx, a.ID)
+			require.Equal(r, []payment.Movement{named, total, person}, there.Movements)
 			return err
 		})
 	})

@@ -2,111 +2,100 @@ package postgres_test
 
 import (
 	"context"
-	"fmt"
-	"math/rand/v2"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/payment"
-	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/testdb"
 )
 
-// unscheduled counts attempts that nobody would look at in time.
-const unscheduled = `SELECT count(*) FROM payment_attempts a WHERE next_check_at IS NOT NULL
-	AND NOT EXISTS (SELECT FROM attempt_checks c WHERE c.attempt_id = a.attempt_id AND c.due_at <= a.next_check_at)`
-
-// TestTheScheduleForgetsNothing moves the checks of a few attempts to and fro, to
-// the past, to the future and away, while two sweep.
-func TestTheScheduleForgetsNothing(t *testing.T) {
+func TestDueOperations(t *testing.T) {
 	t.Parallel()
-	dsn := testdb.New(t)
-	store, conn := open(t, dsn), connect(t, dsn)
-	var ids []payment.AttemptID
-	for i := range 8 {
-		ids = append(ids, placed(t, store, payment.OrderID(fmt.Sprint("o", i))).ID)
-	}
-	_, err := conn.Exec(t.Context(), `ALTER TABLE payment_attempts DROP CONSTRAINT attempts_pending_is_watched`)
-	require.NoError(t, err)
-
-	var moving, sweeping sync.WaitGroup
-	ctx, stop := context.WithCancel(t.Context())
-	for range 2 {
-		sweeping.Go(func() {
-			for ctx.Err() == nil {
-				_, err := store.DueAttempts(t.Context(), "acc", 64)
-				require.NoError(t, err)
-			}
+	store, now := open(t, testdb.New(t)), time.Now()
+	var names []payment.OperationName
+	for i, at := range []struct{ due, leased time.Duration }{
+		{-time.Minute, 0}, {-time.Hour, 0}, {time.Hour, 0}, {-2 * time.Hour, time.Hour}, {-time.Second, -time.Second},
+	} {
+		a := placed(t, store, payment.OrderID("o"+string(rune('0'+i))))
+		inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
+			return save(ctx, tx, moved(a, func(o *payment.Operation) {
+				o.Lose()
+				o.Wait(now.Add(at.due))
+				if at.leased != 0 {
+					until := now.Add(at.leased)
+					o.LeaseUntil = &until
+				}
+			}))
 		})
+		names = append(names, a.Operations[0].Name())
 	}
-	for range 4 {
-		mover := connect(t, dsn)
-		moving.Go(func() {
-			for range 500 {
-				_, err := mover.Exec(t.Context(), `UPDATE payment_attempts SET next_check_at = now() + make_interval(secs => $2) WHERE attempt_id = $1`,
-					ids[rand.N(len(ids))].String(), []any{nil, -1, -0.001, 0, 0.001, 0.01, 60}[rand.N(7)])
-				require.NoError(t, err)
-			}
-		})
-	}
-	moving.Wait()
-	stop()
-	sweeping.Wait()
-	require.Zero(t, one[int](t, conn, unscheduled))
-
-	// Nothing gathers, either: what nobody waits for goes, and one entry stays for
-	// the others.
-	_, err = conn.Exec(t.Context(), `UPDATE payment_attempts SET next_check_at = CASE WHEN order_id < 'o4' THEN now() + interval '1 hour' END;
-		UPDATE attempt_checks SET due_at = now() - interval '1 minute'`)
+	due, err := store.DueOperations(t.Context(), "acc", 10)
 	require.NoError(t, err)
-	due, err := store.DueAttempts(t.Context(), "acc", 64)
+	require.Equal(t, []payment.OperationName{names[1], names[0], names[4]}, due)
+	due, err = store.DueOperations(t.Context(), "acc", 1)
+	require.NoError(t, err)
+	require.Equal(t, names[1:2], due)
+	due, err = store.DueOperations(t.Context(), "other", 10)
 	require.NoError(t, err)
 	require.Empty(t, due)
-	require.Equal(t, 4, one[int](t, conn, `SELECT count(*) FROM attempt_checks`))
-	require.Zero(t, one[int](t, conn, unscheduled))
+	accounts, err := store.DueAccounts(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []string{"acc"}, accounts)
 }
 
-// TestWhatIsDueIsFoundBehindWhatIsNot has more entries of attempts that became
-// final than one look takes in, all older than the one that counts.
-func TestWhatIsDueIsFoundBehindWhatIsNot(t *testing.T) {
+// TestWhatTrailsIsClosed has more operations of attempts that became final than one
+// statement closes, all due longer than the one that counts.
+func TestWhatTrailsIsClosed(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.New(t)
-	store, conn := open(t, dsn), connect(t, dsn)
-	a := placed(t, store, "o1")
-	_, err := conn.Exec(t.Context(), `INSERT INTO attempt_checks SELECT '2020-01-01', gen_random_uuid(), 'acc' FROM generate_series(1, 20000)`)
+	store, conn := open(t, dsn), testdb.Connect(t, dsn)
+	live, many := placed(t, store, "o1"), placedMany(t, store, 1500)
+	_, err := conn.Exec(t.Context(), `UPDATE operations SET lease_until = NULL, next_at = now() - interval '1 day';
+		UPDATE operations SET next_at = now() - interval '1 hour' WHERE order_id = 'o1';
+		UPDATE payment_attempts SET status = 'failed', stage = 'final', finalized_at = now() WHERE order_id <> 'o1'`)
 	require.NoError(t, err)
-	due, err := store.DueAttempts(t.Context(), "acc", 64)
+	due, err := store.DueOperations(t.Context(), "acc", 64)
 	require.NoError(t, err)
-	require.Equal(t, []payment.AttemptID{a.ID}, due)
-	require.Equal(t, 1, one[int](t, conn, `SELECT count(*) FROM attempt_checks`))
+	require.Equal(t, []payment.OperationName{live.Operations[0].Name()}, due)
+	require.Equal(t, len(many), testdb.One[int](t, conn, `SELECT count(*) FROM operations WHERE state = 'done' AND next_at IS NULL`))
 }
 
-// TestNewsStaysInItsPage counts updates that left the indexes alone.
-func TestNewsStaysInItsPage(t *testing.T) {
+// TestSuccessesStayInTheirPages counts the updates that left the indexes alone (PostgreSQL:
+// heap-only tuples): a success of an attempt, and its charge that is accepted and is due
+// when it was due before. It has a server of its own: transactions of others keep dead rows.
+func TestSuccessesStayInTheirPages(t *testing.T) {
 	t.Parallel()
-	dsn := testdb.New(t)
-	a, conn := placed(t, open(t, dsn), "o1"), connect(t, dsn)
-	at := time.Now()
-	write := func(tx pgx.Tx, version int32, status, stage string, next, end time.Time) int64 {
-		require.NoError(t, dbsqlc.New().AttemptsAdvance(t.Context(), tx, &dbsqlc.AttemptsAdvanceParams{
-			OrderIds: []string{"o1"}, AttemptIds: []uuid.UUID{uuid.UUID(a.ID)}, Was: []int32{version - 1}, Versions: []int32{version},
-			ProviderPaymentIds: []string{"ch_1"}, Statuses: []string{status}, Stages: []string{stage},
-			Authorized: []int64{1000}, Captured: []int64{1000}, Reversed: []int64{0}, Disputed: []int64{0}, Movements: []int32{0}, Refunded: []int64{0},
-			NextActionUrls: []string{"https://provider.example"}, FailureCodes: []string{""}, FailureMessages: []string{""}, FailureProviderCodes: []string{""},
-			Intents: []string{"capture"}, IntentAmounts: []int64{5}, IntentNumbers: []int32{1}, IntentAts: []time.Time{at},
-			Fences: []int64{int64(version)}, LeaseUntils: []time.Time{at}, Checks: []int32{version}, NextCheckAts: []time.Time{next},
-			UpdatedAts: []time.Time{at}, FinalizedAts: []time.Time{end},
-		}))
-		return one[int64](t, conn, `SELECT pg_stat_get_xact_tuples_hot_updated('payment_attempts'::regclass)`)
+	dsn := testdb.Private(t).DSN("postgres")
+	store, conn := open(t, dsn), testdb.Connect(t, dsn)
+	attempts := placedMany(t, store, 1000)
+	paid := time.Now()
+	const commits = 40
+	for i := range commits {
+		inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
+			var writes []changeset.AttemptWrite
+			for j := i; j < len(attempts); j += commits { // neighbours are paid at different times
+				a := attempts[j]
+				w := moved(a, func(o *payment.Operation) { o.Accept() })
+				w.Changed, w.Attempt.State, w.Attempt.Version, w.Attempt.FinalizedAt = true, fsm.Succeeded, 2, &paid
+				w.Attempt.ProviderPaymentID, w.Attempt.Authorized, w.Attempt.Captured = "pp-"+a.ID.String(), 1000, 1000
+				writes = append(writes, w)
+			}
+			return save(ctx, tx, writes...)
+		})
 	}
-	tx, err := conn.Begin(t.Context())
-	require.NoError(t, err)
-	require.EqualValues(t, 1, write(tx, 2, "pending", "processing", at.Add(time.Hour), time.Time{}))
-	require.EqualValues(t, 2, write(tx, 3, "pending", "authorized", at, time.Time{}))
-	require.EqualValues(t, 3, write(tx, 4, "succeeded", "final", time.Time{}, at))
+	store.Close()
+	for _, table := range []string{"payment_attempts", "operations"} {
+		var updated, hot int64
+		require.Eventually(t, func() bool {
+			require.NoError(t, conn.QueryRow(t.Context(),
+				`SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = $1`, table).Scan(&updated, &hot))
+			return updated == int64(len(attempts))
+		}, soon, time.Millisecond, table)
+		require.GreaterOrEqual(t, float64(hot)/float64(updated), 0.9, table)
+	}
 }

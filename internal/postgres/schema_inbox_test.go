@@ -34,11 +34,11 @@ func keyPromises() []promise {
 		},
 		{
 			name: "a key is not too short", breaks: second(`, "key": "1234567"`),
-			code: check, constraint: "idempotency_keys_key_check", allowed: second(`, "key": "12345678"`),
+			code: check, constraint: "keys_length", allowed: second(`, "key": "12345678"`),
 		},
 		{
 			name: "a key is not too long", breaks: set + `key = repeat('k', 201)`,
-			code: check, constraint: "idempotency_keys_key_check", allowed: set + `key = repeat('k', 200)`,
+			code: check, constraint: "keys_length", allowed: set + `key = repeat('k', 200)`,
 		},
 		{
 			name: "an answer has a status", breaks: set + `answered = true`,
@@ -58,7 +58,7 @@ func keyPromises() []promise {
 		},
 		{
 			name: "a quota counts keys", breaks: `UPDATE key_quotas SET used = 0`,
-			code: check, constraint: "key_quotas_used_check", allowed: `UPDATE key_quotas SET used = 1`,
+			code: check, constraint: "quotas_count", allowed: `UPDATE key_quotas SET used = 1`,
 		},
 	}
 }

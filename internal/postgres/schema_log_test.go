@@ -1,6 +1,6 @@
 package postgres_test
 
-// logPromises are about what an attempt leaves behind: names, log, news,
+// logPromises are about what an attempt leaves behind: names, log, updates,
 // discrepancies.
 func logPromises() []promise {
 	nextVersion := another("attempt_transitions", `{"version": 2}`)
@@ -13,7 +13,7 @@ func logPromises() []promise {
 		},
 		{
 			name: "a reference names an attempt that exists", breaks: another("attempt_references", `{"reference": "pp_1", "attempt_id": ":a2"}`),
-			code: foreign, constraint: "attempt_references_order_id_attempt_id_fkey", allowed: another("attempt_references", `{"reference": "pp_1"}`),
+			code: foreign, constraint: "references_have_an_attempt", allowed: another("attempt_references", `{"reference": "pp_1"}`),
 		},
 		{
 			name: "the log is not rewritten", breaks: `UPDATE attempt_transitions SET cause_id = 'x'`,
@@ -37,7 +37,7 @@ func logPromises() []promise {
 		},
 		{
 			name: "the log knows the cause", breaks: another("attempt_transitions", `{"version": 2, "cause": "magic"}`),
-			code: check, constraint: "attempt_transitions_cause_check", allowed: nextVersion,
+			code: check, constraint: "transitions_cause_known", allowed: nextVersion,
 		},
 		{
 			name: "news is written once", breaks: another("outbox", `{"version": 3}`),
@@ -66,15 +66,22 @@ func logPromises() []promise {
 		},
 		{
 			name: "a proposal is somebody's", breaks: `UPDATE discrepancies SET proposed_at = now()`,
-			code: check, constraint: "discrepancies_proposed_by_whom", allowed: `UPDATE discrepancies SET proposed_at = now(), proposed_by = 'kim'`,
+			code: check, constraint: "discrepancies_proposed_by_a_person", allowed: `UPDATE discrepancies SET proposed_at = now(), proposed_by = 'kim'`,
 		},
 		{
 			name: "a resolution is a known one", breaks: `UPDATE discrepancies SET resolved_at = now(), resolution = 'done'`,
 			code: check, constraint: "discrepancies_resolution_known", allowed: `UPDATE discrepancies SET resolved_at = now(), resolution = 'not_paid'`,
 		},
 		{
-			name: "an account is heard once", breaks: another("accounts_heard", `{}`),
-			code: unique, constraint: "accounts_heard_pkey", allowed: another("accounts_heard", `{"account": "other"}`),
+			name: "an account is heard once", breaks: another("account_webhooks", `{}`),
+			code: unique, constraint: "account_webhooks_pkey", allowed: another("account_webhooks", `{"account": "other"}`),
+		},
+		{
+			name: "two causes of one kind are two", breaks: another("discrepancies", `{"discrepancy_id": ":m2", "kind": "needs_review", "about": "hold", "order_id": null, "attempt_id": null}`) +
+				"; " + another("discrepancies", `{"discrepancy_id": ":m3", "kind": "needs_review", "about": "hold", "order_id": null, "attempt_id": null}`),
+			code: unique, constraint: "discrepancies_once",
+			allowed: another("discrepancies", `{"discrepancy_id": ":m2", "kind": "needs_review", "about": "hold"}`) +
+				"; " + another("discrepancies", `{"discrepancy_id": ":m3", "kind": "needs_review", "about": "hold", "about_id": "f1"}`),
 		},
 		discrepancyOnce("with neither", `{"order_id": null, "attempt_id": null, "account": "", "provider_event_id": null}`),
 	}

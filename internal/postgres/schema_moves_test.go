@@ -9,15 +9,15 @@ func attemptMoves() []promise {
 			code: violated, constraint: "attempts_final_is_final", allowed: set + `status = 'failed', amount_captured = 1000, version = 4`,
 		},
 		{
-			name: "failed does not become pending", given: failed, breaks: set + `status = 'pending', stage = 'requested', finalized_at = NULL, next_check_at = now()`,
+			name: "failed does not become pending", given: failed, breaks: set + `status = 'pending', stage = 'requested', finalized_at = NULL`,
 			code: violated, constraint: "attempts_final_is_final", allowed: set + `status = 'failed', version = 4`,
 		},
 		{
 			name: "succeeded does not become failed", given: succeeded, breaks: set + `status = 'failed'`,
-			code: violated, constraint: "attempts_final_is_final", allowed: set + `status = 'succeeded', amount_reversed = 1000, version = 4`,
+			code: violated, constraint: "attempts_final_is_final", allowed: set + `status = 'succeeded', amount_captured = -5, version = 4`,
 		},
 		{
-			name: "succeeded does not become pending", given: succeeded, breaks: set + `status = 'pending', stage = 'requested', finalized_at = NULL, next_check_at = now()`,
+			name: "succeeded does not become pending", given: succeeded, breaks: set + `status = 'pending', stage = 'requested', finalized_at = NULL`,
 			code: violated, constraint: "attempts_final_is_final", allowed: set + `status = 'succeeded', version = 4`,
 		},
 		attemptTerm("order_id", "'o2'"),
@@ -30,10 +30,6 @@ func attemptMoves() []promise {
 		{
 			name: "a version does not go back", breaks: set + `version = 2`,
 			code: violated, constraint: "attempts_only_forward", allowed: set + `version = 4`,
-		},
-		{
-			name: "a fence does not go back", breaks: set + `fence = 2`,
-			code: violated, constraint: "attempts_only_forward", allowed: set + `fence = 4`,
 		},
 		{
 			name: "a final status has the final stage", breaks: set + `status = 'failed', finalized_at = now()`,
@@ -54,10 +50,6 @@ func attemptMoves() []promise {
 		{
 			name: "an attempt has one token", breaks: another("sealed_tokens", `{"sealed": "\\x03"}`),
 			code: unique, constraint: "sealed_tokens_pkey", allowed: another("sealed_tokens", `{"attempt_id": ":a2"}`),
-		},
-		{
-			name: "a pending attempt is watched", breaks: set + `next_check_at = NULL`,
-			code: check, constraint: "attempts_pending_is_watched", allowed: failed + `, lease_until = NULL`,
 		},
 	}
 }

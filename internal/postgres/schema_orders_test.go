@@ -15,11 +15,11 @@ func orderPromises() []promise {
 		},
 		{
 			name: "an order has an id", breaks: another("orders", `{"order_id": "", "client_request_id": "r2"}`),
-			code: check, constraint: "orders_order_id_check", allowed: second(""),
+			code: check, constraint: "orders_id_length", allowed: second(""),
 		},
 		{
 			name: "an order has a user", breaks: second(`, "user_id": ""`),
-			code: check, constraint: "orders_user_id_check", allowed: second(`, "user_id": "u2"`),
+			code: check, constraint: "orders_have_a_user", allowed: second(`, "user_id": "u2"`),
 		},
 		{
 			name: "an order is not for nothing", breaks: second(`, "amount": 0`),
@@ -52,7 +52,7 @@ func orderPromises() []promise {
 		orderTerm("order_id", "'o2'"),
 		{
 			name: "an order with attempts stays", breaks: `DELETE FROM orders`,
-			code: foreign, constraint: "payment_attempts_order_id_fkey",
+			code: foreign, constraint: "attempts_have_an_order",
 			allowed: second("") + `; DELETE FROM orders WHERE order_id = 'o2'`,
 		},
 	}

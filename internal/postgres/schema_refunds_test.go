@@ -24,7 +24,7 @@ func refundPromises() []promise {
 		},
 		{
 			name: "a refund is of an attempt", breaks: second(`, "attempt_id": ":a2"`),
-			code: foreign, constraint: "refunds_order_id_attempt_id_fkey", allowed: second(""),
+			code: foreign, constraint: "refunds_have_an_attempt", allowed: second(""),
 		},
 		{
 			name: "a refund is not of nothing", breaks: second(`, "amount": 0`),
@@ -32,27 +32,23 @@ func refundPromises() []promise {
 		},
 		{
 			name: "a refund's versions begin at one", breaks: second(`, "version": 0`),
-			code: check, constraint: "refunds_version_check", allowed: second(`, "version": 1`),
-		},
-		{
-			name: "a refund's fences begin at one", breaks: second(`, "fence": 0`),
-			code: check, constraint: "refunds_fence_check", allowed: second(`, "fence": 1`),
+			code: check, constraint: "refunds_version_counts", allowed: second(`, "version": 1`),
 		},
 		{
 			name: "a failed refund does not succeed", given: refundFailed, breaks: set + `status = 'succeeded'`,
 			code: violated, constraint: "refunds_final_is_final", allowed: set + `status = 'failed', version = 4`,
 		},
 		{
-			name: "a failed refund does not become pending", given: refundFailed, breaks: set + `status = 'pending', finalized_at = NULL, next_check_at = now()`,
+			name: "a failed refund does not become pending", given: refundFailed, breaks: set + `status = 'pending', finalized_at = NULL`,
 			code: violated, constraint: "refunds_final_is_final", allowed: set + `status = 'failed', version = 4`,
 		},
 		{
 			name: "a refund that succeeded does not fail", given: refundSucceeded, breaks: set + `status = 'failed'`,
-			code: violated, constraint: "refunds_final_is_final", allowed: set + `status = 'succeeded', reversed = true`,
+			code: violated, constraint: "refunds_final_is_final", allowed: set + `status = 'succeeded', version = 4`,
 		},
 		{
-			name: "a refund that succeeded does not become pending", given: refundSucceeded, breaks: set + `status = 'pending', finalized_at = NULL, next_check_at = now()`,
-			code: violated, constraint: "refunds_final_is_final", allowed: set + `status = 'succeeded', reversed = true`,
+			name: "a refund that succeeded does not become pending", given: refundSucceeded, breaks: set + `status = 'pending', finalized_at = NULL`,
+			code: violated, constraint: "refunds_final_is_final", allowed: set + `status = 'succeeded', version = 4`,
 		},
 		{
 			name: "a refund's origin is known", breaks: second(`, "origin": "paylatch"`),
@@ -82,20 +78,12 @@ func refundPromises() []promise {
 			code: violated, constraint: "refunds_only_forward", allowed: set + `version = 4`,
 		},
 		{
-			name: "a refund's fence does not go back", breaks: set + `fence = 2`,
-			code: violated, constraint: "refunds_only_forward", allowed: set + `fence = 4`,
-		},
-		{
-			name: "a final refund says since when", breaks: set + `status = 'failed', next_check_at = NULL`,
+			name: "a final refund says since when", breaks: set + `status = 'failed'`,
 			code: check, constraint: "refunds_final_time", allowed: refundFailed,
 		},
 		{
 			name: "a pending refund is not final since", breaks: set + `finalized_at = now()`,
 			code: check, constraint: "refunds_final_time", allowed: set + `finalized_at = NULL`,
-		},
-		{
-			name: "a pending refund is watched", breaks: set + `next_check_at = NULL`,
-			code: check, constraint: "refunds_pending_is_watched", allowed: refundSucceeded,
 		},
 	}
 }

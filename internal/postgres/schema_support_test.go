@@ -24,7 +24,7 @@ func supportPromises() []promise {
 		},
 		{
 			name: "the audit log names somebody", breaks: another("staff_audit", `{"entry_id": ":m2", "actor": ""}`),
-			code: check, constraint: "audit_names_somebody", allowed: another("staff_audit", `{"entry_id": ":m2", "actor": "", "outcome": "refused"}`),
+			code: check, constraint: "audit_names_an_actor", allowed: another("staff_audit", `{"entry_id": ":m2", "actor": "", "outcome": "refused"}`),
 		},
 		{
 			name: "the audit log lists roles", breaks: another("staff_audit", `{"entry_id": ":m2", "roles": [null]}`),

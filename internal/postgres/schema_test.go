@@ -39,12 +39,13 @@ func TestSchemaKeepsItsPromises(t *testing.T) {
 	for _, p := range promises() {
 		t.Run(strings.ReplaceAll(p.name, " ", "_"), func(t *testing.T) {
 			t.Parallel()
-			tx, err := connect(t, url).Begin(t.Context())
+			tx, err := testdb.Connect(t, url).Begin(t.Context())
 			require.NoError(t, err)
 			run(t, tx, stage)
 			run(t, tx, p.given)
 
-			run(t, tx, "SAVEPOINT before")
+			// What is deferred is tried now, and then after each statement.
+			run(t, tx, "SET CONSTRAINTS ALL IMMEDIATE; SAVEPOINT before")
 			_, err = tx.Exec(t.Context(), names.Replace(p.breaks))
 			var refused *pgconn.PgError
 			require.ErrorAs(t, err, &refused)
@@ -60,7 +61,7 @@ func TestSchemaKeepsItsPromises(t *testing.T) {
 // of.
 func TestSchemaPromisesAreAllTried(t *testing.T) {
 	t.Parallel()
-	rows, err := connect(t, testdb.New(t)).Query(t.Context(), `
+	rows, err := testdb.Connect(t, testdb.New(t)).Query(t.Context(), `
 		SELECT conname FROM pg_constraint JOIN pg_class c ON c.oid = conrelid
 		WHERE contype IN ('c', 'u', 'p') AND connamespace = 'public'::regnamespace AND relname !~ '^(goose|river)'
 		UNION SELECT c.relname FROM pg_index JOIN pg_class c ON c.oid = indexrelid
@@ -78,7 +79,7 @@ func TestSchemaPromisesAreAllTried(t *testing.T) {
 }
 
 func promises() []promise {
-	return slices.Concat(orderPromises(), attemptPromises(), attemptMoves(), logPromises(), movementPromises(), refundPromises(), eventPromises(), keyPromises(), supportPromises())
+	return slices.Concat(orderPromises(), attemptPromises(), attemptMoves(), operationPromises(), operationMoves(), logPromises(), movementPromises(), refundPromises(), eventPromises(), keyPromises(), supportPromises())
 }
 
 // run executes statements and returns how many rows the last one touched.
@@ -98,7 +99,7 @@ var names = strings.NewReplacer(
 	":a1", "00000000-0000-7000-8000-0000000000a1", ":a2", "00000000-0000-7000-8000-0000000000a2",
 	":f1", "00000000-0000-7000-8000-0000000000f1", ":f2", "00000000-0000-7000-8000-0000000000f2",
 	":e1", "00000000-0000-7000-8000-0000000000e1", ":e2", "00000000-0000-7000-8000-0000000000e2",
-	":m1", "00000000-0000-7000-8000-0000000000d1", ":m2", "00000000-0000-7000-8000-0000000000d2",
+	":m1", "00000000-0000-7000-8000-0000000000d1", ":m2", "00000000-0000-7000-8000-0000000000d2", ":m3", "00000000-0000-7000-8000-0000000000d3",
 )
 
 // stage is one row in every table: an order with a pending attempt, and what
@@ -114,8 +115,10 @@ END $$;
 INSERT INTO orders (order_id, user_id, client_request_id, request_hash, amount, currency, created_at, updated_at)
 	VALUES ('o1', 'u1', 'r1', '\x01', 1000, 'EUR', now(), now());
 INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, status, stage,
-	amount, currency, version, fence, next_check_at, created_at, updated_at)
-	VALUES ('o1', ':a1', 'u1', 'r1', '\x01', 'acc', 'pending', 'requested', 1000, 'EUR', 3, 3, now(), now(), now());
+	amount, currency, version, created_at, updated_at)
+	VALUES ('o1', ':a1', 'u1', 'r1', '\x01', 'acc', 'pending', 'requested', 1000, 'EUR', 3, now(), now());
+INSERT INTO operations (order_id, attempt_id, kind, number, account, origin, state, sends, fence, next_at, created_at)
+	VALUES ('o1', ':a1', 'charge', 0, 'acc', 'request', 'sent', 1, 1, now(), now());
 INSERT INTO sealed_tokens VALUES (':a1', '\x02', now());
 INSERT INTO attempt_references VALUES ('acc', ':a1', 'o1', ':a1');
 INSERT INTO attempt_transitions (order_id, attempt_id, version, from_stage, to_stage, cause, at)
@@ -123,14 +126,14 @@ INSERT INTO attempt_transitions (order_id, attempt_id, version, from_stage, to_s
 INSERT INTO money_movements (order_id, attempt_id, number, account, kind, source, provider_id, amount, currency, cause, recorded_at)
 	VALUES ('o1', ':a1', 1, 'acc', 'chargeback', 'named', 'dp_1', 500, 'EUR', 'webhook', now());
 INSERT INTO refunds (order_id, refund_id, attempt_id, user_id, client_request_id, request_hash, account, provider_refund_id,
-	status, amount, currency, version, fence, next_check_at, created_at, updated_at)
-	VALUES ('o1', ':f1', ':a1', 'u1', 'r1', '\x01', 'acc', 're_1', 'pending', 500, 'EUR', 3, 3, now(), now(), now());
+	status, amount, currency, version, created_at, updated_at)
+	VALUES ('o1', ':f1', ':a1', 'u1', 'r1', '\x01', 'acc', 're_1', 'pending', 500, 'EUR', 3, now(), now());
 INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, verdict, headers, received_at)
 	VALUES (':e1', 'acc', 'evt_1', false, 'paid', 'succeeded', '\x01', '{}', '{}', 'applied', '{}', now());
 INSERT INTO idempotency_keys (user_id, endpoint, key, request_hash, lease_until, created_at, expires_at)
 	VALUES ('u1', 'POST /pay', 'key-00000001', '\x01', now(), now(), now());
 INSERT INTO webhook_deliveries VALUES ('acc', 'd1', '\x01');
-INSERT INTO accounts_heard VALUES ('acc', now());
+INSERT INTO account_webhooks VALUES ('acc', now());
 INSERT INTO key_quotas VALUES ('u1', now(), 1);
 INSERT INTO discrepancies (discrepancy_id, kind, order_id, attempt_id, account, provider_event_id, text, opened_at)
 	VALUES (':m1', 'disputed', 'o1', ':a1', 'acc', 'evt_1', 'x', now());
@@ -143,8 +146,8 @@ INSERT INTO attempt_log (order_id, entry_id, attempt_id, kind, what, at, until) 
 
 // What makes the stage's attempt and refund final.
 const (
-	failed          = `UPDATE payment_attempts SET status = 'failed', stage = 'final', finalized_at = now(), next_check_at = NULL`
-	succeeded       = `UPDATE payment_attempts SET status = 'succeeded', stage = 'final', finalized_at = now(), amount_captured = 1000, next_check_at = NULL`
-	refundFailed    = `UPDATE refunds SET status = 'failed', finalized_at = now(), next_check_at = NULL`
-	refundSucceeded = `UPDATE refunds SET status = 'succeeded', finalized_at = now(), next_check_at = NULL`
+	failed          = `UPDATE payment_attempts SET status = 'failed', stage = 'final', finalized_at = now()`
+	succeeded       = `UPDATE payment_attempts SET status = 'succeeded', stage = 'final', finalized_at = now(), amount_captured = 1000`
+	refundFailed    = `UPDATE refunds SET status = 'failed', finalized_at = now()`
+	refundSucceeded = `UPDATE refunds SET status = 'succeeded', finalized_at = now()`
 )

@@ -10,11 +10,14 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+	"github.com/paylatch/paylatch/internal/postgres/mapping"
 )
 
-// SealedToken implements payment.Tx.
+// SealedToken implements runner.Tx.
 func (t *txn) SealedToken(ctx context.Context, id payment.AttemptID) ([]byte, error) {
 	sealed, err := t.q.SealedTokenRead(ctx, t, uuid.UUID(id))
 	switch {
@@ -26,15 +29,9 @@ func (t *txn) SealedToken(ctx context.Context, id payment.AttemptID) ([]byte, er
 	return sealed, nil
 }
 
-func (t *txn) keepTokens(ctx context.Context, attempts []payment.Attempt) error {
-	p := &dbsqlc.SealedTokensInsertParams{}
-	for i := range attempts {
-		if a := &attempts[i]; len(a.SealedToken) > 0 {
-			p.AttemptIds = append(p.AttemptIds, uuid.UUID(a.ID))
-			p.Sealed = append(p.Sealed, a.SealedToken)
-			p.CreatedAts = append(p.CreatedAts, a.CreatedAt)
-		}
-	}
+// keepTokens keeps what the resend of new charges needs.
+func (t *txn) keepTokens(ctx context.Context, writes []changeset.AttemptWrite) error {
+	p := mapping.SealedTokensInsertParams(writes)
 	if len(p.AttemptIds) == 0 {
 		return nil
 	}
@@ -44,11 +41,15 @@ func (t *txn) keepTokens(ctx context.Context, attempts []payment.Attempt) error 
 	return nil
 }
 
-func (t *txn) eraseTokens(ctx context.Context, changes []payment.Change) error {
+// eraseTokens erases those of charges that are not sent again any more.
+func (t *txn) eraseTokens(ctx context.Context, writes []changeset.AttemptWrite) error {
 	var ids []uuid.UUID
-	for i := range changes {
-		if changes[i].EraseToken {
-			ids = append(ids, uuid.UUID(changes[i].Attempt.ID))
+	for i := range writes {
+		for j := range writes[i].Moved {
+			w := &writes[i].Moved[j]
+			if w.Operation.Kind == payment.OperationCharge && fsm.OperationState(w.WasState).Unanswered() && !w.Operation.State.Unanswered() {
+				ids = append(ids, uuid.UUID(w.Operation.AttemptID))
+			}
 		}
 	}
 	if len(ids) == 0 {
@@ -64,7 +65,7 @@ func (t *txn) eraseTokens(ctx context.Context, changes []payment.Change) error {
 // there were.
 func (s *Store) PurgeTokens(ctx context.Context, keep time.Duration, limit int) (int, error) {
 	var n int64
-	err := s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		var err error
 		n, err = s.q.SealedTokensPurge(ctx, c, &dbsqlc.SealedTokensPurgeParams{Keep: keep.Seconds(), Most: int32(limit)}) //nolint:gosec // a batch size
 		return err

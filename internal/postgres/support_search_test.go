@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 	"github.com/paylatch/paylatch/internal/support"
@@ -17,16 +18,14 @@ import (
 )
 
 // clerk is somebody from support.
-var clerk = support.Staff{Actor: payment.Actor{Subject: "ann", Roles: []payment.Role{payment.RoleSupport}}}
+var clerk = support.Staff{Actor: authz.Actor{Subject: "ann", Roles: []payment.Role{payment.RoleSupport}}}
 
 // sought is a database with two orders of one user, an attempt each with names at
-// its provider, a refund, an event of it, and one of nobody's.
-//
-//nolint:dupword // it is SQL
+// its provider, a refund, an event of it, and one of no attempt.
 func sought(t *testing.T) (*support.Service, *pgx.Conn, payment.Attempt) {
 	t.Helper()
 	url := testdb.New(t)
-	store, conn := open(t, url), connect(t, url)
+	store, conn := open(t, url), testdb.Connect(t, url)
 	a := placed(t, store, "A-1")
 	placed(t, store, "A-10")
 	for _, insert := range []string{
@@ -34,8 +33,8 @@ func sought(t *testing.T) (*support.Service, *pgx.Conn, payment.Attempt) {
 		`UPDATE payment_attempts SET provider_payment_id = 'ch_31' WHERE order_id = 'A-1'`,
 		`INSERT INTO attempt_references SELECT 'acc', name, order_id, attempt_id FROM payment_attempts, unnest(ARRAY['ch_31', 'cs_7']) name WHERE order_id = 'A-1'`,
 		`INSERT INTO refunds (order_id, refund_id, attempt_id, user_id, client_request_id, request_hash, account, provider_refund_id,
-				status, amount, currency, next_check_at, created_at, updated_at)
-			SELECT order_id, '01980d3e-9a10-7b55-8f0a-5d6c1e2f3a4b', attempt_id, 'service', 'refund-key', '\x01', 'acc', 're_5', 'pending', 10, 'EUR', now(), now(), now()
+				status, amount, currency, created_at, updated_at)
+			SELECT order_id, '01980d3e-9a10-7b55-8f0a-5d6c1e2f3a4b', attempt_id, 'service', 'refund-key', '\x01', 'acc', 're_5', 'pending', 10, 'EUR', now(), now()
 			FROM payment_attempts WHERE order_id = 'A-1'`,
 		`INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, order_id, attempt_id, verdict, headers, received_at)
 			SELECT '01980d3e-8c11-7d02-a1b5-0c9d8e7f6a5b', 'acc', 'evt_9', false, 'paid', 'succeeded', '\x01', '{}', '{ch_31}', order_id, attempt_id, 'applied', '{}', now()
@@ -46,7 +45,7 @@ func sought(t *testing.T) (*support.Service, *pgx.Conn, payment.Attempt) {
 		_, err := conn.Exec(t.Context(), insert)
 		require.NoError(t, err, insert)
 	}
-	return support.New(support.Options{Store: store}), conn, a
+	return support.New(support.Options{Store: store.Support()}), conn, a
 }
 
 func TestSearchFindsWhateverCanBeQuoted(t *testing.T) {
@@ -107,7 +106,7 @@ func TestSearchFindsWhateverCanBeQuoted(t *testing.T) {
 	require.Equal(t, support.Hit{
 		Type: "attempt", ID: id, OrderID: "A-1", AttemptID: &a.ID, Status: "pending", Matched: "payment_attempt_id", At: noon,
 	}, first)
-	require.Equal(t, 31, one[int](t, conn, `SELECT count(*) FROM staff_audit WHERE actor = 'ann' AND action = 'search.view'`))
+	require.Equal(t, 31, testdb.One[int](t, conn, `SELECT count(*) FROM staff_audit WHERE actor = 'ann' AND action = 'search.view'`))
 }
 
 func TestSearchRefuses(t *testing.T) {
@@ -130,8 +129,8 @@ func TestSearchRefuses(t *testing.T) {
 func TestSearchIsPaged(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	store, conn := open(t, url), connect(t, url)
-	desk := support.New(support.Options{Store: store})
+	store, conn := open(t, url), testdb.Connect(t, url)
+	desk := support.New(support.Options{Store: store.Support()})
 	_, err := conn.Exec(t.Context(), `INSERT INTO orders (order_id, user_id, client_request_id, request_hash, amount, currency, created_at, updated_at)
 		SELECT 'P-' || i, 'pager', 'r' || i, '\x01', 1000, 'EUR', '2026-01-01'::timestamptz + make_interval(hours => i / 10), now() FROM generate_series(1, 1500) i`)
 	require.NoError(t, err)
@@ -164,7 +163,7 @@ func TestSearchIsPaged(t *testing.T) {
 func TestSupportQueriesUseTheirIndexes(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	fillLarge(t, connect(t, url))
+	fillLarge(t, testdb.Connect(t, url))
 	q, id := dbsqlc.New(), uuid.MustParse(attemptID(5000))
 	search := func(ctx context.Context, db dbsqlc.DBTX) error {
 		_, err := q.SupportSearch(ctx, db, &dbsqlc.SupportSearchParams{
@@ -190,7 +189,7 @@ func TestSupportQueriesUseTheirIndexes(t *testing.T) {
 			_, err := q.OutboxOfAttempt(ctx, db, &dbsqlc.OutboxOfAttemptParams{OrderID: "o5000", AttemptID: id})
 			return err
 		}},
-		"refunds of an attempt": {"refunds_by_attempt", func(ctx context.Context, db dbsqlc.DBTX) error {
+		"refunds of an attempt": {"refunds_one_per_request", func(ctx context.Context, db dbsqlc.DBTX) error {
 			_, err := q.RefundsOfAttempt(ctx, db, id)
 			return err
 		}},
@@ -222,7 +221,7 @@ func TestSupportQueriesUseTheirIndexes(t *testing.T) {
 			t.Run(name+" "+mode, func(t *testing.T) {
 				t.Parallel()
 				// A value that is known may make a part of the plan superfluous.
-				e := &explainer{conn: connect(t, with(t, url, "plan_cache_mode", mode))}
+				e := &explainer{conn: testdb.Connect(t, testdb.With(t, url, "plan_cache_mode", mode))}
 				require.ErrorIs(t, c.ask(t.Context(), e), errExplained)
 				e.uses(t, c.indexes)
 			})
@@ -237,7 +236,7 @@ func TestSupportQueriesUseTheirIndexes(t *testing.T) {
 			took := time.Hour
 			for try := 0; try < 3 && took > 2*time.Second; try++ { // the machine may be busy with something else
 				began := time.Now()
-				_, _, err = support.New(support.Options{Store: store}).Search(t.Context(), clerk, text, page)
+				_, _, err = support.New(support.Options{Store: store.Support()}).Search(t.Context(), clerk, text, page)
 				took = time.Since(began)
 				require.NoError(t, err)
 			}

@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"sync/atomic"
@@ -12,7 +13,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/testdb"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -55,50 +61,96 @@ func (r *trips) of(do func()) int64 {
 	return r.count.Load() - before
 }
 
-// TestOnlyLateMoneyTakesATripMore takes in a success, which costs two round trips, and a
-// late one with another attempt that has to be cancelled for it, which costs three.
-func TestOnlyLateMoneyTakesATripMore(t *testing.T) {
-	t.Parallel()
-	dsn := testdb.New(t)
-	r := countTrips(t, dsn)
+// serves runs a service on one connection whose round trips are counted.
+func serves(t *testing.T, p gateway.Provider) (*trips, *postgres.Store, *service) {
+	t.Helper()
+	r := countTrips(t, testdb.New(t))
 	store := open(t, r.url)
-	service := payment.New(payment.Options{
-		Store: store, Accounts: map[string]payment.Account{"acc": {Provider: moody{}}}, Wait: time.Second, Lease: time.Minute,
-		ProviderTimeout: time.Second, RecheckAfter: time.Minute, Now: time.Now,
-	})
+	s := newService(store, p, timing{time.Second, time.Minute, time.Second, time.Minute})
 	running, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)
-	go func() { ended <- service.Run(running) }()
+	go func() { ended <- s.Run(running) }()
 	t.Cleanup(func() {
 		stop()
 		require.NoError(t, <-ended)
 	})
-	hear := func(kind webhooks.Kind, a payment.Attempt, want fsm.Verdict) int64 {
+	return r, store, s
+}
+
+// TestOnlyLateMoneyTakesATripMore takes in a success, which costs two round trips, and a
+// late one with another attempt that has to be cancelled for it, which costs three.
+func TestOnlyLateMoneyTakesATripMore(t *testing.T) {
+	t.Parallel()
+	r, store, service := serves(t, flaky{})
+	take := func(kind webhooks.Kind, a payment.Attempt, want fsm.Verdict) int64 {
 		e := webhooks.Event{
 			ID: uuid.NewString(), IDSource: webhooks.Native, Type: "t", Kind: kind, References: []string{a.ID.String()},
 			Money: &webhooks.Money{Minor: a.Money.Minor, Currency: string(a.Money.Currency)},
 		}
 		return r.of(func() {
-			verdicts, err := service.Intake(t.Context(), []payment.Received{{Account: "acc", Event: e, Headers: map[string]string{}, Body: []byte("{}"), At: time.Now()}})
+			verdicts, err := service.Intake(t.Context(), []inbound.Received{{Account: "acc", Event: e, Headers: map[string]string{}, Body: []byte("{}"), At: time.Now()}})
 			require.NoError(t, err)
 			require.Equal(t, []fsm.Verdict{want}, verdicts)
 		})
 	}
 	for _, warm := range []bool{false, true} { // the statements are prepared by then
 		first, paid := placed(t, store, payment.OrderID(uuid.NewString())), placed(t, store, payment.OrderID(uuid.NewString()))
-		hear(webhooks.KindFailed, first, fsm.Applied)
+		take(webhooks.KindFailed, first, fsm.Applied)
 		second := attempt(first.OrderID)
 		second.RequestID = "pay-00000002"
-		inTx(t, store, func(ctx context.Context, tx payment.Tx) error {
+		inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
 			return tx.AttemptsInsert(ctx, []payment.Attempt{second})
 		})
-		usual, late := hear(webhooks.KindSucceeded, paid, fsm.Applied), hear(webhooks.KindSucceeded, first, fsm.Conflict)
-		there, err := store.Attempt(t.Context(), second.ID)
-		require.NoError(t, err)
-		require.Equal(t, payment.IntentCancel, there.Intent.Kind)
+		usual, late := take(webhooks.KindSucceeded, paid, fsm.Applied), take(webhooks.KindSucceeded, first, fsm.Conflict)
+		inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
+			there, _, err := tx.AttemptLock(ctx, second.ID)
+			require.NotNil(t, there.OpenCancel())
+			return err
+		})
 		if warm {
 			require.EqualValues(t, 2, usual)
 			require.EqualValues(t, 3, late)
+		}
+	}
+}
+
+// prompt is a provider that charges at once.
+type prompt struct {
+	gateway.Provider
+
+	charging func()
+}
+
+func (prompt) Capabilities() payment.Capabilities { return payment.Capabilities{} }
+
+func (prompt) TokenKind(string) gateway.TokenKind { return gateway.TokenSingleUse }
+
+func (p prompt) Charge(_ context.Context, c gateway.Charge) (gateway.Outcome, error) {
+	p.charging()
+	return gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: "pp-" + c.Attempt.String(), Money: &c.Money}, c.Permit.Check()
+}
+
+// TestPayTakesFiveTrips: one looks whether the request has an attempt, each commit takes
+// two.
+func TestPayTakesFiveTrips(t *testing.T) {
+	t.Parallel()
+	var charging func()
+	r, store, service := serves(t, prompt{charging: func() { charging() }})
+	for i, warm := range []bool{false, true} {
+		id := payment.OrderID(uuid.NewString())
+		inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
+			_, err := tx.OrderInsert(ctx, order(id))
+			return err
+		})
+		before, atCharge := r.count.Load(), int64(0)
+		charging = func() { atCharge = r.count.Load() }
+		req := idempotency.Request{User: "u1", Endpoint: "pay", Key: idempotency.Key(fmt.Sprintf("key-%08d", i))}
+		reply, err := service.Pay(t.Context(), customer, req, commands.Pay{OrderID: id, Token: "t"})
+		require.NoError(t, err)
+		require.True(t, reply.Succeeded())
+		if warm {
+			require.EqualValues(t, 3, atCharge-before, "up to the charge")
+			require.EqualValues(t, 2, r.count.Load()-atCharge, "after it")
 		}
 	}
 }

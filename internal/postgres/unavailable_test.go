@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/devpg"
@@ -14,9 +15,9 @@ import (
 	"github.com/paylatch/paylatch/internal/testdb"
 )
 
-// patience is how long a caller may be left without an answer: by the pool it is
+// answerWithin is how long a caller may be left without an answer: by the pool it is
 // 1.5 s, by a transaction's own limit it would be 10 s.
-const patience = 8 * time.Second
+const answerWithin = 8 * time.Second
 
 func TestALostServerIsAnAnswerAndComesBack(t *testing.T) {
 	t.Parallel()
@@ -35,7 +36,7 @@ func TestALostServerIsAnAnswerAndComesBack(t *testing.T) {
 			store := open(t, srv.DSN("postgres"))
 			placed(t, store, "o1")
 
-			err := store.InTx(t.Context(), func(ctx context.Context, tx payment.Tx) error {
+			err := store.InAnyTx(t.Context(), func(ctx context.Context, tx postgres.Tx) error {
 				require.NoError(t, tx.OrderCancel(ctx, "o1"))
 				end(t, srv)
 				_, err := tx.OrderRead(ctx, "o1")
@@ -59,11 +60,11 @@ func TestALostServerIsAnAnswerAndComesBack(t *testing.T) {
 func TestAnEndedSessionIsAnAnswer(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	store, admin := open(t, url), connect(t, url)
+	store, admin := open(t, url), testdb.Connect(t, url)
 	placed(t, store, "o1")
-	err := store.InTx(t.Context(), func(ctx context.Context, tx payment.Tx) error {
+	err := store.InAnyTx(t.Context(), func(ctx context.Context, tx postgres.Tx) error {
 		require.NoError(t, tx.OrderCancel(ctx, "o1"))
-		require.True(t, one[bool](t, admin, `SELECT bool_or(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity
+		require.True(t, testdb.One[bool](t, admin, `SELECT bool_or(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity
 			WHERE datname = current_database() AND pid <> pg_backend_pid()`))
 		return nil
 	})
@@ -79,27 +80,25 @@ func TestAnEndedSessionIsAnAnswer(t *testing.T) {
 func TestAConnectionThatDiesIsNotUsedAgain(t *testing.T) {
 	t.Parallel()
 	way := newRelay(t, testdb.New(t))
-	store := open(t, with(t, way.url, "pool_max_conns", "1"))
+	store := open(t, testdb.With(t, way.url, "pool_max_conns", "1"))
 	placed(t, store, "o1")
 	way.die()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	_, err := store.AttemptsByID(ctx, []payment.AttemptID{{1}})
 	require.ErrorIs(t, err, payment.ErrUnavailable)
-	require.Eventually(t, func() bool { return read(t, store) == nil }, patience, time.Millisecond)
+	require.Eventually(t, func() bool { return read(t, store) == nil }, answerWithin, time.Millisecond)
 }
 
 func TestAnExhaustedPoolIsAnAnswer(t *testing.T) {
 	t.Parallel()
-	store := open(t, testdb.New(t))
+	store := open(t, testdb.With(t, testdb.New(t), "pool_max_conns", "1"))
 	placed(t, store, "o1")
-	for range store.Pool().Config().MaxConns {
-		conn, err := store.Pool().Acquire(t.Context())
-		require.NoError(t, err)
-		defer conn.Release()
-	}
-	unavailable(t, func() error { return read(t, store) })
-	unavailable(t, func() error { return write(t, store) })
+	require.NoError(t, store.Read(t.Context(), func(context.Context, *pgxpool.Conn) error {
+		unavailable(t, func() error { return read(t, store) })
+		unavailable(t, func() error { return write(t, store) })
+		return nil
+	}))
 }
 
 func TestNoServerAtAllIsAnAnswer(t *testing.T) {
@@ -112,7 +111,7 @@ func TestNoServerAtAllIsAnAnswer(t *testing.T) {
 // A server that has become a standby takes nothing: another one does.
 func TestAServerThatOnlyReadsIsAnAnswer(t *testing.T) {
 	t.Parallel()
-	store := open(t, with(t, testdb.New(t), "default_transaction_read_only", "on"))
+	store := open(t, testdb.With(t, testdb.New(t), "default_transaction_read_only", "on"))
 	require.ErrorIs(t, read(t, store), payment.ErrOrderNotFound)
 	unavailable(t, func() error { return write(t, store) })
 }
@@ -121,7 +120,7 @@ func TestAServerThatOnlyReadsIsAnAnswer(t *testing.T) {
 // was to be written.
 func TestTablesOfAnotherRoleAreAnAnswer(t *testing.T) {
 	t.Parallel()
-	store := open(t, with(t, testdb.New(t), "role", "pg_read_all_data"))
+	store := open(t, testdb.With(t, testdb.New(t), "role", "pg_read_all_data"))
 	require.ErrorIs(t, read(t, store), payment.ErrOrderNotFound)
 	unavailable(t, func() error { return write(t, store) })
 }
@@ -132,12 +131,12 @@ func TestADiskThatFailsIsAnAnswer(t *testing.T) {
 	url := testdb.New(t)
 	store := open(t, url)
 	placed(t, store, "o1")
-	_, err := connect(t, url).Exec(t.Context(), `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
+	_, err := testdb.Connect(t, url).Exec(t.Context(), `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
 		BEGIN RAISE 'could not write block' USING ERRCODE = 'io_error'; END $$;
 		CREATE TRIGGER disk BEFORE UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION fail()`)
 	require.NoError(t, err)
 	unavailable(t, func() error {
-		return store.InTx(t.Context(), func(ctx context.Context, tx payment.Tx) error { return tx.OrderCancel(ctx, "o1") })
+		return store.InAnyTx(t.Context(), func(ctx context.Context, tx postgres.Tx) error { return tx.OrderCancel(ctx, "o1") })
 	})
 }
 
@@ -155,7 +154,7 @@ func read(t *testing.T, store *postgres.Store) error {
 
 func write(t *testing.T, store *postgres.Store) error {
 	t.Helper()
-	return store.InTx(t.Context(), func(ctx context.Context, tx payment.Tx) error {
+	return store.InAnyTx(t.Context(), func(ctx context.Context, tx postgres.Tx) error {
 		_, err := tx.OrderLock(ctx, "o1")
 		return err
 	})
@@ -165,5 +164,5 @@ func unavailable(t *testing.T, do func() error) {
 	t.Helper()
 	begun := time.Now()
 	require.ErrorIs(t, do(), payment.ErrUnavailable)
-	require.Less(t, time.Since(begun), patience)
+	require.Less(t, time.Since(begun), answerWithin)
 }

@@ -11,43 +11,40 @@ import (
 	"github.com/sony/gobreaker/v2"
 	"golang.org/x/time/rate"
 
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// limitPatience is how long a call waits for its turn under a rate limit.
+// limitPatience bounds how long a call waits for the rate limiter.
 const limitPatience = time.Second
 
-// Limits say how much an account's provider is called. The zero value limits
-// nothing.
+// Limits configure the breaker and rate limiter of an account. The zero value limits nothing.
 type Limits struct {
-	// Failures is how many calls in a row must fail until calls are held back; 0
-	// never. A decline, a refusal and "no such payment" are answers, not failures,
-	// and what can't be sent to this provider is no call.
+	// Failures is how many consecutive calls must fail to open the breaker; 0 never opens it. A decline, a refusal and
+	// "no such payment" are results, not failures, and a request that can't be sent to this provider is no call.
 	Failures int
-	// OpenFor is how long they are held back until one is let through to see.
+	// OpenFor is how long the breaker stays open before it lets one call through.
 	OpenFor time.Duration
-	// PerSecond is how many calls are made in a second, 0 any number; Burst how many
-	// at once, 0 as many as in a second.
+	// PerSecond is the rate limit in calls per second, 0 for none; Burst is its burst, 0 for PerSecond.
 	PerSecond, Burst int
 }
 
-// Called is a call that was made, or was to be made.
+// Called describes a call that was made or held back.
 type Called struct {
 	// Call is check_owner, charge, lookup, find, capture, cancel, refund or lookup_refund.
 	Call string
 	// Result is answered, failed or held_back.
 	Result string
 	Took   time.Duration
-	// Panic is what the adapter threw; nil if it did not.
+	// Panic is the adapter's panic, or nil.
 	Panic *payment.PanicError
 }
 
-// Guard spares a provider that fails or is called too much: calls are held back,
-// which is [payment.ErrNotSent] with [payment.ErrHeldBack]. A first charge has
-// then not started, whatever was sent before stays as it is known, and the
-// reconciler's next question finds out whether the provider is back.
+// Guard is a circuit breaker and a rate limiter before a provider. A call that it holds back returns
+// [gateway.ErrNotSent] with [gateway.ErrHeldBack]: a first charge has then not started, the state of any earlier call
+// stays as recorded, and the reconciler's next lookup tests the provider again.
 type Guard struct {
-	payment.Provider
+	gateway.Provider
 
 	breaker *gobreaker.CircuitBreaker[struct{}]
 	limit   *rate.Limiter
@@ -55,10 +52,9 @@ type Guard struct {
 	now     func() time.Time
 }
 
-// NewGuard puts a guard before the provider of an account; observe is told of
-// each call that was made or held back, which now times, and changed of each
-// change of state.
-func NewGuard(p payment.Provider, l Limits, now func() time.Time, observe func(Called), changed func(state string)) *Guard {
+// NewGuard wraps the provider of an account. It calls observe after each call that was made or held back, timed by now,
+// and changed after each state change of the breaker.
+func NewGuard(p gateway.Provider, l Limits, now func() time.Time, observe func(Called), changed func(state string)) *Guard {
 	g := &Guard{Provider: p, observe: observe, now: now}
 	if l.PerSecond > 0 {
 		g.limit = rate.NewLimiter(rate.Limit(l.PerSecond), cmp.Or(l.Burst, l.PerSecond))
@@ -73,26 +69,25 @@ func NewGuard(p payment.Provider, l Limits, now func() time.Time, observe func(C
 	return g
 }
 
-// State is 0 while calls are let through, 1 while one is let through to see, 2
-// while all are held back.
+// State returns 0 while the breaker is closed, 1 while it is half-open and 2 while it is open.
 func (g *Guard) State() float64 { return float64(g.breaker.State()) }
 
-// answered reports whether the provider did its part.
+// answered reports whether err is nil or a result.
 func answered(err error) bool {
-	return err == nil || errors.Is(err, payment.ErrMethodNotYours) || errors.Is(err, payment.ErrNoSuchPayment) || errors.Is(err, payment.ErrNotTold)
+	return err == nil || errors.Is(err, payment.ErrMethodNotYours) || errors.Is(err, gateway.ErrNoSuchPayment) || errors.Is(err, gateway.ErrNotTold)
 }
 
-// ours are failures that say nothing of the provider.
+// ours reports whether a failure is independent of the provider.
 func ours(err error) bool {
-	return unmade(err) || errors.Is(err, payment.ErrLicenceEnded) || errors.Is(err, context.Canceled)
+	return unmade(err) || errors.Is(err, gateway.ErrPermitEnded) || errors.Is(err, context.Canceled)
 }
 
 // unmade reports whether there was no call to make.
 func unmade(err error) bool {
-	return errors.Is(err, payment.ErrUnsupported) || errors.Is(err, payment.ErrUnfit)
+	return errors.Is(err, gateway.ErrUnsupported) || errors.Is(err, gateway.ErrUnfit)
 }
 
-// guarded makes one call, or holds it back. An answer that can't be kept can't be read.
+// guarded makes one call, or holds it back. A result that can't be stored is an error.
 func guarded[T interface{ Readable() (T, error) }](ctx context.Context, g *Guard, name string, do func() (T, error)) (T, error) {
 	var out T
 	began := g.now()
@@ -103,7 +98,7 @@ func guarded[T interface{ Readable() (T, error) }](ctx context.Context, g *Guard
 			return struct{}{}, err
 		}
 		sent = true
-		// An adapter that panics while it reads an answer has learnt nothing: the outcome is unknown.
+		// The outcome of a call with a panic in the adapter is unknown.
 		defer func() {
 			if value := recover(); value != nil {
 				thrown = &payment.PanicError{Value: value, Stack: debug.Stack()}
@@ -119,7 +114,7 @@ func guarded[T interface{ Readable() (T, error) }](ctx context.Context, g *Guard
 	switch {
 	case !sent:
 		called.Result = "held_back"
-		err = fmt.Errorf("%w: %w: %w", payment.ErrNotSent, payment.ErrHeldBack, err)
+		err = fmt.Errorf("%w: %w: %w", gateway.ErrNotSent, gateway.ErrHeldBack, err)
 	case unmade(err):
 		return out, err
 	case !answered(err):
@@ -129,8 +124,7 @@ func guarded[T interface{ Readable() (T, error) }](ctx context.Context, g *Guard
 	return out, err
 }
 
-// turn waits for the rate limit, for a moment. Not to get a turn is no failure of
-// the provider's.
+// turn waits for the rate limiter, up to limitPatience. A timeout is not a failure of the provider.
 func (g *Guard) turn(ctx context.Context) error {
 	if g.limit == nil {
 		return nil
@@ -143,49 +137,49 @@ func (g *Guard) turn(ctx context.Context) error {
 	return nil
 }
 
-// CheckOwner implements payment.Provider.
+// CheckOwner implements gateway.Provider.
 func (g *Guard) CheckOwner(ctx context.Context, token, customer string) error {
 	_, err := guarded(ctx, g, "check_owner", func() (nothing, error) { return nothing{}, g.Provider.CheckOwner(ctx, token, customer) })
 	return err
 }
 
-// nothing is what a call answers that tells by its error.
+// nothing is the result of a call that returns only an error.
 type nothing struct{}
 
-// Readable has nothing that could not be kept.
+// Readable always succeeds.
 func (n nothing) Readable() (nothing, error) { return n, nil }
 
-// Charge implements payment.Provider.
-func (g *Guard) Charge(ctx context.Context, c payment.Charge) (payment.Outcome, error) {
-	return guarded(ctx, g, "charge", func() (payment.Outcome, error) { return g.Provider.Charge(ctx, c) })
+// Charge implements gateway.Provider.
+func (g *Guard) Charge(ctx context.Context, c gateway.Charge) (gateway.Outcome, error) {
+	return guarded(ctx, g, "charge", func() (gateway.Outcome, error) { return g.Provider.Charge(ctx, c) })
 }
 
-// Lookup implements payment.Provider.
-func (g *Guard) Lookup(ctx context.Context, id string) (payment.Outcome, error) {
-	return guarded(ctx, g, "lookup", func() (payment.Outcome, error) { return g.Provider.Lookup(ctx, id) })
+// Lookup implements gateway.Provider.
+func (g *Guard) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
+	return guarded(ctx, g, "lookup", func() (gateway.Outcome, error) { return g.Provider.Lookup(ctx, id) })
 }
 
-// Find implements payment.Provider.
-func (g *Guard) Find(ctx context.Context, id payment.AttemptID) (payment.Outcome, error) {
-	return guarded(ctx, g, "find", func() (payment.Outcome, error) { return g.Provider.Find(ctx, id) })
+// Find implements gateway.Provider.
+func (g *Guard) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcome, error) {
+	return guarded(ctx, g, "find", func() (gateway.Outcome, error) { return g.Provider.Find(ctx, id) })
 }
 
-// Capture implements payment.Provider.
-func (g *Guard) Capture(ctx context.Context, c payment.Capture) (payment.Outcome, error) {
-	return guarded(ctx, g, "capture", func() (payment.Outcome, error) { return g.Provider.Capture(ctx, c) })
+// Capture implements gateway.Provider.
+func (g *Guard) Capture(ctx context.Context, c gateway.Capture) (gateway.Outcome, error) {
+	return guarded(ctx, g, "capture", func() (gateway.Outcome, error) { return g.Provider.Capture(ctx, c) })
 }
 
-// Cancel implements payment.Provider.
-func (g *Guard) Cancel(ctx context.Context, c payment.Cancel) (payment.Outcome, error) {
-	return guarded(ctx, g, "cancel", func() (payment.Outcome, error) { return g.Provider.Cancel(ctx, c) })
+// Cancel implements gateway.Provider.
+func (g *Guard) Cancel(ctx context.Context, c gateway.Cancel) (gateway.Outcome, error) {
+	return guarded(ctx, g, "cancel", func() (gateway.Outcome, error) { return g.Provider.Cancel(ctx, c) })
 }
 
-// Refund implements payment.Provider.
-func (g *Guard) Refund(ctx context.Context, r payment.RefundCall) (payment.RefundOutcome, error) {
-	return guarded(ctx, g, "refund", func() (payment.RefundOutcome, error) { return g.Provider.Refund(ctx, r) })
+// Refund implements gateway.Provider.
+func (g *Guard) Refund(ctx context.Context, r gateway.RefundCall) (gateway.RefundOutcome, error) {
+	return guarded(ctx, g, "refund", func() (gateway.RefundOutcome, error) { return g.Provider.Refund(ctx, r) })
 }
 
-// LookupRefund implements payment.Provider.
-func (g *Guard) LookupRefund(ctx context.Context, r payment.RefundRef) (payment.RefundOutcome, error) {
-	return guarded(ctx, g, "lookup_refund", func() (payment.RefundOutcome, error) { return g.Provider.LookupRefund(ctx, r) })
+// LookupRefund implements gateway.Provider.
+func (g *Guard) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway.RefundOutcome, error) {
+	return guarded(ctx, g, "lookup_refund", func() (gateway.RefundOutcome, error) { return g.Provider.LookupRefund(ctx, r) })
 }

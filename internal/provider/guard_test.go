@@ -13,20 +13,21 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider"
 )
 
 // scripted is a provider whose every call ends as the script says.
 type scripted struct {
-	payment.Provider
+	gateway.Provider
 
 	mu    sync.Mutex
 	err   error
 	calls int
 	// says and back are its answers about a payment and a refund.
-	says payment.Outcome
-	back payment.RefundOutcome
+	says gateway.Outcome
+	back gateway.RefundOutcome
 }
 
 func (s *scripted) next() error {
@@ -36,31 +37,31 @@ func (s *scripted) next() error {
 	return s.err
 }
 
-func (s *scripted) Charge(context.Context, payment.Charge) (payment.Outcome, error) {
+func (s *scripted) Charge(context.Context, gateway.Charge) (gateway.Outcome, error) {
 	return s.says, s.next()
 }
 
-func (s *scripted) Lookup(context.Context, string) (payment.Outcome, error) {
+func (s *scripted) Lookup(context.Context, string) (gateway.Outcome, error) {
 	return s.says, s.next()
 }
 
-func (s *scripted) Find(context.Context, payment.AttemptID) (payment.Outcome, error) {
+func (s *scripted) Find(context.Context, payment.AttemptID) (gateway.Outcome, error) {
 	return s.says, s.next()
 }
 
-func (s *scripted) Capture(context.Context, payment.Capture) (payment.Outcome, error) {
+func (s *scripted) Capture(context.Context, gateway.Capture) (gateway.Outcome, error) {
 	return s.says, s.next()
 }
 
-func (s *scripted) Cancel(context.Context, payment.Cancel) (payment.Outcome, error) {
+func (s *scripted) Cancel(context.Context, gateway.Cancel) (gateway.Outcome, error) {
 	return s.says, s.next()
 }
 
-func (s *scripted) Refund(context.Context, payment.RefundCall) (payment.RefundOutcome, error) {
+func (s *scripted) Refund(context.Context, gateway.RefundCall) (gateway.RefundOutcome, error) {
 	return s.back, s.next()
 }
 
-func (s *scripted) LookupRefund(context.Context, payment.RefundRef) (payment.RefundOutcome, error) {
+func (s *scripted) LookupRefund(context.Context, gateway.RefundRef) (gateway.RefundOutcome, error) {
 	return s.back, s.next()
 }
 
@@ -86,13 +87,13 @@ func guard(l provider.Limits) *watched {
 
 func (w *watched) each(ctx context.Context) map[string]error {
 	errs := map[string]error{}
-	_, errs["charge"] = w.Charge(ctx, payment.Charge{})
+	_, errs["charge"] = w.Charge(ctx, gateway.Charge{})
 	_, errs["lookup"] = w.Lookup(ctx, "x")
 	_, errs["find"] = w.Find(ctx, payment.AttemptID{})
-	_, errs["capture"] = w.Capture(ctx, payment.Capture{})
-	_, errs["cancel"] = w.Cancel(ctx, payment.Cancel{})
-	_, errs["refund"] = w.Refund(ctx, payment.RefundCall{})
-	_, errs["lookup_refund"] = w.LookupRefund(ctx, payment.RefundRef{})
+	_, errs["capture"] = w.Capture(ctx, gateway.Capture{})
+	_, errs["cancel"] = w.Cancel(ctx, gateway.Cancel{})
+	_, errs["refund"] = w.Refund(ctx, gateway.RefundCall{})
+	_, errs["lookup_refund"] = w.LookupRefund(ctx, gateway.RefundRef{})
 	return errs
 }
 
@@ -104,14 +105,14 @@ func TestAGuardHoldsCallsBackAndSeesThatTheProviderIsBack(t *testing.T) {
 		w := guard(provider.Limits{Failures: 3, OpenFor: time.Minute})
 		w.under.err = errTimeout
 		for range 3 {
-			_, err := w.Charge(t.Context(), payment.Charge{})
+			_, err := w.Charge(t.Context(), gateway.Charge{})
 			require.ErrorIs(t, err, errTimeout)
-			require.NotErrorIs(t, err, payment.ErrNotSent)
+			require.NotErrorIs(t, err, gateway.ErrNotSent)
 		}
 		require.InDelta(t, 2, w.State(), 0)
 		for call, err := range w.each(t.Context()) {
-			require.ErrorIs(t, err, payment.ErrNotSent, call)
-			require.ErrorIs(t, err, payment.ErrHeldBack, call)
+			require.ErrorIs(t, err, gateway.ErrNotSent, call)
+			require.ErrorIs(t, err, gateway.ErrHeldBack, call)
 		}
 		require.Equal(t, 3, w.under.calls, "the provider is left alone")
 
@@ -120,12 +121,12 @@ func TestAGuardHoldsCallsBackAndSeesThatTheProviderIsBack(t *testing.T) {
 		_, err := w.Lookup(t.Context(), "x")
 		require.ErrorIs(t, err, errTimeout, "one is let through to see")
 		_, err = w.Lookup(t.Context(), "x")
-		require.ErrorIs(t, err, payment.ErrHeldBack)
+		require.ErrorIs(t, err, gateway.ErrHeldBack)
 
 		time.Sleep(time.Minute + time.Millisecond)
-		w.under.err = payment.ErrNoSuchPayment
+		w.under.err = gateway.ErrNoSuchPayment
 		_, err = w.Lookup(t.Context(), "x")
-		require.ErrorIs(t, err, payment.ErrNoSuchPayment, "an answer, too")
+		require.ErrorIs(t, err, gateway.ErrNoSuchPayment, "an answer, too")
 		w.under.err = nil
 		for call, err := range w.each(t.Context()) {
 			require.NoError(t, err, call)
@@ -139,18 +140,18 @@ func TestAGuardHoldsCallsBackAndSeesThatTheProviderIsBack(t *testing.T) {
 func TestWhatIsNoFailureOfTheProviders(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{
-		"a decline":        nil,
-		"no such payment":  payment.ErrNoSuchPayment,
-		"an ended licence": fmt.Errorf("%w: %w", payment.ErrNotSent, payment.ErrLicenceEnded),
-		"a caller left":    context.Canceled,
-		"not offered":      payment.ErrUnsupported,
-		"a strange token":  fmt.Errorf("%w: no token", payment.ErrUnfit),
-		"does not tell":    fmt.Errorf("%w: which refund", payment.ErrNotTold),
+		"a decline":       nil,
+		"no such payment": gateway.ErrNoSuchPayment,
+		"an ended permit": fmt.Errorf("%w: %w", gateway.ErrNotSent, gateway.ErrPermitEnded),
+		"a caller left":   context.Canceled,
+		"not offered":     gateway.ErrUnsupported,
+		"a strange token": fmt.Errorf("%w: no token", gateway.ErrUnfit),
+		"does not tell":   fmt.Errorf("%w: which refund", gateway.ErrNotTold),
 	} {
 		w := guard(provider.Limits{Failures: 1, OpenFor: time.Minute})
 		w.under.err = err
 		for range 5 {
-			_, got := w.Charge(t.Context(), payment.Charge{})
+			_, got := w.Charge(t.Context(), gateway.Charge{})
 			require.Equal(t, err, got, name)
 		}
 		require.Zero(t, w.State(), name)
@@ -163,37 +164,37 @@ func TestAnAnswerThatCanNotBeKeptIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	euro, none := &payment.Money{Currency: "EUR"}, &payment.Money{Currency: "E\x00R"}
 	for name, c := range map[string]struct {
-		says payment.Outcome
-		back payment.RefundOutcome
+		says gateway.Outcome
+		back gateway.RefundOutcome
 	}{
-		"a NUL in a name":        {payment.Outcome{ProviderPaymentID: "ch_\x00"}, payment.RefundOutcome{ProviderRefundID: "re_\x00"}},
-		"a name that is no text": {payment.Outcome{ProviderPaymentID: "ch_\xff"}, payment.RefundOutcome{ProviderRefundID: "re_\xff"}},
-		"a name without end":     {payment.Outcome{ProviderPaymentID: strings.Repeat("x", 513)}, payment.RefundOutcome{Reference: strings.Repeat("x", 513)}},
-		"another name":           {payment.Outcome{References: []string{"ch_1", "pi_\x00"}}, payment.RefundOutcome{Reference: "\x00"}},
-		"an address":             {payment.Outcome{NextActionURL: "https://a.example/\x00"}, payment.RefundOutcome{Reference: "\x00"}},
-		"a currency":             {payment.Outcome{Money: none}, payment.RefundOutcome{Money: none}},
-		"a movement's name":      {payment.Outcome{Money: euro, Movements: []payment.MovementTold{{ID: "chb_\x00", Money: *euro}}}, payment.RefundOutcome{Money: none}},
-		"a currency taken back":  {payment.Outcome{Money: euro, Movements: []payment.MovementTold{{Money: *none}}}, payment.RefundOutcome{Money: none}},
+		"a NUL in a name":        {gateway.Outcome{ProviderPaymentID: "ch_\x00"}, gateway.RefundOutcome{ProviderRefundID: "re_\x00"}},
+		"a name that is no text": {gateway.Outcome{ProviderPaymentID: "ch_\xff"}, gateway.RefundOutcome{ProviderRefundID: "re_\xff"}},
+		"a name without end":     {gateway.Outcome{ProviderPaymentID: strings.Repeat("x", 513)}, gateway.RefundOutcome{Reference: strings.Repeat("x", 513)}},
+		"another name":           {gateway.Outcome{References: []string{"ch_1", "pi_\x00"}}, gateway.RefundOutcome{Reference: "\x00"}},
+		"an address":             {gateway.Outcome{NextActionURL: "https://a.example/\x00"}, gateway.RefundOutcome{Reference: "\x00"}},
+		"a currency":             {gateway.Outcome{Money: none}, gateway.RefundOutcome{Money: none}},
+		"a movement's name":      {gateway.Outcome{Money: euro, Movements: []payment.Told{{ID: "chb_\x00", Money: *euro}}}, gateway.RefundOutcome{Money: none}},
+		"a currency taken back":  {gateway.Outcome{Money: euro, Movements: []payment.Told{{Money: *none}}}, gateway.RefundOutcome{Money: none}},
 	} {
 		w := guard(provider.Limits{})
 		w.under.says, w.under.back = c.says, c.back
 		for call, err := range w.each(t.Context()) {
 			require.Error(t, err, "%s: %s", name, call)
-			require.NotErrorIs(t, err, payment.ErrNotSent)
-			require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+			require.NotErrorIs(t, err, gateway.ErrNotSent)
+			require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 		}
 		require.Contains(t, w.called, "charge failed")
 	}
 	w := guard(provider.Limits{})
 	odd := payment.NewFailure("card_declined", "\x00\xff")
-	w.under.says = payment.Outcome{News: fsm.NewsFailed, ProviderPaymentID: "ch_1", References: []string{"pi_1"}, Money: euro, Failure: odd}
-	w.under.back = payment.RefundOutcome{News: fsm.NewsFailed, ProviderRefundID: "re_1", Money: euro, Failure: odd}
-	out, err := w.Charge(t.Context(), payment.Charge{})
+	w.under.says = gateway.Outcome{News: fsm.NewsFailed, ProviderPaymentID: "ch_1", References: []string{"pi_1"}, Money: euro, Failure: odd}
+	w.under.back = gateway.RefundOutcome{News: fsm.NewsFailed, ProviderRefundID: "re_1", Money: euro, Failure: odd}
+	out, err := w.Charge(t.Context(), gateway.Charge{})
 	require.NoError(t, err)
 	want := w.under.says
 	want.Failure = payment.NewFailure("card_declined", "\uFFFD\uFFFD")
 	require.Equal(t, want, out)
-	back, err := w.Refund(t.Context(), payment.RefundCall{})
+	back, err := w.Refund(t.Context(), gateway.RefundCall{})
 	require.NoError(t, err)
 	require.Equal(t, want.Failure, back.Failure)
 	require.Equal(t, "re_1", back.ProviderRefundID)
@@ -204,7 +205,7 @@ func TestAnAnswerThatCanNotBeKeptIsNoAnswer(t *testing.T) {
 func TestWhatIsNoCallIsNotCounted(t *testing.T) {
 	t.Parallel()
 	w := guard(provider.Limits{Failures: 1, OpenFor: time.Minute})
-	for _, err := range []error{payment.ErrUnsupported, payment.ErrUnfit, payment.ErrNotTold} {
+	for _, err := range []error{gateway.ErrUnsupported, gateway.ErrUnfit, gateway.ErrNotTold} {
 		w.under.err = err
 		w.each(t.Context())
 	}
@@ -215,11 +216,11 @@ func TestWhatIsNoCallIsNotCounted(t *testing.T) {
 // A refused connection is the provider's failure, though nothing was sent.
 func TestWhatCouldNotBeSentIsAFailure(t *testing.T) {
 	t.Parallel()
-	require.ErrorIs(t, payment.ErrUnfit, payment.ErrNotSent)
+	require.ErrorIs(t, gateway.ErrUnfit, gateway.ErrNotSent)
 	w := guard(provider.Limits{Failures: 2, OpenFor: time.Minute})
-	w.under.err = fmt.Errorf("%w: connection refused", payment.ErrNotSent)
+	w.under.err = fmt.Errorf("%w: connection refused", gateway.ErrNotSent)
 	for range 2 {
-		_, _ = w.Charge(t.Context(), payment.Charge{})
+		_, _ = w.Charge(t.Context(), gateway.Charge{})
 	}
 	require.InDelta(t, 2, w.State(), 0)
 	require.Equal(t, []string{"charge failed", "charge failed"}, w.called)
@@ -229,11 +230,11 @@ func TestWhatCouldNotBeSentIsAFailure(t *testing.T) {
 // sees.
 func TestWhatIsNoCallDoesNotTellThatTheProviderIsBack(t *testing.T) {
 	t.Parallel()
-	for _, none := range []error{payment.ErrUnsupported, payment.ErrUnfit} {
+	for _, none := range []error{gateway.ErrUnsupported, gateway.ErrUnfit} {
 		synctest.Test(t, func(t *testing.T) {
 			w := guard(provider.Limits{Failures: 1, OpenFor: time.Minute})
 			w.under.err = errTimeout
-			_, _ = w.Charge(t.Context(), payment.Charge{})
+			_, _ = w.Charge(t.Context(), gateway.Charge{})
 			time.Sleep(time.Minute + time.Millisecond)
 			w.under.err = none
 			for range 3 {
@@ -267,7 +268,7 @@ func TestAGuardWithoutLimitsLetsEverythingThrough(t *testing.T) {
 	w := guard(provider.Limits{})
 	w.under.err = errTimeout
 	for range 100 {
-		_, err := w.Charge(t.Context(), payment.Charge{})
+		_, err := w.Charge(t.Context(), gateway.Charge{})
 		require.ErrorIs(t, err, errTimeout)
 	}
 	require.Equal(t, 100, w.under.calls)
@@ -284,10 +285,10 @@ func TestARateLimitSpreadsCallsAndThenHoldsThemBack(t *testing.T) {
 			held := 0
 			for range 50 {
 				all.Go(func() {
-					_, err := w.Charge(t.Context(), payment.Charge{})
+					_, err := w.Charge(t.Context(), gateway.Charge{})
 					mu.Lock()
 					defer mu.Unlock()
-					if errors.Is(err, payment.ErrHeldBack) {
+					if errors.Is(err, gateway.ErrHeldBack) {
 						held++
 					}
 				})
@@ -308,9 +309,9 @@ func TestPanicIsOneItems(t *testing.T) {
 	under := &scripted{}
 	var calls []provider.Called
 	g := provider.NewGuard(panicking{under}, provider.Limits{}, time.Now, func(c provider.Called) { calls = append(calls, c) }, func(string) {})
-	_, err := g.Charge(t.Context(), payment.Charge{})
+	_, err := g.Charge(t.Context(), gateway.Charge{})
 	require.ErrorContains(t, err, "while it reads")
-	require.NotErrorIs(t, err, payment.ErrNotSent)
+	require.NotErrorIs(t, err, gateway.ErrNotSent)
 	_, err = g.Lookup(t.Context(), "x")
 	require.NoError(t, err)
 	require.Len(t, calls, 2)
@@ -321,13 +322,13 @@ func TestPanicIsOneItems(t *testing.T) {
 
 // panicking is a provider one of whose calls panics.
 type panicking struct {
-	payment.Provider
+	gateway.Provider
 }
 
-func (panicking) Charge(context.Context, payment.Charge) (payment.Outcome, error) {
+func (panicking) Charge(context.Context, gateway.Charge) (gateway.Outcome, error) {
 	panic("while it reads")
 }
 
-func (*scripted) TokenKind(string) payment.TokenKind { return payment.TokenSingleUse }
+func (*scripted) TokenKind(string) gateway.TokenKind { return gateway.TokenSingleUse }
 
 func (*scripted) CheckOwner(context.Context, string, string) error { return nil }

@@ -10,9 +10,9 @@ import (
 	"github.com/paylatch/paylatch/webhooks/all"
 )
 
-// Kind is what the descriptors of a provider's webhooks and of its adapter make of an account.
+// Kind combines the descriptors of a provider's webhooks and of its adapter.
 type Kind struct {
-	// Webhooks are the keys that prove a webhook, Calls those that calls need (none: it can't be called).
+	// Webhooks are the keys that verify a webhook, Calls those that calls need (none: no calls).
 	Webhooks, Calls []string
 	Optional        []string
 	// Keys are those that only some kinds have.
@@ -23,7 +23,7 @@ type Kind struct {
 
 var kinds = sync.OnceValue(describedKinds) //nolint:gochecknoglobals // the descriptors are the program's own: they never change
 
-// Kinds describes all kinds of accounts by their names.
+// Kinds returns all kinds of accounts by name.
 func Kinds() map[string]Kind { return kinds() }
 
 func describedKinds() map[string]Kind {
@@ -54,7 +54,7 @@ func needed(keys []webhooks.Key) []string {
 	return names
 }
 
-// Section is the first part of a key: basic_auth of basic_auth.user.
+// Section returns the first part of a key: basic_auth of basic_auth.user.
 func Section(key string) string {
 	name, _, _ := strings.Cut(key, ".")
 	return name
@@ -62,7 +62,7 @@ func Section(key string) string {
 
 var keys = sync.OnceValue(describedKeys) //nolint:gochecknoglobals // as kinds
 
-// Keys are the keys of an account that only some kinds have, each once, by name.
+// Keys returns the keys of an account that only some kinds have, each once, sorted by name.
 func Keys() []webhooks.Key { return keys() }
 
 func describedKeys() []webhooks.Key {

@@ -7,7 +7,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// planned describes the accounts of kinds that take webhooks and have no adapter yet.
+// planned describes the kinds that accept webhooks and have no adapter yet.
 func planned() map[string]descriptor.Adapter {
 	return map[string]descriptor.Adapter{
 		"braintree": {

@@ -1,7 +1,7 @@
-// Package provider makes the client of an account at a payment provider.
+// Package provider creates the client of an account at a payment provider.
 //
-// An adapter is a package of its own below this one: it speaks one provider's API, implements payment.Provider and
-// describes itself (its Adapter). Adding one is such a package and one line here.
+// An adapter is a package below this one: it calls one provider's API, implements gateway.Provider and describes itself
+// (its Adapter). Adding one takes such a package and one line here.
 package provider
 
 import (
@@ -12,7 +12,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/provider/adyen"
 	"github.com/paylatch/paylatch/internal/provider/checkout"
 	"github.com/paylatch/paylatch/internal/provider/cloudpayments"
@@ -27,10 +27,10 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/yookassa"
 )
 
-// ErrNoAdapter is returned for a kind with an API that can't be called.
+// ErrNoAdapter is returned for a kind without an adapter.
 var ErrNoAdapter = errors.New("no adapter calls this kind of provider")
 
-// Adapters describes the adapters by the kinds of their accounts: one line a kind.
+// Adapters returns the descriptors of the adapters by kind.
 func Adapters() map[string]descriptor.Adapter {
 	adapters := planned()
 	maps.Copy(adapters, map[string]descriptor.Adapter{
@@ -50,7 +50,7 @@ func Adapters() map[string]descriptor.Adapter {
 }
 
 // New returns the client of an account, or ErrNoAdapter.
-func New(kind string, s descriptor.Settings) (payment.Provider, error) {
+func New(kind string, s descriptor.Settings) (gateway.Provider, error) {
 	adapter := Adapters()[kind]
 	if adapter.New == nil {
 		return nil, fmt.Errorf("%w: %s", ErrNoAdapter, kind)
@@ -59,7 +59,7 @@ func New(kind string, s descriptor.Settings) (payment.Provider, error) {
 }
 
 // NewHTTPClient returns a client for calls to providers. It follows no redirects: a command must not be sent to an
-// address that was not configured. Every call brings its own time limit.
+// address that was not configured. Each call sets its own timeout.
 func NewHTTPClient() *http.Client {
 	dialer := &net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}
 	return &http.Client{

@@ -54,8 +54,8 @@ func newMethod(customer string) methodRecord {
 	return methodRecord{method{newID("card_"), "card", "Visa •••• 4242", "2034-12"}, customer}
 }
 
-// behaviourOf is what a token makes of a charge. A stored payment method is charged
-// only for its own customer.
+// behaviourOf returns the behaviour that a token selects. A stored payment method is
+// charged only for its own customer.
 func (t *tx) behaviourOf(in chargeRequest, tokens map[string]behaviour) (behaviour, *apiError) {
 	if b, special := tokens[in.Token]; special {
 		if b.save && in.Customer == "" {

@@ -62,7 +62,7 @@ func parseCall[T request[T]](w http.ResponseWriter, r *http.Request) (call, T, *
 	return c, in, nil
 }
 
-// respond sends the result, or the token's fault in its place.
+// respond sends the result, or the token's fault instead.
 func (s *Server) respond(w http.ResponseWriter, r *http.Request, res result) {
 	switch res.fault {
 	case faultHang:

@@ -13,8 +13,8 @@ import (
 	"github.com/paylatch/paylatch/internal/datadir"
 )
 
-// journal is an append-only file of lines. A line that was written survives the
-// end of the process; one that was synced survives the end of the machine.
+// journal is an append-only file of lines. A written line survives the end of the
+// process; a synced one survives the end of the machine.
 type journal struct {
 	file *os.File // nil: nothing is kept
 
@@ -26,8 +26,8 @@ type journal struct {
 	synced  int64
 }
 
-// openJournal hands every complete line to read. What follows the last line end
-// is a write that was cut short, and so never acknowledged: it is removed.
+// openJournal passes each complete line to read. An incomplete last line is an
+// interrupted write, and so never acknowledged: it is removed.
 func openJournal(path string, read func(line []byte) error) (*journal, error) {
 	if path == "" {
 		return &journal{}, nil
@@ -76,8 +76,8 @@ func (j *journal) cut() error {
 	return nil
 }
 
-// append writes one line; after a failure the journal takes no more, because
-// half a line in the middle would hide all that follows.
+// append writes one line; after a failure the journal accepts no more, because half a
+// line in the middle would hide all that follows.
 func (j *journal) append(line []byte) error {
 	if j.file == nil {
 		return nil
@@ -95,8 +95,8 @@ func (j *journal) append(line []byte) error {
 	return nil
 }
 
-// sync returns when everything written before it is on disk. One call to the
-// disk serves all waiters.
+// sync returns when everything written before it is on disk. One fsync serves all
+// waiters.
 func (j *journal) sync() error {
 	if j.file == nil {
 		return nil

@@ -37,9 +37,9 @@ func write(w http.ResponseWriter, r reply) {
 	_, _ = w.Write(r.body)
 }
 
-// decode reads one flat JSON object strictly; no body is the empty object. It
-// always reads to the end, without which net/http would not notice that the
-// client of a hanging call has gone.
+// decode reads one flat JSON object strictly; no body is the empty object. It always
+// reads to the end: only then net/http detects that the client of a hanging call has
+// gone.
 func decode(w http.ResponseWriter, r *http.Request, into any) *apiError {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
@@ -65,8 +65,8 @@ func decode(w http.ResponseWriter, r *http.Request, into any) *apiError {
 	return nil
 }
 
-// checkMembers refuses what encoding/json would guess at: members twice or in
-// other case, trailing data, bytes that are not UTF-8.
+// checkMembers rejects what encoding/json accepts: members twice or in other case,
+// trailing data, bytes that are not UTF-8.
 func checkMembers(body []byte) error {
 	if !utf8.Valid(body) {
 		return errors.New("not UTF-8")

@@ -14,8 +14,8 @@ const (
 	lockPause = 50 * time.Millisecond
 )
 
-// lockFile keeps a second process from writing between our lines. It tries for
-// two seconds: a predecessor that was killed may not be quite dead yet.
+// lockFile keeps a second process from writing between our lines. It tries for two
+// seconds: a killed predecessor may still be exiting.
 func lockFile(file *os.File) error {
 	pause := time.NewTicker(lockPause)
 	defer pause.Stop()

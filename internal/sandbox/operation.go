@@ -11,11 +11,11 @@ type call struct {
 	retried bool   // an earlier call with the key met a fault and did nothing
 }
 
-// result is what an operation makes of a call.
+// result is the result of an operation for a call.
 type result struct {
 	value any
 	err   *apiError
-	fault fault  // met by this call, and by no other with its key
+	fault fault  // of this call, and of no other with its key
 	again bool   // nothing was done: the key's next call does it
 	await string // the event that must be received before the response goes out
 
@@ -49,7 +49,7 @@ func (t *tx) once(c call, status int, run func(call) result) result {
 	return res
 }
 
-// keepsKey is false for what the same request would meet again anyway.
+// keepsKey is false for an error that the same request gets again anyway.
 func (res result) keepsKey() bool {
 	return res.err == nil || res.err.status == http.StatusConflict
 }

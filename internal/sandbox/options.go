@@ -16,16 +16,16 @@ type Options struct {
 	WebhookURL string
 	// WebhookSecret (whsec_…) signs the webhooks; required with WebhookURL.
 	WebhookSecret string
-	// PublicURL is where a browser finds this server, for the links to hosted
+	// PublicURL is the address of this server for a browser, for the links to hosted
 	// pages. Empty: the address that the caller of the charge used.
 	PublicURL string
-	// Now is the clock of everything that is written down; nil: the system's.
+	// Now is the clock of everything that is stored; nil: the system's.
 	Now func() time.Time
 	// Client sends the webhooks; nil: one that follows no redirects.
 	Client *http.Client
-	// Log takes the error of every delivery that failed and will be tried again, and
-	// of every write that failed. It is called from several goroutines; nil: errors
-	// are dropped.
+	// Log receives the error of every delivery that failed and will be retried, and of
+	// every write that failed. It is called from several goroutines; nil: errors are
+	// dropped.
 	Log func(error)
 	// Delays replace the documented ones where they are not zero.
 	Delays Delays

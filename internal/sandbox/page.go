@@ -15,7 +15,7 @@ var pageHTML string
 //go:embed style.css
 var pageStyle string
 
-// pageData is what the hosted page shows.
+// pageData is the content of the hosted page.
 type pageData struct {
 	Title, Text string
 	Money       string

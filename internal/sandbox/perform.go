@@ -50,14 +50,14 @@ func (t *tx) approveDisordered(c *chargeRecord) {
 	if c.Capture == captureManual {
 		return
 	}
-	t.now = t.now.Add(time.Millisecond) // two moments: created has the true order
+	t.now = t.now.Add(time.Millisecond) // distinct times: created has the true order
 	t.capture(c, c.Amount, c.Key)
 	if len(t.entry.Events) == 2 {
 		t.entry.Events[0].After = t.entry.Events[1].ID
 	}
 }
 
-// end sets a status and drops what the charge was about to do.
+// end sets a status and drops the charge's plan.
 func (c *chargeRecord) end(to status) {
 	c.Status = to
 	c.FailureCode, c.FailureMessage, c.NextAction, c.Plan = nil, nil, nil, nil

@@ -26,7 +26,7 @@ func (s *Server) showMethod(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// show writes one thing, or a 404 with its name.
+// show writes one object, or a 404 with its name.
 func show[T any](s *Server, w http.ResponseWriter, name string, find func(*state) (T, bool)) {
 	var one T
 	found := false

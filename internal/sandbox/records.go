@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// What the journal holds. A charge, a refund and a stored payment method are shown to
+// The journal's records. A charge, a refund and a stored payment method are shown to
 // callers by the struct that they embed.
 
 type status string
@@ -20,7 +20,7 @@ const (
 	canceled   status = "canceled"
 )
 
-// charge is a charge as callers see it.
+// charge is a charge in responses.
 type charge struct {
 	ID             string      `json:"id"`
 	Reference      string      `json:"reference"`
@@ -42,7 +42,7 @@ type nextAction struct {
 	URL  string `json:"url"`
 }
 
-// chargeRecord is a charge with the fields that callers don't see.
+// chargeRecord is a charge with the fields that no response contains.
 type chargeRecord struct {
 	charge
 
@@ -53,7 +53,7 @@ type chargeRecord struct {
 	Plan      *plan  `json:"plan,omitempty"`
 }
 
-// plan is what a charge will do by itself.
+// plan is what a charge will do later by itself.
 type plan struct {
 	Do step      `json:"do"`
 	At time.Time `json:"at"`
@@ -97,8 +97,8 @@ type movement struct {
 	At             string `json:"at"`
 }
 
-// event is a webhook that must be received. Body is kept as it was made, so that
-// every try sends the same bytes.
+// event is a webhook that must be received. Body is stored, so that every try sends the
+// same bytes.
 type event struct {
 	ID     string    `json:"id"`
 	Body   string    `json:"body"`
@@ -107,7 +107,7 @@ type event struct {
 	After  string    `json:"after,omitempty"` // not sent before this event was received
 }
 
-// keyRecord is an idempotency key, kept for ever. Without a status its first try met
+// keyRecord is an idempotency key, stored for ever. Without a status its first try met
 // a fault before anything was done: the next one runs.
 type keyRecord struct {
 	Key    string `json:"key"`
@@ -121,7 +121,7 @@ func newID(prefix string) string {
 	return prefix + strings.ReplaceAll(uuid.NewString(), "-", "")
 }
 
-// stamp writes a time as the contract wants it: UTC, always with microseconds.
+// stamp formats a time as in the contract: UTC, always with microseconds.
 func stamp(at time.Time) string {
 	return at.UTC().Format("2006-01-02T15:04:05.000000Z")
 }

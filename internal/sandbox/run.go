@@ -68,7 +68,7 @@ func (s *Server) deliver(ctx context.Context, ev *pendingEvent) error {
 	if err := s.sender.deliver(ctx, ev.event); err != nil {
 		return err
 	}
-	// Not synced: at worst the event is sent once more after a crash of the machine.
+	// Not synced: at worst the event is sent once more after a machine crash.
 	return s.store.write(func(t *tx) { t.entry.Delivered = []string{ev.ID} })
 }
 

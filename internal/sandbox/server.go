@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// Server is the sandbox provider. It serves calls as soon as it is made;
-// webhooks, and what charges do later, need Run.
+// Server is the sandbox provider. It serves calls as soon as it is created; webhooks,
+// and the later steps of charges, need Run.
 type Server struct {
 	opts    Options
 	tokens  map[string]behaviour
@@ -22,8 +22,7 @@ type Server struct {
 	close   sync.Once
 }
 
-// New opens the state file, reading back whatever an earlier process left
-// there. It starts no goroutine.
+// New opens the state file and restores its state. It starts no goroutine.
 func New(opts Options) (*Server, error) {
 	opts = opts.withDefaults()
 	page, err := parsePage()
@@ -65,17 +64,17 @@ func (s *Server) routes() {
 	s.mux.HandleFunc("POST /pay/{id}", s.decide)
 }
 
-// ServeHTTP answers the provider's API and its hosted pages. A call that hangs
-// ends with the request's context, so a server that wants to stop quickly gives
-// its requests a base context that it cancels.
+// ServeHTTP serves the provider's API and its hosted pages. A call that hangs ends with
+// the request's context, so a server that must stop quickly gives its requests a base
+// context that it cancels.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")
 	s.mux.ServeHTTP(w, r)
 }
 
-// Close ends the calls that hang and closes the state file; calls that still
-// come are answered with a 500. It does not wait for Run: end that first.
+// Close ends the calls that hang and closes the state file; later calls get a 500. It
+// does not wait for Run: end that first.
 func (s *Server) Close() error {
 	var err error
 	s.close.Do(func() {

@@ -1,7 +1,7 @@
 package sandbox
 
-// entry is what one call changes, and one line of the journal: all or nothing.
-// A charge, refund or key stands there whole, as it is afterwards.
+// entry is the changes of one call, and one line of the journal: all or nothing. A
+// charge, refund or key is stored whole, as it is afterwards.
 type entry struct {
 	Charges   []chargeRecord `json:"charges,omitempty"`
 	Refunds   []refund       `json:"refunds,omitempty"`
@@ -16,7 +16,7 @@ func (e entry) empty() bool {
 	return len(e.Charges)+len(e.Refunds)+len(e.Movements)+len(e.Events)+len(e.Delivered)+len(e.Keys)+len(e.Methods) == 0
 }
 
-// state is everything, as the journal's lines make it.
+// state is everything, as restored from the journal.
 type state struct {
 	charges            map[string]chargeRecord
 	chargesByReference map[string][]string
@@ -79,14 +79,14 @@ func (st *state) apply(e entry) {
 	}
 }
 
-// job is what Run has still to do: deliver an event, or carry out the plan of a
-// charge.
+// job is pending work of Run: an event to deliver, or the plan of a charge to carry
+// out.
 type job struct {
 	event  *pendingEvent
 	charge chargeRecord
 }
 
-// jobs lists what a restart must go on with.
+// jobs returns the work to continue after a restart.
 func (st *state) jobs() []job {
 	var all []job
 	for _, ev := range st.events {
@@ -100,7 +100,7 @@ func (st *state) jobs() []job {
 	return all
 }
 
-// jobsOf lists what an entry that was just applied adds to the jobs.
+// jobsOf returns the jobs of an entry that was just applied.
 func (st *state) jobsOf(e entry) []job {
 	var added []job
 	for _, ev := range e.Events {

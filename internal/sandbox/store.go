@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// store holds the state and the journal that it can be made from again.
+// store holds the state and the journal that restores it.
 type store struct {
 	now   func() time.Time
 	emits bool // there is a webhook address
@@ -34,8 +34,8 @@ func openStore(path string, now func() time.Time, emits bool) (*store, error) {
 	return s, err
 }
 
-// tx is one change under way. It shows the state before the change; what it
-// collects in entry is applied when its function returns.
+// tx is one change in progress. It shows the state before the change; the changes
+// collected in entry are applied when its function returns.
 type tx struct {
 	*state
 
@@ -55,7 +55,7 @@ func (s *store) view(fn func(*state)) {
 	fn(s.state)
 }
 
-// update returns when what fn did is on disk, and so is all that fn saw: a
+// update returns when the changes of fn are on disk, and so is all that fn read: a
 // repeated response is as durable as the first. After an error the change may exist.
 func (s *store) update(fn func(*tx)) error {
 	if err := s.write(fn); err != nil {
@@ -64,8 +64,8 @@ func (s *store) update(fn func(*tx)) error {
 	return s.journal.sync()
 }
 
-// write returns when what fn did survives the end of this process, but perhaps
-// not of the machine.
+// write returns when the changes of fn survive the end of this process, but perhaps not
+// of the machine.
 func (s *store) write(fn func(*tx)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

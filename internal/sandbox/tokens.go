@@ -2,8 +2,8 @@ package sandbox
 
 import "time"
 
-// step is something that a charge does: within the call, later by its plan, or
-// by the customer's decision.
+// step is an action of a charge: within the call, later by its plan, or by the
+// customer's decision.
 type step string
 
 const (
@@ -13,7 +13,7 @@ const (
 	stepDisordered step = "approve_disordered"
 )
 
-// fault is what the first call with a key meets in place of its answer.
+// fault replaces the response of the first call with a key.
 type fault int
 
 const (
@@ -22,14 +22,14 @@ const (
 	faultError
 )
 
-// behaviour is what a token makes of a charge.
+// behaviour is the course of a charge, by its token.
 type behaviour struct {
 	now   step
 	later step
 	after time.Duration
 
 	hosted       bool  // the customer decides on the hosted page
-	webhookFirst bool  // the answer waits for the webhook
+	webhookFirst bool  // the response waits for the webhook
 	copies       int   // of each webhook, when more than one
 	surplus      int64 // added to the amount of the request
 	save         bool  // the payment method is stored for the customer

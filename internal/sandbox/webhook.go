@@ -32,7 +32,7 @@ type sender struct {
 	slots  chan struct{}
 }
 
-// ErrWebhook refuses options that no webhook can be sent by.
+// ErrWebhook is returned for options that no webhook can be sent with.
 var ErrWebhook = errors.New("no webhook can be sent")
 
 func newSender(o Options) (*sender, error) {
@@ -65,9 +65,8 @@ func newClient() *http.Client {
 	}
 }
 
-// deliver returns nil once every copy of the event was received. Of three
-// copies two go out at once, so that the receiver meets the repeat in parallel
-// and afterwards.
+// deliver returns nil once every copy of the event was received. Of three copies two
+// are sent at once, so that the receiver gets the duplicate in parallel and afterwards.
 func (s *sender) deliver(ctx context.Context, ev event) error {
 	if ev.Copies < 2 {
 		return s.persist(ctx, ev)
@@ -84,7 +83,7 @@ func (s *sender) deliver(ctx context.Context, ev event) error {
 	return s.persist(ctx, ev)
 }
 
-// persist tries until a 2xx or the end of ctx.
+// persist retries until a 2xx or the end of ctx.
 func (s *sender) persist(ctx context.Context, ev event) error {
 	for pause := s.delays.RetryMin; ; pause = min(2*pause, s.delays.RetryMax) {
 		err := s.try(ctx, ev)
@@ -103,7 +102,7 @@ func (s *sender) try(ctx context.Context, ev event) error {
 	case s.slots <- struct{}{}:
 		defer func() { <-s.slots }()
 	case <-ctx.Done():
-		return ctx.Err() //nolint:wrapcheck // the caller asks for no more than that
+		return ctx.Err() //nolint:wrapcheck // the caller needs no more than that
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.delays.Timeout)
 	defer cancel()
@@ -123,7 +122,7 @@ func (s *sender) try(ctx context.Context, ev event) error {
 	return nil
 }
 
-// request signs anew for each try: a receiver refuses an old timestamp.
+// request signs each try anew: a receiver rejects an old timestamp.
 func (s *sender) request(ctx context.Context, ev event) (*http.Request, error) {
 	d := webhooks.Delivery{
 		Method: http.MethodPost, URL: s.url, Body: []byte(ev.Body), ReceivedAt: s.now(),
@@ -141,7 +140,7 @@ func (s *sender) request(ctx context.Context, ev event) (*http.Request, error) {
 }
 
 func jitter(pause time.Duration) time.Duration {
-	return pause/2 + rand.N(pause/2+1) //nolint:gosec // nobody gains by guessing it
+	return pause/2 + rand.N(pause/2+1) //nolint:gosec // it is no secret
 }
 
 // sleep returns early, with its error, when ctx ends.
@@ -152,6 +151,6 @@ func sleep(ctx context.Context, pause time.Duration) error {
 	case <-timer.C:
 		return nil
 	case <-ctx.Done():
-		return ctx.Err() //nolint:wrapcheck // the caller asks for no more than that
+		return ctx.Err() //nolint:wrapcheck // the caller needs no more than that
 	}
 }

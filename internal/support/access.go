@@ -8,17 +8,16 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/uuid"
-
+	"github.com/paylatch/paylatch/internal/cell"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
 // Refusal is a refused sign-in, token, or call that is for staff.
 type Refusal struct {
 	Action Action
-	// Staff is the caller, as far as that was proven.
+	// Staff is the caller, as far as it was authenticated.
 	Staff
-	// Call is what was called; empty for a sign-in.
+	// Call is the call; empty for a sign-in.
 	Call string
 	// Reason is a text of ours, never the caller's: refusals of one reason are sampled together.
 	Reason string
@@ -28,14 +27,14 @@ const (
 	// sampleTime is how long refusals are counted together.
 	sampleTime = time.Hour
 	// sampledEach and sampledAll bound the entries of one action and reason in that time, for one peer and for all. The rest is counted in
-	// one entry more.
+	// one more entry.
 	sampledEach = 5
 	sampledAll  = 40
 	// maxReasons, maxPeers and maxUnsaved bound the memory, the last while the storage is gone.
 	maxReasons = 64
 	maxPeers   = 1000
 	maxUnsaved = 4096
-	// namedPeers is how many peers the entry that counts the rest names.
+	// namedPeers is the number of peers in the entry that counts the rest.
 	namedPeers = 10
 )
 
@@ -51,7 +50,7 @@ type AccessLog struct {
 	unsaved  []AuditEntry
 }
 
-// sampled is what is counted together.
+// sampled is the key of a sample.
 type sampled struct {
 	action Action
 	reason string
@@ -60,7 +59,7 @@ type sampled struct {
 type sample struct {
 	begun   time.Time
 	written int
-	// peers counts what each sent, rest what was not written on its own, of which last was the last.
+	// peers counts the refusals of each, rest those without an entry of their own, of which last is the latest.
 	peers map[string]int
 	rest  int
 	last  Refusal
@@ -71,16 +70,16 @@ func NewAccessLog(store Store, now func() time.Time) *AccessLog {
 	return &AccessLog{store: store, now: now, samples: map[sampled]*sample{}}
 }
 
-// SignedOut takes a sign-out. It does not wait: a session ends whether or not that can be written now.
+// SignedOut records a sign-out. It does not wait: a session ends whether or not that can be written now.
 func (l *AccessLog) SignedOut(who Staff) {
 	d := who.entry(SignedOut, "", "")
-	d.ID, d.Outcome = uuid.Must(uuid.NewV7()), Done
+	d.ID, d.Outcome = cell.Only.NewID(), Done
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.unsaved = append(l.unsaved, d)
 }
 
-// Refused takes a refusal. It does not wait.
+// Refused records a refusal. It does not wait.
 func (l *AccessLog) Refused(r Refusal) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -105,7 +104,7 @@ func (l *AccessLog) Refused(r Refusal) {
 	l.unsaved = append(l.unsaved, r.entry(map[string]any{"refusal": r.Reason}))
 }
 
-// peer is what counts as one sender: of IPv6 a network of 64 bits, in which one machine has all addresses.
+// peer returns the sender of an address: for IPv6 a network of 64 bits, in which one machine has all addresses.
 func peer(address string) string {
 	ip, err := netip.ParseAddr(address)
 	if err != nil || !ip.Is6() || ip.Is4In6() {
@@ -120,12 +119,11 @@ func (r Refusal) entry(detail map[string]any) AuditEntry {
 	if r.Call != "" {
 		d.TargetType = "call"
 	}
-	d.ID, d.Outcome, d.Detail = uuid.Must(uuid.NewV7()), Refused, detail
+	d.ID, d.Outcome, d.Detail = cell.Only.NewID(), Refused, detail
 	return d
 }
 
-// Flush writes what was taken, and how many more there were in the hours that are over. What the storage does not take now stays for
-// the next time.
+// Flush writes the records, and the counts of the hours that are over. What the storage does not accept now stays for the next call.
 func (l *AccessLog) Flush(ctx context.Context) error { return l.flush(ctx, sampleTime) }
 
 // Close is Flush that also counts the hours that are not over.
@@ -149,7 +147,7 @@ func (l *AccessLog) flush(ctx context.Context, least time.Duration) error {
 	return nil
 }
 
-// take returns what is to be written, and ends the samples that are at least so old.
+// take returns the entries to write, and ends the samples that are at least so old.
 func (l *AccessLog) take(least time.Duration) []AuditEntry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -167,7 +165,7 @@ func (l *AccessLog) take(least time.Duration) []AuditEntry {
 	return list
 }
 
-// summary is the detail of the entry that counts those without one of their own.
+// summary returns the detail of the entry that counts the rest.
 func (s *sample) summary(reason string) map[string]any {
 	names := make([]string, 0, len(s.peers))
 	for name := range s.peers {

@@ -12,7 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/internal/support"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -34,7 +39,7 @@ func TestServiceForbidsOthers(t *testing.T) {
 	r := newEnv(t)
 	id, d := r.stuck(t, "A-1")
 	e := payment.EventID(rows[uuid.UUID](t, r, "SELECT event_id FROM provider_events")[0])
-	own := payment.Actor{OnlyAttempt: &id}
+	own := authz.Actor{OnlyAttempt: &id}
 	for who, allowed := range map[*support.Staff]string{
 		{Actor: customer}: "", {Actor: shop}: "", {Actor: own}: "", {}: "",
 		{Actor: ann.Actor}: "all but audit", {Actor: ada.Actor}: "all",
@@ -51,7 +56,7 @@ func TestServiceForbidsOthers(t *testing.T) {
 				return err
 			},
 			"resolve": func() error {
-				_, err := r.desk.Resolve(t.Context(), *who, payment.Resolve{ID: d, Resolution: payment.ResolvedNotPaid, Reason: reason})
+				_, err := r.desk.Resolve(t.Context(), *who, commands.Resolve{ID: d, Resolution: review.ResolvedNotPaid, Reason: reason})
 				return err
 			},
 			"audit": func() error {
@@ -82,7 +87,7 @@ func TestActionsNeedReasons(t *testing.T) {
 			func() error { _, err := r.desk.Reveal(t.Context(), ann, payment.EventID{}, blank); return err },
 			func() error { _, err := r.desk.Replay(t.Context(), ann, payment.EventID{}, blank, false); return err },
 			func() error {
-				_, err := r.desk.Resolve(t.Context(), ann, payment.Resolve{ID: d, Resolution: payment.ResolvedAccepted, Reason: blank})
+				_, err := r.desk.Resolve(t.Context(), ann, commands.Resolve{ID: d, Resolution: review.ResolvedAccepted, Reason: blank})
 				return err
 			},
 		} {
@@ -153,7 +158,7 @@ func TestRecheckAuditedAfterCancel(t *testing.T) {
 	id := r.paid(t, "A-1", "tok_never").ID
 	for _, act := range []func(ctx context.Context, left func() error) error{
 		func(ctx context.Context, left func() error) error {
-			desk := support.New(support.Options{Store: r.store, Payments: meanwhile{r.Service, left}})
+			desk := support.New(support.Options{Store: r.store.Support(), Payments: meanwhile{r.rooms, left}})
 			_, err := desk.Recheck(ctx, ann, id, reason)
 			return err
 		},
@@ -174,16 +179,16 @@ func TestRecheckRefunds(t *testing.T) {
 	r := newEnv(t)
 	paid := r.paid(t, "A-1", "tok_success")
 	require.False(t, r.page(t, paid.ID).Askable)
-	made, err := r.box.Refund(t.Context(), payment.RefundCall{
+	made, err := r.box.Refund(t.Context(), gateway.RefundCall{
 		Refund: payment.RefundID(uuid.New()), Attempt: paid.ID, ProviderPaymentID: paid.ProviderPaymentID,
-		Money: payment.Money{Minor: 700, Currency: "EUR"}, IdempotencyKey: "dashboard", Licence: payment.NewLicence(time.Now(), time.Minute, time.Now),
+		Money: payment.Money{Minor: 700, Currency: "EUR"}, IdempotencyKey: "dashboard", Permit: gateway.NewPermit(time.Now(), time.Minute, time.Now),
 	})
 	require.NoError(t, err)
 	pending := event(webhooks.KindRefundPending, paid.ID.String())
 	pending.RefundID, pending.Money = made.ProviderRefundID, &webhooks.Money{Minor: 700, Currency: "EUR"}
 	r.tell(t, pending, `{}`)
 	require.True(t, r.page(t, paid.ID).Askable)
-	busy := support.New(support.Options{Store: r.store, Payments: meanwhile{r.Service, func() error { return payment.ErrBusy }}})
+	busy := support.New(support.Options{Store: r.store.Support(), Payments: meanwhile{r.rooms, func() error { return payment.ErrBusy }}})
 	_, err = busy.Recheck(t.Context(), ann, paid.ID, reason)
 	require.ErrorIs(t, err, payment.ErrBusy, "also where its refunds could be asked about")
 	v, err := r.desk.Recheck(t.Context(), ann, paid.ID, reason)
@@ -197,12 +202,12 @@ func TestReplay(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
 	lost := event(webhooks.KindSucceeded, "ch_lost")
-	require.Equal(t, payment.Unmatched, r.tell(t, lost, `{}`))
+	require.Equal(t, inbound.Unmatched, r.tell(t, lost, `{}`))
 	id := r.paid(t, "A-1", "tok_never").ID
 	e := r.eventID(t, lost)
 	got, err := r.desk.Replay(t.Context(), ann, e, reason, false)
 	require.NoError(t, err)
-	require.Equal(t, payment.Unmatched, got.Verdict)
+	require.Equal(t, inbound.Unmatched, got.Verdict)
 	require.Nil(t, got.After)
 
 	_, err = r.db.Exec(t.Context(), "INSERT INTO attempt_references SELECT account, 'ch_lost', order_id, attempt_id FROM payment_attempts")
@@ -244,7 +249,7 @@ func TestReplayAuditedInItsTransaction(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
 	lost := event(webhooks.KindSucceeded, "ch_lost")
-	require.Equal(t, payment.Unmatched, r.tell(t, lost, `{}`))
+	require.Equal(t, inbound.Unmatched, r.tell(t, lost, `{}`))
 	_, d := r.stuck(t, "A-1")
 	_, err := r.db.Exec(t.Context(), "INSERT INTO attempt_references SELECT account, 'ch_lost', order_id, attempt_id FROM payment_attempts")
 	require.NoError(t, err)
@@ -252,7 +257,7 @@ func TestReplayAuditedInItsTransaction(t *testing.T) {
 	require.NoError(t, err)
 	_, err = r.desk.Replay(t.Context(), ann, r.eventID(t, lost), reason, false)
 	require.Error(t, err)
-	_, err = r.desk.Resolve(t.Context(), ann, payment.Resolve{ID: d, Resolution: payment.ResolvedNotPaid, Reason: reason})
+	_, err = r.desk.Resolve(t.Context(), ann, commands.Resolve{ID: d, Resolution: review.ResolvedNotPaid, Reason: reason})
 	require.Error(t, err)
 	require.Equal(t, []string{"pending"}, rows[string](t, r, "SELECT status FROM payment_attempts"))
 	require.Equal(t, []bool{true}, rows[bool](t, r, "SELECT resolved_at IS NULL FROM discrepancies WHERE kind = 'amount_mismatch'"))
@@ -272,16 +277,16 @@ func TestDiscrepancies(t *testing.T) {
 	require.NotEmpty(t, list[1].WhatToDo())
 	require.GreaterOrEqual(t, list[1].Age(), list[0].Age())
 
-	cmd := payment.Resolve{ID: d, Resolution: payment.ResolvedNotPaid, Reason: reason}
+	cmd := commands.Resolve{ID: d, Resolution: review.ResolvedNotPaid, Reason: reason}
 	for range 2 {
 		got, err := r.desk.Resolve(t.Context(), ann, cmd)
 		require.NoError(t, err)
 		require.Equal(t, "ann", got.Resolved.By)
 		require.Equal(t, got.Resolved.At.Sub(got.At), got.Age(), "it waits no longer")
 	}
-	_, err = r.desk.Resolve(t.Context(), ada, payment.Resolve{ID: d, Resolution: payment.ResolvedAccepted, Reason: reason})
+	_, err = r.desk.Resolve(t.Context(), ada, commands.Resolve{ID: d, Resolution: review.ResolvedAccepted, Reason: reason})
 	require.ErrorIs(t, err, payment.ErrResolved)
-	_, err = r.desk.Resolve(t.Context(), ada, payment.Resolve{ID: d, Resolution: "lost", Reason: reason})
+	_, err = r.desk.Resolve(t.Context(), ada, commands.Resolve{ID: d, Resolution: "lost", Reason: reason})
 	require.ErrorAs(t, err, new(*payment.ValidationError), "which nobody could mean, and nothing is written down")
 	require.Equal(t, []string{"ann discrepancies.view done", "ann discrepancy.resolve done", "ann discrepancy.resolve done", "ada discrepancy.resolve refused"}, r.audit(t))
 
@@ -333,7 +338,7 @@ func TestWatchRefund(t *testing.T) {
 	id := r.paid(t, "A-1", "tok_success").ID
 	for range 2 { // the same again is answered with the first
 		err := r.desk.Watch(t.Context(), ada, support.Refunded, "attempt", strings.ToUpper(id.String()), func() error {
-			_, err := r.Refund(t.Context(), ada.Actor, request("ada", "refund", "refund-key", ""), payment.CreateRefund{AttemptID: id})
+			_, err := r.Refund(t.Context(), ada.Actor, request("ada", "refund", "refund-key", ""), commands.CreateRefund{AttemptID: id})
 			return err
 		})
 		require.NoError(t, err)
@@ -357,26 +362,26 @@ func TestTimelineOfResolvedRefund(t *testing.T) {
 	r := newEnv(t)
 	paid := r.paid(t, "A-1", "tok_success")
 	id := paid.ID
-	there, err := r.box.Refund(t.Context(), payment.RefundCall{
+	there, err := r.box.Refund(t.Context(), gateway.RefundCall{
 		Refund: payment.RefundID(uuid.New()), Attempt: id, ProviderPaymentID: paid.ProviderPaymentID, IdempotencyKey: "dashboard",
-		Money: payment.Money{Minor: 700, Currency: "EUR"}, Licence: payment.NewLicence(time.Now(), time.Minute, time.Now),
+		Money: payment.Money{Minor: 700, Currency: "EUR"}, Permit: gateway.NewPermit(time.Now(), time.Minute, time.Now),
 	})
 	require.NoError(t, err)
 	for refund, c := range map[string]struct {
-		how  payment.Resolution
+		how  review.Resolution
 		name string
 		told string
 	}{
-		"re_1":                 {payment.ResolvedNotPaid, "", "The refund of 7.00 EUR failed; the customer does not get the money by it. The refund was not made. Nothing was paid back."},
-		there.ProviderRefundID: {payment.ResolvedPaid, there.ProviderRefundID, "The refund of 7.00 EUR succeeded: ann found it at the provider."},
+		"re_1":                 {review.ResolvedNotPaid, "", "The refund of 7.00 EUR failed; the customer does not get the money by it. The refund was not made. Nothing was paid back."},
+		there.ProviderRefundID: {review.ResolvedPaid, there.ProviderRefundID, "The refund of 7.00 EUR succeeded: ann found it at the provider."},
 	} {
 		pending := event(webhooks.KindRefundPending, id.String())
 		pending.ID, pending.RefundID, pending.Money = refund, refund, &webhooks.Money{Minor: 700, Currency: "EUR"}
 		r.tell(t, pending, `{}`)
-		asked := rows[uuid.UUID](t, r, `INSERT INTO discrepancies (discrepancy_id, kind, order_id, attempt_id, account, about, text, opened_at)
-			SELECT gen_random_uuid(), 'needs_review', order_id, attempt_id, '', 'refund ' || refund_id, 'Nobody can tell.', now()
+		asked := rows[uuid.UUID](t, r, `INSERT INTO discrepancies (discrepancy_id, kind, order_id, attempt_id, account, about, about_id, text, opened_at)
+			SELECT gen_random_uuid(), 'needs_review', order_id, attempt_id, '', 'refund_unknown', refund_id, 'Nobody can tell.', now()
 			FROM refunds WHERE provider_refund_id = $1 RETURNING discrepancy_id`, refund)[0]
-		d, err := r.desk.Resolve(t.Context(), ann, payment.Resolve{
+		d, err := r.desk.Resolve(t.Context(), ann, commands.Resolve{
 			ID: payment.DiscrepancyID(asked), Resolution: c.how, ProviderPaymentID: c.name, Reason: reason,
 		})
 		require.NoError(t, err)

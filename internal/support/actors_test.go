@@ -7,7 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/internal/support"
 )
 
@@ -17,8 +19,8 @@ func TestTimelineActors(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
 	r.order(t, "A-1")
-	press := func(key, token string) (payment.Reply, error) {
-		return r.Pay(t.Context(), shop, request("u1", "pay A-1", key, token), payment.Pay{OrderID: "A-1", Token: token, Capture: payment.CaptureAutomatic})
+	press := func(key, token string) (commands.Reply, error) {
+		return r.Pay(t.Context(), shop, request("u1", "pay A-1", key, token), commands.Pay{OrderID: "A-1", Token: token, Capture: payment.CaptureAutomatic})
 	}
 	p, err := press("first-key", "tok_success")
 	require.NoError(t, err)
@@ -27,10 +29,10 @@ func TestTimelineActors(t *testing.T) {
 	_, err = press("second-key", "tok_success")
 	require.ErrorIs(t, err, payment.ErrOrderPaid)
 	amount := int64(500)
-	_, err = r.Refund(t.Context(), shop, request("u1", "refund", "refund-shop", "500"), payment.CreateRefund{AttemptID: p.ID, Amount: &amount})
+	_, err = r.Refund(t.Context(), shop, request("u1", "refund", "refund-shop", "500"), commands.CreateRefund{AttemptID: p.ID, Amount: &amount})
 	require.NoError(t, err)
 	err = r.desk.Watch(t.Context(), ada, support.Refunded, "attempt", p.ID.String(), func() error {
-		_, err := r.Refund(t.Context(), ada.Actor, request("ada", "refund", "refund-ada", "500"), payment.CreateRefund{AttemptID: p.ID, Amount: &amount})
+		_, err := r.Refund(t.Context(), ada.Actor, request("ada", "refund", "refund-ada", "500"), commands.CreateRefund{AttemptID: p.ID, Amount: &amount})
 		return err
 	})
 	require.NoError(t, err)
@@ -81,16 +83,14 @@ func captured(minor int64) func(*support.AttemptHistory) {
 // spoken is money that a discrepancy is of.
 func spoken(kind payment.DiscrepancyKind, about, currency string) func(*support.AttemptHistory) {
 	return func(c *support.AttemptHistory) {
-		c.Discrepancies = append(c.Discrepancies, support.Discrepancy{Discrepancy: payment.Discrepancy{
+		c.Discrepancies = append(c.Discrepancies, support.Discrepancy{Discrepancy: review.Discrepancy{
 			ID: payment.DiscrepancyID(someID), Kind: kind, AttemptID: &first, Text: "Look.", About: about, At: after(3),
 			Money: &payment.Money{Minor: 2000, Currency: payment.Currency(currency)},
 		}})
 	}
 }
 
-func dollars(c *support.AttemptHistory) {
-	c.Attempt.Foreign = payment.Money{Minor: 2000, Currency: "USD"}
-}
+func dollars(c *support.AttemptHistory) { moved(payment.MovementCapture, "USD", 2000)(c) }
 
 // What is read to a customer names what was asked for and what was taken, and says of
 // money only what is so.
@@ -132,11 +132,8 @@ func TestSummaryAmounts(t *testing.T) {
 		"another amount taken late": {
 			begun(state(fsm.Failed), captured(2000)), []string{"19.99 EUR", "20.00 EUR"}, []string{"may pay again"},
 		},
-		"two transactions under one payment": {
-			begun(state(fsm.Succeeded), spoken(payment.NeedsReview, "transaction tx_2", "EUR")), []string{"twice"}, []string{"charged once"},
-		},
 		"two payments under one": {
-			begun(state(fsm.Succeeded), spoken(payment.NeedsReview, "payment ch_2", "EUR")), []string{"twice"}, []string{"charged once"},
+			begun(state(fsm.Succeeded), spoken(payment.NeedsReview, payment.AboutSecondPayment, "EUR")), []string{"twice"}, []string{"charged once"},
 		},
 		"held beside what was taken late": {
 			begun(state(fsm.Failed), captured(1999), func(c *support.AttemptHistory) {

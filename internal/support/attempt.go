@@ -20,8 +20,8 @@ type Attempt struct {
 	Askable bool
 }
 
-// ShownEvent is a stored event with what may be shown of its bytes; nil if they
-// are gone or too large for a list.
+// ShownEvent is a stored event with its redacted bytes; nil if they are deleted or too
+// large for a list.
 type ShownEvent struct {
 	Event
 
@@ -30,14 +30,14 @@ type ShownEvent struct {
 
 func shown(e Event) ShownEvent { return ShownEvent{e, redact.Body(e.Body)} }
 
-// Attempt shows the history of an attempt. The activity that this process holds in
+// Attempt returns the history of an attempt. The activity that this process holds in
 // memory is written first. It returns payment.ErrForbidden and
 // payment.ErrAttemptNotFound.
 func (s *Service) Attempt(ctx context.Context, who Staff, id payment.AttemptID) (Attempt, error) {
 	if err := who.mayLook(); err != nil {
 		return Attempt{}, err
 	}
-	// After an error the activity is written later; the page is worth showing without.
+	// After an error the activity is written later; the page is useful without.
 	_ = s.flush(ctx)
 	h, err := s.store.AttemptHistory(ctx, id)
 	d := who.entry(ViewedAttempt, attemptTarget, id.String())
@@ -53,7 +53,7 @@ func (s *Service) Attempt(ctx context.Context, who Staff, id payment.AttemptID) 
 func (h AttemptHistory) page() Attempt {
 	p := Attempt{
 		View: h.view(), Summary: h.Summary(), Timeline: h.Timeline(), Refundable: h.Attempt.Refundable(h.Refunds),
-		Askable: !h.Attempt.State.Final() || h.Attempt.NextCheckAt != nil || len(h.pendingRefunds()) > 0,
+		Askable: !h.Attempt.State.Final() || h.nextAt() != nil || len(h.pendingRefunds()) > 0,
 	}
 	for _, e := range h.Events {
 		p.Events = append(p.Events, shown(e))

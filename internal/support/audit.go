@@ -5,21 +5,21 @@ import (
 	"errors"
 	"time"
 
-	"github.com/google/uuid"
-
+	"github.com/paylatch/paylatch/internal/cell"
+	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
 // insert writes an entry of its own.
 func (s *Service) insert(ctx context.Context, e AuditEntry, outcome Outcome) error {
-	e.ID, e.Outcome = uuid.Must(uuid.NewV7()), outcome
+	e.ID, e.Outcome = cell.Only.NewID(), outcome
 	return s.store.AuditInsert(ctx, e)
 }
 
 // insertIn writes an entry in a transaction.
-func (s *Service) insertIn(ctx context.Context, tx payment.Tx, e AuditEntry, outcome Outcome) error {
-	e.ID, e.Outcome = uuid.Must(uuid.NewV7()), outcome
+func (s *Service) insertIn(ctx context.Context, tx changeset.Tx, e AuditEntry, outcome Outcome) error {
+	e.ID, e.Outcome = cell.Only.NewID(), outcome
 	return s.store.AuditInsertIn(ctx, tx, e)
 }
 
@@ -57,7 +57,7 @@ func refusal(err error) bool {
 }
 
 // Watch audits an action of staff by a use case of another package: before act is run,
-// and, unless it is a look, once more with its outcome.
+// and, unless it is a view, once more with its outcome.
 func (s *Service) Watch(ctx context.Context, who Staff, action Action, targetType, target string, act func() error) error {
 	e := who.entry(action, targetType, target)
 	if action.look() {
@@ -91,7 +91,7 @@ func (s *Service) around(ctx context.Context, e AuditEntry, act func() error) er
 }
 
 // Refuse audits a refusal before an action began, of a malformed id for instance, and
-// returns why; of an actor that is not staff, payment.ErrForbidden.
+// returns why; for an actor that is not staff, payment.ErrForbidden.
 func (s *Service) Refuse(ctx context.Context, who Staff, action Action, targetType, target string, why error) error {
 	if err := who.mayLook(); err != nil {
 		return err
@@ -99,7 +99,7 @@ func (s *Service) Refuse(ctx context.Context, who Staff, action Action, targetTy
 	return s.audited(ctx, who.entry(action, targetType, target), why)
 }
 
-// SignIn audits a sign-in before it takes effect. By is its way.
+// SignIn audits a sign-in before it takes effect. By is its method.
 func (s *Service) SignIn(ctx context.Context, who Staff, by string) error {
 	e := who.entry(SignedIn, "", "")
 	e.Detail = map[string]any{"by": by}
@@ -113,8 +113,8 @@ type AuditFilter struct {
 	Target string
 }
 
-// Audit lists the audit log, newest first, for admin only; this look, or its refusal, is
-// in it, too. It returns payment.ErrForbidden and a payment.ValidationError.
+// Audit lists the audit log, newest first, for admin only; this view, or its refusal,
+// is in it, too. It returns payment.ErrForbidden and a payment.ValidationError.
 func (s *Service) Audit(ctx context.Context, who Staff, f AuditFilter, p Page) (list []AuditEntry, next string, err error) {
 	if err := who.may(payment.RoleAdmin); err != nil {
 		return nil, "", s.Refuse(ctx, who, ViewedAudit, "audit", "", err)

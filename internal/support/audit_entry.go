@@ -6,10 +6,11 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/paylatch/paylatch/internal/cell"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Action names an act of staff.
+// Action names an action of staff.
 type Action string
 
 // The actions. Those that end in view changed nothing.
@@ -51,7 +52,7 @@ const (
 type AuditEntry struct {
 	// ID rises with time. ActionID is that of the action, which may have two entries.
 	ID, ActionID uuid.UUID
-	// Actor is empty without a proven identity.
+	// Actor is empty without an authenticated identity.
 	Actor  string
 	Roles  []payment.Role
 	Action Action
@@ -69,7 +70,7 @@ type AuditEntry struct {
 
 func (w Staff) entry(action Action, targetType, target string) AuditEntry {
 	e := AuditEntry{
-		ActionID: uuid.Must(uuid.NewV7()), Actor: w.Subject, Roles: w.Roles, Action: action,
+		ActionID: cell.Only.NewID(), Actor: w.Subject, Roles: w.Roles, Action: action,
 		TargetType: targetType, Target: kept(target), Address: w.Address, RequestID: w.RequestID,
 	}
 	if targetType == attemptTarget {
@@ -80,7 +81,7 @@ func (w Staff) entry(action Action, targetType, target string) AuditEntry {
 	return e
 }
 
-// kept is the part of a target, which may be any text, that fits into an index.
+// kept returns the part of a target, which may be any text, that fits into an index.
 func kept(target string) string {
 	const replaced = "\uFFFD"
 	target = strings.ReplaceAll(strings.ToValidUTF8(target, replaced), "\x00", replaced)

@@ -33,13 +33,13 @@ type Chain struct {
 	Broken *Break
 }
 
-// Head is the last entry of a chain: how many there are, and the hash of the last of them.
+// Head is the last entry of a chain: the number of entries, and the hash of the last of them.
 type Head struct {
 	Entries int64
 	Hash    Hash
 }
 
-// ParseHead reads ENTRIES:HASH. The empty text is no head.
+// ParseHead parses ENTRIES:HASH. The empty text is no head.
 func ParseHead(text string) (Head, error) {
 	if text == "" {
 		return Head{}, nil
@@ -55,13 +55,13 @@ func ParseHead(text string) (Head, error) {
 
 var errHead = errors.New("must be ENTRIES:HASH, as the log says it: a number, and 64 hexadecimal digits")
 
-// String is ENTRIES:HASH.
+// String returns ENTRIES:HASH.
 func (h Head) String() string { return strconv.FormatInt(h.Entries, 10) + ":" + h.Hash.String() }
 
 // Hash is the hash of an entry, zero before the first.
 type Hash [sha256.Size]byte
 
-// String is the hash in lower-case hexadecimal digits.
+// String returns the hash in lower-case hexadecimal digits.
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
 // Break is the first entry that does not follow from those before it. Later entries prove nothing.
@@ -72,7 +72,7 @@ type Break struct {
 	Text     string
 }
 
-// String is the position and the cause.
+// String returns the position and the cause.
 func (b *Break) String() string {
 	if b.EntryID == uuid.Nil {
 		return fmt.Sprintf("%d: %s", b.Position, b.Text)
@@ -127,7 +127,7 @@ func (c *Chain) breaks(l *Link, format string, args ...any) {
 	c.Broken = &Break{Position: c.Entries + 1, EntryID: l.ID, Text: fmt.Sprintf(format, args...)}
 }
 
-// sum is the hash of the entry, as the function audit_hash of the database makes it.
+// sum returns the hash of the entry, as the function audit_hash of the database does.
 func (l *Link) sum() Hash {
 	var text strings.Builder
 	for i, f := range l.fields() {
@@ -143,7 +143,7 @@ func (l *Link) sum() Hash {
 	return sha256.Sum256([]byte(text.String()))
 }
 
-// fields are what is hashed, in its order; nil is NULL.
+// fields returns what is hashed, in its order; nil is NULL.
 func (l *Link) fields() []*string {
 	var attempt *string
 	if l.AttemptID != nil {

@@ -12,7 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/activity"
+	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/runner"
 	"github.com/paylatch/paylatch/internal/support"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -52,7 +56,7 @@ func TestTimeline(t *testing.T) {
 
 	paid := event(webhooks.KindSucceeded, id.String(), "ch_1")
 	paid.ProviderPaymentID = "ch_1"
-	for _, want := range []fsm.Verdict{fsm.Applied, payment.Duplicate, payment.Duplicate} {
+	for _, want := range []fsm.Verdict{fsm.Applied, inbound.Duplicate, inbound.Duplicate} {
 		require.Equal(t, want, r.tell(t, paid, `{"id":"evt_1","data":{"email":"a@b.example","amount":1999}}`))
 	}
 	require.Equal(t, fsm.Stale, r.tell(t, event(webhooks.KindProcessing, id.String()), `{}`))
@@ -61,7 +65,7 @@ func TestTimeline(t *testing.T) {
 
 	require.NoError(t, r.rename(t, id))
 	amount := int64(500)
-	_, err = r.Refund(t.Context(), shop, request("shop", "refund", "refund-key", "500"), payment.CreateRefund{AttemptID: id, Amount: &amount})
+	_, err = r.Refund(t.Context(), shop, request("shop", "refund", "refund-key", "500"), commands.CreateRefund{AttemptID: id, Amount: &amount})
 	require.NoError(t, err)
 
 	page := r.page(t, id)
@@ -115,10 +119,10 @@ func TestTimelineMergesActivity(t *testing.T) {
 		_, err := r.press(t.Context(), "A-1", "first-key", "tok_success")
 		require.NoError(t, err)
 	}
-	require.NoError(t, r.Notes.Flush(t.Context()))
+	require.NoError(t, r.notes.Flush(t.Context()))
 	require.Equal(t, []int{100}, rows[int](t, r, "SELECT times FROM attempt_log WHERE attempt_id = $1 AND kind = 'reuse'", id.String()))
 	require.Equal(t, []string{"charge succeeded"}, rows[string](t, r, "SELECT what || ' ' || outcome FROM attempt_log WHERE attempt_id = $1 AND kind = 'call'", id.String()))
-	require.NoError(t, r.Notes.Flush(t.Context()))
+	require.NoError(t, r.notes.Flush(t.Context()))
 	require.Equal(t, []int{2}, rows[int](t, r, "SELECT count(*) FROM attempt_log"))
 }
 
@@ -182,7 +186,7 @@ func TestTimelineOfUnsignedNotice(t *testing.T) {
 	r := newEnv(t)
 	e := event(webhooks.KindNotice, "tr_made_up")
 	e.NeedsFetch, e.ProviderPaymentID, e.SecretIndex = true, "tr_made_up", -1
-	require.Equal(t, payment.Deferred, r.tell(t, e, "{}"))
+	require.Equal(t, inbound.Deferred, r.tell(t, e, "{}"))
 	for range 5 {
 		_, err := r.db.Exec(t.Context(), "UPDATE provider_events SET next_try_at = now() WHERE next_try_at IS NOT NULL")
 		require.NoError(t, err)
@@ -203,7 +207,7 @@ func TestTimelineAfterRetention(t *testing.T) {
 	id := r.paid(t, "A-1", "tok_never").ID
 	settled, parked := event(webhooks.KindSucceeded, id.String()), event(webhooks.KindSucceeded, "somebody-else")
 	require.Equal(t, fsm.Applied, r.tell(t, settled, `{"id":"x1"}`))
-	require.Equal(t, payment.Unmatched, r.tell(t, parked, `{"id":"x2"}`))
+	require.Equal(t, inbound.Unmatched, r.tell(t, parked, `{"id":"x2"}`))
 	n, err := r.store.PurgeEventBytes(t.Context(), time.Hour, 100)
 	require.NoError(t, err)
 	require.Zero(t, n, "they are young")
@@ -220,7 +224,7 @@ func TestTimelineAfterRetention(t *testing.T) {
 	require.False(t, e.Kept)
 	require.Empty(t, e.Body)
 	require.Equal(t, []string{"{}"}, rows[string](t, r, "SELECT headers::text FROM provider_events WHERE body IS NULL"))
-	require.Equal(t, payment.Duplicate, r.tell(t, settled, `{"id":"x1"}`), "its id and digest stay")
+	require.Equal(t, inbound.Duplicate, r.tell(t, settled, `{"id":"x1"}`), "its id and digest stay")
 	require.Empty(t, rows[string](t, r, "SELECT kind FROM discrepancies WHERE kind = 'event_changed'"))
 }
 
@@ -228,8 +232,8 @@ func TestTimelineAfterRetention(t *testing.T) {
 func TestActivityFlushRetries(t *testing.T) {
 	t.Parallel()
 	store := &flaky{err: payment.ErrUnavailable}
-	notes := payment.NewNotes(store, time.Now)
-	noted := payment.Noted{Service: payment.New(payment.Options{Store: nobody{}, Now: time.Now}), Notes: notes}
+	notes := activity.NewNotes(store, time.Now)
+	noted := activity.Commands{Notes: notes, Commands: commands.New(commands.Options{Store: paid{}, Runner: runner.New(runner.Options{})})}
 	press := func(order payment.OrderID) {
 		_, _, err := noted.CancelOrder(t.Context(), customer, request("u1", "cancel", "cancel-key", string(order)), order)
 		require.ErrorIs(t, err, payment.ErrOrderPaid)
@@ -241,7 +245,7 @@ func TestActivityFlushRetries(t *testing.T) {
 	store.err = nil
 	require.NoError(t, notes.Flush(t.Context()))
 	require.Len(t, store.kept, 2)
-	slices.SortFunc(store.kept, func(a, b payment.Note) int { return strings.Compare(string(a.OrderID), string(b.OrderID)) })
+	slices.SortFunc(store.kept, func(a, b activity.Note) int { return strings.Compare(string(a.OrderID), string(b.OrderID)) })
 	require.Equal(t, 2, store.kept[0].Times)
 	require.Equal(t, "order_paid", store.kept[0].Outcome)
 	require.Zero(t, notes.Lost())
@@ -255,19 +259,19 @@ func TestActivityFlushRetries(t *testing.T) {
 // flaky is a storage of the activity that may be gone.
 type flaky struct {
 	err  error
-	kept []payment.Note
+	kept []activity.Note
 }
 
-func (m *flaky) NotesInsert(_ context.Context, notes []payment.Note) error {
+func (m *flaky) NotesInsert(_ context.Context, notes []activity.Note) error {
 	if m.err == nil {
 		m.kept = append(m.kept, notes...)
 	}
 	return m.err
 }
 
-// nobody is a storage in which every order is paid.
-type nobody struct{ payment.Store }
+// paid is a storage in which every order is paid.
+type paid struct{ commands.Store }
 
-func (nobody) InTx(context.Context, func(context.Context, payment.Tx) error) error {
+func (paid) InCommandTx(context.Context, func(context.Context, commands.Tx) error) error {
 	return payment.ErrOrderPaid
 }

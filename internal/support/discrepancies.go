@@ -7,12 +7,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/review"
 )
 
-// Discrepancies is the worklist, newest first: what needs review, and with status
-// "resolved" or "" what is resolved. It returns
-// payment.ErrForbidden and a payment.ValidationError.
+// Discrepancies returns the worklist, newest first: what needs review, and with status
+// "resolved" or "" what is resolved. It returns payment.ErrForbidden and a
+// payment.ValidationError.
 func (s *Service) Discrepancies(ctx context.Context, who Staff, status, kind string, p Page) (list []Discrepancy, next string, err error) {
 	if err := who.mayLook(); err != nil {
 		return nil, "", err
@@ -37,7 +39,7 @@ func (s *Service) Discrepancies(ctx context.Context, who Staff, status, kind str
 	return list, next, nil
 }
 
-// Discrepancy shows one of them. It returns payment.ErrForbidden and
+// Discrepancy returns one of them. It returns payment.ErrForbidden and
 // payment.ErrDiscrepancyNotFound.
 func (s *Service) Discrepancy(ctx context.Context, who Staff, id payment.DiscrepancyID) (Discrepancy, error) {
 	if err := who.mayLook(); err != nil {
@@ -52,9 +54,9 @@ func (s *Service) Discrepancy(ctx context.Context, who Staff, id payment.Discrep
 	return d, nil
 }
 
-// Resolve resolves a discrepancy as payment.Service.Resolve does, or proposes that, with
+// Resolve resolves a discrepancy as commands.Commands.Resolve does, or proposes that, with
 // its entry in the audit log in the same transaction. The same again changes nothing.
-func (s *Service) Resolve(ctx context.Context, who Staff, cmd payment.Resolve) (Discrepancy, error) {
+func (s *Service) Resolve(ctx context.Context, who Staff, cmd commands.Resolve) (Discrepancy, error) {
 	if err := who.mayAct(cmd.Reason); err != nil {
 		return Discrepancy{}, err
 	}
@@ -62,7 +64,7 @@ func (s *Service) Resolve(ctx context.Context, who Staff, cmd payment.Resolve) (
 	d.Reason = cmd.Reason
 	d.Detail = map[string]any{"resolution": string(cmd.Resolution), "provider_payment_id": cmd.ProviderPaymentID}
 	written := false
-	cmd.With = func(ctx context.Context, tx payment.Tx, settled payment.Discrepancy) error {
+	cmd.With = func(ctx context.Context, tx commands.Tx, settled review.Discrepancy) error {
 		written = true
 		in := d
 		in.OrderID, in.AttemptID = settled.OrderID, settled.AttemptID
@@ -82,7 +84,7 @@ func (s *Service) Resolve(ctx context.Context, who Staff, cmd payment.Resolve) (
 	return s.store.DiscrepancyShown(ctx, cmd.ID)
 }
 
-// Age is how long a discrepancy was open, or has been so far.
+// Age returns how long a discrepancy was open, or has been so far.
 func (d Discrepancy) Age() time.Duration {
 	if d.Resolved != nil {
 		return d.Resolved.At.Sub(d.At)
@@ -90,15 +92,15 @@ func (d Discrepancy) Age() time.Duration {
 	return d.ReadAt.Sub(d.At)
 }
 
-// Possible is the resolutions that it can have now; empty once it is resolved.
-func (d Discrepancy) Possible() []payment.Possibility {
+// Possible returns the resolutions that it can have now; empty once it is resolved.
+func (d Discrepancy) Possible() []review.Possibility {
 	if d.Resolved != nil {
 		return nil
 	}
 	return d.Discrepancy.Possible(d.Circumstances)
 }
 
-// WhatToDo is advice for a reviewer: what to compare, and how to resolve it.
+// WhatToDo returns advice for a reviewer: what to compare, and how to resolve it.
 func (d Discrepancy) WhatToDo() string {
 	parts := []string{d.lookAt()}
 	if d.Awaits() {

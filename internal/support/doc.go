@@ -1,16 +1,17 @@
-// Package support is the side of staff: search, the history of a payment as sentences, a
+// Package support is for staff: search, the history of a payment as sentences, a
 // worklist of what needs review, and a few actions.
 //
 //	Search ─► Attempt: summary, timeline, redacted events ─► Recheck, Replay, Reveal
 //	Discrepancies ─► Resolve
 //
-// It guarantees that only support and admin get anything, that every look and every
+// It guarantees that only support and admin have access, that every view and every
 // action has an entry in the audit log (actor, action, reason, time, address), that an
-// action has a reason, and that an action done twice is done once. The entry of an action
-// stands in the action's own transaction where there is one; around a call to a provider
-// there are two, of its beginning and its outcome. Without an entry nothing is served.
+// action has a reason, and that a repeated action is done once. The entry of an action
+// stands in the action's own transaction where there is one; around a call to a
+// provider there are two, of its beginning and its outcome. Without an entry nothing is
+// served.
 //
-// It decides nothing about money: actions are use cases of package payment. Of a
-// provider's bytes it shows what package redact allows; [Service.Reveal] shows the rest
-// for a reason.
+// It decides nothing about money: actions are use cases of package payment. It shows a
+// provider's bytes as redacted by package redact; [Service.Reveal] shows the rest for a
+// reason.
 package support

@@ -16,25 +16,42 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/activity"
+	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/inbound"
+	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
 	provider "github.com/paylatch/paylatch/internal/provider/sandbox"
+	"github.com/paylatch/paylatch/internal/runner"
 	"github.com/paylatch/paylatch/internal/sandbox"
+	"github.com/paylatch/paylatch/internal/schedule"
 	"github.com/paylatch/paylatch/internal/support"
 	"github.com/paylatch/paylatch/internal/testdb"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
+// rooms are the use cases.
+type rooms struct {
+	activity.Commands
+	activity.Inbox
+	*runner.Runner
+}
+
 // env is the use cases and the support side on a real database, with the sandbox
 // provider over HTTP; its webhooks are the test's.
 type env struct {
-	payment.Noted
+	rooms
 
+	notes *activity.Notes
 	desk  *support.Service
 	store *postgres.Store
 	db    *pgxpool.Pool
-	box   payment.Provider
+	box   gateway.Provider
 }
 
 func newEnv(t *testing.T) *env {
@@ -52,17 +69,25 @@ func newEnv(t *testing.T) *env {
 	server := httptest.NewServer(box)
 	transport := &http.Transport{}
 	client := provider.New(server.URL, &http.Client{Transport: transport})
-	notes := payment.NewNotes(store, time.Now)
-	service := payment.New(payment.Options{
-		Store: store, DefaultAccount: "sandbox", Accounts: map[string]payment.Account{
-			"sandbox": {Provider: client},
-		},
-		Wait: 10 * time.Second, Lease: 30 * time.Second, ProviderTimeout: 10 * time.Second, RecheckAfter: 10 * time.Second, Now: time.Now, Notes: notes,
-	})
+	notes := activity.NewNotes(store, time.Now)
+	rules := changeset.Rules{
+		Accounts: activity.Providers(map[string]gateway.Account{"sandbox": {Provider: client}}, notes),
+		Schedule: schedule.Schedule{First: 10 * time.Second, Lease: 30 * time.Second},
+	}
+	run := runner.New(runner.Options{Store: store, Rules: rules, ProviderTimeout: 10 * time.Second, Now: time.Now})
+	all := rooms{
+		Runner: run,
+		Commands: activity.Commands{Notes: notes, Commands: commands.New(commands.Options{
+			Store: store, Runner: run, DefaultAccount: "sandbox", Wait: 10 * time.Second,
+		})},
+		Inbox: activity.Inbox{Notes: notes, Inbox: intake.New(intake.Options{
+			Store: store, Rules: rules, ProviderTimeout: 10 * time.Second, Now: time.Now,
+		})},
+	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ran := make(chan error, 2)
 	go func() { ran <- box.Run(ctx) }()
-	go func() { ran <- service.Run(ctx) }()
+	go func() { ran <- all.Run(ctx) }()
 	t.Cleanup(func() {
 		cancel()
 		require.NoError(t, <-ran)
@@ -72,19 +97,19 @@ func newEnv(t *testing.T) *env {
 		server.Close()
 	})
 	return &env{
-		Noted: payment.Noted{Service: service, Notes: notes}, store: store, db: db, box: client,
-		desk: support.New(support.Options{Store: store, Payments: service, Flush: notes.Flush}),
+		rooms: all, notes: notes, store: store, db: db, box: client,
+		desk: support.New(support.Options{Store: store.Support(), Payments: all, Flush: notes.Flush}),
 	}
 }
 
 var (
-	customer = payment.Actor{Subject: "u1", Roles: []payment.Role{payment.RoleCustomer}}
-	shop     = payment.Actor{Subject: "shop", Roles: []payment.Role{payment.RoleService}, OnBehalfOf: "u1"}
+	customer = authz.Actor{Subject: "u1", Roles: []payment.Role{payment.RoleCustomer}}
+	shop     = authz.Actor{Subject: "shop", Roles: []payment.Role{payment.RoleService}, OnBehalfOf: "u1"}
 	ann      = support.Staff{
-		Actor:   payment.Actor{Subject: "ann", Roles: []payment.Role{payment.RoleSupport}},
+		Actor:   authz.Actor{Subject: "ann", Roles: []payment.Role{payment.RoleSupport}},
 		Address: "192.0.2.7", RequestID: "req-1",
 	}
-	ada = support.Staff{Actor: payment.Actor{Subject: "ada", Roles: []payment.Role{payment.RoleAdmin}}}
+	ada = support.Staff{Actor: authz.Actor{Subject: "ada", Roles: []payment.Role{payment.RoleAdmin}}}
 )
 
 const reason = "the customer called, case 4711"
@@ -102,18 +127,18 @@ func request(user, endpoint, key, content string) idempotency.Request {
 func (r *env) order(t *testing.T, id payment.OrderID) {
 	t.Helper()
 	_, _, err := r.CreateOrder(t.Context(), shop, request("u1", "orders", "order-"+string(id), string(id)),
-		payment.CreateOrder{OrderID: id, Money: payment.Money{Minor: 1999, Currency: "EUR"}})
+		commands.CreateOrder{OrderID: id, Money: payment.Money{Minor: 1999, Currency: "EUR"}})
 	require.NoError(t, err)
 }
 
-func (r *env) press(ctx context.Context, order payment.OrderID, key, token string) (payment.Reply, error) {
-	return r.Pay(ctx, customer, request("u1", "pay "+string(order), key, token), payment.Pay{
+func (r *env) press(ctx context.Context, order payment.OrderID, key, token string) (commands.Reply, error) {
+	return r.Pay(ctx, customer, request("u1", "pay "+string(order), key, token), commands.Pay{
 		OrderID: order, Token: token, Capture: payment.CaptureAutomatic,
 	})
 }
 
 // paid is an attempt at a new order.
-func (r *env) paid(t *testing.T, order payment.OrderID, token string) payment.Reply {
+func (r *env) paid(t *testing.T, order payment.OrderID, token string) commands.Reply {
 	t.Helper()
 	r.order(t, order)
 	p, err := r.press(t.Context(), order, "first-key", token)
@@ -132,7 +157,7 @@ func event(kind webhooks.Kind, names ...string) webhooks.Event {
 // tell delivers an event with a body and returns the verdict.
 func (r *env) tell(t *testing.T, e webhooks.Event, body string) fsm.Verdict {
 	t.Helper()
-	verdicts, err := r.Intake(t.Context(), []payment.Received{{
+	verdicts, err := r.Intake(t.Context(), []inbound.Received{{
 		Account: "sandbox", Event: e, Body: []byte(body), At: time.Now(), Headers: map[string]string{"content-type": "application/json", "webhook-signature": "v1,secret"},
 	}})
 	require.NoError(t, err)

@@ -3,11 +3,12 @@ package support
 import (
 	"context"
 
+	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Event shows a stored event with its redacted bytes. It returns
-// payment.ErrForbidden and payment.ErrEventNotFound.
+// Event returns a stored event with its redacted bytes. It returns payment.ErrForbidden
+// and payment.ErrEventNotFound.
 func (s *Service) Event(ctx context.Context, who Staff, id payment.EventID) (ShownEvent, error) {
 	if err := who.mayLook(); err != nil {
 		return ShownEvent{}, err
@@ -19,8 +20,8 @@ func (s *Service) Event(ctx context.Context, who Staff, id payment.EventID) (Sho
 	return shown(e), nil
 }
 
-// Reveal shows an event's raw bytes, personal data included. It returns
-// what Event returns, and a payment.ValidationError without a reason.
+// Reveal returns an event's raw bytes, personal data included. Its errors are those of
+// Event, and a payment.ValidationError without a reason.
 func (s *Service) Reveal(ctx context.Context, who Staff, id payment.EventID, reason string) (Event, error) {
 	if err := who.mayAct(reason); err != nil {
 		return Event{}, err
@@ -36,14 +37,14 @@ func (s *Service) Reveal(ctx context.Context, who Staff, id payment.EventID, rea
 // event that was applied before changes nothing. It returns payment.ErrForbidden,
 // payment.ErrEventNotFound, payment.ErrBusy and a payment.ValidationError without
 // a reason.
-func (s *Service) Replay(ctx context.Context, who Staff, id payment.EventID, reason string, dry bool) (payment.Replayed, error) {
+func (s *Service) Replay(ctx context.Context, who Staff, id payment.EventID, reason string, dry bool) (intake.Replayed, error) {
 	if err := who.mayAct(reason); err != nil {
-		return payment.Replayed{}, err
+		return intake.Replayed{}, err
 	}
 	d := who.eventEntry(ReplayAction(dry), Event{}, id, reason)
-	r, err := s.payments.Replay(ctx, payment.Replay{
+	r, err := s.payments.Replay(ctx, intake.Replay{
 		ID: id, Dry: dry,
-		With: func(ctx context.Context, tx payment.Tx, r payment.Replayed) error {
+		With: func(ctx context.Context, tx intake.Tx, r intake.Replayed) error {
 			return s.insertIn(ctx, tx, d.replayed(r), Done)
 		},
 	})
@@ -53,7 +54,7 @@ func (s *Service) Replay(ctx context.Context, who Staff, id payment.EventID, rea
 	return r, err
 }
 
-// ReplayAction is the action of a replay in the audit log.
+// ReplayAction returns the action of a replay in the audit log.
 func ReplayAction(dry bool) Action {
 	if dry {
 		return TriedReplay
@@ -67,7 +68,7 @@ func (w Staff) eventEntry(action Action, e Event, id payment.EventID, reason str
 	return d
 }
 
-func (d AuditEntry) replayed(r payment.Replayed) AuditEntry {
+func (d AuditEntry) replayed(r intake.Replayed) AuditEntry {
 	if r.After != nil {
 		d = d.about(*r.After)
 	}

@@ -13,7 +13,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/activity"
+	"github.com/paylatch/paylatch/internal/inbound"
+	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/internal/support"
 )
 
@@ -50,7 +54,7 @@ func begun(change ...func(c *support.AttemptHistory)) support.AttemptHistory {
 	a := payment.Attempt{
 		ID: first, OrderID: "A-1", UserID: "u1", RequestID: "pay-key-1", Account: "sandbox", State: fsm.Requested,
 		Money: payment.Money{Minor: 1999, Currency: "EUR"}, Capture: payment.CaptureAutomatic, Version: 1, CreatedAt: noon, UpdatedAt: noon,
-		NextCheckAt: at(40),
+		Operations: []payment.Operation{{AttemptID: first, Kind: payment.OperationCharge, State: fsm.OperationAccepted, NextAt: at(40)}},
 	}
 	c := support.AttemptHistory{Attempt: a, Order: payment.Order{ID: "A-1", UserID: "u1", Money: a.Money, CreatedAt: noon}, ReadAt: after(30)}
 	for _, f := range change {
@@ -64,10 +68,11 @@ func state(s fsm.State) func(*support.AttemptHistory) {
 	return func(c *support.AttemptHistory) {
 		c.Attempt.State = s
 		if s.Final() {
-			c.Attempt.FinalizedAt, c.Attempt.NextCheckAt = at(2), nil
+			c.Attempt.FinalizedAt = at(2)
+			c.Attempt.Operations[0].State, c.Attempt.Operations[0].NextAt = fsm.OperationDone, nil
 		}
 		if s == fsm.Succeeded {
-			c.Attempt.Captured = c.Attempt.Money.Minor
+			c.Attempt.Captured, c.Attempt.LastMovement = c.Attempt.Money.Minor, 1
 		}
 		if s == fsm.Failed {
 			c.Attempt.Failure = payment.NewFailure("card_declined", "51")
@@ -77,6 +82,27 @@ func state(s fsm.State) func(*support.AttemptHistory) {
 
 func money(currency payment.Currency, minor int64) func(*support.AttemptHistory) {
 	return func(c *support.AttemptHistory) { c.Attempt.Money = payment.Money{Minor: minor, Currency: currency} }
+}
+
+// opened is an open operation, in the slot of the charge if it takes money.
+func opened(kind payment.OperationKind, due float64) func(*support.AttemptHistory) {
+	return func(c *support.AttemptHistory) {
+		if kind.Takes() {
+			c.Attempt.Operations[0].State, c.Attempt.Operations[0].NextAt = fsm.OperationDone, nil
+		}
+		c.Attempt.Operations = append(c.Attempt.Operations, payment.Operation{AttemptID: first, Kind: kind, State: fsm.OperationUnknown, NextAt: at(due)})
+	}
+}
+
+// moved is a movement of the attempt's money.
+func moved(kind payment.MovementKind, currency payment.Currency, minor int64) func(*support.AttemptHistory) {
+	return func(c *support.AttemptHistory) {
+		a := &c.Attempt
+		a.LastMovement++
+		m := payment.Movement{Number: a.LastMovement, Kind: kind, Source: payment.MovementTotal, Money: payment.Money{Minor: minor, Currency: currency}, RecordedAt: after(3)}
+		a.Movements = append(a.Movements, m)
+		a.Count(m)
+	}
 }
 
 // beside is another attempt of the order.
@@ -89,7 +115,7 @@ func beside(s fsm.State, captured int64) func(*support.AttemptHistory) {
 func open(kind payment.DiscrepancyKind, text string) func(*support.AttemptHistory) {
 	return func(c *support.AttemptHistory) {
 		c.Discrepancies = append(c.Discrepancies, support.Discrepancy{
-			Discrepancy: payment.Discrepancy{ID: payment.DiscrepancyID(someID), Kind: kind, AttemptID: &first, Text: text, At: after(3)},
+			Discrepancy: review.Discrepancy{ID: payment.DiscrepancyID(someID), Kind: kind, AttemptID: &first, Text: text, At: after(3)},
 		})
 	}
 }
@@ -98,10 +124,14 @@ func refund(s fsm.RefundState, minor int64) func(*support.AttemptHistory) {
 	return func(c *support.AttemptHistory) {
 		r := payment.Refund{
 			ID: refunds, AttemptID: first, UserID: "shop", State: s, Money: payment.Money{Minor: minor, Currency: c.Attempt.Money.Currency},
-			CreatedAt: after(20), NextCheckAt: at(60),
+			CreatedAt: after(20),
 		}
 		if s.Final() {
-			r.FinalizedAt, r.NextCheckAt = at(21), nil
+			r.FinalizedAt = at(21)
+		} else {
+			c.Attempt.Operations = append(c.Attempt.Operations, payment.Operation{
+				AttemptID: first, Kind: payment.OperationRefund, RefundID: refunds, State: fsm.OperationAccepted, NextAt: at(60),
+			})
 		}
 		if s == fsm.RefundSucceeded {
 			c.Attempt.Refunded = minor
@@ -120,25 +150,25 @@ func TestSummary(t *testing.T) {
 	}{
 		{"requested", begun()},
 		{"unknown", begun(state(fsm.OutcomeUnknown))},
-		{"unknown, asked within seconds", begun(state(fsm.OutcomeUnknown), func(c *support.AttemptHistory) { c.Attempt.NextCheckAt = at(29) })},
+		{"unknown, asked within seconds", begun(state(fsm.OutcomeUnknown), func(c *support.AttemptHistory) { c.Attempt.Operations[0].NextAt = at(29) })},
 		{"unknown for a person", begun(state(fsm.OutcomeUnknown), open(payment.NeedsReview, "Nobody can tell what became of this payment."))},
 		{"processing", begun(state(fsm.Processing))},
 		{"awaiting the customer", begun(state(fsm.AwaitingCustomer))},
 		{"authorized", begun(state(fsm.Authorized))},
-		{"being captured", begun(state(fsm.Authorized), func(c *support.AttemptHistory) { c.Attempt.Intent.Kind = payment.IntentCapture })},
-		{"being cancelled", begun(state(fsm.Processing), func(c *support.AttemptHistory) { c.Attempt.Intent.Kind = payment.IntentCancel })},
+		{"being captured", begun(state(fsm.Authorized), opened(payment.OperationCapture, 40))},
+		{"being cancelled", begun(state(fsm.Processing), opened(payment.OperationCancel, 40))},
 		{"succeeded", begun(state(fsm.Succeeded))},
 		{"captured in part", begun(state(fsm.Succeeded), func(c *support.AttemptHistory) { c.Attempt.Captured = 500 })},
 		{"refunded in part", begun(state(fsm.Succeeded), refund(fsm.RefundSucceeded, 500))},
 		{"refund on its way", begun(state(fsm.Succeeded), refund(fsm.RefundPending, 500))},
-		{"reversed", begun(state(fsm.Succeeded), func(c *support.AttemptHistory) { c.Attempt.Reversed = 1999 }, open(payment.PaymentReversed, "The provider took back money that had been paid."))},
+		{"reversed", begun(state(fsm.Succeeded), moved(payment.MovementCaptureReversal, "EUR", 1999), open(payment.PaymentReversed, "The provider took back money that had been paid."))},
 		{"failed", begun(state(fsm.Failed))},
 		{"failed, order cancelled", begun(state(fsm.Failed), func(c *support.AttemptHistory) { c.Order.CancelRequestedAt = at(1) })},
 		{"failed, another under way", begun(state(fsm.Failed), beside(fsm.Processing, 0))},
 		{"failed, another succeeded", begun(state(fsm.Failed), beside(fsm.Succeeded, 1999))},
-		{"late success", begun(state(fsm.Failed), func(c *support.AttemptHistory) { c.Attempt.Captured = 1999 }, open(payment.LateSuccess, "Money came in after the payment had failed."))},
-		{"late success in another currency", begun(state(fsm.Failed), func(c *support.AttemptHistory) { c.Attempt.Foreign = payment.Money{Minor: 2499, Currency: "USD"} }, open(payment.CurrencyMismatch, "The provider speaks of another currency than this payment is for."))},
-		{"hold of a failed payment", begun(state(fsm.Failed), func(c *support.AttemptHistory) { c.Attempt.HoldToldAt, c.Attempt.NextCheckAt = at(3), at(29) })},
+		{"late success", begun(state(fsm.Failed), moved(payment.MovementCapture, "EUR", 1999), open(payment.LateSuccess, "Money came in after the payment had failed."))},
+		{"late success in another currency", begun(state(fsm.Failed), moved(payment.MovementCapture, "USD", 2499), open(payment.CurrencyMismatch, "The provider speaks of another currency than this payment is for."))},
+		{"hold of a failed payment", begun(state(fsm.Failed), moved(payment.MovementAuthorization, "EUR", 1999), opened(payment.OperationCancel, 29))},
 		{"double success", begun(state(fsm.Succeeded), beside(fsm.Failed, 1999), open(payment.DoubleSuccess, "The order was paid twice, by two attempts. Refund one of them."))},
 		{"yen", begun(money("JPY", 500), state(fsm.Succeeded))},
 		{"dinars", begun(money("KWD", 5), state(fsm.Succeeded))},
@@ -154,8 +184,8 @@ func move(version int, from, to fsm.State, cause payment.CauseKind, id string, s
 	return payment.Transition{Version: version, From: from, To: to, Cause: payment.Cause{Kind: cause, ID: id}, At: after(s), Facts: f}
 }
 
-func note(kind payment.NoteKind, what, actor, outcome string, times int, from, until float64) payment.Note {
-	return payment.Note{
+func note(kind activity.NoteKind, what, actor, outcome string, times int, from, until float64) activity.Note {
+	return activity.Note{
 		ID: someID, Kind: kind, What: what, Actor: actor, Outcome: outcome, Times: times, At: after(from), Until: after(until), RefundID: refunds,
 	}
 }
@@ -188,32 +218,32 @@ func TestTimelineSentences(t *testing.T) {
 		move(11, fsm.Succeeded, fsm.Succeeded, payment.CauseWebhook, "evt_1", 17, payment.Facts{ProviderPaymentID: "ch_31", Captured: 1999, Refunded: 500}),
 		move(12, fsm.Succeeded, fsm.Succeeded, payment.CauseWebhook, "evt_1", 18, payment.Facts{ProviderPaymentID: "ch_31", Captured: 1999, Refunded: 700}),
 		move(13, fsm.Succeeded, fsm.Succeeded, payment.CauseWebhook, "evt_1", 18.5, payment.Facts{ProviderPaymentID: "ch_31", Captured: 1999, Refunded: 200}),
-		move(14, fsm.Succeeded, fsm.Succeeded, payment.CauseWebhook, "evt_1", 19, payment.Facts{ProviderPaymentID: "ch_31", Captured: 1999, Refunded: 200, Reversed: 1999}),
+		move(14, fsm.Succeeded, fsm.Succeeded, payment.CauseWebhook, "evt_1", 19, payment.Facts{ProviderPaymentID: "ch_31", Captured: 0, Refunded: 200}),
 	}
 	const customer, shop = "customer:u1", "service:shop"
 	for i, outcome := range strings.Fields("succeeded failed soft_failed processing action_required authorized refused not_found unknown not_sent") {
 		from := 1 + float64(i)/10
-		c.Activity = append(c.Activity, note(payment.NoteCall, "charge", "", outcome, 1, from, from+0.05), note(payment.NotePoll, "lookup", "", outcome, 1, from, from+10))
+		c.Activity = append(c.Activity, note(activity.NoteCall, "charge", "", outcome, 1, from, from+0.05), note(activity.NotePoll, "lookup", "", outcome, 1, from, from+10))
 	}
 	for i, what := range []string{"capture", "cancel", "refund", "lookup_refund", "find"} {
-		c.Activity = append(c.Activity, note(payment.NoteCall, what, "", "processing", 1, 3+float64(i)/10, 4))
+		c.Activity = append(c.Activity, note(activity.NoteCall, what, "", "processing", 1, 3+float64(i)/10, 4))
 	}
 	for i, what := range []string{"confirm", "cancel", "cancel_order", "refund"} {
-		c.Activity = append(c.Activity, note(payment.NotePress, what, shop, "", 1, 4+float64(i)/10, 4.5),
-			note(payment.NoteReuse, what, "admin:ada", "", 2, 5+float64(i)/10, 5.5), note(payment.NoteRefused, what, customer, "busy", 1, 6+float64(i)/10, 6.5))
+		c.Activity = append(c.Activity, note(activity.NotePress, what, shop, "", 1, 4+float64(i)/10, 4.5),
+			note(activity.NoteReuse, what, "admin:ada", "", 2, 5+float64(i)/10, 5.5), note(activity.NoteRefused, what, customer, "busy", 1, 6+float64(i)/10, 6.5))
 	}
 	for i, outcome := range strings.Fields("payment_in_progress order_paid order_cancelled busy final not_capturable capture_exceeds not_refundable refund_exceeds refundable_changed new_one") {
-		c.Activity = append(c.Activity, note(payment.NoteRefused, "pay", customer, outcome, 1+i%2, 7+float64(i)/10, 7+float64(i)/8))
+		c.Activity = append(c.Activity, note(activity.NoteRefused, "pay", customer, outcome, 1+i%2, 7+float64(i)/10, 7+float64(i)/8))
 	}
 	c.Activity = append(c.Activity,
-		note(payment.NoteReuse, "pay", customer, "", 1, 0.4, 0.4), note(payment.NoteReuse, "pay", customer, "", 3, 0.4, 1.2),
-		note(payment.NoteReuse, "pay", shop, "", 1, 300, 300), note(payment.NoteReuse, "pay", customer, "took_over", 1, 31, 31),
-		note(payment.NoteReuse, "pay", customer, "", 2, 7300, 300000),
-		note(payment.NoteDuplicate, "webhook", "", "", 1, 25, 25), note(payment.NoteDuplicate, "webhook", "", "", 2, 26, 27))
+		note(activity.NoteReuse, "pay", customer, "", 1, 0.4, 0.4), note(activity.NoteReuse, "pay", customer, "", 3, 0.4, 1.2),
+		note(activity.NoteReuse, "pay", shop, "", 1, 300, 300), note(activity.NoteReuse, "pay", customer, "took_over", 1, 31, 31),
+		note(activity.NoteReuse, "pay", customer, "", 2, 7300, 300000),
+		note(activity.NoteDuplicate, "webhook", "", "", 1, 25, 25), note(activity.NoteDuplicate, "webhook", "", "", 2, 26, 27))
 	for i, kind := range strings.Fields("processing action_required authorized succeeded failed soft_failed reversed disputed refund_pending refund_succeeded refund_failed notice other") {
 		c.Events = append(c.Events, told(kind, fsm.Applied, 30+float64(i)/10, true))
 	}
-	for i, verdict := range []fsm.Verdict{fsm.Repeat, fsm.Stale, fsm.Conflict, payment.Unmatched, payment.Deferred, payment.Ignored} {
+	for i, verdict := range []fsm.Verdict{fsm.Repeat, fsm.Stale, fsm.Conflict, inbound.Unmatched, inbound.Deferred, payment.Ignored} {
 		c.Events = append(c.Events, told("succeeded", verdict, 33+float64(i)/10, i != 0))
 	}
 	for i, kind := range strings.Fields("payment_attempt.succeeded payment_attempt.failed payment_attempt.authorized payment_attempt.updated other") {
@@ -223,8 +253,8 @@ func TestTimelineSentences(t *testing.T) {
 		}
 		c.Messages = append(c.Messages, n)
 	}
-	settled := support.Discrepancy{Discrepancy: payment.Discrepancy{Kind: payment.LateSuccess, Text: "Money came in late.", At: after(50)}}
-	settled.Resolved = &payment.Resolved{Resolution: payment.ResolvedRefundedElsewhere, By: "ann", Reason: "Refunded in the dashboard", At: after(51)}
+	settled := support.Discrepancy{Discrepancy: review.Discrepancy{Kind: payment.LateSuccess, Text: "Money came in late.", At: after(50)}}
+	settled.Resolved = &review.Resolved{Resolution: review.ResolvedRefundedElsewhere, By: "ann", Reason: "Refunded in the dashboard", At: after(51)}
 	c.Discrepancies = append(c.Discrepancies, settled)
 	for i, d := range []support.AuditEntry{
 		{Action: support.Rechecked, Outcome: support.Begun, ActionID: someID},
@@ -257,7 +287,7 @@ func TestReplayText(t *testing.T) {
 	before := payment.Attempt{State: fsm.Succeeded, Version: 2}
 	after := before
 	after.Version, after.Refunded = 3, 500
-	r := payment.Replayed{Verdict: fsm.Applied, Before: &before, After: &after, Opened: []payment.DiscrepancyKind{payment.Disputed, payment.LateSuccess}}
+	r := intake.Replayed{Verdict: fsm.Applied, Before: &before, After: &after, Opened: []payment.DiscrepancyKind{payment.Disputed, payment.LateSuccess}}
 	require.Equal(t, "The event was applied again. This was new and was applied. Attempt "+after.ID.String()+
 		" stays succeeded; its amounts or names change. It needs review: disputed, late_success.", support.ReplayText(r, false))
 }

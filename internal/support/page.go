@@ -24,7 +24,7 @@ const (
 // lastYear is after everything.
 const lastYear = 9999
 
-// ParsePage reads a caller's cursor and limit; both may be empty. It returns a
+// ParsePage parses a caller's cursor and limit; both may be empty. It returns a
 // payment.ValidationError.
 func ParsePage(cursor, limit string) (Page, error) {
 	p := Page{before: time.Date(lastYear, 1, 1, 0, 0, 0, 0, time.UTC), beforeID: uuid.Max.String(), limit: usualLimit}
@@ -49,7 +49,7 @@ func ParsePage(cursor, limit string) (Page, error) {
 	return p, nil
 }
 
-// id is where the page begins in a list that is ordered by ids of ours.
+// id returns where the page begins in a list that is ordered by ids of ours.
 func (p Page) id() (uuid.UUID, error) {
 	id, err := uuid.Parse(p.beforeID)
 	if err != nil {

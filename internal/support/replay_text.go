@@ -3,11 +3,11 @@ package support
 import (
 	"strings"
 
-	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/intake"
 )
 
-// ReplayText is the effect of a replay, or of a dry run, in sentences.
-func ReplayText(r payment.Replayed, dry bool) string {
+// ReplayText returns the effect of a replay, or of a dry run, in sentences.
+func ReplayText(r intake.Replayed, dry bool) string {
 	text := "The event was applied again. "
 	if dry {
 		text = "This was a dry run: nothing was changed. Applied again, it would come to this. "

@@ -10,14 +10,14 @@ import (
 	"github.com/google/uuid"
 )
 
-// maxQuery bounds the text of a search, in bytes. A provider's ids are kept in as many;
-// a user's id may be longer, and is found by its beginning.
+// maxQuery bounds the text of a search, in bytes. A provider's stored id is at most as
+// long; a user's may be longer, and is found by its beginning.
 const maxQuery = 512
 
-// Search finds orders, attempts, refunds and events by any id that a customer or
-// a provider could quote, exactly or by its beginning, newest first. Of a
-// beginning that more than 1,000 ids of one sort share, the 1,000 that sort last
-// are seen. It returns payment.ErrForbidden and a payment.ValidationError.
+// Search finds orders, attempts, refunds and events by any id that a customer or a
+// provider could quote, exactly or by its beginning, newest first. If more than 1,000
+// ids of one sort share a beginning, only the 1,000 that sort last are searched. It
+// returns payment.ErrForbidden and a payment.ValidationError.
 func (s *Service) Search(ctx context.Context, who Staff, text string, p Page) (hits []Hit, next string, err error) {
 	if err := who.mayLook(); err != nil {
 		return nil, "", err
@@ -37,13 +37,13 @@ func (s *Service) Search(ctx context.Context, who Staff, text string, p Page) (h
 	return hits, next, nil
 }
 
-// leastHex is how much of an id of ours must be there to look for it: all ids of
-// one year begin alike.
+// leastHex is the minimum length of the beginning of an id of ours: all ids of one year
+// begin alike.
 const leastHex = 6
 
-// idsFrom returns the range of ids that begin with a text, also without dashes and
-// as the beginning of a key that we gave to a provider ("<32 hex>-pay"). An empty
-// range ends before it begins.
+// idsFrom returns the range of ids that begin with a text, also without dashes and as
+// the beginning of an idempotency key of ours ("<32 hex>-charge-0"). An empty range ends
+// before it begins.
 func idsFrom(text string) (first, last uuid.UUID) {
 	digits := strings.ToLower(text)
 	if whole, _, found := strings.Cut(digits, "-"); found && len(whole) == hex.EncodedLen(len(first)) {

@@ -3,15 +3,19 @@ package support
 import (
 	"context"
 
+	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/review"
 )
 
-// Payments is the use cases behind the actions; *payment.Service in the program.
+// Payments is the use cases behind the actions.
 type Payments interface {
 	Recheck(ctx context.Context, id payment.AttemptID, cause payment.Cause) (payment.View, error)
 	RecheckRefund(ctx context.Context, id payment.RefundID, cause payment.Cause) (payment.Refund, error)
-	Replay(ctx context.Context, cmd payment.Replay) (payment.Replayed, error)
-	Resolve(ctx context.Context, actor payment.Actor, cmd payment.Resolve) (payment.Discrepancy, error)
+	Replay(ctx context.Context, cmd intake.Replay) (intake.Replayed, error)
+	Resolve(ctx context.Context, actor authz.Actor, cmd commands.Resolve) (review.Discrepancy, error)
 }
 
 // Options configure a Service. Store and Payments are required.

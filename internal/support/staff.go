@@ -4,12 +4,13 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
 // Staff is an actor with the origin of its request.
 type Staff struct {
-	payment.Actor
+	authz.Actor
 
 	// Address is the network address; RequestID, the request's, which the log of the
 	// program has, too.

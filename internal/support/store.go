@@ -7,13 +7,16 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/activity"
+	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/review"
 )
 
-// Store reads what is shown and keeps the audit log. Its errors are those of
+// Store reads the data for staff and writes the audit log. Its errors are those of
 // package payment.
 type Store interface {
-	// Search finds what has an id that is, or begins with, the query's text.
+	// Search finds objects with an id that is, or begins with, the query's text.
 	Search(ctx context.Context, q SearchQuery) ([]Hit, error)
 	// AttemptHistory reads everything about an attempt.
 	AttemptHistory(ctx context.Context, id payment.AttemptID) (AttemptHistory, error)
@@ -27,25 +30,24 @@ type Store interface {
 	// AuditInsert writes an entry of the audit log; AuditInsertIn writes it in a
 	// transaction of the same storage.
 	AuditInsert(ctx context.Context, d AuditEntry) error
-	AuditInsertIn(ctx context.Context, tx payment.Tx, d AuditEntry) error
+	AuditInsertIn(ctx context.Context, tx changeset.Tx, d AuditEntry) error
 }
 
-// Hit is a thing that matches a search.
+// Hit is an object that matches a search.
 type Hit struct {
 	// Type is order, attempt, refund or event.
 	Type, ID string
-	// OrderID and AttemptID are what it belongs to; zero if to nothing.
+	// OrderID and AttemptID are those that it belongs to; zero for none.
 	OrderID   payment.OrderID
 	AttemptID *payment.AttemptID
-	// Status is the thing's own; of an event, its verdict.
+	// Status is the object's own; of an event, its verdict.
 	Status string
-	// Matched is the field that the text is the beginning of.
+	// Matched is the field that begins with the text.
 	Matched string
 	At      time.Time
 }
 
-// SearchQuery selects what is older than Before and, of the same time, before
-// BeforeID.
+// SearchQuery selects objects older than Before and, of the same time, before BeforeID.
 type SearchQuery struct {
 	Text string
 	// First and Last bound the ids of ours that begin with the text.
@@ -79,7 +81,7 @@ type AttemptHistory struct {
 	Attempt       payment.Attempt
 	Order         payment.Order
 	Transitions   []payment.Transition
-	Activity      []payment.Note
+	Activity      []activity.Note
 	Events        []Event
 	Refunds       []payment.Refund
 	Messages      []OutboxMessage
@@ -97,7 +99,7 @@ type Event struct {
 	// Type is the provider's name of the event, Kind is ours.
 	Type, Kind string
 	Verdict    fsm.Verdict
-	// Unsigned is true of a notice that any sender may have forged: only a lookup at
+	// Unsigned is true for a notice that any sender may have forged: only a lookup at
 	// the provider counts.
 	Unsigned   bool
 	OrderID    payment.OrderID
@@ -105,8 +107,8 @@ type Event struct {
 	Money      *payment.Money
 	ReceivedAt time.Time
 	OccurredAt *time.Time
-	// Kept is true while the bytes are stored. Body may be nil all the same in a list,
-	// where large ones are left out.
+	// Kept is true while the bytes are stored. Body may still be nil in a list, which
+	// leaves out large ones.
 	Kept        bool
 	ContentType string
 	Body        []byte
@@ -124,12 +126,12 @@ type OutboxMessage struct {
 
 // Discrepancy is a discrepancy with what its page needs.
 type Discrepancy struct {
-	payment.Discrepancy
+	review.Discrepancy
 
 	// EventID is the stored event that is the cause, nil if there is none.
 	EventID *payment.EventID
 	// Circumstances are what its possible resolutions depend on.
-	Circumstances payment.Circumstances
+	Circumstances review.Circumstances
 	// ReadAt is the clock of the storage.
 	ReadAt time.Time
 }

@@ -4,13 +4,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Summary is one paragraph: the state, how often the customer was charged for the order,
-// what happens next and when, and whether the customer may pay again.
+// Summary returns one paragraph: the state, how often the customer was charged for the
+// order, what happens next and when, and whether the customer may pay again.
 func (h AttemptHistory) Summary() string {
 	parts := []string{h.stands()}
 	if moved := h.returned(); moved != "" {
@@ -35,7 +36,7 @@ func (h AttemptHistory) stands() string {
 	return what + pendingWords[a.State] + h.differs()
 }
 
-// pendingWords is the state of a payment of which nothing is captured.
+// pendingWords maps the state of a payment of which nothing is captured.
 var pendingWords = map[fsm.State]string{ //nolint:gochecknoglobals // a table
 	fsm.OutcomeUnknown:   " was sent to the provider, and it is not known whether it was charged.",
 	fsm.AwaitingCustomer: " waits for the customer to confirm it on the provider's page.",
@@ -44,7 +45,7 @@ var pendingWords = map[fsm.State]string{ //nolint:gochecknoglobals // a table
 	fsm.Requested:        " was begun and is on its way to the provider.",
 }
 
-// differs is the amount of the provider where it is not that of the attempt.
+// differs returns the amount of the provider where it is not that of the attempt.
 func (h AttemptHistory) differs() string {
 	a, reported := h.Attempt, h.reported()
 	switch {
@@ -59,14 +60,14 @@ func (h AttemptHistory) differs() string {
 	return ""
 }
 
-// captured is the captured money, whatever the currency.
+// captured returns the captured money, whatever the currency.
 func (h AttemptHistory) captured() string {
 	var parts []string
 	if h.Attempt.Captured > 0 {
 		parts = append(parts, h.money(h.Attempt.Captured))
 	}
 	if h.foreign() {
-		parts = append(parts, h.Attempt.Foreign.String())
+		parts = append(parts, h.Attempt.Foreign().String())
 	}
 	return strings.Join(parts, " and ")
 }
@@ -75,9 +76,10 @@ func (h AttemptHistory) captured() string {
 func (h AttemptHistory) held() bool { return h.Attempt.Captured > 0 || h.foreign() }
 
 // foreign reports whether money in another currency was captured and not refunded.
-func (h AttemptHistory) foreign() bool { return h.Attempt.Foreign.Minor > h.Attempt.ForeignReturned }
+func (h AttemptHistory) foreign() bool { return h.Attempt.ForeignMoney }
 
-// reported is the open discrepancy of other money than the attempt's; nil if there is none.
+// reported returns the open discrepancy of other money than the attempt's; nil if there
+// is none.
 func (h AttemptHistory) reported() *Discrepancy {
 	for i, d := range h.Discrepancies {
 		other := d.Kind == payment.AmountMismatch || d.Kind == payment.CurrencyMismatch
@@ -94,7 +96,7 @@ func (h AttemptHistory) secondPayment() bool {
 	return slices.ContainsFunc(h.Discrepancies, func(d Discrepancy) bool { return d.Resolved == nil && d.SecondPayment() })
 }
 
-// returned is what happened to captured money.
+// returned returns what happened to captured money.
 func (h AttemptHistory) returned() string {
 	a := h.Attempt
 	var parts []string
@@ -102,13 +104,13 @@ func (h AttemptHistory) returned() string {
 		parts = append(parts, "It arrived after all: the provider captured "+h.captured()+".")
 	}
 	if h.foreign() {
-		parts = append(parts, a.Foreign.String()+" is in another currency than the payment's, and no refund of it is known.")
+		parts = append(parts, a.Foreign().String()+" is in another currency than the payment's, and no refund of it is known.")
 	}
-	if a.HoldToldAt != nil {
+	if a.MayHold() {
 		parts = append(parts, "The provider may still hold money for it.")
 	}
-	if a.Reversed > 0 {
-		parts = append(parts, "The provider reversed "+h.money(a.Reversed)+".")
+	if reversed := a.Sums(payment.MovementCaptureReversal); reversed > 0 {
+		parts = append(parts, "The provider reversed "+h.money(reversed)+".")
 	}
 	if a.AmountDisputed() > 0 {
 		parts = append(parts, "Chargebacks took "+h.money(a.AmountDisputed())+".")
@@ -124,14 +126,14 @@ func (h AttemptHistory) returned() string {
 	return strings.Join(parts, " ")
 }
 
-// charged is the answer to "was I charged twice?".
+// charged returns the answer to "was I charged twice?".
 func (h AttemptHistory) charged() string {
 	times, undone, holds := 0, false, false
 	for _, a := range h.Order.Attempts {
-		if a.Captured-a.Reversed-a.AmountDisputed() > 0 || a.Foreign.Minor > a.ForeignReturned {
+		if a.Captured-a.AmountDisputed() > 0 || a.ForeignMoney {
 			times++
 		}
-		undone = undone || a.Captured > 0
+		undone = undone || a.LastMovement > 0 && (a.Succeeded() || a.Disputed > 0)
 		holds = holds || a.State == fsm.Authorized && a.Captured == 0
 	}
 	live := h.Order.Live()
@@ -152,36 +154,36 @@ func (h AttemptHistory) charged() string {
 	return "The customer has not been charged for this order."
 }
 
-// next is what happens, and when.
+// next returns what happens, and when.
 func (h AttemptHistory) next() string {
 	if waiting := h.waiting(); waiting != nil {
 		return "This needs review: " + waiting.Text
 	}
 	a := h.Attempt
 	if !a.State.Final() {
-		text := "The provider is asked again " + h.when(a) + ", and on until it answers."
+		text := "The provider is asked again " + h.when() + ", and on until it answers."
 		switch {
-		case a.Intent.Kind == payment.IntentCancel:
+		case a.OpenCancel() != nil:
 			text = "It is being cancelled. " + text
-		case a.Intent.Kind == payment.IntentCapture:
+		case a.OpenTake() != nil && a.OpenTake().Kind == payment.OperationCapture:
 			text = "The money is being captured. " + text
 		case a.State == fsm.Authorized:
 			text = "The shop captures the money or cancels the payment. " + text
 		}
 		return text
 	}
-	if a.HoldToldAt != nil && a.NextCheckAt != nil {
-		return "The provider is asked " + h.when(a) + " whether it still holds money, which it is to release."
+	if a.MayHold() && h.nextAt() != nil {
+		return "The provider is asked " + h.when() + " whether it still holds money, which it is to release."
 	}
 	for _, r := range h.Refunds {
-		if r.State == fsm.RefundPending && r.NextCheckAt != nil {
-			return "The provider is asked about the refund again on " + clock(*r.NextCheckAt) + "."
+		if r.State == fsm.RefundPending && h.refundAt(r.ID) != nil {
+			return "The provider is asked about the refund again on " + clock(*h.refundAt(r.ID)) + "."
 		}
 	}
 	return "Nothing more happens by itself."
 }
 
-// waiting is the oldest open discrepancy.
+// waiting returns the oldest open discrepancy.
 func (h AttemptHistory) waiting() *Discrepancy {
 	for i := range h.Discrepancies {
 		if h.Discrepancies[i].Resolved == nil {
@@ -191,12 +193,32 @@ func (h AttemptHistory) waiting() *Discrepancy {
 	return nil
 }
 
-func (h AttemptHistory) when(a payment.Attempt) string {
-	switch {
-	case a.NextCheckAt == nil:
+// nextAt returns when the first of the attempt's open operations is due, refunds aside;
+// nil if none is open.
+func (h AttemptHistory) nextAt() (at *time.Time) {
+	for i := range h.Attempt.Operations {
+		o := &h.Attempt.Operations[i]
+		trails := h.Attempt.State.Final() && o.Kind != payment.OperationCancel
+		if o.Open() && o.RefundID == (payment.RefundID{}) && !trails && (at == nil || o.NextAt.Before(*at)) {
+			at = o.NextAt
+		}
+	}
+	return at
+}
+
+func (h AttemptHistory) refundAt(id payment.RefundID) *time.Time {
+	if o := h.Attempt.RefundOperation(id); o != nil {
+		return o.NextAt
+	}
+	return nil
+}
+
+func (h AttemptHistory) when() string {
+	switch at := h.nextAt(); {
+	case at == nil:
 		return "soon"
-	case a.NextCheckAt.After(h.ReadAt):
-		return "on " + clock(*a.NextCheckAt)
+	case at.After(h.ReadAt):
+		return "on " + clock(*at)
 	}
 	return "within seconds"
 }

@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/activity"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Entry is one thing that happened, with a sentence that can be read to a
-// customer.
+// Entry is one event of a timeline, with a sentence that can be read to a customer.
 type Entry struct {
 	At   time.Time
 	Kind EntryKind
@@ -20,7 +20,7 @@ type Entry struct {
 	Detail map[string]any
 }
 
-// Tone is good or bad for the end of a payment or a refund, else empty.
+// Tone returns good or bad for the end of a payment or a refund, else empty.
 func (e Entry) Tone() string {
 	end := e.Detail["status"]
 	if e.Kind == EntryTransition && e.Detail["from"] != e.Detail["to"] {
@@ -60,8 +60,8 @@ func (h AttemptHistory) provider() string { return "provider:" + h.Attempt.Accou
 
 func (h AttemptHistory) customer() string { return "customer:" + string(h.Attempt.UserID) }
 
-// Timeline is the entries of an attempt, oldest first; those of one moment stand in the
-// order of their versions.
+// Timeline returns the entries of an attempt, oldest first; those of one moment stand
+// in the order of their versions.
 func (h AttemptHistory) Timeline() []Entry {
 	entries := h.moves()
 	for _, n := range h.Activity {
@@ -88,9 +88,9 @@ func (h AttemptHistory) Timeline() []Entry {
 	return entries
 }
 
-// afterPay moves an activity of the attempt behind the pay that made it: of two requests
-// at once the process sees the second before the storage has the first.
-func (h AttemptHistory) afterPay(n payment.Note) payment.Note {
+// afterPay moves an activity of the attempt behind the pay that created it: of two
+// concurrent requests the process sees the second before the storage has the first.
+func (h AttemptHistory) afterPay(n activity.Note) activity.Note {
 	if n.AttemptID != (payment.AttemptID{}) && n.At.Before(h.Attempt.CreatedAt) {
 		lead := h.Attempt.CreatedAt.Sub(n.At)
 		n.At, n.Until = n.At.Add(lead), n.Until.Add(lead)
@@ -98,7 +98,8 @@ func (h AttemptHistory) afterPay(n payment.Note) payment.Note {
 	return n
 }
 
-// moves are the entries of the attempt's own log; the first is the pay that made it.
+// moves returns the entries of the attempt's own log; the first is the pay that created
+// it.
 func (h AttemptHistory) moves() []Entry {
 	entries := make([]Entry, 0, len(h.Transitions))
 	var before payment.Facts
@@ -135,7 +136,7 @@ func (h AttemptHistory) causer(cause payment.Cause) string {
 	return ourselves
 }
 
-// moved is the change of a version.
+// moved returns the change of a version.
 func (h AttemptHistory) moved(t payment.Transition, before payment.Facts) string {
 	if t.From == t.To {
 		return h.counted(t.Facts, before)
@@ -158,15 +159,15 @@ func (h AttemptHistory) moved(t payment.Transition, before payment.Facts) string
 	return "The payment was begun."
 }
 
-// counted is the change of the amounts and ids while the state stayed.
+// counted returns the change of the amounts and ids while the state stayed.
 func (h AttemptHistory) counted(now, before payment.Facts) string {
 	switch {
 	case now.Captured > before.Captured && now.State == fsm.Failed:
 		return "The provider captured " + h.money(now.Captured) + " although the payment had failed."
+	case now.Captured < before.Captured:
+		return "The provider reversed " + h.money(before.Captured-now.Captured) + " that had been captured."
 	case now.Captured != before.Captured:
 		return "The provider reported that it captured " + h.money(now.Captured) + "."
-	case now.Reversed != before.Reversed:
-		return "The provider reversed " + h.money(now.Reversed) + " that had been captured."
 	case now.Disputed > before.Disputed:
 		return "A chargeback took " + h.money(now.Disputed-before.Disputed) + " that had been paid."
 	case now.Disputed < before.Disputed:

@@ -3,11 +3,12 @@ package support
 import (
 	"strings"
 
+	"github.com/paylatch/paylatch/internal/activity"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// activity is the entry of a request or a call.
-func (h AttemptHistory) activity(n payment.Note) Entry {
+// activity returns the entry of a request or a call.
+func (h AttemptHistory) activity(n activity.Note) Entry {
 	n.Actor = h.requester(n)
 	detail := map[string]any{"what": n.What}
 	if n.Key != "" {
@@ -17,31 +18,31 @@ func (h AttemptHistory) activity(n payment.Note) Entry {
 		detail["outcome"] = n.Outcome
 	}
 	switch n.Kind {
-	case payment.NoteCall, payment.NotePoll:
+	case activity.NoteCall, activity.NotePoll:
 		detail["took_ms"] = n.Until.Sub(n.At).Milliseconds()
 		return Entry{n.At, callKinds[n.Kind], ourselves, h.called(n), detail}
-	case payment.NoteDuplicate:
+	case activity.NoteDuplicate:
 		detail["times"] = n.Times
 		text := "The provider sent a webhook " + strings.TrimSuffix(repeated("again", n.Times), ",") + " that had been received before; nothing changed."
 		return Entry{n.At, EntryWebhook, h.provider(), text, detail}
-	case payment.NotePress:
+	case activity.NotePress:
 		return Entry{n.At, EntryRequest, n.Actor, commander(n.Actor) + " asked " + sentence(asked, n.What, "for something") + ".", detail}
-	case payment.NoteRefused:
+	case activity.NoteRefused:
 		detail["times"] = n.Times
 		return Entry{n.At, EntryRefused, n.Actor, h.refused(n), detail}
-	case payment.NoteReuse:
+	case activity.NoteReuse:
 	}
 	detail["times"] = n.Times
 	return Entry{n.At, EntryReuse, n.Actor, h.reused(n), detail}
 }
 
-var callKinds = map[payment.NoteKind]EntryKind{ //nolint:gochecknoglobals // a table
-	payment.NoteCall: EntryCall, payment.NotePoll: EntryPoll,
+var callKinds = map[activity.NoteKind]EntryKind{ //nolint:gochecknoglobals // a table
+	activity.NoteCall: EntryCall, activity.NotePoll: EntryPoll,
 }
 
-// requester is the actor of a request, whichever way it came: a pay is its customer's,
-// and staff is staff by the API, too.
-func (h AttemptHistory) requester(n payment.Note) string {
+// requester returns the actor of a request, whichever way it came: a pay is its
+// customer's, and staff is staff by the API, too.
+func (h AttemptHistory) requester(n activity.Note) string {
 	role, name, _ := strings.Cut(n.Actor, ":")
 	switch {
 	case n.What == "pay" && role == string(payment.RoleService):
@@ -52,7 +53,7 @@ func (h AttemptHistory) requester(n payment.Note) string {
 	return n.Actor
 }
 
-// commander names the actor of a request in a sentence.
+// commander returns the actor of a request for a sentence.
 func commander(actor string) string {
 	switch role, name, _ := strings.Cut(actor, ":"); role {
 	case string(payment.RoleService):
@@ -70,7 +71,7 @@ var asked = map[string]string{ //nolint:gochecknoglobals // a table
 	"refund":       "for a refund",
 }
 
-func (h AttemptHistory) reused(n payment.Note) string {
+func (h AttemptHistory) reused(n activity.Note) string {
 	when := later(h.Attempt.CreatedAt, n.Times, n.At, n.Until)
 	if n.What != "pay" {
 		return commander(n.Actor) + " asked " + repeated("again", n.Times) + " " + sentence(asked, n.What, "for the same") + "; it was done once."
@@ -82,7 +83,7 @@ func (h AttemptHistory) reused(n payment.Note) string {
 	return pressed + "; nothing was charged twice."
 }
 
-func (h AttemptHistory) refused(n payment.Note) string {
+func (h AttemptHistory) refused(n activity.Note) string {
 	reason := sentence(refusals, n.Outcome, "of how the payment stood")
 	if n.What != "pay" {
 		return commander(n.Actor) + " asked " + sentence(asked, n.What, "for something") + "; it was refused because " + reason + "."
@@ -104,13 +105,13 @@ var refusals = map[string]string{ //nolint:gochecknoglobals // a table
 	"refundable_changed":  "another amount was left to refund than expected",
 }
 
-// called is a call to the provider and its result.
-func (h AttemptHistory) called(n payment.Note) string {
+// called returns a call to the provider and its result.
+func (h AttemptHistory) called(n activity.Note) string {
 	asked := "paylatch asked the provider " + h.question(n)
 	took := span(n.Until.Sub(n.At))
 	switch n.Outcome {
 	case "unknown":
-		if n.Kind == payment.NotePoll {
+		if n.Kind == activity.NotePoll {
 			return asked + "; no usable answer came within " + took + "."
 		}
 		return asked + "; no usable answer came within " + took + ", so it was not known whether it had been done."
@@ -120,7 +121,7 @@ func (h AttemptHistory) called(n payment.Note) string {
 	return asked + "; it answered after " + took + ": " + sentence(results[n.What], n.Outcome, sentence(results[""], n.Outcome, n.Outcome)) + "."
 }
 
-func (h AttemptHistory) question(n payment.Note) string {
+func (h AttemptHistory) question(n activity.Note) string {
 	switch n.What {
 	case "charge":
 		return "to charge " + h.Attempt.Money.String()
@@ -141,7 +142,7 @@ func (h AttemptHistory) question(n payment.Note) string {
 	return "how the payment stands"
 }
 
-// results are the outcomes in words, by the operation: an ended payment is the success of
+// results maps outcomes to words, by the operation: an ended payment is the success of
 // a cancellation, and a refusal of a charge.
 var results = map[string]map[string]string{ //nolint:gochecknoglobals // a table
 	"charge":        {"succeeded": "paid", "failed": "declined", "soft_failed": "declined for now"},

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/activity"
+	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -15,7 +17,7 @@ func (h AttemptHistory) webhook(e Event) Entry {
 	}}
 }
 
-// Sentence is the report of an event and its verdict.
+// Sentence returns the report of an event and its verdict.
 func (e Event) Sentence() string {
 	text := "The provider reported " + sentence(reports, e.Kind, "something")
 	if e.Money != nil {
@@ -54,12 +56,12 @@ var verdicts = map[string]string{ //nolint:gochecknoglobals // a table
 	string(fsm.Repeat):        "This was known already; nothing changed.",
 	string(fsm.Stale):         "This was older than what was known; nothing changed.",
 	string(fsm.Conflict):      "This contradicts what was known: the payment stays as it is, and this needs review.",
-	string(payment.Unmatched): "No payment of that name was known yet; the report waits.",
-	string(payment.Deferred):  "It has to be asked about before it counts; it waits.",
+	string(inbound.Unmatched): "No payment of that name was known yet; the report waits.",
+	string(inbound.Deferred):  "It has to be asked about before it counts; it waits.",
 	string(payment.Ignored):   "It does not say how the payment stands; nothing changed.",
 }
 
-// refund is the entries of a refund's request and its end.
+// refund returns the entries of a refund's request and its end.
 func (h AttemptHistory) refund(r payment.Refund) []Entry {
 	detail := map[string]any{"refund_id": r.ID.String(), "provider_refund_id": r.ProviderRefundID, "amount": r.Money.Minor, "currency": string(r.Money.Currency)}
 	actor, text := h.refunder(r), "A refund of "+r.Money.String()+" was asked for."
@@ -89,8 +91,8 @@ func (h AttemptHistory) refund(r payment.Refund) []Entry {
 	return append(entries, Entry{*r.FinalizedAt, EntryRefund, actor, text, detail})
 }
 
-// decided is the person that ended a refund, if one did: a resolution and what it moves
-// have the same time.
+// decided returns the person that ended a refund, if one did: a resolution and its
+// money movement have the same time.
 func (h AttemptHistory) decided(r payment.Refund) string {
 	for _, d := range h.Discrepancies {
 		id, of := d.Refund()
@@ -101,11 +103,11 @@ func (h AttemptHistory) decided(r payment.Refund) string {
 	return ""
 }
 
-// refunder is the actor of a refund: that of its request, or staff, if the audit log has
-// it. A shop acts on behalf of its customer.
+// refunder returns the actor of a refund: that of its request, or staff, if the audit
+// log has it. A shop acts on behalf of its customer.
 func (h AttemptHistory) refunder(r payment.Refund) string {
 	for _, n := range h.Activity {
-		if n.Kind == payment.NotePress && n.What == "refund" && n.RefundID == r.ID {
+		if n.Kind == activity.NotePress && n.What == "refund" && n.RefundID == r.ID {
 			return h.requester(n)
 		}
 	}

@@ -2,7 +2,7 @@ package support
 
 import "slices"
 
-// discrepancy is the entries of its beginning and its resolution.
+// discrepancy returns the entries of its beginning and its resolution.
 func discrepancy(d Discrepancy) []Entry {
 	detail := map[string]any{"discrepancy_id": d.ID.String(), "kind": string(d.Kind)}
 	entries := []Entry{{d.At, EntryDiscrepancy, ourselves, "This needs review. " + d.Text, detail}}

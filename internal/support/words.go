@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// clock is a time that can be read to a customer.
+// clock formats a time that can be read to a customer.
 func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
-// span is a duration in words of the size that matters.
+// span formats a duration in words of its largest units.
 func span(d time.Duration) string {
 	d = max(d, 0)
 	switch {
@@ -23,8 +23,8 @@ func span(d time.Duration) string {
 	return strconv.Itoa(int(d.Hours()/24)) + " days"
 }
 
-// later is the time since the attempt was created. The two times may be by clocks that
-// differ a little.
+// later returns the time since the attempt was created. The two clocks may differ a
+// little.
 func later(from time.Time, n int, at, until time.Time) string {
 	if n == 1 || span(at.Sub(from)) == span(until.Sub(from)) {
 		return span(at.Sub(from)) + " later"
@@ -32,7 +32,7 @@ func later(from time.Time, n int, at, until time.Time) string {
 	return span(at.Sub(from)) + " to " + span(until.Sub(from)) + " later"
 }
 
-// repeated is "again", or "again 3 times,".
+// repeated returns "again", or "again 3 times,".
 func repeated(word string, n int) string {
 	if n == 1 {
 		return word
@@ -40,7 +40,7 @@ func repeated(word string, n int) string {
 	return word + " " + strconv.Itoa(n) + " times,"
 }
 
-// sentence looks a text up, or falls back.
+// sentence looks up a text, or returns the fallback.
 func sentence(table map[string]string, key, otherwise string) string {
 	if text, ok := table[key]; ok {
 		return text

@@ -9,33 +9,28 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/worker"
 )
 
-// places are two accounts: one whose provider answers in 500 ms, with 64 attempts due,
-// and one with a single attempt due.
+// places are two accounts: one whose provider answers in 500 ms, with 64 operations due,
+// and one with a single operation due.
 type places struct {
-	payment.View
-
 	began time.Time
-	quick payment.AttemptID
+	quick payment.OperationName
 
 	mu     sync.Mutex
-	due    map[string][]payment.AttemptID
+	due    map[string][]payment.OperationName
 	waited time.Duration
 }
 
 func newPlaces() *places {
-	p := &places{began: time.Now(), due: map[string][]payment.AttemptID{}, quick: payment.AttemptID(uuid.Must(uuid.NewV7()))}
-	for range 64 {
-		p.due["slow"] = append(p.due["slow"], payment.AttemptID(uuid.Must(uuid.NewV7())))
-	}
-	p.due["swift"] = []payment.AttemptID{p.quick}
+	p := &places{began: time.Now(), due: map[string][]payment.OperationName{"slow": newDesk(64).due, "swift": newDesk(1).due}}
+	p.quick = p.due["swift"][0]
 	return p
 }
 
@@ -50,7 +45,7 @@ func (p *places) DueAccounts(context.Context) (accounts []string, err error) {
 	return accounts, nil
 }
 
-func (p *places) Due(_ context.Context, account string, limit int) ([]payment.AttemptID, error) {
+func (p *places) Due(_ context.Context, account string, limit int) ([]payment.OperationName, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	due := p.due[account][:min(limit, len(p.due[account]))]
@@ -58,25 +53,19 @@ func (p *places) Due(_ context.Context, account string, limit int) ([]payment.At
 	return due, nil
 }
 
-func (p *places) Recheck(_ context.Context, id payment.AttemptID, _ payment.Cause) (payment.View, error) {
-	if id == p.quick {
+func (p *places) Execute(_ context.Context, name payment.OperationName, _ payment.Cause) (a payment.Attempt, err error) {
+	if name == p.quick {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.waited = time.Since(p.began)
-		return p.View, nil
+		return a, nil
 	}
 	time.Sleep(500 * time.Millisecond)
-	return p.View, nil
+	return a, nil
 }
 
-func (*places) DueRefunds(context.Context, string, int) ([]payment.RefundID, error) { return nil, nil }
-
-func (*places) RecheckRefund(context.Context, payment.RefundID, payment.Cause) (r payment.Refund, err error) {
-	return r, nil
-}
-
-// A slow provider with many attempts due delays another account's check by no more than
-// one of its own.
+// A slow provider with many operations due delays another account's by no more than one of
+// its own.
 func TestOnePlaceSlow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -87,7 +76,7 @@ func TestOnePlaceSlow(t *testing.T) {
 	})
 }
 
-// An attempt that becomes due while the slow account is at work is asked about at the
+// An operation that becomes due while the slow account is at work is carried out at the
 // next turn, not after it.
 func TestOnePlaceSlowLater(t *testing.T) {
 	t.Parallel()
@@ -107,32 +96,32 @@ func TestOnePlaceSlowLater(t *testing.T) {
 	})
 }
 
-// panickier is a desk whose first question panics.
+// panickier is a desk whose first operation panics.
 type panickier struct {
 	*desk
 
-	first payment.AttemptID
+	first payment.OperationName
 }
 
-func (p panickier) Recheck(ctx context.Context, id payment.AttemptID, cause payment.Cause) (payment.View, error) {
-	if id == p.first {
-		panic("in a check")
+func (p panickier) Execute(ctx context.Context, name payment.OperationName, cause payment.Cause) (payment.Attempt, error) {
+	if name == p.first {
+		panic("in an operation")
 	}
-	return p.desk.Recheck(ctx, id, cause)
+	return p.desk.Execute(ctx, name, cause)
 }
 
-// A panic in a check, a fetch or a loop ends neither the others nor the process, and is in
+// A panic in an operation, a fetch or a loop ends neither the others nor the process, and is in
 // the log.
 func TestPanicIsOneItems(t *testing.T) {
 	t.Parallel()
-	t.Run("check", func(t *testing.T) {
+	t.Run("operation", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			d := newDesk(3)
 			var lines bytes.Buffer
-			turn(t, t.Context(), worker.Reconcile(panickier{d, d.attempts[0]}, time.Second, zerolog.New(&lines)))
+			turn(t, t.Context(), worker.Reconcile(panickier{d, d.due[0]}, time.Second, zerolog.New(&lines)))
 			require.Equal(t, map[payment.Cause]int{{Kind: payment.CauseCheck, ID: "reconcile"}: 2}, d.causes)
-			require.Contains(t, lines.String(), "in a check")
+			require.Contains(t, lines.String(), "in an operation")
 		})
 	})
 	t.Run("loop", func(t *testing.T) {
@@ -170,20 +159,20 @@ type oddFetch struct {
 	fetched atomic.Int64
 }
 
-func (o *oddFetch) RetryParked(context.Context, int) (events []payment.StoredEvent, _ error) {
+func (o *oddFetch) RetryParked(context.Context, int) (events []inbound.StoredEvent, _ error) {
 	if o.listed {
 		return nil, nil
 	}
 	o.listed = true
 	for i := range 2 {
-		e := payment.StoredEvent{ID: payment.EventID{byte(i)}}
+		e := inbound.StoredEvent{ID: payment.EventID{byte(i)}}
 		e.Event.NeedsFetch = true
 		events = append(events, e)
 	}
 	return events, nil
 }
 
-func (o *oddFetch) Fetch(_ context.Context, e payment.StoredEvent) error {
+func (o *oddFetch) Fetch(_ context.Context, e inbound.StoredEvent) error {
 	if e.ID == (payment.EventID{}) {
 		panic("in a fetch")
 	}

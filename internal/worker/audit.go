@@ -23,9 +23,9 @@ type AuditLog interface {
 	AuditMayBeChanged(ctx context.Context) (role string, may bool, err error)
 }
 
-// Audit follows the chain of the audit log once a day, from the beginning at the start of a process and from then on what was added, and
-// logs its head: compared with a copy of the program's log elsewhere, an audit log that was written anew shows. It logs an error where the chain is
-// broken and, if warn is set, a warning where the role of the sessions may change the audit log.
+// Audit follows the chain of the audit log once a day, from the beginning at the start of a process and then only new entries, and logs its
+// head: compared with a copy of the program's log elsewhere, it reveals a rewritten audit log. It logs an error where the chain is broken
+// and, if warn is set, a warning where the role of the sessions may change the audit log.
 func Audit(from AuditLog, warn bool, now func() time.Time, log zerolog.Logger) Loop {
 	var chain support.Chain
 	var next time.Time
@@ -44,7 +44,7 @@ func Audit(from AuditLog, warn bool, now func() time.Time, log zerolog.Logger) L
 		next = now().Add(headEvery)
 		if b := chain.Broken; b != nil {
 			log.Error().Int64("entry", b.Position).Stringer("entry_id", b.EntryID).Str("cause", b.Text).Msg("the audit log is broken")
-			chain.Broken = nil // it is looked at again the next day
+			chain.Broken = nil // checked again the next day
 			return false, nil
 		}
 		log.Info().Int64("entries", chain.Entries).Stringer("head", chain.Head).Msg("the head of the audit log")

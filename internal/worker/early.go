@@ -9,13 +9,12 @@ import (
 
 const earlyEvery = 500 * time.Millisecond
 
-// Early is what the early loop needs of package payment.
+// Early is what the early loop needs of package intake.
 type Early interface {
 	RetryEarly(ctx context.Context) (questions []func(context.Context) error, err error)
 }
 
-// RetryEarly takes in unsigned notices whose payments have come into being, and has the others looked up at their
-// providers.
+// RetryEarly takes in unsigned notices of payments that exist by now, and has the others looked up at their providers.
 func RetryEarly(e Early) Loop {
 	return Loop{Name: "early", Every: earlyEvery, Do: func(ctx context.Context) (bool, error) {
 		questions, err := e.RetryEarly(ctx)

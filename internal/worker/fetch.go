@@ -5,12 +5,13 @@ import (
 	"context"
 	"sync"
 
+	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
 const (
-	// fetchParallel bounds how many events of one account are fetched at a time,
-	// fetchWaiting how many of them wait. What finds no place has not been tried.
+	// fetchParallel bounds how many events of one account are fetched at a time, fetchWaiting how many of them wait. An
+	// event beyond that counts as not tried.
 	fetchParallel = 4
 	fetchWaiting  = 256
 )
@@ -18,11 +19,11 @@ const (
 // fetching fetches events with a queue for each account, so that a slow provider delays no other's. No event is fetched
 // twice at once.
 type fetching struct {
-	fetch func(ctx context.Context, e payment.StoredEvent) error
+	fetch func(ctx context.Context, e inbound.StoredEvent) error
 	all   sync.WaitGroup
 
 	mu      sync.Mutex
-	waiting map[string][]payment.StoredEvent
+	waiting map[string][]inbound.StoredEvent
 	running map[string]int
 	// queued are the events that wait or are being fetched.
 	queued map[payment.EventID]bool
@@ -30,14 +31,14 @@ type fetching struct {
 	err error
 }
 
-func newFetching(fetch func(ctx context.Context, e payment.StoredEvent) error) *fetching {
+func newFetching(fetch func(ctx context.Context, e inbound.StoredEvent) error) *fetching {
 	return &fetching{
-		fetch: fetch, waiting: map[string][]payment.StoredEvent{}, running: map[string]int{}, queued: map[payment.EventID]bool{},
+		fetch: fetch, waiting: map[string][]inbound.StoredEvent{}, running: map[string]int{}, queued: map[payment.EventID]bool{},
 	}
 }
 
-// begin has those events fetched that need it, and does not wait for it.
-func (f *fetching) begin(ctx context.Context, events []payment.StoredEvent) {
+// begin starts fetching the events that need it, and does not wait for them.
+func (f *fetching) begin(ctx context.Context, events []inbound.StoredEvent) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, e := range events {
@@ -53,7 +54,7 @@ func (f *fetching) begin(ctx context.Context, events []payment.StoredEvent) {
 	}
 }
 
-// run fetches what waits of an account, until nothing does or ctx ends.
+// run fetches an account's waiting events until none is left or ctx ends.
 func (f *fetching) run(ctx context.Context, account string) {
 	for {
 		e, ok := f.next(ctx, account)
@@ -64,7 +65,7 @@ func (f *fetching) run(ctx context.Context, account string) {
 	}
 }
 
-func (f *fetching) next(ctx context.Context, account string) (e payment.StoredEvent, ok bool) {
+func (f *fetching) next(ctx context.Context, account string) (e inbound.StoredEvent, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	waiting := f.waiting[account]
@@ -76,7 +77,7 @@ func (f *fetching) next(ctx context.Context, account string) (e payment.StoredEv
 	return waiting[0], true
 }
 
-func (f *fetching) done(e payment.StoredEvent, err error) {
+func (f *fetching) done(e inbound.StoredEvent, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.queued, e.ID)

@@ -13,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/worker"
 	"github.com/paylatch/paylatch/webhooks"
@@ -26,7 +27,7 @@ type inbox struct {
 	broken, odd error
 
 	mu      sync.Mutex
-	due     []payment.StoredEvent
+	due     []inbound.StoredEvent
 	asked   map[payment.EventID]int
 	asking  map[string]int
 	most    map[string]int
@@ -37,7 +38,7 @@ func newInbox(takes map[string]time.Duration, each int) *inbox {
 	b := &inbox{takes: takes, asked: map[payment.EventID]int{}, asking: map[string]int{}, most: map[string]int{}, fetched: map[string]int{}}
 	for account := range takes {
 		for range each {
-			e := payment.StoredEvent{ID: payment.EventID(uuid.Must(uuid.NewV7()))}
+			e := inbound.StoredEvent{ID: payment.EventID(uuid.Must(uuid.NewV7()))}
 			e.Account, e.Event = account, webhooks.Event{NeedsFetch: true}
 			b.due = append(b.due, e)
 		}
@@ -45,15 +46,15 @@ func newInbox(takes map[string]time.Duration, each int) *inbox {
 	return b
 }
 
-func (b *inbox) RetryParked(_ context.Context, limit int) ([]payment.StoredEvent, error) {
+func (b *inbox) RetryParked(_ context.Context, limit int) ([]inbound.StoredEvent, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	tried := append([]payment.StoredEvent(nil), b.due[:min(limit, len(b.due))]...)
-	plain := payment.StoredEvent{ID: payment.EventID(uuid.Must(uuid.NewV7()))}
+	tried := append([]inbound.StoredEvent(nil), b.due[:min(limit, len(b.due))]...)
+	plain := inbound.StoredEvent{ID: payment.EventID(uuid.Must(uuid.NewV7()))}
 	return append(tried, plain), b.odd
 }
 
-func (b *inbox) Fetch(ctx context.Context, e payment.StoredEvent) error {
+func (b *inbox) Fetch(ctx context.Context, e inbound.StoredEvent) error {
 	b.mu.Lock()
 	b.asked[e.ID]++
 	b.asking[e.Account]++

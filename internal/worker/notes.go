@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// notesEvery is how long the notes of a process are in its memory only.
+// notesEvery is the interval between flushes of the notes.
 const notesEvery = 500 * time.Millisecond
 
 // Notes is what the loops of notes and of the access log need.
 type Notes interface {
-	// Flush writes what was noted since the last time.
+	// Flush writes the notes since the last call.
 	Flush(ctx context.Context) error
 }
 
-// WriteNotes writes what was noted around payments, many notes at once.
+// WriteNotes writes the activity around payments, many notes at once.
 func WriteNotes(n Notes) Loop {
 	return Loop{Name: "notes", Every: notesEvery, Do: func(ctx context.Context) (bool, error) { return false, n.Flush(ctx) }}
 }

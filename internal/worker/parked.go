@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/inbound"
 )
 
 const (
@@ -13,13 +13,13 @@ const (
 	parkedBatch = 64
 )
 
-// Parked is what the parked loop needs of package payment.
+// Parked is what the parked loop needs of package intake.
 type Parked interface {
-	RetryParked(ctx context.Context, limit int) ([]payment.StoredEvent, error)
-	Fetch(ctx context.Context, e payment.StoredEvent) error
+	RetryParked(ctx context.Context, limit int) ([]inbound.StoredEvent, error)
+	Fetch(ctx context.Context, e inbound.StoredEvent) error
 }
 
-// RetryParked tries parked events whose time has come. Those that must be fetched are fetched meanwhile: it does not wait
+// RetryParked retries parked events that are due. Those that must be fetched are fetched meanwhile: it does not wait
 // for the providers.
 func RetryParked(p Parked) Loop {
 	f := newFetching(p.Fetch)

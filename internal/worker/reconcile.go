@@ -17,75 +17,54 @@ const (
 	reconcileParallel = 8
 )
 
-// Reconciler is what the reconcile loops need of package payment.
+// Reconciler is what the reconcile loop needs of package runner.
 type Reconciler interface {
 	DueAccounts(ctx context.Context) ([]string, error)
-	Due(ctx context.Context, account string, limit int) ([]payment.AttemptID, error)
-	Recheck(ctx context.Context, id payment.AttemptID, cause payment.Cause) (payment.View, error)
-	DueRefunds(ctx context.Context, account string, limit int) ([]payment.RefundID, error)
-	RecheckRefund(ctx context.Context, id payment.RefundID, cause payment.Cause) (payment.Refund, error)
+	Due(ctx context.Context, account string, limit int) ([]payment.OperationName, error)
+	Execute(ctx context.Context, name payment.OperationName, cause payment.Cause) (payment.Attempt, error)
 }
 
-// Reconcile checks the attempts that are due.
+// Reconcile carries out the operations that are due, account by account and portion by portion. A portion without
+// progress waits for the next run.
 func Reconcile(r Reconciler, every time.Duration, log zerolog.Logger) Loop {
-	return reconcile("reconcile", r, every, r.Due, func(ctx context.Context, id payment.AttemptID) bool {
-		var v payment.View
+	execute := func(ctx context.Context, name payment.OperationName) bool {
+		var a payment.Attempt
 		err := caught(func() (err error) {
-			v, err = r.Recheck(ctx, id, payment.Cause{Kind: payment.CauseCheck, ID: "reconcile"})
+			a, err = r.Execute(ctx, name, payment.Cause{Kind: payment.CauseCheck, ID: "reconcile"})
 			return err
 		})
-		return checked(log.With().Stringer("attempt_id", id).Str("order_id", string(v.OrderID)).Logger(), v.Stage(), err)
-	})
-}
-
-// ReconcileRefunds checks the refunds that are due.
-func ReconcileRefunds(r Reconciler, every time.Duration, log zerolog.Logger) Loop {
-	return reconcile("reconcile refunds", r, every, r.DueRefunds, func(ctx context.Context, id payment.RefundID) bool {
-		var refund payment.Refund
-		err := caught(func() (err error) {
-			refund, err = r.RecheckRefund(ctx, id, payment.Cause{Kind: payment.CauseCheck, ID: "reconcile"})
-			return err
-		})
-		return checked(log.With().Stringer("refund_id", id).Str("order_id", string(refund.OrderID)).Logger(), string(refund.State), err)
-	})
-}
-
-// reconcile does what is due of each account, portion by portion, until there is no
-// more. A portion of which nothing could be done waits for the next turn.
-func reconcile[T any](
-	name string, r Reconciler, every time.Duration,
-	list func(ctx context.Context, account string, limit int) ([]T, error), do func(ctx context.Context, id T) bool,
-) Loop {
+		return executed(log.With().Stringer("attempt_id", name.AttemptID).Str("order_id", string(a.OrderID)).
+			Str("operation", string(name.Kind)).Int("number", name.Number).Logger(), a.Stage(), err)
+	}
 	accounts := newByAccount(func(ctx context.Context, account string) error {
 		for {
-			due, err := list(ctx, account, reconcileBatch)
-			if err != nil || !side(ctx, due, do) || len(due) < reconcileBatch {
+			due, err := r.Due(ctx, account, reconcileBatch)
+			if err != nil || !side(ctx, due, execute) || len(due) < reconcileBatch {
 				return err
 			}
 		}
 	})
-	return Loop{Name: name, Every: every, Essential: true, Rest: accounts.all.Wait, Do: func(ctx context.Context) (bool, error) {
+	return Loop{Name: "reconcile", Every: every, Essential: true, Rest: accounts.all.Wait, Do: func(ctx context.Context) (bool, error) {
 		due, err := r.DueAccounts(ctx)
 		accounts.begin(ctx, due)
 		return false, errors.Join(err, accounts.failed())
 	}}
 }
 
-// side does one thing for each id, a few at a time, until ctx ends: what is not
-// begun then is due at the next start. It reports whether any was done: what was not
-// stays due, and may be all that the next portion has.
-func side[T any](ctx context.Context, ids []T, do func(context.Context, T) bool) bool {
+// side does one thing for each operation, a few at a time, until ctx ends: one that was not begun then is due at the
+// next start. It reports whether any was done: the others stay due, and may be all that the next portion has.
+func side(ctx context.Context, due []payment.OperationName, do func(context.Context, payment.OperationName) bool) bool {
 	var all sync.WaitGroup
 	var some atomic.Bool
 	slots := make(chan struct{}, reconcileParallel)
-	for _, id := range ids {
+	for _, name := range due {
 		slots <- struct{}{}
 		if ctx.Err() != nil {
 			break
 		}
 		all.Go(func() {
 			defer func() { <-slots }()
-			if do(ctx, id) {
+			if do(ctx, name) {
 				some.Store(true)
 			}
 		})
@@ -94,15 +73,15 @@ func side[T any](ctx context.Context, ids []T, do func(context.Context, T) bool)
 	return some.Load()
 }
 
-// checked logs what a check came to, and reports whether it, or another one, was made.
-func checked(log zerolog.Logger, state string, err error) bool {
+// executed logs the outcome of an operation, and reports whether it, or another one of its attempt, was carried out.
+func executed(log zerolog.Logger, state string, err error) bool {
 	switch {
 	case errors.Is(err, payment.ErrBusy):
 	case err != nil:
-		log.Error().Err(err).Msg("check failed")
+		log.Error().Err(err).Msg("an operation failed")
 		return false
 	default:
-		log.Info().Str("state", state).Msg("checked")
+		log.Info().Str("state", state).Msg("executed")
 	}
 	return true
 }

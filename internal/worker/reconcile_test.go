@@ -3,6 +3,7 @@ package worker_test
 import (
 	"bytes"
 	"context"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -17,76 +18,50 @@ import (
 	"github.com/paylatch/paylatch/internal/worker"
 )
 
-// desk has so many attempts and refunds due, until they are asked about. An answer
-// takes a second. While it is broken they stay due.
+// desk has so many operations due, until they are carried out, which takes a second each. While it is broken they stay
+// due.
 type desk struct {
-	attempts []payment.AttemptID
-	refunds  []payment.RefundID
-	broken   error
+	due    []payment.OperationName
+	broken error
 
-	mu           sync.Mutex
-	asking, most int
-	causes       map[payment.Cause]int
+	mu            sync.Mutex
+	running, most int
+	causes        map[payment.Cause]int
 }
 
+// newDesk has n operations due, of all kinds.
 func newDesk(n int) *desk {
+	kinds := []payment.OperationKind{payment.OperationCharge, payment.OperationCancel, payment.OperationRefund, payment.OperationCheck}
 	d := &desk{causes: map[payment.Cause]int{}}
-	for range n {
-		d.attempts = append(d.attempts, payment.AttemptID(uuid.Must(uuid.NewV7())))
-		d.refunds = append(d.refunds, payment.RefundID(uuid.Must(uuid.NewV7())))
+	for i := range n {
+		d.due = append(d.due, payment.OperationName{AttemptID: payment.AttemptID(uuid.Must(uuid.NewV7())), Kind: kinds[i%len(kinds)]})
 	}
 	return d
 }
 
-func due[T any](d *desk, ids []T, limit int) ([]T, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return append([]T(nil), ids[:min(limit, len(ids))]...), nil
-}
-
 func (*desk) DueAccounts(context.Context) ([]string, error) { return []string{"sandbox"}, nil }
 
-func (d *desk) Due(_ context.Context, _ string, limit int) ([]payment.AttemptID, error) {
-	return due(d, d.attempts, limit)
-}
-
-func (d *desk) DueRefunds(_ context.Context, _ string, limit int) ([]payment.RefundID, error) {
-	return due(d, d.refunds, limit)
-}
-
-// ask takes what is asked about from those that are due.
-func ask[T comparable](d *desk, ids *[]T, id T, cause payment.Cause) error {
+func (d *desk) Due(_ context.Context, _ string, limit int) ([]payment.OperationName, error) {
 	d.mu.Lock()
-	d.asking++
-	d.most = max(d.most, d.asking)
+	defer d.mu.Unlock()
+	return slices.Clone(d.due[:min(limit, len(d.due))]), nil
+}
+
+func (d *desk) Execute(_ context.Context, name payment.OperationName, cause payment.Cause) (payment.Attempt, error) {
+	a := payment.Attempt{ID: name.AttemptID, OrderID: "A-1", State: fsm.Authorized}
+	d.mu.Lock()
+	d.running++
+	d.most = max(d.most, d.running)
 	d.mu.Unlock()
 	time.Sleep(time.Second)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.asking--
+	d.running--
 	d.causes[cause]++
-	if d.broken != nil {
-		return d.broken // that of the attempt, not of the loop
+	if d.broken == nil { // it is that of an operation, not of the loop
+		d.due = slices.DeleteFunc(d.due, func(o payment.OperationName) bool { return o == name })
 	}
-	for i := range *ids {
-		if (*ids)[i] == id {
-			*ids = append((*ids)[:i:i], (*ids)[i+1:]...)
-			break
-		}
-	}
-	return nil
-}
-
-func (d *desk) Recheck(_ context.Context, id payment.AttemptID, cause payment.Cause) (payment.View, error) {
-	return payment.View{Attempt: payment.Attempt{ID: id, OrderID: "A-1", State: fsm.Authorized}}, ask(d, &d.attempts, id, cause)
-}
-
-func (d *desk) RecheckRefund(_ context.Context, id payment.RefundID, cause payment.Cause) (payment.Refund, error) {
-	return payment.Refund{ID: id, OrderID: "A-1", State: fsm.RefundPending}, ask(d, &d.refunds, id, cause)
-}
-
-var loops = map[string]func(worker.Reconciler, time.Duration, zerolog.Logger) worker.Loop{
-	"attempts": worker.Reconcile, "refunds": worker.ReconcileRefunds,
+	return a, d.broken
 }
 
 // turn is one of a loop's, with all that it begins.
@@ -97,63 +72,54 @@ func turn(t *testing.T, ctx context.Context, loop worker.Loop) { //nolint:revive
 	require.NoError(t, err)
 }
 
-func TestAllThatIsDueIsAskedAboutAFewAtATime(t *testing.T) {
+func TestReconcile(t *testing.T) {
 	t.Parallel()
-	for name, loopOf := range loops {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				d := newDesk(100)
-				turn(t, t.Context(), loopOf(d, time.Second, zerolog.Nop()))
-				require.Equal(t, map[payment.Cause]int{{Kind: payment.CauseCheck, ID: "reconcile"}: 100}, d.causes)
-				require.Equal(t, 8, d.most)
-			})
-		})
-	}
-}
-
-// What can't be written stays due: asked about without a pause it would load the
-// database, and fill the log, while that is in need.
-func TestWhatFailsWaitsForTheNextTurn(t *testing.T) {
-	t.Parallel()
-	for name, loopOf := range loops {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				d := newDesk(100)
-				d.broken = errGone
-				turn(t, t.Context(), loopOf(d, time.Second, zerolog.Nop()))
-				require.Equal(t, map[payment.Cause]int{{Kind: payment.CauseCheck, ID: "reconcile"}: 64}, d.causes)
-			})
-		})
-	}
-}
-
-// Who stops waits for the questions that are under way, and for no others.
-func TestNothingIsAskedAfterTheEnd(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(64)
-		ctx, cancel := context.WithCancel(t.Context())
-		time.AfterFunc(500*time.Millisecond, cancel)
-		turn(t, ctx, worker.Reconcile(d, time.Second, zerolog.Nop()))
-		require.Len(t, d.attempts, 64-8)
-		require.Zero(t, d.asking)
-	})
-}
-
-func TestWhatAQuestionCameToIsLogged(t *testing.T) {
-	t.Parallel()
-	for want, broken := range map[string]error{
-		`"state":"authorized","message":"checked"`: nil, `"error":"storage gone","message":"check failed"`: errGone, "": payment.ErrBusy,
-	} {
+	t.Run("carries_out_all_that_is_due_a_few_at_a_time", func(t *testing.T) {
+		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
-			d := newDesk(1)
-			d.broken = broken
-			var lines bytes.Buffer
-			turn(t, t.Context(), worker.Reconcile(d, time.Second, zerolog.New(&lines)))
-			require.Contains(t, lines.String(), want)
-			require.Equal(t, want == "", lines.Len() == 0, "that another asks is no news")
+			d := newDesk(100)
+			turn(t, t.Context(), worker.Reconcile(d, time.Second, zerolog.Nop()))
+			require.Equal(t, map[payment.Cause]int{{Kind: payment.CauseCheck, ID: "reconcile"}: 100}, d.causes)
+			require.Equal(t, 8, d.most)
+		})
+	})
+	// What can't be written stays due: tried without a pause it would load the database, and fill the log, while that
+	// is in need.
+	t.Run("leaves_what_fails_to_the_next_turn", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			d := newDesk(100)
+			d.broken = errGone
+			turn(t, t.Context(), worker.Reconcile(d, time.Second, zerolog.Nop()))
+			require.Equal(t, map[payment.Cause]int{{Kind: payment.CauseCheck, ID: "reconcile"}: 64}, d.causes)
+		})
+	})
+	t.Run("waits_at_the_end_for_what_is_under_way", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			d := newDesk(64)
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(500*time.Millisecond, cancel)
+			turn(t, ctx, worker.Reconcile(d, time.Second, zerolog.Nop()))
+			require.Len(t, d.due, 64-8)
+			require.Zero(t, d.running)
+		})
+	})
+	for want, broken := range map[string]error{
+		`"operation":"charge","number":0,"state":"authorized","message":"executed"`: nil,
+		`"error":"storage gone","message":"an operation failed"`:                    errGone,
+		"": payment.ErrBusy,
+	} {
+		t.Run("logs_"+want, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				d := newDesk(1)
+				d.broken = broken
+				var lines bytes.Buffer
+				turn(t, t.Context(), worker.Reconcile(d, time.Second, zerolog.New(&lines)))
+				require.Contains(t, lines.String(), want)
+				require.Equal(t, want == "", lines.Len() == 0, "another runner has it: nothing to log")
+			})
 		})
 	}
 }

@@ -1,6 +1,5 @@
-// Package worker runs use cases on a clock: it checks what is due at providers, tries parked events again, verifies, and
-// deletes what is old. Any number of
-// replicas may run all loops: what only one may do at a time is claimed in the
+// Package worker runs use cases periodically: it checks what is due at providers, retries parked events, verifies, and
+// deletes expired data. Any number of replicas may run all loops: work that only one may do at a time is claimed in the
 // database.
 package worker
 
@@ -13,16 +12,15 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Loop is one thing that is done again and again.
+// Loop is a task that is run periodically.
 type Loop struct {
 	Name  string
 	Every time.Duration
 	// Essential marks a loop that payments need: a process in which it keeps failing is not ready.
 	Essential bool
-	// Do does a portion and returns whether more was waiting.
+	// Do does a portion and reports whether more is waiting.
 	Do func(ctx context.Context) (more bool, err error)
-	// Rest waits, after the last portion, for what Do has begun and left; nil if
-	// there is no such thing.
+	// Rest waits, after the last portion, for what Do left running; nil if there is none.
 	Rest func()
 }
 
@@ -36,8 +34,8 @@ type Supervisor struct {
 const (
 	// unhealthyAfter is how many times a loop may fail in a row.
 	unhealthyAfter = 5
-	// retryAfter is how long a loop that failed waits at most, so that a rare one
-	// does not count as failing long after what it needs is back.
+	// retryAfter is the maximum wait after a failure, so that a rare loop does not count as failing long after its
+	// dependency is back.
 	retryAfter = 5 * time.Second
 )
 
@@ -46,7 +44,7 @@ func New(log zerolog.Logger, loops ...Loop) *Supervisor {
 	return &Supervisor{loops: loops, log: log, failed: make([]atomic.Int32, len(loops))}
 }
 
-// Run runs the loops until ctx ends and then waits for what they are doing.
+// Run runs the loops until ctx ends and then waits for their portions.
 func (s *Supervisor) Run(ctx context.Context) error {
 	var all sync.WaitGroup
 	for i := range s.loops {
@@ -56,7 +54,7 @@ func (s *Supervisor) Run(ctx context.Context) error {
 	return nil
 }
 
-// Unhealthy names the essential loops that keep failing.
+// Unhealthy returns the essential loops that keep failing.
 func (s *Supervisor) Unhealthy() []string {
 	var names []string
 	for i := range s.loops {
@@ -90,7 +88,7 @@ func (s *Supervisor) run(ctx context.Context, i int) {
 	}
 }
 
-// pace is how long it is to the loop's next turn.
+// pace returns the time until the loop's next run.
 func (l Loop) pace(failing bool) time.Duration {
 	if failing {
 		return min(l.Every, retryAfter)

@@ -11,6 +11,8 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/inbound"
+	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/worker"
 )
@@ -33,34 +35,30 @@ func (o *outage) err() error {
 
 func (o *outage) DueAccounts(context.Context) ([]string, error) { return nil, o.err() }
 
-func (*outage) Due(context.Context, string, int) ([]payment.AttemptID, error) { return nil, nil }
+func (*outage) Due(context.Context, string, int) ([]payment.OperationName, error) { return nil, nil }
 
-func (*outage) Recheck(context.Context, payment.AttemptID, payment.Cause) (v payment.View, err error) {
-	return v, nil
+func (*outage) Execute(context.Context, payment.OperationName, payment.Cause) (a payment.Attempt, err error) {
+	return a, nil
 }
 
-func (*outage) DueRefunds(context.Context, string, int) ([]payment.RefundID, error) { return nil, nil }
-
-func (*outage) RecheckRefund(context.Context, payment.RefundID, payment.Cause) (r payment.Refund, err error) {
-	return r, nil
-}
-
-func (o *outage) RetryParked(context.Context, int) ([]payment.StoredEvent, error) {
+func (o *outage) RetryParked(context.Context, int) ([]inbound.StoredEvent, error) {
 	return nil, o.err()
 }
 
-func (*outage) Fetch(context.Context, payment.StoredEvent) error { return nil }
+func (*outage) Fetch(context.Context, inbound.StoredEvent) error { return nil }
 func (o *outage) Flush(context.Context) error                    { return o.err() }
 
-func (o *outage) NoteHeard(context.Context) error { return o.err() }
+func (o *outage) SaveLastWebhooks(context.Context) error { return o.err() }
 
-func (*outage) Silent(context.Context) ([]payment.Silence, error) { return nil, nil }
+func (*outage) Stale(context.Context) ([]intake.StaleAccount, error) { return nil, nil }
 
 func (o *outage) PurgeKeys(context.Context, int) (int, error) { return 0, o.err() }
 
 func (o *outage) PurgeEventBytes(context.Context, time.Duration, int) (int, error) { return 0, o.err() }
 
 func (o *outage) PurgeSessions(context.Context, int) (int, error) { return 0, o.err() }
+
+func (o *outage) PurgeTokens(context.Context, time.Duration, int) (int, error) { return 0, o.err() }
 
 // supervise runs loops until the test ends.
 func supervise(t *testing.T, loops ...worker.Loop) *worker.Supervisor {
@@ -81,12 +79,12 @@ func TestOnlyLoopsThatPaymentsNeedAreUnhealthy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var o outage
 		o.gone.Store(true)
-		s := supervise(t, worker.Reconcile(&o, time.Second, zerolog.Nop()), worker.ReconcileRefunds(&o, time.Second, zerolog.Nop()),
-			worker.RetryParked(&o), worker.WriteNotes(&o), worker.Silence(&o, func([]payment.Silence) {}),
-			worker.PurgeKeys(&o, func(int) {}), worker.PurgeEventBytes(&o, time.Hour), worker.PurgeSessions(&o))
+		s := supervise(t, worker.Reconcile(&o, time.Second, zerolog.Nop()),
+			worker.RetryParked(&o), worker.WriteNotes(&o), worker.Stale(&o, func(map[string]int) {}),
+			worker.PurgeKeys(&o, func(int) {}), worker.PurgeEventBytes(&o, time.Hour), worker.PurgeSessions(&o), worker.PurgeTokens(&o, time.Hour))
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		require.Equal(t, []string{"reconcile", "reconcile refunds", "parked"}, s.Unhealthy())
+		require.Equal(t, []string{"reconcile", "parked"}, s.Unhealthy())
 
 		o.gone.Store(false)
 		time.Sleep(time.Second)

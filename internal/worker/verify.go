@@ -8,6 +8,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/verify"
 )
 
 // A lap over a hundred thousand attempts takes about eight hours at this pace.
@@ -20,11 +21,11 @@ const (
 // after lap, logs each difference, and passes each portion to verified: how many
 // attempts it had, and the larger of what the last lap and this one have found.
 // Of all replicas one reads at a time.
-func Verify(from payment.Archive, verified func(attempts, differences int), log zerolog.Logger) Loop {
+func Verify(from verify.Archive, verified func(attempts, differences int), log zerolog.Logger) Loop {
 	var after payment.AttemptID
 	var last, found int
 	return Loop{Name: "verify", Every: verifyEvery, Do: func(ctx context.Context) (bool, error) {
-		v, err := payment.Verify(ctx, from, after, verifyBatch, true)
+		v, err := verify.Verify(ctx, from, after, verifyBatch, true)
 		if errors.Is(err, payment.ErrBusy) {
 			return false, nil
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/rs/zerolog"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/verify"
 	"github.com/paylatch/paylatch/internal/worker"
 )
 
@@ -20,14 +22,14 @@ type archive struct {
 	busy     bool
 }
 
-func (a *archive) Evidence(_ context.Context, after payment.AttemptID, limit int, alone bool) ([]payment.Evidence, error) {
+func (a *archive) Evidence(_ context.Context, after payment.AttemptID, limit int, alone bool) ([]verify.Evidence, error) {
 	if a.busy || !alone {
 		return nil, payment.ErrBusy
 	}
-	var all []payment.Evidence
+	var all []verify.Evidence
 	for i, attempt := range a.attempts {
 		if attempt.ID.String() > after.String() && len(all) < limit {
-			e := payment.Evidence{Attempt: attempt, Order: attempt.Money}
+			e := verify.Evidence{Attempt: attempt, Order: attempt.Money}
 			if i%2 == 0 {
 				e.Log = []payment.Transition{attempt.Born()}
 			}
@@ -42,7 +44,11 @@ func TestVerifyGoesRoundAndRound(t *testing.T) {
 	a := &archive{}
 	for range 450 {
 		id := payment.AttemptID(uuid.Must(uuid.NewV7()))
-		a.attempts = append(a.attempts, payment.Attempt{ID: id, OrderID: "A-1", State: fsm.Requested, Version: 1})
+		now := time.Now()
+		a.attempts = append(a.attempts, payment.Attempt{
+			ID: id, OrderID: "A-1", State: fsm.Requested, Version: 1,
+			Operations: []payment.Operation{{AttemptID: id, Kind: payment.OperationCharge, State: fsm.OperationSent, Fence: 1, Sends: 1, NextAt: &now}},
+		})
 	}
 	type portion struct{ attempts, differences int }
 	var told []portion

@@ -52,7 +52,7 @@ func TestEvent(t *testing.T) {
 		ID: "PSP2:CAPTURE:true", IDSource: webhooks.Derived, Type: "CAPTURE", Kind: webhooks.KindSucceeded,
 		References: []string{"att_1", "PSP1", "PSP2"}, ProviderPaymentID: "PSP1",
 		Money:      &webhooks.Money{Minor: 1999, Currency: "EUR"},
-		OccurredAt: time.Date(2026, 3, 14, 15, 9, 20, 0, time.UTC), Test: true, TestKnown: true,
+		OccurredAt: time.Date(2026, 3, 14, 15, 9, 20, 0, time.UTC), Mode: webhooks.ModeTest,
 	}, providertest.Parsed(t, newVerifier(t), adyenBody(adyenItem("CAPTURE", "true", `,"pspReference":"PSP2","originalReference":"PSP1"`))))
 }
 
@@ -131,7 +131,7 @@ func TestCaptureThatIsNotAcceptedLeavesTheMoneyHeld(t *testing.T) {
 	t.Parallel()
 	e := providertest.Parsed(t, newVerifier(t), adyenBody(adyenItem("CAPTURE", "false", `,"reason":"Insufficient balance on payment"`)))
 	require.Equal(t, webhooks.KindAuthorized, e.Kind)
-	require.True(t, e.CaptureRefused)
+	require.Equal(t, webhooks.CommandCapture, e.Refuses)
 	require.Nil(t, e.Money)
 }
 
@@ -139,7 +139,7 @@ func TestCancellationThatIsNotCarriedOutSaysSo(t *testing.T) {
 	t.Parallel()
 	e := providertest.Parsed(t, newVerifier(t), adyenBody(adyenItem("CANCELLATION", "false", "")))
 	require.Equal(t, webhooks.KindProcessing, e.Kind)
-	require.True(t, e.CancelRefused)
+	require.Equal(t, webhooks.CommandCancel, e.Refuses)
 	require.Nil(t, e.Money)
 }
 
@@ -156,7 +156,7 @@ func TestSuccessThatIsNeitherYesNorNoEndsNothing(t *testing.T) {
 		for _, success := range []string{`"TRUE"`, `"False"`, `""`, `"yes"`, `null`, `1`} {
 			e := providertest.Parsed(t, newVerifier(t), adyenBody(adyenItem(code, "true", `,"additionalData":{"checkoutSessionId":"CS1"},"success":`+success)))
 			require.Equal(t, kind, e.Kind, "%s with success %s", code, success)
-			require.False(t, e.CaptureRefused || e.CancelRefused, "%s with success %s", code, success)
+			require.Empty(t, e.Refuses, "%s with success %s", code, success)
 			require.Empty(t, e.FailureCode, "%s with success %s", code, success)
 		}
 		absent := strings.Replace(adyenItem(code, "true", ""), `"success":"true",`, "", 1)
@@ -291,7 +291,7 @@ func TestNotices(t *testing.T) {
 	e := providertest.Parsed(t, v, `{"type":"recurring.token.created","environment":"test","eventId":"E1","createdAt":"2026-03-14T15:09:20Z","data":{}}`)
 	require.Equal(t, webhooks.Event{
 		ID: "E1", IDSource: webhooks.Native, Type: "recurring.token.created", Kind: webhooks.KindIgnored,
-		OccurredAt: time.Date(2026, 3, 14, 15, 9, 20, 0, time.UTC), Test: true, TestKnown: true,
+		OccurredAt: time.Date(2026, 3, 14, 15, 9, 20, 0, time.UTC), Mode: webhooks.ModeTest,
 	}, e)
 	e = providertest.Parsed(t, v, `{"type":"x","timestamp":"2026-03-14T15:09:20Z","environment":"live","data":{"holder":{"id":"AH1"}}}`)
 	require.Equal(t, "x:2026-03-14T15%3A09%3A20Z:AH1", e.ID)
@@ -345,9 +345,9 @@ func TestSignedTextHasOneReading(t *testing.T) {
 
 func TestWithoutAWordOfItIsNeitherLiveNorATest(t *testing.T) {
 	t.Parallel()
-	for live, want := range map[string][2]bool{`"live":"false",`: {true, true}, `"live":"true",`: {true, false}, `"live":"maybe",`: {}, "": {}} {
+	for live, want := range map[string]webhooks.Mode{`"live":"false",`: webhooks.ModeTest, `"live":"true",`: webhooks.ModeLive, `"live":"maybe",`: "", "": ""} {
 		e := providertest.Parsed(t, newVerifier(t), strings.Replace(adyenBody(adyenItem("CAPTURE", "true", "")), `"live":"false",`, live, 1))
-		require.Equal(t, want, [2]bool{e.TestKnown, e.Test}, live)
+		require.Equal(t, want, e.Mode, live)
 	}
 }
 
@@ -409,7 +409,7 @@ func FuzzVerify(f *testing.F) {
 		providertest.Parse(t, v, d)
 		providertest.Same(t, v, d, place, mask, func(e *webhooks.Event) {
 			// not signed, or decided by what is not
-			e.OccurredAt, e.Test, e.TestKnown, e.FailureCode, e.ProviderCode = time.Time{}, false, false, "", ""
+			e.OccurredAt, e.Mode, e.FailureCode, e.ProviderCode = time.Time{}, "", "", ""
 			if e.Kind == webhooks.KindSoftFailed {
 				e.Kind = webhooks.KindFailed
 			}

@@ -88,7 +88,7 @@ func (i item) event(captures bool) (webhooks.Event, error) {
 		References:        read.References(string(i.MerchantReference), original, psp),
 		ProviderPaymentID: cmp.Or(original, psp),
 		OccurredAt:        read.Time(i.EventDate),
-		TestKnown:         i.live == "true" || i.live == "false", Test: i.live == "false",
+		Mode:              read.ModeText(i.live, "false", "true"),
 	}
 	if e.Kind == webhooks.KindIgnored {
 		return e, nil
@@ -107,12 +107,22 @@ func (i item) event(captures bool) (webhooks.Event, error) {
 	if e.Kind.IsFailure() {
 		e.FailureCode, e.ProviderCode = i.failure()
 	}
-	e.CaptureRefused = i.EventCode == "CAPTURE" && e.Kind == webhooks.KindAuthorized
-	e.CancelRefused = i.EventCode == "CANCELLATION" && i.no()
-	if e.CaptureRefused || e.CancelRefused {
+	if e.Refuses = i.refuses(e.Kind); e.Refuses != "" {
 		return e, nil // the amount is of the command, not of what is held
 	}
 	return read.WithUnitsText(e, string(i.Amount.Value), string(i.Amount.Currency), exponents)
+}
+
+// refuses returns the command that an item of this kind refuses, or nothing.
+func (i item) refuses(kind webhooks.Kind) webhooks.Command {
+	switch {
+	case i.EventCode == "CAPTURE" && kind == webhooks.KindAuthorized:
+		return webhooks.CommandCapture
+	case i.EventCode == "CANCELLATION" && i.no():
+		return webhooks.CommandCancel
+	default:
+		return ""
+	}
 }
 
 // movement names what moved. All events of a dispute have one pspReference, by which the first chargeback and its
@@ -207,11 +217,10 @@ func parseNotice(body []byte) (webhooks.Event, error) {
 	if created == nil {
 		created = notice["timestamp"]
 	}
-	environment := read.Text(notice["environment"])
 	e := webhooks.Event{
 		ID: read.Text(notice["eventId"]), IDSource: webhooks.Native, Type: read.Text(notice["type"]), Kind: webhooks.KindIgnored,
 		OccurredAt: read.Time(created),
-		TestKnown:  environment == "test" || environment == "live", Test: environment == "test",
+		Mode:       read.ModeText(read.Text(notice["environment"]), "test", "live"),
 	}
 	if e.ID == "" {
 		e.ID, e.IDSource = read.DerivedID(e.Type, read.Text(created), objectID(notice["data"])), webhooks.Derived

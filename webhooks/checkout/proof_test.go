@@ -84,11 +84,11 @@ func TestKinds(t *testing.T) {
 
 func TestSaysWhichCommandIsNotCarriedOut(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string][2]bool{
-		"payment_capture_declined": {true, false}, "payment_void_declined": {false, true}, "payment_declined": {}, "payment_pending": {},
+	for name, want := range map[string]webhooks.Command{
+		"payment_capture_declined": webhooks.CommandCapture, "payment_void_declined": webhooks.CommandCancel, "payment_declined": "", "payment_pending": "",
 	} {
 		e := providertest.Parsed(t, newVerifier(t), checkoutBody(name, checkoutPayment))
-		require.Equal(t, want, [2]bool{e.CaptureRefused, e.CancelRefused}, name)
+		require.Equal(t, want, e.Refuses, name)
 	}
 }
 

@@ -121,8 +121,12 @@ func (c eventData) fill(e webhooks.Event) (webhooks.Event, error) {
 	case e.Kind.IsMovement() && c.PaymentID != "":
 		e.MovementID = c.ID // the dispute's
 	}
-	e.CaptureRefused = e.Type == "payment_capture_declined"
-	e.CancelRefused = e.Type == "payment_void_declined"
+	switch e.Type {
+	case "payment_capture_declined":
+		e.Refuses = webhooks.CommandCapture
+	case "payment_void_declined":
+		e.Refuses = webhooks.CommandCancel
+	}
 	if e.Kind.IsFailure() {
 		e.FailureCode, e.ProviderCode = failure(e.Type, c.ResponseCode)
 	}

@@ -62,7 +62,7 @@ func TestEvent(t *testing.T) {
 		ID: "pay:17", IDSource: webhooks.Derived, Type: "pay", Kind: webhooks.KindSucceeded,
 		References: []string{"att_1", "17"}, ProviderPaymentID: "17", Transaction: "17",
 		Money:      &webhooks.Money{Minor: 1999, Currency: "RUB"},
-		OccurredAt: time.Date(2026, 3, 14, 15, 9, 20, 0, time.UTC), Test: true, TestKnown: true,
+		OccurredAt: time.Date(2026, 3, 14, 15, 9, 20, 0, time.UTC), Mode: webhooks.ModeTest,
 	}
 	require.Equal(t, want, cloudPaymentsEvent(t, newVerifier(t), "pay", cloudPayment+"&Status=Completed"))
 	require.Equal(t, want, cloudPaymentsEvent(t, newVerifier(t), "pay", `{"TransactionId":17,"Amount":19.99,"Currency":"RUB",`+
@@ -148,9 +148,11 @@ func TestRefund(t *testing.T) {
 
 func TestTestModeInAnySpelling(t *testing.T) {
 	t.Parallel()
-	for mode, want := range map[string][2]bool{"1": {true, true}, "true": {true, true}, "True": {true, true}, "0": {true, false}, "False": {true, false}} {
+	for mode, want := range map[string]webhooks.Mode{
+		"1": webhooks.ModeTest, "true": webhooks.ModeTest, "True": webhooks.ModeTest, "0": webhooks.ModeLive, "False": webhooks.ModeLive,
+	} {
 		e := cloudPaymentsEvent(t, newVerifier(t), "confirm", strings.Replace(cloudPayment, "TestMode=1", "TestMode="+mode, 1))
-		require.Equal(t, want, [2]bool{e.TestKnown, e.Test}, mode)
+		require.Equal(t, want, e.Mode, mode)
 	}
 }
 

@@ -28,7 +28,7 @@ func parse(topic string, raw []byte, currency string) (webhooks.Event, error) {
 			fields["SuccessfulTransactionsNumber"], fields["FailedTransactionsNumber"])
 	}
 	if test, known := fields["TestMode"]; known {
-		e.TestKnown, e.Test = true, test == "1" || test == "true" || test == "True"
+		e.Mode = read.ModeOf(test == "1" || test == "true" || test == "True")
 	}
 	if e.Kind == webhooks.KindIgnored {
 		return e, nil

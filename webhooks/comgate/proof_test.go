@@ -28,7 +28,7 @@ func TestEvent(t *testing.T) {
 		ID: "AB12-EF34:PAID", IDSource: webhooks.Derived, Type: "PAID", Kind: webhooks.KindSucceeded,
 		References: []string{"att_1", "AB12-EF34"}, ProviderPaymentID: "AB12-EF34",
 		Money: &webhooks.Money{Minor: 19900, Currency: "CZK"},
-		Test:  true, TestKnown: true, NeedsFetch: true,
+		Mode:  webhooks.ModeTest, NeedsFetch: true,
 	}, providertest.Parsed(t, newVerifier(t), comgateForm+"test=true&status=PAID"))
 }
 
@@ -42,8 +42,7 @@ func TestKinds(t *testing.T) {
 		"transId=A&status=PAID":           "succeeded of A, ask",
 	})
 	e := providertest.Parsed(t, newVerifier(t), comgateForm+"test=false&status=PAID")
-	require.True(t, e.TestKnown)
-	require.False(t, e.Test)
+	require.Equal(t, webhooks.ModeLive, e.Mode)
 }
 
 func TestRedacted(t *testing.T) {

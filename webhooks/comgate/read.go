@@ -16,7 +16,7 @@ func parse(form map[string]string) (webhooks.Event, error) {
 	e := webhooks.Event{
 		ID: read.DerivedID(id, status), IDSource: webhooks.Derived, Type: status, Kind: webhooks.KindIgnored,
 		References: read.References(form["refId"], id), ProviderPaymentID: id,
-		Test: form["test"] == "true", TestKnown: form["test"] == "true" || form["test"] == "false",
+		Mode: read.ModeText(form["test"], "true", "false"),
 	}
 	switch status {
 	case "PENDING":

@@ -34,7 +34,7 @@ func TestEvent(t *testing.T) {
 		Type: "order_created", Kind: webhooks.KindSucceeded,
 		References: []string{"att_1", "7", "id-1"}, ProviderPaymentID: "7",
 		Money:      &webhooks.Money{Minor: 1199, Currency: "USD"},
-		OccurredAt: time.Date(2026, 3, 14, 15, 9, 20, 0, time.UTC), Test: true, TestKnown: true,
+		OccurredAt: time.Date(2026, 3, 14, 15, 9, 20, 0, time.UTC), Mode: webhooks.ModeTest,
 	}, providertest.Parsed(t, newVerifier(t), lemonBody("order_created", `,"status":"paid","identifier":"id-1"`)))
 }
 
@@ -61,9 +61,9 @@ func TestKinds(t *testing.T) {
 func TestTestModeIsOfTheObjectToo(t *testing.T) {
 	t.Parallel()
 	e := providertest.Parsed(t, newVerifier(t), `{"meta":{"event_name":"order_created"},"data":{"id":"7","attributes":{"status":"paid","test_mode":true}}}`)
-	require.True(t, e.Test && e.TestKnown)
+	require.Equal(t, webhooks.ModeTest, e.Mode)
 	e = providertest.Parsed(t, newVerifier(t), `{"meta":{"event_name":"order_created"},"data":{"id":"7","attributes":{"status":"paid"}}}`)
-	require.False(t, e.Test || e.TestKnown)
+	require.Empty(t, e.Mode)
 }
 
 func TestTellsRefundsApart(t *testing.T) {

@@ -56,7 +56,7 @@ func parse(body []byte) (webhooks.Event, error) {
 	event.Kind = object.kind(event.Type)
 	event.OccurredAt = read.Time(object.UpdatedAt)
 	if test := cmp.Or(envelope.Meta.TestMode, object.TestMode); test != nil {
-		event.Test, event.TestKnown = *test, true
+		event.Mode = read.ModeOf(*test)
 	}
 	if event.Kind == webhooks.KindIgnored {
 		return event, nil

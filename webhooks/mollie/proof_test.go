@@ -43,7 +43,7 @@ func TestEvent(t *testing.T) {
 		ID: "event_1", IDSource: webhooks.Native, Type: "payment.paid", Kind: webhooks.KindSucceeded,
 		References: []string{"att_1", "tr_1"}, ProviderPaymentID: "tr_1",
 		Money:      &webhooks.Money{Minor: 1999, Currency: "EUR"},
-		OccurredAt: time.Date(2026, 3, 14, 15, 9, 20, 0, time.UTC), Test: true, TestKnown: true,
+		OccurredAt: time.Date(2026, 3, 14, 15, 9, 20, 0, time.UTC), Mode: webhooks.ModeTest,
 	}, providertest.Parsed(t, newVerifier(t), mollieBody("payment.paid", "tr_1", mollieSnapshot)))
 }
 
@@ -91,18 +91,18 @@ func TestPaidIsWhatWasCaptured(t *testing.T) {
 
 func TestModeTellsATest(t *testing.T) {
 	t.Parallel()
-	for mode, want := range map[string][2]bool{`"mode":"test"`: {true, true}, `"mode":"live"`: {true, false}, `"mode":"new"`: {}, "": {}} {
+	for mode, want := range map[string]webhooks.Mode{`"mode":"test"`: webhooks.ModeTest, `"mode":"live"`: webhooks.ModeLive, `"mode":"new"`: "", "": ""} {
 		e := providertest.Parsed(t, newVerifier(t), mollieBody("payment.paid", "tr_1", mode))
-		require.Equal(t, want, [2]bool{e.TestKnown, e.Test}, mode)
+		require.Equal(t, want, e.Mode, mode)
 	}
 }
 
 func TestCaptureThatFailedLeavesTheMoneyHeld(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, webhooks.Event{
-		ID: "event_1", IDSource: webhooks.Native, Type: "capture.failed", Kind: webhooks.KindAuthorized, CaptureRefused: true,
+		ID: "event_1", IDSource: webhooks.Native, Type: "capture.failed", Kind: webhooks.KindAuthorized, Refuses: webhooks.CommandCapture,
 		References: []string{"att_1", "tr_1"}, ProviderPaymentID: "tr_1",
-		OccurredAt: time.Date(2026, 3, 14, 15, 9, 20, 0, time.UTC), Test: true, TestKnown: true,
+		OccurredAt: time.Date(2026, 3, 14, 15, 9, 20, 0, time.UTC), Mode: webhooks.ModeTest,
 	}, providertest.Parsed(t, newVerifier(t), mollieBody("capture.failed", "cpt_1", mollieSnapshot+`,"paymentId":"tr_1","status":"failed"`)))
 }
 

@@ -160,10 +160,9 @@ func (m snapshot) fill(e webhooks.Event, id string) (webhooks.Event, error) {
 		reason := cmp.Or(read.TextMembers(m.Details)["failureReason"], read.TextMembers(m.StatusReason)["code"])
 		e.FailureCode, e.ProviderCode = FailureCode(reason)
 	}
-	e.Test = m.Mode == "test"
-	e.TestKnown = e.Test || m.Mode == "live"
-	if e.CaptureRefused = e.Type == captureFailed; e.CaptureRefused {
-		e.NeedsFetch = e.ProviderPaymentID == ""
+	e.Mode = read.ModeText(m.Mode, "test", "live")
+	if e.Type == captureFailed {
+		e.Refuses, e.NeedsFetch = webhooks.CommandCapture, e.ProviderPaymentID == ""
 		return e, nil // the amount is of the capture, not of what is held
 	}
 	money, err := m.money(e.Type)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/paylatch/paylatch/webhooks"
 	"github.com/paylatch/paylatch/webhooks/internal/proof"
+	"github.com/paylatch/paylatch/webhooks/internal/read"
 )
 
 // Verifier is safe for concurrent use.
@@ -80,7 +81,7 @@ func (p *Verifier) Verify(ctx context.Context, d webhooks.Delivery) ([]webhooks.
 	if err != nil {
 		return nil, err
 	}
-	event.SecretIndex, event.TestKnown, event.Test = index, true, certificate.sandbox
+	event.SecretIndex, event.Mode = index, read.ModeOf(certificate.sandbox)
 	event.DeliveryID, event.NeedsFetch = t.id, event.Kind != webhooks.KindIgnored
 	return []webhooks.Event{event}, nil
 }

@@ -233,8 +233,8 @@ func TestCertificates(t *testing.T) {
 			events, err := v.Verify(t.Context(), d)
 			require.ErrorIs(t, err, test.want)
 			if err == nil {
-				require.True(t, events[0].TestKnown)
-				require.Equal(t, name == "of the sandbox", events[0].Test)
+				require.NotEmpty(t, events[0].Mode)
+				require.Equal(t, name == "of the sandbox", events[0].Mode == webhooks.ModeTest)
 			}
 		})
 	}

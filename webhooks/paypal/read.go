@@ -119,7 +119,9 @@ func (r object) fill(e webhooks.Event, reading reader) (webhooks.Event, error) {
 	if kind.IsMovement() {
 		e.MovementID = r.DisputeID
 	}
-	e.CaptureRefused = kind == webhooks.KindSoftFailed && r.authorization() != ""
+	if kind == webhooks.KindSoftFailed && r.authorization() != "" {
+		e.Refuses = webhooks.CommandCapture
+	}
 	if kind.IsFailure() {
 		e.FailureCode, e.ProviderCode = r.failure(e)
 	}

@@ -23,7 +23,7 @@ func TestEvent(t *testing.T) {
 		ID: "WH-1", IDSource: webhooks.Native, Type: "PAYMENT.CAPTURE.COMPLETED", Kind: webhooks.KindSucceeded,
 		References: []string{"att_1", "CAP1"}, ProviderPaymentID: "CAP1",
 		Money:      &webhooks.Money{Minor: 1999, Currency: "EUR"},
-		OccurredAt: time.Date(2026, 3, 14, 15, 9, 20, 0, time.UTC), TestKnown: true, NeedsFetch: true, DeliveryID: "69cd13f0-d67a-11e5-baa3-778b53f4ae55",
+		OccurredAt: time.Date(2026, 3, 14, 15, 9, 20, 0, time.UTC), Mode: webhooks.ModeLive, NeedsFetch: true, DeliveryID: "69cd13f0-d67a-11e5-baa3-778b53f4ae55",
 	}, providertest.Parsed(t, newVerifier(t), paypalBody))
 }
 

@@ -72,7 +72,9 @@ func (r notification) event(currency string) (webhooks.Event, error) {
 		ID: read.DerivedID("result", r.invoice), IDSource: webhooks.Derived, Type: "result", Kind: webhooks.KindSucceeded,
 		References:        read.References(r.fields["Shp_payment_attempt_id"], r.invoice),
 		ProviderPaymentID: r.invoice,
-		TestKnown:         r.fields["IsTest"] != "", Test: r.fields["IsTest"] == "1",
+	}
+	if test := r.fields["IsTest"]; test != "" {
+		e.Mode = read.ModeOf(test == "1")
 	}
 	money, err := webhooks.ParseDecimal(r.amount, currency)
 	return read.WithMoney(e, &money, err)

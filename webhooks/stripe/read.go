@@ -78,8 +78,9 @@ func parse(body []byte) (webhooks.Event, error) {
 	event := webhooks.Event{
 		ID: envelope.ID, IDSource: webhooks.Native, Type: envelope.Type, Kind: webhooks.KindIgnored,
 		OccurredAt: read.Time(envelope.Created),
-		TestKnown:  envelope.Livemode != nil,
-		Test:       envelope.Livemode != nil && !*envelope.Livemode,
+	}
+	if live := envelope.Livemode; live != nil {
+		event.Mode = read.ModeOf(!*live)
 	}
 	reading := readingOf(event.Type)
 	if reading == nil {

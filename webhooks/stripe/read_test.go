@@ -23,7 +23,7 @@ func TestEvent(t *testing.T) {
 		References: []string{"att_1", "pi_1", "ch_1"}, ProviderPaymentID: "pi_1",
 		Money:      &webhooks.Money{Minor: 1999, Currency: "EUR"},
 		OccurredAt: time.Date(2026, 3, 14, 15, 9, 20, 0, time.UTC),
-		Test:       true, TestKnown: true,
+		Mode:       webhooks.ModeTest,
 	}, providertest.Parsed(t, newVerifier(t), intentSucceeded))
 }
 

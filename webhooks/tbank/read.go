@@ -17,9 +17,10 @@ func parse(d webhooks.Delivery, fields map[string]string, currency string) (webh
 	e := webhooks.Event{
 		ID:       read.DerivedID(fields["PaymentId"], fields["Status"], fields["Amount"]),
 		IDSource: webhooks.Derived, Type: fields["Status"],
-		TestKnown: strings.HasSuffix(fields["TerminalKey"], "DEMO"),
 	}
-	e.Test = e.TestKnown
+	if strings.HasSuffix(fields["TerminalKey"], "DEMO") {
+		e.Mode = webhooks.ModeTest
+	}
 	e.Kind, e.NeedsFetch = kindOf(fields["Status"])
 	if fields["RequestKey"] != "" || fields["NotificationType"] != "" {
 		e.ID = read.DerivedID(fields["RequestKey"], fields["Status"])

@@ -42,7 +42,7 @@ func TestEvent(t *testing.T) {
 		Type: "payment.succeeded", Kind: webhooks.KindSucceeded, NeedsFetch: true,
 		References: []string{"att_1", "pay-1"}, ProviderPaymentID: "pay-1",
 		Money:      &webhooks.Money{Minor: 1999, Currency: "RUB"},
-		OccurredAt: time.Date(2026, 3, 14, 15, 9, 20, 0, time.UTC), Test: true, TestKnown: true, SecretIndex: -1,
+		OccurredAt: time.Date(2026, 3, 14, 15, 9, 20, 0, time.UTC), Mode: webhooks.ModeTest, SecretIndex: -1,
 	}, providertest.Parsed(t, newVerifier(t), yookassaBody("payment.succeeded", `,"status":"succeeded","test":true,`+
 		`"captured_at":"2026-03-14T15:09:20Z","metadata":{"payment_attempt_id":"att_1","order_id":"A-17"}`)))
 }

@@ -86,7 +86,7 @@ func (o objectData) fill(e webhooks.Event) (webhooks.Event, error) {
 		e.References = read.References(e.ProviderPaymentID, read.Text(o.Metadata["order_id"]))
 	}
 	if o.Test != nil {
-		e.TestKnown, e.Test = true, *o.Test
+		e.Mode = read.ModeOf(*o.Test)
 	}
 	if e.Kind.IsFailure() {
 		e.FailureCode, e.ProviderCode = FailureCode(o.CancellationDetails.Reason)

@@ -14,17 +14,17 @@ import (
 	"github.com/paylatch/paylatch/internal/api/access"
 	"github.com/paylatch/paylatch/internal/api/problem"
 	"github.com/paylatch/paylatch/internal/api/request"
-	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/throttle"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
 // Payments takes in what was delivered.
 type Payments interface {
-	Intake(ctx context.Context, received []payment.Received) ([]fsm.Verdict, error)
+	Intake(ctx context.Context, received []inbound.Received) ([]fsm.Verdict, error)
 	// Known and Early are for unsigned deliveries.
-	Known(ctx context.Context, received []payment.Received) (bool, error)
-	Early(sender string, received []payment.Received) error
+	Known(ctx context.Context, received []inbound.Received) (bool, error)
+	Early(sender string, received []inbound.Received) error
 	Question(ctx context.Context, account string, e webhooks.Event) (webhooks.Answer, error)
 }
 
@@ -161,7 +161,7 @@ func (rc *Receiver) scheme(r *http.Request) string {
 
 // received keeps what was sent: the body, or the query of a scheme without one. A
 // secret that is in it is not kept.
-func received(account string, by webhooks.Verifier, d webhooks.Delivery, events []webhooks.Event) []payment.Received {
+func received(account string, by webhooks.Verifier, d webhooks.Delivery, events []webhooks.Event) []inbound.Received {
 	raw := d.Body
 	if redactor, ok := by.(webhooks.Redactor); ok {
 		raw = redactor.Redacted(d)
@@ -172,9 +172,9 @@ func received(account string, by webhooks.Verifier, d webhooks.Delivery, events 
 		}
 	}
 	headers := keptHeaders(d.Header)
-	list := make([]payment.Received, len(events))
+	list := make([]inbound.Received, len(events))
 	for i, e := range events {
-		list[i] = payment.Received{Account: account, Event: e, Headers: headers, Body: raw, At: d.ReceivedAt}
+		list[i] = inbound.Received{Account: account, Event: e, Headers: headers, Body: raw, At: d.ReceivedAt}
 	}
 	return list
 }

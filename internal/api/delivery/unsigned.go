@@ -8,6 +8,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/api/problem"
+	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/throttle"
 	"github.com/paylatch/paylatch/webhooks"
@@ -35,7 +36,7 @@ const (
 
 // takeUnsigned takes in an unsigned delivery of a payment that exists here. One of another is kept in memory for a while
 // and not stored.
-func (rc *Receiver) takeUnsigned(ctx context.Context, from netip.Addr, list []payment.Received) ([]fsm.Verdict, error) {
+func (rc *Receiver) takeUnsigned(ctx context.Context, from netip.Addr, list []inbound.Received) ([]fsm.Verdict, error) {
 	network := throttle.Network(from)
 	if rc.lookups.Reserve(network, list[0].At) > 0 || !rc.lanes.enter(network) {
 		return nil, payment.ErrOverloaded
@@ -59,15 +60,15 @@ func (rc *Receiver) takeUnsigned(ctx context.Context, from netip.Addr, list []pa
 	return rc.Payments.Intake(ctx, list)
 }
 
-func unsigned(r payment.Received) bool { return r.Event.SecretIndex < 0 }
+func unsigned(r inbound.Received) bool { return r.Event.SecretIndex < 0 }
 
-func anyUnsigned(list []payment.Received) bool { return slices.ContainsFunc(list, unsigned) }
+func anyUnsigned(list []inbound.Received) bool { return slices.ContainsFunc(list, unsigned) }
 
 // unknown are the verdicts on a delivery of a payment that does not exist here.
-func unknown(list []payment.Received) []fsm.Verdict {
+func unknown(list []inbound.Received) []fsm.Verdict {
 	verdicts := make([]fsm.Verdict, len(list))
 	for i, r := range list {
-		verdicts[i] = payment.Unmatched
+		verdicts[i] = inbound.Unmatched
 		if r.Event.Kind == webhooks.KindIgnored {
 			verdicts[i] = payment.Ignored
 		}
@@ -76,7 +77,7 @@ func unknown(list []payment.Received) []fsm.Verdict {
 }
 
 // tooMuch reports whether a delivery is larger than an unsigned one may be.
-func tooMuch(r payment.Received) bool {
+func tooMuch(r inbound.Received) bool {
 	size := len(r.Body)
 	for name, value := range r.Headers {
 		size += len(name) + len(value)

@@ -12,8 +12,10 @@ import (
 	"github.com/paylatch/paylatch/internal/api/gen"
 	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/internal/auth"
+	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/review"
 )
 
 // Catalogue is all problems that the API has.
@@ -84,7 +86,7 @@ func detail(k kind, err error) string {
 	if refused, ok := errors.AsType[*Error](err); ok && refused.Detail != "" {
 		return refused.Detail
 	}
-	if role, ok := errors.AsType[*payment.RoleError](err); ok {
+	if role, ok := errors.AsType[*authz.RoleError](err); ok {
 		advice := "Use a token with " + role.Roles()
 		if role.Or != "" {
 			advice += ", or " + role.Or
@@ -97,7 +99,7 @@ func detail(k kind, err error) string {
 	if _, late := errors.AsType[*payment.LateMoneyError](err); late {
 		return payment.LateMoneyText + " Show that, and offer no other payment: the member attempt holds the money."
 	}
-	if impossible, ok := errors.AsType[*payment.ResolutionError](err); ok {
+	if impossible, ok := errors.AsType[*review.ResolutionError](err); ok {
 		return impossible.Reason
 	}
 	reason, found := strings.CutPrefix(err.Error(), auth.ErrUnauthenticated.Error()+": ")

@@ -8,6 +8,8 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/paylatch/paylatch/internal/auth"
+	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/stream"
@@ -51,7 +53,7 @@ func rows() []row {
 		{payment.ErrResolved, "discrepancy-already-resolved"},
 		{payment.ErrNotPending, "attempt-not-pending"},
 		{payment.ErrHoldsMoney, "attempt-holds-money"},
-		// *payment.ResolutionError and *payment.LateMoneyError are these with a detail of their own.
+		// *review.ResolutionError and *payment.LateMoneyError are these with a detail of their own.
 		{payment.ErrResolutionImpossible, "resolution-not-possible"},
 		{payment.ErrSecondPerson, "second-person-needed"},
 		{payment.ErrPaymentIDMissing, "provider-payment-id-required"},
@@ -82,13 +84,13 @@ func rows() []row {
 		// These are faults of the program or of its configuration.
 		{webhooks.ErrConfig, "internal"},
 		{auth.ErrSealed, "internal"},
-		{payment.ErrNotSent, "internal"},
-		{payment.ErrUnfit, "internal"},
-		{payment.ErrHeldBack, "internal"},
-		{payment.ErrNoSuchPayment, "internal"},
-		{payment.ErrNotTold, "internal"},
-		{payment.ErrUnsupported, "internal"},
-		{payment.ErrLicenceEnded, "internal"},
+		{gateway.ErrNotSent, "internal"},
+		{gateway.ErrUnfit, "internal"},
+		{gateway.ErrHeldBack, "internal"},
+		{gateway.ErrNoSuchPayment, "internal"},
+		{gateway.ErrNotTold, "internal"},
+		{gateway.ErrUnsupported, "internal"},
+		{gateway.ErrPermitEnded, "internal"},
 
 		{context.DeadlineExceeded, "overloaded"},
 		{context.Canceled, "overloaded"},
@@ -132,7 +134,7 @@ func codeOfType(err error) string {
 		progress *payment.InProgressError
 		quota    *idempotency.QuotaError
 		binding  *echo.HTTPError
-		role     *payment.RoleError
+		role     *authz.RoleError
 	)
 	switch {
 	case errors.As(err, &refused):

@@ -48,7 +48,7 @@ func (r Renderer) Attempt(v payment.View) gen.Attempt {
 		ClientRequestID: &request, Account: v.Account, ProviderPaymentID: orNull(v.ProviderPaymentID),
 		Status: gen.AttemptStatus(v.State.Status()), Stage: gen.AttemptStage(v.Stage()),
 		Amount: v.Money.Minor, Currency: string(v.Money.Currency),
-		AmountCaptured: max(0, v.Captured-v.Reversed), AmountRefunded: v.Refunded, AmountDisputed: v.AmountDisputed(),
+		AmountCaptured: v.AmountCaptured(), AmountRefunded: v.AmountRefunded(), AmountDisputed: v.AmountDisputed(),
 		Capture:            gen.AttemptCapture(v.Capture),
 		CanStartNewAttempt: v.CanStartNew, Version: v.Version,
 		CreatedAt: gen.Micros(v.CreatedAt), UpdatedAt: gen.Micros(v.UpdatedAt),

@@ -5,7 +5,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/paylatch/paylatch/internal/api/gen"
+	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/internal/support"
 )
 
@@ -72,7 +74,7 @@ func SupportRevealed(e support.Event) gen.SupportRevealed {
 }
 
 // SupportReplayed renders the outcome of a replay.
-func SupportReplayed(r payment.Replayed, dry bool) gen.SupportReplayed {
+func SupportReplayed(r intake.Replayed, dry bool) gen.SupportReplayed {
 	out := gen.SupportReplayed{
 		EventID: r.Event.ID.String(), DryRun: dry, Verdict: string(r.Verdict), Changed: r.Changed(), Text: support.ReplayText(r, dry),
 	}
@@ -93,13 +95,13 @@ func SupportDiscrepancy(d support.Discrepancy) gen.SupportDiscrepancy {
 		DiscrepancyID: d.ID.String(), Kind: string(d.Kind), Status: gen.SupportDiscrepancyStatusOpen,
 		PaymentAttemptID: attemptOrNull(d.AttemptID), OrderID: orNull(string(d.OrderID)), Text: d.Text, WhatToDo: d.WhatToDo(),
 		Account: orNull(d.Event.Account), ProviderEventID: orNull(d.Event.ID), OpenedAt: gen.Micros(d.At), AgeSeconds: int64(d.Age().Seconds()),
-		Resolutions: mapped(d.Possible(), func(p payment.Possibility) gen.SupportPossibility {
+		Resolutions: mapped(d.Possible(), func(p review.Possibility) gen.SupportPossibility {
 			return gen.SupportPossibility{Resolution: gen.SupportPossibilityResolution(p.Resolution), When: p.When, Effect: p.Effect}
 		}),
 	}
 	if p := d.Proposed; d.Awaits() {
 		out.AwaitingSecond = &gen.SupportProposed{
-			By: p.By, At: gen.Micros(p.At), Resolution: gen.SupportProposedResolution(payment.ResolvedPaid),
+			By: p.By, At: gen.Micros(p.At), Resolution: gen.SupportProposedResolution(review.ResolvedPaid),
 			ProviderPaymentID: p.ProviderPaymentID, Reason: p.Reason,
 		}
 	}

@@ -12,12 +12,13 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/paylatch/paylatch/internal/api/render"
+	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
 // Poll is a read of an attempt.
 type Poll struct {
-	Actor payment.Actor
+	Actor authz.Actor
 	ID    payment.AttemptID
 	// Tags is If-None-Match, empty for none.
 	Tags string

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/paylatch/paylatch/internal/api/render"
+	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/stream"
 )
@@ -13,7 +14,7 @@ import (
 type Service struct {
 	// Hub must be running; without one every read is answered at once.
 	Hub      *Hub
-	Read     func(ctx context.Context, actor payment.Actor, id payment.AttemptID) (payment.View, error)
+	Read     func(ctx context.Context, actor authz.Actor, id payment.AttemptID) (payment.View, error)
 	Renderer render.Renderer
 }
 
@@ -26,7 +27,7 @@ const (
 
 // group is what an actor's waiters share the slots of. A service that acts for no user waits for all of them, and is not
 // limited.
-func group(a payment.Actor) stream.Group {
+func group(a authz.Actor) stream.Group {
 	switch {
 	case a.OnlyAttempt != nil:
 		return stream.Group{Name: "attempt " + a.OnlyAttempt.String(), Slots: tokenSlots}
@@ -44,7 +45,7 @@ type slot struct {
 	full error
 }
 
-func (s *Service) slot(actor payment.Actor, id payment.AttemptID) slot {
+func (s *Service) slot(actor authz.Actor, id payment.AttemptID) slot {
 	if s.Hub == nil {
 		return slot{}
 	}

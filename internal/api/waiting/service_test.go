@@ -17,6 +17,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/internal/api/waiting"
+	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/stream"
 )
@@ -48,7 +49,7 @@ func newEnv(t *testing.T) *env {
 	e.hub = waiting.NewHub(silent{}, func(context.Context, []payment.AttemptID) ([]payment.View, error) {
 		return []payment.View{e.view()}, nil
 	}, 0, nil)
-	s := waiting.Service{Hub: e.hub, Renderer: render.New(time.Now, 0), Read: func(context.Context, payment.Actor, payment.AttemptID) (payment.View, error) {
+	s := waiting.Service{Hub: e.hub, Renderer: render.New(time.Now, 0), Read: func(context.Context, authz.Actor, payment.AttemptID) (payment.View, error) {
 		return e.view(), nil
 	}}
 	mux := http.NewServeMux()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -25,7 +26,7 @@ const (
 
 // Stream is a read of an attempt's changes.
 type Stream struct {
-	Actor payment.Actor
+	Actor authz.Actor
 	ID    payment.AttemptID
 	// LastEventID is the version that the reader has, empty for none.
 	LastEventID string

@@ -13,7 +13,7 @@ import (
 )
 
 const attemptLock = `-- name: AttemptLock :one
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, a.saved_payment_method, now()::timestamptz AS read_at,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action_url, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, now()::timestamptz AS read_at,
     EXISTS (SELECT FROM payment_attempts s WHERE s.order_id = a.order_id AND s.attempt_id <> a.attempt_id) AS siblings
 FROM payment_attempts a WHERE a.attempt_id = $1
 FOR NO KEY UPDATE OF a
@@ -25,7 +25,7 @@ type AttemptLockRow struct {
 	Siblings        bool
 }
 
-// Locks one attempt, waiting for whoever has it.
+// Locks one attempt, waiting for another's lock.
 func (q *Queries) AttemptLock(ctx context.Context, db DBTX, attemptID uuid.UUID) (*AttemptLockRow, error) {
 	row := db.QueryRow(ctx, attemptLock, attemptID)
 	var i AttemptLockRow
@@ -39,38 +39,25 @@ func (q *Queries) AttemptLock(ctx context.Context, db DBTX, attemptID uuid.UUID)
 		&i.PaymentAttempts.ProviderPaymentID,
 		&i.PaymentAttempts.Status,
 		&i.PaymentAttempts.Stage,
+		&i.PaymentAttempts.Live,
 		&i.PaymentAttempts.Amount,
 		&i.PaymentAttempts.Currency,
+		&i.PaymentAttempts.CaptureManual,
+		&i.PaymentAttempts.Movements,
 		&i.PaymentAttempts.AmountAuthorized,
 		&i.PaymentAttempts.AmountCaptured,
-		&i.PaymentAttempts.AmountReversed,
 		&i.PaymentAttempts.AmountRefunded,
-		&i.PaymentAttempts.CaptureManual,
+		&i.PaymentAttempts.AmountDisputed,
+		&i.PaymentAttempts.ForeignMoney,
 		&i.PaymentAttempts.NextActionUrl,
-		&i.PaymentAttempts.ReturnUrl,
 		&i.PaymentAttempts.FailureCode,
 		&i.PaymentAttempts.FailureMessage,
 		&i.PaymentAttempts.FailureProviderCode,
-		&i.PaymentAttempts.Intent,
-		&i.PaymentAttempts.IntentAmount,
-		&i.PaymentAttempts.IntentNumber,
-		&i.PaymentAttempts.IntentAt,
+		&i.PaymentAttempts.SavedPaymentMethod,
 		&i.PaymentAttempts.Version,
-		&i.PaymentAttempts.Fence,
-		&i.PaymentAttempts.LeaseUntil,
-		&i.PaymentAttempts.Checks,
-		&i.PaymentAttempts.NextCheckAt,
 		&i.PaymentAttempts.CreatedAt,
 		&i.PaymentAttempts.UpdatedAt,
 		&i.PaymentAttempts.FinalizedAt,
-		&i.PaymentAttempts.Live,
-		&i.PaymentAttempts.ForeignAmount,
-		&i.PaymentAttempts.ForeignCurrency,
-		&i.PaymentAttempts.ForeignReturned,
-		&i.PaymentAttempts.HoldToldAt,
-		&i.PaymentAttempts.AmountDisputed,
-		&i.PaymentAttempts.Movements,
-		&i.PaymentAttempts.SavedPaymentMethod,
 		&i.ReadAt,
 		&i.Siblings,
 	)
@@ -78,7 +65,7 @@ func (q *Queries) AttemptLock(ctx context.Context, db DBTX, attemptID uuid.UUID)
 }
 
 const attemptRead = `-- name: AttemptRead :one
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, a.saved_payment_method, now()::timestamptz AS read_at, false AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action_url, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, now()::timestamptz AS read_at, false AS siblings
 FROM payment_attempts a WHERE a.attempt_id = $1
 `
 
@@ -102,38 +89,25 @@ func (q *Queries) AttemptRead(ctx context.Context, db DBTX, attemptID uuid.UUID)
 		&i.PaymentAttempts.ProviderPaymentID,
 		&i.PaymentAttempts.Status,
 		&i.PaymentAttempts.Stage,
+		&i.PaymentAttempts.Live,
 		&i.PaymentAttempts.Amount,
 		&i.PaymentAttempts.Currency,
+		&i.PaymentAttempts.CaptureManual,
+		&i.PaymentAttempts.Movements,
 		&i.PaymentAttempts.AmountAuthorized,
 		&i.PaymentAttempts.AmountCaptured,
-		&i.PaymentAttempts.AmountReversed,
 		&i.PaymentAttempts.AmountRefunded,
-		&i.PaymentAttempts.CaptureManual,
+		&i.PaymentAttempts.AmountDisputed,
+		&i.PaymentAttempts.ForeignMoney,
 		&i.PaymentAttempts.NextActionUrl,
-		&i.PaymentAttempts.ReturnUrl,
 		&i.PaymentAttempts.FailureCode,
 		&i.PaymentAttempts.FailureMessage,
 		&i.PaymentAttempts.FailureProviderCode,
-		&i.PaymentAttempts.Intent,
-		&i.PaymentAttempts.IntentAmount,
-		&i.PaymentAttempts.IntentNumber,
-		&i.PaymentAttempts.IntentAt,
+		&i.PaymentAttempts.SavedPaymentMethod,
 		&i.PaymentAttempts.Version,
-		&i.PaymentAttempts.Fence,
-		&i.PaymentAttempts.LeaseUntil,
-		&i.PaymentAttempts.Checks,
-		&i.PaymentAttempts.NextCheckAt,
 		&i.PaymentAttempts.CreatedAt,
 		&i.PaymentAttempts.UpdatedAt,
 		&i.PaymentAttempts.FinalizedAt,
-		&i.PaymentAttempts.Live,
-		&i.PaymentAttempts.ForeignAmount,
-		&i.PaymentAttempts.ForeignCurrency,
-		&i.PaymentAttempts.ForeignReturned,
-		&i.PaymentAttempts.HoldToldAt,
-		&i.PaymentAttempts.AmountDisputed,
-		&i.PaymentAttempts.Movements,
-		&i.PaymentAttempts.SavedPaymentMethod,
 		&i.ReadAt,
 		&i.Siblings,
 	)
@@ -148,24 +122,16 @@ UPDATE payment_attempts a SET
     stage = n.stage,
     amount_authorized = n.amount_authorized,
     amount_captured = n.amount_captured,
-    amount_reversed = n.amount_reversed,
-    amount_disputed = n.amount_disputed,
-    movements = n.movements,
     amount_refunded = n.amount_refunded,
+    amount_disputed = n.amount_disputed,
+    foreign_money = n.foreign_money,
+    movements = n.movements,
     next_action_url = n.next_action_url,
     failure_code = n.failure_code,
     failure_message = n.failure_message,
     failure_provider_code = n.failure_provider_code,
-    intent = n.intent,
-    intent_amount = n.intent_amount,
-    intent_number = n.intent_number,
-    intent_at = n.intent_at,
     saved_payment_method = CASE n.saved_method WHEN '' THEN a.saved_payment_method ELSE n.saved_method::json END,
     version = n.version,
-    fence = n.fence,
-    lease_until = n.lease_until,
-    checks = n.checks,
-    next_check_at = n.next_check_at,
     updated_at = n.updated_at,
     finalized_at = n.finalized_at
 FROM (
@@ -177,26 +143,18 @@ FROM (
         unnest($6::text[])::attempt_stage AS stage,
         unnest($7::bigint[]) AS amount_authorized,
         unnest($8::bigint[]) AS amount_captured,
-        unnest($9::bigint[]) AS amount_reversed,
+        unnest($9::bigint[]) AS amount_refunded,
         unnest($10::bigint[]) AS amount_disputed,
-        unnest($11::int[]) AS movements,
-        unnest($12::bigint[]) AS amount_refunded,
+        unnest($11::bool[]) AS foreign_money,
+        unnest($12::int[]) AS movements,
         unnest($13::text[]) AS next_action_url,
         unnest($14::text[]) AS failure_code,
         unnest($15::text[]) AS failure_message,
         unnest($16::text[]) AS failure_provider_code,
-        unnest($17::text[]) AS intent,
-        unnest($18::bigint[]) AS intent_amount,
-        unnest($19::int[]) AS intent_number,
-        NULLIF(unnest($20::timestamptz[]), '0001-01-01 00:00:00Z') AS intent_at,
-        unnest($21::text[]) AS saved_method,
-        unnest($22::int[]) AS version,
-        unnest($23::bigint[]) AS fence,
-        NULLIF(unnest($24::timestamptz[]), '0001-01-01 00:00:00Z') AS lease_until,
-        unnest($25::int[]) AS checks,
-        NULLIF(unnest($26::timestamptz[]), '0001-01-01 00:00:00Z') AS next_check_at,
-        unnest($27::timestamptz[]) AS updated_at,
-        NULLIF(unnest($28::timestamptz[]), '0001-01-01 00:00:00Z') AS finalized_at
+        unnest($17::text[]) AS saved_method,
+        unnest($18::int[]) AS version,
+        unnest($19::timestamptz[]) AS updated_at,
+        NULLIF(unnest($20::timestamptz[]), '0001-01-01 00:00:00Z') AS finalized_at
 ) n
 WHERE a.order_id = n.order_id AND a.attempt_id = n.attempt_id AND a.version = n.was
 RETURNING 1
@@ -213,24 +171,16 @@ type AttemptsAdvanceParams struct {
 	Stages               []string
 	Authorized           []int64
 	Captured             []int64
-	Reversed             []int64
-	Disputed             []int64
-	Movements            []int32
 	Refunded             []int64
+	Disputed             []int64
+	ForeignMoney         []bool
+	Movements            []int32
 	NextActionUrls       []string
 	FailureCodes         []string
 	FailureMessages      []string
 	FailureProviderCodes []string
-	Intents              []string
-	IntentAmounts        []int64
-	IntentNumbers        []int32
-	IntentAts            []time.Time
 	SavedMethods         []string
 	Versions             []int32
-	Fences               []int64
-	LeaseUntils          []time.Time
-	Checks               []int32
-	NextCheckAts         []time.Time
 	UpdatedAts           []time.Time
 	FinalizedAts         []time.Time
 }
@@ -247,24 +197,16 @@ func (q *Queries) AttemptsAdvance(ctx context.Context, db DBTX, arg *AttemptsAdv
 		arg.Stages,
 		arg.Authorized,
 		arg.Captured,
-		arg.Reversed,
-		arg.Disputed,
-		arg.Movements,
 		arg.Refunded,
+		arg.Disputed,
+		arg.ForeignMoney,
+		arg.Movements,
 		arg.NextActionUrls,
 		arg.FailureCodes,
 		arg.FailureMessages,
 		arg.FailureProviderCodes,
-		arg.Intents,
-		arg.IntentAmounts,
-		arg.IntentNumbers,
-		arg.IntentAts,
 		arg.SavedMethods,
 		arg.Versions,
-		arg.Fences,
-		arg.LeaseUntils,
-		arg.Checks,
-		arg.NextCheckAts,
 		arg.UpdatedAts,
 		arg.FinalizedAts,
 	)
@@ -281,14 +223,14 @@ type AttemptsAnnounceParams struct {
 	Notices []string
 }
 
-// Tells all who listen; its own commit need not reach the disk.
+// Notifies all listeners; its own commit need not reach the disk.
 func (q *Queries) AttemptsAnnounce(ctx context.Context, db DBTX, arg *AttemptsAnnounceParams) error {
 	_, err := db.Exec(ctx, attemptsAnnounce, arg.Channel, arg.Notices)
 	return err
 }
 
 const attemptsBeside = `-- name: AttemptsBeside :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, a.saved_payment_method, now()::timestamptz AS read_at, false AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action_url, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, now()::timestamptz AS read_at, false AS siblings
 FROM payment_attempts a WHERE a.order_id = (SELECT o.order_id FROM payment_attempts o WHERE o.attempt_id = $1)
 ORDER BY a.created_at, a.attempt_id
 `
@@ -319,38 +261,25 @@ func (q *Queries) AttemptsBeside(ctx context.Context, db DBTX, attemptID uuid.UU
 			&i.PaymentAttempts.ProviderPaymentID,
 			&i.PaymentAttempts.Status,
 			&i.PaymentAttempts.Stage,
+			&i.PaymentAttempts.Live,
 			&i.PaymentAttempts.Amount,
 			&i.PaymentAttempts.Currency,
+			&i.PaymentAttempts.CaptureManual,
+			&i.PaymentAttempts.Movements,
 			&i.PaymentAttempts.AmountAuthorized,
 			&i.PaymentAttempts.AmountCaptured,
-			&i.PaymentAttempts.AmountReversed,
 			&i.PaymentAttempts.AmountRefunded,
-			&i.PaymentAttempts.CaptureManual,
+			&i.PaymentAttempts.AmountDisputed,
+			&i.PaymentAttempts.ForeignMoney,
 			&i.PaymentAttempts.NextActionUrl,
-			&i.PaymentAttempts.ReturnUrl,
 			&i.PaymentAttempts.FailureCode,
 			&i.PaymentAttempts.FailureMessage,
 			&i.PaymentAttempts.FailureProviderCode,
-			&i.PaymentAttempts.Intent,
-			&i.PaymentAttempts.IntentAmount,
-			&i.PaymentAttempts.IntentNumber,
-			&i.PaymentAttempts.IntentAt,
+			&i.PaymentAttempts.SavedPaymentMethod,
 			&i.PaymentAttempts.Version,
-			&i.PaymentAttempts.Fence,
-			&i.PaymentAttempts.LeaseUntil,
-			&i.PaymentAttempts.Checks,
-			&i.PaymentAttempts.NextCheckAt,
 			&i.PaymentAttempts.CreatedAt,
 			&i.PaymentAttempts.UpdatedAt,
 			&i.PaymentAttempts.FinalizedAt,
-			&i.PaymentAttempts.Live,
-			&i.PaymentAttempts.ForeignAmount,
-			&i.PaymentAttempts.ForeignCurrency,
-			&i.PaymentAttempts.ForeignReturned,
-			&i.PaymentAttempts.HoldToldAt,
-			&i.PaymentAttempts.AmountDisputed,
-			&i.PaymentAttempts.Movements,
-			&i.PaymentAttempts.SavedPaymentMethod,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -365,10 +294,12 @@ func (q *Queries) AttemptsBeside(ctx context.Context, db DBTX, attemptID uuid.UU
 }
 
 const attemptsByRequest = `-- name: AttemptsByRequest :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, a.saved_payment_method, now()::timestamptz AS read_at, false AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action_url, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, now()::timestamptz AS read_at, false AS siblings,
+    coalesce(o.state, '') AS charge_state, o.lease_until AS charge_lease_until
 FROM payment_attempts a
 JOIN (SELECT unnest($1::text[]) AS order_id, unnest($2::text[]) AS user_id, unnest($3::text[]) AS client_request_id) n
     ON a.order_id = n.order_id AND a.user_id = n.user_id AND a.client_request_id COLLATE "C" = n.client_request_id
+LEFT JOIN operations o ON o.attempt_id = a.attempt_id AND o.kind = 'charge' AND o.number = 0
 `
 
 type AttemptsByRequestParams struct {
@@ -378,13 +309,15 @@ type AttemptsByRequestParams struct {
 }
 
 type AttemptsByRequestRow struct {
-	PaymentAttempts PaymentAttempts
-	ReadAt          time.Time
-	Siblings        bool
+	PaymentAttempts  PaymentAttempts
+	ReadAt           time.Time
+	Siblings         bool
+	ChargeState      string
+	ChargeLeaseUntil *time.Time
 }
 
-// Reads the attempts of some requests, locks nothing. The triples are matched by
-// position.
+// Reads the attempts of some requests, each with its first charge: in one statement, so
+// that both are of one snapshot. Locks nothing. The triples are matched by position.
 func (q *Queries) AttemptsByRequest(ctx context.Context, db DBTX, arg *AttemptsByRequestParams) ([]*AttemptsByRequestRow, error) {
 	rows, err := db.Query(ctx, attemptsByRequest, arg.OrderIds, arg.UserIds, arg.ClientRequestIds)
 	if err != nil {
@@ -404,40 +337,29 @@ func (q *Queries) AttemptsByRequest(ctx context.Context, db DBTX, arg *AttemptsB
 			&i.PaymentAttempts.ProviderPaymentID,
 			&i.PaymentAttempts.Status,
 			&i.PaymentAttempts.Stage,
+			&i.PaymentAttempts.Live,
 			&i.PaymentAttempts.Amount,
 			&i.PaymentAttempts.Currency,
+			&i.PaymentAttempts.CaptureManual,
+			&i.PaymentAttempts.Movements,
 			&i.PaymentAttempts.AmountAuthorized,
 			&i.PaymentAttempts.AmountCaptured,
-			&i.PaymentAttempts.AmountReversed,
 			&i.PaymentAttempts.AmountRefunded,
-			&i.PaymentAttempts.CaptureManual,
+			&i.PaymentAttempts.AmountDisputed,
+			&i.PaymentAttempts.ForeignMoney,
 			&i.PaymentAttempts.NextActionUrl,
-			&i.PaymentAttempts.ReturnUrl,
 			&i.PaymentAttempts.FailureCode,
 			&i.PaymentAttempts.FailureMessage,
 			&i.PaymentAttempts.FailureProviderCode,
-			&i.PaymentAttempts.Intent,
-			&i.PaymentAttempts.IntentAmount,
-			&i.PaymentAttempts.IntentNumber,
-			&i.PaymentAttempts.IntentAt,
+			&i.PaymentAttempts.SavedPaymentMethod,
 			&i.PaymentAttempts.Version,
-			&i.PaymentAttempts.Fence,
-			&i.PaymentAttempts.LeaseUntil,
-			&i.PaymentAttempts.Checks,
-			&i.PaymentAttempts.NextCheckAt,
 			&i.PaymentAttempts.CreatedAt,
 			&i.PaymentAttempts.UpdatedAt,
 			&i.PaymentAttempts.FinalizedAt,
-			&i.PaymentAttempts.Live,
-			&i.PaymentAttempts.ForeignAmount,
-			&i.PaymentAttempts.ForeignCurrency,
-			&i.PaymentAttempts.ForeignReturned,
-			&i.PaymentAttempts.HoldToldAt,
-			&i.PaymentAttempts.AmountDisputed,
-			&i.PaymentAttempts.Movements,
-			&i.PaymentAttempts.SavedPaymentMethod,
 			&i.ReadAt,
 			&i.Siblings,
+			&i.ChargeState,
+			&i.ChargeLeaseUntil,
 		); err != nil {
 			return nil, err
 		}
@@ -449,59 +371,11 @@ func (q *Queries) AttemptsByRequest(ctx context.Context, db DBTX, arg *AttemptsB
 	return items, nil
 }
 
-const attemptsHold = `-- name: AttemptsHold :exec
-WITH done AS (
-UPDATE payment_attempts a SET
-    foreign_amount = n.foreign_amount,
-    foreign_currency = n.foreign_currency,
-    foreign_returned = n.foreign_returned,
-    hold_told_at = n.hold_told_at
-FROM (
-    SELECT unnest($2::text[]) AS order_id,
-        unnest($1::uuid[]) AS attempt_id,
-        unnest($3::int[]) AS version,
-        unnest($4::bigint[]) AS foreign_amount,
-        unnest($5::text[]) AS foreign_currency,
-        unnest($6::bigint[]) AS foreign_returned,
-        NULLIF(unnest($7::timestamptz[]), '0001-01-01 00:00:00Z') AS hold_told_at
-) n
-WHERE a.order_id = n.order_id AND a.attempt_id = n.attempt_id AND a.version = n.version
-RETURNING 1
-)
-SELECT must_touch('attempts_as_written', count(*), cardinality($1::uuid[])) FROM done
-`
-
-type AttemptsHoldParams struct {
-	AttemptIds        []uuid.UUID
-	OrderIds          []string
-	Versions          []int32
-	ForeignAmounts    []int64
-	ForeignCurrencies []string
-	ForeignReturned   []int64
-	HoldToldAts       []time.Time
-}
-
-// Writes what locked attempts hold beside their payment, each guarded by the version
-// that was written before: all of them or none.
-func (q *Queries) AttemptsHold(ctx context.Context, db DBTX, arg *AttemptsHoldParams) error {
-	_, err := db.Exec(ctx, attemptsHold,
-		arg.AttemptIds,
-		arg.OrderIds,
-		arg.Versions,
-		arg.ForeignAmounts,
-		arg.ForeignCurrencies,
-		arg.ForeignReturned,
-		arg.HoldToldAts,
-	)
-	return err
-}
-
 const attemptsInsert = `-- name: AttemptsInsert :exec
 INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, status, stage,
-    amount, currency, capture_manual, return_url, version, fence, lease_until, next_check_at, created_at, updated_at)
+    amount, currency, capture_manual, version, created_at, updated_at)
 SELECT n.order_id, n.attempt_id, n.user_id, n.client_request_id, n.request_hash, n.account, 'pending', 'requested',
-    n.amount, n.currency, n.capture_manual, n.return_url, 1, 1,
-    NULLIF(n.lease_until, '0001-01-01 00:00:00Z'), NULLIF(n.next_check_at, '0001-01-01 00:00:00Z'), n.created_at, n.created_at
+    n.amount, n.currency, n.capture_manual, 1, n.created_at, n.created_at
 FROM (
     SELECT unnest($1::text[]) AS order_id,
         unnest($2::uuid[]) AS attempt_id,
@@ -512,10 +386,7 @@ FROM (
         unnest($7::bigint[]) AS amount,
         unnest($8::text[]) AS currency,
         unnest($9::bool[]) AS capture_manual,
-        unnest($10::text[]) AS return_url,
-        unnest($11::timestamptz[]) AS lease_until,
-        unnest($12::timestamptz[]) AS next_check_at,
-        unnest($13::timestamptz[]) AS created_at
+        unnest($10::timestamptz[]) AS created_at
 ) n
 `
 
@@ -529,9 +400,6 @@ type AttemptsInsertParams struct {
 	Amounts          []int64
 	Currencies       []string
 	CapturesManual   []bool
-	ReturnUrls       []string
-	LeaseUntils      []time.Time
-	NextCheckAts     []time.Time
 	CreatedAts       []time.Time
 }
 
@@ -547,16 +415,13 @@ func (q *Queries) AttemptsInsert(ctx context.Context, db DBTX, arg *AttemptsInse
 		arg.Amounts,
 		arg.Currencies,
 		arg.CapturesManual,
-		arg.ReturnUrls,
-		arg.LeaseUntils,
-		arg.NextCheckAts,
 		arg.CreatedAts,
 	)
 	return err
 }
 
 const attemptsLiveLockFree = `-- name: AttemptsLiveLockFree :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, a.saved_payment_method, now()::timestamptz AS read_at, true AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action_url, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, now()::timestamptz AS read_at, true AS siblings
 FROM payment_attempts a WHERE a.order_id = ANY ($1::text[]) AND a.live
 ORDER BY a.attempt_id
 FOR NO KEY UPDATE OF a SKIP LOCKED
@@ -568,8 +433,8 @@ type AttemptsLiveLockFreeRow struct {
 	Siblings        bool
 }
 
-// Locks the pending or succeeded attempts of some orders, one an order, that nobody
-// else has locked; never waits.
+// Locks the pending or succeeded attempts of some orders, one an order, that are
+// not locked; never waits.
 func (q *Queries) AttemptsLiveLockFree(ctx context.Context, db DBTX, orderIds []string) ([]*AttemptsLiveLockFreeRow, error) {
 	rows, err := db.Query(ctx, attemptsLiveLockFree, orderIds)
 	if err != nil {
@@ -589,38 +454,25 @@ func (q *Queries) AttemptsLiveLockFree(ctx context.Context, db DBTX, orderIds []
 			&i.PaymentAttempts.ProviderPaymentID,
 			&i.PaymentAttempts.Status,
 			&i.PaymentAttempts.Stage,
+			&i.PaymentAttempts.Live,
 			&i.PaymentAttempts.Amount,
 			&i.PaymentAttempts.Currency,
+			&i.PaymentAttempts.CaptureManual,
+			&i.PaymentAttempts.Movements,
 			&i.PaymentAttempts.AmountAuthorized,
 			&i.PaymentAttempts.AmountCaptured,
-			&i.PaymentAttempts.AmountReversed,
 			&i.PaymentAttempts.AmountRefunded,
-			&i.PaymentAttempts.CaptureManual,
+			&i.PaymentAttempts.AmountDisputed,
+			&i.PaymentAttempts.ForeignMoney,
 			&i.PaymentAttempts.NextActionUrl,
-			&i.PaymentAttempts.ReturnUrl,
 			&i.PaymentAttempts.FailureCode,
 			&i.PaymentAttempts.FailureMessage,
 			&i.PaymentAttempts.FailureProviderCode,
-			&i.PaymentAttempts.Intent,
-			&i.PaymentAttempts.IntentAmount,
-			&i.PaymentAttempts.IntentNumber,
-			&i.PaymentAttempts.IntentAt,
+			&i.PaymentAttempts.SavedPaymentMethod,
 			&i.PaymentAttempts.Version,
-			&i.PaymentAttempts.Fence,
-			&i.PaymentAttempts.LeaseUntil,
-			&i.PaymentAttempts.Checks,
-			&i.PaymentAttempts.NextCheckAt,
 			&i.PaymentAttempts.CreatedAt,
 			&i.PaymentAttempts.UpdatedAt,
 			&i.PaymentAttempts.FinalizedAt,
-			&i.PaymentAttempts.Live,
-			&i.PaymentAttempts.ForeignAmount,
-			&i.PaymentAttempts.ForeignCurrency,
-			&i.PaymentAttempts.ForeignReturned,
-			&i.PaymentAttempts.HoldToldAt,
-			&i.PaymentAttempts.AmountDisputed,
-			&i.PaymentAttempts.Movements,
-			&i.PaymentAttempts.SavedPaymentMethod,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -635,7 +487,7 @@ func (q *Queries) AttemptsLiveLockFree(ctx context.Context, db DBTX, orderIds []
 }
 
 const attemptsLockFree = `-- name: AttemptsLockFree :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, a.saved_payment_method, now()::timestamptz AS read_at,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action_url, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, now()::timestamptz AS read_at,
     EXISTS (SELECT FROM payment_attempts s WHERE s.order_id = a.order_id AND s.attempt_id <> a.attempt_id) AS siblings
 FROM payment_attempts a WHERE a.attempt_id = ANY ($1::uuid[])
 ORDER BY a.attempt_id
@@ -648,7 +500,7 @@ type AttemptsLockFreeRow struct {
 	Siblings        bool
 }
 
-// Locks those of some attempts that nobody else has locked; never waits.
+// Locks those of some attempts that are not locked; never waits.
 func (q *Queries) AttemptsLockFree(ctx context.Context, db DBTX, attemptIds []uuid.UUID) ([]*AttemptsLockFreeRow, error) {
 	rows, err := db.Query(ctx, attemptsLockFree, attemptIds)
 	if err != nil {
@@ -668,38 +520,25 @@ func (q *Queries) AttemptsLockFree(ctx context.Context, db DBTX, attemptIds []uu
 			&i.PaymentAttempts.ProviderPaymentID,
 			&i.PaymentAttempts.Status,
 			&i.PaymentAttempts.Stage,
+			&i.PaymentAttempts.Live,
 			&i.PaymentAttempts.Amount,
 			&i.PaymentAttempts.Currency,
+			&i.PaymentAttempts.CaptureManual,
+			&i.PaymentAttempts.Movements,
 			&i.PaymentAttempts.AmountAuthorized,
 			&i.PaymentAttempts.AmountCaptured,
-			&i.PaymentAttempts.AmountReversed,
 			&i.PaymentAttempts.AmountRefunded,
-			&i.PaymentAttempts.CaptureManual,
+			&i.PaymentAttempts.AmountDisputed,
+			&i.PaymentAttempts.ForeignMoney,
 			&i.PaymentAttempts.NextActionUrl,
-			&i.PaymentAttempts.ReturnUrl,
 			&i.PaymentAttempts.FailureCode,
 			&i.PaymentAttempts.FailureMessage,
 			&i.PaymentAttempts.FailureProviderCode,
-			&i.PaymentAttempts.Intent,
-			&i.PaymentAttempts.IntentAmount,
-			&i.PaymentAttempts.IntentNumber,
-			&i.PaymentAttempts.IntentAt,
+			&i.PaymentAttempts.SavedPaymentMethod,
 			&i.PaymentAttempts.Version,
-			&i.PaymentAttempts.Fence,
-			&i.PaymentAttempts.LeaseUntil,
-			&i.PaymentAttempts.Checks,
-			&i.PaymentAttempts.NextCheckAt,
 			&i.PaymentAttempts.CreatedAt,
 			&i.PaymentAttempts.UpdatedAt,
 			&i.PaymentAttempts.FinalizedAt,
-			&i.PaymentAttempts.Live,
-			&i.PaymentAttempts.ForeignAmount,
-			&i.PaymentAttempts.ForeignCurrency,
-			&i.PaymentAttempts.ForeignReturned,
-			&i.PaymentAttempts.HoldToldAt,
-			&i.PaymentAttempts.AmountDisputed,
-			&i.PaymentAttempts.Movements,
-			&i.PaymentAttempts.SavedPaymentMethod,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -714,7 +553,7 @@ func (q *Queries) AttemptsLockFree(ctx context.Context, db DBTX, attemptIds []uu
 }
 
 const attemptsLockNamed = `-- name: AttemptsLockNamed :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, a.saved_payment_method, now()::timestamptz AS read_at,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action_url, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, now()::timestamptz AS read_at,
     EXISTS (SELECT FROM payment_attempts s WHERE s.order_id = a.order_id AND s.attempt_id <> a.attempt_id) AS siblings
 FROM payment_attempts a WHERE a.attempt_id IN (
     SELECT unnest($1::uuid[])
@@ -738,8 +577,8 @@ type AttemptsLockNamedRow struct {
 	Siblings        bool
 }
 
-// Locks those attempts with one of the ids or names that nobody else has locked;
-// never waits. The pairs are matched by position.
+// Locks those attempts with one of the ids or names that are not locked; never
+// waits. The pairs are matched by position.
 func (q *Queries) AttemptsLockNamed(ctx context.Context, db DBTX, arg *AttemptsLockNamedParams) ([]*AttemptsLockNamedRow, error) {
 	rows, err := db.Query(ctx, attemptsLockNamed, arg.AttemptIds, arg.Accounts, arg.Refs)
 	if err != nil {
@@ -759,38 +598,25 @@ func (q *Queries) AttemptsLockNamed(ctx context.Context, db DBTX, arg *AttemptsL
 			&i.PaymentAttempts.ProviderPaymentID,
 			&i.PaymentAttempts.Status,
 			&i.PaymentAttempts.Stage,
+			&i.PaymentAttempts.Live,
 			&i.PaymentAttempts.Amount,
 			&i.PaymentAttempts.Currency,
+			&i.PaymentAttempts.CaptureManual,
+			&i.PaymentAttempts.Movements,
 			&i.PaymentAttempts.AmountAuthorized,
 			&i.PaymentAttempts.AmountCaptured,
-			&i.PaymentAttempts.AmountReversed,
 			&i.PaymentAttempts.AmountRefunded,
-			&i.PaymentAttempts.CaptureManual,
+			&i.PaymentAttempts.AmountDisputed,
+			&i.PaymentAttempts.ForeignMoney,
 			&i.PaymentAttempts.NextActionUrl,
-			&i.PaymentAttempts.ReturnUrl,
 			&i.PaymentAttempts.FailureCode,
 			&i.PaymentAttempts.FailureMessage,
 			&i.PaymentAttempts.FailureProviderCode,
-			&i.PaymentAttempts.Intent,
-			&i.PaymentAttempts.IntentAmount,
-			&i.PaymentAttempts.IntentNumber,
-			&i.PaymentAttempts.IntentAt,
+			&i.PaymentAttempts.SavedPaymentMethod,
 			&i.PaymentAttempts.Version,
-			&i.PaymentAttempts.Fence,
-			&i.PaymentAttempts.LeaseUntil,
-			&i.PaymentAttempts.Checks,
-			&i.PaymentAttempts.NextCheckAt,
 			&i.PaymentAttempts.CreatedAt,
 			&i.PaymentAttempts.UpdatedAt,
 			&i.PaymentAttempts.FinalizedAt,
-			&i.PaymentAttempts.Live,
-			&i.PaymentAttempts.ForeignAmount,
-			&i.PaymentAttempts.ForeignCurrency,
-			&i.PaymentAttempts.ForeignReturned,
-			&i.PaymentAttempts.HoldToldAt,
-			&i.PaymentAttempts.AmountDisputed,
-			&i.PaymentAttempts.Movements,
-			&i.PaymentAttempts.SavedPaymentMethod,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -838,7 +664,7 @@ func (q *Queries) AttemptsMoved(ctx context.Context, db DBTX, arg *AttemptsMoved
 }
 
 const attemptsOfOrderLock = `-- name: AttemptsOfOrderLock :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, a.saved_payment_method, now()::timestamptz AS read_at
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action_url, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, now()::timestamptz AS read_at
 FROM payment_attempts a WHERE a.order_id = $1
 ORDER BY a.attempt_id FOR NO KEY UPDATE
 `
@@ -868,38 +694,25 @@ func (q *Queries) AttemptsOfOrderLock(ctx context.Context, db DBTX, orderID stri
 			&i.PaymentAttempts.ProviderPaymentID,
 			&i.PaymentAttempts.Status,
 			&i.PaymentAttempts.Stage,
+			&i.PaymentAttempts.Live,
 			&i.PaymentAttempts.Amount,
 			&i.PaymentAttempts.Currency,
+			&i.PaymentAttempts.CaptureManual,
+			&i.PaymentAttempts.Movements,
 			&i.PaymentAttempts.AmountAuthorized,
 			&i.PaymentAttempts.AmountCaptured,
-			&i.PaymentAttempts.AmountReversed,
 			&i.PaymentAttempts.AmountRefunded,
-			&i.PaymentAttempts.CaptureManual,
+			&i.PaymentAttempts.AmountDisputed,
+			&i.PaymentAttempts.ForeignMoney,
 			&i.PaymentAttempts.NextActionUrl,
-			&i.PaymentAttempts.ReturnUrl,
 			&i.PaymentAttempts.FailureCode,
 			&i.PaymentAttempts.FailureMessage,
 			&i.PaymentAttempts.FailureProviderCode,
-			&i.PaymentAttempts.Intent,
-			&i.PaymentAttempts.IntentAmount,
-			&i.PaymentAttempts.IntentNumber,
-			&i.PaymentAttempts.IntentAt,
+			&i.PaymentAttempts.SavedPaymentMethod,
 			&i.PaymentAttempts.Version,
-			&i.PaymentAttempts.Fence,
-			&i.PaymentAttempts.LeaseUntil,
-			&i.PaymentAttempts.Checks,
-			&i.PaymentAttempts.NextCheckAt,
 			&i.PaymentAttempts.CreatedAt,
 			&i.PaymentAttempts.UpdatedAt,
 			&i.PaymentAttempts.FinalizedAt,
-			&i.PaymentAttempts.Live,
-			&i.PaymentAttempts.ForeignAmount,
-			&i.PaymentAttempts.ForeignCurrency,
-			&i.PaymentAttempts.ForeignReturned,
-			&i.PaymentAttempts.HoldToldAt,
-			&i.PaymentAttempts.AmountDisputed,
-			&i.PaymentAttempts.Movements,
-			&i.PaymentAttempts.SavedPaymentMethod,
 			&i.ReadAt,
 		); err != nil {
 			return nil, err
@@ -913,7 +726,7 @@ func (q *Queries) AttemptsOfOrderLock(ctx context.Context, db DBTX, orderID stri
 }
 
 const attemptsOfOrders = `-- name: AttemptsOfOrders :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, a.saved_payment_method, now()::timestamptz AS read_at, false AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action_url, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, now()::timestamptz AS read_at, false AS siblings
 FROM payment_attempts a WHERE a.order_id = ANY ($1::text[])
 ORDER BY a.order_id, a.created_at, a.attempt_id
 `
@@ -944,38 +757,25 @@ func (q *Queries) AttemptsOfOrders(ctx context.Context, db DBTX, orderIds []stri
 			&i.PaymentAttempts.ProviderPaymentID,
 			&i.PaymentAttempts.Status,
 			&i.PaymentAttempts.Stage,
+			&i.PaymentAttempts.Live,
 			&i.PaymentAttempts.Amount,
 			&i.PaymentAttempts.Currency,
+			&i.PaymentAttempts.CaptureManual,
+			&i.PaymentAttempts.Movements,
 			&i.PaymentAttempts.AmountAuthorized,
 			&i.PaymentAttempts.AmountCaptured,
-			&i.PaymentAttempts.AmountReversed,
 			&i.PaymentAttempts.AmountRefunded,
-			&i.PaymentAttempts.CaptureManual,
+			&i.PaymentAttempts.AmountDisputed,
+			&i.PaymentAttempts.ForeignMoney,
 			&i.PaymentAttempts.NextActionUrl,
-			&i.PaymentAttempts.ReturnUrl,
 			&i.PaymentAttempts.FailureCode,
 			&i.PaymentAttempts.FailureMessage,
 			&i.PaymentAttempts.FailureProviderCode,
-			&i.PaymentAttempts.Intent,
-			&i.PaymentAttempts.IntentAmount,
-			&i.PaymentAttempts.IntentNumber,
-			&i.PaymentAttempts.IntentAt,
+			&i.PaymentAttempts.SavedPaymentMethod,
 			&i.PaymentAttempts.Version,
-			&i.PaymentAttempts.Fence,
-			&i.PaymentAttempts.LeaseUntil,
-			&i.PaymentAttempts.Checks,
-			&i.PaymentAttempts.NextCheckAt,
 			&i.PaymentAttempts.CreatedAt,
 			&i.PaymentAttempts.UpdatedAt,
 			&i.PaymentAttempts.FinalizedAt,
-			&i.PaymentAttempts.Live,
-			&i.PaymentAttempts.ForeignAmount,
-			&i.PaymentAttempts.ForeignCurrency,
-			&i.PaymentAttempts.ForeignReturned,
-			&i.PaymentAttempts.HoldToldAt,
-			&i.PaymentAttempts.AmountDisputed,
-			&i.PaymentAttempts.Movements,
-			&i.PaymentAttempts.SavedPaymentMethod,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -990,7 +790,7 @@ func (q *Queries) AttemptsOfOrders(ctx context.Context, db DBTX, orderIds []stri
 }
 
 const attemptsRead = `-- name: AttemptsRead :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, a.saved_payment_method, now()::timestamptz AS read_at, false AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action_url, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, now()::timestamptz AS read_at, false AS siblings
 FROM payment_attempts a WHERE a.attempt_id = ANY ($1::uuid[])
 `
 
@@ -1020,38 +820,25 @@ func (q *Queries) AttemptsRead(ctx context.Context, db DBTX, attemptIds []uuid.U
 			&i.PaymentAttempts.ProviderPaymentID,
 			&i.PaymentAttempts.Status,
 			&i.PaymentAttempts.Stage,
+			&i.PaymentAttempts.Live,
 			&i.PaymentAttempts.Amount,
 			&i.PaymentAttempts.Currency,
+			&i.PaymentAttempts.CaptureManual,
+			&i.PaymentAttempts.Movements,
 			&i.PaymentAttempts.AmountAuthorized,
 			&i.PaymentAttempts.AmountCaptured,
-			&i.PaymentAttempts.AmountReversed,
 			&i.PaymentAttempts.AmountRefunded,
-			&i.PaymentAttempts.CaptureManual,
+			&i.PaymentAttempts.AmountDisputed,
+			&i.PaymentAttempts.ForeignMoney,
 			&i.PaymentAttempts.NextActionUrl,
-			&i.PaymentAttempts.ReturnUrl,
 			&i.PaymentAttempts.FailureCode,
 			&i.PaymentAttempts.FailureMessage,
 			&i.PaymentAttempts.FailureProviderCode,
-			&i.PaymentAttempts.Intent,
-			&i.PaymentAttempts.IntentAmount,
-			&i.PaymentAttempts.IntentNumber,
-			&i.PaymentAttempts.IntentAt,
+			&i.PaymentAttempts.SavedPaymentMethod,
 			&i.PaymentAttempts.Version,
-			&i.PaymentAttempts.Fence,
-			&i.PaymentAttempts.LeaseUntil,
-			&i.PaymentAttempts.Checks,
-			&i.PaymentAttempts.NextCheckAt,
 			&i.PaymentAttempts.CreatedAt,
 			&i.PaymentAttempts.UpdatedAt,
 			&i.PaymentAttempts.FinalizedAt,
-			&i.PaymentAttempts.Live,
-			&i.PaymentAttempts.ForeignAmount,
-			&i.PaymentAttempts.ForeignCurrency,
-			&i.PaymentAttempts.ForeignReturned,
-			&i.PaymentAttempts.HoldToldAt,
-			&i.PaymentAttempts.AmountDisputed,
-			&i.PaymentAttempts.Movements,
-			&i.PaymentAttempts.SavedPaymentMethod,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {

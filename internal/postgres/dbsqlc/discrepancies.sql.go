@@ -13,7 +13,7 @@ import (
 )
 
 const discrepancyLock = `-- name: DiscrepancyLock :one
-SELECT discrepancy_id, kind, order_id, attempt_id, account, provider_event_id, amount, currency, text, resolved_at, resolved_by, resolution, reason, opened_at, about, provider_payment_id, proposed_at, proposed_by, proposed_payment_id, proposed_reason FROM discrepancies WHERE discrepancy_id = $1 FOR NO KEY UPDATE
+SELECT discrepancy_id, kind, about, about_id, order_id, attempt_id, account, provider_event_id, amount, currency, text, opened_at, proposed_at, proposed_by, proposed_payment_id, proposed_reason, resolved_at, resolved_by, resolution, reason, provider_payment_id FROM discrepancies WHERE discrepancy_id = $1 FOR NO KEY UPDATE
 `
 
 // Locks one discrepancy.
@@ -23,6 +23,8 @@ func (q *Queries) DiscrepancyLock(ctx context.Context, db DBTX, discrepancyID uu
 	err := row.Scan(
 		&i.DiscrepancyID,
 		&i.Kind,
+		&i.About,
+		&i.AboutID,
 		&i.OrderID,
 		&i.AttemptID,
 		&i.Account,
@@ -30,25 +32,24 @@ func (q *Queries) DiscrepancyLock(ctx context.Context, db DBTX, discrepancyID uu
 		&i.Amount,
 		&i.Currency,
 		&i.Text,
-		&i.ResolvedAt,
-		&i.ResolvedBy,
-		&i.Resolution,
-		&i.Reason,
 		&i.OpenedAt,
-		&i.About,
-		&i.ProviderPaymentID,
 		&i.ProposedAt,
 		&i.ProposedBy,
 		&i.ProposedPaymentID,
 		&i.ProposedReason,
+		&i.ResolvedAt,
+		&i.ResolvedBy,
+		&i.Resolution,
+		&i.Reason,
+		&i.ProviderPaymentID,
 	)
 	return &i, err
 }
 
 const discrepancyOpen = `-- name: DiscrepancyOpen :exec
-INSERT INTO discrepancies (discrepancy_id, kind, order_id, attempt_id, account, provider_event_id, about, amount, currency, text, opened_at)
+INSERT INTO discrepancies (discrepancy_id, kind, order_id, attempt_id, account, provider_event_id, about, about_id, amount, currency, text, opened_at)
 SELECT $1, $2, coalesce($3::text, e.order_id), coalesce($4::uuid, e.attempt_id), $5,
-    $6::text, $7, $8, $9, $10, $11
+    $6::text, $7, $8, $9, $10, $11, $12
 FROM (SELECT 1) one
 LEFT JOIN provider_events e ON $2::text = 'event_changed' AND e.account = $5::text AND e.provider_event_id = $6::text
 ON CONFLICT DO NOTHING
@@ -62,6 +63,7 @@ type DiscrepancyOpenParams struct {
 	Account         string
 	ProviderEventID *string
 	About           string
+	AboutID         string
 	Amount          *int64
 	Currency        *string
 	Text            string
@@ -80,6 +82,7 @@ func (q *Queries) DiscrepancyOpen(ctx context.Context, db DBTX, arg *Discrepancy
 		arg.Account,
 		arg.ProviderEventID,
 		arg.About,
+		arg.AboutID,
 		arg.Amount,
 		arg.Currency,
 		arg.Text,
@@ -118,7 +121,7 @@ func (q *Queries) DiscrepancyPropose(ctx context.Context, db DBTX, arg *Discrepa
 }
 
 const discrepancyRead = `-- name: DiscrepancyRead :one
-SELECT discrepancy_id, kind, order_id, attempt_id, account, provider_event_id, amount, currency, text, resolved_at, resolved_by, resolution, reason, opened_at, about, provider_payment_id, proposed_at, proposed_by, proposed_payment_id, proposed_reason FROM discrepancies WHERE discrepancy_id = $1
+SELECT discrepancy_id, kind, about, about_id, order_id, attempt_id, account, provider_event_id, amount, currency, text, opened_at, proposed_at, proposed_by, proposed_payment_id, proposed_reason, resolved_at, resolved_by, resolution, reason, provider_payment_id FROM discrepancies WHERE discrepancy_id = $1
 `
 
 // Reads one discrepancy, locks nothing.
@@ -128,6 +131,8 @@ func (q *Queries) DiscrepancyRead(ctx context.Context, db DBTX, discrepancyID uu
 	err := row.Scan(
 		&i.DiscrepancyID,
 		&i.Kind,
+		&i.About,
+		&i.AboutID,
 		&i.OrderID,
 		&i.AttemptID,
 		&i.Account,
@@ -135,17 +140,16 @@ func (q *Queries) DiscrepancyRead(ctx context.Context, db DBTX, discrepancyID uu
 		&i.Amount,
 		&i.Currency,
 		&i.Text,
-		&i.ResolvedAt,
-		&i.ResolvedBy,
-		&i.Resolution,
-		&i.Reason,
 		&i.OpenedAt,
-		&i.About,
-		&i.ProviderPaymentID,
 		&i.ProposedAt,
 		&i.ProposedBy,
 		&i.ProposedPaymentID,
 		&i.ProposedReason,
+		&i.ResolvedAt,
+		&i.ResolvedBy,
+		&i.Resolution,
+		&i.Reason,
+		&i.ProviderPaymentID,
 	)
 	return &i, err
 }

@@ -120,7 +120,7 @@ type EventsDueRow struct {
 	ReceivedAt      time.Time
 }
 
-// Locks parked events whose next try is due, unless somebody else has them.
+// Locks parked events whose next try is due, unless another transaction has them.
 func (q *Queries) EventsDue(ctx context.Context, db DBTX, most int32) ([]*EventsDueRow, error) {
 	rows, err := db.Query(ctx, eventsDue, most)
 	if err != nil {
@@ -300,8 +300,8 @@ type EventsParkedRow struct {
 	ReceivedAt      time.Time
 }
 
-// Locks the parked events that name any of the references, unless somebody else
-// has them; never waits. Headers and bytes are not read, here and in the next two.
+// Locks the parked events that name any of the references, unless another
+// transaction has them; never waits. Headers and bytes are not read, here and in the next two.
 func (q *Queries) EventsParked(ctx context.Context, db DBTX, arg *EventsParkedParams) ([]*EventsParkedRow, error) {
 	rows, err := db.Query(ctx, eventsParked, arg.Account, arg.Refs)
 	if err != nil {
@@ -376,7 +376,7 @@ type EventsParkedOfRow struct {
 }
 
 // Locks the parked events that use any name of an attempt, those that it has and
-// others, unless somebody else has them; never waits.
+// others, unless another transaction has them; never waits.
 func (q *Queries) EventsParkedOf(ctx context.Context, db DBTX, arg *EventsParkedOfParams) ([]*EventsParkedOfRow, error) {
 	rows, err := db.Query(ctx, eventsParkedOf, arg.Account, arg.Others, arg.AttemptID)
 	if err != nil {
@@ -399,41 +399,6 @@ func (q *Queries) EventsParkedOf(ctx context.Context, db DBTX, arg *EventsParked
 			&i.NextTryAt,
 			&i.ReceivedAt,
 		); err != nil {
-			return nil, err
-		}
-		items = append(items, &i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const eventsTransactions = `-- name: EventsTransactions :many
-SELECT e.attempt_id::uuid AS attempt_id, e.kind, (e.news ->> 'transaction')::text AS transaction
-FROM provider_events e
-WHERE e.attempt_id = ANY($1::uuid[]) AND e.news ->> 'transaction' <> ''
-ORDER BY e.received_at, e.provider_event_id
-`
-
-type EventsTransactionsRow struct {
-	AttemptID   uuid.UUID
-	Kind        string
-	Transaction string
-}
-
-// Reads what the events of attempts told of their transactions, in the order in
-// which they came; locks nothing.
-func (q *Queries) EventsTransactions(ctx context.Context, db DBTX, attemptIds []uuid.UUID) ([]*EventsTransactionsRow, error) {
-	rows, err := db.Query(ctx, eventsTransactions, attemptIds)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []*EventsTransactionsRow
-	for rows.Next() {
-		var i EventsTransactionsRow
-		if err := rows.Scan(&i.AttemptID, &i.Kind, &i.Transaction); err != nil {
 			return nil, err
 		}
 		items = append(items, &i)

@@ -16,7 +16,7 @@ const evidenceAlone = `-- name: EvidenceAlone :one
 SELECT pg_try_advisory_xact_lock(hashtextextended('paylatch verify', 0)) AS alone
 `
 
-// Takes a lock that nobody waits for, until the transaction ends.
+// Takes a lock that is never waited for, until the transaction ends.
 func (q *Queries) EvidenceAlone(ctx context.Context, db DBTX) (bool, error) {
 	row := db.QueryRow(ctx, evidenceAlone)
 	var alone bool
@@ -25,8 +25,7 @@ func (q *Queries) EvidenceAlone(ctx context.Context, db DBTX) (bool, error) {
 }
 
 const evidenceAttempts = `-- name: EvidenceAttempts :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.amount, a.currency, a.amount_authorized, a.amount_captured, a.amount_reversed, a.amount_refunded, a.capture_manual, a.next_action_url, a.return_url, a.failure_code, a.failure_message, a.failure_provider_code, a.intent, a.intent_amount, a.intent_number, a.intent_at, a.version, a.fence, a.lease_until, a.checks, a.next_check_at, a.created_at, a.updated_at, a.finalized_at, a.live, a.foreign_amount, a.foreign_currency, a.foreign_returned, a.hold_told_at, a.amount_disputed, a.movements, a.saved_payment_method, now()::timestamptz AS read_at,
-    EXISTS (SELECT FROM attempt_checks c WHERE c.attempt_id = a.attempt_id AND c.due_at <= a.next_check_at) AS scheduled
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action_url, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, now()::timestamptz AS read_at
 FROM payment_attempts a
 WHERE a.attempt_id > $1 ORDER BY a.attempt_id LIMIT $2::int
 `
@@ -39,7 +38,6 @@ type EvidenceAttemptsParams struct {
 type EvidenceAttemptsRow struct {
 	PaymentAttempts PaymentAttempts
 	ReadAt          time.Time
-	Scheduled       bool
 }
 
 // Reads the attempts that follow one, by id; locks nothing.
@@ -62,40 +60,26 @@ func (q *Queries) EvidenceAttempts(ctx context.Context, db DBTX, arg *EvidenceAt
 			&i.PaymentAttempts.ProviderPaymentID,
 			&i.PaymentAttempts.Status,
 			&i.PaymentAttempts.Stage,
+			&i.PaymentAttempts.Live,
 			&i.PaymentAttempts.Amount,
 			&i.PaymentAttempts.Currency,
+			&i.PaymentAttempts.CaptureManual,
+			&i.PaymentAttempts.Movements,
 			&i.PaymentAttempts.AmountAuthorized,
 			&i.PaymentAttempts.AmountCaptured,
-			&i.PaymentAttempts.AmountReversed,
 			&i.PaymentAttempts.AmountRefunded,
-			&i.PaymentAttempts.CaptureManual,
+			&i.PaymentAttempts.AmountDisputed,
+			&i.PaymentAttempts.ForeignMoney,
 			&i.PaymentAttempts.NextActionUrl,
-			&i.PaymentAttempts.ReturnUrl,
 			&i.PaymentAttempts.FailureCode,
 			&i.PaymentAttempts.FailureMessage,
 			&i.PaymentAttempts.FailureProviderCode,
-			&i.PaymentAttempts.Intent,
-			&i.PaymentAttempts.IntentAmount,
-			&i.PaymentAttempts.IntentNumber,
-			&i.PaymentAttempts.IntentAt,
+			&i.PaymentAttempts.SavedPaymentMethod,
 			&i.PaymentAttempts.Version,
-			&i.PaymentAttempts.Fence,
-			&i.PaymentAttempts.LeaseUntil,
-			&i.PaymentAttempts.Checks,
-			&i.PaymentAttempts.NextCheckAt,
 			&i.PaymentAttempts.CreatedAt,
 			&i.PaymentAttempts.UpdatedAt,
 			&i.PaymentAttempts.FinalizedAt,
-			&i.PaymentAttempts.Live,
-			&i.PaymentAttempts.ForeignAmount,
-			&i.PaymentAttempts.ForeignCurrency,
-			&i.PaymentAttempts.ForeignReturned,
-			&i.PaymentAttempts.HoldToldAt,
-			&i.PaymentAttempts.AmountDisputed,
-			&i.PaymentAttempts.Movements,
-			&i.PaymentAttempts.SavedPaymentMethod,
 			&i.ReadAt,
-			&i.Scheduled,
 		); err != nil {
 			return nil, err
 		}
@@ -108,12 +92,13 @@ func (q *Queries) EvidenceAttempts(ctx context.Context, db DBTX, arg *EvidenceAt
 }
 
 const evidenceDiscrepancies = `-- name: EvidenceDiscrepancies :many
-SELECT attempt_id, kind FROM discrepancies WHERE attempt_id = ANY ($1::uuid[])
+SELECT attempt_id, kind, about FROM discrepancies WHERE attempt_id = ANY ($1::uuid[])
 `
 
 type EvidenceDiscrepanciesRow struct {
 	AttemptID *uuid.UUID
 	Kind      string
+	About     string
 }
 
 // Reads the kinds of some attempts' discrepancies, resolved ones too; locks
@@ -127,7 +112,7 @@ func (q *Queries) EvidenceDiscrepancies(ctx context.Context, db DBTX, attemptIds
 	var items []*EvidenceDiscrepanciesRow
 	for rows.Next() {
 		var i EvidenceDiscrepanciesRow
-		if err := rows.Scan(&i.AttemptID, &i.Kind); err != nil {
+		if err := rows.Scan(&i.AttemptID, &i.Kind, &i.About); err != nil {
 			return nil, err
 		}
 		items = append(items, &i)
@@ -151,7 +136,7 @@ type EvidenceEventsRow struct {
 	News            []byte
 }
 
-// Reads what some attempts' events say, without their bytes; locks nothing.
+// Reads the meaning of some attempts' events, without their bytes; locks nothing.
 func (q *Queries) EvidenceEvents(ctx context.Context, db DBTX, attemptIds []uuid.UUID) ([]*EvidenceEventsRow, error) {
 	rows, err := db.Query(ctx, evidenceEvents, attemptIds)
 	if err != nil {
@@ -168,6 +153,47 @@ func (q *Queries) EvidenceEvents(ctx context.Context, db DBTX, attemptIds []uuid
 			&i.Verdict,
 			&i.News,
 		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const evidenceHeld = `-- name: EvidenceHeld :many
+WITH log AS (
+    SELECT t.order_id, t.attempt_id, t.version, t.at,
+        coalesce((t.detail ->> 'captured')::bigint, 0) > coalesce((t.detail ->> 'refunded')::bigint, 0) + coalesce((t.detail ->> 'disputed')::bigint, 0)
+            OR coalesce((t.detail ->> 'foreign_money')::boolean, false) AS held
+    FROM payment_attempts a JOIN attempt_transitions t ON t.order_id = a.order_id AND t.attempt_id = a.attempt_id
+    WHERE a.order_id = ANY ($1::text[]) AND (a.amount_captured > a.amount_refunded + a.amount_disputed OR a.foreign_money))
+SELECT l.order_id, l.attempt_id, min(l.at)::timestamptz AS since
+FROM log l
+WHERE NOT EXISTS (SELECT FROM log later WHERE later.attempt_id = l.attempt_id AND later.version >= l.version AND NOT later.held)
+GROUP BY l.order_id, l.attempt_id
+`
+
+type EvidenceHeldRow struct {
+	OrderID   string
+	AttemptID uuid.UUID
+	Since     time.Time
+}
+
+// Reads since when attempts of some orders have held money without a break, of those that
+// hold some now; locks nothing.
+func (q *Queries) EvidenceHeld(ctx context.Context, db DBTX, orderIds []string) ([]*EvidenceHeldRow, error) {
+	rows, err := db.Query(ctx, evidenceHeld, orderIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*EvidenceHeldRow
+	for rows.Next() {
+		var i EvidenceHeldRow
+		if err := rows.Scan(&i.OrderID, &i.AttemptID, &i.Since); err != nil {
 			return nil, err
 		}
 		items = append(items, &i)
@@ -222,20 +248,21 @@ func (q *Queries) EvidenceLog(ctx context.Context, db DBTX, arg *EvidenceLogPara
 }
 
 const evidenceOrders = `-- name: EvidenceOrders :many
-SELECT o.order_id, o.amount, o.currency,
+SELECT o.order_id, o.amount, o.currency, o.cancel_requested_at,
     (SELECT count(*) FROM payment_attempts a WHERE a.order_id = o.order_id AND a.status <> 'failed')::int AS live
 FROM orders o WHERE o.order_id = ANY ($1::text[])
 `
 
 type EvidenceOrdersRow struct {
-	OrderID  string
-	Amount   int64
-	Currency string
-	Live     int32
+	OrderID           string
+	Amount            int64
+	Currency          string
+	CancelRequestedAt *time.Time
+	Live              int32
 }
 
-// Reads what some orders are for and how many attempts of each are pending or
-// paid; locks nothing.
+// Reads what some orders are for, how many attempts of each are pending or paid, and
+// when each was to be cancelled; locks nothing.
 func (q *Queries) EvidenceOrders(ctx context.Context, db DBTX, orderIds []string) ([]*EvidenceOrdersRow, error) {
 	rows, err := db.Query(ctx, evidenceOrders, orderIds)
 	if err != nil {
@@ -249,6 +276,7 @@ func (q *Queries) EvidenceOrders(ctx context.Context, db DBTX, orderIds []string
 			&i.OrderID,
 			&i.Amount,
 			&i.Currency,
+			&i.CancelRequestedAt,
 			&i.Live,
 		); err != nil {
 			return nil, err
@@ -262,7 +290,7 @@ func (q *Queries) EvidenceOrders(ctx context.Context, db DBTX, orderIds []string
 }
 
 const evidenceRefunds = `-- name: EvidenceRefunds :many
-SELECT r.order_id, r.refund_id, r.attempt_id, r.user_id, r.client_request_id, r.request_hash, r.account, r.provider_refund_id, r.status, r.amount, r.currency, r.reason, r.failure_code, r.failure_message, r.failure_provider_code, r.reversed, r.version, r.fence, r.lease_until, r.checks, r.next_check_at, r.created_at, r.updated_at, r.finalized_at, r.origin, r.former_provider_refund_id, now()::timestamptz AS read_at
+SELECT r.order_id, r.refund_id, r.attempt_id, r.origin, r.user_id, r.client_request_id, r.request_hash, r.account, r.provider_refund_id, r.status, r.amount, r.currency, r.reason, r.failure_code, r.failure_message, r.failure_provider_code, r.version, r.created_at, r.updated_at, r.finalized_at, now()::timestamptz AS read_at
 FROM refunds r WHERE r.attempt_id = ANY ($1::uuid[]) ORDER BY r.refund_id
 `
 
@@ -285,6 +313,7 @@ func (q *Queries) EvidenceRefunds(ctx context.Context, db DBTX, attemptIds []uui
 			&i.Refunds.OrderID,
 			&i.Refunds.RefundID,
 			&i.Refunds.AttemptID,
+			&i.Refunds.Origin,
 			&i.Refunds.UserID,
 			&i.Refunds.ClientRequestID,
 			&i.Refunds.RequestHash,
@@ -297,17 +326,10 @@ func (q *Queries) EvidenceRefunds(ctx context.Context, db DBTX, attemptIds []uui
 			&i.Refunds.FailureCode,
 			&i.Refunds.FailureMessage,
 			&i.Refunds.FailureProviderCode,
-			&i.Refunds.Reversed,
 			&i.Refunds.Version,
-			&i.Refunds.Fence,
-			&i.Refunds.LeaseUntil,
-			&i.Refunds.Checks,
-			&i.Refunds.NextCheckAt,
 			&i.Refunds.CreatedAt,
 			&i.Refunds.UpdatedAt,
 			&i.Refunds.FinalizedAt,
-			&i.Refunds.Origin,
-			&i.Refunds.FormerProviderRefundID,
 			&i.ReadAt,
 		); err != nil {
 			return nil, err

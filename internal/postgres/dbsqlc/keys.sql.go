@@ -244,7 +244,7 @@ DELETE FROM idempotency_keys k USING (
 WHERE k.user_id = old.user_id AND k.endpoint = old.endpoint AND k.key = old.key
 `
 
-// Deletes expired keys, as many as are asked for; skips what is locked.
+// Deletes expired keys, as many as given; skips what is locked.
 func (q *Queries) KeysPurge(ctx context.Context, db DBTX, most int32) (int64, error) {
 	result, err := db.Exec(ctx, keysPurge, most)
 	if err != nil {
@@ -338,7 +338,7 @@ type KeysStoreParams struct {
 	Keeps         []float64
 }
 
-// Stores the answers of keys that are new, expired, or whose runner is gone: all
+// Stores the responses of keys that are new, expired, or left by their runner: all
 // of them or none, in the order of their names.
 func (q *Queries) KeysStore(ctx context.Context, db DBTX, arg *KeysStoreParams) error {
 	_, err := db.Exec(ctx, keysStore,
@@ -393,8 +393,8 @@ type QuotasTakeRow struct {
 	SecondsLeft float64
 }
 
-// Counts keys of users in the window of now, except those that are known
-// already, and says of each which one of its user's it is (0: known) and how long
+// Counts keys of users in the window of now, except those that are there
+// already, and returns of each which one of its user's it is (0: there) and how long
 // the window still lasts. Its own commit need not reach the disk.
 func (q *Queries) QuotasTake(ctx context.Context, db DBTX, arg *QuotasTakeParams) ([]*QuotasTakeRow, error) {
 	rows, err := db.Query(ctx, quotasTake,

@@ -204,7 +204,7 @@ func AllRefundStatusValues() []RefundStatus {
 	}
 }
 
-// Append-only: what callers pressed again and providers were asked. It is gathered in memory and may lack the last moments of a process that died; what an attempt is stands in attempt_transitions. It refers to attempts without a foreign key: writing it locks no row of theirs.
+// Append-only: what callers requested again and providers were called for. It is gathered in memory and may lack the last moments of a process that died; what an attempt is stands in attempt_transitions. Without a foreign key, writing it locks no attempt.
 type AttemptLog struct {
 	OrderID string
 	EntryID uuid.UUID
@@ -231,14 +231,19 @@ type AttemptTransitions struct {
 	ToStage   string
 	Cause     string
 	CauseID   string
-	Detail    []byte
-	At        time.Time
+	// Is only read whole: json keeps the text as it is, which costs less than jsonb.
+	Detail []byte
+	At     time.Time
 }
 
 // What a person must look at: opened once for its cause, never closed by itself; another cause opens another one.
 type Discrepancies struct {
-	DiscrepancyID   uuid.UUID
-	Kind            string
+	DiscrepancyID uuid.UUID
+	Kind          string
+	// A code of what it is about, beside its kind.
+	About string
+	// Distinguishes two causes of one kind: another amount, dispute, refund or operation.
+	AboutID         string
 	OrderID         *string
 	AttemptID       *uuid.UUID
 	Account         string
@@ -246,20 +251,18 @@ type Discrepancies struct {
 	Amount          *int64
 	Currency        *string
 	Text            string
-	ResolvedAt      *time.Time
-	ResolvedBy      string
-	Resolution      string
-	Reason          string
 	OpenedAt        time.Time
-	// What tells two causes of one kind apart: another amount, another dispute, another refund.
-	About string
-	// The payment that a person found at the provider, where the resolution is paid.
-	ProviderPaymentID string
-	ProposedAt        *time.Time
-	// Who called it paid, by which payment or refund, where the provider can't be asked: a second person must agree.
+	ProposedAt      *time.Time
+	// Called it paid, by which payment or refund, where the provider can't be asked: a second person must agree.
 	ProposedBy        string
 	ProposedPaymentID string
 	ProposedReason    string
+	ResolvedAt        *time.Time
+	ResolvedBy        string
+	Resolution        string
+	Reason            string
+	// The payment that a person found at the provider, where the resolution is paid.
+	ProviderPaymentID string
 }
 
 type IdempotencyKeys struct {
@@ -271,26 +274,27 @@ type IdempotencyKeys struct {
 	Status      int32
 	Headers     []byte
 	Body        []byte
-	// The entity that the command made or moved; an answer without a body is rendered from it as it is now.
+	// The entity that the command made or moved; a response without a body is rendered from it as it is now.
 	Subject string
-	// Rises when another runner takes the key over; only the runner that holds it may store the answer.
+	// Rises when another runner takes the key over; only the runner that holds it may store the response.
 	Fence      int64
 	LeaseUntil time.Time
 	CreatedAt  time.Time
 	ExpiresAt  time.Time
 }
 
-// Append-only: what happened to the money of an attempt after it was taken. The number is given under the lock of the attempt, whose amounts are sums of these rows.
+// Append-only: what happened to the money of an attempt. The number is given under the lock of the attempt, whose amounts are sums of these rows.
 type MoneyMovements struct {
 	OrderID   string
 	AttemptID uuid.UUID
 	Number    int32
 	Account   string
 	Kind      string
-	// named: the provider's own id tells it from others. total: what a total of the provider says beyond the named ones; negative where a named one turned out to be in it.
+	// named: the provider's own id distinguishes it. total: what a total of the provider contains beyond the named ones; negative where a named one turned out to be in it. person: a resolution.
 	Source string
 	// The provider's id of the payment, empty where it is the attempt's only one.
-	Payment    string
+	Payment string
+	// Of a named movement the provider's id, of one that a person recorded the discrepancy's, else empty.
 	ProviderID string
 	Amount     int64
 	Currency   string
@@ -301,23 +305,57 @@ type MoneyMovements struct {
 	RecordedAt time.Time
 }
 
+// What is wanted from a provider, and its whole life: on disk in state sent before its first byte. Written only under the lock of its attempt, but for the closing of what trails a final one. A charge that is accepted while next_at stays leaves the indexes alone.
+type Operations struct {
+	OrderID   string
+	AttemptID uuid.UUID
+	Kind      string
+	// Counts within (attempt, kind), from 0, never reused: part of the provider's idempotency key.
+	Number  int32
+	Account string
+	// Of a refund, or of the check of a refund; else NULL.
+	RefundID *uuid.UUID
+	// Which operations may be open beside each other: one each of take, cancel, check and of each refund.
+	Slot string
+	// To capture or to refund; 0: all that there is.
+	Amount   int64
+	Origin   string
+	OriginID string
+	State    string
+	Open     bool
+	// Counts the permits to send; 0: not a byte was sent.
+	Sends int32
+	// Counts the takes: a fencing token. What an earlier runner concludes is void.
+	Fence      int64
+	LeaseUntil *time.Time
+	// Counts answers, and failures to get one.
+	Tries  int32
+	NextAt *time.Time
+	// The start of the resend window.
+	FirstSentAt *time.Time
+	// The provider's id of this very call: a later refusal names it.
+	ProviderRef string
+	Result      string
+	CreatedAt   time.Time
+}
+
 type Orders struct {
 	OrderID         string
 	UserID          string
 	ClientRequestID string
 	RequestHash     []byte
-	Amount          int64
-	Currency        string
-	Description     string
-	Metadata        []byte
-	// A wish, not a status: an order is paid by a succeeded attempt, cancelled by this wish and no live attempt.
+	// The role that set the price: of what a customer ordered, the shop checks the amount before it delivers.
+	CreatedBy   string
+	Amount      int64
+	Currency    string
+	Description string
+	Metadata    []byte
+	// A request, not a status, and never erased: a succeeded attempt makes the order paid all the same; without a live one it is cancelled.
 	CancelRequestedAt *time.Time
+	// The failed attempt whose late money a person has accepted: the order is paid by it.
+	AcceptedAttemptID *uuid.UUID
 	CreatedAt         time.Time
 	UpdatedAt         time.Time
-	// The role of whoever created the order, and so set its price.
-	CreatedBy string
-	// The failed attempt whose late money a person has taken for the order's payment: the order is paid by it.
-	AcceptedAttemptID *uuid.UUID
 }
 
 type PaymentAttempts struct {
@@ -330,58 +368,45 @@ type PaymentAttempts struct {
 	ProviderPaymentID string
 	Status            AttemptStatus
 	Stage             AttemptStage
+	Live              bool
 	Amount            int64
 	Currency          string
-	AmountAuthorized  int64
-	// What the provider says that it took: a fact, which may be above 0 although the attempt failed.
-	AmountCaptured      int64
-	AmountReversed      int64
-	AmountRefunded      int64
-	CaptureManual       bool
+	CaptureManual     bool
+	// The number of the last money movement; 0: there are none to read.
+	Movements int32
+	// As the other amounts an exact sum of movements in currency: authorizations less releases. A reversal may be reported before its original, so any may be below 0 for a while.
+	AmountAuthorized int64
+	// Captures less their reversals; may be above 0 although the attempt failed.
+	AmountCaptured int64
+	// Refunds less their reversals.
+	AmountRefunded int64
+	// Chargebacks less their reversals.
+	AmountDisputed int64
+	// Money in another currency than the payment's is held: the order takes no other payment.
+	ForeignMoney        bool
 	NextActionUrl       string
-	ReturnUrl           string
 	FailureCode         string
 	FailureMessage      string
 	FailureProviderCode string
-	Intent              string
-	IntentAmount        int64
-	IntentNumber        int32
-	IntentAt            *time.Time
-	Version             int32
-	// Rises each time the attempt is taken over, which lease_until must allow; it licenses the calls that move money.
-	Fence       int64
-	LeaseUntil  *time.Time
-	Checks      int32
-	NextCheckAt *time.Time
-	CreatedAt   time.Time
-	UpdatedAt   time.Time
-	FinalizedAt *time.Time
-	Live        bool
-	// What the provider took in another currency than the payment's, in minor units of foreign_currency: a mismatch for a person. As long as it is more than foreign_returned, the order takes no other payment.
-	ForeignAmount   int64
-	ForeignCurrency string
-	// How much of foreign_amount was given back, or settled by a person.
-	ForeignReturned int64
-	// Of a failed attempt: when the provider last told of a hold that may still be there. NULL once it was given up, or a person has settled it. Until then the order takes no other payment.
-	HoldToldAt *time.Time
-	// What chargebacks took less what came back of it: below 0 as long as only the return was told of.
-	AmountDisputed int64
-	// The number of the last movement; 0: there are none to read.
-	Movements int32
 	// What the provider has stored of the payment method, with the token by which it can be charged again for the same customer.
 	SavedPaymentMethod []byte
+	Version            int32
+	CreatedAt          time.Time
+	UpdatedAt          time.Time
+	FinalizedAt        *time.Time
 }
 
-// The inbox: what providers said, as they said it. The bytes go after the retention time, the id and the digest stay.
+// The inbox: webhooks as they came. The bytes go after the retention time, the id and the digest stay.
 type ProviderEvents struct {
-	EventID         uuid.UUID
-	Account         string
+	EventID uuid.UUID
+	Account string
+	// Compared byte by byte: the primary key serves exact lookups and the search for a beginning.
 	ProviderEventID string
 	IDDerived       bool
 	EventType       string
 	Kind            string
 	Digest          []byte
-	// What the verified event says in our terms, so that a parked one can be applied without its secret.
+	// What the verified event means in our terms, so that a parked one can be applied without its secret.
 	News      []byte
 	Refs      []string
 	OrderID   *string
@@ -401,7 +426,9 @@ type Refunds struct {
 	OrderID   string
 	RefundID  uuid.UUID
 	AttemptID uuid.UUID
-	// Who asked for it; NULL where that was no request.
+	// A request of user_id, the account's policy for late money, or the provider's own dashboard.
+	Origin string
+	// Whose request it was, as client_request_id and request_hash; NULL where it was none.
 	UserID              *string
 	ClientRequestID     *string
 	RequestHash         []byte
@@ -414,28 +441,24 @@ type Refunds struct {
 	FailureCode         string
 	FailureMessage      string
 	FailureProviderCode string
-	// Of a refund that succeeded: the provider took the money back. Of one that failed: the provider paid it back all the same.
-	Reversed    bool
-	Version     int32
-	Fence       int64
-	LeaseUntil  *time.Time
-	Checks      int32
-	NextCheckAt *time.Time
-	CreatedAt   time.Time
-	UpdatedAt   time.Time
-	FinalizedAt *time.Time
-	// Who began it: a request of user_id, the account's policy for late money, or somebody in the provider's own dashboard.
-	Origin string
-	// Of a refund that was taken for one made in the dashboard and is another one of ours: the provider's id, which that one has now.
-	FormerProviderRefundID string
+	Version             int32
+	CreatedAt           time.Time
+	UpdatedAt           time.Time
+	FinalizedAt         *time.Time
 }
 
-// Append-only: who looked at or did what, why, when and from where. Its ids rise with time.
+// Append-only: what staff looked at or did, why, when and from where. Its ids rise with time. Each entry has the hash of the one before it: an entry that the tables' owner changes or removes breaks the chain.
 type StaffAudit struct {
 	EntryID uuid.UUID
+	// 1 for the first entry, without a gap.
+	Position int64
+	// The hash of the entry before; 32 zero bytes for the first.
+	Previous []byte
+	// SHA-256 of the entry, its position and previous: each field as its length in bytes, a colon and its text, or - for NULL, joined by commas.
+	Hash []byte
 	// The same for what was begun and what came of it, where the two are not one transaction.
 	DeedID uuid.UUID
-	// Empty where nobody was proven: of a refused token or sign-in.
+	// Empty where the subject was not proven: of a refused token or sign-in.
 	Actor      string
 	Roles      []string
 	Action     string
@@ -449,10 +472,4 @@ type StaffAudit struct {
 	Outcome    string
 	Detail     []byte
 	At         time.Time
-	// 1 for the first entry, without a gap.
-	Position int64
-	// The hash of the entry before; 32 zero bytes for the first.
-	Previous []byte
-	// SHA-256 of the entry, its position and previous: each field as its length in bytes, a colon and its text, or - for NULL, joined by commas.
-	Hash []byte
 }

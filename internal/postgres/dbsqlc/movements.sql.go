@@ -13,10 +13,16 @@ import (
 )
 
 const movementsInsert = `-- name: MovementsInsert :exec
-INSERT INTO money_movements (order_id, attempt_id, number, account, kind, source, provider_id, amount, currency, cause, cause_id, at, recorded_at)
-SELECT unnest($1::text[]), unnest($2::uuid[]), unnest($3::int[]), unnest($4::text[]), unnest($5::text[]),
-    unnest($6::text[]), unnest($7::text[]), unnest($8::bigint[]), unnest($9::text[]), unnest($10::text[]),
-    unnest($11::text[]), NULLIF(unnest($12::timestamptz[]), '0001-01-01 00:00:00Z'), unnest($13::timestamptz[])
+INSERT INTO money_movements (order_id, attempt_id, number, account, kind, source, payment, provider_id, amount, currency, cause, cause_id, at, recorded_at)
+SELECT n.order_id, n.attempt_id, n.number, n.account, n.kind, n.source, n.payment, n.provider_id, n.amount, n.currency, n.cause, n.cause_id, n.at, n.recorded_at
+FROM (
+    SELECT unnest($1::text[]) AS order_id, unnest($2::uuid[]) AS attempt_id, unnest($3::int[]) AS number,
+        unnest($4::text[]) AS account, unnest($5::text[]) AS kind, unnest($6::text[]) AS source, unnest($7::text[]) AS payment,
+        unnest($8::text[]) AS provider_id, unnest($9::bigint[]) AS amount, unnest($10::text[]) AS currency,
+        unnest($11::text[]) AS cause, unnest($12::text[]) AS cause_id,
+        NULLIF(unnest($13::timestamptz[]), '0001-01-01 00:00:00Z') AS at, unnest($14::timestamptz[]) AS recorded_at
+) n
+ORDER BY n.account, n.kind, n.provider_id
 `
 
 type MovementsInsertParams struct {
@@ -26,6 +32,7 @@ type MovementsInsertParams struct {
 	Accounts    []string
 	Kinds       []string
 	Sources     []string
+	Payments    []string
 	ProviderIds []string
 	Amounts     []int64
 	Currencies  []string
@@ -35,7 +42,9 @@ type MovementsInsertParams struct {
 	RecordedAts []time.Time
 }
 
-// Appends movements. One that another attempt has is refused.
+// Appends movements in the order of (account, kind, id), since a transaction that records the
+// same waits for this one. One that another attempt has is a unique violation: the caller
+// decides anew.
 func (q *Queries) MovementsInsert(ctx context.Context, db DBTX, arg *MovementsInsertParams) error {
 	_, err := db.Exec(ctx, movementsInsert,
 		arg.OrderIds,
@@ -44,6 +53,7 @@ func (q *Queries) MovementsInsert(ctx context.Context, db DBTX, arg *MovementsIn
 		arg.Accounts,
 		arg.Kinds,
 		arg.Sources,
+		arg.Payments,
 		arg.ProviderIds,
 		arg.Amounts,
 		arg.Currencies,
@@ -55,6 +65,59 @@ func (q *Queries) MovementsInsert(ctx context.Context, db DBTX, arg *MovementsIn
 	return err
 }
 
+const movementsNamed = `-- name: MovementsNamed :many
+SELECT m.order_id, m.attempt_id, m.number, m.account, m.kind, m.source, m.payment, m.provider_id, m.amount, m.currency, m.cause, m.cause_id, m.at, m.recorded_at FROM money_movements m WHERE m.attempt_id IN (
+    SELECT unnest($1::uuid[])
+    UNION ALL
+    SELECT r.attempt_id FROM attempt_references r
+    JOIN (SELECT unnest($2::text[]) AS account, unnest($3::text[]) AS reference) n
+        ON r.account = n.account AND r.reference = n.reference)
+ORDER BY m.attempt_id, m.number
+`
+
+type MovementsNamedParams struct {
+	AttemptIds []uuid.UUID
+	Accounts   []string
+	Refs       []string
+}
+
+// Reads the movements of the attempts with one of the ids or names, oldest first; locks
+// nothing. The pairs are matched by position.
+func (q *Queries) MovementsNamed(ctx context.Context, db DBTX, arg *MovementsNamedParams) ([]*MoneyMovements, error) {
+	rows, err := db.Query(ctx, movementsNamed, arg.AttemptIds, arg.Accounts, arg.Refs)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*MoneyMovements
+	for rows.Next() {
+		var i MoneyMovements
+		if err := rows.Scan(
+			&i.OrderID,
+			&i.AttemptID,
+			&i.Number,
+			&i.Account,
+			&i.Kind,
+			&i.Source,
+			&i.Payment,
+			&i.ProviderID,
+			&i.Amount,
+			&i.Currency,
+			&i.Cause,
+			&i.CauseID,
+			&i.At,
+			&i.RecordedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const movementsOfAttempts = `-- name: MovementsOfAttempts :many
 SELECT order_id, attempt_id, number, account, kind, source, payment, provider_id, amount, currency, cause, cause_id, at, recorded_at FROM money_movements WHERE attempt_id = ANY ($1::uuid[]) ORDER BY attempt_id, number
 `
@@ -62,6 +125,47 @@ SELECT order_id, attempt_id, number, account, kind, source, payment, provider_id
 // Reads the movements of some attempts, oldest first; locks nothing.
 func (q *Queries) MovementsOfAttempts(ctx context.Context, db DBTX, attemptIds []uuid.UUID) ([]*MoneyMovements, error) {
 	rows, err := db.Query(ctx, movementsOfAttempts, attemptIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*MoneyMovements
+	for rows.Next() {
+		var i MoneyMovements
+		if err := rows.Scan(
+			&i.OrderID,
+			&i.AttemptID,
+			&i.Number,
+			&i.Account,
+			&i.Kind,
+			&i.Source,
+			&i.Payment,
+			&i.ProviderID,
+			&i.Amount,
+			&i.Currency,
+			&i.Cause,
+			&i.CauseID,
+			&i.At,
+			&i.RecordedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const movementsOfOrders = `-- name: MovementsOfOrders :many
+SELECT order_id, attempt_id, number, account, kind, source, payment, provider_id, amount, currency, cause, cause_id, at, recorded_at FROM money_movements WHERE attempt_id IN (SELECT a.attempt_id FROM payment_attempts a WHERE a.order_id = ANY ($1::text[]))
+ORDER BY attempt_id, number
+`
+
+// Reads the movements of the attempts of some orders, oldest first; locks nothing.
+func (q *Queries) MovementsOfOrders(ctx context.Context, db DBTX, orderIds []string) ([]*MoneyMovements, error) {
+	rows, err := db.Query(ctx, movementsOfOrders, orderIds)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +218,7 @@ type MovementsOwnedRow struct {
 	AttemptID  uuid.UUID
 }
 
-// Reads whose some named movements are; locks nothing. The triples are matched by position.
+// Reads which attempts have some named movements; locks nothing. The triples are matched by position.
 func (q *Queries) MovementsOwned(ctx context.Context, db DBTX, arg *MovementsOwnedParams) ([]*MovementsOwnedRow, error) {
 	rows, err := db.Query(ctx, movementsOwned, arg.Accounts, arg.Kinds, arg.ProviderIds)
 	if err != nil {

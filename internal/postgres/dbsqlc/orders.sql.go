@@ -22,7 +22,7 @@ type OrderAcceptParams struct {
 	OrderID   string
 }
 
-// Notes whose late money pays one locked order.
+// Writes which attempt's late money pays one locked order.
 func (q *Queries) OrderAccept(ctx context.Context, db DBTX, arg *OrderAcceptParams) (int64, error) {
 	result, err := db.Exec(ctx, orderAccept, arg.AttemptID, arg.At, arg.OrderID)
 	if err != nil {
@@ -32,7 +32,7 @@ func (q *Queries) OrderAccept(ctx context.Context, db DBTX, arg *OrderAcceptPara
 }
 
 const orderBeside = `-- name: OrderBeside :one
-SELECT o.order_id, o.user_id, o.client_request_id, o.request_hash, o.amount, o.currency, o.description, o.metadata, o.cancel_requested_at, o.created_at, o.updated_at, o.created_by, o.accepted_attempt_id FROM orders o WHERE o.order_id = (SELECT a.order_id FROM payment_attempts a WHERE a.attempt_id = $1)
+SELECT o.order_id, o.user_id, o.client_request_id, o.request_hash, o.created_by, o.amount, o.currency, o.description, o.metadata, o.cancel_requested_at, o.accepted_attempt_id, o.created_at, o.updated_at FROM orders o WHERE o.order_id = (SELECT a.order_id FROM payment_attempts a WHERE a.attempt_id = $1)
 `
 
 // Reads the order of one attempt, locks nothing.
@@ -44,21 +44,21 @@ func (q *Queries) OrderBeside(ctx context.Context, db DBTX, attemptID uuid.UUID)
 		&i.UserID,
 		&i.ClientRequestID,
 		&i.RequestHash,
+		&i.CreatedBy,
 		&i.Amount,
 		&i.Currency,
 		&i.Description,
 		&i.Metadata,
 		&i.CancelRequestedAt,
+		&i.AcceptedAttemptID,
 		&i.CreatedAt,
 		&i.UpdatedAt,
-		&i.CreatedBy,
-		&i.AcceptedAttemptID,
 	)
 	return &i, err
 }
 
 const orderByRequest = `-- name: OrderByRequest :one
-SELECT order_id, user_id, client_request_id, request_hash, amount, currency, description, metadata, cancel_requested_at, created_at, updated_at, created_by, accepted_attempt_id FROM orders WHERE user_id = $1 AND client_request_id = $2
+SELECT order_id, user_id, client_request_id, request_hash, created_by, amount, currency, description, metadata, cancel_requested_at, accepted_attempt_id, created_at, updated_at FROM orders WHERE user_id = $1 AND client_request_id = $2
 `
 
 type OrderByRequestParams struct {
@@ -75,15 +75,15 @@ func (q *Queries) OrderByRequest(ctx context.Context, db DBTX, arg *OrderByReque
 		&i.UserID,
 		&i.ClientRequestID,
 		&i.RequestHash,
+		&i.CreatedBy,
 		&i.Amount,
 		&i.Currency,
 		&i.Description,
 		&i.Metadata,
 		&i.CancelRequestedAt,
+		&i.AcceptedAttemptID,
 		&i.CreatedAt,
 		&i.UpdatedAt,
-		&i.CreatedBy,
-		&i.AcceptedAttemptID,
 	)
 	return &i, err
 }
@@ -97,7 +97,7 @@ type OrderCancelParams struct {
 	OrderID string
 }
 
-// Notes the wish to cancel of one locked order, once.
+// Writes the cancel request of one locked order, once.
 func (q *Queries) OrderCancel(ctx context.Context, db DBTX, arg *OrderCancelParams) error {
 	_, err := db.Exec(ctx, orderCancel, arg.At, arg.OrderID)
 	return err
@@ -143,7 +143,7 @@ func (q *Queries) OrderInsert(ctx context.Context, db DBTX, arg *OrderInsertPara
 }
 
 const orderLock = `-- name: OrderLock :one
-SELECT order_id, user_id, client_request_id, request_hash, amount, currency, description, metadata, cancel_requested_at, created_at, updated_at, created_by, accepted_attempt_id FROM orders WHERE order_id = $1 FOR NO KEY UPDATE
+SELECT order_id, user_id, client_request_id, request_hash, created_by, amount, currency, description, metadata, cancel_requested_at, accepted_attempt_id, created_at, updated_at FROM orders WHERE order_id = $1 FOR NO KEY UPDATE
 `
 
 // Locks one order, so that its pays and its cancellation follow each other.
@@ -155,21 +155,21 @@ func (q *Queries) OrderLock(ctx context.Context, db DBTX, orderID string) (*Orde
 		&i.UserID,
 		&i.ClientRequestID,
 		&i.RequestHash,
+		&i.CreatedBy,
 		&i.Amount,
 		&i.Currency,
 		&i.Description,
 		&i.Metadata,
 		&i.CancelRequestedAt,
+		&i.AcceptedAttemptID,
 		&i.CreatedAt,
 		&i.UpdatedAt,
-		&i.CreatedBy,
-		&i.AcceptedAttemptID,
 	)
 	return &i, err
 }
 
 const orderRead = `-- name: OrderRead :one
-SELECT order_id, user_id, client_request_id, request_hash, amount, currency, description, metadata, cancel_requested_at, created_at, updated_at, created_by, accepted_attempt_id FROM orders WHERE order_id = $1
+SELECT order_id, user_id, client_request_id, request_hash, created_by, amount, currency, description, metadata, cancel_requested_at, accepted_attempt_id, created_at, updated_at FROM orders WHERE order_id = $1
 `
 
 // Reads one order, locks nothing.
@@ -181,25 +181,25 @@ func (q *Queries) OrderRead(ctx context.Context, db DBTX, orderID string) (*Orde
 		&i.UserID,
 		&i.ClientRequestID,
 		&i.RequestHash,
+		&i.CreatedBy,
 		&i.Amount,
 		&i.Currency,
 		&i.Description,
 		&i.Metadata,
 		&i.CancelRequestedAt,
+		&i.AcceptedAttemptID,
 		&i.CreatedAt,
 		&i.UpdatedAt,
-		&i.CreatedBy,
-		&i.AcceptedAttemptID,
 	)
 	return &i, err
 }
 
 const ordersLockFree = `-- name: OrdersLockFree :many
-SELECT order_id, user_id, client_request_id, request_hash, amount, currency, description, metadata, cancel_requested_at, created_at, updated_at, created_by, accepted_attempt_id FROM orders WHERE order_id = ANY ($1::text[])
+SELECT order_id, user_id, client_request_id, request_hash, created_by, amount, currency, description, metadata, cancel_requested_at, accepted_attempt_id, created_at, updated_at FROM orders WHERE order_id = ANY ($1::text[])
 ORDER BY order_id FOR NO KEY UPDATE SKIP LOCKED
 `
 
-// Locks those of some orders that nobody else has locked; never waits.
+// Locks those of some orders that are not locked; never waits.
 func (q *Queries) OrdersLockFree(ctx context.Context, db DBTX, orderIds []string) ([]*Orders, error) {
 	rows, err := db.Query(ctx, ordersLockFree, orderIds)
 	if err != nil {
@@ -214,15 +214,15 @@ func (q *Queries) OrdersLockFree(ctx context.Context, db DBTX, orderIds []string
 			&i.UserID,
 			&i.ClientRequestID,
 			&i.RequestHash,
+			&i.CreatedBy,
 			&i.Amount,
 			&i.Currency,
 			&i.Description,
 			&i.Metadata,
 			&i.CancelRequestedAt,
+			&i.AcceptedAttemptID,
 			&i.CreatedAt,
 			&i.UpdatedAt,
-			&i.CreatedBy,
-			&i.AcceptedAttemptID,
 		); err != nil {
 			return nil, err
 		}
@@ -235,7 +235,7 @@ func (q *Queries) OrdersLockFree(ctx context.Context, db DBTX, orderIds []string
 }
 
 const ordersRead = `-- name: OrdersRead :many
-SELECT order_id, user_id, client_request_id, request_hash, amount, currency, description, metadata, cancel_requested_at, created_at, updated_at, created_by, accepted_attempt_id FROM orders WHERE order_id = ANY ($1::text[])
+SELECT order_id, user_id, client_request_id, request_hash, created_by, amount, currency, description, metadata, cancel_requested_at, accepted_attempt_id, created_at, updated_at FROM orders WHERE order_id = ANY ($1::text[])
 `
 
 // Reads several orders, locks nothing.
@@ -253,15 +253,15 @@ func (q *Queries) OrdersRead(ctx context.Context, db DBTX, orderIds []string) ([
 			&i.UserID,
 			&i.ClientRequestID,
 			&i.RequestHash,
+			&i.CreatedBy,
 			&i.Amount,
 			&i.Currency,
 			&i.Description,
 			&i.Metadata,
 			&i.CancelRequestedAt,
+			&i.AcceptedAttemptID,
 			&i.CreatedAt,
 			&i.UpdatedAt,
-			&i.CreatedBy,
-			&i.AcceptedAttemptID,
 		); err != nil {
 			return nil, err
 		}

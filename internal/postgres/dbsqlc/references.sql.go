@@ -68,8 +68,8 @@ type ReferencesInsertParams struct {
 	AttemptIds []uuid.UUID
 }
 
-// Inserts names of attempts in the order of (account, name), since whoever gives
-// the same waits for us. One that is taken meanwhile is a unique violation: the
+// Inserts names of attempts in the order of (account, name), since a transaction that
+// gives the same waits for this one. One that is taken meanwhile is a unique violation: the
 // caller decides anew.
 func (q *Queries) ReferencesInsert(ctx context.Context, db DBTX, arg *ReferencesInsertParams) error {
 	_, err := db.Exec(ctx, referencesInsert,

@@ -13,48 +13,35 @@ import (
 )
 
 const refundAdvance = `-- name: RefundAdvance :execrows
-UPDATE refunds SET provider_refund_id = $1, former_provider_refund_id = $2, status = $3, failure_code = $4,
-    failure_message = $5, failure_provider_code = $6, reversed = $7,
-    version = $8, fence = $9, lease_until = $10, checks = $11,
-    next_check_at = $12, updated_at = $13, finalized_at = $14
-WHERE order_id = $15 AND refund_id = $16 AND version = $17
+UPDATE refunds SET provider_refund_id = $1, status = $2, failure_code = $3,
+    failure_message = $4, failure_provider_code = $5,
+    version = $6, updated_at = $7, finalized_at = $8
+WHERE order_id = $9 AND refund_id = $10 AND version = $11
 `
 
 type RefundAdvanceParams struct {
-	ProviderRefundID       string
-	FormerProviderRefundID string
-	Status                 RefundStatus
-	FailureCode            string
-	FailureMessage         string
-	FailureProviderCode    string
-	Reversed               bool
-	Version                int32
-	Fence                  int64
-	LeaseUntil             *time.Time
-	Checks                 int32
-	NextCheckAt            *time.Time
-	UpdatedAt              time.Time
-	FinalizedAt            *time.Time
-	OrderID                string
-	RefundID               uuid.UUID
-	Was                    int32
+	ProviderRefundID    string
+	Status              RefundStatus
+	FailureCode         string
+	FailureMessage      string
+	FailureProviderCode string
+	Version             int32
+	UpdatedAt           time.Time
+	FinalizedAt         *time.Time
+	OrderID             string
+	RefundID            uuid.UUID
+	Was                 int32
 }
 
-// Writes one locked refund, guarded by the version that was read.
+// Writes one refund of a locked attempt, guarded by the version that was read.
 func (q *Queries) RefundAdvance(ctx context.Context, db DBTX, arg *RefundAdvanceParams) (int64, error) {
 	result, err := db.Exec(ctx, refundAdvance,
 		arg.ProviderRefundID,
-		arg.FormerProviderRefundID,
 		arg.Status,
 		arg.FailureCode,
 		arg.FailureMessage,
 		arg.FailureProviderCode,
-		arg.Reversed,
 		arg.Version,
-		arg.Fence,
-		arg.LeaseUntil,
-		arg.Checks,
-		arg.NextCheckAt,
 		arg.UpdatedAt,
 		arg.FinalizedAt,
 		arg.OrderID,
@@ -68,8 +55,9 @@ func (q *Queries) RefundAdvance(ctx context.Context, db DBTX, arg *RefundAdvance
 }
 
 const refundByRequest = `-- name: RefundByRequest :one
-SELECT r.order_id, r.refund_id, r.attempt_id, r.user_id, r.client_request_id, r.request_hash, r.account, r.provider_refund_id, r.status, r.amount, r.currency, r.reason, r.failure_code, r.failure_message, r.failure_provider_code, r.reversed, r.version, r.fence, r.lease_until, r.checks, r.next_check_at, r.created_at, r.updated_at, r.finalized_at, r.origin, r.former_provider_refund_id, now()::timestamptz AS read_at
-FROM refunds r WHERE r.attempt_id = $1 AND r.user_id = $2::text AND r.client_request_id = $3::text
+SELECT r.order_id, r.refund_id, r.attempt_id, r.origin, r.user_id, r.client_request_id, r.request_hash, r.account, r.provider_refund_id, r.status, r.amount, r.currency, r.reason, r.failure_code, r.failure_message, r.failure_provider_code, r.version, r.created_at, r.updated_at, r.finalized_at, now()::timestamptz AS read_at, o.lease_until, o.next_at
+FROM refunds r LEFT JOIN operations o ON o.attempt_id = r.attempt_id AND o.slot = r.refund_id::text AND o.open
+WHERE r.attempt_id = $1 AND r.user_id = $2::text AND r.client_request_id = $3::text
 `
 
 type RefundByRequestParams struct {
@@ -79,11 +67,13 @@ type RefundByRequestParams struct {
 }
 
 type RefundByRequestRow struct {
-	Refunds Refunds
-	ReadAt  time.Time
+	Refunds    Refunds
+	ReadAt     time.Time
+	LeaseUntil *time.Time
+	NextAt     *time.Time
 }
 
-// Reads the refund of one request, locks nothing.
+// Reads the refund of one request with the lease of its open operation, locks nothing.
 func (q *Queries) RefundByRequest(ctx context.Context, db DBTX, arg *RefundByRequestParams) (*RefundByRequestRow, error) {
 	row := db.QueryRow(ctx, refundByRequest, arg.AttemptID, arg.UserID, arg.ClientRequestID)
 	var i RefundByRequestRow
@@ -91,6 +81,7 @@ func (q *Queries) RefundByRequest(ctx context.Context, db DBTX, arg *RefundByReq
 		&i.Refunds.OrderID,
 		&i.Refunds.RefundID,
 		&i.Refunds.AttemptID,
+		&i.Refunds.Origin,
 		&i.Refunds.UserID,
 		&i.Refunds.ClientRequestID,
 		&i.Refunds.RequestHash,
@@ -103,29 +94,22 @@ func (q *Queries) RefundByRequest(ctx context.Context, db DBTX, arg *RefundByReq
 		&i.Refunds.FailureCode,
 		&i.Refunds.FailureMessage,
 		&i.Refunds.FailureProviderCode,
-		&i.Refunds.Reversed,
 		&i.Refunds.Version,
-		&i.Refunds.Fence,
-		&i.Refunds.LeaseUntil,
-		&i.Refunds.Checks,
-		&i.Refunds.NextCheckAt,
 		&i.Refunds.CreatedAt,
 		&i.Refunds.UpdatedAt,
 		&i.Refunds.FinalizedAt,
-		&i.Refunds.Origin,
-		&i.Refunds.FormerProviderRefundID,
 		&i.ReadAt,
+		&i.LeaseUntil,
+		&i.NextAt,
 	)
 	return &i, err
 }
 
 const refundInsert = `-- name: RefundInsert :exec
 INSERT INTO refunds (order_id, refund_id, attempt_id, origin, user_id, client_request_id, request_hash, account, provider_refund_id,
-    status, amount, currency, reason, failure_code, failure_message, failure_provider_code, reversed, version, fence,
-    lease_until, checks, next_check_at, created_at, updated_at, finalized_at)
+    status, amount, currency, reason, failure_code, failure_message, failure_provider_code, version, created_at, updated_at, finalized_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9,
-    $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
-    $20, $21, $22, $23, $24, $25)
+    $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
 `
 
 type RefundInsertParams struct {
@@ -145,12 +129,7 @@ type RefundInsertParams struct {
 	FailureCode         string
 	FailureMessage      string
 	FailureProviderCode string
-	Reversed            bool
 	Version             int32
-	Fence               int64
-	LeaseUntil          *time.Time
-	Checks              int32
-	NextCheckAt         *time.Time
 	CreatedAt           time.Time
 	UpdatedAt           time.Time
 	FinalizedAt         *time.Time
@@ -175,12 +154,7 @@ func (q *Queries) RefundInsert(ctx context.Context, db DBTX, arg *RefundInsertPa
 		arg.FailureCode,
 		arg.FailureMessage,
 		arg.FailureProviderCode,
-		arg.Reversed,
 		arg.Version,
-		arg.Fence,
-		arg.LeaseUntil,
-		arg.Checks,
-		arg.NextCheckAt,
 		arg.CreatedAt,
 		arg.UpdatedAt,
 		arg.FinalizedAt,
@@ -189,15 +163,19 @@ func (q *Queries) RefundInsert(ctx context.Context, db DBTX, arg *RefundInsertPa
 }
 
 const refundRead = `-- name: RefundRead :one
-SELECT r.order_id, r.refund_id, r.attempt_id, r.user_id, r.client_request_id, r.request_hash, r.account, r.provider_refund_id, r.status, r.amount, r.currency, r.reason, r.failure_code, r.failure_message, r.failure_provider_code, r.reversed, r.version, r.fence, r.lease_until, r.checks, r.next_check_at, r.created_at, r.updated_at, r.finalized_at, r.origin, r.former_provider_refund_id, now()::timestamptz AS read_at FROM refunds r WHERE r.refund_id = $1
+SELECT r.order_id, r.refund_id, r.attempt_id, r.origin, r.user_id, r.client_request_id, r.request_hash, r.account, r.provider_refund_id, r.status, r.amount, r.currency, r.reason, r.failure_code, r.failure_message, r.failure_provider_code, r.version, r.created_at, r.updated_at, r.finalized_at, now()::timestamptz AS read_at, o.lease_until, o.next_at
+FROM refunds r LEFT JOIN operations o ON o.attempt_id = r.attempt_id AND o.slot = r.refund_id::text AND o.open
+WHERE r.refund_id = $1
 `
 
 type RefundReadRow struct {
-	Refunds Refunds
-	ReadAt  time.Time
+	Refunds    Refunds
+	ReadAt     time.Time
+	LeaseUntil *time.Time
+	NextAt     *time.Time
 }
 
-// Reads one refund, locks nothing.
+// Reads one refund with the lease of its open operation, locks nothing.
 func (q *Queries) RefundRead(ctx context.Context, db DBTX, refundID uuid.UUID) (*RefundReadRow, error) {
 	row := db.QueryRow(ctx, refundRead, refundID)
 	var i RefundReadRow
@@ -205,6 +183,7 @@ func (q *Queries) RefundRead(ctx context.Context, db DBTX, refundID uuid.UUID) (
 		&i.Refunds.OrderID,
 		&i.Refunds.RefundID,
 		&i.Refunds.AttemptID,
+		&i.Refunds.Origin,
 		&i.Refunds.UserID,
 		&i.Refunds.ClientRequestID,
 		&i.Refunds.RequestHash,
@@ -217,77 +196,43 @@ func (q *Queries) RefundRead(ctx context.Context, db DBTX, refundID uuid.UUID) (
 		&i.Refunds.FailureCode,
 		&i.Refunds.FailureMessage,
 		&i.Refunds.FailureProviderCode,
-		&i.Refunds.Reversed,
 		&i.Refunds.Version,
-		&i.Refunds.Fence,
-		&i.Refunds.LeaseUntil,
-		&i.Refunds.Checks,
-		&i.Refunds.NextCheckAt,
 		&i.Refunds.CreatedAt,
 		&i.Refunds.UpdatedAt,
 		&i.Refunds.FinalizedAt,
-		&i.Refunds.Origin,
-		&i.Refunds.FormerProviderRefundID,
 		&i.ReadAt,
+		&i.LeaseUntil,
+		&i.NextAt,
 	)
 	return &i, err
 }
 
-const refundsDue = `-- name: RefundsDue :many
-SELECT refund_id FROM refunds WHERE account = $1 AND next_check_at <= now() ORDER BY next_check_at LIMIT $2::int
-`
-
-type RefundsDueParams struct {
-	Account string
-	Most    int32
-}
-
-// Lists refunds of an account that are due to be asked about; locks nothing.
-func (q *Queries) RefundsDue(ctx context.Context, db DBTX, arg *RefundsDueParams) ([]uuid.UUID, error) {
-	rows, err := db.Query(ctx, refundsDue, arg.Account, arg.Most)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []uuid.UUID
-	for rows.Next() {
-		var refund_id uuid.UUID
-		if err := rows.Scan(&refund_id); err != nil {
-			return nil, err
-		}
-		items = append(items, refund_id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const refundsLock = `-- name: RefundsLock :many
-SELECT r.order_id, r.refund_id, r.attempt_id, r.user_id, r.client_request_id, r.request_hash, r.account, r.provider_refund_id, r.status, r.amount, r.currency, r.reason, r.failure_code, r.failure_message, r.failure_provider_code, r.reversed, r.version, r.fence, r.lease_until, r.checks, r.next_check_at, r.created_at, r.updated_at, r.finalized_at, r.origin, r.former_provider_refund_id, now()::timestamptz AS read_at
+const refundsOfAttempts = `-- name: RefundsOfAttempts :many
+SELECT r.order_id, r.refund_id, r.attempt_id, r.origin, r.user_id, r.client_request_id, r.request_hash, r.account, r.provider_refund_id, r.status, r.amount, r.currency, r.reason, r.failure_code, r.failure_message, r.failure_provider_code, r.version, r.created_at, r.updated_at, r.finalized_at, now()::timestamptz AS read_at
 FROM refunds r WHERE r.attempt_id = ANY ($1::uuid[])
-ORDER BY r.refund_id FOR NO KEY UPDATE
+ORDER BY r.refund_id
 `
 
-type RefundsLockRow struct {
+type RefundsOfAttemptsRow struct {
 	Refunds Refunds
 	ReadAt  time.Time
 }
 
-// Locks all refunds of some attempts, which the caller has locked, by id.
-func (q *Queries) RefundsLock(ctx context.Context, db DBTX, attemptIds []uuid.UUID) ([]*RefundsLockRow, error) {
-	rows, err := db.Query(ctx, refundsLock, attemptIds)
+// Reads all refunds of some attempts, which the caller has locked, by id.
+func (q *Queries) RefundsOfAttempts(ctx context.Context, db DBTX, attemptIds []uuid.UUID) ([]*RefundsOfAttemptsRow, error) {
+	rows, err := db.Query(ctx, refundsOfAttempts, attemptIds)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []*RefundsLockRow
+	var items []*RefundsOfAttemptsRow
 	for rows.Next() {
-		var i RefundsLockRow
+		var i RefundsOfAttemptsRow
 		if err := rows.Scan(
 			&i.Refunds.OrderID,
 			&i.Refunds.RefundID,
 			&i.Refunds.AttemptID,
+			&i.Refunds.Origin,
 			&i.Refunds.UserID,
 			&i.Refunds.ClientRequestID,
 			&i.Refunds.RequestHash,
@@ -300,17 +245,10 @@ func (q *Queries) RefundsLock(ctx context.Context, db DBTX, attemptIds []uuid.UU
 			&i.Refunds.FailureCode,
 			&i.Refunds.FailureMessage,
 			&i.Refunds.FailureProviderCode,
-			&i.Refunds.Reversed,
 			&i.Refunds.Version,
-			&i.Refunds.Fence,
-			&i.Refunds.LeaseUntil,
-			&i.Refunds.Checks,
-			&i.Refunds.NextCheckAt,
 			&i.Refunds.CreatedAt,
 			&i.Refunds.UpdatedAt,
 			&i.Refunds.FinalizedAt,
-			&i.Refunds.Origin,
-			&i.Refunds.FormerProviderRefundID,
 			&i.ReadAt,
 		); err != nil {
 			return nil, err

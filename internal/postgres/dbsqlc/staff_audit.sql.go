@@ -128,7 +128,7 @@ func (q *Queries) AuditInsert(ctx context.Context, db DBTX, arg *AuditInsertPara
 }
 
 const auditList = `-- name: AuditList :many
-SELECT entry_id, deed_id, actor, roles, action, target_type, target, order_id, attempt_id, reason, address, request_id, outcome, detail, at, position, previous, hash FROM staff_audit
+SELECT entry_id, position, previous, hash, deed_id, actor, roles, action, target_type, target, order_id, attempt_id, reason, address, request_id, outcome, detail, at FROM staff_audit
 WHERE entry_id < $1
     AND ($2::text = '' OR actor = $2::text)
     AND ($3::text = '' OR action = $3::text)
@@ -163,6 +163,9 @@ func (q *Queries) AuditList(ctx context.Context, db DBTX, arg *AuditListParams) 
 		var i StaffAudit
 		if err := rows.Scan(
 			&i.EntryID,
+			&i.Position,
+			&i.Previous,
+			&i.Hash,
 			&i.DeedID,
 			&i.Actor,
 			&i.Roles,
@@ -177,9 +180,6 @@ func (q *Queries) AuditList(ctx context.Context, db DBTX, arg *AuditListParams) 
 			&i.Outcome,
 			&i.Detail,
 			&i.At,
-			&i.Position,
-			&i.Previous,
-			&i.Hash,
 		); err != nil {
 			return nil, err
 		}
@@ -211,7 +211,7 @@ func (q *Queries) AuditMayBeChanged(ctx context.Context, db DBTX) (*AuditMayBeCh
 }
 
 const auditOfAttempt = `-- name: AuditOfAttempt :many
-SELECT entry_id, deed_id, actor, roles, action, target_type, target, order_id, attempt_id, reason, address, request_id, outcome, detail, at, position, previous, hash FROM staff_audit
+SELECT entry_id, position, previous, hash, deed_id, actor, roles, action, target_type, target, order_id, attempt_id, reason, address, request_id, outcome, detail, at FROM staff_audit
 WHERE attempt_id = $1::uuid AND action NOT LIKE '%.view' ORDER BY entry_id DESC LIMIT 1000
 `
 
@@ -227,6 +227,9 @@ func (q *Queries) AuditOfAttempt(ctx context.Context, db DBTX, attemptID uuid.UU
 		var i StaffAudit
 		if err := rows.Scan(
 			&i.EntryID,
+			&i.Position,
+			&i.Previous,
+			&i.Hash,
 			&i.DeedID,
 			&i.Actor,
 			&i.Roles,
@@ -241,9 +244,6 @@ func (q *Queries) AuditOfAttempt(ctx context.Context, db DBTX, attemptID uuid.UU
 			&i.Outcome,
 			&i.Detail,
 			&i.At,
-			&i.Position,
-			&i.Previous,
-			&i.Hash,
 		); err != nil {
 			return nil, err
 		}

@@ -27,7 +27,7 @@ type EventBytesPurgeParams struct {
 }
 
 // Removes the bytes and headers of settled events that are older than the
-// retention time, as many as are asked for; skips what is locked. The ids come as
+// retention time, as many as given; skips what is locked. The ids come as
 // an array, so that the rows are found by them however many there might be.
 func (q *Queries) EventBytesPurge(ctx context.Context, db DBTX, arg *EventBytesPurgeParams) (int64, error) {
 	result, err := db.Exec(ctx, eventBytesPurge, arg.Keep, arg.Most)
@@ -232,7 +232,7 @@ type LogOfAttemptParams struct {
 	AttemptID uuid.UUID
 }
 
-// Reads what callers pressed and providers were asked about one attempt or its
+// Reads what callers requested and providers were called for around one attempt or its
 // order, the newest of it; locks nothing.
 func (q *Queries) LogOfAttempt(ctx context.Context, db DBTX, arg *LogOfAttemptParams) ([]*AttemptLog, error) {
 	rows, err := db.Query(ctx, logOfAttempt, arg.OrderID, arg.AttemptID)
@@ -313,7 +313,7 @@ func (q *Queries) OutboxOfAttempt(ctx context.Context, db DBTX, arg *OutboxOfAtt
 }
 
 const refundsOfAttempt = `-- name: RefundsOfAttempt :many
-SELECT r.order_id, r.refund_id, r.attempt_id, r.user_id, r.client_request_id, r.request_hash, r.account, r.provider_refund_id, r.status, r.amount, r.currency, r.reason, r.failure_code, r.failure_message, r.failure_provider_code, r.reversed, r.version, r.fence, r.lease_until, r.checks, r.next_check_at, r.created_at, r.updated_at, r.finalized_at, r.origin, r.former_provider_refund_id, now()::timestamptz AS read_at FROM refunds r WHERE r.attempt_id = $1 ORDER BY r.created_at, r.refund_id
+SELECT r.order_id, r.refund_id, r.attempt_id, r.origin, r.user_id, r.client_request_id, r.request_hash, r.account, r.provider_refund_id, r.status, r.amount, r.currency, r.reason, r.failure_code, r.failure_message, r.failure_provider_code, r.version, r.created_at, r.updated_at, r.finalized_at, now()::timestamptz AS read_at FROM refunds r WHERE r.attempt_id = $1 ORDER BY r.created_at, r.refund_id
 `
 
 type RefundsOfAttemptRow struct {
@@ -335,6 +335,7 @@ func (q *Queries) RefundsOfAttempt(ctx context.Context, db DBTX, attemptID uuid.
 			&i.Refunds.OrderID,
 			&i.Refunds.RefundID,
 			&i.Refunds.AttemptID,
+			&i.Refunds.Origin,
 			&i.Refunds.UserID,
 			&i.Refunds.ClientRequestID,
 			&i.Refunds.RequestHash,
@@ -347,17 +348,10 @@ func (q *Queries) RefundsOfAttempt(ctx context.Context, db DBTX, attemptID uuid.
 			&i.Refunds.FailureCode,
 			&i.Refunds.FailureMessage,
 			&i.Refunds.FailureProviderCode,
-			&i.Refunds.Reversed,
 			&i.Refunds.Version,
-			&i.Refunds.Fence,
-			&i.Refunds.LeaseUntil,
-			&i.Refunds.Checks,
-			&i.Refunds.NextCheckAt,
 			&i.Refunds.CreatedAt,
 			&i.Refunds.UpdatedAt,
 			&i.Refunds.FinalizedAt,
-			&i.Refunds.Origin,
-			&i.Refunds.FormerProviderRefundID,
 			&i.ReadAt,
 		); err != nil {
 			return nil, err

@@ -14,13 +14,13 @@ import (
 
 const discrepanciesCircumstances = `-- name: DiscrepanciesCircumstances :many
 SELECT d.discrepancy_id, a.status, a.stage,
-    greatest(0, a.amount_captured - a.amount_reversed - a.amount_refunded)::bigint AS held,
-    (a.foreign_amount > a.foreign_returned)::boolean AS foreign_held, (a.hold_told_at IS NOT NULL)::boolean AS may_hold,
+    greatest(0, a.amount_captured - greatest(0, a.amount_refunded) - greatest(0, a.amount_disputed))::bigint AS held,
+    a.foreign_money AS foreign_held, (a.status = 'failed' AND a.amount_authorized > greatest(0, a.amount_captured))::boolean AS may_hold,
     EXISTS (SELECT FROM refunds r WHERE r.attempt_id = a.attempt_id AND r.status = 'pending') AS refunding,
     EXISTS (SELECT FROM payment_attempts o WHERE o.order_id = a.order_id AND o.attempt_id <> a.attempt_id
-        AND (o.amount_captured - o.amount_reversed - o.amount_refunded > 0 OR o.foreign_amount > o.foreign_returned)) AS beside,
+        AND (o.amount_captured - greatest(0, o.amount_refunded) - greatest(0, o.amount_disputed) > 0 OR o.foreign_money)) AS beside,
     coalesce((SELECT r.status::text FROM refunds r
-        WHERE r.attempt_id = a.attempt_id AND d.about IN ('refund ' || r.refund_id, 'refund ' || r.refund_id || ' is slow') LIMIT 1), '')::text AS refund
+        WHERE r.attempt_id = a.attempt_id AND d.about IN ('refund_unknown', 'refund_slow') AND d.about_id = r.refund_id::text LIMIT 1), '')::text AS refund
 FROM discrepancies d
 JOIN payment_attempts a ON a.order_id = d.order_id AND a.attempt_id = d.attempt_id
 WHERE d.discrepancy_id = ANY ($1::uuid[])
@@ -70,7 +70,7 @@ func (q *Queries) DiscrepanciesCircumstances(ctx context.Context, db DBTX, discr
 }
 
 const discrepanciesList = `-- name: DiscrepanciesList :many
-SELECT d.discrepancy_id, d.kind, d.order_id, d.attempt_id, d.account, d.provider_event_id, d.amount, d.currency, d.text, d.resolved_at, d.resolved_by, d.resolution, d.reason, d.opened_at, d.about, d.provider_payment_id, d.proposed_at, d.proposed_by, d.proposed_payment_id, d.proposed_reason, e.event_id, now()::timestamptz AS read_at
+SELECT d.discrepancy_id, d.kind, d.about, d.about_id, d.order_id, d.attempt_id, d.account, d.provider_event_id, d.amount, d.currency, d.text, d.opened_at, d.proposed_at, d.proposed_by, d.proposed_payment_id, d.proposed_reason, d.resolved_at, d.resolved_by, d.resolution, d.reason, d.provider_payment_id, e.event_id, now()::timestamptz AS read_at
 FROM discrepancies d
 LEFT JOIN provider_events e ON e.account = d.account AND e.provider_event_id = d.provider_event_id
 WHERE (d.opened_at, d.discrepancy_id) < ($1::timestamptz, $2::uuid)
@@ -113,6 +113,8 @@ func (q *Queries) DiscrepanciesList(ctx context.Context, db DBTX, arg *Discrepan
 		if err := rows.Scan(
 			&i.Discrepancies.DiscrepancyID,
 			&i.Discrepancies.Kind,
+			&i.Discrepancies.About,
+			&i.Discrepancies.AboutID,
 			&i.Discrepancies.OrderID,
 			&i.Discrepancies.AttemptID,
 			&i.Discrepancies.Account,
@@ -120,17 +122,16 @@ func (q *Queries) DiscrepanciesList(ctx context.Context, db DBTX, arg *Discrepan
 			&i.Discrepancies.Amount,
 			&i.Discrepancies.Currency,
 			&i.Discrepancies.Text,
-			&i.Discrepancies.ResolvedAt,
-			&i.Discrepancies.ResolvedBy,
-			&i.Discrepancies.Resolution,
-			&i.Discrepancies.Reason,
 			&i.Discrepancies.OpenedAt,
-			&i.Discrepancies.About,
-			&i.Discrepancies.ProviderPaymentID,
 			&i.Discrepancies.ProposedAt,
 			&i.Discrepancies.ProposedBy,
 			&i.Discrepancies.ProposedPaymentID,
 			&i.Discrepancies.ProposedReason,
+			&i.Discrepancies.ResolvedAt,
+			&i.Discrepancies.ResolvedBy,
+			&i.Discrepancies.Resolution,
+			&i.Discrepancies.Reason,
+			&i.Discrepancies.ProviderPaymentID,
 			&i.EventID,
 			&i.ReadAt,
 		); err != nil {
@@ -145,7 +146,7 @@ func (q *Queries) DiscrepanciesList(ctx context.Context, db DBTX, arg *Discrepan
 }
 
 const discrepanciesOfAttempt = `-- name: DiscrepanciesOfAttempt :many
-SELECT d.discrepancy_id, d.kind, d.order_id, d.attempt_id, d.account, d.provider_event_id, d.amount, d.currency, d.text, d.resolved_at, d.resolved_by, d.resolution, d.reason, d.opened_at, d.about, d.provider_payment_id, d.proposed_at, d.proposed_by, d.proposed_payment_id, d.proposed_reason, e.event_id, now()::timestamptz AS read_at
+SELECT d.discrepancy_id, d.kind, d.about, d.about_id, d.order_id, d.attempt_id, d.account, d.provider_event_id, d.amount, d.currency, d.text, d.opened_at, d.proposed_at, d.proposed_by, d.proposed_payment_id, d.proposed_reason, d.resolved_at, d.resolved_by, d.resolution, d.reason, d.provider_payment_id, e.event_id, now()::timestamptz AS read_at
 FROM discrepancies d
 LEFT JOIN provider_events e ON e.account = d.account AND e.provider_event_id = d.provider_event_id
 WHERE d.attempt_id = $1::uuid ORDER BY d.opened_at, d.discrepancy_id
@@ -170,6 +171,8 @@ func (q *Queries) DiscrepanciesOfAttempt(ctx context.Context, db DBTX, attemptID
 		if err := rows.Scan(
 			&i.Discrepancies.DiscrepancyID,
 			&i.Discrepancies.Kind,
+			&i.Discrepancies.About,
+			&i.Discrepancies.AboutID,
 			&i.Discrepancies.OrderID,
 			&i.Discrepancies.AttemptID,
 			&i.Discrepancies.Account,
@@ -177,17 +180,16 @@ func (q *Queries) DiscrepanciesOfAttempt(ctx context.Context, db DBTX, attemptID
 			&i.Discrepancies.Amount,
 			&i.Discrepancies.Currency,
 			&i.Discrepancies.Text,
-			&i.Discrepancies.ResolvedAt,
-			&i.Discrepancies.ResolvedBy,
-			&i.Discrepancies.Resolution,
-			&i.Discrepancies.Reason,
 			&i.Discrepancies.OpenedAt,
-			&i.Discrepancies.About,
-			&i.Discrepancies.ProviderPaymentID,
 			&i.Discrepancies.ProposedAt,
 			&i.Discrepancies.ProposedBy,
 			&i.Discrepancies.ProposedPaymentID,
 			&i.Discrepancies.ProposedReason,
+			&i.Discrepancies.ResolvedAt,
+			&i.Discrepancies.ResolvedBy,
+			&i.Discrepancies.Resolution,
+			&i.Discrepancies.Reason,
+			&i.Discrepancies.ProviderPaymentID,
 			&i.EventID,
 			&i.ReadAt,
 		); err != nil {
@@ -235,7 +237,7 @@ func (q *Queries) DiscrepanciesWaiting(ctx context.Context, db DBTX) ([]*Discrep
 }
 
 const discrepancyShow = `-- name: DiscrepancyShow :one
-SELECT d.discrepancy_id, d.kind, d.order_id, d.attempt_id, d.account, d.provider_event_id, d.amount, d.currency, d.text, d.resolved_at, d.resolved_by, d.resolution, d.reason, d.opened_at, d.about, d.provider_payment_id, d.proposed_at, d.proposed_by, d.proposed_payment_id, d.proposed_reason, e.event_id, now()::timestamptz AS read_at
+SELECT d.discrepancy_id, d.kind, d.about, d.about_id, d.order_id, d.attempt_id, d.account, d.provider_event_id, d.amount, d.currency, d.text, d.opened_at, d.proposed_at, d.proposed_by, d.proposed_payment_id, d.proposed_reason, d.resolved_at, d.resolved_by, d.resolution, d.reason, d.provider_payment_id, e.event_id, now()::timestamptz AS read_at
 FROM discrepancies d
 LEFT JOIN provider_events e ON e.account = d.account AND e.provider_event_id = d.provider_event_id
 WHERE d.discrepancy_id = $1
@@ -254,6 +256,8 @@ func (q *Queries) DiscrepancyShow(ctx context.Context, db DBTX, discrepancyID uu
 	err := row.Scan(
 		&i.Discrepancies.DiscrepancyID,
 		&i.Discrepancies.Kind,
+		&i.Discrepancies.About,
+		&i.Discrepancies.AboutID,
 		&i.Discrepancies.OrderID,
 		&i.Discrepancies.AttemptID,
 		&i.Discrepancies.Account,
@@ -261,17 +265,16 @@ func (q *Queries) DiscrepancyShow(ctx context.Context, db DBTX, discrepancyID uu
 		&i.Discrepancies.Amount,
 		&i.Discrepancies.Currency,
 		&i.Discrepancies.Text,
-		&i.Discrepancies.ResolvedAt,
-		&i.Discrepancies.ResolvedBy,
-		&i.Discrepancies.Resolution,
-		&i.Discrepancies.Reason,
 		&i.Discrepancies.OpenedAt,
-		&i.Discrepancies.About,
-		&i.Discrepancies.ProviderPaymentID,
 		&i.Discrepancies.ProposedAt,
 		&i.Discrepancies.ProposedBy,
 		&i.Discrepancies.ProposedPaymentID,
 		&i.Discrepancies.ProposedReason,
+		&i.Discrepancies.ResolvedAt,
+		&i.Discrepancies.ResolvedBy,
+		&i.Discrepancies.Resolution,
+		&i.Discrepancies.Reason,
+		&i.Discrepancies.ProviderPaymentID,
 		&i.EventID,
 		&i.ReadAt,
 	)

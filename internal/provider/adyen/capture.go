@@ -6,10 +6,10 @@ import (
 	"net/url"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// modification is a request about a payment, and the answer to it.
+// modification is a request to modify a payment, and its response.
 type modification struct {
 	MerchantAccount string  `json:"merchantAccount"`
 	Reference       string  `json:"reference"`
@@ -18,43 +18,43 @@ type modification struct {
 	Status          string  `json:"status,omitempty"`
 }
 
-// Capture implements payment.Provider. What is not captured is released, unless
-// several partial captures are enabled for the account.
-func (c *Client) Capture(ctx context.Context, cp payment.Capture) (payment.Outcome, error) {
+// Capture implements gateway.Provider. The uncaptured rest is released, unless several
+// partial captures are enabled for the account.
+func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outcome, error) {
 	units, err := digits.Units(cp.Money)
 	if err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
-	return c.command(ctx, cp.ProviderPaymentID, "captures", cp.IdempotencyKey, cp.Licence, modification{
+	return c.command(ctx, cp.ProviderPaymentID, "captures", cp.IdempotencyKey, cp.Permit, modification{
 		MerchantAccount: c.merchant, Reference: cp.Attempt.String(), Amount: &amount{units, string(cp.Money.Currency)},
 	})
 }
 
-// Cancel implements payment.Provider.
-func (c *Client) Cancel(ctx context.Context, cl payment.Cancel) (payment.Outcome, error) {
-	return c.command(ctx, cl.ProviderPaymentID, "cancels", cl.IdempotencyKey, cl.Licence, modification{
+// Cancel implements gateway.Provider.
+func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
+	return c.command(ctx, cl.ProviderPaymentID, "cancels", cl.IdempotencyKey, cl.Permit, modification{
 		MerchantAccount: c.merchant, Reference: cl.Attempt.String(),
 	})
 }
 
-// command asks for a modification of a payment. Whether it was received or was
-// refused, how the payment stands is not said, only that there is one.
-func (c *Client) command(ctx context.Context, id, verb, key string, l payment.Licence, body modification) (payment.Outcome, error) {
+// command requests a modification of a payment. The response, a refusal included, does
+// not contain the payment's state, only that it exists.
+func (c *Client) command(ctx context.Context, id, verb, key string, l gateway.Permit, body modification) (gateway.Outcome, error) {
 	_, refused, err := c.modify(ctx, id, verb, key, l, body)
 	switch {
 	case err != nil:
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	case refused == nil:
-		return payment.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: id}, nil
+		return gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: id}, nil
 	case refused.Code == codeNoPayment:
-		return payment.Outcome{}, payment.ErrNoSuchPayment
+		return gateway.Outcome{}, gateway.ErrNoSuchPayment
 	case refused.turnedAway():
-		return payment.Outcome{}, refused.err()
+		return gateway.Outcome{}, refused.err()
 	}
-	return payment.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: id, Refused: true}, nil
+	return gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: id, Refused: true}, nil
 }
 
-func (c *Client) modify(ctx context.Context, id, verb, key string, l payment.Licence, body modification) (modification, *refusal, error) {
+func (c *Client) modify(ctx context.Context, id, verb, key string, l gateway.Permit, body modification) (modification, *refusal, error) {
 	var got modification
 	path := "/payments/" + url.PathEscape(id) + "/" + verb
 	refused, err := c.post(ctx, path, key, l, body, http.StatusCreated, &got)

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -35,7 +36,7 @@ type paymentRequest struct {
 	AdditionalData  map[string]string `json:"additionalData,omitempty"`
 }
 
-// minShopper is the least number of characters of a shopperReference.
+// minShopper is the minimum length of a shopperReference, in characters.
 const minShopper = 3
 
 var (
@@ -44,35 +45,34 @@ var (
 	errCardNumber   = errors.New("a payment method with a card's number or code in the clear is not passed on")
 )
 
-// Charge implements payment.Provider. A token is the id of a payment method that
-// was stored for the customer (the shopperReference), or a payment method as Adyen's
-// components make it: a JSON object. The latter needs no customer, and goes without
-// one whose reference is too short for Adyen. A refusal is final.
+// Charge implements gateway.Provider. A token is the id of a payment method that was
+// stored for the customer (the shopperReference), or a payment method as Adyen's
+// components create it: a JSON object. The latter needs no customer, and is sent
+// without one if the reference is too short for Adyen. A refusal is final.
 //
-// A charge that is to be captured in another way than the account does is not
-// sent; see [Account].
-func (c *Client) Charge(ctx context.Context, ch payment.Charge) (payment.Outcome, error) {
+// A charge with another capture mode than the account's is not sent; see [Account].
+func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
 	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
 	body, err := c.paymentRequest(ch)
 	if err != nil {
-		return payment.Outcome{}, fmt.Errorf("%w: %w", payment.ErrUnfit, err)
+		return gateway.Outcome{}, fmt.Errorf("%w: %w", gateway.ErrUnfit, err)
 	}
 	var made paymentResponse
-	refused, err := c.post(ctx, "/payments", ch.IdempotencyKey, ch.Licence, body, http.StatusOK, &made)
+	refused, err := c.post(ctx, "/payments", ch.IdempotencyKey, ch.Permit, body, http.StatusOK, &made)
 	switch {
 	case err != nil:
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	case refused != nil:
-		return payment.Outcome{
+		return gateway.Outcome{
 			News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.Code),
 		}, nil
 	}
 	return c.outcome(made)
 }
 
-func (c *Client) paymentRequest(ch payment.Charge) (paymentRequest, error) {
+func (c *Client) paymentRequest(ch gateway.Charge) (paymentRequest, error) {
 	if c.captures != (ch.Capture != payment.CaptureManual) {
 		return paymentRequest{}, errOtherCapture
 	}
@@ -95,9 +95,8 @@ func (c *Client) paymentRequest(ch payment.Charge) (paymentRequest, error) {
 	return p, p.pay(ch.Token, ch.MethodType)
 }
 
-// pay says with what. A stored method is used as a one-off payment of a shopper
-// who is there
-// (https://docs.adyen.com/online-payments/tokenization/create-and-use-tokens).
+// pay sets the method. A stored method is used as a one-off payment with the shopper
+// present (https://docs.adyen.com/online-payments/tokenization/create-and-use-tokens).
 func (p *paymentRequest) pay(token, kind string) error {
 	if !strings.HasPrefix(token, "{") {
 		if p.Shopper == "" {

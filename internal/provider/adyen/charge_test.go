@@ -8,12 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/adyen"
 	"github.com/paylatch/paylatch/internal/provider/providertest"
 )
 
-var _ payment.Provider = (*adyen.Client)(nil)
+var _ gateway.Provider = (*adyen.Client)(nil)
 
 func TestAChargeIsOnePayment(t *testing.T) {
 	t.Parallel()
@@ -21,7 +22,7 @@ func TestAChargeIsOnePayment(t *testing.T) {
 	ch := charge(cardOK)
 	o := charged(t, client(base, "automatic", c), ch)
 	money := euro(1999)
-	require.Equal(t, payment.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: o.ProviderPaymentID, Money: &money}, o)
+	require.Equal(t, gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: o.ProviderPaymentID, Money: &money}, o)
 
 	sent := <-seen
 	require.Equal(t, "POST /v72/payments", sent.line)
@@ -36,19 +37,19 @@ func TestAChargeIsOnePayment(t *testing.T) {
 func TestWhatDiffersByTheCharge(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		change  func(*payment.Charge)
+		change  func(*gateway.Charge)
 		capture string
 		want    map[string]string // of the body's members, as JSON; empty: absent
 	}{
 		"manual": {
-			func(c *payment.Charge) { c.Capture = payment.CaptureManual }, "manual",
+			func(c *gateway.Charge) { c.Capture = payment.CaptureManual }, "manual",
 			map[string]string{"additionalData": `{"manualCapture":"true"}`, "captureDelayHours": ""},
 		},
 		"nowhere to return to": { // which Adyen's description does not allow: its own refusal says more than we could
-			func(c *payment.Charge) { c.ReturnURL = "" }, "automatic", map[string]string{"returnUrl": ""},
+			func(c *gateway.Charge) { c.ReturnURL = "" }, "automatic", map[string]string{"returnUrl": ""},
 		},
 		"a component's payment method": {
-			func(c *payment.Charge) { c.Token, c.Stored = `{"type":"blik","blikCode":"777987"}`, false }, "automatic",
+			func(c *gateway.Charge) { c.Token, c.Stored = `{"type":"blik","blikCode":"777987"}`, false }, "automatic",
 			map[string]string{"paymentMethod": `{"type":"blik","blikCode":"777987"}`, "shopperInteraction": "", "recurringProcessingModel": ""},
 		},
 		"no decimals":       {money(1999, "JPY"), "automatic", map[string]string{"amount": `{"value":1999,"currency":"JPY"}`}},
@@ -78,8 +79,8 @@ func TestWhatDiffersByTheCharge(t *testing.T) {
 	}
 }
 
-func money(minor int64, currency payment.Currency) func(*payment.Charge) {
-	return func(c *payment.Charge) { c.Money = payment.Money{Minor: minor, Currency: currency} }
+func money(minor int64, currency payment.Currency) func(*gateway.Charge) {
+	return func(c *gateway.Charge) { c.Money = payment.Money{Minor: minor, Currency: currency} }
 }
 
 // Adyen knows shoppers by three characters or more. A method that is nobody's is
@@ -99,7 +100,7 @@ func TestAUserWhomAdyenHasNoNameFor(t *testing.T) {
 		require.NotContains(t, (<-seen).body, "shopperReference")
 		ch.Token = cardOK
 		_, err := c.Charge(t.Context(), ch)
-		require.ErrorIs(t, err, payment.ErrUnfit, user)
+		require.ErrorIs(t, err, gateway.ErrUnfit, user)
 		require.Empty(t, seen)
 	}
 	for _, token := range []string{cardOK, methodRedirect} {
@@ -127,16 +128,16 @@ func TestRequestsFitAdyensDescription(t *testing.T) {
 	held := manual()
 	held.IdempotencyKey = "held"
 	o := charged(t, byCommand, held)
-	_, err := byCommand.Capture(t.Context(), payment.Capture{
-		Attempt: held.Attempt, ProviderPaymentID: o.ProviderPaymentID, Money: euro(500), IdempotencyKey: "c", Licence: licence(),
+	_, err := byCommand.Capture(t.Context(), gateway.Capture{
+		Attempt: held.Attempt, ProviderPaymentID: o.ProviderPaymentID, Money: euro(500), IdempotencyKey: "c", Permit: permit(),
 	})
 	require.NoError(t, err)
-	_, err = byCommand.Cancel(t.Context(), payment.Cancel{
-		Attempt: held.Attempt, ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "x", Licence: licence(),
+	_, err = byCommand.Cancel(t.Context(), gateway.Cancel{
+		Attempt: held.Attempt, ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "x", Permit: permit(),
 	})
 	require.NoError(t, err)
-	_, err = byCommand.Refund(t.Context(), payment.RefundCall{
-		ProviderPaymentID: o.ProviderPaymentID, Money: euro(500), IdempotencyKey: "r", Licence: licence(),
+	_, err = byCommand.Refund(t.Context(), gateway.RefundCall{
+		ProviderPaymentID: o.ProviderPaymentID, Money: euro(500), IdempotencyKey: "r", Permit: permit(),
 	})
 	require.NoError(t, err)
 }
@@ -147,9 +148,9 @@ func TestAnAccountCapturesInOneWay(t *testing.T) {
 	t.Parallel()
 	base, hc, seen := serve(t, newFake())
 	_, err := client(base, "automatic", hc).Charge(t.Context(), manual())
-	require.ErrorIs(t, err, payment.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnfit)
 	_, err = client(base, "", hc).Charge(t.Context(), charge(cardOK))
-	require.ErrorIs(t, err, payment.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnfit)
 	require.ErrorContains(t, err, "capture")
 	require.Empty(t, seen)
 	require.False(t, client(base, "automatic", hc).Capabilities().Capture)
@@ -164,7 +165,7 @@ func TestACardNumberIsNotPassedOn(t *testing.T) {
 		`{"type":"scheme","Number":"4111111111111111"}`, `{"type":"scheme","expiryMonth":"03"}`, `{"type":`,
 	} {
 		_, err := client(base, "automatic", hc).Charge(t.Context(), charge(token))
-		require.ErrorIs(t, err, payment.ErrUnfit, token)
+		require.ErrorIs(t, err, gateway.ErrUnfit, token)
 		require.NotContains(t, err.Error(), "4111")
 	}
 	require.Empty(t, seen)
@@ -177,11 +178,11 @@ func TestAnAmountThatAdyenHasNoDigitsForIsNotSent(t *testing.T) {
 	c, ch := client(base, "", hc), manual()
 	ch.Money = odd
 	_, err := c.Charge(t.Context(), ch)
-	require.ErrorIs(t, err, payment.ErrUnfit)
-	_, err = c.Capture(t.Context(), payment.Capture{ProviderPaymentID: "1", Money: odd, Licence: licence()})
-	require.ErrorIs(t, err, payment.ErrUnfit)
-	_, err = c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "1", Money: odd, Licence: licence()})
-	require.ErrorIs(t, err, payment.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnfit)
+	_, err = c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: "1", Money: odd, Permit: permit()})
+	require.ErrorIs(t, err, gateway.ErrUnfit)
+	_, err = c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "1", Money: odd, Permit: permit()})
+	require.ErrorIs(t, err, gateway.ErrUnfit)
 	require.Empty(t, seen)
 }
 
@@ -208,7 +209,7 @@ func TestARefusedChargeSaysWhy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := charged(t, says(t, c.status, `{"status":1,"errorCode":"`+c.code+`","errorType":"validation","message":"m"}`), charge(cardOK))
-			require.Equal(t, payment.Outcome{
+			require.Equal(t, gateway.Outcome{
 				News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", c.code),
 			}, o)
 		})
@@ -233,9 +234,9 @@ func TestErrorsThatLeaveTheOutcomeOpen(t *testing.T) {
 			ch := charge(cardOK)
 			_, err := c.Charge(t.Context(), ch)
 			unknown(t, err)
-			_, err = c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: "1", Licence: licence()})
+			_, err = c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: "1", Permit: permit()})
 			unknown(t, err)
-			_, err = c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "1", Licence: licence()})
+			_, err = c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "1", Permit: permit()})
 			unknown(t, err)
 		})
 	}
@@ -244,9 +245,9 @@ func TestErrorsThatLeaveTheOutcomeOpen(t *testing.T) {
 func unknown(t *testing.T, err error) {
 	t.Helper()
 	require.Error(t, err)
-	require.NotErrorIs(t, err, payment.ErrNotSent)
-	require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
-	require.NotErrorIs(t, err, payment.ErrUnsupported)
+	require.NotErrorIs(t, err, gateway.ErrNotSent)
+	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
+	require.NotErrorIs(t, err, gateway.ErrUnsupported)
 	require.NotContains(t, err.Error(), "Jane")
 }
 

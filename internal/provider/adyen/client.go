@@ -1,10 +1,10 @@
-// Package adyen speaks with Adyen's Checkout API
-// (https://docs.adyen.com/api-explorer/Checkout/72/overview): a payment is made
-// in one call with a stored payment method, or one that Adyen's components make.
+// Package adyen calls Adyen's Checkout API
+// (https://docs.adyen.com/api-explorer/Checkout/72/overview): a payment is made in one
+// call with a stored payment method, or one that Adyen's components create.
 //
-// Adyen can't be asked how a payment stands. What it answers to a capture, a
-// cancellation or a refund is only that it has received it; what came of it is
-// told by the webhooks CAPTURE, CANCELLATION and REFUND.
+// Adyen has no lookup of a payment. Its response to a capture, a cancellation or a
+// refund only acknowledges the request; the result comes with the webhooks CAPTURE,
+// CANCELLATION and REFUND.
 package adyen
 
 import (
@@ -16,13 +16,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
 const (
-	// testBase is Adyen's address for tests. The live one has a prefix of the
-	// company's own, so that it must be configured
+	// testBase is Adyen's test address. The live one has a prefix of the company, so
+	// that it must be configured
 	// (https://docs.adyen.com/development-resources/live-endpoints).
 	testBase = "https://checkout-test.adyen.com"
 	version  = "/v72"
@@ -31,24 +32,23 @@ const (
 	keyLife = 7*24*time.Hour - time.Hour
 )
 
-// Client is one merchant account at Adyen. It implements payment.Provider.
+// Client is one merchant account at Adyen. It implements gateway.Provider.
 type Client struct {
 	base, key, merchant string
-	// captures says that an authorisation takes the money.
+	// captures is set if an authorization captures the money.
 	captures bool
 	http     *http.Client
 }
 
 // Account is a merchant account.
 type Account struct {
-	// Base replaces Adyen's address for tests, up to the version.
+	// Base replaces Adyen's test address, up to the version.
 	Base string
 	// Key is the API key, Merchant the merchant account's name.
 	Key, Merchant string
-	// Capture is "automatic" if payments are captured at once; else they wait for
-	// a capture. It must be what the account's webhooks are told, because an
-	// AUTHORISATION does not say which of the two it is: so that each account
-	// charges in one way only.
+	// Capture is "automatic" if payments are captured at once; else they wait for a
+	// capture. It must match the account's webhooks, because an AUTHORISATION does not
+	// contain the capture mode: so each account has only one.
 	Capture string
 }
 
@@ -60,7 +60,7 @@ func New(a Account, client *http.Client) *Client {
 	}
 }
 
-// Capabilities implements payment.Provider:
+// Capabilities implements gateway.Provider:
 // https://docs.adyen.com/online-payments/capture (all or a part, once by
 // default), …/cancel, …/refund (any number of parts).
 func (c *Client) Capabilities() payment.Capabilities {
@@ -70,7 +70,7 @@ func (c *Client) Capabilities() payment.Capabilities {
 	}
 }
 
-// refusal is Adyen's definitive no
+// refusal is a definitive error of Adyen
 // (https://docs.adyen.com/development-resources/error-codes).
 type refusal struct {
 	Status int    `json:"-"`
@@ -78,10 +78,10 @@ type refusal struct {
 	Type   string `json:"errorType"`
 }
 
-// post sends a command, which is answered with status want.
-func (c *Client) post(ctx context.Context, path, key string, l payment.Licence, body any, want int, out any) (*refusal, error) {
+// post sends a command; want is its success status.
+func (c *Client) post(ctx context.Context, path, key string, l gateway.Permit, body any, want int, out any) (*refusal, error) {
 	a, err := call.DoJSON(ctx, c.http, call.Request{
-		Method: http.MethodPost, URL: c.base + path, Licence: &l, Header: http.Header{"X-Api-Key": {c.key}, "Idempotency-Key": {key}},
+		Method: http.MethodPost, URL: c.base + path, Permit: &l, Header: http.Header{"X-Api-Key": {c.key}, "Idempotency-Key": {key}},
 	}, body)
 	switch {
 	case err != nil:
@@ -94,8 +94,8 @@ func (c *Client) post(ctx context.Context, path, key string, l payment.Licence, 
 	return nil, a.Read(out)
 }
 
-// readRefusal returns what is definitive as a refusal, and the rest as an error.
-// An answer that is not in Adyen's form may be a proxy's: it refuses nothing.
+// readRefusal returns a definitive error as a refusal, and any other as an error. A
+// response that is not in Adyen's format may come from a proxy: it refuses nothing.
 func readRefusal(a call.Answer) (*refusal, error) {
 	var said refusal
 	if err := a.Read(&said); err != nil || said.Code == "" {
@@ -108,10 +108,9 @@ func readRefusal(a call.Answer) (*refusal, error) {
 	return &said, nil
 }
 
-// Error codes that speak of another call with the same key, or of the moment
-// (https://docs.adyen.com/development-resources/api-idempotency): "required
-// resource temporarily unavailable" and "request already processed or in
-// progress".
+// Error codes that are about another call with the same key, or transient
+// (https://docs.adyen.com/development-resources/api-idempotency): "required resource
+// temporarily unavailable" and "request already processed or in progress".
 const (
 	codeUnavailable = "703"
 	codeInProgress  = "704"
@@ -121,7 +120,7 @@ const (
 )
 
 // definitive reports whether an error is about the request as such. Adyen marks
-// those that are worth another try by the header transient-error.
+// retryable errors with the header transient-error.
 func definitive(r refusal, h http.Header) bool {
 	switch r.Status {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity:
@@ -130,8 +129,8 @@ func definitive(r refusal, h http.Header) bool {
 	return false
 }
 
-// turnedAway reports whether Adyen does not take the API key, or not for this.
-// Of an earlier call that may have gone through it says nothing.
+// turnedAway reports whether Adyen rejected the API key or its permissions. An earlier
+// call may have succeeded.
 func (r refusal) turnedAway() bool {
 	return r.Status == http.StatusUnauthorized || r.Status == http.StatusForbidden
 }

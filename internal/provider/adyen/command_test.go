@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -19,18 +20,18 @@ func TestModificationsBearOurReferences(t *testing.T) {
 	require.Equal(t, fsm.NewsAuthorized, o.News)
 	<-seen
 
-	got, err := c.Capture(t.Context(), payment.Capture{
-		Attempt: ch.Attempt, ProviderPaymentID: o.ProviderPaymentID, Money: euro(700), IdempotencyKey: "0123-capture-0", Licence: licence(),
+	got, err := c.Capture(t.Context(), gateway.Capture{
+		Attempt: ch.Attempt, ProviderPaymentID: o.ProviderPaymentID, Money: euro(700), IdempotencyKey: "0123-capture-0", Permit: permit(),
 	})
 	require.NoError(t, err)
-	require.Equal(t, payment.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: o.ProviderPaymentID}, got)
+	require.Equal(t, gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: o.ProviderPaymentID}, got)
 	sent := <-seen
 	require.Equal(t, "POST /v72/payments/"+o.ProviderPaymentID+"/captures", sent.line)
 	require.Equal(t, "0123-capture-0", sent.header.Get("Idempotency-Key"))
 	require.JSONEq(t, `{"merchantAccount":"PaylatchECOM","reference":"`+ch.Attempt.String()+`","amount":{"value":700,"currency":"EUR"}}`, sent.body)
 
-	_, err = c.Cancel(t.Context(), payment.Cancel{
-		Attempt: ch.Attempt, ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "0123-cancel-0", Licence: licence(),
+	_, err = c.Cancel(t.Context(), gateway.Cancel{
+		Attempt: ch.Attempt, ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "0123-cancel-0", Permit: permit(),
 	})
 	require.NoError(t, err)
 	sent = <-seen
@@ -38,9 +39,9 @@ func TestModificationsBearOurReferences(t *testing.T) {
 	require.JSONEq(t, `{"merchantAccount":"PaylatchECOM","reference":"`+ch.Attempt.String()+`"}`, sent.body)
 
 	id := payment.RefundID(uuid.New())
-	back, err := c.Refund(t.Context(), payment.RefundCall{
+	back, err := c.Refund(t.Context(), gateway.RefundCall{
 		Refund: id, Attempt: ch.Attempt, ProviderPaymentID: o.ProviderPaymentID, Money: euro(300), Reason: "Jane Doe sent it back",
-		IdempotencyKey: "0123-refund", Licence: licence(),
+		IdempotencyKey: "0123-refund", Permit: permit(),
 	})
 	require.NoError(t, err)
 	require.Equal(t, fsm.NewsProcessing, back.News, "received is not paid back")
@@ -54,12 +55,12 @@ func TestModificationsBearOurReferences(t *testing.T) {
 func TestARefusedModification(t *testing.T) {
 	t.Parallel()
 	c := says(t, 422, `{"status":422,"errorCode":"137","errorType":"validation","message":"Invalid amount specified"}`)
-	o, err := c.Capture(t.Context(), payment.Capture{ProviderPaymentID: "88K", Money: euro(1), Licence: licence()})
+	o, err := c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: "88K", Money: euro(1), Permit: permit()})
 	require.NoError(t, err)
-	require.Equal(t, payment.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: "88K", Refused: true}, o)
-	r, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "88K", Money: euro(1), Licence: licence()})
+	require.Equal(t, gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: "88K", Refused: true}, o)
+	r, err := c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "88K", Money: euro(1), Permit: permit()})
 	require.NoError(t, err)
-	require.Equal(t, payment.RefusedRefund("137"), r)
+	require.Equal(t, gateway.RefusedRefund("137"), r)
 }
 
 // Of an earlier call that may have gone through, a key that is turned away now
@@ -68,10 +69,10 @@ func TestAKeyThatIsTurnedAwayRefusesOneCall(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{401, 403} {
 		c := says(t, status, `{"errorCode":"901","errorType":"security"}`)
-		r, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "88K", Licence: licence()})
+		r, err := c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "88K", Permit: permit()})
 		require.NoError(t, err)
-		require.Equal(t, payment.RefusedRefund("901"), r)
-		_, err = c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: "88K", Licence: licence()})
+		require.Equal(t, gateway.RefusedRefund("901"), r)
+		_, err = c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: "88K", Permit: permit()})
 		unknown(t, err)
 	}
 }
@@ -83,7 +84,7 @@ func TestAnAnswerThatReceivesNothingIsUnknown(t *testing.T) {
 		`{"pspReference":"88K","status":"received","amount":{"value":150,"currency":"CLP"}}`,
 	} {
 		c := says(t, 201, body)
-		_, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "88K", Licence: licence()})
+		_, err := c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "88K", Permit: permit()})
 		unknown(t, err)
 	}
 }
@@ -93,11 +94,11 @@ func TestAdyenCannotBeAsked(t *testing.T) {
 	base, hc, seen := serve(t, newFake())
 	c := client(base, "", hc)
 	_, err := c.Lookup(t.Context(), "88K")
-	require.ErrorIs(t, err, payment.ErrUnsupported)
+	require.ErrorIs(t, err, gateway.ErrUnsupported)
 	_, err = c.Find(t.Context(), payment.AttemptID(uuid.New()))
-	require.ErrorIs(t, err, payment.ErrUnsupported)
-	_, err = c.LookupRefund(t.Context(), payment.RefundRef{ProviderRefundID: "88R"})
-	require.ErrorIs(t, err, payment.ErrUnsupported)
+	require.ErrorIs(t, err, gateway.ErrUnsupported)
+	_, err = c.LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: "88R"})
+	require.ErrorIs(t, err, gateway.ErrUnsupported)
 	require.Empty(t, seen)
 	can := c.Capabilities()
 	require.True(t, can.Blind)

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
 	hooks "github.com/paylatch/paylatch/webhooks/adyen"
@@ -14,9 +15,9 @@ import (
 // two there, CVE and IDR none.
 var digits = call.Digits{"CLP": 2, "CVE": -2, "IDR": -2, "ISK": 2} //nolint:gochecknoglobals // a table
 
-// paymentResponse is the answer to POST /payments. Where the customer must act,
-// the payment's pspReference is the one of the AUTHORISATION that follows; one
-// that comes before is another name at most.
+// paymentResponse is the response to POST /payments. Where the customer must act, the
+// payment's pspReference is that of the AUTHORISATION that follows; an earlier one is
+// at most another reference.
 type paymentResponse struct {
 	PSPReference  string  `json:"pspReference"`
 	ResultCode    string  `json:"resultCode"`
@@ -29,11 +30,11 @@ type paymentResponse struct {
 	} `json:"action"`
 }
 
-// outcome reads a payment by its result code
+// outcome maps a payment by its result code
 // (https://docs.adyen.com/online-payments/build-your-integration/payment-result-codes).
-// One that this version does not know is under way.
-func (c *Client) outcome(p paymentResponse) (payment.Outcome, error) {
-	o := payment.Outcome{ProviderPaymentID: p.PSPReference, News: fsm.NewsProcessing}
+// An unrecognized code is processing.
+func (c *Client) outcome(p paymentResponse) (gateway.Outcome, error) {
+	o := gateway.Outcome{ProviderPaymentID: p.PSPReference, News: fsm.NewsProcessing}
 	var err error
 	switch p.ResultCode {
 	case "RedirectShopper", "IdentifyShopper", "ChallengeShopper", "PresentToShopper":
@@ -50,15 +51,15 @@ func (c *Client) outcome(p paymentResponse) (payment.Outcome, error) {
 		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure(hooks.FailureCode(p.RefusalReason))
 	}
 	if p.ResultCode == "" || p.PSPReference == "" {
-		return payment.Outcome{}, errNameless
+		return gateway.Outcome{}, errNameless
 	}
 	return o, err
 }
 
-// waiting names the page that the customer must open. What is to be posted, or
+// waiting returns the page that the customer must open. An action to be posted, or
 // shown by Adyen's own component, has none.
-func (p paymentResponse) waiting() payment.Outcome {
-	o := payment.Outcome{News: fsm.NewsActionRequired}
+func (p paymentResponse) waiting() gateway.Outcome {
+	o := gateway.Outcome{News: fsm.NewsActionRequired}
 	if p.PSPReference != "" {
 		o.References = []string{p.PSPReference}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 	hooks "github.com/paylatch/paylatch/webhooks/adyen"
@@ -16,7 +17,7 @@ import (
 func TestHowAPaymentStands(t *testing.T) {
 	t.Parallel()
 	held := euro(1999)
-	for members, want := range map[string]payment.Outcome{
+	for members, want := range map[string]gateway.Outcome{
 		`"resultCode":"Authorised","amount":{"value":1999,"currency":"EUR"}`: {News: fsm.NewsSucceeded, Money: &held},
 		`"resultCode":"Authorised"`:          {News: fsm.NewsSucceeded},
 		`"resultCode":"Pending"`:             {News: fsm.NewsProcessing},
@@ -43,7 +44,7 @@ func TestHowAPaymentStands(t *testing.T) {
 // could name.
 func TestACustomerWhoMustAct(t *testing.T) {
 	t.Parallel()
-	for members, want := range map[string]payment.Outcome{
+	for members, want := range map[string]gateway.Outcome{
 		`"resultCode":"RedirectShopper","action":{"type":"redirect","method":"GET","url":"https://b/x"}`:                    {NextActionURL: "https://b/x"},
 		`"resultCode":"RedirectShopper","action":{"type":"redirect","method":"POST","url":"https://b/x","data":{"MD":"x"}}`: {},
 		`"resultCode":"IdentifyShopper","action":{"type":"threeDS2","url":"https://b/x","method":"GET"}`:                    {},

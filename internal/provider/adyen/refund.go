@@ -4,30 +4,30 @@ import (
 	"context"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// Refund implements payment.Provider. The webhook REFUND says what came of it.
-// Adyen has an enumeration for reasons: ours stays with us.
-func (c *Client) Refund(ctx context.Context, r payment.RefundCall) (payment.RefundOutcome, error) {
+// Refund implements gateway.Provider. The result comes with the webhook REFUND. Adyen
+// has an enumeration for reasons: ours is not sent.
+func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.RefundOutcome, error) {
 	units, err := digits.Units(r.Money)
 	if err != nil {
-		return payment.RefundOutcome{}, err
+		return gateway.RefundOutcome{}, err
 	}
-	got, refused, err := c.modify(ctx, r.ProviderPaymentID, "refunds", r.IdempotencyKey, r.Licence, modification{
+	got, refused, err := c.modify(ctx, r.ProviderPaymentID, "refunds", r.IdempotencyKey, r.Permit, modification{
 		MerchantAccount: c.merchant, Reference: r.Refund.String(), Amount: &amount{units, string(r.Money.Currency)},
 	})
 	switch {
 	case err != nil:
-		return payment.RefundOutcome{}, err
+		return gateway.RefundOutcome{}, err
 	case refused == nil:
 		return refundOutcome(got)
 	}
-	return payment.RefusedRefund(refused.Code), nil
+	return gateway.RefusedRefund(refused.Code), nil
 }
 
-func refundOutcome(m modification) (payment.RefundOutcome, error) {
-	o := payment.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: m.PSPReference}
+func refundOutcome(m modification) (gateway.RefundOutcome, error) {
+	o := gateway.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: m.PSPReference}
 	if m.Amount == nil {
 		return o, nil
 	}

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/adyen"
 	"github.com/paylatch/paylatch/internal/provider/providertest"
@@ -31,7 +32,7 @@ type pair struct {
 	atOnce *adyen.Client
 }
 
-func (p pair) Charge(ctx context.Context, ch payment.Charge) (payment.Outcome, error) {
+func (p pair) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
 	if ch.Capture == payment.CaptureManual {
 		return p.Client.Charge(ctx, ch)
 	}
@@ -45,7 +46,7 @@ func client(base, capture string, c *http.Client) *adyen.Client {
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	s := providertest.Suite{
-		New: func(_ *testing.T, base string, c *http.Client) payment.Provider {
+		New: func(_ *testing.T, base string, c *http.Client) gateway.Provider {
 			return pair{client(base, "", c), client(base, "automatic", c)}
 		},
 		Fake: func(t *testing.T) http.Handler {
@@ -66,7 +67,7 @@ func TestConformance(t *testing.T) {
 func TestConformanceOfAnAccountThatCapturesAtOnce(t *testing.T) {
 	t.Parallel()
 	providertest.Run(t, providertest.Suite{
-		New: func(_ *testing.T, base string, c *http.Client) payment.Provider { return client(base, "automatic", c) },
+		New: func(_ *testing.T, base string, c *http.Client) gateway.Provider { return client(base, "automatic", c) },
 		Fake: func(t *testing.T) http.Handler {
 			t.Helper()
 			return newFake()
@@ -113,14 +114,14 @@ func says(t *testing.T, status int, body string, header ...string) *adyen.Client
 	return client(base, "automatic", c)
 }
 
-func charge(token string) payment.Charge {
-	return payment.Charge{
+func charge(token string) gateway.Charge {
+	return gateway.Charge{
 		Attempt: payment.AttemptID(uuid.New()), Order: "A-1", Customer: "u-1", Money: euro(1999), Capture: payment.CaptureAutomatic,
-		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: "0123-pay", Licence: licence(), Stored: token[0] != '{',
+		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: "0123-pay", Permit: permit(), Stored: token[0] != '{',
 	}
 }
 
-func manual() payment.Charge {
+func manual() gateway.Charge {
 	ch := charge(cardOK)
 	ch.Capture = payment.CaptureManual
 	return ch
@@ -128,9 +129,9 @@ func manual() payment.Charge {
 
 func euro(minor int64) payment.Money { return payment.Money{Minor: minor, Currency: "EUR"} }
 
-func licence() payment.Licence { return payment.NewLicence(time.Now(), time.Minute, time.Now) }
+func permit() gateway.Permit { return gateway.NewPermit(time.Now(), time.Minute, time.Now) }
 
-func charged(t *testing.T, c *adyen.Client, ch payment.Charge) payment.Outcome {
+func charged(t *testing.T, c *adyen.Client, ch gateway.Charge) gateway.Outcome {
 	t.Helper()
 	o, err := c.Charge(t.Context(), ch)
 	require.NoError(t, err)

@@ -9,41 +9,42 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// TokenKind implements payment.Provider: the bare id of a stored payment method, or an
-// object of Adyen's components that names one.
-func (c *Client) TokenKind(token string) payment.TokenKind {
+// TokenKind implements gateway.Provider: the bare id of a stored payment method, or an
+// object of Adyen's components with one.
+func (c *Client) TokenKind(token string) gateway.TokenKind {
 	if !strings.HasPrefix(token, "{") {
-		return payment.TokenStored
+		return gateway.TokenStored
 	}
 	var method map[string]json.RawMessage
 	if json.Unmarshal([]byte(token), &method) != nil {
-		return payment.TokenSingleUse // it is not sent
+		return gateway.TokenSingleUse // never sent
 	}
 	for name := range method {
 		switch strings.ToLower(name) {
 		case "storedpaymentmethodid", "recurringdetailreference":
-			return payment.TokenStored
+			return gateway.TokenStored
 		}
 	}
-	return payment.TokenSingleUse
+	return gateway.TokenSingleUse
 }
 
-// stored is a payment method of a shopper's.
+// stored is a stored payment method of a shopper.
 type stored struct {
 	ID string `json:"id"`
 }
 
-// CheckOwner implements payment.Provider
+// CheckOwner implements gateway.Provider
 // (https://docs.adyen.com/api-explorer/Checkout/72/get/storedPaymentMethods). The
-// customer is the shopperReference. An object is not taken: who knows that a payment
-// method is stored has its id.
+// customer is the shopperReference. An object is not accepted: a stored payment method
+// has an id.
 func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 	if strings.HasPrefix(token, "{") {
-		return payment.ErrUnfit
+		return gateway.ErrUnfit
 	}
 	a, err := call.Do(ctx, c.http, call.Request{
 		Method: http.MethodGet, Header: http.Header{"X-Api-Key": {c.key}},

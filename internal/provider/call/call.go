@@ -1,10 +1,9 @@
-// Package call sends one HTTP request to a provider and tells, when it goes
-// wrong, whether anything was sent.
+// Package call sends one HTTP request to a provider and reports, on failure, whether
+// anything was sent.
 //
-// The licence is asked when a connection stands and before the request is written
-// to it: a process that was frozen before that sends nothing, not even a header.
-// No command is ever sent again by itself, and no redirect is followed: where it
-// leads is not what was asked.
+// The permit is checked after the connection is established and before the request is
+// written: a process that was frozen before that sends nothing, not even a header. No
+// command is resent automatically, and no redirect is followed.
 package call
 
 import (
@@ -16,10 +15,10 @@ import (
 	"net/http"
 	"net/http/httptrace"
 
-	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// maxAnswer bounds what is read of an answer, in bytes.
+// maxAnswer bounds the body of a response, in bytes.
 const maxAnswer = 1 << 20
 
 // Request is one request to a provider.
@@ -27,32 +26,32 @@ type Request struct {
 	Method, URL string
 	Header      http.Header
 	Body        []byte
-	// Licence is asked before anything goes out. Reads need none; one that a
-	// command begins with has the command's, and is then never sent without it.
-	Licence *payment.Licence
-	// Question says that the request moves nothing, whatever its method; a GET is
-	// one anyway.
+	// Permit is checked before anything is sent. A read needs none; the first read of a
+	// command carries the command's permit and is never sent without it.
+	Permit *gateway.Permit
+	// Question marks a request that changes nothing, whatever its method. A GET always
+	// is one.
 	Question bool
 }
 
-// Answer is what the provider said, whatever its status.
+// Answer is the provider's response, whatever its status.
 type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// Do sends a request by a client whose transport is a [http.Transport]. It returns
-// an error that wraps payment.ErrNotSent when no byte of the request went out; any
-// other error leaves the outcome unknown.
+// Do sends a request; the client's transport must be a [http.Transport]. It returns an
+// error that wraps gateway.ErrNotSent if no byte of the request was sent; any other
+// error leaves the outcome unknown.
 func Do(ctx context.Context, client *http.Client, r Request) (Answer, error) {
-	gate := &gate{licence: r.Licence, read: (r.Question || r.Method == http.MethodGet) && r.Licence == nil}
+	gate := &gate{permit: r.Permit, read: (r.Question || r.Method == http.MethodGet) && r.Permit == nil}
 	ctx, gate.cancel = context.WithCancelCause(ctx)
 	defer gate.cancel(nil)
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: gate.pass})
 	req, err := http.NewRequestWithContext(ctx, r.Method, r.URL, bytes.NewReader(r.Body))
 	if err != nil {
-		return Answer{}, fmt.Errorf("%w: %w", payment.ErrNotSent, err)
+		return Answer{}, fmt.Errorf("%w: %w", gateway.ErrNotSent, err)
 	}
 	req.GetBody = nil
 	req.Header = r.Header.Clone()
@@ -73,10 +72,10 @@ func Do(ctx context.Context, client *http.Client, r Request) (Answer, error) {
 	return Answer{Status: resp.StatusCode, Header: resp.Header, Body: body}, nil
 }
 
-// NotSent marks that a command was not sent because what it asks first went wrong.
+// NotSent marks a command as not sent because a read before it failed.
 func NotSent(err error) error {
-	if err == nil || errors.Is(err, payment.ErrNotSent) {
+	if err == nil || errors.Is(err, gateway.ErrNotSent) {
 		return err
 	}
-	return fmt.Errorf("%w: %w", payment.ErrNotSent, err)
+	return fmt.Errorf("%w: %w", gateway.ErrNotSent, err)
 }

@@ -4,26 +4,27 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
 var errNoAmount = errors.New("not an amount of its currency")
 
-// Decimal writes money in major units with all of its currency's ISO 4217 digits
-// ("19.99", "1999" of JPY), as many providers want it. What can't be written is
-// never sent: the error wraps payment.ErrUnfit.
+// Decimal formats money in major units with all of its currency's ISO 4217 digits
+// ("19.99", "1999" of JPY), as many providers expect it. Money that it can't format is
+// never sent: the error wraps gateway.ErrUnfit.
 func Decimal(m payment.Money) (string, error) {
 	text, known := m.Wire().Decimal()
 	if !known || m.Minor < 0 {
-		return "", fmt.Errorf("%w: %d %q: %w", payment.ErrUnfit, m.Minor, m.Currency, errNoAmount)
+		return "", fmt.Errorf("%w: %d %q: %w", gateway.ErrUnfit, m.Minor, m.Currency, errNoAmount)
 	}
 	return text, nil
 }
 
-// ReadDecimal reads what Decimal writes, with fewer digits or with more zeros,
-// too. Anything else, and a currency that ISO 4217 does not have, is an error and
-// never rounded. It does not wrap webhooks.ErrPayload: this is no webhook's.
+// ReadDecimal parses the format of Decimal, also with fewer digits or more zeros.
+// Anything else, and a currency that ISO 4217 does not have, is an error and never
+// rounded. The error does not wrap webhooks.ErrPayload: this is no webhook.
 func ReadDecimal(text, code string) (*payment.Money, error) {
 	m, err := webhooks.ParseDecimal(text, code)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
@@ -26,7 +27,7 @@ func TestDecimalHasTheDigitsOfTheCurrency(t *testing.T) {
 	}
 	for _, m := range []payment.Money{{Minor: 1, Currency: "XYZ"}, {Minor: 1}, {Minor: -1, Currency: "EUR"}} {
 		_, err := call.Decimal(m)
-		require.ErrorIs(t, err, payment.ErrUnfit)
+		require.ErrorIs(t, err, gateway.ErrUnfit)
 	}
 }
 

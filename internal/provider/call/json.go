@@ -7,18 +7,18 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// DoJSON is Do with a JSON body, or with none for a nil one. What can't be written
-// as JSON is not sent.
+// DoJSON is Do with a JSON body, or with none if body is nil. A body that can't be
+// marshaled is not sent.
 func DoJSON(ctx context.Context, client *http.Client, r Request, body any) (Answer, error) {
 	if body == nil {
 		return Do(ctx, client, r)
 	}
 	raw, err := json.Marshal(body)
 	if err != nil {
-		return Answer{}, fmt.Errorf("%w: %w", payment.ErrUnfit, err)
+		return Answer{}, fmt.Errorf("%w: %w", gateway.ErrUnfit, err)
 	}
 	r.Body, r.Header = raw, r.Header.Clone()
 	r.Header.Set("Content-Type", "application/json")
@@ -27,8 +27,8 @@ func DoJSON(ctx context.Context, client *http.Client, r Request, body any) (Answ
 
 var errNotAnObject = errors.New("the provider's answer is not a JSON object")
 
-// Read decodes an answer that is a JSON object. It returns an error for anything
-// else, null included: who says nothing has not answered.
+// Read decodes a response that is a JSON object. It returns an error for anything else,
+// null included.
 func (a Answer) Read(out any) error {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(a.Body, &object); err != nil || object == nil {

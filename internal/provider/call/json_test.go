@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
@@ -50,12 +51,12 @@ func TestDoJSONSendsNothingThatIsNoJSON(t *testing.T) {
 	t.Parallel()
 	url, hits := server(t, func(http.ResponseWriter, *http.Request) {})
 	_, err := call.DoJSON(t.Context(), client(t), post(url), math.Inf(1))
-	require.ErrorIs(t, err, payment.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnfit)
 	clock, r := newClock(), post(url)
-	r.Licence = clock.licence()
+	r.Permit = clock.permit()
 	clock.expire()
 	_, err = call.DoJSON(t.Context(), client(t), r, 1)
-	require.ErrorIs(t, err, payment.ErrLicenceEnded)
+	require.ErrorIs(t, err, gateway.ErrPermitEnded)
 	require.Zero(t, hits.Load())
 }
 
@@ -94,7 +95,7 @@ func TestDigits(t *testing.T) {
 
 	for _, m := range []payment.Money{{Minor: 1950, Currency: "IDR"}, {Minor: math.MaxInt64 / 10, Currency: "CLP"}} {
 		_, err := d.Units(m)
-		require.ErrorIs(t, err, payment.ErrUnfit)
+		require.ErrorIs(t, err, gateway.ErrUnfit)
 	}
 	for units, currency := range map[int64]string{150: "CLP", math.MaxInt64: "IDR", -1: "EUR", 1: ""} {
 		_, err := d.Money(units, currency)

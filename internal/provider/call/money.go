@@ -6,29 +6,29 @@ import (
 	"math"
 	"strings"
 
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Digits says how many digits more than in ISO 4217 an amount has at a provider
-// (CLP at one that counts in hundredths: 2), or how many fewer (negative).
-// Currencies that are not in it have those of ISO 4217. It is for providers that
-// take whole numbers.
+// Digits maps a currency to the number of digits that its amounts have at a provider
+// beyond those of ISO 4217 (CLP in hundredths: 2), negative for fewer. Other currencies
+// have those of ISO 4217. It is for providers with integer amounts.
 type Digits map[payment.Currency]int
 
 var errDigits = errors.New("an amount that has no whole number in the other digits")
 
-// Units is the amount that the provider is told. One that it has no digits for
-// wraps payment.ErrUnfit.
+// Units returns the amount in the provider's digits. The error for an amount with too
+// many digits wraps gateway.ErrUnfit.
 func (d Digits) Units(m payment.Money) (int64, error) {
 	units, err := shift(m.Minor, d[m.Currency])
 	if err != nil {
-		return 0, fmt.Errorf("%w: %d %s: %w", payment.ErrUnfit, m.Minor, m.Currency, err)
+		return 0, fmt.Errorf("%w: %d %s: %w", gateway.ErrUnfit, m.Minor, m.Currency, err)
 	}
 	return units, nil
 }
 
-// Money is what the provider's amount is in ISO minor units. It returns an error
-// for one that is negative or none: it is never rounded.
+// Money converts the provider's amount to ISO minor units. It returns an error for a
+// negative or fractional amount: it never rounds.
 func (d Digits) Money(units int64, currency string) (*payment.Money, error) {
 	code := payment.Currency(strings.ToUpper(currency))
 	minor, err := shift(units, -d[code])

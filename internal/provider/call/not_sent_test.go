@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
@@ -42,8 +42,8 @@ func TestNotSentWhenNoConnectionStands(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := call.Do(t.Context(), c.client, post(c.url))
-			require.ErrorIs(t, err, payment.ErrNotSent)
-			require.NotErrorIs(t, err, payment.ErrUnfit, "another request would fare no better")
+			require.ErrorIs(t, err, gateway.ErrNotSent)
+			require.NotErrorIs(t, err, gateway.ErrUnfit, "another request would fare no better")
 		})
 	}
 }
@@ -59,10 +59,10 @@ func TestNotSentWhenTheTimeEndsWhileDialling(t *testing.T) {
 		}
 	})
 	_, err := call.Do(ctx, hanging, post("http://provider.invalid"))
-	require.ErrorIs(t, err, payment.ErrNotSent)
+	require.ErrorIs(t, err, gateway.ErrNotSent)
 }
 
-// A process that is frozen between the licence and the first byte sends nothing,
+// A process that is frozen between the permit and the first byte sends nothing,
 // not even the request line.
 func TestNothingGoesOutPastTheLease(t *testing.T) {
 	t.Parallel()
@@ -74,10 +74,10 @@ func TestNothingGoesOutPastTheLease(t *testing.T) {
 	})
 	clock := newClock()
 	r := post(url)
-	r.Licence = clock.licence()
+	r.Permit = clock.permit()
 	_, err := call.Do(t.Context(), client(t, dialled(func() { clock.expire() })), r)
-	require.ErrorIs(t, err, payment.ErrNotSent)
-	require.ErrorIs(t, err, payment.ErrLicenceEnded)
+	require.ErrorIs(t, err, gateway.ErrNotSent)
+	require.ErrorIs(t, err, gateway.ErrPermitEnded)
 	require.Empty(t, <-got)
 }
 
@@ -92,13 +92,13 @@ func TestALicenceIsAskedOnceAndNotInTheMiddle(t *testing.T) {
 	})
 	clock := newClock()
 	asked := 0
-	licence := payment.NewLicence(clock.start, lease, func() time.Time {
+	permit := gateway.NewPermit(clock.start, lease, func() time.Time {
 		asked++
 		defer clock.expire()
 		return clock.now()
 	})
 	r := post(url)
-	r.Licence, r.Body = &licence, long
+	r.Permit, r.Body = &permit, long
 	a, err := call.Do(t.Context(), client(t), r)
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, a.Status)
@@ -112,11 +112,11 @@ func TestACommandWithoutABodyIsGated(t *testing.T) {
 		url, hits := server(t, func(http.ResponseWriter, *http.Request) {})
 		clock := newClock()
 		r := post(url)
-		r.Method, r.Body, r.Licence = method, nil, clock.licence()
+		r.Method, r.Body, r.Permit = method, nil, clock.permit()
 		_, err := call.Do(t.Context(), client(t), r)
 		require.NoError(t, err)
 		_, err = call.Do(t.Context(), client(t, dialled(func() { clock.expire() })), r)
-		require.ErrorIs(t, err, payment.ErrNotSent)
+		require.ErrorIs(t, err, gateway.ErrNotSent)
 		require.EqualValues(t, 1, hits.Load(), method)
 	}
 }
@@ -126,21 +126,21 @@ func TestAQuestionWithALicenceIsGated(t *testing.T) {
 	t.Parallel()
 	url, hits := server(t, func(http.ResponseWriter, *http.Request) {})
 	clock := newClock()
-	r := call.Request{Method: http.MethodGet, URL: url, Licence: clock.licence()}
+	r := call.Request{Method: http.MethodGet, URL: url, Permit: clock.permit()}
 	_, err := call.Do(t.Context(), client(t), r)
 	require.NoError(t, err)
 	_, err = call.Do(t.Context(), client(t, dialled(func() { clock.expire() })), r)
-	require.ErrorIs(t, err, payment.ErrNotSent)
-	require.ErrorIs(t, err, payment.ErrLicenceEnded)
+	require.ErrorIs(t, err, gateway.ErrNotSent)
+	require.ErrorIs(t, err, gateway.ErrPermitEnded)
 	require.EqualValues(t, 1, hits.Load())
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
-	r.URL, r.Licence = gone.URL, newClock().licence()
+	r.URL, r.Permit = gone.URL, newClock().permit()
 	_, err = call.Do(t.Context(), client(t), r)
-	require.ErrorIs(t, err, payment.ErrNotSent)
+	require.ErrorIs(t, err, gateway.ErrNotSent)
 }
 
-// Of a connection that many requests share, only the one without a licence is
+// Of a connection that many requests share, only the one without a permit is
 // held back.
 func TestHTTP2SendsNothingPastTheLeaseAndLeavesTheOthersAlone(t *testing.T) {
 	t.Parallel()
@@ -165,10 +165,10 @@ func TestHTTP2SendsNothingPastTheLeaseAndLeavesTheOthersAlone(t *testing.T) {
 	clock.expire()
 	for range 50 {
 		r := post(s.URL)
-		r.Licence = clock.licence()
+		r.Permit = clock.permit()
 		_, err := call.Do(t.Context(), s.Client(), r)
-		require.ErrorIs(t, err, payment.ErrNotSent)
-		require.ErrorIs(t, err, payment.ErrLicenceEnded)
+		require.ErrorIs(t, err, gateway.ErrNotSent)
+		require.ErrorIs(t, err, gateway.ErrPermitEnded)
 	}
 	close(answer)
 	require.Equal(t, "HTTP/2.0<nil>", <-first)

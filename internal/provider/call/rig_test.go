@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
@@ -33,8 +33,8 @@ func newClock() *clock { return &clock{start: time.Now()} }
 func (c *clock) now() time.Time { return c.start.Add(time.Duration(c.ahead.Load())) }
 func (c *clock) expire()        { c.ahead.Add(int64(lease)) }
 
-func (c *clock) licence() *payment.Licence {
-	l := payment.NewLicence(c.start, lease, c.now)
+func (c *clock) permit() *gateway.Permit {
+	l := gateway.NewPermit(c.start, lease, c.now)
 	return &l
 }
 
@@ -91,7 +91,7 @@ func readRequest(r *bufio.Reader) error {
 
 func post(url string) call.Request {
 	return call.Request{
-		Method: http.MethodPost, URL: url + "/v1/charges", Body: []byte(`{"amount":1999}`), Licence: newClock().licence(),
+		Method: http.MethodPost, URL: url + "/v1/charges", Body: []byte(`{"amount":1999}`), Permit: newClock().permit(),
 		Header: http.Header{"Content-Type": {"application/json"}, "Idempotency-Key": {"0123-pay"}},
 	}
 }

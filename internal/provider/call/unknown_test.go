@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
@@ -22,7 +22,7 @@ import (
 func unknown(t *testing.T, err error) {
 	t.Helper()
 	require.Error(t, err)
-	require.NotErrorIs(t, err, payment.ErrNotSent)
+	require.NotErrorIs(t, err, gateway.ErrNotSent)
 }
 
 func TestUnknownWhenTheConnectionIsResetAfterTheRequest(t *testing.T) {
@@ -119,7 +119,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 }
 
 // net/http repeats what bears an Idempotency-Key when a kept connection breaks.
-// Whether that is safe is for us to decide, with the licence asked again.
+// Whether that is safe is for us to decide, with the permit asked again.
 func TestACutConnectionNeverRepeatsACommand(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{`{"amount":1999}`, ""} {
@@ -173,7 +173,7 @@ func TestReadsAreNeverNotSent(t *testing.T) {
 	_, err := call.Do(t.Context(), client(t), call.Request{Method: http.MethodGet, URL: gone.URL})
 	unknown(t, err)
 	question := post(gone.URL)
-	question.Question, question.Licence = true, nil
+	question.Question, question.Permit = true, nil
 	_, err = call.Do(t.Context(), client(t), question)
 	unknown(t, err)
 

@@ -3,7 +3,7 @@ package checkout
 import (
 	"regexp"
 
-	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/provider/descriptor"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -14,7 +14,7 @@ func Adapter() descriptor.Adapter {
 		Keys:    []webhooks.Key{descriptor.APIKey()},
 		TestKey: "api_key", TestForm: regexp.MustCompile(`^sk_(sbox|test)_`),
 		TestHosts: []string{"sandbox.checkout.com"},
-		New: func(s descriptor.Settings) (payment.Provider, error) {
+		New: func(s descriptor.Settings) (gateway.Provider, error) {
 			return New(s.BaseURL, s.Params["api_key"], s.Client), nil
 		},
 	}

@@ -5,29 +5,29 @@ import (
 	"net/http"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// Capture implements payment.Provider. What is not captured is released.
-func (c *Client) Capture(ctx context.Context, cp payment.Capture) (payment.Outcome, error) {
+// Capture implements gateway.Provider. The uncaptured rest is released.
+func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outcome, error) {
 	units, err := digits.Units(cp.Money)
 	if err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
-	return c.command(ctx, cp.ProviderPaymentID, "captures", cp.IdempotencyKey, cp.Licence, action{
+	return c.command(ctx, cp.ProviderPaymentID, "captures", cp.IdempotencyKey, cp.Permit, action{
 		Amount: &units, Type: "Final", Reference: cp.Attempt.String(), Metadata: map[string]string{"payment_attempt_id": cp.Attempt.String()},
 	})
 }
 
-// Cancel implements payment.Provider: it voids what is authorised. A payment that
-// waits for its customer can't be cancelled; it expires.
-func (c *Client) Cancel(ctx context.Context, cl payment.Cancel) (payment.Outcome, error) {
-	return c.command(ctx, cl.ProviderPaymentID, "voids", cl.IdempotencyKey, cl.Licence, action{
+// Cancel implements gateway.Provider: it voids an authorized payment. One that waits
+// for its customer can't be cancelled; it expires.
+func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
+	return c.command(ctx, cl.ProviderPaymentID, "voids", cl.IdempotencyKey, cl.Permit, action{
 		Reference: cl.Attempt.String(), Metadata: map[string]string{"payment_attempt_id": cl.Attempt.String()},
 	})
 }
 
-// action is a request about a payment.
+// action is a request to change a payment.
 type action struct {
 	Amount    *int64            `json:"amount,omitempty"`
 	Type      string            `json:"capture_type,omitempty"`
@@ -35,17 +35,17 @@ type action struct {
 	Metadata  map[string]string `json:"metadata"`
 }
 
-// accepted is the answer to an action, which is carried out later.
+// accepted is the response to an action, which is carried out later.
 type accepted struct {
 	ActionID string `json:"action_id"`
 }
 
-// command moves a payment, which is then asked how it stands. An accepted action
-// that it does not show yet is under way.
-func (c *Client) command(ctx context.Context, id, verb, key string, l payment.Licence, body action) (payment.Outcome, error) {
+// command sends an action and looks up the payment. An accepted action that the payment
+// does not show yet is processing.
+func (c *Client) command(ctx context.Context, id, verb, key string, l gateway.Permit, body action) (gateway.Outcome, error) {
 	refused, err := c.act(ctx, id, verb, key, l, body, &accepted{})
 	if err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
 	now, err := c.Lookup(ctx, id)
 	switch {
@@ -53,12 +53,12 @@ func (c *Client) command(ctx context.Context, id, verb, key string, l payment.Li
 		now.Refused = true
 		return now, err
 	case err != nil, now.News == fsm.NewsAuthorized: // it was accepted all the same
-		now = payment.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: id}
+		now = gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: id}
 	}
 	return now, nil
 }
 
-func (c *Client) act(ctx context.Context, id, verb, key string, l payment.Licence, body action, got *accepted) (*refusal, error) {
+func (c *Client) act(ctx context.Context, id, verb, key string, l gateway.Permit, body action, got *accepted) (*refusal, error) {
 	refused, err := c.post(ctx, paymentPath(id)+"/"+verb, key, l, body, got)
 	switch {
 	case err != nil:
@@ -66,7 +66,7 @@ func (c *Client) act(ctx context.Context, id, verb, key string, l payment.Licenc
 	case refused == nil && got.ActionID == "":
 		return nil, errNameless
 	case refused != nil && refused.Status == http.StatusNotFound:
-		return nil, payment.ErrNoSuchPayment
+		return nil, gateway.ErrNoSuchPayment
 	case refused != nil && refused.Status == http.StatusUnauthorized:
 		return nil, refused.err()
 	}

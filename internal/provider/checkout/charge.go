@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -37,17 +38,16 @@ type threeDS struct {
 	AttemptN3D bool `json:"attempt_n3d"`
 }
 
-// Charge implements payment.Provider. A token is one of the browser's (tok_…) or
-// a stored instrument (src_…). With a return URL the payment goes through 3-D
-// Secure wherever the card's bank takes part, without one it does not. A decline
-// is final.
-func (c *Client) Charge(ctx context.Context, ch payment.Charge) (payment.Outcome, error) {
+// Charge implements gateway.Provider. A token is one of the browser's (tok_…) or a
+// stored instrument (src_…). A return URL turns on 3-D Secure wherever the card's bank
+// takes part; without one it is off. A decline is final.
+func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
 	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
 	units, err := digits.Units(ch.Money)
 	if err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
 	p := paymentRequest{
 		Source: source{Type: "token", Token: ch.Token}, Amount: units, Currency: string(ch.Money.Currency),
@@ -61,12 +61,12 @@ func (c *Client) Charge(ctx context.Context, ch payment.Charge) (payment.Outcome
 		p.SuccessURL, p.FailureURL, p.ThreeDS = ch.ReturnURL, ch.ReturnURL, &threeDS{Enabled: true, AttemptN3D: true}
 	}
 	var made paid
-	refused, err := c.post(ctx, "/payments", ch.IdempotencyKey, ch.Licence, p, &made)
+	refused, err := c.post(ctx, "/payments", ch.IdempotencyKey, ch.Permit, p, &made)
 	switch {
 	case err != nil:
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	case refused != nil:
-		return payment.Outcome{
+		return gateway.Outcome{
 			News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.code()),
 		}, nil
 	}

@@ -10,12 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/checkout"
 	"github.com/paylatch/paylatch/internal/provider/providertest"
 )
 
-var _ payment.Provider = (*checkout.Client)(nil)
+var _ gateway.Provider = (*checkout.Client)(nil)
 
 // The money is taken later, which the payment itself or a webhook tells.
 func TestAChargeIsOnePaymentThatIsCapturedLater(t *testing.T) {
@@ -24,7 +25,7 @@ func TestAChargeIsOnePaymentThatIsCapturedLater(t *testing.T) {
 	ch := charge(cardOK)
 	o := charged(t, c, ch)
 	money := euro(1999)
-	require.Equal(t, payment.Outcome{News: fsm.NewsAuthorized, ProviderPaymentID: o.ProviderPaymentID, Money: &money}, o)
+	require.Equal(t, gateway.Outcome{News: fsm.NewsAuthorized, ProviderPaymentID: o.ProviderPaymentID, Money: &money}, o)
 
 	sent := <-seen
 	require.Equal(t, "POST /payments", sent.line)
@@ -37,21 +38,21 @@ func TestAChargeIsOnePaymentThatIsCapturedLater(t *testing.T) {
 
 	now, err := c.Lookup(t.Context(), o.ProviderPaymentID)
 	require.NoError(t, err)
-	require.Equal(t, payment.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: o.ProviderPaymentID, Money: &money}, now)
+	require.Equal(t, gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: o.ProviderPaymentID, Money: &money}, now)
 }
 
 func TestWhatDiffersByTheCharge(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		change func(*payment.Charge)
+		change func(*gateway.Charge)
 		want   map[string]string // of the body's members, as JSON; empty: absent
 	}{
-		"manual": {func(c *payment.Charge) { c.Capture = payment.CaptureManual }, map[string]string{"capture": "false"}},
+		"manual": {func(c *gateway.Charge) { c.Capture = payment.CaptureManual }, map[string]string{"capture": "false"}},
 		"nowhere to return to": {
-			func(c *payment.Charge) { c.ReturnURL = "" }, map[string]string{"3ds": "", "success_url": "", "failure_url": ""},
+			func(c *gateway.Charge) { c.ReturnURL = "" }, map[string]string{"3ds": "", "success_url": "", "failure_url": ""},
 		},
 		"stored instrument": {
-			func(c *payment.Charge) { c.Token, c.Stored, c.Customer = instrument, true, instrumentOf },
+			func(c *gateway.Charge) { c.Token, c.Stored, c.Customer = instrument, true, instrumentOf },
 			map[string]string{"source": `{"type":"id","id":"` + instrument + `"}`, "customer": `{"id":"` + instrumentOf + `"}`},
 		},
 		"no decimals":         {money(1999, "JPY"), map[string]string{"amount": "1999", "currency": `"JPY"`}},
@@ -79,8 +80,8 @@ func TestWhatDiffersByTheCharge(t *testing.T) {
 	}
 }
 
-func money(minor int64, currency payment.Currency) func(*payment.Charge) {
-	return func(c *payment.Charge) { c.Money = payment.Money{Minor: minor, Currency: currency} }
+func money(minor int64, currency payment.Currency) func(*gateway.Charge) {
+	return func(c *gateway.Charge) { c.Money = payment.Money{Minor: minor, Currency: currency} }
 }
 
 // All that is sent, as Checkout.com's own description has it, but for the list,
@@ -102,11 +103,11 @@ func TestRequestsFitCheckoutsDescription(t *testing.T) {
 		}
 		_, err := c.Lookup(t.Context(), o.ProviderPaymentID)
 		require.NoError(t, err)
-		_, err = c.Capture(t.Context(), payment.Capture{ProviderPaymentID: o.ProviderPaymentID, Money: euro(5), IdempotencyKey: ch.IdempotencyKey + "c", Licence: licence()})
+		_, err = c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: o.ProviderPaymentID, Money: euro(5), IdempotencyKey: ch.IdempotencyKey + "c", Permit: permit()})
 		require.NoError(t, err)
-		_, err = c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: ch.IdempotencyKey + "v", Licence: licence()})
+		_, err = c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: ch.IdempotencyKey + "v", Permit: permit()})
 		require.NoError(t, err)
-		_, err = c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: o.ProviderPaymentID, Money: euro(5), IdempotencyKey: ch.IdempotencyKey + "r", Licence: licence()})
+		_, err = c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: o.ProviderPaymentID, Money: euro(5), IdempotencyKey: ch.IdempotencyKey + "r", Permit: permit()})
 		require.NoError(t, err)
 	}
 }
@@ -120,11 +121,11 @@ func TestAnAmountThatCheckoutHasNoDigitsForIsUnknown(t *testing.T) {
 	ch := charge(cardOK)
 	ch.Money = huge
 	_, err = c.Charge(t.Context(), ch)
-	require.ErrorIs(t, err, payment.ErrUnfit)
-	_, err = c.Capture(t.Context(), payment.Capture{ProviderPaymentID: "pay_1", Money: huge, Licence: licence()})
-	require.ErrorIs(t, err, payment.ErrUnfit)
-	_, err = c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "pay_1", Money: huge, Licence: licence()})
-	require.ErrorIs(t, err, payment.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnfit)
+	_, err = c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: "pay_1", Money: huge, Permit: permit()})
+	require.ErrorIs(t, err, gateway.ErrUnfit)
+	_, err = c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "pay_1", Money: huge, Permit: permit()})
+	require.ErrorIs(t, err, gateway.ErrUnfit)
 	require.Empty(t, seen)
 }
 
@@ -152,7 +153,7 @@ func TestADeclineWhoseReasonCannotBeReadIsADecline(t *testing.T) {
 	}))
 	o, err := c.Lookup(t.Context(), "pay_1")
 	require.NoError(t, err)
-	require.Equal(t, payment.Outcome{
+	require.Equal(t, gateway.Outcome{
 		News: fsm.NewsFailed, ProviderPaymentID: "pay_1", Failure: payment.NewFailure("provider_rejected", ""),
 	}, o)
 }
@@ -172,7 +173,7 @@ func TestARefusedChargeSaysWhy(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, payment.Outcome{
+			require.Equal(t, gateway.Outcome{
 				News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", c.code),
 			}, charged(t, says(t, c.status, c.body), charge(cardOK)))
 		})
@@ -200,9 +201,9 @@ func TestErrorsThatLeaveTheOutcomeOpen(t *testing.T) {
 			t.Parallel()
 			_, err := c.Charge(t.Context(), charge(cardOK))
 			unknown(t, err)
-			_, err = c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: "pay_1", Licence: licence()})
+			_, err = c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: "pay_1", Permit: permit()})
 			unknown(t, err)
-			_, err = c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "pay_1", Licence: licence()})
+			_, err = c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "pay_1", Permit: permit()})
 			unknown(t, err)
 			_, err = c.Lookup(t.Context(), "pay_1")
 			unknown(t, err)

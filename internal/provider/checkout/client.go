@@ -1,7 +1,7 @@
-// Package checkout speaks with Checkout.com
-// (https://api-reference.checkout.com): a payment is made in one call with a
-// token, and captured, voided and refunded by actions that are accepted first and
-// carried out later. After each of them the payment itself is asked.
+// Package checkout calls Checkout.com's API (https://api-reference.checkout.com): a
+// payment is made in one call with a token, and captured, voided and refunded by
+// actions that are accepted first and carried out later. After each of them the payment
+// is looked up.
 package checkout
 
 import (
@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
@@ -20,23 +21,22 @@ import (
 const (
 	liveBase    = "https://api.checkout.com"
 	sandboxBase = "https://api.sandbox.checkout.com"
-	// sandboxKey is how the secret keys of the sandbox begin
+	// sandboxKey is the prefix of the sandbox's secret keys
 	// (https://www.checkout.com/docs/developer-resources/api/manage-api-keys).
 	sandboxKey = "sk_sbox_"
-	// findLag is ours: the page of the list, a beta, says nothing of a delay
+	// findLag is ours: the page of the list, a beta, documents no delay
 	// (https://www.checkout.com/docs/payments/manage-payments/get-a-list-of-payments).
 	findLag = time.Minute
 )
 
-// Client is one account at Checkout.com. It implements payment.Provider.
+// Client is one account at Checkout.com. It implements gateway.Provider.
 type Client struct {
 	base, key string
 	http      *http.Client
 }
 
-// New returns the client of the account that a secret key belongs to; base
-// replaces Checkout.com's own address, which for a key of the sandbox is the
-// sandbox's.
+// New returns the client of the account of a secret key; base replaces Checkout.com's
+// own address, which for a key of the sandbox is the sandbox's.
 func New(base, key string, client *http.Client) *Client {
 	own := liveBase
 	if strings.HasPrefix(key, sandboxKey) {
@@ -45,15 +45,15 @@ func New(base, key string, client *http.Client) *Client {
 	return &Client{base: strings.TrimRight(cmp.Or(base, own), "/"), key: key, http: client}
 }
 
-// Capabilities implements payment.Provider:
+// Capabilities implements gateway.Provider:
 // https://www.checkout.com/docs/payments/manage-payments (capture all or a part,
 // void before the capture, refund in any number of parts, list by reference). A refund
 // is accepted first, and how soon it is among the payment's actions is not documented.
 //
-// It declares no keys: "if the original request returns a 4xx or 5xx response code,
-// no idempotent result is saved and the payment is reattempted"
+// It declares no keys: "if the original request returns a 4xx or 5xx response code, no
+// idempotent result is saved and the payment is reattempted"
 // (https://www.checkout.com/docs/payments/manage-payments/idempotency). A charge that
-// was made and answered 502 would be made a second time.
+// succeeded with a 502 would be made a second time.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: 0, Find: true, FindLag: findLag, FindConsistent: false,
@@ -62,7 +62,7 @@ func (c *Client) Capabilities() payment.Capabilities {
 	}
 }
 
-// refusal is Checkout.com's definitive no. Some of its answers have no body: then
+// refusal is a definitive error of Checkout.com. Some responses have no body: then
 // Codes is empty.
 type refusal struct {
 	Status int      `json:"-"`
@@ -70,12 +70,12 @@ type refusal struct {
 	Codes  []string `json:"error_codes"`
 }
 
-// post sends a command. Its key holds where the first answer was good and got lost:
-// for a capture or a void, which are sent again.
-func (c *Client) post(ctx context.Context, path, key string, l payment.Licence, body, out any) (*refusal, error) {
+// post sends a command. Its key holds if a first, successful response got lost: for a
+// capture or a void, which are sent again.
+func (c *Client) post(ctx context.Context, path, key string, l gateway.Permit, body, out any) (*refusal, error) {
 	h := c.header()
 	h.Set("Cko-Idempotency-Key", key)
-	a, err := call.DoJSON(ctx, c.http, call.Request{Method: http.MethodPost, URL: c.base + path, Header: h, Licence: &l}, body)
+	a, err := call.DoJSON(ctx, c.http, call.Request{Method: http.MethodPost, URL: c.base + path, Header: h, Permit: &l}, body)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (c *Client) get(ctx context.Context, path string, out any) error {
 	case refused == nil:
 		return err
 	case refused.Status == http.StatusNotFound:
-		return payment.ErrNoSuchPayment
+		return gateway.ErrNoSuchPayment
 	}
 	return refused.err()
 }
@@ -103,7 +103,7 @@ func (c *Client) ask(ctx context.Context, path string) (call.Answer, error) {
 
 func (c *Client) header() http.Header { return http.Header{"Authorization": {"Bearer " + c.key}} }
 
-// read decodes an answer, or returns what is definitive as a refusal.
+// read decodes a response, or returns a definitive error as a refusal.
 func read(a call.Answer, out any) (*refusal, error) {
 	switch a.Status {
 	case http.StatusOK, http.StatusCreated, http.StatusAccepted:
@@ -111,14 +111,14 @@ func read(a call.Answer, out any) (*refusal, error) {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity:
 		return readRefusal(a)
 	}
-	// 409 and 429 speak of another call with the same key, or of the moment, as
-	// 5xx do (https://www.checkout.com/docs/developer-resources/codes/http-status-codes).
+	// 409 and 429 are about another call with the same key, or transient, as 5xx are
+	// (https://www.checkout.com/docs/developer-resources/codes/http-status-codes).
 	return nil, fmt.Errorf("checkout.com answers %d", a.Status)
 }
 
-// readRefusal believes what has the form of Checkout.com's errors, and an empty
-// body only with the request's id that all its answers have. Any other answer may
-// be a proxy's: it refuses nothing.
+// readRefusal accepts the format of Checkout.com's errors, and an empty body only with
+// the request id that all its responses have. Any other response may come from a proxy:
+// it refuses nothing.
 func readRefusal(a call.Answer) (*refusal, error) {
 	said := refusal{Status: a.Status}
 	empty := len(a.Body) == 0 && a.Header.Get("Cko-Request-Id") != ""
@@ -128,7 +128,7 @@ func readRefusal(a call.Answer) (*refusal, error) {
 	return &said, nil
 }
 
-// code is the first of the error's, or what the bare status means.
+// code returns the first error code, else the type or the status text.
 func (r refusal) code() string {
 	if len(r.Codes) > 0 {
 		return r.Codes[0]

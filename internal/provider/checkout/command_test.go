@@ -9,12 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/checkout"
 )
 
 // held is a payment that waits for its capture.
-func held(t *testing.T, c *checkout.Client) (payment.Charge, payment.Outcome) {
+func held(t *testing.T, c *checkout.Client) (gateway.Charge, gateway.Outcome) {
 	t.Helper()
 	ch := charge(cardOK)
 	ch.Capture = payment.CaptureManual
@@ -34,12 +35,12 @@ func TestAnActionThatWaitsIsUnderWay(t *testing.T) {
 	f.mu.Lock()
 	f.busy = true
 	f.mu.Unlock()
-	command := payment.Capture{
-		Attempt: ch.Attempt, ProviderPaymentID: o.ProviderPaymentID, Money: euro(700), IdempotencyKey: "0123-capture-0", Licence: licence(),
+	command := gateway.Capture{
+		Attempt: ch.Attempt, ProviderPaymentID: o.ProviderPaymentID, Money: euro(700), IdempotencyKey: "0123-capture-0", Permit: permit(),
 	}
 	got, err := c.Capture(t.Context(), command)
 	require.NoError(t, err)
-	require.Equal(t, payment.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: o.ProviderPaymentID}, got)
+	require.Equal(t, gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: o.ProviderPaymentID}, got)
 	sent := <-seen
 	require.Equal(t, "POST /payments/"+o.ProviderPaymentID+"/captures", sent.line)
 	require.Equal(t, "0123-capture-0", sent.header.Get("Cko-Idempotency-Key"))
@@ -52,7 +53,7 @@ func TestAnActionThatWaitsIsUnderWay(t *testing.T) {
 	got, err = c.Capture(t.Context(), command)
 	require.NoError(t, err)
 	taken := euro(700)
-	require.Equal(t, payment.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: o.ProviderPaymentID, Money: &taken}, got)
+	require.Equal(t, gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: o.ProviderPaymentID, Money: &taken}, got)
 }
 
 // Of an action that was accepted nobody may say that it was not.
@@ -66,11 +67,11 @@ func TestAnAcceptedActionWhosePaymentCannotBeReadIsUnderWay(t *testing.T) {
 		w.WriteHeader(http.StatusAccepted)
 		_, _ = io.WriteString(w, `{"action_id":"act_1"}`)
 	}))
-	waits := payment.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: "pay_1"}
-	got, err := c.Capture(t.Context(), payment.Capture{ProviderPaymentID: "pay_1", Money: euro(700), Licence: licence()})
+	waits := gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: "pay_1"}
+	got, err := c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: "pay_1", Money: euro(700), Permit: permit()})
 	require.NoError(t, err)
 	require.Equal(t, waits, got)
-	got, err = c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: "pay_1", Licence: licence()})
+	got, err = c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: "pay_1", Permit: permit()})
 	require.NoError(t, err)
 	require.Equal(t, waits, got)
 }
@@ -87,27 +88,27 @@ func TestARefundThatWaitsIsUnderWay(t *testing.T) {
 	f.mu.Lock()
 	f.busy = true
 	f.mu.Unlock()
-	call := payment.RefundCall{
+	call := gateway.RefundCall{
 		Refund: payment.RefundID(uuid.New()), Attempt: payment.AttemptID(uuid.New()), ProviderPaymentID: o.ProviderPaymentID, Money: euro(300),
-		Reason: "Jane Doe sent it back", IdempotencyKey: "0123-refund", Licence: licence(),
+		Reason: "Jane Doe sent it back", IdempotencyKey: "0123-refund", Permit: permit(),
 	}
 	got, err := c.Refund(t.Context(), call)
 	require.NoError(t, err)
-	require.Equal(t, payment.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: got.ProviderRefundID}, got)
+	require.Equal(t, gateway.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: got.ProviderRefundID}, got)
 	require.Regexp(t, "^act_", got.ProviderRefundID)
 	require.JSONEq(t, `{"amount":300,"reference":"`+call.Refund.String()+`",
 		"metadata":{"refund_id":"`+call.Refund.String()+`","payment_attempt_id":"`+call.Attempt.String()+`"}}`, (<-seen).body)
 
-	ref := payment.RefundRef{Refund: call.Refund, ProviderRefundID: got.ProviderRefundID, ProviderPaymentID: o.ProviderPaymentID}
+	ref := gateway.RefundRef{Refund: call.Refund, ProviderRefundID: got.ProviderRefundID, ProviderPaymentID: o.ProviderPaymentID}
 	_, err = c.LookupRefund(t.Context(), ref)
-	require.ErrorIs(t, err, payment.ErrNoSuchPayment, "it is not among the payment's actions yet")
+	require.ErrorIs(t, err, gateway.ErrNoSuchPayment, "it is not among the payment's actions yet")
 	f.mu.Lock()
 	f.busy = false
 	f.mu.Unlock()
 	now, err := c.LookupRefund(t.Context(), ref)
 	require.NoError(t, err)
 	back := euro(300)
-	require.Equal(t, payment.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: got.ProviderRefundID, Money: &back}, now)
+	require.Equal(t, gateway.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: got.ProviderRefundID, Money: &back}, now)
 }
 
 // A payment that waits for its customer can't be voided; it goes on waiting.
@@ -117,9 +118,9 @@ func TestAVoidOfWhatIsNotHeldIsRefused(t *testing.T) {
 	o := charged(t, c, charge(cardRedirect))
 	require.Equal(t, fsm.NewsActionRequired, o.News)
 	require.Contains(t, o.NextActionURL, o.ProviderPaymentID)
-	got, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "v", Licence: licence()})
+	got, err := c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "v", Permit: permit()})
 	require.NoError(t, err)
-	require.Equal(t, payment.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: o.ProviderPaymentID, Refused: true}, got)
+	require.Equal(t, gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: o.ProviderPaymentID, Refused: true}, got)
 }
 
 // Of an earlier call that may have gone through, a key that is turned away now
@@ -127,10 +128,10 @@ func TestAVoidOfWhatIsNotHeldIsRefused(t *testing.T) {
 func TestAKeyThatIsTurnedAwayRefusesOneCall(t *testing.T) {
 	t.Parallel()
 	c := says(t, 401, "")
-	r, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "pay_1", Licence: licence()})
+	r, err := c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "pay_1", Permit: permit()})
 	require.NoError(t, err)
-	require.Equal(t, payment.RefusedRefund("unauthorized"), r)
-	_, err = c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: "pay_1", Licence: licence()})
+	require.Equal(t, gateway.RefusedRefund("unauthorized"), r)
+	_, err = c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: "pay_1", Permit: permit()})
 	unknown(t, err)
 	_, err = c.Lookup(t.Context(), "pay_1")
 	unknown(t, err)
@@ -148,23 +149,23 @@ func TestACommandWhoseKeyIsTurnedAwayIsNotRefused(t *testing.T) {
 		}
 		_, _ = io.WriteString(w, `{"id":"pay_1","status":"Authorized","amount":1,"currency":"EUR"}`)
 	}))
-	_, err := c.Capture(t.Context(), payment.Capture{ProviderPaymentID: "pay_1", Money: euro(1), Licence: licence()})
+	_, err := c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: "pay_1", Money: euro(1), Permit: permit()})
 	unknown(t, err)
 }
 
 func TestARefundThatIsNotAllowedHasFailed(t *testing.T) {
 	t.Parallel()
 	for status, code := range map[int]string{403: "forbidden", 404: "not_found"} {
-		r, err := says(t, status, "").Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "pay_1", Licence: licence()})
+		r, err := says(t, status, "").Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "pay_1", Permit: permit()})
 		require.NoError(t, err)
-		require.Equal(t, payment.RefusedRefund(code), r)
+		require.Equal(t, gateway.RefusedRefund(code), r)
 	}
 }
 
 func TestFindBelievesOnlyItsOwnReference(t *testing.T) {
 	t.Parallel()
 	_, err := says(t, 200, `{"data":[{"id":"pay_1","reference":"another"}]}`).Find(t.Context(), payment.AttemptID(uuid.New()))
-	require.ErrorIs(t, err, payment.ErrNoSuchPayment)
+	require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
 
 func TestFindAsksThePaymentItself(t *testing.T) {

@@ -2,17 +2,17 @@ package checkout
 
 import (
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
 	hooks "github.com/paylatch/paylatch/webhooks/checkout"
 )
 
-// digits are those of
-// https://www.checkout.com/docs/resources/calculating-the-amount: CLP is divided
-// by 100 there, like all that the page does not list.
+// digits are those of https://www.checkout.com/docs/resources/calculating-the-amount:
+// CLP is divided by 100 there, like all currencies that the page does not list.
 var digits = call.Digits{"CLP": 2} //nolint:gochecknoglobals // a table
 
-// paid is a payment, as the answer to its request and as its details show it.
+// paid is a payment, in the response to its request and in its details.
 type paid struct {
 	ID           string `json:"id"`
 	Status       string `json:"status"`
@@ -38,14 +38,14 @@ type paid struct {
 
 const declined = "Declined"
 
-// outcome reads a payment by its status
-// (https://www.checkout.com/docs/payments/manage-payments/get-payment-details).
-// One that this version does not know is under way.
-func outcome(p paid) (payment.Outcome, error) {
+// outcome maps a payment by its status
+// (https://www.checkout.com/docs/payments/manage-payments/get-payment-details). An
+// unrecognized status is processing.
+func outcome(p paid) (gateway.Outcome, error) {
 	if p.ID == "" || p.Status == "" {
-		return payment.Outcome{}, errNameless
+		return gateway.Outcome{}, errNameless
 	}
-	o := payment.Outcome{ProviderPaymentID: p.ID, News: fsm.NewsProcessing}
+	o := gateway.Outcome{ProviderPaymentID: p.ID, News: fsm.NewsProcessing}
 	var err error
 	switch p.Status {
 	case "Pending":
@@ -68,9 +68,9 @@ func outcome(p paid) (payment.Outcome, error) {
 	return o, err
 }
 
-// waits reports whether a pending payment is so because of its customer. The details
-// don't repeat the address; but a card is authorised at once, so that one which is
-// pending is in 3-D Secure, unless it goes on without.
+// waits reports whether a pending payment waits for its customer. The details don't
+// repeat the address; but a card is authorized at once, so that a pending one is in 3-D
+// Secure, unless it was downgraded.
 func (p paid) waits() bool {
 	switch {
 	case p.Links.Redirect.Href != "":
@@ -88,7 +88,8 @@ func (p paid) authorized() (*payment.Money, error) {
 	return digits.Money(p.Amount, p.Currency)
 }
 
-// captured is nil where only a part may have been taken and it is not said which.
+// captured returns nil where a part may have been captured and the payment does not
+// show which.
 func (p paid) captured() (*payment.Money, error) {
 	switch {
 	case p.Balances != nil:

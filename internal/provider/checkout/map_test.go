@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 	hooks "github.com/paylatch/paylatch/webhooks/checkout"
@@ -19,7 +20,7 @@ import (
 func TestHowAPaymentStands(t *testing.T) {
 	t.Parallel()
 	whole, part := euro(1999), euro(500)
-	for members, want := range map[string]payment.Outcome{
+	for members, want := range map[string]gateway.Outcome{
 		`"status":"Pending"`:                          {News: fsm.NewsProcessing},
 		`"status":"Pending","source":{"type":"card"}`: {News: fsm.NewsActionRequired},
 		`"status":"Pending","3ds":{"enrolled":"Y"}`:   {News: fsm.NewsActionRequired},
@@ -54,7 +55,7 @@ func TestHowAPaymentStands(t *testing.T) {
 func TestHowARefundStands(t *testing.T) {
 	t.Parallel()
 	back := euro(500)
-	for members, want := range map[string]payment.RefundOutcome{
+	for members, want := range map[string]gateway.RefundOutcome{
 		`"approved":true,"response_code":"10000"`:  {News: fsm.NewsSucceeded},
 		`"approved":false,"response_code":"20005"`: {News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "20005")},
 		`"response_code":""`:                       {News: fsm.NewsProcessing},
@@ -66,12 +67,12 @@ func TestHowARefundStands(t *testing.T) {
 			}
 			_, _ = io.WriteString(w, `{"id":"pay_1","status":"Captured","amount":1999,"currency":"EUR"}`)
 		}))
-		got, err := c.LookupRefund(t.Context(), payment.RefundRef{ProviderRefundID: "act_1", ProviderPaymentID: "pay_1"})
+		got, err := c.LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: "act_1", ProviderPaymentID: "pay_1"})
 		require.NoError(t, err, members)
 		want.ProviderRefundID, want.Money = "act_1", &back
 		require.Equal(t, want, got, members)
-		_, err = c.LookupRefund(t.Context(), payment.RefundRef{ProviderRefundID: "act_0", ProviderPaymentID: "pay_1"})
-		require.ErrorIs(t, err, payment.ErrNoSuchPayment, "a capture is no refund")
+		_, err = c.LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: "act_0", ProviderPaymentID: "pay_1"})
+		require.ErrorIs(t, err, gateway.ErrNoSuchPayment, "a capture is no refund")
 	}
 }
 
@@ -85,7 +86,7 @@ func TestActionsThatAreNoListAreNoAnswer(t *testing.T) {
 			}
 			_, _ = io.WriteString(w, `{"id":"pay_1","status":"Captured","amount":1999,"currency":"EUR"}`)
 		}))
-		_, err := c.LookupRefund(t.Context(), payment.RefundRef{ProviderRefundID: "act_1", ProviderPaymentID: "pay_1"})
+		_, err := c.LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: "act_1", ProviderPaymentID: "pay_1"})
 		unknown(t, err)
 	}
 }
@@ -105,7 +106,7 @@ func told(t *testing.T, kind string, data object) webhooks.Event {
 	return events[0]
 }
 
-func asked(t *testing.T, status string, members object) payment.Outcome {
+func asked(t *testing.T, status string, members object) gateway.Outcome {
 	t.Helper()
 	said := object{"id": "pay_1", "status": status, "amount": 1999, "currency": "EUR"}
 	maps.Copy(said, members)
@@ -156,7 +157,7 @@ func TestARefundIsNamedAlike(t *testing.T) {
 	require.NoError(t, err)
 	<-seen
 	<-seen
-	r, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: o.ProviderPaymentID, Money: euro(5), IdempotencyKey: "r", Licence: licence()})
+	r, err := c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: o.ProviderPaymentID, Money: euro(5), IdempotencyKey: "r", Permit: permit()})
 	require.NoError(t, err)
 	var sent object
 	require.NoError(t, json.Unmarshal([]byte((<-seen).body), &sent))

@@ -7,57 +7,57 @@ import (
 	"net/http"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Refund implements payment.Provider. There is no field for a reason: ours stays
-// with us.
-func (c *Client) Refund(ctx context.Context, r payment.RefundCall) (payment.RefundOutcome, error) {
+// Refund implements gateway.Provider. There is no field for a reason: ours is not sent.
+func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.RefundOutcome, error) {
 	units, err := digits.Units(r.Money)
 	if err != nil {
-		return payment.RefundOutcome{}, err
+		return gateway.RefundOutcome{}, err
 	}
 	var got accepted
-	refused, err := c.post(ctx, paymentPath(r.ProviderPaymentID)+"/refunds", r.IdempotencyKey, r.Licence, action{
+	refused, err := c.post(ctx, paymentPath(r.ProviderPaymentID)+"/refunds", r.IdempotencyKey, r.Permit, action{
 		Amount: &units, Reference: r.Refund.String(),
 		Metadata: map[string]string{"refund_id": r.Refund.String(), "payment_attempt_id": r.Attempt.String()},
 	}, &got)
 	switch {
 	case err != nil:
-		return payment.RefundOutcome{}, err
+		return gateway.RefundOutcome{}, err
 	case refused != nil:
-		return payment.RefusedRefund(refused.code()), nil
+		return gateway.RefusedRefund(refused.code()), nil
 	case got.ActionID == "":
-		return payment.RefundOutcome{}, errNameless
+		return gateway.RefundOutcome{}, errNameless
 	}
-	now, err := c.LookupRefund(ctx, payment.RefundRef{
+	now, err := c.LookupRefund(ctx, gateway.RefundRef{
 		Refund: r.Refund, ProviderRefundID: got.ActionID, ProviderPaymentID: r.ProviderPaymentID,
 	})
 	if err != nil {
-		return payment.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: got.ActionID}, nil //nolint:nilerr // it was accepted
+		return gateway.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: got.ActionID}, nil //nolint:nilerr // it was accepted
 	}
 	return now, nil
 }
 
-// LookupRefund implements payment.Provider: a refund is an action of its payment.
-func (c *Client) LookupRefund(ctx context.Context, r payment.RefundRef) (payment.RefundOutcome, error) {
+// LookupRefund implements gateway.Provider: a refund is an action of its payment.
+func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway.RefundOutcome, error) {
 	if r.ProviderPaymentID == "" {
-		return payment.RefundOutcome{}, payment.ErrNoSuchPayment
+		return gateway.RefundOutcome{}, gateway.ErrNoSuchPayment
 	}
 	var of paid
 	if err := c.get(ctx, paymentPath(r.ProviderPaymentID), &of); err != nil {
-		return payment.RefundOutcome{}, err
+		return gateway.RefundOutcome{}, err
 	}
 	all, err := c.actions(ctx, r.ProviderPaymentID)
 	if err != nil {
-		return payment.RefundOutcome{}, err
+		return gateway.RefundOutcome{}, err
 	}
 	for _, done := range all {
 		if done.Type == "Refund" && (done.ID == r.ProviderRefundID || done.Reference == r.Refund.String()) {
 			return done.refund(of.Currency)
 		}
 	}
-	return payment.RefundOutcome{}, payment.ErrNoSuchPayment
+	return gateway.RefundOutcome{}, gateway.ErrNoSuchPayment
 }
 
 // done is an action of a payment.
@@ -70,7 +70,7 @@ type done struct {
 	Reference    string `json:"reference"`
 }
 
-// actions are those of a payment, the latest first. They don't say the currency.
+// actions returns those of a payment, the latest first. They contain no currency.
 func (c *Client) actions(ctx context.Context, id string) ([]done, error) {
 	a, err := c.ask(ctx, paymentPath(id)+"/actions")
 	if err != nil {
@@ -83,7 +83,7 @@ func (c *Client) actions(ctx context.Context, id string) ([]done, error) {
 	return all, nil
 }
 
-// declineCode is the latest authorisation's.
+// declineCode returns the latest authorization's.
 func declineCode(all []done) string {
 	for _, done := range all {
 		if done.Type == "Authorization" {
@@ -93,8 +93,8 @@ func declineCode(all []done) string {
 	return ""
 }
 
-func (d done) refund(currency string) (payment.RefundOutcome, error) {
-	o := payment.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: d.ID}
+func (d done) refund(currency string) (gateway.RefundOutcome, error) {
+	o := gateway.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: d.ID}
 	switch {
 	case d.Approved == nil:
 	case *d.Approved:

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/checkout"
 	"github.com/paylatch/paylatch/internal/provider/providertest"
@@ -26,7 +27,7 @@ const document = "checkoutcom-nas.json"
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	providertest.Run(t, providertest.Suite{
-		New: func(_ *testing.T, base string, c *http.Client) payment.Provider { return checkout.New(base, secret, c) },
+		New: func(_ *testing.T, base string, c *http.Client) gateway.Provider { return checkout.New(base, secret, c) },
 		Fake: func(t *testing.T) http.Handler {
 			t.Helper()
 			f := newFake()
@@ -75,18 +76,18 @@ func says(t *testing.T, status int, body string) *checkout.Client {
 	return c
 }
 
-func charge(token string) payment.Charge {
-	return payment.Charge{
+func charge(token string) gateway.Charge {
+	return gateway.Charge{
 		Attempt: payment.AttemptID(uuid.New()), Order: "A-1", Customer: instrumentOf, Money: euro(1999), Capture: payment.CaptureAutomatic,
-		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: "0123-pay", Licence: licence(), Stored: strings.HasPrefix(token, "src_"),
+		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: "0123-pay", Permit: permit(), Stored: strings.HasPrefix(token, "src_"),
 	}
 }
 
 func euro(minor int64) payment.Money { return payment.Money{Minor: minor, Currency: "EUR"} }
 
-func licence() payment.Licence { return payment.NewLicence(time.Now(), time.Minute, time.Now) }
+func permit() gateway.Permit { return gateway.NewPermit(time.Now(), time.Minute, time.Now) }
 
-func charged(t *testing.T, c *checkout.Client, ch payment.Charge) payment.Outcome {
+func charged(t *testing.T, c *checkout.Client, ch gateway.Charge) gateway.Outcome {
 	t.Helper()
 	o, err := c.Charge(t.Context(), ch)
 	require.NoError(t, err)
@@ -96,8 +97,8 @@ func charged(t *testing.T, c *checkout.Client, ch payment.Charge) payment.Outcom
 func unknown(t *testing.T, err error) {
 	t.Helper()
 	require.Error(t, err)
-	require.NotErrorIs(t, err, payment.ErrNotSent)
-	require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+	require.NotErrorIs(t, err, gateway.ErrNotSent)
+	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
 
 const instrument, instrumentOf = "src_wmlfc3zyhqzehihu7giusaaawu", "cus_y3oqhf46pyzuxjbcn2giaqnb44"

@@ -5,25 +5,26 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// TokenKind implements payment.Provider: an instrument, or a customer with their
-// default one.
-func (c *Client) TokenKind(token string) payment.TokenKind {
+// TokenKind implements gateway.Provider: an instrument, or a customer with a default
+// one.
+func (c *Client) TokenKind(token string) gateway.TokenKind {
 	switch kind, _, _ := strings.Cut(token, "_"); kind {
 	case "src", "cus":
-		return payment.TokenStored
+		return gateway.TokenStored
 	}
-	return payment.TokenSingleUse
+	return gateway.TokenSingleUse
 }
 
-// CheckOwner implements payment.Provider
+// CheckOwner implements gateway.Provider
 // (https://api-reference.checkout.com/#operation/getInstrumentDetails). The customer is
 // one of Checkout.com's, cus_…; a bare customer names no instrument.
 func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 	if !strings.HasPrefix(token, "src_") {
-		return payment.ErrUnfit
+		return gateway.ErrUnfit
 	}
 	var found struct {
 		ID       string `json:"id"`

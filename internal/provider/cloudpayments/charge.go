@@ -6,11 +6,12 @@ import (
 	"fmt"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// page is the token of a payment that the customer makes on CloudPayments' page.
+// page is the token of a payment on CloudPayments' page.
 const page = "redirect"
 
 // chargeRequest charges a token
@@ -32,18 +33,18 @@ type chargeRequest struct {
 	FailRedirectURL     string `json:"FailRedirectUrl,omitempty"`
 }
 
-// byCustomer says that the customer, not the shop, wants the payment.
+// byCustomer marks a payment as initiated by the customer, not the shop.
 const byCustomer = 1
 
-// Charge implements payment.Provider. The token of a card belongs to an AccountId:
-// that is the customer's reference.
-func (c *Client) Charge(ctx context.Context, ch payment.Charge) (payment.Outcome, error) {
+// Charge implements gateway.Provider. A card's token belongs to an AccountId: that is
+// the customer's reference.
+func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
 	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
 	r, err := requestOf(ch)
 	if err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
 	if ch.Token == page {
 		return c.order(ctx, ch, r)
@@ -53,34 +54,34 @@ func (c *Client) Charge(ctx context.Context, ch payment.Charge) (payment.Outcome
 	if ch.Capture == payment.CaptureManual {
 		path = "/payments/tokens/auth"
 	}
-	a, err := c.command(ctx, path, ch.IdempotencyKey, ch.Licence, r)
+	a, err := c.command(ctx, path, ch.IdempotencyKey, ch.Permit, r)
 	switch {
 	case err != nil:
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	case !a.Success && a.Model == nil:
 		return refused(a), nil
 	}
 	return read(a)
 }
 
-func requestOf(ch payment.Charge) (chargeRequest, error) {
+func requestOf(ch gateway.Charge) (chargeRequest, error) {
 	amount, err := call.Decimal(ch.Money)
 	return chargeRequest{
 		Amount: json.Number(amount), Currency: string(ch.Money.Currency), InvoiceID: ch.Attempt.String(), AccountID: ch.Customer,
-		// Where the webhooks' adapter looks for them.
+		// Read by the webhooks' adapter.
 		Data: map[string]string{"payment_attempt_id": ch.Attempt.String(), "order_id": string(ch.Order)},
 	}, err
 }
 
-// order makes a page. Its payment is named by the order's id, by which it can be
-// cancelled, and by our reference, by which its transactions are found.
-func (c *Client) order(ctx context.Context, ch payment.Charge, r chargeRequest) (payment.Outcome, error) {
+// order creates a page. Its payment is named by the order's id, which cancels it, and
+// by our reference, which finds its transactions.
+func (c *Client) order(ctx context.Context, ch gateway.Charge, r chargeRequest) (gateway.Outcome, error) {
 	r.Description, r.RequireConfirmation = string(ch.Order), ch.Capture == payment.CaptureManual
 	r.SuccessRedirectURL, r.FailRedirectURL = ch.ReturnURL, ch.ReturnURL
-	a, err := c.command(ctx, "/orders/create", ch.IdempotencyKey, ch.Licence, r)
+	a, err := c.command(ctx, "/orders/create", ch.IdempotencyKey, ch.Permit, r)
 	switch {
 	case err != nil:
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	case !a.Success:
 		return refused(a), nil
 	}
@@ -89,17 +90,17 @@ func (c *Client) order(ctx context.Context, ch payment.Charge, r chargeRequest) 
 		URL string `json:"Url"`
 	}
 	if err := json.Unmarshal(a.Model, &made); err != nil {
-		return payment.Outcome{}, fmt.Errorf("read an order: %w", err)
+		return gateway.Outcome{}, fmt.Errorf("read an order: %w", err)
 	}
 	if made.ID == "" || made.URL == "" {
-		return payment.Outcome{}, errNameless
+		return gateway.Outcome{}, errNameless
 	}
-	return payment.Outcome{
+	return gateway.Outcome{
 		News: fsm.NewsActionRequired, NextActionURL: made.URL,
 		ProviderPaymentID: name{order: made.ID, invoice: ch.Attempt.String()}.String(), References: []string{made.ID},
 	}, nil
 }
 
-func refused(a answer) payment.Outcome {
-	return payment.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", a.code())}
+func refused(a answer) gateway.Outcome {
+	return gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", a.code())}
 }

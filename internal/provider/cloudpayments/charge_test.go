@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/cloudpayments"
 )
@@ -43,7 +44,7 @@ func TestAPageIsAnOrder(t *testing.T) {
 	ch.Capture = payment.CaptureManual
 	o := charged(t, c, ch)
 	order := o.References[0]
-	require.Equal(t, payment.Outcome{
+	require.Equal(t, gateway.Outcome{
 		News: fsm.NewsActionRequired, NextActionURL: "https://orders.cloudpayments.ru/d/" + order, References: []string{order},
 		ProviderPaymentID: order + ":" + ch.Attempt.String(),
 	}, o)
@@ -65,7 +66,7 @@ func TestATokenOfAnotherUserIsRefused(t *testing.T) {
 	c, _ := serve(t, newFake(t))
 	ch := charge(good)
 	ch.Customer = "u-2"
-	require.Equal(t, payment.Outcome{
+	require.Equal(t, gateway.Outcome{
 		News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", ""),
 	}, charged(t, c, ch))
 }
@@ -75,13 +76,13 @@ func TestADeclinedTokenIsFinalAndSaysWhy(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake(t))
 	o := charged(t, c, charge(poor))
-	require.Equal(t, payment.Outcome{
+	require.Equal(t, gateway.Outcome{
 		News: fsm.NewsFailed, ProviderPaymentID: o.ProviderPaymentID, Failure: payment.NewFailure("insufficient_funds", "5051"),
 	}, o)
 	now, err := c.Lookup(t.Context(), o.ProviderPaymentID)
 	require.NoError(t, err)
 	require.Equal(t, o, now)
-	over, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "k", Licence: licence()})
+	over, err := c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "k", Permit: permit()})
 	require.NoError(t, err)
 	require.Equal(t, o, over, "what failed already needs no cancelling")
 }
@@ -95,12 +96,12 @@ func TestARefusalIsDefinitive(t *testing.T) {
 		`{"Success":false,"Message":"x","ErrorCode":7}`:                 "7",
 	} {
 		for _, token := range []string{good, "redirect"} {
-			require.Equal(t, payment.Outcome{
+			require.Equal(t, gateway.Outcome{
 				News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", code),
 			}, charged(t, says(t, http.StatusOK, body), charge(token)), body)
 		}
 	}
-	require.Equal(t, payment.Outcome{
+	require.Equal(t, gateway.Outcome{
 		News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "401"),
 	}, charged(t, says(t, http.StatusUnauthorized, ""), charge(good)))
 }
@@ -120,7 +121,7 @@ func TestAnswersThatLeaveTheOutcomeOpen(t *testing.T) {
 	} {
 		_, err := says(t, http.StatusOK, body).Charge(t.Context(), charge(good))
 		require.Error(t, err, name)
-		require.NotErrorIs(t, err, payment.ErrNotSent, name)
+		require.NotErrorIs(t, err, gateway.ErrNotSent, name)
 		_, err = says(t, http.StatusOK, body).Charge(t.Context(), charge("redirect"))
 		require.Error(t, err, name)
 	}
@@ -133,11 +134,11 @@ func TestAnAmountOfNoCurrencyIsNotSent(t *testing.T) {
 	ch := charge(good)
 	ch.Money = odd
 	_, err := c.Charge(t.Context(), ch)
-	require.ErrorIs(t, err, payment.ErrUnfit)
-	_, err = c.Capture(t.Context(), payment.Capture{ProviderPaymentID: "1", Money: odd, Licence: licence()})
-	require.ErrorIs(t, err, payment.ErrUnfit)
-	_, err = c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "1", Money: odd, Licence: licence()})
-	require.ErrorIs(t, err, payment.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnfit)
+	_, err = c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: "1", Money: odd, Permit: permit()})
+	require.ErrorIs(t, err, gateway.ErrUnfit)
+	_, err = c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "1", Money: odd, Permit: permit()})
+	require.ErrorIs(t, err, gateway.ErrUnfit)
 	require.Empty(t, got)
 }
 
@@ -147,9 +148,9 @@ func TestAnIDOfAnotherFormIsNotSent(t *testing.T) {
 	c, got := serve(t, newFake(t))
 	for _, id := range []string{"", "x", "1.5", "-1", "1e3", ":1", "1:", "0x1"} {
 		_, err := c.Lookup(t.Context(), id)
-		require.ErrorIs(t, err, payment.ErrUnfit, id)
-		_, err = c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: id, Licence: licence()})
-		require.ErrorIs(t, err, payment.ErrUnfit, id)
+		require.ErrorIs(t, err, gateway.ErrUnfit, id)
+		_, err = c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: id, Permit: permit()})
+		require.ErrorIs(t, err, gateway.ErrUnfit, id)
 	}
 	require.Empty(t, got)
 }

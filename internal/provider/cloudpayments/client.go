@@ -1,9 +1,10 @@
-// Package cloudpayments speaks with CloudPayments (https://developers.cloudpayments.ru/#api):
-// a payment is a transaction by the token of a saved card, or an order that the
-// customer pays on CloudPayments' page, in as many transactions as it takes.
+// Package cloudpayments calls CloudPayments' API
+// (https://developers.cloudpayments.ru/#api): a payment is a transaction with the token
+// of a saved card, or an order that the customer pays on CloudPayments' page, in any
+// number of transactions.
 //
-// A card's cryptogram can't be charged: that needs the customer's address, which
-// nobody tells an adapter. Receipts of the Russian law 54-FZ are not sent.
+// A card's cryptogram can't be charged: that needs the customer's IP address, which an
+// adapter does not get. Receipts of the Russian law 54-FZ are not sent.
 package cloudpayments
 
 import (
@@ -17,11 +18,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// Client is one site at CloudPayments. It implements payment.Provider.
+// Client is one site at CloudPayments. It implements gateway.Provider.
 type Client struct {
 	base, id, secret string
 	http             *http.Client
@@ -39,11 +41,11 @@ func New(base, publicID, secret string, client *http.Client) *Client {
 // (https://developers.cloudpayments.ru/#idempotentnost-api).
 const keyLife = 50 * time.Minute
 
-// Capabilities implements payment.Provider: https://developers.cloudpayments.ru/#api,
-// "Подтверждение оплаты" (once, all or a part), "Отмена оплаты", "Возврат денег"
-// (any number of parts), "Проверка статуса платежа" (the last transaction by our
-// reference, meant for lost answers; that it trails is not said). A refund can be
-// asked for by its number, and without it only if it was the last thing done.
+// Capabilities implements gateway.Provider: https://developers.cloudpayments.ru/#api,
+// "Подтверждение оплаты" (once, all or a part), "Отмена оплаты", "Возврат денег" (any
+// number of parts), "Проверка статуса платежа" (the last transaction by our reference,
+// meant for lost responses; no lag is documented). A refund is looked up by its number,
+// and without it only as the last operation.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: keyLife, Find: true, FindConsistent: true, Transactions: true,
@@ -51,8 +53,8 @@ func (c *Client) Capabilities() payment.Capabilities {
 	}
 }
 
-// answer is what every method says. Model is nil where there is none: then a
-// failure means that the request was wrong.
+// answer is the response of every method. Model is nil where there is none: then a
+// failure means that the request was invalid.
 type answer struct {
 	Success   bool            `json:"Success"`
 	Message   string          `json:"Message"`
@@ -60,7 +62,7 @@ type answer struct {
 	Model     json.RawMessage `json:"Model"`
 }
 
-// code is what a refusal has beside its words, which most have not.
+// code returns a refusal's code, which most don't have.
 func (a answer) code() string {
 	if a.ErrorCode == nil {
 		return ""
@@ -73,18 +75,17 @@ var (
 	errNoID     = errors.New("not an id of CloudPayments'")
 )
 
-// command sends what may move money. The licence is spent when its first byte
-// goes out.
-func (c *Client) command(ctx context.Context, path, key string, l payment.Licence, body any) (answer, error) {
-	return c.post(ctx, path, body, call.Request{Licence: &l, Header: http.Header{"X-Request-ID": {key}}})
+// command sends what may move money. The permit is spent when its first byte goes out.
+func (c *Client) command(ctx context.Context, path, key string, l gateway.Permit, body any) (answer, error) {
+	return c.post(ctx, path, body, call.Request{Permit: &l, Header: http.Header{"X-Request-ID": {key}}})
 }
 
 func (c *Client) question(ctx context.Context, path string, body any) (answer, error) {
 	return c.post(ctx, path, body, call.Request{Question: true, Header: http.Header{}})
 }
 
-// post returns an answer that is CloudPayments'. A refused request comes with 200;
-// 401 is the only other code that speaks of the request and not of the moment.
+// post returns a response of CloudPayments. A refused request comes with 200; 401 is
+// the only other definitive status.
 func (c *Client) post(ctx context.Context, path string, body any, r call.Request) (answer, error) {
 	as := http.Request{Header: r.Header}
 	as.SetBasicAuth(c.id, c.secret)
@@ -111,8 +112,8 @@ func (c *Client) post(ctx context.Context, path string, body any, r call.Request
 	return a, nil
 }
 
-// missing reports whether CloudPayments says that it has no such transaction.
+// missing reports whether CloudPayments has no such transaction.
 func (a answer) missing() bool { return !a.Success && a.Model == nil && a.Message == "Not found" }
 
-// said is a refusal as an error. Its words are left out: they are for people.
+// The refusal's text is left out: it is for display.
 func (a answer) said() error { return fmt.Errorf("CloudPayments refuses to tell %s", a.code()) }

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -17,27 +18,27 @@ type invoiceRequest struct {
 	InvoiceID string `json:"InvoiceId"`
 }
 
-// Lookup implements payment.Provider
-// (https://developers.cloudpayments.ru/#prosmotr-tranzaktsii). A page is what its
-// last transaction is; one without any waits for its customer, by the address
-// that it had when it was made.
-func (c *Client) Lookup(ctx context.Context, id string) (payment.Outcome, error) {
+// Lookup implements gateway.Provider
+// (https://developers.cloudpayments.ru/#prosmotr-tranzaktsii). A page has the state of
+// its last transaction; without any it waits for its customer, at the address that it
+// was created with.
+func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	n, err := parseName(id)
 	if err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
 	path, body := n.question()
 	t, err := c.transaction(ctx, path, body)
 	switch {
-	case n.order != "" && errors.Is(err, payment.ErrNoSuchPayment):
+	case n.order != "" && errors.Is(err, gateway.ErrNoSuchPayment):
 		return unpaid(n), nil
 	case err != nil:
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
 	return n.outcome(t)
 }
 
-// question asks for what a payment is called by.
+// question returns the lookup request for a payment.
 func (n name) question() (path string, body any) {
 	if n.order != "" {
 		return "/payments/find", invoiceRequest{n.invoice}
@@ -45,13 +46,13 @@ func (n name) question() (path string, body any) {
 	return "/payments/get", transactionRequest{n.transaction}
 }
 
-// unpaid is a page on which nobody has tried to pay.
-func unpaid(n name) payment.Outcome {
-	return payment.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: n.String(), References: []string{n.order}}
+// unpaid returns the outcome of a page without a transaction.
+func unpaid(n name) gateway.Outcome {
+	return gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: n.String(), References: []string{n.order}}
 }
 
-// outcome is how a payment stands, by one of its transactions.
-func (n name) outcome(t transaction) (payment.Outcome, error) {
+// outcome returns the outcome of a payment by one of its transactions.
+func (n name) outcome(t transaction) (gateway.Outcome, error) {
 	o, err := t.outcome()
 	if n.order == "" {
 		return o, err
@@ -65,27 +66,25 @@ func (n name) outcome(t transaction) (payment.Outcome, error) {
 	return o, err
 }
 
-// Find implements payment.Provider
-// (https://developers.cloudpayments.ru/#proverka-statusa-platezha): our reference
-// is the InvoiceId. The older of the two methods is the one that finds payments
-// only.
-func (c *Client) Find(ctx context.Context, id payment.AttemptID) (payment.Outcome, error) {
+// Find implements gateway.Provider
+// (https://developers.cloudpayments.ru/#proverka-statusa-platezha): our reference is
+// the InvoiceId. Only the older of the two methods is limited to payments.
+func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcome, error) {
 	t, err := c.transaction(ctx, "/payments/find", invoiceRequest{id.String()})
 	if err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
 	return t.outcome()
 }
 
-// ask returns the answer about a transaction. One that was declined is told as a
-// failure, with the transaction.
+// A lookup of a declined transaction is a failure with the transaction.
 func (c *Client) ask(ctx context.Context, path string, body any) (answer, error) {
 	a, err := c.question(ctx, path, body)
 	switch {
 	case err != nil:
 		return answer{}, err
 	case a.missing():
-		return answer{}, payment.ErrNoSuchPayment
+		return answer{}, gateway.ErrNoSuchPayment
 	case a.Model == nil:
 		return answer{}, a.said()
 	}

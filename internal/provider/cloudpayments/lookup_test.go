@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 	hooks "github.com/paylatch/paylatch/webhooks/cloudpayments"
@@ -89,9 +90,9 @@ func TestAWebhookNamesWhatWasCharged(t *testing.T) {
 	})
 	require.Equal(t, []string{ch.Attempt.String(), made.ProviderPaymentID}, e.References)
 
-	r := payment.RefundCall{
+	r := gateway.RefundCall{
 		Refund: payment.RefundID(uuid.New()), Attempt: ch.Attempt, ProviderPaymentID: made.ProviderPaymentID, Money: rub(700),
-		IdempotencyKey: "r", Licence: licence(),
+		IdempotencyKey: "r", Permit: permit(),
 	}
 	back, err := c.Refund(t.Context(), r)
 	require.NoError(t, err)
@@ -114,23 +115,23 @@ func TestOnlyNotFoundIsNoSuchPayment(t *testing.T) {
 		c := says(t, http.StatusOK, body)
 		_, err := c.Find(t.Context(), payment.AttemptID(uuid.New()))
 		require.Error(t, err)
-		require.Equal(t, missing, errors.Is(err, payment.ErrNoSuchPayment), body)
+		require.Equal(t, missing, errors.Is(err, gateway.ErrNoSuchPayment), body)
 		_, err = c.Lookup(t.Context(), "1")
-		require.Equal(t, missing, errors.Is(err, payment.ErrNoSuchPayment), body)
+		require.Equal(t, missing, errors.Is(err, gateway.ErrNoSuchPayment), body)
 	}
 }
 
 func TestASecretThatIsTurnedAwayRefusesOneCall(t *testing.T) {
 	t.Parallel()
 	c := says(t, http.StatusUnauthorized, "")
-	r, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "1", Money: rub(1), Licence: licence()})
+	r, err := c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "1", Money: rub(1), Permit: permit()})
 	require.NoError(t, err)
-	require.Equal(t, payment.RefusedRefund("401"), r)
-	_, err = c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: "1", Licence: licence()})
+	require.Equal(t, gateway.RefusedRefund("401"), r)
+	_, err = c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: "1", Permit: permit()})
 	require.ErrorContains(t, err, "401")
 	_, err = c.Lookup(t.Context(), "1")
 	require.ErrorContains(t, err, "401")
-	require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
 
 // A refund is a transaction. By our reference only the last operation of a payment
@@ -140,31 +141,31 @@ func TestLookingForRefunds(t *testing.T) {
 	c, _ := serve(t, newFake(t))
 	ch := charge(good)
 	paid := charged(t, c, ch)
-	var made []payment.RefundOutcome
-	var refs []payment.RefundRef
+	var made []gateway.RefundOutcome
+	var refs []gateway.RefundRef
 	for _, minor := range []int64{700, 500} {
-		r := payment.RefundCall{
-			Refund: payment.RefundID(uuid.New()), ProviderPaymentID: paid.ProviderPaymentID, Money: rub(minor), IdempotencyKey: uuid.NewString(), Licence: licence(),
+		r := gateway.RefundCall{
+			Refund: payment.RefundID(uuid.New()), ProviderPaymentID: paid.ProviderPaymentID, Money: rub(minor), IdempotencyKey: uuid.NewString(), Permit: permit(),
 		}
 		o, err := c.Refund(t.Context(), r)
 		require.NoError(t, err)
 		require.Equal(t, fsm.NewsSucceeded, o.News)
-		made, refs = append(made, o), append(refs, payment.RefundRef{Refund: r.Refund, ProviderPaymentID: paid.ProviderPaymentID})
+		made, refs = append(made, o), append(refs, gateway.RefundRef{Refund: r.Refund, ProviderPaymentID: paid.ProviderPaymentID})
 	}
 	found, err := c.LookupRefund(t.Context(), refs[1])
 	require.NoError(t, err)
 	require.Equal(t, made[1], found)
 	_, err = c.LookupRefund(t.Context(), refs[0])
-	require.ErrorIs(t, err, payment.ErrNotTold)
-	require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+	require.ErrorIs(t, err, gateway.ErrNotTold)
+	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 	refs[0].ProviderRefundID = made[0].ProviderRefundID
 	found, err = c.LookupRefund(t.Context(), refs[0])
 	require.NoError(t, err)
 	require.Equal(t, made[0], found)
 	// The refund is not the payment that is found by our reference.
-	for _, look := range []func() (payment.Outcome, error){
-		func() (payment.Outcome, error) { return c.Lookup(t.Context(), paid.ProviderPaymentID) },
-		func() (payment.Outcome, error) { return c.Find(t.Context(), ch.Attempt) },
+	for _, look := range []func() (gateway.Outcome, error){
+		func() (gateway.Outcome, error) { return c.Lookup(t.Context(), paid.ProviderPaymentID) },
+		func() (gateway.Outcome, error) { return c.Find(t.Context(), ch.Attempt) },
 	} {
 		now, err := look()
 		require.NoError(t, err)
@@ -174,14 +175,14 @@ func TestLookingForRefunds(t *testing.T) {
 
 func TestHowARefundStands(t *testing.T) {
 	t.Parallel()
-	for members, want := range map[string]payment.RefundOutcome{
+	for members, want := range map[string]gateway.RefundOutcome{
 		`"Status":"Completed"`:                  {News: fsm.NewsSucceeded},
 		`"Status":"Marinating"`:                 {News: fsm.NewsProcessing},
 		`"Status":"Cancelled"`:                  {News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "")},
 		`"Status":"Declined","ReasonCode":5051`: {News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "5051")},
 	} {
 		c := says(t, http.StatusOK, `{"Success":true,"Model":{"TransactionId":568,"Amount":5.0,"Currency":"RUB",`+members+`}}`)
-		got, err := c.LookupRefund(t.Context(), payment.RefundRef{ProviderRefundID: "568"})
+		got, err := c.LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: "568"})
 		require.NoError(t, err, members)
 		want.ProviderRefundID, want.Money = "568", new(rub(500))
 		require.Equal(t, want, got, members)
@@ -193,8 +194,8 @@ func TestAMissingPaymentIsNoMissingRefund(t *testing.T) {
 	t.Parallel()
 	c := says(t, http.StatusOK, `{"Success":false,"Message":"Not found"}`)
 	for _, id := range []string{"1", "o1:inv"} {
-		_, err := c.LookupRefund(t.Context(), payment.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: id})
-		require.ErrorIs(t, err, payment.ErrNotTold, id)
-		require.NotErrorIs(t, err, payment.ErrNoSuchPayment, id)
+		_, err := c.LookupRefund(t.Context(), gateway.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: id})
+		require.ErrorIs(t, err, gateway.ErrNotTold, id)
+		require.NotErrorIs(t, err, gateway.ErrNoSuchPayment, id)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
 	hooks "github.com/paylatch/paylatch/webhooks/cloudpayments"
@@ -36,7 +37,7 @@ func (t transaction) money() (*payment.Money, error) {
 	return call.ReadDecimal(string(t.Amount), t.Currency)
 }
 
-// reason is ReasonCode, of which 0 is "approved".
+// reason returns ReasonCode, or "" for 0, "approved".
 func (t transaction) reason() string {
 	if t.ReasonCode == "0" {
 		return ""
@@ -44,7 +45,7 @@ func (t transaction) reason() string {
 	return string(t.ReasonCode)
 }
 
-// data is what the shop gave along: JSON in a text.
+// data returns the shop's own data: JSON in a string.
 func (t transaction) data() map[string]string {
 	var text string
 	if json.Unmarshal(t.JSONData, &text) != nil {
@@ -55,22 +56,22 @@ func (t transaction) data() map[string]string {
 	return members
 }
 
-func read(a answer) (payment.Outcome, error) {
+func read(a answer) (gateway.Outcome, error) {
 	t, err := parse(a)
 	if err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
 	return t.outcome()
 }
 
-// outcome reads a transaction by its status
-// (https://developers.cloudpayments.ru/#statusy-operatsiy). A declined one is over:
-// a new try is a new transaction. One that this version does not know is under way.
-func (t transaction) outcome() (o payment.Outcome, err error) {
-	o = payment.Outcome{ProviderPaymentID: string(t.TransactionID), News: fsm.NewsProcessing}
+// outcome maps a transaction by its status
+// (https://developers.cloudpayments.ru/#statusy-operatsiy). A declined one is final: a
+// retry is a new transaction. An unrecognized status is processing.
+func (t transaction) outcome() (o gateway.Outcome, err error) {
+	o = gateway.Outcome{ProviderPaymentID: string(t.TransactionID), News: fsm.NewsProcessing}
 	switch t.Status {
 	case "":
-		return payment.Outcome{}, errNameless
+		return gateway.Outcome{}, errNameless
 	case "AwaitingAuthentication":
 		o.News = fsm.NewsActionRequired
 	case "Authorized":

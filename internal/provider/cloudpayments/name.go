@@ -5,17 +5,17 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// name is what a payment is called: a transaction, or an order with the invoice
-// whose transactions pay it, "<order>:<invoice>".
+// name is the id of a payment: a transaction, or an order with the invoice of its
+// transactions, "<order>:<invoice>".
 type name struct {
 	transaction    json.Number
 	order, invoice string
 }
 
-// String returns what parseName reads.
+// String returns the form that parseName parses.
 func (n name) String() string {
 	if n.order != "" {
 		return n.order + ":" + n.invoice
@@ -23,13 +23,13 @@ func (n name) String() string {
 	return string(n.transaction)
 }
 
-// parseName reads what String writes. Nobody is asked about anything else.
+// parseName parses the form of String. Any other id is never sent.
 func parseName(id string) (name, error) {
 	if order, invoice, ok := strings.Cut(id, ":"); ok && order != "" && invoice != "" {
 		return name{order: order, invoice: invoice}, nil
 	}
 	if id == "" || strings.Trim(id, "0123456789") != "" {
-		return name{}, fmt.Errorf("%w: %w", payment.ErrUnfit, errNoID)
+		return name{}, fmt.Errorf("%w: %w", gateway.ErrUnfit, errNoID)
 	}
 	return name{transaction: json.Number(id)}, nil
 }

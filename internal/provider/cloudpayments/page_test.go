@@ -11,18 +11,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/cloudpayments"
 )
 
 // pays is a customer who pays on a page, so far as the status says.
-func (f *fake) pays(ch payment.Charge, status string, reason int) *transaction {
+func (f *fake) pays(ch gateway.Charge, status string, reason int) *transaction {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.add(&transaction{invoice: ch.Attempt.String(), currency: "RUB", amount: 1999, status: status, reason: reason})
 }
 
-func opened(t *testing.T) (*fake, *cloudpayments.Client, payment.Charge, payment.Outcome, <-chan seen) {
+func opened(t *testing.T) (*fake, *cloudpayments.Client, gateway.Charge, gateway.Outcome, <-chan seen) {
 	t.Helper()
 	f := serving()
 	c, got := serve(t, f)
@@ -37,7 +38,7 @@ func opened(t *testing.T) (*fake, *cloudpayments.Client, payment.Charge, payment
 func TestHowAPageStands(t *testing.T) {
 	t.Parallel()
 	f, c, ch, o, _ := opened(t)
-	look := func() payment.Outcome {
+	look := func() gateway.Outcome {
 		t.Helper()
 		now, err := c.Lookup(t.Context(), o.ProviderPaymentID)
 		require.NoError(t, err)
@@ -45,7 +46,7 @@ func TestHowAPageStands(t *testing.T) {
 		require.Equal(t, o.References[0], now.References[0])
 		return now
 	}
-	require.Equal(t, payment.Outcome{
+	require.Equal(t, gateway.Outcome{
 		News: fsm.NewsActionRequired, ProviderPaymentID: o.ProviderPaymentID, References: o.References,
 	}, look(), "nobody came: it waits for its customer")
 	f.pays(ch, "Declined", 5051)
@@ -65,7 +66,7 @@ func TestHowAPageStands(t *testing.T) {
 // page is closed first.
 func TestCancellingAPage(t *testing.T) {
 	t.Parallel()
-	for status, want := range map[string]payment.Outcome{
+	for status, want := range map[string]gateway.Outcome{
 		"":                       {News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")},
 		"Declined":               {News: fsm.NewsFailed, Failure: payment.NewFailure("card_declined", "5005")},
 		"Authorized":             {News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")},
@@ -78,8 +79,8 @@ func TestCancellingAPage(t *testing.T) {
 		if status != "" {
 			f.pays(ch, status, 5005)
 		}
-		over, err := c.Cancel(t.Context(), payment.Cancel{
-			ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "k-cancel-0", Licence: licence(), Quiet: 10 * time.Minute,
+		over, err := c.Cancel(t.Context(), gateway.Cancel{
+			ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "k-cancel-0", Permit: permit(), Quiet: 10 * time.Minute,
 		})
 		require.NoError(t, err, status)
 		want.ProviderPaymentID, want.References = o.ProviderPaymentID, over.References
@@ -105,7 +106,7 @@ func TestADeclineOnAClosedPageIsTheEndOnceNobodyCanBeAtIt(t *testing.T) {
 	for quiet, want := range map[time.Duration]fsm.News{
 		-time.Minute: fsm.NewsSoftFailed, 10*time.Minute - 1: fsm.NewsSoftFailed, 10 * time.Minute: fsm.NewsFailed, math.MaxInt64: fsm.NewsFailed,
 	} {
-		over, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "k", Licence: licence(), Quiet: quiet})
+		over, err := c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "k", Permit: permit(), Quiet: quiet})
 		require.NoError(t, err)
 		require.Equal(t, want, over.News, quiet)
 		require.False(t, over.Refused)
@@ -118,7 +119,7 @@ func TestAPageThatCanNotBeClosedIsNotFailed(t *testing.T) {
 	t.Parallel()
 	f, c, _, o, _ := opened(t)
 	clear(f.orders)
-	over, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "k", Licence: licence()})
+	over, err := c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "k", Permit: permit()})
 	require.NoError(t, err)
 	require.True(t, over.Refused)
 	require.Equal(t, fsm.NewsActionRequired, over.News)
@@ -130,7 +131,7 @@ func TestADeclineOnAPageThatCanNotBeClosedIsNotTheEnd(t *testing.T) {
 	f, c, ch, o, _ := opened(t)
 	f.pays(ch, "Declined", 5005)
 	clear(f.orders)
-	over, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "k", Licence: licence(), Quiet: time.Hour})
+	over, err := c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "k", Permit: permit(), Quiet: time.Hour})
 	require.NoError(t, err)
 	require.Equal(t, fsm.NewsSoftFailed, over.News)
 }
@@ -139,20 +140,20 @@ func TestADeclineOnAPageThatCanNotBeClosedIsNotTheEnd(t *testing.T) {
 func TestWhatWasPaidOnAPageIsCapturedAndRefunded(t *testing.T) {
 	t.Parallel()
 	f, c, ch, o, _ := opened(t)
-	_, err := c.Capture(t.Context(), payment.Capture{ProviderPaymentID: o.ProviderPaymentID, Money: rub(500), IdempotencyKey: "c", Licence: licence()})
-	require.ErrorIs(t, err, payment.ErrNoSuchPayment)
+	_, err := c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: o.ProviderPaymentID, Money: rub(500), IdempotencyKey: "c", Permit: permit()})
+	require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
 	paid := f.pays(ch, "Authorized", 0)
-	taken, err := c.Capture(t.Context(), payment.Capture{ProviderPaymentID: o.ProviderPaymentID, Money: rub(500), IdempotencyKey: "c", Licence: licence()})
+	taken, err := c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: o.ProviderPaymentID, Money: rub(500), IdempotencyKey: "c", Permit: permit()})
 	require.NoError(t, err)
-	require.Equal(t, payment.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: o.ProviderPaymentID, Money: new(rub(500))}, taken)
-	r := payment.RefundCall{
-		Refund: payment.RefundID(uuid.New()), ProviderPaymentID: o.ProviderPaymentID, Money: rub(200), IdempotencyKey: "r", Licence: licence(),
+	require.Equal(t, gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: o.ProviderPaymentID, Money: new(rub(500))}, taken)
+	r := gateway.RefundCall{
+		Refund: payment.RefundID(uuid.New()), ProviderPaymentID: o.ProviderPaymentID, Money: rub(200), IdempotencyKey: "r", Permit: permit(),
 	}
 	back, err := c.Refund(t.Context(), r)
 	require.NoError(t, err)
 	require.EqualValues(t, 500, paid.amount)
 	require.EqualValues(t, 200, paid.refunded)
-	found, err := c.LookupRefund(t.Context(), payment.RefundRef{Refund: r.Refund, ProviderPaymentID: o.ProviderPaymentID})
+	found, err := c.LookupRefund(t.Context(), gateway.RefundRef{Refund: r.Refund, ProviderPaymentID: o.ProviderPaymentID})
 	require.NoError(t, err)
 	require.Equal(t, back, found)
 }
@@ -164,12 +165,12 @@ func TestATransactionThatIsNotToldLeavesTheCommandUnsent(t *testing.T) {
 		w.WriteHeader(http.StatusBadGateway)
 		_, _ = io.WriteString(w, "<html>")
 	}))
-	_, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "o:i", Money: rub(1), Licence: licence()})
-	require.ErrorIs(t, err, payment.ErrNotSent)
-	require.NotErrorIs(t, err, payment.ErrUnfit)
-	_, err = c.Capture(t.Context(), payment.Capture{ProviderPaymentID: "o:i", Money: rub(1), Licence: licence()})
-	require.ErrorIs(t, err, payment.ErrNotSent)
-	require.NotErrorIs(t, err, payment.ErrUnfit)
+	_, err := c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "o:i", Money: rub(1), Permit: permit()})
+	require.ErrorIs(t, err, gateway.ErrNotSent)
+	require.NotErrorIs(t, err, gateway.ErrUnfit)
+	_, err = c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: "o:i", Money: rub(1), Permit: permit()})
+	require.ErrorIs(t, err, gateway.ErrNotSent)
+	require.NotErrorIs(t, err, gateway.ErrUnfit)
 	require.Len(t, got, 2)
 	require.Equal(t, "POST /payments/find", (<-got).line)
 }

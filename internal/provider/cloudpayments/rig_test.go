@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/cloudpayments"
 	"github.com/paylatch/paylatch/internal/provider/providertest"
@@ -23,7 +24,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	providertest.Run(t, providertest.Suite{
-		New: func(_ *testing.T, base string, c *http.Client) payment.Provider {
+		New: func(_ *testing.T, base string, c *http.Client) gateway.Provider {
 			return cloudpayments.New(base, publicID, secret, c)
 		},
 		Fake:         newFake,
@@ -68,18 +69,18 @@ func says(t *testing.T, status int, body string) *cloudpayments.Client {
 	return c
 }
 
-func charge(token string) payment.Charge {
-	return payment.Charge{
+func charge(token string) gateway.Charge {
+	return gateway.Charge{
 		Attempt: payment.AttemptID(uuid.Must(uuid.NewV7())), Order: "A-1", Customer: account, Money: rub(1999), Capture: payment.CaptureAutomatic,
-		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: uuid.NewString() + "-pay", Licence: licence(), Stored: token != "redirect",
+		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: uuid.NewString() + "-pay", Permit: permit(), Stored: token != "redirect",
 	}
 }
 
 func rub(minor int64) payment.Money { return payment.Money{Minor: minor, Currency: "RUB"} }
 
-func licence() payment.Licence { return payment.NewLicence(time.Now(), time.Minute, time.Now) }
+func permit() gateway.Permit { return gateway.NewPermit(time.Now(), time.Minute, time.Now) }
 
-func charged(t *testing.T, c *cloudpayments.Client, ch payment.Charge) payment.Outcome {
+func charged(t *testing.T, c *cloudpayments.Client, ch gateway.Charge) gateway.Outcome {
 	t.Helper()
 	o, err := c.Charge(t.Context(), ch)
 	require.NoError(t, err)

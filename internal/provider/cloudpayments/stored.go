@@ -3,19 +3,18 @@ package cloudpayments
 import (
 	"context"
 
-	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// TokenKind implements payment.Provider: every token is a stored card's, but the one
-// that leads to a page.
-func (c *Client) TokenKind(token string) payment.TokenKind {
+// TokenKind implements gateway.Provider: every token but page is a stored card.
+func (c *Client) TokenKind(token string) gateway.TokenKind {
 	if token == page {
-		return payment.TokenSingleUse
+		return gateway.TokenSingleUse
 	}
-	return payment.TokenStored
+	return gateway.TokenStored
 }
 
-// CheckOwner implements payment.Provider. CloudPayments can't be asked for one token;
-// a charge names its AccountId, and a token of another's is refused
+// CheckOwner implements gateway.Provider. CloudPayments has no lookup of a token; a
+// charge names its AccountId, and another customer's token is refused
 // (https://developers.cloudpayments.ru/#oplata-po-tokenu-rekarring).
 func (c *Client) CheckOwner(context.Context, string, string) error { return nil }

@@ -4,14 +4,14 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// tries are transactions on one page. CloudPayments can't be asked for all of them,
-// only for the last: those that are known to have moved money come before it.
+// tries are the transactions of one page. CloudPayments returns only the last of them:
+// those with a recorded money movement come before it.
 type tries []transaction
 
-// tries returns payment.ErrNoSuchPayment for a page without any.
+// tries returns gateway.ErrNoSuchPayment for a page without any.
 func (c *Client) tries(ctx context.Context, n name, known []string) (tries, error) {
 	last, err := c.transaction(ctx, "/payments/find", invoiceRequest{n.invoice})
 	if err != nil {
@@ -35,22 +35,22 @@ func (c *Client) tries(ctx context.Context, n name, known []string) (tries, erro
 	return append(all, last), nil
 }
 
-// errNoneSuch is an answer of CloudPayments', not a failure.
-var errNoneSuch = fmt.Errorf("%w: no transaction on the page is so", payment.ErrNotTold)
+// errNoneSuch is a result of CloudPayments, not a failure.
+var errNoneSuch = fmt.Errorf("%w: no transaction on the page is so", gateway.ErrNotTold)
 
-// with is the first transaction of a status. Without one a command is not sent.
+// with returns the first transaction of a status. Without one a command is not sent.
 func (all tries) with(status string) (transaction, error) {
 	for _, t := range all {
 		if t.Status == status {
 			return t, nil
 		}
 	}
-	return transaction{}, fmt.Errorf("%w: %w: %s", payment.ErrNotSent, errNoneSuch, status)
+	return transaction{}, fmt.Errorf("%w: %w: %s", gateway.ErrNotSent, errNoneSuch, status)
 }
 
-// outcome is how a page stands: as money that was taken or is held, else as its last
+// outcome returns the outcome of a page: by captured or held money, else by its last
 // transaction.
-func (all tries) outcome(n name) (payment.Outcome, error) {
+func (all tries) outcome(n name) (gateway.Outcome, error) {
 	for _, status := range []string{"Completed", "Authorized"} {
 		if t, err := all.with(status); err == nil {
 			return n.outcome(t)

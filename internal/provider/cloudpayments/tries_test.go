@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -30,7 +31,7 @@ func TestACommandIsForTheTransactionThatItFits(t *testing.T) {
 	f, c, ch, o, _ := opened(t)
 	held := f.pays(ch, "Authorized", 0)
 	f.pays(ch, "Declined", 5051)
-	cp := payment.Capture{ProviderPaymentID: o.ProviderPaymentID, Money: rub(500), IdempotencyKey: "c", Licence: licence(), Transactions: held.known()}
+	cp := gateway.Capture{ProviderPaymentID: o.ProviderPaymentID, Money: rub(500), IdempotencyKey: "c", Permit: permit(), Transactions: held.known()}
 	for range 2 { // the answer was lost
 		taken, err := c.Capture(t.Context(), cp)
 		require.NoError(t, err)
@@ -38,8 +39,8 @@ func TestACommandIsForTheTransactionThatItFits(t *testing.T) {
 		require.Equal(t, rub(500), *taken.Money)
 	}
 	f.pays(ch, "AwaitingAuthentication", 0)
-	back, err := c.Refund(t.Context(), payment.RefundCall{
-		ProviderPaymentID: o.ProviderPaymentID, Money: rub(200), IdempotencyKey: "r", Licence: licence(), Transactions: held.known(),
+	back, err := c.Refund(t.Context(), gateway.RefundCall{
+		ProviderPaymentID: o.ProviderPaymentID, Money: rub(200), IdempotencyKey: "r", Permit: permit(), Transactions: held.known(),
 	})
 	require.NoError(t, err)
 	require.Equal(t, fsm.NewsSucceeded, back.News)
@@ -51,12 +52,12 @@ func TestWithoutATransactionThatFitsNothingIsSent(t *testing.T) {
 	for _, status := range []string{"Declined", "Cancelled", "AwaitingAuthentication"} {
 		f, c, ch, o, got := opened(t)
 		f.pays(ch, status, 5051)
-		_, err := c.Capture(t.Context(), payment.Capture{ProviderPaymentID: o.ProviderPaymentID, Money: rub(1), IdempotencyKey: "c", Licence: licence()})
-		require.ErrorIs(t, err, payment.ErrNotSent, status)
-		_, err = c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: o.ProviderPaymentID, Money: rub(1), IdempotencyKey: "r", Licence: licence()})
-		require.ErrorIs(t, err, payment.ErrNotSent, status)
-		require.NotErrorIs(t, err, payment.ErrUnfit)
-		require.ErrorIs(t, err, payment.ErrNotTold, "it is an answer: calls to others go on")
+		_, err := c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: o.ProviderPaymentID, Money: rub(1), IdempotencyKey: "c", Permit: permit()})
+		require.ErrorIs(t, err, gateway.ErrNotSent, status)
+		_, err = c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: o.ProviderPaymentID, Money: rub(1), IdempotencyKey: "r", Permit: permit()})
+		require.ErrorIs(t, err, gateway.ErrNotSent, status)
+		require.NotErrorIs(t, err, gateway.ErrUnfit)
+		require.ErrorIs(t, err, gateway.ErrNotTold, "it is an answer: calls to others go on")
 		for range 2 {
 			require.Equal(t, "POST /payments/find", (<-got).line)
 		}
@@ -71,8 +72,8 @@ func TestOfTwoHoldsOneIsCaptured(t *testing.T) {
 	first := f.pays(ch, "Authorized", 0)
 	f.pays(ch, "Authorized", 0)
 	for _, key := range []string{"c-0", "c-1"} {
-		taken, err := c.Capture(t.Context(), payment.Capture{
-			ProviderPaymentID: o.ProviderPaymentID, Money: rub(1999), IdempotencyKey: key, Licence: licence(), Transactions: first.known(),
+		taken, err := c.Capture(t.Context(), gateway.Capture{
+			ProviderPaymentID: o.ProviderPaymentID, Money: rub(1999), IdempotencyKey: key, Permit: permit(), Transactions: first.known(),
 		})
 		require.NoError(t, err)
 		require.Equal(t, fsm.NewsSucceeded, taken.News)
@@ -87,10 +88,10 @@ func TestACancellationReleasesEveryHold(t *testing.T) {
 		f, c, ch, o, _ := opened(t)
 		first := f.pays(ch, "Authorized", 0)
 		f.pays(ch, last, 0)
-		cl := payment.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "k", Licence: licence(), Transactions: first.known()}
+		cl := gateway.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "k", Permit: permit(), Transactions: first.known()}
 		over, err := c.Cancel(t.Context(), cl)
 		require.NoError(t, err)
-		require.Equal(t, payment.Outcome{News: fsm.NewsFailed, ProviderPaymentID: o.ProviderPaymentID, Failure: payment.NewFailure("canceled", "")}, over)
+		require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, ProviderPaymentID: o.ProviderPaymentID, Failure: payment.NewFailure("canceled", "")}, over)
 		require.Equal(t, []string{"Cancelled", want}, f.statuses())
 	}
 }
@@ -114,10 +115,10 @@ func TestAHoldThatIsNotGivenUpIsNotCancelled(t *testing.T) {
 	ch := charge("redirect")
 	o := charged(t, c, ch)
 	held = f.pays(ch, "Authorized", 0)
-	cl := payment.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "k", Licence: licence()}
+	cl := gateway.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "k", Permit: permit()}
 	_, err := c.Cancel(t.Context(), cl)
 	require.Error(t, err)
-	require.NotErrorIs(t, err, payment.ErrNotSent)
+	require.NotErrorIs(t, err, gateway.ErrNotSent)
 	silent, held.status = false, "Authorized"
 	over, err := c.Cancel(t.Context(), cl)
 	require.NoError(t, err)
@@ -132,7 +133,7 @@ func TestAPageThatWasPaidBeforeItsLastTryIsNotCancelled(t *testing.T) {
 		f, c, ch, o, _ := opened(t)
 		paid := f.pays(ch, "Completed", 0)
 		f.pays(ch, last, 5051)
-		over, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "k", Licence: licence(), Transactions: paid.known()})
+		over, err := c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "k", Permit: permit(), Transactions: paid.known()})
 		require.NoError(t, err)
 		require.True(t, over.Refused, last)
 		require.Equal(t, fsm.NewsSucceeded, over.News, last)
@@ -145,9 +146,9 @@ func TestAKnownTransactionMustBeTold(t *testing.T) {
 	f, c, ch, o, _ := opened(t)
 	f.pays(ch, "Completed", 0)
 	for _, known := range []string{"99", "x"} {
-		_, err := c.Refund(t.Context(), payment.RefundCall{
-			ProviderPaymentID: o.ProviderPaymentID, Money: rub(1), IdempotencyKey: "r", Licence: licence(), Transactions: []string{known},
+		_, err := c.Refund(t.Context(), gateway.RefundCall{
+			ProviderPaymentID: o.ProviderPaymentID, Money: rub(1), IdempotencyKey: "r", Permit: permit(), Transactions: []string{known},
 		})
-		require.ErrorIs(t, err, payment.ErrNotSent, known)
+		require.ErrorIs(t, err, gateway.ErrNotSent, known)
 	}
 }

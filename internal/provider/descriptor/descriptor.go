@@ -1,4 +1,4 @@
-// Package descriptor has what an adapter gives to those that configure it and make its clients.
+// Package descriptor describes an adapter: its configuration keys, test hosts and constructor.
 package descriptor
 
 import (
@@ -8,49 +8,49 @@ import (
 	"strings"
 	"time"
 
-	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
 // Adapter describes the calls to a provider.
 type Adapter struct {
-	// Keys are those of the account that calls need, and those that they take besides.
+	// Keys are the account's keys that calls need, and the optional ones.
 	Keys []webhooks.Key
-	// TestKey is the key with a form of its own for tests, TestForm that form, and TestHosts the provider's hosts for
-	// tests: these and all below them. A credential or an address that is neither counts as live.
+	// TestKey is the key with a distinct test form, TestForm that form, and TestHosts the provider's test hosts, with all below them. Any
+	// other credential or address counts as live.
 	TestKey   string
 	TestForm  *regexp.Regexp
 	TestHosts []string
-	// TestByDefault is set where a host for tests is called if the account has no base_url.
+	// TestByDefault is set if the default address is a test host.
 	TestByDefault bool
-	// New makes the client of an account; nil where there is none yet, so that the account takes webhooks only.
-	New func(Settings) (payment.Provider, error)
+	// New creates the client of an account; nil if there is none yet: the account then accepts webhooks only.
+	New func(Settings) (gateway.Provider, error)
 }
 
 // Settings are an account's credentials and addresses.
 type Settings struct {
-	// BaseURL replaces the provider's own address.
+	// BaseURL replaces the provider's default address.
 	BaseURL string
 	// Params are the credentials by their names in the configuration, webhook_secret (the first of its list) and public_url.
 	Params map[string]string
 	// Client sends the requests.
 	Client *http.Client
-	// Now is the clock by which access tokens end.
+	// Now is the clock for the expiry of access tokens.
 	Now func() time.Time
 }
 
-// ForTests reports whether the host is one for tests.
+// ForTests reports whether the host is a test host.
 func (a Adapter) ForTests(host string) bool {
 	host = strings.ToLower(host)
 	return slices.ContainsFunc(a.TestHosts, func(h string) bool { return host == h || strings.HasSuffix(host, "."+h) })
 }
 
-// APIKey is the key that most providers have.
+// APIKey returns the key that most providers have.
 func APIKey() webhooks.Key {
 	return webhooks.Key{Name: "api_key", Secret: true, Doc: "the provider's API key"}
 }
 
-// OAuth are the keys of those that issue access tokens.
+// OAuth returns the keys of providers that issue access tokens.
 func OAuth() []webhooks.Key {
 	return []webhooks.Key{
 		{Name: "client_id", Doc: "OAuth client"}, {Name: "client_secret", Secret: true, Doc: "OAuth secret"},

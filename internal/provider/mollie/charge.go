@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// chargeRequest makes a payment (https://docs.mollie.com/reference/create-payment).
+// chargeRequest creates a payment (https://docs.mollie.com/reference/create-payment).
 type chargeRequest struct {
 	Amount       amount            `json:"amount"`
 	Description  string            `json:"description"`
@@ -26,38 +27,38 @@ type chargeRequest struct {
 	MandateID    string            `json:"mandateId,omitempty"`
 }
 
-// Charge implements payment.Provider. The token says with what: "redirect", so
-// that the customer chooses on Mollie's page; a card token of Mollie Components
-// (tkn_…); a customer with a mandate (cst_…, cst_…:mdt_… or mdt_…), who is charged at
-// once (https://docs.mollie.com/docs/recurring-payments); or else the name of a
-// method, whose page the customer is led to.
-func (c *Client) Charge(ctx context.Context, ch payment.Charge) (payment.Outcome, error) {
+// Charge implements gateway.Provider. The token selects the method: "redirect" for a
+// choice on Mollie's page; a card token of Mollie Components (tkn_…); a customer with a
+// mandate (cst_…, cst_…:mdt_… or mdt_…), charged at once
+// (https://docs.mollie.com/docs/recurring-payments); or else the name of a method, with
+// its page.
+func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
 	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
 	request, err := c.requestOf(ch)
 	if err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
 	var made object
-	refused, err := c.command(ctx, http.MethodPost, "/payments", ch.IdempotencyKey, ch.Licence, request, &made)
+	refused, err := c.command(ctx, http.MethodPost, "/payments", ch.IdempotencyKey, ch.Permit, request, &made)
 	switch {
 	case err != nil:
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	case refused != nil:
-		return payment.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.code())}, nil
+		return gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.code())}, nil
 	}
 	return outcome(made)
 }
 
-func (c *Client) requestOf(ch payment.Charge) (chargeRequest, error) {
+func (c *Client) requestOf(ch gateway.Charge) (chargeRequest, error) {
 	value, err := call.Decimal(ch.Money)
 	if err != nil {
 		return chargeRequest{}, err
 	}
 	r := chargeRequest{
 		Amount: amount{string(ch.Money.Currency), value}, Description: string(ch.Order), WebhookURL: c.webhook,
-		// Where the webhooks' adapter looks for them.
+		// Read by the webhooks' adapter.
 		Metadata: map[string]string{"payment_attempt_id": ch.Attempt.String(), "order_id": string(ch.Order)},
 	}
 	if ch.ReturnURL != "" {
@@ -69,9 +70,9 @@ func (c *Client) requestOf(ch payment.Charge) (chargeRequest, error) {
 	return r, r.pay(ch)
 }
 
-// pay says with what. A mandate is charged as one of the customer's whose it was said
-// to be: Mollie knows no other's under that name.
-func (r *chargeRequest) pay(ch payment.Charge) error {
+// pay sets the method. A mandate is charged for the customer of the charge: Mollie
+// finds no other customer's by that id.
+func (r *chargeRequest) pay(ch gateway.Charge) error {
 	switch kind, _, _ := strings.Cut(ch.Token, "_"); {
 	case ch.Token == "redirect":
 	case kind == "tkn":
@@ -79,7 +80,7 @@ func (r *chargeRequest) pay(ch payment.Charge) error {
 	case ch.Stored:
 		of, mandate := mandateOf(ch.Token)
 		if of != "" && of != ch.Customer {
-			return fmt.Errorf("%w: %w", payment.ErrUnfit, payment.ErrMethodNotYours)
+			return fmt.Errorf("%w: %w", gateway.ErrUnfit, payment.ErrMethodNotYours)
 		}
 		r.SequenceType, r.CustomerID, r.MandateID = "recurring", ch.Customer, mandate
 	default:

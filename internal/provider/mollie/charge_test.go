@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/mollie"
 )
@@ -37,16 +38,16 @@ func TestWhatDiffersByTheCharge(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		token  string
-		change func(*payment.Charge)
+		change func(*gateway.Charge)
 		want   map[string]any
 	}{
-		"the customer chooses": {"redirect", func(*payment.Charge) {}, map[string]any{"method": nil, "cardToken": nil}},
-		"card token":           {"tkn_12345", func(*payment.Charge) {}, map[string]any{"method": "creditcard", "cardToken": "tkn_12345"}},
-		"customer":             {"cst_1", func(*payment.Charge) {}, map[string]any{"sequenceType": "recurring", "customerId": "cst_1", "mandateId": nil, "method": nil}},
-		"mandate":              {"cst_1:mdt_2", func(*payment.Charge) {}, map[string]any{"sequenceType": "recurring", "customerId": "cst_1", "mandateId": "mdt_2"}},
-		"manual":               {"creditcard", func(c *payment.Charge) { c.Capture = payment.CaptureManual }, map[string]any{"captureMode": "manual"}},
-		"nowhere to return to": {"cst_1", func(c *payment.Charge) { c.ReturnURL = "" }, map[string]any{"redirectUrl": nil}},
-		"yen":                  {"cst_1", func(c *payment.Charge) { c.Money = payment.Money{Minor: 1999, Currency: "JPY"} }, map[string]any{"amount": map[string]any{"currency": "JPY", "value": "1999"}}},
+		"the customer chooses": {"redirect", func(*gateway.Charge) {}, map[string]any{"method": nil, "cardToken": nil}},
+		"card token":           {"tkn_12345", func(*gateway.Charge) {}, map[string]any{"method": "creditcard", "cardToken": "tkn_12345"}},
+		"customer":             {"cst_1", func(*gateway.Charge) {}, map[string]any{"sequenceType": "recurring", "customerId": "cst_1", "mandateId": nil, "method": nil}},
+		"mandate":              {"cst_1:mdt_2", func(*gateway.Charge) {}, map[string]any{"sequenceType": "recurring", "customerId": "cst_1", "mandateId": "mdt_2"}},
+		"manual":               {"creditcard", func(c *gateway.Charge) { c.Capture = payment.CaptureManual }, map[string]any{"captureMode": "manual"}},
+		"nowhere to return to": {"cst_1", func(c *gateway.Charge) { c.ReturnURL = "" }, map[string]any{"redirectUrl": nil}},
+		"yen":                  {"cst_1", func(c *gateway.Charge) { c.Money = payment.Money{Minor: 1999, Currency: "JPY"} }, map[string]any{"amount": map[string]any{"currency": "JPY", "value": "1999"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -100,11 +101,11 @@ func TestAnAmountOfNoCurrencyIsNotSent(t *testing.T) {
 	ch := charge("ideal")
 	ch.Money = odd
 	_, err := c.Charge(t.Context(), ch)
-	require.ErrorIs(t, err, payment.ErrUnfit)
-	_, err = c.Capture(t.Context(), payment.Capture{ProviderPaymentID: "tr_1", Money: odd, Licence: licence()})
-	require.ErrorIs(t, err, payment.ErrUnfit)
-	_, err = c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "tr_1", Money: odd, Licence: licence()})
-	require.ErrorIs(t, err, payment.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnfit)
+	_, err = c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: "tr_1", Money: odd, Permit: permit()})
+	require.ErrorIs(t, err, gateway.ErrUnfit)
+	_, err = c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "tr_1", Money: odd, Permit: permit()})
+	require.ErrorIs(t, err, gateway.ErrUnfit)
 	require.Empty(t, got)
 }
 
@@ -136,7 +137,7 @@ func TestARefusalNamesTheField(t *testing.T) {
 		raw, err := json.Marshal(problem(status, field))
 		require.NoError(t, err)
 		o := charged(t, says(t, status, string(raw)), charge("nonsense"))
-		require.Equal(t, payment.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", code)}, o)
+		require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", code)}, o)
 	}
 }
 
@@ -159,13 +160,13 @@ func TestErrorsThatLeaveTheOutcomeOpen(t *testing.T) {
 			client := says(t, c.status, c.body)
 			_, err := client.Charge(t.Context(), charge("ideal"))
 			require.Error(t, err)
-			require.NotErrorIs(t, err, payment.ErrNotSent)
-			_, err = client.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "tr_1", Money: euro(1), Licence: licence()})
+			require.NotErrorIs(t, err, gateway.ErrNotSent)
+			_, err = client.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "tr_1", Money: euro(1), Permit: permit()})
 			require.Error(t, err)
-			require.NotErrorIs(t, err, payment.ErrNotSent)
+			require.NotErrorIs(t, err, gateway.ErrNotSent)
 			_, err = client.Lookup(t.Context(), "tr_1")
 			require.Error(t, err)
-			require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+			require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 		})
 	}
 }
@@ -176,7 +177,7 @@ func TestAConflictRefusesNothingButARefund(t *testing.T) {
 	c := says(t, http.StatusConflict, `{"status":409,"title":"Conflict","detail":"d"}`)
 	_, err := c.Charge(t.Context(), charge("ideal"))
 	require.Error(t, err)
-	_, err = c.Capture(t.Context(), payment.Capture{ProviderPaymentID: "tr_1", Money: euro(1), Licence: licence()})
+	_, err = c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: "tr_1", Money: euro(1), Permit: permit()})
 	require.Error(t, err)
 	_, err = c.Lookup(t.Context(), "tr_1")
 	require.Error(t, err)
@@ -197,8 +198,8 @@ func TestAKeyThatIsTurnedAwayRefusesOneCall(t *testing.T) {
 	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden} {
 		raw, err := json.Marshal(problem(status, ""))
 		require.NoError(t, err)
-		r, err := says(t, status, string(raw)).Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "tr_1", Money: euro(1), Licence: licence()})
+		r, err := says(t, status, string(raw)).Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "tr_1", Money: euro(1), Permit: permit()})
 		require.NoError(t, err)
-		require.Equal(t, payment.RefusedRefund(http.StatusText(status)), r)
+		require.Equal(t, gateway.RefusedRefund(http.StatusText(status)), r)
 	}
 }

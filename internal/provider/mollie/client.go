@@ -1,6 +1,6 @@
-// Package mollie speaks with Mollie's Payments API, version 2
-// (https://docs.mollie.com/reference/payments-api): a payment is a payment, which
-// its customer confirms on a page of Mollie's or of the bank's.
+// Package mollie calls Mollie's Payments API, version 2
+// (https://docs.mollie.com/reference/payments-api): a payment is a Mollie payment,
+// which its customer confirms on a page of Mollie's or of the bank's.
 package mollie
 
 import (
@@ -14,22 +14,23 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// Client is one profile at Mollie. It implements payment.Provider.
+// Client is one profile at Mollie. It implements gateway.Provider.
 type Client struct {
 	base, key, webhook string
 	http               *http.Client
 }
 
-// address is the API's; whether money is real is told by the key.
+// address is the API's; the key selects test or live mode.
 const address = "https://api.mollie.com"
 
-// New returns the client of the profile that an API key belongs to; base replaces
-// Mollie's own address. Webhook is the address to which Mollie is to tell of each
-// payment; without it only a lookup tells.
+// New returns the client of the profile of an API key; base replaces Mollie's own
+// address. Webhook is the address that Mollie notifies of each payment; without it only
+// a lookup shows its state.
 func New(base, key, webhook string, client *http.Client) *Client {
 	return &Client{base: strings.TrimRight(cmp.Or(base, address), "/"), key: key, webhook: webhook, http: client}
 }
@@ -38,12 +39,12 @@ func New(base, key, webhook string, client *http.Client) *Client {
 // hour" (https://docs.mollie.com/reference/api-idempotency).
 const keyLife = 50 * time.Minute
 
-// Capabilities implements payment.Provider:
+// Capabilities implements gateway.Provider:
 // https://docs.mollie.com/docs/place-a-hold-for-a-payment (capture all or a part,
-// release), https://docs.mollie.com/reference/cancel-payment (what is open, if the
-// method allows it), https://docs.mollie.com/reference/create-refund (any number
-// of parts). Mollie can't be asked for a payment by a reference of ours. A refund that
-// is not in its payment's list minutes later was not made, or is cancelled (settled).
+// release), https://docs.mollie.com/reference/cancel-payment (an open payment, if the
+// method allows it), https://docs.mollie.com/reference/create-refund (any number of
+// parts). Mollie has no lookup by our reference. A refund that is not in its payment's
+// list minutes later was not made, or is cancelled (settled).
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: keyLife,
@@ -52,24 +53,24 @@ func (c *Client) Capabilities() payment.Capabilities {
 	}
 }
 
-// command sends one. The licence is spent when its first byte goes out.
-func (c *Client) command(ctx context.Context, method, path, key string, l payment.Licence, body, out any) (*refusal, error) {
+// command sends a command. The permit is spent when its first byte goes out.
+func (c *Client) command(ctx context.Context, method, path, key string, l gateway.Permit, body, out any) (*refusal, error) {
 	r := c.request(method, path)
-	r.Licence = &l
+	r.Permit = &l
 	r.Header.Set("Idempotency-Key", key)
 	return c.do(ctx, r, body, out)
 }
 
-// get asks a question; one that a command begins with has the command's licence.
-func (c *Client) get(ctx context.Context, path string, l *payment.Licence, out any) error {
+// get sends a read; the first read of a command has the command's permit.
+func (c *Client) get(ctx context.Context, path string, l *gateway.Permit, out any) error {
 	r := c.request(http.MethodGet, path)
-	r.Licence = l
+	r.Permit = l
 	refused, err := c.do(ctx, r, nil, out)
 	switch {
 	case refused == nil:
 		return err
 	case refused.missing():
-		return payment.ErrNoSuchPayment
+		return gateway.ErrNoSuchPayment
 	}
 	return refused
 }
@@ -80,8 +81,7 @@ func (c *Client) request(method, path string) call.Request {
 
 func paymentPath(id string) string { return "/payments/" + url.PathEscape(id) }
 
-// do returns Mollie's refusal if that is definitive. Where no answer is expected
-// but that it was received, that is 202.
+// do returns Mollie's refusal if it is definitive. A bare acknowledgement is 202.
 func (c *Client) do(ctx context.Context, r call.Request, body, out any) (*refusal, error) {
 	a, err := call.DoJSON(ctx, c.http, r, body)
 	switch {
@@ -98,15 +98,14 @@ func (c *Client) do(ctx context.Context, r call.Request, body, out any) (*refusa
 }
 
 // refusal is Mollie's error object (https://docs.mollie.com/reference/error-handling).
-// It has no codes; its detail is left out, as it may quote what it complains of.
+// It has no codes; its detail is left out, as it may quote the request.
 type refusal struct {
 	Status int    `json:"status"`
 	Title  string `json:"title"`
 	Field  string `json:"field"`
 }
 
-// code is the most exact that Mollie says but for its detail: the field that is
-// wrong.
+// code returns the most specific part but the detail: the field that is wrong.
 func (r *refusal) code() string { return cmp.Or(r.Field, r.Title) }
 
 // Error implements error.
@@ -114,8 +113,8 @@ func (r *refusal) Error() string {
 	return fmt.Sprintf("mollie says %d %s %s", r.Status, r.Title, r.Field)
 }
 
-// readRefusal returns what is definitive as a refusal, and the rest as an error.
-// An answer that is not in Mollie's form may be a proxy's: it refuses nothing.
+// readRefusal returns a definitive error as a refusal, and any other as an error. A
+// response that is not in Mollie's format may come from a proxy: it refuses nothing.
 func readRefusal(a call.Answer) (*refusal, error) {
 	var said refusal
 	if err := json.Unmarshal(a.Body, &said); err != nil || said.Status != a.Status || said.Title == "" {
@@ -127,8 +126,8 @@ func readRefusal(a call.Answer) (*refusal, error) {
 	return &said, nil
 }
 
-// definitive reports whether an error is about the request as such. 409 speaks of
-// another one that looks the same (see duplicate), 429 and 5xx of the moment.
+// definitive reports whether an error is about the request as such. 409 is about
+// another, equal one (see duplicate), 429 and 5xx are transient.
 func (r *refusal) definitive() bool {
 	switch r.Status {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity:
@@ -137,7 +136,7 @@ func (r *refusal) definitive() bool {
 	return false
 }
 
-// missing reports whether Mollie says that it has no such object.
+// missing reports whether Mollie has no such object.
 func (r *refusal) missing() bool { return r.Status == http.StatusNotFound }
 
 var errNameless = errors.New("the answer names no object")

@@ -8,15 +8,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-func captureOf(o payment.Outcome, minor int64) payment.Capture {
-	return payment.Capture{ProviderPaymentID: o.ProviderPaymentID, Money: euro(minor), IdempotencyKey: o.ProviderPaymentID + "-capture-0", Licence: licence()}
+func captureOf(o gateway.Outcome, minor int64) gateway.Capture {
+	return gateway.Capture{ProviderPaymentID: o.ProviderPaymentID, Money: euro(minor), IdempotencyKey: o.ProviderPaymentID + "-capture-0", Permit: permit()}
 }
 
-func cancelOf(o payment.Outcome) payment.Cancel {
-	return payment.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: o.ProviderPaymentID + "-cancel-0", Licence: licence()}
+func cancelOf(o gateway.Outcome) gateway.Cancel {
+	return gateway.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: o.ProviderPaymentID + "-cancel-0", Permit: permit()}
 }
 
 // finish lets what is under way come to its end.
@@ -138,10 +139,10 @@ func TestARefundThatLooksLikeAnotherIsRefused(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake(t))
 	paid := charged(t, c, charge("cst_1"))
-	back := func(minor int64) payment.RefundOutcome {
-		o, err := c.Refund(t.Context(), payment.RefundCall{
+	back := func(minor int64) gateway.RefundOutcome {
+		o, err := c.Refund(t.Context(), gateway.RefundCall{
 			Refund: payment.RefundID(uuid.New()), ProviderPaymentID: paid.ProviderPaymentID, Money: euro(minor),
-			IdempotencyKey: uuid.NewString(), Licence: licence(),
+			IdempotencyKey: uuid.NewString(), Permit: permit(),
 		})
 		require.NoError(t, err)
 		return o
@@ -160,16 +161,16 @@ func TestARefundIsFoundOnALaterPage(t *testing.T) {
 	t.Parallel()
 	c, got := serve(t, newFake(t))
 	paid := charged(t, c, charge("cst_1"))
-	var first payment.RefundRef
+	var first gateway.RefundRef
 	for i := range 5 {
-		back := payment.RefundCall{
+		back := gateway.RefundCall{
 			Refund: payment.RefundID(uuid.New()), ProviderPaymentID: paid.ProviderPaymentID, Money: euro(100 + int64(i)),
-			Reason: "Damaged.", IdempotencyKey: uuid.NewString(), Licence: licence(),
+			Reason: "Damaged.", IdempotencyKey: uuid.NewString(), Permit: permit(),
 		}
 		_, err := c.Refund(t.Context(), back)
 		require.NoError(t, err)
 		if i == 0 {
-			first = payment.RefundRef{Refund: back.Refund, ProviderPaymentID: paid.ProviderPaymentID}
+			first = gateway.RefundRef{Refund: back.Refund, ProviderPaymentID: paid.ProviderPaymentID}
 			<-got
 			sent := <-got
 			require.NotContains(t, sent.body, "Damaged", "the customer would read it")
@@ -189,31 +190,31 @@ func TestARefundThatWasCancelledIsGone(t *testing.T) {
 	f := newFake(t)
 	c, _ := serve(t, f)
 	paid := charged(t, c, charge("cst_1"))
-	made, err := c.Refund(t.Context(), payment.RefundCall{
-		Refund: payment.RefundID(uuid.New()), ProviderPaymentID: paid.ProviderPaymentID, Money: euro(500), IdempotencyKey: "k", Licence: licence(),
+	made, err := c.Refund(t.Context(), gateway.RefundCall{
+		Refund: payment.RefundID(uuid.New()), ProviderPaymentID: paid.ProviderPaymentID, Money: euro(500), IdempotencyKey: "k", Permit: permit(),
 	})
 	require.NoError(t, err)
-	ref := payment.RefundRef{ProviderPaymentID: paid.ProviderPaymentID, ProviderRefundID: made.ProviderRefundID, Age: 10 * time.Minute}
+	ref := gateway.RefundRef{ProviderPaymentID: paid.ProviderPaymentID, ProviderRefundID: made.ProviderRefundID, Age: 10 * time.Minute}
 	f.withdraw(paid.ProviderPaymentID)
 	_, err = c.LookupRefund(t.Context(), ref)
-	require.ErrorIs(t, err, payment.ErrNoSuchPayment, "Mollie may not have seen it everywhere")
+	require.ErrorIs(t, err, gateway.ErrNoSuchPayment, "Mollie may not have seen it everywhere")
 	ref.Age++
 	found, err := c.LookupRefund(t.Context(), ref)
 	require.NoError(t, err)
-	require.Equal(t, payment.RefundOutcome{
+	require.Equal(t, gateway.RefundOutcome{
 		News: fsm.NewsFailed, ProviderRefundID: made.ProviderRefundID, Failure: payment.NewFailure("canceled", ""),
 	}, found)
 
 	ref.ProviderPaymentID = "tr_WDqYK6vllg"
 	_, err = c.LookupRefund(t.Context(), ref)
-	require.ErrorIs(t, err, payment.ErrNoSuchPayment)
+	require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
 	ref.ProviderRefundID, ref.Refund = "", payment.RefundID(uuid.New())
 	_, err = c.LookupRefund(t.Context(), ref)
-	require.ErrorIs(t, err, payment.ErrNotTold, "a payment that nobody knows says nothing of its refunds")
-	require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+	require.ErrorIs(t, err, gateway.ErrNotTold, "a payment that nobody knows says nothing of its refunds")
+	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 	_, err = says(t, 404, `{"message":"no Route matched"}`).LookupRefund(t.Context(), ref)
 	require.Error(t, err)
-	require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
 
 // withdraw cancels all refunds of a payment.
@@ -227,6 +228,6 @@ func (f *fake) withdraw(id string) {
 func TestALinkIsNotFollowedElsewhere(t *testing.T) {
 	t.Parallel()
 	c := says(t, 200, `{"count":0,"_embedded":{"refunds":[]},"_links":{"next":{"href":"https://evil.example/?limit=1"}}}`)
-	_, err := c.LookupRefund(t.Context(), payment.RefundRef{ProviderPaymentID: "tr_1", Refund: payment.RefundID(uuid.New())})
-	require.ErrorIs(t, err, payment.ErrNoSuchPayment)
+	_, err := c.LookupRefund(t.Context(), gateway.RefundRef{ProviderPaymentID: "tr_1", Refund: payment.RefundID(uuid.New())})
+	require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
 }

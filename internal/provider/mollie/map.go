@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
 	hooks "github.com/paylatch/paylatch/webhooks/mollie"
@@ -23,7 +24,7 @@ func (a *amount) money() (*payment.Money, error) {
 	return call.ReadDecimal(a.Value, a.Currency)
 }
 
-// some reports whether there is an amount, and more than none.
+// some reports whether there is an amount other than zero.
 func (a *amount) some() bool {
 	sum, err := a.money()
 	return a != nil && (err != nil || sum.Minor > 0)
@@ -71,7 +72,7 @@ type chargeback struct {
 	ReversedAt time.Time `json:"reversedAt"`
 }
 
-// captured is the status of one of the payment's captures.
+// captured returns the status of one of the payment's captures.
 func (p object) captured(id string) string {
 	for _, c := range p.Embedded.Captures {
 		if c.ID == id {
@@ -81,15 +82,14 @@ func (p object) captured(id string) string {
 	return ""
 }
 
-// outcome reads a payment by its status (https://docs.mollie.com/docs/status-change).
-// Failed, canceled and expired are final. One that this version does not know is
-// under way.
-func outcome(p object) (payment.Outcome, error) {
+// outcome maps a payment by its status (https://docs.mollie.com/docs/status-change).
+// Failed, canceled and expired are final. An unrecognized status is processing.
+func outcome(p object) (gateway.Outcome, error) {
 	if p.Resource != "payment" || p.ID == "" || p.Status == "" {
-		return payment.Outcome{}, errNameless
+		return gateway.Outcome{}, errNameless
 	}
-	o := payment.Outcome{ProviderPaymentID: p.ID, News: fsm.NewsProcessing}
-	// A classic notice names the payment by Mollie's id alone.
+	o := gateway.Outcome{ProviderPaymentID: p.ID, News: fsm.NewsProcessing}
+	// A classic webhook contains only Mollie's id of the payment.
 	if ours := texts(p.Metadata)["payment_attempt_id"]; ours != "" {
 		o.References = []string{ours}
 	}
@@ -113,9 +113,9 @@ func outcome(p object) (payment.Outcome, error) {
 	return o, err
 }
 
-// held reads a hold. One of which a part was captured may stay one for the rest;
-// one that is being captured is no longer free to be.
-func (p object) held(o *payment.Outcome) error {
+// held reads a hold. A partially captured one may remain for the rest; one with a
+// pending capture can't be captured again.
+func (p object) held(o *gateway.Outcome) error {
 	if p.AmountCaptured.some() {
 		return p.paid(o)
 	}
@@ -130,9 +130,8 @@ func (p object) held(o *payment.Outcome) error {
 	return err
 }
 
-// paid reads what was taken, and what the bank has taken back since: a chargeback
-// leaves the status paid.
-func (p object) paid(o *payment.Outcome) error {
+// paid reads the captured money and its chargebacks, which leave the status paid.
+func (p object) paid(o *gateway.Outcome) error {
 	o.News = fsm.NewsSucceeded
 	sum := p.Amount
 	if p.AmountCaptured.some() {
@@ -146,9 +145,9 @@ func (p object) paid(o *payment.Outcome) error {
 	return err
 }
 
-// chargedBack are the payment's chargebacks, and those of them that were reversed. The
-// total counts only where they are not listed.
-func (p object) chargedBack() (all []payment.MovementTold, err error) {
+// chargedBack returns the payment's chargebacks and their reversals. The total counts
+// only where they are not listed.
+func (p object) chargedBack() (all []payment.Told, err error) {
 	for _, c := range p.Embedded.Chargebacks {
 		sum, err := c.Amount.money()
 		switch {
@@ -157,9 +156,9 @@ func (p object) chargedBack() (all []payment.MovementTold, err error) {
 		case c.ID == "":
 			return nil, errNameless
 		}
-		all = append(all, payment.MovementTold{Kind: payment.Chargeback, ID: c.ID, Money: *sum, At: c.CreatedAt.UTC()})
+		all = append(all, payment.Told{Kind: payment.MovementChargeback, ID: c.ID, Money: *sum, At: c.CreatedAt.UTC()})
 		if !c.ReversedAt.IsZero() {
-			all = append(all, payment.MovementTold{Kind: payment.ChargebackReversal, ID: c.ID, Money: *sum, At: c.ReversedAt.UTC()})
+			all = append(all, payment.Told{Kind: payment.MovementChargebackReversal, ID: c.ID, Money: *sum, At: c.ReversedAt.UTC()})
 		}
 	}
 	if len(all) > 0 || !p.AmountChargedBack.some() {
@@ -169,10 +168,10 @@ func (p object) chargedBack() (all []payment.MovementTold, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return []payment.MovementTold{{Kind: payment.Chargeback, Money: *sum}}, nil
+	return []payment.Told{{Kind: payment.MovementChargeback, Money: *sum}}, nil
 }
 
-// failure is why a card was declined, where Mollie says it.
+// failure returns the decline of a card, if Mollie reports one.
 func (p object) failure() *payment.Failure {
 	return payment.NewFailure(hooks.FailureCode(cmp.Or(p.Details.FailureReason, p.StatusReason.Code)))
 }
@@ -186,11 +185,11 @@ type refund struct {
 	Metadata json.RawMessage `json:"metadata"`
 }
 
-func refundOutcome(r refund) (payment.RefundOutcome, error) {
+func refundOutcome(r refund) (gateway.RefundOutcome, error) {
 	if r.Resource != "refund" || r.ID == "" || r.Status == "" {
-		return payment.RefundOutcome{}, errNameless
+		return gateway.RefundOutcome{}, errNameless
 	}
-	o := payment.RefundOutcome{ProviderRefundID: r.ID, Reference: texts(r.Metadata)[refundName], News: fsm.NewsProcessing}
+	o := gateway.RefundOutcome{ProviderRefundID: r.ID, Reference: texts(r.Metadata)[refundName], News: fsm.NewsProcessing}
 	switch r.Status {
 	case "refunded":
 		o.News = fsm.NewsSucceeded
@@ -204,8 +203,8 @@ func refundOutcome(r refund) (payment.RefundOutcome, error) {
 	return o, err
 }
 
-// texts returns the members of metadata that are text. Mollie keeps whatever it
-// was given: an object, one that was put into a text, or something else.
+// texts returns the string members of metadata. Mollie stores metadata as sent: an
+// object, an object in a string, or something else.
 func texts(raw json.RawMessage) map[string]string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {

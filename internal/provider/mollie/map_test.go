@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 	hooks "github.com/paylatch/paylatch/webhooks/mollie"
@@ -18,7 +19,7 @@ import (
 func TestHowAPaymentStands(t *testing.T) {
 	t.Parallel()
 	eur := func(minor int64) *payment.Money { return new(euro(minor)) }
-	for members, want := range map[string]payment.Outcome{
+	for members, want := range map[string]gateway.Outcome{
 		`"status":"open"`:       {News: fsm.NewsProcessing},
 		`"status":"pending"`:    {News: fsm.NewsProcessing},
 		`"status":"marinating"`: {News: fsm.NewsProcessing},
@@ -33,12 +34,12 @@ func TestHowAPaymentStands(t *testing.T) {
 		`"status":"paid","amountCaptured":{"currency":"EUR","value":"5.00"}`:    {News: fsm.NewsSucceeded, Money: eur(500)},
 		`"status":"paid","amountRefunded":{"currency":"EUR","value":"19.99"}`:   {News: fsm.NewsSucceeded, Money: eur(1999)},
 		`"status":"paid","amountChargedBack":{"currency":"EUR","value":"0.00"}`: {News: fsm.NewsSucceeded, Money: eur(1999)},
-		`"status":"paid","amountChargedBack":{"currency":"EUR","value":"7.00"}`: {News: fsm.NewsSucceeded, Money: eur(1999), Movements: []payment.MovementTold{{Kind: payment.Chargeback, Money: *eur(700)}}},
+		`"status":"paid","amountChargedBack":{"currency":"EUR","value":"7.00"}`: {News: fsm.NewsSucceeded, Money: eur(1999), Movements: []payment.Told{{Kind: payment.MovementChargeback, Money: *eur(700)}}},
 		`"status":"paid","amountChargedBack":{"currency":"EUR","value":"7.00"},"_embedded":{"chargebacks":[{"id":"chb_1","amount":{"currency":"EUR","value":"7.00"},"reversedAt":null},` +
-			`{"id":"chb_2","amount":{"currency":"EUR","value":"5.00"},"createdAt":"2026-01-01T00:00:00.0Z","reversedAt":"2026-01-02T00:00:00+00:00"}]}`: {News: fsm.NewsSucceeded, Money: eur(1999), Movements: []payment.MovementTold{
-			{Kind: payment.Chargeback, ID: "chb_1", Money: *eur(700)},
-			{Kind: payment.Chargeback, ID: "chb_2", Money: *eur(500), At: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)},
-			{Kind: payment.ChargebackReversal, ID: "chb_2", Money: *eur(500), At: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)},
+			`{"id":"chb_2","amount":{"currency":"EUR","value":"5.00"},"createdAt":"2026-01-01T00:00:00.0Z","reversedAt":"2026-01-02T00:00:00+00:00"}]}`: {News: fsm.NewsSucceeded, Money: eur(1999), Movements: []payment.Told{
+			{Kind: payment.MovementChargeback, ID: "chb_1", Money: *eur(700)},
+			{Kind: payment.MovementChargeback, ID: "chb_2", Money: *eur(500), At: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)},
+			{Kind: payment.MovementChargebackReversal, ID: "chb_2", Money: *eur(500), At: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)},
 		}},
 		`"status":"paid","metadata":{"payment_attempt_id":"att_1","n":5}`:       {News: fsm.NewsSucceeded, Money: eur(1999), References: []string{"att_1"}},
 		`"status":"paid","metadata":"{\"payment_attempt_id\":\"att_1\"}"`:       {News: fsm.NewsSucceeded, Money: eur(1999), References: []string{"att_1"}},
@@ -81,9 +82,9 @@ func TestPublishedSamplesAreRead(t *testing.T) {
 	}
 	raw, err := os.ReadFile(filepath.Join(dir, "mollie", "api_refund.json"))
 	require.NoError(t, err)
-	got, err := says(t, http.StatusOK, string(raw)).LookupRefund(t.Context(), payment.RefundRef{ProviderPaymentID: "tr_1", ProviderRefundID: "re_4qqhO89gsT"})
+	got, err := says(t, http.StatusOK, string(raw)).LookupRefund(t.Context(), gateway.RefundRef{ProviderPaymentID: "tr_1", ProviderRefundID: "re_4qqhO89gsT"})
 	require.NoError(t, err)
-	require.Equal(t, payment.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: "re_4qqhO89gsT", Money: new(euro(595))}, got)
+	require.Equal(t, gateway.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: "re_4qqhO89gsT", Money: new(euro(595))}, got)
 }
 
 // An amount that is none is not rounded, and none is not nothing.
@@ -97,7 +98,7 @@ func TestAnAmountThatIsNoneIsUnknown(t *testing.T) {
 		_, err := says(t, http.StatusOK, `{"resource":"payment","id":"tr_1",`+members+`}`).Lookup(t.Context(), "tr_1")
 		require.Error(t, err, members)
 	}
-	_, err := says(t, http.StatusOK, `{"resource":"refund","id":"re_1","status":"refunded"}`).LookupRefund(t.Context(), payment.RefundRef{ProviderRefundID: "re_1"})
+	_, err := says(t, http.StatusOK, `{"resource":"refund","id":"re_1","status":"refunded"}`).LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: "re_1"})
 	require.Error(t, err)
 }
 
@@ -165,7 +166,7 @@ func TestRefundsAgreeWithTheWebhooks(t *testing.T) {
 	for _, status := range []string{"queued", "pending", "processing", "refunded", "failed", "canceled"} {
 		payload := `{"resource":"refund","id":"re_1","paymentId":"tr_1","metadata":{"refund_id":"r1"},"amount":{"currency":"EUR","value":"5.00"},"status":"` + status + `"}`
 		told := event(t, "refund."+status, "re_1", payload)
-		found, err := says(t, http.StatusOK, payload).LookupRefund(t.Context(), payment.RefundRef{ProviderPaymentID: "tr_1", ProviderRefundID: "re_1"})
+		found, err := says(t, http.StatusOK, payload).LookupRefund(t.Context(), gateway.RefundRef{ProviderPaymentID: "tr_1", ProviderRefundID: "re_1"})
 		require.NoError(t, err)
 		require.Equal(t, news[told.Kind], found.News, status)
 		require.Equal(t, told.RefundID, found.ProviderRefundID)
@@ -182,12 +183,12 @@ func TestARefundThatAnEventOnlyNamesIsLookedUp(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake(t))
 	paid := charged(t, c, charge("cst_1"))
-	made, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: paid.ProviderPaymentID, Money: euro(500), IdempotencyKey: "k", Licence: licence()})
+	made, err := c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: paid.ProviderPaymentID, Money: euro(500), IdempotencyKey: "k", Permit: permit()})
 	require.NoError(t, err)
 	told := read(t, `{"resource":"event","id":"event_1","type":"refund.pending","entityId":"`+made.ProviderRefundID+`",
 		"_links":{"entity":{"href":"/v2/payments/`+paid.ProviderPaymentID+`/refunds/`+made.ProviderRefundID+`"}}}`)
 	require.True(t, told.NeedsFetch)
-	found, err := c.LookupRefund(t.Context(), payment.RefundRef{ProviderRefundID: told.RefundID, ProviderPaymentID: told.ProviderPaymentID})
+	found, err := c.LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: told.RefundID, ProviderPaymentID: told.ProviderPaymentID})
 	require.NoError(t, err)
 	require.Equal(t, made, found)
 }

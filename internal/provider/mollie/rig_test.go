@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/mollie"
 	"github.com/paylatch/paylatch/internal/provider/providertest"
@@ -25,7 +26,7 @@ const hook = "https://shop.example/webhooks/mollie"
 
 func suite() providertest.Suite {
 	return providertest.Suite{
-		New: func(_ *testing.T, base string, c *http.Client) payment.Provider {
+		New: func(_ *testing.T, base string, c *http.Client) gateway.Provider {
 			return mollie.New(base, key, hook, c)
 		},
 		Fake: func(t *testing.T) http.Handler {
@@ -85,23 +86,23 @@ func says(t *testing.T, status int, body string) *mollie.Client {
 	return c
 }
 
-func charge(token string) payment.Charge {
-	return payment.Charge{
+func charge(token string) gateway.Charge {
+	return gateway.Charge{
 		Attempt: payment.AttemptID(uuid.New()), Order: "A-1", Money: euro(1999), Capture: payment.CaptureAutomatic,
-		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: uuid.NewString() + "-pay", Licence: licence(), Stored: strings.HasPrefix(token, "cst_"), Customer: strings.SplitN(token, ":", 2)[0],
+		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: uuid.NewString() + "-pay", Permit: permit(), Stored: strings.HasPrefix(token, "cst_"), Customer: strings.SplitN(token, ":", 2)[0],
 	}
 }
 
-func manual(c payment.Charge) payment.Charge {
+func manual(c gateway.Charge) gateway.Charge {
 	c.Capture = payment.CaptureManual
 	return c
 }
 
 func euro(minor int64) payment.Money { return payment.Money{Minor: minor, Currency: "EUR"} }
 
-func licence() payment.Licence { return payment.NewLicence(time.Now(), time.Minute, time.Now) }
+func permit() gateway.Permit { return gateway.NewPermit(time.Now(), time.Minute, time.Now) }
 
-func charged(t *testing.T, c *mollie.Client, ch payment.Charge) payment.Outcome {
+func charged(t *testing.T, c *mollie.Client, ch gateway.Charge) gateway.Outcome {
 	t.Helper()
 	o, err := c.Charge(t.Context(), ch)
 	require.NoError(t, err)

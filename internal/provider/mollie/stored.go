@@ -5,20 +5,21 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// TokenKind implements payment.Provider: a customer, with a mandate of theirs or by
-// itself, or a mandate.
-func (c *Client) TokenKind(token string) payment.TokenKind {
+// TokenKind implements gateway.Provider: a customer, with or without a mandate, or a
+// mandate.
+func (c *Client) TokenKind(token string) gateway.TokenKind {
 	switch kind, _, _ := strings.Cut(token, "_"); kind {
 	case "cst", "mdt":
-		return payment.TokenStored
+		return gateway.TokenStored
 	}
-	return payment.TokenSingleUse
+	return gateway.TokenSingleUse
 }
 
-// mandateOf reads cst_…, cst_…:mdt_… or mdt_… . The customer of the last is empty.
+// mandateOf parses cst_…, cst_…:mdt_… or mdt_… . The customer of the last is empty.
 func mandateOf(token string) (customer, mandate string) {
 	if strings.HasPrefix(token, "mdt_") {
 		return "", token
@@ -27,7 +28,7 @@ func mandateOf(token string) (customer, mandate string) {
 	return customer, mandate
 }
 
-// CheckOwner implements payment.Provider
+// CheckOwner implements gateway.Provider
 // (https://docs.mollie.com/reference/get-mandate). The customer is one of Mollie's,
 // cst_… .
 func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {

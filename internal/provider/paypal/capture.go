@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -14,18 +15,18 @@ type captureRequest struct {
 	FinalCapture bool   `json:"final_capture"`
 }
 
-// Capture implements payment.Provider. What is not captured is released
-// (https://developer.paypal.com/docs/api/payments/v2/#authorizations_capture).
-// PayPal would take more than was authorised, up to 115 %: we don't. A capture that
-// was declined is an answer of its own.
-func (c *Client) Capture(ctx context.Context, cp payment.Capture) (payment.Outcome, error) {
+// Capture implements gateway.Provider. The uncaptured rest is released
+// (https://developer.paypal.com/docs/api/payments/v2/#authorizations_capture). PayPal
+// would capture up to 115 % of the authorized amount: we don't. A declined capture is a
+// result, not an error.
+func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outcome, error) {
 	sum, err := amountOf(cp.Money)
 	if err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
-	found, err := c.find(ctx, cp.ProviderPaymentID, &cp.Licence)
+	found, err := c.find(ctx, cp.ProviderPaymentID, &cp.Permit)
 	if err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
 	held := found.authorization()
 	if held == nil || held.less(cp.Money) {
@@ -33,10 +34,10 @@ func (c *Client) Capture(ctx context.Context, cp payment.Capture) (payment.Outco
 	}
 	var taken movement
 	path := authorizationsPath + "/" + url.PathEscape(held.ID) + "/capture"
-	refused, err := c.post(ctx, path, cp.IdempotencyKey, cp.Licence, captureRequest{sum, true}, &taken)
+	refused, err := c.post(ctx, path, cp.IdempotencyKey, cp.Permit, captureRequest{sum, true}, &taken)
 	switch {
 	case err != nil:
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	case refused == nil:
 		o, err := outcome(found.with(taken))
 		o.Refused = o.News == fsm.NewsSoftFailed
@@ -45,20 +46,18 @@ func (c *Client) Capture(ctx context.Context, cp payment.Capture) (payment.Outco
 	return c.asItStands(ctx, cp.ProviderPaymentID)
 }
 
-// finishLife is how long PayPal may be at work on a request to finish an order
-// whose answer was not waited for. It documents no time; its own calls end within
-// a minute.
+// finishLife is how long PayPal may process a request to finish an order after its
+// caller stopped waiting. It documents no time; its own calls end within a minute.
 const finishLife = 5 * time.Minute
 
-// Cancel implements payment.Provider. What is held is voided
-// (https://developer.paypal.com/docs/api/payments/v2/#authorizations_void). For an
-// order that nobody finished PayPal has no call, nor needs it one: such an order
-// takes no money unless we ask for it, and we no longer do. One that is approved
-// may be about to be finished, by a request of ours that was sent before.
-func (c *Client) Cancel(ctx context.Context, cl payment.Cancel) (payment.Outcome, error) {
-	found, err := c.find(ctx, cl.ProviderPaymentID, &cl.Licence)
+// Cancel implements gateway.Provider. A hold is voided
+// (https://developer.paypal.com/docs/api/payments/v2/#authorizations_void). PayPal has
+// no call to cancel an unfinished order, which needs none: without a request of ours it
+// captures nothing. An approved one may be about to be finished by an earlier request.
+func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
+	found, err := c.find(ctx, cl.ProviderPaymentID, &cl.Permit)
 	if err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
 	held := found.authorization()
 	switch {
@@ -72,30 +71,29 @@ func (c *Client) Cancel(ctx context.Context, cl payment.Cancel) (payment.Outcome
 		return refusedAs(found)
 	}
 	path := authorizationsPath + "/" + url.PathEscape(held.ID) + "/void"
-	refused, err := c.post(ctx, path, cl.IdempotencyKey, cl.Licence, struct{}{}, nil)
+	refused, err := c.post(ctx, path, cl.IdempotencyKey, cl.Permit, struct{}{}, nil)
 	switch {
 	case err != nil:
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	case refused == nil, refused.code() == "PREVIOUSLY_VOIDED":
 		return canceled(found.ID), nil
 	}
 	return c.asItStands(ctx, cl.ProviderPaymentID)
 }
 
-func canceled(id string) payment.Outcome {
-	return payment.Outcome{News: fsm.NewsFailed, ProviderPaymentID: id, Failure: payment.NewFailure("canceled", "")}
+func canceled(id string) gateway.Outcome {
+	return gateway.Outcome{News: fsm.NewsFailed, ProviderPaymentID: id, Failure: payment.NewFailure("canceled", "")}
 }
 
-// asItStands is the outcome of a command that was refused: what counts is how the
-// payment stands.
-func (c *Client) asItStands(ctx context.Context, id string) (payment.Outcome, error) {
+// asItStands looks up the payment after a refused command: its state counts.
+func (c *Client) asItStands(ctx context.Context, id string) (gateway.Outcome, error) {
 	now, err := c.Lookup(ctx, id)
 	now.Refused = true
 	return now, err
 }
 
-// refusedAs is that of one which need not be sent.
-func refusedAs(o order) (payment.Outcome, error) {
+// refusedAs is asItStands for a command that need not be sent.
+func refusedAs(o order) (gateway.Outcome, error) {
 	now, err := outcome(o)
 	now.Refused = true
 	return now, err

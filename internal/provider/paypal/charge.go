@@ -8,10 +8,12 @@ import (
 	"strings"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// orderRequest makes an order (https://developer.paypal.com/docs/api/orders/v2/#orders_create).
+// orderRequest creates an order
+// (https://developer.paypal.com/docs/api/orders/v2/#orders_create).
 type orderRequest struct {
 	Intent        string                   `json:"intent"`
 	PurchaseUnits []unitRequest            `json:"purchase_units"`
@@ -19,7 +21,7 @@ type orderRequest struct {
 }
 
 type unitRequest struct {
-	// CustomID is where the webhooks' adapter looks for the attempt.
+	// CustomID is the attempt, read by the webhooks' adapter.
 	CustomID string `json:"custom_id"`
 	Amount   amount `json:"amount"`
 }
@@ -42,43 +44,43 @@ type experienceContext struct {
 	UserAction string `json:"user_action,omitempty"`
 }
 
-// Charge implements payment.Provider. The token says with what: "paypal" for the
-// wallet, which the customer approves on PayPal's page; "paypal:ID" or "card:ID"
-// for what is kept in PayPal's vault, which is charged at once
-// (https://developer.paypal.com/docs/checkout/save-payment-methods/). Anything
-// else is not sent.
-func (c *Client) Charge(ctx context.Context, ch payment.Charge) (payment.Outcome, error) {
+// Charge implements gateway.Provider. The token selects the method: "paypal" for the
+// wallet, which the customer approves on PayPal's page; "paypal:ID" or "card:ID" for a
+// method in PayPal's vault, charged at once
+// (https://developer.paypal.com/docs/checkout/save-payment-methods/). Anything else is
+// not sent.
+func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
 	if ch.ProviderPaymentID != "" {
 		return c.finish(ctx, ch)
 	}
 	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
 	request, err := requestOf(ch)
 	if err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
 	var made order
-	refused, err := c.post(ctx, ordersPath, ch.IdempotencyKey, ch.Licence, request, &made)
+	refused, err := c.post(ctx, ordersPath, ch.IdempotencyKey, ch.Permit, request, &made)
 	switch {
 	case err != nil:
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	case refused != nil:
-		return payment.Outcome{News: fsm.NewsFailed, Refused: !refused.declined(), Failure: refused.failure()}, nil
+		return gateway.Outcome{News: fsm.NewsFailed, Refused: !refused.declined(), Failure: refused.failure()}, nil
 	}
 	return outcome(made)
 }
 
 var errToken = errors.New("the token is none of paypal, paypal:ID and card:ID")
 
-func requestOf(ch payment.Charge) (orderRequest, error) {
+func requestOf(ch gateway.Charge) (orderRequest, error) {
 	sum, err := amountOf(ch.Money)
 	if err != nil {
 		return orderRequest{}, err
 	}
 	kind, id, vaulted := strings.Cut(ch.Token, ":")
 	if kind != "paypal" && (kind != "card" || !vaulted) || vaulted && id == "" {
-		return orderRequest{}, fmt.Errorf("%w: %w", payment.ErrUnfit, errToken)
+		return orderRequest{}, fmt.Errorf("%w: %w", gateway.ErrUnfit, errToken)
 	}
 	source := sourceRequest{VaultID: id}
 	if kind == "card" {
@@ -100,25 +102,25 @@ func requestOf(ch payment.Charge) (orderRequest, error) {
 	}, nil
 }
 
-// finish takes or holds the money of an order that its customer has approved
-// (https://developer.paypal.com/docs/api/orders/v2/#orders_capture). What is
-// declined leaves an order that can still be paid by another method.
-func (c *Client) finish(ctx context.Context, ch payment.Charge) (payment.Outcome, error) {
+// finish captures or authorizes an order that its customer has approved
+// (https://developer.paypal.com/docs/api/orders/v2/#orders_capture). A decline leaves
+// an order that can still be paid by another method.
+func (c *Client) finish(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
 	verb := "/capture"
 	if ch.Capture == payment.CaptureManual {
 		verb = "/authorize"
 	}
 	var done order
-	refused, err := c.post(ctx, ordersPath+"/"+url.PathEscape(ch.ProviderPaymentID)+verb, ch.IdempotencyKey+"-finish", ch.Licence, struct{}{}, &done)
+	refused, err := c.post(ctx, ordersPath+"/"+url.PathEscape(ch.ProviderPaymentID)+verb, ch.IdempotencyKey+"-finish", ch.Permit, struct{}{}, &done)
 	switch {
 	case err != nil:
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	case refused == nil:
 		return outcome(done)
 	case refused.missing():
-		return payment.Outcome{}, payment.ErrNoSuchPayment
+		return gateway.Outcome{}, gateway.ErrNoSuchPayment
 	case refused.turnedAway():
-		return payment.Outcome{}, refused
+		return gateway.Outcome{}, refused
 	}
 	now, err := c.Lookup(ctx, ch.ProviderPaymentID)
 	if now.News == fsm.NewsActionRequired {

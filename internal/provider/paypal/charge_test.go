@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -35,17 +36,17 @@ func TestWhatDiffersByTheCharge(t *testing.T) {
 	const back = `"return_url":"https://shop.example/back","cancel_url":"https://shop.example/back"`
 	for name, c := range map[string]struct {
 		token  string
-		change func(*payment.Charge)
+		change func(*gateway.Charge)
 		want   string
 	}{
-		"wallet":               {"paypal", func(*payment.Charge) {}, `"payment_source":{"paypal":{"experience_context":{` + back + `,"user_action":"PAY_NOW"}}}`},
-		"wallet in the vault":  {"paypal:v-1", func(*payment.Charge) {}, `{"paypal":{"vault_id":"v-1","experience_context":{` + back + `,"user_action":"PAY_NOW"}}}`},
-		"nowhere to return to": {"paypal", func(c *payment.Charge) { c.ReturnURL = "" }, `"payment_source":{"paypal":{}}`},
-		"manual":               {"paypal", func(c *payment.Charge) { c.Capture = payment.CaptureManual }, `"intent":"AUTHORIZE"`},
-		"yen":                  {"paypal", func(c *payment.Charge) { c.Money = payment.Money{Minor: 1999, Currency: "JPY"} }, `{"currency_code":"JPY","value":"1999"}`},
-		"three digits":         {"paypal", func(c *payment.Charge) { c.Money = payment.Money{Minor: 1999, Currency: "TND"} }, `{"currency_code":"TND","value":"1.999"}`},
-		"forints are whole":    {"paypal", func(c *payment.Charge) { c.Money = payment.Money{Minor: 199900, Currency: "HUF"} }, `{"currency_code":"HUF","value":"1999"}`},
-		"so are Taiwan's":      {"paypal", func(c *payment.Charge) { c.Money = payment.Money{Minor: 199900, Currency: "TWD"} }, `{"currency_code":"TWD","value":"1999"}`},
+		"wallet":               {"paypal", func(*gateway.Charge) {}, `"payment_source":{"paypal":{"experience_context":{` + back + `,"user_action":"PAY_NOW"}}}`},
+		"wallet in the vault":  {"paypal:v-1", func(*gateway.Charge) {}, `{"paypal":{"vault_id":"v-1","experience_context":{` + back + `,"user_action":"PAY_NOW"}}}`},
+		"nowhere to return to": {"paypal", func(c *gateway.Charge) { c.ReturnURL = "" }, `"payment_source":{"paypal":{}}`},
+		"manual":               {"paypal", func(c *gateway.Charge) { c.Capture = payment.CaptureManual }, `"intent":"AUTHORIZE"`},
+		"yen":                  {"paypal", func(c *gateway.Charge) { c.Money = payment.Money{Minor: 1999, Currency: "JPY"} }, `{"currency_code":"JPY","value":"1999"}`},
+		"three digits":         {"paypal", func(c *gateway.Charge) { c.Money = payment.Money{Minor: 1999, Currency: "TND"} }, `{"currency_code":"TND","value":"1.999"}`},
+		"forints are whole":    {"paypal", func(c *gateway.Charge) { c.Money = payment.Money{Minor: 199900, Currency: "HUF"} }, `{"currency_code":"HUF","value":"1999"}`},
+		"so are Taiwan's":      {"paypal", func(c *gateway.Charge) { c.Money = payment.Money{Minor: 199900, Currency: "TWD"} }, `{"currency_code":"TWD","value":"1999"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -63,17 +64,17 @@ func TestWhatPayPalCannotTakeIsNotSent(t *testing.T) {
 	c, got := serve(t, newFake(t))
 	for _, token := range []string{"", "card", "card:", "paypal:", "tok_visa", "venmo:1"} {
 		_, err := c.Charge(t.Context(), charge(token))
-		require.ErrorIs(t, err, payment.ErrUnfit, token)
+		require.ErrorIs(t, err, gateway.ErrUnfit, token)
 	}
 	odd := payment.Money{Minor: 199950, Currency: "HUF"}
 	ch := charge("paypal")
 	ch.Money = odd
 	_, err := c.Charge(t.Context(), ch)
-	require.ErrorIs(t, err, payment.ErrUnfit)
-	_, err = c.Capture(t.Context(), payment.Capture{ProviderPaymentID: "X", Money: odd, Licence: licence()})
-	require.ErrorIs(t, err, payment.ErrUnfit)
-	_, err = c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "X", Money: odd, Licence: licence()})
-	require.ErrorIs(t, err, payment.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnfit)
+	_, err = c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: "X", Money: odd, Permit: permit()})
+	require.ErrorIs(t, err, gateway.ErrUnfit)
+	_, err = c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "X", Money: odd, Permit: permit()})
+	require.ErrorIs(t, err, gateway.ErrUnfit)
 	require.Empty(t, got)
 }
 
@@ -86,7 +87,7 @@ func TestADeclineByTheProcessorSaysWhy(t *testing.T) {
 		"unsaid": payment.NewFailure("provider_rejected", ""),
 	} {
 		c, _ := serve(t, newFake(t))
-		for _, ch := range []payment.Charge{charge("card:" + vault), manual(charge("card:" + vault))} {
+		for _, ch := range []gateway.Charge{charge("card:" + vault), manual(charge("card:" + vault))} {
 			o := charged(t, c, ch)
 			require.Equal(t, fsm.NewsFailed, o.News, vault)
 			require.False(t, o.Refused)
@@ -101,7 +102,7 @@ func TestADeclineByTheProcessorSaysWhy(t *testing.T) {
 func TestACaptureUnderReviewIsUnderWay(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake(t))
-	for _, ch := range []payment.Charge{charge("paypal:review"), manual(charge("paypal:review"))} {
+	for _, ch := range []gateway.Charge{charge("paypal:review"), manual(charge("paypal:review"))} {
 		o := charged(t, c, ch)
 		require.Equal(t, fsm.NewsProcessing, o.News)
 		require.Nil(t, o.Money)
@@ -123,7 +124,7 @@ func TestARefusalIsNoDecline(t *testing.T) {
 		"INVALID_STRING_LENGTH":     {400, true, "provider_rejected"},
 	} {
 		client := says(t, c.status, `{"name":"X","message":"m","details":[{"issue":"`+issue+`"}]}`)
-		want := payment.Outcome{News: fsm.NewsFailed, Refused: c.refused, Failure: payment.NewFailure(c.code, issue)}
+		want := gateway.Outcome{News: fsm.NewsFailed, Refused: c.refused, Failure: payment.NewFailure(c.code, issue)}
 		require.Equal(t, want, charged(t, client, charge("paypal")), issue)
 	}
 	o := charged(t, says(t, http.StatusBadRequest, `{"name":"INVALID_REQUEST"}`), charge("paypal"))
@@ -152,12 +153,12 @@ func TestErrorsThatLeaveTheOutcomeOpen(t *testing.T) {
 			client := says(t, c.status, c.body)
 			_, err := client.Charge(t.Context(), charge("paypal"))
 			require.Error(t, err)
-			require.NotErrorIs(t, err, payment.ErrNotSent)
+			require.NotErrorIs(t, err, gateway.ErrNotSent)
 			ch := charge("paypal")
 			ch.ProviderPaymentID = "5O190127TN364715T"
 			_, err = client.Charge(t.Context(), ch)
 			require.Error(t, err)
-			require.NotErrorIs(t, err, payment.ErrNotSent)
+			require.NotErrorIs(t, err, gateway.ErrNotSent)
 		})
 	}
 }

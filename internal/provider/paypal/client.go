@@ -1,9 +1,9 @@
-// Package paypal speaks with PayPal's Orders and Payments APIs, version 2
-// (https://developer.paypal.com/docs/api/orders/v2/, …/payments/v2/): a payment is
-// an order, in which there are then an authorization, a capture and refunds.
+// Package paypal calls PayPal's Orders and Payments APIs, version 2
+// (https://developer.paypal.com/docs/api/orders/v2/, …/payments/v2/): a payment is an
+// order, which then contains an authorization, a capture and refunds.
 //
-// An order that its customer has approved on PayPal's page takes no money by
-// itself: it is Approved, and finished by a second call.
+// An order that its customer has approved on PayPal's page captures nothing by itself:
+// it is Approved, and finished by a second call.
 package paypal
 
 import (
@@ -15,23 +15,24 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// Client is one REST app of an account at PayPal. It implements payment.Provider.
+// Client is one REST app of an account at PayPal. It implements gateway.Provider.
 type Client struct {
 	base   string
 	http   *http.Client
 	tokens *tokens
 }
 
-// address is that of real money; the sandbox's is https://api-m.sandbox.paypal.com
+// address is the live one; the sandbox's is https://api-m.sandbox.paypal.com
 // (https://developer.paypal.com/api/rest/requests/#api-requests).
 const address = "https://api-m.paypal.com"
 
-// New returns the client of the app with this id and secret; base replaces
-// PayPal's own address, and now is the clock by which access tokens end.
+// New returns the client of the app with this id and secret; base replaces PayPal's own
+// address, and now is the clock for the expiry of access tokens.
 func New(base, id, secret string, client *http.Client, now func() time.Time) *Client {
 	base = strings.TrimRight(cmp.Or(base, address), "/")
 	return &Client{base: base, http: client, tokens: newTokens(base, id, secret, client, now)}
@@ -42,11 +43,11 @@ func New(base, id, secret string, client *http.Client, now func() time.Time) *Cl
 // of captures and refunds live for 45 days.
 const keyLife = 5 * time.Hour
 
-// Capabilities implements payment.Provider:
-// https://developer.paypal.com/docs/api/payments/v2/ (capture all or a part, void
-// what is not captured, refund any number of parts). PayPal can't be asked for a
-// payment by a reference of ours, and none of its keys is needed to look a refund
-// up in its order; that the order shows a new one at once is not documented.
+// Capabilities implements gateway.Provider:
+// https://developer.paypal.com/docs/api/payments/v2/ (capture all or a part, void the
+// uncaptured, refund any number of parts). PayPal has no lookup by our reference, and
+// the lookup of a refund in its order needs no key; that the order shows a new one at
+// once is not documented.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: keyLife,
@@ -54,29 +55,29 @@ func (c *Client) Capabilities() payment.Capabilities {
 	}
 }
 
-// post sends a command. The licence is spent when its first byte goes out.
-func (c *Client) post(ctx context.Context, path, key string, l payment.Licence, body, out any) (*refusal, error) {
-	return c.do(ctx, call.Request{Method: http.MethodPost, URL: c.base + path, Licence: &l, Header: http.Header{
+// post sends a command. The permit is spent when its first byte goes out.
+func (c *Client) post(ctx context.Context, path, key string, l gateway.Permit, body, out any) (*refusal, error) {
+	return c.do(ctx, call.Request{Method: http.MethodPost, URL: c.base + path, Permit: &l, Header: http.Header{
 		"Prefer": {"return=representation"}, "PayPal-Request-Id": {key},
 	}}, body, out)
 }
 
-// get asks a question; one that a command begins with has the command's licence.
-func (c *Client) get(ctx context.Context, path, id string, l *payment.Licence, out any) error {
+// get sends a read; the first read of a command has the command's permit.
+func (c *Client) get(ctx context.Context, path, id string, l *gateway.Permit, out any) error {
 	refused, err := c.do(ctx, call.Request{
-		Method: http.MethodGet, URL: c.base + path + "/" + url.PathEscape(id), Header: http.Header{}, Licence: l,
+		Method: http.MethodGet, URL: c.base + path + "/" + url.PathEscape(id), Header: http.Header{}, Permit: l,
 	}, nil, out)
 	switch {
 	case refused == nil:
 		return err
 	case refused.missing():
-		return payment.ErrNoSuchPayment
+		return gateway.ErrNoSuchPayment
 	}
 	return refused
 }
 
-// do returns PayPal's refusal if that is definitive. An answer that was kept under
-// the key comes with 200, a new one with 201; a void may have none.
+// do returns PayPal's refusal if it is definitive. A response stored under the key
+// comes with 200, a new one with 201; a void may have none.
 func (c *Client) do(ctx context.Context, r call.Request, body, out any) (*refusal, error) {
 	a, err := c.send(ctx, r, body)
 	switch {
@@ -94,16 +95,16 @@ func (c *Client) do(ctx context.Context, r call.Request, body, out any) (*refusa
 	return nil, a.Read(out)
 }
 
-// send adds the access token. A token that PayPal does not take was looked at
-// before the request was, so that the request is sent again with a new one, once
-// (https://developer.paypal.com/api/rest/authentication/). Somebody else's 401 says
-// nothing of the request.
+// send adds the access token. PayPal checks the token before the request, so that a
+// request with a rejected token is sent again with a new one, once
+// (https://developer.paypal.com/api/rest/authentication/). A 401 that is not PayPal's
+// is no evidence about the request.
 func (c *Client) send(ctx context.Context, r call.Request, body any) (call.Answer, error) {
 	for again := false; ; again = true {
 		token, err := c.tokens.token(ctx)
 		switch {
-		case err != nil && r.Licence != nil:
-			return call.Answer{}, fmt.Errorf("%w: %w", payment.ErrNotSent, err)
+		case err != nil && r.Permit != nil:
+			return call.Answer{}, fmt.Errorf("%w: %w", gateway.ErrNotSent, err)
 		case err != nil:
 			return call.Answer{}, err
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -19,7 +20,7 @@ func TestMoreThanWasAuthorisedIsNotAskedFor(t *testing.T) {
 	c, got := serve(t, newFake(t))
 	held := charged(t, c, manual(charge("card:1")))
 	<-got
-	o, err := c.Capture(t.Context(), payment.Capture{ProviderPaymentID: held.ProviderPaymentID, Money: euro(2000), IdempotencyKey: "k", Licence: licence()})
+	o, err := c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: held.ProviderPaymentID, Money: euro(2000), IdempotencyKey: "k", Permit: permit()})
 	require.NoError(t, err)
 	require.True(t, o.Refused)
 	require.Equal(t, fsm.NewsAuthorized, o.News)
@@ -31,14 +32,14 @@ func TestACaptureIsTheLastOne(t *testing.T) {
 	t.Parallel()
 	c, got := serve(t, newFake(t))
 	held := charged(t, c, manual(charge("card:1")))
-	o, err := c.Capture(t.Context(), payment.Capture{ProviderPaymentID: held.ProviderPaymentID, Money: euro(500), IdempotencyKey: "k", Licence: licence()})
+	o, err := c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: held.ProviderPaymentID, Money: euro(500), IdempotencyKey: "k", Permit: permit()})
 	require.NoError(t, err)
 	require.Equal(t, euro(500), *o.Money)
 	require.Len(t, o.References, 3, "the capture, its authorization and the attempt")
 	<-got
 	<-got
 	require.JSONEq(t, `{"amount":{"currency_code":"EUR","value":"5.00"},"final_capture":true}`, (<-got).body)
-	over, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: held.ProviderPaymentID, IdempotencyKey: "c", Licence: licence()})
+	over, err := c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: held.ProviderPaymentID, IdempotencyKey: "c", Permit: permit()})
 	require.NoError(t, err)
 	require.True(t, over.Refused)
 	require.Equal(t, "GET /v2/checkout/orders/"+held.ProviderPaymentID, (<-got).line)
@@ -58,7 +59,7 @@ func TestACaptureThatIsDeclinedIsRefused(t *testing.T) {
 		f.ServeHTTP(w, r)
 	}))
 	held := charged(t, c, manual(charge("card:1")))
-	o, err := c.Capture(t.Context(), payment.Capture{ProviderPaymentID: held.ProviderPaymentID, Money: euro(1999), IdempotencyKey: "k", Licence: licence()})
+	o, err := c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: held.ProviderPaymentID, Money: euro(1999), IdempotencyKey: "k", Permit: permit()})
 	require.NoError(t, err)
 	require.True(t, o.Refused)
 	require.Equal(t, fsm.NewsSoftFailed, o.News)
@@ -74,17 +75,17 @@ func TestEveryIDOfThePaymentWillDo(t *testing.T) {
 	now, err := c.Lookup(t.Context(), authorization)
 	require.NoError(t, err)
 	require.Equal(t, held, now)
-	taken, err := c.Capture(t.Context(), payment.Capture{ProviderPaymentID: authorization, Money: euro(1999), IdempotencyKey: "k", Licence: licence()})
+	taken, err := c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: authorization, Money: euro(1999), IdempotencyKey: "k", Permit: permit()})
 	require.NoError(t, err)
 	require.Equal(t, fsm.NewsSucceeded, taken.News)
 	capture := taken.References[0]
 	now, err = c.Lookup(t.Context(), capture)
 	require.NoError(t, err)
 	require.Equal(t, taken, now)
-	back := payment.RefundCall{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: capture, Money: euro(700), IdempotencyKey: "r", Licence: licence()}
+	back := gateway.RefundCall{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: capture, Money: euro(700), IdempotencyKey: "r", Permit: permit()}
 	made, err := c.Refund(t.Context(), back)
 	require.NoError(t, err)
-	found, err := c.LookupRefund(t.Context(), payment.RefundRef{Refund: back.Refund, ProviderPaymentID: authorization})
+	found, err := c.LookupRefund(t.Context(), gateway.RefundRef{Refund: back.Refund, ProviderPaymentID: authorization})
 	require.NoError(t, err)
 	require.Equal(t, made, found)
 }
@@ -105,11 +106,11 @@ func TestACaptureStandsForItself(t *testing.T) {
 	}))
 	o, err := c.Lookup(t.Context(), "1")
 	require.NoError(t, err)
-	require.Equal(t, payment.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: "1", Money: new(euro(1999))}, o)
-	_, err = c.LookupRefund(t.Context(), payment.RefundRef{ProviderPaymentID: "1"})
-	require.ErrorIs(t, err, payment.ErrNotTold)
-	require.NotErrorIs(t, err, payment.ErrNoSuchPayment, "its refunds stand nowhere")
-	now, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: "1", Licence: licence()})
+	require.Equal(t, gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: "1", Money: new(euro(1999))}, o)
+	_, err = c.LookupRefund(t.Context(), gateway.RefundRef{ProviderPaymentID: "1"})
+	require.ErrorIs(t, err, gateway.ErrNotTold)
+	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment, "its refunds stand nowhere")
+	now, err := c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: "1", Permit: permit()})
 	require.NoError(t, err)
 	require.True(t, now.Refused)
 }
@@ -130,7 +131,7 @@ func TestAnIDThatCannotBeReadIsNotMissing(t *testing.T) {
 	}))
 	_, err := c.Lookup(t.Context(), "1")
 	require.Error(t, err)
-	require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
 
 // An address that PayPal does not have is a mistake of ours, not a payment that does
@@ -139,18 +140,18 @@ func TestAnUnknownAddressIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	_, err := says(t, http.StatusNotFound, `{"name":"NOT_FOUND","message":"m"}`).Lookup(t.Context(), "1")
 	require.Error(t, err)
-	require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
 
 func TestARefundOfWhatHoldsNoMoney(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake(t))
 	waits := charged(t, c, charge("paypal"))
-	o, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: waits.ProviderPaymentID, Money: euro(1), IdempotencyKey: "r", Licence: licence()})
+	o, err := c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: waits.ProviderPaymentID, Money: euro(1), IdempotencyKey: "r", Permit: permit()})
 	require.NoError(t, err)
 	require.Equal(t, fsm.NewsFailed, o.News)
 	under := charged(t, c, charge("paypal:review"))
-	o, err = c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: under.ProviderPaymentID, Money: euro(1), IdempotencyKey: "r", Licence: licence()})
+	o, err = c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: under.ProviderPaymentID, Money: euro(1), IdempotencyKey: "r", Permit: permit()})
 	require.NoError(t, err)
 	require.Equal(t, payment.NewFailure("provider_rejected", "PENDING_CAPTURE"), o.Failure)
 }
@@ -162,11 +163,11 @@ func TestACommandOfWhatIsNotHeldIsNotSent(t *testing.T) {
 		c, got := serve(t, newFake(t))
 		made := charged(t, c, charge(token))
 		<-got
-		o, err := c.Capture(t.Context(), payment.Capture{ProviderPaymentID: made.ProviderPaymentID, Money: euro(1999), IdempotencyKey: "k", Licence: licence()})
+		o, err := c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: made.ProviderPaymentID, Money: euro(1999), IdempotencyKey: "k", Permit: permit()})
 		require.NoError(t, err)
 		require.True(t, o.Refused, token)
 		require.Equal(t, want, o.News, token)
-		o, err = c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: made.ProviderPaymentID, IdempotencyKey: "c", Licence: licence()})
+		o, err = c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: made.ProviderPaymentID, IdempotencyKey: "c", Permit: permit()})
 		require.NoError(t, err)
 		require.Equal(t, want == fsm.NewsSucceeded, o.News == fsm.NewsSucceeded, token)
 		for range 2 {
@@ -181,9 +182,9 @@ func TestAnOrderThatNobodyApprovedIsGivenUp(t *testing.T) {
 	t.Parallel()
 	for _, status := range []string{"CREATED", "SAVED", "PAYER_ACTION_REQUIRED"} {
 		c := says(t, http.StatusOK, `{"id":"O1","status":"`+status+`"}`)
-		o, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: "O1", IdempotencyKey: "c", Licence: licence()})
+		o, err := c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: "O1", IdempotencyKey: "c", Permit: permit()})
 		require.NoError(t, err)
-		require.Equal(t, payment.Outcome{News: fsm.NewsFailed, ProviderPaymentID: "O1", Failure: payment.NewFailure("canceled", "")}, o, status)
+		require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, ProviderPaymentID: "O1", Failure: payment.NewFailure("canceled", "")}, o, status)
 	}
 }
 
@@ -192,7 +193,7 @@ func TestACancelOfACaptureUnderReviewIsRefused(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake(t))
 	under := charged(t, c, charge("paypal:review"))
-	o, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: under.ProviderPaymentID, IdempotencyKey: "c", Licence: licence()})
+	o, err := c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: under.ProviderPaymentID, IdempotencyKey: "c", Permit: permit()})
 	require.NoError(t, err)
 	require.True(t, o.Refused)
 	require.Equal(t, fsm.NewsProcessing, o.News)
@@ -211,7 +212,7 @@ func TestCredentialsThatAreTurnedAwayRefuseOneCall(t *testing.T) {
 		f.ServeHTTP(w, r)
 	}))
 	paid := charged(t, c, charge("card:1"))
-	r, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: paid.ProviderPaymentID, Money: euro(1), IdempotencyKey: "r", Licence: licence()})
+	r, err := c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: paid.ProviderPaymentID, Money: euro(1), IdempotencyKey: "r", Permit: permit()})
 	require.NoError(t, err)
-	require.Equal(t, payment.RefusedRefund("PERMISSION_DENIED"), r)
+	require.Equal(t, gateway.RefusedRefund("PERMISSION_DENIED"), r)
 }

@@ -9,12 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/paypal"
 )
 
 // approved is a wallet's order whose customer has agreed.
-func approved(t *testing.T, f *fake, ch payment.Charge) (*paypal.Client, payment.Charge, <-chan seen) {
+func approved(t *testing.T, f *fake, ch gateway.Charge) (*paypal.Client, gateway.Charge, <-chan seen) {
 	t.Helper()
 	c, got := serve(t, f)
 	o := charged(t, c, ch)
@@ -23,7 +24,7 @@ func approved(t *testing.T, f *fake, ch payment.Charge) (*paypal.Client, payment
 	f.approve(o.ProviderPaymentID)
 	now, err := c.Lookup(t.Context(), o.ProviderPaymentID)
 	require.NoError(t, err)
-	require.Equal(t, payment.Outcome{News: fsm.NewsActionRequired, Approved: true, ProviderPaymentID: o.ProviderPaymentID, References: []string{ch.Attempt.String()}}, now)
+	require.Equal(t, gateway.Outcome{News: fsm.NewsActionRequired, Approved: true, ProviderPaymentID: o.ProviderPaymentID, References: []string{ch.Attempt.String()}}, now)
 	ch.ProviderPaymentID, ch.Token = o.ProviderPaymentID, ""
 	<-got
 	<-got
@@ -67,10 +68,10 @@ func TestAFinishThatIsDeclinedIsSoft(t *testing.T) {
 		c, ch, _ := approved(t, f, charge("paypal"))
 		f.unwilling = issue
 		o := charged(t, c, ch)
-		require.Equal(t, payment.Outcome{
+		require.Equal(t, gateway.Outcome{
 			News: fsm.NewsSoftFailed, ProviderPaymentID: ch.ProviderPaymentID, References: []string{ch.Attempt.String()}, Failure: payment.NewFailure(code, issue),
 		}, o)
-		over, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: ch.ProviderPaymentID, Licence: licence(), Quiet: time.Hour})
+		over, err := c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: ch.ProviderPaymentID, Permit: permit(), Quiet: time.Hour})
 		require.NoError(t, err)
 		require.Equal(t, fsm.NewsFailed, over.News)
 	}
@@ -83,13 +84,13 @@ func TestAnOrderThatMayBeBeingFinishedIsNotOver(t *testing.T) {
 	c, ch, _ := approved(t, newFake(t), charge("paypal"))
 	for _, step := range []struct {
 		quiet time.Duration
-		want  payment.Outcome
+		want  gateway.Outcome
 	}{
-		{-30 * time.Second, payment.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: ch.ProviderPaymentID, References: []string{ch.Attempt.String()}}},
-		{4 * time.Minute, payment.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: ch.ProviderPaymentID, References: []string{ch.Attempt.String()}}},
-		{5 * time.Minute, payment.Outcome{News: fsm.NewsFailed, ProviderPaymentID: ch.ProviderPaymentID, Failure: payment.NewFailure("canceled", "")}},
+		{-30 * time.Second, gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: ch.ProviderPaymentID, References: []string{ch.Attempt.String()}}},
+		{4 * time.Minute, gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: ch.ProviderPaymentID, References: []string{ch.Attempt.String()}}},
+		{5 * time.Minute, gateway.Outcome{News: fsm.NewsFailed, ProviderPaymentID: ch.ProviderPaymentID, Failure: payment.NewFailure("canceled", "")}},
 	} {
-		got, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: ch.ProviderPaymentID, Licence: licence(), Quiet: step.quiet})
+		got, err := c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: ch.ProviderPaymentID, Permit: permit(), Quiet: step.quiet})
 		require.NoError(t, err)
 		require.Equal(t, step.want, got)
 	}
@@ -104,7 +105,7 @@ func TestAFinishThatIsNotAllowedSaysNothing(t *testing.T) {
 		ch.ProviderPaymentID = "5O190127TN364715T"
 		_, err := c.Charge(t.Context(), ch)
 		require.ErrorContains(t, err, "PERMISSION_DENIED")
-		require.NotErrorIs(t, err, payment.ErrNotSent)
+		require.NotErrorIs(t, err, gateway.ErrNotSent)
 	}
 }
 
@@ -125,7 +126,7 @@ func TestAFinishThatIsTurnedAwayIsNoDecline(t *testing.T) {
 		f.approve(ch.ProviderPaymentID)
 		_, err := c.Charge(t.Context(), ch)
 		require.ErrorContains(t, err, "PERMISSION_DENIED")
-		require.NotErrorIs(t, err, payment.ErrNotSent)
+		require.NotErrorIs(t, err, gateway.ErrNotSent)
 	}
 }
 
@@ -135,14 +136,14 @@ func TestAFinishOfNobodysOrder(t *testing.T) {
 	ch := charge("")
 	ch.ProviderPaymentID = "5O190127TN364715T"
 	_, err := c.Charge(t.Context(), ch)
-	require.ErrorIs(t, err, payment.ErrNoSuchPayment)
+	require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
 
 func TestAFinishAsksItsLicence(t *testing.T) {
 	t.Parallel()
 	c, ch, got := approved(t, newFake(t), charge("paypal"))
-	ch.Licence = payment.Licence{}
+	ch.Permit = gateway.Permit{}
 	_, err := c.Charge(t.Context(), ch)
-	require.ErrorIs(t, err, payment.ErrLicenceEnded)
+	require.ErrorIs(t, err, gateway.ErrPermitEnded)
 	require.Empty(t, got)
 }

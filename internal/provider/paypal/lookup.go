@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -14,32 +15,32 @@ const (
 	refundsPath        = "/v2/payments/refunds"
 )
 
-// Lookup implements payment.Provider.
-func (c *Client) Lookup(ctx context.Context, id string) (payment.Outcome, error) {
+// Lookup implements gateway.Provider.
+func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	found, err := c.find(ctx, id, nil)
 	if err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
 	return outcome(found)
 }
 
-// Find implements payment.Provider: PayPal has no such call.
-func (c *Client) Find(context.Context, payment.AttemptID) (payment.Outcome, error) {
-	return payment.Outcome{}, payment.ErrUnsupported
+// Find implements gateway.Provider: PayPal has no such call.
+func (c *Client) Find(context.Context, payment.AttemptID) (gateway.Outcome, error) {
+	return gateway.Outcome{}, gateway.ErrUnsupported
 }
 
-// find returns the order that an id names. A webhook that was first may have
-// named the payment by its capture or its authorization, and the ids look alike.
-func (c *Client) find(ctx context.Context, id string, l *payment.Licence) (order, error) {
+// find returns the order of an id. An early webhook may have named the payment by its
+// capture or its authorization, and the ids look alike.
+func (c *Client) find(ctx context.Context, id string, l *gateway.Permit) (order, error) {
 	found, err := c.order(ctx, id, l)
-	if !errors.Is(err, payment.ErrNoSuchPayment) {
+	if !errors.Is(err, gateway.ErrNoSuchPayment) {
 		return found, err
 	}
 	taken, err := c.movement(ctx, capturesPath, id, l)
 	if err == nil {
 		return c.around(ctx, taken, payments{Captures: []movement{taken}}, l)
 	}
-	if !errors.Is(err, payment.ErrNoSuchPayment) {
+	if !errors.Is(err, gateway.ErrNoSuchPayment) {
 		return order{}, err
 	}
 	held, err := c.movement(ctx, authorizationsPath, id, l)
@@ -49,7 +50,7 @@ func (c *Client) find(ctx context.Context, id string, l *payment.Licence) (order
 	return c.around(ctx, held, payments{Authorizations: []movement{held}}, l)
 }
 
-func (c *Client) order(ctx context.Context, id string, l *payment.Licence) (order, error) {
+func (c *Client) order(ctx context.Context, id string, l *gateway.Permit) (order, error) {
 	var found order
 	err := c.get(ctx, ordersPath, id, l, &found)
 	if err == nil && (found.ID == "" || found.Status == "") {
@@ -58,7 +59,7 @@ func (c *Client) order(ctx context.Context, id string, l *payment.Licence) (orde
 	return found, err
 }
 
-func (c *Client) movement(ctx context.Context, path, id string, l *payment.Licence) (movement, error) {
+func (c *Client) movement(ctx context.Context, path, id string, l *gateway.Permit) (movement, error) {
 	var found movement
 	err := c.get(ctx, path, id, l, &found)
 	if err == nil && (found.ID == "" || found.Status == "") {
@@ -67,11 +68,11 @@ func (c *Client) movement(ctx context.Context, path, id string, l *payment.Licen
 	return found, err
 }
 
-// around returns the order that a capture or an authorization is in; one of which
-// none is known stands for itself.
-func (c *Client) around(ctx context.Context, part movement, alone payments, l *payment.Licence) (order, error) {
+// around returns the order of a capture or an authorization, or, without one, the part
+// alone as an order.
+func (c *Client) around(ctx context.Context, part movement, alone payments, l *gateway.Permit) (order, error) {
 	if id := part.SupplementaryData.RelatedIDs.OrderID; id != "" {
-		if found, err := c.order(ctx, id, l); !errors.Is(err, payment.ErrNoSuchPayment) {
+		if found, err := c.order(ctx, id, l); !errors.Is(err, gateway.ErrNoSuchPayment) {
 			return found, err
 		}
 	}

@@ -6,21 +6,22 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	hooks "github.com/paylatch/paylatch/webhooks/paypal"
 )
 
 var errNameless = errors.New("the answer names no object")
 
-// outcome reads an order by what was made of it: captures tell before
-// authorizations, and those before the order's own status
-// (https://developer.paypal.com/docs/api/orders/v2/#orders_get). A status that
-// this version does not know is under way.
-func outcome(o order) (payment.Outcome, error) {
+// outcome maps an order by its parts: captures come before authorizations, and those
+// before the order's own status
+// (https://developer.paypal.com/docs/api/orders/v2/#orders_get). An unrecognized status
+// is processing.
+func outcome(o order) (gateway.Outcome, error) {
 	if o.ID == "" || o.Status == "" && len(o.captures())+len(o.authorizations()) == 0 {
-		return payment.Outcome{}, errNameless
+		return gateway.Outcome{}, errNameless
 	}
-	out := payment.Outcome{ProviderPaymentID: o.ID, News: fsm.NewsProcessing, References: o.references()}
+	out := gateway.Outcome{ProviderPaymentID: o.ID, News: fsm.NewsProcessing, References: o.references()}
 	var err error
 	switch {
 	case len(o.captures()) > 0:
@@ -33,9 +34,8 @@ func outcome(o order) (payment.Outcome, error) {
 	return out, err
 }
 
-// references are the names by which webhooks know the order beside its own id: those
-// of what was made of it, and our own, by which an order is found whose id we were
-// never told.
+// references returns the other ids of the order in webhooks: those of its parts, and
+// our own, which finds an order with an unrecorded id.
 func (o order) references() []string {
 	var names []string
 	add := func(name string) {
@@ -55,9 +55,9 @@ func (o order) references() []string {
 	return names
 }
 
-// captured adds up what was taken. A capture of an authorization that was turned
-// down may be made again: it is soft. That of an order is the end of it.
-func (o order) captured(out *payment.Outcome) error {
+// captured sums up the captures. A declined capture of an authorization can be retried:
+// a soft decline. That of an order is final.
+func (o order) captured(out *gateway.Outcome) error {
 	for _, m := range o.taken() {
 		if m.Status == "PENDING" {
 			out.News, out.Money = fsm.NewsProcessing, nil
@@ -85,7 +85,7 @@ func (o order) captured(out *payment.Outcome) error {
 	return nil
 }
 
-func (m movement) authorized(out *payment.Outcome) error {
+func (m movement) authorized(out *gateway.Outcome) error {
 	var err error
 	switch m.Status {
 	case "CREATED":
@@ -102,16 +102,17 @@ func (m movement) authorized(out *payment.Outcome) error {
 	return err
 }
 
-// expired reports whether an authorization had reached the end of its life.
+// expired reports whether an authorization had expired.
 func (m movement) expired() bool {
 	end, err := time.Parse(time.RFC3339, m.ExpirationTime)
 	at, failed := time.Parse(time.RFC3339, m.UpdateTime)
 	return err == nil && failed == nil && !at.Before(end)
 }
 
-// waiting reads an order of which nothing was made. One that is approved has as
-// long to be finished as its customer had to approve it: PayPal does nothing about it.
-func (o order) waiting(out *payment.Outcome) {
+// waiting maps an order without a capture or an authorization. An approved one must be
+// finished within the time that its customer had to approve it: PayPal does not act on
+// it.
+func (o order) waiting(out *gateway.Outcome) {
 	switch o.Status {
 	case "APPROVED":
 		out.News, out.Approved = fsm.NewsActionRequired, true
@@ -122,7 +123,7 @@ func (o order) waiting(out *payment.Outcome) {
 	}
 }
 
-// page is where the customer approves.
+// page returns the address where the customer approves.
 func (o order) page() string {
 	for _, rel := range []string{"payer-action", "approve"} {
 		for _, link := range o.Links {
@@ -134,18 +135,18 @@ func (o order) page() string {
 	return ""
 }
 
-// failure is the card processor's word where there is one, else PayPal's.
+// failure prefers the code of the card processor to PayPal's.
 func (m movement) failure() *payment.Failure {
 	return payment.NewFailure(hooks.FailureCode(m.ProcessorResponse.ResponseCode, m.StatusDetails.Reason))
 }
 
-// refundOutcome reads a refund by its status
+// refundOutcome maps a refund by its status
 // (https://developer.paypal.com/docs/api/payments/v2/#refunds_get).
-func refundOutcome(r refund) (payment.RefundOutcome, error) {
+func refundOutcome(r refund) (gateway.RefundOutcome, error) {
 	if r.ID == "" || r.Status == "" {
-		return payment.RefundOutcome{}, errNameless
+		return gateway.RefundOutcome{}, errNameless
 	}
-	o := payment.RefundOutcome{ProviderRefundID: r.ID, Reference: r.CustomID, News: fsm.NewsProcessing}
+	o := gateway.RefundOutcome{ProviderRefundID: r.ID, Reference: r.CustomID, News: fsm.NewsProcessing}
 	switch r.Status {
 	case "COMPLETED":
 		o.News = fsm.NewsSucceeded

@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 	hooks "github.com/paylatch/paylatch/webhooks/paypal"
@@ -32,7 +33,7 @@ func TestHowAnOrderStands(t *testing.T) {
 	t.Parallel()
 	const sum = `"amount":{"currency_code":"EUR","value":"19.99"}`
 	eur := new(euro(1999))
-	for members, want := range map[string]payment.Outcome{
+	for members, want := range map[string]gateway.Outcome{
 		`"status":"CREATED","links":[{"rel":"approve","href":"https://p/a"}]`: {News: fsm.NewsActionRequired, NextActionURL: "https://p/a"},
 		`"status":"SAVED"`:      {News: fsm.NewsActionRequired},
 		`"status":"MARINATING"`: {News: fsm.NewsProcessing},
@@ -78,20 +79,20 @@ func TestAnAmountThatIsNoneIsUnknown(t *testing.T) {
 		_, err := says(t, http.StatusOK, `{"id":"O1","status":"COMPLETED","purchase_units":[{"payments":{"captures":[{"id":"C1","status":"COMPLETED","amount":`+sum+`}]}}]}`).
 			Lookup(t.Context(), "O1")
 		require.Error(t, err, sum)
-		_, err = says(t, http.StatusOK, `{"id":"R1","status":"COMPLETED","amount":`+sum+`}`).LookupRefund(t.Context(), payment.RefundRef{ProviderRefundID: "R1"})
+		_, err = says(t, http.StatusOK, `{"id":"R1","status":"COMPLETED","amount":`+sum+`}`).LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: "R1"})
 		require.Error(t, err, sum)
 	}
 }
 
 func TestHowARefundStands(t *testing.T) {
 	t.Parallel()
-	for status, want := range map[string]payment.RefundOutcome{
+	for status, want := range map[string]gateway.RefundOutcome{
 		"COMPLETED": {News: fsm.NewsSucceeded}, "PENDING": {News: fsm.NewsProcessing}, "RIPENING": {News: fsm.NewsProcessing},
 		"FAILED":    {News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "ECHECK")},
 		"CANCELLED": {News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "ECHECK")},
 	} {
 		c := says(t, http.StatusOK, `{"id":"R1","status":"`+status+`","amount":{"currency_code":"EUR","value":"5.00"},"status_details":{"reason":"ECHECK"}}`)
-		got, err := c.LookupRefund(t.Context(), payment.RefundRef{ProviderRefundID: "R1"})
+		got, err := c.LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: "R1"})
 		require.NoError(t, err)
 		want.ProviderRefundID, want.Money = "R1", new(euro(500))
 		require.Equal(t, want, got, status)
@@ -223,7 +224,7 @@ func TestRefundsAgreeWithTheWebhooks(t *testing.T) {
 		resource := `{"id":"R1","status":"` + status + `","custom_id":"` + mine + `","amount":{"currency_code":"EUR","value":"5.00"},
 			"links":[{"rel":"up","href":"https://api-m.paypal.com/v2/payments/captures/C1"}]}`
 		told := webhook(t, "PAYMENT.CAPTURE.REFUNDED", resource)
-		found, err := says(t, http.StatusOK, resource).LookupRefund(t.Context(), payment.RefundRef{ProviderRefundID: "R1"})
+		found, err := says(t, http.StatusOK, resource).LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: "R1"})
 		require.NoError(t, err)
 		require.Equal(t, news[told.Kind], found.News, status)
 		require.Equal(t, told.RefundID, found.ProviderRefundID)

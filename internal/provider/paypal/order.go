@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
 // order is PayPal's view of a payment
-// (https://developer.paypal.com/docs/api/orders/v2/#definition-order). Its Status
-// is empty where a capture or an authorization stands for itself.
+// (https://developer.paypal.com/docs/api/orders/v2/#definition-order). Its Status is
+// empty for a capture or an authorization without an order.
 type order struct {
 	ID            string `json:"id"`
 	Status        string `json:"status"`
@@ -66,7 +67,7 @@ type refund struct {
 	} `json:"status_details"`
 }
 
-// authorization is the last one that was made.
+// authorization returns the last one, or nil.
 func (o order) authorization() *movement {
 	all := o.authorizations()
 	if len(all) == 0 {
@@ -91,7 +92,7 @@ func (o order) captures() []movement {
 	return all
 }
 
-// taken are the captures that have, or are about to have, the money.
+// taken returns the captures that are completed or pending, refunded ones included.
 func (o order) taken() []movement {
 	var all []movement
 	for _, m := range o.captures() {
@@ -103,7 +104,7 @@ func (o order) taken() []movement {
 	return all
 }
 
-// unfinished reports whether neither money was taken nor held.
+// unfinished reports whether money was neither captured nor authorized.
 func (o order) unfinished() bool {
 	switch o.Status {
 	case "CREATED", "SAVED", "APPROVED", "PAYER_ACTION_REQUIRED":
@@ -112,7 +113,7 @@ func (o order) unfinished() bool {
 	return false
 }
 
-// with is the order after a capture, which it may show already.
+// with returns the order after a capture, which it may contain already.
 func (o order) with(taken movement) order {
 	for i, u := range o.PurchaseUnits {
 		for j, m := range u.Payments.Captures {
@@ -126,7 +127,7 @@ func (o order) with(taken movement) order {
 	return o
 }
 
-// less reports whether a movement is of less money.
+// less reports whether the amount is lower.
 func (m movement) less(than payment.Money) bool {
 	sum, err := m.Amount.money()
 	return err == nil && (sum.Currency != than.Currency || sum.Minor < than.Minor)
@@ -138,11 +139,11 @@ type amount struct {
 	Value        string `json:"value"`
 }
 
-// whole are currencies that PayPal takes no fraction of, though they have one
+// whole are the currencies that PayPal takes without a fraction, though they have one
 // (https://developer.paypal.com/api/rest/reference/currency-codes/).
 var whole = map[payment.Currency]bool{"HUF": true, "TWD": true} //nolint:gochecknoglobals // a table
 
-// amountOf writes money as PayPal wants it. What it has no digits for is not sent.
+// amountOf formats money for PayPal. Money that it can't format is not sent.
 func amountOf(m payment.Money) (amount, error) {
 	value, err := call.Decimal(m)
 	if err != nil {
@@ -151,7 +152,7 @@ func amountOf(m payment.Money) (amount, error) {
 	if whole[m.Currency] {
 		units, cents, _ := strings.Cut(value, ".")
 		if strings.Trim(cents, "0") != "" {
-			return amount{}, fmt.Errorf("%w: PayPal takes no fraction of %s", payment.ErrUnfit, m.Currency)
+			return amount{}, fmt.Errorf("%w: PayPal takes no fraction of %s", gateway.ErrUnfit, m.Currency)
 		}
 		value = units
 	}

@@ -10,8 +10,8 @@ import (
 )
 
 // refusal is PayPal's error object
-// (https://developer.paypal.com/api/rest/responses/#handle-errors). Its
-// description is left out: it may quote what it complains of.
+// (https://developer.paypal.com/api/rest/responses/#handle-errors). Its description is
+// left out: it may quote the request.
 type refusal struct {
 	status  int
 	Name    string `json:"name"`
@@ -21,7 +21,7 @@ type refusal struct {
 	} `json:"details"`
 }
 
-// code is the most exact that PayPal says.
+// code returns the most specific code.
 func (r *refusal) code() string {
 	if len(r.Details) > 0 && r.Details[0].Issue != "" {
 		return r.Details[0].Issue
@@ -34,8 +34,8 @@ func (r *refusal) Error() string {
 	return fmt.Sprintf("paypal says %d %s, debug id %s", r.status, r.code(), r.DebugID)
 }
 
-// readRefusal returns what is definitive as a refusal, and the rest as an error.
-// An answer that is not in PayPal's form may be a proxy's: it refuses nothing.
+// readRefusal returns a definitive error as a refusal, and any other as an error. A
+// response that is not in PayPal's format may come from a proxy: it refuses nothing.
 func readRefusal(a call.Answer) (*refusal, error) {
 	var said refusal
 	if err := json.Unmarshal(a.Body, &said); err != nil || said.Name == "" {
@@ -51,7 +51,7 @@ func readRefusal(a call.Answer) (*refusal, error) {
 	return &said, nil
 }
 
-// tokenRefused reads the form in which PayPal speaks of an access token.
+// tokenRefused reports whether PayPal rejected the access token.
 func tokenRefused(a call.Answer) bool {
 	var said struct {
 		Error string `json:"error"`
@@ -59,8 +59,8 @@ func tokenRefused(a call.Answer) bool {
 	return a.Status == http.StatusUnauthorized && json.Unmarshal(a.Body, &said) == nil && said.Error == "invalid_token"
 }
 
-// definitive reports whether an error is about the request as such. 409 and what
-// is in progress speak of another call, 429 and 5xx of the moment.
+// definitive reports whether an error is about the request as such. 409 and requests in
+// progress are about another call, 429 and 5xx are transient.
 func (r *refusal) definitive() bool {
 	switch r.status {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity:
@@ -74,26 +74,27 @@ func (r *refusal) definitive() bool {
 	return true
 }
 
-// missing reports whether PayPal says that it has no such object.
+// missing reports whether PayPal has no such object.
 func (r *refusal) missing() bool {
 	return r.status == http.StatusNotFound && r.Name == "RESOURCE_NOT_FOUND"
 }
 
-// turnedAway reports whether PayPal does not take the app's credentials, or not
-// for this. An earlier call, when it did, may have gone through.
+// turnedAway reports whether PayPal rejected the app's credentials or permissions. An
+// earlier call may have succeeded.
 func (r *refusal) turnedAway() bool {
 	return r.status == http.StatusUnauthorized || r.status == http.StatusForbidden
 }
 
-// declined reports whether it is the payment method that was turned down.
+// declined reports whether the payment method was declined.
 func (r *refusal) declined() bool { return declines[r.code()] != "" }
 
 func (r *refusal) failure() *payment.Failure {
 	return payment.NewFailure(declines[r.code()], r.code())
 }
 
-// declines are the issues of a payment method, by our codes; any other is
-// provider_rejected (https://developer.paypal.com/api/rest/reference/orders/v2/errors/).
+// declines maps the issues of a payment method to our codes; any other is
+// provider_rejected
+// (https://developer.paypal.com/api/rest/reference/orders/v2/errors/).
 var declines = map[string]string{ //nolint:gochecknoglobals // a table
 	"INSTRUMENT_DECLINED":                     "card_declined",
 	"PAYMENT_SOURCE_DECLINED_BY_PROCESSOR":    "card_declined",

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/paypal"
 	"github.com/paylatch/paylatch/internal/provider/providertest"
@@ -27,7 +28,7 @@ func atNoon() time.Time { return noon }
 
 func suite() providertest.Suite {
 	return providertest.Suite{
-		New: func(_ *testing.T, base string, c *http.Client) payment.Provider {
+		New: func(_ *testing.T, base string, c *http.Client) gateway.Provider {
 			return paypal.New(base, clientID, secret, c, atNoon)
 		},
 		Fake: func(t *testing.T) http.Handler {
@@ -98,23 +99,23 @@ func says(t *testing.T, status int, body string) *paypal.Client {
 	return c
 }
 
-func charge(token string) payment.Charge {
-	return payment.Charge{
+func charge(token string) gateway.Charge {
+	return gateway.Charge{
 		Attempt: payment.AttemptID(uuid.New()), Order: "A-1", Money: euro(1999), Capture: payment.CaptureAutomatic,
-		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: uuid.NewString() + "-pay", Licence: licence(), Stored: strings.Contains(token, ":"),
+		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: uuid.NewString() + "-pay", Permit: permit(), Stored: strings.Contains(token, ":"),
 	}
 }
 
-func manual(c payment.Charge) payment.Charge {
+func manual(c gateway.Charge) gateway.Charge {
 	c.Capture = payment.CaptureManual
 	return c
 }
 
 func euro(minor int64) payment.Money { return payment.Money{Minor: minor, Currency: "EUR"} }
 
-func licence() payment.Licence { return payment.NewLicence(time.Now(), time.Minute, time.Now) }
+func permit() gateway.Permit { return gateway.NewPermit(time.Now(), time.Minute, time.Now) }
 
-func charged(t *testing.T, c *paypal.Client, ch payment.Charge) payment.Outcome {
+func charged(t *testing.T, c *paypal.Client, ch gateway.Charge) gateway.Outcome {
 	t.Helper()
 	o, err := c.Charge(t.Context(), ch)
 	require.NoError(t, err)

@@ -4,26 +4,27 @@ import (
 	"context"
 	"strings"
 
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
 const vaultPath = "/v3/vault/payment-tokens"
 
-// TokenKind implements payment.Provider: what is in PayPal's vault has an id.
-func (c *Client) TokenKind(token string) payment.TokenKind {
+// TokenKind implements gateway.Provider: a method in PayPal's vault has an id.
+func (c *Client) TokenKind(token string) gateway.TokenKind {
 	if strings.Contains(token, ":") {
-		return payment.TokenStored
+		return gateway.TokenStored
 	}
-	return payment.TokenSingleUse
+	return gateway.TokenSingleUse
 }
 
-// CheckOwner implements payment.Provider
+// CheckOwner implements gateway.Provider
 // (https://developer.paypal.com/docs/api/payment-tokens/v3/#payment-tokens_get). The
-// customer is PayPal's own of the vault, or the merchant's beside it.
+// customer is the vault's customer id, or the merchant's.
 func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 	kind, id, _ := strings.Cut(token, ":")
 	if id == "" || kind != "paypal" && kind != "card" {
-		return payment.ErrUnfit
+		return gateway.ErrUnfit
 	}
 	var found struct {
 		ID       string `json:"id"`

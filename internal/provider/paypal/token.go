@@ -14,10 +14,10 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// tokens keeps the access token that all calls of an account share: it is fetched
-// when it is first needed and before it ends, once for all who wait for it
-// (https://developer.paypal.com/api/rest/authentication/). No error has it, or
-// the secret, in its text.
+// tokens caches the access token that all calls of an account share: it is fetched on
+// first use and before it expires, once for all waiters
+// (https://developer.paypal.com/api/rest/authentication/). No error contains it, or the
+// secret.
 type tokens struct {
 	url, id, secret string
 	http            *http.Client
@@ -30,10 +30,10 @@ type tokens struct {
 }
 
 const (
-	// tokenPatience bounds a fetch, which goes on for the others when the one who
-	// began it gives up.
+	// tokenPatience bounds a fetch, which continues for the other waiters when its
+	// caller gives up.
 	tokenPatience = 10 * time.Second
-	// tokenMargin is how long before its end a token is no longer used.
+	// tokenMargin is how long before its expiry a token is no longer used.
 	tokenMargin = time.Minute
 )
 
@@ -43,7 +43,7 @@ func newTokens(base, id, secret string, client *http.Client, now func() time.Tim
 	return &tokens{url: base + "/v1/oauth2/token", id: id, secret: secret, http: client, now: now}
 }
 
-// token returns one that PayPal should take.
+// token returns a token that has not expired.
 func (t *tokens) token(ctx context.Context) (string, error) {
 	if token := t.kept(); token != "" {
 		return token, nil
@@ -74,7 +74,7 @@ func (t *tokens) kept() string {
 	return t.value
 }
 
-// drop forgets a token that was refused, unless a newer one has taken its place.
+// drop discards a rejected token, unless a newer one has replaced it.
 func (t *tokens) drop(token string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -83,8 +83,8 @@ func (t *tokens) drop(token string) {
 	}
 }
 
-// fetch gets a token and keeps it. That nothing could be sent is not said of the
-// call for which it is: an error never wraps payment.ErrNotSent.
+// fetch gets a token and caches it. Its error never wraps payment.ErrNotSent, which
+// would be about the token's request and not about the call.
 func (t *tokens) fetch(ctx context.Context) (string, error) {
 	as := http.Request{Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}}
 	as.SetBasicAuth(t.id, t.secret)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/paypal"
 )
@@ -85,12 +86,12 @@ func TestATokenThatStaysRefused(t *testing.T) {
 	t.Parallel()
 	c := says(t, http.StatusUnauthorized, `{"error":"invalid_token","error_description":"Token signature verification failed"}`)
 	o := charged(t, c, charge("card:1"))
-	require.Equal(t, payment.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "invalid_token")}, o)
+	require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "invalid_token")}, o)
 	_, err := c.Lookup(t.Context(), "1")
 	require.ErrorContains(t, err, "invalid_token")
 }
 
-// A renewed token asks the licence again: time has passed.
+// A renewed token asks the permit again: time has passed.
 func TestTheSecondSendNeedsALicence(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -101,14 +102,14 @@ func TestTheSecondSendNeedsALicence(t *testing.T) {
 	f.mu.Unlock()
 	asked := 0
 	ch := charge("card:1")
-	ch.Licence = payment.NewLicence(noon, time.Hour, func() time.Time {
+	ch.Permit = gateway.NewPermit(noon, time.Hour, func() time.Time {
 		if asked++; asked > 1 {
 			return noon.Add(2 * time.Hour)
 		}
 		return noon
 	})
 	_, err := c.Charge(t.Context(), ch)
-	require.ErrorIs(t, err, payment.ErrLicenceEnded)
+	require.ErrorIs(t, err, gateway.ErrPermitEnded)
 	require.Equal(t, 2, f.fetched())
 }
 
@@ -135,15 +136,15 @@ func TestWithoutATokenNothingIsSent(t *testing.T) {
 				_, _ = io.WriteString(w, answer.body)
 			}))
 			_, err := c.Charge(t.Context(), charge("paypal"))
-			require.ErrorIs(t, err, payment.ErrNotSent)
+			require.ErrorIs(t, err, gateway.ErrNotSent)
 			require.NotContains(t, err.Error(), secret)
 			require.NotContains(t, err.Error(), "A21")
-			_, err = c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: "1", Licence: licence()})
-			require.ErrorIs(t, err, payment.ErrNotSent)
+			_, err = c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: "1", Permit: permit()})
+			require.ErrorIs(t, err, gateway.ErrNotSent)
 			_, err = c.Lookup(t.Context(), "1")
 			require.Error(t, err)
-			require.NotErrorIs(t, err, payment.ErrNotSent)
-			require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+			require.NotErrorIs(t, err, gateway.ErrNotSent)
+			require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 		})
 	}
 }
@@ -172,7 +173,7 @@ func TestAFetchOutlivesWhoBeganIt(t *testing.T) {
 		second <- err
 	}()
 	cancel()
-	require.ErrorIs(t, <-first, payment.ErrNotSent)
+	require.ErrorIs(t, <-first, gateway.ErrNotSent)
 	close(goOn)
 	require.NoError(t, <-second)
 	require.Equal(t, 1, f.fetched())
@@ -227,6 +228,6 @@ func TestA401OfSomebodyElseLeavesTheOutcomeUnknown(t *testing.T) {
 	}))
 	_, err := c.Charge(t.Context(), charge("card:1"))
 	require.Error(t, err)
-	require.NotErrorIs(t, err, payment.ErrNotSent)
+	require.NotErrorIs(t, err, gateway.ErrNotSent)
 	require.EqualValues(t, 1, sent.Load())
 }

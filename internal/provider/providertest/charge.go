@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -91,7 +92,7 @@ func lookup(r *rig) {
 	made := r.charged(c)
 	now, err := r.Lookup(r.Context(), made.ProviderPaymentID)
 	if r.can.Blind {
-		require.ErrorIs(r, err, payment.ErrUnsupported)
+		require.ErrorIs(r, err, gateway.ErrUnsupported)
 		return
 	}
 	require.NoError(r, err)
@@ -108,16 +109,16 @@ func lookup(r *rig) {
 func nobody(r *rig) {
 	made := r.charged(charge(r.Tokens.Success))
 	for _, q := range append(r.lookups(r.NoPayment), r.searches(made.ProviderPaymentID)...) {
-		require.ErrorIs(r, q.do(r.Context()), payment.ErrNoSuchPayment, q.name)
+		require.ErrorIs(r, q.do(r.Context()), gateway.ErrNoSuchPayment, q.name)
 	}
-	for _, c := range r.commands(r.NoPayment, licence())[1:] {
+	for _, c := range r.commands(r.NoPayment, permit())[1:] {
 		before := len(r.requests())
 		err := c.do(r.Context())
 		if c.name == "refund" {
 			r.unsent(err, before)
 			continue
 		}
-		require.ErrorIs(r, err, payment.ErrNoSuchPayment, c.name)
+		require.ErrorIs(r, err, gateway.ErrNoSuchPayment, c.name)
 	}
 }
 
@@ -126,10 +127,10 @@ func paths(r *rig) {
 	_, err := r.Lookup(r.Context(), astray)
 	require.Error(r, err)
 	if r.can.LookupRefund {
-		_, err = r.LookupRefund(r.Context(), payment.RefundRef{ProviderRefundID: astray})
+		_, err = r.LookupRefund(r.Context(), gateway.RefundRef{ProviderRefundID: astray})
 		require.Error(r, err)
 	}
-	for _, c := range r.commands(astray, licence())[1:] {
+	for _, c := range r.commands(astray, permit())[1:] {
 		_ = c.do(r.Context()) // what matters is what was sent
 	}
 	for _, sent := range r.requests() {

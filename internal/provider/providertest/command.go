@@ -5,6 +5,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -143,8 +144,8 @@ func refund(r *rig) {
 		return
 	}
 	paid := r.charged(charge(r.Tokens.Success))
-	var back []payment.RefundCall
-	var made []payment.RefundOutcome
+	var back []gateway.RefundCall
+	var made []gateway.RefundOutcome
 	for _, minor := range parts(r.can) {
 		c := refundOf(paid.ProviderPaymentID, minor)
 		o, err := r.Refund(r.Context(), c)
@@ -163,7 +164,7 @@ func refund(r *rig) {
 		return
 	}
 	for i, c := range back {
-		for _, ref := range []payment.RefundRef{
+		for _, ref := range []gateway.RefundRef{
 			{Refund: c.Refund, ProviderPaymentID: c.ProviderPaymentID},
 			{Refund: c.Refund, ProviderPaymentID: c.ProviderPaymentID, ProviderRefundID: made[i].ProviderRefundID},
 		} {
@@ -195,7 +196,7 @@ func refundRefused(r *rig) {
 	require.NotEmpty(r, o.Failure.Message)
 	require.Empty(r, o.ProviderRefundID)
 	if r.can.LookupRefund {
-		_, err = r.LookupRefund(r.Context(), payment.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: paid.ProviderPaymentID})
-		require.ErrorIs(r, err, payment.ErrNoSuchPayment)
+		_, err = r.LookupRefund(r.Context(), gateway.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: paid.ProviderPaymentID})
+		require.ErrorIs(r, err, gateway.ErrNoSuchPayment)
 	}
 }

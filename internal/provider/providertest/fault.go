@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/gateway"
 )
 
 // lostAnswer is the worst that happens: the money was taken, and nobody heard.
@@ -22,7 +22,7 @@ func lostAnswer(r *rig) {
 	_, err := r.Charge(r.Context(), c)
 	r.unknown(err, "lost")
 	r.mends()
-	var first payment.Outcome
+	var first gateway.Outcome
 	if r.can.Find {
 		first, err = r.Find(r.Context(), c.Attempt)
 		require.NoError(r, err)
@@ -89,8 +89,8 @@ func slowAnswer(r *rig) {
 func noConnection(r *rig) {
 	// A server that was closed won't do: its port may be another one's the next moment.
 	r.transport.DialContext = func(context.Context, string, string) (net.Conn, error) { return nil, syscall.ECONNREFUSED }
-	for _, c := range r.commands(r.NoPayment, licence()) {
-		require.ErrorIs(r, c.do(r.Context()), payment.ErrNotSent, c.name)
+	for _, c := range r.commands(r.NoPayment, permit()) {
+		require.ErrorIs(r, c.do(r.Context()), gateway.ErrNotSent, c.name)
 	}
 	for _, q := range r.questions(r.NoPayment) {
 		r.unknown(q.do(r.Context()), q.name)
@@ -100,11 +100,11 @@ func noConnection(r *rig) {
 func noLicence(r *rig) {
 	id := r.held().ProviderPaymentID
 	before := len(r.requests())
-	for _, l := range []payment.Licence{ended(), {}} {
+	for _, l := range []gateway.Permit{ended(), {}} {
 		for _, c := range r.commands(id, l) {
 			err := c.do(r.Context())
-			require.ErrorIs(r, err, payment.ErrNotSent, c.name)
-			require.ErrorIs(r, err, payment.ErrLicenceEnded, c.name)
+			require.ErrorIs(r, err, gateway.ErrNotSent, c.name)
+			require.ErrorIs(r, err, gateway.ErrPermitEnded, c.name)
 		}
 	}
 	require.Len(r, r.requests(), before)
@@ -112,7 +112,7 @@ func noLicence(r *rig) {
 
 func timeOut(r *rig) {
 	id := r.held().ProviderPaymentID
-	for _, c := range append(r.commands(id, licence()), r.questions(id)...) {
+	for _, c := range append(r.commands(id, permit()), r.questions(id)...) {
 		ctx, cancel := context.WithTimeout(r.Context(), patience)
 		r.breaks(func(_ http.ResponseWriter, req *http.Request, _ http.Handler) {
 			cancel()
@@ -126,7 +126,7 @@ func timeOut(r *rig) {
 func cutLine(r *rig) {
 	id := r.held().ProviderPaymentID
 	r.loses()
-	for _, c := range r.commands(id, licence()) {
+	for _, c := range r.commands(id, permit()) {
 		before := len(r.requests())
 		r.open(r.Context(), c, "cut")
 		require.Len(r, r.requests(), before+1, "%s: whether it is sent again is not the adapter's to decide", c.name)
@@ -139,7 +139,7 @@ func cutLine(r *rig) {
 // later are answers that say nothing of the payment, only of the moment.
 func later(r *rig) {
 	id := r.held().ProviderPaymentID
-	all := append(r.commands(id, licence()), r.questions(id)...)
+	all := append(r.commands(id, permit()), r.questions(id)...)
 	for _, status := range []int{408, 429, 500, 502, 503, 504, 520} {
 		for _, body := range []string{"", "later", `{"error":{"code":"x","type":"api_error","message":"x"}}`} {
 			r.answers(status, body)
@@ -154,7 +154,7 @@ func later(r *rig) {
 // a success, not a failure, and never "there is no such payment".
 func garbled(r *rig) {
 	id := r.held().ProviderPaymentID
-	all := append(r.commands(id, licence()), r.questions(id)...)
+	all := append(r.commands(id, permit()), r.questions(id)...)
 	for _, a := range []struct {
 		status int
 		body   string
@@ -199,7 +199,7 @@ func elsewhere(r *rig) {
 	id := r.held().ProviderPaymentID
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		r.redirects(status, other.URL)
-		for _, c := range append(r.commands(id, licence()), r.questions(id)...) {
+		for _, c := range append(r.commands(id, permit()), r.questions(id)...) {
 			r.open(r.Context(), c, "elsewhere")
 		}
 	}

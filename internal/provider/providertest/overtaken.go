@@ -5,7 +5,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/gateway"
 )
 
 // overtaken are calls that come again after the same call was accepted, as those of two
@@ -39,7 +39,7 @@ func overtakenCharge(r *rig) {
 }
 
 // stays asserts that a payment is as it was.
-func (r *rig) stays(made payment.Outcome) {
+func (r *rig) stays(made gateway.Outcome) {
 	r.Helper()
 	if r.can.Blind {
 		return

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -23,7 +24,7 @@ const patience = 20 * time.Second
 // rig is one test: an adapter, and the line to its fake.
 type rig struct {
 	*testing.T
-	payment.Provider
+	gateway.Provider
 	*line
 	Suite
 
@@ -49,20 +50,20 @@ func newRig(t *testing.T, s Suite) *rig {
 // The tests' clock stands still.
 func now() time.Time { return time.Time{} }
 
-func licence() payment.Licence { return payment.NewLicence(now(), time.Hour, now) }
+func permit() gateway.Permit { return gateway.NewPermit(now(), time.Hour, now) }
 
-func ended() payment.Licence { return payment.NewLicence(now(), 0, now) }
+func ended() gateway.Permit { return gateway.NewPermit(now(), 0, now) }
 
 func euro(minor int64) payment.Money { return payment.Money{Minor: minor, Currency: "EUR"} }
 
 // price is of digits that an answer has nowhere else.
 const price = 1999
 
-func charge(token string) payment.Charge {
+func charge(token string) gateway.Charge {
 	id := payment.AttemptID(uuid.New())
-	return payment.Charge{
+	return gateway.Charge{
 		Attempt: id, Order: "A-1", Customer: "u-1", Money: euro(price), Capture: payment.CaptureAutomatic, Token: token,
-		ReturnURL: "https://shop.example/back", IdempotencyKey: key(uuid.UUID(id), "pay"), Licence: licence(),
+		ReturnURL: "https://shop.example/back", IdempotencyKey: key(uuid.UUID(id), "pay"), Permit: permit(),
 	}
 }
 
@@ -82,7 +83,7 @@ func (r *rig) command(q Request) bool {
 
 // charged is a payment that its customer has confirmed, but for the one that is
 // to wait for that.
-func (r *rig) charged(c payment.Charge) payment.Outcome {
+func (r *rig) charged(c gateway.Charge) gateway.Outcome {
 	r.Helper()
 	o, err := r.Charge(r.Context(), c)
 	require.NoError(r, err)
@@ -96,7 +97,7 @@ func (r *rig) charged(c payment.Charge) payment.Outcome {
 }
 
 // settled is the payment when its money was taken.
-func (r *rig) settled(c payment.Charge, o payment.Outcome) payment.Outcome {
+func (r *rig) settled(c gateway.Charge, o gateway.Outcome) gateway.Outcome {
 	r.Helper()
 	if !r.Settles || c.Capture == payment.CaptureManual || o.News != fsm.NewsAuthorized {
 		return o
@@ -108,7 +109,7 @@ func (r *rig) settled(c payment.Charge, o payment.Outcome) payment.Outcome {
 
 // held is a payment that waits for its capture, or where there are none a paid
 // one.
-func (r *rig) held() payment.Outcome {
+func (r *rig) held() gateway.Outcome {
 	r.Helper()
 	c := charge(r.Tokens.Success)
 	if r.can.Capture {
@@ -117,25 +118,25 @@ func (r *rig) held() payment.Outcome {
 	return r.charged(c)
 }
 
-func captureOf(id string, minor int64) payment.Capture {
-	return payment.Capture{
+func captureOf(id string, minor int64) gateway.Capture {
+	return gateway.Capture{
 		Attempt: payment.AttemptID(uuid.New()), ProviderPaymentID: id, Money: euro(minor), Whole: minor == price,
-		IdempotencyKey: key(uuid.New(), "capture-0"), Licence: licence(),
+		IdempotencyKey: key(uuid.New(), "capture-0"), Permit: permit(),
 	}
 }
 
-func cancelOf(id string) payment.Cancel {
-	return payment.Cancel{
+func cancelOf(id string) gateway.Cancel {
+	return gateway.Cancel{
 		Attempt: payment.AttemptID(uuid.New()), ProviderPaymentID: id,
-		IdempotencyKey: key(uuid.New(), "cancel-0"), Licence: licence(),
+		IdempotencyKey: key(uuid.New(), "cancel-0"), Permit: permit(),
 	}
 }
 
-func refundOf(id string, minor int64) payment.RefundCall {
+func refundOf(id string, minor int64) gateway.RefundCall {
 	refund := uuid.New()
-	return payment.RefundCall{
+	return gateway.RefundCall{
 		Refund: payment.RefundID(refund), Attempt: payment.AttemptID(uuid.New()), ProviderPaymentID: id, Money: euro(minor),
-		Reason: "The customer sent it back.", IdempotencyKey: key(refund, "refund"), Licence: licence(),
+		Reason: "The customer sent it back.", IdempotencyKey: key(refund, "refund"), Permit: permit(),
 	}
 }
 
@@ -145,18 +146,18 @@ type call struct {
 	do   func(ctx context.Context) error
 }
 
-// commands are those that move money, each with this licence.
-func (r *rig) commands(id string, l payment.Licence) []call {
+// commands are those that move money, each with this permit.
+func (r *rig) commands(id string, l gateway.Permit) []call {
 	all := []call{{"charge", func(ctx context.Context) error {
 		c := charge(r.Tokens.Success)
-		c.Licence = l
+		c.Permit = l
 		_, err := r.Charge(ctx, c)
 		return err
 	}}}
 	if r.can.Capture {
 		all = append(all, call{"capture", func(ctx context.Context) error {
 			c := captureOf(id, price)
-			c.Licence = l
+			c.Permit = l
 			_, err := r.Capture(ctx, c)
 			return err
 		}})
@@ -164,7 +165,7 @@ func (r *rig) commands(id string, l payment.Licence) []call {
 	if r.can.Cancel {
 		all = append(all, call{"cancel", func(ctx context.Context) error {
 			c := cancelOf(id)
-			c.Licence = l
+			c.Permit = l
 			_, err := r.Cancel(ctx, c)
 			return err
 		}})
@@ -172,7 +173,7 @@ func (r *rig) commands(id string, l payment.Licence) []call {
 	if r.can.Refund {
 		all = append(all, call{"refund", func(ctx context.Context) error {
 			c := refundOf(id, price)
-			c.Licence = l
+			c.Permit = l
 			_, err := r.Refund(ctx, c)
 			return err
 		}})
@@ -205,10 +206,10 @@ func (r *rig) searches(id string) []call {
 	}
 	if r.can.LookupRefund {
 		all = append(all, call{"lookup refund", func(ctx context.Context) error {
-			_, err := r.LookupRefund(ctx, payment.RefundRef{ProviderRefundID: r.NoRefund, ProviderPaymentID: id})
+			_, err := r.LookupRefund(ctx, gateway.RefundRef{ProviderRefundID: r.NoRefund, ProviderPaymentID: id})
 			return err
 		}}, call{"find refund", func(ctx context.Context) error {
-			_, err := r.LookupRefund(ctx, payment.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: id})
+			_, err := r.LookupRefund(ctx, gateway.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: id})
 			return err
 		}})
 	}
@@ -246,7 +247,7 @@ func (r *rig) unsent(err error, before int) bool {
 	if slices.ContainsFunc(r.requests()[before:], func(q Request) bool { return q.Method != http.MethodGet }) {
 		return false
 	}
-	require.ErrorIs(r, err, payment.ErrNotSent, "refund")
+	require.ErrorIs(r, err, gateway.ErrNotSent, "refund")
 	return true
 }
 
@@ -254,6 +255,6 @@ func (r *rig) unsent(err error, before int) bool {
 func (r *rig) unknown(err error, name string) {
 	r.Helper()
 	require.Error(r, err, name)
-	require.NotErrorIs(r, err, payment.ErrNotSent, name)
-	require.NotErrorIs(r, err, payment.ErrNoSuchPayment, name)
+	require.NotErrorIs(r, err, gateway.ErrNotSent, name)
+	require.NotErrorIs(r, err, gateway.ErrNoSuchPayment, name)
 }

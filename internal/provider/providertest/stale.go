@@ -4,7 +4,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/gateway"
 )
 
 // staleFetch looks a payment up before and after it changes. A notice may be a moment
@@ -33,7 +33,7 @@ func staleFetch(r *rig) {
 
 // changing is a payment that is not decided, and what decides it; nil where the provider
 // decides with the charge.
-func (r *rig) changing() (payment.Outcome, func()) {
+func (r *rig) changing() (gateway.Outcome, func()) {
 	r.Helper()
 	switch {
 	case r.Customer != nil && !r.ForgetsPages:
@@ -48,5 +48,5 @@ func (r *rig) changing() (payment.Outcome, func()) {
 			require.NoError(r, err)
 		}
 	}
-	return payment.Outcome{}, nil
+	return gateway.Outcome{}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -16,7 +17,7 @@ type Stored struct {
 	// Token is one that the fake knows, of the customer Owner; empty where the adapter
 	// charges none. Save makes it where the fake has none from the beginning.
 	Token, Owner string
-	Save         func(t *testing.T, p payment.Provider) string
+	Save         func(t *testing.T, p gateway.Provider) string
 	// OwnerOf is whose another token is; nil: Owner.
 	OwnerOf func(token string) string
 	// Forms are further tokens that are by their form those of stored payment methods.
@@ -30,8 +31,8 @@ type Stored struct {
 const stranger = "stranger-1"
 
 // Charge sends a token as what it is by its form.
-func (r *rig) Charge(ctx context.Context, c payment.Charge) (payment.Outcome, error) {
-	if r.TokenKind(c.Token) == payment.TokenStored && !c.Stored {
+func (r *rig) Charge(ctx context.Context, c gateway.Charge) (gateway.Outcome, error) {
+	if r.TokenKind(c.Token) == gateway.TokenStored && !c.Stored {
 		c.Stored = true
 		if c.Customer = r.Stored.Owner; r.Stored.OwnerOf != nil {
 			c.Customer = r.Stored.OwnerOf(c.Token)
@@ -48,7 +49,7 @@ func instrumentOfAnother(r *rig) {
 		token = r.Stored.Save(r.T, r.Provider)
 	}
 	if token == "" {
-		require.ErrorIs(r, r.CheckOwner(r.Context(), r.Stored.Forms[0], "u-1"), payment.ErrUnsupported)
+		require.ErrorIs(r, r.CheckOwner(r.Context(), r.Stored.Forms[0], "u-1"), gateway.ErrUnsupported)
 		require.Empty(r, r.requests())
 		return
 	}
@@ -63,7 +64,7 @@ func instrumentOfAnother(r *rig) {
 	c.Stored, c.Customer = true, stranger
 	if !r.Stored.Bound {
 		require.ErrorIs(r, err, payment.ErrMethodNotYours)
-		require.True(r, errors.Is(nobody, payment.ErrMethodNotYours) || errors.Is(nobody, payment.ErrNoSuchPayment), "%v", nobody)
+		require.True(r, errors.Is(nobody, payment.ErrMethodNotYours) || errors.Is(nobody, gateway.ErrNoSuchPayment), "%v", nobody)
 	} else {
 		require.NoError(r, err)
 		o, err := r.Provider.Charge(r.Context(), c)
@@ -87,18 +88,18 @@ func storedWithoutSaying(r *rig) {
 	require.NotEmpty(r, tokens)
 	for _, token := range tokens {
 		kind := r.TokenKind(token)
-		require.NotEqual(r, payment.TokenSingleUse, kind, token)
-		if kind == payment.TokenStored {
+		require.NotEqual(r, gateway.TokenSingleUse, kind, token)
+		if kind == gateway.TokenStored {
 			_, err := r.Provider.Charge(r.Context(), charge(token))
-			require.ErrorIs(r, err, payment.ErrUnfit, token)
+			require.ErrorIs(r, err, gateway.ErrUnfit, token)
 		}
 	}
 	for _, token := range []string{r.Tokens.Success, r.Tokens.Redirect} {
-		if token != "" && r.TokenKind(token) == payment.TokenSingleUse {
+		if token != "" && r.TokenKind(token) == gateway.TokenSingleUse {
 			c := charge(token)
 			c.Stored = true
 			_, err := r.Provider.Charge(r.Context(), c)
-			require.ErrorIs(r, err, payment.ErrUnfit, token)
+			require.ErrorIs(r, err, gateway.ErrUnfit, token)
 		}
 	}
 	require.Empty(r, r.requests())

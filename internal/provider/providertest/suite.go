@@ -11,13 +11,13 @@ import (
 	"testing"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/gateway"
 )
 
 // Suite is an adapter and the fake that it is tested against.
 type Suite struct {
 	// New returns the adapter of an account whose API is at base.
-	New func(t *testing.T, base string, client *http.Client) payment.Provider
+	New func(t *testing.T, base string, client *http.Client) gateway.Provider
 	// Fake returns a provider that nobody else uses.
 	Fake func(t *testing.T) http.Handler
 	// Tokens are those by which the fake does as they say.
@@ -99,7 +99,7 @@ func Run(t *testing.T, s Suite) {
 		"server error":                 serverError,
 		"slow answer":                  slowAnswer,
 		"no connection":                noConnection,
-		"no licence":                   noLicence,
+		"no permit":                    noLicence,
 		"time-out after the request":   timeOut,
 		"cut after the request":        cutLine,
 		"later":                        later,

@@ -6,10 +6,11 @@ import (
 	"fmt"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// linkRequest makes a payment link
+// linkRequest creates a payment link
 // (https://razorpay.com/docs/api/payments/payment-links/create-standard/).
 type linkRequest struct {
 	Amount         int64             `json:"amount"`
@@ -31,57 +32,56 @@ type options struct {
 	} `json:"checkout"`
 }
 
-// methods are those that a link can be limited to
+// methods returns those that a link can be limited to
 // (https://razorpay.com/docs/api/payments/payment-links/customise-payment-methods/).
 func methods() map[string]bool {
 	return map[string]bool{"card": false, "netbanking": false, "upi": false, "wallet": false}
 }
 
-// Charge implements payment.Provider. The token says with what: "redirect", so
-// that the customer chooses on the link's page, or one of card, netbanking, upi
-// and wallet, to which the page is limited. Anything else is not sent, nor what
-// is to be captured later.
+// Charge implements gateway.Provider. The token selects the method: "redirect" for a
+// choice on the link's page, or one of card, netbanking, upi and wallet, to which the
+// page is limited. Any other token, and a charge with manual capture, is not sent.
 //
-// A link that was made before with the same reference is the one that counts.
-func (c *Client) Charge(ctx context.Context, ch payment.Charge) (payment.Outcome, error) {
+// An earlier link with the same reference counts instead of a new one.
+func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
 	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
 	request, err := requestOf(ch)
 	if err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
 	var made link
-	refused, err := c.post(ctx, "/payment_links/", nil, ch.Licence, request, &made)
+	refused, err := c.post(ctx, "/payment_links/", nil, ch.Permit, request, &made)
 	switch {
 	case err != nil:
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	case refused == nil:
 		return made.outcome()
 	}
 	if !refused.turnedAway() {
 		before, err := c.Find(ctx, ch.Attempt)
-		if !errors.Is(err, payment.ErrNoSuchPayment) {
+		if !errors.Is(err, gateway.ErrNoSuchPayment) {
 			return before, err
 		}
 	}
-	return payment.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.code())}, nil
+	return gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.code())}, nil
 }
 
 var errToken = errors.New("the token is none of redirect, card, netbanking, upi and wallet")
 
-func requestOf(ch payment.Charge) (linkRequest, error) {
+func requestOf(ch gateway.Charge) (linkRequest, error) {
 	units, err := amount(ch.Money)
 	if err != nil {
 		return linkRequest{}, err
 	}
 	if ch.Capture == payment.CaptureManual {
-		return linkRequest{}, fmt.Errorf("%w: %w: a payment link is captured at once", payment.ErrUnfit, payment.ErrUnsupported)
+		return linkRequest{}, fmt.Errorf("%w: %w: a payment link is captured at once", gateway.ErrUnfit, gateway.ErrUnsupported)
 	}
 	r := linkRequest{
 		Amount: units, Currency: string(ch.Money.Currency), ReferenceID: ch.Attempt.String(), Description: string(ch.Order),
 		Notify: map[string]bool{"sms": false, "email": false},
-		// Where the webhooks' adapter looks for them.
+		// Read by the webhooks' adapter.
 		Notes: map[string]string{"payment_attempt_id": ch.Attempt.String(), "order_id": string(ch.Order)},
 	}
 	if ch.ReturnURL != "" {
@@ -92,7 +92,7 @@ func requestOf(ch payment.Charge) (linkRequest, error) {
 	}
 	limit := methods()
 	if _, known := limit[ch.Token]; !known {
-		return linkRequest{}, fmt.Errorf("%w: %w", payment.ErrUnfit, errToken)
+		return linkRequest{}, fmt.Errorf("%w: %w", gateway.ErrUnfit, errToken)
 	}
 	limit[ch.Token] = true
 	r.Options = &options{}
@@ -100,33 +100,33 @@ func requestOf(ch payment.Charge) (linkRequest, error) {
 	return r, nil
 }
 
-// Capture implements payment.Provider: Razorpay captures a link's payment itself.
-func (c *Client) Capture(context.Context, payment.Capture) (payment.Outcome, error) {
-	return payment.Outcome{}, payment.ErrUnsupported
+// Capture implements gateway.Provider: Razorpay captures a link's payment itself.
+func (c *Client) Capture(context.Context, gateway.Capture) (gateway.Outcome, error) {
+	return gateway.Outcome{}, gateway.ErrUnsupported
 }
 
-// Cancel implements payment.Provider
-// (https://razorpay.com/docs/api/payments/payment-links/cancel-standard/): a link
-// that is not paid can no longer be.
-func (c *Client) Cancel(ctx context.Context, cl payment.Cancel) (payment.Outcome, error) {
+// Cancel implements gateway.Provider
+// (https://razorpay.com/docs/api/payments/payment-links/cancel-standard/): an unpaid
+// link can no longer be paid.
+func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
 	id := cl.ProviderPaymentID
 	if isPayment(id) {
-		// A webhook that was first named the payment, and not the link that it is of.
-		found, err := c.find(ctx, cl.Attempt, &cl.Licence)
+		// An early webhook named the payment and not its link.
+		found, err := c.find(ctx, cl.Attempt, &cl.Permit)
 		if err != nil {
-			return payment.Outcome{}, err
+			return gateway.Outcome{}, err
 		}
 		id = found.ID
 	}
 	var over link
-	refused, err := c.post(ctx, linkPath(id)+"/cancel", nil, cl.Licence, struct{}{}, &over)
+	refused, err := c.post(ctx, linkPath(id)+"/cancel", nil, cl.Permit, struct{}{}, &over)
 	switch {
 	case err != nil:
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	case refused == nil:
 		return over.outcome()
 	case refused.missing():
-		return payment.Outcome{}, payment.ErrNoSuchPayment
+		return gateway.Outcome{}, gateway.ErrNoSuchPayment
 	}
 	now, err := c.Lookup(ctx, id)
 	now.Refused = now.News != fsm.NewsFailed

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -34,12 +35,12 @@ func TestWhatDiffersByTheCharge(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		token  string
-		change func(*payment.Charge)
+		change func(*gateway.Charge)
 		want   string
 	}{
-		"one method":     {"upi", func(*payment.Charge) {}, `"options":{"checkout":{"method":{"card":false,"netbanking":false,"upi":true,"wallet":false}}}`},
-		"yen":            {"redirect", func(c *payment.Charge) { c.Money = payment.Money{Minor: 1999, Currency: "JPY"} }, `"amount":1999,"currency":"JPY"`},
-		"three decimals": {"redirect", func(c *payment.Charge) { c.Money = payment.Money{Minor: 99990, Currency: "KWD"} }, `"amount":99990,"currency":"KWD"`},
+		"one method":     {"upi", func(*gateway.Charge) {}, `"options":{"checkout":{"method":{"card":false,"netbanking":false,"upi":true,"wallet":false}}}`},
+		"yen":            {"redirect", func(c *gateway.Charge) { c.Money = payment.Money{Minor: 1999, Currency: "JPY"} }, `"amount":1999,"currency":"JPY"`},
+		"three decimals": {"redirect", func(c *gateway.Charge) { c.Money = payment.Money{Minor: 99990, Currency: "KWD"} }, `"amount":99990,"currency":"KWD"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -62,23 +63,23 @@ func TestWhatRazorpayCannotTakeIsNotSent(t *testing.T) {
 	c, got := serve(t, newFake(t))
 	for _, token := range []string{"", "tok_visa", "emi"} {
 		_, err := c.Charge(t.Context(), charge(token))
-		require.ErrorIs(t, err, payment.ErrUnfit, token)
+		require.ErrorIs(t, err, gateway.ErrUnfit, token)
 	}
 	odd := payment.Money{Minor: 99991, Currency: "KWD"}
 	ch := charge("redirect")
 	ch.Money = odd
 	_, err := c.Charge(t.Context(), ch)
-	require.ErrorIs(t, err, payment.ErrUnfit)
-	_, err = c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "pay_1", Money: odd, Licence: licence()})
-	require.ErrorIs(t, err, payment.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnfit)
+	_, err = c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "pay_1", Money: odd, Permit: permit()})
+	require.ErrorIs(t, err, gateway.ErrUnfit)
 
 	ch = charge("redirect")
 	ch.Capture = payment.CaptureManual
 	_, err = c.Charge(t.Context(), ch)
-	require.ErrorIs(t, err, payment.ErrUnfit, "a first try fails by that at once")
-	require.ErrorIs(t, err, payment.ErrUnsupported)
-	_, err = c.Capture(t.Context(), payment.Capture{ProviderPaymentID: "pay_1", Money: rupees(1), Licence: licence()})
-	require.ErrorIs(t, err, payment.ErrUnsupported)
+	require.ErrorIs(t, err, gateway.ErrUnfit, "a first try fails by that at once")
+	require.ErrorIs(t, err, gateway.ErrUnsupported)
+	_, err = c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: "pay_1", Money: rupees(1), Permit: permit()})
+	require.ErrorIs(t, err, gateway.ErrUnsupported)
 	require.Empty(t, got)
 }
 
@@ -112,7 +113,7 @@ func TestARefusalWhoseReasonIsNotKnown(t *testing.T) {
 	}))
 	_, err := c.Charge(t.Context(), charge("redirect"))
 	require.Error(t, err)
-	require.NotErrorIs(t, err, payment.ErrNotSent)
+	require.NotErrorIs(t, err, gateway.ErrNotSent)
 }
 
 func TestARefusal(t *testing.T) {
@@ -120,7 +121,7 @@ func TestARefusal(t *testing.T) {
 	c, got := serve(t, newFake(t))
 	ch := charge("redirect")
 	ch.Money = rupees(99)
-	want := payment.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "input_validation_failed")}
+	want := gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "input_validation_failed")}
 	require.Equal(t, want, charged(t, c, ch))
 	<-got
 	require.Contains(t, (<-got).line, "GET", "no link was made before either")
@@ -155,10 +156,10 @@ func TestErrorsThatLeaveTheOutcomeOpen(t *testing.T) {
 			client := says(t, c.status, c.body)
 			_, err := client.Charge(t.Context(), charge("redirect"))
 			require.Error(t, err)
-			require.NotErrorIs(t, err, payment.ErrNotSent)
-			_, err = client.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "pay_1", Money: rupees(100), IdempotencyKey: "0123456789", Licence: licence()})
+			require.NotErrorIs(t, err, gateway.ErrNotSent)
+			_, err = client.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "pay_1", Money: rupees(100), IdempotencyKey: "0123456789", Permit: permit()})
 			require.Error(t, err)
-			require.NotErrorIs(t, err, payment.ErrNotSent)
+			require.NotErrorIs(t, err, gateway.ErrNotSent)
 		})
 	}
 }
@@ -180,5 +181,5 @@ func TestAnUnknownAddressIsNoAnswer(t *testing.T) {
 	require.NoError(t, err)
 	_, err = says(t, http.StatusBadRequest, string(raw)).Lookup(t.Context(), "plink_1")
 	require.Error(t, err)
-	require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 }

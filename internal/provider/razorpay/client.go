@@ -1,9 +1,9 @@
-// Package razorpay speaks with Razorpay (https://razorpay.com/docs/api/): a
-// payment is a payment link, on whose page the customer pays.
+// Package razorpay calls Razorpay's API (https://razorpay.com/docs/api/): a payment is
+// a payment link, which the customer pays on its page.
 //
-// Orders with Razorpay's own script on the merchant's page are not offered: an
-// order can't be cancelled and a hold not released there, so that what was declined
-// or given up could be paid for months.
+// Orders with Razorpay's own script on the merchant's page are not offered: an order
+// can't be cancelled and a hold not released there, so that a declined or cancelled
+// payment could be paid for months.
 package razorpay
 
 import (
@@ -18,37 +18,36 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// Client is one account at Razorpay. It implements payment.Provider.
+// Client is one account at Razorpay. It implements gateway.Provider.
 type Client struct {
 	base, id, secret string
 	http             *http.Client
 }
 
-// address is the API's; whether money is real is told by the key.
+// address is the API's; the key selects test or live mode.
 const address = "https://api.razorpay.com"
 
-// New returns the client of the account that a key belongs to; base replaces
-// Razorpay's own address.
+// New returns the client of the account of a key; base replaces Razorpay's own address.
 func New(base, id, secret string, client *http.Client) *Client {
 	return &Client{base: strings.TrimRight(cmp.Or(base, address), "/"), id: id, secret: secret, http: client}
 }
 
-// keyLife is that of a link's reference_id, which "must be a unique number for
-// each Payment Link": a second link is refused for as long as there is the first,
-// six months at least
-// (https://razorpay.com/docs/api/payments/payment-links/create-standard/).
+// keyLife is that of a link's reference_id, which "must be a unique number for each
+// Payment Link": a second link is refused for as long as the first exists, six months
+// at least (https://razorpay.com/docs/api/payments/payment-links/create-standard/).
 const keyLife = 180 * 24 * time.Hour
 
-// Capabilities implements payment.Provider:
+// Capabilities implements gateway.Provider:
 // https://razorpay.com/docs/api/payments/payment-links/ (found by reference_id,
-// cancelled until it is paid), https://razorpay.com/docs/api/refunds/ (any number
-// of parts). What is paid on a link is captured by Razorpay: its capture settings
-// are for orders only (https://razorpay.com/docs/payments/payments/capture-settings/).
-// That a list shows a new link, or a new refund, at once is not documented.
+// cancelled until it is paid), https://razorpay.com/docs/api/refunds/ (any number of
+// parts). Razorpay captures a link's payment itself: its capture settings are for
+// orders only (https://razorpay.com/docs/payments/payments/capture-settings/). That a
+// list shows a new link, or a new refund, at once is not documented.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: keyLife, Find: true, FindConsistent: false,
@@ -56,24 +55,24 @@ func (c *Client) Capabilities() payment.Capabilities {
 	}
 }
 
-// post sends a command. The licence is spent when its first byte goes out.
-func (c *Client) post(ctx context.Context, path string, header http.Header, l payment.Licence, body, out any) (*refusal, error) {
+// post sends a command. The permit is spent when its first byte goes out.
+func (c *Client) post(ctx context.Context, path string, header http.Header, l gateway.Permit, body, out any) (*refusal, error) {
 	r := c.request(http.MethodPost, path)
 	maps.Copy(r.Header, header)
-	r.Licence = &l
+	r.Permit = &l
 	return c.do(ctx, r, body, out)
 }
 
-// get asks a question; one that a command begins with has the command's licence.
-func (c *Client) get(ctx context.Context, path string, l *payment.Licence, out any) error {
+// get sends a read; the first read of a command has the command's permit.
+func (c *Client) get(ctx context.Context, path string, l *gateway.Permit, out any) error {
 	r := c.request(http.MethodGet, path)
-	r.Licence = l
+	r.Permit = l
 	refused, err := c.do(ctx, r, nil, out)
 	switch {
 	case refused == nil:
 		return err
 	case refused.missing():
-		return payment.ErrNoSuchPayment
+		return gateway.ErrNoSuchPayment
 	}
 	return refused
 }
@@ -88,9 +87,8 @@ func linkPath(id string) string { return "/payment_links/" + url.PathEscape(id) 
 
 func paymentPath(id string) string { return "/payments/" + url.PathEscape(id) }
 
-// do returns Razorpay's refusal if that is definitive: "all successful Razorpay
-// API responses return with HTTP Status code 200"
-// (https://razorpay.com/docs/errors/).
+// do returns Razorpay's refusal if it is definitive: "all successful Razorpay API
+// responses return with HTTP Status code 200" (https://razorpay.com/docs/errors/).
 func (c *Client) do(ctx context.Context, r call.Request, body, out any) (*refusal, error) {
 	a, err := call.DoJSON(ctx, c.http, r, body)
 	switch {
@@ -105,9 +103,8 @@ func (c *Client) do(ctx context.Context, r call.Request, body, out any) (*refusa
 }
 
 // refusal is Razorpay's error object
-// (https://razorpay.com/docs/errors/#error-structure). For most that is refused
-// there is one code, so that only the description tells what it is; it stays here,
-// as it may quote what it complains of.
+// (https://razorpay.com/docs/errors/#error-structure). Most refusals share one code and
+// differ only in the description, which is not passed on: it may quote the request.
 type refusal struct {
 	status      int
 	Code        string `json:"code"`
@@ -116,7 +113,7 @@ type refusal struct {
 	Description string `json:"description"`
 }
 
-// code is the most exact that Razorpay says.
+// code returns the most specific code.
 func (r *refusal) code() string {
 	if r.Reason != "" && r.Reason != "NA" {
 		return r.Reason
@@ -129,8 +126,8 @@ func (r *refusal) Error() string {
 	return fmt.Sprintf("razorpay says %d %s %s", r.status, r.code(), r.Field)
 }
 
-// readRefusal returns what is definitive as a refusal, and the rest as an error.
-// An answer that is not in Razorpay's form may be a proxy's: it refuses nothing.
+// readRefusal returns a definitive error as a refusal, and any other as an error. A
+// response that is not in Razorpay's format may come from a proxy: it refuses nothing.
 func readRefusal(a call.Answer) (*refusal, error) {
 	var said struct {
 		Error refusal `json:"error"`
@@ -146,8 +143,8 @@ func readRefusal(a call.Answer) (*refusal, error) {
 }
 
 // definitive reports whether an error is about the request as such. One about an
-// idempotency key, and 409, speak of another request that bore it; GATEWAY_ERROR
-// and SERVER_ERROR, 429 and 5xx of the moment.
+// idempotency key, and 409, are about another request with it; GATEWAY_ERROR and
+// SERVER_ERROR, 429 and 5xx are transient.
 func (r *refusal) definitive() bool {
 	switch r.status {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound:
@@ -156,12 +153,11 @@ func (r *refusal) definitive() bool {
 	return false
 }
 
-// missing reports whether Razorpay says that it has no such object.
+// missing reports whether Razorpay has no such object.
 func (r *refusal) missing() bool { return r.speaksOf("id provided does not exist") }
 
-// turnedAway reports whether Razorpay does not take the key, or not for this. An
-// earlier call, when it did, may have gone through. The documentation shows both
-// 400 and 401 for that.
+// turnedAway reports whether Razorpay rejected the key or its permissions. An earlier
+// call may have succeeded. The documentation shows both 400 and 401 for that.
 func (r *refusal) turnedAway() bool {
 	return r.status == http.StatusUnauthorized || r.status == http.StatusForbidden ||
 		r.speaksOf("authentication failed") || r.speaksOf("api key") || r.speaksOf("key/secret")

@@ -10,12 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/razorpay"
 )
 
 // onPage is a link that its customer has paid.
-func onPage(t *testing.T, f *fake, c *razorpay.Client, ch payment.Charge) payment.Outcome {
+func onPage(t *testing.T, f *fake, c *razorpay.Client, ch gateway.Charge) gateway.Outcome {
 	t.Helper()
 	id := charged(t, c, ch).ProviderPaymentID
 	f.pay(id)
@@ -40,17 +41,17 @@ func TestThePaymentsOwnIDWillDo(t *testing.T) {
 	require.Equal(t, fsm.NewsSucceeded, o.News)
 	require.Equal(t, rupees(199900), *o.Money)
 
-	over, err := c.Cancel(t.Context(), payment.Cancel{Attempt: ch.Attempt, ProviderPaymentID: own, Licence: licence()})
+	over, err := c.Cancel(t.Context(), gateway.Cancel{Attempt: ch.Attempt, ProviderPaymentID: own, Permit: permit()})
 	require.NoError(t, err)
 	require.True(t, over.Refused)
 	require.Equal(t, fsm.NewsSucceeded, over.News)
-	_, err = c.Cancel(t.Context(), payment.Cancel{Attempt: payment.AttemptID(uuid.New()), ProviderPaymentID: own, Licence: licence()})
-	require.ErrorIs(t, err, payment.ErrNoSuchPayment)
+	_, err = c.Cancel(t.Context(), gateway.Cancel{Attempt: payment.AttemptID(uuid.New()), ProviderPaymentID: own, Permit: permit()})
+	require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
 
-	back := payment.RefundCall{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: own, Money: rupees(500), IdempotencyKey: uuid.NewString(), Licence: licence()}
+	back := gateway.RefundCall{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: own, Money: rupees(500), IdempotencyKey: uuid.NewString(), Permit: permit()}
 	made, err := c.Refund(t.Context(), back)
 	require.NoError(t, err)
-	found, err := c.LookupRefund(t.Context(), payment.RefundRef{Refund: back.Refund, ProviderPaymentID: paid.ProviderPaymentID})
+	found, err := c.LookupRefund(t.Context(), gateway.RefundRef{Refund: back.Refund, ProviderPaymentID: paid.ProviderPaymentID})
 	require.NoError(t, err)
 	require.Equal(t, made, found)
 }
@@ -60,9 +61,9 @@ func TestARefundNamesItself(t *testing.T) {
 	f := newFake(t)
 	c, got := serve(t, f)
 	paid := onPage(t, f, c, charge("redirect"))
-	back := payment.RefundCall{
+	back := gateway.RefundCall{
 		Refund: payment.RefundID(uuid.New()), Attempt: payment.AttemptID(uuid.New()), ProviderPaymentID: paid.ProviderPaymentID,
-		Money: rupees(500), Reason: "Damaged.", IdempotencyKey: uuid.NewString(), Licence: licence(),
+		Money: rupees(500), Reason: "Damaged.", IdempotencyKey: uuid.NewString(), Permit: permit(),
 	}
 	_, err := c.Refund(t.Context(), back)
 	require.NoError(t, err)
@@ -77,22 +78,22 @@ func TestARefundNamesItself(t *testing.T) {
 	back.Money = rupees(501)
 	_, err = c.Refund(t.Context(), back)
 	require.Error(t, err, "the key is another refund's: what became of that is to be looked up")
-	require.NotErrorIs(t, err, payment.ErrNotSent)
+	require.NotErrorIs(t, err, gateway.ErrNotSent)
 }
 
 func TestARefundOfALinkThatIsNotPaid(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake(t))
 	open := charged(t, c, charge("redirect"))
-	o, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: open.ProviderPaymentID, Money: rupees(100), IdempotencyKey: uuid.NewString(), Licence: licence()})
+	o, err := c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: open.ProviderPaymentID, Money: rupees(100), IdempotencyKey: uuid.NewString(), Permit: permit()})
 	require.NoError(t, err)
 	require.Equal(t, payment.NewFailure("provider_rejected", "created"), o.Failure)
-	_, err = c.LookupRefund(t.Context(), payment.RefundRef{ProviderPaymentID: open.ProviderPaymentID})
-	require.ErrorIs(t, err, payment.ErrNoSuchPayment)
+	_, err = c.LookupRefund(t.Context(), gateway.RefundRef{ProviderPaymentID: open.ProviderPaymentID})
+	require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
 
 	odd := says(t, http.StatusOK, `{"id":"plink_1","status":"paid","payments":null}`)
-	_, err = odd.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "plink_1", Money: rupees(100), IdempotencyKey: uuid.NewString(), Licence: licence()})
-	require.ErrorIs(t, err, payment.ErrNotSent, "a paid link without a payment is not understood")
+	_, err = odd.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "plink_1", Money: rupees(100), IdempotencyKey: uuid.NewString(), Permit: permit()})
+	require.ErrorIs(t, err, gateway.ErrNotSent, "a paid link without a payment is not understood")
 }
 
 // The list has no end of its own: it ends with a page that is not full.
@@ -103,9 +104,9 @@ func TestARefundIsFoundOnALaterPage(t *testing.T) {
 	paid := onPage(t, f, c, charge("redirect"))
 	var first payment.RefundID
 	for i := range 101 {
-		back := payment.RefundCall{
+		back := gateway.RefundCall{
 			Refund: payment.RefundID(uuid.New()), ProviderPaymentID: f.links[0].payment, Money: rupees(100),
-			IdempotencyKey: uuid.NewString(), Licence: licence(),
+			IdempotencyKey: uuid.NewString(), Permit: permit(),
 		}
 		_, err := c.Refund(t.Context(), back)
 		require.NoError(t, err)
@@ -113,11 +114,11 @@ func TestARefundIsFoundOnALaterPage(t *testing.T) {
 			first = back.Refund
 		}
 	}
-	found, err := c.LookupRefund(t.Context(), payment.RefundRef{Refund: first, ProviderPaymentID: paid.ProviderPaymentID})
+	found, err := c.LookupRefund(t.Context(), gateway.RefundRef{Refund: first, ProviderPaymentID: paid.ProviderPaymentID})
 	require.NoError(t, err)
 	require.Equal(t, fsm.NewsSucceeded, found.News)
-	_, err = c.LookupRefund(t.Context(), payment.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: paid.ProviderPaymentID})
-	require.ErrorIs(t, err, payment.ErrNoSuchPayment)
+	_, err = c.LookupRefund(t.Context(), gateway.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: paid.ProviderPaymentID})
+	require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
 
 // A list that trails shows the link as it was.
@@ -140,14 +141,14 @@ func TestFindAsksTheLinkItself(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, paid, found)
 	_, err = c.Find(t.Context(), payment.AttemptID(uuid.New()))
-	require.ErrorIs(t, err, payment.ErrNoSuchPayment, "another's link is no hit")
+	require.ErrorIs(t, err, gateway.ErrNoSuchPayment, "another's link is no hit")
 }
 
 func TestRefundsThatAreNoListAreNoAnswer(t *testing.T) {
 	t.Parallel()
-	_, err := says(t, http.StatusOK, `{"entity":"collection"}`).LookupRefund(t.Context(), payment.RefundRef{ProviderPaymentID: "pay_1"})
+	_, err := says(t, http.StatusOK, `{"entity":"collection"}`).LookupRefund(t.Context(), gateway.RefundRef{ProviderPaymentID: "pay_1"})
 	require.Error(t, err)
-	require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
 
 // Of an earlier call that may have gone through, a key that is turned away now
@@ -156,9 +157,9 @@ func TestAKeyThatIsTurnedAwayRefusesOneCall(t *testing.T) {
 	t.Parallel()
 	raw, err := json.Marshal(problem("Authentication failed", "NA", ""))
 	require.NoError(t, err)
-	r, err := says(t, http.StatusUnauthorized, string(raw)).Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "pay_1", Money: rupees(100), Licence: licence()})
+	r, err := says(t, http.StatusUnauthorized, string(raw)).Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "pay_1", Money: rupees(100), Permit: permit()})
 	require.NoError(t, err)
-	require.Equal(t, payment.RefusedRefund("BAD_REQUEST_ERROR"), r)
+	require.Equal(t, gateway.RefusedRefund("BAD_REQUEST_ERROR"), r)
 }
 
 func TestWithoutABaseAddressRazorpayIsCalled(t *testing.T) {

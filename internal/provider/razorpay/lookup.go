@@ -5,40 +5,41 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Lookup implements payment.Provider. A webhook that was first may have named the
-// payment on the link's page, and not the link.
-func (c *Client) Lookup(ctx context.Context, id string) (payment.Outcome, error) {
+// Lookup implements gateway.Provider. An early webhook may have named the payment on
+// the link's page, and not the link.
+func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	if isPayment(id) {
 		var found paid
 		if err := c.get(ctx, paymentPath(id), nil, &found); err != nil {
-			return payment.Outcome{}, err
+			return gateway.Outcome{}, err
 		}
 		return found.outcome()
 	}
 	var found link
 	if err := c.get(ctx, linkPath(id), nil, &found); err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
 	return found.outcome()
 }
 
 func isPayment(id string) bool { return strings.HasPrefix(id, "pay_") }
 
-// Find implements payment.Provider
-// (https://razorpay.com/docs/api/payments/payment-links/fetch-all-standard/). The
-// link itself is asked how it stands.
-func (c *Client) Find(ctx context.Context, id payment.AttemptID) (payment.Outcome, error) {
+// Find implements gateway.Provider
+// (https://razorpay.com/docs/api/payments/payment-links/fetch-all-standard/). The link
+// itself is then looked up.
+func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcome, error) {
 	found, err := c.find(ctx, id, nil)
 	if err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
 	return c.Lookup(ctx, found.ID)
 }
 
-func (c *Client) find(ctx context.Context, id payment.AttemptID, l *payment.Licence) (link, error) {
+func (c *Client) find(ctx context.Context, id payment.AttemptID, l *gateway.Permit) (link, error) {
 	var list struct {
 		Links []link `json:"payment_links"`
 	}
@@ -54,5 +55,5 @@ func (c *Client) find(ctx context.Context, id payment.AttemptID, l *payment.Lice
 			return found, nil
 		}
 	}
-	return link{}, payment.ErrNoSuchPayment
+	return link{}, gateway.ErrNoSuchPayment
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	hooks "github.com/paylatch/paylatch/webhooks/razorpay"
 )
@@ -28,15 +29,14 @@ type link struct {
 	} `json:"payments"`
 }
 
-// outcome reads a link by its status
-// (https://razorpay.com/docs/payments/payment-links/states/). A try of the
-// customer's that failed does not show: the link waits for the next one. A status
-// that this version does not know is under way.
-func (l link) outcome() (payment.Outcome, error) {
+// outcome maps a link by its status
+// (https://razorpay.com/docs/payments/payment-links/states/). A failed payment by the
+// customer does not show: the link stays open. An unrecognized status is processing.
+func (l link) outcome() (gateway.Outcome, error) {
 	if l.ID == "" || l.Status == "" {
-		return payment.Outcome{}, errNameless
+		return gateway.Outcome{}, errNameless
 	}
-	o := payment.Outcome{ProviderPaymentID: l.ID, News: fsm.NewsProcessing}
+	o := gateway.Outcome{ProviderPaymentID: l.ID, News: fsm.NewsProcessing}
 	if l.OrderID != "" {
 		o.References = append(o.References, l.OrderID)
 	}
@@ -72,14 +72,14 @@ type paid struct {
 	ErrorReason string `json:"error_reason"`
 }
 
-// outcome reads a payment by its status
-// (https://razorpay.com/docs/payments/payments/#payment-life-cycle). One that
-// failed is soft: the customer may pay the same link again.
-func (p paid) outcome() (payment.Outcome, error) {
+// outcome maps a payment by its status
+// (https://razorpay.com/docs/payments/payments/#payment-life-cycle). A failed one is
+// soft: the customer may pay the same link again.
+func (p paid) outcome() (gateway.Outcome, error) {
 	if p.Entity != "payment" || p.ID == "" || p.Status == "" {
-		return payment.Outcome{}, errNameless
+		return gateway.Outcome{}, errNameless
 	}
-	o := payment.Outcome{ProviderPaymentID: p.ID, News: fsm.NewsProcessing}
+	o := gateway.Outcome{ProviderPaymentID: p.ID, News: fsm.NewsProcessing}
 	if p.OrderID != "" {
 		o.References = []string{p.OrderID}
 	}
@@ -90,7 +90,7 @@ func (p paid) outcome() (payment.Outcome, error) {
 		o.Money, err = money(p.Amount, p.Currency)
 	case "refunded":
 		if p.Captured != nil && !*p.Captured {
-			// Given back without having been taken: the link can still be paid.
+			// Refunded without a capture: the link can still be paid.
 			o.News, o.Failure = fsm.NewsSoftFailed, payment.NewFailure("", "")
 			break
 		}
@@ -115,11 +115,11 @@ type refund struct {
 	Receipt  string `json:"receipt"`
 }
 
-func (r refund) outcome() (payment.RefundOutcome, error) {
+func (r refund) outcome() (gateway.RefundOutcome, error) {
 	if r.Entity != "refund" || r.ID == "" || r.Status == "" {
-		return payment.RefundOutcome{}, errNameless
+		return gateway.RefundOutcome{}, errNameless
 	}
-	o := payment.RefundOutcome{ProviderRefundID: r.ID, News: fsm.NewsProcessing}
+	o := gateway.RefundOutcome{ProviderRefundID: r.ID, News: fsm.NewsProcessing}
 	switch r.Status {
 	case "processed":
 		o.News = fsm.NewsSucceeded
@@ -131,15 +131,15 @@ func (r refund) outcome() (payment.RefundOutcome, error) {
 	return o, err
 }
 
-// thousandths are the currencies of three decimals, whose last one must be 0
+// thousandths are the currencies of three decimals, the last of which must be 0
 // (https://razorpay.com/docs/api/orders/create/).
 var thousandths = map[payment.Currency]bool{"BHD": true, "KWD": true, "OMR": true} //nolint:gochecknoglobals // a table
 
-// amount is in the currency's own subunits, as ours. What Razorpay does not take
-// is not sent.
+// amount returns the amount in the currency's subunits. One that Razorpay does not
+// accept is not sent.
 func amount(m payment.Money) (int64, error) {
 	if m.Minor < 0 || thousandths[m.Currency] && m.Minor%10 != 0 {
-		return 0, fmt.Errorf("%w: Razorpay takes no thousandths of %s", payment.ErrUnfit, m.Currency)
+		return 0, fmt.Errorf("%w: Razorpay takes no thousandths of %s", gateway.ErrUnfit, m.Currency)
 	}
 	return m.Minor, nil
 }

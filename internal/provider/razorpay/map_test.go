@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 	hooks "github.com/paylatch/paylatch/webhooks/razorpay"
@@ -15,7 +16,7 @@ import (
 
 func TestHowALinkStands(t *testing.T) {
 	t.Parallel()
-	for members, want := range map[string]payment.Outcome{
+	for members, want := range map[string]gateway.Outcome{
 		`"status":"created","short_url":"https://rzp.io/i/x","payments":null`: {News: fsm.NewsActionRequired, NextActionURL: "https://rzp.io/i/x"},
 		`"status":"partially_paid","amount_paid":5`:                           {News: fsm.NewsProcessing},
 		`"status":"marinating"`:                                               {News: fsm.NewsProcessing},
@@ -40,7 +41,7 @@ func TestAnAmountThatIsNoneIsUnknown(t *testing.T) {
 	}
 	_, err := says(t, http.StatusOK, `{"id":"pay_1","entity":"payment","status":"captured"}`).Lookup(t.Context(), "pay_1")
 	require.Error(t, err)
-	_, err = says(t, http.StatusOK, `{"id":"rfnd_1","entity":"refund","status":"processed"}`).LookupRefund(t.Context(), payment.RefundRef{ProviderRefundID: "rfnd_1"})
+	_, err = says(t, http.StatusOK, `{"id":"rfnd_1","entity":"refund","status":"processed"}`).LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: "rfnd_1"})
 	require.Error(t, err)
 }
 
@@ -103,7 +104,7 @@ func TestRefundsAgreeWithTheWebhooks(t *testing.T) {
 	for event, status := range map[string]string{"refund.created": "pending", "refund.processed": "processed", "refund.failed": "failed"} {
 		entity := `{"id":"rfnd_1","entity":"refund","payment_id":"pay_1","receipt":"r1","amount":500,"currency":"INR","notes":[],"status":"` + status + `"}`
 		told := webhook(t, event, "refund", entity)
-		found, err := says(t, http.StatusOK, entity).LookupRefund(t.Context(), payment.RefundRef{ProviderRefundID: "rfnd_1"})
+		found, err := says(t, http.StatusOK, entity).LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: "rfnd_1"})
 		require.NoError(t, err)
 		require.Equal(t, news[told.Kind], found.News, status)
 		require.Equal(t, told.RefundID, found.ProviderRefundID)
@@ -145,7 +146,7 @@ func TestAPaymentOfAnotherStatusIsUnderWay(t *testing.T) {
 		found, err := says(t, http.StatusOK, `{"id":"pay_1","entity":"payment","amount":199900,"currency":"INR","status":"`+status+`"}`).
 			Lookup(t.Context(), "pay_1")
 		require.NoError(t, err)
-		require.Equal(t, payment.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: "pay_1"}, found, status)
+		require.Equal(t, gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: "pay_1"}, found, status)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/providertest"
 	"github.com/paylatch/paylatch/internal/provider/razorpay"
@@ -25,7 +26,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	providertest.Run(t, providertest.Suite{
-		New: func(_ *testing.T, base string, c *http.Client) payment.Provider {
+		New: func(_ *testing.T, base string, c *http.Client) gateway.Provider {
 			return razorpay.New(base, keyID, secret, c)
 		},
 		Fake: func(t *testing.T) http.Handler {
@@ -77,18 +78,18 @@ func says(t *testing.T, status int, body string) *razorpay.Client {
 	return c
 }
 
-func charge(token string) payment.Charge {
-	return payment.Charge{
+func charge(token string) gateway.Charge {
+	return gateway.Charge{
 		Attempt: payment.AttemptID(uuid.New()), Order: "A-1", Money: rupees(199900), Capture: payment.CaptureAutomatic,
-		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: uuid.NewString() + "-pay", Licence: licence(),
+		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: uuid.NewString() + "-pay", Permit: permit(),
 	}
 }
 
 func rupees(minor int64) payment.Money { return payment.Money{Minor: minor, Currency: "INR"} }
 
-func licence() payment.Licence { return payment.NewLicence(time.Now(), time.Minute, time.Now) }
+func permit() gateway.Permit { return gateway.NewPermit(time.Now(), time.Minute, time.Now) }
 
-func charged(t *testing.T, c *razorpay.Client, ch payment.Charge) payment.Outcome {
+func charged(t *testing.T, c *razorpay.Client, ch gateway.Charge) gateway.Outcome {
 	t.Helper()
 	o, err := c.Charge(t.Context(), ch)
 	require.NoError(t, err)

@@ -4,17 +4,17 @@ import (
 	"context"
 	"strings"
 
-	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// TokenKind implements payment.Provider. A payment link takes none of Razorpay's
-// stored tokens: they are known so that they are refused as what they are.
-func (c *Client) TokenKind(token string) payment.TokenKind {
+// TokenKind implements gateway.Provider. A payment link takes none of Razorpay's stored
+// tokens: they are recognized so that they are refused as such.
+func (c *Client) TokenKind(token string) gateway.TokenKind {
 	if strings.HasPrefix(token, "token_") || strings.HasPrefix(token, "cust_") {
-		return payment.TokenStored
+		return gateway.TokenStored
 	}
-	return payment.TokenSingleUse
+	return gateway.TokenSingleUse
 }
 
-// CheckOwner implements payment.Provider: no stored payment method is charged.
-func (c *Client) CheckOwner(context.Context, string, string) error { return payment.ErrUnsupported }
+// CheckOwner implements gateway.Provider: no stored payment method is charged.
+func (c *Client) CheckOwner(context.Context, string, string) error { return gateway.ErrUnsupported }

@@ -1,7 +1,7 @@
 package sandbox
 
 import (
-	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/provider/descriptor"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -10,7 +10,7 @@ import (
 func Adapter() descriptor.Adapter {
 	return descriptor.Adapter{
 		Keys: []webhooks.Key{{Name: "base_url"}},
-		New: func(s descriptor.Settings) (payment.Provider, error) {
+		New: func(s descriptor.Settings) (gateway.Provider, error) {
 			return New(s.BaseURL, s.Client), nil
 		},
 	}

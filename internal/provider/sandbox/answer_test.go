@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -45,19 +46,19 @@ func TestAnswersThatSayNothingAreUnknown(t *testing.T) {
 				func() error { _, err := r.Capture(t.Context(), capture("ch_1", 1)); return err },
 				func() error { _, err := r.Cancel(t.Context(), cancel("ch_1")); return err },
 				func() error {
-					_, err := r.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "ch_1", Money: euro(1), IdempotencyKey: "r", Licence: licence()})
+					_, err := r.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "ch_1", Money: euro(1), IdempotencyKey: "r", Permit: permit()})
 					return err
 				},
 				func() error { _, err := r.Lookup(t.Context(), "ch_1"); return err },
 				func() error {
-					_, err := r.LookupRefund(t.Context(), payment.RefundRef{ProviderRefundID: "re_1"})
+					_, err := r.LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: "re_1"})
 					return err
 				},
 			} {
 				err := do()
 				require.Error(t, err)
-				require.NotErrorIs(t, err, payment.ErrNotSent)
-				require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+				require.NotErrorIs(t, err, gateway.ErrNotSent)
+				require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 			}
 		})
 	}
@@ -69,10 +70,10 @@ func TestAListWithoutItemsIsNoAnswer(t *testing.T) {
 		r := says(t, http.StatusOK, body)
 		_, err := r.Find(t.Context(), payment.AttemptID(uuid.New()))
 		require.Error(t, err, body)
-		require.NotErrorIs(t, err, payment.ErrNoSuchPayment, body)
-		_, err = r.LookupRefund(t.Context(), payment.RefundRef{})
+		require.NotErrorIs(t, err, gateway.ErrNoSuchPayment, body)
+		_, err = r.LookupRefund(t.Context(), gateway.RefundRef{})
 		require.Error(t, err, body)
-		require.NotErrorIs(t, err, payment.ErrNoSuchPayment, body)
+		require.NotErrorIs(t, err, gateway.ErrNoSuchPayment, body)
 	}
 }
 
@@ -81,7 +82,7 @@ func TestAnUnknownStatusIsUnderWay(t *testing.T) {
 	t.Parallel()
 	o, err := says(t, http.StatusOK, `{"id":"ch_1","status":"marinating","amount":1,"currency":"EUR"}`).Lookup(t.Context(), "ch_1")
 	require.NoError(t, err)
-	require.Equal(t, payment.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: "ch_1"}, o)
+	require.Equal(t, gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: "ch_1"}, o)
 }
 
 func TestTheProvidersOwnCodesAreKept(t *testing.T) {

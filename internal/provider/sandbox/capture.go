@@ -6,33 +6,33 @@ import (
 	"net/url"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Capture implements payment.Provider.
-func (c *Client) Capture(ctx context.Context, cp payment.Capture) (payment.Outcome, error) {
+// Capture implements gateway.Provider.
+func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outcome, error) {
 	body := map[string]int64{"amount": cp.Money.Minor}
-	return c.command(ctx, cp.ProviderPaymentID, "capture", cp.IdempotencyKey, cp.Licence, body)
+	return c.command(ctx, cp.ProviderPaymentID, "capture", cp.IdempotencyKey, cp.Permit, body)
 }
 
-// Cancel implements payment.Provider.
-func (c *Client) Cancel(ctx context.Context, cl payment.Cancel) (payment.Outcome, error) {
-	return c.command(ctx, cl.ProviderPaymentID, "cancel", cl.IdempotencyKey, cl.Licence, struct{}{})
+// Cancel implements gateway.Provider.
+func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
+	return c.command(ctx, cl.ProviderPaymentID, "cancel", cl.IdempotencyKey, cl.Permit, struct{}{})
 }
 
-// command moves a charge. When it is refused the charge itself is asked: what
-// counts is how the payment stands.
-func (c *Client) command(ctx context.Context, id, verb, key string, l payment.Licence, body any) (payment.Outcome, error) {
+// command sends a command. After a refusal the charge is looked up: its state counts.
+func (c *Client) command(ctx context.Context, id, verb, key string, l gateway.Permit, body any) (gateway.Outcome, error) {
 	var moved charge
 	refused, err := c.post(ctx, "/v1/charges/"+url.PathEscape(id)+"/"+verb, key, l, body, &moved)
 	if err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
 	if refused == nil {
 		return outcome(moved)
 	}
 	if refused.Status == http.StatusNotFound {
-		return payment.Outcome{}, payment.ErrNoSuchPayment
+		return gateway.Outcome{}, gateway.ErrNoSuchPayment
 	}
 	now, err := c.Lookup(ctx, id)
 	now.Refused = true
@@ -51,26 +51,26 @@ type refundRequest struct {
 	Reference string `json:"reference"`
 }
 
-// Refund implements payment.Provider.
-func (c *Client) Refund(ctx context.Context, r payment.RefundCall) (payment.RefundOutcome, error) {
+// Refund implements gateway.Provider.
+func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.RefundOutcome, error) {
 	var made refund
-	refused, err := c.post(ctx, "/v1/charges/"+url.PathEscape(r.ProviderPaymentID)+"/refunds", r.IdempotencyKey, r.Licence,
+	refused, err := c.post(ctx, "/v1/charges/"+url.PathEscape(r.ProviderPaymentID)+"/refunds", r.IdempotencyKey, r.Permit,
 		refundRequest{Amount: r.Money.Minor, Reference: r.Refund.String()}, &made)
 	switch {
 	case err != nil:
-		return payment.RefundOutcome{}, err
+		return gateway.RefundOutcome{}, err
 	case refused != nil:
-		return payment.RefusedRefund(refused.Code), nil
+		return gateway.RefusedRefund(refused.Code), nil
 	}
 	return refundOutcome(made)
 }
 
-// LookupRefund implements payment.Provider.
-func (c *Client) LookupRefund(ctx context.Context, r payment.RefundRef) (payment.RefundOutcome, error) {
+// LookupRefund implements gateway.Provider.
+func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway.RefundOutcome, error) {
 	if r.ProviderRefundID != "" {
 		var found refund
 		if err := c.get(ctx, "/v1/refunds/"+url.PathEscape(r.ProviderRefundID), nil, &found); err != nil {
-			return payment.RefundOutcome{}, err
+			return gateway.RefundOutcome{}, err
 		}
 		return refundOutcome(found)
 	}
@@ -78,22 +78,22 @@ func (c *Client) LookupRefund(ctx context.Context, r payment.RefundRef) (payment
 		Items []refund `json:"items"`
 	}
 	if err := c.get(ctx, "/v1/refunds", url.Values{"reference": {r.Refund.String()}}, &list); err != nil {
-		return payment.RefundOutcome{}, err
+		return gateway.RefundOutcome{}, err
 	}
 	switch {
 	case list.Items == nil:
-		return payment.RefundOutcome{}, errNameless
+		return gateway.RefundOutcome{}, errNameless
 	case len(list.Items) == 0:
-		return payment.RefundOutcome{}, payment.ErrNoSuchPayment
+		return gateway.RefundOutcome{}, gateway.ErrNoSuchPayment
 	}
 	return refundOutcome(list.Items[0])
 }
 
-func refundOutcome(r refund) (payment.RefundOutcome, error) {
+func refundOutcome(r refund) (gateway.RefundOutcome, error) {
 	if r.ID == "" {
-		return payment.RefundOutcome{}, errNameless
+		return gateway.RefundOutcome{}, errNameless
 	}
-	o := payment.RefundOutcome{
+	o := gateway.RefundOutcome{
 		News: fsm.NewsProcessing, ProviderRefundID: r.ID,
 		Money: &payment.Money{Minor: r.Amount, Currency: payment.Currency(r.Currency)},
 	}

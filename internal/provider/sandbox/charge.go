@@ -6,6 +6,7 @@ import (
 	"net/url"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -19,51 +20,50 @@ type chargeRequest struct {
 	Customer  string `json:"customer,omitempty"`
 }
 
-// Charge implements payment.Provider.
-func (c *Client) Charge(ctx context.Context, ch payment.Charge) (payment.Outcome, error) {
+// Charge implements gateway.Provider.
+func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
 	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
 	var made charge
-	refused, err := c.post(ctx, "/v1/charges", ch.IdempotencyKey, ch.Licence, chargeRequest{
+	refused, err := c.post(ctx, "/v1/charges", ch.IdempotencyKey, ch.Permit, chargeRequest{
 		Reference: ch.Attempt.String(), Amount: ch.Money.Minor, Currency: string(ch.Money.Currency),
 		Token: ch.Token, Capture: string(ch.Capture), ReturnURL: ch.ReturnURL, Customer: ch.Customer,
 	}, &made)
 	switch {
 	case err != nil:
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	case refused != nil && refused.Status == http.StatusConflict:
-		// The key is being used by another call of ours: what became of that one
-		// is not known here.
-		return payment.Outcome{}, errBusy
+		// Another call of ours is using the key: its outcome is not available here.
+		return gateway.Outcome{}, errBusy
 	case refused != nil:
-		return payment.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.Code)}, nil
+		return gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.Code)}, nil
 	}
 	return outcome(made)
 }
 
-// Lookup implements payment.Provider.
-func (c *Client) Lookup(ctx context.Context, id string) (payment.Outcome, error) {
+// Lookup implements gateway.Provider.
+func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	var found charge
 	if err := c.get(ctx, "/v1/charges/"+url.PathEscape(id), nil, &found); err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
 	return outcome(found)
 }
 
-// Find implements payment.Provider.
-func (c *Client) Find(ctx context.Context, id payment.AttemptID) (payment.Outcome, error) {
+// Find implements gateway.Provider.
+func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcome, error) {
 	var list struct {
 		Items []charge `json:"items"`
 	}
 	if err := c.get(ctx, "/v1/charges", url.Values{"reference": {id.String()}}, &list); err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
 	switch {
 	case list.Items == nil:
-		return payment.Outcome{}, errNameless
+		return gateway.Outcome{}, errNameless
 	case len(list.Items) == 0:
-		return payment.Outcome{}, payment.ErrNoSuchPayment
+		return gateway.Outcome{}, gateway.ErrNoSuchPayment
 	}
 	return outcome(list.Items[0])
 }

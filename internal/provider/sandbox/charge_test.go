@@ -9,18 +9,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	client "github.com/paylatch/paylatch/internal/provider/sandbox"
 )
 
-var _ payment.Provider = (*client.Client)(nil)
+var _ gateway.Provider = (*client.Client)(nil)
 
 func TestChargeSaysHowThePaymentStands(t *testing.T) {
 	t.Parallel()
 	r := start(t)
 	money := euro(1999)
 	surplus := euro(2000)
-	for token, want := range map[string]payment.Outcome{
+	for token, want := range map[string]gateway.Outcome{
 		"tok_success":       {News: fsm.NewsSucceeded, Money: &money},
 		"tok_wrong_amount":  {News: fsm.NewsSucceeded, Money: &surplus},
 		"tok_async_success": {News: fsm.NewsProcessing},
@@ -35,7 +36,7 @@ func TestChargeSaysHowThePaymentStands(t *testing.T) {
 			got, err := r.Charge(t.Context(), charge(token))
 			if want.News == "" {
 				require.Error(t, err)
-				require.NotErrorIs(t, err, payment.ErrNotSent)
+				require.NotErrorIs(t, err, gateway.ErrNotSent)
 				return
 			}
 			require.NoError(t, err)
@@ -83,7 +84,7 @@ func TestChargeWithAKeyInUseIsUnknown(t *testing.T) {
 	c.Money = euro(5)
 	_, err := r.Charge(t.Context(), c)
 	require.Error(t, err)
-	require.NotErrorIs(t, err, payment.ErrNotSent)
+	require.NotErrorIs(t, err, gateway.ErrNotSent)
 }
 
 func TestLookupAndFind(t *testing.T) {
@@ -100,9 +101,9 @@ func TestLookupAndFind(t *testing.T) {
 	}, 10*time.Second, 5*time.Millisecond)
 
 	_, err = r.Lookup(t.Context(), "ch_nobody")
-	require.ErrorIs(t, err, payment.ErrNoSuchPayment)
+	require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
 	_, err = r.Find(t.Context(), payment.AttemptID(uuid.New()))
-	require.ErrorIs(t, err, payment.ErrNoSuchPayment)
+	require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
 
 // An id of the provider's goes into an address: it must not lead elsewhere.

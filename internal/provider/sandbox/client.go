@@ -1,4 +1,4 @@
-// Package sandbox speaks with the sandbox provider, which is internal/sandbox.
+// Package sandbox calls the sandbox provider, which is internal/sandbox.
 package sandbox
 
 import (
@@ -10,11 +10,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// Client is one account at a sandbox. It implements payment.Provider.
+// Client is one account at a sandbox. It implements gateway.Provider.
 type Client struct {
 	base string
 	http *http.Client
@@ -25,8 +26,8 @@ func New(base string, client *http.Client) *Client {
 	return &Client{base: strings.TrimRight(base, "/"), http: client}
 }
 
-// Capabilities implements payment.Provider. The sandbox never forgets a key, and
-// a charge that it made is found at once.
+// Capabilities implements gateway.Provider. The sandbox never deletes a key, and finds
+// a charge at once.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: 365 * 24 * time.Hour, Find: true, FindConsistent: true,
@@ -35,10 +36,10 @@ func (c *Client) Capabilities() payment.Capabilities {
 	}
 }
 
-// post sends a command. The licence is spent when its first byte goes out.
-func (c *Client) post(ctx context.Context, path, key string, l payment.Licence, body, out any) (*refusal, error) {
+// post sends a command. The permit is spent when its first byte goes out.
+func (c *Client) post(ctx context.Context, path, key string, l gateway.Permit, body, out any) (*refusal, error) {
 	a, err := call.DoJSON(ctx, c.http, call.Request{
-		Method: http.MethodPost, URL: c.base + path, Licence: &l, Header: http.Header{"Idempotency-Key": {key}},
+		Method: http.MethodPost, URL: c.base + path, Permit: &l, Header: http.Header{"Idempotency-Key": {key}},
 	}, body)
 	if err != nil {
 		return nil, err
@@ -58,21 +59,21 @@ func (c *Client) get(ctx context.Context, path string, query url.Values, out any
 	refused, err := read(a, out)
 	switch {
 	case refused != nil && refused.Status == http.StatusNotFound && refused.Code == "not_found":
-		return payment.ErrNoSuchPayment
+		return gateway.ErrNoSuchPayment
 	case refused != nil:
 		return fmt.Errorf("the sandbox refuses to tell: %s", refused.Code)
 	}
 	return err
 }
 
-// refusal is the sandbox's definitive no to a command.
+// refusal is a definitive error of the sandbox.
 type refusal struct {
 	Status  int    `json:"-"`
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
 
-// read decodes an answer. A 4xx is a refusal, except those that say "later".
+// read decodes a response. A 4xx is a refusal, except those that mean "later".
 func read(a call.Answer, out any) (*refusal, error) {
 	switch {
 	case a.Status == http.StatusTooManyRequests, a.Status == http.StatusRequestTimeout, a.Status >= http.StatusInternalServerError:

@@ -7,15 +7,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-func capture(id string, minor int64) payment.Capture {
-	return payment.Capture{ProviderPaymentID: id, Money: euro(minor), IdempotencyKey: id + "-capture-0", Licence: licence()}
+func capture(id string, minor int64) gateway.Capture {
+	return gateway.Capture{ProviderPaymentID: id, Money: euro(minor), IdempotencyKey: id + "-capture-0", Permit: permit()}
 }
 
-func cancel(id string) payment.Cancel {
-	return payment.Cancel{ProviderPaymentID: id, IdempotencyKey: id + "-cancel-0", Licence: licence()}
+func cancel(id string) gateway.Cancel {
+	return gateway.Cancel{ProviderPaymentID: id, IdempotencyKey: id + "-cancel-0", Permit: permit()}
 }
 
 func TestCapture(t *testing.T) {
@@ -51,7 +52,7 @@ func TestACaptureThatIsRefusedTellsHowThePaymentStands(t *testing.T) {
 	require.True(t, got.Refused)
 	require.Equal(t, fsm.NewsAuthorized, got.News)
 	_, err = r.Capture(t.Context(), capture("ch_nobody", 1))
-	require.ErrorIs(t, err, payment.ErrNoSuchPayment)
+	require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
 
 func TestCancel(t *testing.T) {
@@ -71,15 +72,15 @@ func TestCancel(t *testing.T) {
 	require.True(t, got.Refused)
 	require.Equal(t, fsm.NewsSucceeded, got.News)
 	_, err = r.Cancel(t.Context(), cancel("ch_nobody"))
-	require.ErrorIs(t, err, payment.ErrNoSuchPayment)
+	require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
 
 func TestRefund(t *testing.T) {
 	t.Parallel()
 	r := start(t)
 	paid := r.charged(t, charge("tok_success"))
-	back := payment.RefundCall{
-		Refund: payment.RefundID(uuid.New()), ProviderPaymentID: paid.ProviderPaymentID, Money: euro(1200), IdempotencyKey: "r1-refund", Licence: licence(),
+	back := gateway.RefundCall{
+		Refund: payment.RefundID(uuid.New()), ProviderPaymentID: paid.ProviderPaymentID, Money: euro(1200), IdempotencyKey: "r1-refund", Permit: permit(),
 	}
 	first, err := r.Refund(t.Context(), back)
 	require.NoError(t, err)
@@ -90,14 +91,14 @@ func TestRefund(t *testing.T) {
 	require.Equal(t, first, again)
 	require.Len(t, r.ledger(t), 2)
 
-	for _, ref := range []payment.RefundRef{{Refund: back.Refund}, {ProviderRefundID: first.ProviderRefundID}} {
+	for _, ref := range []gateway.RefundRef{{Refund: back.Refund}, {ProviderRefundID: first.ProviderRefundID}} {
 		found, err := r.LookupRefund(t.Context(), ref)
 		require.NoError(t, err)
 		require.Equal(t, first, found)
 	}
-	for _, ref := range []payment.RefundRef{{Refund: payment.RefundID(uuid.New())}, {ProviderRefundID: "re_nobody"}} {
+	for _, ref := range []gateway.RefundRef{{Refund: payment.RefundID(uuid.New())}, {ProviderRefundID: "re_nobody"}} {
 		_, err := r.LookupRefund(t.Context(), ref)
-		require.ErrorIs(t, err, payment.ErrNoSuchPayment)
+		require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
 	}
 
 	back.Refund, back.IdempotencyKey = payment.RefundID(uuid.New()), "r2-refund"
@@ -117,30 +118,30 @@ func TestEveryCommandAsksItsLicence(t *testing.T) {
 	for name, do := range map[string]func() error{
 		"charge": func() error {
 			c := charge("tok_success")
-			c.Licence = ended()
+			c.Permit = ended()
 			_, err := r.Charge(t.Context(), c)
 			return err
 		},
 		"capture": func() error {
 			c := capture(o.ProviderPaymentID, 1999)
-			c.Licence = ended()
+			c.Permit = ended()
 			_, err := r.Capture(t.Context(), c)
 			return err
 		},
 		"cancel": func() error {
 			c := cancel(o.ProviderPaymentID)
-			c.Licence = payment.Licence{}
+			c.Permit = gateway.Permit{}
 			_, err := r.Cancel(t.Context(), c)
 			return err
 		},
 		"refund": func() error {
-			_, err := r.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: paid.ProviderPaymentID, Money: euro(1), IdempotencyKey: "x-refund", Licence: ended()})
+			_, err := r.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: paid.ProviderPaymentID, Money: euro(1), IdempotencyKey: "x-refund", Permit: ended()})
 			return err
 		},
 	} {
 		err := do()
-		require.ErrorIs(t, err, payment.ErrNotSent, name)
-		require.ErrorIs(t, err, payment.ErrLicenceEnded, name)
+		require.ErrorIs(t, err, gateway.ErrNotSent, name)
+		require.ErrorIs(t, err, gateway.ErrPermitEnded, name)
 	}
 	require.Equal(t, before, r.ledger(t))
 	now, err := r.Lookup(t.Context(), o.ProviderPaymentID)

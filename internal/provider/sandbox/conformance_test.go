@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/provider/providertest"
 	client "github.com/paylatch/paylatch/internal/provider/sandbox"
 	"github.com/paylatch/paylatch/internal/sandbox"
@@ -16,7 +16,7 @@ import (
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	providertest.Run(t, providertest.Suite{
-		New: func(_ *testing.T, base string, c *http.Client) payment.Provider { return client.New(base, c) },
+		New: func(_ *testing.T, base string, c *http.Client) gateway.Provider { return client.New(base, c) },
 		Fake: func(t *testing.T) http.Handler {
 			t.Helper()
 			s, err := sandbox.New(sandbox.Options{})
@@ -27,7 +27,7 @@ func TestConformance(t *testing.T) {
 		Tokens: providertest.Tokens{Success: "tok_success", Decline: "tok_decline", Redirect: "tok_redirect", None: "tok_nobody"},
 		Stored: providertest.Stored{
 			Owner: "c-7", Forms: []string{"card_00000000000000000000000000000000"},
-			Save: func(t *testing.T, p payment.Provider) string {
+			Save: func(t *testing.T, p gateway.Provider) string {
 				t.Helper()
 				ch := charge("tok_save")
 				ch.Customer = "c-7"

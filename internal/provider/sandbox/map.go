@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -27,13 +28,13 @@ type charge struct {
 	Saved *payment.SavedMethod `json:"saved_payment_method"`
 }
 
-// outcome returns errNameless for an answer that says nothing: whether there is a
-// payment is then not known.
-func outcome(c charge) (payment.Outcome, error) {
+// outcome returns errNameless for a response without an id: whether there is a payment
+// is then unknown.
+func outcome(c charge) (gateway.Outcome, error) {
 	if c.ID == "" {
-		return payment.Outcome{}, errNameless
+		return gateway.Outcome{}, errNameless
 	}
-	o := payment.Outcome{ProviderPaymentID: c.ID, News: fsm.NewsProcessing, Saved: c.Saved}
+	o := gateway.Outcome{ProviderPaymentID: c.ID, News: fsm.NewsProcessing, Saved: c.Saved}
 	money := payment.Money{Minor: c.Amount, Currency: payment.Currency(c.Currency)}
 	switch c.Status {
 	case "pending":

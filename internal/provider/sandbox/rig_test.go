@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	client "github.com/paylatch/paylatch/internal/provider/sandbox"
 	"github.com/paylatch/paylatch/internal/sandbox"
@@ -57,15 +58,15 @@ func says(t *testing.T, status int, body string) rig {
 	}))
 }
 
-func charge(token string) payment.Charge {
+func charge(token string) gateway.Charge {
 	id := payment.AttemptID(uuid.New())
-	return payment.Charge{
+	return gateway.Charge{
 		Attempt: id, Order: "A-1", Money: euro(1999), Capture: payment.CaptureAutomatic, Token: token,
-		IdempotencyKey: id.String() + "-pay", Licence: licence(),
+		IdempotencyKey: id.String() + "-pay", Permit: permit(),
 	}
 }
 
-func manual(token string) payment.Charge {
+func manual(token string) gateway.Charge {
 	c := charge(token)
 	c.Capture = payment.CaptureManual
 	return c
@@ -73,11 +74,11 @@ func manual(token string) payment.Charge {
 
 func euro(minor int64) payment.Money { return payment.Money{Minor: minor, Currency: "EUR"} }
 
-func licence() payment.Licence { return payment.NewLicence(time.Now(), time.Minute, time.Now) }
+func permit() gateway.Permit { return gateway.NewPermit(time.Now(), time.Minute, time.Now) }
 
-func ended() payment.Licence { return payment.NewLicence(time.Now(), 0, time.Now) }
+func ended() gateway.Permit { return gateway.NewPermit(time.Now(), 0, time.Now) }
 
-func (r rig) charged(t *testing.T, c payment.Charge) payment.Outcome {
+func (r rig) charged(t *testing.T, c gateway.Charge) gateway.Outcome {
 	t.Helper()
 	o, err := r.Charge(t.Context(), c)
 	require.NoError(t, err)

@@ -5,18 +5,19 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// TokenKind implements payment.Provider: what tok_save left is a card_… .
-func (c *Client) TokenKind(token string) payment.TokenKind {
+// TokenKind implements gateway.Provider: tok_save stores a card_… .
+func (c *Client) TokenKind(token string) gateway.TokenKind {
 	if strings.HasPrefix(token, "card_") {
-		return payment.TokenStored
+		return gateway.TokenStored
 	}
-	return payment.TokenSingleUse
+	return gateway.TokenSingleUse
 }
 
-// CheckOwner implements payment.Provider.
+// CheckOwner implements gateway.Provider.
 func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 	var found struct {
 		Customer string `json:"customer"`

@@ -1,7 +1,7 @@
 package square
 
 import (
-	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/provider/descriptor"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -11,7 +11,7 @@ func Adapter() descriptor.Adapter {
 	return descriptor.Adapter{
 		Keys:      []webhooks.Key{descriptor.APIKey()},
 		TestHosts: []string{"squareupsandbox.com"},
-		New: func(s descriptor.Settings) (payment.Provider, error) {
+		New: func(s descriptor.Settings) (gateway.Provider, error) {
 			return New(s.BaseURL, s.Params["api_key"], s.Client), nil
 		},
 	}

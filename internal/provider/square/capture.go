@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/gateway"
 )
 
 type updateRequest struct {
@@ -15,49 +15,48 @@ type updateRequest struct {
 	} `json:"payment"`
 }
 
-// Capture implements payment.Provider. What is taken is the payment's amount. A
-// part is taken by lowering that first; it can be done again, with the same key,
-// before it is completed. Not to take the part after all, but everything, is to
-// raise it again, which Square does for some payments and refuses for others
+// Capture implements gateway.Provider. It captures the payment's amount. A partial
+// capture lowers that first, which can be repeated with the same key until the payment
+// is completed. A full capture after that raises it again, which Square allows for some
+// payments and refuses for others
 // (https://developer.squareup.com/docs/payments-api/update-payments).
-func (c *Client) Capture(ctx context.Context, cp payment.Capture) (payment.Outcome, error) {
-	met := func(o payment.Outcome) bool {
+func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outcome, error) {
+	met := func(o gateway.Outcome) bool {
 		return o.News == fsm.NewsSucceeded && o.Money != nil && *o.Money == cp.Money
 	}
 	fits, err := c.fits(ctx, cp)
 	if err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
 	if !fits {
 		change := updateRequest{IdempotencyKey: cp.IdempotencyKey}
 		change.Payment.Amount = moneyOf(cp.Money)
-		_, refused, err := c.command(ctx, http.MethodPut, paymentPath(cp.ProviderPaymentID), cp.Licence, change)
+		_, refused, err := c.command(ctx, http.MethodPut, paymentPath(cp.ProviderPaymentID), cp.Permit, change)
 		if err != nil || refused != nil {
 			return c.refused(ctx, cp.ProviderPaymentID, refused, err, met)
 		}
 	}
-	return c.move(ctx, cp.ProviderPaymentID, "complete", cp.Licence, met)
+	return c.move(ctx, cp.ProviderPaymentID, "complete", cp.Permit, met)
 }
 
-// fits reports whether a payment is known to have the amount that is to be taken.
-// For a part nobody asks: it costs no more to set it.
-func (c *Client) fits(ctx context.Context, cp payment.Capture) (bool, error) {
+// fits reports whether a payment has the amount to be captured. For a part there is no
+// lookup: setting the amount costs no more.
+func (c *Client) fits(ctx context.Context, cp gateway.Capture) (bool, error) {
 	if !cp.Whole {
 		return false, nil
 	}
-	now, err := c.get(ctx, paymentPath(cp.ProviderPaymentID), &cp.Licence)
+	now, err := c.get(ctx, paymentPath(cp.ProviderPaymentID), &cp.Permit)
 	return err == nil && now.Payment != nil && now.Payment.Amount != nil && *now.Payment.Amount == moneyOf(cp.Money), err
 }
 
-// Cancel implements payment.Provider.
-func (c *Client) Cancel(ctx context.Context, cl payment.Cancel) (payment.Outcome, error) {
-	return c.move(ctx, cl.ProviderPaymentID, "cancel", cl.Licence, func(o payment.Outcome) bool { return o.News == fsm.NewsFailed })
+// Cancel implements gateway.Provider.
+func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
+	return c.move(ctx, cl.ProviderPaymentID, "cancel", cl.Permit, func(o gateway.Outcome) bool { return o.News == fsm.NewsFailed })
 }
 
-// move completes or cancels a payment. Square takes no key for either: the same
-// command again is refused, and what counts is that the payment stands as it was
-// to (met).
-func (c *Client) move(ctx context.Context, id, verb string, l payment.Licence, met func(payment.Outcome) bool) (payment.Outcome, error) {
+// move completes or cancels a payment. Square takes no key for either: a repeated
+// command is refused, and counts as done if the payment has the wanted state (met).
+func (c *Client) move(ctx context.Context, id, verb string, l gateway.Permit, met func(gateway.Outcome) bool) (gateway.Outcome, error) {
 	got, refused, err := c.command(ctx, http.MethodPost, paymentPath(id)+"/"+verb, l, struct{}{})
 	if err != nil || refused != nil {
 		return c.refused(ctx, id, refused, err, met)
@@ -65,15 +64,15 @@ func (c *Client) move(ctx context.Context, id, verb string, l payment.Licence, m
 	return outcome(got.Payment)
 }
 
-// refused asks the payment itself when a command was refused.
-func (c *Client) refused(ctx context.Context, id string, r *refusal, err error, met func(payment.Outcome) bool) (payment.Outcome, error) {
+// refused looks up the payment after a refused command.
+func (c *Client) refused(ctx context.Context, id string, r *refusal, err error, met func(gateway.Outcome) bool) (gateway.Outcome, error) {
 	switch {
 	case err != nil:
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	case r.missing():
-		return payment.Outcome{}, payment.ErrNoSuchPayment
+		return gateway.Outcome{}, gateway.ErrNoSuchPayment
 	case r.turnedAway():
-		return payment.Outcome{}, r.err()
+		return gateway.Outcome{}, r.err()
 	}
 	now, err := c.Lookup(ctx, id)
 	now.Refused = !met(now)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	hooks "github.com/paylatch/paylatch/webhooks/square"
 )
@@ -25,16 +26,16 @@ type paymentRequest struct {
 
 var errNoMoney = errors.New("a source that only records money which somebody else took")
 
-// Charge implements payment.Provider. A token is one of Square's own libraries
-// (cnon:…), where the customer has confirmed the payment already, or a card on file
-// (ccof:…), which Square takes only with its customer: nothing redirects. A decline is
-// final.
-func (c *Client) Charge(ctx context.Context, ch payment.Charge) (payment.Outcome, error) {
+// Charge implements gateway.Provider. A token is one of Square's own libraries
+// (cnon:…), with which the customer has confirmed the payment already, or a card on
+// file (ccof:…), which Square accepts only with its customer: nothing redirects. A
+// decline is final.
+func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
 	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
 	if ch.Token == "CASH" || ch.Token == "EXTERNAL" {
-		return payment.Outcome{}, fmt.Errorf("%w: %w", payment.ErrUnfit, errNoMoney)
+		return gateway.Outcome{}, fmt.Errorf("%w: %w", gateway.ErrUnfit, errNoMoney)
 	}
 	request := paymentRequest{
 		SourceID: ch.Token, IdempotencyKey: ch.IdempotencyKey, Amount: moneyOf(ch.Money),
@@ -43,26 +44,26 @@ func (c *Client) Charge(ctx context.Context, ch payment.Charge) (payment.Outcome
 	if ch.Stored {
 		request.CustomerID = ch.Customer
 	}
-	got, refused, err := c.command(ctx, http.MethodPost, "/v2/payments", ch.Licence, request)
+	got, refused, err := c.command(ctx, http.MethodPost, "/v2/payments", ch.Permit, request)
 	switch {
 	case err != nil:
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	case refused != nil:
 		return refused.outcome(), nil
 	}
 	return outcome(got.Payment)
 }
 
-// spent are codes of a token that can't be used any more, perhaps because an
-// earlier call used it: of the card they say nothing.
+// spent are codes of a token that can't be used any more, perhaps because an earlier
+// call used it: they are no card decline.
 var spent = map[string]bool{ //nolint:gochecknoglobals // a table
 	"CARD_TOKEN_USED": true, "CARD_TOKEN_EXPIRED": true, "SOURCE_USED": true, "SOURCE_EXPIRED": true,
 }
 
-// outcome is what became of a charge: the card was declined, or the request was
-// refused as such. A payment that failed has an id.
-func (r refusal) outcome() payment.Outcome {
-	o := payment.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", r.Code)}
+// outcome returns the outcome of a refused charge: the card was declined, or the
+// request was refused as such. A failed payment has an id.
+func (r refusal) outcome() gateway.Outcome {
+	o := gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", r.Code)}
 	if r.Category == "PAYMENT_METHOD_ERROR" && !spent[r.Code] {
 		o.Refused, o.Failure = false, payment.NewFailure(hooks.FailureCode(r.Code))
 	}

@@ -8,12 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/providertest"
 	"github.com/paylatch/paylatch/internal/provider/square"
 )
 
-var _ payment.Provider = (*square.Client)(nil)
+var _ gateway.Provider = (*square.Client)(nil)
 
 func TestAChargeIsOnePayment(t *testing.T) {
 	t.Parallel()
@@ -22,7 +23,7 @@ func TestAChargeIsOnePayment(t *testing.T) {
 	o := charged(t, c, ch)
 	taken := euro(1999)
 	require.Len(t, o.References, 1, "the order that Square makes for it")
-	require.Equal(t, payment.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: o.ProviderPaymentID, References: o.References, Money: &taken}, o)
+	require.Equal(t, gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: o.ProviderPaymentID, References: o.References, Money: &taken}, o)
 
 	sent := <-seen
 	require.Equal(t, "POST /v2/payments", sent.line)
@@ -35,10 +36,10 @@ func TestAChargeIsOnePayment(t *testing.T) {
 func TestWhatDiffersByTheCharge(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		change       func(*payment.Charge)
+		change       func(*gateway.Charge)
 		member, want string
 	}{
-		"manual":         {func(c *payment.Charge) { c.Capture = payment.CaptureManual }, "autocomplete", "false"},
+		"manual":         {func(c *gateway.Charge) { c.Capture = payment.CaptureManual }, "autocomplete", "false"},
 		"no decimals":    {money(1999, "JPY"), "amount_money", `{"amount":1999,"currency":"JPY"}`},
 		"three decimals": {money(1999, "KWD"), "amount_money", `{"amount":1999,"currency":"KWD"}`},
 	} {
@@ -55,8 +56,8 @@ func TestWhatDiffersByTheCharge(t *testing.T) {
 	}
 }
 
-func money(minor int64, currency payment.Currency) func(*payment.Charge) {
-	return func(c *payment.Charge) { c.Money = payment.Money{Minor: minor, Currency: currency} }
+func money(minor int64, currency payment.Currency) func(*gateway.Charge) {
+	return func(c *gateway.Charge) { c.Money = payment.Money{Minor: minor, Currency: currency} }
 }
 
 // All that is sent, as Square's own description has it.
@@ -76,15 +77,15 @@ func TestRequestsFitSquaresDescription(t *testing.T) {
 		ch := manual()
 		ch.IdempotencyKey = "held-" + string(rune('a'+i))
 		o := charged(t, c, ch)
-		_, err := c.Capture(t.Context(), payment.Capture{
-			ProviderPaymentID: o.ProviderPaymentID, Money: euro(1999 - int64(i)), Whole: whole, IdempotencyKey: ch.IdempotencyKey + "c", Licence: licence(),
+		_, err := c.Capture(t.Context(), gateway.Capture{
+			ProviderPaymentID: o.ProviderPaymentID, Money: euro(1999 - int64(i)), Whole: whole, IdempotencyKey: ch.IdempotencyKey + "c", Permit: permit(),
 		})
 		require.NoError(t, err)
-		_, err = c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: ch.IdempotencyKey + "x", Licence: licence()})
+		_, err = c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: ch.IdempotencyKey + "x", Permit: permit()})
 		require.NoError(t, err)
-		r, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: o.ProviderPaymentID, Money: euro(5), IdempotencyKey: ch.IdempotencyKey + "r", Licence: licence()})
+		r, err := c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: o.ProviderPaymentID, Money: euro(5), IdempotencyKey: ch.IdempotencyKey + "r", Permit: permit()})
 		require.NoError(t, err)
-		_, err = c.LookupRefund(t.Context(), payment.RefundRef{ProviderRefundID: r.ProviderRefundID})
+		_, err = c.LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: r.ProviderRefundID})
 		require.NoError(t, err)
 	}
 }
@@ -95,7 +96,7 @@ func TestASourceWithoutMoneyIsNotSent(t *testing.T) {
 	c, seen := serve(t, newFake())
 	for _, token := range []string{"CASH", "EXTERNAL"} {
 		_, err := c.Charge(t.Context(), charge(token))
-		require.ErrorIs(t, err, payment.ErrUnfit)
+		require.ErrorIs(t, err, gateway.ErrUnfit)
 	}
 	require.Empty(t, seen)
 }
@@ -116,7 +117,7 @@ func TestADeclineHasEitherStatus(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{400, 402} {
 		o := charged(t, says(t, status, `{"errors":[{"category":"PAYMENT_METHOD_ERROR","code":"GENERIC_DECLINE"}]}`), charge(cardOK))
-		require.Equal(t, payment.Outcome{News: fsm.NewsFailed, Failure: payment.NewFailure("card_declined", "GENERIC_DECLINE")}, o)
+		require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, Failure: payment.NewFailure("card_declined", "GENERIC_DECLINE")}, o)
 	}
 }
 
@@ -127,7 +128,7 @@ func TestASpentTokenIsNoDecline(t *testing.T) {
 	for _, code := range []string{"CARD_TOKEN_USED", "CARD_TOKEN_EXPIRED", "SOURCE_USED", "SOURCE_EXPIRED"} {
 		for _, category := range []string{"INVALID_REQUEST_ERROR", "PAYMENT_METHOD_ERROR"} {
 			o := charged(t, says(t, 400, `{"errors":[{"category":"`+category+`","code":"`+code+`"}]}`), charge(cardOK))
-			require.Equal(t, payment.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", code)}, o)
+			require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", code)}, o)
 		}
 	}
 }
@@ -148,7 +149,7 @@ func TestARefusedChargeSaysWhy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := charged(t, says(t, c.status, `{"errors":[{"category":"`+c.category+`","code":"`+c.code+`"}]}`), charge(cardOK))
-			require.Equal(t, payment.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", c.code)}, o)
+			require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", c.code)}, o)
 		})
 	}
 }
@@ -174,11 +175,11 @@ func TestErrorsThatLeaveTheOutcomeOpen(t *testing.T) {
 			t.Parallel()
 			_, err := c.Charge(t.Context(), charge(cardOK))
 			unknown(t, err)
-			_, err = c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: "p1", Licence: licence()})
+			_, err = c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: "p1", Permit: permit()})
 			unknown(t, err)
-			_, err = c.Capture(t.Context(), payment.Capture{ProviderPaymentID: "p1", Licence: licence()})
+			_, err = c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: "p1", Permit: permit()})
 			unknown(t, err)
-			_, err = c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "p1", Licence: licence()})
+			_, err = c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "p1", Permit: permit()})
 			unknown(t, err)
 			_, err = c.Lookup(t.Context(), "p1")
 			unknown(t, err)

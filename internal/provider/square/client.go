@@ -1,6 +1,6 @@
-// Package square speaks with Square's Payments API
-// (https://developer.squareup.com/reference/square/payments-api): a payment is
-// made in one call with a token, and its answer says what became of it.
+// Package square calls Square's Payments API
+// (https://developer.squareup.com/reference/square/payments-api): a payment is made in
+// one call with a token, and the response contains its result.
 package square
 
 import (
@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
@@ -19,31 +20,30 @@ import (
 const (
 	liveBase = "https://connect.squareup.com"
 	version  = "2025-08-20"
-	// keyLife is ours: Square presents its keys as what makes a retry after a lost
-	// connection safe, but publishes no time for which it keeps them
+	// keyLife is ours: Square documents that its keys make a retry after a lost
+	// connection safe, but not how long it stores them
 	// (https://developer.squareup.com/docs/build-basics/common-api-patterns/idempotency).
 	keyLife = time.Hour
 )
 
-// Client is one seller's account at Square. It implements payment.Provider.
+// Client is one seller's account at Square. It implements gateway.Provider.
 type Client struct {
 	base, token string
 	http        *http.Client
 }
 
-// New returns the client of the seller that an access token belongs to; base
-// replaces Square's own address, which is that of real money: a token does not
-// say whether it is one of the sandbox.
+// New returns the client of the seller of an access token; base replaces Square's own
+// address, which is the live one: a token does not show whether it is for the sandbox.
 func New(base, token string, client *http.Client) *Client {
 	return &Client{base: strings.TrimRight(cmp.Or(base, liveBase), "/"), token: token, http: client}
 }
 
-// Capabilities implements payment.Provider:
+// Capabilities implements gateway.Provider:
 // https://developer.squareup.com/docs/payments-api/take-payments/card-payments/delayed-capture
-// (complete or cancel what is approved; a part, by lowering the amount first),
-// …/refund-payments (any number of parts). No call finds a payment by our
-// reference. That a payment names a new refund at once is not documented; the list of
-// all refunds may not show it for "several seconds"
+// (complete or cancel an approved payment; a part, by lowering the amount first),
+// …/refund-payments (any number of parts). No call finds a payment by our reference.
+// That a payment names a new refund at once is not documented; the list of all refunds
+// may lack it for "several seconds"
 // (https://developer.squareup.com/reference/square/refunds-api/list-payment-refunds).
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
@@ -53,7 +53,7 @@ func (c *Client) Capabilities() payment.Capabilities {
 	}
 }
 
-// answer is the form of all that Square says.
+// answer is the format of Square's responses.
 type answer struct {
 	Payment *paid    `json:"payment"`
 	Refund  *refund  `json:"refund"`
@@ -61,24 +61,24 @@ type answer struct {
 	Card    *card    `json:"card"`
 }
 
-// apiErr is an error of Square's
+// apiErr is an error of Square
 // (https://developer.squareup.com/docs/build-basics/handling-errors).
 type apiErr struct {
 	Category string `json:"category"`
 	Code     string `json:"code"`
 }
 
-// refusal is Square's definitive no.
+// refusal is a definitive error of Square.
 type refusal struct {
 	apiErr
 	status int
-	// payment is the one that was made and failed, if there is one.
+	// payment is the failed payment, if one was made.
 	payment *paid
 }
 
 // command sends a command, by POST or PUT.
-func (c *Client) command(ctx context.Context, method, path string, l payment.Licence, body any) (answer, *refusal, error) {
-	r := call.Request{Method: method, URL: c.base + path, Header: c.header(), Licence: &l}
+func (c *Client) command(ctx context.Context, method, path string, l gateway.Permit, body any) (answer, *refusal, error) {
+	r := call.Request{Method: method, URL: c.base + path, Header: c.header(), Permit: &l}
 	a, err := call.DoJSON(ctx, c.http, r, body)
 	if err != nil {
 		return answer{}, nil, err
@@ -86,9 +86,9 @@ func (c *Client) command(ctx context.Context, method, path string, l payment.Lic
 	return read(a)
 }
 
-// get asks a question; one that a command begins with has the command's licence.
-func (c *Client) get(ctx context.Context, path string, l *payment.Licence) (answer, error) {
-	a, err := call.Do(ctx, c.http, call.Request{Method: http.MethodGet, URL: c.base + path, Header: c.header(), Licence: l})
+// get sends a read; the first read of a command has the command's permit.
+func (c *Client) get(ctx context.Context, path string, l *gateway.Permit) (answer, error) {
+	a, err := call.Do(ctx, c.http, call.Request{Method: http.MethodGet, URL: c.base + path, Header: c.header(), Permit: l})
 	if err != nil {
 		return answer{}, err
 	}
@@ -97,7 +97,7 @@ func (c *Client) get(ctx context.Context, path string, l *payment.Licence) (answ
 	case refused == nil:
 		return got, err
 	case refused.missing():
-		return answer{}, payment.ErrNoSuchPayment
+		return answer{}, gateway.ErrNoSuchPayment
 	}
 	return answer{}, refused.err()
 }
@@ -106,8 +106,8 @@ func (c *Client) header() http.Header {
 	return http.Header{"Authorization": {"Bearer " + c.token}, "Square-Version": {version}}
 }
 
-// read returns what is definitive as a refusal. An answer that is not in Square's
-// form may be a proxy's: it says nothing.
+// read returns a definitive error as a refusal. A response not in Square's format may
+// come from a proxy: it is an error.
 func read(a call.Answer) (answer, *refusal, error) {
 	var got answer
 	if err := a.Read(&got); err != nil {
@@ -126,12 +126,12 @@ func read(a call.Answer) (answer, *refusal, error) {
 	return got, &refused, nil
 }
 
-// codeReused speaks of another call with the same key.
+// codeReused is about another call with the same key.
 const codeReused = "IDEMPOTENCY_KEY_REUSED"
 
-// definitive reports whether an error is about the request as such. 409 and 429
-// speak of another call or of the moment, and so do Square's own errors whatever
-// their status.
+// definitive reports whether an error is about the request as such. 409 and 429 are
+// about another call or transient, and so are Square's own errors, whatever their
+// status.
 func (r refusal) definitive() bool {
 	switch r.status {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity:
@@ -145,17 +145,17 @@ func (r refusal) definitive() bool {
 	return false
 }
 
-// momentary are codes of what may be otherwise in a moment.
+// momentary are the codes of transient errors.
 var momentary = map[string]bool{ //nolint:gochecknoglobals // a table
 	"TEMPORARY_ERROR": true, "INTERNAL_SERVER_ERROR": true, "GATEWAY_TIMEOUT": true, "REQUEST_TIMEOUT": true, "CONFLICT": true,
 	"RATE_LIMITED": true, "BAD_GATEWAY": true, "SERVICE_UNAVAILABLE": true,
 }
 
-// missing reports whether Square says that it has no such object.
+// missing reports whether Square has no such object.
 func (r refusal) missing() bool { return r.status == http.StatusNotFound && r.Code == "NOT_FOUND" }
 
-// turnedAway reports whether Square does not take the access token. Of an earlier
-// call that may have gone through it says nothing.
+// turnedAway reports whether Square rejected the access token. An earlier call may have
+// succeeded.
 func (r refusal) turnedAway() bool { return r.Category == "AUTHENTICATION_ERROR" }
 
 func (r refusal) err() error { return fmt.Errorf("square says %d %s %s", r.status, r.Category, r.Code) }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -28,8 +29,8 @@ func TestAWholeCaptureChangesNothing(t *testing.T) {
 	require.Empty(t, seen)
 }
 
-func capture(id string, minor int64, whole bool) payment.Capture {
-	return payment.Capture{ProviderPaymentID: id, Money: euro(minor), Whole: whole, IdempotencyKey: "0123-capture-0", Licence: licence()}
+func capture(id string, minor int64, whole bool) gateway.Capture {
+	return gateway.Capture{ProviderPaymentID: id, Money: euro(minor), Whole: whole, IdempotencyKey: "0123-capture-0", Permit: permit()}
 }
 
 func TestAPartIsTakenByLoweringTheAmountFirst(t *testing.T) {
@@ -148,7 +149,7 @@ func TestACaptureThatWasDoneIsNotRefused(t *testing.T) {
 	require.Equal(t, euro(1999), *other.Money)
 }
 
-// The licence is asked before each of the calls.
+// The permit is asked before each of the calls.
 func TestALicenceThatEndsBetweenTheTwoCallsCompletesNothing(t *testing.T) {
 	t.Parallel()
 	f := newFake()
@@ -157,9 +158,9 @@ func TestALicenceThatEndsBetweenTheTwoCallsCompletesNothing(t *testing.T) {
 	<-seen
 	cp := capture(o.ProviderPaymentID, 700, false)
 	checks := 0
-	cp.Licence = licenceFor(func() bool { checks++; return checks <= 1 })
+	cp.Permit = licenceFor(func() bool { checks++; return checks <= 1 })
 	_, err := c.Capture(t.Context(), cp)
-	require.ErrorIs(t, err, payment.ErrLicenceEnded)
+	require.ErrorIs(t, err, gateway.ErrPermitEnded)
 	require.Equal(t, "PUT /v2/payments/"+o.ProviderPaymentID, (<-seen).line)
 	require.Empty(t, seen)
 }
@@ -169,10 +170,10 @@ func TestALicenceThatEndsBetweenTheTwoCallsCompletesNothing(t *testing.T) {
 func TestATokenThatIsTurnedAwayRefusesOneCall(t *testing.T) {
 	t.Parallel()
 	c := says(t, 401, `{"errors":[{"category":"AUTHENTICATION_ERROR","code":"UNAUTHORIZED"}]}`)
-	r, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "p1", Licence: licence()})
+	r, err := c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "p1", Permit: permit()})
 	require.NoError(t, err)
-	require.Equal(t, payment.RefusedRefund("UNAUTHORIZED"), r)
-	_, err = c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: "p1", Licence: licence()})
+	require.Equal(t, gateway.RefusedRefund("UNAUTHORIZED"), r)
+	_, err = c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: "p1", Permit: permit()})
 	unknown(t, err)
 	_, err = c.Lookup(t.Context(), "p1")
 	unknown(t, err)
@@ -201,7 +202,7 @@ func TestAnUnknownAddressIsNoAnswer(t *testing.T) {
 	c := says(t, 404, `{"errors":[{"category":"INVALID_REQUEST_ERROR","code":"BAD_REQUEST"}]}`)
 	_, err := c.Lookup(t.Context(), "p1")
 	unknown(t, err)
-	_, err = c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: "p1", Licence: licence()})
+	_, err = c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: "p1", Permit: permit()})
 	unknown(t, err)
 }
 
@@ -214,8 +215,8 @@ func TestARefundIsFoundByTheIDInItsReason(t *testing.T) {
 		o := charged(t, c, charge(cardOK))
 		<-seen
 		id := payment.RefundID(uuid.New())
-		made, err := c.Refund(t.Context(), payment.RefundCall{
-			Refund: id, ProviderPaymentID: o.ProviderPaymentID, Money: euro(300), Reason: given, IdempotencyKey: "0123-refund", Licence: licence(),
+		made, err := c.Refund(t.Context(), gateway.RefundCall{
+			Refund: id, ProviderPaymentID: o.ProviderPaymentID, Money: euro(300), Reason: given, IdempotencyKey: "0123-refund", Permit: permit(),
 		})
 		require.NoError(t, err)
 		require.Equal(t, fsm.NewsProcessing, made.News)
@@ -228,7 +229,7 @@ func TestARefundIsFoundByTheIDInItsReason(t *testing.T) {
 		require.LessOrEqual(t, len([]rune(sent.Reason)), 192)
 		require.Contains(t, sent.Reason, id.String())
 		require.True(t, strings.HasPrefix(sent.Reason, given[:min(len(given), 20)]))
-		found, err := c.LookupRefund(t.Context(), payment.RefundRef{Refund: id, ProviderPaymentID: o.ProviderPaymentID})
+		found, err := c.LookupRefund(t.Context(), gateway.RefundRef{Refund: id, ProviderPaymentID: o.ProviderPaymentID})
 		require.NoError(t, err)
 		require.Equal(t, made, found)
 	}
@@ -244,7 +245,7 @@ func TestARefundThatIsNamedAndNotFoundIsUnknown(t *testing.T) {
 	f.mu.Lock()
 	f.payments[o.ProviderPaymentID]["refund_ids"] = []string{"r1"}
 	f.mu.Unlock()
-	_, err := c.LookupRefund(t.Context(), payment.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: o.ProviderPaymentID})
+	_, err := c.LookupRefund(t.Context(), gateway.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: o.ProviderPaymentID})
 	unknown(t, err)
 }
 
@@ -252,7 +253,7 @@ func TestSquareFindsNothingByOurReference(t *testing.T) {
 	t.Parallel()
 	c, seen := serve(t, newFake())
 	_, err := c.Find(t.Context(), payment.AttemptID(uuid.New()))
-	require.ErrorIs(t, err, payment.ErrUnsupported)
+	require.ErrorIs(t, err, gateway.ErrUnsupported)
 	require.False(t, c.Capabilities().Find)
 	require.Empty(t, seen)
 }

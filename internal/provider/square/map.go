@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
 	hooks "github.com/paylatch/paylatch/webhooks/square"
@@ -37,8 +38,8 @@ type paid struct {
 	} `json:"card_details"`
 }
 
-// references are the names besides the id by which a webhook may call a payment:
-// Square makes an order for each.
+// references returns the other id of a payment in webhooks: Square creates an order for
+// each.
 func (p *paid) references() []string {
 	if p.OrderID == "" {
 		return nil
@@ -46,13 +47,12 @@ func (p *paid) references() []string {
 	return []string{p.OrderID}
 }
 
-// outcome reads a payment by its status. One that this version does not know is
-// under way.
-func outcome(p *paid) (payment.Outcome, error) {
+// outcome maps a payment by its status. An unrecognized status is processing.
+func outcome(p *paid) (gateway.Outcome, error) {
 	if p == nil || p.ID == "" {
-		return payment.Outcome{}, errNameless
+		return gateway.Outcome{}, errNameless
 	}
-	o := payment.Outcome{ProviderPaymentID: p.ID, References: p.references(), News: fsm.NewsProcessing}
+	o := gateway.Outcome{ProviderPaymentID: p.ID, References: p.references(), News: fsm.NewsProcessing}
 	var err error
 	switch p.Status {
 	case "APPROVED":
@@ -79,11 +79,11 @@ func (m *money) read() (*payment.Money, error) {
 	return digits.Money(m.Amount, m.Currency)
 }
 
-func refundOutcome(r *refund) (payment.RefundOutcome, error) {
+func refundOutcome(r *refund) (gateway.RefundOutcome, error) {
 	if r == nil || r.ID == "" {
-		return payment.RefundOutcome{}, errNameless
+		return gateway.RefundOutcome{}, errNameless
 	}
-	o := payment.RefundOutcome{ProviderRefundID: r.ID, News: fsm.NewsProcessing}
+	o := gateway.RefundOutcome{ProviderRefundID: r.ID, News: fsm.NewsProcessing}
 	switch r.Status {
 	case "COMPLETED":
 		o.News = fsm.NewsSucceeded
@@ -97,9 +97,9 @@ func refundOutcome(r *refund) (payment.RefundOutcome, error) {
 
 var errGone = errors.New("the provider names a refund that it does not know")
 
-// unknown is an error of a look-up that must not be taken for "there is none".
+// unknown replaces gateway.ErrNoSuchPayment where it does not mean "there is none".
 func unknown(err error) error {
-	if errors.Is(err, payment.ErrNoSuchPayment) {
+	if errors.Is(err, gateway.ErrNoSuchPayment) {
 		return errGone
 	}
 	return err

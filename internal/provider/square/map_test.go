@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 	hooks "github.com/paylatch/paylatch/webhooks/square"
@@ -14,7 +15,7 @@ import (
 
 func eur(minor int64) object { return object{"amount": minor, "currency": "EUR"} }
 
-func asked(t *testing.T, members object) (payment.Outcome, error) {
+func asked(t *testing.T, members object) (gateway.Outcome, error) {
 	t.Helper()
 	raw, err := json.Marshal(object{"payment": members})
 	require.NoError(t, err)
@@ -82,7 +83,7 @@ func TestARefundIsReadAsItsWebhookIs(t *testing.T) {
 		r := object{"id": "r1", "status": status, "payment_id": "p1", "amount_money": eur(500)}
 		raw, err := json.Marshal(object{"refund": r})
 		require.NoError(t, err)
-		o, err := says(t, 200, string(raw)).LookupRefund(t.Context(), payment.RefundRef{ProviderRefundID: "r1"})
+		o, err := says(t, 200, string(raw)).LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: "r1"})
 		require.NoError(t, err)
 		require.Equal(t, news, o.News, status)
 		e := told(t, "refund", r)
@@ -102,7 +103,7 @@ func TestAStatusOfTomorrowIsUnderWay(t *testing.T) {
 	t.Parallel()
 	o, err := asked(t, object{"id": "p1", "status": "MARINATING"})
 	require.NoError(t, err)
-	require.Equal(t, payment.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: "p1"}, o)
+	require.Equal(t, gateway.Outcome{News: fsm.NewsProcessing, ProviderPaymentID: "p1"}, o)
 	_, err = asked(t, object{"id": "p1", "status": "COMPLETED", "total_money": object{"amount": -1, "currency": "EUR"}})
 	unknown(t, err)
 	o, err = asked(t, object{"id": "p1", "status": "COMPLETED"})

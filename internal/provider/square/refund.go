@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/gateway"
 )
 
 // refund is a PaymentRefund
@@ -26,26 +26,26 @@ type refundRequest struct {
 	Reason         string `json:"reason"`
 }
 
-// Refund implements payment.Provider.
-func (c *Client) Refund(ctx context.Context, r payment.RefundCall) (payment.RefundOutcome, error) {
-	got, refused, err := c.command(ctx, http.MethodPost, "/v2/refunds", r.Licence, refundRequest{
+// Refund implements gateway.Provider.
+func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.RefundOutcome, error) {
+	got, refused, err := c.command(ctx, http.MethodPost, "/v2/refunds", r.Permit, refundRequest{
 		IdempotencyKey: r.IdempotencyKey, PaymentID: r.ProviderPaymentID, Amount: moneyOf(r.Money), Reason: reason(r),
 	})
 	switch {
 	case err != nil:
-		return payment.RefundOutcome{}, err
+		return gateway.RefundOutcome{}, err
 	case refused == nil:
 		return refundOutcome(got.Refund)
 	}
-	return payment.RefusedRefund(refused.Code), nil
+	return gateway.RefusedRefund(refused.Code), nil
 }
 
-// maxReason is how many characters a reason may have.
+// maxReason is the maximum length of a reason, in characters.
 const maxReason = 192
 
-// reason is ours with the refund's id behind it, the only place where Square
-// keeps that.
-func reason(r payment.RefundCall) string {
+// reason returns our reason followed by the refund's id, which has no field of its own
+// at Square.
+func reason(r gateway.RefundCall) string {
 	id := r.Refund.String()
 	if r.Reason == "" {
 		return id
@@ -54,33 +54,33 @@ func reason(r payment.RefundCall) string {
 	return string(text[:min(len(text), room)]) + " (" + id + ")"
 }
 
-// LookupRefund implements payment.Provider. One whose id is not known is looked
-// for among those of its payment.
-func (c *Client) LookupRefund(ctx context.Context, r payment.RefundRef) (payment.RefundOutcome, error) {
+// LookupRefund implements gateway.Provider. A refund without a recorded id is searched
+// among those of its payment.
+func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway.RefundOutcome, error) {
 	if r.ProviderRefundID != "" {
 		found, err := c.refund(ctx, r.ProviderRefundID)
 		if err != nil {
-			return payment.RefundOutcome{}, err
+			return gateway.RefundOutcome{}, err
 		}
 		return refundOutcome(found)
 	}
 	of, err := c.get(ctx, paymentPath(r.ProviderPaymentID), nil)
 	if err != nil {
-		return payment.RefundOutcome{}, err
+		return gateway.RefundOutcome{}, err
 	}
 	if of.Payment == nil || of.Payment.ID == "" {
-		return payment.RefundOutcome{}, errNameless
+		return gateway.RefundOutcome{}, errNameless
 	}
 	for _, id := range of.Payment.RefundIDs {
 		found, err := c.refund(ctx, id)
 		if err != nil {
-			return payment.RefundOutcome{}, fmt.Errorf("one of the payment's refunds: %w", unknown(err))
+			return gateway.RefundOutcome{}, fmt.Errorf("one of the payment's refunds: %w", unknown(err))
 		}
 		if strings.Contains(found.Reason, r.Refund.String()) {
 			return refundOutcome(found)
 		}
 	}
-	return payment.RefundOutcome{}, payment.ErrNoSuchPayment
+	return gateway.RefundOutcome{}, gateway.ErrNoSuchPayment
 }
 
 func (c *Client) refund(ctx context.Context, id string) (*refund, error) {

@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/providertest"
 	"github.com/paylatch/paylatch/internal/provider/square"
@@ -27,7 +28,7 @@ const document = "square-payments.json"
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	providertest.Run(t, providertest.Suite{
-		New: func(_ *testing.T, base string, c *http.Client) payment.Provider { return square.New(base, secret, c) },
+		New: func(_ *testing.T, base string, c *http.Client) gateway.Provider { return square.New(base, secret, c) },
 		Fake: func(t *testing.T) http.Handler {
 			t.Helper()
 			h, _ := providertest.Described(t, document, "", newFake())
@@ -81,14 +82,14 @@ func says(t *testing.T, status int, body string) *square.Client {
 	return c
 }
 
-func charge(token string) payment.Charge {
-	return payment.Charge{
+func charge(token string) gateway.Charge {
+	return gateway.Charge{
 		Attempt: payment.AttemptID(uuid.New()), Order: "A-1", Customer: "u-1", Money: euro(1999), Capture: payment.CaptureAutomatic,
-		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: "0123-pay", Licence: licence(), Stored: strings.HasPrefix(token, "ccof:"),
+		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: "0123-pay", Permit: permit(), Stored: strings.HasPrefix(token, "ccof:"),
 	}
 }
 
-func manual() payment.Charge {
+func manual() gateway.Charge {
 	ch := charge(cardOK)
 	ch.Capture = payment.CaptureManual
 	return ch
@@ -96,12 +97,12 @@ func manual() payment.Charge {
 
 func euro(minor int64) payment.Money { return payment.Money{Minor: minor, Currency: "EUR"} }
 
-func licence() payment.Licence { return payment.NewLicence(time.Now(), time.Minute, time.Now) }
+func permit() gateway.Permit { return gateway.NewPermit(time.Now(), time.Minute, time.Now) }
 
 // licenceFor holds for as long as it is allowed to.
-func licenceFor(holds func() bool) payment.Licence {
+func licenceFor(holds func() bool) gateway.Permit {
 	start := time.Now()
-	return payment.NewLicence(start, time.Hour, func() time.Time {
+	return gateway.NewPermit(start, time.Hour, func() time.Time {
 		if holds() {
 			return start
 		}
@@ -109,7 +110,7 @@ func licenceFor(holds func() bool) payment.Licence {
 	})
 }
 
-func charged(t *testing.T, c *square.Client, ch payment.Charge) payment.Outcome {
+func charged(t *testing.T, c *square.Client, ch gateway.Charge) gateway.Outcome {
 	t.Helper()
 	o, err := c.Charge(t.Context(), ch)
 	require.NoError(t, err)
@@ -119,8 +120,8 @@ func charged(t *testing.T, c *square.Client, ch payment.Charge) payment.Outcome 
 func unknown(t *testing.T, err error) {
 	t.Helper()
 	require.Error(t, err)
-	require.NotErrorIs(t, err, payment.ErrNotSent)
-	require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+	require.NotErrorIs(t, err, gateway.ErrNotSent)
+	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 	require.NotContains(t, err.Error(), "Jane")
 }
 

@@ -5,23 +5,24 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// TokenKind implements payment.Provider: a card on file.
-func (c *Client) TokenKind(token string) payment.TokenKind {
+// TokenKind implements gateway.Provider: a card on file.
+func (c *Client) TokenKind(token string) gateway.TokenKind {
 	if strings.HasPrefix(token, "ccof:") {
-		return payment.TokenStored
+		return gateway.TokenStored
 	}
-	return payment.TokenSingleUse
+	return gateway.TokenSingleUse
 }
 
-// card is one on file.
+// card is a card on file.
 type card struct {
 	CustomerID string `json:"customer_id"`
 }
 
-// CheckOwner implements payment.Provider
+// CheckOwner implements gateway.Provider
 // (https://developer.squareup.com/reference/square/cards-api/retrieve-card). The
 // customer is one of Square's.
 func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {

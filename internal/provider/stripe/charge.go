@@ -7,30 +7,29 @@ import (
 	"github.com/stripe/stripe-go/v86"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// Charge implements payment.Provider. A payment that was declined waits at
-// Stripe for another payment method: it is a soft failure with the id by which
-// it can be cancelled there. A stored payment method is charged together with its
-// customer, whom Stripe compares with its own.
-func (c *Client) Charge(ctx context.Context, ch payment.Charge) (payment.Outcome, error) {
+// Charge implements gateway.Provider. A declined payment waits at Stripe for another
+// payment method: it is a soft decline with the id that cancels it there. A stored
+// payment method is charged together with its customer, which Stripe checks.
+func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
 	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
 	params, err := chargeParams(ch)
 	if err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
 	var made stripe.PaymentIntent
-	refused, err := c.post(ctx, "/v1/payment_intents", ch.IdempotencyKey, ch.Licence, params, &made)
+	refused, err := c.post(ctx, "/v1/payment_intents", ch.IdempotencyKey, ch.Permit, params, &made)
 	switch {
 	case err != nil:
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	case refused == nil:
 		return outcome(&made)
 	case refused.PaymentIntent == nil:
-		return payment.Outcome{News: fsm.NewsFailed, Refused: refused.Type != stripe.ErrorTypeCard, Failure: failureOf(refused)}, nil
+		return gateway.Outcome{News: fsm.NewsFailed, Refused: refused.Type != stripe.ErrorTypeCard, Failure: failureOf(refused)}, nil
 	}
 	waits := refused.PaymentIntent
 	if waits.LastPaymentError == nil {
@@ -39,7 +38,7 @@ func (c *Client) Charge(ctx context.Context, ch payment.Charge) (payment.Outcome
 	return outcome(waits)
 }
 
-func chargeParams(ch payment.Charge) (*stripe.PaymentIntentCreateParams, error) {
+func chargeParams(ch gateway.Charge) (*stripe.PaymentIntentCreateParams, error) {
 	units, err := amount(ch.Money)
 	if err != nil {
 		return nil, err
@@ -52,7 +51,7 @@ func chargeParams(ch payment.Charge) (*stripe.PaymentIntentCreateParams, error) 
 		AutomaticPaymentMethods: &stripe.PaymentIntentCreateAutomaticPaymentMethodsParams{
 			Enabled: new(true), AllowRedirects: new("never"),
 		},
-		// Where the webhooks' adapter looks for them.
+		// Read by the webhooks' adapter.
 		Metadata: map[string]string{"payment_attempt_id": ch.Attempt.String(), "order_id": string(ch.Order)},
 	}
 	if ch.ReturnURL != "" {
@@ -66,8 +65,8 @@ func chargeParams(ch payment.Charge) (*stripe.PaymentIntentCreateParams, error) 
 	return p, nil
 }
 
-// pay says with what: a confirmation token, a card token of the Tokens API, or
-// else a payment method.
+// pay sets the method: a confirmation token, a card token of the Tokens API, or else a
+// payment method.
 func pay(p *stripe.PaymentIntentCreateParams, token string) {
 	switch kind, _, _ := strings.Cut(token, "_"); kind {
 	case "ctoken":

@@ -10,6 +10,7 @@ import (
 	stripego "github.com/stripe/stripe-go/v86"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -40,23 +41,23 @@ func TestAChargeIsOnePaymentIntentMadeAndConfirmed(t *testing.T) {
 func TestWhatDiffersByTheCharge(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		change func(*payment.Charge)
+		change func(*gateway.Charge)
 		want   url.Values
 	}{
 		"manual": {
-			func(c *payment.Charge) { c.Capture = payment.CaptureManual },
+			func(c *gateway.Charge) { c.Capture = payment.CaptureManual },
 			url.Values{"capture_method": {"manual"}},
 		},
 		"nowhere to return to": {
-			func(c *payment.Charge) { c.ReturnURL = "" },
+			func(c *gateway.Charge) { c.ReturnURL = "" },
 			url.Values{"automatic_payment_methods[allow_redirects]": {"never"}, "return_url": nil},
 		},
 		"card token": {
-			func(c *payment.Charge) { c.Token = "tok_visa" },
+			func(c *gateway.Charge) { c.Token = "tok_visa" },
 			url.Values{"payment_method": nil, "payment_method_data[type]": {"card"}, "payment_method_data[card][token]": {"tok_visa"}},
 		},
 		"confirmation token": {
-			func(c *payment.Charge) { c.Token = "ctoken_1" },
+			func(c *gateway.Charge) { c.Token = "ctoken_1" },
 			url.Values{"payment_method": nil, "confirmation_token": {"ctoken_1"}},
 		},
 		"no decimals":            {money(1999, "JPY"), url.Values{"amount": {"1999"}, "currency": {"jpy"}}},
@@ -81,8 +82,8 @@ func TestWhatDiffersByTheCharge(t *testing.T) {
 	}
 }
 
-func money(minor int64, currency payment.Currency) func(*payment.Charge) {
-	return func(c *payment.Charge) { c.Money = payment.Money{Minor: minor, Currency: currency} }
+func money(minor int64, currency payment.Currency) func(*gateway.Charge) {
+	return func(c *gateway.Charge) { c.Money = payment.Money{Minor: minor, Currency: currency} }
 }
 
 func TestAnAmountThatStripeHasNoDigitsForIsNotSent(t *testing.T) {
@@ -92,11 +93,11 @@ func TestAnAmountThatStripeHasNoDigitsForIsNotSent(t *testing.T) {
 	ch := charge("pm_card_visa")
 	ch.Money = odd
 	_, err := c.Charge(t.Context(), ch)
-	require.ErrorIs(t, err, payment.ErrUnfit)
-	_, err = c.Capture(t.Context(), payment.Capture{ProviderPaymentID: "pi_1", Money: odd, Licence: licence()})
-	require.ErrorIs(t, err, payment.ErrUnfit)
-	_, err = c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "pi_1", Money: odd, Licence: licence()})
-	require.ErrorIs(t, err, payment.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnfit)
+	_, err = c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: "pi_1", Money: odd, Permit: permit()})
+	require.ErrorIs(t, err, gateway.ErrUnfit)
+	_, err = c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "pi_1", Money: odd, Permit: permit()})
+	require.ErrorIs(t, err, gateway.ErrUnfit)
 	require.Empty(t, seen)
 }
 
@@ -132,7 +133,7 @@ func TestARefusalWithoutAnIntent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := charged(t, says(t, c.status, `{"error":`+c.body+`}`), charge("pm_x"))
-			require.Equal(t, payment.Outcome{News: fsm.NewsFailed, Refused: c.refused, Failure: c.failure}, o)
+			require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, Refused: c.refused, Failure: c.failure}, o)
 		})
 	}
 }
@@ -142,7 +143,7 @@ func TestARefusalWithAnIntentIsSoft(t *testing.T) {
 	t.Parallel()
 	c := says(t, http.StatusBadRequest, `{"error":{"type":"invalid_request_error","code":"payment_method_unactivated",
 		"payment_intent":{"object":"payment_intent","id":"pi_1","status":"requires_confirmation"}}}`)
-	require.Equal(t, payment.Outcome{
+	require.Equal(t, gateway.Outcome{
 		News: fsm.NewsSoftFailed, ProviderPaymentID: "pi_1", Failure: payment.NewFailure("provider_rejected", "payment_method_unactivated"),
 	}, charged(t, c, charge("pm_x")))
 }
@@ -167,10 +168,10 @@ func TestErrorsThatLeaveTheOutcomeOpen(t *testing.T) {
 			client := says(t, c.status, `{"error":`+c.body+`}`)
 			_, err := client.Charge(t.Context(), charge("pm_x"))
 			require.Error(t, err)
-			require.NotErrorIs(t, err, payment.ErrNotSent)
-			_, err = client.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "pi_1", Licence: licence()})
+			require.NotErrorIs(t, err, gateway.ErrNotSent)
+			_, err = client.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "pi_1", Permit: permit()})
 			require.Error(t, err)
-			require.NotErrorIs(t, err, payment.ErrNotSent)
+			require.NotErrorIs(t, err, gateway.ErrNotSent)
 		})
 	}
 }
@@ -181,17 +182,17 @@ func TestAKeyThatIsTurnedAwayRefusesOneCall(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden} {
 		c := says(t, status, `{"error":{"type":"invalid_request_error","code":"api_key_expired"}}`)
-		refund, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "pi_1", Licence: licence()})
+		refund, err := c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "pi_1", Permit: permit()})
 		require.NoError(t, err)
 		require.True(t, refund.Refused)
 		require.Equal(t, fsm.NewsFailed, refund.News)
 		require.Equal(t, "api_key_expired", refund.Failure.ProviderCode)
-		_, err = c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: "pi_1", Licence: licence()})
+		_, err = c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: "pi_1", Permit: permit()})
 		require.Error(t, err)
 		_, err = c.Lookup(t.Context(), "pi_1")
 		require.Error(t, err)
-		require.NotErrorIs(t, err, payment.ErrNotSent)
-		require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+		require.NotErrorIs(t, err, gateway.ErrNotSent)
+		require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 	}
 }
 

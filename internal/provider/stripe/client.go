@@ -1,9 +1,9 @@
-// Package stripe speaks with Stripe (https://docs.stripe.com/api): a payment is
-// a payment intent, made and confirmed in one call.
+// Package stripe calls Stripe's API (https://docs.stripe.com/api): a payment is a
+// payment intent, created and confirmed in one call.
 //
-// Requests and answers have the types of stripe-go. Its client is not used: it
-// asks no licence, can't tell whether anything was sent, takes a redirect's page
-// for an answer, and makes the program a third larger.
+// Requests and responses have the types of stripe-go. Its client is not used: it checks
+// no permit, can't report whether anything was sent, accepts a redirect's page as a
+// response, and makes the program a third larger.
 package stripe
 
 import (
@@ -19,25 +19,26 @@ import (
 	"github.com/stripe/stripe-go/v86"
 	"github.com/stripe/stripe-go/v86/form"
 
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// Client is one account at Stripe. It implements payment.Provider.
+// Client is one account at Stripe. It implements gateway.Provider.
 type Client struct {
 	base, key string
 	http      *http.Client
 }
 
-// New returns the client of the account that a secret key belongs to; base
-// replaces Stripe's own address.
+// New returns the client of the account of a secret key; base replaces Stripe's own
+// address.
 func New(base, key string, client *http.Client) *Client {
 	return &Client{base: strings.TrimRight(cmp.Or(base, stripe.APIURL), "/"), key: key, http: client}
 }
 
 const (
-	// keyLife is Stripe's less an hour: it may forget a key "after they're at
-	// least 24 hours old" (https://docs.stripe.com/api/idempotent_requests).
+	// keyLife is Stripe's less an hour: it may delete a key "after they're at least 24
+	// hours old" (https://docs.stripe.com/api/idempotent_requests).
 	keyLife = 23 * time.Hour
 	// findLag is how soon a payment can be found "under normal operating
 	// conditions"; in an outage it takes up to an hour, and merchants in India
@@ -45,8 +46,8 @@ const (
 	findLag = time.Minute
 )
 
-// Capabilities implements payment.Provider: https://docs.stripe.com/api, "Payment
-// Intents" (capture once, all or a part; cancel before the money is taken),
+// Capabilities implements gateway.Provider: https://docs.stripe.com/api, "Payment
+// Intents" (capture once, all or a part; cancel before the capture),
 // "Refunds" (any number of parts). Its lists, of a payment's refunds for one, "aren't
 // subject to the availability delay" of its search
 // (https://docs.stripe.com/search#data-freshness).
@@ -58,10 +59,10 @@ func (c *Client) Capabilities() payment.Capabilities {
 	}
 }
 
-// post sends a command. The licence is spent when its first byte goes out.
-func (c *Client) post(ctx context.Context, path, key string, l payment.Licence, params, out any) (*stripe.Error, error) {
+// post sends a command. The permit is spent when its first byte goes out.
+func (c *Client) post(ctx context.Context, path, key string, l gateway.Permit, params, out any) (*stripe.Error, error) {
 	r := c.request(http.MethodPost, path)
-	r.Body, r.Licence = []byte(encode(params)), &l
+	r.Body, r.Permit = []byte(encode(params)), &l
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("Idempotency-Key", key)
 	return c.do(ctx, r, out)
@@ -76,7 +77,7 @@ func (c *Client) get(ctx context.Context, path string, params, out any) error {
 	case refused == nil:
 		return err
 	case missing(refused):
-		return payment.ErrNoSuchPayment
+		return gateway.ErrNoSuchPayment
 	}
 	return said(refused)
 }
@@ -87,7 +88,7 @@ func (c *Client) request(method, path string) call.Request {
 	}}
 }
 
-// do returns Stripe's refusal if that is definitive.
+// do returns Stripe's refusal if it is definitive.
 func (c *Client) do(ctx context.Context, r call.Request, out any) (*stripe.Error, error) {
 	a, err := call.Do(ctx, c.http, r)
 	switch {
@@ -107,8 +108,8 @@ func encode(params any) string {
 	return values.Encode()
 }
 
-// readError returns what is definitive as a refusal, and the rest as an error.
-// An answer that is not in Stripe's form may be a proxy's: it refuses nothing.
+// readError returns a definitive error as a refusal, and any other as an error. A
+// response that is not in Stripe's format may come from a proxy: it refuses nothing.
 func readError(a call.Answer) (*stripe.Error, error) {
 	var body struct {
 		Error *stripe.Error `json:"error"`
@@ -124,8 +125,8 @@ func readError(a call.Answer) (*stripe.Error, error) {
 }
 
 // definitive reports whether an error is about the request as such. 409 and an
-// idempotency_error speak of another call with the same key, 424, 429 and 5xx of
-// the moment (https://docs.stripe.com/api/errors).
+// idempotency_error are about another call with the same key, 424, 429 and 5xx are
+// transient (https://docs.stripe.com/api/errors).
 func definitive(e *stripe.Error) bool {
 	switch e.HTTPStatusCode {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusNotFound:
@@ -134,20 +135,20 @@ func definitive(e *stripe.Error) bool {
 	return false
 }
 
-// missing reports whether Stripe says that it has no such object.
+// missing reports whether Stripe has no such object.
 func missing(e *stripe.Error) bool {
 	return e.HTTPStatusCode == http.StatusNotFound && e.Code == stripe.ErrorCodeResourceMissing
 }
 
-// said is an error without what Stripe puts into its own: the whole payment, with
-// the client's secret.
+// Stripe's own error is not used: it contains the whole payment, with the client's
+// secret.
 func said(e *stripe.Error) error {
 	return fmt.Errorf("stripe says %d %s %s", e.HTTPStatusCode, e.Type, e.Code)
 }
 
 var errNameless = errors.New("the answer names no object")
 
-// page is one of a list. Data is nil in what is no list.
+// page is one of a list. Data is nil if there is no list.
 type page[T any] struct {
 	Data    []T  `json:"data"`
 	HasMore bool `json:"has_more"`

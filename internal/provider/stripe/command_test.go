@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -35,8 +36,8 @@ func TestACancellationThatMetAnErrorOfStripesGetsThroughTheNextTime(t *testing.T
 	held := charged(t, c, ch)
 	<-got
 	key := strings.ReplaceAll(uuid.NewString(), "-", "") + "-cancel-11"
-	cancel := func() (payment.Outcome, error) {
-		return c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: held.ProviderPaymentID, IdempotencyKey: key, Licence: licence()})
+	cancel := func() (gateway.Outcome, error) {
+		return c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: held.ProviderPaymentID, IdempotencyKey: key, Permit: permit()})
 	}
 	_, err := cancel()
 	require.Error(t, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/stripe"
 )
@@ -17,7 +18,7 @@ import (
 func TestHowAPaymentIntentStands(t *testing.T) {
 	t.Parallel()
 	eur := func(minor int64) *payment.Money { return &payment.Money{Minor: minor, Currency: "EUR"} }
-	for members, want := range map[string]payment.Outcome{
+	for members, want := range map[string]gateway.Outcome{
 		`"status":"processing"`: {News: fsm.NewsProcessing},
 		`"status":"marinating"`: {News: fsm.NewsProcessing},
 		`"status":"succeeded","amount_received":500,"latest_charge":"ch_1"`:                                           {News: fsm.NewsSucceeded, Money: eur(500), References: []string{"ch_1"}},
@@ -67,7 +68,7 @@ func TestAnAmountThatIsNoneIsUnknown(t *testing.T) {
 	_, err := says(t, http.StatusOK, `{"object":"payment_intent","id":"pi_1","status":"succeeded","amount_received":1950,"currency":"isk"}`).Lookup(t.Context(), "pi_1")
 	require.Error(t, err)
 	_, err = says(t, http.StatusOK, `{"object":"refund","id":"re_1","status":"succeeded","amount":1950,"currency":"isk"}`).
-		LookupRefund(t.Context(), payment.RefundRef{ProviderRefundID: "re_1"})
+		LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: "re_1"})
 	require.Error(t, err)
 }
 
@@ -78,10 +79,10 @@ func TestAnUnknownAddressIsNoAnswer(t *testing.T) {
 	c := says(t, http.StatusNotFound, `{"error":{"type":"invalid_request_error","message":"Unrecognized request URL"}}`)
 	_, err := c.Lookup(t.Context(), "pi_1")
 	require.Error(t, err)
-	require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
-	_, err = c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: "pi_1", Licence: licence()})
+	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
+	_, err = c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: "pi_1", Permit: permit()})
 	require.Error(t, err)
-	require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
 
 // The search's own copy is old; the fake's says so with another status.
@@ -104,12 +105,12 @@ func TestFindBelievesOnlyItsOwnReference(t *testing.T) {
 	c := says(t, http.StatusOK, `{"object":"search_result","data":[{"id":"pi_1","object":"payment_intent","status":"succeeded",
 		"metadata":{"payment_attempt_id":"another"}}]}`)
 	_, err := c.Find(t.Context(), payment.AttemptID(uuid.New()))
-	require.ErrorIs(t, err, payment.ErrNoSuchPayment)
+	require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
 
 func TestHowARefundStands(t *testing.T) {
 	t.Parallel()
-	for members, want := range map[string]payment.RefundOutcome{
+	for members, want := range map[string]gateway.RefundOutcome{
 		`"status":"succeeded"`:       {News: fsm.NewsSucceeded},
 		`"status":"pending"`:         {News: fsm.NewsProcessing},
 		`"status":"requires_action"`: {News: fsm.NewsProcessing},
@@ -120,7 +121,7 @@ func TestHowARefundStands(t *testing.T) {
 		},
 	} {
 		c := says(t, http.StatusOK, `{"object":"refund","id":"re_1","amount":500,"currency":"eur",`+members+`}`)
-		got, err := c.LookupRefund(t.Context(), payment.RefundRef{ProviderRefundID: "re_1"})
+		got, err := c.LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: "re_1"})
 		require.NoError(t, err, members)
 		want.ProviderRefundID, want.Money = "re_1", &payment.Money{Minor: 500, Currency: "EUR"}
 		require.Equal(t, want, got, members)
@@ -131,12 +132,12 @@ func TestHowARefundStands(t *testing.T) {
 // of the payment's account nothing.
 func TestRefundsOfAPaymentThatNobodyKnowsAreNotMissing(t *testing.T) {
 	t.Parallel()
-	ours := payment.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: "pi_1"}
+	ours := gateway.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: "pi_1"}
 	_, err := says(t, http.StatusOK, `{"object":"list","data":[],"has_more":false}`).LookupRefund(t.Context(), ours)
-	require.ErrorIs(t, err, payment.ErrNoSuchPayment)
+	require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
 	_, err = says(t, http.StatusNotFound, `{"error":{"type":"invalid_request_error","code":"resource_missing"}}`).LookupRefund(t.Context(), ours)
-	require.ErrorIs(t, err, payment.ErrNotTold)
-	require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+	require.ErrorIs(t, err, gateway.ErrNotTold)
+	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
 
 type roundTrip func(*http.Request) (*http.Response, error)

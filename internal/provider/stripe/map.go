@@ -6,18 +6,19 @@ import (
 	"github.com/stripe/stripe-go/v86"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	hooks "github.com/paylatch/paylatch/webhooks/stripe"
 )
 
-// outcome reads a payment intent by its status
-// (https://docs.stripe.com/payments/paymentintents/lifecycle). One that this
-// version does not know is under way.
-func outcome(pi *stripe.PaymentIntent) (payment.Outcome, error) {
+// outcome maps a payment intent by its status
+// (https://docs.stripe.com/payments/paymentintents/lifecycle). An unrecognized status
+// is processing.
+func outcome(pi *stripe.PaymentIntent) (gateway.Outcome, error) {
 	if pi.Object != "payment_intent" || pi.ID == "" {
-		return payment.Outcome{}, errNameless
+		return gateway.Outcome{}, errNameless
 	}
-	o := payment.Outcome{ProviderPaymentID: pi.ID, News: fsm.NewsProcessing}
+	o := gateway.Outcome{ProviderPaymentID: pi.ID, News: fsm.NewsProcessing}
 	if pi.LatestCharge != nil && pi.LatestCharge.ID != "" {
 		o.References = []string{pi.LatestCharge.ID}
 	}
@@ -41,11 +42,11 @@ func outcome(pi *stripe.PaymentIntent) (payment.Outcome, error) {
 	return o, err
 }
 
-func refundOutcome(r *stripe.Refund) (payment.RefundOutcome, error) {
+func refundOutcome(r *stripe.Refund) (gateway.RefundOutcome, error) {
 	if r.Object != "refund" || r.ID == "" {
-		return payment.RefundOutcome{}, errNameless
+		return gateway.RefundOutcome{}, errNameless
 	}
-	o := payment.RefundOutcome{ProviderRefundID: r.ID, News: fsm.NewsProcessing}
+	o := gateway.RefundOutcome{ProviderRefundID: r.ID, News: fsm.NewsProcessing}
 	switch r.Status {
 	case stripe.RefundStatusSucceeded:
 		o.News = fsm.NewsSucceeded
@@ -62,7 +63,7 @@ func refundOutcome(r *stripe.Refund) (payment.RefundOutcome, error) {
 func amount(m payment.Money) (int64, error) {
 	units, err := hooks.Amount(m.Wire())
 	if err != nil {
-		return 0, fmt.Errorf("%w: %w", payment.ErrUnfit, err)
+		return 0, fmt.Errorf("%w: %w", gateway.ErrUnfit, err)
 	}
 	return units, nil
 }
@@ -82,8 +83,8 @@ func failureOf(e *stripe.Error) *payment.Failure {
 	return payment.NewFailure(hooks.FailureCode(string(e.Type), string(e.Code), string(e.DeclineCode)))
 }
 
-// nextURL is where the customer must go: the bank's page, or the one where Stripe
-// shows the voucher or the QR code. What only Stripe's own script can do has none.
+// nextURL returns where the customer must go: the bank's page, or Stripe's page with
+// the voucher or the QR code. An action that needs Stripe's own script has none.
 func nextURL(n *stripe.PaymentIntentNextAction) string {
 	switch {
 	case n == nil:

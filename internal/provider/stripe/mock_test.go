@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/stripe"
 )
@@ -49,12 +50,12 @@ func TestRequestsFitStripesDescription(t *testing.T) {
 	c := startMock(t)
 	t.Run("charge", func(t *testing.T) {
 		t.Parallel()
-		for _, change := range []func(*payment.Charge){
-			func(*payment.Charge) {},
-			func(c *payment.Charge) { c.ReturnURL = "" },
-			func(c *payment.Charge) { c.Capture = payment.CaptureManual },
-			func(c *payment.Charge) { c.Token = "ctoken_1" },
-			func(c *payment.Charge) { c.Money = payment.Money{Minor: 500, Currency: "JPY"} },
+		for _, change := range []func(*gateway.Charge){
+			func(*gateway.Charge) {},
+			func(c *gateway.Charge) { c.ReturnURL = "" },
+			func(c *gateway.Charge) { c.Capture = payment.CaptureManual },
+			func(c *gateway.Charge) { c.Token = "ctoken_1" },
+			func(c *gateway.Charge) { c.Money = payment.Money{Minor: 500, Currency: "JPY"} },
 		} {
 			ch := charge("pm_card_visa")
 			change(&ch)
@@ -65,16 +66,16 @@ func TestRequestsFitStripesDescription(t *testing.T) {
 	})
 	t.Run("commands", func(t *testing.T) {
 		t.Parallel()
-		o, err := c.Capture(t.Context(), payment.Capture{
-			ProviderPaymentID: "pi_1", Money: payment.Money{Minor: 5, Currency: "EUR"}, IdempotencyKey: "1-capture-0", Licence: licence(),
+		o, err := c.Capture(t.Context(), gateway.Capture{
+			ProviderPaymentID: "pi_1", Money: payment.Money{Minor: 5, Currency: "EUR"}, IdempotencyKey: "1-capture-0", Permit: permit(),
 		})
 		require.NoError(t, err)
 		require.False(t, o.Refused)
-		o, err = c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: "pi_1", IdempotencyKey: "1-cancel-0", Licence: licence()})
+		o, err = c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: "pi_1", IdempotencyKey: "1-cancel-0", Permit: permit()})
 		require.NoError(t, err)
 		require.False(t, o.Refused)
-		r, err := c.Refund(t.Context(), payment.RefundCall{
-			ProviderPaymentID: "pi_1", Money: payment.Money{Minor: 5, Currency: "EUR"}, IdempotencyKey: "2-refund", Licence: licence(),
+		r, err := c.Refund(t.Context(), gateway.RefundCall{
+			ProviderPaymentID: "pi_1", Money: payment.Money{Minor: 5, Currency: "EUR"}, IdempotencyKey: "2-refund", Permit: permit(),
 		})
 		require.NoError(t, err)
 		require.Equal(t, fsm.NewsSucceeded, r.News)
@@ -85,20 +86,20 @@ func TestRequestsFitStripesDescription(t *testing.T) {
 		o, err := c.Lookup(t.Context(), "pi_1")
 		require.NoError(t, err)
 		require.Equal(t, "pi_1", o.ProviderPaymentID)
-		r, err := c.LookupRefund(t.Context(), payment.RefundRef{ProviderRefundID: "re_1"})
+		r, err := c.LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: "re_1"})
 		require.NoError(t, err)
 		require.Equal(t, "re_1", r.ProviderRefundID)
 		// Its examples are nobody's whom we ask for.
 		_, err = c.Find(t.Context(), payment.AttemptID(uuid.New()))
-		require.ErrorIs(t, err, payment.ErrNoSuchPayment)
-		_, err = c.LookupRefund(t.Context(), payment.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: "pi_1"})
-		require.ErrorIs(t, err, payment.ErrNoSuchPayment)
+		require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
+		_, err = c.LookupRefund(t.Context(), gateway.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: "pi_1"})
+		require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
 	})
 	// The description leaves out how a card token of the Tokens API is sent, so
 	// the mock refuses it: which shows, too, that it does check.
 	t.Run("refusal", func(t *testing.T) {
 		t.Parallel()
 		o := charged(t, c, charge("tok_visa"))
-		require.Equal(t, payment.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "")}, o)
+		require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "")}, o)
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/providertest"
 	"github.com/paylatch/paylatch/internal/provider/stripe"
@@ -24,7 +25,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	providertest.Run(t, providertest.Suite{
-		New: func(_ *testing.T, base string, c *http.Client) payment.Provider { return stripe.New(base, secret, c) },
+		New: func(_ *testing.T, base string, c *http.Client) gateway.Provider { return stripe.New(base, secret, c) },
 		Fake: func(t *testing.T) http.Handler {
 			t.Helper()
 			return newFake(t)
@@ -77,17 +78,17 @@ func says(t *testing.T, status int, body string) *stripe.Client {
 	return c
 }
 
-func charge(token string) payment.Charge {
+func charge(token string) gateway.Charge {
 	id := payment.AttemptID(uuid.New())
-	return payment.Charge{
+	return gateway.Charge{
 		Attempt: id, Order: "A-1", Money: payment.Money{Minor: 1999, Currency: "EUR"}, Capture: payment.CaptureAutomatic,
-		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: "0123-pay", Licence: licence(),
+		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: "0123-pay", Permit: permit(),
 	}
 }
 
-func licence() payment.Licence { return payment.NewLicence(time.Now(), time.Minute, time.Now) }
+func permit() gateway.Permit { return gateway.NewPermit(time.Now(), time.Minute, time.Now) }
 
-func charged(t *testing.T, c *stripe.Client, ch payment.Charge) payment.Outcome {
+func charged(t *testing.T, c *stripe.Client, ch gateway.Charge) gateway.Outcome {
 	t.Helper()
 	o, err := c.Charge(t.Context(), ch)
 	require.NoError(t, err)

@@ -4,19 +4,20 @@ import (
 	"context"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Capture implements payment.Provider ("Confirm"). What is not captured is
-// released. The answer does not say how much was taken: what was asked for.
-func (c *Client) Capture(ctx context.Context, cp payment.Capture) (payment.Outcome, error) {
+// Capture implements gateway.Provider ("Confirm"). The uncaptured rest is released. The
+// response does not contain the captured amount: it is the requested one.
+func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outcome, error) {
 	if err := c.sells(cp.Money); err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
-	a, err := c.command(ctx, "Confirm", request{PaymentID: cp.ProviderPaymentID, Amount: cp.Money.Minor}, cp.Licence)
+	a, err := c.command(ctx, "Confirm", request{PaymentID: cp.ProviderPaymentID, Amount: cp.Money.Minor}, cp.Permit)
 	switch {
 	case err != nil:
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	case !a.Success:
 		return c.stands(ctx, cp.ProviderPaymentID, a, fsm.NewsSucceeded)
 	}
@@ -24,20 +25,20 @@ func (c *Client) Capture(ctx context.Context, cp payment.Capture) (payment.Outco
 	return c.outcome(a)
 }
 
-// Cancel implements payment.Provider. The bank's Cancel gives up what is not paid
-// and pays back what is: so how the payment stands is asked first. Should it be
-// paid between the two, the money goes back, and that is said.
-func (c *Client) Cancel(ctx context.Context, cl payment.Cancel) (payment.Outcome, error) {
+// Cancel implements gateway.Provider. The bank's Cancel cancels an unpaid payment and
+// refunds a paid one: so the payment is looked up first. If it is paid between the two,
+// the money is refunded, and the outcome reports that.
+func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
 	id := cl.ProviderPaymentID
-	now, err := c.command(ctx, "GetState", request{PaymentID: id}, cl.Licence)
+	now, err := c.command(ctx, "GetState", request{PaymentID: id}, cl.Permit)
 	if err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
-	switch stands := news(now.Status); {
+	switch stands := standing(now.Status); {
 	case now.missing():
-		return payment.Outcome{}, payment.ErrNoSuchPayment
+		return gateway.Outcome{}, gateway.ErrNoSuchPayment
 	case now.Status == "":
-		return payment.Outcome{}, now.said()
+		return gateway.Outcome{}, now.said()
 	case stands == fsm.NewsFailed, stands == fsm.NewsSucceeded, underWay[now.Status] == fsm.NewsSucceeded:
 		o, err := c.outcome(now)
 		o.Refused = stands != fsm.NewsFailed
@@ -46,40 +47,41 @@ func (c *Client) Cancel(ctx context.Context, cl payment.Cancel) (payment.Outcome
 	return c.giveUp(ctx, cl)
 }
 
-func (c *Client) giveUp(ctx context.Context, cl payment.Cancel) (payment.Outcome, error) {
-	a, err := c.command(ctx, "Cancel", request{PaymentID: cl.ProviderPaymentID, ExternalRequestID: cl.IdempotencyKey}, cl.Licence)
+func (c *Client) giveUp(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
+	a, err := c.command(ctx, "Cancel", request{PaymentID: cl.ProviderPaymentID, ExternalRequestID: cl.IdempotencyKey}, cl.Permit)
 	switch {
 	case err != nil:
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	case !a.Success:
 		return c.stands(ctx, cl.ProviderPaymentID, a, fsm.NewsFailed)
 	}
 	o, err := c.outcome(a)
 	if o.News == fsm.NewsSucceeded && a.Status != "CONFIRMED" {
-		o.News, o.Money = fsm.NewsReversed, c.money(a.OriginalAmount)
+		o.News, o.Money = fsm.NewsMoney, nil
+		o.Movements = []payment.Told{{Kind: payment.MovementCaptureReversal, Money: *c.money(a.OriginalAmount)}}
 	}
 	return o, err
 }
 
-// stands asks how a payment stands whose command was refused. It was not, if the
-// payment already is as the command wants it, or about to be: an earlier call did it.
-func (c *Client) stands(ctx context.Context, id string, a answer, wanted fsm.News) (payment.Outcome, error) {
+// stands looks up a payment after a refused command. Refused is not set if the payment
+// has the wanted state or is about to: an earlier call did it.
+func (c *Client) stands(ctx context.Context, id string, a answer, wanted fsm.News) (gateway.Outcome, error) {
 	switch {
 	case a.missing():
-		return payment.Outcome{}, payment.ErrNoSuchPayment
+		return gateway.Outcome{}, gateway.ErrNoSuchPayment
 	case !a.definitive():
-		return payment.Outcome{}, a.said()
+		return gateway.Outcome{}, a.said()
 	}
 	now, err := c.state(ctx, id)
 	if err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
 	o, err := c.outcome(now)
 	o.Refused = o.News != wanted && underWay[now.Status] != wanted
 	return o, err
 }
 
-// underWay are statuses of a command that is being carried out, by what it wants.
+// underWay maps the statuses of a command in progress to its result.
 var underWay = map[string]fsm.News{ //nolint:gochecknoglobals // a table
 	"CONFIRMING": fsm.NewsSucceeded, "CONFIRM_CHECKING": fsm.NewsSucceeded, "REVERSING": fsm.NewsFailed,
 }

@@ -6,39 +6,40 @@ import (
 	"fmt"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// page is the token of a payment that the customer makes on the bank's page, by
-// whatever method. Any other token is the RebillId of a saved card.
+// page is the token of a payment on the bank's page, by any method. Any other token is
+// the RebillId of a saved card.
 const page = "redirect"
 
-// Charge implements payment.Provider. It begins the payment and then, where there
-// is a saved card, charges that
+// Charge implements gateway.Provider. It begins the payment and then charges the saved
+// card, if there is one
 // (https://www.tbank.ru/kassa/dev/payments/#tag/Rekurrentnyj-platezh).
-func (c *Client) Charge(ctx context.Context, ch payment.Charge) (payment.Outcome, error) {
+func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
 	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
 	if err := c.sells(ch.Money); err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
-	begun, err := c.command(ctx, "Init", beginning(ch), ch.Licence)
+	begun, err := c.command(ctx, "Init", beginning(ch), ch.Permit)
 	switch {
 	case err != nil:
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	case !begun.Success:
-		// What the bank did not begin nobody can pay: any error is final.
+		// A payment that was not begun can't be paid: any error is final.
 		return refused("", begun), nil
 	case ch.Token == page && begun.PaymentURL == "":
-		return payment.Outcome{}, errNameless
+		return gateway.Outcome{}, errNameless
 	case ch.Token == page:
 		return c.waits(begun)
 	}
 	return c.rebill(ctx, string(begun.PaymentID), ch)
 }
 
-func beginning(ch payment.Charge) request {
+func beginning(ch gateway.Charge) request {
 	r := request{OrderID: ch.Attempt.String(), Amount: ch.Money.Minor, PayType: "O", SuccessURL: ch.ReturnURL, FailURL: ch.ReturnURL}
 	if ch.Capture == payment.CaptureManual {
 		r.PayType = "T"
@@ -46,8 +47,8 @@ func beginning(ch payment.Charge) request {
 	return r
 }
 
-// waits is a payment whose customer must go to the bank's page.
-func (c *Client) waits(begun answer) (payment.Outcome, error) {
+// waits returns the outcome of a payment on the bank's page.
+func (c *Client) waits(begun answer) (gateway.Outcome, error) {
 	o, err := c.outcome(begun)
 	if o.News == fsm.NewsActionRequired || o.News == fsm.NewsProcessing {
 		o.News, o.NextActionURL = fsm.NewsActionRequired, begun.PaymentURL
@@ -55,20 +56,20 @@ func (c *Client) waits(begun answer) (payment.Outcome, error) {
 	return o, err
 }
 
-// rebill charges a saved card. What is refused or declined here was begun all the
-// same, but nobody has the address of its page: only there it could be tried again.
-func (c *Client) rebill(ctx context.Context, id string, ch payment.Charge) (payment.Outcome, error) {
+// rebill charges a saved card. A refused or declined payment was begun all the same,
+// but could be retried only on its page, the address of which is not published.
+func (c *Client) rebill(ctx context.Context, id string, ch gateway.Charge) (gateway.Outcome, error) {
 	if id == "" {
-		return payment.Outcome{}, errNameless
+		return gateway.Outcome{}, errNameless
 	}
-	a, err := c.command(ctx, "Charge", request{PaymentID: id, RebillID: ch.Token}, ch.Licence)
+	a, err := c.command(ctx, "Charge", request{PaymentID: id, RebillID: ch.Token}, ch.Permit)
 	switch {
-	case errors.Is(err, payment.ErrNotSent):
+	case errors.Is(err, gateway.ErrNotSent):
 		// Begun, and not charged: it is to be cancelled.
-		return payment.Outcome{News: fsm.NewsSoftFailed, ProviderPaymentID: id, Failure: payment.NewFailure("not_started", "")}, nil
+		return gateway.Outcome{News: fsm.NewsSoftFailed, ProviderPaymentID: id, Failure: payment.NewFailure("not_started", "")}, nil
 	case err != nil:
-		return payment.Outcome{}, err
-	case a.Success, news(a.Status) == fsm.NewsFailed, news(a.Status) == fsm.NewsSoftFailed:
+		return gateway.Outcome{}, err
+	case a.Success, standing(a.Status) == fsm.NewsFailed, standing(a.Status) == fsm.NewsSoftFailed:
 		o, err := c.outcome(a)
 		if o.News == fsm.NewsSoftFailed {
 			o.News = fsm.NewsFailed
@@ -77,22 +78,22 @@ func (c *Client) rebill(ctx context.Context, id string, ch payment.Charge) (paym
 	case a.definitive():
 		return refused(id, a), nil
 	}
-	return payment.Outcome{}, a.said()
+	return gateway.Outcome{}, a.said()
 }
 
-func refused(id string, a answer) payment.Outcome {
-	return payment.Outcome{
+func refused(id string, a answer) gateway.Outcome {
+	return gateway.Outcome{
 		News: fsm.NewsFailed, Refused: true, ProviderPaymentID: id, Failure: payment.NewFailure("provider_rejected", string(a.ErrorCode)),
 	}
 }
 
 var errCurrency = errors.New("not the terminal's currency")
 
-// sells returns an error for money that a request, which names no currency, would
-// turn into other money.
+// sells returns an error unless the money has the terminal's currency: a request names
+// none.
 func (c *Client) sells(m payment.Money) error {
 	if m.Currency != c.currency {
-		return fmt.Errorf("%w: %s: %w", payment.ErrUnfit, m.Currency, errCurrency)
+		return fmt.Errorf("%w: %s: %w", gateway.ErrUnfit, m.Currency, errCurrency)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/tbank"
 	"github.com/paylatch/paylatch/webhooks"
@@ -44,7 +45,7 @@ func TestTheBanksPageIsOneCall(t *testing.T) {
 	ch := charge("redirect")
 	ch.Capture, ch.ReturnURL = payment.CaptureManual, ""
 	o := charged(t, c, ch)
-	require.Equal(t, payment.Outcome{
+	require.Equal(t, gateway.Outcome{
 		News: fsm.NewsActionRequired, ProviderPaymentID: o.ProviderPaymentID,
 		NextActionURL: "https://securepay.tinkoff.ru/new/" + o.ProviderPaymentID,
 	}, o)
@@ -65,7 +66,7 @@ func TestAPageWaitsForItsCustomer(t *testing.T) {
 		f.payments[o.ProviderPaymentID].status = status
 		now, err := c.Lookup(t.Context(), o.ProviderPaymentID)
 		require.NoError(t, err)
-		require.Equal(t, payment.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: o.ProviderPaymentID}, now, status)
+		require.Equal(t, gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: o.ProviderPaymentID}, now, status)
 	}
 }
 
@@ -77,17 +78,17 @@ func TestMoneyThatTheTerminalDoesNotTakeIsNotSent(t *testing.T) {
 	ch := charge(good)
 	ch.Money = euro
 	_, err := c.Charge(t.Context(), ch)
-	require.ErrorIs(t, err, payment.ErrUnfit)
-	_, err = c.Capture(t.Context(), payment.Capture{ProviderPaymentID: "1", Money: euro, Licence: licence()})
-	require.ErrorIs(t, err, payment.ErrUnfit)
-	_, err = c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "1", Money: euro, Licence: licence()})
-	require.ErrorIs(t, err, payment.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnfit)
+	_, err = c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: "1", Money: euro, Permit: permit()})
+	require.ErrorIs(t, err, gateway.ErrUnfit)
+	_, err = c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "1", Money: euro, Permit: permit()})
+	require.ErrorIs(t, err, gateway.ErrUnfit)
 	require.Empty(t, got)
 }
 
 func TestADeclineSaysWhy(t *testing.T) {
 	t.Parallel()
-	for token, want := range map[string]payment.Outcome{
+	for token, want := range map[string]gateway.Outcome{
 		poor:     {News: fsm.NewsFailed, Failure: payment.NewFailure("insufficient_funds", "1051")},
 		declined: {News: fsm.NewsFailed, Failure: payment.NewFailure("card_declined", "1005")},
 		unproven: {News: fsm.NewsFailed, Failure: payment.NewFailure("authentication_failed", "101")},
@@ -112,7 +113,7 @@ func TestAPaymentThatIsNotBegunIsRefused(t *testing.T) {
 	for _, code := range []string{"204", "309", "251", "3", "9999"} {
 		for _, token := range []string{good, "redirect"} {
 			o := charged(t, says(t, `{"Success":false,"ErrorCode":"`+code+`","Message":"x","PaymentId":"0"}`), charge(token))
-			require.Equal(t, payment.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", code)}, o)
+			require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", code)}, o)
 		}
 	}
 }
@@ -142,11 +143,11 @@ func TestWhichErrorsOfAChargeAreDefinitive(t *testing.T) {
 		o, err := begins(t, `{"Success":false,"ErrorCode":"`+code+`"}`).Charge(t.Context(), charge(good))
 		if !definitive {
 			require.ErrorContains(t, err, code)
-			require.NotErrorIs(t, err, payment.ErrNotSent)
+			require.NotErrorIs(t, err, gateway.ErrNotSent)
 			continue
 		}
 		require.NoError(t, err, code)
-		require.Equal(t, payment.Outcome{
+		require.Equal(t, gateway.Outcome{
 			News: fsm.NewsFailed, Refused: true, ProviderPaymentID: "1", Failure: payment.NewFailure("provider_rejected", code),
 		}, o)
 	}
@@ -164,7 +165,7 @@ func TestAnswersThatLeaveTheOutcomeOpen(t *testing.T) {
 	} {
 		_, err := begins(t, body).Charge(t.Context(), charge(good))
 		require.Error(t, err, name)
-		require.NotErrorIs(t, err, payment.ErrNotSent, name)
+		require.NotErrorIs(t, err, gateway.ErrNotSent, name)
 	}
 	_, err := says(t, `{"Success":true,"ErrorCode":"0","Status":"NEW","PaymentId":"1"}`).Charge(t.Context(), charge("redirect"))
 	require.Error(t, err, "no page to go to")
@@ -178,7 +179,7 @@ func TestALicenceThatEndsBetweenTheCallsLeavesASoftFailure(t *testing.T) {
 	ch := charge(good)
 	asked := 0
 	start := time.Now()
-	ch.Licence = payment.NewLicence(start, time.Minute, func() time.Time {
+	ch.Permit = gateway.NewPermit(start, time.Minute, func() time.Time {
 		if asked++; asked > 1 {
 			return start.Add(time.Hour)
 		}
@@ -186,10 +187,10 @@ func TestALicenceThatEndsBetweenTheCallsLeavesASoftFailure(t *testing.T) {
 	})
 	o := charged(t, c, ch)
 	require.Len(t, got, 1)
-	require.Equal(t, payment.Outcome{
+	require.Equal(t, gateway.Outcome{
 		News: fsm.NewsSoftFailed, ProviderPaymentID: o.ProviderPaymentID, Failure: payment.NewFailure("not_started", ""),
 	}, o)
-	over, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: o.ProviderPaymentID, Licence: licence()})
+	over, err := c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: o.ProviderPaymentID, Permit: permit()})
 	require.NoError(t, err)
 	require.Equal(t, fsm.NewsFailed, over.News)
 }

@@ -1,11 +1,10 @@
-// Package tbank speaks with T-Bank's acquiring, formerly Tinkoff
-// (https://www.tbank.ru/kassa/dev/payments/): a payment is begun by Init and then
-// made by the customer on the bank's page, or by Charge with a saved card.
+// Package tbank calls T-Bank's acquiring API, formerly Tinkoff
+// (https://www.tbank.ru/kassa/dev/payments/): a payment is begun by Init and then paid
+// by the customer on the bank's page, or by Charge with a saved card.
 //
-// Nothing of it is idempotent but the refund of a card: so nothing is sent twice,
-// and what became of a lost call is asked by our reference. Receipts of the
-// Russian law 54-FZ are not sent: a terminal with an online cash register can't be
-// charged by this package.
+// Nothing is idempotent but the refund of a card: so nothing is sent twice, and a lost
+// call is looked up by our reference. Receipts of the Russian law 54-FZ are not sent: a
+// terminal with an online cash register can't be charged by this package.
 package tbank
 
 import (
@@ -18,13 +17,14 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
 	"github.com/paylatch/paylatch/webhooks"
 	hooks "github.com/paylatch/paylatch/webhooks/tbank"
 )
 
-// Client is one terminal at T-Bank. It implements payment.Provider.
+// Client is one terminal at T-Bank. It implements gateway.Provider.
 type Client struct {
 	base, terminal string
 	currency       payment.Currency
@@ -36,8 +36,8 @@ type Client struct {
 const address = "https://securepay.tinkoff.ru"
 
 // New returns the client of a terminal by its key and password; base replaces the
-// bank's own address. Currency is the terminal's, RUB if empty: neither requests
-// nor answers name one. Without a password it returns webhooks.ErrConfig.
+// bank's own address. Currency is the terminal's, RUB if empty: neither requests nor
+// responses contain one. Without a password it returns webhooks.ErrConfig.
 func New(base, terminal, password, currency string, client *http.Client) (*Client, error) {
 	// Requests bear the same Token as notifications.
 	signer, err := hooks.New(webhooks.Config{Secrets: []string{password}})
@@ -50,11 +50,11 @@ func New(base, terminal, password, currency string, client *http.Client) (*Clien
 	}, nil
 }
 
-// Capabilities implements payment.Provider: https://www.tbank.ru/kassa/dev/payments/,
-// "Init" and "Charge" (no idempotency key), "CheckOrder" (payments by our
-// reference; unlike a search index it is not said to trail), "Confirm" (once, all
-// or a part), "Cancel" (holds, and refunds in any number of parts). There is no
-// call that names a refund; that there was none the payment's own state tells.
+// Capabilities implements gateway.Provider: https://www.tbank.ru/kassa/dev/payments/,
+// "Init" and "Charge" (no idempotency key), "CheckOrder" (payments by our reference;
+// unlike a search index it has no documented lag), "Confirm" (once, all or a part),
+// "Cancel" (holds, and refunds in any number of parts). No call names a refund; that
+// there was none follows from the payment's own state.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		Find: true, FindConsistent: true,
@@ -63,7 +63,7 @@ func (c *Client) Capabilities() payment.Capabilities {
 	}
 }
 
-// request is what the methods take, each its part of it.
+// request has the parameters of all methods.
 type request struct {
 	TerminalKey       string `json:"TerminalKey"`
 	OrderID           string `json:"OrderId,omitempty"`
@@ -77,7 +77,7 @@ type request struct {
 	ExternalRequestID string `json:"ExternalRequestId,omitempty"`
 }
 
-// answer is what the methods say, each its part of it.
+// answer has the response fields of all methods.
 type answer struct {
 	Success           bool   `json:"Success"`
 	ErrorCode         text   `json:"ErrorCode"`
@@ -94,8 +94,8 @@ type answer struct {
 	} `json:"Payments"`
 }
 
-// text is a member that is a string in one answer and a number in another; an id
-// has more digits than a floating-point number keeps.
+// text is a member that is a string in one response and a number in another; an id has
+// more digits than a float64 keeps.
 type text string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -115,10 +115,9 @@ func (t *text) UnmarshalJSON(raw []byte) error {
 
 var errNameless = errors.New("the answer names no payment")
 
-// command sends what may move money. The licence is spent when its first byte
-// goes out.
-func (c *Client) command(ctx context.Context, method string, r request, l payment.Licence) (answer, error) {
-	return c.post(ctx, method, r, call.Request{Licence: &l})
+// command sends what may move money. The permit is spent when its first byte goes out.
+func (c *Client) command(ctx context.Context, method string, r request, l gateway.Permit) (answer, error) {
+	return c.post(ctx, method, r, call.Request{Permit: &l})
 }
 
 func (c *Client) question(ctx context.Context, method string, r request) (answer, error) {
@@ -127,8 +126,8 @@ func (c *Client) question(ctx context.Context, method string, r request) (answer
 
 func questioning() call.Request { return call.Request{Question: true} }
 
-// post returns an answer that is the bank's: a success, or an error with a code.
-// Both come with 200.
+// post returns a response of the bank: a success, or an error with a code. Both come
+// with 200.
 func (c *Client) post(ctx context.Context, method string, r request, as call.Request) (answer, error) {
 	got, err := c.answered(ctx, method, r, as)
 	if err != nil {
@@ -144,16 +143,16 @@ func (c *Client) post(ctx context.Context, method string, r request, as call.Req
 	return a, nil
 }
 
-// answered signs a request and returns what comes with 200.
+// answered signs a request and returns a response with status 200.
 func (c *Client) answered(ctx context.Context, method string, r request, as call.Request) (call.Answer, error) {
 	r.TerminalKey = c.terminal
 	raw, err := json.Marshal(r)
 	if err != nil {
-		return call.Answer{}, fmt.Errorf("%w: %w", payment.ErrUnfit, err)
+		return call.Answer{}, fmt.Errorf("%w: %w", gateway.ErrUnfit, err)
 	}
 	signed := webhooks.Delivery{Body: raw}
 	if err := c.signer.Sign(&signed); err != nil {
-		return call.Answer{}, fmt.Errorf("%w: %w", payment.ErrUnfit, err)
+		return call.Answer{}, fmt.Errorf("%w: %w", gateway.ErrUnfit, err)
 	}
 	as.Method, as.URL, as.Body = http.MethodPost, c.base+"/v2/"+method, signed.Body
 	as.Header = http.Header{"Content-Type": {"application/json"}}
@@ -164,19 +163,19 @@ func (c *Client) answered(ctx context.Context, method string, r request, as call
 	return got, err
 }
 
-// said is an error of the bank's. Its texts are left out: they are for people.
+// The text of the bank's error is left out: it is for display.
 func (a answer) said() error { return fmt.Errorf("T-Bank says error %s", a.ErrorCode) }
 
-// definitive reports whether an error is about the request as such, by the numbers
-// of https://www.tbank.ru/kassa/dev/payments/ "Коды ошибок": states and rights,
-// fields, limits of the shop, refunds. Any other may be the bank's own trouble.
+// definitive reports whether an error is about the request as such, by the numbers of
+// https://www.tbank.ru/kassa/dev/payments/ "Коды ошибок": states and rights, fields,
+// limits of the shop, refunds. Any other may be a failure of the bank's.
 func (a answer) definitive() bool {
 	code, err := strconv.Atoi(string(a.ErrorCode))
 	switch {
 	case err != nil:
 		return false
 	case code >= 201 && code <= 399:
-		// 311 to 314 are failures of the service of receipts.
+		// 311 to 314 are failures of the receipt service.
 		return code < 311 || code > 314
 	case code >= 600 && code <= 699:
 		return true
@@ -188,5 +187,5 @@ func (a answer) definitive() bool {
 	return false
 }
 
-// missing reports whether the bank says that it has no such payment or order.
+// missing reports whether the bank has no such payment or order.
 func (a answer) missing() bool { return a.ErrorCode == "255" || a.ErrorCode == "335" }

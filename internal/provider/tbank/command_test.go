@@ -11,13 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/tbank"
 )
 
-func cancel(t *testing.T, c *tbank.Client, id string) payment.Outcome {
+func cancel(t *testing.T, c *tbank.Client, id string) gateway.Outcome {
 	t.Helper()
-	o, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: id, IdempotencyKey: uuid.NewString(), Licence: licence()})
+	o, err := c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: id, IdempotencyKey: uuid.NewString(), Permit: permit()})
 	require.NoError(t, err)
 	return o
 }
@@ -43,7 +44,7 @@ func TestACancellationBearsItsName(t *testing.T) {
 	t.Parallel()
 	c, got := serve(t, newFake(t))
 	waits := charged(t, c, charge("redirect"))
-	_, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: waits.ProviderPaymentID, IdempotencyKey: "k-cancel-0", Licence: licence()})
+	_, err := c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: waits.ProviderPaymentID, IdempotencyKey: "k-cancel-0", Permit: permit()})
 	require.NoError(t, err)
 	for range 2 {
 		<-got
@@ -55,7 +56,7 @@ func TestACancellationBearsItsName(t *testing.T) {
 func TestWhatIsBeingConfirmedIsNotCancelled(t *testing.T) {
 	t.Parallel()
 	c := says(t, `{"Success":true,"ErrorCode":"0","Status":"CONFIRMING","PaymentId":"1","Amount":1999}`)
-	require.Equal(t, payment.Outcome{News: fsm.NewsProcessing, Refused: true, ProviderPaymentID: "1"}, cancel(t, c, "1"))
+	require.Equal(t, gateway.Outcome{News: fsm.NewsProcessing, Refused: true, ProviderPaymentID: "1"}, cancel(t, c, "1"))
 }
 
 // Paid between the question and the command: the money went back, and a person
@@ -72,8 +73,8 @@ func TestAPaymentThatIsPaidWhileItIsCancelledIsReversed(t *testing.T) {
 	c, _ := serve(t, f)
 	waits := charged(t, c, charge("redirect"))
 	money := rub(1999)
-	require.Equal(t, payment.Outcome{
-		News: fsm.NewsReversed, ProviderPaymentID: waits.ProviderPaymentID, Money: &money,
+	require.Equal(t, gateway.Outcome{
+		News: fsm.NewsMoney, ProviderPaymentID: waits.ProviderPaymentID, Movements: []payment.Told{{Kind: payment.MovementCaptureReversal, Money: money}},
 	}, cancel(t, c, waits.ProviderPaymentID))
 	now, err := c.Lookup(t.Context(), waits.ProviderPaymentID)
 	require.NoError(t, err)
@@ -88,7 +89,7 @@ func TestAPaymentThatIsPaidAndNotCancelledIsPaid(t *testing.T) {
 		status := map[bool]string{true: "NEW", false: "CONFIRMED"}[r.URL.Path == "/v2/GetState"]
 		_, _ = io.WriteString(w, `{"Success":true,"ErrorCode":"0","Status":"`+status+`","PaymentId":"1","Amount":1999}`)
 	}))
-	require.Equal(t, payment.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: "1", Money: new(rub(1999))}, cancel(t, c, "1"))
+	require.Equal(t, gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: "1", Money: new(rub(1999))}, cancel(t, c, "1"))
 }
 
 // A customer in the middle of it can't be stopped.
@@ -103,7 +104,7 @@ func TestARefusedCancellationTellsHowThePaymentStands(t *testing.T) {
 	})
 	c, _ := serve(t, f)
 	waits := charged(t, c, charge("redirect"))
-	require.Equal(t, payment.Outcome{
+	require.Equal(t, gateway.Outcome{
 		News: fsm.NewsActionRequired, Refused: true, ProviderPaymentID: waits.ProviderPaymentID,
 	}, cancel(t, c, waits.ProviderPaymentID))
 }
@@ -115,7 +116,7 @@ func TestACaptureThatWasMadeAlreadyIsNotRefused(t *testing.T) {
 	ch := charge(good)
 	ch.Capture = payment.CaptureManual
 	held := charged(t, c, ch)
-	cp := payment.Capture{ProviderPaymentID: held.ProviderPaymentID, Money: rub(500), Licence: licence()}
+	cp := gateway.Capture{ProviderPaymentID: held.ProviderPaymentID, Money: rub(500), Permit: permit()}
 	for range 2 {
 		o, err := c.Capture(t.Context(), cp)
 		require.NoError(t, err)
@@ -139,7 +140,7 @@ func TestACommandThatIsUnderWayIsNotRefused(t *testing.T) {
 			}
 			_, _ = io.WriteString(w, now)
 		}))
-		o, err := c.Capture(t.Context(), payment.Capture{ProviderPaymentID: "1", Money: rub(1999), Licence: licence()})
+		o, err := c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: "1", Money: rub(1999), Permit: permit()})
 		require.NoError(t, err)
 		require.Equal(t, refused[0], o.Refused, status)
 		require.Equal(t, refused[1], cancel(t, c, "1").Refused, status)
@@ -151,13 +152,13 @@ func TestACommandThatIsUnderWayIsNotRefused(t *testing.T) {
 func TestACommandWithoutADefinitiveAnswerIsUnknown(t *testing.T) {
 	t.Parallel()
 	c := says(t, `{"Success":false,"ErrorCode":"9999","Status":"AUTHORIZED","PaymentId":"1"}`)
-	_, err := c.Capture(t.Context(), payment.Capture{ProviderPaymentID: "1", Money: rub(1), Licence: licence()})
+	_, err := c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: "1", Money: rub(1), Permit: permit()})
 	require.ErrorContains(t, err, "9999")
-	_, err = c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: "1", Licence: licence()})
+	_, err = c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: "1", Permit: permit()})
 	require.ErrorContains(t, err, "9999")
-	_, err = c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "1", Money: rub(1), Licence: licence()})
+	_, err = c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "1", Money: rub(1), Permit: permit()})
 	require.ErrorContains(t, err, "9999")
-	require.NotErrorIs(t, err, payment.ErrNotSent)
+	require.NotErrorIs(t, err, gateway.ErrNotSent)
 }
 
 // A hold of which a part was released in the cabinet is a hold of the rest.
@@ -172,7 +173,7 @@ func TestAPartlyReleasedHoldHoldsTheRest(t *testing.T) {
 
 func TestHowARefundIsAnswered(t *testing.T) {
 	t.Parallel()
-	for body, want := range map[string]payment.RefundOutcome{
+	for body, want := range map[string]gateway.RefundOutcome{
 		`"Status":"REFUNDED","OriginalAmount":1999,"NewAmount":0`:            {News: fsm.NewsSucceeded, Money: new(rub(1999))},
 		`"Status":"PARTIAL_REFUNDED","OriginalAmount":1999,"NewAmount":1299`: {News: fsm.NewsSucceeded, Money: new(rub(700))},
 		`"Status":"ASYNC_REFUNDING","OriginalAmount":1999,"NewAmount":1999`:  {News: fsm.NewsProcessing},
@@ -181,7 +182,7 @@ func TestHowARefundIsAnswered(t *testing.T) {
 		`"Status":"PARTIAL_REVERSED","OriginalAmount":1999,"NewAmount":1299`: {News: fsm.NewsSucceeded, Money: new(rub(700))},
 	} {
 		c := says(t, `{"Success":true,"ErrorCode":"0","PaymentId":1,`+body+`}`)
-		o, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "1", Money: rub(700), Left: rub(1999), IdempotencyKey: "k-refund", Licence: licence()})
+		o, err := c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "1", Money: rub(700), Left: rub(1999), IdempotencyKey: "k-refund", Permit: permit()})
 		require.NoError(t, err)
 		want.ProviderRefundID = "k-refund"
 		require.Equal(t, want, o, body)
@@ -193,7 +194,7 @@ func TestARefundBearsItsName(t *testing.T) {
 	t.Parallel()
 	c, got := serve(t, newFake(t))
 	paid := charged(t, c, charge(good))
-	r := payment.RefundCall{ProviderPaymentID: paid.ProviderPaymentID, Money: rub(1999), IdempotencyKey: "k-refund", Reason: "He shouted.", Licence: licence()}
+	r := gateway.RefundCall{ProviderPaymentID: paid.ProviderPaymentID, Money: rub(1999), IdempotencyKey: "k-refund", Reason: "He shouted.", Permit: permit()}
 	for range 2 {
 		o, err := c.Refund(t.Context(), r)
 		require.NoError(t, err)
@@ -212,12 +213,12 @@ func TestATerminalThatIsTurnedAwayRefusesOneCall(t *testing.T) {
 	t.Parallel()
 	for _, code := range []string{"202", "204", "205", "501", "648"} {
 		c := says(t, `{"Success":false,"ErrorCode":"`+code+`"}`)
-		r, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "1", Money: rub(1), Licence: licence()})
+		r, err := c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "1", Money: rub(1), Permit: permit()})
 		require.NoError(t, err)
-		require.Equal(t, payment.RefusedRefund(code), r)
+		require.Equal(t, gateway.RefusedRefund(code), r)
 		_, err = c.Lookup(t.Context(), "1")
 		require.ErrorContains(t, err, code)
-		require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+		require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 	}
 }
 
@@ -234,25 +235,25 @@ func TestWhatThePaymentTellsOfARefund(t *testing.T) {
 	const old = 10*time.Minute + 1
 	rejected := payment.NewFailure("provider_rejected", "")
 	for is, want := range map[asked]any{
-		{"REFUNDED", 1999, "", 0}:                  payment.RefundOutcome{News: fsm.NewsSucceeded},
-		{"REFUNDED", 1999, "k", 0}:                 payment.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: "k"},
-		{"REFUNDING", 1999, "", 0}:                 payment.RefundOutcome{News: fsm.NewsProcessing},
-		{"ASYNC_REFUNDING", 1999, "k", old}:        payment.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: "k"},
-		{"PARTIAL_REFUNDED", 1999, "k", 0}:         payment.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: "k", Unnamed: true},
-		{"PARTIAL_REFUNDED", 1299, "k", 0}:         payment.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: "k", Unnamed: true},
-		{"PARTIAL_REFUNDED", 700, "k", 0}:          payment.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: "k", Unnamed: true},
-		{"PARTIAL_REFUNDED", 1000, "k", 0}:         payment.ErrNotTold,
-		{"PARTIAL_REFUNDED", 1999, "", old}:        payment.ErrNotTold,
-		{"CONFIRMED", 1999, "k", old}:              payment.RefundOutcome{News: fsm.NewsFailed, ProviderRefundID: "k", Failure: rejected},
-		{"CONFIRMED", 1999, "k", 10 * time.Minute}: payment.ErrNotTold,
-		{"CONFIRMED", 1999, "", old}:               payment.ErrNoSuchPayment,
-		{"CONFIRMED", 1999, "", 10 * time.Minute}:  payment.ErrNotTold,
-		{"AUTHORIZED", 1999, "k", old}:             payment.ErrNotTold,
-		{"NEW", 1999, "k", old}:                    payment.ErrNotTold,
-		{"X", 1999, "k", old}:                      payment.ErrNotTold,
+		{"REFUNDED", 1999, "", 0}:                  gateway.RefundOutcome{News: fsm.NewsSucceeded},
+		{"REFUNDED", 1999, "k", 0}:                 gateway.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: "k"},
+		{"REFUNDING", 1999, "", 0}:                 gateway.RefundOutcome{News: fsm.NewsProcessing},
+		{"ASYNC_REFUNDING", 1999, "k", old}:        gateway.RefundOutcome{News: fsm.NewsProcessing, ProviderRefundID: "k"},
+		{"PARTIAL_REFUNDED", 1999, "k", 0}:         gateway.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: "k", Unnamed: true},
+		{"PARTIAL_REFUNDED", 1299, "k", 0}:         gateway.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: "k", Unnamed: true},
+		{"PARTIAL_REFUNDED", 700, "k", 0}:          gateway.RefundOutcome{News: fsm.NewsSucceeded, ProviderRefundID: "k", Unnamed: true},
+		{"PARTIAL_REFUNDED", 1000, "k", 0}:         gateway.ErrNotTold,
+		{"PARTIAL_REFUNDED", 1999, "", old}:        gateway.ErrNotTold,
+		{"CONFIRMED", 1999, "k", old}:              gateway.RefundOutcome{News: fsm.NewsFailed, ProviderRefundID: "k", Failure: rejected},
+		{"CONFIRMED", 1999, "k", 10 * time.Minute}: gateway.ErrNotTold,
+		{"CONFIRMED", 1999, "", old}:               gateway.ErrNoSuchPayment,
+		{"CONFIRMED", 1999, "", 10 * time.Minute}:  gateway.ErrNotTold,
+		{"AUTHORIZED", 1999, "k", old}:             gateway.ErrNotTold,
+		{"NEW", 1999, "k", old}:                    gateway.ErrNotTold,
+		{"X", 1999, "k", old}:                      gateway.ErrNotTold,
 	} {
 		c := says(t, fmt.Sprintf(`{"Success":true,"ErrorCode":"0","PaymentId":"1","Amount":%d,"Status":%q}`, is.amount, is.status))
-		o, err := c.LookupRefund(t.Context(), payment.RefundRef{
+		o, err := c.LookupRefund(t.Context(), gateway.RefundRef{
 			Refund: payment.RefundID(uuid.New()), ProviderPaymentID: "1", ProviderRefundID: is.name, Age: is.age, Money: rub(700), Taken: rub(1999),
 		})
 		if wrong, ok := want.(error); ok {
@@ -263,8 +264,8 @@ func TestWhatThePaymentTellsOfARefund(t *testing.T) {
 		require.Equal(t, want, o, is)
 	}
 	// Errors stay apart: not to be told of a refund is no proof that there is none.
-	_, err := says(t, `{"Success":true,"ErrorCode":"0","PaymentId":"1","Status":"NEW"}`).LookupRefund(t.Context(), payment.RefundRef{ProviderPaymentID: "1"})
-	require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+	_, err := says(t, `{"Success":true,"ErrorCode":"0","PaymentId":"1","Status":"NEW"}`).LookupRefund(t.Context(), gateway.RefundRef{ProviderPaymentID: "1"})
+	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
 
 // One that is carried out later is not named where the bank had paid back something
@@ -272,7 +273,7 @@ func TestWhatThePaymentTellsOfARefund(t *testing.T) {
 func TestARefundBesideAnUnknownOneHasNoName(t *testing.T) {
 	t.Parallel()
 	c := says(t, `{"Success":true,"ErrorCode":"0","PaymentId":1,"Status":"ASYNC_REFUNDING","OriginalAmount":1699,"NewAmount":999}`)
-	o, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "1", Money: rub(700), Left: rub(1999), IdempotencyKey: "k-refund", Licence: licence()})
+	o, err := c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "1", Money: rub(700), Left: rub(1999), IdempotencyKey: "k-refund", Permit: permit()})
 	require.NoError(t, err)
-	require.Equal(t, payment.RefundOutcome{News: fsm.NewsProcessing, Money: new(rub(700))}, o)
+	require.Equal(t, gateway.RefundOutcome{News: fsm.NewsProcessing, Money: new(rub(700))}, o)
 }

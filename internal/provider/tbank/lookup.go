@@ -6,51 +6,50 @@ import (
 	"slices"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Lookup implements payment.Provider ("GetState").
-func (c *Client) Lookup(ctx context.Context, id string) (payment.Outcome, error) {
+// Lookup implements gateway.Provider ("GetState").
+func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	a, err := c.state(ctx, id)
 	if err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
 	return c.outcome(a)
 }
 
-// state is the answer about a payment. One that was declined may come as an error
-// with its status.
+// state looks up a payment. A declined one may come as an error with its status.
 func (c *Client) state(ctx context.Context, id string) (answer, error) {
 	a, err := c.question(ctx, "GetState", request{PaymentID: id})
 	switch {
 	case err != nil:
 		return answer{}, err
 	case a.missing():
-		return answer{}, payment.ErrNoSuchPayment
+		return answer{}, gateway.ErrNoSuchPayment
 	case !a.Success && a.Status == "":
 		return answer{}, a.said()
 	}
 	return a, nil
 }
 
-// Find implements payment.Provider ("CheckOrder"): our reference is the bank's
-// OrderId, of which it may have several payments. The one that went furthest
-// counts. Who has to search did not hear the answer to Init: nobody knows of the
-// payment's page. One that is still new is to be cancelled, and one that failed can't be
-// tried again.
-func (c *Client) Find(ctx context.Context, id payment.AttemptID) (payment.Outcome, error) {
+// Find implements gateway.Provider ("CheckOrder"): our reference is the bank's OrderId,
+// which may have several payments. The one that went furthest counts. A search means
+// that the response to Init was lost, and with it the address of the payment's page: a
+// payment that is still new is to be cancelled, and one that failed can't be retried.
+func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcome, error) {
 	a, err := c.question(ctx, "CheckOrder", request{OrderID: id.String()})
 	switch {
 	case err != nil:
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	case a.missing():
-		return payment.Outcome{}, payment.ErrNoSuchPayment
+		return gateway.Outcome{}, gateway.ErrNoSuchPayment
 	case !a.Success:
-		return payment.Outcome{}, a.said()
+		return gateway.Outcome{}, a.said()
 	case a.Payments == nil:
-		return payment.Outcome{}, errNameless
+		return gateway.Outcome{}, errNameless
 	case len(a.Payments) == 0:
-		return payment.Outcome{}, payment.ErrNoSuchPayment
+		return gateway.Outcome{}, gateway.ErrNoSuchPayment
 	}
 	best := a.Payments[0]
 	for _, p := range a.Payments[1:] {
@@ -60,10 +59,10 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (payment.Outcom
 	}
 	now, err := c.state(ctx, string(best.PaymentID))
 	switch {
-	case errors.Is(err, payment.ErrNoSuchPayment):
-		return payment.Outcome{}, errListed
+	case errors.Is(err, gateway.ErrNoSuchPayment):
+		return gateway.Outcome{}, errListed
 	case err != nil:
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
 	o, err := c.outcome(now)
 	switch {
@@ -76,16 +75,16 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (payment.Outcom
 	return o, err
 }
 
-// errListed is returned for a payment that there is and that can't be asked for: to call
-// it missing would fail the attempt.
+// errListed is returned for a listed payment that can't be looked up: as a missing one
+// it would fail the attempt.
 var errListed = errors.New("the bank lists a payment and does not know it")
 
-// rank says how near a payment is to money that was taken. A customer whose bank
-// asks is nearer than one who looks at the page.
+// rank returns how near a payment is to captured money. One in 3-D Secure is nearer
+// than one on the page.
 func rank(status string) int {
 	near := 2 * slices.Index([]fsm.News{
 		fsm.NewsFailed, fsm.NewsSoftFailed, fsm.NewsActionRequired, fsm.NewsProcessing, fsm.NewsAuthorized, fsm.NewsSucceeded,
-	}, news(status))
+	}, standing(status))
 	if status == "3DS_CHECKING" {
 		near++
 	}

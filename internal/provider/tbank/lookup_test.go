@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 	hooks "github.com/paylatch/paylatch/webhooks/tbank"
@@ -118,7 +119,7 @@ func TestFindTakesThePageThatIsOpen(t *testing.T) {
 	}
 	found, err := c.Find(t.Context(), attempt)
 	require.NoError(t, err)
-	require.Equal(t, payment.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: "2"}, found)
+	require.Equal(t, gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: "2"}, found)
 }
 
 // The answer to Init was lost: nobody can go to the page, so the payment is
@@ -130,7 +131,7 @@ func TestFindGivesUpWhatNobodyCanPay(t *testing.T) {
 	begun := charged(t, c, ch)
 	found, err := c.Find(t.Context(), ch.Attempt)
 	require.NoError(t, err)
-	require.Equal(t, payment.Outcome{
+	require.Equal(t, gateway.Outcome{
 		News: fsm.NewsSoftFailed, ProviderPaymentID: begun.ProviderPaymentID, Failure: payment.NewFailure("not_started", ""),
 	}, found)
 	require.Equal(t, fsm.NewsFailed, cancel(t, c, found.ProviderPaymentID).News)
@@ -173,11 +174,11 @@ func TestFindTakesThePaymentThatTheBankWorksAt(t *testing.T) {
 func TestAnOrderWithoutPaymentsIsNoPayment(t *testing.T) {
 	t.Parallel()
 	_, err := says(t, `{"Success":true,"ErrorCode":"0","OrderId":"x","Payments":[]}`).Find(t.Context(), payment.AttemptID(uuid.New()))
-	require.ErrorIs(t, err, payment.ErrNoSuchPayment)
+	require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
 	for _, body := range []string{`{"Success":true,"ErrorCode":"0"}`, `{"Success":false,"ErrorCode":"9999"}`} {
 		_, err := says(t, body).Find(t.Context(), payment.AttemptID(uuid.New()))
 		require.Error(t, err)
-		require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+		require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 	}
 }
 
@@ -193,7 +194,7 @@ func TestAPaymentThatIsListedIsNotMissing(t *testing.T) {
 	charged(t, c, ch)
 	_, err := c.Find(t.Context(), ch.Attempt)
 	require.Error(t, err)
-	require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
 
 // A payment that the bank does not know any more (another terminal's, say) does not
@@ -201,8 +202,8 @@ func TestAPaymentThatIsListedIsNotMissing(t *testing.T) {
 func TestAMissingPaymentIsNoMissingRefund(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{`{"Success":false,"ErrorCode":"255"}`, `{"Success":false,"ErrorCode":"335"}`} {
-		_, err := says(t, body).LookupRefund(t.Context(), payment.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: "1"})
-		require.ErrorIs(t, err, payment.ErrNotTold, body)
-		require.NotErrorIs(t, err, payment.ErrNoSuchPayment, body)
+		_, err := says(t, body).LookupRefund(t.Context(), gateway.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: "1"})
+		require.ErrorIs(t, err, gateway.ErrNotTold, body)
+		require.NotErrorIs(t, err, gateway.ErrNoSuchPayment, body)
 	}
 }

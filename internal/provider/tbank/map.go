@@ -2,17 +2,18 @@ package tbank
 
 import (
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	hooks "github.com/paylatch/paylatch/webhooks/tbank"
 )
 
-// outcome reads a payment by its status
+// outcome maps a payment by its status
 // (https://www.tbank.ru/kassa/dev/payments/#tag/Scenarii-oplaty-po-karte/Statusnaya-model-platezha).
-func (c *Client) outcome(a answer) (payment.Outcome, error) {
+func (c *Client) outcome(a answer) (gateway.Outcome, error) {
 	if a.PaymentID == "" || a.Status == "" {
-		return payment.Outcome{}, errNameless
+		return gateway.Outcome{}, errNameless
 	}
-	o := payment.Outcome{ProviderPaymentID: string(a.PaymentID), News: news(a.Status)}
+	o := gateway.Outcome{ProviderPaymentID: string(a.PaymentID), News: standing(a.Status)}
 	switch a.Status {
 	case "AUTHORIZED", "PARTIAL_REVERSED", "CONFIRMED":
 		o.Money = c.money(a.Amount)
@@ -23,8 +24,7 @@ func (c *Client) outcome(a answer) (payment.Outcome, error) {
 	return o, nil
 }
 
-// money is an amount of the bank's, in kopecks or what the terminal's currency has
-// in their place.
+// money returns an amount in kopecks, or in the minor units of the terminal's currency.
 func (c *Client) money(minor *int64) *payment.Money {
 	if minor == nil {
 		return nil
@@ -32,11 +32,10 @@ func (c *Client) money(minor *int64) *payment.Money {
 	return &payment.Money{Minor: *minor, Currency: c.currency}
 }
 
-// news reads a status as package webhooks does, but for what waits on the bank's
-// page: how long that may be is not how long the bank may work at it. Money that is
-// paid back was taken; how much of it is left the amount does not say. A status that
-// this version does not know is under way.
-func news(status string) fsm.News {
+// standing maps a status as package webhooks does, except for what waits on the bank's page: that
+// has another time limit than processing at the bank. Refunded money was captured; the amount does
+// not show how much of it is left. An unrecognized status is processing.
+func standing(status string) fsm.News {
 	switch status {
 	case "NEW", "FORM_SHOWED", "3DS_CHECKING":
 		return fsm.NewsActionRequired

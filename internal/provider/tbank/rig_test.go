@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/providertest"
 	"github.com/paylatch/paylatch/internal/provider/tbank"
@@ -29,7 +30,7 @@ func client(t *testing.T, base, currency string, c *http.Client) *tbank.Client {
 
 func suite() providertest.Suite {
 	return providertest.Suite{
-		New: func(t *testing.T, base string, c *http.Client) payment.Provider {
+		New: func(t *testing.T, base string, c *http.Client) gateway.Provider {
 			t.Helper()
 			return client(t, base, "EUR", c)
 		},
@@ -77,18 +78,18 @@ func says(t *testing.T, body string) *tbank.Client {
 	return c
 }
 
-func charge(token string) payment.Charge {
-	return payment.Charge{
+func charge(token string) gateway.Charge {
+	return gateway.Charge{
 		Attempt: payment.AttemptID(uuid.Must(uuid.NewV7())), Order: "A-1", Money: rub(1999), Capture: payment.CaptureAutomatic,
-		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: uuid.NewString() + "-pay", Licence: licence(), Stored: token != "redirect",
+		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: uuid.NewString() + "-pay", Permit: permit(), Stored: token != "redirect",
 	}
 }
 
 func rub(minor int64) payment.Money { return payment.Money{Minor: minor, Currency: "RUB"} }
 
-func licence() payment.Licence { return payment.NewLicence(time.Now(), time.Minute, time.Now) }
+func permit() gateway.Permit { return gateway.NewPermit(time.Now(), time.Minute, time.Now) }
 
-func charged(t *testing.T, c *tbank.Client, ch payment.Charge) payment.Outcome {
+func charged(t *testing.T, c *tbank.Client, ch gateway.Charge) gateway.Outcome {
 	t.Helper()
 	o, err := c.Charge(t.Context(), ch)
 	require.NoError(t, err)

@@ -5,27 +5,28 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// TokenKind implements payment.Provider: every token is the RebillId of a saved card,
-// but the one that leads to a page.
-func (c *Client) TokenKind(token string) payment.TokenKind {
+// TokenKind implements gateway.Provider: every token but page is the RebillId of a
+// saved card.
+func (c *Client) TokenKind(token string) gateway.TokenKind {
 	if token == page {
-		return payment.TokenSingleUse
+		return gateway.TokenSingleUse
 	}
-	return payment.TokenStored
+	return gateway.TokenStored
 }
 
-// card is one that the bank has saved for a customer.
+// card is a card that the bank has saved for a customer.
 type card struct {
 	RebillID text   `json:"RebillId"`
 	Status   string `json:"Status"`
 }
 
-// CheckOwner implements payment.Provider
+// CheckOwner implements gateway.Provider
 // (https://www.tbank.ru/kassa/dev/payments/#tag/Metody-raboty-s-kartami): the customer
-// is the CustomerKey, whose cards are listed.
+// is the CustomerKey of the list of cards.
 func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 	got, err := c.answered(ctx, "GetCardList", request{CustomerKey: customer}, questioning())
 	if err != nil {
@@ -33,7 +34,7 @@ func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 	}
 	var cards []card
 	if json.Unmarshal(got.Body, &cards) != nil {
-		// An error comes as an object. 7 says that there is no such customer.
+		// An error comes as an object. 7 means that there is no such customer.
 		var a answer
 		if err := got.Read(&a); err != nil {
 			return err

@@ -4,11 +4,12 @@ import (
 	"context"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// chargeRequest makes a payment (https://yookassa.ru/developers/api#create_payment).
+// chargeRequest creates a payment (https://yookassa.ru/developers/api#create_payment).
 type chargeRequest struct {
 	Amount            amount            `json:"amount"`
 	PaymentToken      string            `json:"payment_token,omitempty"`
@@ -28,35 +29,35 @@ type confirmation struct {
 	ReturnURL string `json:"return_url"`
 }
 
-// Charge implements payment.Provider. A payment that was declined is cancelled
-// there for good.
-func (c *Client) Charge(ctx context.Context, ch payment.Charge) (payment.Outcome, error) {
+// Charge implements gateway.Provider. A declined payment is cancelled at YooKassa for
+// good.
+func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
 	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
 	request, err := requestOf(ch)
 	if err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
 	var made object
-	refused, err := c.post(ctx, "/payments", ch.IdempotencyKey, ch.Licence, request, &made)
+	refused, err := c.post(ctx, "/payments", ch.IdempotencyKey, ch.Permit, request, &made)
 	switch {
 	case err != nil:
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	case refused != nil:
-		return payment.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.Code)}, nil
+		return gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.Code)}, nil
 	}
 	return outcome(made)
 }
 
-func requestOf(ch payment.Charge) (chargeRequest, error) {
+func requestOf(ch gateway.Charge) (chargeRequest, error) {
 	value, err := call.Decimal(ch.Money)
 	if err != nil {
 		return chargeRequest{}, err
 	}
 	r := chargeRequest{
 		Amount: amount{value, string(ch.Money.Currency)}, Capture: ch.Capture == payment.CaptureAutomatic,
-		// Where the webhooks' adapter looks for them.
+		// Read by the webhooks' adapter.
 		Metadata: map[string]string{"payment_attempt_id": ch.Attempt.String(), "order_id": string(ch.Order)},
 	}
 	r.pay(ch.Token)
@@ -66,9 +67,9 @@ func requestOf(ch payment.Charge) (chargeRequest, error) {
 	return r, nil
 }
 
-// pay says with what, by the form of the token: nothing for "redirect", so that
-// the customer chooses on YooKassa's page; a method that the customer completes
-// there; a saved method, which needs no confirmation; or else a one-time token
+// pay sets the method, by the form of the token: none for "redirect", so that the
+// customer chooses on YooKassa's page; a method that the customer completes there; a
+// saved method, which needs no confirmation; or else a single-use token
 // (https://yookassa.ru/developers/payment-acceptance/getting-started/selecting-integration-scenario).
 func (r *chargeRequest) pay(token string) {
 	switch token {

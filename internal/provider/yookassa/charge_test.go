@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/yookassa"
 )
@@ -38,16 +39,16 @@ func TestWhatDiffersByTheCharge(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		token  string
-		change func(*payment.Charge)
+		change func(*gateway.Charge)
 		want   string
 		news   fsm.News
 	}{
-		"manual":                  {"one-time", func(c *payment.Charge) { c.Capture = payment.CaptureManual }, `{"capture":false}`, fsm.NewsAuthorized},
-		"nowhere to return to":    {"one-time", func(c *payment.Charge) { c.ReturnURL = "" }, `{"confirmation":null}`, fsm.NewsSucceeded},
+		"manual":                  {"one-time", func(c *gateway.Charge) { c.Capture = payment.CaptureManual }, `{"capture":false}`, fsm.NewsAuthorized},
+		"nowhere to return to":    {"one-time", func(c *gateway.Charge) { c.ReturnURL = "" }, `{"confirmation":null}`, fsm.NewsSucceeded},
 		"saved method":            {savedMethod, nil, `{"payment_method_id":"` + savedMethod + `","payment_token":null,"confirmation":null}`, fsm.NewsSucceeded},
 		"a method, on their page": {"sbp", nil, `{"payment_method_data":{"type":"sbp"},"payment_token":null}`, fsm.NewsActionRequired},
 		"any, on their page":      {"redirect", nil, `{"payment_method_data":null,"payment_token":null,"payment_method_id":null}`, fsm.NewsActionRequired},
-		"another currency":        {"one-time", func(c *payment.Charge) { c.Money = payment.Money{Minor: 5, Currency: "KZT"} }, `{"amount":{"value":"0.05","currency":"KZT"}}`, fsm.NewsSucceeded},
+		"another currency":        {"one-time", func(c *gateway.Charge) { c.Money = payment.Money{Minor: 5, Currency: "KZT"} }, `{"amount":{"value":"0.05","currency":"KZT"}}`, fsm.NewsSucceeded},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -87,7 +88,7 @@ func TestAPageWithoutAReturnAddressIsRefused(t *testing.T) {
 	c, _ := serve(t, newFake(t))
 	ch := charge("redirect")
 	ch.ReturnURL = ""
-	require.Equal(t, payment.Outcome{
+	require.Equal(t, gateway.Outcome{
 		News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", "invalid_request"),
 	}, charged(t, c, ch))
 }
@@ -99,11 +100,11 @@ func TestAnAmountOfNoCurrencyIsNotSent(t *testing.T) {
 	ch := charge("one-time")
 	ch.Money = odd
 	_, err := c.Charge(t.Context(), ch)
-	require.ErrorIs(t, err, payment.ErrUnfit)
-	_, err = c.Capture(t.Context(), payment.Capture{ProviderPaymentID: "1", Money: odd, Licence: licence()})
-	require.ErrorIs(t, err, payment.ErrUnfit)
-	_, err = c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "1", Money: odd, Licence: licence()})
-	require.ErrorIs(t, err, payment.ErrUnfit)
+	require.ErrorIs(t, err, gateway.ErrUnfit)
+	_, err = c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: "1", Money: odd, Permit: permit()})
+	require.ErrorIs(t, err, gateway.ErrUnfit)
+	_, err = c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "1", Money: odd, Permit: permit()})
+	require.ErrorIs(t, err, gateway.ErrUnfit)
 	require.Empty(t, got)
 }
 
@@ -129,7 +130,7 @@ func TestARefusalIsDefinitive(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := charged(t, says(t, c.status, `{"type":"error","id":"x","code":"`+c.code+`","description":"No.","parameter":"payment_token"}`), charge("x"))
-			require.Equal(t, payment.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", c.code)}, o)
+			require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", c.code)}, o)
 		})
 	}
 }
@@ -159,10 +160,10 @@ func TestErrorsThatLeaveTheOutcomeOpen(t *testing.T) {
 			client := says(t, c.status, c.body)
 			_, err := client.Charge(t.Context(), charge("x"))
 			require.Error(t, err)
-			require.NotErrorIs(t, err, payment.ErrNotSent)
-			_, err = client.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "1", Money: rub(1), Licence: licence()})
+			require.NotErrorIs(t, err, gateway.ErrNotSent)
+			_, err = client.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "1", Money: rub(1), Permit: permit()})
 			require.Error(t, err)
-			require.NotErrorIs(t, err, payment.ErrNotSent)
+			require.NotErrorIs(t, err, gateway.ErrNotSent)
 		})
 	}
 }
@@ -173,16 +174,16 @@ func TestAKeyThatIsTurnedAwayRefusesOneCall(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden} {
 		c := says(t, status, `{"type":"error","id":"e-1","code":"invalid_credentials","description":"Jane Doe"}`)
-		r, err := c.Refund(t.Context(), payment.RefundCall{ProviderPaymentID: "1", Money: rub(1), Licence: licence()})
+		r, err := c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: "1", Money: rub(1), Permit: permit()})
 		require.NoError(t, err)
-		require.Equal(t, payment.RefusedRefund("invalid_credentials"), r)
-		_, err = c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: "1", Licence: licence()})
+		require.Equal(t, gateway.RefusedRefund("invalid_credentials"), r)
+		_, err = c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: "1", Permit: permit()})
 		require.ErrorContains(t, err, "e-1", "support asks for the error's id")
 		require.NotContains(t, err.Error(), "Jane")
 		_, err = c.Lookup(t.Context(), "1")
 		require.Error(t, err)
-		require.NotErrorIs(t, err, payment.ErrNotSent)
-		require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+		require.NotErrorIs(t, err, gateway.ErrNotSent)
+		require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 	}
 }
 
@@ -191,7 +192,7 @@ func TestCancellingAnUnconfirmedPaymentIsRefused(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake(t))
 	waits := charged(t, c, charge("redirect"))
-	o, err := c.Cancel(t.Context(), payment.Cancel{ProviderPaymentID: waits.ProviderPaymentID, IdempotencyKey: uuid.NewString(), Licence: licence()})
+	o, err := c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: waits.ProviderPaymentID, IdempotencyKey: uuid.NewString(), Permit: permit()})
 	require.NoError(t, err)
 	waits.Refused = true
 	require.Equal(t, waits, o)

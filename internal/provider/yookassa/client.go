@@ -1,8 +1,8 @@
-// Package yookassa speaks with YooKassa (https://yookassa.ru/developers/api): a
-// payment is a payment object, which waits for its customer or is paid at once.
+// Package yookassa calls YooKassa's API (https://yookassa.ru/developers/api): a payment
+// is a payment object, which waits for its customer or is paid at once.
 //
-// Receipts of the Russian law 54-FZ are not sent: a shop that lets YooKassa send
-// them can't be charged by this package.
+// Receipts of the Russian law 54-FZ are not sent: a shop that lets YooKassa send them
+// can't be charged by this package.
 package yookassa
 
 import (
@@ -16,11 +16,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// Client is one shop at YooKassa. It implements payment.Provider.
+// Client is one shop at YooKassa. It implements gateway.Provider.
 type Client struct {
 	base, shop, key string
 	http            *http.Client
@@ -41,11 +42,10 @@ func New(base, shop, key string, client *http.Client) *Client {
 // (https://yookassa.ru/developers/using-api/interaction-format#idempotence).
 const keyLife = 23 * time.Hour
 
-// Capabilities implements payment.Provider: https://yookassa.ru/developers/api,
-// "Payments" (capture once, all or a part; cancel only what is held) and "Refunds"
-// (any number of parts). A payment is found by its metadata in the list of those
-// made about the same time; that this list, or the one of refunds, never trails is not
-// documented.
+// Capabilities implements gateway.Provider: https://yookassa.ru/developers/api,
+// "Payments" (capture once, all or a part; cancel only a hold) and "Refunds" (any
+// number of parts). A payment is found by its metadata in the list of those made about
+// the same time; that this list, or the one of refunds, never lags is not documented.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: keyLife, Find: true, FindConsistent: false,
@@ -54,10 +54,10 @@ func (c *Client) Capabilities() payment.Capabilities {
 	}
 }
 
-// post sends a command. The licence is spent when its first byte goes out.
-func (c *Client) post(ctx context.Context, path, key string, l payment.Licence, body, out any) (*refusal, error) {
+// post sends a command. The permit is spent when its first byte goes out.
+func (c *Client) post(ctx context.Context, path, key string, l gateway.Permit, body, out any) (*refusal, error) {
 	r := c.request(http.MethodPost, path)
-	r.Licence = &l
+	r.Permit = &l
 	r.Header.Set("Idempotence-Key", key)
 	return c.do(ctx, r, body, out)
 }
@@ -71,7 +71,7 @@ func (c *Client) get(ctx context.Context, path string, query url.Values, out any
 	case refused == nil:
 		return err
 	case refused.missing():
-		return payment.ErrNoSuchPayment
+		return gateway.ErrNoSuchPayment
 	}
 	return refused.said()
 }
@@ -82,8 +82,8 @@ func (c *Client) request(method, path string) call.Request {
 	return call.Request{Method: method, URL: c.base + "/v3" + path, Header: as.Header}
 }
 
-// do returns YooKassa's refusal if that is definitive. A success is 200 and
-// nothing else (https://yookassa.ru/developers/using-api/response-handling/http-codes).
+// do returns YooKassa's refusal if it is definitive. A success is 200 and nothing else
+// (https://yookassa.ru/developers/using-api/response-handling/http-codes).
 func (c *Client) do(ctx context.Context, r call.Request, body, out any) (*refusal, error) {
 	a, err := call.DoJSON(ctx, c.http, r, body)
 	switch {
@@ -98,8 +98,8 @@ func (c *Client) do(ctx context.Context, r call.Request, body, out any) (*refusa
 }
 
 // refusal is YooKassa's error object
-// (https://yookassa.ru/developers/using-api/response-handling/response-format).
-// Its description is left out: it may quote what it complains of.
+// (https://yookassa.ru/developers/using-api/response-handling/response-format). Its
+// description is left out: it may quote the request.
 type refusal struct {
 	status    int
 	Type      string `json:"type"`
@@ -108,13 +108,13 @@ type refusal struct {
 	Parameter string `json:"parameter"`
 }
 
-// said is a refusal as an error. YooKassa's support asks for its id.
+// The error contains the refusal's id, for YooKassa's support.
 func (r *refusal) said() error {
 	return fmt.Errorf("yookassa says %d %s %s, error %s", r.status, r.Code, r.Parameter, r.ID)
 }
 
-// readRefusal returns what is definitive as a refusal, and the rest as an error.
-// An answer that is not in YooKassa's form may be a proxy's: it refuses nothing.
+// readRefusal returns a definitive error as a refusal, and any other as an error. A
+// response that is not in YooKassa's format may come from a proxy: it refuses nothing.
 func readRefusal(a call.Answer) (*refusal, error) {
 	var r refusal
 	if err := json.Unmarshal(a.Body, &r); err != nil || r.Type != "error" || r.Code == "" {
@@ -128,8 +128,8 @@ func readRefusal(a call.Answer) (*refusal, error) {
 }
 
 // definitive reports whether an error is about the request as such. One about the
-// idempotency key speaks of another request that bore it ("Idempotence key
-// duplicated"), 429 and 500 of the moment.
+// idempotency key is about another request with it ("Idempotence key duplicated"), 429
+// and 500 are transient.
 func (r *refusal) definitive() bool {
 	switch r.status {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound:
@@ -138,12 +138,12 @@ func (r *refusal) definitive() bool {
 	return false
 }
 
-// missing reports whether YooKassa says that it has no such object.
+// missing reports whether YooKassa has no such object.
 func (r *refusal) missing() bool { return r.status == http.StatusNotFound && r.Code == "not_found" }
 
 var errNameless = errors.New("the answer names no object")
 
-// list is one page. Items is nil in what is no list.
+// list is one page. Items is nil if there is no list.
 type list[T any] struct {
 	Items      []T    `json:"items"`
 	NextCursor string `json:"next_cursor"`

@@ -7,30 +7,31 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Lookup implements payment.Provider.
-func (c *Client) Lookup(ctx context.Context, id string) (payment.Outcome, error) {
+// Lookup implements gateway.Provider.
+func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	var found object
 	if err := c.get(ctx, paymentPath(id), nil, &found); err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
 	return outcome(found)
 }
 
 const (
-	// clocks may differ by that much, ours and YooKassa's.
+	// clocks bounds the difference between our clock and YooKassa's.
 	clocks = 2 * time.Minute
-	// lastCharge is how long after its attempt a payment can have been made: while
-	// the attempt is young, and then the length of a lease.
+	// lastCharge is how long after its attempt a payment can have been made: the resend
+	// window, and then the length of a lease.
 	lastCharge = 15 * time.Minute
 )
 
-// Find implements payment.Provider. YooKassa can't be asked for metadata: the
-// payments of the minutes after the attempt was made, which its id tells, are
-// gone through (https://yookassa.ru/developers/api#get_payments_list).
-func (c *Client) Find(ctx context.Context, id payment.AttemptID) (payment.Outcome, error) {
+// Find implements gateway.Provider. YooKassa has no filter by metadata: the payments of
+// the minutes after the attempt was created, a time that its id contains, are searched
+// (https://yookassa.ru/developers/api#get_payments_list).
+func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcome, error) {
 	query := url.Values{}
 	if uuid.UUID(id).Version() == 7 {
 		made := time.Unix(uuid.UUID(id).Time().UnixTime()).UTC()
@@ -39,16 +40,16 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (payment.Outcom
 	}
 	found, err := search(ctx, c, "/payments", query, func(o object) bool { return o.Metadata["payment_attempt_id"] == id.String() })
 	if err != nil {
-		return payment.Outcome{}, err
+		return gateway.Outcome{}, err
 	}
 	return outcome(*found)
 }
 
-// pageSize is the largest that YooKassa's lists have.
+// pageSize is the maximum of YooKassa's lists.
 const pageSize = "100"
 
-// search goes through a list until something fits; it returns
-// payment.ErrNoSuchPayment at its end.
+// search goes through a list until an item fits; it returns gateway.ErrNoSuchPayment at
+// the end.
 func search[T any](ctx context.Context, c *Client, path string, query url.Values, fits func(T) bool) (*T, error) {
 	query.Set("limit", pageSize)
 	for {
@@ -65,7 +66,7 @@ func search[T any](ctx context.Context, c *Client, path string, query url.Values
 			}
 		}
 		if page.NextCursor == "" {
-			return nil, payment.ErrNoSuchPayment
+			return nil, gateway.ErrNoSuchPayment
 		}
 		query.Set("cursor", page.NextCursor)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 	hooks "github.com/paylatch/paylatch/webhooks/yookassa"
@@ -20,7 +21,7 @@ import (
 func TestHowAPaymentStands(t *testing.T) {
 	t.Parallel()
 	money := rub(1999)
-	for members, want := range map[string]payment.Outcome{
+	for members, want := range map[string]gateway.Outcome{
 		`"status":"pending","confirmation":{"type":"redirect","confirmation_url":"https://b/x"}`: {News: fsm.NewsActionRequired, NextActionURL: "https://b/x"},
 		`"status":"pending","confirmation":{"type":"qr","confirmation_data":"x"}`:                {News: fsm.NewsProcessing},
 		`"status":"pending"`:                                {News: fsm.NewsProcessing},
@@ -115,7 +116,7 @@ func TestAnUnknownAddressIsNoAnswer(t *testing.T) {
 	c := says(t, http.StatusNotFound, `{"type":"error","code":"no_such_page"}`)
 	_, err := c.Lookup(t.Context(), "1")
 	require.Error(t, err)
-	require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
 
 // The list is asked for the minutes in which the payment can have been made, page
@@ -158,7 +159,7 @@ func TestFindBelievesOnlyItsOwnReference(t *testing.T) {
 	c := says(t, http.StatusOK, `{"type":"list","items":[{"id":"1","status":"succeeded","amount":{"value":"1.00","currency":"RUB"},
 		"metadata":{"payment_attempt_id":"another"}}]}`)
 	_, err := c.Find(t.Context(), payment.AttemptID(uuid.Must(uuid.NewV7())))
-	require.ErrorIs(t, err, payment.ErrNoSuchPayment)
+	require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
 
 // A page that fails in the middle of the search leaves open what the rest holds.
@@ -171,15 +172,15 @@ func TestASearchThatBreaksOffIsNoAnswer(t *testing.T) {
 		}
 		_, _ = io.WriteString(w, `{"type":"list","items":[],"next_cursor":"x"}`)
 	}))
-	_, err := c.LookupRefund(t.Context(), payment.RefundRef{ProviderPaymentID: "1"})
+	_, err := c.LookupRefund(t.Context(), gateway.RefundRef{ProviderPaymentID: "1"})
 	require.Error(t, err)
-	require.NotErrorIs(t, err, payment.ErrNoSuchPayment)
+	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment)
 	require.Equal(t, 2, pages)
 }
 
 func TestHowARefundStands(t *testing.T) {
 	t.Parallel()
-	for members, want := range map[string]payment.RefundOutcome{
+	for members, want := range map[string]gateway.RefundOutcome{
 		`"status":"pending"`:                                   {News: fsm.NewsProcessing},
 		`"status":"marinating"`:                                {News: fsm.NewsProcessing},
 		`"status":"succeeded"`:                                 {News: fsm.NewsSucceeded},
@@ -190,13 +191,13 @@ func TestHowARefundStands(t *testing.T) {
 		},
 	} {
 		c := says(t, http.StatusOK, `{"id":"r1","payment_id":"1","amount":{"value":"5.00","currency":"RUB"},`+members+`}`)
-		got, err := c.LookupRefund(t.Context(), payment.RefundRef{ProviderRefundID: "r1", ProviderPaymentID: "1"})
+		got, err := c.LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: "r1", ProviderPaymentID: "1"})
 		require.NoError(t, err, members)
 		money := rub(500)
 		want.ProviderRefundID, want.Money = "r1", &money
 		require.Equal(t, want, got, members)
-		_, err = c.LookupRefund(t.Context(), payment.RefundRef{ProviderRefundID: "r1", ProviderPaymentID: "2"})
-		require.ErrorIs(t, err, payment.ErrNoSuchPayment, "it is another payment's")
+		_, err = c.LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: "r1", ProviderPaymentID: "2"})
+		require.ErrorIs(t, err, gateway.ErrNoSuchPayment, "it is another payment's")
 	}
 }
 
@@ -206,9 +207,9 @@ func TestARefundCarriesOurIDsAndNotOurReason(t *testing.T) {
 	c, got := serve(t, newFake(t))
 	paid := charged(t, c, charge("one-time"))
 	<-got
-	r := payment.RefundCall{
+	r := gateway.RefundCall{
 		Refund: payment.RefundID(uuid.New()), Attempt: payment.AttemptID(uuid.New()), ProviderPaymentID: paid.ProviderPaymentID,
-		Money: rub(700), Reason: "He shouted.", IdempotencyKey: "k-refund", Licence: licence(),
+		Money: rub(700), Reason: "He shouted.", IdempotencyKey: "k-refund", Permit: permit(),
 	}
 	_, err := c.Refund(t.Context(), r)
 	require.NoError(t, err)

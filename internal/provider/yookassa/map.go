@@ -2,6 +2,7 @@ package yookassa
 
 import (
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
 	hooks "github.com/paylatch/paylatch/webhooks/yookassa"
@@ -14,8 +15,9 @@ type amount struct {
 
 func (a amount) money() (*payment.Money, error) { return call.ReadDecimal(a.Value, a.Currency) }
 
-// object is YooKassa's view of a payment (https://yookassa.ru/developers/api#payment_object).
-// Its amount is what was held or, later, what was taken of it.
+// object is YooKassa's view of a payment
+// (https://yookassa.ru/developers/api#payment_object). Its amount is the held or,
+// later, the captured one.
 type object struct {
 	ID           string            `json:"id"`
 	Status       string            `json:"status"`
@@ -31,14 +33,14 @@ type cancellation struct {
 	Reason string `json:"reason"`
 }
 
-// outcome reads a payment by its status
+// outcome maps a payment by its status
 // (https://yookassa.ru/developers/payment-acceptance/getting-started/payment-process#lifecycle).
-// One that this version does not know is under way.
-func outcome(p object) (payment.Outcome, error) {
+// An unrecognized status is processing.
+func outcome(p object) (gateway.Outcome, error) {
 	if p.ID == "" || p.Status == "" {
-		return payment.Outcome{}, errNameless
+		return gateway.Outcome{}, errNameless
 	}
-	o := payment.Outcome{ProviderPaymentID: p.ID, News: fsm.NewsProcessing}
+	o := gateway.Outcome{ProviderPaymentID: p.ID, News: fsm.NewsProcessing}
 	if ours := p.Metadata["payment_attempt_id"]; ours != "" {
 		o.References = []string{ours}
 	}
@@ -70,11 +72,11 @@ type refund struct {
 	CancellationDetails cancellation      `json:"cancellation_details"`
 }
 
-func refundOutcome(r refund) (payment.RefundOutcome, error) {
+func refundOutcome(r refund) (gateway.RefundOutcome, error) {
 	if r.ID == "" || r.Status == "" {
-		return payment.RefundOutcome{}, errNameless
+		return gateway.RefundOutcome{}, errNameless
 	}
-	o := payment.RefundOutcome{ProviderRefundID: r.ID, Reference: r.Metadata["refund_id"], News: fsm.NewsProcessing}
+	o := gateway.RefundOutcome{ProviderRefundID: r.ID, Reference: r.Metadata["refund_id"], News: fsm.NewsProcessing}
 	switch r.Status {
 	case "succeeded":
 		o.News = fsm.NewsSucceeded

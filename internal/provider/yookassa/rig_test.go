@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/providertest"
 	"github.com/paylatch/paylatch/internal/provider/yookassa"
@@ -22,7 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func suite() providertest.Suite {
 	return providertest.Suite{
-		New: func(_ *testing.T, base string, c *http.Client) payment.Provider {
+		New: func(_ *testing.T, base string, c *http.Client) gateway.Provider {
 			return yookassa.New(base, shop, secret, c)
 		},
 		Fake:            newFake,
@@ -78,18 +79,18 @@ func says(t *testing.T, status int, body string) *yookassa.Client {
 	return c
 }
 
-func charge(token string) payment.Charge {
-	return payment.Charge{
+func charge(token string) gateway.Charge {
+	return gateway.Charge{
 		Attempt: payment.AttemptID(uuid.Must(uuid.NewV7())), Order: "A-1", Money: rub(1999), Capture: payment.CaptureAutomatic,
-		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: uuid.NewString() + "-pay", Licence: licence(), Stored: token == savedMethod,
+		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: uuid.NewString() + "-pay", Permit: permit(), Stored: token == savedMethod,
 	}
 }
 
 func rub(minor int64) payment.Money { return payment.Money{Minor: minor, Currency: "RUB"} }
 
-func licence() payment.Licence { return payment.NewLicence(time.Now(), time.Minute, time.Now) }
+func permit() gateway.Permit { return gateway.NewPermit(time.Now(), time.Minute, time.Now) }
 
-func charged(t *testing.T, c *yookassa.Client, ch payment.Charge) payment.Outcome {
+func charged(t *testing.T, c *yookassa.Client, ch gateway.Charge) gateway.Outcome {
 	t.Helper()
 	o, err := c.Charge(t.Context(), ch)
 	require.NoError(t, err)

@@ -6,23 +6,24 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// TokenKind implements payment.Provider: the ids of saved methods look like UUIDs.
-func (c *Client) TokenKind(token string) payment.TokenKind {
+// TokenKind implements gateway.Provider: the ids of saved methods look like UUIDs.
+func (c *Client) TokenKind(token string) gateway.TokenKind {
 	if isID(token) {
-		return payment.TokenStored
+		return gateway.TokenStored
 	}
-	return payment.TokenSingleUse
+	return gateway.TokenSingleUse
 }
 
 func isID(token string) bool { return uuid.Validate(token) == nil && len(token) == idLength }
 
-// CheckOwner implements payment.Provider. A saved method has the id of the payment that
-// saved it (https://yookassa.ru/developers/payment-acceptance/scenario-extensions/recurring-payments/save-payment-method/save-during-payment),
-// which says by merchant_customer_id whose it was. A method of which YooKassa tells no
-// customer is nobody's.
+// CheckOwner implements gateway.Provider. A saved method has the id of the payment that
+// saved it
+// (https://yookassa.ru/developers/payment-acceptance/scenario-extensions/recurring-payments/save-payment-method/save-during-payment),
+// which has its customer as merchant_customer_id. A method without one has no owner.
 func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 	var by struct {
 		Customer string `json:"merchant_customer_id"`

@@ -27,7 +27,7 @@ func write(path string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(path, source, 0o644); err != nil { //nolint:gosec // source code is read by everybody
+	if err := os.WriteFile(path, source, 0o644); err != nil { //nolint:gosec // source code is world-readable
 		return fmt.Errorf("write the table: %w", err)
 	}
 	return nil

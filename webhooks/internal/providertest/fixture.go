@@ -102,7 +102,8 @@ func RequireSound(tb testing.TB, e webhooks.Event) {
 	require.Equal(tb, slices.Contains(failures, e.Kind), e.FailureCode != "", "a code with failures and with nothing else")
 	require.NotContains(tb, e.References, "")
 	require.Len(tb, slices.Compact(slices.Sorted(slices.Values(e.References))), len(e.References), "each reference once")
-	require.False(tb, e.Test && !e.TestKnown)
+	require.Contains(tb, []webhooks.Command{"", webhooks.CommandCapture, webhooks.CommandCancel}, e.Refuses)
+	require.Contains(tb, []webhooks.Mode{"", webhooks.ModeTest, webhooks.ModeLive}, e.Mode)
 	if e.Money != nil {
 		require.GreaterOrEqual(tb, e.Money.Minor, int64(0))
 		require.Equal(tb, strings.ToUpper(e.Money.Currency), e.Money.Currency)

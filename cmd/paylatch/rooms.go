@@ -1,0 +1,48 @@
+package main
+
+import (
+	"time"
+
+	"github.com/paylatch/paylatch/internal/activity"
+	"github.com/paylatch/paylatch/internal/auth"
+	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/intake"
+	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/runner"
+	"github.com/paylatch/paylatch/internal/schedule"
+)
+
+// rooms are the use cases on one store, with recorded activity.
+type rooms struct {
+	activity.Commands
+	activity.Inbox
+	*runner.Runner
+}
+
+// newRooms wires the use cases. Without notes nothing is recorded, and no command may be executed; without a sealer no
+// charge is sent twice.
+func newRooms(cfg *config.Config, store *postgres.Store, charged map[string]gateway.Account, notes *activity.Notes, sealer *auth.Sealer) rooms {
+	rules := changeset.Rules{
+		Accounts: activity.Providers(charged, notes),
+		Schedule: schedule.Schedule{First: cfg.Reconcile.After, Lease: cfg.Idempotency.Lease},
+	}
+	run := runner.Options{Store: store, Rules: rules, ProviderTimeout: cfg.ProviderTimeout, Now: time.Now}
+	if sealer != nil {
+		run.Seal, run.Open = sealer.SealToken, sealer.OpenToken
+	}
+	r := runner.New(run)
+	return rooms{
+		Runner: r,
+		Commands: activity.Commands{Notes: notes, Commands: commands.New(commands.Options{
+			Store: store, Runner: r, DefaultAccount: cfg.DefaultAccount, OrdersBy: ordersBy(cfg), Wait: cfg.Idempotency.Wait,
+			Quota: idempotency.Quota{NewKeys: cfg.Idempotency.Quota.NewKeys, Per: cfg.Idempotency.Quota.Per},
+		})},
+		Inbox: activity.Inbox{Notes: notes, Inbox: intake.New(intake.Options{
+			Store: store, Rules: rules, ProviderTimeout: cfg.ProviderTimeout, StaleAfter: cfg.SilentAfter, Now: time.Now,
+		})},
+	}
+}

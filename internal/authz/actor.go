@@ -1,0 +1,145 @@
+package authz
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// Actor is the caller, as proven by the token.
+type Actor struct {
+	// Subject is the token's sub.
+	Subject string
+	Roles   []payment.Role
+	// OnBehalfOf is the user that a service acts for; empty otherwise.
+	OnBehalfOf payment.UserID
+	// OnlyAttempt restricts the bearer to reading this one attempt (a status token); nil without
+	// such a token.
+	OnlyAttempt *payment.AttemptID
+}
+
+// Has reports whether the actor has any of the roles.
+func (a Actor) Has(roles ...payment.Role) bool {
+	return slices.ContainsFunc(roles, func(r payment.Role) bool { return slices.Contains(a.Roles, r) })
+}
+
+// User is the owner of the orders that the actor creates and pays.
+func (a Actor) User() payment.UserID {
+	if a.OnBehalfOf != "" {
+		return a.OnBehalfOf
+	}
+	return payment.UserID(a.Subject)
+}
+
+// Require returns a RoleError unless the actor has one of the roles.
+func (a Actor) Require(roles ...payment.Role) error {
+	if a.OnlyAttempt != nil || !a.Has(roles...) {
+		return &RoleError{Needed: roles}
+	}
+	return nil
+}
+
+// ActsAs is the role in which the actor creates and pays: a service acts for a user
+// also where its token has the customer's role beside its own.
+func (a Actor) ActsAs() payment.Role {
+	if a.Has(payment.RoleService) {
+		return payment.RoleService
+	}
+	return payment.RoleCustomer
+}
+
+// MayAct returns ErrForbidden unless the actor may create and pay for a user, and
+// ErrUserMissing for a service that names none.
+func (a Actor) MayAct() error {
+	if err := a.Require(payment.RoleCustomer, payment.RoleService); err != nil {
+		return err
+	}
+	if a.Has(payment.RoleService) && a.OnBehalfOf == "" {
+		return payment.ErrUserMissing
+	}
+	return nil
+}
+
+// MayCreate returns ErrForbidden unless the actor may create orders, which the roles
+// in by may, and ErrUserMissing for a service that names no user.
+func (a Actor) MayCreate(by []payment.Role) error {
+	if err := a.Require(by...); err != nil {
+		return err
+	}
+	if !slices.Contains(by, a.ActsAs()) {
+		return &RoleError{Needed: by}
+	}
+	return a.MayAct()
+}
+
+// MayRefund returns ErrForbidden unless the actor may refund, and ErrUserMissing for a service that
+// names no user. An admin needs to name none.
+func (a Actor) MayRefund() error {
+	if err := a.Require(payment.RoleService, payment.RoleAdmin); err != nil {
+		return err
+	}
+	if !a.Has(payment.RoleAdmin) && a.OnBehalfOf == "" {
+		return payment.ErrUserMissing
+	}
+	return nil
+}
+
+// MayRefundOf returns ErrForbidden unless the actor, which MayRefund, may refund what owner paid.
+func (a Actor) MayRefundOf(owner payment.UserID) error {
+	if a.User() == owner || a.Has(payment.RoleAdmin) && a.OnBehalfOf == "" {
+		return nil
+	}
+	return payment.ErrForbidden
+}
+
+// MayResolve returns ErrForbidden unless the actor may decide what only a person
+// can.
+func (a Actor) MayResolve() error { return a.Require(payment.RoleSupport, payment.RoleAdmin) }
+
+// MayRead returns ErrForbidden unless the actor may look at what owner owns. A
+// service that names a user sees as much as that user.
+func (a Actor) MayRead(owner payment.UserID) error {
+	switch {
+	case a.OnlyAttempt != nil, a.OnBehalfOf != "" && a.OnBehalfOf != owner:
+		return payment.ErrForbidden
+	case a.Has(payment.RoleService, payment.RoleSupport, payment.RoleAdmin):
+		return nil
+	case a.Has(payment.RoleCustomer) && a.User() == owner:
+		return nil
+	}
+	return payment.ErrForbidden
+}
+
+// Unseen returns err, or ErrForbidden in place of a not-found error if the actor may only name its
+// own: it can't find out which ids there are.
+func (a Actor) Unseen(err error) error {
+	if a.OnlyAttempt == nil && a.Has(payment.RoleService, payment.RoleSupport, payment.RoleAdmin) {
+		return err
+	}
+	for _, missing := range []error{payment.ErrOrderNotFound, payment.ErrAttemptNotFound, payment.ErrRefundNotFound} {
+		if errors.Is(err, missing) {
+			return payment.ErrForbidden
+		}
+	}
+	return err
+}
+
+// MayReadAttempt is MayRead, with the bearer of the attempt's own status token
+// let in.
+func (a Actor) MayReadAttempt(owner payment.UserID, id payment.AttemptID) error {
+	if a.OnlyAttempt != nil && *a.OnlyAttempt == id {
+		return nil
+	}
+	return a.MayRead(owner)
+}
+
+// Name is the actor as role:name, the role being the one it acts by.
+func (a Actor) Name() string {
+	for _, role := range []payment.Role{payment.RoleCustomer, payment.RoleService, payment.RoleAdmin, payment.RoleSupport} {
+		if a.Has(role) {
+			return string(role) + ":" + a.Subject
+		}
+	}
+	return a.Subject
+}

@@ -1,0 +1,32 @@
+package authz
+
+import (
+	"strings"
+
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// RoleError is the ErrForbidden that another role would help against.
+type RoleError struct {
+	Needed []payment.Role
+	// Or is what else would help, as something to do; empty for nothing.
+	Or string
+}
+
+// Error implements error.
+func (e *RoleError) Error() string { return payment.ErrForbidden.Error() + ": it takes " + e.Roles() }
+
+// Roles is the roles of which one is needed, in words.
+func (e *RoleError) Roles() string {
+	names := make([]string, len(e.Needed))
+	for i, role := range e.Needed {
+		names[i] = string(role)
+	}
+	if last := len(names) - 1; last > 0 {
+		names = []string{strings.Join(names[:last], ", ") + " or " + names[last]}
+	}
+	return "the role " + strings.Join(names, "")
+}
+
+// Unwrap makes it an ErrForbidden.
+func (*RoleError) Unwrap() error { return payment.ErrForbidden }

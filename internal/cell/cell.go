@@ -1,0 +1,30 @@
+// Package cell makes ids that bear the cell in which an account's payments live: a
+// database of its own, once there are several. Ten bits of an id can't be added to ids that
+// exist, so each has them from the beginning.
+package cell
+
+import (
+	"encoding/binary"
+
+	"github.com/google/uuid"
+)
+
+// Bits is the width of a cell's number: 1,024 cells.
+const Bits = 10
+
+// Number is that of a cell, below 1 << Bits.
+type Number uint16
+
+// Only is the one cell that there is so far.
+const Only Number = 0
+
+// NewID returns a UUIDv7 (RFC 9562, section 5.7) with the cell's number in the first bits
+// after the time. Ids of one process and cell ascend: the fraction of the millisecond, which
+// package uuid keeps there, follows the number.
+func (n Number) NewID() uuid.UUID {
+	id := uuid.Must(uuid.NewV7())
+	fraction := binary.BigEndian.Uint16(id[6:]) & 0x0fff
+	binary.BigEndian.PutUint16(id[6:], 0x7000|uint16(n)<<2|fraction>>10)
+	binary.BigEndian.PutUint16(id[8:], 0x8000|fraction<<4&0x3fff|uint16(id[9]&0x0f))
+	return id
+}

@@ -1,0 +1,360 @@
+// Package changeset is the unit of work of one transaction: it loads attempts under their
+// locks, applies reports to them, derives what follows (operations, refunds,
+// discrepancies, events that were parked), and saves all of it at once, however many
+// attempts there are. One webhook is a changeset of one.
+//
+//	load ─► apply each report ─► derive ─► save
+//
+// It decides nothing about calls to providers; package runner does.
+package changeset
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/outbox"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/review"
+	"github.com/paylatch/paylatch/internal/schedule"
+)
+
+// Rules are what the changesets of one process have in common.
+type Rules struct {
+	Accounts map[string]gateway.Account
+	Schedule schedule.Schedule
+}
+
+// Changeset is what one transaction changes. It must not be used by two goroutines.
+type Changeset struct {
+	Rules
+
+	tx      Tx
+	changes map[payment.AttemptID]*Change
+	order   []payment.AttemptID
+	names   names
+	refunds refunds
+	orders  orders
+	// movers are the attempts that have named movements.
+	movers        map[payment.MovementName]payment.AttemptID
+	discrepancies []review.Discrepancy
+	// makeDue leaves parked events to the worker instead of applying them.
+	makeDue bool
+	// freed is set once parked events were applied with the rest.
+	freed bool
+}
+
+// Change is what becomes of one locked attempt.
+type Change struct {
+	Attempt payment.Attempt
+
+	before      payment.Attempt
+	transitions []payment.Transition
+	names       []string
+}
+
+// New returns an empty changeset of a transaction.
+func New(tx Tx, rules Rules) *Changeset {
+	return &Changeset{Rules: rules, tx: tx, changes: map[payment.AttemptID]*Change{}, names: newNames()}
+}
+
+// Tx is the changeset's transaction.
+func (s *Changeset) Tx() Tx { return s.tx }
+
+// Now is the database's clock at the transaction's start.
+func (s *Changeset) Now() time.Time { return s.tx.Now() }
+
+// InTx runs a function in one transaction. A conflict with another transaction runs it
+// again, so it must have no effect but through tx, and must not wait for anything but tx.
+type InTx[T Tx] func(ctx context.Context, fn func(ctx context.Context, tx T) error) error
+
+// Run runs a changeset in a transaction; write must end with Save. If the storage rejects it with
+// the parked events that it set free, it runs again without them: the worker tries them singly, and
+// finds the one to blame. It runs again, too, for attempts that gained late money while another
+// transaction has the live attempt of their order: those are Busy then.
+func Run[T Tx](ctx context.Context, in InTx[T], rules Rules, write func(ctx context.Context, s *Changeset, tx T) error) error {
+	freed := false
+	busy := map[payment.AttemptID]bool{}
+	run := func(makeDue bool) error {
+		for {
+			err := in(ctx, func(ctx context.Context, tx T) error {
+				s := New(tx, rules)
+				s.makeDue, s.orders.busy = makeDue, busy
+				err := write(ctx, s, tx)
+				freed = s.freed
+				return err
+			})
+			left, ok := errors.AsType[*contended](err)
+			if !ok || busy[left.attempt] {
+				return err
+			}
+			busy[left.attempt] = true
+		}
+	}
+	err := run(false)
+	if freed && Rejected(err) {
+		err = run(true)
+	}
+	return err
+}
+
+// Rejected reports whether the storage is there and does not take what it was given.
+func Rejected(err error) bool { return err != nil && !errors.Is(err, payment.ErrUnavailable) }
+
+// Busy reports whether an attempt must be locked with its whole order, see Run.
+func (s *Changeset) Busy(id payment.AttemptID) bool { return s.orders.busy[id] }
+
+// Change returns what has become of a locked attempt so far.
+func (s *Changeset) Change(a payment.Attempt) *Change {
+	c, ok := s.changes[a.ID]
+	if !ok {
+		c = &Change{Attempt: a, before: a}
+		c.Attempt.Operations = slices.Clone(a.Operations)
+		s.changes[a.ID] = c
+		s.order = append(s.order, a.ID)
+	}
+	return c
+}
+
+// Lock locks an attempt, waiting for it: with its whole order if late money is to be
+// recorded beside its live attempt.
+func (s *Changeset) Lock(ctx context.Context, order payment.OrderID, id payment.AttemptID) (*Change, error) {
+	if !s.Busy(id) {
+		a, _, err := s.tx.AttemptLock(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		return s.Change(a), nil
+	}
+	o, err := s.tx.OrderLock(ctx, order)
+	if err != nil {
+		return nil, err
+	}
+	a := o.Attempt(id)
+	if a == nil {
+		return nil, payment.ErrAttemptNotFound
+	}
+	return s.Change(*a), nil
+}
+
+// Take locks attempts that are not locked and reads, in the same round trip, what their
+// new names may set free. Those that are locked are left out.
+func (s *Changeset) Take(ctx context.Context, ids []payment.AttemptID, names []payment.Reference) (map[payment.AttemptID]*Change, error) {
+	taken, err := s.tx.AttemptsTake(ctx, ids, names)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.names.read(ctx, s, names, taken); err != nil {
+		return nil, err
+	}
+	changes := make(map[payment.AttemptID]*Change, len(taken.Attempts))
+	for _, a := range taken.Attempts {
+		changes[a.ID] = s.Change(a)
+	}
+	return changes, nil
+}
+
+// Apply applies a report on top of what the changeset already contains, with what follows
+// from it. What LoadFor reads for it must be loaded.
+func (s *Changeset) Apply(c *Change, r payment.Report) fsm.Verdict {
+	if r.Says == "" {
+		return payment.Ignored
+	}
+	r = s.canonical(c, r)
+	shared := s.dropShared(c, &r)
+	if shared && r.Says == fsm.NewsMoney && r.Refund == nil && len(r.Movements) == 0 {
+		return fsm.Conflict
+	}
+	var verdict fsm.Verdict
+	if r.Refund != nil {
+		verdict = s.applyRefund(c, r)
+	} else {
+		verdict = s.advance(c, r)
+	}
+	if shared {
+		verdict = fsm.Conflict
+	}
+	return verdict
+}
+
+// advance moves the attempt by a report, and what hangs on it.
+func (s *Changeset) advance(c *Change, r payment.Report) fsm.Verdict {
+	before := c.Attempt
+	t, verdict := payment.Advance(&c.Attempt, r, s.Now())
+	if t.Version != 0 {
+		c.transitions = append(c.transitions, t)
+	}
+	for _, name := range r.Names() {
+		s.name(c, name)
+	}
+	for _, f := range t.Findings {
+		s.find(c, f, r.Cause)
+	}
+	if s.secondPayment(c, before, r) && c.Attempt.State == before.State {
+		verdict = fsm.Conflict
+	}
+	return s.follow(c, before, r, verdict)
+}
+
+// canonical is the report with the attempt's id of the payment, where the provider's ids of one
+// payment differ between its channels.
+func (s *Changeset) canonical(c *Change, r payment.Report) payment.Report {
+	known := c.Attempt.ProviderPaymentID
+	if known == "" || r.Payment == "" || r.Payment == known || s.capabilities(c.Attempt).OneID {
+		return r
+	}
+	r.References = append(slices.Clip(r.References), r.Payment)
+	r.Payment = known
+	return r
+}
+
+// capabilities are those of the attempt's provider, none without one.
+func (s *Changeset) capabilities(a payment.Attempt) (can payment.Capabilities) {
+	if p := s.Accounts[a.Account].Provider; p != nil {
+		can = p.Capabilities()
+	}
+	return can
+}
+
+// dropShared takes out of a report the named movements that another attempt has, of which
+// a person is to decide. It reports whether there were any.
+func (s *Changeset) dropShared(c *Change, r *payment.Report) (shared bool) {
+	r.Movements = slices.DeleteFunc(slices.Clone(r.Movements), func(m payment.Told) bool {
+		name := payment.MovementName{Account: c.Attempt.Account, Kind: m.Kind, ID: m.ID}
+		owner, known := s.movers[name]
+		if m.ID == "" || known && owner == c.Attempt.ID {
+			return false
+		}
+		if known {
+			s.shared(c, m.ID)
+			shared = true
+			return true
+		}
+		s.moved(c, name)
+		return false
+	})
+	return shared
+}
+
+func (s *Changeset) moved(c *Change, name payment.MovementName) {
+	if s.movers == nil {
+		s.movers = map[payment.MovementName]payment.AttemptID{}
+	}
+	s.movers[name] = c.Attempt.ID
+}
+
+// LoadMovers reads which attempts have the named movements of reports.
+func (s *Changeset) LoadMovers(ctx context.Context, names []payment.MovementName) error {
+	names = slices.DeleteFunc(names, func(n payment.MovementName) bool { _, known := s.movers[n]; return n.ID == "" || known })
+	if len(names) == 0 {
+		return nil
+	}
+	owners, err := s.tx.MovementOwners(ctx, names)
+	if err != nil {
+		return err
+	}
+	if s.movers == nil {
+		s.movers = make(map[payment.MovementName]payment.AttemptID, len(owners))
+	}
+	maps.Copy(s.movers, owners)
+	return nil
+}
+
+// secondPayment opens a discrepancy for money that was authorized or captured under
+// another payment of the provider than the attempt's first, or by another transaction of
+// it. It reports whether it did.
+func (s *Changeset) secondPayment(c *Change, before payment.Attempt, r payment.Report) bool {
+	if r.Cause.Kind == payment.CausePerson || r.Says != fsm.NewsSucceeded && r.Says != fsm.NewsAuthorized {
+		return false
+	}
+	other := ""
+	if known := before.ProviderPaymentID; known != "" && r.Payment != "" && r.Payment != known {
+		other = r.Payment
+	}
+	for _, m := range r.Movements {
+		if !m.Pays() || m.ID == "" || !before.OtherHolder(m.ID) || before.Holder(m.ID) {
+			continue
+		}
+		if r.Says == fsm.NewsSucceeded || !c.Attempt.Failed() {
+			other = m.ID
+		}
+	}
+	if other == "" {
+		return false
+	}
+	f := payment.Finding{
+		Kind: payment.NeedsReview, About: payment.AboutSecondPayment, AboutID: other,
+		Text: "The provider holds or has captured money a second time for this payment, as " + other +
+			". See in its dashboard whether the customer paid twice, and give one of the two back there: it is counted here as a refund of this payment.",
+	}
+	for i := range r.Movements {
+		if m := &r.Movements[i]; m.Money.Currency != "" {
+			f.Money = &m.Money
+		}
+	}
+	s.find(c, f, payment.Cause{})
+	return true
+}
+
+// Save derives what follows from the reports, writes everything, applies the parked events
+// that a new name sets free, and opens the discrepancies.
+func (s *Changeset) Save(ctx context.Context) error {
+	if err := s.names.claim(ctx, s); err != nil {
+		return err
+	}
+	if err := s.free(ctx); err != nil {
+		return err
+	}
+	if err := s.beside(ctx); err != nil {
+		return err
+	}
+	writes := Writes{Refunds: s.refunds.writes(), Discrepancies: s.discrepancies}
+	for _, id := range s.order {
+		w, err := s.changes[id].write()
+		if err != nil {
+			return err
+		}
+		writes.Attempts = append(writes.Attempts, w)
+	}
+	return s.tx.Save(ctx, writes)
+}
+
+// Discrepancies are those that the changeset opens, those that were open included.
+func (s *Changeset) Discrepancies() []review.Discrepancy { return s.discrepancies }
+
+// write is what is to be written of a change.
+func (c *Change) write() (w AttemptWrite, err error) {
+	a, b := &c.Attempt, &c.before
+	w = AttemptWrite{
+		Attempt: *a, Was: b.Version, Transitions: c.transitions, Names: c.names,
+		Movements: a.Movements[len(a.Movements)-(a.LastMovement-b.LastMovement):],
+		Changed:   a.Version != b.Version || a.Failure != b.Failure || a.Saved != b.Saved,
+	}
+	for i := range a.Operations {
+		o := &a.Operations[i]
+		was := b.Operation(o.Kind, o.Number)
+		switch {
+		case was == nil:
+			w.Begun = append(w.Begun, *o)
+		case !same(was, o):
+			w.Moved = append(w.Moved, OperationWrite{*o, string(was.State), was.Fence})
+		}
+	}
+	w.Messages, err = outbox.Messages(a, c.transitions)
+	return w, err
+}
+
+// same reports whether nothing of an operation is to be written.
+func same(a, b *payment.Operation) bool {
+	return a.State == b.State && a.Fence == b.Fence && a.Sends == b.Sends && a.Tries == b.Tries && a.Result == b.Result &&
+		a.ProviderRef == b.ProviderRef && equal(a.NextAt, b.NextAt) && equal(a.LeaseUntil, b.LeaseUntil)
+}
+
+func equal(a, b *time.Time) bool { return a == b || a != nil && b != nil && a.Equal(*b) }
+
+// Blameless has what the storage rejects not blamed on the parked events that were applied.
+func (s *Changeset) Blameless() { s.freed = false }

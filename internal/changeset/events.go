@@ -1,0 +1,221 @@
+package changeset
+
+import (
+	"context"
+	"slices"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/inbound"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/review"
+)
+
+// ApplyEvent applies a stored event to the attempt that it names. One that must be fetched
+// is due at once instead: only what the provider then reports counts. One that came before
+// what it is about waits.
+func (s *Changeset) ApplyEvent(c *Change, e *inbound.StoredEvent) {
+	if e.Event.NeedsFetch {
+		now := s.Now()
+		e.Verdict, e.NextTryAt = inbound.Deferred, &now
+		return
+	}
+	r, ok := inbound.FromEvent(e.Event, c.Attempt.Money.Currency)
+	if !ok {
+		e.Park(inbound.Deferred, s.Now())
+		return
+	}
+	if s.Accounts[c.Attempt.Account].Provider == nil {
+		r.EndsHold = true // without a provider the hold can't be looked up
+	}
+	verdict := s.applyOrDefer(c, r, e.Overdue())
+	if verdict == inbound.Deferred {
+		e.Park(inbound.Deferred, s.Now())
+		return
+	}
+	e.OrderID, e.AttemptID, e.NextTryAt = c.Attempt.OrderID, c.Attempt.ID, nil
+	e.Verdict = verdict
+}
+
+// applyOrDefer applies a report, unless it is of money that must have been captured before
+// and has not been reported yet; overdue ones are recorded all the same.
+func (s *Changeset) applyOrDefer(c *Change, r payment.Report, overdue bool) fsm.Verdict {
+	if r.BeforeCapture(&c.Attempt) && !overdue {
+		return inbound.Deferred
+	}
+	return s.Apply(c, r)
+}
+
+// LoadFor reads what the events need to be applied to the changeset's attempts: refunds,
+// and the owners of named movements.
+func (s *Changeset) LoadFor(ctx context.Context, events []inbound.StoredEvent, ids []payment.AttemptID) error {
+	ofRefund := slices.ContainsFunc(events, func(e inbound.StoredEvent) bool { return inbound.IsRefund(e.Event.Kind) })
+	if ofRefund {
+		if err := s.LoadRefunds(ctx, ids...); err != nil {
+			return err
+		}
+	}
+	var named []payment.MovementName
+	for _, e := range events {
+		named = append(named, NamesOf(e.Received)...)
+	}
+	return s.LoadMovers(ctx, named)
+}
+
+// NamesOf are the named movements that an event reports.
+func NamesOf(r inbound.Received) (names []payment.MovementName) {
+	if r.Event.NeedsFetch {
+		return nil
+	}
+	report, ok := inbound.FromEvent(r.Event, "")
+	if !ok {
+		return nil
+	}
+	if t := report.Refund; t != nil && t.ProviderID != "" {
+		return []payment.MovementName{
+			{Account: r.Account, Kind: payment.MovementRefund, ID: t.ProviderID},
+			{Account: r.Account, Kind: payment.MovementRefundReversal, ID: t.ProviderID},
+		}
+	}
+	return report.MovementNames(r.Account)
+}
+
+// free applies the parked events that a new name or the end of a refund sets free, or has
+// the worker try them now.
+func (s *Changeset) free(ctx context.Context) error {
+	if s.makeDue {
+		return s.due(ctx)
+	}
+	if err := s.unpark(ctx); err != nil {
+		return err
+	}
+	return s.unparkRefunds(ctx)
+}
+
+func (s *Changeset) due(ctx context.Context) error {
+	due := slices.DeleteFunc(s.names.parked, func(e inbound.StoredEvent) bool { return s.gained(e) == nil })
+	for _, c := range s.refunds.settled {
+		parked, err := s.parkedOf(ctx, c)
+		if err != nil {
+			return err
+		}
+		due = append(due, parked...)
+	}
+	for i := range due {
+		now := s.Now()
+		due[i].NextTryAt = &now
+	}
+	return s.tx.EventsSettle(ctx, due)
+}
+
+// unpark applies the parked events that use a name which an attempt has just gained, or
+// has them fetched now. Each may bring the next one's name.
+func (s *Changeset) unpark(ctx context.Context) error {
+	tried := map[payment.EventID]bool{}
+	for {
+		var freed []inbound.StoredEvent
+		for _, e := range s.names.parked {
+			if !tried[e.ID] && s.gained(e) != nil {
+				tried[e.ID] = true
+				freed = append(freed, e)
+			}
+		}
+		if len(freed) == 0 {
+			return nil
+		}
+		s.freed = true
+		if err := s.LoadFor(ctx, freed, slices.Clone(s.order)); err != nil {
+			return err
+		}
+		for i := range freed {
+			s.ApplyEvent(s.gained(freed[i]), &freed[i])
+		}
+		if err := s.names.claim(ctx, s); err != nil {
+			return err
+		}
+		if err := s.tx.EventsSettle(ctx, freed); err != nil {
+			return err
+		}
+	}
+}
+
+// gained is the change of the attempt that has just gained a name which an event uses; nil
+// without one.
+func (s *Changeset) gained(e inbound.StoredEvent) *Change {
+	for _, id := range s.order {
+		c := s.changes[id]
+		if c.Attempt.Account != e.Account {
+			continue
+		}
+		if slices.ContainsFunc(e.Event.References, func(ref string) bool {
+			return slices.Contains(c.names, ref) || ref == c.Attempt.ID.String()
+		}) {
+			return c
+		}
+	}
+	return nil
+}
+
+// unparkRefunds applies the events that waited for a refund to be named or to end, or for
+// the capture before it. Each may bring the next one's.
+func (s *Changeset) unparkRefunds(ctx context.Context) error {
+	for len(s.refunds.settled) > 0 {
+		c := s.refunds.settled[0]
+		s.refunds.settled = s.refunds.settled[1:]
+		parked, err := s.parkedOf(ctx, c)
+		if err != nil || len(parked) == 0 {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		s.freed = true
+		if err := s.LoadFor(ctx, parked, []payment.AttemptID{c.Attempt.ID}); err != nil {
+			return err
+		}
+		var freed []inbound.StoredEvent
+		for _, e := range parked {
+			if !inbound.IsRefund(e.Event.Kind) {
+				continue
+			}
+			if s.ApplyEvent(c, &e); e.NextTryAt == nil || e.Event.NeedsFetch {
+				freed = append(freed, e)
+			}
+		}
+		if err := s.tx.EventsSettle(ctx, freed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parkedOf locks the readable parked events of a changed attempt.
+func (s *Changeset) parkedOf(ctx context.Context, c *Change) ([]inbound.StoredEvent, error) {
+	parked, err := s.tx.EventsParkedOf(ctx, c.Attempt, c.names)
+	if err != nil {
+		return nil, err
+	}
+	return s.Readable(ctx, parked)
+}
+
+// Readable sets those of some locked events apart that can't be read, each for a person,
+// and returns the others: one that another version has written must not hold up the rest.
+func (s *Changeset) Readable(ctx context.Context, events []inbound.StoredEvent) ([]inbound.StoredEvent, error) {
+	var fine, apart []inbound.StoredEvent
+	for _, e := range events {
+		if e.Unreadable == nil {
+			fine = append(fine, e)
+			continue
+		}
+		e.NextTryAt = nil
+		apart = append(apart, e)
+		s.Open(review.Discrepancy{
+			Kind: payment.NeedsReview, Event: e.Key(), About: payment.AboutUnreadableEvent, OrderID: e.OrderID,
+			Text: "What is stored of this event can't be read by this version, and it is not tried again. Its bytes are kept as they came: " +
+				"compare with the provider's dashboard, and replay it with a version that can read it.",
+		})
+	}
+	if len(apart) == 0 {
+		return fine, nil
+	}
+	return fine, s.tx.EventsSettle(ctx, apart)
+}

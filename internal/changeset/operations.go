@@ -1,0 +1,239 @@
+package changeset
+
+import (
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/inbound"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/review"
+)
+
+// follow derives what a report that was applied does to the attempt's operations: it
+// closes those that it makes pointless, and wants new ones.
+func (s *Changeset) follow(c *Change, before payment.Attempt, r payment.Report, verdict fsm.Verdict) fsm.Verdict {
+	a := &c.Attempt
+	if r.Refusal != nil && s.refuse(c, r, verdict) {
+		verdict = fsm.Applied
+	}
+	if take := a.OpenTake(); take != nil && take.Kind == payment.OperationCharge && take.State == fsm.OperationUnknown &&
+		!take.Leased(s.Now()) && a.ProviderPaymentID != "" {
+		take.Accept()
+	}
+	if r.Says == fsm.NewsSoftFailed && verdict == fsm.Applied && !s.giveUp(c, before, r) {
+		verdict = fsm.Repeat
+	}
+	if r.Approved && r.Cause.Kind == payment.CauseWebhook {
+		s.approved(c)
+	}
+	s.closePointless(c, before)
+	s.heldAnew(c, before, r)
+	// A hold that is reported again may be a new one: it is looked up.
+	held := a.Unreleased() && !before.Unreleased() || a.Failed() && r.Says == fsm.NewsAuthorized && r.Cause.Kind == payment.CauseWebhook
+	if held && s.Accounts[a.Account].Provider != nil {
+		s.Want(c, payment.OriginPolicy).Sooner(s.Now())
+	}
+	s.noteOrders(c, before)
+	return verdict
+}
+
+// heldAnew wants another cancel of a hold that is younger than the one which the provider
+// has: under its key nothing would happen a second time.
+func (s *Changeset) heldAnew(c *Change, before payment.Attempt, r payment.Report) {
+	o := c.Attempt.OpenCancel()
+	if o == nil || o.State != fsm.OperationAccepted || o.Leased(s.Now()) || r.Says != fsm.NewsAuthorized || r.At.Before(*o.FirstSentAt) {
+		return
+	}
+	if c.Attempt.Sums(payment.MovementAuthorization) > before.Sums(payment.MovementAuthorization) {
+		o.Finish("held_anew")
+		s.Want(c, o.Origin)
+	}
+}
+
+// giveUp wants a payment cancelled that was declined and could still succeed at the
+// provider. It reports false where a command is under way that decides it.
+func (s *Changeset) giveUp(c *Change, before payment.Attempt, r payment.Report) bool {
+	take := c.Attempt.OpenTake()
+	if c.Attempt.OpenCancel() != nil || take != nil && take.Kind != payment.OperationCharge {
+		return false
+	}
+	o := s.Want(c, payment.OriginPolicy)
+	if before.Failure == nil && r.Failure != nil {
+		o.Tries = 0
+	}
+	return true
+}
+
+// Want returns the attempt's open cancel, which it makes if there is none. One that
+// follows a refused one takes over its tries: a refusal restarts no schedule.
+func (s *Changeset) Want(c *Change, origin payment.Origin) *payment.Operation {
+	a := &c.Attempt
+	if open := a.OpenCancel(); open != nil {
+		return open
+	}
+	o := a.NewOperation(payment.OperationCancel, origin, s.Now())
+	if o.Number > 0 {
+		if last := a.Operation(payment.OperationCancel, o.Number-1); last.State == fsm.OperationRefused {
+			o.Tries = last.Tries
+			o.NextAt = new(s.Now().Add(s.Schedule.Delay(o.Tries)))
+		}
+	}
+	return c.Add(o)
+}
+
+// Add makes an operation one of the attempt's.
+func (c *Change) Add(o payment.Operation) *payment.Operation {
+	c.Attempt.Operations = append(c.Attempt.Operations, o)
+	return &c.Attempt.Operations[len(c.Attempt.Operations)-1]
+}
+
+// approved has a payment completed that its customer has approved. While a runner has the
+// charge, its next lookup does.
+func (s *Changeset) approved(c *Change) {
+	if take := c.Attempt.OpenTake(); take != nil && !c.Attempt.State.Final() && c.Attempt.OpenCancel() == nil {
+		take.Sooner(s.Now())
+	}
+}
+
+// closePointless closes the operations with an effect that the attempt shows, or that can have none
+// any more. A charge that is accepted trails, and the due list closes it, unless a runner is
+// looking it up: commands would have to wait for that.
+func (s *Changeset) closePointless(c *Change, before payment.Attempt) {
+	a := &c.Attempt
+	if !a.State.Final() {
+		return
+	}
+	for i := range a.Operations {
+		o := &a.Operations[i]
+		switch {
+		case !o.Open() || o.RefundID != (payment.RefundID{}):
+		case o.Kind == payment.OperationCancel && a.Succeeded():
+			o.Refuse("paid")
+		case o.Kind == payment.OperationCancel:
+			// One that was wanted since a hold may be a new one must look first.
+			if !a.Unreleased() && (o.Sends > 0 || !before.Failed()) {
+				o.Finish("")
+			}
+		case o.Kind == payment.OperationCapture || o.State != fsm.OperationAccepted || o.Leased(s.Now()):
+			o.Finish("")
+		}
+	}
+}
+
+// refuse ends the capture or the cancel that the provider had accepted and does not carry
+// out. It reports whether that is new.
+func (s *Changeset) refuse(c *Change, r payment.Report, verdict fsm.Verdict) bool {
+	a, can := &c.Attempt, s.capabilities(c.Attempt)
+	switch r.Refusal.Kind {
+	case payment.OperationCapture:
+		o := a.OpenTake()
+		if o == nil || o.Kind != payment.OperationCapture {
+			return false
+		}
+		if r.Says == fsm.NewsAuthorized && !can.Blind && !can.CaptureUnseen {
+			// It may be about an older capture: this one is tried again under its key.
+			o.Sooner(s.Now())
+			return false
+		}
+		o.Refuse("refused")
+		if verdict != fsm.Applied {
+			s.NotMade(c, o)
+		}
+		return true
+	case payment.OperationCancel:
+		return s.refuseCancel(c, verdict)
+	case payment.OperationCharge, payment.OperationComplete, payment.OperationRefund, payment.OperationCheck:
+	}
+	return false
+}
+
+func (s *Changeset) refuseCancel(c *Change, verdict fsm.Verdict) bool {
+	a := &c.Attempt
+	o := a.OpenCancel()
+	if o == nil || o.Sends == 0 {
+		return false
+	}
+	o.Refuse("refused")
+	switch {
+	case a.Failed():
+		s.Unreleased(c)
+	case a.State == fsm.Authorized:
+		if verdict != fsm.Applied {
+			s.NotMade(c, o)
+		}
+	default:
+		s.Want(c, o.Origin).Sooner(s.Now().Add(s.Schedule.Delay(o.Tries)))
+		return false
+	}
+	return true
+}
+
+// NotMade opens a discrepancy for a command that the provider does not carry out: the
+// money is still held.
+func (s *Changeset) NotMade(c *Change, o *payment.Operation) {
+	about, what := payment.AboutCaptureNotMade, "capture"
+	if o.Kind == payment.OperationCancel {
+		about, what = payment.AboutCancelNotMade, "cancellation"
+	}
+	s.find(c, payment.Finding{
+		Kind: payment.NeedsReview, About: about, AboutID: o.Key(),
+		Text: "The " + what + " of this payment was requested and not carried out. The money is still held: " +
+			"see in the provider's dashboard why, then confirm it or cancel it.",
+	}, payment.Cause{})
+}
+
+// Unreleased opens a discrepancy for a hold of a failed attempt that the provider did not
+// release. Until it is resolved the order takes no other pay.
+func (s *Changeset) Unreleased(c *Change) {
+	s.find(c, payment.Finding{
+		Kind: payment.NeedsReview, About: payment.AboutHoldNotReleased,
+		Text: "Money may be held for this payment although it failed, and the provider did not release it or could not be asked: " +
+			"look in its dashboard, and void it there.",
+	}, payment.Cause{})
+}
+
+// watch gives a pending attempt without an open operation a check: something must look at
+// it again.
+func (s *Changeset) watch(c *Change) {
+	a := &c.Attempt
+	if a.State.Final() {
+		return
+	}
+	for i := range a.Operations {
+		if o := &a.Operations[i]; o.Open() && o.RefundID == (payment.RefundID{}) {
+			return
+		}
+	}
+	at := s.Now().Add(s.Schedule.Delay(0))
+	o := c.Add(a.NewOperation(payment.OperationCheck, payment.OriginReconciler, s.Now()))
+	o.NextAt = &at
+}
+
+// find opens the discrepancy of a finding.
+func (s *Changeset) find(c *Change, f payment.Finding, cause payment.Cause) {
+	id := c.Attempt.ID
+	d := review.Discrepancy{
+		Kind: f.Kind, OrderID: c.Attempt.OrderID, AttemptID: &id, About: f.About, AboutID: f.AboutID, Money: f.Money, Text: f.Text,
+	}
+	if f.Kind == payment.LateSuccess {
+		s.orders.late = append(s.orders.late, lateSuccess{c, len(s.discrepancies)})
+	}
+	if cause.Kind == payment.CauseWebhook && (f.Kind == payment.PaymentReversed || f.Kind == payment.RefundReversed) {
+		d.Event = inbound.EventKey{Account: c.Attempt.Account, ID: cause.ID} // each such event counts by itself
+	}
+	s.Open(d)
+}
+
+// Find opens the discrepancy of a finding that no report has made.
+func (s *Changeset) Find(c *Change, f payment.Finding) { s.find(c, f, payment.Cause{}) }
+
+// Open opens a discrepancy, once for its cause. An empty text is that of its kind.
+func (s *Changeset) Open(d review.Discrepancy) {
+	if d.Text == "" {
+		d.Text = d.Kind.Explain()
+	}
+	if d.At.Equal(time.Time{}) {
+		d.At = s.Now()
+	}
+	s.discrepancies = append(s.discrepancies, d)
+}

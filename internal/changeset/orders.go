@@ -1,0 +1,208 @@
+package changeset
+
+import (
+	"context"
+	"errors"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// orders are the orders of attempts that succeeded, were authorized or gained late money,
+// and what follows for the other attempts of each.
+type orders struct {
+	// busy are attempts with late money that must be locked with their order, see Run.
+	busy map[payment.AttemptID]bool
+	// late are the discrepancies of a kind that the order's other attempts decide.
+	late []lateSuccess
+	// won are attempts that succeeded and have siblings, authorized those that have just
+	// been authorized.
+	won, authorized []*Change
+	// read are the orders, each with the changeset's attempts as they are by now.
+	read map[payment.OrderID]payment.Order
+}
+
+type lateSuccess struct {
+	change *Change
+	at     int
+}
+
+var errContended = errors.New("another transaction has the live attempt of the order")
+
+// contended is an errContended of one attempt with late money.
+type contended struct {
+	error
+
+	attempt payment.AttemptID
+}
+
+// noteOrders keeps what must be seen together with the order's other attempts.
+func (s *Changeset) noteOrders(c *Change, before payment.Attempt) {
+	a := &c.Attempt
+	if a.State == before.State {
+		return
+	}
+	if a.Succeeded() && a.Siblings {
+		s.orders.won = append(s.orders.won, c)
+	}
+	if a.State == fsm.Authorized {
+		s.orders.authorized = append(s.orders.authorized, c)
+	}
+}
+
+// Authorized has an attempt compared with its order as if it had just been authorized.
+func (s *Changeset) Authorized(c *Change) { s.orders.authorized = append(s.orders.authorized, c) }
+
+// late reports whether a failed attempt holds money only now.
+func (c *Change) late() bool {
+	return c.Attempt.Failed() && c.Attempt.HoldsMoney() && !c.before.HoldsMoney()
+}
+
+// beside reads the orders that matter and has the live attempts cancelled beside late
+// money: in the same commit, so that no runner that takes one of their operations later
+// finds it permitted. Their locks come before those that the changeset has, so they are
+// not waited for: what can't be locked now is left to the next try.
+func (s *Changeset) beside(ctx context.Context) error {
+	var late []*Change
+	var ids, stop []payment.OrderID
+	for _, id := range s.order {
+		if c := s.changes[id]; c.late() {
+			late, stop = append(late, c), append(stop, c.Attempt.OrderID)
+		}
+	}
+	ids = append(ids, stop...)
+	for _, l := range s.orders.late {
+		ids = append(ids, l.change.Attempt.OrderID)
+	}
+	for _, changes := range [][]*Change{s.orders.won, s.orders.authorized} {
+		for _, c := range changes {
+			ids = append(ids, c.Attempt.OrderID)
+		}
+	}
+	if len(ids) == 0 {
+		s.watchAll()
+		return nil
+	}
+	read, locked, err := s.tx.OrdersBeside(ctx, ids, stop)
+	if err != nil {
+		return err
+	}
+	s.orders.read = read
+	s.overlay()
+	for _, c := range late {
+		if err := s.stopLive(c, locked); err != nil {
+			return err
+		}
+	}
+	s.obey()
+	if err := s.classify(ctx); err != nil {
+		return err
+	}
+	s.watchAll()
+	return nil
+}
+
+func (s *Changeset) watchAll() {
+	for _, id := range s.order {
+		s.watch(s.changes[id])
+	}
+}
+
+// overlay puts the changeset's attempts in the place of those that were read.
+func (s *Changeset) overlay() {
+	for _, o := range s.orders.read {
+		for i := range o.Attempts {
+			if c, ok := s.changes[o.Attempts[i].ID]; ok {
+				o.Attempts[i] = c.Attempt
+			}
+		}
+	}
+}
+
+// stopLive has the live attempt beside late money cancelled.
+func (s *Changeset) stopLive(late *Change, locked []payment.Attempt) error {
+	order := s.orders.read[late.Attempt.OrderID]
+	live := order.Live()
+	if live == nil || live.State.Final() {
+		return nil
+	}
+	for _, a := range locked {
+		if a.ID == live.ID {
+			s.Change(a)
+		}
+	}
+	c, ours := s.changes[live.ID]
+	if !ours {
+		return &contended{errContended, late.Attempt.ID}
+	}
+	s.Withhold(c, payment.OriginPolicy).Sooner(s.Now())
+	return nil
+}
+
+// Withhold has a pending attempt cancelled that must take no money any more. What was not
+// sent is withdrawn; a command restarts the schedule of the cancel.
+func (s *Changeset) Withhold(c *Change, origin payment.Origin) *payment.Operation {
+	if take := c.Attempt.OpenTake(); take != nil && take.State == fsm.OperationWanted && take.Sends == 0 {
+		take.Withdraw()
+	}
+	return s.Want(c, origin)
+}
+
+// obey has attempts cancelled that were authorized only now, and that their order withholds: a
+// provider may have refused to cancel them before.
+func (s *Changeset) obey() {
+	for _, c := range s.orders.authorized {
+		if c.Attempt.State != fsm.Authorized || c.Attempt.OpenCancel() != nil {
+			continue
+		}
+		if take := c.Attempt.OpenTake(); take != nil && take.Kind == payment.OperationCapture {
+			continue
+		}
+		switch err := s.orders.read[c.Attempt.OrderID].Withheld(c.Attempt.ID); {
+		case errors.Is(err, payment.ErrOrderCancelled):
+			s.Withhold(c, payment.OriginOrderCancel).Sooner(s.Now())
+		case err != nil:
+			s.Withhold(c, payment.OriginPolicy).Sooner(s.Now())
+		}
+	}
+}
+
+// classify gives late money its kind by the order's other attempts, and finds a second
+// success where the first was the late one.
+func (s *Changeset) classify(ctx context.Context) error {
+	for _, l := range s.orders.late {
+		a := &l.change.Attempt
+		d := &s.discrepancies[l.at]
+		d.Kind = lateKind(*a, s.orders.read[a.OrderID])
+		d.Text = s.explain(d.Kind, *a)
+		if err := s.refundLate(ctx, l.change); err != nil {
+			return err
+		}
+	}
+	for _, c := range s.orders.won {
+		for _, other := range s.orders.read[c.Attempt.OrderID].Attempts {
+			if other.ID != c.Attempt.ID && other.Held() > 0 {
+				s.find(&Change{Attempt: other}, payment.Finding{Kind: payment.DoubleSuccess, Text: s.explain(payment.DoubleSuccess, other)}, payment.Cause{})
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Changeset) explain(kind payment.DiscrepancyKind, a payment.Attempt) string {
+	if s.Accounts[a.Account].AutoRefund {
+		return kind.ExplainRefunded()
+	}
+	return kind.Explain()
+}
+
+func lateKind(a payment.Attempt, o payment.Order) payment.DiscrepancyKind {
+	live := o.Live()
+	switch {
+	case live != nil && live.ID != a.ID && live.Succeeded():
+		return payment.DoubleSuccess
+	case o.CancelRequestedAt != nil:
+		return payment.PaidAfterCancel
+	}
+	return payment.LateSuccess
+}

@@ -1,0 +1,89 @@
+package changeset
+
+import (
+	"context"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/inbound"
+	"github.com/paylatch/paylatch/internal/outbox"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/review"
+)
+
+// Tx is an open transaction, READ COMMITTED. Locks that it waits for are taken in the
+// order key, event, order, attempt, discrepancy, and within one kind by id. Only a pay
+// takes its order before its key. Attempts that it has locked are returned with their
+// movements and operations.
+type Tx interface {
+	// Now is the database's clock at the transaction's start.
+	Now() time.Time
+	// AttemptLock locks one attempt and then reads its order with all attempts, in one round
+	// trip: what the lock's previous holder committed is in it.
+	AttemptLock(ctx context.Context, id payment.AttemptID) (payment.Attempt, payment.Order, error)
+	// OrderLock locks an order and all its attempts.
+	OrderLock(ctx context.Context, id payment.OrderID) (payment.Order, error)
+	// AttemptsTake locks those of some attempts that are not locked, reads which attempts
+	// have some names, and locks the parked events that use them, in one round trip.
+	AttemptsTake(ctx context.Context, ids []payment.AttemptID, names []payment.Reference) (Taken, error)
+	// OrdersBeside locks the live attempts of the orders in stop that are not locked, and
+	// then reads the orders in ids with all their attempts, in one round trip; it never
+	// waits. An attempt of each order must be locked: none can be added to it then.
+	OrdersBeside(ctx context.Context, ids, stop []payment.OrderID) (map[payment.OrderID]payment.Order, []payment.Attempt, error)
+	// RefundsLock reads all refunds of attempts that are locked.
+	RefundsLock(ctx context.Context, ids []payment.AttemptID) ([]payment.Refund, error)
+	// MovementOwners reads which attempts have some named movements.
+	MovementOwners(ctx context.Context, names []payment.MovementName) (map[payment.MovementName]payment.AttemptID, error)
+	// EventsParkedOf locks the parked events that use any name of an attempt, those that
+	// are on disk and others. Headers and bytes are not read.
+	EventsParkedOf(ctx context.Context, a payment.Attempt, others []string) ([]inbound.StoredEvent, error)
+	// EventsSettle writes verdict, attempt, tries and next try of locked events.
+	EventsSettle(ctx context.Context, events []inbound.StoredEvent) error
+	// Save writes everything that a changeset has changed, before the commit. A reference
+	// or a named movement that another attempt was given meanwhile makes the transaction run
+	// again.
+	Save(ctx context.Context, w Writes) error
+}
+
+// Taken is what AttemptsTake found.
+type Taken struct {
+	Attempts []payment.Attempt
+	Owners   map[payment.Reference]payment.AttemptID
+	Parked   []inbound.StoredEvent
+}
+
+// Writes are the rows that a changeset has changed or made.
+type Writes struct {
+	Attempts      []AttemptWrite
+	Refunds       []RefundWrite
+	Discrepancies []review.Discrepancy
+}
+
+// AttemptWrite is what became of a locked attempt.
+type AttemptWrite struct {
+	Attempt payment.Attempt
+	// Was is the version on disk. Changed is set if the attempt's own row is to be written.
+	Was     int
+	Changed bool
+	// Transitions, Movements and Names are to be added; a name may be there already.
+	Transitions []payment.Transition
+	Movements   []payment.Movement
+	Names       []string
+	// Begun operations are to be inserted, Moved ones updated.
+	Begun []payment.Operation
+	Moved []OperationWrite
+	// Messages are the updates for the merchant.
+	Messages []outbox.Message
+}
+
+// OperationWrite is an operation, with its state and fence on disk.
+type OperationWrite struct {
+	Operation payment.Operation
+	WasState  string
+	WasFence  int64
+}
+
+// RefundWrite is a refund, with its version on disk; 0 for a new one.
+type RefundWrite struct {
+	Refund payment.Refund
+	Was    int
+}

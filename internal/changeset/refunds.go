@@ -1,0 +1,342 @@
+package changeset
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/inbound"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// refunds are those of attempts that need them. Attribution, which refund a movement belongs to, is
+// theirs; it changes no sum.
+type refunds struct {
+	of map[payment.AttemptID][]*payment.Refund
+	// was are the versions on disk of those that may have changed; 0 for new ones.
+	was     map[payment.RefundID]int
+	touched []*payment.Refund
+	// settled are changes with a refund that was named, or ended: events may wait for it.
+	settled []*Change
+}
+
+// LoadRefunds reads the refunds of attempts that the transaction has locked.
+func (s *Changeset) LoadRefunds(ctx context.Context, ids ...payment.AttemptID) error {
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id payment.AttemptID) bool { _, done := s.refunds.of[id]; return done })
+	if len(ids) == 0 {
+		return nil
+	}
+	rows, err := s.tx.RefundsLock(ctx, ids)
+	if err != nil {
+		return err
+	}
+	if s.refunds.of == nil {
+		s.refunds.of = map[payment.AttemptID][]*payment.Refund{}
+	}
+	for _, id := range ids {
+		s.refunds.of[id] = nil
+	}
+	for i := range rows {
+		s.refunds.of[rows[i].AttemptID] = append(s.refunds.of[rows[i].AttemptID], &rows[i])
+	}
+	return nil
+}
+
+// Refunds are those of an attempt, as they are by now.
+func (s *Changeset) Refunds(id payment.AttemptID) []payment.Refund {
+	all := make([]payment.Refund, 0, len(s.refunds.of[id]))
+	for _, r := range s.refunds.of[id] {
+		all = append(all, *r)
+	}
+	return all
+}
+
+// Refund is one of an attempt's refunds, nil if it has no such.
+func (s *Changeset) Refund(of payment.AttemptID, id payment.RefundID) *payment.Refund {
+	for _, r := range s.refunds.of[of] {
+		if r.ID == id {
+			return r
+		}
+	}
+	return nil
+}
+
+// Insert makes a refund one of its attempt's.
+func (s *Changeset) Insert(r payment.Refund) *payment.Refund {
+	s.refunds.of[r.AttemptID] = append(s.refunds.of[r.AttemptID], &r)
+	s.refunds.touch(&r, 0)
+	return &r
+}
+
+func (f *refunds) touch(r *payment.Refund, was int) {
+	if f.was == nil {
+		f.was = map[payment.RefundID]int{}
+	}
+	if _, known := f.was[r.ID]; !known {
+		f.was[r.ID] = was
+		f.touched = append(f.touched, r)
+	}
+}
+
+func (f *refunds) writes() (writes []RefundWrite) {
+	for _, r := range f.touched {
+		if was := f.was[r.ID]; r.Version != was {
+			writes = append(writes, RefundWrite{*r, was})
+		}
+	}
+	return writes
+}
+
+// applyRefund applies a report of a refund: its money counts by its movement, whatever its origin;
+// the refund that it names moves beside it.
+func (s *Changeset) applyRefund(c *Change, r payment.Report) fsm.Verdict {
+	t, a := *r.Refund, &c.Attempt
+	known := payment.FindRefund(s.refunds.of[a.ID], t)
+	switch {
+	case t.Money != nil && t.Money.Currency != a.Money.Currency && t.Says != fsm.NewsFailed:
+		return s.foreignRefund(c, r, known)
+	case t.ProviderID == "" && t.Reference == "":
+		return s.refundTotal(c, r)
+	case known == nil && s.nameless(a.ID) > 0 && (t.Says != fsm.NewsSucceeded || t.Money == nil || t.ProviderID == ""):
+		return inbound.Deferred // it may be of that one
+	}
+	if known != nil {
+		s.claim(c, known, t.ProviderID, r.Cause)
+	}
+	before := a.LastMovement
+	verdict := s.moveMoney(c, r, t.Movements(a, known))
+	undone := t.Says == fsm.NewsFailed && a.LastMovement > before
+	switch {
+	case known != nil:
+		return stronger(verdict, s.advanceRefund(c, known, t, r.Cause, undone))
+	case s.nameless(a.ID) > 0:
+		return verdict
+	}
+	return stronger(verdict, s.attribute(c, r))
+}
+
+// moveMoney records the movements of a report and nothing else.
+func (s *Changeset) moveMoney(c *Change, r payment.Report, movements []payment.Told) fsm.Verdict {
+	if len(movements) == 0 {
+		return payment.Ignored
+	}
+	for i := range movements {
+		movements[i].At = r.At
+	}
+	money := payment.Report{Payment: r.Payment, References: r.References, Says: fsm.NewsMoney, Movements: movements, At: r.At, Cause: r.Cause}
+	if s.dropShared(c, &money) {
+		return fsm.Conflict
+	}
+	return s.advance(c, money)
+}
+
+// stronger is the verdict of the higher rank.
+func stronger(a, b fsm.Verdict) fsm.Verdict {
+	rank := []fsm.Verdict{payment.Ignored, fsm.Stale, fsm.Repeat, fsm.Applied, fsm.Conflict}
+	if slices.Index(rank, a) > slices.Index(rank, b) {
+		return a
+	}
+	return b
+}
+
+// AdvanceRefund applies a report of a refund of ours, which its own call or a lookup
+// brought.
+func (s *Changeset) AdvanceRefund(c *Change, r *payment.Refund, t payment.RefundTold, cause payment.Cause) fsm.Verdict {
+	t.Reference = r.ID.String()
+	return s.Apply(c, payment.Report{Says: fsm.NewsMoney, Refund: &t, Cause: cause})
+}
+
+// advanceRefund moves a refund of the attempt, with its operation.
+func (s *Changeset) advanceRefund(c *Change, r *payment.Refund, t payment.RefundTold, cause payment.Cause, undone bool) fsm.Verdict {
+	if other := s.sameName(r, t.ProviderID); other != nil {
+		return s.unattributed(c, t.ProviderID, t.Money, payment.AboutSharedReference,
+			"The provider gave one id to two refunds of this payment: find out in its dashboard what it paid back.")
+	}
+	was := *r
+	s.refunds.touch(r, r.Version)
+	verdict, found := payment.AdvanceRefund(r, t, cause, undone, s.Now())
+	for _, f := range found {
+		if f.About == "" {
+			f.About = payment.AboutRefund
+		}
+		s.find(c, f, cause)
+	}
+	if r.State.Final() {
+		if o := c.Attempt.RefundOperation(r.ID); o != nil {
+			o.Finish("")
+		}
+	}
+	if r.Origin != payment.RefundByProvider && (r.ProviderRefundID != was.ProviderRefundID || r.State != was.State) {
+		s.refunds.settled = append(s.refunds.settled, c)
+		s.claimMovements(c, cause)
+	}
+	return verdict
+}
+
+// sameName is another refund with the name that the provider now gives to r.
+func (s *Changeset) sameName(r *payment.Refund, name string) *payment.Refund {
+	if name == "" || r.ProviderRefundID != "" {
+		return nil
+	}
+	for _, other := range s.refunds.of[r.AttemptID] {
+		if other.ID != r.ID && other.ProviderRefundID == name {
+			return other
+		}
+	}
+	return nil
+}
+
+// claim gives a refund of ours what was reported under its name before the name was attributed to
+// it. A refund of the dashboard that was made of that has no name then, and no money.
+func (s *Changeset) claim(c *Change, r *payment.Refund, name string, cause payment.Cause) {
+	if name == "" || r.ProviderRefundID != "" {
+		return
+	}
+	told := payment.RefundTold{ProviderID: name}
+	if other := s.sameName(r, name); other != nil {
+		if other.Origin != payment.RefundByProvider {
+			return
+		}
+		told.Says, told.Failure = other.News(), other.Failure
+		s.supersede(other, cause)
+	}
+	if m, paid := c.Attempt.Movement(payment.MovementRefund, name); paid && m.Money.Currency == r.Money.Currency {
+		told.Says, told.Money = fsm.NewsSucceeded, &m.Money
+	}
+	if told.Says != "" {
+		s.advanceRefund(c, r, told, cause, false)
+	}
+}
+
+// supersede takes its name from a refund that is another one. It is written before the one
+// that has the name now.
+func (s *Changeset) supersede(r *payment.Refund, cause payment.Cause) {
+	f := &s.refunds
+	f.touch(r, r.Version)
+	f.touched = slices.DeleteFunc(f.touched, func(other *payment.Refund) bool { return other == r })
+	f.touched = slices.Insert(f.touched, 0, r)
+	payment.SupersedeRefund(r, cause, s.Now())
+}
+
+// nameless is how many refunds of ours the provider may have and has not named.
+func (s *Changeset) nameless(id payment.AttemptID) (n int) {
+	for _, r := range s.refunds.of[id] {
+		if r.Nameless() {
+			n++
+		}
+	}
+	return n
+}
+
+// claimMovements makes refunds of the movements that none claims, once no refund of ours
+// can be the one: they were made in the provider's dashboard.
+func (s *Changeset) claimMovements(c *Change, cause payment.Cause) {
+	if s.nameless(c.Attempt.ID) > 0 {
+		return
+	}
+	for _, m := range c.Attempt.Unclaimed(s.refunds.of[c.Attempt.ID]) {
+		money := m.Money
+		r := s.Insert(payment.NewRefund(c.Attempt, payment.RefundByProvider, money, s.Now()))
+		r.ProviderRefundID = m.ProviderID
+		payment.AdvanceRefund(r, payment.RefundTold{ProviderID: m.ProviderID, Says: fsm.NewsSucceeded, Money: &money}, cause, false, s.Now())
+	}
+}
+
+// attribute makes a refund of a report that names none of the recorded ones.
+func (s *Changeset) attribute(c *Change, r payment.Report) fsm.Verdict {
+	t := *r.Refund
+	_, paid := c.Attempt.Movement(payment.MovementRefund, t.ProviderID)
+	switch {
+	case t.Money != nil && t.Money.Minor <= 0, t.Money == nil && t.Says == fsm.NewsFailed:
+		return payment.Ignored
+	case t.Money == nil, t.ProviderID == "":
+		return s.unknownRefund(c, r)
+	case t.Says == fsm.NewsFailed && paid:
+		return fsm.Applied
+	}
+	made := s.Insert(payment.NewRefund(c.Attempt, payment.RefundByProvider, *t.Money, s.Now()))
+	made.ProviderRefundID = t.ProviderID
+	verdict, _ := payment.AdvanceRefund(made, t, r.Cause, false, s.Now())
+	if !made.State.Final() {
+		at := s.Now().Add(s.Schedule.Delay(0))
+		check := c.Attempt.NewOperation(payment.OperationCheck, payment.OriginReconciler, s.Now())
+		check.RefundID, check.NextAt = made.ID, &at
+		c.Add(check)
+	}
+	return verdict
+}
+
+// refundTotal records how much was refunded in all, as the provider reports it.
+func (s *Changeset) refundTotal(c *Change, r payment.Report) fsm.Verdict {
+	t := *r.Refund
+	switch {
+	case t.Says != fsm.NewsSucceeded:
+		return fsm.Repeat
+	case !t.Total || t.Money == nil:
+		return s.unknownRefund(c, r)
+	}
+	total := payment.Told{Kind: payment.MovementRefund, Money: *t.Money, Apart: c.Attempt.NamedApart(s.refunds.of[c.Attempt.ID])}
+	return s.moveMoney(c, r, []payment.Told{total})
+}
+
+// foreignRefund records a refund in another currency than the payment's, which a person is
+// to compare.
+func (s *Changeset) foreignRefund(c *Change, r payment.Report, known *payment.Refund) fsm.Verdict {
+	t := *r.Refund
+	if known != nil {
+		s.advanceRefund(c, known, payment.RefundTold{ProviderID: t.ProviderID, Says: fsm.NewsProcessing}, r.Cause, false)
+	}
+	if t.Says == fsm.NewsSucceeded {
+		told := payment.Told{Kind: payment.MovementRefund, ID: cmp.Or(t.ProviderID, t.Reference), Money: *t.Money, At: r.At}
+		money := payment.Report{Says: fsm.NewsMoney, Movements: []payment.Told{told}, At: r.At, Cause: payment.Cause{Kind: payment.CausePerson, ID: r.Cause.ID}}
+		money.Cause = r.Cause
+		before := c.Attempt
+		transition, _ := payment.Advance(&c.Attempt, money, s.Now())
+		if transition.Version != 0 {
+			c.transitions = append(c.transitions, transition)
+		}
+		s.noteOrders(c, before)
+	}
+	name := cmp.Or(t.ProviderID, t.Reference, r.Cause.ID)
+	s.find(c, payment.Finding{
+		Kind: payment.CurrencyMismatch, About: payment.AboutRefund, AboutID: name, Money: t.Money,
+		Text: "The provider speaks of a refund in another currency than this payment's. It was not counted: compare with its dashboard.",
+	}, payment.Cause{})
+	return fsm.Conflict
+}
+
+func (s *Changeset) unknownRefund(c *Change, r payment.Report) fsm.Verdict {
+	t := *r.Refund
+	return s.unattributed(c, cmp.Or(t.ProviderID, t.Reference, r.Cause.ID), t.Money, payment.AboutRefundUnattributed,
+		"The provider speaks of a refund of this payment and does not say of which, or how much it is. It was not counted: look it up in its dashboard.")
+}
+
+func (s *Changeset) unattributed(c *Change, name string, money *payment.Money, about, text string) fsm.Verdict {
+	s.find(c, payment.Finding{Kind: payment.NeedsReview, About: about, AboutID: name, Money: money, Text: text}, payment.Cause{})
+	return fsm.Conflict
+}
+
+// refundLate wants late money refunded where the account's policy does that, once.
+func (s *Changeset) refundLate(ctx context.Context, c *Change) error {
+	a := &c.Attempt
+	if !s.Accounts[a.Account].AutoRefund {
+		return nil
+	}
+	if err := s.LoadRefunds(ctx, a.ID); err != nil {
+		return err
+	}
+	all := s.Refunds(a.ID)
+	if slices.ContainsFunc(all, func(r payment.Refund) bool { return r.Origin == payment.RefundByPolicy }) {
+		return nil
+	}
+	left := a.Refundable(all)
+	if left <= 0 {
+		return nil
+	}
+	r := s.Insert(payment.NewRefund(*a, payment.RefundByPolicy, payment.Money{Minor: left, Currency: a.Money.Currency}, s.Now()))
+	o := a.NewOperation(payment.OperationRefund, payment.OriginPolicy, s.Now())
+	o.RefundID, o.Amount = r.ID, left
+	c.Add(o)
+	return nil
+}

@@ -1,0 +1,169 @@
+// Package commands is the use cases, a file each, named like the verb of the API: create an
+// order, pay, confirm, cancel, refund, resolve.
+//
+// Each is executed once for its idempotency key, whatever a person clicks and a network
+// repeats:
+//
+//	key claimed, rules checked, operation begun      commit 1
+//	runner.Send                                      no transaction open
+//	runner.Record, response stored under the key     commit 2
+//
+// The same request in one process shares the execution; in another process it waits for
+// the response, or goes on with what a process that died has begun.
+package commands
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/groupcommit"
+	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/runner"
+)
+
+// Options configure Commands.
+type Options struct {
+	Store          Store
+	Runner         *runner.Runner
+	DefaultAccount string
+	// OrdersBy are the roles that may create orders, and so set prices; nil means the
+	// service alone.
+	OrdersBy []payment.Role
+	// Wait is how long a duplicate waits for the first request.
+	Wait time.Duration
+	// Quota bounds the new keys of one user.
+	Quota idempotency.Quota
+}
+
+// Commands executes the use cases. It is safe for concurrent use.
+type Commands struct {
+	Options
+
+	replies  idempotency.Flights[Reply]
+	orders   idempotency.Flights[orderReply]
+	refunds  idempotency.Flights[RefundReply]
+	attempts *groupcommit.Reads[payment.AttemptID, payment.Attempt]
+	requests *groupcommit.Reads[payment.RequestName, payment.Attempt]
+	pays     *groupcommit.Group[*payStart]
+}
+
+// New returns the commands.
+func New(o Options) *Commands {
+	if len(o.OrdersBy) == 0 {
+		o.OrdersBy = []payment.Role{payment.RoleService}
+	}
+	c := &Commands{Options: o}
+	c.attempts = groupcommit.NewReads(o.Store.AttemptsByID)
+	c.requests = groupcommit.NewReads(o.Store.AttemptsByRequest)
+	c.pays = groupcommit.Shared(c.startAll)
+	return c
+}
+
+// Reply is the result of a command on an attempt: a pay, a confirm or a cancel.
+type Reply struct {
+	payment.View
+	Result idempotency.Result
+	// TookOver is set if an earlier runner left the command without a response and this
+	// request went on with it.
+	TookOver bool
+}
+
+// orderReply is the result of a command on an order.
+type orderReply struct {
+	payment.Order
+	result idempotency.Result
+}
+
+// pollEvery is how often a duplicate looks whether another process is done.
+const pollEvery = 100 * time.Millisecond
+
+// errAgain is returned where the same request made its attempt, or its refund, a moment ago.
+var errAgain = errors.New("the same request came before")
+
+// refusal is the result of an executed command: the response to the key of rec.
+type refusal struct {
+	error
+
+	rec idempotency.Record
+}
+
+// underKey runs a command's first commit. A *refusal is stored as its key's response, and
+// committed; any other error undoes everything and leaves the key unused.
+func (c *Commands) underKey(ctx context.Context, req idempotency.Request, do func(ctx context.Context, tx Tx) error) error {
+	var refused *refusal
+	err := c.Store.InCommandTx(ctx, func(ctx context.Context, tx Tx) error {
+		refused = nil
+		err := do(ctx, tx)
+		if errors.As(err, &refused) {
+			return refuse(ctx, tx, req, refused.rec, refused.error)
+		}
+		return err
+	})
+	if err == nil && refused != nil {
+		return refused.error
+	}
+	return err
+}
+
+// refuse stores the refusal of an executed command with its key.
+func refuse(ctx context.Context, tx idempotency.Tx, req idempotency.Request, rec idempotency.Record, err error) error {
+	return tx.KeyAnswer(ctx, req, rec.Fence, req.Refusal(err), idempotency.KeepRefused)
+}
+
+// takeKey is idempotency.Take; a stored refusal is returned as a ReplayError.
+func (c *Commands) takeKey(ctx context.Context, tx Tx, req idempotency.Request, keep time.Duration) (*idempotency.Answer, idempotency.Record, error) {
+	response, rec, err := idempotency.Take(ctx, tx, idempotency.Claim{Request: req, Lease: c.Runner.Schedule.Lease, Keep: keep})
+	if err == nil && response != nil {
+		err = replayed(*response)
+	}
+	return response, rec, err
+}
+
+// replayed returns the ReplayError of a stored refusal.
+func replayed(a idempotency.Answer) error {
+	if a.Status >= http.StatusBadRequest {
+		return &idempotency.ReplayError{Answer: a}
+	}
+	return nil
+}
+
+// unseen is the result of a command on what is not there: an actor that may only name its
+// own can't find out which ids there are.
+func unseen(actor authz.Actor, rec idempotency.Record, err error) error {
+	if err = actor.Unseen(err); errors.Is(err, payment.ErrForbidden) {
+		return err
+	}
+	return &refusal{err, rec}
+}
+
+// inTurn tries again while the runner of the same request in another process has the key,
+// for as long as a duplicate waits.
+func (c *Commands) inTurn(try func() error) error {
+	over := time.NewTimer(c.Wait)
+	defer over.Stop()
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for {
+		err := try()
+		if !errors.Is(err, idempotency.ErrInProgress) {
+			return err
+		}
+		select {
+		case <-over.C:
+			return err
+		case <-tick.C:
+		}
+	}
+}
+
+// callable refuses a command on an attempt of a provider that can't be called.
+func (c *Commands) callable(a payment.Attempt) error {
+	if _, ok := c.Runner.Account(a.Account); !ok {
+		return payment.Invalid("account", "the account of this attempt is not configured any more")
+	}
+	return nil
+}

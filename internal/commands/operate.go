@@ -1,0 +1,317 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/runner"
+)
+
+// operation is a command on an attempt that begins an operation: a confirm or a cancel.
+type operation struct {
+	actor   authz.Actor
+	req     idempotency.Request
+	attempt payment.AttemptID
+	kind    payment.OperationKind
+	// amount is what is to be done, given the attempt and its order as they are, or why not.
+	amount func(a payment.Attempt, o payment.Order) (int64, error)
+	// met reports whether an attempt is as the command wants it.
+	met func(a payment.Attempt) bool
+	// uses reports whether a refusal uses up the key.
+	uses func(err error) bool
+	// unmet is the caller's refusal after the call, given the attempt as it was; nil if the
+	// attempt as it then is the response.
+	unmet func(a payment.Attempt, r payment.CallResult) error
+}
+
+func (op operation) response() idempotency.Answer {
+	return idempotency.Answer{Status: http.StatusOK, Subject: op.attempt.String()}
+}
+
+// operate executes a command once for all its duplicates in this process.
+func (c *Commands) operate(ctx context.Context, op operation) (Reply, error) {
+	if err := op.actor.MayAct(); err != nil {
+		return Reply{}, err
+	}
+	reply, shared, err := c.replies.Do(ctx, op.req, c.Wait, func() (Reply, error) {
+		return c.execute(context.WithoutCancel(ctx), op)
+	})
+	if shared {
+		reply.Result, reply.TookOver = idempotency.Reused, false
+	}
+	return reply, err
+}
+
+// begun is what commit 1 of a command made: a task, or nothing for a replay.
+type begun struct {
+	task   runner.Task
+	rec    idempotency.Record
+	replay bool
+}
+
+// execute is the same two commits as a pay, with the attempt in the order's place.
+func (c *Commands) execute(ctx context.Context, op operation) (Reply, error) {
+	if err := c.Quota.Take(ctx, c.Store, op.req); err != nil {
+		return Reply{}, err
+	}
+	var permit gateway.Permit
+	var b begun
+	err := c.inTurn(func() (err error) {
+		permit = c.Runner.Permit()
+		b, err = c.begin(ctx, op)
+		return err
+	})
+	if err != nil {
+		return Reply{}, err
+	}
+	if b.replay {
+		v, err := c.Runner.View(ctx, b.task.Attempt)
+		return Reply{View: v, Result: idempotency.Reused}, err
+	}
+	res := c.Runner.Send(ctx, b.task, permit, payment.Cause{Kind: payment.CauseCheck, ID: string(op.kind)})
+	return c.finish(ctx, op, b, res)
+}
+
+// finish is commit 2. A runner that was overtaken stores no refusal: the other runner has
+// sent the same operation since.
+func (c *Commands) finish(ctx context.Context, op operation, b begun, res payment.CallResult) (Reply, error) {
+	unmet := op.unmet(b.task.Attempt, res)
+	result := idempotency.Created
+	record := func(refused bool) (payment.Attempt, error) {
+		return c.Runner.Record(ctx, b.task, res, &runner.First{
+			Refused: refused,
+			Do:      func(ctx context.Context, tx runner.Tx) error { return op.conclude(ctx, tx, b.rec, unmet) },
+		})
+	}
+	a, err := record(unmet != nil)
+	if errors.Is(err, runner.ErrOvertaken) {
+		unmet = stands(unmet)
+		a, err = record(false)
+	}
+	if errors.Is(err, idempotency.ErrFenced) {
+		// The response is another runner's by now; what the provider reported is applied.
+		result, unmet = idempotency.Reused, stands(unmet)
+		a, err = c.Runner.Record(ctx, b.task, res, nil)
+	}
+	if err == nil && unmet != nil {
+		if !op.uses(unmet) {
+			err = c.Store.KeyRelease(ctx, op.req, b.rec.Fence)
+		}
+		return Reply{}, errors.Join(unmet, err)
+	}
+	if err != nil {
+		return Reply{}, err
+	}
+	v, err := c.Runner.View(ctx, a)
+	return Reply{View: v, Result: result, TookOver: b.rec.TakenOver && result == idempotency.Created}, err
+}
+
+// stands is what is left of a caller's refusal when the runner was overtaken: that the
+// payment was made is how it stands, whatever the command.
+func stands(unmet error) error {
+	if errors.Is(unmet, payment.ErrAttemptFinal) {
+		return unmet
+	}
+	return nil
+}
+
+// conclude stores the response, unless the refusal leaves the key unused.
+func (op operation) conclude(ctx context.Context, tx idempotency.Tx, rec idempotency.Record, unmet error) error {
+	switch {
+	case unmet == nil:
+		return tx.KeyAnswer(ctx, op.req, rec.Fence, op.response(), idempotency.KeepMoney)
+	case op.uses(unmet):
+		return refuse(ctx, tx, op.req, rec, unmet)
+	}
+	return nil
+}
+
+// begin is commit 1 of a command.
+func (c *Commands) begin(ctx context.Context, op operation) (b begun, err error) {
+	err = c.underKey(ctx, op.req, func(ctx context.Context, tx Tx) error {
+		b = begun{}
+		response, rec, err := c.takeKey(ctx, tx, op.req, idempotency.KeepMoney)
+		if err != nil {
+			return err
+		}
+		b.rec = rec
+		a, o, err := tx.AttemptLock(ctx, op.attempt)
+		switch {
+		case errors.Is(err, payment.ErrAttemptNotFound):
+			return unseen(op.actor, rec, err)
+		case err != nil:
+			return err
+		case a.UserID != op.actor.User():
+			return payment.ErrForbidden
+		}
+		b.task.Attempt = a
+		if b.replay = response != nil; b.replay {
+			return nil
+		}
+		// The reconciler may have finished what a dead runner began.
+		if b.replay = rec.TakenOver && op.met(a); b.replay {
+			return tx.KeyAnswer(ctx, op.req, rec.Fence, op.response(), idempotency.KeepMoney)
+		}
+		b.task, err = c.beginOperation(ctx, tx, op, a, o, rec)
+		return err
+	})
+	return b, err
+}
+
+// beginOperation puts the operation on disk as sent. A command that is taken over from a
+// dead runner finds its own operation there.
+func (c *Commands) beginOperation(ctx context.Context, tx Tx, op operation, a payment.Attempt, o payment.Order, rec idempotency.Record) (runner.Task, error) {
+	amount, err := op.amount(a, o)
+	withheld := errors.Is(err, payment.ErrOrderPaid) || errors.Is(err, payment.ErrOrderCancelled)
+	if a.LeasedOperation(tx.Now()) != nil && !withheld { // waiting would not lift that
+		return runner.Task{}, payment.ErrBusy
+	}
+	if err := c.callable(a); err != nil {
+		return runner.Task{}, err
+	}
+	switch {
+	case err != nil && op.uses(err):
+		return runner.Task{}, &refusal{err, rec}
+	case err != nil:
+		return runner.Task{}, err
+	}
+	s := changeset.New(tx, c.Runner.Rules)
+	change := s.Change(a)
+	begun, err := op.open(&change.Attempt, amount, rec)
+	if err != nil {
+		return runner.Task{}, err
+	}
+	if begun == nil {
+		made := change.Attempt.NewOperation(op.kind, payment.OriginRequest, tx.Now())
+		made.Amount, made.OriginID = amount, string(op.req.Key)
+		begun = change.Add(made)
+	}
+	decision := payment.Send
+	if begun.Kind == payment.OperationCapture { // one that was taken over may be too old
+		decision = change.Attempt.Permit(begun, o, payment.Capabilities{}, nil, tx.Now())
+	}
+	end := tx.Now().Add(c.Runner.Schedule.Lease)
+	begun.Take(decision, tx.Now(), end)
+	begun.NextAt = &end
+	if err := s.Save(ctx); err != nil {
+		return runner.Task{}, err
+	}
+	return runner.TaskOf(change.Attempt, *begun, decision, nil), nil
+}
+
+// open is the open operation of the same kind that the command goes on with; nil if it
+// begins its own. The slot of a charge that is accepted is taken over.
+func (op operation) open(a *payment.Attempt, amount int64, rec idempotency.Record) (*payment.Operation, error) {
+	take, cancel := a.OpenTake(), a.OpenCancel()
+	if op.kind == payment.OperationCancel {
+		if take != nil && take.Kind == payment.OperationCapture {
+			return nil, payment.ErrBusy
+		}
+		return cancel, nil
+	}
+	switch {
+	case cancel != nil:
+		return nil, payment.ErrBusy
+	case take == nil:
+		return nil, nil
+	case take.Kind != payment.OperationCapture:
+		take.Finish("authorized")
+		return nil, nil
+	case !rec.TakenOver || take.Amount != amount:
+		return nil, payment.ErrBusy
+	}
+	return take, nil
+}
+
+// Confirm is the command: capture an authorized attempt, all of it or Amount.
+type Confirm struct {
+	AttemptID payment.AttemptID
+	Amount    *int64
+}
+
+// Confirm captures authorized money. It returns payment's ErrOrderPaid if another attempt of
+// the order holds money, ErrOrderCancelled, ErrNotCapturable, ErrCaptureExceeds, a
+// ValidationError for an amount that the provider is never sent, ErrBusy while another
+// command on the attempt is under way, ErrForbidden, ErrAttemptNotFound, and the errors of
+// idempotency.Take.
+func (c *Commands) Confirm(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd Confirm) (Reply, error) {
+	return c.operate(ctx, operation{
+		actor: actor, req: req, attempt: cmd.AttemptID, kind: payment.OperationCapture,
+		amount: cmd.capture,
+		met:    func(a payment.Attempt) bool { return a.Succeeded() && a.Captured == cmd.of(a) },
+		uses: func(err error) bool {
+			return errors.Is(err, payment.ErrCaptureExceeds) || errors.Is(err, payment.ErrOrderPaid) || errors.Is(err, payment.ErrOrderCancelled)
+		},
+		unmet: notCaptured,
+	})
+}
+
+// of is how much the confirm captures: without an amount, all of it.
+func (cmd Confirm) of(a payment.Attempt) int64 {
+	if cmd.Amount != nil {
+		return *cmd.Amount
+	}
+	return a.Capturable()
+}
+
+func (cmd Confirm) capture(a payment.Attempt, o payment.Order) (int64, error) {
+	if err := o.Withheld(a.ID); err != nil {
+		return 0, err
+	}
+	if a.State != fsm.Authorized {
+		return 0, payment.ErrNotCapturable
+	}
+	amount := cmd.of(a)
+	if amount > a.Capturable() {
+		return 0, payment.ErrCaptureExceeds
+	}
+	return amount, nil
+}
+
+func notCaptured(_ payment.Attempt, r payment.CallResult) error {
+	refused := r.Outcome == payment.CallRefused || r.Outcome == payment.CallUnfit || r.Inference != nil
+	switch {
+	case !refused || r.News() == fsm.NewsFailed || r.News() == fsm.NewsSucceeded:
+		return nil
+	case r.Outcome == payment.CallUnfit:
+		return payment.Invalid("amount", "can't be sent to the payment's provider: choose another one")
+	}
+	return payment.ErrNotCapturable
+}
+
+// Cancel cancels a pending attempt at the provider. It is failed once the provider has reported
+// that, and until then pending, also where the provider refuses to. It returns
+// payment.ErrAttemptFinal, and else what Confirm returns.
+func (c *Commands) Cancel(ctx context.Context, actor authz.Actor, req idempotency.Request, id payment.AttemptID) (Reply, error) {
+	return c.operate(ctx, operation{
+		actor: actor, req: req, attempt: id, kind: payment.OperationCancel,
+		amount: func(a payment.Attempt, _ payment.Order) (int64, error) {
+			if a.State.Final() {
+				return 0, payment.ErrAttemptFinal
+			}
+			return 0, nil
+		},
+		met:   payment.Attempt.Failed,
+		uses:  func(err error) bool { return errors.Is(err, payment.ErrAttemptFinal) },
+		unmet: paidInstead,
+	})
+}
+
+// paidInstead refuses a cancel that came too late. Money that does not fit the attempt
+// leaves it pending.
+func paidInstead(a payment.Attempt, r payment.CallResult) error {
+	for _, report := range r.Reports {
+		payment.Advance(&a, report, a.ReadAt)
+	}
+	if r.Outcome == payment.CallRefused && a.Succeeded() {
+		return payment.ErrAttemptFinal
+	}
+	return nil
+}

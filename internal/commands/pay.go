@@ -1,0 +1,186 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/runner"
+)
+
+// Pay is the command. An empty Account means the default one; Amount and Currency, where
+// given, must be the order's.
+type Pay struct {
+	OrderID payment.OrderID
+	Account string
+	Token   string
+	// MethodType, Stored and Customer are as those of gateway.Method. An empty Customer means
+	// the user.
+	MethodType, Customer string
+	Stored               bool
+
+	Capture   payment.CaptureMode
+	ReturnURL string
+	Amount    *int64
+	Currency  *payment.Currency
+}
+
+// method is what a pay is paid with.
+func (p Pay) method(actor authz.Actor) gateway.Method {
+	return gateway.Method{
+		Token: p.Token, Type: p.MethodType, Stored: p.Stored, Customer: cmp.Or(p.Customer, string(actor.User())), ReturnURL: p.ReturnURL,
+	}
+}
+
+// Pay tries to pay an order: one attempt for each (order, user, request), for ever, and one
+// charge for each attempt. It returns the attempt whatever became of it. The errors are
+// payment's ErrForbidden, ErrUserMissing, ErrAccountNotOffered, ErrOrderNotFound,
+// ErrOrderPaid, ErrOrderCancelled, InProgressError, ValidationError, ErrStoredMethod,
+// ErrMethodNotYours, ErrProviderUnavailable, and those of idempotency.Take.
+func (c *Commands) Pay(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd Pay) (Reply, error) {
+	if err := actor.MayAct(); err != nil {
+		return Reply{}, err
+	}
+	if err := actor.MayUse(cmd.method(actor)); err != nil {
+		return Reply{}, err
+	}
+	if cmd.Account == "" {
+		cmd.Account = c.DefaultAccount
+	}
+	reply, shared, err := c.replies.Do(ctx, req, c.Wait, func() (Reply, error) {
+		return c.pay(context.WithoutCancel(ctx), actor, req, cmd)
+	})
+	if shared {
+		reply.Result, reply.TookOver = idempotency.Reused, false
+	}
+	if shared && errors.Is(err, idempotency.ErrInProgress) {
+		// Commit 1 of the first may still be on its way.
+		if now, err := c.payAgain(ctx, actor, req, cmd, 0); !errors.Is(err, payment.ErrAttemptNotFound) {
+			return now, err
+		}
+	}
+	return reply, err
+}
+
+func (c *Commands) pay(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd Pay) (Reply, error) {
+	reply, err := c.payAgain(ctx, actor, req, cmd, c.Wait)
+	if !errors.Is(err, payment.ErrAttemptNotFound) {
+		return reply, err
+	}
+	account, ok := c.Runner.Accounts[cmd.Account]
+	if actor.ActsAs() == payment.RoleCustomer && !account.Offered && cmd.Account != c.DefaultAccount {
+		return Reply{}, payment.ErrAccountNotOffered
+	}
+	if !ok || account.Provider == nil {
+		return Reply{}, payment.Invalid("account", "name a configured account that can be charged")
+	}
+	method := cmd.method(actor)
+	if err := c.checkMethod(ctx, account.Provider, method); err != nil {
+		return Reply{}, err
+	}
+	permit := c.Runner.Permit()
+	a, err := c.start(ctx, actor, req, cmd, method)
+	if errors.Is(err, errAgain) {
+		return c.payAgain(ctx, actor, req, cmd, c.Wait)
+	}
+	if err != nil {
+		return Reply{}, err
+	}
+	t := runner.TaskOf(a, a.Operations[0], payment.Send, &method)
+	if a, err = c.Runner.Record(ctx, t, c.Runner.Send(ctx, t, permit, payment.Cause{}), nil); err != nil {
+		return Reply{}, err
+	}
+	v, err := c.Runner.View(ctx, a)
+	return Reply{View: v, Result: idempotency.Created}, err
+}
+
+// payAgain is the response to a request that has made its attempt: the attempt as it is now, after
+// the runner that has it is done or wait is over. The charge of a runner that died is taken over.
+// It returns payment.ErrAttemptNotFound for a new request.
+func (c *Commands) payAgain(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd Pay, wait time.Duration) (Reply, error) {
+	name := payment.RequestName{Order: cmd.OrderID, User: actor.User(), Request: payment.RequestID(req.Key)}
+	a, err := c.byRequest(ctx, name)
+	if err != nil {
+		return Reply{}, err
+	}
+	if a.RequestHash != req.Hash {
+		return Reply{}, idempotency.ErrKeyReused
+	}
+	if charging(a) && wait > 0 {
+		if a, err = c.await(ctx, a, wait); err != nil {
+			return Reply{}, err
+		}
+	}
+	if charge := a.OpenTake(); charge != nil && a.Unreported() && charge.LeaseUntil != nil && !charge.Leased(a.ReadAt) {
+		method := cmd.method(actor)
+		v, err := c.Runner.Resume(ctx, a.ID, payment.Cause{Kind: payment.CausePay, ID: string(a.RequestID)}, &method)
+		if !errors.Is(err, payment.ErrBusy) {
+			return Reply{View: v, Result: idempotency.Reused, TookOver: true}, err
+		}
+	}
+	v, err := c.Runner.View(ctx, a)
+	return Reply{View: v, Result: idempotency.Reused}, err
+}
+
+// charging reports whether a runner has the attempt's charge and nothing was reported yet.
+func charging(a payment.Attempt) bool {
+	charge := a.OpenTake()
+	return charge != nil && charge.Leased(a.ReadAt) && a.Unreported()
+}
+
+// await looks again until no runner has the attempt's charge or wait is over.
+func (c *Commands) await(ctx context.Context, a payment.Attempt, wait time.Duration) (payment.Attempt, error) {
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return a, nil
+		case <-tick.C:
+		}
+		next, err := c.Store.AttemptsByRequest(ctx, []payment.RequestName{a.Name()})
+		switch {
+		case ctx.Err() != nil:
+			return a, nil
+		case err != nil:
+			return a, err
+		}
+		if a = next[a.Name()]; !charging(a) {
+			return a, nil
+		}
+	}
+}
+
+// checkMethod returns why a new pay can't be paid with a method, before anything of it is
+// on disk: payment's ErrStoredMethod, ErrMethodNotYours, ValidationError, or
+// ErrProviderUnavailable where its owner can't be looked up.
+func (c *Commands) checkMethod(ctx context.Context, p gateway.Provider, m gateway.Method) error {
+	switch kind := p.TokenKind(m.Token); {
+	case !m.Stored && kind == gateway.TokenStored:
+		return payment.ErrStoredMethod
+	case !m.Stored:
+		return nil
+	case kind == gateway.TokenSingleUse:
+		return payment.Invalid("payment_method.stored", "must be left out: this is not the token of a stored payment method")
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.Runner.ProviderTimeout)
+	defer cancel()
+	switch err := p.CheckOwner(ctx, m.Token, m.Customer); {
+	case err == nil, errors.Is(err, payment.ErrMethodNotYours):
+		return err
+	case errors.Is(err, gateway.ErrNoSuchPayment):
+		return payment.ErrMethodNotYours
+	case errors.Is(err, gateway.ErrUnsupported), errors.Is(err, gateway.ErrUnfit):
+		return payment.Invalid("payment_method.token", "must be a stored payment method as this account's provider charges it")
+	default:
+		return fmt.Errorf("%w: look up the owner of a stored payment method: %w", payment.ErrProviderUnavailable, err)
+	}
+}

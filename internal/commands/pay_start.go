@@ -1,0 +1,192 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/cell"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// payStart is commit 1 of one pay. One that is left must be done alone.
+type payStart struct {
+	actor   authz.Actor
+	req     idempotency.Request
+	cmd     Pay
+	method  gateway.Method
+	attempt payment.Attempt
+	err     error
+	left    bool
+}
+
+// start is commit 1: the attempt and its charge are on disk before a byte is sent. Pays that
+// come at the same time share a transaction, if nothing about them must be waited for or
+// looked at twice.
+func (c *Commands) start(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd Pay, m gateway.Method) (payment.Attempt, error) {
+	p := &payStart{actor: actor, req: req, cmd: cmd, method: m}
+	err := c.pays.Do(context.WithoutCancel(ctx), p)
+	if p.left || err != nil && p.err == nil {
+		p.err = c.startAlone(ctx, p)
+	}
+	return p.attempt, p.err
+}
+
+// startAll starts the first pays of orders that are not locked.
+func (c *Commands) startAll(ctx context.Context, pays []*payStart) error {
+	counted := c.countKeys(ctx, pays)
+	if len(counted) == 0 {
+		return nil
+	}
+	return c.Store.InCommandTx(ctx, func(ctx context.Context, tx Tx) error {
+		started, err := c.startIn(ctx, tx, counted)
+		if err != nil || len(started) == 0 {
+			return err
+		}
+		return insert(ctx, tx, started)
+	})
+}
+
+// startIn makes the attempts of those pays that are the first of a free order.
+func (c *Commands) startIn(ctx context.Context, tx Tx, pays []*payStart) (started []*payStart, err error) {
+	keys, ids := make([]idempotency.Request, len(pays)), make([]payment.OrderID, len(pays))
+	for i, p := range pays {
+		keys[i], ids[i] = p.req, p.cmd.OrderID
+	}
+	known, orders, err := tx.OrdersTake(ctx, keys, ids)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range pays {
+		order, free := orders[p.cmd.OrderID]
+		_, seen := known[p.req.Name()]
+		p.left = seen || !free || len(order.Attempts) > 0 || p.check(order) != nil || order.TakesPay() != nil
+		if p.left {
+			continue
+		}
+		if p.attempt, err = c.newAttempt(tx.Now(), order, p); err != nil {
+			return nil, err
+		}
+		started = append(started, p)
+		delete(orders, order.ID) // the next pay of this order finds it taken
+	}
+	return started, nil
+}
+
+// countKeys counts the new keys of pays and returns those that are not one too many.
+func (c *Commands) countKeys(ctx context.Context, pays []*payStart) []*payStart {
+	keys := make([]idempotency.Request, len(pays))
+	for i, p := range pays {
+		keys[i] = p.req
+	}
+	refused, err := c.Quota.TakeAll(ctx, c.Store, keys)
+	var counted []*payStart
+	for i, p := range pays {
+		switch {
+		case err != nil:
+			p.err = err
+		case refused[i] != nil:
+			p.err = refused[i]
+		default:
+			counted = append(counted, p)
+		}
+	}
+	return counted
+}
+
+// insert writes new attempts, each as the response to its key.
+func insert(ctx context.Context, tx Tx, started []*payStart) error {
+	attempts, responses := make([]payment.Attempt, len(started)), make([]idempotency.Stored, len(started))
+	for i, p := range started {
+		attempts[i] = p.attempt
+		responses[i] = idempotency.Stored{Request: p.req, Keep: idempotency.KeepMoney, Answer: p.response()}
+	}
+	if err := tx.KeysStore(ctx, responses); err != nil {
+		return err
+	}
+	return tx.AttemptsInsert(ctx, attempts)
+}
+
+func (p *payStart) response() idempotency.Answer {
+	return idempotency.Answer{Status: http.StatusCreated, Subject: p.attempt.ID.String()}
+}
+
+// startAlone starts one pay, whatever there is about it. The order is locked before the key,
+// as in a shared transaction: a pay's key is of one order.
+func (c *Commands) startAlone(ctx context.Context, p *payStart) error {
+	return c.underKey(ctx, p.req, func(ctx context.Context, tx Tx) error {
+		order, missing := tx.OrderLock(ctx, p.cmd.OrderID)
+		if missing != nil && !errors.Is(missing, payment.ErrOrderNotFound) {
+			return missing
+		}
+		response, rec, err := c.takeKey(ctx, tx, p.req, idempotency.KeepMoney)
+		switch {
+		case err != nil:
+			return err
+		case response != nil:
+			return errAgain
+		case missing != nil:
+			return unseen(p.actor, rec, missing)
+		}
+		if err := p.check(order); err != nil {
+			return err
+		}
+		switch err := order.TakesPay(); {
+		case errors.Is(err, payment.ErrOrderPaid), errors.Is(err, payment.ErrOrderCancelled):
+			return &refusal{err, rec}
+		case err != nil:
+			return err
+		}
+		if p.attempt, err = c.newAttempt(tx.Now(), order, p); err != nil {
+			return err
+		}
+		if err := tx.AttemptsInsert(ctx, []payment.Attempt{p.attempt}); err != nil {
+			return err
+		}
+		return tx.KeyAnswer(ctx, p.req, rec.Fence, p.response(), idempotency.KeepMoney)
+	})
+}
+
+// check refuses a pay that does not fit its order, or that came before.
+func (p *payStart) check(o payment.Order) error {
+	user := p.actor.User()
+	if o.UserID != user {
+		return payment.ErrForbidden
+	}
+	for _, a := range o.Attempts {
+		if a.UserID == user && a.RequestID == payment.RequestID(p.req.Key) {
+			return errAgain
+		}
+	}
+	if p.cmd.Amount != nil && *p.cmd.Amount != o.Money.Minor {
+		return payment.Invalid("amount", fmt.Sprintf("must be the order's amount, %d, or be left out", o.Money.Minor))
+	}
+	if p.cmd.Currency != nil && *p.cmd.Currency != o.Money.Currency {
+		return payment.Invalid("currency", fmt.Sprintf("must be the order's currency, %s, or be left out", o.Money.Currency))
+	}
+	return nil
+}
+
+// newAttempt is an attempt with its charge, which is begun.
+func (c *Commands) newAttempt(now time.Time, o payment.Order, p *payStart) (payment.Attempt, error) {
+	a := payment.Attempt{
+		ID: payment.AttemptID(cell.Only.NewID()), OrderID: o.ID, UserID: o.UserID,
+		RequestID: payment.RequestID(p.req.Key), RequestHash: p.req.Hash, Account: p.cmd.Account,
+		State: fsm.Requested, Money: o.Money, Capture: p.cmd.Capture, Version: 1, CreatedAt: now, UpdatedAt: now, ReadAt: now,
+	}
+	op := a.NewOperation(payment.OperationCharge, payment.OriginRequest, now)
+	op.OriginID = string(p.req.Key)
+	var err error
+	if op.SealedToken, err = c.Runner.SealMethod(p.method, a.ID); err != nil {
+		return a, err
+	}
+	op.Begin(now, now.Add(c.Runner.Schedule.Lease), now.Add(c.Runner.Schedule.Delay(0)))
+	a.Operations = []payment.Operation{op}
+	return a, nil
+}

@@ -1,0 +1,68 @@
+package commands
+
+import (
+	"context"
+
+	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/review"
+	"github.com/paylatch/paylatch/internal/runner"
+)
+
+// Tx is an open transaction of a command.
+type Tx interface {
+	runner.Tx
+
+	// OrderInsert reports false if the id or the request is taken.
+	OrderInsert(ctx context.Context, o payment.Order) (bool, error)
+	// OrderByRequest reads the order that one request made.
+	OrderByRequest(ctx context.Context, user payment.UserID, request payment.RequestID) (payment.Order, error)
+	// OrderRead reads an order with its attempts and locks nothing.
+	OrderRead(ctx context.Context, id payment.OrderID) (payment.Order, error)
+	// OrderCancel writes the cancel request of a locked order.
+	OrderCancel(ctx context.Context, id payment.OrderID) error
+	// OrderAccept writes that a locked order is paid by what one of its failed attempts holds.
+	OrderAccept(ctx context.Context, id payment.OrderID, attempt payment.AttemptID) error
+	// OrdersTake reads keys and locks those of some orders that are not locked, in one round
+	// trip. It reads the orders' attempts and locks none.
+	OrdersTake(ctx context.Context, keys []idempotency.Request, ids []payment.OrderID) (map[idempotency.Name]idempotency.Record, map[payment.OrderID]payment.Order, error)
+	// KeysStore stores responses under keys that are free. One that another transaction has
+	// taken meanwhile makes the transaction run again.
+	KeysStore(ctx context.Context, responses []idempotency.Stored) error
+	// AttemptsInsert inserts attempts with their operations, each with its id as its first
+	// reference.
+	AttemptsInsert(ctx context.Context, attempts []payment.Attempt) error
+	// ReferencesFind reads which attempts have some names.
+	ReferencesFind(ctx context.Context, names []payment.Reference) (map[payment.Reference]payment.AttemptID, error)
+	// DiscrepancyLock locks one discrepancy; DiscrepancySave writes how it is resolved, or
+	// what is proposed.
+	DiscrepancyLock(ctx context.Context, id payment.DiscrepancyID) (review.Discrepancy, error)
+	DiscrepancySave(ctx context.Context, d review.Discrepancy) error
+}
+
+// Store keeps what commands make. Its errors are those of package payment, or wrap
+// payment.ErrUnavailable when the storage is gone.
+type Store interface {
+	idempotency.Store
+	idempotency.QuotaStore
+
+	// InCommandTx runs fn in one transaction, as changeset.InTx.
+	InCommandTx(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error
+	// KeyRead reads a key that is not expired; false if there is none.
+	KeyRead(ctx context.Context, r idempotency.Request) (idempotency.Record, bool, error)
+	// Order reads an order with its attempts; Orders several, without those that are not
+	// there.
+	Order(ctx context.Context, id payment.OrderID) (payment.Order, error)
+	Orders(ctx context.Context, ids []payment.OrderID) (map[payment.OrderID]payment.Order, error)
+	// Attempt reads an attempt; AttemptsByID several, without those that are not there.
+	Attempt(ctx context.Context, id payment.AttemptID) (payment.Attempt, error)
+	AttemptsByID(ctx context.Context, ids []payment.AttemptID) (map[payment.AttemptID]payment.Attempt, error)
+	// AttemptsByRequest reads the attempts that requests made, those that made one, each with
+	// its first charge.
+	AttemptsByRequest(ctx context.Context, requests []payment.RequestName) (map[payment.RequestName]payment.Attempt, error)
+	// Refund reads a refund; RefundByRequest the one that a request made.
+	Refund(ctx context.Context, id payment.RefundID) (payment.Refund, error)
+	RefundByRequest(ctx context.Context, attempt payment.AttemptID, user payment.UserID, request payment.RequestID) (payment.Refund, error)
+	// Discrepancy reads a discrepancy.
+	Discrepancy(ctx context.Context, id payment.DiscrepancyID) (review.Discrepancy, error)
+}

@@ -1,0 +1,198 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/runner"
+)
+
+// CreateRefund is the command. Without an Amount all that is left is refunded.
+type CreateRefund struct {
+	AttemptID payment.AttemptID
+	Amount    *int64
+	Reason    string
+	// Expected is how much the caller believes is left, in minor units.
+	Expected *int64
+}
+
+// RefundReply is the result of a refund.
+type RefundReply struct {
+	payment.Refund
+	Result idempotency.Result
+}
+
+// Refund refunds money, whatever the attempt's status: one refund for each (attempt, user,
+// request), for ever. It returns payment's ErrNotRefundable, ErrRefundExceeds,
+// ErrRefundableChanged, ErrForbidden, ErrAttemptNotFound, and the errors of idempotency.Take.
+func (c *Commands) Refund(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd CreateRefund) (RefundReply, error) {
+	if err := actor.MayRefund(); err != nil {
+		return RefundReply{}, err
+	}
+	done, shared, err := c.refunds.Do(ctx, req, c.Wait, func() (RefundReply, error) {
+		return c.refund(context.WithoutCancel(ctx), actor, req, cmd)
+	})
+	if shared {
+		done.Result = idempotency.Reused
+	}
+	return done, err
+}
+
+func (c *Commands) refund(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd CreateRefund) (RefundReply, error) {
+	again, err := c.Store.RefundByRequest(ctx, cmd.AttemptID, payment.UserID(req.User), payment.RequestID(req.Key))
+	switch {
+	case err == nil && again.RequestHash != req.Hash:
+		return RefundReply{}, idempotency.ErrKeyReused
+	case err == nil:
+		return c.refundAgain(ctx, again)
+	case !errors.Is(err, payment.ErrRefundNotFound):
+		return RefundReply{}, err
+	}
+	if err := c.Quota.Take(ctx, c.Store, req); err != nil {
+		return RefundReply{}, err
+	}
+	permit := c.Runner.Permit()
+	t, err := c.beginRefund(ctx, actor, req, cmd)
+	if errors.Is(err, errAgain) {
+		return c.refund(ctx, actor, req, cmd)
+	}
+	if err != nil {
+		return RefundReply{}, err
+	}
+	if _, err := c.Runner.Record(ctx, t, c.Runner.Send(ctx, t, permit, payment.Cause{}), nil); err != nil {
+		return RefundReply{}, err
+	}
+	r, err := c.Store.Refund(ctx, t.Refund.ID)
+	return RefundReply{r, idempotency.Created}, err
+}
+
+// beginRefund is commit 1 of a refund: under the attempt's lock pending refunds count, so
+// two can't take the same money.
+func (c *Commands) beginRefund(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd CreateRefund) (t runner.Task, err error) {
+	err = c.underKey(ctx, req, func(ctx context.Context, tx Tx) error {
+		response, rec, err := c.takeKey(ctx, tx, req, idempotency.KeepMoney)
+		switch {
+		case err != nil:
+			return err
+		case response != nil:
+			return errAgain
+		}
+		a, _, err := tx.AttemptLock(ctx, cmd.AttemptID)
+		switch {
+		case errors.Is(err, payment.ErrAttemptNotFound):
+			return &refusal{err, rec}
+		case err != nil:
+			return err
+		}
+		if err := actor.MayRefundOf(a.UserID); err != nil {
+			return err
+		}
+		if err := c.callable(a); err != nil {
+			return err
+		}
+		t, err = c.makeRefund(ctx, tx, a, req, cmd)
+		switch {
+		case errors.Is(err, payment.ErrRefundExceeds):
+			return &refusal{err, rec}
+		case err != nil:
+			return err
+		}
+		response = &idempotency.Answer{Status: http.StatusCreated, Subject: t.Refund.ID.String()}
+		return tx.KeyAnswer(ctx, req, rec.Fence, *response, idempotency.KeepMoney)
+	})
+	return t, err
+}
+
+// makeRefund inserts the refund of a command, with its operation, which is begun.
+func (c *Commands) makeRefund(ctx context.Context, tx Tx, a payment.Attempt, req idempotency.Request, cmd CreateRefund) (runner.Task, error) {
+	s := changeset.New(tx, c.Runner.Rules)
+	if err := s.LoadRefunds(ctx, a.ID); err != nil {
+		return runner.Task{}, err
+	}
+	money, err := cmd.of(a, s.Refunds(a.ID))
+	if err != nil {
+		return runner.Task{}, err
+	}
+	now := tx.Now()
+	r := payment.NewRefund(a, payment.RefundByRequest, money, now)
+	r.UserID, r.RequestID, r.RequestHash, r.Reason = payment.UserID(req.User), payment.RequestID(req.Key), req.Hash, cmd.Reason
+	made := s.Insert(r)
+	change := s.Change(a)
+	op := a.NewOperation(payment.OperationRefund, payment.OriginRequest, now)
+	op.OriginID, op.RefundID, op.Amount = string(req.Key), r.ID, money.Minor
+	end := now.Add(c.Runner.Schedule.Lease)
+	op.Begin(now, end, end)
+	change.Add(op)
+	if err := s.Save(ctx); err != nil {
+		return runner.Task{}, err
+	}
+	t := runner.TaskOf(change.Attempt, op, payment.Send, nil)
+	t.Refund = made
+	return t, nil
+}
+
+// of is how much a command refunds.
+func (cmd CreateRefund) of(a payment.Attempt, refunds []payment.Refund) (payment.Money, error) {
+	if a.Held() == 0 || a.ProviderPaymentID == "" {
+		return payment.Money{}, payment.ErrNotRefundable
+	}
+	left := a.Refundable(refunds)
+	if cmd.Expected != nil && *cmd.Expected != left {
+		return payment.Money{}, payment.ErrRefundableChanged
+	}
+	amount := left
+	if cmd.Amount != nil {
+		amount = *cmd.Amount
+	}
+	if amount > left || amount <= 0 {
+		return payment.Money{}, payment.ErrRefundExceeds
+	}
+	return payment.Money{Minor: amount, Currency: a.Money.Currency}, nil
+}
+
+// refundAgain is the response to a request that has made its refund: the refund as it is now, after
+// the runner that has it is done. It goes on with what a process that died has begun. It returns
+// idempotency.ErrInProgress when the runner is still at it after the wait.
+func (c *Commands) refundAgain(ctx context.Context, r payment.Refund) (RefundReply, error) {
+	r, err := c.awaitRefund(ctx, r)
+	switch {
+	case err != nil:
+		return RefundReply{}, err
+	case r.State.Final(), r.LeaseUntil == nil:
+		return RefundReply{r, idempotency.Reused}, nil
+	case r.Leased():
+		return RefundReply{}, idempotency.ErrInProgress
+	}
+	r, err = c.Runner.RecheckRefund(ctx, r.ID, payment.Cause{Kind: payment.CauseCheck, ID: "retry"})
+	return RefundReply{r, idempotency.Reused}, err
+}
+
+// awaitRefund looks again until no runner has the refund or the wait is over.
+func (c *Commands) awaitRefund(ctx context.Context, r payment.Refund) (payment.Refund, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.Wait)
+	defer cancel()
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for r.Leased() {
+		select {
+		case <-ctx.Done():
+			return r, nil
+		case <-tick.C:
+		}
+		next, err := c.Store.Refund(ctx, r.ID)
+		if ctx.Err() != nil {
+			return r, nil // the wait is over: what was read last counts
+		}
+		if err != nil {
+			return r, err
+		}
+		r = next
+	}
+	return r, nil
+}

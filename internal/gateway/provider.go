@@ -1,0 +1,212 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/schedule"
+)
+
+// Provider calls one account at one payment provider. Its calls return an Outcome for whatever the
+// provider decided, a decline included; an error is ErrNotSent, ErrNoSuchPayment, ErrNotTold,
+// ErrUnsupported, or means that the outcome is unknown. A call that moves money checks its permit
+// just before its first byte goes out.
+type Provider interface {
+	Capabilities() payment.Capabilities
+	// TokenKind is what a payment method's token is, by its form. It makes no call.
+	TokenKind(token string) TokenKind
+	// CheckOwner looks up the owner of a stored payment method. It returns ErrMethodNotYours if
+	// that is not the customer, nil if it is, or if only the charge can show it, which then names
+	// the customer, so that the provider refuses another's.
+	CheckOwner(ctx context.Context, token, customer string) error
+	// Charge begins the payment, or finishes one that its customer has approved
+	// (Charge.ProviderPaymentID). The same IdempotencyKey never charges twice.
+	Charge(ctx context.Context, c Charge) (Outcome, error)
+	// Lookup looks a payment up by the provider's id.
+	Lookup(ctx context.Context, providerPaymentID string) (Outcome, error)
+	// Find looks a payment up by our reference; see Capabilities.Find.
+	Find(ctx context.Context, id payment.AttemptID) (Outcome, error)
+	// Capture captures authorised money, Cancel releases it. Their outcomes are those of the
+	// payment.
+	Capture(ctx context.Context, c Capture) (Outcome, error)
+	Cancel(ctx context.Context, c Cancel) (Outcome, error)
+	// Refund refunds money; LookupRefund looks a refund up.
+	Refund(ctx context.Context, r RefundCall) (RefundOutcome, error)
+	LookupRefund(ctx context.Context, r RefundRef) (RefundOutcome, error)
+}
+
+// Charge is the call that begins or finishes a payment.
+type Charge struct {
+	Attempt payment.AttemptID
+	Order   payment.OrderID
+	Money   payment.Money
+	Capture payment.CaptureMode
+	Token   string
+	// MethodType is the provider's name for the sort of payment method; empty if not given.
+	MethodType string
+	// Stored is set if the token is that of a payment method which the provider keeps for the
+	// customer.
+	Stored bool
+	// Customer is the payment's customer at the provider.
+	Customer       string
+	ReturnURL      string
+	IdempotencyKey string
+	Permit         Permit
+	// ProviderPaymentID names a payment that is Outcome.Approved and is now to be
+	// finished, without a token. It is empty for a new one.
+	ProviderPaymentID string
+}
+
+// Capture is the call that captures authorised money: Money of it, or all of it (Whole).
+type Capture struct {
+	Attempt           payment.AttemptID
+	ProviderPaymentID string
+	Money             payment.Money
+	Whole             bool
+	IdempotencyKey    string
+	Permit            Permit
+	// Transactions are those that held or captured the payment's money, in the order in which they
+	// were reported; see Capabilities.
+	Transactions []string
+}
+
+// Cancel is the call that cancels a payment.
+type Cancel struct {
+	Attempt           payment.AttemptID
+	ProviderPaymentID string
+	IdempotencyKey    string
+	Permit            Permit
+	// Quiet is for how long, at least, nothing was sent that could take this
+	// payment's money or hold it. What was sent last may still be under way.
+	Quiet time.Duration
+	// Transactions are as those of Capture.
+	Transactions []string
+}
+
+// RefundCall is the call that refunds money.
+type RefundCall struct {
+	Refund            payment.RefundID
+	Attempt           payment.AttemptID
+	ProviderPaymentID string
+	Money             payment.Money
+	// Left is how much of the captured money is left before this refund, as far as was reported.
+	Left           payment.Money
+	Reason         string
+	IdempotencyKey string
+	Permit         Permit
+	// Transactions are as those of Capture.
+	Transactions []string
+}
+
+// RefundRef names a refund to look up; ProviderRefundID may be empty.
+type RefundRef struct {
+	Refund            payment.RefundID
+	ProviderRefundID  string
+	ProviderPaymentID string
+	// Age is how long ago, at least, the refund was sent; 0 if it may not have been.
+	Age time.Duration
+	// Money is the refund's amount, Taken what the payment had captured; zero if not recorded.
+	Money, Taken payment.Money
+}
+
+// Outcome is what a response states about a payment.
+type Outcome struct {
+	News fsm.News
+	// Refused is set if the command itself was refused for good (a capture of what can't be
+	// captured, an invalid charge); News is how the payment stands. A declined card is not refused.
+	Refused bool
+	// Approved is set if the customer has agreed and the provider waits for the call that takes or
+	// holds the money: a Charge with ProviderPaymentID.
+	Approved bool
+	// Undoes is set on a failure that also means the loss of captured money, if there is any
+	// (GoCardless's late failures).
+	Undoes            bool
+	ProviderPaymentID string
+	// References are further ids by which its webhooks may name the payment.
+	References []string
+	// Money is what was authorised or captured; nil if not stated.
+	Money *payment.Money
+	// Movements are the reported movements of money after the payment.
+	Movements     []payment.Told
+	NextActionURL string
+	Failure       *payment.Failure
+	// Saved is the payment method that the provider has stored; nil if none.
+	Saved *payment.SavedMethod
+}
+
+// RefundOutcome is what a response states about a refund.
+type RefundOutcome struct {
+	News fsm.News
+	// Refused is set if this very call was refused for good. An earlier one may have been accepted.
+	Refused          bool
+	ProviderRefundID string
+	// Unnamed is set if the provider reports a refund and not which: this one if it can be no
+	// other.
+	Unnamed bool
+	// Reference is our id of the refund, as the provider carries it; empty if not stated.
+	Reference string
+	// Money is what was, or will be, refunded; nil if not stated.
+	Money   *payment.Money
+	Failure *payment.Failure
+}
+
+// RefusedRefund is the outcome of a refund call that was refused for good, with the provider's
+// code.
+func RefusedRefund(providerCode string) RefundOutcome {
+	return RefundOutcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", providerCode)}
+}
+
+var (
+	// ErrNotSent is returned when not a byte of this one call reached the provider, but for lookups
+	// that it begins with. An earlier call may have reached it.
+	ErrNotSent = errors.New("nothing was sent to the provider")
+	// ErrUnfit is an ErrNotSent of a request that this provider is never sent,
+	// whenever it is tried: a token of another kind, an amount that it has no
+	// digits for.
+	ErrUnfit = fmt.Errorf("%w: it does not fit", ErrNotSent)
+	// ErrHeldBack is returned, with ErrNotSent, when a call was not made in order to spare the
+	// provider. A lookup that was held back was not made.
+	ErrHeldBack = errors.New("held back from the provider")
+	// ErrNoSuchPayment is returned by a lookup when the provider has no such payment (yet).
+	ErrNoSuchPayment = errors.New("the provider knows no such payment")
+	// ErrNotTold is returned by a lookup when the response does not contain what was looked up.
+	// With ErrNotSent it is returned by a command that looks up first, when the response shows
+	// nothing that it could be sent for.
+	ErrNotTold = errors.New("the provider does not tell")
+	// ErrUnsupported is returned for a call that Capabilities do not offer. Nothing was sent.
+	ErrUnsupported = errors.New("the provider does not offer this call")
+	// ErrPermitEnded is returned by a permit that no longer allows its call.
+	ErrPermitEnded = errors.New("permit to call ended")
+)
+
+// RefusesCall reports whether the response to a charge is about that one call only, and not about a
+// payment: another call with the same key may be accepted. A decline that names its payment is how
+// that payment stands.
+func (o Outcome) RefusesCall() bool {
+	declined := o.News == fsm.NewsFailed || o.News == fsm.NewsSoftFailed
+	return o.Refused || declined && o.ProviderPaymentID == ""
+}
+
+// RefusesCall is as that of Outcome.
+func (o RefundOutcome) RefusesCall() bool {
+	return o.Refused || o.News == fsm.NewsFailed && o.ProviderRefundID == ""
+}
+
+// Account is how one account at a provider is treated.
+type Account struct {
+	Provider Provider
+	// Live is false for an account of test money, true for one of real money, nil if that is open.
+	Live *bool
+	// Lives are how long its attempts may stay unfinished.
+	Lives schedule.Lives
+	// Hears is set if webhooks of the account are taken.
+	Hears bool
+	// Offered accounts may be named by a customer's pay; the default one always may.
+	Offered bool
+	// AutoRefund refunds late money.
+	AutoRefund bool
+}

@@ -1,0 +1,41 @@
+package gateway
+
+import (
+	"errors"
+
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// errUnreadable is returned for a response with a name that can't be stored.
+var errUnreadable = errors.New("the provider's answer can't be kept as it is")
+
+// Readable returns the outcome with texts that the database takes. It returns an error
+// if the payment's name, its currency or the next address can't be kept as they are: the
+// outcome is unknown then.
+func (o Outcome) Readable() (Outcome, error) {
+	names := append([]string{o.ProviderPaymentID}, o.References...)
+	for _, m := range o.Movements {
+		names = append(names, m.ID, string(m.Money.Currency))
+	}
+	if !payment.Keepable(o.NextActionURL) || !payment.Nameable(append(names, currencyOf(o.Money))...) {
+		return Outcome{}, errUnreadable
+	}
+	o.Failure, o.Saved = o.Failure.Readable(), o.Saved.Readable()
+	return o, nil
+}
+
+// Readable is that of Outcome, for a refund.
+func (o RefundOutcome) Readable() (RefundOutcome, error) {
+	if !payment.Nameable(o.ProviderRefundID, o.Reference, currencyOf(o.Money)) {
+		return RefundOutcome{}, errUnreadable
+	}
+	o.Failure = o.Failure.Readable()
+	return o, nil
+}
+
+func currencyOf(m *payment.Money) string {
+	if m == nil {
+		return ""
+	}
+	return string(m.Currency)
+}

@@ -1,0 +1,30 @@
+package gateway
+
+import (
+	"errors"
+
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// FromOutcome is the report that a response or a lookup contains.
+func FromOutcome(o Outcome, cause payment.Cause) payment.Report {
+	r := payment.Report{
+		Payment: o.ProviderPaymentID, References: o.References, Says: o.News, Movements: o.Movements, NextActionURL: o.NextActionURL,
+		Saved: o.Saved, Failure: o.Failure, Approved: o.Approved, Undoes: o.Undoes, EndsHold: true, Cause: cause,
+	}
+	r.Movements = append(payment.MovementsOf(o.News, o.Money, ""), r.Movements...)
+	return r
+}
+
+// Failed is the result of a call that returned an error.
+func Failed(err error) payment.CallResult {
+	switch {
+	case errors.Is(err, ErrHeldBack):
+		return payment.CallResult{Outcome: payment.CallHeldBack}
+	case errors.Is(err, ErrUnfit):
+		return payment.CallResult{Outcome: payment.CallUnfit}
+	case errors.Is(err, ErrNotSent), errors.Is(err, ErrPermitEnded), errors.Is(err, ErrUnsupported):
+		return payment.CallResult{Outcome: payment.CallNotSent}
+	}
+	return payment.CallResult{Outcome: payment.CallUnknown}
+}

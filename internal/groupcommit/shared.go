@@ -1,0 +1,19 @@
+package groupcommit
+
+import (
+	"context"
+	"time"
+)
+
+// stall is how long items wait for a flush before theirs. What takes longer may never end:
+// its connection may be dead, and theirs need not be.
+const stall = 250 * time.Millisecond
+
+// Shared returns a group of calls that come at the same time and share a transaction or a
+// read, up to 64 of them. A call records in itself what became of it.
+func Shared[T any](flush func(ctx context.Context, calls []T) error) *Group[T] {
+	return New(Options[T]{
+		Flush: func(ctx context.Context, b *Batch[T]) error { return flush(ctx, b.Items) },
+		Batch: Limits{Items: 64}, Stall: stall,
+	})
+}

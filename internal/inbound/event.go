@@ -1,0 +1,104 @@
+package inbound
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/cell"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// The verdicts on events that never reach the machine. The others are fsm's.
+const (
+	// Duplicate events bear an id that was seen.
+	Duplicate fsm.Verdict = "duplicate"
+	// Unmatched events name no attempt that is recorded yet; they are parked.
+	Unmatched fsm.Verdict = "unmatched"
+	// Deferred events must be fetched, or could not be applied; they are parked.
+	Deferred fsm.Verdict = "deferred"
+)
+
+// Received is a verified event as it came in.
+type Received struct {
+	Account string
+	Event   webhooks.Event
+	Headers map[string]string
+	Body    []byte
+	At      time.Time
+
+	news, headers []byte
+}
+
+// JSON returns the event and its headers as they are stored.
+func (r *Received) JSON() (news, headers []byte, err error) {
+	if r.news == nil {
+		err = r.Encode()
+	}
+	return r.news, r.headers, err
+}
+
+// Encode is called before an event waits for the disk: the leader of a commit works for its whole
+// batch.
+func (r *Received) Encode() (err error) {
+	if r.news, err = json.Marshal(r.Event); err != nil {
+		return fmt.Errorf("encode event %s: %w", r.Event.ID, err)
+	}
+	if r.headers, err = json.Marshal(r.Headers); err != nil {
+		return fmt.Errorf("encode headers of event %s: %w", r.Event.ID, err)
+	}
+	return nil
+}
+
+// StoredEvent is an event in the inbox.
+type StoredEvent struct {
+	ID payment.EventID
+	Received
+	// Digest covers the event's content: kind, references, amount, currency.
+	Digest    [32]byte
+	Verdict   fsm.Verdict
+	OrderID   payment.OrderID
+	AttemptID payment.AttemptID
+	// Tries counts the tries to apply a parked event; NextTryAt is when the next one is due, nil if
+	// none is.
+	Tries     int
+	NextTryAt *time.Time
+	// Unreadable is why what was stored can't be read, an ErrEventUnreadable; nil if it can. Of the
+	// event itself only the ID is set then.
+	Unreadable error
+}
+
+// NewEventID returns an id that sorts by time.
+func NewEventID() payment.EventID { return payment.EventID(cell.Only.NewID()) }
+
+// EventKey is what makes an event the same event.
+type EventKey struct{ Account, ID string }
+
+// Key is the event's.
+func (r *Received) Key() EventKey { return EventKey{r.Account, r.Event.ID} }
+
+// How a parked event is tried again: after 1 s, 2 s, 4 s … 1 h, when a discrepancy is opened, and
+// hourly from then on for as long as a provider may still be late.
+const (
+	ParkFirst  = time.Second
+	ParkLast   = time.Hour
+	ParkReview = 12
+	parkTries  = ParkReview + 30*24
+	// ReviewAfter is how long the tries before the review take.
+	ReviewAfter = ParkFirst<<ParkReview - ParkFirst
+)
+
+// Park keeps an event to be tried again.
+func (e *StoredEvent) Park(verdict fsm.Verdict, now time.Time) {
+	e.Verdict = verdict
+	e.NextTryAt = nil
+	if e.Tries < parkTries {
+		at := now.Add(min(ParkFirst<<min(e.Tries, ParkReview), ParkLast))
+		e.NextTryAt = &at
+	}
+}
+
+// Overdue reports whether the event is past its review, and has a discrepancy.
+func (e *StoredEvent) Overdue() bool { return e.Tries > ParkReview }

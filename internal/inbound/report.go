@@ -1,0 +1,111 @@
+package inbound
+
+import (
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// FromEvent is the report that a webhook's event contains; false if it contains none.
+// A refund's amount without a currency is in that of the payment.
+func FromEvent(e webhooks.Event, currency payment.Currency) (payment.Report, bool) {
+	r := payment.Report{
+		Payment: e.ProviderPaymentID, References: e.References, Failure: failureOf(e), Approved: e.Approved,
+		At: e.OccurredAt, Cause: payment.Cause{Kind: payment.CauseWebhook, ID: e.ID},
+	}
+	switch e.Refuses {
+	case webhooks.CommandCapture:
+		r.Refusal = &payment.RefusalTold{Kind: payment.OperationCapture}
+	case webhooks.CommandCancel:
+		r.Refusal = &payment.RefusalTold{Kind: payment.OperationCancel}
+	}
+	if says, ok := newsByKind[e.Kind]; ok {
+		r.Transaction = e.Transaction
+		if r.Says = says; r.Refusal != nil {
+			return r, true // a refused command leaves open what is on hold
+		}
+		r.Movements = payment.MovementsOf(says, EventMoney(e), e.Transaction)
+		for i := range r.Movements {
+			r.Movements[i].At = e.OccurredAt
+		}
+		if says == fsm.NewsDisputed {
+			r.Disputed = EventMoney(e)
+		}
+		return r, true
+	}
+	if kind, ok := movementByKind[e.Kind]; ok {
+		told := payment.Told{Kind: kind, ID: e.MovementID, At: e.OccurredAt}
+		if money := EventMoney(e); money != nil {
+			told.Money = *money
+		}
+		r.Says, r.Movements = fsm.NewsMoney, []payment.Told{told}
+		return r, true
+	}
+	if says, ok := refundNewsByKind[e.Kind]; ok {
+		r.Says = fsm.NewsMoney
+		r.Refund = &payment.RefundTold{
+			ProviderID: e.RefundID, Reference: e.RefundReference, Says: says, Money: refundMoney(e, currency),
+			Total: e.Cumulative, Failure: r.Failure,
+		}
+		r.Failure = nil
+		return r, true
+	}
+	return payment.Report{}, false
+}
+
+// refundMoney is the amount of an event's refund. One without a currency is in the
+// payment's; nil where it can't be read.
+func refundMoney(e webhooks.Event, of payment.Currency) *payment.Money {
+	if e.Amount == "" {
+		return EventMoney(e)
+	}
+	money, err := e.MoneyIn(string(of))
+	if err != nil {
+		return nil
+	}
+	e.Money = money
+	return EventMoney(e)
+}
+
+// EventMoney is the amount that an event states, nil if it states none.
+func EventMoney(e webhooks.Event) *payment.Money {
+	if e.Money == nil {
+		return nil
+	}
+	return &payment.Money{Minor: e.Money.Minor, Currency: payment.Currency(e.Money.Currency)}
+}
+
+func failureOf(e webhooks.Event) *payment.Failure {
+	if e.FailureCode == "" {
+		return nil
+	}
+	return payment.NewFailure(e.FailureCode, e.ProviderCode)
+}
+
+// IsRefund reports whether an event is about a refund.
+func IsRefund(k webhooks.Kind) bool { return refundNewsByKind[k] != "" }
+
+// MovesMoney reports whether an event is about money that moved after the payment.
+func MovesMoney(k webhooks.Kind) bool { return movementByKind[k] != "" }
+
+var newsByKind = map[webhooks.Kind]fsm.News{ //nolint:gochecknoglobals // a table
+	webhooks.KindProcessing:     fsm.NewsProcessing,
+	webhooks.KindActionRequired: fsm.NewsActionRequired,
+	webhooks.KindAuthorized:     fsm.NewsAuthorized,
+	webhooks.KindSucceeded:      fsm.NewsSucceeded,
+	webhooks.KindFailed:         fsm.NewsFailed,
+	webhooks.KindSoftFailed:     fsm.NewsSoftFailed,
+	webhooks.KindDisputed:       fsm.NewsDisputed,
+}
+
+var movementByKind = map[webhooks.Kind]payment.MovementKind{ //nolint:gochecknoglobals // a table
+	webhooks.KindReversed:           payment.MovementCaptureReversal,
+	webhooks.KindChargeback:         payment.MovementChargeback,
+	webhooks.KindChargebackReversed: payment.MovementChargebackReversal,
+}
+
+var refundNewsByKind = map[webhooks.Kind]fsm.News{ //nolint:gochecknoglobals // a table
+	webhooks.KindRefundPending:   fsm.NewsProcessing,
+	webhooks.KindRefundSucceeded: fsm.NewsSucceeded,
+	webhooks.KindRefundFailed:    fsm.NewsFailed,
+}

@@ -1,0 +1,269 @@
+package intake
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/inbound"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/review"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// fetched is the response to a lookup of what an event names: the refund, if the event is about one
+// that can be looked up, or else the payment.
+type fetched struct {
+	payment gateway.Outcome
+	refund  *gateway.RefundOutcome
+}
+
+// fetch looks up an event with too little content at its provider, outside a transaction; nil if
+// there is nothing to look up, or no response, with the error.
+func (in *Inbox) fetch(ctx context.Context, r inbound.Received) (*fetched, error) {
+	if !in.canAsk(r) {
+		return nil, nil
+	}
+	e, p := r.Event, in.Accounts[r.Account].Provider
+	ctx, cancel := context.WithTimeout(ctx, in.ProviderTimeout)
+	defer cancel()
+	var f fetched
+	var err error
+	if inbound.IsRefund(e.Kind) && e.RefundID != "" && p.Capabilities().LookupRefund {
+		f.refund = new(gateway.RefundOutcome)
+		ref := gateway.RefundRef{ProviderRefundID: e.RefundID, ProviderPaymentID: e.ProviderPaymentID}
+		if !hint(e) {
+			// The provider had the refund when it sent the notice, if it was the provider.
+			ref.Age = max(0, in.Now().Sub(r.At))
+		}
+		*f.refund, err = p.LookupRefund(ctx, ref)
+	} else {
+		f.payment, err = p.Lookup(ctx, e.ProviderPaymentID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &f, nil
+}
+
+// canAsk reports whether an event names a payment to look up, and has a provider.
+func (in *Inbox) canAsk(r inbound.Received) bool {
+	return r.Event.NeedsFetch && r.Event.ProviderPaymentID != "" && in.Accounts[r.Account].Provider != nil
+}
+
+// unsignedTries is how often an unsigned event is fetched, in half a minute, until it counts as
+// proven that its provider has no such payment. A very new one may not show yet.
+const unsignedTries = 5
+
+// Fetch looks up a parked event with too little content at its provider, and applies the response
+// as its report. The same state fetched again is a repeat, so a notice that comes twice moves
+// nothing twice. A response that may be behind the notice is fetched again, five times in the
+// notice's first ten minutes: one that disagrees with the standing in the notice; for a notice
+// without one, one by which the payment still waits, or with nothing new, unless the attempt has
+// changed in the five minutes before. A response that would end a payment that the notice reports
+// as paid or held counts only after that, and opens a discrepancy. Without a response it is tried
+// again, but an unsigned event is ignored after a few tries if the provider does not have what it
+// names. A lookup that was held back is no try.
+func (in *Inbox) Fetch(ctx context.Context, e inbound.StoredEvent) error {
+	f, err := in.fetch(ctx, e.Received)
+	asked := err != nil && !errors.Is(err, gateway.ErrHeldBack) && ctx.Err() == nil
+	switch {
+	case f != nil:
+		return in.settle(ctx, e.ID, f)
+	case asked:
+		return in.unanswered(ctx, e.ID, errors.Is(err, gateway.ErrNoSuchPayment))
+	}
+	return nil
+}
+
+// unanswered counts a try without a response, or with none but that there is no such payment.
+func (in *Inbox) unanswered(ctx context.Context, id payment.EventID, noSuch bool) error {
+	return changeset.Run(ctx, in.Store.InEventTx, in.Rules, func(ctx context.Context, s *changeset.Changeset, tx Tx) error {
+		e, err := tx.EventLock(ctx, id)
+		if err != nil || e.NextTryAt == nil {
+			return err
+		}
+		e.Tries++
+		switch {
+		case noSuch && e.Event.SecretIndex < 0 && e.Tries >= unsignedTries:
+			e.Verdict, e.NextTryAt = payment.Ignored, nil
+		case e.NextTryAt.After(s.Now()): // else it was made due, with a name for it
+			e.Park(e.Verdict, s.Now())
+		}
+		sendToReview(s, &e)
+		if err := tx.EventsSettle(ctx, []inbound.StoredEvent{e}); err != nil {
+			return err
+		}
+		return s.Save(ctx)
+	})
+}
+
+// settle applies what was fetched for an event.
+func (in *Inbox) settle(ctx context.Context, id payment.EventID, f *fetched) error {
+	var unknown []*arrival
+	var ours *inbound.StoredEvent
+	err := changeset.Run(ctx, in.Store.InEventTx, in.Rules, func(ctx context.Context, s *changeset.Changeset, tx Tx) error {
+		unknown, ours = nil, nil
+		e, err := tx.EventLock(ctx, id)
+		if err != nil || e.NextTryAt == nil {
+			return err
+		}
+		hits, named, err := in.subject(ctx, s, tx, e.Received, f)
+		if err != nil {
+			return err
+		}
+		e.Tries++
+		switch a := hits.first(named); {
+		case a != nil:
+			applyFetched(s, s.Change(*a), &e, f)
+			ours = &e
+		case hits.has(e.Account, names(named)):
+			putOff(&e, s.Now())
+		default:
+			e.Park(inbound.Unmatched, s.Now())
+			unknown = []*arrival{named}
+		}
+		sendToReview(s, &e)
+		if err := tx.EventsSettle(ctx, []inbound.StoredEvent{e}); err != nil {
+			return err
+		}
+		return s.Save(ctx)
+	})
+	in.missed.add(unknown, in.Now())
+	if err == nil && ours != nil {
+		in.last.note(ours.Account, ours.At)
+	}
+	return err
+}
+
+// hint reports whether not all that an event contains is signed.
+func hint(e webhooks.Event) bool { return e.SecretIndex < 0 || e.DeliveryID != "" }
+
+// names are those of the payment that an event was fetched for. A hint names nothing by
+// itself: else it could give another customer's payment to an attempt.
+func (f *fetched) names(e webhooks.Event) []string {
+	if !hint(e) {
+		return slices.Concat(e.References, f.payment.References)
+	}
+	all := []string{e.ProviderPaymentID}
+	if id := f.payment.ProviderPaymentID; id != "" && id != e.ProviderPaymentID {
+		all = append(all, id)
+	}
+	return append(all, f.payment.References...)
+}
+
+// subject looks for the attempt that an event names, or what was fetched for it, with all
+// that is needed to apply it. It returns the event with all those names.
+func (in *Inbox) subject(ctx context.Context, s *changeset.Changeset, tx Tx, r inbound.Received, f *fetched) (found, *arrival, error) {
+	if f != nil {
+		r.Event.References = f.names(r.Event)
+	}
+	named := &arrival{Received: r}
+	hits, err := find(ctx, tx, s, []*arrival{named})
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := hits.load(ctx, s, []*arrival{named}); err != nil {
+		return nil, nil, err
+	}
+	if f != nil {
+		err = s.LoadMovers(ctx, gateway.FromOutcome(f.payment, payment.Cause{}).MovementNames(r.Account))
+	}
+	return hits, named, err
+}
+
+// applyFetched applies the provider's response in the place of what the event contains.
+func applyFetched(s *changeset.Changeset, c *changeset.Change, e *inbound.StoredEvent, f *fetched) {
+	switch own := e.Event; {
+	case f.refund != nil:
+		applyFetchedRefund(s, c, e, *f.refund)
+		return
+	case own.DeliveryID != "" && slices.Contains(notLookedUp, own.Kind):
+		// The provider's API does not show it of a payment: the lookup found which one.
+		e.Event.NeedsFetch, e.Event.References = false, f.names(own)
+		s.ApplyEvent(c, e)
+		e.Event = own
+		return
+	}
+	applyAnswer(s, c, e, f)
+}
+
+// notLookedUp are the kinds that a lookup of the payment does not show.
+var notLookedUp = []webhooks.Kind{ //nolint:gochecknoglobals // a list
+	webhooks.KindDisputed, webhooks.KindReversed, webhooks.KindChargeback, webhooks.KindChargebackReversed,
+}
+
+// applyFetchedRefund applies a refund as if the event itself had contained all of it.
+func applyFetchedRefund(s *changeset.Changeset, c *changeset.Change, e *inbound.StoredEvent, o gateway.RefundOutcome) {
+	if at, early := asksAgain(e, s.Now()); early && e.Event.Kind == webhooks.KindRefundFailed && o.News == fsm.NewsSucceeded {
+		wait(e, at) // the answer may be behind the notice, which is not repeated
+		return
+	}
+	own := e.Event
+	e.Event.NeedsFetch = false
+	e.Event.Kind, e.Event.RefundID = refundKind(o.News), cmp.Or(o.ProviderRefundID, own.RefundID)
+	e.Event.Money, e.Event.Amount, e.Event.FailureCode, e.Event.ProviderCode = nil, "", "", ""
+	if hint(e.Event) || o.Reference != "" {
+		e.Event.RefundReference = o.Reference
+	}
+	if o.Money != nil {
+		money := o.Money.Wire()
+		e.Event.Money = &money
+	}
+	if o.Failure != nil {
+		e.Event.FailureCode, e.Event.ProviderCode = o.Failure.Code, o.Failure.ProviderCode
+	}
+	s.ApplyEvent(c, e)
+	e.Event = own
+}
+
+// refundKind is the kind of an event with a refund's standing.
+func refundKind(n fsm.News) webhooks.Kind {
+	switch n {
+	case fsm.NewsSucceeded:
+		return webhooks.KindRefundSucceeded
+	case fsm.NewsFailed:
+		return webhooks.KindRefundFailed
+	case fsm.NewsUnknown, fsm.NewsProcessing, fsm.NewsActionRequired, fsm.NewsAuthorized, fsm.NewsSoftFailed, fsm.NewsMoney, fsm.NewsDisputed:
+	}
+	return webhooks.KindRefundPending
+}
+
+// noticeDelay is how long after a refund its notice may come.
+const noticeDelay = 5 * time.Minute
+
+// noticeOfRefund applies the notice of a refund that can't be looked up. If it is signed, a refund
+// of everything is plain. Of less the amount is unknown: a person is to find it out, unless all is
+// recorded or it may be the notice of a refund that is.
+func noticeOfRefund(s *changeset.Changeset, c *changeset.Change, e *inbound.StoredEvent) {
+	a := &c.Attempt
+	known := slices.ContainsFunc(s.Refunds(a.ID), func(r payment.Refund) bool {
+		return r.State == fsm.RefundPending || r.PaidBack(a) && e.At.Sub(r.UpdatedAt) < noticeDelay
+	})
+	signed := !hint(e.Event) && e.Event.RefundID == "" && e.Event.Kind == webhooks.KindRefundSucceeded
+	money := inbound.EventMoney(e.Event)
+	captured := a.AmountCaptured()
+	switch {
+	case e.Event.Kind == webhooks.KindRefundPending, known, captured > 0 && a.Refunded >= captured:
+	case captured > 0 && signed && money != nil && *money == payment.Money{Minor: captured, Currency: a.Money.Currency}:
+		e.Verdict = s.Apply(c, payment.Report{
+			Says: fsm.NewsMoney, Cause: payment.Cause{Kind: payment.CauseWebhook, ID: e.Event.ID},
+			Refund: &payment.RefundTold{Says: fsm.NewsSucceeded, Money: money, Total: true},
+		})
+	default:
+		if e.Verdict != fsm.Applied && e.Verdict != fsm.Conflict {
+			e.Verdict = inbound.Deferred
+		}
+		id := a.ID
+		s.Open(review.Discrepancy{
+			Kind: payment.NeedsReview, About: payment.AboutRefundUnattributed, OrderID: a.OrderID, AttemptID: &id, Event: e.Key(),
+			Text: "The provider sent a notice of a refund of this payment and can't be asked how much was paid back. " +
+				"Look in its dashboard: if the refund is not one of those here, count it when you refund the rest, and resolve this as refunded_elsewhere.",
+		})
+	}
+}

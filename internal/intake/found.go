@@ -1,0 +1,121 @@
+package intake
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/inbound"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// found is what the references of a batch's events lead to. An attempt that is locked is
+// nil.
+type found map[payment.Reference]*payment.Attempt
+
+func newFound(s *changeset.Changeset, hits []Found) found {
+	f := make(found, len(hits))
+	for _, h := range hits {
+		f[h.Reference] = h.Attempt
+		if s.Busy(h.ID) {
+			f[h.Reference] = nil
+		}
+		s.Owned(h.Reference, h.ID)
+	}
+	return f
+}
+
+// names are all by which an event may name its attempt.
+func names(a *arrival) []string { return a.Event.References }
+
+// leads are the names by which an event's attempt is looked for at first. Where a name of
+// ours leads to it, the provider's is the one that the attempt has, almost always, and need
+// not be looked for. Several can't all be that one.
+func leads(a *arrival) []string {
+	all := names(a)
+	if len(all) == 2 {
+		if _, ours := payment.OwnAttemptID(all[0]); ours {
+			return all[:1]
+		}
+	}
+	return all
+}
+
+// referencesOf lists names of arrivals, sorted and each once.
+func referencesOf(arrivals []*arrival, which func(*arrival) []string) []payment.Reference {
+	refs := make([]payment.Reference, 0, len(arrivals))
+	for _, a := range arrivals {
+		for _, name := range which(a) {
+			refs = append(refs, payment.Reference{Account: a.Account, Name: name})
+		}
+	}
+	return changeset.Sorted(refs)
+}
+
+func find(ctx context.Context, tx Tx, s *changeset.Changeset, arrivals []*arrival) (found, error) {
+	hits, err := tx.AttemptsByReference(ctx, referencesOf(arrivals, names))
+	return newFound(s, hits), err
+}
+
+// findRest looks for the other names of arrivals that their leads did not find.
+func findRest(ctx context.Context, tx Tx, f found, s *changeset.Changeset, arrivals []*arrival) (found, error) {
+	lost := slices.DeleteFunc(slices.Clone(arrivals), func(a *arrival) bool {
+		first := leads(a)
+		return len(first) == len(names(a)) || f.has(a.Account, first)
+	})
+	if len(lost) == 0 {
+		return f, nil
+	}
+	more, err := find(ctx, tx, s, lost)
+	maps.Copy(f, more)
+	return f, err
+}
+
+func (f found) has(account string, names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		_, known := f[payment.Reference{Account: account, Name: name}]
+		return known
+	})
+}
+
+// first is the attempt that an event names, nil if there is none or it is locked.
+func (f found) first(e *arrival) *payment.Attempt {
+	for _, name := range names(e) {
+		if a := f[payment.Reference{Account: e.Account, Name: name}]; a != nil {
+			return a
+		}
+	}
+	return nil
+}
+
+// load reads what arrivals need to be applied to the attempts that they name.
+func (f found) load(ctx context.Context, s *changeset.Changeset, arrivals []*arrival) error {
+	var named []payment.MovementName
+	for _, a := range arrivals {
+		named = append(named, changeset.NamesOf(a.Received)...)
+	}
+	if err := s.LoadRefunds(ctx, f.named(arrivals, func(e webhooks.Event) bool { return inbound.IsRefund(e.Kind) })...); err != nil {
+		return err
+	}
+	return s.LoadMovers(ctx, named)
+}
+
+// named lists the attempts that events of a sort name.
+func (f found) named(arrivals []*arrival, sort func(e webhooks.Event) bool) []payment.AttemptID {
+	var ids []payment.AttemptID
+	for _, a := range arrivals {
+		if !sort(a.Event) {
+			continue
+		}
+		for _, name := range names(a) {
+			if at := f[payment.Reference{Account: a.Account, Name: name}]; at != nil {
+				ids = append(ids, at.ID)
+			}
+		}
+	}
+	slices.SortFunc(ids, func(a, b payment.AttemptID) int { return bytes.Compare(a[:], b[:]) })
+	return slices.Compact(ids)
+}

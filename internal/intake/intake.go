@@ -1,0 +1,326 @@
+// Package intake takes providers' webhooks in: it stores them, deduplicated by the provider's event
+// id, and applies them to the attempts that they name, many in one commit. What can't be applied
+// yet is parked and tried again; what contains too little is fetched from the provider.
+//
+// An acknowledgement means that the event is on disk. Intake never waits for an attempt's lock: an
+// event of a locked attempt goes to the next batch.
+package intake
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"slices"
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/groupcommit"
+	"github.com/paylatch/paylatch/internal/inbound"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/review"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// Options configure an Inbox.
+type Options struct {
+	Store Store
+	changeset.Rules
+
+	// ProviderTimeout bounds one call to a provider.
+	ProviderTimeout time.Duration
+	// StaleAfter is how long attempts may be pending without a webhook of their account
+	// until that counts as stale.
+	StaleAfter time.Duration
+	// Now is the process's clock.
+	Now func() time.Time
+}
+
+// Inbox takes webhooks in. It is safe for concurrent use.
+type Inbox struct {
+	Options
+
+	arrivals *groupcommit.Group[*arrival]
+	known    *groupcommit.Reads[payment.Reference, payment.AttemptID]
+	seed     maphash.Seed
+	last     lastWebhooks
+	missed   missed
+	early    earlyNotices
+}
+
+// New returns an intake. Close must be called in the end.
+func New(o Options) *Inbox {
+	in := &Inbox{Options: o, seed: maphash.MakeSeed()}
+	in.arrivals = groupcommit.New(groupcommit.Options[*arrival]{
+		Flush: in.flush,
+		Queue: groupcommit.Limits{Items: 4096, Bytes: 256 << 20}, Batch: groupcommit.Limits{Items: 128, Bytes: 4 << 20},
+		Size: func(a *arrival) int { return len(a.Body) }, Keys: in.conflicts,
+		Flushes: 4, Linger: 3 * time.Millisecond,
+		Requeues: 400, RequeueAfter: 5 * time.Millisecond,
+		Rejected: changeset.Rejected, Quarantine: in.quarantine,
+	})
+	in.known = groupcommit.NewReads(o.Store.ReferencesKnown)
+	return in
+}
+
+// Run takes webhooks in until ctx ends, and then those that are still queued.
+func (in *Inbox) Run(ctx context.Context) error {
+	<-ctx.Done()
+	in.arrivals.Close()
+	return nil
+}
+
+// Intake makes verified events durable, applied or parked, and returns the verdict on each. When it
+// returns without an error they are on disk. It returns payment.ErrOverloaded when the queue is
+// full and payment.ErrUnavailable when the storage is gone; the provider should then send them
+// again. It returns payment.ErrDeliveryReplayed for a delivery id that came with another body
+// before.
+func (in *Inbox) Intake(ctx context.Context, received []inbound.Received) ([]fsm.Verdict, error) {
+	arrivals := make([]*arrival, len(received))
+	for i := range received {
+		r := inbound.Storable(received[i])
+		if err := r.Encode(); err != nil {
+			return nil, err
+		}
+		if err := in.takeDelivery(ctx, r); err != nil {
+			return nil, err
+		}
+		if r.Event.SecretIndex >= 0 { // the others are unsigned: Fetch looks them up
+			in.last.note(r.Account, r.At)
+		}
+		arrivals[i] = &arrival{Received: r, digest: digest(r.Event)}
+	}
+	if err := unavailable(in.arrivals.Do(ctx, arrivals...)); err != nil {
+		return nil, err
+	}
+	verdicts := make([]fsm.Verdict, len(arrivals))
+	for i, a := range arrivals {
+		verdicts[i] = a.verdict
+	}
+	return verdicts, nil
+}
+
+// unavailable is an error of a group in the vocabulary of package payment.
+func unavailable(err error) error {
+	switch {
+	case errors.Is(err, groupcommit.ErrFull):
+		return payment.ErrOverloaded
+	case errors.Is(err, groupcommit.ErrClosed), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("%w: %w", payment.ErrUnavailable, err)
+	}
+	return err
+}
+
+// takeDelivery has the id of a delivery stand for its body from now on. It has a
+// transaction of its own: a delivery that is not stored comes again as it was.
+func (in *Inbox) takeDelivery(ctx context.Context, r inbound.Received) error {
+	if r.Event.DeliveryID == "" {
+		return nil
+	}
+	body, first := sha256.Sum256(r.Body), [32]byte{}
+	err := in.Store.InEventTx(ctx, func(ctx context.Context, tx Tx) (err error) {
+		first, err = tx.DeliveryTake(ctx, r.Account, r.Event.DeliveryID, body)
+		return err
+	})
+	if err == nil && first != body {
+		err = payment.ErrDeliveryReplayed
+	}
+	return err
+}
+
+// arrival is an event on its way to the disk.
+type arrival struct {
+	inbound.Received
+	digest  [32]byte
+	verdict fsm.Verdict
+	// quarantined events are stored and not applied.
+	quarantined bool
+}
+
+// conflicts are hashes of an event's id and of what it names: events that share one are
+// not in two batches under way.
+func (in *Inbox) conflicts(a *arrival) []uint64 {
+	keys := append(make([]uint64, 0, 1+len(a.Event.References)), maphash.Comparable(in.seed, a.Key()))
+	for _, name := range a.Event.References {
+		keys = append(keys, maphash.Comparable(in.seed, payment.Reference{Account: a.Account, Name: name}))
+	}
+	return keys
+}
+
+func (in *Inbox) flush(ctx context.Context, b *groupcommit.Batch[*arrival]) error {
+	err := in.store(ctx, b.Items, false, b.Sent)
+	for i, a := range b.Items {
+		if a.verdict == "" {
+			b.Requeue(i)
+		}
+	}
+	return err
+}
+
+// quarantine stores an event that can't be applied, with nothing but its id and bytes if what it
+// contains can't be stored, so that it is neither lost nor in the way. An event of an attempt that
+// is locked for too long is parked.
+func (in *Inbox) quarantine(ctx context.Context, a *arrival, err error) error {
+	again := func() error { return in.store(ctx, []*arrival{a}, true, nil) }
+	if errors.Is(err, groupcommit.ErrLocked) {
+		err = again()
+	}
+	if changeset.Rejected(err) {
+		a.quarantined = true
+		err = again()
+	}
+	if changeset.Rejected(err) {
+		r := inbound.Received{Account: a.Account, Headers: a.Headers, Body: a.Body, At: a.At}
+		r.Event = webhooks.Event{ID: a.Event.ID, IDSource: a.Event.IDSource, Kind: webhooks.KindNotice, SecretIndex: a.Event.SecretIndex}
+		a.Received = r
+		err = again()
+	}
+	return err
+}
+
+// store stores and applies arrivals in one transaction. An arrival of a locked attempt is left
+// without a verdict, for the next batch; with park it is stored as deferred instead. While the
+// commit is on its way, meanwhile is called, if there is one.
+func (in *Inbox) store(ctx context.Context, arrivals []*arrival, park bool, meanwhile func()) error {
+	return changeset.Run(ctx, in.Store.InEventTx, in.Rules, func(ctx context.Context, s *changeset.Changeset, tx Tx) error {
+		tx.Meanwhile(meanwhile)
+		known, hits, err := tx.EventsArriving(ctx, keysOf(arrivals), referencesOf(arrivals, leads))
+		if err != nil {
+			return err
+		}
+		fresh := deduplicate(s, known, arrivals)
+		f, err := findRest(ctx, tx, newFound(s, hits), s, fresh)
+		if err != nil {
+			return err
+		}
+		if err := f.load(ctx, s, fresh); err != nil {
+			return err
+		}
+		stored, left := f.decide(s, fresh, park)
+		// A verdict is an acknowledgement: the repeat of an event that is not on disk yet
+		// waits with it.
+		for _, a := range arrivals {
+			if left[a.Key()] {
+				a.verdict = ""
+			}
+		}
+		if err := tx.EventsInsert(ctx, stored); err != nil {
+			return err
+		}
+		return s.Save(ctx)
+	})
+}
+
+// decide gives new arrivals their verdicts. It returns those that are to be stored, and
+// those that are left because of a lock.
+func (f found) decide(s *changeset.Changeset, fresh []*arrival, park bool) (stored []inbound.StoredEvent, left map[inbound.EventKey]bool) {
+	stored, left = make([]inbound.StoredEvent, 0, len(fresh)), map[inbound.EventKey]bool{}
+	for _, a := range fresh {
+		e := inbound.StoredEvent{ID: inbound.NewEventID(), Received: a.Received, Digest: a.digest}
+		if a.quarantined {
+			keepForReview(s, &e)
+		} else if !f.judge(s, &e) && !park {
+			left[a.Key()] = true
+			continue
+		}
+		stored = append(stored, e)
+		a.verdict = e.Verdict
+	}
+	return stored, left
+}
+
+// deduplicate returns the arrivals that are new, in order; the others get their verdict. A stored
+// event with other content is a discrepancy.
+func deduplicate(s *changeset.Changeset, known map[inbound.EventKey][32]byte, arrivals []*arrival) []*arrival {
+	fresh := make([]*arrival, 0, len(arrivals))
+	for _, a := range arrivals {
+		a.verdict = ""
+		content, seen := known[a.Key()]
+		if !seen {
+			known[a.Key()] = a.digest
+			fresh = append(fresh, a)
+			continue
+		}
+		a.verdict = inbound.Duplicate
+		if content != a.digest {
+			s.Open(review.Discrepancy{
+				Kind: payment.EventChanged, Event: a.Key(), AboutID: hex.EncodeToString(a.digest[:]), Money: inbound.EventMoney(a.Event),
+				Text: "An event came again with the same id and other content. The first content counts: compare it with the provider's dashboard.",
+			})
+		}
+	}
+	return fresh
+}
+
+func keysOf(arrivals []*arrival) []inbound.EventKey {
+	keys := make([]inbound.EventKey, len(arrivals))
+	for i, a := range arrivals {
+		keys[i] = a.Key()
+	}
+	return keys
+}
+
+// judge gives an event its verdict. It reports false if the attempt is locked: then the
+// event is marked to be parked.
+func (f found) judge(s *changeset.Changeset, e *inbound.StoredEvent) bool {
+	switch account := s.Accounts[e.Account]; {
+	case e.Event.Kind == webhooks.KindIgnored, ofOtherMode(e.Event, account):
+		e.Verdict, e.NextTryAt = payment.Ignored, nil
+		return true
+	case e.Event.NeedsFetch:
+		if e.Verdict != inbound.Unmatched { // it was looked up before
+			e.Verdict = inbound.Deferred
+		}
+		e.Park(e.Verdict, s.Now())
+		return true
+	}
+	for _, name := range e.Event.References {
+		a, known := f[payment.Reference{Account: e.Account, Name: name}]
+		if known && a == nil {
+			e.Park(inbound.Deferred, s.Now())
+			return false
+		}
+		if known {
+			s.ApplyEvent(s.Change(*a), e)
+			return true
+		}
+	}
+	e.Park(inbound.Unmatched, s.Now())
+	return true
+}
+
+// ofOtherMode reports whether an event is of test money at an account of real money, or the other way round.
+func ofOtherMode(e webhooks.Event, account gateway.Account) bool {
+	return e.Mode != "" && account.Live != nil && *account.Live != (e.Mode == webhooks.ModeLive)
+}
+
+// keepForReview stores an event for a person to replay.
+func keepForReview(s *changeset.Changeset, e *inbound.StoredEvent) {
+	e.Verdict = inbound.Deferred
+	s.Open(review.Discrepancy{
+		Kind: payment.NeedsReview, About: payment.AboutEventNotApplied, Event: e.Key(), Money: inbound.EventMoney(e.Event),
+		Text: "This event could not be applied; it is kept as it came. Compare with the provider's dashboard, then replay it.",
+	})
+}
+
+// digest covers what an event contains, not its form: a second delivery with other white
+// space is the same event.
+func digest(e webhooks.Event) [32]byte {
+	h := sha256.New()
+	refs := slices.Clone(e.References)
+	slices.Sort(refs)
+	for _, part := range append([]string{string(e.Kind), e.RefundID}, refs...) {
+		h.Write(binary.BigEndian.AppendUint32(nil, uint32(len(part)))) //nolint:gosec // far below 4 GiB
+		h.Write([]byte(part))
+	}
+	if e.Money != nil {
+		h.Write(binary.BigEndian.AppendUint64([]byte(e.Money.Currency), uint64(e.Money.Minor))) //nolint:gosec // only hashed
+	}
+	h.Write([]byte(e.Amount + e.MovementID))
+	return [32]byte(h.Sum(nil))
+}

@@ -1,0 +1,183 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/inbound"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/review"
+)
+
+// putOff puts off an event of a locked attempt. Locks are short, so this was no try.
+func putOff(e *inbound.StoredEvent, now time.Time) {
+	at := now.Add(inbound.ParkFirst)
+	e.Tries, e.NextTryAt = e.Tries-1, &at
+}
+
+// unasked puts off an event that is to be fetched: a try is what has called the provider.
+// It waits as long again as it has waited, as it would after tries.
+func unasked(e *inbound.StoredEvent, now time.Time) {
+	at := now.Add(min(max(now.Sub(e.At), inbound.ParkFirst), inbound.ParkLast))
+	e.Tries, e.NextTryAt = e.Tries-1, &at
+}
+
+// RetryParked tries parked events that are due, at most limit of them, and returns those that were
+// tried, also where others can't be. Those that need it are then to be fetched, one by one: of one
+// that is not fetched this counts as no try.
+func (in *Inbox) RetryParked(ctx context.Context, limit int) ([]inbound.StoredEvent, error) {
+	if err := in.lookAgain(ctx); err != nil {
+		return nil, err
+	}
+	events, err := in.tryTogether(ctx, limit)
+	switch {
+	case changeset.Rejected(err):
+		tried, failed := in.trySingly(ctx, len(events))
+		return tried, errors.Join(err, failed)
+	case err != nil:
+		return nil, err
+	}
+	return events, nil
+}
+
+// tryTogether tries the first of the events that are due in one transaction. It returns
+// them, whatever became of that.
+func (in *Inbox) tryTogether(ctx context.Context, limit int) (events []inbound.StoredEvent, err error) {
+	var unknown []*arrival
+	err = changeset.Run(ctx, in.Store.InEventTx, in.Rules, func(ctx context.Context, s *changeset.Changeset, tx Tx) error {
+		unknown = nil
+		var err error
+		if events, err = tx.EventsDue(ctx, limit); err != nil || len(events) == 0 {
+			return err
+		}
+		readable, err := s.Readable(ctx, events)
+		if err != nil {
+			return err
+		}
+		unknown, err = in.try(ctx, s, tx, readable)
+		return err
+	})
+	in.missed.add(unknown, in.Now())
+	return events, err
+}
+
+// trySingly tries the first n of the events that are due, each by itself. Poison messages are
+// requeued, and are in the way of none.
+func (in *Inbox) trySingly(ctx context.Context, n int) (tried []inbound.StoredEvent, err error) {
+	for range n {
+		one, err := in.tryTogether(ctx, 1)
+		if changeset.Rejected(err) && len(one) == 1 {
+			err = in.requeue(ctx, one[0].ID)
+			one = nil
+		}
+		if err != nil {
+			return tried, err
+		}
+		tried = append(tried, one...)
+	}
+	return tried, nil
+}
+
+// try tries events and returns those of which no attempt has a name.
+func (in *Inbox) try(ctx context.Context, s *changeset.Changeset, tx Tx, events []inbound.StoredEvent) (unknown []*arrival, err error) {
+	var arrivals []*arrival
+	for _, e := range events {
+		arrivals = append(arrivals, &arrival{Received: e.Received})
+	}
+	f, err := find(ctx, tx, s, arrivals)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.load(ctx, s, arrivals); err != nil {
+		return nil, err
+	}
+	for i := range events {
+		e := &events[i]
+		long := e.NextTryAt.Sub(e.At) >= inbound.ReviewAfter
+		e.Tries++
+		switch {
+		case !f.judge(s, e):
+			putOff(e, s.Now())
+		case e.NextTryAt != nil && in.canAsk(e.Received):
+			if unasked(e, s.Now()); long {
+				s.Open(unmatched(*e))
+			}
+		default:
+			sendToReview(s, e)
+		}
+		if !f.has(e.Account, e.Event.References) {
+			unknown = append(unknown, arrivals[i])
+		}
+	}
+	if err := tx.EventsSettle(ctx, events); err != nil {
+		return nil, err
+	}
+	return unknown, s.Save(ctx)
+}
+
+// sendToReview opens a discrepancy for an event that has been tried for a while and waits.
+func sendToReview(s *changeset.Changeset, e *inbound.StoredEvent) {
+	if e.Tries == inbound.ParkReview && e.NextTryAt != nil {
+		s.Open(unmatched(*e))
+	}
+}
+
+// requeue lets an event that is due, and can't be applied, wait for its next try.
+func (in *Inbox) requeue(ctx context.Context, id payment.EventID) error {
+	return in.Store.InEventTx(ctx, func(ctx context.Context, tx Tx) error {
+		e, err := tx.EventLock(ctx, id)
+		if err != nil || e.NextTryAt == nil || e.NextTryAt.After(tx.Now()) {
+			return err
+		}
+		s := changeset.New(tx, in.Rules)
+		e.Tries++
+		e.Park(inbound.Deferred, tx.Now())
+		if err := tx.EventsSettle(ctx, []inbound.StoredEvent{e}); err != nil {
+			return err
+		}
+		if e.Tries == inbound.ParkReview {
+			d := unmatched(e)
+			d.Money = nil // it may be what can't be stored
+			s.Open(d)
+		}
+		return s.Save(ctx)
+	})
+}
+
+// unmatched is the discrepancy of an event that has waited in vain.
+func unmatched(e inbound.StoredEvent) review.Discrepancy {
+	d := review.Discrepancy{
+		Kind: payment.UnmatchedEvent, Event: e.Key(), Money: inbound.EventMoney(e.Event),
+		Text: "The provider speaks of a payment that was not begun here. Look it up in its dashboard; money may have to be paid back.",
+	}
+	switch {
+	case e.Event.SecretIndex < 0 && e.Event.NeedsFetch:
+		return unsigned(e, d)
+	case e.Verdict == inbound.Unmatched:
+	case e.Event.NeedsFetch:
+		d.Kind, d.About = payment.NeedsReview, payment.AboutEventNotApplied
+		d.Text = "The provider sent a notice that only a lookup can explain, and the lookup gave no answer that could be applied. Look the payment up in its dashboard."
+	default:
+		d.Kind, d.About = payment.NeedsReview, payment.AboutEventNotApplied
+		d.Text = "The provider reported something of a payment that can't be applied as long as the payment stands as it does, such as a refund of what was never captured. Compare with its dashboard."
+	}
+	return d
+}
+
+// unsigned is the discrepancy in the place of d of an unsigned notice, which may be forged any
+// number of times: they share one, and it shows only what the provider's response proves.
+func unsigned(e inbound.StoredEvent, d review.Discrepancy) review.Discrepancy {
+	d.Event.ID, d.Money = "", nil
+	if e.Verdict == inbound.Unmatched {
+		d.AboutID = e.Event.ProviderPaymentID
+		d.Text = "An unsigned notice speaks of the payment " + e.Event.ProviderPaymentID +
+			", which the provider has and which was not begun here. Look it up in its dashboard; money may have to be paid back."
+		return d
+	}
+	d.Kind, d.About = payment.NeedsReview, payment.AboutUnsignedNotices
+	d.Text = "Unsigned notices of this account have waited for long, and its provider could not be asked about them, or gave no answer that could be applied. " +
+		"Anybody may have made them up. See whether its dashboard has payments that are missing here, and why it can't be asked."
+	return d
+}

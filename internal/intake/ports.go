@@ -1,0 +1,66 @@
+package intake
+
+import (
+	"context"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/inbound"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// Tx is an open transaction that stores events.
+type Tx interface {
+	changeset.Tx
+
+	// Meanwhile has fn called, unless it is nil, right before the response to the commit is
+	// waited for; more than once if the transaction runs again.
+	Meanwhile(fn func())
+	// EventsArriving returns the digests of those events that are stored, and what
+	// AttemptsByReference returns, in one round trip.
+	EventsArriving(ctx context.Context, keys []inbound.EventKey, refs []payment.Reference) (map[inbound.EventKey][32]byte, []Found, error)
+	// AttemptsByReference finds attempts by any of their names and locks those that are not
+	// locked.
+	AttemptsByReference(ctx context.Context, refs []payment.Reference) ([]Found, error)
+	// ReferencesFind reads which attempts have some names.
+	ReferencesFind(ctx context.Context, names []payment.Reference) (map[payment.Reference]payment.AttemptID, error)
+	// DeliveryTake has the id of a delivery stand for a body's digest, unless it stands for
+	// one, and returns that for which it stands.
+	DeliveryTake(ctx context.Context, account, id string, body [32]byte) ([32]byte, error)
+	// EventsInsert stores events with their verdicts. An event that another transaction has
+	// stored meanwhile makes the transaction run again.
+	EventsInsert(ctx context.Context, events []inbound.StoredEvent) error
+	// EventsParked locks the parked events that use any of the references and are not
+	// locked. Headers and bytes are not read.
+	EventsParked(ctx context.Context, refs []payment.Reference) ([]inbound.StoredEvent, error)
+	// EventsDue locks parked events that are due for a try, as EventsParked.
+	EventsDue(ctx context.Context, limit int) ([]inbound.StoredEvent, error)
+	// EventLock locks one stored event. One that can't be read is returned with
+	// StoredEvent.Unreadable, here and by all that read parked events.
+	EventLock(ctx context.Context, id payment.EventID) (inbound.StoredEvent, error)
+}
+
+// Store keeps events.
+type Store interface {
+	// InEventTx runs fn in one transaction, as changeset.InTx.
+	InEventTx(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error
+	// ReferencesKnown reads which attempts have some names.
+	ReferencesKnown(ctx context.Context, names []payment.Reference) (map[payment.Reference]payment.AttemptID, error)
+	// Attempt reads an attempt, Order an order with its attempts.
+	Attempt(ctx context.Context, id payment.AttemptID) (payment.Attempt, error)
+	Order(ctx context.Context, id payment.OrderID) (payment.Order, error)
+	// LastWebhooksSave stores when accounts last had a webhook; an earlier time than the one
+	// that is stored changes nothing.
+	LastWebhooksSave(ctx context.Context, last map[string]time.Time) error
+	// StaleAccounts lists those of some accounts with attempts that have waited for longer
+	// than after and without a webhook since they began.
+	StaleAccounts(ctx context.Context, accounts []string, after time.Duration) ([]StaleAccount, error)
+}
+
+// Found is an attempt found by a reference. Attempt is nil if another transaction has its
+// lock.
+type Found struct {
+	Reference payment.Reference
+	ID        payment.AttemptID
+	Attempt   *payment.Attempt
+}

@@ -1,0 +1,137 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/inbound"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// Replay is the command: apply a stored event again, or find out what that would do.
+type Replay struct {
+	ID  payment.EventID
+	Dry bool
+	// With runs in the transaction that applies the event, after it; nil for
+	// nothing. It may run twice, and not at all in a dry run.
+	With func(ctx context.Context, tx Tx, r Replayed) error
+}
+
+// Replayed is what applying a stored event again did, or would do.
+type Replayed struct {
+	Event inbound.StoredEvent
+	// Verdict is that of this time. The event keeps its first one unless this one is stronger.
+	Verdict fsm.Verdict
+	// Before and After are the attempt that it is about; nil if it names none.
+	Before, After *payment.Attempt
+	// Opened are the discrepancies that it is a cause of, those that were open included.
+	Opened []payment.DiscrepancyKind
+}
+
+// Changed reports whether anything a caller can see of the attempt moved.
+func (r Replayed) Changed() bool { return r.After != nil && r.After.Version != r.Before.Version }
+
+// errDry undoes a dry run.
+var errDry = errors.New("this was a dry run")
+
+// Replay applies a stored event again, by what was read from it when it came: neither its signature
+// nor its bytes matter any more. An event that must be fetched is, and stays deferred without a
+// response. What was applied before is a repeat and changes nothing. It returns ErrEventNotFound,
+// ErrEventUnreadable, and ErrBusy while another transaction has the attempt.
+func (in *Inbox) Replay(ctx context.Context, cmd Replay) (Replayed, error) {
+	var r Replayed
+	err := in.Store.InEventTx(ctx, func(ctx context.Context, tx Tx) error {
+		var err error
+		if r.Event, err = tx.EventLock(ctx, cmd.ID); err == nil {
+			err = r.Event.Unreadable
+		}
+		return err
+	})
+	if err != nil {
+		return Replayed{}, err
+	}
+	out, _ := in.fetch(ctx, r.Event.Received) // without a response it stays deferred
+	err = changeset.Run(ctx, in.Store.InEventTx, in.Rules, func(ctx context.Context, s *changeset.Changeset, tx Tx) error {
+		r = Replayed{}
+		if err := in.replay(ctx, s, tx, cmd.ID, out, &r); err != nil {
+			return err
+		}
+		if err := s.Save(ctx); err != nil {
+			return err
+		}
+		for _, d := range s.Discrepancies() {
+			r.Opened = append(r.Opened, d.Kind)
+		}
+		return cmd.end(ctx, s, tx, r)
+	})
+	if errors.Is(err, errDry) {
+		err = nil
+	}
+	if err == nil && r.Before == nil {
+		in.missed.add([]*arrival{{Received: r.Event.Received}}, in.Now())
+	}
+	return r, err
+}
+
+// end is what a replay does last. What was written is sent first: if it is rejected, a
+// parked event may be to blame, and none is for what the command itself returns.
+func (cmd Replay) end(ctx context.Context, s *changeset.Changeset, tx Tx, r Replayed) (err error) {
+	if _, err := tx.EventLock(ctx, cmd.ID); err != nil {
+		return err
+	}
+	switch {
+	case cmd.Dry:
+		err = errDry
+	case cmd.With != nil:
+		err = cmd.With(ctx, tx, r)
+	}
+	if err != nil {
+		s.Blameless()
+	}
+	return err
+}
+
+func (in *Inbox) replay(ctx context.Context, s *changeset.Changeset, tx Tx, id payment.EventID, out *fetched, r *Replayed) error {
+	e, err := tx.EventLock(ctx, id)
+	if err != nil {
+		return err
+	}
+	was := e
+	applied := was.AttemptID != payment.AttemptID{}
+	if applied {
+		// What was refused then is over: another command may be under way.
+		if e.Event.Refuses == webhooks.CommandCapture {
+			e.Event.OccurredAt = time.Time{} // it reported nothing new of a hold
+		}
+		e.Event.Refuses = ""
+	}
+	hits, named, err := in.subject(ctx, s, tx, e.Received, out)
+	if err != nil {
+		return err
+	}
+	if a := hits.first(named); a != nil {
+		before := *a
+		r.Before = &before
+	}
+	switch a := r.Before; {
+	case out != nil && a != nil:
+		applyFetched(s, s.Change(*a), &e, out)
+	case !hits.judge(s, &e):
+		return payment.ErrBusy
+	}
+	e.Event = was.Event
+	r.Event, r.Verdict = e, e.Verdict
+	if r.Before != nil {
+		after := s.Change(*r.Before).Attempt
+		r.After = &after
+	}
+	if applied && e.Verdict != fsm.Applied && e.Verdict != fsm.Conflict {
+		r.Event = was
+		return nil
+	}
+	return tx.EventsSettle(ctx, []inbound.StoredEvent{e})
+}

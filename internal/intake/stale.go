@@ -1,0 +1,112 @@
+package intake
+
+import (
+	"slices"
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/inbound"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// A lookup may show a change a moment after the provider has sent the notice of it. A response that
+// may be older than its notice is therefore not final: it is looked up again when the notice is of
+// these ages. The response for an older notice counts.
+var askedAgainAt = [...]time.Duration{time.Second, 5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute} //nolint:gochecknoglobals // a table
+
+// asksAgain is when a notice is looked up again; false once it is so old that no response is behind
+// it.
+func asksAgain(e *inbound.StoredEvent, now time.Time) (at time.Time, early bool) {
+	for _, age := range askedAgainAt {
+		if at = e.At.Add(age); at.After(now) {
+			return at, true
+		}
+	}
+	return at, false
+}
+
+// behind reports whether a response is older than a notice that contains a standing of the payment,
+// given the attempt as it was before. If the attempt stands as in the notice nothing is missing,
+// whatever the response: that is the usual repeat.
+func behind(kind webhooks.Kind, a payment.Attempt, answer fsm.News) bool {
+	waits := slices.Contains([]fsm.News{fsm.NewsUnknown, fsm.NewsProcessing, fsm.NewsActionRequired}, answer)
+	ended := answer == fsm.NewsFailed || answer == fsm.NewsSoftFailed
+	switch kind {
+	case webhooks.KindSucceeded:
+		return !a.Succeeded() && (waits || ended || answer == fsm.NewsAuthorized)
+	case webhooks.KindAuthorized:
+		return a.State != fsm.Authorized && !a.State.Final() && (waits || ended)
+	case webhooks.KindFailed:
+		return !a.State.Final() && (waits || answer == fsm.NewsAuthorized)
+	case webhooks.KindNotice:
+		return !a.State.Final() && waits
+	case webhooks.KindProcessing, webhooks.KindActionRequired, webhooks.KindSoftFailed, webhooks.KindIgnored, webhooks.KindQuestion, webhooks.KindDisputed,
+		webhooks.KindReversed, webhooks.KindChargeback, webhooks.KindChargebackReversed,
+		webhooks.KindRefundPending, webhooks.KindRefundSucceeded, webhooks.KindRefundFailed:
+		// Any response goes beyond the standing in such a notice.
+	}
+	return false
+}
+
+// denies reports whether a response that is behind its notice would end a payment that the notice
+// reports as paid or held.
+func denies(kind webhooks.Kind, answer fsm.News) bool {
+	return (kind == webhooks.KindSucceeded || kind == webhooks.KindAuthorized) && (answer == fsm.NewsFailed || answer == fsm.NewsSoftFailed)
+}
+
+// missing reports whether something must have changed that a response with nothing new does not
+// contain: the notice is of moved money, or of nothing in particular. The notice of the attempt's
+// last change comes about when that is made.
+func missing(e *inbound.StoredEvent, a payment.Attempt) bool {
+	if inbound.MovesMoney(e.Event.Kind) {
+		return true
+	}
+	take := a.OpenTake()
+	echo := e.At.Sub(a.UpdatedAt) < noticeDelay && a.OpenCancel() == nil && (take == nil || take.Kind == payment.OperationCharge)
+	return e.Event.Kind == webhooks.KindNotice && !echo
+}
+
+// wait has a notice looked up again. This one was no try: there was a response.
+func wait(e *inbound.StoredEvent, at time.Time) {
+	e.Verdict, e.OrderID, e.AttemptID = inbound.Deferred, "", payment.AttemptID{}
+	e.Tries, e.NextTryAt = max(0, e.Tries-1), &at
+}
+
+// applyAnswer applies the response about a payment in the place of its notice, or has it looked up
+// again where that may be behind the notice: a response that would end the payment is not applied
+// then, and any other is applied as that of a check.
+func applyAnswer(s *changeset.Changeset, c *changeset.Change, e *inbound.StoredEvent, f *fetched) {
+	kind, answer := e.Event.Kind, f.payment.News
+	stale := behind(kind, c.Attempt, answer)
+	at, early := asksAgain(e, s.Now())
+	if stale && early && denies(kind, answer) {
+		wait(e, at)
+		return
+	}
+	cause := payment.Cause{Kind: payment.CauseWebhook, ID: e.Event.ID}
+	if stale && early {
+		cause.Kind = payment.CauseCheck
+	}
+	before := c.Attempt
+	report := gateway.FromOutcome(f.payment, cause)
+	report.References = f.names(e.Event)
+	e.Verdict = s.Apply(c, report)
+	nothing := (e.Verdict == fsm.Repeat || e.Verdict == fsm.Stale) && c.Attempt.LastMovement == before.LastMovement
+	switch {
+	case early && (stale || nothing && missing(e, before)):
+		wait(e, at)
+		return
+	case stale && (kind == webhooks.KindSucceeded || kind == webhooks.KindAuthorized):
+		s.Find(c, payment.Finding{
+			Kind: payment.NeedsReview, About: payment.AboutContradiction, AboutID: string(kind),
+			Text: "The provider sent a notice that this payment was paid or its money is held, and has answered otherwise for as long as it was asked about it. Look the payment up in its dashboard.",
+		})
+	}
+	e.OrderID, e.AttemptID, e.NextTryAt = c.Attempt.OrderID, c.Attempt.ID, nil
+	if inbound.IsRefund(kind) {
+		noticeOfRefund(s, c, e)
+	}
+}

@@ -1,0 +1,71 @@
+package payment
+
+import (
+	"slices"
+
+	"github.com/paylatch/paylatch/fsm"
+)
+
+// CallOutcome is the outcome of one call to a provider.
+type CallOutcome string
+
+// The outcomes of a call.
+const (
+	// CallUnknown calls may or may not have reached the provider.
+	CallUnknown CallOutcome = "unknown"
+	// CallAccepted calls are with the provider.
+	CallAccepted CallOutcome = "accepted"
+	// CallRefused calls got a definitive no. An earlier call may have been accepted.
+	CallRefused CallOutcome = "refused"
+	// CallUnfit calls are never sent to this provider, however often they are tried.
+	CallUnfit CallOutcome = "unfit"
+	// CallNotSent calls did not send a byte.
+	CallNotSent CallOutcome = "not_sent"
+	// CallHeldBack calls were not made in order to spare the provider.
+	CallHeldBack CallOutcome = "held_back"
+	// CallAsked is a lookup in the place of the call, which was not made.
+	CallAsked CallOutcome = "asked"
+)
+
+// CallResult is what one call returned: it counts only while its operation's fence holds, but for
+// the reports that it carries.
+type CallResult struct {
+	Outcome CallOutcome
+	Failure *Failure
+	Reports []Report
+	// Cancelled is the result of the cancel that followed a decline under the same lease; nil
+	// without one.
+	Cancelled *CallResult
+	// Inference is what follows from the result, nil if nothing does.
+	Inference *Inference
+}
+
+// Conclusion is what an inference concludes.
+type Conclusion string
+
+// The conclusions.
+const (
+	// NeverArrived concludes that the provider never got the operation: a consistent lookup does
+	// not find it, long after it could last have been sent.
+	NeverArrived Conclusion = "never_arrived"
+	// NotCaptured concludes that a capture was never made: the payment is still authorized, long
+	// after it could last have been sent.
+	NotCaptured Conclusion = "not_captured"
+)
+
+// Inference is a conclusion of this program, not a provider's report: it counts only while the
+// operation's fence holds.
+type Inference struct {
+	Concludes Conclusion
+	Cause     Cause
+}
+
+// News is how the payment stands by the last report, empty without one.
+func (r CallResult) News() fsm.News {
+	for _, v := range slices.Backward(r.Reports) {
+		if v.Refund == nil {
+			return v.Says
+		}
+	}
+	return ""
+}

@@ -1,0 +1,40 @@
+package payment
+
+import (
+	"time"
+)
+
+// Capabilities are what a provider can do, as its adapter declares it from the documentation.
+type Capabilities struct {
+	// KeyLife is how long the provider remembers our idempotency keys; 0 if it has none, or keeps
+	// none of a request that it answered with an error and may have carried out all the same. Then
+	// no charge and no refund is ever sent twice.
+	KeyLife time.Duration
+	// Blind is set if payments can't be looked up. The response to a capture or a cancel only
+	// confirms its receipt; webhooks report the rest.
+	Blind bool
+	// Find is set if payments can be looked up by our reference. FindLag is for how long after the
+	// call "not found" proves nothing; FindConsistent is set if it is proof after that.
+	Find           bool
+	FindLag        time.Duration
+	FindConsistent bool
+	Capture        bool
+	PartialCapture bool
+	// CaptureUnseen is set if an accepted capture may take long to show in lookups: that the
+	// payment is still authorised proves nothing.
+	CaptureUnseen bool
+	// Transactions is set if one payment may have several transactions, tries on its page: a
+	// webhook names one of them, a lookup of the payment returns the last. Each can be looked up by
+	// its own id, and the calls get those that matter.
+	Transactions bool
+	// OneID is set if all responses and webhooks name a payment by one id: money under another id
+	// is that of another payment.
+	OneID         bool
+	Cancel        bool
+	Refund        bool
+	PartialRefund bool
+	LookupRefund  bool
+	// RefundsConsistent is set if a refund was never made when LookupRefund returns
+	// ErrNoSuchPayment some minutes after the call.
+	RefundsConsistent bool
+}

@@ -1,0 +1,302 @@
+package payment
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/paylatch/paylatch/fsm"
+)
+
+// OperationKind is what is wanted from a provider.
+type OperationKind string
+
+// The kinds of operations.
+const (
+	OperationCharge OperationKind = "charge"
+	// OperationComplete takes a payment that its customer has approved.
+	OperationComplete OperationKind = "complete"
+	OperationCapture  OperationKind = "capture"
+	OperationCancel   OperationKind = "cancel"
+	OperationRefund   OperationKind = "refund"
+	// OperationCheck looks up how the payment stands, and moves nothing.
+	OperationCheck OperationKind = "check"
+)
+
+// Takes reports whether the kind may take or hold a customer's money.
+func (k OperationKind) Takes() bool {
+	return k == OperationCharge || k == OperationComplete || k == OperationCapture
+}
+
+// Origin is why an operation is wanted.
+type Origin string
+
+// The origins of an operation.
+const (
+	// OriginRequest operations are of a caller's command.
+	OriginRequest Origin = "request"
+	// OriginPolicy operations follow from what was reported.
+	OriginPolicy Origin = "policy"
+	// OriginOrderCancel operations follow from the cancellation of the order.
+	OriginOrderCancel Origin = "order_cancel"
+	// OriginExpiry operations end what has outlived its stage.
+	OriginExpiry Origin = "expiry"
+	// OriginPerson operations were requested by staff.
+	OriginPerson Origin = "person"
+	// OriginReconciler operations only look up.
+	OriginReconciler Origin = "reconciler"
+)
+
+// Operation is one thing that is wanted from a provider, and its whole life. It is on disk, in
+// state sent, before its first byte.
+type Operation struct {
+	OrderID   OrderID
+	AttemptID AttemptID
+	Kind      OperationKind
+	// Number counts within the attempt and the kind, from 0, and is never reused.
+	Number  int
+	Account string
+	// RefundID is the refund that it is about; zero without one.
+	RefundID RefundID
+	// Amount is what is to be captured or refunded, in minor units; 0 for all.
+	Amount int64
+	Origin Origin
+	// OriginID is the idempotency key of a request, or a person's subject.
+	OriginID string
+
+	State fsm.OperationState
+	// Sends counts the permits to send, Fence the takes: a fencing token.
+	Sends int
+	Fence int64
+	// LeaseUntil is until when one runner has it; nil while none has.
+	LeaseUntil *time.Time
+	// Tries counts responses, and failures to get one.
+	Tries int
+	// NextAt is when it is due; nil once it is closed.
+	NextAt *time.Time
+	// FirstSentAt is the start of the resend window.
+	FirstSentAt *time.Time
+	// SealedToken is what a resend of the charge needs, encrypted. It is not read with the
+	// operation.
+	SealedToken []byte
+	// ProviderRef is the provider's id of this very call.
+	ProviderRef string
+	// Result is why it ended, in one word.
+	Result    string
+	CreatedAt time.Time
+}
+
+// OperationName identifies an operation.
+type OperationName struct {
+	AttemptID AttemptID
+	Kind      OperationKind
+	Number    int
+}
+
+// Name is the operation's.
+func (o *Operation) Name() OperationName { return OperationName{o.AttemptID, o.Kind, o.Number} }
+
+// Key is the provider's idempotency key, at most 45 characters (Square's limit).
+func (o *Operation) Key() string {
+	id := uuid.UUID(o.AttemptID)
+	if o.Kind == OperationRefund {
+		id = uuid.UUID(o.RefundID)
+	}
+	return hex.EncodeToString(id[:]) + "-" + string(o.Kind) + "-" + strconv.Itoa(o.Number)
+}
+
+// Slot is the operation's slot. Each slot of an attempt has one open operation at most.
+func (o *Operation) Slot() string {
+	switch {
+	case o.Kind.Takes():
+		return "take"
+	case o.RefundID != RefundID{}:
+		return o.RefundID.String()
+	}
+	return string(o.Kind)
+}
+
+// Open reports whether it may still have an effect, or must be looked at.
+func (o *Operation) Open() bool { return o.State.Open() }
+
+// Leased reports whether a runner has it.
+func (o *Operation) Leased(now time.Time) bool { return o.LeaseUntil != nil && o.LeaseUntil.After(now) }
+
+// Due reports whether it is due and no runner has it.
+func (o *Operation) Due(now time.Time) bool {
+	return o.NextAt != nil && !o.NextAt.After(now) && !o.Leased(now)
+}
+
+// Age is how long ago it was first sent, or wanted if it was not.
+func (o *Operation) Age(now time.Time) time.Duration {
+	if o.FirstSentAt == nil {
+		return now.Sub(o.CreatedAt)
+	}
+	return now.Sub(*o.FirstSentAt)
+}
+
+// errLife is returned for an event that an operation's life does not have: a bug of this program.
+var errLife = errors.New("not in the life of an operation")
+
+// apply moves the operation by an event. It reports whether it moved.
+func (o *Operation) apply(e fsm.OperationEvent) bool {
+	step, err := fsm.NextOperation(o.State, e)
+	if err != nil {
+		panic(fmt.Errorf("%w: %s of %s: %w", errLife, e, o.Key(), err))
+	}
+	o.State = step.To
+	if !o.Open() {
+		o.NextAt, o.LeaseUntil = nil, nil
+	}
+	return step.Moved()
+}
+
+// Take gives the operation to one runner until end, to send it or to look it up. The fence rises:
+// what an earlier runner concludes is void from then on.
+func (o *Operation) Take(d Decision, now, end time.Time) {
+	o.Fence++
+	o.LeaseUntil = &end
+	if d != Send {
+		o.apply(fsm.OperationAsk)
+		return
+	}
+	o.apply(fsm.OperationSend)
+	o.Sends++
+	if o.FirstSentAt == nil {
+		o.FirstSentAt = &now
+	}
+}
+
+// Finish closes the operation: its effect was reported, or it needs none any more.
+func (o *Operation) Finish(result string) { o.close(fsm.OperationFinish, result) }
+
+// Refuse closes the operation with a definitive no.
+func (o *Operation) Refuse(result string) { o.close(fsm.OperationRefuse, result) }
+
+// Miss closes the operation that never reached the provider.
+func (o *Operation) Miss(result string) { o.close(fsm.OperationMiss, result) }
+
+// Withdraw closes the operation that was not sent and is no longer wanted.
+func (o *Operation) Withdraw() { o.close(fsm.OperationWithdraw, "") }
+
+func (o *Operation) close(e fsm.OperationEvent, result string) {
+	if o.apply(e) && result != "" {
+		o.Result = result
+	}
+}
+
+// Accept records that the provider has it.
+func (o *Operation) Accept() { o.apply(fsm.OperationAccept) }
+
+// Lose records that a call ended without a response.
+func (o *Operation) Lose() { o.apply(fsm.OperationLose) }
+
+// Restore undoes a permit to send of which not a byte was sent.
+func (o *Operation) Restore() {
+	o.Sends--
+	if o.Sends == 0 {
+		o.FirstSentAt = nil
+		o.apply(fsm.OperationRestore)
+		return
+	}
+	o.apply(fsm.OperationLose)
+}
+
+// Wait sets when the operation is due again and ends the lease.
+func (o *Operation) Wait(at time.Time) {
+	if o.Open() {
+		o.LeaseUntil, o.NextAt = nil, &at
+	}
+}
+
+// Sooner makes an open operation due at a time, unless it is due before.
+func (o *Operation) Sooner(at time.Time) {
+	if o.Open() && (o.NextAt == nil || at.Before(*o.NextAt)) {
+		o.NextAt = &at
+	}
+}
+
+// NewOperation is a wanted operation with the next number of its kind, not yet the attempt's.
+func (a *Attempt) NewOperation(k OperationKind, origin Origin, now time.Time) Operation {
+	number := 0
+	for i := range a.Operations {
+		if o := &a.Operations[i]; o.Kind == k {
+			number = max(number, o.Number+1)
+		}
+	}
+	return Operation{
+		OrderID: a.OrderID, AttemptID: a.ID, Kind: k, Number: number, Account: a.Account, Origin: origin,
+		State: fsm.OperationWanted, NextAt: &now, CreatedAt: now,
+	}
+}
+
+// Begin makes a new operation one that its creator sends at once: the permit and the first lease
+// are given with it. It is due at next if no response is recorded.
+func (o *Operation) Begin(now, end, next time.Time) {
+	o.Take(Send, now, end)
+	o.NextAt = &next
+}
+
+// OpenOperation is the attempt's open operation of a slot, nil without one.
+func (a *Attempt) OpenOperation(slot string) *Operation {
+	for i := range a.Operations {
+		if o := &a.Operations[i]; o.Open() && o.Slot() == slot {
+			return o
+		}
+	}
+	return nil
+}
+
+// OpenCancel is the attempt's open cancel, nil without one.
+func (a *Attempt) OpenCancel() *Operation { return a.OpenOperation(string(OperationCancel)) }
+
+// OpenTake is the attempt's open charge, complete or capture, nil without one.
+func (a *Attempt) OpenTake() *Operation { return a.OpenOperation("take") }
+
+// Operation is the attempt's operation of a name, nil if it has none.
+func (a *Attempt) Operation(kind OperationKind, number int) *Operation {
+	for i := range a.Operations {
+		if o := &a.Operations[i]; o.Kind == kind && o.Number == number {
+			return o
+		}
+	}
+	return nil
+}
+
+// LeasedOperation is the operation by which a runner has the attempt, nil without one. Refunds
+// lease by themselves.
+func (a *Attempt) LeasedOperation(now time.Time) *Operation {
+	for i := range a.Operations {
+		if o := &a.Operations[i]; o.RefundID == (RefundID{}) && o.Leased(now) {
+			return o
+		}
+	}
+	return nil
+}
+
+// RefundOperation is the open operation of a refund, nil without one.
+func (a *Attempt) RefundOperation(id RefundID) *Operation { return a.OpenOperation(id.String()) }
+
+// Unreleased reports whether a failed attempt may have money on hold, in any currency. Movements
+// must be filled in.
+func (a *Attempt) Unreleased() bool {
+	if !a.Failed() {
+		return false
+	}
+	if a.OnHold() > 0 {
+		return true
+	}
+	for _, m := range a.Movements {
+		if m.Money.Currency != a.Money.Currency {
+			one := a.in(m.Money.Currency)
+			if one.OnHold() > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,141 @@
+package payment
+
+import (
+	"slices"
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+)
+
+// Report is what a provider states about a payment: in a webhook, the response to a call, or a
+// lookup. It is true whatever the state here, and is always applied.
+type Report struct {
+	// Payment is the provider's canonical id of the payment, the same in webhooks, responses and
+	// lookups; empty where the provider has none yet.
+	Payment string
+	// References are further ids by which the provider may name the payment.
+	References []string
+	// Says is how the payment stands: fsm.NewsMoney where only money moved.
+	Says fsm.News
+	// Transaction is the provider's id of the one try that it is about, where the customer may try
+	// again on the same page (CloudPayments).
+	Transaction string
+	// Movements are what happened to money.
+	Movements []Told
+	// Disputed is what a dispute is about, nil where that is not stated.
+	Disputed *Money
+	// Refund is a refund's standing, Refusal a command that the provider had accepted and does not
+	// carry out; nil without one.
+	Refund  *RefundTold
+	Refusal *RefusalTold
+	// NextActionURL is where the customer must act.
+	NextActionURL string
+	// Saved is the payment method that the provider has stored; nil if none.
+	Saved   *SavedMethod
+	Failure *Failure
+	// Approved is set when the customer has agreed and the provider waits for a call to take or
+	// hold the money.
+	Approved bool
+	// Undoes is set on a failure that also means the loss of captured money, if there is any
+	// (GoCardless's late failures).
+	Undoes bool
+	// EndsHold is set where a failure is younger than any hold: it was looked up, or can't be.
+	EndsHold bool
+	// At is the provider's clock, zero if it gave no time.
+	At    time.Time
+	Cause Cause
+}
+
+// RefundTold is a refund as a provider reports it.
+type RefundTold struct {
+	// ProviderID is the provider's id of it, Reference ours; either may be empty.
+	ProviderID, Reference string
+	// Says is fsm.NewsProcessing, NewsSucceeded or NewsFailed.
+	Says fsm.News
+	// Money is nil where the provider does not state the amount. Total is set where it is the sum
+	// of all refunds so far.
+	Money   *Money
+	Total   bool
+	Failure *Failure
+	// Unnamed is set where the provider reports a refund and not which: it can only be the one that
+	// was looked up if there is no other.
+	Unnamed bool
+}
+
+// RefusalTold is a capture or a cancellation that the provider had accepted and does not carry out.
+type RefusalTold struct{ Kind OperationKind }
+
+// CauseKind is what brought a report.
+type CauseKind string
+
+// The causes.
+const (
+	CausePay     CauseKind = "pay"
+	CauseCall    CauseKind = "call"
+	CauseWebhook CauseKind = "webhook"
+	CauseCheck   CauseKind = "check"
+	CausePerson  CauseKind = "person"
+)
+
+// Cause is the event, call, check or person that brought a report.
+type Cause struct {
+	Kind CauseKind
+	ID   string
+}
+
+// Names are all ids that the report contains for the payment.
+func (r Report) Names() []string {
+	if r.Payment == "" {
+		return r.References
+	}
+	return append(slices.Clip(r.References), r.Payment)
+}
+
+// MovementNames are the ids of the named movements, as an account has them.
+func (r Report) MovementNames(account string) (names []MovementName) {
+	for _, m := range r.Movements {
+		if m.ID != "" {
+			names = append(names, MovementName{account, m.Kind, m.ID})
+		}
+	}
+	return names
+}
+
+// BeforeCapture reports whether the report is of a refund, and nothing of the attempt was captured
+// yet, as far as was reported.
+func (r Report) BeforeCapture(a *Attempt) bool {
+	t := r.Refund
+	if t == nil || t.Says == fsm.NewsFailed {
+		return false
+	}
+	currency := a.Money.Currency
+	if t.Money != nil {
+		currency = t.Money.Currency
+	}
+	if slices.ContainsFunc(a.Movements, func(m Movement) bool {
+		return m.Kind == MovementCapture && (m.Money.Currency == currency || m.Money.Currency == a.Money.Currency)
+	}) {
+		return false
+	}
+	return !t.Total || t.Money == nil || t.Money.Minor > a.Refunded
+}
+
+// MovementsOf are the movements that the standing of a payment implies: what it states was
+// authorized, or captured, until now; of one transaction if that has an id.
+func MovementsOf(says fsm.News, money *Money, id string) []Told {
+	told := Told{ID: id}
+	if money != nil {
+		told.Money = *money
+	}
+	switch {
+	case says == fsm.NewsAuthorized:
+		told.Kind = MovementAuthorization
+	case says == fsm.NewsSucceeded:
+		told.Kind = MovementCapture
+	case says == fsm.NewsFailed && id != "":
+		told.Kind = MovementRelease
+	default:
+		return nil
+	}
+	return []Told{told}
+}

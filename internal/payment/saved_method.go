@@ -1,0 +1,18 @@
+package payment
+
+// SavedMethod is a payment method that the provider has stored. Expires is YYYY-MM, or empty.
+type SavedMethod struct {
+	Token   string `json:"token"`
+	Type    string `json:"type"`
+	Display string `json:"display"`
+	Expires string `json:"expires,omitempty"`
+}
+
+// Readable returns the method with texts that the database takes, or nil if its token is none: a
+// token that was altered could not be charged.
+func (m *SavedMethod) Readable() *SavedMethod {
+	if m == nil || m.Token == "" || !Nameable(m.Token) {
+		return nil
+	}
+	return &SavedMethod{Token: m.Token, Type: StorableText(m.Type), Display: StorableText(m.Display), Expires: StorableText(m.Expires)}
+}

@@ -1,0 +1,314 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/inbound"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/testdb"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// load is everything that may happen to a few orders, at once, in two replicas.
+type load struct {
+	t        *testing.T
+	replicas [2]*service
+	actor    authz.Actor
+	keys     atomic.Int64
+	events   atomic.Int64
+
+	mu       sync.Mutex
+	attempts []payment.Attempt
+	acked    []string
+	outcomes map[string]int
+	wrong    []error
+}
+
+// The load is on so many orders at a time, and on the next ones after so many pays.
+const (
+	orders  = 3
+	moveOn  = 40
+	hurried = 40 * time.Millisecond
+)
+
+func newLoad(t *testing.T, stores ...*postgres.Store) *load {
+	t.Helper()
+	l := &load{t: t, actor: authz.Actor{Subject: "u1", Roles: []payment.Role{payment.RoleCustomer}}, outcomes: map[string]int{}}
+	for i := range l.replicas {
+		l.replicas[i] = newService(stores[i], flaky{}, timing{hurried, hurried, hurried, hurried})
+	}
+	return l
+}
+
+// run goes on until ctx ends.
+func (l *load) run(ctx context.Context) {
+	var services, actors sync.WaitGroup
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
+	for _, s := range l.replicas {
+		services.Go(func() { l.note("run", s.Run(running)) })
+		for _, act := range []func(*service) error{l.pay, l.pay, l.confirm, l.cancel, l.cancelOrder, l.recheck, l.reconcile, l.retry} {
+			actors.Go(func() {
+				for ctx.Err() == nil {
+					_ = act(s)
+				}
+			})
+		}
+	}
+	actors.Go(func() {
+		for ctx.Err() == nil {
+			l.deliver()
+		}
+	})
+	actors.Wait()
+	stop()
+	services.Wait()
+}
+
+// refusals are the errors that the use cases document.
+var refusals = []error{
+	payment.ErrOrderPaid, payment.ErrOrderCancelled, payment.ErrBusy, payment.ErrNotCapturable, payment.ErrAttemptFinal,
+	idempotency.ErrInProgress,
+}
+
+// note counts an outcome and keeps an error that no caller may get.
+func (l *load) note(what string, err error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var live *payment.InProgressError
+	var replay *idempotency.ReplayError
+	switch {
+	case err == nil:
+		l.outcomes[what]++
+	case errors.As(err, &live), errors.As(err, &replay), slices.ContainsFunc(refusals, func(r error) bool { return errors.Is(err, r) }):
+		l.outcomes[what+" refused"]++
+	default:
+		l.wrong = append(l.wrong, fmt.Errorf("%s: %w", what, err))
+	}
+	return err
+}
+
+// order names one of those of now.
+func (l *load) order() payment.OrderID {
+	return payment.OrderID(fmt.Sprintf("o%d", l.keys.Load()/moveOn+rand.Int64N(orders)))
+}
+
+// request is a new one, or the last one again.
+func (l *load) request(endpoint string) idempotency.Request {
+	n := l.keys.Load()
+	if rand.N(4) > 0 {
+		n = l.keys.Add(1)
+	}
+	return idempotency.Request{
+		User: "u1", Endpoint: endpoint, Key: idempotency.Key(fmt.Sprintf("key-%08d", n)),
+		Refusal: func(error) idempotency.Answer { return idempotency.Answer{Status: 409} },
+	}
+}
+
+// some returns up to n of the latest attempts, in the order of their making.
+func (l *load) some(n int) []payment.Attempt {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.attempts[max(0, len(l.attempts)-n):])
+}
+
+func (l *load) pay(s *service) error {
+	id := l.order()
+	_, _, err := s.CreateOrder(l.t.Context(), authz.Actor{Subject: "shop", Roles: []payment.Role{payment.RoleService}, OnBehalfOf: "u1"}, idempotency.Request{User: "u1", Endpoint: "create", Key: idempotency.Key("order-" + id + "-key")},
+		commands.CreateOrder{OrderID: id, Money: payment.Money{Minor: 1000, Currency: "EUR"}})
+	if l.note("create", err) != nil {
+		return err
+	}
+	p, err := s.Pay(l.t.Context(), l.actor, l.request("pay "+string(id)), commands.Pay{OrderID: id, Token: "t", Capture: payment.CaptureManual})
+	if err == nil {
+		l.mu.Lock()
+		l.attempts = append(l.attempts, p.Attempt)
+		l.mu.Unlock()
+	}
+	return l.note("pay", err)
+}
+
+func (l *load) confirm(s *service) error {
+	return l.each("confirm", func(a payment.Attempt) error {
+		_, err := s.Confirm(l.t.Context(), l.actor, l.request("confirm "+a.ID.String()), commands.Confirm{AttemptID: a.ID})
+		return err
+	})
+}
+
+func (l *load) cancel(s *service) error {
+	return l.each("cancel", func(a payment.Attempt) error {
+		_, err := s.Cancel(l.t.Context(), l.actor, l.request("cancel "+a.ID.String()), a.ID)
+		return err
+	})
+}
+
+func (l *load) cancelOrder(s *service) error {
+	<-time.After(hurried)
+	return l.each("cancel order", func(a payment.Attempt) error {
+		_, _, err := s.CancelOrder(l.t.Context(), l.actor, l.request("cancel "+string(a.OrderID)), a.OrderID)
+		return err
+	})
+}
+
+func (l *load) recheck(s *service) error {
+	return l.each("recheck", func(a payment.Attempt) error {
+		_, err := s.Recheck(l.t.Context(), a.ID, payment.Cause{Kind: payment.CausePerson, ID: "p"})
+		return err
+	})
+}
+
+func (l *load) reconcile(s *service) error {
+	due, err := s.Due(l.t.Context(), "acc", 10)
+	_ = l.note("due", err)
+	for _, name := range due {
+		_, err := s.Execute(l.t.Context(), name, payment.Cause{Kind: payment.CauseCheck, ID: "c"})
+		_ = l.note("reconcile", err)
+	}
+	<-time.After(time.Millisecond)
+	return err
+}
+
+func (l *load) retry(s *service) error {
+	_, err := s.RetryParked(l.t.Context(), 50)
+	<-time.After(time.Millisecond)
+	return l.note("retry", err)
+}
+
+// each does something to one of the attempts.
+func (l *load) each(what string, do func(a payment.Attempt) error) error {
+	some := l.some(orders)
+	if len(some) == 0 {
+		<-time.After(time.Millisecond)
+		return nil
+	}
+	return l.note(what, do(some[rand.N(len(some))]))
+}
+
+// deliver sends events of many attempts to both replicas at once, to one of them
+// in the opposite order.
+func (l *load) deliver() {
+	var batch []inbound.Received
+	for _, a := range l.some(4 * orders) {
+		batch = append(batch, l.event(a), l.event(a))
+	}
+	if len(batch) == 0 {
+		<-time.After(time.Millisecond)
+		return
+	}
+	rand.Shuffle(len(batch), func(i, j int) { batch[i], batch[j] = batch[j], batch[i] })
+	var wg sync.WaitGroup
+	for i, s := range l.replicas {
+		mine := slices.Clone(batch)
+		if i > 0 {
+			slices.Reverse(mine)
+		}
+		// Another content under a known id is a discrepancy of its own.
+		mine = append(mine, changed(mine[0]), changed(mine[len(mine)-1]))
+		wg.Go(func() {
+			_, err := s.Intake(l.t.Context(), mine)
+			if l.note("intake", err) != nil {
+				return
+			}
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			for _, r := range mine {
+				l.acked = append(l.acked, r.Event.ID)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// event is a report of an attempt, by names of which some are known later, or are
+// those of the order's other attempts, too.
+func (l *load) event(a payment.Attempt) inbound.Received {
+	kinds := []webhooks.Kind{webhooks.KindProcessing, webhooks.KindAuthorized, webhooks.KindSoftFailed, webhooks.KindFailed, webhooks.KindActionRequired}
+	if rand.N(30) == 0 {
+		kinds = []webhooks.Kind{webhooks.KindSucceeded} // often late, with another attempt beside it
+	}
+	e := webhooks.Event{
+		ID: fmt.Sprintf("evt-%d", l.events.Add(1)), IDSource: webhooks.Native, Type: "t", Kind: kinds[rand.N(len(kinds))],
+		References: shuffled("pp-"+a.ID.String(), "next-"+a.ID.String(), "cart-"+string(a.OrderID), "sess-"+string(a.OrderID)),
+	}
+	if rand.N(3) == 0 {
+		e.References = []string{"next-" + a.ID.String()}
+	}
+	return inbound.Received{Account: "acc", Event: e, Headers: map[string]string{}, Body: []byte("{}"), At: time.Now()}
+}
+
+func changed(r inbound.Received) inbound.Received {
+	r.Event.Kind = webhooks.KindDisputed
+	return r
+}
+
+func shuffled(names ...string) []string {
+	rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	return names
+}
+
+// flaky is a provider with any response, at times after the lease.
+type flaky struct{ gateway.Provider }
+
+func (flaky) Capabilities() payment.Capabilities {
+	return payment.Capabilities{Find: true, Capture: true, Cancel: true}
+}
+
+func (flaky) TokenKind(string) gateway.TokenKind { return gateway.TokenSingleUse }
+
+func (flaky) Charge(_ context.Context, c gateway.Charge) (gateway.Outcome, error) {
+	if rand.N(8) == 0 {
+		return gateway.Outcome{}, errors.New("timed out")
+	}
+	return anyOutcome("pp-"+c.Attempt.String(), fsm.NewsProcessing, fsm.NewsAuthorized, fsm.NewsAuthorized, fsm.NewsFailed,
+		"next-"+c.Attempt.String(), "cart-"+string(c.Order), "sess-"+string(c.Order)), nil
+}
+
+func (flaky) Lookup(_ context.Context, id string) (gateway.Outcome, error) {
+	return anyOutcome(id, fsm.NewsProcessing, fsm.NewsAuthorized, fsm.NewsFailed, fsm.NewsFailed), nil
+}
+
+func (flaky) Find(_ context.Context, id payment.AttemptID) (gateway.Outcome, error) {
+	return anyOutcome("pp-"+id.String(), fsm.NewsProcessing, fsm.NewsAuthorized, fsm.NewsFailed, fsm.NewsFailed), nil
+}
+
+func (flaky) Capture(_ context.Context, c gateway.Capture) (gateway.Outcome, error) {
+	return anyOutcome(c.ProviderPaymentID, fsm.NewsSucceeded, fsm.NewsFailed, fsm.NewsFailed, fsm.NewsAuthorized), nil
+}
+
+func (flaky) Cancel(_ context.Context, c gateway.Cancel) (gateway.Outcome, error) {
+	return anyOutcome(c.ProviderPaymentID, fsm.NewsFailed, fsm.NewsFailed, fsm.NewsProcessing, fsm.NewsAuthorized), nil
+}
+
+func anyOutcome(id string, a, b, c, d fsm.News, names ...string) gateway.Outcome {
+	<-time.After(rand.N(hurried / 4))
+	if rand.N(20) == 0 {
+		<-time.After(hurried)
+	}
+	return gateway.Outcome{News: []fsm.News{a, b, c, d}[rand.N(4)], ProviderPaymentID: id, References: shuffled(names...)}
+}
+
+// deadlocks counts those that the database has seen, once all other sessions
+// have ended and reported theirs.
+func deadlocks(t *testing.T, conn *pgx.Conn) int {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		return testdb.One[bool](t, conn, `SELECT count(*) = 1 FROM pg_stat_activity WHERE datname = current_database()`)
+	}, soon, 10*time.Millisecond)
+	return testdb.One[int](t, conn, `SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()`)
+}

@@ -1,0 +1,131 @@
+package mapping
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+)
+
+// Attempt is an attempt without its operations and movements.
+func Attempt(row *dbsqlc.PaymentAttempts, readAt time.Time, siblings bool) payment.Attempt {
+	a := payment.Attempt{
+		ID: payment.AttemptID(row.AttemptID), OrderID: payment.OrderID(row.OrderID), UserID: payment.UserID(row.UserID),
+		RequestID: payment.RequestID(row.ClientRequestID), RequestHash: hash(row.RequestHash),
+		Account: row.Account, ProviderPaymentID: row.ProviderPaymentID, State: State(row.Status, row.Stage),
+		Money:      payment.Money{Minor: row.Amount, Currency: payment.Currency(row.Currency)},
+		Authorized: row.AmountAuthorized, Captured: row.AmountCaptured, Refunded: row.AmountRefunded, Disputed: row.AmountDisputed,
+		ForeignMoney: row.ForeignMoney, LastMovement: int(row.Movements),
+		Capture: payment.CaptureAutomatic, NextActionURL: row.NextActionUrl, Saved: savedFromRow(row.SavedPaymentMethod),
+		Version: int(row.Version), CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, FinalizedAt: row.FinalizedAt,
+		ReadAt: readAt, Siblings: siblings,
+	}
+	if row.CaptureManual {
+		a.Capture = payment.CaptureManual
+	}
+	if row.FailureCode != "" {
+		a.Failure = &payment.Failure{Code: row.FailureCode, Message: row.FailureMessage, ProviderCode: row.FailureProviderCode}
+	}
+	return a
+}
+
+// Attempts are the attempts of orders, each as Attempt returns it.
+func Attempts(rows []*dbsqlc.AttemptsOfOrdersRow) []payment.Attempt {
+	attempts := make([]payment.Attempt, 0, len(rows))
+	for _, r := range rows {
+		attempts = append(attempts, Attempt(&r.PaymentAttempts, r.ReadAt, r.Siblings))
+	}
+	return attempts
+}
+
+// State is an attempt's state, by its status and stage.
+func State(status dbsqlc.AttemptStatus, stage dbsqlc.AttemptStage) fsm.State {
+	switch status {
+	case dbsqlc.AttemptStatusSucceeded:
+		return fsm.Succeeded
+	case dbsqlc.AttemptStatusFailed:
+		return fsm.Failed
+	case dbsqlc.AttemptStatusPending:
+	}
+	return fsm.State(stage)
+}
+
+// savedFromRow reads what savedParam wrote; a text of another form is none.
+func savedFromRow(raw []byte) *payment.SavedMethod {
+	m := &payment.SavedMethod{}
+	if json.Unmarshal(raw, m) != nil || m.Token == "" {
+		return nil
+	}
+	return m
+}
+
+// AttemptsInsertParams are new attempts.
+func AttemptsInsertParams(attempts []payment.Attempt) *dbsqlc.AttemptsInsertParams {
+	p := Params[dbsqlc.AttemptsInsertParams](len(attempts))
+	for i := range attempts {
+		a := &attempts[i]
+		p.OrderIds = append(p.OrderIds, string(a.OrderID))
+		p.AttemptIds = append(p.AttemptIds, uuid.UUID(a.ID))
+		p.UserIds = append(p.UserIds, string(a.UserID))
+		p.ClientRequestIds = append(p.ClientRequestIds, string(a.RequestID))
+		p.RequestHashes = append(p.RequestHashes, a.RequestHash[:])
+		p.Accounts = append(p.Accounts, a.Account)
+		p.Amounts = append(p.Amounts, a.Money.Minor)
+		p.Currencies = append(p.Currencies, string(a.Money.Currency))
+		p.CapturesManual = append(p.CapturesManual, a.Capture == payment.CaptureManual)
+		p.CreatedAts = append(p.CreatedAts, a.CreatedAt)
+	}
+	return p
+}
+
+// AttemptsAdvanceParams are the columns of attempts that a report may change.
+func AttemptsAdvanceParams(writes []changeset.AttemptWrite) *dbsqlc.AttemptsAdvanceParams {
+	p := Params[dbsqlc.AttemptsAdvanceParams](len(writes))
+	for i := range writes {
+		a := &writes[i].Attempt
+		status, stage := stateParams(a)
+		failure := failureOf(a.Failure)
+		p.OrderIds = append(p.OrderIds, string(a.OrderID))
+		p.AttemptIds = append(p.AttemptIds, uuid.UUID(a.ID))
+		p.Was = append(p.Was, int32(writes[i].Was)) //nolint:gosec // a version
+		p.ProviderPaymentIds = append(p.ProviderPaymentIds, a.ProviderPaymentID)
+		p.Statuses = append(p.Statuses, status)
+		p.Stages = append(p.Stages, stage)
+		p.Authorized = append(p.Authorized, a.Authorized)
+		p.Captured = append(p.Captured, a.Captured)
+		p.Refunded = append(p.Refunded, a.Refunded)
+		p.Disputed = append(p.Disputed, a.Disputed)
+		p.ForeignMoney = append(p.ForeignMoney, a.ForeignMoney)
+		p.Movements = append(p.Movements, int32(a.LastMovement)) //nolint:gosec // a count of movements
+		p.NextActionUrls = append(p.NextActionUrls, a.NextActionURL)
+		p.FailureCodes = append(p.FailureCodes, failure.Code)
+		p.FailureMessages = append(p.FailureMessages, failure.Message)
+		p.FailureProviderCodes = append(p.FailureProviderCodes, failure.ProviderCode)
+		p.SavedMethods = append(p.SavedMethods, savedParam(a.Saved))
+		p.Versions = append(p.Versions, int32(a.Version)) //nolint:gosec // a version
+		p.UpdatedAts = append(p.UpdatedAts, a.UpdatedAt)
+		p.FinalizedAts = append(p.FinalizedAts, orZero(a.FinalizedAt))
+	}
+	return p
+}
+
+func stateParams(a *payment.Attempt) (status, stage string) {
+	if a.State.Final() {
+		return string(a.State.Status()), "final"
+	}
+	return string(a.State.Status()), string(a.State)
+}
+
+// savedParam is what the provider has stored, empty for nothing: what was stored stays.
+func savedParam(m *payment.SavedMethod) string {
+	if m == nil {
+		return ""
+	}
+	raw, _ := json.Marshal(m) //nolint:errchkjson // texts always marshal
+	return string(raw)
+}

@@ -1,0 +1,129 @@
+package mapping
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/inbound"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// separator joins the references of one event; no provider's id contains it.
+const separator = "\x1f"
+
+// EventsInsertParams are new events.
+func EventsInsertParams(events []inbound.StoredEvent) (*dbsqlc.EventsInsertParams, error) {
+	p := Params[dbsqlc.EventsInsertParams](len(events))
+	for i := range events {
+		if err := addEvent(p, &events[i]); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+func addEvent(p *dbsqlc.EventsInsertParams, e *inbound.StoredEvent) error {
+	news, headers, err := e.JSON()
+	if err != nil {
+		return err
+	}
+	p.EventIds = append(p.EventIds, uuid.UUID(e.ID))
+	p.Accounts = append(p.Accounts, e.Account)
+	p.ProviderEventIds = append(p.ProviderEventIds, e.Event.ID)
+	p.IdsDerived = append(p.IdsDerived, e.Event.IDSource == webhooks.Derived)
+	p.EventTypes = append(p.EventTypes, e.Event.Type)
+	p.Kinds = append(p.Kinds, string(e.Event.Kind))
+	p.Digests = append(p.Digests, e.Digest[:])
+	p.News = append(p.News, string(news))
+	p.Refs = append(p.Refs, strings.Join(e.Event.References, separator))
+	p.OrderIds = append(p.OrderIds, string(e.OrderID))
+	p.AttemptIds = append(p.AttemptIds, uuid.UUID(e.AttemptID))
+	p.Verdicts = append(p.Verdicts, string(e.Verdict))
+	p.Tries = append(p.Tries, int32(e.Tries)) //nolint:gosec // a count of tries
+	p.NextTryAts = append(p.NextTryAts, orZero(e.NextTryAt))
+	p.SecretIndexes = append(p.SecretIndexes, int32(e.Event.SecretIndex)) //nolint:gosec // an index of a short list
+	p.Headers = append(p.Headers, string(headers))
+	p.Bodies = append(p.Bodies, e.Body)
+	p.OccurredAts = append(p.OccurredAts, e.Event.OccurredAt)
+	p.ReceivedAts = append(p.ReceivedAts, e.At)
+	return nil
+}
+
+// EventSettleParams is the verdict on a parked event.
+func EventSettleParams(e *inbound.StoredEvent) *dbsqlc.EventSettleParams {
+	p := &dbsqlc.EventSettleParams{
+		Account: e.Account, ProviderEventID: e.Event.ID, Verdict: string(e.Verdict), Tries: int32(e.Tries), NextTryAt: e.NextTryAt, //nolint:gosec // a count of tries
+	}
+	if e.OrderID != "" {
+		order, attempt := string(e.OrderID), uuid.UUID(e.AttemptID)
+		p.OrderID, p.AttemptID = &order, &attempt
+	}
+	return p
+}
+
+// Event is an event with its bytes and headers.
+func Event(row *dbsqlc.ProviderEvents) inbound.StoredEvent {
+	e := parkedEvent(&parkedRow{
+		EventID: row.EventID, Account: row.Account, ProviderEventID: row.ProviderEventID, Digest: row.Digest, News: row.News,
+		OrderID: row.OrderID, AttemptID: row.AttemptID, Verdict: row.Verdict, Tries: row.Tries, NextTryAt: row.NextTryAt, ReceivedAt: row.ReceivedAt,
+	})
+	e.Body = row.Body
+	if err := json.Unmarshal(row.Headers, &e.Headers); err != nil && e.Unreadable == nil {
+		e.Unreadable = fmt.Errorf("%w: headers of %s: %w", payment.ErrEventUnreadable, e.Event.ID, err)
+	}
+	return e
+}
+
+// parkedRow is a parked event. The reads of such have rows of the same form.
+type parkedRow = dbsqlc.EventsDueRow
+
+// ParkedEvents are events without their bytes.
+func ParkedEvents[R *dbsqlc.EventsDueRow | *dbsqlc.EventsParkedRow | *dbsqlc.EventsParkedOfRow](rows []R) []inbound.StoredEvent {
+	events := make([]inbound.StoredEvent, 0, len(rows))
+	for _, row := range rows {
+		events = append(events, parkedEvent((*parkedRow)(row)))
+	}
+	return events
+}
+
+func parkedEvent(row *parkedRow) inbound.StoredEvent {
+	e := inbound.StoredEvent{
+		ID: payment.EventID(row.EventID), Digest: Digest(row.Digest), Verdict: fsm.Verdict(row.Verdict),
+		Tries: int(row.Tries), NextTryAt: row.NextTryAt,
+		Received: inbound.Received{Account: row.Account, At: row.ReceivedAt},
+	}
+	if row.OrderID != nil && row.AttemptID != nil {
+		e.OrderID, e.AttemptID = payment.OrderID(*row.OrderID), payment.AttemptID(*row.AttemptID)
+	}
+	e.Event, e.Unreadable = Webhook(row.ProviderEventID, row.News)
+	return e
+}
+
+var errNews = errors.New("what it says has another form")
+
+// Webhook reads the meaning of an event. Of what another version has written, in
+// another form, only the id is returned, with an error.
+func Webhook(id string, raw []byte) (webhooks.Event, error) {
+	var e webhooks.Event
+	err := json.Unmarshal(raw, &e)
+	if err == nil && e.ID != id {
+		err = errNews
+	}
+	if err != nil {
+		return webhooks.Event{ID: id}, fmt.Errorf("%w: %s: %w", payment.ErrEventUnreadable, id, err)
+	}
+	return e, nil
+}
+
+// Digest is a digest of 32 bytes.
+func Digest(raw []byte) (d [32]byte) {
+	copy(d[:], raw)
+	return d
+}

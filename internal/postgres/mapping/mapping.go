@@ -1,0 +1,54 @@
+package mapping
+
+import (
+	"reflect"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Params returns the parameters of a statement that takes n rows: its arrays are
+// empty and have room for as many.
+func Params[P any](n int) *P {
+	p := new(P)
+	for _, field := range reflect.ValueOf(p).Elem().Fields() {
+		if field.Kind() == reflect.Slice {
+			field.Grow(n)
+		}
+	}
+	return p
+}
+
+// UUIDs are ids as a statement takes them.
+func UUIDs[T ~[16]byte](ids []T) []uuid.UUID {
+	plain := make([]uuid.UUID, len(ids))
+	for i, id := range ids {
+		plain[i] = uuid.UUID(id)
+	}
+	return plain
+}
+
+// orZero stands for NULL in an array, whose elements sqlc can't make nullable;
+// the statement turns it back.
+func orZero(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return *t
+}
+
+// OrEmpty is the text of a column, empty for NULL.
+func OrEmpty(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// OrNull is NULL for an empty text.
+func OrNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

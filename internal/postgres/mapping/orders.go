@@ -1,0 +1,65 @@
+package mapping
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+)
+
+// Order is an order without its attempts.
+func Order(row *dbsqlc.Orders) (payment.Order, error) {
+	o := payment.Order{
+		ID: payment.OrderID(row.OrderID), UserID: payment.UserID(row.UserID), RequestID: payment.RequestID(row.ClientRequestID),
+		CreatedBy: payment.Role(row.CreatedBy), RequestHash: hash(row.RequestHash),
+		Money:       payment.Money{Minor: row.Amount, Currency: payment.Currency(row.Currency)},
+		Description: row.Description, Accepted: (*payment.AttemptID)(row.AcceptedAttemptID), CancelRequestedAt: row.CancelRequestedAt, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
+	}
+	if err := json.Unmarshal(row.Metadata, &o.Metadata); err != nil {
+		return o, fmt.Errorf("decode metadata of order %s: %w", o.ID, err)
+	}
+	return o, nil
+}
+
+// Orders gives orders their attempts; those of other orders are left out.
+func Orders(rows []*dbsqlc.Orders, attempts []payment.Attempt) (map[payment.OrderID]payment.Order, error) {
+	orders := make(map[payment.OrderID]payment.Order, len(rows))
+	for _, row := range rows {
+		var err error
+		if orders[payment.OrderID(row.OrderID)], err = Order(row); err != nil {
+			return nil, err
+		}
+	}
+	for _, a := range attempts {
+		if o, ok := orders[a.OrderID]; ok {
+			o.Attempts = append(o.Attempts, a)
+			orders[a.OrderID] = o
+		}
+	}
+	return orders, nil
+}
+
+// OrderInsertParams is a new order.
+func OrderInsertParams(o payment.Order) (*dbsqlc.OrderInsertParams, error) {
+	metadata, err := json.Marshal(o.Metadata)
+	if err != nil {
+		return nil, fmt.Errorf("encode metadata of order %s: %w", o.ID, err)
+	}
+	if o.Metadata == nil {
+		metadata = []byte("{}")
+	}
+	return &dbsqlc.OrderInsertParams{
+		OrderID: string(o.ID), UserID: string(o.UserID), CreatedBy: string(o.CreatedBy), ClientRequestID: string(o.RequestID), RequestHash: o.RequestHash[:],
+		Amount: o.Money.Minor, Currency: string(o.Money.Currency), Description: o.Description, Metadata: metadata, CreatedAt: o.CreatedAt,
+	}, nil
+}
+
+// OrderNames are ids as a statement takes them.
+func OrderNames(ids []payment.OrderID) []string {
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = string(id)
+	}
+	return names
+}

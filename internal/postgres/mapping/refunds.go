@@ -1,0 +1,63 @@
+package mapping
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+)
+
+// Refund is a refund without the schedule of its operation.
+func Refund(row *dbsqlc.Refunds, readAt time.Time) payment.Refund {
+	r := payment.Refund{
+		ID: payment.RefundID(row.RefundID), OrderID: payment.OrderID(row.OrderID), AttemptID: payment.AttemptID(row.AttemptID),
+		Origin: payment.RefundOrigin(row.Origin), UserID: payment.UserID(OrEmpty(row.UserID)), RequestID: payment.RequestID(OrEmpty(row.ClientRequestID)),
+		RequestHash: hash(row.RequestHash), Account: row.Account, ProviderRefundID: row.ProviderRefundID,
+		State:  fsm.RefundState(row.Status),
+		Money:  payment.Money{Minor: row.Amount, Currency: payment.Currency(row.Currency)},
+		Reason: row.Reason, Version: int(row.Version), CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
+		FinalizedAt: row.FinalizedAt, ReadAt: readAt,
+	}
+	if row.FailureCode != "" {
+		r.Failure = &payment.Failure{Code: row.FailureCode, Message: row.FailureMessage, ProviderCode: row.FailureProviderCode}
+	}
+	return r
+}
+
+// RefundInsertParams is a new refund.
+func RefundInsertParams(r payment.Refund) *dbsqlc.RefundInsertParams {
+	failure := failureOf(r.Failure)
+	p := &dbsqlc.RefundInsertParams{
+		OrderID: string(r.OrderID), RefundID: uuid.UUID(r.ID), AttemptID: uuid.UUID(r.AttemptID), Origin: string(r.Origin),
+		Account: r.Account, ProviderRefundID: r.ProviderRefundID,
+		Status: dbsqlc.RefundStatus(r.State), Amount: r.Money.Minor, Currency: string(r.Money.Currency), Reason: r.Reason,
+		FailureCode: failure.Code, FailureMessage: failure.Message, FailureProviderCode: failure.ProviderCode,
+		Version: int32(r.Version), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, FinalizedAt: r.FinalizedAt, //nolint:gosec // a version
+	}
+	if r.Origin == payment.RefundByRequest {
+		user, request := string(r.UserID), string(r.RequestID)
+		p.UserID, p.ClientRequestID, p.RequestHash = &user, &request, r.RequestHash[:]
+	}
+	return p
+}
+
+// RefundAdvanceParams are the columns of a refund that changes, which had version was.
+func RefundAdvanceParams(r payment.Refund, was int) *dbsqlc.RefundAdvanceParams {
+	failure := failureOf(r.Failure)
+	return &dbsqlc.RefundAdvanceParams{
+		OrderID: string(r.OrderID), RefundID: uuid.UUID(r.ID), Was: int32(was), //nolint:gosec // a version
+		ProviderRefundID: r.ProviderRefundID, Status: dbsqlc.RefundStatus(r.State),
+		FailureCode: failure.Code, FailureMessage: failure.Message, FailureProviderCode: failure.ProviderCode,
+		Version: int32(r.Version), UpdatedAt: r.UpdatedAt, FinalizedAt: r.FinalizedAt, //nolint:gosec // a version
+	}
+}
+
+func failureOf(f *payment.Failure) payment.Failure {
+	if f == nil {
+		return payment.Failure{}
+	}
+	return *f
+}

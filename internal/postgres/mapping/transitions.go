@@ -1,0 +1,72 @@
+package mapping
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+)
+
+// logDetail is what a transition keeps beside its columns: the attempt can be
+// derived from it again.
+type logDetail struct {
+	News              string `json:"news,omitempty"`
+	ProviderPaymentID string `json:"provider_payment_id,omitempty"`
+	Authorized        int64  `json:"authorized,omitempty"`
+	Captured          int64  `json:"captured,omitempty"`
+	Disputed          int64  `json:"disputed,omitempty"`
+	Refunded          int64  `json:"refunded,omitempty"`
+	Foreign           bool   `json:"foreign_money,omitempty"`
+	NextActionURL     string `json:"next_action_url,omitempty"`
+	LastMovement      int    `json:"movements,omitempty"`
+}
+
+// TransitionsInsertParams are the transitions of attempts; there may be none.
+func TransitionsInsertParams(changes []changeset.AttemptWrite) (*dbsqlc.TransitionsInsertParams, error) {
+	p := Params[dbsqlc.TransitionsInsertParams](len(changes))
+	for i := range changes {
+		a := &changes[i].Attempt
+		for _, tr := range changes[i].Transitions {
+			detail, err := json.Marshal(logDetail{
+				string(tr.News), tr.Facts.ProviderPaymentID, tr.Facts.Authorized, tr.Facts.Captured,
+				tr.Facts.Disputed, tr.Facts.Refunded, tr.Facts.ForeignMoney, tr.Facts.NextActionURL, tr.LastMovement,
+			})
+			if err != nil {
+				return nil, fmt.Errorf("encode a transition of %s: %w", a.ID, err)
+			}
+			p.OrderIds = append(p.OrderIds, string(a.OrderID))
+			p.AttemptIds = append(p.AttemptIds, uuid.UUID(a.ID))
+			p.Versions = append(p.Versions, int32(tr.Version)) //nolint:gosec // a version
+			p.FromStages = append(p.FromStages, string(tr.From))
+			p.ToStages = append(p.ToStages, string(tr.To))
+			p.Causes = append(p.Causes, string(tr.Cause.Kind))
+			p.CauseIds = append(p.CauseIds, tr.Cause.ID)
+			p.Details = append(p.Details, string(detail))
+			p.Ats = append(p.Ats, tr.At)
+		}
+	}
+	return p, nil
+}
+
+// Transition reads what TransitionsInsertParams has written.
+func Transition(row *dbsqlc.AttemptTransitions) (payment.Transition, error) {
+	var d logDetail
+	if err := json.Unmarshal(row.Detail, &d); err != nil {
+		return payment.Transition{}, fmt.Errorf("decode version %d: %w", row.Version, err)
+	}
+	to := fsm.State(row.ToStage)
+	return payment.Transition{
+		Version: int(row.Version), From: fsm.State(row.FromStage), To: to, News: fsm.News(d.News),
+		Cause: payment.Cause{Kind: payment.CauseKind(row.Cause), ID: row.CauseID}, At: row.At,
+		Facts: payment.Facts{
+			State: to, ProviderPaymentID: d.ProviderPaymentID, Authorized: d.Authorized, Captured: d.Captured,
+			Disputed: d.Disputed, Refunded: d.Refunded, ForeignMoney: d.Foreign, NextActionURL: d.NextActionURL,
+		},
+		LastMovement: d.LastMovement,
+	}, nil
+}

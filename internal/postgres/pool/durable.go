@@ -1,0 +1,65 @@
+package pool
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// NotDurableError is returned for a server that may lose what it has committed. Its
+// Settings are those that are off: fsync, full_page_writes (a crash may leave half a
+// page) or synchronous_commit, by the server, the database, the role or the address.
+type NotDurableError struct{ Settings []string }
+
+func (e *NotDurableError) Error() string {
+	return "the database may lose what it has committed: " + strings.Join(e.Settings, ", ") + " off"
+}
+
+// OpenDurable is Open for a pool whose commits are kept: it is unavailable until the
+// server was found to keep them. The other values of synchronous_commit differ in what
+// standbys must have done; all of them wait for the server's own disk.
+func OpenDurable(ctx context.Context, url string) (*Pool, error) { return open(ctx, url, true) }
+
+// Durable returns a NotDurableError if commits may be lost.
+func (p *Pool) Durable(ctx context.Context) error {
+	return on(ctx, p.conns, checkDurable)
+}
+
+// checkDurable reads the values that a new session starts with: durably may have changed
+// those of this one.
+func checkDurable(ctx context.Context, c *pgxpool.Conn) error {
+	rows, err := c.Query(ctx, `SELECT name FROM pg_settings
+		WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') AND reset_val = 'off' ORDER BY name`)
+	if err != nil {
+		return fmt.Errorf("read the settings of durability: %w", err)
+	}
+	off, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return fmt.Errorf("read the settings of durability: %w", err)
+	}
+	if len(off) > 0 {
+		return &NotDurableError{Settings: off}
+	}
+	return nil
+}
+
+// durably returns what prepares a session: its commits are kept even if the default of
+// the database or the role was changed after the start. Other values are left alone.
+func durably(limit time.Duration) func(context.Context, *pgx.Conn) error {
+	return func(ctx context.Context, c *pgx.Conn) error {
+		if err := speakTypes(ctx, c); err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		_, err := c.Exec(ctx, `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`)
+		if err != nil {
+			return fmt.Errorf("have commits kept: %w", err)
+		}
+		return nil
+	}
+}

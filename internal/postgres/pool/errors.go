@@ -1,0 +1,75 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// errAgain is returned when the transaction was undone because of another one.
+var errAgain = errors.New("run the transaction again")
+
+// ErrGuard is returned when a guarded write touched other rows than it should.
+var ErrGuard = errors.New("a guarded write missed its row")
+
+// domainError is an error of PostgreSQL in the domain's vocabulary, by SQLSTATE
+// and the constraint's name.
+func domainError(err error) error {
+	var refused *pgconn.PgError
+	switch {
+	case err == nil, errors.Is(err, errAgain), errors.Is(err, payment.ErrUnavailable):
+		return err
+	case errors.As(err, &refused):
+		return sqlError(refused)
+	case connectionLost(err):
+		return unavailable(err)
+	}
+	return err
+}
+
+func sqlError(e *pgconn.PgError) error {
+	switch {
+	case e.Code == "54000": // what no index takes, of whatever name, it does not take the next time
+		return e
+	case e.Code == "40001", e.Code == "40P01",
+		e.ConstraintName == "events_one_per_id", e.ConstraintName == "references_one_attempt", e.ConstraintName == "keys_as_read",
+		e.ConstraintName == "attempts_one_live_per_order", e.ConstraintName == "attempts_one_per_request", e.ConstraintName == "movements_once",
+		e.ConstraintName == "operations_as_read": // the worker has closed one that trailed its attempt
+		return fmt.Errorf("%w: %w", errAgain, e)
+	case e.ConstraintName == "attempts_as_read":
+		return fmt.Errorf("%w: %w", ErrGuard, e)
+	case e.ConstraintName == "refunds_one_per_provider_id":
+		return fmt.Errorf("%w: %w", payment.ErrPaymentTaken, e)
+	case strings.HasPrefix(e.Code, "08"), strings.HasPrefix(e.Code, "53"), strings.HasPrefix(e.Code, "57"),
+		strings.HasPrefix(e.Code, "58"), e.Code == "55P03", e.Code == "25P03", e.Code == "25006",
+		e.Code == "42501": // a right is missing, whatever is written
+		return unavailable(e)
+	}
+	return e
+}
+
+func connectionLost(err error) bool {
+	var network net.Error
+	return errors.As(err, &network) || pgconn.SafeToRetry(err) || pgconn.Timeout(err) ||
+		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, net.ErrClosed) ||
+		errors.Is(err, pgx.ErrTxClosed) || errors.Is(err, pgx.ErrTxCommitRollback) ||
+		errors.Is(err, pgconn.ErrConnClosed) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+func unavailable(err error) error { return fmt.Errorf("%w: %w", payment.ErrUnavailable, err) }
+
+// Missing returns meaning for the error that there is no row, and err for any other.
+func Missing(err, meaning error) error {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return meaning
+	}
+	return err
+}

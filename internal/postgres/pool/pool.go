@@ -1,0 +1,229 @@
+package pool
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/jackc/pgx/v5/pgxpool"
+	pgxuuid "github.com/vgarvardt/pgx-google-uuid/v5"
+
+	"github.com/paylatch/paylatch/migrations"
+)
+
+// The time limits of every session: a frozen process can't hold the others up
+// for longer.
+const (
+	lockTimeout      = "5s"
+	statementTimeout = "5s"
+	idleInTxTimeout  = "5s"
+
+	// connectTimeout is how long connecting may take unless the address sets another.
+	connectTimeout = time.Second
+	// acquireTimeout bounds how long a caller waits for a connection, so that a
+	// lost database is an answer and not a hanging request.
+	acquireTimeout = 1500 * time.Millisecond
+	// txTimeout bounds a transaction from this side, for a server that is frozen.
+	txTimeout = 10 * time.Second
+	// maxConns is how many connections a pool has unless its address sets another,
+	// on whatever machine.
+	maxConns = 10
+)
+
+// Pool is the connections to one database. It is safe for concurrent use.
+type Pool struct {
+	conns *pgxpool.Pool
+	// notices is one session, for announcements: they fall between two batches,
+	// and would take the session away whose memory the next one finds warm.
+	notices *pgxpool.Pool
+	// migrated is set once the schema was found to be no older than this binary, on a
+	// server that keeps what it commits where that is demanded.
+	migrated atomic.Bool
+	// demanding is set where the pool is unavailable while the server loses commits.
+	demanding bool
+}
+
+// Open prepares a pool for a database URL or key/value string. It does not
+// connect: a database that is down at the start may come up later. Until its schema
+// was found once to be no older than this binary, it counts as unavailable.
+func Open(ctx context.Context, url string) (*Pool, error) { return open(ctx, url, false) }
+
+func open(ctx context.Context, url string, durable bool) (*Pool, error) {
+	cfg, err := parse(url)
+	if err != nil {
+		return nil, fmt.Errorf("read the database's address: %w", err)
+	}
+	if cfg.ConnConfig.ConnectTimeout == 0 {
+		cfg.ConnConfig.ConnectTimeout = connectTimeout
+	}
+	for name, value := range map[string]string{
+		"application_name":                    "paylatch",
+		"lock_timeout":                        lockTimeout,
+		"statement_timeout":                   statementTimeout,
+		"idle_in_transaction_session_timeout": idleInTxTimeout,
+		"default_transaction_isolation":       "read committed",
+		"timezone":                            "UTC",
+	} {
+		if _, set := cfg.ConnConfig.RuntimeParams[name]; !set {
+			cfg.ConnConfig.RuntimeParams[name] = value
+		}
+	}
+	cfg.AfterConnect = speakTypes
+	if durable {
+		cfg.AfterConnect = durably(cfg.ConnConfig.ConnectTimeout)
+	}
+	cfg.BeforeClose = hangUp
+	cfg.ConnConfig.DialFunc = within(cfg.ConnConfig.ConnectTimeout, cfg.ConnConfig.DialFunc)
+	single := cfg.Copy()
+	single.MinConns, single.MinIdleConns, single.MaxConns = 0, 0, 1
+	conns, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("prepare the pool: %w", err)
+	}
+	notices, err := pgxpool.NewWithConfig(ctx, single)
+	if err != nil {
+		conns.Close()
+		return nil, fmt.Errorf("prepare the session of announcements: %w", err)
+	}
+	return &Pool{conns: conns, notices: notices, demanding: durable}, nil
+}
+
+// parse reads an address. What it leaves open would depend on the machine.
+func parse(url string) (*pgxpool.Config, error) {
+	cfg, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // Open wraps it
+	}
+	said, err := pgx.ParseConfig(url)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // Open wraps it
+	}
+	if _, set := said.RuntimeParams["pool_max_conns"]; !set {
+		cfg.MaxConns = maxConns
+	}
+	return cfg, nil
+}
+
+// hangUp closes a connection that was given up in the middle of a statement. It may be
+// dead, and pgx waits for the server's end of it for 15 s, in which its place in the
+// pool is taken.
+func hangUp(c *pgx.Conn) {
+	if c.IsClosed() {
+		_ = c.PgConn().Conn().Close()
+	}
+}
+
+// within bounds a dial. By default pgx bounds that of a connection, and not that of the
+// request to cancel what was given up.
+func within(limit time.Duration, dial pgconn.DialFunc) pgconn.DialFunc {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		ctx, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		return dial(ctx, network, addr)
+	}
+}
+
+// speakTypes makes times that are read the same on every machine, and ids cheap.
+func speakTypes(_ context.Context, c *pgx.Conn) error {
+	c.TypeMap().RegisterType(&pgtype.Type{
+		Name: "timestamptz", OID: pgtype.TimestamptzOID, Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC},
+	})
+	pgxuuid.Register(c.TypeMap())
+	speakArrays(c.TypeMap())
+	return nil
+}
+
+// Close waits for the connections that are in use and closes them all.
+func (p *Pool) Close() {
+	p.notices.Close()
+	p.conns.Close()
+}
+
+// Ping reports whether the database answers.
+func (p *Pool) Ping(ctx context.Context) error {
+	return on(ctx, p.conns, func(ctx context.Context, c *pgxpool.Conn) error { return c.Ping(ctx) })
+}
+
+// Migrated returns migrations.ErrBehind if the schema is older than this binary.
+func (p *Pool) Migrated(ctx context.Context) error {
+	return on(ctx, p.conns, func(ctx context.Context, c *pgxpool.Conn) error { return migrations.Check(ctx, c) })
+}
+
+// check finds out what must hold before anything is read or written.
+func (p *Pool) check(ctx context.Context, c *pgxpool.Conn) error {
+	if p.demanding {
+		if err := checkDurable(ctx, c); err != nil {
+			return err
+		}
+	}
+	err := migrations.Check(ctx, c)
+	if err == nil {
+		p.migrated.Store(true)
+	}
+	return err
+}
+
+// Read runs fn on a connection, outside a transaction: each of its statements is one. Errors of PostgreSQL are returned in the
+// domain's vocabulary, a lost or busy database as payment.ErrUnavailable.
+func (p *Pool) Read(ctx context.Context, fn func(ctx context.Context, c *pgxpool.Conn) error) error {
+	return on(ctx, p.conns, func(ctx context.Context, c *pgxpool.Conn) error {
+		if err := p.ready(ctx, c); err != nil {
+			return err
+		}
+		return fn(ctx, c)
+	})
+}
+
+// Notices is Read on the one session for announcements, of any schema.
+func (p *Pool) Notices(ctx context.Context, fn func(ctx context.Context, c *pgxpool.Conn) error) error {
+	return on(ctx, p.notices, fn)
+}
+
+// Connect returns a connection of its own, outside the pool, with this application_name. The caller closes it.
+func (p *Pool) Connect(ctx context.Context, name string) (*pgx.Conn, error) {
+	c := p.conns.Config().ConnConfig.Copy()
+	c.RuntimeParams["application_name"] = name
+	conn, err := pgx.ConnectConfig(ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("connect: %w", err)
+	}
+	return conn, nil
+}
+
+// ready keeps a process that was started while the database was away from working
+// on a schema that is older.
+func (p *Pool) ready(ctx context.Context, c *pgxpool.Conn) error {
+	if p.migrated.Load() {
+		return nil
+	}
+	if err := p.check(ctx, c); err != nil {
+		return unavailable(err)
+	}
+	return nil
+}
+
+func on(ctx context.Context, pool *pgxpool.Pool, fn func(ctx context.Context, c *pgxpool.Conn) error) error {
+	ctx, cancel := context.WithTimeout(ctx, txTimeout)
+	defer cancel()
+	conn, err := acquire(ctx, pool)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	return domainError(fn(ctx, conn))
+}
+
+func acquire(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, acquireTimeout)
+	defer cancel()
+	conn, err := pool.Acquire(ctx)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	return conn, nil
+}

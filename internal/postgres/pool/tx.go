@@ -1,0 +1,80 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"runtime/debug"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres/pipeline"
+)
+
+const (
+	txTries  = 4
+	txJitter = 20 * time.Millisecond
+)
+
+// begin plans the statements of a transaction once for any values, each by its index: planning them anew for each batch
+// of webhooks costs more than running them, and a plan that was made while a table was empty must do when it has grown.
+const begin = `SELECT now() WHERE set_config('plan_cache_mode', 'force_generic_plan', true) <> ''
+	AND set_config('enable_seqscan', 'off', true) <> '' AND set_config('enable_hashjoin', 'off', true) <> ''
+	AND set_config('enable_mergejoin', 'off', true) <> '' AND set_config('jit', 'off', true) <> ''`
+
+// InTx is Once, run again, with a transaction of its own each time, if PostgreSQL undid it because of another transaction
+// (40001, 40P01, an event stored meanwhile).
+func (p *Pool) InTx(ctx context.Context, fn func(ctx context.Context, tx *pipeline.Tx) error) error {
+	var err error
+	for range txTries {
+		if err = p.Once(ctx, fn); !errors.Is(err, errAgain) {
+			return err
+		}
+		pause := time.NewTimer(rand.N(txJitter)) //nolint:gosec // spreads load, guards nothing
+		<-pause.C
+	}
+	return unavailable(err)
+}
+
+// Once runs fn in a transaction and commits it, or undoes it if fn fails or panics. With Snapshot it is the only place where
+// transactions begin.
+func (p *Pool) Once(ctx context.Context, fn func(ctx context.Context, tx *pipeline.Tx) error) error {
+	ctx, cancel := context.WithTimeout(ctx, txTimeout)
+	defer cancel()
+	conn, err := acquire(ctx, p.conns)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	if err := p.ready(ctx, conn); err != nil {
+		return err
+	}
+	tx := pipeline.New(ctx, conn.Conn(), begin)
+	defer tx.Rollback(ctx)
+	if err := run(ctx, tx, fn); err != nil {
+		return domainError(err)
+	}
+	return domainError(tx.Commit(ctx))
+}
+
+// run turns a panic into an error: those that share a transaction, or its goroutine, with
+// the item that it is about must be able to go on without that one.
+func run(ctx context.Context, tx *pipeline.Tx, fn func(ctx context.Context, tx *pipeline.Tx) error) (err error) {
+	defer func() {
+		if thrown := recover(); thrown != nil {
+			err = &payment.PanicError{Value: thrown, Stack: debug.Stack()}
+		}
+	}()
+	return fn(ctx, tx)
+}
+
+// Snapshot runs fn in a transaction that sees one moment and only reads.
+func (p *Pool) Snapshot(ctx context.Context, fn func(ctx context.Context, tx pgx.Tx) error) error {
+	return p.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+		return pgx.BeginTxFunc(ctx, c, snapshot, func(tx pgx.Tx) error { return fn(ctx, tx) })
+	})
+}

@@ -1,0 +1,63 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+	"github.com/paylatch/paylatch/internal/postgres/evidence"
+	"github.com/paylatch/paylatch/internal/postgres/pool"
+	"github.com/paylatch/paylatch/internal/postgres/sessions"
+	"github.com/paylatch/paylatch/internal/postgres/supportstore"
+	"github.com/paylatch/paylatch/internal/stream"
+)
+
+// Store is the stores of all packages, over one pool of connections. It is safe for concurrent use.
+type Store struct {
+	pool *pool.Pool
+	q    *dbsqlc.Queries
+	// changed is called with what a commit has changed; nil if it need not be.
+	changed func([]stream.ID)
+}
+
+// Open prepares a store for a database URL or key/value string. It does not
+// connect: a database that is down at the start may come up later. Until its schema
+// was found once to be no older than this binary, it counts as unavailable.
+func Open(ctx context.Context, url string) (*Store, error) { return over(pool.Open(ctx, url)) }
+
+// OpenDurable is Open for a store whose commits are kept: it is unavailable until the
+// server was found to keep them.
+func OpenDurable(ctx context.Context, url string) (*Store, error) {
+	return over(pool.OpenDurable(ctx, url))
+}
+
+func over(p *pool.Pool, err error) (*Store, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Store{pool: p, q: dbsqlc.New()}, nil
+}
+
+// OnChange has changed called, after each commit, with which attempts have a new
+// version. It must not wait for anything, and be set before the store is used.
+func (s *Store) OnChange(changed func([]stream.ID)) { s.changed = changed }
+
+// Support returns the store of the support console, on the same connections.
+func (s *Store) Support() *supportstore.Store { return supportstore.New(s.pool) }
+
+// Evidence returns the reader that verification needs, on the same connections.
+func (s *Store) Evidence() *evidence.Reader { return evidence.New(s.pool) }
+
+// Sessions returns the console's sessions, on the same connections.
+func (s *Store) Sessions() *sessions.Store { return sessions.New(s.pool) }
+
+// Close waits for the connections that are in use and closes them all.
+func (s *Store) Close() { s.pool.Close() }
+
+// Ping reports whether the database answers.
+func (s *Store) Ping(ctx context.Context) error { return s.pool.Ping(ctx) }
+
+// Migrated returns migrations.ErrBehind if the schema is older than this binary.
+func (s *Store) Migrated(ctx context.Context) error { return s.pool.Migrated(ctx) }
+
+// Durable returns a pool.NotDurableError if commits may be lost.
+func (s *Store) Durable(ctx context.Context) error { return s.pool.Durable(ctx) }

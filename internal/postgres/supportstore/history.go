@@ -1,0 +1,149 @@
+package supportstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+	"github.com/paylatch/paylatch/internal/postgres/mapping"
+	"github.com/paylatch/paylatch/internal/postgres/pool"
+	"github.com/paylatch/paylatch/internal/support"
+)
+
+// AttemptHistory implements support.Store, by a few statements on one connection: what
+// happens between them is seen by the later ones only.
+func (s *Store) AttemptHistory(ctx context.Context, id payment.AttemptID) (support.AttemptHistory, error) {
+	var c support.AttemptHistory
+	err := s.pool.Read(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
+		row, err := s.q.AttemptRead(ctx, conn, uuid.UUID(id))
+		if err != nil {
+			return fmt.Errorf("read attempt %s: %w", id, pool.Missing(err, payment.ErrAttemptNotFound))
+		}
+		c = support.AttemptHistory{Attempt: mapping.Attempt(&row.PaymentAttempts, row.ReadAt, row.Siblings), ReadAt: row.ReadAt}
+		if c.Order, err = s.order(ctx, conn, c.Attempt.OrderID); err != nil {
+			return err
+		}
+		if err := s.besideAttempt(ctx, conn, &c.Attempt); err != nil {
+			return err
+		}
+		for _, read := range []func(context.Context, dbsqlc.DBTX, *support.AttemptHistory) error{s.course, s.events, s.consequences} {
+			if err := read(ctx, conn, &c); err != nil {
+				return fmt.Errorf("read the course of attempt %s: %w", id, err)
+			}
+		}
+		return nil
+	})
+	return c, err
+}
+
+func (s *Store) order(ctx context.Context, db dbsqlc.DBTX, id payment.OrderID) (payment.Order, error) {
+	row, err := s.q.OrderRead(ctx, db, string(id))
+	if err != nil {
+		return payment.Order{}, fmt.Errorf("read order %s: %w", id, pool.Missing(err, payment.ErrOrderNotFound))
+	}
+	o, err := mapping.Order(row)
+	if err != nil {
+		return o, err
+	}
+	attempts, err := s.q.AttemptsOfOrders(ctx, db, []string{string(id)})
+	if err != nil {
+		return o, fmt.Errorf("read attempts: %w", err)
+	}
+	o.Attempts = mapping.Attempts(attempts)
+	return o, nil
+}
+
+// besideAttempt reads the operations and the movements of an attempt.
+func (s *Store) besideAttempt(ctx context.Context, db dbsqlc.DBTX, a *payment.Attempt) error {
+	ids := []uuid.UUID{uuid.UUID(a.ID)}
+	operations, err := s.q.OperationsOfAttempts(ctx, db, ids)
+	if err != nil {
+		return fmt.Errorf("read the operations of attempt %s: %w", a.ID, err)
+	}
+	movements, err := s.q.MovementsOfAttempts(ctx, db, ids)
+	if err != nil {
+		return fmt.Errorf("read the movements of attempt %s: %w", a.ID, err)
+	}
+	a.Operations, a.Movements = mapping.Operations(operations)[a.ID], mapping.Movements(movements)[a.ID]
+	return nil
+}
+
+// course reads the attempt's own log and what was noted around it.
+func (s *Store) course(ctx context.Context, db dbsqlc.DBTX, c *support.AttemptHistory) error {
+	moves, err := s.q.TransitionsOfAttempt(ctx, db, &dbsqlc.TransitionsOfAttemptParams{
+		OrderID: string(c.Attempt.OrderID), AttemptID: uuid.UUID(c.Attempt.ID),
+	})
+	if err != nil {
+		return err
+	}
+	for _, row := range moves {
+		t, err := mapping.Transition(row)
+		if err != nil {
+			return err
+		}
+		c.Transitions = append(c.Transitions, t)
+	}
+	notes, err := s.q.LogOfAttempt(ctx, db, &dbsqlc.LogOfAttemptParams{OrderID: string(c.Attempt.OrderID), AttemptID: uuid.UUID(c.Attempt.ID)})
+	for _, row := range slices.Backward(notes) {
+		c.Activity = append(c.Activity, mapping.Note(row))
+	}
+	return err
+}
+
+func (s *Store) events(ctx context.Context, db dbsqlc.DBTX, c *support.AttemptHistory) error {
+	rows, err := s.q.EventsOfAttempt(ctx, db, uuid.UUID(c.Attempt.ID))
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		c.Events = append(c.Events, shownFromRow((*dbsqlc.EventReadRow)(row)))
+	}
+	return nil
+}
+
+// consequences reads refunds, updates for the merchant, and what staff had to do with the
+// attempt.
+func (s *Store) consequences(ctx context.Context, db dbsqlc.DBTX, c *support.AttemptHistory) error {
+	id := uuid.UUID(c.Attempt.ID)
+	refunds, err := s.q.RefundsOfAttempt(ctx, db, id)
+	if err != nil {
+		return err
+	}
+	for _, row := range refunds {
+		c.Refunds = append(c.Refunds, mapping.Refund(&row.Refunds, row.ReadAt))
+	}
+	messages, err := s.q.OutboxOfAttempt(ctx, db, &dbsqlc.OutboxOfAttemptParams{OrderID: string(c.Attempt.OrderID), AttemptID: id})
+	if err != nil {
+		return err
+	}
+	for _, row := range messages {
+		c.Messages = append(c.Messages, support.OutboxMessage{ID: row.MessageID, Type: row.Type, Version: int(row.Version), CreatedAt: row.CreatedAt, SentAt: row.SentAt})
+	}
+	open, err := s.q.DiscrepanciesOfAttempt(ctx, db, id)
+	if err != nil {
+		return err
+	}
+	for _, row := range open {
+		c.Discrepancies = append(c.Discrepancies, listedFromRow((*dbsqlc.DiscrepanciesListRow)(row)))
+	}
+	if err := s.circumstances(ctx, db, c.Discrepancies); err != nil {
+		return err
+	}
+	audit, err := s.q.AuditOfAttempt(ctx, db, id)
+	if err != nil {
+		return err
+	}
+	for _, row := range slices.Backward(audit) {
+		d, err := entryFromRow(row)
+		if err != nil {
+			return err
+		}
+		c.Audit = append(c.Audit, d)
+	}
+	return nil
+}

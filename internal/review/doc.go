@@ -1,0 +1,3 @@
+// Package review is what a person has to look at: discrepancies, how each can be resolved,
+// and what its resolution does.
+package review

@@ -1,0 +1,237 @@
+package review
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// Resolution is how a person closes a discrepancy.
+type Resolution string
+
+// The resolutions. Possible has which of them a discrepancy takes, and what they do.
+const (
+	ResolvedPaid              Resolution = "paid"
+	ResolvedNotPaid           Resolution = "not_paid"
+	ResolvedRefundedElsewhere Resolution = "refunded_elsewhere"
+	ResolvedAccepted          Resolution = "accepted"
+)
+
+// Decides reports whether a resolution decides how what is pending ended.
+func (r Resolution) Decides() bool { return r == ResolvedPaid || r == ResolvedNotPaid }
+
+// Possibility is a resolution that a discrepancy takes.
+type Possibility struct {
+	Resolution Resolution
+	// When is the case in which it is the right one, Effect what it does: parts of a sentence and a
+	// sentence.
+	When, Effect string
+}
+
+// Circumstances are what the possible resolutions of a discrepancy depend on, beside
+// the discrepancy itself.
+type Circumstances struct {
+	// State is that of its attempt, Held what that holds; empty without an attempt.
+	State fsm.State
+	Held  int64
+	// Foreign is set if it holds money in another currency, MayHold if it failed and may have a
+	// hold left.
+	Foreign, MayHold bool
+	// Refunding is set if a refund of the attempt is pending.
+	Refunding bool
+	// Beside is set if another attempt of the order holds money.
+	Beside bool
+	// Refund is the state of the refund that it is about; empty without one.
+	Refund fsm.RefundState
+}
+
+// standing is the state of what a discrepancy leaves open.
+type standing int
+
+const (
+	// settled leaves nothing open: nothing that is pending, or holds money, hangs on it.
+	settled standing = iota
+	refundPending
+	// pendingUntaken attempts hold nothing as far as was reported.
+	pendingUntaken
+	pendingTaken
+	// pendingForeign attempts hold money in another currency.
+	pendingForeign
+	// late money is held by a failed attempt; lateBeside, while another one of the order
+	// holds money, too.
+	late
+	lateBeside
+	// mayHold attempts failed, and the provider did not give up what they may hold.
+	mayHold
+	// refunding attempts may soon hold nothing any more.
+	refunding
+)
+
+// possibilities are what a person may decide. Each leaves an order that is paid or can be paid, or
+// something else that is open for it: nothing pending and no money goes unwatched.
+var possibilities = map[standing][]Possibility{ //nolint:gochecknoglobals // a table
+	settled: {
+		{ResolvedAccepted, "it is as it should be, or explained", "Nothing moves."},
+		{ResolvedRefundedElsewhere, "money went back another way", "Nothing moves."},
+	},
+	refundPending: {
+		{ResolvedPaid, "the refund is in the provider's dashboard", "The provider is asked first; then the refund becomes succeeded."},
+		{ResolvedNotPaid, "it was not paid back there and will not be", "The refund becomes failed, and its money can be refunded again."},
+	},
+	pendingUntaken: {
+		{ResolvedPaid, "the payment is in the provider's dashboard", "The provider is asked first; then the payment succeeds with what was taken, and the order is paid."},
+		{ResolvedNotPaid, "there is none, and there will be none", "The payment fails, and the order can be paid again."},
+	},
+	pendingTaken: {
+		{ResolvedPaid, "the money is to be kept", "The provider is asked first; then the payment succeeds with what was taken, and the order is paid. What is too much can be refunded then."},
+		{ResolvedRefundedElsewhere, "it went back in the provider's dashboard", "It is recorded as refunded, the payment fails, and the order can be paid again."},
+	},
+	pendingForeign: {
+		{ResolvedPaid, "the money is to be kept", "The provider is asked first; then the payment succeeds with nothing in the order's currency, what was taken stands beside it, and the order is paid."},
+		{ResolvedRefundedElsewhere, "it went back, or was released, in the provider's dashboard", "The payment fails, and the order can be paid again."},
+	},
+	late: {
+		{ResolvedAccepted, "the money is kept and the goods are delivered", "The order is paid by it."},
+		{ResolvedRefundedElsewhere, "it went back in the provider's dashboard", "It is recorded as refunded. The order can be paid again, unless it was cancelled."},
+	},
+	lateBeside: {
+		{ResolvedRefundedElsewhere, "it went back in the provider's dashboard", "It is recorded as refunded; the other payment stays."},
+	},
+	mayHold: {
+		{ResolvedAccepted, "the hold was released in the provider's dashboard, or there is none", "The order can be paid again."},
+		{ResolvedRefundedElsewhere, "what was held was taken and went back", "The order can be paid again."},
+	},
+	refunding: nil,
+}
+
+// beforehand is what else helps where a resolution is missing.
+var beforehand = map[standing]string{ //nolint:gochecknoglobals // a table
+	pendingTaken: "What was taken can be refunded here first; then this can be resolved as not_paid.",
+	late:         "Or refund it here, and resolve this as accepted once that has succeeded.",
+	lateBeside:   "Or refund one of the two payments here; once that has succeeded this can be resolved as accepted.",
+	refunding:    "A refund of it is under way: resolve this once it has ended.",
+}
+
+// Possible is what a discrepancy that is open can be resolved as.
+func (d Discrepancy) Possible(c Circumstances) []Possibility { return possibilities[d.standing(c)] }
+
+// Beforehand is what else can be done about it; empty if nothing.
+func (d Discrepancy) Beforehand(c Circumstances) string { return beforehand[d.standing(c)] }
+
+// Moves reports whether a resolution decides how an attempt or a refund stands.
+func (d Discrepancy) Moves(c Circumstances) bool { return d.standing(c) != settled }
+
+func (d Discrepancy) standing(c Circumstances) standing {
+	if _, of := d.Refund(); of {
+		if c.Refund == fsm.RefundPending {
+			return refundPending
+		}
+		return settled
+	}
+	// Money in another currency has a discrepancy of its own, and no refund of ours returns it.
+	held, foreign := c.Held > 0, d.Kind == payment.CurrencyMismatch && c.Foreign
+	if d.Kind == payment.CurrencyMismatch {
+		held = c.Foreign
+	}
+	switch {
+	case d.About == payment.AboutHoldNotReleased && d.Kind == payment.NeedsReview && c.MayHold && !held:
+		return mayHold
+	case c.State == "" || c.State == fsm.Succeeded || !d.asksForAttempt():
+		return settled
+	case c.State == fsm.Failed && !held:
+		return settled
+	case c.Refunding && c.Held > 0 && !foreign:
+		return refunding
+	case c.State == fsm.Failed && c.Beside:
+		return lateBeside
+	case c.State == fsm.Failed:
+		return late
+	case d.Kind != payment.CurrencyMismatch && held:
+		return pendingTaken
+	case c.Foreign:
+		return pendingForeign
+	}
+	return pendingUntaken
+}
+
+// asksForAttempt reports whether a discrepancy leaves open what becomes of its attempt,
+// or of the attempt's money.
+func (d Discrepancy) asksForAttempt() bool {
+	switch d.Kind {
+	case payment.LateSuccess, payment.DoubleSuccess, payment.PaidAfterCancel:
+		return true
+	case payment.AmountMismatch, payment.CurrencyMismatch:
+		return d.OfPayment()
+	case payment.NeedsReview:
+		return slices.Contains([]string{payment.AboutUnknownOutcome, payment.AboutHoldNotReleased, payment.AboutNotCancelled, payment.AboutCaptureNotMade, payment.AboutCancelNotMade}, d.About)
+	case payment.PaymentReversed, payment.RefundReversed, payment.Disputed, payment.RefundExceeds, payment.EventChanged, payment.UnmatchedEvent:
+	}
+	return false
+}
+
+// Takes returns nil if the discrepancy can be resolved so, else a ResolutionError,
+// ErrNotPending or ErrHoldsMoney.
+func (d Discrepancy) Takes(r Resolution, c Circumstances) error {
+	at := d.standing(c)
+	possible := possibilities[at]
+	switch {
+	case slices.ContainsFunc(possible, func(p Possibility) bool { return p.Resolution == r }):
+		return nil
+	case r.Decides() && (at == settled || at == late || at == lateBeside || at == mayHold):
+		return payment.ErrNotPending
+	case r == ResolvedNotPaid && (at == pendingTaken || at == pendingForeign):
+		return payment.ErrHoldsMoney
+	}
+	return &ResolutionError{Reason: instead(at)}
+}
+
+// instead is what can be done where a resolution can't.
+func instead(at standing) string {
+	parts := []string{"It would leave money, or what is pending, that nobody looks at any more."}
+	for _, p := range possibilities[at] {
+		parts = append(parts, "Resolve it as "+string(p.Resolution)+" if "+p.When+".")
+	}
+	if more := beforehand[at]; more != "" {
+		parts = append(parts, more)
+	}
+	return strings.Join(parts, " ")
+}
+
+// SettlesHeld reports whether a resolution that does not move the attempt states that what it holds
+// beside its payment was released or refunded.
+func (d Discrepancy) SettlesHeld() bool {
+	return d.Kind == payment.CurrencyMismatch && d.OfPayment() || d.Kind == payment.NeedsReview && d.About == payment.AboutHoldNotReleased
+}
+
+// Resolved is how a discrepancy was closed, with the person's subject and reason. ProviderPaymentID
+// is the payment, or the refund, that was found at the provider, where the resolution is paid.
+type Resolved struct {
+	Resolution        Resolution
+	ProviderPaymentID string
+	By                string
+	Reason            string
+	At                time.Time
+}
+
+// Proposed is a payment, or refund, that one person called paid and that can't be looked up: a
+// second person must confirm it.
+type Proposed struct {
+	ProviderPaymentID string
+	By                string
+	Reason            string
+	At                time.Time
+}
+
+// Awaits reports whether a second person must confirm what is proposed.
+func (d Discrepancy) Awaits() bool { return d.Proposed != nil && d.Resolved == nil }
+
+// Confirmed is the subject that proposed how it was resolved; empty without one.
+func (d Discrepancy) Confirmed() string {
+	if d.Resolved == nil || d.Proposed == nil || d.Resolved.Resolution != ResolvedPaid || d.Proposed.ProviderPaymentID != d.Resolved.ProviderPaymentID {
+		return ""
+	}
+	return d.Proposed.By
+}

@@ -1,0 +1,266 @@
+package runner
+
+import (
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// conclude applies the reports of a result, moves the operation by it while the fence holds, and
+// reschedules it.
+func (r *Runner) conclude(s *changeset.Changeset, c *changeset.Change, rec *recording) {
+	op := operationOf(c, rec.task)
+	ours := op.Fence == rec.task.Operation.Fence && op.Open() && op.LeaseUntil != nil
+	res := rec.result
+	if ours && (res.Outcome == payment.CallRefused || res.Outcome == payment.CallUnfit) {
+		r.refused(s, c, rec)
+	}
+	if ours && res.Inference != nil && res.Inference.Concludes == payment.NotCaptured {
+		r.infer(s, c, rec, *res.Inference)
+	}
+	since := c.Attempt.LastMovement != rec.task.Attempt.LastMovement || sooner(op, rec.task)
+	for _, report := range res.Reports {
+		if report.Refund != nil && report.Refund.Unnamed && !only(s, c, rec.task) {
+			continue
+		}
+		if since {
+			report.EndsHold = false // what was reported meanwhile may be younger
+		}
+		s.Apply(c, report)
+	}
+	if res.Cancelled != nil {
+		r.cancelled(s, c, rec)
+	}
+	op = operationOf(c, rec.task)
+	if !ours {
+		return
+	}
+	if op.Open() {
+		r.moved(s, c, rec)
+	}
+	if c.Attempt.State == fsm.Authorized && rec.task.Attempt.State != fsm.Authorized {
+		s.Authorized(c) // what the provider refused before it may do now
+	}
+	op = operationOf(c, rec.task)
+	op.LeaseUntil = nil
+	r.reschedule(s, c, rec)
+}
+
+// refused ends an operation with the provider's definitive no, unless an earlier call of it
+// may have been accepted.
+func (r *Runner) refused(s *changeset.Changeset, c *changeset.Change, rec *recording) {
+	op, res := operationOf(c, rec.task), rec.result
+	can := r.capabilities(c.Attempt)
+	known := op.Kind == payment.OperationCapture && !can.Blind && !can.CaptureUnseen
+	if op.Sends > 1 && op.Kind != payment.OperationCancel && !known {
+		op.Lose()
+		return
+	}
+	switch op.Kind {
+	case payment.OperationCharge:
+		op.Refuse("refused")
+		failure := res.Failure
+		if res.Outcome == payment.CallUnfit {
+			failure = payment.NotStarted()
+		}
+		s.Apply(c, payment.Report{
+			Says: fsm.NewsFailed, Failure: failure, EndsHold: true, Cause: payment.Cause{Kind: payment.CauseCall, ID: op.Key()},
+		})
+	case payment.OperationCapture:
+		op.Refuse("refused")
+		if !rec.refused && !ended(op.Kind, res.News()) && res.News() != fsm.NewsSoftFailed {
+			s.NotMade(c, op)
+		}
+	case payment.OperationCancel:
+		r.cancelRefused(s, c, rec)
+	case payment.OperationRefund:
+		op.Refuse("refused")
+		failure := res.Failure
+		if res.Outcome == payment.CallUnfit {
+			failure = payment.RefundFailure("not_started")
+		}
+		r.failRefund(s, c, rec, failure)
+	case payment.OperationComplete:
+		op.Refuse("refused")
+	case payment.OperationCheck:
+	}
+}
+
+// cancelRefused ends a cancel that the provider does not carry out. A hold of a failed attempt that
+// could not be released is a person's; a soft decline is looked up again.
+func (r *Runner) cancelRefused(s *changeset.Changeset, c *changeset.Change, rec *recording) {
+	op, says := operationOf(c, rec.task), rec.result.News()
+	if c.Attempt.Failed() && says == fsm.NewsSoftFailed {
+		return
+	}
+	if says == fsm.NewsFailed || says == fsm.NewsSucceeded {
+		return // the reports end it
+	}
+	if op.Tries++; r.givenUp(op, rec.result, s.Now()) && !c.Attempt.Failed() {
+		notCancelled(s, c)
+	}
+	op.Refuse("refused")
+	if c.Attempt.Failed() {
+		s.Unreleased(c)
+	}
+}
+
+// ended reports whether a payment that stands so needs the command no more.
+func ended(kind payment.OperationKind, says fsm.News) bool {
+	return says == fsm.NewsFailed || says == fsm.NewsSucceeded && kind == payment.OperationCapture
+}
+
+func (r *Runner) capabilities(a payment.Attempt) (can payment.Capabilities) {
+	if account, ok := r.Account(a.Account); ok {
+		can = account.Provider.Capabilities()
+	}
+	return can
+}
+
+// cancelled records the cancel of a decline, which was sent under the charge's lease.
+func (r *Runner) cancelled(s *changeset.Changeset, c *changeset.Change, rec *recording) {
+	cancel := c.Attempt.OpenCancel()
+	if cancel == nil {
+		for _, report := range rec.result.Cancelled.Reports {
+			s.Apply(c, report)
+		}
+		return
+	}
+	if cancel.Sends == 0 && rec.result.Cancelled.Outcome != payment.CallNotSent && rec.result.Cancelled.Outcome != payment.CallHeldBack {
+		cancel.Take(payment.Send, s.Now(), s.Now())
+		cancel.LeaseUntil = nil
+		cancel.Lose()
+	}
+	if rec.result.Cancelled.News() == fsm.NewsFailed {
+		for _, report := range rec.result.Cancelled.Reports {
+			s.Apply(c, report)
+		}
+	}
+}
+
+// moved moves an operation that is still open by the outcome of its call.
+func (r *Runner) moved(s *changeset.Changeset, c *changeset.Change, rec *recording) {
+	op, res := operationOf(c, rec.task), rec.result
+	if i := res.Inference; i != nil {
+		r.infer(s, c, rec, *i)
+		return
+	}
+	switch res.Outcome {
+	case payment.CallAccepted:
+		op.Accept()
+		r.cancelAnew(s, c, op)
+	case payment.CallUnknown:
+		op.Lose()
+		if op.Kind == payment.OperationCharge && len(res.Reports) == 0 && !rec.poison {
+			s.Apply(c, payment.Report{Says: fsm.NewsUnknown, Cause: payment.Cause{Kind: payment.CauseCall, ID: op.Key()}})
+		}
+	case payment.CallNotSent, payment.CallHeldBack:
+		r.notSent(s, c, rec)
+	case payment.CallAsked:
+		r.lookup(s, c, rec)
+	case payment.CallRefused, payment.CallUnfit:
+	}
+}
+
+// cancelAnew wants another cancel in the place of one that was sent again and released nothing: the
+// provider repeats its response to the key, and the hold may be younger than that.
+func (r *Runner) cancelAnew(s *changeset.Changeset, c *changeset.Change, op *payment.Operation) {
+	held := c.Attempt.State == fsm.Authorized || c.Attempt.Unreleased()
+	if op.Kind != payment.OperationCancel || op.Sends < 2 || !held {
+		return
+	}
+	tries := op.Tries + 1
+	op.Finish("held_anew")
+	next := s.Want(c, op.Origin)
+	next.Tries = tries
+	next.Wait(s.Now().Add(r.Schedule.Delay(tries)))
+}
+
+// notSent records a call of which not a byte was sent. It ends only an operation that its caller
+// was the first and the last to send.
+func (r *Runner) notSent(s *changeset.Changeset, c *changeset.Change, rec *recording) {
+	op := operationOf(c, rec.task)
+	if op.State != fsm.OperationSent {
+		return
+	}
+	waits := op.Origin == payment.OriginRequest && op.Fence == 1
+	switch {
+	case op.Sends > 1 || !waits:
+		op.Restore()
+		if op.State == fsm.OperationUnknown && rec.task.was.State == fsm.OperationAccepted {
+			op.Accept()
+		}
+	case op.Kind == payment.OperationCharge:
+		op.Miss("not_started")
+		s.Apply(c, payment.Report{
+			Says: fsm.NewsFailed, Failure: payment.NotStarted(), EndsHold: true, Cause: payment.Cause{Kind: payment.CauseCall, ID: op.Key()},
+		})
+	case op.Kind == payment.OperationRefund:
+		op.Miss("not_started")
+		r.failRefund(s, c, rec, payment.RefundFailure("not_started"))
+	default:
+		op.Restore()
+	}
+}
+
+// lookup records a lookup in the place of a call.
+func (r *Runner) lookup(s *changeset.Changeset, c *changeset.Change, rec *recording) {
+	op, res := operationOf(c, rec.task), rec.result
+	if op.State == fsm.OperationSent { // the lookup was to decide whether it is sent
+		op.Restore()
+		if op.State == fsm.OperationUnknown && rec.task.was.State == fsm.OperationAccepted {
+			op.Accept()
+		}
+	}
+	if op.Kind == payment.OperationCharge && op.State == fsm.OperationUnknown {
+		if c.Attempt.ProviderPaymentID != "" {
+			op.Accept()
+		} else if len(res.Reports) == 0 {
+			s.Apply(c, payment.Report{Says: fsm.NewsUnknown, Cause: payment.Cause{Kind: payment.CauseCheck, ID: op.Key()}})
+		}
+	}
+}
+
+// infer moves an operation by what follows from a lookup.
+func (r *Runner) infer(s *changeset.Changeset, c *changeset.Change, rec *recording, i payment.Inference) {
+	op := operationOf(c, rec.task)
+	switch {
+	case i.Concludes == payment.NotCaptured:
+		op.Refuse("not_captured")
+		if !rec.refused && rec.result.News() != fsm.NewsSoftFailed {
+			s.NotMade(c, op)
+		}
+	case op.Kind == payment.OperationRefund:
+		op.Miss("not_started")
+		r.failRefund(s, c, rec, payment.RefundFailure("not_started"))
+	default:
+		failure := payment.NotStarted()
+		if charge := c.Attempt.OpenTake(); charge != nil && charge.Kind == payment.OperationCharge {
+			charge.Miss("not_started")
+		}
+		s.Apply(c, payment.Report{
+			Says: fsm.NewsFailed, Failure: failure, EndsHold: true, Cause: i.Cause,
+		})
+	}
+}
+
+// failRefund fails the refund of an operation.
+func (r *Runner) failRefund(s *changeset.Changeset, c *changeset.Change, rec *recording, f *payment.Failure) {
+	if refund := s.Refund(c.Attempt.ID, rec.task.Operation.RefundID); refund != nil && refund.State == fsm.RefundPending {
+		s.AdvanceRefund(c, refund, payment.RefundTold{Says: fsm.NewsFailed, Failure: f}, payment.Cause{Kind: payment.CauseCall, ID: rec.task.Operation.Key()})
+	}
+}
+
+// only reports whether a refund must be the one that a provider reports without an id: it has
+// accepted this one, and no other may have been refunded.
+func only(s *changeset.Changeset, c *changeset.Change, t Task) bool {
+	if c.Attempt.Refunded != 0 {
+		return false
+	}
+	for _, r := range s.Refunds(c.Attempt.ID) {
+		if r.ID == t.Operation.RefundID && r.ProviderRefundID == "" || r.ID != t.Operation.RefundID && r.State == fsm.RefundPending {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,167 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// A provider's response is worth some tries to store it, none begun after recordPatience. A try
+// behind a lock takes as long as a statement may.
+const (
+	recordTries    = 10
+	recordPause    = 200 * time.Millisecond
+	recordPatience = 5 * time.Second
+)
+
+// ErrOvertaken is returned by Record, which has done nothing then, if the caller was to be
+// answered with a refusal and another runner has taken the operation since.
+var ErrOvertaken = errors.New("another runner took over")
+
+// recording is one call of Record. One that is left must be done alone.
+type recording struct {
+	task   Task
+	result payment.CallResult
+	// now is the attempt after it.
+	now  payment.Attempt
+	left bool
+	// poison is set once the result made the program panic: it is left out.
+	poison bool
+	// refused is set if the caller is to be answered with a refusal.
+	refused bool
+}
+
+// First opens a recording's transaction: a key is locked before its attempt. Refused is
+// set if it stores a refusal.
+type First struct {
+	Do      func(ctx context.Context, tx Tx) error
+	Refused bool
+}
+
+// Record applies what a task came to. The reports are applied in any case; the rest counts
+// only while the task's fence holds. Without first, calls that come at the same time share
+// a transaction.
+func (r *Runner) Record(ctx context.Context, t Task, res payment.CallResult, first *First) (payment.Attempt, error) {
+	rec := &recording{task: t, result: res, refused: first != nil && first.Refused}
+	if first == nil && r.records.Do(context.WithoutCancel(ctx), rec) == nil && !rec.left {
+		return rec.now, nil
+	}
+	err := r.recordAlone(ctx, rec, first)
+	return rec.now, err
+}
+
+// recordAlone records one result. One that makes the program panic is left out, for a
+// person to look at: the lease is given back all the same.
+func (r *Runner) recordAlone(ctx context.Context, rec *recording, first *First) error {
+	record := func(ctx context.Context, s *changeset.Changeset, tx Tx) error {
+		if first != nil && first.Do != nil {
+			if err := first.Do(ctx, tx); err != nil {
+				return err
+			}
+		}
+		c, err := s.Lock(ctx, rec.task.Attempt.OrderID, rec.task.Attempt.ID)
+		if err != nil {
+			return err
+		}
+		if o := operationOf(c, rec.task); rec.refused && o.Fence != rec.task.Operation.Fence {
+			return ErrOvertaken
+		}
+		if rec.poison {
+			s.Find(c, payment.Finding{
+				Kind: payment.NeedsReview, About: payment.AboutEventNotApplied, AboutID: rec.task.Operation.Key(),
+				Text: "What the provider answered could not be applied, by a fault of this program that its log shows. " +
+					"Compare with the provider's dashboard, and report the fault.",
+			})
+		}
+		return r.recordIn(ctx, s, map[payment.AttemptID]*changeset.Change{c.Attempt.ID: c}, rec)
+	}
+	err := r.patiently(ctx, record)
+	if thrown := (*payment.PanicError)(nil); errors.As(err, &thrown) {
+		rec.result, rec.poison = payment.CallResult{Outcome: payment.CallUnknown}, true
+		return errors.Join(err, r.patiently(ctx, record))
+	}
+	return err
+}
+
+// recordAll records in one transaction what can be recorded without waiting for a lock.
+func (r *Runner) recordAll(ctx context.Context, recs []*recording) error {
+	ids, names := make([]payment.AttemptID, len(recs)), []payment.Reference{}
+	for i, rec := range recs {
+		a := &rec.task.Attempt
+		ids[i] = a.ID
+		for _, report := range rec.result.Reports {
+			for _, name := range report.Names() {
+				names = append(names, payment.Reference{Account: a.Account, Name: name})
+			}
+		}
+	}
+	return r.Store.InTx(ctx, func(ctx context.Context, tx Tx) error {
+		s := changeset.New(tx, r.Rules)
+		changes, err := s.Take(ctx, ids, changeset.Sorted(names))
+		if err != nil {
+			return err
+		}
+		return r.recordIn(ctx, s, changes, recs...)
+	})
+}
+
+func (r *Runner) recordIn(ctx context.Context, s *changeset.Changeset, changes map[payment.AttemptID]*changeset.Change, recs ...*recording) error {
+	for _, rec := range recs {
+		c, ok := changes[rec.task.Attempt.ID]
+		if rec.left = !ok; rec.left {
+			continue
+		}
+		if err := r.load(ctx, s, c, rec); err != nil {
+			return err
+		}
+		r.conclude(s, c, rec)
+	}
+	if err := s.Save(ctx); err != nil {
+		return err
+	}
+	for _, rec := range recs {
+		if !rec.left {
+			rec.now = changes[rec.task.Attempt.ID].Attempt
+		}
+	}
+	return nil
+}
+
+// load reads what the reports of a result need.
+func (r *Runner) load(ctx context.Context, s *changeset.Changeset, c *changeset.Change, rec *recording) error {
+	var named []payment.MovementName
+	ofRefund := rec.task.Operation.RefundID != payment.RefundID{}
+	for _, report := range rec.result.Reports {
+		named = append(named, report.MovementNames(c.Attempt.Account)...)
+	}
+	if ofRefund {
+		if err := s.LoadRefunds(ctx, c.Attempt.ID); err != nil {
+			return err
+		}
+	}
+	return s.LoadMovers(ctx, named)
+}
+
+// patiently runs a changeset again while the storage is gone.
+func (r *Runner) patiently(ctx context.Context, write func(ctx context.Context, s *changeset.Changeset, tx Tx) error) error {
+	return r.Patiently(func() error { return changeset.Run(ctx, r.Store.InTx, r.Rules, write) })
+}
+
+// Patiently does something again while the storage is gone.
+func (r *Runner) Patiently(do func() error) error {
+	until := r.Now().Add(recordPatience)
+	err := do()
+	for try := 1; try < recordTries && errors.Is(err, payment.ErrUnavailable) && r.Now().Before(until); try++ {
+		timer := time.NewTimer(recordPause)
+		<-timer.C
+		err = do()
+	}
+	return err
+}
+
+func operationOf(c *changeset.Change, t Task) *payment.Operation {
+	return c.Attempt.Operation(t.Operation.Kind, t.Operation.Number)
+}

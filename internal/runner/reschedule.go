@@ -1,0 +1,173 @@
+package runner
+
+import (
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/schedule"
+)
+
+// reschedule sets when an operation is due again, and derives what follows from its age.
+func (r *Runner) reschedule(s *changeset.Changeset, c *changeset.Change, rec *recording) {
+	op, res, now := operationOf(c, rec.task), rec.result, s.Now()
+	first := op.Fence == 1 && op.Origin == payment.OriginRequest && res.Outcome != payment.CallAsked
+	if op.Open() && res.Outcome != payment.CallHeldBack && !first {
+		op.Tries++
+	}
+	if op.Open() && op.RefundID == (payment.RefundID{}) && looksUp(op.Kind) {
+		r.followUp(s, c, rec)
+	}
+	if op = operationOf(c, rec.task); op.Open() {
+		switch {
+		case sooner(op, rec.task):
+			op.Wait(now)
+		case first && op.State == fsm.OperationAccepted && op.NextAt.After(now):
+			op.LeaseUntil = nil // the first check is due when it was to be
+		default:
+			op.Wait(now.Add(r.Schedule.Delay(op.Tries)))
+		}
+		r.giveUp(s, c, rec)
+	}
+	if cancel := c.Attempt.OpenCancel(); cancel != nil && cancel.Name() != rec.task.Operation.Name() && !cancel.Leased(now) && cancel.Sends == 0 && cancel.Tries == 0 {
+		cancel.Sooner(now)
+	}
+}
+
+// sooner reports whether something was reported since the operation was taken that makes
+// it due again at once.
+func sooner(op *payment.Operation, t Task) bool {
+	return op.NextAt != nil && t.Operation.NextAt != nil && op.NextAt.Before(t.Operation.NextAt.Truncate(time.Microsecond))
+}
+
+// followUp completes a payment that its customer has approved, and has one cancelled that
+// has outlived its stage.
+func (r *Runner) followUp(s *changeset.Changeset, c *changeset.Change, rec *recording) {
+	a, op, now := &c.Attempt, operationOf(c, rec.task), s.Now()
+	if a.State.Final() || a.OpenCancel() != nil {
+		return
+	}
+	account := r.Accounts[a.Account]
+	for _, report := range rec.result.Reports {
+		if report.Approved && op.Kind != payment.OperationCheck && now.Sub(a.CreatedAt) < payment.CompletionLife && rec.task.Operation.Kind == payment.OperationCharge {
+			op.Finish("approved")
+			c.Add(a.NewOperation(payment.OperationComplete, payment.OriginPolicy, now))
+			return
+		}
+	}
+	last := len(rec.result.Reports) - 1
+	if last < 0 || account.Provider == nil || rec.result.Reports[last].Cause.Kind == payment.CauseCall || !account.Lives.Outlived(*a, rec.result.News(), now) {
+		return
+	}
+	refused := a.Failure != nil
+	if r.givenUp(op, rec.result, now) && (refused || !account.Provider.Capabilities().Cancel) {
+		notCancelled(s, c)
+	}
+	if account.Provider.Capabilities().Cancel {
+		s.Want(c, payment.OriginExpiry)
+		if a.Failure == nil {
+			a.Failure = payment.NewFailure("expired", "")
+		}
+	}
+}
+
+func notCancelled(s *changeset.Changeset, c *changeset.Change) {
+	s.Find(c, payment.Finding{
+		Kind: payment.NeedsReview, About: payment.AboutNotCancelled,
+		Text: "This payment should have ended long ago, and the provider does not cancel it: look it up in its dashboard, then resolve it as paid or not paid.",
+	})
+}
+
+// givenUp reports whether an operation is past the give-up threshold.
+func (r *Runner) givenUp(op *payment.Operation, res payment.CallResult, now time.Time) bool {
+	return r.Schedule.GivenUp(op.Tries, res.Outcome == payment.CallHeldBack, now.Sub(op.CreatedAt))
+}
+
+// giveUp opens a discrepancy, once, for an operation past the give-up threshold: it is not expected
+// to move on by itself. It is looked up daily all the same.
+func (r *Runner) giveUp(s *changeset.Changeset, c *changeset.Change, rec *recording) {
+	op, now := operationOf(c, rec.task), s.Now()
+	if op.RefundID != (payment.RefundID{}) {
+		r.giveUpRefund(s, c, rec)
+		return
+	}
+	if !r.givenUp(op, rec.result, now) {
+		return
+	}
+	a := &c.Attempt
+	switch {
+	case op.Kind == payment.OperationCancel && a.Failed():
+		op.Refuse("not_released")
+		s.Unreleased(c)
+	case op.Kind == payment.OperationCancel && rec.result.News() == fsm.NewsSoftFailed:
+		notCancelled(s, c)
+	case !looksUp(op.Kind), a.State == fsm.OutcomeUnknown, r.silent(*a, rec.result, now):
+		s.Find(c, payment.Finding{
+			Kind: payment.NeedsReview, About: payment.AboutUnknownOutcome,
+			Text: "Nobody can tell what became of this payment: ask the provider's support, then resolve it as paid or not paid.",
+		})
+	}
+}
+
+// silent reports whether nothing could be found out about an attempt for longer than any
+// life.
+func (r *Runner) silent(a payment.Attempt, res payment.CallResult, now time.Time) bool {
+	lives, says := r.Accounts[a.Account].Lives, res.News()
+	return (says == "" || says == fsm.NewsUnknown) && lives.Outlived(a, fsm.NewsProcessing, now) &&
+		(a.State != fsm.Authorized || lives.Outlived(a, fsm.NewsAuthorized, now))
+}
+
+// giveUpRefund is giveUp of a refund. One that the provider has is never given up; one
+// without a name is taken for the only movement that it can be.
+func (r *Runner) giveUpRefund(s *changeset.Changeset, c *changeset.Change, rec *recording) {
+	op, now := operationOf(c, rec.task), s.Now()
+	refund := s.Refund(c.Attempt.ID, op.RefundID)
+	if refund == nil {
+		return
+	}
+	processing := false
+	for _, report := range rec.result.Reports {
+		processing = processing || report.Refund != nil && report.Refund.Says == fsm.NewsProcessing && !report.Refund.Unnamed
+	}
+	f := payment.Finding{Kind: payment.NeedsReview, About: payment.AboutRefundUnknown, AboutID: refund.ID.String(), Money: &refund.Money}
+	switch {
+	case processing:
+		op.Tries = min(op.Tries, schedule.LastTry) // a later try without a response is no matter
+		if now.Sub(refund.CreatedAt) <= r.Accounts[c.Attempt.Account].Lives.SlowLife() {
+			return
+		}
+		f.About, f.Text = payment.AboutRefundSlow, "The provider has been at work on a refund for long: ask its support what holds it up."
+	case !r.givenUp(op, rec.result, now):
+		return
+	case r.attribute(s, c, op, refund):
+		return
+	default:
+		f.Text = "Nobody can tell what became of a refund: look it up in the provider's dashboard, then resolve it as paid or not paid."
+	}
+	s.Find(c, f)
+}
+
+// attribute concludes which movement a refund without a name is: the only unclaimed one of
+// its amount since it was sent, if no other refund has no name.
+func (r *Runner) attribute(s *changeset.Changeset, c *changeset.Change, op *payment.Operation, refund *payment.Refund) bool {
+	var all []*payment.Refund
+	for _, other := range s.Refunds(c.Attempt.ID) {
+		if other.ID != refund.ID && other.Nameless() {
+			return false
+		}
+		all = append(all, &other)
+	}
+	var fits []payment.Movement
+	for _, m := range c.Attempt.Unclaimed(all) {
+		if m.Money == refund.Money && op.FirstSentAt != nil && !m.RecordedAt.Before(*op.FirstSentAt) {
+			fits = append(fits, m)
+		}
+	}
+	if len(fits) != 1 || !refund.Nameless() {
+		return false
+	}
+	s.AdvanceRefund(c, refund, payment.RefundTold{ProviderID: fits[0].ProviderID, Says: fsm.NewsSucceeded, Money: &refund.Money},
+		payment.Cause{Kind: payment.CauseCheck, ID: "refund_is"})
+	return true
+}

@@ -1,0 +1,384 @@
+// Package runner carries out operations under a lease:
+//
+//	take ─► permit ─► send, or look up ─► record
+//
+// Take is a transaction: with the attempt locked, package payment decides what may be done
+// (payment.Attempt.Permit), the fence rises, and the operation is on disk as sent before its first
+// byte. Send calls the provider, with no transaction open; the permit is checked once more just
+// before the first byte, by the lease and both clocks. Record is a transaction again: the reports
+// that came back are always applied; what they mean for the operation, and what is concluded,
+// counts only while the fence holds.
+//
+// All kinds of operations, whatever their origin, go this one way: commands hand over
+// operations that their own first transaction took.
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/groupcommit"
+	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// Tx is an open transaction, which may store the response to a key.
+type Tx interface {
+	changeset.Tx
+	idempotency.Tx
+
+	// SealedToken reads what a resend of an attempt's charge needs, encrypted; nil if
+	// nothing is kept.
+	SealedToken(ctx context.Context, id payment.AttemptID) ([]byte, error)
+}
+
+// Store keeps operations.
+type Store interface {
+	// InTx runs fn in one transaction, as changeset.InTx.
+	InTx(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error
+	// Attempt reads an attempt; Order one with its attempts; Refund a refund.
+	Attempt(ctx context.Context, id payment.AttemptID) (payment.Attempt, error)
+	Order(ctx context.Context, id payment.OrderID) (payment.Order, error)
+	Refund(ctx context.Context, id payment.RefundID) (payment.Refund, error)
+	// DueAccounts lists accounts that have operations which are due.
+	DueAccounts(ctx context.Context) ([]string, error)
+	// DueOperations lists operations of an account that are due, the longest due first. It
+	// closes those that trail a final attempt.
+	DueOperations(ctx context.Context, account string, limit int) ([]payment.OperationName, error)
+}
+
+// Options configure a Runner.
+type Options struct {
+	Store Store
+	changeset.Rules
+
+	// ProviderTimeout bounds one call; all calls of one taking end within the lease.
+	ProviderTimeout time.Duration
+	// Seal encrypts what a resend of a charge needs; Open decrypts it. Without them no
+	// charge is sent twice.
+	Seal func(request string, id payment.AttemptID) ([]byte, error)
+	Open func(sealed []byte, id payment.AttemptID) (string, error)
+	// Now is the clock of permits; it must carry a monotonic reading.
+	Now func() time.Time
+}
+
+// Runner takes operations and carries them out. It is safe for concurrent use.
+type Runner struct {
+	Options
+
+	records *groupcommit.Group[*recording]
+}
+
+// New returns a runner.
+func New(o Options) *Runner {
+	r := &Runner{Options: o}
+	r.records = groupcommit.Shared(r.recordAll)
+	return r
+}
+
+// Permit returns a permit for the lease that is taken next.
+func (r *Runner) Permit() gateway.Permit {
+	return gateway.NewPermit(r.Now(), r.Schedule.Lease, r.Now)
+}
+
+// DueAccounts lists accounts with operations that are due.
+func (r *Runner) DueAccounts(ctx context.Context) ([]string, error) { return r.Store.DueAccounts(ctx) }
+
+// Due lists operations of an account that are due.
+func (r *Runner) Due(ctx context.Context, account string, limit int) ([]payment.OperationName, error) {
+	return r.Store.DueOperations(ctx, account, limit)
+}
+
+// Execute takes an operation and carries it out. It returns payment.ErrBusy while another
+// runner has the attempt; an operation that is closed is left as it is.
+func (r *Runner) Execute(ctx context.Context, name payment.OperationName, cause payment.Cause) (payment.Attempt, error) {
+	return r.run(context.WithoutCancel(ctx), name, cause, nil)
+}
+
+func (r *Runner) run(ctx context.Context, name payment.OperationName, cause payment.Cause, m *gateway.Method) (payment.Attempt, error) {
+	permit := r.Permit()
+	t, err := r.take(ctx, name, m)
+	if err != nil || !t.taken {
+		return t.Attempt, err
+	}
+	return r.Record(ctx, t, r.Send(ctx, t, permit, cause), nil)
+}
+
+// Recheck carries out what is open for an attempt, whether it is due or not: as the
+// reconciler, a client's retry and support do. It returns payment.ErrBusy while another
+// runner has the attempt. An attempt with nothing open is returned as it is.
+func (r *Runner) Recheck(ctx context.Context, id payment.AttemptID, cause payment.Cause) (payment.View, error) {
+	return r.Resume(ctx, id, cause, nil)
+}
+
+// Resume is Recheck with the payment method that the attempt's own request has brought
+// again.
+func (r *Runner) Resume(ctx context.Context, id payment.AttemptID, cause payment.Cause, m *gateway.Method) (payment.View, error) {
+	ctx = context.WithoutCancel(ctx)
+	a, err := r.Store.Attempt(ctx, id)
+	if err != nil {
+		return payment.View{}, err
+	}
+	name, err := r.next(ctx, id)
+	if err != nil || name == (payment.OperationName{}) {
+		return r.shown(ctx, a, err)
+	}
+	if a, err = r.run(ctx, name, cause, m); err != nil {
+		return payment.View{}, err
+	}
+	if o := a.OpenTake(); o != nil && o.Kind == payment.OperationComplete && o.Name() != name && o.Sends == 0 {
+		a, err = r.run(ctx, o.Name(), cause, nil)
+	}
+	return r.shown(ctx, a, err)
+}
+
+func (r *Runner) shown(ctx context.Context, a payment.Attempt, err error) (payment.View, error) {
+	if err != nil {
+		return payment.View{}, err
+	}
+	return r.View(ctx, a)
+}
+
+// next is what is to be carried out next for an attempt: a cancel before anything that
+// takes money. One that its order withholds is cancelled.
+func (r *Runner) next(ctx context.Context, id payment.AttemptID) (name payment.OperationName, err error) {
+	err = r.Store.InTx(ctx, func(ctx context.Context, tx Tx) error {
+		name = payment.OperationName{}
+		a, o, err := tx.AttemptLock(ctx, id)
+		if err != nil {
+			return err
+		}
+		s := changeset.New(tx, r.Rules)
+		c := s.Change(a)
+		if err := o.Withheld(a.ID); err != nil && !a.State.Final() && a.LeasedOperation(tx.Now()) == nil {
+			s.Withhold(c, withheldBy(err))
+		}
+		for _, op := range []*payment.Operation{c.Attempt.OpenCancel(), c.Attempt.OpenTake(), c.Attempt.OpenOperation(string(payment.OperationCheck))} {
+			if op != nil {
+				name = op.Name()
+				break
+			}
+		}
+		return s.Save(ctx)
+	})
+	return name, err
+}
+
+// withheldBy is the origin of the cancel of an attempt that its order withholds.
+func withheldBy(err error) payment.Origin {
+	if errors.Is(err, payment.ErrOrderCancelled) {
+		return payment.OriginOrderCancel
+	}
+	return payment.OriginPolicy
+}
+
+// RecheckRefund is Recheck of a refund.
+func (r *Runner) RecheckRefund(ctx context.Context, id payment.RefundID, cause payment.Cause) (payment.Refund, error) {
+	ctx = context.WithoutCancel(ctx)
+	refund, err := r.Store.Refund(ctx, id)
+	if err != nil || refund.State.Final() {
+		return refund, err
+	}
+	var name payment.OperationName
+	err = r.Store.InTx(ctx, func(ctx context.Context, tx Tx) error {
+		a, _, err := tx.AttemptLock(ctx, refund.AttemptID)
+		if o := a.RefundOperation(id); err == nil && o != nil {
+			name = o.Name()
+		}
+		return err
+	})
+	if err != nil {
+		return payment.Refund{}, err
+	}
+	if name != (payment.OperationName{}) {
+		if _, err := r.Execute(ctx, name, cause); err != nil {
+			return payment.Refund{}, err
+		}
+	}
+	return r.Store.Refund(ctx, id)
+}
+
+// View adds to an attempt what its order adds.
+func (r *Runner) View(ctx context.Context, a payment.Attempt) (payment.View, error) {
+	if !a.Failed() {
+		return payment.View{Attempt: a}, nil
+	}
+	o, err := r.Store.Order(ctx, a.OrderID)
+	if err != nil {
+		return payment.View{}, err
+	}
+	return payment.ViewOf(a, o), nil
+}
+
+// Account is a configured account with a provider.
+func (r *Runner) Account(name string) (gateway.Account, bool) {
+	a, ok := r.Accounts[name]
+	return a, ok && a.Provider != nil
+}
+
+// Task is an operation that was taken, with its attempt as it was then.
+type Task struct {
+	Attempt   payment.Attempt
+	Operation payment.Operation
+	Decision  payment.Decision
+	// Refund is that of a refund's operation; nil for others.
+	Refund *payment.Refund
+	// Method is the payment method of a charge's own request; nil where it is to be
+	// unsealed.
+	Method *gateway.Method
+	// was is the operation as it stood before.
+	was   payment.Operation
+	taken bool
+}
+
+// TaskOf is an operation that a command's first transaction has begun.
+func TaskOf(a payment.Attempt, o payment.Operation, d payment.Decision, m *gateway.Method) Task {
+	return Task{Attempt: a, Operation: o, Decision: d, Method: m, was: o, taken: true}
+}
+
+// take gives an operation to this runner, as far as the permit allows.
+func (r *Runner) take(ctx context.Context, name payment.OperationName, m *gateway.Method) (t Task, err error) {
+	err = r.Store.InTx(ctx, func(ctx context.Context, tx Tx) error {
+		s := changeset.New(tx, r.Rules)
+		a, order, err := tx.AttemptLock(ctx, name.AttemptID)
+		if err != nil {
+			return err
+		}
+		t = Task{Attempt: a, Method: m}
+		if known := a.Operation(name.Kind, name.Number); known == nil || !known.Open() {
+			return nil
+		}
+		c := s.Change(a)
+		o := c.Attempt.Operation(name.Kind, name.Number)
+		if o.Leased(tx.Now()) {
+			return payment.ErrBusy
+		}
+		t.was = *o
+		if err := t.load(ctx, s, tx, o); err != nil {
+			return err
+		}
+		t.Decision = c.Attempt.Permit(o, order, r.capabilities(a), t.Refund, tx.Now())
+		if _, ok := r.Account(a.Account); !ok && t.Decision == payment.Send {
+			t.Decision = payment.Ask // the account is not configured any more
+		}
+		t.taken = r.decided(s, c, name, order, t.Decision)
+		if err := s.Save(ctx); err != nil {
+			return err
+		}
+		t.Attempt = c.Attempt
+		t.Operation = *c.Attempt.Operation(name.Kind, name.Number)
+		return nil
+	})
+	if err == nil && t.Decision == payment.Wait {
+		err = payment.ErrBusy
+	}
+	return t, err
+}
+
+// load reads what the permit of an operation needs: its refund, or what a resend of the
+// charge needs, which the charge's own request may have brought again.
+func (t *Task) load(ctx context.Context, s *changeset.Changeset, tx Tx, o *payment.Operation) (err error) {
+	switch {
+	case o.RefundID != payment.RefundID{}:
+		err = s.LoadRefunds(ctx, o.AttemptID)
+		t.Refund = s.Refund(o.AttemptID, o.RefundID)
+	case o.Kind == payment.OperationCharge && t.Method != nil:
+		o.SealedToken = []byte(t.Method.Token)
+	case o.Kind == payment.OperationCharge:
+		o.SealedToken, err = tx.SealedToken(ctx, o.AttemptID)
+	}
+	return err
+}
+
+// decided writes a decision. It reports whether the runner goes on.
+func (r *Runner) decided(s *changeset.Changeset, c *changeset.Change, name payment.OperationName, order payment.Order, d payment.Decision) bool {
+	now := s.Now()
+	op := func() *payment.Operation { return c.Attempt.Operation(name.Kind, name.Number) }
+	switch d {
+	case payment.Close:
+		if name.Kind == payment.OperationCancel && c.Attempt.Succeeded() {
+			op().Refuse("paid")
+		} else {
+			op().Finish("")
+		}
+		return false
+	case payment.Withdraw:
+		op().Withdraw()
+		if name.Kind == payment.OperationCharge {
+			s.Apply(c, canceled())
+		}
+		return false
+	case payment.Wait:
+		op().NextAt = waitUntil(&c.Attempt, name, now)
+		return false
+	case payment.Send, payment.Ask:
+	}
+	if err := order.Withheld(name.AttemptID); err != nil && op().RefundID == (payment.RefundID{}) && !c.Attempt.State.Final() {
+		s.Want(c, withheldBy(err))
+	}
+	end := now.Add(r.Schedule.Lease)
+	op().Take(d, now, end)
+	op().NextAt = &end
+	return true
+}
+
+// waitUntil is when an operation that waits for another one is looked at again.
+func waitUntil(a *payment.Attempt, name payment.OperationName, now time.Time) *time.Time {
+	at := now.Add(time.Second)
+	if other := a.LeasedOperation(now); other != nil {
+		at = *other.LeaseUntil
+	} else if cancel := a.OpenCancel(); cancel != nil && cancel.Name() != name && cancel.NextAt.After(at) {
+		at = cancel.NextAt.Add(time.Second)
+	}
+	return &at
+}
+
+// canceled is the report of a charge that was withdrawn before it was sent.
+func canceled() payment.Report {
+	return payment.Report{
+		Says: "failed", Failure: payment.NewFailure("canceled", ""), EndsHold: true,
+		Cause: payment.Cause{Kind: payment.CauseCheck, ID: "withdrawn"},
+	}
+}
+
+// call bounds one call: by its own limit, and by what is left of the lease, so that all
+// calls of one taking end within it.
+func (r *Runner) call(ctx context.Context, p gateway.Permit) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, min(r.ProviderTimeout, p.Left()))
+}
+
+// sealed is what the sealed token of a charge contains.
+func (r *Runner) sealed(t Task) (m gateway.Method, err error) {
+	switch {
+	case t.Method != nil:
+		return *t.Method, nil
+	case r.Open == nil || len(t.Operation.SealedToken) == 0:
+		return m, fmt.Errorf("%w: the charge has no sealed token", gateway.ErrNotSent)
+	}
+	text, err := r.Open(t.Operation.SealedToken, t.Attempt.ID)
+	if err == nil {
+		m, err = gateway.ParseMethod(text)
+	}
+	if err != nil {
+		err = fmt.Errorf("%w: open the sealed token: %w", gateway.ErrNotSent, err)
+	}
+	return m, err
+}
+
+// SealMethod is the method as the charge's operation keeps it, nil where nothing is kept.
+func (r *Runner) SealMethod(m gateway.Method, id payment.AttemptID) ([]byte, error) {
+	if r.Seal == nil {
+		return nil, nil
+	}
+	return r.Seal(m.Text(), id)
+}
+
+var lookedUp = []payment.OperationKind{payment.OperationCharge, payment.OperationComplete, payment.OperationCheck} //nolint:gochecknoglobals // a list
+
+// looksUp reports whether an operation of a kind follows how the payment stands.
+func looksUp(k payment.OperationKind) bool { return slices.Contains(lookedUp, k) }

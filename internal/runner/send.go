@@ -1,0 +1,290 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"math"
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/schedule"
+)
+
+// Send carries out what a task permits, and looks up what became of it where that is not plain. It
+// always returns a result: unknown is one, too.
+func (r *Runner) Send(ctx context.Context, t Task, permit gateway.Permit, cause payment.Cause) payment.CallResult {
+	account, ok := r.Account(t.Attempt.Account)
+	if !ok {
+		return payment.CallResult{Outcome: payment.CallAsked}
+	}
+	p := account.Provider
+	switch kind := t.Operation.Kind; {
+	case kind == payment.OperationRefund && t.Decision == payment.Send:
+		return r.refund(ctx, p, t, permit)
+	case t.Operation.RefundID != payment.RefundID{}:
+		return r.askRefund(ctx, p, t, permit, cause)
+	case kind == payment.OperationCancel:
+		return r.cancel(ctx, p, t, permit, cause)
+	case t.Decision != payment.Send:
+		return r.ask(ctx, p, t, permit, cause)
+	case kind == payment.OperationCapture:
+		return r.orAsk(ctx, p, t, permit, cause, r.capture(ctx, p, t, permit))
+	}
+	res := r.charge(ctx, p, t, permit)
+	if t.Operation.Sends > 1 {
+		return r.orAsk(ctx, p, t, permit, cause, res)
+	}
+	return res
+}
+
+// result is what the response to a call comes to. The cause of its reports is the call.
+func result(t Task, out gateway.Outcome, err error) payment.CallResult {
+	if err != nil {
+		return gateway.Failed(err)
+	}
+	report := gateway.FromOutcome(out, payment.Cause{Kind: payment.CauseCall, ID: t.Operation.Key()})
+	if out.Refused {
+		return payment.CallResult{Outcome: payment.CallRefused, Failure: out.Failure, Reports: []payment.Report{report}}
+	}
+	return payment.CallResult{Outcome: payment.CallAccepted, Reports: []payment.Report{report}}
+}
+
+// charge sends a charge, or the completion of one that its customer has approved.
+func (r *Runner) charge(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit) payment.CallResult {
+	a := t.Attempt
+	c := gateway.Charge{
+		Attempt: a.ID, Order: a.OrderID, Money: a.Money, Capture: a.Capture, IdempotencyKey: t.Operation.Key(), Permit: permit,
+		ProviderPaymentID: a.ProviderPaymentID,
+	}
+	if t.Operation.Kind == payment.OperationCharge {
+		m, err := r.sealed(t)
+		if err != nil {
+			return payment.CallResult{Outcome: payment.CallUnknown}
+		}
+		c.Token, c.MethodType, c.Stored, c.Customer, c.ReturnURL = m.Token, m.Type, m.Stored, m.Customer, m.ReturnURL
+	}
+	call, end := r.call(ctx, permit)
+	defer end()
+	out, err := p.Charge(call, c)
+	if err == nil && out.RefusesCall() {
+		return payment.CallResult{Outcome: payment.CallRefused, Failure: out.Failure}
+	}
+	res := result(t, out, err)
+	if res.Outcome == payment.CallAccepted && out.News == fsm.NewsSoftFailed {
+		r.cancelDeclined(ctx, p, t, permit, out.ProviderPaymentID, &res)
+	}
+	return res
+}
+
+// cancelDeclined cancels what was declined and could still succeed, under the same lease,
+// so that the decline is final at once. If that does not get through, the cancel's own
+// operation goes on with it.
+func (r *Runner) cancelDeclined(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit, id string, res *payment.CallResult) {
+	cancel := t
+	cancel.Attempt.ProviderPaymentID = id
+	cancel.Operation = t.Attempt.NewOperation(payment.OperationCancel, payment.OriginPolicy, t.Attempt.ReadAt)
+	done := r.sendCancel(ctx, p, cancel, permit, math.MaxInt64)
+	res.Cancelled = &done
+}
+
+// capture takes what is on hold.
+func (r *Runner) capture(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit) payment.CallResult {
+	call, end := r.call(ctx, permit)
+	defer end()
+	a := t.Attempt
+	out, err := p.Capture(call, gateway.Capture{
+		Attempt: a.ID, ProviderPaymentID: a.ProviderPaymentID, IdempotencyKey: t.Operation.Key(), Permit: permit, Transactions: a.Transactions(),
+		Money: payment.Money{Minor: t.Operation.Amount, Currency: a.Money.Currency}, Whole: t.Operation.Amount == a.Capturable(),
+	})
+	return result(t, out, err)
+}
+
+// sendCancel sends a cancel. Quiet is for how long nothing was sent that could take the payment's
+// money.
+func (r *Runner) sendCancel(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit, quiet time.Duration) payment.CallResult {
+	call, end := r.call(ctx, permit)
+	defer end()
+	a := t.Attempt
+	out, err := p.Cancel(call, gateway.Cancel{
+		Attempt: a.ID, ProviderPaymentID: a.ProviderPaymentID, IdempotencyKey: t.Operation.Key(), Permit: permit,
+		Quiet: quiet, Transactions: a.Transactions(),
+	})
+	return result(t, out, err)
+}
+
+// cancel cancels a payment. One that the provider has not named is looked for first; a failed one
+// is looked up first, since its hold may be gone.
+func (r *Runner) cancel(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit, cause payment.Cause) payment.CallResult {
+	var before []payment.Report
+	can := p.Capabilities()
+	if t.Attempt.ProviderPaymentID == "" || t.Attempt.Failed() && !can.Blind {
+		asked := r.ask(ctx, p, t, permit, cause)
+		before = asked.Reports
+		id, says := t.Attempt.ProviderPaymentID, asked.News()
+		for _, report := range before {
+			if id == "" {
+				id = report.Payment
+			}
+		}
+		if over := says == "" || says == fsm.NewsUnknown || says == fsm.NewsFailed || says == fsm.NewsSucceeded; id == "" || t.Attempt.Failed() && over {
+			return asked
+		}
+		t.Attempt.ProviderPaymentID = id
+	}
+	if !can.Cancel {
+		return r.orAsk(ctx, p, t, permit, cause, payment.CallResult{Outcome: payment.CallRefused, Reports: before})
+	}
+	if t.Decision != payment.Send {
+		return r.ask(ctx, p, t, permit, cause)
+	}
+	res := r.sendCancel(ctx, p, t, permit, r.quiet(t))
+	res.Reports = append(before, res.Reports...)
+	return r.orAsk(ctx, p, t, permit, cause, res)
+}
+
+// quiet is for how long nothing was sent that could take or hold money: an open cancel
+// ends that, but for what a permit still allowed then.
+func (r *Runner) quiet(t Task) time.Duration {
+	last := t.Operation.CreatedAt
+	for i := range t.Attempt.Operations {
+		o := &t.Attempt.Operations[i]
+		if o.Kind.Takes() && o.FirstSentAt != nil && o.LeaseUntil != nil && o.LeaseUntil.After(last) {
+			last = *o.LeaseUntil
+		}
+	}
+	return t.Attempt.ReadAt.Sub(last) - r.Schedule.Lease
+}
+
+// orAsk looks up how the payment stands after a call that leaves it open.
+func (r *Runner) orAsk(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit, cause payment.Cause, res payment.CallResult) payment.CallResult {
+	if res.Outcome == payment.CallAccepted || res.Outcome == payment.CallRefused && len(res.Reports) > 0 || res.Outcome == payment.CallHeldBack {
+		return res
+	}
+	asked := r.ask(ctx, p, t, permit, cause)
+	res.Reports = append(res.Reports, asked.Reports...)
+	if t.Operation.Kind == payment.OperationCharge || res.Outcome != payment.CallUnfit && res.Outcome != payment.CallRefused {
+		res.Inference = asked.Inference
+		if asked.Outcome == payment.CallHeldBack {
+			res.Outcome = payment.CallHeldBack
+		}
+	}
+	return res
+}
+
+// ask looks up how the payment stands: by the provider's id, or by ours where that can be
+// searched.
+func (r *Runner) ask(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit, cause payment.Cause) payment.CallResult {
+	call, end := r.call(ctx, permit)
+	defer end()
+	a, can := t.Attempt, p.Capabilities()
+	var out gateway.Outcome
+	var err error
+	switch {
+	case a.ProviderPaymentID != "":
+		out, err = r.standing(call, p, a)
+	case !can.Find || a.ReadAt.Sub(a.CreatedAt) < can.FindLag:
+		return payment.CallResult{Outcome: payment.CallAsked}
+	default:
+		out, err = p.Find(call, a.ID)
+	}
+	switch {
+	case err == nil:
+		res := payment.CallResult{Outcome: payment.CallAsked, Reports: []payment.Report{gateway.FromOutcome(out, cause)}}
+		if t.Operation.Kind == payment.OperationCapture && notCaptured(out, can) && t.Operation.Age(a.ReadAt) > payment.ResendWindow+schedule.GiveUpLeases*r.Schedule.Lease {
+			res.Inference = &payment.Inference{Concludes: payment.NotCaptured, Cause: cause}
+		}
+		return res
+	case errors.Is(err, gateway.ErrHeldBack):
+		return payment.CallResult{Outcome: payment.CallHeldBack}
+	case errors.Is(err, gateway.ErrNoSuchPayment) && can.FindConsistent && a.Unreported() && r.neverArrived(t, can):
+		return payment.CallResult{Outcome: payment.CallAsked, Inference: &payment.Inference{Concludes: payment.NeverArrived, Cause: cause}}
+	}
+	return payment.CallResult{Outcome: payment.CallAsked}
+}
+
+// notCaptured reports whether a lookup shows that nothing was captured.
+func notCaptured(out gateway.Outcome, can payment.Capabilities) bool {
+	return out.News == fsm.NewsSoftFailed || out.News == fsm.NewsAuthorized && !can.CaptureUnseen
+}
+
+// neverArrived reports whether the attempt's charge was sent so long ago that a consistent
+// "not found" is final.
+func (r *Runner) neverArrived(t Task, can payment.Capabilities) bool {
+	charge := t.Attempt.Operation(payment.OperationCharge, 0)
+	if charge == nil {
+		return false
+	}
+	if r.Open == nil {
+		can.KeyLife = 0
+	}
+	var cancelled time.Time
+	if cancel := t.Attempt.OpenCancel(); cancel != nil {
+		cancelled = cancel.CreatedAt
+	}
+	return r.Schedule.NeverArrived(charge, can, cancelled, t.Attempt.ReadAt)
+}
+
+// standing looks up how a payment stands. A transaction that holds its money, or has captured it,
+// counts before the provider's report of the last one.
+func (r *Runner) standing(ctx context.Context, p gateway.Provider, a payment.Attempt) (gateway.Outcome, error) {
+	if a.State == fsm.Authorized || a.State.Final() {
+		for _, id := range a.Transactions() {
+			if id == a.ProviderPaymentID {
+				continue
+			}
+			out, err := p.Lookup(ctx, id)
+			if err != nil || out.News == fsm.NewsAuthorized || out.News == fsm.NewsSucceeded {
+				return out, err
+			}
+		}
+	}
+	return p.Lookup(ctx, a.ProviderPaymentID)
+}
+
+// refund sends a refund.
+func (r *Runner) refund(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit) payment.CallResult {
+	call, end := r.call(ctx, permit)
+	defer end()
+	a := t.Attempt
+	out, err := p.Refund(call, gateway.RefundCall{
+		Refund: t.Refund.ID, Attempt: a.ID, ProviderPaymentID: a.ProviderPaymentID, Money: t.Refund.Money, Reason: t.Refund.Reason,
+		Left: payment.Money{Minor: a.Held(), Currency: a.Money.Currency}, IdempotencyKey: t.Operation.Key(), Permit: permit, Transactions: a.Transactions(),
+	})
+	switch {
+	case err != nil:
+		return gateway.Failed(err)
+	case out.RefusesCall():
+		return payment.CallResult{Outcome: payment.CallRefused, Failure: out.Failure}
+	}
+	return payment.CallResult{Outcome: payment.CallAccepted, Reports: []payment.Report{refundReport(t, out, payment.Cause{Kind: payment.CauseCall, ID: t.Operation.Key()})}}
+}
+
+func refundReport(t Task, out gateway.RefundOutcome, cause payment.Cause) payment.Report {
+	return payment.Report{Says: fsm.NewsMoney, Cause: cause, Refund: &payment.RefundTold{
+		ProviderID: out.ProviderRefundID, Reference: t.Refund.ID.String(), Says: out.News, Money: out.Money, Failure: out.Failure, Unnamed: out.Unnamed,
+	}}
+}
+
+// askRefund looks up what became of a refund.
+func (r *Runner) askRefund(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit, cause payment.Cause) payment.CallResult {
+	call, end := r.call(ctx, permit)
+	defer end()
+	a, can := t.Attempt, p.Capabilities()
+	age := t.Operation.Age(a.ReadAt)
+	out, err := p.LookupRefund(call, gateway.RefundRef{
+		Refund: t.Refund.ID, ProviderRefundID: t.Refund.ProviderRefundID, ProviderPaymentID: a.ProviderPaymentID, Age: age,
+		Money: t.Refund.Money, Taken: payment.Money{Minor: a.Sums(payment.MovementCapture), Currency: a.Money.Currency},
+	})
+	switch {
+	case err == nil:
+		return payment.CallResult{Outcome: payment.CallAsked, Reports: []payment.Report{refundReport(t, out, cause)}}
+	case errors.Is(err, gateway.ErrHeldBack):
+		return payment.CallResult{Outcome: payment.CallHeldBack}
+	case errors.Is(err, gateway.ErrNoSuchPayment) && can.RefundsConsistent && t.Refund.ProviderRefundID == "" &&
+		age > can.Resendable()+schedule.GiveUpLeases*r.Schedule.Lease:
+		return payment.CallResult{Outcome: payment.CallAsked, Inference: &payment.Inference{Concludes: payment.NeverArrived, Cause: cause}}
+	}
+	return payment.CallResult{Outcome: payment.CallAsked}
+}

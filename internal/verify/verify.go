@@ -1,0 +1,105 @@
+// Package verify derives every attempt again: its state from the log of its reports, its
+// amounts from its movements, and what must be looked at from its operations. It reads what
+// is stored and changes nothing.
+package verify
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/inbound"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// Archive reads what was written, a portion at a time.
+type Archive interface {
+	// Evidence reads attempts in the order of their ids, each portion in one snapshot of its
+	// own; it locks nothing. With alone it returns payment.ErrBusy while another process reads
+	// so.
+	Evidence(ctx context.Context, after payment.AttemptID, limit int, alone bool) ([]Evidence, error)
+}
+
+// Evidence is an attempt, with its movements and operations, and all that was written about
+// it, as one snapshot has it.
+type Evidence struct {
+	Attempt payment.Attempt
+	// Order is what the order is for, Live how many of its attempts are pending or paid.
+	Order payment.Money
+	Live  int
+	// CancelRequestedAt is when the order was to be cancelled, HeldBeside since when another
+	// attempt of it has held money without a break; nil if not.
+	CancelRequestedAt, HeldBeside *time.Time
+
+	Log []payment.Transition
+	// Refunds are the attempt's, Events those that were found to be about it: what they
+	// contain and their verdicts, nothing else of them.
+	Refunds []payment.Refund
+	Events  []inbound.StoredEvent
+	// Discrepancies are those that were opened, resolved ones too.
+	Discrepancies []Opened
+}
+
+// Opened is a discrepancy that was opened.
+type Opened struct {
+	Kind  payment.DiscrepancyKind
+	About string
+}
+
+// Difference is something that was written and does not follow from the rest.
+type Difference struct {
+	OrderID   payment.OrderID   `json:"order_id"`
+	AttemptID payment.AttemptID `json:"payment_attempt_id"`
+	// Check names the rule that does not hold.
+	Check string `json:"check"`
+	// Text is what was expected and what was found.
+	Text string `json:"text"`
+}
+
+// Verified is the result of one portion.
+type Verified struct {
+	// Attempts is how many were looked at, Last the id of the last of them.
+	Attempts    int
+	Last        payment.AttemptID
+	Differences []Difference
+}
+
+// Verify derives the attempts that follow after, limit of them at most, and reports whatever
+// does not agree. It may run on a live database. The end is reached when no attempts are
+// left. It returns payment.ErrBusy as [Archive] does.
+func Verify(ctx context.Context, from Archive, after payment.AttemptID, limit int, alone bool) (Verified, error) {
+	all, err := from.Evidence(ctx, after, limit, alone)
+	v := Verified{Attempts: len(all), Last: after}
+	for i := range all {
+		e := examination{Evidence: all[i]}
+		e.replay()
+		e.movements()
+		e.operations()
+		e.money()
+		e.events()
+		e.refunds()
+		v.Last = e.Attempt.ID
+		v.Differences = append(v.Differences, e.found...)
+	}
+	return v, err
+}
+
+// examination gathers what is wrong with one attempt.
+type examination struct {
+	Evidence
+
+	found []Difference
+}
+
+func (e *examination) differs(check, format string, args ...any) {
+	e.found = append(e.found, Difference{e.Attempt.OrderID, e.Attempt.ID, check, fmt.Sprintf(format, args...)})
+}
+
+func (e *examination) opened(kinds ...payment.DiscrepancyKind) bool {
+	return slices.ContainsFunc(e.Discrepancies, func(d Opened) bool { return slices.Contains(kinds, d.Kind) })
+}
+
+func (e *examination) openedAbout(about ...string) bool {
+	return slices.ContainsFunc(e.Discrepancies, func(d Opened) bool { return slices.Contains(about, d.About) })
+}

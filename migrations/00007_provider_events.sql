@@ -1,0 +1,57 @@
+-- +goose Up
+CREATE TABLE provider_events (
+    event_id          uuid NOT NULL,
+    account           text NOT NULL,
+    provider_event_id text COLLATE "C" NOT NULL,
+    id_derived        boolean NOT NULL,
+    event_type        text NOT NULL,
+    kind              text NOT NULL,
+    digest            bytea NOT NULL,
+    news              json NOT NULL,
+    refs              text[] NOT NULL,
+    order_id          text,
+    attempt_id        uuid,
+    verdict           text NOT NULL CONSTRAINT events_verdict_known
+        CHECK (verdict IN ('applied', 'repeat', 'stale', 'conflict', 'unmatched', 'deferred', 'ignored')),
+    tries             integer NOT NULL DEFAULT 0,
+    next_try_at       timestamptz,
+    secret_index      integer NOT NULL DEFAULT -1,
+    headers           json NOT NULL,
+    body              bytea,
+    occurred_at       timestamptz,
+    received_at       timestamptz NOT NULL,
+    CONSTRAINT events_one_per_id PRIMARY KEY (provider_event_id, account),
+    CONSTRAINT events_parked_are_tried CHECK (next_try_at IS NULL OR verdict IN ('unmatched', 'deferred'))
+);
+
+COMMENT ON TABLE provider_events IS
+    'The inbox: webhooks as they came. The bytes go after the retention time, the id and the digest stay.';
+COMMENT ON COLUMN provider_events.provider_event_id IS 'Compared byte by byte: the primary key serves exact lookups and the search for a beginning.';
+COMMENT ON COLUMN provider_events.news IS 'What the verified event means in our terms, so that a parked one can be applied without its secret.';
+COMMENT ON COLUMN provider_events.next_try_at IS 'When a parked event is tried again; NULL for one that is settled, or left to a person.';
+
+CREATE INDEX events_by_id ON provider_events (event_id);
+CREATE INDEX events_by_attempt ON provider_events (attempt_id) WHERE attempt_id IS NOT NULL;
+CREATE INDEX events_due ON provider_events (next_try_at) WHERE next_try_at IS NOT NULL;
+CREATE INDEX events_parked_by_reference ON provider_events USING gin (refs) WHERE next_try_at IS NOT NULL;
+CREATE INDEX events_unsettled_by_reference ON provider_events USING gin (refs) WHERE verdict IN ('unmatched', 'deferred');
+CREATE INDEX events_with_bytes ON provider_events (received_at) WHERE body IS NOT NULL;
+
+CREATE TABLE webhook_deliveries (
+    account     text NOT NULL,
+    delivery_id text NOT NULL,
+    body_digest bytea NOT NULL,
+    received_at timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT deliveries_one_body_per_id PRIMARY KEY (account, delivery_id)
+);
+
+COMMENT ON TABLE webhook_deliveries IS
+    'The SHA-256 of the body that each delivery brought, of providers whose signature covers only a checksum of it. '
+    'A row is of use for as long as the account''s tolerance of age takes the delivery.';
+
+CREATE TABLE account_webhooks (
+    account         text PRIMARY KEY,
+    last_webhook_at timestamptz NOT NULL
+);
+
+COMMENT ON TABLE account_webhooks IS 'When each account last sent a webhook, written a few times a minute: no work for the intake itself.';

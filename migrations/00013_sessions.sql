@@ -1,0 +1,12 @@
+-- +goose Up
+CREATE TABLE sessions (
+    token  text PRIMARY KEY,
+    data   bytea NOT NULL,
+    expiry timestamptz NOT NULL
+);
+
+COMMENT ON TABLE sessions IS 'The sessions of the support console. Reading it gives no session: the cookie is not in it.';
+COMMENT ON COLUMN sessions.token IS 'The SHA-256 of the cookie''s value.';
+COMMENT ON COLUMN sessions.expiry IS 'The end by idleness or, if that is sooner, the absolute one.';
+
+CREATE INDEX sessions_by_expiry ON sessions (expiry);
