@@ -66,6 +66,7 @@ func TestAPersonAnswersTheirFirstCustomer(t *testing.T) {
 		b.do(chromedp.KeyEvent("\r"))
 		b.until(`location.pathname === "/support/attempts/` + a.ID + `" && document.getElementById("summary")`)
 	}
+	b.until(`document.readyState === "complete"`) // the end of the timeline is parsed last
 	require.Contains(t, eval[string](b, `document.querySelector("main p:not(.outcome)").innerText`), "The customer was charged once for this order.", "the first paragraph is the answer")
 	course := eval[string](b, `document.querySelector(".timeline").innerText`)
 	for _, want := range []string{
