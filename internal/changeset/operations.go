@@ -45,9 +45,14 @@ func (s *Changeset) heldAnew(c *Change, before payment.Attempt, r payment.Report
 		return
 	}
 	if c.Attempt.Sums(payment.MovementAuthorization) > before.Sums(payment.MovementAuthorization) {
-		o.Finish("held_anew")
-		s.Want(c, o.Origin)
+		s.CancelAnew(c, o)
 	}
+}
+
+// CancelAnew wants another cancel in the place of one whose key releases nothing any more.
+func (s *Changeset) CancelAnew(c *Change, o *payment.Operation) *payment.Operation {
+	o.Finish("held_anew")
+	return s.Want(c, o.Origin)
 }
 
 // giveUp wants a payment cancelled that was declined and could still succeed at the

@@ -195,7 +195,8 @@ func (c *Commands) beginOperation(ctx context.Context, tx Tx, op operation, a pa
 	}
 	decision := payment.Send
 	if begun.Kind == payment.OperationCapture { // one that was taken over may be too old
-		decision = change.Attempt.Permit(begun, o, payment.Capabilities{}, nil, tx.Now())
+		account, _ := c.Runner.Account(a.Account) // callable has found it
+		decision = change.Attempt.Permit(begun, o, account.Provider.Capabilities(), nil, tx.Now())
 	}
 	end := tx.Now().Add(c.Runner.Schedule.Lease)
 	begun.Take(decision, tx.Now(), end)

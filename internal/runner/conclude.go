@@ -170,8 +170,7 @@ func (r *Runner) cancelAnew(s *changeset.Changeset, c *changeset.Change, op *pay
 		return
 	}
 	tries := op.Tries + 1
-	op.Finish("held_anew")
-	next := s.Want(c, op.Origin)
+	next := s.CancelAnew(c, op)
 	next.Tries = tries
 	next.Wait(s.Now().Add(r.Schedule.Delay(tries)))
 }

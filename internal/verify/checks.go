@@ -101,9 +101,9 @@ func (e *examination) operations() {
 	}
 }
 
-// leaseAtMost bounds how long a permit may have been on its way to its first byte: no lease
-// is that long.
-const leaseAtMost = time.Minute
+// lockWait bounds how far two times may be apart in the wrong order: each is that at which its
+// transaction began, and one of the two waited for the other's lock. Statements end sooner.
+const lockWait = time.Minute
 
 // permitted compares when an operation that takes money was first sent with what withheld
 // that money by then.
@@ -111,10 +111,10 @@ func (e *examination) permitted(o *payment.Operation) {
 	if !o.Kind.Takes() || o.FirstSentAt == nil {
 		return
 	}
-	if at := e.CancelRequestedAt; at != nil && o.FirstSentAt.After(at.Add(leaseAtMost)) {
+	if at := e.CancelRequestedAt; at != nil && o.FirstSentAt.After(at.Add(lockWait)) {
 		e.differs("sent_while_permitted", "%s was first sent at %s, and its order was to be cancelled from %s on", o.Key(), o.FirstSentAt, at)
 	}
-	if at := e.HeldBeside; at != nil && o.FirstSentAt.After(at.Add(leaseAtMost)) {
+	if at := e.HeldBeside; at != nil && o.FirstSentAt.After(at.Add(lockWait)) {
 		e.differs("sent_while_permitted", "%s was first sent at %s, and another attempt has held money since %s", o.Key(), o.FirstSentAt, at)
 	}
 }
