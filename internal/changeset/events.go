@@ -24,9 +24,7 @@ func (s *Changeset) ApplyEvent(c *Change, e *inbound.StoredEvent) {
 		e.Park(inbound.Deferred, s.Now())
 		return
 	}
-	if s.Accounts[c.Attempt.Account].Provider == nil {
-		r.EndsHold = true // without a provider the hold can't be looked up
-	}
+	r.Ends = s.ends(c)
 	verdict := s.applyOrDefer(c, r, e.Overdue())
 	if verdict == inbound.Deferred {
 		e.Park(inbound.Deferred, s.Now())
@@ -34,6 +32,20 @@ func (s *Changeset) ApplyEvent(c *Change, e *inbound.StoredEvent) {
 	}
 	e.OrderID, e.AttemptID, e.NextTryAt = c.Attempt.OrderID, c.Attempt.ID, nil
 	e.Verdict = verdict
+}
+
+// ends is which holds a webhook's failure ends. Of holds that came after an earlier failure there may
+// be several, of which each shows as the same amount: none ends that can be looked up, until the
+// provider has accepted the cancel.
+func (s *Changeset) ends(c *Change) payment.HoldEnd {
+	cancel := c.Attempt.OpenCancel()
+	switch {
+	case s.Accounts[c.Attempt.Account].Provider == nil:
+		return payment.HoldsAll // it can't be looked up
+	case c.Attempt.Failed() && !s.capabilities(c.Attempt).Blind && (cancel == nil || cancel.State != fsm.OperationAccepted):
+		return payment.HoldsNone
+	}
+	return payment.HoldsBefore
 }
 
 // applyOrDefer applies a report, unless it is of money that must have been captured before

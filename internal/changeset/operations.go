@@ -44,7 +44,8 @@ func (s *Changeset) heldAnew(c *Change, before payment.Attempt, r payment.Report
 	if o == nil || o.State != fsm.OperationAccepted || o.Leased(s.Now()) || r.Says != fsm.NewsAuthorized || r.At.Before(*o.FirstSentAt) {
 		return
 	}
-	if c.Attempt.Sums(payment.MovementAuthorization) > before.Sums(payment.MovementAuthorization) {
+	again := c.Attempt.Failed() && r.At.After(*o.FirstSentAt)
+	if again || c.Attempt.Sums(payment.MovementAuthorization) > before.Sums(payment.MovementAuthorization) {
 		s.CancelAnew(c, o)
 	}
 }

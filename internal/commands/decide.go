@@ -173,7 +173,7 @@ func (d *decision) decide(ctx context.Context) error {
 func (d *decision) settleHeld() {
 	c := d.Change(*d.attempt)
 	if c.Attempt.Failed() && c.Attempt.Unreleased() {
-		d.Apply(c, payment.Report{Says: fsm.NewsFailed, EndsHold: true, Cause: d.cause()})
+		d.Apply(c, payment.Report{Says: fsm.NewsFailed, Ends: payment.HoldsAll, Cause: d.cause()})
 	}
 	if foreign := c.Attempt.Foreign(); d.discrepancy.Kind == payment.CurrencyMismatch && foreign.Minor > 0 {
 		d.record(c, payment.MovementRefund, foreign)
@@ -236,7 +236,7 @@ func (d *decision) over() {
 		}
 	}
 	if !c.Attempt.State.Final() {
-		d.Apply(c, payment.Report{Says: fsm.NewsFailed, Failure: payment.NewFailure(failure, ""), EndsHold: true, Cause: d.cause()})
+		d.Apply(c, payment.Report{Says: fsm.NewsFailed, Failure: payment.NewFailure(failure, ""), Ends: payment.HoldsAll, Cause: d.cause()})
 	}
 }
 

@@ -185,13 +185,16 @@ func (a *Attempt) heldElsewhere(r Report) bool {
 	return a.OnHold() > own.Money.Minor
 }
 
-// endsHold reports whether a failure is younger than the attempt's last hold.
+// endsHold reports whether a failure ends the attempt's last hold.
 func (a *Attempt) endsHold(r Report) bool {
+	if r.Ends != HoldsBefore {
+		return r.Ends == HoldsAll
+	}
 	held := a.heldSince()
 	if r.At.Nanosecond() == 0 {
 		held = held.Truncate(time.Second) // some providers give whole seconds
 	}
-	return r.EndsHold || !r.At.IsZero() && !r.At.Before(held)
+	return !r.At.IsZero() && !r.At.Before(held)
 }
 
 // complete fills in the amounts that a provider did not state.

@@ -19,6 +19,7 @@ func TestCapture(t *testing.T) {
 	t.Parallel()
 	t.Run("refused_in_a_check", captureRefusedInACheck)
 	t.Run("refused_in_the_response", captureRefusedInTheResponse)
+	t.Run("refused_for_another_amount", captureRefusedForAnotherAmount)
 	t.Run("declined_in_a_lookup", captureDeclinedInALookup)
 	t.Run("refusal_of_an_older_one", captureRefusalOfAnOlderOne)
 	t.Run("refusal_ends_no_cancel", captureRefusalEndsNoCancel)
@@ -124,6 +125,23 @@ func captureRefusedInTheResponse(t *testing.T) {
 	r.recheck(t, id)
 	require.Equal(t, succeeded, standingOf(r.attempt(t, id).Attempt))
 	require.Empty(t, r.discrepancies(t, id))
+	require.Empty(t, r.verify(t))
+}
+
+// Where another amount was captured in the dashboard than was to be, a person is told of that, though
+// the provider refuses the call.
+func captureRefusedForAnotherAmount(t *testing.T) {
+	t.Parallel()
+	r, p := newCapturing(t)
+	id := r.held(t, "A-1").ID
+	p.says = func(gateway.Capture) (gateway.Outcome, error) {
+		return gateway.Outcome{News: fsm.NewsSucceeded, Money: &payment.Money{Minor: 500, Currency: "EUR"}, Refused: true}, nil
+	}
+	require.NoError(t, r.confirm(t, id, "confirm-key"))
+	a := r.attempt(t, id)
+	require.Equal(t, succeeded, standingOf(a.Attempt))
+	require.EqualValues(t, 500, a.Captured)
+	require.Equal(t, []string{"amount_mismatch"}, rows[string](t, r, "SELECT kind FROM discrepancies"))
 	require.Empty(t, r.verify(t))
 }
 

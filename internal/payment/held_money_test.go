@@ -2,6 +2,7 @@ package payment_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -171,10 +172,20 @@ func aHoldBlocks(t *testing.T) {
 	})
 	t.Run("until a webhook says that it is over", func(t *testing.T) {
 		t.Parallel()
-		r, id := held(t, &answering{})
+		r, id := held(t, &answering{lookup: says(fsm.NewsAuthorized), cancel: says(fsm.NewsProcessing)})
+		r.recheck(t, id)
 		require.Equal(t, fsm.Repeat, r.say(t, id, webhooks.KindFailed), "which may be older than the hold")
 		r.blocked(t, id, nil)
-		r.over(t, id, r.attempt(t, id).Intent.At)
+		r.over(t, id, time.Now())
+		r.payable(t, id)
+	})
+	t.Run("until a lookup says that it is over, where several may have come", func(t *testing.T) {
+		t.Parallel()
+		r, id := held(t, &answering{lookup: says(fsm.NewsFailed)})
+		require.Equal(t, fsm.Stale, r.say(t, id, webhooks.KindAuthorized))
+		r.over(t, id, time.Now())
+		r.blocked(t, id, nil)
+		r.recheck(t, id)
 		r.payable(t, id)
 	})
 	t.Run("until a person has settled what is not given up", func(t *testing.T) {

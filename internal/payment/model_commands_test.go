@@ -108,7 +108,7 @@ func (w *world) cancel(rt *rapid.T) {
 	was := w.attempts[name]
 	rt.Logf("CANCEL %s, whose call %s", name, w.script(rt, name))
 	// Beside late money a capture that was sent stays open, and a cancel waits for it.
-	busy := w.underWay(name) || was.Intent.Kind == payment.OperationCapture || was.Intent.Kind == payment.OperationCancel && w.withheldOf(name) != nil
+	busy := w.underWay(name) || slices.ContainsFunc(was.Open, func(o payment.OperationName) bool { return o.Kind == payment.OperationCapture })
 	w.command(rt, name, w.cancelling(w.service(rt), name), func(p *press) {
 		switch {
 		case was.State.Final() && !errors.Is(p.err, payment.ErrAttemptFinal):

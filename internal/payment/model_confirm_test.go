@@ -3,6 +3,7 @@ package payment_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"pgregory.net/rapid"
 
@@ -21,10 +22,11 @@ var errReleased = errors.New("released")
 
 var anyCaptured = rapid.SampledFrom([]int64{price, 1500, 500, price + 1})
 
-// underWay reports whether a call of an attempt is held, and its lease alive.
+// underWay reports whether a call of an attempt is held, and its lease alive. A lease ends with its
+// operation, too, which a webhook may end.
 func (w *world) underWay(name string) bool {
 	for _, held := range []*press{w.heldCommands[name], w.heldCommands[commandOf(name)]} {
-		if held != nil && held.alone && (held.final || !w.attempts[name].State.Final()) {
+		if held != nil && held.alone && slices.Contains(w.attempts[name].Open, held.leased) {
 			return true
 		}
 	}

@@ -28,6 +28,7 @@ func (w *world) end() {
 		}
 		w.Logf("END: the held call of %s %s", name, what)
 		w.release(name, what)
+		w.look()
 	}
 	if rapid.SampledFrom([]bool{false, true, true}).Draw(w.T, "all that is open is paid in the end") {
 		for _, d := range w.p.deals {

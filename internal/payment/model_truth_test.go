@@ -68,6 +68,11 @@ func (w *world) standing(a payment.Attempt) known {
 func (w *world) saw(name string, a known) {
 	was, before := w.attempts[name]
 	w.attempts[name] = a
+	for _, held := range []*press{w.heldCommands[name], w.heldCommands[commandOf(name)]} {
+		if held != nil && held.leased == (payment.OperationName{}) {
+			held.leased = a.Leased
+		}
+	}
 	if !before {
 		return
 	}

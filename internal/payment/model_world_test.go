@@ -81,10 +81,11 @@ type press struct {
 	paid  commands.Reply
 	err   error
 	done  bool
-	// waited is set where its call was held, final where its attempt was by then.
-	waited, final bool
-	// alone is set while the lease of its call is alive.
-	alone bool
+	// waited is set where its call was held.
+	waited bool
+	// alone is set until the time of its call's lease is over; leased is the operation that it has.
+	alone  bool
+	leased payment.OperationName
 }
 
 // model makes one world after the other, on one database.
@@ -278,7 +279,6 @@ func (w *world) ended(p *press, allowed ...string) {
 	if !p.done {
 		w.Logf("    %s waits", p.name)
 		w.heldCommands[p.name], p.alone, p.waited = p, true, true
-		p.final = w.attempts[p.name[:2]].State.Final()
 		return
 	}
 	got := answered(p.err)

@@ -287,6 +287,17 @@ func (a *Attempt) heldSince() (at time.Time) {
 	return at
 }
 
+// HeldAfter reports whether the last hold is younger than a time, by the provider's clock.
+func (a *Attempt) HeldAfter(t time.Time) bool {
+	var last time.Time
+	for _, m := range a.Movements {
+		if m.Kind == MovementAuthorization && !m.At.IsZero() {
+			last = m.At
+		}
+	}
+	return last.After(t)
+}
+
 // Sums is what was ever recorded of a kind in the attempt's currency, reversed or not.
 func (a *Attempt) Sums(kind MovementKind) int64 { return a.sum(kind, a.Money.Currency, nil) }
 

@@ -150,7 +150,7 @@ func TestAdvance_neverMovesBack(t *testing.T) {
 		for i := range told {
 			r := &told[i]
 			r.Says = anyNews.Draw(t, "says")
-			r.EndsHold = rapid.Bool().Draw(t, "ends the hold")
+			r.Ends = rapid.SampledFrom([]HoldEnd{HoldsBefore, HoldsAll}).Draw(t, "ends the hold")
 			if at := rapid.IntRange(0, 5).Draw(t, "at"); at > 0 {
 				r.At = time.Unix(int64(at), 0)
 				r.Movements[0].At = r.At

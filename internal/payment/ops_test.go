@@ -31,6 +31,9 @@ type opsView struct {
 	Fence  int64
 	// Reversed are the capture reversals.
 	Reversed int64
+	// Leased is the open operation that a runner has, Open are all that are open.
+	Leased payment.OperationName
+	Open   []payment.OperationName
 }
 
 // intent is an open capture or cancel.
@@ -78,6 +81,11 @@ func readOps(ctx context.Context, db *pgxpool.Pool, a payment.Attempt) (s opsVie
 				closed++
 			}
 			continue
+		}
+		o.AttemptID = a.ID
+		s.Open = append(s.Open, o.Name())
+		if o.LeaseUntil != nil {
+			s.Leased = o.Name()
 		}
 		if command && s.Intent.Kind != payment.OperationCancel {
 			s.Intent = intent{o.Kind, o.Amount, o.Number, o.CreatedAt}

@@ -39,12 +39,25 @@ type Report struct {
 	// Undoes is set on a failure that also means the loss of captured money, if there is any
 	// (GoCardless's late failures).
 	Undoes bool
-	// EndsHold is set where a failure is younger than any hold: it was looked up, or can't be.
-	EndsHold bool
+	// Ends is which holds a failure ends.
+	Ends HoldEnd
 	// At is the provider's clock, zero if it gave no time.
 	At    time.Time
 	Cause Cause
 }
+
+// HoldEnd is which holds a failure ends.
+type HoldEnd string
+
+const (
+	// HoldsBefore are those that are not younger, by the provider's clock.
+	HoldsBefore HoldEnd = ""
+	// HoldsAll are all: the failure was looked up, or can't be.
+	HoldsAll HoldEnd = "all"
+	// HoldsNone says that only a lookup ends a hold: more than one came late, and a second one of
+	// the same amount shows in no sum.
+	HoldsNone HoldEnd = "none"
+)
 
 // RefundTold is a refund as a provider reports it.
 type RefundTold struct {

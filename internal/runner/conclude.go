@@ -24,7 +24,7 @@ func (r *Runner) conclude(s *changeset.Changeset, c *changeset.Change, rec *reco
 			continue
 		}
 		if since {
-			report.EndsHold = false // what was reported meanwhile may be younger
+			report.Ends = payment.HoldsBefore // what was reported meanwhile may be younger
 		}
 		s.Apply(c, report)
 	}
@@ -64,11 +64,14 @@ func (r *Runner) refused(s *changeset.Changeset, c *changeset.Change, rec *recor
 			failure = payment.NotStarted()
 		}
 		s.Apply(c, payment.Report{
-			Says: fsm.NewsFailed, Failure: failure, EndsHold: true, Cause: payment.Cause{Kind: payment.CauseCall, ID: op.Key()},
+			Says: fsm.NewsFailed, Failure: failure, Ends: payment.HoldsAll, Cause: payment.Cause{Kind: payment.CauseCall, ID: op.Key()},
 		})
 	case payment.OperationCapture:
+		if ended(op.Kind, res.News()) {
+			return // the reports end it, and are compared with its amount
+		}
 		op.Refuse("refused")
-		if !rec.refused && !ended(op.Kind, res.News()) && res.News() != fsm.NewsSoftFailed {
+		if !rec.refused && res.News() != fsm.NewsSoftFailed {
 			s.NotMade(c, op)
 		}
 	case payment.OperationCancel:
@@ -159,14 +162,17 @@ func (r *Runner) moved(s *changeset.Changeset, c *changeset.Change, rec *recordi
 	case payment.CallAsked:
 		r.lookup(s, c, rec)
 	case payment.CallRefused, payment.CallUnfit:
+		if op.Kind == payment.OperationCapture && op.State == fsm.OperationSent {
+			op.Refuse("refused") // the reports were of no end
+		}
 	}
 }
 
-// cancelAnew wants another cancel in the place of one that was sent again and released nothing: the
-// provider repeats its response to the key, and the hold may be younger than that.
+// cancelAnew wants another cancel in the place of one that released nothing: a hold is younger than
+// it, or may be, since it was sent again and the provider repeats its response to the key.
 func (r *Runner) cancelAnew(s *changeset.Changeset, c *changeset.Change, op *payment.Operation) {
 	held := c.Attempt.State == fsm.Authorized || c.Attempt.Unreleased()
-	if op.Kind != payment.OperationCancel || op.Sends < 2 || !held {
+	if op.Kind != payment.OperationCancel || !held || op.Sends < 2 && !c.Attempt.HeldAfter(*op.FirstSentAt) {
 		return
 	}
 	tries := op.Tries + 1
@@ -192,7 +198,7 @@ func (r *Runner) notSent(s *changeset.Changeset, c *changeset.Change, rec *recor
 	case op.Kind == payment.OperationCharge:
 		op.Miss("not_started")
 		s.Apply(c, payment.Report{
-			Says: fsm.NewsFailed, Failure: payment.NotStarted(), EndsHold: true, Cause: payment.Cause{Kind: payment.CauseCall, ID: op.Key()},
+			Says: fsm.NewsFailed, Failure: payment.NotStarted(), Ends: payment.HoldsAll, Cause: payment.Cause{Kind: payment.CauseCall, ID: op.Key()},
 		})
 	case op.Kind == payment.OperationRefund:
 		op.Miss("not_started")
@@ -238,7 +244,7 @@ func (r *Runner) infer(s *changeset.Changeset, c *changeset.Change, rec *recordi
 			charge.Miss("not_started")
 		}
 		s.Apply(c, payment.Report{
-			Says: fsm.NewsFailed, Failure: failure, EndsHold: true, Cause: i.Cause,
+			Says: fsm.NewsFailed, Failure: failure, Ends: payment.HoldsAll, Cause: i.Cause,
 		})
 	}
 }

@@ -341,7 +341,7 @@ func waitUntil(a *payment.Attempt, name payment.OperationName, now time.Time) *t
 // canceled is the report of a charge that was withdrawn before it was sent.
 func canceled() payment.Report {
 	return payment.Report{
-		Says: "failed", Failure: payment.NewFailure("canceled", ""), EndsHold: true,
+		Says: "failed", Failure: payment.NewFailure("canceled", ""), Ends: payment.HoldsAll,
 		Cause: payment.Cause{Kind: payment.CauseCheck, ID: "withdrawn"},
 	}
 }

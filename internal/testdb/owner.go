@@ -72,6 +72,7 @@ func startShared(ctx context.Context, dir string) (*devpg.Server, error) {
 		"full_page_writes":   "off",
 		"max_connections":    "500",
 		"max_wal_size":       "2GB",
+		"wal_keep_size":      "256MB", // tests search the log of their writes
 	}}
 	srv, err := devpg.Start(ctx, cfg)
 	if err == nil || errors.Is(err, devpg.ErrInUse) || errors.Is(err, devpg.ErrNoBinaries) {
