@@ -40,7 +40,7 @@ func AllNews() []News {
 type Verdict string
 
 // The verdicts of the machine. A receiver has further ones for reports that never reach it
-// (duplicate, unmatched, deferred, ignored).
+// (duplicate, unmatched, deferred, foreign, ignored).
 const (
 	// Applied reports changed something: the state, or a fact beside it.
 	Applied Verdict = "applied"

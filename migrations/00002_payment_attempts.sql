@@ -11,6 +11,7 @@ CREATE TABLE payment_attempts (
     client_request_id     text NOT NULL,
     request_hash          bytea NOT NULL,
     account               text NOT NULL,
+    origin                text NOT NULL DEFAULT 'paylatch' CONSTRAINT attempts_origin_known CHECK (origin IN ('paylatch', 'external', 'imported')),
     provider_payment_id   text NOT NULL DEFAULT '',
     status                attempt_status NOT NULL,
     stage                 attempt_stage NOT NULL,
@@ -33,11 +34,17 @@ CREATE TABLE payment_attempts (
     created_at            timestamptz NOT NULL,
     updated_at            timestamptz NOT NULL,
     finalized_at          timestamptz,
+    expires_at            timestamptz,
     PRIMARY KEY (order_id, attempt_id),
     CONSTRAINT attempts_final_stage CHECK ((stage = 'final') = (status <> 'pending')),
-    CONSTRAINT attempts_final_time CHECK ((finalized_at IS NOT NULL) = (status <> 'pending'))
+    CONSTRAINT attempts_final_time CHECK ((finalized_at IS NOT NULL) = (status <> 'pending')),
+    CONSTRAINT attempts_external_expire CHECK ((expires_at IS NOT NULL) = (origin = 'external'))
 ) WITH (fillfactor = 60);
 
+COMMENT ON COLUMN payment_attempts.origin IS
+    'Whose call began it: ours, the merchant''s own, or one of the past that was imported.';
+COMMENT ON COLUMN payment_attempts.expires_at IS
+    'When a payment that was begun elsewhere is cancelled, or fails where nobody can be asked about it.';
 COMMENT ON COLUMN payment_attempts.movements IS 'The number of the last money movement; 0: there are none to read.';
 COMMENT ON COLUMN payment_attempts.amount_authorized IS
     'As the other amounts an exact sum of movements in currency: authorizations less releases. A reversal may be reported before its original, so any may '
@@ -73,8 +80,8 @@ END $$;
 CREATE TRIGGER payment_attempts_guard BEFORE UPDATE ON payment_attempts FOR EACH ROW WHEN (
     OLD.status <> 'pending' AND NEW.status <> OLD.status
     OR NEW.version < OLD.version
-    OR (NEW.order_id, NEW.attempt_id, NEW.user_id, NEW.client_request_id, NEW.amount, NEW.currency, NEW.account)
-        IS DISTINCT FROM (OLD.order_id, OLD.attempt_id, OLD.user_id, OLD.client_request_id, OLD.amount, OLD.currency, OLD.account)
+    OR (NEW.order_id, NEW.attempt_id, NEW.user_id, NEW.client_request_id, NEW.amount, NEW.currency, NEW.account, NEW.origin)
+        IS DISTINCT FROM (OLD.order_id, OLD.attempt_id, OLD.user_id, OLD.client_request_id, OLD.amount, OLD.currency, OLD.account, OLD.origin)
 ) EXECUTE FUNCTION payment_attempts_guard();
 
 CREATE TABLE attempt_references (

@@ -5,7 +5,7 @@ CREATE TABLE attempt_transitions (
     version    integer NOT NULL,
     from_stage text NOT NULL,
     to_stage   text NOT NULL,
-    cause      text NOT NULL CONSTRAINT transitions_cause_known CHECK (cause IN ('pay', 'call', 'webhook', 'check', 'person')),
+    cause      text NOT NULL CONSTRAINT transitions_cause_known CHECK (cause IN ('pay', 'call', 'webhook', 'check', 'person', 'report', 'import')),
     cause_id   text NOT NULL DEFAULT '',
     detail     json NOT NULL DEFAULT '{}',
     at         timestamptz NOT NULL,

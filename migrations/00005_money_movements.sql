@@ -11,7 +11,7 @@ CREATE TABLE money_movements (
     provider_id text NOT NULL DEFAULT '',
     amount      bigint NOT NULL,
     currency    text NOT NULL,
-    cause       text NOT NULL CONSTRAINT movements_cause_known CHECK (cause IN ('pay', 'call', 'webhook', 'check', 'person')),
+    cause       text NOT NULL CONSTRAINT movements_cause_known CHECK (cause IN ('pay', 'call', 'webhook', 'check', 'person', 'report', 'import')),
     cause_id    text NOT NULL DEFAULT '',
     at          timestamptz,
     recorded_at timestamptz NOT NULL,

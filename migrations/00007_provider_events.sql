@@ -12,7 +12,7 @@ CREATE TABLE provider_events (
     order_id          text,
     attempt_id        uuid,
     verdict           text NOT NULL CONSTRAINT events_verdict_known
-        CHECK (verdict IN ('applied', 'repeat', 'stale', 'conflict', 'unmatched', 'deferred', 'ignored')),
+        CHECK (verdict IN ('applied', 'repeat', 'stale', 'conflict', 'unmatched', 'deferred', 'foreign', 'ignored', 'unreadable')),
     tries             integer NOT NULL DEFAULT 0,
     next_try_at       timestamptz,
     secret_index      integer NOT NULL DEFAULT -1,
@@ -20,6 +20,7 @@ CREATE TABLE provider_events (
     body              bytea,
     occurred_at       timestamptz,
     received_at       timestamptz NOT NULL,
+    read_by           text NOT NULL DEFAULT '',
     CONSTRAINT events_one_per_id PRIMARY KEY (provider_event_id, account),
     CONSTRAINT events_parked_are_tried CHECK (next_try_at IS NULL OR verdict IN ('unmatched', 'deferred'))
 );
@@ -30,11 +31,17 @@ COMMENT ON COLUMN provider_events.provider_event_id IS 'Compared byte by byte: t
 COMMENT ON COLUMN provider_events.news IS 'What the verified event means in our terms, so that a parked one can be applied without its secret.';
 COMMENT ON COLUMN provider_events.next_try_at IS 'When a parked event is tried again; NULL for one that is settled, or left to a person.';
 
+COMMENT ON COLUMN provider_events.read_by IS 'The version of the program that read an unreadable event again in vain; empty for none.';
+
+CREATE INDEX events_unreadable ON provider_events (received_at) WHERE verdict = 'unreadable';
 CREATE INDEX events_by_id ON provider_events (event_id);
 CREATE INDEX events_by_attempt ON provider_events (attempt_id) WHERE attempt_id IS NOT NULL;
 CREATE INDEX events_due ON provider_events (next_try_at) WHERE next_try_at IS NOT NULL;
+CREATE INDEX events_foreign ON provider_events (received_at, account) WHERE verdict = 'foreign';
+CREATE INDEX events_foreign_by_reference ON provider_events USING gin (refs) WHERE verdict = 'foreign';
 CREATE INDEX events_parked_by_reference ON provider_events USING gin (refs) WHERE next_try_at IS NOT NULL;
-CREATE INDEX events_unsettled_by_reference ON provider_events USING gin (refs) WHERE verdict IN ('unmatched', 'deferred');
+CREATE INDEX events_unsettled_by_reference ON provider_events USING gin (refs) WHERE verdict IN ('unmatched', 'deferred',
+    'foreign');
 CREATE INDEX events_with_bytes ON provider_events (received_at) WHERE body IS NOT NULL;
 
 CREATE TABLE webhook_deliveries (

@@ -3,7 +3,8 @@ CREATE TABLE discrepancies (
     discrepancy_id      uuid PRIMARY KEY,
     kind                text NOT NULL CONSTRAINT discrepancies_kind_known CHECK (kind IN (
         'payment_reversed', 'refund_reversed', 'disputed', 'late_success', 'double_success', 'paid_after_cancel',
-        'amount_mismatch', 'currency_mismatch', 'refund_exceeds', 'event_changed', 'unmatched_event', 'needs_review')),
+        'amount_mismatch', 'currency_mismatch', 'refund_exceeds', 'event_changed', 'unmatched_event', 'needs_review',
+        'unreadable_event')),
     about               text NOT NULL DEFAULT '',
     about_id            text NOT NULL DEFAULT '',
     order_id            text,

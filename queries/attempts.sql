@@ -42,6 +42,12 @@ SELECT sqlc.embed(a), now()::timestamptz AS read_at
 FROM payment_attempts a WHERE a.order_id = @order_id
 ORDER BY a.attempt_id FOR NO KEY UPDATE;
 
+-- Locks all attempts of some orders, which the caller has locked, by id.
+-- name: AttemptsOfOrdersLock :many
+SELECT sqlc.embed(a), now()::timestamptz AS read_at
+FROM payment_attempts a WHERE a.order_id = ANY (@order_ids::text[])
+ORDER BY a.attempt_id FOR NO KEY UPDATE;
+
 -- Locks one attempt, waiting for another's lock.
 -- name: AttemptLock :one
 SELECT sqlc.embed(a), now()::timestamptz AS read_at,
@@ -87,10 +93,10 @@ FOR NO KEY UPDATE OF a SKIP LOCKED;
 
 -- Inserts new attempts.
 -- name: AttemptsInsert :exec
-INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, status, stage,
-    amount, currency, capture_manual, version, created_at, updated_at)
-SELECT n.order_id, n.attempt_id, n.user_id, n.client_request_id, n.request_hash, n.account, 'pending', 'requested',
-    n.amount, n.currency, n.capture_manual, 1, n.created_at, n.created_at
+INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, origin, status, stage,
+    amount, currency, capture_manual, version, created_at, updated_at, expires_at)
+SELECT n.order_id, n.attempt_id, n.user_id, n.client_request_id, n.request_hash, n.account, n.origin, 'pending', n.stage,
+    n.amount, n.currency, n.capture_manual, 1, n.created_at, n.created_at, CASE n.origin WHEN 'external' THEN n.expires_at END
 FROM (
     SELECT unnest(@order_ids::text[]) AS order_id,
         unnest(@attempt_ids::uuid[]) AS attempt_id,
@@ -98,10 +104,43 @@ FROM (
         unnest(@client_request_ids::text[]) AS client_request_id,
         unnest(@request_hashes::bytea[]) AS request_hash,
         unnest(@accounts::text[]) AS account,
+        unnest(@origins::text[]) AS origin,
+        unnest(@stages::text[])::attempt_stage AS stage,
         unnest(@amounts::bigint[]) AS amount,
         unnest(@currencies::text[]) AS currency,
         unnest(@captures_manual::bool[]) AS capture_manual,
-        unnest(@created_ats::timestamptz[]) AS created_at
+        unnest(@created_ats::timestamptz[]) AS created_at,
+        unnest(@expires_ats::timestamptz[]) AS expires_at
+) n;
+
+-- Inserts attempts of the past, which are final.
+-- name: AttemptsImport :exec
+INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, origin, provider_payment_id,
+    status, stage, amount, currency, capture_manual, movements, amount_captured, amount_refunded,
+    failure_code, failure_message, version, created_at, updated_at, finalized_at)
+SELECT n.order_id, n.attempt_id, n.user_id, n.client_request_id, n.request_hash, n.account, 'imported', n.provider_payment_id,
+    n.status, 'final', n.amount, n.currency, n.capture_manual, n.movements, n.amount_captured, n.amount_refunded,
+    n.failure_code, n.failure_message, n.version, n.created_at, n.finalized_at, n.finalized_at
+FROM (
+    SELECT unnest(@order_ids::text[]) AS order_id,
+        unnest(@attempt_ids::uuid[]) AS attempt_id,
+        unnest(@user_ids::text[]) AS user_id,
+        unnest(@client_request_ids::text[]) AS client_request_id,
+        unnest(@request_hashes::bytea[]) AS request_hash,
+        unnest(@accounts::text[]) AS account,
+        unnest(@provider_payment_ids::text[]) AS provider_payment_id,
+        unnest(@statuses::text[])::attempt_status AS status,
+        unnest(@amounts::bigint[]) AS amount,
+        unnest(@currencies::text[]) AS currency,
+        unnest(@captures_manual::bool[]) AS capture_manual,
+        unnest(@movements::int[]) AS movements,
+        unnest(@captured::bigint[]) AS amount_captured,
+        unnest(@refunded::bigint[]) AS amount_refunded,
+        unnest(@failure_codes::text[]) AS failure_code,
+        unnest(@failure_messages::text[]) AS failure_message,
+        unnest(@versions::int[]) AS version,
+        unnest(@created_ats::timestamptz[]) AS created_at,
+        unnest(@finalized_ats::timestamptz[]) AS finalized_at
 ) n;
 
 -- Writes locked attempts, each guarded by the version that was read: all of them

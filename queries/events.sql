@@ -46,12 +46,14 @@ FROM (
 ) n
 ORDER BY n.account, n.provider_event_id;
 
--- Locks the parked events that name any of the references, unless another
--- transaction has them; never waits. Headers and bytes are not read, here and in the next two.
+-- Locks the parked events that name any of the references, and foreign ones of the last 30
+-- days, unless another transaction has them; never waits. Headers and bytes are not read, here
+-- and in the next two.
 -- name: EventsParked :many
 SELECT event_id, account, provider_event_id, digest, news, order_id, attempt_id, verdict, tries, next_try_at, received_at
 FROM provider_events
-WHERE account = @account AND refs && @refs::text[] AND next_try_at IS NOT NULL
+WHERE account = @account AND (refs && @refs::text[] AND next_try_at IS NOT NULL
+    OR refs && @refs::text[] AND verdict = 'foreign' AND received_at > now() - interval '30 days')
 ORDER BY received_at, provider_event_id
 FOR NO KEY UPDATE SKIP LOCKED;
 
@@ -69,6 +71,12 @@ FOR NO KEY UPDATE SKIP LOCKED;
 -- name: EventsParkedCount :one
 SELECT count(*) FROM provider_events WHERE next_try_at IS NOT NULL;
 
+-- Counts the foreign events of the last day by account; reads only their index, and locks nothing.
+-- name: EventsForeign :many
+SELECT account, count(*) AS events FROM provider_events
+WHERE verdict = 'foreign' AND received_at > now() - interval '1 day'
+GROUP BY account ORDER BY account;
+
 -- Locks parked events whose next try is due, unless another transaction has them.
 -- name: EventsDue :many
 SELECT event_id, account, provider_event_id, digest, news, order_id, attempt_id, verdict, tries, next_try_at, received_at
@@ -80,6 +88,20 @@ FOR NO KEY UPDATE SKIP LOCKED;
 -- Locks one stored event.
 -- name: EventLock :one
 SELECT * FROM provider_events WHERE event_id = @event_id FOR NO KEY UPDATE;
+
+-- Writes what a locked event means, once it could be read.
+-- name: EventReread :execrows
+UPDATE provider_events SET event_type = @event_type, kind = @kind, digest = @digest, news = @news::json,
+    refs = string_to_array(@refs::text, E'\x1f'), occurred_at = sqlc.narg(occurred_at)
+WHERE account = @account AND provider_event_id = @provider_event_id;
+
+-- Lists unreadable events that no other than an earlier version has read again, the oldest first; locks nothing.
+-- name: EventsUnreadable :many
+SELECT event_id FROM provider_events WHERE verdict = 'unreadable' AND read_by <> @version ORDER BY received_at LIMIT sqlc.arg(most)::int;
+
+-- Notes that a version has read an event again, if it is still unreadable; one row.
+-- name: EventReadBy :exec
+UPDATE provider_events SET read_by = @version WHERE event_id = @event_id AND verdict = 'unreadable';
 
 -- Writes what became of one locked event.
 -- name: EventSettle :execrows

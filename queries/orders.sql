@@ -36,3 +36,25 @@ UPDATE orders SET accepted_attempt_id = @attempt_id::uuid, updated_at = @at WHER
 -- Reads several orders, locks nothing.
 -- name: OrdersRead :many
 SELECT * FROM orders WHERE order_id = ANY (@order_ids::text[]);
+
+-- Inserts the orders of imported payments, or none where the id or the request is taken.
+-- name: OrdersInsert :exec
+INSERT INTO orders (order_id, user_id, created_by, client_request_id, request_hash, amount, currency, created_at, updated_at)
+SELECT n.order_id, n.user_id, n.created_by, n.client_request_id, n.request_hash, n.amount, n.currency, n.created_at, n.created_at
+FROM (
+    SELECT unnest(@order_ids::text[]) AS order_id,
+        unnest(@user_ids::text[]) AS user_id,
+        unnest(@created_bys::text[]) AS created_by,
+        unnest(@client_request_ids::text[]) AS client_request_id,
+        unnest(@request_hashes::bytea[]) AS request_hash,
+        unnest(@amounts::bigint[]) AS amount,
+        unnest(@currencies::text[]) AS currency,
+        unnest(@created_ats::timestamptz[]) AS created_at
+) n
+ORDER BY n.order_id
+ON CONFLICT DO NOTHING;
+
+-- Locks those of some orders that are there, by id, waiting for others' locks.
+-- name: OrdersLock :many
+SELECT * FROM orders WHERE order_id = ANY (@order_ids::text[])
+ORDER BY order_id FOR NO KEY UPDATE;

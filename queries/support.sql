@@ -73,5 +73,6 @@ UPDATE provider_events SET body = NULL, headers = '{}'
 WHERE event_id = ANY (ARRAY(
     SELECT old.event_id FROM provider_events old
     WHERE old.received_at < now() - make_interval(secs => @keep::float8) AND old.body IS NOT NULL AND old.next_try_at IS NULL
+        AND old.verdict <> 'unreadable'
     ORDER BY old.received_at LIMIT sqlc.arg(most)::int
     FOR NO KEY UPDATE SKIP LOCKED));

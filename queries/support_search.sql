@@ -61,7 +61,7 @@ WITH o AS (
         WHERE provider_event_id COLLATE "C" >= @q::text AND provider_event_id COLLATE "C" < @past::text ORDER BY provider_event_id COLLATE "C" DESC LIMIT 1000)
     UNION ALL
     (SELECT event_id, order_id, attempt_id, verdict, received_at, 'reference', 3 FROM provider_events
-        WHERE refs @> ARRAY[@q::text] AND verdict IN ('unmatched', 'deferred') LIMIT 1000)
+        WHERE refs @> ARRAY[@q::text] AND verdict IN ('unmatched', 'deferred', 'foreign') LIMIT 1000)
 ), hits AS (
     SELECT 'order' AS type, o.order_id AS id, o.order_id AS of_order, NULL::uuid AS of_attempt, NULL::text AS state, o.matched, o.rank, o.created_at AS at FROM o
     UNION ALL

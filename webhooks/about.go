@@ -18,6 +18,8 @@ type About struct {
 	Quirks []string
 	// Setup are the steps that lead to the first event.
 	Setup [5]string
+	// Reference is how a payment that is begun elsewhere bears the attempt's id.
+	Reference ReferenceForm
 	// Unsigned is set where only a call to the provider proves what a webhook is about.
 	Unsigned bool
 	// Keys are those of the account's configuration that fill a [Config].

@@ -24,5 +24,7 @@
 // decision before it takes money ([Answerer]). A delivery that carries its secret is stored without it ([Redactor]).
 //
 // An event of an unfamiliar type is [KindIgnored], never an error: providers add types, and disable endpoints that
-// refuse them.
+// refuse them. What is genuine and can't be read is [KindUnreadable], for the same reason: a new form, an unknown
+// currency, an amount with too many digits. A reader takes only the members that its event's meaning needs; one that is
+// missing or of another type elsewhere changes nothing. A later version reads the stored bytes again by [Reader].
 package webhooks

@@ -37,6 +37,9 @@ const (
 	KindNotice Kind = "notice"
 	// KindQuestion is about a payment that waits for the merchant's decision; nothing has happened yet. See [Answerer].
 	KindQuestion Kind = "question"
+	// KindUnreadable is genuine and of a form that this version can't read; [Event.Unreadable] has the reason. What it
+	// means is open: it names no payment and has no amount.
+	KindUnreadable Kind = "unreadable"
 
 	// KindProcessing means that the provider has the payment and has not decided.
 	KindProcessing Kind = "processing"
@@ -76,7 +79,7 @@ const (
 	// Native ids are the provider's own.
 	Native IDSource = "native"
 	// Derived ids are made from the fields that identify the event, because the provider sends none; never from the
-	// whole body, which a retry may change.
+	// whole body, which a retry may change, but for an event of [KindUnreadable].
 	Derived IDSource = "derived"
 )
 
@@ -160,6 +163,10 @@ type Event struct {
 	// of the body only a checksum: another body is easily made for the same signature. The receiver must take no other
 	// body for the id, and the names in the event for hints, as those of an unsigned one.
 	DeliveryID string `json:"delivery_id,omitzero"`
+	// Unreadable is why an event of [KindUnreadable] can't be read; empty in all others.
+	Unreadable string `json:"unreadable,omitzero"`
+	// Place is the place of an unreadable event in its delivery, by which [Reader] finds it again.
+	Place int `json:"place,omitzero"`
 	// SecretIndex is the place of the configured secret that matched, -1 if none was needed: a secret that no longer
 	// matches anything can be retired.
 	SecretIndex int `json:"secret_index,omitzero"`

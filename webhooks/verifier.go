@@ -12,10 +12,20 @@ import (
 type Verifier interface {
 	// Verify returns the events of a genuine delivery, in the order of the body: at least one, or an error of this
 	// package. It compares in constant time and reads nothing of the body before the signature holds, unless the scheme
-	// puts the signature there.
+	// puts the signature there. What is genuine and can't be read is an event of [KindUnreadable], and no error; in a
+	// batch the other events are as they would be without it.
 	Verify(ctx context.Context, d Delivery) ([]Event, error)
 	// Ack is the response that this provider takes for "received".
 	Ack(d Delivery, events []Event) Ack
+}
+
+// Reader is the second step of a [Verifier]: the meaning of a delivery whose proof is not checked. It is for the stored
+// bytes of a delivery that was verified before, by an earlier version that could not read it.
+type Reader interface {
+	// Read returns the events of a delivery as Verify does, at least one, but for what only the proof provides: the
+	// mode that is part of it, the index of the secret and the id of the delivery. Of d, the body, the topic, the
+	// headers and the time of arrival count; a query that was stored is given as the body.
+	Read(d Delivery) []Event
 }
 
 // Signer makes genuine deliveries where the scheme is symmetric (or the private key is configured), for tests and for

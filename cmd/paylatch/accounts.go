@@ -51,7 +51,10 @@ func accounts(cfg *config.Config, client *http.Client, w watch) (map[string]gate
 	receiving := make(map[string]delivery.Account, len(cfg.Accounts))
 	fetched := newCertificates(client)
 	for _, a := range cfg.Accounts {
-		out := gateway.Account{Offered: a.Offered, AutoRefund: a.LateSuccess == "auto_refund", Live: a.Live(), Hears: a.TakesWebhooks(), Lives: schedule.Lives(a.Expiry)}
+		out := gateway.Account{
+			Offered: a.Offered, AutoRefund: a.LateSuccess == "auto_refund", Live: a.Live(), Hears: a.TakesWebhooks(), Lives: schedule.Lives(a.Expiry),
+			Foreign: gateway.Foreign{After: a.ForeignAfter, Review: a.ReviewsForeign()},
+		}
 		if a.CanCharge() {
 			p, err := provider.New(a.Kind, descriptor.Settings{
 				BaseURL: a.BaseURL, Params: a.Credentials(), Client: client, Now: time.Now,
@@ -74,6 +77,31 @@ func accounts(cfg *config.Config, client *http.Client, w watch) (map[string]gate
 		receiving[a.Name] = delivery.Account{Verifier: v, PublicURL: a.PublicURL, Senders: a.AllowedIPs}
 	}
 	return charged, receiving, nil
+}
+
+// references returns what the provider of an account is given as the name of a payment that is begun elsewhere.
+func references(cfg *config.Config) func(account, attempt string) (string, map[string]string) {
+	forms := map[string]webhooks.ReferenceForm{}
+	abouts := all.Abouts()
+	for _, a := range cfg.Accounts {
+		for i := range abouts {
+			if abouts[i].Kind == a.Kind {
+				forms[a.Name] = abouts[i].Reference
+			}
+		}
+	}
+	return func(account, attempt string) (string, map[string]string) { return forms[account].For(attempt) }
+}
+
+// readers are the verifiers that can read what is stored again, by account.
+func readers(receiving map[string]delivery.Account) map[string]webhooks.Reader {
+	list := make(map[string]webhooks.Reader, len(receiving))
+	for name, account := range receiving {
+		if reader, ok := account.Verifier.(webhooks.Reader); ok {
+			list[name] = reader
+		}
+	}
+	return list
 }
 
 func verifier(a config.Account, fetched *certificates) (webhooks.Verifier, error) {

@@ -44,11 +44,11 @@ func withDesk(ctx context.Context, a *app, do func(d desk) error) error {
 		if err := store.Migrated(ctx); err != nil {
 			return err
 		}
-		charged, _, err := accounts(cfg, provider.NewHTTPClient(), watch{zerolog.Nop(), metrics.New(metrics.Options{Now: time.Now})})
+		charged, receiving, err := accounts(cfg, provider.NewHTTPClient(), watch{zerolog.Nop(), metrics.New(metrics.Options{Now: time.Now})})
 		if err != nil {
 			return err
 		}
-		payments := newRooms(cfg, store, charged, nil, nil)
+		payments := newRooms(cfg, store, charged, readers(receiving), nil, nil, nil)
 		return do(desk{
 			Service: support.New(support.Options{Store: store.Support(), Payments: payments}), who: operator(), out: a.stdout,
 		})

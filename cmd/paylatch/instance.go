@@ -76,22 +76,23 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 	if err != nil {
 		return nil, err
 	}
-	in.rooms = newRooms(cfg, in.store, charged, in.notes, sealer)
+	in.rooms = newRooms(cfg, in.store, charged, readers(receiving), in.notes, sealer, counted.Foreign)
 	in.hub = waiting.NewHub(in.store, in.rooms.Watched, waiterLimit(cfg.MaxWaiters, log), func(err error) {
 		log.Warn().Err(err).Msg("waiters learn of changes by looking each second until this works again")
 	})
 	in.store.OnChange(in.hub.Changed)
 	in.workers = worker.New(log, worker.Reconcile(in.rooms, cfg.Reconcile.Every, log), worker.RetryParked(in.rooms), worker.RetryEarly(in.rooms),
 		worker.PurgeKeys(in.store, counted.Purged), worker.PurgeEventBytes(in.store, cfg.Retention.EventBytes), worker.WriteNotes(in.notes),
-		worker.Verify(in.store.Evidence(), counted.Verified, log), worker.Stale(in.rooms, counted.Stale), worker.PurgeSessions(in.store.Sessions()),
+		worker.Verify(in.store.Evidence(), counted.Verified, log), worker.Stale(in.rooms, counted.Stale),
+		worker.Foreign(in.rooms, time.Now, log), worker.PurgeSessions(in.store.Sessions()),
 		worker.WriteAccess(in.access), worker.Audit(in.store.Support(), !dev, time.Now, log),
-		worker.PurgeTokens(in.store, payment.ResendWindow))
+		worker.PurgeTokens(in.store, payment.ResendWindow), worker.ReadAgain(in.rooms, version))
 	desk := support.New(support.Options{Store: in.store.Support(), Payments: in.rooms, Flush: in.notes.Flush})
 	served := api.Options{
 		Payments: in.rooms, Deliveries: in.rooms, Support: desk, Refused: in.access.Refused, Console: in.newConsole(desk, dev), Demo: dev,
 		Auth: in.auth, Accounts: receiving, Ready: in.ready(), Log: log, Hub: in.hub, Origins: cfg.CORSOrigins,
 		Metrics: counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: cfg.TrustedProxies,
-		OperationsApart: cfg.OperationsListen != "",
+		OperationsApart: cfg.OperationsListen != "", Reference: references(cfg),
 	}
 	in.handler = api.New(served)
 	if served.OperationsApart {

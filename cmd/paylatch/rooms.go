@@ -14,6 +14,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/runner"
 	"github.com/paylatch/paylatch/internal/schedule"
+	"github.com/paylatch/paylatch/webhooks"
 )
 
 // rooms are the use cases on one store, with recorded activity.
@@ -24,8 +25,11 @@ type rooms struct {
 }
 
 // newRooms wires the use cases. Without notes nothing is recorded, and no command may be executed; without a sealer no
-// charge is sent twice.
-func newRooms(cfg *config.Config, store *postgres.Store, charged map[string]gateway.Account, notes *activity.Notes, sealer *auth.Sealer) rooms {
+// charge is sent twice. Each event that has become foreign is passed to foreign, unless that is nil.
+func newRooms(
+	cfg *config.Config, store *postgres.Store, charged map[string]gateway.Account, readers map[string]webhooks.Reader, notes *activity.Notes, sealer *auth.Sealer,
+	foreign func(account string),
+) rooms {
 	rules := changeset.Rules{
 		Accounts: activity.Providers(charged, notes),
 		Schedule: schedule.Schedule{First: cfg.Reconcile.After, Lease: cfg.Idempotency.Lease},
@@ -42,7 +46,8 @@ func newRooms(cfg *config.Config, store *postgres.Store, charged map[string]gate
 			Quota: idempotency.Quota{NewKeys: cfg.Idempotency.Quota.NewKeys, Per: cfg.Idempotency.Quota.Per},
 		})},
 		Inbox: activity.Inbox{Notes: notes, Inbox: intake.New(intake.Options{
-			Store: store, Rules: rules, ProviderTimeout: cfg.ProviderTimeout, StaleAfter: cfg.SilentAfter, Now: time.Now,
+			Store: store, Rules: rules, Readers: readers, ProviderTimeout: cfg.ProviderTimeout, StaleAfter: cfg.SilentAfter,
+			Foreign: foreign, Now: time.Now,
 		})},
 	}
 }

@@ -45,18 +45,20 @@ type payments struct {
 	early   []string
 	intake  func(context.Context, []inbound.Received) ([]fsm.Verdict, error)
 
-	mu       sync.Mutex
-	actor    authz.Actor
-	request  idempotency.Request
-	created  commands.CreateOrder
-	pays     commands.Pay
-	confirms commands.Confirm
-	refunds  commands.CreateRefund
-	named    string // the id that a call was about
-	filter   payment.RequestID
-	received []inbound.Received
-	kept     idempotency.Answer
-	calls    int
+	mu        sync.Mutex
+	actor     authz.Actor
+	request   idempotency.Request
+	created   commands.CreateOrder
+	pays      commands.Pay
+	externals commands.External
+	reports   commands.Report
+	confirms  commands.Confirm
+	refunds   commands.CreateRefund
+	named     string // the id that a call was about
+	filter    payment.RequestID
+	received  []inbound.Received
+	kept      idempotency.Answer
+	calls     int
 }
 
 func (p *payments) asked(actor authz.Actor, req idempotency.Request) error {
@@ -110,6 +112,16 @@ func (p *payments) CancelOrder(_ context.Context, actor authz.Actor, req idempot
 
 func (p *payments) Confirm(_ context.Context, actor authz.Actor, req idempotency.Request, cmd commands.Confirm) (commands.Reply, error) {
 	p.confirms = cmd
+	return p.reply, p.asked(actor, req)
+}
+
+func (p *payments) Register(_ context.Context, actor authz.Actor, req idempotency.Request, cmd commands.External) (commands.Reply, error) {
+	p.externals = cmd
+	return p.reply, p.asked(actor, req)
+}
+
+func (p *payments) Report(_ context.Context, actor authz.Actor, req idempotency.Request, cmd commands.Report) (commands.Reply, error) {
+	p.reports = cmd
 	return p.reply, p.asked(actor, req)
 }
 

@@ -25,6 +25,8 @@ type Payments interface {
 	Order(ctx context.Context, actor authz.Actor, id payment.OrderID) (payment.Order, error)
 	Attempts(ctx context.Context, actor authz.Actor, order payment.OrderID, request payment.RequestID) ([]payment.View, error)
 	Pay(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.Pay) (commands.Reply, error)
+	Register(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.External) (commands.Reply, error)
+	Report(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.Report) (commands.Reply, error)
 	Attempt(ctx context.Context, actor authz.Actor, id payment.AttemptID) (payment.View, error)
 	CancelOrder(ctx context.Context, actor authz.Actor, req idempotency.Request, id payment.OrderID) (payment.Order, idempotency.Result, error)
 	Confirm(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.Confirm) (commands.Reply, error)
@@ -98,6 +100,9 @@ type Options struct {
 	// PollAfter is when a pending attempt should first be read again; it grows to five times that with the attempt's
 	// age. 0 means a second.
 	PollAfter time.Duration
+	// Reference is what to give the provider of an account as the name of a payment that is begun
+	// elsewhere: a text, empty for none, and metadata. nil means the attempt's id.
+	Reference func(account, attempt string) (text string, metadata map[string]string)
 	// StatusTokenLife is how long a status token reads its attempt. 0 means a day.
 	StatusTokenLife time.Duration
 	// Now is the clock; nil means time.Now.
@@ -105,6 +110,9 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
+	if o.Reference == nil {
+		o.Reference = func(_, attempt string) (string, map[string]string) { return attempt, nil }
+	}
 	if o.StatusTokenLife == 0 {
 		o.StatusTokenLife = 24 * time.Hour
 	}

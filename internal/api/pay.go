@@ -16,7 +16,11 @@ func (s *server) Pay(ctx context.Context, r gen.PayRequestObject) (gen.PayRespon
 	if err != nil {
 		return nil, err
 	}
-	reply, err := s.Payments.Pay(ctx, x.actor, s.command(x, string(id)), payCommand(id, *r.Body))
+	cmd := payCommand(id, *r.Body)
+	if cmd.Supersedes, err = superseded(r.Body.Supersedes); err != nil {
+		return nil, err
+	}
+	reply, err := s.Payments.Pay(ctx, x.actor, s.command(x, string(id)), cmd)
 	if err != nil {
 		return nil, x.failed(reply.Result, err)
 	}

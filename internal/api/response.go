@@ -16,15 +16,17 @@ type response struct {
 	body any
 }
 
-func (r response) VisitCreateOrderResponse(w http.ResponseWriter) error   { return r.send(w) }
-func (r response) VisitReadOrderResponse(w http.ResponseWriter) error     { return r.send(w) }
-func (r response) VisitPayResponse(w http.ResponseWriter) error           { return r.send(w) }
-func (r response) VisitListAttemptsResponse(w http.ResponseWriter) error  { return r.send(w) }
-func (r response) VisitCancelOrderResponse(w http.ResponseWriter) error   { return r.send(w) }
-func (r response) VisitConfirmResponse(w http.ResponseWriter) error       { return r.send(w) }
-func (r response) VisitCancelAttemptResponse(w http.ResponseWriter) error { return r.send(w) }
-func (r response) VisitCreateRefundResponse(w http.ResponseWriter) error  { return r.send(w) }
-func (r response) VisitReadRefundResponse(w http.ResponseWriter) error    { return r.send(w) }
+func (r response) VisitCreateOrderResponse(w http.ResponseWriter) error     { return r.send(w) }
+func (r response) VisitReadOrderResponse(w http.ResponseWriter) error       { return r.send(w) }
+func (r response) VisitPayResponse(w http.ResponseWriter) error             { return r.send(w) }
+func (r response) VisitListAttemptsResponse(w http.ResponseWriter) error    { return r.send(w) }
+func (r response) VisitCancelOrderResponse(w http.ResponseWriter) error     { return r.send(w) }
+func (r response) VisitRegisterAttemptResponse(w http.ResponseWriter) error { return r.send(w) }
+func (r response) VisitReportAttemptResponse(w http.ResponseWriter) error   { return r.send(w) }
+func (r response) VisitConfirmResponse(w http.ResponseWriter) error         { return r.send(w) }
+func (r response) VisitCancelAttemptResponse(w http.ResponseWriter) error   { return r.send(w) }
+func (r response) VisitCreateRefundResponse(w http.ResponseWriter) error    { return r.send(w) }
+func (r response) VisitReadRefundResponse(w http.ResponseWriter) error      { return r.send(w) }
 
 func (r response) VisitSupportSearchResponse(w http.ResponseWriter) error { return r.send(w) }
 

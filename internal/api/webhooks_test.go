@@ -104,6 +104,24 @@ func TestReceiveWithARealSignature(t *testing.T) {
 	b.send(http.MethodPost, "/webhooks/sandbox", body).is(t, 401, "webhook-signature-missing")
 }
 
+// What is genuine and can't be read is taken in: its provider would only send it again.
+func TestReceiveWhatCantBeRead(t *testing.T) {
+	t.Parallel()
+	genuine, err := all.New("sandbox", webhooks.Config{Secrets: []string{"whsec_" + strings.Repeat("MDEy", 8)}})
+	require.NoError(t, err)
+	b := newBench(t, func(o *api.Options) { o.Accounts = map[string]delivery.Account{"sandbox": {Verifier: genuine}} })
+	body := `{"type":"charge.succeeded","data":{"charge_id":"ch_1","amount":19.99,"currency":"EUR"}}`
+	d := webhooks.Delivery{Method: http.MethodPost, Header: http.Header{"Webhook-Id": {"evt_1"}}, Body: []byte(body), ReceivedAt: now}
+	require.NoError(t, genuine.(webhooks.Signer).Sign(&d))
+	var headers []string
+	for name, values := range d.Header {
+		headers = append(headers, name+": "+values[0])
+	}
+	require.Equal(t, 200, b.send(http.MethodPost, "/webhooks/sandbox", body, headers...).StatusCode)
+	require.Equal(t, webhooks.KindUnreadable, b.payments.received[0].Event.Kind)
+	require.Equal(t, "evt_1", b.payments.received[0].Event.ID)
+}
+
 // Comgate proves who it is by the secret itself.
 func TestASecretInABodyIsNotKept(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,7 @@ package cell
 
 import (
 	"encoding/binary"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -21,8 +22,18 @@ const Only Number = 0
 // NewID returns a UUIDv7 (RFC 9562, section 5.7) with the cell's number in the first bits
 // after the time. Ids of one process and cell ascend: the fraction of the millisecond, which
 // package uuid keeps there, follows the number.
-func (n Number) NewID() uuid.UUID {
-	id := uuid.Must(uuid.NewV7())
+func (n Number) NewID() uuid.UUID { return n.mark(uuid.Must(uuid.NewV7())) }
+
+// NewIDAt is NewID for what began at a time of the past, and sorts with what began then. Those of
+// one millisecond are in no order.
+func (n Number) NewIDAt(t time.Time) uuid.UUID {
+	id := uuid.Must(uuid.NewRandom())
+	binary.BigEndian.PutUint64(id[:], uint64(t.UnixMilli())<<16|uint64(binary.BigEndian.Uint16(id[6:])))
+	return n.mark(id)
+}
+
+// mark writes the version, the variant and the cell's number.
+func (n Number) mark(id uuid.UUID) uuid.UUID {
 	fraction := binary.BigEndian.Uint16(id[6:]) & 0x0fff
 	binary.BigEndian.PutUint16(id[6:], 0x7000|uint16(n)<<2|fraction>>10)
 	binary.BigEndian.PutUint16(id[8:], 0x8000|fraction<<4&0x3fff|uint16(id[9]&0x0f))

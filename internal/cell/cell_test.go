@@ -3,6 +3,7 @@ package cell_test
 import (
 	"bytes"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -21,6 +22,20 @@ func TestNewID(t *testing.T) {
 			require.Equal(t, n, of(id))
 			require.EqualValues(t, 7, id.Version())
 			require.Equal(t, uuid.RFC4122, id.Variant())
+		}
+	})
+	t.Run("of the past", func(t *testing.T) {
+		t.Parallel()
+		past := time.Date(2019, 3, 4, 5, 6, 7, 89_000_000, time.UTC)
+		for n := range cell.Number(1 << cell.Bits) {
+			id, later := n.NewIDAt(past), n.NewIDAt(past.Add(time.Millisecond))
+			require.Equal(t, n, of(id))
+			require.EqualValues(t, 7, id.Version())
+			require.Equal(t, uuid.RFC4122, id.Variant())
+			seconds, nanos := id.Time().UnixTime()
+			require.Equal(t, past, time.Unix(seconds, nanos).UTC())
+			require.Negative(t, bytes.Compare(id[:], later[:]))
+			require.NotEqual(t, id, n.NewIDAt(past))
 		}
 	})
 	t.Run("ascends and never repeats", func(t *testing.T) {

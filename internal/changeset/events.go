@@ -113,8 +113,7 @@ func (s *Changeset) due(ctx context.Context) error {
 		due = append(due, parked...)
 	}
 	for i := range due {
-		now := s.Now()
-		due[i].NextTryAt = &now
+		due[i].Due(s.Now())
 	}
 	return s.tx.EventsSettle(ctx, due)
 }

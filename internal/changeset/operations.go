@@ -207,6 +207,7 @@ func (s *Changeset) watch(c *Change) {
 	}
 	for i := range a.Operations {
 		if o := &a.Operations[i]; o.Open() && o.RefundID == (payment.RefundID{}) {
+			s.named(c, o)
 			return
 		}
 	}

@@ -129,7 +129,7 @@ func (c *Commands) cancelIn(ctx context.Context, tx Tx, actor authz.Actor, id pa
 	if live == nil {
 		return nil, tx.OrderCancel(ctx, id)
 	}
-	if err := c.callable(*live); err != nil {
+	if err := c.callable(*live); err != nil && live.Begun != payment.BegunElsewhere {
 		return nil, err
 	}
 	if take := live.OpenTake(); take != nil && take.Kind == payment.OperationCapture {

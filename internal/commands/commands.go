@@ -162,8 +162,11 @@ func (c *Commands) inTurn(try func() error) error {
 
 // callable refuses a command on an attempt of a provider that can't be called.
 func (c *Commands) callable(a payment.Attempt) error {
-	if _, ok := c.Runner.Account(a.Account); !ok {
-		return payment.Invalid("account", "the account of this attempt is not configured any more")
+	if _, ok := c.Runner.Account(a.Account); ok {
+		return nil
 	}
-	return nil
+	if a.Begun != payment.BegunHere {
+		return payment.Invalid("account", "the provider of this attempt can't be called by paylatch: act there, and its webhooks or a report will tell")
+	}
+	return payment.Invalid("account", "the account of this attempt is not configured any more")
 }

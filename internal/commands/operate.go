@@ -28,7 +28,7 @@ type operation struct {
 	uses func(err error) bool
 	// unmet is the caller's refusal after the call, given the attempt as it was; nil if the
 	// attempt as it then is the response.
-	unmet func(a payment.Attempt, r payment.CallResult) error
+	unmet func(a payment.Attempt, r gateway.CallResult) error
 }
 
 func (op operation) response() idempotency.Answer {
@@ -81,7 +81,7 @@ func (c *Commands) execute(ctx context.Context, op operation) (Reply, error) {
 
 // finish is commit 2. A runner that was overtaken stores no refusal: the other runner has
 // sent the same operation since.
-func (c *Commands) finish(ctx context.Context, op operation, b begun, res payment.CallResult) (Reply, error) {
+func (c *Commands) finish(ctx context.Context, op operation, b begun, res gateway.CallResult) (Reply, error) {
 	unmet := op.unmet(b.task.Attempt, res)
 	result := idempotency.Created
 	record := func(refused bool) (payment.Attempt, error) {
@@ -276,12 +276,12 @@ func (cmd Confirm) capture(a payment.Attempt, o payment.Order) (int64, error) {
 	return amount, nil
 }
 
-func notCaptured(_ payment.Attempt, r payment.CallResult) error {
-	refused := r.Outcome == payment.CallRefused || r.Outcome == payment.CallUnfit || r.Inference != nil
+func notCaptured(_ payment.Attempt, r gateway.CallResult) error {
+	refused := r.Outcome == gateway.CallRefused || r.Outcome == gateway.CallUnfit || r.Inference != nil
 	switch {
 	case !refused || r.News() == fsm.NewsFailed || r.News() == fsm.NewsSucceeded:
 		return nil
-	case r.Outcome == payment.CallUnfit:
+	case r.Outcome == gateway.CallUnfit:
 		return payment.Invalid("amount", "can't be sent to the payment's provider: choose another one")
 	}
 	return payment.ErrNotCapturable
@@ -307,11 +307,11 @@ func (c *Commands) Cancel(ctx context.Context, actor authz.Actor, req idempotenc
 
 // paidInstead refuses a cancel that came too late. Money that does not fit the attempt
 // leaves it pending.
-func paidInstead(a payment.Attempt, r payment.CallResult) error {
+func paidInstead(a payment.Attempt, r gateway.CallResult) error {
 	for _, report := range r.Reports {
 		payment.Advance(&a, report, a.ReadAt)
 	}
-	if r.Outcome == payment.CallRefused && a.Succeeded() {
+	if r.Outcome == gateway.CallRefused && a.Succeeded() {
 		return payment.ErrAttemptFinal
 	}
 	return nil

@@ -29,6 +29,9 @@ type Pay struct {
 	ReturnURL string
 	Amount    *int64
 	Currency  *payment.Currency
+	// Supersedes is the order's live attempt, begun elsewhere, that the customer has abandoned; nil for
+	// none.
+	Supersedes *payment.AttemptID
 }
 
 // method is what a pay is paid with.
@@ -82,6 +85,9 @@ func (c *Commands) pay(ctx context.Context, actor authz.Actor, req idempotency.R
 	}
 	method := cmd.method(actor)
 	if err := c.checkMethod(ctx, account.Provider, method); err != nil {
+		return Reply{}, err
+	}
+	if err := c.supersede(ctx, actor, cmd.OrderID, cmd.Supersedes); err != nil {
 		return Reply{}, err
 	}
 	permit := c.Runner.Permit()

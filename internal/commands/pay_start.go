@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/cell"
 	"github.com/paylatch/paylatch/internal/gateway"
@@ -17,13 +16,15 @@ import (
 
 // payStart is commit 1 of one pay. One that is left must be done alone.
 type payStart struct {
-	actor   authz.Actor
-	req     idempotency.Request
-	cmd     Pay
-	method  gateway.Method
-	attempt payment.Attempt
-	err     error
-	left    bool
+	actor  authz.Actor
+	req    idempotency.Request
+	cmd    Pay
+	method gateway.Method
+	// elsewhere is set for a payment that is not ours to begin; it has no method.
+	elsewhere *External
+	attempt   payment.Attempt
+	err       error
+	left      bool
 }
 
 // start is commit 1: the attempt and its charge are on disk before a byte is sent. Pays that
@@ -149,6 +150,9 @@ func (c *Commands) startAlone(ctx context.Context, p *payStart) error {
 		if err := tx.AttemptsInsert(ctx, []payment.Attempt{p.attempt}); err != nil {
 			return err
 		}
+		if err := c.learnNames(ctx, tx, p); err != nil {
+			return err
+		}
 		return tx.KeyAnswer(ctx, p.req, rec.Fence, p.response(), idempotency.KeepMoney)
 	})
 }
@@ -175,10 +179,18 @@ func (p *payStart) check(o payment.Order) error {
 
 // newAttempt is an attempt with its charge, which is begun.
 func (c *Commands) newAttempt(now time.Time, o payment.Order, p *payStart) (payment.Attempt, error) {
+	begun := payment.BegunHere
+	if p.elsewhere != nil {
+		begun = payment.BegunElsewhere
+	}
 	a := payment.Attempt{
-		ID: payment.AttemptID(cell.Only.NewID()), OrderID: o.ID, UserID: o.UserID,
+		ID: payment.AttemptID(cell.Only.NewID()), OrderID: o.ID, UserID: o.UserID, Begun: begun,
 		RequestID: payment.RequestID(p.req.Key), RequestHash: p.req.Hash, Account: p.cmd.Account,
-		State: fsm.Requested, Money: o.Money, Capture: p.cmd.Capture, Version: 1, CreatedAt: now, UpdatedAt: now, ReadAt: now,
+		State: begun.First(), Money: o.Money, Capture: p.cmd.Capture, Version: 1, CreatedAt: now, UpdatedAt: now, ReadAt: now,
+	}
+	if p.elsewhere != nil {
+		c.beginElsewhere(&a, *p.elsewhere)
+		return a, nil
 	}
 	op := a.NewOperation(payment.OperationCharge, payment.OriginRequest, now)
 	op.OriginID = string(p.req.Key)

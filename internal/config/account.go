@@ -25,6 +25,8 @@ type Account struct {
 	AllowedIPs     []netip.Prefix `koanf:"allowed_ips" doc:"who may send webhooks; absent: anybody, for yookassa its documented addresses"`
 	Tolerance      time.Duration  `koanf:"tolerance" doc:"in place of the documented age limit of a webhook, where its time is signed (PayPal documents none: 4 days); negative: no limit"`
 	LateSuccess    string         `koanf:"late_success" default:"manual" doc:"what becomes of money that comes after a failure: manual or auto_refund"`
+	ForeignAfter   time.Duration  `koanf:"foreign_after" default:"10m" doc:"how old a webhook's event is, of a payment that nothing here has and without a mark of ours, when its verdict is foreign; 720h at most"`
+	Foreign        string         `koanf:"foreign" doc:"what becomes of foreign events: count, or review for a discrepancy each; absent: count"`
 
 	Offered bool `koanf:"offered" default:"false" doc:"whether a customer's pay may name the account; the default account always may be named"`
 
@@ -71,6 +73,10 @@ func (a Account) CanCharge() bool {
 
 // uncalled reports whether there is no adapter for the account's kind.
 func (a Account) uncalled() bool { return provider.Kinds()[a.Kind].Adapter.New == nil }
+
+// ReviewsForeign reports whether foreign events are for review. By default they are counted: our calls put
+// a mark on each payment, and so does a shop that registers one.
+func (a Account) ReviewsForeign() bool { return a.Foreign == foreignReview }
 
 // TakesWebhooks reports whether the account can prove a webhook, be it by a call to the provider.
 func (a Account) TakesWebhooks() bool {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -39,6 +40,9 @@ func TestAccountMistakes(t *testing.T) {
 		"basic auth, of none": {"- {name: a, kind: stripe, api_key: k, basic_auth: {user: u, password: p}}", config.ValidationErrors{"accounts[0].basic_auth: means nothing to the kind stripe; remove it"}},
 		"a list":              {"- {name: a, kind: stripe, api_key: [k], webhook_secrets: [s]}", config.ValidationErrors{"accounts[0].api_key: must be a single value"}},
 		"late":                {"- {name: a, kind: stripe, api_key: k, late_success: auto}", config.ValidationErrors{"accounts[0].late_success: must be one of manual, auto_refund"}},
+		"foreign":             {"- {name: a, kind: stripe, api_key: k, foreign: counts}", config.ValidationErrors{"accounts[0].foreign: must be one of count, review; did you mean count?"}},
+		"foreign, at once":    {"- {name: a, kind: stripe, api_key: k, foreign_after: 0s}", config.ValidationErrors{"accounts[0].foreign_after: must be longer than 0 and at most 720h, such as 10m"}},
+		"foreign, too late":   {"- {name: a, kind: stripe, api_key: k, foreign_after: 721h}", config.ValidationErrors{"accounts[0].foreign_after: must be longer than 0 and at most 720h, such as 10m"}},
 		"capture":             {"- {name: a, kind: adyen, webhook_secrets: [0a], capture: auto}", config.ValidationErrors{"accounts[0].capture: must be one of manual, automatic"}},
 		"currency":            {"- {name: a, kind: tbank, terminal_key: k, webhook_secrets: [s], currency: rub}", config.ValidationErrors{"accounts[0].currency: must be a currency of ISO 4217 in upper case, such as RUB"}},
 		"no currency":         {"- {name: a, kind: robokassa, merchant_login: k, webhook_secrets: [s], currency: ZZZ}", config.ValidationErrors{"accounts[0].currency: must be a currency of ISO 4217 in upper case, such as RUB"}},
@@ -54,6 +58,20 @@ func TestAccountMistakes(t *testing.T) {
 				require.Contains(t, m[i], tc.want[i])
 			}
 		})
+	}
+}
+
+// Every payment of ours bears a mark, whoever begins it: events without one are counted.
+func TestForeignByKind(t *testing.T) {
+	t.Parallel()
+	for kind := range provider.Kinds() {
+		a := config.NewAccount("a", kind)
+		require.Equal(t, 10*time.Minute, a.ForeignAfter)
+		require.False(t, a.ReviewsForeign(), kind)
+		a.Foreign = "count"
+		require.False(t, a.ReviewsForeign(), kind)
+		a.Foreign = "review"
+		require.True(t, a.ReviewsForeign(), kind)
 	}
 }
 

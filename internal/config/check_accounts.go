@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/paylatch/paylatch/internal/provider"
 	"github.com/paylatch/paylatch/webhooks"
@@ -67,6 +68,7 @@ func (r *report) account(key string, a Account) {
 	r.url(key+".base_url", a.BaseURL)
 	r.url(key+".public_url", a.PublicURL)
 	r.oneOf(key+".late_success", a.LateSuccess, "manual", "auto_refund")
+	r.foreign(key, a)
 	for _, own := range k.Keys {
 		if value := string(a.Fields[own.Name]); value != "" && own.OneOf != nil {
 			r.oneOf(key+"."+own.Name, value, own.OneOf...)
@@ -93,6 +95,22 @@ func (r *report) account(key string, a Account) {
 	}
 	r.complete(key, a, k)
 	r.verifier(key, a)
+}
+
+const (
+	foreignCount  = "count"
+	foreignReview = "review"
+	// foreignMost is how long a foreign event is found by a name that an attempt gains.
+	foreignMost = 30 * 24 * time.Hour
+)
+
+func (r *report) foreign(key string, a Account) {
+	if a.Foreign != "" {
+		r.oneOf(key+".foreign", a.Foreign, foreignCount, foreignReview)
+	}
+	if a.ForeignAfter <= 0 || a.ForeignAfter > foreignMost {
+		r.add(key+".foreign_after", "must be longer than 0 and at most 720h, such as 10m")
+	}
 }
 
 // complete checks that the account is good for something and that nothing was begun without being finished.

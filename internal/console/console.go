@@ -58,6 +58,8 @@ type Payments interface {
 	Refund(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.CreateRefund) (commands.RefundReply, error)
 	// Stale lists the accounts without recent webhooks.
 	Stale(ctx context.Context) ([]intake.StaleAccount, error)
+	// ForeignLastDay counts the foreign events of the last day by account.
+	ForeignLastDay(ctx context.Context) (map[string]int64, error)
 }
 
 // OpenID signs people in at an OpenID provider; *auth.OpenID in the program.

@@ -50,6 +50,18 @@ func stale(q intake.StaleAccount, now time.Time) string {
 	return text + ", and " + waiting + ". The provider is asked instead, so changes may show late. Inform the operators of paylatch."
 }
 
+// foreign are sentences on how many events accounts have had of payments that are not ours.
+func foreign(lastDay map[string]int64) (texts []string) {
+	for _, account := range slices.Sorted(maps.Keys(lastDay)) {
+		events := strconv.FormatInt(lastDay[account], 10) + " webhook events"
+		if lastDay[account] == 1 {
+			events = "1 webhook event"
+		}
+		texts = append(texts, "In the last day "+account+" sent "+events+" of payments that are not ours.")
+	}
+	return texts
+}
+
 // pretty is a value as indented JSON. Letters stay what they are: the page escapes.
 func pretty(v any) string {
 	var out bytes.Buffer

@@ -99,6 +99,15 @@ func TestStale(t *testing.T) {
 	require.Contains(t, stale(intake.StaleAccount{Account: "a", Pending: 2, LastWebhookAt: &last}, now), "No webhook was received from a for 3 hours, and 2 payments wait for one.")
 }
 
+func TestForeign(t *testing.T) {
+	t.Parallel()
+	require.Empty(t, foreign(nil))
+	require.Equal(t, []string{
+		"In the last day a sent 1 webhook event of payments that are not ours.",
+		"In the last day b sent 20 webhook events of payments that are not ours.",
+	}, foreign(map[string]int64{"b": 20, "a": 1}))
+}
+
 func TestNewestFirst(t *testing.T) {
 	t.Parallel()
 	attempts := []payment.Attempt{{Version: 1}, {Version: 2}}

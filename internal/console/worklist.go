@@ -16,6 +16,7 @@ import (
 type worklistView struct {
 	frame
 	List    []support.Discrepancy
+	Foreign []string
 	Status  string
 	Further string
 }
@@ -37,7 +38,11 @@ func (v *visit) showWorklist() error {
 	if err != nil {
 		return err
 	}
-	return v.show(worklistPage(worklistView{top, list, status, v.further(next)}))
+	counts, err := v.Payments.ForeignLastDay(v.r.Context())
+	if err != nil {
+		return err
+	}
+	return v.show(worklistPage(worklistView{top, list, foreign(counts), status, v.further(next)}))
 }
 
 // resolveView is a discrepancy and the form that resolves it.

@@ -209,7 +209,7 @@ func TestBadAddresses(t *testing.T) {
 	}
 	for _, call := range []string{
 		"GET /v1/orders", "PUT /v1/orders", "DELETE /v1/orders", "PATCH /v1/orders", "POST /v1/orders/A-1", "DELETE /v1/orders/A-1", "GET /v1/orders/A-1/pay",
-		"POST /v1/orders/A-1/attempts", "POST /healthz", "DELETE /metrics", "PUT /webhooks/stripe-eu", "PURGE /v1/orders", "TRACE /v1/orders",
+		"PUT /v1/orders/A-1/attempts", "POST /healthz", "DELETE /metrics", "PUT /webhooks/stripe-eu", "PURGE /v1/orders", "TRACE /v1/orders",
 	} {
 		method, path, _ := strings.Cut(call, " ")
 		cases[call] = bad{method, path, "", 405, "method-not-allowed", nil}

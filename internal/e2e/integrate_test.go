@@ -36,7 +36,8 @@ func printedIn(t *testing.T, page string) []printed {
 				p.wants = append(p.wants, strings.TrimSpace(want))
 			}
 		}
-		require.Equal(t, strings.Contains(p.commands, "curl "), len(p.wants) > 0, "say what comes back: %s", p.commands)
+		calls := strings.Contains(p.commands, "curl ") || strings.Contains(p.commands, "post /")
+		require.Equal(t, calls, len(p.wants) > 0, "say what comes back: %s", p.commands)
 		blocks = append(blocks, p)
 	}
 	return blocks
@@ -46,13 +47,24 @@ func printedIn(t *testing.T, page string) []printed {
 // the addresses.
 func TestIntegrateAsPrinted(t *testing.T) {
 	t.Parallel()
+	asPrinted(t, "../../docs/integrate.md", 7)
+}
+
+// TestAdoptAsPrinted does the same with docs/adopt.md.
+func TestAdoptAsPrinted(t *testing.T) {
+	t.Parallel()
+	asPrinted(t, "../../docs/adopt.md", 4)
+}
+
+func asPrinted(t *testing.T, page string, least int) {
+	t.Helper()
 	for _, name := range []string{"bash", "curl"} {
 		if _, err := exec.LookPath(name); err != nil {
 			t.Skipf("there is no %s to run the printed commands with", name)
 		}
 	}
-	blocks := printedIn(t, "../../docs/integrate.md")
-	require.GreaterOrEqual(t, len(blocks), 7)
+	blocks := printedIn(t, page)
+	require.GreaterOrEqual(t, len(blocks), least)
 	dir, listen, sandbox := t.TempDir(), testport.Address(t), testport.Address(t)
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "bin"), 0o700))
 	require.NoError(t, os.Symlink(binary, filepath.Join(dir, "bin", "paylatch")))

@@ -209,4 +209,15 @@ type Account struct {
 	Offered bool
 	// AutoRefund refunds late money.
 	AutoRefund bool
+	// Foreign is how events of payments that are not ours are treated.
+	Foreign Foreign
+}
+
+// Foreign is how an account's events of payments that are not ours are treated.
+type Foreign struct {
+	// After is how old an event without a mark of ours, that no attempt is named by, is when it
+	// counts as foreign; 0: never.
+	After time.Duration
+	// Review is set if each is to be reviewed.
+	Review bool
 }

@@ -17,14 +17,14 @@ func FromOutcome(o Outcome, cause payment.Cause) payment.Report {
 }
 
 // Failed is the result of a call that returned an error.
-func Failed(err error) payment.CallResult {
+func Failed(err error) CallResult {
 	switch {
 	case errors.Is(err, ErrHeldBack):
-		return payment.CallResult{Outcome: payment.CallHeldBack}
+		return CallResult{Outcome: CallHeldBack}
 	case errors.Is(err, ErrUnfit):
-		return payment.CallResult{Outcome: payment.CallUnfit}
+		return CallResult{Outcome: CallUnfit}
 	case errors.Is(err, ErrNotSent), errors.Is(err, ErrPermitEnded), errors.Is(err, ErrUnsupported):
-		return payment.CallResult{Outcome: payment.CallNotSent}
+		return CallResult{Outcome: CallNotSent}
 	}
-	return payment.CallResult{Outcome: payment.CallUnknown}
+	return CallResult{Outcome: CallUnknown}
 }

@@ -3,6 +3,7 @@ package inbound
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/paylatch/paylatch/fsm"
@@ -19,6 +20,12 @@ const (
 	Unmatched fsm.Verdict = "unmatched"
 	// Deferred events must be fetched, or could not be applied; they are parked.
 	Deferred fsm.Verdict = "deferred"
+	// Unreadable events are genuine and of a form that this version can't read; they are kept to be
+	// read again.
+	Unreadable fsm.Verdict = "unreadable"
+	// Foreign events name no attempt and bear no mark of ours: another system's payments at the
+	// same account. They are not tried again.
+	Foreign fsm.Verdict = "foreign"
 )
 
 // Received is a verified event as it came in.
@@ -98,6 +105,22 @@ func (e *StoredEvent) Park(verdict fsm.Verdict, now time.Time) {
 		at := now.Add(min(ParkFirst<<min(e.Tries, ParkReview), ParkLast))
 		e.NextTryAt = &at
 	}
+}
+
+// Due has an event tried now. A foreign one is parked again.
+func (e *StoredEvent) Due(now time.Time) {
+	if e.NextTryAt = &now; e.Verdict == Foreign {
+		e.Verdict = Unmatched
+	}
+}
+
+// Marked reports whether an event bears a mark of ours: the id of an attempt or a refund among the
+// names of its payment.
+func (e *StoredEvent) Marked(names []string) bool {
+	return slices.ContainsFunc(append(slices.Clone(names), e.Event.RefundReference), func(name string) bool {
+		_, ours := payment.OwnAttemptID(name)
+		return ours
+	})
 }
 
 // Overdue reports whether the event is past its review, and has a discrepancy.

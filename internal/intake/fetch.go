@@ -95,7 +95,9 @@ func (in *Inbox) unanswered(ctx context.Context, id payment.EventID, noSuch bool
 		case e.NextTryAt.After(s.Now()): // else it was made due, with a name for it
 			e.Park(e.Verdict, s.Now())
 		}
-		sendToReview(s, &e)
+		if !mayBeForeign(s, &e) {
+			sendToReview(s, &e)
+		}
 		if err := tx.EventsSettle(ctx, []inbound.StoredEvent{e}); err != nil {
 			return err
 		}
@@ -106,9 +108,9 @@ func (in *Inbox) unanswered(ctx context.Context, id payment.EventID, noSuch bool
 // settle applies what was fetched for an event.
 func (in *Inbox) settle(ctx context.Context, id payment.EventID, f *fetched) error {
 	var unknown []*arrival
-	var ours *inbound.StoredEvent
+	var ours, theirs []inbound.StoredEvent
 	err := changeset.Run(ctx, in.Store.InEventTx, in.Rules, func(ctx context.Context, s *changeset.Changeset, tx Tx) error {
-		unknown, ours = nil, nil
+		unknown, ours, theirs = nil, nil, nil
 		e, err := tx.EventLock(ctx, id)
 		if err != nil || e.NextTryAt == nil {
 			return err
@@ -121,24 +123,31 @@ func (in *Inbox) settle(ctx context.Context, id payment.EventID, f *fetched) err
 		switch a := hits.first(named); {
 		case a != nil:
 			applyFetched(s, s.Change(*a), &e, f)
-			ours = &e
+			ours = append(ours, e)
+			sendToReview(s, &e)
 		case hits.has(e.Account, names(named)):
 			putOff(&e, s.Now())
+			sendToReview(s, &e)
 		default:
 			e.Park(inbound.Unmatched, s.Now())
 			unknown = []*arrival{named}
+			stays(s, &e, names(named))
+			theirs = append(theirs, e)
 		}
-		sendToReview(s, &e)
 		if err := tx.EventsSettle(ctx, []inbound.StoredEvent{e}); err != nil {
 			return err
 		}
 		return s.Save(ctx)
 	})
 	in.missed.add(unknown, in.Now())
-	if err == nil && ours != nil {
-		in.last.note(ours.Account, ours.At)
+	if err != nil {
+		return err
 	}
-	return err
+	for _, e := range ours {
+		in.last.note(e.Account, e.At)
+	}
+	in.becameForeign(theirs)
+	return nil
 }
 
 // hint reports whether not all that an event contains is signed.

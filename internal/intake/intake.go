@@ -31,12 +31,16 @@ import (
 type Options struct {
 	Store Store
 	changeset.Rules
+	// Readers read events again that could not be read, by account.
+	Readers map[string]webhooks.Reader
 
 	// ProviderTimeout bounds one call to a provider.
 	ProviderTimeout time.Duration
 	// StaleAfter is how long attempts may be pending without a webhook of their account
 	// until that counts as stale.
 	StaleAfter time.Duration
+	// Foreign is called with the account of each event that has become foreign; nil for nothing.
+	Foreign func(account string)
 	// Now is the process's clock.
 	Now func() time.Time
 }
@@ -269,10 +273,17 @@ func keysOf(arrivals []*arrival) []inbound.EventKey {
 // event is marked to be parked.
 func (f found) judge(s *changeset.Changeset, e *inbound.StoredEvent) bool {
 	switch account := s.Accounts[e.Account]; {
+	case e.Event.Kind == webhooks.KindUnreadable:
+		e.Verdict, e.NextTryAt = inbound.Unreadable, nil
+		s.Open(unreadable(e))
+		return true
 	case e.Event.Kind == webhooks.KindIgnored, ofOtherMode(e.Event, account):
 		e.Verdict, e.NextTryAt = payment.Ignored, nil
 		return true
 	case e.Event.NeedsFetch:
+		if e.Verdict == inbound.Foreign {
+			e.Verdict = inbound.Unmatched
+		}
 		if e.Verdict != inbound.Unmatched { // it was looked up before
 			e.Verdict = inbound.Deferred
 		}

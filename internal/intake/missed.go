@@ -24,7 +24,7 @@ const (
 // missed are names by which attempts were looked for a moment ago for parked events, in
 // vain. A transaction that gave one of them to an attempt at that same moment found the
 // events locked and went on without them; they would wait for their next try, which may be
-// an hour away. So these names are looked for again until such a transaction has ended.
+// an hour away, or never come if they became foreign. So these names are looked for again until such a transaction has ended.
 // Where there are more of them than can be looked for, that is left to the next try.
 type missed struct {
 	mu     sync.Mutex
@@ -86,8 +86,7 @@ func (in *Inbox) lookAgain(ctx context.Context) error {
 			return err
 		}
 		for i := range events {
-			now := tx.Now()
-			events[i].NextTryAt = &now
+			events[i].Due(tx.Now())
 		}
 		return tx.EventsSettle(ctx, events)
 	})

@@ -46,20 +46,23 @@ func (in *Inbox) RetryParked(ctx context.Context, limit int) ([]inbound.StoredEv
 // them, whatever became of that.
 func (in *Inbox) tryTogether(ctx context.Context, limit int) (events []inbound.StoredEvent, err error) {
 	var unknown []*arrival
+	var readable []inbound.StoredEvent
 	err = changeset.Run(ctx, in.Store.InEventTx, in.Rules, func(ctx context.Context, s *changeset.Changeset, tx Tx) error {
-		unknown = nil
+		unknown, readable = nil, nil
 		var err error
 		if events, err = tx.EventsDue(ctx, limit); err != nil || len(events) == 0 {
 			return err
 		}
-		readable, err := s.Readable(ctx, events)
-		if err != nil {
+		if readable, err = s.Readable(ctx, events); err != nil {
 			return err
 		}
 		unknown, err = in.try(ctx, s, tx, readable)
 		return err
 	})
 	in.missed.add(unknown, in.Now())
+	if err == nil {
+		in.becameForeign(readable)
+	}
 	return events, err
 }
 
@@ -101,11 +104,13 @@ func (in *Inbox) try(ctx context.Context, s *changeset.Changeset, tx Tx, events 
 		case !f.judge(s, e):
 			putOff(e, s.Now())
 		case e.NextTryAt != nil && in.canAsk(e.Received):
-			if unasked(e, s.Now()); long {
+			if unasked(e, s.Now()); long && !mayBeForeign(s, e) {
 				s.Open(unmatched(*e))
 			}
-		default:
+		case e.Event.NeedsFetch: // all its names are known once it is fetched
 			sendToReview(s, e)
+		default:
+			stays(s, e, e.Event.References)
 		}
 		if !f.has(e.Account, e.Event.References) {
 			unknown = append(unknown, arrivals[i])

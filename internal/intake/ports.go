@@ -38,6 +38,8 @@ type Tx interface {
 	// EventLock locks one stored event. One that can't be read is returned with
 	// StoredEvent.Unreadable, here and by all that read parked events.
 	EventLock(ctx context.Context, id payment.EventID) (inbound.StoredEvent, error)
+	// EventReread writes what a locked event means, once it could be read.
+	EventReread(ctx context.Context, e inbound.StoredEvent) error
 }
 
 // Store keeps events.
@@ -49,12 +51,18 @@ type Store interface {
 	// Attempt reads an attempt, Order an order with its attempts.
 	Attempt(ctx context.Context, id payment.AttemptID) (payment.Attempt, error)
 	Order(ctx context.Context, id payment.OrderID) (payment.Order, error)
+	// EventsUnreadable lists unreadable events that a version of the program has not read
+	// again, the oldest first. EventReadBy notes that it has, unless the event is readable by now.
+	EventsUnreadable(ctx context.Context, version string, limit int) ([]payment.EventID, error)
+	EventReadBy(ctx context.Context, id payment.EventID, version string) error
 	// LastWebhooksSave stores when accounts last had a webhook; an earlier time than the one
 	// that is stored changes nothing.
 	LastWebhooksSave(ctx context.Context, last map[string]time.Time) error
 	// StaleAccounts lists those of some accounts with attempts that have waited for longer
 	// than after and without a webhook since they began.
 	StaleAccounts(ctx context.Context, accounts []string, after time.Duration) ([]StaleAccount, error)
+	// ForeignEvents counts the foreign events of the last day by account.
+	ForeignEvents(ctx context.Context) (map[string]int64, error)
 }
 
 // Found is an attempt found by a reference. Attempt is nil if another transaction has its

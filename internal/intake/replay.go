@@ -39,9 +39,11 @@ func (r Replayed) Changed() bool { return r.After != nil && r.After.Version != r
 var errDry = errors.New("this was a dry run")
 
 // Replay applies a stored event again, by what was read from it when it came: neither its signature
-// nor its bytes matter any more. An event that must be fetched is, and stays deferred without a
-// response. What was applied before is a repeat and changes nothing. It returns ErrEventNotFound,
-// ErrEventUnreadable, and ErrBusy while another transaction has the attempt.
+// nor its bytes matter any more. Only the bytes of an unreadable event are read anew: it stays
+// unreadable, or is applied as what it then is. An event that must be fetched is, and stays deferred
+// without a response. What was applied before is a repeat and changes nothing; a foreign event stays
+// so unless an attempt has its name by now. It returns ErrEventNotFound, ErrEventUnreadable, and
+// ErrBusy while another transaction has the attempt.
 func (in *Inbox) Replay(ctx context.Context, cmd Replay) (Replayed, error) {
 	var r Replayed
 	err := in.Store.InEventTx(ctx, func(ctx context.Context, tx Tx) error {
@@ -54,6 +56,7 @@ func (in *Inbox) Replay(ctx context.Context, cmd Replay) (Replayed, error) {
 	if err != nil {
 		return Replayed{}, err
 	}
+	r.Event, _ = in.readAgain(r.Event)
 	out, _ := in.fetch(ctx, r.Event.Received) // without a response it stays deferred
 	err = changeset.Run(ctx, in.Store.InEventTx, in.Rules, func(ctx context.Context, s *changeset.Changeset, tx Tx) error {
 		r = Replayed{}
@@ -100,6 +103,7 @@ func (in *Inbox) replay(ctx context.Context, s *changeset.Changeset, tx Tx, id p
 	if err != nil {
 		return err
 	}
+	e, reread := in.readAgain(e)
 	was := e
 	applied := was.AttemptID != payment.AttemptID{}
 	if applied {
@@ -122,6 +126,8 @@ func (in *Inbox) replay(ctx context.Context, s *changeset.Changeset, tx Tx, id p
 		applyFetched(s, s.Change(*a), &e, out)
 	case !hits.judge(s, &e):
 		return payment.ErrBusy
+	case was.Verdict == inbound.Foreign && !hits.has(e.Account, names(named)) && (out != nil || !e.Event.NeedsFetch):
+		e = was // still no payment of ours
 	}
 	e.Event = was.Event
 	r.Event, r.Verdict = e, e.Verdict
@@ -132,6 +138,11 @@ func (in *Inbox) replay(ctx context.Context, s *changeset.Changeset, tx Tx, id p
 	if applied && e.Verdict != fsm.Applied && e.Verdict != fsm.Conflict {
 		r.Event = was
 		return nil
+	}
+	if reread {
+		if err := tx.EventReread(ctx, e); err != nil {
+			return err
+		}
 	}
 	return tx.EventsSettle(ctx, []inbound.StoredEvent{e})
 }

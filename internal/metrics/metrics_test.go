@@ -48,6 +48,7 @@ func counting() *metrics.Metrics {
 	m.Observe(metrics.Request{Method: "POST", Route: "/webhooks/:account", Status: 401, Code: "webhook-signature-invalid"})
 	m.Observe(metrics.Request{Method: "POST", Route: "/v1/orders", Status: 201, Operation: "createOrder", KeyResult: metrics.KeyCreated})
 	m.Stale(map[string]int{"sandbox": 3})
+	m.Foreign("sandbox")
 	m.Called("sandbox", "charge", "answered", time.Second)
 	m.Breaker("sandbox", func() float64 { return 2 })
 	m.Breaker("other", func() float64 { return 0 })
@@ -63,7 +64,7 @@ func TestEveryNameIsAsPrometheusWantsIt(t *testing.T) {
 	for _, name := range []string{
 		"paylatch_http_requests_total", "paylatch_http_request_duration_seconds", "paylatch_idempotency_requests_total",
 		"paylatch_idempotency_wait_seconds", "paylatch_idempotency_processing_seconds", "paylatch_idempotency_rows",
-		"paylatch_idempotency_purged_total", "paylatch_account_silent_attempts", "paylatch_provider_call_duration_seconds",
+		"paylatch_idempotency_purged_total", "paylatch_account_silent_attempts", "paylatch_foreign_events_total", "paylatch_provider_call_duration_seconds",
 		"paylatch_provider_breaker_state", "paylatch_verify_attempts_total", "paylatch_verify_differences", "paylatch_webhooks_total", "paylatch_webhooks_refused_total",
 	} {
 		n, err := testutil.GatherAndCount(m.Gatherer(), name)

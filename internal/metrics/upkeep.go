@@ -11,6 +11,7 @@ type upkeep struct {
 	verified    prometheus.Counter
 	differences prometheus.Gauge
 	stale       *prometheus.GaugeVec
+	foreign     *prometheus.CounterVec
 	calls       *prometheus.HistogramVec
 }
 
@@ -25,6 +26,9 @@ func newUpkeep() upkeep {
 		stale: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "paylatch_account_silent_attempts", Help: "Attempts that wait for a webhook of an account that has sent none since they began.",
 		}, []string{"account"}),
+		foreign: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "paylatch_foreign_events_total", Help: "Webhook events that turned out to be of payments that are not ours.",
+		}, []string{"account"}),
 		calls: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "paylatch_provider_call_duration_seconds", Buckets: seconds(),
 			Help: "How long calls to providers took, by what came of them: answered, failed, held_back.",
@@ -33,7 +37,7 @@ func newUpkeep() upkeep {
 }
 
 func (u *upkeep) all() []prometheus.Collector {
-	return []prometheus.Collector{u.verified, u.differences, u.stale, u.calls}
+	return []prometheus.Collector{u.verified, u.differences, u.stale, u.foreign, u.calls}
 }
 
 // Verified counts a portion of attempts and keeps how many differences there are.
@@ -49,6 +53,9 @@ func (m *Metrics) Stale(pending map[string]int) {
 		m.stale.WithLabelValues(account).Set(float64(n))
 	}
 }
+
+// Foreign counts an account's event that has become foreign.
+func (m *Metrics) Foreign(account string) { m.foreign.WithLabelValues(account).Inc() }
 
 // Called counts a call to an account's provider.
 func (m *Metrics) Called(account, call, result string, took time.Duration) {

@@ -40,7 +40,7 @@ type snapshot struct {
 }
 
 // Messages are the updates of an attempt's transitions that a merchant acts on: it is
-// authorized or final, or money moves after that.
+// authorized or final, or money moves after that. An import makes none.
 func Messages(a *payment.Attempt, transitions []payment.Transition) ([]Message, error) {
 	var out []Message
 	for _, t := range transitions {
@@ -69,7 +69,7 @@ func Messages(a *payment.Attempt, transitions []payment.Transition) ([]Message, 
 
 func messageType(t payment.Transition) string {
 	switch {
-	case t.Quiet, t.From == t.To && !t.To.Final():
+	case t.Quiet, t.From == t.To && !t.To.Final(), t.Cause.Kind == payment.CauseImport:
 		return ""
 	case t.From == t.To:
 		return "payment_attempt.updated"

@@ -16,6 +16,27 @@ const (
 	CaptureManual    CaptureMode = "manual"
 )
 
+// Begun is whose call began an attempt.
+type Begun string
+
+const (
+	// BegunHere attempts are ours.
+	BegunHere Begun = "paylatch"
+	// BegunElsewhere attempts are of the merchant's own call, or of the provider's script on its page:
+	// we hear of them, and call the provider only to look up, capture, cancel or refund.
+	BegunElsewhere Begun = "external"
+	// BegunBefore attempts are of the past, and were imported.
+	BegunBefore Begun = "imported"
+)
+
+// First is the state in which an attempt is made.
+func (b Begun) First() fsm.State {
+	if b == BegunElsewhere {
+		return fsm.AwaitingCustomer
+	}
+	return fsm.Requested
+}
+
 // Attempt is one try to pay one order. Only [Advance] changes its state, amounts and version.
 type Attempt struct { //nolint:recvcheck // what only reads takes a value
 	ID          AttemptID
@@ -25,6 +46,10 @@ type Attempt struct { //nolint:recvcheck // what only reads takes a value
 	RequestHash idempotency.Hash
 	// Account is the configured account at a provider.
 	Account string
+	// Begun is whose call began it. ExpiresAt is when one that was begun elsewhere is given up; nil for
+	// others.
+	Begun     Begun
+	ExpiresAt *time.Time
 	// ProviderPaymentID is empty until the provider has named the payment.
 	ProviderPaymentID string
 
@@ -65,8 +90,12 @@ type Attempt struct { //nolint:recvcheck // what only reads takes a value
 
 // Born is the attempt's first entry in the log.
 func (a Attempt) Born() Transition {
+	kind := CausePay
+	if a.Begun == BegunBefore {
+		kind = CauseImport
+	}
 	return Transition{
-		Version: a.Version, From: a.State, To: a.State, Cause: Cause{Kind: CausePay, ID: string(a.RequestID)},
+		Version: a.Version, From: a.State, To: a.State, Cause: Cause{Kind: kind, ID: string(a.RequestID)},
 		At: a.CreatedAt, Facts: a.Facts(),
 	}
 }
@@ -121,9 +150,17 @@ func (a Attempt) Stage() string {
 	return string(a.State)
 }
 
-// Unreported reports whether no report has named the payment yet.
+// Unreported reports whether no report has named the payment yet. One that was begun elsewhere waits for
+// its customer from the start.
 func (a Attempt) Unreported() bool {
-	return a.ProviderPaymentID == "" && (a.State == fsm.Requested || a.State == fsm.OutcomeUnknown)
+	waits := a.State == fsm.Requested || a.State == fsm.OutcomeUnknown || a.Begun == BegunElsewhere && a.State == fsm.AwaitingCustomer
+	return a.ProviderPaymentID == "" && waits
+}
+
+// Expired reports whether an attempt that was begun elsewhere has outlived the time that its caller
+// gave it, and nothing of its money is on hold.
+func (a Attempt) Expired(now time.Time) bool {
+	return a.ExpiresAt != nil && !now.Before(*a.ExpiresAt) && !a.State.Final() && a.State != fsm.Authorized
 }
 
 // Name is the name of the request that made the attempt.

@@ -16,6 +16,7 @@ const (
 	RefundExceeds    DiscrepancyKind = "refund_exceeds"
 	EventChanged     DiscrepancyKind = "event_changed"
 	UnmatchedEvent   DiscrepancyKind = "unmatched_event"
+	UnreadableEvent  DiscrepancyKind = "unreadable_event"
 	NeedsReview      DiscrepancyKind = "needs_review"
 )
 
@@ -75,7 +76,7 @@ func (k DiscrepancyKind) explanation() (happened, todo string) {
 		return "The provider speaks of another currency than this payment is for. ", "Compare with its dashboard before anything is delivered."
 	case RefundExceeds:
 		return "More was paid back than had been captured. ", "Compare with the provider's dashboard."
-	case EventChanged, UnmatchedEvent, NeedsReview:
+	case EventChanged, UnmatchedEvent, UnreadableEvent, NeedsReview:
 	}
 	return "", "Compare with the provider's dashboard."
 }

@@ -10,6 +10,9 @@ type Failure struct {
 	ProviderCode string
 }
 
+// NotAsked is in the place of the provider's code where nobody can be asked how a payment stands.
+const NotAsked = "not_asked"
+
 // NewFailure returns the failure of one of our codes; any other code becomes provider_rejected.
 func NewFailure(code, providerCode string) *Failure {
 	text, ours := failureTexts[code]

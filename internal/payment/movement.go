@@ -114,17 +114,13 @@ func (a *Attempt) record(t Told, payment string, cause Cause, now time.Time) {
 	if _, known := a.Movement(t.Kind, t.ID); known && t.ID != "" {
 		return
 	}
-	if t.Reserve {
-		a.appendMovement(t, MovementTotal, payment, max(0, totals-t.Money.Minor)-totals, cause, now)
-		return
-	}
-	if t.ID != "" && !t.Person {
-		a.appendMovement(t, MovementNamed, payment, t.Money.Minor, cause, now)
-		if t.Counted {
-			return
+	if t.Reserve || t.ID != "" && !t.Person {
+		open := max(0, totals-a.sum(t.Kind, t.Money.Currency, func(m Movement) bool { return ofPayment(m) && m.before(t.At) }))
+		if !t.Reserve {
+			a.appendMovement(t, MovementNamed, payment, t.Money.Minor, cause, now)
 		}
-		if rest := max(0, totals-t.Money.Minor); rest != totals {
-			a.appendMovement(t, MovementTotal, payment, rest-totals, cause, now)
+		if !t.Counted {
+			a.appendMovement(t, MovementTotal, payment, max(0, open-t.Money.Minor)-open, cause, now)
 		}
 		return
 	}
@@ -335,3 +331,9 @@ func (a *Attempt) Transactions() (ids []string) {
 
 // SumIn is what was ever recorded of a kind in a currency.
 func (a *Attempt) SumIn(kind MovementKind, c Currency) int64 { return a.sum(kind, c, nil) }
+
+// before reports whether a movement was imported as part of a total that can't contain what
+// happened later, by the provider's clock.
+func (m Movement) before(at time.Time) bool {
+	return m.Cause.Kind == CauseImport && at.After(m.RecordedAt)
+}

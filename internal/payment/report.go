@@ -88,6 +88,10 @@ const (
 	CauseWebhook CauseKind = "webhook"
 	CauseCheck   CauseKind = "check"
 	CausePerson  CauseKind = "person"
+	// CauseReport is a report of the merchant's backend about a payment that was begun elsewhere.
+	CauseReport CauseKind = "report"
+	// CauseImport is of the merchant's own record of a payment of the past.
+	CauseImport CauseKind = "import"
 )
 
 // Cause is the event, call, check or person that brought a report.

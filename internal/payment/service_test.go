@@ -15,6 +15,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/runner"
 	"github.com/paylatch/paylatch/internal/schedule"
+	"github.com/paylatch/paylatch/webhooks"
 )
 
 // store is what all rooms need of the storage.
@@ -36,7 +37,9 @@ type options struct {
 	RecheckAfter, StaleAfter     time.Duration
 	Seal                         func(token string, id payment.AttemptID) ([]byte, error)
 	Open                         func(sealed []byte, id payment.AttemptID) (string, error)
+	Readers                      map[string]webhooks.Reader
 	Notes                        *activity.Notes
+	Foreign                      func(account string)
 	Now                          func() time.Time
 }
 
@@ -59,7 +62,9 @@ func newService(o options) *service {
 		Commands: commands.New(commands.Options{
 			Store: o.Store, Runner: r, DefaultAccount: o.DefaultAccount, OrdersBy: o.OrdersBy, Wait: o.Wait, Quota: o.Quota,
 		}),
-		Inbox:  intake.New(intake.Options{Store: o.Store, Rules: rules, ProviderTimeout: o.ProviderTimeout, StaleAfter: o.StaleAfter, Now: o.Now}),
+		Inbox: intake.New(intake.Options{
+			Store: o.Store, Rules: rules, Readers: o.Readers, ProviderTimeout: o.ProviderTimeout, StaleAfter: o.StaleAfter, Foreign: o.Foreign, Now: o.Now,
+		}),
 		Runner: r, store: o.Store,
 	}
 }

@@ -36,6 +36,19 @@ func (s *Store) ParkedEvents(ctx context.Context) (int64, error) {
 	return n, err
 }
 
+// ForeignEvents implements intake.Store.
+func (s *Store) ForeignEvents(ctx context.Context) (map[string]int64, error) {
+	counts := map[string]int64{}
+	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		rows, err := s.q.EventsForeign(ctx, c)
+		for _, row := range rows {
+			counts[row.Account] = row.Events
+		}
+		return err
+	})
+	return counts, err
+}
+
 // Waiting is how many discrepancies of a kind are open, and the age of the oldest.
 type Waiting struct {
 	Count  int64

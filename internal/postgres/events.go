@@ -125,6 +125,40 @@ func (t *txn) EventLock(ctx context.Context, id payment.EventID) (inbound.Stored
 	return mapping.Event(row), nil
 }
 
+// EventReread implements intake.Tx.
+func (t *txn) EventReread(ctx context.Context, e inbound.StoredEvent) error {
+	p, err := mapping.EventRereadParams(&e)
+	if err != nil {
+		return err
+	}
+	if _, err := t.q.EventReread(ctx, t.DeferredRows(1, pool.ErrGuard), p); err != nil {
+		return fmt.Errorf("write what event %s means: %w", e.ID, err)
+	}
+	return nil
+}
+
+// EventsUnreadable implements intake.Store.
+func (s *Store) EventsUnreadable(ctx context.Context, version string, limit int) (ids []payment.EventID, err error) {
+	err = s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		rows, err := s.q.EventsUnreadable(ctx, c, &dbsqlc.EventsUnreadableParams{Version: version, Most: int32(limit)}) //nolint:gosec // a batch size
+		if err != nil {
+			return fmt.Errorf("look for unreadable events: %w", err)
+		}
+		for _, id := range rows {
+			ids = append(ids, payment.EventID(id))
+		}
+		return nil
+	})
+	return ids, err
+}
+
+// EventReadBy implements intake.Store.
+func (s *Store) EventReadBy(ctx context.Context, id payment.EventID, version string) error {
+	return s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		return s.q.EventReadBy(ctx, c, &dbsqlc.EventReadByParams{EventID: uuid.UUID(id), Version: version})
+	})
+}
+
 // EventsSettle implements changeset.Tx. Parked events are few: one statement each.
 func (t *txn) EventsSettle(ctx context.Context, events []inbound.StoredEvent) error {
 	for i := range events {

@@ -170,7 +170,11 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 			_, err := q.EventsParkedCount(ctx, db)
 			return err
 		}},
-		"parked events": {"events_parked_by_reference", func(ctx context.Context, db dbsqlc.DBTX) error {
+		"foreign events to count": {"events_foreign", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.EventsForeign(ctx, db)
+			return err
+		}},
+		"parked and foreign events": {"events_parked_by_reference events_foreign_by_reference", func(ctx context.Context, db dbsqlc.DBTX) error {
 			_, err := q.EventsParked(ctx, db, &dbsqlc.EventsParkedParams{Account: "acc", Refs: []string{"pp-5000"}})
 			return err
 		}},
@@ -227,7 +231,7 @@ func fill(t *testing.T, conn *pgx.Conn) {
 		`INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, verdict, tries,
 				next_try_at, headers, body, received_at)
 			SELECT ` + id + `, 'acc', 'evt-' || i, false, 't', 'succeeded', '\x01', '{}', ARRAY['pp-' || i],
-				CASE WHEN i % 100 = 0 THEN 'deferred' ELSE 'applied' END, 0, ` + due + `, '{}', convert_to(repeat('x', 500), 'UTF8'), now()
+				CASE WHEN i % 100 = 0 THEN 'deferred' WHEN i % 4 = 1 THEN 'foreign' ELSE 'applied' END, 0, ` + due + `, '{}', convert_to(repeat('x', 500), 'UTF8'), now() - i * interval '1 hour'
 			FROM generate_series(1, 10000) i`,
 		`INSERT INTO refunds (order_id, refund_id, attempt_id, user_id, client_request_id, request_hash, account, status, amount, currency,
 				version, created_at, updated_at, finalized_at)

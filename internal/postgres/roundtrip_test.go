@@ -159,6 +159,10 @@ func anyAttempt(r *rapid.T, o payment.Order) payment.Attempt {
 		Saved:         &payment.SavedMethod{Token: word(r), Type: text(r), Display: text(r), Expires: text(r)},
 		Version:       rapid.IntRange(2, 1_000_000).Draw(r, "version"), CreatedAt: created, UpdatedAt: at(r),
 	}
+	a.Begun = rapid.SampledFrom([]payment.Begun{payment.BegunHere, payment.BegunElsewhere}).Draw(r, "begun")
+	if a.Begun == payment.BegunElsewhere {
+		a.ExpiresAt = maybe(r, true)
+	}
 	a.Operations = []payment.Operation{anyOperation(r, a)}
 	if rapid.Bool().Draw(r, "failure") {
 		a.Failure = &payment.Failure{Code: word(r), Message: text(r), ProviderCode: text(r)}
@@ -217,7 +221,7 @@ func TestOperationsAreReadAsWritten(t *testing.T) {
 func born(a payment.Attempt) payment.Attempt {
 	return payment.Attempt{
 		ID: a.ID, OrderID: a.OrderID, UserID: a.UserID, RequestID: a.RequestID, RequestHash: a.RequestHash, Account: a.Account,
-		State: fsm.Requested, Money: a.Money, Capture: a.Capture,
+		Begun: a.Begun, ExpiresAt: a.ExpiresAt, State: a.Begun.First(), Money: a.Money, Capture: a.Capture,
 		Version: 1, CreatedAt: a.CreatedAt, UpdatedAt: a.CreatedAt,
 	}
 }
@@ -234,7 +238,7 @@ func anyEvent(r *rapid.T) inbound.StoredEvent {
 				ProviderPaymentID: text(r), Transaction: text(r), MovementID: text(r), RefundID: text(r), RefundReference: text(r), Money: &webhooks.Money{Minor: amount(r), Currency: text(r)},
 				Refuses: rapid.SampledFrom([]webhooks.Command{"", webhooks.CommandCapture, webhooks.CommandCancel}).Draw(r, "refuses"), Amount: text(r), Cumulative: rapid.Bool().Draw(r, "cumulative"), FailureCode: text(r), ProviderCode: text(r), OccurredAt: at(r),
 				Mode: rapid.SampledFrom([]webhooks.Mode{"", webhooks.ModeTest, webhooks.ModeLive}).Draw(r, "mode"), NeedsFetch: rapid.Bool().Draw(r, "fetch"), Approved: rapid.Bool().Draw(r, "approved"),
-				SecretIndex: rapid.IntRange(-1, 3).Draw(r, "secret"), DeliveryID: text(r),
+				SecretIndex: rapid.IntRange(-1, 3).Draw(r, "secret"), Unreadable: text(r), Place: rapid.IntRange(0, 3).Draw(r, "place"), DeliveryID: text(r),
 			},
 		},
 	}

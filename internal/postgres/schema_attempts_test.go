@@ -37,6 +37,14 @@ func attemptPromises() []promise {
 			code: check, constraint: "attempts_amount_positive", allowed: failedTry(`, "amount": 1000000000000`),
 		},
 		{
+			name: "somebody's call began an attempt", breaks: failedTry(`, "origin": "nobody"`),
+			code: check, constraint: "attempts_origin_known", allowed: failedTry(`, "origin": "imported"`),
+		},
+		{
+			name: "what was begun elsewhere expires", breaks: failedTry(`, "origin": "external"`),
+			code: check, constraint: "attempts_external_expire", allowed: failedTry(`, "origin": "external", "expires_at": "2026-01-01"`),
+		},
+		{
 			name: "versions begin at one", breaks: failedTry(`, "version": 0`),
 			code: check, constraint: "attempts_version_counts", allowed: failedTry(`, "version": 1`),
 		},

@@ -14,6 +14,10 @@ func eventPromises() []promise {
 			code: check, constraint: "events_verdict_known", allowed: second(`, "verdict": "conflict"`),
 		},
 		{
+			name: "a foreign event is not tried again", breaks: second(`, "next_try_at": "2026-01-01", "verdict": "foreign"`),
+			code: check, constraint: "events_parked_are_tried", allowed: second(`, "verdict": "foreign"`),
+		},
+		{
 			name: "only a parked event is tried again", breaks: second(`, "next_try_at": "2026-01-01"`),
 			code: check, constraint: "events_parked_are_tried", allowed: second(`, "next_try_at": "2026-01-01", "verdict": "deferred"`),
 		},

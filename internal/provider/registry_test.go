@@ -1,9 +1,12 @@
 package provider_test
 
 import (
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/payment"
@@ -26,6 +29,25 @@ func TestEveryKindHasAnAdapter(t *testing.T) {
 	}
 	_, err := provider.New("nobody", descriptor.Settings{})
 	require.ErrorIs(t, err, provider.ErrNoAdapter)
+}
+
+// TestReferenceFormsMark: what a provider is given for a payment begun elsewhere counts as a mark of ours in its webhooks.
+func TestReferenceFormsMark(t *testing.T) {
+	t.Parallel()
+	id := payment.AttemptID(uuid.Must(uuid.NewV7()))
+	for kind, k := range provider.Kinds() {
+		text, metadata := k.About.Reference.For(id.String())
+		marks := slices.Collect(maps.Values(metadata))
+		if text != "" {
+			marks = append(marks, text)
+		}
+		require.NotEmpty(t, marks, kind)
+		for _, mark := range marks {
+			found, ours := payment.OwnAttemptID(mark)
+			require.True(t, ours, kind)
+			require.Equal(t, id, found, kind)
+		}
+	}
 }
 
 // What is believed of a provider because its documentation says so, and no fake can

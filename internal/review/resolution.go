@@ -167,7 +167,7 @@ func (d Discrepancy) asksForAttempt() bool {
 		return d.OfPayment()
 	case payment.NeedsReview:
 		return slices.Contains([]string{payment.AboutUnknownOutcome, payment.AboutHoldNotReleased, payment.AboutNotCancelled, payment.AboutCaptureNotMade, payment.AboutCancelNotMade}, d.About)
-	case payment.PaymentReversed, payment.RefundReversed, payment.Disputed, payment.RefundExceeds, payment.EventChanged, payment.UnmatchedEvent:
+	case payment.PaymentReversed, payment.RefundReversed, payment.Disputed, payment.RefundExceeds, payment.EventChanged, payment.UnmatchedEvent, payment.UnreadableEvent:
 	}
 	return false
 }

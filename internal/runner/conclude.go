@@ -3,6 +3,7 @@ package runner
 import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -12,10 +13,10 @@ func (r *Runner) conclude(s *changeset.Changeset, c *changeset.Change, rec *reco
 	op := operationOf(c, rec.task)
 	ours := op.Fence == rec.task.Operation.Fence && op.Open() && op.LeaseUntil != nil
 	res := rec.result
-	if ours && (res.Outcome == payment.CallRefused || res.Outcome == payment.CallUnfit) {
+	if ours && (res.Outcome == gateway.CallRefused || res.Outcome == gateway.CallUnfit) {
 		r.refused(s, c, rec)
 	}
-	if ours && res.Inference != nil && res.Inference.Concludes == payment.NotCaptured {
+	if ours && res.Inference != nil && res.Inference.Concludes == gateway.NotCaptured {
 		r.infer(s, c, rec, *res.Inference)
 	}
 	since := c.Attempt.LastMovement != rec.task.Attempt.LastMovement || sooner(op, rec.task)
@@ -60,7 +61,7 @@ func (r *Runner) refused(s *changeset.Changeset, c *changeset.Change, rec *recor
 	case payment.OperationCharge:
 		op.Refuse("refused")
 		failure := res.Failure
-		if res.Outcome == payment.CallUnfit {
+		if res.Outcome == gateway.CallUnfit {
 			failure = payment.NotStarted()
 		}
 		s.Apply(c, payment.Report{
@@ -79,7 +80,7 @@ func (r *Runner) refused(s *changeset.Changeset, c *changeset.Change, rec *recor
 	case payment.OperationRefund:
 		op.Refuse("refused")
 		failure := res.Failure
-		if res.Outcome == payment.CallUnfit {
+		if res.Outcome == gateway.CallUnfit {
 			failure = payment.RefundFailure("not_started")
 		}
 		r.failRefund(s, c, rec, failure)
@@ -129,7 +130,7 @@ func (r *Runner) cancelled(s *changeset.Changeset, c *changeset.Change, rec *rec
 		}
 		return
 	}
-	if cancel.Sends == 0 && rec.result.Cancelled.Outcome != payment.CallNotSent && rec.result.Cancelled.Outcome != payment.CallHeldBack {
+	if cancel.Sends == 0 && rec.result.Cancelled.Outcome != gateway.CallNotSent && rec.result.Cancelled.Outcome != gateway.CallHeldBack {
 		cancel.Take(payment.Send, s.Now(), s.Now())
 		cancel.LeaseUntil = nil
 		cancel.Lose()
@@ -149,19 +150,19 @@ func (r *Runner) moved(s *changeset.Changeset, c *changeset.Change, rec *recordi
 		return
 	}
 	switch res.Outcome {
-	case payment.CallAccepted:
+	case gateway.CallAccepted:
 		op.Accept()
 		r.cancelAnew(s, c, op)
-	case payment.CallUnknown:
+	case gateway.CallUnknown:
 		op.Lose()
 		if op.Kind == payment.OperationCharge && len(res.Reports) == 0 && !rec.poison {
 			s.Apply(c, payment.Report{Says: fsm.NewsUnknown, Cause: payment.Cause{Kind: payment.CauseCall, ID: op.Key()}})
 		}
-	case payment.CallNotSent, payment.CallHeldBack:
+	case gateway.CallNotSent, gateway.CallHeldBack:
 		r.notSent(s, c, rec)
-	case payment.CallAsked:
+	case gateway.CallAsked:
 		r.lookup(s, c, rec)
-	case payment.CallRefused, payment.CallUnfit:
+	case gateway.CallRefused, gateway.CallUnfit:
 		if op.Kind == payment.OperationCapture && op.State == fsm.OperationSent {
 			op.Refuse("refused") // the reports were of no end
 		}
@@ -227,10 +228,10 @@ func (r *Runner) lookup(s *changeset.Changeset, c *changeset.Change, rec *record
 }
 
 // infer moves an operation by what follows from a lookup.
-func (r *Runner) infer(s *changeset.Changeset, c *changeset.Change, rec *recording, i payment.Inference) {
+func (r *Runner) infer(s *changeset.Changeset, c *changeset.Change, rec *recording, i gateway.Inference) {
 	op := operationOf(c, rec.task)
 	switch {
-	case i.Concludes == payment.NotCaptured:
+	case i.Concludes == gateway.NotCaptured:
 		op.Refuse("not_captured")
 		if !rec.refused && rec.result.News() != fsm.NewsSoftFailed {
 			s.NotMade(c, op)
@@ -240,6 +241,9 @@ func (r *Runner) infer(s *changeset.Changeset, c *changeset.Change, rec *recordi
 		r.failRefund(s, c, rec, payment.RefundFailure("not_started"))
 	default:
 		failure := payment.NotStarted()
+		if c.Attempt.Expired(s.Now()) {
+			failure = payment.NewFailure("expired", "")
+		}
 		if charge := c.Attempt.OpenTake(); charge != nil && charge.Kind == payment.OperationCharge {
 			charge.Miss("not_started")
 		}

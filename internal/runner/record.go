@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -24,7 +25,7 @@ var ErrOvertaken = errors.New("another runner took over")
 // recording is one call of Record. One that is left must be done alone.
 type recording struct {
 	task   Task
-	result payment.CallResult
+	result gateway.CallResult
 	// now is the attempt after it.
 	now  payment.Attempt
 	left bool
@@ -44,7 +45,7 @@ type First struct {
 // Record applies what a task came to. The reports are applied in any case; the rest counts
 // only while the task's fence holds. Without first, calls that come at the same time share
 // a transaction.
-func (r *Runner) Record(ctx context.Context, t Task, res payment.CallResult, first *First) (payment.Attempt, error) {
+func (r *Runner) Record(ctx context.Context, t Task, res gateway.CallResult, first *First) (payment.Attempt, error) {
 	rec := &recording{task: t, result: res, refused: first != nil && first.Refused}
 	if first == nil && r.records.Do(context.WithoutCancel(ctx), rec) == nil && !rec.left {
 		return rec.now, nil
@@ -80,7 +81,7 @@ func (r *Runner) recordAlone(ctx context.Context, rec *recording, first *First) 
 	}
 	err := r.patiently(ctx, record)
 	if thrown := (*payment.PanicError)(nil); errors.As(err, &thrown) {
-		rec.result, rec.poison = payment.CallResult{Outcome: payment.CallUnknown}, true
+		rec.result, rec.poison = gateway.CallResult{Outcome: gateway.CallUnknown}, true
 		return errors.Join(err, r.patiently(ctx, record))
 	}
 	return err

@@ -5,6 +5,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/schedule"
 )
@@ -12,8 +13,8 @@ import (
 // reschedule sets when an operation is due again, and derives what follows from its age.
 func (r *Runner) reschedule(s *changeset.Changeset, c *changeset.Change, rec *recording) {
 	op, res, now := operationOf(c, rec.task), rec.result, s.Now()
-	first := op.Fence == 1 && op.Origin == payment.OriginRequest && res.Outcome != payment.CallAsked
-	if op.Open() && res.Outcome != payment.CallHeldBack && !first {
+	first := op.Fence == 1 && op.Origin == payment.OriginRequest && res.Outcome != gateway.CallAsked
+	if op.Open() && res.Outcome != gateway.CallHeldBack && !first {
 		op.Tries++
 	}
 	if op.Open() && op.RefundID == (payment.RefundID{}) && looksUp(op.Kind) {
@@ -28,7 +29,11 @@ func (r *Runner) reschedule(s *changeset.Changeset, c *changeset.Change, rec *re
 		default:
 			op.Wait(now.Add(r.Schedule.Delay(op.Tries)))
 		}
-		r.giveUp(s, c, rec)
+		if waits := c.Attempt.ExpiresAt != nil && now.Before(*c.Attempt.ExpiresAt); waits && looksUp(op.Kind) {
+			s.Until(c, op)
+		} else {
+			r.giveUp(s, c, rec)
+		}
 	}
 	if cancel := c.Attempt.OpenCancel(); cancel != nil && cancel.Name() != rec.task.Operation.Name() && !cancel.Leased(now) && cancel.Sends == 0 && cancel.Tries == 0 {
 		cancel.Sooner(now)
@@ -46,6 +51,9 @@ func sooner(op *payment.Operation, t Task) bool {
 func (r *Runner) followUp(s *changeset.Changeset, c *changeset.Change, rec *recording) {
 	a, op, now := &c.Attempt, operationOf(c, rec.task), s.Now()
 	if a.State.Final() || a.OpenCancel() != nil {
+		return
+	}
+	if a.Expired(now) && r.expire(s, c, rec) {
 		return
 	}
 	account := r.Accounts[a.Account]
@@ -72,6 +80,18 @@ func (r *Runner) followUp(s *changeset.Changeset, c *changeset.Change, rec *reco
 	}
 }
 
+// expire ends a payment that was begun elsewhere and has expired. One that is reachable must have been
+// looked up, where the provider has lookups.
+func (r *Runner) expire(s *changeset.Changeset, c *changeset.Change, rec *recording) bool {
+	can := r.capabilities(c.Attempt)
+	looked := len(rec.result.Reports) > 0 || can.Blind
+	if r.Reachable(c.Attempt) && (!looked || !can.Cancel) {
+		return false
+	}
+	s.Abandon(c, payment.OriginExpiry, payment.NewFailure("expired", ""), payment.Cause{Kind: payment.CauseCheck, ID: "expired"})
+	return true
+}
+
 func notCancelled(s *changeset.Changeset, c *changeset.Change) {
 	s.Find(c, payment.Finding{
 		Kind: payment.NeedsReview, About: payment.AboutNotCancelled,
@@ -80,8 +100,8 @@ func notCancelled(s *changeset.Changeset, c *changeset.Change) {
 }
 
 // givenUp reports whether an operation is past the give-up threshold.
-func (r *Runner) givenUp(op *payment.Operation, res payment.CallResult, now time.Time) bool {
-	return r.Schedule.GivenUp(op.Tries, res.Outcome == payment.CallHeldBack, now.Sub(op.CreatedAt))
+func (r *Runner) givenUp(op *payment.Operation, res gateway.CallResult, now time.Time) bool {
+	return r.Schedule.GivenUp(op.Tries, res.Outcome == gateway.CallHeldBack, now.Sub(op.CreatedAt))
 }
 
 // giveUp opens a discrepancy, once, for an operation past the give-up threshold: it is not expected
@@ -112,7 +132,7 @@ func (r *Runner) giveUp(s *changeset.Changeset, c *changeset.Change, rec *record
 
 // silent reports whether nothing could be found out about an attempt for longer than any
 // life.
-func (r *Runner) silent(a payment.Attempt, res payment.CallResult, now time.Time) bool {
+func (r *Runner) silent(a payment.Attempt, res gateway.CallResult, now time.Time) bool {
 	lives, says := r.Accounts[a.Account].Lives, res.News()
 	return (says == "" || says == fsm.NewsUnknown) && lives.Outlived(a, fsm.NewsProcessing, now) &&
 		(a.State != fsm.Authorized || lives.Outlived(a, fsm.NewsAuthorized, now))

@@ -20,6 +20,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/groupcommit"
@@ -295,9 +296,19 @@ func (t *Task) load(ctx context.Context, s *changeset.Changeset, tx Tx, o *payme
 	return err
 }
 
+// unreachable reports whether the payment to be cancelled was begun elsewhere and can't be cancelled at
+// its provider: it ends without that.
+func (r *Runner) unreachable(a payment.Attempt, kind payment.OperationKind) bool {
+	return kind == payment.OperationCancel && a.Begun == payment.BegunElsewhere && !r.Reachable(a) && a.State != fsm.Authorized && !a.State.Final()
+}
+
 // decided writes a decision. It reports whether the runner goes on.
 func (r *Runner) decided(s *changeset.Changeset, c *changeset.Change, name payment.OperationName, order payment.Order, d payment.Decision) bool {
 	now := s.Now()
+	if sends := d == payment.Send || d == payment.Ask; sends && r.unreachable(c.Attempt, name.Kind) {
+		s.Abandon(c, payment.OriginPolicy, payment.NewFailure("canceled", ""), payment.Cause{Kind: payment.CauseCheck, ID: "withdrawn"})
+		return false
+	}
 	op := func() *payment.Operation { return c.Attempt.Operation(name.Kind, name.Number) }
 	switch d {
 	case payment.Close:

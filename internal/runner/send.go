@@ -14,10 +14,10 @@ import (
 
 // Send carries out what a task permits, and looks up what became of it where that is not plain. It
 // always returns a result: unknown is one, too.
-func (r *Runner) Send(ctx context.Context, t Task, permit gateway.Permit, cause payment.Cause) payment.CallResult {
+func (r *Runner) Send(ctx context.Context, t Task, permit gateway.Permit, cause payment.Cause) gateway.CallResult {
 	account, ok := r.Account(t.Attempt.Account)
 	if !ok {
-		return payment.CallResult{Outcome: payment.CallAsked}
+		return gateway.CallResult{Outcome: gateway.CallAsked}
 	}
 	p := account.Provider
 	switch kind := t.Operation.Kind; {
@@ -40,19 +40,19 @@ func (r *Runner) Send(ctx context.Context, t Task, permit gateway.Permit, cause 
 }
 
 // result is what the response to a call comes to. The cause of its reports is the call.
-func result(t Task, out gateway.Outcome, err error) payment.CallResult {
+func result(t Task, out gateway.Outcome, err error) gateway.CallResult {
 	if err != nil {
 		return gateway.Failed(err)
 	}
 	report := gateway.FromOutcome(out, payment.Cause{Kind: payment.CauseCall, ID: t.Operation.Key()})
 	if out.Refused {
-		return payment.CallResult{Outcome: payment.CallRefused, Failure: out.Failure, Reports: []payment.Report{report}}
+		return gateway.CallResult{Outcome: gateway.CallRefused, Failure: out.Failure, Reports: []payment.Report{report}}
 	}
-	return payment.CallResult{Outcome: payment.CallAccepted, Reports: []payment.Report{report}}
+	return gateway.CallResult{Outcome: gateway.CallAccepted, Reports: []payment.Report{report}}
 }
 
 // charge sends a charge, or the completion of one that its customer has approved.
-func (r *Runner) charge(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit) payment.CallResult {
+func (r *Runner) charge(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit) gateway.CallResult {
 	a := t.Attempt
 	c := gateway.Charge{
 		Attempt: a.ID, Order: a.OrderID, Money: a.Money, Capture: a.Capture, IdempotencyKey: t.Operation.Key(), Permit: permit,
@@ -61,7 +61,7 @@ func (r *Runner) charge(ctx context.Context, p gateway.Provider, t Task, permit 
 	if t.Operation.Kind == payment.OperationCharge {
 		m, err := r.sealed(t)
 		if err != nil {
-			return payment.CallResult{Outcome: payment.CallUnknown}
+			return gateway.CallResult{Outcome: gateway.CallUnknown}
 		}
 		c.Token, c.MethodType, c.Stored, c.Customer, c.ReturnURL = m.Token, m.Type, m.Stored, m.Customer, m.ReturnURL
 	}
@@ -69,10 +69,10 @@ func (r *Runner) charge(ctx context.Context, p gateway.Provider, t Task, permit 
 	defer end()
 	out, err := p.Charge(call, c)
 	if err == nil && out.RefusesCall() {
-		return payment.CallResult{Outcome: payment.CallRefused, Failure: out.Failure}
+		return gateway.CallResult{Outcome: gateway.CallRefused, Failure: out.Failure}
 	}
 	res := result(t, out, err)
-	if res.Outcome == payment.CallAccepted && out.News == fsm.NewsSoftFailed {
+	if res.Outcome == gateway.CallAccepted && out.News == fsm.NewsSoftFailed {
 		r.cancelDeclined(ctx, p, t, permit, out.ProviderPaymentID, &res)
 	}
 	return res
@@ -81,7 +81,7 @@ func (r *Runner) charge(ctx context.Context, p gateway.Provider, t Task, permit 
 // cancelDeclined cancels what was declined and could still succeed, under the same lease,
 // so that the decline is final at once. If that does not get through, the cancel's own
 // operation goes on with it.
-func (r *Runner) cancelDeclined(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit, id string, res *payment.CallResult) {
+func (r *Runner) cancelDeclined(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit, id string, res *gateway.CallResult) {
 	cancel := t
 	cancel.Attempt.ProviderPaymentID = id
 	cancel.Operation = t.Attempt.NewOperation(payment.OperationCancel, payment.OriginPolicy, t.Attempt.ReadAt)
@@ -90,7 +90,7 @@ func (r *Runner) cancelDeclined(ctx context.Context, p gateway.Provider, t Task,
 }
 
 // capture takes what is on hold.
-func (r *Runner) capture(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit) payment.CallResult {
+func (r *Runner) capture(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit) gateway.CallResult {
 	call, end := r.call(ctx, permit)
 	defer end()
 	a := t.Attempt
@@ -103,7 +103,7 @@ func (r *Runner) capture(ctx context.Context, p gateway.Provider, t Task, permit
 
 // sendCancel sends a cancel. Quiet is for how long nothing was sent that could take the payment's
 // money.
-func (r *Runner) sendCancel(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit, quiet time.Duration) payment.CallResult {
+func (r *Runner) sendCancel(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit, quiet time.Duration) gateway.CallResult {
 	call, end := r.call(ctx, permit)
 	defer end()
 	a := t.Attempt
@@ -116,7 +116,7 @@ func (r *Runner) sendCancel(ctx context.Context, p gateway.Provider, t Task, per
 
 // cancel cancels a payment. One that the provider has not named is looked for first; a failed one
 // is looked up first, since its hold may be gone.
-func (r *Runner) cancel(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit, cause payment.Cause) payment.CallResult {
+func (r *Runner) cancel(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit, cause payment.Cause) gateway.CallResult {
 	var before []payment.Report
 	can := p.Capabilities()
 	if t.Attempt.ProviderPaymentID == "" || t.Attempt.Failed() && !can.Blind {
@@ -134,7 +134,7 @@ func (r *Runner) cancel(ctx context.Context, p gateway.Provider, t Task, permit 
 		t.Attempt.ProviderPaymentID = id
 	}
 	if !can.Cancel {
-		return r.orAsk(ctx, p, t, permit, cause, payment.CallResult{Outcome: payment.CallRefused, Reports: before})
+		return r.orAsk(ctx, p, t, permit, cause, gateway.CallResult{Outcome: gateway.CallRefused, Reports: before})
 	}
 	if t.Decision != payment.Send {
 		return r.ask(ctx, p, t, permit, cause)
@@ -158,16 +158,16 @@ func (r *Runner) quiet(t Task) time.Duration {
 }
 
 // orAsk looks up how the payment stands after a call that leaves it open.
-func (r *Runner) orAsk(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit, cause payment.Cause, res payment.CallResult) payment.CallResult {
-	if res.Outcome == payment.CallAccepted || res.Outcome == payment.CallRefused && len(res.Reports) > 0 || res.Outcome == payment.CallHeldBack {
+func (r *Runner) orAsk(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit, cause payment.Cause, res gateway.CallResult) gateway.CallResult {
+	if res.Outcome == gateway.CallAccepted || res.Outcome == gateway.CallRefused && len(res.Reports) > 0 || res.Outcome == gateway.CallHeldBack {
 		return res
 	}
 	asked := r.ask(ctx, p, t, permit, cause)
 	res.Reports = append(res.Reports, asked.Reports...)
-	if t.Operation.Kind == payment.OperationCharge || res.Outcome != payment.CallUnfit && res.Outcome != payment.CallRefused {
+	if t.Operation.Kind == payment.OperationCharge || res.Outcome != gateway.CallUnfit && res.Outcome != gateway.CallRefused {
 		res.Inference = asked.Inference
-		if asked.Outcome == payment.CallHeldBack {
-			res.Outcome = payment.CallHeldBack
+		if asked.Outcome == gateway.CallHeldBack {
+			res.Outcome = gateway.CallHeldBack
 		}
 	}
 	return res
@@ -175,7 +175,7 @@ func (r *Runner) orAsk(ctx context.Context, p gateway.Provider, t Task, permit g
 
 // ask looks up how the payment stands: by the provider's id, or by ours where that can be
 // searched.
-func (r *Runner) ask(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit, cause payment.Cause) payment.CallResult {
+func (r *Runner) ask(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit, cause payment.Cause) gateway.CallResult {
 	call, end := r.call(ctx, permit)
 	defer end()
 	a, can := t.Attempt, p.Capabilities()
@@ -185,23 +185,23 @@ func (r *Runner) ask(ctx context.Context, p gateway.Provider, t Task, permit gat
 	case a.ProviderPaymentID != "":
 		out, err = r.standing(call, p, a)
 	case !can.Find || a.ReadAt.Sub(a.CreatedAt) < can.FindLag:
-		return payment.CallResult{Outcome: payment.CallAsked}
+		return gateway.CallResult{Outcome: gateway.CallAsked}
 	default:
 		out, err = p.Find(call, a.ID)
 	}
 	switch {
 	case err == nil:
-		res := payment.CallResult{Outcome: payment.CallAsked, Reports: []payment.Report{gateway.FromOutcome(out, cause)}}
+		res := gateway.CallResult{Outcome: gateway.CallAsked, Reports: []payment.Report{gateway.FromOutcome(out, cause)}}
 		if t.Operation.Kind == payment.OperationCapture && notCaptured(out, can) && t.Operation.Age(a.ReadAt) > payment.ResendWindow+schedule.GiveUpLeases*r.Schedule.Lease {
-			res.Inference = &payment.Inference{Concludes: payment.NotCaptured, Cause: cause}
+			res.Inference = &gateway.Inference{Concludes: gateway.NotCaptured, Cause: cause}
 		}
 		return res
 	case errors.Is(err, gateway.ErrHeldBack):
-		return payment.CallResult{Outcome: payment.CallHeldBack}
+		return gateway.CallResult{Outcome: gateway.CallHeldBack}
 	case errors.Is(err, gateway.ErrNoSuchPayment) && can.FindConsistent && a.Unreported() && r.neverArrived(t, can):
-		return payment.CallResult{Outcome: payment.CallAsked, Inference: &payment.Inference{Concludes: payment.NeverArrived, Cause: cause}}
+		return gateway.CallResult{Outcome: gateway.CallAsked, Inference: &gateway.Inference{Concludes: gateway.NeverArrived, Cause: cause}}
 	}
-	return payment.CallResult{Outcome: payment.CallAsked}
+	return gateway.CallResult{Outcome: gateway.CallAsked}
 }
 
 // notCaptured reports whether a lookup shows that nothing was captured.
@@ -213,8 +213,8 @@ func notCaptured(out gateway.Outcome, can payment.Capabilities) bool {
 // "not found" is final.
 func (r *Runner) neverArrived(t Task, can payment.Capabilities) bool {
 	charge := t.Attempt.Operation(payment.OperationCharge, 0)
-	if charge == nil {
-		return false
+	if charge == nil { // it was begun elsewhere
+		return t.Attempt.Expired(t.Attempt.ReadAt) || t.Attempt.OpenCancel() != nil
 	}
 	if r.Open == nil {
 		can.KeyLife = 0
@@ -244,7 +244,7 @@ func (r *Runner) standing(ctx context.Context, p gateway.Provider, a payment.Att
 }
 
 // refund sends a refund.
-func (r *Runner) refund(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit) payment.CallResult {
+func (r *Runner) refund(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit) gateway.CallResult {
 	call, end := r.call(ctx, permit)
 	defer end()
 	a := t.Attempt
@@ -256,9 +256,9 @@ func (r *Runner) refund(ctx context.Context, p gateway.Provider, t Task, permit 
 	case err != nil:
 		return gateway.Failed(err)
 	case out.RefusesCall():
-		return payment.CallResult{Outcome: payment.CallRefused, Failure: out.Failure}
+		return gateway.CallResult{Outcome: gateway.CallRefused, Failure: out.Failure}
 	}
-	return payment.CallResult{Outcome: payment.CallAccepted, Reports: []payment.Report{refundReport(t, out, payment.Cause{Kind: payment.CauseCall, ID: t.Operation.Key()})}}
+	return gateway.CallResult{Outcome: gateway.CallAccepted, Reports: []payment.Report{refundReport(t, out, payment.Cause{Kind: payment.CauseCall, ID: t.Operation.Key()})}}
 }
 
 func refundReport(t Task, out gateway.RefundOutcome, cause payment.Cause) payment.Report {
@@ -268,7 +268,7 @@ func refundReport(t Task, out gateway.RefundOutcome, cause payment.Cause) paymen
 }
 
 // askRefund looks up what became of a refund.
-func (r *Runner) askRefund(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit, cause payment.Cause) payment.CallResult {
+func (r *Runner) askRefund(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit, cause payment.Cause) gateway.CallResult {
 	call, end := r.call(ctx, permit)
 	defer end()
 	a, can := t.Attempt, p.Capabilities()
@@ -279,12 +279,12 @@ func (r *Runner) askRefund(ctx context.Context, p gateway.Provider, t Task, perm
 	})
 	switch {
 	case err == nil:
-		return payment.CallResult{Outcome: payment.CallAsked, Reports: []payment.Report{refundReport(t, out, cause)}}
+		return gateway.CallResult{Outcome: gateway.CallAsked, Reports: []payment.Report{refundReport(t, out, cause)}}
 	case errors.Is(err, gateway.ErrHeldBack):
-		return payment.CallResult{Outcome: payment.CallHeldBack}
+		return gateway.CallResult{Outcome: gateway.CallHeldBack}
 	case errors.Is(err, gateway.ErrNoSuchPayment) && can.RefundsConsistent && t.Refund.ProviderRefundID == "" &&
 		age > can.Resendable()+schedule.GiveUpLeases*r.Schedule.Lease:
-		return payment.CallResult{Outcome: payment.CallAsked, Inference: &payment.Inference{Concludes: payment.NeverArrived, Cause: cause}}
+		return gateway.CallResult{Outcome: gateway.CallAsked, Inference: &gateway.Inference{Concludes: gateway.NeverArrived, Cause: cause}}
 	}
-	return payment.CallResult{Outcome: payment.CallAsked}
+	return gateway.CallResult{Outcome: gateway.CallAsked}
 }

@@ -136,5 +136,6 @@ var whatToLookAt = map[string]string{ //nolint:gochecknoglobals // a table
 	"currency_mismatch": "Compare with the provider's dashboard before anything is delivered.",
 	"refund_exceeds":    "Compare with the provider's dashboard how much was refunded.",
 	"event_changed":     "Compare both contents with the provider's dashboard.",
+	"unreadable_event":  "Look in the provider's dashboard for what the events are about; a later version reads them by itself, or replay them.",
 	"unmatched_event":   "Look the payment up in the provider's dashboard. If it was not begun here, refund it there; if its attempt exists by now, replay the event.",
 }

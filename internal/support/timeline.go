@@ -107,9 +107,12 @@ func (h AttemptHistory) moves() []Entry {
 		detail := map[string]any{
 			"version": t.Version, "from": string(t.From), "to": string(t.To), "cause": string(t.Cause.Kind), "cause_id": t.Cause.ID,
 		}
-		if i == 0 && t.Cause.Kind == payment.CausePay {
+		switch {
+		case i == 0 && t.Cause.Kind == payment.CausePay:
 			entries = append(entries, Entry{t.At, EntryPay, h.customer(), h.pressed(), detail})
-		} else {
+		case i == 0 && t.Cause.Kind == payment.CauseImport:
+			entries = append(entries, Entry{t.At, EntryTransition, ourselves, imported, detail})
+		default:
 			entries = append(entries, Entry{t.At, EntryTransition, h.causer(t.Cause), h.moved(t, before), detail})
 		}
 		before = t.Facts
@@ -117,7 +120,12 @@ func (h AttemptHistory) moves() []Entry {
 	return entries
 }
 
+const imported = "A payment of the past was begun elsewhere, and imported here later with how it ended."
+
 func (h AttemptHistory) pressed() string {
+	if h.Attempt.Begun == payment.BegunElsewhere {
+		return "The shop registered a payment of " + h.Attempt.Money.String() + " that is begun elsewhere."
+	}
 	text := "The customer pressed Pay for " + h.Attempt.Money.String() + "."
 	if h.Attempt.Capture == payment.CaptureManual {
 		text += " The money was to be held first and captured later."
@@ -131,15 +139,20 @@ func (h AttemptHistory) causer(cause payment.Cause) string {
 		return h.provider()
 	case payment.CausePerson:
 		return "staff:" + cause.ID
-	case payment.CausePay, payment.CauseCheck:
+	case payment.CauseReport:
+		return "service:shop"
+	case payment.CausePay, payment.CauseCheck, payment.CauseImport:
 	}
 	return ourselves
 }
 
 // moved returns the change of a version.
 func (h AttemptHistory) moved(t payment.Transition, before payment.Facts) string {
-	if t.From == t.To {
+	switch {
+	case t.From == t.To:
 		return h.counted(t.Facts, before)
+	case t.Cause.Kind == payment.CauseReport:
+		return "The payment failed, as the shop reported: " + t.Cause.ID + "."
 	}
 	switch t.To {
 	case fsm.Succeeded:

@@ -52,13 +52,15 @@ var reports = map[string]string{ //nolint:gochecknoglobals // a table
 }
 
 var verdicts = map[string]string{ //nolint:gochecknoglobals // a table
-	string(fsm.Applied):       "This was new and was applied.",
-	string(fsm.Repeat):        "This was known already; nothing changed.",
-	string(fsm.Stale):         "This was older than what was known; nothing changed.",
-	string(fsm.Conflict):      "This contradicts what was known: the payment stays as it is, and this needs review.",
-	string(inbound.Unmatched): "No payment of that name was known yet; the report waits.",
-	string(inbound.Deferred):  "It has to be asked about before it counts; it waits.",
-	string(payment.Ignored):   "It does not say how the payment stands; nothing changed.",
+	string(fsm.Applied):        "This was new and was applied.",
+	string(fsm.Repeat):         "This was known already; nothing changed.",
+	string(fsm.Stale):          "This was older than what was known; nothing changed.",
+	string(fsm.Conflict):       "This contradicts what was known: the payment stays as it is, and this needs review.",
+	string(inbound.Unmatched):  "No payment of that name was known yet; the report waits.",
+	string(inbound.Deferred):   "It has to be asked about before it counts; it waits.",
+	string(inbound.Unreadable): "This version can't read it; it is kept to be read again.",
+	string(payment.Ignored):    "It does not say how the payment stands; nothing changed.",
+	string(inbound.Foreign):    "It is of a payment that is not ours; it is not tried again, but applied if a payment is given its name within 30 days.",
 }
 
 // refund returns the entries of a refund's request and its end.

@@ -54,9 +54,14 @@ func (e *examination) reported(m payment.Movement) {
 		e.differs("event_is_stored", "movement %d was reported by event %s, which is not stored for this attempt", m.Number, m.Cause.ID)
 		return
 	}
-	if v := e.Events[i].Verdict; v == inbound.Unmatched || v == inbound.Deferred || v == payment.Ignored {
+	if v := e.Events[i].Verdict; notApplied(v) {
 		e.differs("event_is_applied", "movement %d was reported by event %s, which is %s", m.Number, m.Cause.ID, v)
 	}
+}
+
+// notApplied reports whether a verdict says that an event changed nothing.
+func notApplied(v fsm.Verdict) bool {
+	return slices.Contains([]fsm.Verdict{inbound.Unmatched, inbound.Deferred, inbound.Foreign, inbound.Unreadable, payment.Ignored}, v)
 }
 
 // operations checks that what is pending will be looked at, that what is closed is left
@@ -162,7 +167,7 @@ func (e *examination) events() {
 		switch v, stored := verdicts[t.Cause.ID]; {
 		case !stored:
 			e.differs("event_is_stored", "version %d was made by event %s, which is not stored for this attempt", t.Version, t.Cause.ID)
-		case v == inbound.Unmatched || v == inbound.Deferred || v == payment.Ignored:
+		case notApplied(v):
 			e.differs("event_is_applied", "version %d was made by event %s, whose verdict is %s", t.Version, t.Cause.ID, v)
 		}
 	}

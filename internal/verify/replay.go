@@ -15,7 +15,7 @@ func (e *examination) replay() {
 		e.differs("log_is_there", "there is no log of version 1 to %d", e.Attempt.Version)
 		return
 	}
-	a := payment.Attempt{Money: e.Attempt.Money, State: fsm.Requested}
+	a := payment.Attempt{Money: e.Attempt.Money, State: e.Attempt.Begun.First()}
 	for i, t := range e.Log {
 		if t.Version != i+1 {
 			e.differs("versions_without_gaps", "version %d of the log follows %d", t.Version, i)

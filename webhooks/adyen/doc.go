@@ -45,5 +45,9 @@ func About() webhooks.About {
 			"Send the payment attempt's id as the payment's reference.",
 			"Send a test of AUTHORISATION from the same page: it must be shown as accepted.",
 		},
+		Reference: webhooks.ReferenceForm{
+			Field: "reference",
+			Doc:   "Put it into reference of /payments, /sessions or /paymentLinks; webhooks have it as merchantReference. The metadata come unsigned, and are not read (https://docs.adyen.com/development-resources/webhooks/webhook-types).",
+		},
 	}
 }

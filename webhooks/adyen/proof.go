@@ -74,14 +74,33 @@ func (a *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Ev
 			return nil, fmt.Errorf("item %d: %w", i, err)
 		}
 	}
-	events := make([]webhooks.Event, len(items))
-	for i, item := range items {
-		if events[i], err = item.event(a.captures); err != nil {
-			return nil, fmt.Errorf("item %d: %w", i, err)
-		}
+	events := a.readAll(items)
+	for i := range events {
 		events[i].SecretIndex = indexes[i]
 	}
 	return events, nil
+}
+
+// Read implements [webhooks.Reader].
+func (a *Verifier) Read(d webhooks.Delivery) []webhooks.Event {
+	items, standard, err := readItems(d.Body)
+	switch {
+	case err != nil:
+		return read.One(d.Body, webhooks.Event{}, err)
+	case standard:
+		return a.readAll(items)
+	}
+	event, err := parseNotice(d.Body)
+	return read.One(d.Body, event, err)
+}
+
+func (a *Verifier) readAll(items []item) []webhooks.Event {
+	events := make([]webhooks.Event, len(items))
+	for i, item := range items {
+		event, err := item.event(a.captures)
+		events[i] = read.Event(item.signed(), event, err)
+	}
+	return read.By(0, events)
 }
 
 // verifyNotice checks a newer webhook, which is signed as a whole.
@@ -94,8 +113,7 @@ func (a *Verifier) verifyNotice(d webhooks.Delivery) ([]webhooks.Event, error) {
 	if index < 0 {
 		return nil, fmt.Errorf("%w: none of %d keys matches", webhooks.ErrSignatureInvalid, len(a.keys))
 	}
-	event, err := parseNotice(d.Body)
-	return read.One(event, index, err)
+	return read.By(index, a.Read(d)), nil
 }
 
 // Sign implements [webhooks.Signer]. A body of items gets a signature in each of them, and is written anew; any other

@@ -281,8 +281,26 @@ func TestRefuses(t *testing.T) {
 		"not an amount": adyenItem("CAPTURE", "true", `,"amount":{"value":"19.99","currency":"EUR"}`),
 		"negative":      adyenItem("CAPTURE", "true", `,"amount":{"value":-1,"currency":"EUR"}`),
 	} {
-		require.ErrorIs(t, providertest.Refused(t, v, providertest.Signed(t, v, adyenBody(item))), webhooks.ErrPayload, name)
+		require.Equal(t, "CAPTURE", providertest.RequireUnreadable(t, v, providertest.Signed(t, v, adyenBody(item))).Type, name)
 	}
+}
+
+// TestUnreadableItem: an item that can't be read is in the way of no other.
+func TestUnreadableItem(t *testing.T) {
+	t.Parallel()
+	v := newVerifier(t)
+	d := providertest.Signed(t, v, adyenBody(
+		adyenItem("CAPTURE", "true", ""), adyenItem("CAPTURE", "true", `,"amount":{"value":1,"currency":"XYZ"}`), adyenItem("REFUND", "true", ""),
+	))
+	events, err := v.Verify(t.Context(), d)
+	require.NoError(t, err)
+	require.Len(t, events, 3)
+	for place, kind := range []webhooks.Kind{webhooks.KindSucceeded, webhooks.KindUnreadable, webhooks.KindRefundSucceeded} {
+		providertest.RequireSound(t, events[place])
+		require.Equal(t, kind, events[place].Kind)
+	}
+	require.Equal(t, 1, events[1].Place)
+	require.Equal(t, events[1].ID, v.Read(d)[1].ID)
 }
 
 func TestNotices(t *testing.T) {
@@ -296,7 +314,7 @@ func TestNotices(t *testing.T) {
 	e = providertest.Parsed(t, v, `{"type":"x","timestamp":"2026-03-14T15:09:20Z","environment":"live","data":{"holder":{"id":"AH1"}}}`)
 	require.Equal(t, "x:2026-03-14T15%3A09%3A20Z:AH1", e.ID)
 	require.Equal(t, webhooks.Derived, e.IDSource)
-	require.ErrorIs(t, providertest.Refused(t, v, providertest.Signed(t, v, `[]`)), webhooks.ErrPayload)
+	providertest.RequireUnreadable(t, v, providertest.Signed(t, v, `[]`))
 
 	d := providertest.Signed(t, v, `{"type":"x"}`)
 	d.Header = http.Header{"hmacSignature": {"AAAA", d.Header.Get("hmacSignature")}}

@@ -78,9 +78,6 @@ var outcomes = map[string]outcome{
 // documentation recognises a repetition. Of a refund, pspReference names the refund and merchantReference may be the
 // refund's or the payment's, so that it is given as both.
 func (i item) event(captures bool) (webhooks.Event, error) {
-	if i.PSPReference == "" || i.EventCode == "" {
-		return webhooks.Event{}, fmt.Errorf("%w: item without pspReference or eventCode", webhooks.ErrPayload)
-	}
 	psp, original := string(i.PSPReference), string(i.OriginalReference)
 	e := webhooks.Event{
 		ID: read.DerivedID(psp, string(i.EventCode), string(i.Success)), IDSource: webhooks.Derived, Type: string(i.EventCode),
@@ -89,6 +86,9 @@ func (i item) event(captures bool) (webhooks.Event, error) {
 		ProviderPaymentID: cmp.Or(original, psp),
 		OccurredAt:        read.Time(i.EventDate),
 		Mode:              read.ModeText(i.live, "false", "true"),
+	}
+	if psp == "" || e.Type == "" {
+		return e, fmt.Errorf("%w: item without pspReference or eventCode", webhooks.ErrPayload)
 	}
 	if e.Kind == webhooks.KindIgnored {
 		return e, nil

@@ -2,7 +2,10 @@ package all_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,10 +18,21 @@ func TestAboutsAreComplete(t *testing.T) {
 	kinds := all.Kinds()
 	for i, about := range all.Abouts() {
 		require.Equal(t, kinds[i], about.Kind)
-		facts := []string{about.Name, about.Header, about.EventID, about.Ack, about.RetryHorizon}
+		form := about.Reference
+		facts := []string{about.Name, about.Header, about.EventID, about.Ack, about.RetryHorizon, form.Field + form.MetadataKey, form.Doc}
 		for _, text := range slices.Concat(facts, about.Quirks, about.Setup[:]) {
 			require.NotEmpty(t, text, about.Kind)
 		}
+	}
+}
+
+// TestReferenceFormsAreTried holds each provider's own test to signing a delivery with what its form gives.
+func TestReferenceFormsAreTried(t *testing.T) {
+	t.Parallel()
+	for _, kind := range all.Kinds() {
+		text, err := os.ReadFile(filepath.Join("..", strings.Replace(kind, "sandbox", "standard", 1), "reference_test.go"))
+		require.NoError(t, err, kind)
+		require.Contains(t, string(text), "providertest.BegunElsewhere(", kind)
 	}
 }
 

@@ -74,6 +74,7 @@ func described() string {
 		for i, step := range a.Setup {
 			fmt.Fprintf(&b, "%d. %s\n", i+1, step)
 		}
+		fmt.Fprintf(&b, "\nPayments begun elsewhere: the attempt's id is given as %s. %s\n", given(a.Reference), a.Reference.Doc)
 		if len(a.Quirks) > 0 {
 			b.WriteString("\nWorth knowing:\n\n")
 		}
@@ -82,6 +83,18 @@ func described() string {
 		}
 	}
 	return b.String()
+}
+
+// given says as what a provider is given the id of an attempt.
+func given(f webhooks.ReferenceForm) string {
+	var forms []string
+	if f.Field != "" {
+		forms = append(forms, "`"+f.Field+"` (text)")
+	}
+	if f.MetadataKey != "" {
+		forms = append(forms, "`"+f.MetadataKey+"` (metadata)")
+	}
+	return strings.Join(forms, " or ")
 }
 
 func cell(text string) string { return strings.ReplaceAll(text, "|", "\\|") }

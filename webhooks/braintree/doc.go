@@ -29,5 +29,9 @@ func About() webhooks.About {
 			"Choose transaction, local payment, dispute and refund notifications.",
 			"Send the payment attempt's id as order_id of the transaction; press Check URL to try it.",
 		},
+		Reference: webhooks.ReferenceForm{
+			Field: "order_id",
+			Doc:   "Put it into order_id of the transaction; its webhooks carry it (https://developer.paypal.com/braintree/docs/reference/request/transaction/sale). A local payment that has no transaction yet is named by its payment id alone, and cards have no webhook at all: report the id that Braintree returns.",
+		},
 	}
 }

@@ -70,8 +70,17 @@ func (b *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Ev
 	if index < 0 {
 		return nil, fmt.Errorf("%w: none of %d keys matches", webhooks.ErrSignatureInvalid, len(b.keys))
 	}
-	event, err := parse(payload)
-	return read.One(event, index, err)
+	return read.By(index, b.Read(d)), nil
+}
+
+// Read implements [webhooks.Reader].
+func (b *Verifier) Read(d webhooks.Delivery) []webhooks.Event {
+	var event webhooks.Event
+	payload, _, err := readForm(d.Body)
+	if err == nil {
+		event, err = parse(payload)
+	}
+	return read.One([]byte(payload), event, err)
 }
 
 // payloadForm is what a payload may be made of.

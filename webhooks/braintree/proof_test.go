@@ -211,9 +211,9 @@ func TestChallenge(t *testing.T) {
 	require.Equal(t, http.StatusBadRequest, ack.Status)
 }
 
-func TestRefusesWhatItCannotRead(t *testing.T) {
+func TestUnreadable(t *testing.T) {
 	t.Parallel()
-	providertest.RefusesPayloads(t, newVerifier(t), `<`, `<other/>`, `<notification/>`, `{}`,
+	providertest.Unreadable(t, newVerifier(t), `<`, `<other/>`, `<notification/>`, `{}`,
 		braintreeXML("transaction_settled", `<transaction><amount>1,5</amount><currency-iso-code>EUR</currency-iso-code></transaction>`),
 		`<!DOCTYPE x [<!ENTITY e "check">]><notification><kind>&e;</kind></notification>`)
 }

@@ -76,12 +76,13 @@ func parse(payload string) (webhooks.Event, error) {
 		return webhooks.Event{}, fmt.Errorf("%w: notification: %w", webhooks.ErrPayload, err)
 	}
 	n.Kind = strings.TrimSpace(n.Kind)
-	if n.Kind == "" {
-		return webhooks.Event{}, fmt.Errorf("%w: notification without a kind", webhooks.ErrPayload)
-	}
-	return n.read(webhooks.Event{
+	e := webhooks.Event{
 		ID: n.id(), IDSource: webhooks.Derived, Type: n.Kind, Kind: webhooks.KindIgnored, OccurredAt: read.TimeIn(time.RFC3339, n.Timestamp),
-	})
+	}
+	if n.Kind == "" {
+		return e, fmt.Errorf("%w: notification without a kind", webhooks.ErrPayload)
+	}
+	return n.read(e)
 }
 
 // local is the local payment, by whatever name it comes.
@@ -166,6 +167,9 @@ func (l localPayment) fill(e webhooks.Event) (webhooks.Event, error) {
 	}
 	e.ProviderPaymentID = t.ID
 	e.References = read.References(t.OrderID, t.ID, l.PaymentID)
+	if t.Currency == "" {
+		return e, nil // as in the samples
+	}
 	return read.WithDecimal(e, t.Amount, t.Currency)
 }
 

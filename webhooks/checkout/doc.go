@@ -28,5 +28,10 @@ func About() webhooks.About {
 			"If you set an authorization header, put its value into authorization.",
 			"Send the payment attempt's id as reference, or as metadata.payment_attempt_id.",
 		},
+		Reference: webhooks.ReferenceForm{
+			Field:       "reference",
+			MetadataKey: "payment_attempt_id",
+			Doc:         "Put it into reference or metadata of the payment, the payment link or the hosted page (https://api-reference.checkout.com/#tag/Payments).",
+		},
 	}
 }

@@ -37,8 +37,13 @@ func (c *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Ev
 	if err := proof.CheckAuthorization(d.Header, c.authorization); err != nil {
 		return nil, err
 	}
+	return read.By(index, c.Read(d)), nil
+}
+
+// Read implements [webhooks.Reader].
+func (c *Verifier) Read(d webhooks.Delivery) []webhooks.Event {
 	event, err := parse(d.Body)
-	return read.One(event, index, err)
+	return read.One(d.Body, event, err)
 }
 
 // Sign implements [webhooks.Signer]: it sets Cko-Signature, and Authorization if one is configured.

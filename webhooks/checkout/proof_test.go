@@ -102,7 +102,7 @@ func TestReadsItsBrokenJSON(t *testing.T) {
 		OccurredAt: time.Date(2026, 3, 14, 15, 9, 20, 0, time.UTC),
 	}, e)
 	otherType := "{\"id\":\"evt_1\",\"type\":\"payment_captured\",\n\uFFFD\n{}}"
-	providertest.RefusesPayloads(t, newVerifier(t), otherType, broken+"}", "{\uFFFD\uFFFD", ``, `{}`, `{"id":"e","type":"payment_captured"}`,
+	providertest.Unreadable(t, newVerifier(t), otherType, broken+"}", "{\uFFFD\uFFFD", ``, `{}`, `{"id":"e","type":"payment_captured"}`,
 		checkoutBody("payment_captured", `"amount":"1"`), checkoutBody("payment_captured", `"amount":1,"currency":"CLP"`))
 }
 

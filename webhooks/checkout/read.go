@@ -18,8 +18,8 @@ var exponents = map[string]int{"CLP": 2}
 
 // rawEvent is the envelope; workflows have timestamp, older webhooks created_on.
 type rawEvent struct {
-	ID        string          `json:"id"`
-	Type      string          `json:"type"`
+	ID        read.Note       `json:"id"`
+	Type      read.Note       `json:"type"`
 	Timestamp json.RawMessage `json:"timestamp"`
 	CreatedOn json.RawMessage `json:"created_on"`
 	Data      json.RawMessage `json:"data"`
@@ -30,12 +30,12 @@ type eventData struct {
 	ID               string          `json:"id"`
 	ActionID         string          `json:"action_id"`
 	PaymentID        string          `json:"payment_id"`
-	Reference        string          `json:"reference"`
-	PaymentReference string          `json:"payment_reference"`
+	Reference        read.Note       `json:"reference"`
+	PaymentReference read.Note       `json:"payment_reference"`
 	Metadata         json.RawMessage `json:"metadata"`
 	Amount           *read.Integer   `json:"amount"`
-	Currency         string          `json:"currency"`
-	ResponseCode     string          `json:"response_code"`
+	Currency         read.Word       `json:"currency"`
+	ResponseCode     read.Note       `json:"response_code"`
 }
 
 func parse(body []byte) (webhooks.Event, error) {
@@ -46,12 +46,14 @@ func parse(body []byte) (webhooks.Event, error) {
 	if err := read.JSON("event", body, &envelope); err != nil {
 		return webhooks.Event{}, err
 	}
-	if envelope.ID == "" || envelope.Type == "" {
-		return webhooks.Event{}, fmt.Errorf("%w: event without id or type", webhooks.ErrPayload)
+	event := webhooks.Event{
+		ID: string(envelope.ID), IDSource: webhooks.Native, Type: string(envelope.Type), OccurredAt: read.Time(envelope.Timestamp),
 	}
-	event := webhooks.Event{ID: envelope.ID, IDSource: webhooks.Native, Type: envelope.Type, OccurredAt: read.Time(envelope.Timestamp)}
 	if event.OccurredAt.IsZero() {
 		event.OccurredAt = read.Time(envelope.CreatedOn)
+	}
+	if event.ID == "" || event.Type == "" {
+		return event, fmt.Errorf("%w: event without id or type", webhooks.ErrPayload)
 	}
 	event.Kind = kindOf(event.Type)
 	if event.Kind == webhooks.KindIgnored {
@@ -59,7 +61,7 @@ func parse(body []byte) (webhooks.Event, error) {
 	}
 	var data eventData
 	if err := read.JSON("data of "+event.Type, envelope.Data, &data); err != nil {
-		return webhooks.Event{}, err
+		return event, err
 	}
 	return data.fill(event)
 }
@@ -111,7 +113,7 @@ func kindOf(eventType string) webhooks.Kind {
 func (c eventData) fill(e webhooks.Event) (webhooks.Event, error) {
 	said := read.TextMembers(c.Metadata)
 	e.ProviderPaymentID = cmp.Or(c.PaymentID, c.ID)
-	e.References = read.References(said["payment_attempt_id"], c.PaymentReference, c.Reference, e.ProviderPaymentID)
+	e.References = read.References(said["payment_attempt_id"], string(c.PaymentReference), string(c.Reference), e.ProviderPaymentID)
 	if strings.HasPrefix(e.Type, "payment_refund") {
 		e.RefundID, e.RefundReference = c.ActionID, said["refund_id"]
 	}
@@ -128,7 +130,7 @@ func (c eventData) fill(e webhooks.Event) (webhooks.Event, error) {
 		e.Refuses = webhooks.CommandCancel
 	}
 	if e.Kind.IsFailure() {
-		e.FailureCode, e.ProviderCode = failure(e.Type, c.ResponseCode)
+		e.FailureCode, e.ProviderCode = failure(e.Type, string(c.ResponseCode))
 	}
 	return read.WithUnits(e, c.Amount, c.Currency, exponents)
 }

@@ -36,5 +36,10 @@ func About() webhooks.About {
 			"Put the API secret (password for API) into webhook_secrets.",
 			"Send the payment attempt's id as InvoiceId.",
 		},
+		Reference: webhooks.ReferenceForm{
+			Field:       "InvoiceId",
+			MetadataKey: "payment_attempt_id",
+			Doc:         "Put it into InvoiceId (invoiceId of the widget) or JsonData (data of the widget); notifications have them as InvoiceId and Data (https://developers.cloudpayments.ru/#sozdanie-scheta-dlya-otpravki-po-pochte).",
+		},
 	}
 }

@@ -50,8 +50,14 @@ func (c *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Ev
 			return nil, err
 		}
 	}
+	return read.By(index, c.Read(d)), nil
+}
+
+// Read implements [webhooks.Reader].
+func (c *Verifier) Read(d webhooks.Delivery) []webhooks.Event {
+	raw := signedText(d)
 	event, err := parse(d.Topic, raw, c.currency)
-	return read.One(event, index, err)
+	return read.One(raw, event, err)
 }
 
 // matchDecoded returns the index of the key that signed the decoded form.
@@ -112,9 +118,11 @@ func (c *Verifier) Sign(d *webhooks.Delivery) error {
 }
 
 // Ack implements [webhooks.Verifier]: 200 with {"code":0}. To a question that is "no", because only [Verifier.Answer]
-// has looked at the order.
+// has looked at the order, and to one that can't be read.
 func (c *Verifier) Ack(_ webhooks.Delivery, events []webhooks.Event) webhooks.Ack {
-	if slices.ContainsFunc(events, func(e webhooks.Event) bool { return e.Kind == webhooks.KindQuestion }) {
+	if slices.ContainsFunc(events, func(e webhooks.Event) bool {
+		return e.Kind == webhooks.KindQuestion || e.Kind == webhooks.KindUnreadable && e.Type == topicCheck
+	}) {
 		return ackOf(codeRefused)
 	}
 	return ackOf(0)

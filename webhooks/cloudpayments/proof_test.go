@@ -235,7 +235,17 @@ func TestTellsWhichSecretMatched(t *testing.T) {
 	require.Equal(t, 1, events[0].SecretIndex)
 }
 
-func TestRefusesWhatItCannotRead(t *testing.T) {
+// TestUnreadableQuestion: a question that can't be read is answered by a refusal.
+func TestUnreadableQuestion(t *testing.T) {
+	t.Parallel()
+	v := newVerifier(t)
+	d := providertest.Signed(t, v, "TransactionId=1&Amount=1,5&Currency=RUB")
+	d.Topic = "check"
+	e := providertest.RequireUnreadable(t, v, d)
+	require.JSONEq(t, `{"code":13}`, string(v.Ack(d, []webhooks.Event{e}).Body))
+}
+
+func TestUnreadable(t *testing.T) {
 	t.Parallel()
 	v := newVerifier(t)
 	for name, body := range map[string]string{
@@ -251,7 +261,7 @@ func TestRefusesWhatItCannotRead(t *testing.T) {
 			t.Parallel()
 			d := providertest.Signed(t, v, body)
 			d.Topic = "pay"
-			require.ErrorIs(t, providertest.Refused(t, v, d), webhooks.ErrPayload)
+			require.Equal(t, "pay", providertest.RequireUnreadable(t, v, d).Type)
 		})
 	}
 	_, err := cloudpayments.New(webhooks.Config{})

@@ -16,7 +16,7 @@ import (
 func parse(topic string, raw []byte, currency string) (webhooks.Event, error) {
 	fields, err := readFields(raw)
 	if err != nil {
-		return webhooks.Event{}, err
+		return webhooks.Event{Type: topic}, err
 	}
 	e := webhooks.Event{
 		IDSource: webhooks.Derived, Type: topic, Kind: kindOf(topic, fields["OperationType"], fields["Status"]),
@@ -34,7 +34,7 @@ func parse(topic string, raw []byte, currency string) (webhooks.Event, error) {
 		return e, nil
 	}
 	if fields["TransactionId"] == "" {
-		return webhooks.Event{}, fmt.Errorf("%w: %s without TransactionId", webhooks.ErrPayload, topic)
+		return e, fmt.Errorf("%w: %s without TransactionId", webhooks.ErrPayload, topic)
 	}
 	return fill(e, fields, currency)
 }
@@ -59,13 +59,16 @@ func readFields(raw []byte) (map[string]string, error) {
 	return fields, nil
 }
 
+// topicCheck is the topic of questions.
+const topicCheck = "check"
+
 // kindOf reads a topic. An unfamiliar one is not guessed at by the fields: those of a question look like those of a
 // payment. What a topic means for a payout or a refund (https://developers.cloudpayments.ru/#tipy-operatsiy) is not
 // about a payment, but for the topic of refunds. A question about one is not for us to refuse; one about an unfamiliar
 // operation is.
 func kindOf(topic, operation, status string) webhooks.Kind {
 	switch {
-	case topic == "check" && operation != "Refund" && operation != "CardPayout":
+	case topic == topicCheck && operation != "Refund" && operation != "CardPayout":
 		return webhooks.KindQuestion
 	case topic == "refund":
 		return webhooks.KindRefundSucceeded
@@ -130,9 +133,14 @@ func fill(e webhooks.Event, fields map[string]string, currency string) (webhooks
 		e.Amount = fields["Amount"]
 	}
 	if e.Amount != "" && !plain.Decimal(e.Amount) {
-		return webhooks.Event{}, fmt.Errorf("%w: amount of %s", webhooks.ErrPayload, e.Type)
+		e.Amount = ""
+		return read.WithMoney(e, nil, fmt.Errorf("%w: not an amount", webhooks.ErrPayload))
 	}
-	return read.WithDecimal(e, fields["Amount"], cmp.Or(fields["Currency"], currency))
+	code := cmp.Or(fields["Currency"], currency)
+	if code == "" || fields["Amount"] == "" && fields["Currency"] == "" {
+		return e, nil
+	}
+	return read.WithDecimal(e, fields["Amount"], code)
 }
 
 // reasons translates ReasonCode (https://developers.cloudpayments.ru/#kody-oshibok); all but 5051 are from memory.

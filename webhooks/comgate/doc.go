@@ -25,5 +25,9 @@ func About() webhooks.About {
 			"Allow the service's address to call Comgate's API there.",
 			"Send the payment attempt's id as refId of the payment.",
 		},
+		Reference: webhooks.ReferenceForm{
+			Field: "refId",
+			Doc:   "Put it into refId when the payment is created; notifications have it under the same name (https://apidoc.comgate.cz/en/prubeh-platby). The payment is looked up before what they say counts.",
+		},
 	}
 }

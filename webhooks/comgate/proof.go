@@ -46,8 +46,17 @@ func (c *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Ev
 	if index < 0 {
 		return nil, fmt.Errorf("%w: none of %d secrets is in the form", webhooks.ErrSignatureInvalid, len(c.secrets))
 	}
-	event, err := parse(form)
-	return read.One(event, index, err)
+	return read.By(index, c.Read(d)), nil
+}
+
+// Read implements [webhooks.Reader].
+func (c *Verifier) Read(d webhooks.Delivery) []webhooks.Event {
+	var event webhooks.Event
+	form, err := read.Form(string(d.Body))
+	if err == nil {
+		event, err = parse(form)
+	}
+	return read.One(c.Redacted(d), event, err)
 }
 
 // Redacted implements [webhooks.Redactor]: the form's field secret is left without a value.

@@ -10,13 +10,13 @@ import (
 // parse reads a form. price is in hundredths of the currency, as ISO 4217 has it for all that Comgate takes.
 func parse(form map[string]string) (webhooks.Event, error) {
 	id, status := form["transId"], form["status"]
-	if id == "" || status == "" {
-		return webhooks.Event{}, fmt.Errorf("%w: form without transId or status", webhooks.ErrPayload)
-	}
 	e := webhooks.Event{
 		ID: read.DerivedID(id, status), IDSource: webhooks.Derived, Type: status, Kind: webhooks.KindIgnored,
 		References: read.References(form["refId"], id), ProviderPaymentID: id,
 		Mode: read.ModeText(form["test"], "true", "false"),
+	}
+	if id == "" || status == "" {
+		return e, fmt.Errorf("%w: form without transId or status", webhooks.ErrPayload)
 	}
 	switch status {
 	case "PENDING":

@@ -5,6 +5,7 @@ import (
 
 	"github.com/paylatch/paylatch/webhooks"
 	"github.com/paylatch/paylatch/webhooks/internal/proof"
+	"github.com/paylatch/paylatch/webhooks/internal/read"
 )
 
 // Verifier is safe for concurrent use.
@@ -22,8 +23,7 @@ func New(c webhooks.Config) (*Verifier, error) {
 
 // Verify implements [webhooks.Verifier]. No header is ErrSignatureMissing, one that no secret made ErrSignatureInvalid.
 // The whole body counts, down to a line feed at its end (which GoCardless's own Go library misses). There is no time in
-// what is signed. One event of another form makes the whole batch ErrPayload: GoCardless would repeat all of it in any
-// case.
+// what is signed. An event of another form is unreadable; the others of its batch count.
 //
 // GoCardless documents the status 498 for a delivery with a wrong signature; any other that is not 2xx does the same,
 // and the choice is the receiver's.
@@ -39,15 +39,11 @@ func (g *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Ev
 	if err != nil {
 		return nil, err
 	}
-	events, err := parse(d.Body)
-	if err != nil {
-		return nil, err
-	}
-	for i := range events {
-		events[i].SecretIndex = index
-	}
-	return events, nil
+	return read.By(index, g.Read(d)), nil
 }
+
+// Read implements [webhooks.Reader].
+func (g *Verifier) Read(d webhooks.Delivery) []webhooks.Event { return parse(d.Body) }
 
 // Sign implements [webhooks.Signer]: it sets Webhook-Signature.
 func (g *Verifier) Sign(d *webhooks.Delivery) error { return g.mac.Sign(d) }

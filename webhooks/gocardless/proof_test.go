@@ -116,11 +116,30 @@ func TestSignature(t *testing.T) {
 	require.ErrorIs(t, providertest.Refused(t, newVerifier(t), webhooks.Delivery{Body: []byte(body)}), webhooks.ErrSignatureMissing)
 }
 
-func TestRefusesWhatItCannotRead(t *testing.T) {
+func TestUnreadable(t *testing.T) {
 	t.Parallel()
+	providertest.Unreadable(t, newVerifier(t), ``, `{}`, `{"events":{}}`, gocardlessBody(),
+		gocardlessBody(`{}`), gocardlessBody(gocardlessItem("EV1", "payments", "confirmed", "")))
+}
+
+// TestBatch: an event that can't be read is in the way of no other.
+func TestBatch(t *testing.T) {
+	t.Parallel()
+	v := newVerifier(t)
 	good := gocardlessItem("EV1", "payments", "confirmed", gocardlessPayment)
-	providertest.RefusesPayloads(t, newVerifier(t), ``, `{}`, `{"events":{}}`, gocardlessBody(),
-		gocardlessBody(good, `{}`), gocardlessBody(gocardlessItem("EV1", "payments", "confirmed", "")))
+	d := providertest.Signed(t, v, gocardlessBody(`{"id":5}`, good, `[]`, gocardlessItem("EV2", "payments", "failed", "")))
+	events, err := v.Verify(t.Context(), d)
+	require.NoError(t, err)
+	require.Len(t, events, 4)
+	for place, kind := range []webhooks.Kind{webhooks.KindUnreadable, webhooks.KindSucceeded, webhooks.KindUnreadable, webhooks.KindUnreadable} {
+		providertest.RequireSound(t, events[place])
+		require.Equal(t, kind, events[place].Kind)
+		if kind == webhooks.KindUnreadable {
+			require.Equal(t, place, events[place].Place)
+		}
+	}
+	require.Equal(t, []string{"EV2", "payments.failed"}, []string{events[3].ID, events[3].Type})
+	require.NotEqual(t, events[0].ID, events[2].ID)
 }
 
 func ExampleVerifier_Verify() {

@@ -10,49 +10,55 @@ import (
 
 // rawEvent is one item of a batch (https://developer.gocardless.com/api-reference/#core-endpoints-events).
 type rawEvent struct {
-	ID           string          `json:"id"`
+	ID           read.Note       `json:"id"`
 	CreatedAt    json.RawMessage `json:"created_at"`
-	ResourceType string          `json:"resource_type"`
-	Action       string          `json:"action"`
-	Links        struct {
-		Payment string `json:"payment"`
-		Refund  string `json:"refund"`
-	} `json:"links"`
-	Details struct {
-		Cause            string `json:"cause"`
-		WillAttemptRetry bool   `json:"will_attempt_retry"`
-	} `json:"details"`
+	ResourceType read.Note       `json:"resource_type"`
+	Action       read.Note       `json:"action"`
+	Links        read.Optional[struct {
+		Payment read.Note `json:"payment"`
+		Refund  read.Note `json:"refund"`
+	}] `json:"links"`
+	Details read.Optional[struct {
+		Cause            read.Note `json:"cause"`
+		WillAttemptRetry bool      `json:"will_attempt_retry"`
+	}] `json:"details"`
 	ResourceMetadata json.RawMessage `json:"resource_metadata"`
 }
 
-func parse(body []byte) ([]webhooks.Event, error) {
+func parse(body []byte) []webhooks.Event {
 	var batch struct {
-		Events []rawEvent `json:"events"`
+		Events []json.RawMessage `json:"events"`
 	}
-	if err := read.JSON("batch", body, &batch); err != nil {
-		return nil, err
+	err := read.JSON("batch", body, &batch)
+	if err == nil && len(batch.Events) == 0 {
+		err = fmt.Errorf("%w: batch without events", webhooks.ErrPayload)
 	}
-	if len(batch.Events) == 0 {
-		return nil, fmt.Errorf("%w: batch without events", webhooks.ErrPayload)
+	if err != nil {
+		return read.One(body, webhooks.Event{}, err)
 	}
 	events := make([]webhooks.Event, len(batch.Events))
-	for i, item := range batch.Events {
-		event, err := item.event()
-		if err != nil {
-			return nil, fmt.Errorf("event %d: %w", i, err)
-		}
-		events[i] = event
+	for i, raw := range batch.Events {
+		event, err := parseEvent(raw)
+		events[i] = read.Event(raw, event, err)
 	}
-	return events, nil
+	return events
+}
+
+func parseEvent(raw []byte) (webhooks.Event, error) {
+	var item rawEvent
+	if err := read.JSON("event", raw, &item); err != nil {
+		return webhooks.Event{}, err
+	}
+	return item.event()
 }
 
 func (g rawEvent) event() (webhooks.Event, error) {
-	if g.ID == "" || g.ResourceType == "" || g.Action == "" {
-		return webhooks.Event{}, fmt.Errorf("%w: no id, resource_type or action", webhooks.ErrPayload)
-	}
 	e := webhooks.Event{
-		ID: g.ID, IDSource: webhooks.Native, Type: g.ResourceType + "." + g.Action, Kind: webhooks.KindIgnored,
+		ID: string(g.ID), IDSource: webhooks.Native, Type: string(g.ResourceType + "." + g.Action), Kind: webhooks.KindIgnored,
 		OccurredAt: read.Time(g.CreatedAt),
+	}
+	if g.ID == "" || g.ResourceType == "" || g.Action == "" {
+		return e, fmt.Errorf("%w: no id, resource_type or action", webhooks.ErrPayload)
 	}
 	switch g.ResourceType {
 	case "payments":
@@ -63,8 +69,8 @@ func (g rawEvent) event() (webhooks.Event, error) {
 	if e.Kind == webhooks.KindIgnored {
 		return e, nil
 	}
-	if g.Links.Payment == "" && g.Links.Refund == "" {
-		return webhooks.Event{}, fmt.Errorf("%w: %s names nothing", webhooks.ErrPayload, e.Type)
+	if links := g.Links.Value; links.Payment == "" && links.Refund == "" {
+		return e, fmt.Errorf("%w: %s names nothing", webhooks.ErrPayload, e.Type)
 	}
 	return g.fill(e), nil
 }
@@ -73,13 +79,13 @@ func (g rawEvent) event() (webhooks.Event, error) {
 func (g rawEvent) fill(e webhooks.Event) webhooks.Event {
 	said := read.TextMembers(g.ResourceMetadata)
 	e.NeedsFetch = true
-	e.ProviderPaymentID = g.Links.Payment
-	e.References = read.References(said["payment_attempt_id"], g.Links.Payment)
+	e.ProviderPaymentID = string(g.Links.Value.Payment)
+	e.References = read.References(said["payment_attempt_id"], e.ProviderPaymentID)
 	if g.ResourceType == "refunds" {
-		e.RefundID, e.RefundReference = g.Links.Refund, said["refund_id"]
+		e.RefundID, e.RefundReference = string(g.Links.Value.Refund), said["refund_id"]
 	}
 	if e.Kind.IsFailure() {
-		e.FailureCode, e.ProviderCode = g.failure(), g.Details.Cause
+		e.FailureCode, e.ProviderCode = g.failure(), string(g.Details.Value.Cause)
 	}
 	return e
 }
@@ -93,7 +99,7 @@ func (g rawEvent) paymentKind() webhooks.Kind {
 	case "confirmed", "paid_out":
 		return webhooks.KindSucceeded
 	case "failed":
-		if g.Details.WillAttemptRetry {
+		if g.Details.Value.WillAttemptRetry {
 			return webhooks.KindSoftFailed
 		}
 		return webhooks.KindFailed
@@ -129,7 +135,7 @@ func (g rawEvent) failure() string {
 	switch {
 	case g.Action == "cancelled", g.Action == "customer_approval_denied":
 		return webhooks.CodeCanceled
-	case g.Details.Cause == "insufficient_funds":
+	case g.Details.Value.Cause == "insufficient_funds":
 		return webhooks.CodeInsufficientFunds
 	default:
 		return webhooks.CodeProviderRejected

@@ -25,5 +25,9 @@ func About() webhooks.About {
 			"Let GET through to that address, with its query.",
 			"If your contract names GoPay's addresses, put them into allowed_ips.",
 		},
+		Reference: webhooks.ReferenceForm{
+			MetadataKey: "payment_attempt_id",
+			Doc:         "Add it to the query of callback.notification_url, which GoPay's own plugins do with their orders' ids: …?payment_attempt_id=…; GoPay adds its id to that. A notification carries nothing else of the payment, order_number included (https://help.gopay.com/en/s/3): the payment is looked up. Without the query, report the id that GoPay returns.",
+		},
 	}
 }

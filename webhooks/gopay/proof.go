@@ -18,8 +18,13 @@ func New(webhooks.Config) (*Verifier, error) { return &Verifier{}, nil }
 // KindNotice with NeedsFetch, an id of its own for each arrival and SecretIndex -1. The id goes into the path of a call
 // to GoPay: one that is not plain digits, and a query without one, is ErrPayload.
 func (g *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Event, error) {
+	return read.Unproven(parse(d))
+}
+
+// Read implements [webhooks.Reader]. None is stored that could not be read before.
+func (g *Verifier) Read(d webhooks.Delivery) []webhooks.Event {
 	event, err := parse(d)
-	return read.One(event, -1, err)
+	return read.One([]byte(read.Query(d)), event, err)
 }
 
 // Ack implements [webhooks.Verifier]: exactly 200; any other status is not delivered.

@@ -11,6 +11,8 @@ import (
 // maxID is the number of digits of the largest int64.
 const maxID = 19
 
+// parse reads the query. An address that bears an attempt's id, because the shop gave it to GoPay so, has that in its
+// query as well.
 func parse(d webhooks.Delivery) (webhooks.Event, error) {
 	query, err := read.Form(read.Query(d))
 	if err != nil {
@@ -20,5 +22,7 @@ func parse(d webhooks.Delivery) (webhooks.Event, error) {
 	if !plain.Digits(id) || len(id) > maxID {
 		return webhooks.Event{}, fmt.Errorf("%w: no id of a payment in the query", webhooks.ErrPayload)
 	}
-	return read.Notice(d, id), nil
+	e := read.Notice(d, id)
+	e.References = read.References(query["payment_attempt_id"], id)
+	return e, nil
 }

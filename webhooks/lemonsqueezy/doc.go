@@ -27,5 +27,9 @@ func About() webhooks.About {
 			"Send the payment attempt's id as checkout[custom][payment_attempt_id].",
 			"Make an order in test mode, or send a simulated event.",
 		},
+		Reference: webhooks.ReferenceForm{
+			MetadataKey: "payment_attempt_id",
+			Doc:         "Put it into checkout_data.custom of the checkout, or as checkout[custom][payment_attempt_id] into its link; events have it as meta.custom_data (https://docs.lemonsqueezy.com/help/checkout/passing-custom-data). Those of a subscription's renewals have it as well, and would be taken for the same payment.",
+		},
 	}
 }

@@ -32,8 +32,13 @@ func (l *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Ev
 	if err != nil {
 		return nil, err
 	}
+	return read.By(index, l.Read(d)), nil
+}
+
+// Read implements [webhooks.Reader].
+func (l *Verifier) Read(d webhooks.Delivery) []webhooks.Event {
 	event, err := parse(d.Body)
-	return read.One(event, index, err)
+	return read.One(d.Body, event, err)
 }
 
 // Sign implements [webhooks.Signer]: it sets X-Signature.

@@ -11,26 +11,26 @@ import (
 
 // rawEvent is the envelope, a JSON:API document (https://docs.lemonsqueezy.com/help/webhooks/webhook-requests).
 type rawEvent struct {
-	Meta struct {
-		EventName  string          `json:"event_name"`
-		TestMode   *bool           `json:"test_mode"`
+	Meta read.Optional[struct {
+		EventName  read.Note       `json:"event_name"`
+		TestMode   read.Word       `json:"test_mode"`
 		CustomData json.RawMessage `json:"custom_data"`
-	} `json:"meta"`
-	Data struct {
-		Type       string          `json:"type"`
-		ID         string          `json:"id"`
+	}] `json:"meta"`
+	Data read.Optional[struct {
+		Type       read.Note       `json:"type"`
+		ID         read.Note       `json:"id"`
 		Attributes json.RawMessage `json:"attributes"`
-	} `json:"data"`
+	}] `json:"data"`
 }
 
 // attributes holds what is read of an order or of a subscription's invoice.
 type attributes struct {
-	Identifier     string          `json:"identifier"`
+	Identifier     read.Note       `json:"identifier"`
 	Status         string          `json:"status"`
-	TestMode       *bool           `json:"test_mode"`
+	TestMode       read.Word       `json:"test_mode"`
 	UpdatedAt      json.RawMessage `json:"updated_at"`
 	CreatedAt      json.RawMessage `json:"created_at"`
-	Currency       string          `json:"currency"`
+	Currency       read.Word       `json:"currency"`
 	Total          *read.Integer   `json:"total"`
 	RefundedAmount *read.Integer   `json:"refunded_amount"`
 }
@@ -40,26 +40,23 @@ func parse(body []byte) (webhooks.Event, error) {
 	if err := read.JSON("event", body, &envelope); err != nil {
 		return webhooks.Event{}, err
 	}
-	if envelope.Meta.EventName == "" {
-		return webhooks.Event{}, fmt.Errorf("%w: no meta.event_name", webhooks.ErrPayload)
+	meta, data := envelope.Meta.Value, envelope.Data.Value
+	event := webhooks.Event{IDSource: webhooks.Derived, Type: string(meta.EventName)}
+	if event.Type == "" {
+		return event, fmt.Errorf("%w: no meta.event_name", webhooks.ErrPayload)
 	}
-	event := webhooks.Event{IDSource: webhooks.Derived, Type: envelope.Meta.EventName}
 	var object attributes
-	if raw := envelope.Data.Attributes; raw != nil {
-		err := read.JSON("attributes of "+event.Type, raw, &object)
-		if err != nil && object.kind(event.Type) != webhooks.KindIgnored {
-			return webhooks.Event{}, err
-		}
-	}
-	event.ID = read.DerivedID(event.Type, envelope.Data.Type, envelope.Data.ID,
+	err := read.JSON("attributes of "+event.Type, data.Attributes, &object)
+	event.ID = read.DerivedID(event.Type, string(data.Type), string(data.ID),
 		object.Status, object.RefundedAmount.Text(), read.Text(object.UpdatedAt))
 	event.Kind = object.kind(event.Type)
 	event.OccurredAt = read.Time(object.UpdatedAt)
-	if test := cmp.Or(envelope.Meta.TestMode, object.TestMode); test != nil {
-		event.Mode = read.ModeOf(*test)
-	}
-	if event.Kind == webhooks.KindIgnored {
+	event.Mode = read.ModeText(string(cmp.Or(meta.TestMode, object.TestMode)), "true", "false")
+	switch {
+	case event.Kind == webhooks.KindIgnored:
 		return event, nil
+	case err != nil:
+		return event, err
 	}
 	return object.fill(event, envelope)
 }
@@ -95,8 +92,10 @@ func (l attributes) orderKind() webhooks.Kind {
 }
 
 func (l attributes) fill(e webhooks.Event, envelope rawEvent) (webhooks.Event, error) {
-	e.ProviderPaymentID = envelope.Data.ID
-	e.References = read.References(read.TextMembers(envelope.Meta.CustomData)["payment_attempt_id"], envelope.Data.ID, l.Identifier)
+	e.ProviderPaymentID = string(envelope.Data.Value.ID)
+	e.References = read.References(
+		read.TextMembers(envelope.Meta.Value.CustomData)["payment_attempt_id"], e.ProviderPaymentID, string(l.Identifier),
+	)
 	if e.Kind.IsFailure() {
 		e.FailureCode, e.ProviderCode = webhooks.CodeProviderRejected, l.Status
 	}

@@ -30,5 +30,9 @@ func About() webhooks.About {
 			"Copy the signing secret that is shown once into webhook_secrets.",
 			"To rotate, put the new secret beside the old one for a day.",
 		},
+		Reference: webhooks.ReferenceForm{
+			MetadataKey: "payment_attempt_id",
+			Doc:         "Put it into metadata of the payment, as an object (https://docs.mollie.com/reference/create-payment). A classic notice says only the id (tr_…): the metadata are found when the payment is looked up, which needs api_key; without one, report the id. Events of the next generation carry them with a full payload.",
+		},
 	}
 }

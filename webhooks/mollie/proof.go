@@ -33,25 +33,25 @@ func New(c webhooks.Config) (*Verifier, error) {
 // A form is a classic notice: it proves nothing but that the sender has an id, so that it is KindNotice with
 // NeedsFetch, an id of its own for each arrival and SecretIndex -1, whether secrets are configured or not (payments
 // made with a webhookUrl are announced in no other way). A signature that stands beside a form is checked all the same.
-// The id goes into the path of a call to Mollie: one that is not letters, "_", letters and digits is ErrPayload. A
-// classic notice should be acknowledged even if Mollie has no such payment.
+// The id goes into the path of a call to Mollie: one that is not letters, "_", letters and digits is ErrPayload if no
+// signature stands beside it. A classic notice should be acknowledged even if Mollie has no such payment.
 func (m *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Event, error) {
 	object := read.IsObject(d.Body)
 	signed := len(m.mac.Keys) > 0 && len(proof.HeaderValues(d.Header, m.mac.Header)) > 0
 	if !object && !signed {
-		return m.verifyClassic(d)
+		return read.Unproven(parseClassic(d))
 	}
 	index, err := m.mac.Match(d)
 	if err != nil {
 		return nil, err
 	}
-	event, err := readEvent(d, object)
-	return read.One(event, index, err)
+	return read.By(index, m.Read(d)), nil
 }
 
-func (m *Verifier) verifyClassic(d webhooks.Delivery) ([]webhooks.Event, error) {
-	event, err := parseClassic(d)
-	return read.One(event, -1, err)
+// Read implements [webhooks.Reader].
+func (m *Verifier) Read(d webhooks.Delivery) []webhooks.Event {
+	event, err := readEvent(d)
+	return read.One(d.Body, event, err)
 }
 
 // Sign implements [webhooks.Signer]: it sets X-Mollie-Signature. Without a secret there is nothing to sign with, and

@@ -86,7 +86,7 @@ func TestPaidIsWhatWasCaptured(t *testing.T) {
 		mollieBody("payment.paid", "tr_1", hold+`null`):                                                                                 "succeeded 1999 EUR of tr_1",
 		mollieBody("capture.succeeded", "cpt_1", `"paymentId":"tr_1","status":"succeeded","amount":{"value":"10.00","currency":"EUR"}`): "succeeded 1000 EUR of tr_1",
 	})
-	providertest.RefusesPayloads(t, newVerifier(t), mollieBody("payment.paid", "tr_1", hold+`{"value":"ten","currency":"EUR"}`))
+	providertest.Unreadable(t, newVerifier(t), mollieBody("payment.paid", "tr_1", hold+`{"value":"ten","currency":"EUR"}`))
 }
 
 func TestModeTellsATest(t *testing.T) {
@@ -195,9 +195,9 @@ func TestSignedForm(t *testing.T) {
 	require.Zero(t, e.SecretIndex)
 }
 
-func TestRefusesWhatItCannotRead(t *testing.T) {
+func TestUnreadable(t *testing.T) {
 	t.Parallel()
-	providertest.RefusesPayloads(t, newVerifier(t), `{`, `{}`, mollieBody("payment.paid", "", ""), mollieBody("payment.paid", "../x", ""),
+	providertest.Unreadable(t, newVerifier(t), `{`, `{}`, mollieBody("payment.paid", "", ""), mollieBody("payment.paid", "../x", ""),
 		mollieBody("payment.paid", "tr_1", `"amount":{"value":"1,5","currency":"EUR"}`), mollieBody("payment.paid", "tr_1", `"amount":5`))
 }
 

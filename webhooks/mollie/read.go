@@ -5,14 +5,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/paylatch/paylatch/webhooks"
 	"github.com/paylatch/paylatch/webhooks/internal/read"
 )
 
-func readEvent(d webhooks.Delivery, object bool) (webhooks.Event, error) {
-	if object {
+func readEvent(d webhooks.Delivery) (webhooks.Event, error) {
+	if read.IsObject(d.Body) {
 		return parse(d.Body)
 	}
 	return parseClassic(d)
@@ -41,24 +42,18 @@ func parseClassic(d webhooks.Delivery) (webhooks.Event, error) {
 // rawEvent is the envelope of the next generation (https://docs.mollie.com/reference/get-webhook-event). Embedded is
 // there only if the webhook was set up to carry a snapshot.
 type rawEvent struct {
-	ID        string          `json:"id"`
-	Type      string          `json:"type"`
-	EntityID  string          `json:"entityId"`
+	ID        read.Note       `json:"id"`
+	Type      read.Note       `json:"type"`
+	EntityID  read.Note       `json:"entityId"`
 	CreatedAt json.RawMessage `json:"createdAt"`
-	Embedded  struct {
-		Entity json.RawMessage `json:"entity"`
-	} `json:"_embedded"`
-	Links struct {
-		Entity struct {
-			Href string `json:"href"`
-		} `json:"entity"`
-	} `json:"_links"`
+	Embedded  json.RawMessage `json:"_embedded"`
+	Links     json.RawMessage `json:"_links"`
 }
 
 // snapshot holds what is read of a payment, refund, capture or chargeback.
 type snapshot struct {
-	Mode           string          `json:"mode"`
-	PaymentID      string          `json:"paymentId"`
+	Mode           read.Word       `json:"mode"`
+	PaymentID      read.Note       `json:"paymentId"`
 	Metadata       json.RawMessage `json:"metadata"`
 	Amount         amountData      `json:"amount"`
 	AmountCaptured amountData      `json:"amountCaptured"`
@@ -66,12 +61,19 @@ type snapshot struct {
 	StatusReason   json.RawMessage `json:"statusReason"`
 }
 
-type amountData struct {
-	Value    string `json:"value"`
-	Currency string `json:"currency"`
+// amountData is an object with the members value and currency.
+type amountData json.RawMessage
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (a *amountData) UnmarshalJSON(raw []byte) error {
+	*a = slices.Clone(raw)
+	return nil
 }
 
-func (a amountData) money() (*webhooks.Money, error) { return read.Decimal(a.Value, a.Currency) }
+func (a amountData) money() (*webhooks.Money, error) {
+	raw := json.RawMessage(a)
+	return read.Decimal(read.TextAt(raw, "value"), read.TextAt(raw, "currency"))
+}
 
 // parse reads a signed event. Its kind is that of the type. Without a snapshot it has neither amount nor the merchant's
 // reference, and needs a fetch; the payment is then in the address of the refund, capture or chargeback, as in
@@ -81,29 +83,26 @@ func parse(body []byte) (webhooks.Event, error) {
 	if err := read.JSON("event", body, &envelope); err != nil {
 		return webhooks.Event{}, err
 	}
-	if envelope.ID == "" {
-		return webhooks.Event{}, fmt.Errorf("%w: event without id", webhooks.ErrPayload)
-	}
 	event := webhooks.Event{
-		ID: envelope.ID, IDSource: webhooks.Native, Type: envelope.Type, OccurredAt: read.Time(envelope.CreatedAt),
+		ID: string(envelope.ID), IDSource: webhooks.Native, Type: string(envelope.Type), OccurredAt: read.Time(envelope.CreatedAt),
+	}
+	if event.ID == "" {
+		return event, fmt.Errorf("%w: event without id", webhooks.ErrPayload)
 	}
 	event.Kind, event.FailureCode = kindOf(event.Type)
 	if event.Kind == webhooks.KindIgnored {
 		return event, nil
 	}
-	if !idPattern.MatchString(envelope.EntityID) {
-		return webhooks.Event{}, fmt.Errorf("%w: %s without an entityId of Mollie's", webhooks.ErrPayload, event.Type)
+	if !idPattern.MatchString(string(envelope.EntityID)) {
+		return event, fmt.Errorf("%w: %s without an entityId of Mollie's", webhooks.ErrPayload, event.Type)
 	}
 	var entity snapshot
-	if raw := envelope.Embedded.Entity; raw != nil {
-		if err := read.JSON("entity of "+event.Type, raw, &entity); err != nil {
-			return webhooks.Event{}, err
-		}
+	// Without a snapshot that can be read there is none, and the event needs a fetch.
+	read.Loosely(read.Members(envelope.Embedded)["entity"], &entity)
+	if of := partPattern.FindStringSubmatch(read.TextAt(envelope.Links, "entity", "href")); of != nil {
+		entity.PaymentID = cmp.Or(entity.PaymentID, read.Note(of[1]))
 	}
-	if of := partPattern.FindStringSubmatch(envelope.Links.Entity.Href); of != nil {
-		entity.PaymentID = cmp.Or(entity.PaymentID, of[1])
-	}
-	return entity.fill(event, envelope.EntityID)
+	return entity.fill(event, string(envelope.EntityID))
 }
 
 const captureFailed = "capture.failed"
@@ -145,7 +144,7 @@ func kindOf(eventType string) (kind webhooks.Kind, failureCode string) {
 
 func (m snapshot) fill(e webhooks.Event, id string) (webhooks.Event, error) {
 	said := read.TextMembers(m.Metadata)
-	e.ProviderPaymentID = m.PaymentID
+	e.ProviderPaymentID = string(m.PaymentID)
 	if strings.HasPrefix(e.Type, "payment") { // a payment, or a payment link
 		e.ProviderPaymentID = id
 	}
@@ -160,14 +159,14 @@ func (m snapshot) fill(e webhooks.Event, id string) (webhooks.Event, error) {
 		reason := cmp.Or(read.TextMembers(m.Details)["failureReason"], read.TextMembers(m.StatusReason)["code"])
 		e.FailureCode, e.ProviderCode = FailureCode(reason)
 	}
-	e.Mode = read.ModeText(m.Mode, "test", "live")
+	e.Mode = read.ModeText(string(m.Mode), "test", "live")
 	if e.Type == captureFailed {
 		e.Refuses, e.NeedsFetch = webhooks.CommandCapture, e.ProviderPaymentID == ""
 		return e, nil // the amount is of the capture, not of what is held
 	}
 	money, err := m.money(e.Type)
 	e, err = read.WithMoney(e, money, err)
-	e.NeedsFetch = err == nil && e.Money == nil
+	e.NeedsFetch = e.Money == nil
 	return e, err
 }
 

@@ -28,5 +28,9 @@ func About() webhooks.About {
 			"Send the payment attempt's id as custom_data.payment_attempt_id of the transaction.",
 			"To rotate the secret, put the new one beside the old one before the old one ends.",
 		},
+		Reference: webhooks.ReferenceForm{
+			MetadataKey: "payment_attempt_id",
+			Doc:         "Put it into custom_data of the transaction, or customData of Paddle.js (https://developer.paddle.com/build/transactions/custom-data). Adjustments don't carry it: they are found by the transaction's id, which the first event of the transaction brings. Paddle copies it to the renewals of a subscription, which would be taken for the same payment.",
+		},
 	}
 }

@@ -45,8 +45,13 @@ func (p *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Ev
 	if err != nil {
 		return nil, err
 	}
+	return read.By(index, p.Read(d)), nil
+}
+
+// Read implements [webhooks.Reader].
+func (p *Verifier) Read(d webhooks.Delivery) []webhooks.Event {
 	event, err := parse(d.Body)
-	return read.One(event, index, err)
+	return read.One(d.Body, event, err)
 }
 
 // Sign implements [webhooks.Signer]: it sets Paddle-Signature.

@@ -13,8 +13,8 @@ import (
 // rawEvent is the envelope (https://developer.paddle.com/webhooks/overview). event_id is the same for all destinations
 // and retries, notification_id is not.
 type rawEvent struct {
-	ID         string          `json:"event_id"`
-	Type       string          `json:"event_type"`
+	ID         read.Note       `json:"event_id"`
+	Type       read.Note       `json:"event_type"`
 	OccurredAt json.RawMessage `json:"occurred_at"`
 	Data       json.RawMessage `json:"data"`
 }
@@ -23,29 +23,22 @@ type rawEvent struct {
 // (https://developer.paddle.com/api-reference/about/data-types, "Money").
 type transactionData struct {
 	ID         string          `json:"id"`
-	Status     string          `json:"status"`
+	Status     json.RawMessage `json:"status"`
 	CustomData json.RawMessage `json:"custom_data"`
-	Currency   string          `json:"currency_code"`
-	Details    struct {
-		Totals struct {
-			GrandTotal string `json:"grand_total"`
-		} `json:"totals"`
-	} `json:"details"`
-	Payments []struct {
-		Status    string `json:"status"`
-		ErrorCode string `json:"error_code"`
-	} `json:"payments"`
+	Currency   read.Word       `json:"currency_code"`
+	Details    json.RawMessage `json:"details"`
+	Payments   read.Optional[[]struct {
+		ErrorCode read.Note `json:"error_code"`
+	}] `json:"payments"`
 }
 
 type adjustmentData struct {
-	ID            string `json:"id"`
-	Action        string `json:"action"`
-	Status        string `json:"status"`
-	TransactionID string `json:"transaction_id"`
-	Currency      string `json:"currency_code"`
-	Totals        struct {
-		Total string `json:"total"`
-	} `json:"totals"`
+	ID            string          `json:"id"`
+	Action        string          `json:"action"`
+	Status        string          `json:"status"`
+	TransactionID string          `json:"transaction_id"`
+	Currency      read.Word       `json:"currency_code"`
+	Totals        json.RawMessage `json:"totals"`
 }
 
 func parse(body []byte) (webhooks.Event, error) {
@@ -53,29 +46,33 @@ func parse(body []byte) (webhooks.Event, error) {
 	if err := read.JSON("event", body, &envelope); err != nil {
 		return webhooks.Event{}, err
 	}
-	if envelope.ID == "" || envelope.Type == "" {
-		return webhooks.Event{}, fmt.Errorf("%w: event without event_id or event_type", webhooks.ErrPayload)
-	}
 	event := webhooks.Event{
-		ID: envelope.ID, IDSource: webhooks.Native, Type: envelope.Type, Kind: webhooks.KindIgnored,
+		ID: string(envelope.ID), IDSource: webhooks.Native, Type: string(envelope.Type), Kind: webhooks.KindIgnored,
 		OccurredAt: read.Time(envelope.OccurredAt),
+	}
+	if event.ID == "" || event.Type == "" {
+		return event, fmt.Errorf("%w: event without event_id or event_type", webhooks.ErrPayload)
 	}
 	switch subject, _, _ := strings.Cut(event.Type, "."); subject {
 	case "transaction":
 		var transaction transactionData
 		if err := read.JSON("data of "+event.Type, envelope.Data, &transaction); err != nil {
-			return webhooks.Event{}, err
+			return event, err
 		}
 		return transaction.fill(event)
 	case "adjustment":
 		var adjustment adjustmentData
 		if err := read.JSON("data of "+event.Type, envelope.Data, &adjustment); err != nil {
-			return webhooks.Event{}, err
+			return event, err
 		}
 		return adjustment.fill(event)
 	default:
 		return event, nil
 	}
+}
+
+func noStatus(e webhooks.Event) error {
+	return fmt.Errorf("%w: %s without an action or status", webhooks.ErrPayload, e.Type)
 }
 
 // kind reads an event of a transaction. transaction.updated, which follows any change, counts by its status.
@@ -95,13 +92,15 @@ func (p transactionData) kind(eventType string) webhooks.Kind {
 }
 
 func (p transactionData) statusKind() webhooks.Kind {
-	switch p.Status {
+	switch read.Text(p.Status) {
 	case "paid", "completed":
 		return webhooks.KindSucceeded
 	case "canceled":
 		return webhooks.KindFailed
 	case "draft", "ready", "billed":
 		return webhooks.KindProcessing
+	case "":
+		return webhooks.KindUnreadable
 	default:
 		return webhooks.KindIgnored
 	}
@@ -109,6 +108,9 @@ func (p transactionData) statusKind() webhooks.Kind {
 
 func (p transactionData) fill(e webhooks.Event) (webhooks.Event, error) {
 	e.Kind = p.kind(e.Type)
+	if e.Kind == webhooks.KindUnreadable {
+		return e, noStatus(e)
+	}
 	if e.Kind == webhooks.KindIgnored {
 		return e, nil
 	}
@@ -120,7 +122,7 @@ func (p transactionData) fill(e webhooks.Event) (webhooks.Event, error) {
 	if e.Kind == webhooks.KindSoftFailed {
 		e.FailureCode, e.ProviderCode = p.failure()
 	}
-	return read.WithUnitsText(e, p.Details.Totals.GrandTotal, p.Currency, nil)
+	return read.WithUnitsText(e, read.TextAt(p.Details, "totals", "grand_total"), string(p.Currency), nil)
 }
 
 // codes translates the error codes of payments (https://developer.paddle.com/api-reference/transactions/overview,
@@ -139,10 +141,10 @@ var codes = map[string]string{
 
 // failure takes the newest payment, which Paddle lists first.
 func (p transactionData) failure() (code, providerCode string) {
-	if len(p.Payments) == 0 {
+	if len(p.Payments.Value) == 0 {
 		return webhooks.CodeProviderRejected, ""
 	}
-	providerCode = p.Payments[0].ErrorCode
+	providerCode = string(p.Payments.Value[0].ErrorCode)
 	return cmp.Or(codes[providerCode], webhooks.CodeProviderRejected), providerCode
 }
 
@@ -168,6 +170,9 @@ func (p adjustmentData) kind() webhooks.Kind {
 }
 
 func (p adjustmentData) fill(e webhooks.Event) (webhooks.Event, error) {
+	if p.Action == "" || p.Status == "" {
+		return e, noStatus(e)
+	}
 	e.Kind = p.kind()
 	if e.Kind == webhooks.KindIgnored {
 		return e, nil
@@ -183,5 +188,5 @@ func (p adjustmentData) fill(e webhooks.Event) (webhooks.Event, error) {
 	if e.Kind.IsFailure() {
 		e.FailureCode, e.ProviderCode = webhooks.CodeProviderRejected, p.Status
 	}
-	return read.WithUnitsText(e, p.Totals.Total, p.Currency, nil)
+	return read.WithUnitsText(e, read.TextAt(p.Totals, "total"), string(p.Currency), nil)
 }

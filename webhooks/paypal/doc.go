@@ -29,5 +29,9 @@ func About() webhooks.About {
 			"Send the payment attempt's id as custom_id of the purchase unit.",
 			"Make a payment in the sandbox: the simulator's events are refused.",
 		},
+		Reference: webhooks.ReferenceForm{
+			Field: "custom_id",
+			Doc:   "Put it into custom_id of the order's purchase unit; the authorization and the capture get it from there (https://developer.paypal.com/docs/api/orders/v2/#orders_create).",
+		},
 	}
 }

@@ -1,9 +1,12 @@
 package paypal
 
-import "github.com/paylatch/paylatch/webhooks"
+import (
+	"github.com/paylatch/paylatch/webhooks"
+	"github.com/paylatch/paylatch/webhooks/internal/read"
+)
 
 // reader reads a resource to its kind and to the amount that the news is about.
-type reader func(object) (webhooks.Kind, *amountData)
+type reader func(object) (webhooks.Kind, amountData)
 
 // readerOf returns how to read the resource of an event type, nil for a type that is none of ours
 // (https://developer.paypal.com/api/rest/webhooks/event-names/). SALE is what version 1 calls a capture.
@@ -42,31 +45,31 @@ func readerOf(eventType string) reader {
 }
 
 // approved reads an order that the buyer has agreed to. Nothing is paid or held yet: the merchant must capture it.
-func (r object) approved() (webhooks.Kind, *amountData) { return webhooks.KindProcessing, nil }
+func (r object) approved() (webhooks.Kind, amountData) { return webhooks.KindProcessing, nil }
 
-func (r object) failed() (webhooks.Kind, *amountData) { return webhooks.KindFailed, r.Amount }
+func (r object) failed() (webhooks.Kind, amountData) { return webhooks.KindFailed, r.Amount }
 
-func (r object) softFailed() (webhooks.Kind, *amountData) { return webhooks.KindSoftFailed, r.Amount }
+func (r object) softFailed() (webhooks.Kind, amountData) { return webhooks.KindSoftFailed, r.Amount }
 
-func (r object) succeeded() (webhooks.Kind, *amountData) { return webhooks.KindSucceeded, r.Amount }
+func (r object) succeeded() (webhooks.Kind, amountData) { return webhooks.KindSucceeded, r.Amount }
 
-func (r object) processing() (webhooks.Kind, *amountData) { return webhooks.KindProcessing, r.Amount }
+func (r object) processing() (webhooks.Kind, amountData) { return webhooks.KindProcessing, r.Amount }
 
 // reversed reads a payment that PayPal took back. A dispute that is reported as well may be why, and this names no
 // movement, so that the two count once.
-func (r object) reversed() (webhooks.Kind, *amountData) { return webhooks.KindChargeback, r.Amount }
+func (r object) reversed() (webhooks.Kind, amountData) { return webhooks.KindChargeback, r.Amount }
 
-func (r object) refundPending() (webhooks.Kind, *amountData) {
+func (r object) refundPending() (webhooks.Kind, amountData) {
 	return webhooks.KindRefundPending, r.Amount
 }
 
-func (r object) refundFailed() (webhooks.Kind, *amountData) {
+func (r object) refundFailed() (webhooks.Kind, amountData) {
 	return webhooks.KindRefundFailed, r.Amount
 }
 
 // orderCompleted reads an order by what was made of it. With several captures, or one that is not completed, the
 // captures' own events count.
-func (r object) orderCompleted() (webhooks.Kind, *amountData) {
+func (r object) orderCompleted() (webhooks.Kind, amountData) {
 	var captures, authorizations []object
 	for _, unit := range r.PurchaseUnits {
 		captures = append(captures, unit.Payments.Captures...)
@@ -91,7 +94,7 @@ func authorizationReader(eventType string) reader {
 
 // authorized reads an authorization by its status: one under review holds nothing yet, and of one that was captured the
 // capture's event counts. Version 1 has no status here.
-func (r object) authorized() (webhooks.Kind, *amountData) {
+func (r object) authorized() (webhooks.Kind, amountData) {
 	switch r.Status {
 	case "", "CREATED":
 		return webhooks.KindAuthorized, r.Amount
@@ -104,7 +107,7 @@ func (r object) authorized() (webhooks.Kind, *amountData) {
 
 // captureFailed reads a capture that was turned down. That of an order is the end of it. That of an authorization is
 // not: the money may still be held and another capture may succeed, so that it must be voided before it has failed.
-func (r object) captureFailed() (webhooks.Kind, *amountData) {
+func (r object) captureFailed() (webhooks.Kind, amountData) {
 	if r.authorization() != "" {
 		return webhooks.KindSoftFailed, r.Amount
 	}
@@ -112,7 +115,7 @@ func (r object) captureFailed() (webhooks.Kind, *amountData) {
 }
 
 // refunded reads a refund by its status, which version 1 does not have; the amount is of this refund alone.
-func (r object) refunded() (webhooks.Kind, *amountData) {
+func (r object) refunded() (webhooks.Kind, amountData) {
 	switch r.Status {
 	case "", "COMPLETED":
 		return webhooks.KindRefundSucceeded, r.Amount
@@ -125,29 +128,29 @@ func (r object) refunded() (webhooks.Kind, *amountData) {
 
 // dispute holds what is read of a dispute (https://developer.paypal.com/docs/api/customer-disputes/v1/).
 type dispute struct {
-	DisputeID            string      `json:"dispute_id"`
-	DisputeAmount        *amountData `json:"dispute_amount"`
-	DisputedTransactions []struct {
-		SellerTransactionID string `json:"seller_transaction_id"`
-		InvoiceNumber       string `json:"invoice_number"`
-		Custom              string `json:"custom"`
-	} `json:"disputed_transactions"`
-	DisputeOutcome struct {
-		OutcomeCode    string      `json:"outcome_code"`
-		AmountRefunded *amountData `json:"amount_refunded"`
-	} `json:"dispute_outcome"`
+	DisputeID            string     `json:"dispute_id"`
+	DisputeAmount        amountData `json:"dispute_amount"`
+	DisputedTransactions read.Optional[[]struct {
+		SellerTransactionID string    `json:"seller_transaction_id"`
+		InvoiceNumber       read.Note `json:"invoice_number"`
+		Custom              read.Note `json:"custom"`
+	}] `json:"disputed_transactions"`
+	DisputeOutcome read.Optional[struct {
+		OutcomeCode    read.Word  `json:"outcome_code"`
+		AmountRefunded amountData `json:"amount_refunded"`
+	}] `json:"dispute_outcome"`
 }
 
 // disputed reads a dispute. Until it is resolved the money is only on hold. Resolved for the buyer, it is gone; for the
 // seller, or withdrawn, nothing is at stake any more. Any other outcome a person must look at.
-func (r object) disputed() (webhooks.Kind, *amountData) {
+func (r object) disputed() (webhooks.Kind, amountData) {
 	if r.Status != "RESOLVED" {
 		return webhooks.KindDisputed, r.DisputeAmount
 	}
-	switch r.DisputeOutcome.OutcomeCode {
+	switch r.DisputeOutcome.Value.OutcomeCode {
 	case "RESOLVED_BUYER_FAVOUR":
-		if r.DisputeOutcome.AmountRefunded != nil {
-			return webhooks.KindChargeback, r.DisputeOutcome.AmountRefunded
+		if r.DisputeOutcome.Value.AmountRefunded != nil {
+			return webhooks.KindChargeback, r.DisputeOutcome.Value.AmountRefunded
 		}
 		return webhooks.KindChargeback, r.DisputeAmount
 	case "RESOLVED_SELLER_FAVOUR", "CANCELED_BY_BUYER", "DENIED", "NONE":

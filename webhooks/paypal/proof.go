@@ -77,13 +77,18 @@ func (p *Verifier) Verify(ctx context.Context, d webhooks.Delivery) ([]webhooks.
 	if err := p.window.Check(t.sentAt, d.ReceivedAt); err != nil {
 		return nil, err
 	}
-	event, err := parse(d.Body)
-	if err != nil {
-		return nil, err
+	events := read.By(index, p.Read(d))
+	for i := range events {
+		events[i].Mode, events[i].DeliveryID = read.ModeOf(certificate.sandbox), t.id
 	}
-	event.SecretIndex, event.Mode = index, read.ModeOf(certificate.sandbox)
-	event.DeliveryID, event.NeedsFetch = t.id, event.Kind != webhooks.KindIgnored
-	return []webhooks.Event{event}, nil
+	return events, nil
+}
+
+// Read implements [webhooks.Reader].
+func (p *Verifier) Read(d webhooks.Delivery) []webhooks.Event {
+	event, err := parse(d.Body)
+	event.NeedsFetch = event.Kind != webhooks.KindIgnored
+	return read.One(d.Body, event, err)
 }
 
 // transmission is what the headers of a delivery contain.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,8 +15,8 @@ import (
 
 // rawEvent is the envelope (https://developer.paypal.com/docs/api/webhooks/v1/#webhooks-events_get).
 type rawEvent struct {
-	ID         string          `json:"id"`
-	EventType  string          `json:"event_type"`
+	ID         read.Note       `json:"id"`
+	EventType  read.Note       `json:"event_type"`
 	CreateTime json.RawMessage `json:"create_time"`
 	Resource   json.RawMessage `json:"resource"`
 }
@@ -23,26 +24,16 @@ type rawEvent struct {
 // object holds what is read of an order, authorization, capture, refund, dispute or, of the API before, sale; each has
 // some of it. That the related ids stand in supplementary_data is from memory.
 type object struct {
-	ID             string      `json:"id"`
-	Status         string      `json:"status"`
-	CustomID       string      `json:"custom_id"`
-	InvoiceID      string      `json:"invoice_id"`
-	Amount         *amountData `json:"amount"`
-	Links          []link      `json:"links"`
-	ExpirationTime string      `json:"expiration_time"`
-	StatusDetails  struct {
-		Reason string `json:"reason"`
-	} `json:"status_details"`
-	ProcessorResponse struct {
-		ResponseCode string `json:"response_code"`
-	} `json:"processor_response"`
-	SupplementaryData struct {
-		RelatedIDs struct {
-			OrderID         string `json:"order_id"`
-			AuthorizationID string `json:"authorization_id"`
-			CaptureID       string `json:"capture_id"`
-		} `json:"related_ids"`
-	} `json:"supplementary_data"`
+	ID             string                 `json:"id"`
+	Status         read.Word              `json:"status"`
+	CustomID       read.Note              `json:"custom_id"`
+	InvoiceID      read.Note              `json:"invoice_id"`
+	Amount         amountData             `json:"amount"`
+	Links          read.Optional[[]link]  `json:"links"`
+	ExpirationTime read.Note              `json:"expiration_time"`
+	StatusDetails  json.RawMessage        `json:"status_details"`
+	Processor      json.RawMessage        `json:"processor_response"`
+	Supplementary  read.Optional[related] `json:"supplementary_data"`
 
 	PurchaseUnits []purchaseUnit `json:"purchase_units"` // of an order
 
@@ -50,31 +41,43 @@ type object struct {
 	dispute
 }
 
+// related are the ids of what a resource belongs to.
+type related struct {
+	RelatedIDs struct {
+		OrderID         string `json:"order_id"`
+		AuthorizationID string `json:"authorization_id"`
+		CaptureID       string `json:"capture_id"`
+	} `json:"related_ids"`
+}
+
 // sale holds what is read of version 1 besides (https://developer.paypal.com/docs/api/payments/v1/).
 type sale struct {
-	Custom        string `json:"custom"`
-	InvoiceNumber string `json:"invoice_number"`
-	ParentPayment string `json:"parent_payment"`
-	SaleID        string `json:"sale_id"`
+	Custom        read.Note `json:"custom"`
+	InvoiceNumber read.Note `json:"invoice_number"`
+	ParentPayment read.Note `json:"parent_payment"`
+	SaleID        read.Note `json:"sale_id"`
 }
 
 // purchaseUnit is a purchase unit of an order.
 type purchaseUnit struct {
-	ReferenceID string `json:"reference_id"`
-	CustomID    string `json:"custom_id"`
-	InvoiceID   string `json:"invoice_id"`
+	ReferenceID read.Note `json:"reference_id"`
+	CustomID    read.Note `json:"custom_id"`
+	InvoiceID   read.Note `json:"invoice_id"`
 	Payments    struct {
 		Authorizations []object `json:"authorizations"`
 		Captures       []object `json:"captures"`
 	} `json:"payments"`
 }
 
-// amountData is an amount in major units, with the names of either version.
-type amountData struct {
-	CurrencyCode string `json:"currency_code"`
-	Value        string `json:"value"`
-	Currency     string `json:"currency"`
-	Total        string `json:"total"`
+// amountData is an object with an amount in major units, with the names of either version.
+type amountData json.RawMessage
+
+// UnmarshalJSON implements json.Unmarshaler. null is no amount.
+func (m *amountData) UnmarshalJSON(raw []byte) error {
+	if *m = slices.Clone(raw); string(raw) == "null" {
+		*m = nil
+	}
+	return nil
 }
 
 type link struct {
@@ -87,12 +90,12 @@ func parse(body []byte) (webhooks.Event, error) {
 	if err := read.JSON("event", body, &envelope); err != nil {
 		return webhooks.Event{}, err
 	}
-	if envelope.ID == "" || envelope.EventType == "" {
-		return webhooks.Event{}, fmt.Errorf("%w: event without id or event_type", webhooks.ErrPayload)
-	}
 	e := webhooks.Event{
-		ID: envelope.ID, IDSource: webhooks.Native, Type: envelope.EventType, Kind: webhooks.KindIgnored,
+		ID: string(envelope.ID), IDSource: webhooks.Native, Type: string(envelope.EventType), Kind: webhooks.KindIgnored,
 		OccurredAt: read.Time(envelope.CreateTime),
+	}
+	if e.ID == "" || e.Type == "" {
+		return e, fmt.Errorf("%w: event without id or event_type", webhooks.ErrPayload)
 	}
 	reading := readerOf(e.Type)
 	if reading == nil {
@@ -100,7 +103,7 @@ func parse(body []byte) (webhooks.Event, error) {
 	}
 	var resource object
 	if err := read.JSON("resource of "+e.Type, envelope.Resource, &resource); err != nil {
-		return webhooks.Event{}, err
+		return e, err
 	}
 	return resource.fill(e, reading)
 }
@@ -114,7 +117,7 @@ func (r object) fill(e webhooks.Event, reading reader) (webhooks.Event, error) {
 	e.References = r.references()
 	e.ProviderPaymentID = r.payment()
 	if kind.IsRefund() {
-		e.RefundID, e.RefundReference = r.ID, r.CustomID
+		e.RefundID, e.RefundReference = r.ID, string(r.CustomID)
 	}
 	if kind.IsMovement() {
 		e.MovementID = r.DisputeID
@@ -129,18 +132,19 @@ func (r object) fill(e webhooks.Event, reading reader) (webhooks.Event, error) {
 		return e, nil
 	}
 	money, err := amount.money()
-	return read.WithMoney(e, &money, err)
+	return read.WithMoney(e, money, err)
 }
 
 // money drops the sign, by which version 1 marks what goes out.
-func (m amountData) money() (webhooks.Money, error) {
-	value := cmp.Or(m.Value, m.Total)
-	return webhooks.ParseDecimal(strings.TrimPrefix(value, "-"), cmp.Or(m.CurrencyCode, m.Currency))
+func (m amountData) money() (*webhooks.Money, error) {
+	raw := json.RawMessage(m)
+	value := cmp.Or(read.TextAt(raw, "value"), read.TextAt(raw, "total"))
+	return read.Decimal(strings.TrimPrefix(value, "-"), cmp.Or(read.TextAt(raw, "currency_code"), read.TextAt(raw, "currency")))
 }
 
 // up returns the id of what the resource was made from, if it is one of those.
 func (r object) up(collection string) string {
-	for _, link := range r.Links {
+	for _, link := range r.Links.Value {
 		parent, id := path.Split(link.Href)
 		if link.Rel == "up" && path.Base(parent) == collection {
 			return id
@@ -151,18 +155,18 @@ func (r object) up(collection string) string {
 
 // capture returns the capture or sale that a refund or a reversal is of.
 func (r object) capture() string {
-	return cmp.Or(r.up("captures"), r.SupplementaryData.RelatedIDs.CaptureID, r.SaleID)
+	return cmp.Or(r.up("captures"), r.Supplementary.Value.RelatedIDs.CaptureID, string(r.SaleID))
 }
 
 // authorization returns the authorization that a capture was made from.
 func (r object) authorization() string {
-	return cmp.Or(r.up("authorizations"), r.SupplementaryData.RelatedIDs.AuthorizationID)
+	return cmp.Or(r.up("authorizations"), r.Supplementary.Value.RelatedIDs.AuthorizationID)
 }
 
 // payment returns the capture, else the resource itself: an authorization, or an order that has not been captured.
 func (r object) payment() string {
-	if len(r.DisputedTransactions) > 0 {
-		return r.DisputedTransactions[0].SellerTransactionID
+	if len(r.DisputedTransactions.Value) > 0 {
+		return r.DisputedTransactions.Value[0].SellerTransactionID
 	}
 	return cmp.Or(r.capture(), r.ID)
 }
@@ -170,21 +174,21 @@ func (r object) payment() string {
 // references lists the names of the payment. A purchase unit's reference_id is the cart's, and "default" where the
 // merchant gave none.
 func (r object) references() []string {
-	names := []string{r.CustomID, r.Custom, r.InvoiceID, r.InvoiceNumber}
+	names := []string{string(r.CustomID), string(r.Custom), string(r.InvoiceID), string(r.InvoiceNumber)}
 	var carts []string
 	for _, unit := range r.PurchaseUnits {
-		names = append(names, unit.CustomID, unit.InvoiceID)
+		names = append(names, string(unit.CustomID), string(unit.InvoiceID))
 		for _, made := range append(unit.Payments.Captures, unit.Payments.Authorizations...) {
-			names = append(names, made.CustomID, made.ID)
+			names = append(names, string(made.CustomID), made.ID)
 		}
 		if unit.ReferenceID != "default" && unit.CustomID == "" {
-			carts = append(carts, unit.ReferenceID)
+			carts = append(carts, string(unit.ReferenceID))
 		}
 	}
-	for _, t := range r.DisputedTransactions {
-		names = append(names, t.Custom, t.InvoiceNumber, t.SellerTransactionID)
+	for _, t := range r.DisputedTransactions.Value {
+		names = append(names, string(t.Custom), string(t.InvoiceNumber), t.SellerTransactionID)
 	}
-	names = append(names, r.payment(), r.authorization(), r.SupplementaryData.RelatedIDs.OrderID, r.ParentPayment)
+	names = append(names, r.payment(), r.authorization(), r.Supplementary.Value.RelatedIDs.OrderID, string(r.ParentPayment))
 	return read.References(append(names, carts...)...)
 }
 
@@ -213,7 +217,7 @@ func FailureCode(processorCode, reason string) (ours, paypals string) {
 
 // failure returns paylatch's code and PayPal's.
 func (r object) failure(e webhooks.Event) (code, providerCode string) {
-	processorCode, reason := r.ProcessorResponse.ResponseCode, r.StatusDetails.Reason
+	processorCode, reason := read.Text(read.Members(r.Processor)["response_code"]), read.Text(read.Members(r.StatusDetails)["reason"])
 	switch {
 	case processorCode != "" && (r.Status == "DECLINED" || r.Status == "FAILED" || r.Status == "DENIED"):
 		return FailureCode(processorCode, reason)
@@ -230,6 +234,6 @@ func (r object) failure(e webhooks.Event) (code, providerCode string) {
 
 // expired reports whether an authorization had reached the end of its life.
 func (r object) expired(at time.Time) bool {
-	end, err := time.Parse(time.RFC3339, r.ExpirationTime)
+	end, err := time.Parse(time.RFC3339, string(r.ExpirationTime))
 	return err == nil && !at.Before(end)
 }

@@ -27,5 +27,9 @@ func About() webhooks.About {
 			"Payments that are not made here: send the attempt's id as notes.payment_attempt_id, or as the receipt of the order.",
 			"To change the secret, keep the old one as second for at least a day.",
 		},
+		Reference: webhooks.ReferenceForm{
+			MetadataKey: "payment_attempt_id",
+			Doc:         "Put it into notes: of the order and again among the options of Checkout, or of the payment link (https://razorpay.com/docs/api/payments/). An order's receipt is carried by order.paid alone.",
+		},
 	}
 }

@@ -32,8 +32,13 @@ func (r *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Ev
 	if err != nil {
 		return nil, err
 	}
+	return read.By(index, r.Read(d)), nil
+}
+
+// Read implements [webhooks.Reader].
+func (r *Verifier) Read(d webhooks.Delivery) []webhooks.Event {
 	event, err := parse(d.Body)
-	return read.One(event, index, err)
+	return read.One(d.Body, event, err)
 }
 
 // Sign implements [webhooks.Signer]: it sets X-Razorpay-Signature, and leaves x-razorpay-event-id, which means nothing

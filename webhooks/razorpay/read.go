@@ -12,10 +12,10 @@ import (
 // rawEvent is the envelope (https://razorpay.com/docs/webhooks/payloads/). The payload holds {"entity": {…}} by the
 // entity's name.
 type rawEvent struct {
-	Event     string                     `json:"event"`
-	Contains  []string                   `json:"contains"`
+	Event     read.Note                  `json:"event"`
+	Contains  read.Optional[[]read.Note] `json:"contains"`
 	CreatedAt json.RawMessage            `json:"created_at"`
-	Payload   map[string]json.RawMessage `json:"payload"`
+	Payload   json.RawMessage            `json:"payload"`
 }
 
 // entityData holds what is read of a payment, order, refund, dispute or payment link; each has some of it. Amounts are
@@ -25,20 +25,20 @@ type entityData struct {
 	ID          string          `json:"id"`
 	OrderID     string          `json:"order_id"`
 	PaymentID   string          `json:"payment_id"`
-	Receipt     string          `json:"receipt"`
-	ReferenceID string          `json:"reference_id"`
+	Receipt     read.Note       `json:"receipt"`
+	ReferenceID read.Note       `json:"reference_id"`
 	Notes       json.RawMessage `json:"notes"`
 
-	Currency       string        `json:"currency"`
+	Currency       read.Word     `json:"currency"`
 	Amount         *read.Integer `json:"amount"`
 	AmountPaid     *read.Integer `json:"amount_paid"`
 	AmountDeducted *read.Integer `json:"amount_deducted"`
 
 	// Captured is that of a payment.
-	Captured *bool `json:"captured"`
+	Captured read.Word `json:"captured"`
 
-	ErrorCode   string `json:"error_code"`
-	ErrorReason string `json:"error_reason"`
+	ErrorCode   read.Note `json:"error_code"`
+	ErrorReason read.Note `json:"error_reason"`
 }
 
 func parse(body []byte) (webhooks.Event, error) {
@@ -46,11 +46,11 @@ func parse(body []byte) (webhooks.Event, error) {
 	if err := read.JSON("event", body, &envelope); err != nil {
 		return webhooks.Event{}, err
 	}
-	if envelope.Event == "" {
-		return webhooks.Event{}, fmt.Errorf("%w: event without a name", webhooks.ErrPayload)
-	}
 	event := webhooks.Event{
-		ID: envelope.id(), IDSource: webhooks.Derived, Type: envelope.Event, OccurredAt: read.Time(envelope.CreatedAt),
+		ID: envelope.id(), IDSource: webhooks.Derived, Type: string(envelope.Event), OccurredAt: read.Time(envelope.CreatedAt),
+	}
+	if event.Type == "" {
+		return event, fmt.Errorf("%w: event without a name", webhooks.ErrPayload)
 	}
 	var subject string
 	event.Kind, subject = kindOf(event.Type)
@@ -62,16 +62,16 @@ func parse(body []byte) (webhooks.Event, error) {
 
 // id derives the event's id from what is signed.
 func (r rawEvent) id() string {
-	fields := []string{r.Event, string(r.CreatedAt)}
-	for _, name := range r.Contains {
-		fields = append(fields, read.Text(read.Members(r.raw(name))["id"]))
+	fields := []string{string(r.Event), string(r.CreatedAt)}
+	for _, name := range r.Contains.Value {
+		fields = append(fields, read.Text(read.Members(r.raw(string(name)))["id"]))
 	}
 	return read.DerivedID(fields...)
 }
 
 // raw returns the entity of that name, nil if there is none.
 func (r rawEvent) raw(name string) json.RawMessage {
-	return read.Members(r.Payload[name])["entity"]
+	return read.Members(read.Members(r.Payload)[name])["entity"]
 }
 
 // kindOf translates the names of events that are about a payment, and names the entity that they are about. A dispute
@@ -111,22 +111,21 @@ func (r rawEvent) fill(e webhooks.Event, name string) (webhooks.Event, error) {
 	entities := map[string]entityData{}
 	for _, each := range []string{"payment", "order", "payment_link", "refund", "dispute"} {
 		raw := r.raw(each)
-		if raw == nil && each != name {
-			continue
-		}
 		var entity entityData
-		if err := read.JSON(each+" of "+e.Type, raw, &entity); err != nil {
-			return webhooks.Event{}, err
+		if each != name {
+			read.Loosely(raw, &entity)
+		} else if err := read.JSON(each+" of "+e.Type, raw, &entity); err != nil {
+			return e, err
 		}
 		entities[each] = entity
 	}
 	subject, payment, order, link := entities[name], entities["payment"], entities["order"], entities["payment_link"]
 	e.ProviderPaymentID = cmp.Or(payment.ID, subject.PaymentID)
 	e.References = read.References(
-		cmp.Or(payment.attempt(), order.attempt(), link.attempt(), subject.attempt()), link.ReferenceID, order.Receipt,
+		cmp.Or(payment.attempt(), order.attempt(), link.attempt(), subject.attempt()), string(link.ReferenceID), string(order.Receipt),
 		e.ProviderPaymentID, payment.OrderID, order.ID, link.OrderID, link.ID,
 	)
-	if payment.Captured != nil && !*payment.Captured && name == "refund" {
+	if payment.Captured == "false" && name == "refund" {
 		// Razorpay gave back by itself what it never took for the merchant: an authorization that came late, or beside
 		// another payment of the same order (https://razorpay.com/docs/payments/refunds/auto-refunds/).
 		e.Kind = webhooks.KindIgnored
@@ -134,7 +133,7 @@ func (r rawEvent) fill(e webhooks.Event, name string) (webhooks.Event, error) {
 	}
 	if name == "refund" {
 		e.RefundID = subject.ID
-		e.RefundReference = cmp.Or(read.TextMembers(subject.Notes)["refund_id"], subject.Receipt)
+		e.RefundReference = cmp.Or(read.TextMembers(subject.Notes)["refund_id"], string(subject.Receipt))
 	}
 	if e.Kind.IsMovement() {
 		e.MovementID = subject.ID
@@ -151,11 +150,11 @@ func (r entityData) attempt() string { return read.TextMembers(r.Notes)["payment
 func (r entityData) amount(name string) *read.Integer {
 	switch name {
 	case "order", "payment_link":
-		if r.AmountPaid != nil && *r.AmountPaid > 0 {
+		if r.AmountPaid != nil && *r.AmountPaid != 0 {
 			return r.AmountPaid
 		}
 	case "dispute":
-		if r.AmountDeducted != nil && *r.AmountDeducted > 0 {
+		if r.AmountDeducted != nil && *r.AmountDeducted != 0 {
 			return r.AmountDeducted
 		}
 	}
@@ -187,5 +186,5 @@ func (r entityData) failure(eventType string) (code, providerCode string) {
 	case "payment_link.cancelled":
 		return webhooks.CodeCanceled, ""
 	}
-	return FailureCode(r.ErrorReason, r.ErrorCode)
+	return FailureCode(string(r.ErrorReason), string(r.ErrorCode))
 }

@@ -34,5 +34,9 @@ func About() webhooks.About {
 			"Put the shop's identifier into merchant_login.",
 			"Make a test payment: Robokassa shows an error if it is not answered OK and the InvId.",
 		},
+		Reference: webhooks.ReferenceForm{
+			MetadataKey: "Shp_payment_attempt_id",
+			Doc:         "Send it as a parameter of that name, and have it in the signature of the request, after Password1 (https://docs.robokassa.ru/pay-interface/); the notification returns it. InvId is a number of the shop's own: report it as the provider's id of the payment.",
+		},
 	}
 }

@@ -71,8 +71,17 @@ func (r *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Ev
 	if index < 0 {
 		return nil, fmt.Errorf("%w: none of %d passwords matches", webhooks.ErrSignatureInvalid, len(r.passwords))
 	}
-	event, err := result.event(r.currency)
-	return read.One(event, index, err)
+	return read.By(index, r.Read(d)), nil
+}
+
+// Read implements [webhooks.Reader].
+func (r *Verifier) Read(d webhooks.Delivery) []webhooks.Event {
+	var event webhooks.Event
+	result, err := readForm(formText(d))
+	if err == nil {
+		event, err = result.event(r.currency)
+	}
+	return read.One([]byte(formText(d)), event, err)
 }
 
 // formText is the form, in the body or, by GET, in the address.

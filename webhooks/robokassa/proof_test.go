@@ -94,7 +94,7 @@ func TestForms(t *testing.T) {
 			require.ErrorIs(t, err, test.want)
 		})
 	}
-	require.ErrorIs(t, providertest.Refused(t, v, providertest.Signed(t, v, "OutSum=1.999&InvId=58")), webhooks.ErrPayload)
+	providertest.RequireUnreadable(t, v, providertest.Signed(t, v, "OutSum=1.999&InvId=58"))
 	d := providertest.Unsigned("%zz")
 	require.ErrorIs(t, v.Sign(&d), webhooks.ErrPayload)
 }

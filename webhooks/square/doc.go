@@ -19,14 +19,18 @@ func About() webhooks.About {
 			"The status of the object decides, not the event's name: payment.created may be approved or completed.",
 			"data.id may differ from the payment's id: the object's counts.",
 			"A payment has no metadata: reference_id, of at most 40 characters, carries the payment attempt's id.",
-			"payment.* tells of every sale of the seller, those at a till too: what nobody here began is unmatched, and opens unmatched_event an hour later.",
+			"payment.* tells of every sale of the seller, those at a till too: what nobody here began is unmatched, and foreign ten minutes later.",
 		},
 		Setup: [5]string{
 			"Developer Console, the application, Webhooks, Subscriptions: add one with the address of the account's endpoint.",
 			"Put exactly that address into public_url.",
 			"Choose payment.created, payment.updated, refund.created, refund.updated and dispute.*.",
 			"Put the signature key of the subscription into webhook_secrets.",
-			"Send a test event from there: it is recorded as unmatched, and the unmatched_event that it opens an hour later is to be resolved.",
+			"Send a test event from there: it is recorded as unmatched, and as foreign ten minutes later.",
+		},
+		Reference: webhooks.ReferenceForm{
+			Field: "reference_id",
+			Doc:   "Put it into reference_id of CreatePayment, which takes up to 40 characters (https://developer.squareup.com/reference/square/payments-api/create-payment). A payment by a payment link has none: report the order's id that the link returns.",
 		},
 	}
 }

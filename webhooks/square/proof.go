@@ -45,8 +45,13 @@ func (s *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Ev
 	if index < 0 {
 		return nil, fmt.Errorf("%w: none of %d secrets matches with this public_url", webhooks.ErrSignatureInvalid, len(s.keys))
 	}
+	return read.By(index, s.Read(d)), nil
+}
+
+// Read implements [webhooks.Reader].
+func (s *Verifier) Read(d webhooks.Delivery) []webhooks.Event {
 	event, err := parse(d.Body)
-	return read.One(event, index, err)
+	return read.One(d.Body, event, err)
 }
 
 // Sign implements [webhooks.Signer]: it sets x-square-hmacsha256-signature.

@@ -115,9 +115,9 @@ func TestSignsTheAddress(t *testing.T) {
 	require.ErrorIs(t, providertest.Refused(t, newVerifier(t), d), webhooks.ErrSignatureMissing)
 }
 
-func TestRefusesWhatItCannotRead(t *testing.T) {
+func TestUnreadable(t *testing.T) {
 	t.Parallel()
-	providertest.RefusesPayloads(t, newVerifier(t), ``, `[]`,
+	providertest.Unreadable(t, newVerifier(t), ``, `[]`,
 		`{"type":"payment.created"}`, `{"type":"refund.created"}`, `{"type":"dispute.created"}`,
 		squareBody("payment.created", "payment", `"status":"COMPLETED","amount_money":{"amount":-1,"currency":"USD"}`),
 		squareBody("payment.created", "payment", `"amount_money":{"amount":"1","currency":"USD"}`))

@@ -11,56 +11,61 @@ import (
 
 // rawEvent is the envelope (https://developer.squareup.com/docs/webhooks/overview).
 type rawEvent struct {
-	ID        string          `json:"event_id"`
-	Type      string          `json:"type"`
+	ID        read.Note       `json:"event_id"`
+	Type      read.Note       `json:"type"`
 	CreatedAt json.RawMessage `json:"created_at"`
-	Data      struct {
-		ID     string `json:"id"`
-		Object struct {
-			Payment *payment `json:"payment"`
-			Refund  *refund  `json:"refund"`
-			Dispute *dispute `json:"dispute"`
-		} `json:"object"`
-	} `json:"data"`
+	Data      json.RawMessage `json:"data"`
 }
 
-// amountData is an amount in the smallest unit of the currency, as ISO 4217 has it.
+// amountData is an amount in the smallest unit of the currency, as ISO 4217 has it. One of another form has a currency
+// that is none.
 type amountData struct {
 	Amount   *read.Integer `json:"amount"`
-	Currency string        `json:"currency"`
+	Currency read.Word     `json:"currency"`
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (a *amountData) UnmarshalJSON(raw []byte) error {
+	type plain amountData
+	var members plain
+	if json.Unmarshal(raw, &members) != nil {
+		members.Currency = read.Word(raw)
+	}
+	*a = amountData(members)
+	return nil
 }
 
 type payment struct {
 	ID          string      `json:"id"`
 	Status      string      `json:"status"`
-	ReferenceID string      `json:"reference_id"`
-	OrderID     string      `json:"order_id"`
+	ReferenceID read.Note   `json:"reference_id"`
+	OrderID     read.Note   `json:"order_id"`
 	Amount      amountData  `json:"amount_money"`
 	Approved    *amountData `json:"approved_money"`
 	Total       *amountData `json:"total_money"`
-	Card        struct {
+	Card        read.Optional[struct {
 		Errors []struct {
 			Code string `json:"code"`
 		} `json:"errors"`
-	} `json:"card_details"`
+	}] `json:"card_details"`
 }
 
 type refund struct {
 	ID        string     `json:"id"`
 	Status    string     `json:"status"`
 	PaymentID string     `json:"payment_id"`
-	OrderID   string     `json:"order_id"`
+	OrderID   read.Note  `json:"order_id"`
 	Amount    amountData `json:"amount_money"`
 }
 
 type dispute struct {
 	ID      string     `json:"id"`
-	OldID   string     `json:"dispute_id"`
+	OldID   read.Note  `json:"dispute_id"`
 	State   string     `json:"state"`
 	Amount  amountData `json:"amount_money"`
-	Payment struct {
+	Payment read.Optional[struct {
 		ID string `json:"payment_id"`
-	} `json:"disputed_payment"`
+	}] `json:"disputed_payment"`
 }
 
 // parse reads an event. One without event_id, which only hand-made ones are, gets an id from its type, data.id and
@@ -71,36 +76,51 @@ func parse(body []byte) (webhooks.Event, error) {
 		return webhooks.Event{}, err
 	}
 	event := webhooks.Event{
-		ID: envelope.ID, IDSource: webhooks.Native, Type: envelope.Type, Kind: webhooks.KindIgnored,
+		ID: string(envelope.ID), IDSource: webhooks.Native, Type: string(envelope.Type), Kind: webhooks.KindIgnored,
 		OccurredAt: read.Time(envelope.CreatedAt),
 	}
+	data := read.Members(envelope.Data)
 	if event.ID == "" {
-		event.ID = read.DerivedID(envelope.Type, envelope.Data.ID, read.Text(envelope.CreatedAt))
+		event.ID = read.DerivedID(event.Type, read.Text(data["id"]), read.Text(envelope.CreatedAt))
 		event.IDSource = webhooks.Derived
 	}
-	object := envelope.Data.Object
+	if event.Type == "" {
+		return event, fmt.Errorf("%w: event without a type", webhooks.ErrPayload)
+	}
+	object := read.Members(data["object"])
 	switch event.Type {
 	case "payment.created", "payment.updated":
-		return object.Payment.fill(event)
+		return fill[payment](event, object["payment"])
 	case "refund.created", "refund.updated":
-		return object.Refund.fill(event)
+		return fill[refund](event, object["refund"])
 	case "dispute.created", "dispute.state.updated", "dispute.state.changed":
-		return object.Dispute.fill(event)
+		return fill[dispute](event, object["dispute"])
 	default:
 		return event, nil
 	}
 }
 
-func noObject(e webhooks.Event) error {
-	return fmt.Errorf("%w: %s without its object", webhooks.ErrPayload, e.Type)
+type filler interface {
+	fill(e webhooks.Event) (webhooks.Event, error)
+}
+
+// fill adds to an event what its object contains.
+func fill[T filler](e webhooks.Event, raw json.RawMessage) (webhooks.Event, error) {
+	var object T
+	if err := read.JSON("object of "+e.Type, raw, &object); err != nil {
+		return e, err
+	}
+	return object.fill(e)
+}
+
+// noStatus is the error of an object without what its event is about.
+func noStatus(e webhooks.Event) error {
+	return fmt.Errorf("%w: %s without a status", webhooks.ErrPayload, e.Type)
 }
 
 // fill reads a payment. COMPLETED has what was captured, a tip included.
-func (p *payment) fill(e webhooks.Event) (webhooks.Event, error) {
-	if p == nil {
-		return webhooks.Event{}, noObject(e)
-	}
-	e.References = read.References(p.ReferenceID, p.ID, p.OrderID)
+func (p payment) fill(e webhooks.Event) (webhooks.Event, error) {
+	e.References = read.References(string(p.ReferenceID), p.ID, string(p.OrderID))
 	e.ProviderPaymentID = p.ID
 	amount := &p.Amount
 	switch p.Status {
@@ -115,6 +135,8 @@ func (p *payment) fill(e webhooks.Event) (webhooks.Event, error) {
 	case "FAILED":
 		e.Kind = webhooks.KindFailed
 		e.FailureCode, e.ProviderCode = p.failure()
+	case "":
+		return e, noStatus(e)
 	default:
 		return e, nil
 	}
@@ -141,18 +163,15 @@ func FailureCode(errorCode string) (ours, squares string) {
 }
 
 // failure takes the first error of the card; without any, there is no reason.
-func (p *payment) failure() (code, providerCode string) {
-	if len(p.Card.Errors) == 0 {
+func (p payment) failure() (code, providerCode string) {
+	if len(p.Card.Value.Errors) == 0 {
 		return webhooks.CodeProviderRejected, ""
 	}
-	return FailureCode(p.Card.Errors[0].Code)
+	return FailureCode(p.Card.Value.Errors[0].Code)
 }
 
-func (r *refund) fill(e webhooks.Event) (webhooks.Event, error) {
-	if r == nil {
-		return webhooks.Event{}, noObject(e)
-	}
-	e.References = read.References(r.PaymentID, r.OrderID)
+func (r refund) fill(e webhooks.Event) (webhooks.Event, error) {
+	e.References = read.References(r.PaymentID, string(r.OrderID))
 	e.ProviderPaymentID, e.RefundID = r.PaymentID, r.ID
 	switch r.Status {
 	case "PENDING", "APPROVED":
@@ -161,6 +180,8 @@ func (r *refund) fill(e webhooks.Event) (webhooks.Event, error) {
 		e.Kind = webhooks.KindRefundSucceeded
 	case "REJECTED", "FAILED":
 		e.Kind, e.FailureCode, e.ProviderCode = webhooks.KindRefundFailed, webhooks.CodeProviderRejected, r.Status
+	case "":
+		return e, noStatus(e)
 	default:
 		return e, nil
 	}
@@ -170,19 +191,18 @@ func (r *refund) fill(e webhooks.Event) (webhooks.Event, error) {
 // fill reads a dispute. Square takes the money when a dispute reaches it, keeps it while that is open, and returns it
 // when it is won (https://squareup.com/help/us/en/article/5224-resolving-disputes-faqs). An inquiry only puts it at
 // stake, and one that is closed does not any more.
-func (p *dispute) fill(e webhooks.Event) (webhooks.Event, error) {
-	if p == nil {
-		return webhooks.Event{}, noObject(e)
-	}
-	e.References = read.References(p.Payment.ID)
-	e.ProviderPaymentID = p.Payment.ID
+func (p dispute) fill(e webhooks.Event) (webhooks.Event, error) {
+	e.References = read.References(p.Payment.Value.ID)
+	e.ProviderPaymentID = p.Payment.Value.ID
 	switch p.State {
+	case "":
+		return e, noStatus(e)
 	case "INQUIRY_CLOSED":
 		return e, nil
 	case "WON":
-		e.Kind, e.MovementID = webhooks.KindChargebackReversed, cmp.Or(p.ID, p.OldID)
+		e.Kind, e.MovementID = webhooks.KindChargebackReversed, cmp.Or(p.ID, string(p.OldID))
 	case "EVIDENCE_REQUIRED", "PROCESSING", "LOST", "ACCEPTED":
-		e.Kind, e.MovementID = webhooks.KindChargeback, cmp.Or(p.ID, p.OldID)
+		e.Kind, e.MovementID = webhooks.KindChargeback, cmp.Or(p.ID, string(p.OldID))
 	default:
 		e.Kind = webhooks.KindDisputed
 	}

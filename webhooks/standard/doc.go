@@ -26,5 +26,9 @@ func About() webhooks.About {
 			"Let the sender send the events of the sandbox's shape (go doc ./webhooks/standard Verifier.Verify); any other JSON is kept as ignored.",
 			"Send a test event and search for its webhook-id: it is there, whatever its verdict.",
 		},
+		Reference: webhooks.ReferenceForm{
+			Field: "reference",
+			Doc:   "Put it into reference of the charge; events have it as data.reference (go doc ./webhooks/standard Verifier.Verify).",
+		},
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/paylatch/paylatch/webhooks"
 	"github.com/paylatch/paylatch/webhooks/internal/proof"
+	"github.com/paylatch/paylatch/webhooks/internal/read"
 )
 
 // maxAge is the limit that the libraries of Standard Webhooks use.
@@ -53,7 +54,7 @@ func New(c webhooks.Config) (*Verifier, error) {
 // amount, currency, failure_code and, optionally, refund_reference) becomes what its type means: charge.pending,
 // charge.authorized, charge.succeeded, charge.failed, charge.canceled, refund.pending, refund.succeeded or
 // refund.failed. Amounts are in ISO minor units. Any other JSON is KindIgnored, with its type if it has one. What is
-// not JSON, or carries one of these types and data of another form, is ErrPayload, as is an amount without its currency
+// not JSON, or carries one of these types and data of another form, is unreadable, as is an amount without its currency
 // or the reverse, but for a failure. The event's id is the header webhook-id, which stays the same when the delivery is
 // repeated.
 func (s *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Event, error) {
@@ -68,12 +69,23 @@ func (s *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Ev
 	if err := s.window.Check(headers.signedAt, d.ReceivedAt); err != nil {
 		return nil, err
 	}
-	event, err := parse(d.Body)
+	return read.By(index, identified(headers.id, d.Body)), nil
+}
+
+// Read implements [webhooks.Reader].
+func (s *Verifier) Read(d webhooks.Delivery) []webhooks.Event {
+	id, err := proof.HeaderValue(d.Header, "webhook-id")
 	if err != nil {
-		return nil, err
+		id, _ = proof.HeaderValue(d.Header, "svix-id")
 	}
-	event.ID, event.IDSource, event.SecretIndex = headers.id, webhooks.Native, index
-	return []webhooks.Event{event}, nil
+	return identified(id, d.Body)
+}
+
+// identified is the event of a delivery with an id.
+func identified(id string, body []byte) []webhooks.Event {
+	event, err := parse(body)
+	event.ID, event.IDSource = id, webhooks.Native
+	return read.One(body, event, err)
 }
 
 // signedHeaders is what the headers of a delivery contain.

@@ -24,11 +24,11 @@ func knownCode(code string) string {
 type eventData struct {
 	ChargeID        string        `json:"charge_id"`
 	RefundID        string        `json:"refund_id"`
-	Reference       string        `json:"reference"`
-	RefundReference string        `json:"refund_reference"`
+	Reference       read.Note     `json:"reference"`
+	RefundReference read.Note     `json:"refund_reference"`
 	Amount          *read.Integer `json:"amount"`
-	Currency        string        `json:"currency"`
-	FailureCode     string        `json:"failure_code"`
+	Currency        read.Word     `json:"currency"`
+	FailureCode     read.Note     `json:"failure_code"`
 }
 
 // rawEvent is an event of the sandbox.
@@ -65,7 +65,7 @@ func parseParts(body []byte) (webhooks.Event, error) {
 	var data eventData
 	if raw := envelope["data"]; raw != nil {
 		if err := read.JSON("data of "+event.Type, raw, &data); err != nil {
-			return webhooks.Event{}, err
+			return event, err
 		}
 	}
 	return data.fill(event)
@@ -92,20 +92,16 @@ func kindOf(eventType string) webhooks.Kind {
 	}
 }
 
-// fill adds to an event what its data contain. Half of its money can't be compared with the payment's, and must not
-// pass for none.
+// fill adds to an event what its data contain.
 func (d eventData) fill(e webhooks.Event) (webhooks.Event, error) {
-	e.References = read.References(d.Reference, d.ChargeID)
+	e.References = read.References(string(d.Reference), d.ChargeID)
 	e.ProviderPaymentID = d.ChargeID
-	e.RefundID, e.RefundReference = d.RefundID, d.RefundReference
-	if e.Kind.IsFailure() {
-		e.FailureCode, e.ProviderCode = knownCode(d.FailureCode), d.FailureCode
+	e.RefundID, e.RefundReference = d.RefundID, string(d.RefundReference)
+	if code := string(d.FailureCode); e.Kind.IsFailure() {
+		e.FailureCode, e.ProviderCode = knownCode(code), code
 	}
 	if e.Type == "charge.canceled" {
 		e.FailureCode = webhooks.CodeCanceled
-	}
-	if !e.Kind.IsFailure() && (d.Amount == nil) != (d.Currency == "") {
-		return webhooks.Event{}, fmt.Errorf("%w: %s has an amount without a currency, or a currency without an amount", webhooks.ErrPayload, e.Type)
 	}
 	return read.WithUnits(e, d.Amount, d.Currency, nil)
 }

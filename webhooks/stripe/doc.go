@@ -27,5 +27,9 @@ func About() webhooks.About {
 			"To roll the secret, put the new one beside the old one before the old one ends.",
 			"Send the payment attempt's id as metadata payment_attempt_id of the payment intent.",
 		},
+		Reference: webhooks.ReferenceForm{
+			MetadataKey: "payment_attempt_id",
+			Doc:         "Put it into metadata of the payment intent (https://docs.stripe.com/api/metadata). With Checkout and payment links, give it as payment_intent_data.metadata, and as metadata of the session as well: neither copies the other's. client_reference_id is carried by the session's events alone.",
+		},
 	}
 }

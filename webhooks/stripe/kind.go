@@ -90,10 +90,14 @@ func (o objectData) capturable() (webhooks.Kind, *read.Integer) {
 
 // charged reads a charge that went through: a hold until it is captured.
 func (o objectData) charged() (webhooks.Kind, *read.Integer) {
-	if o.Captured == nil || !*o.Captured {
+	switch o.Captured {
+	case "", "false":
 		return webhooks.KindAuthorized, o.Amount
+	case "true":
+		return webhooks.KindSucceeded, cmp.Or(o.AmountCaptured, o.Amount)
+	default:
+		return webhooks.KindUnreadable, nil
 	}
-	return webhooks.KindSucceeded, cmp.Or(o.AmountCaptured, o.Amount)
 }
 
 // sessionCompleted reads the end of a Checkout session, which with a slow payment method comes before the money.
@@ -108,10 +112,10 @@ func (o objectData) sessionCompleted() (webhooks.Kind, *read.Integer) {
 func (o objectData) chargeRefunded() (webhooks.Kind, *read.Integer) {
 	total := o.AmountRefunded
 	switch {
-	case o.Captured != nil && !*o.Captured:
+	case o.Captured == "false":
 		total = new(read.Integer)
 	case o.Amount != nil && o.AmountCaptured != nil && total != nil:
-		refunded := *total - o.countedRelease()
+		refunded := read.Less(*total, o.countedRelease())
 		total = &refunded
 	}
 	return webhooks.KindRefundSucceeded, total
@@ -127,7 +131,7 @@ const releasesApart = "2025-03-31"
 // Where that is wrong for an old one, the total is too low, and the events of the refunds themselves make up for it;
 // the other way round it is too high, if a capture is made by an old version beside a new endpoint.
 func (o objectData) countedRelease() read.Integer {
-	released := max(0, *o.Amount-*o.AmountCaptured)
+	released := max(0, read.Less(*o.Amount, *o.AmountCaptured)) // 0 where one of them is unreadable
 	if *o.AmountRefunded < released || *o.AmountRefunded <= *o.AmountCaptured && o.version >= releasesApart {
 		return 0
 	}

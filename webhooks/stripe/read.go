@@ -16,14 +16,12 @@ var exponents = map[string]int{"ISK": 2, "MGA": 0, "UGX": 2}
 
 // rawEvent is the envelope (https://docs.stripe.com/api/events/object).
 type rawEvent struct {
-	ID       string          `json:"id"`
-	Type     string          `json:"type"`
-	Version  string          `json:"api_version"`
+	ID       read.Note       `json:"id"`
+	Type     read.Note       `json:"type"`
+	Version  read.Note       `json:"api_version"`
 	Created  json.RawMessage `json:"created"`
-	Livemode *bool           `json:"livemode"`
-	Data     struct {
-		Object json.RawMessage `json:"object"`
-	} `json:"data"`
+	Livemode read.Word       `json:"livemode"`
+	Data     json.RawMessage `json:"data"`
 }
 
 // objectData holds what is read of a payment intent, charge, refund, dispute or Checkout session; each has some of it.
@@ -31,11 +29,11 @@ type objectData struct {
 	// version is that of the API in which the object is written.
 	version string
 
-	ID       string            `json:"id"`
-	Object   string            `json:"object"`
-	Status   string            `json:"status"`
-	Currency string            `json:"currency"`
-	Metadata map[string]string `json:"metadata"`
+	ID       string    `json:"id"`
+	Object   string    `json:"object"`
+	Status   read.Word `json:"status"`
+	Currency read.Word `json:"currency"`
+	Metadata metadata  `json:"metadata"`
 
 	Amount           *read.Integer `json:"amount"`
 	AmountCapturable *read.Integer `json:"amount_capturable"`
@@ -43,16 +41,16 @@ type objectData struct {
 	AmountReceived   *read.Integer `json:"amount_received"`
 	AmountRefunded   *read.Integer `json:"amount_refunded"`
 	AmountTotal      *read.Integer `json:"amount_total"`
-	Captured         *bool         `json:"captured"`
+	Captured         read.Word     `json:"captured"`
 
-	PaymentIntent     ref    `json:"payment_intent"`
-	Charge            ref    `json:"charge"`
-	LatestCharge      ref    `json:"latest_charge"`
-	ClientReferenceID string `json:"client_reference_id"`
-	PaymentStatus     string `json:"payment_status"`
-	Reason            string `json:"reason"`
+	PaymentIntent     ref       `json:"payment_intent"`
+	Charge            ref       `json:"charge"`
+	LatestCharge      ref       `json:"latest_charge"`
+	ClientReferenceID read.Note `json:"client_reference_id"`
+	PaymentStatus     read.Word `json:"payment_status"`
+	Reason            read.Note `json:"reason"`
 
-	failure
+	failure `json:"-"`
 }
 
 // ref is the id of an object that may come expanded, as the object itself.
@@ -67,35 +65,46 @@ func (r *ref) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
+// metadata holds those of a merchant's values that are texts.
+type metadata map[string]string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (m *metadata) UnmarshalJSON(raw []byte) error {
+	*m = read.TextMembers(raw)
+	return nil
+}
+
 func parse(body []byte) (webhooks.Event, error) {
 	var envelope rawEvent
 	if err := read.JSON("event", body, &envelope); err != nil {
 		return webhooks.Event{}, err
 	}
-	if envelope.ID == "" || envelope.Type == "" {
-		return webhooks.Event{}, fmt.Errorf("%w: event without id or type", webhooks.ErrPayload)
-	}
 	event := webhooks.Event{
-		ID: envelope.ID, IDSource: webhooks.Native, Type: envelope.Type, Kind: webhooks.KindIgnored,
-		OccurredAt: read.Time(envelope.Created),
+		ID: string(envelope.ID), IDSource: webhooks.Native, Type: string(envelope.Type), Kind: webhooks.KindIgnored,
+		OccurredAt: read.Time(envelope.Created), Mode: read.ModeText(string(envelope.Livemode), "false", "true"),
 	}
-	if live := envelope.Livemode; live != nil {
-		event.Mode = read.ModeOf(!*live)
+	if event.ID == "" || event.Type == "" {
+		return event, fmt.Errorf("%w: event without id or type", webhooks.ErrPayload)
 	}
 	reading := readingOf(event.Type)
 	if reading == nil {
 		return event, nil
 	}
 	var object objectData
-	if err := read.JSON("object of "+event.Type, envelope.Data.Object, &object); err != nil {
-		return webhooks.Event{}, err
+	raw := read.Members(envelope.Data)["object"]
+	if err := read.JSON("object of "+event.Type, raw, &object); err != nil {
+		return event, err
 	}
-	object.version = envelope.Version
+	read.Loosely(raw, &object.failure)
+	object.version = string(envelope.Version)
 	return object.fill(event, reading)
 }
 
 func (o objectData) fill(e webhooks.Event, reading func(objectData) (webhooks.Kind, *read.Integer)) (webhooks.Event, error) {
 	kind, amount := reading(o)
+	if kind == webhooks.KindUnreadable {
+		return e, fmt.Errorf("%w: captured of %s is neither true nor false", webhooks.ErrPayload, e.Type)
+	}
 	e.Kind = kind
 	e.Cumulative = e.Type == "charge.refunded"
 	e.References = o.references()
@@ -131,5 +140,5 @@ func (o objectData) references() []string {
 	return read.References(o.Metadata["payment_attempt_id"],
 		o.own("payment_intent"), string(o.PaymentIntent),
 		o.own("charge"), string(o.Charge), string(o.LatestCharge),
-		o.own("checkout.session"), o.ClientReferenceID)
+		o.own("checkout.session"), string(o.ClientReferenceID))
 }

@@ -35,5 +35,9 @@ func About() webhooks.About {
 			"Send the payment attempt's id as OrderId.",
 			"Pay with a test card on the DEMO terminal and look for the event.",
 		},
+		Reference: webhooks.ReferenceForm{
+			Field: "OrderId",
+			Doc:   "Put it into OrderId of Init, which takes up to 36 characters (https://www.tbank.ru/kassa/dev/payments/). DATA are not signed, and not read.",
+		},
 	}
 }

@@ -66,8 +66,13 @@ func (t *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Ev
 	if t.terminal != "" && fields["TerminalKey"] != t.terminal {
 		return nil, fmt.Errorf("%w: of another terminal", webhooks.ErrSignatureInvalid)
 	}
-	event, err := parse(d, fields, t.currency)
-	return read.One(event, index, err)
+	return read.By(index, t.Read(d)), nil
+}
+
+// Read implements [webhooks.Reader].
+func (t *Verifier) Read(d webhooks.Delivery) []webhooks.Event {
+	event, err := parse(d, read.Scalars(read.Members(d.Body)), t.currency)
+	return read.One(d.Body, event, err)
 }
 
 // tokenOf returns the sum that proves the fields.

@@ -30,7 +30,7 @@ func parse(d webhooks.Delivery, fields map[string]string, currency string) (webh
 		return e, nil
 	}
 	if fields["PaymentId"] == "" {
-		return webhooks.Event{}, fmt.Errorf("%w: %s without PaymentId", webhooks.ErrPayload, e.Type)
+		return e, fmt.Errorf("%w: %s without PaymentId", webhooks.ErrPayload, e.Type)
 	}
 	if fields["Success"] == "false" && (e.Kind == webhooks.KindAuthorized || e.Kind == webhooks.KindSucceeded) {
 		e.Kind, e.NeedsFetch = webhooks.KindNotice, true

@@ -29,5 +29,9 @@ func About() webhooks.About {
 			"Send the payment attempt's id as metadata payment_attempt_id.",
 			"Make a payment in the test shop and look for its event.",
 		},
+		Reference: webhooks.ReferenceForm{
+			MetadataKey: "payment_attempt_id",
+			Doc:         "Put it into metadata of the payment; its notifications carry them, and so does the payment when it is looked up, before which nothing counts (https://yookassa.ru/developers/api#create_payment). A refund is found by the payment's id, which the first notification brings.",
+		},
 	}
 }

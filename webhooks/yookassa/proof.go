@@ -34,8 +34,13 @@ func (y *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Ev
 	if err := y.senders.Check(d.RemoteAddr); err != nil {
 		return nil, err
 	}
+	return read.By(-1, y.Read(d)), nil
+}
+
+// Read implements [webhooks.Reader].
+func (y *Verifier) Read(d webhooks.Delivery) []webhooks.Event {
 	event, err := parse(d)
-	return read.One(event, -1, err)
+	return read.One(d.Body, event, err)
 }
 
 // Ack implements [webhooks.Verifier]: exactly 200; any other code, even 201, means that the notification was not

@@ -13,33 +13,31 @@ import (
 // objectData holds what is read of a payment or refund (https://yookassa.ru/developers/api#payment_object,
 // #refund_object).
 type objectData struct {
-	ID         string                     `json:"id"`
-	Status     string                     `json:"status"`
-	PaymentID  string                     `json:"payment_id"` // of a refund
-	Metadata   map[string]json.RawMessage `json:"metadata"`
-	Test       *bool                      `json:"test"`
-	CreatedAt  json.RawMessage            `json:"created_at"`
-	CapturedAt json.RawMessage            `json:"captured_at"`
-	Amount     *struct {
-		Value    read.Scalar `json:"value"`
-		Currency string      `json:"currency"`
-	} `json:"amount"`
-	CancellationDetails struct {
-		Reason string `json:"reason"`
-	} `json:"cancellation_details"`
+	ID         string          `json:"id"`
+	Status     read.Word       `json:"status"`
+	PaymentID  string          `json:"payment_id"` // of a refund
+	Metadata   json.RawMessage `json:"metadata"`
+	Test       read.Word       `json:"test"`
+	CreatedAt  json.RawMessage `json:"created_at"`
+	CapturedAt json.RawMessage `json:"captured_at"`
+	Amount     json.RawMessage `json:"amount"`
+	Details    json.RawMessage `json:"cancellation_details"`
 }
 
 // parse reads a notification. One about a payment has an id of its own for each arrival: were it a duplicate, a forged
 // one could keep the real one from being looked up.
 func parse(d webhooks.Delivery) (webhooks.Event, error) {
 	var notification struct {
-		Event  string          `json:"event"`
+		Event  read.Note       `json:"event"`
 		Object json.RawMessage `json:"object"`
 	}
 	if err := read.JSON("notification", d.Body, &notification); err != nil {
 		return webhooks.Event{}, err
 	}
-	e := webhooks.Event{Type: notification.Event, IDSource: webhooks.Derived, Kind: kindOf(notification.Event)}
+	e := webhooks.Event{Type: string(notification.Event), IDSource: webhooks.Derived, Kind: kindOf(string(notification.Event))}
+	if e.Type == "" {
+		return e, fmt.Errorf("%w: notification without an event", webhooks.ErrPayload)
+	}
 	if e.Kind == webhooks.KindIgnored {
 		object := read.Members(notification.Object)
 		e.ID = read.DerivedID(e.Type, read.Text(object["id"]), read.Text(object["status"]))
@@ -47,12 +45,12 @@ func parse(d webhooks.Delivery) (webhooks.Event, error) {
 	}
 	var object objectData
 	if err := read.JSON("object of "+e.Type, notification.Object, &object); err != nil {
-		return webhooks.Event{}, err
+		return e, err
 	}
 	if !plain.ID(object.ID) || object.PaymentID != "" && !plain.ID(object.PaymentID) {
-		return webhooks.Event{}, fmt.Errorf("%w: object of %s without an id of the known form", webhooks.ErrPayload, e.Type)
+		return e, fmt.Errorf("%w: object of %s without an id of the known form", webhooks.ErrPayload, e.Type)
 	}
-	e.ID, e.NeedsFetch = read.NoticeID(d, e.Type, object.ID, object.Status), true
+	e.ID, e.NeedsFetch = read.NoticeID(d, e.Type, object.ID, string(object.Status)), true
 	return object.fill(e)
 }
 
@@ -74,28 +72,23 @@ func kindOf(eventType string) webhooks.Kind {
 // fill adds to an event what its object contains. The notification has no time of its own: only a capture and a refund
 // are dated.
 func (o objectData) fill(e webhooks.Event) (webhooks.Event, error) {
+	metadata := read.TextMembers(o.Metadata)
 	e.ProviderPaymentID, e.OccurredAt = o.ID, read.Time(o.CapturedAt)
 	if e.Kind == webhooks.KindRefundSucceeded {
 		e.ProviderPaymentID, e.RefundID = o.PaymentID, o.ID
-		e.RefundReference = read.Text(o.Metadata["refund_id"])
+		e.RefundReference = metadata["refund_id"]
 		e.OccurredAt = read.Time(o.CreatedAt)
 	}
-	attempt := read.Text(o.Metadata["payment_attempt_id"])
+	attempt := metadata["payment_attempt_id"]
 	e.References = read.References(attempt, e.ProviderPaymentID)
 	if attempt == "" {
-		e.References = read.References(e.ProviderPaymentID, read.Text(o.Metadata["order_id"]))
+		e.References = read.References(e.ProviderPaymentID, metadata["order_id"])
 	}
-	if o.Test != nil {
-		e.Mode = read.ModeOf(*o.Test)
-	}
+	e.Mode = read.ModeText(string(o.Test), "true", "false")
 	if e.Kind.IsFailure() {
-		e.FailureCode, e.ProviderCode = FailureCode(o.CancellationDetails.Reason)
+		e.FailureCode, e.ProviderCode = FailureCode(read.Text(read.Members(o.Details)["reason"]))
 	}
-	if o.Amount == nil {
-		return e, nil
-	}
-	money, err := webhooks.ParseDecimal(string(o.Amount.Value), o.Amount.Currency)
-	return read.WithMoney(e, &money, err)
+	return read.WithDecimal(e, string(read.WordAt(o.Amount, "value")), string(read.WordAt(o.Amount, "currency")))
 }
 
 // reasons translates why a payment was cancelled

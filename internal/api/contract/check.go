@@ -48,6 +48,8 @@ func (c *checker) value(s *Schema, value any, field string) {
 	switch s.Type[0] {
 	case "object":
 		c.object(s, value, field)
+	case "array":
+		c.list(s, value, field)
 	case "string":
 		c.text(s, value, field)
 	case "integer":
@@ -94,6 +96,20 @@ func (c *checker) member(s *Schema, name string, value any, field string) {
 			return
 		}
 		c.value(s.Additional.Schema, value, path)
+	}
+}
+
+func (c *checker) list(s *Schema, value any, field string) {
+	items, ok := value.([]any)
+	switch {
+	case !ok:
+		c.invalid(field, "must be a list")
+	case s.MaxItems != nil && len(items) > *s.MaxItems:
+		c.invalid(field, "must have at most %d items", *s.MaxItems)
+	default:
+		for i, item := range items {
+			c.value(s.Items, item, join(field, strconv.Itoa(i)))
+		}
 	}
 }
 

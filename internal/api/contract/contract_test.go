@@ -50,6 +50,9 @@ func bounded(t *testing.T, d *contract.Document, s *contract.Schema, at string) 
 			bounded(t, d, s.Additional.Schema, at+".*")
 			bounded(t, d, s.PropertyNames, at+".*")
 		}
+	case "array":
+		require.NotNil(t, s.MaxItems, at)
+		bounded(t, d, s.Items, at+".*")
 	case "string":
 		require.True(t, s.MaxLength != nil || len(s.Enum) > 0 || s.Pattern.Regexp != nil, at)
 		require.Equal(t, s.Pattern.Regexp != nil || s.Format != "", s.Hint != "", at)

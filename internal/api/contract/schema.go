@@ -32,8 +32,9 @@ type Schema struct {
 	MaxProperties *int       `yaml:"maxProperties"`        //nolint:tagliatelle // as above
 	PropertyNames *Schema    `yaml:"propertyNames"`        //nolint:tagliatelle // as above
 
-	Items *Schema
-	OneOf []*Schema `yaml:"oneOf"` //nolint:tagliatelle // as above
+	Items    *Schema
+	MaxItems *int      `yaml:"maxItems"` //nolint:tagliatelle // as above
+	OneOf    []*Schema `yaml:"oneOf"`    //nolint:tagliatelle // as above
 }
 
 // Name is the name of a schema that is one of the components.

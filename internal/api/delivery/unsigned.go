@@ -42,7 +42,7 @@ func (rc *Receiver) takeUnsigned(ctx context.Context, from netip.Addr, list []in
 		return nil, payment.ErrOverloaded
 	}
 	defer rc.lanes.leave(network)
-	switch known, err := rc.Payments.Known(ctx, list); {
+	switch known, err := rc.known(ctx, list); {
 	case err != nil:
 		return nil, err
 	case !known && tooMuch(list[0]):
@@ -58,6 +58,15 @@ func (rc *Receiver) takeUnsigned(ctx context.Context, from netip.Addr, list []in
 		return nil, errTooMuch()
 	}
 	return rc.Payments.Intake(ctx, list)
+}
+
+// known reports whether a delivery is of a payment that exists here. One that can't be read names none; where the
+// sender's address is the proof, it is stored all the same.
+func (rc *Receiver) known(ctx context.Context, list []inbound.Received) (bool, error) {
+	if slices.ContainsFunc(list, func(r inbound.Received) bool { return r.Event.Kind == webhooks.KindUnreadable }) {
+		return true, nil
+	}
+	return rc.Payments.Known(ctx, list)
 }
 
 func unsigned(r inbound.Received) bool { return r.Event.SecretIndex < 0 }

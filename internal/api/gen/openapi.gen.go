@@ -82,6 +82,27 @@ func (e AttemptCapture) Valid() bool {
 	}
 }
 
+// Defines values for AttemptOrigin.
+const (
+	AttemptOriginExternal AttemptOrigin = "external"
+	AttemptOriginImported AttemptOrigin = "imported"
+	AttemptOriginPaylatch AttemptOrigin = "paylatch"
+)
+
+// Valid indicates whether the value is a known member of the AttemptOrigin enum.
+func (e AttemptOrigin) Valid() bool {
+	switch e {
+	case AttemptOriginExternal:
+		return true
+	case AttemptOriginImported:
+		return true
+	case AttemptOriginPaylatch:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for HealthStatus.
 const (
 	HealthStatusOk HealthStatus = "ok"
@@ -241,6 +262,42 @@ func (e RefundOrigin) Valid() bool {
 	case RefundOriginProvider:
 		return true
 	case RefundOriginRequest:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RegisterAttemptCapture.
+const (
+	RegisterAttemptCaptureAutomatic RegisterAttemptCapture = "automatic"
+	RegisterAttemptCaptureManual    RegisterAttemptCapture = "manual"
+)
+
+// Valid indicates whether the value is a known member of the RegisterAttemptCapture enum.
+func (e RegisterAttemptCapture) Valid() bool {
+	switch e {
+	case RegisterAttemptCaptureAutomatic:
+		return true
+	case RegisterAttemptCaptureManual:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ReportAttemptOutcome.
+const (
+	ReportAttemptOutcomeAbandoned  ReportAttemptOutcome = "abandoned"
+	ReportAttemptOutcomeNotStarted ReportAttemptOutcome = "not_started"
+)
+
+// Valid indicates whether the value is a known member of the ReportAttemptOutcome enum.
+func (e ReportAttemptOutcome) Valid() bool {
+	switch e {
+	case ReportAttemptOutcomeAbandoned:
+		return true
+	case ReportAttemptOutcomeNotStarted:
 		return true
 	default:
 		return false
@@ -474,6 +531,9 @@ type Attempt struct {
 	AmountDisputed int64          `json:"amount_disputed"`
 	Capture        AttemptCapture `json:"capture"`
 
+	// Origin Whose call began it; `external` is the merchant's own, `imported` one of the past.
+	Origin AttemptOrigin `json:"origin"`
+
 	// NextAction What the customer must do now; null if nothing.
 	NextAction *NextAction `json:"next_action"`
 
@@ -492,6 +552,12 @@ type Attempt struct {
 	// StatusToken A bearer token that reads this one attempt, for a browser. In the answers to pay only.
 	StatusToken *string `json:"status_token,omitempty"`
 
+	// ProviderReference What to give the provider so that its webhooks find the attempt. In the answers to its registration only.
+	ProviderReference *ProviderReference `json:"provider_reference,omitempty"`
+
+	// ProviderIdempotencyKey The key to call the provider with. In the answers to its registration only.
+	ProviderIdempotencyKey *string `json:"provider_idempotency_key,omitempty"`
+
 	// Version Rises by one with each change of what can be seen of the attempt.
 	Version     int     `json:"version"`
 	CreatedAt   Micros  `json:"created_at"`
@@ -507,6 +573,9 @@ type AttemptStage string
 
 // AttemptCapture defines model for Attempt.Capture.
 type AttemptCapture string
+
+// AttemptOrigin Whose call began it; `external` is the merchant's own, `imported` one of the past.
+type AttemptOrigin string
 
 // AttemptList defines model for AttemptList.
 type AttemptList struct {
@@ -642,6 +711,10 @@ type Pay struct {
 
 	// ReturnURL Where the provider sends the customer back to, absolute http or https.
 	ReturnURL *string `json:"return_url,omitempty"`
+
+	// Supersedes The order's live attempt that was begun elsewhere and that its customer has left: it is reported as abandoned first. One that
+	// the provider does not give up is still in the way.
+	Supersedes *Supersedes `json:"supersedes,omitempty"`
 }
 
 // PayCapture `manual` only authorises; the money is taken by a confirm.
@@ -690,6 +763,18 @@ type Problem struct {
 	Attempt *Attempt      `json:"attempt,omitempty"`
 }
 
+// ProviderName A name by which the provider calls the payment.
+type ProviderName = string
+
+// ProviderReference defines model for ProviderReference.
+type ProviderReference struct {
+	// Text For the provider's field of the merchant's own reference; null where its webhooks do not name that.
+	Text *string `json:"text"`
+
+	// Metadata For the provider's metadata, or custom data; empty where it has none.
+	Metadata map[string]string `json:"metadata"`
+}
+
 // Readiness defines model for Readiness.
 type Readiness struct {
 	Status ReadinessStatus            `json:"status"`
@@ -735,6 +820,53 @@ type RefundStatus string
 // provider's own dashboard.
 type RefundOrigin string
 
+// RegisterAttempt defines model for RegisterAttempt.
+type RegisterAttempt struct {
+	// Account The configured account by which it is paid, of any kind. Absent, the default one.
+	Account *string `json:"account,omitempty"`
+
+	// Amount Minor units of the currency, in plain digits.
+	Amount *Amount `json:"amount,omitempty"`
+
+	// Capture `manual` where the provider only authorises and a confirm takes the money.
+	Capture *RegisterAttemptCapture `json:"capture,omitempty"`
+
+	// Currency An ISO 4217 code in upper case.
+	Currency *Currency `json:"currency,omitempty"`
+
+	// ExpiresIn How long the customer has, in seconds.
+	ExpiresIn *int64 `json:"expires_in,omitempty"`
+
+	// ProviderPaymentID A name by which the provider calls the payment.
+	ProviderPaymentID *ProviderName `json:"provider_payment_id,omitempty"`
+
+	// References Further names by which its webhooks may call it.
+	References *[]ProviderName `json:"references,omitempty"`
+
+	// Supersedes The order's live attempt that was begun elsewhere and that its customer has left: it is reported as abandoned first. One that
+	// the provider does not give up is still in the way.
+	Supersedes *Supersedes `json:"supersedes,omitempty"`
+}
+
+// RegisterAttemptCapture `manual` where the provider only authorises and a confirm takes the money.
+type RegisterAttemptCapture string
+
+// ReportAttempt defines model for ReportAttempt.
+type ReportAttempt struct {
+	// Outcome `abandoned`: the customer left. `not_started`: it never reached the provider.
+	Outcome *ReportAttemptOutcome `json:"outcome,omitempty"`
+
+	// ProviderPaymentID A name by which the provider calls the payment.
+	ProviderPaymentID *ProviderName `json:"provider_payment_id,omitempty"`
+
+	// Reason For people, in the attempt's timeline.
+	Reason     *string         `json:"reason,omitempty"`
+	References *[]ProviderName `json:"references,omitempty"`
+}
+
+// ReportAttemptOutcome `abandoned`: the customer left. `not_started`: it never reached the provider.
+type ReportAttemptOutcome string
+
 // SavedPaymentMethod defines model for SavedPaymentMethod.
 type SavedPaymentMethod struct {
 	// Token What a later pay names with `stored`, for the same customer.
@@ -747,6 +879,10 @@ type SavedPaymentMethod struct {
 	// Expires The month until which it is good, as YYYY-MM; null if not known.
 	Expires *string `json:"expires"`
 }
+
+// Supersedes The order's live attempt that was begun elsewhere and that its customer has left: it is reported as abandoned first. One that
+// the provider does not give up is still in the way.
+type Supersedes = string
 
 // SupportAttempt defines model for SupportAttempt.
 type SupportAttempt struct {
@@ -1125,6 +1261,21 @@ type ListAttemptsParams struct {
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
+// RegisterAttemptParams defines parameters for RegisterAttempt.
+type RegisterAttemptParams struct {
+	// IdempotencyKey Names one intention: 8 to 200 characters of `A-Z a-z 0-9 - _ . : ~`, bare or in double quotes. Never in the query
+	// string. Sent again with the same request it gets the first answer; with another request, 409.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
+
+	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
+	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
+
+	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
 // CancelOrderParams defines parameters for CancelOrder.
 type CancelOrderParams struct {
 	// IdempotencyKey Names one intention: 8 to 200 characters of `A-Z a-z 0-9 - _ . : ~`, bare or in double quotes. Never in the query
@@ -1207,6 +1358,21 @@ type ConfirmParams struct {
 
 // CreateRefundParams defines parameters for CreateRefund.
 type CreateRefundParams struct {
+	// IdempotencyKey Names one intention: 8 to 200 characters of `A-Z a-z 0-9 - _ . : ~`, bare or in double quotes. Never in the query
+	// string. Sent again with the same request it gets the first answer; with another request, 409.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
+
+	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
+	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
+
+	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
+// ReportAttemptParams defines parameters for ReportAttempt.
+type ReportAttemptParams struct {
 	// IdempotencyKey Names one intention: 8 to 200 characters of `A-Z a-z 0-9 - _ . : ~`, bare or in double quotes. Never in the query
 	// string. Sent again with the same request it gets the first answer; with another request, 409.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
@@ -1338,6 +1504,9 @@ type SupportSearchParams struct {
 // CreateOrderJSONRequestBody defines body for CreateOrder for application/json ContentType.
 type CreateOrderJSONRequestBody = CreateOrder
 
+// RegisterAttemptJSONRequestBody defines body for RegisterAttempt for application/json ContentType.
+type RegisterAttemptJSONRequestBody = RegisterAttempt
+
 // CancelOrderJSONRequestBody defines body for CancelOrder for application/json ContentType.
 type CancelOrderJSONRequestBody = NoMembers
 
@@ -1352,6 +1521,9 @@ type ConfirmJSONRequestBody = Confirm
 
 // CreateRefundJSONRequestBody defines body for CreateRefund for application/json ContentType.
 type CreateRefundJSONRequestBody = CreateRefund
+
+// ReportAttemptJSONRequestBody defines body for ReportAttempt for application/json ContentType.
+type ReportAttemptJSONRequestBody = ReportAttempt
 
 // SupportRecheckJSONRequestBody defines body for SupportRecheck for application/json ContentType.
 type SupportRecheckJSONRequestBody = SupportReason
@@ -1376,6 +1548,9 @@ type ServerInterface interface {
 	// ListAttempts List the attempts of an order
 	// (GET /v1/orders/{order_id}/attempts)
 	ListAttempts(ctx echo.Context, orderID OrderID, params ListAttemptsParams) error
+	// RegisterAttempt Register a payment that is begun elsewhere
+	// (POST /v1/orders/{order_id}/attempts)
+	RegisterAttempt(ctx echo.Context, orderID OrderID, params RegisterAttemptParams) error
 	// CancelOrder Cancel an order
 	// (POST /v1/orders/{order_id}/cancel)
 	CancelOrder(ctx echo.Context, orderID OrderID, params CancelOrderParams) error
@@ -1394,6 +1569,9 @@ type ServerInterface interface {
 	// CreateRefund Pay money back
 	// (POST /v1/payment-attempts/{payment_attempt_id}/refunds)
 	CreateRefund(ctx echo.Context, paymentAttemptID AttemptID, params CreateRefundParams) error
+	// ReportAttempt Report what the shop's backend learnt of a payment that was begun elsewhere
+	// (POST /v1/payment-attempts/{payment_attempt_id}/report)
+	ReportAttempt(ctx echo.Context, paymentAttemptID AttemptID, params ReportAttemptParams) error
 	// StreamAttempt Follow an attempt
 	// (GET /v1/payment-attempts/{payment_attempt_id}/stream)
 	StreamAttempt(ctx echo.Context, paymentAttemptID AttemptID, params StreamAttemptParams) error
@@ -1600,6 +1778,74 @@ func (w *ServerInterfaceWrapper) ListAttempts(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ListAttempts(ctx, orderID, params)
+	return err
+}
+
+// RegisterAttempt converts echo context to params.
+func (w *ServerInterfaceWrapper) RegisterAttempt(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "order_id" -------------
+	var orderID OrderID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "order_id", ctx.Param("order_id"), &orderID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter order_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RegisterAttemptParams
+
+	headers := ctx.Request().Header
+	// ------------- Required header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+	} else {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Header parameter Idempotency-Key is required, but not found"))
+	}
+	// ------------- Optional header parameter "On-Behalf-Of" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("On-Behalf-Of")]; found {
+		var OnBehalfOf OnBehalfOf
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for On-Behalf-Of, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "On-Behalf-Of", valueList[0], &OnBehalfOf, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter On-Behalf-Of: %s", err))
+		}
+
+		params.OnBehalfOf = &OnBehalfOf
+	}
+	// ------------- Optional header parameter "X-Request-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
+		var XRequestID RequestID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Request-Id, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", valueList[0], &XRequestID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Request-Id: %s", err))
+		}
+
+		params.XRequestID = &XRequestID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.RegisterAttempt(ctx, orderID, params)
 	return err
 }
 
@@ -2027,6 +2273,74 @@ func (w *ServerInterfaceWrapper) CreateRefund(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.CreateRefund(ctx, paymentAttemptID, params)
+	return err
+}
+
+// ReportAttempt converts echo context to params.
+func (w *ServerInterfaceWrapper) ReportAttempt(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "payment_attempt_id" -------------
+	var paymentAttemptID AttemptID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "payment_attempt_id", ctx.Param("payment_attempt_id"), &paymentAttemptID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter payment_attempt_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ReportAttemptParams
+
+	headers := ctx.Request().Header
+	// ------------- Required header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+	} else {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Header parameter Idempotency-Key is required, but not found"))
+	}
+	// ------------- Optional header parameter "On-Behalf-Of" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("On-Behalf-Of")]; found {
+		var OnBehalfOf OnBehalfOf
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for On-Behalf-Of, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "On-Behalf-Of", valueList[0], &OnBehalfOf, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter On-Behalf-Of: %s", err))
+		}
+
+		params.OnBehalfOf = &OnBehalfOf
+	}
+	// ------------- Optional header parameter "X-Request-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
+		var XRequestID RequestID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Request-Id, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", valueList[0], &XRequestID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Request-Id: %s", err))
+		}
+
+		params.XRequestID = &XRequestID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ReportAttempt(ctx, paymentAttemptID, params)
 	return err
 }
 
@@ -2583,9 +2897,11 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/orders/:order_id/cancel", wrapper.CancelOrder, options.OperationMiddlewares["cancelOrder"]...)
 	router.POST(options.BaseURL+"/v1/orders/:order_id/pay", wrapper.Pay, options.OperationMiddlewares["pay"]...)
 	router.GET(options.BaseURL+"/v1/orders/:order_id/attempts", wrapper.ListAttempts, options.OperationMiddlewares["listAttempts"]...)
+	router.POST(options.BaseURL+"/v1/orders/:order_id/attempts", wrapper.RegisterAttempt, options.OperationMiddlewares["registerAttempt"]...)
 	router.GET(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id", wrapper.ReadAttempt, options.OperationMiddlewares["readAttempt"]...)
 	router.GET(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id/stream", wrapper.StreamAttempt, options.OperationMiddlewares["streamAttempt"]...)
 	router.POST(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id/confirm", wrapper.Confirm, options.OperationMiddlewares["confirm"]...)
+	router.POST(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id/report", wrapper.ReportAttempt, options.OperationMiddlewares["reportAttempt"]...)
 	router.POST(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id/cancel", wrapper.CancelAttempt, options.OperationMiddlewares["cancelAttempt"]...)
 	router.POST(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id/refunds", wrapper.CreateRefund, options.OperationMiddlewares["createRefund"]...)
 	router.GET(options.BaseURL+"/v1/refunds/:refund_id", wrapper.ReadRefund, options.OperationMiddlewares["readRefund"]...)
@@ -3403,6 +3719,396 @@ type ListAttempts503ApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListAttempts503ApplicationProblemPlusJSONResponse) VisitListAttemptsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RegisterAttemptRequestObject struct {
+	OrderID OrderID `json:"order_id"`
+	Params  RegisterAttemptParams
+	Body    *RegisterAttemptJSONRequestBody
+}
+
+type RegisterAttemptResponseObject interface {
+	VisitRegisterAttemptResponse(w http.ResponseWriter) error
+}
+
+type RegisterAttempt201ResponseHeaders struct {
+	ETag                string
+	IdempotencyKey      *string
+	IdempotencyReplayed *string
+	IdempotencyResult   string
+	RetryAfter          *int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type RegisterAttempt201JSONResponse struct {
+	Body    Attempt
+	Headers RegisterAttempt201ResponseHeaders
+}
+
+func (response RegisterAttempt201JSONResponse) VisitRegisterAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
+	w.Header().Set("Idempotency-Result", fmt.Sprint(response.Headers.IdempotencyResult))
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RegisterAttempt400ApplicationProblemPlusJSONResponse struct {
+	CommandMalformedApplicationProblemPlusJSONResponse
+}
+
+func (response RegisterAttempt400ApplicationProblemPlusJSONResponse) VisitRegisterAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
+	if response.Headers.IdempotencyResult != nil {
+		w.Header().Set("Idempotency-Result", fmt.Sprint(*response.Headers.IdempotencyResult))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RegisterAttempt401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response RegisterAttempt401ApplicationProblemPlusJSONResponse) VisitRegisterAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RegisterAttempt403ResponseHeaders struct {
+	IdempotencyKey      *string
+	IdempotencyReplayed *string
+	IdempotencyResult   *string
+	RetryAfter          *int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type RegisterAttempt403ApplicationProblemPlusJSONResponse struct {
+	Body    Problem
+	Headers RegisterAttempt403ResponseHeaders
+}
+
+func (response RegisterAttempt403ApplicationProblemPlusJSONResponse) VisitRegisterAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
+	if response.Headers.IdempotencyResult != nil {
+		w.Header().Set("Idempotency-Result", fmt.Sprint(*response.Headers.IdempotencyResult))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RegisterAttempt404ResponseHeaders struct {
+	IdempotencyKey      *string
+	IdempotencyReplayed *string
+	IdempotencyResult   *string
+	RetryAfter          *int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type RegisterAttempt404ApplicationProblemPlusJSONResponse struct {
+	Body    Problem
+	Headers RegisterAttempt404ResponseHeaders
+}
+
+func (response RegisterAttempt404ApplicationProblemPlusJSONResponse) VisitRegisterAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
+	if response.Headers.IdempotencyResult != nil {
+		w.Header().Set("Idempotency-Result", fmt.Sprint(*response.Headers.IdempotencyResult))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RegisterAttempt408ApplicationProblemPlusJSONResponse struct {
+	RequestTimeoutApplicationProblemPlusJSONResponse
+}
+
+func (response RegisterAttempt408ApplicationProblemPlusJSONResponse) VisitRegisterAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(408)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RegisterAttempt409ResponseHeaders struct {
+	IdempotencyKey      *string
+	IdempotencyReplayed *string
+	IdempotencyResult   *string
+	RetryAfter          *int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type RegisterAttempt409ApplicationProblemPlusJSONResponse struct {
+	Body    Problem
+	Headers RegisterAttempt409ResponseHeaders
+}
+
+func (response RegisterAttempt409ApplicationProblemPlusJSONResponse) VisitRegisterAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
+	if response.Headers.IdempotencyResult != nil {
+		w.Header().Set("Idempotency-Result", fmt.Sprint(*response.Headers.IdempotencyResult))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RegisterAttempt413ApplicationProblemPlusJSONResponse struct {
+	TooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response RegisterAttempt413ApplicationProblemPlusJSONResponse) VisitRegisterAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RegisterAttempt415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedMediaTypeApplicationProblemPlusJSONResponse
+}
+
+func (response RegisterAttempt415ApplicationProblemPlusJSONResponse) VisitRegisterAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RegisterAttempt422ResponseHeaders struct {
+	IdempotencyKey      *string
+	IdempotencyReplayed *string
+	IdempotencyResult   *string
+	RetryAfter          *int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type RegisterAttempt422ApplicationProblemPlusJSONResponse struct {
+	Body    Problem
+	Headers RegisterAttempt422ResponseHeaders
+}
+
+func (response RegisterAttempt422ApplicationProblemPlusJSONResponse) VisitRegisterAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
+	if response.Headers.IdempotencyResult != nil {
+		w.Header().Set("Idempotency-Result", fmt.Sprint(*response.Headers.IdempotencyResult))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RegisterAttempt429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response RegisterAttempt429ApplicationProblemPlusJSONResponse) VisitRegisterAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RegisterAttempt500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response RegisterAttempt500ApplicationProblemPlusJSONResponse) VisitRegisterAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RegisterAttempt503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response RegisterAttempt503ApplicationProblemPlusJSONResponse) VisitRegisterAttemptResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -5475,6 +6181,396 @@ type CreateRefund503ApplicationProblemPlusJSONResponse struct {
 }
 
 func (response CreateRefund503ApplicationProblemPlusJSONResponse) VisitCreateRefundResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReportAttemptRequestObject struct {
+	PaymentAttemptID AttemptID `json:"payment_attempt_id"`
+	Params           ReportAttemptParams
+	Body             *ReportAttemptJSONRequestBody
+}
+
+type ReportAttemptResponseObject interface {
+	VisitReportAttemptResponse(w http.ResponseWriter) error
+}
+
+type ReportAttempt200ResponseHeaders struct {
+	ETag                string
+	IdempotencyKey      *string
+	IdempotencyReplayed *string
+	IdempotencyResult   string
+	RetryAfter          *int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type ReportAttempt200JSONResponse struct {
+	Body    Attempt
+	Headers ReportAttempt200ResponseHeaders
+}
+
+func (response ReportAttempt200JSONResponse) VisitReportAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
+	w.Header().Set("Idempotency-Result", fmt.Sprint(response.Headers.IdempotencyResult))
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReportAttempt400ApplicationProblemPlusJSONResponse struct {
+	CommandMalformedApplicationProblemPlusJSONResponse
+}
+
+func (response ReportAttempt400ApplicationProblemPlusJSONResponse) VisitReportAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
+	if response.Headers.IdempotencyResult != nil {
+		w.Header().Set("Idempotency-Result", fmt.Sprint(*response.Headers.IdempotencyResult))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReportAttempt401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response ReportAttempt401ApplicationProblemPlusJSONResponse) VisitReportAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReportAttempt403ResponseHeaders struct {
+	IdempotencyKey      *string
+	IdempotencyReplayed *string
+	IdempotencyResult   *string
+	RetryAfter          *int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type ReportAttempt403ApplicationProblemPlusJSONResponse struct {
+	Body    Problem
+	Headers ReportAttempt403ResponseHeaders
+}
+
+func (response ReportAttempt403ApplicationProblemPlusJSONResponse) VisitReportAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
+	if response.Headers.IdempotencyResult != nil {
+		w.Header().Set("Idempotency-Result", fmt.Sprint(*response.Headers.IdempotencyResult))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReportAttempt404ResponseHeaders struct {
+	IdempotencyKey      *string
+	IdempotencyReplayed *string
+	IdempotencyResult   *string
+	RetryAfter          *int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type ReportAttempt404ApplicationProblemPlusJSONResponse struct {
+	Body    Problem
+	Headers ReportAttempt404ResponseHeaders
+}
+
+func (response ReportAttempt404ApplicationProblemPlusJSONResponse) VisitReportAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
+	if response.Headers.IdempotencyResult != nil {
+		w.Header().Set("Idempotency-Result", fmt.Sprint(*response.Headers.IdempotencyResult))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReportAttempt408ApplicationProblemPlusJSONResponse struct {
+	RequestTimeoutApplicationProblemPlusJSONResponse
+}
+
+func (response ReportAttempt408ApplicationProblemPlusJSONResponse) VisitReportAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(408)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReportAttempt409ResponseHeaders struct {
+	IdempotencyKey      *string
+	IdempotencyReplayed *string
+	IdempotencyResult   *string
+	RetryAfter          *int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type ReportAttempt409ApplicationProblemPlusJSONResponse struct {
+	Body    Problem
+	Headers ReportAttempt409ResponseHeaders
+}
+
+func (response ReportAttempt409ApplicationProblemPlusJSONResponse) VisitReportAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
+	if response.Headers.IdempotencyResult != nil {
+		w.Header().Set("Idempotency-Result", fmt.Sprint(*response.Headers.IdempotencyResult))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReportAttempt413ApplicationProblemPlusJSONResponse struct {
+	TooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response ReportAttempt413ApplicationProblemPlusJSONResponse) VisitReportAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReportAttempt415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedMediaTypeApplicationProblemPlusJSONResponse
+}
+
+func (response ReportAttempt415ApplicationProblemPlusJSONResponse) VisitReportAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReportAttempt422ResponseHeaders struct {
+	IdempotencyKey      *string
+	IdempotencyReplayed *string
+	IdempotencyResult   *string
+	RetryAfter          *int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type ReportAttempt422ApplicationProblemPlusJSONResponse struct {
+	Body    Problem
+	Headers ReportAttempt422ResponseHeaders
+}
+
+func (response ReportAttempt422ApplicationProblemPlusJSONResponse) VisitReportAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
+	if response.Headers.IdempotencyResult != nil {
+		w.Header().Set("Idempotency-Result", fmt.Sprint(*response.Headers.IdempotencyResult))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReportAttempt429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response ReportAttempt429ApplicationProblemPlusJSONResponse) VisitReportAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReportAttempt500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response ReportAttempt500ApplicationProblemPlusJSONResponse) VisitReportAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReportAttempt503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response ReportAttempt503ApplicationProblemPlusJSONResponse) VisitReportAttemptResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -7925,6 +9021,9 @@ type StrictServerInterface interface {
 	// ListAttempts List the attempts of an order
 	// (GET /v1/orders/{order_id}/attempts)
 	ListAttempts(ctx context.Context, request ListAttemptsRequestObject) (ListAttemptsResponseObject, error)
+	// RegisterAttempt Register a payment that is begun elsewhere
+	// (POST /v1/orders/{order_id}/attempts)
+	RegisterAttempt(ctx context.Context, request RegisterAttemptRequestObject) (RegisterAttemptResponseObject, error)
 	// CancelOrder Cancel an order
 	// (POST /v1/orders/{order_id}/cancel)
 	CancelOrder(ctx context.Context, request CancelOrderRequestObject) (CancelOrderResponseObject, error)
@@ -7943,6 +9042,9 @@ type StrictServerInterface interface {
 	// CreateRefund Pay money back
 	// (POST /v1/payment-attempts/{payment_attempt_id}/refunds)
 	CreateRefund(ctx context.Context, request CreateRefundRequestObject) (CreateRefundResponseObject, error)
+	// ReportAttempt Report what the shop's backend learnt of a payment that was begun elsewhere
+	// (POST /v1/payment-attempts/{payment_attempt_id}/report)
+	ReportAttempt(ctx context.Context, request ReportAttemptRequestObject) (ReportAttemptResponseObject, error)
 	// StreamAttempt Follow an attempt
 	// (GET /v1/payment-attempts/{payment_attempt_id}/stream)
 	StreamAttempt(ctx context.Context, request StreamAttemptRequestObject) (StreamAttemptResponseObject, error)
@@ -8084,6 +9186,55 @@ func (sh *strictHandler) ListAttempts(ctx echo.Context, orderID OrderID, params 
 		return err
 	} else if validResponse, ok := response.(ListAttemptsResponseObject); ok {
 		return validResponse.VisitListAttemptsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RegisterAttempt operation middleware
+func (sh *strictHandler) RegisterAttempt(ctx echo.Context, orderID OrderID, params RegisterAttemptParams) error {
+	var request RegisterAttemptRequestObject
+
+	request.OrderID = orderID
+	request.Params = params
+
+	var body RegisterAttemptJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RegisterAttempt(ctx.Request().Context(), request.(RegisterAttemptRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RegisterAttempt")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RegisterAttemptResponseObject); ok {
+		return validResponse.VisitRegisterAttemptResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
@@ -8367,6 +9518,55 @@ func (sh *strictHandler) CreateRefund(ctx echo.Context, paymentAttemptID Attempt
 		return err
 	} else if validResponse, ok := response.(CreateRefundResponseObject); ok {
 		return validResponse.VisitCreateRefundResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReportAttempt operation middleware
+func (sh *strictHandler) ReportAttempt(ctx echo.Context, paymentAttemptID AttemptID, params ReportAttemptParams) error {
+	var request ReportAttemptRequestObject
+
+	request.PaymentAttemptID = paymentAttemptID
+	request.Params = params
+
+	var body ReportAttemptJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ReportAttempt(ctx.Request().Context(), request.(ReportAttemptRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReportAttempt")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReportAttemptResponseObject); ok {
+		return validResponse.VisitReportAttemptResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

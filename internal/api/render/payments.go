@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
@@ -50,6 +51,7 @@ func (r Renderer) Attempt(v payment.View) gen.Attempt {
 		Amount: v.Money.Minor, Currency: string(v.Money.Currency),
 		AmountCaptured: v.AmountCaptured(), AmountRefunded: v.AmountRefunded(), AmountDisputed: v.AmountDisputed(),
 		Capture:            gen.AttemptCapture(v.Capture),
+		Origin:             gen.AttemptOrigin(cmp.Or(v.Begun, payment.BegunHere)),
 		CanStartNewAttempt: v.CanStartNew, Version: v.Version,
 		CreatedAt: gen.Micros(v.CreatedAt), UpdatedAt: gen.Micros(v.UpdatedAt),
 		FinalizedAt: (*gen.Micros)(v.FinalizedAt),

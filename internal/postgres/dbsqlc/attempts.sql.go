@@ -13,7 +13,7 @@ import (
 )
 
 const attemptLock = `-- name: AttemptLock :one
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action_url, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, now()::timestamptz AS read_at,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action_url, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, now()::timestamptz AS read_at,
     EXISTS (SELECT FROM payment_attempts s WHERE s.order_id = a.order_id AND s.attempt_id <> a.attempt_id) AS siblings
 FROM payment_attempts a WHERE a.attempt_id = $1
 FOR NO KEY UPDATE OF a
@@ -36,6 +36,7 @@ func (q *Queries) AttemptLock(ctx context.Context, db DBTX, attemptID uuid.UUID)
 		&i.PaymentAttempts.ClientRequestID,
 		&i.PaymentAttempts.RequestHash,
 		&i.PaymentAttempts.Account,
+		&i.PaymentAttempts.Origin,
 		&i.PaymentAttempts.ProviderPaymentID,
 		&i.PaymentAttempts.Status,
 		&i.PaymentAttempts.Stage,
@@ -58,6 +59,7 @@ func (q *Queries) AttemptLock(ctx context.Context, db DBTX, attemptID uuid.UUID)
 		&i.PaymentAttempts.CreatedAt,
 		&i.PaymentAttempts.UpdatedAt,
 		&i.PaymentAttempts.FinalizedAt,
+		&i.PaymentAttempts.ExpiresAt,
 		&i.ReadAt,
 		&i.Siblings,
 	)
@@ -65,7 +67,7 @@ func (q *Queries) AttemptLock(ctx context.Context, db DBTX, attemptID uuid.UUID)
 }
 
 const attemptRead = `-- name: AttemptRead :one
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action_url, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, now()::timestamptz AS read_at, false AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action_url, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, now()::timestamptz AS read_at, false AS siblings
 FROM payment_attempts a WHERE a.attempt_id = $1
 `
 
@@ -86,6 +88,7 @@ func (q *Queries) AttemptRead(ctx context.Context, db DBTX, attemptID uuid.UUID)
 		&i.PaymentAttempts.ClientRequestID,
 		&i.PaymentAttempts.RequestHash,
 		&i.PaymentAttempts.Account,
+		&i.PaymentAttempts.Origin,
 		&i.PaymentAttempts.ProviderPaymentID,
 		&i.PaymentAttempts.Status,
 		&i.PaymentAttempts.Stage,
@@ -108,6 +111,7 @@ func (q *Queries) AttemptRead(ctx context.Context, db DBTX, attemptID uuid.UUID)
 		&i.PaymentAttempts.CreatedAt,
 		&i.PaymentAttempts.UpdatedAt,
 		&i.PaymentAttempts.FinalizedAt,
+		&i.PaymentAttempts.ExpiresAt,
 		&i.ReadAt,
 		&i.Siblings,
 	)
@@ -230,7 +234,7 @@ func (q *Queries) AttemptsAnnounce(ctx context.Context, db DBTX, arg *AttemptsAn
 }
 
 const attemptsBeside = `-- name: AttemptsBeside :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action_url, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, now()::timestamptz AS read_at, false AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action_url, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, now()::timestamptz AS read_at, false AS siblings
 FROM payment_attempts a WHERE a.order_id = (SELECT o.order_id FROM payment_attempts o WHERE o.attempt_id = $1)
 ORDER BY a.created_at, a.attempt_id
 `
@@ -258,6 +262,7 @@ func (q *Queries) AttemptsBeside(ctx context.Context, db DBTX, attemptID uuid.UU
 			&i.PaymentAttempts.ClientRequestID,
 			&i.PaymentAttempts.RequestHash,
 			&i.PaymentAttempts.Account,
+			&i.PaymentAttempts.Origin,
 			&i.PaymentAttempts.ProviderPaymentID,
 			&i.PaymentAttempts.Status,
 			&i.PaymentAttempts.Stage,
@@ -280,6 +285,7 @@ func (q *Queries) AttemptsBeside(ctx context.Context, db DBTX, attemptID uuid.UU
 			&i.PaymentAttempts.CreatedAt,
 			&i.PaymentAttempts.UpdatedAt,
 			&i.PaymentAttempts.FinalizedAt,
+			&i.PaymentAttempts.ExpiresAt,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -294,7 +300,7 @@ func (q *Queries) AttemptsBeside(ctx context.Context, db DBTX, attemptID uuid.UU
 }
 
 const attemptsByRequest = `-- name: AttemptsByRequest :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action_url, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, now()::timestamptz AS read_at, false AS siblings,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action_url, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, now()::timestamptz AS read_at, false AS siblings,
     coalesce(o.state, '') AS charge_state, o.lease_until AS charge_lease_until
 FROM payment_attempts a
 JOIN (SELECT unnest($1::text[]) AS order_id, unnest($2::text[]) AS user_id, unnest($3::text[]) AS client_request_id) n
@@ -334,6 +340,7 @@ func (q *Queries) AttemptsByRequest(ctx context.Context, db DBTX, arg *AttemptsB
 			&i.PaymentAttempts.ClientRequestID,
 			&i.PaymentAttempts.RequestHash,
 			&i.PaymentAttempts.Account,
+			&i.PaymentAttempts.Origin,
 			&i.PaymentAttempts.ProviderPaymentID,
 			&i.PaymentAttempts.Status,
 			&i.PaymentAttempts.Stage,
@@ -356,6 +363,7 @@ func (q *Queries) AttemptsByRequest(ctx context.Context, db DBTX, arg *AttemptsB
 			&i.PaymentAttempts.CreatedAt,
 			&i.PaymentAttempts.UpdatedAt,
 			&i.PaymentAttempts.FinalizedAt,
+			&i.PaymentAttempts.ExpiresAt,
 			&i.ReadAt,
 			&i.Siblings,
 			&i.ChargeState,
@@ -371,11 +379,13 @@ func (q *Queries) AttemptsByRequest(ctx context.Context, db DBTX, arg *AttemptsB
 	return items, nil
 }
 
-const attemptsInsert = `-- name: AttemptsInsert :exec
-INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, status, stage,
-    amount, currency, capture_manual, version, created_at, updated_at)
-SELECT n.order_id, n.attempt_id, n.user_id, n.client_request_id, n.request_hash, n.account, 'pending', 'requested',
-    n.amount, n.currency, n.capture_manual, 1, n.created_at, n.created_at
+const attemptsImport = `-- name: AttemptsImport :exec
+INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, origin, provider_payment_id,
+    status, stage, amount, currency, capture_manual, movements, amount_captured, amount_refunded,
+    failure_code, failure_message, version, created_at, updated_at, finalized_at)
+SELECT n.order_id, n.attempt_id, n.user_id, n.client_request_id, n.request_hash, n.account, 'imported', n.provider_payment_id,
+    n.status, 'final', n.amount, n.currency, n.capture_manual, n.movements, n.amount_captured, n.amount_refunded,
+    n.failure_code, n.failure_message, n.version, n.created_at, n.finalized_at, n.finalized_at
 FROM (
     SELECT unnest($1::text[]) AS order_id,
         unnest($2::uuid[]) AS attempt_id,
@@ -383,10 +393,89 @@ FROM (
         unnest($4::text[]) AS client_request_id,
         unnest($5::bytea[]) AS request_hash,
         unnest($6::text[]) AS account,
-        unnest($7::bigint[]) AS amount,
-        unnest($8::text[]) AS currency,
-        unnest($9::bool[]) AS capture_manual,
-        unnest($10::timestamptz[]) AS created_at
+        unnest($7::text[]) AS provider_payment_id,
+        unnest($8::text[])::attempt_status AS status,
+        unnest($9::bigint[]) AS amount,
+        unnest($10::text[]) AS currency,
+        unnest($11::bool[]) AS capture_manual,
+        unnest($12::int[]) AS movements,
+        unnest($13::bigint[]) AS amount_captured,
+        unnest($14::bigint[]) AS amount_refunded,
+        unnest($15::text[]) AS failure_code,
+        unnest($16::text[]) AS failure_message,
+        unnest($17::int[]) AS version,
+        unnest($18::timestamptz[]) AS created_at,
+        unnest($19::timestamptz[]) AS finalized_at
+) n
+`
+
+type AttemptsImportParams struct {
+	OrderIds           []string
+	AttemptIds         []uuid.UUID
+	UserIds            []string
+	ClientRequestIds   []string
+	RequestHashes      [][]byte
+	Accounts           []string
+	ProviderPaymentIds []string
+	Statuses           []string
+	Amounts            []int64
+	Currencies         []string
+	CapturesManual     []bool
+	Movements          []int32
+	Captured           []int64
+	Refunded           []int64
+	FailureCodes       []string
+	FailureMessages    []string
+	Versions           []int32
+	CreatedAts         []time.Time
+	FinalizedAts       []time.Time
+}
+
+// Inserts attempts of the past, which are final.
+func (q *Queries) AttemptsImport(ctx context.Context, db DBTX, arg *AttemptsImportParams) error {
+	_, err := db.Exec(ctx, attemptsImport,
+		arg.OrderIds,
+		arg.AttemptIds,
+		arg.UserIds,
+		arg.ClientRequestIds,
+		arg.RequestHashes,
+		arg.Accounts,
+		arg.ProviderPaymentIds,
+		arg.Statuses,
+		arg.Amounts,
+		arg.Currencies,
+		arg.CapturesManual,
+		arg.Movements,
+		arg.Captured,
+		arg.Refunded,
+		arg.FailureCodes,
+		arg.FailureMessages,
+		arg.Versions,
+		arg.CreatedAts,
+		arg.FinalizedAts,
+	)
+	return err
+}
+
+const attemptsInsert = `-- name: AttemptsInsert :exec
+INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, origin, status, stage,
+    amount, currency, capture_manual, version, created_at, updated_at, expires_at)
+SELECT n.order_id, n.attempt_id, n.user_id, n.client_request_id, n.request_hash, n.account, n.origin, 'pending', n.stage,
+    n.amount, n.currency, n.capture_manual, 1, n.created_at, n.created_at, CASE n.origin WHEN 'external' THEN n.expires_at END
+FROM (
+    SELECT unnest($1::text[]) AS order_id,
+        unnest($2::uuid[]) AS attempt_id,
+        unnest($3::text[]) AS user_id,
+        unnest($4::text[]) AS client_request_id,
+        unnest($5::bytea[]) AS request_hash,
+        unnest($6::text[]) AS account,
+        unnest($7::text[]) AS origin,
+        unnest($8::text[])::attempt_stage AS stage,
+        unnest($9::bigint[]) AS amount,
+        unnest($10::text[]) AS currency,
+        unnest($11::bool[]) AS capture_manual,
+        unnest($12::timestamptz[]) AS created_at,
+        unnest($13::timestamptz[]) AS expires_at
 ) n
 `
 
@@ -397,10 +486,13 @@ type AttemptsInsertParams struct {
 	ClientRequestIds []string
 	RequestHashes    [][]byte
 	Accounts         []string
+	Origins          []string
+	Stages           []string
 	Amounts          []int64
 	Currencies       []string
 	CapturesManual   []bool
 	CreatedAts       []time.Time
+	ExpiresAts       []time.Time
 }
 
 // Inserts new attempts.
@@ -412,16 +504,19 @@ func (q *Queries) AttemptsInsert(ctx context.Context, db DBTX, arg *AttemptsInse
 		arg.ClientRequestIds,
 		arg.RequestHashes,
 		arg.Accounts,
+		arg.Origins,
+		arg.Stages,
 		arg.Amounts,
 		arg.Currencies,
 		arg.CapturesManual,
 		arg.CreatedAts,
+		arg.ExpiresAts,
 	)
 	return err
 }
 
 const attemptsLiveLockFree = `-- name: AttemptsLiveLockFree :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action_url, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, now()::timestamptz AS read_at, true AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action_url, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, now()::timestamptz AS read_at, true AS siblings
 FROM payment_attempts a WHERE a.order_id = ANY ($1::text[]) AND a.live
 ORDER BY a.attempt_id
 FOR NO KEY UPDATE OF a SKIP LOCKED
@@ -451,6 +546,7 @@ func (q *Queries) AttemptsLiveLockFree(ctx context.Context, db DBTX, orderIds []
 			&i.PaymentAttempts.ClientRequestID,
 			&i.PaymentAttempts.RequestHash,
 			&i.PaymentAttempts.Account,
+			&i.PaymentAttempts.Origin,
 			&i.PaymentAttempts.ProviderPaymentID,
 			&i.PaymentAttempts.Status,
 			&i.PaymentAttempts.Stage,
@@ -473,6 +569,7 @@ func (q *Queries) AttemptsLiveLockFree(ctx context.Context, db DBTX, orderIds []
 			&i.PaymentAttempts.CreatedAt,
 			&i.PaymentAttempts.UpdatedAt,
 			&i.PaymentAttempts.FinalizedAt,
+			&i.PaymentAttempts.ExpiresAt,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -487,7 +584,7 @@ func (q *Queries) AttemptsLiveLockFree(ctx context.Context, db DBTX, orderIds []
 }
 
 const attemptsLockFree = `-- name: AttemptsLockFree :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action_url, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, now()::timestamptz AS read_at,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action_url, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, now()::timestamptz AS read_at,
     EXISTS (SELECT FROM payment_attempts s WHERE s.order_id = a.order_id AND s.attempt_id <> a.attempt_id) AS siblings
 FROM payment_attempts a WHERE a.attempt_id = ANY ($1::uuid[])
 ORDER BY a.attempt_id
@@ -517,6 +614,7 @@ func (q *Queries) AttemptsLockFree(ctx context.Context, db DBTX, attemptIds []uu
 			&i.PaymentAttempts.ClientRequestID,
 			&i.PaymentAttempts.RequestHash,
 			&i.PaymentAttempts.Account,
+			&i.PaymentAttempts.Origin,
 			&i.PaymentAttempts.ProviderPaymentID,
 			&i.PaymentAttempts.Status,
 			&i.PaymentAttempts.Stage,
@@ -539,6 +637,7 @@ func (q *Queries) AttemptsLockFree(ctx context.Context, db DBTX, attemptIds []uu
 			&i.PaymentAttempts.CreatedAt,
 			&i.PaymentAttempts.UpdatedAt,
 			&i.PaymentAttempts.FinalizedAt,
+			&i.PaymentAttempts.ExpiresAt,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -553,7 +652,7 @@ func (q *Queries) AttemptsLockFree(ctx context.Context, db DBTX, attemptIds []uu
 }
 
 const attemptsLockNamed = `-- name: AttemptsLockNamed :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action_url, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, now()::timestamptz AS read_at,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action_url, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, now()::timestamptz AS read_at,
     EXISTS (SELECT FROM payment_attempts s WHERE s.order_id = a.order_id AND s.attempt_id <> a.attempt_id) AS siblings
 FROM payment_attempts a WHERE a.attempt_id IN (
     SELECT unnest($1::uuid[])
@@ -595,6 +694,7 @@ func (q *Queries) AttemptsLockNamed(ctx context.Context, db DBTX, arg *AttemptsL
 			&i.PaymentAttempts.ClientRequestID,
 			&i.PaymentAttempts.RequestHash,
 			&i.PaymentAttempts.Account,
+			&i.PaymentAttempts.Origin,
 			&i.PaymentAttempts.ProviderPaymentID,
 			&i.PaymentAttempts.Status,
 			&i.PaymentAttempts.Stage,
@@ -617,6 +717,7 @@ func (q *Queries) AttemptsLockNamed(ctx context.Context, db DBTX, arg *AttemptsL
 			&i.PaymentAttempts.CreatedAt,
 			&i.PaymentAttempts.UpdatedAt,
 			&i.PaymentAttempts.FinalizedAt,
+			&i.PaymentAttempts.ExpiresAt,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -664,7 +765,7 @@ func (q *Queries) AttemptsMoved(ctx context.Context, db DBTX, arg *AttemptsMoved
 }
 
 const attemptsOfOrderLock = `-- name: AttemptsOfOrderLock :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action_url, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, now()::timestamptz AS read_at
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action_url, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, now()::timestamptz AS read_at
 FROM payment_attempts a WHERE a.order_id = $1
 ORDER BY a.attempt_id FOR NO KEY UPDATE
 `
@@ -691,6 +792,7 @@ func (q *Queries) AttemptsOfOrderLock(ctx context.Context, db DBTX, orderID stri
 			&i.PaymentAttempts.ClientRequestID,
 			&i.PaymentAttempts.RequestHash,
 			&i.PaymentAttempts.Account,
+			&i.PaymentAttempts.Origin,
 			&i.PaymentAttempts.ProviderPaymentID,
 			&i.PaymentAttempts.Status,
 			&i.PaymentAttempts.Stage,
@@ -713,6 +815,7 @@ func (q *Queries) AttemptsOfOrderLock(ctx context.Context, db DBTX, orderID stri
 			&i.PaymentAttempts.CreatedAt,
 			&i.PaymentAttempts.UpdatedAt,
 			&i.PaymentAttempts.FinalizedAt,
+			&i.PaymentAttempts.ExpiresAt,
 			&i.ReadAt,
 		); err != nil {
 			return nil, err
@@ -726,7 +829,7 @@ func (q *Queries) AttemptsOfOrderLock(ctx context.Context, db DBTX, orderID stri
 }
 
 const attemptsOfOrders = `-- name: AttemptsOfOrders :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action_url, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, now()::timestamptz AS read_at, false AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action_url, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, now()::timestamptz AS read_at, false AS siblings
 FROM payment_attempts a WHERE a.order_id = ANY ($1::text[])
 ORDER BY a.order_id, a.created_at, a.attempt_id
 `
@@ -754,6 +857,7 @@ func (q *Queries) AttemptsOfOrders(ctx context.Context, db DBTX, orderIds []stri
 			&i.PaymentAttempts.ClientRequestID,
 			&i.PaymentAttempts.RequestHash,
 			&i.PaymentAttempts.Account,
+			&i.PaymentAttempts.Origin,
 			&i.PaymentAttempts.ProviderPaymentID,
 			&i.PaymentAttempts.Status,
 			&i.PaymentAttempts.Stage,
@@ -776,6 +880,7 @@ func (q *Queries) AttemptsOfOrders(ctx context.Context, db DBTX, orderIds []stri
 			&i.PaymentAttempts.CreatedAt,
 			&i.PaymentAttempts.UpdatedAt,
 			&i.PaymentAttempts.FinalizedAt,
+			&i.PaymentAttempts.ExpiresAt,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -789,8 +894,72 @@ func (q *Queries) AttemptsOfOrders(ctx context.Context, db DBTX, orderIds []stri
 	return items, nil
 }
 
+const attemptsOfOrdersLock = `-- name: AttemptsOfOrdersLock :many
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action_url, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, now()::timestamptz AS read_at
+FROM payment_attempts a WHERE a.order_id = ANY ($1::text[])
+ORDER BY a.attempt_id FOR NO KEY UPDATE
+`
+
+type AttemptsOfOrdersLockRow struct {
+	PaymentAttempts PaymentAttempts
+	ReadAt          time.Time
+}
+
+// Locks all attempts of some orders, which the caller has locked, by id.
+func (q *Queries) AttemptsOfOrdersLock(ctx context.Context, db DBTX, orderIds []string) ([]*AttemptsOfOrdersLockRow, error) {
+	rows, err := db.Query(ctx, attemptsOfOrdersLock, orderIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*AttemptsOfOrdersLockRow
+	for rows.Next() {
+		var i AttemptsOfOrdersLockRow
+		if err := rows.Scan(
+			&i.PaymentAttempts.OrderID,
+			&i.PaymentAttempts.AttemptID,
+			&i.PaymentAttempts.UserID,
+			&i.PaymentAttempts.ClientRequestID,
+			&i.PaymentAttempts.RequestHash,
+			&i.PaymentAttempts.Account,
+			&i.PaymentAttempts.Origin,
+			&i.PaymentAttempts.ProviderPaymentID,
+			&i.PaymentAttempts.Status,
+			&i.PaymentAttempts.Stage,
+			&i.PaymentAttempts.Live,
+			&i.PaymentAttempts.Amount,
+			&i.PaymentAttempts.Currency,
+			&i.PaymentAttempts.CaptureManual,
+			&i.PaymentAttempts.Movements,
+			&i.PaymentAttempts.AmountAuthorized,
+			&i.PaymentAttempts.AmountCaptured,
+			&i.PaymentAttempts.AmountRefunded,
+			&i.PaymentAttempts.AmountDisputed,
+			&i.PaymentAttempts.ForeignMoney,
+			&i.PaymentAttempts.NextActionUrl,
+			&i.PaymentAttempts.FailureCode,
+			&i.PaymentAttempts.FailureMessage,
+			&i.PaymentAttempts.FailureProviderCode,
+			&i.PaymentAttempts.SavedPaymentMethod,
+			&i.PaymentAttempts.Version,
+			&i.PaymentAttempts.CreatedAt,
+			&i.PaymentAttempts.UpdatedAt,
+			&i.PaymentAttempts.FinalizedAt,
+			&i.PaymentAttempts.ExpiresAt,
+			&i.ReadAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const attemptsRead = `-- name: AttemptsRead :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action_url, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, now()::timestamptz AS read_at, false AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action_url, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, now()::timestamptz AS read_at, false AS siblings
 FROM payment_attempts a WHERE a.attempt_id = ANY ($1::uuid[])
 `
 
@@ -817,6 +986,7 @@ func (q *Queries) AttemptsRead(ctx context.Context, db DBTX, attemptIds []uuid.U
 			&i.PaymentAttempts.ClientRequestID,
 			&i.PaymentAttempts.RequestHash,
 			&i.PaymentAttempts.Account,
+			&i.PaymentAttempts.Origin,
 			&i.PaymentAttempts.ProviderPaymentID,
 			&i.PaymentAttempts.Status,
 			&i.PaymentAttempts.Stage,
@@ -839,6 +1009,7 @@ func (q *Queries) AttemptsRead(ctx context.Context, db DBTX, attemptIds []uuid.U
 			&i.PaymentAttempts.CreatedAt,
 			&i.PaymentAttempts.UpdatedAt,
 			&i.PaymentAttempts.FinalizedAt,
+			&i.PaymentAttempts.ExpiresAt,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {

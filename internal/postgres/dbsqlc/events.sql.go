@@ -35,7 +35,7 @@ func (q *Queries) DeliveryTake(ctx context.Context, db DBTX, arg *DeliveryTakePa
 }
 
 const eventLock = `-- name: EventLock :one
-SELECT event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, order_id, attempt_id, verdict, tries, next_try_at, secret_index, headers, body, occurred_at, received_at FROM provider_events WHERE event_id = $1 FOR NO KEY UPDATE
+SELECT event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, order_id, attempt_id, verdict, tries, next_try_at, secret_index, headers, body, occurred_at, received_at, read_by FROM provider_events WHERE event_id = $1 FOR NO KEY UPDATE
 `
 
 // Locks one stored event.
@@ -62,8 +62,59 @@ func (q *Queries) EventLock(ctx context.Context, db DBTX, eventID uuid.UUID) (*P
 		&i.Body,
 		&i.OccurredAt,
 		&i.ReceivedAt,
+		&i.ReadBy,
 	)
 	return &i, err
+}
+
+const eventReadBy = `-- name: EventReadBy :exec
+UPDATE provider_events SET read_by = $1 WHERE event_id = $2 AND verdict = 'unreadable'
+`
+
+type EventReadByParams struct {
+	Version string
+	EventID uuid.UUID
+}
+
+// Notes that a version has read an event again, if it is still unreadable; one row.
+func (q *Queries) EventReadBy(ctx context.Context, db DBTX, arg *EventReadByParams) error {
+	_, err := db.Exec(ctx, eventReadBy, arg.Version, arg.EventID)
+	return err
+}
+
+const eventReread = `-- name: EventReread :execrows
+UPDATE provider_events SET event_type = $1, kind = $2, digest = $3, news = $4::json,
+    refs = string_to_array($5::text, E'\x1f'), occurred_at = $6
+WHERE account = $7 AND provider_event_id = $8
+`
+
+type EventRereadParams struct {
+	EventType       string
+	Kind            string
+	Digest          []byte
+	News            []byte
+	Refs            string
+	OccurredAt      *time.Time
+	Account         string
+	ProviderEventID string
+}
+
+// Writes what a locked event means, once it could be read.
+func (q *Queries) EventReread(ctx context.Context, db DBTX, arg *EventRereadParams) (int64, error) {
+	result, err := db.Exec(ctx, eventReread,
+		arg.EventType,
+		arg.Kind,
+		arg.Digest,
+		arg.News,
+		arg.Refs,
+		arg.OccurredAt,
+		arg.Account,
+		arg.ProviderEventID,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const eventSettle = `-- name: EventSettle :execrows
@@ -143,6 +194,38 @@ func (q *Queries) EventsDue(ctx context.Context, db DBTX, most int32) ([]*Events
 			&i.NextTryAt,
 			&i.ReceivedAt,
 		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const eventsForeign = `-- name: EventsForeign :many
+SELECT account, count(*) AS events FROM provider_events
+WHERE verdict = 'foreign' AND received_at > now() - interval '1 day'
+GROUP BY account ORDER BY account
+`
+
+type EventsForeignRow struct {
+	Account string
+	Events  int64
+}
+
+// Counts the foreign events of the last day by account; reads only their index, and locks nothing.
+func (q *Queries) EventsForeign(ctx context.Context, db DBTX) ([]*EventsForeignRow, error) {
+	rows, err := db.Query(ctx, eventsForeign)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*EventsForeignRow
+	for rows.Next() {
+		var i EventsForeignRow
+		if err := rows.Scan(&i.Account, &i.Events); err != nil {
 			return nil, err
 		}
 		items = append(items, &i)
@@ -276,7 +359,8 @@ func (q *Queries) EventsKnown(ctx context.Context, db DBTX, arg *EventsKnownPara
 const eventsParked = `-- name: EventsParked :many
 SELECT event_id, account, provider_event_id, digest, news, order_id, attempt_id, verdict, tries, next_try_at, received_at
 FROM provider_events
-WHERE account = $1 AND refs && $2::text[] AND next_try_at IS NOT NULL
+WHERE account = $1 AND (refs && $2::text[] AND next_try_at IS NOT NULL
+    OR refs && $2::text[] AND verdict = 'foreign' AND received_at > now() - interval '30 days')
 ORDER BY received_at, provider_event_id
 FOR NO KEY UPDATE SKIP LOCKED
 `
@@ -300,8 +384,9 @@ type EventsParkedRow struct {
 	ReceivedAt      time.Time
 }
 
-// Locks the parked events that name any of the references, unless another
-// transaction has them; never waits. Headers and bytes are not read, here and in the next two.
+// Locks the parked events that name any of the references, and foreign ones of the last 30
+// days, unless another transaction has them; never waits. Headers and bytes are not read, here
+// and in the next two.
 func (q *Queries) EventsParked(ctx context.Context, db DBTX, arg *EventsParkedParams) ([]*EventsParkedRow, error) {
 	rows, err := db.Query(ctx, eventsParked, arg.Account, arg.Refs)
 	if err != nil {
@@ -402,6 +487,36 @@ func (q *Queries) EventsParkedOf(ctx context.Context, db DBTX, arg *EventsParked
 			return nil, err
 		}
 		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const eventsUnreadable = `-- name: EventsUnreadable :many
+SELECT event_id FROM provider_events WHERE verdict = 'unreadable' AND read_by <> $1 ORDER BY received_at LIMIT $2::int
+`
+
+type EventsUnreadableParams struct {
+	Version string
+	Most    int32
+}
+
+// Lists unreadable events that no other than an earlier version has read again, the oldest first; locks nothing.
+func (q *Queries) EventsUnreadable(ctx context.Context, db DBTX, arg *EventsUnreadableParams) ([]uuid.UUID, error) {
+	rows, err := db.Query(ctx, eventsUnreadable, arg.Version, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var event_id uuid.UUID
+		if err := rows.Scan(&event_id); err != nil {
+			return nil, err
+		}
+		items = append(items, event_id)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err

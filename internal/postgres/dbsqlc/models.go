@@ -359,12 +359,14 @@ type Orders struct {
 }
 
 type PaymentAttempts struct {
-	OrderID           string
-	AttemptID         uuid.UUID
-	UserID            string
-	ClientRequestID   string
-	RequestHash       []byte
-	Account           string
+	OrderID         string
+	AttemptID       uuid.UUID
+	UserID          string
+	ClientRequestID string
+	RequestHash     []byte
+	Account         string
+	// Whose call began it: ours, the merchant's own, or one of the past that was imported.
+	Origin            string
 	ProviderPaymentID string
 	Status            AttemptStatus
 	Stage             AttemptStage
@@ -394,6 +396,8 @@ type PaymentAttempts struct {
 	CreatedAt          time.Time
 	UpdatedAt          time.Time
 	FinalizedAt        *time.Time
+	// When a payment that was begun elsewhere is cancelled, or fails where nobody can be asked about it.
+	ExpiresAt *time.Time
 }
 
 // The inbox: webhooks as they came. The bytes go after the retention time, the id and the digest stay.
@@ -420,6 +424,8 @@ type ProviderEvents struct {
 	Body        []byte
 	OccurredAt  *time.Time
 	ReceivedAt  time.Time
+	// The version of the program that read an unreadable event again in vain; empty for none.
+	ReadBy string
 }
 
 type Refunds struct {

@@ -194,6 +194,89 @@ func (q *Queries) OrderRead(ctx context.Context, db DBTX, orderID string) (*Orde
 	return &i, err
 }
 
+const ordersInsert = `-- name: OrdersInsert :exec
+INSERT INTO orders (order_id, user_id, created_by, client_request_id, request_hash, amount, currency, created_at, updated_at)
+SELECT n.order_id, n.user_id, n.created_by, n.client_request_id, n.request_hash, n.amount, n.currency, n.created_at, n.created_at
+FROM (
+    SELECT unnest($1::text[]) AS order_id,
+        unnest($2::text[]) AS user_id,
+        unnest($3::text[]) AS created_by,
+        unnest($4::text[]) AS client_request_id,
+        unnest($5::bytea[]) AS request_hash,
+        unnest($6::bigint[]) AS amount,
+        unnest($7::text[]) AS currency,
+        unnest($8::timestamptz[]) AS created_at
+) n
+ORDER BY n.order_id
+ON CONFLICT DO NOTHING
+`
+
+type OrdersInsertParams struct {
+	OrderIds         []string
+	UserIds          []string
+	CreatedBys       []string
+	ClientRequestIds []string
+	RequestHashes    [][]byte
+	Amounts          []int64
+	Currencies       []string
+	CreatedAts       []time.Time
+}
+
+// Inserts the orders of imported payments, or none where the id or the request is taken.
+func (q *Queries) OrdersInsert(ctx context.Context, db DBTX, arg *OrdersInsertParams) error {
+	_, err := db.Exec(ctx, ordersInsert,
+		arg.OrderIds,
+		arg.UserIds,
+		arg.CreatedBys,
+		arg.ClientRequestIds,
+		arg.RequestHashes,
+		arg.Amounts,
+		arg.Currencies,
+		arg.CreatedAts,
+	)
+	return err
+}
+
+const ordersLock = `-- name: OrdersLock :many
+SELECT order_id, user_id, client_request_id, request_hash, created_by, amount, currency, description, metadata, cancel_requested_at, accepted_attempt_id, created_at, updated_at FROM orders WHERE order_id = ANY ($1::text[])
+ORDER BY order_id FOR NO KEY UPDATE
+`
+
+// Locks those of some orders that are there, by id, waiting for others' locks.
+func (q *Queries) OrdersLock(ctx context.Context, db DBTX, orderIds []string) ([]*Orders, error) {
+	rows, err := db.Query(ctx, ordersLock, orderIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*Orders
+	for rows.Next() {
+		var i Orders
+		if err := rows.Scan(
+			&i.OrderID,
+			&i.UserID,
+			&i.ClientRequestID,
+			&i.RequestHash,
+			&i.CreatedBy,
+			&i.Amount,
+			&i.Currency,
+			&i.Description,
+			&i.Metadata,
+			&i.CancelRequestedAt,
+			&i.AcceptedAttemptID,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const ordersLockFree = `-- name: OrdersLockFree :many
 SELECT order_id, user_id, client_request_id, request_hash, created_by, amount, currency, description, metadata, cancel_requested_at, accepted_attempt_id, created_at, updated_at FROM orders WHERE order_id = ANY ($1::text[])
 ORDER BY order_id FOR NO KEY UPDATE SKIP LOCKED

@@ -17,6 +17,7 @@ UPDATE provider_events SET body = NULL, headers = '{}'
 WHERE event_id = ANY (ARRAY(
     SELECT old.event_id FROM provider_events old
     WHERE old.received_at < now() - make_interval(secs => $1::float8) AND old.body IS NOT NULL AND old.next_try_at IS NULL
+        AND old.verdict <> 'unreadable'
     ORDER BY old.received_at LIMIT $2::int
     FOR NO KEY UPDATE SKIP LOCKED))
 `
@@ -87,7 +88,7 @@ const eventsOfAttempt = `-- name: EventsOfAttempt :many
 SELECT e.event_id, e.account, e.provider_event_id, e.event_type, e.kind, e.verdict, e.order_id, e.attempt_id, e.news, e.headers, e.received_at,
     e.occurred_at, (e.body IS NOT NULL)::boolean AS kept, (CASE WHEN octet_length(e.body) <= 65536 THEN e.body END)::bytea AS body
 FROM (
-    SELECT event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, order_id, attempt_id, verdict, tries, next_try_at, secret_index, headers, body, occurred_at, received_at FROM provider_events WHERE attempt_id = $1::uuid
+    SELECT event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, order_id, attempt_id, verdict, tries, next_try_at, secret_index, headers, body, occurred_at, received_at, read_by FROM provider_events WHERE attempt_id = $1::uuid
     ORDER BY verdict = 'repeat', received_at DESC, event_id DESC LIMIT 200
 ) e
 ORDER BY e.received_at, e.event_id

@@ -1,6 +1,7 @@
 package mapping
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -17,7 +18,7 @@ func Attempt(row *dbsqlc.PaymentAttempts, readAt time.Time, siblings bool) payme
 	a := payment.Attempt{
 		ID: payment.AttemptID(row.AttemptID), OrderID: payment.OrderID(row.OrderID), UserID: payment.UserID(row.UserID),
 		RequestID: payment.RequestID(row.ClientRequestID), RequestHash: hash(row.RequestHash),
-		Account: row.Account, ProviderPaymentID: row.ProviderPaymentID, State: State(row.Status, row.Stage),
+		Account: row.Account, Begun: payment.Begun(row.Origin), ExpiresAt: row.ExpiresAt, ProviderPaymentID: row.ProviderPaymentID, State: State(row.Status, row.Stage),
 		Money:      payment.Money{Minor: row.Amount, Currency: payment.Currency(row.Currency)},
 		Authorized: row.AmountAuthorized, Captured: row.AmountCaptured, Refunded: row.AmountRefunded, Disputed: row.AmountDisputed,
 		ForeignMoney: row.ForeignMoney, LastMovement: int(row.Movements),
@@ -75,10 +76,43 @@ func AttemptsInsertParams(attempts []payment.Attempt) *dbsqlc.AttemptsInsertPara
 		p.ClientRequestIds = append(p.ClientRequestIds, string(a.RequestID))
 		p.RequestHashes = append(p.RequestHashes, a.RequestHash[:])
 		p.Accounts = append(p.Accounts, a.Account)
+		begun := cmp.Or(a.Begun, payment.BegunHere)
+		p.Origins = append(p.Origins, string(begun))
+		p.Stages = append(p.Stages, string(begun.First()))
+		p.ExpiresAts = append(p.ExpiresAts, orZero(a.ExpiresAt))
 		p.Amounts = append(p.Amounts, a.Money.Minor)
 		p.Currencies = append(p.Currencies, string(a.Money.Currency))
 		p.CapturesManual = append(p.CapturesManual, a.Capture == payment.CaptureManual)
 		p.CreatedAts = append(p.CreatedAts, a.CreatedAt)
+	}
+	return p
+}
+
+// AttemptsImportParams are new attempts of the past.
+func AttemptsImportParams(writes []changeset.AttemptWrite) *dbsqlc.AttemptsImportParams {
+	p := Params[dbsqlc.AttemptsImportParams](len(writes))
+	for i := range writes {
+		a := &writes[i].Attempt
+		failure := failureOf(a.Failure)
+		p.OrderIds = append(p.OrderIds, string(a.OrderID))
+		p.AttemptIds = append(p.AttemptIds, uuid.UUID(a.ID))
+		p.UserIds = append(p.UserIds, string(a.UserID))
+		p.ClientRequestIds = append(p.ClientRequestIds, string(a.RequestID))
+		p.RequestHashes = append(p.RequestHashes, a.RequestHash[:])
+		p.Accounts = append(p.Accounts, a.Account)
+		p.ProviderPaymentIds = append(p.ProviderPaymentIds, a.ProviderPaymentID)
+		p.Statuses = append(p.Statuses, string(a.State.Status()))
+		p.Amounts = append(p.Amounts, a.Money.Minor)
+		p.Currencies = append(p.Currencies, string(a.Money.Currency))
+		p.CapturesManual = append(p.CapturesManual, a.Capture == payment.CaptureManual)
+		p.Movements = append(p.Movements, int32(a.LastMovement)) //nolint:gosec // a count of movements
+		p.Captured = append(p.Captured, a.Captured)
+		p.Refunded = append(p.Refunded, a.Refunded)
+		p.FailureCodes = append(p.FailureCodes, failure.Code)
+		p.FailureMessages = append(p.FailureMessages, failure.Message)
+		p.Versions = append(p.Versions, int32(a.Version)) //nolint:gosec // a version
+		p.CreatedAts = append(p.CreatedAts, a.CreatedAt)
+		p.FinalizedAts = append(p.FinalizedAts, orZero(a.FinalizedAt))
 	}
 	return p
 }

@@ -56,6 +56,22 @@ func addEvent(p *dbsqlc.EventsInsertParams, e *inbound.StoredEvent) error {
 	return nil
 }
 
+// EventRereadParams is what an event means, once it could be read.
+func EventRereadParams(e *inbound.StoredEvent) (*dbsqlc.EventRereadParams, error) {
+	news, _, err := e.JSON()
+	if err != nil {
+		return nil, err
+	}
+	p := &dbsqlc.EventRereadParams{
+		Account: e.Account, ProviderEventID: e.Event.ID, EventType: e.Event.Type, Kind: string(e.Event.Kind), Digest: e.Digest[:],
+		News: news, Refs: strings.Join(e.Event.References, separator),
+	}
+	if at := e.Event.OccurredAt; !at.IsZero() {
+		p.OccurredAt = &at
+	}
+	return p, nil
+}
+
 // EventSettleParams is the verdict on a parked event.
 func EventSettleParams(e *inbound.StoredEvent) *dbsqlc.EventSettleParams {
 	p := &dbsqlc.EventSettleParams{

@@ -63,3 +63,20 @@ func OrderNames(ids []payment.OrderID) []string {
 	}
 	return names
 }
+
+// OrdersInsertParams are new orders, without descriptions and metadata.
+func OrdersInsertParams(orders []payment.Order) *dbsqlc.OrdersInsertParams {
+	p := Params[dbsqlc.OrdersInsertParams](len(orders))
+	for i := range orders {
+		o := &orders[i]
+		p.OrderIds = append(p.OrderIds, string(o.ID))
+		p.UserIds = append(p.UserIds, string(o.UserID))
+		p.CreatedBys = append(p.CreatedBys, string(o.CreatedBy))
+		p.ClientRequestIds = append(p.ClientRequestIds, string(o.RequestID))
+		p.RequestHashes = append(p.RequestHashes, o.RequestHash[:])
+		p.Amounts = append(p.Amounts, o.Money.Minor)
+		p.Currencies = append(p.Currencies, string(o.Money.Currency))
+		p.CreatedAts = append(p.CreatedAts, o.CreatedAt)
+	}
+	return p
+}

@@ -9,6 +9,8 @@ export interface Attempt {
     amount_captured: number;
     amount_refunded: number;
     amount_disputed: number;
+    /** `external`: the shop called the provider; `imported`: of the past. */
+    origin: "paylatch" | "external" | "imported";
     next_action: {
         type: string;
         url: string;

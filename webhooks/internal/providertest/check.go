@@ -2,6 +2,7 @@ package providertest
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -46,12 +47,32 @@ func Says(t *testing.T, v VerifySigner, bodies map[string]string) {
 	}
 }
 
-// RefusesPayloads requires that genuine deliveries of the bodies are not understood.
-func RefusesPayloads(t *testing.T, v VerifySigner, bodies ...string) {
+// Unreadable requires that genuine deliveries of the bodies can't be read.
+func Unreadable(t *testing.T, v VerifySigner, bodies ...string) {
 	t.Helper()
 	for _, body := range bodies {
-		require.ErrorIs(t, Refused(t, v, Signed(t, v, body)), webhooks.ErrPayload, body)
+		RequireUnreadable(t, v, Signed(t, v, body))
 	}
+}
+
+// RequireUnreadable requires that d is genuine and can't be read: one event, by the proof and by the reader, which the
+// provider takes to have been received. It returns that event.
+func RequireUnreadable(t *testing.T, v webhooks.Verifier, d webhooks.Delivery) webhooks.Event {
+	t.Helper()
+	events, err := v.Verify(t.Context(), d)
+	require.NoError(t, err, string(d.Body))
+	require.Len(t, events, 1, string(d.Body))
+	e := events[0]
+	RequireSound(t, e)
+	require.Equal(t, webhooks.KindUnreadable, e.Kind, string(d.Body))
+	require.Equal(t, http.StatusOK, v.Ack(d, events).Status)
+	reader, ok := v.(webhooks.Reader)
+	require.True(t, ok)
+	again := reader.Read(d)
+	require.Len(t, again, 1)
+	require.Equal(t, e.ID, again[0].ID)
+	require.Equal(t, e.Unreadable, again[0].Unreadable)
+	return e
 }
 
 // Rotation requires that each of two secrets is accepted and told apart, and that there must be one.

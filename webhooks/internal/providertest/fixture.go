@@ -111,6 +111,13 @@ func RequireSound(tb testing.TB, e webhooks.Event) {
 	if e.Kind == webhooks.KindIgnored {
 		require.Nil(tb, e.Money)
 	}
+	require.Equal(tb, e.Kind == webhooks.KindUnreadable, e.Unreadable != "")
+	if e.Kind == webhooks.KindUnreadable {
+		require.Nil(tb, e.Money)
+		require.Empty(tb, e.References)
+		require.Empty(tb, e.ProviderPaymentID)
+		require.False(tb, e.NeedsFetch)
+	}
 	_, err := json.Marshal(e)
 	require.NoError(tb, err, "it can be stored")
 }

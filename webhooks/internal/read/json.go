@@ -2,10 +2,10 @@
 package read
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -16,31 +16,12 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// Text returns the digits, "" for none.
-func (i *Integer) Text() string {
-	if i == nil {
-		return ""
-	}
-	return strconv.FormatInt(int64(*i), 10)
-}
-
-// Integer is a JSON number in plain digits. 1999.0, 1.999e3 and "1999" are refused: an amount is never guessed at.
-type Integer int64
-
-var errNotWhole = errors.New("not a whole number")
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (i *Integer) UnmarshalJSON(raw []byte) error {
-	n, err := strconv.ParseInt(string(raw), 10, 64)
-	if err != nil {
-		return errNotWhole
-	}
-	*i = Integer(n)
-	return nil
-}
-
-// JSON reads raw into v; an error wraps ErrPayload and names what was read.
+// JSON reads raw into v; an error wraps ErrPayload and names what was read. What is absent or null is an error: it has
+// no meaning.
 func JSON(what string, raw []byte, v any) error {
+	if text := bytes.TrimSpace(raw); len(text) == 0 || string(text) == "null" {
+		return fmt.Errorf("%w: no %s", webhooks.ErrPayload, what)
+	}
 	if err := json.Unmarshal(raw, v); err != nil {
 		return fmt.Errorf("%w: %s: %w", webhooks.ErrPayload, what, err)
 	}
@@ -161,13 +142,4 @@ func Encode(v any) json.RawMessage {
 		return nil
 	}
 	return raw
-}
-
-// One is the only event of a delivery that the secret at index proves, unless it could not be read.
-func One(e webhooks.Event, index int, err error) ([]webhooks.Event, error) {
-	if err != nil {
-		return nil, err
-	}
-	e.SecretIndex = index
-	return []webhooks.Event{e}, nil
 }

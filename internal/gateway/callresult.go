@@ -1,9 +1,10 @@
-package payment
+package gateway
 
 import (
 	"slices"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
 )
 
 // CallOutcome is the outcome of one call to a provider.
@@ -31,8 +32,8 @@ const (
 // the reports that it carries.
 type CallResult struct {
 	Outcome CallOutcome
-	Failure *Failure
-	Reports []Report
+	Failure *payment.Failure
+	Reports []payment.Report
 	// Cancelled is the result of the cancel that followed a decline under the same lease; nil
 	// without one.
 	Cancelled *CallResult
@@ -57,7 +58,7 @@ const (
 // operation's fence holds.
 type Inference struct {
 	Concludes Conclusion
-	Cause     Cause
+	Cause     payment.Cause
 }
 
 // News is how the payment stands by the last report, empty without one.

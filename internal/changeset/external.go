@@ -1,0 +1,50 @@
+package changeset
+
+import (
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// Reachable reports whether a payment can be looked up or cancelled: the account has a gateway, and the
+// payment has a name at the provider.
+func (r Rules) Reachable(a payment.Attempt) bool {
+	p := r.Accounts[a.Account].Provider
+	return p != nil && (a.ProviderPaymentID != "" || p.Capabilities().Find)
+}
+
+// Abandon ends a payment that was begun elsewhere, by a report or by expiry: it is cancelled at the
+// provider. One that is not reachable fails at once, unless its money is on hold.
+func (s *Changeset) Abandon(c *Change, origin payment.Origin, f *payment.Failure, cause payment.Cause) {
+	a := &c.Attempt
+	if s.Reachable(*a) || a.State == fsm.Authorized {
+		s.Want(c, origin).Sooner(s.Now())
+		if a.Failure == nil {
+			a.Failure = f
+		}
+		return
+	}
+	f.ProviderCode = payment.NotAsked
+	s.Apply(c, payment.Report{Says: fsm.NewsFailed, Failure: f, Ends: payment.HoldsAll, Cause: cause})
+}
+
+// Until makes an operation due when the payment, which was begun elsewhere, expires, or before: where
+// it can't be looked up, only then.
+func (s *Changeset) Until(c *Change, o *payment.Operation) {
+	if end := *c.Attempt.ExpiresAt; !s.Reachable(c.Attempt) {
+		o.Wait(end)
+	} else {
+		o.Sooner(end)
+	}
+}
+
+// named makes the lookup of a payment that was begun elsewhere due soon, once it has its first name.
+func (s *Changeset) named(c *Change, o *payment.Operation) {
+	if c.before.ProviderPaymentID == "" && c.Attempt.ProviderPaymentID != "" && o.Kind == payment.OperationCheck && s.Reachable(c.Attempt) {
+		o.Sooner(s.Now().Add(s.Schedule.Delay(0)))
+	}
+}
+
+// Learn applies the provider's names of a payment that was begun elsewhere.
+func (s *Changeset) Learn(c *Change, id string, references []string, cause payment.Cause) {
+	s.Apply(c, payment.Report{Says: fsm.NewsMoney, Payment: id, References: references, Cause: cause})
+}

@@ -1,0 +1,272 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// External is the command: register a payment that is begun elsewhere, by the merchant's own call or
+// by the provider's script on its page.
+type External struct {
+	OrderID payment.OrderID
+	Account string
+	// ProviderPaymentID and References are the provider's names of the payment, as far as they are known.
+	ProviderPaymentID string
+	References        []string
+	Capture           payment.CaptureMode
+	// ExpiresIn is how long the customer has. 0 means a day.
+	ExpiresIn  time.Duration
+	Amount     *int64
+	Currency   *payment.Currency
+	Supersedes *payment.AttemptID
+}
+
+// expiresIn is how long a payment that is begun elsewhere may take, where its caller does not say.
+const expiresIn = 24 * time.Hour
+
+// Register makes the attempt of a payment that is begun elsewhere: the same contract as a pay, and no
+// call by us. Webhooks, a lookup or a report move it.
+func (c *Commands) Register(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd External) (Reply, error) {
+	if err := actor.MayAct(); err != nil {
+		return Reply{}, err
+	}
+	if err := actor.Require(payment.RoleService); err != nil {
+		return Reply{}, err
+	}
+	cmd.Account = cmp.Or(cmd.Account, c.DefaultAccount)
+	pay := Pay{OrderID: cmd.OrderID, Account: cmd.Account, Capture: cmd.Capture, Amount: cmd.Amount, Currency: cmd.Currency}
+	reply, err := c.payAgain(ctx, actor, req, pay, 0)
+	if !errors.Is(err, payment.ErrAttemptNotFound) {
+		return reply, err
+	}
+	if _, ok := c.Runner.Accounts[cmd.Account]; !ok {
+		return Reply{}, payment.Invalid("account", "name a configured account")
+	}
+	if err := c.Quota.Take(ctx, c.Store, req); err != nil {
+		return Reply{}, err
+	}
+	if err := c.supersede(ctx, actor, cmd.OrderID, cmd.Supersedes); err != nil {
+		return Reply{}, err
+	}
+	p := &payStart{actor: actor, req: req, cmd: pay, elsewhere: &cmd}
+	if err := c.startAlone(context.WithoutCancel(ctx), p); err != nil {
+		if errors.Is(err, errAgain) {
+			return c.payAgain(ctx, actor, req, pay, 0)
+		}
+		return Reply{}, err
+	}
+	a, err := c.Store.Attempt(ctx, p.attempt.ID)
+	if err != nil {
+		return Reply{}, err
+	}
+	v, err := c.Runner.View(ctx, a)
+	return Reply{View: v, Result: idempotency.Created}, err
+}
+
+// beginElsewhere makes a new attempt one that waits for its customer, with a check in the place of a
+// charge.
+func (c *Commands) beginElsewhere(a *payment.Attempt, cmd External) {
+	end := a.CreatedAt.Add(cmp.Or(cmd.ExpiresIn, expiresIn))
+	a.ExpiresAt = &end
+	op := a.NewOperation(payment.OperationCheck, payment.OriginReconciler, a.CreatedAt)
+	op.NextAt = &end
+	if first := a.CreatedAt.Add(c.Runner.Schedule.Delay(0)); c.Runner.Reachable(*a) && first.Before(end) {
+		op.NextAt = &first
+	}
+	a.Operations = []payment.Operation{op}
+}
+
+// learnNames gives a new attempt the provider's names of a payment that was begun elsewhere, and
+// applies what is parked for them.
+func (c *Commands) learnNames(ctx context.Context, tx Tx, p *payStart) error {
+	if p.elsewhere == nil {
+		return nil
+	}
+	s := changeset.New(tx, c.Runner.Rules)
+	if err := learn(ctx, tx, s, s.Change(p.attempt), Report{ProviderPaymentID: p.elsewhere.ProviderPaymentID, References: p.elsewhere.References}); err != nil {
+		return err
+	}
+	return s.Save(ctx)
+}
+
+// learn gives an attempt names, of which none may be another's.
+func learn(ctx context.Context, tx Tx, s *changeset.Changeset, change *changeset.Change, r Report) error {
+	id, references := r.ProviderPaymentID, r.References
+	a := change.Attempt
+	var names []payment.Reference
+	for _, name := range append(slices.Clone(references), id) {
+		if name != "" {
+			names = append(names, payment.Reference{Account: a.Account, Name: name})
+		}
+	}
+	owners, err := tx.ReferencesFind(ctx, names)
+	if err != nil {
+		return err
+	}
+	for ref, owner := range owners {
+		switch {
+		case owner == a.ID:
+		case ref.Name == id:
+			return payment.Invalid("provider_payment_id", "is the payment of another attempt, "+owner.String())
+		default:
+			return payment.Invalid("references", ref.Name+" is a name of another attempt, "+owner.String())
+		}
+	}
+	if known := a.ProviderPaymentID; id != "" && known != "" && known != id {
+		return payment.Invalid("provider_payment_id", "must be "+known+", as the provider has named the payment, or be left out")
+	}
+	if len(names) > 0 {
+		s.Learn(change, id, references, r.cause())
+	}
+	return nil
+}
+
+// Outcome is what a merchant's backend knows of a payment that was begun elsewhere.
+type Outcome string
+
+const (
+	// Abandoned payments were given up by their customer.
+	Abandoned Outcome = "abandoned"
+	// NotStarted payments never reached the provider.
+	NotStarted Outcome = "not_started"
+)
+
+// failure is why an attempt with the outcome fails.
+func (o Outcome) failure() *payment.Failure {
+	if o == NotStarted {
+		return payment.NotStarted()
+	}
+	return payment.NewFailure("canceled", "")
+}
+
+// Report is the command: what the merchant's backend learnt of a payment that was begun elsewhere.
+type Report struct {
+	AttemptID         payment.AttemptID
+	ProviderPaymentID string
+	References        []string
+	// Outcome is empty where only names were learnt; Reason is for people.
+	Outcome Outcome
+	Reason  string
+}
+
+// cause is what the log names as the cause.
+func (r Report) cause() payment.Cause {
+	return payment.Cause{Kind: payment.CauseReport, ID: cmp.Or(r.Reason, string(r.Outcome), "named")}
+}
+
+// Report takes names by which webhooks find the attempt, and that it is over: then it is cancelled at
+// the provider, or fails where nobody can be asked. It returns payment's ErrAttemptFinal for one that
+// was paid, and what Cancel returns.
+func (c *Commands) Report(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd Report) (Reply, error) {
+	if err := actor.MayAct(); err != nil {
+		return Reply{}, err
+	}
+	if err := actor.Require(payment.RoleService); err != nil {
+		return Reply{}, err
+	}
+	if err := c.Quota.Take(ctx, c.Store, req); err != nil {
+		return Reply{}, err
+	}
+	ctx = context.WithoutCancel(ctx)
+	result := idempotency.Created
+	err := c.inTurn(func() error {
+		return c.underKey(ctx, req, func(ctx context.Context, tx Tx) error {
+			response, rec, err := c.takeKey(ctx, tx, req, idempotency.KeepMoney)
+			if err != nil {
+				return err
+			}
+			if result = idempotency.Created; response != nil {
+				result = idempotency.Reused
+				return nil
+			}
+			if err := c.reportIn(ctx, tx, actor, rec, cmd); err != nil {
+				return err
+			}
+			return tx.KeyAnswer(ctx, req, rec.Fence, operation{attempt: cmd.AttemptID}.response(), idempotency.KeepMoney)
+		})
+	})
+	if err != nil {
+		return Reply{}, err
+	}
+	v, err := c.asked(ctx, cmd.AttemptID)
+	return Reply{View: v, Result: result}, err
+}
+
+func (c *Commands) reportIn(ctx context.Context, tx Tx, actor authz.Actor, rec idempotency.Record, cmd Report) error {
+	a, _, err := tx.AttemptLock(ctx, cmd.AttemptID)
+	switch {
+	case errors.Is(err, payment.ErrAttemptNotFound):
+		return unseen(actor, rec, err)
+	case err != nil:
+		return err
+	case a.UserID != actor.User():
+		return payment.ErrForbidden
+	case a.Begun != payment.BegunElsewhere:
+		return payment.Invalid("payment_attempt_id", "must be an attempt that was begun elsewhere")
+	case cmd.Outcome != "" && a.Succeeded():
+		return &refusal{payment.ErrAttemptFinal, rec}
+	}
+	s := changeset.New(tx, c.Runner.Rules)
+	change := s.Change(a)
+	if err := learn(ctx, tx, s, change, cmd); err != nil {
+		return err
+	}
+	if cmd.Outcome != "" && !a.State.Final() {
+		s.Abandon(change, payment.OriginRequest, cmd.Outcome.failure(), cmd.cause())
+	}
+	return s.Save(ctx)
+}
+
+// asked looks up a payment that was begun elsewhere, if there is something to look up, and shows it.
+func (c *Commands) asked(ctx context.Context, id payment.AttemptID) (payment.View, error) {
+	a, err := c.Store.Attempt(ctx, id)
+	if err != nil {
+		return payment.View{}, err
+	}
+	if !a.State.Final() && c.Runner.Reachable(a) {
+		v, err := c.Runner.Recheck(ctx, id, payment.Cause{Kind: payment.CauseCheck, ID: "report"})
+		if !errors.Is(err, payment.ErrBusy) {
+			return v, err
+		}
+	}
+	return c.Runner.View(ctx, a)
+}
+
+// supersede abandons the order's live attempt, which was begun elsewhere, for another one.
+func (c *Commands) supersede(ctx context.Context, actor authz.Actor, order payment.OrderID, id *payment.AttemptID) error {
+	if id == nil {
+		return nil
+	}
+	wrong := payment.Invalid("supersedes", "must be an attempt of this order that was begun elsewhere")
+	err := c.Store.InCommandTx(ctx, func(ctx context.Context, tx Tx) error {
+		a, _, err := tx.AttemptLock(ctx, *id)
+		switch {
+		case errors.Is(err, payment.ErrAttemptNotFound):
+			return wrong
+		case err != nil:
+			return err
+		case a.UserID != actor.User():
+			return payment.ErrForbidden
+		case a.OrderID != order, a.Begun != payment.BegunElsewhere:
+			return wrong
+		case a.State.Final():
+			return nil
+		}
+		s := changeset.New(tx, c.Runner.Rules)
+		s.Abandon(s.Change(a), payment.OriginRequest, Abandoned.failure(), payment.Cause{Kind: payment.CauseReport, ID: "superseded"})
+		return s.Save(ctx)
+	})
+	if err != nil {
+		return err
+	}
+	_, err = c.asked(ctx, *id)
+	return err
+}

@@ -1,0 +1,115 @@
+package imports
+
+import (
+	"errors"
+
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// known is what is stored of a batch's orders and names, and what the batch has made of them so far.
+type known struct {
+	orders map[payment.OrderID]payment.Order
+	owner  func(payment.Reference) (payment.AttemptID, bool)
+	taken  map[payment.Reference]payment.AttemptID
+}
+
+func newKnown(orders map[payment.OrderID]payment.Order, owner func(payment.Reference) (payment.AttemptID, bool)) *known {
+	return &known{orders: orders, owner: owner, taken: map[payment.Reference]payment.AttemptID{}}
+}
+
+// judge reports whether a payment is there already, or why it can't be made.
+func (k *known) judge(p *Past) (there bool, wrong *RefusalError) {
+	order, found := k.orders[p.Order]
+	if found {
+		if wrong := agrees(p, order); wrong != nil {
+			return false, wrong
+		}
+		if there, wrong := again(p, order); there || wrong != nil {
+			return there, wrong
+		}
+	}
+	for _, name := range p.Names() {
+		owner, taken := k.taken[name]
+		if !taken {
+			owner, taken = k.owner(name)
+		}
+		if !taken {
+			continue
+		}
+		if a := order.Attempt(owner); a != nil && a.Begun != payment.BegunBefore && a.ProviderPaymentID == p.Payment {
+			return true, nil // it was made here
+		}
+		member := "references"
+		if name.Name == p.Payment {
+			member = "provider_payment_id"
+		}
+		return false, refuse(member, "%s is a name of attempt %s: a payment is imported once, each name belongs to one", name.Name, owner)
+	}
+	if p.Succeeded && found {
+		return false, unpaid(order)
+	}
+	return false, nil
+}
+
+// agrees compares a line with the order that is there.
+func agrees(p *Past, o payment.Order) *RefusalError {
+	switch {
+	case o.UserID != p.User:
+		return refuse("user_id", "order %s is of another user: a line must have its user", o.ID)
+	case o.Money.Currency != p.Money.Currency:
+		return refuse("currency", "order %s is in %s: a line must have its currency", o.ID, o.Money.Currency)
+	case o.Money.Minor != p.Money.Minor:
+		return refuse("amount", "order %s is for %d: a line must have its amount, and what was taken as amount_captured", o.ID, o.Money.Minor)
+	}
+	return nil
+}
+
+// again reports whether the order has the line's request already.
+func again(p *Past, o payment.Order) (there bool, wrong *RefusalError) {
+	for i := range o.Attempts {
+		a := &o.Attempts[i]
+		if a.UserID != p.User || a.RequestID != p.Request {
+			continue
+		}
+		same := a.Account == p.Account && a.ProviderPaymentID == p.Payment
+		if a.Begun == payment.BegunBefore {
+			same = a.RequestHash == p.Hash()
+		}
+		if !same {
+			return false, refuse("client_request_id", "%s names attempt %s, which says something else: what was imported stays as it is", p.Request, a.ID)
+		}
+		return true, nil
+	}
+	return false, nil
+}
+
+// unpaid refuses a success of an order that has one, or takes none any more.
+func unpaid(o payment.Order) *RefusalError {
+	err := o.TakesPay()
+	if err == nil {
+		return nil
+	}
+	if late, ok := errors.AsType[*payment.LateMoneyError](err); ok {
+		return refuse("status", "order %s is paid by late money of attempt %s: an order is paid once", o.ID, late.Attempt.ID)
+	}
+	if busy, ok := errors.AsType[*payment.InProgressError](err); ok {
+		return refuse("status", "order %s has attempt %s, which is not over: an order is paid once", o.ID, busy.Attempt.ID)
+	}
+	if live := o.Live(); live != nil {
+		return refuse("status", "order %s is paid by attempt %s: an order is paid once", o.ID, live.ID)
+	}
+	return refuse("status", "%v: order %s takes no payment, put it under an order of its own", err, o.ID)
+}
+
+// add makes an attempt one of its order's, for the lines that follow.
+func (k *known) add(p *Past, a payment.Attempt) {
+	o, found := k.orders[p.Order]
+	if !found {
+		o = p.order()
+	}
+	o.Attempts = append(o.Attempts, a)
+	k.orders[p.Order] = o
+	for _, name := range p.Names() {
+		k.taken[name] = a.ID
+	}
+}

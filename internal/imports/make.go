@@ -1,0 +1,67 @@
+package imports
+
+import (
+	"slices"
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/cell"
+	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// order is what the payment is for, as a service would have created it.
+func (p *Past) order() payment.Order {
+	return payment.Order{
+		ID: p.Order, UserID: p.User, CreatedBy: payment.RoleService, RequestID: payment.RequestID("import:" + string(p.Order)),
+		RequestHash: p.Hash(), Money: p.Money, CreatedAt: p.CreatedAt, UpdatedAt: p.CreatedAt,
+	}
+}
+
+// attempt is the payment with its log and its movements, recorded now. Its names are the changeset's.
+func (p *Past) attempt(o payment.Order, now time.Time) changeset.AttemptWrite {
+	a := payment.Attempt{
+		ID: payment.AttemptID(cell.Only.NewIDAt(p.CreatedAt)), OrderID: p.Order, UserID: p.User, RequestID: p.Request, RequestHash: p.Hash(),
+		Account: p.Account, Begun: payment.BegunBefore, State: fsm.Requested, Money: p.Money, Capture: payment.CaptureAutomatic,
+		Version: 1, CreatedAt: p.CreatedAt, UpdatedAt: p.CreatedAt, ReadAt: now, Siblings: len(o.Attempts) > 0,
+	}
+	if p.Succeeded && p.AmountCaptured < p.Money.Minor {
+		a.Capture = payment.CaptureManual
+	}
+	born := a.Born()
+	ended := past(&a, p.report(), now)
+	return changeset.AttemptWrite{
+		Attempt: a, Transitions: []payment.Transition{born, ended}, Movements: a.Movements, Names: []string{a.ID.String()},
+	}
+}
+
+// report is how the payment ended.
+func (p *Past) report() payment.Report {
+	r := payment.Report{
+		Payment: p.Payment, References: slices.Clone(p.References), Says: fsm.NewsFailed, At: p.FinalizedAt,
+		Cause: payment.Cause{Kind: payment.CauseImport, ID: string(p.Request)},
+	}
+	if !p.Succeeded {
+		return r
+	}
+	r.Says = fsm.NewsSucceeded
+	r.Movements = []payment.Told{{Kind: payment.MovementCapture, Money: payment.Money{Minor: p.AmountCaptured, Currency: p.Money.Currency}}}
+	if p.AmountRefunded > 0 {
+		r.Movements = append(r.Movements, payment.Told{Kind: payment.MovementRefund, Money: payment.Money{Minor: p.AmountRefunded, Currency: p.Money.Currency}})
+	}
+	return r
+}
+
+// past applies what was recorded elsewhere of a payment, which ended at r.At: a new attempt is final since
+// then. Its movements are dated so, too, and recorded now.
+func past(a *payment.Attempt, r payment.Report, now time.Time) payment.Transition {
+	for i := range r.Movements {
+		r.Movements[i].At = r.At
+	}
+	known := len(a.Movements)
+	t, _ := payment.Advance(a, r, r.At)
+	for i := range a.Movements[known:] {
+		a.Movements[known+i].RecordedAt = now
+	}
+	return t
+}

@@ -1,0 +1,30 @@
+package imports
+
+import (
+	"context"
+
+	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// Tx is the transaction of a batch.
+type Tx interface {
+	changeset.Tx
+
+	// OrdersMake inserts those of some orders whose ids and requests are free, then locks all of them
+	// that are there, with their attempts, waiting for others' locks. Attempts are without operations
+	// and movements.
+	OrdersMake(ctx context.Context, orders []payment.Order) (map[payment.OrderID]payment.Order, error)
+	// AttemptsImport inserts final attempts with their transitions, movements and names.
+	AttemptsImport(ctx context.Context, attempts []changeset.AttemptWrite) error
+}
+
+// Store keeps what is imported. Its errors wrap payment.ErrUnavailable when the storage is gone.
+type Store interface {
+	// InImportTx runs fn in one transaction, as changeset.InTx.
+	InImportTx(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error
+	// Orders reads orders with their attempts, without those that are not there.
+	Orders(ctx context.Context, ids []payment.OrderID) (map[payment.OrderID]payment.Order, error)
+	// ReferencesKnown reads which attempts have some names.
+	ReferencesKnown(ctx context.Context, names []payment.Reference) (map[payment.Reference]payment.AttemptID, error)
+}

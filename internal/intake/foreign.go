@@ -1,0 +1,54 @@
+package intake
+
+import (
+	"context"
+
+	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/inbound"
+)
+
+// stays decides what a parked event waits for after a try; names are all those of its payment. An
+// unmatched one without a mark of ours becomes foreign once its account's time has passed, and is
+// tried then at the latest. Every other is sent to review after a while.
+func stays(s *changeset.Changeset, e *inbound.StoredEvent, names []string) {
+	rule := s.Accounts[e.Account].Foreign
+	if e.Verdict != inbound.Unmatched || rule.After == 0 || e.Marked(names) {
+		sendToReview(s, e)
+		return
+	}
+	at := e.At.Add(rule.After)
+	if s.Now().Before(at) {
+		if e.NextTryAt == nil || e.NextTryAt.After(at) {
+			e.NextTryAt = &at
+		}
+		return
+	}
+	if rule.Review {
+		s.Open(unmatched(*e))
+	}
+	e.Verdict, e.NextTryAt = inbound.Foreign, nil
+}
+
+// mayBeForeign reports whether an event that is to be fetched may still become foreign instead of
+// being sent to review: the provider has answered, and named no payment that is known here.
+func mayBeForeign(s *changeset.Changeset, e *inbound.StoredEvent) bool {
+	rule := s.Accounts[e.Account].Foreign
+	return e.Verdict == inbound.Unmatched && s.Now().Before(e.At.Add(rule.After))
+}
+
+// becameForeign passes the accounts of events that have just become foreign to Foreign.
+func (in *Inbox) becameForeign(events []inbound.StoredEvent) {
+	if in.Foreign == nil {
+		return
+	}
+	for _, e := range events {
+		if e.Verdict == inbound.Foreign {
+			in.Foreign(e.Account)
+		}
+	}
+}
+
+// ForeignLastDay counts the foreign events that came in the last day, by account.
+func (in *Inbox) ForeignLastDay(ctx context.Context) (map[string]int64, error) {
+	return in.Store.ForeignEvents(ctx)
+}

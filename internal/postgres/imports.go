@@ -1,0 +1,60 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/imports"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+	"github.com/paylatch/paylatch/internal/postgres/mapping"
+	"github.com/paylatch/paylatch/internal/postgres/pipeline"
+)
+
+// InImportTx implements imports.Store.
+func (s *Store) InImportTx(ctx context.Context, fn func(ctx context.Context, tx imports.Tx) error) error {
+	return s.inTx(ctx, func(ctx context.Context, tx *txn) error { return fn(ctx, tx) })
+}
+
+// AttemptsImport implements imports.Tx.
+func (t *txn) AttemptsImport(ctx context.Context, attempts []changeset.AttemptWrite) error {
+	if err := t.q.AttemptsImport(ctx, t.Deferred(), mapping.AttemptsImportParams(attempts)); err != nil {
+		return fmt.Errorf("insert %d attempts: %w", len(attempts), err)
+	}
+	if err := t.name(ctx, attempts); err != nil {
+		return err
+	}
+	if err := t.appendLog(ctx, attempts); err != nil {
+		return err
+	}
+	return t.appendMovements(ctx, attempts)
+}
+
+// OrdersMake implements imports.Tx.
+func (t *txn) OrdersMake(ctx context.Context, orders []payment.Order) (map[payment.OrderID]payment.Order, error) {
+	if err := t.q.OrdersInsert(ctx, t.Deferred(), mapping.OrdersInsertParams(orders)); err != nil {
+		return nil, fmt.Errorf("insert %d orders: %w", len(orders), err)
+	}
+	names := make([]string, len(orders))
+	for i := range orders {
+		names[i] = string(orders[i].ID)
+	}
+	var rows []*dbsqlc.Orders
+	var locked []*dbsqlc.AttemptsOfOrdersLockRow
+	err := t.Pipeline(ctx, func(db pipeline.DB) (err error) {
+		rows, err = t.q.OrdersLock(ctx, db, names)
+		return err
+	}, func(db pipeline.DB) (err error) {
+		locked, err = t.q.AttemptsOfOrdersLock(ctx, db, names)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("lock %d orders: %w", len(orders), err)
+	}
+	attempts := make([]payment.Attempt, len(locked))
+	for i, r := range locked {
+		attempts[i] = mapping.Attempt(&r.PaymentAttempts, r.ReadAt, false)
+	}
+	return mapping.Orders(rows, attempts)
+}

@@ -1,0 +1,26 @@
+package webhooks
+
+// ReferenceForm is how a payment that the shop begins by its own call at the provider bears the attempt's id, so that the
+// payment's webhooks name the attempt. Field, MetadataKey or both are set; each is enough by itself.
+type ReferenceForm struct {
+	// Field is the provider's name of the field that takes the id as it is. It is empty where there is no such field, or
+	// not every webhook of a payment carries it.
+	Field string
+	// MetadataKey is the key that takes the id among what the provider keeps beside a payment: metadata, custom data,
+	// notes, parameters. It is empty where there are none, or webhooks don't carry them.
+	MetadataKey string
+	// Doc says, in sentences, where the provider takes the two, with its page.
+	Doc string
+}
+
+// For returns what the provider must be given for an attempt: the text of Field, empty if there is no such field, and the
+// metadata, nil if there is no MetadataKey. Metadata of the shop's own may stand beside.
+func (f ReferenceForm) For(attempt string) (text string, metadata map[string]string) {
+	if f.Field != "" {
+		text = attempt
+	}
+	if f.MetadataKey != "" {
+		metadata = map[string]string{f.MetadataKey: attempt}
+	}
+	return text, metadata
+}
