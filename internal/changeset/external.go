@@ -1,23 +1,28 @@
 package changeset
 
 import (
+	"cmp"
+
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Reachable reports whether a payment can be looked up or cancelled: the account has a gateway, and the
-// payment has a name at the provider.
+// Reachable reports whether a payment can be looked up or cancelled: the account has a gateway, which
+// has the payment's name, or finds it by ours.
 func (r Rules) Reachable(a payment.Attempt) bool {
 	p := r.Accounts[a.Account].Provider
 	return p != nil && (a.ProviderPaymentID != "" || p.Capabilities().Find)
 }
 
 // Abandon ends a payment that was begun elsewhere, by a report or by expiry: it is cancelled at the
-// provider. One that is not reachable fails at once, unless its money is on hold.
+// provider. One that is not reachable fails at once, unless its money is on hold. The cancel keeps what
+// the cause says.
 func (s *Changeset) Abandon(c *Change, origin payment.Origin, f *payment.Failure, cause payment.Cause) {
 	a := &c.Attempt
 	if s.Reachable(*a) || a.State == fsm.Authorized {
-		s.Want(c, origin).Sooner(s.Now())
+		cancel := s.Want(c, origin)
+		cancel.OriginID = cmp.Or(cancel.OriginID, cause.ID)
+		cancel.Sooner(s.Now())
 		if a.Failure == nil {
 			a.Failure = f
 		}

@@ -24,6 +24,7 @@ func TestExternal(t *testing.T) {
 	t.Run("expires where nobody can be asked", externalExpiresUnasked)
 	t.Run("is looked up and cancelled before it expires", externalExpiresAsked)
 	t.Run("is reported as over", externalIsReportedOver)
+	t.Run("without a name ends where a search finds nothing", externalIsNotFound)
 	t.Run("gains names by a report", externalGainsNames)
 	t.Run("is superseded", externalIsSuperseded)
 	t.Run("ends with its order", externalEndsWithItsOrder)
@@ -176,6 +177,25 @@ func externalIsReportedOver(t *testing.T) {
 	require.True(t, reply.Failed(), "it was cancelled at the provider")
 	require.EqualValues(t, 1, p.cancels.Load())
 	require.Equal(t, "canceled", reply.Failure.Code)
+	require.Empty(t, r.verify(t))
+}
+
+// Most registrations that nobody finishes have no name, and most searches are no proof (Stripe's).
+func externalIsNotFound(t *testing.T) {
+	t.Parallel()
+	p := &answering{can: func(c *payment.Capabilities) { c.FindConsistent = false }}
+	r := newEnv(t, setup{silent: true, provider: p.on})
+	id := r.register(t, commands.External{}).ID
+	require.False(t, r.recheck(t, id).State.Final(), "the customer has time")
+	reply, err := r.report(t, commands.Report{AttemptID: id, Outcome: commands.Abandoned, Reason: "the page was closed"})
+	require.NoError(t, err)
+	require.True(t, reply.Failed())
+	require.Equal(t, "canceled", reply.Failure.Code)
+	require.Contains(t, rows[string](t, r, "SELECT origin_id FROM operations WHERE kind = 'cancel'"), "the page was closed")
+	next := r.register(t, commands.External{OrderID: "A-1"}).ID
+	r.lateNow(t, next)
+	require.Equal(t, "expired", r.recheck(t, next).Failure.Code)
+	require.Empty(t, r.discrepancies(t, next))
 	require.Empty(t, r.verify(t))
 }
 

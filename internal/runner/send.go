@@ -198,7 +198,7 @@ func (r *Runner) ask(ctx context.Context, p gateway.Provider, t Task, permit gat
 		return res
 	case errors.Is(err, gateway.ErrHeldBack):
 		return gateway.CallResult{Outcome: gateway.CallHeldBack}
-	case errors.Is(err, gateway.ErrNoSuchPayment) && can.FindConsistent && a.Unreported() && r.neverArrived(t, can):
+	case errors.Is(err, gateway.ErrNoSuchPayment) && (can.FindConsistent || a.Begun == payment.BegunElsewhere) && a.Unreported() && r.neverArrived(t, can):
 		return gateway.CallResult{Outcome: gateway.CallAsked, Inference: &gateway.Inference{Concludes: gateway.NeverArrived, Cause: cause}}
 	}
 	return gateway.CallResult{Outcome: gateway.CallAsked}
@@ -213,7 +213,7 @@ func notCaptured(out gateway.Outcome, can payment.Capabilities) bool {
 // "not found" is final.
 func (r *Runner) neverArrived(t Task, can payment.Capabilities) bool {
 	charge := t.Attempt.Operation(payment.OperationCharge, 0)
-	if charge == nil { // it was begun elsewhere
+	if charge == nil { // it was begun elsewhere: its caller, or its expiry, says that it is over
 		return t.Attempt.Expired(t.Attempt.ReadAt) || t.Attempt.OpenCancel() != nil
 	}
 	if r.Open == nil {

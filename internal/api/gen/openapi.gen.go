@@ -859,7 +859,7 @@ type ReportAttempt struct {
 	// ProviderPaymentID A name by which the provider calls the payment.
 	ProviderPaymentID *ProviderName `json:"provider_payment_id,omitempty"`
 
-	// Reason For people, in the attempt's timeline.
+	// Reason For people; kept with what the report leads to.
 	Reason     *string         `json:"reason,omitempty"`
 	References *[]ProviderName `json:"references,omitempty"`
 }
