@@ -1,5 +1,5 @@
-// Package api holds the contract: openapi.yaml, which the server serves, checks
-// requests against and is generated from.
+// Package api holds the contracts: openapi.yaml, which the server serves, checks
+// requests against and is generated from, and events.yaml, the forms of events.
 package api
 
 import _ "embed"
@@ -8,3 +8,8 @@ import _ "embed"
 //
 //go:embed openapi.yaml
 var Document []byte
+
+// Events is events.yaml.
+//
+//go:embed events.yaml
+var Events []byte

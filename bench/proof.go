@@ -41,7 +41,7 @@ var errProof = errors.New("the work was not done as it was acknowledged")
 
 // proveHooks is satisfied if n webhooks left what n webhooks must leave.
 func proveHooks(before, after rows, n int64) error {
-	if got, want := after.minus(before), (rows{events: n, succeeded: n, transitions: n, outbox: n}); got != want {
+	if got, want := after.minus(before), (rows{events: n, succeeded: n, transitions: n, outbox: 2 * n}); got != want {
 		return fmt.Errorf("%w: of %d webhooks there are %+v", errProof, n, got)
 	}
 	return nil
@@ -49,7 +49,7 @@ func proveHooks(before, after rows, n int64) error {
 
 // provePays is satisfied if n pays left what n pays must leave.
 func provePays(before, after rows, n int64) error {
-	if got, want := after.minus(before), (rows{succeeded: n, transitions: 2 * n, outbox: n, keys: n, references: 2 * n}); got != want {
+	if got, want := after.minus(before), (rows{succeeded: n, transitions: 2 * n, outbox: 2 * n, keys: n, references: 2 * n}); got != want {
 		return fmt.Errorf("%w: of %d pays there are %+v", errProof, n, got)
 	}
 	return nil

@@ -1,12 +1,18 @@
 -- Opens one discrepancy; one that was opened for the same cause stays, and so
 -- does an open dispute. An event that came again with other content is of the attempt
--- that its first content is of.
+-- that its first content is of. Publishes a new one.
 -- name: DiscrepancyOpen :exec
+WITH opened AS (
 INSERT INTO discrepancies (discrepancy_id, kind, order_id, attempt_id, account, provider_event_id, about, about_id, amount, currency, text, opened_at)
 SELECT @discrepancy_id, @kind, coalesce(sqlc.narg(order_id)::text, e.order_id), coalesce(sqlc.narg(attempt_id)::uuid, e.attempt_id), @account,
     sqlc.narg(provider_event_id)::text, @about, @about_id, sqlc.narg(amount), sqlc.narg(currency), @text, @opened_at
 FROM (SELECT 1) one
 LEFT JOIN provider_events e ON @kind::text = 'event_changed' AND e.account = @account::text AND e.provider_event_id = sqlc.narg(provider_event_id)::text
+ON CONFLICT DO NOTHING
+RETURNING order_id
+)
+INSERT INTO outbox (order_id, message_id, subject, type, version, payload, created_at)
+SELECT coalesce(opened.order_id, ''), @message_id, @subject, @type, @version, @payload::json, @opened_at FROM opened
 ON CONFLICT DO NOTHING;
 
 -- Reads one discrepancy, locks nothing.

@@ -58,8 +58,8 @@ FROM provider_events WHERE event_id = @event_id;
 
 -- Reads the news for the merchant of one attempt, oldest first; locks nothing.
 -- name: OutboxOfAttempt :many
-SELECT message_id, type, version, created_at, sent_at FROM outbox
-WHERE order_id = @order_id AND attempt_id = @attempt_id ORDER BY version, type;
+SELECT message_id, type, version, created_at FROM outbox
+WHERE order_id = @order_id AND attempt_id = @attempt_id ORDER BY seq;
 
 -- Reads the refunds of one attempt, oldest first; locks nothing.
 -- name: RefundsOfAttempt :many

@@ -33,7 +33,7 @@ INSERT INTO attempt_transitions (order_id, attempt_id, version, from_stage, to_s
 VALUES (:order_id::text, :attempt_id::uuid, 2, 'requested', 'succeeded', 'call', 'bench-pay-' || :i::bigint::text, '{"news":"succeeded","provider_payment_id":"ch_0123456789abcdef0123456789abcdef","authorized":1999,"captured":1999}', now());
 INSERT INTO attempt_references (account, reference, order_id, attempt_id) VALUES ('stub', 'ch_' || md5('pay' || :i::bigint::text), :order_id::text, :attempt_id::uuid)
 ON CONFLICT DO NOTHING;
-INSERT INTO outbox (message_id, order_id, attempt_id, type, version, payload, created_at)
-VALUES (gen_random_uuid(), :order_id::text, :attempt_id::uuid, 'payment_attempt.succeeded', 2,
-    '{"payment_attempt_id":"01900000-0000-7000-8000-000000000001","order_id":"o-00000001","user_id":"u-1","status":"succeeded","stage":"final","amount":1999,"currency":"EUR","amount_captured":1999,"amount_refunded":0,"provider_payment_id":"ch_0123456789abcdef0123456789abcdef","version":3,"at":"2026-01-01T00:00:00.000000Z"}', now());
+INSERT INTO outbox (message_id, order_id, attempt_id, subject, type, version, payload, created_at)
+VALUES (gen_random_uuid(), :order_id::text, :attempt_id::uuid, :attempt_id::text, 'payment_attempt.succeeded', 2, '{"payment_attempt_id":"01900000-0000-7000-8000-000000000001","order_id":"o-00000001","user_id":"u-1","account":"bench","provider_payment_id":"ch_0123456789abcdef0123456789abcdef","status":"succeeded","stage":"final","amount":1999,"currency":"EUR","amount_captured":1999,"amount_refunded":0,"amount_disputed":0,"capture":"automatic","origin":"paylatch","failure":null,"version":3,"created_at":"2026-01-01T00:00:00.000000Z","updated_at":"2026-01-01T00:00:00.000000Z"}', now()),
+    (gen_random_uuid(), :order_id::text, NULL, :order_id::text, 'order.paid', 2, '{"order_id":"o-00000001","user_id":"u-1","status":"paid","amount":1999,"currency":"EUR","payment_attempt_id":"01900000-0000-7000-8000-000000000001","updated_at":"2026-01-01T00:00:00.000000Z"}', now());
 COMMIT;

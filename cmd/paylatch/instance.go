@@ -36,6 +36,7 @@ type instance struct {
 	// access writes sign-outs and refusals into the audit log.
 	access  *support.AccessLog
 	hub     *waiting.Hub
+	events  *publisher
 	workers *worker.Supervisor
 	handler http.Handler
 	// operations is nil if handler serves them.
@@ -80,16 +81,20 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 	in.hub = waiting.NewHub(in.store, in.rooms.Watched, waiterLimit(cfg.MaxWaiters, log), func(err error) {
 		log.Warn().Err(err).Msg("waiters learn of changes by looking each second until this works again")
 	})
-	in.store.OnChange(in.hub.Changed)
+	in.events = newPublisher(cfg, in.store, log)
+	in.store.OnChange(func(ids []stream.ID) {
+		in.hub.Changed(ids)
+		in.events.changed(ids)
+	})
 	in.workers = worker.New(log, worker.Reconcile(in.rooms, cfg.Reconcile.Every, log), worker.RetryParked(in.rooms), worker.RetryEarly(in.rooms),
 		worker.PurgeKeys(in.store, counted.Purged), worker.PurgeEventBytes(in.store, cfg.Retention.EventBytes), worker.WriteNotes(in.notes),
 		worker.Verify(in.store.Evidence(), counted.Verified, log), worker.Stale(in.rooms, counted.Stale),
 		worker.Foreign(in.rooms, time.Now, log), worker.PurgeSessions(in.store.Sessions()),
 		worker.WriteAccess(in.access), worker.Audit(in.store.Support(), !dev, time.Now, log),
-		worker.PurgeTokens(in.store, payment.ResendWindow), worker.ReadAgain(in.rooms, version))
+		worker.PurgeTokens(in.store, payment.ResendWindow), worker.ReadAgain(in.rooms, version), in.events.purge)
 	desk := support.New(support.Options{Store: in.store.Support(), Payments: in.rooms, Flush: in.notes.Flush})
 	served := api.Options{
-		Payments: in.rooms, Deliveries: in.rooms, Support: desk, Refused: in.access.Refused, Console: in.newConsole(desk, dev), Demo: dev,
+		Payments: in.rooms, Events: in.events.feed, Deliveries: in.rooms, Support: desk, Refused: in.access.Refused, Console: in.newConsole(desk, dev), Demo: dev,
 		Auth: in.auth, Accounts: receiving, Ready: in.ready(), Log: log, Hub: in.hub, Origins: cfg.CORSOrigins,
 		Metrics: counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: cfg.TrustedProxies,
 		OperationsApart: cfg.OperationsListen != "", Reference: references(cfg),
@@ -169,6 +174,7 @@ func (in *instance) run(ctx context.Context, listener, operations net.Listener) 
 	working.Go(func() { _ = in.workers.Run(workers) })
 	working.Go(func() { _ = in.auth.Run(workers) })
 	working.Go(func() { _ = in.hub.Run(workers) })
+	working.Go(func() { in.events.run(workers) })
 
 	in.log.Info().Stringer("listen", listener.Addr()).Str("version", version).Msg("serving")
 	err := in.serveAll(ctx, listener, operations)

@@ -15,6 +15,7 @@ import (
 	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/metrics"
+	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
 )
@@ -33,6 +34,11 @@ type Payments interface {
 	Cancel(ctx context.Context, actor authz.Actor, req idempotency.Request, id payment.AttemptID) (commands.Reply, error)
 	Refund(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.CreateRefund) (commands.RefundReply, error)
 	RefundStatus(ctx context.Context, actor authz.Actor, id payment.RefundID) (payment.Refund, error)
+}
+
+// Events is the feed; *outbox.Feed in the real program.
+type Events interface {
+	Read(ctx context.Context, after outbox.Position, types []string, limit int, wait time.Duration) (outbox.Page, error)
 }
 
 // Support is what staff may see and do; *support.Service in the real program.
@@ -65,11 +71,13 @@ type Check struct {
 	Run  func(ctx context.Context) error
 }
 
-// Options configure the API. Payments, Deliveries and Auth are required.
+// Options configure the API. Payments, Events, Deliveries and Auth are required.
 type Options struct {
 	Payments   Payments
 	Deliveries delivery.Payments
 	Auth       Auth
+	// Events is the feed of what has happened.
+	Events Events
 	// Support serves staff; nil leaves its calls out, and what staff does by the others out of the audit log.
 	Support Support
 	// Refused gets each refused token, and each call for staff that was refused to others. It must not block; may be nil.

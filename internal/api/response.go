@@ -63,4 +63,5 @@ func (r response) send(w http.ResponseWriter) error {
 type writes func(w http.ResponseWriter) error
 
 func (f writes) VisitReadAttemptResponse(w http.ResponseWriter) error   { return f(w) }
+func (f writes) VisitReadEventsResponse(w http.ResponseWriter) error    { return f(w) }
 func (f writes) VisitStreamAttemptResponse(w http.ResponseWriter) error { return f(w) }

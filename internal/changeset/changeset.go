@@ -312,13 +312,12 @@ func (s *Changeset) Save(ctx context.Context) error {
 	if err := s.beside(ctx); err != nil {
 		return err
 	}
-	writes := Writes{Refunds: s.refunds.writes(), Discrepancies: s.discrepancies}
+	writes := Writes{Discrepancies: s.discrepancies}
+	writes.Refunds, writes.Messages = s.refunds.writes()
 	for _, id := range s.order {
-		w, err := s.changes[id].write()
-		if err != nil {
-			return err
-		}
-		writes.Attempts = append(writes.Attempts, w)
+		c := s.changes[id]
+		writes.Attempts = append(writes.Attempts, c.write())
+		writes.Messages = append(writes.Messages, outbox.Attempt(&c.Attempt, c.transitions)...)
 	}
 	return s.tx.Save(ctx, writes)
 }
@@ -327,9 +326,9 @@ func (s *Changeset) Save(ctx context.Context) error {
 func (s *Changeset) Discrepancies() []review.Discrepancy { return s.discrepancies }
 
 // write is what is to be written of a change.
-func (c *Change) write() (w AttemptWrite, err error) {
+func (c *Change) write() AttemptWrite {
 	a, b := &c.Attempt, &c.before
-	w = AttemptWrite{
+	w := AttemptWrite{
 		Attempt: *a, Was: b.Version, Transitions: c.transitions, Names: c.names,
 		Movements: a.Movements[len(a.Movements)-(a.LastMovement-b.LastMovement):],
 		Changed:   a.Version != b.Version || a.Failure != b.Failure || a.Saved != b.Saved,
@@ -344,8 +343,7 @@ func (c *Change) write() (w AttemptWrite, err error) {
 			w.Moved = append(w.Moved, OperationWrite{*o, string(was.State), was.Fence})
 		}
 	}
-	w.Messages, err = outbox.Messages(a, c.transitions)
-	return w, err
+	return w
 }
 
 // same reports whether nothing of an operation is to be written.

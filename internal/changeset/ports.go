@@ -56,6 +56,9 @@ type Writes struct {
 	Attempts      []AttemptWrite
 	Refunds       []RefundWrite
 	Discrepancies []review.Discrepancy
+	// Messages are the events for the merchant, but for those of discrepancies. Those of cancelled
+	// orders are written only where the cancellation was requested.
+	Messages []outbox.Message
 }
 
 // AttemptWrite is what became of a locked attempt.
@@ -71,8 +74,6 @@ type AttemptWrite struct {
 	// Begun operations are to be inserted, Moved ones updated.
 	Begun []payment.Operation
 	Moved []OperationWrite
-	// Messages are the updates for the merchant.
-	Messages []outbox.Message
 }
 
 // OperationWrite is an operation, with its state and fence on disk.

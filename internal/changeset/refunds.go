@@ -7,6 +7,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/inbound"
+	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -14,11 +15,17 @@ import (
 // theirs; it changes no sum.
 type refunds struct {
 	of map[payment.AttemptID][]*payment.Refund
-	// was are the versions on disk of those that may have changed; 0 for new ones.
-	was     map[payment.RefundID]int
+	// was is what is on disk of those that may have changed.
+	was     map[payment.RefundID]refundBefore
 	touched []*payment.Refund
 	// settled are changes with a refund that was named, or ended: events may wait for it.
 	settled []*Change
+}
+
+// refundBefore is a refund on disk; zero for a new one.
+type refundBefore struct {
+	version int
+	final   bool
 }
 
 // LoadRefunds reads the refunds of attempts that the transaction has locked.
@@ -71,21 +78,26 @@ func (s *Changeset) Insert(r payment.Refund) *payment.Refund {
 
 func (f *refunds) touch(r *payment.Refund, was int) {
 	if f.was == nil {
-		f.was = map[payment.RefundID]int{}
+		f.was = map[payment.RefundID]refundBefore{}
 	}
 	if _, known := f.was[r.ID]; !known {
-		f.was[r.ID] = was
+		f.was[r.ID] = refundBefore{was, was > 0 && r.State.Final()}
 		f.touched = append(f.touched, r)
 	}
 }
 
-func (f *refunds) writes() (writes []RefundWrite) {
+// writes are the refunds that have changed, with the events of those that have ended.
+func (f *refunds) writes() (writes []RefundWrite, events []outbox.Message) {
 	for _, r := range f.touched {
-		if was := f.was[r.ID]; r.Version != was {
-			writes = append(writes, RefundWrite{*r, was})
+		was := f.was[r.ID]
+		if r.Version != was.version {
+			writes = append(writes, RefundWrite{*r, was.version})
+		}
+		if r.State.Final() && !was.final {
+			events = append(events, outbox.Refund(r))
 		}
 	}
-	return writes
+	return writes, events
 }
 
 // applyRefund applies a report of a refund: its money counts by its movement, whatever its origin;

@@ -127,7 +127,7 @@ func (c *Commands) cancelIn(ctx context.Context, tx Tx, actor authz.Actor, id pa
 	}
 	live := o.Live()
 	if live == nil {
-		return nil, tx.OrderCancel(ctx, id)
+		return nil, tx.OrderCancel(ctx, o)
 	}
 	if err := c.callable(*live); err != nil && live.Begun != payment.BegunElsewhere {
 		return nil, err
@@ -138,7 +138,7 @@ func (c *Commands) cancelIn(ctx context.Context, tx Tx, actor authz.Actor, id pa
 	s := changeset.New(tx, c.Runner.Rules)
 	change := s.Change(*live)
 	s.Withhold(change, payment.OriginOrderCancel).Tries = 0 // a command restarts the schedule
-	if err := tx.OrderCancel(ctx, id); err != nil {
+	if err := tx.OrderCancel(ctx, o); err != nil {
 		return nil, err
 	}
 	return &change.Attempt, s.Save(ctx)

@@ -161,7 +161,7 @@ func (d *decision) decide(ctx context.Context) error {
 	case d.discrepancy.About == payment.AboutHoldNotReleased && d.attempt.Held() == 0:
 		d.settleHeld()
 	case d.cmd.Resolution == review.ResolvedAccepted:
-		return d.tx.OrderAccept(ctx, d.of.ID, d.attempt.ID)
+		return d.tx.OrderAccept(ctx, d.of, d.attempt.ID)
 	default:
 		d.over()
 	}

@@ -19,10 +19,12 @@ type Tx interface {
 	OrderByRequest(ctx context.Context, user payment.UserID, request payment.RequestID) (payment.Order, error)
 	// OrderRead reads an order with its attempts and locks nothing.
 	OrderRead(ctx context.Context, id payment.OrderID) (payment.Order, error)
-	// OrderCancel writes the cancel request of a locked order.
-	OrderCancel(ctx context.Context, id payment.OrderID) error
-	// OrderAccept writes that a locked order is paid by what one of its failed attempts holds.
-	OrderAccept(ctx context.Context, id payment.OrderID, attempt payment.AttemptID) error
+	// OrderCancel writes the cancel request of a locked order, and publishes it where that cancels the
+	// order at once.
+	OrderCancel(ctx context.Context, o payment.Order) error
+	// OrderAccept writes that a locked order is paid by what one of its failed attempts holds, and
+	// publishes it.
+	OrderAccept(ctx context.Context, o payment.Order, attempt payment.AttemptID) error
 	// OrdersTake reads keys and locks those of some orders that are not locked, in one round
 	// trip. It reads the orders' attempts and locks none.
 	OrdersTake(ctx context.Context, keys []idempotency.Request, ids []payment.OrderID) (map[idempotency.Name]idempotency.Record, map[payment.OrderID]payment.Order, error)

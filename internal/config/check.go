@@ -184,6 +184,7 @@ func (r *report) durations(c *Config) {
 		{"reconcile.after", c.Reconcile.After},
 		{"reconcile.every", c.Reconcile.Every},
 		{"retention.event_bytes", c.Retention.EventBytes},
+		{"retention.events", c.Retention.Events},
 		{"silent_after", c.SilentAfter},
 		{"shutdown_timeout", c.ShutdownTimeout},
 	} {

@@ -97,6 +97,7 @@ type Reconcile struct {
 // Retention is how long data is kept.
 type Retention struct {
 	EventBytes time.Duration `koanf:"event_bytes" default:"2160h" doc:"how long the raw bytes and headers of providers' events are kept; their ids, digest and verdict stay"`
+	Events     time.Duration `koanf:"events" default:"720h" doc:"how long events for the merchant are kept: how far behind a reader of the feed may be"`
 }
 
 // Log configures the log.

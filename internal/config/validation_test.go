@@ -122,7 +122,7 @@ func TestTimesAndCountsHaveALeast(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{
 		"idempotency.lease", "idempotency.quota.per", "provider_timeout", "reconcile.after", "reconcile.every",
-		"retention.event_bytes", "silent_after", "shutdown_timeout",
+		"retention.event_bytes", "retention.events", "silent_after", "shutdown_timeout",
 	} {
 		variable := "PAYLATCH_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 		require.Contains(t, validationErrors(t, good, variable+"=0s"), key+": must be longer than 0")

@@ -7,76 +7,64 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Message is an update for the merchant, written with the transition that it is of.
+// The types of events.
+const (
+	AttemptAuthorized   = "payment_attempt.authorized"
+	AttemptSucceeded    = "payment_attempt.succeeded"
+	AttemptFailed       = "payment_attempt.failed"
+	AttemptUpdated      = "payment_attempt.updated"
+	OrderPaid           = "order.paid"
+	OrderCancelled      = "order.cancelled"
+	RefundSucceeded     = "refund.succeeded"
+	RefundFailed        = "refund.failed"
+	DisputeOpened       = "dispute.opened"
+	DisputeUpdated      = "dispute.updated"
+	DisputeWon          = "dispute.won"
+	DisputeLost         = "dispute.lost"
+	DiscrepancyOpened   = "discrepancy.opened"
+	DiscrepancyResolved = "discrepancy.resolved"
+)
+
+// Types are the types of events, in the order of the contract.
+func Types() []string {
+	return []string{
+		AttemptAuthorized, AttemptSucceeded, AttemptFailed, AttemptUpdated, OrderPaid, OrderCancelled,
+		RefundSucceeded, RefundFailed, DisputeOpened, DisputeUpdated, DisputeWon, DisputeLost, DiscrepancyOpened, DiscrepancyResolved,
+	}
+}
+
+// Message is an event for the merchant, written with the change that it is of.
 type Message struct {
-	// ID is derived from type, attempt and version: an update that is written or sent
-	// again has the same id.
-	ID      uuid.UUID
-	Type    string
+	// ID is derived from type, subject and version: an event that is written or sent again has the
+	// same id.
+	ID   uuid.UUID
+	Type string
+	// Subject is the id of what has changed. Version counts its changes, some of which
+	// are not published.
+	Subject string
 	Version int
+	// OrderID is empty for what is of no order. AttemptID is the attempt with the timeline that
+	// shows this publication; zero where a timeline shows the change itself.
+	OrderID   payment.OrderID
+	AttemptID payment.AttemptID
+	// Payload is the subject as that version had it, as JSON.
 	Payload []byte
+	At      time.Time
 }
 
-// snapshot is the attempt as the message's version had it.
-type snapshot struct {
-	PaymentAttemptID  string    `json:"payment_attempt_id"`
-	OrderID           string    `json:"order_id"`
-	UserID            string    `json:"user_id"`
-	Status            string    `json:"status"`
-	Stage             string    `json:"stage"`
-	Amount            int64     `json:"amount"`
-	Currency          string    `json:"currency"`
-	AmountCaptured    int64     `json:"amount_captured"`
-	AmountRefunded    int64     `json:"amount_refunded"`
-	AmountDisputed    int64     `json:"amount_disputed"`
-	ProviderPaymentID string    `json:"provider_payment_id"`
-	FailureCode       string    `json:"failure_code,omitempty"`
-	Version           int       `json:"version"`
-	At                time.Time `json:"at"`
-}
-
-// Messages are the updates of an attempt's transitions that a merchant acts on: it is
-// authorized or final, or money moves after that. An import makes none.
-func Messages(a *payment.Attempt, transitions []payment.Transition) ([]Message, error) {
-	var out []Message
-	for _, t := range transitions {
-		name := messageType(t)
-		if name == "" {
-			continue
-		}
-		s := snapshot{
-			PaymentAttemptID: a.ID.String(), OrderID: string(a.OrderID), UserID: string(a.UserID),
-			Status: string(t.To.Status()), Stage: payment.Attempt{State: t.To}.Stage(), Amount: a.Money.Minor, Currency: string(a.Money.Currency),
-			AmountCaptured: max(0, t.Facts.Captured), AmountRefunded: max(0, t.Facts.Refunded), AmountDisputed: max(0, t.Facts.Disputed),
-			ProviderPaymentID: t.Facts.ProviderPaymentID, Version: t.Version, At: t.At,
-		}
-		if t.To == fsm.Failed && a.Failure != nil {
-			s.FailureCode = a.Failure.Code
-		}
-		payload, err := json.Marshal(s)
-		if err != nil {
-			return nil, fmt.Errorf("encode an update of %s: %w", a.ID, err)
-		}
-		id := uuid.NewSHA1(uuid.UUID(a.ID), fmt.Appendf(nil, "%s %d", name, t.Version))
-		out = append(out, Message{ID: id, Type: name, Version: t.Version, Payload: payload})
+// newMessage encodes an event of a subject. It panics for a payload that is no JSON: all are structs
+// of this package.
+func newMessage(kind, subject string, version int, at time.Time, payload any) Message {
+	encoded, err := json.Marshal(payload)
+	if err != nil {
+		panic(fmt.Sprintf("encode %s of %s: %v", kind, subject, err))
 	}
-	return out, nil
+	id := uuid.NewSHA1(namespace, fmt.Appendf(nil, "%s %s %d", kind, subject, version))
+	return Message{ID: id, Type: kind, Subject: subject, Version: version, Payload: encoded, At: at}
 }
 
-func messageType(t payment.Transition) string {
-	switch {
-	case t.Quiet, t.From == t.To && !t.To.Final(), t.Cause.Kind == payment.CauseImport:
-		return ""
-	case t.From == t.To:
-		return "payment_attempt.updated"
-	case t.To.Final():
-		return "payment_attempt." + string(t.To.Status())
-	case t.To == fsm.Authorized:
-		return "payment_attempt.authorized"
-	}
-	return ""
-}
+// namespace is that of the ids of events, a random UUID.
+var namespace = uuid.MustParse("6b7f9a0e-4f57-4a3c-9d0f-5d8f6a1c2e94") //nolint:gochecknoglobals // a constant

@@ -1,6 +1,7 @@
 package payment_test
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/verify"
 )
@@ -76,7 +78,7 @@ func (w *world) end() {
 	for _, one := range w.refunds {
 		w.paidBack(one)
 	}
-	w.newsOut()
+	w.published()
 	for _, n := range w.p.notices {
 		if parked(n.verdict) {
 			w.Fatalf("webhook %q is still parked: %s", n.name, n.verdict)
@@ -165,25 +167,42 @@ func (w *world) agrees(name string) {
 	}
 }
 
-// newsOut requires an outbox message of each end, once.
-func (w *world) newsOut() {
-	found, err := w.db.Query(w.ctx, "SELECT attempt_id::text || ' ' || type FROM outbox WHERE order_id = ANY($1)", w.orders())
+// published requires an event for the merchant of each end, once.
+func (w *world) published() {
+	found, err := w.db.Query(w.ctx, "SELECT type || ' ' || subject FROM outbox WHERE order_id = ANY($1)", w.orders())
 	w.must(err)
-	news, err := pgx.CollectRows(found, pgx.RowTo[string])
+	events, err := pgx.CollectRows(found, pgx.RowTo[string])
 	w.must(err)
+	times := map[string]int{}
+	for _, e := range events {
+		times[e]++
+	}
+	require := func(event string, is bool) {
+		if n := times[event]; is != (n == 1) || n > 1 {
+			w.Fatalf("the merchant is told %d times %s, and that is %t", n, event, is)
+		}
+	}
 	for _, name := range w.names() {
 		a := w.attempts[name]
-		for _, status := range []fsm.Status{fsm.StatusSucceeded, fsm.StatusFailed} {
-			told := 0
-			for _, one := range news {
-				if one == a.ID.String()+" payment_attempt."+string(status) {
-					told++
-				}
-			}
-			if (a.State.Status() == status) != (told == 1) || told > 1 {
-				w.Fatalf("the merchant is told %d times that %s, which is %s, has %s", told, name, describe(a.Attempt), status)
-			}
+		require(outbox.AttemptSucceeded+" "+a.ID.String(), a.Succeeded())
+		require(outbox.AttemptFailed+" "+a.ID.String(), a.Failed())
+	}
+	for _, id := range w.orders() {
+		o, err := w.store.Order(w.ctx, id)
+		if errors.Is(err, payment.ErrOrderNotFound) {
+			continue
 		}
+		w.must(err)
+		require(outbox.OrderPaid+" "+string(id), o.Status() == payment.OrderPaid)
+		if o.Accepted == nil { // one that was cancelled may be paid by late money
+			require(outbox.OrderCancelled+" "+string(id), o.Status() == payment.OrderCancelled)
+		}
+	}
+	for _, one := range w.refunds {
+		r, err := w.store.Refund(w.ctx, one.id)
+		w.must(err)
+		require(outbox.RefundSucceeded+" "+one.id.String(), r.State == fsm.RefundSucceeded)
+		require(outbox.RefundFailed+" "+one.id.String(), r.State == fsm.RefundFailed)
 	}
 }
 

@@ -14,12 +14,15 @@ func (t *txn) Save(ctx context.Context, w changeset.Writes) error {
 	if err := t.advance(ctx, w.Attempts); err != nil {
 		return err
 	}
-	for _, write := range []func(context.Context, []changeset.AttemptWrite) error{t.moveOperations, t.begin, t.eraseTokens, t.appendLog, t.appendMovements, t.outbox, t.name} {
+	for _, write := range []func(context.Context, []changeset.AttemptWrite) error{t.moveOperations, t.begin, t.eraseTokens, t.appendLog, t.appendMovements, t.name} {
 		if err := write(ctx, w.Attempts); err != nil {
 			return err
 		}
 	}
 	if err := t.saveRefunds(ctx, w.Refunds); err != nil {
+		return err
+	}
+	if err := t.publish(ctx, w.Messages); err != nil {
 		return err
 	}
 	return t.openAll(ctx, w.Discrepancies)
@@ -53,17 +56,6 @@ func (t *txn) appendLog(ctx context.Context, changes []changeset.AttemptWrite) e
 	}
 	if err := t.q.TransitionsInsert(ctx, t.Deferred(), p); err != nil {
 		return fmt.Errorf("append to the log: %w", err)
-	}
-	return nil
-}
-
-func (t *txn) outbox(ctx context.Context, changes []changeset.AttemptWrite) error {
-	p := mapping.OutboxInsertParams(changes, t.Now)
-	if len(p.OrderIds) == 0 {
-		return nil
-	}
-	if err := t.q.OutboxInsert(ctx, t.Deferred(), p); err != nil {
-		return fmt.Errorf("write news for the merchant: %w", err)
 	}
 	return nil
 }

@@ -11,17 +11,19 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/paylatch/paylatch/internal/cell"
+	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/mapping"
 	"github.com/paylatch/paylatch/internal/postgres/pool"
 	"github.com/paylatch/paylatch/internal/review"
 )
 
-// openAll opens discrepancies, one statement each, in the order of their causes, since
+// openAll opens discrepancies and publishes new ones, one statement each, in the order of their causes, since
 // another transaction that opens the same waits for this one.
 func (t *txn) openAll(ctx context.Context, ds []review.Discrepancy) error {
 	for _, d := range slices.SortedStableFunc(slices.Values(ds), byCause) {
-		p := mapping.DiscrepancyOpenParams(cell.Only.NewID(), d)
+		d.ID = payment.DiscrepancyID(cell.Only.NewID())
+		p := mapping.DiscrepancyOpenParams(d, outbox.Discrepancy(d))
 		if err := t.q.DiscrepancyOpen(ctx, t.Deferred(), p); err != nil {
 			return fmt.Errorf("open discrepancy %s: %w", d.Kind, err)
 		}
@@ -78,5 +80,8 @@ func (t *txn) DiscrepancySave(ctx context.Context, d review.Discrepancy) error {
 	if err != nil {
 		return fmt.Errorf("resolve discrepancy %s: %w", d.ID, err)
 	}
-	return nil
+	if d.Resolved == nil {
+		return nil
+	}
+	return t.publish(ctx, []outbox.Message{outbox.Discrepancy(d)})
 }

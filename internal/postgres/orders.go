@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 	"github.com/paylatch/paylatch/internal/postgres/mapping"
@@ -132,20 +133,20 @@ func (t *txn) OrdersTake(ctx context.Context, keys []idempotency.Request, ids []
 }
 
 // OrderCancel implements commands.Tx.
-func (t *txn) OrderCancel(ctx context.Context, id payment.OrderID) error {
-	if err := t.q.OrderCancel(ctx, t, &dbsqlc.OrderCancelParams{OrderID: string(id), At: t.Now()}); err != nil {
-		return fmt.Errorf("cancel order %s: %w", id, err)
+func (t *txn) OrderCancel(ctx context.Context, o payment.Order) error {
+	if err := t.q.OrderCancel(ctx, t, &dbsqlc.OrderCancelParams{OrderID: string(o.ID), At: t.Now()}); err != nil {
+		return fmt.Errorf("cancel order %s: %w", o.ID, err)
 	}
-	return nil
+	return t.publish(ctx, []outbox.Message{outbox.Order(outbox.OrderCancelled, o, payment.AttemptID{}, t.Now())})
 }
 
 // OrderAccept implements commands.Tx.
-func (t *txn) OrderAccept(ctx context.Context, id payment.OrderID, attempt payment.AttemptID) error {
-	_, err := t.q.OrderAccept(ctx, t.DeferredRows(1, pool.ErrGuard), &dbsqlc.OrderAcceptParams{OrderID: string(id), AttemptID: uuid.UUID(attempt), At: t.Now()})
+func (t *txn) OrderAccept(ctx context.Context, o payment.Order, attempt payment.AttemptID) error {
+	_, err := t.q.OrderAccept(ctx, t.DeferredRows(1, pool.ErrGuard), &dbsqlc.OrderAcceptParams{OrderID: string(o.ID), AttemptID: uuid.UUID(attempt), At: t.Now()})
 	if err != nil {
-		return fmt.Errorf("accept what order %s holds: %w", id, err)
+		return fmt.Errorf("accept what order %s holds: %w", o.ID, err)
 	}
-	return nil
+	return t.publish(ctx, []outbox.Message{outbox.Order(outbox.OrderPaid, o, attempt, t.Now())})
 }
 
 // OrdersBeside implements changeset.Tx.

@@ -40,8 +40,32 @@ func logPromises() []promise {
 			code: check, constraint: "transitions_cause_known", allowed: nextVersion,
 		},
 		{
-			name: "news is written once", breaks: another("outbox", `{"version": 3}`),
+			name: "an event is written once", breaks: another("outbox", `{"version": 3}`),
 			code: unique, constraint: "outbox_once", allowed: another("outbox", `{"message_id": ":m2"}`),
+		},
+		{
+			name: "an event never changes", breaks: `UPDATE outbox SET type = 'payment_attempt.succeeded'`,
+			code: violated, constraint: "outbox_never_changes", allowed: `UPDATE outbox SET position = 1`,
+		},
+		{
+			name: "a position is given once", breaks: `UPDATE outbox SET position = 1; UPDATE outbox SET position = 2`,
+			code: violated, constraint: "outbox_never_changes", allowed: `UPDATE outbox SET position = 1`,
+		},
+		{
+			name: "a position has one event", breaks: `UPDATE outbox SET position = 1; ` + another("outbox", `{"message_id": ":m2"}`),
+			code: unique, constraint: "outbox_by_position", allowed: `UPDATE outbox SET position = 1; ` + another("outbox", `{"message_id": ":m2", "position": 2}`),
+		},
+		{
+			name: "the outbox's head is one row", breaks: `UPDATE outbox_head SET one = false`,
+			code: check, constraint: "outbox_head_is_one", allowed: `UPDATE outbox_head SET last = last + 1`,
+		},
+		{
+			name: "the outbox's head counts", breaks: `UPDATE outbox_head SET last = -1`,
+			code: check, constraint: "outbox_head_counts", allowed: `UPDATE outbox_head SET last = last + 1`,
+		},
+		{
+			name: "the outbox has one head", breaks: `INSERT INTO outbox_head (last) VALUES (1)`,
+			code: unique, constraint: "outbox_head_pkey", allowed: `UPDATE outbox_head SET last = last + 1`,
 		},
 		{
 			name: "a discrepancy has one id", breaks: another("discrepancies", `{"kind": "late_success"}`),

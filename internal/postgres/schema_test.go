@@ -137,8 +137,8 @@ INSERT INTO account_webhooks VALUES ('acc', now());
 INSERT INTO key_quotas VALUES ('u1', now(), 1);
 INSERT INTO discrepancies (discrepancy_id, kind, order_id, attempt_id, account, provider_event_id, text, opened_at)
 	VALUES (':m1', 'disputed', 'o1', ':a1', 'acc', 'evt_1', 'x', now());
-INSERT INTO outbox (message_id, order_id, attempt_id, type, version, payload, created_at)
-	VALUES (':m1', 'o1', ':a1', 'payment_attempt.failed', 2, '{}', now());
+INSERT INTO outbox (message_id, order_id, attempt_id, subject, type, version, payload, created_at)
+	VALUES (':m1', 'o1', ':a1', ':a1', 'payment_attempt.failed', 2, '{}', now());
 INSERT INTO sessions VALUES ('t1', '\x01', now() + interval '1 hour');
 INSERT INTO staff_audit (entry_id, deed_id, actor, roles, action, outcome) VALUES (':m1', ':m1', 'ann', '{support}', 'attempt.view', 'done');
 INSERT INTO attempt_log (order_id, entry_id, attempt_id, kind, what, at, until) VALUES ('o1', ':m1', ':a1', 'reuse', 'pay', now(), now());

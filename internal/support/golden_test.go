@@ -246,12 +246,8 @@ func TestTimelineSentences(t *testing.T) {
 	for i, verdict := range []fsm.Verdict{fsm.Repeat, fsm.Stale, fsm.Conflict, inbound.Unmatched, inbound.Deferred, payment.Ignored} {
 		c.Events = append(c.Events, told("succeeded", verdict, 33+float64(i)/10, i != 0))
 	}
-	for i, kind := range strings.Fields("payment_attempt.succeeded payment_attempt.failed payment_attempt.authorized payment_attempt.updated other") {
-		n := support.OutboxMessage{ID: someID, Type: kind, Version: i, CreatedAt: after(40 + float64(i))}
-		if i%2 == 0 {
-			n.SentAt = at(41 + float64(i))
-		}
-		c.Messages = append(c.Messages, n)
+	for i, kind := range strings.Fields("payment_attempt.succeeded payment_attempt.failed payment_attempt.authorized payment_attempt.updated refund.succeeded refund.failed other") {
+		c.Messages = append(c.Messages, support.OutboxMessage{ID: someID, Type: kind, Version: i, CreatedAt: after(40 + float64(i))})
 	}
 	settled := support.Discrepancy{Discrepancy: review.Discrepancy{Kind: payment.LateSuccess, Text: "Money came in late.", At: after(50)}}
 	settled.Resolved = &review.Resolved{Resolution: review.ResolvedRefundedElsewhere, By: "ann", Reason: "Refunded in the dashboard", At: after(51)}

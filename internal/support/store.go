@@ -120,8 +120,6 @@ type OutboxMessage struct {
 	Type      string
 	Version   int
 	CreatedAt time.Time
-	// SentAt is nil while it has not been delivered.
-	SentAt *time.Time
 }
 
 // Discrepancy is a discrepancy with what its page needs.

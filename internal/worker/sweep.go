@@ -43,6 +43,20 @@ func PurgeEventBytes(p BytesPurger, keep time.Duration) Loop {
 	}}
 }
 
+// EventsPurger is what the sweep needs of the outbox.
+type EventsPurger interface {
+	// PurgeEvents deletes at most limit events of before a time, and returns how many there were.
+	PurgeEvents(ctx context.Context, before time.Time, limit int) (int, error)
+}
+
+// PurgeEvents deletes the events for the merchant that are older than keep.
+func PurgeEvents(p EventsPurger, keep time.Duration, now func() time.Time) Loop {
+	return Loop{Name: "purge events", Every: sweepEvery, Do: func(ctx context.Context) (bool, error) {
+		n, err := p.PurgeEvents(ctx, now().Add(-keep), sweepBatch)
+		return n == sweepBatch, err
+	}}
+}
+
 // SessionsPurger is what the sweep needs of the sessions.
 type SessionsPurger interface {
 	// PurgeSessions deletes at most limit sessions that have ended some time ago and

@@ -622,6 +622,35 @@ type CreateRefund struct {
 // Currency An ISO 4217 code in upper case.
 type Currency = string
 
+// Event defines model for Event.
+type Event struct {
+	// ID The same wherever the event is told, and however often.
+	ID string `json:"id"`
+
+	// Type `payment_attempt.authorized`, `payment_attempt.succeeded`, `payment_attempt.failed`, `payment_attempt.updated`, `order.paid`,
+	// `order.cancelled`, `refund.succeeded`, `refund.failed`, `dispute.opened`, `dispute.updated`, `dispute.won`, `dispute.lost`,
+	// `discrepancy.opened` or `discrepancy.resolved`. Pass over types that you don't know.
+	Type      string `json:"type"`
+	CreatedAt Micros `json:"created_at"`
+
+	// Subject The id of what has changed.
+	Subject string `json:"subject"`
+
+	// Version Rises with each event of the subject. What comes with a lower version than one that you have seen is older.
+	Version int `json:"version"`
+
+	// Data The subject as it was then; `api/events.yaml` has the form of each type.
+	Data json.RawMessage `json:"data"`
+}
+
+// Events defines model for Events.
+type Events struct {
+	Items []Event `json:"items"`
+
+	// NextCursor Where to go on, whether there were items or not.
+	NextCursor string `json:"next_cursor"`
+}
+
 // Failure defines model for Failure.
 type Failure struct {
 	// Code card_declined, insufficient_funds, authentication_failed, expired, canceled, fraud_suspected, provider_rejected,
@@ -1221,6 +1250,27 @@ type UnsupportedMediaType = Problem
 // ValidationFailed RFC 9457.
 type ValidationFailed = Problem
 
+// ReadEventsParams defines parameters for ReadEvents.
+type ReadEventsParams struct {
+	// After The `next_cursor` of the page before; absent, the page begins with the oldest event that is kept.
+	After *string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Type Only events of these types, separated by commas.
+	Type *string `form:"type,omitempty" json:"type,omitempty"`
+
+	// Limit How many items, 100 if absent.
+	Limit *string `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Wait For how many seconds the answer waits where nothing is new; more than 60 is taken as 60.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// Prefer `wait=20` is the same as the parameter `wait`, which goes before it. Everything else is ignored.
+	Prefer *Prefer `json:"Prefer,omitempty"`
+
+	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
 // CreateOrderParams defines parameters for CreateOrder.
 type CreateOrderParams struct {
 	// IdempotencyKey Names one intention: 8 to 200 characters of `A-Z a-z 0-9 - _ . : ~`, bare or in double quotes. Never in the query
@@ -1539,6 +1589,9 @@ type SupportRevealJSONRequestBody = SupportReason
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+	// ReadEvents Read what has happened
+	// (GET /v1/events)
+	ReadEvents(ctx echo.Context, params ReadEventsParams) error
 	// CreateOrder Create an order
 	// (POST /v1/orders)
 	CreateOrder(ctx echo.Context, params CreateOrderParams) error
@@ -1610,6 +1663,77 @@ type ServerInterface interface {
 // ServerInterfaceWrapper converts echo contexts to parameters.
 type ServerInterfaceWrapper struct {
 	Handler ServerInterface
+}
+
+// ReadEvents converts echo context to params.
+func (w *ServerInterfaceWrapper) ReadEvents(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ReadEventsParams
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", ctx.QueryParams(), &params.After, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter after: %s", err))
+	}
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", ctx.QueryParams(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter type: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", ctx.QueryParams(), &params.Wait, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter wait: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Prefer" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Prefer")]; found {
+		var Prefer Prefer
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Prefer, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Prefer", valueList[0], &Prefer, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Prefer: %s", err))
+		}
+
+		params.Prefer = &Prefer
+	}
+	// ------------- Optional header parameter "X-Request-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
+		var XRequestID RequestID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Request-Id, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", valueList[0], &XRequestID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Request-Id: %s", err))
+		}
+
+		params.XRequestID = &XRequestID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ReadEvents(ctx, params)
+	return err
 }
 
 // CreateOrder converts echo context to params.
@@ -2905,6 +3029,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id/cancel", wrapper.CancelAttempt, options.OperationMiddlewares["cancelAttempt"]...)
 	router.POST(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id/refunds", wrapper.CreateRefund, options.OperationMiddlewares["createRefund"]...)
 	router.GET(options.BaseURL+"/v1/refunds/:refund_id", wrapper.ReadRefund, options.OperationMiddlewares["readRefund"]...)
+	router.GET(options.BaseURL+"/v1/events", wrapper.ReadEvents, options.OperationMiddlewares["readEvents"]...)
 	router.GET(options.BaseURL+"/v1/support/search", wrapper.SupportSearch, options.OperationMiddlewares["supportSearch"]...)
 	router.GET(options.BaseURL+"/v1/support/attempts/:payment_attempt_id", wrapper.SupportAttempt, options.OperationMiddlewares["supportAttempt"]...)
 	router.POST(options.BaseURL+"/v1/support/attempts/:payment_attempt_id/recheck", wrapper.SupportRecheck, options.OperationMiddlewares["supportRecheck"]...)
@@ -3065,6 +3190,194 @@ type ValidationFailedApplicationProblemPlusJSONResponse struct {
 	Body Problem
 
 	Headers ValidationFailedResponseHeaders
+}
+
+type ReadEventsRequestObject struct {
+	Params ReadEventsParams
+}
+
+type ReadEventsResponseObject interface {
+	VisitReadEventsResponse(w http.ResponseWriter) error
+}
+
+type ReadEvents200ResponseHeaders struct {
+	PreferenceApplied   *string
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type ReadEvents200JSONResponse struct {
+	Body    Events
+	Headers ReadEvents200ResponseHeaders
+}
+
+func (response ReadEvents200JSONResponse) VisitReadEventsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.PreferenceApplied != nil {
+		w.Header().Set("Preference-Applied", fmt.Sprint(*response.Headers.PreferenceApplied))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReadEvents400ApplicationProblemPlusJSONResponse struct {
+	MalformedApplicationProblemPlusJSONResponse
+}
+
+func (response ReadEvents400ApplicationProblemPlusJSONResponse) VisitReadEventsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReadEvents401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response ReadEvents401ApplicationProblemPlusJSONResponse) VisitReadEventsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReadEvents403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ReadEvents403ApplicationProblemPlusJSONResponse) VisitReadEventsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReadEvents410ResponseHeaders struct {
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type ReadEvents410ApplicationProblemPlusJSONResponse struct {
+	Body    Problem
+	Headers ReadEvents410ResponseHeaders
+}
+
+func (response ReadEvents410ApplicationProblemPlusJSONResponse) VisitReadEventsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(410)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReadEvents422ApplicationProblemPlusJSONResponse struct {
+	ValidationFailedApplicationProblemPlusJSONResponse
+}
+
+func (response ReadEvents422ApplicationProblemPlusJSONResponse) VisitReadEventsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReadEvents500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response ReadEvents500ApplicationProblemPlusJSONResponse) VisitReadEventsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReadEvents503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response ReadEvents503ApplicationProblemPlusJSONResponse) VisitReadEventsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
 }
 
 type CreateOrderRequestObject struct {
@@ -9012,6 +9325,9 @@ func (response SupportSearch503ApplicationProblemPlusJSONResponse) VisitSupportS
 
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
+	// ReadEvents Read what has happened
+	// (GET /v1/events)
+	ReadEvents(ctx context.Context, request ReadEventsRequestObject) (ReadEventsResponseObject, error)
 	// CreateOrder Create an order
 	// (POST /v1/orders)
 	CreateOrder(ctx context.Context, request CreateOrderRequestObject) (CreateOrderResponseObject, error)
@@ -9090,6 +9406,31 @@ func NewStrictHandler(ssi StrictServerInterface, middlewares []StrictMiddlewareF
 type strictHandler struct {
 	ssi         StrictServerInterface
 	middlewares []StrictMiddlewareFunc
+}
+
+// ReadEvents operation middleware
+func (sh *strictHandler) ReadEvents(ctx echo.Context, params ReadEventsParams) error {
+	var request ReadEventsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ReadEvents(ctx.Request().Context(), request.(ReadEventsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReadEvents")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReadEventsResponseObject); ok {
+		return validResponse.VisitReadEventsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
 }
 
 // CreateOrder operation middleware

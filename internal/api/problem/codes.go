@@ -225,6 +225,11 @@ func paymentKinds() []kind {
 			detail:  "Read the attempt and refund at most what is left, with a new key.",
 		},
 		{
+			code: "cursor-expired", status: 410,
+			meaning: "Events behind this cursor are not kept any more: they were never read from here.",
+			detail:  "Compare what you have with the orders that changed since, then read from the oldest event: leave after out.",
+		},
+		{
 			code: "refundable-changed", status: 412,
 			meaning: "Another amount is left to refund than expected_refundable says: somebody else has refunded meanwhile.",
 			detail:  "Read the attempt and decide anew.",

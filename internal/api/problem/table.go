@@ -11,6 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/stream"
 	"github.com/paylatch/paylatch/webhooks"
@@ -64,6 +65,9 @@ func rows() []row {
 		{idempotency.ErrKeyReused, "idempotency-key-reused"},
 		{idempotency.ErrInProgress, "request-in-progress"},
 		{idempotency.ErrFenced, "request-in-progress"},
+
+		{outbox.ErrCursorExpired, "cursor-expired"},
+		{outbox.ErrNoEvent, "internal"},
 
 		{stream.ErrFull, "overloaded"},
 		{stream.ErrGroupFull, "rate-limited"},

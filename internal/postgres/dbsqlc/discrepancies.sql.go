@@ -47,15 +47,27 @@ func (q *Queries) DiscrepancyLock(ctx context.Context, db DBTX, discrepancyID uu
 }
 
 const discrepancyOpen = `-- name: DiscrepancyOpen :exec
+WITH opened AS (
 INSERT INTO discrepancies (discrepancy_id, kind, order_id, attempt_id, account, provider_event_id, about, about_id, amount, currency, text, opened_at)
-SELECT $1, $2, coalesce($3::text, e.order_id), coalesce($4::uuid, e.attempt_id), $5,
-    $6::text, $7, $8, $9, $10, $11, $12
+SELECT $7, $8, coalesce($9::text, e.order_id), coalesce($10::uuid, e.attempt_id), $11,
+    $12::text, $13, $14, $15, $16, $17, $6
 FROM (SELECT 1) one
-LEFT JOIN provider_events e ON $2::text = 'event_changed' AND e.account = $5::text AND e.provider_event_id = $6::text
+LEFT JOIN provider_events e ON $8::text = 'event_changed' AND e.account = $11::text AND e.provider_event_id = $12::text
+ON CONFLICT DO NOTHING
+RETURNING order_id
+)
+INSERT INTO outbox (order_id, message_id, subject, type, version, payload, created_at)
+SELECT coalesce(opened.order_id, ''), $1, $2, $3, $4, $5::json, $6 FROM opened
 ON CONFLICT DO NOTHING
 `
 
 type DiscrepancyOpenParams struct {
+	MessageID       uuid.UUID
+	Subject         string
+	Type            string
+	Version         int32
+	Payload         []byte
+	OpenedAt        time.Time
 	DiscrepancyID   uuid.UUID
 	Kind            string
 	OrderID         *string
@@ -67,14 +79,19 @@ type DiscrepancyOpenParams struct {
 	Amount          *int64
 	Currency        *string
 	Text            string
-	OpenedAt        time.Time
 }
 
 // Opens one discrepancy; one that was opened for the same cause stays, and so
 // does an open dispute. An event that came again with other content is of the attempt
-// that its first content is of.
+// that its first content is of. Publishes a new one.
 func (q *Queries) DiscrepancyOpen(ctx context.Context, db DBTX, arg *DiscrepancyOpenParams) error {
 	_, err := db.Exec(ctx, discrepancyOpen,
+		arg.MessageID,
+		arg.Subject,
+		arg.Type,
+		arg.Version,
+		arg.Payload,
+		arg.OpenedAt,
 		arg.DiscrepancyID,
 		arg.Kind,
 		arg.OrderID,
@@ -86,7 +103,6 @@ func (q *Queries) DiscrepancyOpen(ctx context.Context, db DBTX, arg *Discrepancy
 		arg.Amount,
 		arg.Currency,
 		arg.Text,
-		arg.OpenedAt,
 	)
 	return err
 }

@@ -12,33 +12,230 @@ import (
 	"github.com/google/uuid"
 )
 
+const outboxAfter = `-- name: OutboxAfter :many
+SELECT position::bigint AS position, message_id, order_id, subject, type, version, payload, created_at
+FROM outbox
+WHERE position > $1::bigint AND position <= $2::bigint
+    AND (cardinality($3::text[]) = 0 OR type = ANY ($3::text[]))
+ORDER BY position LIMIT $4::int
+`
+
+type OutboxAfterParams struct {
+	After  int64
+	Until  int64
+	Types  []string
+	AtMost int32
+}
+
+type OutboxAfterRow struct {
+	Position  int64
+	MessageID uuid.UUID
+	OrderID   string
+	Subject   string
+	Type      string
+	Version   int32
+	Payload   []byte
+	CreatedAt time.Time
+}
+
+// Reads at most so many events behind a position, up to another one, oldest first; of some types, or of all where none is
+// given. Locks nothing.
+func (q *Queries) OutboxAfter(ctx context.Context, db DBTX, arg *OutboxAfterParams) ([]*OutboxAfterRow, error) {
+	rows, err := db.Query(ctx, outboxAfter,
+		arg.After,
+		arg.Until,
+		arg.Types,
+		arg.AtMost,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*OutboxAfterRow
+	for rows.Next() {
+		var i OutboxAfterRow
+		if err := rows.Scan(
+			&i.Position,
+			&i.MessageID,
+			&i.OrderID,
+			&i.Subject,
+			&i.Type,
+			&i.Version,
+			&i.Payload,
+			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const outboxHead = `-- name: OutboxHead :one
+SELECT last FROM outbox_head
+`
+
+// Reads the head, locks nothing.
+func (q *Queries) OutboxHead(ctx context.Context, db DBTX) (int64, error) {
+	row := db.QueryRow(ctx, outboxHead)
+	var last int64
+	err := row.Scan(&last)
+	return last, err
+}
+
+const outboxHeadLock = `-- name: OutboxHeadLock :one
+SELECT last FROM outbox_head FOR UPDATE SKIP LOCKED
+`
+
+// Locks the head, or returns no row where another transaction has it.
+func (q *Queries) OutboxHeadLock(ctx context.Context, db DBTX) (int64, error) {
+	row := db.QueryRow(ctx, outboxHeadLock)
+	var last int64
+	err := row.Scan(&last)
+	return last, err
+}
+
 const outboxInsert = `-- name: OutboxInsert :exec
-INSERT INTO outbox (message_id, order_id, attempt_id, type, version, payload, created_at)
-SELECT unnest($1::uuid[]), unnest($2::text[]), unnest($3::uuid[]), unnest($4::text[]),
-    unnest($5::int[]), unnest($6::text[])::json, unnest($7::timestamptz[])
+INSERT INTO outbox (order_id, message_id, attempt_id, subject, type, version, payload, created_at)
+SELECT n.order_id, n.message_id, NULLIF(n.attempt_id, '00000000-0000-0000-0000-000000000000'), n.subject, n.type, n.version,
+    n.payload::json, n.created_at
+FROM (
+    SELECT unnest($1::text[]) AS order_id,
+        unnest($2::uuid[]) AS message_id,
+        unnest($3::uuid[]) AS attempt_id,
+        unnest($4::text[]) AS subject,
+        unnest($5::text[]) AS type,
+        unnest($6::int[]) AS version,
+        unnest($7::text[]) AS payload,
+        unnest($8::timestamptz[]) AS created_at
+) n
+ON CONFLICT DO NOTHING
 `
 
 type OutboxInsertParams struct {
-	MessageIds []uuid.UUID
 	OrderIds   []string
+	MessageIds []uuid.UUID
 	AttemptIds []uuid.UUID
+	Subjects   []string
 	Types      []string
 	Versions   []int32
 	Payloads   []string
 	CreatedAts []time.Time
 }
 
-// Writes news for the merchant. Each is of one version of its attempt, so that the
-// same news can't come twice: the log would have refused that version.
+// Writes events for the merchant; one that is there stays.
 func (q *Queries) OutboxInsert(ctx context.Context, db DBTX, arg *OutboxInsertParams) error {
 	_, err := db.Exec(ctx, outboxInsert,
-		arg.MessageIds,
 		arg.OrderIds,
+		arg.MessageIds,
 		arg.AttemptIds,
+		arg.Subjects,
 		arg.Types,
 		arg.Versions,
 		arg.Payloads,
 		arg.CreatedAts,
 	)
 	return err
+}
+
+const outboxInsertCancelled = `-- name: OutboxInsertCancelled :exec
+INSERT INTO outbox (order_id, message_id, subject, type, version, payload, created_at)
+SELECT n.order_id, n.message_id, n.order_id, n.type, n.version, n.payload::json, n.created_at
+FROM (
+    SELECT unnest($1::text[]) AS order_id,
+        unnest($2::uuid[]) AS message_id,
+        unnest($3::text[]) AS type,
+        unnest($4::int[]) AS version,
+        unnest($5::text[]) AS payload,
+        unnest($6::timestamptz[]) AS created_at
+) n
+JOIN orders o ON o.order_id = n.order_id AND o.cancel_requested_at IS NOT NULL AND o.accepted_attempt_id IS NULL
+WHERE NOT EXISTS (SELECT FROM payment_attempts a WHERE a.order_id = n.order_id AND a.live)
+ON CONFLICT DO NOTHING
+`
+
+type OutboxInsertCancelledParams struct {
+	OrderIds   []string
+	MessageIds []uuid.UUID
+	Types      []string
+	Versions   []int32
+	Payloads   []string
+	CreatedAts []time.Time
+}
+
+// Writes that orders are cancelled: those with a cancel request and neither a live attempt nor accepted late money. The caller
+// has locked the order or its last live attempt, so that nothing changes in between.
+func (q *Queries) OutboxInsertCancelled(ctx context.Context, db DBTX, arg *OutboxInsertCancelledParams) error {
+	_, err := db.Exec(ctx, outboxInsertCancelled,
+		arg.OrderIds,
+		arg.MessageIds,
+		arg.Types,
+		arg.Versions,
+		arg.Payloads,
+		arg.CreatedAts,
+	)
+	return err
+}
+
+const outboxNumber = `-- name: OutboxNumber :one
+WITH numbered AS (
+    UPDATE outbox o SET position = n.nth + $1::bigint
+    FROM (
+        SELECT d.order_id, d.message_id, row_number() OVER (ORDER BY d.seq) AS nth
+        FROM (SELECT u.order_id, u.message_id, u.seq FROM outbox u WHERE u.position IS NULL ORDER BY u.seq LIMIT $2::int) d
+    ) n
+    WHERE o.order_id = n.order_id AND o.message_id = n.message_id
+    RETURNING 1
+)
+UPDATE outbox_head SET last = last + (SELECT count(*) FROM numbered) RETURNING last
+`
+
+type OutboxNumberParams struct {
+	Behind int64
+	AtMost int32
+}
+
+// Numbers at most so many committed events behind the head, which the caller has locked before this statement began, and
+// moves it.
+func (q *Queries) OutboxNumber(ctx context.Context, db DBTX, arg *OutboxNumberParams) (int64, error) {
+	row := db.QueryRow(ctx, outboxNumber, arg.Behind, arg.AtMost)
+	var last int64
+	err := row.Scan(&last)
+	return last, err
+}
+
+const outboxOldest = `-- name: OutboxOldest :one
+SELECT position::bigint AS position FROM outbox WHERE position IS NOT NULL ORDER BY position LIMIT 1
+`
+
+// Reads the position of the oldest event that is kept; no row where none is.
+func (q *Queries) OutboxOldest(ctx context.Context, db DBTX) (int64, error) {
+	row := db.QueryRow(ctx, outboxOldest)
+	var position int64
+	err := row.Scan(&position)
+	return position, err
+}
+
+const outboxPurge = `-- name: OutboxPurge :execrows
+DELETE FROM outbox o USING (
+    SELECT d.order_id, d.message_id FROM outbox d WHERE d.position IS NOT NULL ORDER BY d.position LIMIT $1::int
+) old
+WHERE o.order_id = old.order_id AND o.message_id = old.message_id AND o.created_at < $2
+`
+
+type OutboxPurgeParams struct {
+	AtMost int32
+	Before time.Time
+}
+
+// Deletes those of the oldest so many numbered events that are of before a time.
+func (q *Queries) OutboxPurge(ctx context.Context, db DBTX, arg *OutboxPurgeParams) (int64, error) {
+	result, err := db.Exec(ctx, outboxPurge, arg.AtMost, arg.Before)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }

@@ -269,13 +269,13 @@ func (q *Queries) LogOfAttempt(ctx context.Context, db DBTX, arg *LogOfAttemptPa
 }
 
 const outboxOfAttempt = `-- name: OutboxOfAttempt :many
-SELECT message_id, type, version, created_at, sent_at FROM outbox
-WHERE order_id = $1 AND attempt_id = $2 ORDER BY version, type
+SELECT message_id, type, version, created_at FROM outbox
+WHERE order_id = $1 AND attempt_id = $2 ORDER BY seq
 `
 
 type OutboxOfAttemptParams struct {
 	OrderID   string
-	AttemptID uuid.UUID
+	AttemptID *uuid.UUID
 }
 
 type OutboxOfAttemptRow struct {
@@ -283,7 +283,6 @@ type OutboxOfAttemptRow struct {
 	Type      string
 	Version   int32
 	CreatedAt time.Time
-	SentAt    *time.Time
 }
 
 // Reads the news for the merchant of one attempt, oldest first; locks nothing.
@@ -301,7 +300,6 @@ func (q *Queries) OutboxOfAttempt(ctx context.Context, db DBTX, arg *OutboxOfAtt
 			&i.Type,
 			&i.Version,
 			&i.CreatedAt,
-			&i.SentAt,
 		); err != nil {
 			return nil, err
 		}

@@ -4,6 +4,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/paylatch/paylatch/internal/inbound"
+	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 	"github.com/paylatch/paylatch/internal/review"
@@ -36,11 +37,12 @@ func Discrepancy(row *dbsqlc.Discrepancies) review.Discrepancy {
 	return d
 }
 
-// DiscrepancyOpenParams is a new discrepancy with this id.
-func DiscrepancyOpenParams(id uuid.UUID, d review.Discrepancy) *dbsqlc.DiscrepancyOpenParams {
+// DiscrepancyOpenParams is a new discrepancy with its event.
+func DiscrepancyOpenParams(d review.Discrepancy, m outbox.Message) *dbsqlc.DiscrepancyOpenParams {
 	p := &dbsqlc.DiscrepancyOpenParams{
-		DiscrepancyID: id, Kind: string(d.Kind), Account: d.Event.Account, About: d.About, AboutID: d.AboutID, Text: d.Text, OpenedAt: d.At,
+		DiscrepancyID: uuid.UUID(d.ID), Kind: string(d.Kind), Account: d.Event.Account, About: d.About, AboutID: d.AboutID, Text: d.Text, OpenedAt: d.At,
 		OrderID: OrNull(string(d.OrderID)), ProviderEventID: OrNull(d.Event.ID),
+		MessageID: m.ID, Subject: m.Subject, Type: m.Type, Version: int32(m.Version), Payload: m.Payload, //nolint:gosec // a version
 	}
 	if d.AttemptID != nil {
 		attempt := uuid.UUID(*d.AttemptID)

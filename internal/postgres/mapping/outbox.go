@@ -1,28 +1,40 @@
 package mapping
 
 import (
-	"time"
-
 	"github.com/google/uuid"
 
-	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 )
 
-// OutboxInsertParams are the messages about attempts; there may be none. now is called only if there are.
-func OutboxInsertParams(changes []changeset.AttemptWrite, now func() time.Time) *dbsqlc.OutboxInsertParams {
-	p := Params[dbsqlc.OutboxInsertParams](len(changes))
-	for i := range changes {
-		a := &changes[i].Attempt
-		for _, m := range changes[i].Messages {
-			p.MessageIds = append(p.MessageIds, m.ID)
-			p.OrderIds = append(p.OrderIds, string(a.OrderID))
-			p.AttemptIds = append(p.AttemptIds, uuid.UUID(a.ID))
-			p.Types = append(p.Types, m.Type)
-			p.Versions = append(p.Versions, int32(m.Version)) //nolint:gosec // a version
-			p.Payloads = append(p.Payloads, string(m.Payload))
-			p.CreatedAts = append(p.CreatedAts, now())
-		}
+// OutboxInsertParams are events for the merchant; there may be none.
+func OutboxInsertParams(messages []outbox.Message) *dbsqlc.OutboxInsertParams {
+	p := Params[dbsqlc.OutboxInsertParams](len(messages))
+	for _, m := range messages {
+		p.OrderIds = append(p.OrderIds, string(m.OrderID))
+		p.MessageIds = append(p.MessageIds, m.ID)
+		p.AttemptIds = append(p.AttemptIds, uuid.UUID(m.AttemptID))
+		p.Subjects = append(p.Subjects, m.Subject)
+		p.Types = append(p.Types, m.Type)
+		p.Versions = append(p.Versions, int32(m.Version)) //nolint:gosec // a version
+		p.Payloads = append(p.Payloads, string(m.Payload))
+		p.CreatedAts = append(p.CreatedAts, m.At)
 	}
 	return p
+}
+
+// OutboxInsertCancelledParams are the events of orders that may be cancelled.
+func OutboxInsertCancelledParams(messages []outbox.Message) *dbsqlc.OutboxInsertCancelledParams {
+	p := OutboxInsertParams(messages)
+	return &dbsqlc.OutboxInsertCancelledParams{
+		OrderIds: p.OrderIds, MessageIds: p.MessageIds, Types: p.Types, Versions: p.Versions, Payloads: p.Payloads, CreatedAts: p.CreatedAts,
+	}
+}
+
+// OutboxEvent is an event that has a position.
+func OutboxEvent(row *dbsqlc.OutboxAfterRow) outbox.Event {
+	return outbox.Event{
+		Position: outbox.Position(row.Position), OrderID: row.OrderID,
+		ID: row.MessageID, Type: row.Type, Subject: row.Subject, Version: int(row.Version), Payload: row.Payload, CreatedAt: row.CreatedAt,
+	}
 }

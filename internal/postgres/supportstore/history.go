@@ -117,12 +117,12 @@ func (s *Store) consequences(ctx context.Context, db dbsqlc.DBTX, c *support.Att
 	for _, row := range refunds {
 		c.Refunds = append(c.Refunds, mapping.Refund(&row.Refunds, row.ReadAt))
 	}
-	messages, err := s.q.OutboxOfAttempt(ctx, db, &dbsqlc.OutboxOfAttemptParams{OrderID: string(c.Attempt.OrderID), AttemptID: id})
+	messages, err := s.q.OutboxOfAttempt(ctx, db, &dbsqlc.OutboxOfAttemptParams{OrderID: string(c.Attempt.OrderID), AttemptID: &id})
 	if err != nil {
 		return err
 	}
 	for _, row := range messages {
-		c.Messages = append(c.Messages, support.OutboxMessage{ID: row.MessageID, Type: row.Type, Version: int(row.Version), CreatedAt: row.CreatedAt, SentAt: row.SentAt})
+		c.Messages = append(c.Messages, support.OutboxMessage{ID: row.MessageID, Type: row.Type, Version: int(row.Version), CreatedAt: row.CreatedAt})
 	}
 	open, err := s.q.DiscrepanciesOfAttempt(ctx, db, id)
 	if err != nil {

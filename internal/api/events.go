@@ -1,0 +1,73 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/paylatch/paylatch/internal/api/gen"
+	"github.com/paylatch/paylatch/internal/api/render"
+	"github.com/paylatch/paylatch/internal/api/waiting"
+	"github.com/paylatch/paylatch/internal/outbox"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// How many events a page of the feed has.
+const (
+	usualEvents = 100
+	mostEvents  = 1000
+)
+
+// ReadEvents handles GET /v1/events.
+func (s *server) ReadEvents(ctx context.Context, r gen.ReadEventsRequestObject) (gen.ReadEventsResponseObject, error) {
+	x := exchangeOf(ctx)
+	if err := x.actor.Require(payment.RoleService); err != nil {
+		return nil, err
+	}
+	after, types, limit, err := feedQuery(r.Params)
+	if err != nil {
+		return nil, err
+	}
+	wait, applied, err := waiting.ParseWait(r.Params.Wait, r.Params.Prefer)
+	if err != nil {
+		return nil, err
+	}
+	page, err := s.Events.Read(ctx, after, types, limit, wait)
+	if errors.Is(err, outbox.ErrCursorInvalid) {
+		return nil, payment.Invalid("after", "must be the next_cursor of an earlier page")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return writes(func(w http.ResponseWriter) error {
+		if applied != "" {
+			w.Header().Set("Preference-Applied", applied)
+		}
+		return response{http.StatusOK, render.Events(page)}.send(w)
+	}), nil
+}
+
+// feedQuery reads where a page of the feed begins, and what it may have.
+func feedQuery(p gen.ReadEventsParams) (after outbox.Position, types []string, limit int, err error) {
+	if after, err = outbox.ParseCursor(valueOf(p.After)); err != nil {
+		return 0, nil, 0, payment.Invalid("after", "must be the next_cursor of an earlier page")
+	}
+	if list := valueOf(p.Type); list != "" {
+		types = strings.Split(list, ",")
+	}
+	for _, t := range types {
+		if !slices.Contains(outbox.Types(), t) {
+			return 0, nil, 0, payment.Invalid("type", "must be of "+strings.Join(outbox.Types(), ", "))
+		}
+	}
+	limit = usualEvents
+	if text := valueOf(p.Limit); text != "" {
+		if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > mostEvents {
+			return 0, nil, 0, payment.Invalid("limit", "must be a whole number from 1 to "+strconv.Itoa(mostEvents))
+		}
+	}
+	return after, types, limit, nil
+}

@@ -1,0 +1,83 @@
+package api_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/internal/outbox"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+var _ api.Events = (*outbox.Feed)(nil)
+
+// feed answers with a page, or an error, and remembers what it was asked.
+type feed struct {
+	page  outbox.Page
+	err   error
+	after outbox.Position
+	types []string
+	limit int
+	wait  time.Duration
+}
+
+func (f *feed) Read(_ context.Context, after outbox.Position, types []string, limit int, wait time.Duration) (outbox.Page, error) {
+	f.after, f.types, f.limit, f.wait = after, types, limit, wait
+	return f.page, f.err
+}
+
+const asService = "Authorization: Bearer service"
+
+func TestReadEvents(t *testing.T) {
+	t.Parallel()
+	f := &feed{page: outbox.Page{Next: 12, Events: []outbox.Event{{
+		Position: 12, ID: uuid.MustParse("8e6d1f5a-3c0b-5b6e-9a53-2f1e7d4c8b90"), Type: outbox.OrderPaid, Subject: "A-1", Version: 2,
+		Payload: []byte(`{"order_id":"A-1"}`), CreatedAt: now,
+	}}}}
+	b := newBench(t, func(o *api.Options) { o.Events = f })
+	got := b.send(http.MethodGet, "/v1/events?after=11&type=order.paid,refund.failed&limit=5&wait=90", "", asService)
+	require.Equal(t, http.StatusOK, got.StatusCode)
+	require.Equal(t, `{"items":[{"id":"8e6d1f5a-3c0b-5b6e-9a53-2f1e7d4c8b90","type":"order.paid","created_at":"2026-03-01T09:30:00.120000Z",`+
+		`"subject":"A-1","version":2,"data":{"order_id":"A-1"}}],"next_cursor":"12"}`+"\n", string(got.text))
+	require.Equal(t, feed{f.page, nil, 11, []string{"order.paid", "refund.failed"}, 5, time.Minute}, *f)
+
+	f.page = outbox.Page{Next: 12}
+	got = b.send(http.MethodGet, "/v1/events", "", asService, "Prefer: wait=3")
+	require.JSONEq(t, `{"items":[],"next_cursor":"12"}`, string(got.text))
+	require.Equal(t, "wait=3", got.Header.Get("Preference-Applied"))
+	require.Equal(t, feed{f.page, nil, outbox.Beginning, nil, 100, 3 * time.Second}, *f)
+}
+
+func TestReadEventsRefuses(t *testing.T) {
+	t.Parallel()
+	f := &feed{}
+	b := newBench(t, func(o *api.Options) { o.Events = f })
+	for query, field := range map[string]string{
+		"after=x": "after", "after=-1": "after", "type=order.payed": "type", "type=order.paid,": "type", "limit=0": "limit", "limit=1001": "limit", "limit=x": "limit",
+		"wait=x": "wait",
+	} {
+		got := b.send(http.MethodGet, "/v1/events?"+query, "", asService)
+		got.is(t, 422, "validation-failed")
+		require.Contains(t, string(got.text), `"field":"`+field+`"`, query)
+	}
+	for _, role := range []string{"u1", "support", "admin"} {
+		b.send(http.MethodGet, "/v1/events", "", "Authorization: Bearer "+role).is(t, 403, "forbidden")
+	}
+	b.send(http.MethodGet, "/v1/events", "", "Authorization: -").is(t, 401, "unauthenticated")
+
+	f.err = outbox.ErrCursorExpired
+	gone := b.send(http.MethodGet, "/v1/events?after=3", "", asService)
+	gone.is(t, 410, "cursor-expired")
+	f.err = outbox.ErrCursorInvalid
+	ahead := b.send(http.MethodGet, "/v1/events?after=3", "", asService)
+	ahead.is(t, 422, "validation-failed")
+	require.True(t, strings.Contains(string(ahead.text), "next_cursor"))
+	f.err = payment.ErrUnavailable
+	b.send(http.MethodGet, "/v1/events", "", asService).is(t, 503, "storage-unavailable")
+}

@@ -1,0 +1,146 @@
+package outbox_test
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+
+	contract "github.com/paylatch/paylatch/api"
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/outbox"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/review"
+)
+
+// eventsContract is the part of events.yaml that says what payloads are.
+type eventsContract struct {
+	Channels map[string]struct {
+		Messages map[string]any `yaml:"messages"`
+	} `yaml:"channels"`
+	Components struct {
+		Messages map[string]struct {
+			Payload  map[string]string `yaml:"payload"`
+			Examples []struct {
+				Payload map[string]any `yaml:"payload"`
+			} `yaml:"examples"`
+		} `yaml:"messages"`
+		Schemas map[string]any `yaml:"schemas"`
+	} `yaml:"components"`
+}
+
+// forms are the schema of each type's payload, and the examples of all.
+func forms(t *testing.T) (schemas map[string]*openapi3.Schema, examples map[string][]any) {
+	t.Helper()
+	var c eventsContract
+	require.NoError(t, yaml.Unmarshal(contract.Events, &c))
+	components, err := json.Marshal(map[string]any{
+		"openapi": "3.1.0", "info": map[string]any{"title": "events", "version": "1"}, "paths": map[string]any{},
+		"components": map[string]any{"schemas": c.Components.Schemas},
+	})
+	require.NoError(t, err)
+	doc, err := openapi3.NewLoader().LoadFromData(components)
+	require.NoError(t, err)
+	schemas, examples = map[string]*openapi3.Schema{}, map[string][]any{}
+	for kind, m := range c.Components.Messages {
+		require.Contains(t, c.Channels["events"].Messages, kind)
+		name := m.Payload["$ref"][len("#/components/schemas/"):]
+		require.Contains(t, doc.Components.Schemas, name)
+		schemas[kind] = doc.Components.Schemas[name].Value
+		for _, e := range m.Examples {
+			examples[kind] = append(examples[kind], e.Payload)
+		}
+	}
+	return schemas, examples
+}
+
+func valid(t *testing.T, schema *openapi3.Schema, payload []byte) {
+	t.Helper()
+	require.NotNil(t, schema)
+	var value any
+	require.NoError(t, json.Unmarshal(payload, &value))
+	require.NoError(t, schema.VisitJSON(value, openapi3.EnableFormatValidation()), string(payload))
+}
+
+func TestPayloadsAreTheContracts(t *testing.T) {
+	t.Parallel()
+	schemas, examples := forms(t)
+	for kind, all := range examples {
+		for _, example := range all {
+			payload, err := json.Marshal(example)
+			require.NoError(t, err)
+			valid(t, schemas[kind], payload)
+		}
+	}
+	seen := map[string]bool{}
+	for _, m := range published() {
+		seen[m.Type] = true
+		require.Contains(t, schemas, m.Type)
+		valid(t, schemas[m.Type], m.Payload)
+	}
+	for kind := range schemas {
+		require.True(t, seen[kind], "%s is in the contract, and never published here", kind)
+		require.True(t, slices.Contains(outbox.Types(), kind))
+	}
+}
+
+// published is an event of each type, with all that can be absent there once.
+func published() []outbox.Message {
+	at := time.Date(2026, 3, 1, 9, 30, 0, 120_000_000, time.UTC)
+	id := payment.AttemptID(uuid.MustParse("01980d3e-7f2a-7cc1-9d2b-3f0e5a6b7c8d"))
+	a := payment.Attempt{
+		ID: id, OrderID: "A-1", UserID: "u1", Account: "sandbox", Money: payment.Money{Minor: 1999, Currency: "EUR"}, Capture: payment.CaptureManual, CreatedAt: at,
+		Failure: &payment.Failure{Code: "card_declined", Message: "No.", ProviderCode: "do_not_honor"},
+	}
+	move := func(version int, from, to fsm.State, f payment.Facts) payment.Transition {
+		return payment.Transition{Version: version, From: from, To: to, At: at, Facts: f}
+	}
+	all := outbox.Attempt(&a, []payment.Transition{
+		move(2, fsm.Requested, fsm.Authorized, payment.Facts{Authorized: 1999}),
+		move(3, fsm.Authorized, fsm.Succeeded, payment.Facts{ProviderPaymentID: "ch_1", Captured: 1999}),
+		move(4, fsm.Succeeded, fsm.Succeeded, payment.Facts{ProviderPaymentID: "ch_1", Captured: 1999, Refunded: -5}),
+	})
+	all = append(all, outbox.Attempt(&a, []payment.Transition{move(2, fsm.Requested, fsm.Failed, payment.Facts{})})...)
+	refund := payment.Refund{
+		ID: payment.RefundID(uuid.MustParse("01980d3e-9a10-7b55-8f0a-5d6c1e2f3a4b")), AttemptID: id, OrderID: "A-1", Origin: payment.RefundByRequest,
+		State: fsm.RefundSucceeded, Money: a.Money, Version: 2, CreatedAt: at, UpdatedAt: at, FinalizedAt: &at,
+	}
+	all = append(all, outbox.Refund(&refund))
+	refund.State, refund.Failure, refund.Reason = fsm.RefundFailed, &payment.Failure{Code: "provider_rejected"}, "returned"
+	all = append(all, outbox.Refund(&refund))
+	d := review.Discrepancy{ID: payment.DiscrepancyID(uuid.MustParse("01980d3e-8c11-7d02-a1b5-0c9d8e7f6a5b")), Kind: payment.UnmatchedEvent, At: at}
+	all = append(all, outbox.Discrepancy(d))
+	d.OrderID, d.AttemptID, d.Money, d.Event.Account = "A-1", &id, &a.Money, "sandbox"
+	d.Resolved = &review.Resolved{Resolution: review.ResolvedAccepted, At: at, By: "ann", Reason: "as agreed"}
+	return append(all, outbox.Discrepancy(d))
+}
+
+func TestEventsHaveStableIDs(t *testing.T) {
+	t.Parallel()
+	ids := map[uuid.UUID]string{}
+	for i, m := range published() {
+		require.Equal(t, m, published()[i], "the same change is the same event")
+		if _, there := ids[m.ID]; there {
+			require.Fail(t, "two events have one id", "%s and %s", m.Type, ids[m.ID])
+		}
+		ids[m.ID] = m.Type
+	}
+}
+
+func TestQuietChangesAreNotPublished(t *testing.T) {
+	t.Parallel()
+	a := payment.Attempt{}
+	for name, move := range map[string]payment.Transition{
+		"an amount that nobody sees": {From: fsm.Authorized, To: fsm.Authorized, Quiet: true},
+		"a step on the way":          {From: fsm.Requested, To: fsm.AwaitingCustomer},
+		"a change before the end":    {From: fsm.Authorized, To: fsm.Authorized},
+		"an import":                  {From: fsm.Requested, To: fsm.Succeeded, Cause: payment.Cause{Kind: payment.CauseImport}},
+	} {
+		require.Empty(t, outbox.Attempt(&a, []payment.Transition{move}), name)
+	}
+}
