@@ -10,21 +10,48 @@ func createCharge(t *tx, c call, in chargeRequest, tokens map[string]behaviour) 
 	if b.uncharged && !c.retried {
 		return result{fault: b.fault, again: true}
 	}
-	rec := newCharge(t, c, in, b)
-	if b.webhookFirst {
-		t.lag = 0
-	}
-	t.perform(&rec, b.now)
-	if b.later != stepNone {
-		rec.Plan = &plan{Do: b.later, At: t.now.Add(b.after)}
-	}
+	rec := newCharge(t, c, in)
 	if b.save {
 		saved := newMethod(in.Customer)
 		t.entry.Methods = append(t.entry.Methods, saved)
 		rec.Saved = &saved.method
 	}
-	t.putCharge(rec)
-	res := result{value: rec.charge}
+	if b.dropin {
+		rec.Secret = newSecret(rec.ID)
+		t.putCharge(rec)
+		return result{value: createdCharge{rec.charge, rec.Secret}}
+	}
+	res := t.behave(&rec, c, b)
+	res.value = rec.charge
+	return res
+}
+
+func newCharge(t *tx, c call, in chargeRequest) chargeRecord {
+	return chargeRecord{
+		charge: charge{
+			ID: newID("ch_"), Reference: in.Reference, Status: pending, Amount: in.Amount,
+			Currency: in.Currency, Capture: in.Capture, Created: stamp(t.now),
+		},
+		Key: c.key, ReturnURL: in.ReturnURL,
+	}
+}
+
+// behave begins the course of a charge and stores it. The result has no value yet.
+func (t *tx) behave(rec *chargeRecord, c call, b behaviour) (res result) {
+	rec.Amount += b.surplus
+	rec.Copies = b.copies
+	if b.hosted {
+		rec.PageURL = c.base + "/pay/" + rec.ID
+		rec.NextAction = &nextAction{Type: "redirect", URL: rec.PageURL}
+	}
+	if b.webhookFirst {
+		t.lag = 0
+	}
+	t.perform(rec, b.now)
+	if b.later != stepNone {
+		rec.Plan = &plan{Do: b.later, At: t.now.Add(b.after)}
+	}
+	t.putCharge(*rec)
 	if !b.uncharged {
 		res.fault = b.fault
 	}
@@ -32,22 +59,6 @@ func createCharge(t *tx, c call, in chargeRequest, tokens map[string]behaviour) 
 		res.await = t.entry.Events[0].ID
 	}
 	return res
-}
-
-func newCharge(t *tx, c call, in chargeRequest, b behaviour) chargeRecord {
-	rec := chargeRecord{
-		charge: charge{
-			ID: newID("ch_"), Reference: in.Reference, Status: pending,
-			Amount: in.Amount + b.surplus, Currency: in.Currency, Capture: in.Capture,
-			Created: stamp(t.now),
-		},
-		Key: c.key, ReturnURL: in.ReturnURL, Copies: b.copies,
-	}
-	if b.hosted {
-		rec.PageURL = c.base + "/pay/" + rec.ID
-		rec.NextAction = &nextAction{Type: "redirect", URL: rec.PageURL}
-	}
-	return rec
 }
 
 func newMethod(customer string) methodRecord {
@@ -65,7 +76,7 @@ func (t *tx) behaviourOf(in chargeRequest, tokens map[string]behaviour) (behavio
 	}
 	switch saved, there := t.methods[in.Token]; {
 	case !there:
-		return behaviour{}, &apiError{status: http.StatusUnprocessableEntity, Code: "invalid_token", Message: "There is no such token."}
+		return behaviour{}, invalidToken()
 	case saved.Customer != in.Customer:
 		return behaviour{}, &apiError{
 			status: http.StatusForbidden, Code: "payment_method_of_another_customer", Message: "The payment method belongs to another customer.",

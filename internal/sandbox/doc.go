@@ -15,7 +15,13 @@
 // charge that decides itself later) goes on when the state file is opened again;
 // the ledger has an entry for each movement and for nothing else.
 //
-// It does not authenticate its callers, expire charges, or forget anything: the
+// The drop-in (dropin.js) is a script for a shop's page, as real providers have one.
+// The shop's backend creates a charge with the token tok_dropin and gives the page its
+// client_secret; the script shows the customer the other tokens and confirms the charge
+// with the one that is chosen, once, from the browser. A charge that was canceled, by
+// the shop or by paylatch, can't be confirmed any more.
+//
+// It does not authenticate its callers, but for the drop-in, expire charges, or forget anything: the
 // journal grows until the file is deleted. It must not be reachable by others
 // than the tester.
 package sandbox

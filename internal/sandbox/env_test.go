@@ -144,7 +144,11 @@ func (r *env) send(ctx context.Context, method, path, key, body string) (answer,
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	res, err := r.client.Do(req)
+	return do(r.client, req)
+}
+
+func do(client *http.Client, req *http.Request) (answer, error) {
+	res, err := client.Do(req)
 	if err != nil {
 		return answer{}, err
 	}

@@ -51,6 +51,27 @@ type chargeRecord struct {
 	ReturnURL string `json:"return_url,omitempty"`
 	Copies    int    `json:"copies,omitempty"`
 	Plan      *plan  `json:"plan,omitempty"`
+
+	// Secret is what the drop-in shows to confirm the charge; empty for charges that are
+	// not the drop-in's.
+	Secret string `json:"secret,omitempty"`
+	Choice choice `json:"choice,omitempty"`
+}
+
+// choice is how far a charge of the drop-in is.
+type choice string
+
+const (
+	choiceOpen    choice = ""          // the customer has not paid yet
+	choiceFaulted choice = "faulted"   // the token's fault kept the first try from being done
+	choiceMade    choice = "confirmed" // for good: a charge is confirmed once
+)
+
+// createdCharge is a charge in the response to its creation.
+type createdCharge struct {
+	charge
+
+	ClientSecret string `json:"client_secret"`
 }
 
 // plan is what a charge will do later by itself.

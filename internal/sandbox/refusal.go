@@ -14,6 +14,17 @@ func invalid(message string) *apiError {
 	return &apiError{status: http.StatusUnprocessableEntity, Code: "validation_failed", Message: message}
 }
 
+func invalidToken() *apiError {
+	return &apiError{status: http.StatusUnprocessableEntity, Code: "invalid_token", Message: "There is no such token."}
+}
+
+func unauthenticated() *apiError {
+	return &apiError{
+		status: http.StatusUnauthorized, Code: "unauthenticated",
+		Message: "Send the charge's client_secret as Authorization: Bearer.",
+	}
+}
+
 func notFound(name string) *apiError {
 	return &apiError{status: http.StatusNotFound, Code: "not_found", Message: "There is no such " + name + "."}
 }

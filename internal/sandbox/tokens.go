@@ -33,6 +33,7 @@ type behaviour struct {
 	copies       int   // of each webhook, when more than one
 	surplus      int64 // added to the amount of the request
 	save         bool  // the payment method is stored for the customer
+	dropin       bool  // the customer chooses a token in the drop-in, which confirms the charge
 
 	fault fault
 	// uncharged puts the fault before anything is done; the next call with the key
@@ -56,6 +57,7 @@ func tokens(d Delays) map[string]behaviour {
 		"tok_500_charged":      {now: stepApprove, fault: faultError},
 		"tok_500_once":         {now: stepApprove, fault: faultError, uncharged: true},
 		"tok_never":            {},
+		"tok_dropin":           {dropin: true},
 		"tok_late_success":     {now: stepDecline, later: stepApprove, after: d.Late},
 		"tok_wrong_amount":     {now: stepApprove, surplus: 1},
 	}
