@@ -6,6 +6,7 @@ export declare class Checkout {
     private readonly timing;
     private readonly records;
     private readonly tabs;
+    private readonly form;
     private current;
     private running;
     private pressed;
@@ -26,7 +27,7 @@ export declare class Checkout {
      * The press of the button. Pressed again, in this or another tab, it joins what is under way. It resolves when the payment is final or
      * the looking has ended, and rejects only if it was aborted.
      */
-    pay(payment: Payment): Promise<State>;
+    pay(payment?: Payment): Promise<State>;
     /** Goes on with a payment that was begun before: call it when the page is shown. It begins none. */
     resume(): Promise<State>;
     /** Ends all work of this page; the payment itself goes on. */

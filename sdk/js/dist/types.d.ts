@@ -43,6 +43,7 @@ export interface Problem {
  *   tells of it any more.
  * - `sending`: the pay is on its way for the first time.
  * - `checking`: it is being found out what became of it.
+ * - `form`: the provider's own form is on the page, see `mount`, and the customer has not finished there as far as paylatch knows.
  * - `action`: the customer must do something at `attempt.next_action.url`.
  * - `succeeded`, `failed`, `cancelled`: the order is paid, the attempt failed, the order was cancelled, or is being. Of these a page that opens
  *   shows the first two again; it asks anew whether an order is cancelled.
@@ -52,7 +53,7 @@ export interface Problem {
  * - `unknown`: the looking has ended without an answer. Nothing has failed: `resume` and `pay` look on, with the same key, and begin nothing
  *   new.
  */
-export type Phase = "idle" | "sending" | "checking" | "action" | "succeeded" | "failed" | "arrived" | "cancelled" | "refused" | "unknown";
+export type Phase = "idle" | "sending" | "checking" | "form" | "action" | "succeeded" | "failed" | "arrived" | "cancelled" | "refused" | "unknown";
 /** What a page shows. */
 export interface State {
     phase: Phase;
@@ -128,6 +129,12 @@ export interface Options {
     headers?: () => Record<string, string>;
     /** How the shop's own addresses see cookies; `same-origin` by default. */
     credentials?: RequestCredentials;
+    /**
+     * Shows the provider's own form, for a payment that its script takes. Is called with the object that the shop's backend has added as `form`
+     * to the answer to a pay, once for each attempt on each page: a reload asks the backend again, with the same key. What it returns takes the
+     * form away, and is called when the attempt has ended, after `onStatus`, or the checkout is closed. What the form reports of the outcome is not to be believed.
+     */
+    mount?: (form: Record<string, any>, attempt: Attempt) => (() => void) | void;
     /** Is called with each change. */
     onStatus?: (state: State) => void;
     /** Takes the customer to the provider's page after a press; `false` leaves that to the page. */

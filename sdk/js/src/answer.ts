@@ -5,6 +5,8 @@ export interface Answer {
   attempt?: Attempt;
   /** Only in the answers to pay. */
   token?: string;
+  /** What the shop's backend adds to the answer to a pay: for the provider's script. */
+  form?: Record<string, unknown>;
   problem?: Problem;
   retryAfter: string | null;
 }
@@ -16,9 +18,10 @@ export async function read(response: Response): Promise<Answer> {
   if (response.status === 304) return { retryAfter };
   const body = parse(await response.text());
   if (response.ok && body && typeof body["payment_attempt_id"] === "string") {
-    const { status_token: token, ...attempt } = body;
+    const { status_token: token, form, ...attempt } = body;
     const answer: Answer = { attempt: attempt as Attempt, retryAfter };
     if (typeof token === "string") answer.token = token;
+    if (form && typeof form === "object") answer.form = form as Record<string, unknown>;
     return answer;
   }
   return { problem: problemOf(response, body), retryAfter };

@@ -1,5 +1,6 @@
 import { defaultTiming, environmentOf } from "./environment.js";
 import { Follower } from "./follow.js";
+import { Form } from "./form.js";
 import { TimeUp } from "./pause.js";
 import { ageOf, newIntent, Records, type Intent } from "./record.js";
 import { send, taken, type Sent } from "./send.js";
@@ -40,7 +41,7 @@ const left = new Error("the page was left");
 
 /** Whether somebody is still at work on what this state shows. */
 function busy({ phase }: State): boolean {
-  return phase === "sending" || phase === "checking" || phase === "action";
+  return ["sending", "checking", "form", "action"].includes(phase);
 }
 
 /** Whether a failed attempt holds money that came late and that nobody gave back. */
@@ -52,6 +53,7 @@ export class Checkout {
   private readonly timing: Timing;
   private readonly records: Records;
   private readonly tabs: Tabs;
+  private readonly form: Form;
   private current: State = idle;
   private running: Promise<State> | null = null;
   private pressed = false;
@@ -75,6 +77,7 @@ export class Checkout {
     this.timing = { ...defaultTiming, ...options.timing };
     this.theirs = options.attempt;
     this.records = new Records(this.env, name);
+    this.form = new Form(options);
     this.tabs = new Tabs(this.env, name, this.timing.otherTab, (state) => this.mirror(state), () => this.tell());
     this.env.events?.addEventListener("pagehide", this.leave);
     this.env.events?.addEventListener("pageshow", this.comeBack);
@@ -91,7 +94,7 @@ export class Checkout {
    * The press of the button. Pressed again, in this or another tab, it joins what is under way. It resolves when the payment is final or
    * the looking has ended, and rejects only if it was aborted.
    */
-  pay(payment: Payment): Promise<State> {
+  pay(payment: Payment = {}): Promise<State> {
     const before = this.running;
     if (!before || this.pressed) return this.run(JSON.stringify(payment));
     // A look at what storage knows is under way. If that finds nothing, this is the first press.
@@ -109,6 +112,7 @@ export class Checkout {
     this.env.events?.removeEventListener("pagehide", this.leave);
     this.env.events?.removeEventListener("pageshow", this.comeBack);
     this.tabs.shut();
+    this.form.takeAway();
     this.away?.come();
     this.stretch.abort();
   }
@@ -175,7 +179,7 @@ export class Checkout {
       intent = null;
     }
     this.working = true;
-    if (!intent?.attempt) {
+    if (!intent?.attempt || this.form.missing(intent.bodies)) {
       intent = await this.begin(work, intent, press);
       if (!intent) return;
       if (press !== null) this.redirect();
@@ -186,6 +190,7 @@ export class Checkout {
   /** Follows an attempt to its end. After a failure it goes on with the one that the page's server knows to be live. */
   private async follow(work: Work, intent: Intent): Promise<void> {
     const known = this.current.attempt?.payment_attempt_id === intent.attempt ? this.current.attempt : null;
+    if (this.form.open) work.until = Infinity; // the customer has as long as the attempt, which expires
     const attempt = await new Follower(work, intent, known, this.show).toTheEnd().catch((error) => this.outlived(intent, error));
     if (!attempt) return;
     if (attempt.status !== "pending") this.end(intent, attempt.status);
@@ -236,11 +241,11 @@ export class Checkout {
       this.working = false;
       if (this.current.phase !== "cancelled") this.set(idle);
       return null;
-    } else if (ageOf(intent) > this.timing.resendWithin) {
+    } else if (!intent.attempt && ageOf(intent) > this.timing.resendWithin) {
       await this.doubt(work);
       return null;
     }
-    this.set({ ...idle, phase: lost ? "checking" : "sending", canPay: false });
+    if (!intent.attempt) this.set({ ...idle, phase: lost ? "checking" : "sending", canPay: false });
     work.signal.throwIfAborted(); // what is kept is sent by the next page, and whoever pressed this is told that it was broken off
     this.records.save(intent);
     const sent = await send(work, intent, fresh, (offline) => this.set({ phase: "checking", offline }));
@@ -287,7 +292,7 @@ export class Checkout {
    * begun where the press was sent once before, under another key.
    */
   private sent(intent: Intent, sent: Sent, again: boolean): boolean {
-    const { attempt, problem, token } = sent;
+    const { attempt, problem, token, form } = sent;
     this.set({ problem: problem ?? null, offline: false });
     const theirs = problem?.code === "payment-in-progress" ? problem.attempt : undefined;
     const follow = attempt ?? theirs;
@@ -295,8 +300,9 @@ export class Checkout {
       intent.attempt = follow.payment_attempt_id;
       const kept = this.records.load(), known = token ?? (kept?.attempt === intent.attempt && kept.token);
       if (known) intent.token = known;
-      intent.bodies = [];
+      intent.bodies = form && this.options.mount ? [sent.body] : []; // the next page of this browser gets the form by the same request
       if (follow.status !== "failed" || this.records.isOf(intent)) this.records.save(intent);
+      if (form && follow.status === "pending") this.form.show(form, follow);
       this.show(follow, false);
       return true;
     }
@@ -352,7 +358,9 @@ export class Checkout {
   private readonly show = (attempt: Attempt | null, offline: boolean): void => {
     if (!attempt) return this.set({ phase: "checking", canPay: false, offline });
     const { status, stage, next_action: action } = attempt;
-    const phase = arrived(attempt) ? "arrived" : status !== "pending" ? status : stage === "awaiting_customer" && action ? "action" : "checking";
+    const waits = stage === "awaiting_customer";
+    const open = waits && action ? "action" : waits && this.form.open ? "form" : "checking";
+    const phase = arrived(attempt) ? "arrived" : status !== "pending" ? status : open;
     this.set({ phase, canPay: status === "failed" && attempt.can_start_new_attempt, attempt, offline });
   };
 
@@ -367,7 +375,8 @@ export class Checkout {
     if (JSON.stringify(next) === JSON.stringify(this.current)) return;
     this.current = next;
     this.tell();
-    this.options.onStatus?.(next);
+    this.options.onStatus?.(next); // before the form goes: the page may move the focus out of it
+    if (!busy(next) && next.phase !== "unknown") this.form.takeAway();
   }
 
   private tell(): void {

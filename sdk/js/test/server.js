@@ -32,6 +32,8 @@ class Server {
   /** What a pay becomes at once, and after `later` milliseconds. */
   becomes = { status: "pending", stage: "requested" };
   later = null;
+  /** What the shop's backend adds for the provider's script. */
+  form = null;
   refusal = null;
   sockets = new Set();
 
@@ -88,7 +90,7 @@ class Server {
       a = this.attempt({ key, body, ...this.becomes });
       if (this.later) setTimeout(() => this.finish(a, this.later.status), this.later.after).unref();
     }
-    json(r, 201, { ...shown(a), status_token: token });
+    json(r, 201, { ...shown(a), status_token: token, ...(this.form && { form: { secret: this.form + this.attempts.indexOf(a) } }) });
   }
 
   async read(q, r, url) {
