@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -363,14 +362,4 @@ func (g *grid) holds(t *testing.T, id string) bool {
 	a := client{base: g.sandbox}.send(t.Context(), http.MethodGet, "/v1/charges?reference="+id, "")
 	a.is(t, http.StatusOK)
 	return bytes.Contains(a.text, []byte(`"status":"authorized"`)) || bytes.Contains(a.text, []byte(`"status":"pending"`))
-}
-
-// verifies runs paylatch verify.
-func (g *grid) verifies(t *testing.T) {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), binary, "verify")
-	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), "PAYLATCH_DATABASE_URL="+g.dsn)
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	require.Contains(t, string(out), "agree with their logs")
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -148,6 +149,16 @@ func (r *rig) charged(t *testing.T, attempt string, amount int64) {
 	of := r.ledger(t, attempt)
 	require.Len(t, of, 1, "one charge")
 	require.Equal(t, movement{Kind: "charge", Reference: attempt, IdempotencyKey: of[0].IdempotencyKey, Amount: amount, Currency: "EUR"}, of[0])
+}
+
+// verifies runs paylatch verify.
+func (r *rig) verifies(t *testing.T) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), binary, "verify")
+	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), "PAYLATCH_DATABASE_URL="+r.dsn)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Contains(t, string(out), "agree with their logs")
 }
 
 // column reads the first column of a query.

@@ -18,6 +18,11 @@ func screens() map[string]func(b *tab, s *demoShop) {
 		"action":    func(b *tab, s *demoShop) { pressed("tok_redirect", "")(b, s); comeBack(b) },
 		"succeeded": pressed("tok_success", "succeeded"),
 		"failed":    pressed("tok_decline", "failed"),
+
+		"provider's form":           func(b *tab, s *demoShop) { s.openForm(b) },
+		"provider's form, checking": func(b *tab, s *demoShop) { s.openForm(b); b.paysByForm("tok_never"); b.shows("form", "Checking") },
+		"provider's form, other":    func(b *tab, s *demoShop) { otherDevice(b, s, s.openForm(newTab(b.t))) },
+		"provider's form, redirect": func(b *tab, s *demoShop) { s.openForm(b); b.paysByForm("tok_redirect"); comeBack(b) },
 	}
 }
 

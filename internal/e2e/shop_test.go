@@ -31,6 +31,9 @@ func TestShop(t *testing.T) {
 	for name, run := range withoutScripts() {
 		all[name] = func(t *testing.T) { run(scriptless(t), s) } //nolint:thelper // a test
 	}
+	for name, run := range withProvidersForm() {
+		all["provider's form, "+name] = func(t *testing.T) { run(newTab(t), s) } //nolint:thelper // a test
+	}
 	for name, show := range screens() {
 		all["screen "+name] = func(t *testing.T) { everybodyCanUse(show)(newTab(t), s) } //nolint:thelper // a test
 	}

@@ -34,6 +34,7 @@ type attempt struct {
 	Captured   int64  `json:"amount_captured"`
 	Refunded   int64  `json:"amount_refunded"`
 	CanStart   bool   `json:"can_start_new_attempt"`
+	Origin     string `json:"origin"`
 	NextAction *struct {
 		URL string `json:"url"`
 	} `json:"next_action"`
@@ -41,6 +42,9 @@ type attempt struct {
 		Message string `json:"message"`
 	} `json:"failure"`
 }
+
+// external reports whether the provider's own form takes the payment.
+func (a attempt) external() bool { return a.Origin == "external" }
 
 // charge is an entry of the provider's ledger.
 type charge struct {

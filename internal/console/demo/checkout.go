@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+
+	"github.com/paylatch/paylatch/internal/console/page"
 )
 
 // phase is where a payment stands, in the words of the browser client.
@@ -14,6 +16,7 @@ const (
 	idle      phase = "idle"
 	sending   phase = "sending"
 	checking  phase = "checking"
+	form      phase = "form"
 	action    phase = "action"
 	succeeded phase = "succeeded"
 	failed    phase = "failed"
@@ -29,6 +32,7 @@ func phaseText(p phase) string {
 		idle:      "",
 		sending:   "Sending…",
 		checking:  "Checking the payment…",
+		form:      "The provider's own form takes the payment.",
 		action:    "Your bank wants you to approve this payment.",
 		succeeded: "Paid. Thank you!",
 		failed:    "The payment failed.",
@@ -40,7 +44,7 @@ func phaseText(p phase) string {
 }
 
 func phases() []phase {
-	return []phase{idle, sending, checking, action, succeeded, failed, arrived, cancelled, refused, unknown}
+	return []phase{idle, sending, checking, form, action, succeeded, failed, arrived, cancelled, refused, unknown}
 }
 
 // checkout is what the page shows.
@@ -50,6 +54,8 @@ type checkout struct {
 	Attempt *attempt
 	// CanPay shows the form.
 	CanPay bool
+	// ByForm is for the checkout with the provider's own form.
+	ByForm bool
 	// Text stands in place of the phase's.
 	Text    string
 	Method  string
@@ -58,8 +64,8 @@ type checkout struct {
 	Look int
 }
 
-func newCheckout(o order) checkout {
-	c := checkout{Order: o, Phase: idle, CanPay: o.Status == "open"}
+func newCheckout(o order, byForm bool) checkout {
+	c := checkout{Order: o, Phase: idle, CanPay: o.Status == "open", ByForm: byForm}
 	if n := len(o.Attempts); n > 0 {
 		c.Attempt = &o.Attempts[n-1]
 		c.Phase, c.CanPay = c.Attempt.phase(), c.CanPay && c.Attempt.CanStart
@@ -125,6 +131,19 @@ func (c checkout) Live() string {
 	return ""
 }
 
+// elsewhere reports whether the attempt that is under way belongs to the other checkout.
+func (c checkout) elsewhere() bool {
+	return c.Pending() != "" && c.Attempt.external() != c.ByForm
+}
+
+// path is the address of the checkout.
+func (c checkout) path() string {
+	if c.ByForm {
+		return formPath(c.Order.ID)
+	}
+	return checkoutPath(c.Order.ID)
+}
+
 // lookAgain is after how many seconds a page without a script looks again by
 // itself: ever more slowly, and 0 when it has looked for about five minutes.
 func (c checkout) lookAgain() int {
@@ -135,12 +154,20 @@ func (c checkout) lookAgain() int {
 	return 2 + 2*c.Look
 }
 
-// Label is the button's.
+// Label is the button's, before a first try.
 func (c checkout) Label() string {
-	if c.Phase == failed {
-		return "Pay " + money(c.Order.Amount, c.Order.Currency) + " again"
+	if c.ByForm {
+		return "Open the provider's form"
 	}
 	return "Pay " + money(c.Order.Amount, c.Order.Currency)
+}
+
+// LabelNow is the button's.
+func (c checkout) LabelNow() string {
+	if c.Phase == failed {
+		return c.Label() + " again"
+	}
+	return c.Label()
 }
 
 // money writes an amount of a currency with two decimals.
@@ -148,26 +175,38 @@ func money(minor int64, currency string) string {
 	return fmt.Sprintf("%d.%02d %s", minor/100, minor%100, currency)
 }
 
-func (s *shop) showCheckout(w http.ResponseWriter, r *http.Request) {
-	o, found, err := s.backend.order(r.Context(), r.PathValue("order"))
-	switch {
-	case err != nil:
-		s.render(w, r, http.StatusServiceUnavailable, messagePage("One moment", "The shop can't be reached. Reload the page in a moment; nothing is lost."))
-		return
-	case !found:
-		s.render(w, r, http.StatusNotFound, messagePage("No such order", "This address belongs to no order."))
-		return
+// showCheckout shows one of the order's two checkouts: while a payment is under way, that
+// of the payment.
+func (s *shop) showCheckout(byForm bool) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		o, found, err := s.backend.order(r.Context(), r.PathValue("order"))
+		switch {
+		case err != nil:
+			s.render(w, r, http.StatusServiceUnavailable, messagePage("One moment", "The shop can't be reached. Reload the page in a moment; nothing is lost."))
+			return
+		case !found:
+			s.render(w, r, http.StatusNotFound, messagePage("No such order", "This address belongs to no order."))
+			return
+		}
+		c := newCheckout(o, byForm)
+		if c.elsewhere() {
+			c.ByForm = !byForm
+			http.Redirect(w, r, c.path(), http.StatusSeeOther) //nolint:gosec // a path of our own
+			return
+		}
+		c.Look, _ = strconv.Atoi(r.URL.Query().Get("look"))
+		c.Look = max(c.Look, 0)
+		s.showAs(w, r, http.StatusOK, c)
 	}
-	c := newCheckout(o)
-	c.Look, _ = strconv.Atoi(r.URL.Query().Get("look"))
-	c.Look = max(c.Look, 0)
-	s.showAs(w, r, http.StatusOK, c)
 }
 
 // showAs renders a checkout with the proof beside it. A ledger that can't be read
 // leaves the proof out, not the page.
 func (s *shop) showAs(w http.ResponseWriter, r *http.Request, status int, c checkout) {
 	c.Charges, _ = s.backend.charges(r.Context(), c.Order)
+	if c.ByForm {
+		page.AllowScriptsOf(w, s.ProviderURL)
+	}
 	s.render(w, r, status, checkoutPage(c, s.ProviderURL))
 }
 

@@ -30,6 +30,7 @@ type call struct {
 // backend stands in for paylatch and the provider: it answers what the test says
 // and remembers what it was asked.
 type backend struct {
+	url    string
 	mu     sync.Mutex
 	calls  []call
 	answer func(c call) (status int, header http.Header, body string)
@@ -78,13 +79,15 @@ func newEnv(t *testing.T, pay func(c call) (int, http.Header, string), attempts 
 		switch {
 		case c.path == "/v1/ledger":
 			return 200, nil, `[{"kind":"charge","reference":"at-1","amount":1999,"currency":"EUR"},{"kind":"charge","reference":"other","amount":5,"currency":"EUR"}]`
-		case strings.HasSuffix(c.path, "/pay"), strings.HasPrefix(c.path, "/v1/payment-attempts/"), c.path == "/v1/orders":
+		case strings.HasSuffix(c.path, "/pay"), strings.HasPrefix(c.path, "/v1/payment-attempts/"), c.path == "/v1/orders",
+			strings.HasSuffix(c.path, "/attempts"), c.path == "/v1/charges":
 			return pay(c)
 		}
 		return 200, nil, `{"order_id":"A-1","status":"open","amount":1999,"currency":"EUR","attempts":[` + strings.Join(attempts, ",") + `]}`
 	}}
 	paylatch := httptest.NewServer(b)
 	t.Cleanup(paylatch.Close)
+	b.url = paylatch.URL
 	shop := httptest.NewServer(demo.New(demo.Options{
 		PublicURL: paylatch.URL, ProviderURL: paylatch.URL, Token: secret, Client: paylatch.Client(),
 	}))

@@ -9,7 +9,17 @@
 //	page ── GET  …/status ────────────────► demo ── GET  /v1/payment-attempts/{id} ──► paylatch
 //	page ── GET  /v1/payment-attempts/{id}, the attempt's own status token ──────► paylatch
 //
-// Without JavaScript the page is a form. Its hidden client_request_id is made of
+// A second checkout has the provider's own form, as with Stripe's Payment Element: the
+// provider's script takes the payment, and paylatch keeps score. The shop registers the
+// attempt and creates the payment at the provider under the attempt's key, so that a
+// form that is opened again, by a double press or a reload, is the same payment:
+//
+//	page ── POST …/form, Idempotency-Key ──► demo ─┬─ POST /v1/orders/{id}/attempts ──► paylatch
+//	                                               └─ POST /v1/charges, the attempt's key ──► provider
+//	provider's script ── client secret ─────────────────────────────────────────────────► provider
+//	page ── POST …/give-up ────────────────► demo ── POST /v1/payment-attempts/{id}/report ──► paylatch
+//
+// Without JavaScript the first checkout is a form. Its hidden client_request_id is made of
 // the order and the number of attempts that it has had, so that a form that is
 // sent twice, from whatever tab, names the same attempt.
 package demo

@@ -94,7 +94,7 @@ func (s *shop) payByForm(w http.ResponseWriter, r *http.Request) {
 			"The shop can't be reached. Go back and press again: it is the same payment, and it is not charged twice."))
 		return
 	}
-	c := newCheckout(o)
+	c := newCheckout(o, false)
 	c.Method = token
 	if err != nil || a.status >= http.StatusInternalServerError || a.status == http.StatusTooManyRequests {
 		c.Text = "The payment could not be sent. Press again: it is the same payment, and it is not charged twice."

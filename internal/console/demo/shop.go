@@ -35,3 +35,5 @@ func (s *shop) createOrder(w http.ResponseWriter, r *http.Request) {
 }
 
 func checkoutPath(order string) string { return "/demo/orders/" + url.PathEscape(order) }
+
+func formPath(order string) string { return checkoutPath(order) + "/form" }

@@ -17,18 +17,26 @@ var assets embed.FS
 
 // policy allows what a page needs and nothing inline. Pico draws its icons with
 // data: addresses.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
-	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+func policy(scripts string) string {
+	return "default-src 'none'; script-src " + scripts + "; style-src 'self'; connect-src " + scripts + "; img-src 'self' data:; " +
+		"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+}
 
 // Secured limits what a page may load, and forbids to frame it.
 func Secured(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		h.Set("Content-Security-Policy", policy)
+		h.Set("Content-Security-Policy", policy("'self'"))
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "same-origin")
 		next.ServeHTTP(w, r)
 	})
+}
+
+// AllowScriptsOf lets a secured page, before it is rendered, load scripts of another
+// origin, which may call that origin.
+func AllowScriptsOf(w http.ResponseWriter, origin string) {
+	w.Header().Set("Content-Security-Policy", policy("'self' "+origin))
 }
 
 // Render answers with a page.

@@ -2,6 +2,8 @@ import { createCheckout } from "/sdk/paylatch.js";
 
 const by = (id) => document.getElementById(id);
 const checkout = by("checkout"), form = by("pay-form"), pay = by("pay"), method = by("method"), status = by("status");
+// Only the checkout with the provider's own form has these.
+const provider = by("provider"), giveUp = by("give-up");
 const { order, live, label } = checkout.dataset;
 const here = "/demo/orders/" + encodeURIComponent(order);
 const texts = Object.fromEntries([...document.querySelectorAll("[data-says]")].map((e) => [e.dataset.says, e.textContent]));
@@ -14,23 +16,38 @@ const network = async (url, request) => {
   throw new TypeError("the network is lost");
 };
 
+// Whether the provider's script has reported that the customer is done. What came of it, paylatch knows.
+let entered = false;
+
 const payment = createCheckout({
   orderId: order,
-  payUrl: here + "/pay",
+  payUrl: here + (provider ? "/form" : "/pay"),
   statusUrl: here + "/status",
   onStatus: show,
   environment: { fetch: network },
   ...(live && { attempt: live }),
+  ...(provider && { mount }),
 });
+
+function mount({ client_secret: clientSecret }) {
+  entered = false;
+  const done = (is) => () => {
+    entered = is;
+    show(payment.state);
+  };
+  const { unmount } = PaylatchSandbox.dropin(provider, { clientSecret, returnUrl: location.href, onDone: done(true), onError: done(false) });
+  return unmount;
+}
 
 function show(state) {
   const { phase, canPay, attempt } = state;
   const busy = phase === "sending" || phase === "checking";
   checkout.dataset.phase = phase;
   const over = ["succeeded", "arrived", "cancelled"].includes(phase) || (phase === "failed" && !canPay);
-  const hadFocus = form.contains(document.activeElement);
-  form.hidden = over || phase === "action";
-  method.disabled = !canPay;
+  const hadFocus = form.contains(document.activeElement) || provider?.contains(document.activeElement);
+  form.hidden = over || phase === "action" || phase === "form";
+  if (method) method.disabled = !canPay;
+  if (provider) showProvider(state);
   // A button that were disabled would lose the focus.
   pay.setAttribute("aria-disabled", String(!canPay));
   pay.setAttribute("aria-busy", String(busy));
@@ -41,16 +58,35 @@ function show(state) {
   if (status.textContent !== text) status.textContent = text;
   status.className = "status " + phase;
   status.classList.toggle("aloud", !form.hidden && text === pay.textContent);
-  if (form.hidden && hadFocus) (phase === "action" ? by("continue") : status).focus();
+  if (hadFocus && !document.activeElement.checkVisibility()) place(phase).focus();
   if (!busy) void showCharges();
 }
 
-function say({ phase, canPay, attempt, problem, offline, elsewhere }) {
-  const parts = [texts[phase]];
+/** Where the focus goes when what had it is gone. */
+function place(phase) {
+  if (phase === "action") return by("continue");
+  return phase === "form" && !provider.hidden ? provider : status;
+}
+
+/** Whether the payment's form is on another device's page, or on one that this browser has forgotten. */
+const begunElsewhere = ({ phase, attempt, elsewhere }) =>
+  phase === "checking" && !elsewhere && attempt?.origin === "external" && attempt.stage === "awaiting_customer";
+
+function showProvider(state) {
+  const { phase, canPay, elsewhere } = state;
+  provider.hidden = phase !== "form" || elsewhere || entered;
+  giveUp.hidden = !(begunElsewhere(state) || phase === "action" || phase === "form");
+  by("here").hidden = !begunElsewhere(state);
+  document.querySelector(".other-way").hidden = !canPay;
+}
+
+function say(state) {
+  const { phase, canPay, attempt, problem, offline, elsewhere } = state;
+  const parts = [texts[phase === "form" && entered ? "checking" : phase]];
   if (phase === "failed" && attempt?.failure) parts.push(attempt.failure.message);
   if (phase === "failed" && !canPay) parts.push("This order can't be paid again at the moment.");
-  if (phase === "checking" && problem?.code === "payment-in-progress") parts.push("It was begun on another page or device.");
-  if (elsewhere) parts.push("Another tab is at it.");
+  if ((phase === "checking" && problem?.code === "payment-in-progress") || begunElsewhere(state)) parts.push("It was begun on another page or device.");
+  if (elsewhere) parts.push(phase === "form" ? "It is open in another tab." : "Another tab is at it.");
   if (offline) parts.push("The network is gone; we go on when it is back. You need not press again.");
   return parts.join(" ");
 }
@@ -64,12 +100,13 @@ async function showCharges() {
 
 form.addEventListener("submit", (event) => {
   event.preventDefault();
-  void payment.pay({ payment_method: { token: method.value } });
+  void payment.pay(method ? { payment_method: { token: method.value } } : {});
 });
 by("twice").addEventListener("click", () => {
-  if (form.hidden) return;
-  pay.click();
-  pay.click();
+  const button = form.hidden ? provider?.querySelector("button") : pay;
+  if (!button?.checkVisibility()) return;
+  button.click();
+  button.click();
 });
 by("lose").addEventListener("click", ({ currentTarget: button }) => {
   lost = !lost;
