@@ -53,7 +53,7 @@ func TestIntegrateAsPrinted(t *testing.T) {
 // TestAdoptAsPrinted does the same with docs/adopt.md.
 func TestAdoptAsPrinted(t *testing.T) {
 	t.Parallel()
-	asPrinted(t, "../../docs/adopt.md", 4)
+	asPrinted(t, "../../docs/adopt.md", 6)
 }
 
 func asPrinted(t *testing.T, page string, least int) {
