@@ -58,6 +58,8 @@ type unasked struct{ gateway.Provider }
 
 func (unasked) TokenKind(string) gateway.TokenKind { return gateway.TokenSingleUse }
 
+func (unasked) Capabilities() payment.Capabilities { return payment.Capabilities{} }
+
 // useCases puts the real use cases behind the API.
 func useCases(o *api.Options) {
 	rules := changeset.Rules{Accounts: map[string]gateway.Account{"sandbox": {Provider: unasked{}}}}

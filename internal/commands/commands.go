@@ -160,9 +160,9 @@ func (c *Commands) inTurn(try func() error) error {
 	}
 }
 
-// callable refuses a command on an attempt of a provider that can't be called.
+// callable refuses a command on an attempt of a provider that can't be called, or only for lookups.
 func (c *Commands) callable(a payment.Attempt) error {
-	if _, ok := c.Runner.Account(a.Account); ok {
+	if account, ok := c.Runner.Account(a.Account); ok && !account.Provider.Capabilities().LookupOnly {
 		return nil
 	}
 	if a.Begun != payment.BegunHere {

@@ -80,7 +80,7 @@ func (c *Commands) pay(ctx context.Context, actor authz.Actor, req idempotency.R
 	if actor.ActsAs() == payment.RoleCustomer && !account.Offered && cmd.Account != c.DefaultAccount {
 		return Reply{}, payment.ErrAccountNotOffered
 	}
-	if !ok || account.Provider == nil {
+	if !ok || account.Provider == nil || account.Provider.Capabilities().LookupOnly {
 		return Reply{}, payment.Invalid("account", "name a configured account that can be charged")
 	}
 	method := cmd.method(actor)

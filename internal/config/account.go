@@ -71,8 +71,11 @@ func (a Account) CanCharge() bool {
 	return len(k.Calls) > 0 && len(a.missing(k.Calls)) == 0
 }
 
-// uncalled reports whether there is no adapter for the account's kind.
-func (a Account) uncalled() bool { return provider.Kinds()[a.Kind].Adapter.New == nil }
+// uncalled reports whether there is no adapter for the account's kind that begins payments.
+func (a Account) uncalled() bool {
+	adapter := provider.Kinds()[a.Kind].Adapter
+	return adapter.New == nil || adapter.LookupOnly
+}
 
 // ReviewsForeign reports whether foreign events are for review. By default they are counted: our calls put
 // a mark on each payment, and so does a shop that registers one.

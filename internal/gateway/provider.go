@@ -131,7 +131,9 @@ type Outcome struct {
 	// Money is what was authorised or captured; nil if not stated.
 	Money *payment.Money
 	// Movements are the reported movements of money after the payment.
-	Movements     []payment.Told
+	Movements []payment.Told
+	// Refunds are the payment's, where a lookup of the payment is what shows them.
+	Refunds       []RefundOutcome
 	NextActionURL string
 	Failure       *payment.Failure
 	// Saved is the payment method that the provider has stored; nil if none.
@@ -144,6 +146,9 @@ type RefundOutcome struct {
 	// Refused is set if this very call was refused for good. An earlier one may have been accepted.
 	Refused          bool
 	ProviderRefundID string
+	// ProviderPaymentID is the payment's, of a refund that was looked up by its own id alone; see
+	// Capabilities.RefundAlone.
+	ProviderPaymentID string
 	// Unnamed is set if the provider reports a refund and not which: this one if it can be no
 	// other.
 	Unnamed bool

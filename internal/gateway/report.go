@@ -3,6 +3,7 @@ package gateway
 import (
 	"errors"
 
+	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -14,6 +15,18 @@ func FromOutcome(o Outcome, cause payment.Cause) payment.Report {
 	}
 	r.Movements = append(payment.MovementsOf(o.News, o.Money, ""), r.Movements...)
 	return r
+}
+
+// Reports are those that a lookup of a payment contains: how it stands, and its refunds where they are
+// shown with it.
+func Reports(o Outcome, cause payment.Cause) []payment.Report {
+	reports := []payment.Report{FromOutcome(o, cause)}
+	for _, r := range o.Refunds {
+		reports = append(reports, payment.Report{Says: fsm.NewsMoney, Cause: cause, Refund: &payment.RefundTold{
+			ProviderID: r.ProviderRefundID, Reference: r.Reference, Says: r.News, Money: r.Money, Failure: r.Failure,
+		}})
+	}
+	return reports
 }
 
 // Failed is the result of a call that returned an error.

@@ -51,9 +51,10 @@ func (in *Inbox) fetch(ctx context.Context, r inbound.Received) (*fetched, error
 	return &f, nil
 }
 
-// canAsk reports whether an event names a payment to look up, and has a provider.
+// canAsk reports whether an event names something to look up, and has a provider.
 func (in *Inbox) canAsk(r inbound.Received) bool {
-	return r.Event.NeedsFetch && r.Event.ProviderPaymentID != "" && in.Accounts[r.Account].Provider != nil
+	e, p := r.Event, in.Accounts[r.Account].Provider
+	return e.NeedsFetch && p != nil && (e.ProviderPaymentID != "" || p.Capabilities().RefundAlone && inbound.IsRefund(e.Kind) && e.RefundID != "")
 }
 
 // unsignedTries is how often an unsigned event is fetched, in half a minute, until it counts as
@@ -157,7 +158,11 @@ func hint(e webhooks.Event) bool { return e.SecretIndex < 0 || e.DeliveryID != "
 // itself: else it could give another customer's payment to an attempt.
 func (f *fetched) names(e webhooks.Event) []string {
 	if !hint(e) {
-		return slices.Concat(e.References, f.payment.References)
+		all := slices.Concat(e.References, f.payment.References)
+		if f.refund != nil && f.refund.ProviderPaymentID != "" {
+			all = append(all, f.refund.ProviderPaymentID)
+		}
+		return all
 	}
 	all := []string{e.ProviderPaymentID}
 	if id := f.payment.ProviderPaymentID; id != "" && id != e.ProviderPaymentID {
@@ -181,9 +186,23 @@ func (in *Inbox) subject(ctx context.Context, s *changeset.Changeset, tx Tx, r i
 		return nil, nil, err
 	}
 	if f != nil {
-		err = s.LoadMovers(ctx, gateway.FromOutcome(f.payment, payment.Cause{}).MovementNames(r.Account))
+		err = loadFetched(ctx, s, hits.first(named), r.Account, f.payment)
 	}
 	return hits, named, err
+}
+
+// loadFetched reads what the response about a payment needs.
+func loadFetched(ctx context.Context, s *changeset.Changeset, a *payment.Attempt, account string, o gateway.Outcome) error {
+	var names []payment.MovementName
+	for _, report := range gateway.Reports(o, payment.Cause{}) {
+		names = append(names, report.MovementNames(account)...)
+	}
+	if a != nil && len(o.Refunds) > 0 {
+		if err := s.LoadRefunds(ctx, a.ID); err != nil {
+			return err
+		}
+	}
+	return s.LoadMovers(ctx, names)
 }
 
 // applyFetched applies the provider's response in the place of what the event contains.
@@ -191,6 +210,12 @@ func applyFetched(s *changeset.Changeset, c *changeset.Change, e *inbound.Stored
 	switch own := e.Event; {
 	case f.refund != nil:
 		applyFetchedRefund(s, c, e, *f.refund)
+		return
+	case own.Kind == webhooks.KindChargebackReversed && !hint(own) && f.payment.Money != nil && s.Accounts[e.Account].Provider.Capabilities().WholeChargebacks:
+		money := f.payment.Money.Wire()
+		e.Event.NeedsFetch, e.Event.References, e.Event.Money = false, f.names(own), &money
+		s.ApplyEvent(c, e)
+		e.Event = own
 		return
 	case own.DeliveryID != "" && slices.Contains(notLookedUp, own.Kind):
 		// The provider's API does not show it of a payment: the lookup found which one.

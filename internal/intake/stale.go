@@ -91,9 +91,17 @@ func applyAnswer(s *changeset.Changeset, c *changeset.Change, e *inbound.StoredE
 		cause.Kind = payment.CauseCheck
 	}
 	before := c.Attempt
-	report := gateway.FromOutcome(f.payment, cause)
-	report.References = f.names(e.Event)
-	e.Verdict = s.Apply(c, report)
+	reports := gateway.Reports(f.payment, cause)
+	reports[0].References = f.names(e.Event)
+	if kind == webhooks.KindFailed && answer == fsm.NewsSoftFailed && !hint(e.Event) {
+		reports[0].Says = fsm.NewsFailed // that it is over is proven, and the lookup leaves it open
+	}
+	e.Verdict = s.Apply(c, reports[0])
+	for _, refund := range reports[1:] {
+		if c.Attempt.AmountCaptured() > 0 && s.Apply(c, refund) == fsm.Applied {
+			e.Verdict = fsm.Applied
+		}
+	}
 	nothing := (e.Verdict == fsm.Repeat || e.Verdict == fsm.Stale) && c.Attempt.LastMovement == before.LastMovement
 	switch {
 	case early && (stale || nothing && missing(e, before)):

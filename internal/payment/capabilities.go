@@ -10,6 +10,9 @@ type Capabilities struct {
 	// none of a request that it answered with an error and may have carried out all the same. Then
 	// no charge and no refund is ever sent twice.
 	KeyLife time.Duration
+	// LookupOnly is set if nothing but lookups can be called: payments are begun elsewhere, and
+	// captured, cancelled and refunded there.
+	LookupOnly bool
 	// Blind is set if payments can't be looked up. The response to a capture or a cancel only
 	// confirms its receipt; webhooks report the rest.
 	Blind bool
@@ -34,6 +37,11 @@ type Capabilities struct {
 	Refund        bool
 	PartialRefund bool
 	LookupRefund  bool
+	// RefundAlone is set if a refund can be looked up by its own id alone, which shows its payment.
+	RefundAlone bool
+	// WholeChargebacks is set if a chargeback always is of the whole payment and a lookup shows only
+	// that there is one: that it was reversed counts by its signed notice, with the payment's amount.
+	WholeChargebacks bool
 	// RefundsConsistent is set if a refund was never made when LookupRefund returns
 	// ErrNoSuchPayment some minutes after the call.
 	RefundsConsistent bool

@@ -14,18 +14,6 @@ func planned() map[string]descriptor.Adapter {
 			Keys:      []webhooks.Key{{Name: "merchant_id", Doc: "Braintree's merchant"}, {Name: "public_key", Doc: "Braintree's public key"}, webhooks.SecretsKey()},
 			TestHosts: []string{"sandbox.braintreegateway.com"},
 		},
-		"comgate": {
-			Keys: []webhooks.Key{{Name: "merchant", Doc: "Comgate's merchant"}, webhooks.SecretsKey()},
-		},
-		"gocardless": {
-			Keys:    []webhooks.Key{descriptor.APIKey()},
-			TestKey: "api_key", TestForm: regexp.MustCompile(`^sandbox_`),
-			TestHosts: []string{"api-sandbox.gocardless.com"},
-		},
-		"gopay": {
-			Keys:      append(descriptor.OAuth(), webhooks.Key{Name: "goid", Doc: "GoPay's merchant"}),
-			TestHosts: []string{"gw.sandbox.gopay.com"},
-		},
 		"paddle": {
 			Keys:    []webhooks.Key{descriptor.APIKey()},
 			TestKey: "api_key", TestForm: regexp.MustCompile(`^pdl_sdbx_`),

@@ -16,7 +16,10 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/adyen"
 	"github.com/paylatch/paylatch/internal/provider/checkout"
 	"github.com/paylatch/paylatch/internal/provider/cloudpayments"
+	"github.com/paylatch/paylatch/internal/provider/comgate"
 	"github.com/paylatch/paylatch/internal/provider/descriptor"
+	"github.com/paylatch/paylatch/internal/provider/gocardless"
+	"github.com/paylatch/paylatch/internal/provider/gopay"
 	"github.com/paylatch/paylatch/internal/provider/mollie"
 	"github.com/paylatch/paylatch/internal/provider/paypal"
 	"github.com/paylatch/paylatch/internal/provider/razorpay"
@@ -37,6 +40,9 @@ func Adapters() map[string]descriptor.Adapter {
 		"adyen":         adyen.Adapter(),
 		"checkout":      checkout.Adapter(),
 		"cloudpayments": cloudpayments.Adapter(),
+		"comgate":       comgate.Adapter(),
+		"gocardless":    gocardless.Adapter(),
+		"gopay":         gopay.Adapter(),
 		"mollie":        mollie.Adapter(),
 		"paypal":        paypal.Adapter(),
 		"razorpay":      razorpay.Adapter(),

@@ -137,6 +137,7 @@ func (r *Runner) load(ctx context.Context, s *changeset.Changeset, c *changeset.
 	ofRefund := rec.task.Operation.RefundID != payment.RefundID{}
 	for _, report := range rec.result.Reports {
 		named = append(named, report.MovementNames(c.Attempt.Account)...)
+		ofRefund = ofRefund || report.Refund != nil
 	}
 	if ofRefund {
 		if err := s.LoadRefunds(ctx, c.Attempt.ID); err != nil {

@@ -191,7 +191,7 @@ func (r *Runner) ask(ctx context.Context, p gateway.Provider, t Task, permit gat
 	}
 	switch {
 	case err == nil:
-		res := gateway.CallResult{Outcome: gateway.CallAsked, Reports: []payment.Report{gateway.FromOutcome(out, cause)}}
+		res := gateway.CallResult{Outcome: gateway.CallAsked, Reports: gateway.Reports(out, cause)}
 		if t.Operation.Kind == payment.OperationCapture && notCaptured(out, can) && t.Operation.Age(a.ReadAt) > payment.ResendWindow+schedule.GiveUpLeases*r.Schedule.Lease {
 			res.Inference = &gateway.Inference{Concludes: gateway.NotCaptured, Cause: cause}
 		}

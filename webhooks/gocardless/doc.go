@@ -27,11 +27,11 @@ func About() webhooks.About {
 			"Give it a secret, or take the one that is made, and put it into webhook_secrets.",
 			"Put an access token that may read payments and refunds into api_key.",
 			"Send the payment attempt's id as metadata payment_attempt_id of the payment.",
-			"Send a test webhook from the dashboard: its events are recorded as deferred, as those of real payments are until GoCardless is asked.",
+			"Send a test webhook from the dashboard: its events are recorded as deferred, and GoCardless has none of the payments that they name.",
 		},
 		Reference: webhooks.ReferenceForm{
 			MetadataKey: "payment_attempt_id",
-			Doc:         "Put it into metadata of the payment; events have it as resource_metadata (https://developer.gocardless.com/api-reference/#core-endpoints-events; that these are the payment's is from memory), and don't carry the payment's reference. Give a refund the same metadata: its events name no payment. Report the payment's id (PM…) besides. The payment is looked up before what events say counts.",
+			Doc:         "Put it into metadata of the payment; events have it as resource_metadata (https://developer.gocardless.com/api-reference/#core-endpoints-events; that these are the payment's is from memory), and don't carry the payment's reference. The payment is looked up before what events say counts, and so is a refund, whose events name no payment.",
 		},
 	}
 }

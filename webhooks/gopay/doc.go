@@ -27,7 +27,7 @@ func About() webhooks.About {
 		},
 		Reference: webhooks.ReferenceForm{
 			MetadataKey: "payment_attempt_id",
-			Doc:         "Add it to the query of callback.notification_url, which GoPay's own plugins do with their orders' ids: …?payment_attempt_id=…; GoPay adds its id to that. A notification carries nothing else of the payment, order_number included (https://help.gopay.com/en/s/3): the payment is looked up. Without the query, report the id that GoPay returns.",
+			Doc:         "Add it to the query of callback.notification_url, which GoPay's own plugins do with their orders' ids: …?payment_attempt_id=…; GoPay adds its id to that. A notification carries nothing else of the payment, order_number included (https://help.gopay.com/en/s/3), and proves nothing: the payment is looked up, and has to name the attempt itself. So put the id into additional_params under the same name as well, or into order_number; or report the id that GoPay returns.",
 		},
 	}
 }

@@ -23,6 +23,8 @@ type Adapter struct {
 	TestHosts []string
 	// TestByDefault is set if the default address is a test host.
 	TestByDefault bool
+	// LookupOnly is set if the adapter only looks payments up: none can be begun here.
+	LookupOnly bool
 	// New creates the client of an account; nil if there is none yet: the account then accepts webhooks only.
 	New func(Settings) (gateway.Provider, error)
 }

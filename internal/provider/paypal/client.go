@@ -24,7 +24,7 @@ import (
 type Client struct {
 	base   string
 	http   *http.Client
-	tokens *tokens
+	tokens *call.Tokens
 }
 
 // address is the live one; the sandbox's is https://api-m.sandbox.paypal.com
@@ -35,7 +35,7 @@ const address = "https://api-m.paypal.com"
 // address, and now is the clock for the expiry of access tokens.
 func New(base, id, secret string, client *http.Client, now func() time.Time) *Client {
 	base = strings.TrimRight(cmp.Or(base, address), "/")
-	return &Client{base: base, http: client, tokens: newTokens(base, id, secret, client, now)}
+	return &Client{base: base, http: client, tokens: call.NewTokens(base+"/v1/oauth2/token", id, secret, "", client, now)}
 }
 
 // keyLife is PayPal's for orders less an hour: "The server stores keys for 6
@@ -101,7 +101,7 @@ func (c *Client) do(ctx context.Context, r call.Request, body, out any) (*refusa
 // is no evidence about the request.
 func (c *Client) send(ctx context.Context, r call.Request, body any) (call.Answer, error) {
 	for again := false; ; again = true {
-		token, err := c.tokens.token(ctx)
+		token, err := c.tokens.Token(ctx)
 		switch {
 		case err != nil && r.Permit != nil:
 			return call.Answer{}, fmt.Errorf("%w: %w", gateway.ErrNotSent, err)
@@ -116,6 +116,6 @@ func (c *Client) send(ctx context.Context, r call.Request, body any) (call.Answe
 		if refused, _ := readRefusal(a); refused == nil {
 			return a, nil
 		}
-		c.tokens.drop(token)
+		c.tokens.Drop(token)
 	}
 }

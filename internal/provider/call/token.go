@@ -1,4 +1,4 @@
-package paypal
+package call
 
 import (
 	"context"
@@ -6,20 +6,19 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/singleflight"
-
-	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
-// tokens caches the access token that all calls of an account share: it is fetched on
-// first use and before it expires, once for all waiters
-// (https://developer.paypal.com/api/rest/authentication/). No error contains it, or the
-// secret.
-type tokens struct {
+// Tokens caches the access token that all calls of an account share, by OAuth's client
+// credentials: it is fetched on first use and before it expires, once for all waiters. No
+// error contains it, or the secret.
+type Tokens struct {
 	url, id, secret string
+	form            url.Values
 	http            *http.Client
 	now             func() time.Time
 	flight          singleflight.Group
@@ -37,14 +36,20 @@ const (
 	tokenMargin = time.Minute
 )
 
-var errNoToken = errors.New("PayPal gives no access token")
+var errNoToken = errors.New("the provider gives no access token")
 
-func newTokens(base, id, secret string, client *http.Client, now func() time.Time) *tokens {
-	return &tokens{url: base + "/v1/oauth2/token", id: id, secret: secret, http: client, now: now}
+// NewTokens returns the tokens of a client's id and secret at an address; scope is left out
+// if it is empty, and now is the clock for their expiry.
+func NewTokens(address, id, secret, scope string, client *http.Client, now func() time.Time) *Tokens {
+	form := url.Values{"grant_type": {"client_credentials"}}
+	if scope != "" {
+		form.Set("scope", scope)
+	}
+	return &Tokens{url: address, id: id, secret: secret, form: form, http: client, now: now}
 }
 
-// token returns a token that has not expired.
-func (t *tokens) token(ctx context.Context) (string, error) {
+// Token returns a token that has not expired.
+func (t *Tokens) Token(ctx context.Context) (string, error) {
 	if token := t.kept(); token != "" {
 		return token, nil
 	}
@@ -65,7 +70,7 @@ func (t *tokens) token(ctx context.Context) (string, error) {
 	}
 }
 
-func (t *tokens) kept() string {
+func (t *Tokens) kept() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.value == "" || !t.now().Before(t.until) {
@@ -74,8 +79,8 @@ func (t *tokens) kept() string {
 	return t.value
 }
 
-// drop discards a rejected token, unless a newer one has replaced it.
-func (t *tokens) drop(token string) {
+// Drop discards a rejected token, unless a newer one has replaced it.
+func (t *Tokens) Drop(token string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.value == token {
@@ -83,14 +88,14 @@ func (t *tokens) drop(token string) {
 	}
 }
 
-// fetch gets a token and caches it. Its error never wraps payment.ErrNotSent, which
+// fetch gets a token and caches it. Its error never wraps gateway.ErrNotSent, which
 // would be about the token's request and not about the call.
-func (t *tokens) fetch(ctx context.Context) (string, error) {
+func (t *Tokens) fetch(ctx context.Context) (string, error) {
 	as := http.Request{Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}}
 	as.SetBasicAuth(t.id, t.secret)
 	began := t.now()
-	a, err := call.Do(ctx, t.http, call.Request{
-		Method: http.MethodPost, URL: t.url, Header: as.Header, Body: []byte("grant_type=client_credentials"),
+	a, err := Do(ctx, t.http, Request{
+		Method: http.MethodPost, URL: t.url, Header: as.Header, Body: []byte(t.form.Encode()),
 	})
 	if err != nil {
 		return "", fmt.Errorf("%w: %s", errNoToken, err.Error())

@@ -1,0 +1,64 @@
+package comgate_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/comgate"
+)
+
+// answering is a client of a server that answers each request for a status so.
+func answering(t *testing.T, answer string) *comgate.Client {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost || r.URL.Path != "/v1.0/status" || r.PostFormValue("merchant") != "123456" ||
+			r.PostFormValue("secret") != "shop-secret" || r.PostFormValue("transId") != "AB12-EF34" {
+			t.Errorf("%s %s %v", r.Method, r.URL, r.PostForm)
+		}
+		_, _ = io.WriteString(w, answer)
+	}))
+	t.Cleanup(s.Close)
+	return comgate.New(s.URL, "123456", "shop-secret", s.Client())
+}
+
+const found = "code=0&message=OK&merchant=123456&test=true&price=1999&curr=CZK&label=Order&refId=att_1&email=a%40shop.example&transId=AB12-EF34&secret=shop-secret"
+
+func TestLookup(t *testing.T) {
+	t.Parallel()
+	czk := &payment.Money{Minor: 1999, Currency: "CZK"}
+	for status, want := range map[string]gateway.Outcome{
+		"PENDING":    {News: fsm.NewsActionRequired},
+		"AUTHORIZED": {News: fsm.NewsAuthorized, Money: czk},
+		"PAID":       {News: fsm.NewsSucceeded, Money: czk},
+		"CANCELLED":  {News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")},
+		"UNHEARD_OF": {News: fsm.NewsProcessing},
+	} {
+		want.ProviderPaymentID, want.References = "AB12-EF34", []string{"att_1"}
+		got, err := answering(t, found+"&status="+status).Lookup(t.Context(), "AB12-EF34")
+		require.NoError(t, err, status)
+		require.Equal(t, want, got, status)
+	}
+}
+
+func TestNothingIsMadeOfOtherAnswers(t *testing.T) {
+	t.Parallel()
+	_, err := answering(t, "code=1400&message=Payment+not+found").Lookup(t.Context(), "AB12-EF34")
+	require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
+	for _, answer := range []string{
+		"", "<html>", "null", `{"code":0}`, "code=1500&message=x&secret=shop-secret", found,
+		"code=0&transId=OTHER&status=PAID", "code=0&merchant=654321&transId=AB12-EF34&status=PAID",
+		"code=0&transId=AB12-EF34&status=PAID", "code=0&transId=AB12-EF34&status=PAID&price=-1&curr=CZK", "code=0&transId=AB12-EF34&status=PAID&price=19.99&curr=CZK",
+	} {
+		_, err := answering(t, answer).Lookup(t.Context(), "AB12-EF34")
+		require.Error(t, err, answer)
+		require.NotErrorIs(t, err, gateway.ErrNoSuchPayment, answer)
+		require.NotContains(t, err.Error(), "shop-secret")
+	}
+}

@@ -1,0 +1,133 @@
+package gocardless_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/gocardless"
+)
+
+// answering is a client of a server that answers a path so, and everything else as GoCardless does what there is not.
+func answering(t *testing.T, answers map[string]string) *gocardless.Client {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet || r.Header.Get("Authorization") != "Bearer token" || r.Header.Get("Gocardless-Version") != "2015-07-06" {
+			t.Errorf("%s %s %v", r.Method, r.URL, r.Header)
+		}
+		answer, there := answers[r.URL.Path]
+		if !there {
+			w.WriteHeader(http.StatusNotFound)
+			answer = `{"error":{"type":"invalid_api_usage","code":404,"message":"Resource not found","errors":[]}}`
+		}
+		_, _ = io.WriteString(w, answer)
+	}))
+	t.Cleanup(s.Close)
+	return gocardless.New(s.URL, "token", s.Client())
+}
+
+func TestLookup(t *testing.T) {
+	t.Parallel()
+	eur := &payment.Money{Minor: 1999, Currency: "EUR"}
+	for status, want := range map[string]gateway.Outcome{
+		"pending_customer_approval": {News: fsm.NewsActionRequired},
+		"pending_submission":        {News: fsm.NewsProcessing},
+		"submitted":                 {News: fsm.NewsProcessing},
+		"of_the_future":             {News: fsm.NewsProcessing},
+		"confirmed":                 {News: fsm.NewsSucceeded, Money: eur},
+		"paid_out":                  {News: fsm.NewsSucceeded, Money: eur},
+		"charged_back":              {News: fsm.NewsSucceeded, Money: eur, Movements: []payment.Told{{Kind: payment.MovementChargeback, Money: *eur}}},
+		"failed":                    {News: fsm.NewsFailed, Undoes: true, Failure: payment.NewFailure("provider_rejected", "")},
+		"cancelled":                 {News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")},
+		"customer_approval_denied":  {News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")},
+	} {
+		c := answering(t, map[string]string{
+			"/payments/PM1": `{"payments":{"id":"PM1","status":"` + status + `","amount":1999,"currency":"EUR","metadata":{"payment_attempt_id":"att_1"}}}`,
+		})
+		want.ProviderPaymentID, want.References = "PM1", []string{"att_1"}
+		got, err := c.Lookup(t.Context(), "PM1")
+		require.NoError(t, err, status)
+		require.Equal(t, want, got, status)
+	}
+}
+
+// A failure is not final where GoCardless may collect the same payment again.
+func TestLookupOfWhatIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	c := answering(t, map[string]string{"/payments/PM1": `{"payments":{"id":"PM1","status":"failed","amount":1,"currency":"EUR","retry_if_possible":true}}`})
+	got, err := c.Lookup(t.Context(), "PM1")
+	require.NoError(t, err)
+	require.Equal(t, fsm.NewsSoftFailed, got.News)
+}
+
+func TestLookupRefund(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[string]fsm.News{
+		"created": fsm.NewsProcessing, "pending_submission": fsm.NewsProcessing, "submitted": fsm.NewsProcessing, "paid": fsm.NewsSucceeded,
+		"cancelled": fsm.NewsFailed, "bounced": fsm.NewsFailed, "failed": fsm.NewsFailed, "funds_returned": fsm.NewsFailed,
+	} {
+		c := answering(t, map[string]string{
+			"/refunds/RF1": `{"refunds":{"id":"RF1","status":"` + status + `","amount":700,"currency":"EUR","metadata":{"refund_id":"r1"},"links":{"payment":"PM1"}}}`,
+		})
+		got, err := c.LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: "RF1"})
+		require.NoError(t, err, status)
+		require.Equal(t, want, got.News, status)
+		require.Equal(t, want == fsm.NewsFailed, got.Failure != nil, status)
+		require.Equal(t, []any{"RF1", "PM1", "r1", payment.Money{Minor: 700, Currency: "EUR"}},
+			[]any{got.ProviderRefundID, got.ProviderPaymentID, got.Reference, *got.Money})
+		_, err = c.LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: "RF1", ProviderPaymentID: "PM2"})
+		require.ErrorIs(t, err, gateway.ErrNoSuchPayment, "it is of another payment")
+	}
+}
+
+func TestNothingIsMadeOfOtherAnswers(t *testing.T) {
+	t.Parallel()
+	_, err := answering(t, nil).Lookup(t.Context(), "PM/../1")
+	require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
+	for _, answer := range []string{"", "<html>", "null", "{}", `{"payments":{"id":"PM1"}}`, `{"payments":{"id":"PM1","status":"confirmed","amount":-1,"currency":"EUR"}}`} {
+		_, err := answering(t, map[string]string{"/payments/PM1": answer}).Lookup(t.Context(), "PM1")
+		require.Error(t, err, answer)
+		require.NotErrorIs(t, err, gateway.ErrNoSuchPayment, answer)
+	}
+	proxy := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(proxy.Close)
+	_, err = gocardless.New(proxy.URL, "token", proxy.Client()).Lookup(t.Context(), "PM1")
+	require.Error(t, err)
+	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment, "a proxy knows of no payment")
+}
+
+// TestSamples reads the bodies that GoCardless's own client is tested with, where they are at hand.
+func TestSamples(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "shared", "specs", "gocardless-samples.json"))
+	if err != nil {
+		t.Skipf("no published samples: %v", err)
+	}
+	type sample struct {
+		Get struct {
+			Body json.RawMessage `json:"body"`
+		} `json:"get"`
+	}
+	var samples struct {
+		Payments sample `json:"payments"`
+		Refunds  sample `json:"refunds"`
+	}
+	require.NoError(t, json.Unmarshal(raw, &samples))
+	c := answering(t, map[string]string{"/payments/PM123": string(samples.Payments.Get.Body), "/refunds/RF123": string(samples.Refunds.Get.Body)})
+	paid, err := c.Lookup(t.Context(), "PM123")
+	require.NoError(t, err)
+	refund, err := c.LookupRefund(t.Context(), gateway.RefundRef{ProviderRefundID: "RF123", ProviderPaymentID: "PM123"})
+	require.NoError(t, err)
+	require.Equal(t, "PM123 processing; RF123 processing 150 EUR",
+		fmt.Sprintf("%s %s; %s %s %d %s", paid.ProviderPaymentID, paid.News, refund.ProviderRefundID, refund.News, refund.Money.Minor, refund.Money.Currency))
+}

@@ -1,0 +1,96 @@
+package gocardless
+
+import (
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// digits are those of ISO 4217: amounts are in the lowest denomination of the currency.
+var digits = call.Digits{} //nolint:gochecknoglobals // a table
+
+// debit is GoCardless's view of a payment
+// (https://developer.gocardless.com/api-reference/#core-endpoints-payments).
+type debit struct {
+	ID              string            `json:"id"`
+	Status          string            `json:"status"`
+	Amount          int64             `json:"amount"`
+	Currency        string            `json:"currency"`
+	Metadata        map[string]string `json:"metadata"`
+	RetryIfPossible bool              `json:"retry_if_possible"`
+}
+
+// outcome maps a payment by its status. A debit that was submitted can't be given up: it goes on. A
+// chargeback takes all of a payment; once it is cancelled, no status tells that there was one. A failure
+// may come after the confirmation; that of a payment which GoCardless may collect again is not final.
+func outcome(p debit) (gateway.Outcome, error) {
+	if p.ID == "" || p.Status == "" {
+		return gateway.Outcome{}, errNameless
+	}
+	o := gateway.Outcome{ProviderPaymentID: p.ID, News: fsm.NewsProcessing}
+	if ours := p.Metadata["payment_attempt_id"]; ours != "" {
+		o.References = []string{ours}
+	}
+	var err error
+	switch p.Status {
+	case "pending_customer_approval":
+		o.News = fsm.NewsActionRequired
+	case "confirmed", "paid_out", "charged_back":
+		err = p.taken(&o)
+	case "failed":
+		o.News, o.Failure, o.Undoes = fsm.NewsFailed, payment.NewFailure("provider_rejected", ""), true
+		if p.RetryIfPossible {
+			o.News = fsm.NewsSoftFailed
+		}
+	case "cancelled", "customer_approval_denied":
+		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("canceled", "")
+	}
+	return o, err
+}
+
+// taken reads a payment that was collected, and the chargeback that has taken it back.
+func (p debit) taken(o *gateway.Outcome) error {
+	o.News = fsm.NewsSucceeded
+	var err error
+	if o.Money, err = digits.Money(p.Amount, p.Currency); err != nil {
+		return err
+	}
+	if p.Status == "charged_back" {
+		o.Movements = []payment.Told{{Kind: payment.MovementChargeback, Money: *o.Money}}
+	}
+	return nil
+}
+
+// refund is GoCardless's view of one
+// (https://developer.gocardless.com/api-reference/#core-endpoints-refunds).
+type refund struct {
+	ID       string            `json:"id"`
+	Status   string            `json:"status"`
+	Amount   int64             `json:"amount"`
+	Currency string            `json:"currency"`
+	Metadata map[string]string `json:"metadata"`
+	Links    struct {
+		Payment string `json:"payment"`
+	} `json:"links"`
+}
+
+func refundOutcome(r refund) (gateway.RefundOutcome, error) {
+	if r.ID == "" || r.Status == "" || r.Links.Payment == "" {
+		return gateway.RefundOutcome{}, errNameless
+	}
+	o := gateway.RefundOutcome{
+		ProviderRefundID: r.ID, ProviderPaymentID: r.Links.Payment, Reference: r.Metadata["refund_id"], News: fsm.NewsProcessing,
+	}
+	switch r.Status {
+	case "paid":
+		o.News = fsm.NewsSucceeded
+	case "cancelled":
+		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("canceled", "")
+	case "failed", "bounced", "funds_returned":
+		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("provider_rejected", r.Status)
+	}
+	var err error
+	o.Money, err = digits.Money(r.Amount, r.Currency)
+	return o, err
+}
