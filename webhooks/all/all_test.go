@@ -48,6 +48,17 @@ func TestNew(t *testing.T) {
 	})
 }
 
+// TestEveryKindIsFuzzed: each package of a provider has the target that signs odd bodies and requires that they are taken.
+func TestEveryKindIsFuzzed(t *testing.T) {
+	t.Parallel()
+	for kind := range verifiers(t) {
+		folder := filepath.Join("..", strings.Replace(kind, "sandbox", "standard", 1)) // one verifier for the two
+		source, err := os.ReadFile(filepath.Join(folder, "genuine_test.go"))
+		require.NoError(t, err, kind)
+		require.Contains(t, string(source), "func FuzzGenuine(f *testing.F)", kind)
+	}
+}
+
 func TestAck(t *testing.T) {
 	t.Parallel()
 	others := []string{"adyen", "cloudpayments", "comgate", "robokassa", "tbank"}

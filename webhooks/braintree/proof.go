@@ -88,7 +88,7 @@ var payloadForm = regexp.MustCompile(`^[A-Za-z0-9+/=\n]+$`)
 
 // readForm returns the payload and the signatures by public key.
 func readForm(body []byte) (payload string, sums map[string][][]byte, err error) {
-	form, err := read.Form(string(body))
+	form, err := read.Form(string(body), read.Only("bt_payload", "bt_signature"))
 	if err != nil {
 		return "", nil, fmt.Errorf("%w: %w", webhooks.ErrSignatureMalformed, err)
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 func FuzzGenuine(f *testing.F) {
-	providertest.Genuine(f, "checkout", newVerifier(f), false,
+	providertest.Genuine(f, "checkout", newVerifier(f), nil,
 		checkoutBody("payment_captured", checkoutPayment),
 		checkoutBody("dispute_lost", checkoutDispute),
 	)

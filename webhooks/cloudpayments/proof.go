@@ -81,7 +81,7 @@ func decodedForm(raw []byte) ([]byte, bool) {
 // checkClear returns an error for parameters that mean something else than their decoded form does, or could be another
 // split of it: then that form may have been signed for other parameters.
 func checkClear(raw []byte) error {
-	fields, err := read.Form(string(raw))
+	fields, err := read.Form(string(raw), read.Every)
 	if err != nil {
 		return fmt.Errorf("%w: %w", webhooks.ErrSignatureMalformed, err)
 	}
@@ -91,7 +91,7 @@ func checkClear(raw []byte) error {
 		}
 	}
 	decoded, _ := decodedForm(raw)
-	if again, err := read.Form(string(decoded)); err == nil && !maps.Equal(fields, again) {
+	if again, err := read.Form(string(decoded), read.Every); err == nil && !maps.Equal(fields, again) {
 		return fmt.Errorf("%w: decoded parameters that could be decoded again", webhooks.ErrSignatureMalformed)
 	}
 	return nil

@@ -42,7 +42,7 @@ func parse(topic string, raw []byte, currency string) (webhooks.Event, error) {
 // readFields reads a form, a query string or a JSON object.
 func readFields(raw []byte) (map[string]string, error) {
 	if !read.IsObject(raw) {
-		fields, err := read.Form(string(raw))
+		fields, err := read.Form(string(raw), read.Every)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", webhooks.ErrPayload, err)
 		}

@@ -23,14 +23,14 @@ func New(c webhooks.Config) (*Verifier, error) {
 	return &Verifier{secrets: c.Secrets}, nil
 }
 
-// Verify implements [webhooks.Verifier]. A form without secret is ErrSignatureMissing, and what is not a form
-// ErrSignatureMalformed.
+// Verify implements [webhooks.Verifier]. A form without secret is ErrSignatureMissing, and what is not a form, or
+// has two secrets, ErrSignatureMalformed.
 //
 // The secret proves that the sender has it, not that the other fields are as Comgate sent them, and Comgate recommends
 // to look the status up in any case: events have what is in the form and need a fetch. The id is derived from transId
 // and status.
 func (c *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Event, error) {
-	form, err := read.Form(string(d.Body))
+	form, err := read.Form(string(d.Body), read.Only("secret"))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", webhooks.ErrSignatureMalformed, err)
 	}
@@ -52,7 +52,7 @@ func (c *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Ev
 // Read implements [webhooks.Reader].
 func (c *Verifier) Read(d webhooks.Delivery) []webhooks.Event {
 	var event webhooks.Event
-	form, err := read.Form(string(d.Body))
+	form, err := read.Form(string(d.Body), read.Only("transId", "status", "refId", "price", "curr", "test"))
 	if err == nil {
 		event, err = parse(form)
 	}

@@ -68,12 +68,15 @@ func TestSecret(t *testing.T) {
 		comgateForm + "secret=comgate-secre":               webhooks.ErrSignatureInvalid,
 		comgateForm + "secret=Comgate-secret":              webhooks.ErrSignatureInvalid,
 		comgateForm + "secret=comgate-secret&secret=other": webhooks.ErrSignatureMalformed,
+		comgateForm + "status=PAID&label=y&secret=x":       webhooks.ErrSignatureInvalid,
 		"%": webhooks.ErrSignatureMalformed,
 	} {
 		require.ErrorIs(t, providertest.Refused(t, v, webhooks.Delivery{Body: []byte(body)}), want, body)
 	}
 	providertest.Unreadable(t, v, "", "transId=A&status=PAID&price=1.5&curr=EUR", "transId=A&status=PAID&price=-1&curr=EUR",
-		"transId=A&status=PAID&price=1&curr=XYZ", "transId=A")
+		"transId=A&status=PAID&price=1&curr=XYZ", "transId=A",
+		"transId=A&status=PAID&status=CANCELLED")
+	require.Equal(t, webhooks.KindSucceeded, providertest.Parsed(t, v, comgateForm+"status=PAID&label=y").Kind)
 	require.Error(t, v.Sign(&webhooks.Delivery{Body: []byte("%")}))
 }
 

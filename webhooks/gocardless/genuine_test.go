@@ -7,7 +7,7 @@ import (
 )
 
 func FuzzGenuine(f *testing.F) {
-	providertest.Genuine(f, "gocardless", newVerifier(f), false,
+	providertest.Genuine(f, "gocardless", newVerifier(f), nil,
 		gocardlessBody(gocardlessItem("EV1", "payments", "confirmed", gocardlessPayment), gocardlessItem("EV2", "refunds", "failed", gocardlessRefund)),
 	)
 }

@@ -50,6 +50,18 @@ func TestRefusesWhatIsNoID(t *testing.T) {
 	}
 }
 
+// TestQueryOfTheShop: GoPay adds its id to whatever query the shop's address has.
+func TestQueryOfTheShop(t *testing.T) {
+	t.Parallel()
+	v := queried{newVerifier(t)}
+	for query, want := range map[string][]string{
+		"tag=a&tag=b&payment_attempt_id=att_1&id=5":                   {"att_1", "5"},
+		"payment_attempt_id=att_1&payment_attempt_id=att_2&id=5&id=5": {"5"},
+	} {
+		require.Equal(t, want, providertest.Parsed(t, v, "https://pay.example/webhooks/gp?"+query).References, query)
+	}
+}
+
 func ExampleVerifier_Verify() {
 	gopay, err := gopay.New(webhooks.Config{})
 	if err != nil {

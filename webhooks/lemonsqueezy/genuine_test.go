@@ -7,7 +7,7 @@ import (
 )
 
 func FuzzGenuine(f *testing.F) {
-	providertest.Genuine(f, "lemonsqueezy", newVerifier(f), false,
+	providertest.Genuine(f, "lemonsqueezy", newVerifier(f), nil,
 		lemonBody("order_created", `,"status":"paid"`),
 		lemonBody("order_refunded", `,"refunded_amount":5`),
 	)

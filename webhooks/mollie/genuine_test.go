@@ -7,7 +7,7 @@ import (
 )
 
 func FuzzGenuine(f *testing.F) {
-	providertest.Genuine(f, "mollie", newVerifier(f), false,
+	providertest.Genuine(f, "mollie", newVerifier(f), nil,
 		mollieBody("payment.paid", "tr_1", mollieSnapshot),
 		mollieBody("refund.failed", "re_1", ""),
 	)

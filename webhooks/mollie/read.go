@@ -28,7 +28,7 @@ var (
 )
 
 func parseClassic(d webhooks.Delivery) (webhooks.Event, error) {
-	form, err := read.Form(string(d.Body))
+	form, err := read.Form(string(d.Body), read.Only("id"))
 	if err != nil {
 		return webhooks.Event{}, fmt.Errorf("%w: %w", webhooks.ErrPayload, err)
 	}

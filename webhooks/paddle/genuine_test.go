@@ -7,7 +7,7 @@ import (
 )
 
 func FuzzGenuine(f *testing.F) {
-	providertest.Genuine(f, "paddle", newVerifier(f), false,
+	providertest.Genuine(f, "paddle", newVerifier(f), nil,
 		paddleBody("transaction.completed", paddleTransaction),
 		paddleBody("adjustment.updated", paddleAdjustment+`,"action":"refund","status":"approved"`),
 	)

@@ -7,7 +7,7 @@ import (
 )
 
 func FuzzGenuine(f *testing.F) {
-	providertest.Genuine(f, "paypal", newVerifier(f), false,
+	providertest.Genuine(f, "paypal", newVerifier(f), nil,
 		paypalBody,
 		paypalEvent("CUSTOMER.DISPUTE.RESOLVED", `"status":"RESOLVED"`),
 		paypalEvent("CHECKOUT.ORDER.COMPLETED", `"purchase_units":[{"payments":{"captures":[{"status":"COMPLETED"}]}}]`),

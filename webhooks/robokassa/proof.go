@@ -54,8 +54,9 @@ func New(c webhooks.Config) (*Verifier, error) {
 // Verify implements [webhooks.Verifier]. OutSum is hashed as it was received, with all its zeros; the signature may be
 // in either case. Fee, EMail, PaymentMethod and the like are not signed, and not read.
 //
-// No SignatureValue is ErrSignatureMissing. What is not a form, an InvId or OutSum that is not a number, and Shp_
-// values that could be taken for more of them are ErrSignatureMalformed.
+// No SignatureValue is ErrSignatureMissing. What is not a form, and what was signed where it could be split in another
+// way (two values of one name, an InvId or OutSum with a ":", Shp_ values that could be taken for more of them), is
+// ErrSignatureMalformed.
 func (r *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Event, error) {
 	result, err := readForm(formText(d))
 	if err != nil {

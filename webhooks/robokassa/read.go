@@ -22,9 +22,17 @@ type notification struct {
 // shopPrefix begins the names of the merchant's own parameters, in any case.
 const shopPrefix = "shp_"
 
-// readForm reads a form. Old shops get the names out_summ, inv_id and crc.
+// counts reports whether the hash covers a field of this name, or is in it.
+func counts(name string) bool {
+	return isShop(name) || slices.Contains([]string{"OutSum", "out_summ", "InvId", "inv_id", "SignatureValue", "crc"}, name)
+}
+
+func isShop(name string) bool { return strings.HasPrefix(strings.ToLower(name), shopPrefix) }
+
+// readForm reads a form. Old shops get the names out_summ, inv_id and crc. What the hash covers must be open to one
+// reading only; whether it makes sense is for [notification.event].
 func readForm(form string) (notification, error) {
-	fields, err := read.Form(form)
+	fields, err := read.Form(form, counts)
 	if err != nil {
 		return notification{}, fmt.Errorf("%w: %w", webhooks.ErrSignatureMalformed, err)
 	}
@@ -37,11 +45,11 @@ func readForm(form string) (notification, error) {
 	if r.signature == "" {
 		return r, fmt.Errorf("%w: SignatureValue", webhooks.ErrSignatureMissing)
 	}
-	if !plain.Digits(r.invoice) || !plain.Digits(strings.Replace(r.amount, ".", "", 1)) {
-		return r, fmt.Errorf("%w: OutSum or InvId is not a number", webhooks.ErrSignatureMalformed)
+	if strings.Contains(r.amount+r.invoice, ":") {
+		return r, fmt.Errorf("%w: OutSum and InvId could be split in two ways", webhooks.ErrSignatureMalformed)
 	}
 	for name, value := range fields {
-		if !strings.HasPrefix(strings.ToLower(name), shopPrefix) {
+		if !isShop(name) {
 			continue
 		}
 		if strings.Contains(strings.ToLower(name+value), ":"+shopPrefix) || strings.Contains(name, "=") {
@@ -75,6 +83,9 @@ func (r notification) event(currency string) (webhooks.Event, error) {
 	}
 	if test := r.fields["IsTest"]; test != "" {
 		e.Mode = read.ModeOf(test == "1")
+	}
+	if !plain.Digits(r.invoice) {
+		return e, fmt.Errorf("%w: InvId is not a number", webhooks.ErrPayload)
 	}
 	money, err := webhooks.ParseDecimal(r.amount, currency)
 	return read.WithMoney(e, &money, err)

@@ -7,7 +7,7 @@ import (
 )
 
 func FuzzGenuine(f *testing.F) {
-	providertest.Genuine(f, "square", newVerifier(f), false,
+	providertest.Genuine(f, "square", newVerifier(f), nil,
 		squareBody("payment.updated", "payment", squarePaymentMembers+`,"status":"COMPLETED"`),
 		squareBody("refund.updated", "refund", squareRefundMembers+`,"status":"FAILED"`),
 	)

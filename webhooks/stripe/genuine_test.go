@@ -7,7 +7,7 @@ import (
 )
 
 func FuzzGenuine(f *testing.F) {
-	providertest.Genuine(f, "stripe", newVerifier(f), false,
+	providertest.Genuine(f, "stripe", newVerifier(f), nil,
 		intentSucceeded,
 		stripeBody("charge.refunded", chargeMembers+`,"amount_captured":1,"amount_refunded":9`),
 		stripeBody("checkout.session.completed", sessionMembers),

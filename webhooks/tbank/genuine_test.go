@@ -7,7 +7,7 @@ import (
 )
 
 func FuzzGenuine(f *testing.F) {
-	providertest.Genuine(f, "tbank", newVerifier(f), true,
+	providertest.Genuine(f, "tbank", newVerifier(f), nil,
 		tbankBody("CONFIRMED", ""),
 	)
 }

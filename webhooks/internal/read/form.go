@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/paylatch/paylatch/webhooks"
@@ -57,21 +58,30 @@ func Query(d webhooks.Delivery) string {
 
 var errTwoValues = errors.New("a name with two values")
 
-// Form reads a form or a query string. One that is not of that form, or gives a name two values, so that it is open
-// which of them counts, is an error.
-func Form(text string) (map[string]string, error) {
+// Form reads a form or a query string. One that is not of that form, or gives a name that counts two values, so that it
+// is open which of them is meant, is an error. Of names that don't count, which the provider may well send twice, one with
+// two values is left out.
+func Form(text string, counts func(name string) bool) (map[string]string, error) {
 	values, err := url.ParseQuery(text)
 	if err != nil {
 		return nil, fmt.Errorf("not a form: %w", err)
 	}
 	fields := make(map[string]string, len(values))
 	for name, list := range values {
-		for _, value := range list[1:] {
-			if value != list[0] {
-				return nil, errTwoValues
-			}
+		switch twice := slices.ContainsFunc(list, func(value string) bool { return value != list[0] }); {
+		case !twice:
+			fields[name] = list[0]
+		case counts(name):
+			return nil, fmt.Errorf("%w: %s", errTwoValues, name)
 		}
-		fields[name] = list[0]
 	}
 	return fields, nil
+}
+
+// Every counts all names of a [Form].
+func Every(string) bool { return true }
+
+// Only counts these names of a [Form].
+func Only(names ...string) func(name string) bool {
+	return func(name string) bool { return slices.Contains(names, name) }
 }
