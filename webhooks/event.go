@@ -136,6 +136,10 @@ type Event struct {
 	// capture, Kind is what the refusal means where no capture was requested here. Of a cancellation, Kind is
 	// [KindProcessing]: the event leaves open how the payment stands.
 	Refuses Command `json:"refuses,omitzero"`
+	// PageOpen is set on a declined try (KindSoftFailed) of a provider on whose page, or in whose script, the customer may
+	// try again: if the payment is on such a page, that is still open, and nothing need be done. A try that was made
+	// without a page (by a stored card) has none. Each kind's documentation has the source.
+	PageOpen bool `json:"page_open,omitzero"`
 	// Approved is set where the customer has agreed to a payment which the merchant has yet to request from the
 	// provider: no money is captured or on hold by itself.
 	Approved bool `json:"approved,omitzero"`

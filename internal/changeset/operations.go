@@ -20,7 +20,12 @@ func (s *Changeset) follow(c *Change, before payment.Attempt, r payment.Report, 
 		!take.Leased(s.Now()) && a.ProviderPaymentID != "" {
 		take.Accept()
 	}
-	if r.Says == fsm.NewsSoftFailed && verdict == fsm.Applied && !s.giveUp(c, before, r) {
+	switch {
+	case before.TriesAgain(r):
+		if a.Failure == before.Failure && a.Version == before.Version {
+			verdict = fsm.Repeat
+		}
+	case r.Says == fsm.NewsSoftFailed && verdict == fsm.Applied && !s.giveUp(c, before, r):
 		verdict = fsm.Repeat
 	}
 	if r.Approved && r.Cause.Kind == payment.CauseWebhook {

@@ -118,9 +118,22 @@ func (p *payStart) response() idempotency.Answer {
 	return idempotency.Answer{Status: http.StatusCreated, Subject: p.attempt.ID.String()}
 }
 
-// startAlone starts one pay, whatever there is about it. The order is locked before the key,
-// as in a shared transaction: a pay's key is of one order.
+// startAlone starts one pay, whatever there is about it. Where the order's live attempt was declined on a page that may
+// still be open, that is closed first.
 func (c *Commands) startAlone(ctx context.Context, p *payStart) error {
+	err := c.startLocked(ctx, p)
+	if live, ok := errors.AsType[*payment.InProgressError](err); ok && c.closesPage(live.Attempt) {
+		if err := c.closePage(ctx, live.Attempt.ID, p); err != nil {
+			return err
+		}
+		return c.startLocked(ctx, p)
+	}
+	return err
+}
+
+// startLocked makes the attempt of one pay. The order is locked before the key, as in a shared transaction: a pay's key is
+// of one order.
+func (c *Commands) startLocked(ctx context.Context, p *payStart) error {
 	return c.underKey(ctx, p.req, func(ctx context.Context, tx Tx) error {
 		order, missing := tx.OrderLock(ctx, p.cmd.OrderID)
 		if missing != nil && !errors.Is(missing, payment.ErrOrderNotFound) {

@@ -122,6 +122,9 @@ type Outcome struct {
 	// Approved is set if the customer has agreed and the provider waits for the call that takes or
 	// holds the money: a Charge with ProviderPaymentID.
 	Approved bool
+	// PageOpen and Transaction are as those of payment.Report.
+	PageOpen    bool
+	Transaction string
 	// Undoes is set on a failure that also means the loss of captured money, if there is any
 	// (GoCardless's late failures).
 	Undoes            bool

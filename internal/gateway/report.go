@@ -11,7 +11,7 @@ import (
 func FromOutcome(o Outcome, cause payment.Cause) payment.Report {
 	r := payment.Report{
 		Payment: o.ProviderPaymentID, References: o.References, Says: o.News, Movements: o.Movements, NextActionURL: o.NextActionURL,
-		Saved: o.Saved, Failure: o.Failure, Approved: o.Approved, Undoes: o.Undoes, Ends: payment.HoldsAll, Cause: cause,
+		Saved: o.Saved, Failure: o.Failure, Approved: o.Approved, Undoes: o.Undoes, PageOpen: o.PageOpen, Transaction: o.Transaction, Ends: payment.HoldsAll, Cause: cause,
 	}
 	r.Movements = append(payment.MovementsOf(o.News, o.Money, ""), r.Movements...)
 	return r

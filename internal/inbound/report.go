@@ -10,7 +10,7 @@ import (
 // A refund's amount without a currency is in that of the payment.
 func FromEvent(e webhooks.Event, currency payment.Currency) (payment.Report, bool) {
 	r := payment.Report{
-		Payment: e.ProviderPaymentID, References: e.References, Failure: failureOf(e), Approved: e.Approved,
+		Payment: e.ProviderPaymentID, References: e.References, Failure: failureOf(e), Approved: e.Approved, PageOpen: e.PageOpen,
 		At: e.OccurredAt, Cause: payment.Cause{Kind: payment.CauseWebhook, ID: e.ID},
 	}
 	switch e.Refuses {

@@ -56,6 +56,9 @@ type Finding struct {
 // state, amounts and version. A transition of version 0 changed nothing that a caller can see.
 func Advance(a *Attempt, r Report, now time.Time) (Transition, fsm.Verdict) {
 	before := *a
+	if a.TriesAgain(r) {
+		a.declineTry(&r)
+	}
 	if r.Undoes && r.Says == fsm.NewsFailed && a.Succeeded() {
 		r.Says = fsm.NewsMoney
 		r.Movements = append(r.Movements, Told{Kind: MovementCaptureReversal})
@@ -147,7 +150,11 @@ func (a *Attempt) move(r *Report, now time.Time) fsm.Verdict {
 		if step.Moved() {
 			a.fail(r.Failure)
 		}
-	case fsm.NewsUnknown, fsm.NewsProcessing, fsm.NewsAuthorized, fsm.NewsSucceeded, fsm.NewsMoney, fsm.NewsDisputed:
+	case fsm.NewsAuthorized:
+		if step.Moved() && a.OpenCancel() == nil {
+			a.Failure = nil // that of an earlier try on the page
+		}
+	case fsm.NewsUnknown, fsm.NewsProcessing, fsm.NewsSucceeded, fsm.NewsMoney, fsm.NewsDisputed:
 	}
 	if a.State != fsm.AwaitingCustomer {
 		a.NextActionURL = ""

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"pgregory.net/rapid"
+
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -15,11 +17,14 @@ import (
 // transaction of its own.
 const (
 	tryDeclined = "is declined in another tab"
+	triedInVain = "is declined on the page, where the customer may try again"
 	paidTwice   = "is paid a second time in another tab"
 )
 
 // paged is what a deal with such a page has beside the transaction that is its own.
 type paged struct {
+	// tried is set where the last try was declined and the page is open.
+	tried bool
 	// transaction is its own. One that failed stays so: money that comes late has another.
 	transaction string
 	// failed are those before it.
@@ -46,6 +51,9 @@ func (p *scripted) another(d *deal, kind webhooks.Kind) string {
 	d.tries++
 	id := fmt.Sprintf("try-%d-%s", d.tries, d.id)
 	n := p.note(d, kind)
+	if kind == webhooks.KindSoftFailed {
+		n.event.PageOpen, n.event.FailureCode = true, "insufficient_funds"
+	}
 	n.event.Transaction, n.event.ProviderPaymentID, n.event.References = id, id, []string{d.attempt.String(), id}
 	return id
 }
@@ -67,6 +75,18 @@ func (w *world) tabs(d *deal) (can []string) {
 		can = append(can, d.name+" "+paidTwice)
 	}
 	return can
+}
+
+// tryInVain lets a customer's card be declined on a page that stays open.
+func (w *world) tryInVain(rt *rapid.T) {
+	var can []string
+	for _, d := range w.p.deals {
+		if d.open() && d.customer && w.attempts[d.name].ProviderPaymentID == d.id {
+			can = append(can, d.name)
+		}
+	}
+	slices.Sort(can)
+	w.does(rt, pick(rt, "page", can)+" "+triedInVain)
 }
 
 // applied keeps the transaction of a webhook that was applied.

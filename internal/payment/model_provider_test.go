@@ -331,6 +331,8 @@ func (p *scripted) outcome(d *deal) gateway.Outcome {
 		o.News, o.Money = fsm.NewsAuthorized, &payment.Money{Minor: price, Currency: "EUR"}
 	case d.over:
 		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("card_declined", "")
+	case d.tried:
+		o.News, o.PageOpen, o.Failure = fsm.NewsSoftFailed, true, payment.NewFailure("insufficient_funds", "")
 	case d.customer:
 		o.News, o.NextActionURL = fsm.NewsActionRequired, "https://provider.example/"+d.id
 	}

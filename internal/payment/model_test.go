@@ -83,6 +83,9 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		"ask about a refund":            w.recheckRefund,
 		"time passes":                   w.timePasses,
 	}
+	if w.p.pages {
+		all["a try on a page"] = w.tryInVain
+	}
 	if w.holds {
 		for _, other := range []string{"pay", "pay twice at once", "webhooks together", "webhook again", "ask, pay and hear at once", "retry what is parked", "refund"} {
 			delete(all, other)
@@ -115,13 +118,21 @@ func (w *world) capture(rt *rapid.T) payment.CaptureMode {
 	return anyCapture.Draw(rt, "capture")
 }
 
+// call draws what becomes of a charge. On a page it mostly waits for its customer.
+func (w *world) call(rt *rapid.T) string {
+	if w.p.pages && rapid.Bool().Draw(rt, "it waits on a page") {
+		return wantsCustomer
+	}
+	return anyAnswer.Draw(rt, "the call")
+}
+
 func (w *world) pay(rt *rapid.T) {
-	letter, request, what, capture := anyOrder.Draw(rt, "order"), anyRequest.Draw(rt, "request"), anyAnswer.Draw(rt, "the call"), w.capture(rt)
+	letter, request, what, capture := anyOrder.Draw(rt, "order"), anyRequest.Draw(rt, "request"), w.call(rt), w.capture(rt)
 	p, run := w.press(w.service(rt), letter, request, what, capture)
 	rt.Logf("PAY order %s with request %s and %s capture, whose call %s", letter, request, capture, what)
-	want := w.expects(letter, request)
+	want := w.mayExpect(letter, request)
 	w.start(run)
-	w.ended(p, want)
+	w.ended(p, want...)
 }
 
 // payAnew pays an order that takes another attempt.
@@ -133,7 +144,7 @@ func (w *world) payAnew(rt *rapid.T) {
 		}
 	}
 	name := pick(rt, "new attempt", free)
-	what, capture := anyAnswer.Draw(rt, "the call"), w.capture(rt)
+	what, capture := w.call(rt), w.capture(rt)
 	p, run := w.press(w.service(rt), name[:1], name[1:], what, capture)
 	rt.Logf("PAY order %s with request %s and %s capture, whose call %s", name[:1], name[1:], capture, what)
 	w.start(run)
@@ -270,8 +281,9 @@ func (w *world) does(rt *rapid.T, what string) {
 	case "is declined softly":
 		d.soft = true
 		w.p.note(d, webhooks.KindSoftFailed)
-	case tryDeclined:
+	case tryDeclined, triedInVain:
 		w.p.another(d, webhooks.KindSoftFailed)
+		d.tried = d.tried || what == triedInVain
 	case paidTwice:
 		d.second = w.p.another(d, webhooks.KindSucceeded)
 	case "is taken back":

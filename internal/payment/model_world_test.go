@@ -274,6 +274,18 @@ func (w *world) expects(letter, request string) string {
 	return anAttempt
 }
 
+// mayExpect are the responses that a pay may have: one beside a page on which a try was declined has that closed first,
+// and it depends on the provider whether it then is.
+func (w *world) mayExpect(letter, request string) []string {
+	want := []string{w.expects(letter, request)}
+	for _, a := range w.of(letter) {
+		if want[0] == inProgress && a.DeclinedOnPage() {
+			return append(want, anAttempt, alreadyPaid)
+		}
+	}
+	return want
+}
+
 // ended checks the response to a pay that is done and keeps one that is held.
 func (w *world) ended(p *press, allowed ...string) {
 	if !p.done {

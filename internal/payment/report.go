@@ -20,6 +20,9 @@ type Report struct {
 	// Transaction is the provider's id of the one try that it is about, where the customer may try
 	// again on the same page (CloudPayments).
 	Transaction string
+	// PageOpen is set on a declined try if its customer, where on a page of the provider's, may try again there; see
+	// Attempt.TriesAgain.
+	PageOpen bool
 	// Movements are what happened to money.
 	Movements []Told
 	// Disputed is what a dispute is about, nil where that is not stated.

@@ -175,8 +175,8 @@ func transactionsConfirmOfTheOneOnHold(t *testing.T) {
 	require.Empty(t, p.verify(t))
 }
 
-// A decline in one tab is no end as long as the customer may be at the bank's proof in
-// the other: the page takes nothing new, and what comes of it is waited for.
+// A decline in one tab is no end: the customer may try again, and be at the bank's proof in the
+// other tab. Once the page is closed it takes nothing new, and what comes of it is waited for.
 func transactionsDeclineWaitsForTheOtherTab(t *testing.T) {
 	t.Parallel()
 	p := newTabs(t)
@@ -184,6 +184,11 @@ func transactionsDeclineWaitsForTheOtherTab(t *testing.T) {
 	for tx, id := range map[int]payment.AttemptID{2: paid, 4: nobody} {
 		require.Equal(t, fsm.Applied, p.reports(t, id, "fail", tx, "Declined"))
 		p.recheck(t, id)
+		require.Equal(t, fsm.AwaitingCustomer, p.attempt(t, id).State)
+	}
+	for _, id := range []payment.AttemptID{paid, nobody} {
+		_, err := p.Cancel(t.Context(), customer, request("cancel", "cancel-"+id.String(), ""), id)
+		require.NoError(t, err)
 		require.Equal(t, fsm.AwaitingCustomer, p.attempt(t, id).State)
 	}
 	require.Equal(t, fsm.Applied, p.reports(t, paid, "pay", 1, "Completed"))

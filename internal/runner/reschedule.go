@@ -68,7 +68,7 @@ func (r *Runner) followUp(s *changeset.Changeset, c *changeset.Change, rec *reco
 	if last < 0 || account.Provider == nil || rec.result.Reports[last].Cause.Kind == payment.CauseCall || !account.Lives.Outlived(*a, rec.result.News(), now) {
 		return
 	}
-	refused := a.Failure != nil
+	refused := a.Operation(payment.OperationCancel, 0) != nil
 	if r.givenUp(op, rec.result, now) && (refused || !account.Provider.Capabilities().Cancel) {
 		notCancelled(s, c)
 	}

@@ -73,7 +73,8 @@ func (l Lives) SlowLife() time.Duration { return cmp.Or(l.Slow, 14*day) }
 
 // Outlived reports whether an attempt has stayed too long where the provider has just reported it
 // to be. Time alone never suffices: without a report it is false. The attempt's own stage does not
-// count, since one that awaited the customer may be with a bank by now.
+// count, since one that awaited the customer may be with a bank by now. A customer has as long as the
+// attempt says itself, if it does.
 func (l Lives) Outlived(a payment.Attempt, says fsm.News, now time.Time) bool {
 	switch {
 	case a.State.Final():
@@ -82,8 +83,8 @@ func (l Lives) Outlived(a payment.Attempt, says fsm.News, now time.Time) bool {
 		return now.Sub(a.CreatedAt) > l.SlowLife()
 	case a.State == fsm.Authorized && (says == fsm.NewsAuthorized || says == fsm.NewsActionRequired):
 		return now.Sub(a.UpdatedAt) > cmp.Or(l.Authorized, 7*day)
-	case says == fsm.NewsActionRequired:
-		return now.Sub(a.CreatedAt) > cmp.Or(l.AwaitingCustomer, time.Hour)
+	case says == fsm.NewsActionRequired, says == fsm.NewsSoftFailed && a.DeclinedOnPage():
+		return a.ExpiresAt == nil && now.Sub(a.CreatedAt) > cmp.Or(l.AwaitingCustomer, time.Hour)
 	}
 	return false
 }

@@ -25,7 +25,7 @@ func About() webhooks.About {
 			"The type is only in the address: every notification needs an address that ends in its topic.",
 			"check asks before the payment is taken; what nobody answers is refused.",
 			"Payouts and refunds use check, pay and fail, too, told by OperationType: they are ignored, and a check of one is answered yes.",
-			"fail is not final: the payer may try again under the same InvoiceId.",
+			"fail is not final: the payer may try again under the same InvoiceId. On a page, or in the widget, the attempt stays awaiting_customer, with the reason.",
 			"Of a refund, TransactionId is the refund and PaymentTransactionId the payment; the currency is missing: the payment's is meant.",
 			"Bodies are forms, JSON or, by GET, a query string, as the cabinet is set.",
 		},

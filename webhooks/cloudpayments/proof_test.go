@@ -98,6 +98,7 @@ func TestKinds(t *testing.T) {
 			require.Equal(t, test.kind, e.Kind)
 			require.Equal(t, test.failure, e.FailureCode)
 			require.Equal(t, test.topic, e.Type)
+			require.Equal(t, test.topic == "fail", e.PageOpen, "the payer may try again")
 		})
 	}
 }

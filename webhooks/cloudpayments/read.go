@@ -123,7 +123,8 @@ func fill(e webhooks.Event, fields map[string]string, currency string) (webhooks
 		e.Transaction = fields["TransactionId"]
 	}
 	e.References = read.References(cmp.Or(read.Text(data["payment_attempt_id"]), fields["InvoiceId"]), e.ProviderPaymentID)
-	if e.Kind == webhooks.KindSoftFailed {
+	if e.Kind == webhooks.KindSoftFailed { // the payer may try again (https://developers.cloudpayments.ru/#fail)
+		e.PageOpen = true
 		e.FailureCode, e.ProviderCode = FailureCode(fields["ReasonCode"])
 	}
 	if e.Kind == webhooks.KindFailed {

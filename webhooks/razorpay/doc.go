@@ -15,7 +15,7 @@ func About() webhooks.About {
 		Keys:         []webhooks.Key{webhooks.SecretsKey()},
 		Quirks: []string{
 			"A payment is a snapshot: payment.authorized may arrive, or say, that it is captured already.",
-			"payment.failed is not final: the customer may pay the same order again.",
+			"payment.failed is not final: the customer may pay the same order, or link, again. The attempt stays awaiting_customer, with the reason.",
 			"notes is an object, but [] when it is empty.",
 			"order.paid and payment.captured tell of the same money; the second is a repeat.",
 			"Retries of a delivery made before a change of secret bear the old secret's signature.",

@@ -141,6 +141,9 @@ func (r rawEvent) fill(e webhooks.Event, name string) (webhooks.Event, error) {
 	if e.Kind.IsFailure() {
 		e.FailureCode, e.ProviderCode = subject.failure(e.Type)
 	}
+	if e.Kind == webhooks.KindSoftFailed { // a try: an order, and its link, take others (https://razorpay.com/docs/api/orders/, "attempts")
+		e.Transaction, e.PageOpen = subject.ID, true
+	}
 	return read.WithUnits(e, subject.amount(name), subject.Currency, nil)
 }
 

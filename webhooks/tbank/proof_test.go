@@ -84,6 +84,7 @@ func TestKinds(t *testing.T) {
 			t.Parallel()
 			e := providertest.Parsed(t, newVerifier(t), tbankBody(test.status, test.members))
 			require.Equal(t, test.kind, e.Kind)
+			require.Equal(t, test.status == "AUTH_FAIL", e.PageOpen, "after a try that failed the bank's page takes another")
 			require.Equal(t, test.failure, e.FailureCode)
 			require.Equal(t, test.fetch, e.NeedsFetch)
 		})

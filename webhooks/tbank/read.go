@@ -41,7 +41,9 @@ func parse(d webhooks.Delivery, fields map[string]string, currency string) (webh
 	return fill(e, fields, currency)
 }
 
-// kindOf reads a status, and reports whether only a call to the bank can decide what it means: a partial reversal
+// kindOf reads a status (the page's "Статусная модель платежа"): AUTH_FAIL is of one try on the bank's page, which may be
+// followed by others until ATTEMPTS_EXPIRED or DEADLINE_EXPIRED (that it may is from memory); REJECTED is the end. It also
+// reports whether only a call to the bank can decide what it means: a partial reversal
 // leaves the rest held, and the amount of a refund is not documented as the one refunded or the one that is left.
 func kindOf(status string) (kind webhooks.Kind, needsFetch bool) {
 	switch status {
@@ -73,6 +75,7 @@ func fill(e webhooks.Event, fields map[string]string, currency string) (webhooks
 	e.ProviderPaymentID = fields["PaymentId"]
 	if e.Kind.IsFailure() {
 		e.FailureCode, e.ProviderCode = FailureCode(e.Type, fields["ErrorCode"])
+		e.PageOpen = e.Kind == webhooks.KindSoftFailed
 	}
 	if strings.HasPrefix(e.Type, "PARTIAL_") {
 		return e, nil

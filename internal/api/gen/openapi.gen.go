@@ -540,7 +540,8 @@ type Attempt struct {
 	// SavedPaymentMethod What the provider has stored of the customer's payment method; null if nothing.
 	SavedPaymentMethod *SavedPaymentMethod `json:"saved_payment_method"`
 
-	// Failure Why it failed; null unless it has.
+	// Failure Why it failed. While it is `awaiting_customer`, why the customer's last try on the provider's page was declined: they may
+	// try again there, and the order's next pay has the page closed first. Null otherwise. That it changes is no new version.
 	Failure *Failure `json:"failure"`
 
 	// CanStartNewAttempt Whether a page may offer to pay again.

@@ -105,7 +105,7 @@ func (c *Client) close(ctx context.Context, n name, cl gateway.Cancel) (gateway.
 	now, err := all.outcome(n)
 	switch {
 	case now.News == fsm.NewsSoftFailed && a.Success && cl.Quiet >= proofLife:
-		now.News = fsm.NewsFailed
+		now.News, now.PageOpen = fsm.NewsFailed, false
 	case now.News == fsm.NewsAuthorized:
 		return c.release(ctx, n, all, cl)
 	case now.News == fsm.NewsSucceeded:

@@ -58,8 +58,7 @@ func (n name) outcome(t transaction) (gateway.Outcome, error) {
 		return o, err
 	}
 	if o.News == fsm.NewsFailed && o.Failure.Code != "canceled" {
-		// The customer may try again on the page.
-		o.News = fsm.NewsSoftFailed
+		o.News, o.PageOpen = fsm.NewsSoftFailed, true
 	}
 	o.References = []string{n.order, o.ProviderPaymentID}
 	o.ProviderPaymentID = n.String()
@@ -74,7 +73,11 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcom
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
-	return t.outcome()
+	o, err := t.outcome()
+	if t.Status == statusDeclined { // of a payment in the script, where the customer may try again; of a token it is the end
+		o.PageOpen, o.Transaction = true, o.ProviderPaymentID
+	}
+	return o, err
 }
 
 // A lookup of a declined transaction is a failure with the transaction.

@@ -33,6 +33,10 @@ func parse(a answer) (transaction, error) {
 	return t, nil
 }
 
+// statusDeclined is of one transaction; on the page, and in the script, the payer may make another
+// (https://developers.cloudpayments.ru/#fail).
+const statusDeclined = "Declined"
+
 func (t transaction) money() (*payment.Money, error) {
 	return call.ReadDecimal(string(t.Amount), t.Currency)
 }
@@ -82,7 +86,7 @@ func (t transaction) outcome() (o gateway.Outcome, err error) {
 		o.Money, err = t.money()
 	case "Cancelled":
 		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("canceled", "")
-	case "Declined":
+	case statusDeclined:
 		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure(hooks.FailureCode(t.reason()))
 	}
 	return o, err

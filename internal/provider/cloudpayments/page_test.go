@@ -52,6 +52,7 @@ func TestHowAPageStands(t *testing.T) {
 	f.pays(ch, "Declined", 5051)
 	now := look()
 	require.Equal(t, fsm.NewsSoftFailed, now.News)
+	require.True(t, now.PageOpen)
 	require.Equal(t, payment.NewFailure("insufficient_funds", "5051"), now.Failure)
 	f.pays(ch, "AwaitingAuthentication", 0)
 	require.Equal(t, fsm.NewsActionRequired, look().News)

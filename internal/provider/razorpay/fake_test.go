@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -28,6 +30,8 @@ type link struct {
 	notes                                    map[string]string
 	callback                                 string
 	refunds                                  []*refund
+	// tries are the statuses of the payments on its page, the last one last.
+	tries []string
 }
 
 type refund struct {
@@ -54,6 +58,7 @@ func newFake(*testing.T) *fake {
 	f.HandleFunc("GET /v1/payment_links/{$}", f.call(f.list))
 	f.HandleFunc("GET /v1/payment_links/{id}", f.call(f.show))
 	f.HandleFunc("GET /v1/payments/{id}", f.call(f.showPayment))
+	f.HandleFunc("GET /v1/orders/{id}/payments", f.call(f.listTries))
 	f.HandleFunc("GET /v1/payments/{id}/refunds", f.call(f.listRefunds))
 	f.HandleFunc("GET /v1/refunds/{id}", f.call(f.showRefund))
 	return f
@@ -159,6 +164,31 @@ func (f *fake) pay(id string) {
 	if l := f.link(id); l.status == "created" {
 		l.status, l.payment = "paid", f.id("pay")
 	}
+}
+
+// try is what the customer tries on the link's page.
+func (f *fake) try(id, status string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	l := f.link(id)
+	l.tries = append(l.tries, status)
+}
+
+// listTries lists the youngest payment first.
+func (f *fake) listTries(r *http.Request, _ request) (int, object) {
+	l := f.link(strings.TrimPrefix(r.PathValue("id"), "order_"))
+	if l == nil {
+		return missing()
+	}
+	items := []object{}
+	for i, status := range slices.Backward(l.tries) {
+		made := object{"id": fmt.Sprintf("pay_Try%d", i), "entity": "payment", "status": status, "created_at": 1591097060 + i}
+		if status == "failed" {
+			made["error_code"], made["error_reason"] = "BAD_REQUEST_ERROR", "insufficient_funds"
+		}
+		items = append(items, made)
+	}
+	return http.StatusOK, object{"entity": "collection", "count": len(items), "items": items}
 }
 
 func (f *fake) link(id string) *link {
@@ -274,6 +304,9 @@ func (l *link) render() object {
 		"first_min_partial_amount": 0, "id": l.id, "notes": l.notes, "notify": object{"email": false, "sms": false}, "payments": nil,
 		"reference_id": l.reference, "reminder_enable": false, "reminders": []string{}, "short_url": "https://rzp.io/i/" + l.id,
 		"status": l.status, "updated_at": 1591097057, "user_id": "",
+	}
+	if len(l.tries) > 0 {
+		o["order_id"] = "order_" + l.id
 	}
 	if l.payment != "" {
 		o["amount_paid"], o["order_id"] = l.amount, "order_"+l.id

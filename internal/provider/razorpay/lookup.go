@@ -2,9 +2,11 @@ package razorpay
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"strings"
 
+	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
@@ -23,7 +25,36 @@ func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error)
 	if err := c.get(ctx, linkPath(id), nil, &found); err != nil {
 		return gateway.Outcome{}, err
 	}
-	return found.outcome()
+	o, err := found.outcome()
+	if found.Status == statusCreated && found.OrderID != "" && err == nil {
+		return c.tries(ctx, found.OrderID, o)
+	}
+	return o, err
+}
+
+// tries returns the outcome of an open link whose order has had payments: a failed one does not show on the link itself
+// (https://razorpay.com/docs/api/orders/fetch-payments/). The last one counts.
+func (c *Client) tries(ctx context.Context, order string, o gateway.Outcome) (gateway.Outcome, error) {
+	var made struct {
+		Items []paid `json:"items"`
+	}
+	switch err := c.get(ctx, "/orders/"+url.PathEscape(order)+"/payments", nil, &made); {
+	case errors.Is(err, gateway.ErrNoSuchPayment):
+		return o, nil // the link is there
+	case err != nil:
+		return gateway.Outcome{}, err
+	}
+	var last paid
+	for _, p := range made.Items {
+		if p.CreatedAt >= last.CreatedAt {
+			last = p
+		}
+	}
+	if last.Status == statusFailed {
+		o.News, o.PageOpen, o.NextActionURL = fsm.NewsSoftFailed, true, ""
+		o.Failure = last.failure()
+	}
+	return o, nil
 }
 
 func isPayment(id string) bool { return strings.HasPrefix(id, "pay_") }

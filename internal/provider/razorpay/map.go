@@ -11,7 +11,11 @@ import (
 	hooks "github.com/paylatch/paylatch/webhooks/razorpay"
 )
 
-const statusPaid = "paid"
+const (
+	statusCreated = "created" // of a link that is open
+	statusPaid    = "paid"
+	statusFailed  = "failed" // of a payment
+)
 
 // link is Razorpay's view of a payment link
 // (https://razorpay.com/docs/api/payments/payment-links/entity/).
@@ -31,7 +35,7 @@ type link struct {
 
 // outcome maps a link by its status
 // (https://razorpay.com/docs/payments/payment-links/states/). A failed payment by the
-// customer does not show: the link stays open. An unrecognized status is processing.
+// customer does not show: the link stays open (see Client.tries). An unrecognized status is processing.
 func (l link) outcome() (gateway.Outcome, error) {
 	if l.ID == "" || l.Status == "" {
 		return gateway.Outcome{}, errNameless
@@ -45,7 +49,7 @@ func (l link) outcome() (gateway.Outcome, error) {
 	}
 	var err error
 	switch l.Status {
-	case "created":
+	case statusCreated:
 		o.News, o.NextActionURL = fsm.NewsActionRequired, l.ShortURL
 	case statusPaid:
 		o.News = fsm.NewsSucceeded
@@ -70,6 +74,12 @@ type paid struct {
 	Captured    *bool  `json:"captured"`
 	ErrorCode   string `json:"error_code"`
 	ErrorReason string `json:"error_reason"`
+	// CreatedAt is in seconds since 1970.
+	CreatedAt int64 `json:"created_at"`
+}
+
+func (p paid) failure() *payment.Failure {
+	return payment.NewFailure(hooks.FailureCode(p.ErrorReason, p.ErrorCode))
 }
 
 // outcome maps a payment by its status
@@ -98,9 +108,9 @@ func (p paid) outcome() (gateway.Outcome, error) {
 	case "captured":
 		o.News = fsm.NewsSucceeded
 		o.Money, err = money(p.Amount, p.Currency)
-	case "failed":
-		o.News = fsm.NewsSoftFailed
-		o.Failure = payment.NewFailure(hooks.FailureCode(p.ErrorReason, p.ErrorCode))
+	case statusFailed:
+		o.News, o.PageOpen, o.Transaction = fsm.NewsSoftFailed, true, p.ID
+		o.Failure = p.failure()
 	}
 	return o, err
 }

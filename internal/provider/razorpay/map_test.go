@@ -33,6 +33,33 @@ func TestHowALinkStands(t *testing.T) {
 	}
 }
 
+// A failed try does not show on the link, which stays open: the payments of its order have it. The last one counts.
+func TestADeclinedTryLeavesTheLinkOpen(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	c, _ := serve(t, f)
+	made := charged(t, c, charge("redirect"))
+	id, orders := made.ProviderPaymentID, []string{"order_" + made.ProviderPaymentID}
+	open := gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: id, NextActionURL: made.NextActionURL, References: orders}
+	declined := gateway.Outcome{
+		News: fsm.NewsSoftFailed, PageOpen: true, ProviderPaymentID: id, References: orders,
+		Failure: payment.NewFailure("insufficient_funds", "insufficient_funds"),
+	}
+	for _, step := range []struct {
+		status string
+		want   gateway.Outcome
+	}{{"failed", declined}, {"created", open}, {"failed", declined}} {
+		f.try(id, step.status)
+		now, err := c.Lookup(t.Context(), id)
+		require.NoError(t, err)
+		require.Equal(t, step.want, now, step.status)
+	}
+	over, err := c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: id, Permit: permit()})
+	require.NoError(t, err)
+	require.Equal(t, fsm.NewsFailed, over.News)
+	require.False(t, over.PageOpen)
+}
+
 func TestAnAmountThatIsNoneIsUnknown(t *testing.T) {
 	t.Parallel()
 	for _, members := range []string{`"currency":"INR"`, `"amount_paid":5`, `"amount_paid":-5,"currency":"INR"`, `"amount_paid":5.5,"currency":"INR"`} {
@@ -86,6 +113,7 @@ func TestPaymentsAgreeWithTheWebhooks(t *testing.T) {
 			found, err := says(t, http.StatusOK, entity).Lookup(t.Context(), "pay_1")
 			require.NoError(t, err)
 			require.EqualValues(t, told.Kind, found.News)
+			require.Equal(t, []any{told.PageOpen, told.Transaction}, []any{found.PageOpen, found.Transaction})
 			require.Equal(t, told.ProviderPaymentID, found.ProviderPaymentID)
 			require.Equal(t, []string{"order_1"}, found.References)
 			require.Subset(t, told.References, found.References)

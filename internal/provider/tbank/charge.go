@@ -72,7 +72,7 @@ func (c *Client) rebill(ctx context.Context, id string, ch gateway.Charge) (gate
 	case a.Success, standing(a.Status) == fsm.NewsFailed, standing(a.Status) == fsm.NewsSoftFailed:
 		o, err := c.outcome(a)
 		if o.News == fsm.NewsSoftFailed {
-			o.News = fsm.NewsFailed
+			o.News, o.PageOpen = fsm.NewsFailed, false
 		}
 		return o, err
 	case a.definitive():

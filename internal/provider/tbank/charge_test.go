@@ -101,7 +101,7 @@ func TestADeclineSaysWhy(t *testing.T) {
 		now, err := c.Lookup(t.Context(), o.ProviderPaymentID)
 		require.NoError(t, err)
 		if token == unproven { // a look does not know that there is no page to try again on
-			want.News = fsm.NewsSoftFailed
+			want.News, want.PageOpen = fsm.NewsSoftFailed, true
 		}
 		require.Equal(t, want, now)
 	}

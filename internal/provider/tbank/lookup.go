@@ -36,7 +36,8 @@ func (c *Client) state(ctx context.Context, id string) (answer, error) {
 // Find implements gateway.Provider ("CheckOrder"): our reference is the bank's OrderId,
 // which may have several payments. The one that went furthest counts. A search means
 // that the response to Init was lost, and with it the address of the payment's page: a
-// payment that is still new is to be cancelled, and one that failed can't be retried.
+// payment that is still new is to be cancelled, and one that failed can't be retried,
+// unless the shop began it.
 func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcome, error) {
 	a, err := c.question(ctx, "CheckOrder", request{OrderID: id.String()})
 	switch {

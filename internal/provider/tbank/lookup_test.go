@@ -58,6 +58,8 @@ func TestLookupsAndWebhooksAgree(t *testing.T) {
 				}
 			}
 			require.Equal(t, want, o.News, "%s %s", status, code)
+			require.Equal(t, e.PageOpen, o.PageOpen, "%s %s", status, code)
+			require.Equal(t, status == "AUTH_FAIL", o.PageOpen, "%s %s", status, code)
 			require.Equal(t, "12345678901234567890", o.ProviderPaymentID)
 			if e.Kind == webhooks.KindFailed || e.Kind == webhooks.KindSoftFailed {
 				require.Equal(t, payment.NewFailure(e.FailureCode, e.ProviderCode), o.Failure, "%s %s", status, code)
@@ -147,6 +149,8 @@ func TestFindFailsASavedCardThatNobodyCanTryAgain(t *testing.T) {
 	found, err := c.Find(t.Context(), ch.Attempt)
 	require.NoError(t, err)
 	require.Equal(t, fsm.NewsFailed, found.News)
+	require.True(t, found.PageOpen, "of a payment that the shop has begun, the page's address is known")
+	found.PageOpen = false
 	require.Equal(t, made, found)
 	require.True(t, cancel(t, c, found.ProviderPaymentID).Refused)
 }

@@ -20,6 +20,7 @@ func (c *Client) outcome(a answer) (gateway.Outcome, error) {
 	}
 	if o.News == fsm.NewsFailed || o.News == fsm.NewsSoftFailed {
 		o.Failure = payment.NewFailure(hooks.FailureCode(a.Status, string(a.ErrorCode)))
+		o.PageOpen = o.News == fsm.NewsSoftFailed // of one try on the bank's page; REJECTED is the end
 	}
 	return o, nil
 }

@@ -33,6 +33,9 @@ func Say(e webhooks.Event) string {
 	if e.FailureCode != "" {
 		text += " for " + e.FailureCode + "/" + e.ProviderCode
 	}
+	if e.PageOpen {
+		text += ", page open"
+	}
 	if e.NeedsFetch {
 		text += ", ask"
 	}

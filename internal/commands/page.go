@@ -1,0 +1,43 @@
+package commands
+
+import (
+	"context"
+	"errors"
+
+	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// closesPage reports whether an order's live attempt makes way for another pay of its customer: a try of it was declined on
+// the provider's page, and the provider can be asked to close that. One that was begun elsewhere is its caller's to
+// supersede.
+func (c *Commands) closesPage(a payment.Attempt) bool {
+	p := c.Runner.Accounts[a.Account].Provider
+	return a.DeclinedOnPage() && a.Begun == payment.BegunHere && p != nil && p.Capabilities().Cancel
+}
+
+// closePage has the page cancelled at the provider, at once. Only if the provider reports that it is over does the attempt
+// fail, with the reason of its last try; a cancel whose outcome is open goes on by itself, and the pay is refused as one in
+// progress. A page that was paid meanwhile stays paid.
+func (c *Commands) closePage(ctx context.Context, id payment.AttemptID, by *payStart) error {
+	err := c.Store.InCommandTx(ctx, func(ctx context.Context, tx Tx) error {
+		a, _, err := tx.AttemptLock(ctx, id)
+		if err != nil || !a.DeclinedOnPage() {
+			return err
+		}
+		s := changeset.New(tx, c.Runner.Rules)
+		change := s.Change(a)
+		if change.Attempt.OpenCancel() == nil {
+			s.Want(change, payment.OriginRequest).OriginID = string(by.req.Key)
+		}
+		return s.Save(ctx)
+	})
+	if err != nil {
+		return err
+	}
+	_, err = c.Runner.Recheck(ctx, id, payment.Cause{Kind: payment.CauseCheck, ID: "pay"})
+	if errors.Is(err, payment.ErrBusy) {
+		return nil // another runner has it
+	}
+	return err
+}
