@@ -20,6 +20,7 @@ func packages() []string {
 	return []string{
 		"cmd/paylatch",
 		"fsm",
+		"inbox",
 		"internal/activity",
 		"internal/auth",
 		"internal/authz",

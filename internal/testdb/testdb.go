@@ -29,19 +29,39 @@ const limit = 2 * time.Minute
 // minutes and its address logged. Without a PostgreSQL to run on the test fails: a test that is skipped proves nothing.
 func New(tb testing.TB) string {
 	tb.Helper()
-	h, err := process()
+	h, name, err := create(tb.Context(), tb.Name())
 	if err != nil {
-		tb.Fatalf("testdb: %v", err)
-	}
-	ctx, cancel := context.WithTimeout(tb.Context(), limit)
-	defer cancel()
-	name := databaseName(tb.Name())
-	// PostgreSQL's default would write the whole copy to its log too.
-	if err := execAll(ctx, h.admin, "CREATE DATABASE "+name+" TEMPLATE "+h.template+" STRATEGY file_copy"); err != nil {
 		tb.Fatalf("testdb: %v", err)
 	}
 	tb.Cleanup(func() { h.finish(tb, name) })
 	return withDatabase(h.admin, name)
+}
+
+// ForExample returns the URL of a fresh database for an Example, which has no testing.TB, and what drops it. It panics without a
+// PostgreSQL to run on.
+func ForExample(example string) (url string, drop func()) {
+	ctx := context.Background()
+	h, name, err := create(ctx, example)
+	if err != nil {
+		panic(err)
+	}
+	return withDatabase(h.admin, name), func() {
+		if err := h.drop(ctx, name); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// create makes a database from the template.
+func create(ctx context.Context, test string) (h *host, name string, err error) {
+	if h, err = process(); err != nil {
+		return nil, "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	name = databaseName(test)
+	// PostgreSQL's default would write the whole copy to its log too.
+	return h, name, execAll(ctx, h.admin, "CREATE DATABASE "+name+" TEMPLATE "+h.template+" STRATEGY file_copy")
 }
 
 // Private starts a server for this test alone, which syncs to disk like one in production and which the test may stop or kill. Its
@@ -75,11 +95,15 @@ func (h *host) finish(tb testing.TB, name string) {
 		tb.Logf("database kept: psql '%s'", withDatabase(h.admin, name))
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(tb.Context()), limit)
-	defer cancel()
-	if err := execAll(ctx, h.admin, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)"); err != nil {
+	if err := h.drop(context.WithoutCancel(tb.Context()), name); err != nil {
 		tb.Errorf("testdb: %v", err)
 	}
+}
+
+func (h *host) drop(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return execAll(ctx, h.admin, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
 }
 
 // databaseName contains the test's name, within PostgreSQL's 63 bytes.
