@@ -7,6 +7,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	contractfile "github.com/paylatch/paylatch/api"
+	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/api/access"
 	"github.com/paylatch/paylatch/internal/api/contract"
 	"github.com/paylatch/paylatch/internal/api/delivery"
@@ -103,7 +104,7 @@ func allowHead(e *echo.Echo) {
 func (s *server) middlewares() map[string][]echo.MiddlewareFunc {
 	chains := make(map[string][]echo.MiddlewareFunc)
 	for _, op := range s.doc.Operations() {
-		keyed := op.Has("header", keyHeader)
+		keyed := op.Has("header", idempotency.HeaderKey)
 		if op.Accepts(statusToken) {
 			chains[op.ID] = append(chains[op.ID], s.shareWithPages)
 		}

@@ -7,19 +7,12 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/api/problem"
 	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/cardnumber"
-	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
-)
-
-// The headers of the idempotency contract.
-const (
-	keyHeader      = "Idempotency-Key"
-	resultHeader   = "Idempotency-Result"
-	replayedHeader = "Idempotency-Replayed"
 )
 
 func (s *server) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
@@ -83,9 +76,9 @@ func onBehalfOf(values []string) (string, error) {
 // echoKey repeats a valid key on whatever response follows.
 func echoKey(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if key, err := idempotency.ParseKey(c.Request().Header.Values(keyHeader)); err == nil && !cardnumber.In(string(key)) {
+		if key, err := idempotency.ParseKey(c.Request().Header.Values(idempotency.HeaderKey)); err == nil && !cardnumber.In(string(key)) {
 			exchangeIn(c).Key = key
-			c.Response().Header().Set(keyHeader, string(key))
+			c.Response().Header().Set(idempotency.HeaderKey, string(key))
 		}
 		return next(c)
 	}
@@ -94,12 +87,7 @@ func echoKey(next echo.HandlerFunc) echo.HandlerFunc {
 // requireKey refuses a command without a valid key, or with one where it would end up in logs and histories.
 func requireKey(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		for name := range c.Request().URL.Query() {
-			if strings.EqualFold(strings.ReplaceAll(name, "_", "-"), keyHeader) {
-				return problem.Refuse("idempotency-key-in-query", "")
-			}
-		}
-		if _, err := idempotency.ParseKey(c.Request().Header.Values(keyHeader)); err != nil {
+		if _, err := idempotency.KeyOf(c.Request()); err != nil {
 			return err
 		}
 		return next(c)

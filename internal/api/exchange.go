@@ -7,10 +7,10 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/api/access"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/commands"
-	"github.com/paylatch/paylatch/internal/idempotency"
 )
 
 // exchange is one request while it is served. It belongs to the request's goroutine.
@@ -50,7 +50,7 @@ func (s *server) command(x *exchange, ids ...string) idempotency.Request {
 		Endpoint: r.Method + " " + endpoint(route, ids),
 		Key:      x.Key,
 		Hash:     idempotency.HashRequest(r.Method, route, ids, r.URL.Query(), x.body),
-		Refusal: func(err error) idempotency.Answer {
+		Refusal: func(err error) idempotency.Response {
 			x.refused = true
 			return s.problems.Response(s.problems.Document(x.RequestID, err))
 		},
@@ -76,9 +76,9 @@ func (x *exchange) setReply(r commands.Reply) {
 // setResult sets the headers that show whether the command was executed now or before.
 func (x *exchange) setResult(result idempotency.Result) {
 	x.Result = result
-	x.header().Set(resultHeader, string(result))
+	x.header().Set(idempotency.HeaderResult, string(result))
 	if result == idempotency.Reused {
-		x.header().Set(replayedHeader, "true")
+		x.header().Set(idempotency.HeaderReplayed, "true")
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/idempotency"
 )
 
 // statusPeerClosed is what the log has where the peer closed the connection before the response.
@@ -25,7 +25,7 @@ func (s *server) fail(err error, c echo.Context) {
 	}
 	if replay, ok := errors.AsType[*idempotency.ReplayError](err); ok {
 		x.setResult(idempotency.Reused)
-		s.write(x, replay.Answer)
+		s.write(x, replay.Response)
 		return
 	}
 	p := s.problems.Document(x.RequestID, err)
@@ -48,7 +48,7 @@ func (x *exchange) refusedBefore() {
 }
 
 // write sends a stored response. An error of it means that the caller has gone.
-func (s *server) write(x *exchange, a idempotency.Answer) {
+func (s *server) write(x *exchange, a idempotency.Response) {
 	for name, value := range a.Headers {
 		x.header().Set(name, value)
 	}

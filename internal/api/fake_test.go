@@ -11,12 +11,12 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/api/delivery"
 	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/commands"
-	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -57,7 +57,7 @@ type payments struct {
 	named     string // the id that a call was about
 	filter    payment.RequestID
 	received  []inbound.Received
-	kept      idempotency.Answer
+	kept      idempotency.Response
 	calls     int
 }
 

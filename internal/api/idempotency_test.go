@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -64,7 +64,7 @@ func TestRefusalsAreKeptAndReplayedToTheLetter(t *testing.T) {
 	require.Empty(t, first.Header.Get("Idempotency-Replayed"))
 	require.Equal(t, string(first.text), string(b.payments.kept.Body))
 
-	b.payments.refuses, b.payments.err = false, &idempotency.ReplayError{Answer: b.payments.kept}
+	b.payments.refuses, b.payments.err = false, &idempotency.ReplayError{Response: b.payments.kept}
 	again := b.command("/v1/orders", goodOrder, "X-Request-Id: "+first.Header.Get("X-Request-Id"))
 	require.Equal(t, first.text, again.text)
 	require.Equal(t, first.StatusCode, again.StatusCode)

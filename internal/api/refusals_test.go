@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -57,7 +57,7 @@ func TestRefusalsOfCommands(t *testing.T) {
 				continue
 			}
 			require.Empty(t, got.Header.Get("Idempotency-Result"), "%s creates nothing", c.code)
-			b.payments.err = &idempotency.ReplayError{Answer: b.payments.kept}
+			b.payments.err = &idempotency.ReplayError{Response: b.payments.kept}
 			again := b.command(path, ``, "X-Request-Id: "+p.RequestID)
 			require.Equal(t, got.text, again.text, "to the letter")
 			require.Equal(t, c.status, again.StatusCode)

@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/commands"
-	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/payment"
 )
@@ -40,7 +40,7 @@ func TestWhatAKeyLedToIsObserved(t *testing.T) {
 		"in progress":         {commands.Reply{}, idempotency.ErrInProgress, metrics.KeyInProgress},
 		"busy":                {commands.Reply{}, payment.ErrBusy, metrics.KeyInProgress},
 		"quota":               {commands.Reply{}, &idempotency.QuotaError{}, metrics.KeyQuota},
-		"replayed refusal":    {commands.Reply{}, &idempotency.ReplayError{Answer: b.payments.kept}, metrics.KeyReused},
+		"replayed refusal":    {commands.Reply{}, &idempotency.ReplayError{Response: b.payments.kept}, metrics.KeyReused},
 		"payment in progress": {commands.Reply{}, &payment.InProgressError{Attempt: pending()}, ""},
 		"storage":             {commands.Reply{}, payment.ErrUnavailable, ""},
 	} {

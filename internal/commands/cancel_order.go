@@ -5,9 +5,9 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/changeset"
-	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -33,7 +33,7 @@ func (c *Commands) cancelOrder(ctx context.Context, actor authz.Actor, req idemp
 		return orderReply{}, err
 	}
 	var r orderCancel
-	err := c.inTurn(func() (err error) {
+	err := idempotency.InTurn(ctx, c.Wait, func() (err error) {
 		r, err = c.requestCancel(ctx, actor, req, id)
 		return err
 	})
@@ -45,14 +45,16 @@ func (c *Commands) cancelOrder(ctx context.Context, actor authz.Actor, req idemp
 		return orderReply{o, idempotency.Reused}, err
 	}
 	o, err := c.cancelLive(ctx, id, r.live)
-	response, keep := idempotency.Answer{Status: http.StatusOK, Subject: string(id)}, idempotency.KeepOther
+	response := idempotency.Response{Status: http.StatusOK, Subject: string(id)}
 	if errors.Is(err, payment.ErrOrderPaid) {
-		response, keep = req.Refusal(err), idempotency.KeepRefused
+		response = req.Refusal(err)
 	} else if err != nil {
 		return orderReply{}, errors.Join(err, c.Store.KeyRelease(ctx, req, r.fence))
 	}
 	stored := c.Runner.Patiently(func() error {
-		return c.Store.InCommandTx(ctx, func(ctx context.Context, tx Tx) error { return tx.KeyAnswer(ctx, req, r.fence, response, keep) })
+		return c.Store.InCommandTx(ctx, func(ctx context.Context, tx Tx) error {
+			return c.claim(req, idempotency.KeepOther).Respond(ctx, tx, r.fence, response)
+		})
 	})
 	switch {
 	case errors.Is(stored, idempotency.ErrFenced): // the response is another runner's by now
@@ -91,29 +93,24 @@ type orderCancel struct {
 
 // requestCancel puts the cancel request on disk, with a cancel for the live attempt.
 func (c *Commands) requestCancel(ctx context.Context, actor authz.Actor, req idempotency.Request, id payment.OrderID) (r orderCancel, err error) {
-	err = c.underKey(ctx, req, func(ctx context.Context, tx Tx) error {
-		r = orderCancel{}
-		response, rec, err := c.takeKey(ctx, tx, req, idempotency.KeepOther)
-		if err != nil {
-			return err
-		}
-		r.fence, r.replay = rec.Fence, response != nil
-		if r.replay {
-			return nil
-		}
-		r.live, err = c.cancelIn(ctx, tx, actor, id, rec)
-		return err
+	done, err := c.underKey(ctx, req, idempotency.KeepOther, func(ctx context.Context, tx Tx, rec idempotency.Record) (*idempotency.Response, error) {
+		live, err := c.cancelIn(ctx, tx, actor, id)
+		r = orderCancel{live: live, fence: rec.Fence}
+		return nil, err
 	})
+	if done.Replay != nil {
+		return orderCancel{replay: true}, err
+	}
 	return r, err
 }
 
 // cancelIn writes the cancel request under the order's lock and returns the order's live
 // attempt.
-func (c *Commands) cancelIn(ctx context.Context, tx Tx, actor authz.Actor, id payment.OrderID, rec idempotency.Record) (*payment.Attempt, error) {
+func (c *Commands) cancelIn(ctx context.Context, tx Tx, actor authz.Actor, id payment.OrderID) (*payment.Attempt, error) {
 	o, err := tx.OrderLock(ctx, id)
 	switch {
 	case errors.Is(err, payment.ErrOrderNotFound):
-		return nil, unseen(actor, rec, err)
+		return nil, unseen(actor, err)
 	case err != nil:
 		return nil, err
 	case o.UserID != actor.User():
@@ -121,9 +118,9 @@ func (c *Commands) cancelIn(ctx context.Context, tx Tx, actor authz.Actor, id pa
 	case o.Status() == payment.OrderCancelled:
 		return nil, nil
 	case o.Status() == payment.OrderPaid:
-		return nil, &refusal{payment.ErrOrderPaid, rec}
+		return nil, idempotency.Refused(payment.ErrOrderPaid)
 	case o.HoldsMoney() && o.Live() == nil:
-		return nil, &refusal{o.LateMoney(), rec}
+		return nil, idempotency.Refused(o.LateMoney())
 	}
 	live := o.Live()
 	if live == nil {

@@ -15,12 +15,11 @@ package commands
 import (
 	"context"
 	"errors"
-	"net/http"
 	"time"
 
+	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/groupcommit"
-	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/runner"
 )
@@ -84,80 +83,38 @@ const pollEvery = 100 * time.Millisecond
 // errAgain is returned where the same request made its attempt, or its refund, a moment ago.
 var errAgain = errors.New("the same request came before")
 
-// refusal is the result of an executed command: the response to the key of rec.
-type refusal struct {
-	error
-
-	rec idempotency.Record
+// claim is a command's claim of its key.
+func (c *Commands) claim(req idempotency.Request, keep time.Duration) idempotency.Claim {
+	return idempotency.Claim{Request: req, Lease: c.Runner.Schedule.Lease, Keep: keep}
 }
 
-// underKey runs a command's first commit. A *refusal is stored as its key's response, and
-// committed; any other error undoes everything and leaves the key unused.
-func (c *Commands) underKey(ctx context.Context, req idempotency.Request, do func(ctx context.Context, tx Tx) error) error {
-	var refused *refusal
-	err := c.Store.InCommandTx(ctx, func(ctx context.Context, tx Tx) error {
-		refused = nil
-		err := do(ctx, tx)
-		if errors.As(err, &refused) {
-			return refuse(ctx, tx, req, refused.rec, refused.error)
-		}
-		return err
-	})
-	if err == nil && refused != nil {
-		return refused.error
+// firstCommit is what a command does in its first transaction, as [idempotency.Execute] runs it.
+type firstCommit func(ctx context.Context, tx Tx, rec idempotency.Record) (*idempotency.Response, error)
+
+// underKey runs a command's first commit under its key. A refusal that was stored before is
+// returned as a ReplayError.
+func (c *Commands) underKey(ctx context.Context, req idempotency.Request, keep time.Duration, run firstCommit) (idempotency.Execution, error) {
+	return execute(ctx, c.Store.InCommandTx, c.claim(req, keep), run)
+}
+
+// execute is [idempotency.Execute] with a stored refusal as an error.
+func execute(
+	ctx context.Context, begin func(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error, claim idempotency.Claim, run firstCommit,
+) (idempotency.Execution, error) {
+	done, err := idempotency.Execute(ctx, begin, claim, run)
+	if err == nil && done.Replay != nil {
+		err = done.Replay.Err()
 	}
-	return err
-}
-
-// refuse stores the refusal of an executed command with its key.
-func refuse(ctx context.Context, tx idempotency.Tx, req idempotency.Request, rec idempotency.Record, err error) error {
-	return tx.KeyAnswer(ctx, req, rec.Fence, req.Refusal(err), idempotency.KeepRefused)
-}
-
-// takeKey is idempotency.Take; a stored refusal is returned as a ReplayError.
-func (c *Commands) takeKey(ctx context.Context, tx Tx, req idempotency.Request, keep time.Duration) (*idempotency.Answer, idempotency.Record, error) {
-	response, rec, err := idempotency.Take(ctx, tx, idempotency.Claim{Request: req, Lease: c.Runner.Schedule.Lease, Keep: keep})
-	if err == nil && response != nil {
-		err = replayed(*response)
-	}
-	return response, rec, err
-}
-
-// replayed returns the ReplayError of a stored refusal.
-func replayed(a idempotency.Answer) error {
-	if a.Status >= http.StatusBadRequest {
-		return &idempotency.ReplayError{Answer: a}
-	}
-	return nil
+	return done, err
 }
 
 // unseen is the result of a command on what is not there: an actor that may only name its
 // own can't find out which ids there are.
-func unseen(actor authz.Actor, rec idempotency.Record, err error) error {
+func unseen(actor authz.Actor, err error) error {
 	if err = actor.Unseen(err); errors.Is(err, payment.ErrForbidden) {
 		return err
 	}
-	return &refusal{err, rec}
-}
-
-// inTurn tries again while the runner of the same request in another process has the key,
-// for as long as a duplicate waits.
-func (c *Commands) inTurn(try func() error) error {
-	over := time.NewTimer(c.Wait)
-	defer over.Stop()
-	tick := time.NewTicker(pollEvery)
-	defer tick.Stop()
-	for {
-		err := try()
-		if !errors.Is(err, idempotency.ErrInProgress) {
-			return err
-		}
-		select {
-		case <-over.C:
-			return err
-		case <-tick.C:
-		}
-	}
+	return idempotency.Refused(err)
 }
 
 // callable refuses a command on an attempt of a provider that can't be called, or only for lookups.

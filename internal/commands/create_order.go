@@ -5,9 +5,9 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/cell"
-	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -45,8 +45,8 @@ func (c *Commands) createOrder(ctx context.Context, actor authz.Actor, req idemp
 	if err != nil {
 		return orderReply{}, err
 	}
-	if known && rec.Answer != nil && rec.Hash == req.Hash {
-		return replayOrder(ctx, c.Store.Order, req, *rec.Answer)
+	if known && rec.Response != nil && rec.Hash == req.Hash {
+		return c.replayOrder(ctx, req, *rec.Response)
 	}
 	if err := c.Quota.Take(ctx, c.Store, req); err != nil {
 		return orderReply{}, err
@@ -54,39 +54,34 @@ func (c *Commands) createOrder(ctx context.Context, actor authz.Actor, req idemp
 	if cmd.OrderID == "" {
 		cmd.OrderID = payment.OrderID("ord_" + cell.Only.NewID().String())
 	}
-	var made orderReply
-	err = c.underKey(ctx, req, func(ctx context.Context, tx Tx) error {
-		made = orderReply{result: idempotency.Created}
-		response, rec, err := c.takeKey(ctx, tx, req, idempotency.KeepOther)
-		if err != nil {
-			return err
-		}
-		if response != nil {
-			made, err = replayOrder(ctx, tx.OrderRead, req, *response)
-			return err
-		}
-		made.Order, err = placeOrder(ctx, tx, actor, req, cmd)
+	var made payment.Order
+	done, err := c.underKey(ctx, req, idempotency.KeepOther, func(ctx context.Context, tx Tx, _ idempotency.Record) (*idempotency.Response, error) {
+		var err error
+		made, err = placeOrder(ctx, tx, actor, req, cmd)
 		switch {
 		case errors.Is(err, payment.ErrOrderExists):
-			return &refusal{err, rec}
+			return nil, idempotency.Refused(err)
 		case err != nil:
-			return err
+			return nil, err
 		}
-		made.Order = made.ResponseTo(req)
-		return tx.KeyAnswer(ctx, req, rec.Fence,
-			idempotency.Answer{Status: http.StatusCreated, Subject: string(made.ID)}, idempotency.KeepOther)
+		made = made.ResponseTo(req)
+		return &idempotency.Response{Status: http.StatusCreated, Subject: string(made.ID)}, nil
 	})
-	return made, err
+	switch {
+	case err != nil:
+		return orderReply{}, err
+	case done.Replay != nil:
+		return c.replayOrder(ctx, req, *done.Replay)
+	}
+	return orderReply{made, idempotency.Created}, nil
 }
 
-func replayOrder(
-	ctx context.Context, read func(context.Context, payment.OrderID) (payment.Order, error), req idempotency.Request, a idempotency.Answer,
-) (orderReply, error) {
-	if err := replayed(a); err != nil {
+func (c *Commands) replayOrder(ctx context.Context, req idempotency.Request, r idempotency.Response) (orderReply, error) {
+	if err := r.Err(); err != nil {
 		return orderReply{}, err
 	}
-	o, err := read(ctx, payment.OrderID(a.Subject))
-	return orderReply{Order: o.ResponseTo(req), result: idempotency.Reused}, err
+	o, err := c.Store.Order(ctx, payment.OrderID(r.Subject))
+	return orderReply{o.ResponseTo(req), idempotency.Reused}, err
 }
 
 // placeOrder inserts the order or finds the one that the same request, or the
@@ -102,8 +97,8 @@ func placeOrder(ctx context.Context, tx Tx, actor authz.Actor, req idempotency.R
 		return o, err
 	}
 	there, err := tx.OrderByRequest(ctx, user, o.RequestID)
-	if err == nil && there.RequestHash != req.Hash {
-		return payment.Order{}, idempotency.ErrKeyReused
+	if err == nil {
+		err = req.Same(there.RequestHash)
 	}
 	if errors.Is(err, payment.ErrOrderNotFound) {
 		there, err = tx.OrderRead(ctx, o.ID)

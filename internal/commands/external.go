@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/changeset"
-	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -177,21 +177,14 @@ func (c *Commands) Report(ctx context.Context, actor authz.Actor, req idempotenc
 	}
 	ctx = context.WithoutCancel(ctx)
 	result := idempotency.Created
-	err := c.inTurn(func() error {
-		return c.underKey(ctx, req, func(ctx context.Context, tx Tx) error {
-			response, rec, err := c.takeKey(ctx, tx, req, idempotency.KeepMoney)
-			if err != nil {
-				return err
-			}
-			if result = idempotency.Created; response != nil {
-				result = idempotency.Reused
-				return nil
-			}
-			if err := c.reportIn(ctx, tx, actor, rec, cmd); err != nil {
-				return err
-			}
-			return tx.KeyAnswer(ctx, req, rec.Fence, operation{attempt: cmd.AttemptID}.response(), idempotency.KeepMoney)
+	err := idempotency.InTurn(ctx, c.Wait, func() error {
+		done, err := c.underKey(ctx, req, idempotency.KeepMoney, func(ctx context.Context, tx Tx, _ idempotency.Record) (*idempotency.Response, error) {
+			return operation{attempt: cmd.AttemptID}.response(), c.reportIn(ctx, tx, actor, cmd)
 		})
+		if done.Replay != nil {
+			result = idempotency.Reused
+		}
+		return err
 	})
 	if err != nil {
 		return Reply{}, err
@@ -200,11 +193,11 @@ func (c *Commands) Report(ctx context.Context, actor authz.Actor, req idempotenc
 	return Reply{View: v, Result: result}, err
 }
 
-func (c *Commands) reportIn(ctx context.Context, tx Tx, actor authz.Actor, rec idempotency.Record, cmd Report) error {
+func (c *Commands) reportIn(ctx context.Context, tx Tx, actor authz.Actor, cmd Report) error {
 	a, _, err := tx.AttemptLock(ctx, cmd.AttemptID)
 	switch {
 	case errors.Is(err, payment.ErrAttemptNotFound):
-		return unseen(actor, rec, err)
+		return unseen(actor, err)
 	case err != nil:
 		return err
 	case a.UserID != actor.User():
@@ -212,7 +205,7 @@ func (c *Commands) reportIn(ctx context.Context, tx Tx, actor authz.Actor, rec i
 	case a.Begun != payment.BegunElsewhere:
 		return payment.Invalid("payment_attempt_id", "must be an attempt that was begun elsewhere")
 	case cmd.Outcome != "" && a.Succeeded():
-		return &refusal{payment.ErrAttemptFinal, rec}
+		return idempotency.Refused(payment.ErrAttemptFinal)
 	}
 	s := changeset.New(tx, c.Runner.Rules)
 	change := s.Change(a)

@@ -6,10 +6,10 @@ import (
 	"net/http"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/runner"
 )
@@ -31,8 +31,8 @@ type operation struct {
 	unmet func(a payment.Attempt, r gateway.CallResult) error
 }
 
-func (op operation) response() idempotency.Answer {
-	return idempotency.Answer{Status: http.StatusOK, Subject: op.attempt.String()}
+func (op operation) response() *idempotency.Response {
+	return &idempotency.Response{Status: http.StatusOK, Subject: op.attempt.String()}
 }
 
 // operate executes a command once for all its duplicates in this process.
@@ -63,7 +63,7 @@ func (c *Commands) execute(ctx context.Context, op operation) (Reply, error) {
 	}
 	var permit gateway.Permit
 	var b begun
-	err := c.inTurn(func() (err error) {
+	err := idempotency.InTurn(ctx, c.Wait, func() (err error) {
 		permit = c.Runner.Permit()
 		b, err = c.begin(ctx, op)
 		return err
@@ -87,7 +87,9 @@ func (c *Commands) finish(ctx context.Context, op operation, b begun, res gatewa
 	record := func(refused bool) (payment.Attempt, error) {
 		return c.Runner.Record(ctx, b.task, res, &runner.First{
 			Refused: refused,
-			Do:      func(ctx context.Context, tx runner.Tx) error { return op.conclude(ctx, tx, b.rec, unmet) },
+			Do: func(ctx context.Context, tx runner.Tx) error {
+				return op.conclude(ctx, tx, c.claim(op.req, idempotency.KeepMoney), b.rec.Fence, unmet)
+			},
 		})
 	}
 	a, err := record(unmet != nil)
@@ -123,46 +125,42 @@ func stands(unmet error) error {
 }
 
 // conclude stores the response, unless the refusal leaves the key unused.
-func (op operation) conclude(ctx context.Context, tx idempotency.Tx, rec idempotency.Record, unmet error) error {
+func (op operation) conclude(ctx context.Context, tx idempotency.Tx, claim idempotency.Claim, fence int64, unmet error) error {
 	switch {
 	case unmet == nil:
-		return tx.KeyAnswer(ctx, op.req, rec.Fence, op.response(), idempotency.KeepMoney)
+		return claim.Respond(ctx, tx, fence, *op.response())
 	case op.uses(unmet):
-		return refuse(ctx, tx, op.req, rec, unmet)
+		return claim.Refuse(ctx, tx, fence, unmet)
 	}
 	return nil
 }
 
 // begin is commit 1 of a command.
 func (c *Commands) begin(ctx context.Context, op operation) (b begun, err error) {
-	err = c.underKey(ctx, op.req, func(ctx context.Context, tx Tx) error {
-		b = begun{}
-		response, rec, err := c.takeKey(ctx, tx, op.req, idempotency.KeepMoney)
-		if err != nil {
-			return err
-		}
-		b.rec = rec
+	done, err := c.underKey(ctx, op.req, idempotency.KeepMoney, func(ctx context.Context, tx Tx, rec idempotency.Record) (*idempotency.Response, error) {
+		b = begun{rec: rec}
 		a, o, err := tx.AttemptLock(ctx, op.attempt)
 		switch {
 		case errors.Is(err, payment.ErrAttemptNotFound):
-			return unseen(op.actor, rec, err)
+			return nil, unseen(op.actor, err)
 		case err != nil:
-			return err
+			return nil, err
 		case a.UserID != op.actor.User():
-			return payment.ErrForbidden
-		}
-		b.task.Attempt = a
-		if b.replay = response != nil; b.replay {
-			return nil
+			return nil, payment.ErrForbidden
 		}
 		// The reconciler may have finished what a dead runner began.
 		if b.replay = rec.TakenOver && op.met(a); b.replay {
-			return tx.KeyAnswer(ctx, op.req, rec.Fence, op.response(), idempotency.KeepMoney)
+			b.task.Attempt = a
+			return op.response(), nil
 		}
 		b.task, err = c.beginOperation(ctx, tx, op, a, o, rec)
-		return err
+		return nil, err
 	})
-	return b, err
+	if err != nil || done.Replay == nil {
+		return b, err
+	}
+	a, err := c.Store.Attempt(ctx, op.attempt)
+	return begun{task: runner.Task{Attempt: a}, replay: true}, err
 }
 
 // beginOperation puts the operation on disk as sent. A command that is taken over from a
@@ -178,7 +176,7 @@ func (c *Commands) beginOperation(ctx context.Context, tx Tx, op operation, a pa
 	}
 	switch {
 	case err != nil && op.uses(err):
-		return runner.Task{}, &refusal{err, rec}
+		return runner.Task{}, idempotency.Refused(err)
 	case err != nil:
 		return runner.Task{}, err
 	}

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/runner"
 )
@@ -115,8 +115,8 @@ func (c *Commands) payAgain(ctx context.Context, actor authz.Actor, req idempote
 	if err != nil {
 		return Reply{}, err
 	}
-	if a.RequestHash != req.Hash {
-		return Reply{}, idempotency.ErrKeyReused
+	if err := req.Same(a.RequestHash); err != nil {
+		return Reply{}, err
 	}
 	if charging(a) && wait > 0 {
 		if a, err = c.await(ctx, a, wait); err != nil {

@@ -7,10 +7,10 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/cell"
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -106,7 +106,7 @@ func insert(ctx context.Context, tx Tx, started []*payStart) error {
 	attempts, responses := make([]payment.Attempt, len(started)), make([]idempotency.Stored, len(started))
 	for i, p := range started {
 		attempts[i] = p.attempt
-		responses[i] = idempotency.Stored{Request: p.req, Keep: idempotency.KeepMoney, Answer: p.response()}
+		responses[i] = idempotency.Stored{Request: p.req, Keep: idempotency.KeepMoney, Response: p.response()}
 	}
 	if err := tx.KeysStore(ctx, responses); err != nil {
 		return err
@@ -114,8 +114,8 @@ func insert(ctx context.Context, tx Tx, started []*payStart) error {
 	return tx.AttemptsInsert(ctx, attempts)
 }
 
-func (p *payStart) response() idempotency.Answer {
-	return idempotency.Answer{Status: http.StatusCreated, Subject: p.attempt.ID.String()}
+func (p *payStart) response() idempotency.Response {
+	return idempotency.Response{Status: http.StatusCreated, Subject: p.attempt.ID.String()}
 }
 
 // startAlone starts one pay, whatever there is about it. Where the order's live attempt was declined on a page that may
@@ -134,40 +134,52 @@ func (c *Commands) startAlone(ctx context.Context, p *payStart) error {
 // startLocked makes the attempt of one pay. The order is locked before the key, as in a shared transaction: a pay's key is
 // of one order.
 func (c *Commands) startLocked(ctx context.Context, p *payStart) error {
-	return c.underKey(ctx, p.req, func(ctx context.Context, tx Tx) error {
-		order, missing := tx.OrderLock(ctx, p.cmd.OrderID)
-		if missing != nil && !errors.Is(missing, payment.ErrOrderNotFound) {
-			return missing
+	var order payment.Order
+	var missing error
+	locked := func(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error {
+		return c.Store.InCommandTx(ctx, func(ctx context.Context, tx Tx) error {
+			if order, missing = tx.OrderLock(ctx, p.cmd.OrderID); missing != nil && !errors.Is(missing, payment.ErrOrderNotFound) {
+				return missing
+			}
+			return fn(ctx, tx)
+		})
+	}
+	run := func(ctx context.Context, tx Tx, _ idempotency.Record) (*idempotency.Response, error) {
+		if missing != nil {
+			return nil, unseen(p.actor, missing)
 		}
-		response, rec, err := c.takeKey(ctx, tx, p.req, idempotency.KeepMoney)
-		switch {
-		case err != nil:
-			return err
-		case response != nil:
-			return errAgain
-		case missing != nil:
-			return unseen(p.actor, rec, missing)
-		}
-		if err := p.check(order); err != nil {
-			return err
-		}
-		switch err := order.TakesPay(); {
-		case errors.Is(err, payment.ErrOrderPaid), errors.Is(err, payment.ErrOrderCancelled):
-			return &refusal{err, rec}
-		case err != nil:
-			return err
-		}
-		if p.attempt, err = c.newAttempt(tx.Now(), order, p); err != nil {
-			return err
-		}
-		if err := tx.AttemptsInsert(ctx, []payment.Attempt{p.attempt}); err != nil {
-			return err
-		}
-		if err := c.learnNames(ctx, tx, p); err != nil {
-			return err
-		}
-		return tx.KeyAnswer(ctx, p.req, rec.Fence, p.response(), idempotency.KeepMoney)
-	})
+		return c.startOn(ctx, tx, p, order)
+	}
+	done, err := execute(ctx, locked, c.claim(p.req, idempotency.KeepMoney), run)
+	if err == nil && done.Replay != nil {
+		return errAgain
+	}
+	return err
+}
+
+// startOn starts one pay of a locked order.
+func (c *Commands) startOn(ctx context.Context, tx Tx, p *payStart, order payment.Order) (*idempotency.Response, error) {
+	if err := p.check(order); err != nil {
+		return nil, err
+	}
+	switch err := order.TakesPay(); {
+	case errors.Is(err, payment.ErrOrderPaid), errors.Is(err, payment.ErrOrderCancelled):
+		return nil, idempotency.Refused(err)
+	case err != nil:
+		return nil, err
+	}
+	var err error
+	if p.attempt, err = c.newAttempt(tx.Now(), order, p); err != nil {
+		return nil, err
+	}
+	if err := tx.AttemptsInsert(ctx, []payment.Attempt{p.attempt}); err != nil {
+		return nil, err
+	}
+	if err := c.learnNames(ctx, tx, p); err != nil {
+		return nil, err
+	}
+	response := p.response()
+	return &response, nil
 }
 
 // check refuses a pay that does not fit its order, or that came before.

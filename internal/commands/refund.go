@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/changeset"
-	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/runner"
 )
@@ -46,12 +46,12 @@ func (c *Commands) Refund(ctx context.Context, actor authz.Actor, req idempotenc
 
 func (c *Commands) refund(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd CreateRefund) (RefundReply, error) {
 	again, err := c.Store.RefundByRequest(ctx, cmd.AttemptID, payment.UserID(req.User), payment.RequestID(req.Key))
-	switch {
-	case err == nil && again.RequestHash != req.Hash:
-		return RefundReply{}, idempotency.ErrKeyReused
-	case err == nil:
-		return c.refundAgain(ctx, again)
-	case !errors.Is(err, payment.ErrRefundNotFound):
+	if err == nil {
+		if err = req.Same(again.RequestHash); err == nil {
+			return c.refundAgain(ctx, again)
+		}
+	}
+	if !errors.Is(err, payment.ErrRefundNotFound) {
 		return RefundReply{}, err
 	}
 	if err := c.Quota.Take(ctx, c.Store, req); err != nil {
@@ -75,37 +75,32 @@ func (c *Commands) refund(ctx context.Context, actor authz.Actor, req idempotenc
 // beginRefund is commit 1 of a refund: under the attempt's lock pending refunds count, so
 // two can't take the same money.
 func (c *Commands) beginRefund(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd CreateRefund) (t runner.Task, err error) {
-	err = c.underKey(ctx, req, func(ctx context.Context, tx Tx) error {
-		response, rec, err := c.takeKey(ctx, tx, req, idempotency.KeepMoney)
-		switch {
-		case err != nil:
-			return err
-		case response != nil:
-			return errAgain
-		}
+	done, err := c.underKey(ctx, req, idempotency.KeepMoney, func(ctx context.Context, tx Tx, _ idempotency.Record) (*idempotency.Response, error) {
 		a, _, err := tx.AttemptLock(ctx, cmd.AttemptID)
 		switch {
 		case errors.Is(err, payment.ErrAttemptNotFound):
-			return &refusal{err, rec}
+			return nil, idempotency.Refused(err)
 		case err != nil:
-			return err
+			return nil, err
 		}
 		if err := actor.MayRefundOf(a.UserID); err != nil {
-			return err
+			return nil, err
 		}
 		if err := c.callable(a); err != nil {
-			return err
+			return nil, err
 		}
 		t, err = c.makeRefund(ctx, tx, a, req, cmd)
 		switch {
 		case errors.Is(err, payment.ErrRefundExceeds):
-			return &refusal{err, rec}
+			return nil, idempotency.Refused(err)
 		case err != nil:
-			return err
+			return nil, err
 		}
-		response = &idempotency.Answer{Status: http.StatusCreated, Subject: t.Refund.ID.String()}
-		return tx.KeyAnswer(ctx, req, rec.Fence, *response, idempotency.KeepMoney)
+		return &idempotency.Response{Status: http.StatusCreated, Subject: t.Refund.ID.String()}, nil
 	})
+	if err == nil && done.Replay != nil {
+		err = errAgain
+	}
 	return t, err
 }
 

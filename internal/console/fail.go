@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/auth"
-	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/review"
 )
@@ -86,7 +86,7 @@ func refusal(err error) (status int, text string) {
 	case errors.As(err, &quota):
 		return http.StatusTooManyRequests, "That was too often. Wait a minute and try again."
 	case errors.As(err, &replayed):
-		return http.StatusConflict, string(replayed.Answer.Body)
+		return http.StatusConflict, string(replayed.Response.Body)
 	case errors.As(err, &tooLong):
 		return http.StatusRequestEntityTooLarge, "That was too long."
 	}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/a-h/templ"
 
+	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/commands"
-	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
 	"github.com/paylatch/paylatch/webhooks"
@@ -99,9 +99,9 @@ func (v *visit) createRefund(a support.Attempt, f form, money, seen payment.Mone
 	req := idempotency.Request{
 		User: v.who.Subject, Endpoint: "POST " + attemptPath(a.ID) + "/refund", Key: idempotency.Key(f.Key),
 		Hash: idempotency.HashRequest(http.MethodPost, route, []string{a.ID.String()}, nil, body),
-		Refusal: func(err error) idempotency.Answer {
+		Refusal: func(err error) idempotency.Response {
 			status, text := refusal(err)
-			return idempotency.Answer{Status: status, Body: []byte(text)}
+			return idempotency.Response{Status: status, Body: []byte(text)}
 		},
 	}
 	err = v.AuditLog.Act(v.r.Context(), v.who, support.Refunded, a.ID, f.Reason, func() (err error) {

@@ -20,6 +20,10 @@ func packages() []string {
 	return []string{
 		"cmd/paylatch",
 		"fsm",
+		"idempotency",
+		"idempotency/echoidempotency",
+		"idempotency/pgxstore",
+		"idempotency/storetest",
 		"inbox",
 		"internal/activity",
 		"internal/auth",
@@ -36,7 +40,6 @@ func packages() []string {
 		"internal/devpg",
 		"internal/gateway",
 		"internal/groupcommit",
-		"internal/idempotency",
 		"internal/inbound",
 		"internal/intake",
 		"internal/metrics",

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 

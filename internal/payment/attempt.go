@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/fsm"
-	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/idempotency"
 )
 
 // CaptureMode is when the money is captured.

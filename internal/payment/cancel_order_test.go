@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -276,5 +276,5 @@ func requireReplayed(t *testing.T, refusal, err error) {
 	t.Helper()
 	var replay *idempotency.ReplayError
 	require.ErrorAs(t, err, &replay)
-	require.Equal(t, refusal.Error(), string(replay.Answer.Body))
+	require.Equal(t, refusal.Error(), string(replay.Response.Body))
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
 	provider "github.com/paylatch/paylatch/internal/provider/sandbox"
@@ -160,8 +160,8 @@ func request(endpoint, key, content string) idempotency.Request {
 	return idempotency.Request{
 		User: "u1", Endpoint: endpoint, Key: idempotency.Key(key),
 		Hash: idempotency.HashRequest(http.MethodPost, endpoint, nil, nil, []byte(content)),
-		Refusal: func(err error) idempotency.Answer {
-			return idempotency.Answer{Status: http.StatusConflict, Body: []byte(err.Error())}
+		Refusal: func(err error) idempotency.Response {
+			return idempotency.Response{Status: http.StatusConflict, Body: []byte(err.Error())}
 		},
 	}
 }

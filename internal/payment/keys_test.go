@@ -8,10 +8,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -130,7 +130,7 @@ func keysRefusalsThatAreStored(t *testing.T) {
 	_, err = r.Pay(t.Context(), shop, request("pay A-1", "first-key", "tok_success"), none)
 	var replay *idempotency.ReplayError
 	require.ErrorAs(t, err, &replay)
-	require.Contains(t, string(replay.Answer.Body), payment.ErrOrderNotFound.Error())
+	require.Contains(t, string(replay.Response.Body), payment.ErrOrderNotFound.Error())
 
 	first := r.paid(t, "B-1", "tok_never")
 	var busy *payment.InProgressError
@@ -144,7 +144,7 @@ func keysRefusalsThatAreStored(t *testing.T) {
 		_, err = try(t.Context(), r.service, "B-1", "third-key", "tok_success")
 		require.True(t, errors.Is(err, payment.ErrOrderPaid) || errors.As(err, &replay), "%v", err)
 	}
-	require.Contains(t, string(replay.Answer.Body), payment.ErrOrderPaid.Error())
+	require.Contains(t, string(replay.Response.Body), payment.ErrOrderPaid.Error())
 }
 
 func keysInvalidRequestStoresNothing(t *testing.T) {

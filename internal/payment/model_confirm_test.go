@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/commands"
-	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/idempotency"
 )
 
 // OrderStatus is what has become of an order.

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/cell"
-	"github.com/paylatch/paylatch/internal/idempotency"
 )
 
 // RefundOrigin is what a refund began with.

@@ -191,7 +191,7 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 			return err
 		}},
 		"a key to answer": {"keys_one_per_command", func(ctx context.Context, db dbsqlc.DBTX) error {
-			_, err := q.KeyAnswer(ctx, db, &dbsqlc.KeyAnswerParams{UserID: "u1", Endpoint: "pay", Key: "key-00005000", Fence: 1})
+			_, err := q.KeyRespond(ctx, db, &dbsqlc.KeyRespondParams{UserID: "u1", Endpoint: "pay", Key: "key-00005000", Fence: 1})
 			return err
 		}},
 	} {

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 	"github.com/paylatch/paylatch/internal/postgres/mapping"
 )
@@ -34,13 +34,13 @@ func (t *txn) KeyClaim(ctx context.Context, c idempotency.Claim) (idempotency.Re
 	return record, claimed, err
 }
 
-// KeyAnswer implements idempotency.Tx.
-func (t *txn) KeyAnswer(ctx context.Context, r idempotency.Request, fence int64, a idempotency.Answer, keep time.Duration) error {
-	headers, body, err := mapping.AnswerParams(a)
+// KeyRespond implements idempotency.Tx.
+func (t *txn) KeyRespond(ctx context.Context, r idempotency.Request, fence int64, a idempotency.Response, keep time.Duration) error {
+	headers, body, err := a.Encode()
 	if err != nil {
 		return err
 	}
-	_, err = t.q.KeyAnswer(ctx, t.DeferredRows(1, idempotency.ErrFenced), &dbsqlc.KeyAnswerParams{
+	_, err = t.q.KeyRespond(ctx, t.DeferredRows(1, idempotency.ErrFenced), &dbsqlc.KeyRespondParams{
 		UserID: r.User, Endpoint: r.Endpoint, Key: string(r.Key), Fence: fence,
 		Status: int32(a.Status), Headers: headers, Body: body, Subject: a.Subject, Keep: keep.Seconds(), //nolint:gosec // an HTTP status
 	})

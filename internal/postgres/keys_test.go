@@ -2,13 +2,13 @@ package postgres_test
 
 import (
 	"context"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/idempotency"
+	"github.com/paylatch/paylatch/idempotency/storetest"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/testdb"
@@ -16,87 +16,23 @@ import (
 
 var command = idempotency.Request{User: "u1", Endpoint: "POST /pay", Key: "key-00000001", Hash: idempotency.Hash{1}}
 
-func TestAKeysLife(t *testing.T) {
+func TestKeys(t *testing.T) {
 	t.Parallel()
-	store := open(t, testdb.New(t))
-	rec, ours := claim(t, store, command, 0)
-	require.True(t, ours, "new")
-	require.Equal(t, idempotency.Record{Hash: command.Hash, Fence: 1}, rec)
-
-	rec, ours = claim(t, store, command, time.Hour)
-	require.True(t, ours, "its runner's lease is over")
-	require.Equal(t, idempotency.Record{Hash: command.Hash, Fence: 2, TakenOver: true}, rec)
-
-	rec, ours = claim(t, store, command, time.Hour)
-	require.False(t, ours, "running")
-	require.EqualValues(t, 2, rec.Fence)
-	require.Nil(t, rec.Answer)
-
-	full := idempotency.Answer{Status: 201, Headers: map[string]string{"Location": "/x"}, Body: []byte{0, 1, 255}, Subject: "a1"}
-	require.ErrorIs(t, answer(t, store, command, 1, full, time.Hour), idempotency.ErrFenced)
-	require.NoError(t, answer(t, store, command, 2, full, time.Hour))
-	require.ErrorIs(t, answer(t, store, command, 2, full, time.Hour), idempotency.ErrFenced, "answered once")
-
-	rec, ours = claim(t, store, command, 0)
-	require.False(t, ours, "answered")
-	require.Equal(t, &full, rec.Answer)
-	require.EqualValues(t, 2, rec.Fence)
+	storetest.Run(t, func(t *testing.T) idempotency.Store {
+		t.Helper()
+		return open(t, testdb.New(t))
+	})
 }
 
-func TestAnotherRequestWithTheKey(t *testing.T) {
+// What has expired is read as unknown.
+func TestAnExpiredKeyIsNotRead(t *testing.T) {
 	t.Parallel()
 	store := open(t, testdb.New(t))
-	other := command
-	other.Hash = idempotency.Hash{9}
-	claim(t, store, command, 0)
-
-	rec, ours := claim(t, store, other, time.Hour)
-	require.False(t, ours, "not even when the lease is over")
-	require.Equal(t, command.Hash, rec.Hash)
-	for _, r := range []idempotency.Request{
-		{User: "u2", Endpoint: command.Endpoint, Key: command.Key, Hash: other.Hash},
-		{User: command.User, Endpoint: "POST /x", Key: command.Key, Hash: other.Hash},
-		{User: command.User, Endpoint: command.Endpoint, Key: "key-00000002", Hash: other.Hash},
-	} {
-		_, ours = claim(t, store, r, time.Hour)
-		require.True(t, ours, "it is another key")
-	}
-}
-
-func TestAnExpiredKeyIsNew(t *testing.T) {
-	t.Parallel()
-	store := open(t, testdb.New(t))
-	running := command
-	running.Key = "key-00000009"
-	expired(t, store, running)
-	_, ours := claim(t, store, running, time.Hour)
-	require.True(t, ours, "whatever its lease")
-
 	claim(t, store, command, time.Hour)
-	require.NoError(t, answer(t, store, command, 1, idempotency.Answer{Status: 201, Subject: "a1"}, 0))
-
-	other := command
-	other.Hash = idempotency.Hash{9}
-	rec, ours := claim(t, store, other, time.Hour)
-	require.True(t, ours)
-	require.Equal(t, idempotency.Record{Hash: other.Hash, Fence: 2}, rec, "the fence rises for ever")
-	require.ErrorIs(t, answer(t, store, command, 1, idempotency.Answer{Status: 201}, time.Hour), idempotency.ErrFenced)
-	require.NoError(t, answer(t, store, other, 2, idempotency.Answer{Status: 204}, time.Hour))
-	rec, _ = claim(t, store, other, time.Hour)
-	require.Equal(t, &idempotency.Answer{Status: 204, Headers: map[string]string{}}, rec.Answer, "nothing is left of the old answer")
-}
-
-func TestAClaimThatIsUndoneIsNone(t *testing.T) {
-	t.Parallel()
-	store := open(t, testdb.New(t))
-	require.ErrorIs(t, store.InAnyTx(t.Context(), func(ctx context.Context, tx postgres.Tx) error {
-		_, _, err := tx.KeyClaim(ctx, idempotency.Claim{Request: command, Lease: time.Hour, Keep: time.Hour})
-		require.NoError(t, err)
-		return payment.ErrBusy
-	}), payment.ErrBusy)
-	rec, ours := claim(t, store, command, time.Hour)
-	require.True(t, ours)
-	require.EqualValues(t, 1, rec.Fence)
+	require.NoError(t, answer(t, store, command, 1, idempotency.Response{Status: 201}, 0))
+	_, known, err := store.KeyRead(t.Context(), command)
+	require.NoError(t, err)
+	require.False(t, known)
 }
 
 // TestTwoClaimsAtOnce lets the second wait for the first and see what it did.
@@ -139,47 +75,6 @@ func TestAKeyThatIsGivenBackMeanwhile(t *testing.T) {
 	require.True(t, ours)
 }
 
-func TestALargeBodyIsNotKept(t *testing.T) {
-	t.Parallel()
-	store := open(t, testdb.New(t))
-	for body, kept := range map[int]bool{idempotency.MaxBody: true, idempotency.MaxBody + 1: false} {
-		r := command
-		r.Key = idempotency.Key(strings.Repeat("k", 8+body%2))
-		claim(t, store, r, time.Hour)
-		require.NoError(t, answer(t, store, r, 1, idempotency.Answer{Status: 200, Body: make([]byte, body), Subject: "a1"}, time.Hour))
-		rec, _ := claim(t, store, r, time.Hour)
-		require.Equal(t, kept, len(rec.Answer.Body) == body)
-		require.Equal(t, "a1", rec.Answer.Subject)
-	}
-}
-
-// What was answered stays so however long ago its runner's lease was over, and only
-// who holds a key gives it back; then any request may have it.
-func TestAnAnswerOutlivesItsLease(t *testing.T) {
-	t.Parallel()
-	store := open(t, testdb.New(t))
-	other, released := command, command
-	other.Hash, released.Key = idempotency.Hash{9}, "key-00000002"
-	claim(t, store, command, 0)
-	claim(t, store, released, time.Hour)
-	require.ErrorIs(t, store.KeyRelease(t.Context(), released, 2), idempotency.ErrFenced)
-	require.NoError(t, store.KeyRelease(t.Context(), released, 1))
-	anothers := released
-	anothers.Hash = other.Hash
-	_, ours := claim(t, store, anothers, time.Hour)
-	require.True(t, ours)
-
-	require.NoError(t, answer(t, store, command, 1, idempotency.Answer{Status: 201, Subject: "a1"}, time.Hour))
-	require.ErrorIs(t, store.KeyRelease(t.Context(), command, 1), idempotency.ErrFenced)
-	rec, ours := claim(t, store, command, 0)
-	require.False(t, ours)
-	require.Equal(t, "a1", rec.Answer.Subject)
-	require.NoError(t, answer(t, store, anothers, 2, idempotency.Answer{Status: 201}, 0))
-	_, known, err := store.KeyRead(t.Context(), anothers)
-	require.NoError(t, err)
-	require.False(t, known, "it has expired")
-}
-
 // An answer is stored without a claim only where nobody can have the key.
 func TestAnAnswerWithoutAClaim(t *testing.T) {
 	t.Parallel()
@@ -187,7 +82,7 @@ func TestAnAnswerWithoutAClaim(t *testing.T) {
 	of := func(key idempotency.Key) idempotency.Request { r := command; r.Key = key; return r }
 	claim(t, store, of("running-1"), time.Hour)
 	claim(t, store, of("answered-1"), 0)
-	require.NoError(t, answer(t, store, of("answered-1"), 1, idempotency.Answer{Status: 201, Subject: "first"}, time.Hour))
+	require.NoError(t, answer(t, store, of("answered-1"), 1, idempotency.Response{Status: 201, Subject: "first"}, time.Hour))
 	another := of("anothers-1")
 	another.Hash = idempotency.Hash{9}
 	claim(t, store, another, 0)
@@ -197,17 +92,17 @@ func TestAnAnswerWithoutAClaim(t *testing.T) {
 		"running-1": false, "answered-1": false, "anothers-1": false, "dead-0001": true, "expired-1": true, "new-00001": true,
 	} {
 		err := store.InAnyTx(t.Context(), func(ctx context.Context, tx postgres.Tx) error {
-			return tx.KeysStore(ctx, []idempotency.Stored{{Request: of(key), Answer: idempotency.Answer{Status: 201, Subject: "second"}, Keep: time.Hour}})
+			return tx.KeysStore(ctx, []idempotency.Stored{{Request: of(key), Response: idempotency.Response{Status: 201, Subject: "second"}, Keep: time.Hour}})
 		})
 		rec, ours := claim(t, store, of(key), time.Hour)
 		require.False(t, ours, key)
 		if free {
 			require.NoError(t, err, key)
-			require.Equal(t, "second", rec.Answer.Subject, key)
+			require.Equal(t, "second", rec.Response.Subject, key)
 			continue
 		}
 		require.ErrorIs(t, err, payment.ErrUnavailable, "it was tried again, as whoever claimed it may have failed")
-		require.True(t, rec.Answer == nil || rec.Answer.Subject == "first", key)
+		require.True(t, rec.Response == nil || rec.Response.Subject == "first", key)
 	}
 }
 
@@ -220,7 +115,7 @@ func TestWhatIsFencedWritesNothing(t *testing.T) {
 		if _, err := tx.OrderInsert(ctx, order("o1")); err != nil {
 			return err
 		}
-		return tx.KeyAnswer(ctx, command, 2, idempotency.Answer{Status: 201}, time.Hour)
+		return tx.KeyRespond(ctx, command, 2, idempotency.Response{Status: 201}, time.Hour)
 	})
 	require.ErrorIs(t, err, idempotency.ErrFenced)
 	_, err = store.Order(t.Context(), "o1")
@@ -275,7 +170,7 @@ func expired(t *testing.T, store *postgres.Store, r idempotency.Request) {
 	})
 }
 
-func answer(t *testing.T, store *postgres.Store, r idempotency.Request, fence int64, a idempotency.Answer, keep time.Duration) error {
+func answer(t *testing.T, store *postgres.Store, r idempotency.Request, fence int64, a idempotency.Response, keep time.Duration) error {
 	t.Helper()
-	return store.InAnyTx(t.Context(), func(ctx context.Context, tx postgres.Tx) error { return tx.KeyAnswer(ctx, r, fence, a, keep) })
+	return store.InAnyTx(t.Context(), func(ctx context.Context, tx postgres.Tx) error { return tx.KeyRespond(ctx, r, fence, a, keep) })
 }

@@ -15,10 +15,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
@@ -117,7 +117,7 @@ func (l *load) request(endpoint string) idempotency.Request {
 	}
 	return idempotency.Request{
 		User: "u1", Endpoint: endpoint, Key: idempotency.Key(fmt.Sprintf("key-%08d", n)),
-		Refusal: func(error) idempotency.Answer { return idempotency.Answer{Status: 409} },
+		Refusal: func(error) idempotency.Response { return idempotency.Response{Status: 409} },
 	}
 }
 

@@ -16,12 +16,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/activity"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -118,8 +118,8 @@ func request(user, endpoint, key, content string) idempotency.Request {
 	return idempotency.Request{
 		User: user, Endpoint: endpoint, Key: idempotency.Key(key),
 		Hash: idempotency.HashRequest(http.MethodPost, endpoint, nil, nil, []byte(content)),
-		Refusal: func(err error) idempotency.Answer {
-			return idempotency.Answer{Status: http.StatusConflict, Body: []byte(err.Error())}
+		Refusal: func(err error) idempotency.Response {
+			return idempotency.Response{Status: http.StatusConflict, Body: []byte(err.Error())}
 		},
 	}
 }

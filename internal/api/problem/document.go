@@ -9,11 +9,11 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/api/gen"
 	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/authz"
-	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/review"
 )
@@ -133,8 +133,8 @@ func mayHold(err error) bool {
 const MediaType = "application/problem+json"
 
 // Response is a problem as it is sent and, for an executed command, kept.
-func (c *Catalogue) Response(p gen.Problem) idempotency.Answer {
-	a := idempotency.Answer{
+func (c *Catalogue) Response(p gen.Problem) idempotency.Response {
+	a := idempotency.Response{
 		Status:  p.Status,
 		Headers: map[string]string{echo.HeaderContentType: MediaType},
 		Body:    render.JSON(p),

@@ -7,10 +7,10 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/gateway"
-	"github.com/paylatch/paylatch/internal/idempotency"
 	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/stream"
@@ -62,6 +62,7 @@ func rows() []row {
 
 		{idempotency.ErrKeyMissing, "idempotency-key-missing"},
 		{idempotency.ErrKeyInvalid, "idempotency-key-invalid"},
+		{idempotency.ErrKeyInQuery, "idempotency-key-in-query"},
 		{idempotency.ErrKeyReused, "idempotency-key-reused"},
 		{idempotency.ErrInProgress, "request-in-progress"},
 		{idempotency.ErrFenced, "request-in-progress"},

@@ -9,43 +9,6 @@ import (
 	"context"
 )
 
-const keyAnswer = `-- name: KeyAnswer :execrows
-UPDATE idempotency_keys SET answered = true, status = $1, headers = $2, body = $3, subject = $4,
-    expires_at = now() + make_interval(secs => $5::float8)
-WHERE user_id = $6 AND endpoint = $7 AND key = $8 AND fence = $9 AND NOT answered
-`
-
-type KeyAnswerParams struct {
-	Status   int32
-	Headers  []byte
-	Body     []byte
-	Subject  string
-	Keep     float64
-	UserID   string
-	Endpoint string
-	Key      string
-	Fence    int64
-}
-
-// Stores the answer of the runner that holds the fence.
-func (q *Queries) KeyAnswer(ctx context.Context, db DBTX, arg *KeyAnswerParams) (int64, error) {
-	result, err := db.Exec(ctx, keyAnswer,
-		arg.Status,
-		arg.Headers,
-		arg.Body,
-		arg.Subject,
-		arg.Keep,
-		arg.UserID,
-		arg.Endpoint,
-		arg.Key,
-		arg.Fence,
-	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
 const keyClaim = `-- name: KeyClaim :one
 INSERT INTO idempotency_keys AS k (user_id, endpoint, key, request_hash, lease_until, created_at, expires_at)
 VALUES ($1, $2, $3, $4, now() + make_interval(secs => $5::float8), now(), now() + make_interval(secs => $6::float8))
@@ -161,39 +124,6 @@ func (q *Queries) KeyRead(ctx context.Context, db DBTX, arg *KeyReadParams) (*Id
 	return &i, err
 }
 
-const keyReadLive = `-- name: KeyReadLive :one
-SELECT user_id, endpoint, key, request_hash, answered, status, headers, body, subject, fence, lease_until, created_at, expires_at FROM idempotency_keys
-WHERE user_id = $1 AND endpoint = $2 AND key = $3 AND expires_at > now()
-`
-
-type KeyReadLiveParams struct {
-	UserID   string
-	Endpoint string
-	Key      string
-}
-
-// Reads one key that is not expired, locks nothing.
-func (q *Queries) KeyReadLive(ctx context.Context, db DBTX, arg *KeyReadLiveParams) (*IdempotencyKeys, error) {
-	row := db.QueryRow(ctx, keyReadLive, arg.UserID, arg.Endpoint, arg.Key)
-	var i IdempotencyKeys
-	err := row.Scan(
-		&i.UserID,
-		&i.Endpoint,
-		&i.Key,
-		&i.RequestHash,
-		&i.Answered,
-		&i.Status,
-		&i.Headers,
-		&i.Body,
-		&i.Subject,
-		&i.Fence,
-		&i.LeaseUntil,
-		&i.CreatedAt,
-		&i.ExpiresAt,
-	)
-	return &i, err
-}
-
 const keyRelease = `-- name: KeyRelease :execrows
 UPDATE idempotency_keys SET lease_until = now(), request_hash = ''
 WHERE user_id = $1 AND endpoint = $2 AND key = $3 AND fence = $4 AND NOT answered
@@ -206,7 +136,7 @@ type KeyReleaseParams struct {
 	Fence    int64
 }
 
-// Ends the lease of a runner without an answer, so that the key is unused again, by
+// Ends the lease of a runner without a response, so that the key is unused again, by
 // any request. The row stays: its fence must not start anew while a runner may wake.
 func (q *Queries) KeyRelease(ctx context.Context, db DBTX, arg *KeyReleaseParams) (int64, error) {
 	result, err := db.Exec(ctx, keyRelease,
@@ -221,18 +151,41 @@ func (q *Queries) KeyRelease(ctx context.Context, db DBTX, arg *KeyReleaseParams
 	return result.RowsAffected(), nil
 }
 
-const keysEstimate = `-- name: KeysEstimate :one
-SELECT (CASE WHEN c.reltuples < 0 THEN (SELECT count(*) FROM idempotency_keys) ELSE c.reltuples END)::bigint AS keys
-FROM pg_catalog.pg_class c WHERE c.oid = 'idempotency_keys'::regclass
+const keyRespond = `-- name: KeyRespond :execrows
+UPDATE idempotency_keys SET answered = true, status = $1, headers = $2, body = $3, subject = $4,
+    expires_at = now() + make_interval(secs => $5::float8)
+WHERE user_id = $6 AND endpoint = $7 AND key = $8 AND fence = $9 AND NOT answered
 `
 
-// Estimates how many keys there are, from the statistics; counts them while
-// there are none, which is while they are few. Locks nothing.
-func (q *Queries) KeysEstimate(ctx context.Context, db DBTX) (int64, error) {
-	row := db.QueryRow(ctx, keysEstimate)
-	var keys int64
-	err := row.Scan(&keys)
-	return keys, err
+type KeyRespondParams struct {
+	Status   int32
+	Headers  []byte
+	Body     []byte
+	Subject  string
+	Keep     float64
+	UserID   string
+	Endpoint string
+	Key      string
+	Fence    int64
+}
+
+// Stores the response of the runner that holds the fence.
+func (q *Queries) KeyRespond(ctx context.Context, db DBTX, arg *KeyRespondParams) (int64, error) {
+	result, err := db.Exec(ctx, keyRespond,
+		arg.Status,
+		arg.Headers,
+		arg.Body,
+		arg.Subject,
+		arg.Keep,
+		arg.UserID,
+		arg.Endpoint,
+		arg.Key,
+		arg.Fence,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const keysPurge = `-- name: KeysPurge :execrows
@@ -251,173 +204,4 @@ func (q *Queries) KeysPurge(ctx context.Context, db DBTX, most int32) (int64, er
 		return 0, err
 	}
 	return result.RowsAffected(), nil
-}
-
-const keysRead = `-- name: KeysRead :many
-SELECT k.user_id, k.endpoint, k.key, k.request_hash, k.answered, k.status, k.headers, k.body, k.subject, k.fence, k.lease_until, k.created_at, k.expires_at, (k.expires_at <= now())::boolean AS expired FROM idempotency_keys k
-JOIN (SELECT unnest($1::text[]) AS user_id, unnest($2::text[]) AS endpoint, unnest($3::text[]) AS key) n
-    ON k.user_id = n.user_id AND k.endpoint = n.endpoint AND k.key = n.key
-`
-
-type KeysReadParams struct {
-	UserIds   []string
-	Endpoints []string
-	Keys      []string
-}
-
-type KeysReadRow struct {
-	IdempotencyKeys IdempotencyKeys
-	Expired         bool
-}
-
-// Reads keys, expired ones included, locks nothing. The triples are matched by
-// position.
-func (q *Queries) KeysRead(ctx context.Context, db DBTX, arg *KeysReadParams) ([]*KeysReadRow, error) {
-	rows, err := db.Query(ctx, keysRead, arg.UserIds, arg.Endpoints, arg.Keys)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []*KeysReadRow
-	for rows.Next() {
-		var i KeysReadRow
-		if err := rows.Scan(
-			&i.IdempotencyKeys.UserID,
-			&i.IdempotencyKeys.Endpoint,
-			&i.IdempotencyKeys.Key,
-			&i.IdempotencyKeys.RequestHash,
-			&i.IdempotencyKeys.Answered,
-			&i.IdempotencyKeys.Status,
-			&i.IdempotencyKeys.Headers,
-			&i.IdempotencyKeys.Body,
-			&i.IdempotencyKeys.Subject,
-			&i.IdempotencyKeys.Fence,
-			&i.IdempotencyKeys.LeaseUntil,
-			&i.IdempotencyKeys.CreatedAt,
-			&i.IdempotencyKeys.ExpiresAt,
-			&i.Expired,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, &i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const keysStore = `-- name: KeysStore :exec
-WITH done AS (
-INSERT INTO idempotency_keys AS k (user_id, endpoint, key, request_hash, answered, status, headers, body, subject, lease_until, created_at, expires_at)
-SELECT n.user_id, n.endpoint, n.key, n.request_hash, true, n.status, n.headers::jsonb, NULLIF(n.body, ''::bytea), n.subject, now(), now(), now() + make_interval(secs => n.keep)
-FROM (
-    SELECT unnest($2::text[]) AS user_id, unnest($3::text[]) AS endpoint, unnest($1::text[]) AS key,
-        unnest($4::bytea[]) AS request_hash, unnest($5::int[]) AS status, unnest($6::text[]) AS headers,
-        unnest($7::bytea[]) AS body, unnest($8::text[]) AS subject, unnest($9::float8[]) AS keep
-) n
-ORDER BY n.user_id, n.endpoint, n.key
-ON CONFLICT (user_id, endpoint, key) DO UPDATE SET
-    request_hash = EXCLUDED.request_hash, answered = true, status = EXCLUDED.status, headers = EXCLUDED.headers, body = EXCLUDED.body,
-    subject = EXCLUDED.subject, fence = k.fence + 1, lease_until = EXCLUDED.lease_until, created_at = EXCLUDED.created_at, expires_at = EXCLUDED.expires_at
-WHERE k.expires_at <= now() OR (NOT k.answered AND k.lease_until <= now() AND k.request_hash = EXCLUDED.request_hash)
-RETURNING 1
-)
-SELECT must_touch('keys_as_read', count(*), cardinality($1::text[])) FROM done
-`
-
-type KeysStoreParams struct {
-	Keys          []string
-	UserIds       []string
-	Endpoints     []string
-	RequestHashes [][]byte
-	Statuses      []int32
-	Headers       []string
-	Bodies        [][]byte
-	Subjects      []string
-	Keeps         []float64
-}
-
-// Stores the responses of keys that are new, expired, or left by their runner: all
-// of them or none, in the order of their names.
-func (q *Queries) KeysStore(ctx context.Context, db DBTX, arg *KeysStoreParams) error {
-	_, err := db.Exec(ctx, keysStore,
-		arg.Keys,
-		arg.UserIds,
-		arg.Endpoints,
-		arg.RequestHashes,
-		arg.Statuses,
-		arg.Headers,
-		arg.Bodies,
-		arg.Subjects,
-		arg.Keeps,
-	)
-	return err
-}
-
-const quotasTake = `-- name: QuotasTake :many
-WITH lax AS (SELECT set_config('synchronous_commit', 'off', true)),
-asked AS (
-    SELECT n.ord, n.user_id, (k.key IS NULL OR k.expires_at <= now()) AS fresh
-    FROM (SELECT unnest($1::int[]) AS ord, unnest($2::text[]) AS user_id,
-        unnest($3::text[]) AS endpoint, unnest($4::text[]) AS key) n
-    LEFT JOIN idempotency_keys k ON k.user_id = n.user_id AND k.endpoint = n.endpoint AND k.key = n.key
-),
-counted AS (
-    INSERT INTO key_quotas AS q (user_id, window_at, used)
-    SELECT a.user_id, date_bin(make_interval(secs => $5::float8), now(), '2000-01-01'), count(*)
-    FROM asked a, lax WHERE a.fresh GROUP BY a.user_id ORDER BY a.user_id
-    ON CONFLICT (user_id) DO UPDATE SET
-        used = CASE WHEN q.window_at = EXCLUDED.window_at THEN q.used + EXCLUDED.used ELSE EXCLUDED.used END,
-        window_at = EXCLUDED.window_at
-    RETURNING q.user_id, q.used, extract(epoch FROM q.window_at + make_interval(secs => $5::float8) - now())::float8 AS seconds_left
-)
-SELECT a.ord::int AS ord,
-    (CASE WHEN a.fresh THEN c.used - count(*) OVER (PARTITION BY a.user_id, a.fresh)
-        + row_number() OVER (PARTITION BY a.user_id, a.fresh ORDER BY a.ord) ELSE 0 END)::bigint AS nth,
-    coalesce(c.seconds_left, 0)::float8 AS seconds_left
-FROM asked a LEFT JOIN counted c ON c.user_id = a.user_id
-`
-
-type QuotasTakeParams struct {
-	Ords      []int32
-	UserIds   []string
-	Endpoints []string
-	Keys      []string
-	Per       float64
-}
-
-type QuotasTakeRow struct {
-	Ord         int32
-	Nth         int64
-	SecondsLeft float64
-}
-
-// Counts keys of users in the window of now, except those that are there
-// already, and returns of each which one of its user's it is (0: there) and how long
-// the window still lasts. Its own commit need not reach the disk.
-func (q *Queries) QuotasTake(ctx context.Context, db DBTX, arg *QuotasTakeParams) ([]*QuotasTakeRow, error) {
-	rows, err := db.Query(ctx, quotasTake,
-		arg.Ords,
-		arg.UserIds,
-		arg.Endpoints,
-		arg.Keys,
-		arg.Per,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []*QuotasTakeRow
-	for rows.Next() {
-		var i QuotasTakeRow
-		if err := rows.Scan(&i.Ord, &i.Nth, &i.SecondsLeft); err != nil {
-			return nil, err
-		}
-		items = append(items, &i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
@@ -17,7 +18,7 @@ import (
 func Attempt(row *dbsqlc.PaymentAttempts, readAt time.Time, siblings bool) payment.Attempt {
 	a := payment.Attempt{
 		ID: payment.AttemptID(row.AttemptID), OrderID: payment.OrderID(row.OrderID), UserID: payment.UserID(row.UserID),
-		RequestID: payment.RequestID(row.ClientRequestID), RequestHash: hash(row.RequestHash),
+		RequestID: payment.RequestID(row.ClientRequestID), RequestHash: idempotency.HashOf(row.RequestHash),
 		Account: row.Account, Begun: payment.Begun(row.Origin), ExpiresAt: row.ExpiresAt, ProviderPaymentID: row.ProviderPaymentID, State: State(row.Status, row.Stage),
 		Money:      payment.Money{Minor: row.Amount, Currency: payment.Currency(row.Currency)},
 		Authorized: row.AmountAuthorized, Captured: row.AmountCaptured, Refunded: row.AmountRefunded, Disputed: row.AmountDisputed,

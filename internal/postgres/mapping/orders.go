@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 )
@@ -12,7 +13,7 @@ import (
 func Order(row *dbsqlc.Orders) (payment.Order, error) {
 	o := payment.Order{
 		ID: payment.OrderID(row.OrderID), UserID: payment.UserID(row.UserID), RequestID: payment.RequestID(row.ClientRequestID),
-		CreatedBy: payment.Role(row.CreatedBy), RequestHash: hash(row.RequestHash),
+		CreatedBy: payment.Role(row.CreatedBy), RequestHash: idempotency.HashOf(row.RequestHash),
 		Money:       payment.Money{Minor: row.Amount, Currency: payment.Currency(row.Currency)},
 		Description: row.Description, Accepted: (*payment.AttemptID)(row.AcceptedAttemptID), CancelRequestedAt: row.CancelRequestedAt, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
 	}

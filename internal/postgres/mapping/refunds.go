@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 )
@@ -15,7 +16,7 @@ func Refund(row *dbsqlc.Refunds, readAt time.Time) payment.Refund {
 	r := payment.Refund{
 		ID: payment.RefundID(row.RefundID), OrderID: payment.OrderID(row.OrderID), AttemptID: payment.AttemptID(row.AttemptID),
 		Origin: payment.RefundOrigin(row.Origin), UserID: payment.UserID(OrEmpty(row.UserID)), RequestID: payment.RequestID(OrEmpty(row.ClientRequestID)),
-		RequestHash: hash(row.RequestHash), Account: row.Account, ProviderRefundID: row.ProviderRefundID,
+		RequestHash: idempotency.HashOf(row.RequestHash), Account: row.Account, ProviderRefundID: row.ProviderRefundID,
 		State:  fsm.RefundState(row.Status),
 		Money:  payment.Money{Minor: row.Amount, Currency: payment.Currency(row.Currency)},
 		Reason: row.Reason, Version: int(row.Version), CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,

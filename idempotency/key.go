@@ -2,6 +2,7 @@ package idempotency
 
 import (
 	"errors"
+	"net/http"
 	"strings"
 )
 
@@ -11,7 +12,18 @@ const (
 	maxKey = 200
 )
 
+// Headers of the contract. HeaderKey is the request's and is repeated by the response;
+// HeaderResult and HeaderReplayed are the response's.
+const (
+	HeaderKey      = "Idempotency-Key"
+	HeaderResult   = "Idempotency-Result"
+	HeaderReplayed = "Idempotency-Replayed"
+)
+
 var (
+	// ErrKeyInQuery is returned when a key is in the query string, where logs and histories keep
+	// it, even beside a good header.
+	ErrKeyInQuery = errors.New("idempotency key in the query string")
 	// ErrKeyMissing is returned when a command comes without a key.
 	ErrKeyMissing = errors.New("idempotency key missing")
 	// ErrKeyInvalid is returned when the key is not 8 to 200 characters of
@@ -21,6 +33,16 @@ var (
 
 // Key names one intention of one user at one endpoint.
 type Key string
+
+// KeyOf reads the key of an HTTP request.
+func KeyOf(r *http.Request) (Key, error) {
+	for name := range r.URL.Query() {
+		if strings.EqualFold(strings.ReplaceAll(name, "_", "-"), HeaderKey) {
+			return "", ErrKeyInQuery
+		}
+	}
+	return ParseKey(r.Header.Values(HeaderKey))
+}
 
 // ParseKey reads the values of the Idempotency-Key header: one value, bare or as
 // a string of RFC 9651 in double quotes.

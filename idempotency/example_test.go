@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/idempotency"
 )
 
 // A command is executed once, however often it is sent.
@@ -13,9 +13,9 @@ func ExampleGuard() {
 	guard := &idempotency.Guard{Store: newMemory(), Wait: time.Second, Lease: time.Minute}
 	for range 2 {
 		answer, result, err := guard.Do(context.Background(), request("a"), idempotency.KeepOther,
-			func(context.Context, bool) (idempotency.Answer, error) {
+			func(context.Context, bool) (idempotency.Response, error) {
 				fmt.Println("executed")
-				return idempotency.Answer{Status: 201, Body: []byte("made")}, nil
+				return idempotency.Response{Status: 201, Body: []byte("made")}, nil
 			})
 		fmt.Println(result, answer.Status, string(answer.Body), err)
 	}

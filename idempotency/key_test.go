@@ -1,13 +1,16 @@
 package idempotency_test
 
 import (
+	"cmp"
+	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/idempotency"
 )
 
 func TestParseKey(t *testing.T) {
@@ -78,4 +81,18 @@ func FuzzParseKey(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, bare, quoted, "both forms are one key")
 	})
+}
+
+func TestKeyOf(t *testing.T) {
+	t.Parallel()
+	for query, want := range map[string]error{
+		"": nil, "?a=key-00000001": nil, "?idempotency_key=x": idempotency.ErrKeyInQuery, "?Idempotency-Key=x": idempotency.ErrKeyInQuery,
+	} {
+		r := httptest.NewRequest(http.MethodPost, "/orders"+query, nil)
+		_, err := idempotency.KeyOf(r)
+		require.ErrorIs(t, err, cmp.Or(want, idempotency.ErrKeyMissing), query)
+		r.Header.Set(idempotency.HeaderKey, "key-00000001")
+		_, err = idempotency.KeyOf(r)
+		require.ErrorIs(t, err, want, query)
+	}
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/idempotency"
 )
 
 const (
@@ -15,7 +15,7 @@ const (
 	keep  = time.Hour
 )
 
-func take(m *memory, content string) (a *idempotency.Answer, rec idempotency.Record, err error) {
+func take(m *memory, content string) (a *idempotency.Response, rec idempotency.Record, err error) {
 	err = m.InKeyTx(context.Background(), func(ctx context.Context, tx idempotency.Tx) error {
 		a, rec, err = idempotency.Take(ctx, tx, idempotency.Claim{Request: request(content), Lease: lease, Keep: keep})
 		return err
@@ -25,7 +25,7 @@ func take(m *memory, content string) (a *idempotency.Answer, rec idempotency.Rec
 
 func store(m *memory, fence int64, body string) error {
 	return m.InKeyTx(context.Background(), func(ctx context.Context, tx idempotency.Tx) error {
-		return tx.KeyAnswer(ctx, request("a"), fence, idempotency.Answer{Status: 201, Body: []byte(body)}, keep)
+		return tx.KeyRespond(ctx, request("a"), fence, idempotency.Response{Status: 201, Body: []byte(body)}, keep)
 	})
 }
 

@@ -11,6 +11,14 @@ import (
 // Hash is the SHA-256 of a request.
 type Hash [sha256.Size]byte
 
+// HashOf is a hash as it was stored. Bytes of another length match no request.
+func HashOf(stored []byte) (h Hash) {
+	if len(stored) == len(h) {
+		copy(h[:], stored)
+	}
+	return h
+}
+
 // HashRequest hashes a request so that two that mean the same have one hash:
 // the body is taken in its canonical form (RFC 8785), the query sorted. A body
 // that has no canonical form counts byte by byte.

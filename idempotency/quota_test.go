@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/paylatch/paylatch/internal/idempotency"
+	"github.com/paylatch/paylatch/idempotency"
 )
 
 // counted says which one of its user's each request is.

@@ -1,0 +1,20 @@
+CREATE TABLE IF NOT EXISTS idempotency_keys (
+    user_id      text NOT NULL,
+    endpoint     text NOT NULL,
+    key          text NOT NULL CONSTRAINT keys_length CHECK (length(key) BETWEEN 8 AND 200),
+    request_hash bytea NOT NULL,
+    answered     boolean NOT NULL DEFAULT false,
+    status       integer NOT NULL DEFAULT 0,
+    headers      jsonb NOT NULL DEFAULT '{}',
+    body         bytea,
+    subject      text NOT NULL DEFAULT '',
+    fence        bigint NOT NULL DEFAULT 1,
+    lease_until  timestamptz NOT NULL,
+    created_at   timestamptz NOT NULL,
+    expires_at   timestamptz NOT NULL,
+    CONSTRAINT keys_one_per_command PRIMARY KEY (user_id, endpoint, key),
+    CONSTRAINT keys_answer_has_status CHECK (answered = (status <> 0)),
+    CONSTRAINT keys_body_small CHECK (body IS NULL OR octet_length(body) <= 65536)
+);
+
+CREATE INDEX IF NOT EXISTS keys_expired ON idempotency_keys (expires_at);
