@@ -18,6 +18,7 @@ import (
 // packages are those that use the field's words, from the root of the module.
 func packages() []string {
 	return []string{
+		"client",
 		"cmd/paylatch",
 		"fsm",
 		"idempotency",

@@ -1,0 +1,90 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/paylatch/paylatch/client/api"
+)
+
+// Feed is what to read of the feed. The zero value is all of it.
+type Feed struct {
+	// Types are the event types to read; none means all.
+	Types []string
+	// Limit is how many events a page has at most; 0 leaves it to the server.
+	Limit int
+	// Wait is how long a request waits for something new, in whole seconds, at most 60; 0 means 20 seconds. Negative, the
+	// reading ends where nothing is new.
+	Wait time.Duration
+}
+
+// wait is how long a Feed without a Wait waits.
+const wait = 20 * time.Second
+
+// Entry is an event of the feed.
+type Entry struct {
+	Event
+
+	// Cursor is where to go on once this event and all before it were acted on: store it with the
+	// effect. Within a page it is where the page began, so that after a crash some events come again.
+	Cursor string
+}
+
+// Events reads what has happened, oldest first, from a cursor on; "" is the oldest that is kept. It
+// waits for what is new, and ends with the first error, at the latest when the context ends: go
+// on with the last entry's cursor. An event is delivered at least once.
+func (c *Client) Events(ctx context.Context, after string, f Feed) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		for {
+			p, err := c.page(ctx, after, f)
+			if err != nil {
+				yield(Entry{}, err)
+				return
+			}
+			for i, e := range p.Items {
+				if i == len(p.Items)-1 {
+					after = p.NextCursor
+				}
+				if !yield(Entry{e, after}, nil) {
+					return
+				}
+			}
+			if len(p.Items) == 0 && f.Wait < 0 {
+				return
+			}
+			after = p.NextCursor
+		}
+	}
+}
+
+// page reads one page.
+func (c *Client) page(ctx context.Context, after string, f Feed) (*api.Events, error) {
+	r, err := c.API.ReadEventsWithResponse(ctx, f.params(after))
+	if err != nil {
+		return nil, fmt.Errorf("client: read events after %q: %w", after, err)
+	}
+	return read[api.Events]("read events", r.HTTPResponse, r.Body)
+}
+
+// params are the parameters of a page's request.
+func (f Feed) params(after string) *api.ReadEventsParams {
+	p := &api.ReadEventsParams{}
+	if after != "" {
+		p.After = &after
+	}
+	if len(f.Types) > 0 {
+		p.Type = new(strings.Join(f.Types, ","))
+	}
+	if f.Limit > 0 {
+		p.Limit = new(strconv.Itoa(f.Limit))
+	}
+	if f.Wait >= 0 {
+		p.Wait = new(strconv.Itoa(max(1, int(cmp.Or(f.Wait, wait).Seconds()))))
+	}
+	return p
+}

@@ -1,0 +1,79 @@
+package client_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/client"
+)
+
+const (
+	firstPage  = `{"items":[{"id":"e1","type":"order.paid","created_at":"2026-03-02T10:00:01.000000Z","subject":"A-1","version":2,"data":{}},{"id":"e2","type":"order.paid","created_at":"2026-03-02T10:00:02.000000Z","subject":"A-2","version":2,"data":{"a":1}}],"next_cursor":"c2"}`
+	secondPage = `{"items":[{"id":"e3","type":"order.paid","created_at":"2026-03-02T10:00:03.000000Z","subject":"A-3","version":2,"data":{}}],"next_cursor":"c3"}`
+	emptyPage  = `{"items":[],"next_cursor":"c3"}`
+)
+
+// entries reads until the feed ends, and returns "id cursor" of each.
+func entries(t *testing.T, c *client.Client, after string, f client.Feed) (got []string, err error) {
+	t.Helper()
+	for e, err := range c.Events(t.Context(), after, f) {
+		if err != nil {
+			return got, err
+		}
+		got = append(got, e.ID+" "+e.Cursor)
+	}
+	return got, nil
+}
+
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	s := serve(t, status(200, firstPage), cut, status(503, `{}`), status(200, secondPage), status(200, emptyPage))
+	got, err := entries(t, s.client(t), "c0", client.Feed{Types: []string{"order.paid", "order.cancelled"}, Limit: 2, Wait: -1})
+	require.NoError(t, err)
+	require.Equal(t, []string{"e1 c0", "e2 c2", "e3 c3"}, got)
+	const page = "&type=order.paid%2Corder.cancelled&limit=2 "
+	require.Equal(t, []string{
+		"GET /v1/events?after=c0" + page, "GET /v1/events?after=c2" + page, "GET /v1/events?after=c2" + page, "GET /v1/events?after=c2" + page,
+		"GET /v1/events?after=c3" + page,
+	}, s.tries())
+}
+
+// Where nothing is new the next request goes on waiting, from the cursor that came.
+func TestEventsWait(t *testing.T) {
+	t.Parallel()
+	s := serve(t, status(200, `{"items":[],"next_cursor":"c1"}`), status(200, secondPage))
+	for e, err := range s.client(t).Events(t.Context(), "", client.Feed{}) {
+		require.NoError(t, err)
+		require.Equal(t, "e3", e.ID)
+		break
+	}
+	require.Equal(t, []string{"GET /v1/events?wait=20 ", "GET /v1/events?after=c1&wait=20 "}, s.tries())
+	s = serve(t, status(200, secondPage))
+	for range s.client(t).Events(t.Context(), "", client.Feed{Wait: time.Millisecond}) {
+		break
+	}
+	require.Equal(t, []string{"GET /v1/events?wait=1 "}, s.tries())
+}
+
+func TestEventsEnd(t *testing.T) {
+	t.Parallel()
+	s := serve(t, status(200, firstPage), status(410, `{"status":410,"code":"cursor-expired"}`))
+	got, err := entries(t, s.client(t), "", client.Feed{})
+	var p *client.ProblemError
+	require.ErrorAs(t, err, &p)
+	require.Equal(t, "cursor-expired", p.Code)
+	require.Equal(t, []string{"e1 ", "e2 c2"}, got)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	waiting := serve(t, func(_ http.ResponseWriter, r *http.Request) {
+		cancel()
+		<-r.Context().Done()
+	})
+	for _, err := range waiting.client(t).Events(ctx, "", client.Feed{}) {
+		require.ErrorIs(t, err, context.Canceled)
+	}
+}

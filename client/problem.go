@@ -1,0 +1,29 @@
+package client
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/paylatch/paylatch/client/api"
+)
+
+// ProblemError is a refusal of the server (RFC 9457). Decide by Code and Retryable; Detail is for
+// people, as is the page at Type.
+type ProblemError struct{ api.Problem }
+
+// Error implements error.
+func (p *ProblemError) Error() string {
+	return fmt.Sprintf("paylatch: %d %s: %s (request %s)", p.Status, p.Code, p.Detail, p.RequestID)
+}
+
+// problem is the error of a response that is no success. What is no problem document, such as a proxy's page,
+// has a Status and no Code.
+func problem(status int, body []byte) error {
+	p := &ProblemError{}
+	if json.Unmarshal(body, &p.Problem) != nil || p.Code == "" {
+		p.Problem = api.Problem{Detail: http.StatusText(status)}
+	}
+	p.Status = status
+	return p
+}
