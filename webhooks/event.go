@@ -59,6 +59,8 @@ const (
 	// KindDisputed means that the cardholder disputes the payment. It moves no money: where a dispute does, that is an
 	// event of its own.
 	KindDisputed Kind = "disputed"
+	// KindDisputeClosed means that a dispute is over, as [Event.Dispute] has it, and that no money moves with that.
+	KindDisputeClosed Kind = "dispute_closed"
 	// KindChargeback means that a dispute took money from the merchant, which may still come back.
 	KindChargeback Kind = "chargeback"
 	// KindChargebackReversed means that money which a chargeback took came back.
@@ -127,6 +129,8 @@ type Event struct {
 	// KindChargebackReversed: of one kind, two ids are two movements, and the same id is the same one, in whichever
 	// event. Empty where the provider names none: Money is then all that was so moved until now.
 	MovementID string `json:"movement_id,omitzero"`
+	// Dispute is the dispute that the event is about. Nil where it is about none, and where the provider has no id for it.
+	Dispute *Dispute `json:"dispute,omitzero"`
 	// RefundID is the provider's id of the refund that the event is about.
 	RefundID string `json:"refund_id,omitzero"`
 	// RefundReference is the merchant's own id of that refund, if it is carried.

@@ -96,6 +96,7 @@ var newsByKind = map[webhooks.Kind]fsm.News{ //nolint:gochecknoglobals // a tabl
 	webhooks.KindFailed:         fsm.NewsFailed,
 	webhooks.KindSoftFailed:     fsm.NewsSoftFailed,
 	webhooks.KindDisputed:       fsm.NewsDisputed,
+	webhooks.KindDisputeClosed:  fsm.NewsMoney,
 }
 
 var movementByKind = map[webhooks.Kind]payment.MovementKind{ //nolint:gochecknoglobals // a table

@@ -229,7 +229,7 @@ func applyFetched(s *changeset.Changeset, c *changeset.Change, e *inbound.Stored
 
 // notLookedUp are the kinds that a lookup of the payment does not show.
 var notLookedUp = []webhooks.Kind{ //nolint:gochecknoglobals // a list
-	webhooks.KindDisputed, webhooks.KindReversed, webhooks.KindChargeback, webhooks.KindChargebackReversed,
+	webhooks.KindDisputed, webhooks.KindDisputeClosed, webhooks.KindReversed, webhooks.KindChargeback, webhooks.KindChargebackReversed,
 }
 
 // applyFetchedRefund applies a refund as if the event itself had contained all of it.

@@ -43,7 +43,8 @@ func behind(kind webhooks.Kind, a payment.Attempt, answer fsm.News) bool {
 		return !a.State.Final() && (waits || answer == fsm.NewsAuthorized)
 	case webhooks.KindNotice:
 		return !a.State.Final() && waits
-	case webhooks.KindProcessing, webhooks.KindActionRequired, webhooks.KindSoftFailed, webhooks.KindIgnored, webhooks.KindQuestion, webhooks.KindUnreadable, webhooks.KindDisputed,
+	case webhooks.KindProcessing, webhooks.KindActionRequired, webhooks.KindSoftFailed, webhooks.KindIgnored, webhooks.KindQuestion, webhooks.KindUnreadable,
+		webhooks.KindDisputed, webhooks.KindDisputeClosed,
 		webhooks.KindReversed, webhooks.KindChargeback, webhooks.KindChargebackReversed,
 		webhooks.KindRefundPending, webhooks.KindRefundSucceeded, webhooks.KindRefundFailed:
 		// Any response goes beyond the standing in such a notice.

@@ -42,6 +42,7 @@ var reports = map[string]string{ //nolint:gochecknoglobals // a table
 	"soft_failed":      "that a try to pay failed",
 	"reversed":         "that a capture was reversed",
 	"disputed":         "that the cardholder disputes the payment",
+	"dispute_closed":   "that a dispute is over",
 	"chargeback":       "that a chargeback took money",
 	"refund_pending":   "that a refund is under way",
 	"refund_succeeded": "that a refund succeeded",

@@ -34,6 +34,7 @@ func About() webhooks.About {
 			"CANCELLATION without success follows a cancellation that was received: it says nothing of the payment.",
 			"A capture that failed is often made again by Adyen itself: CAPTURE (Transaction Recaptured) changes no amount here.",
 			"CHARGEBACK and SECOND_CHARGEBACK take the money, CHARGEBACK_REVERSED and PREARBITRATION_WON return it; DISPUTE_DEFENSE_PERIOD_ENDED does not say of what it was.",
+			"How far a dispute has come (disputeStatus), its reason and its date are not signed: they only narrow what the event code says of it.",
 			"Events that follow a CHARGEBACK name their payment by originalReference only if that is switched on (webhook, Risk); else by the dispute, whose CHARGEBACK must have come.",
 			"An account that captures at once sends no CAPTURE: set capture to automatic, or ask for manual capture.",
 			"There is no call that reads a payment: the webhook is the only source.",

@@ -70,6 +70,7 @@ var outcomes = map[string]outcome{
 	"CHARGEBACK_REVERSED":          {webhooks.KindChargebackReversed, webhooks.KindIgnored},
 	"DISPUTE_DEFENSE_PERIOD_ENDED": {webhooks.KindDisputed, webhooks.KindIgnored},
 	"SECOND_CHARGEBACK":            {webhooks.KindChargeback, webhooks.KindIgnored},
+	"INFORMATION_SUPPLIED":         {webhooks.KindDisputed, webhooks.KindIgnored},
 	"PREARBITRATION_WON":           {webhooks.KindChargebackReversed, webhooks.KindIgnored},
 	"PREARBITRATION_LOST":          {webhooks.KindChargeback, webhooks.KindIgnored},
 }
@@ -110,7 +111,8 @@ func (i item) event(captures bool) (webhooks.Event, error) {
 	if e.Refuses = i.refuses(e.Kind); e.Refuses != "" {
 		return e, nil // the amount is of the command, not of what is held
 	}
-	return read.WithUnitsText(e, string(i.Amount.Value), string(i.Amount.Currency), exponents)
+	e, err := read.WithUnitsText(e, string(i.Amount.Value), string(i.Amount.Currency), exponents)
+	return i.withDispute(e), err
 }
 
 // refuses returns the command that an item of this kind refuses, or nothing.

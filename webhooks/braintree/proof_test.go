@@ -80,7 +80,7 @@ func TestKinds(t *testing.T) {
 		braintreeDispute("dispute_expired", "chargeback"):                                             "chargeback 2500 USD of att_1 t1 moving d1",
 		braintreeDispute("dispute_expired", "retrieval"):                                              "disputed 2500 USD of att_1 t1",
 		braintreeDispute("dispute_won", "chargeback"):                                                 "chargeback_reversed 2500 USD of att_1 t1 moving d1",
-		braintreeDispute("dispute_won", "retrieval"):                                                  "ignored",
+		braintreeDispute("dispute_won", "retrieval"):                                                  "dispute_closed 2500 USD of att_1 t1",
 		braintreeXML("check", `<check type="boolean">true</check>`):                                   "ignored",
 		braintreeXML("subscription_charged_successfully", `<subscription><id>s1</id></subscription>`): "ignored",
 	})

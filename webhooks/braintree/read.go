@@ -57,6 +57,8 @@ type dispute struct {
 	Disputed    string      `xml:"amount-disputed"`
 	Won         string      `xml:"amount-won"`
 	Currency    string      `xml:"currency-iso-code"`
+	Reason      string      `xml:"reason"`
+	ReplyBy     string      `xml:"reply-by-date"`
 	Transaction transaction `xml:"transaction"`
 }
 
@@ -204,9 +206,6 @@ func (b dispute) fill(e webhooks.Event) (webhooks.Event, error) {
 		e.Kind = webhooks.KindChargeback
 	}
 	switch {
-	case b.Kind == "retrieval" && e.Kind == webhooks.KindChargebackReversed:
-		e.Kind = webhooks.KindIgnored
-		return e, nil
 	case b.Kind == "retrieval":
 		e.Kind = webhooks.KindDisputed
 	case e.Kind.IsMovement():
@@ -214,5 +213,32 @@ func (b dispute) fill(e webhooks.Event) (webhooks.Event, error) {
 	}
 	e.ProviderPaymentID = b.Transaction.ID
 	e.References = read.References(b.Transaction.OrderID, b.Transaction.ID)
-	return read.WithDecimal(e, amount, b.Currency)
+	e, err := read.WithDecimal(e, amount, b.Currency)
+	return b.withDispute(e), err
+}
+
+// disputeStatuses translates the kinds of notifications. A dispute that is "disputed" has the merchant's evidence
+// (https://developer.paypal.com/braintree/docs/reference/general/webhooks/dispute).
+var disputeStatuses = map[string]webhooks.DisputeStatus{
+	"dispute_opened":        webhooks.DisputeOpen,
+	"dispute_under_review":  webhooks.DisputeUnderReview,
+	"dispute_disputed":      webhooks.DisputeUnderReview,
+	"dispute_won":           webhooks.DisputeWon,
+	"dispute_lost":          webhooks.DisputeLost,
+	"dispute_expired":       webhooks.DisputeLost,
+	"dispute_accepted":      webhooks.DisputeAccepted,
+	"dispute_auto_accepted": webhooks.DisputeAccepted,
+}
+
+// withDispute adds the dispute. A retrieval without an answer in time is not lost, it may become a dispute. The
+// merchant may answer until the end of the day of reply-by-date, which has no zone.
+func (b dispute) withDispute(e webhooks.Event) webhooks.Event {
+	status := disputeStatuses[e.Type]
+	if b.Kind == "retrieval" && (!status.Closed() || e.Type == "dispute_expired") {
+		status = webhooks.DisputeWarning
+	}
+	disputed, _ := read.Decimal(cmp.Or(b.Disputed, b.Amount), b.Currency)
+	return read.WithDispute(e, webhooks.Dispute{
+		ID: b.ID, Status: status, Reason: b.Reason, Money: disputed, DueBy: read.TimeIn(time.DateOnly, b.ReplyBy),
+	})
 }

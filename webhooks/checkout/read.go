@@ -36,6 +36,10 @@ type eventData struct {
 	Amount           *read.Integer   `json:"amount"`
 	Currency         read.Word       `json:"currency"`
 	ResponseCode     read.Note       `json:"response_code"`
+
+	// Of a dispute.
+	ReasonCode read.Note       `json:"reason_code"`
+	EvidenceBy json.RawMessage `json:"evidence_required_by"`
 }
 
 func parse(body []byte) (webhooks.Event, error) {
@@ -103,7 +107,7 @@ func kindOf(eventType string) webhooks.Kind {
 		return webhooks.KindRefundSucceeded
 	case "payment_refund_declined":
 		return webhooks.KindRefundFailed
-	case "dispute_received", "payment_chargeback":
+	case "dispute_received", "payment_chargeback", "dispute_evidence_submitted":
 		return webhooks.KindDisputed
 	default:
 		return webhooks.KindIgnored
@@ -132,7 +136,34 @@ func (c eventData) fill(e webhooks.Event) (webhooks.Event, error) {
 	if e.Kind.IsFailure() {
 		e.FailureCode, e.ProviderCode = failure(e.Type, string(c.ResponseCode))
 	}
-	return read.WithUnits(e, c.Amount, c.Currency, exponents)
+	e, err := read.WithUnits(e, c.Amount, c.Currency, exponents)
+	return c.withDispute(e), err
+}
+
+// disputeStatuses translates the types that are about a dispute
+// (https://www.checkout.com/docs/developer-resources/webhooks/webhook-event-types). A cancelled one was withdrawn.
+var disputeStatuses = map[string]webhooks.DisputeStatus{
+	"dispute_received":           webhooks.DisputeOpen,
+	"dispute_evidence_required":  webhooks.DisputeOpen,
+	"dispute_evidence_submitted": webhooks.DisputeUnderReview,
+	"dispute_won":                webhooks.DisputeWon,
+	"dispute_arbitration_won":    webhooks.DisputeWon,
+	"dispute_canceled":           webhooks.DisputeWon,
+	"dispute_lost":               webhooks.DisputeLost,
+	"dispute_arbitration_lost":   webhooks.DisputeLost,
+	"dispute_expired":            webhooks.DisputeLost,
+	"dispute_accepted":           webhooks.DisputeAccepted,
+}
+
+// withDispute adds the dispute, which is named where the payment stands beside it. The names of its reason and its
+// date are from memory (https://api-reference.checkout.com/#operation/getDisputeDetails).
+func (c eventData) withDispute(e webhooks.Event) webhooks.Event {
+	if c.PaymentID == "" {
+		return e
+	}
+	return read.WithDispute(e, webhooks.Dispute{
+		ID: c.ID, Status: disputeStatuses[e.Type], Reason: string(c.ReasonCode), DueBy: read.Time(c.EvidenceBy),
+	})
 }
 
 // codes translates response codes (https://www.checkout.com/docs/resources/codes/http-response-codes); those of 3-D

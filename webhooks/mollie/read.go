@@ -59,6 +59,8 @@ type snapshot struct {
 	AmountCaptured amountData      `json:"amountCaptured"`
 	Details        json.RawMessage `json:"details"`
 	StatusReason   json.RawMessage `json:"statusReason"`
+	// Reason is that of a chargeback.
+	Reason json.RawMessage `json:"reason"`
 }
 
 // amountData is an object with the members value and currency.
@@ -167,7 +169,16 @@ func (m snapshot) fill(e webhooks.Event, id string) (webhooks.Event, error) {
 	money, err := m.money(e.Type)
 	e, err = read.WithMoney(e, money, err)
 	e.NeedsFetch = e.Money == nil
-	return e, err
+	return m.withDispute(e), err
+}
+
+// withDispute adds the dispute behind a chargeback. It can't be answered at Mollie: it is lost unless it is reversed
+// (https://docs.mollie.com/reference/get-chargeback).
+func (m snapshot) withDispute(e webhooks.Event) webhooks.Event {
+	statuses := map[webhooks.Kind]webhooks.DisputeStatus{
+		webhooks.KindChargeback: webhooks.DisputeLost, webhooks.KindChargebackReversed: webhooks.DisputeWon,
+	}
+	return read.WithDispute(e, webhooks.Dispute{ID: e.MovementID, Status: statuses[e.Kind], Reason: read.TextAt(m.Reason, "code")})
 }
 
 // money is what an event speaks of. A payment is paid, too, when only a part of it was captured and the rest given up:

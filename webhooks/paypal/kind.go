@@ -2,7 +2,6 @@ package paypal
 
 import (
 	"github.com/paylatch/paylatch/webhooks"
-	"github.com/paylatch/paylatch/webhooks/internal/read"
 )
 
 // reader reads a resource to its kind and to the amount that the news is about.
@@ -123,39 +122,5 @@ func (r object) refunded() (webhooks.Kind, amountData) {
 		return webhooks.KindRefundFailed, r.Amount
 	default:
 		return webhooks.KindRefundPending, r.Amount
-	}
-}
-
-// dispute holds what is read of a dispute (https://developer.paypal.com/docs/api/customer-disputes/v1/).
-type dispute struct {
-	DisputeID            string     `json:"dispute_id"`
-	DisputeAmount        amountData `json:"dispute_amount"`
-	DisputedTransactions read.Optional[[]struct {
-		SellerTransactionID string    `json:"seller_transaction_id"`
-		InvoiceNumber       read.Note `json:"invoice_number"`
-		Custom              read.Note `json:"custom"`
-	}] `json:"disputed_transactions"`
-	DisputeOutcome read.Optional[struct {
-		OutcomeCode    read.Word  `json:"outcome_code"`
-		AmountRefunded amountData `json:"amount_refunded"`
-	}] `json:"dispute_outcome"`
-}
-
-// disputed reads a dispute. Until it is resolved the money is only on hold. Resolved for the buyer, it is gone; for the
-// seller, or withdrawn, nothing is at stake any more. Any other outcome a person must look at.
-func (r object) disputed() (webhooks.Kind, amountData) {
-	if r.Status != "RESOLVED" {
-		return webhooks.KindDisputed, r.DisputeAmount
-	}
-	switch r.DisputeOutcome.Value.OutcomeCode {
-	case "RESOLVED_BUYER_FAVOUR":
-		if r.DisputeOutcome.Value.AmountRefunded != nil {
-			return webhooks.KindChargeback, r.DisputeOutcome.Value.AmountRefunded
-		}
-		return webhooks.KindChargeback, r.DisputeAmount
-	case "RESOLVED_SELLER_FAVOUR", "CANCELED_BY_BUYER", "DENIED", "NONE":
-		return webhooks.KindIgnored, nil
-	default:
-		return webhooks.KindDisputed, r.DisputeAmount
 	}
 }

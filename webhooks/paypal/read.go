@@ -132,7 +132,8 @@ func (r object) fill(e webhooks.Event, reading reader) (webhooks.Event, error) {
 		return e, nil
 	}
 	money, err := amount.money()
-	return read.WithMoney(e, money, err)
+	e, err = read.WithMoney(e, money, err)
+	return r.withDispute(e), err
 }
 
 // money drops the sign, by which version 1 marks what goes out.

@@ -72,7 +72,7 @@ func TestKinds(t *testing.T) {
 		razorpayBody("refund.speed_changed", "refund", razorpayRefund):                                             "ignored",
 		razorpayBody("payment.dispute.created", "payment", razorpayPayment, "dispute", razorpayDispute):            "disputed 39000 INR of att_1 pay_1 order_1",
 		razorpayBody("payment.dispute.lost", "dispute", razorpayDispute+`,"amount_deducted":100`):                  "chargeback 100 INR of pay_1 moving disp_1",
-		razorpayBody("payment.dispute.won", "dispute", razorpayDispute):                                            "ignored",
+		razorpayBody("payment.dispute.won", "dispute", razorpayDispute):                                            "dispute_closed 39000 INR of pay_1",
 		razorpayBody("payment_link.paid", "payment_link", razorpayLink, "order", razorpayOrder):                    "succeeded 500 KWD of att_2 rcpt_1 order_1 plink_1",
 		razorpayBody("payment_link.paid", "payment_link", razorpayLink+`,"amount":900,"amount_paid":500`):          "succeeded 500 KWD of att_2 order_1 plink_1",
 		razorpayBody("payment_link.expired", "payment_link", razorpayLink):                                         "failed 500 KWD of att_2 order_1 plink_1 for expired/",

@@ -39,6 +39,11 @@ type entityData struct {
 
 	ErrorCode   read.Note `json:"error_code"`
 	ErrorReason read.Note `json:"error_reason"`
+
+	// Of a dispute.
+	Phase      read.Note       `json:"phase"`
+	ReasonCode read.Note       `json:"reason_code"`
+	RespondBy  json.RawMessage `json:"respond_by"`
 }
 
 func parse(body []byte) (webhooks.Event, error) {
@@ -76,7 +81,7 @@ func (r rawEvent) raw(name string) json.RawMessage {
 
 // kindOf translates the names of events that are about a payment, and names the entity that they are about. A dispute
 // takes the money when it is lost, and not before (https://razorpay.com/docs/api/disputes/entity, "amount_deducted"):
-// one that is won has nothing to return, and one that is under review or needs evidence adds nothing to its opening.
+// one that is won has nothing to return.
 func kindOf(eventType string) (kind webhooks.Kind, subject string) {
 	switch eventType {
 	case "payment.authorized":
@@ -97,7 +102,8 @@ func kindOf(eventType string) (kind webhooks.Kind, subject string) {
 		return webhooks.KindRefundSucceeded, "refund"
 	case "refund.failed":
 		return webhooks.KindRefundFailed, "refund"
-	case "payment.dispute.created":
+	case "payment.dispute.created", "payment.dispute.under_review", "payment.dispute.action_required",
+		"payment.dispute.won", "payment.dispute.closed":
 		return webhooks.KindDisputed, "dispute"
 	case "payment.dispute.lost":
 		return webhooks.KindChargeback, "dispute"
@@ -144,7 +150,11 @@ func (r rawEvent) fill(e webhooks.Event, name string) (webhooks.Event, error) {
 	if e.Kind == webhooks.KindSoftFailed { // a try: an order, and its link, take others (https://razorpay.com/docs/api/orders/, "attempts")
 		e.Transaction, e.PageOpen = subject.ID, true
 	}
-	return read.WithUnits(e, subject.amount(name), subject.Currency, nil)
+	e, err := read.WithUnits(e, subject.amount(name), subject.Currency, nil)
+	if name == "dispute" {
+		e = subject.withDispute(e)
+	}
+	return e, err
 }
 
 func (r entityData) attempt() string { return read.TextMembers(r.Notes)["payment_attempt_id"] }

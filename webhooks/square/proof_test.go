@@ -86,7 +86,7 @@ func TestKinds(t *testing.T) {
 		dispute("LOST"):                      "chargeback 2000 USD of p-1 moving x-1",
 		dispute("ACCEPTED"):                  "chargeback 2000 USD of p-1 moving x-1",
 		dispute("WON"):                       "chargeback_reversed 2000 USD of p-1 moving x-1",
-		dispute("INQUIRY_CLOSED"):            "ignored of p-1",
+		dispute("INQUIRY_CLOSED"):            "dispute_closed 2000 USD of p-1",
 		squareBody("dispute.state.changed", "dispute", squareDisputeMembers+`,"state":"LOST"`): "chargeback 2000 USD of p-1 moving x-1",
 		squareBody("catalog.x", "y", ""): "ignored",
 		test:                             "ignored",

@@ -59,10 +59,12 @@ type refund struct {
 }
 
 type dispute struct {
-	ID      string     `json:"id"`
-	OldID   read.Note  `json:"dispute_id"`
-	State   string     `json:"state"`
-	Amount  amountData `json:"amount_money"`
+	ID      string          `json:"id"`
+	OldID   read.Note       `json:"dispute_id"`
+	State   string          `json:"state"`
+	Reason  read.Note       `json:"reason"`
+	DueAt   json.RawMessage `json:"due_at"`
+	Amount  amountData      `json:"amount_money"`
 	Payment read.Optional[struct {
 		ID string `json:"payment_id"`
 	}] `json:"disputed_payment"`
@@ -194,17 +196,32 @@ func (r refund) fill(e webhooks.Event) (webhooks.Event, error) {
 func (p dispute) fill(e webhooks.Event) (webhooks.Event, error) {
 	e.References = read.References(p.Payment.Value.ID)
 	e.ProviderPaymentID = p.Payment.Value.ID
+	id := cmp.Or(p.ID, string(p.OldID))
 	switch p.State {
 	case "":
 		return e, noStatus(e)
-	case "INQUIRY_CLOSED":
-		return e, nil
 	case "WON":
-		e.Kind, e.MovementID = webhooks.KindChargebackReversed, cmp.Or(p.ID, string(p.OldID))
+		e.Kind, e.MovementID = webhooks.KindChargebackReversed, id
 	case "EVIDENCE_REQUIRED", "PROCESSING", "LOST", "ACCEPTED":
-		e.Kind, e.MovementID = webhooks.KindChargeback, cmp.Or(p.ID, string(p.OldID))
+		e.Kind, e.MovementID = webhooks.KindChargeback, id
 	default:
 		e.Kind = webhooks.KindDisputed
 	}
-	return read.WithUnits(e, p.Amount.Amount, p.Amount.Currency, nil)
+	e, err := read.WithUnits(e, p.Amount.Amount, p.Amount.Currency, nil)
+	return read.WithDispute(e, webhooks.Dispute{
+		ID: id, Status: disputeStatuses[p.State], Reason: string(p.Reason), DueBy: read.Time(p.DueAt),
+	}), err
+}
+
+// disputeStatuses translates the states of a dispute
+// (https://developer.squareup.com/reference/square/enums/DisputeState). An inquiry that is closed has cost nothing.
+var disputeStatuses = map[string]webhooks.DisputeStatus{
+	"INQUIRY_EVIDENCE_REQUIRED": webhooks.DisputeWarning,
+	"INQUIRY_PROCESSING":        webhooks.DisputeWarning,
+	"INQUIRY_CLOSED":            webhooks.DisputeWon,
+	"EVIDENCE_REQUIRED":         webhooks.DisputeOpen,
+	"PROCESSING":                webhooks.DisputeUnderReview,
+	"WON":                       webhooks.DisputeWon,
+	"LOST":                      webhooks.DisputeLost,
+	"ACCEPTED":                  webhooks.DisputeAccepted,
 }

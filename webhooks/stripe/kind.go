@@ -31,14 +31,12 @@ func readingOf(eventType string) func(objectData) (webhooks.Kind, *read.Integer)
 		return objectData.chargeRefunded
 	case "refund.created", "refund.updated", "refund.failed", "charge.refund.updated":
 		return objectData.refund
-	case "charge.dispute.created":
+	case "charge.dispute.created", "charge.dispute.updated":
 		return objectData.disputed
 	case "charge.dispute.funds_withdrawn":
 		return objectData.chargeback
 	case "charge.dispute.funds_reinstated":
 		return objectData.chargebackReversed
-	case "charge.dispute.updated":
-		return objectData.disputeMoved
 	case "charge.dispute.closed":
 		return objectData.disputeClosed
 	default:
@@ -66,6 +64,7 @@ func (o objectData) failed() (webhooks.Kind, *read.Integer) {
 	return webhooks.KindFailed, cmp.Or(o.Amount, o.AmountTotal)
 }
 
+// disputed reads a dispute that moves no money: while it is open, an inquiry included, the money is at stake.
 func (o objectData) disputed() (webhooks.Kind, *read.Integer) { return webhooks.KindDisputed, o.Amount }
 
 // chargeback and chargebackReversed read when a dispute moves money. A loss may still turn, so that what has come back
@@ -154,22 +153,11 @@ func (o objectData) refund() (webhooks.Kind, *read.Integer) {
 	}
 }
 
-// disputeMoved reads news of a dispute between its opening and its end. While it is open, an inquiry included, the
-// money is at stake; once it has gone the merchant's way nothing is.
-func (o objectData) disputeMoved() (webhooks.Kind, *read.Integer) {
-	switch o.Status {
-	case "won", "warning_closed", "prevented":
-		return webhooks.KindIgnored, nil
-	default:
-		return webhooks.KindDisputed, o.Amount
-	}
-}
-
 // disputeClosed reads the end of a dispute. One that is lost moves no money then: it names what was withdrawn before,
 // which an endpoint may have missed.
 func (o objectData) disputeClosed() (webhooks.Kind, *read.Integer) {
 	if o.Status == "lost" {
 		return o.chargeback()
 	}
-	return o.disputeMoved()
+	return o.disputed()
 }

@@ -49,6 +49,8 @@ type objectData struct {
 	ClientReferenceID read.Note `json:"client_reference_id"`
 	PaymentStatus     read.Word `json:"payment_status"`
 	Reason            read.Note `json:"reason"`
+	// Evidence is that of a dispute.
+	Evidence json.RawMessage `json:"evidence_details"`
 
 	failure `json:"-"`
 }
@@ -118,7 +120,8 @@ func (o objectData) fill(e webhooks.Event, reading func(objectData) (webhooks.Ki
 	if kind.IsFailure() {
 		e.FailureCode, e.ProviderCode = o.failureOf(e.Type)
 	}
-	return read.WithUnits(e, amount, o.Currency, exponents)
+	e, err := read.WithUnits(e, amount, o.Currency, exponents)
+	return o.withDispute(e), err
 }
 
 // own returns the object's id if it is of that type.

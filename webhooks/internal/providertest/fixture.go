@@ -112,6 +112,12 @@ func RequireSound(tb testing.TB, e webhooks.Event) {
 	if e.Kind == webhooks.KindIgnored {
 		require.Nil(tb, e.Money)
 	}
+	if e.Dispute != nil {
+		require.NotEmpty(tb, e.Dispute.ID)
+		require.NotEmpty(tb, e.Dispute.Status)
+		require.True(tb, e.Kind.IsMovement() || e.Kind == webhooks.KindDisputed || e.Kind == webhooks.KindDisputeClosed, e.Kind)
+		require.Equal(tb, e.Kind == webhooks.KindDisputeClosed, !e.Kind.IsMovement() && e.Dispute.Status.Closed())
+	}
 	require.Equal(tb, e.Kind == webhooks.KindUnreadable, e.Unreadable != "")
 	if e.Kind == webhooks.KindUnreadable {
 		require.Nil(tb, e.Money)

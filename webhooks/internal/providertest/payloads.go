@@ -31,7 +31,7 @@ type payload struct {
 // outcomes translates the first word of a sample's outcome into the kinds that say it; "" is a sample without one.
 var outcomes = map[string][]webhooks.Kind{
 	"":               {webhooks.KindIgnored},
-	"informational":  {webhooks.KindIgnored},
+	"informational":  {webhooks.KindIgnored, webhooks.KindDisputed, webhooks.KindDisputeClosed}, // of a dispute
 	"ping":           {webhooks.KindIgnored},
 	"not":            {webhooks.KindIgnored},
 	"pending":        {webhooks.KindProcessing, webhooks.KindActionRequired},
@@ -54,11 +54,11 @@ var outcomes = map[string][]webhooks.Kind{
 	// Providers differ in when a dispute takes the money, and so in whether one that is won returns any.
 	"chargeback":      {webhooks.KindDisputed, webhooks.KindChargeback},
 	"chargeback_lost": {webhooks.KindChargeback},
-	"chargeback_won":  {webhooks.KindIgnored, webhooks.KindChargebackReversed},
+	"chargeback_won":  {webhooks.KindDisputeClosed, webhooks.KindChargebackReversed},
 
 	"authorisation":       {webhooks.KindFailed}, // that expired
 	"cancel_failed":       {webhooks.KindProcessing},
-	"chargeback_closed":   {webhooks.KindIgnored},
+	"chargeback_closed":   {webhooks.KindDisputeClosed},
 	"chargeback_reversed": {webhooks.KindChargebackReversed},
 	"partially":           {webhooks.KindRefundSucceeded}, // refunded
 	"shape":               {webhooks.KindIgnored},         // of an unknown status

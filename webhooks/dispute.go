@@ -1,0 +1,41 @@
+package webhooks
+
+import "time"
+
+// DisputeStatus is where a dispute stands at the provider.
+type DisputeStatus string
+
+// The statuses of a dispute. Closed ones may still change: a dispute that was lost can be won later, and the reverse.
+const (
+	// DisputeWarning disputes are inquiries: no money has moved.
+	DisputeWarning DisputeStatus = "warning"
+	// DisputeOpen disputes wait for the merchant's evidence.
+	DisputeOpen DisputeStatus = "open"
+	// DisputeUnderReview disputes have their evidence.
+	DisputeUnderReview DisputeStatus = "under_review"
+	// DisputeWon disputes ended without a loss: they were decided for the merchant, or withdrawn.
+	DisputeWon DisputeStatus = "won"
+	// DisputeLost disputes were decided for the cardholder.
+	DisputeLost DisputeStatus = "lost"
+	// DisputeAccepted disputes were not defended.
+	DisputeAccepted DisputeStatus = "accepted"
+)
+
+// Closed reports whether the dispute is over, as far as is known.
+func (s DisputeStatus) Closed() bool {
+	return s == DisputeWon || s == DisputeLost || s == DisputeAccepted
+}
+
+// Dispute is what an event contains of a dispute, as it stood at [Event.OccurredAt]. It moves no money: where a dispute
+// does, the event's Kind has it.
+type Dispute struct {
+	// ID is the provider's id of the dispute, the same in all of its events.
+	ID     string        `json:"id,omitzero"`
+	Status DisputeStatus `json:"status,omitzero"`
+	// Reason is the provider's own code or word for it; empty if none is given.
+	Reason string `json:"reason,omitzero"`
+	// Money is what is disputed. Nil where it is not stated.
+	Money *Money `json:"money,omitzero"`
+	// DueBy is until when the merchant may answer; zero if that is not stated.
+	DueBy time.Time `json:"due_by,omitzero"`
+}

@@ -1,0 +1,33 @@
+package razorpay
+
+import (
+	"github.com/paylatch/paylatch/webhooks"
+	"github.com/paylatch/paylatch/webhooks/internal/read"
+)
+
+// disputeStatuses translates the names of events (https://razorpay.com/docs/webhooks/payloads/disputes/). What is
+// required again is evidence.
+var disputeStatuses = map[string]webhooks.DisputeStatus{
+	"payment.dispute.created":         webhooks.DisputeOpen,
+	"payment.dispute.action_required": webhooks.DisputeOpen,
+	"payment.dispute.under_review":    webhooks.DisputeUnderReview,
+	"payment.dispute.won":             webhooks.DisputeWon,
+	"payment.dispute.lost":            webhooks.DisputeLost,
+	"payment.dispute.closed":          webhooks.DisputeWon,
+}
+
+// withDispute adds the dispute. In its phases fraud and retrieval it is an inquiry; that is from memory. One that is
+// closed was neither won nor lost, if nothing was deducted.
+func (r entityData) withDispute(e webhooks.Event) webhooks.Event {
+	status := disputeStatuses[e.Type]
+	switch {
+	case e.Type == "payment.dispute.closed" && r.AmountDeducted != nil && *r.AmountDeducted != 0:
+		status = "" // a person must look
+	case !status.Closed() && (r.Phase == "fraud" || r.Phase == "retrieval"):
+		status = webhooks.DisputeWarning
+	}
+	disputed, _ := read.WithUnits(webhooks.Event{Kind: webhooks.KindDisputed}, r.Amount, r.Currency, nil)
+	return read.WithDispute(e, webhooks.Dispute{
+		ID: r.ID, Status: status, Reason: string(r.ReasonCode), Money: disputed.Money, DueBy: read.Time(r.RespondBy),
+	})
+}
