@@ -32,14 +32,17 @@ CREATE TABLE discrepancies (
 COMMENT ON TABLE discrepancies IS
     'What a person must look at: opened once for its cause, never closed by itself; another cause opens another one.';
 COMMENT ON COLUMN discrepancies.about IS 'A code of what it is about, beside its kind.';
-COMMENT ON COLUMN discrepancies.about_id IS 'Distinguishes two causes of one kind: another amount, dispute, refund or operation.';
+COMMENT ON COLUMN discrepancies.about_id IS
+    'Distinguishes two causes of one kind: another amount, refund or operation; of a dispute with a name, its stage and the name.';
 COMMENT ON COLUMN discrepancies.proposed_by IS
     'Called it paid, by which payment or refund, where the provider can''t be asked: a second person must agree.';
 COMMENT ON COLUMN discrepancies.provider_payment_id IS 'The payment that a person found at the provider, where the resolution is paid.';
 
 CREATE UNIQUE INDEX discrepancies_once ON discrepancies (kind, about, about_id,
     coalesce(attempt_id, '00000000-0000-0000-0000-000000000000'), account, coalesce(provider_event_id, ''));
-CREATE UNIQUE INDEX discrepancies_one_open_dispute ON discrepancies (attempt_id) WHERE kind = 'disputed' AND resolved_at IS NULL;
+CREATE UNIQUE INDEX discrepancies_one_open_dispute ON discrepancies
+    (attempt_id, (CASE about WHEN 'dispute' THEN substr(about_id, strpos(about_id, ' ')) ELSE '' END))
+    WHERE kind = 'disputed' AND resolved_at IS NULL;
 CREATE INDEX discrepancies_open ON discrepancies (opened_at) WHERE resolved_at IS NULL;
 CREATE INDEX discrepancies_by_attempt ON discrepancies (attempt_id);
 CREATE INDEX discrepancies_by_time ON discrepancies (opened_at, discrepancy_id);

@@ -23,6 +23,7 @@ func Served() map[string][]string {
 		"attempt_transitions": {insert},
 		"money_movements":     {insert},
 		"discrepancies":       {insert, update},
+		"disputes":            {insert, update},
 		"goose_db_version":    {},
 		"idempotency_keys":    {insert, update, remove},
 		"key_quotas":          {insert, update},

@@ -1,11 +1,13 @@
 -- Reads one attempt, locks nothing.
 -- name: AttemptRead :one
-SELECT sqlc.embed(a), now()::timestamptz AS read_at, false AS siblings
+SELECT sqlc.embed(a), now()::timestamptz AS read_at, false AS siblings,
+    EXISTS (SELECT FROM disputes d WHERE d.attempt_id = a.attempt_id) AS has_disputes
 FROM payment_attempts a WHERE a.attempt_id = @attempt_id;
 
 -- Reads several attempts, locks nothing.
 -- name: AttemptsRead :many
-SELECT sqlc.embed(a), now()::timestamptz AS read_at, false AS siblings
+SELECT sqlc.embed(a), now()::timestamptz AS read_at, false AS siblings,
+    EXISTS (SELECT FROM disputes d WHERE d.attempt_id = a.attempt_id) AS has_disputes
 FROM payment_attempts a WHERE a.attempt_id = ANY (@attempt_ids::uuid[]);
 
 -- Lists those of some attempts whose version is above the one beside it, locks
@@ -24,7 +26,8 @@ SELECT pg_notify(@channel::text, n.notice) FROM lax, (SELECT unnest(@notices::te
 -- that both are of one snapshot. Locks nothing. The triples are matched by position.
 -- name: AttemptsByRequest :many
 SELECT sqlc.embed(a), now()::timestamptz AS read_at, false AS siblings,
-    coalesce(o.state, '') AS charge_state, o.lease_until AS charge_lease_until
+    coalesce(o.state, '') AS charge_state, o.lease_until AS charge_lease_until,
+    EXISTS (SELECT FROM disputes d WHERE d.attempt_id = a.attempt_id) AS has_disputes
 FROM payment_attempts a
 JOIN (SELECT unnest(@order_ids::text[]) AS order_id, unnest(@user_ids::text[]) AS user_id, unnest(@client_request_ids::text[]) AS client_request_id) n
     ON a.order_id = n.order_id AND a.user_id = n.user_id AND a.client_request_id COLLATE "C" = n.client_request_id
@@ -32,7 +35,8 @@ LEFT JOIN operations o ON o.attempt_id = a.attempt_id AND o.kind = 'charge' AND 
 
 -- Reads the attempts of some orders, oldest first, locks nothing.
 -- name: AttemptsOfOrders :many
-SELECT sqlc.embed(a), now()::timestamptz AS read_at, false AS siblings
+SELECT sqlc.embed(a), now()::timestamptz AS read_at, false AS siblings,
+    EXISTS (SELECT FROM disputes d WHERE d.attempt_id = a.attempt_id) AS has_disputes
 FROM payment_attempts a WHERE a.order_id = ANY (@order_ids::text[])
 ORDER BY a.order_id, a.created_at, a.attempt_id;
 

@@ -104,6 +104,36 @@ func (e AttemptOrigin) Valid() bool {
 	}
 }
 
+// Defines values for DisputeStatus.
+const (
+	DisputeStatusAccepted    DisputeStatus = "accepted"
+	DisputeStatusLost        DisputeStatus = "lost"
+	DisputeStatusOpen        DisputeStatus = "open"
+	DisputeStatusUnderReview DisputeStatus = "under_review"
+	DisputeStatusWarning     DisputeStatus = "warning"
+	DisputeStatusWon         DisputeStatus = "won"
+)
+
+// Valid indicates whether the value is a known member of the DisputeStatus enum.
+func (e DisputeStatus) Valid() bool {
+	switch e {
+	case DisputeStatusAccepted:
+		return true
+	case DisputeStatusLost:
+		return true
+	case DisputeStatusOpen:
+		return true
+	case DisputeStatusUnderReview:
+		return true
+	case DisputeStatusWarning:
+		return true
+	case DisputeStatusWon:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for HealthStatus.
 const (
 	HealthStatusOk HealthStatus = "ok"
@@ -350,6 +380,7 @@ func (e SupportDiscrepancyStatus) Valid() bool {
 // Defines values for SupportEntryKind.
 const (
 	SupportEntryKindDiscrepancy  SupportEntryKind = "discrepancy"
+	SupportEntryKindDispute      SupportEntryKind = "dispute"
 	SupportEntryKindNews         SupportEntryKind = "news"
 	SupportEntryKindPay          SupportEntryKind = "pay"
 	SupportEntryKindPoll         SupportEntryKind = "poll"
@@ -367,6 +398,8 @@ const (
 func (e SupportEntryKind) Valid() bool {
 	switch e {
 	case SupportEntryKindDiscrepancy:
+		return true
+	case SupportEntryKindDispute:
 		return true
 	case SupportEntryKindNews:
 		return true
@@ -541,6 +574,10 @@ type Attempt struct {
 	// SavedPaymentMethod What the provider has stored of the customer's payment method; null if nothing.
 	SavedPaymentMethod *SavedPaymentMethod `json:"saved_payment_method"`
 
+	// Disputes Those that the provider names, oldest first. A change of one does not raise the version: ask without
+	// `If-None-Match`.
+	Disputes []Dispute `json:"disputes"`
+
 	// Failure Why it failed. While it is `awaiting_customer`, why the customer's last try on the provider's page was declined: they may
 	// try again there, and the order's next pay has the page closed first. Null otherwise. That it changes is no new version.
 	Failure *Failure `json:"failure"`
@@ -623,6 +660,40 @@ type CreateRefund struct {
 
 // Currency An ISO 4217 code in upper case.
 type Currency = string
+
+// Dispute defines model for Dispute.
+type Dispute struct {
+	DisputeID         string `json:"dispute_id"`
+	PaymentAttemptID  string `json:"payment_attempt_id"`
+	ProviderDisputeID string `json:"provider_dispute_id"`
+
+	// Status Follows the provider, which may still change its mind: `warning` is an inquiry, `open` waits for evidence,
+	// `under_review` has it; `won`, `lost` and `accepted` (not defended) are closed.
+	Status DisputeStatus `json:"status"`
+
+	// Reason The provider's own code or word; null where it states none.
+	Reason *string `json:"reason"`
+
+	// Amount What is disputed; null where the provider does not state it. What a dispute took is `amount_disputed` of the
+	// attempt.
+	Amount *int64 `json:"amount"`
+
+	// Currency That of the amount; null without one.
+	Currency *string `json:"currency"`
+
+	// DueBy Until when it may be answered; null where the provider does not state it.
+	DueBy *time.Time `json:"due_by"`
+
+	// OpenedAt When its first report came.
+	OpenedAt time.Time `json:"opened_at"`
+
+	// ClosedAt Null while it is open.
+	ClosedAt *time.Time `json:"closed_at"`
+}
+
+// DisputeStatus Follows the provider, which may still change its mind: `warning` is an inquiry, `open` waits for evidence,
+// `under_review` has it; `won`, `lost` and `accepted` (not defended) are closed.
+type DisputeStatus string
 
 // Event defines model for Event.
 type Event struct {
@@ -1177,6 +1248,9 @@ type Cursor = string
 // DiscrepancyID defines model for DiscrepancyID.
 type DiscrepancyID = string
 
+// DisputeID defines model for DisputeID.
+type DisputeID = string
+
 // EventID defines model for EventID.
 type EventID = string
 
@@ -1251,6 +1325,17 @@ type UnsupportedMediaType = Problem
 
 // ValidationFailed RFC 9457.
 type ValidationFailed = Problem
+
+// ReadDisputeParams defines parameters for ReadDispute.
+type ReadDisputeParams struct {
+	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
+	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
+
+	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
 
 // ReadEventsParams defines parameters for ReadEvents.
 type ReadEventsParams struct {
@@ -1663,6 +1748,13 @@ func WithRequestEditorFn(fn RequestEditorFn) ClientOption {
 // The interface specification for the client above.
 type ClientInterface interface {
 
+	// ReadDispute Read a dispute
+	//
+	// Roles: service, support, admin. A service that acts for a user reads the disputes of that user's payments.
+	//
+	// Corresponds with GET /v1/disputes/{dispute_id} (the `ReadDispute` operationId).
+	ReadDispute(ctx context.Context, disputeID DisputeID, params *ReadDisputeParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ReadEvents Read what has happened
 	//
 	// Roles: service. Everything that has happened, oldest first. Go on from `next_cursor`: the cursor never passes an event that was
@@ -2055,6 +2147,23 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/support/search (the `SupportSearch` operationId).
 	SupportSearch(ctx context.Context, params *SupportSearchParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+}
+
+// ReadDispute Read a dispute
+//
+// Roles: service, support, admin. A service that acts for a user reads the disputes of that user's payments.
+//
+// Corresponds with GET /v1/disputes/{dispute_id} (the `ReadDispute` operationId).
+func (c *Client) ReadDispute(ctx context.Context, disputeID DisputeID, params *ReadDisputeParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReadDisputeRequest(c.Server, disputeID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
 }
 
 // ReadEvents Read what has happened
@@ -2798,6 +2907,66 @@ func (c *Client) SupportSearch(ctx context.Context, params *SupportSearchParams,
 		return nil, err
 	}
 	return c.Client.Do(req)
+}
+
+// NewReadDisputeRequest constructs an http.Request for the ReadDispute method
+func NewReadDisputeRequest(server string, disputeID DisputeID, params *ReadDisputeParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "dispute_id", disputeID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/disputes/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.OnBehalfOf != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "On-Behalf-Of", *params.OnBehalfOf, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("On-Behalf-Of", headerParam0)
+		}
+
+		if params.XRequestID != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "X-Request-Id", *params.XRequestID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("X-Request-Id", headerParam1)
+		}
+
+	}
+
+	return req, nil
 }
 
 // NewReadEventsRequest constructs an http.Request for the ReadEvents method
@@ -4657,6 +4826,15 @@ func WithBaseURL(baseURL string) ClientOption {
 // ClientWithResponsesInterface is the interface specification for the client with responses above.
 type ClientWithResponsesInterface interface {
 
+	// ReadDisputeWithResponse Read a dispute
+	//
+	// Roles: service, support, admin. A service that acts for a user reads the disputes of that user's payments.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/disputes/{dispute_id} (the `ReadDispute` operationId).
+	ReadDisputeWithResponse(ctx context.Context, disputeID DisputeID, params *ReadDisputeParams, reqEditors ...RequestEditorFn) (*ReadDisputeResponse, error)
+
 	// ReadEventsWithResponse Read what has happened
 	//
 	// Roles: service. Everything that has happened, oldest first. Go on from `next_cursor`: the cursor never passes an event that was
@@ -5071,6 +5249,169 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/support/search (the `SupportSearch` operationId).
 	SupportSearchWithResponse(ctx context.Context, params *SupportSearchParams, reqEditors ...RequestEditorFn) (*SupportSearchResponse, error)
+}
+
+// ReadDisputeResponse200Headers the declared response headers of an HTTP 200 response for ReadDispute
+type ReadDisputeResponse200Headers struct {
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+// ReadDisputeResponse400Headers the declared response headers of an HTTP 400 response for ReadDispute
+type ReadDisputeResponse400Headers struct {
+	IdempotencyKey      *string
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+// ReadDisputeResponse401Headers the declared response headers of an HTTP 401 response for ReadDispute
+type ReadDisputeResponse401Headers struct {
+	IdempotencyKey      *string
+	WWWAuthenticate     string
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+// ReadDisputeResponse403Headers the declared response headers of an HTTP 403 response for ReadDispute
+type ReadDisputeResponse403Headers struct {
+	IdempotencyKey      *string
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+// ReadDisputeResponse404Headers the declared response headers of an HTTP 404 response for ReadDispute
+type ReadDisputeResponse404Headers struct {
+	IdempotencyKey      *string
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+// ReadDisputeResponse422Headers the declared response headers of an HTTP 422 response for ReadDispute
+type ReadDisputeResponse422Headers struct {
+	IdempotencyKey      *string
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+// ReadDisputeResponse500Headers the declared response headers of an HTTP 500 response for ReadDispute
+type ReadDisputeResponse500Headers struct {
+	IdempotencyKey      *string
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+// ReadDisputeResponse503Headers the declared response headers of an HTTP 503 response for ReadDispute
+type ReadDisputeResponse503Headers struct {
+	IdempotencyKey      *string
+	RetryAfter          int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type ReadDisputeResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Dispute
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Malformed
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *ValidationFailed
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Internal
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ReadDisputeResponse200Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *ReadDisputeResponse400Headers
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *ReadDisputeResponse401Headers
+	// Headers403 the parsed response headers for an HTTP 403 response
+	Headers403 *ReadDisputeResponse403Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *ReadDisputeResponse404Headers
+	// Headers422 the parsed response headers for an HTTP 422 response
+	Headers422 *ReadDisputeResponse422Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *ReadDisputeResponse500Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *ReadDisputeResponse503Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ReadDisputeResponse) GetJSON200() *Dispute {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ReadDisputeResponse) GetApplicationProblemJSON400() *Malformed {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r ReadDisputeResponse) GetApplicationProblemJSON401() *Unauthenticated {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r ReadDisputeResponse) GetApplicationProblemJSON403() *Forbidden {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r ReadDisputeResponse) GetApplicationProblemJSON404() *NotFound {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r ReadDisputeResponse) GetApplicationProblemJSON422() *ValidationFailed {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r ReadDisputeResponse) GetApplicationProblemJSON500() *Internal {
+	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r ReadDisputeResponse) GetApplicationProblemJSON503() *Unavailable {
+	return r.ApplicationProblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r ReadDisputeResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ReadDisputeResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReadDisputeResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReadDisputeResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
 }
 
 // ReadEventsResponse200Headers the declared response headers of an HTTP 200 response for ReadEvents
@@ -9865,6 +10206,21 @@ func (r SupportSearchResponse) ContentType() string {
 	return ""
 }
 
+// ReadDisputeWithResponse Read a dispute
+//
+// Roles: service, support, admin. A service that acts for a user reads the disputes of that user's payments.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/disputes/{dispute_id} (the `ReadDispute` operationId).
+func (c *ClientWithResponses) ReadDisputeWithResponse(ctx context.Context, disputeID DisputeID, params *ReadDisputeParams, reqEditors ...RequestEditorFn) (*ReadDisputeResponse, error) {
+	rsp, err := c.ReadDispute(ctx, disputeID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReadDisputeResponse(rsp)
+}
+
 // ReadEventsWithResponse Read what has happened
 //
 // Roles: service. Everything that has happened, oldest first. Go on from `next_cursor`: the cursor never passes an event that was
@@ -10488,6 +10844,283 @@ func (c *ClientWithResponses) SupportSearchWithResponse(ctx context.Context, par
 		return nil, err
 	}
 	return ParseSupportSearchResponse(rsp)
+}
+
+// ParseReadDisputeResponse parses an HTTP response from a ReadDisputeWithResponse call
+func ParseReadDisputeResponse(rsp *http.Response) (*ReadDisputeResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReadDisputeResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Dispute
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Malformed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest ValidationFailed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Internal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ReadDisputeResponse200Headers
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 400:
+		var headers ReadDisputeResponse400Headers
+		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyKey = &value
+		}
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers400 = &headers
+	case rsp.StatusCode == 401:
+		var headers ReadDisputeResponse401Headers
+		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyKey = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = value
+		}
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 403:
+		var headers ReadDisputeResponse403Headers
+		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyKey = &value
+		}
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers403 = &headers
+	case rsp.StatusCode == 404:
+		var headers ReadDisputeResponse404Headers
+		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyKey = &value
+		}
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers404 = &headers
+	case rsp.StatusCode == 422:
+		var headers ReadDisputeResponse422Headers
+		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyKey = &value
+		}
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers422 = &headers
+	case rsp.StatusCode == 500:
+		var headers ReadDisputeResponse500Headers
+		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyKey = &value
+		}
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers500 = &headers
+	case rsp.StatusCode == 503:
+		var headers ReadDisputeResponse503Headers
+		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyKey = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = value
+		}
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
 }
 
 // ParseReadEventsResponse parses an HTTP response from a ReadEventsWithResponse call

@@ -40,6 +40,7 @@ type payments struct {
 	err     error
 	refuses bool // stores err as the refusal of an executed command
 	refund  commands.RefundReply
+	dispute payment.Dispute
 	// unknown says that no payment of a delivery is known; early are those then.
 	unknown bool
 	early   []string
@@ -138,6 +139,11 @@ func (p *payments) Refund(_ context.Context, actor authz.Actor, req idempotency.
 func (p *payments) RefundStatus(_ context.Context, actor authz.Actor, id payment.RefundID) (payment.Refund, error) {
 	p.named = id.String()
 	return p.refund.Refund, p.asked(actor, idempotency.Request{})
+}
+
+func (p *payments) Dispute(_ context.Context, actor authz.Actor, id payment.DisputeID) (payment.Dispute, error) {
+	p.named = id.String()
+	return p.dispute, p.asked(actor, idempotency.Request{})
 }
 
 func (p *payments) Intake(ctx context.Context, received []inbound.Received) ([]fsm.Verdict, error) {

@@ -34,6 +34,7 @@ type Payments interface {
 	Cancel(ctx context.Context, actor authz.Actor, req idempotency.Request, id payment.AttemptID) (commands.Reply, error)
 	Refund(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.CreateRefund) (commands.RefundReply, error)
 	RefundStatus(ctx context.Context, actor authz.Actor, id payment.RefundID) (payment.Refund, error)
+	Dispute(ctx context.Context, actor authz.Actor, id payment.DisputeID) (payment.Dispute, error)
 }
 
 // Events is the feed; *outbox.Feed in the real program.

@@ -27,6 +27,7 @@ func (r response) VisitConfirmResponse(w http.ResponseWriter) error         { re
 func (r response) VisitCancelAttemptResponse(w http.ResponseWriter) error   { return r.send(w) }
 func (r response) VisitCreateRefundResponse(w http.ResponseWriter) error    { return r.send(w) }
 func (r response) VisitReadRefundResponse(w http.ResponseWriter) error      { return r.send(w) }
+func (r response) VisitReadDisputeResponse(w http.ResponseWriter) error     { return r.send(w) }
 
 func (r response) VisitSupportSearchResponse(w http.ResponseWriter) error { return r.send(w) }
 

@@ -43,15 +43,26 @@ func (shelf) Order(context.Context, payment.OrderID) (payment.Order, error) {
 }
 
 func (shelf) Attempt(context.Context, payment.AttemptID) (payment.Attempt, error) {
-	return succeeded(), nil
+	return undisputed(), nil
+}
+
+// undisputed is a paid attempt as a store reads it.
+func undisputed() payment.Attempt {
+	a := succeeded()
+	a.Disputes = []payment.Dispute{}
+	return a
 }
 
 func (shelf) AttemptsByID(context.Context, []payment.AttemptID) (map[payment.AttemptID]payment.Attempt, error) {
-	a := succeeded()
+	a := undisputed()
 	return map[payment.AttemptID]payment.Attempt{a.ID: a}, nil
 }
 
 func (shelf) Refund(context.Context, payment.RefundID) (payment.Refund, error) { return refund(), nil }
+
+func (shelf) Dispute(context.Context, payment.DisputeID) (payment.Dispute, error) {
+	return dispute(), nil
+}
 
 // unasked is a provider that is never called.
 type unasked struct{ gateway.Provider }
@@ -82,16 +93,17 @@ func TestRoles(t *testing.T) {
 	)
 	own, other := "status."+attemptID.String(), "status.01980d3e-0000-7000-8000-000000000000"
 	for call, allowed := range map[string][]string{
-		"POST /v1/orders " + goodOrder:               {service},
-		"POST /v1/orders/A-1/pay " + goodPay:         {customer, stranger, service},
-		"POST /v1/orders/A-1/cancel {}":              {customer, stranger, service},
-		"POST " + attemptPath + "/confirm {}":        {customer, stranger, service},
-		"POST " + attemptPath + "/cancel {}":         {customer, stranger, service},
-		"POST " + attemptPath + "/refunds {}":        {service, admin},
-		"GET /v1/orders/A-1 ":                        {customer, service, support, admin},
-		"GET /v1/orders/A-1/attempts ":               {customer, service, support, admin},
-		"GET " + attemptPath + " ":                   {customer, service, support, admin, own},
-		"GET /v1/refunds/" + refundID.String() + " ": {customer, service, support, admin},
+		"POST /v1/orders " + goodOrder:                 {service},
+		"POST /v1/orders/A-1/pay " + goodPay:           {customer, stranger, service},
+		"POST /v1/orders/A-1/cancel {}":                {customer, stranger, service},
+		"POST " + attemptPath + "/confirm {}":          {customer, stranger, service},
+		"POST " + attemptPath + "/cancel {}":           {customer, stranger, service},
+		"POST " + attemptPath + "/refunds {}":          {service, admin},
+		"GET /v1/orders/A-1 ":                          {customer, service, support, admin},
+		"GET /v1/orders/A-1/attempts ":                 {customer, service, support, admin},
+		"GET " + attemptPath + " ":                     {customer, service, support, admin, own},
+		"GET /v1/refunds/" + refundID.String() + " ":   {customer, service, support, admin},
+		"GET /v1/disputes/" + disputeID.String() + " ": {service, support, admin},
 	} {
 		line := strings.SplitN(call, " ", 3)
 		for _, who := range []string{customer, stranger, service, support, admin, own, other} {
@@ -112,6 +124,8 @@ func TestRoles(t *testing.T) {
 		}
 	}
 	b.send(http.MethodGet, "/v1/refunds/"+refundID.String(), "", "Authorization: Bearer service-1", "On-Behalf-Of: u2").is(t, 403, "forbidden")
+	b.send(http.MethodGet, "/v1/disputes/"+disputeID.String(), "", "Authorization: Bearer service-1", "On-Behalf-Of: u2").is(t, 403, "forbidden")
+	b.send(http.MethodGet, "/v1/disputes/dp_1", "").is(t, 403, "forbidden")
 }
 
 // A refusal says what would help: another role, or the owner's token.

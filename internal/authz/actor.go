@@ -117,7 +117,7 @@ func (a Actor) Unseen(err error) error {
 	if a.OnlyAttempt == nil && a.Has(payment.RoleService, payment.RoleSupport, payment.RoleAdmin) {
 		return err
 	}
-	for _, missing := range []error{payment.ErrOrderNotFound, payment.ErrAttemptNotFound, payment.ErrRefundNotFound} {
+	for _, missing := range []error{payment.ErrOrderNotFound, payment.ErrAttemptNotFound, payment.ErrRefundNotFound, payment.ErrDisputeNotFound} {
 		if errors.Is(err, missing) {
 			return payment.ErrForbidden
 		}

@@ -39,6 +39,8 @@ type Changeset struct {
 	names   names
 	refunds refunds
 	orders  orders
+	// disputes are those that reports name.
+	disputes disputes
 	// movers are the attempts that have named movements.
 	movers        map[payment.MovementName]payment.AttemptID
 	discrepancies []review.Discrepancy
@@ -166,13 +168,16 @@ func (s *Changeset) Apply(c *Change, r payment.Report) fsm.Verdict {
 	}
 	r = s.canonical(c, r)
 	shared := s.dropShared(c, &r)
-	if shared && r.Says == fsm.NewsMoney && r.Refund == nil && len(r.Movements) == 0 {
+	if shared && r.Says == fsm.NewsMoney && r.Refund == nil && len(r.Movements)+len(r.Disputes) == 0 {
 		return fsm.Conflict
 	}
 	var verdict fsm.Verdict
-	if r.Refund != nil {
+	switch {
+	case r.Refund != nil:
 		verdict = s.applyRefund(c, r)
-	} else {
+	case len(r.Disputes) > 0:
+		verdict = s.applyDisputes(c, r)
+	default:
 		verdict = s.advance(c, r)
 	}
 	if shared {
@@ -247,8 +252,15 @@ func (s *Changeset) moved(c *Change, name payment.MovementName) {
 	s.movers[name] = c.Attempt.ID
 }
 
-// LoadMovers reads which attempts have the named movements of reports.
-func (s *Changeset) LoadMovers(ctx context.Context, names []payment.MovementName) error {
+// LoadNamed reads the movements and disputes that reports name: which attempts have them.
+func (s *Changeset) LoadNamed(ctx context.Context, named payment.Named) error {
+	if err := s.loadMovers(ctx, named.Movements); err != nil {
+		return err
+	}
+	return s.loadDisputes(ctx, named.Disputes)
+}
+
+func (s *Changeset) loadMovers(ctx context.Context, names []payment.MovementName) error {
 	names = slices.DeleteFunc(names, func(n payment.MovementName) bool { _, known := s.movers[n]; return n.ID == "" || known })
 	if len(names) == 0 {
 		return nil
@@ -312,7 +324,7 @@ func (s *Changeset) Save(ctx context.Context) error {
 	if err := s.beside(ctx); err != nil {
 		return err
 	}
-	writes := Writes{Discrepancies: s.discrepancies}
+	writes := Writes{Disputes: s.disputes.writes(), Discrepancies: s.discrepancies}
 	writes.Refunds, writes.Messages = s.refunds.writes()
 	for _, id := range s.order {
 		c := s.changes[id]

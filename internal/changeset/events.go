@@ -58,7 +58,7 @@ func (s *Changeset) applyOrDefer(c *Change, r payment.Report, overdue bool) fsm.
 }
 
 // LoadFor reads what the events need to be applied to the changeset's attempts: refunds,
-// and the owners of named movements.
+// and what they name.
 func (s *Changeset) LoadFor(ctx context.Context, events []inbound.StoredEvent, ids []payment.AttemptID) error {
 	ofRefund := slices.ContainsFunc(events, func(e inbound.StoredEvent) bool { return inbound.IsRefund(e.Event.Kind) })
 	if ofRefund {
@@ -66,29 +66,30 @@ func (s *Changeset) LoadFor(ctx context.Context, events []inbound.StoredEvent, i
 			return err
 		}
 	}
-	var named []payment.MovementName
+	var named payment.Named
 	for _, e := range events {
-		named = append(named, NamesOf(e.Received)...)
+		named = named.With(NamesOf(e.Received))
 	}
-	return s.LoadMovers(ctx, named)
+	return s.LoadNamed(ctx, named)
 }
 
-// NamesOf are the named movements that an event reports.
-func NamesOf(r inbound.Received) (names []payment.MovementName) {
-	if r.Event.NeedsFetch {
-		return nil
-	}
+// NamesOf are the movements and disputes that an event names. What is looked up first is named by a
+// hint, too: its dispute is believed once the payment is found.
+func NamesOf(r inbound.Received) (named payment.Named) {
 	report, ok := inbound.FromEvent(r.Event, "")
 	if !ok {
-		return nil
+		return named
+	}
+	if r.Event.NeedsFetch {
+		return payment.Named{Disputes: report.Named(r.Account).Disputes}
 	}
 	if t := report.Refund; t != nil && t.ProviderID != "" {
-		return []payment.MovementName{
+		return payment.Named{Movements: []payment.MovementName{
 			{Account: r.Account, Kind: payment.MovementRefund, ID: t.ProviderID},
 			{Account: r.Account, Kind: payment.MovementRefundReversal, ID: t.ProviderID},
-		}
+		}}
 	}
-	return report.MovementNames(r.Account)
+	return report.Named(r.Account)
 }
 
 // free applies the parked events that a new name or the end of a refund sets free, or has

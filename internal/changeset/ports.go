@@ -33,14 +33,16 @@ type Tx interface {
 	RefundsLock(ctx context.Context, ids []payment.AttemptID) ([]payment.Refund, error)
 	// MovementOwners reads which attempts have some named movements.
 	MovementOwners(ctx context.Context, names []payment.MovementName) (map[payment.MovementName]payment.AttemptID, error)
+	// DisputesNamed reads the disputes of some names, of whatever attempts.
+	DisputesNamed(ctx context.Context, names []payment.DisputeName) ([]payment.Dispute, error)
 	// EventsParkedOf locks the parked events that use any name of an attempt, those that
 	// are on disk and others. Headers and bytes are not read.
 	EventsParkedOf(ctx context.Context, a payment.Attempt, others []string) ([]inbound.StoredEvent, error)
 	// EventsSettle writes verdict, attempt, tries and next try of locked events.
 	EventsSettle(ctx context.Context, events []inbound.StoredEvent) error
-	// Save writes everything that a changeset has changed, before the commit. A reference
-	// or a named movement that another attempt was given meanwhile makes the transaction run
-	// again.
+	// Save writes everything that a changeset has changed, before the commit. A reference, a
+	// named movement or a dispute that another attempt was given meanwhile makes the
+	// transaction run again.
 	Save(ctx context.Context, w Writes) error
 }
 
@@ -55,6 +57,7 @@ type Taken struct {
 type Writes struct {
 	Attempts      []AttemptWrite
 	Refunds       []RefundWrite
+	Disputes      []DisputeWrite
 	Discrepancies []review.Discrepancy
 	// Messages are the events for the merchant, but for those of discrepancies. Those of cancelled
 	// orders are written only where the cancellation was requested.
@@ -87,4 +90,9 @@ type OperationWrite struct {
 type RefundWrite struct {
 	Refund payment.Refund
 	Was    int
+}
+
+// DisputeWrite is what became of a dispute, and what it was on disk: of version 0 if it is new.
+type DisputeWrite struct {
+	Dispute, Was payment.Dispute
 }

@@ -102,6 +102,7 @@ func (c *Commands) pay(ctx context.Context, actor authz.Actor, req idempotency.R
 	if a, err = c.Runner.Record(ctx, t, c.Runner.Send(ctx, t, permit, payment.Cause{}), nil); err != nil {
 		return Reply{}, err
 	}
+	a.Disputes = []payment.Dispute{} // it is new
 	v, err := c.Runner.View(ctx, a)
 	return Reply{View: v, Result: idempotency.Created}, err
 }

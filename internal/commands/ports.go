@@ -65,6 +65,7 @@ type Store interface {
 	// Refund reads a refund; RefundByRequest the one that a request made.
 	Refund(ctx context.Context, id payment.RefundID) (payment.Refund, error)
 	RefundByRequest(ctx context.Context, attempt payment.AttemptID, user payment.UserID, request payment.RequestID) (payment.Refund, error)
-	// Discrepancy reads a discrepancy.
+	// Dispute reads a dispute, Discrepancy a discrepancy.
+	Dispute(ctx context.Context, id payment.DisputeID) (payment.Dispute, error)
 	Discrepancy(ctx context.Context, id payment.DiscrepancyID) (review.Discrepancy, error)
 }

@@ -79,6 +79,23 @@ func (c *Commands) RefundStatus(ctx context.Context, actor authz.Actor, id payme
 	return r, actor.MayRead(a.UserID)
 }
 
+// Dispute reads a dispute. It returns ErrForbidden to a customer, and to a service that acts for
+// another user than the payment's.
+func (c *Commands) Dispute(ctx context.Context, actor authz.Actor, id payment.DisputeID) (payment.Dispute, error) {
+	if err := actor.Require(payment.RoleService, payment.RoleSupport, payment.RoleAdmin); err != nil {
+		return payment.Dispute{}, err
+	}
+	d, err := c.Store.Dispute(ctx, id)
+	if err != nil {
+		return payment.Dispute{}, err
+	}
+	a, err := c.Store.Attempt(ctx, d.AttemptID)
+	if err != nil {
+		return payment.Dispute{}, err
+	}
+	return d, actor.MayRead(a.UserID)
+}
+
 // attempt reads an attempt. Reads that come at the same time share one.
 func (c *Commands) attempt(ctx context.Context, id payment.AttemptID) (payment.Attempt, error) {
 	a, found, err := c.attempts.Get(ctx, id)

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/review"
@@ -99,8 +100,16 @@ func entryWords(kind support.EntryKind) string {
 	return map[support.EntryKind]string{
 		support.EntryPay: "Pay", support.EntryRequest: "Request", support.EntryReuse: "Repeat", support.EntryRefused: "Refused",
 		support.EntryCall: "Call", support.EntryPoll: "Status check", support.EntryWebhook: "Webhook", support.EntryTransition: "Payment",
-		support.EntryRefund: "Refund", support.EntryMessage: "Notification", support.EntryDiscrepancy: "Needs review", support.EntryStaff: "Staff",
+		support.EntryRefund: "Refund", support.EntryDispute: "Dispute", support.EntryMessage: "Notification", support.EntryDiscrepancy: "Needs review", support.EntryStaff: "Staff",
 	}[kind]
+}
+
+// disputeWords are the statuses of a dispute in words.
+func disputeWords(s fsm.DisputeState) string {
+	return map[fsm.DisputeState]string{
+		fsm.DisputeWarning: "inquiry", fsm.DisputeOpen: "needs an answer", fsm.DisputeUnderReview: "under review",
+		fsm.DisputeWon: "won", fsm.DisputeLost: "lost", fsm.DisputeAccepted: "accepted",
+	}[s]
 }
 
 // eventOf is the webhook that an entry is of; empty for none.

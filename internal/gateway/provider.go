@@ -136,7 +136,9 @@ type Outcome struct {
 	// Movements are the reported movements of money after the payment.
 	Movements []payment.Told
 	// Refunds are the payment's, where a lookup of the payment is what shows them.
-	Refunds       []RefundOutcome
+	Refunds []RefundOutcome
+	// Disputes are those that the provider lists with the payment.
+	Disputes      []payment.DisputeTold
 	NextActionURL string
 	Failure       *payment.Failure
 	// Saved is the payment method that the provider has stored; nil if none.

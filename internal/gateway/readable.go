@@ -17,6 +17,10 @@ func (o Outcome) Readable() (Outcome, error) {
 	for _, m := range o.Movements {
 		names = append(names, m.ID, string(m.Money.Currency))
 	}
+	for i, d := range o.Disputes {
+		names = append(names, d.ProviderID, currencyOf(d.Money))
+		o.Disputes[i].Reason = payment.StorableText(d.Reason)
+	}
 	if !payment.Keepable(o.NextActionURL) || !payment.Nameable(append(names, currencyOf(o.Money))...) {
 		return Outcome{}, errUnreadable
 	}

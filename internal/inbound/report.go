@@ -31,6 +31,7 @@ func FromEvent(e webhooks.Event, currency payment.Currency) (payment.Report, boo
 		if says == fsm.NewsDisputed {
 			r.Disputed = EventMoney(e)
 		}
+		r.Disputes = disputesOf(e)
 		return r, true
 	}
 	if kind, ok := movementByKind[e.Kind]; ok {
@@ -38,7 +39,7 @@ func FromEvent(e webhooks.Event, currency payment.Currency) (payment.Report, boo
 		if money := EventMoney(e); money != nil {
 			told.Money = *money
 		}
-		r.Says, r.Movements = fsm.NewsMoney, []payment.Told{told}
+		r.Says, r.Movements, r.Disputes = fsm.NewsMoney, []payment.Told{told}, disputesOf(e)
 		return r, true
 	}
 	if says, ok := refundNewsByKind[e.Kind]; ok {
@@ -51,6 +52,17 @@ func FromEvent(e webhooks.Event, currency payment.Currency) (payment.Report, boo
 		return r, true
 	}
 	return payment.Report{}, false
+}
+
+// disputesOf is the dispute that an event names, if it does.
+func disputesOf(e webhooks.Event) []payment.DisputeTold {
+	d := e.Dispute
+	if d == nil {
+		return nil
+	}
+	return []payment.DisputeTold{{
+		ProviderID: d.ID, Status: fsm.DisputeState(d.Status), Reason: d.Reason, Money: moneyOf(d.Money), DueBy: d.DueBy, At: e.OccurredAt,
+	}}
 }
 
 // refundMoney is the amount of an event's refund. One without a currency is in the
@@ -68,11 +80,13 @@ func refundMoney(e webhooks.Event, of payment.Currency) *payment.Money {
 }
 
 // EventMoney is the amount that an event states, nil if it states none.
-func EventMoney(e webhooks.Event) *payment.Money {
-	if e.Money == nil {
+func EventMoney(e webhooks.Event) *payment.Money { return moneyOf(e.Money) }
+
+func moneyOf(m *webhooks.Money) *payment.Money {
+	if m == nil {
 		return nil
 	}
-	return &payment.Money{Minor: e.Money.Minor, Currency: payment.Currency(e.Money.Currency)}
+	return &payment.Money{Minor: m.Minor, Currency: payment.Currency(m.Currency)}
 }
 
 func failureOf(e webhooks.Event) *payment.Failure {

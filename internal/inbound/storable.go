@@ -15,6 +15,11 @@ func Storable(r Received) Received {
 	for _, name := range []*string{&e.ID, &e.DeliveryID, &e.ProviderPaymentID, &e.Transaction, &e.MovementID, &e.RefundID, &e.RefundReference} {
 		*name = payment.StorableName(*name)
 	}
+	if e.Dispute != nil {
+		d := *e.Dispute
+		d.ID, d.Reason = payment.StorableName(d.ID), payment.StorableText(d.Reason)
+		e.Dispute = &d
+	}
 	e.References = slices.Clone(e.References)
 	for i, name := range e.References {
 		e.References[i] = payment.StorableName(name)

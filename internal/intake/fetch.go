@@ -193,16 +193,16 @@ func (in *Inbox) subject(ctx context.Context, s *changeset.Changeset, tx Tx, r i
 
 // loadFetched reads what the response about a payment needs.
 func loadFetched(ctx context.Context, s *changeset.Changeset, a *payment.Attempt, account string, o gateway.Outcome) error {
-	var names []payment.MovementName
+	var named payment.Named
 	for _, report := range gateway.Reports(o, payment.Cause{}) {
-		names = append(names, report.MovementNames(account)...)
+		named = named.With(report.Named(account))
 	}
 	if a != nil && len(o.Refunds) > 0 {
 		if err := s.LoadRefunds(ctx, a.ID); err != nil {
 			return err
 		}
 	}
-	return s.LoadMovers(ctx, names)
+	return s.LoadNamed(ctx, named)
 }
 
 // applyFetched applies the provider's response in the place of what the event contains.

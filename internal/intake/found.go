@@ -93,14 +93,14 @@ func (f found) first(e *arrival) *payment.Attempt {
 
 // load reads what arrivals need to be applied to the attempts that they name.
 func (f found) load(ctx context.Context, s *changeset.Changeset, arrivals []*arrival) error {
-	var named []payment.MovementName
+	var named payment.Named
 	for _, a := range arrivals {
-		named = append(named, changeset.NamesOf(a.Received)...)
+		named = named.With(changeset.NamesOf(a.Received))
 	}
 	if err := s.LoadRefunds(ctx, f.named(arrivals, func(e webhooks.Event) bool { return inbound.IsRefund(e.Kind) })...); err != nil {
 		return err
 	}
-	return s.LoadMovers(ctx, named)
+	return s.LoadNamed(ctx, named)
 }
 
 // named lists the attempts that events of a sort name.

@@ -70,6 +70,8 @@ type Attempt struct { //nolint:recvcheck // what only reads takes a value
 	Movements    []Movement
 	// Operations are filled in where the attempt was locked, all of them, by kind and number.
 	Operations []Operation
+	// Disputes are filled in where the attempt was read to be shown, oldest first; nil elsewhere.
+	Disputes []Dispute
 
 	Capture CaptureMode
 	// NextActionURL is where the customer must act; empty if nowhere.

@@ -36,6 +36,8 @@ const (
 	AboutEventNotApplied       = "event_not_applied"
 	AboutUnreadableEvent       = "unreadable_event"
 	AboutUnsignedNotices       = "unsigned_notices"
+	// AboutDispute is a dispute that the provider names.
+	AboutDispute = "dispute"
 	// AboutContradiction is a notice that the provider does not confirm.
 	AboutContradiction = "notice_contradicted"
 	// AboutRefund is a refund of another amount or currency.

@@ -25,6 +25,8 @@ var (
 	ErrEventUnreadable = errors.New("event can't be read")
 	// ErrRefundNotFound is returned when there is no such refund.
 	ErrRefundNotFound = errors.New("refund not found")
+	// ErrDisputeNotFound is returned when there is no such dispute.
+	ErrDisputeNotFound = errors.New("dispute not found")
 	// ErrOrderExists is returned when the order's id is taken by an order with other content or of
 	// another user.
 	ErrOrderExists = errors.New("order exists")

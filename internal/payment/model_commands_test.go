@@ -197,7 +197,7 @@ func (w *world) pass(by time.Duration) {
 	w.p.mu.Lock()
 	w.p.ahead += by
 	for _, n := range w.p.notices {
-		if !n.event.OccurredAt.IsZero() {
+		if !n.event.OccurredAt.IsZero() && n.event.Dispute == nil {
 			n.event.OccurredAt = n.event.OccurredAt.Add(-by)
 		}
 	}

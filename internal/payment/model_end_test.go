@@ -134,6 +134,9 @@ func (w *world) retry() {
 // agrees holds an attempt against the truth.
 func (w *world) agrees(name string) {
 	a, d := w.attempts[name], w.p.of(name)
+	if d != nil {
+		w.disputesEnded(name, a, d)
+	}
 	switch {
 	case a.State.Final() && watched(a):
 		w.Fatalf("%s is %s, and is still asked about", name, describe(a.Attempt))

@@ -59,6 +59,8 @@ type scripted struct {
 	keyless bool
 	// dated webhooks have the provider's time.
 	dated bool
+	// disputed counts what was reported of disputes.
+	disputed int
 	// pages are where customers pay: each try on one is a transaction.
 	pages bool
 	// inTurn is set where nothing is done at once.
@@ -324,7 +326,7 @@ func (p *scripted) outcome(d *deal) gateway.Outcome {
 	switch {
 	case d.charged():
 		o.News, o.Money = fsm.NewsSucceeded, &payment.Money{Minor: d.taken, Currency: "EUR"}
-		o.Movements = d.movements()
+		o.Movements, o.Disputes = d.movements(), d.listed()
 	case d.soft && !d.over:
 		o.News, o.Failure = fsm.NewsSoftFailed, payment.NewFailure("card_declined", "")
 	case d.held:

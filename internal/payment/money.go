@@ -38,6 +38,8 @@ type (
 	AttemptID uuid.UUID
 	// RefundID names a refund; it is also our reference at the provider.
 	RefundID uuid.UUID
+	// DisputeID names a dispute.
+	DisputeID uuid.UUID
 	// EventID names a stored provider event.
 	EventID uuid.UUID
 	// DiscrepancyID names a discrepancy.
@@ -52,6 +54,9 @@ func (id AttemptID) MarshalText() ([]byte, error) { return []byte(id.String()), 
 
 // String returns the canonical form, 36 characters.
 func (id RefundID) String() string { return uuid.UUID(id).String() }
+
+// String returns the canonical form, 36 characters.
+func (id DisputeID) String() string { return uuid.UUID(id).String() }
 
 // String returns the canonical form, 36 characters.
 func (id EventID) String() string { return uuid.UUID(id).String() }
@@ -82,6 +87,15 @@ func ParseRefundID(s string) (RefundID, error) {
 		return RefundID{}, ErrRefundNotFound
 	}
 	return RefundID(id), nil
+}
+
+// ParseDisputeID is ParseAttemptID for disputes; it returns ErrDisputeNotFound.
+func ParseDisputeID(s string) (DisputeID, error) {
+	id, err := uuid.Parse(s)
+	if err != nil || len(s) != 36 {
+		return DisputeID{}, ErrDisputeNotFound
+	}
+	return DisputeID(id), nil
 }
 
 // ParseDiscrepancyID is ParseAttemptID for discrepancies; it returns ErrDiscrepancyNotFound.

@@ -25,7 +25,9 @@ type Report struct {
 	PageOpen bool
 	// Movements are what happened to money.
 	Movements []Told
-	// Disputed is what a dispute is about, nil where that is not stated.
+	// Disputes are those that the report is of, which the provider names. Disputed is what one
+	// without a name is about, nil where that is not stated.
+	Disputes []DisputeTold
 	Disputed *Money
 	// Refund is a refund's standing, Refusal a command that the provider had accepted and does not
 	// carry out; nil without one.
@@ -111,14 +113,28 @@ func (r Report) Names() []string {
 	return append(slices.Clip(r.References), r.Payment)
 }
 
-// MovementNames are the ids of the named movements, as an account has them.
-func (r Report) MovementNames(account string) (names []MovementName) {
+// Named are what reports name that an account has once: their movements and disputes.
+type Named struct {
+	Movements []MovementName
+	Disputes  []DisputeName
+}
+
+// With adds what others name.
+func (n Named) With(o Named) Named {
+	return Named{append(slices.Clip(n.Movements), o.Movements...), append(slices.Clip(n.Disputes), o.Disputes...)}
+}
+
+// Named are the report's movements and disputes with an id, as an account has them.
+func (r Report) Named(account string) (n Named) {
 	for _, m := range r.Movements {
 		if m.ID != "" {
-			names = append(names, MovementName{account, m.Kind, m.ID})
+			n.Movements = append(n.Movements, MovementName{account, m.Kind, m.ID})
 		}
 	}
-	return names
+	for _, d := range r.Disputes {
+		n.Disputes = append(n.Disputes, DisputeName{account, d.ProviderID})
+	}
+	return n
 }
 
 // BeforeCapture reports whether the report is of a refund, and nothing of the attempt was captured

@@ -14,7 +14,7 @@ import (
 )
 
 // The functions of the state machines, and the one file that calls each.
-var machines = map[string]string{"Next": "advance.go", "NextRefund": "refund.go", "NextOperation": "operation.go"}
+var machines = map[string]string{"Next": "advance.go", "NextRefund": "refund.go", "NextOperation": "operation.go", "NextDispute": "dispute.go"}
 
 // readers follow the log by the state machine, or show it, and write nothing.
 var readers = []string{"../verify/replay.go"}

@@ -18,16 +18,16 @@ import (
 
 // Attempt implements commands.Store.
 func (s *Store) Attempt(ctx context.Context, id payment.AttemptID) (payment.Attempt, error) {
-	var a payment.Attempt
+	one := make([]payment.Attempt, 1)
 	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		row, err := s.q.AttemptRead(ctx, c, uuid.UUID(id))
 		if err != nil {
 			return fmt.Errorf("read attempt %s: %w", id, pool.Missing(err, payment.ErrAttemptNotFound))
 		}
-		a = mapping.Attempt(&row.PaymentAttempts, row.ReadAt, row.Siblings)
-		return nil
+		one[0] = mapping.Shown(&row.PaymentAttempts, row.ReadAt, row.HasDisputes)
+		return addDisputes(ctx, s.q, c, one)
 	})
-	return a, err
+	return one[0], err
 }
 
 // AttemptsByID implements commands.Store.
@@ -38,8 +38,14 @@ func (s *Store) AttemptsByID(ctx context.Context, ids []payment.AttemptID) (map[
 		if err != nil {
 			return fmt.Errorf("read %d attempts: %w", len(ids), err)
 		}
+		attempts := make([]payment.Attempt, 0, len(rows))
 		for _, r := range rows {
-			a := mapping.Attempt(&r.PaymentAttempts, r.ReadAt, r.Siblings)
+			attempts = append(attempts, mapping.Shown(&r.PaymentAttempts, r.ReadAt, r.HasDisputes))
+		}
+		if err := addDisputes(ctx, s.q, c, attempts); err != nil {
+			return err
+		}
+		for _, a := range attempts {
 			there[a.ID] = a
 		}
 		return nil
@@ -61,14 +67,21 @@ func (s *Store) AttemptsByRequest(ctx context.Context, requests []payment.Reques
 		if err != nil {
 			return fmt.Errorf("read the attempts of %d requests: %w", len(requests), err)
 		}
+		attempts := make([]payment.Attempt, 0, len(rows))
 		for _, r := range rows {
-			a := mapping.Attempt(&r.PaymentAttempts, r.ReadAt, r.Siblings)
+			a := mapping.Shown(&r.PaymentAttempts, r.ReadAt, r.HasDisputes)
 			if r.ChargeState != "" {
 				a.Operations = []payment.Operation{{
 					OrderID: a.OrderID, AttemptID: a.ID, Kind: payment.OperationCharge,
 					State: fsm.OperationState(r.ChargeState), LeaseUntil: r.ChargeLeaseUntil,
 				}}
 			}
+			attempts = append(attempts, a)
+		}
+		if err := addDisputes(ctx, s.q, c, attempts); err != nil {
+			return err
+		}
+		for _, a := range attempts {
 			there[a.Name()] = a
 		}
 		return nil

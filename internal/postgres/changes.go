@@ -9,7 +9,7 @@ import (
 )
 
 // Save implements changeset.Tx: a few statements at the most, however many attempts there
-// are, but for refunds and discrepancies, which are rare.
+// are, but for refunds, disputes and discrepancies, which are rare.
 func (t *txn) Save(ctx context.Context, w changeset.Writes) error {
 	if err := t.advance(ctx, w.Attempts); err != nil {
 		return err
@@ -20,6 +20,9 @@ func (t *txn) Save(ctx context.Context, w changeset.Writes) error {
 		}
 	}
 	if err := t.saveRefunds(ctx, w.Refunds); err != nil {
+		return err
+	}
+	if err := t.saveDisputes(ctx, w.Disputes); err != nil {
 		return err
 	}
 	if err := t.publish(ctx, w.Messages); err != nil {

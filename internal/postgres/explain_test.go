@@ -36,11 +36,19 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 		index string
 		ask   func(ctx context.Context, db dbsqlc.DBTX) error
 	}{
-		"the attempt of a request, with its charge": {"attempts_one_per_request operations_one_per_number", func(ctx context.Context, db dbsqlc.DBTX) error {
+		"the attempt of a request, with its charge": {"attempts_one_per_request operations_one_per_number disputes_by_attempt", func(ctx context.Context, db dbsqlc.DBTX) error {
 			_, err := q.AttemptsByRequest(ctx, db, &dbsqlc.AttemptsByRequestParams{OrderIds: []string{"o5000"}, UserIds: []string{"u1"}, ClientRequestIds: []string{"r5000"}})
 			return err
 		}},
-		"an attempt": {"attempts_by_id", func(ctx context.Context, db dbsqlc.DBTX) error {
+		"the disputes of an attempt": {"disputes_by_attempt", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.DisputesOfAttempts(ctx, db, []uuid.UUID{id})
+			return err
+		}},
+		"disputes by their names": {"disputes_one_per_provider_id", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.DisputesNamed(ctx, db, &dbsqlc.DisputesNamedParams{Accounts: []string{"acc"}, ProviderDisputeIds: []string{"dp-5000"}})
+			return err
+		}},
+		"an attempt": {"attempts_by_id disputes_by_attempt", func(ctx context.Context, db dbsqlc.DBTX) error {
 			_, err := q.AttemptRead(ctx, db, id)
 			return err
 		}},
@@ -237,6 +245,8 @@ func fill(t *testing.T, conn *pgx.Conn) {
 				version, created_at, updated_at, finalized_at)
 			SELECT 'o' || i, ` + id + `, ` + id + `, 'u1', 'r' || i, '\x01', 'acc', (CASE WHEN i % 100 = 0 THEN 'pending' ELSE 'failed' END)::refund_status,
 				1, 'EUR', 1, now(), now(), CASE WHEN i % 100 > 0 THEN now() END FROM generate_series(1, 10000) i`,
+		`INSERT INTO disputes (order_id, dispute_id, attempt_id, account, provider_dispute_id, status, version, opened_at, updated_at)
+			SELECT 'o' || i, ` + id + `, ` + id + `, 'acc', 'dp-' || i, 'open', 1, now(), now() FROM generate_series(1, 10000) i`,
 		`INSERT INTO idempotency_keys (user_id, endpoint, key, request_hash, lease_until, created_at, expires_at)
 			SELECT 'u1', 'pay', 'key-' || lpad(i::text, 8, '0'), '\x01', now(), now(), now() FROM generate_series(1, 10000) i`,
 		`VACUUM ANALYZE`,

@@ -43,6 +43,9 @@ func readOrder(ctx context.Context, q *dbsqlc.Queries, db dbsqlc.DBTX, id paymen
 		return o, err
 	}
 	o.Attempts, err = attemptsOf(ctx, q, db, string(id))
+	if err == nil {
+		err = addDisputes(ctx, q, db, o.Attempts)
+	}
 	return o, err
 }
 

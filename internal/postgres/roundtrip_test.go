@@ -94,7 +94,7 @@ func TestAnAttemptIsReadAsWritten(t *testing.T) {
 		require.NoError(r, err)
 		require.Len(r, found, 1)
 		by := found[a.Name()]
-		by.ReadAt = time.Time{}
+		by.ReadAt, by.Disputes = time.Time{}, nil
 		require.Equal(r, a, by)
 	})
 }
@@ -143,7 +143,7 @@ func TestEveryFieldIsTried(t *testing.T) {
 		}
 	})
 	for name, never := range unset {
-		require.Equal(t, slices.Contains([]string{"Attempt.ReadAt", "Attempt.Siblings", "Attempt.Movements", "Operation.Number", "Operation.RefundID", "Operation.SealedToken", "StoredEvent.Unreadable"}, name), never, name)
+		require.Equal(t, slices.Contains([]string{"Attempt.ReadAt", "Attempt.Siblings", "Attempt.Movements", "Attempt.Disputes", "Operation.Number", "Operation.RefundID", "Operation.SealedToken", "StoredEvent.Unreadable"}, name), never, name)
 	}
 }
 
@@ -179,6 +179,53 @@ func anyOperation(r *rapid.T, a payment.Attempt) payment.Operation {
 	o.Fence, o.Tries = int64(o.Sends)+rapid.Int64Range(0, 1000).Draw(r, "takes"), rapid.IntRange(1, 1000).Draw(r, "tries")
 	o.LeaseUntil, o.NextAt, o.FirstSentAt = maybe(r, false), maybe(r, true), maybe(r, false)
 	return o
+}
+
+func TestADisputeIsReadAsWritten(t *testing.T) {
+	t.Parallel()
+	store := open(t, testdb.New(t))
+	rapid.Check(t, func(r *rapid.T) {
+		a := anyAttempt(r, order(payment.OrderID(fresh(r))))
+		do(r, store, func(ctx context.Context, tx postgres.Tx) error {
+			if _, err := tx.OrderInsert(ctx, order(a.OrderID)); err != nil {
+				return err
+			}
+			return tx.AttemptsInsert(ctx, []payment.Attempt{a})
+		})
+		was, d := payment.Dispute{}, payment.NewDispute(a, fresh(r))
+		for range 2 { // new, then written over
+			d.State, d.Reason, d.Version = rapid.SampledFrom(fsm.DisputeStates()).Draw(r, "state"), text(r), was.Version+1
+			d.UpdatedAt, d.ClosedAt, d.Money, d.DueBy = at(r), maybe(r, d.State.Closed()), nil, time.Time{}
+			if !d.State.Closed() {
+				d.ClosedAt = nil
+			}
+			if rapid.Bool().Draw(r, "states all") {
+				d.Money, d.DueBy = &payment.Money{Minor: amount(r), Currency: "EUR"}, at(r)
+			}
+			if was.Version == 0 {
+				d.OpenedAt = at(r)
+			}
+			if last := at(r); last.After(was.StatusAt) {
+				d.StatusAt = last
+			}
+			do(r, store, func(ctx context.Context, tx postgres.Tx) error {
+				return tx.Save(ctx, changeset.Writes{Disputes: []changeset.DisputeWrite{{Dispute: d, Was: was}}})
+			})
+			do(r, store, func(ctx context.Context, tx postgres.Tx) error {
+				there, err := tx.DisputesNamed(ctx, []payment.DisputeName{d.Name(), {Account: a.Account, ID: "another"}})
+				require.Equal(r, []payment.Dispute{d}, there)
+				return err
+			})
+			shown, err := store.Attempt(r.Context(), a.ID)
+			require.NoError(r, err)
+			require.Equal(r, []payment.Dispute{d}, shown.Disputes)
+			was = d
+		}
+		err := store.InAnyTx(r.Context(), func(ctx context.Context, tx postgres.Tx) error {
+			return tx.Save(ctx, changeset.Writes{Disputes: []changeset.DisputeWrite{{Dispute: d, Was: payment.Dispute{Version: 1}}}})
+		})
+		require.Error(r, err, "another transaction has written it since")
+	})
 }
 
 func TestOperationsAreReadAsWritten(t *testing.T) {
@@ -242,6 +289,11 @@ func anyEvent(r *rapid.T) inbound.StoredEvent {
 			},
 		},
 	}
+	if rapid.Bool().Draw(r, "disputed") {
+		e.Event.Dispute = &webhooks.Dispute{
+			ID: word(r), Status: webhooks.DisputeStatus(word(r)), Reason: text(r), Money: &webhooks.Money{Minor: amount(r), Currency: text(r)}, DueBy: at(r),
+		}
+	}
 	if e.NextTryAt = maybe(r, false); e.NextTryAt != nil {
 		e.Verdict, e.OrderID, e.AttemptID = inbound.Deferred, "", payment.AttemptID{}
 	}
@@ -252,7 +304,8 @@ func attemptThere(r *rapid.T, store *postgres.Store, id payment.AttemptID) payme
 	a, err := store.Attempt(r.Context(), id)
 	require.NoError(r, err)
 	require.False(r, a.ReadAt.IsZero())
-	a.ReadAt = time.Time{}
+	require.Equal(r, []payment.Dispute{}, a.Disputes)
+	a.ReadAt, a.Disputes = time.Time{}, nil
 	return a
 }
 

@@ -85,6 +85,11 @@ func logPromises() []promise {
 				another("discrepancies", `{"discrepancy_id": ":m2", "about": "evt_2", "resolved_at": null, "resolution": ""}`),
 		},
 		{
+			name: "a dispute has one open discrepancy", given: `UPDATE discrepancies SET about = 'dispute', about_id = 'warning dp_1'`,
+			breaks: another("discrepancies", `{"discrepancy_id": ":m2", "about_id": "open dp_1"}`),
+			code:   unique, constraint: "discrepancies_one_open_dispute", allowed: another("discrepancies", `{"discrepancy_id": ":m2", "about_id": "open dp_2"}`),
+		},
+		{
 			name: "a discrepancy is resolved somehow", breaks: `UPDATE discrepancies SET resolved_at = now()`,
 			code: check, constraint: "discrepancies_resolved_how", allowed: `UPDATE discrepancies SET resolved_at = now(), resolution = 'paid'`,
 		},

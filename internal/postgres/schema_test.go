@@ -79,7 +79,7 @@ func TestSchemaPromisesAreAllTried(t *testing.T) {
 }
 
 func promises() []promise {
-	return slices.Concat(orderPromises(), attemptPromises(), attemptMoves(), operationPromises(), operationMoves(), logPromises(), movementPromises(), refundPromises(), eventPromises(), keyPromises(), supportPromises())
+	return slices.Concat(orderPromises(), attemptPromises(), attemptMoves(), operationPromises(), operationMoves(), logPromises(), movementPromises(), refundPromises(), disputePromises(), eventPromises(), keyPromises(), supportPromises())
 }
 
 // run executes statements and returns how many rows the last one touched.
@@ -128,6 +128,8 @@ INSERT INTO money_movements (order_id, attempt_id, number, account, kind, source
 INSERT INTO refunds (order_id, refund_id, attempt_id, user_id, client_request_id, request_hash, account, provider_refund_id,
 	status, amount, currency, version, created_at, updated_at)
 	VALUES ('o1', ':f1', ':a1', 'u1', 'r1', '\x01', 'acc', 're_1', 'pending', 500, 'EUR', 3, now(), now());
+INSERT INTO disputes (order_id, dispute_id, attempt_id, account, provider_dispute_id, status, amount, currency, version, opened_at, updated_at)
+	VALUES ('o1', ':f1', ':a1', 'acc', 'dp_1', 'open', 500, 'EUR', 1, now(), now());
 INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, verdict, headers, received_at)
 	VALUES (':e1', 'acc', 'evt_1', false, 'paid', 'succeeded', '\x01', '{}', '{}', 'applied', '{}', now());
 INSERT INTO idempotency_keys (user_id, endpoint, key, request_hash, lease_until, created_at, expires_at)

@@ -133,10 +133,10 @@ func (r *Runner) recordIn(ctx context.Context, s *changeset.Changeset, changes m
 
 // load reads what the reports of a result need.
 func (r *Runner) load(ctx context.Context, s *changeset.Changeset, c *changeset.Change, rec *recording) error {
-	var named []payment.MovementName
+	var named payment.Named
 	ofRefund := rec.task.Operation.RefundID != payment.RefundID{}
 	for _, report := range rec.result.Reports {
-		named = append(named, report.MovementNames(c.Attempt.Account)...)
+		named = named.With(report.Named(c.Attempt.Account))
 		ofRefund = ofRefund || report.Refund != nil
 	}
 	if ofRefund {
@@ -144,7 +144,7 @@ func (r *Runner) load(ctx context.Context, s *changeset.Changeset, c *changeset.
 			return err
 		}
 	}
-	return s.LoadMovers(ctx, named)
+	return s.LoadNamed(ctx, named)
 }
 
 // patiently runs a changeset again while the storage is gone.

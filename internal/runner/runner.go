@@ -46,6 +46,8 @@ type Store interface {
 	Attempt(ctx context.Context, id payment.AttemptID) (payment.Attempt, error)
 	Order(ctx context.Context, id payment.OrderID) (payment.Order, error)
 	Refund(ctx context.Context, id payment.RefundID) (payment.Refund, error)
+	// Disputes reads the disputes of an attempt, oldest first.
+	Disputes(ctx context.Context, id payment.AttemptID) ([]payment.Dispute, error)
 	// DueAccounts lists accounts that have operations which are due.
 	DueAccounts(ctx context.Context) ([]string, error)
 	// DueOperations lists operations of an account that are due, the longest due first. It
@@ -204,8 +206,14 @@ func (r *Runner) RecheckRefund(ctx context.Context, id payment.RefundID, cause p
 	return r.Store.Refund(ctx, id)
 }
 
-// View adds to an attempt what its order adds.
+// View adds to an attempt what its order adds, and its disputes where it was read without.
 func (r *Runner) View(ctx context.Context, a payment.Attempt) (payment.View, error) {
+	if a.Disputes == nil {
+		var err error
+		if a.Disputes, err = r.Store.Disputes(ctx, a.ID); err != nil {
+			return payment.View{}, err
+		}
+	}
 	if !a.Failed() {
 		return payment.View{Attempt: a}, nil
 	}

@@ -220,6 +220,14 @@ func TestTimelineSentences(t *testing.T) {
 		move(13, fsm.Succeeded, fsm.Succeeded, payment.CauseWebhook, "evt_1", 18.5, payment.Facts{ProviderPaymentID: "ch_31", Captured: 1999, Refunded: 200}),
 		move(14, fsm.Succeeded, fsm.Succeeded, payment.CauseWebhook, "evt_1", 19, payment.Facts{ProviderPaymentID: "ch_31", Captured: 0, Refunded: 200}),
 	}
+	due := payment.Dispute{ProviderDisputeID: "dp_1", State: fsm.DisputeUnderReview, Reason: "fraudulent", DueBy: after(86400), OpenedAt: after(70)}
+	due.Money = &payment.Money{Minor: 500, Currency: "EUR"}
+	c.Attempt.Disputes = []payment.Dispute{due}
+	for i, end := range []fsm.DisputeState{fsm.DisputeWon, fsm.DisputeLost, fsm.DisputeAccepted} {
+		c.Attempt.Disputes = append(c.Attempt.Disputes, payment.Dispute{
+			ProviderDisputeID: "dp_2", State: end, OpenedAt: after(71), ClosedAt: at(72 + float64(i)),
+		})
+	}
 	const customer, shop = "customer:u1", "service:shop"
 	for i, outcome := range strings.Fields("succeeded failed soft_failed processing action_required authorized refused not_found unknown not_sent") {
 		from := 1 + float64(i)/10
@@ -240,7 +248,7 @@ func TestTimelineSentences(t *testing.T) {
 		note(activity.NoteReuse, "pay", shop, "", 1, 300, 300), note(activity.NoteReuse, "pay", customer, "took_over", 1, 31, 31),
 		note(activity.NoteReuse, "pay", customer, "", 2, 7300, 300000),
 		note(activity.NoteDuplicate, "webhook", "", "", 1, 25, 25), note(activity.NoteDuplicate, "webhook", "", "", 2, 26, 27))
-	for i, kind := range strings.Fields("processing action_required authorized succeeded failed soft_failed reversed disputed refund_pending refund_succeeded refund_failed notice other") {
+	for i, kind := range strings.Fields("processing action_required authorized succeeded failed soft_failed reversed disputed dispute_closed refund_pending refund_succeeded refund_failed notice other") {
 		c.Events = append(c.Events, told(kind, fsm.Applied, 30+float64(i)/10, true))
 	}
 	for i, verdict := range []fsm.Verdict{fsm.Repeat, fsm.Stale, fsm.Conflict, inbound.Unmatched, inbound.Deferred, payment.Ignored} {

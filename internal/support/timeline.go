@@ -49,6 +49,7 @@ const (
 	EntryWebhook     EntryKind = "webhook"
 	EntryTransition  EntryKind = "transition"
 	EntryRefund      EntryKind = "refund"
+	EntryDispute     EntryKind = "dispute"
 	EntryMessage     EntryKind = "news"
 	EntryDiscrepancy EntryKind = "discrepancy"
 	EntryStaff       EntryKind = "staff_action"
@@ -72,6 +73,9 @@ func (h AttemptHistory) Timeline() []Entry {
 	}
 	for _, r := range h.Refunds {
 		entries = append(entries, h.refund(r)...)
+	}
+	for _, d := range h.Attempt.Disputes {
+		entries = append(entries, h.dispute(d)...)
 	}
 	for _, n := range h.Messages {
 		entries = append(entries, message(n))

@@ -33,10 +33,11 @@ type Evidence struct {
 	CancelRequestedAt, HeldBeside *time.Time
 
 	Log []payment.Transition
-	// Refunds are the attempt's, Events those that were found to be about it: what they
+	// Refunds and Disputes are the attempt's, Events those that were found to be about it: what they
 	// contain and their verdicts, nothing else of them.
-	Refunds []payment.Refund
-	Events  []inbound.StoredEvent
+	Refunds  []payment.Refund
+	Disputes []payment.Dispute
+	Events   []inbound.StoredEvent
 	// Discrepancies are those that were opened, resolved ones too.
 	Discrepancies []Opened
 }
@@ -79,6 +80,7 @@ func Verify(ctx context.Context, from Archive, after payment.AttemptID, limit in
 		e.money()
 		e.events()
 		e.refunds()
+		e.disputes()
 		v.Last = e.Attempt.ID
 		v.Differences = append(v.Differences, e.found...)
 	}

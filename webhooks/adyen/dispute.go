@@ -11,8 +11,8 @@ import (
 )
 
 // disputeCodes lists what an event code means for a dispute, and which statuses disputeStatus may put in its place
-// (https://docs.adyen.com/risk-management/disputes-api/dispute-notifications). Only the code is signed: it decides
-// whether the dispute is an inquiry and on whose side it is, the additional data no more than how far it has come.
+// (https://docs.adyen.com/risk-management/disputes-api/dispute-notifications). Only the code is signed: the
+// additional data may contain how far a dispute has come, or that it was not defended, and never that it is won.
 //
 // A reversal is not final, a second chargeback may follow. That a defense period ended is an end only of what was not
 // defended, and has no meaning of its own. What disputeStatus is beside each code is partly from memory.

@@ -48,6 +48,7 @@ func (r *Record) MarshalZerologObject(e *zerolog.Event) {
 		{"order_id", string(r.Order)},
 		{"attempt_id", r.Attempt},
 		{"refund_id", r.Refund},
+		{"dispute_id", r.Dispute},
 		{"account", r.Account},
 		{"verdict", Verdicts(r.Verdicts)},
 	} {

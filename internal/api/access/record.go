@@ -30,6 +30,7 @@ type Record struct {
 	Order    payment.OrderID
 	Attempt  string
 	Refund   string
+	Dispute  string
 	Account  string
 	Verdicts []fsm.Verdict
 	// Code is the problem's, Cause its error.
@@ -63,6 +64,11 @@ func (r *Record) About(a payment.Attempt) {
 // AboutRefund records the refund that a request is about.
 func (r *Record) AboutRefund(of payment.Refund) {
 	r.Order, r.Attempt, r.Account, r.Refund = of.OrderID, of.AttemptID.String(), of.Account, of.ID.String()
+}
+
+// AboutDispute records the dispute that a request is about.
+func (r *Record) AboutDispute(of payment.Dispute) {
+	r.Order, r.Attempt, r.Account, r.Dispute = of.OrderID, of.AttemptID.String(), of.Account, of.ID.String()
 }
 
 // measured leaves out what the caller sent.

@@ -103,6 +103,36 @@ func (e AttemptOrigin) Valid() bool {
 	}
 }
 
+// Defines values for DisputeStatus.
+const (
+	DisputeStatusAccepted    DisputeStatus = "accepted"
+	DisputeStatusLost        DisputeStatus = "lost"
+	DisputeStatusOpen        DisputeStatus = "open"
+	DisputeStatusUnderReview DisputeStatus = "under_review"
+	DisputeStatusWarning     DisputeStatus = "warning"
+	DisputeStatusWon         DisputeStatus = "won"
+)
+
+// Valid indicates whether the value is a known member of the DisputeStatus enum.
+func (e DisputeStatus) Valid() bool {
+	switch e {
+	case DisputeStatusAccepted:
+		return true
+	case DisputeStatusLost:
+		return true
+	case DisputeStatusOpen:
+		return true
+	case DisputeStatusUnderReview:
+		return true
+	case DisputeStatusWarning:
+		return true
+	case DisputeStatusWon:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for HealthStatus.
 const (
 	HealthStatusOk HealthStatus = "ok"
@@ -349,6 +379,7 @@ func (e SupportDiscrepancyStatus) Valid() bool {
 // Defines values for SupportEntryKind.
 const (
 	SupportEntryKindDiscrepancy  SupportEntryKind = "discrepancy"
+	SupportEntryKindDispute      SupportEntryKind = "dispute"
 	SupportEntryKindNews         SupportEntryKind = "news"
 	SupportEntryKindPay          SupportEntryKind = "pay"
 	SupportEntryKindPoll         SupportEntryKind = "poll"
@@ -366,6 +397,8 @@ const (
 func (e SupportEntryKind) Valid() bool {
 	switch e {
 	case SupportEntryKindDiscrepancy:
+		return true
+	case SupportEntryKindDispute:
 		return true
 	case SupportEntryKindNews:
 		return true
@@ -540,6 +573,10 @@ type Attempt struct {
 	// SavedPaymentMethod What the provider has stored of the customer's payment method; null if nothing.
 	SavedPaymentMethod *SavedPaymentMethod `json:"saved_payment_method"`
 
+	// Disputes Those that the provider names, oldest first. A change of one does not raise the version: ask without
+	// `If-None-Match`.
+	Disputes []Dispute `json:"disputes"`
+
 	// Failure Why it failed. While it is `awaiting_customer`, why the customer's last try on the provider's page was declined: they may
 	// try again there, and the order's next pay has the page closed first. Null otherwise. That it changes is no new version.
 	Failure *Failure `json:"failure"`
@@ -622,6 +659,40 @@ type CreateRefund struct {
 
 // Currency An ISO 4217 code in upper case.
 type Currency = string
+
+// Dispute defines model for Dispute.
+type Dispute struct {
+	DisputeID         string `json:"dispute_id"`
+	PaymentAttemptID  string `json:"payment_attempt_id"`
+	ProviderDisputeID string `json:"provider_dispute_id"`
+
+	// Status Follows the provider, which may still change its mind: `warning` is an inquiry, `open` waits for evidence,
+	// `under_review` has it; `won`, `lost` and `accepted` (not defended) are closed.
+	Status DisputeStatus `json:"status"`
+
+	// Reason The provider's own code or word; null where it states none.
+	Reason *string `json:"reason"`
+
+	// Amount What is disputed; null where the provider does not state it. What a dispute took is `amount_disputed` of the
+	// attempt.
+	Amount *int64 `json:"amount"`
+
+	// Currency That of the amount; null without one.
+	Currency *string `json:"currency"`
+
+	// DueBy Until when it may be answered; null where the provider does not state it.
+	DueBy *Micros `json:"due_by"`
+
+	// OpenedAt When its first report came.
+	OpenedAt Micros `json:"opened_at"`
+
+	// ClosedAt Null while it is open.
+	ClosedAt *Micros `json:"closed_at"`
+}
+
+// DisputeStatus Follows the provider, which may still change its mind: `warning` is an inquiry, `open` waits for evidence,
+// `under_review` has it; `won`, `lost` and `accepted` (not defended) are closed.
+type DisputeStatus string
 
 // Event defines model for Event.
 type Event struct {
@@ -1176,6 +1247,9 @@ type Cursor = string
 // DiscrepancyID defines model for DiscrepancyID.
 type DiscrepancyID = string
 
+// DisputeID defines model for DisputeID.
+type DisputeID = string
+
 // EventID defines model for EventID.
 type EventID = string
 
@@ -1250,6 +1324,17 @@ type UnsupportedMediaType = Problem
 
 // ValidationFailed RFC 9457.
 type ValidationFailed = Problem
+
+// ReadDisputeParams defines parameters for ReadDispute.
+type ReadDisputeParams struct {
+	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
+	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
+
+	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
 
 // ReadEventsParams defines parameters for ReadEvents.
 type ReadEventsParams struct {
@@ -1590,6 +1675,9 @@ type SupportRevealJSONRequestBody = SupportReason
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+	// ReadDispute Read a dispute
+	// (GET /v1/disputes/{dispute_id})
+	ReadDispute(ctx echo.Context, disputeID DisputeID, params ReadDisputeParams) error
 	// ReadEvents Read what has happened
 	// (GET /v1/events)
 	ReadEvents(ctx echo.Context, params ReadEventsParams) error
@@ -1664,6 +1752,57 @@ type ServerInterface interface {
 // ServerInterfaceWrapper converts echo contexts to parameters.
 type ServerInterfaceWrapper struct {
 	Handler ServerInterface
+}
+
+// ReadDispute converts echo context to params.
+func (w *ServerInterfaceWrapper) ReadDispute(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "dispute_id" -------------
+	var disputeID DisputeID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "dispute_id", ctx.Param("dispute_id"), &disputeID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dispute_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ReadDisputeParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "On-Behalf-Of" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("On-Behalf-Of")]; found {
+		var OnBehalfOf OnBehalfOf
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for On-Behalf-Of, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "On-Behalf-Of", valueList[0], &OnBehalfOf, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter On-Behalf-Of: %s", err))
+		}
+
+		params.OnBehalfOf = &OnBehalfOf
+	}
+	// ------------- Optional header parameter "X-Request-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
+		var XRequestID RequestID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Request-Id, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", valueList[0], &XRequestID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Request-Id: %s", err))
+		}
+
+		params.XRequestID = &XRequestID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ReadDispute(ctx, disputeID, params)
+	return err
 }
 
 // ReadEvents converts echo context to params.
@@ -3030,6 +3169,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id/cancel", wrapper.CancelAttempt, options.OperationMiddlewares["cancelAttempt"]...)
 	router.POST(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id/refunds", wrapper.CreateRefund, options.OperationMiddlewares["createRefund"]...)
 	router.GET(options.BaseURL+"/v1/refunds/:refund_id", wrapper.ReadRefund, options.OperationMiddlewares["readRefund"]...)
+	router.GET(options.BaseURL+"/v1/disputes/:dispute_id", wrapper.ReadDispute, options.OperationMiddlewares["readDispute"]...)
 	router.GET(options.BaseURL+"/v1/events", wrapper.ReadEvents, options.OperationMiddlewares["readEvents"]...)
 	router.GET(options.BaseURL+"/v1/support/search", wrapper.SupportSearch, options.OperationMiddlewares["supportSearch"]...)
 	router.GET(options.BaseURL+"/v1/support/attempts/:payment_attempt_id", wrapper.SupportAttempt, options.OperationMiddlewares["supportAttempt"]...)
@@ -3191,6 +3331,188 @@ type ValidationFailedApplicationProblemPlusJSONResponse struct {
 	Body Problem
 
 	Headers ValidationFailedResponseHeaders
+}
+
+type ReadDisputeRequestObject struct {
+	DisputeID DisputeID `json:"dispute_id"`
+	Params    ReadDisputeParams
+}
+
+type ReadDisputeResponseObject interface {
+	VisitReadDisputeResponse(w http.ResponseWriter) error
+}
+
+type ReadDispute200ResponseHeaders struct {
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type ReadDispute200JSONResponse struct {
+	Body    Dispute
+	Headers ReadDispute200ResponseHeaders
+}
+
+func (response ReadDispute200JSONResponse) VisitReadDisputeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReadDispute400ApplicationProblemPlusJSONResponse struct {
+	MalformedApplicationProblemPlusJSONResponse
+}
+
+func (response ReadDispute400ApplicationProblemPlusJSONResponse) VisitReadDisputeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReadDispute401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response ReadDispute401ApplicationProblemPlusJSONResponse) VisitReadDisputeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReadDispute403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ReadDispute403ApplicationProblemPlusJSONResponse) VisitReadDisputeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReadDispute404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ReadDispute404ApplicationProblemPlusJSONResponse) VisitReadDisputeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReadDispute422ApplicationProblemPlusJSONResponse struct {
+	ValidationFailedApplicationProblemPlusJSONResponse
+}
+
+func (response ReadDispute422ApplicationProblemPlusJSONResponse) VisitReadDisputeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReadDispute500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response ReadDispute500ApplicationProblemPlusJSONResponse) VisitReadDisputeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReadDispute503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response ReadDispute503ApplicationProblemPlusJSONResponse) VisitReadDisputeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
 }
 
 type ReadEventsRequestObject struct {
@@ -9326,6 +9648,9 @@ func (response SupportSearch503ApplicationProblemPlusJSONResponse) VisitSupportS
 
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
+	// ReadDispute Read a dispute
+	// (GET /v1/disputes/{dispute_id})
+	ReadDispute(ctx context.Context, request ReadDisputeRequestObject) (ReadDisputeResponseObject, error)
 	// ReadEvents Read what has happened
 	// (GET /v1/events)
 	ReadEvents(ctx context.Context, request ReadEventsRequestObject) (ReadEventsResponseObject, error)
@@ -9407,6 +9732,32 @@ func NewStrictHandler(ssi StrictServerInterface, middlewares []StrictMiddlewareF
 type strictHandler struct {
 	ssi         StrictServerInterface
 	middlewares []StrictMiddlewareFunc
+}
+
+// ReadDispute operation middleware
+func (sh *strictHandler) ReadDispute(ctx echo.Context, disputeID DisputeID, params ReadDisputeParams) error {
+	var request ReadDisputeRequestObject
+
+	request.DisputeID = disputeID
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ReadDispute(ctx.Request().Context(), request.(ReadDisputeRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReadDispute")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReadDisputeResponseObject); ok {
+		return validResponse.VisitReadDisputeResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
 }
 
 // ReadEvents operation middleware

@@ -37,6 +37,7 @@ func rows() []row {
 		{payment.ErrEventNotFound, "not-found"},
 		{payment.ErrEventUnreadable, "event-unreadable"},
 		{payment.ErrRefundNotFound, "not-found"},
+		{payment.ErrDisputeNotFound, "not-found"},
 		{payment.ErrOrderExists, "order-exists"},
 		{payment.ErrOrderPaid, "order-already-paid"},
 		{payment.ErrOrderCancelled, "order-cancelled"},

@@ -52,9 +52,13 @@ func (r Renderer) Attempt(v payment.View) gen.Attempt {
 		AmountCaptured: v.AmountCaptured(), AmountRefunded: v.AmountRefunded(), AmountDisputed: v.AmountDisputed(),
 		Capture:            gen.AttemptCapture(v.Capture),
 		Origin:             gen.AttemptOrigin(cmp.Or(v.Begun, payment.BegunHere)),
+		Disputes:           make([]gen.Dispute, len(v.Disputes)),
 		CanStartNewAttempt: v.CanStartNew, Version: v.Version,
 		CreatedAt: gen.Micros(v.CreatedAt), UpdatedAt: gen.Micros(v.UpdatedAt),
 		FinalizedAt: (*gen.Micros)(v.FinalizedAt),
+	}
+	for i, d := range v.Disputes {
+		out.Disputes[i] = Dispute(d)
 	}
 	if m := v.Saved; m != nil {
 		out.SavedPaymentMethod = &gen.SavedPaymentMethod{Token: m.Token, Type: m.Type, Display: m.Display, Expires: orNull(m.Expires)}
@@ -79,6 +83,22 @@ func Refund(r payment.Refund) gen.Refund {
 		CreatedAt: gen.Micros(r.CreatedAt), UpdatedAt: gen.Micros(r.UpdatedAt),
 		FinalizedAt: (*gen.Micros)(r.FinalizedAt),
 	}
+}
+
+// Dispute renders a dispute.
+func Dispute(d payment.Dispute) gen.Dispute {
+	out := gen.Dispute{
+		DisputeID: d.ID.String(), PaymentAttemptID: d.AttemptID.String(), ProviderDisputeID: d.ProviderDisputeID,
+		Status: gen.DisputeStatus(d.State), Reason: orNull(d.Reason), OpenedAt: gen.Micros(d.OpenedAt), ClosedAt: (*gen.Micros)(d.ClosedAt),
+	}
+	if d.Money != nil {
+		currency := string(d.Money.Currency)
+		out.Amount, out.Currency = &d.Money.Minor, &currency
+	}
+	if !d.DueBy.IsZero() {
+		out.DueBy = (*gen.Micros)(&d.DueBy)
+	}
+	return out
 }
 
 func failure(f *payment.Failure) *gen.Failure {

@@ -67,7 +67,8 @@ func (q *Queries) AttemptLock(ctx context.Context, db DBTX, attemptID uuid.UUID)
 }
 
 const attemptRead = `-- name: AttemptRead :one
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action_url, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, now()::timestamptz AS read_at, false AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action_url, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, now()::timestamptz AS read_at, false AS siblings,
+    EXISTS (SELECT FROM disputes d WHERE d.attempt_id = a.attempt_id) AS has_disputes
 FROM payment_attempts a WHERE a.attempt_id = $1
 `
 
@@ -75,6 +76,7 @@ type AttemptReadRow struct {
 	PaymentAttempts PaymentAttempts
 	ReadAt          time.Time
 	Siblings        bool
+	HasDisputes     bool
 }
 
 // Reads one attempt, locks nothing.
@@ -114,6 +116,7 @@ func (q *Queries) AttemptRead(ctx context.Context, db DBTX, attemptID uuid.UUID)
 		&i.PaymentAttempts.ExpiresAt,
 		&i.ReadAt,
 		&i.Siblings,
+		&i.HasDisputes,
 	)
 	return &i, err
 }
@@ -301,7 +304,8 @@ func (q *Queries) AttemptsBeside(ctx context.Context, db DBTX, attemptID uuid.UU
 
 const attemptsByRequest = `-- name: AttemptsByRequest :many
 SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action_url, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, now()::timestamptz AS read_at, false AS siblings,
-    coalesce(o.state, '') AS charge_state, o.lease_until AS charge_lease_until
+    coalesce(o.state, '') AS charge_state, o.lease_until AS charge_lease_until,
+    EXISTS (SELECT FROM disputes d WHERE d.attempt_id = a.attempt_id) AS has_disputes
 FROM payment_attempts a
 JOIN (SELECT unnest($1::text[]) AS order_id, unnest($2::text[]) AS user_id, unnest($3::text[]) AS client_request_id) n
     ON a.order_id = n.order_id AND a.user_id = n.user_id AND a.client_request_id COLLATE "C" = n.client_request_id
@@ -320,6 +324,7 @@ type AttemptsByRequestRow struct {
 	Siblings         bool
 	ChargeState      string
 	ChargeLeaseUntil *time.Time
+	HasDisputes      bool
 }
 
 // Reads the attempts of some requests, each with its first charge: in one statement, so
@@ -368,6 +373,7 @@ func (q *Queries) AttemptsByRequest(ctx context.Context, db DBTX, arg *AttemptsB
 			&i.Siblings,
 			&i.ChargeState,
 			&i.ChargeLeaseUntil,
+			&i.HasDisputes,
 		); err != nil {
 			return nil, err
 		}
@@ -829,7 +835,8 @@ func (q *Queries) AttemptsOfOrderLock(ctx context.Context, db DBTX, orderID stri
 }
 
 const attemptsOfOrders = `-- name: AttemptsOfOrders :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action_url, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, now()::timestamptz AS read_at, false AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action_url, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, now()::timestamptz AS read_at, false AS siblings,
+    EXISTS (SELECT FROM disputes d WHERE d.attempt_id = a.attempt_id) AS has_disputes
 FROM payment_attempts a WHERE a.order_id = ANY ($1::text[])
 ORDER BY a.order_id, a.created_at, a.attempt_id
 `
@@ -838,6 +845,7 @@ type AttemptsOfOrdersRow struct {
 	PaymentAttempts PaymentAttempts
 	ReadAt          time.Time
 	Siblings        bool
+	HasDisputes     bool
 }
 
 // Reads the attempts of some orders, oldest first, locks nothing.
@@ -883,6 +891,7 @@ func (q *Queries) AttemptsOfOrders(ctx context.Context, db DBTX, orderIds []stri
 			&i.PaymentAttempts.ExpiresAt,
 			&i.ReadAt,
 			&i.Siblings,
+			&i.HasDisputes,
 		); err != nil {
 			return nil, err
 		}
@@ -959,7 +968,8 @@ func (q *Queries) AttemptsOfOrdersLock(ctx context.Context, db DBTX, orderIds []
 }
 
 const attemptsRead = `-- name: AttemptsRead :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action_url, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, now()::timestamptz AS read_at, false AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action_url, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, now()::timestamptz AS read_at, false AS siblings,
+    EXISTS (SELECT FROM disputes d WHERE d.attempt_id = a.attempt_id) AS has_disputes
 FROM payment_attempts a WHERE a.attempt_id = ANY ($1::uuid[])
 `
 
@@ -967,6 +977,7 @@ type AttemptsReadRow struct {
 	PaymentAttempts PaymentAttempts
 	ReadAt          time.Time
 	Siblings        bool
+	HasDisputes     bool
 }
 
 // Reads several attempts, locks nothing.
@@ -1012,6 +1023,7 @@ func (q *Queries) AttemptsRead(ctx context.Context, db DBTX, attemptIds []uuid.U
 			&i.PaymentAttempts.ExpiresAt,
 			&i.ReadAt,
 			&i.Siblings,
+			&i.HasDisputes,
 		); err != nil {
 			return nil, err
 		}

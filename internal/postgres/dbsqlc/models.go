@@ -242,7 +242,7 @@ type Discrepancies struct {
 	Kind          string
 	// A code of what it is about, beside its kind.
 	About string
-	// Distinguishes two causes of one kind: another amount, dispute, refund or operation.
+	// Distinguishes two causes of one kind: another amount, refund or operation; of a dispute with a name, its stage and the name.
 	AboutID         string
 	OrderID         *string
 	AttemptID       *uuid.UUID
@@ -263,6 +263,28 @@ type Discrepancies struct {
 	Reason            string
 	// The payment that a person found at the provider, where the resolution is paid.
 	ProviderPaymentID string
+}
+
+// Disputes under the provider's id. They move no money: what one took is a money movement.
+type Disputes struct {
+	OrderID           string
+	DisputeID         uuid.UUID
+	AttemptID         uuid.UUID
+	Account           string
+	ProviderDisputeID string
+	Status            string
+	Reason            string
+	// What is disputed; NULL, as the currency, where the provider does not state it.
+	Amount   *int64
+	Currency *string
+	DueBy    *time.Time
+	// The provider's clock of the last report that counted; NULL if none had a time.
+	StatusAt *time.Time
+	Version  int32
+	// When its first report was applied.
+	OpenedAt  time.Time
+	UpdatedAt time.Time
+	ClosedAt  *time.Time
 }
 
 type IdempotencyKeys struct {

@@ -58,7 +58,7 @@ func (r *Reader) read(ctx context.Context, tx pgx.Tx, after payment.AttemptID, l
 		f.at[a.AttemptID] = &all[len(all)-1]
 		f.orders, f.ids = append(f.orders, a.OrderID), append(f.ids, a.AttemptID)
 	}
-	for _, add := range []func(context.Context, *dbsqlc.Queries, pgx.Tx) error{f.terms, f.held, f.log, f.movements, f.operations, f.refunds, f.events, f.discrepancies} {
+	for _, add := range []func(context.Context, *dbsqlc.Queries, pgx.Tx) error{f.terms, f.held, f.log, f.movements, f.operations, f.refunds, f.disputes, f.events, f.discrepancies} {
 		if err := add(ctx, r.q, tx); err != nil {
 			return nil, err
 		}
@@ -153,6 +153,18 @@ func (f file) refunds(ctx context.Context, q *dbsqlc.Queries, tx pgx.Tx) error {
 	for _, row := range rows {
 		e := f.at[row.Refunds.AttemptID]
 		e.Refunds = append(e.Refunds, mapping.Refund(&row.Refunds, row.ReadAt))
+	}
+	return nil
+}
+
+func (f file) disputes(ctx context.Context, q *dbsqlc.Queries, tx pgx.Tx) error {
+	rows, err := q.DisputesOfAttempts(ctx, tx, f.ids)
+	if err != nil {
+		return fmt.Errorf("read disputes: %w", err)
+	}
+	for _, row := range rows {
+		e := f.at[row.AttemptID]
+		e.Disputes = append(e.Disputes, mapping.Dispute(row))
 	}
 	return nil
 }

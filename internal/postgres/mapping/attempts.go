@@ -36,11 +36,20 @@ func Attempt(row *dbsqlc.PaymentAttempts, readAt time.Time, siblings bool) payme
 	return a
 }
 
-// Attempts are the attempts of orders, each as Attempt returns it.
+// Shown is an attempt that was read to be shown: of one without disputes that is known already.
+func Shown(row *dbsqlc.PaymentAttempts, readAt time.Time, hasDisputes bool) payment.Attempt {
+	a := Attempt(row, readAt, false)
+	if !hasDisputes {
+		a.Disputes = []payment.Dispute{}
+	}
+	return a
+}
+
+// Attempts are the attempts of orders, each as Shown returns it.
 func Attempts(rows []*dbsqlc.AttemptsOfOrdersRow) []payment.Attempt {
 	attempts := make([]payment.Attempt, 0, len(rows))
 	for _, r := range rows {
-		attempts = append(attempts, Attempt(&r.PaymentAttempts, r.ReadAt, r.Siblings))
+		attempts = append(attempts, Shown(&r.PaymentAttempts, r.ReadAt, r.HasDisputes))
 	}
 	return attempts
 }

@@ -42,6 +42,7 @@ func sqlError(e *pgconn.PgError) error {
 	case e.Code == "40001", e.Code == "40P01",
 		e.ConstraintName == "events_one_per_id", e.ConstraintName == "references_one_attempt", e.ConstraintName == "keys_as_read",
 		e.ConstraintName == "attempts_one_live_per_order", e.ConstraintName == "attempts_one_per_request", e.ConstraintName == "movements_once",
+		e.ConstraintName == "disputes_one_per_provider_id",
 		e.ConstraintName == "operations_as_read": // the worker has closed one that trailed its attempt
 		return fmt.Errorf("%w: %w", errAgain, e)
 	case e.ConstraintName == "attempts_as_read":

@@ -24,7 +24,7 @@ func (s *Store) AttemptHistory(ctx context.Context, id payment.AttemptID) (suppo
 		if err != nil {
 			return fmt.Errorf("read attempt %s: %w", id, pool.Missing(err, payment.ErrAttemptNotFound))
 		}
-		c = support.AttemptHistory{Attempt: mapping.Attempt(&row.PaymentAttempts, row.ReadAt, row.Siblings), ReadAt: row.ReadAt}
+		c = support.AttemptHistory{Attempt: mapping.Shown(&row.PaymentAttempts, row.ReadAt, row.HasDisputes), ReadAt: row.ReadAt}
 		if c.Order, err = s.order(ctx, conn, c.Attempt.OrderID); err != nil {
 			return err
 		}
@@ -58,7 +58,7 @@ func (s *Store) order(ctx context.Context, db dbsqlc.DBTX, id payment.OrderID) (
 	return o, nil
 }
 
-// besideAttempt reads the operations and the movements of an attempt.
+// besideAttempt reads the operations, the movements and the disputes of an attempt.
 func (s *Store) besideAttempt(ctx context.Context, db dbsqlc.DBTX, a *payment.Attempt) error {
 	ids := []uuid.UUID{uuid.UUID(a.ID)}
 	operations, err := s.q.OperationsOfAttempts(ctx, db, ids)
@@ -70,6 +70,14 @@ func (s *Store) besideAttempt(ctx context.Context, db dbsqlc.DBTX, a *payment.At
 		return fmt.Errorf("read the movements of attempt %s: %w", a.ID, err)
 	}
 	a.Operations, a.Movements = mapping.Operations(operations)[a.ID], mapping.Movements(movements)[a.ID]
+	if a.Disputes != nil {
+		return nil // it has none
+	}
+	disputes, err := s.q.DisputesOfAttempts(ctx, db, ids)
+	if err != nil {
+		return fmt.Errorf("read the disputes of attempt %s: %w", a.ID, err)
+	}
+	a.Disputes = mapping.Disputes(disputes)
 	return nil
 }
 

@@ -70,6 +70,19 @@ type chargeback struct {
 	Amount     *amount   `json:"amount"`
 	CreatedAt  time.Time `json:"createdAt"`
 	ReversedAt time.Time `json:"reversedAt"`
+	Reason     struct {
+		Code string `json:"code"`
+	} `json:"reason"`
+}
+
+// dispute is the one behind a chargeback. It can't be answered at Mollie: it is lost unless it is
+// reversed.
+func (c chargeback) dispute(m payment.Money) payment.DisputeTold {
+	d := payment.DisputeTold{ProviderID: c.ID, Status: fsm.DisputeLost, Reason: c.Reason.Code, Money: &m, At: c.CreatedAt.UTC()}
+	if !c.ReversedAt.IsZero() {
+		d.Status, d.At = fsm.DisputeWon, c.ReversedAt.UTC()
+	}
+	return d
 }
 
 // captured returns the status of one of the payment's captures.
@@ -141,34 +154,35 @@ func (p object) paid(o *gateway.Outcome) error {
 	if o.Money, err = sum.money(); err != nil {
 		return err
 	}
-	o.Movements, err = p.chargedBack()
-	return err
+	return p.chargedBack(o)
 }
 
-// chargedBack returns the payment's chargebacks and their reversals. The total counts
-// only where they are not listed.
-func (p object) chargedBack() (all []payment.Told, err error) {
+// chargedBack adds the payment's chargebacks and their reversals, with the disputes behind them. The
+// total counts only where they are not listed.
+func (p object) chargedBack(o *gateway.Outcome) error {
 	for _, c := range p.Embedded.Chargebacks {
 		sum, err := c.Amount.money()
 		switch {
 		case err != nil:
-			return nil, err
+			return err
 		case c.ID == "":
-			return nil, errNameless
+			return errNameless
 		}
-		all = append(all, payment.Told{Kind: payment.MovementChargeback, ID: c.ID, Money: *sum, At: c.CreatedAt.UTC()})
+		o.Movements = append(o.Movements, payment.Told{Kind: payment.MovementChargeback, ID: c.ID, Money: *sum, At: c.CreatedAt.UTC()})
 		if !c.ReversedAt.IsZero() {
-			all = append(all, payment.Told{Kind: payment.MovementChargebackReversal, ID: c.ID, Money: *sum, At: c.ReversedAt.UTC()})
+			o.Movements = append(o.Movements, payment.Told{Kind: payment.MovementChargebackReversal, ID: c.ID, Money: *sum, At: c.ReversedAt.UTC()})
 		}
+		o.Disputes = append(o.Disputes, c.dispute(*sum))
 	}
-	if len(all) > 0 || !p.AmountChargedBack.some() {
-		return all, nil
+	if len(o.Movements) > 0 || !p.AmountChargedBack.some() {
+		return nil
 	}
 	sum, err := p.AmountChargedBack.money()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return []payment.Told{{Kind: payment.MovementChargeback, Money: *sum}}, nil
+	o.Movements = []payment.Told{{Kind: payment.MovementChargeback, Money: *sum}}
+	return nil
 }
 
 // failure returns the decline of a card, if Mollie reports one.

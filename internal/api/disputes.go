@@ -1,0 +1,26 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/paylatch/paylatch/internal/api/gen"
+	"github.com/paylatch/paylatch/internal/api/render"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// ReadDispute handles GET /v1/disputes/{dispute_id}.
+func (s *server) ReadDispute(ctx context.Context, r gen.ReadDisputeRequestObject) (gen.ReadDisputeResponseObject, error) {
+	x := exchangeOf(ctx)
+	id, err := payment.ParseDisputeID(r.DisputeID)
+	if err != nil {
+		return nil, x.actor.Unseen(err)
+	}
+	x.Dispute = id.String()
+	read, err := s.Payments.Dispute(ctx, x.actor, id)
+	if err != nil {
+		return nil, err
+	}
+	x.AboutDispute(read)
+	return response{http.StatusOK, render.Dispute(read)}, nil
+}

@@ -1,0 +1,90 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+	"github.com/paylatch/paylatch/internal/postgres/mapping"
+	"github.com/paylatch/paylatch/internal/postgres/pool"
+)
+
+// Dispute implements commands.Store.
+func (s *Store) Dispute(ctx context.Context, id payment.DisputeID) (payment.Dispute, error) {
+	var d payment.Dispute
+	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		row, err := s.q.DisputeRead(ctx, c, uuid.UUID(id))
+		if err != nil {
+			return fmt.Errorf("read dispute %s: %w", id, pool.Missing(err, payment.ErrDisputeNotFound))
+		}
+		d = mapping.Dispute(row)
+		return nil
+	})
+	return d, err
+}
+
+// Disputes implements runner.Store.
+func (s *Store) Disputes(ctx context.Context, id payment.AttemptID) ([]payment.Dispute, error) {
+	var all []payment.Dispute
+	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		rows, err := s.q.DisputesOfAttempts(ctx, c, []uuid.UUID{uuid.UUID(id)})
+		if err != nil {
+			return fmt.Errorf("read the disputes of attempt %s: %w", id, err)
+		}
+		all = mapping.Disputes(rows)
+		return nil
+	})
+	return all, err
+}
+
+// addDisputes reads the disputes of those attempts that have some and were read without.
+func addDisputes(ctx context.Context, q *dbsqlc.Queries, db dbsqlc.DBTX, attempts []payment.Attempt) error {
+	var ids []payment.AttemptID
+	for i := range attempts {
+		if attempts[i].Disputes == nil {
+			ids = append(ids, attempts[i].ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	rows, err := q.DisputesOfAttempts(ctx, db, mapping.UUIDs(ids))
+	if err != nil {
+		return fmt.Errorf("read the disputes of %d attempts: %w", len(ids), err)
+	}
+	for _, d := range mapping.Disputes(rows) {
+		i := slices.IndexFunc(attempts, func(a payment.Attempt) bool { return a.ID == d.AttemptID })
+		attempts[i].Disputes = append(attempts[i].Disputes, d)
+	}
+	return nil
+}
+
+// DisputesNamed implements changeset.Tx.
+func (t *txn) DisputesNamed(ctx context.Context, names []payment.DisputeName) ([]payment.Dispute, error) {
+	rows, err := t.q.DisputesNamed(ctx, t, mapping.DisputeNames(names))
+	if err != nil {
+		return nil, fmt.Errorf("read %d disputes: %w", len(names), err)
+	}
+	return mapping.Disputes(rows), nil
+}
+
+func (t *txn) saveDisputes(ctx context.Context, writes []changeset.DisputeWrite) error {
+	for _, w := range writes {
+		var err error
+		if w.Was.Version == 0 {
+			err = t.q.DisputeInsert(ctx, t.DeferredRows(1, pool.ErrGuard), mapping.DisputeInsertParams(w.Dispute))
+		} else {
+			_, err = t.q.DisputeAdvance(ctx, t.DeferredRows(1, pool.ErrGuard), mapping.DisputeAdvanceParams(w.Dispute, w.Was.Version))
+		}
+		if err != nil {
+			return fmt.Errorf("save dispute %s: %w", w.Dispute.ID, err)
+		}
+	}
+	return nil
+}

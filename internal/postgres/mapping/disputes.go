@@ -1,0 +1,79 @@
+package mapping
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+)
+
+// Dispute is a dispute.
+func Dispute(row *dbsqlc.Disputes) payment.Dispute {
+	d := payment.Dispute{
+		ID: payment.DisputeID(row.DisputeID), OrderID: payment.OrderID(row.OrderID), AttemptID: payment.AttemptID(row.AttemptID),
+		Account: row.Account, ProviderDisputeID: row.ProviderDisputeID,
+		State: fsm.DisputeState(row.Status), Reason: row.Reason, DueBy: orZero(row.DueBy), StatusAt: orZero(row.StatusAt),
+		Version: int(row.Version), OpenedAt: row.OpenedAt, UpdatedAt: row.UpdatedAt, ClosedAt: row.ClosedAt,
+	}
+	if row.Amount != nil {
+		d.Money = &payment.Money{Minor: *row.Amount, Currency: payment.Currency(OrEmpty(row.Currency))}
+	}
+	return d
+}
+
+// Disputes are disputes.
+func Disputes(rows []*dbsqlc.Disputes) []payment.Dispute {
+	all := make([]payment.Dispute, 0, len(rows))
+	for _, row := range rows {
+		all = append(all, Dispute(row))
+	}
+	return all
+}
+
+// DisputeNames are names as a statement takes them.
+func DisputeNames(names []payment.DisputeName) *dbsqlc.DisputesNamedParams {
+	p := Params[dbsqlc.DisputesNamedParams](len(names))
+	for _, n := range names {
+		p.Accounts, p.ProviderDisputeIds = append(p.Accounts, n.Account), append(p.ProviderDisputeIds, n.ID)
+	}
+	return p
+}
+
+// DisputeInsertParams is a new dispute.
+func DisputeInsertParams(d payment.Dispute) *dbsqlc.DisputeInsertParams {
+	amount, currency := nullMoney(d.Money)
+	return &dbsqlc.DisputeInsertParams{
+		OrderID: string(d.OrderID), DisputeID: uuid.UUID(d.ID), AttemptID: uuid.UUID(d.AttemptID),
+		Account: d.Account, ProviderDisputeID: d.ProviderDisputeID, Status: string(d.State), Reason: d.Reason,
+		Amount: amount, Currency: currency, DueBy: nullTime(d.DueBy), StatusAt: nullTime(d.StatusAt),
+		Version: int32(d.Version), OpenedAt: d.OpenedAt, UpdatedAt: d.UpdatedAt, ClosedAt: d.ClosedAt, //nolint:gosec // a version
+	}
+}
+
+// DisputeAdvanceParams are the columns of a dispute that changes, which had version was.
+func DisputeAdvanceParams(d payment.Dispute, was int) *dbsqlc.DisputeAdvanceParams {
+	amount, currency := nullMoney(d.Money)
+	return &dbsqlc.DisputeAdvanceParams{
+		OrderID: string(d.OrderID), DisputeID: uuid.UUID(d.ID), Was: int32(was), //nolint:gosec // a version
+		Status: string(d.State), Reason: d.Reason, Amount: amount, Currency: currency, DueBy: nullTime(d.DueBy), StatusAt: nullTime(d.StatusAt),
+		Version: int32(d.Version), UpdatedAt: d.UpdatedAt, ClosedAt: d.ClosedAt, //nolint:gosec // a version
+	}
+}
+
+func nullMoney(m *payment.Money) (amount *int64, currency *string) {
+	if m == nil {
+		return nil, nil
+	}
+	minor, code := m.Minor, string(m.Currency)
+	return &minor, &code
+}
+
+func nullTime(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}

@@ -1,0 +1,70 @@
+package verify
+
+import (
+	"slices"
+
+	"github.com/paylatch/paylatch/internal/inbound"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// disputes checks that each dispute that a stored event names is there, stands as the last of its
+// events has it, and that a person was told of those that are open.
+func (e *examination) disputes() {
+	told := e.toldOfDisputes()
+	for _, d := range e.Disputes {
+		e.standsAsTold(d, told[d.ProviderDisputeID])
+		delete(told, d.ProviderDisputeID)
+		if d.Account != e.Attempt.Account {
+			e.differs("dispute_of_account", "dispute %s is of account %s, the attempt of %s", d.ID, d.Account, e.Attempt.Account)
+		}
+		if d.UpdatedAt.Before(d.OpenedAt) || d.ClosedAt != nil && (d.ClosedAt.Before(d.OpenedAt) || d.ClosedAt.After(d.UpdatedAt)) {
+			e.differs("dispute_times", "dispute %s was opened at %s, changed at %s and closed at %v", d.ID, d.OpenedAt, d.UpdatedAt, d.ClosedAt)
+		}
+		seen := e.opened(payment.Disputed, payment.PaymentReversed, payment.CurrencyMismatch)
+		if !d.State.Closed() && !seen {
+			e.differs("dispute_is_seen", "dispute %s is %s, and no discrepancy has it", d.ID, d.State)
+		}
+	}
+	for id := range told {
+		if !e.openedAbout(payment.AboutSharedReference) { // it is another attempt's
+			e.differs("event_has_dispute", "an event of dispute %s was applied; there is no such dispute", id)
+		}
+	}
+}
+
+// toldOfDisputes are the reports of the attempt's stored events by the provider's id of the dispute.
+// What a lookup has brought in the place of an event is not stored.
+func (e *examination) toldOfDisputes() map[string][]payment.DisputeTold {
+	told := map[string][]payment.DisputeTold{}
+	for _, s := range e.Events {
+		lookedUp := s.Event.NeedsFetch && s.Event.DeliveryID == ""
+		if s.Unreadable != nil || notApplied(s.Verdict) || s.Verdict == inbound.Duplicate || lookedUp {
+			continue
+		}
+		report, _ := inbound.FromEvent(s.Event, e.Attempt.Money.Currency)
+		for _, t := range report.Disputes {
+			told[t.ProviderID] = append(told[t.ProviderID], t)
+		}
+	}
+	return told
+}
+
+// standsAsTold compares a dispute with the reports of it that have a time. It may be further on, by
+// a lookup, by an event that is deleted by now, or by a report without a time.
+func (e *examination) standsAsTold(d payment.Dispute, told []payment.DisputeTold) {
+	undated := func(t payment.DisputeTold) bool { return t.At.IsZero() }
+	movedOn := slices.ContainsFunc(told, undated)
+	want := payment.NewDispute(e.Attempt, d.ProviderDisputeID)
+	for _, t := range told {
+		if !undated(t) {
+			payment.AdvanceDispute(&want, t, d.UpdatedAt)
+		}
+	}
+	switch {
+	case want.Version == 0, d.StatusAt.After(want.StatusAt):
+	case d.StatusAt.Before(want.StatusAt):
+		e.differs("dispute_follows_reports", "dispute %s stands as at %s, and was reported at %s", d.ID, d.StatusAt, want.StatusAt)
+	case d.State != want.State && !movedOn:
+		e.differs("dispute_follows_reports", "dispute %s is %s, and was reported %s", d.ID, d.State, want.State)
+	}
+}
