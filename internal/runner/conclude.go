@@ -52,8 +52,8 @@ func (r *Runner) conclude(s *changeset.Changeset, c *changeset.Change, rec *reco
 func (r *Runner) refused(s *changeset.Changeset, c *changeset.Change, rec *recording) {
 	op, res := operationOf(c, rec.task), rec.result
 	can := r.capabilities(c.Attempt)
-	known := op.Kind == payment.OperationCapture && !can.Blind && !can.CaptureUnseen
-	if op.Sends > 1 && op.Kind != payment.OperationCancel && !known {
+	known := !can.Blind && (op.Kind == payment.OperationCancel || op.Kind == payment.OperationCapture && !can.CaptureUnseen)
+	if op.Sends > 1 && !known {
 		op.Lose()
 		return
 	}
