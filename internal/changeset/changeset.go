@@ -326,6 +326,9 @@ func (s *Changeset) Save(ctx context.Context) error {
 	}
 	writes := Writes{Disputes: s.disputes.writes(), Discrepancies: s.discrepancies}
 	writes.Refunds, writes.Messages = s.refunds.writes()
+	for _, d := range writes.Disputes {
+		writes.Messages = append(writes.Messages, outbox.Dispute(d.Dispute, d.Was))
+	}
 	for _, id := range s.order {
 		c := s.changes[id]
 		writes.Attempts = append(writes.Attempts, c.write())

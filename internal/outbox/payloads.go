@@ -154,6 +154,52 @@ func Refund(r *payment.Refund) Message {
 	return m
 }
 
+// dispute is a dispute as a version had it.
+type dispute struct {
+	DisputeID         string     `json:"dispute_id"`
+	PaymentAttemptID  string     `json:"payment_attempt_id"`
+	OrderID           string     `json:"order_id"`
+	ProviderDisputeID string     `json:"provider_dispute_id"`
+	Status            string     `json:"status"`
+	Reason            *string    `json:"reason"`
+	Amount            *int64     `json:"amount"`
+	Currency          *string    `json:"currency"`
+	DueBy             *time.Time `json:"due_by"`
+	Version           int        `json:"version"`
+	OpenedAt          time.Time  `json:"opened_at"`
+	ClosedAt          *time.Time `json:"closed_at"`
+}
+
+// Dispute publishes a change of a dispute; was is of version 0 for a new one. One whose first report is
+// that it was won or lost is only that. An accepted dispute is lost.
+func Dispute(d, was payment.Dispute) Message {
+	kind := DisputeUpdated
+	switch {
+	case d.State != was.State && d.State == fsm.DisputeWon:
+		kind = DisputeWon
+	case d.State != was.State && d.State.Closed():
+		kind = DisputeLost
+	case was.Version == 0:
+		kind = DisputeOpened
+	}
+	out := dispute{
+		DisputeID: d.ID.String(), PaymentAttemptID: d.AttemptID.String(), OrderID: string(d.OrderID), ProviderDisputeID: d.ProviderDisputeID,
+		Status: string(d.State), Reason: orNull(d.Reason), Version: d.Version, OpenedAt: d.OpenedAt.UTC(),
+	}
+	if d.Money != nil {
+		out.Amount, out.Currency = &d.Money.Minor, orNull(string(d.Money.Currency))
+	}
+	if !d.DueBy.IsZero() {
+		out.DueBy = new(d.DueBy.UTC())
+	}
+	if d.ClosedAt != nil {
+		out.ClosedAt = new(d.ClosedAt.UTC())
+	}
+	m := newMessage(kind, d.ID.String(), d.Version, d.UpdatedAt, out)
+	m.OrderID, m.AttemptID = d.OrderID, d.AttemptID
+	return m
+}
+
 // discrepancy is what a person must look at, or has looked at.
 type discrepancy struct {
 	DiscrepancyID    string     `json:"discrepancy_id"`

@@ -113,11 +113,40 @@ func published() []outbox.Message {
 	all = append(all, outbox.Refund(&refund))
 	refund.State, refund.Failure, refund.Reason = fsm.RefundFailed, &payment.Failure{Code: "provider_rejected"}, "returned"
 	all = append(all, outbox.Refund(&refund))
+	dispute := payment.Dispute{
+		ID: payment.DisputeID(uuid.MustParse("01980d3f-1c20-7d44-9e1b-7a8b9c0d1e2f")), OrderID: "A-1", AttemptID: id, ProviderDisputeID: "dp_1",
+		State: fsm.DisputeOpen, Version: 1, OpenedAt: at, UpdatedAt: at,
+	}
+	all = append(all, outbox.Dispute(dispute, payment.Dispute{}))
+	was := dispute
+	dispute.Reason, dispute.Money, dispute.DueBy, dispute.Version = "fraudulent", &a.Money, at, 2
+	all = append(all, outbox.Dispute(dispute, was))
+	was, dispute.Version, dispute.ClosedAt = dispute, 3, &at
+	for _, state := range []fsm.DisputeState{fsm.DisputeWon, fsm.DisputeLost} {
+		dispute.State = state
+		all = append(all, outbox.Dispute(dispute, was))
+	}
 	d := review.Discrepancy{ID: payment.DiscrepancyID(uuid.MustParse("01980d3e-8c11-7d02-a1b5-0c9d8e7f6a5b")), Kind: payment.UnmatchedEvent, At: at}
 	all = append(all, outbox.Discrepancy(d))
 	d.OrderID, d.AttemptID, d.Money, d.Event.Account = "A-1", &id, &a.Money, "sandbox"
 	d.Resolved = &review.Resolved{Resolution: review.ResolvedAccepted, At: at, By: "ann", Reason: "as agreed"}
 	return append(all, outbox.Discrepancy(d))
+}
+
+func TestDisputesArePublishedByTheirState(t *testing.T) {
+	t.Parallel()
+	of := func(state fsm.DisputeState, version int) payment.Dispute {
+		return payment.Dispute{State: state, Version: version}
+	}
+	for want, change := range map[string][2]payment.Dispute{
+		outbox.DisputeOpened:  {of("", 0), of(fsm.DisputeWarning, 1)},
+		outbox.DisputeUpdated: {of(fsm.DisputeLost, 3), of(fsm.DisputeOpen, 4)},
+		outbox.DisputeWon:     {of("", 0), of(fsm.DisputeWon, 1)},
+		outbox.DisputeLost:    {of(fsm.DisputeOpen, 1), of(fsm.DisputeAccepted, 2)},
+	} {
+		require.Equal(t, want, outbox.Dispute(change[1], change[0]).Type)
+	}
+	require.Equal(t, outbox.DisputeUpdated, outbox.Dispute(of(fsm.DisputeWon, 3), of(fsm.DisputeWon, 2)).Type, "it was won before")
 }
 
 func TestEventsHaveStableIDs(t *testing.T) {
