@@ -192,11 +192,11 @@ func importRefundOfOurs(t *testing.T) {
 	}
 	require.NoError(t, json.NewDecoder(response.Body).Decode(&charge))
 	require.NotEmpty(t, charge.ID)
-	r.imported(t, false, past("A-1", charge.ID, paidThen+`,"amount_refunded":0`))
+	r.imported(t, false, past("A-1", charge.ID, paidThen+`,"amount_refunded":500`))
 	a := r.one(t, "A-1")
 	made := r.refundOf(t, a.ID, "refund-of-the-past", 300)
 	require.Equal(t, fsm.RefundSucceeded, made.State)
-	require.EqualValues(t, 300, r.one(t, "A-1").Refunded)
+	require.EqualValues(t, 800, r.one(t, "A-1").Refunded, "ours is not in what was imported")
 	require.Empty(t, r.verify(t))
 }
 

@@ -115,7 +115,7 @@ func (a *Attempt) record(t Told, payment string, cause Cause, now time.Time) {
 		return
 	}
 	if t.Reserve || t.ID != "" && !t.Person {
-		open := max(0, totals-a.sum(t.Kind, t.Money.Currency, func(m Movement) bool { return ofPayment(m) && m.before(t.At) }))
+		open := max(0, totals-a.importedBefore(t, ofPayment))
 		if !t.Reserve {
 			a.appendMovement(t, MovementNamed, payment, t.Money.Minor, cause, now)
 		}
@@ -332,8 +332,22 @@ func (a *Attempt) Transactions() (ids []string) {
 // SumIn is what was ever recorded of a kind in a currency.
 func (a *Attempt) SumIn(kind MovementKind, c Currency) int64 { return a.sum(kind, c, nil) }
 
-// before reports whether a movement was imported as part of a total that can't contain what
-// happened later, by the provider's clock.
-func (m Movement) before(at time.Time) bool {
-	return m.Cause.Kind == CauseImport && at.After(m.RecordedAt)
+// importedBefore is how much of the totals was imported before a movement happened, by the provider's
+// clock, and has no name yet: that movement can't be in it. What is named later, and happened before
+// the import, was.
+func (a *Attempt) importedBefore(t Told, of func(Movement) bool) (sum int64) {
+	var since time.Time
+	for _, m := range a.Movements {
+		switch ofKind := m.Kind == t.Kind && m.Money.Currency == t.Money.Currency && of(m); {
+		case !ofKind:
+		case m.Cause.Kind == CauseImport:
+			since, sum = m.RecordedAt, sum+m.Money.Minor
+		case m.Source == MovementTotal && m.Money.Minor < 0 && !m.At.After(since):
+			sum += m.Money.Minor
+		}
+	}
+	if !t.At.After(since) {
+		return 0
+	}
+	return max(0, sum)
 }
