@@ -2,6 +2,7 @@ package payment_test
 
 import (
 	"fmt"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/intake"
@@ -298,37 +300,62 @@ func foreignReplayed(t *testing.T) {
 }
 
 // Another system with a hundred times as many payments at the account: ten minutes later nothing of
-// it is left to do or to look at, and ours are paid.
+// it is left to do or to look at, and ours are paid. A payment of theirs that is registered a day
+// later finds its own event.
 func foreignBesideOurs(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes in 20,200 webhooks, which is half a minute's work")
 	}
-	const theirs, ours = 20_000, 200
-	r := newForeignEnv(t, setup{}, false)
-	var ids []payment.AttemptID
-	for i := range ours {
-		ids = append(ids, r.paid(t, payment.OrderID(fmt.Sprintf("A-%d", i)), "tok_never").ID)
+	ours := 200
+	if os.Getenv("PAYLATCH_LARGE") != "" {
+		ours = 1000
+	} else {
+		t.Log("20,000 foreign events; 100,000 with PAYLATCH_LARGE=1")
 	}
-	for i := range theirs / 100 {
+	theirs := 100 * ours
+	r := newForeignEnv(t, setup{}, false)
+	r.tellsBoth(t, ours)
+	r.later(t, 10*time.Minute)
+	require.Equal(t, theirs, r.triesAll(t))
+	require.Equal(t, []string{fmt.Sprintf("applied %d", ours), fmt.Sprintf("foreign %d", theirs)},
+		rows[string](t, r.env, "SELECT verdict || ' ' || count(*) FROM provider_events GROUP BY verdict ORDER BY verdict"))
+	require.Empty(t, r.kinds(t))
+	require.Equal(t, theirs, r.counted())
+	require.Equal(t, []int{ours}, rows[int](t, r.env, "SELECT count(*) FROM payment_attempts WHERE status = 'succeeded'"))
+
+	r.later(t, 24*time.Hour)
+	require.Zero(t, r.triesAll(t))
+	r.order(t, "theirs")
+	late := r.register(t, commands.External{OrderID: "theirs", ProviderPaymentID: "ch_theirs_777"})
+	require.True(t, r.attempt(t, late.ID).Succeeded())
+	require.Equal(t, []string{"applied"}, r.verdicts(t, late.ID))
+	require.Equal(t, []int{theirs - 1}, rows[int](t, r.env, "SELECT count(*) FROM provider_events WHERE verdict = 'foreign'"))
+	require.Empty(t, r.kinds(t))
+}
+
+// tellsBoth makes payments of ours, and tells of each beside a hundred that are not ours.
+func (f *foreignEnv) tellsBoth(t *testing.T, ours int) {
+	t.Helper()
+	for i := range ours {
+		id := f.paid(t, payment.OrderID(fmt.Sprintf("A-%d", i)), "tok_never").ID
 		var events []webhooks.Event
 		for j := range 100 {
 			events = append(events, event(webhooks.KindSucceeded, fmt.Sprintf("ch_theirs_%d", 100*i+j)))
 		}
-		r.tell(t, append(events, event(webhooks.KindSucceeded, ids[i].String(), fmt.Sprintf("ch_ours_%d", i)))...)
+		f.tell(t, append(events, event(webhooks.KindSucceeded, id.String(), fmt.Sprintf("ch_ours_%d", i)))...)
 	}
-	r.later(t, 10*time.Minute)
+}
+
+// triesAll lets the worker work until nothing is due, and returns how many events it tried.
+func (f *foreignEnv) triesAll(t *testing.T) (n int) {
+	t.Helper()
 	for {
-		tried, err := r.service.RetryParked(t.Context(), 64)
+		tried, err := f.service.RetryParked(t.Context(), 64)
 		require.NoError(t, err)
 		if len(tried) == 0 {
-			break
+			return n
 		}
+		n += len(tried)
 	}
-	require.Equal(t, []string{"applied 200", "foreign 20000"},
-		rows[string](t, r.env, "SELECT verdict || ' ' || count(*) FROM provider_events GROUP BY verdict ORDER BY verdict"))
-	require.Zero(t, r.parked(t))
-	require.Empty(t, r.kinds(t))
-	require.Equal(t, theirs, r.counted())
-	require.Equal(t, []int{ours}, rows[int](t, r.env, "SELECT count(*) FROM payment_attempts WHERE status = 'succeeded'"))
 }
