@@ -3,46 +3,116 @@ package e2e_test
 import (
 	"bufio"
 	"fmt"
+	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
 
+// importMemory bounds the resident memory of an import, and of verify, in bytes, however many the payments are.
+const importMemory = 160 << 20
+
 // TestKilledDuringAnImport kills an import twice, each time in the middle of a file, and runs it a third time: each payment
-// is there once, and agrees with its log.
+// is there once, a chargeback finds its payment, and all agree with their logs.
 func TestKilledDuringAnImport(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("imports 100,000 lines, which takes a minute")
 	}
-	const lines = 100_000
-	r := newRig(t)
-	dir := t.TempDir()
-	file, config := filepath.Join(dir, "past.jsonl"), filepath.Join(dir, "paylatch.yaml")
-	past(t, file, lines)
-	text := fmt.Sprintf(settings, r.dsn, dir, secret, r.sandbox, sandboxSecret, stripeSecret, partnerSecret)
-	require.NoError(t, os.WriteFile(config, []byte(text), 0o600))
-	imported := func() int { return one[int](t, r, `SELECT count(*) FROM payment_attempts`) }
-	for range 2 {
-		before := imported()
-		p := start(t, dir, nil, "import", "--config", config, "--account", "stripe-eu", file)
-		eventually(t, "lines that are made", func() bool { return imported() > before+2000 })
-		p.kill()
-		require.Less(t, imported(), lines, "it was killed too late")
+	lines := 100_000
+	if os.Getenv("PAYLATCH_LARGE") != "" {
+		lines = 1_000_000
+	} else {
+		t.Log("imports 100,000 lines; a million with PAYLATCH_LARGE=1")
 	}
-	cut := imported()
-	out, err := exec.CommandContext(t.Context(), binary, "import", "--config", config, "--account", "stripe-eu", file).Output()
-	require.NoError(t, err)
-	require.Equal(t, fmt.Sprintf("%d lines: %d made, %d there already, 0 refused\n", lines, lines-cut, cut), string(out))
-	require.Equal(t, lines, imported())
-	require.Equal(t, 2*lines, one[int](t, r, `SELECT count(*) FROM attempt_transitions`))
-	require.Equal(t, lines, one[int](t, r, `SELECT count(*) FROM money_movements`))
-	require.Equal(t, 3*lines, one[int](t, r, `SELECT count(*) FROM attempt_references`))
-	require.Zero(t, one[int](t, r, `SELECT count(*) FROM outbox`))
-	(&grid{rig: r}).verifies(t)
+	i := newImporting(t, lines)
+	for part := range 2 {
+		i.killedAt(t, (part+1)*lines/3)
+	}
+	cut, began := i.imported(t), time.Now()
+	p := i.start(t)
+	peaks := i.peak(p.ends(t, i.limit))
+	t.Logf("%d of %d lines were left, which took %.1fs; peak memory of the three processes, MiB: %v", lines-cut, lines, time.Since(began).Seconds(), peaks)
+	require.Equal(t, fmt.Sprintf("%d lines: %d made, %d there already, 0 refused\n", lines, lines-cut, cut), p.stdout.String())
+	require.Equal(t, lines, i.imported(t))
+	require.Equal(t, 2*lines, one[int](t, i.rig, `SELECT count(*) FROM attempt_transitions`))
+	require.Equal(t, lines, one[int](t, i.rig, `SELECT count(*) FROM money_movements`))
+	require.Equal(t, 3*lines, one[int](t, i.rig, `SELECT count(*) FROM attempt_references`))
+	require.Zero(t, one[int](t, i.rig, `SELECT count(*) FROM outbox`))
+
+	i.chargeback(t, lines*7/10)
+	began = time.Now()
+	p = start(t, i.dir, nil, "verify", "--config", i.config)
+	i.peaks = nil
+	peaks = i.peak(p.ends(t, i.limit))
+	t.Logf("verify took %.1fs; peak memory, MiB: %v", time.Since(began).Seconds(), peaks)
+	require.Contains(t, p.stdout.String(), fmt.Sprintf("%d attempts agree with their logs\n", lines))
+}
+
+// importing is a file of past payments that succeeded, on its way in.
+type importing struct {
+	*rig
+	lines             int
+	dir, file, config string
+	// limit is how long one process may take.
+	limit time.Duration
+	// peaks are what the processes had of memory at most, in MiB.
+	peaks []int64
+}
+
+func newImporting(t *testing.T, lines int) *importing {
+	t.Helper()
+	i := &importing{rig: newRig(t), lines: lines, dir: t.TempDir(), limit: max(2*time.Minute, time.Duration(lines)*2*time.Millisecond)}
+	i.file, i.config = filepath.Join(i.dir, "past.jsonl"), filepath.Join(i.dir, "paylatch.yaml")
+	past(t, i.file, lines)
+	text := fmt.Sprintf(settings, i.dsn, i.dir, secret, i.sandbox, sandboxSecret, stripeSecret, partnerSecret)
+	require.NoError(t, os.WriteFile(i.config, []byte(text), 0o600))
+	return i
+}
+
+func (i *importing) start(t *testing.T) *process {
+	t.Helper()
+	return start(t, i.dir, nil, "import", "--config", i.config, "--account", "stripe-eu", i.file)
+}
+
+func (i *importing) imported(t *testing.T) int {
+	t.Helper()
+	return one[int](t, i.rig, `SELECT count(*) FROM payment_attempts`)
+}
+
+// killedAt starts the import and kills it once a line is made.
+func (i *importing) killedAt(t *testing.T, line int) {
+	t.Helper()
+	p := i.start(t)
+	made := func() bool {
+		return one[bool](t, i.rig, `SELECT EXISTS (SELECT FROM orders WHERE order_id = $1)`, fmt.Sprintf("P-%d", line))
+	}
+	require.Eventually(t, made, i.limit, 10*time.Millisecond, "line %d", line)
+	i.peak(p.peakMemory())
+	p.kill()
+	require.Less(t, i.imported(t), i.lines, "it was killed too late")
+}
+
+// peak takes down the peak memory of a process, bounds it and returns those so far in MiB.
+func (i *importing) peak(bytes int64) []int64 {
+	require.LessOrEqual(i.t, bytes, int64(importMemory))
+	i.peaks = append(i.peaks, bytes>>20)
+	return i.peaks
+}
+
+// chargeback takes back the money of one of the payments.
+func (i *importing) chargeback(t *testing.T, line int) {
+	t.Helper()
+	s := i.serve()
+	got := s.deliver(t.Context(), stripeSigner(t), fmt.Sprintf(`{"id":"evt_dispute","object":"event","type":"charge.dispute.funds_withdrawn",
+		"created":1767000000,"livemode":false,"data":{"object":{"id":"dp_1","object":"dispute","status":"needs_response","reason":"fraudulent",
+		"amount":1999,"currency":"eur","charge":"ch_%[1]d","payment_intent":"pi_%[1]d"}}}`, line))
+	got.is(t, http.StatusOK)
+	require.Equal(t, "applied", got.header.Get("Webhook-Result"))
+	require.Equal(t, []string{fmt.Sprintf("P-%d 1999", line)}, column[string](t, i.rig, `SELECT order_id || ' ' || amount_disputed FROM payment_attempts WHERE amount_disputed > 0`))
 }
 
 // past writes a file of payments that succeeded.
