@@ -29,12 +29,21 @@ func TestKilledDuringAnImport(t *testing.T) {
 		t.Log("imports 100,000 lines; a million with PAYLATCH_LARGE=1")
 	}
 	i := newImporting(t, lines)
+	began := time.Now()
+	p := i.start(t, "--dry-run")
+	peaks := i.peak(p.ends(t, i.limit))
+	t.Logf("a dry run took %.1fs; peak memory, MiB: %v", time.Since(began).Seconds(), peaks)
+	require.Equal(t, fmt.Sprintf("%d lines: %[1]d would be made, 0 there already, 0 refused\n", lines), p.stdout.String())
+	require.Zero(t, i.imported(t))
+
+	i.peaks = nil
 	for part := range 2 {
 		i.killedAt(t, (part+1)*lines/3)
 	}
-	cut, began := i.imported(t), time.Now()
-	p := i.start(t)
-	peaks := i.peak(p.ends(t, i.limit))
+	cut := i.imported(t)
+	began = time.Now()
+	p = i.start(t)
+	peaks = i.peak(p.ends(t, i.limit))
 	t.Logf("%d of %d lines were left, which took %.1fs; peak memory of the three processes, MiB: %v", lines-cut, lines, time.Since(began).Seconds(), peaks)
 	require.Equal(t, fmt.Sprintf("%d lines: %d made, %d there already, 0 refused\n", lines, lines-cut, cut), p.stdout.String())
 	require.Equal(t, lines, i.imported(t))
@@ -73,9 +82,9 @@ func newImporting(t *testing.T, lines int) *importing {
 	return i
 }
 
-func (i *importing) start(t *testing.T) *process {
+func (i *importing) start(t *testing.T, flags ...string) *process {
 	t.Helper()
-	return start(t, i.dir, nil, "import", "--config", i.config, "--account", "stripe-eu", i.file)
+	return start(t, i.dir, nil, append([]string{"import", "--config", i.config, "--account", "stripe-eu", i.file}, flags...)...)
 }
 
 func (i *importing) imported(t *testing.T) int {

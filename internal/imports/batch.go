@@ -12,8 +12,10 @@ var errMeanwhile = errors.New("the storage has changed meanwhile")
 
 // line is a line of a batch and what has become of it: it is open until one of the three is set.
 type line struct {
-	number      int
-	past        Past
+	number int
+	past   Past
+	// attempt stands for what a dry run would make.
+	attempt     payment.AttemptID
 	made, there bool
 	refusal     *RefusalError
 }
@@ -37,10 +39,12 @@ func (i *importer) take(ctx context.Context, batch []*line) error {
 		if err != nil || len(wanted) == 0 {
 			return err
 		}
-		if !i.DryRun {
-			if err = i.write(ctx, wanted); errors.Is(err, errMeanwhile) {
-				continue
-			}
+		write := i.write
+		if i.trial != nil {
+			write = i.keep
+		}
+		if err = write(ctx, wanted); errors.Is(err, errMeanwhile) {
+			continue
 		}
 		for _, l := range wanted {
 			l.made = err == nil
@@ -63,11 +67,17 @@ func (i *importer) judge(ctx context.Context, batch []*line) (wanted []*line, er
 	if err != nil {
 		return nil, err
 	}
+	if i.trial != nil {
+		if err := i.try(ctx, orders, owners, ids, names); err != nil {
+			return nil, err
+		}
+	}
 	k := newKnown(orders, func(n payment.Reference) (payment.AttemptID, bool) { id, taken := owners[n]; return id, taken })
 	for _, l := range batch {
 		if l.open() && l.settle(k.judge(&l.past)) {
-			wanted = append(wanted, l)
-			k.add(&l.past, l.past.attempt(k.orders[l.past.Order], i.Now()).Attempt)
+			a := l.past.attempt(k.orders[l.past.Order], i.Now()).Attempt
+			wanted, l.attempt = append(wanted, l), a.ID
+			k.add(&l.past, a)
 		}
 	}
 	return wanted, nil

@@ -7,6 +7,6 @@
 // attempts are final from the start, their amounts are sums of movements, and their log can be
 // replayed. No provider is called and no merchant is told.
 //
-// Memory is that of one batch of lines. So a dry run compares a line with what is stored and with the
-// lines of its batch, not with the whole file.
+// Memory is that of one batch of lines. What a dry run would have made is kept in temporary tables of
+// its session, so that each line is compared with all before it, and nobody else sees any of it.
 package imports

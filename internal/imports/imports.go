@@ -42,6 +42,8 @@ type importer struct {
 	Options
 
 	count Count
+	// trial is nil but in a dry run.
+	trial Trial
 }
 
 // Run imports the payments of a file. One that is run again, or was cut off, makes what is missing.
@@ -51,6 +53,17 @@ func Run(ctx context.Context, file io.Reader, o Options) (Count, error) {
 		o.Batch = 500
 	}
 	i := &importer{Options: o}
+	if o.DryRun {
+		var err error
+		if i.trial, err = o.Store.Trial(ctx); err != nil {
+			return i.count, fmt.Errorf("begin a dry run: %w", err)
+		}
+		defer i.trial.Close()
+	}
+	return i.run(ctx, file)
+}
+
+func (i *importer) run(ctx context.Context, file io.Reader) (Count, error) {
 	in := bufio.NewReaderSize(file, MaxLine)
 	number := 0
 	for more := true; more; {

@@ -27,4 +27,6 @@ type Store interface {
 	Orders(ctx context.Context, ids []payment.OrderID) (map[payment.OrderID]payment.Order, error)
 	// ReferencesKnown reads which attempts have some names.
 	ReferencesKnown(ctx context.Context, names []payment.Reference) (map[payment.Reference]payment.AttemptID, error)
+	// Trial begins a dry run.
+	Trial(ctx context.Context) (Trial, error)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -29,6 +30,7 @@ func TestImport(t *testing.T) {
 	t.Run("refund_of_ours", importRefundOfOurs)
 	t.Run("parked_event", importParkedEvent)
 	t.Run("beside_a_pay", importBesideAPay)
+	t.Run("dry_across_batches", importDryAcrossBatches)
 }
 
 // past is a line of a payment of 19.99 EUR.
@@ -44,9 +46,15 @@ const (
 // imported imports lines and returns the counts, with what was refused.
 func (r *env) imported(t *testing.T, dry bool, lines ...string) (imports.Count, []string) {
 	t.Helper()
+	return r.importedBy(t, 100, dry, lines...)
+}
+
+// importedBy is imported in batches of a size.
+func (r *env) importedBy(t *testing.T, batch int, dry bool, lines ...string) (imports.Count, []string) {
+	t.Helper()
 	var refused []string
 	count, err := imports.Run(t.Context(), strings.NewReader(strings.Join(lines, "")), imports.Options{
-		Store: r.store.(imports.Store), Account: "sandbox", Now: time.Now, DryRun: dry, Batch: 100,
+		Store: r.store.(imports.Store), Account: "sandbox", Now: time.Now, DryRun: dry, Batch: batch,
 		Rules:   changeset.Rules{Accounts: r.opts.Accounts, Schedule: schedule.Schedule{First: time.Second, Lease: lease}},
 		Refused: func(wrong *imports.RefusalError) { refused = append(refused, wrong.Error()) }, Progress: func(imports.Count) {},
 	})
@@ -212,6 +220,39 @@ func importParkedEvent(t *testing.T) {
 	require.Equal(t, []string{"applied"}, r.verdicts(t, a.ID))
 	require.Zero(t, r.parked(t))
 	require.Equal(t, []string{"payment_attempt.updated 3"}, rows[string](t, r, "SELECT type || ' ' || version FROM outbox WHERE type LIKE 'payment_attempt.%'"))
+	require.Empty(t, r.verify(t))
+}
+
+// A dry run says of each line what the import would, whatever lines are between those that contradict.
+func importDryAcrossBatches(t *testing.T) {
+	t.Parallel()
+	r := newEnv(t, setup{silent: true})
+	r.imported(t, false, past("stored", "ch_stored", failedThen))
+	lines := []string{
+		past("A-1", "ch_1", failedThen+`,"references":["ref_1"]`),
+		past("A-1", "ch_2", paidThen),
+		past("A-1", "ch_1", failedThen+`,"references":["ref_1"]`),
+		past("A-1", "ch_1", failedThen),
+		past("A-1", "ch_3", paidThen),
+		past("A-2", "ch_2", failedThen),
+		past("A-2", "ch_4", failedThen+`,"references":["ref_1"]`),
+		strings.Replace(past("A-1", "ch_5", failedThen), `"u1"`, `"u2"`, 1),
+		strings.Replace(past("A-1", "ch_5", failedThen), `1999`, `2000`, 1),
+		past("stored", "ch_6", paidThen+`,"amount_captured":1500,"amount_refunded":500`),
+		past("stored", "ch_7", paidThen),
+		past("stored", "ch_6", paidThen+`,"amount_captured":1500,"amount_refunded":500`),
+	}
+	want, refusals := r.importedBy(t, len(lines), true, lines...)
+	require.Equal(t, imports.Count{Lines: 12, Made: 3, There: 2, Refused: 7}, want)
+	ids := regexp.MustCompile("attempt [0-9a-f-]{36}")
+	for _, dry := range []bool{true, false} {
+		count, refused := r.importedBy(t, 1, dry, lines...)
+		require.Equal(t, want, count)
+		for i := range refused {
+			require.Equal(t, ids.ReplaceAllString(refusals[i], ""), ids.ReplaceAllString(refused[i], ""))
+		}
+		require.Equal(t, dry, len(rows[string](t, r, "SELECT order_id FROM orders")) == 1)
+	}
 	require.Empty(t, r.verify(t))
 }
 

@@ -177,12 +177,17 @@ func (t *txn) ReferencesFind(ctx context.Context, names []payment.Reference) (ma
 	return mapping.Owners(hits), nil
 }
 
+func accountsAndNames(list []payment.Reference) (accounts, names []string) {
+	for _, n := range list {
+		accounts, names = append(accounts, n.Account), append(names, n.Name)
+	}
+	return accounts, names
+}
+
 // ReferencesKnown implements intake.Store.
 func (s *Store) ReferencesKnown(ctx context.Context, names []payment.Reference) (map[payment.Reference]payment.AttemptID, error) {
-	p := &dbsqlc.ReferencesFindParams{}
-	for _, n := range names {
-		p.Accounts, p.Refs = append(p.Accounts, n.Account), append(p.Refs, n.Name)
-	}
+	accounts, refs := accountsAndNames(names)
+	p := &dbsqlc.ReferencesFindParams{Accounts: accounts, Refs: refs}
 	var hits []*dbsqlc.ReferencesFindRow
 	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) (err error) {
 		hits, err = s.q.ReferencesFind(ctx, c, p)

@@ -20,9 +20,9 @@ var errAgain = errors.New("run the transaction again")
 // ErrGuard is returned when a guarded write touched other rows than it should.
 var ErrGuard = errors.New("a guarded write missed its row")
 
-// domainError is an error of PostgreSQL in the domain's vocabulary, by SQLSTATE
+// DomainError is an error of PostgreSQL in the domain's vocabulary, by SQLSTATE
 // and the constraint's name.
-func domainError(err error) error {
+func DomainError(err error) error {
 	var refused *pgconn.PgError
 	switch {
 	case err == nil, errors.Is(err, errAgain), errors.Is(err, payment.ErrUnavailable):

@@ -215,7 +215,7 @@ func on(ctx context.Context, pool *pgxpool.Pool, fn func(ctx context.Context, c 
 		return err
 	}
 	defer conn.Release()
-	return domainError(fn(ctx, conn))
+	return DomainError(fn(ctx, conn))
 }
 
 func acquire(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Conn, error) {

@@ -55,9 +55,9 @@ func (p *Pool) Once(ctx context.Context, fn func(ctx context.Context, tx *pipeli
 	tx := pipeline.New(ctx, conn.Conn(), begin)
 	defer tx.Rollback(ctx)
 	if err := run(ctx, tx, fn); err != nil {
-		return domainError(err)
+		return DomainError(err)
 	}
-	return domainError(tx.Commit(ctx))
+	return DomainError(tx.Commit(ctx))
 }
 
 // run turns a panic into an error: those that share a transaction, or its goroutine, with
