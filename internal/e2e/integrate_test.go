@@ -36,7 +36,7 @@ func printedIn(t *testing.T, page string) []printed {
 				p.wants = append(p.wants, strings.TrimSpace(want))
 			}
 		}
-		calls := strings.Contains(p.commands, "curl ") || strings.Contains(p.commands, "post /")
+		calls := strings.Contains(p.commands, "curl ") || strings.Contains(p.commands, "post /") || strings.Contains(p.commands, "paylatch import")
 		require.Equal(t, calls, len(p.wants) > 0, "say what comes back: %s", p.commands)
 		blocks = append(blocks, p)
 	}
@@ -54,6 +54,12 @@ func TestIntegrateAsPrinted(t *testing.T) {
 func TestAdoptAsPrinted(t *testing.T) {
 	t.Parallel()
 	asPrinted(t, "../../docs/adopt.md", 6)
+}
+
+// TestOperateAsPrinted does the same with the import of docs/operate.md.
+func TestOperateAsPrinted(t *testing.T) {
+	t.Parallel()
+	asPrinted(t, "../../docs/operate.md", 1)
 }
 
 func asPrinted(t *testing.T, page string, least int) {
@@ -78,7 +84,7 @@ func asPrinted(t *testing.T, page string, least int) {
 	ctx, cancel := context.WithTimeout(t.Context(), soon)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-c", strings.NewReplacer("127.0.0.1:8080", listen, "127.0.0.1:9090", sandbox).Replace(script.String()))
-	cmd.Dir = dir
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	require.NoError(t, cmd.Run(), "%s", &said)
