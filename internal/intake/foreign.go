@@ -7,6 +7,11 @@ import (
 	"github.com/paylatch/paylatch/internal/inbound"
 )
 
+// foreignGrowth is how many times as old an unmatched event without a mark of ours is at its next try:
+// after 1 s, 10 s, 100 s … Of another system at the account there may be a hundred for one of ours, and
+// each try writes; the commit in which an attempt gains the name brings the event anyway.
+const foreignGrowth = 10
+
 // stays decides what a parked event waits for after a try; names are all those of its payment. An
 // unmatched one without a mark of ours becomes foreign once its account's time has passed, and is
 // tried then at the latest. Every other is sent to review after a while.
@@ -16,11 +21,10 @@ func stays(s *changeset.Changeset, e *inbound.StoredEvent, names []string) {
 		sendToReview(s, e)
 		return
 	}
-	at := e.At.Add(rule.After)
-	if s.Now().Before(at) {
-		if e.NextTryAt == nil || e.NextTryAt.After(at) {
-			e.NextTryAt = &at
-		}
+	if end := e.At.Add(rule.After); s.Now().Before(end) {
+		wait := max(inbound.ParkFirst, (foreignGrowth-1)*s.Now().Sub(e.At))
+		next := s.Now().Add(min(wait, inbound.ParkLast, end.Sub(s.Now())))
+		e.NextTryAt = &next
 		return
 	}
 	if rule.Review {

@@ -22,6 +22,7 @@ import (
 func TestForeign(t *testing.T) {
 	t.Parallel()
 	t.Run("after_ten_minutes", foreignAfterTenMinutes)
+	t.Run("tried_seldom", foreignTriedSeldom)
 	t.Run("never_if_marked", foreignNeverIfMarked)
 	t.Run("never_if_locked", foreignNeverIfLocked)
 	t.Run("reviewed", foreignReviewed)
@@ -128,6 +129,22 @@ func foreignAfterTenMinutes(t *testing.T) {
 	lastDay, err = r.ForeignLastDay(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, lastDay)
+}
+
+// Each try writes, and of another system's events there may be many: four tries, the last of which ends it.
+func foreignTriedSeldom(t *testing.T) {
+	t.Parallel()
+	r := newForeignEnv(t, setup{}, false)
+	r.tell(t, event(webhooks.KindSucceeded, "ch_theirs"))
+	var ages []float64
+	for len(r.inbox(t)) > 0 && r.inbox(t)[0] != "foreign" {
+		age := rows[float64](t, r.env, "SELECT extract(epoch FROM next_try_at - received_at)::float8 FROM provider_events")[0]
+		ages = append(ages, age)
+		r.exec(t, "UPDATE provider_events SET received_at = now() - make_interval(secs => $1), next_try_at = now()", age)
+		require.Equal(t, 1, r.round(t))
+		require.LessOrEqual(t, len(ages), 4)
+	}
+	require.InEpsilonSlice(t, []float64{1, 10, 100, 600}, ages, 0.2)
 }
 
 // The id of an attempt or a refund of ours is a mark: such an event stays parked, and is reviewed.
