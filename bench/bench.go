@@ -33,6 +33,11 @@ func (b *bench) measure(ctx context.Context) error {
 			return err
 		}
 	}
+	if b.opts.runs(partForeign) {
+		if err := b.foreign(ctx); err != nil {
+			return err
+		}
+	}
 	for _, last := range []struct {
 		part, title string
 		run         func(*stage, context.Context) error

@@ -70,6 +70,10 @@ func TestMedianAndRatio(t *testing.T) {
 	}
 	require.InDelta(t, 20, f.median(ourHooks, 64, rate), 0)
 	require.InDelta(t, 2, f.ratio(ourHooks, 64, pgTransaction, 64), 0)
+	ratios := f.ratios(figure{ourHooks, 64, rate}, figure{pgTransaction, 64, rate})
+	require.Equal(t, []float64{3, 1, 2}, ratios)
+	require.Equal(t, "1.00–3.00", spread(ratios))
+	require.Equal(t, "–", spread(nil))
 	require.True(t, math.IsNaN(f.median(ourHooks, 1, rate)))
 	require.Equal(t, "–", number(math.NaN()))
 	require.Equal(t, "12,345", number(12_345))

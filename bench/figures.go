@@ -19,23 +19,26 @@ type figure struct {
 
 // The series.
 const (
-	pgTransaction = "pgbench, one transaction"
-	pgStatement   = "pgbench, one statement"
-	pgPay         = "pgbench, two transactions"
-	pgKey         = "pgbench, SELECT of a key"
-	pgAttempt     = "pgbench, SELECT of an attempt"
-	ourHooks      = "paylatch, webhooks"
-	ourRepeats    = "paylatch, 30 % repeated"
-	ourOpen       = "paylatch, open loop"
-	ourPays       = "paylatch, pays"
-	ourReplays    = "paylatch, replays"
-	ourReads      = "paylatch, status reads"
-	ourInbox      = "paylatch, inbox of"
-	ourEmpty      = "paylatch, beside"
-	ourIdle       = "paylatch, pays of others, idle"
-	ourCrowd      = "paylatch, pays of others, crowd"
-	ourWaiters    = "paylatch, waiters"
-	ourWakes      = "paylatch, waiters told"
+	pgTransaction      = "pgbench, one transaction"
+	pgStatement        = "pgbench, one statement"
+	pgPay              = "pgbench, two transactions"
+	pgKey              = "pgbench, SELECT of a key"
+	pgAttempt          = "pgbench, SELECT of an attempt"
+	ourHooks           = "paylatch, webhooks"
+	ourRepeats         = "paylatch, 30 % repeated"
+	ourOpen            = "paylatch, open loop"
+	ourPays            = "paylatch, pays"
+	ourReplays         = "paylatch, replays"
+	ourReads           = "paylatch, status reads"
+	ourInbox           = "paylatch, inbox of"
+	ourEmpty           = "paylatch, beside"
+	ourForeignNone     = "our webhooks alone"
+	ourForeignStored   = "foreign ones stored"
+	ourForeignArriving = "foreign ones tried and arriving"
+	ourIdle            = "paylatch, pays of others, idle"
+	ourCrowd           = "paylatch, pays of others, crowd"
+	ourWaiters         = "paylatch, waiters"
+	ourWakes           = "paylatch, waiters told"
 )
 
 // What is told of a series.
@@ -87,12 +90,24 @@ func median(values []float64) float64 {
 
 // ratio is the median of the ratios of two series' rates, round by round.
 func (f figures) ratio(series string, clients int, to string, toClients int) float64 {
-	a, b := f[figure{series, clients, rate}], f[figure{to, toClients, rate}]
-	var ratios []float64
+	return median(f.ratios(figure{series, clients, rate}, figure{to, toClients, rate}))
+}
+
+// ratios are those of two figures, round by round.
+func (f figures) ratios(of, to figure) (ratios []float64) {
+	a, b := f[of], f[to]
 	for i := range min(len(a), len(b)) {
 		ratios = append(ratios, a[i]/b[i])
 	}
-	return median(ratios)
+	return ratios
+}
+
+// spread is the least and the largest of some values.
+func spread(values []float64) string {
+	if len(values) == 0 {
+		return "–"
+	}
+	return number(slices.Min(values)) + "–" + number(slices.Max(values))
 }
 
 // number writes three digits at the least, and a dash for what is not known.

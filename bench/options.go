@@ -14,6 +14,7 @@ const (
 	partOpen     = "open"
 	partPays     = "pays"
 	partInbox    = "inbox"
+	partForeign  = "foreign"
 	partWaiters  = "waiters"
 )
 
@@ -24,6 +25,7 @@ type options struct {
 	inbox   int
 	open    int
 	waiters int
+	foreign int
 	clients int
 	dir     string
 	doc     string
@@ -39,12 +41,13 @@ func parse(args []string) (options, error) {
 	var o options
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	seconds := f.Float64("seconds", 5, "how long each stage is measured")
-	parts := f.String("only", strings.Join([]string{partWebhooks, partOpen, partPays, partInbox, partWaiters}, ","), "the parts to run")
+	parts := f.String("only", strings.Join([]string{partWebhooks, partOpen, partPays, partInbox, partForeign, partWaiters}, ","), "the parts to run")
 	f.IntVar(&o.rounds, "rounds", 5, "how often each stage is measured")
 	f.BoolVar(&o.quick, "quick", false, "one round of one second a stage, a small inbox, nothing written")
 	f.IntVar(&o.inbox, "inbox", 1_000_000, "how many events the inbox holds at last (up to 10 million)")
 	f.IntVar(&o.open, "open", 5000, "webhooks a second in the open loop")
 	f.IntVar(&o.waiters, "waiters", 10_000, "how many wait at once (up to 15,000)")
+	f.IntVar(&o.foreign, "foreign", 100_000, "how many events of payments that are not ours come in ten minutes (up to 1 million)")
 	f.IntVar(&o.clients, "clients", 0, "of the webhooks only those from 1, 16 or 64 clients; writes nothing")
 	f.StringVar(&o.dir, "dir", ".paylatch", "where the databases of the run live meanwhile")
 	f.StringVar(&o.doc, "doc", "docs/performance.md", "the page whose tables are written; empty: none")
@@ -60,12 +63,13 @@ func parse(args []string) (options, error) {
 	o.parts, o.ids = strings.Split(*parts, ","), naming(*ids)
 	if o.quick {
 		o.rounds, o.window, o.doc, o.inbox = 1, time.Second, "", min(o.inbox, 200_000)
-		o.waiters = min(o.waiters, 1000)
+		o.waiters, o.foreign = min(o.waiters, 1000), min(o.foreign, 10_000)
 	}
 	if o.set != "" || o.disk > 0 || o.clients > 0 {
 		o.doc = ""
 	}
 	if o.rounds < 1 || o.disk < 0 || o.disk > 100*time.Millisecond || o.window <= 0 || o.inbox < 0 || o.inbox > 10_000_000 || o.open < 1 ||
+		o.foreign < 1 || o.foreign > 1_000_000 ||
 		o.waiters < 5 || o.waiters > 15_000 || o.clients != 0 && !slices.Contains(clientCounts(), o.clients) || o.ids != atRandom && o.ids != inOrder {
 		return o, fmt.Errorf("options: out of range: %v", args)
 	}

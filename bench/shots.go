@@ -26,7 +26,7 @@ type shot struct {
 // hooks makes n webhooks about attempts numbered from first, each of which says
 // that it succeeded. A share of them are repeats of one that went shortly before.
 func hooks(host string, ids naming, first, n int, repeats float64) ([]shot, error) {
-	signer, err := standard.New(webhooks.Config{Secrets: []string{webhookSecret}})
+	signer, err := newSigner()
 	if err != nil {
 		return nil, err
 	}
@@ -48,9 +48,18 @@ func hooks(host string, ids naming, first, n int, repeats float64) ([]shot, erro
 	return shots, nil
 }
 
+func newSigner() (*standard.Verifier, error) {
+	return standard.New(webhooks.Config{Secrets: []string{webhookSecret}})
+}
+
 func hook(signer *standard.Verifier, host, id string, i int, at time.Time) ([]byte, error) {
+	return hookAbout(signer, host, id, chargeID(i), attemptID(i), at)
+}
+
+// hookAbout makes a webhook that says that a charge succeeded.
+func hookAbout(signer *standard.Verifier, host, id, charge, reference string, at time.Time) ([]byte, error) {
 	body := fmt.Sprintf(`{"id":%q,"type":"charge.succeeded","created":%q,"data":{"charge_id":%q,"refund_id":null,"reference":%q,`+
-		`"amount":1999,"currency":"EUR","failure_code":null}}`, id, at.UTC().Format(time.RFC3339), chargeID(i), attemptID(i))
+		`"amount":1999,"currency":"EUR","failure_code":null}}`, id, at.UTC().Format(time.RFC3339), charge, reference)
 	d := webhooks.Delivery{Method: http.MethodPost, Header: http.Header{"Webhook-Id": {id}}, Body: []byte(body), ReceivedAt: at}
 	if err := signer.Sign(&d); err != nil {
 		return nil, fmt.Errorf("sign a webhook: %w", err)
