@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
@@ -189,4 +190,16 @@ func ids(events []inbound.StoredEvent, err error) []string {
 		found = append(found, err.Error())
 	}
 	return found
+}
+
+// A lookup of a name that an attempt gains reads no list of pending entries, which is long where many
+// events wait.
+func TestEventsByReferenceHaveNoPendingList(t *testing.T) {
+	t.Parallel()
+	conn, err := pgx.Connect(t.Context(), testdb.New(t))
+	require.NoError(t, err)
+	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
+	require.Equal(t, "3 of 3", testdb.One[string](t, conn, `SELECT count(*) FILTER (WHERE i.reloptions @> '{fastupdate=off}') || ' of ' || count(*)
+		FROM pg_class i JOIN pg_am m ON m.oid = i.relam JOIN pg_index x ON x.indexrelid = i.oid
+		WHERE m.amname = 'gin' AND x.indrelid = 'provider_events'::regclass`))
 }
