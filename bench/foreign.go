@@ -16,11 +16,13 @@ const (
 	foreignFirst = 1 << 30
 	// foreignPace is how many webhooks of ours come a second in the open loop.
 	foreignPace = 1000
+	// foreignPayers is how many clients pay. Each pay gives its attempt a name, under which events may wait.
+	foreignPayers = 16
 	// unmatched is what the program says of an event that nothing here is named by.
 	unmatched = "unmatched"
 )
 
-// foreign measures our webhooks by themselves, beside foreign events that are stored, and beside
+// foreign measures our webhooks and pays by themselves, beside foreign events that are stored, and beside
 // another system at the same account, whose events come all the time: in turns, each on a database
 // of its own.
 func (b *bench) foreign(ctx context.Context) error {
@@ -40,7 +42,7 @@ func (s *stage) foreignNone(ctx context.Context) error {
 	if err := s.warmUp(ctx); err != nil {
 		return err
 	}
-	return s.ourWebhooks(ctx, ourForeignNone)
+	return s.ourPayments(ctx, ourForeignNone)
 }
 
 // foreignStored has events that became foreign an hour ago.
@@ -55,7 +57,7 @@ func (s *stage) foreignStored(ctx context.Context) error {
 	if err := s.ours.cleanUp(ctx); err != nil {
 		return err
 	}
-	return s.ourWebhooks(ctx, ourForeignStored)
+	return s.ourPayments(ctx, ourForeignStored)
 }
 
 // foreignArriving has the events of the last ten minutes, which the program tries meanwhile, and more
@@ -75,7 +77,7 @@ func (s *stage) foreignArriving(ctx context.Context) error {
 	defer end()
 	t, done := newTally(shots), make(chan error, 1)
 	go func() { done <- t.at(arriving, s.server.address, due) }()
-	err = s.ourWebhooks(ctx, ourForeignArriving)
+	err = s.ourPayments(ctx, ourForeignArriving)
 	end()
 	switch came := <-done; {
 	case err != nil:
@@ -101,8 +103,8 @@ func (s *stage) foreignShots() (shots []shot, due []time.Time, err error) {
 	return shots, due, nil
 }
 
-// ourWebhooks measures webhooks of ours at a pace, and as many as 64 clients can send.
-func (s *stage) ourWebhooks(ctx context.Context, series string) error {
+// ourPayments measures webhooks of ours at a pace, as many as 64 clients can send, and pays.
+func (s *stage) ourPayments(ctx context.Context, series string) error {
 	n := int(foreignPace * max(s.opts.window, openWindow).Seconds())
 	r, err := s.hooks(ctx, hookRun{budget: n, pace: foreignPace})
 	if err != nil {
@@ -116,7 +118,11 @@ func (s *stage) ourWebhooks(ctx context.Context, series string) error {
 	if err := s.ours.cleanUp(ctx); err != nil {
 		return err
 	}
-	return s.closedHooks(ctx, series, 64, 0)
+	if err := s.closedHooks(ctx, series, 64, 0); err != nil {
+		return err
+	}
+	_, _, err = s.pays(ctx, series, foreignPayers)
+	return err
 }
 
 // loadForeign stores the events of ten minutes of another system, made of one that the program took in.
@@ -184,10 +190,11 @@ func (s *stage) proveForeign(ctx context.Context, t *tally) error {
 func (b *bench) foreignTable() *table {
 	t := newTable(fmt.Sprintf("**Beside %s events of payments that are not ours**", thousands(int64(b.opts.foreign))), "", "webhooks/s, 64 clients",
 		"ratio", "single rounds", fmt.Sprintf("p50 ms at %s/s", thousands(foreignPace)), "ratio", "single rounds", "p99 ms", "ratio", "single rounds",
+		fmt.Sprintf("pays/s, %d clients", foreignPayers), "ratio", "single rounds",
 		fmt.Sprintf("processor, program µs a webhook at %s/s", thousands(foreignPace)), "processor, database µs")
 	for _, series := range []string{ourForeignNone, ourForeignStored, ourForeignArriving} {
 		cells := []string{series}
-		for _, f := range []figure{{series, 64, rate}, {series, 0, p50}, {series, 0, p99}} {
+		for _, f := range []figure{{series, 64, rate}, {series, 0, p50}, {series, 0, p99}, {series, foreignPayers, rate}} {
 			to := figure{ourForeignNone, f.clients, f.what}
 			cells = append(cells, number(b.figures.median(series, f.clients, f.what)))
 			if series == ourForeignNone {

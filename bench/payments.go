@@ -26,7 +26,7 @@ func (s *stage) payments(ctx context.Context) error {
 		if keys, done, err = s.pgbenchPays(ctx, clients); err != nil {
 			return err
 		}
-		if base, paid, err = s.pays(ctx, clients); err != nil {
+		if base, paid, err = s.pays(ctx, ourPays, clients); err != nil {
 			return err
 		}
 	}
@@ -56,8 +56,8 @@ func (s *stage) pgbenchPays(ctx context.Context, clients int) (base, done int, e
 }
 
 // pays returns the number of the first order and how many were paid.
-func (s *stage) pays(ctx context.Context, clients int) (base, paid int, err error) {
-	budget := s.budget(ourPays, clients, expectedPays(clients))
+func (s *stage) pays(ctx context.Context, series string, clients int) (base, paid int, err error) {
+	budget := s.budget(series, clients, expectedPays(clients))
 	if base, err = s.ours.takeOrders(ctx, budget); err != nil {
 		return 0, 0, err
 	}
@@ -71,7 +71,7 @@ func (s *stage) pays(ctx context.Context, clients int) (base, paid int, err erro
 		return 0, 0, err
 	}
 	charged := s.stub.charges.Load()
-	t, used, err := s.requests(ctx, ourPays, clients, shots)
+	t, used, err := s.requests(ctx, series, clients, shots)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -79,7 +79,7 @@ func (s *stage) pays(ctx context.Context, clients int) (base, paid int, err erro
 	if err != nil {
 		return 0, 0, err
 	}
-	s.figures.usage(ourPays, clients, used, int64(t.sent()))
+	s.figures.usage(series, clients, used, int64(t.sent()))
 	paid = t.count(http.StatusCreated, created)
 	if n := int(s.stub.charges.Load() - charged); paid != t.sent() || n != paid {
 		return 0, 0, fmt.Errorf("%w: %d pays were sent, %d made, %d charged", errProof, t.sent(), paid, n)

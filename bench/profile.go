@@ -140,7 +140,7 @@ func (s *stage) prepareShots(ctx context.Context) ([]shot, error) {
 		first, err := s.ours.takeAttempts(ctx, many)
 		return repeat(call.reads(first, many), s.budget(ourReads, 64, expectedUnchanged)), err
 	case "replays":
-		first, paid, err := s.pays(ctx, 64)
+		first, paid, err := s.pays(ctx, ourPays, 64)
 		return repeat(call.pays(first, paid), s.budget(ourReplays, 64, expectedUnchanged)), err
 	default:
 		budget := s.budget(ourPays, 64, expectedPays(64))
