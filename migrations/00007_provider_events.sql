@@ -38,12 +38,10 @@ CREATE INDEX events_by_id ON provider_events (event_id);
 CREATE INDEX events_by_attempt ON provider_events (attempt_id) WHERE attempt_id IS NOT NULL;
 CREATE INDEX events_due ON provider_events (next_try_at) WHERE next_try_at IS NOT NULL;
 CREATE INDEX events_foreign ON provider_events (received_at, account) WHERE verdict = 'foreign';
--- Without a list of pending entries: each commit in which an attempt gains a name looks into two of these, and would read all of
--- the list, up to 4 MB of it, where many events wait.
-CREATE INDEX events_foreign_by_reference ON provider_events USING gin (refs) WITH (fastupdate = off) WHERE verdict = 'foreign';
-CREATE INDEX events_parked_by_reference ON provider_events USING gin (refs) WITH (fastupdate = off) WHERE next_try_at IS NOT NULL;
-CREATE INDEX events_unsettled_by_reference ON provider_events USING gin (refs) WITH (fastupdate = off) WHERE verdict IN ('unmatched', 'deferred',
-    'foreign');
+-- Without a list of pending entries: each commit in which an attempt gains a name looks in here, and would read all of the list, up
+-- to 4 MB of it, where many events wait.
+CREATE INDEX events_unsettled_by_reference ON provider_events USING gin (refs) WITH (fastupdate = off)
+    WHERE verdict IN ('unmatched', 'deferred', 'foreign');
 CREATE INDEX events_with_bytes ON provider_events (received_at) WHERE body IS NOT NULL;
 
 CREATE TABLE webhook_deliveries (

@@ -48,12 +48,13 @@ ORDER BY n.account, n.provider_event_id;
 
 -- Locks the parked events that name any of the references, and foreign ones of the last 30
 -- days, unless another transaction has them; never waits. Headers and bytes are not read, here
--- and in the next two.
+-- and in the next two. IS TRUE keeps the planner, here and in the next, from events_due and
+-- events_foreign, by which it would read all that is parked or foreign when it last counted few.
 -- name: EventsParked :many
 SELECT event_id, account, provider_event_id, digest, news, order_id, attempt_id, verdict, tries, next_try_at, received_at
 FROM provider_events
-WHERE account = @account AND (refs && @refs::text[] AND next_try_at IS NOT NULL
-    OR refs && @refs::text[] AND verdict = 'foreign' AND received_at > now() - interval '30 days')
+WHERE account = @account AND refs && @refs::text[] AND verdict IN ('unmatched', 'deferred', 'foreign')
+    AND (next_try_at IS NOT NULL OR verdict = 'foreign' AND received_at > now() - interval '30 days') IS TRUE
 ORDER BY received_at, provider_event_id
 FOR NO KEY UPDATE SKIP LOCKED;
 
@@ -62,7 +63,7 @@ FOR NO KEY UPDATE SKIP LOCKED;
 -- name: EventsParkedOf :many
 SELECT e.event_id, e.account, e.provider_event_id, e.digest, e.news, e.order_id, e.attempt_id, e.verdict, e.tries, e.next_try_at, e.received_at
 FROM provider_events e
-WHERE e.account = @account AND e.next_try_at IS NOT NULL
+WHERE e.account = @account AND e.verdict IN ('unmatched', 'deferred') AND (e.next_try_at IS NOT NULL) IS TRUE
     AND e.refs && (@others::text[] || ARRAY(SELECT r.reference FROM attempt_references r WHERE r.attempt_id = @attempt_id))
 ORDER BY e.received_at, e.provider_event_id
 FOR NO KEY UPDATE SKIP LOCKED;

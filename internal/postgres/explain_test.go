@@ -182,11 +182,11 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 			_, err := q.EventsForeign(ctx, db)
 			return err
 		}},
-		"parked and foreign events": {"events_parked_by_reference events_foreign_by_reference", func(ctx context.Context, db dbsqlc.DBTX) error {
+		"parked and foreign events": {"events_unsettled_by_reference", func(ctx context.Context, db dbsqlc.DBTX) error {
 			_, err := q.EventsParked(ctx, db, &dbsqlc.EventsParkedParams{Account: "acc", Refs: []string{"pp-5000"}})
 			return err
 		}},
-		"parked events of an attempt": {"events_parked_by_reference references_by_attempt", func(ctx context.Context, db dbsqlc.DBTX) error {
+		"parked events of an attempt": {"events_unsettled_by_reference references_by_attempt", func(ctx context.Context, db dbsqlc.DBTX) error {
 			_, err := q.EventsParkedOf(ctx, db, &dbsqlc.EventsParkedOfParams{Account: "acc", AttemptID: id, Others: []string{"pp-1"}})
 			return err
 		}},
@@ -212,6 +212,28 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 				e.uses(t, c.index)
 			})
 		}
+	}
+}
+
+// A planner that has not counted the parked and foreign events yet must not read all of them for a name either.
+func TestEventsAreFoundByReferenceBeforeTheyAreCounted(t *testing.T) {
+	t.Parallel()
+	url := testdb.New(t)
+	_, err := testdb.Connect(t, url).Exec(t.Context(), `ALTER TABLE provider_events SET (autovacuum_enabled = off);
+		INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, verdict, tries,
+			next_try_at, headers, body, received_at)
+		SELECT gen_random_uuid(), 'acc', 'evt-' || i, false, 't', 'succeeded', '\x01', '{}', ARRAY['pp-' || i], CASE i % 2 WHEN 0 THEN 'foreign' ELSE 'unmatched' END, 4,
+			CASE i % 2 WHEN 1 THEN now() END, '{}', convert_to(repeat('x', 500), 'UTF8'), now()
+		FROM generate_series(1, 20000) i`)
+	require.NoError(t, err)
+	q := dbsqlc.New()
+	for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
+		e := &explainer{conn: testdb.Connect(t, testdb.With(t, url, "plan_cache_mode", mode))}
+		_, err := q.EventsParked(t.Context(), e, &dbsqlc.EventsParkedParams{Account: "acc", Refs: []string{"pp-5000"}})
+		require.ErrorIs(t, err, errExplained)
+		_, err = q.EventsParkedOf(t.Context(), e, &dbsqlc.EventsParkedOfParams{Account: "acc", AttemptID: uuid.New(), Others: []string{"pp-1"}})
+		require.ErrorIs(t, err, errExplained)
+		e.uses(t, "events_unsettled_by_reference")
 	}
 }
 

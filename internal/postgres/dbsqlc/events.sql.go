@@ -359,8 +359,8 @@ func (q *Queries) EventsKnown(ctx context.Context, db DBTX, arg *EventsKnownPara
 const eventsParked = `-- name: EventsParked :many
 SELECT event_id, account, provider_event_id, digest, news, order_id, attempt_id, verdict, tries, next_try_at, received_at
 FROM provider_events
-WHERE account = $1 AND (refs && $2::text[] AND next_try_at IS NOT NULL
-    OR refs && $2::text[] AND verdict = 'foreign' AND received_at > now() - interval '30 days')
+WHERE account = $1 AND refs && $2::text[] AND verdict IN ('unmatched', 'deferred', 'foreign')
+    AND (next_try_at IS NOT NULL OR verdict = 'foreign' AND received_at > now() - interval '30 days') IS TRUE
 ORDER BY received_at, provider_event_id
 FOR NO KEY UPDATE SKIP LOCKED
 `
@@ -386,7 +386,8 @@ type EventsParkedRow struct {
 
 // Locks the parked events that name any of the references, and foreign ones of the last 30
 // days, unless another transaction has them; never waits. Headers and bytes are not read, here
-// and in the next two.
+// and in the next two. IS TRUE keeps the planner, here and in the next, from events_due and
+// events_foreign, by which it would read all that is parked or foreign when it last counted few.
 func (q *Queries) EventsParked(ctx context.Context, db DBTX, arg *EventsParkedParams) ([]*EventsParkedRow, error) {
 	rows, err := db.Query(ctx, eventsParked, arg.Account, arg.Refs)
 	if err != nil {
@@ -434,7 +435,7 @@ func (q *Queries) EventsParkedCount(ctx context.Context, db DBTX) (int64, error)
 const eventsParkedOf = `-- name: EventsParkedOf :many
 SELECT e.event_id, e.account, e.provider_event_id, e.digest, e.news, e.order_id, e.attempt_id, e.verdict, e.tries, e.next_try_at, e.received_at
 FROM provider_events e
-WHERE e.account = $1 AND e.next_try_at IS NOT NULL
+WHERE e.account = $1 AND e.verdict IN ('unmatched', 'deferred') AND (e.next_try_at IS NOT NULL) IS TRUE
     AND e.refs && ($2::text[] || ARRAY(SELECT r.reference FROM attempt_references r WHERE r.attempt_id = $3))
 ORDER BY e.received_at, e.provider_event_id
 FOR NO KEY UPDATE SKIP LOCKED
