@@ -95,11 +95,11 @@ func (t *trial) Kept(ctx context.Context, ids []payment.OrderID, names []payment
 		return nil, nil, fmt.Errorf("read names of a dry run: %w", pool.DomainError(err))
 	}
 	owners := map[payment.Reference]payment.AttemptID{}
-	var n payment.Reference
-	var id uuid.UUID
-	if _, err := pgx.ForEachRow(taken, []any{&n.Account, &n.Name, &id}, func() error {
+	if _, err := pgx.CollectRows(taken, func(row pgx.CollectableRow) (n payment.Reference, err error) {
+		var id uuid.UUID
+		err = row.Scan(&n.Account, &n.Name, &id)
 		owners[n] = payment.AttemptID(id)
-		return nil
+		return n, err //nolint:wrapcheck // the caller does
 	}); err != nil {
 		return nil, nil, fmt.Errorf("read names of a dry run: %w", pool.DomainError(err))
 	}
