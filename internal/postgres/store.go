@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+	"github.com/paylatch/paylatch/internal/postgres/endpointstore"
 	"github.com/paylatch/paylatch/internal/postgres/evidence"
 	"github.com/paylatch/paylatch/internal/postgres/pool"
 	"github.com/paylatch/paylatch/internal/postgres/sessions"
@@ -49,6 +50,9 @@ func (s *Store) Evidence() *evidence.Reader { return evidence.New(s.pool) }
 
 // Sessions returns the console's sessions, on the same connections.
 func (s *Store) Sessions() *sessions.Store { return sessions.New(s.pool) }
+
+// Endpoints returns the store of the merchant's endpoints, on the same connections.
+func (s *Store) Endpoints() *endpointstore.Store { return endpointstore.New(s.pool) }
 
 // Close waits for the connections that are in use and closes them all.
 func (s *Store) Close() { s.pool.Close() }

@@ -1,0 +1,138 @@
+package endpoint
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/outbox"
+)
+
+// passTime is for how long requests of one pass are begun: what is recorded with them is recorded soon after.
+const passTime = 10 * time.Second
+
+// lane is what is sent one after the other: new events of one subject, or a retry.
+type lane struct {
+	events []outbox.Event
+	// tries were made of the retry; 0 for new events.
+	tries int
+}
+
+// lanes sorts work by subject, retries and new events in turn, so that neither has to wait for all of the other. What
+// belongs behind a retry is returned apart.
+func lanes(w Work) (all []lane, behind []outbox.Event) {
+	var fresh []lane
+	at := map[string]int{}
+	for _, e := range w.Events {
+		if w.Waiting[e.Subject] {
+			behind = append(behind, e)
+			continue
+		}
+		if _, known := at[e.Subject]; !known {
+			at[e.Subject] = len(fresh)
+			fresh = append(fresh, lane{})
+		}
+		l := &fresh[at[e.Subject]]
+		l.events = append(l.events, e)
+	}
+	for i := range max(len(fresh), len(w.Due)) {
+		if i < len(w.Due) {
+			// A retry that was not tried yet is no new event: its row exists.
+			all = append(all, lane{[]outbox.Event{w.Due[i].Event}, w.Due[i].Tries})
+		}
+		if i < len(fresh) {
+			all = append(all, fresh[i])
+		}
+	}
+	return all, behind
+}
+
+// batch is one pass over some work. Its result is complete once deliver has returned.
+type batch struct {
+	sender *Sender
+	until  time.Time
+	old    map[outbox.Position]bool
+
+	mu     sync.Mutex
+	result Result
+}
+
+// deliver sends the work. What is not sent, because ctx or the pass ends or the endpoint is gone, is left for later.
+func (s *Sender) deliver(ctx context.Context, w Work) Result {
+	b := &batch{sender: s, until: s.o.Now().Add(passTime), old: map[outbox.Position]bool{}, result: Result{Position: w.Until}}
+	for _, r := range w.Due {
+		b.old[r.Event.Position] = true
+	}
+	all, behind := lanes(w)
+	b.putOff(behind)
+	work := make(chan lane)
+	var sending sync.WaitGroup
+	for range min(atOnce, len(all)) {
+		sending.Go(func() {
+			for l := range work {
+				b.send(ctx, l)
+			}
+		})
+	}
+	for _, l := range all {
+		work <- l
+	}
+	close(work)
+	sending.Wait()
+	return b.result
+}
+
+// send sends the events of a lane up to the first that fails.
+func (b *batch) send(ctx context.Context, l lane) {
+	for i, e := range l.events {
+		if b.over(ctx) {
+			b.putOff(l.events[i:])
+			return
+		}
+		a, later := b.sender.client.send(ctx, e)
+		if a.Error != "" && ctx.Err() != nil {
+			b.putOff(l.events[i:]) // it was cut off here, and says nothing about the receiver
+			return
+		}
+		if !b.record(e, l.tries+1, a, later) {
+			b.putOff(l.events[i+1:])
+			return
+		}
+	}
+}
+
+func (b *batch) over(ctx context.Context) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.result.Gone || ctx.Err() != nil || !b.sender.o.Now().Before(b.until)
+}
+
+// putOff makes retries of new events, which are due once they are the first of their subject. Retries stay as they are.
+func (b *batch) putOff(events []outbox.Event) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, e := range events {
+		if !b.old[e.Position] {
+			b.result.Retries = append(b.result.Retries, Retry{Event: e, New: true, NextAt: b.sender.o.Now()})
+		}
+	}
+}
+
+// record keeps what became of a request, and reports whether the event was delivered.
+func (b *batch) record(e outbox.Event, tries int, a Attempt, later time.Duration) (delivered bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.result.Attempts = append(b.result.Attempts, a)
+	if a.Error == "" {
+		b.result.Delivered = append(b.result.Delivered, e)
+		return true
+	}
+	if a.Status == statusGone {
+		b.result.Gone = true
+	}
+	pause, again := wait(b.sender.schedule, tries, later, b.sender.o.Jitter())
+	b.result.Retries = append(b.result.Retries, Retry{
+		Event: e, New: !b.old[e.Position], Tries: tries, NextAt: b.sender.o.Now().Add(pause), Dead: !again, Status: a.Status, Error: a.Error,
+	})
+	return false
+}

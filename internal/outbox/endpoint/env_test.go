@@ -1,0 +1,206 @@
+package endpoint_test
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/paylatch/paylatch/internal/api/render"
+	"github.com/paylatch/paylatch/internal/outbox"
+	"github.com/paylatch/paylatch/internal/outbox/endpoint"
+	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/testdb"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// secret makes a secret of a text.
+func secret(text string) string {
+	return "whsec_" + base64.StdEncoding.EncodeToString([]byte(text+"-0123456789abcdef0123456789"))
+}
+
+// message is a delivery as a receiver saw it.
+type message struct {
+	ID      string `json:"id"`
+	Type    string `json:"type"`
+	Subject string `json:"subject"`
+	Version int    `json:"version"`
+}
+
+// receiver is the merchant's side. It fails the test for what is not signed by one of its secrets.
+type receiver struct {
+	*httptest.Server
+
+	mu       sync.Mutex
+	messages []message
+	bodies   map[string]string
+}
+
+// receive serves with what answer says; the number is how often the id came, the first being 1.
+func receive(t *testing.T, secrets []string, answer func(w http.ResponseWriter, m message, number int)) *receiver {
+	t.Helper()
+	v := &receiver{bodies: map[string]string{}}
+	seen := map[string]int{}
+	v.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return // the sender was cut off
+		}
+		for _, s := range secrets {
+			hook, err := standardwebhooks.NewWebhook(s)
+			if err == nil {
+				err = hook.Verify(body, r.Header)
+			}
+			if err != nil {
+				t.Errorf("verify: %v", err)
+			}
+		}
+		var m message
+		if err := json.Unmarshal(body, &m); err != nil {
+			t.Errorf("body: %v", err)
+		}
+		v.mu.Lock()
+		if before, again := v.bodies[m.ID]; again && before != string(body) || m.ID != r.Header.Get("webhook-id") {
+			t.Errorf("the body of %s is another one", m.ID)
+		}
+		v.bodies[m.ID] = string(body)
+		v.messages = append(v.messages, m)
+		seen[m.ID]++
+		number := seen[m.ID]
+		v.mu.Unlock()
+		answer(w, m, number)
+	}))
+	t.Cleanup(v.Close)
+	return v
+}
+
+func ok(w http.ResponseWriter, _ message, _ int) { w.WriteHeader(http.StatusNoContent) }
+
+// got lists what arrived, as subject and version.
+func (v *receiver) got() (all []string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, m := range v.messages {
+		all = append(all, fmt.Sprintf("%s %d", m.Subject, m.Version))
+	}
+	return all
+}
+
+// env is a database of its own, with a clock that stands.
+type env struct {
+	store *postgres.Store
+	conn  *pgx.Conn
+	head  *outbox.Head
+	mu    sync.Mutex
+	now   time.Time
+}
+
+func newEnv(t *testing.T) *env {
+	t.Helper()
+	url := testdb.New(t)
+	store, err := postgres.Open(t.Context(), url)
+	require.NoError(t, err)
+	t.Cleanup(store.Close)
+	return &env{store: store, conn: testdb.Connect(t, url), head: &outbox.Head{}, now: time.Now().Truncate(time.Millisecond)}
+}
+
+func (e *env) clock() time.Time {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.now
+}
+
+func (e *env) pass(d time.Duration) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.now = e.now.Add(d)
+}
+
+func (e *env) options(t *testing.T) endpoint.Options {
+	t.Helper()
+	return endpoint.Options{
+		Store: e.store.Endpoints(), Head: e.head, Now: e.clock, Jitter: func() float64 { return 0.5 },
+		Encode: func(e outbox.Event) []byte { return render.JSON(render.Event(e)) },
+		Log:    func(name string, err error) { t.Errorf("endpoint %s: %v", name, err) },
+	}
+}
+
+// service registers endpoints, so that they get what is written from now on.
+func (e *env) service(t *testing.T, o endpoint.Options, list ...endpoint.Endpoint) *endpoint.Service {
+	t.Helper()
+	v, err := endpoint.NewService(list, o)
+	require.NoError(t, err)
+	require.NoError(t, v.Register(t.Context()))
+	return v
+}
+
+// sender is that of a receiver.
+func (e *env) sender(t *testing.T, v *receiver) (*endpoint.Service, *endpoint.Sender) {
+	t.Helper()
+	s := e.service(t, e.options(t), to("shop", v))
+	return s, s.Senders()[0]
+}
+
+func to(name string, v *receiver) endpoint.Endpoint {
+	return endpoint.Endpoint{Name: name, URL: v.URL, Secrets: []string{secret("a")}, AllowPrivate: true}
+}
+
+// write commits events "subject version" and numbers them.
+func (e *env) write(t *testing.T, events ...string) {
+	t.Helper()
+	for _, text := range events {
+		var subject string
+		var version int
+		_, err := fmt.Sscanf(text, "%s %d", &subject, &version)
+		require.NoError(t, err)
+		_, err = e.conn.Exec(t.Context(), `INSERT INTO outbox (order_id, message_id, subject, type, version, payload, created_at)
+			VALUES ('', $1, $2, $3, $4, '{"a": "<&>"}', $5)`, uuid.NewSHA1(uuid.Nil, []byte(text)), subject, outbox.AttemptUpdated, version, e.clock())
+		require.NoError(t, err)
+	}
+	e.number(t.Context(), t)
+}
+
+func (e *env) number(ctx context.Context, t *testing.T) {
+	t.Helper()
+	for {
+		from, to, err := e.store.NumberEvents(ctx, 1000)
+		require.NoError(t, err)
+		if from == to {
+			return
+		}
+	}
+}
+
+// send makes one pass, and returns how long after it the next retry is due; less than 0 where none is.
+func (e *env) send(t *testing.T, s *endpoint.Sender) time.Duration {
+	t.Helper()
+	_, err := s.Pass(t.Context())
+	require.NoError(t, err)
+	var next *time.Time
+	require.NoError(t, e.conn.QueryRow(t.Context(), "SELECT min(next_at) FROM endpoint_retries WHERE state = 'due' AND endpoint = $1", s.Name).Scan(&next))
+	if next == nil {
+		return -1
+	}
+	return max(next.Sub(e.clock()), 0)
+}
+
+func (e *env) status(t *testing.T, v *endpoint.Service) endpoint.Status {
+	t.Helper()
+	list, err := v.List(t.Context())
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	return list[0]
+}

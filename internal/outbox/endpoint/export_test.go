@@ -1,0 +1,38 @@
+package endpoint
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/outbox"
+)
+
+// Pass takes the lease, makes one pass and gives the lease back.
+func (s *Sender) Pass(ctx context.Context) (next time.Time, err error) {
+	l, err := s.o.Store.TakeEndpoint(ctx, s.Name, s.leaseLife)
+	if err != nil {
+		return time.Time{}, err
+	}
+	done, err := s.pass(ctx, l, outbox.Position(0))
+	if err != nil {
+		return time.Time{}, err
+	}
+	return done.next, s.o.Store.RenewEndpoint(ctx, l, 0)
+}
+
+// Hasten shortens the lease.
+func (s *Sender) Hasten(life time.Duration) {
+	s.leaseLife, s.renewEvery, s.askEvery = life, life/3, life/6
+}
+
+// Senders are those of a service.
+func (v *Service) Senders() []*Sender { return v.senders }
+
+// IsPublic exports isPublic.
+func IsPublic(a netip.Addr) bool { return isPublic(a) }
+
+// Wait exports wait.
+func Wait(schedule []time.Duration, tries int, retryAfter time.Duration, jitter float64) (time.Duration, bool) {
+	return wait(schedule, tries, retryAfter, jitter)
+}

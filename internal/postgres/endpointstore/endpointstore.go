@@ -1,0 +1,290 @@
+package endpointstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/paylatch/paylatch/internal/outbox"
+	"github.com/paylatch/paylatch/internal/outbox/endpoint"
+	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+	"github.com/paylatch/paylatch/internal/postgres/mapping"
+	"github.com/paylatch/paylatch/internal/postgres/pipeline"
+	"github.com/paylatch/paylatch/internal/postgres/pool"
+)
+
+var _ endpoint.Store = (*Store)(nil)
+
+// Store keeps the endpoints. It is safe for concurrent use.
+type Store struct {
+	pool *pool.Pool
+	q    *dbsqlc.Queries
+}
+
+// New returns a store on the connections of p.
+func New(p *pool.Pool) *Store { return &Store{pool: p, q: dbsqlc.New()} }
+
+// RegisterEndpoints implements endpoint.Store.
+func (s *Store) RegisterEndpoints(ctx context.Context, digests map[string][]byte) error {
+	return s.pool.InTx(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
+		p := &dbsqlc.EndpointsRegisterParams{Names: slices.Sorted(maps.Keys(digests)), UrlDigests: [][]byte{}}
+		for _, name := range p.Names {
+			p.UrlDigests = append(p.UrlDigests, digests[name])
+		}
+		if err := s.q.EndpointsRegister(ctx, tx, p); err != nil {
+			return fmt.Errorf("register endpoints: %w", err)
+		}
+		return nil
+	})
+}
+
+// TakeEndpoint implements endpoint.Store.
+func (s *Store) TakeEndpoint(ctx context.Context, name string, life time.Duration) (endpoint.Lease, error) {
+	l := endpoint.Lease{Endpoint: name}
+	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) (err error) {
+		l.Fence, err = s.q.EndpointTake(ctx, c, &dbsqlc.EndpointTakeParams{Seconds: life.Seconds(), Name: name})
+		if err != nil {
+			return fmt.Errorf("take the lease of endpoint %s: %w", name, pool.Missing(err, endpoint.ErrHeld))
+		}
+		return nil
+	})
+	return l, err
+}
+
+// RenewEndpoint implements endpoint.Store.
+func (s *Store) RenewEndpoint(ctx context.Context, l endpoint.Lease, life time.Duration) error {
+	return s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		n, err := s.q.EndpointRenew(ctx, c, &dbsqlc.EndpointRenewParams{Seconds: life.Seconds(), Name: l.Endpoint, Fence: l.Fence})
+		return touched(n, err, endpoint.ErrLost, "renew the lease of endpoint "+l.Endpoint)
+	})
+}
+
+// touched returns missed where no row was touched.
+func touched(n int64, err, missed error, what string) error {
+	if err == nil && n == 0 {
+		err = missed
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+// EndpointWork implements endpoint.Store.
+func (s *Store) EndpointWork(ctx context.Context, l endpoint.Lease, w endpoint.Wanted) (endpoint.Work, error) {
+	var work endpoint.Work
+	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		work = endpoint.Work{}
+		at, err := s.q.EndpointRead(ctx, c, &dbsqlc.EndpointReadParams{Name: l.Endpoint, Fence: l.Fence})
+		if err != nil {
+			return fmt.Errorf("read endpoint %s: %w", l.Endpoint, pool.Missing(err, endpoint.ErrLost))
+		}
+		work.State, work.Position, work.Until = endpoint.State(at.State), outbox.Position(at.Position), outbox.Position(at.Head)
+		if work.State == endpoint.Gone {
+			return nil
+		}
+		if err := s.readEvents(ctx, c, l, w, &work); err != nil {
+			return err
+		}
+		return s.readRetries(ctx, c, l, w, &work)
+	})
+	return work, err
+}
+
+func (s *Store) readEvents(ctx context.Context, c *pgxpool.Conn, l endpoint.Lease, w endpoint.Wanted, work *endpoint.Work) error {
+	rows, err := s.q.OutboxAfter(ctx, c, &dbsqlc.OutboxAfterParams{
+		After: int64(max(w.From, work.Position)), Until: int64(work.Until), Types: append([]string{}, w.Types...), AtMost: int32(w.Events), //nolint:gosec // a batch
+	})
+	if err != nil {
+		return fmt.Errorf("read events for endpoint %s: %w", l.Endpoint, err)
+	}
+	subjects := make([]string, len(rows))
+	for i, row := range rows {
+		work.Events = append(work.Events, mapping.OutboxEvent(row))
+		subjects[i] = row.Subject
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	if len(rows) == w.Events {
+		work.Until = work.Events[len(rows)-1].Position
+	}
+	open, err := s.q.EndpointOpenSubjects(ctx, c, &dbsqlc.EndpointOpenSubjectsParams{Endpoint: l.Endpoint, Subjects: subjects})
+	if err != nil {
+		return fmt.Errorf("read which subjects of endpoint %s wait: %w", l.Endpoint, err)
+	}
+	work.Waiting = make(map[string]bool, len(open))
+	for _, subject := range open {
+		work.Waiting[subject] = true
+	}
+	return nil
+}
+
+func (s *Store) readRetries(ctx context.Context, c *pgxpool.Conn, l endpoint.Lease, w endpoint.Wanted, work *endpoint.Work) error {
+	due, err := s.q.EndpointDue(ctx, c, &dbsqlc.EndpointDueParams{Endpoint: l.Endpoint, Now: w.Now, AtMost: int32(w.Retries)}) //nolint:gosec // a batch
+	if err != nil {
+		return fmt.Errorf("read retries of endpoint %s: %w", l.Endpoint, err)
+	}
+	for _, row := range due {
+		work.Due = append(work.Due, endpoint.Retry{Tries: int(row.Tries), Event: mapping.OutboxEvent(&dbsqlc.OutboxAfterRow{
+			Position: row.Position, MessageID: row.MessageID, OrderID: row.OrderID, Subject: row.Subject, Type: row.Type,
+			Version: row.Version, Payload: row.Payload, CreatedAt: row.CreatedAt,
+		})})
+	}
+	work.NextDue, err = s.q.EndpointNextDue(ctx, c, l.Endpoint)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return fmt.Errorf("read when endpoint %s has a retry: %w", l.Endpoint, err)
+	}
+	return nil
+}
+
+// RecordDeliveries implements endpoint.Store.
+func (s *Store) RecordDeliveries(ctx context.Context, l endpoint.Lease, r endpoint.Result) error {
+	return s.pool.InTx(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
+		n, err := s.q.EndpointAdvance(ctx, tx, advanced(l, r))
+		if err := touched(n, err, endpoint.ErrLost, "move endpoint "+l.Endpoint); err != nil {
+			return err
+		}
+		subjects, err := s.q.EndpointRetriesDelivered(ctx, tx, &dbsqlc.EndpointRetriesDeliveredParams{Endpoint: l.Endpoint, Positions: positions(r.Delivered)})
+		if err != nil {
+			return fmt.Errorf("delete retries of endpoint %s: %w", l.Endpoint, err)
+		}
+		if err := s.retry(ctx, tx, l.Endpoint, r.Retries, subjects); err != nil {
+			return err
+		}
+		if len(r.Attempts) == 0 {
+			return nil
+		}
+		if err := s.q.EndpointDeliveriesInsert(ctx, tx.Deferred(), deliveries(l.Endpoint, r.Attempts)); err != nil {
+			return fmt.Errorf("log attempts of endpoint %s: %w", l.Endpoint, err)
+		}
+		return nil
+	})
+}
+
+// retry writes retries, and has the first of each subject, and of others that may have a new first, due. The caller has locked the
+// endpoint.
+func (s *Store) retry(ctx context.Context, tx *pipeline.Tx, name string, retries []endpoint.Retry, subjects []string) error {
+	fresh, failed := retryParams(name, retries, tx.Now())
+	for _, r := range retries {
+		subjects = append(subjects, r.Event.Subject)
+	}
+	if len(subjects) == 0 {
+		return nil
+	}
+	err := errors.Join(
+		s.q.EndpointRetriesFailed(ctx, tx.Deferred(), failed),
+		s.q.EndpointRetriesInsert(ctx, tx.Deferred(), fresh),
+		s.q.EndpointRetriesDemote(ctx, tx.Deferred(), &dbsqlc.EndpointRetriesDemoteParams{Endpoint: name, Subjects: subjects}),
+		s.q.EndpointRetriesPromote(ctx, tx.Deferred(), &dbsqlc.EndpointRetriesPromoteParams{Endpoint: name, Subjects: subjects}),
+	)
+	if err != nil {
+		return fmt.Errorf("write retries of endpoint %s: %w", name, err)
+	}
+	return nil
+}
+
+// EndpointStatuses implements endpoint.Store.
+func (s *Store) EndpointStatuses(ctx context.Context, names []string) ([]endpoint.Status, error) {
+	var list []endpoint.Status
+	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		rows, err := s.q.EndpointsStatus(ctx, c, append([]string{}, names...))
+		if err != nil {
+			return fmt.Errorf("read endpoints: %w", err)
+		}
+		list = make([]endpoint.Status, len(rows))
+		for i, row := range rows {
+			list[i] = status(row)
+		}
+		return nil
+	})
+	return list, err
+}
+
+// EndpointAttempts implements endpoint.Store.
+func (s *Store) EndpointAttempts(ctx context.Context, name string, before int64, failed bool, limit int) ([]endpoint.Attempt, error) {
+	var list []endpoint.Attempt
+	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		rows, err := s.q.EndpointDeliveries(ctx, c, &dbsqlc.EndpointDeliveriesParams{
+			Endpoint: name, Before: beforeOrAll(before), Failed: failed, AtMost: int32(limit), //nolint:gosec // a page
+		})
+		if err != nil {
+			return fmt.Errorf("read attempts of endpoint %s: %w", name, err)
+		}
+		list = make([]endpoint.Attempt, len(rows))
+		for i, row := range rows {
+			list[i] = attempt(row)
+		}
+		return nil
+	})
+	return list, err
+}
+
+// SetEndpointBack implements endpoint.Store.
+func (s *Store) SetEndpointBack(ctx context.Context, name string, to outbox.Position) error {
+	return s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		n, err := s.q.EndpointSetBack(ctx, c, &dbsqlc.EndpointSetBackParams{Position: int64(to), Name: name})
+		return touched(n, err, endpoint.ErrAhead, "set endpoint "+name+" back")
+	})
+}
+
+// RetryEvents implements endpoint.Store.
+func (s *Store) RetryEvents(ctx context.Context, name string, ids []uuid.UUID, now time.Time) error {
+	return s.pool.InTx(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
+		n, err := s.q.EndpointActivate(ctx, tx, name)
+		if err := touched(n, err, endpoint.ErrNotFound, "make endpoint "+name+" active"); err != nil {
+			return err
+		}
+		rows, err := s.q.EndpointEvents(ctx, tx, &dbsqlc.EndpointEventsParams{Ids: append([]uuid.UUID{}, ids...), Endpoint: name})
+		if err != nil {
+			return fmt.Errorf("find events of endpoint %s: %w", name, err)
+		}
+		if unknown := without(ids, rows); len(unknown) > 0 {
+			return &endpoint.UnknownError{IDs: unknown}
+		}
+		hasten := &dbsqlc.EndpointRetriesHastenParams{Now: now, Endpoint: name, Positions: []int64{}}
+		retries := make([]endpoint.Retry, len(rows))
+		for i, row := range rows {
+			hasten.Positions = append(hasten.Positions, row.Position)
+			retries[i] = endpoint.Retry{New: true, NextAt: now, Event: outbox.Event{Position: outbox.Position(row.Position), ID: row.MessageID, Subject: row.Subject}}
+		}
+		if err := s.q.EndpointRetriesHasten(ctx, tx, hasten); err != nil {
+			return fmt.Errorf("hasten retries of endpoint %s: %w", name, err)
+		}
+		return s.retry(ctx, tx, name, retries, nil)
+	})
+}
+
+// PurgeDeliveries implements endpoint.Store.
+func (s *Store) PurgeDeliveries(ctx context.Context, before time.Time, limit int) (int, error) {
+	var purged int
+	err := s.pool.InTx(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
+		n, err := s.q.EndpointDeliveriesPurge(ctx, tx, &dbsqlc.EndpointDeliveriesPurgeParams{AtMost: int32(limit), Before: before}) //nolint:gosec // a batch
+		if err != nil {
+			return fmt.Errorf("purge attempts: %w", err)
+		}
+		rows, err := s.q.EndpointRetriesPurge(ctx, tx, int32(limit)) //nolint:gosec // a batch
+		if err != nil {
+			return fmt.Errorf("purge retries: %w", err)
+		}
+		purged = max(int(n), len(rows))
+		subjects := map[string][]string{}
+		for _, row := range rows {
+			subjects[row.Endpoint] = append(subjects[row.Endpoint], row.Subject)
+		}
+		for _, name := range slices.Sorted(maps.Keys(subjects)) {
+			if err := s.retry(ctx, tx, name, nil, subjects[name]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return purged, err
+}
