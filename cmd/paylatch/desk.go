@@ -15,8 +15,10 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/provider"
 	"github.com/paylatch/paylatch/internal/support"
 )
@@ -25,8 +27,10 @@ import (
 type desk struct {
 	*support.Service
 
-	who support.Staff
-	out io.Writer
+	who   support.Staff
+	out   io.Writer
+	cfg   *config.Config
+	store *postgres.Store
 }
 
 // withDesk calls do with the support side on the configured database.
@@ -50,7 +54,7 @@ func withDesk(ctx context.Context, a *app, do func(d desk) error) error {
 		}
 		payments := newRooms(cfg, store, charged, readers(receiving), nil, nil, nil)
 		return do(desk{
-			Service: support.New(support.Options{Store: store.Support(), Payments: payments}), who: operator(), out: a.stdout,
+			Service: support.New(support.Options{Store: store.Support(), Payments: payments}), who: operator(), out: a.stdout, cfg: cfg, store: store,
 		})
 	})
 }

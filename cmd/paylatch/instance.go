@@ -17,6 +17,7 @@ import (
 	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/metrics"
+	"github.com/paylatch/paylatch/internal/outbox/endpoint"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/provider"
@@ -67,7 +68,7 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 	counted := metrics.New(metrics.Options{
 		Keys: in.store.KeysEstimate, Waiting: in.waiting, Overdue: in.store.Overdue, Parked: in.store.ParkedEvents,
 		NotesLost: in.notes.Lost, Now: time.Now,
-		Stream: func() stream.Stats { return in.hub.Stats() },
+		Stream: func() stream.Stats { return in.hub.Stats() }, Endpoints: in.undelivered,
 	})
 	charged, receiving, err := accounts(cfg, provider.NewHTTPClient(), watch{log, counted})
 	if err != nil {
@@ -81,7 +82,9 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 	in.hub = waiting.NewHub(in.store, in.rooms.Watched, waiterLimit(cfg.MaxWaiters, log), func(err error) {
 		log.Warn().Err(err).Msg("waiters learn of changes by looking each second until this works again")
 	})
-	in.events = newPublisher(cfg, in.store, log)
+	if in.events, err = newPublisher(cfg, in.store, log); err != nil {
+		return nil, err
+	}
 	in.store.OnChange(func(ids []stream.ID) {
 		in.hub.Changed(ids)
 		in.events.changed(ids)
@@ -91,10 +94,10 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 		worker.Verify(in.store.Evidence(), counted.Verified, log), worker.Stale(in.rooms, counted.Stale),
 		worker.Foreign(in.rooms, time.Now, log), worker.PurgeSessions(in.store.Sessions()),
 		worker.WriteAccess(in.access), worker.Audit(in.store.Support(), !dev, time.Now, log),
-		worker.PurgeTokens(in.store, payment.ResendWindow), worker.ReadAgain(in.rooms, version), in.events.purge)
+		worker.PurgeTokens(in.store, payment.ResendWindow), worker.ReadAgain(in.rooms, version), in.events.purge, in.events.purgeDeliveries)
 	desk := support.New(support.Options{Store: in.store.Support(), Payments: in.rooms, Flush: in.notes.Flush})
 	served := api.Options{
-		Payments: in.rooms, Events: in.events.feed, Deliveries: in.rooms, Support: desk, Refused: in.access.Refused, Console: in.newConsole(desk, dev), Demo: dev,
+		Payments: in.rooms, Events: in.events.feed, Endpoints: in.events.endpoints, Deliveries: in.rooms, Support: desk, Refused: in.access.Refused, Console: in.newConsole(desk, dev), Demo: dev,
 		Auth: in.auth, Accounts: receiving, Ready: in.ready(), Log: log, Hub: in.hub, Origins: cfg.CORSOrigins,
 		Metrics: counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: cfg.TrustedProxies,
 		OperationsApart: cfg.OperationsListen != "", Reference: references(cfg),
@@ -112,6 +115,20 @@ func (in *instance) waiting(ctx context.Context) (map[string]metrics.Waiting, er
 	found := make(map[string]metrics.Waiting, len(open))
 	for kind, w := range open {
 		found[kind] = metrics.Waiting(w)
+	}
+	return found, err
+}
+
+// undelivered returns how far the endpoints are, for the metrics.
+func (in *instance) undelivered(ctx context.Context) (map[string]metrics.Endpoint, error) {
+	list, err := in.events.endpoints.List(ctx)
+	found := make(map[string]metrics.Endpoint, len(list))
+	for _, s := range list {
+		e := metrics.Endpoint{Behind: s.Behind, Retries: s.Retries, Dead: s.Dead, Gone: s.State == endpoint.Gone}
+		if !s.Oldest.IsZero() {
+			e.Oldest = max(0, time.Since(s.Oldest))
+		}
+		found[s.Name] = e
 	}
 	return found, err
 }

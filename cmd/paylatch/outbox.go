@@ -1,13 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
 
+	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/outbox"
+	"github.com/paylatch/paylatch/internal/outbox/endpoint"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/stream"
 	"github.com/paylatch/paylatch/internal/worker"
@@ -15,24 +19,54 @@ import (
 
 // publisher is what publishes events to the merchant.
 type publisher struct {
-	numberer *outbox.Numberer
-	feed     *outbox.Feed
-	purge    worker.Loop
+	numberer               *outbox.Numberer
+	feed                   *outbox.Feed
+	endpoints              *endpoint.Service
+	purge, purgeDeliveries worker.Loop
 }
 
-func newPublisher(cfg *config.Config, store *postgres.Store, log zerolog.Logger) *publisher {
+func newPublisher(cfg *config.Config, store *postgres.Store, log zerolog.Logger) (*publisher, error) {
 	head := &outbox.Head{}
-	return &publisher{
+	p := &publisher{
 		numberer: &outbox.Numberer{Store: store, Head: head, Log: func(err error) {
 			log.Warn().Err(err).Msg("events for the merchant wait for their position; it is tried again")
 		}},
 		feed:  outbox.NewFeed(store, head),
 		purge: worker.PurgeEvents(store, cfg.Retention.Events, time.Now),
 	}
+	var err error
+	if p.endpoints, err = newEndpoints(cfg, store, p.feed, head, log); err != nil {
+		return nil, err
+	}
+	p.purgeDeliveries = worker.PurgeDeliveries(p.endpoints, cfg.Retention.Events, time.Now)
+	return p, nil
+}
+
+// newEndpoints returns the endpoints of the configuration.
+func newEndpoints(cfg *config.Config, store *postgres.Store, feed *outbox.Feed, head *outbox.Head, log zerolog.Logger) (*endpoint.Service, error) {
+	list := make([]endpoint.Endpoint, len(cfg.Endpoints))
+	for i, e := range cfg.Endpoints {
+		list[i] = endpoint.Endpoint{Name: e.Name, URL: e.URL, Types: e.Types, Schedule: e.Schedule, AllowPrivate: e.AllowPrivate}
+		for _, s := range e.Secrets {
+			list[i].Secrets = append(list[i].Secrets, string(s))
+		}
+	}
+	return endpoint.NewService(list, endpoint.Options{
+		Store: store.Endpoints(), Feed: feed, Head: head, Now: time.Now,
+		Encode: func(e outbox.Event) []byte { return bytes.TrimSpace(render.JSON(render.Event(e))) },
+		Log: func(name string, err error) {
+			log.Warn().Err(err).Str("endpoint", name).Msg("deliveries to the endpoint are interrupted; they go on once this works")
+		},
+	})
 }
 
 // changed is called after each commit of this process.
 func (p *publisher) changed([]stream.ID) { p.numberer.Wake() }
 
 // run publishes until ctx ends.
-func (p *publisher) run(ctx context.Context) { _ = p.numberer.Run(ctx) }
+func (p *publisher) run(ctx context.Context) {
+	var publishing sync.WaitGroup
+	publishing.Go(func() { p.endpoints.Run(ctx) })
+	_ = p.numberer.Run(ctx)
+	publishing.Wait()
+}

@@ -47,7 +47,7 @@ func (s *server) command(x *exchange, ids ...string) idempotency.Request {
 	x.Operation, x.Commanded = s.commands[r.Method+" "+route], s.Now()
 	return idempotency.Request{
 		User:     string(x.actor.User()),
-		Endpoint: r.Method + " " + endpoint(route, ids),
+		Endpoint: r.Method + " " + addressed(route, ids),
 		Key:      x.Key,
 		Hash:     idempotency.HashRequest(r.Method, route, ids, r.URL.Query(), x.body),
 		Refusal: func(err error) idempotency.Response {
@@ -57,8 +57,8 @@ func (s *server) command(x *exchange, ids ...string) idempotency.Request {
 	}
 }
 
-// endpoint is a route with its ids: however a path was written, it is the same.
-func endpoint(route string, ids []string) string {
+// addressed is a route with its ids: however a path was written, it is the same.
+func addressed(route string, ids []string) string {
 	segments := strings.Split(route, "/")
 	for i, s := range segments {
 		if strings.HasPrefix(s, ":") {

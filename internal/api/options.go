@@ -72,13 +72,15 @@ type Check struct {
 	Run  func(ctx context.Context) error
 }
 
-// Options configure the API. Payments, Events, Deliveries and Auth are required.
+// Options configure the API. Payments, Events, Endpoints, Deliveries and Auth are required.
 type Options struct {
 	Payments   Payments
 	Deliveries delivery.Payments
 	Auth       Auth
 	// Events is the feed of what has happened.
 	Events Events
+	// Endpoints are where events are delivered.
+	Endpoints Endpoints
 	// Support serves staff; nil leaves its calls out, and what staff does by the others out of the audit log.
 	Support Support
 	// Refused gets each refused token, and each call for staff that was refused to others. It must not block; may be nil.

@@ -29,6 +29,11 @@ func (r response) VisitCreateRefundResponse(w http.ResponseWriter) error    { re
 func (r response) VisitReadRefundResponse(w http.ResponseWriter) error      { return r.send(w) }
 func (r response) VisitReadDisputeResponse(w http.ResponseWriter) error     { return r.send(w) }
 
+func (r response) VisitListEndpointsResponse(w http.ResponseWriter) error  { return r.send(w) }
+func (r response) VisitListDeliveriesResponse(w http.ResponseWriter) error { return r.send(w) }
+func (r response) VisitTestEndpointResponse(w http.ResponseWriter) error   { return r.send(w) }
+func (r response) VisitRedeliverResponse(w http.ResponseWriter) error      { return r.send(w) }
+
 func (r response) VisitSupportSearchResponse(w http.ResponseWriter) error { return r.send(w) }
 
 func (r response) VisitSupportAttemptResponse(w http.ResponseWriter) error { return r.send(w) }

@@ -71,7 +71,7 @@ func idOf[T any](ctx context.Context, s *server, action support.Action, kind, te
 
 // target is what a path names.
 func target(c echo.Context) (kind, id string) {
-	kinds := map[string]string{"order_id": "order", "payment_attempt_id": "attempt", "refund_id": "refund"}
+	kinds := map[string]string{"order_id": "order", "payment_attempt_id": "attempt", "refund_id": "refund", "endpoint": "endpoint"}
 	for _, name := range c.ParamNames() {
 		if kinds[name] != "" {
 			return kinds[name], request.PathParam(c, name)

@@ -50,6 +50,7 @@ func (r *report) check(c *Config) {
 	r.durations(c)
 	r.log(c.Log)
 	r.accounts(c)
+	r.endpoints(c.Endpoints)
 }
 
 func (r *report) addresses(c *Config) {

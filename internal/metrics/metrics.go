@@ -29,6 +29,8 @@ type Options struct {
 	// NotesLost counts what support will not see of the course of payments.
 	NotesLost func() int64
 	Now       func() time.Time
+	// Endpoints returns how far the endpoints are, by name; called as Keys. May be nil.
+	Endpoints func(ctx context.Context) (map[string]Endpoint, error)
 	// Stream returns the counts of waiters; may be nil.
 	Stream func() stream.Stats
 }
@@ -111,6 +113,9 @@ func (o Options) collected() (all []prometheus.Collector) {
 		all = append(all, number(prometheus.GaugeOpts{
 			Name: "paylatch_events_parked", Help: "Webhook events that wait for what they are about.",
 		}, &cached[int64]{read: o.Parked, now: o.Now}))
+	}
+	if o.Endpoints != nil {
+		all = append(all, newEndpoints(&cached[map[string]Endpoint]{read: o.Endpoints, now: o.Now}))
 	}
 	if o.NotesLost != nil {
 		all = append(all, prometheus.NewCounterFunc(prometheus.CounterOpts{

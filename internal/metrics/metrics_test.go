@@ -43,6 +43,9 @@ func counting() *metrics.Metrics {
 		},
 		Overdue: func(context.Context) (map[string]time.Duration, error) { return nil, nil },
 		Parked:  func(context.Context) (int64, error) { return 5, nil },
+		Endpoints: func(context.Context) (map[string]metrics.Endpoint, error) {
+			return map[string]metrics.Endpoint{"shop": {Behind: 4, Retries: 3, Dead: 2, Oldest: time.Minute, Gone: true}}, nil
+		},
 	})
 	m.Observe(metrics.Request{Method: "POST", Route: "/webhooks/:account", Status: 200, Account: "sandbox", Verdicts: []fsm.Verdict{fsm.Applied}})
 	m.Observe(metrics.Request{Method: "POST", Route: "/webhooks/:account", Status: 401, Code: "webhook-signature-invalid"})

@@ -51,7 +51,16 @@ type EventsPurger interface {
 
 // PurgeEvents deletes the events for the merchant that are older than keep.
 func PurgeEvents(p EventsPurger, keep time.Duration, now func() time.Time) Loop {
-	return Loop{Name: "purge events", Every: sweepEvery, Do: func(ctx context.Context) (bool, error) {
+	return purgeEvents("purge events", p, keep, now)
+}
+
+// PurgeDeliveries deletes what is older than keep of the log of deliveries to endpoints.
+func PurgeDeliveries(p EventsPurger, keep time.Duration, now func() time.Time) Loop {
+	return purgeEvents("purge deliveries", p, keep, now)
+}
+
+func purgeEvents(name string, p EventsPurger, keep time.Duration, now func() time.Time) Loop {
+	return Loop{Name: name, Every: sweepEvery, Do: func(ctx context.Context) (bool, error) {
 		n, err := p.PurgeEvents(ctx, now().Add(-keep), sweepBatch)
 		return n == sweepBatch, err
 	}}

@@ -54,7 +54,7 @@ func requestKinds() []kind {
 		},
 		{
 			code: "not-found", status: 404, executed: true,
-			meaning: "There is nothing at this address: no such call, or no order, attempt, refund, event or discrepancy of this id.",
+			meaning: "There is nothing at this address: no such call, or no order, attempt, refund, event, discrepancy or endpoint of this id.",
 			detail:  "Check the path and the id.",
 		},
 		{

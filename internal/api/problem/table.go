@@ -12,6 +12,7 @@ import (
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/outbox"
+	"github.com/paylatch/paylatch/internal/outbox/endpoint"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/stream"
 	"github.com/paylatch/paylatch/webhooks"
@@ -70,6 +71,10 @@ func rows() []row {
 
 		{outbox.ErrCursorExpired, "cursor-expired"},
 		{outbox.ErrNoEvent, "internal"},
+		{endpoint.ErrNotFound, "not-found"},
+		{endpoint.ErrHeld, "internal"},
+		{endpoint.ErrLost, "internal"},
+		{endpoint.ErrPrivateAddress, "internal"},
 
 		{stream.ErrFull, "overloaded"},
 		{stream.ErrGroupFull, "rate-limited"},

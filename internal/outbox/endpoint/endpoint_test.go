@@ -24,6 +24,7 @@ func TestSender(t *testing.T) {
 	t.Run("stops at 410", gone)
 	t.Run("follows no redirect", redirect)
 	t.Run("is fenced", fenced)
+	t.Run("forgets what is not kept", purged)
 }
 
 func signs(t *testing.T) {
@@ -194,6 +195,8 @@ func gone(t *testing.T) {
 	require.NoError(t, service.RedeliverAfter(t.Context(), "shop", 1))
 	e.send(t, service.Senders()[0])
 	require.ElementsMatch(t, []string{"a 2", "b 1"}, v.got()[4:])
+	require.ErrorIs(t, service.RedeliverAfter(t.Context(), "shop", 4), outbox.ErrCursorInvalid)
+	e.write(t, "c 1")
 	require.ErrorIs(t, service.RedeliverAfter(t.Context(), "shop", 4), endpoint.ErrAhead)
 }
 
@@ -236,6 +239,35 @@ func fenced(t *testing.T) {
 	require.ErrorIs(t, err, endpoint.ErrLost)
 	e.send(t, s)
 	require.Equal(t, []string{"a 1", "a 1"}, v.got())
+}
+
+// purged has the first event of a subject purged while it waits.
+func purged(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t)
+	v := receive(t, nil, func(w http.ResponseWriter, m message, _ int) {
+		if m.Version == 1 {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	})
+	service, s := e.sender(t, v)
+	e.write(t, "a 1")
+	e.pass(time.Minute)
+	e.write(t, "a 2")
+	e.send(t, s)
+	n, err := service.PurgeEvents(t.Context(), e.clock().Add(-30*time.Second), 10)
+	require.NoError(t, err)
+	require.Zero(t, n, "all is kept")
+	n, err = e.store.PurgeEvents(t.Context(), e.clock().Add(-30*time.Second), 10)
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	e.pass(time.Minute)
+	n, err = service.PurgeEvents(t.Context(), e.clock(), 10)
+	require.NoError(t, err)
+	require.Equal(t, 1, n, "the attempt, and the retry")
+	e.send(t, s)
+	require.Equal(t, []string{"a 1", "a 2"}, v.got())
+	require.Zero(t, e.status(t, service).Retries)
 }
 
 func TestIsPublic(t *testing.T) {

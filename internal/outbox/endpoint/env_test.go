@@ -132,7 +132,7 @@ func (e *env) pass(d time.Duration) {
 func (e *env) options(t *testing.T) endpoint.Options {
 	t.Helper()
 	return endpoint.Options{
-		Store: e.store.Endpoints(), Head: e.head, Now: e.clock, Jitter: func() float64 { return 0.5 },
+		Store: e.store.Endpoints(), Feed: outbox.NewFeed(e.store, e.head), Head: e.head, Now: e.clock, Jitter: func() float64 { return 0.5 },
 		Encode: func(e outbox.Event) []byte { return render.JSON(render.Event(e)) },
 		Log:    func(name string, err error) { t.Errorf("endpoint %s: %v", name, err) },
 	}

@@ -30,9 +30,11 @@ const (
 	statusGone = http.StatusGone
 )
 
-// Options are what all senders share. Store, Head, Encode and Now are required.
+// Options are what all senders share. Store, Feed, Head, Encode, Now and Log are required.
 type Options struct {
 	Store Store
+	// Feed is where a redelivery begins.
+	Feed *outbox.Feed
 	// Head wakes the senders.
 	Head *outbox.Head
 	// Encode renders an event as the feed has it: the same bytes for the same event.
@@ -123,16 +125,13 @@ func (s *Sender) renew(ctx context.Context, l Lease) error {
 	return nil
 }
 
-// deliverAll makes passes until ctx ends. It returns what the store fails with, and nil at the end.
+// deliverAll makes passes until ctx ends, and returns what the store fails with, which it may at the end.
 func (s *Sender) deliverAll(ctx context.Context, l Lease) error {
 	var read outbox.Position
 	for ctx.Err() == nil {
 		moved := s.o.Head.Moved()
 		done, err := s.pass(ctx, l, read)
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err != nil:
+		if err != nil {
 			return err
 		}
 		read = done.read

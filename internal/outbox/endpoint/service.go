@@ -104,10 +104,13 @@ func (v *Service) Test(ctx context.Context, name string) (Attempt, error) {
 	return a, nil
 }
 
-// RedeliverAfter sends again all events behind a cursor, which the caller has checked against the feed. It returns ErrNotFound
-// and ErrAhead.
+// RedeliverAfter sends again all events behind a cursor of the feed. It returns ErrNotFound, ErrAhead, and what the feed returns
+// for a cursor.
 func (v *Service) RedeliverAfter(ctx context.Context, name string, cursor outbox.Position) error {
 	if _, err := v.sender(name); err != nil {
+		return err
+	}
+	if _, err := v.o.Feed.Read(ctx, cursor, nil, 1, 0); err != nil {
 		return err
 	}
 	return v.o.Store.SetEndpointBack(ctx, name, max(cursor, 0))

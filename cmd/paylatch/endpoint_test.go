@@ -1,0 +1,60 @@
+package main_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/testdb"
+)
+
+// TestEndpointCommands runs them against a receiver that refuses every second event.
+func TestEndpointCommands(t *testing.T) {
+	t.Parallel()
+	received := 0
+	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if received++; received%2 == 0 {
+			http.Error(w, "not\x1b[31m now", http.StatusServiceUnavailable)
+		}
+	}))
+	t.Cleanup(shop.Close)
+	dsn := testdb.New(t)
+	environ := []string{
+		"PAYLATCH_DATABASE_URL=" + dsn,
+		`PAYLATCH_ENDPOINTS=[{"name":"shop","url":"` + shop.URL + `","secrets":["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],"allow_private":true}]`,
+	}
+	code, stdout, stderr := run(t, environ, "endpoint", "list")
+	require.Equal(t, 0, code, stderr)
+	require.Contains(t, stdout, "No endpoint is configured, or none was served yet.")
+
+	conn := testdb.Connect(t, dsn)
+	const id = "8e6d1f5a-3c0b-5b6e-9a53-2f1e7d4c8b90"
+	_, err := conn.Exec(t.Context(), `
+		INSERT INTO outbox (order_id, message_id, subject, type, version, payload, created_at, position) VALUES ('', '`+id+`', 's', 'order.paid', 1, '{}', now(), 1);
+		UPDATE outbox_head SET last = 1;
+		INSERT INTO endpoints (name, url_digest, position) VALUES ('shop', '\x01', 1);
+		INSERT INTO endpoint_retries VALUES ('shop', 1, '`+id+`', 's', 'dead', 10, now(), NULL, 500, 'x', now())`)
+	require.NoError(t, err)
+	says := func(want int, text string, args ...string) {
+		t.Helper()
+		code, stdout, stderr := run(t, environ, append([]string{"endpoint"}, args...)...)
+		require.Equal(t, want, code, stderr)
+		require.Contains(t, stdout+stderr, text)
+		require.NotContains(t, stdout+stderr, "\x1b")
+	}
+	says(0, `"dead": 1`, "list", "--json")
+	says(0, "accepted with 200", "test", "shop")
+	says(1, "503 Service Unavailable: not[31m now", "test", "shop")
+	says(1, "no such endpoint is configured: other", "test", "other")
+	says(0, `"dead": 0`, "redeliver", "shop", "--id", id, "--json")
+	says(0, `"behind": 1`, "redeliver", "shop", "--after", "", "--json")
+	says(2, "this is no cursor of the feed", "redeliver", "shop", "--after", "x")
+	says(1, "it lies ahead of all events", "redeliver", "shop", "--after", "7")
+	says(2, "", "redeliver", "shop")
+
+	var audited int
+	require.NoError(t, conn.QueryRow(t.Context(), "SELECT count(*) FROM staff_audit WHERE target = 'shop' AND action = 'redeliver' AND outcome = 'done'").Scan(&audited))
+	require.Equal(t, 2, audited)
+}
