@@ -1,9 +1,13 @@
 package main_test
 
 import (
+	"bytes"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -57,4 +61,41 @@ func TestEndpointCommands(t *testing.T) {
 	var audited int
 	require.NoError(t, conn.QueryRow(t.Context(), "SELECT count(*) FROM staff_audit WHERE target = 'shop' AND action = 'redeliver' AND outcome = 'done'").Scan(&audited))
 	require.Equal(t, 2, audited)
+}
+
+// TestServeDelivers has an event that another process committed delivered by `paylatch serve`.
+func TestServeDelivers(t *testing.T) {
+	t.Parallel()
+	bodies := make(chan string, 10)
+	shop := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		bodies <- string(body)
+	}))
+	t.Cleanup(shop.Close)
+	dsn := testdb.New(t)
+	serving := command(t, []string{
+		"PAYLATCH_DATABASE_URL=" + dsn, "PAYLATCH_ENVIRONMENT=test", "PAYLATCH_ENCRYPTION_KEYS=" + encryptionKeys, "PAYLATCH_LISTEN=127.0.0.1:0",
+		"PAYLATCH_AUTH_HS256=[{id: shop, secret: " + secret + ", roles: [service]}]", "PAYLATCH_ACCOUNTS=[{name: a, kind: stripe, api_key: sk_test_1}]",
+		`PAYLATCH_ENDPOINTS=[{"name":"shop","url":"` + shop.URL + `","secrets":["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],"allow_private":true}]`,
+	}, "serve")
+	var log bytes.Buffer
+	serving.Stderr = &log
+	require.NoError(t, serving.Start())
+	conn := testdb.Connect(t, dsn)
+	require.Eventually(t, func() bool {
+		var n int
+		return conn.QueryRow(t.Context(), "SELECT count(*) FROM endpoints").Scan(&n) == nil && n == 1
+	}, 30*time.Second, 50*time.Millisecond, "the endpoint is registered")
+	_, err := conn.Exec(t.Context(), `INSERT INTO outbox (order_id, message_id, subject, type, version, payload, created_at)
+		VALUES ('A-1', '8e6d1f5a-3c0b-5b6e-9a53-2f1e7d4c8b90', 'A-1', 'order.paid', 2, '{"order_id": "A-1"}', '2026-03-01T09:30:00.12Z')`)
+	require.NoError(t, err)
+	select {
+	case body := <-bodies:
+		require.Equal(t, `{"id":"8e6d1f5a-3c0b-5b6e-9a53-2f1e7d4c8b90","type":"order.paid","created_at":"2026-03-01T09:30:00.120000Z",`+ //nolint:testifylint // the bytes count
+			`"subject":"A-1","version":2,"data":{"order_id":"A-1"}}`, body)
+	case <-time.After(30 * time.Second):
+		require.Fail(t, "nothing was delivered", log.String())
+	}
+	require.NoError(t, serving.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, serving.Wait(), log.String())
 }
