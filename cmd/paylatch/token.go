@@ -21,19 +21,27 @@ func (c *tokenCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if cfg.Auth.HS256Secret == "" && (cfg.Environment == "" || cfg.Environment == config.Dev) {
-		// The secret that `paylatch dev` created in the same place.
-		cfg.Auth.HS256Secret = devTokenSecret(cfg)
-	}
-	if len(cfg.Auth.Ring()) == 0 {
-		return config.ValidationErrors{"auth.hs256: is needed to make tokens; those of a JWKS address come from their issuer"}
-	}
-	token, err := minter(cfg).Mint(c.Sub, c.Role, c.TTL)
+	token, err := mint(cfg, c.Sub, c.Role, c.TTL)
 	if err != nil {
-		return usageError{err}
+		return err
 	}
 	_, err = fmt.Fprintln(a.stdout, token)
 	return err //nolint:wrapcheck // the error is complete
+}
+
+// mint makes a token with the configuration's key, or with the one that `paylatch dev` created in the same place.
+func mint(cfg *config.Config, sub string, roles []payment.Role, ttl time.Duration) (string, error) {
+	if cfg.Auth.HS256Secret == "" && (cfg.Environment == "" || cfg.Environment == config.Dev) {
+		cfg.Auth.HS256Secret = devTokenSecret(cfg)
+	}
+	if len(cfg.Auth.Ring()) == 0 {
+		return "", config.ValidationErrors{"auth.hs256: is needed to make tokens; those of a JWKS address come from their issuer"}
+	}
+	token, err := minter(cfg).Mint(sub, roles, ttl)
+	if err != nil {
+		return "", usageError{err}
+	}
+	return token, nil
 }
 
 // minter creates tokens that the configured service accepts.
