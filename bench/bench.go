@@ -38,6 +38,11 @@ func (b *bench) measure(ctx context.Context) error {
 			return err
 		}
 	}
+	if b.opts.runs(partTold) {
+		if err := b.told(ctx); err != nil {
+			return err
+		}
+	}
 	for _, last := range []struct {
 		part, title string
 		run         func(*stage, context.Context) error

@@ -35,6 +35,8 @@ const (
 	ourForeignNone     = "our webhooks alone"
 	ourForeignStored   = "foreign ones stored"
 	ourForeignArriving = "foreign ones tried and arriving"
+	ourUntold          = "webhooks, their events read by nobody"
+	ourTold            = "webhooks, their events delivered and read"
 	ourIdle            = "paylatch, pays of others, idle"
 	ourCrowd           = "paylatch, pays of others, crowd"
 	ourWaiters         = "paylatch, waiters"

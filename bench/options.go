@@ -15,6 +15,7 @@ const (
 	partPays     = "pays"
 	partInbox    = "inbox"
 	partForeign  = "foreign"
+	partTold     = "told"
 	partWaiters  = "waiters"
 )
 
@@ -41,7 +42,7 @@ func parse(args []string) (options, error) {
 	var o options
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	seconds := f.Float64("seconds", 5, "how long each stage is measured")
-	parts := f.String("only", strings.Join([]string{partWebhooks, partOpen, partPays, partInbox, partForeign, partWaiters}, ","), "the parts to run")
+	parts := f.String("only", strings.Join([]string{partWebhooks, partOpen, partPays, partInbox, partForeign, partTold, partWaiters}, ","), "the parts to run")
 	f.IntVar(&o.rounds, "rounds", 5, "how often each stage is measured")
 	f.BoolVar(&o.quick, "quick", false, "one round of one second a stage, a small inbox, nothing written")
 	f.IntVar(&o.inbox, "inbox", 1_000_000, "how many events the inbox holds at last (up to 10 million)")

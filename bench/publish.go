@@ -72,6 +72,7 @@ func (b *bench) tables() []string {
 	add(partPays, b.paysTable())
 	add(partInbox, b.inboxTable())
 	add(partForeign, b.foreignTable())
+	add(partTold, b.toldTable())
 	add(partWaiters, b.waitersTable())
 	return append(out, b.targetsTable().String())
 }
@@ -168,6 +169,7 @@ func (b *bench) targetsTable() *table {
 	least("beside foreign events, 64 clients: × our webhooks alone", 0.9, f.ratio(ourForeignArriving, 64, ourForeignNone, 64))
 	least("beside foreign events: p99 of our webhooks alone / p99", 0.9, median(f.ratios(figure{ourForeignNone, 0, p99}, figure{ourForeignArriving, 0, p99})))
 	least(fmt.Sprintf("beside foreign events, %d clients: × our pays alone", foreignPayers), 0.9, f.ratio(ourForeignArriving, foreignPayers, ourForeignNone, foreignPayers))
+	least("events delivered and read, 64 clients: × webhooks alone", 0.9, f.ratio(ourTold, 64, ourUntold, 64))
 	least("waiting: 20 KiB / memory for each", 1, 20<<10/f.median(ourWaiters, 0, waiterBytes))
 	least("waiting: 1 / connections that listen", 1, 1/f.median(ourWaiters, 0, connections))
 	least("waiting: 2 × p99 of the acknowledgements / p99 until told", 1, 2*f.median(ourWaiters, 0, p99)/f.median(ourWakes, 0, p99))

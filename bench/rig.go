@@ -31,7 +31,9 @@ type rig struct {
 	pg     *devpg.Server
 	admin  *pgx.Conn
 	stub   *stub
-	load   string
+	// endpoint is where the programs that are started deliver events; empty for nowhere.
+	endpoint string
+	load     string
 }
 
 // shape is the migrated database that the others are copies of.

@@ -45,6 +45,9 @@ func (r *rig) serve(ctx context.Context, d *database, environ ...string) (*serve
 	}
 	config := filepath.Join(r.dir, d.name+".yaml")
 	text := fmt.Sprintf(configuration, address, d.url, encryptionKey, tokenSecret, webhookSecret, r.stub.url)
+	if r.endpoint != "" {
+		text += fmt.Sprintf("endpoints: [{name: shop, url: %q, secrets: [%q], allow_private: true}]\n", r.endpoint, webhookSecret)
+	}
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		return nil, fmt.Errorf("configuration: %w", err)
 	}
