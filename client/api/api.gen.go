@@ -1895,7 +1895,7 @@ type ClientInterface interface {
 
 	// RedeliverWithBody Deliver events again
 	//
-	// Roles: service, admin. Either all events `after` a cursor of the feed, or those of some `ids` that the endpoint was sent, dead
+	// Roles: service, support, admin. Either all events `after` a cursor of the feed, or those of some `ids` that the endpoint was sent, dead
 	// ones above all. An endpoint that is `gone` is active again. They arrive with their own ids, in the order of their subject: one
 	// waits for an earlier event of its subject that is tried again later.
 	//
@@ -1906,7 +1906,7 @@ type ClientInterface interface {
 
 	// Redeliver Deliver events again
 	//
-	// Roles: service, admin. Either all events `after` a cursor of the feed, or those of some `ids` that the endpoint was sent, dead
+	// Roles: service, support, admin. Either all events `after` a cursor of the feed, or those of some `ids` that the endpoint was sent, dead
 	// ones above all. An endpoint that is `gone` is active again. They arrive with their own ids, in the order of their subject: one
 	// waits for an earlier event of its subject that is tried again later.
 	//
@@ -1917,7 +1917,7 @@ type ClientInterface interface {
 
 	// TestEndpoint Send a test event
 	//
-	// Roles: service, admin. Sends an event of the type `endpoint.test` at once, signed as all others are, and answers with what came back,
+	// Roles: service, support, admin. Sends an event of the type `endpoint.test` at once, signed as all others are, and answers with what came back,
 	// after at most 15 seconds. It is in no feed, and is not sent again.
 	//
 	// Corresponds with POST /v1/endpoints/{endpoint}/test (the `TestEndpoint` operationId).
@@ -2372,7 +2372,7 @@ func (c *Client) ListDeliveries(ctx context.Context, endpoint EndpointName, para
 
 // RedeliverWithBody Deliver events again
 //
-// Roles: service, admin. Either all events `after` a cursor of the feed, or those of some `ids` that the endpoint was sent, dead
+// Roles: service, support, admin. Either all events `after` a cursor of the feed, or those of some `ids` that the endpoint was sent, dead
 // ones above all. An endpoint that is `gone` is active again. They arrive with their own ids, in the order of their subject: one
 // waits for an earlier event of its subject that is tried again later.
 //
@@ -2393,7 +2393,7 @@ func (c *Client) RedeliverWithBody(ctx context.Context, endpoint EndpointName, p
 
 // Redeliver Deliver events again
 //
-// Roles: service, admin. Either all events `after` a cursor of the feed, or those of some `ids` that the endpoint was sent, dead
+// Roles: service, support, admin. Either all events `after` a cursor of the feed, or those of some `ids` that the endpoint was sent, dead
 // ones above all. An endpoint that is `gone` is active again. They arrive with their own ids, in the order of their subject: one
 // waits for an earlier event of its subject that is tried again later.
 //
@@ -2414,7 +2414,7 @@ func (c *Client) Redeliver(ctx context.Context, endpoint EndpointName, params *R
 
 // TestEndpoint Send a test event
 //
-// Roles: service, admin. Sends an event of the type `endpoint.test` at once, signed as all others are, and answers with what came back,
+// Roles: service, support, admin. Sends an event of the type `endpoint.test` at once, signed as all others are, and answers with what came back,
 // after at most 15 seconds. It is in no feed, and is not sent again.
 //
 // Corresponds with POST /v1/endpoints/{endpoint}/test (the `TestEndpoint` operationId).
@@ -5374,7 +5374,7 @@ type ClientWithResponsesInterface interface {
 
 	// RedeliverWithBodyWithResponse Deliver events again
 	//
-	// Roles: service, admin. Either all events `after` a cursor of the feed, or those of some `ids` that the endpoint was sent, dead
+	// Roles: service, support, admin. Either all events `after` a cursor of the feed, or those of some `ids` that the endpoint was sent, dead
 	// ones above all. An endpoint that is `gone` is active again. They arrive with their own ids, in the order of their subject: one
 	// waits for an earlier event of its subject that is tried again later.
 	//
@@ -5385,7 +5385,7 @@ type ClientWithResponsesInterface interface {
 
 	// RedeliverWithResponse Deliver events again
 	//
-	// Roles: service, admin. Either all events `after` a cursor of the feed, or those of some `ids` that the endpoint was sent, dead
+	// Roles: service, support, admin. Either all events `after` a cursor of the feed, or those of some `ids` that the endpoint was sent, dead
 	// ones above all. An endpoint that is `gone` is active again. They arrive with their own ids, in the order of their subject: one
 	// waits for an earlier event of its subject that is tried again later.
 	//
@@ -5396,7 +5396,7 @@ type ClientWithResponsesInterface interface {
 
 	// TestEndpointWithResponse Send a test event
 	//
-	// Roles: service, admin. Sends an event of the type `endpoint.test` at once, signed as all others are, and answers with what came back,
+	// Roles: service, support, admin. Sends an event of the type `endpoint.test` at once, signed as all others are, and answers with what came back,
 	// after at most 15 seconds. It is in no feed, and is not sent again.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -11523,7 +11523,7 @@ func (c *ClientWithResponses) ListDeliveriesWithResponse(ctx context.Context, en
 
 // RedeliverWithBodyWithResponse Deliver events again
 //
-// Roles: service, admin. Either all events `after` a cursor of the feed, or those of some `ids` that the endpoint was sent, dead
+// Roles: service, support, admin. Either all events `after` a cursor of the feed, or those of some `ids` that the endpoint was sent, dead
 // ones above all. An endpoint that is `gone` is active again. They arrive with their own ids, in the order of their subject: one
 // waits for an earlier event of its subject that is tried again later.
 //
@@ -11540,7 +11540,7 @@ func (c *ClientWithResponses) RedeliverWithBodyWithResponse(ctx context.Context,
 
 // RedeliverWithResponse Deliver events again
 //
-// Roles: service, admin. Either all events `after` a cursor of the feed, or those of some `ids` that the endpoint was sent, dead
+// Roles: service, support, admin. Either all events `after` a cursor of the feed, or those of some `ids` that the endpoint was sent, dead
 // ones above all. An endpoint that is `gone` is active again. They arrive with their own ids, in the order of their subject: one
 // waits for an earlier event of its subject that is tried again later.
 //
@@ -11557,7 +11557,7 @@ func (c *ClientWithResponses) RedeliverWithResponse(ctx context.Context, endpoin
 
 // TestEndpointWithResponse Send a test event
 //
-// Roles: service, admin. Sends an event of the type `endpoint.test` at once, signed as all others are, and answers with what came back,
+// Roles: service, support, admin. Sends an event of the type `endpoint.test` at once, signed as all others are, and answers with what came back,
 // after at most 15 seconds. It is in no feed, and is not sent again.
 //
 // Returns a wrapper object for the known response body format(s).

@@ -32,9 +32,14 @@ const (
 	mostIDs       = 100
 )
 
+// mayDeliver returns an *authz.RoleError for those who have nothing to do with endpoints.
+func mayDeliver(ctx context.Context) error {
+	return exchangeOf(ctx).actor.Require(payment.RoleService, payment.RoleSupport, payment.RoleAdmin)
+}
+
 // ListEndpoints handles GET /v1/endpoints.
 func (s *server) ListEndpoints(ctx context.Context, _ gen.ListEndpointsRequestObject) (gen.ListEndpointsResponseObject, error) {
-	if err := exchangeOf(ctx).actor.Require(payment.RoleService, payment.RoleSupport, payment.RoleAdmin); err != nil {
+	if err := mayDeliver(ctx); err != nil {
 		return nil, err
 	}
 	list, err := s.Endpoints.List(ctx)
@@ -46,7 +51,7 @@ func (s *server) ListEndpoints(ctx context.Context, _ gen.ListEndpointsRequestOb
 
 // ListDeliveries handles GET /v1/endpoints/{endpoint}/deliveries.
 func (s *server) ListDeliveries(ctx context.Context, r gen.ListDeliveriesRequestObject) (gen.ListDeliveriesResponseObject, error) {
-	if err := exchangeOf(ctx).actor.Require(payment.RoleService, payment.RoleSupport, payment.RoleAdmin); err != nil {
+	if err := mayDeliver(ctx); err != nil {
 		return nil, err
 	}
 	before, failed, limit, err := logQuery(r.Params)
@@ -85,7 +90,7 @@ func logQuery(p gen.ListDeliveriesParams) (before int64, failed bool, limit int,
 
 // TestEndpoint handles POST /v1/endpoints/{endpoint}/test.
 func (s *server) TestEndpoint(ctx context.Context, r gen.TestEndpointRequestObject) (gen.TestEndpointResponseObject, error) {
-	if err := exchangeOf(ctx).actor.Require(payment.RoleService, payment.RoleAdmin); err != nil {
+	if err := mayDeliver(ctx); err != nil {
 		return nil, err
 	}
 	a, err := s.Endpoints.Test(ctx, r.Endpoint)
@@ -97,7 +102,7 @@ func (s *server) TestEndpoint(ctx context.Context, r gen.TestEndpointRequestObje
 
 // Redeliver handles POST /v1/endpoints/{endpoint}/redeliver.
 func (s *server) Redeliver(ctx context.Context, r gen.RedeliverRequestObject) (gen.RedeliverResponseObject, error) {
-	if err := exchangeOf(ctx).actor.Require(payment.RoleService, payment.RoleAdmin); err != nil {
+	if err := mayDeliver(ctx); err != nil {
 		return nil, err
 	}
 	body := valueOf(r.Body)

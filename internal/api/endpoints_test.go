@@ -123,11 +123,8 @@ func TestEndpointsRefuse(t *testing.T) {
 func TestEndpointRoles(t *testing.T) {
 	t.Parallel()
 	b, _ := endpointBench(t)
-	for call, allowed := range map[string]string{
-		"GET /v1/endpoints":                  "service support admin",
-		"GET /v1/endpoints/shop/deliveries":  "service support admin",
-		"POST /v1/endpoints/shop/test":       "service admin",
-		"POST /v1/endpoints/shop/redeliver ": "service admin",
+	for _, call := range []string{
+		"GET /v1/endpoints", "GET /v1/endpoints/shop/deliveries", "POST /v1/endpoints/shop/test", "POST /v1/endpoints/shop/redeliver ",
 	} {
 		line := strings.Split(call, " ")
 		body := ""
@@ -136,11 +133,11 @@ func TestEndpointRoles(t *testing.T) {
 		}
 		for _, role := range []string{"u1", "service", "support", "admin"} {
 			got := b.send(line[0], line[1], body, "Authorization: Bearer "+role)
-			if strings.Contains(allowed, role) {
-				require.Equal(t, http.StatusOK, got.StatusCode, "%s: %s", role, call)
-			} else {
+			if role == "u1" {
 				got.is(t, 403, "forbidden")
+				continue
 			}
+			require.Equal(t, http.StatusOK, got.StatusCode, "%s: %s", role, call)
 		}
 		b.send(line[0], line[1], body, "Authorization: -").is(t, 401, "unauthenticated")
 	}

@@ -22,17 +22,23 @@ import (
 
 // Payments is the use cases of the API's callers; activity.Commands in the real program.
 type Payments interface {
+	Reads
+
 	CreateOrder(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.CreateOrder) (payment.Order, idempotency.Result, error)
-	Order(ctx context.Context, actor authz.Actor, id payment.OrderID) (payment.Order, error)
-	Attempts(ctx context.Context, actor authz.Actor, order payment.OrderID, request payment.RequestID) ([]payment.View, error)
 	Pay(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.Pay) (commands.Reply, error)
 	Register(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.External) (commands.Reply, error)
 	Report(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.Report) (commands.Reply, error)
-	Attempt(ctx context.Context, actor authz.Actor, id payment.AttemptID) (payment.View, error)
 	CancelOrder(ctx context.Context, actor authz.Actor, req idempotency.Request, id payment.OrderID) (payment.Order, idempotency.Result, error)
 	Confirm(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.Confirm) (commands.Reply, error)
 	Cancel(ctx context.Context, actor authz.Actor, req idempotency.Request, id payment.AttemptID) (commands.Reply, error)
 	Refund(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.CreateRefund) (commands.RefundReply, error)
+}
+
+// Reads is what an actor may look at.
+type Reads interface {
+	Order(ctx context.Context, actor authz.Actor, id payment.OrderID) (payment.Order, error)
+	Attempts(ctx context.Context, actor authz.Actor, order payment.OrderID, request payment.RequestID) ([]payment.View, error)
+	Attempt(ctx context.Context, actor authz.Actor, id payment.AttemptID) (payment.View, error)
 	RefundStatus(ctx context.Context, actor authz.Actor, id payment.RefundID) (payment.Refund, error)
 	Dispute(ctx context.Context, actor authz.Actor, id payment.DisputeID) (payment.Dispute, error)
 }

@@ -25,7 +25,9 @@ type row struct {
 }
 
 // rows is the table of all errors of the use cases. The first that matches counts.
-func rows() []row {
+func rows() []row { return append(paymentRows(), roomRows()...) }
+
+func paymentRows() []row {
 	return []row{
 		{payment.ErrUnavailable, "storage-unavailable"},
 		{payment.ErrOverloaded, "overloaded"},
@@ -61,7 +63,12 @@ func rows() []row {
 		{payment.ErrSecondPerson, "second-person-needed"},
 		{payment.ErrPaymentIDMissing, "provider-payment-id-required"},
 		{payment.ErrPaymentTaken, "provider-payment-taken"},
+	}
+}
 
+// roomRows are the errors of the rooms around payment.
+func roomRows() []row {
+	return []row{
 		{idempotency.ErrKeyMissing, "idempotency-key-missing"},
 		{idempotency.ErrKeyInvalid, "idempotency-key-invalid"},
 		{idempotency.ErrKeyInQuery, "idempotency-key-in-query"},
