@@ -20,6 +20,7 @@ func TestBlind(t *testing.T) {
 	t.Parallel()
 	t.Run("capture_waits_for_its_webhook", blindCaptureWaitsForItsWebhook)
 	t.Run("cancel_waits_for_its_webhook", blindCancelWaitsForItsWebhook)
+	t.Run("cancel_refused_the_second_time_stays_open", blindCancelRefusedTheSecondTimeStaysOpen)
 	t.Run("refund_waits_for_its_webhook", blindRefundWaitsForItsWebhook)
 	t.Run("hold_after_the_failure_is_released", blindHoldAfterTheFailureIsReleased)
 	t.Run("hold_without_a_name_waits_for_it", blindHoldWithoutANameWaitsForIt)
@@ -119,6 +120,41 @@ func blindCancelWaitsForItsWebhook(t *testing.T) {
 	require.Nil(t, r.attempt(t, id).NextCheckAt, "and nobody is asked what can't be asked")
 	require.Empty(t, r.discrepancies(t, id))
 	r.audit(t, "A-1")
+}
+
+// A cancel that got no answer may have been carried out: that the provider refuses it the second time proves nothing, and a
+// confirm must not capture what may have been released.
+func blindCancelRefusedTheSecondTimeStaysOpen(t *testing.T) {
+	t.Parallel()
+	look := &answering{}
+	r := newEnv(t, setup{silent: true, provider: func(p gateway.Provider) gateway.Provider {
+		return &unanswered{Provider: &blind{Provider: p}, answering: look.on(p).(*answering)}
+	}})
+	id := r.held(t, "A-1").ID
+	look.cancel = func() (gateway.Outcome, error) { return gateway.Outcome{}, errNoAnswer }
+	_, err := r.Cancel(t.Context(), customer, request("cancel", "cancel-key", ""), id)
+	require.NoError(t, err)
+	look.cancel = func() (gateway.Outcome, error) { return gateway.Outcome{Refused: true}, nil }
+	r.age(t, id, lease)
+	r.recheck(t, id)
+	require.EqualValues(t, 2, look.cancels.Load())
+	a := r.attempt(t, id)
+	require.Equal(t, "authorized", a.Stage())
+	require.Equal(t, payment.OperationCancel, a.Intent.Kind, "nobody knows what came of the first")
+	_, err = r.Confirm(t.Context(), customer, request("confirm", "confirm-key", ""), commands.Confirm{AttemptID: id})
+	require.Error(t, err)
+	require.Empty(t, r.ledger(t), "nothing is captured")
+}
+
+// unanswered is a blind provider with the cancels of another.
+type unanswered struct {
+	gateway.Provider
+
+	answering *answering
+}
+
+func (u *unanswered) Cancel(ctx context.Context, c gateway.Cancel) (gateway.Outcome, error) {
+	return u.answering.Cancel(ctx, c)
 }
 
 func blindHoldAfterTheFailureIsReleased(t *testing.T) {

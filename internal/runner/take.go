@@ -1,0 +1,146 @@
+package runner
+
+import (
+	"context"
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// Task is an operation that was taken, with its attempt as it was then.
+type Task struct {
+	Attempt   payment.Attempt
+	Operation payment.Operation
+	Decision  payment.Decision
+	// Refund is that of a refund's operation; nil for others.
+	Refund *payment.Refund
+	// Method is the payment method of a charge's own request; nil where it is to be
+	// unsealed.
+	Method *gateway.Method
+	// was is the operation as it stood before.
+	was   payment.Operation
+	taken bool
+}
+
+// TaskOf is an operation that a command's first transaction has begun.
+func TaskOf(a payment.Attempt, o payment.Operation, d payment.Decision, m *gateway.Method) Task {
+	return Task{Attempt: a, Operation: o, Decision: d, Method: m, was: o, taken: true}
+}
+
+// take gives an operation to this runner, as far as the permit allows.
+func (r *Runner) take(ctx context.Context, name payment.OperationName, m *gateway.Method) (t Task, err error) {
+	err = r.Store.InTx(ctx, func(ctx context.Context, tx Tx) error {
+		s := changeset.New(tx, r.Rules)
+		a, order, err := tx.AttemptLock(ctx, name.AttemptID)
+		if err != nil {
+			return err
+		}
+		t = Task{Attempt: a, Method: m}
+		if known := a.Operation(name.Kind, name.Number); known == nil || !known.Open() {
+			return nil
+		}
+		c := s.Change(a)
+		o := c.Attempt.Operation(name.Kind, name.Number)
+		if o.Leased(tx.Now()) {
+			return payment.ErrBusy
+		}
+		t.was = *o
+		if err := t.load(ctx, s, tx, o); err != nil {
+			return err
+		}
+		t.Decision = c.Attempt.Permit(o, order, r.capabilities(a), t.Refund, tx.Now())
+		if _, ok := r.Account(a.Account); !ok && t.Decision == payment.Send {
+			t.Decision = payment.Ask // the account is not configured any more
+		}
+		t.taken = r.decided(s, c, name, order, t.Decision)
+		if err := s.Save(ctx); err != nil {
+			return err
+		}
+		t.Attempt = c.Attempt
+		t.Operation = *c.Attempt.Operation(name.Kind, name.Number)
+		return nil
+	})
+	if err == nil && t.Decision == payment.Wait {
+		err = payment.ErrBusy
+	}
+	return t, err
+}
+
+// load reads what the permit of an operation needs: its refund, or what a resend of the
+// charge needs, which the charge's own request may have brought again.
+func (t *Task) load(ctx context.Context, s *changeset.Changeset, tx Tx, o *payment.Operation) (err error) {
+	switch {
+	case o.RefundID != payment.RefundID{}:
+		err = s.LoadRefunds(ctx, o.AttemptID)
+		t.Refund = s.Refund(o.AttemptID, o.RefundID)
+	case o.Kind == payment.OperationCharge && t.Method != nil:
+		o.SealedToken = []byte(t.Method.Token)
+	case o.Kind == payment.OperationCharge:
+		o.SealedToken, err = tx.SealedToken(ctx, o.AttemptID)
+	}
+	return err
+}
+
+// unreachable reports whether the payment to be cancelled was begun elsewhere and can't be cancelled at
+// its provider: it ends without that.
+func (r *Runner) unreachable(a payment.Attempt, kind payment.OperationKind) bool {
+	return kind == payment.OperationCancel && a.Begun == payment.BegunElsewhere && !r.Reachable(a) && a.State != fsm.Authorized && !a.State.Final()
+}
+
+// decided writes a decision. It reports whether the runner goes on.
+func (r *Runner) decided(s *changeset.Changeset, c *changeset.Change, name payment.OperationName, order payment.Order, d payment.Decision) bool {
+	now := s.Now()
+	if sends := d == payment.Send || d == payment.Ask; sends && r.unreachable(c.Attempt, name.Kind) {
+		s.Abandon(c, payment.OriginPolicy, payment.NewFailure("canceled", ""), payment.Cause{Kind: payment.CauseCheck, ID: "withdrawn"})
+		return false
+	}
+	op := func() *payment.Operation { return c.Attempt.Operation(name.Kind, name.Number) }
+	switch d {
+	case payment.Close:
+		if name.Kind == payment.OperationCancel && c.Attempt.Succeeded() {
+			op().Refuse("paid")
+		} else {
+			op().Finish("")
+		}
+		return false
+	case payment.Withdraw:
+		op().Withdraw()
+		if name.Kind == payment.OperationCharge {
+			s.Apply(c, canceled())
+		}
+		return false
+	case payment.Wait:
+		op().NextAt = waitUntil(&c.Attempt, name, now)
+		return false
+	case payment.Send, payment.Ask:
+	}
+	if err := order.Withheld(name.AttemptID); err != nil && op().RefundID == (payment.RefundID{}) && !c.Attempt.State.Final() {
+		s.Want(c, withheldBy(err))
+	}
+	end := now.Add(r.Schedule.Lease)
+	op().Take(d, now, end)
+	op().NextAt = &end
+	return true
+}
+
+// waitUntil is when an operation that waits for another one is looked at again.
+func waitUntil(a *payment.Attempt, name payment.OperationName, now time.Time) *time.Time {
+	at := now.Add(time.Second)
+	if other := a.LeasedOperation(now); other != nil {
+		at = *other.LeaseUntil
+	} else if cancel := a.OpenCancel(); cancel != nil && cancel.Name() != name && cancel.NextAt.After(at) {
+		at = cancel.NextAt.Add(time.Second)
+	}
+	return &at
+}
+
+// canceled is the report of a charge that was withdrawn before it was sent.
+func canceled() payment.Report {
+	return payment.Report{
+		Says: "failed", Failure: payment.NewFailure("canceled", ""), Ends: payment.HoldsAll,
+		Cause: payment.Cause{Kind: payment.CauseCheck, ID: "withdrawn"},
+	}
+}
