@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"io/fs"
 	"math"
 	"net"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -29,6 +31,21 @@ func TestReadPgbench(t *testing.T) {
 	} {
 		_, err = readPgbench([]byte(said))
 		require.ErrorIs(t, err, errPgbench)
+	}
+}
+
+// TestLiteralsNameNoVariables looks for what pgbench would replace in texts: it does not know where a literal begins.
+func TestLiteralsNameNoVariables(t *testing.T) {
+	t.Parallel()
+	names, err := fs.Glob(scripts, "sql/*.sql")
+	require.NoError(t, err)
+	require.Greater(t, len(names), 5)
+	for _, name := range names {
+		text, err := fs.ReadFile(scripts, name)
+		require.NoError(t, err)
+		for _, literal := range regexp.MustCompile(`'[^']*'`).FindAllString(string(text), -1) {
+			require.NotRegexp(t, `:[A-Za-z_]`, literal, name)
+		}
 	}
 }
 

@@ -19,6 +19,7 @@ COMMENT ON COLUMN endpoints.fence IS 'Rises with each lease, and when the positi
 CREATE TABLE endpoint_retries (
     endpoint        text NOT NULL CONSTRAINT retries_have_an_endpoint REFERENCES endpoints (name),
     position        bigint NOT NULL,
+    order_id        text NOT NULL,
     message_id      uuid NOT NULL,
     subject         text NOT NULL,
     state           text NOT NULL CONSTRAINT retries_state_known CHECK (state IN ('queued', 'due', 'dead')),
@@ -45,6 +46,7 @@ CREATE TABLE endpoint_deliveries (
     delivery_id bigint GENERATED ALWAYS AS IDENTITY CONSTRAINT endpoint_deliveries_pkey PRIMARY KEY,
     endpoint    text NOT NULL,
     position    bigint NOT NULL,
+    order_id    text NOT NULL,
     message_id  uuid NOT NULL,
     at          timestamptz NOT NULL,
     status      integer NOT NULL,

@@ -10,10 +10,12 @@ FROM (SELECT 1) one
 LEFT JOIN provider_events e ON @kind::text = 'event_changed' AND e.account = @account::text AND e.provider_event_id = sqlc.narg(provider_event_id)::text
 ON CONFLICT DO NOTHING
 RETURNING order_id
+), batch AS (
+INSERT INTO outbox_batches (events, created_at) SELECT 1, @opened_at FROM opened RETURNING batch
 )
-INSERT INTO outbox (order_id, message_id, subject, type, version, payload, created_at)
-SELECT coalesce(opened.order_id, ''), @message_id, @subject, @type, @version, @payload::json, @opened_at FROM opened
-ON CONFLICT DO NOTHING;
+INSERT INTO outbox (batch, nth, order_id, message_id, subject, type, version, payload, created_at)
+SELECT batch.batch, 1, coalesce(opened.order_id, ''), @message_id, @subject, @type, @version, @payload::json, @opened_at FROM opened, batch
+ON CONFLICT (order_id, message_id) DO NOTHING;
 
 -- Reads one discrepancy, locks nothing.
 -- name: DiscrepancyRead :one

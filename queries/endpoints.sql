@@ -24,8 +24,8 @@ SELECT e.state, e.position, h.last AS head FROM endpoints e, outbox_head h WHERE
 
 -- Reads at most so many events that are to be tried again by a time, the longest due first. Locks nothing.
 -- name: EndpointDue :many
-SELECT r.tries, r.first_failed_at, o.position::bigint AS position, o.message_id, o.order_id, o.subject, o.type, o.version, o.payload, o.created_at
-FROM endpoint_retries r JOIN outbox o ON o.position = r.position
+SELECT r.tries, r.first_failed_at, r.position, o.message_id, o.order_id, o.subject, o.type, o.version, o.payload, o.created_at
+FROM endpoint_retries r JOIN outbox o ON o.order_id = r.order_id AND o.message_id = r.message_id
 WHERE r.endpoint = @endpoint AND r.state = 'due' AND r.next_at <= @now
 ORDER BY r.next_at LIMIT @at_most::int;
 
@@ -36,7 +36,7 @@ SELECT DISTINCT subject FROM endpoint_retries WHERE endpoint = @endpoint AND sta
 -- Reads when the next event is to be tried again; no row where none is. Locks nothing.
 -- name: EndpointNextDue :one
 SELECT r.next_at FROM endpoint_retries r
-WHERE r.endpoint = @endpoint AND r.state = 'due' AND EXISTS (SELECT FROM outbox o WHERE o.position = r.position)
+WHERE r.endpoint = @endpoint AND r.state = 'due' AND EXISTS (SELECT FROM outbox o WHERE o.order_id = r.order_id AND o.message_id = r.message_id)
 ORDER BY r.next_at LIMIT 1;
 
 -- Moves an endpoint under its lease, and so locks it; no row where another has the lease.
@@ -64,11 +64,12 @@ WHERE r.endpoint = @endpoint AND r.position = n.position AND r.state <> 'dead';
 
 -- Adds events that were not delivered, queued; a dead one begins anew, one that waits stays. The caller has locked the endpoint.
 -- name: EndpointRetriesInsert :exec
-INSERT INTO endpoint_retries (endpoint, position, message_id, subject, state, tries, next_at, first_failed_at, last_status, last_error, dead_at)
-SELECT @endpoint, n.position, n.message_id, n.subject, CASE WHEN n.dead THEN 'dead' ELSE 'queued' END, n.tries, n.next_at,
+INSERT INTO endpoint_retries (endpoint, position, order_id, message_id, subject, state, tries, next_at, first_failed_at, last_status, last_error, dead_at)
+SELECT @endpoint, n.position, n.order_id, n.message_id, n.subject, CASE WHEN n.dead THEN 'dead' ELSE 'queued' END, n.tries, n.next_at,
     CASE WHEN n.tries > 0 THEN n.at END, n.status, n.error, CASE WHEN n.dead THEN n.at END
 FROM (
-    SELECT unnest(@positions::bigint[]) AS position, unnest(@message_ids::uuid[]) AS message_id, unnest(@subjects::text[]) AS subject,
+    SELECT unnest(@positions::bigint[]) AS position, unnest(@order_ids::text[]) AS order_id, unnest(@message_ids::uuid[]) AS message_id,
+        unnest(@subjects::text[]) AS subject,
         unnest(@tries::int[]) AS tries, unnest(@next_ats::timestamptz[]) AS next_at, unnest(@ats::timestamptz[]) AS at,
         unnest(@statuses::int[]) AS status, unnest(@errors::text[]) AS error, unnest(@dead::bool[]) AS dead
 ) n
@@ -100,8 +101,8 @@ WHERE r.endpoint = @endpoint AND r.position = first.position AND r.state = 'queu
 
 -- Adds to the log of attempts to deliver.
 -- name: EndpointDeliveriesInsert :exec
-INSERT INTO endpoint_deliveries (endpoint, position, message_id, at, status, took_ms, error)
-SELECT @endpoint, unnest(@positions::bigint[]), unnest(@message_ids::uuid[]), unnest(@ats::timestamptz[]), unnest(@statuses::int[]),
+INSERT INTO endpoint_deliveries (endpoint, position, order_id, message_id, at, status, took_ms, error)
+SELECT @endpoint, unnest(@positions::bigint[]), unnest(@order_ids::text[]), unnest(@message_ids::uuid[]), unnest(@ats::timestamptz[]), unnest(@statuses::int[]),
     unnest(@took_ms::int[]), unnest(@errors::text[]);
 
 -- Reads at most so many attempts to deliver, newest first, of before one; of failures only where that is asked. Locks nothing.
@@ -117,8 +118,8 @@ SELECT e.name, e.state, (h.last - e.position)::bigint AS behind, e.last_success_
     (SELECT count(*) FROM endpoint_retries r WHERE r.endpoint = e.name AND r.state <> 'dead') AS retries,
     (SELECT count(*) FROM endpoint_retries r WHERE r.endpoint = e.name AND r.state = 'dead') AS dead,
     COALESCE(LEAST(
-        (SELECT o.created_at FROM outbox o WHERE o.position > e.position ORDER BY o.position LIMIT 1),
-        (SELECT o.created_at FROM endpoint_retries r JOIN outbox o ON o.position = r.position
+        (SELECT o.created_at FROM outbox_events o WHERE o.batch_last > e.position AND o.position > e.position ORDER BY o.batch_last, o.nth LIMIT 1),
+        (SELECT o.created_at FROM endpoint_retries r JOIN outbox o ON o.order_id = r.order_id AND o.message_id = r.message_id
             WHERE r.endpoint = e.name AND r.state <> 'dead' ORDER BY r.position LIMIT 1)
     ), 'epoch')::timestamptz AS oldest
 FROM endpoints e, outbox_head h
@@ -136,11 +137,11 @@ UPDATE endpoints SET state = 'active' WHERE name = @name;
 
 -- Finds events that an endpoint was sent or is to be sent, by their ids. Locks nothing.
 -- name: EndpointEvents :many
-SELECT DISTINCT o.position::bigint AS position, o.message_id, o.subject
+SELECT n.position, o.order_id, o.message_id, o.subject
 FROM (
-    SELECT d.position FROM endpoint_deliveries d WHERE d.message_id = ANY (@ids::uuid[]) AND d.endpoint = @endpoint
-    UNION SELECT r.position FROM endpoint_retries r WHERE r.message_id = ANY (@ids::uuid[]) AND r.endpoint = @endpoint
-) n JOIN outbox o ON o.position = n.position;
+    SELECT d.position, d.order_id, d.message_id FROM endpoint_deliveries d WHERE d.message_id = ANY (@ids::uuid[]) AND d.endpoint = @endpoint
+    UNION SELECT r.position, r.order_id, r.message_id FROM endpoint_retries r WHERE r.message_id = ANY (@ids::uuid[]) AND r.endpoint = @endpoint
+) n JOIN outbox o ON o.order_id = n.order_id AND o.message_id = n.message_id;
 
 -- Deletes at most so many attempts to deliver of before a time, the oldest first.
 -- name: EndpointDeliveriesPurge :execrows
@@ -153,7 +154,7 @@ WHERE d.delivery_id = old.delivery_id AND d.at < @before;
 -- name: EndpointRetriesPurge :many
 DELETE FROM endpoint_retries r USING (
     SELECT p.endpoint, p.position FROM endpoint_retries p
-    WHERE p.position < COALESCE((SELECT o.position FROM outbox o WHERE o.position IS NOT NULL ORDER BY o.position LIMIT 1),
+    WHERE p.position < COALESCE((SELECT b.last - b.events + 1 FROM outbox_batches b WHERE b.last IS NOT NULL ORDER BY b.last LIMIT 1),
         (SELECT h.last + 1 FROM outbox_head h))
     ORDER BY p.position LIMIT @at_most::int
 ) old

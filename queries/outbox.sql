@@ -1,54 +1,65 @@
--- Writes events for the merchant; one that is there stays.
+-- Writes events for the merchant, as one batch; one that is there stays.
 -- name: OutboxInsert :exec
-INSERT INTO outbox (order_id, message_id, attempt_id, subject, type, version, payload, created_at)
-SELECT n.order_id, n.message_id, NULLIF(n.attempt_id, '00000000-0000-0000-0000-000000000000'), n.subject, n.type, n.version,
-    n.payload::json, n.created_at
-FROM (
+WITH n AS (
     SELECT unnest(@order_ids::text[]) AS order_id,
         unnest(@message_ids::uuid[]) AS message_id,
+        generate_subscripts(@message_ids::uuid[], 1) AS nth,
         unnest(@attempt_ids::uuid[]) AS attempt_id,
         unnest(@subjects::text[]) AS subject,
         unnest(@types::text[]) AS type,
         unnest(@versions::int[]) AS version,
         unnest(@payloads::text[]) AS payload,
         unnest(@created_ats::timestamptz[]) AS created_at
-) n
-ON CONFLICT DO NOTHING;
+), b AS (
+    INSERT INTO outbox_batches (events, created_at) SELECT count(*), max(created_at) FROM n RETURNING batch
+)
+INSERT INTO outbox (batch, nth, order_id, message_id, attempt_id, subject, type, version, payload, created_at)
+SELECT b.batch, n.nth, n.order_id, n.message_id, NULLIF(n.attempt_id, '00000000-0000-0000-0000-000000000000'), n.subject, n.type, n.version,
+    n.payload::json, n.created_at
+FROM n, b
+ON CONFLICT (order_id, message_id) DO NOTHING;
 
--- Writes that orders are cancelled: those with a cancel request and neither a live attempt nor accepted late money. The caller
--- has locked the order or its last live attempt, so that nothing changes in between.
+-- Writes that orders are cancelled, as one batch: those with a cancel request and neither a live attempt nor accepted late money.
+-- The caller has locked the order or its last live attempt, so that nothing changes in between.
 -- name: OutboxInsertCancelled :exec
-INSERT INTO outbox (order_id, message_id, subject, type, version, payload, created_at)
-SELECT n.order_id, n.message_id, n.order_id, n.type, n.version, n.payload::json, n.created_at
-FROM (
-    SELECT unnest(@order_ids::text[]) AS order_id,
-        unnest(@message_ids::uuid[]) AS message_id,
-        unnest(@types::text[]) AS type,
-        unnest(@versions::int[]) AS version,
-        unnest(@payloads::text[]) AS payload,
-        unnest(@created_ats::timestamptz[]) AS created_at
-) n
-JOIN orders o ON o.order_id = n.order_id AND o.cancel_requested_at IS NOT NULL AND o.accepted_attempt_id IS NULL
-WHERE NOT EXISTS (SELECT FROM payment_attempts a WHERE a.order_id = n.order_id AND a.live)
-ON CONFLICT DO NOTHING;
+WITH n AS (
+    SELECT m.order_id, m.message_id, row_number() OVER (ORDER BY m.nth) AS nth, m.type, m.version, m.payload, m.created_at
+    FROM (
+        SELECT unnest(@order_ids::text[]) AS order_id,
+            unnest(@message_ids::uuid[]) AS message_id,
+            generate_subscripts(@message_ids::uuid[], 1) AS nth,
+            unnest(@types::text[]) AS type,
+            unnest(@versions::int[]) AS version,
+            unnest(@payloads::text[]) AS payload,
+            unnest(@created_ats::timestamptz[]) AS created_at
+    ) m
+    JOIN orders o ON o.order_id = m.order_id AND o.cancel_requested_at IS NOT NULL AND o.accepted_attempt_id IS NULL
+    WHERE NOT EXISTS (SELECT FROM payment_attempts a WHERE a.order_id = m.order_id AND a.live)
+), b AS (
+    INSERT INTO outbox_batches (events, created_at) SELECT count(*), max(created_at) FROM n HAVING count(*) > 0 RETURNING batch
+)
+INSERT INTO outbox (batch, nth, order_id, message_id, subject, type, version, payload, created_at)
+SELECT b.batch, n.nth, n.order_id, n.message_id, n.order_id, n.type, n.version, n.payload::json, n.created_at
+FROM n, b
+ON CONFLICT (order_id, message_id) DO NOTHING;
 
 -- Locks the head, or returns no row where another transaction has it.
 -- name: OutboxHeadLock :one
 SELECT last FROM outbox_head FOR UPDATE SKIP LOCKED;
 
--- Numbers at most so many committed events behind the head, which the caller has locked before this statement began, and
--- moves it.
+-- Gives positions to the events of at most so many committed batches, behind the head, which the caller has locked before this
+-- statement began, and moves it.
 -- name: OutboxNumber :one
 WITH numbered AS (
-    UPDATE outbox o SET position = n.nth + @behind::bigint
+    UPDATE outbox_batches b SET last = n.upto + @behind::bigint
     FROM (
-        SELECT d.order_id, d.message_id, row_number() OVER (ORDER BY d.seq) AS nth
-        FROM (SELECT u.order_id, u.message_id, u.seq FROM outbox u WHERE u.position IS NULL ORDER BY u.seq LIMIT @at_most::int) d
+        SELECT d.batch, sum(d.events) OVER (ORDER BY d.batch) AS upto
+        FROM (SELECT u.batch, u.events FROM outbox_batches u WHERE u.last IS NULL ORDER BY u.batch LIMIT @at_most::int) d
     ) n
-    WHERE o.order_id = n.order_id AND o.message_id = n.message_id
-    RETURNING 1
+    WHERE b.batch = n.batch
+    RETURNING b.last
 )
-UPDATE outbox_head SET last = last + (SELECT count(*) FROM numbered) RETURNING last;
+UPDATE outbox_head SET last = GREATEST(outbox_head.last, (SELECT max(n.last) FROM numbered n)) RETURNING outbox_head.last;
 
 -- Reads the head, locks nothing.
 -- name: OutboxHead :one
@@ -58,18 +69,28 @@ SELECT last FROM outbox_head;
 -- given. Locks nothing.
 -- name: OutboxAfter :many
 SELECT position::bigint AS position, message_id, order_id, subject, type, version, payload, created_at
-FROM outbox
-WHERE position > @after::bigint AND position <= @until::bigint
+FROM outbox_events
+WHERE batch_last > @after::bigint AND batch_last <= @until::bigint AND position > @after::bigint
     AND (cardinality(@types::text[]) = 0 OR type = ANY (@types::text[]))
-ORDER BY position LIMIT @at_most::int;
+ORDER BY batch_last, nth LIMIT @at_most::int;
 
 -- Reads the position of the oldest event that is kept; no row where none is.
 -- name: OutboxOldest :one
-SELECT position::bigint AS position FROM outbox WHERE position IS NOT NULL ORDER BY position LIMIT 1;
+SELECT (last - events + 1)::bigint AS position FROM outbox_batches WHERE last IS NOT NULL ORDER BY last LIMIT 1;
 
--- Deletes those of the oldest so many numbered events that are of before a time.
+-- Deletes of the oldest numbered batches, which together have about so many events, those of before a time. The numbers come as
+-- arrays, so that the rows are found by them however many there might be.
 -- name: OutboxPurge :execrows
-DELETE FROM outbox o USING (
-    SELECT d.order_id, d.message_id FROM outbox d WHERE d.position IS NOT NULL ORDER BY d.position LIMIT @at_most::int
-) old
-WHERE o.order_id = old.order_id AND o.message_id = old.message_id AND o.created_at < @before;
+WITH old AS (
+    DELETE FROM outbox_batches b
+    WHERE b.created_at < @before AND b.batch = ANY (ARRAY(
+        SELECT o.batch
+        FROM (
+            SELECT d.batch, sum(d.events) OVER (ORDER BY d.last) - d.events AS behind
+            FROM (SELECT p.batch, p.events, p.last FROM outbox_batches p WHERE p.last IS NOT NULL ORDER BY p.last LIMIT @at_most::int) d
+        ) o
+        WHERE o.behind < @at_most::int
+    ))
+    RETURNING b.batch
+)
+DELETE FROM outbox o WHERE o.batch = ANY (ARRAY(SELECT old.batch FROM old));

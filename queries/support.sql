@@ -59,7 +59,7 @@ FROM provider_events WHERE event_id = @event_id;
 -- Reads the news for the merchant of one attempt, oldest first; locks nothing.
 -- name: OutboxOfAttempt :many
 SELECT message_id, type, version, created_at FROM outbox
-WHERE order_id = @order_id AND attempt_id = @attempt_id ORDER BY seq;
+WHERE order_id = @order_id AND attempt_id = @attempt_id ORDER BY batch, nth;
 
 -- Reads the refunds of one attempt, oldest first; locks nothing.
 -- name: RefundsOfAttempt :many

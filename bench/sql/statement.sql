@@ -22,10 +22,12 @@ WHERE r.account = 'bench' AND r.reference = 'ch_' || md5(:i::bigint::text)
 ), movement AS (
     INSERT INTO money_movements (order_id, attempt_id, number, account, kind, source, payment, provider_id, amount, currency, cause, cause_id, recorded_at)
     SELECT order_id, attempt_id, 1, 'bench', 'capture', 'total', '', '', 1999, 'EUR', 'webhook', 'evt_' || md5('e' || :i::bigint::text), now() FROM attempt
+), published AS (
+    INSERT INTO outbox (batch, nth, message_id, order_id, attempt_id, subject, type, version, payload, created_at)
+    SELECT nextval('outbox_batches_batch_seq'), 1, gen_random_uuid(), order_id, n.attempt_id, n.subject, n.type, n.version, n.payload::json, now()
+    FROM attempt a, LATERAL (VALUES
+        (a.attempt_id, a.attempt_id::text, 'payment_attempt.succeeded', 3, '{"payment_attempt_id":"01900000-0000-7000-8000-000000000001","order_id":"o-00000001","user_id":"u-1","account":"bench","provider_payment_id":"ch_0123456789abcdef0123456789abcdef","status":"succeeded","stage":"final","amount":1999,"currency":"EUR","amount_captured":1999,"amount_refunded":0,"amount_disputed":0,"capture":"automatic","origin":"paylatch","failure": null,"version":3,"created_at":"2026-01-01T00:00:00.000000Z","updated_at":"2026-01-01T00:00:00.000000Z"}'),
+        (NULL, a.order_id, 'order.paid', 2, '{"order_id":"o-00000001","user_id":"u-1","status":"paid","amount":1999,"currency":"EUR","payment_attempt_id":"01900000-0000-7000-8000-000000000001","updated_at":"2026-01-01T00:00:00.000000Z"}')) n (attempt_id, subject, type, version, payload)
+    RETURNING message_id
 )
-INSERT INTO outbox (message_id, order_id, attempt_id, subject, type, version, payload, created_at)
-SELECT gen_random_uuid(), order_id, n.attempt_id, n.subject, n.type, n.version, n.payload::json, now()
-FROM attempt a, LATERAL (VALUES
-    (a.attempt_id, a.attempt_id::text, 'payment_attempt.succeeded', 3, '{"payment_attempt_id":"01900000-0000-7000-8000-000000000001","order_id":"o-00000001","user_id":"u-1","account":"bench","provider_payment_id":"ch_0123456789abcdef0123456789abcdef","status":"succeeded","stage":"final","amount":1999,"currency":"EUR","amount_captured":1999,"amount_refunded":0,"amount_disputed":0,"capture":"automatic","origin":"paylatch","failure":null,"version":3,"created_at":"2026-01-01T00:00:00.000000Z","updated_at":"2026-01-01T00:00:00.000000Z"}'),
-    (NULL, a.order_id, 'order.paid', 2, '{"order_id":"o-00000001","user_id":"u-1","status":"paid","amount":1999,"currency":"EUR","payment_attempt_id":"01900000-0000-7000-8000-000000000001","updated_at":"2026-01-01T00:00:00.000000Z"}')) n (attempt_id, subject, type, version, payload)
-RETURNING message_id \gset
+SELECT count(*) AS published FROM published \gset

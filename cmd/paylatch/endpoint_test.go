@@ -36,10 +36,11 @@ func TestEndpointCommands(t *testing.T) {
 	conn := testdb.Connect(t, dsn)
 	const id = "8e6d1f5a-3c0b-5b6e-9a53-2f1e7d4c8b90"
 	_, err := conn.Exec(t.Context(), `
-		INSERT INTO outbox (order_id, message_id, subject, type, version, payload, created_at, position) VALUES ('', '`+id+`', 's', 'order.paid', 1, '{}', now(), 1);
+		INSERT INTO outbox_batches (batch, events, last, created_at) VALUES (1, 1, 1, now());
+		INSERT INTO outbox (batch, nth, order_id, message_id, subject, type, version, payload, created_at) VALUES (1, 1, '', '`+id+`', 's', 'order.paid', 1, '{}', now());
 		UPDATE outbox_head SET last = 1;
 		INSERT INTO endpoints (name, url_digest, position) VALUES ('shop', '\x01', 1);
-		INSERT INTO endpoint_retries VALUES ('shop', 1, '`+id+`', 's', 'dead', 10, now(), NULL, 500, 'x', now())`)
+		INSERT INTO endpoint_retries VALUES ('shop', 1, '', '`+id+`', 's', 'dead', 10, now(), NULL, 500, 'x', now())`)
 	require.NoError(t, err)
 	says := func(want int, text string, args ...string) {
 		t.Helper()
@@ -86,8 +87,9 @@ func TestServeDelivers(t *testing.T) {
 		var n int
 		return conn.QueryRow(t.Context(), "SELECT count(*) FROM endpoints").Scan(&n) == nil && n == 1
 	}, 30*time.Second, 50*time.Millisecond, "the endpoint is registered")
-	_, err := conn.Exec(t.Context(), `INSERT INTO outbox (order_id, message_id, subject, type, version, payload, created_at)
-		VALUES ('A-1', '8e6d1f5a-3c0b-5b6e-9a53-2f1e7d4c8b90', 'A-1', 'order.paid', 2, '{"order_id": "A-1"}', '2026-03-01T09:30:00.12Z')`)
+	_, err := conn.Exec(t.Context(), `WITH b AS (INSERT INTO outbox_batches (events, created_at) VALUES (1, now()) RETURNING batch)
+		INSERT INTO outbox (batch, nth, order_id, message_id, subject, type, version, payload, created_at)
+		SELECT batch, 1, 'A-1', '8e6d1f5a-3c0b-5b6e-9a53-2f1e7d4c8b90', 'A-1', 'order.paid', 2, '{"order_id": "A-1"}', '2026-03-01T09:30:00.12Z' FROM b`)
 	require.NoError(t, err)
 	select {
 	case body := <-bodies:

@@ -1,19 +1,18 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
-	"net/http"
 	"strconv"
 	"time"
 
-	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+	"github.com/google/uuid"
 
 	"github.com/paylatch/paylatch/client"
+	"github.com/paylatch/paylatch/internal/outbox"
+	"github.com/paylatch/paylatch/internal/outbox/endpoint"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -26,12 +25,8 @@ type listenCmd struct {
 	Types     []string `placeholder:"TYPE" help:"Only events of these types, separated by commas."`
 }
 
-const (
-	// forwardTime bounds one delivery.
-	forwardTime = 15 * time.Second
-	// listenTokenLife is how long the token that is made here reads the feed.
-	listenTokenLife = 24 * time.Hour
-)
+// listenTokenLife is how long the token that is made here reads the feed.
+const listenTokenLife = 24 * time.Hour
 
 // Run forwards events until it is interrupted. What is not accepted is not sent again.
 func (c *listenCmd) Run(ctx context.Context, a *app) error {
@@ -42,17 +37,19 @@ func (c *listenCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return usageError{err}
 	}
-	signer, err := standardwebhooks.NewWebhook(c.Secret)
+	// The laptop's own addresses are private ones.
+	forward, err := endpoint.NewClient(endpoint.Endpoint{Name: "listen", URL: c.ForwardTo, Secrets: []string{c.Secret}, AllowPrivate: true},
+		endpoint.Options{Encode: encodeEvent, Now: time.Now})
 	if err != nil {
 		return usageError{fmt.Errorf("--secret: %w", err)}
 	}
+	defer forward.Close()
 	if c.After == "" {
 		if c.After, err = last(ctx, feed); err != nil {
 			return err
 		}
 	}
 	_, _ = fmt.Fprintf(a.stdout, "Events of %s go to %s, signed with %s. Stop with Ctrl-C.\n", c.API, c.ForwardTo, c.Secret)
-	forward := &http.Client{Timeout: forwardTime, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	for e, err := range feed.Events(ctx, c.After, client.Feed{Types: c.Types}) {
 		switch {
 		case ctx.Err() != nil:
@@ -60,10 +57,13 @@ func (c *listenCmd) Run(ctx context.Context, a *app) error {
 		case err != nil:
 			return err
 		}
-		began := time.Now()
-		result := c.forward(ctx, forward, signer, e.Event)
+		told, err := event(e.Event)
+		if err != nil {
+			return err
+		}
+		sent, _ := forward.Send(ctx, told)
 		_, _ = fmt.Fprintf(a.stdout, "%s  %s  %s  version %d  → %s, %d ms\n", e.CreatedAt.Format(time.TimeOnly), e.Type, visible(e.Subject), e.Version,
-			result, time.Since(began).Milliseconds())
+			came(sent), sent.Took.Milliseconds())
 	}
 	return nil
 }
@@ -102,29 +102,19 @@ func last(ctx context.Context, feed *client.Client) (cursor string, err error) {
 	return cursor, nil
 }
 
-// forward posts an event as an endpoint gets it, and returns what came of it.
-func (c *listenCmd) forward(ctx context.Context, forward *http.Client, signer *standardwebhooks.Webhook, e client.Event) string {
-	body, err := json.Marshal(e)
+// event is an event of the feed as an endpoint's client takes it.
+func event(e client.Event) (outbox.Event, error) {
+	id, err := uuid.Parse(e.ID)
 	if err != nil {
-		return err.Error()
+		return outbox.Event{}, fmt.Errorf("event %s: %w", visible(e.ID), err)
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.ForwardTo, bytes.NewReader(body))
-	if err != nil {
-		return err.Error()
+	return outbox.Event{ID: id, Type: e.Type, Subject: e.Subject, Version: e.Version, Payload: e.Data, CreatedAt: e.CreatedAt}, nil
+}
+
+// came says what came of an attempt.
+func came(a endpoint.Attempt) string {
+	if a.Error != "" {
+		return visible(a.Error)
 	}
-	now := time.Now()
-	signature, err := signer.Sign(e.ID, now, body)
-	if err != nil {
-		return err.Error()
-	}
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set(standardwebhooks.HeaderWebhookID, e.ID)
-	r.Header.Set(standardwebhooks.HeaderWebhookTimestamp, strconv.FormatInt(now.Unix(), 10))
-	r.Header.Set(standardwebhooks.HeaderWebhookSignature, signature)
-	res, err := forward.Do(r)
-	if err != nil {
-		return visible(err.Error())
-	}
-	_ = res.Body.Close()
-	return res.Status
+	return strconv.Itoa(a.Status)
 }

@@ -53,12 +53,15 @@ func newEndpoints(cfg *config.Config, store *postgres.Store, feed *outbox.Feed, 
 	}
 	return endpoint.NewService(list, endpoint.Options{
 		Store: store.Endpoints(), Feed: feed, Head: head, Now: time.Now,
-		Encode: func(e outbox.Event) []byte { return bytes.TrimSpace(render.JSON(render.Event(e))) },
+		Encode: encodeEvent,
 		Log: func(name string, err error) {
 			log.Warn().Err(err).Str("endpoint", name).Msg("deliveries to the endpoint are interrupted; they go on once this works")
 		},
 	})
 }
+
+// encodeEvent renders an event as the feed has it.
+func encodeEvent(e outbox.Event) []byte { return bytes.TrimSpace(render.JSON(render.Event(e))) }
 
 // changed is called after each commit of this process.
 func (p *publisher) changed([]stream.ID) { p.numberer.Wake() }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/cell"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -324,7 +325,12 @@ func (s *Changeset) Save(ctx context.Context) error {
 	if err := s.beside(ctx); err != nil {
 		return err
 	}
-	writes := Writes{Disputes: s.disputes.writes(), Discrepancies: s.discrepancies}
+	writes := Writes{Disputes: s.disputes.writes()}
+	for i := range s.discrepancies {
+		d := &s.discrepancies[i]
+		d.ID = payment.DiscrepancyID(cell.Only.NewID())
+		writes.Discrepancies = append(writes.Discrepancies, DiscrepancyWrite{*d, outbox.Discrepancy(*d)})
+	}
 	writes.Refunds, writes.Messages = s.refunds.writes()
 	for _, d := range writes.Disputes {
 		writes.Messages = append(writes.Messages, outbox.Dispute(d.Dispute, d.Was))

@@ -58,7 +58,7 @@ type Writes struct {
 	Attempts      []AttemptWrite
 	Refunds       []RefundWrite
 	Disputes      []DisputeWrite
-	Discrepancies []review.Discrepancy
+	Discrepancies []DiscrepancyWrite
 	// Messages are the events for the merchant, but for those of discrepancies. Those of cancelled
 	// orders are written only where the cancellation was requested.
 	Messages []outbox.Message
@@ -95,4 +95,11 @@ type RefundWrite struct {
 // DisputeWrite is what became of a dispute, and what it was on disk: of version 0 if it is new.
 type DisputeWrite struct {
 	Dispute, Was payment.Dispute
+}
+
+// DiscrepancyWrite is a discrepancy to open, and the event of that. One that is open already stays, and
+// its event is left out.
+type DiscrepancyWrite struct {
+	Discrepancy review.Discrepancy
+	Opened      outbox.Message
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -122,9 +123,9 @@ func (c *Commands) cancelIn(ctx context.Context, tx Tx, actor authz.Actor, id pa
 	case o.HoldsMoney() && o.Live() == nil:
 		return nil, idempotency.Refused(o.LateMoney())
 	}
-	live := o.Live()
+	live, cancelled := o.Live(), outbox.Order(outbox.OrderCancelled, o, payment.AttemptID{}, tx.Now())
 	if live == nil {
-		return nil, tx.OrderCancel(ctx, o)
+		return nil, tx.OrderCancel(ctx, o.ID, cancelled)
 	}
 	if err := c.callable(*live); err != nil && live.Begun != payment.BegunElsewhere {
 		return nil, err
@@ -135,7 +136,7 @@ func (c *Commands) cancelIn(ctx context.Context, tx Tx, actor authz.Actor, id pa
 	s := changeset.New(tx, c.Runner.Rules)
 	change := s.Change(*live)
 	s.Withhold(change, payment.OriginOrderCancel).Tries = 0 // a command restarts the schedule
-	if err := tx.OrderCancel(ctx, o); err != nil {
+	if err := tx.OrderCancel(ctx, o.ID, cancelled); err != nil {
 		return nil, err
 	}
 	return &change.Attempt, s.Save(ctx)

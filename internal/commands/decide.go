@@ -10,6 +10,7 @@ import (
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/review"
 )
@@ -161,7 +162,7 @@ func (d *decision) decide(ctx context.Context) error {
 	case d.discrepancy.About == payment.AboutHoldNotReleased && d.attempt.Held() == 0:
 		d.settleHeld()
 	case d.cmd.Resolution == review.ResolvedAccepted:
-		return d.tx.OrderAccept(ctx, d.of, d.attempt.ID)
+		return d.tx.OrderAccept(ctx, d.of.ID, d.attempt.ID, outbox.Order(outbox.OrderPaid, d.of, d.attempt.ID, d.Now()))
 	default:
 		d.over()
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/paylatch/paylatch/idempotency"
+	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/internal/runner"
@@ -19,12 +20,12 @@ type Tx interface {
 	OrderByRequest(ctx context.Context, user payment.UserID, request payment.RequestID) (payment.Order, error)
 	// OrderRead reads an order with its attempts and locks nothing.
 	OrderRead(ctx context.Context, id payment.OrderID) (payment.Order, error)
-	// OrderCancel writes the cancel request of a locked order, and publishes it where that cancels the
+	// OrderCancel writes the cancel request of a locked order, and the event where that cancels the
 	// order at once.
-	OrderCancel(ctx context.Context, o payment.Order) error
+	OrderCancel(ctx context.Context, id payment.OrderID, cancelled outbox.Message) error
 	// OrderAccept writes that a locked order is paid by what one of its failed attempts holds, and
-	// publishes it.
-	OrderAccept(ctx context.Context, o payment.Order, attempt payment.AttemptID) error
+	// the event.
+	OrderAccept(ctx context.Context, id payment.OrderID, attempt payment.AttemptID, paid outbox.Message) error
 	// OrdersTake reads keys and locks those of some orders that are not locked, in one round
 	// trip. It reads the orders' attempts and locks none.
 	OrdersTake(ctx context.Context, keys []idempotency.Request, ids []payment.OrderID) (map[idempotency.Name]idempotency.Record, map[payment.OrderID]payment.Order, error)
@@ -36,10 +37,11 @@ type Tx interface {
 	AttemptsInsert(ctx context.Context, attempts []payment.Attempt) error
 	// ReferencesFind reads which attempts have some names.
 	ReferencesFind(ctx context.Context, names []payment.Reference) (map[payment.Reference]payment.AttemptID, error)
-	// DiscrepancyLock locks one discrepancy; DiscrepancySave writes how it is resolved, or
-	// what is proposed.
+	// DiscrepancyLock locks one discrepancy. DiscrepancyPropose writes what is proposed,
+	// DiscrepancyResolve how it is resolved, and the event.
 	DiscrepancyLock(ctx context.Context, id payment.DiscrepancyID) (review.Discrepancy, error)
-	DiscrepancySave(ctx context.Context, d review.Discrepancy) error
+	DiscrepancyPropose(ctx context.Context, d review.Discrepancy) error
+	DiscrepancyResolve(ctx context.Context, d review.Discrepancy, resolved outbox.Message) error
 }
 
 // Store keeps what commands make. Its errors are those of package payment, or wrap

@@ -7,6 +7,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/review"
 )
@@ -81,12 +82,14 @@ func (cmd Resolve) execute(ctx context.Context, dec *decision) error {
 		return err
 	case proposed != nil:
 		d.Proposed = proposed
+		err = dec.tx.DiscrepancyPropose(ctx, *d)
 	default:
 		d.Resolved = &review.Resolved{
 			Resolution: cmd.Resolution, ProviderPaymentID: cmd.ProviderPaymentID, By: dec.actor.Subject, Reason: cmd.Reason, At: dec.Now(),
 		}
+		err = dec.tx.DiscrepancyResolve(ctx, *d, outbox.Discrepancy(*d))
 	}
-	if err := dec.tx.DiscrepancySave(ctx, *d); err != nil || cmd.With == nil {
+	if err != nil || cmd.With == nil {
 		return err
 	}
 	return cmd.With(ctx, dec.tx, *d)

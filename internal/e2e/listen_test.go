@@ -55,7 +55,7 @@ func TestListen(t *testing.T) {
 	}
 	eventually(t, "what came of both is printed", func() bool {
 		printed := p.stdout.String()
-		return strings.Contains(printed, "→ 418 ") && strings.Contains(printed, "→ 200 OK")
+		return strings.Contains(printed, "→ 418 I'm a teapot,") && strings.Contains(printed, "→ 200,")
 	})
 	code, _ := p.stop(t, syscall.SIGINT)
 	require.Zero(t, code, p.stderr.String())

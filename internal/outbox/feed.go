@@ -40,9 +40,9 @@ type Query struct {
 
 // Store keeps the events.
 type Store interface {
-	// NumberEvents gives positions to at most limit committed events, in the order in which their
-	// subjects changed, and returns the head before and after. While another process does, both
-	// are 0.
+	// NumberEvents gives positions to the events of at most limit committed batches, in the order in
+	// which their subjects changed, and returns the head before and after. While another process does,
+	// both are 0. A position may have no event.
 	NumberEvents(ctx context.Context, limit int) (from, to Position, err error)
 	// EventsHead is the last position that was given.
 	EventsHead(ctx context.Context) (Position, error)
@@ -50,7 +50,8 @@ type Store interface {
 	EventsAfter(ctx context.Context, q Query) ([]Event, error)
 	// OldestEvent is the first position that is kept. It returns ErrNoEvent where there is none.
 	OldestEvent(ctx context.Context) (Position, error)
-	// PurgeEvents deletes at most limit events of before a time and returns how many there were.
+	// PurgeEvents deletes events of before a time in whole batches, limit events or somewhat more, and
+	// returns how many there were.
 	PurgeEvents(ctx context.Context, before time.Time, limit int) (int, error)
 }
 

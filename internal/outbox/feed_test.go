@@ -72,8 +72,9 @@ func (e *env) begin(t *testing.T) pgx.Tx {
 
 // write inserts an event of a subject.
 func write(ctx context.Context, tx pgx.Tx, kind, subject string, version int) error {
-	_, err := tx.Exec(ctx, `INSERT INTO outbox (order_id, message_id, subject, type, version, payload, created_at)
-		VALUES ('o', $1, $2, $3, $4, '{}', now())`, uuid.New(), subject, kind, version)
+	_, err := tx.Exec(ctx, `WITH b AS (INSERT INTO outbox_batches (events, created_at) VALUES (1, now()) RETURNING batch)
+		INSERT INTO outbox (batch, nth, order_id, message_id, subject, type, version, payload, created_at)
+		SELECT batch, 1, 'o', $1, $2, $3, $4, '{}', now() FROM b`, uuid.New(), subject, kind, version)
 	return err
 }
 

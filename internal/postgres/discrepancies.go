@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/paylatch/paylatch/internal/cell"
+	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/mapping"
@@ -20,18 +20,17 @@ import (
 
 // openAll opens discrepancies and publishes new ones, one statement each, in the order of their causes, since
 // another transaction that opens the same waits for this one.
-func (t *txn) openAll(ctx context.Context, ds []review.Discrepancy) error {
+func (t *txn) openAll(ctx context.Context, ds []changeset.DiscrepancyWrite) error {
 	for _, d := range slices.SortedStableFunc(slices.Values(ds), byCause) {
-		d.ID = payment.DiscrepancyID(cell.Only.NewID())
-		p := mapping.DiscrepancyOpenParams(d, outbox.Discrepancy(d))
-		if err := t.q.DiscrepancyOpen(ctx, t.Deferred(), p); err != nil {
-			return fmt.Errorf("open discrepancy %s: %w", d.Kind, err)
+		if err := t.q.DiscrepancyOpen(ctx, t.Deferred(), mapping.DiscrepancyOpenParams(d.Discrepancy, d.Opened)); err != nil {
+			return fmt.Errorf("open discrepancy %s: %w", d.Discrepancy.Kind, err)
 		}
 	}
 	return nil
 }
 
-func byCause(a, b review.Discrepancy) int {
+func byCause(x, y changeset.DiscrepancyWrite) int {
+	a, b := x.Discrepancy, y.Discrepancy
 	return cmp.Or(
 		cmp.Compare(a.Kind, b.Kind), strings.Compare(attemptOf(a), attemptOf(b)),
 		strings.Compare(a.Event.Account, b.Event.Account), strings.Compare(a.Event.ID, b.Event.ID),
@@ -69,19 +68,18 @@ func (t *txn) DiscrepancyLock(ctx context.Context, id payment.DiscrepancyID) (re
 	return mapping.Discrepancy(row), nil
 }
 
-// DiscrepancySave implements commands.Tx.
-func (t *txn) DiscrepancySave(ctx context.Context, d review.Discrepancy) error {
-	var err error
-	if d.Resolved == nil {
-		_, err = t.q.DiscrepancyPropose(ctx, t.DeferredRows(1, pool.ErrGuard), mapping.DiscrepancyProposeParams(d))
-	} else {
-		_, err = t.q.DiscrepancyResolve(ctx, t.DeferredRows(1, pool.ErrGuard), mapping.DiscrepancyResolveParams(d))
+// DiscrepancyPropose implements commands.Tx.
+func (t *txn) DiscrepancyPropose(ctx context.Context, d review.Discrepancy) error {
+	if _, err := t.q.DiscrepancyPropose(ctx, t.DeferredRows(1, pool.ErrGuard), mapping.DiscrepancyProposeParams(d)); err != nil {
+		return fmt.Errorf("propose for discrepancy %s: %w", d.ID, err)
 	}
-	if err != nil {
+	return nil
+}
+
+// DiscrepancyResolve implements commands.Tx.
+func (t *txn) DiscrepancyResolve(ctx context.Context, d review.Discrepancy, resolved outbox.Message) error {
+	if _, err := t.q.DiscrepancyResolve(ctx, t.DeferredRows(1, pool.ErrGuard), mapping.DiscrepancyResolveParams(d)); err != nil {
 		return fmt.Errorf("resolve discrepancy %s: %w", d.ID, err)
 	}
-	if d.Resolved == nil {
-		return nil
-	}
-	return t.publish(ctx, []outbox.Message{outbox.Discrepancy(d)})
+	return t.publish(ctx, []outbox.Message{resolved})
 }

@@ -78,7 +78,7 @@ func TestInTxRunsAgainAfterADeadlock(t *testing.T) {
 		if _, err := tx.OrderLock(ctx, "o2"); err != nil {
 			return err
 		}
-		return tx.OrderCancel(ctx, payment.Order{ID: "o2"})
+		return tx.OrderCancel(ctx, "o2", cancelled("o2"))
 	})
 	require.NoError(t, <-done)
 	require.Greater(t, runs, 1)
@@ -97,7 +97,7 @@ func TestInTxLeavesNothingBehind(t *testing.T) {
 		"a cancelled caller": func(_ context.Context, _ postgres.Tx, cancel func()) error { cancel(); return nil },
 		"a caller cancelled meanwhile": func(ctx context.Context, tx postgres.Tx, cancel func()) error {
 			cancel()
-			return tx.OrderCancel(ctx, payment.Order{ID: "o1"})
+			return tx.OrderCancel(ctx, "o1", cancelled("o1"))
 		},
 		"a refused statement, ignored": func(ctx context.Context, tx postgres.Tx, _ func()) error {
 			o := order("o2")

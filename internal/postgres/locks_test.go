@@ -6,10 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/inbound"
+	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/review"
@@ -158,9 +160,12 @@ func TestSameDiscrepanciesInOppositeOrder(t *testing.T) {
 	url := testdb.New(t)
 	store := open(t, url)
 	find := func(events ...string) func(ctx context.Context, tx postgres.Tx) error {
-		var ds []review.Discrepancy
+		var ds []changeset.DiscrepancyWrite
 		for _, e := range events {
-			ds = append(ds, review.Discrepancy{Kind: payment.EventChanged, Event: inbound.EventKey{Account: "acc", ID: e}, At: noon})
+			d := review.Discrepancy{
+				ID: payment.DiscrepancyID(uuid.New()), Kind: payment.EventChanged, Event: inbound.EventKey{Account: "acc", ID: e}, At: noon,
+			}
+			ds = append(ds, changeset.DiscrepancyWrite{Discrepancy: d, Opened: outbox.Discrepancy(d)})
 		}
 		return func(ctx context.Context, tx postgres.Tx) error {
 			return tx.Save(ctx, changeset.Writes{Discrepancies: ds})

@@ -136,20 +136,20 @@ func (t *txn) OrdersTake(ctx context.Context, keys []idempotency.Request, ids []
 }
 
 // OrderCancel implements commands.Tx.
-func (t *txn) OrderCancel(ctx context.Context, o payment.Order) error {
-	if err := t.q.OrderCancel(ctx, t, &dbsqlc.OrderCancelParams{OrderID: string(o.ID), At: t.Now()}); err != nil {
-		return fmt.Errorf("cancel order %s: %w", o.ID, err)
+func (t *txn) OrderCancel(ctx context.Context, id payment.OrderID, cancelled outbox.Message) error {
+	if err := t.q.OrderCancel(ctx, t, &dbsqlc.OrderCancelParams{OrderID: string(id), At: t.Now()}); err != nil {
+		return fmt.Errorf("cancel order %s: %w", id, err)
 	}
-	return t.publish(ctx, []outbox.Message{outbox.Order(outbox.OrderCancelled, o, payment.AttemptID{}, t.Now())})
+	return t.publish(ctx, []outbox.Message{cancelled})
 }
 
 // OrderAccept implements commands.Tx.
-func (t *txn) OrderAccept(ctx context.Context, o payment.Order, attempt payment.AttemptID) error {
-	_, err := t.q.OrderAccept(ctx, t.DeferredRows(1, pool.ErrGuard), &dbsqlc.OrderAcceptParams{OrderID: string(o.ID), AttemptID: uuid.UUID(attempt), At: t.Now()})
+func (t *txn) OrderAccept(ctx context.Context, id payment.OrderID, attempt payment.AttemptID, paid outbox.Message) error {
+	_, err := t.q.OrderAccept(ctx, t.DeferredRows(1, pool.ErrGuard), &dbsqlc.OrderAcceptParams{OrderID: string(id), AttemptID: uuid.UUID(attempt), At: t.Now()})
 	if err != nil {
-		return fmt.Errorf("accept what order %s holds: %w", o.ID, err)
+		return fmt.Errorf("accept what order %s holds: %w", id, err)
 	}
-	return t.publish(ctx, []outbox.Message{outbox.Order(outbox.OrderPaid, o, attempt, t.Now())})
+	return t.publish(ctx, []outbox.Message{paid})
 }
 
 // OrdersBeside implements changeset.Tx.

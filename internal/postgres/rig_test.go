@@ -11,6 +11,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
 )
@@ -38,6 +39,11 @@ func order(id payment.OrderID) payment.Order {
 		ID: id, UserID: "u1", CreatedBy: payment.RoleService, RequestID: "request-" + payment.RequestID(id), RequestHash: idempotency.Hash{1},
 		Money: payment.Money{Minor: 1000, Currency: "EUR"}, Metadata: map[string]string{}, CreatedAt: noon, UpdatedAt: noon,
 	}
+}
+
+// cancelled is the event of an order's cancellation.
+func cancelled(id payment.OrderID) outbox.Message {
+	return outbox.Order(outbox.OrderCancelled, order(id), payment.AttemptID{}, noon)
 }
 
 func attempt(id payment.OrderID) payment.Attempt {

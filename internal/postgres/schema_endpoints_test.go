@@ -42,7 +42,7 @@ func endpointPromises() []promise {
 		{
 			name: "an attempt to deliver has one number", breaks: `INSERT INTO endpoint_deliveries OVERRIDING SYSTEM VALUE SELECT * FROM endpoint_deliveries`,
 			code: unique, constraint: "endpoint_deliveries_pkey",
-			allowed: `INSERT INTO endpoint_deliveries (endpoint, position, message_id, at, status, took_ms, error) VALUES ('shop', 2, ':m1', now(), 204, 3, '')`,
+			allowed: `INSERT INTO endpoint_deliveries (endpoint, position, order_id, message_id, at, status, took_ms, error) VALUES ('shop', 2, 'o1', ':m1', now(), 204, 3, '')`,
 		},
 	}
 }

@@ -41,19 +41,35 @@ func logPromises() []promise {
 		},
 		{
 			name: "an event is written once", breaks: another("outbox", `{"version": 3}`),
-			code: unique, constraint: "outbox_once", allowed: another("outbox", `{"message_id": ":m2"}`),
+			code: unique, constraint: "outbox_once", allowed: another("outbox", `{"message_id": ":m2", "nth": 2}`),
+		},
+		{
+			name: "a batch has one event at each place", breaks: another("outbox", `{"message_id": ":m2"}`),
+			code: unique, constraint: "outbox_in_order", allowed: another("outbox", `{"message_id": ":m2", "nth": 2}`),
+		},
+		{
+			name: "a batch has one number", breaks: another("outbox_batches", `{"events": 2}`),
+			code: unique, constraint: "outbox_batches_pkey", allowed: another("outbox_batches", `{"batch": 8}`),
+		},
+		{
+			name: "a batch has events", breaks: another("outbox_batches", `{"batch": 8, "events": 0}`),
+			code: check, constraint: "outbox_batches_count", allowed: another("outbox_batches", `{"batch": 8}`),
 		},
 		{
 			name: "an event never changes", breaks: `UPDATE outbox SET type = 'payment_attempt.succeeded'`,
-			code: violated, constraint: "outbox_never_changes", allowed: `UPDATE outbox SET position = 1`,
+			code: violated, constraint: "outbox_never_changes", allowed: `UPDATE outbox_batches SET last = 1`,
 		},
 		{
-			name: "a position is given once", breaks: `UPDATE outbox SET position = 1; UPDATE outbox SET position = 2`,
-			code: violated, constraint: "outbox_never_changes", allowed: `UPDATE outbox SET position = 1`,
+			name: "a batch never changes", breaks: `UPDATE outbox_batches SET events = 2, last = 2`,
+			code: violated, constraint: "outbox_never_changes", allowed: `UPDATE outbox_batches SET last = 1`,
 		},
 		{
-			name: "a position has one event", breaks: `UPDATE outbox SET position = 1; ` + another("outbox", `{"message_id": ":m2"}`),
-			code: unique, constraint: "outbox_by_position", allowed: `UPDATE outbox SET position = 1; ` + another("outbox", `{"message_id": ":m2", "position": 2}`),
+			name: "a position is given once", breaks: `UPDATE outbox_batches SET last = 1; UPDATE outbox_batches SET last = 2`,
+			code: violated, constraint: "outbox_never_changes", allowed: `UPDATE outbox_batches SET last = 1`,
+		},
+		{
+			name: "a position is of one batch", breaks: `UPDATE outbox_batches SET last = 1; ` + another("outbox_batches", `{"batch": 8}`),
+			code: unique, constraint: "outbox_batches_by_last", allowed: `UPDATE outbox_batches SET last = 1; ` + another("outbox_batches", `{"batch": 8, "last": 2}`),
 		},
 		{
 			name: "the outbox's head is one row", breaks: `UPDATE outbox_head SET one = false`,

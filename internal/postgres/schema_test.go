@@ -139,11 +139,12 @@ INSERT INTO account_webhooks VALUES ('acc', now());
 INSERT INTO key_quotas VALUES ('u1', now(), 1);
 INSERT INTO discrepancies (discrepancy_id, kind, order_id, attempt_id, account, provider_event_id, text, opened_at)
 	VALUES (':m1', 'disputed', 'o1', ':a1', 'acc', 'evt_1', 'x', now());
-INSERT INTO outbox (message_id, order_id, attempt_id, subject, type, version, payload, created_at)
-	VALUES (':m1', 'o1', ':a1', ':a1', 'payment_attempt.failed', 2, '{}', now());
+INSERT INTO outbox_batches (batch, events, created_at) VALUES (7, 1, now());
+INSERT INTO outbox (batch, nth, message_id, order_id, attempt_id, subject, type, version, payload, created_at)
+	VALUES (7, 1, ':m1', 'o1', ':a1', ':a1', 'payment_attempt.failed', 2, '{}', now());
 INSERT INTO endpoints (name, url_digest, position) VALUES ('shop', '\x01', 3);
-INSERT INTO endpoint_retries VALUES ('shop', 2, ':m1', ':a1', 'due', 1, now(), now(), 500, 'x', NULL);
-INSERT INTO endpoint_deliveries (endpoint, position, message_id, at, status, took_ms, error) VALUES ('shop', 2, ':m1', now(), 500, 3, 'x');
+INSERT INTO endpoint_retries VALUES ('shop', 2, 'o1', ':m1', ':a1', 'due', 1, now(), now(), 500, 'x', NULL);
+INSERT INTO endpoint_deliveries (endpoint, position, order_id, message_id, at, status, took_ms, error) VALUES ('shop', 2, 'o1', ':m1', now(), 500, 3, 'x');
 INSERT INTO sessions VALUES ('t1', '\x01', now() + interval '1 hour');
 INSERT INTO staff_audit (entry_id, deed_id, actor, roles, action, outcome) VALUES (':m1', ':m1', 'ann', '{support}', 'attempt.view', 'done');
 INSERT INTO attempt_log (order_id, entry_id, attempt_id, kind, what, at, until) VALUES ('o1', ':m1', ':a1', 'reuse', 'pay', now(), now());

@@ -26,7 +26,7 @@ func TestAFrozenTransactionStopsNobody(t *testing.T) {
 			}
 			close(locked)
 			<-thaw
-			return tx.OrderCancel(ctx, payment.Order{ID: "o1"})
+			return tx.OrderCancel(ctx, "o1", cancelled("o1"))
 		})
 	}()
 	<-locked

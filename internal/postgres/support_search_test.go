@@ -269,7 +269,8 @@ func fillLarge(t *testing.T, conn *pgx.Conn) {
 			SELECT ` + id + `, 'acc', 'evt-' || i, false, 't', 'succeeded', '\x01', '{}', ARRAY['pp-' || i], 'o' || i, ` + id + `,
 				CASE WHEN i % 100 = 0 THEN 'unmatched' ELSE 'applied' END, '{}', '\x01', ` + at + many,
 		`INSERT INTO attempt_log (order_id, entry_id, attempt_id, kind, what, at, until) SELECT 'o' || i, ` + id + `, ` + id + `, 'reuse', 'pay', now(), now()` + some,
-		`INSERT INTO outbox (message_id, order_id, attempt_id, subject, type, version, payload, created_at) SELECT ` + id + `, 'o' || i, ` + id + `, 's', 't', 2, '{}', now()` + some,
+		`INSERT INTO outbox (batch, nth, message_id, order_id, attempt_id, subject, type, version, payload, created_at)
+			SELECT i, 1, ` + id + `, 'o' || i, ` + id + `, 's', 't', 2, '{}', now()` + some,
 		`ALTER TABLE staff_audit DISABLE TRIGGER audit_is_chained`, // it costs more than all of this
 		`INSERT INTO staff_audit (entry_id, deed_id, actor, roles, action, outcome, attempt_id, position, previous, hash)
 			SELECT ` + id + `, ` + id + `, 'a' || i % 50, '{support}', 'attempt.recheck', 'done', ` + id + `, i, '', ''` + some,

@@ -37,7 +37,7 @@ func TestALostServerIsAnAnswerAndComesBack(t *testing.T) {
 			placed(t, store, "o1")
 
 			err := store.InAnyTx(t.Context(), func(ctx context.Context, tx postgres.Tx) error {
-				require.NoError(t, tx.OrderCancel(ctx, payment.Order{ID: "o1"}))
+				require.NoError(t, tx.OrderCancel(ctx, "o1", cancelled("o1")))
 				end(t, srv)
 				_, err := tx.OrderRead(ctx, "o1")
 				return err
@@ -63,7 +63,7 @@ func TestAnEndedSessionIsAnAnswer(t *testing.T) {
 	store, admin := open(t, url), testdb.Connect(t, url)
 	placed(t, store, "o1")
 	err := store.InAnyTx(t.Context(), func(ctx context.Context, tx postgres.Tx) error {
-		require.NoError(t, tx.OrderCancel(ctx, payment.Order{ID: "o1"}))
+		require.NoError(t, tx.OrderCancel(ctx, "o1", cancelled("o1")))
 		require.True(t, testdb.One[bool](t, admin, `SELECT bool_or(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity
 			WHERE datname = current_database() AND pid <> pg_backend_pid()`))
 		return nil
@@ -136,7 +136,7 @@ func TestADiskThatFailsIsAnAnswer(t *testing.T) {
 		CREATE TRIGGER disk BEFORE UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION fail()`)
 	require.NoError(t, err)
 	unavailable(t, func() error {
-		return store.InAnyTx(t.Context(), func(ctx context.Context, tx postgres.Tx) error { return tx.OrderCancel(ctx, payment.Order{ID: "o1"}) })
+		return store.InAnyTx(t.Context(), func(ctx context.Context, tx postgres.Tx) error { return tx.OrderCancel(ctx, "o1", cancelled("o1")) })
 	})
 }
 

@@ -45,7 +45,7 @@ func PurgeEventBytes(p BytesPurger, keep time.Duration) Loop {
 
 // EventsPurger is what the sweep needs of the outbox.
 type EventsPurger interface {
-	// PurgeEvents deletes at most limit events of before a time, and returns how many there were.
+	// PurgeEvents deletes limit events of before a time, or somewhat more, and returns how many there were.
 	PurgeEvents(ctx context.Context, before time.Time, limit int) (int, error)
 }
 
@@ -62,7 +62,7 @@ func PurgeDeliveries(p EventsPurger, keep time.Duration, now func() time.Time) L
 func purgeEvents(name string, p EventsPurger, keep time.Duration, now func() time.Time) Loop {
 	return Loop{Name: name, Every: sweepEvery, Do: func(ctx context.Context) (bool, error) {
 		n, err := p.PurgeEvents(ctx, now().Add(-keep), sweepBatch)
-		return n == sweepBatch, err
+		return n >= sweepBatch, err
 	}}
 }
 

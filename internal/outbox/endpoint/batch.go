@@ -89,7 +89,7 @@ func (b *batch) send(ctx context.Context, l lane) {
 			b.putOff(l.events[i:])
 			return
 		}
-		a, later := b.sender.client.send(ctx, e)
+		a, later := b.sender.client.Send(ctx, e)
 		if a.Error != "" && ctx.Err() != nil {
 			b.putOff(l.events[i:]) // it was cut off here, and says nothing about the receiver
 			return

@@ -29,8 +29,8 @@ const (
 	keptAtMost = 512
 )
 
-// client sends to one endpoint, over connections that it shares with no other.
-type client struct {
+// Client sends to one endpoint, over connections that it shares with no other.
+type Client struct {
 	url     string
 	http    *http.Client
 	signers []*standardwebhooks.Webhook
@@ -38,9 +38,9 @@ type client struct {
 	now     func() time.Time
 }
 
-// newClient returns an error for a secret of another form.
-func newClient(e Endpoint, o Options) (*client, error) {
-	c := &client{url: e.URL, encode: o.Encode, now: o.Now}
+// NewClient returns a client with the options' Encode, Now and Resolver, or an error for a secret of another form.
+func NewClient(e Endpoint, o Options) (*Client, error) {
+	c := &Client{url: e.URL, encode: o.Encode, now: o.Now}
 	for i, secret := range e.Secrets {
 		signer, err := standardwebhooks.NewWebhook(secret)
 		if err != nil {
@@ -64,21 +64,21 @@ func newClient(e Endpoint, o Options) (*client, error) {
 	return c, nil
 }
 
-// close ends idle connections.
-func (c *client) close() { c.http.CloseIdleConnections() }
+// Close ends idle connections.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// send makes one request. The attempt has an error unless the response was a 2xx; later is what its Retry-After says.
-func (c *client) send(ctx context.Context, e outbox.Event) (a Attempt, later time.Duration) {
+// Send makes one request. The attempt has an error unless the response was a 2xx; later is what its Retry-After says.
+func (c *Client) Send(ctx context.Context, e outbox.Event) (a Attempt, later time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
-	a = Attempt{Position: e.Position, EventID: e.ID, At: c.now()}
+	a = Attempt{Position: e.Position, OrderID: e.OrderID, EventID: e.ID, At: c.now()}
 	began := time.Now() //nolint:forbidigo // measures, with the monotonic clock
 	a.Status, later, a.Error = c.request(ctx, e, a.At)
 	a.Took = time.Since(began) //nolint:forbidigo // measures, with the monotonic clock
 	return a, later
 }
 
-func (c *client) request(ctx context.Context, e outbox.Event, now time.Time) (status int, later time.Duration, failure string) {
+func (c *Client) request(ctx context.Context, e outbox.Event, now time.Time) (status int, later time.Duration, failure string) {
 	r, err := c.signed(ctx, e, now)
 	if err != nil {
 		return 0, 0, printable(err.Error())
@@ -99,7 +99,7 @@ func (c *client) request(ctx context.Context, e outbox.Event, now time.Time) (st
 }
 
 // signed makes the request of Standard Webhooks, with a signature by each secret.
-func (c *client) signed(ctx context.Context, e outbox.Event, now time.Time) (*http.Request, error) {
+func (c *Client) signed(ctx context.Context, e outbox.Event, now time.Time) (*http.Request, error) {
 	id, body := e.ID.String(), c.encode(e)
 	signatures := make([]string, len(c.signers))
 	for i, signer := range c.signers {

@@ -78,8 +78,10 @@ type Attempt struct {
 	// Number is given by the log, and rises.
 	Number   int64
 	Position outbox.Position
-	EventID  uuid.UUID
-	At       time.Time
+	// OrderID is that of the event, empty for one of no order.
+	OrderID string
+	EventID uuid.UUID
+	At      time.Time
 	// Status is 0 where no response came.
 	Status int
 	Took   time.Duration

@@ -166,8 +166,9 @@ func (e *env) write(t *testing.T, events ...string) {
 		var version int
 		_, err := fmt.Sscanf(text, "%s %d", &subject, &version)
 		require.NoError(t, err)
-		_, err = e.conn.Exec(t.Context(), `INSERT INTO outbox (order_id, message_id, subject, type, version, payload, created_at)
-			VALUES ('', $1, $2, $3, $4, '{"a": "<&>"}', $5)`, uuid.NewSHA1(uuid.Nil, []byte(text)), subject, outbox.AttemptUpdated, version, e.clock())
+		_, err = e.conn.Exec(t.Context(), `WITH b AS (INSERT INTO outbox_batches (events, created_at) VALUES (1, $5) RETURNING batch)
+			INSERT INTO outbox (batch, nth, order_id, message_id, subject, type, version, payload, created_at)
+			SELECT batch, 1, '', $1, $2, $3, $4, '{"a": "<&>"}', $5 FROM b`, uuid.NewSHA1(uuid.Nil, []byte(text)), subject, outbox.AttemptUpdated, version, e.clock())
 		require.NoError(t, err)
 	}
 	e.number(t.Context(), t)

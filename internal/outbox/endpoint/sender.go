@@ -53,7 +53,7 @@ type Sender struct {
 	Endpoint
 
 	o        Options
-	client   *client
+	client   *Client
 	schedule []time.Duration
 	// leaseLife, renewEvery and askEvery are the constants but in tests.
 	leaseLife, renewEvery, askEvery time.Duration
@@ -61,7 +61,7 @@ type Sender struct {
 
 // NewSender returns an error for a secret that is none.
 func NewSender(e Endpoint, o Options) (*Sender, error) {
-	c, err := newClient(e, o)
+	c, err := NewClient(e, o)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func NewSender(e Endpoint, o Options) (*Sender, error) {
 
 // Run delivers until ctx ends. What is under way then is cut off, and sent again by the next that has the lease.
 func (s *Sender) Run(ctx context.Context) {
-	defer s.client.close()
+	defer s.client.Close()
 	for ctx.Err() == nil {
 		l, err := s.o.Store.TakeEndpoint(ctx, s.Name, s.leaseLife)
 		if err == nil {

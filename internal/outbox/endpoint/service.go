@@ -98,7 +98,7 @@ func (v *Service) Test(ctx context.Context, name string) (Attempt, error) {
 	if err != nil {
 		return Attempt{}, fmt.Errorf("encode: %w", err)
 	}
-	a, _ := s.client.send(ctx, outbox.Event{
+	a, _ := s.client.Send(ctx, outbox.Event{
 		ID: uuid.New(), Type: TestType, Subject: name, Version: 1, Payload: data, CreatedAt: v.o.Now(),
 	})
 	return a, nil

@@ -110,8 +110,10 @@ func (v *receiver) distinct() int {
 // generate commits versions 1 to each of subjects.
 func (e *env) generate(t *testing.T, subjects, each int) {
 	t.Helper()
-	_, err := e.conn.Exec(t.Context(), `INSERT INTO outbox (order_id, message_id, subject, type, version, payload, created_at)
-		SELECT '', gen_random_uuid(), 's' || s, $3, v, '{}', now() FROM generate_series(1, $2::int) v, generate_series(1, $1::int) s ORDER BY v, s`,
+	_, err := e.conn.Exec(t.Context(), `WITH b AS (INSERT INTO outbox_batches (events, created_at) SELECT $1::int, now() FROM generate_series(1, $2::int) RETURNING batch)
+		INSERT INTO outbox (batch, nth, order_id, message_id, subject, type, version, payload, created_at)
+		SELECT v.batch, s, '', gen_random_uuid(), 's' || s, $3, v.version, '{}', now()
+		FROM (SELECT batch, row_number() OVER (ORDER BY batch) AS version FROM b) v, generate_series(1, $1::int) s`,
 		subjects, each, outbox.AttemptUpdated)
 	require.NoError(t, err)
 }

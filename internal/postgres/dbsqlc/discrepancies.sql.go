@@ -55,10 +55,12 @@ FROM (SELECT 1) one
 LEFT JOIN provider_events e ON $8::text = 'event_changed' AND e.account = $11::text AND e.provider_event_id = $12::text
 ON CONFLICT DO NOTHING
 RETURNING order_id
+), batch AS (
+INSERT INTO outbox_batches (events, created_at) SELECT 1, $6 FROM opened RETURNING batch
 )
-INSERT INTO outbox (order_id, message_id, subject, type, version, payload, created_at)
-SELECT coalesce(opened.order_id, ''), $1, $2, $3, $4, $5::json, $6 FROM opened
-ON CONFLICT DO NOTHING
+INSERT INTO outbox (batch, nth, order_id, message_id, subject, type, version, payload, created_at)
+SELECT batch.batch, 1, coalesce(opened.order_id, ''), $1, $2, $3, $4, $5::json, $6 FROM opened, batch
+ON CONFLICT (order_id, message_id) DO NOTHING
 `
 
 type DiscrepancyOpenParams struct {

@@ -117,14 +117,15 @@ func (q *Queries) EndpointDeliveries(ctx context.Context, db DBTX, arg *Endpoint
 }
 
 const endpointDeliveriesInsert = `-- name: EndpointDeliveriesInsert :exec
-INSERT INTO endpoint_deliveries (endpoint, position, message_id, at, status, took_ms, error)
-SELECT $1, unnest($2::bigint[]), unnest($3::uuid[]), unnest($4::timestamptz[]), unnest($5::int[]),
-    unnest($6::int[]), unnest($7::text[])
+INSERT INTO endpoint_deliveries (endpoint, position, order_id, message_id, at, status, took_ms, error)
+SELECT $1, unnest($2::bigint[]), unnest($3::text[]), unnest($4::uuid[]), unnest($5::timestamptz[]), unnest($6::int[]),
+    unnest($7::int[]), unnest($8::text[])
 `
 
 type EndpointDeliveriesInsertParams struct {
 	Endpoint   string
 	Positions  []int64
+	OrderIds   []string
 	MessageIds []uuid.UUID
 	Ats        []time.Time
 	Statuses   []int32
@@ -137,6 +138,7 @@ func (q *Queries) EndpointDeliveriesInsert(ctx context.Context, db DBTX, arg *En
 	_, err := db.Exec(ctx, endpointDeliveriesInsert,
 		arg.Endpoint,
 		arg.Positions,
+		arg.OrderIds,
 		arg.MessageIds,
 		arg.Ats,
 		arg.Statuses,
@@ -168,8 +170,8 @@ func (q *Queries) EndpointDeliveriesPurge(ctx context.Context, db DBTX, arg *End
 }
 
 const endpointDue = `-- name: EndpointDue :many
-SELECT r.tries, r.first_failed_at, o.position::bigint AS position, o.message_id, o.order_id, o.subject, o.type, o.version, o.payload, o.created_at
-FROM endpoint_retries r JOIN outbox o ON o.position = r.position
+SELECT r.tries, r.first_failed_at, r.position, o.message_id, o.order_id, o.subject, o.type, o.version, o.payload, o.created_at
+FROM endpoint_retries r JOIN outbox o ON o.order_id = r.order_id AND o.message_id = r.message_id
 WHERE r.endpoint = $1 AND r.state = 'due' AND r.next_at <= $2
 ORDER BY r.next_at LIMIT $3::int
 `
@@ -226,11 +228,11 @@ func (q *Queries) EndpointDue(ctx context.Context, db DBTX, arg *EndpointDuePara
 }
 
 const endpointEvents = `-- name: EndpointEvents :many
-SELECT DISTINCT o.position::bigint AS position, o.message_id, o.subject
+SELECT n.position, o.order_id, o.message_id, o.subject
 FROM (
-    SELECT d.position FROM endpoint_deliveries d WHERE d.message_id = ANY ($1::uuid[]) AND d.endpoint = $2
-    UNION SELECT r.position FROM endpoint_retries r WHERE r.message_id = ANY ($1::uuid[]) AND r.endpoint = $2
-) n JOIN outbox o ON o.position = n.position
+    SELECT d.position, d.order_id, d.message_id FROM endpoint_deliveries d WHERE d.message_id = ANY ($1::uuid[]) AND d.endpoint = $2
+    UNION SELECT r.position, r.order_id, r.message_id FROM endpoint_retries r WHERE r.message_id = ANY ($1::uuid[]) AND r.endpoint = $2
+) n JOIN outbox o ON o.order_id = n.order_id AND o.message_id = n.message_id
 `
 
 type EndpointEventsParams struct {
@@ -240,6 +242,7 @@ type EndpointEventsParams struct {
 
 type EndpointEventsRow struct {
 	Position  int64
+	OrderID   string
 	MessageID uuid.UUID
 	Subject   string
 }
@@ -254,7 +257,12 @@ func (q *Queries) EndpointEvents(ctx context.Context, db DBTX, arg *EndpointEven
 	var items []*EndpointEventsRow
 	for rows.Next() {
 		var i EndpointEventsRow
-		if err := rows.Scan(&i.Position, &i.MessageID, &i.Subject); err != nil {
+		if err := rows.Scan(
+			&i.Position,
+			&i.OrderID,
+			&i.MessageID,
+			&i.Subject,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, &i)
@@ -267,7 +275,7 @@ func (q *Queries) EndpointEvents(ctx context.Context, db DBTX, arg *EndpointEven
 
 const endpointNextDue = `-- name: EndpointNextDue :one
 SELECT r.next_at FROM endpoint_retries r
-WHERE r.endpoint = $1 AND r.state = 'due' AND EXISTS (SELECT FROM outbox o WHERE o.position = r.position)
+WHERE r.endpoint = $1 AND r.state = 'due' AND EXISTS (SELECT FROM outbox o WHERE o.order_id = r.order_id AND o.message_id = r.message_id)
 ORDER BY r.next_at LIMIT 1
 `
 
@@ -454,13 +462,14 @@ func (q *Queries) EndpointRetriesHasten(ctx context.Context, db DBTX, arg *Endpo
 }
 
 const endpointRetriesInsert = `-- name: EndpointRetriesInsert :exec
-INSERT INTO endpoint_retries (endpoint, position, message_id, subject, state, tries, next_at, first_failed_at, last_status, last_error, dead_at)
-SELECT $1, n.position, n.message_id, n.subject, CASE WHEN n.dead THEN 'dead' ELSE 'queued' END, n.tries, n.next_at,
+INSERT INTO endpoint_retries (endpoint, position, order_id, message_id, subject, state, tries, next_at, first_failed_at, last_status, last_error, dead_at)
+SELECT $1, n.position, n.order_id, n.message_id, n.subject, CASE WHEN n.dead THEN 'dead' ELSE 'queued' END, n.tries, n.next_at,
     CASE WHEN n.tries > 0 THEN n.at END, n.status, n.error, CASE WHEN n.dead THEN n.at END
 FROM (
-    SELECT unnest($2::bigint[]) AS position, unnest($3::uuid[]) AS message_id, unnest($4::text[]) AS subject,
-        unnest($5::int[]) AS tries, unnest($6::timestamptz[]) AS next_at, unnest($7::timestamptz[]) AS at,
-        unnest($8::int[]) AS status, unnest($9::text[]) AS error, unnest($10::bool[]) AS dead
+    SELECT unnest($2::bigint[]) AS position, unnest($3::text[]) AS order_id, unnest($4::uuid[]) AS message_id,
+        unnest($5::text[]) AS subject,
+        unnest($6::int[]) AS tries, unnest($7::timestamptz[]) AS next_at, unnest($8::timestamptz[]) AS at,
+        unnest($9::int[]) AS status, unnest($10::text[]) AS error, unnest($11::bool[]) AS dead
 ) n
 ON CONFLICT (endpoint, position) DO UPDATE SET state = EXCLUDED.state, tries = EXCLUDED.tries, next_at = EXCLUDED.next_at,
     first_failed_at = EXCLUDED.first_failed_at, last_status = EXCLUDED.last_status, last_error = EXCLUDED.last_error, dead_at = EXCLUDED.dead_at
@@ -470,6 +479,7 @@ WHERE endpoint_retries.state = 'dead'
 type EndpointRetriesInsertParams struct {
 	Endpoint   string
 	Positions  []int64
+	OrderIds   []string
 	MessageIds []uuid.UUID
 	Subjects   []string
 	Tries      []int32
@@ -485,6 +495,7 @@ func (q *Queries) EndpointRetriesInsert(ctx context.Context, db DBTX, arg *Endpo
 	_, err := db.Exec(ctx, endpointRetriesInsert,
 		arg.Endpoint,
 		arg.Positions,
+		arg.OrderIds,
 		arg.MessageIds,
 		arg.Subjects,
 		arg.Tries,
@@ -521,7 +532,7 @@ func (q *Queries) EndpointRetriesPromote(ctx context.Context, db DBTX, arg *Endp
 const endpointRetriesPurge = `-- name: EndpointRetriesPurge :many
 DELETE FROM endpoint_retries r USING (
     SELECT p.endpoint, p.position FROM endpoint_retries p
-    WHERE p.position < COALESCE((SELECT o.position FROM outbox o WHERE o.position IS NOT NULL ORDER BY o.position LIMIT 1),
+    WHERE p.position < COALESCE((SELECT b.last - b.events + 1 FROM outbox_batches b WHERE b.last IS NOT NULL ORDER BY b.last LIMIT 1),
         (SELECT h.last + 1 FROM outbox_head h))
     ORDER BY p.position LIMIT $1::int
 ) old
@@ -620,8 +631,8 @@ SELECT e.name, e.state, (h.last - e.position)::bigint AS behind, e.last_success_
     (SELECT count(*) FROM endpoint_retries r WHERE r.endpoint = e.name AND r.state <> 'dead') AS retries,
     (SELECT count(*) FROM endpoint_retries r WHERE r.endpoint = e.name AND r.state = 'dead') AS dead,
     COALESCE(LEAST(
-        (SELECT o.created_at FROM outbox o WHERE o.position > e.position ORDER BY o.position LIMIT 1),
-        (SELECT o.created_at FROM endpoint_retries r JOIN outbox o ON o.position = r.position
+        (SELECT o.created_at FROM outbox_events o WHERE o.batch_last > e.position AND o.position > e.position ORDER BY o.batch_last, o.nth LIMIT 1),
+        (SELECT o.created_at FROM endpoint_retries r JOIN outbox o ON o.order_id = r.order_id AND o.message_id = r.message_id
             WHERE r.endpoint = e.name AND r.state <> 'dead' ORDER BY r.position LIMIT 1)
     ), 'epoch')::timestamptz AS oldest
 FROM endpoints e, outbox_head h

@@ -14,10 +14,10 @@ import (
 
 const outboxAfter = `-- name: OutboxAfter :many
 SELECT position::bigint AS position, message_id, order_id, subject, type, version, payload, created_at
-FROM outbox
-WHERE position > $1::bigint AND position <= $2::bigint
+FROM outbox_events
+WHERE batch_last > $1::bigint AND batch_last <= $2::bigint AND position > $1::bigint
     AND (cardinality($3::text[]) = 0 OR type = ANY ($3::text[]))
-ORDER BY position LIMIT $4::int
+ORDER BY batch_last, nth LIMIT $4::int
 `
 
 type OutboxAfterParams struct {
@@ -99,20 +99,24 @@ func (q *Queries) OutboxHeadLock(ctx context.Context, db DBTX) (int64, error) {
 }
 
 const outboxInsert = `-- name: OutboxInsert :exec
-INSERT INTO outbox (order_id, message_id, attempt_id, subject, type, version, payload, created_at)
-SELECT n.order_id, n.message_id, NULLIF(n.attempt_id, '00000000-0000-0000-0000-000000000000'), n.subject, n.type, n.version,
-    n.payload::json, n.created_at
-FROM (
+WITH n AS (
     SELECT unnest($1::text[]) AS order_id,
         unnest($2::uuid[]) AS message_id,
+        generate_subscripts($2::uuid[], 1) AS nth,
         unnest($3::uuid[]) AS attempt_id,
         unnest($4::text[]) AS subject,
         unnest($5::text[]) AS type,
         unnest($6::int[]) AS version,
         unnest($7::text[]) AS payload,
         unnest($8::timestamptz[]) AS created_at
-) n
-ON CONFLICT DO NOTHING
+), b AS (
+    INSERT INTO outbox_batches (events, created_at) SELECT count(*), max(created_at) FROM n RETURNING batch
+)
+INSERT INTO outbox (batch, nth, order_id, message_id, attempt_id, subject, type, version, payload, created_at)
+SELECT b.batch, n.nth, n.order_id, n.message_id, NULLIF(n.attempt_id, '00000000-0000-0000-0000-000000000000'), n.subject, n.type, n.version,
+    n.payload::json, n.created_at
+FROM n, b
+ON CONFLICT (order_id, message_id) DO NOTHING
 `
 
 type OutboxInsertParams struct {
@@ -126,7 +130,7 @@ type OutboxInsertParams struct {
 	CreatedAts []time.Time
 }
 
-// Writes events for the merchant; one that is there stays.
+// Writes events for the merchant, as one batch; one that is there stays.
 func (q *Queries) OutboxInsert(ctx context.Context, db DBTX, arg *OutboxInsertParams) error {
 	_, err := db.Exec(ctx, outboxInsert,
 		arg.OrderIds,
@@ -142,19 +146,26 @@ func (q *Queries) OutboxInsert(ctx context.Context, db DBTX, arg *OutboxInsertPa
 }
 
 const outboxInsertCancelled = `-- name: OutboxInsertCancelled :exec
-INSERT INTO outbox (order_id, message_id, subject, type, version, payload, created_at)
-SELECT n.order_id, n.message_id, n.order_id, n.type, n.version, n.payload::json, n.created_at
-FROM (
-    SELECT unnest($1::text[]) AS order_id,
-        unnest($2::uuid[]) AS message_id,
-        unnest($3::text[]) AS type,
-        unnest($4::int[]) AS version,
-        unnest($5::text[]) AS payload,
-        unnest($6::timestamptz[]) AS created_at
-) n
-JOIN orders o ON o.order_id = n.order_id AND o.cancel_requested_at IS NOT NULL AND o.accepted_attempt_id IS NULL
-WHERE NOT EXISTS (SELECT FROM payment_attempts a WHERE a.order_id = n.order_id AND a.live)
-ON CONFLICT DO NOTHING
+WITH n AS (
+    SELECT m.order_id, m.message_id, row_number() OVER (ORDER BY m.nth) AS nth, m.type, m.version, m.payload, m.created_at
+    FROM (
+        SELECT unnest($1::text[]) AS order_id,
+            unnest($2::uuid[]) AS message_id,
+            generate_subscripts($2::uuid[], 1) AS nth,
+            unnest($3::text[]) AS type,
+            unnest($4::int[]) AS version,
+            unnest($5::text[]) AS payload,
+            unnest($6::timestamptz[]) AS created_at
+    ) m
+    JOIN orders o ON o.order_id = m.order_id AND o.cancel_requested_at IS NOT NULL AND o.accepted_attempt_id IS NULL
+    WHERE NOT EXISTS (SELECT FROM payment_attempts a WHERE a.order_id = m.order_id AND a.live)
+), b AS (
+    INSERT INTO outbox_batches (events, created_at) SELECT count(*), max(created_at) FROM n HAVING count(*) > 0 RETURNING batch
+)
+INSERT INTO outbox (batch, nth, order_id, message_id, subject, type, version, payload, created_at)
+SELECT b.batch, n.nth, n.order_id, n.message_id, n.order_id, n.type, n.version, n.payload::json, n.created_at
+FROM n, b
+ON CONFLICT (order_id, message_id) DO NOTHING
 `
 
 type OutboxInsertCancelledParams struct {
@@ -166,8 +177,8 @@ type OutboxInsertCancelledParams struct {
 	CreatedAts []time.Time
 }
 
-// Writes that orders are cancelled: those with a cancel request and neither a live attempt nor accepted late money. The caller
-// has locked the order or its last live attempt, so that nothing changes in between.
+// Writes that orders are cancelled, as one batch: those with a cancel request and neither a live attempt nor accepted late money.
+// The caller has locked the order or its last live attempt, so that nothing changes in between.
 func (q *Queries) OutboxInsertCancelled(ctx context.Context, db DBTX, arg *OutboxInsertCancelledParams) error {
 	_, err := db.Exec(ctx, outboxInsertCancelled,
 		arg.OrderIds,
@@ -182,15 +193,15 @@ func (q *Queries) OutboxInsertCancelled(ctx context.Context, db DBTX, arg *Outbo
 
 const outboxNumber = `-- name: OutboxNumber :one
 WITH numbered AS (
-    UPDATE outbox o SET position = n.nth + $1::bigint
+    UPDATE outbox_batches b SET last = n.upto + $1::bigint
     FROM (
-        SELECT d.order_id, d.message_id, row_number() OVER (ORDER BY d.seq) AS nth
-        FROM (SELECT u.order_id, u.message_id, u.seq FROM outbox u WHERE u.position IS NULL ORDER BY u.seq LIMIT $2::int) d
+        SELECT d.batch, sum(d.events) OVER (ORDER BY d.batch) AS upto
+        FROM (SELECT u.batch, u.events FROM outbox_batches u WHERE u.last IS NULL ORDER BY u.batch LIMIT $2::int) d
     ) n
-    WHERE o.order_id = n.order_id AND o.message_id = n.message_id
-    RETURNING 1
+    WHERE b.batch = n.batch
+    RETURNING b.last
 )
-UPDATE outbox_head SET last = last + (SELECT count(*) FROM numbered) RETURNING last
+UPDATE outbox_head SET last = GREATEST(outbox_head.last, (SELECT max(n.last) FROM numbered n)) RETURNING outbox_head.last
 `
 
 type OutboxNumberParams struct {
@@ -198,8 +209,8 @@ type OutboxNumberParams struct {
 	AtMost int32
 }
 
-// Numbers at most so many committed events behind the head, which the caller has locked before this statement began, and
-// moves it.
+// Gives positions to the events of at most so many committed batches, behind the head, which the caller has locked before this
+// statement began, and moves it.
 func (q *Queries) OutboxNumber(ctx context.Context, db DBTX, arg *OutboxNumberParams) (int64, error) {
 	row := db.QueryRow(ctx, outboxNumber, arg.Behind, arg.AtMost)
 	var last int64
@@ -208,7 +219,7 @@ func (q *Queries) OutboxNumber(ctx context.Context, db DBTX, arg *OutboxNumberPa
 }
 
 const outboxOldest = `-- name: OutboxOldest :one
-SELECT position::bigint AS position FROM outbox WHERE position IS NOT NULL ORDER BY position LIMIT 1
+SELECT (last - events + 1)::bigint AS position FROM outbox_batches WHERE last IS NOT NULL ORDER BY last LIMIT 1
 `
 
 // Reads the position of the oldest event that is kept; no row where none is.
@@ -220,20 +231,30 @@ func (q *Queries) OutboxOldest(ctx context.Context, db DBTX) (int64, error) {
 }
 
 const outboxPurge = `-- name: OutboxPurge :execrows
-DELETE FROM outbox o USING (
-    SELECT d.order_id, d.message_id FROM outbox d WHERE d.position IS NOT NULL ORDER BY d.position LIMIT $1::int
-) old
-WHERE o.order_id = old.order_id AND o.message_id = old.message_id AND o.created_at < $2
+WITH old AS (
+    DELETE FROM outbox_batches b
+    WHERE b.created_at < $1 AND b.batch = ANY (ARRAY(
+        SELECT o.batch
+        FROM (
+            SELECT d.batch, sum(d.events) OVER (ORDER BY d.last) - d.events AS behind
+            FROM (SELECT p.batch, p.events, p.last FROM outbox_batches p WHERE p.last IS NOT NULL ORDER BY p.last LIMIT $2::int) d
+        ) o
+        WHERE o.behind < $2::int
+    ))
+    RETURNING b.batch
+)
+DELETE FROM outbox o WHERE o.batch = ANY (ARRAY(SELECT old.batch FROM old))
 `
 
 type OutboxPurgeParams struct {
-	AtMost int32
 	Before time.Time
+	AtMost int32
 }
 
-// Deletes those of the oldest so many numbered events that are of before a time.
+// Deletes of the oldest numbered batches, which together have about so many events, those of before a time. The numbers come as
+// arrays, so that the rows are found by them however many there might be.
 func (q *Queries) OutboxPurge(ctx context.Context, db DBTX, arg *OutboxPurgeParams) (int64, error) {
-	result, err := db.Exec(ctx, outboxPurge, arg.AtMost, arg.Before)
+	result, err := db.Exec(ctx, outboxPurge, arg.Before, arg.AtMost)
 	if err != nil {
 		return 0, err
 	}

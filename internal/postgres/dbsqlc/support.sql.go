@@ -270,7 +270,7 @@ func (q *Queries) LogOfAttempt(ctx context.Context, db DBTX, arg *LogOfAttemptPa
 
 const outboxOfAttempt = `-- name: OutboxOfAttempt :many
 SELECT message_id, type, version, created_at FROM outbox
-WHERE order_id = $1 AND attempt_id = $2 ORDER BY seq
+WHERE order_id = $1 AND attempt_id = $2 ORDER BY batch, nth
 `
 
 type OutboxOfAttemptParams struct {

@@ -253,7 +253,9 @@ func (s *Store) RetryEvents(ctx context.Context, name string, ids []uuid.UUID, n
 		retries := make([]endpoint.Retry, len(rows))
 		for i, row := range rows {
 			hasten.Positions = append(hasten.Positions, row.Position)
-			retries[i] = endpoint.Retry{New: true, NextAt: now, Event: outbox.Event{Position: outbox.Position(row.Position), ID: row.MessageID, Subject: row.Subject}}
+			retries[i] = endpoint.Retry{New: true, NextAt: now, Event: outbox.Event{
+				Position: outbox.Position(row.Position), OrderID: row.OrderID, ID: row.MessageID, Subject: row.Subject,
+			}}
 		}
 		if err := s.q.EndpointRetriesHasten(ctx, tx, hasten); err != nil {
 			return fmt.Errorf("hasten retries of endpoint %s: %w", name, err)

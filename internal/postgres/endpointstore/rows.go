@@ -53,6 +53,7 @@ func retryParams(name string, retries []endpoint.Retry, now time.Time) (*dbsqlc.
 			continue
 		}
 		fresh.Positions = append(fresh.Positions, int64(r.Event.Position))
+		fresh.OrderIds = append(fresh.OrderIds, r.Event.OrderID)
 		fresh.MessageIds, fresh.Subjects = append(fresh.MessageIds, r.Event.ID), append(fresh.Subjects, r.Event.Subject)
 		fresh.Tries = append(fresh.Tries, int32(r.Tries)) //nolint:gosec // at most the schedule's
 		fresh.NextAts, fresh.Ats = append(fresh.NextAts, r.NextAt), append(fresh.Ats, now)
@@ -66,7 +67,8 @@ func deliveries(name string, attempts []endpoint.Attempt) *dbsqlc.EndpointDelive
 	p := mapping.Params[dbsqlc.EndpointDeliveriesInsertParams](len(attempts))
 	p.Endpoint = name
 	for _, a := range attempts {
-		p.Positions, p.MessageIds = append(p.Positions, int64(a.Position)), append(p.MessageIds, a.EventID)
+		p.Positions, p.OrderIds = append(p.Positions, int64(a.Position)), append(p.OrderIds, a.OrderID)
+		p.MessageIds = append(p.MessageIds, a.EventID)
 		p.Ats, p.Errors = append(p.Ats, a.At), append(p.Errors, a.Error)
 		p.Statuses = append(p.Statuses, int32(a.Status))          //nolint:gosec // of HTTP
 		p.TookMs = append(p.TookMs, int32(a.Took.Milliseconds())) //nolint:gosec // bounded by the time of a request
