@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,8 +10,6 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
-
-	"github.com/paylatch/paylatch/client"
 )
 
 // told measures webhooks by themselves, and while their events are delivered to an endpoint and read from the
@@ -77,26 +76,45 @@ func (s *stage) hooksTold(ctx context.Context, series string) error {
 	return s.closedHooks(ctx, series, 64, 0)
 }
 
-// readFeed reads all events, and counts them, until ctx ends.
+// readFeed reads all events, and counts them, until ctx ends. It decodes none: a reader has a machine of its own.
 func (s *stage) readFeed(ctx context.Context, read *atomic.Int64) error {
 	c, err := newCaller(s.server.address)
 	if err != nil {
 		return err
 	}
-	shop, err := client.New("http://"+s.server.address, c.token, client.Options{})
-	if err != nil {
-		return fmt.Errorf("the feed's reader: %w", err)
-	}
-	for _, err := range shop.Events(ctx, "", client.Feed{Limit: 1000}) {
-		if ctx.Err() != nil {
-			return ctx.Err() //nolint:wrapcheck // the reader is not needed any more
-		}
+	for cursor := ""; ; {
+		page, err := s.feedPage(ctx, c.token, cursor)
 		if err != nil {
-			return fmt.Errorf("the feed's reader: %w", err)
+			return err
 		}
-		read.Add(1)
+		read.Add(int64(bytes.Count(page, []byte(`{"id":"`))))
+		_, last, found := bytes.Cut(page, []byte(`"next_cursor":"`))
+		if !found {
+			return fmt.Errorf("%w: a page of the feed without a cursor: %s", errProof, page)
+		}
+		cursor = string(last[:bytes.IndexByte(last, '"')])
 	}
-	return nil
+}
+
+func (s *stage) feedPage(ctx context.Context, token, cursor string) ([]byte, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.server.address+"/v1/events?limit=1000&wait=20&after="+cursor, http.NoBody)
+	if err != nil {
+		return nil, fmt.Errorf("read the feed: %w", err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return nil, fmt.Errorf("read the feed: %w", err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	page, err := io.ReadAll(res.Body)
+	if err == nil && res.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%w: %d", errProof, res.StatusCode)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the feed: %w", err)
+	}
+	return page, nil
 }
 
 // proveTold is satisfied once the endpoint and the feed's reader have each event.

@@ -112,13 +112,13 @@ FROM endpoint_deliveries d
 WHERE d.endpoint = @endpoint AND d.delivery_id < @before AND (NOT @failed::bool OR d.error <> '')
 ORDER BY d.delivery_id DESC LIMIT @at_most::int;
 
--- Reads how far endpoints are. oldest is when the first undelivered event happened, the epoch where there is none. Locks nothing.
+-- Reads how far endpoints are. oldest is when the first batch with an undelivered event happened, the epoch where there is none. Locks nothing.
 -- name: EndpointsStatus :many
 SELECT e.name, e.state, (h.last - e.position)::bigint AS behind, e.last_success_at, e.last_failure_at, e.last_failure,
     (SELECT count(*) FROM endpoint_retries r WHERE r.endpoint = e.name AND r.state <> 'dead') AS retries,
     (SELECT count(*) FROM endpoint_retries r WHERE r.endpoint = e.name AND r.state = 'dead') AS dead,
     COALESCE(LEAST(
-        (SELECT o.created_at FROM outbox_events o WHERE o.batch_last > e.position AND o.position > e.position ORDER BY o.batch_last, o.nth LIMIT 1),
+        (SELECT b.created_at FROM outbox_batches b WHERE b.last > e.position ORDER BY b.last LIMIT 1),
         (SELECT o.created_at FROM endpoint_retries r JOIN outbox o ON o.order_id = r.order_id AND o.message_id = r.message_id
             WHERE r.endpoint = e.name AND r.state <> 'dead' ORDER BY r.position LIMIT 1)
     ), 'epoch')::timestamptz AS oldest

@@ -66,13 +66,16 @@ UPDATE outbox_head SET last = GREATEST(outbox_head.last, (SELECT max(n.last) FRO
 SELECT last FROM outbox_head;
 
 -- Reads at most so many events behind a position, up to another one, oldest first; of some types, or of all where none is
--- given. Locks nothing.
+-- given. The inner order has each batch read by its index, also where the tables have no statistics yet. Locks nothing.
 -- name: OutboxAfter :many
-SELECT position::bigint AS position, message_id, order_id, subject, type, version, payload, created_at
-FROM outbox_events
-WHERE batch_last > @after::bigint AND batch_last <= @until::bigint AND position > @after::bigint
-    AND (cardinality(@types::text[]) = 0 OR type = ANY (@types::text[]))
-ORDER BY batch_last, nth LIMIT @at_most::int;
+SELECT (b.last - b.events + e.nth)::bigint AS position, e.message_id, e.order_id, e.subject, e.type, e.version, e.payload, e.created_at
+FROM outbox_batches b CROSS JOIN LATERAL (
+    SELECT o.nth, o.message_id, o.order_id, o.subject, o.type, o.version, o.payload, o.created_at FROM outbox o
+    WHERE o.batch = b.batch AND o.nth > b.events - b.last + @after::bigint AND (cardinality(@types::text[]) = 0 OR o.type = ANY (@types::text[]))
+    ORDER BY o.batch, o.nth
+) e
+WHERE b.last > @after::bigint AND b.last <= @until::bigint
+ORDER BY b.last, e.nth LIMIT @at_most::int;
 
 -- Reads the position of the oldest event that is kept; no row where none is.
 -- name: OutboxOldest :one

@@ -11,8 +11,16 @@ import (
 	"github.com/paylatch/paylatch/internal/testdb"
 )
 
-// TestOutboxUsesItsIndexes asks for the plans of the feed's reads among 10,000 batches of three events.
+// TestOutboxUsesItsIndexes asks for the plans of the feed's reads among 10,000 batches of three events, with statistics and,
+// as soon after the first ones were written, without.
 func TestOutboxUsesItsIndexes(t *testing.T) {
+	t.Parallel()
+	t.Run("with statistics", func(t *testing.T) { outboxUsesItsIndexes(t, "VACUUM ANALYZE") })
+	t.Run("without", func(t *testing.T) { outboxUsesItsIndexes(t, "ALTER TABLE outbox SET (autovacuum_enabled = false)") })
+}
+
+func outboxUsesItsIndexes(t *testing.T, last string) {
+	t.Helper()
 	t.Parallel()
 	url := testdb.New(t)
 	conn := testdb.Connect(t, url)
@@ -20,7 +28,7 @@ func TestOutboxUsesItsIndexes(t *testing.T) {
 		`INSERT INTO outbox_batches (batch, events, last, created_at) SELECT i, 3, 3 * i, now() FROM generate_series(1, 10000) i`,
 		`INSERT INTO outbox (batch, nth, order_id, message_id, subject, type, version, payload, created_at)
 			SELECT i, n, 'o' || i, gen_random_uuid(), 's', 'order.paid', 1, '{}', now() FROM generate_series(1, 10000) i, generate_series(1, 3) n`,
-		`UPDATE outbox_head SET last = 30000`, `VACUUM ANALYZE`,
+		`UPDATE outbox_head SET last = 30000`, last,
 	} {
 		_, err := conn.Exec(t.Context(), statement)
 		require.NoError(t, err)

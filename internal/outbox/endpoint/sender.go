@@ -19,9 +19,11 @@ const (
 	askEvery = 5 * time.Second
 	// lookEvery is how long a redelivery waits that another process was requested to make.
 	lookEvery = 2 * time.Second
-	// batchSize and retriesAtOnce bound one pass.
+	// batchSize and retriesAtOnce bound one pass, and passEvery is the least time from one to the next: a receiver gets no more
+	// than 1,000 new events a second, and what is recorded shares few commits, so that webhooks are not taken in more slowly.
 	batchSize     = 100
 	retriesAtOnce = 50
+	passEvery     = 100 * time.Millisecond
 	// passedOver is how far the cursor runs ahead of the kept one over events of other types.
 	passedOver = 1000
 	// recordTime bounds what is still recorded at a stop.
@@ -129,7 +131,7 @@ func (s *Sender) renew(ctx context.Context, l Lease) error {
 func (s *Sender) deliverAll(ctx context.Context, l Lease) error {
 	var read outbox.Position
 	for ctx.Err() == nil {
-		moved := s.o.Head.Moved()
+		moved, began := s.o.Head.Moved(), time.Now() //nolint:forbidigo // measures, with the monotonic clock
 		done, err := s.pass(ctx, l, read)
 		if err != nil {
 			return err
@@ -138,6 +140,7 @@ func (s *Sender) deliverAll(ctx context.Context, l Lease) error {
 		if !done.more {
 			s.rest(ctx, moved, done.next)
 		}
+		pause(ctx, passEvery-time.Since(began)) //nolint:forbidigo // as above
 	}
 	return nil
 }

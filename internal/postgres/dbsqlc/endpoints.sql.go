@@ -631,7 +631,7 @@ SELECT e.name, e.state, (h.last - e.position)::bigint AS behind, e.last_success_
     (SELECT count(*) FROM endpoint_retries r WHERE r.endpoint = e.name AND r.state <> 'dead') AS retries,
     (SELECT count(*) FROM endpoint_retries r WHERE r.endpoint = e.name AND r.state = 'dead') AS dead,
     COALESCE(LEAST(
-        (SELECT o.created_at FROM outbox_events o WHERE o.batch_last > e.position AND o.position > e.position ORDER BY o.batch_last, o.nth LIMIT 1),
+        (SELECT b.created_at FROM outbox_batches b WHERE b.last > e.position ORDER BY b.last LIMIT 1),
         (SELECT o.created_at FROM endpoint_retries r JOIN outbox o ON o.order_id = r.order_id AND o.message_id = r.message_id
             WHERE r.endpoint = e.name AND r.state <> 'dead' ORDER BY r.position LIMIT 1)
     ), 'epoch')::timestamptz AS oldest
@@ -651,7 +651,7 @@ type EndpointsStatusRow struct {
 	Oldest        time.Time
 }
 
-// Reads how far endpoints are. oldest is when the first undelivered event happened, the epoch where there is none. Locks nothing.
+// Reads how far endpoints are. oldest is when the first batch with an undelivered event happened, the epoch where there is none. Locks nothing.
 func (q *Queries) EndpointsStatus(ctx context.Context, db DBTX, names []string) ([]*EndpointsStatusRow, error) {
 	rows, err := db.Query(ctx, endpointsStatus, names)
 	if err != nil {

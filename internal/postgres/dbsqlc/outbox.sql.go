@@ -13,17 +13,20 @@ import (
 )
 
 const outboxAfter = `-- name: OutboxAfter :many
-SELECT position::bigint AS position, message_id, order_id, subject, type, version, payload, created_at
-FROM outbox_events
-WHERE batch_last > $1::bigint AND batch_last <= $2::bigint AND position > $1::bigint
-    AND (cardinality($3::text[]) = 0 OR type = ANY ($3::text[]))
-ORDER BY batch_last, nth LIMIT $4::int
+SELECT (b.last - b.events + e.nth)::bigint AS position, e.message_id, e.order_id, e.subject, e.type, e.version, e.payload, e.created_at
+FROM outbox_batches b CROSS JOIN LATERAL (
+    SELECT o.nth, o.message_id, o.order_id, o.subject, o.type, o.version, o.payload, o.created_at FROM outbox o
+    WHERE o.batch = b.batch AND o.nth > b.events - b.last + $1::bigint AND (cardinality($2::text[]) = 0 OR o.type = ANY ($2::text[]))
+    ORDER BY o.batch, o.nth
+) e
+WHERE b.last > $1::bigint AND b.last <= $3::bigint
+ORDER BY b.last, e.nth LIMIT $4::int
 `
 
 type OutboxAfterParams struct {
 	After  int64
-	Until  int64
 	Types  []string
+	Until  int64
 	AtMost int32
 }
 
@@ -39,12 +42,12 @@ type OutboxAfterRow struct {
 }
 
 // Reads at most so many events behind a position, up to another one, oldest first; of some types, or of all where none is
-// given. Locks nothing.
+// given. The inner order has each batch read by its index, also where the tables have no statistics yet. Locks nothing.
 func (q *Queries) OutboxAfter(ctx context.Context, db DBTX, arg *OutboxAfterParams) ([]*OutboxAfterRow, error) {
 	rows, err := db.Query(ctx, outboxAfter,
 		arg.After,
-		arg.Until,
 		arg.Types,
+		arg.Until,
 		arg.AtMost,
 	)
 	if err != nil {
