@@ -102,7 +102,7 @@ func (s *stage) feedPage(ctx context.Context, token, cursor string) ([]byte, err
 		return nil, fmt.Errorf("read the feed: %w", err)
 	}
 	r.Header.Set("Authorization", "Bearer "+token)
-	res, err := http.DefaultClient.Do(r)
+	res, err := new(http.Client).Do(r)
 	if err != nil {
 		return nil, fmt.Errorf("read the feed: %w", err)
 	}
