@@ -21,6 +21,7 @@ type paymentRequest struct {
 	SuccessURL string            `json:"success_url,omitempty"`
 	FailureURL string            `json:"failure_url,omitempty"`
 	Metadata   map[string]string `json:"metadata"`
+	Channel    string            `json:"processing_channel_id,omitempty"`
 }
 
 type source struct {
@@ -51,7 +52,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	}
 	p := paymentRequest{
 		Source: source{Type: "token", Token: ch.Token}, Amount: units, Currency: string(ch.Money.Currency),
-		Reference: ch.Attempt.String(), Capture: ch.Capture != payment.CaptureManual,
+		Channel: c.Channel, Reference: ch.Attempt.String(), Capture: ch.Capture != payment.CaptureManual,
 		Metadata: map[string]string{"payment_attempt_id": ch.Attempt.String(), "order_id": string(ch.Order)},
 	}
 	if ch.Stored {

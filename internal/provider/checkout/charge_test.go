@@ -41,6 +41,17 @@ func TestAChargeIsOnePaymentThatIsCapturedLater(t *testing.T) {
 	require.Equal(t, gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: o.ProviderPaymentID, Money: &money}, now)
 }
 
+// An account with several processing channels says by which one a payment goes.
+func TestAPaymentGoesByTheChannel(t *testing.T) {
+	t.Parallel()
+	c, seen := serve(t, newFake())
+	c.Channel = "pc_q4dbxom5jbgudnjzjpz7j2z6uq"
+	charged(t, c, charge(cardOK))
+	var sent map[string]json.RawMessage
+	require.NoError(t, json.Unmarshal([]byte((<-seen).body), &sent))
+	require.JSONEq(t, `"pc_q4dbxom5jbgudnjzjpz7j2z6uq"`, string(sent["processing_channel_id"]))
+}
+
 func TestWhatDiffersByTheCharge(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -31,6 +31,10 @@ const (
 
 // Client is one account at Checkout.com. It implements gateway.Provider.
 type Client struct {
+	// Channel is the processing channel of the payments; empty for the account's default one
+	// (https://api-reference.checkout.com/#operation/requestAPaymentOrPayout).
+	Channel string
+
 	base, key string
 	http      *http.Client
 }

@@ -16,6 +16,7 @@ import (
 // (https://developer.squareup.com/reference/square/payments-api/create-payment).
 type paymentRequest struct {
 	SourceID       string `json:"source_id"`
+	LocationID     string `json:"location_id,omitempty"`
 	CustomerID     string `json:"customer_id,omitempty"`
 	IdempotencyKey string `json:"idempotency_key"`
 	Amount         money  `json:"amount_money"`
@@ -38,7 +39,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 		return gateway.Outcome{}, fmt.Errorf("%w: %w", gateway.ErrUnfit, errNoMoney)
 	}
 	request := paymentRequest{
-		SourceID: ch.Token, IdempotencyKey: ch.IdempotencyKey, Amount: moneyOf(ch.Money),
+		SourceID: ch.Token, LocationID: c.Location, IdempotencyKey: ch.IdempotencyKey, Amount: moneyOf(ch.Money),
 		Autocomplete: ch.Capture != payment.CaptureManual, ReferenceID: ch.Attempt.String(), Note: "Order " + string(ch.Order),
 	}
 	if ch.Stored {

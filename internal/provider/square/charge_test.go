@@ -33,6 +33,17 @@ func TestAChargeIsOnePayment(t *testing.T) {
 		"autocomplete":true,"reference_id":"`+ch.Attempt.String()+`","note":"Order A-1"}`, sent.body)
 }
 
+// A seller with several locations says which one a payment is of.
+func TestAPaymentIsOfTheLocation(t *testing.T) {
+	t.Parallel()
+	c, seen := serve(t, newFake())
+	c.Location = "L88917AVBK2S5"
+	charged(t, c, charge(cardOK))
+	var sent map[string]json.RawMessage
+	require.NoError(t, json.Unmarshal([]byte((<-seen).body), &sent))
+	require.JSONEq(t, `"L88917AVBK2S5"`, string(sent["location_id"]))
+}
+
 func TestWhatDiffersByTheCharge(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
