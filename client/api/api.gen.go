@@ -1597,6 +1597,17 @@ type CancelAttemptParams struct {
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
+// CheckAttemptParams defines parameters for CheckAttempt.
+type CheckAttemptParams struct {
+	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
+	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
+
+	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
 // ConfirmParams defines parameters for Confirm.
 type ConfirmParams struct {
 	// IdempotencyKey Names one intention: 8 to 200 characters of `A-Z a-z 0-9 - _ . : ~`, bare or in double quotes. Never in the query
@@ -2100,6 +2111,18 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/cancel (the `CancelAttempt` operationId).
 	CancelAttempt(ctx context.Context, paymentAttemptID AttemptID, params *CancelAttemptParams, body CancelAttemptJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CheckAttempt Ask the provider now
+	//
+	// Roles: the order's owner, service, and the bearer of the attempt's own `status_token`. For a customer who is back from the
+	// provider's page: the provider is asked at once how a pending attempt stands, instead of when that is due. Within three
+	// seconds of the last time, while a command is under way, and where the provider does not answer, the attempt is answered as it
+	// is. It takes no key and nothing of a body; asking moves no money.
+	//
+	// Pages on the origins that are configured as `cors_origins` may call this.
+	//
+	// Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/check (the `CheckAttempt` operationId).
+	CheckAttempt(ctx context.Context, paymentAttemptID AttemptID, params *CheckAttemptParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ConfirmWithBody Capture an authorised attempt
 	//
@@ -2738,6 +2761,28 @@ func (c *Client) CancelAttemptWithBody(ctx context.Context, paymentAttemptID Att
 // Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/cancel (the `CancelAttempt` operationId).
 func (c *Client) CancelAttempt(ctx context.Context, paymentAttemptID AttemptID, params *CancelAttemptParams, body CancelAttemptJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCancelAttemptRequest(c.Server, paymentAttemptID, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CheckAttempt Ask the provider now
+//
+// Roles: the order's owner, service, and the bearer of the attempt's own `status_token`. For a customer who is back from the
+// provider's page: the provider is asked at once how a pending attempt stands, instead of when that is due. Within three
+// seconds of the last time, while a command is under way, and where the provider does not answer, the attempt is answered as it
+// is. It takes no key and nothing of a body; asking moves no money.
+//
+// Pages on the origins that are configured as `cors_origins` may call this.
+//
+// Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/check (the `CheckAttempt` operationId).
+func (c *Client) CheckAttempt(ctx context.Context, paymentAttemptID AttemptID, params *CheckAttemptParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCheckAttemptRequest(c.Server, paymentAttemptID, params)
 	if err != nil {
 		return nil, err
 	}
@@ -4261,6 +4306,66 @@ func NewCancelAttemptRequestWithBody(server string, paymentAttemptID AttemptID, 
 	return req, nil
 }
 
+// NewCheckAttemptRequest constructs an http.Request for the CheckAttempt method
+func NewCheckAttemptRequest(server string, paymentAttemptID AttemptID, params *CheckAttemptParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "payment_attempt_id", paymentAttemptID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/payment-attempts/%s/check", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.OnBehalfOf != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "On-Behalf-Of", *params.OnBehalfOf, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("On-Behalf-Of", headerParam0)
+		}
+
+		if params.XRequestID != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "X-Request-Id", *params.XRequestID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("X-Request-Id", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewConfirmRequest calls the generic Confirm builder with application/json body
 func NewConfirmRequest(server string, paymentAttemptID AttemptID, params *ConfirmParams, body ConfirmJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -5589,6 +5694,20 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/cancel (the `CancelAttempt` operationId).
 	CancelAttemptWithResponse(ctx context.Context, paymentAttemptID AttemptID, params *CancelAttemptParams, body CancelAttemptJSONRequestBody, reqEditors ...RequestEditorFn) (*CancelAttemptResponse, error)
+
+	// CheckAttemptWithResponse Ask the provider now
+	//
+	// Roles: the order's owner, service, and the bearer of the attempt's own `status_token`. For a customer who is back from the
+	// provider's page: the provider is asked at once how a pending attempt stands, instead of when that is due. Within three
+	// seconds of the last time, while a command is under way, and where the provider does not answer, the attempt is answered as it
+	// is. It takes no key and nothing of a body; asking moves no money.
+	//
+	// Pages on the origins that are configured as `cors_origins` may call this.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/check (the `CheckAttempt` operationId).
+	CheckAttemptWithResponse(ctx context.Context, paymentAttemptID AttemptID, params *CheckAttemptParams, reqEditors ...RequestEditorFn) (*CheckAttemptResponse, error)
 
 	// ConfirmWithBodyWithResponse Capture an authorised attempt
 	//
@@ -8637,6 +8756,171 @@ func (r CancelAttemptResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r CancelAttemptResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CheckAttemptResponse200Headers the declared response headers of an HTTP 200 response for CheckAttempt
+type CheckAttemptResponse200Headers struct {
+	ETag                string
+	RetryAfter          *int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+// CheckAttemptResponse400Headers the declared response headers of an HTTP 400 response for CheckAttempt
+type CheckAttemptResponse400Headers struct {
+	IdempotencyKey      *string
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+// CheckAttemptResponse401Headers the declared response headers of an HTTP 401 response for CheckAttempt
+type CheckAttemptResponse401Headers struct {
+	IdempotencyKey      *string
+	WWWAuthenticate     string
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+// CheckAttemptResponse403Headers the declared response headers of an HTTP 403 response for CheckAttempt
+type CheckAttemptResponse403Headers struct {
+	IdempotencyKey      *string
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+// CheckAttemptResponse404Headers the declared response headers of an HTTP 404 response for CheckAttempt
+type CheckAttemptResponse404Headers struct {
+	IdempotencyKey      *string
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+// CheckAttemptResponse422Headers the declared response headers of an HTTP 422 response for CheckAttempt
+type CheckAttemptResponse422Headers struct {
+	IdempotencyKey      *string
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+// CheckAttemptResponse500Headers the declared response headers of an HTTP 500 response for CheckAttempt
+type CheckAttemptResponse500Headers struct {
+	IdempotencyKey      *string
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+// CheckAttemptResponse503Headers the declared response headers of an HTTP 503 response for CheckAttempt
+type CheckAttemptResponse503Headers struct {
+	IdempotencyKey      *string
+	RetryAfter          int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type CheckAttemptResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Attempt
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Malformed
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *ValidationFailed
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Internal
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *CheckAttemptResponse200Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *CheckAttemptResponse400Headers
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *CheckAttemptResponse401Headers
+	// Headers403 the parsed response headers for an HTTP 403 response
+	Headers403 *CheckAttemptResponse403Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *CheckAttemptResponse404Headers
+	// Headers422 the parsed response headers for an HTTP 422 response
+	Headers422 *CheckAttemptResponse422Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *CheckAttemptResponse500Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *CheckAttemptResponse503Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CheckAttemptResponse) GetJSON200() *Attempt {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r CheckAttemptResponse) GetApplicationProblemJSON400() *Malformed {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r CheckAttemptResponse) GetApplicationProblemJSON401() *Unauthenticated {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r CheckAttemptResponse) GetApplicationProblemJSON403() *Forbidden {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r CheckAttemptResponse) GetApplicationProblemJSON404() *NotFound {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r CheckAttemptResponse) GetApplicationProblemJSON422() *ValidationFailed {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r CheckAttemptResponse) GetApplicationProblemJSON500() *Internal {
+	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r CheckAttemptResponse) GetApplicationProblemJSON503() *Unavailable {
+	return r.ApplicationProblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r CheckAttemptResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CheckAttemptResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CheckAttemptResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CheckAttemptResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -11839,6 +12123,26 @@ func (c *ClientWithResponses) CancelAttemptWithResponse(ctx context.Context, pay
 		return nil, err
 	}
 	return ParseCancelAttemptResponse(rsp)
+}
+
+// CheckAttemptWithResponse Ask the provider now
+//
+// Roles: the order's owner, service, and the bearer of the attempt's own `status_token`. For a customer who is back from the
+// provider's page: the provider is asked at once how a pending attempt stands, instead of when that is due. Within three
+// seconds of the last time, while a command is under way, and where the provider does not answer, the attempt is answered as it
+// is. It takes no key and nothing of a body; asking moves no money.
+//
+// Pages on the origins that are configured as `cors_origins` may call this.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/check (the `CheckAttempt` operationId).
+func (c *ClientWithResponses) CheckAttemptWithResponse(ctx context.Context, paymentAttemptID AttemptID, params *CheckAttemptParams, reqEditors ...RequestEditorFn) (*CheckAttemptResponse, error) {
+	rsp, err := c.CheckAttempt(ctx, paymentAttemptID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCheckAttemptResponse(rsp)
 }
 
 // ConfirmWithBodyWithResponse Capture an authorised attempt
@@ -17523,6 +17827,297 @@ func ParseCancelAttemptResponse(rsp *http.Response) (*CancelAttemptResponse, err
 		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers CancelAttemptResponse503Headers
+		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyKey = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = value
+		}
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCheckAttemptResponse parses an HTTP response from a CheckAttemptWithResponse call
+func ParseCheckAttemptResponse(rsp *http.Response) (*CheckAttemptResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CheckAttemptResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Attempt
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Malformed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest ValidationFailed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Internal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers CheckAttemptResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 400:
+		var headers CheckAttemptResponse400Headers
+		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyKey = &value
+		}
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers400 = &headers
+	case rsp.StatusCode == 401:
+		var headers CheckAttemptResponse401Headers
+		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyKey = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = value
+		}
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 403:
+		var headers CheckAttemptResponse403Headers
+		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyKey = &value
+		}
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers403 = &headers
+	case rsp.StatusCode == 404:
+		var headers CheckAttemptResponse404Headers
+		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyKey = &value
+		}
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers404 = &headers
+	case rsp.StatusCode == 422:
+		var headers CheckAttemptResponse422Headers
+		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyKey = &value
+		}
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers422 = &headers
+	case rsp.StatusCode == 500:
+		var headers CheckAttemptResponse500Headers
+		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyKey = &value
+		}
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers500 = &headers
+	case rsp.StatusCode == 503:
+		var headers CheckAttemptResponse503Headers
 		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

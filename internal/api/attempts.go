@@ -84,6 +84,20 @@ func (s *server) ReadAttempt(ctx context.Context, r gen.ReadAttemptRequestObject
 	}), nil
 }
 
+// CheckAttempt handles POST /v1/payment-attempts/{payment_attempt_id}/check.
+func (s *server) CheckAttempt(ctx context.Context, r gen.CheckAttemptRequestObject) (gen.CheckAttemptResponseObject, error) {
+	x := exchangeOf(ctx)
+	id, err := x.attemptID(r.PaymentAttemptID)
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.Payments.Check(ctx, x.actor, id)
+	if err != nil {
+		return nil, err
+	}
+	return response{http.StatusOK, s.shown(x, v)}, nil
+}
+
 // StreamAttempt handles GET /v1/payment-attempts/{payment_attempt_id}/stream.
 func (s *server) StreamAttempt(ctx context.Context, r gen.StreamAttemptRequestObject) (gen.StreamAttemptResponseObject, error) {
 	x := exchangeOf(ctx)

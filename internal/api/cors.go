@@ -42,18 +42,24 @@ func (s *server) routePreflights(e *echo.Echo) {
 	}
 	for _, op := range s.doc.Operations() {
 		if op.Accepts(statusToken) {
-			e.OPTIONS(request.Route(op.Path), s.preflight)
+			e.OPTIONS(request.Route(op.Path), s.preflight(op.Method))
 		}
 	}
 }
 
-func (s *server) preflight(c echo.Context) error {
-	c.Response().Header().Set(echo.HeaderAllow, "OPTIONS, GET, HEAD")
-	if s.share(c) {
-		h := c.Response().Header()
-		h.Set(echo.HeaderAccessControlAllowMethods, http.MethodGet)
-		h.Set(echo.HeaderAccessControlAllowHeaders, "Authorization, If-None-Match, Last-Event-ID, Prefer, X-Request-Id")
-		h.Set(echo.HeaderAccessControlMaxAge, preflightLife)
+func (s *server) preflight(method string) echo.HandlerFunc {
+	allow := "OPTIONS, " + method
+	if method == http.MethodGet {
+		allow += ", " + http.MethodHead
 	}
-	return c.NoContent(http.StatusNoContent)
+	return func(c echo.Context) error {
+		c.Response().Header().Set(echo.HeaderAllow, allow)
+		if s.share(c) {
+			h := c.Response().Header()
+			h.Set(echo.HeaderAccessControlAllowMethods, method)
+			h.Set(echo.HeaderAccessControlAllowHeaders, "Authorization, If-None-Match, Last-Event-ID, Prefer, X-Request-Id")
+			h.Set(echo.HeaderAccessControlMaxAge, preflightLife)
+		}
+		return c.NoContent(http.StatusNoContent)
+	}
 }

@@ -60,6 +60,9 @@ func TestPreflights(t *testing.T) {
 		require.Equal(t, "Authorization, If-None-Match, Last-Event-ID, Prefer, X-Request-Id", got.Header.Get("Access-Control-Allow-Headers"))
 		require.Equal(t, "600", got.Header.Get("Access-Control-Max-Age"))
 	}
+	check := w.send(http.MethodOptions, path+"/check", "", "Authorization: -", "Origin: "+shop, "Access-Control-Request-Method: POST")
+	require.Equal(t, "POST", check.Header.Get("Access-Control-Allow-Methods"))
+	require.Equal(t, "OPTIONS, POST", check.Header.Get("Allow"))
 	require.Zero(t, w.payments.calls)
 	b := newBench(t)
 	b.payments.view = w.view

@@ -131,6 +131,11 @@ func (p *payments) Cancel(_ context.Context, actor authz.Actor, req idempotency.
 	return p.reply, p.asked(actor, req)
 }
 
+func (p *payments) Check(_ context.Context, actor authz.Actor, id payment.AttemptID) (payment.View, error) {
+	p.named = id.String()
+	return p.view, p.asked(actor, idempotency.Request{})
+}
+
 func (p *payments) Refund(_ context.Context, actor authz.Actor, req idempotency.Request, cmd commands.CreateRefund) (commands.RefundReply, error) {
 	p.refunds = cmd
 	return p.refund, p.asked(actor, req)

@@ -31,6 +31,7 @@ type Payments interface {
 	CancelOrder(ctx context.Context, actor authz.Actor, req idempotency.Request, id payment.OrderID) (payment.Order, idempotency.Result, error)
 	Confirm(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.Confirm) (commands.Reply, error)
 	Cancel(ctx context.Context, actor authz.Actor, req idempotency.Request, id payment.AttemptID) (commands.Reply, error)
+	Check(ctx context.Context, actor authz.Actor, id payment.AttemptID) (payment.View, error)
 	Refund(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.CreateRefund) (commands.RefundReply, error)
 }
 

@@ -99,6 +99,7 @@ func TestRoles(t *testing.T) {
 		"POST " + attemptPath + "/confirm {}":          {customer, stranger, service},
 		"POST " + attemptPath + "/cancel {}":           {customer, stranger, service},
 		"POST " + attemptPath + "/refunds {}":          {service, admin},
+		"POST " + attemptPath + "/check ":              {customer, service, own},
 		"GET /v1/orders/A-1 ":                          {customer, service, support, admin},
 		"GET /v1/orders/A-1/attempts ":                 {customer, service, support, admin},
 		"GET " + attemptPath + " ":                     {customer, service, support, admin, own},
@@ -114,7 +115,7 @@ func TestRoles(t *testing.T) {
 			got := b.send(line[0], line[1], line[2], headers...)
 			want := http.StatusForbidden
 			for _, a := range allowed {
-				if a == who && line[0] == http.MethodGet {
+				if a == who && (line[0] == http.MethodGet || strings.HasSuffix(line[1], "/check")) {
 					want = http.StatusOK
 				} else if a == who {
 					want = http.StatusNotFound

@@ -22,6 +22,7 @@ import (
 	"github.com/paylatch/paylatch/internal/groupcommit"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/runner"
+	"github.com/paylatch/paylatch/internal/throttle"
 )
 
 // Options configure Commands.
@@ -48,6 +49,7 @@ type Commands struct {
 	attempts *groupcommit.Reads[payment.AttemptID, payment.Attempt]
 	requests *groupcommit.Reads[payment.RequestName, payment.Attempt]
 	pays     *groupcommit.Group[*payStart]
+	checks   *throttle.KeyedLimiter
 }
 
 // New returns the commands.
@@ -55,7 +57,7 @@ func New(o Options) *Commands {
 	if len(o.OrdersBy) == 0 {
 		o.OrdersBy = []payment.Role{payment.RoleService}
 	}
-	c := &Commands{Options: o}
+	c := &Commands{Options: o, checks: throttle.New(1/checkEvery.Seconds(), 1)}
 	c.attempts = groupcommit.NewReads(o.Store.AttemptsByID)
 	c.requests = groupcommit.NewReads(o.Store.AttemptsByRequest)
 	c.pays = groupcommit.Shared(c.startAll)

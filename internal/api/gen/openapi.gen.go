@@ -1596,6 +1596,17 @@ type CancelAttemptParams struct {
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
+// CheckAttemptParams defines parameters for CheckAttempt.
+type CheckAttemptParams struct {
+	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
+	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
+
+	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
 // ConfirmParams defines parameters for Confirm.
 type ConfirmParams struct {
 	// IdempotencyKey Names one intention: 8 to 200 characters of `A-Z a-z 0-9 - _ . : ~`, bare or in double quotes. Never in the query
@@ -1839,6 +1850,9 @@ type ServerInterface interface {
 	// CancelAttempt Cancel a pending attempt
 	// (POST /v1/payment-attempts/{payment_attempt_id}/cancel)
 	CancelAttempt(ctx echo.Context, paymentAttemptID AttemptID, params CancelAttemptParams) error
+	// CheckAttempt Ask the provider now
+	// (POST /v1/payment-attempts/{payment_attempt_id}/check)
+	CheckAttempt(ctx echo.Context, paymentAttemptID AttemptID, params CheckAttemptParams) error
 	// Confirm Capture an authorised attempt
 	// (POST /v1/payment-attempts/{payment_attempt_id}/confirm)
 	Confirm(ctx echo.Context, paymentAttemptID AttemptID, params ConfirmParams) error
@@ -2695,6 +2709,57 @@ func (w *ServerInterfaceWrapper) CancelAttempt(ctx echo.Context) error {
 	return err
 }
 
+// CheckAttempt converts echo context to params.
+func (w *ServerInterfaceWrapper) CheckAttempt(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "payment_attempt_id" -------------
+	var paymentAttemptID AttemptID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "payment_attempt_id", ctx.Param("payment_attempt_id"), &paymentAttemptID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter payment_attempt_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CheckAttemptParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "On-Behalf-Of" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("On-Behalf-Of")]; found {
+		var OnBehalfOf OnBehalfOf
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for On-Behalf-Of, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "On-Behalf-Of", valueList[0], &OnBehalfOf, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter On-Behalf-Of: %s", err))
+		}
+
+		params.OnBehalfOf = &OnBehalfOf
+	}
+	// ------------- Optional header parameter "X-Request-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
+		var XRequestID RequestID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Request-Id, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", valueList[0], &XRequestID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Request-Id: %s", err))
+		}
+
+		params.XRequestID = &XRequestID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.CheckAttempt(ctx, paymentAttemptID, params)
+	return err
+}
+
 // Confirm converts echo context to params.
 func (w *ServerInterfaceWrapper) Confirm(ctx echo.Context) error {
 	var err error
@@ -3456,6 +3521,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id", wrapper.ReadAttempt, options.OperationMiddlewares["readAttempt"]...)
 	router.GET(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id/stream", wrapper.StreamAttempt, options.OperationMiddlewares["streamAttempt"]...)
 	router.POST(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id/confirm", wrapper.Confirm, options.OperationMiddlewares["confirm"]...)
+	router.POST(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id/check", wrapper.CheckAttempt, options.OperationMiddlewares["checkAttempt"]...)
 	router.POST(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id/report", wrapper.ReportAttempt, options.OperationMiddlewares["reportAttempt"]...)
 	router.POST(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id/cancel", wrapper.CancelAttempt, options.OperationMiddlewares["cancelAttempt"]...)
 	router.POST(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id/refunds", wrapper.CreateRefund, options.OperationMiddlewares["createRefund"]...)
@@ -7185,6 +7251,194 @@ func (response CancelAttempt503ApplicationProblemPlusJSONResponse) VisitCancelAt
 	return err
 }
 
+type CheckAttemptRequestObject struct {
+	PaymentAttemptID AttemptID `json:"payment_attempt_id"`
+	Params           CheckAttemptParams
+}
+
+type CheckAttemptResponseObject interface {
+	VisitCheckAttemptResponse(w http.ResponseWriter) error
+}
+
+type CheckAttempt200ResponseHeaders struct {
+	ETag                string
+	RetryAfter          *int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type CheckAttempt200JSONResponse struct {
+	Body    Attempt
+	Headers CheckAttempt200ResponseHeaders
+}
+
+func (response CheckAttempt200JSONResponse) VisitCheckAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CheckAttempt400ApplicationProblemPlusJSONResponse struct {
+	MalformedApplicationProblemPlusJSONResponse
+}
+
+func (response CheckAttempt400ApplicationProblemPlusJSONResponse) VisitCheckAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CheckAttempt401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response CheckAttempt401ApplicationProblemPlusJSONResponse) VisitCheckAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CheckAttempt403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response CheckAttempt403ApplicationProblemPlusJSONResponse) VisitCheckAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CheckAttempt404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response CheckAttempt404ApplicationProblemPlusJSONResponse) VisitCheckAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CheckAttempt422ApplicationProblemPlusJSONResponse struct {
+	ValidationFailedApplicationProblemPlusJSONResponse
+}
+
+func (response CheckAttempt422ApplicationProblemPlusJSONResponse) VisitCheckAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CheckAttempt500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response CheckAttempt500ApplicationProblemPlusJSONResponse) VisitCheckAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CheckAttempt503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response CheckAttempt503ApplicationProblemPlusJSONResponse) VisitCheckAttemptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ConfirmRequestObject struct {
 	PaymentAttemptID AttemptID `json:"payment_attempt_id"`
 	Params           ConfirmParams
@@ -10779,6 +11033,9 @@ type StrictServerInterface interface {
 	// CancelAttempt Cancel a pending attempt
 	// (POST /v1/payment-attempts/{payment_attempt_id}/cancel)
 	CancelAttempt(ctx context.Context, request CancelAttemptRequestObject) (CancelAttemptResponseObject, error)
+	// CheckAttempt Ask the provider now
+	// (POST /v1/payment-attempts/{payment_attempt_id}/check)
+	CheckAttempt(ctx context.Context, request CheckAttemptRequestObject) (CheckAttemptResponseObject, error)
 	// Confirm Capture an authorised attempt
 	// (POST /v1/payment-attempts/{payment_attempt_id}/confirm)
 	Confirm(ctx context.Context, request ConfirmRequestObject) (ConfirmResponseObject, error)
@@ -11334,6 +11591,32 @@ func (sh *strictHandler) CancelAttempt(ctx echo.Context, paymentAttemptID Attemp
 		return err
 	} else if validResponse, ok := response.(CancelAttemptResponseObject); ok {
 		return validResponse.VisitCancelAttemptResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CheckAttempt operation middleware
+func (sh *strictHandler) CheckAttempt(ctx echo.Context, paymentAttemptID AttemptID, params CheckAttemptParams) error {
+	var request CheckAttemptRequestObject
+
+	request.PaymentAttemptID = paymentAttemptID
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CheckAttempt(ctx.Request().Context(), request.(CheckAttemptRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CheckAttempt")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CheckAttemptResponseObject); ok {
+		return validResponse.VisitCheckAttemptResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

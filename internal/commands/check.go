@@ -1,0 +1,38 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// checkEvery is the least time from one question to the provider to the next that callers of this
+// process cause for an attempt.
+const checkEvery = 3 * time.Second
+
+// Check asks the provider at once how a pending attempt stands, whatever its schedule: its customer is
+// back from the provider's page. An attempt that was asked about a moment ago, or that another runner
+// is at work with, is returned as it is, and so is one of which the provider does not answer. It
+// returns payment's ErrForbidden, ErrAttemptNotFound and ErrUnavailable.
+func (c *Commands) Check(ctx context.Context, actor authz.Actor, id payment.AttemptID) (payment.View, error) {
+	v, err := c.Attempt(ctx, actor, id)
+	if err != nil {
+		return payment.View{}, err
+	}
+	if actor.OnlyAttempt == nil {
+		if err := actor.Require(payment.RoleCustomer, payment.RoleService); err != nil {
+			return payment.View{}, err
+		}
+	}
+	if v.State.Final() || c.checks.Reserve(id.String(), c.Runner.Now()) > 0 {
+		return v, nil
+	}
+	asked, err := c.Runner.Recheck(ctx, id, payment.Cause{Kind: payment.CauseCheck, ID: "customer"})
+	if errors.Is(err, payment.ErrBusy) {
+		return c.Attempt(ctx, actor, id)
+	}
+	return asked, err
+}
