@@ -32,10 +32,27 @@ export class Follower {
     this.sources = sourcesOf(work, intent);
   }
 
-  /** Returns the attempt once it is final. */
+  /** Returns the attempt once it is final. A page that knows nothing of it yet may be the one that the customer has come back to. */
   async toTheEnd(): Promise<Attempt> {
+    if (!this.latest) void this.check();
     while (!this.latest || this.latest.status === "pending") await this.turn();
     return this.latest;
+  }
+
+  /** Has the provider asked at once, beside the following, which goes on without an answer. */
+  private async check(): Promise<void> {
+    const { env, timing, signal } = this.work, source = this.sources.find(({ stream }) => stream);
+    if (!source) return;
+    try {
+      const headers = { ...(await source.headers()), Accept: "application/json" };
+      const { attempt } = await within(timing.requestTimeout, signal, async (signal) =>
+        read(await env.fetch(source.url + "/check", { method: "POST", headers, credentials: source.credentials, signal, cache: "no-store" })));
+      if (!attempt || signal.aborted) return;
+      this.take(attempt);
+      this.show(this.latest, false);
+    } catch {
+      // The schedule asks, too.
+    }
   }
 
   /** Returns the attempt as it is now, whatever was known before: what a page may offer next can change without a new version. */

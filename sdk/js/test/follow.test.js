@@ -157,7 +157,7 @@ for (const [name, hours] of [
     await until("the attempt", () => page.checkout.state.attempt);
     browser.crash(page);
     browser.storage.set("paylatch:A-1", JSON.stringify({ ...browser.kept(), at: Date.now() + hours * 3_600_000 }));
-    const expired = () => { server.readFaults = [(r) => problem(r, 401, "unauthenticated")]; };
+    const expired = () => { server.readFaults = [(r) => problem(r, 401, "unauthenticated")]; server.refusesChecks = true; };
     expired();
     const asked = browser.open({ statusUrl: server.url + "/shop/status", timing: { giveUp: 300, wait: 100 } });
     assert.equal((await asked.checkout.resume()).phase, "unknown", "somebody else tells that it is pending");
@@ -181,6 +181,7 @@ test("a token that is refused before its day is over is given up when the paymen
   browser.crash(first);
   server.finish(server.attempts[0], "failed");
   server.readFaults = { shift: () => (r) => problem(r, 401, "unauthenticated") };
+  server.refusesChecks = true;
   const page = browser.open();
   assert.equal((await page.checkout.resume()).phase, "unknown");
   assert.equal((await browser.open().checkout.resume()).phase, "unknown", "a look gives up nothing");

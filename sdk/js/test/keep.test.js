@@ -47,6 +47,31 @@ test("a reload after the answer asks and does not pay", async (t) => {
   assert.equal((await third.checkout.resume()).phase, "succeeded");
 });
 
+test("a page that the customer comes back to has the provider asked at once", async (t) => {
+  const { server, browser } = await shop(t);
+  const page = browser.open();
+  void page.pay().catch(() => undefined);
+  await until("the attempt", () => page.checkout.state.attempt);
+  assert.deepEqual(server.checks, [], "the page that has just paid has no news to ask for");
+  browser.crash(page);
+  server.asked = (a) => a.status === "pending" && server.finish(a, "succeeded");
+  assert.equal((await browser.open().checkout.resume()).phase, "succeeded");
+  assert.deepEqual(server.checks, [server.attempts[0].payment_attempt_id]);
+});
+
+test("a page whose question is refused follows all the same", async (t) => {
+  const { server, browser } = await shop(t);
+  const page = browser.open();
+  void page.pay().catch(() => undefined);
+  await until("the attempt", () => page.checkout.state.attempt);
+  browser.crash(page);
+  server.refusesChecks = true;
+  const looked = browser.open().checkout.resume();
+  await until("the question", () => server.checks.length === 1);
+  server.finish(server.attempts[0], "succeeded");
+  assert.equal((await looked).phase, "succeeded");
+});
+
 test("a press of long ago is not sent by a page that opens", async (t) => {
   const { server, browser } = await shop(t);
   server.payFaults = [before];

@@ -20,6 +20,10 @@ class Server {
   attempts = [];
   /** What arrived, as "METHOD path". */
   log = [];
+  /** The attempts that the provider was asked about, and what it does then. */
+  checks = [];
+  asked = null;
+  refusesChecks = false;
   keys = [];
   bodies = [];
   tokens = [];
@@ -65,6 +69,7 @@ class Server {
     const url = new URL(q.url, "http://x");
     let text = "";
     for await (const part of q) text += part;
+    if (url.pathname.endsWith("/check")) return this.check(q, r, url);
     this.log.push(q.method + " " + url.pathname);
     this.times.push(at);
     this.tokens.push(q.headers.authorization ?? "");
@@ -91,6 +96,17 @@ class Server {
       if (this.later) setTimeout(() => this.finish(a, this.later.status), this.later.after).unref();
     }
     json(r, 201, { ...shown(a), status_token: token, ...(this.form && { form: { secret: this.form + this.attempts.indexOf(a) } }) });
+  }
+
+  /** Has the provider asked, which moves nothing here unless `asked` does. */
+  check(q, r, url) {
+    const a = this.attempts.find((x) => x.payment_attempt_id === url.pathname.split("/")[3]);
+    this.checks.push(a?.payment_attempt_id);
+    const known = ["Bearer " + token, "Bearer customer"].includes(q.headers.authorization);
+    if (!known || this.refusesChecks) return problem(r, 401, "unauthenticated");
+    if (!a) return problem(r, 404, "not-found");
+    this.asked?.(a);
+    json(r, 200, shown(a));
   }
 
   async read(q, r, url) {
