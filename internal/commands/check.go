@@ -9,14 +9,13 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// checkEvery is the least time from one question to the provider to the next that callers of this
-// process cause for an attempt.
+// checkEvery is the least time between two lookups of an attempt that callers of this process cause.
 const checkEvery = 3 * time.Second
 
-// Check asks the provider at once how a pending attempt stands, whatever its schedule: its customer is
-// back from the provider's page. An attempt that was asked about a moment ago, or that another runner
-// is at work with, is returned as it is, and so is one of which the provider does not answer. It
-// returns payment's ErrForbidden, ErrAttemptNotFound and ErrUnavailable.
+// Check looks a pending attempt up at the provider at once, whatever its schedule: its customer is back
+// from the provider's page. An attempt that was looked up a moment ago, or that another runner has, is
+// returned as it is, and so is one of which the provider does not answer. It returns payment's
+// ErrForbidden, ErrAttemptNotFound and ErrUnavailable.
 func (c *Commands) Check(ctx context.Context, actor authz.Actor, id payment.AttemptID) (payment.View, error) {
 	v, err := c.Attempt(ctx, actor, id)
 	if err != nil {
@@ -30,9 +29,9 @@ func (c *Commands) Check(ctx context.Context, actor authz.Actor, id payment.Atte
 	if v.State.Final() || c.checks.Reserve(id.String(), c.Runner.Now()) > 0 {
 		return v, nil
 	}
-	asked, err := c.Runner.Recheck(ctx, id, payment.Cause{Kind: payment.CauseCheck, ID: "customer"})
+	checked, err := c.Runner.Recheck(ctx, id, payment.Cause{Kind: payment.CauseCheck, ID: "customer"})
 	if errors.Is(err, payment.ErrBusy) {
 		return c.Attempt(ctx, actor, id)
 	}
-	return asked, err
+	return checked, err
 }
