@@ -61,6 +61,20 @@ FROM provider_events WHERE event_id = @event_id;
 SELECT message_id, type, version, created_at FROM outbox
 WHERE order_id = @order_id AND attempt_id = @attempt_id ORDER BY batch, nth;
 
+-- Reads how events of one order stand with each endpoint: whether the endpoint has not come to them yet, the retry, and when they
+-- were first delivered, the epoch where they were not; locks nothing.
+-- name: OutboxDeliveries :many
+SELECT o.message_id, e.name AS endpoint, e.state, (b.last IS NULL OR b.last - b.events + o.nth > e.position)::bool AS ahead,
+    COALESCE(r.state, '') AS retry, COALESCE(r.tries, 0) AS tries,
+    COALESCE((SELECT min(d.at) FROM endpoint_deliveries d
+        WHERE d.message_id = o.message_id AND d.endpoint = e.name AND d.error = ''), 'epoch')::timestamptz AS delivered_at
+FROM outbox o JOIN outbox_batches b ON b.batch = o.batch CROSS JOIN endpoints e
+LEFT JOIN LATERAL (
+    SELECT q.state, q.tries FROM endpoint_retries q WHERE q.endpoint = e.name AND q.position = b.last - b.events + o.nth LIMIT 1
+) r ON true
+WHERE o.order_id = @order_id AND o.message_id = ANY (@message_ids::uuid[])
+ORDER BY o.message_id, e.name;
+
 -- Reads the refunds of one attempt, oldest first; locks nothing.
 -- name: RefundsOfAttempt :many
 SELECT sqlc.embed(r), now()::timestamptz AS read_at FROM refunds r WHERE r.attempt_id = @attempt_id ORDER BY r.created_at, r.refund_id;

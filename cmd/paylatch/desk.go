@@ -54,7 +54,8 @@ func withDesk(ctx context.Context, a *app, do func(d desk) error) error {
 		}
 		payments := newRooms(cfg, store, charged, readers(receiving), nil, nil, nil)
 		return do(desk{
-			Service: support.New(support.Options{Store: store.Support(), Payments: payments}), who: operator(), out: a.stdout, cfg: cfg, store: store,
+			Service: support.New(support.Options{Store: store.Support(), Payments: payments, Endpoints: typesOfEndpoints(cfg)}),
+			who:     operator(), out: a.stdout, cfg: cfg, store: store,
 		})
 	})
 }

@@ -95,7 +95,7 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 		worker.Foreign(in.rooms, time.Now, log), worker.PurgeSessions(in.store.Sessions()),
 		worker.WriteAccess(in.access), worker.Audit(in.store.Support(), !dev, time.Now, log),
 		worker.PurgeTokens(in.store, payment.ResendWindow), worker.ReadAgain(in.rooms, version), in.events.purge, in.events.purgeDeliveries)
-	desk := support.New(support.Options{Store: in.store.Support(), Payments: in.rooms, Flush: in.notes.Flush})
+	desk := support.New(support.Options{Store: in.store.Support(), Payments: in.rooms, Flush: in.notes.Flush, Endpoints: typesOfEndpoints(cfg)})
 	served := api.Options{
 		Payments: in.rooms, Events: in.events.feed, Endpoints: in.events.endpoints, Deliveries: in.rooms, Support: desk, Refused: in.access.Refused, Console: in.newConsole(desk, dev), Demo: dev,
 		Auth: in.auth, Accounts: receiving, Ready: in.ready(), Log: log, Hub: in.hub, Origins: cfg.CORSOrigins,

@@ -60,6 +60,15 @@ func newEndpoints(cfg *config.Config, store *postgres.Store, feed *outbox.Feed, 
 	})
 }
 
+// typesOfEndpoints returns the types of events that each endpoint takes, by its name; none means all.
+func typesOfEndpoints(cfg *config.Config) map[string][]string {
+	types := make(map[string][]string, len(cfg.Endpoints))
+	for _, e := range cfg.Endpoints {
+		types[e.Name] = e.Types
+	}
+	return types
+}
+
 // encodeEvent renders an event as the feed has it.
 func encodeEvent(e outbox.Event) []byte { return bytes.TrimSpace(render.JSON(render.Event(e))) }
 

@@ -1,6 +1,8 @@
 package support_test
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -8,6 +10,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/internal/support"
@@ -67,13 +70,54 @@ func TestEntryTone(t *testing.T) {
 	}
 }
 
-// What nobody delivers is not late.
-func TestTimelineOfUndeliveredMessage(t *testing.T) {
+// TestTimelineOfMessage has an event at endpoints of each kind: those without a sentence take none of it.
+func TestTimelineOfMessage(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)
-	for _, e := range r.page(t, r.paid(t, "A-1", "tok_success").ID).Timeline {
-		require.NotContains(t, e.Text, "not been delivered")
+	id := r.paid(t, "A-1", "tok_success").ID
+	written := func(desk *support.Service) string {
+		page, err := desk.Attempt(t.Context(), ann, id)
+		require.NoError(t, err)
+		i := slices.IndexFunc(page.Timeline, func(e support.Entry) bool { return e.Kind == support.EntryMessage })
+		return strings.TrimPrefix(page.Timeline[i].Text, "paylatch recorded for the shop that the payment succeeded.")
 	}
+	types := map[string][]string{
+		"ahead": nil, "ahead-of-its-type": {outbox.AttemptFailed, outbox.AttemptSucceeded}, "ahead-of-another": {outbox.AttemptFailed}, "before-its-time": nil,
+		"done": nil, "dead": nil, "queued": nil, "gone": nil,
+	}
+	desk := support.New(support.Options{Store: r.store.Support(), Payments: r.rooms, Endpoints: types})
+	require.Empty(t, written(desk), "before endpoints are served")
+
+	const endpoints = `INSERT INTO endpoints (name, url_digest, position, state)
+		SELECT name, '\x01', CASE WHEN name ~ '^(ahead|gone|removed-ahead)' THEN 0 ELSE 100 END, CASE name WHEN 'gone' THEN 'gone' ELSE 'active' END
+		FROM unnest($1::text[]) name`
+	_, err := r.db.Exec(t.Context(), endpoints, append(slices.Collect(maps.Keys(types)), "removed", "removed-ahead", "removed-queued"))
+	require.NoError(t, err)
+	waits := func(name string) string { return " It waits to be delivered to the endpoint " + name + "." }
+	const gone = " It is not delivered to the endpoint gone, which answered that it is gone."
+	require.Contains(t, written(desk), waits("before-its-time"), "without a position it is ahead of all")
+	_, _, err = r.store.NumberEvents(t.Context(), 1000)
+	require.NoError(t, err)
+	require.Equal(t, waits("ahead")+waits("ahead-of-its-type")+gone, written(desk))
+
+	for _, statement := range []string{
+		`INSERT INTO endpoint_retries (endpoint, position, order_id, message_id, subject, state, tries, next_at, last_status, last_error, dead_at)
+			SELECT n.name, b.last - b.events + o.nth, o.order_id, o.message_id, o.subject, n.state, n.tries, now(), 503, 'x', CASE n.state WHEN 'dead' THEN now() END
+			FROM outbox o JOIN outbox_batches b USING (batch), (VALUES ('dead', 'dead', 10), ('queued', 'due', 2), ('removed-queued', 'queued', 0)) n (name, state, tries)
+			WHERE o.type = 'payment_attempt.succeeded'`,
+		`INSERT INTO endpoint_deliveries (endpoint, position, order_id, message_id, at, status, took_ms, error)
+			SELECT n.name, 1, o.order_id, o.message_id, '2026-03-01 12:00:00Z'::timestamptz + make_interval(secs => n.s), 200, 5, n.error
+			FROM outbox o, (VALUES ('done', 0, '503 x'), ('done', 2, ''), ('done', 9, ''), ('removed', 3, ''), ('queued', 1, '503 x')) n (name, s, error)
+			WHERE o.type = 'payment_attempt.succeeded'`,
+	} {
+		_, err := r.db.Exec(t.Context(), statement)
+		require.NoError(t, err, statement)
+	}
+	got := " The delivery to the endpoint dead failed 10 times and is not tried again." +
+		" It was delivered to the endpoint done on 2026-03-01 12:00:02 UTC."
+	more := " It was delivered to the endpoint removed on 2026-03-01 12:00:03 UTC."
+	require.Equal(t, waits("ahead")+waits("ahead-of-its-type")+got+gone+" The delivery to the endpoint queued failed 2 times and is tried again."+more, written(desk))
+	require.Equal(t, got+more, written(r.desk), "without endpoints in the configuration")
 }
 
 func captured(minor int64) func(*support.AttemptHistory) {

@@ -47,6 +47,9 @@ func (s *Service) Attempt(ctx context.Context, who Staff, id payment.AttemptID) 
 	if err := s.audited(ctx, d, err); err != nil {
 		return Attempt{}, err
 	}
+	for i, n := range h.Messages {
+		h.Messages[i].Deliveries = s.expected(n)
+	}
 	return h.page(), nil
 }
 

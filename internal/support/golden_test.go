@@ -257,6 +257,16 @@ func TestTimelineSentences(t *testing.T) {
 	for i, kind := range strings.Fields("payment_attempt.succeeded payment_attempt.failed payment_attempt.authorized payment_attempt.updated refund.succeeded refund.failed other") {
 		c.Messages = append(c.Messages, support.OutboxMessage{ID: someID, Type: kind, Version: i, CreatedAt: after(40 + float64(i))})
 	}
+	c.Messages[0].Deliveries = []support.Delivery{
+		{Endpoint: "done", State: support.DeliveryOver, DeliveredAt: at(40.5)},
+		{Endpoint: "done-again", State: support.DeliveryWaiting, Tries: 2, DeliveredAt: at(41)},
+		{Endpoint: "slow", State: support.DeliveryAhead},
+		{Endpoint: "behind", State: support.DeliveryWaiting},
+		{Endpoint: "once", State: support.DeliveryWaiting, Tries: 1},
+		{Endpoint: "often", State: support.DeliveryWaiting, Tries: 3},
+		{Endpoint: "dead", State: support.DeliveryDead, Tries: 10},
+		{Endpoint: "gone", State: support.DeliveryAhead, Gone: true},
+	}
 	settled := support.Discrepancy{Discrepancy: review.Discrepancy{Kind: payment.LateSuccess, Text: "Money came in late.", At: after(50)}}
 	settled.Resolved = &review.Resolved{Resolution: review.ResolvedRefundedElsewhere, By: "ann", Reason: "Refunded in the dashboard", At: after(51)}
 	c.Discrepancies = append(c.Discrepancies, settled)

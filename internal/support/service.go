@@ -24,13 +24,16 @@ type Options struct {
 	Payments Payments
 	// Flush writes the activity that this process holds in memory; nil for nothing.
 	Flush func(ctx context.Context) error
+	// Endpoints are those of the configuration, by name, with the types of events that each takes; none means all.
+	Endpoints map[string][]string
 }
 
 // Service is the use cases of staff. It is safe for concurrent use.
 type Service struct {
-	store    Store
-	payments Payments
-	flush    func(ctx context.Context) error
+	store     Store
+	payments  Payments
+	flush     func(ctx context.Context) error
+	endpoints map[string][]string
 }
 
 // New returns a service.
@@ -38,5 +41,5 @@ func New(o Options) *Service {
 	if o.Flush == nil {
 		o.Flush = func(context.Context) error { return nil }
 	}
-	return &Service{store: o.Store, payments: o.Payments, flush: o.Flush}
+	return &Service{store: o.Store, payments: o.Payments, flush: o.Flush, endpoints: o.Endpoints}
 }

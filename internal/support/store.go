@@ -120,7 +120,36 @@ type OutboxMessage struct {
 	Type      string
 	Version   int
 	CreatedAt time.Time
+	// Deliveries are how it stands with each endpoint.
+	Deliveries []Delivery
 }
+
+// Delivery is how an update stands with an endpoint.
+type Delivery struct {
+	Endpoint string
+	State    DeliveryState
+	// Tries are those that failed, while it is undelivered.
+	Tries int
+	// DeliveredAt is when it was first delivered; nil where it was not.
+	DeliveredAt *time.Time
+	// Gone is set while nothing is sent to the endpoint.
+	Gone bool
+}
+
+// DeliveryState is what comes next of a delivery.
+type DeliveryState string
+
+// The states of a delivery.
+const (
+	// DeliveryAhead has the endpoint come to it later, and take it if it is of the endpoint's types.
+	DeliveryAhead DeliveryState = "ahead"
+	// DeliveryWaiting is tried again, or once an earlier one of its subject is delivered.
+	DeliveryWaiting DeliveryState = "waiting"
+	// DeliveryDead was tried as often as the schedule permits.
+	DeliveryDead DeliveryState = "dead"
+	// DeliveryOver was delivered, or is none that the endpoint takes.
+	DeliveryOver DeliveryState = "over"
+)
 
 // Discrepancy is a discrepancy with what its page needs.
 type Discrepancy struct {

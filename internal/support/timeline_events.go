@@ -123,22 +123,3 @@ func (h AttemptHistory) refunder(r payment.Refund) string {
 	}
 	return "service:" + user
 }
-
-func message(n OutboxMessage) Entry {
-	what := sentence(updates, n.Type, "that the payment changed")
-	detail := map[string]any{"message_id": n.ID.String(), "type": n.Type, "version": n.Version}
-	return Entry{n.CreatedAt, EntryMessage, ourselves, "paylatch recorded for the shop " + what + ".", detail}
-}
-
-var updates = map[string]string{ //nolint:gochecknoglobals // a table
-	"payment_attempt.succeeded":  "that the payment succeeded",
-	"payment_attempt.failed":     "that the payment failed",
-	"payment_attempt.authorized": "that the money is held",
-	"payment_attempt.updated":    "that amounts of the payment changed",
-	"refund.succeeded":           "that a refund was made",
-	"refund.failed":              "that a refund failed",
-	"dispute.opened":             "that the payment is disputed",
-	"dispute.updated":            "that a dispute has moved",
-	"dispute.won":                "that a dispute was won",
-	"dispute.lost":               "that a dispute was lost",
-}

@@ -268,6 +268,64 @@ func (q *Queries) LogOfAttempt(ctx context.Context, db DBTX, arg *LogOfAttemptPa
 	return items, nil
 }
 
+const outboxDeliveries = `-- name: OutboxDeliveries :many
+SELECT o.message_id, e.name AS endpoint, e.state, (b.last IS NULL OR b.last - b.events + o.nth > e.position)::bool AS ahead,
+    COALESCE(r.state, '') AS retry, COALESCE(r.tries, 0) AS tries,
+    COALESCE((SELECT min(d.at) FROM endpoint_deliveries d
+        WHERE d.message_id = o.message_id AND d.endpoint = e.name AND d.error = ''), 'epoch')::timestamptz AS delivered_at
+FROM outbox o JOIN outbox_batches b ON b.batch = o.batch CROSS JOIN endpoints e
+LEFT JOIN LATERAL (
+    SELECT q.state, q.tries FROM endpoint_retries q WHERE q.endpoint = e.name AND q.position = b.last - b.events + o.nth LIMIT 1
+) r ON true
+WHERE o.order_id = $1 AND o.message_id = ANY ($2::uuid[])
+ORDER BY o.message_id, e.name
+`
+
+type OutboxDeliveriesParams struct {
+	OrderID    string
+	MessageIds []uuid.UUID
+}
+
+type OutboxDeliveriesRow struct {
+	MessageID   uuid.UUID
+	Endpoint    string
+	State       string
+	Ahead       bool
+	Retry       string
+	Tries       int32
+	DeliveredAt time.Time
+}
+
+// Reads how events of one order stand with each endpoint: whether the endpoint has not come to them yet, the retry, and when they
+// were first delivered, the epoch where they were not; locks nothing.
+func (q *Queries) OutboxDeliveries(ctx context.Context, db DBTX, arg *OutboxDeliveriesParams) ([]*OutboxDeliveriesRow, error) {
+	rows, err := db.Query(ctx, outboxDeliveries, arg.OrderID, arg.MessageIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*OutboxDeliveriesRow
+	for rows.Next() {
+		var i OutboxDeliveriesRow
+		if err := rows.Scan(
+			&i.MessageID,
+			&i.Endpoint,
+			&i.State,
+			&i.Ahead,
+			&i.Retry,
+			&i.Tries,
+			&i.DeliveredAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const outboxOfAttempt = `-- name: OutboxOfAttempt :many
 SELECT message_id, type, version, created_at FROM outbox
 WHERE order_id = $1 AND attempt_id = $2 ORDER BY batch, nth

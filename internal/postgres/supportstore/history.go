@@ -125,12 +125,8 @@ func (s *Store) consequences(ctx context.Context, db dbsqlc.DBTX, c *support.Att
 	for _, row := range refunds {
 		c.Refunds = append(c.Refunds, mapping.Refund(&row.Refunds, row.ReadAt))
 	}
-	messages, err := s.q.OutboxOfAttempt(ctx, db, &dbsqlc.OutboxOfAttemptParams{OrderID: string(c.Attempt.OrderID), AttemptID: &id})
-	if err != nil {
+	if err := s.messages(ctx, db, c); err != nil {
 		return err
-	}
-	for _, row := range messages {
-		c.Messages = append(c.Messages, support.OutboxMessage{ID: row.MessageID, Type: row.Type, Version: int(row.Version), CreatedAt: row.CreatedAt})
 	}
 	open, err := s.q.DiscrepanciesOfAttempt(ctx, db, id)
 	if err != nil {
@@ -154,4 +150,40 @@ func (s *Store) consequences(ctx context.Context, db dbsqlc.DBTX, c *support.Att
 		c.Audit = append(c.Audit, d)
 	}
 	return nil
+}
+
+// messages reads the updates for the merchant, and how each stands with the endpoints.
+func (s *Store) messages(ctx context.Context, db dbsqlc.DBTX, c *support.AttemptHistory) error {
+	order, id := string(c.Attempt.OrderID), uuid.UUID(c.Attempt.ID)
+	rows, err := s.q.OutboxOfAttempt(ctx, db, &dbsqlc.OutboxOfAttemptParams{OrderID: order, AttemptID: &id})
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	at, ids := make(map[uuid.UUID]int, len(rows)), make([]uuid.UUID, len(rows))
+	for i, row := range rows {
+		at[row.MessageID], ids[i] = i, row.MessageID
+		c.Messages = append(c.Messages, support.OutboxMessage{ID: row.MessageID, Type: row.Type, Version: int(row.Version), CreatedAt: row.CreatedAt})
+	}
+	deliveries, err := s.q.OutboxDeliveries(ctx, db, &dbsqlc.OutboxDeliveriesParams{OrderID: order, MessageIds: ids})
+	for _, row := range deliveries {
+		m := &c.Messages[at[row.MessageID]]
+		m.Deliveries = append(m.Deliveries, deliveryFromRow(row))
+	}
+	return err
+}
+
+func deliveryFromRow(row *dbsqlc.OutboxDeliveriesRow) support.Delivery {
+	d := support.Delivery{Endpoint: row.Endpoint, State: support.DeliveryOver, Tries: int(row.Tries), Gone: row.State == "gone"}
+	switch {
+	case row.Retry == "dead":
+		d.State = support.DeliveryDead
+	case row.Retry != "":
+		d.State = support.DeliveryWaiting
+	case row.Ahead:
+		d.State = support.DeliveryAhead
+	}
+	if row.DeliveredAt.Unix() != 0 {
+		d.DeliveredAt = &row.DeliveredAt
+	}
+	return d
 }
