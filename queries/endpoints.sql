@@ -105,16 +105,18 @@ INSERT INTO endpoint_deliveries (endpoint, position, order_id, message_id, at, s
 SELECT @endpoint, unnest(@positions::bigint[]), unnest(@order_ids::text[]), unnest(@message_ids::uuid[]), unnest(@ats::timestamptz[]), unnest(@statuses::int[]),
     unnest(@took_ms::int[]), unnest(@errors::text[]);
 
--- Reads at most so many attempts to deliver, newest first, of before one; of failures only where that is asked. Locks nothing.
+-- Reads at most so many attempts to deliver, newest first, of before one; of failures only where that is asked. The type is
+-- empty for an event that is not kept any more. Locks nothing.
 -- name: EndpointDeliveries :many
-SELECT d.delivery_id, d.message_id, d.at, d.status, d.took_ms, d.error
+SELECT d.delivery_id, d.position, d.order_id, d.message_id, d.at, d.status, d.took_ms, d.error,
+    COALESCE((SELECT o.type FROM outbox o WHERE o.order_id = d.order_id AND o.message_id = d.message_id), '')::text AS type
 FROM endpoint_deliveries d
 WHERE d.endpoint = @endpoint AND d.delivery_id < @before AND (NOT @failed::bool OR d.error <> '')
 ORDER BY d.delivery_id DESC LIMIT @at_most::int;
 
 -- Reads how far endpoints are. oldest is when the first batch with an undelivered event happened, the epoch where there is none. Locks nothing.
 -- name: EndpointsStatus :many
-SELECT e.name, e.state, (h.last - e.position)::bigint AS behind, e.last_success_at, e.last_failure_at, e.last_failure,
+SELECT e.name, e.state, e.position, (h.last - e.position)::bigint AS behind, e.last_success_at, e.last_failure_at, e.last_failure,
     (SELECT count(*) FROM endpoint_retries r WHERE r.endpoint = e.name AND r.state <> 'dead') AS retries,
     (SELECT count(*) FROM endpoint_retries r WHERE r.endpoint = e.name AND r.state = 'dead') AS dead,
     COALESCE(LEAST(

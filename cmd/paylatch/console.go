@@ -16,7 +16,7 @@ import (
 // an address of this machine the browser sends its cookie without TLS.
 func (in *instance) newConsole(desk *support.Service, dev bool) http.Handler {
 	o := console.Options{
-		Support: desk, AuditLog: desk, Payments: in.rooms, Sessions: in.store.Sessions(), Log: in.log, Now: time.Now,
+		Support: desk, AuditLog: desk, Payments: in.rooms, Endpoints: in.events.endpoints, Sessions: in.store.Sessions(), Log: in.log, Now: time.Now,
 		Refused: in.access.Refused, SignedOut: in.access.SignedOut, Seen: access.Seen,
 		Plain: dev && onlyHere(in.cfg.Listen),
 	}

@@ -41,7 +41,7 @@ type endpointListCmd struct {
 
 // Run lists the endpoints.
 func (c *endpointListCmd) Run(ctx context.Context, a *app) error {
-	return withEndpoints(ctx, a, "listEndpoints.view", "", func(d desk, e *endpoint.Service) error {
+	return withEndpoints(ctx, a, support.ViewedEndpoints, "", func(d desk, e *endpoint.Service) error {
 		return c.print(ctx, d, e)
 	})
 }
@@ -83,7 +83,7 @@ var errNotDelivered = errors.New("the endpoint did not accept the test event")
 
 // Run sends a test event.
 func (c *endpointTestCmd) Run(ctx context.Context, a *app) error {
-	return withEndpoints(ctx, a, "testEndpoint", c.Name, func(d desk, e *endpoint.Service) error {
+	return withEndpoints(ctx, a, support.TestedEndpoint, c.Name, func(d desk, e *endpoint.Service) error {
 		attempt, err := e.Test(ctx, c.Name)
 		if err != nil {
 			return err
@@ -113,7 +113,7 @@ type endpointRedeliverCmd struct {
 
 // Run has events delivered again.
 func (c *endpointRedeliverCmd) Run(ctx context.Context, a *app) error {
-	return withEndpoints(ctx, a, "redeliver", c.Name, func(d desk, e *endpoint.Service) error {
+	return withEndpoints(ctx, a, support.Redelivered, c.Name, func(d desk, e *endpoint.Service) error {
 		if err := c.redeliver(ctx, e); err != nil {
 			return err
 		}

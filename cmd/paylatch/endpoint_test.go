@@ -60,7 +60,7 @@ func TestEndpointCommands(t *testing.T) {
 	says(2, "", "redeliver", "shop")
 
 	var audited int
-	require.NoError(t, conn.QueryRow(t.Context(), "SELECT count(*) FROM staff_audit WHERE target = 'shop' AND action = 'redeliver' AND outcome = 'done'").Scan(&audited))
+	require.NoError(t, conn.QueryRow(t.Context(), "SELECT count(*) FROM staff_audit WHERE target = 'shop' AND action = 'endpoint.redeliver' AND outcome = 'done'").Scan(&audited))
 	require.Equal(t, 2, audited)
 }
 

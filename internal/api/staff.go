@@ -44,10 +44,7 @@ func (s *server) auditRefusal(c echo.Context, action support.Action, err error) 
 
 // audited has what staff does by a call of another chapter written into the audit log.
 func (s *server) audited(op *contract.Operation) echo.MiddlewareFunc {
-	action := support.Action(op.ID)
-	if op.Method == http.MethodGet {
-		action += ".view"
-	}
+	action := actionOf(op)
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
 			x := exchangeIn(c)
@@ -58,6 +55,19 @@ func (s *server) audited(op *contract.Operation) echo.MiddlewareFunc {
 			return s.Support.Watch(c.Request().Context(), x.staff(), action, kind, id, func() error { return next(c) })
 		}
 	}
+}
+
+// actionOf is the name of a call in the audit log: the contract's, unless the console has the same action under another one.
+func actionOf(op *contract.Operation) support.Action {
+	switch {
+	case op.ID == "testEndpoint":
+		return support.TestedEndpoint
+	case op.ID == "redeliver":
+		return support.Redelivered
+	case op.Method == http.MethodGet:
+		return support.Action(op.ID + ".view")
+	}
+	return support.Action(op.ID)
 }
 
 // idOf reads an id in a path of the chapter support. A text that is none is audited like an id that does not exist.

@@ -46,7 +46,7 @@ type AuditLog interface {
 	// Watch and Act audit an action and run it; Refuse audits a refusal before an action
 	// began, and returns it.
 	Watch(ctx context.Context, who support.Staff, action support.Action, targetType, target string, act func() error) error
-	Act(ctx context.Context, who support.Staff, action support.Action, id payment.AttemptID, reason string, act func() error) error
+	Act(ctx context.Context, who support.Staff, action support.Action, targetType, target, reason string, act func() error) error
 	Refuse(ctx context.Context, who support.Staff, action support.Action, targetType, target string, why error) error
 	// SignIn audits a sign-in before it takes effect.
 	SignIn(ctx context.Context, who support.Staff, by string) error
@@ -73,12 +73,13 @@ type Tokens interface {
 	Authenticate(ctx context.Context, bearer, onBehalfOf string) (authz.Actor, error)
 }
 
-// Options configure the console. Support, AuditLog, Payments, Sessions and Now are
-// required.
+// Options configure the console. Support, AuditLog, Payments, Endpoints, Sessions and Now
+// are required.
 type Options struct {
-	Support  Support
-	AuditLog AuditLog
-	Payments Payments
+	Support   Support
+	AuditLog  AuditLog
+	Payments  Payments
+	Endpoints Endpoints
 	// Sessions keeps the sessions.
 	Sessions scs.CtxStore
 	// OpenID is the way to sign in; nil for none.
@@ -151,6 +152,10 @@ func New(o Options) http.Handler {
 		"/support/events/{id}/replay":         (*visit).askReplay,
 		"/support/discrepancies":              (*visit).showWorklist,
 		"/support/discrepancies/{id}/resolve": (*visit).askResolve,
+		"/support/endpoints":                  (*visit).showEndpoints,
+		"/support/endpoints/{name}":           (*visit).showEndpoint,
+		"/support/endpoints/{name}/test":      (*visit).askTest,
+		"/support/endpoints/{name}/redeliver": (*visit).askRedeliver,
 		"/support/audit":                      (*visit).showAudit,
 		"/support/":                           (*visit).showNothing,
 	} {
@@ -162,6 +167,8 @@ func New(o Options) http.Handler {
 		"/support/events/{id}/reveal":         (*visit).reveal,
 		"/support/events/{id}/replay":         (*visit).replay,
 		"/support/discrepancies/{id}/resolve": (*visit).resolve,
+		"/support/endpoints/{name}/test":      (*visit).test,
+		"/support/endpoints/{name}/redeliver": (*visit).redeliver,
 	} {
 		pages.Handle("POST "+path, c.staff(do))
 	}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/auth"
+	"github.com/paylatch/paylatch/internal/outbox"
+	"github.com/paylatch/paylatch/internal/outbox/endpoint"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/review"
 )
@@ -22,6 +24,8 @@ var (
 	errAmount     = errors.New("not an amount")
 	errCardNumber = errors.New("a card number in clear")
 	errUnkept     = errors.New("the session was not written after a form")
+	errNoEvent    = errors.New("not the id of an event")
+	errNoCursor   = errors.New("no cursor")
 )
 
 // row is an error in the words of a page.
@@ -63,6 +67,12 @@ func rows() []row {
 		{payment.ErrRefundableChanged, 409, "Somebody else has refunded meanwhile. Look at the payment again."},
 		{payment.ErrSecondPerson, 409, "You proposed paid before. The provider can't be asked, so a second person has to agree."},
 		{errCardNumber, 422, "What you entered holds a card number. It was not stored; go back and leave it out, the last four digits are enough."},
+		{endpoint.ErrNotFound, 404, "No endpoint of this name is configured."},
+		{errNoEvent, 422, "This is not the id of an event."},
+		{errNoCursor, 422, "Enter a cursor, or choose all that are kept."},
+		{outbox.ErrCursorInvalid, 422, "Enter a cursor of the feed: a number, such as the one of this endpoint."},
+		{endpoint.ErrAhead, 422, "The endpoint has not come to this cursor yet. Enter an earlier one."},
+		{outbox.ErrCursorExpired, 410, "Events behind this cursor are not kept any more. Choose a later one, or all that are kept."},
 		{errAmount, 422, "Enter an amount such as 5 or 5.00."},
 	}
 }
@@ -75,6 +85,7 @@ func refusal(err error) (status int, text string) {
 		quota    *idempotency.QuotaError
 		replayed *idempotency.ReplayError
 		tooLong  *http.MaxBytesError
+		unknown  *endpoint.UnknownError
 	)
 	switch {
 	case err == nil:
@@ -89,6 +100,8 @@ func refusal(err error) (status int, text string) {
 		return http.StatusConflict, string(replayed.Response.Body)
 	case errors.As(err, &tooLong):
 		return http.StatusRequestEntityTooLarge, "That was too long."
+	case errors.As(err, &unknown):
+		return http.StatusUnprocessableEntity, "The endpoint was not sent this event, or the event is not kept any more."
 	}
 	for _, row := range rows() {
 		if errors.Is(err, row.err) {

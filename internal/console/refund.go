@@ -104,7 +104,7 @@ func (v *visit) createRefund(a support.Attempt, f form, money, seen payment.Mone
 			return idempotency.Response{Status: status, Body: []byte(text)}
 		},
 	}
-	err = v.AuditLog.Act(v.r.Context(), v.who, support.Refunded, a.ID, f.Reason, func() (err error) {
+	err = v.AuditLog.Act(v.r.Context(), v.who, support.Refunded, "attempt", a.ID.String(), f.Reason, func() (err error) {
 		// The reason stays in the audit log: a provider would show it to others.
 		refunded, err = v.Payments.Refund(v.r.Context(), v.who.Actor, req, commands.CreateRefund{
 			AttemptID: a.ID, Amount: &money.Minor, Expected: &seen.Minor,

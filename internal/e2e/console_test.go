@@ -19,6 +19,7 @@ func everyPage() []string {
 		"/support", "/support?q=A-1", "/support/", "/support/attempts/" + id, "/support/attempts/" + id + "/recheck", "/support/attempts/" + id + "/refund",
 		"/support/orders?id=A-1", "/support/events/" + id, "/support/events/" + id + "/reveal", "/support/events/" + id + "/replay",
 		"/support/discrepancies", "/support/discrepancies/" + id + "/resolve", "/support/audit", "/support/no/such/page",
+		"/support/endpoints", "/support/endpoints/shop", "/support/endpoints/shop/test", "/support/endpoints/shop/redeliver",
 	}
 }
 
@@ -216,12 +217,13 @@ func TestAFormThatIsTooLongIsNotTakenForAnEmptyOne(t *testing.T) {
 
 func TestPagesOfTheConsoleRunNothingInline(t *testing.T) {
 	t.Parallel()
-	s := openConsole(t)
-	a := s.bought(t, unique("o"), "tok_success")
+	s := openConsole(t, newReceiver(t).configured())
+	a := s.undelivered(t)
 	p := signedIn(t, s.base, "ada", "admin")
 	for _, path := range []string{
 		"/support/sign-in", "/support", "/support?q=u1", "/support/attempts/" + a.ID, "/support/attempts/" + a.ID + "/refund",
 		"/support/orders?id=" + a.OrderID, "/support/discrepancies", "/support/audit", "/support/no/such/page",
+		"/support/endpoints", "/support/endpoints/shop", "/support/endpoints/shop/test", "/support/endpoints/shop/redeliver?after=0",
 	} {
 		page := p.get(path)
 		for name, want := range map[string]string{
@@ -245,8 +247,8 @@ func TestPagesOfTheConsoleRunNothingInline(t *testing.T) {
 
 func TestEveryPageWithATimeSaysWhichClock(t *testing.T) {
 	t.Parallel()
-	s := openConsole(t)
-	a, late := s.bought(t, unique("o"), "tok_success"), s.late(t)
+	s := openConsole(t, newReceiver(t).configured())
+	a, late := s.undelivered(t), s.late(t)
 	id := one[string](t, s.rig, `SELECT discrepancy_id::text FROM discrepancies WHERE attempt_id = $1`, late.ID)
 	event := one[string](t, s.rig, `SELECT event_id::text FROM provider_events WHERE attempt_id = $1 LIMIT 1`, late.ID)
 	p := signedIn(t, s.base, "ada", "admin")
@@ -254,6 +256,7 @@ func TestEveryPageWithATimeSaysWhichClock(t *testing.T) {
 	for path, want := range map[string]bool{
 		"/support": false, "/support?q=u1": true, "/support?q=none-of-it": false, "/support/attempts/" + a.ID: true, "/support/orders?id=" + a.OrderID: true,
 		"/support/events/" + event: true, "/support/discrepancies": false, "/support/audit": true, "/support/audit?actor=none": false,
+		"/support/endpoints": true, "/support/endpoints/shop": true, "/support/endpoints/shop?cursor=1": true, "/support/endpoints/shop/test": false,
 	} {
 		page := p.get(path)
 		page.is(t, http.StatusOK)

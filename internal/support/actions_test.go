@@ -163,7 +163,7 @@ func TestRecheckAuditedAfterCancel(t *testing.T) {
 			return err
 		},
 		func(ctx context.Context, left func() error) error {
-			return r.desk.Act(ctx, ann, support.Refunded, id, reason, left)
+			return r.desk.Act(ctx, ann, support.Refunded, "attempt", id.String(), reason, left)
 		},
 	} {
 		ctx, leave := context.WithCancel(t.Context())

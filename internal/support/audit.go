@@ -69,13 +69,13 @@ func (s *Service) Watch(ctx context.Context, who Staff, action Action, targetTyp
 	return s.around(ctx, e, act)
 }
 
-// Act is Watch for a change of an attempt, with a reason. It returns
-// payment.ErrForbidden and a payment.ValidationError before act is run.
-func (s *Service) Act(ctx context.Context, who Staff, action Action, id payment.AttemptID, reason string, act func() error) error {
+// Act is Watch for a change, with a reason. It returns payment.ErrForbidden and a
+// payment.ValidationError before act is run.
+func (s *Service) Act(ctx context.Context, who Staff, action Action, targetType, target, reason string, act func() error) error {
 	if err := who.mayAct(reason); err != nil {
 		return err
 	}
-	e := who.entry(action, attemptTarget, id.String())
+	e := who.entry(action, targetType, target)
 	e.Reason = reason
 	return s.around(ctx, e, act)
 }

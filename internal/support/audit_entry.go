@@ -28,6 +28,10 @@ const (
 	Resolved          Action = "discrepancy.resolve"
 	Proposed          Action = "discrepancy.propose"
 	Refunded          Action = "createRefund" // by the API's call or the console alike
+	ViewedEndpoints   Action = "listEndpoints.view"
+	ViewedDeliveries  Action = "listDeliveries.view"
+	TestedEndpoint    Action = "endpoint.test"
+	Redelivered       Action = "endpoint.redeliver"
 	SignedIn          Action = "sign_in"
 	SignedOut         Action = "sign_out"
 	RefusedToken      Action = "token.refused"

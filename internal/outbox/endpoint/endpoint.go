@@ -81,7 +81,9 @@ type Attempt struct {
 	// OrderID is that of the event, empty for one of no order.
 	OrderID string
 	EventID uuid.UUID
-	At      time.Time
+	// Type is that of the event. It is read with the log, empty where the event is not kept any more.
+	Type string
+	At   time.Time
 	// Status is 0 where no response came.
 	Status int
 	Took   time.Duration
@@ -129,6 +131,8 @@ type Status struct {
 	State State
 	// Host is that of its address; the rest of that may be secret.
 	Host string
+	// Position is its cursor.
+	Position outbox.Position
 	// Behind counts the events after the cursor, of any type.
 	Behind int64
 	// Retries wait to be tried again, or for an earlier event of their subject; Dead are given up.

@@ -46,10 +46,19 @@ func signs(t *testing.T) {
 	require.NotNil(t, st.LastSuccess)
 	require.Nil(t, st.LastFailure)
 	require.Equal(t, strings.TrimPrefix(v.URL, "http://"), st.Host)
+	require.EqualValues(t, 2, st.Position)
 	log, err := s.Attempts(t.Context(), "shop", 0, false, 10)
 	require.NoError(t, err)
 	require.Len(t, log, 2)
 	require.Equal(t, http.StatusNoContent, log[0].Status)
+	require.Equal(t, outbox.AttemptUpdated, log[0].Type)
+	require.ElementsMatch(t, []outbox.Position{1, 2}, []outbox.Position{log[0].Position, log[1].Position})
+	_, err = e.conn.Exec(t.Context(), "DELETE FROM outbox")
+	require.NoError(t, err)
+	log, err = s.Attempts(t.Context(), "shop", 0, false, 10)
+	require.NoError(t, err)
+	require.Len(t, log, 2)
+	require.Empty(t, log[0].Type, "of an event that is not kept")
 }
 
 func keepsOrder(t *testing.T) {

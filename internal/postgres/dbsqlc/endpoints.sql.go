@@ -61,7 +61,8 @@ func (q *Queries) EndpointAdvance(ctx context.Context, db DBTX, arg *EndpointAdv
 }
 
 const endpointDeliveries = `-- name: EndpointDeliveries :many
-SELECT d.delivery_id, d.message_id, d.at, d.status, d.took_ms, d.error
+SELECT d.delivery_id, d.position, d.order_id, d.message_id, d.at, d.status, d.took_ms, d.error,
+    COALESCE((SELECT o.type FROM outbox o WHERE o.order_id = d.order_id AND o.message_id = d.message_id), '')::text AS type
 FROM endpoint_deliveries d
 WHERE d.endpoint = $1 AND d.delivery_id < $2 AND (NOT $3::bool OR d.error <> '')
 ORDER BY d.delivery_id DESC LIMIT $4::int
@@ -76,14 +77,18 @@ type EndpointDeliveriesParams struct {
 
 type EndpointDeliveriesRow struct {
 	DeliveryID int64
+	Position   int64
+	OrderID    string
 	MessageID  uuid.UUID
 	At         time.Time
 	Status     int32
 	TookMs     int32
 	Error      string
+	Type       string
 }
 
-// Reads at most so many attempts to deliver, newest first, of before one; of failures only where that is asked. Locks nothing.
+// Reads at most so many attempts to deliver, newest first, of before one; of failures only where that is asked. The type is
+// empty for an event that is not kept any more. Locks nothing.
 func (q *Queries) EndpointDeliveries(ctx context.Context, db DBTX, arg *EndpointDeliveriesParams) ([]*EndpointDeliveriesRow, error) {
 	rows, err := db.Query(ctx, endpointDeliveries,
 		arg.Endpoint,
@@ -100,11 +105,14 @@ func (q *Queries) EndpointDeliveries(ctx context.Context, db DBTX, arg *Endpoint
 		var i EndpointDeliveriesRow
 		if err := rows.Scan(
 			&i.DeliveryID,
+			&i.Position,
+			&i.OrderID,
 			&i.MessageID,
 			&i.At,
 			&i.Status,
 			&i.TookMs,
 			&i.Error,
+			&i.Type,
 		); err != nil {
 			return nil, err
 		}
@@ -627,7 +635,7 @@ func (q *Queries) EndpointsRegister(ctx context.Context, db DBTX, arg *Endpoints
 }
 
 const endpointsStatus = `-- name: EndpointsStatus :many
-SELECT e.name, e.state, (h.last - e.position)::bigint AS behind, e.last_success_at, e.last_failure_at, e.last_failure,
+SELECT e.name, e.state, e.position, (h.last - e.position)::bigint AS behind, e.last_success_at, e.last_failure_at, e.last_failure,
     (SELECT count(*) FROM endpoint_retries r WHERE r.endpoint = e.name AND r.state <> 'dead') AS retries,
     (SELECT count(*) FROM endpoint_retries r WHERE r.endpoint = e.name AND r.state = 'dead') AS dead,
     COALESCE(LEAST(
@@ -642,6 +650,7 @@ WHERE e.name = ANY ($1::text[]) ORDER BY e.name
 type EndpointsStatusRow struct {
 	Name          string
 	State         string
+	Position      int64
 	Behind        int64
 	LastSuccessAt *time.Time
 	LastFailureAt *time.Time
@@ -664,6 +673,7 @@ func (q *Queries) EndpointsStatus(ctx context.Context, db DBTX, names []string) 
 		if err := rows.Scan(
 			&i.Name,
 			&i.State,
+			&i.Position,
 			&i.Behind,
 			&i.LastSuccessAt,
 			&i.LastFailureAt,

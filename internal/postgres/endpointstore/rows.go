@@ -78,7 +78,8 @@ func deliveries(name string, attempts []endpoint.Attempt) *dbsqlc.EndpointDelive
 
 func status(row *dbsqlc.EndpointsStatusRow) endpoint.Status {
 	out := endpoint.Status{
-		Name: row.Name, State: endpoint.State(row.State), Behind: row.Behind, Retries: row.Retries, Dead: row.Dead,
+		Name: row.Name, State: endpoint.State(row.State), Position: outbox.Position(row.Position), Behind: row.Behind,
+		Retries: row.Retries, Dead: row.Dead,
 		LastSuccess: row.LastSuccessAt, LastFailure: row.LastFailureAt, LastError: row.LastFailure,
 	}
 	if row.Oldest.Unix() != 0 {
@@ -89,8 +90,8 @@ func status(row *dbsqlc.EndpointsStatusRow) endpoint.Status {
 
 func attempt(row *dbsqlc.EndpointDeliveriesRow) endpoint.Attempt {
 	return endpoint.Attempt{
-		Number: row.DeliveryID, EventID: row.MessageID, At: row.At, Status: int(row.Status),
-		Took: time.Duration(row.TookMs) * time.Millisecond, Error: row.Error,
+		Number: row.DeliveryID, Position: outbox.Position(row.Position), OrderID: row.OrderID, EventID: row.MessageID, Type: row.Type,
+		At: row.At, Status: int(row.Status), Took: time.Duration(row.TookMs) * time.Millisecond, Error: row.Error,
 	}
 }
 

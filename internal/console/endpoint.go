@@ -1,0 +1,210 @@
+package console
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/a-h/templ"
+	"github.com/google/uuid"
+
+	"github.com/paylatch/paylatch/internal/outbox"
+	"github.com/paylatch/paylatch/internal/outbox/endpoint"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/support"
+)
+
+// Endpoints are where events for the merchant are delivered; *endpoint.Service in the program.
+type Endpoints interface {
+	List(ctx context.Context) ([]endpoint.Status, error)
+	Attempts(ctx context.Context, name string, before int64, failed bool, limit int) ([]endpoint.Attempt, error)
+	Test(ctx context.Context, name string) (endpoint.Attempt, error)
+	RedeliverAfter(ctx context.Context, name string, cursor outbox.Position) error
+	RedeliverEvents(ctx context.Context, name string, ids []uuid.UUID) error
+}
+
+// attemptsEach is how many attempts to deliver a page has.
+const attemptsEach = 25
+
+const (
+	testTitle      = "Send a test"
+	redeliverTitle = "Send again"
+)
+
+// endpointStatus is how far an endpoint is, at a time.
+type endpointStatus struct {
+	endpoint.Status
+
+	Now time.Time
+}
+
+// Timed reports whether a time of day is shown of it.
+func (s endpointStatus) Timed() bool {
+	return !s.Oldest.IsZero() || s.LastSuccess != nil || s.LastFailure != nil
+}
+
+// endpointsView is the content of the page of all endpoints.
+type endpointsView struct {
+	frame
+	List []endpointStatus
+}
+
+// Timed reports whether a time of day is on the page.
+func (e endpointsView) Timed() bool { return slices.ContainsFunc(e.List, endpointStatus.Timed) }
+
+func (v *visit) showEndpoints() error {
+	var list []endpoint.Status
+	err := v.AuditLog.Watch(v.r.Context(), v.who, support.ViewedEndpoints, "endpoint", "", func() (err error) {
+		list, err = v.Endpoints.List(v.r.Context())
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	view := endpointsView{frame: v.frame("Endpoints")}
+	for _, s := range list {
+		view.List = append(view.List, endpointStatus{s, v.Now()})
+	}
+	return v.show(endpointsPage(view))
+}
+
+// endpointView is the content of the page of an endpoint: how far it is, and a part of its log.
+type endpointView struct {
+	frame
+	endpointStatus
+	Log     []endpoint.Attempt
+	Failed  bool
+	Further string
+}
+
+// Timed reports whether a time of day is on the page.
+func (e endpointView) Timed() bool { return len(e.Log) > 0 || e.endpointStatus.Timed() }
+
+func (v *visit) showEndpoint() error {
+	before, err := v.beforeAttempt()
+	if err != nil {
+		return err
+	}
+	name := v.r.PathValue("name")
+	view := endpointView{Failed: v.query("failed") == "true"}
+	err = v.AuditLog.Watch(v.r.Context(), v.who, support.ViewedDeliveries, "endpoint", name, func() (err error) {
+		if view.endpointStatus, err = v.endpoint(name); err != nil {
+			return err
+		}
+		view.Log, err = v.Endpoints.Attempts(v.r.Context(), name, before, view.Failed, attemptsEach+1)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if len(view.Log) > attemptsEach {
+		view.Log = view.Log[:attemptsEach]
+		view.Further = v.further(strconv.FormatInt(view.Log[attemptsEach-1].Number, 10))
+	}
+	view.frame = v.frame("Endpoint " + name)
+	return v.show(endpointPage(view))
+}
+
+// beforeAttempt is the attempt that the wanted part of a log is before; 0 for the newest part.
+func (v *visit) beforeAttempt() (int64, error) {
+	text := v.query("cursor")
+	if text == "" {
+		return 0, nil
+	}
+	before, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || before < 1 {
+		return 0, payment.Invalid("cursor", "must be that of an earlier page")
+	}
+	return before, nil
+}
+
+// endpoint is how far an endpoint is. It returns endpoint.ErrNotFound.
+func (v *visit) endpoint(name string) (endpointStatus, error) {
+	list, err := v.Endpoints.List(v.r.Context())
+	if err != nil {
+		return endpointStatus{}, err
+	}
+	i := slices.IndexFunc(list, func(s endpoint.Status) bool { return s.Name == name })
+	if i < 0 {
+		return endpointStatus{}, endpoint.ErrNotFound
+	}
+	return endpointStatus{list[i], v.Now()}, nil
+}
+
+// actedOn is the endpoint that an action is on. One that does not exist stands in the audit log.
+func (v *visit) actedOn(action support.Action) (endpointStatus, error) {
+	name := v.r.PathValue("name")
+	s, err := v.endpoint(name)
+	if err != nil {
+		err = v.AuditLog.Refuse(v.r.Context(), v.who, action, "endpoint", name, err)
+	}
+	return s, err
+}
+
+func (v *visit) askTest() error {
+	s, err := v.actedOn(support.TestedEndpoint)
+	if err != nil {
+		return err
+	}
+	return v.show(testPage(v.frame(testTitle), v.form(endpointPath(s.Name)), s.Name))
+}
+
+func (v *visit) test() error {
+	s, err := v.actedOn(support.TestedEndpoint)
+	if err != nil {
+		return err
+	}
+	to := endpointPath(s.Name)
+	again := func(f form) templ.Component { return testPage(v.frame(testTitle), f, s.Name) }
+	return v.once(v.sent(to), to, again, func() (text string, err error) {
+		err = v.AuditLog.Act(v.r.Context(), v.who, support.TestedEndpoint, "endpoint", s.Name, v.r.PostFormValue("reason"), func() error {
+			a, err := v.Endpoints.Test(v.r.Context(), s.Name)
+			text = tested(a)
+			return err
+		})
+		return text, err
+	})
+}
+
+// tested is what came of a test.
+func tested(a endpoint.Attempt) string {
+	if a.Error != "" {
+		return "The test event was not accepted, after " + took(a) + ": " + a.Error
+	}
+	return "The test event was accepted with " + answered(a) + ", after " + took(a) + "."
+}
+
+// answered is the status of a response in words.
+func answered(a endpoint.Attempt) string {
+	if a.Status == 0 {
+		return "no response"
+	}
+	return strconv.Itoa(a.Status)
+}
+
+func took(a endpoint.Attempt) string { return strconv.FormatInt(a.Took.Milliseconds(), 10) + " ms" }
+
+// undelivered is what is not delivered to an endpoint, as a sentence.
+func undelivered(s endpointStatus) string {
+	switch {
+	case s.State == endpoint.Gone:
+		return "It answered that it is gone (410): nothing is sent to it until its address changes, or events are sent again."
+	case s.Oldest.IsZero():
+		return "Nothing is undelivered."
+	}
+	return "The oldest event that is not delivered is " + age(s.Now.Sub(s.Oldest)) + " old."
+}
+
+func endpointPath(name string) string { return "/support/endpoints/" + url.PathEscape(name) }
+
+// redeliverPath is the form that sends one event again.
+func redeliverPath(name string, event uuid.UUID) string {
+	return endpointPath(name) + "/redeliver?event=" + event.String()
+}
+
+// redeliverFromPath is the form that sends an event and all behind it again.
+func redeliverFromPath(name string, at outbox.Position) string {
+	return endpointPath(name) + "/redeliver?after=" + (at - 1).String()
+}

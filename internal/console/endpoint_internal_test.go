@@ -1,0 +1,37 @@
+package console
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/outbox/endpoint"
+)
+
+func TestUndelivered(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for want, s := range map[string]endpoint.Status{
+		"Nothing is undelivered.":                                {State: endpoint.Active, Behind: 3},
+		"The oldest event that is not delivered is 20 min old.":  {State: endpoint.Active, Oldest: now.Add(-20 * time.Minute)},
+		"The oldest event that is not delivered is 3 hours old.": {State: endpoint.Active, Oldest: now.Add(-3 * time.Hour)},
+		"It answered that it is gone (410): nothing is sent to it until its address changes, or events are sent again.": {
+			State: endpoint.Gone, Oldest: now.Add(-time.Hour),
+		},
+	} {
+		require.Equal(t, want, undelivered(endpointStatus{s, now}))
+	}
+}
+
+func TestTested(t *testing.T) {
+	t.Parallel()
+	for want, a := range map[string]endpoint.Attempt{
+		"The test event was accepted with 204, after 12 ms.":                             {Status: 204, Took: 12 * time.Millisecond},
+		"The test event was not accepted, after 15000 ms: no response within 15s":        {Took: 15 * time.Second, Error: "no response within 15s"},
+		"The test event was not accepted, after 3 ms: 503 Service Unavailable: not now.": {Status: 503, Took: 3 * time.Millisecond, Error: "503 Service Unavailable: not now."},
+	} {
+		require.Equal(t, want, tested(a))
+	}
+	require.Equal(t, "no response", answered(endpoint.Attempt{}))
+}

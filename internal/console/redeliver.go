@@ -1,0 +1,117 @@
+package console
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/a-h/templ"
+	"github.com/google/uuid"
+
+	"github.com/paylatch/paylatch/internal/outbox"
+	"github.com/paylatch/paylatch/internal/outbox/endpoint"
+	"github.com/paylatch/paylatch/internal/support"
+)
+
+// redeliverView is the content of the form that sends events again: one, or all behind a cursor. The latter has two steps, without
+// Sure the first one.
+type redeliverView struct {
+	frame
+	form
+	// Name is that of the endpoint.
+	Name string
+	// Event is the one to send again; empty for all behind a cursor.
+	Event string
+	// After is the cursor as it was typed, All stands for the oldest event that is kept.
+	After string
+	All   bool
+	// Sure is what is confirmed.
+	Sure string
+}
+
+// redelivery is what a form asks for.
+type redelivery struct {
+	event  uuid.UUID
+	cursor outbox.Position
+}
+
+func (v *visit) redeliverView(s endpointStatus, value func(name string) string) redeliverView {
+	return redeliverView{
+		frame: v.frame(redeliverTitle), Name: s.Name,
+		Event: value("event"), After: value("after"), All: value("from") == "oldest",
+	}
+}
+
+func (v *visit) askRedeliver() error {
+	s, err := v.actedOn(support.Redelivered)
+	if err != nil {
+		return err
+	}
+	view := v.redeliverView(s, v.query)
+	view.form = v.form(endpointPath(s.Name))
+	return v.show(redeliverPage(view))
+}
+
+// redeliver sends one event again at once, and all behind a cursor once that is confirmed.
+func (v *visit) redeliver() error {
+	s, err := v.actedOn(support.Redelivered)
+	if err != nil {
+		return err
+	}
+	view, to := v.redeliverView(s, v.r.PostFormValue), endpointPath(s.Name)
+	again := func(f form) templ.Component {
+		view.form = f
+		return redeliverPage(view)
+	}
+	f := v.sent(to)
+	wanted, err := view.read(s)
+	if err == nil && view.Event == "" && strings.TrimSpace(f.Reason) != "" && v.r.PostFormValue("sure") != "yes" {
+		view.form, view.Sure = f, view.confirmed(s, wanted)
+		return v.show(redeliverPage(view))
+	}
+	return v.once(f, to, again, func() (string, error) {
+		if err != nil {
+			return "", err
+		}
+		return view.outcome(), v.AuditLog.Act(v.r.Context(), v.who, support.Redelivered, "endpoint", s.Name, f.Reason, func() error {
+			if view.Event != "" {
+				return v.Endpoints.RedeliverEvents(v.r.Context(), s.Name, []uuid.UUID{wanted.event})
+			}
+			return v.Endpoints.RedeliverAfter(v.r.Context(), s.Name, wanted.cursor)
+		})
+	})
+}
+
+// read returns what the form asks for, or errNoEvent, errNoCursor and endpoint.ErrAhead.
+func (r redeliverView) read(s endpointStatus) (wanted redelivery, err error) {
+	switch {
+	case r.Event != "":
+		if wanted.event, err = uuid.Parse(r.Event); err != nil {
+			return wanted, errNoEvent
+		}
+		return wanted, nil
+	case r.All:
+		return redelivery{cursor: outbox.Beginning}, nil
+	case r.After == "":
+		return wanted, errNoCursor
+	}
+	if wanted.cursor, err = outbox.ParseCursor(r.After); err == nil && wanted.cursor > s.Position {
+		err = endpoint.ErrAhead
+	}
+	return wanted, err
+}
+
+// confirmed is what a person confirms.
+func (r redeliverView) confirmed(s endpointStatus, wanted redelivery) string {
+	if r.All {
+		return "All events that are kept and of the types of " + s.Name + " are sent to it, in their order."
+	}
+	return "The events behind the cursor " + r.After + " that are of the types of " + s.Name + " are sent to it again, in their order; at most " +
+		strconv.FormatInt(int64(s.Position-wanted.cursor), 10) + " that it has passed."
+}
+
+func (r redeliverView) outcome() string {
+	if r.Event != "" {
+		return "The event is sent again; the log will show it."
+	}
+	return "The events are sent again; the log will show them."
+}
