@@ -68,7 +68,7 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 	counted := metrics.New(metrics.Options{
 		Keys: in.store.KeysEstimate, Waiting: in.waiting, Overdue: in.store.Overdue, Parked: in.store.ParkedEvents,
 		NotesLost: in.notes.Lost, Now: time.Now,
-		Stream: func() stream.Stats { return in.hub.Stats() }, Endpoints: in.undelivered,
+		Stream: func() stream.Stats { return in.hub.Stats() }, Endpoints: in.undelivered, Readers: in.readers,
 	})
 	charged, receiving, err := accounts(cfg, provider.NewHTTPClient(), watch{log, counted})
 	if err != nil {
@@ -97,7 +97,7 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 		worker.PurgeTokens(in.store, payment.ResendWindow), worker.ReadAgain(in.rooms, version), in.events.purge, in.events.purgeDeliveries)
 	desk := support.New(support.Options{Store: in.store.Support(), Payments: in.rooms, Flush: in.notes.Flush, Endpoints: typesOfEndpoints(cfg)})
 	served := api.Options{
-		Payments: in.rooms, Events: in.events.feed, Endpoints: in.events.endpoints, Deliveries: in.rooms, Support: desk, Refused: in.access.Refused, Console: in.newConsole(desk, dev), Demo: dev,
+		Payments: in.rooms, Events: in.events.feed, FeedRead: in.events.readers.Note, Endpoints: in.events.endpoints, Deliveries: in.rooms, Support: desk, Refused: in.access.Refused, Console: in.newConsole(desk, dev), Demo: dev,
 		Auth: in.auth, Accounts: receiving, Ready: in.ready(), Log: log, Hub: in.hub, Origins: cfg.CORSOrigins,
 		Metrics: counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: cfg.TrustedProxies,
 		OperationsApart: cfg.OperationsListen != "", Reference: references(cfg),
@@ -131,6 +131,16 @@ func (in *instance) undelivered(ctx context.Context) (map[string]metrics.Endpoin
 		found[s.Name] = e
 	}
 	return found, err
+}
+
+// readers returns how far the readers of the feed are, for the metrics.
+func (in *instance) readers() map[string]metrics.Reader {
+	list := in.events.readers.List(in.events.numberer.Head.Last(), time.Now())
+	found := make(map[string]metrics.Reader, len(list))
+	for _, r := range list {
+		found[r.Name] = metrics.Reader{Behind: r.Behind, Since: r.Since}
+	}
+	return found
 }
 
 var errUnhealthy = errors.New("a background loop keeps failing")

@@ -21,6 +21,7 @@ import (
 type publisher struct {
 	numberer               *outbox.Numberer
 	feed                   *outbox.Feed
+	readers                outbox.Readers
 	endpoints              *endpoint.Service
 	purge, purgeDeliveries worker.Loop
 }

@@ -35,6 +35,7 @@ func (s *server) ReadEvents(ctx context.Context, r gen.ReadEventsRequestObject) 
 	if err != nil {
 		return nil, err
 	}
+	began := s.Now()
 	page, err := s.Events.Read(ctx, after, types, limit, wait)
 	if errors.Is(err, outbox.ErrCursorInvalid) {
 		return nil, payment.Invalid("after", "must be the next_cursor of an earlier page")
@@ -42,12 +43,24 @@ func (s *server) ReadEvents(ctx context.Context, r gen.ReadEventsRequestObject) 
 	if err != nil {
 		return nil, err
 	}
+	s.FeedRead(x.actor.Subject, actedOn(after, page), began)
 	return writes(func(w http.ResponseWriter) error {
 		if applied != "" {
 			w.Header().Set("Preference-Applied", applied)
 		}
 		return response{http.StatusOK, render.Events(page)}.send(w)
 	}), nil
+}
+
+// actedOn is the cursor up to which a reader has acted on events: that of its request, and at the beginning the one before what it gets.
+func actedOn(after outbox.Position, page outbox.Page) outbox.Position {
+	switch {
+	case after != outbox.Beginning:
+		return after
+	case len(page.Events) == 0:
+		return page.Next
+	}
+	return page.Events[0].Position - 1
 }
 
 // feedQuery reads where a page of the feed begins, and what it may have.

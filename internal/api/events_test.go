@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -39,7 +40,13 @@ func TestReadEvents(t *testing.T) {
 		Position: 12, ID: uuid.MustParse("8e6d1f5a-3c0b-5b6e-9a53-2f1e7d4c8b90"), Type: outbox.OrderPaid, Subject: "A-1", Version: 2,
 		Payload: []byte(`{"order_id":"A-1"}`), CreatedAt: now,
 	}}}}
-	b := newBench(t, func(o *api.Options) { o.Events = f })
+	var reads []string
+	b := newBench(t, func(o *api.Options) {
+		o.Events = f
+		o.FeedRead = func(reader string, after outbox.Position, began time.Time) {
+			reads = append(reads, fmt.Sprint(reader, " ", after, " ", began.Equal(now)))
+		}
+	})
 	got := b.send(http.MethodGet, "/v1/events?after=11&type=order.paid,refund.failed&limit=5&wait=90", "", asService)
 	require.Equal(t, http.StatusOK, got.StatusCode)
 	want := `{"items":[{"id":"8e6d1f5a-3c0b-5b6e-9a53-2f1e7d4c8b90","type":"order.paid","created_at":"2026-03-01T09:30:00.120000Z",` +
@@ -52,6 +59,12 @@ func TestReadEvents(t *testing.T) {
 	require.JSONEq(t, `{"items":[],"next_cursor":"12"}`, string(got.text))
 	require.Equal(t, "wait=3", got.Header.Get("Preference-Applied"))
 	require.Equal(t, feed{f.page, nil, outbox.Beginning, nil, 100, 3 * time.Second}, *f)
+
+	f.page.Events = []outbox.Event{{Position: 9, Payload: []byte("{}")}, {Position: 12, Payload: []byte("{}")}}
+	b.send(http.MethodGet, "/v1/events", "", asService)
+	f.err = outbox.ErrCursorExpired
+	b.send(http.MethodGet, "/v1/events?after=3", "", asService).is(t, 410, "cursor-expired")
+	require.Equal(t, []string{"service 11 true", "service 12 true", "service 8 true"}, reads, "who is refused has not read")
 }
 
 func TestReadEventsRefuses(t *testing.T) {

@@ -86,6 +86,9 @@ type Options struct {
 	Auth       Auth
 	// Events is the feed of what has happened.
 	Events Events
+	// FeedRead gets each read of the feed: the reader, which is the token's subject, the cursor up to which it has acted on events,
+	// and when the read began. It must not block; may be nil.
+	FeedRead func(reader string, after outbox.Position, began time.Time)
 	// Endpoints are where events are delivered.
 	Endpoints Endpoints
 	// Support serves staff; nil leaves its calls out, and what staff does by the others out of the audit log.
@@ -139,6 +142,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Observe == nil {
 		o.Observe = func(metrics.Request) {}
+	}
+	if o.FeedRead == nil {
+		o.FeedRead = func(string, outbox.Position, time.Time) {}
 	}
 	if o.Refused == nil {
 		o.Refused = func(support.Refusal) {}

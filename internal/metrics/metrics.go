@@ -1,6 +1,7 @@
 // Package metrics counts what the service does, for Prometheus. Labels hold
 // names of the contract and of the configuration, never what a caller sent, so
-// their number is bounded.
+// their number is bounded. The names of the feed's readers come from their tokens;
+// whoever counts them bounds them.
 package metrics
 
 import (
@@ -31,6 +32,8 @@ type Options struct {
 	Now       func() time.Time
 	// Endpoints returns how far the endpoints are, by name; called as Keys. May be nil.
 	Endpoints func(ctx context.Context) (map[string]Endpoint, error)
+	// Readers returns how far the readers of the feed are, by names that are printable and few; may be nil.
+	Readers func() map[string]Reader
 	// Stream returns the counts of waiters; may be nil.
 	Stream func() stream.Stats
 }
@@ -116,6 +119,9 @@ func (o Options) collected() (all []prometheus.Collector) {
 	}
 	if o.Endpoints != nil {
 		all = append(all, newEndpoints(&cached[map[string]Endpoint]{read: o.Endpoints, now: o.Now}))
+	}
+	if o.Readers != nil {
+		all = append(all, newReaders(o.Readers))
 	}
 	if o.NotesLost != nil {
 		all = append(all, prometheus.NewCounterFunc(prometheus.CounterOpts{

@@ -46,6 +46,9 @@ func counting() *metrics.Metrics {
 		Endpoints: func(context.Context) (map[string]metrics.Endpoint, error) {
 			return map[string]metrics.Endpoint{"shop": {Behind: 4, Retries: 3, Dead: 2, Oldest: time.Minute, Gone: true}}, nil
 		},
+		Readers: func() map[string]metrics.Reader {
+			return map[string]metrics.Reader{"shop": {Behind: 12, Since: 90 * time.Second}}
+		},
 	})
 	m.Observe(metrics.Request{Method: "POST", Route: "/webhooks/:account", Status: 200, Account: "sandbox", Verdicts: []fsm.Verdict{fsm.Applied}})
 	m.Observe(metrics.Request{Method: "POST", Route: "/webhooks/:account", Status: 401, Code: "webhook-signature-invalid"})
@@ -56,6 +59,13 @@ func counting() *metrics.Metrics {
 	m.Breaker("sandbox", func() float64 { return 2 })
 	m.Breaker("other", func() float64 { return 0 })
 	return m
+}
+
+func TestReadersAreCounted(t *testing.T) {
+	t.Parallel()
+	text := scrape(t, counting())
+	require.Contains(t, text, "\npaylatch_feed_reader_behind_events{reader=\"shop\"} 12\n")
+	require.Contains(t, text, "\npaylatch_feed_reader_seconds_since_read{reader=\"shop\"} 90\n")
 }
 
 func TestEveryNameIsAsPrometheusWantsIt(t *testing.T) {

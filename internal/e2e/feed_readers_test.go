@@ -1,0 +1,51 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestReadersOfTheFeedAreCounted has a worker read the two events of a payment, one by one: what it has acted on is what it asks to go
+// on from.
+func TestReadersOfTheFeedAreCounted(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	s := r.serve()
+	worker := client{base: s.base, token: token(strings.Repeat("stock", 20), "service")}
+	behind := func() string {
+		found := regexp.MustCompile(`(?m)^paylatch_feed_reader_behind_events\{reader="(?:stock){11}~[0-9a-f]{8}"\} (.*)$`).
+			FindSubmatch(client{base: s.base}.send(t.Context(), http.MethodGet, "/metrics", "").text)
+		if found == nil {
+			return "none"
+		}
+		return string(found[1])
+	}
+	read := func(after string) (next string) {
+		got := worker.send(t.Context(), http.MethodGet, "/v1/events?limit=1&wait=20&after="+after, "")
+		got.is(t, http.StatusOK)
+		var page struct {
+			Next string `json:"next_cursor"`
+		}
+		require.NoError(t, json.Unmarshal(got.text, &page))
+		return page.Next
+	}
+	require.Equal(t, "none", behind())
+	shop := s.customer()
+	shop.pay(t.Context(), shop.order(t), "key-first", "tok_success").is(t, http.StatusCreated)
+	first := read("")
+	eventually(t, "the head is read", func() bool { return behind() == "2" })
+	second := read(first)
+	require.Equal(t, "1", behind())
+	worker.send(t.Context(), http.MethodGet, "/v1/events?after="+second, "").is(t, http.StatusOK)
+	require.Equal(t, "0", behind())
+	worker.send(t.Context(), http.MethodGet, "/v1/events?after=99", "").is(t, http.StatusUnprocessableEntity)
+	shop.pay(t.Context(), shop.order(t), "key-second", "tok_success").is(t, http.StatusCreated)
+	eventually(t, "others happen", func() bool { return behind() == "2" })
+	require.Regexp(t, `(?m)^paylatch_feed_reader_seconds_since_read\{reader="(?:stock){11}~[0-9a-f]{8}"\} [0-9.e-]+$`,
+		string(client{base: s.base}.send(t.Context(), http.MethodGet, "/metrics", "").text))
+}
