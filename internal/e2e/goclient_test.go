@@ -34,6 +34,7 @@ func lossy(t *testing.T, base string) (address string, lost *atomic.Int32) {
 			}
 			return nil
 		},
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
 	}
 	front := httptest.NewServer(proxy)
 	t.Cleanup(front.Close)

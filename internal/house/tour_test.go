@@ -24,7 +24,7 @@ var (
 	declaration = regexp.MustCompile("\\[`([^`:]+\\.go): ([^`]+)`\\]\\(([^)]+)\\)")
 	link        = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	// path is one of the repository in backticks; NAME in it stands for anything.
-	path    = regexp.MustCompile("`((?:api|bench|cmd|deploy|docs|fsm|internal|migrations|queries|scripts|sdk|tools|webhooks)/[A-Za-z0-9_./*-]*)`")
+	path    = regexp.MustCompile("`((?:api|bench|cmd|deploy|docs|examples|fsm|internal|migrations|queries|scripts|sdk|tools|webhooks)/[A-Za-z0-9_./*-]*)`")
 	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
 	outside = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
 )
@@ -255,7 +255,7 @@ func anchors(text []byte) (all []string) {
 // pages returns the documents whose links must lead somewhere.
 func pages(t *testing.T) (names []string) {
 	t.Helper()
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/decisions/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/decisions/*.md", "examples/*.md", "examples/*/*.md"} {
 		found, err := filepath.Glob(filepath.Join(root, pattern))
 		require.NoError(t, err)
 		for _, name := range found {

@@ -20,6 +20,7 @@ func packages() []string {
 	return []string{
 		"client",
 		"cmd/paylatch",
+		"examples/go-shop",
 		"fsm",
 		"idempotency",
 		"idempotency/echoidempotency",
