@@ -42,6 +42,7 @@ func Served() map[string][]string {
 		"sessions":            {insert, update, remove},
 		"webhook_deliveries":  {insert, update},
 		"staff_audit":         {insert},
+		"streams":             {insert, update},
 	}
 }
 

@@ -127,10 +127,12 @@ SELECT e.name, e.state, e.position, (h.last - e.position)::bigint AS behind, e.l
 FROM endpoints e, outbox_head h
 WHERE e.name = ANY (@names::text[]) ORDER BY e.name;
 
--- Sets an endpoint back, ends its lease, so that what is under way is not recorded, and makes it active; no row where it is
--- behind that position itself.
+-- Sets an endpoint back, to no earlier than the oldest event that is kept, ends its lease, so that what is under way is not recorded,
+-- and makes it active; no row where it is behind that position itself.
 -- name: EndpointSetBack :execrows
-UPDATE endpoints SET position = @position, fence = fence + 1, lease_until = NULL, state = 'active'
+UPDATE endpoints SET position = LEAST(position, GREATEST(@position,
+        COALESCE((SELECT b.last - b.events FROM outbox_batches b WHERE b.last IS NOT NULL ORDER BY b.last LIMIT 1), position))),
+    fence = fence + 1, lease_until = NULL, state = 'active'
 WHERE name = @name AND position >= @position;
 
 -- Makes an endpoint active, and locks it; no row where there is none.
@@ -161,4 +163,4 @@ DELETE FROM endpoint_retries r USING (
     ORDER BY p.position LIMIT @at_most::int
 ) old
 WHERE r.endpoint = old.endpoint AND r.position = old.position
-RETURNING r.endpoint, r.subject;
+RETURNING r.endpoint, r.subject, r.state;

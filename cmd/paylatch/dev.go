@@ -16,6 +16,7 @@ import (
 
 type devCmd struct {
 	SandboxListen string `default:"${dev_sandbox}" placeholder:"HOST:PORT" help:"Where the sandbox provider listens (${default})."`
+	NATS          bool   `name:"nats" help:"Run a NATS server with JetStream as well, and publish events to it."`
 }
 
 // Run starts everything on this machine and prints how to use it.
@@ -39,6 +40,11 @@ func (c *devCmd) Run(ctx context.Context, a *app) error {
 	if dev.callsAnother(cfg) {
 		log.Warn().Str("sandbox", dev.sandboxURL).Msg("the account sandbox calls the base_url of the configuration, which is not that of the sandbox provider here")
 	}
+	nats, stop, err := c.startNATS(cfg)
+	if err != nil {
+		return err
+	}
+	defer stop()
 	return withDatabase(ctx, cfg, func(dsn string) error {
 		group, ctx := errgroup.WithContext(ctx)
 		group.Go(func() error { return c.provide(ctx, cfg, dev, secret, log) })
@@ -47,7 +53,7 @@ func (c *devCmd) Run(ctx context.Context, a *app) error {
 				if err := openShop(in, cfg, at, dev.sandboxURL); err != nil {
 					return err
 				}
-				return welcome(a.stdout, cfg, at, dev.sandboxURL)
+				return welcome(a.stdout, cfg, at, dev.sandboxURL, nats)
 			})
 		})
 		return group.Wait()

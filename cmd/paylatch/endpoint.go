@@ -27,7 +27,7 @@ type endpointCmd struct {
 func withEndpoints(ctx context.Context, a *app, action support.Action, name string, do func(d desk, e *endpoint.Service) error) error {
 	return withDesk(ctx, a, func(d desk) error {
 		head := &outbox.Head{}
-		e, err := newEndpoints(d.cfg, d.store, outbox.NewFeed(d.store, head), head, zerolog.Nop())
+		e, err := newEndpoints(d.cfg, d.store, outbox.NewFeed(d.store, head), head, func(string, int64) {}, zerolog.Nop())
 		if err != nil {
 			return err
 		}

@@ -68,7 +68,7 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 	counted := metrics.New(metrics.Options{
 		Keys: in.store.KeysEstimate, Waiting: in.waiting, Overdue: in.store.Overdue, Parked: in.store.ParkedEvents,
 		NotesLost: in.notes.Lost, Now: time.Now,
-		Stream: func() stream.Stats { return in.hub.Stats() }, Endpoints: in.undelivered, Readers: in.readers,
+		Stream: func() stream.Stats { return in.hub.Stats() }, Endpoints: in.undelivered, Readers: in.readers, Streams: in.unpublished,
 	})
 	charged, receiving, err := accounts(cfg, provider.NewHTTPClient(), watch{log, counted})
 	if err != nil {
@@ -82,7 +82,7 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 	in.hub = waiting.NewHub(in.store, in.rooms.Watched, waiterLimit(cfg.MaxWaiters, log), func(err error) {
 		log.Warn().Err(err).Msg("waiters learn of changes by looking each second until this works again")
 	})
-	if in.events, err = newPublisher(cfg, in.store, log); err != nil {
+	if in.events, err = newPublisher(cfg, in.store, counted, log); err != nil {
 		return nil, err
 	}
 	in.store.OnChange(func(ids []stream.ID) {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -10,8 +11,11 @@ import (
 
 	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/outbox"
+	"github.com/paylatch/paylatch/internal/outbox/broker"
 	"github.com/paylatch/paylatch/internal/outbox/endpoint"
+	"github.com/paylatch/paylatch/internal/outbox/lease"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/stream"
 	"github.com/paylatch/paylatch/internal/worker"
@@ -23,28 +27,35 @@ type publisher struct {
 	feed                   *outbox.Feed
 	readers                outbox.Readers
 	endpoints              *endpoint.Service
+	streams                *broker.Service
 	purge, purgeDeliveries worker.Loop
 }
 
-func newPublisher(cfg *config.Config, store *postgres.Store, log zerolog.Logger) (*publisher, error) {
+func newPublisher(cfg *config.Config, store *postgres.Store, counted *metrics.Metrics, log zerolog.Logger) (*publisher, error) {
 	head := &outbox.Head{}
 	p := &publisher{
 		numberer: &outbox.Numberer{Store: store, Head: head, Log: func(err error) {
 			log.Warn().Err(err).Msg("events for the merchant wait for their position; it is tried again")
 		}},
-		feed:  outbox.NewFeed(store, head),
-		purge: worker.PurgeEvents(store, cfg.Retention.Events, time.Now),
+		feed:    outbox.NewFeed(store, head),
+		purge:   worker.PurgeEvents(store, cfg.Retention.Events, time.Now),
+		streams: newStreams(cfg, store, head, counted, log),
+	}
+	for _, e := range cfg.Endpoints {
+		counted.EndpointLost(e.Name, 0)
 	}
 	var err error
-	if p.endpoints, err = newEndpoints(cfg, store, p.feed, head, log); err != nil {
+	if p.endpoints, err = newEndpoints(cfg, store, p.feed, head, counted.EndpointLost, log); err != nil {
 		return nil, err
 	}
 	p.purgeDeliveries = worker.PurgeDeliveries(p.endpoints, cfg.Retention.Events, time.Now)
 	return p, nil
 }
 
-// newEndpoints returns the endpoints of the configuration.
-func newEndpoints(cfg *config.Config, store *postgres.Store, feed *outbox.Feed, head *outbox.Head, log zerolog.Logger) (*endpoint.Service, error) {
+// newEndpoints returns the endpoints of the configuration. What they lose is passed to lost.
+func newEndpoints(
+	cfg *config.Config, store *postgres.Store, feed *outbox.Feed, head *outbox.Head, lost func(name string, events int64), log zerolog.Logger,
+) (*endpoint.Service, error) {
 	list := make([]endpoint.Endpoint, len(cfg.Endpoints))
 	for i, e := range cfg.Endpoints {
 		list[i] = endpoint.Endpoint{Name: e.Name, URL: e.URL, Types: e.Types, Schedule: e.Schedule, AllowPrivate: e.AllowPrivate}
@@ -56,7 +67,12 @@ func newEndpoints(cfg *config.Config, store *postgres.Store, feed *outbox.Feed, 
 		Store: store.Endpoints(), Feed: feed, Head: head, Now: time.Now,
 		Encode: encodeEvent,
 		Log: func(name string, err error) {
-			log.Warn().Err(err).Str("endpoint", name).Msg("deliveries to the endpoint are interrupted; they go on once this works")
+			interrupted(log, "endpoint", name, err, "deliveries to the endpoint are interrupted; they go on once this works")
+		},
+		Lost: func(name string, events int64) {
+			log.Error().Str("endpoint", name).Int64("events", events).
+				Msg("as many events, of any type, were deleted by retention.events before they were delivered; deliveries go on behind them")
+			lost(name, events)
 		},
 	})
 }
@@ -70,6 +86,15 @@ func typesOfEndpoints(cfg *config.Config) map[string][]string {
 	return types
 }
 
+// interrupted logs what a loop goes on after: a panic is an error.
+func interrupted(log zerolog.Logger, kind, name string, err error, text string) {
+	if broke, is := errors.AsType[*lease.PanicError](err); is {
+		log.Error().Err(err).Str(kind, name).Bytes("stack", broke.Stack).Msg(text)
+		return
+	}
+	log.Warn().Err(err).Str(kind, name).Msg(text)
+}
+
 // encodeEvent renders an event as the feed has it.
 func encodeEvent(e outbox.Event) []byte { return bytes.TrimSpace(render.JSON(render.Event(e))) }
 
@@ -80,6 +105,7 @@ func (p *publisher) changed([]stream.ID) { p.numberer.Wake() }
 func (p *publisher) run(ctx context.Context) {
 	var publishing sync.WaitGroup
 	publishing.Go(func() { p.endpoints.Run(ctx) })
+	publishing.Go(func() { p.streams.Run(ctx) })
 	_ = p.numberer.Run(ctx)
 	publishing.Wait()
 }

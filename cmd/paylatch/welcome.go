@@ -14,14 +14,16 @@ import (
 // devTokenLife is long: the tokens work on this machine only.
 const devTokenLife = 30 * 24 * time.Hour
 
-// welcome prints the addresses, tokens, and a first payment to paste.
-func welcome(w io.Writer, cfg *config.Config, addr net.Addr, sandboxURL string) error {
+// welcome prints the addresses, tokens, and a first payment to paste. The address of the NATS server may be empty.
+func welcome(w io.Writer, cfg *config.Config, addr net.Addr, sandboxURL, nats string) error {
 	base := baseURL(addr.String())
 	page := struct {
 		Base, Sandbox, Order, DataDir     string
+		NATS, Stream, Subjects            string
 		Customer, Backend, Support, Admin string
 	}{
 		Base: base, Sandbox: sandboxURL, DataDir: cfg.DataDir,
+		NATS: nats, Stream: devJetStream, Subjects: subjectPrefix + ".>",
 		Order: "demo-" + time.Now().UTC().Format("20060102-150405"),
 	}
 	minter := minter(cfg)
@@ -54,6 +56,9 @@ paylatch is ready. Ctrl-C stops it; what it knows stays in {{.DataDir}}.
   the demo      {{.Base}}/demo   a checkout to press twice, reload and cut off
   the console   {{.Base}}/support   for support; sign in with a token from below
   the provider  {{.Sandbox}}        what it charged: {{.Sandbox}}/v1/ledger
+{{- if .NATS}}
+  NATS          {{.NATS}}        events are in its JetStream stream {{.Stream}}, subjects {{.Subjects}}
+{{- end}}
 
   a customer's token (user u-1):
     {{.Customer}}

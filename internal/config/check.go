@@ -51,6 +51,7 @@ func (r *report) check(c *Config) {
 	r.log(c.Log)
 	r.accounts(c)
 	r.endpoints(c.Endpoints)
+	r.streams(c.Streams)
 }
 
 func (r *report) addresses(c *Config) {

@@ -27,6 +27,7 @@ type Config struct {
 	DefaultAccount   string          `koanf:"default_account" doc:"the account of a pay that names none; absent: the only one that can charge"`
 	Accounts         []Account       `koanf:"accounts" doc:"accounts at payment providers"`
 	Endpoints        []Endpoint      `koanf:"endpoints" doc:"where events for the merchant are delivered, beside the feed"`
+	Streams          []Stream        `koanf:"streams" doc:"message brokers that events for the merchant are published to, beside the feed"`
 	Idempotency      Idempotency     `koanf:"idempotency"`
 	ProviderTimeout  time.Duration   `koanf:"provider_timeout" default:"10s" doc:"limit of one call to a provider; shorter than idempotency.lease"`
 	Reconcile        Reconcile       `koanf:"reconcile"`

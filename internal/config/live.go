@@ -23,6 +23,11 @@ func (r *report) live(c *Config) {
 	for i, a := range c.Accounts {
 		r.liveAccount(index("accounts", i), a)
 	}
+	for i, stream := range c.Streams {
+		if stream.SASL.Mechanism == saslPlain && !stream.TLS {
+			r.add(index("streams", i)+".tls", "must be true in live beside sasl.mechanism plain: anybody on the way reads the password")
+		}
+	}
 }
 
 func (r *report) liveAccount(key string, a Account) {

@@ -21,6 +21,7 @@ func Reference() string {
 	items(&b, "one of `encryption_keys`", reflect.TypeFor[EncryptionKey]())
 	items(&b, "one of `auth.hs256`", reflect.TypeFor[HS256Key]())
 	items(&b, "an endpoint", reflect.TypeFor[Endpoint]())
+	items(&b, "a stream", reflect.TypeFor[Stream]())
 	items(&b, "an account", reflect.TypeFor[Account]())
 	for _, key := range provider.Keys() {
 		kind := map[bool]string{true: "secret", false: "text"}[key.Secret]
@@ -69,6 +70,9 @@ func typeName(t reflect.Type) string {
 	}
 	if t == reflect.TypeFor[Endpoint]() {
 		return "endpoint"
+	}
+	if t == reflect.TypeFor[Stream]() {
+		return "stream"
 	}
 	return "key"
 }

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/testport"
@@ -22,9 +24,9 @@ type dev struct {
 	commands []string
 }
 
-func startDev(t *testing.T, dir, listen, sandbox string) dev {
+func startDev(t *testing.T, dir, listen, sandbox string, more ...string) dev {
 	t.Helper()
-	p := start(t, dir, []string{"PAYLATCH_LISTEN=" + listen}, "dev", "--sandbox-listen", sandbox)
+	p := start(t, dir, []string{"PAYLATCH_LISTEN=" + listen}, append([]string{"dev", "--sandbox-listen", sandbox}, more...)...)
 	d := dev{process: p, base: "http://" + listen}
 	eventually(t, "the welcome", func() bool {
 		select {
@@ -54,7 +56,7 @@ func TestDevFromNothing(t *testing.T) {
 		t.Skip("there is no curl to run the printed commands with")
 	}
 	dir, listen, sandbox := t.TempDir(), testport.Address(t), testport.Address(t)
-	d := startDev(t, dir, listen, sandbox)
+	d := startDev(t, dir, listen, sandbox, "--nats")
 	var said string
 	for _, command := range d.commands {
 		said = paste(t, command)
@@ -67,10 +69,12 @@ func TestDevFromNothing(t *testing.T) {
 	ledger := client{base: "http://" + sandbox}.send(t.Context(), http.MethodGet, "/v1/ledger", "")
 	ledger.is(t, http.StatusOK)
 	require.Equal(t, 1, strings.Count(string(ledger.text), `"kind":"charge"`))
+	published(t, d)
 	code, _ := d.stop(t, syscall.SIGINT)
 	require.Zero(t, code, d.stderr)
 
-	again := startDev(t, dir, listen, sandbox)
+	again := startDev(t, dir, listen, sandbox, "--nats")
+	published(t, again)
 	got := client{base: again.base, token: bearer}.send(t.Context(), http.MethodGet, "/v1/orders/"+order, "")
 	got.is(t, http.StatusOK)
 	require.Contains(t, string(got.text), `"status":"paid"`)
@@ -79,6 +83,25 @@ func TestDevFromNothing(t *testing.T) {
 	require.Equal(t, 1, strings.Count(string(client{base: "http://" + sandbox}.send(t.Context(), http.MethodGet, "/v1/ledger", "").text), `"kind":"charge"`))
 	code, _ = again.stop(t, syscall.SIGTERM)
 	require.Zero(t, code, again.stderr)
+}
+
+// published waits until the stream of the NATS server that was printed has the two events of a success.
+func published(t *testing.T, d dev) {
+	t.Helper()
+	conn, err := nats.Connect(regexp.MustCompile(`nats://\S+`).FindString(d.stdout.String()))
+	require.NoError(t, err)
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	require.NoError(t, err)
+	eventually(t, "the events", func() bool {
+		stream, err := js.Stream(t.Context(), "PAYLATCH")
+		if err != nil {
+			return false
+		}
+		info, err := stream.Info(t.Context(), jetstream.WithSubjectFilter("paylatch.>"))
+		require.NoError(t, err)
+		return info.State.Subjects["paylatch.payment_attempt.succeeded"] == 1 && info.State.Subjects["paylatch.order.paid"] == 1 && info.State.Msgs == 2
+	})
 }
 
 // paste runs a line as a person's shell would and returns what it prints.

@@ -34,6 +34,8 @@ type Options struct {
 	Endpoints func(ctx context.Context) (map[string]Endpoint, error)
 	// Readers returns how far the readers of the feed are, by names that are printable and few; may be nil.
 	Readers func() map[string]Reader
+	// Streams returns how far the streams are, by name; called as Keys. May be nil.
+	Streams func(ctx context.Context) (map[string]PublishedTo, error)
 	// Stream returns the counts of waiters; may be nil.
 	Stream func() stream.Stats
 }
@@ -122,6 +124,9 @@ func (o Options) collected() (all []prometheus.Collector) {
 	}
 	if o.Readers != nil {
 		all = append(all, newReaders(o.Readers))
+	}
+	if o.Streams != nil {
+		all = append(all, newStreams(&cached[map[string]PublishedTo]{read: o.Streams, now: o.Now}))
 	}
 	if o.NotesLost != nil {
 		all = append(all, prometheus.NewCounterFunc(prometheus.CounterOpts{

@@ -49,12 +49,18 @@ func counting() *metrics.Metrics {
 		Readers: func() map[string]metrics.Reader {
 			return map[string]metrics.Reader{"shop": {Behind: 12, Since: 90 * time.Second}}
 		},
+		Streams: func(context.Context) (map[string]metrics.PublishedTo, error) {
+			return map[string]metrics.PublishedTo{"jobs": {Behind: 7, Oldest: time.Hour, Failing: true}, "well": {}}, nil
+		},
 	})
 	m.Observe(metrics.Request{Method: "POST", Route: "/webhooks/:account", Status: 200, Account: "sandbox", Verdicts: []fsm.Verdict{fsm.Applied}})
 	m.Observe(metrics.Request{Method: "POST", Route: "/webhooks/:account", Status: 401, Code: "webhook-signature-invalid"})
 	m.Observe(metrics.Request{Method: "POST", Route: "/v1/orders", Status: 201, Operation: "createOrder", KeyResult: metrics.KeyCreated})
 	m.Stale(map[string]int{"sandbox": 3})
 	m.Foreign("sandbox")
+	m.EndpointLost("shop", 5)
+	m.StreamLost("jobs", 0)
+	m.StreamLost("jobs", 6)
 	m.Called("sandbox", "charge", "answered", time.Second)
 	m.Breaker("sandbox", func() float64 { return 2 })
 	m.Breaker("other", func() float64 { return 0 })
@@ -83,6 +89,18 @@ func TestEveryNameIsAsPrometheusWantsIt(t *testing.T) {
 		n, err := testutil.GatherAndCount(m.Gatherer(), name)
 		require.NoError(t, err)
 		require.Positive(t, n, name)
+	}
+}
+
+func TestStreams(t *testing.T) {
+	t.Parallel()
+	text := scrape(t, counting())
+	for _, line := range []string{
+		`paylatch_stream_behind_events{stream="jobs"} 7`, `paylatch_stream_oldest_unpublished_seconds{stream="jobs"} 3600`,
+		`paylatch_stream_failing{stream="jobs"} 1`, `paylatch_stream_failing{stream="well"} 0`, `paylatch_stream_oldest_unpublished_seconds{stream="well"} 0`,
+		`paylatch_stream_lost_events_total{stream="jobs"} 6`, `paylatch_endpoint_lost_events_total{endpoint="shop"} 5`,
+	} {
+		require.Regexp(t, "\n"+strings.NewReplacer("{", `\{`, "}", `\}`, " 3600", ` 3600(\.\d+)?`).Replace(line)+"\n", text)
 	}
 }
 

@@ -13,6 +13,8 @@ type upkeep struct {
 	stale       *prometheus.GaugeVec
 	foreign     *prometheus.CounterVec
 	calls       *prometheus.HistogramVec
+
+	endpointLost, streamLost *prometheus.CounterVec
 }
 
 func newUpkeep() upkeep {
@@ -33,11 +35,17 @@ func newUpkeep() upkeep {
 			Name: "paylatch_provider_call_duration_seconds", Buckets: seconds(),
 			Help: "How long calls to providers took, by what came of them: answered, failed, held_back.",
 		}, []string{"account", "call", "result"}),
+		endpointLost: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "paylatch_endpoint_lost_events_total", Help: "Events, of any type, that were deleted before they were delivered to an endpoint.",
+		}, []string{"endpoint"}),
+		streamLost: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "paylatch_stream_lost_events_total", Help: "Events that were deleted before they were published to a stream.",
+		}, []string{"stream"}),
 	}
 }
 
 func (u *upkeep) all() []prometheus.Collector {
-	return []prometheus.Collector{u.verified, u.differences, u.stale, u.foreign, u.calls}
+	return []prometheus.Collector{u.verified, u.differences, u.stale, u.foreign, u.calls, u.endpointLost, u.streamLost}
 }
 
 // Verified counts a portion of attempts and keeps how many differences there are.
@@ -56,6 +64,16 @@ func (m *Metrics) Stale(pending map[string]int) {
 
 // Foreign counts an account's event that has become foreign.
 func (m *Metrics) Foreign(account string) { m.foreign.WithLabelValues(account).Inc() }
+
+// EndpointLost counts events that an endpoint lost; 0 has the series begin.
+func (m *Metrics) EndpointLost(endpoint string, events int64) {
+	m.endpointLost.WithLabelValues(endpoint).Add(float64(events))
+}
+
+// StreamLost counts events that a stream lost; 0 has the series begin.
+func (m *Metrics) StreamLost(stream string, events int64) {
+	m.streamLost.WithLabelValues(stream).Add(float64(events))
+}
 
 // Called counts a call to an account's provider.
 func (m *Metrics) Called(account, call, result string, took time.Duration) {

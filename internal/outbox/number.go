@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/paylatch/paylatch/internal/outbox/lease"
 )
 
 const (
@@ -112,7 +114,7 @@ func (n *Numberer) Run(ctx context.Context) error {
 		if more {
 			continue
 		}
-		pause(ctx, numberEvery)
+		lease.Pause(ctx, numberEvery)
 		select {
 		case <-ctx.Done():
 		case <-n.awake():
@@ -134,14 +136,4 @@ func (n *Numberer) number(ctx context.Context) (more bool, err error) {
 	}
 	n.Head.move(to)
 	return to-from >= numberAtOnce, nil
-}
-
-// pause returns early when ctx ends.
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }

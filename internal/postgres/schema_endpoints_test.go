@@ -46,3 +46,17 @@ func endpointPromises() []promise {
 		},
 	}
 }
+
+// streamPromises are about what is published to brokers.
+func streamPromises() []promise {
+	return []promise{
+		{
+			name: "a stream is there once", breaks: another("streams", `{}`),
+			code: unique, constraint: "streams_pkey", allowed: another("streams", `{"name": "other"}`),
+		},
+		{
+			name: "a stream's position counts", breaks: `UPDATE streams SET position = -1`,
+			code: check, constraint: "streams_position_counts", allowed: `UPDATE streams SET position = 0`,
+		},
+	}
+}

@@ -79,7 +79,7 @@ func TestSchemaPromisesAreAllTried(t *testing.T) {
 }
 
 func promises() []promise {
-	return slices.Concat(orderPromises(), attemptPromises(), attemptMoves(), operationPromises(), operationMoves(), logPromises(), movementPromises(), refundPromises(), disputePromises(), endpointPromises(), eventPromises(), keyPromises(), supportPromises())
+	return slices.Concat(orderPromises(), attemptPromises(), attemptMoves(), operationPromises(), operationMoves(), logPromises(), movementPromises(), refundPromises(), disputePromises(), endpointPromises(), streamPromises(), eventPromises(), keyPromises(), supportPromises())
 }
 
 // run executes statements and returns how many rows the last one touched.
@@ -145,6 +145,7 @@ INSERT INTO outbox (batch, nth, message_id, order_id, attempt_id, subject, type,
 INSERT INTO endpoints (name, url_digest, position) VALUES ('shop', '\x01', 3);
 INSERT INTO endpoint_retries VALUES ('shop', 2, 'o1', ':m1', ':a1', 'due', 1, now(), now(), 500, 'x', NULL);
 INSERT INTO endpoint_deliveries (endpoint, position, order_id, message_id, at, status, took_ms, error) VALUES ('shop', 2, 'o1', ':m1', now(), 500, 3, 'x');
+INSERT INTO streams (name, position) VALUES ('jobs', 3);
 INSERT INTO sessions VALUES ('t1', '\x01', now() + interval '1 hour');
 INSERT INTO staff_audit (entry_id, deed_id, actor, roles, action, outcome) VALUES (':m1', ':m1', 'ann', '{support}', 'attempt.view', 'done');
 INSERT INTO attempt_log (order_id, entry_id, attempt_id, kind, what, at, until) VALUES ('o1', ':m1', ':a1', 'reuse', 'pay', now(), now());

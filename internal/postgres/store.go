@@ -8,6 +8,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/evidence"
 	"github.com/paylatch/paylatch/internal/postgres/pool"
 	"github.com/paylatch/paylatch/internal/postgres/sessions"
+	"github.com/paylatch/paylatch/internal/postgres/streamstore"
 	"github.com/paylatch/paylatch/internal/postgres/supportstore"
 	"github.com/paylatch/paylatch/internal/stream"
 )
@@ -53,6 +54,9 @@ func (s *Store) Sessions() *sessions.Store { return sessions.New(s.pool) }
 
 // Endpoints returns the store of the merchant's endpoints, on the same connections.
 func (s *Store) Endpoints() *endpointstore.Store { return endpointstore.New(s.pool) }
+
+// Streams returns the store of the streams that events are published to, on the same connections.
+func (s *Store) Streams() *streamstore.Store { return streamstore.New(s.pool) }
 
 // Close waits for the connections that are in use and closes them all.
 func (s *Store) Close() { s.pool.Close() }

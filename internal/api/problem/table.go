@@ -13,6 +13,7 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/outbox/endpoint"
+	"github.com/paylatch/paylatch/internal/outbox/lease"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/stream"
 	"github.com/paylatch/paylatch/webhooks"
@@ -79,8 +80,8 @@ func roomRows() []row {
 		{outbox.ErrCursorExpired, "cursor-expired"},
 		{outbox.ErrNoEvent, "internal"},
 		{endpoint.ErrNotFound, "not-found"},
-		{endpoint.ErrHeld, "internal"},
-		{endpoint.ErrLost, "internal"},
+		{lease.ErrHeld, "internal"},
+		{lease.ErrLost, "internal"},
 		{endpoint.ErrPrivateAddress, "internal"},
 
 		{stream.ErrFull, "overloaded"},

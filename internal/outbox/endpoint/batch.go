@@ -2,10 +2,13 @@ package endpoint
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 	"time"
 
 	"github.com/paylatch/paylatch/internal/outbox"
+	"github.com/paylatch/paylatch/internal/outbox/lease"
 )
 
 // passTime is for how long requests of one pass are begun: what is recorded with them is recorded soon after.
@@ -47,7 +50,7 @@ func lanes(w Work) (all []lane, behind []outbox.Event) {
 	return all, behind
 }
 
-// batch is one pass over some work. Its result is complete once deliver has returned.
+// batch is one pass over some work. Its result is complete once deliver has returned without an error.
 type batch struct {
 	sender *Sender
 	until  time.Time
@@ -55,10 +58,12 @@ type batch struct {
 
 	mu     sync.Mutex
 	result Result
+	broke  error
 }
 
-// deliver sends the work. What is not sent, because ctx or the pass ends or the endpoint is gone, is left for later.
-func (s *Sender) deliver(ctx context.Context, w Work) Result {
+// deliver sends the work. What is not sent, because ctx or the pass ends or the endpoint is gone, is left for later. It returns an
+// error, and no result, for a panic that was not that of a request.
+func (s *Sender) deliver(ctx context.Context, w Work) (Result, error) {
 	b := &batch{sender: s, until: s.o.Now().Add(passTime), old: map[outbox.Position]bool{}, result: Result{Position: w.Until}}
 	for _, r := range w.Due {
 		b.old[r.Event.Position] = true
@@ -70,7 +75,7 @@ func (s *Sender) deliver(ctx context.Context, w Work) Result {
 	for range min(atOnce, len(all)) {
 		sending.Go(func() {
 			for l := range work {
-				b.send(ctx, l)
+				b.guarded(ctx, l)
 			}
 		})
 	}
@@ -79,7 +84,20 @@ func (s *Sender) deliver(ctx context.Context, w Work) Result {
 	}
 	close(work)
 	sending.Wait()
-	return b.result
+	return b.result, b.broke
+}
+
+// guarded sends a lane. A panic ends the pass.
+func (b *batch) guarded(ctx context.Context, l lane) {
+	err := lease.Guard(func() error {
+		b.send(ctx, l)
+		return nil
+	})
+	if err != nil {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.broke = errors.Join(b.broke, err)
+	}
 }
 
 // send sends the events of a lane up to the first that fails.
@@ -89,7 +107,7 @@ func (b *batch) send(ctx context.Context, l lane) {
 			b.putOff(l.events[i:])
 			return
 		}
-		a, later := b.sender.client.Send(ctx, e)
+		a, later := b.try(ctx, e)
 		if a.Error != "" && ctx.Err() != nil {
 			b.putOff(l.events[i:]) // it was cut off here, and says nothing about the receiver
 			return
@@ -101,10 +119,23 @@ func (b *batch) send(ctx context.Context, l lane) {
 	}
 }
 
+// try makes one request. A panic is logged and fails that event alone.
+func (b *batch) try(ctx context.Context, e outbox.Event) (a Attempt, later time.Duration) {
+	err := lease.Guard(func() error {
+		a, later = b.sender.client.Send(ctx, e)
+		return nil
+	})
+	if err != nil {
+		b.sender.o.Log(b.sender.Name, fmt.Errorf("send event %s: %w", e.ID, err))
+		a = Attempt{Position: e.Position, OrderID: e.OrderID, EventID: e.ID, At: b.sender.o.Now(), Error: "not sent: a fault of paylatch, which its log has"}
+	}
+	return a, later
+}
+
 func (b *batch) over(ctx context.Context) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.result.Gone || ctx.Err() != nil || !b.sender.o.Now().Before(b.until)
+	return b.broke != nil || b.result.Gone || ctx.Err() != nil || !b.sender.o.Now().Before(b.until)
 }
 
 // putOff makes retries of new events, which are due once they are the first of their subject. Retries stay as they are.

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
@@ -24,9 +23,8 @@ const (
 	requestTime = 15 * time.Second
 	// atOnce bounds the requests, and so the connections, to one endpoint.
 	atOnce = 8
-	// readAtMost is what is read of a response, keptAtMost what the log has of it.
+	// readAtMost is what is read of a response.
 	readAtMost = 4 << 10
-	keptAtMost = 512
 )
 
 // Client sends to one endpoint, over connections that it shares with no other.
@@ -81,11 +79,11 @@ func (c *Client) Send(ctx context.Context, e outbox.Event) (a Attempt, later tim
 func (c *Client) request(ctx context.Context, e outbox.Event, now time.Time) (status int, later time.Duration, failure string) {
 	r, err := c.signed(ctx, e, now)
 	if err != nil {
-		return 0, 0, printable(err.Error())
+		return 0, 0, outbox.Printable(err.Error())
 	}
 	response, err := c.http.Do(r)
 	if err != nil {
-		return 0, 0, printable(reason(err))
+		return 0, 0, outbox.Printable(reason(err))
 	}
 	body, _ := io.ReadAll(io.LimitReader(response.Body, readAtMost)) // the status counts, whatever comes behind it
 	_ = response.Body.Close()
@@ -95,7 +93,7 @@ func (c *Client) request(ctx context.Context, e outbox.Event, now time.Time) (st
 	if response.StatusCode/100 == 3 {
 		body = []byte("redirects are not followed")
 	}
-	return response.StatusCode, retryAfter(response, now), strings.TrimSuffix(response.Status+": "+printable(string(body)), ": ")
+	return response.StatusCode, retryAfter(response, now), strings.TrimSuffix(response.Status+": "+outbox.Printable(string(body)), ": ")
 }
 
 // signed makes the request of Standard Webhooks, with a signature by each secret.
@@ -131,22 +129,4 @@ func reason(err error) string {
 		return "no response within " + requestTime.String()
 	}
 	return err.Error()
-}
-
-// printable bounds a text for the log, without control characters.
-func printable(text string) string {
-	text = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case !unicode.IsPrint(r), r == unicode.ReplacementChar:
-			return -1
-		}
-		return r
-	}, text)
-	text = strings.TrimSpace(text)
-	if len(text) > keptAtMost {
-		text = strings.ToValidUTF8(text[:keptAtMost], "")
-	}
-	return text
 }

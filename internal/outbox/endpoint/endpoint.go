@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/paylatch/paylatch/internal/outbox"
+	"github.com/paylatch/paylatch/internal/outbox/lease"
 )
 
 // TestType is the type of the event that is sent for a test. It is in no feed.
@@ -39,10 +40,6 @@ const (
 var (
 	// ErrNotFound is returned for an endpoint that is not configured.
 	ErrNotFound = errors.New("no such endpoint is configured")
-	// ErrHeld is returned while another process has the lease.
-	ErrHeld = errors.New("another process delivers to this endpoint")
-	// ErrLost is returned for a write after the lease has ended.
-	ErrLost = errors.New("the lease of this endpoint has ended")
 	// ErrAhead is returned for a cursor that the endpoint has not come to yet.
 	ErrAhead = errors.New("the endpoint has not come to this cursor yet")
 )
@@ -52,12 +49,6 @@ type UnknownError struct{ IDs []uuid.UUID }
 
 // Error implements error.
 func (e *UnknownError) Error() string { return "the endpoint was not sent events of these ids" }
-
-// Lease is the right to deliver to an endpoint.
-type Lease struct {
-	Endpoint string
-	Fence    int64
-}
 
 // Retry is an event that was not delivered.
 type Retry struct {
@@ -107,6 +98,8 @@ type Work struct {
 	// Position is the cursor as it is kept, Until the one behind Events.
 	Position, Until outbox.Position
 	Events          []outbox.Event
+	// Lost counts the events, of any type, that were deleted before they were read.
+	Lost int64
 	// Due are the retries that are due, at most one of a subject.
 	Due []Retry
 	// Waiting are the subjects of Events that have retries.
@@ -148,14 +141,14 @@ type Store interface {
 	// RegisterEndpoints adds endpoints that are new, at the head of the feed. Another digest of the address than
 	// before ends the state Gone.
 	RegisterEndpoints(ctx context.Context, digests map[string][]byte) error
-	// TakeEndpoint takes the lease for a time. It returns ErrHeld.
-	TakeEndpoint(ctx context.Context, name string, life time.Duration) (Lease, error)
-	// RenewEndpoint renews a lease, or with 0 gives it back. It returns ErrLost.
-	RenewEndpoint(ctx context.Context, l Lease, life time.Duration) error
-	// EndpointWork reads what is to be sent. It returns ErrLost.
-	EndpointWork(ctx context.Context, l Lease, w Wanted) (Work, error)
-	// RecordDeliveries records a result. It returns ErrLost, and has recorded nothing then.
-	RecordDeliveries(ctx context.Context, l Lease, r Result) error
+	// TakeEndpoint takes the lease for a time. It returns lease.ErrHeld.
+	TakeEndpoint(ctx context.Context, name string, life time.Duration) (lease.Lease, error)
+	// RenewEndpoint renews a lease, or with 0 gives it back. It returns lease.ErrLost.
+	RenewEndpoint(ctx context.Context, l lease.Lease, life time.Duration) error
+	// EndpointWork reads what is to be sent. It returns lease.ErrLost.
+	EndpointWork(ctx context.Context, l lease.Lease, w Wanted) (Work, error)
+	// RecordDeliveries records a result. It returns lease.ErrLost, and has recorded nothing then.
+	RecordDeliveries(ctx context.Context, l lease.Lease, r Result) error
 	EndpointStatuses(ctx context.Context, names []string) ([]Status, error)
 	// EndpointAttempts lists the log, newest first, before the attempt of a number.
 	EndpointAttempts(ctx context.Context, name string, before int64, failed bool, limit int) ([]Attempt, error)
@@ -164,6 +157,7 @@ type Store interface {
 	// RetryEvents has events sent again from now on, and makes the endpoint Active. It returns an *UnknownError.
 	RetryEvents(ctx context.Context, name string, ids []uuid.UUID, now time.Time) error
 	// PurgeDeliveries deletes at most limit attempts of before a time, and as many retries of events that are not
-	// kept any more, and returns how many there were of that of which there were more.
-	PurgeDeliveries(ctx context.Context, before time.Time, limit int) (int, error)
+	// kept any more, and returns how many there were of that of which there were more, and how many undelivered events
+	// each endpoint so lost.
+	PurgeDeliveries(ctx context.Context, before time.Time, limit int) (purged int, lost map[string]int64, err error)
 }

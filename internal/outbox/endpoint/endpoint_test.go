@@ -1,9 +1,12 @@
 package endpoint_test
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"net/netip"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,6 +15,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/outbox/endpoint"
+	"github.com/paylatch/paylatch/internal/outbox/lease"
 )
 
 func TestSender(t *testing.T) {
@@ -25,6 +29,8 @@ func TestSender(t *testing.T) {
 	t.Run("follows no redirect", redirect)
 	t.Run("is fenced", fenced)
 	t.Run("forgets what is not kept", purged)
+	t.Run("reports what was deleted first", lost)
+	t.Run("goes on after a panic", panics)
 }
 
 func signs(t *testing.T) {
@@ -245,7 +251,7 @@ func fenced(t *testing.T) {
 	service, s := e.sender(t, v)
 	e.write(t, "a 1")
 	_, err := s.Pass(t.Context())
-	require.ErrorIs(t, err, endpoint.ErrLost)
+	require.ErrorIs(t, err, lease.ErrLost)
 	e.send(t, s)
 	require.Equal(t, []string{"a 1", "a 1"}, v.got())
 }
@@ -267,16 +273,94 @@ func purged(t *testing.T) {
 	n, err := service.PurgeEvents(t.Context(), e.clock().Add(-30*time.Second), 10)
 	require.NoError(t, err)
 	require.Zero(t, n, "all is kept")
-	n, err = e.store.PurgeEvents(t.Context(), e.clock().Add(-30*time.Second), 10)
-	require.NoError(t, err)
-	require.Equal(t, 1, n)
+	e.purge(t, e.clock().Add(-30*time.Second), 1)
 	e.pass(time.Minute)
 	n, err = service.PurgeEvents(t.Context(), e.clock(), 10)
 	require.NoError(t, err)
 	require.Equal(t, 1, n, "the attempt, and the retry")
+	require.EqualValues(t, 1, e.lostByShop(), "the retry was no dead letter")
 	e.send(t, s)
 	require.Equal(t, []string{"a 1", "a 2"}, v.got())
 	require.Zero(t, e.status(t, service).Retries)
+}
+
+// lost has events deleted before the endpoint came to them.
+func lost(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t)
+	v := receive(t, nil, ok)
+	service, s := e.sender(t, v)
+	e.write(t, "a 1", "b 1", "c 1")
+	e.pass(time.Minute)
+	e.write(t, "d 1")
+	e.purge(t, e.clock(), 3)
+	e.send(t, s)
+	require.Equal(t, []string{"d 1"}, v.got())
+	require.EqualValues(t, 3, e.lostByShop())
+	e.send(t, s)
+	require.EqualValues(t, 3, e.lostByShop(), "it is reported once")
+
+	require.NoError(t, service.RedeliverAfter(t.Context(), "shop", outbox.Beginning))
+	e.send(t, s)
+	require.Equal(t, []string{"d 1", "d 1"}, v.got())
+	require.EqualValues(t, 3, e.lostByShop(), "all that is kept was wanted")
+
+	e.write(t, "e 1")
+	e.pass(time.Minute)
+	e.purge(t, e.clock(), 2)
+	e.send(t, s)
+	require.EqualValues(t, 4, e.lostByShop(), "no event is kept")
+	require.Zero(t, e.status(t, service).Behind)
+}
+
+// broken is a store that panics once.
+type broken struct {
+	endpoint.Store
+
+	once sync.Once
+}
+
+func (b *broken) EndpointWork(ctx context.Context, l lease.Lease, w endpoint.Wanted) (endpoint.Work, error) {
+	b.once.Do(func() { panic("the store") })
+	return b.Store.EndpointWork(ctx, l, w)
+}
+
+// panics has a pass panic, and then a request.
+func panics(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t)
+	v := receive(t, nil, ok)
+	o := e.options(t)
+	encode, once := o.Encode, sync.Once{}
+	o.Encode = func(event outbox.Event) []byte {
+		if event.Subject == "a" {
+			once.Do(func() { panic("the encoder") })
+		}
+		return encode(event)
+	}
+	o.Store, o.Now = &broken{Store: e.store.Endpoints()}, time.Now
+	logged := make(chan error, 10)
+	o.Log = func(_ string, err error) { logged <- err }
+	shop := to("shop", v)
+	shop.Schedule = []time.Duration{time.Millisecond}
+	s := e.service(t, o, shop).Senders()[0]
+	s.Hasten(time.Minute)
+	s.HastenPauses(10 * time.Millisecond)
+	e.write(t, "a 1", "a 2", "b 1")
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { s.Run(ctx) })
+	require.Eventually(t, func() bool { return len(v.got()) == 3 }, 30*time.Second, 10*time.Millisecond)
+	cancel()
+	running.Wait()
+	v.inOrder(t)
+	for _, want := range []string{"the store", "the encoder"} {
+		failed, ok := errors.AsType[*lease.PanicError](<-logged)
+		require.True(t, ok)
+		require.Equal(t, want, failed.Value)
+		require.Contains(t, string(failed.Stack), "endpoint_test.go")
+	}
+	require.Empty(t, logged)
 }
 
 func TestIsPublic(t *testing.T) {

@@ -106,6 +106,7 @@ type env struct {
 	head  *outbox.Head
 	mu    sync.Mutex
 	now   time.Time
+	lost  map[string]int64
 }
 
 func newEnv(t *testing.T) *env {
@@ -114,7 +115,7 @@ func newEnv(t *testing.T) *env {
 	store, err := postgres.Open(t.Context(), url)
 	require.NoError(t, err)
 	t.Cleanup(store.Close)
-	return &env{store: store, conn: testdb.Connect(t, url), head: &outbox.Head{}, now: time.Now().Truncate(time.Millisecond)}
+	return &env{store: store, conn: testdb.Connect(t, url), head: &outbox.Head{}, lost: map[string]int64{}, now: time.Now().Truncate(time.Millisecond)}
 }
 
 func (e *env) clock() time.Time {
@@ -135,7 +136,27 @@ func (e *env) options(t *testing.T) endpoint.Options {
 		Store: e.store.Endpoints(), Feed: outbox.NewFeed(e.store, e.head), Head: e.head, Now: e.clock, Jitter: func() float64 { return 0.5 },
 		Encode: func(e outbox.Event) []byte { return render.JSON(render.Event(e)) },
 		Log:    func(name string, err error) { t.Errorf("endpoint %s: %v", name, err) },
+		Lost: func(name string, events int64) {
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			e.lost[name] += events
+		},
 	}
+}
+
+// lostByShop is how many events the endpoint shop has lost.
+func (e *env) lostByShop() int64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.lost["shop"]
+}
+
+// purge deletes the events of before a time.
+func (e *env) purge(t *testing.T, before time.Time, want int) {
+	t.Helper()
+	n, err := e.store.PurgeEvents(t.Context(), before, 100)
+	require.NoError(t, err)
+	require.Equal(t, want, n)
 }
 
 // service registers endpoints, so that they get what is written from now on.

@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/internal/outbox"
+	"github.com/paylatch/paylatch/internal/outbox/lease"
 )
 
 // Pass takes the lease, makes one pass and gives the lease back.
 func (s *Sender) Pass(ctx context.Context) (next time.Time, err error) {
-	l, err := s.o.Store.TakeEndpoint(ctx, s.Name, s.leaseLife)
+	l, err := s.o.Store.TakeEndpoint(ctx, s.Name, s.times.Life)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -23,8 +24,11 @@ func (s *Sender) Pass(ctx context.Context) (next time.Time, err error) {
 
 // Hasten shortens the lease.
 func (s *Sender) Hasten(life time.Duration) {
-	s.leaseLife, s.renewEvery, s.askEvery = life, life/3, life/6
+	s.times = lease.Times{Life: life, RenewEvery: life / 3, AskEvery: life / 6}
 }
+
+// HastenPauses shortens the pause after a failure.
+func (s *Sender) HastenPauses(d time.Duration) { s.times.AskEvery = d }
 
 // Senders are those of a service.
 func (v *Service) Senders() []*Sender { return v.senders }

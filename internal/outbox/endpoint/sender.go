@@ -2,21 +2,15 @@ package endpoint
 
 import (
 	"context"
-	"errors"
 	"net"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/paylatch/paylatch/internal/outbox"
+	"github.com/paylatch/paylatch/internal/outbox/lease"
 )
 
 const (
-	// leaseLife is how long a process that died keeps others from delivering; renewed each renewEvery.
-	leaseLife  = 30 * time.Second
-	renewEvery = 10 * time.Second
-	// askEvery is how often the other processes try for the lease.
-	askEvery = 5 * time.Second
 	// lookEvery is how long a redelivery waits that another process was requested to make.
 	lookEvery = 2 * time.Second
 	// batchSize and retriesAtOnce bound one pass, and passEvery is the least time from one to the next: a receiver gets no more
@@ -32,7 +26,7 @@ const (
 	statusGone = http.StatusGone
 )
 
-// Options are what all senders share. Store, Feed, Head, Encode, Now and Log are required.
+// Options are what all senders share. Store, Feed, Head, Encode, Now, Log and Lost are required.
 type Options struct {
 	Store Store
 	// Feed is where a redelivery begins.
@@ -44,6 +38,8 @@ type Options struct {
 	Now    func() time.Time
 	// Log is called with what failed here, not at a receiver; it is tried again.
 	Log func(endpoint string, err error)
+	// Lost is called with how many events, of any type, were deleted before they were delivered.
+	Lost func(endpoint string, events int64)
 	// Resolver looks names up; nil means the system's.
 	Resolver *net.Resolver
 	// Jitter returns numbers from 0 to 1 that spread the retries; nil means random ones.
@@ -57,8 +53,8 @@ type Sender struct {
 	o        Options
 	client   *Client
 	schedule []time.Duration
-	// leaseLife, renewEvery and askEvery are the constants but in tests.
-	leaseLife, renewEvery, askEvery time.Duration
+	// times are the usual ones but in tests.
+	times lease.Times
 }
 
 // NewSender returns an error for a secret that is none.
@@ -70,7 +66,7 @@ func NewSender(e Endpoint, o Options) (*Sender, error) {
 	if o.Jitter == nil {
 		o.Jitter = jitter
 	}
-	s := &Sender{Endpoint: e, o: o, client: c, schedule: e.Schedule, leaseLife: leaseLife, renewEvery: renewEvery, askEvery: askEvery}
+	s := &Sender{Endpoint: e, o: o, client: c, schedule: e.Schedule, times: lease.Usual()}
 	if len(s.schedule) == 0 {
 		s.schedule = DefaultSchedule()
 	}
@@ -80,55 +76,15 @@ func NewSender(e Endpoint, o Options) (*Sender, error) {
 // Run delivers until ctx ends. What is under way then is cut off, and sent again by the next that has the lease.
 func (s *Sender) Run(ctx context.Context) {
 	defer s.client.Close()
-	for ctx.Err() == nil {
-		l, err := s.o.Store.TakeEndpoint(ctx, s.Name, s.leaseLife)
-		if err == nil {
-			err = s.hold(ctx, l)
-		}
-		if errors.Is(err, ErrLost) {
-			continue // it was set back, or another process was faster
-		}
-		if err != nil && !errors.Is(err, ErrHeld) && ctx.Err() == nil {
-			s.o.Log(s.Name, err)
-		}
-		pause(ctx, s.askEvery)
+	h := lease.Holder{
+		Name: s.Name, Times: s.times, Take: s.o.Store.TakeEndpoint, Renew: s.o.Store.RenewEndpoint, Work: s.deliverAll,
+		Log: func(err error) { s.o.Log(s.Name, err) },
 	}
-}
-
-// hold delivers under a lease until that or ctx ends, or the store fails. It gives the lease back.
-func (s *Sender) hold(ctx context.Context, l Lease) error {
-	held, lose := context.WithCancelCause(ctx)
-	var renewing sync.WaitGroup
-	renewing.Go(func() { lose(s.renew(held, l)) })
-	err := s.deliverAll(held, l)
-	lose(err)
-	renewing.Wait()
-	if errors.Is(context.Cause(held), ErrLost) {
-		return ErrLost
-	}
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
-	defer cancel()
-	return errors.Join(err, s.o.Store.RenewEndpoint(last, l, 0))
-}
-
-// renew keeps the lease until ctx ends. It returns ErrLost once the lease is another's, or has ended because the store did
-// not answer.
-func (s *Sender) renew(ctx context.Context, l Lease) error {
-	ends := time.Now().Add(s.leaseLife) //nolint:forbidigo // a lease is kept by the database's clock, and measured by this one
-	for pause(ctx, s.renewEvery); ctx.Err() == nil; pause(ctx, s.renewEvery) {
-		began := time.Now() //nolint:forbidigo // as above
-		switch err := s.o.Store.RenewEndpoint(ctx, l, s.leaseLife); {
-		case err == nil:
-			ends = began.Add(s.leaseLife)
-		case errors.Is(err, ErrLost), !began.Before(ends):
-			return ErrLost
-		}
-	}
-	return nil
+	h.Run(ctx)
 }
 
 // deliverAll makes passes until ctx ends, and returns what the store fails with, which it may at the end.
-func (s *Sender) deliverAll(ctx context.Context, l Lease) error {
+func (s *Sender) deliverAll(ctx context.Context, l lease.Lease) error {
 	var read outbox.Position
 	for ctx.Err() == nil {
 		moved, began := s.o.Head.Moved(), time.Now() //nolint:forbidigo // measures, with the monotonic clock
@@ -138,9 +94,9 @@ func (s *Sender) deliverAll(ctx context.Context, l Lease) error {
 		}
 		read = done.read
 		if !done.more {
-			s.rest(ctx, moved, done.next)
+			lease.Rest(ctx, moved, s.restTime(done.next))
 		}
-		pause(ctx, passEvery-time.Since(began)) //nolint:forbidigo // as above
+		lease.Pause(ctx, passEvery-time.Since(began)) //nolint:forbidigo // as above
 	}
 	return nil
 }
@@ -155,16 +111,22 @@ type passed struct {
 }
 
 // pass sends once what is new behind a position, or the kept cursor, and what is due.
-func (s *Sender) pass(ctx context.Context, l Lease, from outbox.Position) (passed, error) {
+func (s *Sender) pass(ctx context.Context, l lease.Lease, from outbox.Position) (passed, error) {
 	w, err := s.o.Store.EndpointWork(ctx, l, Wanted{From: from, Types: s.Types, Now: s.o.Now(), Events: batchSize, Retries: retriesAtOnce})
 	if err != nil || w.State == Gone {
 		return passed{read: from}, err
 	}
 	done := passed{read: w.Until, more: len(w.Events) == batchSize || len(w.Due) > 0, next: w.NextDue}
-	if len(w.Events) == 0 && len(w.Due) == 0 && w.Until-w.Position < passedOver {
+	if w.Lost == 0 && len(w.Events) == 0 && len(w.Due) == 0 && w.Until-w.Position < passedOver {
 		return done, nil
 	}
-	r := s.deliver(ctx, w)
+	if w.Lost > 0 {
+		s.o.Lost(s.Name, w.Lost)
+	}
+	r, err := s.deliver(ctx, w)
+	if err != nil {
+		return done, err
+	}
 	done.more = done.more || len(r.Retries) > 0
 	// What was sent is recorded at a stop, too, or it would be sent again.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
@@ -172,27 +134,10 @@ func (s *Sender) pass(ctx context.Context, l Lease, from outbox.Position) (passe
 	return done, s.o.Store.RecordDeliveries(ctx, l, r)
 }
 
-// rest waits until something may be there to be sent.
-func (s *Sender) rest(ctx context.Context, moved <-chan struct{}, next time.Time) {
-	d := lookEvery
-	if !next.IsZero() {
-		d = min(d, max(next.Sub(s.o.Now()), 0))
+// restTime is how long nothing is there to be sent, unless the head moves.
+func (s *Sender) restTime(next time.Time) time.Duration {
+	if next.IsZero() {
+		return lookEvery
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-moved:
-	case <-timer.C:
-	}
-}
-
-// pause returns early when ctx ends.
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
+	return min(lookEvery, max(next.Sub(s.o.Now()), 0))
 }

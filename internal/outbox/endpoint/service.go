@@ -5,13 +5,16 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/paylatch/paylatch/internal/outbox"
+	"github.com/paylatch/paylatch/internal/outbox/lease"
 )
 
 // Service is the endpoints of the configuration. It is safe for concurrent use.
@@ -38,12 +41,8 @@ func (v *Service) Run(ctx context.Context) {
 	if len(v.senders) == 0 {
 		return
 	}
-	for err := v.Register(ctx); err != nil; err = v.Register(ctx) {
-		if ctx.Err() != nil {
-			return
-		}
-		v.o.Log("", err)
-		pause(ctx, lookEvery)
+	if !lease.Until(ctx, lookEvery, v.Register, func(err error) { v.o.Log("", err) }) {
+		return
 	}
 	var sending sync.WaitGroup
 	for _, s := range v.senders {
@@ -127,7 +126,14 @@ func (v *Service) RedeliverEvents(ctx context.Context, name string, ids []uuid.U
 
 // PurgeEvents deletes at most limit attempts of before a time, and as many retries of events that are not kept any more.
 func (v *Service) PurgeEvents(ctx context.Context, before time.Time, limit int) (int, error) {
-	return v.o.Store.PurgeDeliveries(ctx, before, limit)
+	n, lost, err := v.o.Store.PurgeDeliveries(ctx, before, limit)
+	if err != nil {
+		return n, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(lost)) {
+		v.o.Lost(name, lost[name])
+	}
+	return n, nil
 }
 
 func (v *Service) sender(name string) (*Sender, error) {

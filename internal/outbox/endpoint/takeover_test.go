@@ -15,6 +15,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/outbox/endpoint"
+	"github.com/paylatch/paylatch/internal/outbox/lease"
 )
 
 var errKilled = errors.New("the process is dead")
@@ -26,14 +27,14 @@ type mortal struct {
 	dead atomic.Bool
 }
 
-func (m *mortal) RecordDeliveries(ctx context.Context, l endpoint.Lease, r endpoint.Result) error {
+func (m *mortal) RecordDeliveries(ctx context.Context, l lease.Lease, r endpoint.Result) error {
 	if m.dead.Load() {
 		return errKilled
 	}
 	return m.Store.RecordDeliveries(ctx, l, r)
 }
 
-func (m *mortal) RenewEndpoint(ctx context.Context, l endpoint.Lease, life time.Duration) error {
+func (m *mortal) RenewEndpoint(ctx context.Context, l lease.Lease, life time.Duration) error {
 	if m.dead.Load() {
 		return errKilled
 	}

@@ -545,12 +545,13 @@ DELETE FROM endpoint_retries r USING (
     ORDER BY p.position LIMIT $1::int
 ) old
 WHERE r.endpoint = old.endpoint AND r.position = old.position
-RETURNING r.endpoint, r.subject
+RETURNING r.endpoint, r.subject, r.state
 `
 
 type EndpointRetriesPurgeRow struct {
 	Endpoint string
 	Subject  string
+	State    string
 }
 
 // Deletes at most so many retries of events that are not kept any more.
@@ -563,7 +564,7 @@ func (q *Queries) EndpointRetriesPurge(ctx context.Context, db DBTX, atMost int3
 	var items []*EndpointRetriesPurgeRow
 	for rows.Next() {
 		var i EndpointRetriesPurgeRow
-		if err := rows.Scan(&i.Endpoint, &i.Subject); err != nil {
+		if err := rows.Scan(&i.Endpoint, &i.Subject, &i.State); err != nil {
 			return nil, err
 		}
 		items = append(items, &i)
@@ -575,7 +576,9 @@ func (q *Queries) EndpointRetriesPurge(ctx context.Context, db DBTX, atMost int3
 }
 
 const endpointSetBack = `-- name: EndpointSetBack :execrows
-UPDATE endpoints SET position = $1, fence = fence + 1, lease_until = NULL, state = 'active'
+UPDATE endpoints SET position = LEAST(position, GREATEST($1,
+        COALESCE((SELECT b.last - b.events FROM outbox_batches b WHERE b.last IS NOT NULL ORDER BY b.last LIMIT 1), position))),
+    fence = fence + 1, lease_until = NULL, state = 'active'
 WHERE name = $2 AND position >= $1
 `
 
@@ -584,8 +587,8 @@ type EndpointSetBackParams struct {
 	Name     string
 }
 
-// Sets an endpoint back, ends its lease, so that what is under way is not recorded, and makes it active; no row where it is
-// behind that position itself.
+// Sets an endpoint back, to no earlier than the oldest event that is kept, ends its lease, so that what is under way is not recorded,
+// and makes it active; no row where it is behind that position itself.
 func (q *Queries) EndpointSetBack(ctx context.Context, db DBTX, arg *EndpointSetBackParams) (int64, error) {
 	result, err := db.Exec(ctx, endpointSetBack, arg.Position, arg.Name)
 	if err != nil {

@@ -14,6 +14,8 @@ import (
 
 	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/outbox/endpoint"
+	"github.com/paylatch/paylatch/internal/outbox/lease"
+	"github.com/paylatch/paylatch/internal/postgres/cursor"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 	"github.com/paylatch/paylatch/internal/postgres/mapping"
 	"github.com/paylatch/paylatch/internal/postgres/pipeline"
@@ -46,12 +48,12 @@ func (s *Store) RegisterEndpoints(ctx context.Context, digests map[string][]byte
 }
 
 // TakeEndpoint implements endpoint.Store.
-func (s *Store) TakeEndpoint(ctx context.Context, name string, life time.Duration) (endpoint.Lease, error) {
-	l := endpoint.Lease{Endpoint: name}
+func (s *Store) TakeEndpoint(ctx context.Context, name string, life time.Duration) (lease.Lease, error) {
+	l := lease.Lease{Name: name}
 	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) (err error) {
 		l.Fence, err = s.q.EndpointTake(ctx, c, &dbsqlc.EndpointTakeParams{Seconds: life.Seconds(), Name: name})
 		if err != nil {
-			return fmt.Errorf("take the lease of endpoint %s: %w", name, pool.Missing(err, endpoint.ErrHeld))
+			return fmt.Errorf("take the lease of endpoint %s: %w", name, pool.Missing(err, lease.ErrHeld))
 		}
 		return nil
 	})
@@ -59,10 +61,10 @@ func (s *Store) TakeEndpoint(ctx context.Context, name string, life time.Duratio
 }
 
 // RenewEndpoint implements endpoint.Store.
-func (s *Store) RenewEndpoint(ctx context.Context, l endpoint.Lease, life time.Duration) error {
+func (s *Store) RenewEndpoint(ctx context.Context, l lease.Lease, life time.Duration) error {
 	return s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-		n, err := s.q.EndpointRenew(ctx, c, &dbsqlc.EndpointRenewParams{Seconds: life.Seconds(), Name: l.Endpoint, Fence: l.Fence})
-		return touched(n, err, endpoint.ErrLost, "renew the lease of endpoint "+l.Endpoint)
+		n, err := s.q.EndpointRenew(ctx, c, &dbsqlc.EndpointRenewParams{Seconds: life.Seconds(), Name: l.Name, Fence: l.Fence})
+		return touched(n, err, lease.ErrLost, "renew the lease of endpoint "+l.Name)
 	})
 }
 
@@ -78,13 +80,13 @@ func touched(n int64, err, missed error, what string) error {
 }
 
 // EndpointWork implements endpoint.Store.
-func (s *Store) EndpointWork(ctx context.Context, l endpoint.Lease, w endpoint.Wanted) (endpoint.Work, error) {
+func (s *Store) EndpointWork(ctx context.Context, l lease.Lease, w endpoint.Wanted) (endpoint.Work, error) {
 	var work endpoint.Work
 	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		work = endpoint.Work{}
-		at, err := s.q.EndpointRead(ctx, c, &dbsqlc.EndpointReadParams{Name: l.Endpoint, Fence: l.Fence})
+		at, err := s.q.EndpointRead(ctx, c, &dbsqlc.EndpointReadParams{Name: l.Name, Fence: l.Fence})
 		if err != nil {
-			return fmt.Errorf("read endpoint %s: %w", l.Endpoint, pool.Missing(err, endpoint.ErrLost))
+			return fmt.Errorf("read endpoint %s: %w", l.Name, pool.Missing(err, lease.ErrLost))
 		}
 		work.State, work.Position, work.Until = endpoint.State(at.State), outbox.Position(at.Position), outbox.Position(at.Head)
 		if work.State == endpoint.Gone {
@@ -98,27 +100,22 @@ func (s *Store) EndpointWork(ctx context.Context, l endpoint.Lease, w endpoint.W
 	return work, err
 }
 
-func (s *Store) readEvents(ctx context.Context, c *pgxpool.Conn, l endpoint.Lease, w endpoint.Wanted, work *endpoint.Work) error {
-	rows, err := s.q.OutboxAfter(ctx, c, &dbsqlc.OutboxAfterParams{
-		After: int64(max(w.From, work.Position)), Until: int64(work.Until), Types: append([]string{}, w.Types...), AtMost: int32(w.Events), //nolint:gosec // a batch
-	})
+func (s *Store) readEvents(ctx context.Context, c *pgxpool.Conn, l lease.Lease, w endpoint.Wanted, work *endpoint.Work) error {
+	p, err := cursor.Read(ctx, s.q, c, outbox.Query{After: max(w.From, work.Position), Until: work.Until, Types: w.Types, Limit: w.Events})
 	if err != nil {
-		return fmt.Errorf("read events for endpoint %s: %w", l.Endpoint, err)
+		return fmt.Errorf("endpoint %s: %w", l.Name, err)
 	}
-	subjects := make([]string, len(rows))
-	for i, row := range rows {
-		work.Events = append(work.Events, mapping.OutboxEvent(row))
-		subjects[i] = row.Subject
-	}
-	if len(rows) == 0 {
+	work.Events, work.Until, work.Lost = p.Events, p.Until, p.Lost
+	if len(p.Events) == 0 {
 		return nil
 	}
-	if len(rows) == w.Events {
-		work.Until = work.Events[len(rows)-1].Position
+	subjects := make([]string, len(p.Events))
+	for i, e := range p.Events {
+		subjects[i] = e.Subject
 	}
-	open, err := s.q.EndpointOpenSubjects(ctx, c, &dbsqlc.EndpointOpenSubjectsParams{Endpoint: l.Endpoint, Subjects: subjects})
+	open, err := s.q.EndpointOpenSubjects(ctx, c, &dbsqlc.EndpointOpenSubjectsParams{Endpoint: l.Name, Subjects: subjects})
 	if err != nil {
-		return fmt.Errorf("read which subjects of endpoint %s wait: %w", l.Endpoint, err)
+		return fmt.Errorf("read which subjects of endpoint %s wait: %w", l.Name, err)
 	}
 	work.Waiting = make(map[string]bool, len(open))
 	for _, subject := range open {
@@ -127,10 +124,10 @@ func (s *Store) readEvents(ctx context.Context, c *pgxpool.Conn, l endpoint.Leas
 	return nil
 }
 
-func (s *Store) readRetries(ctx context.Context, c *pgxpool.Conn, l endpoint.Lease, w endpoint.Wanted, work *endpoint.Work) error {
-	due, err := s.q.EndpointDue(ctx, c, &dbsqlc.EndpointDueParams{Endpoint: l.Endpoint, Now: w.Now, AtMost: int32(w.Retries)}) //nolint:gosec // a batch
+func (s *Store) readRetries(ctx context.Context, c *pgxpool.Conn, l lease.Lease, w endpoint.Wanted, work *endpoint.Work) error {
+	due, err := s.q.EndpointDue(ctx, c, &dbsqlc.EndpointDueParams{Endpoint: l.Name, Now: w.Now, AtMost: int32(w.Retries)}) //nolint:gosec // a batch
 	if err != nil {
-		return fmt.Errorf("read retries of endpoint %s: %w", l.Endpoint, err)
+		return fmt.Errorf("read retries of endpoint %s: %w", l.Name, err)
 	}
 	for _, row := range due {
 		work.Due = append(work.Due, endpoint.Retry{Tries: int(row.Tries), Event: mapping.OutboxEvent(&dbsqlc.OutboxAfterRow{
@@ -138,32 +135,32 @@ func (s *Store) readRetries(ctx context.Context, c *pgxpool.Conn, l endpoint.Lea
 			Version: row.Version, Payload: row.Payload, CreatedAt: row.CreatedAt,
 		})})
 	}
-	work.NextDue, err = s.q.EndpointNextDue(ctx, c, l.Endpoint)
+	work.NextDue, err = s.q.EndpointNextDue(ctx, c, l.Name)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		return fmt.Errorf("read when endpoint %s has a retry: %w", l.Endpoint, err)
+		return fmt.Errorf("read when endpoint %s has a retry: %w", l.Name, err)
 	}
 	return nil
 }
 
 // RecordDeliveries implements endpoint.Store.
-func (s *Store) RecordDeliveries(ctx context.Context, l endpoint.Lease, r endpoint.Result) error {
+func (s *Store) RecordDeliveries(ctx context.Context, l lease.Lease, r endpoint.Result) error {
 	return s.pool.InTx(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
 		n, err := s.q.EndpointAdvance(ctx, tx, advanced(l, r))
-		if err := touched(n, err, endpoint.ErrLost, "move endpoint "+l.Endpoint); err != nil {
+		if err := touched(n, err, lease.ErrLost, "move endpoint "+l.Name); err != nil {
 			return err
 		}
-		subjects, err := s.q.EndpointRetriesDelivered(ctx, tx, &dbsqlc.EndpointRetriesDeliveredParams{Endpoint: l.Endpoint, Positions: positions(r.Delivered)})
+		subjects, err := s.q.EndpointRetriesDelivered(ctx, tx, &dbsqlc.EndpointRetriesDeliveredParams{Endpoint: l.Name, Positions: positions(r.Delivered)})
 		if err != nil {
-			return fmt.Errorf("delete retries of endpoint %s: %w", l.Endpoint, err)
+			return fmt.Errorf("delete retries of endpoint %s: %w", l.Name, err)
 		}
-		if err := s.retry(ctx, tx, l.Endpoint, r.Retries, subjects); err != nil {
+		if err := s.retry(ctx, tx, l.Name, r.Retries, subjects); err != nil {
 			return err
 		}
 		if len(r.Attempts) == 0 {
 			return nil
 		}
-		if err := s.q.EndpointDeliveriesInsert(ctx, tx.Deferred(), deliveries(l.Endpoint, r.Attempts)); err != nil {
-			return fmt.Errorf("log attempts of endpoint %s: %w", l.Endpoint, err)
+		if err := s.q.EndpointDeliveriesInsert(ctx, tx.Deferred(), deliveries(l.Name, r.Attempts)); err != nil {
+			return fmt.Errorf("log attempts of endpoint %s: %w", l.Name, err)
 		}
 		return nil
 	})
@@ -265,9 +262,8 @@ func (s *Store) RetryEvents(ctx context.Context, name string, ids []uuid.UUID, n
 }
 
 // PurgeDeliveries implements endpoint.Store.
-func (s *Store) PurgeDeliveries(ctx context.Context, before time.Time, limit int) (int, error) {
-	var purged int
-	err := s.pool.InTx(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
+func (s *Store) PurgeDeliveries(ctx context.Context, before time.Time, limit int) (purged int, lost map[string]int64, err error) {
+	err = s.pool.InTx(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
 		n, err := s.q.EndpointDeliveriesPurge(ctx, tx, &dbsqlc.EndpointDeliveriesPurgeParams{AtMost: int32(limit), Before: before}) //nolint:gosec // a batch
 		if err != nil {
 			return fmt.Errorf("purge attempts: %w", err)
@@ -276,10 +272,13 @@ func (s *Store) PurgeDeliveries(ctx context.Context, before time.Time, limit int
 		if err != nil {
 			return fmt.Errorf("purge retries: %w", err)
 		}
-		purged = max(int(n), len(rows))
+		purged, lost = max(int(n), len(rows)), map[string]int64{}
 		subjects := map[string][]string{}
 		for _, row := range rows {
 			subjects[row.Endpoint] = append(subjects[row.Endpoint], row.Subject)
+			if row.State != dead {
+				lost[row.Endpoint]++
+			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(subjects)) {
 			if err := s.retry(ctx, tx, name, nil, subjects[name]); err != nil {
@@ -288,5 +287,8 @@ func (s *Store) PurgeDeliveries(ctx context.Context, before time.Time, limit int
 		}
 		return nil
 	})
-	return purged, err
+	return purged, lost, err
 }
+
+// dead is the state of a retry after the last try of the schedule: its loss was reported then.
+const dead = "dead"

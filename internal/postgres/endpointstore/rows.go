@@ -10,6 +10,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/outbox/endpoint"
+	"github.com/paylatch/paylatch/internal/outbox/lease"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 	"github.com/paylatch/paylatch/internal/postgres/mapping"
 )
@@ -23,8 +24,8 @@ func positions(events []outbox.Event) []int64 {
 }
 
 // advanced has the last success and failure of a result.
-func advanced(l endpoint.Lease, r endpoint.Result) *dbsqlc.EndpointAdvanceParams {
-	p := &dbsqlc.EndpointAdvanceParams{Position: int64(r.Position), Gone: r.Gone, Name: l.Endpoint, Fence: l.Fence}
+func advanced(l lease.Lease, r endpoint.Result) *dbsqlc.EndpointAdvanceParams {
+	p := &dbsqlc.EndpointAdvanceParams{Position: int64(r.Position), Gone: r.Gone, Name: l.Name, Fence: l.Fence}
 	for _, a := range r.Attempts {
 		switch {
 		case a.Error == "" && (p.LastSuccessAt == nil || p.LastSuccessAt.Before(a.At)):

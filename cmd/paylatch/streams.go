@@ -1,0 +1,66 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/metrics"
+	"github.com/paylatch/paylatch/internal/outbox"
+	"github.com/paylatch/paylatch/internal/outbox/broker"
+	"github.com/paylatch/paylatch/internal/postgres"
+)
+
+// subjectPrefix begins the subjects of a JetStream stream for which the configuration names no other.
+const subjectPrefix = "paylatch"
+
+// newStreams returns the streams of the configuration.
+func newStreams(cfg *config.Config, store *postgres.Store, head *outbox.Head, counted *metrics.Metrics, log zerolog.Logger) *broker.Service {
+	list := make([]broker.Stream, len(cfg.Streams))
+	for i, s := range cfg.Streams {
+		list[i] = broker.Stream{Name: s.Name, Open: opening(s, cfg.Retention.Events)}
+		counted.StreamLost(s.Name, 0)
+	}
+	return broker.NewService(list, broker.Options{
+		Store: store.Streams(), Head: head, Now: time.Now,
+		Encode: encodeEvent,
+		Log: func(name string, err error) {
+			interrupted(log, "stream", name, err, "publishing to the stream is interrupted; it goes on once this works")
+		},
+		Lost: func(name string, events int64) {
+			log.Error().Str("stream", name).Int64("events", events).
+				Msg("as many events were deleted by retention.events before they were published; publishing goes on behind them")
+			counted.StreamLost(name, events)
+		},
+	})
+}
+
+// opening returns what connects to the broker of a stream. A JetStream stream that it creates keeps events for keep.
+func opening(s config.Stream, keep time.Duration) func(ctx context.Context) (broker.Broker, error) {
+	if s.Kind == "kafka" {
+		return broker.Kafka{
+			Brokers: s.Brokers, Topic: s.Topic, TLS: s.TLS,
+			SASL: broker.SASL{Mechanism: s.SASL.Mechanism, Username: s.SASL.Username, Password: string(s.SASL.Password)},
+		}.Open
+	}
+	return broker.NATS{
+		URL: string(s.URL), Stream: s.Stream, SubjectPrefix: cmp.Or(s.SubjectPrefix, subjectPrefix), Credentials: s.Credentials, Keep: keep,
+	}.Open
+}
+
+// unpublished returns how far the streams are, for the metrics.
+func (in *instance) unpublished(ctx context.Context) (map[string]metrics.PublishedTo, error) {
+	list, err := in.events.streams.List(ctx)
+	found := make(map[string]metrics.PublishedTo, len(list))
+	for _, s := range list {
+		p := metrics.PublishedTo{Behind: s.Behind, Failing: s.Failing()}
+		if !s.Oldest.IsZero() {
+			p.Oldest = max(0, time.Since(s.Oldest))
+		}
+		found[s.Name] = p
+	}
+	return found, err
+}
