@@ -18,6 +18,9 @@ type Feed struct {
 	Types []string
 	// Limit is how many events a page has at most; 0 leaves it to the server.
 	Limit int
+	// Moved is called with a cursor that has moved on over events of other types alone: store it, too, or it
+	// expires once what is behind it is not kept any more. May be nil.
+	Moved func(cursor string)
 	// Wait is how long a request waits for something new, in whole seconds, at most 60; 0 means 20 seconds. Negative, the
 	// reading ends where nothing is new.
 	Wait time.Duration
@@ -54,12 +57,20 @@ func (c *Client) Events(ctx context.Context, after string, f Feed) iter.Seq2[Ent
 					return
 				}
 			}
-			if len(p.Items) == 0 && f.Wait < 0 {
+			if len(p.Items) == 0 && f.endsAt(p.NextCursor, after) {
 				return
 			}
 			after = p.NextCursor
 		}
 	}
+}
+
+// endsAt tells of a cursor that has moved over nothing wanted, and reports whether the reading ends there.
+func (f Feed) endsAt(next, after string) bool {
+	if f.Moved != nil && next != after {
+		f.Moved(next)
+	}
+	return f.Wait < 0
 }
 
 // page reads one page.

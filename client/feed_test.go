@@ -59,6 +59,19 @@ func TestEventsWait(t *testing.T) {
 	require.Equal(t, []string{"GET /v1/events?wait=1 "}, s.tries())
 }
 
+// A cursor that has passed what is of other types is told of, so that it does not expire behind it.
+func TestEventsMoved(t *testing.T) {
+	t.Parallel()
+	s := serve(t, status(200, `{"items":[],"next_cursor":"c7"}`), status(200, `{"items":[],"next_cursor":"c7"}`), status(200, secondPage))
+	var moved []string
+	for e, err := range s.client(t).Events(t.Context(), "c1", client.Feed{Types: []string{"order.paid"}, Moved: func(c string) { moved = append(moved, c) }}) {
+		require.NoError(t, err)
+		require.Equal(t, "e3", e.ID)
+		break
+	}
+	require.Equal(t, []string{"c7"}, moved)
+}
+
 func TestEventsEnd(t *testing.T) {
 	t.Parallel()
 	s := serve(t, status(200, firstPage), status(410, `{"status":410,"code":"cursor-expired"}`))

@@ -36,17 +36,23 @@ func tellSize(t *testing.T) (attempts, kills int) {
 }
 
 // TestAllIsTold moves attempts by webhooks while the program is killed again and again, one endpoint fails for three
-// deliveries in ten, before and after it has acted, and another one hangs. The merchant acts once on each event, by
+// deliveries in ten, before and after it has acted, another one hangs, and the broker of a stream is restarted. The merchant acts once on each event, by
 // package inbox, and a reader of the feed, which is killed too, misses none.
 func TestAllIsTold(t *testing.T) {
 	t.Parallel()
 	attempts, kills := tellSize(t)
 	r := newRig(t)
 	shop := newStockist(t, attempts)
-	environ := "PAYLATCH_ENDPOINTS=[" + shop.endpoint("shop", shop.url) + "," + shop.endpoint("hangs", hanging(t)) + "]"
+	nats := newNATSBroker(t)
+	environ := []string{
+		"PAYLATCH_ENDPOINTS=[" + shop.endpoint("shop", shop.url) + "," + shop.endpoint("hangs", hanging(t)) + "]", "PAYLATCH_STREAMS=[" + nats.stream() + "]",
+	}
 	w := &teller{rig: r, signer: partner(t), first: r.manyPendingAt(t, "partner", attempts)}
-	s := r.serve(environ)
+	s := r.serve(environ...)
 	w.base.Store(&s.base)
+	eventually(t, "the endpoints and the stream are registered, at the beginning", func() bool {
+		return one[int](t, r, "SELECT (SELECT count(*) FROM endpoints) + (SELECT count(*) FROM streams)") == 3
+	})
 
 	ctx, end := context.WithCancel(t.Context())
 	feed := &feedReader{base: &w.base, seen: map[string]bool{}, versions: map[string]int{}}
@@ -60,11 +66,13 @@ func TestAllIsTold(t *testing.T) {
 	for k := range kills {
 		progress(t, "the next kill", &shop.acted, all*(k+1)/(kills+2))
 		s.kill()
-		s = r.serve(environ)
+		nats.restart()
+		s = r.serve(environ...)
 		w.base.Store(&s.base)
 	}
 	progress(t, "each event was acted on", &shop.acted, all)
 	progress(t, "each event was read", &feed.count, all)
+	nats.hasAll(t, all)
 
 	require.Equal(t, all, one[int](t, r, "SELECT count(*) FROM outbox"))
 	shop.isRight(t, attempts, column[string](t, r, "SELECT message_id::text FROM outbox"))

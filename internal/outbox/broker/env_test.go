@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"sync"
@@ -38,7 +39,8 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
-		select {}
+		_, _ = io.Copy(io.Discard, os.Stdin) // it ends with the tests, however they end
+		os.Exit(0)
 	}
 	goleak.VerifyTestMain(m)
 }

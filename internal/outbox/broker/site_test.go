@@ -80,6 +80,8 @@ func (s *natsSite) up(t *testing.T) {
 	s.process = exec.Command(self)
 	s.process.Env = append(os.Environ(), serveNATSDir+"="+s.dir, serveNATSPort+"="+strconv.Itoa(s.port))
 	s.process.Stderr = os.Stderr
+	_, err = s.process.StdinPipe()
+	require.NoError(t, err)
 	require.NoError(t, s.process.Start())
 	waits(t, func() bool {
 		conn, err := nats.Connect(s.URL)

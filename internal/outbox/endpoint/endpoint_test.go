@@ -173,6 +173,17 @@ func types(t *testing.T) {
 	e.write(t, "a 1")
 	require.Negative(t, e.send(t, s.Senders()[0]))
 	require.Empty(t, v.got())
+	behind := func() (int64, bool) {
+		list, err := s.List(t.Context())
+		require.NoError(t, err)
+		return list[0].Behind, list[0].Oldest.IsZero()
+	}
+	n, _ := behind()
+	require.EqualValues(t, 1, n, "a write for each event of another type would be dear")
+	require.NoError(t, s.Senders()[0].Keep(t.Context()))
+	n, nothing := behind()
+	require.Zero(t, n)
+	require.True(t, nothing, "what it does not take is not undelivered")
 }
 
 func gone(t *testing.T) {

@@ -20,6 +20,8 @@ const (
 	passEvery     = 100 * time.Millisecond
 	// passedOver is how far the cursor runs ahead of the kept one over events of other types.
 	passedOver = 1000
+	// keepEvery is how often the kept cursor follows over fewer events of other types: what is behind it counts as undelivered.
+	keepEvery = 10 * time.Second
 	// recordTime bounds what is still recorded at a stop.
 	recordTime = 5 * time.Second
 
@@ -86,13 +88,17 @@ func (s *Sender) Run(ctx context.Context) {
 // deliverAll makes passes until ctx ends, and returns what the store fails with, which it may at the end.
 func (s *Sender) deliverAll(ctx context.Context, l lease.Lease) error {
 	var read outbox.Position
+	kept := time.Now() //nolint:forbidigo // measures, with the monotonic clock
 	for ctx.Err() == nil {
-		moved, began := s.o.Head.Moved(), time.Now() //nolint:forbidigo // measures, with the monotonic clock
-		done, err := s.pass(ctx, l, read)
+		moved, began := s.o.Head.Moved(), time.Now() //nolint:forbidigo // as above
+		done, err := s.pass(ctx, l, read, began.Sub(kept) >= keepEvery)
 		if err != nil {
 			return err
 		}
 		read = done.read
+		if done.kept {
+			kept = began
+		}
 		if !done.more {
 			lease.Rest(ctx, moved, s.restTime(done.next))
 		}
@@ -104,20 +110,25 @@ func (s *Sender) deliverAll(ctx context.Context, l lease.Lease) error {
 // passed is how far a pass came.
 type passed struct {
 	read outbox.Position
+	// kept is set where the kept cursor is as far.
+	kept bool
 	// more is set where more may be there to be sent at once.
 	more bool
 	// next is when the next retry is due; zero where none is.
 	next time.Time
 }
 
-// pass sends once what is new behind a position, or the kept cursor, and what is due.
-func (s *Sender) pass(ctx context.Context, l lease.Lease, from outbox.Position) (passed, error) {
+// pass sends once what is new behind a position, or the kept cursor, and what is due. With keep the kept cursor follows also where
+// nothing was sent.
+func (s *Sender) pass(ctx context.Context, l lease.Lease, from outbox.Position, keep bool) (passed, error) {
 	w, err := s.o.Store.EndpointWork(ctx, l, Wanted{From: from, Types: s.Types, Now: s.o.Now(), Events: batchSize, Retries: retriesAtOnce})
 	if err != nil || w.State == Gone {
 		return passed{read: from}, err
 	}
 	done := passed{read: w.Until, more: len(w.Events) == batchSize || len(w.Due) > 0, next: w.NextDue}
-	if w.Lost == 0 && len(w.Events) == 0 && len(w.Due) == 0 && w.Until-w.Position < passedOver {
+	idle, over := w.Lost == 0 && len(w.Events) == 0 && len(w.Due) == 0, w.Until-w.Position
+	done.kept = !idle || keep || over == 0 || over >= passedOver
+	if idle && (over == 0 || !done.kept) {
 		return done, nil
 	}
 	if w.Lost > 0 {
