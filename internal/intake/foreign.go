@@ -8,9 +8,9 @@ import (
 )
 
 // foreignGrowth is how many times as old an unmatched event without a mark of ours is at its next try:
-// after 1 s, 1 min, 1 h, or once its account's time has passed. Of another system at the account there may be a hundred for one of ours, and
+// after 1 s, 10 s, 100 s … Of another system at the account there may be a hundred for one of ours, and
 // each try writes; the commit in which an attempt gains the name brings the event anyway.
-const foreignGrowth = 60
+const foreignGrowth = 10
 
 // stays decides what a parked event waits for after a try; names are all those of its payment. An
 // unmatched one without a mark of ours becomes foreign once its account's time has passed, and is
