@@ -2116,8 +2116,8 @@ type ClientInterface interface {
 	//
 	// Roles: the order's owner, service, and the bearer of the attempt's own `status_token`. For a customer who is back from the
 	// provider's page: the provider is asked at once how a pending attempt stands, instead of when that is due. Within three
-	// seconds of the last time, while a command is under way, and where the provider does not answer, the attempt is answered as it
-	// is. It takes no key and nothing of a body; asking moves no money.
+	// seconds of the last time in this process, while a command is under way, and where the provider does not answer, the attempt is
+	// answered as it is. It takes no key and nothing of a body; asking moves no money.
 	//
 	// Pages on the origins that are configured as `cors_origins` may call this.
 	//
@@ -2775,8 +2775,8 @@ func (c *Client) CancelAttempt(ctx context.Context, paymentAttemptID AttemptID, 
 //
 // Roles: the order's owner, service, and the bearer of the attempt's own `status_token`. For a customer who is back from the
 // provider's page: the provider is asked at once how a pending attempt stands, instead of when that is due. Within three
-// seconds of the last time, while a command is under way, and where the provider does not answer, the attempt is answered as it
-// is. It takes no key and nothing of a body; asking moves no money.
+// seconds of the last time in this process, while a command is under way, and where the provider does not answer, the attempt is
+// answered as it is. It takes no key and nothing of a body; asking moves no money.
 //
 // Pages on the origins that are configured as `cors_origins` may call this.
 //
@@ -5699,8 +5699,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Roles: the order's owner, service, and the bearer of the attempt's own `status_token`. For a customer who is back from the
 	// provider's page: the provider is asked at once how a pending attempt stands, instead of when that is due. Within three
-	// seconds of the last time, while a command is under way, and where the provider does not answer, the attempt is answered as it
-	// is. It takes no key and nothing of a body; asking moves no money.
+	// seconds of the last time in this process, while a command is under way, and where the provider does not answer, the attempt is
+	// answered as it is. It takes no key and nothing of a body; asking moves no money.
 	//
 	// Pages on the origins that are configured as `cors_origins` may call this.
 	//
@@ -12129,8 +12129,8 @@ func (c *ClientWithResponses) CancelAttemptWithResponse(ctx context.Context, pay
 //
 // Roles: the order's owner, service, and the bearer of the attempt's own `status_token`. For a customer who is back from the
 // provider's page: the provider is asked at once how a pending attempt stands, instead of when that is due. Within three
-// seconds of the last time, while a command is under way, and where the provider does not answer, the attempt is answered as it
-// is. It takes no key and nothing of a body; asking moves no money.
+// seconds of the last time in this process, while a command is under way, and where the provider does not answer, the attempt is
+// answered as it is. It takes no key and nothing of a body; asking moves no money.
 //
 // Pages on the origins that are configured as `cors_origins` may call this.
 //

@@ -1,11 +1,11 @@
 // Package outbox publishes what has happened to the merchant. Each event is written in the transaction of the change that it is of,
 // and reaches the merchant at least once, always with the same id; versions of one subject come in order.
 //
-//	commit ─► row ─► position ─┬─► the feed: read on from a cursor, which is a position
-//	                           ├─► endpoints: pushed, signed by Standard Webhooks
-//	                           └─► streams: JetStream, Kafka
+//	commit ─► batch ─► position ─┬─► the feed: read on from a cursor, which is a position
+//	                             ├─► endpoints: pushed, signed by Standard Webhooks
+//	                             └─► streams: JetStream, Kafka
 //
-// A row has no position before it is committed. A [Numberer] gives positions to committed rows, in one transaction at a time,
-// so that nothing appears behind a cursor later: a sequence alone does not have that, since transactions commit in another
-// order than they draw from it (decision 0038).
+// An event has no position before it is committed. A [Numberer] gives positions to committed batches, which are the events of one
+// statement each, in one transaction at a time, so that nothing appears behind a cursor later: a sequence alone does not have that,
+// since transactions commit in another order than they draw from it (decision 0038).
 package outbox
