@@ -104,7 +104,18 @@ SELECT event_id FROM provider_events WHERE verdict = 'unreadable' AND read_by <>
 -- name: EventReadBy :exec
 UPDATE provider_events SET read_by = @version WHERE event_id = @event_id AND verdict = 'unreadable';
 
--- Writes what became of one locked event.
--- name: EventSettle :execrows
-UPDATE provider_events SET verdict = @verdict, order_id = sqlc.narg(order_id), attempt_id = sqlc.narg(attempt_id), tries = @tries, next_try_at = sqlc.narg(next_try_at)
-WHERE account = @account AND provider_event_id = @provider_event_id;
+-- Writes what became of locked events.
+-- name: EventsSettle :execrows
+UPDATE provider_events e SET verdict = n.verdict, order_id = NULLIF(n.order_id, ''),
+    attempt_id = NULLIF(n.attempt_id, '00000000-0000-0000-0000-000000000000'::uuid),
+    tries = n.tries, next_try_at = NULLIF(n.next_try_at, '0001-01-01 00:00:00Z')
+FROM (
+    SELECT unnest(@accounts::text[]) AS account,
+        unnest(@provider_event_ids::text[]) AS provider_event_id,
+        unnest(@verdicts::text[]) AS verdict,
+        unnest(@order_ids::text[]) AS order_id,
+        unnest(@attempt_ids::uuid[]) AS attempt_id,
+        unnest(@tries::int[]) AS tries,
+        unnest(@next_try_ats::timestamptz[]) AS next_try_at
+) n
+WHERE e.account = n.account AND e.provider_event_id = n.provider_event_id;

@@ -111,7 +111,11 @@ func (s *Changeset) due(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		due = append(due, parked...)
+		for _, e := range parked {
+			if !slices.ContainsFunc(due, func(o inbound.StoredEvent) bool { return o.ID == e.ID }) {
+				due = append(due, e)
+			}
+		}
 	}
 	for i := range due {
 		due[i].Due(s.Now())

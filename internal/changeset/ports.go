@@ -38,7 +38,7 @@ type Tx interface {
 	// EventsParkedOf locks the parked events that use any name of an attempt, those that
 	// are on disk and others. Headers and bytes are not read.
 	EventsParkedOf(ctx context.Context, a payment.Attempt, others []string) ([]inbound.StoredEvent, error)
-	// EventsSettle writes verdict, attempt, tries and next try of locked events.
+	// EventsSettle writes verdict, attempt, tries and next try of locked events, each once.
 	EventsSettle(ctx context.Context, events []inbound.StoredEvent) error
 	// Save writes everything that a changeset has changed, before the commit. A reference, a
 	// named movement or a dispute that another attempt was given meanwhile makes the

@@ -159,13 +159,13 @@ func (s *Store) EventReadBy(ctx context.Context, id payment.EventID, version str
 	})
 }
 
-// EventsSettle implements changeset.Tx. Parked events are few: one statement each.
+// EventsSettle implements changeset.Tx.
 func (t *txn) EventsSettle(ctx context.Context, events []inbound.StoredEvent) error {
-	for i := range events {
-		e := &events[i]
-		if _, err := t.q.EventSettle(ctx, t.DeferredRows(1, pool.ErrGuard), mapping.EventSettleParams(e)); err != nil {
-			return fmt.Errorf("settle event %s: %w", e.ID, err)
-		}
+	if len(events) == 0 {
+		return nil
+	}
+	if _, err := t.q.EventsSettle(ctx, t.DeferredRows(int64(len(events)), pool.ErrGuard), mapping.EventsSettleParams(events)); err != nil {
+		return fmt.Errorf("settle %d events: %w", len(events), err)
 	}
 	return nil
 }

@@ -117,38 +117,6 @@ func (q *Queries) EventReread(ctx context.Context, db DBTX, arg *EventRereadPara
 	return result.RowsAffected(), nil
 }
 
-const eventSettle = `-- name: EventSettle :execrows
-UPDATE provider_events SET verdict = $1, order_id = $2, attempt_id = $3, tries = $4, next_try_at = $5
-WHERE account = $6 AND provider_event_id = $7
-`
-
-type EventSettleParams struct {
-	Verdict         string
-	OrderID         *string
-	AttemptID       *uuid.UUID
-	Tries           int32
-	NextTryAt       *time.Time
-	Account         string
-	ProviderEventID string
-}
-
-// Writes what became of one locked event.
-func (q *Queries) EventSettle(ctx context.Context, db DBTX, arg *EventSettleParams) (int64, error) {
-	result, err := db.Exec(ctx, eventSettle,
-		arg.Verdict,
-		arg.OrderID,
-		arg.AttemptID,
-		arg.Tries,
-		arg.NextTryAt,
-		arg.Account,
-		arg.ProviderEventID,
-	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
 const eventsDue = `-- name: EventsDue :many
 SELECT event_id, account, provider_event_id, digest, news, order_id, attempt_id, verdict, tries, next_try_at, received_at
 FROM provider_events
@@ -493,6 +461,49 @@ func (q *Queries) EventsParkedOf(ctx context.Context, db DBTX, arg *EventsParked
 		return nil, err
 	}
 	return items, nil
+}
+
+const eventsSettle = `-- name: EventsSettle :execrows
+UPDATE provider_events e SET verdict = n.verdict, order_id = NULLIF(n.order_id, ''),
+    attempt_id = NULLIF(n.attempt_id, '00000000-0000-0000-0000-000000000000'::uuid),
+    tries = n.tries, next_try_at = NULLIF(n.next_try_at, '0001-01-01 00:00:00Z')
+FROM (
+    SELECT unnest($1::text[]) AS account,
+        unnest($2::text[]) AS provider_event_id,
+        unnest($3::text[]) AS verdict,
+        unnest($4::text[]) AS order_id,
+        unnest($5::uuid[]) AS attempt_id,
+        unnest($6::int[]) AS tries,
+        unnest($7::timestamptz[]) AS next_try_at
+) n
+WHERE e.account = n.account AND e.provider_event_id = n.provider_event_id
+`
+
+type EventsSettleParams struct {
+	Accounts         []string
+	ProviderEventIds []string
+	Verdicts         []string
+	OrderIds         []string
+	AttemptIds       []uuid.UUID
+	Tries            []int32
+	NextTryAts       []time.Time
+}
+
+// Writes what became of locked events.
+func (q *Queries) EventsSettle(ctx context.Context, db DBTX, arg *EventsSettleParams) (int64, error) {
+	result, err := db.Exec(ctx, eventsSettle,
+		arg.Accounts,
+		arg.ProviderEventIds,
+		arg.Verdicts,
+		arg.OrderIds,
+		arg.AttemptIds,
+		arg.Tries,
+		arg.NextTryAts,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const eventsUnreadable = `-- name: EventsUnreadable :many

@@ -72,14 +72,18 @@ func EventRereadParams(e *inbound.StoredEvent) (*dbsqlc.EventRereadParams, error
 	return p, nil
 }
 
-// EventSettleParams is the verdict on a parked event.
-func EventSettleParams(e *inbound.StoredEvent) *dbsqlc.EventSettleParams {
-	p := &dbsqlc.EventSettleParams{
-		Account: e.Account, ProviderEventID: e.Event.ID, Verdict: string(e.Verdict), Tries: int32(e.Tries), NextTryAt: e.NextTryAt, //nolint:gosec // a count of tries
-	}
-	if e.OrderID != "" {
-		order, attempt := string(e.OrderID), uuid.UUID(e.AttemptID)
-		p.OrderID, p.AttemptID = &order, &attempt
+// EventsSettleParams are the verdicts on parked events.
+func EventsSettleParams(events []inbound.StoredEvent) *dbsqlc.EventsSettleParams {
+	p := Params[dbsqlc.EventsSettleParams](len(events))
+	for i := range events {
+		e := &events[i]
+		p.Accounts = append(p.Accounts, e.Account)
+		p.ProviderEventIds = append(p.ProviderEventIds, e.Event.ID)
+		p.Verdicts = append(p.Verdicts, string(e.Verdict))
+		p.OrderIds = append(p.OrderIds, string(e.OrderID))
+		p.AttemptIds = append(p.AttemptIds, uuid.UUID(e.AttemptID))
+		p.Tries = append(p.Tries, int32(e.Tries)) //nolint:gosec // a count of tries
+		p.NextTryAts = append(p.NextTryAts, orZero(e.NextTryAt))
 	}
 	return p
 }
