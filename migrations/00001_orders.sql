@@ -9,6 +9,7 @@ CREATE TABLE orders (
     currency            text NOT NULL CONSTRAINT orders_currency_iso CHECK (currency ~ '^[A-Z]{3}$'),
     description         text NOT NULL DEFAULT '',
     metadata            jsonb NOT NULL DEFAULT '{}',
+    detailed            boolean NOT NULL DEFAULT false,
     cancel_requested_at timestamptz,
     accepted_attempt_id uuid,
     created_at          timestamptz NOT NULL,
@@ -17,6 +18,7 @@ CREATE TABLE orders (
 );
 
 COMMENT ON COLUMN orders.created_by IS 'The role that set the price: of what a customer ordered, the shop checks the amount before it delivers.';
+COMMENT ON COLUMN orders.detailed IS 'It came with lines or a customer: sealed_details has them, until it can''t be paid any more.';
 COMMENT ON COLUMN orders.cancel_requested_at IS
     'A request, not a status, and never erased: a succeeded attempt makes the order paid all the same; without a live one it is cancelled.';
 COMMENT ON COLUMN orders.accepted_attempt_id IS 'The failed attempt whose late money a person has accepted: the order is paid by it.';

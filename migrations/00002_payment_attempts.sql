@@ -25,7 +25,7 @@ CREATE TABLE payment_attempts (
     amount_refunded       bigint NOT NULL DEFAULT 0,
     amount_disputed       bigint NOT NULL DEFAULT 0,
     foreign_money         boolean NOT NULL DEFAULT false,
-    next_action_url       text NOT NULL DEFAULT '',
+    next_action           text NOT NULL DEFAULT '',
     failure_code          text NOT NULL DEFAULT '',
     failure_message       text NOT NULL DEFAULT '',
     failure_provider_code text NOT NULL DEFAULT '',
@@ -45,6 +45,8 @@ COMMENT ON COLUMN payment_attempts.origin IS
     'Whose call began it: ours, the merchant''s own, or one of the past that was imported.';
 COMMENT ON COLUMN payment_attempts.expires_at IS
     'When a payment that was begun elsewhere is cancelled, or fails where nobody can be asked about it.';
+COMMENT ON COLUMN payment_attempts.next_action IS
+    'What the customer must do, as JSON; empty for nothing. The log has only a digest of it: it may hold what lets its bearer go on with the payment.';
 COMMENT ON COLUMN payment_attempts.movements IS 'The number of the last money movement; 0: there are none to read.';
 COMMENT ON COLUMN payment_attempts.amount_authorized IS
     'As the other amounts an exact sum of movements in currency: authorizations less releases. A reversal may be reported before its original, so any may '

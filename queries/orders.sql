@@ -1,7 +1,7 @@
 -- Inserts one order, or nothing if its id or its request is taken.
 -- name: OrderInsert :execrows
-INSERT INTO orders (order_id, user_id, created_by, client_request_id, request_hash, amount, currency, description, metadata, created_at, updated_at)
-VALUES (@order_id, @user_id, @created_by, @client_request_id, @request_hash, @amount, @currency, @description, @metadata, @created_at, @created_at)
+INSERT INTO orders (order_id, user_id, created_by, client_request_id, request_hash, amount, currency, description, metadata, detailed, created_at, updated_at)
+VALUES (@order_id, @user_id, @created_by, @client_request_id, @request_hash, @amount, @currency, @description, @metadata, @detailed, @created_at, @created_at)
 ON CONFLICT DO NOTHING;
 
 -- Reads one order, locks nothing.

@@ -14,7 +14,7 @@ VALUES (:order_id::text, gen_random_uuid(), :user_id::text, 'bench-pay-' || :i::
 RETURNING attempt_id \gset
 INSERT INTO operations (order_id, attempt_id, kind, number, account, origin, state, sends, fence, lease_until, next_at, first_sent_at, created_at)
 VALUES (:order_id::text, :attempt_id::uuid, 'charge', 0, 'stub', 'request', 'sent', 1, 1, now() + interval '30 seconds', now() + interval '30 seconds', now(), now());
-INSERT INTO sealed_tokens (attempt_id, sealed, created_at) VALUES (:attempt_id::uuid, decode(repeat('5a', 40), 'hex'), now());
+INSERT INTO sealed_requests (attempt_id, kind, number, sealed, created_at) VALUES (:attempt_id::uuid, 'charge', 0, decode(repeat('5a', 40), 'hex'), now());
 INSERT INTO attempt_references (account, reference, order_id, attempt_id) VALUES ('stub', :attempt_id::uuid::text, :order_id::text, :attempt_id::uuid);
 INSERT INTO attempt_transitions (order_id, attempt_id, version, from_stage, to_stage, cause, cause_id, detail, at)
 VALUES (:order_id::text, :attempt_id::uuid, 1, '', 'requested', 'pay', 'bench-pay-' || :i::bigint::text, '{}', now());
@@ -26,7 +26,7 @@ UPDATE payment_attempts SET status = 'succeeded', stage = 'final', amount_captur
 WHERE order_id = :order_id::text AND attempt_id = :attempt_id::uuid AND version = :version::int;
 UPDATE operations SET state = 'done', lease_until = NULL, next_at = NULL
 WHERE attempt_id = :attempt_id::uuid AND kind = 'charge' AND number = 0 AND state = 'sent' AND fence = 1;
-DELETE FROM sealed_tokens WHERE attempt_id = :attempt_id::uuid;
+DELETE FROM sealed_requests WHERE attempt_id = :attempt_id::uuid;
 INSERT INTO money_movements (order_id, attempt_id, number, account, kind, source, payment, provider_id, amount, currency, cause, cause_id, recorded_at)
 VALUES (:order_id::text, :attempt_id::uuid, 1, 'stub', 'capture', 'total', '', '', 1999, 'EUR', 'call', 'bench-pay-' || :i::bigint::text, now());
 INSERT INTO attempt_transitions (order_id, attempt_id, version, from_stage, to_stage, cause, cause_id, detail, at)

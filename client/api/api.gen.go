@@ -149,15 +149,57 @@ func (e HealthStatus) Valid() bool {
 	}
 }
 
+// Defines values for LineType.
+const (
+	LineTypeDigital   LineType = "digital"
+	LineTypeDiscount  LineType = "discount"
+	LineTypeGiftCard  LineType = "gift_card"
+	LineTypePhysical  LineType = "physical"
+	LineTypeService   LineType = "service"
+	LineTypeShipping  LineType = "shipping"
+	LineTypeSurcharge LineType = "surcharge"
+)
+
+// Valid indicates whether the value is a known member of the LineType enum.
+func (e LineType) Valid() bool {
+	switch e {
+	case LineTypeDigital:
+		return true
+	case LineTypeDiscount:
+		return true
+	case LineTypeGiftCard:
+		return true
+	case LineTypePhysical:
+		return true
+	case LineTypeService:
+		return true
+	case LineTypeShipping:
+		return true
+	case LineTypeSurcharge:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for NextActionType.
 const (
+	NextActionTypeDisplay  NextActionType = "display"
+	NextActionTypePostForm NextActionType = "post_form"
 	NextActionTypeRedirect NextActionType = "redirect"
+	NextActionTypeSdk      NextActionType = "sdk"
 )
 
 // Valid indicates whether the value is a known member of the NextActionType enum.
 func (e NextActionType) Valid() bool {
 	switch e {
+	case NextActionTypeDisplay:
+		return true
+	case NextActionTypePostForm:
+		return true
 	case NextActionTypeRedirect:
+		return true
+	case NextActionTypeSdk:
 		return true
 	default:
 		return false
@@ -215,6 +257,24 @@ func (e PayCapture) Valid() bool {
 	case PayCaptureAutomatic:
 		return true
 	case PayCaptureManual:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PayInitiator.
+const (
+	PayInitiatorCustomer PayInitiator = "customer"
+	PayInitiatorMerchant PayInitiator = "merchant"
+)
+
+// Valid indicates whether the value is a known member of the PayInitiator enum.
+func (e PayInitiator) Valid() bool {
+	switch e {
+	case PayInitiatorCustomer:
+		return true
+	case PayInitiatorMerchant:
 		return true
 	default:
 		return false
@@ -551,6 +611,20 @@ func (e ListDeliveriesParamsFailed) Valid() bool {
 	}
 }
 
+// Address defines model for Address.
+type Address struct {
+	City *string `json:"city,omitempty"`
+
+	// Country ISO 3166-1 alpha-2.
+	Country    string  `json:"country"`
+	Line1      *string `json:"line1,omitempty"`
+	Line2      *string `json:"line2,omitempty"`
+	PostalCode *string `json:"postal_code,omitempty"`
+
+	// State A state or province by its usual code.
+	State *string `json:"state,omitempty"`
+}
+
 // Amount Minor units of the currency, in plain digits.
 type Amount = int64
 
@@ -642,6 +716,27 @@ type AttemptList struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
+// Browser What 3-D Secure asks about the customer's browser (EMVCo), as its script and its request headers have it.
+type Browser struct {
+	AcceptHeader *string `json:"accept_header,omitempty"`
+	ColorDepth   *int64  `json:"color_depth,omitempty"`
+	JavaEnabled  *bool   `json:"java_enabled,omitempty"`
+	Language     *string `json:"language,omitempty"`
+	ScreenHeight *int64  `json:"screen_height,omitempty"`
+	ScreenWidth  *int64  `json:"screen_width,omitempty"`
+
+	// TimeZoneOffset In minutes, as JavaScript's `getTimezoneOffset()` has it: -60 in Berlin in winter.
+	TimeZoneOffset *int64  `json:"time_zone_offset,omitempty"`
+	UserAgent      *string `json:"user_agent,omitempty"`
+}
+
+// Complete defines model for Complete.
+type Complete struct {
+	// Details What the provider's page or script returned, as it is: the parameters of the address that the customer came back to, or the script's
+	// object (Adyen's drop-in: `state.data`).
+	Details json.RawMessage `json:"details"`
+}
+
 // Confirm defines model for Confirm.
 type Confirm struct {
 	// Amount Minor units of the currency, in plain digits.
@@ -654,8 +749,15 @@ type CreateOrder struct {
 	Amount Amount `json:"amount"`
 
 	// Currency An ISO 4217 code in upper case.
-	Currency    Currency `json:"currency"`
-	Description *string  `json:"description,omitempty"`
+	Currency Currency `json:"currency"`
+
+	// Customer Who pays. Each provider gets what it has a place for. It is kept encrypted for as long as a call may be sent again, and then
+	// erased.
+	Customer    *Customer `json:"customer,omitempty"`
+	Description *string   `json:"description,omitempty"`
+
+	// Lines What is paid for. The amounts must add up to the order's.
+	Lines *Lines `json:"lines,omitempty"`
 
 	// Metadata The merchant's own notes, at most 50.
 	Metadata *Metadata `json:"metadata,omitempty"`
@@ -678,6 +780,27 @@ type CreateRefund struct {
 
 // Currency An ISO 4217 code in upper case.
 type Currency = string
+
+// Customer Who pays. Each provider gets what it has a place for. It is kept encrypted for as long as a call may be sent again, and then
+// erased.
+type Customer struct {
+	BillingAddress *Address `json:"billing_address,omitempty"`
+	Email          *string  `json:"email,omitempty"`
+
+	// IP The address of the customer's browser.
+	IP *string `json:"ip,omitempty"`
+
+	// Locale A language tag (BCP 47), in which the provider's page speaks.
+	Locale *string `json:"locale,omitempty"`
+	Name   *string `json:"name,omitempty"`
+
+	// Phone In the form of E.164.
+	Phone *string `json:"phone,omitempty"`
+
+	// Reference By which the provider knows the customer. Absent, the user's id. Only a service may name another.
+	Reference       *string  `json:"reference,omitempty"`
+	ShippingAddress *Address `json:"shipping_address,omitempty"`
+}
 
 // Deliveries defines model for Deliveries.
 type Deliveries struct {
@@ -822,13 +945,64 @@ type Health struct {
 // HealthStatus defines model for Health.Status.
 type HealthStatus string
 
+// Line defines model for Line.
+type Line struct {
+	// Amount The price of the line, taxes and discounts included, in minor units. Below 0 for a discount or a gift card.
+	Amount      int64  `json:"amount"`
+	Description string `json:"description"`
+
+	// Quantity A decimal number above 0, with three decimals at most.
+	Quantity string `json:"quantity"`
+
+	// Receipt What a fiscal receipt says of the line (54-FZ), by the names of format 1.05 and later. Only a service may give it.
+	Receipt *LineReceipt `json:"receipt,omitempty"`
+	Sku     *string      `json:"sku,omitempty"`
+
+	// TaxAmount How much of `amount` is tax.
+	TaxAmount *int64 `json:"tax_amount,omitempty"`
+
+	// TaxRate A fraction: 0.19 is 19 %.
+	TaxRate *string   `json:"tax_rate,omitempty"`
+	Type    *LineType `json:"type,omitempty"`
+
+	// UnitAmount The price of one, taxes included, in minor units.
+	UnitAmount int64 `json:"unit_amount"`
+}
+
+// LineType defines model for Line.Type.
+type LineType string
+
+// LineReceipt What a fiscal receipt says of the line (54-FZ), by the names of format 1.05 and later. Only a service may give it.
+type LineReceipt struct {
+	Measure        *string `json:"measure,omitempty"`
+	PaymentMode    *string `json:"payment_mode,omitempty"`
+	PaymentSubject *string `json:"payment_subject,omitempty"`
+
+	// VatCode The tax rate's number as YooKassa counts them.
+	VatCode int64 `json:"vat_code"`
+}
+
+// Lines What is paid for. The amounts must add up to the order's.
+type Lines = []Line
+
 // Metadata The merchant's own notes, at most 50.
 type Metadata map[string]string
 
-// NextAction defines model for NextAction.
+// NextAction What the customer must do: go to `url` (`redirect`), be taken there by a form with `fields` (`post_form`), have the provider's
+// script go on with `data` (`sdk`: Stripe's `client_secret`, Adyen's `action`), or be shown a voucher, a code or a QR code
+// (`display`). After `sdk`, and after a redirect whose page returns something, `complete` takes what came back.
 type NextAction struct {
 	Type NextActionType `json:"type"`
-	URL  string         `json:"url"`
+	URL  *string        `json:"url,omitempty"`
+
+	// Fields The names and values of the form's fields.
+	Fields *map[string]string `json:"fields,omitempty"`
+
+	// Data What the provider's script needs, or what is to be shown; by the account's kind.
+	Data *json.RawMessage `json:"data,omitempty"`
+
+	// ExpiresAt When it is too late for that, where the provider says so.
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 }
 
 // NextActionType defines model for NextAction.Type.
@@ -874,16 +1048,39 @@ type Pay struct {
 	// Amount Minor units of the currency, in plain digits.
 	Amount *Amount `json:"amount,omitempty"`
 
+	// Browser What 3-D Secure asks about the customer's browser (EMVCo), as its script and its request headers have it.
+	Browser *Browser `json:"browser,omitempty"`
+
 	// Capture `manual` only authorises; the money is taken by a confirm.
 	Capture *PayCapture `json:"capture,omitempty"`
 
 	// Currency An ISO 4217 code in upper case.
-	Currency      *Currency     `json:"currency,omitempty"`
-	Customer      *PayCustomer  `json:"customer,omitempty"`
+	Currency *Currency `json:"currency,omitempty"`
+
+	// Customer Who pays. Each provider gets what it has a place for. It is kept encrypted for as long as a call may be sent again, and then
+	// erased.
+	Customer *Customer `json:"customer,omitempty"`
+
+	// Initiator `merchant` charges a stored payment method without the customer: only a service may.
+	Initiator *PayInitiator `json:"initiator,omitempty"`
+
+	// Lines What is paid for. The amounts must add up to the order's.
+	Lines         *Lines        `json:"lines,omitempty"`
 	PaymentMethod PaymentMethod `json:"payment_method"`
+
+	// ProviderData Members of the provider's own request, as far as the account's kind allows them: see the manual's table of providers. Only
+	// a service may. Never amount, currency, reference, idempotency key, or whose payment it is.
+	ProviderData *json.RawMessage `json:"provider_data,omitempty"`
 
 	// ReturnURL Where the provider sends the customer back to, absolute http or https.
 	ReturnURL *string `json:"return_url,omitempty"`
+
+	// SavePaymentMethod Asks the provider to store the payment method for `customer.reference`, who is present. What it stores is the attempt's
+	// `saved_payment_method`.
+	SavePaymentMethod *bool `json:"save_payment_method,omitempty"`
+
+	// StatementDescriptor What the customer reads on the statement, where the provider lets the merchant choose.
+	StatementDescriptor *string `json:"statement_descriptor,omitempty"`
 
 	// Supersedes The order's live attempt that was begun elsewhere and that its customer has left: it is reported as abandoned first. One that
 	// the provider does not give up is still in the way.
@@ -893,11 +1090,8 @@ type Pay struct {
 // PayCapture `manual` only authorises; the money is taken by a confirm.
 type PayCapture string
 
-// PayCustomer defines model for PayCustomer.
-type PayCustomer struct {
-	// Reference By which the provider knows the customer. Absent, the user's id. Only a service may name another.
-	Reference *string `json:"reference,omitempty"`
-}
+// PayInitiator `merchant` charges a stored payment method without the customer: only a service may.
+type PayInitiator string
 
 // PaymentMethod defines model for PaymentMethod.
 type PaymentMethod struct {
@@ -905,8 +1099,9 @@ type PaymentMethod struct {
 	// only with the customer's own: see `customer.reference`.
 	Stored *bool `json:"stored,omitempty"`
 
-	// Token What the provider's page or library gave the browser for the customer's card; with `stored` that of a payment method
-	// which the provider keeps.
+	// Token What the provider's page or library gave the browser for the customer's card: a single-use token, an encrypted card, the payload of
+	// a wallet (Adyen's drop-in: its `state.data.paymentMethod` as JSON text); with `stored` that of a payment method which the
+	// provider keeps.
 	Token string `json:"token"`
 
 	// Type The provider's name for the sort of payment method, where it asks for one beside a stored token.
@@ -1608,6 +1803,21 @@ type CheckAttemptParams struct {
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
+// CompleteParams defines parameters for Complete.
+type CompleteParams struct {
+	// IdempotencyKey Names one intention: 8 to 200 characters of `A-Z a-z 0-9 - _ . : ~`, bare or in double quotes. Never in the query
+	// string. Sent again with the same request it gets the first answer; with another request, 409.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
+
+	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
+	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
+
+	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
 // ConfirmParams defines parameters for Confirm.
 type ConfirmParams struct {
 	// IdempotencyKey Names one intention: 8 to 200 characters of `A-Z a-z 0-9 - _ . : ~`, bare or in double quotes. Never in the query
@@ -1785,6 +1995,9 @@ type PayJSONRequestBody = Pay
 
 // CancelAttemptJSONRequestBody defines body for CancelAttempt for application/json ContentType.
 type CancelAttemptJSONRequestBody = NoMembers
+
+// CompleteJSONRequestBody defines body for Complete for application/json ContentType.
+type CompleteJSONRequestBody = Complete
 
 // ConfirmJSONRequestBody defines body for Confirm for application/json ContentType.
 type ConfirmJSONRequestBody = Confirm
@@ -2123,6 +2336,28 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/check (the `CheckAttempt` operationId).
 	CheckAttempt(ctx context.Context, paymentAttemptID AttemptID, params *CheckAttemptParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CompleteWithBody Pass on what the provider's page or script returned
+	//
+	// Roles: the order's owner, service. The second step of a payment that waits for its customer: `details` go to the provider, whose
+	// answer may succeed, decline, or ask for one more step (a new `next_action`, with a new key). A replay shows the attempt as it is
+	// now. `details` are kept encrypted for as long as the call may be sent again, and then erased.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/complete (the `Complete` operationId).
+	CompleteWithBody(ctx context.Context, paymentAttemptID AttemptID, params *CompleteParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// Complete Pass on what the provider's page or script returned
+	//
+	// Roles: the order's owner, service. The second step of a payment that waits for its customer: `details` go to the provider, whose
+	// answer may succeed, decline, or ask for one more step (a new `next_action`, with a new key). A replay shows the attempt as it is
+	// now. `details` are kept encrypted for as long as the call may be sent again, and then erased.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/complete (the `Complete` operationId).
+	Complete(ctx context.Context, paymentAttemptID AttemptID, params *CompleteParams, body CompleteJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ConfirmWithBody Capture an authorised attempt
 	//
@@ -2783,6 +3018,48 @@ func (c *Client) CancelAttempt(ctx context.Context, paymentAttemptID AttemptID, 
 // Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/check (the `CheckAttempt` operationId).
 func (c *Client) CheckAttempt(ctx context.Context, paymentAttemptID AttemptID, params *CheckAttemptParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCheckAttemptRequest(c.Server, paymentAttemptID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CompleteWithBody Pass on what the provider's page or script returned
+//
+// Roles: the order's owner, service. The second step of a payment that waits for its customer: `details` go to the provider, whose
+// answer may succeed, decline, or ask for one more step (a new `next_action`, with a new key). A replay shows the attempt as it is
+// now. `details` are kept encrypted for as long as the call may be sent again, and then erased.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/complete (the `Complete` operationId).
+func (c *Client) CompleteWithBody(ctx context.Context, paymentAttemptID AttemptID, params *CompleteParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCompleteRequestWithBody(c.Server, paymentAttemptID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// Complete Pass on what the provider's page or script returned
+//
+// Roles: the order's owner, service. The second step of a payment that waits for its customer: `details` go to the provider, whose
+// answer may succeed, decline, or ask for one more step (a new `next_action`, with a new key). A replay shows the attempt as it is
+// now. `details` are kept encrypted for as long as the call may be sent again, and then erased.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/complete (the `Complete` operationId).
+func (c *Client) Complete(ctx context.Context, paymentAttemptID AttemptID, params *CompleteParams, body CompleteJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCompleteRequest(c.Server, paymentAttemptID, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -4366,6 +4643,88 @@ func NewCheckAttemptRequest(server string, paymentAttemptID AttemptID, params *C
 	return req, nil
 }
 
+// NewCompleteRequest calls the generic Complete builder with application/json body
+func NewCompleteRequest(server string, paymentAttemptID AttemptID, params *CompleteParams, body CompleteJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCompleteRequestWithBody(server, paymentAttemptID, params, "application/json", bodyReader)
+}
+
+// NewCompleteRequestWithBody constructs an http.Request for the Complete method, with any body, and a specified content type
+func NewCompleteRequestWithBody(server string, paymentAttemptID AttemptID, params *CompleteParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "payment_attempt_id", paymentAttemptID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/payment-attempts/%s/complete", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		var headerParam0 string
+
+		headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+		if err != nil {
+			return nil, err
+		}
+
+		req.Header.Set("Idempotency-Key", headerParam0)
+
+		if params.OnBehalfOf != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "On-Behalf-Of", *params.OnBehalfOf, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("On-Behalf-Of", headerParam1)
+		}
+
+		if params.XRequestID != nil {
+			var headerParam2 string
+
+			headerParam2, err = runtime.StyleParamWithOptions("simple", false, "X-Request-Id", *params.XRequestID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("X-Request-Id", headerParam2)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewConfirmRequest calls the generic Confirm builder with application/json body
 func NewConfirmRequest(server string, paymentAttemptID AttemptID, params *ConfirmParams, body ConfirmJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -5708,6 +6067,28 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/check (the `CheckAttempt` operationId).
 	CheckAttemptWithResponse(ctx context.Context, paymentAttemptID AttemptID, params *CheckAttemptParams, reqEditors ...RequestEditorFn) (*CheckAttemptResponse, error)
+
+	// CompleteWithBodyWithResponse Pass on what the provider's page or script returned
+	//
+	// Roles: the order's owner, service. The second step of a payment that waits for its customer: `details` go to the provider, whose
+	// answer may succeed, decline, or ask for one more step (a new `next_action`, with a new key). A replay shows the attempt as it is
+	// now. `details` are kept encrypted for as long as the call may be sent again, and then erased.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/complete (the `Complete` operationId).
+	CompleteWithBodyWithResponse(ctx context.Context, paymentAttemptID AttemptID, params *CompleteParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CompleteResponse, error)
+
+	// CompleteWithResponse Pass on what the provider's page or script returned
+	//
+	// Roles: the order's owner, service. The second step of a payment that waits for its customer: `details` go to the provider, whose
+	// answer may succeed, decline, or ask for one more step (a new `next_action`, with a new key). A replay shows the attempt as it is
+	// now. `details` are kept encrypted for as long as the call may be sent again, and then erased.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/complete (the `Complete` operationId).
+	CompleteWithResponse(ctx context.Context, paymentAttemptID AttemptID, params *CompleteParams, body CompleteJSONRequestBody, reqEditors ...RequestEditorFn) (*CompleteResponse, error)
 
 	// ConfirmWithBodyWithResponse Capture an authorised attempt
 	//
@@ -8921,6 +9302,267 @@ func (r CheckAttemptResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r CheckAttemptResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CompleteResponse200Headers the declared response headers of an HTTP 200 response for Complete
+type CompleteResponse200Headers struct {
+	ETag                string
+	IdempotencyKey      *string
+	IdempotencyReplayed *string
+	IdempotencyResult   string
+	RetryAfter          *int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+// CompleteResponse400Headers the declared response headers of an HTTP 400 response for Complete
+type CompleteResponse400Headers struct {
+	IdempotencyKey      *string
+	IdempotencyReplayed *string
+	IdempotencyResult   *string
+	RetryAfter          *int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+// CompleteResponse401Headers the declared response headers of an HTTP 401 response for Complete
+type CompleteResponse401Headers struct {
+	IdempotencyKey      *string
+	WWWAuthenticate     string
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+// CompleteResponse403Headers the declared response headers of an HTTP 403 response for Complete
+type CompleteResponse403Headers struct {
+	IdempotencyKey      *string
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+// CompleteResponse404Headers the declared response headers of an HTTP 404 response for Complete
+type CompleteResponse404Headers struct {
+	IdempotencyKey      *string
+	IdempotencyReplayed *string
+	IdempotencyResult   *string
+	RetryAfter          *int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+// CompleteResponse408Headers the declared response headers of an HTTP 408 response for Complete
+type CompleteResponse408Headers struct {
+	IdempotencyKey      *string
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+// CompleteResponse409Headers the declared response headers of an HTTP 409 response for Complete
+type CompleteResponse409Headers struct {
+	IdempotencyKey      *string
+	IdempotencyReplayed *string
+	IdempotencyResult   *string
+	RetryAfter          *int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+// CompleteResponse413Headers the declared response headers of an HTTP 413 response for Complete
+type CompleteResponse413Headers struct {
+	IdempotencyKey      *string
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+// CompleteResponse415Headers the declared response headers of an HTTP 415 response for Complete
+type CompleteResponse415Headers struct {
+	IdempotencyKey      *string
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+// CompleteResponse422Headers the declared response headers of an HTTP 422 response for Complete
+type CompleteResponse422Headers struct {
+	IdempotencyKey      *string
+	IdempotencyReplayed *string
+	IdempotencyResult   *string
+	RetryAfter          *int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+// CompleteResponse429Headers the declared response headers of an HTTP 429 response for Complete
+type CompleteResponse429Headers struct {
+	IdempotencyKey      *string
+	RetryAfter          int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+// CompleteResponse500Headers the declared response headers of an HTTP 500 response for Complete
+type CompleteResponse500Headers struct {
+	IdempotencyKey      *string
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+// CompleteResponse503Headers the declared response headers of an HTTP 503 response for Complete
+type CompleteResponse503Headers struct {
+	IdempotencyKey      *string
+	RetryAfter          int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type CompleteResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Attempt
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *CommandMalformed
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *Problem
+	// ApplicationProblemJSON408 the response for an HTTP 408 `application/problem+json` response
+	ApplicationProblemJSON408 *RequestTimeout
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *Problem
+	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationProblemJSON413 *TooLarge
+	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationProblemJSON415 *UnsupportedMediaType
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *Problem
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooMany
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Internal
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *CompleteResponse200Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *CompleteResponse400Headers
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *CompleteResponse401Headers
+	// Headers403 the parsed response headers for an HTTP 403 response
+	Headers403 *CompleteResponse403Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *CompleteResponse404Headers
+	// Headers408 the parsed response headers for an HTTP 408 response
+	Headers408 *CompleteResponse408Headers
+	// Headers409 the parsed response headers for an HTTP 409 response
+	Headers409 *CompleteResponse409Headers
+	// Headers413 the parsed response headers for an HTTP 413 response
+	Headers413 *CompleteResponse413Headers
+	// Headers415 the parsed response headers for an HTTP 415 response
+	Headers415 *CompleteResponse415Headers
+	// Headers422 the parsed response headers for an HTTP 422 response
+	Headers422 *CompleteResponse422Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *CompleteResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *CompleteResponse500Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *CompleteResponse503Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CompleteResponse) GetJSON200() *Attempt {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r CompleteResponse) GetApplicationProblemJSON400() *CommandMalformed {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r CompleteResponse) GetApplicationProblemJSON401() *Unauthenticated {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r CompleteResponse) GetApplicationProblemJSON403() *Forbidden {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r CompleteResponse) GetApplicationProblemJSON404() *Problem {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON408 returns the response for an HTTP 408 `application/problem+json` response
+func (r CompleteResponse) GetApplicationProblemJSON408() *RequestTimeout {
+	return r.ApplicationProblemJSON408
+}
+
+// GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r CompleteResponse) GetApplicationProblemJSON409() *Problem {
+	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
+func (r CompleteResponse) GetApplicationProblemJSON413() *TooLarge {
+	return r.ApplicationProblemJSON413
+}
+
+// GetApplicationProblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r CompleteResponse) GetApplicationProblemJSON415() *UnsupportedMediaType {
+	return r.ApplicationProblemJSON415
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r CompleteResponse) GetApplicationProblemJSON422() *Problem {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r CompleteResponse) GetApplicationProblemJSON429() *TooMany {
+	return r.ApplicationProblemJSON429
+}
+
+// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r CompleteResponse) GetApplicationProblemJSON500() *Internal {
+	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r CompleteResponse) GetApplicationProblemJSON503() *Unavailable {
+	return r.ApplicationProblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r CompleteResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CompleteResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CompleteResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CompleteResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -12143,6 +12785,40 @@ func (c *ClientWithResponses) CheckAttemptWithResponse(ctx context.Context, paym
 		return nil, err
 	}
 	return ParseCheckAttemptResponse(rsp)
+}
+
+// CompleteWithBodyWithResponse Pass on what the provider's page or script returned
+//
+// Roles: the order's owner, service. The second step of a payment that waits for its customer: `details` go to the provider, whose
+// answer may succeed, decline, or ask for one more step (a new `next_action`, with a new key). A replay shows the attempt as it is
+// now. `details` are kept encrypted for as long as the call may be sent again, and then erased.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/complete (the `Complete` operationId).
+func (c *ClientWithResponses) CompleteWithBodyWithResponse(ctx context.Context, paymentAttemptID AttemptID, params *CompleteParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CompleteResponse, error) {
+	rsp, err := c.CompleteWithBody(ctx, paymentAttemptID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCompleteResponse(rsp)
+}
+
+// CompleteWithResponse Pass on what the provider's page or script returned
+//
+// Roles: the order's owner, service. The second step of a payment that waits for its customer: `details` go to the provider, whose
+// answer may succeed, decline, or ask for one more step (a new `next_action`, with a new key). A replay shows the attempt as it is
+// now. `details` are kept encrypted for as long as the call may be sent again, and then erased.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/complete (the `Complete` operationId).
+func (c *ClientWithResponses) CompleteWithResponse(ctx context.Context, paymentAttemptID AttemptID, params *CompleteParams, body CompleteJSONRequestBody, reqEditors ...RequestEditorFn) (*CompleteResponse, error) {
+	rsp, err := c.Complete(ctx, paymentAttemptID, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCompleteResponse(rsp)
 }
 
 // ConfirmWithBodyWithResponse Capture an authorised attempt
@@ -18118,6 +18794,564 @@ func ParseCheckAttemptResponse(rsp *http.Response) (*CheckAttemptResponse, error
 		response.Headers500 = &headers
 	case rsp.StatusCode == 503:
 		var headers CheckAttemptResponse503Headers
+		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyKey = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = value
+		}
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCompleteResponse parses an HTTP response from a CompleteWithResponse call
+func ParseCompleteResponse(rsp *http.Response) (*CompleteResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CompleteResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Attempt
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest CommandMalformed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 408:
+		var dest RequestTimeout
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON408 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest TooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest UnsupportedMediaType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Internal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers CompleteResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyKey = &value
+		}
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("Idempotency-Result"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Result", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyResult = value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 400:
+		var headers CompleteResponse400Headers
+		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyKey = &value
+		}
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("Idempotency-Result"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Result", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyResult = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers400 = &headers
+	case rsp.StatusCode == 401:
+		var headers CompleteResponse401Headers
+		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyKey = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = value
+		}
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 403:
+		var headers CompleteResponse403Headers
+		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyKey = &value
+		}
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers403 = &headers
+	case rsp.StatusCode == 404:
+		var headers CompleteResponse404Headers
+		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyKey = &value
+		}
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("Idempotency-Result"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Result", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyResult = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers404 = &headers
+	case rsp.StatusCode == 408:
+		var headers CompleteResponse408Headers
+		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyKey = &value
+		}
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers408 = &headers
+	case rsp.StatusCode == 409:
+		var headers CompleteResponse409Headers
+		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyKey = &value
+		}
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("Idempotency-Result"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Result", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyResult = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers409 = &headers
+	case rsp.StatusCode == 413:
+		var headers CompleteResponse413Headers
+		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyKey = &value
+		}
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers413 = &headers
+	case rsp.StatusCode == 415:
+		var headers CompleteResponse415Headers
+		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyKey = &value
+		}
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers415 = &headers
+	case rsp.StatusCode == 422:
+		var headers CompleteResponse422Headers
+		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyKey = &value
+		}
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("Idempotency-Result"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Result", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyResult = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers422 = &headers
+	case rsp.StatusCode == 429:
+		var headers CompleteResponse429Headers
+		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyKey = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = value
+		}
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers CompleteResponse500Headers
+		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyKey = &value
+		}
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers500 = &headers
+	case rsp.StatusCode == 503:
+		var headers CompleteResponse503Headers
 		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

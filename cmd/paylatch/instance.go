@@ -94,7 +94,7 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 		worker.Verify(in.store.Evidence(), counted.Verified, log), worker.Stale(in.rooms, counted.Stale),
 		worker.Foreign(in.rooms, time.Now, log), worker.PurgeSessions(in.store.Sessions()),
 		worker.WriteAccess(in.access), worker.Audit(in.store.Support(), !dev, time.Now, log),
-		worker.PurgeTokens(in.store, payment.ResendWindow), worker.ReadAgain(in.rooms, version), in.events.purge, in.events.purgeDeliveries)
+		worker.PurgeRequests(in.store, payment.ResendWindow), worker.PurgeDetails(in.store), worker.ReadAgain(in.rooms, version), in.events.purge, in.events.purgeDeliveries)
 	desk := support.New(support.Options{Store: in.store.Support(), Payments: in.rooms, Flush: in.notes.Flush, Endpoints: typesOfEndpoints(cfg)})
 	served := api.Options{
 		Payments: in.rooms, Events: in.events.feed, FeedRead: in.events.readers.Note, Endpoints: in.events.endpoints, Deliveries: in.rooms, Support: desk, Refused: in.access.Refused, Console: in.newConsole(desk, dev), Demo: dev,

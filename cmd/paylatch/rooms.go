@@ -36,7 +36,7 @@ func newRooms(
 	}
 	run := runner.Options{Store: store, Rules: rules, ProviderTimeout: cfg.ProviderTimeout, Now: time.Now}
 	if sealer != nil {
-		run.Seal, run.Open = sealer.SealToken, sealer.OpenToken
+		run.Seal, run.Open = sealer.SealText, sealer.OpenText
 	}
 	r := runner.New(run)
 	return rooms{

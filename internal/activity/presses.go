@@ -29,6 +29,14 @@ func (s Commands) Pay(ctx context.Context, actor authz.Actor, req idempotency.Re
 	return reply, err
 }
 
+// Complete is commands.Commands.Complete.
+func (s Commands) Complete(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.Complete) (commands.Reply, error) {
+	at := s.Notes.now()
+	reply, err := s.Commands.Complete(ctx, actor, req, cmd)
+	s.replied("complete", at, actor, req, reply, err, Note{AttemptID: cmd.AttemptID})
+	return reply, err
+}
+
 // Confirm is commands.Commands.Confirm.
 func (s Commands) Confirm(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.Confirm) (commands.Reply, error) {
 	at := s.Notes.now()
@@ -126,7 +134,7 @@ func refusalWord(err error) string {
 		{payment.ErrOrderCancelled, "order_cancelled"},
 		{payment.ErrBusy, "busy"},
 		{payment.ErrAttemptFinal, "final"},
-		{payment.ErrNotCapturable, "not_capturable"},
+		{payment.ErrNotCapturable, "not_capturable"}, {payment.ErrNotCompletable, "not_completable"},
 		{payment.ErrCaptureExceeds, "capture_exceeds"},
 		{payment.ErrNotRefundable, "not_refundable"},
 		{payment.ErrRefundExceeds, "refund_exceeds"},

@@ -64,7 +64,7 @@ func TestBadBodiesAreRefused(t *testing.T) {
 		"no method":            {pay, `{}`, 422, "validation-failed", "payment_method"},
 		"method a string":      {pay, `{"payment_method":"tok"}`, 422, "validation-failed", "payment_method"},
 		"token empty":          {pay, `{"payment_method":{"token":""}}`, 422, "validation-failed", "payment_method.token"},
-		"token long":           {pay, `{"payment_method":{"token":"` + strings.Repeat("a", 513) + `"}}`, 422, "validation-failed", "payment_method.token"},
+		"token long":           {pay, `{"payment_method":{"token":"` + strings.Repeat("a", 16<<10+1) + `"}}`, 422, "validation-failed", "payment_method.token"},
 		"capture":              {pay, `{"payment_method":{"token":"t"},"capture":"later"}`, 422, "validation-failed", "capture"},
 		"return_url relative":  {pay, `{"payment_method":{"token":"t"},"return_url":"/thanks"}`, 422, "validation-failed", "return_url"},
 		"return_url scheme":    {pay, `{"payment_method":{"token":"t"},"return_url":"javascript:alert(1)"}`, 422, "validation-failed", "return_url"},

@@ -8,6 +8,18 @@ import (
 	"github.com/paylatch/paylatch/internal/commands"
 )
 
+// Complete handles POST /v1/payment-attempts/{payment_attempt_id}/complete.
+func (s *server) Complete(ctx context.Context, r gen.CompleteRequestObject) (gen.CompleteResponseObject, error) {
+	x := exchangeOf(ctx)
+	id, err := x.attemptID(r.PaymentAttemptID)
+	if err != nil {
+		return nil, err
+	}
+	cmd := commands.Complete{AttemptID: id, Details: r.Body.Details}
+	reply, err := s.Payments.Complete(ctx, x.actor, s.command(x, id.String()), cmd)
+	return s.attemptResponse(x, reply, err)
+}
+
 // Confirm handles POST /v1/payment-attempts/{payment_attempt_id}/confirm.
 func (s *server) Confirm(ctx context.Context, r gen.ConfirmRequestObject) (gen.ConfirmResponseObject, error) {
 	x := exchangeOf(ctx)

@@ -53,6 +53,7 @@ type payments struct {
 	pays      commands.Pay
 	externals commands.External
 	reports   commands.Report
+	completes commands.Complete
 	confirms  commands.Confirm
 	refunds   commands.CreateRefund
 	named     string // the id that a call was about
@@ -109,6 +110,11 @@ func (p *payments) shows(a payment.Attempt) {
 func (p *payments) CancelOrder(_ context.Context, actor authz.Actor, req idempotency.Request, id payment.OrderID) (payment.Order, idempotency.Result, error) {
 	p.named = string(id)
 	return p.order, p.result, p.asked(actor, req)
+}
+
+func (p *payments) Complete(_ context.Context, actor authz.Actor, req idempotency.Request, cmd commands.Complete) (commands.Reply, error) {
+	p.completes = cmd
+	return p.reply, p.asked(actor, req)
 }
 
 func (p *payments) Confirm(_ context.Context, actor authz.Actor, req idempotency.Request, cmd commands.Confirm) (commands.Reply, error) {
@@ -204,7 +210,7 @@ func pending() payment.Attempt {
 	return payment.Attempt{
 		ID: attemptID, OrderID: "A-1", UserID: "u1", RequestID: "key-00000001", Account: "sandbox",
 		State: fsm.AwaitingCustomer, Money: payment.Money{Minor: 1999, Currency: "EUR"}, Capture: payment.CaptureAutomatic,
-		NextActionURL: "https://pay.example/?a=1&b=<2>", Version: 2, CreatedAt: now.Add(-time.Second), UpdatedAt: now,
+		NextAction: payment.Redirect("https://pay.example/?a=1&b=<2>"), Version: 2, CreatedAt: now.Add(-time.Second), UpdatedAt: now,
 	}
 }
 

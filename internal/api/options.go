@@ -29,6 +29,7 @@ type Payments interface {
 	Register(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.External) (commands.Reply, error)
 	Report(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.Report) (commands.Reply, error)
 	CancelOrder(ctx context.Context, actor authz.Actor, req idempotency.Request, id payment.OrderID) (payment.Order, idempotency.Result, error)
+	Complete(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.Complete) (commands.Reply, error)
 	Confirm(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.Confirm) (commands.Reply, error)
 	Cancel(ctx context.Context, actor authz.Actor, req idempotency.Request, id payment.AttemptID) (commands.Reply, error)
 	Check(ctx context.Context, actor authz.Actor, id payment.AttemptID) (payment.View, error)

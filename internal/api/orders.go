@@ -18,6 +18,8 @@ func (s *server) CreateOrder(ctx context.Context, r gen.CreateOrderRequestObject
 		Description: valueOf(r.Body.Description),
 		Metadata:    valueOf(r.Body.Metadata),
 	}
+	recast(r.Body.Lines, &cmd.Lines)
+	recast(r.Body.Customer, &cmd.Customer)
 	x.Order = cmd.OrderID
 	order, result, err := s.Payments.CreateOrder(ctx, x.actor, s.command(x), cmd)
 	if err != nil {
@@ -74,13 +76,4 @@ func (x *exchange) orderID(text string) (payment.OrderID, error) {
 	}
 	x.Order = payment.OrderID(text)
 	return x.Order, nil
-}
-
-// valueOf is the value of an optional member, or its type's zero.
-func valueOf[T any](p *T) T {
-	if p == nil {
-		var zero T
-		return zero
-	}
-	return *p
 }

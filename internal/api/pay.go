@@ -6,6 +6,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/api/gen"
 	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -32,14 +33,7 @@ func (s *server) Pay(ctx context.Context, r gen.PayRequestObject) (gen.PayRespon
 }
 
 func payCommand(id payment.OrderID, body gen.Pay) commands.Pay {
-	cmd := commands.Pay{
-		OrderID: id, Account: valueOf(body.Account), Token: body.PaymentMethod.Token,
-		MethodType: valueOf(body.PaymentMethod.Type), Stored: valueOf(body.PaymentMethod.Stored),
-		Capture: payment.CaptureAutomatic, ReturnURL: valueOf(body.ReturnURL), Amount: body.Amount,
-	}
-	if body.Customer != nil {
-		cmd.Customer = valueOf(body.Customer.Reference)
-	}
+	cmd := commands.Pay{OrderID: id, Account: valueOf(body.Account), Details: detailsOf(body), Capture: payment.CaptureAutomatic, Amount: body.Amount}
 	if body.Capture != nil {
 		cmd.Capture = payment.CaptureMode(*body.Capture)
 	}
@@ -48,4 +42,18 @@ func payCommand(id payment.OrderID, body gen.Pay) commands.Pay {
 		cmd.Currency = &currency
 	}
 	return cmd
+}
+
+// detailsOf is what a pay carries. Those of its members that have members of their own have the same names there.
+func detailsOf(body gen.Pay) gateway.Details {
+	d := gateway.Details{
+		Token: body.PaymentMethod.Token, MethodType: valueOf(body.PaymentMethod.Type), Stored: valueOf(body.PaymentMethod.Stored),
+		Save: valueOf(body.SavePaymentMethod), Unattended: valueOf(body.Initiator) == gen.PayInitiatorMerchant,
+		ReturnURL: valueOf(body.ReturnURL), StatementDescriptor: valueOf(body.StatementDescriptor),
+	}
+	recast(body.Customer, &d.Customer)
+	recast(body.Browser, &d.Browser)
+	recast(body.Lines, &d.Lines)
+	recast(body.ProviderData, &d.ProviderData)
+	return d
 }

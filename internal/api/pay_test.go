@@ -10,6 +10,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -32,7 +33,7 @@ func TestPay(t *testing.T) {
 		`"created_at":"2026-03-01T09:29:59.120000Z","updated_at":"2026-03-01T09:30:00.120000Z","finalized_at":null}` + "\n"
 	require.Equal(t, want, string(got.text), "to the byte")
 	require.Equal(t, "POST /v1/orders/A-1/pay", b.payments.request.Endpoint)
-	require.Equal(t, commands.Pay{OrderID: "A-1", Token: "tok_success", Capture: payment.CaptureAutomatic}, b.payments.pays)
+	require.Equal(t, commands.Pay{OrderID: "A-1", Details: gateway.Details{Token: "tok_success"}, Capture: payment.CaptureAutomatic}, b.payments.pays)
 }
 
 func TestPayWithEverything(t *testing.T) {
@@ -54,8 +55,12 @@ func TestPayWithEverything(t *testing.T) {
 	require.Equal(t, "2026-03-01T09:30:00.120001Z", o["finalized_at"])
 	amount, currency := int64(1999), payment.Currency("EUR")
 	require.Equal(t, commands.Pay{
-		OrderID: "A-1", Account: "stripe-eu", Token: "8415698462516992", MethodType: "scheme", Stored: true, Customer: "c-7", Capture: payment.CaptureManual,
-		ReturnURL: "https://shop.example/ok?a=1#b", Amount: &amount, Currency: &currency,
+		OrderID: "A-1", Account: "stripe-eu", Capture: payment.CaptureManual,
+		Details: gateway.Details{
+			Token: "8415698462516992", MethodType: "scheme", Stored: true, Customer: gateway.Customer{Reference: "c-7"},
+			ReturnURL: "https://shop.example/ok?a=1#b",
+		},
+		Amount: &amount, Currency: &currency,
 	}, b.payments.pays)
 }
 

@@ -109,7 +109,7 @@ func TestEveryCodeHasAPage(t *testing.T) {
 		malformed-request unauthenticated forbidden not-found method-not-allowed body-too-large unsupported-media-type
 		validation-failed rate-limited internal overloaded idempotency-key-missing idempotency-key-invalid
 		idempotency-key-in-query idempotency-key-reused request-in-progress storage-unavailable quota-exceeded
-		payment-in-progress attempt-not-capturable attempt-not-refundable refundable-changed order-exists
+		payment-in-progress attempt-not-completable attempt-not-capturable attempt-not-refundable refundable-changed order-exists
 		order-already-paid order-cancelled capture-exceeds-authorization attempt-final refund-exceeds-payment`) {
 		codes[code] = true
 	}

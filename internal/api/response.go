@@ -24,6 +24,7 @@ func (r response) VisitCancelOrderResponse(w http.ResponseWriter) error     { re
 func (r response) VisitRegisterAttemptResponse(w http.ResponseWriter) error { return r.send(w) }
 func (r response) VisitReportAttemptResponse(w http.ResponseWriter) error   { return r.send(w) }
 func (r response) VisitCheckAttemptResponse(w http.ResponseWriter) error    { return r.send(w) }
+func (r response) VisitCompleteResponse(w http.ResponseWriter) error        { return r.send(w) }
 func (r response) VisitConfirmResponse(w http.ResponseWriter) error         { return r.send(w) }
 func (r response) VisitCancelAttemptResponse(w http.ResponseWriter) error   { return r.send(w) }
 func (r response) VisitCreateRefundResponse(w http.ResponseWriter) error    { return r.send(w) }

@@ -5,8 +5,6 @@ import (
 	"crypto/cipher"
 	"errors"
 	"fmt"
-
-	"github.com/paylatch/paylatch/internal/payment"
 )
 
 // sealVersion is the first byte of what is sealed: the form and cipher used. The id
@@ -70,17 +68,14 @@ func (s *Sealer) Open(sealed, aad []byte) ([]byte, error) {
 	return plaintext, nil
 }
 
-// SealToken seals a payment method's token for its attempt; it is
+// SealText seals what is kept of a request, for the attempt or the order that it is of; it is
 // runner.Options.Seal.
-func (s *Sealer) SealToken(token string, id payment.AttemptID) ([]byte, error) {
-	return s.Seal([]byte(token), id[:]), nil
+func (s *Sealer) SealText(text string, of []byte) ([]byte, error) {
+	return s.Seal([]byte(text), of), nil
 }
 
-// OpenToken is the inverse of SealToken; it is runner.Options.Open.
-func (s *Sealer) OpenToken(sealed []byte, id payment.AttemptID) (string, error) {
-	token, err := s.Open(sealed, id[:])
-	if err != nil {
-		return "", fmt.Errorf("payment method of attempt %s: %w", id, err)
-	}
-	return string(token), nil
+// OpenText is the inverse of SealText; it is runner.Options.Open.
+func (s *Sealer) OpenText(sealed, of []byte) (string, error) {
+	text, err := s.Open(sealed, of)
+	return string(text), err
 }

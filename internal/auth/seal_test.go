@@ -6,7 +6,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/auth"
-	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/runner"
 )
 
@@ -39,16 +38,16 @@ func TestSeal(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestSealToken(t *testing.T) {
+func TestSealText(t *testing.T) {
 	t.Parallel()
 	s, err := auth.NewSealer(ring())
 	require.NoError(t, err)
-	port := runner.Options{Seal: s.SealToken, Open: s.OpenToken}
-	sealed, err := port.Seal("tok_1", payment.AttemptID{1})
+	port := runner.Options{Seal: s.SealText, Open: s.OpenText}
+	sealed, err := port.Seal("tok_1", []byte{1})
 	require.NoError(t, err)
-	token, err := port.Open(sealed, payment.AttemptID{1})
+	token, err := port.Open(sealed, []byte{1})
 	require.NoError(t, err)
 	require.Equal(t, "tok_1", token)
-	_, err = s.OpenToken(sealed, payment.AttemptID{2})
+	_, err = s.OpenText(sealed, []byte{2})
 	require.ErrorIs(t, err, auth.ErrSealed)
 }

@@ -5,10 +5,11 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// MayUse returns ErrForbidden unless the actor may pay with the method: only the merchant's backend
-// can vouch for the owner of a stored one.
-func (a Actor) MayUse(m gateway.Method) error {
-	if m.Stored || m.Customer != string(a.User()) {
+// MayUse returns ErrForbidden unless the actor may pay so: only the merchant's backend can vouch for
+// the owner of a stored payment method, charge without the customer, say what a fiscal receipt shows,
+// and fill in the provider's own request.
+func (a Actor) MayUse(d gateway.Details) error {
+	if d.Stored || d.Unattended || len(d.ProviderData) > 0 || gateway.HasReceipt(d.Lines) || d.Customer.Reference != string(a.User()) {
 		return a.Require(payment.RoleService)
 	}
 	return nil

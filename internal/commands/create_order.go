@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -8,6 +9,7 @@ import (
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/cell"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -17,7 +19,13 @@ type CreateOrder struct {
 	Money       payment.Money
 	Description string
 	Metadata    map[string]string
+	// Lines and Customer count for each pay without its own; nil and zero without.
+	Lines    []gateway.Line
+	Customer gateway.Customer
 }
+
+// details are what the order's pays carry, unless they have their own.
+func (cmd CreateOrder) details() orderDetails { return orderDetails{cmd.Lines, cmd.Customer} }
 
 // CreateOrder creates what is to be paid. The roles that may are configured, since they set
 // the price; a customer can't choose the order's id. The same request again gets the same
@@ -30,6 +38,11 @@ func (c *Commands) CreateOrder(ctx context.Context, actor authz.Actor, req idemp
 	}
 	if actor.ActsAs() == payment.RoleCustomer && cmd.OrderID != "" {
 		return payment.Order{}, "", payment.Invalid("order_id", "is the merchant's to choose: leave it out, and take the one of the answer")
+	}
+	of := gateway.Details{Lines: cmd.Lines, Customer: cmd.Customer}
+	of.Customer.Reference = cmp.Or(of.Customer.Reference, string(actor.User()))
+	if err := errors.Join(actor.MayUse(of), addUp(cmd.Lines, cmd.Money)); err != nil {
+		return payment.Order{}, "", err
 	}
 	made, shared, err := c.orders.Do(ctx, req, c.Wait, func() (orderReply, error) {
 		return c.createOrder(context.WithoutCancel(ctx), actor, req, cmd)
@@ -57,7 +70,7 @@ func (c *Commands) createOrder(ctx context.Context, actor authz.Actor, req idemp
 	var made payment.Order
 	done, err := c.underKey(ctx, req, idempotency.KeepOther, func(ctx context.Context, tx Tx, _ idempotency.Record) (*idempotency.Response, error) {
 		var err error
-		made, err = placeOrder(ctx, tx, actor, req, cmd)
+		made, err = c.placeOrder(ctx, tx, actor, req, cmd)
 		switch {
 		case errors.Is(err, payment.ErrOrderExists):
 			return nil, idempotency.Refused(err)
@@ -86,11 +99,18 @@ func (c *Commands) replayOrder(ctx context.Context, req idempotency.Request, r i
 
 // placeOrder inserts the order or finds the one that the same request, or the
 // same content under another key, has made before.
-func placeOrder(ctx context.Context, tx Tx, actor authz.Actor, req idempotency.Request, cmd CreateOrder) (payment.Order, error) {
+func (c *Commands) placeOrder(ctx context.Context, tx Tx, actor authz.Actor, req idempotency.Request, cmd CreateOrder) (payment.Order, error) {
 	user := actor.User()
 	o := payment.Order{
 		ID: cmd.OrderID, UserID: user, CreatedBy: actor.ActsAs(), RequestID: payment.RequestID(req.Key), RequestHash: req.Hash, Money: cmd.Money,
 		Description: cmd.Description, Metadata: cmd.Metadata, CreatedAt: tx.Now(), UpdatedAt: tx.Now(),
+	}
+	if o.Detailed = !cmd.details().none(); o.Detailed {
+		var err error
+		if o.SealedDetails, err = c.Runner.Sealed(cmd.details().text(), []byte(o.ID)); err != nil {
+			return o, err
+		}
+		o.Detailed = o.SealedDetails != nil
 	}
 	inserted, err := tx.OrderInsert(ctx, o)
 	if err != nil || inserted {

@@ -20,6 +20,8 @@ type operation struct {
 	req     idempotency.Request
 	attempt payment.AttemptID
 	kind    payment.OperationKind
+	// carries is what the operation carries, sealed as long as it may be sent again; empty for nothing.
+	carries string
 	// amount is what is to be done, given the attempt and its order as they are, or why not.
 	amount func(a payment.Attempt, o payment.Order) (int64, error)
 	// met reports whether an attempt is as the command wants it.
@@ -189,10 +191,16 @@ func (c *Commands) beginOperation(ctx context.Context, tx Tx, op operation, a pa
 	if begun == nil {
 		made := change.Attempt.NewOperation(op.kind, payment.OriginRequest, tx.Now())
 		made.Amount, made.OriginID = amount, string(op.req.Key)
+		if op.carries != "" {
+			if made.SealedRequest, err = c.Runner.Sealed(op.carries, a.ID[:]); err != nil {
+				return runner.Task{}, err
+			}
+		}
 		begun = change.Add(made)
 	}
 	decision := payment.Send
-	if begun.Kind == payment.OperationCapture { // one that was taken over may be too old
+	if begun.Sends > 0 && begun.Kind != payment.OperationCancel { // one that was taken over may be too old
+		begun.SealedRequest = []byte(op.carries)
 		account, _ := c.Runner.Account(a.Account) // callable has found it
 		decision = change.Attempt.Permit(begun, o, account.Provider.Capabilities(), nil, tx.Now())
 	}
@@ -202,7 +210,7 @@ func (c *Commands) beginOperation(ctx context.Context, tx Tx, op operation, a pa
 	if err := s.Save(ctx); err != nil {
 		return runner.Task{}, err
 	}
-	return runner.TaskOf(change.Attempt, *begun, decision, nil), nil
+	return runner.TaskOf(change.Attempt, *begun, decision, op.carries), nil
 }
 
 // open is the open operation of the same kind that the command goes on with; nil if it
@@ -220,6 +228,8 @@ func (op operation) open(a *payment.Attempt, amount int64, rec idempotency.Recor
 		return nil, payment.ErrBusy
 	case take == nil:
 		return nil, nil
+	case op.kind == payment.OperationComplete && take.Kind == payment.OperationComplete:
+		return op.openComplete(take, rec)
 	case take.Kind != payment.OperationCapture:
 		take.Finish("authorized")
 		return nil, nil
@@ -227,6 +237,22 @@ func (op operation) open(a *payment.Attempt, amount int64, rec idempotency.Recor
 		return nil, payment.ErrBusy
 	}
 	return take, nil
+}
+
+// openComplete is open beside another complete: of the same key it is gone on with, one that the provider
+// has accepted asked for one more step, and one that was not sent is of an approval that a lookup showed.
+func (op operation) openComplete(take *payment.Operation, rec idempotency.Record) (*payment.Operation, error) {
+	switch {
+	case rec.TakenOver && take.OriginID == string(op.req.Key):
+		return take, nil
+	case take.Sends == 0:
+		take.Withdraw()
+	case take.State == fsm.OperationAccepted:
+		take.Finish("continued")
+	default:
+		return nil, payment.ErrBusy
+	}
+	return nil, nil
 }
 
 // Confirm is the command: capture an authorized attempt, all of it or Amount.

@@ -17,28 +17,39 @@ import (
 // Pay is the command. An empty Account means the default one; Amount and Currency, where
 // given, must be the order's.
 type Pay struct {
-	OrderID payment.OrderID
-	Account string
-	Token   string
-	// MethodType, Stored and Customer are as those of gateway.Method. An empty Customer means
-	// the user.
-	MethodType, Customer string
-	Stored               bool
+	// Details are what the provider is given. A customer without a reference is the user.
+	gateway.Details
 
-	Capture   payment.CaptureMode
-	ReturnURL string
-	Amount    *int64
-	Currency  *payment.Currency
+	OrderID  payment.OrderID
+	Account  string
+	Capture  payment.CaptureMode
+	Amount   *int64
+	Currency *payment.Currency
+	// ownCustomer is set if the pay came with a customer.
+	ownCustomer bool
 	// Supersedes is the order's live attempt, begun elsewhere, that the customer has abandoned; nil for
 	// none.
 	Supersedes *payment.AttemptID
 }
 
-// method is what a pay is paid with.
-func (p Pay) method(actor authz.Actor) gateway.Method {
-	return gateway.Method{
-		Token: p.Token, Type: p.MethodType, Stored: p.Stored, Customer: cmp.Or(p.Customer, string(actor.User())), ReturnURL: p.ReturnURL,
+// of is the pay with its customer's reference.
+func (p Pay) of(actor authz.Actor) Pay {
+	p.ownCustomer = p.Customer != gateway.Customer{}
+	p.Customer.Reference = cmp.Or(p.Customer.Reference, string(actor.User()))
+	return p
+}
+
+// consistent refuses members that contradict each other.
+func (p Pay) consistent() error {
+	switch {
+	case p.Unattended && !p.Stored:
+		return payment.Invalid("initiator", "must be customer: without the customer only a stored payment method is charged")
+	case p.Unattended && p.Save:
+		return payment.Invalid("save_payment_method", "must be left out: only a customer who is present can have a payment method stored")
+	case p.Stored && p.Save:
+		return payment.Invalid("save_payment_method", "must be left out: the payment method is stored already")
 	}
+	return nil
 }
 
 // Pay tries to pay an order: one attempt for each (order, user, request), for ever, and one
@@ -50,7 +61,11 @@ func (c *Commands) Pay(ctx context.Context, actor authz.Actor, req idempotency.R
 	if err := actor.MayAct(); err != nil {
 		return Reply{}, err
 	}
-	if err := actor.MayUse(cmd.method(actor)); err != nil {
+	cmd = cmd.of(actor)
+	if err := actor.MayUse(cmd.Details); err != nil {
+		return Reply{}, err
+	}
+	if err := cmd.consistent(); err != nil {
 		return Reply{}, err
 	}
 	if cmd.Account == "" {
@@ -83,22 +98,22 @@ func (c *Commands) pay(ctx context.Context, actor authz.Actor, req idempotency.R
 	if !ok || account.Provider == nil || account.Provider.Capabilities().LookupOnly {
 		return Reply{}, payment.Invalid("account", "name a configured account that can be charged")
 	}
-	method := cmd.method(actor)
-	if err := c.checkMethod(ctx, account.Provider, method); err != nil {
+	if err := c.checkMethod(ctx, account.Provider, cmd.Details); err != nil {
 		return Reply{}, err
 	}
 	if err := c.supersede(ctx, actor, cmd.OrderID, cmd.Supersedes); err != nil {
 		return Reply{}, err
 	}
 	permit := c.Runner.Permit()
-	a, err := c.start(ctx, actor, req, cmd, method)
+	p := &payStart{actor: actor, req: req, cmd: cmd, accepts: account.Provider.Accepts}
+	a, err := c.start(ctx, p)
 	if errors.Is(err, errAgain) {
 		return c.payAgain(ctx, actor, req, cmd, c.Wait)
 	}
 	if err != nil {
 		return Reply{}, err
 	}
-	t := runner.TaskOf(a, a.Operations[0], payment.Send, &method)
+	t := runner.TaskOf(a, a.Operations[0], payment.Send, p.cmd.Text())
 	if a, err = c.Runner.Record(ctx, t, c.Runner.Send(ctx, t, permit, payment.Cause{}), nil); err != nil {
 		return Reply{}, err
 	}
@@ -125,8 +140,10 @@ func (c *Commands) payAgain(ctx context.Context, actor authz.Actor, req idempote
 		}
 	}
 	if charge := a.OpenTake(); charge != nil && a.Unreported() && charge.LeaseUntil != nil && !charge.Leased(a.ReadAt) {
-		method := cmd.method(actor)
-		v, err := c.Runner.Resume(ctx, a.ID, payment.Cause{Kind: payment.CausePay, ID: string(a.RequestID)}, &method)
+		if cmd, err = c.detailed(ctx, cmd); err != nil {
+			return Reply{}, err
+		}
+		v, err := c.Runner.Resume(ctx, a.ID, payment.Cause{Kind: payment.CausePay, ID: string(a.RequestID)}, cmd.Text())
 		if !errors.Is(err, payment.ErrBusy) {
 			return Reply{View: v, Result: idempotency.Reused, TookOver: true}, err
 		}
@@ -169,18 +186,18 @@ func (c *Commands) await(ctx context.Context, a payment.Attempt, wait time.Durat
 // checkMethod returns why a new pay can't be paid with a method, before anything of it is
 // on disk: payment's ErrStoredMethod, ErrMethodNotYours, ValidationError, or
 // ErrProviderUnavailable where its owner can't be looked up.
-func (c *Commands) checkMethod(ctx context.Context, p gateway.Provider, m gateway.Method) error {
-	switch kind := p.TokenKind(m.Token); {
-	case !m.Stored && kind == gateway.TokenStored:
+func (c *Commands) checkMethod(ctx context.Context, p gateway.Provider, d gateway.Details) error {
+	switch kind := p.TokenKind(d.Token); {
+	case !d.Stored && kind == gateway.TokenStored:
 		return payment.ErrStoredMethod
-	case !m.Stored:
+	case !d.Stored:
 		return nil
 	case kind == gateway.TokenSingleUse:
 		return payment.Invalid("payment_method.stored", "must be left out: this is not the token of a stored payment method")
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.Runner.ProviderTimeout)
 	defer cancel()
-	switch err := p.CheckOwner(ctx, m.Token, m.Customer); {
+	switch err := p.CheckOwner(ctx, d.Token, d.Customer.Reference); {
 	case err == nil, errors.Is(err, payment.ErrMethodNotYours):
 		return err
 	case errors.Is(err, gateway.ErrNoSuchPayment):

@@ -4,37 +4,48 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"net/http"
 	"time"
 
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/cell"
-	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
 // payStart is commit 1 of one pay. One that is left must be done alone.
 type payStart struct {
-	actor  authz.Actor
-	req    idempotency.Request
-	cmd    Pay
-	method gateway.Method
-	// elsewhere is set for a payment that is not ours to begin; it has no method.
+	actor authz.Actor
+	req   idempotency.Request
+	cmd   Pay
+	// accepts refuses what the provider would refuse for its form.
+	accepts func(gateway.Charge) error
+	// elsewhere is set for a payment that is not ours to begin; it carries nothing.
 	elsewhere *External
 	attempt   payment.Attempt
 	err       error
 	left      bool
+	// detailed is set once the order's details were read.
+	detailed bool
 }
+
+// errLacks is returned where the order has details that the pay does not have: they are read first.
+var errLacks = errors.New("the order's details are to be read")
 
 // start is commit 1: the attempt and its charge are on disk before a byte is sent. Pays that
 // come at the same time share a transaction, if nothing about them must be waited for or
 // looked at twice.
-func (c *Commands) start(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd Pay, m gateway.Method) (payment.Attempt, error) {
-	p := &payStart{actor: actor, req: req, cmd: cmd, method: m}
+func (c *Commands) start(ctx context.Context, p *payStart) (payment.Attempt, error) {
 	err := c.pays.Do(context.WithoutCancel(ctx), p)
 	if p.left || err != nil && p.err == nil {
 		p.err = c.startAlone(ctx, p)
+	}
+	if errors.Is(p.err, errLacks) {
+		p.detailed = true
+		if p.cmd, p.err = c.detailed(ctx, p.cmd); p.err == nil {
+			p.err = c.startAlone(ctx, p)
+		}
 	}
 	return p.attempt, p.err
 }
@@ -188,6 +199,9 @@ func (p *payStart) check(o payment.Order) error {
 	if o.UserID != user {
 		return payment.ErrForbidden
 	}
+	if o.Detailed && !p.detailed && p.elsewhere == nil && (len(p.cmd.Lines) == 0 || !p.cmd.ownCustomer) {
+		return errLacks
+	}
 	for _, a := range o.Attempts {
 		if a.UserID == user && a.RequestID == payment.RequestID(p.req.Key) {
 			return errAgain
@@ -198,6 +212,21 @@ func (p *payStart) check(o payment.Order) error {
 	}
 	if p.cmd.Currency != nil && *p.cmd.Currency != o.Money.Currency {
 		return payment.Invalid("currency", fmt.Sprintf("must be the order's currency, %s, or be left out", o.Money.Currency))
+	}
+	if err := addUp(p.cmd.Lines, o.Money); err != nil || p.accepts == nil {
+		return err
+	}
+	return p.accepts(gateway.Charge{Details: p.cmd.Details, Order: o.ID, Money: o.Money, Capture: p.cmd.Capture})
+}
+
+// addUp refuses lines with other amounts than the order's.
+func addUp(lines []gateway.Line, money payment.Money) error {
+	var sum int64
+	for _, l := range lines {
+		sum += l.Amount
+	}
+	if len(lines) > 0 && sum != money.Minor {
+		return payment.Invalid("lines", fmt.Sprintf("must have amounts that add up to the order's, %d: they add up to %d", money.Minor, sum))
 	}
 	return nil
 }
@@ -220,7 +249,10 @@ func (c *Commands) newAttempt(now time.Time, o payment.Order, p *payStart) (paym
 	op := a.NewOperation(payment.OperationCharge, payment.OriginRequest, now)
 	op.OriginID = string(p.req.Key)
 	var err error
-	if op.SealedToken, err = c.Runner.SealMethod(p.method, a.ID); err != nil {
+	if op.SealedRequest, err = c.Runner.Sealed(p.cmd.Text(), a.ID[:]); err != nil {
+		return a, err
+	}
+	if a.SealedReceipt, err = c.receipt(p.cmd.Details, a.ID); err != nil {
 		return a, err
 	}
 	op.Begin(now, now.Add(c.Runner.Schedule.Lease), now.Add(c.Runner.Schedule.Delay(0)))

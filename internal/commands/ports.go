@@ -58,6 +58,8 @@ type Store interface {
 	// there.
 	Order(ctx context.Context, id payment.OrderID) (payment.Order, error)
 	Orders(ctx context.Context, ids []payment.OrderID) (map[payment.OrderID]payment.Order, error)
+	// OrderDetails reads the lines and the customer of an order, encrypted; nil without.
+	OrderDetails(ctx context.Context, id payment.OrderID) ([]byte, error)
 	// Attempt reads an attempt; AttemptsByID several, without those that are not there.
 	Attempt(ctx context.Context, id payment.AttemptID) (payment.Attempt, error)
 	AttemptsByID(ctx context.Context, ids []payment.AttemptID) (map[payment.AttemptID]payment.Attempt, error)

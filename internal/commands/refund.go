@@ -127,7 +127,7 @@ func (c *Commands) makeRefund(ctx context.Context, tx Tx, a payment.Attempt, req
 	if err := s.Save(ctx); err != nil {
 		return runner.Task{}, err
 	}
-	t := runner.TaskOf(change.Attempt, op, payment.Send, nil)
+	t := runner.TaskOf(change.Attempt, op, payment.Send, "")
 	t.Refund = made
 	return t, nil
 }

@@ -165,9 +165,9 @@ func TestSealedTokenIsErased(t *testing.T) {
 	s := r.serve()
 	neverAtTheProvider(t, r, s)
 	s.kill()
-	sealed := func() int { return one[int](t, r, `SELECT count(*) FROM sealed_tokens`) }
+	sealed := func() int { return one[int](t, r, `SELECT count(*) FROM sealed_requests`) }
 	require.Equal(t, 1, sealed())
-	r.exec(t, `UPDATE sealed_tokens SET created_at = created_at - interval '11 minutes'`)
+	r.exec(t, `UPDATE sealed_requests SET created_at = created_at - interval '11 minutes'`)
 	r.serve("PAYLATCH_RECONCILE_EVERY=1h")
 	require.Eventually(t, func() bool { return sealed() == 0 }, 2*time.Minute, time.Second)
 }

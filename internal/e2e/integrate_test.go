@@ -47,7 +47,7 @@ func printedIn(t *testing.T, page string) []printed {
 // the addresses.
 func TestIntegrateAsPrinted(t *testing.T) {
 	t.Parallel()
-	asPrinted(t, "../../docs/integrate.md", 7)
+	asPrinted(t, "../../docs/integrate.md", 8)
 }
 
 // TestAdoptAsPrinted does the same with docs/adopt.md.

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -23,9 +24,14 @@ type Provider interface {
 	// that is not the customer, nil if it is, or if only the charge can show it, which then names
 	// the customer, so that the provider refuses another's.
 	CheckOwner(ctx context.Context, token, customer string) error
-	// Charge begins the payment, or finishes one that its customer has approved
-	// (Charge.ProviderPaymentID). The same IdempotencyKey never charges twice.
+	// Accepts returns a payment.ValidationError, by the members of a pay, for what the provider would
+	// refuse for its form, and for members of its own request that are not allowed. It makes no call.
+	Accepts(c Charge) error
+	// Charge begins the payment. The same IdempotencyKey never charges twice.
 	Charge(ctx context.Context, c Charge) (Outcome, error)
+	// Complete goes on with a payment. What it returns is that of Charge; ErrUnfit is for details that
+	// the provider is never sent.
+	Complete(ctx context.Context, c Completion) (Outcome, error)
 	// Lookup looks a payment up by the provider's id.
 	Lookup(ctx context.Context, providerPaymentID string) (Outcome, error)
 	// Find looks a payment up by our reference; see Capabilities.Find.
@@ -39,26 +45,31 @@ type Provider interface {
 	LookupRefund(ctx context.Context, r RefundRef) (RefundOutcome, error)
 }
 
-// Charge is the call that begins or finishes a payment.
+// Charge is the call that begins a payment.
 type Charge struct {
-	Attempt payment.AttemptID
-	Order   payment.OrderID
-	Money   payment.Money
-	Capture payment.CaptureMode
-	Token   string
-	// MethodType is the provider's name for the sort of payment method; empty if not given.
-	MethodType string
-	// Stored is set if the token is that of a payment method which the provider keeps for the
-	// customer.
-	Stored bool
-	// Customer is the payment's customer at the provider.
-	Customer       string
-	ReturnURL      string
+	Details
+
+	Attempt        payment.AttemptID
+	Order          payment.OrderID
+	Money          payment.Money
+	Capture        payment.CaptureMode
 	IdempotencyKey string
 	Permit         Permit
-	// ProviderPaymentID names a payment that is Outcome.Approved and is now to be
-	// finished, without a token. It is empty for a new one.
+}
+
+// Completion is the call that goes on with a payment which its customer has approved, or has done a
+// step of.
+type Completion struct {
+	Attempt           payment.AttemptID
+	Order             payment.OrderID
 	ProviderPaymentID string
+	Money             payment.Money
+	Capture           payment.CaptureMode
+	// Details are what the provider's page or script returned, a JSON object; nil where a lookup has
+	// shown that the customer has agreed (Outcome.Approved).
+	Details        json.RawMessage
+	IdempotencyKey string
+	Permit         Permit
 }
 
 // Capture is the call that captures authorised money: Money of it, or all of it (Whole).
@@ -67,8 +78,10 @@ type Capture struct {
 	ProviderPaymentID string
 	Money             payment.Money
 	Whole             bool
-	IdempotencyKey    string
-	Permit            Permit
+	// Receipt is what the fiscal receipt of the capture shows; nil without one.
+	Receipt        *Receipt
+	IdempotencyKey string
+	Permit         Permit
 	// Transactions are those that held or captured the payment's money, in the order in which they
 	// were reported; see Capabilities.
 	Transactions []string
@@ -94,8 +107,10 @@ type RefundCall struct {
 	ProviderPaymentID string
 	Money             payment.Money
 	// Left is how much of the captured money is left before this refund, as far as was reported.
-	Left           payment.Money
-	Reason         string
+	Left   payment.Money
+	Reason string
+	// Receipt is what the fiscal receipt of the refund shows; nil without one.
+	Receipt        *Receipt
 	IdempotencyKey string
 	Permit         Permit
 	// Transactions are as those of Capture.
@@ -120,7 +135,7 @@ type Outcome struct {
 	// captured, an invalid charge); News is how the payment stands. A declined card is not refused.
 	Refused bool
 	// Approved is set if the customer has agreed and the provider waits for the call that takes or
-	// holds the money: a Charge with ProviderPaymentID.
+	// holds the money: a Completion.
 	Approved bool
 	// PageOpen and Transaction are as those of payment.Report.
 	PageOpen    bool
@@ -138,9 +153,10 @@ type Outcome struct {
 	// Refunds are the payment's, where a lookup of the payment is what shows them.
 	Refunds []RefundOutcome
 	// Disputes are those that the provider lists with the payment.
-	Disputes      []payment.DisputeTold
-	NextActionURL string
-	Failure       *payment.Failure
+	Disputes []payment.DisputeTold
+	// NextAction is what the customer must do; nil for nothing.
+	NextAction *payment.NextAction
+	Failure    *payment.Failure
 	// Saved is the payment method that the provider has stored; nil if none.
 	Saved *payment.SavedMethod
 }

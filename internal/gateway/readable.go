@@ -21,7 +21,7 @@ func (o Outcome) Readable() (Outcome, error) {
 		names = append(names, d.ProviderID, currencyOf(d.Money))
 		o.Disputes[i].Reason = payment.StorableText(d.Reason)
 	}
-	if !payment.Keepable(o.NextActionURL) || !payment.Nameable(append(names, currencyOf(o.Money))...) {
+	if !o.NextAction.Keepable() || !payment.Nameable(append(names, currencyOf(o.Money))...) {
 		return Outcome{}, errUnreadable
 	}
 	o.Failure, o.Saved = o.Failure.Readable(), o.Saved.Readable()

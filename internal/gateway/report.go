@@ -10,7 +10,7 @@ import (
 // FromOutcome is the report that a response or a lookup contains.
 func FromOutcome(o Outcome, cause payment.Cause) payment.Report {
 	r := payment.Report{
-		Payment: o.ProviderPaymentID, References: o.References, Says: o.News, Movements: o.Movements, Disputes: o.Disputes, NextActionURL: o.NextActionURL,
+		Payment: o.ProviderPaymentID, References: o.References, Says: o.News, Movements: o.Movements, Disputes: o.Disputes, NextAction: o.NextAction,
 		Saved: o.Saved, Failure: o.Failure, Approved: o.Approved, Undoes: o.Undoes, PageOpen: o.PageOpen, Transaction: o.Transaction, Ends: payment.HoldsAll, Cause: cause,
 	}
 	r.Movements = append(payment.MovementsOf(o.News, o.Money, ""), r.Movements...)

@@ -8,6 +8,7 @@ import (
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -74,7 +75,7 @@ func accessSameRequestOfAnotherUser(t *testing.T) {
 	create.User, pay.User = "u2", "u2"
 	_, _, err := r.CreateOrder(t.Context(), backend, create, commands.CreateOrder{OrderID: "A-1", Money: payment.Money{Minor: price, Currency: "EUR"}})
 	require.ErrorIs(t, err, payment.ErrOrderExists)
-	_, err = r.Pay(t.Context(), stranger, pay, commands.Pay{OrderID: "A-1", Token: "tok_success", Capture: payment.CaptureAutomatic})
+	_, err = r.Pay(t.Context(), stranger, pay, commands.Pay{OrderID: "A-1", Details: gateway.Details{Token: "tok_success"}, Capture: payment.CaptureAutomatic})
 	require.ErrorIs(t, err, payment.ErrForbidden)
 }
 

@@ -15,14 +15,15 @@ type Facts struct {
 	ProviderPaymentID                        string
 	Authorized, Captured, Refunded, Disputed int64
 	ForeignMoney                             bool
-	NextActionURL                            string
+	// NextAction is a digest of it.
+	NextAction string
 }
 
 // Facts are the attempt's.
 func (a Attempt) Facts() Facts {
 	return Facts{
 		State: a.State, ProviderPaymentID: a.ProviderPaymentID, Authorized: a.Authorized, Captured: a.Captured,
-		Refunded: a.Refunded, Disputed: a.Disputed, ForeignMoney: a.ForeignMoney, NextActionURL: a.NextActionURL,
+		Refunded: a.Refunded, Disputed: a.Disputed, ForeignMoney: a.ForeignMoney, NextAction: a.NextAction.digest(),
 	}
 }
 
@@ -139,8 +140,8 @@ func (a *Attempt) move(r *Report, now time.Time) fsm.Verdict {
 	a.State = step.To
 	switch r.Says {
 	case fsm.NewsActionRequired:
-		if a.State == fsm.AwaitingCustomer && r.NextActionURL != "" {
-			a.NextActionURL = r.NextActionURL
+		if a.State == fsm.AwaitingCustomer && r.NextAction != nil {
+			a.NextAction = r.NextAction
 		}
 	case fsm.NewsSoftFailed:
 		if step.Verdict == fsm.Applied && a.Failure == nil {
@@ -157,7 +158,7 @@ func (a *Attempt) move(r *Report, now time.Time) fsm.Verdict {
 	case fsm.NewsUnknown, fsm.NewsProcessing, fsm.NewsSucceeded, fsm.NewsMoney, fsm.NewsDisputed:
 	}
 	if a.State != fsm.AwaitingCustomer {
-		a.NextActionURL = ""
+		a.NextAction = nil
 	}
 	if step.Moved() && a.State.Final() {
 		a.FinalizedAt = &now

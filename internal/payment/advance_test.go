@@ -100,7 +100,7 @@ func advanceFinalAttempt(t *testing.T) {
 		require.Equal(t, end, standingOf(a.Attempt))
 		require.Equal(t, p.Captured, a.Captured)
 		require.Nil(t, a.NextCheckAt, "once the provider was asked about the hold that the failed one may have")
-		require.Equal(t, []int64{0}, rows[int64](t, r, "SELECT count(*) FROM sealed_tokens"), "what the call needed is erased")
+		require.Equal(t, []int64{0}, rows[int64](t, r, "SELECT count(*) FROM sealed_requests"), "what the call needed is erased")
 	}
 }
 

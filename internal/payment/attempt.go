@@ -74,9 +74,12 @@ type Attempt struct { //nolint:recvcheck // what only reads takes a value
 	Disputes []Dispute
 
 	Capture CaptureMode
-	// NextActionURL is where the customer must act; empty if nowhere.
-	NextActionURL string
-	Failure       *Failure
+	// SealedReceipt is what its fiscal receipts show, encrypted; nil without. It is not read with the
+	// attempt.
+	SealedReceipt []byte
+	// NextAction is what the customer must do; nil for nothing.
+	NextAction *NextAction
+	Failure    *Failure
 	// Saved is the payment method that the provider has stored; nil if none.
 	Saved *SavedMethod
 

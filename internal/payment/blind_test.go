@@ -162,7 +162,7 @@ func blindHoldAfterTheFailureIsReleased(t *testing.T) {
 	r, b := newBlind(t)
 	r.order(t, "A-1")
 	p, err := r.Pay(t.Context(), customer, request("pay A-1", "first-key", "m"), commands.Pay{
-		OrderID: "A-1", Token: "tok_late_success", Capture: payment.CaptureManual,
+		OrderID: "A-1", Details: gateway.Details{Token: "tok_late_success"}, Capture: payment.CaptureManual,
 	})
 	require.NoError(t, err)
 	require.True(t, p.Failed())
@@ -259,6 +259,8 @@ func blindRefundWaitsForItsWebhook(t *testing.T) {
 	require.EqualValues(t, price, r.attempt(t, p.ID).Refunded)
 	require.Len(t, r.ledger(t), 2)
 }
+
+func (*blind) Accepts(gateway.Charge) error { return nil }
 
 func (*blind) TokenKind(string) gateway.TokenKind { return gateway.TokenSingleUse }
 

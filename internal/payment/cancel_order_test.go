@@ -136,7 +136,7 @@ func cancelOrderHoldAfterARefusedCancel(t *testing.T) {
 	p := unwilling(fsm.NewsActionRequired)
 	r := newEnv(t, setup{silent: true, provider: func(of gateway.Provider) gateway.Provider { return p.on(of) }})
 	r.order(t, "A-1")
-	paid, err := r.Pay(t.Context(), customer, request("pay", "first-key", ""), commands.Pay{OrderID: "A-1", Token: "tok_never", Capture: payment.CaptureManual})
+	paid, err := r.Pay(t.Context(), customer, request("pay", "first-key", ""), commands.Pay{OrderID: "A-1", Details: gateway.Details{Token: "tok_never"}, Capture: payment.CaptureManual})
 	require.NoError(t, err)
 	o, _, err := r.CancelOrder(t.Context(), customer, request("cancel order", "cancel-key", ""), "A-1")
 	require.NoError(t, err)
@@ -167,7 +167,7 @@ func cancelOrderHoldDuringARefusedCancel(t *testing.T) {
 	p := &answering{}
 	r = newEnv(t, setup{silent: true, provider: p.on})
 	r.order(t, "A-1")
-	paid, err := r.Pay(t.Context(), customer, request("pay", "first-key", ""), commands.Pay{OrderID: "A-1", Token: "tok_never", Capture: payment.CaptureManual})
+	paid, err := r.Pay(t.Context(), customer, request("pay", "first-key", ""), commands.Pay{OrderID: "A-1", Details: gateway.Details{Token: "tok_never"}, Capture: payment.CaptureManual})
 	require.NoError(t, err)
 	id = paid.ID
 	p.cancel = func() (gateway.Outcome, error) {

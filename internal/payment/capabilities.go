@@ -21,6 +21,8 @@ type Capabilities struct {
 	Find           bool
 	FindLag        time.Duration
 	FindConsistent bool
+	// Complete is set if a payment has a second step with what the provider's page or script returned.
+	Complete       bool
 	Capture        bool
 	PartialCapture bool
 	// CaptureUnseen is set if an accepted capture may take long to show in lookups: that the

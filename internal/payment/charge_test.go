@@ -32,8 +32,9 @@ func chargeDescribesTheAttemptOnDisk(t *testing.T) {
 	c := <-heard
 	c.Permit = gateway.Permit{} // functions can't be compared
 	require.Equal(t, gateway.Charge{
-		Attempt: paid.ID, Order: "A-1", Customer: "u1", Money: payment.Money{Minor: price, Currency: "EUR"},
-		Capture: payment.CaptureAutomatic, Token: "tok_success", IdempotencyKey: c.IdempotencyKey,
+		Details: gateway.Details{Token: "tok_success", Customer: gateway.Customer{Reference: "u1"}},
+		Attempt: paid.ID, Order: "A-1", Money: payment.Money{Minor: price, Currency: "EUR"},
+		Capture: payment.CaptureAutomatic, IdempotencyKey: c.IdempotencyKey,
 	}, c)
 }
 

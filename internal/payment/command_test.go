@@ -30,7 +30,7 @@ func (r *env) held(t *testing.T, order payment.OrderID) commands.Reply {
 	t.Helper()
 	r.order(t, order)
 	p, err := r.Pay(t.Context(), customer, request("pay "+string(order), "first-key", "m"), commands.Pay{
-		OrderID: order, Token: "tok_success", Capture: payment.CaptureManual,
+		OrderID: order, Details: gateway.Details{Token: "tok_success"}, Capture: payment.CaptureManual,
 	})
 	require.NoError(t, err)
 	require.Equal(t, "authorized", p.Stage())

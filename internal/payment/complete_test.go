@@ -30,7 +30,7 @@ type approving struct {
 
 	mu       sync.Mutex
 	approved bool
-	finished []gateway.Charge
+	finished []gateway.Completion
 	// during is called while a lookup is under way.
 	during func()
 	// With deaf a cancel gets no response, with refusing it is not carried out.
@@ -45,11 +45,12 @@ func (p *approving) on(of gateway.Provider) gateway.Provider {
 }
 
 func (p *approving) Charge(_ context.Context, c gateway.Charge) (gateway.Outcome, error) {
+	return gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: "order_" + c.Attempt.String(), NextAction: payment.Redirect("https://pay.example")}, nil
+}
+
+func (p *approving) Complete(_ context.Context, c gateway.Completion) (gateway.Outcome, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if c.ProviderPaymentID == "" {
-		return gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: "order_" + c.Attempt.String(), NextActionURL: "https://pay.example"}, nil
-	}
 	if err := c.Permit.Check(); err != nil {
 		return gateway.Outcome{}, err
 	}
@@ -59,7 +60,7 @@ func (p *approving) Charge(_ context.Context, c gateway.Charge) (gateway.Outcome
 
 func (p *approving) Lookup(_ context.Context, id string) (gateway.Outcome, error) {
 	p.mu.Lock()
-	said := gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: id, NextActionURL: "https://pay.example"}
+	said := gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: id, NextAction: payment.Redirect("https://pay.example")}
 	if p.approved {
 		said = gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: id, Approved: true}
 	}
@@ -87,7 +88,7 @@ func (p *approving) approve() {
 	p.approved = true
 }
 
-func (p *approving) finishes() []gateway.Charge {
+func (p *approving) finishes() []gateway.Completion {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.finished)
@@ -125,7 +126,7 @@ func completeAtOnce(t *testing.T) {
 	require.Len(t, all, 1)
 	require.Equal(t, paid.ProviderPaymentID, all[0].ProviderPaymentID)
 	require.Equal(t, payment.Money{Minor: price, Currency: "EUR"}, all[0].Money)
-	require.Empty(t, all[0].Token)
+	require.Empty(t, all[0].Details)
 	require.Equal(t, fsm.Stale, r.tell(t, approval(paid.ID))[0])
 	require.Empty(t, r.due(t), "a final attempt is not asked about")
 }

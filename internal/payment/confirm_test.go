@@ -395,7 +395,7 @@ func confirmParametersOfTheCalls(t *testing.T) {
 		whole  bool
 	}{"A-1": {nil, true}, "A-2": {&whole, true}, "A-3": {&half, false}} {
 		p := r.held(t, order)
-		require.Equal(t, "u1", told.charge.Customer)
+		require.Equal(t, "u1", told.charge.Customer.Reference)
 		_, err := r.Confirm(t.Context(), customer, request("confirm", "confirm-"+string(order), ""), commands.Confirm{AttemptID: p.ID, Amount: c.amount})
 		require.NoError(t, err)
 		require.Equal(t, c.whole, told.capture.Whole, order)

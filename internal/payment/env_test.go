@@ -73,8 +73,8 @@ func newEnv(t *testing.T, with setup) *env {
 	r.opts = options{
 		Store: store, DefaultAccount: "sandbox", Accounts: map[string]gateway.Account{"sandbox": {Provider: p}, "other": {Provider: p}},
 		Wait: 10 * time.Second, Lease: lease, ProviderTimeout: 10 * time.Second, RecheckAfter: 10 * time.Second, Now: time.Now,
-		Seal: func(token string, _ payment.AttemptID) ([]byte, error) { return []byte(token), nil },
-		Open: func(sealed []byte, _ payment.AttemptID) (string, error) { return string(sealed), nil },
+		Seal: func(token string, _ []byte) ([]byte, error) { return []byte(token), nil },
+		Open: func(sealed, _ []byte) (string, error) { return string(sealed), nil },
 	}
 	if with.change != nil {
 		with.change(&r.opts)
@@ -188,10 +188,10 @@ func untilAvailable(call func() error) error {
 
 // try is one press on "pay".
 func try(ctx context.Context, s *service, order payment.OrderID, key, token string) (commands.Reply, error) {
-	cmd := commands.Pay{OrderID: order, Token: token, Capture: payment.CaptureAutomatic}
+	cmd := commands.Pay{OrderID: order, Details: gateway.Details{Token: token}, Capture: payment.CaptureAutomatic}
 	who := customer
 	if token == "rebill" || strings.HasPrefix(token, "cst_") || strings.HasPrefix(token, "card_") {
-		who, cmd.Stored, cmd.Customer = shop, true, token
+		who, cmd.Stored, cmd.Customer.Reference = shop, true, token
 	}
 	return s.Pay(ctx, who, request("pay "+string(order), key, token), cmd)
 }

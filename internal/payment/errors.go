@@ -43,6 +43,9 @@ var (
 	ErrProviderUnavailable = errors.New("provider unavailable")
 	// ErrAttemptFinal is returned when a final attempt is to be moved.
 	ErrAttemptFinal = errors.New("attempt is final")
+	// ErrNotCompletable is returned when an attempt does not wait for its customer, or its provider
+	// takes no second step.
+	ErrNotCompletable = errors.New("attempt not completable")
 	// ErrNotCapturable is returned when there is no authorised money to capture.
 	ErrNotCapturable = errors.New("attempt not capturable")
 	// ErrCaptureExceeds is returned when more is to be captured than was authorised.

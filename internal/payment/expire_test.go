@@ -92,7 +92,7 @@ var expired = standing{"failed", "final", "expired"}
 func (r *env) tried(t *testing.T, token string, capture payment.CaptureMode) payment.AttemptID {
 	t.Helper()
 	r.order(t, "A-1")
-	p, err := r.Pay(t.Context(), customer, request("pay A-1", "first-key", token), commands.Pay{OrderID: "A-1", Token: token, Capture: capture})
+	p, err := r.Pay(t.Context(), customer, request("pay A-1", "first-key", token), commands.Pay{OrderID: "A-1", Details: gateway.Details{Token: token}, Capture: capture})
 	require.NoError(t, err)
 	require.False(t, p.State.Final())
 	return p.ID
@@ -164,7 +164,7 @@ func expirePaidMeanwhile(t *testing.T) {
 	p := r.pay(t, "A-1", "first-key", "tok_redirect")
 	r.longAgo(t, p.ID, 2*time.Hour)
 	r.recheck(t, p.ID)
-	approve(t, p.NextActionURL)
+	approve(t, p.NextAction.URL)
 	require.Equal(t, succeeded, standingOf(r.recheck(t, p.ID).Attempt))
 	require.Nil(t, r.attempt(t, p.ID).Failure)
 	r.audit(t, "A-1")

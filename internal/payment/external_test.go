@@ -193,7 +193,7 @@ func externalEndsUncancelled(t *testing.T) {
 		r := newEnv(t, setup{silent: true, provider: p.on})
 		r.order(t, "A-1")
 		var invalid *payment.ValidationError
-		_, err := r.Pay(t.Context(), customer, request("pay", "first-key", ""), commands.Pay{OrderID: "A-1", Token: "tok_success", Capture: payment.CaptureAutomatic})
+		_, err := r.Pay(t.Context(), customer, request("pay", "first-key", ""), commands.Pay{OrderID: "A-1", Details: gateway.Details{Token: "tok_success"}, Capture: payment.CaptureAutomatic})
 		require.ErrorAs(t, err, &invalid)
 		require.Equal(t, "account", invalid.Fields[0].Field)
 
@@ -269,7 +269,7 @@ func externalIsSuperseded(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true, change: func(o *options) { o.Accounts["deaf"] = gateway.Account{} }})
 	first := r.register(t, commands.External{Account: "deaf"}).ID
-	cmd := commands.Pay{OrderID: "A-1", Token: "tok_success", Capture: payment.CaptureAutomatic}
+	cmd := commands.Pay{OrderID: "A-1", Details: gateway.Details{Token: "tok_success"}, Capture: payment.CaptureAutomatic}
 	var busy *payment.InProgressError
 	_, err := r.Pay(t.Context(), customer, request("pay", "first-key", ""), cmd)
 	require.ErrorAs(t, err, &busy)

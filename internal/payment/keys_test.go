@@ -124,7 +124,7 @@ func keysRefusalsThatAreStored(t *testing.T) {
 	r := newEnv(t, setup{silent: true})
 	_, err := try(t.Context(), r.service, "A-1", "first-key", "tok_success")
 	require.ErrorIs(t, err, payment.ErrForbidden, "a customer is not told what there is, and its key is free")
-	none := commands.Pay{OrderID: "A-1", Token: "tok_success", Capture: payment.CaptureAutomatic}
+	none := commands.Pay{OrderID: "A-1", Details: gateway.Details{Token: "tok_success"}, Capture: payment.CaptureAutomatic}
 	_, err = r.Pay(t.Context(), shop, request("pay A-1", "first-key", "tok_success"), none)
 	require.ErrorIs(t, err, payment.ErrOrderNotFound)
 	_, err = r.Pay(t.Context(), shop, request("pay A-1", "first-key", "tok_success"), none)
@@ -152,7 +152,7 @@ func keysInvalidRequestStoresNothing(t *testing.T) {
 	r := newEnv(t, setup{silent: true})
 	r.order(t, "A-1")
 	two, dollar := int64(2), payment.Currency("USD")
-	good := commands.Pay{OrderID: "A-1", Token: "tok_success", Capture: payment.CaptureAutomatic}
+	good := commands.Pay{OrderID: "A-1", Details: gateway.Details{Token: "tok_success"}, Capture: payment.CaptureAutomatic}
 	req := request("pay A-1", "first-key", "tok_success")
 	for name, change := range map[string]func(*commands.Pay){
 		"amount":   func(p *commands.Pay) { p.Amount = &two },

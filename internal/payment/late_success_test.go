@@ -24,7 +24,7 @@ func TestLateSuccess(t *testing.T) {
 // payAgain makes a second attempt of an order after its first one has failed.
 func (r *env) payAgain(t *testing.T, order payment.OrderID, token string, capture payment.CaptureMode) commands.Reply {
 	t.Helper()
-	p, err := r.Pay(t.Context(), customer, request("pay "+string(order), "second-key", token), commands.Pay{OrderID: order, Token: token, Capture: capture})
+	p, err := r.Pay(t.Context(), customer, request("pay "+string(order), "second-key", token), commands.Pay{OrderID: order, Details: gateway.Details{Token: token}, Capture: capture})
 	require.NoError(t, err)
 	return p
 }

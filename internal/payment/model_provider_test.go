@@ -336,7 +336,7 @@ func (p *scripted) outcome(d *deal) gateway.Outcome {
 	case d.tried:
 		o.News, o.PageOpen, o.Failure = fsm.NewsSoftFailed, true, payment.NewFailure("insufficient_funds", "")
 	case d.customer:
-		o.News, o.NextActionURL = fsm.NewsActionRequired, "https://provider.example/"+d.id
+		o.News, o.NextAction = fsm.NewsActionRequired, payment.Redirect("https://provider.example/"+d.id)
 	}
 	return o
 }

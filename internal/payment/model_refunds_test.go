@@ -174,6 +174,8 @@ func (p *scripted) LookupRefund(_ context.Context, ref gateway.RefundRef) (gatew
 	return r.outcome(), nil
 }
 
+func (*scripted) Accepts(gateway.Charge) error { return nil }
+
 func (*scripted) TokenKind(string) gateway.TokenKind { return gateway.TokenSingleUse }
 
 func (*scripted) CheckOwner(context.Context, string, string) error { return nil }

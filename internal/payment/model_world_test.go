@@ -108,8 +108,8 @@ func newModel(t *testing.T) *model {
 	r.opts = options{
 		Store: m.store, DefaultAccount: plain, Accounts: map[string]gateway.Account{plain: {Provider: m.p}, repaying: {Provider: m.p, AutoRefund: true}},
 		Wait: 5 * time.Millisecond, Lease: lease, ProviderTimeout: lease / 2, RecheckAfter: 10 * time.Second, Now: m.p.now,
-		Seal: func(token string, _ payment.AttemptID) ([]byte, error) { return []byte(token), nil },
-		Open: func(sealed []byte, _ payment.AttemptID) (string, error) { return string(sealed), nil },
+		Seal: func(token string, _ []byte) ([]byte, error) { return []byte(token), nil },
+		Open: func(sealed, _ []byte) (string, error) { return string(sealed), nil },
 	}
 	m.services = [2]*service{r.another(t, nil), r.another(t, nil)}
 	return m
@@ -194,7 +194,7 @@ func (w *world) press(s *service, letter, request, what string, capture payment.
 	p := &press{name: letter + request}
 	return p, func() {
 		p.paid, p.err = s.Pay(w.ctx, w.actor(), w.request("pay "+letter, "request-"+request), commands.Pay{
-			OrderID: w.order(letter), Account: w.account, Token: p.name + " " + what, Capture: capture,
+			OrderID: w.order(letter), Account: w.account, Details: gateway.Details{Token: p.name + " " + what}, Capture: capture,
 		})
 		p.done = true
 	}

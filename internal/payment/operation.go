@@ -80,9 +80,8 @@ type Operation struct {
 	NextAt *time.Time
 	// FirstSentAt is the start of the resend window.
 	FirstSentAt *time.Time
-	// SealedToken is what a resend of the charge needs, encrypted. It is not read with the
-	// operation.
-	SealedToken []byte
+	// SealedRequest is what a resend needs, encrypted. It is not read with the operation.
+	SealedRequest []byte
 	// ProviderRef is the provider's id of this very call.
 	ProviderRef string
 	// Result is why it ended, in one word.
@@ -118,6 +117,12 @@ func (o *Operation) Slot() string {
 		return o.RefundID.String()
 	}
 	return string(o.Kind)
+}
+
+// Carries reports whether a request has more than the attempt's own members: what it is paid with, or
+// what the provider's page returned.
+func (o *Operation) Carries() bool {
+	return o.Kind == OperationCharge || o.Kind == OperationComplete && o.Origin == OriginRequest
 }
 
 // Open reports whether it may still have an effect, or must be looked at.

@@ -29,6 +29,10 @@ type Order struct {
 	Money       Money
 	Description string
 	Metadata    map[string]string
+	// Detailed is set if the order came with lines or a customer. SealedDetails are these, encrypted:
+	// they are not read with the order.
+	Detailed      bool
+	SealedDetails []byte
 	// Accepted is the failed attempt with late money that a person accepted as the order's payment;
 	// nil without one.
 	Accepted *AttemptID
@@ -41,8 +45,12 @@ type Order struct {
 	Attempts []Attempt
 }
 
-// SameContent reports whether two orders have the same terms.
+// SameContent reports whether two orders have the same terms. Of what is sealed only whole requests can
+// be compared.
 func (o Order) SameContent(p Order) bool {
+	if (o.Detailed || p.Detailed) && o.RequestHash != p.RequestHash {
+		return false
+	}
 	return o.Money == p.Money && o.Description == p.Description && maps.Equal(o.Metadata, p.Metadata)
 }
 

@@ -78,7 +78,7 @@ func pageDeclinedTryWaits(t *testing.T) {
 	r, p, id := onPage(t)
 	require.Empty(t, r.due(t), "nothing is to be cancelled")
 	before := r.attempt(t, id)
-	require.NotEmpty(t, before.NextActionURL)
+	require.NotEmpty(t, before.NextAction)
 	require.Equal(t, fsm.Repeat, r.declines(t, id, "insufficient_funds"))
 	require.Equal(t, triedOnce, standingOf(r.recheck(t, id).Attempt))
 	require.Equal(t, fsm.Applied, r.declines(t, id, "authentication_failed"), "the last reason counts")
@@ -139,10 +139,10 @@ func pageClosedByAnotherPay(t *testing.T) {
 
 	// A page without a declined try is another device's, and stays.
 	r.order(t, "A-2")
-	_, err := r.Pay(t.Context(), customer, request("pay A-2", "first-key", ""), commands.Pay{OrderID: "A-2", Token: "tok_redirect", Capture: payment.CaptureAutomatic})
+	_, err := r.Pay(t.Context(), customer, request("pay A-2", "first-key", ""), commands.Pay{OrderID: "A-2", Details: gateway.Details{Token: "tok_redirect"}, Capture: payment.CaptureAutomatic})
 	require.NoError(t, err)
 	var busy *payment.InProgressError
-	_, err = r.Pay(t.Context(), customer, request("pay A-2", "second-key", ""), commands.Pay{OrderID: "A-2", Token: "tok_success", Capture: payment.CaptureAutomatic})
+	_, err = r.Pay(t.Context(), customer, request("pay A-2", "second-key", ""), commands.Pay{OrderID: "A-2", Details: gateway.Details{Token: "tok_success"}, Capture: payment.CaptureAutomatic})
 	require.ErrorAs(t, err, &busy)
 	require.EqualValues(t, 1, p.cancels.Load())
 }
@@ -152,7 +152,7 @@ func pageNotClosedYet(t *testing.T) {
 	t.Parallel()
 	r, p, id := onPage(t)
 	second := func() (commands.Reply, error) {
-		return r.Pay(t.Context(), customer, request("pay A-1", "second-key", "tok_success"), commands.Pay{OrderID: "A-1", Token: "tok_success", Capture: payment.CaptureAutomatic})
+		return r.Pay(t.Context(), customer, request("pay A-1", "second-key", "tok_success"), commands.Pay{OrderID: "A-1", Details: gateway.Details{Token: "tok_success"}, Capture: payment.CaptureAutomatic})
 	}
 	var busy *payment.InProgressError
 	p.cancel = func() (gateway.Outcome, error) { return gateway.Outcome{}, context.DeadlineExceeded }
@@ -179,7 +179,7 @@ func pagePaidMeanwhile(t *testing.T) {
 	p.cancel = func() (gateway.Outcome, error) {
 		return gateway.Outcome{News: fsm.NewsSucceeded, Refused: true, Money: &payment.Money{Minor: price, Currency: "EUR"}}, nil
 	}
-	_, err := r.Pay(t.Context(), customer, request("pay A-1", "second-key", ""), commands.Pay{OrderID: "A-1", Token: "tok_success", Capture: payment.CaptureAutomatic})
+	_, err := r.Pay(t.Context(), customer, request("pay A-1", "second-key", ""), commands.Pay{OrderID: "A-1", Details: gateway.Details{Token: "tok_success"}, Capture: payment.CaptureAutomatic})
 	require.ErrorIs(t, err, payment.ErrOrderPaid)
 	require.Equal(t, succeeded, standingOf(r.attempt(t, id).Attempt))
 	require.Empty(t, r.ledger(t))
@@ -244,7 +244,7 @@ func pageOfTheShopSuperseded(t *testing.T) {
 	require.Equal(t, fsm.Applied, r.declines(t, id, "insufficient_funds"))
 	r.longAgo(t, id, 2*time.Hour)
 	require.Equal(t, triedOnce, standingOf(r.recheck(t, id).Attempt), "it has the time that its caller gave it")
-	cmd := commands.Pay{OrderID: "A-1", Token: "tok_success", Capture: payment.CaptureAutomatic}
+	cmd := commands.Pay{OrderID: "A-1", Details: gateway.Details{Token: "tok_success"}, Capture: payment.CaptureAutomatic}
 	var busy *payment.InProgressError
 	_, err := r.Pay(t.Context(), customer, request("pay", "second-key", ""), cmd)
 	require.ErrorAs(t, err, &busy, "its caller has to say so")

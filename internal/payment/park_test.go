@@ -287,7 +287,7 @@ func parkNameOfAnotherAccount(t *testing.T) {
 	r := newEnv(t, setup{silent: true})
 	id := r.paid(t, "A-1", "tok_success").ID
 	r.order(t, "B-1")
-	other, err := r.Pay(t.Context(), shop, request("pay B-1", "first-key", ""), commands.Pay{OrderID: "B-1", Account: "other", Token: "tok_success", Capture: payment.CaptureAutomatic})
+	other, err := r.Pay(t.Context(), shop, request("pay B-1", "first-key", ""), commands.Pay{OrderID: "B-1", Account: "other", Details: gateway.Details{Token: "tok_success"}, Capture: payment.CaptureAutomatic})
 	require.NoError(t, err)
 	refunded := event(webhooks.KindRefundSucceeded, "ch_1")
 	refunded.RefundID, refunded.Money = "re_1", &webhooks.Money{Minor: 100, Currency: "EUR"}

@@ -1,6 +1,7 @@
 package payment
 
 import (
+	"slices"
 	"time"
 
 	"github.com/paylatch/paylatch/fsm"
@@ -121,8 +122,11 @@ func (a *Attempt) permitTake(op *Operation, o Order, can Capabilities, now time.
 func (a *Attempt) sendable(op *Operation, can Capabilities, now time.Time) bool {
 	switch op.Kind {
 	case OperationCharge:
-		return a.Unreported() && len(op.SealedToken) > 0 && op.Age(now) < can.Resendable()
+		return a.Unreported() && len(op.SealedRequest) > 0 && op.Age(now) < can.Resendable()
 	case OperationComplete:
+		if op.Carries() {
+			return len(op.SealedRequest) > 0 && op.Age(now) < can.Resendable()
+		}
 		return now.Sub(a.CreatedAt) < CompletionLife && (op.Sends == 0 || op.Age(now) < can.Resendable())
 	case OperationCapture:
 		return op.Age(now) < ResendWindow
@@ -151,6 +155,13 @@ func permitRefund(op *Operation, can Capabilities, r *Refund, now time.Time) Dec
 		return Ask
 	}
 	return Send
+}
+
+// TakesApproval reports whether an approval that a lookup has shown is to be completed: once, within
+// minutes of the pay, and not for a payment that was begun elsewhere.
+func (a *Attempt) TakesApproval(now time.Time) bool {
+	completed := slices.ContainsFunc(a.Operations, func(o Operation) bool { return o.Kind == OperationComplete && !o.Carries() })
+	return a.Begun == BegunHere && !completed && now.Sub(a.CreatedAt) < CompletionLife
 }
 
 // TakesCompletion reports whether a provider that inquires may take the payment now: its order

@@ -33,8 +33,8 @@ type Report struct {
 	// carry out; nil without one.
 	Refund  *RefundTold
 	Refusal *RefusalTold
-	// NextActionURL is where the customer must act.
-	NextActionURL string
+	// NextAction is what the customer must do; nil for nothing.
+	NextAction *NextAction
 	// Saved is the payment method that the provider has stored; nil if none.
 	Saved   *SavedMethod
 	Failure *Failure

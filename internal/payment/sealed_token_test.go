@@ -19,8 +19,8 @@ import (
 // sealedWith makes what is kept of tokens something that can be looked for.
 func sealedWith(mark string) func(*options) {
 	return func(o *options) {
-		o.Seal = func(token string, _ payment.AttemptID) ([]byte, error) { return []byte(mark + token), nil }
-		o.Open = func(sealed []byte, _ payment.AttemptID) (string, error) {
+		o.Seal = func(token string, _ []byte) ([]byte, error) { return []byte(mark + token), nil }
+		o.Open = func(sealed, _ []byte) (string, error) {
 			return strings.TrimPrefix(string(sealed), mark), nil
 		}
 	}
@@ -70,7 +70,7 @@ func TestSealedToken(t *testing.T) {
 			"named, and paid later": func(t *testing.T, r *env) {
 				t.Helper()
 				id := r.paid(t, "A-1", "tok_never").ID
-				require.Empty(t, rows[string](t, r, "SELECT attempt_id::text FROM sealed_tokens"), "nothing is sent again once the payment has a name")
+				require.Empty(t, rows[string](t, r, "SELECT attempt_id::text FROM sealed_requests"), "nothing is sent again once the payment has a name")
 				r.say(t, id, webhooks.KindSucceeded)
 			},
 			"unknown, and found": func(t *testing.T, r *env) {
@@ -108,7 +108,7 @@ func endsWithoutToken(t *testing.T, end func(t *testing.T, r *env)) {
 	require.Empty(t, r.backup(t, mark, since, false), "a base backup, and the archive of the log")
 	seen := r.only(t)
 	require.Regexp(t, "payment_attempts .*wal ", strings.Join(r.backup(t, string(seen[:]), since, false), " "), "the search finds what is there")
-	r.exec(t, "VACUUM sealed_tokens") // the server does within a minute
+	r.exec(t, "VACUUM sealed_requests") // the server does within a minute
 	require.Empty(t, r.backup(t, mark, since, true), "a copy of all files")
 }
 
@@ -127,16 +127,16 @@ func tokenIsPurged(t *testing.T) {
 	id := r.paid(t, "A-1", "tok_success").ID
 	purge := func() int {
 		purger, ok := r.store.(interface {
-			PurgeTokens(ctx context.Context, keep time.Duration, limit int) (int, error)
+			PurgeRequests(ctx context.Context, keep time.Duration, limit int) (int, error)
 		})
 		require.True(t, ok)
-		n, err := purger.PurgeTokens(t.Context(), payment.ResendWindow, 10)
+		n, err := purger.PurgeRequests(t.Context(), payment.ResendWindow, 10)
 		require.NoError(t, err)
 		return n
 	}
 	require.Zero(t, purge(), "it may have to be sent again")
-	require.Equal(t, []string{"sealed_tokens"}, r.dump(t, mark))
-	r.exec(t, "UPDATE sealed_tokens SET created_at = created_at - interval '11 minutes'")
+	require.Equal(t, []string{"sealed_requests"}, r.dump(t, mark))
+	r.exec(t, "UPDATE sealed_requests SET created_at = created_at - interval '11 minutes'")
 	require.Equal(t, 1, purge())
 	require.Empty(t, r.dump(t, mark))
 	require.Equal(t, unknown, standingOf(r.attempt(t, id).Attempt))
@@ -158,7 +158,7 @@ func lostToken(t *testing.T) {
 		calls = 0
 		id := r.paid(t, order, "tok_success").ID
 		require.Equal(t, unknown, standingOf(r.attempt(t, id).Attempt))
-		r.exec(t, "TRUNCATE sealed_tokens")
+		r.exec(t, "TRUNCATE sealed_requests")
 		if again {
 			r.exec(t, "UPDATE operations SET lease_until = now() - interval '1 second' WHERE open AND refund_id IS NULL") // as if its runner had died, too
 			require.Equal(t, succeeded, standingOf(r.pay(t, order, "first-key", "tok_success").Attempt))

@@ -35,8 +35,8 @@ type options struct {
 	Wait, Lease, ProviderTimeout time.Duration
 	Quota                        idempotency.Quota
 	RecheckAfter, StaleAfter     time.Duration
-	Seal                         func(token string, id payment.AttemptID) ([]byte, error)
-	Open                         func(sealed []byte, id payment.AttemptID) (string, error)
+	Seal                         func(text string, of []byte) ([]byte, error)
+	Open                         func(sealed, of []byte) (string, error)
 	Readers                      map[string]webhooks.Reader
 	Notes                        *activity.Notes
 	Foreign                      func(account string)

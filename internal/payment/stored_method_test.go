@@ -34,7 +34,8 @@ func payStoredMethodOfAnotherCustomer(t *testing.T) {
 	r.order(t, "A-2")
 	pay := func(who authz.Actor, stored bool, token, customer string) (commands.Reply, error) {
 		return r.Pay(t.Context(), who, request("pay A-2", "second-key", token), commands.Pay{
-			OrderID: "A-2", Token: token, Stored: stored, Customer: customer, Capture: payment.CaptureAutomatic,
+			OrderID: "A-2", Capture: payment.CaptureAutomatic,
+			Details: gateway.Details{Token: token, Stored: stored, Customer: gateway.Customer{Reference: customer}},
 		})
 	}
 	begun := p.charges.Load()

@@ -79,7 +79,7 @@ func paySandboxTokens(t *testing.T) {
 	for token, want := range courses {
 		require.Equal(t, want.answer, standingOf(answers[token].Attempt), "%s: the answer", token)
 	}
-	approve(t, answers["tok_redirect"].NextActionURL)
+	approve(t, answers["tok_redirect"].NextAction.URL)
 	for token, want := range courses {
 		id := answers[token].ID
 		require.Eventually(t, func() bool {

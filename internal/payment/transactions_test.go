@@ -100,7 +100,7 @@ func (p *tabs) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (p *tabs) page(t *testing.T, order payment.OrderID, mode payment.CaptureMode) payment.AttemptID {
 	t.Helper()
 	p.order(t, order)
-	made, err := p.Pay(t.Context(), customer, request("pay "+string(order), "first-key", "m"), commands.Pay{OrderID: order, Token: "redirect", Capture: mode})
+	made, err := p.Pay(t.Context(), customer, request("pay "+string(order), "first-key", "m"), commands.Pay{OrderID: order, Details: gateway.Details{Token: "redirect"}, Capture: mode})
 	require.NoError(t, err)
 	require.Equal(t, fsm.AwaitingCustomer, made.State)
 	return made.ID

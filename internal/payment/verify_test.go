@@ -12,6 +12,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/sandbox"
 	"github.com/paylatch/paylatch/internal/verify"
@@ -37,7 +38,7 @@ func (r *env) busy(t *testing.T, s, second *service) []func() {
 	var run []func()
 	one := func(order payment.OrderID, token string, do func(s *service, id payment.AttemptID)) {
 		p, err := s.Pay(t.Context(), customer, request("pay "+string(order), "first-key", token), commands.Pay{
-			OrderID: order, Token: token, Capture: captureOf(do),
+			OrderID: order, Details: gateway.Details{Token: token}, Capture: captureOf(do),
 		})
 		if err != nil {
 			t.Error(err)
@@ -145,7 +146,7 @@ func verifyConflictingAmountsInAnyOrder(t *testing.T) {
 	} {
 		order := payment.OrderID(fmt.Sprintf("A-%d", i))
 		r.order(t, order)
-		p, err := r.Pay(t.Context(), customer, request("pay "+string(order), "first-key", ""), commands.Pay{OrderID: order, Token: "tok_never", Capture: c.capture})
+		p, err := r.Pay(t.Context(), customer, request("pay "+string(order), "first-key", ""), commands.Pay{OrderID: order, Details: gateway.Details{Token: "tok_never"}, Capture: c.capture})
 		require.NoError(t, err)
 		for _, amount := range c.amounts {
 			e := event(webhooks.KindSucceeded, p.ID.String())

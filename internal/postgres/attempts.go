@@ -101,6 +101,9 @@ func (t *txn) AttemptsInsert(ctx context.Context, attempts []payment.Attempt) er
 	if err := t.q.AttemptsInsert(ctx, t.Deferred(), mapping.AttemptsInsertParams(attempts)); err != nil {
 		return fmt.Errorf("insert %d attempts: %w", len(attempts), err)
 	}
+	if err := t.keepDetails(ctx, mapping.ReceiptsParams(attempts)); err != nil {
+		return err
+	}
 	if err := t.begin(ctx, born); err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ func (t *txn) Save(ctx context.Context, w changeset.Writes) error {
 	if err := t.advance(ctx, w.Attempts); err != nil {
 		return err
 	}
-	for _, write := range []func(context.Context, []changeset.AttemptWrite) error{t.moveOperations, t.begin, t.eraseTokens, t.appendLog, t.appendMovements, t.name} {
+	for _, write := range []func(context.Context, []changeset.AttemptWrite) error{t.moveOperations, t.begin, t.eraseRequests, t.appendLog, t.appendMovements, t.name} {
 		if err := write(ctx, w.Attempts); err != nil {
 			return err
 		}

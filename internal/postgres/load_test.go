@@ -135,7 +135,7 @@ func (l *load) pay(s *service) error {
 	if l.note("create", err) != nil {
 		return err
 	}
-	p, err := s.Pay(l.t.Context(), l.actor, l.request("pay "+string(id)), commands.Pay{OrderID: id, Token: "t", Capture: payment.CaptureManual})
+	p, err := s.Pay(l.t.Context(), l.actor, l.request("pay "+string(id)), commands.Pay{OrderID: id, Details: gateway.Details{Token: "t"}, Capture: payment.CaptureManual})
 	if err == nil {
 		l.mu.Lock()
 		l.attempts = append(l.attempts, p.Attempt)
@@ -268,6 +268,8 @@ type flaky struct{ gateway.Provider }
 func (flaky) Capabilities() payment.Capabilities {
 	return payment.Capabilities{Find: true, Capture: true, Cancel: true}
 }
+
+func (flaky) Accepts(gateway.Charge) error { return nil }
 
 func (flaky) TokenKind(string) gateway.TokenKind { return gateway.TokenSingleUse }
 

@@ -72,7 +72,7 @@ func (t *txn) begin(ctx context.Context, writes []changeset.AttemptWrite) error 
 	if err := t.q.OperationsInsert(ctx, t.Deferred(), p); err != nil {
 		return fmt.Errorf("insert %d operations: %w", len(p.OrderIds), err)
 	}
-	return t.keepTokens(ctx, writes)
+	return t.keepRequests(ctx, writes)
 }
 
 // moveOperations writes operations that have changed.

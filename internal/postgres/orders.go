@@ -59,7 +59,10 @@ func (t *txn) OrderInsert(ctx context.Context, o payment.Order) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("insert order %s: %w", o.ID, err)
 	}
-	return rows == 1, nil
+	if rows == 1 && o.Detailed {
+		err = t.keepDetails(ctx, mapping.OrderDetailsParams(o))
+	}
+	return rows == 1, err
 }
 
 // OrderByRequest implements commands.Tx.

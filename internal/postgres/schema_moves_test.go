@@ -48,8 +48,16 @@ func attemptMoves() []promise {
 			code: check, constraint: "attempts_final_time", allowed: set + `finalized_at = NULL`,
 		},
 		{
-			name: "an attempt has one token", breaks: another("sealed_tokens", `{"sealed": "\\x03"}`),
-			code: unique, constraint: "sealed_tokens_pkey", allowed: another("sealed_tokens", `{"attempt_id": ":a2"}`),
+			name: "an operation carries one request", breaks: another("sealed_requests", `{"sealed": "\\x03"}`),
+			code: unique, constraint: "sealed_requests_pkey", allowed: another("sealed_requests", `{"attempt_id": ":a2"}`),
+		},
+		{
+			name: "an attempt has one receipt", breaks: another("sealed_details", `{"sealed": "\\x03"}`),
+			code: unique, constraint: "details_once", allowed: another("sealed_details", `{"attempt_id": ":a2"}`),
+		},
+		{
+			name: "only charges and completes carry a request", breaks: another("sealed_requests", `{"kind": "capture"}`),
+			code: check, constraint: "sealed_requests_kind_carries", allowed: another("sealed_requests", `{"kind": "complete"}`),
 		},
 	}
 }

@@ -119,7 +119,8 @@ INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, 
 	VALUES ('o1', ':a1', 'u1', 'r1', '\x01', 'acc', 'pending', 'requested', 1000, 'EUR', 3, now(), now());
 INSERT INTO operations (order_id, attempt_id, kind, number, account, origin, state, sends, fence, next_at, created_at)
 	VALUES ('o1', ':a1', 'charge', 0, 'acc', 'request', 'sent', 1, 1, now(), now());
-INSERT INTO sealed_tokens VALUES (':a1', '\x02', now());
+INSERT INTO sealed_details VALUES ('o1', ':a1', '\x02', now(), now());
+INSERT INTO sealed_requests VALUES (':a1', 'charge', 0, '\x02', now());
 INSERT INTO attempt_references VALUES ('acc', ':a1', 'o1', ':a1');
 INSERT INTO attempt_transitions (order_id, attempt_id, version, from_stage, to_stage, cause, at)
 	VALUES ('o1', ':a1', 1, 'requested', 'requested', 'pay', now());

@@ -123,6 +123,8 @@ type prompt struct {
 
 func (prompt) Capabilities() payment.Capabilities { return payment.Capabilities{} }
 
+func (prompt) Accepts(gateway.Charge) error { return nil }
+
 func (prompt) TokenKind(string) gateway.TokenKind { return gateway.TokenSingleUse }
 
 func (p prompt) Charge(_ context.Context, c gateway.Charge) (gateway.Outcome, error) {
@@ -145,7 +147,7 @@ func TestPayTakesFiveTrips(t *testing.T) {
 		before, atCharge := r.count.Load(), int64(0)
 		charging = func() { atCharge = r.count.Load() }
 		req := idempotency.Request{User: "u1", Endpoint: "pay", Key: idempotency.Key(fmt.Sprintf("key-%08d", i))}
-		reply, err := service.Pay(t.Context(), customer, req, commands.Pay{OrderID: id, Token: "t"})
+		reply, err := service.Pay(t.Context(), customer, req, commands.Pay{OrderID: id, Details: gateway.Details{Token: "t"}})
 		require.NoError(t, err)
 		require.True(t, reply.Succeeded())
 		if warm {

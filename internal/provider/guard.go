@@ -31,7 +31,7 @@ type Limits struct {
 
 // Called describes a call that was made or held back.
 type Called struct {
-	// Call is check_owner, charge, lookup, find, capture, cancel, refund or lookup_refund.
+	// Call is check_owner, charge, complete, lookup, find, capture, cancel, refund or lookup_refund.
 	Call string
 	// Result is answered, failed or held_back.
 	Result string
@@ -152,6 +152,11 @@ func (n nothing) Readable() (nothing, error) { return n, nil }
 // Charge implements gateway.Provider.
 func (g *Guard) Charge(ctx context.Context, c gateway.Charge) (gateway.Outcome, error) {
 	return guarded(ctx, g, "charge", func() (gateway.Outcome, error) { return g.Provider.Charge(ctx, c) })
+}
+
+// Complete implements gateway.Provider.
+func (g *Guard) Complete(ctx context.Context, c gateway.Completion) (gateway.Outcome, error) {
+	return guarded(ctx, g, "complete", func() (gateway.Outcome, error) { return g.Provider.Complete(ctx, c) })
 }
 
 // Lookup implements gateway.Provider.

@@ -171,7 +171,7 @@ func TestAnAnswerThatCanNotBeKeptIsNoAnswer(t *testing.T) {
 		"a name that is no text": {gateway.Outcome{ProviderPaymentID: "ch_\xff"}, gateway.RefundOutcome{ProviderRefundID: "re_\xff"}},
 		"a name without end":     {gateway.Outcome{ProviderPaymentID: strings.Repeat("x", 513)}, gateway.RefundOutcome{Reference: strings.Repeat("x", 513)}},
 		"another name":           {gateway.Outcome{References: []string{"ch_1", "pi_\x00"}}, gateway.RefundOutcome{Reference: "\x00"}},
-		"an address":             {gateway.Outcome{NextActionURL: "https://a.example/\x00"}, gateway.RefundOutcome{Reference: "\x00"}},
+		"an address":             {gateway.Outcome{NextAction: payment.Redirect("https://a.example/\x00")}, gateway.RefundOutcome{Reference: "\x00"}},
 		"a currency":             {gateway.Outcome{Money: none}, gateway.RefundOutcome{Money: none}},
 		"a movement's name":      {gateway.Outcome{Money: euro, Movements: []payment.Told{{ID: "chb_\x00", Money: *euro}}}, gateway.RefundOutcome{Money: none}},
 		"a currency taken back":  {gateway.Outcome{Money: euro, Movements: []payment.Told{{Money: *none}}}, gateway.RefundOutcome{Money: none}},

@@ -58,7 +58,7 @@ func (r *Runner) followUp(s *changeset.Changeset, c *changeset.Change, rec *reco
 	}
 	account := r.Accounts[a.Account]
 	for _, report := range rec.result.Reports {
-		if report.Approved && op.Kind != payment.OperationCheck && now.Sub(a.CreatedAt) < payment.CompletionLife && rec.task.Operation.Kind == payment.OperationCharge {
+		if report.Approved && a.TakesApproval(now) {
 			op.Finish("approved")
 			c.Add(a.NewOperation(payment.OperationComplete, payment.OriginPolicy, now))
 			return

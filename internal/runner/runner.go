@@ -15,6 +15,7 @@ package runner
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -32,9 +33,9 @@ type Tx interface {
 	changeset.Tx
 	idempotency.Tx
 
-	// SealedToken reads what a resend of an attempt's charge needs, encrypted; nil if
-	// nothing is kept.
-	SealedToken(ctx context.Context, id payment.AttemptID) ([]byte, error)
+	// SealedRequest reads what a resend of an operation needs, encrypted; nil if nothing is
+	// kept.
+	SealedRequest(ctx context.Context, name payment.OperationName) ([]byte, error)
 }
 
 // Store keeps operations.
@@ -45,6 +46,8 @@ type Store interface {
 	Attempt(ctx context.Context, id payment.AttemptID) (payment.Attempt, error)
 	Order(ctx context.Context, id payment.OrderID) (payment.Order, error)
 	Refund(ctx context.Context, id payment.RefundID) (payment.Refund, error)
+	// Receipt reads what the fiscal receipts of an attempt show, encrypted; nil without.
+	Receipt(ctx context.Context, a payment.Attempt) ([]byte, error)
 	// Disputes reads the disputes of an attempt, oldest first.
 	Disputes(ctx context.Context, id payment.AttemptID) ([]payment.Dispute, error)
 	// DueAccounts lists accounts that have operations which are due.
@@ -61,10 +64,10 @@ type Options struct {
 
 	// ProviderTimeout bounds one call; all calls of one taking end within the lease.
 	ProviderTimeout time.Duration
-	// Seal encrypts what a resend of a charge needs; Open decrypts it. Without them no
-	// charge is sent twice.
-	Seal func(request string, id payment.AttemptID) ([]byte, error)
-	Open func(sealed []byte, id payment.AttemptID) (string, error)
+	// Seal encrypts what a resend of a charge or a complete needs; Open decrypts it. Without
+	// them none is sent twice.
+	Seal func(text string, of []byte) ([]byte, error)
+	Open func(sealed, of []byte) (string, error)
 	// Now is the clock of permits; it must carry a monotonic reading.
 	Now func() time.Time
 }
@@ -99,12 +102,12 @@ func (r *Runner) Due(ctx context.Context, account string, limit int) ([]payment.
 // Execute takes an operation and carries it out. It returns payment.ErrBusy while another
 // runner has the attempt; an operation that is closed is left as it is.
 func (r *Runner) Execute(ctx context.Context, name payment.OperationName, cause payment.Cause) (payment.Attempt, error) {
-	return r.run(context.WithoutCancel(ctx), name, cause, nil)
+	return r.run(context.WithoutCancel(ctx), name, cause, "")
 }
 
-func (r *Runner) run(ctx context.Context, name payment.OperationName, cause payment.Cause, m *gateway.Method) (payment.Attempt, error) {
+func (r *Runner) run(ctx context.Context, name payment.OperationName, cause payment.Cause, request string) (payment.Attempt, error) {
 	permit := r.Permit()
-	t, err := r.take(ctx, name, m)
+	t, err := r.take(ctx, name, request)
 	if err != nil || !t.taken {
 		return t.Attempt, err
 	}
@@ -115,12 +118,12 @@ func (r *Runner) run(ctx context.Context, name payment.OperationName, cause paym
 // reconciler, a client's retry and support do. It returns payment.ErrBusy while another
 // runner has the attempt. An attempt with nothing open is returned as it is.
 func (r *Runner) Recheck(ctx context.Context, id payment.AttemptID, cause payment.Cause) (payment.View, error) {
-	return r.Resume(ctx, id, cause, nil)
+	return r.Resume(ctx, id, cause, "")
 }
 
-// Resume is Recheck with the payment method that the attempt's own request has brought
-// again.
-func (r *Runner) Resume(ctx context.Context, id payment.AttemptID, cause payment.Cause, m *gateway.Method) (payment.View, error) {
+// Resume is Recheck with what the pay carries (gateway.Details.Text), which the attempt's own
+// request has brought again.
+func (r *Runner) Resume(ctx context.Context, id payment.AttemptID, cause payment.Cause, request string) (payment.View, error) {
 	ctx = context.WithoutCancel(ctx)
 	a, err := r.Store.Attempt(ctx, id)
 	if err != nil {
@@ -130,11 +133,11 @@ func (r *Runner) Resume(ctx context.Context, id payment.AttemptID, cause payment
 	if err != nil || name == (payment.OperationName{}) {
 		return r.shown(ctx, a, err)
 	}
-	if a, err = r.run(ctx, name, cause, m); err != nil {
+	if a, err = r.run(ctx, name, cause, request); err != nil {
 		return payment.View{}, err
 	}
 	if o := a.OpenTake(); o != nil && o.Kind == payment.OperationComplete && o.Name() != name && o.Sends == 0 {
-		a, err = r.run(ctx, o.Name(), cause, nil)
+		a, err = r.run(ctx, o.Name(), cause, "")
 	}
 	return r.shown(ctx, a, err)
 }
@@ -235,30 +238,45 @@ func (r *Runner) call(ctx context.Context, p gateway.Permit) (context.Context, c
 	return context.WithTimeout(ctx, min(r.ProviderTimeout, p.Left()))
 }
 
-// sealed is what the sealed token of a charge contains.
-func (r *Runner) sealed(t Task) (m gateway.Method, err error) {
+// request is what an operation carries; empty for one that carries nothing.
+func (r *Runner) request(t Task) (string, error) {
 	switch {
-	case t.Method != nil:
-		return *t.Method, nil
-	case r.Open == nil || len(t.Operation.SealedToken) == 0:
-		return m, fmt.Errorf("%w: the charge has no sealed token", gateway.ErrNotSent)
+	case t.Request != "", !t.Operation.Carries():
+		return t.Request, nil
+	case r.Open == nil || len(t.Operation.SealedRequest) == 0:
+		return "", fmt.Errorf("%w: nothing is kept of the request of %s", gateway.ErrNotSent, t.Operation.Key())
 	}
-	text, err := r.Open(t.Operation.SealedToken, t.Attempt.ID)
-	if err == nil {
-		m, err = gateway.ParseMethod(text)
-	}
+	text, err := r.Open(t.Operation.SealedRequest, t.Attempt.ID[:])
 	if err != nil {
-		err = fmt.Errorf("%w: open the sealed token: %w", gateway.ErrNotSent, err)
+		err = fmt.Errorf("%w: open a sealed request: %w", gateway.ErrNotSent, err)
 	}
-	return m, err
+	return text, err
 }
 
-// SealMethod is the method as the charge's operation keeps it, nil where nothing is kept.
-func (r *Runner) SealMethod(m gateway.Method, id payment.AttemptID) ([]byte, error) {
+// Sealed is a text as it is kept for an attempt or an order, nil where nothing is kept.
+func (r *Runner) Sealed(text string, of []byte) ([]byte, error) {
 	if r.Seal == nil {
 		return nil, nil
 	}
-	return r.Seal(m.Text(), id)
+	return r.Seal(text, of)
+}
+
+// receipt is what the fiscal receipt of a part of an attempt's money shows; nil without one. One that can't
+// be read is an error: the call would go without it.
+func (r *Runner) receipt(ctx context.Context, a payment.Attempt, minor int64) (*gateway.Receipt, error) {
+	sealed, err := r.Store.Receipt(ctx, a)
+	if err != nil || len(sealed) == 0 || r.Open == nil {
+		return nil, err
+	}
+	text, err := r.Open(sealed, a.ID[:])
+	if err != nil {
+		return nil, fmt.Errorf("open the receipt of %s: %w", a.ID, err)
+	}
+	var receipt gateway.Receipt
+	if err := json.Unmarshal([]byte(text), &receipt); err != nil {
+		return nil, fmt.Errorf("read the receipt of %s: %w", a.ID, err)
+	}
+	return receipt.Part(minor), nil
 }
 
 var lookedUp = []payment.OperationKind{payment.OperationCharge, payment.OperationComplete, payment.OperationCheck} //nolint:gochecknoglobals // a list

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
 	"time"
@@ -51,23 +52,15 @@ func result(t Task, out gateway.Outcome, err error) gateway.CallResult {
 	return gateway.CallResult{Outcome: gateway.CallAccepted, Reports: []payment.Report{report}}
 }
 
-// charge sends a charge, or the completion of one that its customer has approved.
+// charge sends what takes or holds the customer's money: a charge, or its completion.
 func (r *Runner) charge(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit) gateway.CallResult {
-	a := t.Attempt
-	c := gateway.Charge{
-		Attempt: a.ID, Order: a.OrderID, Money: a.Money, Capture: a.Capture, IdempotencyKey: t.Operation.Key(), Permit: permit,
-		ProviderPaymentID: a.ProviderPaymentID,
-	}
-	if t.Operation.Kind == payment.OperationCharge {
-		m, err := r.sealed(t)
-		if err != nil {
-			return gateway.CallResult{Outcome: gateway.CallUnknown}
-		}
-		c.Token, c.MethodType, c.Stored, c.Customer, c.ReturnURL = m.Token, m.Type, m.Stored, m.Customer, m.ReturnURL
+	request, err := r.request(t)
+	if err != nil {
+		return gateway.CallResult{Outcome: gateway.CallUnknown}
 	}
 	call, end := r.call(ctx, permit)
 	defer end()
-	out, err := p.Charge(call, c)
+	out, err := begin(call, p, t, request, permit)
 	if err == nil && out.RefusesCall() {
 		return gateway.CallResult{Outcome: gateway.CallRefused, Failure: out.Failure}
 	}
@@ -76,6 +69,24 @@ func (r *Runner) charge(ctx context.Context, p gateway.Provider, t Task, permit 
 		r.cancelDeclined(ctx, p, t, permit, out.ProviderPaymentID, &res)
 	}
 	return res
+}
+
+// begin calls the provider with what an operation carries.
+func begin(ctx context.Context, p gateway.Provider, t Task, request string, permit gateway.Permit) (gateway.Outcome, error) {
+	a := t.Attempt
+	if t.Operation.Kind == payment.OperationComplete {
+		return p.Complete(ctx, gateway.Completion{
+			Attempt: a.ID, Order: a.OrderID, ProviderPaymentID: a.ProviderPaymentID, Money: a.Money, Capture: a.Capture,
+			Details: json.RawMessage(request), IdempotencyKey: t.Operation.Key(), Permit: permit,
+		})
+	}
+	details, err := gateway.ParseDetails(request)
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
+	return p.Charge(ctx, gateway.Charge{
+		Details: details, Attempt: a.ID, Order: a.OrderID, Money: a.Money, Capture: a.Capture, IdempotencyKey: t.Operation.Key(), Permit: permit,
+	})
 }
 
 // cancelDeclined cancels what was declined and could still succeed, under the same lease,
@@ -91,12 +102,17 @@ func (r *Runner) cancelDeclined(ctx context.Context, p gateway.Provider, t Task,
 
 // capture takes what is on hold.
 func (r *Runner) capture(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit) gateway.CallResult {
+	a := t.Attempt
+	receipt, err := r.receipt(ctx, a, t.Operation.Amount)
+	if err != nil {
+		return gateway.CallResult{Outcome: gateway.CallNotSent}
+	}
 	call, end := r.call(ctx, permit)
 	defer end()
-	a := t.Attempt
 	out, err := p.Capture(call, gateway.Capture{
 		Attempt: a.ID, ProviderPaymentID: a.ProviderPaymentID, IdempotencyKey: t.Operation.Key(), Permit: permit, Transactions: a.Transactions(),
 		Money: payment.Money{Minor: t.Operation.Amount, Currency: a.Money.Currency}, Whole: t.Operation.Amount == a.Capturable(),
+		Receipt: receipt,
 	})
 	return result(t, out, err)
 }
@@ -245,12 +261,17 @@ func (r *Runner) standing(ctx context.Context, p gateway.Provider, a payment.Att
 
 // refund sends a refund.
 func (r *Runner) refund(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit) gateway.CallResult {
+	a := t.Attempt
+	receipt, err := r.receipt(ctx, a, t.Refund.Money.Minor)
+	if err != nil {
+		return gateway.CallResult{Outcome: gateway.CallNotSent}
+	}
 	call, end := r.call(ctx, permit)
 	defer end()
-	a := t.Attempt
 	out, err := p.Refund(call, gateway.RefundCall{
 		Refund: t.Refund.ID, Attempt: a.ID, ProviderPaymentID: a.ProviderPaymentID, Money: t.Refund.Money, Reason: t.Refund.Reason,
 		Left: payment.Money{Minor: a.Held(), Currency: a.Money.Currency}, IdempotencyKey: t.Operation.Key(), Permit: permit, Transactions: a.Transactions(),
+		Receipt: receipt,
 	})
 	switch {
 	case err != nil:

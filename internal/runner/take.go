@@ -6,7 +6,6 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/changeset"
-	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -17,28 +16,28 @@ type Task struct {
 	Decision  payment.Decision
 	// Refund is that of a refund's operation; nil for others.
 	Refund *payment.Refund
-	// Method is the payment method of a charge's own request; nil where it is to be
-	// unsealed.
-	Method *gateway.Method
+	// Request is what the operation carries, of its own request; empty where it is to be
+	// unsealed, and for an operation that carries nothing.
+	Request string
 	// was is the operation as it stood before.
 	was   payment.Operation
 	taken bool
 }
 
 // TaskOf is an operation that a command's first transaction has begun.
-func TaskOf(a payment.Attempt, o payment.Operation, d payment.Decision, m *gateway.Method) Task {
-	return Task{Attempt: a, Operation: o, Decision: d, Method: m, was: o, taken: true}
+func TaskOf(a payment.Attempt, o payment.Operation, d payment.Decision, request string) Task {
+	return Task{Attempt: a, Operation: o, Decision: d, Request: request, was: o, taken: true}
 }
 
 // take gives an operation to this runner, as far as the permit allows.
-func (r *Runner) take(ctx context.Context, name payment.OperationName, m *gateway.Method) (t Task, err error) {
+func (r *Runner) take(ctx context.Context, name payment.OperationName, request string) (t Task, err error) {
 	err = r.Store.InTx(ctx, func(ctx context.Context, tx Tx) error {
 		s := changeset.New(tx, r.Rules)
 		a, order, err := tx.AttemptLock(ctx, name.AttemptID)
 		if err != nil {
 			return err
 		}
-		t = Task{Attempt: a, Method: m}
+		t = Task{Attempt: a, Request: request}
 		if known := a.Operation(name.Kind, name.Number); known == nil || !known.Open() {
 			return nil
 		}
@@ -48,7 +47,7 @@ func (r *Runner) take(ctx context.Context, name payment.OperationName, m *gatewa
 			return payment.ErrBusy
 		}
 		t.was = *o
-		if err := t.load(ctx, s, tx, o); err != nil {
+		if err := r.loadFor(ctx, s, tx, &t, o); err != nil {
 			return err
 		}
 		t.Decision = c.Attempt.Permit(o, order, r.capabilities(a), t.Refund, tx.Now())
@@ -69,19 +68,31 @@ func (r *Runner) take(ctx context.Context, name payment.OperationName, m *gatewa
 	return t, err
 }
 
-// load reads what the permit of an operation needs: its refund, or what a resend of the
-// charge needs, which the charge's own request may have brought again.
-func (t *Task) load(ctx context.Context, s *changeset.Changeset, tx Tx, o *payment.Operation) (err error) {
-	switch {
-	case o.RefundID != payment.RefundID{}:
+// loadFor reads what the permit of an operation needs: its refund, or what a resend needs, which the
+// charge's own request may have brought again.
+func (r *Runner) loadFor(ctx context.Context, s *changeset.Changeset, tx Tx, t *Task, o *payment.Operation) (err error) {
+	if o.RefundID != (payment.RefundID{}) {
 		err = s.LoadRefunds(ctx, o.AttemptID)
 		t.Refund = s.Refund(o.AttemptID, o.RefundID)
-	case o.Kind == payment.OperationCharge && t.Method != nil:
-		o.SealedToken = []byte(t.Method.Token)
-	case o.Kind == payment.OperationCharge:
-		o.SealedToken, err = tx.SealedToken(ctx, o.AttemptID)
+		return err
 	}
-	return err
+	if o.Kind != payment.OperationCharge {
+		t.Request = "" // what was brought again is the pay's
+	}
+	if !o.Carries() {
+		return nil
+	}
+	// What is kept comes before what was brought again: the order's details are in it.
+	if o.SealedRequest, err = tx.SealedRequest(ctx, o.Name()); err != nil {
+		return err
+	}
+	switch {
+	case len(o.SealedRequest) == 0:
+		o.SealedRequest = []byte(t.Request)
+	case r.Open != nil:
+		t.Request = ""
+	}
+	return nil
 }
 
 // unreachable reports whether the payment to be cancelled was begun elsewhere and can't be cancelled at

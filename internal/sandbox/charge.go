@@ -11,10 +11,15 @@ func createCharge(t *tx, c call, in chargeRequest, tokens map[string]behaviour) 
 		return result{fault: b.fault, again: true}
 	}
 	rec := newCharge(t, c, in)
-	if b.save {
+	if b.save || in.Save {
 		saved := newMethod(in.Customer)
 		t.entry.Methods = append(t.entry.Methods, saved)
 		rec.Saved = &saved.method
+	}
+	if b.challenge != "" {
+		rec.challenge(b.challenge, c.base)
+		t.putCharge(rec)
+		return result{value: rec.charge}
 	}
 	if b.dropin {
 		rec.Secret = newSecret(rec.ID)
@@ -42,7 +47,10 @@ func (t *tx) behave(rec *chargeRecord, c call, b behaviour) (res result) {
 	rec.Copies = b.copies
 	if b.hosted {
 		rec.PageURL = c.base + "/pay/" + rec.ID
-		rec.NextAction = &nextAction{Type: "redirect", URL: rec.PageURL}
+		rec.NextAction = &nextAction{Type: actionRedirect, URL: rec.PageURL}
+		if b.voucher {
+			rec.NextAction = voucher(rec, t.now)
+		}
 	}
 	if b.webhookFirst {
 		t.lag = 0
@@ -68,9 +76,12 @@ func newMethod(customer string) methodRecord {
 // behaviourOf returns the behaviour that a token selects. A stored payment method is
 // charged only for its own customer.
 func (t *tx) behaviourOf(in chargeRequest, tokens map[string]behaviour) (behaviour, *apiError) {
-	if b, special := tokens[in.Token]; special {
-		if b.save && in.Customer == "" {
+	if b, special := tokens[in.token()]; special {
+		switch {
+		case (b.save || in.Save) && in.Customer == "":
 			return behaviour{}, invalid("customer must be given: whose the payment method will be.")
+		case b.billing && in.Billing == nil:
+			return behaviour{}, invalid("billing_address must be given.")
 		}
 		return b, nil
 	}

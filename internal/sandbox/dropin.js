@@ -131,5 +131,39 @@
     };
   }
 
-  window.PaylatchSandbox = Object.freeze({ dropin });
+  /**
+   * Has the customer pass the challenge of a charge (tok_3ds_sdk): takes the data of its next action, and resolves to the details
+   * that complete it.
+   */
+  function challenge({ client_secret: clientSecret }) {
+    const address = provider + "/v1/dropin/charges/" + clientSecret.split("_secret_")[0] + "/challenge";
+    const said = create("p", {}, "Is it you who pays?");
+    said.setAttribute("role", "status");
+    const buttons = [["Approve", true], ["Decline", false]].map(([text, approve]) => create("button", { type: "button", value: approve }, text));
+    const dialog = create("dialog", { className: "paylatch-sandbox" }, said, ...buttons);
+    dialog.setAttribute("aria-label", "Sandbox challenge");
+    dialog.addEventListener("cancel", (event) => event.preventDefault());
+    document.body.append(dialog);
+    dialog.showModal();
+    return new Promise((done) => {
+      async function decide(event) {
+        try {
+          const response = await fetch(address, {
+            method: "POST", credentials: "omit", signal: AbortSignal.timeout(patience),
+            headers: { Authorization: "Bearer " + clientSecret, "Content-Type": "application/json" },
+            body: JSON.stringify({ approve: event.target.value === "true" }),
+          });
+          if (!response.ok) throw new Error("refused");
+          const { result } = await response.json();
+          dialog.remove();
+          done({ result });
+        } catch {
+          said.textContent = "The provider does not answer. Press again.";
+        }
+      }
+      for (const button of buttons) button.addEventListener("click", decide);
+    });
+  }
+
+  window.PaylatchSandbox = Object.freeze({ dropin, challenge });
 })();

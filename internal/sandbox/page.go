@@ -22,6 +22,8 @@ type pageData struct {
 	Reference   string
 	Undecided   bool
 	ReturnURL   string
+	// ID is the charge's, to whose address the decision goes.
+	ID string
 }
 
 func parsePage() (*template.Template, error) {
@@ -33,8 +35,18 @@ func parsePage() (*template.Template, error) {
 }
 
 func (s *Server) showPage(w http.ResponseWriter, r *http.Request) {
+	s.showPageOf(w, r.PathValue("id"))
+}
+
+// showChallenge shows the page to a customer who comes by a form.
+func (s *Server) showChallenge(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	s.showPageOf(w, r.PostFormValue("charge"))
+}
+
+func (s *Server) showPageOf(w http.ResponseWriter, id string) {
 	var rec chargeRecord
-	s.store.view(func(st *state) { rec = st.charges[r.PathValue("id")] })
+	s.store.view(func(st *state) { rec = st.charges[id] })
 	if rec.PageURL == "" {
 		s.render(w, http.StatusNotFound, pageData{Title: "No such payment", Text: "This address belongs to no payment."})
 		return
@@ -55,7 +67,7 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
 	decided := false
 	err := s.store.update(func(t *tx) {
 		rec = t.charges[r.PathValue("id")]
-		if decided = rec.PageURL != "" && rec.Status == pending; decided {
+		if decided = rec.PageURL != "" && rec.Status == pending; decided && rec.Challenge == nil {
 			t.perform(&rec, do)
 			t.putCharge(rec)
 		}
@@ -68,6 +80,8 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
 		s.showPage(w, r)
 	case !decided:
 		s.render(w, http.StatusConflict, pageOf(rec))
+	case rec.Challenge != nil:
+		http.Redirect(w, r, rec.back(do), http.StatusSeeOther)
 	case rec.ReturnURL != "":
 		http.Redirect(w, r, rec.ReturnURL, http.StatusSeeOther)
 	default:
@@ -93,7 +107,7 @@ func showStyle(w http.ResponseWriter, _ *http.Request) {
 func pageOf(rec chargeRecord) pageData {
 	data := pageData{
 		Money: webhooks.Money{Minor: rec.Amount, Currency: rec.Currency}.Text(), Reference: rec.Reference,
-		ReturnURL: rec.ReturnURL, Undecided: rec.Status == pending,
+		ReturnURL: rec.ReturnURL, Undecided: rec.Status == pending, ID: rec.ID,
 	}
 	switch rec.Status {
 	case pending:

@@ -37,9 +37,20 @@ type charge struct {
 	Created        string      `json:"created"`
 }
 
+// The ways in which a customer goes on.
+const (
+	actionRedirect = "redirect"
+	actionPostForm = "post_form"
+	actionSDK      = "sdk"
+	actionDisplay  = "display"
+)
+
 type nextAction struct {
-	Type string `json:"type"`
-	URL  string `json:"url"`
+	Type      string            `json:"type"`
+	URL       string            `json:"url,omitempty"`
+	Fields    map[string]string `json:"fields,omitempty"`
+	Data      map[string]string `json:"data,omitempty"`
+	ExpiresAt string            `json:"expires_at,omitempty"`
 }
 
 // chargeRecord is a charge with the fields that no response contains.
@@ -56,6 +67,15 @@ type chargeRecord struct {
 	// not the drop-in's.
 	Secret string `json:"secret,omitempty"`
 	Choice choice `json:"choice,omitempty"`
+	// Challenge is the one that the customer has to pass; nil for charges without.
+	Challenge *challenge `json:"challenge,omitempty"`
+}
+
+// challenge is a 3-D Secure challenge: the customer's decision gives one of two results, which only
+// the shop's second call turns into money.
+type challenge struct {
+	Approved string `json:"approved"`
+	Declined string `json:"declined"`
 }
 
 // choice is how far a charge of the drop-in is.

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"encoding/json"
 	"net/url"
 	"strings"
 )
@@ -28,9 +29,31 @@ type chargeRequest struct {
 	ReturnURL string `json:"return_url"`
 	// Customer is the owner of the payment methods that are stored and charged.
 	Customer string `json:"customer"`
+	// Save stores the payment method for the customer.
+	Save bool `json:"save_payment_method"`
+	// Initiator is customer or merchant. As the members below it is taken and changes nothing.
+	Initiator  string          `json:"initiator"`
+	Email      string          `json:"email"`
+	Billing    json.RawMessage `json:"billing_address,omitempty"`
+	Lines      json.RawMessage `json:"lines,omitempty"`
+	Descriptor string          `json:"statement_descriptor"`
+}
+
+// token is the payment method: of a wallet's payload, which is JSON, the one in it.
+func (in chargeRequest) token() string {
+	var wallet struct {
+		Token string `json:"token"`
+	}
+	if strings.HasPrefix(in.Token, "{") && json.Unmarshal([]byte(in.Token), &wallet) == nil {
+		return wallet.Token
+	}
+	return in.Token
 }
 
 func (in chargeRequest) checked() (chargeRequest, *apiError) {
+	if string(in.Billing) == "null" {
+		in.Billing = nil
+	}
 	if in.Capture == "" {
 		in.Capture = captureAutomatic
 	}

@@ -53,6 +53,7 @@ func (s *Server) routes() {
 	s.mux.HandleFunc("GET /v1/charges", s.listCharges)
 	s.mux.HandleFunc("GET /v1/charges/{id}", s.showCharge)
 	s.mux.HandleFunc("POST /v1/charges/{id}/capture", command(s, http.StatusOK, captureCharge))
+	s.mux.HandleFunc("POST /v1/charges/{id}/complete", command(s, http.StatusOK, completeCharge))
 	s.mux.HandleFunc("POST /v1/charges/{id}/cancel", command(s, http.StatusOK, cancelCharge))
 	s.mux.HandleFunc("POST /v1/charges/{id}/refunds", command(s, http.StatusCreated, createRefund))
 	s.mux.HandleFunc("GET /v1/refunds", s.listRefunds)
@@ -62,9 +63,11 @@ func (s *Server) routes() {
 	s.mux.HandleFunc("GET /v1/dropin.js", showDropin)
 	s.mux.HandleFunc("GET /v1/dropin/charges/{id}", s.readByDropin)
 	s.mux.HandleFunc("POST /v1/dropin/charges/{id}/confirm", s.confirm)
+	s.mux.HandleFunc("POST /v1/dropin/charges/{id}/challenge", s.challengeByScript)
 	s.mux.HandleFunc("OPTIONS /v1/dropin/charges/", preflight)
 	s.mux.HandleFunc("GET /pay/style.css", showStyle)
 	s.mux.HandleFunc("GET /pay/{id}", s.showPage)
+	s.mux.HandleFunc("POST /pay/challenge", s.showChallenge)
 	s.mux.HandleFunc("POST /pay/{id}", s.decide)
 }
 

@@ -34,6 +34,10 @@ type behaviour struct {
 	surplus      int64 // added to the amount of the request
 	save         bool  // the payment method is stored for the customer
 	dropin       bool  // the customer chooses a token in the drop-in, which confirms the charge
+	// challenge is the way to a 3-D Secure challenge, whose result a second call brings.
+	challenge string
+	voucher   bool // the customer pays a voucher at a till, which is the hosted page
+	billing   bool // the request must have a billing address
 
 	fault fault
 	// uncharged puts the fault before anything is done; the next call with the key
@@ -58,6 +62,11 @@ func tokens(d Delays) map[string]behaviour {
 		"tok_500_once":         {now: stepApprove, fault: faultError, uncharged: true},
 		"tok_never":            {},
 		"tok_dropin":           {dropin: true},
+		"tok_3ds":              {challenge: actionRedirect},
+		"tok_3ds_form":         {challenge: actionPostForm},
+		"tok_3ds_sdk":          {challenge: actionSDK},
+		"tok_voucher":          {hosted: true, voucher: true},
+		"tok_billing":          {now: stepApprove, billing: true},
 		"tok_late_success":     {now: stepDecline, later: stepApprove, after: d.Late},
 		"tok_wrong_amount":     {now: stepApprove, surplus: 1},
 	}

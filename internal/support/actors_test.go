@@ -10,6 +10,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/review"
@@ -23,7 +24,7 @@ func TestTimelineActors(t *testing.T) {
 	r := newEnv(t)
 	r.order(t, "A-1")
 	press := func(key, token string) (commands.Reply, error) {
-		return r.Pay(t.Context(), shop, request("u1", "pay A-1", key, token), commands.Pay{OrderID: "A-1", Token: token, Capture: payment.CaptureAutomatic})
+		return r.Pay(t.Context(), shop, request("u1", "pay A-1", key, token), commands.Pay{OrderID: "A-1", Details: gateway.Details{Token: token}, Capture: payment.CaptureAutomatic})
 	}
 	p, err := press("first-key", "tok_success")
 	require.NoError(t, err)

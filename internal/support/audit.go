@@ -46,7 +46,7 @@ func refusal(err error) bool {
 	for _, decision := range []error{
 		payment.ErrAttemptNotFound, payment.ErrEventNotFound, payment.ErrDiscrepancyNotFound, payment.ErrBusy, payment.ErrResolved,
 		payment.ErrNotRefundable, payment.ErrRefundExceeds, payment.ErrRefundableChanged, payment.ErrRefundNotFound,
-		payment.ErrAttemptFinal, payment.ErrNotCapturable, payment.ErrCaptureExceeds, idempotency.ErrKeyReused, idempotency.ErrInProgress,
+		payment.ErrAttemptFinal, payment.ErrNotCapturable, payment.ErrNotCompletable, payment.ErrCaptureExceeds, idempotency.ErrKeyReused, idempotency.ErrInProgress,
 		payment.ErrNotPending, payment.ErrHoldsMoney, payment.ErrPaymentTaken, payment.ErrPaymentIDMissing, payment.ErrForbidden,
 	} {
 		if errors.Is(err, decision) {

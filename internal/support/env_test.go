@@ -133,7 +133,7 @@ func (r *env) order(t *testing.T, id payment.OrderID) {
 
 func (r *env) press(ctx context.Context, order payment.OrderID, key, token string) (commands.Reply, error) {
 	return r.Pay(ctx, customer, request("u1", "pay "+string(order), key, token), commands.Pay{
-		OrderID: order, Token: token, Capture: payment.CaptureAutomatic,
+		OrderID: order, Details: gateway.Details{Token: token}, Capture: payment.CaptureAutomatic,
 	})
 }
 

@@ -210,7 +210,7 @@ func TestTimelineSentences(t *testing.T) {
 		move(3, fsm.OutcomeUnknown, fsm.Processing, payment.CauseCheck, "reconcile", 11, payment.Facts{}),
 		move(4, fsm.Processing, fsm.Processing, payment.CauseCheck, "reconcile", 12, payment.Facts{ProviderPaymentID: "ch_31"}),
 		move(5, fsm.Processing, fsm.AwaitingCustomer, payment.CauseWebhook, "evt_1", 13, payment.Facts{ProviderPaymentID: "ch_31"}),
-		move(6, fsm.AwaitingCustomer, fsm.AwaitingCustomer, payment.CauseWebhook, "evt_1", 13.5, payment.Facts{ProviderPaymentID: "ch_31", NextActionURL: "x"}),
+		move(6, fsm.AwaitingCustomer, fsm.AwaitingCustomer, payment.CauseWebhook, "evt_1", 13.5, payment.Facts{ProviderPaymentID: "ch_31", NextAction: "x"}),
 		move(7, fsm.AwaitingCustomer, fsm.Authorized, payment.CauseWebhook, "evt_1", 14, payment.Facts{ProviderPaymentID: "ch_31", Authorized: 1999}),
 		move(8, fsm.Authorized, fsm.Failed, payment.CausePerson, "ann", 15, payment.Facts{ProviderPaymentID: "ch_31", Authorized: 1999}),
 		move(9, fsm.Failed, fsm.Failed, payment.CauseWebhook, "evt_1", 16, payment.Facts{ProviderPaymentID: "ch_31", Captured: 1999}),

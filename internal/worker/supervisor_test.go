@@ -58,7 +58,8 @@ func (o *outage) PurgeEventBytes(context.Context, time.Duration, int) (int, erro
 
 func (o *outage) PurgeSessions(context.Context, int) (int, error) { return 0, o.err() }
 
-func (o *outage) PurgeTokens(context.Context, time.Duration, int) (int, error) { return 0, o.err() }
+func (o *outage) PurgeDetails(context.Context, time.Duration, int) (int, error)  { return 0, o.err() }
+func (o *outage) PurgeRequests(context.Context, time.Duration, int) (int, error) { return 0, o.err() }
 
 // supervise runs loops until the test ends.
 func supervise(t *testing.T, loops ...worker.Loop) *worker.Supervisor {
@@ -81,7 +82,7 @@ func TestOnlyLoopsThatPaymentsNeedAreUnhealthy(t *testing.T) {
 		o.gone.Store(true)
 		s := supervise(t, worker.Reconcile(&o, time.Second, zerolog.Nop()),
 			worker.RetryParked(&o), worker.WriteNotes(&o), worker.Stale(&o, func(map[string]int) {}),
-			worker.PurgeKeys(&o, func(int) {}), worker.PurgeEventBytes(&o, time.Hour), worker.PurgeSessions(&o), worker.PurgeTokens(&o, time.Hour))
+			worker.PurgeKeys(&o, func(int) {}), worker.PurgeEventBytes(&o, time.Hour), worker.PurgeSessions(&o), worker.PurgeRequests(&o, time.Hour), worker.PurgeDetails(&o))
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		require.Equal(t, []string{"reconcile", "parked"}, s.Unhealthy())

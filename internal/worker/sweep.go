@@ -82,17 +82,36 @@ func PurgeSessions(p SessionsPurger) Loop {
 	}}
 }
 
-// TokensPurger is what the sweep needs of the tokens that charges may be sent again with.
-type TokensPurger interface {
-	// PurgeTokens erases at most limit tokens that are older than keep, and returns how
+// RequestsPurger is what the sweep needs of the requests that may be sent again.
+type RequestsPurger interface {
+	// PurgeRequests erases at most limit requests that are older than keep, and returns how
 	// many there were.
-	PurgeTokens(ctx context.Context, keep time.Duration, limit int) (int, error)
+	PurgeRequests(ctx context.Context, keep time.Duration, limit int) (int, error)
 }
 
-// PurgeTokens erases the tokens of charges that are not sent again any more, although their outcome is still unknown.
-func PurgeTokens(p TokensPurger, keep time.Duration) Loop {
-	return Loop{Name: "purge tokens", Every: sweepEvery, Do: func(ctx context.Context) (bool, error) {
-		n, err := p.PurgeTokens(ctx, keep, sweepBatch)
+// detailsKept is how long a refund may still need the receipt of its payment.
+const detailsKept = 400 * 24 * time.Hour
+
+// DetailsPurger is what the sweep needs of the details of orders and the receipts of attempts.
+type DetailsPurger interface {
+	// PurgeDetails erases those that nothing needs any more, and those that are older than keep. It looks at
+	// limit at most, and returns at how many.
+	PurgeDetails(ctx context.Context, keep time.Duration, limit int) (int, error)
+}
+
+// PurgeDetails erases the details of orders that can't be paid any more, and the receipts of attempts of which nothing
+// can be captured or refunded.
+func PurgeDetails(p DetailsPurger) Loop {
+	return Loop{Name: "purge details", Every: sweepEvery, Do: func(ctx context.Context) (bool, error) {
+		n, err := p.PurgeDetails(ctx, detailsKept, sweepBatch)
+		return n == sweepBatch, err
+	}}
+}
+
+// PurgeRequests erases the requests of operations that are not sent again any more, although their outcome is still unknown.
+func PurgeRequests(p RequestsPurger, keep time.Duration) Loop {
+	return Loop{Name: "purge requests", Every: sweepEvery, Do: func(ctx context.Context) (bool, error) {
+		n, err := p.PurgeRequests(ctx, keep, sweepBatch)
 		return n == sweepBatch, err
 	}}
 }

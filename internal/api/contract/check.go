@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
@@ -45,6 +46,9 @@ func (c *checker) value(s *Schema, value any, field string) {
 	if s.Ref != "" {
 		s, _ = c.doc.Components.Schemas.Find(s.Name())
 	}
+	if value == nil && slices.Contains(s.Type, "null") {
+		return
+	}
 	switch s.Type[0] {
 	case "object":
 		c.object(s, value, field)
@@ -73,6 +77,10 @@ func (c *checker) object(s *Schema, value any, field string) {
 		if _, ok := members[name]; !ok {
 			c.invalid(join(field, name), "is required")
 		}
+	}
+	if text, err := json.Marshal(members); s.MaxBytes != nil && (err != nil || len(text) > *s.MaxBytes) {
+		c.invalid(field, "must have at most %d bytes as JSON", *s.MaxBytes)
+		return
 	}
 	if s.MaxProperties != nil && len(members) > *s.MaxProperties {
 		c.invalid(field, "must have at most %d members", *s.MaxProperties)
@@ -154,6 +162,9 @@ func formatted(format, text string) bool {
 	switch format {
 	case "iso4217":
 		return currency.IsValid(text)
+	case "ip":
+		_, err := netip.ParseAddr(text)
+		return err == nil
 	case "http-url":
 		u, err := url.Parse(text)
 		return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""

@@ -30,7 +30,9 @@ type Schema struct {
 	Required      []string
 	Additional    additional `yaml:"additionalProperties"` //nolint:tagliatelle // as above
 	MaxProperties *int       `yaml:"maxProperties"`        //nolint:tagliatelle // as above
-	PropertyNames *Schema    `yaml:"propertyNames"`        //nolint:tagliatelle // as above
+	// MaxBytes bounds an object whose members are anything, as compact JSON.
+	MaxBytes      *int    `yaml:"x-max-bytes"`   //nolint:tagliatelle // as OpenAPI writes extensions
+	PropertyNames *Schema `yaml:"propertyNames"` //nolint:tagliatelle // as above
 
 	Items    *Schema
 	MaxItems *int      `yaml:"maxItems"` //nolint:tagliatelle // as above

@@ -148,15 +148,57 @@ func (e HealthStatus) Valid() bool {
 	}
 }
 
+// Defines values for LineType.
+const (
+	LineTypeDigital   LineType = "digital"
+	LineTypeDiscount  LineType = "discount"
+	LineTypeGiftCard  LineType = "gift_card"
+	LineTypePhysical  LineType = "physical"
+	LineTypeService   LineType = "service"
+	LineTypeShipping  LineType = "shipping"
+	LineTypeSurcharge LineType = "surcharge"
+)
+
+// Valid indicates whether the value is a known member of the LineType enum.
+func (e LineType) Valid() bool {
+	switch e {
+	case LineTypeDigital:
+		return true
+	case LineTypeDiscount:
+		return true
+	case LineTypeGiftCard:
+		return true
+	case LineTypePhysical:
+		return true
+	case LineTypeService:
+		return true
+	case LineTypeShipping:
+		return true
+	case LineTypeSurcharge:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for NextActionType.
 const (
+	NextActionTypeDisplay  NextActionType = "display"
+	NextActionTypePostForm NextActionType = "post_form"
 	NextActionTypeRedirect NextActionType = "redirect"
+	NextActionTypeSdk      NextActionType = "sdk"
 )
 
 // Valid indicates whether the value is a known member of the NextActionType enum.
 func (e NextActionType) Valid() bool {
 	switch e {
+	case NextActionTypeDisplay:
+		return true
+	case NextActionTypePostForm:
+		return true
 	case NextActionTypeRedirect:
+		return true
+	case NextActionTypeSdk:
 		return true
 	default:
 		return false
@@ -214,6 +256,24 @@ func (e PayCapture) Valid() bool {
 	case PayCaptureAutomatic:
 		return true
 	case PayCaptureManual:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PayInitiator.
+const (
+	PayInitiatorCustomer PayInitiator = "customer"
+	PayInitiatorMerchant PayInitiator = "merchant"
+)
+
+// Valid indicates whether the value is a known member of the PayInitiator enum.
+func (e PayInitiator) Valid() bool {
+	switch e {
+	case PayInitiatorCustomer:
+		return true
+	case PayInitiatorMerchant:
 		return true
 	default:
 		return false
@@ -550,6 +610,20 @@ func (e ListDeliveriesParamsFailed) Valid() bool {
 	}
 }
 
+// Address defines model for Address.
+type Address struct {
+	City *string `json:"city,omitempty"`
+
+	// Country ISO 3166-1 alpha-2.
+	Country    string  `json:"country"`
+	Line1      *string `json:"line1,omitempty"`
+	Line2      *string `json:"line2,omitempty"`
+	PostalCode *string `json:"postal_code,omitempty"`
+
+	// State A state or province by its usual code.
+	State *string `json:"state,omitempty"`
+}
+
 // Amount Minor units of the currency, in plain digits.
 type Amount = int64
 
@@ -641,6 +715,27 @@ type AttemptList struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
+// Browser What 3-D Secure asks about the customer's browser (EMVCo), as its script and its request headers have it.
+type Browser struct {
+	AcceptHeader *string `json:"accept_header,omitempty"`
+	ColorDepth   *int64  `json:"color_depth,omitempty"`
+	JavaEnabled  *bool   `json:"java_enabled,omitempty"`
+	Language     *string `json:"language,omitempty"`
+	ScreenHeight *int64  `json:"screen_height,omitempty"`
+	ScreenWidth  *int64  `json:"screen_width,omitempty"`
+
+	// TimeZoneOffset In minutes, as JavaScript's `getTimezoneOffset()` has it: -60 in Berlin in winter.
+	TimeZoneOffset *int64  `json:"time_zone_offset,omitempty"`
+	UserAgent      *string `json:"user_agent,omitempty"`
+}
+
+// Complete defines model for Complete.
+type Complete struct {
+	// Details What the provider's page or script returned, as it is: the parameters of the address that the customer came back to, or the script's
+	// object (Adyen's drop-in: `state.data`).
+	Details json.RawMessage `json:"details"`
+}
+
 // Confirm defines model for Confirm.
 type Confirm struct {
 	// Amount Minor units of the currency, in plain digits.
@@ -653,8 +748,15 @@ type CreateOrder struct {
 	Amount Amount `json:"amount"`
 
 	// Currency An ISO 4217 code in upper case.
-	Currency    Currency `json:"currency"`
-	Description *string  `json:"description,omitempty"`
+	Currency Currency `json:"currency"`
+
+	// Customer Who pays. Each provider gets what it has a place for. It is kept encrypted for as long as a call may be sent again, and then
+	// erased.
+	Customer    *Customer `json:"customer,omitempty"`
+	Description *string   `json:"description,omitempty"`
+
+	// Lines What is paid for. The amounts must add up to the order's.
+	Lines *Lines `json:"lines,omitempty"`
 
 	// Metadata The merchant's own notes, at most 50.
 	Metadata *Metadata `json:"metadata,omitempty"`
@@ -677,6 +779,27 @@ type CreateRefund struct {
 
 // Currency An ISO 4217 code in upper case.
 type Currency = string
+
+// Customer Who pays. Each provider gets what it has a place for. It is kept encrypted for as long as a call may be sent again, and then
+// erased.
+type Customer struct {
+	BillingAddress *Address `json:"billing_address,omitempty"`
+	Email          *string  `json:"email,omitempty"`
+
+	// IP The address of the customer's browser.
+	IP *string `json:"ip,omitempty"`
+
+	// Locale A language tag (BCP 47), in which the provider's page speaks.
+	Locale *string `json:"locale,omitempty"`
+	Name   *string `json:"name,omitempty"`
+
+	// Phone In the form of E.164.
+	Phone *string `json:"phone,omitempty"`
+
+	// Reference By which the provider knows the customer. Absent, the user's id. Only a service may name another.
+	Reference       *string  `json:"reference,omitempty"`
+	ShippingAddress *Address `json:"shipping_address,omitempty"`
+}
 
 // Deliveries defines model for Deliveries.
 type Deliveries struct {
@@ -821,13 +944,64 @@ type Health struct {
 // HealthStatus defines model for Health.Status.
 type HealthStatus string
 
+// Line defines model for Line.
+type Line struct {
+	// Amount The price of the line, taxes and discounts included, in minor units. Below 0 for a discount or a gift card.
+	Amount      int64  `json:"amount"`
+	Description string `json:"description"`
+
+	// Quantity A decimal number above 0, with three decimals at most.
+	Quantity string `json:"quantity"`
+
+	// Receipt What a fiscal receipt says of the line (54-FZ), by the names of format 1.05 and later. Only a service may give it.
+	Receipt *LineReceipt `json:"receipt,omitempty"`
+	Sku     *string      `json:"sku,omitempty"`
+
+	// TaxAmount How much of `amount` is tax.
+	TaxAmount *int64 `json:"tax_amount,omitempty"`
+
+	// TaxRate A fraction: 0.19 is 19 %.
+	TaxRate *string   `json:"tax_rate,omitempty"`
+	Type    *LineType `json:"type,omitempty"`
+
+	// UnitAmount The price of one, taxes included, in minor units.
+	UnitAmount int64 `json:"unit_amount"`
+}
+
+// LineType defines model for Line.Type.
+type LineType string
+
+// LineReceipt What a fiscal receipt says of the line (54-FZ), by the names of format 1.05 and later. Only a service may give it.
+type LineReceipt struct {
+	Measure        *string `json:"measure,omitempty"`
+	PaymentMode    *string `json:"payment_mode,omitempty"`
+	PaymentSubject *string `json:"payment_subject,omitempty"`
+
+	// VatCode The tax rate's number as YooKassa counts them.
+	VatCode int64 `json:"vat_code"`
+}
+
+// Lines What is paid for. The amounts must add up to the order's.
+type Lines = []Line
+
 // Metadata The merchant's own notes, at most 50.
 type Metadata map[string]string
 
-// NextAction defines model for NextAction.
+// NextAction What the customer must do: go to `url` (`redirect`), be taken there by a form with `fields` (`post_form`), have the provider's
+// script go on with `data` (`sdk`: Stripe's `client_secret`, Adyen's `action`), or be shown a voucher, a code or a QR code
+// (`display`). After `sdk`, and after a redirect whose page returns something, `complete` takes what came back.
 type NextAction struct {
 	Type NextActionType `json:"type"`
-	URL  string         `json:"url"`
+	URL  *string        `json:"url,omitempty"`
+
+	// Fields The names and values of the form's fields.
+	Fields *map[string]string `json:"fields,omitempty"`
+
+	// Data What the provider's script needs, or what is to be shown; by the account's kind.
+	Data *json.RawMessage `json:"data,omitempty"`
+
+	// ExpiresAt When it is too late for that, where the provider says so.
+	ExpiresAt *Micros `json:"expires_at,omitempty"`
 }
 
 // NextActionType defines model for NextAction.Type.
@@ -873,16 +1047,39 @@ type Pay struct {
 	// Amount Minor units of the currency, in plain digits.
 	Amount *Amount `json:"amount,omitempty"`
 
+	// Browser What 3-D Secure asks about the customer's browser (EMVCo), as its script and its request headers have it.
+	Browser *Browser `json:"browser,omitempty"`
+
 	// Capture `manual` only authorises; the money is taken by a confirm.
 	Capture *PayCapture `json:"capture,omitempty"`
 
 	// Currency An ISO 4217 code in upper case.
-	Currency      *Currency     `json:"currency,omitempty"`
-	Customer      *PayCustomer  `json:"customer,omitempty"`
+	Currency *Currency `json:"currency,omitempty"`
+
+	// Customer Who pays. Each provider gets what it has a place for. It is kept encrypted for as long as a call may be sent again, and then
+	// erased.
+	Customer *Customer `json:"customer,omitempty"`
+
+	// Initiator `merchant` charges a stored payment method without the customer: only a service may.
+	Initiator *PayInitiator `json:"initiator,omitempty"`
+
+	// Lines What is paid for. The amounts must add up to the order's.
+	Lines         *Lines        `json:"lines,omitempty"`
 	PaymentMethod PaymentMethod `json:"payment_method"`
+
+	// ProviderData Members of the provider's own request, as far as the account's kind allows them: see the manual's table of providers. Only
+	// a service may. Never amount, currency, reference, idempotency key, or whose payment it is.
+	ProviderData *json.RawMessage `json:"provider_data,omitempty"`
 
 	// ReturnURL Where the provider sends the customer back to, absolute http or https.
 	ReturnURL *string `json:"return_url,omitempty"`
+
+	// SavePaymentMethod Asks the provider to store the payment method for `customer.reference`, who is present. What it stores is the attempt's
+	// `saved_payment_method`.
+	SavePaymentMethod *bool `json:"save_payment_method,omitempty"`
+
+	// StatementDescriptor What the customer reads on the statement, where the provider lets the merchant choose.
+	StatementDescriptor *string `json:"statement_descriptor,omitempty"`
 
 	// Supersedes The order's live attempt that was begun elsewhere and that its customer has left: it is reported as abandoned first. One that
 	// the provider does not give up is still in the way.
@@ -892,11 +1089,8 @@ type Pay struct {
 // PayCapture `manual` only authorises; the money is taken by a confirm.
 type PayCapture string
 
-// PayCustomer defines model for PayCustomer.
-type PayCustomer struct {
-	// Reference By which the provider knows the customer. Absent, the user's id. Only a service may name another.
-	Reference *string `json:"reference,omitempty"`
-}
+// PayInitiator `merchant` charges a stored payment method without the customer: only a service may.
+type PayInitiator string
 
 // PaymentMethod defines model for PaymentMethod.
 type PaymentMethod struct {
@@ -904,8 +1098,9 @@ type PaymentMethod struct {
 	// only with the customer's own: see `customer.reference`.
 	Stored *bool `json:"stored,omitempty"`
 
-	// Token What the provider's page or library gave the browser for the customer's card; with `stored` that of a payment method
-	// which the provider keeps.
+	// Token What the provider's page or library gave the browser for the customer's card: a single-use token, an encrypted card, the payload of
+	// a wallet (Adyen's drop-in: its `state.data.paymentMethod` as JSON text); with `stored` that of a payment method which the
+	// provider keeps.
 	Token string `json:"token"`
 
 	// Type The provider's name for the sort of payment method, where it asks for one beside a stored token.
@@ -1607,6 +1802,21 @@ type CheckAttemptParams struct {
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
+// CompleteParams defines parameters for Complete.
+type CompleteParams struct {
+	// IdempotencyKey Names one intention: 8 to 200 characters of `A-Z a-z 0-9 - _ . : ~`, bare or in double quotes. Never in the query
+	// string. Sent again with the same request it gets the first answer; with another request, 409.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
+
+	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
+	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. `paylatch`, `provider` and
+	// whatever begins with `cli:`, `staff:`, `policy:` or `provider:` are nobody's, here and in a token's `sub`.
+	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
+
+	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
 // ConfirmParams defines parameters for Confirm.
 type ConfirmParams struct {
 	// IdempotencyKey Names one intention: 8 to 200 characters of `A-Z a-z 0-9 - _ . : ~`, bare or in double quotes. Never in the query
@@ -1785,6 +1995,9 @@ type PayJSONRequestBody = Pay
 // CancelAttemptJSONRequestBody defines body for CancelAttempt for application/json ContentType.
 type CancelAttemptJSONRequestBody = NoMembers
 
+// CompleteJSONRequestBody defines body for Complete for application/json ContentType.
+type CompleteJSONRequestBody = Complete
+
 // ConfirmJSONRequestBody defines body for Confirm for application/json ContentType.
 type ConfirmJSONRequestBody = Confirm
 
@@ -1853,6 +2066,9 @@ type ServerInterface interface {
 	// CheckAttempt Ask the provider now
 	// (POST /v1/payment-attempts/{payment_attempt_id}/check)
 	CheckAttempt(ctx echo.Context, paymentAttemptID AttemptID, params CheckAttemptParams) error
+	// Complete Pass on what the provider's page or script returned
+	// (POST /v1/payment-attempts/{payment_attempt_id}/complete)
+	Complete(ctx echo.Context, paymentAttemptID AttemptID, params CompleteParams) error
 	// Confirm Capture an authorised attempt
 	// (POST /v1/payment-attempts/{payment_attempt_id}/confirm)
 	Confirm(ctx echo.Context, paymentAttemptID AttemptID, params ConfirmParams) error
@@ -2760,6 +2976,74 @@ func (w *ServerInterfaceWrapper) CheckAttempt(ctx echo.Context) error {
 	return err
 }
 
+// Complete converts echo context to params.
+func (w *ServerInterfaceWrapper) Complete(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "payment_attempt_id" -------------
+	var paymentAttemptID AttemptID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "payment_attempt_id", ctx.Param("payment_attempt_id"), &paymentAttemptID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter payment_attempt_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CompleteParams
+
+	headers := ctx.Request().Header
+	// ------------- Required header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+	} else {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Header parameter Idempotency-Key is required, but not found"))
+	}
+	// ------------- Optional header parameter "On-Behalf-Of" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("On-Behalf-Of")]; found {
+		var OnBehalfOf OnBehalfOf
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for On-Behalf-Of, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "On-Behalf-Of", valueList[0], &OnBehalfOf, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter On-Behalf-Of: %s", err))
+		}
+
+		params.OnBehalfOf = &OnBehalfOf
+	}
+	// ------------- Optional header parameter "X-Request-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
+		var XRequestID RequestID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Request-Id, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", valueList[0], &XRequestID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Request-Id: %s", err))
+		}
+
+		params.XRequestID = &XRequestID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.Complete(ctx, paymentAttemptID, params)
+	return err
+}
+
 // Confirm converts echo context to params.
 func (w *ServerInterfaceWrapper) Confirm(ctx echo.Context) error {
 	var err error
@@ -3521,6 +3805,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id", wrapper.ReadAttempt, options.OperationMiddlewares["readAttempt"]...)
 	router.GET(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id/stream", wrapper.StreamAttempt, options.OperationMiddlewares["streamAttempt"]...)
 	router.POST(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id/confirm", wrapper.Confirm, options.OperationMiddlewares["confirm"]...)
+	router.POST(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id/complete", wrapper.Complete, options.OperationMiddlewares["complete"]...)
 	router.POST(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id/check", wrapper.CheckAttempt, options.OperationMiddlewares["checkAttempt"]...)
 	router.POST(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id/report", wrapper.ReportAttempt, options.OperationMiddlewares["reportAttempt"]...)
 	router.POST(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id/cancel", wrapper.CancelAttempt, options.OperationMiddlewares["cancelAttempt"]...)
@@ -7439,6 +7724,377 @@ func (response CheckAttempt503ApplicationProblemPlusJSONResponse) VisitCheckAtte
 	return err
 }
 
+type CompleteRequestObject struct {
+	PaymentAttemptID AttemptID `json:"payment_attempt_id"`
+	Params           CompleteParams
+	Body             *CompleteJSONRequestBody
+}
+
+type CompleteResponseObject interface {
+	VisitCompleteResponse(w http.ResponseWriter) error
+}
+
+type Complete200ResponseHeaders struct {
+	ETag                string
+	IdempotencyKey      *string
+	IdempotencyReplayed *string
+	IdempotencyResult   string
+	RetryAfter          *int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type Complete200JSONResponse struct {
+	Body    Attempt
+	Headers Complete200ResponseHeaders
+}
+
+func (response Complete200JSONResponse) VisitCompleteResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
+	w.Header().Set("Idempotency-Result", fmt.Sprint(response.Headers.IdempotencyResult))
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Complete400ApplicationProblemPlusJSONResponse struct {
+	CommandMalformedApplicationProblemPlusJSONResponse
+}
+
+func (response Complete400ApplicationProblemPlusJSONResponse) VisitCompleteResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
+	if response.Headers.IdempotencyResult != nil {
+		w.Header().Set("Idempotency-Result", fmt.Sprint(*response.Headers.IdempotencyResult))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Complete401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response Complete401ApplicationProblemPlusJSONResponse) VisitCompleteResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Complete403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response Complete403ApplicationProblemPlusJSONResponse) VisitCompleteResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Complete404ResponseHeaders struct {
+	IdempotencyKey      *string
+	IdempotencyReplayed *string
+	IdempotencyResult   *string
+	RetryAfter          *int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type Complete404ApplicationProblemPlusJSONResponse struct {
+	Body    Problem
+	Headers Complete404ResponseHeaders
+}
+
+func (response Complete404ApplicationProblemPlusJSONResponse) VisitCompleteResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
+	if response.Headers.IdempotencyResult != nil {
+		w.Header().Set("Idempotency-Result", fmt.Sprint(*response.Headers.IdempotencyResult))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Complete408ApplicationProblemPlusJSONResponse struct {
+	RequestTimeoutApplicationProblemPlusJSONResponse
+}
+
+func (response Complete408ApplicationProblemPlusJSONResponse) VisitCompleteResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(408)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Complete409ResponseHeaders struct {
+	IdempotencyKey      *string
+	IdempotencyReplayed *string
+	IdempotencyResult   *string
+	RetryAfter          *int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type Complete409ApplicationProblemPlusJSONResponse struct {
+	Body    Problem
+	Headers Complete409ResponseHeaders
+}
+
+func (response Complete409ApplicationProblemPlusJSONResponse) VisitCompleteResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
+	if response.Headers.IdempotencyResult != nil {
+		w.Header().Set("Idempotency-Result", fmt.Sprint(*response.Headers.IdempotencyResult))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Complete413ApplicationProblemPlusJSONResponse struct {
+	TooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response Complete413ApplicationProblemPlusJSONResponse) VisitCompleteResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Complete415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedMediaTypeApplicationProblemPlusJSONResponse
+}
+
+func (response Complete415ApplicationProblemPlusJSONResponse) VisitCompleteResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Complete422ResponseHeaders struct {
+	IdempotencyKey      *string
+	IdempotencyReplayed *string
+	IdempotencyResult   *string
+	RetryAfter          *int
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type Complete422ApplicationProblemPlusJSONResponse struct {
+	Body    Problem
+	Headers Complete422ResponseHeaders
+}
+
+func (response Complete422ApplicationProblemPlusJSONResponse) VisitCompleteResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
+	if response.Headers.IdempotencyResult != nil {
+		w.Header().Set("Idempotency-Result", fmt.Sprint(*response.Headers.IdempotencyResult))
+	}
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Complete429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response Complete429ApplicationProblemPlusJSONResponse) VisitCompleteResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Complete500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response Complete500ApplicationProblemPlusJSONResponse) VisitCompleteResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Complete503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response Complete503ApplicationProblemPlusJSONResponse) VisitCompleteResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ConfirmRequestObject struct {
 	PaymentAttemptID AttemptID `json:"payment_attempt_id"`
 	Params           ConfirmParams
@@ -11036,6 +11692,9 @@ type StrictServerInterface interface {
 	// CheckAttempt Ask the provider now
 	// (POST /v1/payment-attempts/{payment_attempt_id}/check)
 	CheckAttempt(ctx context.Context, request CheckAttemptRequestObject) (CheckAttemptResponseObject, error)
+	// Complete Pass on what the provider's page or script returned
+	// (POST /v1/payment-attempts/{payment_attempt_id}/complete)
+	Complete(ctx context.Context, request CompleteRequestObject) (CompleteResponseObject, error)
 	// Confirm Capture an authorised attempt
 	// (POST /v1/payment-attempts/{payment_attempt_id}/confirm)
 	Confirm(ctx context.Context, request ConfirmRequestObject) (ConfirmResponseObject, error)
@@ -11617,6 +12276,55 @@ func (sh *strictHandler) CheckAttempt(ctx echo.Context, paymentAttemptID Attempt
 		return err
 	} else if validResponse, ok := response.(CheckAttemptResponseObject); ok {
 		return validResponse.VisitCheckAttemptResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// Complete operation middleware
+func (sh *strictHandler) Complete(ctx echo.Context, paymentAttemptID AttemptID, params CompleteParams) error {
+	var request CompleteRequestObject
+
+	request.PaymentAttemptID = paymentAttemptID
+	request.Params = params
+
+	var body CompleteJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.Complete(ctx.Request().Context(), request.(CompleteRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "Complete")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CompleteResponseObject); ok {
+		return validResponse.VisitCompleteResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

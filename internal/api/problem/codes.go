@@ -205,6 +205,11 @@ func paymentKinds() []kind {
 			detail:  "Read the attempt. To give money back, refund it.",
 		},
 		{
+			code: "attempt-not-completable", status: 409,
+			meaning: "There is nothing to complete: the attempt does not wait for its customer, or its provider takes nothing more than the pay.",
+			detail:  "Read the attempt and do what its stage says.",
+		},
+		{
 			code: "attempt-not-capturable", status: 409,
 			meaning: "There is no authorised money to capture: the attempt is not authorised yet, or no longer.",
 			detail:  "Read the attempt and confirm it when its stage is authorized.",

@@ -50,6 +50,7 @@ func paymentRows() []row {
 		{payment.ErrProviderUnavailable, "provider-unavailable"},
 		{payment.ErrAttemptFinal, "attempt-final"},
 		{payment.ErrNotCapturable, "attempt-not-capturable"},
+		{payment.ErrNotCompletable, "attempt-not-completable"},
 		{payment.ErrCaptureExceeds, "capture-exceeds-authorization"},
 		{payment.ErrNotRefundable, "attempt-not-refundable"},
 		{payment.ErrRefundExceeds, "refund-exceeds-payment"},

@@ -68,8 +68,32 @@ func (r Renderer) Attempt(v payment.View) gen.Attempt {
 		return out
 	}
 	out.NextPollMs = r.nextPoll(v.Attempt).Milliseconds()
-	if v.NextActionURL != "" {
-		out.NextAction = &gen.NextAction{Type: gen.NextActionTypeRedirect, URL: v.NextActionURL}
+	out.NextAction = nextAction(v.NextAction)
+	return out
+}
+
+// ForStaff is Attempt without what would let its reader go on in the customer's place.
+func (r Renderer) ForStaff(v payment.View) gen.Attempt {
+	out := r.Attempt(v)
+	if n := out.NextAction; n != nil {
+		n.Fields, n.Data = nil, nil
+	}
+	return out
+}
+
+func nextAction(n *payment.NextAction) *gen.NextAction {
+	if n == nil {
+		return nil
+	}
+	out := &gen.NextAction{Type: gen.NextActionType(n.Type), URL: orNull(n.URL)}
+	if len(n.Fields) > 0 {
+		out.Fields = &n.Fields
+	}
+	if len(n.Data) > 0 {
+		out.Data = &n.Data
+	}
+	if !n.ExpiresAt.IsZero() {
+		out.ExpiresAt = (*gen.Micros)(&n.ExpiresAt)
 	}
 	return out
 }

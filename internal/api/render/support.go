@@ -34,7 +34,7 @@ func hit(h support.Hit) gen.SupportHit {
 // SupportAttempt renders an attempt with its timeline and events.
 func (r Renderer) SupportAttempt(a support.Attempt) gen.SupportAttempt {
 	return gen.SupportAttempt{
-		Summary: a.Summary, Attempt: r.Attempt(a.View), Timeline: mapped(a.Timeline, entry),
+		Summary: a.Summary, Attempt: r.ForStaff(a.View), Timeline: mapped(a.Timeline, entry),
 		Events: mapped(a.Events, func(e support.ShownEvent) gen.SupportEvent {
 			return gen.SupportEvent{
 				EventID: e.ID.String(), ProviderEventID: e.ProviderEventID, Kind: e.Kind, Verdict: string(e.Verdict),

@@ -372,6 +372,8 @@ type Orders struct {
 	Currency    string
 	Description string
 	Metadata    []byte
+	// It came with lines or a customer: sealed_details has them, until it can't be paid any more.
+	Detailed bool
 	// A request, not a status, and never erased: a succeeded attempt makes the order paid all the same; without a live one it is cancelled.
 	CancelRequestedAt *time.Time
 	// The failed attempt whose late money a person has accepted: the order is paid by it.
@@ -407,8 +409,9 @@ type PaymentAttempts struct {
 	// Chargebacks less their reversals.
 	AmountDisputed int64
 	// Money in another currency than the payment's is held: the order takes no other payment.
-	ForeignMoney        bool
-	NextActionUrl       string
+	ForeignMoney bool
+	// What the customer must do, as JSON; empty for nothing. The log has only a digest of it: it may hold what lets its bearer go on with the payment.
+	NextAction          string
 	FailureCode         string
 	FailureMessage      string
 	FailureProviderCode string

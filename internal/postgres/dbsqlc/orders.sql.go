@@ -32,7 +32,7 @@ func (q *Queries) OrderAccept(ctx context.Context, db DBTX, arg *OrderAcceptPara
 }
 
 const orderBeside = `-- name: OrderBeside :one
-SELECT o.order_id, o.user_id, o.client_request_id, o.request_hash, o.created_by, o.amount, o.currency, o.description, o.metadata, o.cancel_requested_at, o.accepted_attempt_id, o.created_at, o.updated_at FROM orders o WHERE o.order_id = (SELECT a.order_id FROM payment_attempts a WHERE a.attempt_id = $1)
+SELECT o.order_id, o.user_id, o.client_request_id, o.request_hash, o.created_by, o.amount, o.currency, o.description, o.metadata, o.detailed, o.cancel_requested_at, o.accepted_attempt_id, o.created_at, o.updated_at FROM orders o WHERE o.order_id = (SELECT a.order_id FROM payment_attempts a WHERE a.attempt_id = $1)
 `
 
 // Reads the order of one attempt, locks nothing.
@@ -49,6 +49,7 @@ func (q *Queries) OrderBeside(ctx context.Context, db DBTX, attemptID uuid.UUID)
 		&i.Currency,
 		&i.Description,
 		&i.Metadata,
+		&i.Detailed,
 		&i.CancelRequestedAt,
 		&i.AcceptedAttemptID,
 		&i.CreatedAt,
@@ -58,7 +59,7 @@ func (q *Queries) OrderBeside(ctx context.Context, db DBTX, attemptID uuid.UUID)
 }
 
 const orderByRequest = `-- name: OrderByRequest :one
-SELECT order_id, user_id, client_request_id, request_hash, created_by, amount, currency, description, metadata, cancel_requested_at, accepted_attempt_id, created_at, updated_at FROM orders WHERE user_id = $1 AND client_request_id = $2
+SELECT order_id, user_id, client_request_id, request_hash, created_by, amount, currency, description, metadata, detailed, cancel_requested_at, accepted_attempt_id, created_at, updated_at FROM orders WHERE user_id = $1 AND client_request_id = $2
 `
 
 type OrderByRequestParams struct {
@@ -80,6 +81,7 @@ func (q *Queries) OrderByRequest(ctx context.Context, db DBTX, arg *OrderByReque
 		&i.Currency,
 		&i.Description,
 		&i.Metadata,
+		&i.Detailed,
 		&i.CancelRequestedAt,
 		&i.AcceptedAttemptID,
 		&i.CreatedAt,
@@ -104,8 +106,8 @@ func (q *Queries) OrderCancel(ctx context.Context, db DBTX, arg *OrderCancelPara
 }
 
 const orderInsert = `-- name: OrderInsert :execrows
-INSERT INTO orders (order_id, user_id, created_by, client_request_id, request_hash, amount, currency, description, metadata, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)
+INSERT INTO orders (order_id, user_id, created_by, client_request_id, request_hash, amount, currency, description, metadata, detailed, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11)
 ON CONFLICT DO NOTHING
 `
 
@@ -119,6 +121,7 @@ type OrderInsertParams struct {
 	Currency        string
 	Description     string
 	Metadata        []byte
+	Detailed        bool
 	CreatedAt       time.Time
 }
 
@@ -134,6 +137,7 @@ func (q *Queries) OrderInsert(ctx context.Context, db DBTX, arg *OrderInsertPara
 		arg.Currency,
 		arg.Description,
 		arg.Metadata,
+		arg.Detailed,
 		arg.CreatedAt,
 	)
 	if err != nil {
@@ -143,7 +147,7 @@ func (q *Queries) OrderInsert(ctx context.Context, db DBTX, arg *OrderInsertPara
 }
 
 const orderLock = `-- name: OrderLock :one
-SELECT order_id, user_id, client_request_id, request_hash, created_by, amount, currency, description, metadata, cancel_requested_at, accepted_attempt_id, created_at, updated_at FROM orders WHERE order_id = $1 FOR NO KEY UPDATE
+SELECT order_id, user_id, client_request_id, request_hash, created_by, amount, currency, description, metadata, detailed, cancel_requested_at, accepted_attempt_id, created_at, updated_at FROM orders WHERE order_id = $1 FOR NO KEY UPDATE
 `
 
 // Locks one order, so that its pays and its cancellation follow each other.
@@ -160,6 +164,7 @@ func (q *Queries) OrderLock(ctx context.Context, db DBTX, orderID string) (*Orde
 		&i.Currency,
 		&i.Description,
 		&i.Metadata,
+		&i.Detailed,
 		&i.CancelRequestedAt,
 		&i.AcceptedAttemptID,
 		&i.CreatedAt,
@@ -169,7 +174,7 @@ func (q *Queries) OrderLock(ctx context.Context, db DBTX, orderID string) (*Orde
 }
 
 const orderRead = `-- name: OrderRead :one
-SELECT order_id, user_id, client_request_id, request_hash, created_by, amount, currency, description, metadata, cancel_requested_at, accepted_attempt_id, created_at, updated_at FROM orders WHERE order_id = $1
+SELECT order_id, user_id, client_request_id, request_hash, created_by, amount, currency, description, metadata, detailed, cancel_requested_at, accepted_attempt_id, created_at, updated_at FROM orders WHERE order_id = $1
 `
 
 // Reads one order, locks nothing.
@@ -186,6 +191,7 @@ func (q *Queries) OrderRead(ctx context.Context, db DBTX, orderID string) (*Orde
 		&i.Currency,
 		&i.Description,
 		&i.Metadata,
+		&i.Detailed,
 		&i.CancelRequestedAt,
 		&i.AcceptedAttemptID,
 		&i.CreatedAt,
@@ -238,7 +244,7 @@ func (q *Queries) OrdersInsert(ctx context.Context, db DBTX, arg *OrdersInsertPa
 }
 
 const ordersLock = `-- name: OrdersLock :many
-SELECT order_id, user_id, client_request_id, request_hash, created_by, amount, currency, description, metadata, cancel_requested_at, accepted_attempt_id, created_at, updated_at FROM orders WHERE order_id = ANY ($1::text[])
+SELECT order_id, user_id, client_request_id, request_hash, created_by, amount, currency, description, metadata, detailed, cancel_requested_at, accepted_attempt_id, created_at, updated_at FROM orders WHERE order_id = ANY ($1::text[])
 ORDER BY order_id FOR NO KEY UPDATE
 `
 
@@ -262,6 +268,7 @@ func (q *Queries) OrdersLock(ctx context.Context, db DBTX, orderIds []string) ([
 			&i.Currency,
 			&i.Description,
 			&i.Metadata,
+			&i.Detailed,
 			&i.CancelRequestedAt,
 			&i.AcceptedAttemptID,
 			&i.CreatedAt,
@@ -278,7 +285,7 @@ func (q *Queries) OrdersLock(ctx context.Context, db DBTX, orderIds []string) ([
 }
 
 const ordersLockFree = `-- name: OrdersLockFree :many
-SELECT order_id, user_id, client_request_id, request_hash, created_by, amount, currency, description, metadata, cancel_requested_at, accepted_attempt_id, created_at, updated_at FROM orders WHERE order_id = ANY ($1::text[])
+SELECT order_id, user_id, client_request_id, request_hash, created_by, amount, currency, description, metadata, detailed, cancel_requested_at, accepted_attempt_id, created_at, updated_at FROM orders WHERE order_id = ANY ($1::text[])
 ORDER BY order_id FOR NO KEY UPDATE SKIP LOCKED
 `
 
@@ -302,6 +309,7 @@ func (q *Queries) OrdersLockFree(ctx context.Context, db DBTX, orderIds []string
 			&i.Currency,
 			&i.Description,
 			&i.Metadata,
+			&i.Detailed,
 			&i.CancelRequestedAt,
 			&i.AcceptedAttemptID,
 			&i.CreatedAt,
@@ -318,7 +326,7 @@ func (q *Queries) OrdersLockFree(ctx context.Context, db DBTX, orderIds []string
 }
 
 const ordersRead = `-- name: OrdersRead :many
-SELECT order_id, user_id, client_request_id, request_hash, created_by, amount, currency, description, metadata, cancel_requested_at, accepted_attempt_id, created_at, updated_at FROM orders WHERE order_id = ANY ($1::text[])
+SELECT order_id, user_id, client_request_id, request_hash, created_by, amount, currency, description, metadata, detailed, cancel_requested_at, accepted_attempt_id, created_at, updated_at FROM orders WHERE order_id = ANY ($1::text[])
 `
 
 // Reads several orders, locks nothing.
@@ -341,6 +349,7 @@ func (q *Queries) OrdersRead(ctx context.Context, db DBTX, orderIds []string) ([
 			&i.Currency,
 			&i.Description,
 			&i.Metadata,
+			&i.Detailed,
 			&i.CancelRequestedAt,
 			&i.AcceptedAttemptID,
 			&i.CreatedAt,

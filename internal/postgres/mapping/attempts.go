@@ -23,7 +23,7 @@ func Attempt(row *dbsqlc.PaymentAttempts, readAt time.Time, siblings bool) payme
 		Money:      payment.Money{Minor: row.Amount, Currency: payment.Currency(row.Currency)},
 		Authorized: row.AmountAuthorized, Captured: row.AmountCaptured, Refunded: row.AmountRefunded, Disputed: row.AmountDisputed,
 		ForeignMoney: row.ForeignMoney, LastMovement: int(row.Movements),
-		Capture: payment.CaptureAutomatic, NextActionURL: row.NextActionUrl, Saved: savedFromRow(row.SavedPaymentMethod),
+		Capture: payment.CaptureAutomatic, NextAction: payment.ParseAction(row.NextAction), Saved: savedFromRow(row.SavedPaymentMethod),
 		Version: int(row.Version), CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, FinalizedAt: row.FinalizedAt,
 		ReadAt: readAt, Siblings: siblings,
 	}
@@ -146,7 +146,7 @@ func AttemptsAdvanceParams(writes []changeset.AttemptWrite) *dbsqlc.AttemptsAdva
 		p.Disputed = append(p.Disputed, a.Disputed)
 		p.ForeignMoney = append(p.ForeignMoney, a.ForeignMoney)
 		p.Movements = append(p.Movements, int32(a.LastMovement)) //nolint:gosec // a count of movements
-		p.NextActionUrls = append(p.NextActionUrls, a.NextActionURL)
+		p.NextActions = append(p.NextActions, a.NextAction.Text())
 		p.FailureCodes = append(p.FailureCodes, failure.Code)
 		p.FailureMessages = append(p.FailureMessages, failure.Message)
 		p.FailureProviderCodes = append(p.FailureProviderCodes, failure.ProviderCode)

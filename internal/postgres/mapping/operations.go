@@ -83,14 +83,16 @@ func OperationsMoveParams(writes []changeset.AttemptWrite) *dbsqlc.OperationsMov
 	return p
 }
 
-// SealedTokensInsertParams are the tokens of new charges that may be sent again; there may be none.
-func SealedTokensInsertParams(writes []changeset.AttemptWrite) *dbsqlc.SealedTokensInsertParams {
-	p := &dbsqlc.SealedTokensInsertParams{}
+// SealedRequestsInsertParams are what new operations carry that may be sent again; there may be none.
+func SealedRequestsInsertParams(writes []changeset.AttemptWrite) *dbsqlc.SealedRequestsInsertParams {
+	p := &dbsqlc.SealedRequestsInsertParams{}
 	for i := range writes {
 		for j := range writes[i].Begun {
-			if o := &writes[i].Begun[j]; len(o.SealedToken) > 0 {
+			if o := &writes[i].Begun[j]; len(o.SealedRequest) > 0 {
 				p.AttemptIds = append(p.AttemptIds, uuid.UUID(o.AttemptID))
-				p.Sealed = append(p.Sealed, o.SealedToken)
+				p.Kinds = append(p.Kinds, string(o.Kind))
+				p.Numbers = append(p.Numbers, int32(o.Number)) //nolint:gosec // counts within an attempt
+				p.Sealed = append(p.Sealed, o.SealedRequest)
 				p.CreatedAts = append(p.CreatedAts, o.CreatedAt)
 			}
 		}

@@ -15,7 +15,7 @@ func Order(row *dbsqlc.Orders) (payment.Order, error) {
 		ID: payment.OrderID(row.OrderID), UserID: payment.UserID(row.UserID), RequestID: payment.RequestID(row.ClientRequestID),
 		CreatedBy: payment.Role(row.CreatedBy), RequestHash: idempotency.HashOf(row.RequestHash),
 		Money:       payment.Money{Minor: row.Amount, Currency: payment.Currency(row.Currency)},
-		Description: row.Description, Accepted: (*payment.AttemptID)(row.AcceptedAttemptID), CancelRequestedAt: row.CancelRequestedAt, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
+		Description: row.Description, Detailed: row.Detailed, Accepted: (*payment.AttemptID)(row.AcceptedAttemptID), CancelRequestedAt: row.CancelRequestedAt, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
 	}
 	if err := json.Unmarshal(row.Metadata, &o.Metadata); err != nil {
 		return o, fmt.Errorf("decode metadata of order %s: %w", o.ID, err)
@@ -52,7 +52,7 @@ func OrderInsertParams(o payment.Order) (*dbsqlc.OrderInsertParams, error) {
 	}
 	return &dbsqlc.OrderInsertParams{
 		OrderID: string(o.ID), UserID: string(o.UserID), CreatedBy: string(o.CreatedBy), ClientRequestID: string(o.RequestID), RequestHash: o.RequestHash[:],
-		Amount: o.Money.Minor, Currency: string(o.Money.Currency), Description: o.Description, Metadata: metadata, CreatedAt: o.CreatedAt,
+		Amount: o.Money.Minor, Currency: string(o.Money.Currency), Description: o.Description, Metadata: metadata, Detailed: o.Detailed, CreatedAt: o.CreatedAt,
 	}, nil
 }
 

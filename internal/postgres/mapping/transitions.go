@@ -22,7 +22,7 @@ type logDetail struct {
 	Disputed          int64  `json:"disputed,omitempty"`
 	Refunded          int64  `json:"refunded,omitempty"`
 	Foreign           bool   `json:"foreign_money,omitempty"`
-	NextActionURL     string `json:"next_action_url,omitempty"`
+	NextAction        string `json:"next_action,omitempty"`
 	LastMovement      int    `json:"movements,omitempty"`
 }
 
@@ -34,7 +34,7 @@ func TransitionsInsertParams(changes []changeset.AttemptWrite) (*dbsqlc.Transiti
 		for _, tr := range changes[i].Transitions {
 			detail, err := json.Marshal(logDetail{
 				string(tr.News), tr.Facts.ProviderPaymentID, tr.Facts.Authorized, tr.Facts.Captured,
-				tr.Facts.Disputed, tr.Facts.Refunded, tr.Facts.ForeignMoney, tr.Facts.NextActionURL, tr.LastMovement,
+				tr.Facts.Disputed, tr.Facts.Refunded, tr.Facts.ForeignMoney, tr.Facts.NextAction, tr.LastMovement,
 			})
 			if err != nil {
 				return nil, fmt.Errorf("encode a transition of %s: %w", a.ID, err)
@@ -65,7 +65,7 @@ func Transition(row *dbsqlc.AttemptTransitions) (payment.Transition, error) {
 		Cause: payment.Cause{Kind: payment.CauseKind(row.Cause), ID: row.CauseID}, At: row.At,
 		Facts: payment.Facts{
 			State: to, ProviderPaymentID: d.ProviderPaymentID, Authorized: d.Authorized, Captured: d.Captured,
-			Disputed: d.Disputed, Refunded: d.Refunded, ForeignMoney: d.Foreign, NextActionURL: d.NextActionURL,
+			Disputed: d.Disputed, Refunded: d.Refunded, ForeignMoney: d.Foreign, NextAction: d.NextAction,
 		},
 		LastMovement: d.LastMovement,
 	}, nil

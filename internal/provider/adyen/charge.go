@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/paylatch/paylatch/internal/provider/call"
 	"net/http"
 	"strings"
 	"unicode/utf8"
@@ -44,6 +45,13 @@ var (
 	errShopper      = errors.New("the customer's reference is too short for a stored payment method: at Adyen a shopper's has three characters at least")
 	errCardNumber   = errors.New("a payment method with a card's number or code in the clear is not passed on")
 )
+
+// Accepts implements gateway.Provider.
+func (c *Client) Accepts(ch gateway.Charge) error {
+	var n call.Needs
+	n.Data(ch.Details)
+	return n.Err()
+}
 
 // Charge implements gateway.Provider. A token is the id of a payment method that was
 // stored for the customer (the shopperReference), or a payment method as Adyen's
@@ -84,8 +92,8 @@ func (c *Client) paymentRequest(ch gateway.Charge) (paymentRequest, error) {
 		MerchantAccount: c.merchant, Reference: ch.Attempt.String(), OrderReference: string(ch.Order),
 		Amount: amount{units, string(ch.Money.Currency)}, ReturnURL: ch.ReturnURL,
 	}
-	if utf8.RuneCountInString(ch.Customer) >= minShopper {
-		p.Shopper = ch.Customer
+	if utf8.RuneCountInString(ch.Customer.Reference) >= minShopper {
+		p.Shopper = ch.Customer.Reference
 	}
 	if c.captures {
 		p.CaptureDelay = new(0)

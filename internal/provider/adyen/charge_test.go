@@ -95,7 +95,7 @@ func TestAUserWhomAdyenHasNoNameFor(t *testing.T) {
 	c := client(base, "automatic", hc)
 	for i, user := range []string{"", "7", "42", "éé"} {
 		ch := charge(methodRedirect)
-		ch.Customer, ch.IdempotencyKey = user, "pay-"+string(rune('a'+i))
+		ch.Customer.Reference, ch.IdempotencyKey = user, "pay-"+string(rune('a'+i))
 		require.Equal(t, fsm.NewsActionRequired, charged(t, c, ch).News)
 		require.NotContains(t, (<-seen).body, "shopperReference")
 		ch.Token = cardOK
@@ -105,7 +105,7 @@ func TestAUserWhomAdyenHasNoNameFor(t *testing.T) {
 	}
 	for _, token := range []string{cardOK, methodRedirect} {
 		ch := charge(token)
-		ch.Customer, ch.IdempotencyKey = "123", "pay-"+token
+		ch.Customer.Reference, ch.IdempotencyKey = "123", "pay-"+token
 		charged(t, c, ch)
 		require.Contains(t, (<-seen).body, `"shopperReference":"123"`)
 	}

@@ -34,6 +34,8 @@ const (
 
 // Client is one merchant account at Adyen. It implements gateway.Provider.
 type Client struct {
+	call.OneStep
+
 	base, key, merchant string
 	// captures is set if an authorization captures the money.
 	captures bool

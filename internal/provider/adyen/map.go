@@ -64,7 +64,7 @@ func (p paymentResponse) waiting() gateway.Outcome {
 		o.References = []string{p.PSPReference}
 	}
 	if p.Action != nil && p.Action.Type == "redirect" && p.Action.Method == http.MethodGet {
-		o.NextActionURL = p.Action.URL
+		o.NextAction = payment.Redirect(p.Action.URL)
 	}
 	return o
 }

@@ -45,7 +45,7 @@ func TestHowAPaymentStands(t *testing.T) {
 func TestACustomerWhoMustAct(t *testing.T) {
 	t.Parallel()
 	for members, want := range map[string]gateway.Outcome{
-		`"resultCode":"RedirectShopper","action":{"type":"redirect","method":"GET","url":"https://b/x"}`:                    {NextActionURL: "https://b/x"},
+		`"resultCode":"RedirectShopper","action":{"type":"redirect","method":"GET","url":"https://b/x"}`:                    {NextAction: payment.Redirect("https://b/x")},
 		`"resultCode":"RedirectShopper","action":{"type":"redirect","method":"POST","url":"https://b/x","data":{"MD":"x"}}`: {},
 		`"resultCode":"IdentifyShopper","action":{"type":"threeDS2","url":"https://b/x","method":"GET"}`:                    {},
 		`"resultCode":"PresentToShopper","action":{"type":"voucher"}`:                                                       {},

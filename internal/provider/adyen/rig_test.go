@@ -116,8 +116,11 @@ func says(t *testing.T, status int, body string, header ...string) *adyen.Client
 
 func charge(token string) gateway.Charge {
 	return gateway.Charge{
-		Attempt: payment.AttemptID(uuid.New()), Order: "A-1", Customer: "u-1", Money: euro(1999), Capture: payment.CaptureAutomatic,
-		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: "0123-pay", Permit: permit(), Stored: token[0] != '{',
+		Details: gateway.Details{
+			Customer: gateway.Customer{Reference: "u-1"}, Token: token, Stored: token[0] != '{', ReturnURL: "https://shop.example/back",
+		},
+		Attempt: payment.AttemptID(uuid.New()), Order: "A-1", Money: euro(1999), Capture: payment.CaptureAutomatic,
+		IdempotencyKey: "0123-pay", Permit: permit(),
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 
 // LookupOnly is embedded by adapters that only look payments up. Every other call returns
 // gateway.ErrUnsupported.
-type LookupOnly struct{}
+type LookupOnly struct{ OneStep }
 
 // TokenKind implements gateway.Provider: no token is ever charged.
 func (LookupOnly) TokenKind(string) gateway.TokenKind { return gateway.TokenSingleUse }
@@ -21,6 +21,9 @@ func (LookupOnly) CheckOwner(context.Context, string, string) error { return gat
 func (LookupOnly) Charge(context.Context, gateway.Charge) (gateway.Outcome, error) {
 	return gateway.Outcome{}, gateway.ErrUnsupported
 }
+
+// Accepts implements gateway.Provider.
+func (LookupOnly) Accepts(gateway.Charge) error { return nil }
 
 // Find implements gateway.Provider.
 func (LookupOnly) Find(context.Context, payment.AttemptID) (gateway.Outcome, error) {

@@ -2,6 +2,7 @@ package checkout
 
 import (
 	"context"
+	"github.com/paylatch/paylatch/internal/provider/call"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
@@ -39,6 +40,13 @@ type threeDS struct {
 	AttemptN3D bool `json:"attempt_n3d"`
 }
 
+// Accepts implements gateway.Provider.
+func (c *Client) Accepts(ch gateway.Charge) error {
+	var n call.Needs
+	n.Data(ch.Details)
+	return n.Err()
+}
+
 // Charge implements gateway.Provider. A token is one of the browser's (tok_…) or a
 // stored instrument (src_…). A return URL turns on 3-D Secure wherever the card's bank
 // takes part; without one it is off. A decline is final.
@@ -56,7 +64,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 		Metadata: map[string]string{"payment_attempt_id": ch.Attempt.String(), "order_id": string(ch.Order)},
 	}
 	if ch.Stored {
-		p.Source, p.Customer = source{Type: "id", ID: ch.Token}, &customer{ch.Customer}
+		p.Source, p.Customer = source{Type: "id", ID: ch.Token}, &customer{ch.Customer.Reference}
 	}
 	if ch.ReturnURL != "" {
 		p.SuccessURL, p.FailureURL, p.ThreeDS = ch.ReturnURL, ch.ReturnURL, &threeDS{Enabled: true, AttemptN3D: true}

@@ -63,7 +63,7 @@ func TestWhatDiffersByTheCharge(t *testing.T) {
 			func(c *gateway.Charge) { c.ReturnURL = "" }, map[string]string{"3ds": "", "success_url": "", "failure_url": ""},
 		},
 		"stored instrument": {
-			func(c *gateway.Charge) { c.Token, c.Stored, c.Customer = instrument, true, instrumentOf },
+			func(c *gateway.Charge) { c.Token, c.Stored, c.Customer.Reference = instrument, true, instrumentOf },
 			map[string]string{"source": `{"type":"id","id":"` + instrument + `"}`, "customer": `{"id":"` + instrumentOf + `"}`},
 		},
 		"no decimals":         {money(1999, "JPY"), map[string]string{"amount": "1999", "currency": `"JPY"`}},

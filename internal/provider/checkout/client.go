@@ -31,6 +31,8 @@ const (
 
 // Client is one account at Checkout.com. It implements gateway.Provider.
 type Client struct {
+	call.OneStep
+
 	// Channel is the processing channel of the payments; empty for the account's default one
 	// (https://api-reference.checkout.com/#operation/requestAPaymentOrPayout).
 	Channel string

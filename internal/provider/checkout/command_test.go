@@ -117,7 +117,7 @@ func TestAVoidOfWhatIsNotHeldIsRefused(t *testing.T) {
 	c, _ := serve(t, newFake())
 	o := charged(t, c, charge(cardRedirect))
 	require.Equal(t, fsm.NewsActionRequired, o.News)
-	require.Contains(t, o.NextActionURL, o.ProviderPaymentID)
+	require.Contains(t, o.NextAction.URL, o.ProviderPaymentID)
 	got, err := c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: "v", Permit: permit()})
 	require.NoError(t, err)
 	require.Equal(t, gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: o.ProviderPaymentID, Refused: true}, got)

@@ -50,7 +50,7 @@ func outcome(p paid) (gateway.Outcome, error) {
 	switch p.Status {
 	case "Pending":
 		if p.waits() {
-			o.News, o.NextActionURL = fsm.NewsActionRequired, p.Links.Redirect.Href
+			o.News, o.NextAction = fsm.NewsActionRequired, payment.Redirect(p.Links.Redirect.Href)
 		}
 	case "Authorized":
 		o.News = fsm.NewsAuthorized

@@ -28,7 +28,7 @@ func TestHowAPaymentStands(t *testing.T) {
 		`"status":"Pending","source":{"type":"card"},"3ds":{"downgraded":true,"enrolled":"N"}`:                {News: fsm.NewsProcessing},
 		`"status":"Pending","source":{"type":"sepa"}`:                                                         {News: fsm.NewsProcessing},
 		`"status":"Authorized","source":{"type":"card"},"3ds":{"enrolled":"Y","authentication_response":"Y"}`: {News: fsm.NewsAuthorized, Money: &whole},
-		`"status":"Pending","_links":{"redirect":{"href":"https://b/x"}}`:                                     {News: fsm.NewsActionRequired, NextActionURL: "https://b/x"},
+		`"status":"Pending","_links":{"redirect":{"href":"https://b/x"}}`:                                     {News: fsm.NewsActionRequired, NextAction: payment.Redirect("https://b/x")},
 		`"status":"Authorized"`: {News: fsm.NewsAuthorized, Money: &whole},
 		`"status":"Authorized","balances":{"total_authorized":500}`: {News: fsm.NewsAuthorized, Money: &part},
 		`"status":"Captured"`: {News: fsm.NewsSucceeded, Money: &whole},

@@ -78,8 +78,9 @@ func says(t *testing.T, status int, body string) *checkout.Client {
 
 func charge(token string) gateway.Charge {
 	return gateway.Charge{
-		Attempt: payment.AttemptID(uuid.New()), Order: "A-1", Customer: instrumentOf, Money: euro(1999), Capture: payment.CaptureAutomatic,
-		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: "0123-pay", Permit: permit(), Stored: strings.HasPrefix(token, "src_"),
+		Details: gateway.Details{Customer: gateway.Customer{Reference: instrumentOf}, Token: token, Stored: strings.HasPrefix(token, "src_"), ReturnURL: "https://shop.example/back"},
+		Attempt: payment.AttemptID(uuid.New()), Order: "A-1", Money: euro(1999), Capture: payment.CaptureAutomatic,
+		IdempotencyKey: "0123-pay", Permit: permit(),
 	}
 }
 

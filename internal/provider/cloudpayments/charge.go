@@ -36,6 +36,13 @@ type chargeRequest struct {
 // byCustomer marks a payment as initiated by the customer, not the shop.
 const byCustomer = 1
 
+// Accepts implements gateway.Provider.
+func (c *Client) Accepts(ch gateway.Charge) error {
+	var n call.Needs
+	n.Data(ch.Details)
+	return n.Err()
+}
+
 // Charge implements gateway.Provider. A card's token belongs to an AccountId: that is
 // the customer's reference.
 func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
@@ -67,7 +74,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 func requestOf(ch gateway.Charge) (chargeRequest, error) {
 	amount, err := call.Decimal(ch.Money)
 	return chargeRequest{
-		Amount: json.Number(amount), Currency: string(ch.Money.Currency), InvoiceID: ch.Attempt.String(), AccountID: ch.Customer,
+		Amount: json.Number(amount), Currency: string(ch.Money.Currency), InvoiceID: ch.Attempt.String(), AccountID: ch.Customer.Reference,
 		// Read by the webhooks' adapter.
 		Data: map[string]string{"payment_attempt_id": ch.Attempt.String(), "order_id": string(ch.Order)},
 	}, err
@@ -96,7 +103,7 @@ func (c *Client) order(ctx context.Context, ch gateway.Charge, r chargeRequest) 
 		return gateway.Outcome{}, errNameless
 	}
 	return gateway.Outcome{
-		News: fsm.NewsActionRequired, NextActionURL: made.URL,
+		News: fsm.NewsActionRequired, NextAction: payment.Redirect(made.URL),
 		ProviderPaymentID: name{order: made.ID, invoice: ch.Attempt.String()}.String(), References: []string{made.ID},
 	}, nil
 }

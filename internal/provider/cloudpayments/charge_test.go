@@ -45,7 +45,7 @@ func TestAPageIsAnOrder(t *testing.T) {
 	o := charged(t, c, ch)
 	order := o.References[0]
 	require.Equal(t, gateway.Outcome{
-		News: fsm.NewsActionRequired, NextActionURL: "https://orders.cloudpayments.ru/d/" + order, References: []string{order},
+		News: fsm.NewsActionRequired, NextAction: payment.Redirect("https://orders.cloudpayments.ru/d/" + order), References: []string{order},
 		ProviderPaymentID: order + ":" + ch.Attempt.String(),
 	}, o)
 	sent := <-got
@@ -65,7 +65,7 @@ func TestATokenOfAnotherUserIsRefused(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake(t))
 	ch := charge(good)
-	ch.Customer = "u-2"
+	ch.Customer.Reference = "u-2"
 	require.Equal(t, gateway.Outcome{
 		News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", ""),
 	}, charged(t, c, ch))

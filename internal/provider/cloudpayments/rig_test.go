@@ -71,8 +71,9 @@ func says(t *testing.T, status int, body string) *cloudpayments.Client {
 
 func charge(token string) gateway.Charge {
 	return gateway.Charge{
-		Attempt: payment.AttemptID(uuid.Must(uuid.NewV7())), Order: "A-1", Customer: account, Money: rub(1999), Capture: payment.CaptureAutomatic,
-		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: uuid.NewString() + "-pay", Permit: permit(), Stored: token != "redirect",
+		Details: gateway.Details{Customer: gateway.Customer{Reference: account}, Token: token, Stored: token != "redirect", ReturnURL: "https://shop.example/back"},
+		Attempt: payment.AttemptID(uuid.Must(uuid.NewV7())), Order: "A-1", Money: rub(1999), Capture: payment.CaptureAutomatic,
+		IdempotencyKey: uuid.NewString() + "-pay", Permit: permit(),
 	}
 }
 

@@ -23,10 +23,26 @@ type Adapter struct {
 	TestHosts []string
 	// TestByDefault is set if the default address is a test host.
 	TestByDefault bool
+	// Carries are the members of a pay that a charge passes on; of all others the provider gets
+	// nothing. ProviderData are the members of its own request that provider_data may have. The tests
+	// compare both with what is sent (providertest.Carries), and the manual's table is made from them.
+	Carries      []Carried
+	ProviderData []string
+	// SecondStep says what complete takes; empty if no payment has a second step.
+	SecondStep string
 	// LookupOnly is set if the adapter only looks payments up: none can be begun here.
 	LookupOnly bool
 	// New creates the client of an account; nil if there is none yet: the account then accepts webhooks only.
 	New func(Settings) (gateway.Provider, error)
+}
+
+// Carried is a member of a pay that a charge passes on.
+type Carried struct {
+	// Member is its name in the API. As is the member of the provider's request that it becomes,
+	// "a.b[].c" with the items of lists, for one with members of its own one of them.
+	Member, As string
+	// When says when it is passed on, and when it is required; empty for always, and never.
+	When string
 }
 
 // Settings are an account's credentials and addresses.

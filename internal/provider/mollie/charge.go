@@ -27,6 +27,13 @@ type chargeRequest struct {
 	MandateID    string            `json:"mandateId,omitempty"`
 }
 
+// Accepts implements gateway.Provider.
+func (c *Client) Accepts(ch gateway.Charge) error {
+	var n call.Needs
+	n.Data(ch.Details)
+	return n.Err()
+}
+
 // Charge implements gateway.Provider. The token selects the method: "redirect" for a
 // choice on Mollie's page; a card token of Mollie Components (tkn_…); a customer with a
 // mandate (cst_…, cst_…:mdt_… or mdt_…), charged at once
@@ -79,10 +86,10 @@ func (r *chargeRequest) pay(ch gateway.Charge) error {
 		r.Method, r.CardToken = "creditcard", ch.Token
 	case ch.Stored:
 		of, mandate := mandateOf(ch.Token)
-		if of != "" && of != ch.Customer {
+		if of != "" && of != ch.Customer.Reference {
 			return fmt.Errorf("%w: %w", gateway.ErrUnfit, payment.ErrMethodNotYours)
 		}
-		r.SequenceType, r.CustomerID, r.MandateID = "recurring", ch.Customer, mandate
+		r.SequenceType, r.CustomerID, r.MandateID = "recurring", ch.Customer.Reference, mandate
 	default:
 		r.Method = ch.Token
 	}

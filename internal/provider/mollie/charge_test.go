@@ -22,7 +22,7 @@ func TestAChargeIsOnePayment(t *testing.T) {
 	ch := charge("ideal")
 	o := charged(t, c, ch)
 	require.Equal(t, fsm.NewsActionRequired, o.News)
-	require.Equal(t, "https://www.mollie.com/checkout/select-method/"+o.ProviderPaymentID, o.NextActionURL)
+	require.Equal(t, "https://www.mollie.com/checkout/select-method/"+o.ProviderPaymentID, o.NextAction.URL)
 	require.Equal(t, []string{ch.Attempt.String()}, o.References, "by which a notice's fetch finds the attempt")
 
 	sent := <-got

@@ -21,6 +21,8 @@ import (
 
 // Client is one profile at Mollie. It implements gateway.Provider.
 type Client struct {
+	call.OneStep
+
 	base, key, webhook string
 	http               *http.Client
 }

@@ -110,7 +110,7 @@ func outcome(p object) (gateway.Outcome, error) {
 	switch p.Status {
 	case "open":
 		if page := p.Links.Checkout.Href; page != "" {
-			o.News, o.NextActionURL = fsm.NewsActionRequired, page
+			o.News, o.NextAction = fsm.NewsActionRequired, payment.Redirect(page)
 		}
 	case "authorized":
 		err = p.held(&o)

@@ -23,7 +23,7 @@ func TestHowAPaymentStands(t *testing.T) {
 		`"status":"open"`:       {News: fsm.NewsProcessing},
 		`"status":"pending"`:    {News: fsm.NewsProcessing},
 		`"status":"marinating"`: {News: fsm.NewsProcessing},
-		`"status":"open","_links":{"checkout":{"href":"https://m/c"}}`: {News: fsm.NewsActionRequired, NextActionURL: "https://m/c"},
+		`"status":"open","_links":{"checkout":{"href":"https://m/c"}}`: {News: fsm.NewsActionRequired, NextAction: payment.Redirect("https://m/c")},
 		`"status":"authorized"`: {News: fsm.NewsAuthorized, Money: eur(1999)},
 		`"status":"authorized","amountCaptured":{"currency":"EUR","value":"0.00"}`: {News: fsm.NewsAuthorized, Money: eur(1999)},
 		`"status":"authorized","amountCaptured":{"currency":"EUR","value":"5.00"}`: {News: fsm.NewsSucceeded, Money: eur(500)},

@@ -88,8 +88,9 @@ func says(t *testing.T, status int, body string) *mollie.Client {
 
 func charge(token string) gateway.Charge {
 	return gateway.Charge{
+		Details: gateway.Details{Customer: gateway.Customer{Reference: strings.SplitN(token, ":", 2)[0]}, Token: token, Stored: strings.HasPrefix(token, "cst_"), ReturnURL: "https://shop.example/back"},
 		Attempt: payment.AttemptID(uuid.New()), Order: "A-1", Money: euro(1999), Capture: payment.CaptureAutomatic,
-		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: uuid.NewString() + "-pay", Permit: permit(), Stored: strings.HasPrefix(token, "cst_"), Customer: strings.SplitN(token, ":", 2)[0],
+		IdempotencyKey: uuid.NewString() + "-pay", Permit: permit(),
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/paylatch/paylatch/internal/provider/call"
 	"net/url"
 	"strings"
 
@@ -44,15 +45,19 @@ type experienceContext struct {
 	UserAction string `json:"user_action,omitempty"`
 }
 
+// Accepts implements gateway.Provider.
+func (c *Client) Accepts(ch gateway.Charge) error {
+	var n call.Needs
+	n.Data(ch.Details)
+	return n.Err()
+}
+
 // Charge implements gateway.Provider. The token selects the method: "paypal" for the
 // wallet, which the customer approves on PayPal's page; "paypal:ID" or "card:ID" for a
 // method in PayPal's vault, charged at once
 // (https://developer.paypal.com/docs/checkout/save-payment-methods/). Anything else is
 // not sent.
 func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
-	if ch.ProviderPaymentID != "" {
-		return c.finish(ctx, ch)
-	}
 	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
 		return gateway.Outcome{}, err
 	}
@@ -102,16 +107,16 @@ func requestOf(ch gateway.Charge) (orderRequest, error) {
 	}, nil
 }
 
-// finish captures or authorizes an order that its customer has approved
+// Complete implements gateway.Provider: it captures or authorizes an order that its customer has approved
 // (https://developer.paypal.com/docs/api/orders/v2/#orders_capture). A decline leaves
 // an order that can still be paid by another method.
-func (c *Client) finish(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
+func (c *Client) Complete(ctx context.Context, ch gateway.Completion) (gateway.Outcome, error) {
 	verb := "/capture"
 	if ch.Capture == payment.CaptureManual {
 		verb = "/authorize"
 	}
 	var done order
-	refused, err := c.post(ctx, ordersPath+"/"+url.PathEscape(ch.ProviderPaymentID)+verb, ch.IdempotencyKey+"-finish", ch.Permit, struct{}{}, &done)
+	refused, err := c.post(ctx, ordersPath+"/"+url.PathEscape(ch.ProviderPaymentID)+verb, ch.IdempotencyKey, ch.Permit, struct{}{}, &done)
 	switch {
 	case err != nil:
 		return gateway.Outcome{}, err
@@ -124,7 +129,7 @@ func (c *Client) finish(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	}
 	now, err := c.Lookup(ctx, ch.ProviderPaymentID)
 	if now.News == fsm.NewsActionRequired {
-		now.News, now.Approved, now.NextActionURL, now.Failure = fsm.NewsSoftFailed, false, "", refused.failure()
+		now.News, now.Approved, now.NextAction, now.Failure = fsm.NewsSoftFailed, false, nil, refused.failure()
 	}
 	return now, err
 }

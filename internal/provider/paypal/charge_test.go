@@ -154,9 +154,7 @@ func TestErrorsThatLeaveTheOutcomeOpen(t *testing.T) {
 			_, err := client.Charge(t.Context(), charge("paypal"))
 			require.Error(t, err)
 			require.NotErrorIs(t, err, gateway.ErrNotSent)
-			ch := charge("paypal")
-			ch.ProviderPaymentID = "5O190127TN364715T"
-			_, err = client.Charge(t.Context(), ch)
+			_, err = client.Complete(t.Context(), completion(charge("paypal"), "5O190127TN364715T"))
 			require.Error(t, err)
 			require.NotErrorIs(t, err, gateway.ErrNotSent)
 		})

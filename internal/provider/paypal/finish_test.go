@@ -15,42 +15,41 @@ import (
 )
 
 // approved is a wallet's order whose customer has agreed.
-func approved(t *testing.T, f *fake, ch gateway.Charge) (*paypal.Client, gateway.Charge, <-chan seen) {
+func approved(t *testing.T, f *fake, ch gateway.Charge) (*paypal.Client, gateway.Completion, <-chan seen) {
 	t.Helper()
 	c, got := serve(t, f)
 	o := charged(t, c, ch)
 	require.Equal(t, fsm.NewsActionRequired, o.News)
-	require.Equal(t, "https://www.sandbox.paypal.com/checkoutnow?token="+o.ProviderPaymentID, o.NextActionURL)
+	require.Equal(t, "https://www.sandbox.paypal.com/checkoutnow?token="+o.ProviderPaymentID, o.NextAction.URL)
 	f.approve(o.ProviderPaymentID)
 	now, err := c.Lookup(t.Context(), o.ProviderPaymentID)
 	require.NoError(t, err)
 	require.Equal(t, gateway.Outcome{News: fsm.NewsActionRequired, Approved: true, ProviderPaymentID: o.ProviderPaymentID, References: []string{ch.Attempt.String()}}, now)
-	ch.ProviderPaymentID, ch.Token = o.ProviderPaymentID, ""
 	<-got
 	<-got
-	return c, ch, got
+	return c, completion(ch, o.ProviderPaymentID), got
 }
 
 func TestAnApprovedOrderIsFinishedOnce(t *testing.T) {
 	t.Parallel()
 	c, ch, got := approved(t, newFake(t), charge("paypal"))
-	done := charged(t, c, ch)
+	done := completed(t, c, ch)
 	require.Equal(t, fsm.NewsSucceeded, done.News)
 	require.Equal(t, euro(1999), *done.Money)
 	require.Equal(t, ch.ProviderPaymentID, done.ProviderPaymentID)
 	sent := <-got
 	require.Equal(t, "POST /v2/checkout/orders/"+ch.ProviderPaymentID+"/capture", sent.line)
-	require.Equal(t, ch.IdempotencyKey+"-finish", sent.header.Get("PayPal-Request-Id"), "the key of another call is another")
-	require.Equal(t, done, charged(t, c, ch), "the same again")
+	require.Equal(t, ch.IdempotencyKey, sent.header.Get("PayPal-Request-Id"), "the key of another call is another")
+	require.Equal(t, done, completed(t, c, ch), "the same again")
 
 	ch.IdempotencyKey = "another"
-	require.Equal(t, done, charged(t, c, ch), "it is finished already: how it stands counts")
+	require.Equal(t, done, completed(t, c, ch), "it is finished already: how it stands counts")
 }
 
 func TestAnApprovedOrderIsAuthorisedForAManualCapture(t *testing.T) {
 	t.Parallel()
 	c, ch, got := approved(t, newFake(t), manual(charge("paypal")))
-	held := charged(t, c, ch)
+	held := completed(t, c, ch)
 	require.Equal(t, fsm.NewsAuthorized, held.News)
 	require.Equal(t, euro(1999), *held.Money)
 	require.Equal(t, "POST /v2/checkout/orders/"+ch.ProviderPaymentID+"/authorize", (<-got).line)
@@ -67,7 +66,7 @@ func TestAFinishThatIsDeclinedIsSoft(t *testing.T) {
 		f := newFake(t)
 		c, ch, _ := approved(t, f, charge("paypal"))
 		f.unwilling = issue
-		o := charged(t, c, ch)
+		o := completed(t, c, ch)
 		require.Equal(t, gateway.Outcome{
 			News: fsm.NewsSoftFailed, ProviderPaymentID: ch.ProviderPaymentID, References: []string{ch.Attempt.String()}, Failure: payment.NewFailure(code, issue),
 		}, o)
@@ -101,9 +100,7 @@ func TestAFinishThatIsNotAllowedSaysNothing(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden} {
 		c := says(t, status, `{"name":"NOT_AUTHORIZED","details":[{"issue":"PERMISSION_DENIED"}]}`)
-		ch := charge("")
-		ch.ProviderPaymentID = "5O190127TN364715T"
-		_, err := c.Charge(t.Context(), ch)
+		_, err := c.Complete(t.Context(), completion(charge("paypal"), "5O190127TN364715T"))
 		require.ErrorContains(t, err, "PERMISSION_DENIED")
 		require.NotErrorIs(t, err, gateway.ErrNotSent)
 	}
@@ -122,9 +119,9 @@ func TestAFinishThatIsTurnedAwayIsNoDecline(t *testing.T) {
 			f.ServeHTTP(w, r)
 		}))
 		ch := charge("paypal")
-		ch.ProviderPaymentID = charged(t, c, ch).ProviderPaymentID
-		f.approve(ch.ProviderPaymentID)
-		_, err := c.Charge(t.Context(), ch)
+		id := charged(t, c, ch).ProviderPaymentID
+		f.approve(id)
+		_, err := c.Complete(t.Context(), completion(ch, id))
 		require.ErrorContains(t, err, "PERMISSION_DENIED")
 		require.NotErrorIs(t, err, gateway.ErrNotSent)
 	}
@@ -133,9 +130,7 @@ func TestAFinishThatIsTurnedAwayIsNoDecline(t *testing.T) {
 func TestAFinishOfNobodysOrder(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake(t))
-	ch := charge("")
-	ch.ProviderPaymentID = "5O190127TN364715T"
-	_, err := c.Charge(t.Context(), ch)
+	_, err := c.Complete(t.Context(), completion(charge("paypal"), "5O190127TN364715T"))
 	require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
 
@@ -143,7 +138,7 @@ func TestAFinishAsksItsLicence(t *testing.T) {
 	t.Parallel()
 	c, ch, got := approved(t, newFake(t), charge("paypal"))
 	ch.Permit = gateway.Permit{}
-	_, err := c.Charge(t.Context(), ch)
+	_, err := c.Complete(t.Context(), ch)
 	require.ErrorIs(t, err, gateway.ErrPermitEnded)
 	require.Empty(t, got)
 }

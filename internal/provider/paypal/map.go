@@ -117,7 +117,7 @@ func (o order) waiting(out *gateway.Outcome) {
 	case "APPROVED":
 		out.News, out.Approved = fsm.NewsActionRequired, true
 	case "CREATED", "SAVED", "PAYER_ACTION_REQUIRED":
-		out.News, out.NextActionURL = fsm.NewsActionRequired, o.page()
+		out.News, out.NextAction = fsm.NewsActionRequired, payment.Redirect(o.page())
 	case "VOIDED":
 		out.News, out.Failure = fsm.NewsFailed, payment.NewFailure("canceled", "")
 	}

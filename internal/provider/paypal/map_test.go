@@ -34,7 +34,7 @@ func TestHowAnOrderStands(t *testing.T) {
 	const sum = `"amount":{"currency_code":"EUR","value":"19.99"}`
 	eur := new(euro(1999))
 	for members, want := range map[string]gateway.Outcome{
-		`"status":"CREATED","links":[{"rel":"approve","href":"https://p/a"}]`: {News: fsm.NewsActionRequired, NextActionURL: "https://p/a"},
+		`"status":"CREATED","links":[{"rel":"approve","href":"https://p/a"}]`: {News: fsm.NewsActionRequired, NextAction: payment.Redirect("https://p/a")},
 		`"status":"SAVED"`:      {News: fsm.NewsActionRequired},
 		`"status":"MARINATING"`: {News: fsm.NewsProcessing},
 		`"status":"COMPLETED"`:  {News: fsm.NewsProcessing},

@@ -101,9 +101,25 @@ func says(t *testing.T, status int, body string) *paypal.Client {
 
 func charge(token string) gateway.Charge {
 	return gateway.Charge{
+		Details: gateway.Details{Token: token, Stored: strings.Contains(token, ":"), ReturnURL: "https://shop.example/back"},
 		Attempt: payment.AttemptID(uuid.New()), Order: "A-1", Money: euro(1999), Capture: payment.CaptureAutomatic,
-		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: uuid.NewString() + "-pay", Permit: permit(), Stored: strings.Contains(token, ":"),
+		IdempotencyKey: uuid.NewString() + "-pay", Permit: permit(),
 	}
+}
+
+// completion is the call that finishes a charge's order.
+func completion(ch gateway.Charge, id string) gateway.Completion {
+	return gateway.Completion{
+		Attempt: ch.Attempt, Order: ch.Order, ProviderPaymentID: id, Money: ch.Money, Capture: ch.Capture,
+		IdempotencyKey: ch.IdempotencyKey + "-complete", Permit: ch.Permit,
+	}
+}
+
+func completed(t *testing.T, c *paypal.Client, cp gateway.Completion) gateway.Outcome {
+	t.Helper()
+	o, err := c.Complete(t.Context(), cp)
+	require.NoError(t, err)
+	return o
 }
 
 func manual(c gateway.Charge) gateway.Charge {

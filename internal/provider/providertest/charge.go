@@ -18,7 +18,7 @@ func success(r *rig) {
 	require.Equal(r, euro(price), *o.Money)
 	require.Nil(r, o.Failure)
 	require.False(r, o.Refused)
-	require.Empty(r, o.NextActionURL)
+	require.Nil(r, o.NextAction)
 }
 
 // A decline is an answer. Where it is soft it names the payment that is then to
@@ -62,7 +62,7 @@ func redirect(r *rig) {
 	o, err := r.Charge(r.Context(), charge(r.Tokens.Redirect))
 	require.NoError(r, err)
 	require.Equal(r, fsm.NewsActionRequired, o.News)
-	to, err := url.Parse(o.NextActionURL)
+	to, err := url.Parse(o.NextAction.URL)
 	require.NoError(r, err)
 	require.NotEmpty(r, to.Host)
 	if r.can.Blind || r.ForgetsPages {

@@ -62,8 +62,8 @@ const price = 1999
 func charge(token string) gateway.Charge {
 	id := payment.AttemptID(uuid.New())
 	return gateway.Charge{
-		Attempt: id, Order: "A-1", Customer: "u-1", Money: euro(price), Capture: payment.CaptureAutomatic, Token: token,
-		ReturnURL: "https://shop.example/back", IdempotencyKey: key(uuid.UUID(id), "pay"), Permit: permit(),
+		Details: gateway.Details{Customer: gateway.Customer{Reference: "u-1"}, Token: token, ReturnURL: "https://shop.example/back"},
+		Attempt: id, Order: "A-1", Money: euro(price), Capture: payment.CaptureAutomatic, IdempotencyKey: key(uuid.UUID(id), "pay"), Permit: permit(),
 	}
 }
 

@@ -34,8 +34,8 @@ const stranger = "stranger-1"
 func (r *rig) Charge(ctx context.Context, c gateway.Charge) (gateway.Outcome, error) {
 	if r.TokenKind(c.Token) == gateway.TokenStored && !c.Stored {
 		c.Stored = true
-		if c.Customer = r.Stored.Owner; r.Stored.OwnerOf != nil {
-			c.Customer = r.Stored.OwnerOf(c.Token)
+		if c.Customer.Reference = r.Stored.Owner; r.Stored.OwnerOf != nil {
+			c.Customer.Reference = r.Stored.OwnerOf(c.Token)
 		}
 	}
 	return r.Provider.Charge(ctx, c)
@@ -61,7 +61,7 @@ func instrumentOfAnother(r *rig) {
 		require.False(r, r.command(sent), "%s %s moves money", sent.Method, sent.Path)
 	}
 	c := charge(token)
-	c.Stored, c.Customer = true, stranger
+	c.Stored, c.Customer.Reference = true, stranger
 	if !r.Stored.Bound {
 		require.ErrorIs(r, err, payment.ErrMethodNotYours)
 		require.True(r, errors.Is(nobody, payment.ErrMethodNotYours) || errors.Is(nobody, gateway.ErrNoSuchPayment), "%v", nobody)
@@ -72,7 +72,7 @@ func instrumentOfAnother(r *rig) {
 		require.Equal(r, fsm.NewsFailed, o.News)
 	}
 	c = charge(token)
-	c.Stored, c.Customer = true, r.Stored.Owner
+	c.Stored, c.Customer.Reference = true, r.Stored.Owner
 	o, err := r.Provider.Charge(r.Context(), c)
 	require.NoError(r, err)
 	require.Contains(r, []fsm.News{fsm.NewsSucceeded, fsm.NewsAuthorized, fsm.NewsProcessing}, o.News)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/paylatch/paylatch/internal/provider/call"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
@@ -36,6 +37,13 @@ type options struct {
 // (https://razorpay.com/docs/api/payments/payment-links/customise-payment-methods/).
 func methods() map[string]bool {
 	return map[string]bool{"card": false, "netbanking": false, "upi": false, "wallet": false}
+}
+
+// Accepts implements gateway.Provider.
+func (c *Client) Accepts(ch gateway.Charge) error {
+	var n call.Needs
+	n.Data(ch.Details)
+	return n.Err()
 }
 
 // Charge implements gateway.Provider. The token selects the method: "redirect" for a

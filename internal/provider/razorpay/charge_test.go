@@ -18,7 +18,7 @@ func TestAChargeIsOnePaymentLink(t *testing.T) {
 	ch := charge("redirect")
 	o := charged(t, c, ch)
 	require.Equal(t, fsm.NewsActionRequired, o.News)
-	require.Equal(t, "https://rzp.io/i/"+o.ProviderPaymentID, o.NextActionURL)
+	require.Equal(t, "https://rzp.io/i/"+o.ProviderPaymentID, o.NextAction.URL)
 
 	sent := <-got
 	require.Equal(t, "POST /v1/payment_links/", sent.line)

@@ -25,6 +25,8 @@ import (
 
 // Client is one account at Razorpay. It implements gateway.Provider.
 type Client struct {
+	call.OneStep
+
 	base, id, secret string
 	http             *http.Client
 }

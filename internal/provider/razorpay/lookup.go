@@ -51,7 +51,7 @@ func (c *Client) tries(ctx context.Context, order string, o gateway.Outcome) (ga
 		}
 	}
 	if last.Status == statusFailed {
-		o.News, o.PageOpen, o.NextActionURL = fsm.NewsSoftFailed, true, ""
+		o.News, o.PageOpen, o.NextAction = fsm.NewsSoftFailed, true, nil
 		o.Failure = last.failure()
 	}
 	return o, nil

@@ -50,7 +50,7 @@ func (l link) outcome() (gateway.Outcome, error) {
 	var err error
 	switch l.Status {
 	case statusCreated:
-		o.News, o.NextActionURL = fsm.NewsActionRequired, l.ShortURL
+		o.News, o.NextAction = fsm.NewsActionRequired, payment.Redirect(l.ShortURL)
 	case statusPaid:
 		o.News = fsm.NewsSucceeded
 		o.Money, err = money(l.AmountPaid, l.Currency)

@@ -17,7 +17,7 @@ import (
 func TestHowALinkStands(t *testing.T) {
 	t.Parallel()
 	for members, want := range map[string]gateway.Outcome{
-		`"status":"created","short_url":"https://rzp.io/i/x","payments":null`: {News: fsm.NewsActionRequired, NextActionURL: "https://rzp.io/i/x"},
+		`"status":"created","short_url":"https://rzp.io/i/x","payments":null`: {News: fsm.NewsActionRequired, NextAction: payment.Redirect("https://rzp.io/i/x")},
 		`"status":"partially_paid","amount_paid":5`:                           {News: fsm.NewsProcessing},
 		`"status":"marinating"`:                                               {News: fsm.NewsProcessing},
 		`"status":"paid","amount_paid":150000,"payments":[{"payment_id":"pay_1"}],"order_id":"order_1"`: {
@@ -40,7 +40,7 @@ func TestADeclinedTryLeavesTheLinkOpen(t *testing.T) {
 	c, _ := serve(t, f)
 	made := charged(t, c, charge("redirect"))
 	id, orders := made.ProviderPaymentID, []string{"order_" + made.ProviderPaymentID}
-	open := gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: id, NextActionURL: made.NextActionURL, References: orders}
+	open := gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: id, NextAction: made.NextAction, References: orders}
 	declined := gateway.Outcome{
 		News: fsm.NewsSoftFailed, PageOpen: true, ProviderPaymentID: id, References: orders,
 		Failure: payment.NewFailure("insufficient_funds", "insufficient_funds"),

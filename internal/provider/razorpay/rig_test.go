@@ -80,8 +80,9 @@ func says(t *testing.T, status int, body string) *razorpay.Client {
 
 func charge(token string) gateway.Charge {
 	return gateway.Charge{
+		Details: gateway.Details{Token: token, ReturnURL: "https://shop.example/back"},
 		Attempt: payment.AttemptID(uuid.New()), Order: "A-1", Money: rupees(199900), Capture: payment.CaptureAutomatic,
-		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: uuid.NewString() + "-pay", Permit: permit(),
+		IdempotencyKey: uuid.NewString() + "-pay", Permit: permit(),
 	}
 }
 

@@ -52,7 +52,7 @@ func TestChargeLeadsToTheHostedPage(t *testing.T) {
 	r := start(t)
 	o := r.charged(t, charge("tok_redirect"))
 	require.Equal(t, fsm.NewsActionRequired, o.News)
-	require.Equal(t, r.url+"/pay/"+o.ProviderPaymentID, o.NextActionURL)
+	require.Equal(t, r.url+"/pay/"+o.ProviderPaymentID, o.NextAction.URL)
 }
 
 func TestChargeTwiceWithOneKeyIsOneCharge(t *testing.T) {

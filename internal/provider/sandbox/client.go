@@ -31,7 +31,7 @@ func New(base string, client *http.Client) *Client {
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: 365 * 24 * time.Hour, Find: true, FindConsistent: true,
-		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
+		Complete: true, Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
 		RefundsConsistent: true,
 	}
 }
@@ -71,6 +71,8 @@ type refusal struct {
 	Status  int    `json:"-"`
 	Code    string `json:"code"`
 	Message string `json:"message"`
+	// ChargeStatus is set where the charge, and not the request, is the reason.
+	ChargeStatus string `json:"charge_status"`
 }
 
 // read decodes a response. A 4xx is a refusal, except those that mean "later".

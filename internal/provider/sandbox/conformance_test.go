@@ -15,7 +15,21 @@ import (
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	providertest.Run(t, providertest.Suite{
+	providertest.Run(t, suite())
+}
+
+func TestCarries(t *testing.T) {
+	t.Parallel()
+	providertest.Carries(t, suite(), client.Adapter(),
+		func(c *gateway.Charge) { c.Token, c.Save = "tok_success", true },
+		func(c *gateway.Charge) {
+			c.Token, c.Stored, c.Unattended = "card_00000000000000000000000000000000", true, true
+		},
+	)
+}
+
+func suite() providertest.Suite {
+	return providertest.Suite{
 		New: func(_ *testing.T, base string, c *http.Client) gateway.Provider { return client.New(base, c) },
 		Fake: func(t *testing.T) http.Handler {
 			t.Helper()
@@ -30,7 +44,7 @@ func TestConformance(t *testing.T) {
 			Save: func(t *testing.T, p gateway.Provider) string {
 				t.Helper()
 				ch := charge("tok_save")
-				ch.Customer = "c-7"
+				ch.Customer.Reference = "c-7"
 				o, err := p.Charge(t.Context(), ch)
 				require.NoError(t, err)
 				require.NotNil(t, o.Saved)
@@ -40,5 +54,5 @@ func TestConformance(t *testing.T) {
 		Declined:  fsm.NewsFailed,
 		NoPayment: "ch_00000000000000000000000000000000",
 		NoRefund:  "re_00000000000000000000000000000000",
-	})
+	}
 }

@@ -15,17 +15,15 @@ var (
 
 // charge is the sandbox's own view of a payment.
 type charge struct {
-	ID             string  `json:"id"`
-	Status         string  `json:"status"`
-	Amount         int64   `json:"amount"`
-	AmountCaptured int64   `json:"amount_captured"`
-	Currency       string  `json:"currency"`
-	FailureCode    *string `json:"failure_code"`
-	FailureMessage *string `json:"failure_message"`
-	NextAction     *struct {
-		URL string `json:"url"`
-	} `json:"next_action"`
-	Saved *payment.SavedMethod `json:"saved_payment_method"`
+	ID             string               `json:"id"`
+	Status         string               `json:"status"`
+	Amount         int64                `json:"amount"`
+	AmountCaptured int64                `json:"amount_captured"`
+	Currency       string               `json:"currency"`
+	FailureCode    *string              `json:"failure_code"`
+	FailureMessage *string              `json:"failure_message"`
+	NextAction     *payment.NextAction  `json:"next_action"`
+	Saved          *payment.SavedMethod `json:"saved_payment_method"`
 }
 
 // outcome returns errNameless for a response without an id: whether there is a payment
@@ -39,7 +37,7 @@ func outcome(c charge) (gateway.Outcome, error) {
 	switch c.Status {
 	case "pending":
 		if c.NextAction != nil {
-			o.News, o.NextActionURL = fsm.NewsActionRequired, c.NextAction.URL
+			o.News, o.NextAction = fsm.NewsActionRequired, c.NextAction
 		}
 	case "authorized":
 		o.News, o.Money = fsm.NewsAuthorized, &money

@@ -61,8 +61,8 @@ func says(t *testing.T, status int, body string) rig {
 func charge(token string) gateway.Charge {
 	id := payment.AttemptID(uuid.New())
 	return gateway.Charge{
-		Attempt: id, Order: "A-1", Money: euro(1999), Capture: payment.CaptureAutomatic, Token: token,
-		IdempotencyKey: id.String() + "-pay", Permit: permit(),
+		Details: gateway.Details{Token: token},
+		Attempt: id, Order: "A-1", Money: euro(1999), Capture: payment.CaptureAutomatic, IdempotencyKey: id.String() + "-pay", Permit: permit(),
 	}
 }
 

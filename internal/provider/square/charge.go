@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/paylatch/paylatch/internal/provider/call"
 	"net/http"
 
 	"github.com/paylatch/paylatch/fsm"
@@ -27,6 +28,13 @@ type paymentRequest struct {
 
 var errNoMoney = errors.New("a source that only records money which somebody else took")
 
+// Accepts implements gateway.Provider.
+func (c *Client) Accepts(ch gateway.Charge) error {
+	var n call.Needs
+	n.Data(ch.Details)
+	return n.Err()
+}
+
 // Charge implements gateway.Provider. A token is one of Square's own libraries
 // (cnon:…), with which the customer has confirmed the payment already, or a card on
 // file (ccof:…), which Square accepts only with its customer: nothing redirects. A
@@ -43,7 +51,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 		Autocomplete: ch.Capture != payment.CaptureManual, ReferenceID: ch.Attempt.String(), Note: "Order " + string(ch.Order),
 	}
 	if ch.Stored {
-		request.CustomerID = ch.Customer
+		request.CustomerID = ch.Customer.Reference
 	}
 	got, refused, err := c.command(ctx, http.MethodPost, "/v2/payments", ch.Permit, request)
 	switch {

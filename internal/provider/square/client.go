@@ -28,6 +28,8 @@ const (
 
 // Client is one seller's account at Square. It implements gateway.Provider.
 type Client struct {
+	call.OneStep
+
 	// Location is where the seller takes the payments; empty for the seller's main location
 	// (https://developer.squareup.com/reference/square/payments-api/create-payment).
 	Location string

@@ -2,6 +2,7 @@ package stripe
 
 import (
 	"context"
+	"github.com/paylatch/paylatch/internal/provider/call"
 	"strings"
 
 	"github.com/stripe/stripe-go/v86"
@@ -9,6 +10,13 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 )
+
+// Accepts implements gateway.Provider.
+func (c *Client) Accepts(ch gateway.Charge) error {
+	var n call.Needs
+	n.Data(ch.Details)
+	return n.Err()
+}
 
 // Charge implements gateway.Provider. A declined payment waits at Stripe for another
 // payment method: it is a soft decline with the id that cancels it there. A stored
@@ -60,7 +68,7 @@ func chargeParams(ch gateway.Charge) (*stripe.PaymentIntentCreateParams, error) 
 	}
 	pay(p, ch.Token)
 	if ch.Stored {
-		p.Customer = &ch.Customer
+		p.Customer = &ch.Customer.Reference
 	}
 	return p, nil
 }

@@ -23,7 +23,7 @@ func TestHowAPaymentIntentStands(t *testing.T) {
 		`"status":"marinating"`: {News: fsm.NewsProcessing},
 		`"status":"succeeded","amount_received":500,"latest_charge":"ch_1"`:                                           {News: fsm.NewsSucceeded, Money: eur(500), References: []string{"ch_1"}},
 		`"status":"requires_capture","amount_capturable":1500,"latest_charge":{"id":"ch_1","object":"charge"}`:        {News: fsm.NewsAuthorized, Money: eur(1500), References: []string{"ch_1"}},
-		`"status":"requires_action","next_action":{"type":"redirect_to_url","redirect_to_url":{"url":"https://b/x"}}`: {News: fsm.NewsActionRequired, NextActionURL: "https://b/x"},
+		`"status":"requires_action","next_action":{"type":"redirect_to_url","redirect_to_url":{"url":"https://b/x"}}`: {News: fsm.NewsActionRequired, NextAction: payment.Redirect("https://b/x")},
 		`"status":"requires_action","next_action":{"type":"use_stripe_sdk","use_stripe_sdk":{"type":"x"}}`:            {News: fsm.NewsActionRequired},
 		`"status":"requires_action"`: {News: fsm.NewsActionRequired},
 		`"status":"requires_payment_method","last_payment_error":{"type":"card_error","code":"payment_intent_authentication_failure"}`: {
@@ -58,7 +58,7 @@ func TestWhereTheCustomerMustGo(t *testing.T) {
 			`{"object":"payment_intent","id":"pi_1","status":"requires_action","next_action":{"type":"KIND","KIND":{"MEMBER":"https://x/y"}}}`))
 		o, err := c.Lookup(t.Context(), "pi_1")
 		require.NoError(t, err)
-		require.Equal(t, "https://x/y", o.NextActionURL, kind)
+		require.Equal(t, "https://x/y", o.NextAction.URL, kind)
 	}
 }
 

@@ -25,7 +25,7 @@ func outcome(pi *stripe.PaymentIntent) (gateway.Outcome, error) {
 	var err error
 	switch pi.Status {
 	case stripe.PaymentIntentStatusRequiresAction:
-		o.News, o.NextActionURL = fsm.NewsActionRequired, nextURL(pi.NextAction)
+		o.News, o.NextAction = fsm.NewsActionRequired, payment.Redirect(nextURL(pi.NextAction))
 	case stripe.PaymentIntentStatusRequiresCapture:
 		o.News = fsm.NewsAuthorized
 		o.Money, err = money(pi.AmountCapturable, pi.Currency)

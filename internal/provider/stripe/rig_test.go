@@ -81,8 +81,9 @@ func says(t *testing.T, status int, body string) *stripe.Client {
 func charge(token string) gateway.Charge {
 	id := payment.AttemptID(uuid.New())
 	return gateway.Charge{
+		Details: gateway.Details{Token: token, ReturnURL: "https://shop.example/back"},
 		Attempt: id, Order: "A-1", Money: payment.Money{Minor: 1999, Currency: "EUR"}, Capture: payment.CaptureAutomatic,
-		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: "0123-pay", Permit: permit(),
+		IdempotencyKey: "0123-pay", Permit: permit(),
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/paylatch/paylatch/internal/provider/call"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
@@ -13,6 +14,13 @@ import (
 // page is the token of a payment on the bank's page, by any method. Any other token is
 // the RebillId of a saved card.
 const page = "redirect"
+
+// Accepts implements gateway.Provider.
+func (c *Client) Accepts(ch gateway.Charge) error {
+	var n call.Needs
+	n.Data(ch.Details)
+	return n.Err()
+}
 
 // Charge implements gateway.Provider. It begins the payment and then charges the saved
 // card, if there is one
@@ -51,7 +59,7 @@ func beginning(ch gateway.Charge) request {
 func (c *Client) waits(begun answer) (gateway.Outcome, error) {
 	o, err := c.outcome(begun)
 	if o.News == fsm.NewsActionRequired || o.News == fsm.NewsProcessing {
-		o.News, o.NextActionURL = fsm.NewsActionRequired, begun.PaymentURL
+		o.News, o.NextAction = fsm.NewsActionRequired, payment.Redirect(begun.PaymentURL)
 	}
 	return o, err
 }

@@ -47,7 +47,7 @@ func TestTheBanksPageIsOneCall(t *testing.T) {
 	o := charged(t, c, ch)
 	require.Equal(t, gateway.Outcome{
 		News: fsm.NewsActionRequired, ProviderPaymentID: o.ProviderPaymentID,
-		NextActionURL: "https://securepay.tinkoff.ru/new/" + o.ProviderPaymentID,
+		NextAction: payment.Redirect("https://securepay.tinkoff.ru/new/" + o.ProviderPaymentID),
 	}, o)
 	in := scalars([]byte((<-got).body))
 	require.Equal(t, "T", in["PayType"])

@@ -26,6 +26,8 @@ import (
 
 // Client is one terminal at T-Bank. It implements gateway.Provider.
 type Client struct {
+	call.OneStep
+
 	base, terminal string
 	currency       payment.Currency
 	signer         *hooks.Verifier

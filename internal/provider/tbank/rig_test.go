@@ -80,8 +80,9 @@ func says(t *testing.T, body string) *tbank.Client {
 
 func charge(token string) gateway.Charge {
 	return gateway.Charge{
+		Details: gateway.Details{Token: token, Stored: token != "redirect", ReturnURL: "https://shop.example/back"},
 		Attempt: payment.AttemptID(uuid.Must(uuid.NewV7())), Order: "A-1", Money: rub(1999), Capture: payment.CaptureAutomatic,
-		Token: token, ReturnURL: "https://shop.example/back", IdempotencyKey: uuid.NewString() + "-pay", Permit: permit(), Stored: token != "redirect",
+		IdempotencyKey: uuid.NewString() + "-pay", Permit: permit(),
 	}
 }
 

@@ -29,6 +29,13 @@ type confirmation struct {
 	ReturnURL string `json:"return_url"`
 }
 
+// Accepts implements gateway.Provider.
+func (c *Client) Accepts(ch gateway.Charge) error {
+	var n call.Needs
+	n.Data(ch.Details)
+	return n.Err()
+}
+
 // Charge implements gateway.Provider. A declined payment is cancelled at YooKassa for
 // good.
 func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {

@@ -23,6 +23,8 @@ import (
 
 // Client is one shop at YooKassa. It implements gateway.Provider.
 type Client struct {
+	call.OneStep
+
 	base, shop, key string
 	http            *http.Client
 }

@@ -22,7 +22,7 @@ func TestHowAPaymentStands(t *testing.T) {
 	t.Parallel()
 	money := rub(1999)
 	for members, want := range map[string]gateway.Outcome{
-		`"status":"pending","confirmation":{"type":"redirect","confirmation_url":"https://b/x"}`: {News: fsm.NewsActionRequired, NextActionURL: "https://b/x"},
+		`"status":"pending","confirmation":{"type":"redirect","confirmation_url":"https://b/x"}`: {News: fsm.NewsActionRequired, NextAction: payment.Redirect("https://b/x")},
 		`"status":"pending","confirmation":{"type":"qr","confirmation_data":"x"}`:                {News: fsm.NewsProcessing},
 		`"status":"pending"`:                                {News: fsm.NewsProcessing},
 		`"status":"marinating"`:                             {News: fsm.NewsProcessing},

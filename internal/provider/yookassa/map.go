@@ -48,7 +48,7 @@ func outcome(p object) (gateway.Outcome, error) {
 	switch p.Status {
 	case "pending":
 		if p.Confirmation.URL != "" {
-			o.News, o.NextActionURL = fsm.NewsActionRequired, p.Confirmation.URL
+			o.News, o.NextAction = fsm.NewsActionRequired, payment.Redirect(p.Confirmation.URL)
 		}
 	case "waiting_for_capture":
 		o.News = fsm.NewsAuthorized

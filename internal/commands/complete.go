@@ -1,0 +1,55 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/idempotency"
+	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// Complete is the command: pass on what the provider's page or script returned, a JSON object.
+type Complete struct {
+	AttemptID payment.AttemptID
+	Details   json.RawMessage
+}
+
+// Complete goes on with an attempt that waits for its customer. It returns payment's
+// ErrNotCompletable, a ValidationError for details that the provider refuses, of which the attempt
+// waits on, and else what Confirm returns.
+func (c *Commands) Complete(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd Complete) (Reply, error) {
+	return c.operate(ctx, operation{
+		actor: actor, req: req, attempt: cmd.AttemptID, kind: payment.OperationComplete, carries: string(cmd.Details),
+		amount: c.completable,
+		met:    func(a payment.Attempt) bool { return a.State != fsm.AwaitingCustomer },
+		uses: func(err error) bool {
+			return errors.Is(err, payment.ErrOrderPaid) || errors.Is(err, payment.ErrOrderCancelled)
+		},
+		unmet: notCompleted,
+	})
+}
+
+// completable refuses a complete of an attempt that does not wait for its customer, or of which the
+// provider takes no second step.
+func (c *Commands) completable(a payment.Attempt, o payment.Order) (int64, error) {
+	if err := o.Withheld(a.ID); err != nil {
+		return 0, err
+	}
+	account, ok := c.Runner.Account(a.Account)
+	if a.State != fsm.AwaitingCustomer || a.Begun != payment.BegunHere || ok && !account.Provider.Capabilities().Complete {
+		return 0, payment.ErrNotCompletable
+	}
+	return 0, nil
+}
+
+// notCompleted refuses details that the provider has refused, unless the payment has ended with that.
+func notCompleted(_ payment.Attempt, r gateway.CallResult) error {
+	if (r.Outcome == gateway.CallRefused || r.Outcome == gateway.CallUnfit) && r.News() != fsm.NewsSucceeded && r.News() != fsm.NewsFailed {
+		return payment.Invalid("details", "are refused by the payment's provider: pass on what its page or script returned, as it is")
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// orderDetails are the lines and the customer of an order: each pay carries them that has none of its
+// own.
+type orderDetails struct {
+	Lines    []gateway.Line   `json:"lines,omitempty"`
+	Customer gateway.Customer `json:"customer,omitzero"`
+}
+
+func (d orderDetails) none() bool {
+	return len(d.Lines) == 0 && d.Customer == gateway.Customer{}
+}
+
+func (d orderDetails) text() string {
+	text, _ := json.Marshal(d) //nolint:errchkjson // texts and numbers always marshal
+	return string(text)
+}
+
+// detailed is the pay with the details of its order.
+func (c *Commands) detailed(ctx context.Context, cmd Pay) (Pay, error) {
+	sealed, err := c.Store.OrderDetails(ctx, cmd.OrderID)
+	if err != nil || len(sealed) == 0 || c.Runner.Open == nil {
+		return cmd, err
+	}
+	text, err := c.Runner.Open(sealed, []byte(cmd.OrderID))
+	if err != nil {
+		return cmd, fmt.Errorf("open the details of order %s: %w", cmd.OrderID, err)
+	}
+	var of orderDetails
+	if err := json.Unmarshal([]byte(text), &of); err != nil {
+		return cmd, fmt.Errorf("read the details of order %s: %w", cmd.OrderID, err)
+	}
+	return cmd.with(of), nil
+}
+
+// with adds the details of the order.
+func (p Pay) with(of orderDetails) Pay {
+	if len(p.Lines) == 0 {
+		p.Lines = of.Lines
+	}
+	if !p.ownCustomer && of.Customer != (gateway.Customer{}) {
+		of.Customer.Reference = cmp.Or(of.Customer.Reference, p.Customer.Reference)
+		p.Customer = of.Customer
+	}
+	return p
+}
+
+// receipt is what the attempt's fiscal receipts show, sealed; nil without one.
+func (c *Commands) receipt(d gateway.Details, id payment.AttemptID) ([]byte, error) {
+	receipt := gateway.ReceiptOf(d)
+	if receipt == nil {
+		return nil, nil
+	}
+	text, err := json.Marshal(receipt)
+	if err != nil {
+		return nil, fmt.Errorf("encode a receipt: %w", err)
+	}
+	return c.Runner.Sealed(string(text), id[:])
+}

@@ -1,0 +1,86 @@
+package payment
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"time"
+)
+
+// ActionType is how the customer goes on.
+type ActionType string
+
+const (
+	// ActionRedirect takes the customer to URL.
+	ActionRedirect ActionType = "redirect"
+	// ActionPostForm takes the customer to URL by a form with Fields.
+	ActionPostForm ActionType = "post_form"
+	// ActionSDK has the provider's script go on, with Data.
+	ActionSDK ActionType = "sdk"
+	// ActionDisplay shows the customer a voucher or a code: Data.
+	ActionDisplay ActionType = "display"
+)
+
+// NextAction is what the customer must do.
+type NextAction struct {
+	Type   ActionType        `json:"type"`
+	URL    string            `json:"url,omitempty"`
+	Fields map[string]string `json:"fields,omitempty"`
+	// Data is a JSON object, by the account's kind.
+	Data json.RawMessage `json:"data,omitempty"`
+	// ExpiresAt is when it is too late; zero if the provider does not say.
+	ExpiresAt time.Time `json:"expires_at,omitzero"`
+}
+
+// Redirect is the action of going to a page; nil without an address.
+func Redirect(url string) *NextAction {
+	if url == "" {
+		return nil
+	}
+	return &NextAction{Type: ActionRedirect, URL: url}
+}
+
+// Text is the action as ParseAction reads it; empty for none.
+func (n *NextAction) Text() string {
+	if n == nil {
+		return ""
+	}
+	text, err := json.Marshal(n)
+	if err != nil { // its data is no JSON
+		return ""
+	}
+	return string(text)
+}
+
+// ParseAction reads what Text wrote; nil for anything else.
+func ParseAction(text string) *NextAction {
+	n := &NextAction{}
+	if json.Unmarshal([]byte(text), n) != nil || n.Type == "" {
+		return nil
+	}
+	return n
+}
+
+// Keepable reports whether the action is kept as it is.
+func (n *NextAction) Keepable() bool {
+	if n == nil {
+		return true
+	}
+	texts := []string{n.URL, string(n.Data)}
+	for name, value := range n.Fields {
+		texts = append(texts, name, value)
+	}
+	return !slices.ContainsFunc(texts, func(s string) bool { return !Keepable(s) }) && (len(n.Data) == 0 || json.Valid(n.Data))
+}
+
+// digest tells actions apart in the log, which is kept for ever and must not hold what an action
+// lets its bearer do.
+func (n *NextAction) digest() string {
+	text := n.Text()
+	if text == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
+}

@@ -1,0 +1,34 @@
+package mapping
+
+import (
+	"github.com/google/uuid"
+
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+)
+
+// OrderDetailsParams are the details of a new order.
+func OrderDetailsParams(o payment.Order) *dbsqlc.SealedDetailsInsertParams {
+	p := &dbsqlc.SealedDetailsInsertParams{}
+	addDetails(p, o.ID, payment.AttemptID{}, o.SealedDetails)
+	p.CreatedAts = append(p.CreatedAts, o.CreatedAt)
+	return p
+}
+
+// ReceiptsParams are the receipts of new attempts; there may be none.
+func ReceiptsParams(attempts []payment.Attempt) *dbsqlc.SealedDetailsInsertParams {
+	p := &dbsqlc.SealedDetailsInsertParams{}
+	for i := range attempts {
+		if a := &attempts[i]; len(a.SealedReceipt) > 0 {
+			addDetails(p, a.OrderID, a.ID, a.SealedReceipt)
+			p.CreatedAts = append(p.CreatedAts, a.CreatedAt)
+		}
+	}
+	return p
+}
+
+func addDetails(p *dbsqlc.SealedDetailsInsertParams, order payment.OrderID, attempt payment.AttemptID, sealed []byte) {
+	p.OrderIds = append(p.OrderIds, string(order))
+	p.AttemptIds = append(p.AttemptIds, uuid.UUID(attempt))
+	p.Sealed = append(p.Sealed, sealed)
+}

@@ -1,0 +1,62 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+)
+
+// OrderDetails implements commands.Store.
+func (s *Store) OrderDetails(ctx context.Context, id payment.OrderID) ([]byte, error) {
+	return s.details(ctx, id, payment.AttemptID{})
+}
+
+// Receipt implements runner.Store.
+func (s *Store) Receipt(ctx context.Context, a payment.Attempt) ([]byte, error) {
+	return s.details(ctx, a.OrderID, a.ID)
+}
+
+func (s *Store) details(ctx context.Context, order payment.OrderID, attempt payment.AttemptID) (sealed []byte, err error) {
+	err = s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		sealed, err = s.q.SealedDetailsRead(ctx, c, &dbsqlc.SealedDetailsReadParams{OrderID: string(order), AttemptID: uuid.UUID(attempt)})
+		switch {
+		case errors.Is(err, pgx.ErrNoRows):
+			return nil
+		case err != nil:
+			return fmt.Errorf("read the details of order %s: %w", order, err)
+		}
+		return nil
+	})
+	return sealed, err
+}
+
+// keepDetails keeps the details of an order, and the receipts of attempts.
+func (t *txn) keepDetails(ctx context.Context, p *dbsqlc.SealedDetailsInsertParams) error {
+	if len(p.OrderIds) == 0 {
+		return nil
+	}
+	if err := t.q.SealedDetailsInsert(ctx, t.Deferred(), p); err != nil {
+		return fmt.Errorf("keep the details of %d: %w", len(p.OrderIds), err)
+	}
+	return nil
+}
+
+// PurgeDetails erases details that nothing needs any more, and those that are older than keep. It looks
+// at limit of those that are due at most, and returns at how many.
+func (s *Store) PurgeDetails(ctx context.Context, keep time.Duration, limit int) (int, error) {
+	var n int64
+	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		var err error
+		n, err = s.q.SealedDetailsPurge(ctx, c, &dbsqlc.SealedDetailsPurgeParams{Keep: keep.Seconds(), Most: int32(limit)}) //nolint:gosec // a batch size
+		return err
+	})
+	return int(n), err
+}

@@ -1,0 +1,31 @@
+-- Keeps the details of orders and of attempts, each once.
+-- name: SealedDetailsInsert :exec
+INSERT INTO sealed_details (order_id, attempt_id, sealed, created_at, check_at)
+SELECT n.order_id, n.attempt_id, n.sealed, n.created_at, n.created_at + interval '1 hour'
+FROM (SELECT unnest(@order_ids::text[]) AS order_id, unnest(@attempt_ids::uuid[]) AS attempt_id, unnest(@sealed::bytea[]) AS sealed,
+    unnest(@created_ats::timestamptz[]) AS created_at) n;
+
+-- Reads the details of an order, or of one of its attempts; locks nothing.
+-- name: SealedDetailsRead :one
+SELECT sealed FROM sealed_details WHERE order_id = @order_id AND attempt_id = @attempt_id;
+
+-- Erases those of the due details that nothing needs any more, and has the others checked when they are twice as old. Returns how
+-- many were due; skips what is locked.
+-- name: SealedDetailsPurge :one
+WITH due AS (
+    SELECT d.order_id, d.attempt_id, d.created_at < now() - make_interval(secs => @keep::float8)
+        OR d.attempt_id = '00000000-0000-0000-0000-000000000000' AND (
+            EXISTS (SELECT FROM orders o WHERE o.order_id = d.order_id AND (o.cancel_requested_at IS NOT NULL OR o.accepted_attempt_id IS NOT NULL))
+            OR EXISTS (SELECT FROM payment_attempts a WHERE a.order_id = d.order_id AND a.status = 'succeeded'))
+        OR EXISTS (SELECT FROM payment_attempts a WHERE a.order_id = d.order_id AND a.attempt_id = d.attempt_id
+            AND a.status <> 'pending' AND a.amount_captured <= a.amount_refunded + a.amount_disputed) AS needless
+    FROM sealed_details d WHERE d.check_at <= now()
+    ORDER BY d.check_at LIMIT sqlc.arg(most)::int
+    FOR UPDATE OF d SKIP LOCKED
+), erased AS (
+    DELETE FROM sealed_details d USING due n WHERE n.needless AND d.order_id = n.order_id AND d.attempt_id = n.attempt_id
+), later AS (
+    UPDATE sealed_details d SET check_at = now() + (now() - d.created_at)
+    FROM due n WHERE NOT n.needless AND d.order_id = n.order_id AND d.attempt_id = n.attempt_id
+)
+SELECT count(*) FROM due;
