@@ -1,7 +1,9 @@
 package cloudpayments
 
 import (
+	"fmt"
 	"regexp"
+	"strconv"
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/provider/descriptor"
@@ -11,10 +13,51 @@ import (
 // Adapter describes the adapter to the configuration.
 func Adapter() descriptor.Adapter {
 	return descriptor.Adapter{
-		Keys:    []webhooks.Key{{Name: "public_id", Doc: "CloudPayments' public id"}, webhooks.SecretsKey()},
-		TestKey: "public_id", TestForm: regexp.MustCompile(`^test_api_`),
-		New: func(s descriptor.Settings) (gateway.Provider, error) {
-			return New(s.BaseURL, s.Params["public_id"], s.Params["webhook_secret"], s.Client), nil
+		Keys: []webhooks.Key{
+			{Name: "public_id", Doc: "CloudPayments' public id"},
+			webhooks.SecretsKey(),
+			{Name: "taxation_system", Optional: true, Doc: "the shop's tax system at CloudPayments, 0 to 5, for fiscal receipts; absent: that of its cash register"},
 		},
+		TestKey: "public_id", TestForm: regexp.MustCompile(`^test_api_`),
+		Carries: carried(), ProviderData: allowed(),
+		SecondStep: "`MD` and `PaRes`, which the bank of a card with 3-D Secure posts to `return_url`",
+		New: func(s descriptor.Settings) (gateway.Provider, error) {
+			c := New(s.BaseURL, s.Params["public_id"], s.Params["webhook_secret"], s.Client)
+			var err error
+			c.Taxation, err = taxation(s.Params["taxation_system"])
+			return c, err
+		},
+	}
+}
+
+// maxTaxation is the last of the tax systems, which are numbered from 0.
+const maxTaxation = 5
+
+func taxation(text string) (*int, error) {
+	if text == "" {
+		return nil, nil //nolint:nilnil // none is configured
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || n > maxTaxation {
+		return nil, fmt.Errorf("%w: taxation_system must be from 0 to %d", webhooks.ErrConfig, maxTaxation)
+	}
+	return &n, nil
+}
+
+func carried() []descriptor.Carried {
+	const crypto, receipts, at = "with a cryptogram", "with a receipt", "JsonData.cloudPayments.customerReceipt."
+	return []descriptor.Carried{
+		{Member: "save_payment_method", As: "SaveCard", When: crypto},
+		{Member: "initiator", As: "PaymentScheduled", When: "merchant: 0, unless provider_data has it, with TrInitiatorCode 0"},
+		{Member: "return_url", As: "SuccessRedirectUrl", When: "on the page; with 3-D Secure it becomes TermUrl of the form, and is required for a cryptogram"},
+		{Member: "customer.reference", As: "AccountId"},
+		{Member: "customer.email", As: "Email"},
+		{Member: "customer.name", As: "Name", When: crypto},
+		{Member: "customer.phone", As: "Phone", When: "on the page; as Payer.Phone with a cryptogram, and in a receipt"},
+		{Member: "customer.ip", As: "IpAddress", When: "with a token or a cryptogram, which requires it"},
+		{Member: "customer.locale", As: "CultureName", When: "Russian or English; not with a token"},
+		{Member: "customer.billing_address", As: "Payer.Address", When: crypto},
+		{Member: "lines", As: at + "Items", When: receipts},
+		{Member: "lines.receipt", As: at + "Items[].vat"},
 	}
 }

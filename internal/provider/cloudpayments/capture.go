@@ -13,9 +13,9 @@ import (
 )
 
 type amountRequest struct {
-	TransactionID json.Number       `json:"TransactionId"`
-	Amount        json.Number       `json:"Amount"`
-	Data          map[string]string `json:"JsonData,omitempty"`
+	TransactionID json.Number `json:"TransactionId"`
+	Amount        json.Number `json:"Amount"`
+	Data          data        `json:"JsonData,omitempty"`
 }
 
 // Capture implements gateway.Provider
@@ -44,7 +44,14 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 			return gateway.Outcome{}, err
 		}
 	}
-	a, err := c.command(ctx, "/payments/confirm", cp.IdempotencyKey, cp.Permit, amountRequest{TransactionID: held.TransactionID, Amount: json.Number(amount)})
+	request := amountRequest{TransactionID: held.TransactionID, Amount: json.Number(amount)}
+	if cp.Receipt != nil {
+		// Read by the webhooks' adapter, as that of the charge.
+		if request.Data, err = c.dataOf(map[string]string{"payment_attempt_id": cp.Attempt.String()}, cp.Receipt, cp.Money); err != nil {
+			return gateway.Outcome{}, err
+		}
+	}
+	a, err := c.command(ctx, "/payments/confirm", cp.IdempotencyKey, cp.Permit, request)
 	switch {
 	case err != nil:
 		return gateway.Outcome{}, err
@@ -68,9 +75,23 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 	case err != nil:
 		return gateway.Outcome{}, err
 	case !a.Success:
-		return c.stands(ctx, n, n.transaction, fsm.NewsFailed)
+		return c.unvoided(ctx, n, cl)
 	}
 	return canceled(cl.ProviderPaymentID), nil
+}
+
+// unvoided looks up a transaction that was not voided. One in 3-D Secure can only be waited for: it is over
+// when nothing was sent for long that would end its 3-D Secure, and with it take the money.
+func (c *Client) unvoided(ctx context.Context, n name, cl gateway.Cancel) (gateway.Outcome, error) {
+	now, err := c.stands(ctx, n, n.transaction, fsm.NewsFailed)
+	if now.News != fsm.NewsActionRequired {
+		return now, err
+	}
+	if cl.Quiet >= proofLife {
+		return canceled(cl.ProviderPaymentID), nil
+	}
+	now.Refused = false
+	return now, err
 }
 
 type orderRequest struct {

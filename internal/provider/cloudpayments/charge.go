@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
@@ -15,75 +16,129 @@ import (
 const page = "redirect"
 
 // chargeRequest charges a token
-// (https://developers.cloudpayments.ru/#oplata-po-tokenu-rekarring), and with its
-// last members makes an order
-// (https://developers.cloudpayments.ru/#sozdanie-scheta-dlya-otpravki-po-pochte).
+// (https://developers.cloudpayments.ru/#oplata-po-tokenu-rekarring) or a cryptogram
+// (https://developers.cloudpayments.ru/#oplata-po-kriptogramme), and with its last members makes an
+// order (https://developers.cloudpayments.ru/#sozdanie-scheta-dlya-otpravki-po-pochte).
 type chargeRequest struct {
-	Amount          json.Number       `json:"Amount"`
-	Currency        string            `json:"Currency"`
-	InvoiceID       string            `json:"InvoiceId"`
-	AccountID       string            `json:"AccountId,omitempty"`
-	Data            map[string]string `json:"JsonData"`
-	Token           string            `json:"Token,omitempty"`
-	TrInitiatorCode int               `json:"TrInitiatorCode,omitempty"`
+	Amount           json.Number     `json:"Amount"`
+	Currency         string          `json:"Currency"`
+	InvoiceID        string          `json:"InvoiceId"`
+	AccountID        string          `json:"AccountId,omitempty"`
+	Email            string          `json:"Email,omitempty"`
+	IP               string          `json:"IpAddress,omitempty"`
+	Description      json.RawMessage `json:"Description,omitempty"`
+	Data             data            `json:"JsonData"`
+	Token            string          `json:"Token,omitempty"`
+	TrInitiatorCode  *int            `json:"TrInitiatorCode,omitempty"`
+	PaymentScheduled json.RawMessage `json:"PaymentScheduled,omitempty"`
 
-	Description         string `json:"Description,omitempty"`
+	Cryptogram  string `json:"CardCryptogramPacket,omitempty"`
+	Name        string `json:"Name,omitempty"`
+	CultureName string `json:"CultureName,omitempty"`
+	Payer       *payer `json:"Payer,omitempty"`
+	SaveCard    bool   `json:"SaveCard,omitempty"`
+
+	Phone               string `json:"Phone,omitempty"`
 	RequireConfirmation bool   `json:"RequireConfirmation,omitempty"`
 	SuccessRedirectURL  string `json:"SuccessRedirectUrl,omitempty"`
 	FailRedirectURL     string `json:"FailRedirectUrl,omitempty"`
 }
 
-// byCustomer marks a payment as initiated by the customer, not the shop.
-const byCustomer = 1
-
-// Accepts implements gateway.Provider.
-func (c *Client) Accepts(ch gateway.Charge) error {
-	var n call.Needs
-	n.Data(ch.Details)
-	return n.Err()
+// payer is what CloudPayments takes of an address.
+type payer struct {
+	Address  string `json:"Address,omitempty"`
+	City     string `json:"City,omitempty"`
+	Country  string `json:"Country,omitempty"`
+	Phone    string `json:"Phone,omitempty"`
+	Postcode string `json:"Postcode,omitempty"`
 }
 
+// The initiators of a payment by a token: the shop, without its customer, or the customer.
+const byShop, byCustomer = 0, 1
+
 // Charge implements gateway.Provider. A card's token belongs to an AccountId: that is
-// the customer's reference.
+// the customer's reference. A cryptogram's payment may have a second step; see Complete.
 func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
 	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
 		return gateway.Outcome{}, err
 	}
-	r, err := requestOf(ch)
+	r, err := c.requestOf(ch)
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
-	if ch.Token == page {
+	var path string
+	switch {
+	case ch.Token == page:
 		return c.order(ctx, ch, r)
+	case isCryptogram(ch.Token):
+		path = "/payments/cards/"
+		r.cryptogram(ch)
+	default:
+		path = "/payments/tokens/"
+		r.token(ch)
 	}
-	r.Token, r.TrInitiatorCode = ch.Token, byCustomer
-	path := "/payments/tokens/charge"
+	verb := "charge"
 	if ch.Capture == payment.CaptureManual {
-		path = "/payments/tokens/auth"
+		verb = "auth"
 	}
-	a, err := c.command(ctx, path, ch.IdempotencyKey, ch.Permit, r)
+	a, err := c.command(ctx, path+verb, ch.IdempotencyKey, ch.Permit, r)
 	switch {
 	case err != nil:
 		return gateway.Outcome{}, err
 	case !a.Success && a.Model == nil:
 		return refused(a), nil
 	}
-	return read(a)
+	return begun(a, ch.ReturnURL)
 }
 
-func requestOf(ch gateway.Charge) (chargeRequest, error) {
+func (c *Client) requestOf(ch gateway.Charge) (chargeRequest, error) {
 	amount, err := call.Decimal(ch.Money)
+	if err != nil {
+		return chargeRequest{}, err
+	}
+	// Read by the webhooks' adapter.
+	d, err := c.dataOf(map[string]string{"payment_attempt_id": ch.Attempt.String(), "order_id": string(ch.Order)}, gateway.ReceiptOf(ch.Details), ch.Money)
 	return chargeRequest{
 		Amount: json.Number(amount), Currency: string(ch.Money.Currency), InvoiceID: ch.Attempt.String(), AccountID: ch.Customer.Reference,
-		// Read by the webhooks' adapter.
-		Data: map[string]string{"payment_attempt_id": ch.Attempt.String(), "order_id": string(ch.Order)},
+		Email: ch.Customer.Email, Description: ch.ProviderData["Description"], Data: d,
 	}, err
+}
+
+// token charges a saved card. Without its customer the payment is scheduled or not.
+func (r *chargeRequest) token(ch gateway.Charge) {
+	r.Token, r.IP, r.TrInitiatorCode = ch.Token, ch.Customer.IP, new(byCustomer)
+	if ch.Unattended {
+		r.TrInitiatorCode, r.PaymentScheduled = new(byShop), json.RawMessage("0")
+		if scheduled := ch.ProviderData["PaymentScheduled"]; scheduled != nil {
+			r.PaymentScheduled = scheduled
+		}
+	}
+}
+
+// cryptogram charges a card that was encrypted in the browser.
+func (r *chargeRequest) cryptogram(ch gateway.Charge) {
+	r.Cryptogram, r.IP, r.Name, r.SaveCard = ch.Token, ch.Customer.IP, ch.Customer.Name, ch.Save
+	r.CultureName = culture(ch.Customer.Locale)
+	if at := ch.Customer.Billing; at != nil {
+		r.Payer = &payer{
+			Address: strings.TrimSpace(at.Line1 + " " + at.Line2), City: at.City, Country: at.Country, Phone: ch.Customer.Phone, Postcode: at.PostalCode,
+		}
+	}
+}
+
+// culture is one of the languages of CloudPayments; empty for any other.
+func culture(tag string) string {
+	language, _, _ := strings.Cut(strings.ToLower(tag), "-")
+	return map[string]string{"ru": "ru-RU", "en": "en-US"}[language]
 }
 
 // order creates a page. Its payment is named by the order's id, which cancels it, and
 // by our reference, which finds its transactions.
 func (c *Client) order(ctx context.Context, ch gateway.Charge, r chargeRequest) (gateway.Outcome, error) {
-	r.Description, r.RequireConfirmation = string(ch.Order), ch.Capture == payment.CaptureManual
+	if r.Description == nil {
+		r.Description, _ = json.Marshal(string(ch.Order)) //nolint:errchkjson // a text always marshals
+	}
+	r.RequireConfirmation, r.Phone, r.CultureName = ch.Capture == payment.CaptureManual, ch.Customer.Phone, culture(ch.Customer.Locale)
 	r.SuccessRedirectURL, r.FailRedirectURL = ch.ReturnURL, ch.ReturnURL
 	a, err := c.command(ctx, "/orders/create", ch.IdempotencyKey, ch.Permit, r)
 	switch {

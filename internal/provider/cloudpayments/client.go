@@ -1,10 +1,7 @@
 // Package cloudpayments calls CloudPayments' API
 // (https://developers.cloudpayments.ru/#api): a payment is a transaction with the token
-// of a saved card, or an order that the customer pays on CloudPayments' page, in any
-// number of transactions.
-//
-// A card's cryptogram can't be charged: that needs the customer's IP address, which an
-// adapter does not get. Receipts of the Russian law 54-FZ are not sent.
+// of a saved card or with the cryptogram of a new one, which may have a second step, or an
+// order that the customer pays on CloudPayments' page, in any number of transactions.
 package cloudpayments
 
 import (
@@ -25,7 +22,9 @@ import (
 
 // Client is one site at CloudPayments. It implements gateway.Provider.
 type Client struct {
-	call.OneStep
+	// Taxation is the shop's tax system, which receipts name; nil: none
+	// (https://developers.cloudkassir.ru/#sistemy-nalogooblozheniya).
+	Taxation *int
 
 	base, id, secret string
 	http             *http.Client
@@ -50,7 +49,7 @@ const keyLife = 50 * time.Minute
 // and without it only as the last operation.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
-		KeyLife: keyLife, Find: true, FindConsistent: true, Transactions: true,
+		KeyLife: keyLife, Find: true, FindConsistent: true, Transactions: true, Complete: true,
 		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true,
 	}
 }

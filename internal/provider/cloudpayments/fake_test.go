@@ -33,6 +33,7 @@ type transaction struct {
 	refunded          int64
 	reason            int
 	data              json.RawMessage
+	saves, held       bool
 }
 
 type saved struct {
@@ -60,6 +61,46 @@ type request struct {
 	Description     string          `json:"Description"`
 	ID              string          `json:"Id"`
 	JSONData        json.RawMessage `json:"JsonData"`
+
+	Cryptogram string `json:"CardCryptogramPacket"`
+	IP         string `json:"IpAddress"`
+	SaveCard   bool   `json:"SaveCard"`
+	PaRes      string `json:"PaRes"`
+	Scheduled  *int   `json:"PaymentScheduled"`
+}
+
+// cryptogram has the length of a real one; what it begins with is what the fake does.
+func cryptogram(does string) string { return does + strings.Repeat("SMfLeYdKp5dSQVIi", 20) }
+
+// mismatched reports whether a receipt is to nobody or not about the money that moves.
+func (r request) mismatched() bool {
+	var data struct {
+		CloudPayments *struct {
+			Receipt struct {
+				Email string `json:"email"`
+				Phone string `json:"phone"`
+				Items []struct {
+					Price    json.Number `json:"price"`
+					Quantity json.Number `json:"quantity"`
+					Amount   json.Number `json:"amount"`
+				} `json:"Items"`
+			} `json:"customerReceipt"`
+		} `json:"cloudPayments"`
+	}
+	if err := json.Unmarshal(r.JSONData, &data); err != nil || data.CloudPayments == nil {
+		return err != nil && r.JSONData != nil
+	}
+	sum := int64(0)
+	for _, item := range data.CloudPayments.Receipt.Items {
+		amount := request{Amount: item.Amount}.minor()
+		quantity, _ := item.Quantity.Float64()
+		price, _ := item.Price.Float64()
+		if int64(quantity*price*100+0.5) < amount {
+			return true
+		}
+		sum += amount
+	}
+	return sum != r.minor() || data.CloudPayments.Receipt.Email+data.CloudPayments.Receipt.Phone == ""
 }
 
 func (r request) minor() int64 {
@@ -78,6 +119,9 @@ func serving() *fake {
 	for path, run := range map[string]func(in request) object{
 		"/payments/tokens/charge": func(in request) object { return f.charge(in, "Completed") },
 		"/payments/tokens/auth":   func(in request) object { return f.charge(in, "Authorized") },
+		"/payments/cards/charge":  func(in request) object { return f.card(in, "Completed") },
+		"/payments/cards/auth":    func(in request) object { return f.card(in, "Authorized") },
+		"/payments/cards/post3ds": f.prove,
 		"/payments/confirm":       f.confirm, "/payments/void": f.void, "/payments/refund": f.refund,
 		"/payments/get": f.get, "/orders/create": f.order, "/orders/cancel": f.cancelOrder,
 		"/payments/find":    func(in request) object { return f.find(in, false) },
@@ -132,7 +176,9 @@ func (f *fake) charge(in request, status string) object {
 	switch {
 	case t.amount < 1:
 		return wrong("Amount is required")
-	case in.AccountID != account, in.TrInitiatorCode == nil, in.Token == unknown:
+	case in.mismatched():
+		return wrong("Receipt is not valid")
+	case in.AccountID != account, in.TrInitiatorCode == nil, in.Token == unknown, *in.TrInitiatorCode == 0 && in.Scheduled == nil:
 		return wrong("Token not found")
 	case in.Token == declined:
 		t.status, t.reason = "Declined", 5005
@@ -142,6 +188,40 @@ func (f *fake) charge(in request, status string) object {
 	return f.add(t).answer()
 }
 
+// card charges a new card. What its bank answers is in PaRes.
+func (f *fake) card(in request, status string) object {
+	t := &transaction{invoice: in.InvoiceID, currency: in.Currency, amount: in.minor(), status: status, data: in.JSONData, saves: in.SaveCard}
+	is := func(does string) bool { return strings.HasPrefix(in.Cryptogram, does) }
+	switch {
+	case t.amount < 1, in.mismatched(), is("nobody"):
+		return wrong("CardCryptogramPacket is not valid")
+	case is("declined"):
+		t.status, t.reason = "Declined", 5005
+	case is("3ds"):
+		t.held, t.status = status == "Authorized", "AwaitingAuthentication"
+		f.add(t)
+		return object{"Success": false, "Message": nil, "Model": object{
+			"TransactionId": t.id, "PaReq": "eJxVUdtugkAQ", "AcsUrl": "https://acs.bank.example/auth/start.do",
+		}}
+	}
+	return f.add(t).answer()
+}
+
+func (f *fake) prove(in request) object {
+	t := f.transaction(in.TransactionID)
+	switch {
+	case t == nil || t.status != "AwaitingAuthentication" || in.PaRes == "":
+		return wrong("Transaction is not awaiting authentication")
+	case in.PaRes == "unproven":
+		t.status, t.reason = "Declined", 5206
+	case t.held:
+		t.status = "Authorized"
+	default:
+		t.status = "Completed"
+	}
+	return t.answer()
+}
+
 func (t *transaction) answer() object {
 	o := done(t.render())
 	o["Success"] = t.status != "Declined"
@@ -149,11 +229,15 @@ func (t *transaction) answer() object {
 }
 
 func (t *transaction) render() object {
-	return object{
+	o := object{
 		"TransactionId": t.id, "Amount": json.Number(strconv.FormatInt(t.amount/100, 10) + "." + strconv.FormatInt(100+t.amount%100, 10)[1:] + "000"),
 		"Currency": t.currency, "CurrencyCode": 0, "InvoiceId": t.invoice, "AccountId": account, "JsonData": string(t.data),
 		"TestMode": true, "Status": t.status, "ReasonCode": t.reason, "OriginalTransactionId": t.original, "Refunded": t.refunded > 0,
 	}
+	if t.saves && t.status != "Declined" {
+		o["Token"], o["CardType"], o["CardLastFour"], o["CardExpDate"] = "tk_saved", "Visa", "1111", "05/29"
+	}
+	return o
 }
 
 func (f *fake) transaction(id int) *transaction {
@@ -185,7 +269,7 @@ func (f *fake) find(in request, refunds bool) object {
 
 func (f *fake) confirm(in request) object {
 	t := f.transaction(in.TransactionID)
-	if t == nil || t.status != "Authorized" || in.minor() < 1 || in.minor() > t.amount {
+	if t == nil || t.status != "Authorized" || in.minor() < 1 || in.minor() > t.amount || in.mismatched() {
 		return wrong("Can't be confirmed")
 	}
 	t.status, t.amount = "Completed", in.minor()
@@ -203,7 +287,7 @@ func (f *fake) void(in request) object {
 
 func (f *fake) refund(in request) object {
 	t := f.transaction(in.TransactionID)
-	if t == nil || t.status != "Completed" || in.minor() < 1 || in.minor() > t.amount-t.refunded {
+	if t == nil || t.status != "Completed" || in.minor() < 1 || in.minor() > t.amount-t.refunded || in.mismatched() {
 		return wrong("Can't be refunded")
 	}
 	t.refunded += in.minor()
@@ -214,7 +298,7 @@ func (f *fake) refund(in request) object {
 }
 
 func (f *fake) order(in request) object {
-	if in.minor() < 1 || in.Description == "" {
+	if in.minor() < 1 || in.Description == "" || in.mismatched() {
 		return wrong("Description is required")
 	}
 	f.serial++

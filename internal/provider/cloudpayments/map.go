@@ -20,6 +20,12 @@ type transaction struct {
 	Status        string          `json:"Status"`
 	ReasonCode    json.Number     `json:"ReasonCode"`
 	JSONData      json.RawMessage `json:"JsonData"`
+	// The card, and its token if CloudPayments keeps it for the account.
+	AccountID    string `json:"AccountId"`
+	Token        string `json:"Token"`
+	CardType     string `json:"CardType"`
+	CardLastFour string `json:"CardLastFour"`
+	CardExpDate  string `json:"CardExpDate"`
 }
 
 func parse(a answer) (transaction, error) {
@@ -49,15 +55,21 @@ func (t transaction) reason() string {
 	return string(t.ReasonCode)
 }
 
-// data returns the shop's own data: JSON in a string.
+// data returns the shop's own texts: JSON in a string.
 func (t transaction) data() map[string]string {
 	var text string
 	if json.Unmarshal(t.JSONData, &text) != nil {
 		text = string(t.JSONData)
 	}
-	var members map[string]string
+	var members map[string]json.RawMessage
 	_ = json.Unmarshal([]byte(text), &members)
-	return members
+	texts := map[string]string{}
+	for name, member := range members {
+		if json.Unmarshal(member, &text) == nil {
+			texts[name] = text
+		}
+	}
+	return texts
 }
 
 func read(a answer) (gateway.Outcome, error) {
@@ -72,7 +84,7 @@ func read(a answer) (gateway.Outcome, error) {
 // (https://developers.cloudpayments.ru/#statusy-operatsiy). A declined one is final: a
 // retry is a new transaction. An unrecognized status is processing.
 func (t transaction) outcome() (o gateway.Outcome, err error) {
-	o = gateway.Outcome{ProviderPaymentID: string(t.TransactionID), News: fsm.NewsProcessing}
+	o = gateway.Outcome{ProviderPaymentID: string(t.TransactionID), News: fsm.NewsProcessing, Saved: t.saved()}
 	switch t.Status {
 	case "":
 		return gateway.Outcome{}, errNameless

@@ -20,6 +20,11 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	if err != nil {
 		return gateway.RefundOutcome{}, err
 	}
+	// Read by the webhooks' adapter.
+	d, err := c.dataOf(map[string]string{"refund_id": r.Refund.String(), "payment_attempt_id": r.Attempt.String()}, r.Receipt, r.Money)
+	if err != nil {
+		return gateway.RefundOutcome{}, err
+	}
 	n, err := parseName(r.ProviderPaymentID)
 	if err != nil {
 		return gateway.RefundOutcome{}, err
@@ -35,9 +40,7 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 		}
 	}
 	a, err := c.command(ctx, "/payments/refund", r.IdempotencyKey, r.Permit, amountRequest{
-		TransactionID: paid.TransactionID, Amount: json.Number(amount),
-		// Read by the webhooks' adapter.
-		Data: map[string]string{"refund_id": r.Refund.String(), "payment_attempt_id": r.Attempt.String()},
+		TransactionID: paid.TransactionID, Amount: json.Number(amount), Data: d,
 	})
 	switch {
 	case err != nil:

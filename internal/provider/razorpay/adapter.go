@@ -13,8 +13,20 @@ func Adapter() descriptor.Adapter {
 	return descriptor.Adapter{
 		Keys:    []webhooks.Key{{Name: "key_id", Doc: "Razorpay's key"}, {Name: "key_secret", Secret: true, Doc: "Razorpay's secret"}},
 		TestKey: "key_id", TestForm: regexp.MustCompile(`^rzp_test_`),
+		Carries: carried(), ProviderData: allowed(),
+		SecondStep: "`razorpay_order_id`, `razorpay_payment_id` and `razorpay_signature`, which Razorpay's script returns for the token checkout",
 		New: func(s descriptor.Settings) (gateway.Provider, error) {
 			return New(s.BaseURL, s.Params["key_id"], s.Params["key_secret"], s.Client), nil
 		},
+	}
+}
+
+func carried() []descriptor.Carried {
+	const link, prefilled = "with a link's page", "with a link's page; with the token checkout it is filled in by the script (next_action)"
+	return []descriptor.Carried{
+		{Member: "return_url", As: "callback_url", When: link},
+		{Member: "customer.name", As: "customer.name", When: prefilled},
+		{Member: "customer.email", As: "customer.email", When: prefilled},
+		{Member: "customer.phone", As: "customer.contact", When: prefilled},
 	}
 }

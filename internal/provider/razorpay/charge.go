@@ -2,9 +2,9 @@ package razorpay
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/paylatch/paylatch/internal/provider/call"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
@@ -22,9 +22,25 @@ type linkRequest struct {
 	ReminderEnable bool              `json:"reminder_enable"`
 	Notify         map[string]bool   `json:"notify"`
 	Notes          map[string]string `json:"notes"`
+	Customer       *customer         `json:"customer,omitempty"`
 	CallbackURL    string            `json:"callback_url,omitempty"`
 	CallbackMethod string            `json:"callback_method,omitempty"`
 	Options        *options          `json:"options,omitempty"`
+}
+
+// customer is filled in on the page. Razorpay sends nothing to it, see Notify.
+type customer struct {
+	Name    string `json:"name,omitempty"`
+	Email   string `json:"email,omitempty"`
+	Contact string `json:"contact,omitempty"`
+}
+
+// customerOf is nil without a name, an address and a telephone number.
+func customerOf(c gateway.Customer) *customer {
+	if c.Name == "" && c.Email == "" && c.Phone == "" {
+		return nil
+	}
+	return &customer{Name: c.Name, Email: c.Email, Contact: c.Phone}
 }
 
 type options struct {
@@ -39,21 +55,18 @@ func methods() map[string]bool {
 	return map[string]bool{"card": false, "netbanking": false, "upi": false, "wallet": false}
 }
 
-// Accepts implements gateway.Provider.
-func (c *Client) Accepts(ch gateway.Charge) error {
-	var n call.Needs
-	n.Data(ch.Details)
-	return n.Err()
-}
-
 // Charge implements gateway.Provider. The token selects the method: "redirect" for a
 // choice on the link's page, or one of card, netbanking, upi and wallet, to which the
-// page is limited. Any other token, and a charge with manual capture, is not sent.
+// page is limited; "checkout" makes an order for Razorpay's script on the shop's page.
+// Any other token, and a charge with manual capture, is not sent.
 //
 // An earlier link with the same reference counts instead of a new one.
 func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
 	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
 		return gateway.Outcome{}, err
+	}
+	if ch.Token == checkout {
+		return c.order(ctx, ch)
 	}
 	request, err := requestOf(ch)
 	if err != nil {
@@ -76,26 +89,46 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	return gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.code())}, nil
 }
 
-var errToken = errors.New("the token is none of redirect, card, netbanking, upi and wallet")
+// page and checkout are the tokens of a link's page and of Razorpay's script.
+const page, checkout = "redirect", "checkout"
+
+var errToken = errors.New("the token is none of redirect, checkout, card, netbanking, upi and wallet")
+
+// atOnce is the amount of a payment that is captured at once: no other is made.
+func atOnce(ch gateway.Charge) (int64, error) {
+	if ch.Capture == payment.CaptureManual {
+		return 0, fmt.Errorf("%w: %w: a payment is captured at once", gateway.ErrUnfit, gateway.ErrUnsupported)
+	}
+	return amount(ch.Money)
+}
+
+// notesOf are read by the webhooks' adapter.
+func notesOf(ch gateway.Charge) map[string]string {
+	return map[string]string{"payment_attempt_id": ch.Attempt.String(), "order_id": string(ch.Order)}
+}
+
+// description is what the customer reads of what is paid.
+func description(ch gateway.Charge) string {
+	var text string
+	if json.Unmarshal(ch.ProviderData["description"], &text) == nil && text != "" {
+		return text
+	}
+	return string(ch.Order)
+}
 
 func requestOf(ch gateway.Charge) (linkRequest, error) {
-	units, err := amount(ch.Money)
+	units, err := atOnce(ch)
 	if err != nil {
 		return linkRequest{}, err
 	}
-	if ch.Capture == payment.CaptureManual {
-		return linkRequest{}, fmt.Errorf("%w: %w: a payment link is captured at once", gateway.ErrUnfit, gateway.ErrUnsupported)
-	}
 	r := linkRequest{
-		Amount: units, Currency: string(ch.Money.Currency), ReferenceID: ch.Attempt.String(), Description: string(ch.Order),
-		Notify: map[string]bool{"sms": false, "email": false},
-		// Read by the webhooks' adapter.
-		Notes: map[string]string{"payment_attempt_id": ch.Attempt.String(), "order_id": string(ch.Order)},
+		Amount: units, Currency: string(ch.Money.Currency), ReferenceID: ch.Attempt.String(), Description: description(ch),
+		Notify: map[string]bool{"sms": false, "email": false}, Notes: notesOf(ch), Customer: customerOf(ch.Customer),
 	}
 	if ch.ReturnURL != "" {
 		r.CallbackURL, r.CallbackMethod = ch.ReturnURL, "get"
 	}
-	if ch.Token == "redirect" {
+	if ch.Token == page {
 		return r, nil
 	}
 	limit := methods()
@@ -106,37 +139,4 @@ func requestOf(ch gateway.Charge) (linkRequest, error) {
 	r.Options = &options{}
 	r.Options.Checkout.Method = limit
 	return r, nil
-}
-
-// Capture implements gateway.Provider: Razorpay captures a link's payment itself.
-func (c *Client) Capture(context.Context, gateway.Capture) (gateway.Outcome, error) {
-	return gateway.Outcome{}, gateway.ErrUnsupported
-}
-
-// Cancel implements gateway.Provider
-// (https://razorpay.com/docs/api/payments/payment-links/cancel-standard/): an unpaid
-// link can no longer be paid.
-func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
-	id := cl.ProviderPaymentID
-	if isPayment(id) {
-		// An early webhook named the payment and not its link.
-		found, err := c.find(ctx, cl.Attempt, &cl.Permit)
-		if err != nil {
-			return gateway.Outcome{}, err
-		}
-		id = found.ID
-	}
-	var over link
-	refused, err := c.post(ctx, linkPath(id)+"/cancel", nil, cl.Permit, struct{}{}, &over)
-	switch {
-	case err != nil:
-		return gateway.Outcome{}, err
-	case refused == nil:
-		return over.outcome()
-	case refused.missing():
-		return gateway.Outcome{}, gateway.ErrNoSuchPayment
-	}
-	now, err := c.Lookup(ctx, id)
-	now.Refused = now.News != fsm.NewsFailed
-	return now, err
 }

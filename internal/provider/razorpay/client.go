@@ -1,9 +1,9 @@
 // Package razorpay calls Razorpay's API (https://razorpay.com/docs/api/): a payment is
-// a payment link, which the customer pays on its page.
+// a payment link, which the customer pays on its page, or an order, which is paid by
+// Razorpay's script on the shop's page and has a second step.
 //
-// Orders with Razorpay's own script on the merchant's page are not offered: an order
-// can't be cancelled and a hold not released there, so that a declined or cancelled
-// payment could be paid for months.
+// An order can't be cancelled at Razorpay. A script that is still open can pay it later:
+// that is late money.
 package razorpay
 
 import (
@@ -25,8 +25,6 @@ import (
 
 // Client is one account at Razorpay. It implements gateway.Provider.
 type Client struct {
-	call.OneStep
-
 	base, id, secret string
 	http             *http.Client
 }
@@ -52,7 +50,7 @@ const keyLife = 180 * 24 * time.Hour
 // list shows a new link, or a new refund, at once is not documented.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
-		KeyLife: keyLife, Find: true, FindConsistent: false,
+		KeyLife: keyLife, Find: true, FindConsistent: false, Complete: true,
 		Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
 	}
 }
@@ -86,6 +84,8 @@ func (c *Client) request(method, path string) call.Request {
 }
 
 func linkPath(id string) string { return "/payment_links/" + url.PathEscape(id) }
+
+func orderPath(id string) string { return "/orders/" + url.PathEscape(id) }
 
 func paymentPath(id string) string { return "/payments/" + url.PathEscape(id) }
 

@@ -32,6 +32,17 @@ type link struct {
 	refunds                                  []*refund
 	// tries are the statuses of the payments on its page, the last one last.
 	tries []string
+	// order is set for an order of its own; paid is then the status of its payment.
+	order bool
+	paid  string
+}
+
+// orderID is that of the order that is paid.
+func (l *link) orderID() string {
+	if l.order {
+		return l.id
+	}
+	return "order_" + l.id
 }
 
 type refund struct {
@@ -58,6 +69,10 @@ func newFake(*testing.T) *fake {
 	f.HandleFunc("GET /v1/payment_links/{$}", f.call(f.list))
 	f.HandleFunc("GET /v1/payment_links/{id}", f.call(f.show))
 	f.HandleFunc("GET /v1/payments/{id}", f.call(f.showPayment))
+	f.HandleFunc("POST /v1/payments/{id}/capture", f.call(f.capture))
+	f.HandleFunc("POST /v1/orders", f.call(f.createOrder))
+	f.HandleFunc("GET /v1/orders", f.call(f.listOrders))
+	f.HandleFunc("GET /v1/orders/{id}", f.call(f.showOrder))
 	f.HandleFunc("GET /v1/orders/{id}/payments", f.call(f.listTries))
 	f.HandleFunc("GET /v1/payments/{id}/refunds", f.call(f.listRefunds))
 	f.HandleFunc("GET /v1/refunds/{id}", f.call(f.showRefund))
@@ -78,7 +93,12 @@ type request struct {
 	CallbackURL    string            `json:"callback_url"`
 	CallbackMethod string            `json:"callback_method"`
 	Receipt        string            `json:"receipt"`
-	Options        struct {
+	Customer       map[string]string `json:"customer"`
+	Payment        *struct {
+		Capture string         `json:"capture"`
+		Options map[string]any `json:"capture_options"`
+	} `json:"payment"`
+	Options struct {
 		Checkout struct {
 			Method map[string]bool `json:"method"`
 		} `json:"checkout"`
@@ -145,7 +165,7 @@ func (f *fake) create(_ *http.Request, in request) (int, object) {
 		return refuse("a link that is ours alone is not sent to anybody")
 	}
 	for _, l := range f.links {
-		if l.reference == in.ReferenceID {
+		if !l.order && l.reference == in.ReferenceID {
 			return refuse("payment link creation with reference ID already attempted")
 		}
 	}
@@ -176,11 +196,17 @@ func (f *fake) try(id, status string) {
 
 // listTries lists the youngest payment first.
 func (f *fake) listTries(r *http.Request, _ request) (int, object) {
-	l := f.link(strings.TrimPrefix(r.PathValue("id"), "order_"))
+	l := f.link(r.PathValue("id"))
+	if l == nil {
+		l = f.link(strings.TrimPrefix(r.PathValue("id"), "order_"))
+	}
 	if l == nil {
 		return missing()
 	}
 	items := []object{}
+	if l.order && l.payment != "" {
+		items = append(items, l.renderPayment())
+	}
 	for i, status := range slices.Backward(l.tries) {
 		made := object{"id": fmt.Sprintf("pay_Try%d", i), "entity": "payment", "status": status, "created_at": 1591097060 + i}
 		if status == "failed" {
@@ -242,7 +268,7 @@ func (f *fake) refund(r *http.Request, in request) (int, object) {
 func (f *fake) list(r *http.Request, _ request) (int, object) {
 	found := []object{}
 	for _, l := range f.links {
-		if l.reference == r.URL.Query().Get("reference_id") {
+		if !l.order && l.reference == r.URL.Query().Get("reference_id") {
 			found = append(found, l.render())
 		}
 	}
@@ -250,7 +276,7 @@ func (f *fake) list(r *http.Request, _ request) (int, object) {
 }
 
 func (f *fake) show(r *http.Request, _ request) (int, object) {
-	if l := f.link(r.PathValue("id")); l != nil {
+	if l := f.link(r.PathValue("id")); l != nil && !l.order {
 		return http.StatusOK, l.render()
 	}
 	return missing()
@@ -261,9 +287,17 @@ func (f *fake) showPayment(r *http.Request, _ request) (int, object) {
 	if l == nil {
 		return missing()
 	}
-	return http.StatusOK, object{
-		"id": l.payment, "entity": "payment", "amount": l.amount, "currency": l.currency, "status": "captured", "captured": true,
-		"order_id": "order_" + l.id, "notes": []string{}, "error_code": nil, "error_reason": nil,
+	return http.StatusOK, l.renderPayment()
+}
+
+func (l *link) renderPayment() object {
+	status := "captured"
+	if l.order {
+		status = l.paid
+	}
+	return object{
+		"id": l.payment, "entity": "payment", "amount": l.amount, "currency": l.currency, "status": status, "captured": status == "captured",
+		"order_id": l.orderID(), "notes": []string{}, "error_code": nil, "error_reason": nil, "created_at": 1591097090,
 	}
 }
 

@@ -21,6 +21,9 @@ func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error)
 		}
 		return found.outcome()
 	}
+	if isOrder(id) {
+		return c.lookupOrder(ctx, id, nil)
+	}
 	var found link
 	if err := c.get(ctx, linkPath(id), nil, &found); err != nil {
 		return gateway.Outcome{}, err
@@ -35,39 +38,62 @@ func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error)
 // tries returns the outcome of an open link whose order has had payments: a failed one does not show on the link itself
 // (https://razorpay.com/docs/api/orders/fetch-payments/). The last one counts.
 func (c *Client) tries(ctx context.Context, order string, o gateway.Outcome) (gateway.Outcome, error) {
-	var made struct {
-		Items []paid `json:"items"`
-	}
-	switch err := c.get(ctx, "/orders/"+url.PathEscape(order)+"/payments", nil, &made); {
+	made, err := c.paymentsOf(ctx, order, nil)
+	switch {
 	case errors.Is(err, gateway.ErrNoSuchPayment):
 		return o, nil // the link is there
 	case err != nil:
 		return gateway.Outcome{}, err
 	}
-	var last paid
-	for _, p := range made.Items {
-		if p.CreatedAt >= last.CreatedAt {
-			last = p
-		}
-	}
-	if last.Status == statusFailed {
+	if last := lastOf(made); last.Status == statusFailed {
 		o.News, o.PageOpen, o.NextAction = fsm.NewsSoftFailed, true, nil
 		o.Failure = last.failure()
 	}
 	return o, nil
 }
 
+// paymentsOf are those of an order, in no order of their own.
+func (c *Client) paymentsOf(ctx context.Context, order string, l *gateway.Permit) ([]paid, error) {
+	var made struct {
+		Items []paid `json:"items"`
+	}
+	err := c.get(ctx, orderPath(order)+"/payments", l, &made)
+	if err == nil && made.Items == nil {
+		err = errNameless
+	}
+	return made.Items, err
+}
+
+func lastOf(made []paid) (last paid) {
+	for _, p := range made {
+		if p.CreatedAt >= last.CreatedAt {
+			last = p
+		}
+	}
+	return last
+}
+
 func isPayment(id string) bool { return strings.HasPrefix(id, "pay_") }
 
 // Find implements gateway.Provider
 // (https://razorpay.com/docs/api/payments/payment-links/fetch-all-standard/). The link
-// itself is then looked up.
+// itself is then looked up. Without one it is an order.
 func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcome, error) {
-	found, err := c.find(ctx, id, nil)
+	found, err := c.named(ctx, id, nil)
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
-	return c.Lookup(ctx, found.ID)
+	return c.Lookup(ctx, found)
+}
+
+// named is the id of the attempt's link or order.
+func (c *Client) named(ctx context.Context, id payment.AttemptID, l *gateway.Permit) (string, error) {
+	found, err := c.find(ctx, id, l)
+	if !errors.Is(err, gateway.ErrNoSuchPayment) {
+		return found.ID, err
+	}
+	made, err := c.findOrder(ctx, id, l)
+	return made.ID, err
 }
 
 func (c *Client) find(ctx context.Context, id payment.AttemptID, l *gateway.Permit) (link, error) {

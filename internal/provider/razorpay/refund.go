@@ -47,11 +47,14 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	return gateway.RefusedRefund(refused.code()), nil
 }
 
-// paymentOf returns the payment on a link and the link's status; the payment of an
-// unpaid link is empty.
+// paymentOf returns the payment on a link, or of an order, and the link's or order's status;
+// that of an unpaid one is empty.
 func (c *Client) paymentOf(ctx context.Context, id string, l *gateway.Permit) (paid, status string, err error) {
 	if isPayment(id) {
 		return id, "", nil
+	}
+	if isOrder(id) {
+		return c.paymentOfOrder(ctx, id, l)
 	}
 	var found link
 	if err := c.get(ctx, linkPath(id), l, &found); err != nil {

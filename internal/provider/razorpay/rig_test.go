@@ -25,7 +25,26 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // strictly, by the fields of the documentation.
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	providertest.Run(t, providertest.Suite{
+	providertest.Run(t, suite())
+}
+
+// The same with orders, which Razorpay's script pays.
+func TestConformanceOfOrders(t *testing.T) {
+	t.Parallel()
+	s := suite()
+	s.Tokens = providertest.Tokens{Success: "checkout"}
+	s.NoPayment = "order_ExjpAUN3gVHrPJ"
+	s.Customer = func(t *testing.T, on http.Handler, id, _ string) {
+		t.Helper()
+		f, ok := on.(*fake)
+		require.True(t, ok)
+		f.agree(id, "captured")
+	}
+	providertest.Run(t, s)
+}
+
+func suite() providertest.Suite {
+	return providertest.Suite{
 		New: func(_ *testing.T, base string, c *http.Client) gateway.Provider {
 			return razorpay.New(base, keyID, secret, c)
 		},
@@ -45,7 +64,7 @@ func TestConformance(t *testing.T) {
 		NoRefund:  "rfnd_FgRAHdNOM4ZVbO",
 		Key:       func(r providertest.Request) string { return r.Header.Get("X-Refund-Idempotency") },
 		Keyless:   func(r providertest.Request) bool { return !strings.HasSuffix(r.Path, "/refund") },
-	})
+	}
 }
 
 // serve returns a client of this server, and each request that it got.

@@ -13,10 +13,22 @@ func Adapter() descriptor.Adapter {
 			descriptor.APIKey(), {Name: "location_id", Optional: true, Doc: "the location that payments are of; absent: the seller's main one"},
 		},
 		TestHosts: []string{"squareupsandbox.com"},
+		Carries:   carried(), ProviderData: allowed(),
 		New: func(s descriptor.Settings) (gateway.Provider, error) {
 			c := New(s.BaseURL, s.Params["api_key"], s.Client)
 			c.Location = s.Params["location_id"]
 			return c, nil
 		},
+	}
+}
+
+func carried() []descriptor.Carried {
+	return []descriptor.Carried{
+		{Member: "statement_descriptor", As: "statement_description_identifier"},
+		{Member: "customer.reference", As: "customer_id", When: "with a card on file, which requires it: the customer at Square"},
+		{Member: "customer.email", As: "buyer_email_address"},
+		{Member: "customer.phone", As: "buyer_phone_number"},
+		{Member: "customer.billing_address", As: "billing_address"},
+		{Member: "customer.shipping_address", As: "shipping_address"},
 	}
 }

@@ -49,11 +49,6 @@ func (c *Client) fits(ctx context.Context, cp gateway.Capture) (bool, error) {
 	return err == nil && now.Payment != nil && now.Payment.Amount != nil && *now.Payment.Amount == moneyOf(cp.Money), err
 }
 
-// Cancel implements gateway.Provider.
-func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
-	return c.move(ctx, cl.ProviderPaymentID, "cancel", cl.Permit, func(o gateway.Outcome) bool { return o.News == fsm.NewsFailed })
-}
-
 // move completes or cancels a payment. Square takes no key for either: a repeated
 // command is refused, and counts as done if the payment has the wanted state (met).
 func (c *Client) move(ctx context.Context, id, verb string, l gateway.Permit, met func(gateway.Outcome) bool) (gateway.Outcome, error) {

@@ -2,9 +2,9 @@ package square
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/paylatch/paylatch/internal/provider/call"
 	"net/http"
 
 	"github.com/paylatch/paylatch/fsm"
@@ -24,16 +24,44 @@ type paymentRequest struct {
 	Autocomplete   bool   `json:"autocomplete"`
 	ReferenceID    string `json:"reference_id"`
 	Note           string `json:"note,omitempty"`
+
+	Email      string           `json:"buyer_email_address,omitempty"`
+	Phone      string           `json:"buyer_phone_number,omitempty"`
+	Billing    *address         `json:"billing_address,omitempty"`
+	Shipping   *address         `json:"shipping_address,omitempty"`
+	Descriptor string           `json:"statement_description_identifier,omitempty"`
+	Customer   *customerDetails `json:"customer_details,omitempty"`
+	// Verification shows Square that the buyer was verified; it and Member are Square's own (provider_data).
+	Verification json.RawMessage `json:"verification_token,omitempty"`
+	Member       json.RawMessage `json:"team_member_id,omitempty"`
+}
+
+// address is Square's form of one
+// (https://developer.squareup.com/docs/build-basics/common-data-types/working-with-addresses).
+type address struct {
+	Line1      string `json:"address_line_1,omitempty"`
+	Line2      string `json:"address_line_2,omitempty"`
+	City       string `json:"locality,omitempty"`
+	State      string `json:"administrative_district_level_1,omitempty"`
+	PostalCode string `json:"postal_code,omitempty"`
+	Country    string `json:"country,omitempty"`
+}
+
+func addressOf(a *gateway.Address) *address {
+	if a == nil {
+		return nil
+	}
+	return &address{Line1: a.Line1, Line2: a.Line2, City: a.City, State: a.State, PostalCode: a.PostalCode, Country: a.Country}
+}
+
+// customerDetails say whether the customer charges a card on file, or the seller without the customer. No
+// seller keys a card in here.
+type customerDetails struct {
+	Initiated bool `json:"customer_initiated"`
+	KeyedIn   bool `json:"seller_keyed_in"`
 }
 
 var errNoMoney = errors.New("a source that only records money which somebody else took")
-
-// Accepts implements gateway.Provider.
-func (c *Client) Accepts(ch gateway.Charge) error {
-	var n call.Needs
-	n.Data(ch.Details)
-	return n.Err()
-}
 
 // Charge implements gateway.Provider. A token is one of Square's own libraries
 // (cnon:…), with which the customer has confirmed the payment already, or a card on
@@ -46,14 +74,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	if ch.Token == "CASH" || ch.Token == "EXTERNAL" {
 		return gateway.Outcome{}, fmt.Errorf("%w: %w", gateway.ErrUnfit, errNoMoney)
 	}
-	request := paymentRequest{
-		SourceID: ch.Token, LocationID: c.Location, IdempotencyKey: ch.IdempotencyKey, Amount: moneyOf(ch.Money),
-		Autocomplete: ch.Capture != payment.CaptureManual, ReferenceID: ch.Attempt.String(), Note: "Order " + string(ch.Order),
-	}
-	if ch.Stored {
-		request.CustomerID = ch.Customer.Reference
-	}
-	got, refused, err := c.command(ctx, http.MethodPost, "/v2/payments", ch.Permit, request)
+	got, refused, err := c.command(ctx, http.MethodPost, "/v2/payments", ch.Permit, c.requestOf(ch))
 	switch {
 	case err != nil:
 		return gateway.Outcome{}, err
@@ -61,6 +82,19 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 		return refused.outcome(), nil
 	}
 	return outcome(got.Payment)
+}
+
+func (c *Client) requestOf(ch gateway.Charge) paymentRequest {
+	r := paymentRequest{
+		SourceID: ch.Token, LocationID: c.Location, IdempotencyKey: ch.IdempotencyKey, Amount: moneyOf(ch.Money),
+		Autocomplete: ch.Capture != payment.CaptureManual, ReferenceID: ch.Attempt.String(), Note: "Order " + string(ch.Order),
+		Email: ch.Customer.Email, Phone: ch.Customer.Phone, Billing: addressOf(ch.Customer.Billing), Shipping: addressOf(ch.Customer.Shipping),
+		Descriptor: ch.StatementDescriptor, Verification: ch.ProviderData["verification_token"], Member: ch.ProviderData["team_member_id"],
+	}
+	if ch.Stored {
+		r.CustomerID, r.Customer = ch.Customer.Reference, &customerDetails{Initiated: !ch.Unattended}
+	}
+	return r
 }
 
 // spent are codes of a token that can't be used any more, perhaps because an earlier

@@ -1,6 +1,7 @@
 // Package square calls Square's Payments API
 // (https://developer.squareup.com/reference/square/payments-api): a payment is made in
-// one call with a token, and the response contains its result.
+// one call with a token, and the response contains its result. No payment has a second
+// step: the buyer is verified before, in the browser.
 package square
 
 import (

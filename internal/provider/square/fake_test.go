@@ -50,6 +50,7 @@ func newFake() *fake {
 	f.HandleFunc("PUT /v2/payments/{id}", f.command(f.update))
 	f.HandleFunc("POST /v2/payments/{id}/complete", f.command(f.complete))
 	f.HandleFunc("POST /v2/payments/{id}/cancel", f.command(f.cancel))
+	f.HandleFunc("POST /v2/payments/cancel", f.cancelByKey)
 	f.HandleFunc("POST /v2/refunds", f.command(f.refund))
 	f.HandleFunc("GET /v2/payments/{id}", f.question("payment", f.payments))
 	f.HandleFunc("GET /v2/cards/{id}", f.question("card", map[string]object{cardOnFile: {"id": cardOnFile, "customer_id": cardHolder}}))
@@ -174,6 +175,25 @@ func (f *fake) update(id string, in object) answer {
 
 func (f *fake) complete(id string, _ object) answer { return f.move(id, "COMPLETED") }
 func (f *fake) cancel(id string, _ object) answer   { return f.move(id, "CANCELED") }
+
+// cancelByKey cancels what the key of a CreatePayment has made; of a key that it has not seen it says nothing.
+func (f *fake) cancelByKey(w http.ResponseWriter, r *http.Request) {
+	var in object
+	if json.NewDecoder(r.Body).Decode(&in) != nil || r.Header.Get("Authorization") != "Bearer "+secret {
+		refuse(401, "AUTHENTICATION_ERROR", "UNAUTHORIZED").write(w)
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	key, _ := in["idempotency_key"].(string)
+	if made, ok := f.keys[key].answer.body["payment"].(object); ok {
+		if said := f.move(made["id"].(string), "CANCELED"); said.status != 200 {
+			said.write(w)
+			return
+		}
+	}
+	answer{200, object{}}.write(w)
+}
 
 func (f *fake) move(id, to string) answer {
 	p := f.payments[id]

@@ -27,7 +27,11 @@ const document = "square-payments.json"
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	providertest.Run(t, providertest.Suite{
+	providertest.Run(t, suite())
+}
+
+func suite() providertest.Suite {
+	return providertest.Suite{
 		New: func(_ *testing.T, base string, c *http.Client) gateway.Provider { return square.New(base, secret, c) },
 		Fake: func(t *testing.T) http.Handler {
 			t.Helper()
@@ -49,7 +53,7 @@ func TestConformance(t *testing.T) {
 		Keyless: func(r providertest.Request) bool {
 			return strings.HasSuffix(r.Path, "/complete") || strings.HasSuffix(r.Path, "/cancel")
 		},
-	})
+	}
 }
 
 type request struct {

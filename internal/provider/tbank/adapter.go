@@ -1,7 +1,9 @@
 package tbank
 
 import (
+	"fmt"
 	"regexp"
+	"slices"
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/provider/descriptor"
@@ -11,11 +13,43 @@ import (
 // Adapter describes the adapter to the configuration.
 func Adapter() descriptor.Adapter {
 	return descriptor.Adapter{
-		Keys:    []webhooks.Key{{Name: "terminal_key", Doc: "T-Bank's terminal"}, webhooks.SecretsKey()},
+		Keys: []webhooks.Key{
+			{Name: "terminal_key", Doc: "T-Bank's terminal"},
+			webhooks.SecretsKey(),
+			{Name: "taxation", Optional: true, Doc: "the shop's tax system (osn, usn_income, usn_income_outcome, esn or patent), which fiscal receipts need"},
+		},
 		TestKey: "terminal_key", TestForm: regexp.MustCompile(`DEMO$`),
 		TestHosts: []string{"rest-api-test.tinkoff.ru"},
+		Carries:   carried(), ProviderData: allowed(),
 		New: func(s descriptor.Settings) (gateway.Provider, error) {
-			return New(s.BaseURL, s.Params["terminal_key"], s.Params["webhook_secret"], s.Params["currency"], s.Client)
+			c, err := New(s.BaseURL, s.Params["terminal_key"], s.Params["webhook_secret"], s.Params["currency"], s.Client)
+			if err != nil {
+				return nil, err
+			}
+			c.Taxation = s.Params["taxation"]
+			return c, known(c.Taxation)
 		},
+	}
+}
+
+func known(taxation string) error {
+	if taxation != "" && !slices.Contains([]string{"osn", "usn_income", "usn_income_outcome", "esn", "patent"}, taxation) {
+		return fmt.Errorf("%w: taxation %q is none of T-Bank's", webhooks.ErrConfig, taxation)
+	}
+	return nil
+}
+
+func carried() []descriptor.Carried {
+	const receipts, page = "with a receipt", "on the bank's page"
+	return []descriptor.Carried{
+		{Member: "save_payment_method", As: "Recurrent", When: page + ", with OperationInitiatorType 1"},
+		{Member: "return_url", As: "SuccessURL", When: page + "; and as FailURL"},
+		{Member: "customer.reference", As: "CustomerKey", When: "to save a card, which requires it"},
+		{Member: "customer.email", As: "DATA.Email", When: "and in a receipt, which needs it or the telephone number"},
+		{Member: "customer.phone", As: "DATA.Phone", When: "and in a receipt"},
+		{Member: "customer.ip", As: "IP", When: "with a saved card"},
+		{Member: "customer.locale", As: "Language", When: "Russian or English"},
+		{Member: "lines", As: "Receipt.Items", When: receipts},
+		{Member: "lines.receipt", As: "Receipt.Items[].Tax"},
 	}
 }

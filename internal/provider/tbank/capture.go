@@ -14,7 +14,8 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 	if err := c.sells(cp.Money); err != nil {
 		return gateway.Outcome{}, err
 	}
-	a, err := c.command(ctx, "Confirm", request{PaymentID: cp.ProviderPaymentID, Amount: cp.Money.Minor}, cp.Permit)
+	request := request{PaymentID: cp.ProviderPaymentID, Amount: cp.Money.Minor, Receipt: c.receiptOf(cp.Receipt)}
+	a, err := c.command(ctx, "Confirm", request, cp.Permit)
 	switch {
 	case err != nil:
 		return gateway.Outcome{}, err

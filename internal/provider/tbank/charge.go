@@ -2,9 +2,10 @@ package tbank
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/paylatch/paylatch/internal/provider/call"
+	"strings"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
@@ -14,13 +15,6 @@ import (
 // page is the token of a payment on the bank's page, by any method. Any other token is
 // the RebillId of a saved card.
 const page = "redirect"
-
-// Accepts implements gateway.Provider.
-func (c *Client) Accepts(ch gateway.Charge) error {
-	var n call.Needs
-	n.Data(ch.Details)
-	return n.Err()
-}
 
 // Charge implements gateway.Provider. It begins the payment and then charges the saved
 // card, if there is one
@@ -32,7 +26,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	if err := c.sells(ch.Money); err != nil {
 		return gateway.Outcome{}, err
 	}
-	begun, err := c.command(ctx, "Init", beginning(ch), ch.Permit)
+	begun, err := c.command(ctx, "Init", c.beginning(ch), ch.Permit)
 	switch {
 	case err != nil:
 		return gateway.Outcome{}, err
@@ -47,12 +41,61 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	return c.rebill(ctx, string(begun.PaymentID), ch)
 }
 
-func beginning(ch gateway.Charge) request {
-	r := request{OrderID: ch.Attempt.String(), Amount: ch.Money.Minor, PayType: "O", SuccessURL: ch.ReturnURL, FailURL: ch.ReturnURL}
+func (c *Client) beginning(ch gateway.Charge) request {
+	r := request{
+		OrderID: ch.Attempt.String(), Amount: ch.Money.Minor, PayType: "O", SuccessURL: ch.ReturnURL, FailURL: ch.ReturnURL,
+		Language: language(ch.Customer.Locale), Receipt: c.receiptOf(gateway.ReceiptOf(ch.Details)),
+		Description: ch.ProviderData["Description"], Descriptor: ch.ProviderData["Descriptor"],
+		Data: &additional{Email: ch.Customer.Email, Phone: ch.Customer.Phone, Initiator: initiator(ch.Details)},
+	}
 	if ch.Capture == payment.CaptureManual {
 		r.PayType = "T"
 	}
+	if saves(ch.Details) {
+		r.Recurrent, r.CustomerKey = "Y", ch.Customer.Reference
+	}
 	return r
+}
+
+// saves reports whether the bank is to save the card, for the customer's CustomerKey.
+func saves(d gateway.Details) bool { return d.Save && d.Token == page }
+
+// Those who initiate a payment: the customer, without saving a card, saving one and with a saved one; and
+// the merchant with a saved one, by no schedule or by that of instalments
+// (https://www.tbank.ru/kassa/dev/payments/#section/Peredacha-priznaka-iniciatora-operacii).
+const (
+	byCustomer, saving, byCustomerSaved = "0", "1", "2"
+	byMerchant, byInstalments           = "R", "I"
+)
+
+func initiator(d gateway.Details) string {
+	switch {
+	case saves(d):
+		return saving
+	case d.Token == page:
+		return byCustomer
+	case !d.Unattended:
+		return byCustomerSaved
+	case named(d) == byInstalments:
+		return byInstalments
+	}
+	return byMerchant
+}
+
+// named is the initiator that provider_data names.
+func named(d gateway.Details) string {
+	var text string
+	_ = json.Unmarshal(d.ProviderData["OperationInitiatorType"], &text) // none is none
+	return text
+}
+
+// language is one of the two of the bank's page; empty for any other.
+func language(tag string) string {
+	first, _, _ := strings.Cut(strings.ToLower(tag), "-")
+	if first == "ru" || first == "en" {
+		return first
+	}
+	return ""
 }
 
 // waits returns the outcome of a payment on the bank's page.
@@ -70,7 +113,7 @@ func (c *Client) rebill(ctx context.Context, id string, ch gateway.Charge) (gate
 	if id == "" {
 		return gateway.Outcome{}, errNameless
 	}
-	a, err := c.command(ctx, "Charge", request{PaymentID: id, RebillID: ch.Token}, ch.Permit)
+	a, err := c.command(ctx, "Charge", request{PaymentID: id, RebillID: ch.Token, IP: ch.Customer.IP}, ch.Permit)
 	switch {
 	case errors.Is(err, gateway.ErrNotSent):
 		// Begun, and not charged: it is to be cancelled.

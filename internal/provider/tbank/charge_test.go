@@ -31,7 +31,7 @@ func TestASavedCardIsChargedInTwoCalls(t *testing.T) {
 	delete(in, "Token")
 	require.Equal(t, map[string]string{
 		"TerminalKey": terminal, "OrderId": ch.Attempt.String(), "Amount": "1999", "PayType": "O",
-		"SuccessURL": "https://shop.example/back", "FailURL": "https://shop.example/back",
+		"SuccessURL": "https://shop.example/back", "FailURL": "https://shop.example/back", objectName + "DATA": `{"OperationInitiatorType":"2"}`,
 	}, in)
 	require.Equal(t, "POST /v2/Charge", made.line)
 	in = scalars([]byte(made.body))

@@ -3,8 +3,8 @@
 // by the customer on the bank's page, or by Charge with a saved card.
 //
 // Nothing is idempotent but the refund of a card: so nothing is sent twice, and a lost
-// call is looked up by our reference. Receipts of the Russian law 54-FZ are not sent: a
-// terminal with an online cash register can't be charged by this package.
+// call is looked up by our reference. No payment has a second step: 3-D Secure is done on
+// the bank's page.
 package tbank
 
 import (
@@ -27,6 +27,10 @@ import (
 // Client is one terminal at T-Bank. It implements gateway.Provider.
 type Client struct {
 	call.OneStep
+
+	// Taxation is the shop's tax system, without which no receipt can be sent
+	// (https://www.tbank.ru/kassa/dev/payments/#tag/Standartnyj-platezh, "Receipt").
+	Taxation string
 
 	base, terminal string
 	currency       payment.Currency
@@ -72,11 +76,27 @@ type request struct {
 	PaymentID         string `json:"PaymentId,omitempty"`
 	RebillID          string `json:"RebillId,omitempty"`
 	CustomerKey       string `json:"CustomerKey,omitempty"`
+	Recurrent         string `json:"Recurrent,omitempty"`
 	Amount            int64  `json:"Amount,omitempty"`
 	PayType           string `json:"PayType,omitempty"`
+	Language          string `json:"Language,omitempty"`
+	IP                string `json:"IP,omitempty"`
 	SuccessURL        string `json:"SuccessURL,omitempty"`
 	FailURL           string `json:"FailURL,omitempty"`
 	ExternalRequestID string `json:"ExternalRequestId,omitempty"`
+	// Description, which the customer reads on the page, and Descriptor are the bank's own (provider_data).
+	Description json.RawMessage `json:"Description,omitempty"`
+	Descriptor  json.RawMessage `json:"Descriptor,omitempty"`
+	// Objects are not signed.
+	Data    *additional `json:"DATA,omitempty"`
+	Receipt *receipt    `json:"Receipt,omitempty"`
+}
+
+// additional is what the bank takes beside a payment's own members.
+type additional struct {
+	Email     string `json:"Email,omitempty"`
+	Phone     string `json:"Phone,omitempty"`
+	Initiator string `json:"OperationInitiatorType"`
 }
 
 // answer has the response fields of all methods.

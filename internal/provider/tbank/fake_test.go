@@ -33,6 +33,7 @@ type paid struct {
 	id, order, status, code string
 	amount, refunded        int64
 	manual                  bool
+	saved, fresh            bool // what its initiator fits
 	cancelled               map[string]bool
 }
 
@@ -87,16 +88,84 @@ func scalars(raw []byte) map[string]string {
 	_ = decoder.Decode(&members)
 	in := map[string]string{}
 	for name, value := range members {
-		in[name] = fmt.Sprint(value)
+		switch value := value.(type) {
+		case map[string]any:
+			in[objectName+name] = string(mustJSON(value))
+		case []any:
+		default:
+			in[name] = fmt.Sprint(value)
+		}
 	}
 	return in
+}
+
+// objectName stands before the names of objects, as JSON: they are in no Token.
+const objectName = "{}"
+
+func mustJSON(value any) []byte {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	return raw
+}
+
+// receipts is what the fake reads of a receipt.
+type receipts struct {
+	Format   string `json:"FfdVersion"`
+	Taxation string `json:"Taxation"`
+	Email    string `json:"Email"`
+	Phone    string `json:"Phone"`
+	Items    []struct {
+		Quantity json.Number `json:"Quantity"`
+		Price    int64       `json:"Price"`
+		Amount   int64       `json:"Amount"`
+		Tax      string      `json:"Tax"`
+		Unit     string      `json:"MeasurementUnit"`
+	} `json:"Items"`
+}
+
+// mismatched reports whether a receipt is to nobody or not about the money that moves.
+func mismatched(in map[string]string) bool {
+	raw, given := in[objectName+"Receipt"]
+	if !given {
+		return false
+	}
+	var on receipts
+	if json.Unmarshal([]byte(raw), &on) != nil || on.Taxation == "" || on.Email+on.Phone == "" {
+		return true
+	}
+	var sum int64
+	for _, item := range on.Items {
+		quantity, _ := item.Quantity.Float64()
+		if int64(quantity*float64(item.Price)+0.5) != item.Amount || item.Tax == "" || on.Format == "1.2" && item.Unit == "" {
+			return true
+		}
+		sum += item.Amount
+	}
+	return strconv.FormatInt(sum, 10) != in["Amount"]
+}
+
+// initiates reports whether a payment is what its initiator says
+// (https://www.tbank.ru/kassa/dev/payments/#section/Peredacha-priznaka-iniciatora-operacii).
+func initiates(in map[string]string, saved bool) string {
+	var data struct {
+		By string `json:"OperationInitiatorType"`
+	}
+	_ = json.Unmarshal([]byte(in[objectName+"DATA"]), &data)
+	by, again := data.By, in["Recurrent"] == "Y"
+	fits := map[string]bool{"": true, "0": !saved && !again, "1": !saved && again, "2": saved && !again, "R": saved && !again, "I": saved && !again}
+	if !fits[by] {
+		return "1126"
+	}
+	return ""
 }
 
 // token is made as the documentation tells: values by the order of their names,
 // the password among them.
 func token(in map[string]string) string {
 	all := maps.Clone(in)
-	delete(all, "Token")
+	maps.DeleteFunc(all, func(name, _ string) bool { return name == "Token" || strings.HasPrefix(name, objectName) })
 	all["Password"] = password
 	var text strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -135,13 +204,21 @@ func (f *fake) begin(in map[string]string) object {
 	if err != nil || amount < 1 {
 		return failure("251", nil)
 	}
+	switch {
+	case mismatched(in):
+		return failure("308", nil)
+	case in["Recurrent"] == "Y" && in["CustomerKey"] == "", len(in["CustomerKey"]) > 36:
+		return failure("211", nil)
+	case in["Recurrent"] == "Y" && initiates(in, false) != "":
+		return failure(initiates(in, false), nil)
+	}
 	if len(in["OrderId"]) < 1 || len(in["OrderId"]) > 36 {
 		return failure("212", nil)
 	}
 	f.serial++
 	p := &paid{
 		id: "70000170" + fmt.Sprintf("%04d", f.serial), order: in["OrderId"], status: "NEW", amount: amount, manual: in["PayType"] == "T",
-		cancelled: map[string]bool{},
+		cancelled: map[string]bool{}, saved: initiates(in, true) == "", fresh: initiates(in, false) == "",
 	}
 	f.payments[p.id] = p
 	o := p.render()
@@ -156,6 +233,8 @@ func (f *fake) charge(in map[string]string) object {
 		return failure("255", nil)
 	case p.status != "NEW":
 		return failure("8", p)
+	case !p.saved:
+		return failure("1126", p)
 	}
 	switch in["RebillId"] {
 	case unknown:
@@ -209,6 +288,8 @@ func (f *fake) confirm(in map[string]string) object {
 		return failure("4", p)
 	case err != nil || amount > p.amount:
 		return failure("330", p)
+	case mismatched(in):
+		return failure("308", p)
 	}
 	p.status, p.amount = "CONFIRMED", amount
 	o := p.render()
@@ -238,6 +319,8 @@ func (f *fake) cancel(in map[string]string) object {
 		return changed(failure("4", p), held, held)
 	case back > held:
 		return changed(failure("330", p), held, held)
+	case mismatched(in), in[objectName+"Receipt"] != "" && back == p.amount:
+		return changed(failure("308", p), held, held)
 	}
 	p.cancelled[request] = request != ""
 	p.refunded += back

@@ -10,6 +10,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
 // Refund implements gateway.Provider ("Cancel" of a confirmed payment). A refund has no
@@ -18,8 +19,12 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	if err := c.sells(r.Money); err != nil {
 		return gateway.RefundOutcome{}, err
 	}
+	on, err := c.receiptOfRefund(ctx, r)
+	if err != nil {
+		return gateway.RefundOutcome{}, call.NotSent(err)
+	}
 	a, err := c.command(ctx, "Cancel", request{
-		PaymentID: r.ProviderPaymentID, Amount: r.Money.Minor, ExternalRequestID: r.IdempotencyKey,
+		PaymentID: r.ProviderPaymentID, Amount: r.Money.Minor, ExternalRequestID: r.IdempotencyKey, Receipt: on,
 	}, r.Permit)
 	switch {
 	case err != nil:

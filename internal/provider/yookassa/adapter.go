@@ -1,7 +1,9 @@
 package yookassa
 
 import (
+	"fmt"
 	"regexp"
+	"strconv"
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/provider/descriptor"
@@ -11,10 +13,49 @@ import (
 // Adapter describes the adapter to the configuration.
 func Adapter() descriptor.Adapter {
 	return descriptor.Adapter{
-		Keys:    []webhooks.Key{{Name: "shop_id", Doc: "YooKassa's shop"}, descriptor.APIKey()},
-		TestKey: "api_key", TestForm: regexp.MustCompile(`^test_`),
-		New: func(s descriptor.Settings) (gateway.Provider, error) {
-			return New(s.BaseURL, s.Params["shop_id"], s.Params["api_key"], s.Client), nil
+		Keys: []webhooks.Key{
+			{Name: "shop_id", Doc: "YooKassa's shop"},
+			descriptor.APIKey(),
+			{Name: "tax_system_code", Optional: true, Doc: "the shop's tax system, 1 to 6, for fiscal receipts by a cash register that needs it; absent: not sent"},
 		},
+		TestKey: "api_key", TestForm: regexp.MustCompile(`^test_`),
+		Carries: carried(), ProviderData: allowed(),
+		New: func(s descriptor.Settings) (gateway.Provider, error) {
+			c := New(s.BaseURL, s.Params["shop_id"], s.Params["api_key"], s.Client)
+			var err error
+			c.TaxSystem, err = taxSystem(s.Params["tax_system_code"])
+			return c, err
+		},
+	}
+}
+
+// maxTaxSystem is the last of the tax systems, which are numbered from 1.
+const maxTaxSystem = 6
+
+func taxSystem(text string) (int, error) {
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > maxTaxSystem {
+		return 0, fmt.Errorf("%w: tax_system_code must be from 1 to %d", webhooks.ErrConfig, maxTaxSystem)
+	}
+	return n, nil
+}
+
+func carried() []descriptor.Carried {
+	const receipts = "with a receipt"
+	return []descriptor.Carried{
+		{Member: "payment_method.type", As: "payment_method_data.type", When: "with the token redirect, embedded, qr, external or mobile_application, for how it is confirmed"},
+		{Member: "save_payment_method", As: "save_payment_method", When: "not for a stored method"},
+		{Member: "return_url", As: "confirmation.return_url", When: "required for a method that is confirmed on YooKassa's page"},
+		{Member: "customer.reference", As: "merchant_customer_id"},
+		{Member: "customer.ip", As: "client_ip"},
+		{Member: "customer.locale", As: "confirmation.locale", When: "Russian or English"},
+		{Member: "customer.email", As: "receipt.customer.email", When: receipts + ", which needs it or the telephone number"},
+		{Member: "customer.phone", As: "receipt.customer.phone", When: receipts + "; and as payment_method_data.phone for cash, mobile_balance and SberPay by message"},
+		{Member: "customer.name", As: "receipt.customer.full_name", When: receipts},
+		{Member: "lines", As: "receipt.items", When: receipts},
+		{Member: "lines.receipt", As: "receipt.items[].vat_code"},
 	}
 }

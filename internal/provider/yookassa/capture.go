@@ -9,7 +9,8 @@ import (
 )
 
 type captureRequest struct {
-	Amount amount `json:"amount"`
+	Amount  amount   `json:"amount"`
+	Receipt *receipt `json:"receipt,omitempty"`
 }
 
 // Capture implements gateway.Provider. The uncaptured rest is released
@@ -19,7 +20,11 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
-	body := captureRequest{amount{value, string(cp.Money.Currency)}}
+	on, err := c.receiptOf(cp.Receipt, cp.Money.Currency)
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
+	body := captureRequest{amount{value, string(cp.Money.Currency)}, on}
 	return c.command(ctx, cp.ProviderPaymentID, "capture", cp.IdempotencyKey, cp.Permit, body)
 }
 

@@ -1,8 +1,8 @@
 // Package yookassa calls YooKassa's API (https://yookassa.ru/developers/api): a payment
 // is a payment object, which waits for its customer or is paid at once.
 //
-// Receipts of the Russian law 54-FZ are not sent: a shop that lets YooKassa send them
-// can't be charged by this package.
+// No payment has a second step: what the customer confirms, on the page, in the widget or in an app, goes
+// to YooKassa itself.
 package yookassa
 
 import (
@@ -24,6 +24,10 @@ import (
 // Client is one shop at YooKassa. It implements gateway.Provider.
 type Client struct {
 	call.OneStep
+
+	// TaxSystem is the shop's tax system (tag 1055 of 54-FZ), which receipts name; 0: none
+	// (https://yookassa.ru/developers/payment-acceptance/receipts/54fz/other-services/parameters-values#tax-systems).
+	TaxSystem int
 
 	base, shop, key string
 	http            *http.Client

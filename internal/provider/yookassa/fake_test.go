@@ -41,11 +41,14 @@ func (a amount) minor() int64 {
 }
 
 type paid struct {
-	id, status, reason, url string
-	amount                  amount
-	refunded                int64
-	metadata                map[string]string
-	made                    time.Time
+	id, status, reason string
+	confirmation       object
+	customer           string
+	saves              bool
+	amount             amount
+	refunded           int64
+	metadata           map[string]string
+	made               time.Time
 }
 
 type refund struct {
@@ -91,6 +94,28 @@ type request struct {
 	Capture           bool              `json:"capture"`
 	Metadata          map[string]string `json:"metadata"`
 	PaymentID         string            `json:"payment_id"`
+	Save              bool              `json:"save_payment_method"`
+	Customer          string            `json:"merchant_customer_id"`
+	Receipt           *struct {
+		Customer map[string]string `json:"customer"`
+		Items    []struct {
+			Quantity json.Number `json:"quantity"`
+			Amount   amount      `json:"amount"`
+		} `json:"items"`
+	} `json:"receipt"`
+}
+
+// mismatched reports whether a receipt is to nobody or not about the money that moves.
+func (in request) mismatched() bool {
+	if in.Receipt == nil {
+		return false
+	}
+	sum := 0.0
+	for _, item := range in.Receipt.Items {
+		n, _ := item.Quantity.Float64()
+		sum += n * float64(item.Amount.minor())
+	}
+	return int64(sum+0.5) != in.Amount.minor() || in.Receipt.Customer["email"]+in.Receipt.Customer["phone"] == ""
 }
 
 // command runs an operation once for each key: "Idempotence key duplicated" is
@@ -182,20 +207,23 @@ const savedMethod, savedFor = "22e18a2f-000f-5000-a000-1db6312b7767", "user-1@sh
 // create reads one-time tokens by what they are called here; YooKassa makes them
 // of test cards (https://yookassa.ru/developers/payment-acceptance/testing-and-going-live/testing).
 func (f *fake) create(_ string, in request) (int, object) {
-	p := &paid{id: f.id(), amount: in.Amount, metadata: in.Metadata, made: time.Now()}
+	p := &paid{id: f.id(), amount: in.Amount, metadata: in.Metadata, made: time.Now(), customer: in.Customer, saves: in.Save}
 	page := in.PaymentToken == "" && in.PaymentMethodID == ""
-	redirects := in.Confirmation["type"] == "redirect" && in.Confirmation["return_url"] != ""
+	next := confirmations(p.id)[in.Confirmation["type"]]
+	returns := in.Confirmation["return_url"] != "" || in.Confirmation["type"] != "redirect" && in.Confirmation["type"] != "mobile_application"
 	switch {
 	case in.Amount.minor() <= 0:
 		return invalid("amount.value")
-	case len(in.Confirmation) > 0 && !redirects:
+	case in.mismatched():
+		return invalid("receipt")
+	case len(in.Confirmation) > 0 && (next == nil || !returns):
 		return invalid("confirmation.return_url")
-	case page && !redirects:
+	case page && next == nil:
 		return invalid("confirmation")
 	case in.PaymentMethodID != "" && in.PaymentMethodID != savedMethod:
 		return invalid("payment_method_id")
 	case page, in.PaymentToken == "3ds":
-		p.status, p.url = "pending", "https://yoomoney.ru/checkout/payments/v2/contract?orderId="+p.id
+		p.status, p.confirmation = "pending", next
 	case in.PaymentToken == "declined":
 		p.status, p.reason = "canceled", "general_decline"
 	case in.PaymentToken == "poor":
@@ -211,6 +239,23 @@ func (f *fake) create(_ string, in request) (int, object) {
 	return http.StatusOK, p.render()
 }
 
+// confirmations are what each way to confirm is answered with.
+func confirmations(id string) map[string]object {
+	url := "https://yoomoney.ru/checkout/payments/v2/contract?orderId=" + id
+	return map[string]object{
+		"redirect": {"type": "redirect", "confirmation_url": url}, "mobile_application": {"type": "mobile_application", "confirmation_url": url},
+		"embedded": {"type": "embedded", "confirmation_token": "ct-" + id}, "external": {"type": "external"},
+		"qr": {"type": "qr", "confirmation_data": "https://qr.nspk.ru/" + id},
+	}
+}
+
+// confirm is what the customer does at YooKassa.
+func (f *fake) confirm(id string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.payment(id).status = "succeeded"
+}
+
 func (p *paid) render() object {
 	o := object{
 		"id": p.id, "status": p.status, "amount": p.amount, "metadata": p.metadata, "description": "19.99",
@@ -218,8 +263,17 @@ func (p *paid) render() object {
 		"paid":      p.status == "succeeded" || p.status == "waiting_for_capture",
 		"recipient": object{"account_id": shop, "gateway_id": "100700"},
 	}
-	if p.url != "" && p.status == "pending" {
-		o["confirmation"] = object{"type": "redirect", "confirmation_url": p.url}
+	if p.confirmation != nil && p.status == "pending" {
+		o["confirmation"] = p.confirmation
+	}
+	if p.customer != "" {
+		o["merchant_customer_id"] = p.customer
+	}
+	if p.saves && p.status == "succeeded" {
+		o["payment_method"] = object{
+			"type": "bank_card", "id": p.id, "saved": true, "status": "active", "title": "Bank card *4477",
+			"card": object{"first6": "555555", "last4": "4477", "expiry_month": "12", "expiry_year": "2030", "card_type": "MasterCard"},
+		}
 	}
 	if p.reason != "" {
 		o["cancellation_details"] = object{"party": "payment_network", "reason": p.reason}
@@ -284,6 +338,8 @@ func (f *fake) capture(id string, in request) (int, object) {
 		return invalid("")
 	case in.Amount.minor() <= 0 || in.Amount.minor() > p.amount.minor():
 		return invalid("amount.value")
+	case in.mismatched():
+		return invalid("receipt")
 	}
 	p.status, p.amount = "succeeded", in.Amount
 	return http.StatusOK, p.render()
@@ -308,6 +364,8 @@ func (f *fake) refund(_ string, in request) (int, object) {
 		return missing()
 	case p.status != "succeeded", in.Amount.minor() <= 0, in.Amount.minor() > p.amount.minor()-p.refunded:
 		return invalid("amount.value")
+	case in.mismatched():
+		return invalid("receipt")
 	}
 	p.refunded += in.Amount.minor()
 	made := &refund{id: f.id(), payment: p.id, status: "succeeded", amount: in.Amount, metadata: in.Metadata}

@@ -23,14 +23,23 @@ func TestHowAPaymentStands(t *testing.T) {
 	money := rub(1999)
 	for members, want := range map[string]gateway.Outcome{
 		`"status":"pending","confirmation":{"type":"redirect","confirmation_url":"https://b/x"}`: {News: fsm.NewsActionRequired, NextAction: payment.Redirect("https://b/x")},
-		`"status":"pending","confirmation":{"type":"qr","confirmation_data":"x"}`:                {News: fsm.NewsProcessing},
-		`"status":"pending"`:                                {News: fsm.NewsProcessing},
-		`"status":"marinating"`:                             {News: fsm.NewsProcessing},
-		`"status":"waiting_for_capture"`:                    {News: fsm.NewsAuthorized, Money: &money},
-		`"status":"succeeded","metadata":{"order_id":null}`: {News: fsm.NewsSucceeded, Money: &money},
+		`"status":"pending","confirmation":{"type":"qr","confirmation_data":"x"}`: {
+			News: fsm.NewsActionRequired, NextAction: &payment.NextAction{Type: payment.ActionDisplay, Data: []byte(`{"confirmation_data":"x","type":"qr"}`)},
+		},
+		`"status":"pending","confirmation":{"type":"embedded","confirmation_token":"ct-1"}`: {
+			News: fsm.NewsActionRequired, NextAction: &payment.NextAction{Type: payment.ActionSDK, Data: []byte(`{"confirmation_token":"ct-1"}`)},
+		},
+		`"status":"pending","confirmation":{"type":"external"}`: {
+			News: fsm.NewsActionRequired, NextAction: &payment.NextAction{Type: payment.ActionDisplay, Data: []byte(`{"type":"external"}`)},
+		},
+		`"status":"pending","confirmation":{"type":"qr"}`:                           {News: fsm.NewsProcessing},
+		`"status":"pending"`:                                                        {News: fsm.NewsProcessing},
+		`"status":"marinating"`:                                                     {News: fsm.NewsProcessing},
+		`"status":"waiting_for_capture"`:                                            {News: fsm.NewsAuthorized, Money: &money},
+		`"status":"succeeded","metadata":{"order_id":null}`:                         {News: fsm.NewsSucceeded, Money: &money},
 		`"status":"succeeded","refunded_amount":{"value":"19.99","currency":"RUB"}`: {News: fsm.NewsSucceeded, Money: &money},
 		`"status":"succeeded","metadata":{"payment_attempt_id":"ours"}`:             {News: fsm.NewsSucceeded, Money: &money, References: []string{"ours"}},
-		`"status":"canceled"`: {News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "")},
+		`"status":"canceled"`:                                                       {News: fsm.NewsFailed, Failure: payment.NewFailure("provider_rejected", "")},
 		`"status":"canceled","cancellation_details":{"party":"yoo_money","reason":"expired_on_confirmation"}`: {
 			News: fsm.NewsFailed, Failure: payment.NewFailure("expired", "expired_on_confirmation"),
 		},

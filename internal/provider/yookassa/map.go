@@ -19,14 +19,13 @@ func (a amount) money() (*payment.Money, error) { return call.ReadDecimal(a.Valu
 // (https://yookassa.ru/developers/api#payment_object). Its amount is the held or,
 // later, the captured one.
 type object struct {
-	ID           string            `json:"id"`
-	Status       string            `json:"status"`
-	Amount       amount            `json:"amount"`
-	Metadata     map[string]string `json:"metadata"`
-	Confirmation struct {
-		URL string `json:"confirmation_url"`
-	} `json:"confirmation"`
-	CancellationDetails cancellation `json:"cancellation_details"`
+	ID                  string            `json:"id"`
+	Status              string            `json:"status"`
+	Amount              amount            `json:"amount"`
+	Metadata            map[string]string `json:"metadata"`
+	Confirmation        waiting           `json:"confirmation"`
+	Method              method            `json:"payment_method"`
+	CancellationDetails cancellation      `json:"cancellation_details"`
 }
 
 type cancellation struct {
@@ -40,15 +39,15 @@ func outcome(p object) (gateway.Outcome, error) {
 	if p.ID == "" || p.Status == "" {
 		return gateway.Outcome{}, errNameless
 	}
-	o := gateway.Outcome{ProviderPaymentID: p.ID, News: fsm.NewsProcessing}
+	o := gateway.Outcome{ProviderPaymentID: p.ID, News: fsm.NewsProcessing, Saved: p.Method.saved()}
 	if ours := p.Metadata["payment_attempt_id"]; ours != "" {
 		o.References = []string{ours}
 	}
 	var err error
 	switch p.Status {
 	case "pending":
-		if p.Confirmation.URL != "" {
-			o.News, o.NextAction = fsm.NewsActionRequired, payment.Redirect(p.Confirmation.URL)
+		if next := p.Confirmation.action(); next != nil {
+			o.News, o.NextAction = fsm.NewsActionRequired, next
 		}
 	case "waiting_for_capture":
 		o.News = fsm.NewsAuthorized

@@ -11,6 +11,7 @@ import (
 type refundRequest struct {
 	PaymentID string            `json:"payment_id"`
 	Amount    amount            `json:"amount"`
+	Receipt   *receipt          `json:"receipt,omitempty"`
 	Metadata  map[string]string `json:"metadata"`
 }
 
@@ -22,9 +23,13 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	if err != nil {
 		return gateway.RefundOutcome{}, err
 	}
+	on, err := c.receiptOf(r.Receipt, r.Money.Currency)
+	if err != nil {
+		return gateway.RefundOutcome{}, err
+	}
 	var made refund
 	refused, err := c.post(ctx, "/refunds", r.IdempotencyKey, r.Permit, refundRequest{
-		PaymentID: r.ProviderPaymentID, Amount: amount{value, string(r.Money.Currency)},
+		PaymentID: r.ProviderPaymentID, Amount: amount{value, string(r.Money.Currency)}, Receipt: on,
 		Metadata: map[string]string{"refund_id": r.Refund.String(), "payment_attempt_id": r.Attempt.String()},
 	}, &made)
 	switch {

@@ -41,3 +41,32 @@ func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 	}
 	return nil
 }
+
+// method is how a payment was paid
+// (https://yookassa.ru/developers/payment-acceptance/scenario-extensions/recurring-payments/save-payment-method/save-during-payment).
+type method struct {
+	Type  string `json:"type"`
+	ID    string `json:"id"`
+	Saved bool   `json:"saved"`
+	Title string `json:"title"`
+	Card  struct {
+		Last4 string `json:"last4"`
+		Month string `json:"expiry_month"`
+		Year  string `json:"expiry_year"`
+	} `json:"card"`
+}
+
+// saved is the method if YooKassa keeps it; nil if not.
+func (m method) saved() *payment.SavedMethod {
+	if !m.Saved || m.ID == "" {
+		return nil
+	}
+	s := &payment.SavedMethod{Token: m.ID, Type: m.Type, Display: m.Title}
+	if m.Card.Last4 != "" {
+		s.Display = "**** " + m.Card.Last4
+	}
+	if m.Card.Year != "" && m.Card.Month != "" {
+		s.Expires = m.Card.Year + "-" + m.Card.Month
+	}
+	return s
+}

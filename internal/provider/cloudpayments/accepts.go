@@ -1,0 +1,45 @@
+package cloudpayments
+
+import (
+	"fmt"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// allowed are the members of CloudPayments' own request that provider_data may have.
+func allowed() []string { return []string{"Description", "PaymentScheduled"} }
+
+// Accepts implements gateway.Provider.
+func (c *Client) Accepts(ch gateway.Charge) error {
+	var n call.Needs
+	n.Data(ch.Details, allowed()...)
+	secret := isCryptogram(ch.Token)
+	n.If(secret && ch.Customer.IP == "", "customer.ip", "is needed to charge a card's cryptogram")
+	n.If(secret && ch.ReturnURL == "", "return_url", "is needed for 3-D Secure: the bank posts its answer there")
+	n.If(ch.Save && ch.Customer.Reference == "", "customer.reference", "is needed to save a card")
+	if scheduled := string(ch.ProviderData["PaymentScheduled"]); scheduled != "" {
+		n.If(scheduled != "0" && scheduled != "1", "provider_data.PaymentScheduled", "must be 0 or 1")
+	}
+	n.Receipt(ch.Details)
+	for i := range ch.Lines {
+		accepts(&n, fmt.Sprintf("lines[%d].receipt.", i), ch.Lines[i].Receipt)
+	}
+	return n.Err()
+}
+
+// accepts adds what CloudPayments' cash registers have no number for.
+func accepts(n *call.Needs, member string, r *gateway.LineReceipt) {
+	if r == nil {
+		return
+	}
+	const none = "has no number at CloudPayments"
+	_, rate := rates[r.VATCode]
+	_, object := objects[r.PaymentSubject]
+	_, method := methods[r.PaymentMode]
+	_, unit := units[r.Measure]
+	n.If(!rate, member+"vat_code", none)
+	n.If(!object, member+"payment_subject", none)
+	n.If(!method, member+"payment_mode", none)
+	n.If(!unit, member+"measure", none)
+}

@@ -1,0 +1,94 @@
+package cloudpayments
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// proof is the answer to a cryptogram whose card asks for 3-D Secure
+// (https://developers.cloudpayments.ru/#obrabotka-3-d-secure).
+type proof struct {
+	TransactionID json.Number `json:"TransactionId"`
+	PaReq         string      `json:"PaReq"`
+	AcsURL        string      `json:"AcsUrl"`
+}
+
+// begun reads the answer to a charge: a transaction, or the form that takes its customer to the bank
+// and back.
+func begun(a answer, back string) (gateway.Outcome, error) {
+	var p proof
+	if a.Success || json.Unmarshal(a.Model, &p) != nil || p.PaReq == "" || p.AcsURL == "" {
+		return read(a)
+	}
+	id := string(p.TransactionID)
+	if id == "" || id == "0" {
+		return gateway.Outcome{}, errNameless
+	}
+	return gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: id, NextAction: &payment.NextAction{
+		Type: payment.ActionPostForm, URL: p.AcsURL, Fields: map[string]string{"PaReq": p.PaReq, "MD": id, "TermUrl": back},
+	}}, nil
+}
+
+// returned is what the bank's form brings back: MD is the transaction.
+type returned struct {
+	MD    json.Number `json:"MD"`
+	PaRes string      `json:"PaRes"`
+}
+
+var errNotItsProof = errors.New("not MD and PaRes of this payment's transaction")
+
+func (r *returned) read(c gateway.Completion) (name, error) {
+	n, err := parseName(c.ProviderPaymentID)
+	if err != nil {
+		return name{}, err
+	}
+	if json.Unmarshal(c.Details, r) != nil || n.transaction == "" || r.MD != n.transaction || strings.TrimSpace(r.PaRes) == "" {
+		return name{}, fmt.Errorf("%w: %w", gateway.ErrUnfit, errNotItsProof)
+	}
+	return n, nil
+}
+
+type proofRequest struct {
+	TransactionID json.Number `json:"TransactionId"`
+	PaRes         string      `json:"PaRes"`
+}
+
+// Complete implements gateway.Provider: it ends 3-D Secure, and with it the charge
+// (https://developers.cloudpayments.ru/#obrabotka-3-d-secure), with what the bank posted to the return
+// address: MD and PaRes. The proof of another payment's transaction is not sent.
+func (c *Client) Complete(ctx context.Context, cp gateway.Completion) (gateway.Outcome, error) {
+	var r returned
+	n, err := r.read(cp)
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
+	a, err := c.command(ctx, "/payments/cards/post3ds", cp.IdempotencyKey, cp.Permit, proofRequest{n.transaction, r.PaRes})
+	switch {
+	case err != nil:
+		return gateway.Outcome{}, err
+	case !a.Success && a.Model == nil:
+		return c.unproven(ctx, n, a)
+	}
+	return read(a)
+}
+
+// unproven looks up the transaction after a refusal, which is one of this call only: an earlier one may
+// have ended it.
+func (c *Client) unproven(ctx context.Context, n name, a answer) (gateway.Outcome, error) {
+	t, err := c.transaction(ctx, "/payments/get", transactionRequest{n.transaction})
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
+	now, err := n.outcome(t)
+	if now.News == fsm.NewsActionRequired || now.News == fsm.NewsProcessing {
+		now.Refused, now.Failure = true, payment.NewFailure("provider_rejected", a.code())
+	}
+	return now, err
+}

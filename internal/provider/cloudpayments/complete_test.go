@@ -1,0 +1,186 @@
+package cloudpayments_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/cloudpayments"
+)
+
+// challenged is a payment whose customer is at the bank, and the call that ends that.
+func challenged(t *testing.T, c *cloudpayments.Client, ch gateway.Charge) gateway.Completion {
+	t.Helper()
+	o := charged(t, c, ch)
+	require.Equal(t, gateway.Outcome{
+		News: fsm.NewsActionRequired, ProviderPaymentID: o.ProviderPaymentID, NextAction: &payment.NextAction{
+			Type: payment.ActionPostForm, URL: "https://acs.bank.example/auth/start.do",
+			Fields: map[string]string{"PaReq": "eJxVUdtugkAQ", "MD": o.ProviderPaymentID, "TermUrl": "https://shop.example/back"},
+		},
+	}, o)
+	return gateway.Completion{
+		Attempt: ch.Attempt, Order: ch.Order, ProviderPaymentID: o.ProviderPaymentID, Money: ch.Money, Capture: ch.Capture,
+		Details: json.RawMessage(`{"MD":"` + o.ProviderPaymentID + `","PaRes":"proven"}`), IdempotencyKey: "k-complete", Permit: permit(),
+	}
+}
+
+func TestACardWith3DSecureIsPaidInTwoSteps(t *testing.T) {
+	t.Parallel()
+	for mode, want := range map[payment.CaptureMode]fsm.News{payment.CaptureAutomatic: fsm.NewsSucceeded, payment.CaptureManual: fsm.NewsAuthorized} {
+		c, got := serve(t, newFake(t))
+		ch := charge(cryptogram("3ds"))
+		ch.Capture, ch.Customer.IP = mode, "203.0.113.9"
+		cp := challenged(t, c, ch)
+		<-got
+		waits, err := c.Lookup(t.Context(), cp.ProviderPaymentID)
+		require.NoError(t, err)
+		require.Equal(t, gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: cp.ProviderPaymentID}, waits)
+		<-got
+		done, err := c.Complete(t.Context(), cp)
+		require.NoError(t, err)
+		require.Equal(t, want, done.News)
+		require.Equal(t, rub(1999), *done.Money)
+		sent := <-got
+		require.Equal(t, "POST /payments/cards/post3ds", sent.line)
+		require.Equal(t, "k-complete", sent.header.Get("X-Request-Id"))
+		require.JSONEq(t, `{"TransactionId": `+cp.ProviderPaymentID+`, "PaRes": "proven"}`, sent.body)
+	}
+}
+
+// One key is one completion; by another the payment is found as it is.
+func TestACompletionIsDoneOnce(t *testing.T) {
+	t.Parallel()
+	c, got := serve(t, newFake(t))
+	cp := challenged(t, c, charge(cryptogram("3ds")))
+	done, err := c.Complete(t.Context(), cp)
+	require.NoError(t, err)
+	again, err := c.Complete(t.Context(), cp)
+	require.NoError(t, err)
+	require.Equal(t, done, again)
+	cp.IdempotencyKey = "another"
+	again, err = c.Complete(t.Context(), cp)
+	require.NoError(t, err)
+	require.Equal(t, done, again)
+	require.Len(t, got, 5, "a charge, three completions and a lookup")
+}
+
+func TestAProofThatFailsIsADecline(t *testing.T) {
+	t.Parallel()
+	c, _ := serve(t, newFake(t))
+	cp := challenged(t, c, charge(cryptogram("3ds")))
+	cp.Details = json.RawMessage(`{"MD":` + cp.ProviderPaymentID + `,"PaRes":"unproven"}`)
+	o, err := c.Complete(t.Context(), cp)
+	require.NoError(t, err)
+	require.Equal(t, gateway.Outcome{
+		News: fsm.NewsFailed, ProviderPaymentID: cp.ProviderPaymentID, Failure: payment.NewFailure("authentication_failed", "5206"),
+	}, o)
+}
+
+// Nothing is sent with the proof of another payment, or with none.
+func TestAnothersProofIsNotSent(t *testing.T) {
+	t.Parallel()
+	c, got := serve(t, newFake(t))
+	another := challenged(t, c, charge(cryptogram("3ds")))
+	cp := challenged(t, c, charge(cryptogram("3ds")))
+	<-got
+	<-got
+	for _, details := range []string{
+		string(another.Details), `{"MD":"","PaRes":"proven"}`, `{"PaRes":"proven"}`, `{"MD":"` + cp.ProviderPaymentID + `"}`,
+		`{"MD":"` + cp.ProviderPaymentID + `","PaRes":" "}`, `{"MD":["` + cp.ProviderPaymentID + `"],"PaRes":"proven"}`, `{}`, `[]`, `null`, ``, `{`,
+	} {
+		cp.Details = json.RawMessage(details)
+		_, err := c.Complete(t.Context(), cp)
+		require.ErrorIs(t, err, gateway.ErrUnfit, details)
+	}
+	cp.Details, cp.ProviderPaymentID = json.RawMessage(`{"MD":"1","PaRes":"proven"}`), "f2K8LV6reGE9WBF1:"+cp.Attempt.String()
+	_, err := c.Complete(t.Context(), cp)
+	require.ErrorIs(t, err, gateway.ErrUnfit, "a page has no second step")
+	require.Empty(t, got)
+}
+
+func TestACompletionAsksItsPermit(t *testing.T) {
+	t.Parallel()
+	c, got := serve(t, newFake(t))
+	cp := challenged(t, c, charge(cryptogram("3ds")))
+	<-got
+	cp.Permit = gateway.NewPermit(time.Now(), 0, time.Now)
+	_, err := c.Complete(t.Context(), cp)
+	require.ErrorIs(t, err, gateway.ErrNotSent)
+	require.ErrorIs(t, err, gateway.ErrPermitEnded)
+	require.Empty(t, got)
+}
+
+// A lost or a garbled answer leaves it open; the same call again brings what it was.
+func TestACompletionWithoutAnAnswerIsOpen(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(w http.ResponseWriter, heard *httptest.ResponseRecorder){
+		"lost":    func(http.ResponseWriter, *httptest.ResponseRecorder) { panic(http.ErrAbortHandler) },
+		"garbled": func(w http.ResponseWriter, heard *httptest.ResponseRecorder) { _, _ = w.Write(heard.Body.Bytes()[:20]) },
+		"error":   func(w http.ResponseWriter, _ *httptest.ResponseRecorder) { w.WriteHeader(http.StatusBadGateway) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, spoiled := newFake(t), false
+			c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path != "/payments/cards/post3ds" || spoiled {
+					f.ServeHTTP(w, r)
+					return
+				}
+				spoiled = true
+				heard := httptest.NewRecorder()
+				f.ServeHTTP(heard, r)
+				spoil(w, heard)
+			}))
+			cp := challenged(t, c, charge(cryptogram("3ds")))
+			_, err := c.Complete(t.Context(), cp)
+			require.Error(t, err)
+			require.NotErrorIs(t, err, gateway.ErrNotSent)
+			o, err := c.Complete(t.Context(), cp)
+			require.NoError(t, err)
+			require.Equal(t, fsm.NewsSucceeded, o.News)
+		})
+	}
+}
+
+// A refusal is of this one call while the payment waits.
+func TestARefusedCompletionSaysHowThePaymentStands(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/payments/cards/post3ds" {
+			_, _ = w.Write([]byte(`{"Success":false,"Message":"PaRes is not valid","ErrorCode":"7"}`))
+			return
+		}
+		f.ServeHTTP(w, r)
+	}))
+	cp := challenged(t, c, charge(cryptogram("3ds")))
+	o, err := c.Complete(t.Context(), cp)
+	require.NoError(t, err)
+	require.Equal(t, gateway.Outcome{
+		News: fsm.NewsActionRequired, Refused: true, ProviderPaymentID: cp.ProviderPaymentID, Failure: payment.NewFailure("provider_rejected", "7"),
+	}, o)
+	require.True(t, o.RefusesCall())
+}
+
+// Nothing voids a payment that waits for 3-D Secure. It is over when nobody can be in it any more: only a
+// completion would take its money, and none is sent beside a cancel.
+func TestAPaymentIn3DSecureIsOverWhenNobodyIsInIt(t *testing.T) {
+	t.Parallel()
+	c, _ := serve(t, newFake(t))
+	cp := challenged(t, c, charge(cryptogram("3ds")))
+	cl := gateway.Cancel{Attempt: cp.Attempt, ProviderPaymentID: cp.ProviderPaymentID, IdempotencyKey: "k-cancel", Permit: permit(), Quiet: 9 * time.Minute}
+	o, err := c.Cancel(t.Context(), cl)
+	require.NoError(t, err)
+	require.Equal(t, gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: cp.ProviderPaymentID}, o)
+	cl.Quiet = 10 * time.Minute
+	o, err = c.Cancel(t.Context(), cl)
+	require.NoError(t, err)
+	require.Equal(t, gateway.Outcome{News: fsm.NewsFailed, ProviderPaymentID: cp.ProviderPaymentID, Failure: payment.NewFailure("canceled", "")}, o)
+}

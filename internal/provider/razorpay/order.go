@@ -1,0 +1,211 @@
+package razorpay
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"strings"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// orderRequest creates an order (https://razorpay.com/docs/api/orders/create/).
+type orderRequest struct {
+	Amount   int64             `json:"amount"`
+	Currency string            `json:"currency"`
+	Receipt  string            `json:"receipt"`
+	Notes    map[string]string `json:"notes"`
+	Payment  captureSettings   `json:"payment"`
+}
+
+// captureSettings override those of the account
+// (https://razorpay.com/docs/payments/payments/capture-settings/api/).
+type captureSettings struct {
+	Capture string         `json:"capture"`
+	Options captureOptions `json:"capture_options"`
+}
+
+// captureOptions: what is authorised later than the minutes after its begin is given back, and never captured.
+type captureOptions struct {
+	Automatic   int    `json:"automatic_expiry_period"`
+	Manual      int    `json:"manual_expiry_period"`
+	RefundSpeed string `json:"refund_speed"`
+}
+
+// captureMinutes is the shortest time that Razorpay takes.
+const captureMinutes = 12
+
+// order is Razorpay's view of one (https://razorpay.com/docs/api/orders/entity/).
+type order struct {
+	ID       string `json:"id"`
+	Entity   string `json:"entity"`
+	Status   string `json:"status"`
+	Receipt  string `json:"receipt"`
+	Attempts int    `json:"attempts"`
+}
+
+func isOrder(id string) bool { return strings.HasPrefix(id, "order_") }
+
+// script is what Razorpay's script takes
+// (https://razorpay.com/docs/payments/payment-gateway/web-integration/standard/integration-steps/). The
+// notes become those of the payment, of which its webhooks carry them.
+type script struct {
+	Key         string            `json:"key"`
+	OrderID     string            `json:"order_id"`
+	Amount      int64             `json:"amount"`
+	Currency    string            `json:"currency"`
+	Description string            `json:"description"`
+	Prefill     *prefill          `json:"prefill,omitempty"`
+	Notes       map[string]string `json:"notes"`
+}
+
+// prefill is what the script fills in, for the customer to correct.
+type prefill struct {
+	customer
+
+	Method string `json:"method,omitempty"`
+}
+
+// order makes an order, for the script to pay. A receipt "has to be unique": an earlier order with it counts
+// instead of a new one. Were there a second one all the same, nothing could pay the first: its id was not
+// passed on.
+func (c *Client) order(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
+	units, err := atOnce(ch)
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
+	var made order
+	refused, err := c.post(ctx, "/orders", nil, ch.Permit, orderRequest{
+		Amount: units, Currency: string(ch.Money.Currency), Receipt: ch.Attempt.String(), Notes: notesOf(ch),
+		Payment: captureSettings{Capture: "automatic", Options: captureOptions{captureMinutes, captureMinutes, "normal"}},
+	}, &made)
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
+	if refused == nil {
+		return c.waits(ch, made, units)
+	}
+	if !refused.turnedAway() {
+		if o, err := c.earlier(ctx, ch, units); !isMissing(err) {
+			return o, err
+		}
+	}
+	return gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.code())}, nil
+}
+
+// earlier returns the outcome of the order that the attempt has already.
+func (c *Client) earlier(ctx context.Context, ch gateway.Charge, units int64) (gateway.Outcome, error) {
+	made, err := c.findOrder(ctx, ch.Attempt, nil)
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
+	now, err := c.lookupOrder(ctx, made.ID, nil)
+	if err != nil || now.News != fsm.NewsActionRequired {
+		return now, missing(err)
+	}
+	return c.waits(ch, made, units)
+}
+
+// waits returns the outcome of an order that its customer is to pay.
+func (c *Client) waits(ch gateway.Charge, made order, units int64) (gateway.Outcome, error) {
+	if made.Entity != "order" || !isOrder(made.ID) {
+		return gateway.Outcome{}, errNameless
+	}
+	data := script{
+		Key: c.id, OrderID: made.ID, Amount: units, Currency: string(ch.Money.Currency), Description: description(ch), Notes: notesOf(ch),
+	}
+	if known := customerOf(ch.Customer); known != nil || ch.MethodType != "" {
+		data.Prefill = &prefill{Method: ch.MethodType}
+		if known != nil {
+			data.Prefill.customer = *known
+		}
+	}
+	raw, _ := json.Marshal(data) //nolint:errchkjson // texts and a number always marshal
+	return gateway.Outcome{
+		News: fsm.NewsActionRequired, ProviderPaymentID: made.ID, NextAction: &payment.NextAction{Type: payment.ActionSDK, Data: raw},
+	}, nil
+}
+
+// findOrder searches by the receipt, which is the attempt
+// (https://razorpay.com/docs/api/orders/fetch-all/).
+func (c *Client) findOrder(ctx context.Context, id payment.AttemptID, l *gateway.Permit) (order, error) {
+	var list struct {
+		Items []order `json:"items"`
+	}
+	query := url.Values{"receipt": {id.String()}}
+	if err := c.get(ctx, "/orders?"+query.Encode(), l, &list); err != nil {
+		return order{}, err
+	}
+	if list.Items == nil {
+		return order{}, errNameless
+	}
+	for _, found := range list.Items {
+		if found.Receipt == id.String() {
+			return found, nil
+		}
+	}
+	return order{}, gateway.ErrNoSuchPayment
+}
+
+// lookupOrder returns the outcome of an order by its payments: a captured or an authorised one, or else the
+// last.
+func (c *Client) lookupOrder(ctx context.Context, id string, l *gateway.Permit) (gateway.Outcome, error) {
+	var found order
+	if err := c.get(ctx, orderPath(id), l, &found); err != nil {
+		return gateway.Outcome{}, err
+	}
+	if found.Entity != "order" || found.ID == "" || found.Status == "" {
+		return gateway.Outcome{}, errNameless
+	}
+	open := gateway.Outcome{News: fsm.NewsActionRequired, ProviderPaymentID: found.ID}
+	if found.Status == statusCreated && found.Attempts == 0 {
+		return open, nil
+	}
+	made, err := c.paymentsOf(ctx, id, nil)
+	if err != nil {
+		return gateway.Outcome{}, missing(err)
+	}
+	counts, held := best(made)
+	switch {
+	case held:
+		return counts.of(found.ID)
+	case found.Status == statusPaid:
+		return gateway.Outcome{}, errNameless
+	case counts.Status == statusFailed:
+		return counts.of(found.ID)
+	}
+	return open, nil
+}
+
+// best is the payment that counts, and whether it has the money.
+func best(made []paid) (paid, bool) {
+	for _, status := range []string{"captured", "authorized"} {
+		for _, p := range made {
+			if p.Status == status || status == "captured" && p.Status == "refunded" && (p.Captured == nil || *p.Captured) {
+				return p, true
+			}
+		}
+	}
+	return lastOf(made), false
+}
+
+// of is the outcome of a payment as that of its order.
+func (p paid) of(order string) (gateway.Outcome, error) {
+	o, err := p.outcome()
+	o.ProviderPaymentID, o.References = order, []string{p.ID}
+	return o, err
+}
+
+// paymentOfOrder returns the captured payment of an order, and the order's status; of an unpaid one it is empty.
+func (c *Client) paymentOfOrder(ctx context.Context, id string, l *gateway.Permit) (payment, status string, err error) {
+	made, err := c.paymentsOf(ctx, id, l)
+	if err != nil {
+		return "", "", err
+	}
+	if p, held := best(made); held && p.Status != "authorized" {
+		return p.ID, statusPaid, nil
+	}
+	return "", statusCreated, nil
+}

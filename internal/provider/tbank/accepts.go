@@ -1,0 +1,56 @@
+package tbank
+
+import (
+	"fmt"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+const (
+	// maxCustomer and maxEmail are in bytes, maxItems in lines.
+	maxCustomer, maxEmail, maxItems = 36, 64, 100
+)
+
+// allowed are the members of the bank's own request that provider_data may have.
+func allowed() []string { return []string{"Description", "Descriptor", "OperationInitiatorType"} }
+
+// Accepts implements gateway.Provider.
+func (c *Client) Accepts(ch gateway.Charge) error {
+	var n call.Needs
+	n.Data(ch.Details, allowed()...)
+	n.If(saves(ch.Details) && (ch.Customer.Reference == "" || len(ch.Customer.Reference) > maxCustomer), "customer.reference",
+		fmt.Sprintf("is needed to save a card, with %d characters at most", maxCustomer))
+	if _, given := ch.ProviderData["OperationInitiatorType"]; given {
+		by := named(ch.Details)
+		n.If(!ch.Unattended || by != byMerchant && by != byInstalments, "provider_data.OperationInitiatorType", "must be R or I, with initiator merchant")
+	}
+	if gateway.HasReceipt(ch.Lines) {
+		c.acceptsReceipt(&n, ch)
+	}
+	return n.Err()
+}
+
+func (c *Client) acceptsReceipt(n *call.Needs, ch gateway.Charge) {
+	n.Receipt(ch.Details)
+	n.If(c.Taxation == "", "lines", "can't be on a fiscal receipt: the account has no taxation")
+	n.If(len(ch.Lines) > maxItems, "lines", fmt.Sprintf("may be %d on a fiscal receipt", maxItems))
+	n.If(len(ch.Customer.Email) > maxEmail, "customer.email", fmt.Sprintf("may have %d characters at T-Bank", maxEmail))
+	newer := format(ch.Lines) == formatNew
+	for i := range ch.Lines {
+		if on := ch.Lines[i].Receipt; on != nil {
+			accepts(n, fmt.Sprintf("lines[%d].receipt.", i), *on, newer)
+		}
+	}
+}
+
+// accepts adds what the bank has no word for in a line's format.
+func accepts(n *call.Needs, member string, r gateway.LineReceipt, newer bool) {
+	const none = "has no word at T-Bank"
+	n.If(rates[r.VATCode] == "", member+"vat_code", none)
+	n.If(methods[r.PaymentMode] == "", member+"payment_mode", none)
+	fits := old[r.PaymentSubject] || newer != (r.PaymentSubject == composite)
+	n.If(objects[r.PaymentSubject] == "" || !fits, member+"payment_subject", none+" in the format of its lines, which is 1.2 with a measure, and else 1.05")
+	_, unit := units[r.Measure]
+	n.If(!unit || newer && r.Measure == "", member+"measure", none+", or is missing: all lines have one, or none has")
+}

@@ -1,0 +1,84 @@
+package tbank
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// receipt is what a fiscal receipt shows, in the format 1.05 or, if its lines have a measure, 1.2.
+type receipt struct {
+	Format   string        `json:"FfdVersion"`
+	Email    string        `json:"Email,omitempty"`
+	Phone    string        `json:"Phone,omitempty"`
+	Taxation string        `json:"Taxation"`
+	Items    []receiptItem `json:"Items"`
+}
+
+// receiptItem is a line; its amounts are in kopecks.
+type receiptItem struct {
+	Name          string      `json:"Name"`
+	Price         int64       `json:"Price"`
+	Quantity      json.Number `json:"Quantity"`
+	Amount        int64       `json:"Amount"`
+	Tax           string      `json:"Tax"`
+	PaymentMethod string      `json:"PaymentMethod"`
+	PaymentObject string      `json:"PaymentObject"`
+	Measure       string      `json:"MeasurementUnit,omitempty"`
+}
+
+// maxName is the length of a line's name, in characters.
+const maxName = 128
+
+const formatOld, formatNew = "1.05", "1.2"
+
+// receiptOf is the receipt as the bank has it; nil without one.
+func (c *Client) receiptOf(r *gateway.Receipt) *receipt {
+	if r == nil {
+		return nil
+	}
+	on := &receipt{Format: format(r.Lines), Email: r.Customer.Email, Phone: r.Customer.Phone, Taxation: c.Taxation}
+	for i := range r.Lines {
+		on.Items = append(on.Items, itemOf(r.Lines[i]))
+	}
+	return on
+}
+
+func itemOf(l gateway.Line) receiptItem {
+	quantity, price := call.Priced(l)
+	item := receiptItem{Name: call.Short(l.Description, maxName), Price: price, Quantity: quantity, Amount: l.Amount}
+	if on := l.Receipt; on != nil {
+		item.Tax, item.PaymentMethod, item.PaymentObject, item.Measure = rates[on.VATCode], methods[on.PaymentMode], objects[on.PaymentSubject], units[on.Measure]
+	}
+	return item
+}
+
+// format is that of lines: the newer one has a measure in each.
+func format(lines []gateway.Line) string {
+	for i := range lines {
+		if on := lines[i].Receipt; on != nil && on.Measure != "" {
+			return formatNew
+		}
+	}
+	return formatOld
+}
+
+// receiptOfRefund is the receipt of a refund: none for the whole payment, of which the bank makes it
+// itself ("Cancel", Receipt). What is left may be the whole payment or the rest of one: that shows in the
+// payment's state.
+func (c *Client) receiptOfRefund(ctx context.Context, r gateway.RefundCall) (*receipt, error) {
+	if r.Receipt != nil && r.Money.Minor == r.Left.Minor {
+		now, err := c.command(ctx, "GetState", request{PaymentID: r.ProviderPaymentID}, r.Permit)
+		switch {
+		case err != nil:
+			return nil, err
+		case now.Status == "":
+			return nil, now.said()
+		case now.Status == "CONFIRMED":
+			return nil, nil //nolint:nilnil // no receipt is no error
+		}
+	}
+	return c.receiptOf(r.Receipt), nil
+}
