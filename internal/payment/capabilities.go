@@ -21,6 +21,10 @@ type Capabilities struct {
 	Find           bool
 	FindLag        time.Duration
 	FindConsistent bool
+	// FindFirst is set if a charge of which the answer was lost may be sent once more, under its key, after a
+	// lookup by our reference has not found it, FindLag after it was sent: the provider keeps the key,
+	// but for a request that it answered with an error.
+	FindFirst bool
 	// Complete is set if a payment has a second step with what the provider's page or script returned.
 	Complete       bool
 	Capture        bool
@@ -34,11 +38,14 @@ type Capabilities struct {
 	Transactions bool
 	// OneID is set if all responses and webhooks name a payment by one id: money under another id
 	// is that of another payment.
-	OneID         bool
-	Cancel        bool
-	Refund        bool
-	PartialRefund bool
-	LookupRefund  bool
+	OneID  bool
+	Cancel bool
+	// CancelByReference is set if a payment that the provider has not named yet can be cancelled by
+	// our reference.
+	CancelByReference bool
+	Refund            bool
+	PartialRefund     bool
+	LookupRefund      bool
 	// RefundAlone is set if a refund can be looked up by its own id alone, which shows its payment.
 	RefundAlone bool
 	// WholeChargebacks is set if a chargeback always is of the whole payment and a lookup shows only

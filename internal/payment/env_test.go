@@ -192,6 +192,8 @@ func try(ctx context.Context, s *service, order payment.OrderID, key, token stri
 	who := customer
 	if token == "rebill" || strings.HasPrefix(token, "cst_") || strings.HasPrefix(token, "card_") {
 		who, cmd.Stored, cmd.Customer.Reference = shop, true, token
+	} else if !strings.HasPrefix(token, "tok_") { // not the sandbox's: a page needs a way back
+		cmd.ReturnURL = "https://shop.example/back"
 	}
 	return s.Pay(ctx, who, request("pay "+string(order), key, token), cmd)
 }

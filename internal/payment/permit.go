@@ -122,7 +122,7 @@ func (a *Attempt) permitTake(op *Operation, o Order, can Capabilities, now time.
 func (a *Attempt) sendable(op *Operation, can Capabilities, now time.Time) bool {
 	switch op.Kind {
 	case OperationCharge:
-		return a.Unreported() && len(op.SealedRequest) > 0 && op.Age(now) < can.Resendable()
+		return a.Unreported() && len(op.SealedRequest) > 0 && op.chargeable(can, op.Age(now))
 	case OperationComplete:
 		if op.Carries() {
 			return len(op.SealedRequest) > 0 && op.Age(now) < can.Resendable()
@@ -133,6 +133,15 @@ func (a *Attempt) sendable(op *Operation, can Capabilities, now time.Time) bool 
 	case OperationCancel, OperationRefund, OperationCheck:
 	}
 	return false
+}
+
+// chargeable reports whether a charge may be sent at its age. One that is looked for first is sent a
+// second time, and never a third: nothing shows how long ago the second was.
+func (o *Operation) chargeable(can Capabilities, age time.Duration) bool {
+	if can.FindFirst && o.Sends > 0 {
+		return o.Sends == 1 && age >= can.FindLag && age < ResendWindow
+	}
+	return age < can.Resendable()
 }
 
 // permitCancel decides about a cancel, which may be sent any number of times under its one key. The

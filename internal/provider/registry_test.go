@@ -60,17 +60,17 @@ func TestWhatTheDocumentationPromises(t *testing.T) {
 		keys time.Duration // how long the provider keeps them; Square does not say
 		can  payment.Capabilities
 	}{
-		"adyen":         {7 * 24 * time.Hour, payment.Capabilities{Blind: true, Cancel: true}},
-		"checkout":      {0, payment.Capabilities{Find: true, CaptureUnseen: true, OneID: true, Cancel: true, LookupRefund: true}},
+		"adyen":         {7 * 24 * time.Hour, payment.Capabilities{Blind: true, Complete: true, Cancel: true, CancelByReference: true}},
+		"checkout":      {0, payment.Capabilities{Find: true, FindFirst: true, CaptureUnseen: true, OneID: true, Cancel: true, LookupRefund: true}},
 		"cloudpayments": {time.Hour, payment.Capabilities{Find: true, FindConsistent: true, Transactions: true, Complete: true, Cancel: true}},
 		"comgate":       {0, payment.Capabilities{LookupOnly: true, OneID: true}},
 		"gocardless":    {0, payment.Capabilities{LookupOnly: true, OneID: true, LookupRefund: true, RefundAlone: true, WholeChargebacks: true}},
 		"gopay":         {0, payment.Capabilities{LookupOnly: true, OneID: true}},
 		"mollie":        {time.Hour, payment.Capabilities{OneID: true, Cancel: true, LookupRefund: true, RefundsConsistent: true}},
-		"paypal":        {6 * time.Hour, payment.Capabilities{Cancel: true, LookupRefund: true}},
+		"paypal":        {6 * time.Hour, payment.Capabilities{Complete: true, Cancel: true, LookupRefund: true}},
 		"razorpay":      {181 * 24 * time.Hour, payment.Capabilities{Find: true, Complete: true, Cancel: true, LookupRefund: true}},
-		"square":        {2 * time.Hour, payment.Capabilities{OneID: true, Cancel: true, LookupRefund: true}},
-		"stripe":        {24 * time.Hour, payment.Capabilities{Find: true, Cancel: true, LookupRefund: true, RefundsConsistent: true}},
+		"square":        {2 * time.Hour, payment.Capabilities{OneID: true, Cancel: true, CancelByReference: true, LookupRefund: true}},
+		"stripe":        {24 * time.Hour, payment.Capabilities{Find: true, Complete: true, Cancel: true, LookupRefund: true, RefundsConsistent: true}},
 		"tbank":         {0, payment.Capabilities{Find: true, FindConsistent: true, Cancel: true, RefundsConsistent: true}},
 		"yookassa":      {24 * time.Hour, payment.Capabilities{Find: true, OneID: true, Cancel: true, LookupRefund: true}},
 	} {

@@ -33,6 +33,11 @@ func (r *Runner) Send(ctx context.Context, t Task, permit gateway.Permit, cause 
 	case kind == payment.OperationCapture:
 		return r.orAsk(ctx, p, t, permit, cause, r.capture(ctx, p, t, permit))
 	}
+	if t.Operation.Kind == payment.OperationCharge && t.Operation.Sends > 1 && p.Capabilities().FindFirst {
+		if asked, absent := r.findFirst(ctx, p, t, permit, cause); !absent {
+			return asked
+		}
+	}
 	res := r.charge(ctx, p, t, permit)
 	if t.Operation.Sends > 1 {
 		return r.orAsk(ctx, p, t, permit, cause, res)
@@ -100,6 +105,21 @@ func (r *Runner) cancelDeclined(ctx context.Context, p gateway.Provider, t Task,
 	res.Cancelled = &done
 }
 
+// findFirst looks for the payment of a charge that was sent before. It reports whether the provider
+// has none: then the charge is sent again, and else what was found is the result.
+func (r *Runner) findFirst(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit, cause payment.Cause) (gateway.CallResult, bool) {
+	call, end := r.call(ctx, permit)
+	defer end()
+	out, err := p.Find(call, t.Attempt.ID)
+	switch {
+	case err == nil:
+		return gateway.CallResult{Outcome: gateway.CallAsked, Reports: gateway.Reports(out, cause)}, false
+	case errors.Is(err, gateway.ErrHeldBack):
+		return gateway.CallResult{Outcome: gateway.CallHeldBack}, false
+	}
+	return gateway.CallResult{Outcome: gateway.CallAsked}, errors.Is(err, gateway.ErrNoSuchPayment)
+}
+
 // capture takes what is on hold.
 func (r *Runner) capture(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit) gateway.CallResult {
 	a := t.Attempt
@@ -130,8 +150,9 @@ func (r *Runner) sendCancel(ctx context.Context, p gateway.Provider, t Task, per
 	return result(t, out, err)
 }
 
-// cancel cancels a payment. One that the provider has not named is looked for first; a failed one
-// is looked up first, since its hold may be gone.
+// cancel cancels a payment. One that the provider has not named is looked for first, and cancelled
+// by our reference where the provider takes that; a failed one is looked up first, since its hold
+// may be gone.
 func (r *Runner) cancel(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit, cause payment.Cause) gateway.CallResult {
 	var before []payment.Report
 	can := p.Capabilities()
@@ -144,7 +165,8 @@ func (r *Runner) cancel(ctx context.Context, p gateway.Provider, t Task, permit 
 				id = report.Payment
 			}
 		}
-		if over := says == "" || says == fsm.NewsUnknown || says == fsm.NewsFailed || says == fsm.NewsSucceeded; id == "" || t.Attempt.Failed() && over {
+		over := says == "" || says == fsm.NewsUnknown || says == fsm.NewsFailed || says == fsm.NewsSucceeded
+		if nameless := id == "" && !can.CancelByReference; nameless || t.Attempt.Failed() && (over || id == "") {
 			return asked
 		}
 		t.Attempt.ProviderPaymentID = id

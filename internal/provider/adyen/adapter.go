@@ -12,10 +12,33 @@ func Adapter() descriptor.Adapter {
 		Keys:          []webhooks.Key{descriptor.APIKey(), {Name: "merchant_account", Doc: "Adyen's merchant account"}},
 		TestHosts:     []string{"checkout-test.adyen.com", "pal-test.adyen.com"},
 		TestByDefault: true,
+		Carries:       carries(), ProviderData: providerData(),
+		SecondStep: "what Adyen's component returned (its `state.data`, or the `details` in it), or the parameters with which the customer came back to the return_url: `{\"redirectResult\":\"…\"}`",
 		New: func(s descriptor.Settings) (gateway.Provider, error) {
 			return New(Account{
 				Base: s.BaseURL, Key: s.Params["api_key"], Merchant: s.Params["merchant_account"], Capture: s.Params["capture"],
 			}, s.Client), nil
 		},
+	}
+}
+
+// carries is the table of what a charge passes on.
+func carries() []descriptor.Carried {
+	return []descriptor.Carried{
+		{Member: "payment_method.type", As: "paymentMethod.type", When: "of a stored payment method; else the token has it"},
+		{Member: "return_url", As: "returnUrl", When: "required but for a stored payment method"},
+		{Member: "save_payment_method", As: "storePaymentMethod", When: "with three characters of customer.reference at least"},
+		{Member: "initiator", As: "recurringProcessingModel", When: "UnscheduledCardOnFile for the merchant, CardOnFile for the customer"},
+		{Member: "statement_descriptor", As: "shopperStatement"},
+		{Member: "customer.reference", As: "shopperReference", When: "from three characters on"},
+		{Member: "customer.email", As: "shopperEmail"},
+		{Member: "customer.name", As: "shopperName.lastName", When: "with a blank: Adyen takes a first and a last name"},
+		{Member: "customer.phone", As: "telephoneNumber"},
+		{Member: "customer.ip", As: "shopperIP"},
+		{Member: "customer.locale", As: "shopperLocale"},
+		{Member: "customer.billing_address", As: "billingAddress.street", When: "with a street and a city"},
+		{Member: "customer.shipping_address", As: "deliveryAddress.street", When: "with a street and a city"},
+		{Member: "browser", As: "browserInfo.userAgent", When: "with an accept_header; origin is one of provider_data"},
+		{Member: "lines", As: "lineItems[].description", When: "required for Klarna, Afterpay, Clearpay, Affirm, Oney, Ratepay and Riverty"},
 	}
 }

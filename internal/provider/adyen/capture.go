@@ -11,11 +11,13 @@ import (
 
 // modification is a request to modify a payment, and its response.
 type modification struct {
-	MerchantAccount string  `json:"merchantAccount"`
-	Reference       string  `json:"reference"`
-	Amount          *amount `json:"amount,omitempty"`
-	PSPReference    string  `json:"pspReference,omitempty"`
-	Status          string  `json:"status,omitempty"`
+	MerchantAccount string `json:"merchantAccount"`
+	Reference       string `json:"reference"`
+	// Payment is our reference of a payment that has no pspReference yet.
+	Payment      string  `json:"paymentReference,omitempty"`
+	Amount       *amount `json:"amount,omitempty"`
+	PSPReference string  `json:"pspReference,omitempty"`
+	Status       string  `json:"status,omitempty"`
 }
 
 // Capture implements gateway.Provider. The uncaptured rest is released, unless several
@@ -30,17 +32,28 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 	})
 }
 
-// Cancel implements gateway.Provider.
+// Cancel implements gateway.Provider. A payment without a pspReference, of a customer that never came
+// back from the bank's page, is cancelled by our reference
+// (https://docs.adyen.com/api-explorer/Checkout/72/post/cancels).
 func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
-	return c.command(ctx, cl.ProviderPaymentID, "cancels", cl.IdempotencyKey, cl.Permit, modification{
-		MerchantAccount: c.merchant, Reference: cl.Attempt.String(),
-	})
+	body := modification{MerchantAccount: c.merchant, Reference: cl.Attempt.String()}
+	if cl.ProviderPaymentID != "" {
+		return c.command(ctx, cl.ProviderPaymentID, "cancels", cl.IdempotencyKey, cl.Permit, body)
+	}
+	body.Payment = cl.Attempt.String()
+	_, refused, err := c.receive(ctx, "/cancels", cl.IdempotencyKey, cl.Permit, body)
+	return c.received("", refused, err)
 }
 
 // command requests a modification of a payment. The response, a refusal included, does
 // not contain the payment's state, only that it exists.
 func (c *Client) command(ctx context.Context, id, verb, key string, l gateway.Permit, body modification) (gateway.Outcome, error) {
 	_, refused, err := c.modify(ctx, id, verb, key, l, body)
+	return c.received(id, refused, err)
+}
+
+// received is the outcome of a request to modify a payment.
+func (c *Client) received(id string, refused *refusal, err error) (gateway.Outcome, error) {
 	switch {
 	case err != nil:
 		return gateway.Outcome{}, err
@@ -55,8 +68,12 @@ func (c *Client) command(ctx context.Context, id, verb, key string, l gateway.Pe
 }
 
 func (c *Client) modify(ctx context.Context, id, verb, key string, l gateway.Permit, body modification) (modification, *refusal, error) {
+	return c.receive(ctx, "/payments/"+url.PathEscape(id)+"/"+verb, key, l, body)
+}
+
+// receive sends a request that Adyen only receives.
+func (c *Client) receive(ctx context.Context, path, key string, l gateway.Permit, body modification) (modification, *refusal, error) {
 	var got modification
-	path := "/payments/" + url.PathEscape(id) + "/" + verb
 	refused, err := c.post(ctx, path, key, l, body, http.StatusCreated, &got)
 	if err == nil && refused == nil && (got.PSPReference == "" || got.Status != "received") {
 		err = errNameless

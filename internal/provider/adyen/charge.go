@@ -6,14 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/paylatch/paylatch/internal/provider/call"
 	"net/http"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
 type amount struct {
@@ -24,34 +23,25 @@ type amount struct {
 // paymentRequest is as much of POST /payments as a charge needs
 // (https://docs.adyen.com/api-explorer/Checkout/72/post/payments).
 type paymentRequest struct {
+	shopper
+
 	MerchantAccount string            `json:"merchantAccount"`
 	Reference       string            `json:"reference"`
 	OrderReference  string            `json:"merchantOrderReference,omitempty"`
 	Amount          amount            `json:"amount"`
 	PaymentMethod   json.RawMessage   `json:"paymentMethod"`
 	ReturnURL       string            `json:"returnUrl,omitempty"`
-	Shopper         string            `json:"shopperReference,omitempty"`
 	Interaction     string            `json:"shopperInteraction,omitempty"`
 	Model           string            `json:"recurringProcessingModel,omitempty"`
 	CaptureDelay    *int              `json:"captureDelayHours,omitempty"`
 	AdditionalData  map[string]string `json:"additionalData,omitempty"`
 }
 
-// minShopper is the minimum length of a shopperReference, in characters.
-const minShopper = 3
-
 var (
 	errOtherCapture = errors.New("the account captures in another way than this charge asks for: see capture of the account")
 	errShopper      = errors.New("the customer's reference is too short for a stored payment method: at Adyen a shopper's has three characters at least")
 	errCardNumber   = errors.New("a payment method with a card's number or code in the clear is not passed on")
 )
-
-// Accepts implements gateway.Provider.
-func (c *Client) Accepts(ch gateway.Charge) error {
-	var n call.Needs
-	n.Data(ch.Details)
-	return n.Err()
-}
 
 // Charge implements gateway.Provider. A token is the id of a payment method that was
 // stored for the customer (the shopperReference), or a payment method as Adyen's
@@ -63,9 +53,13 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
 		return gateway.Outcome{}, err
 	}
-	body, err := c.paymentRequest(ch)
+	request, err := c.paymentRequest(ch)
 	if err != nil {
 		return gateway.Outcome{}, fmt.Errorf("%w: %w", gateway.ErrUnfit, err)
+	}
+	body, err := call.Extend(request, ch.Details, providerData())
+	if err != nil {
+		return gateway.Outcome{}, err
 	}
 	var made paymentResponse
 	refused, err := c.post(ctx, "/payments", ch.IdempotencyKey, ch.Permit, body, http.StatusOK, &made)
@@ -89,42 +83,54 @@ func (c *Client) paymentRequest(ch gateway.Charge) (paymentRequest, error) {
 		return paymentRequest{}, err
 	}
 	p := paymentRequest{
-		MerchantAccount: c.merchant, Reference: ch.Attempt.String(), OrderReference: string(ch.Order),
+		shopper: shopperOf(ch), MerchantAccount: c.merchant, Reference: ch.Attempt.String(), OrderReference: string(ch.Order),
 		Amount: amount{units, string(ch.Money.Currency)}, ReturnURL: ch.ReturnURL,
-	}
-	if utf8.RuneCountInString(ch.Customer.Reference) >= minShopper {
-		p.Shopper = ch.Customer.Reference
 	}
 	if c.captures {
 		p.CaptureDelay = new(0)
 	} else {
 		p.AdditionalData = map[string]string{"manualCapture": "true"}
 	}
-	return p, p.pay(ch.Token, ch.MethodType)
+	return p, p.pay(ch.Details)
 }
 
 // pay sets the method. A stored method is used as a one-off payment with the shopper
 // present (https://docs.adyen.com/online-payments/tokenization/create-and-use-tokens).
-func (p *paymentRequest) pay(token, kind string) error {
-	if !strings.HasPrefix(token, "{") {
-		if p.Shopper == "" {
-			return errShopper
-		}
+func (p *paymentRequest) pay(d gateway.Details) error {
+	if (d.Save || !strings.HasPrefix(d.Token, "{")) && p.shopper.Reference == "" {
+		return errShopper
+	}
+	if d.Save {
+		p.Interaction, p.Model = "Ecommerce", "CardOnFile"
+	}
+	if !strings.HasPrefix(d.Token, "{") {
 		p.Interaction, p.Model = "ContAuth", "CardOnFile"
+		if d.Unattended {
+			p.Model = "UnscheduledCardOnFile"
+		}
 		var err error
-		p.PaymentMethod, err = json.Marshal(map[string]string{"type": cmp.Or(kind, "scheme"), "storedPaymentMethodId": token})
+		p.PaymentMethod, err = json.Marshal(map[string]string{"type": cmp.Or(d.MethodType, "scheme"), "storedPaymentMethodId": d.Token})
 		return err //nolint:wrapcheck // strings always marshal
 	}
+	if _, err := readMethod(d.Token); err != nil {
+		return err
+	}
+	p.PaymentMethod = json.RawMessage(d.Token)
+	return nil
+}
+
+// readMethod reads a component's payment method and returns its type.
+func readMethod(token string) (kind string, err error) {
 	var method map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(token), &method); err != nil {
-		return fmt.Errorf("read the payment method: %w", err)
+		return "", fmt.Errorf("read the payment method: %w", err)
 	}
 	for name := range method {
 		switch strings.ToLower(name) {
 		case "number", "cvc", "expirymonth", "expiryyear":
-			return errCardNumber
+			return "", errCardNumber
 		}
 	}
-	p.PaymentMethod = json.RawMessage(token)
-	return nil
+	_ = json.Unmarshal(method["type"], &kind) // Adyen refuses one without
+	return kind, nil
 }

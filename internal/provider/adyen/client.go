@@ -34,8 +34,6 @@ const (
 
 // Client is one merchant account at Adyen. It implements gateway.Provider.
 type Client struct {
-	call.OneStep
-
 	base, key, merchant string
 	// captures is set if an authorization captures the money.
 	captures bool
@@ -67,7 +65,7 @@ func New(a Account, client *http.Client) *Client {
 // default), …/cancel, …/refund (any number of parts).
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
-		KeyLife: keyLife, Blind: true,
+		KeyLife: keyLife, Blind: true, Complete: true, CancelByReference: true,
 		Capture: !c.captures, PartialCapture: !c.captures, Cancel: true, Refund: true, PartialRefund: true,
 	}
 }

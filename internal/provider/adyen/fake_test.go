@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 )
 
@@ -15,6 +16,7 @@ type fake struct {
 
 	mu       sync.Mutex
 	payments map[string]*made
+	waiting  []object // requests whose customer must act, the last one last
 	keys     map[string]answer
 	serial   int
 }
@@ -38,11 +40,19 @@ const (
 	cardOK, cardRefused, cardPoor = "M5N7TQ4TG5PFWR50", "R3FUS3DR3FUS3D00", "P00RP00RP00RP000"
 	cardNone, cardPending         = "N0B0DYN0B0DYN000", "P3ND1NGP3ND1NG00"
 	methodRedirect                = `{"type":"ideal"}`
+	methodChallenge               = `{"type":"scheme","encryptedCardNumber":"challenge"}`
+	methodTwice                   = `{"type":"scheme","encryptedCardNumber":"twice"}`
+	methodPosted                  = `{"type":"ideal","issuer":"posted"}`
+	methodVoucher                 = `{"type":"boletobancario"}`
+	methodApp                     = `{"type":"mbway","telephoneNumber":"+351234567890","shopperEmail":"jane@shop.example"}`
+	methodSaved                   = `{"type":"scheme","encryptedCardNumber":"saved"}`
 )
 
 func newFake() *fake {
 	f := &fake{ServeMux: http.NewServeMux(), payments: map[string]*made{}, keys: map[string]answer{}}
 	f.HandleFunc("POST /v72/payments", f.command(f.pay))
+	f.HandleFunc("POST /v72/payments/details", f.command(f.details))
+	f.HandleFunc("POST /v72/cancels", f.command(f.cancelByReference))
 	f.HandleFunc("GET /v72/storedPaymentMethods", f.storedMethods)
 	for _, verb := range []string{"captures", "cancels", "refunds"} {
 		f.HandleFunc("POST /v72/payments/{id}/"+verb, f.command(f.modify))
@@ -68,7 +78,7 @@ func (f *fake) command(run func(id string, in object) answer) http.HandlerFunc {
 		defer f.mu.Unlock()
 		said, known := f.keys[key]
 		if !known {
-			if in["merchantAccount"] != merchant {
+			if in["merchantAccount"] != merchant && !strings.HasSuffix(r.URL.Path, "/details") {
 				refuse(403, "901", "security").write(w)
 				return
 			}
@@ -103,6 +113,9 @@ func (f *fake) pay(_ string, in object) answer {
 	id := f.psp()
 	said := object{"pspReference": id, "merchantReference": in["reference"]}
 	switch {
+	case acts(method) != nil:
+		f.waiting = append(f.waiting, in)
+		return *acts(method)
 	case method["type"] == "ideal" && in["returnUrl"] == nil:
 		return refuse(422, "14_030", "validation")
 	case method["type"] == "ideal":
@@ -124,7 +137,67 @@ func (f *fake) pay(_ string, in object) answer {
 	amount, _ := in["amount"].(object)
 	f.payments[id] = &made{amount: amount, manual: additional["manualCapture"] == "true"}
 	said["resultCode"], said["amount"] = "Authorised", amount
+	if in["storePaymentMethod"] == true {
+		said["paymentMethod"] = object{"type": "scheme", "brand": "visa"}
+		said["additionalData"] = object{
+			"tokenization.storedPaymentMethodId": stored.Token, "cardSummary": "1111", "expiryDate": "3/2030", "paymentMethod": "visa",
+		}
+	}
 	return answer{200, said}
+}
+
+// acts is the answer to a charge whose customer must act, nil for any other.
+func acts(method object) *answer {
+	challenge := object{"type": "threeDS2", "subtype": "challenge", "token": "eyJ0", "paymentMethodType": "scheme", "paymentData": "Ab02b4c0"}
+	switch {
+	case method["encryptedCardNumber"] == "challenge", method["encryptedCardNumber"] == "twice":
+		fingerprint := object{"type": "threeDS2", "subtype": "fingerprint", "token": "eyJ0", "paymentMethodType": "scheme"}
+		return &answer{200, object{"resultCode": "IdentifyShopper", "action": fingerprint}}
+	case method["type"] == "again":
+		return &answer{200, object{"resultCode": "ChallengeShopper", "action": challenge}}
+	case method["issuer"] == "posted":
+		return &answer{200, object{"resultCode": "RedirectShopper", "action": object{
+			"type": "redirect", "method": "POST", "url": "https://bank.example/acs", "data": object{"PaReq": "eNpV", "MD": "VW9M"},
+		}}}
+	case method["type"] == "boletobancario":
+		return &answer{200, object{"resultCode": "PresentToShopper", "pspReference": "88VOUCHER", "action": object{
+			"type": "voucher", "paymentMethodType": "boletobancario", "reference": "03399.33335", "expiresAt": "2030-01-06T00:00:00",
+			"downloadUrl": "https://test.adyen.com/hpp/generationBoleto.shtml",
+		}}}
+	case method["type"] == "mbway":
+		return &answer{200, object{"resultCode": "Pending", "action": object{"type": "await", "paymentMethodType": "mbway", "paymentData": "Ab02"}}}
+	}
+	return nil
+}
+
+// details go on with the payment that waited last, or with another one's.
+func (f *fake) details(_ string, in object) answer {
+	details, _ := in["details"].(object)
+	if details["threeDSResult"] == nil && details["redirectResult"] == nil || len(f.waiting) == 0 {
+		return refuse(422, "14_017", "validation")
+	}
+	waited := f.waiting[len(f.waiting)-1]
+	method, _ := waited["paymentMethod"].(object)
+	amount, _ := waited["amount"].(object)
+	additional, _ := waited["additionalData"].(object)
+	switch {
+	case method["encryptedCardNumber"] == "twice":
+		waited["paymentMethod"] = object{"type": "again"}
+		return *acts(object{"type": "again"})
+	case details["redirectResult"] == "another":
+		return answer{200, object{"resultCode": "Authorised", "pspReference": f.psp(), "merchantReference": "0199-another", "amount": amount}}
+	case details["redirectResult"] == "refused":
+		return answer{200, object{"resultCode": "Refused", "pspReference": f.psp(), "merchantReference": waited["reference"], "refusalReason": "Refused"}}
+	}
+	id := f.psp()
+	f.payments[id] = &made{amount: amount, manual: additional["manualCapture"] == "true"}
+	return answer{200, object{"resultCode": "Authorised", "pspReference": id, "merchantReference": waited["reference"], "amount": amount}}
+}
+
+func (f *fake) cancelByReference(_ string, in object) answer {
+	return answer{201, object{
+		"merchantAccount": merchant, "paymentReference": in["paymentReference"], "pspReference": f.psp(), "status": "received", "reference": in["reference"],
+	}}
 }
 
 // modify only receives: whether it can be done is told later.

@@ -1,7 +1,7 @@
 package adyen
 
 import (
-	"net/http"
+	"encoding/json"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
@@ -15,19 +15,21 @@ import (
 // two there, CVE and IDR none.
 var digits = call.Digits{"CLP": 2, "CVE": -2, "IDR": -2, "ISK": 2} //nolint:gochecknoglobals // a table
 
-// paymentResponse is the response to POST /payments. Where the customer must act, the
+// paymentResponse is the response to POST /payments, and to POST /payments/details. Where the customer must act, the
 // payment's pspReference is that of the AUTHORISATION that follows; an earlier one is
 // at most another reference.
 type paymentResponse struct {
-	PSPReference  string  `json:"pspReference"`
-	ResultCode    string  `json:"resultCode"`
-	RefusalReason string  `json:"refusalReason"`
-	Amount        *amount `json:"amount"`
-	Action        *struct {
-		Type   string `json:"type"`
-		URL    string `json:"url"`
-		Method string `json:"method"`
-	} `json:"action"`
+	PSPReference      string                     `json:"pspReference"`
+	MerchantReference string                     `json:"merchantReference"`
+	ResultCode        string                     `json:"resultCode"`
+	RefusalReason     string                     `json:"refusalReason"`
+	Amount            *amount                    `json:"amount"`
+	AdditionalData    map[string]json.RawMessage `json:"additionalData"`
+	PaymentMethod     struct {
+		Type  string `json:"type"`
+		Brand string `json:"brand"`
+	} `json:"paymentMethod"`
+	Action json.RawMessage `json:"action"`
 }
 
 // outcome maps a payment by its result code
@@ -36,11 +38,12 @@ type paymentResponse struct {
 func (c *Client) outcome(p paymentResponse) (gateway.Outcome, error) {
 	o := gateway.Outcome{ProviderPaymentID: p.PSPReference, News: fsm.NewsProcessing}
 	var err error
-	switch p.ResultCode {
-	case "RedirectShopper", "IdentifyShopper", "ChallengeShopper", "PresentToShopper":
+	if p.waits() {
 		return p.waiting(), nil
+	}
+	switch p.ResultCode {
 	case "Authorised":
-		o.News = fsm.NewsAuthorized
+		o.News, o.Saved = fsm.NewsAuthorized, p.saved()
 		if c.captures {
 			o.News = fsm.NewsSucceeded
 		}
@@ -54,17 +57,4 @@ func (c *Client) outcome(p paymentResponse) (gateway.Outcome, error) {
 		return gateway.Outcome{}, errNameless
 	}
 	return o, err
-}
-
-// waiting returns the page that the customer must open. An action to be posted, or
-// shown by Adyen's own component, has none.
-func (p paymentResponse) waiting() gateway.Outcome {
-	o := gateway.Outcome{News: fsm.NewsActionRequired}
-	if p.PSPReference != "" {
-		o.References = []string{p.PSPReference}
-	}
-	if p.Action != nil && p.Action.Type == "redirect" && p.Action.Method == http.MethodGet {
-		o.NextAction = payment.Redirect(p.Action.URL)
-	}
-	return o
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -45,10 +46,22 @@ func TestHowAPaymentStands(t *testing.T) {
 func TestACustomerWhoMustAct(t *testing.T) {
 	t.Parallel()
 	for members, want := range map[string]gateway.Outcome{
-		`"resultCode":"RedirectShopper","action":{"type":"redirect","method":"GET","url":"https://b/x"}`:                    {NextAction: payment.Redirect("https://b/x")},
-		`"resultCode":"RedirectShopper","action":{"type":"redirect","method":"POST","url":"https://b/x","data":{"MD":"x"}}`: {},
-		`"resultCode":"IdentifyShopper","action":{"type":"threeDS2","url":"https://b/x","method":"GET"}`:                    {},
-		`"resultCode":"PresentToShopper","action":{"type":"voucher"}`:                                                       {},
+		`"resultCode":"RedirectShopper","action":{"type":"redirect","method":"GET","url":"https://b/x"}`: {NextAction: payment.Redirect("https://b/x")},
+		`"resultCode":"RedirectShopper","action":{"type":"redirect","method":"POST","url":"https://b/x","data":{"MD":"x"}}`: {
+			NextAction: &payment.NextAction{Type: payment.ActionPostForm, URL: "https://b/x", Fields: map[string]string{"MD": "x"}},
+		},
+		`"resultCode":"IdentifyShopper","action":{"type":"threeDS2","token":"x"}`: {
+			NextAction: &payment.NextAction{Type: payment.ActionSDK, Data: json.RawMessage(`{"type":"threeDS2","token":"x"}`)},
+		},
+		`"resultCode":"PresentToShopper","action":{"type":"voucher","expiresAt":"2030-01-06T00:00:00"}`: {
+			NextAction: &payment.NextAction{
+				Type: payment.ActionDisplay, Data: json.RawMessage(`{"type":"voucher","expiresAt":"2030-01-06T00:00:00"}`),
+				ExpiresAt: time.Date(2030, 1, 6, 0, 0, 0, 0, time.UTC),
+			},
+		},
+		`"resultCode":"Pending","action":{"type":"await"}`: {
+			NextAction: &payment.NextAction{Type: payment.ActionSDK, Data: json.RawMessage(`{"type":"await"}`)},
+		},
 		`"resultCode":"ChallengeShopper"`:                     {},
 		`"resultCode":"RedirectShopper","pspReference":"88R"`: {References: []string{"88R"}},
 	} {

@@ -3,6 +3,7 @@ package adyen_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -39,26 +40,27 @@ func (p pair) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, e
 	return p.atOnce.Charge(ctx, ch)
 }
 
+func (p pair) Complete(ctx context.Context, cp gateway.Completion) (gateway.Outcome, error) {
+	if cp.Capture == payment.CaptureManual {
+		return p.Client.Complete(ctx, cp)
+	}
+	return p.atOnce.Complete(ctx, cp)
+}
+
 func client(base, capture string, c *http.Client) *adyen.Client {
 	return adyen.New(adyen.Account{Base: base, Key: apiKey, Merchant: merchant, Capture: capture}, c)
 }
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	s := providertest.Suite{
-		New: func(_ *testing.T, base string, c *http.Client) gateway.Provider {
-			return pair{client(base, "", c), client(base, "automatic", c)}
-		},
-		Fake: func(t *testing.T) http.Handler {
-			t.Helper()
-			h, _ := providertest.Described(t, document, "/v72", newFake())
-			return h
-		},
-		Tokens:    providertest.Tokens{Success: cardOK, Decline: cardRefused, Redirect: methodRedirect, None: cardNone},
-		Stored:    stored,
-		Declined:  fsm.NewsFailed,
-		NoPayment: "8800000000000000",
-		NoRefund:  "8800000000000001",
+	s := suite()
+	s.New = func(_ *testing.T, base string, c *http.Client) gateway.Provider {
+		return pair{client(base, "", c), client(base, "automatic", c)}
+	}
+	s.Fake = func(t *testing.T) http.Handler {
+		t.Helper()
+		h, _ := providertest.Described(t, document, "/v72", newFake())
+		return h
 	}
 	providertest.Run(t, s)
 }
@@ -66,18 +68,26 @@ func TestConformance(t *testing.T) {
 // An account that captures at once has nothing to capture.
 func TestConformanceOfAnAccountThatCapturesAtOnce(t *testing.T) {
 	t.Parallel()
-	providertest.Run(t, providertest.Suite{
+	providertest.Run(t, suite())
+}
+
+// suite is that of an account that captures at once.
+func suite() providertest.Suite {
+	return providertest.Suite{
 		New: func(_ *testing.T, base string, c *http.Client) gateway.Provider { return client(base, "automatic", c) },
 		Fake: func(t *testing.T) http.Handler {
 			t.Helper()
 			return newFake()
 		},
-		Tokens:    providertest.Tokens{Success: cardOK, Decline: cardRefused, Redirect: methodRedirect, None: cardNone},
+		Tokens: providertest.Tokens{Success: cardOK, Decline: cardRefused, Redirect: methodRedirect, None: cardNone},
+		Step: providertest.Step{
+			Token: methodChallenge, Again: methodTwice, Details: json.RawMessage(`{"details":{"threeDSResult":"eyJ0"},"paymentData":"Ab02"}`),
+		},
 		Stored:    stored,
 		Declined:  fsm.NewsFailed,
 		NoPayment: "8800000000000000",
 		NoRefund:  "8800000000000001",
-	})
+	}
 }
 
 type request struct {

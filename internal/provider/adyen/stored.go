@@ -1,6 +1,7 @@
 package adyen
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -68,4 +69,31 @@ func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 		return payment.ErrMethodNotYours
 	}
 	return nil
+}
+
+// saved is the payment method that was stored with a payment, nil for none
+// (https://docs.adyen.com/online-payments/tokenization/create-tokens): its id is among the
+// additional data, under a name that an account of long standing has otherwise.
+func (p paymentResponse) saved() *payment.SavedMethod {
+	id := cmp.Or(p.additional("tokenization.storedPaymentMethodId"), p.additional("recurring.recurringDetailReference"))
+	if id == "" {
+		return nil
+	}
+	m := &payment.SavedMethod{Token: id, Type: p.PaymentMethod.Type, Display: cmp.Or(p.PaymentMethod.Brand, p.additional("paymentMethod"))}
+	if last := p.additional("cardSummary"); last != "" {
+		m.Display += " •••• " + last
+	}
+	if month, year, ok := strings.Cut(p.additional("expiryDate"), "/"); ok { // 3/2030
+		m.Expires = fmt.Sprintf("%s-%02s", year, month)
+	}
+	return m
+}
+
+// additional is a text of the additional data, empty if there is none.
+func (p paymentResponse) additional(name string) string {
+	var text string
+	if json.Unmarshal(p.AdditionalData[name], &text) != nil {
+		return ""
+	}
+	return text
 }

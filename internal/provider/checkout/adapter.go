@@ -16,10 +16,30 @@ func Adapter() descriptor.Adapter {
 		},
 		TestKey: "api_key", TestForm: regexp.MustCompile(`^sk_(sbox|test)_`),
 		TestHosts: []string{"sandbox.checkout.com"},
+		Carries:   carries(), ProviderData: providerData(),
 		New: func(s descriptor.Settings) (gateway.Provider, error) {
 			c := New(s.BaseURL, s.Params["api_key"], s.Client)
 			c.Channel = s.Params["processing_channel_id"]
 			return c, nil
 		},
+	}
+}
+
+// carries is the table of what a charge passes on. Checkout.com's own page gathers what 3-D Secure
+// needs of the browser.
+func carries() []descriptor.Carried {
+	fresh := "with a token (`tok_…`)"
+	return []descriptor.Carried{
+		{Member: "return_url", As: "success_url", When: "turns 3-D Secure on; also as failure_url"},
+		{Member: "save_payment_method", As: "source.store_for_future_use", When: "needs `customer.reference`, a customer of Checkout.com (`cus_…`)"},
+		{Member: "initiator", As: "merchant_initiated", When: "with payment_type Unscheduled; previous_payment_id is one of provider_data"},
+		{Member: "statement_descriptor", As: "billing_descriptor.name", When: "with provider_data.billing_descriptor, which has the city that Checkout.com requires"},
+		{Member: "customer.reference", As: "customer.id", When: "with a stored instrument, and with save_payment_method: `cus_…`"},
+		{Member: "customer.email", As: "customer.email", When: fresh},
+		{Member: "customer.name", As: "customer.name", When: "with an email"},
+		{Member: "customer.ip", As: "payment_ip"},
+		{Member: "customer.billing_address", As: "source.billing_address.address_line1", When: fresh},
+		{Member: "customer.shipping_address", As: "shipping.address.address_line1"},
+		{Member: "lines", As: "items[].name", When: "without discounts, which Checkout.com has no place for"},
 	}
 }

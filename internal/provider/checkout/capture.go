@@ -10,12 +10,12 @@ import (
 
 // Capture implements gateway.Provider. The uncaptured rest is released.
 func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outcome, error) {
-	units, err := digits.Units(cp.Money)
+	sum, err := units(cp.Money)
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
 	return c.command(ctx, cp.ProviderPaymentID, "captures", cp.IdempotencyKey, cp.Permit, action{
-		Amount: &units, Type: "Final", Reference: cp.Attempt.String(), Metadata: map[string]string{"payment_attempt_id": cp.Attempt.String()},
+		Amount: &sum, Type: "Final", Reference: cp.Attempt.String(), Metadata: map[string]string{"payment_attempt_id": cp.Attempt.String()},
 	})
 }
 

@@ -2,7 +2,6 @@ package checkout
 
 import (
 	"context"
-	"github.com/paylatch/paylatch/internal/provider/call"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
@@ -18,33 +17,25 @@ type paymentRequest struct {
 	Currency   string            `json:"currency"`
 	Reference  string            `json:"reference"`
 	Capture    bool              `json:"capture"`
-	ThreeDS    *threeDS          `json:"3ds,omitempty"`
 	SuccessURL string            `json:"success_url,omitempty"`
 	FailureURL string            `json:"failure_url,omitempty"`
 	Metadata   map[string]string `json:"metadata"`
 	Channel    string            `json:"processing_channel_id,omitempty"`
+	Type       string            `json:"payment_type,omitempty"`
+	Merchant   bool              `json:"merchant_initiated,omitempty"`
+	IP         string            `json:"payment_ip,omitempty"`
+	Shipping   *shipping         `json:"shipping,omitempty"`
+	Items      []item            `json:"items,omitempty"`
 }
 
+// source is what is paid with. Store is sent with a token, of which Checkout.com would keep the card
+// unless it is false.
 type source struct {
-	Type  string `json:"type"`
-	Token string `json:"token,omitempty"`
-	ID    string `json:"id,omitempty"`
-}
-
-type customer struct {
-	ID string `json:"id"`
-}
-
-type threeDS struct {
-	Enabled    bool `json:"enabled"`
-	AttemptN3D bool `json:"attempt_n3d"`
-}
-
-// Accepts implements gateway.Provider.
-func (c *Client) Accepts(ch gateway.Charge) error {
-	var n call.Needs
-	n.Data(ch.Details)
-	return n.Err()
+	Type    string   `json:"type"`
+	Token   string   `json:"token,omitempty"`
+	ID      string   `json:"id,omitempty"`
+	Store   *bool    `json:"store_for_future_use,omitempty"`
+	Billing *address `json:"billing_address,omitempty"`
 }
 
 // Charge implements gateway.Provider. A token is one of the browser's (tok_…) or a
@@ -54,23 +45,16 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
 		return gateway.Outcome{}, err
 	}
-	units, err := digits.Units(ch.Money)
+	request, err := c.request(ch)
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
-	p := paymentRequest{
-		Source: source{Type: "token", Token: ch.Token}, Amount: units, Currency: string(ch.Money.Currency),
-		Channel: c.Channel, Reference: ch.Attempt.String(), Capture: ch.Capture != payment.CaptureManual,
-		Metadata: map[string]string{"payment_attempt_id": ch.Attempt.String(), "order_id": string(ch.Order)},
-	}
-	if ch.Stored {
-		p.Source, p.Customer = source{Type: "id", ID: ch.Token}, &customer{ch.Customer.Reference}
-	}
-	if ch.ReturnURL != "" {
-		p.SuccessURL, p.FailureURL, p.ThreeDS = ch.ReturnURL, ch.ReturnURL, &threeDS{Enabled: true, AttemptN3D: true}
+	body, err := extend(request, ch.Details)
+	if err != nil {
+		return gateway.Outcome{}, err
 	}
 	var made paid
-	refused, err := c.post(ctx, "/payments", ch.IdempotencyKey, ch.Permit, p, &made)
+	refused, err := c.post(ctx, "/payments", ch.IdempotencyKey, ch.Permit, body, &made)
 	switch {
 	case err != nil:
 		return gateway.Outcome{}, err
@@ -79,5 +63,37 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 			News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.code()),
 		}, nil
 	}
+	made.Metadata = body["metadata"]
 	return outcome(made)
+}
+
+func (c *Client) request(ch gateway.Charge) (paymentRequest, error) {
+	units, err := units(ch.Money)
+	if err != nil {
+		return paymentRequest{}, err
+	}
+	p := paymentRequest{
+		Source: sourceOf(ch.Details), Customer: customerOf(ch.Details), Amount: units, Currency: string(ch.Money.Currency),
+		Channel: c.Channel, Reference: ch.Attempt.String(), Capture: ch.Capture != payment.CaptureManual, Metadata: marks(ch),
+		IP: ch.Customer.IP, Shipping: shippingOf(ch.Customer), Items: itemsOf(ch),
+	}
+	if ch.ReturnURL != "" && !ch.Unattended {
+		p.SuccessURL, p.FailureURL = ch.ReturnURL, ch.ReturnURL
+	}
+	if ch.Unattended {
+		p.Type, p.Merchant = "Unscheduled", true
+	}
+	return p, nil
+}
+
+// saves is the mark of a payment of which the instrument was to be stored: every answer shows an instrument,
+// also that of a stored one.
+const saves = "save_payment_method"
+
+func marks(ch gateway.Charge) map[string]string {
+	m := map[string]string{"payment_attempt_id": ch.Attempt.String(), "order_id": string(ch.Order)}
+	if ch.Save {
+		m[saves] = "true"
+	}
+	return m
 }

@@ -32,7 +32,7 @@ func TestAChargeIsOnePaymentThatIsCapturedLater(t *testing.T) {
 	require.Equal(t, "0123-pay", sent.header.Get("Cko-Idempotency-Key"))
 	require.Equal(t, "Bearer "+secret, sent.header.Get("Authorization"))
 	id := ch.Attempt.String()
-	require.JSONEq(t, `{"source":{"type":"token","token":"`+cardOK+`"},"amount":1999,"currency":"EUR","reference":"`+id+`","capture":true,
+	require.JSONEq(t, `{"source":{"type":"token","token":"`+cardOK+`","store_for_future_use":false},"amount":1999,"currency":"EUR","reference":"`+id+`","capture":true,
 		"3ds":{"enabled":true,"attempt_n3d":true},"success_url":"https://shop.example/back","failure_url":"https://shop.example/back",
 		"metadata":{"payment_attempt_id":"`+id+`","order_id":"A-1"}}`, sent.body)
 

@@ -59,10 +59,11 @@ func New(base, key string, client *http.Client) *Client {
 // It declares no keys: "if the original request returns a 4xx or 5xx response code, no
 // idempotent result is saved and the payment is reattempted"
 // (https://www.checkout.com/docs/payments/manage-payments/idempotency). A charge that
-// succeeded with a 502 would be made a second time.
+// succeeded with a 502 would be made a second time: so it is sent again only once its
+// payment was not found in the list, and once.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
-		KeyLife: 0, Find: true, FindLag: findLag, FindConsistent: false,
+		KeyLife: 0, Find: true, FindLag: findLag, FindConsistent: false, FindFirst: true,
 		Capture: true, PartialCapture: true, CaptureUnseen: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
 		OneID: true,
 	}

@@ -32,6 +32,7 @@ type paid struct {
 	id, reference, currency, status string
 	amount, captured, refunded      int64
 	metadata                        any
+	stored                          bool
 	actions                         []object
 	wanted                          []func()
 }
@@ -177,6 +178,7 @@ func (f *fake) pay(in object) answer {
 	reference, _ := in["reference"].(string)
 	currency, _ := in["currency"].(string)
 	p := &paid{id: f.id("pay"), reference: reference, currency: currency, status: "Authorized", amount: int64(amount), metadata: in["metadata"]}
+	p.stored = from["store_for_future_use"] == true || from["id"] != nil
 	if of, _ := in["customer"].(object); from["id"] == instrument && of["id"] != instrumentOf {
 		return invalid("customer_id_invalid")
 	}
@@ -222,10 +224,19 @@ func link(id string) object { return object{"href": "https://api.sandbox.checkou
 
 func (p *paid) response(done object) object {
 	return object{
-		"id": p.id, "action_id": done["id"], "amount": p.amount, "currency": p.currency, "approved": done["approved"], "status": p.status,
+		"source": p.source(), "id": p.id, "action_id": done["id"], "amount": p.amount, "currency": p.currency, "approved": done["approved"], "status": p.status,
 		"response_code": done["response_code"], "processed_on": done["processed_on"], "reference": p.reference,
 		"_links": object{"self": link(p.id), "actions": link(p.id + "/actions")},
 	}
+}
+
+// source has the instrument's id where one is stored.
+func (p *paid) source() object {
+	card := object{"type": "card", "expiry_month": 3, "expiry_year": 2030, "last4": "4242", "fingerprint": "F639CAB2745BEE4140BF86DF6B6D6", "bin": "424242", "scheme": "Visa"}
+	if p.stored {
+		card["id"] = instrument
+	}
+	return card
 }
 
 // details don't repeat where the customer is to go.
@@ -235,7 +246,7 @@ func (p *paid) details() object {
 		"approved": p.status != "Declined", "reference": p.reference, "metadata": p.metadata,
 		"balances": object{"id": p.id, "total_authorized": p.amount, "total_captured": p.captured, "total_refunded": p.refunded},
 		"_links":   object{"self": link(p.id), "actions": link(p.id + "/actions")},
-		"source":   object{"type": "card", "expiry_month": 3, "expiry_year": 2030, "last4": "4242", "fingerprint": "F639CAB2745BEE4140BF86DF6B6D6", "bin": "424242"},
+		"source":   p.source(),
 	}
 	if p.status == "Pending" {
 		all["3ds"] = object{"downgraded": false, "enrolled": "Y"}

@@ -1,6 +1,10 @@
 package checkout
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -11,6 +15,18 @@ import (
 // digits are those of https://www.checkout.com/docs/resources/calculating-the-amount:
 // CLP is divided by 100 there, like all currencies that the page does not list.
 var digits = call.Digits{"CLP": 2} //nolint:gochecknoglobals // a table
+
+var errThirdDecimal = errors.New("checkout.com takes no third decimal but 0")
+
+// units is money in Checkout.com's digits. Of three decimals the last one must be 0
+// (https://www.checkout.com/docs/resources/calculating-the-amount).
+func units(m payment.Money) (int64, error) {
+	n, err := digits.Units(m)
+	if text, known := (payment.Money{Minor: 1, Currency: m.Currency}).Wire().Decimal(); err == nil && known && text == "0.001" && n%10 != 0 {
+		err = fmt.Errorf("%w: %w", gateway.ErrUnfit, errThirdDecimal)
+	}
+	return n, err
+}
 
 // paid is a payment, in the response to its request and in its details.
 type paid struct {
@@ -23,10 +39,9 @@ type paid struct {
 		Authorized int64 `json:"total_authorized"`
 		Captured   int64 `json:"total_captured"`
 	} `json:"balances"`
-	Source struct {
-		Type string `json:"type"`
-	} `json:"source"`
-	ThreeDS *struct {
+	Source   instrument      `json:"source"`
+	Metadata json.RawMessage `json:"metadata"`
+	ThreeDS  *struct {
 		Downgraded bool `json:"downgraded"`
 	} `json:"3ds"`
 	Links struct {
@@ -34,6 +49,16 @@ type paid struct {
 			Href string `json:"href"`
 		} `json:"redirect"`
 	} `json:"_links"`
+}
+
+// instrument is what a payment was made with. ID is empty where none is stored.
+type instrument struct {
+	Type   string `json:"type"`
+	ID     string `json:"id"`
+	Scheme string `json:"scheme"`
+	Last4  string `json:"last4"`
+	Month  any    `json:"expiry_month"`
+	Year   any    `json:"expiry_year"`
 }
 
 const declined = "Declined"
@@ -53,10 +78,10 @@ func outcome(p paid) (gateway.Outcome, error) {
 			o.News, o.NextAction = fsm.NewsActionRequired, payment.Redirect(p.Links.Redirect.Href)
 		}
 	case "Authorized":
-		o.News = fsm.NewsAuthorized
+		o.News, o.Saved = fsm.NewsAuthorized, p.saved()
 		o.Money, err = p.authorized()
 	case "Captured", "Partially Captured", "Refunded", "Partially Refunded", "Paid":
-		o.News = fsm.NewsSucceeded
+		o.News, o.Saved = fsm.NewsSucceeded, p.saved()
 		o.Money, err = p.captured()
 	case declined:
 		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure(hooks.FailureCode(p.ResponseCode))

@@ -13,13 +13,13 @@ import (
 
 // Refund implements gateway.Provider. There is no field for a reason: ours is not sent.
 func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.RefundOutcome, error) {
-	units, err := digits.Units(r.Money)
+	sum, err := units(r.Money)
 	if err != nil {
 		return gateway.RefundOutcome{}, err
 	}
 	var got accepted
 	refused, err := c.post(ctx, paymentPath(r.ProviderPaymentID)+"/refunds", r.IdempotencyKey, r.Permit, action{
-		Amount: &units, Reference: r.Refund.String(),
+		Amount: &sum, Reference: r.Refund.String(),
 		Metadata: map[string]string{"refund_id": r.Refund.String(), "payment_attempt_id": r.Attempt.String()},
 	}, &got)
 	switch {

@@ -26,13 +26,15 @@ const document = "checkoutcom-nas.json"
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	providertest.Run(t, providertest.Suite{
+	providertest.Run(t, suite())
+}
+
+func suite() providertest.Suite {
+	return providertest.Suite{
 		New: func(_ *testing.T, base string, c *http.Client) gateway.Provider { return checkout.New(base, secret, c) },
 		Fake: func(t *testing.T) http.Handler {
 			t.Helper()
-			f := newFake()
-			h, _ := providertest.Described(t, document, "", f)
-			return f.handler(h)
+			return described(t)
 		},
 		Tokens:          providertest.Tokens{Success: cardOK, Decline: cardDeclined, Redirect: cardRedirect, None: cardNone},
 		Stored:          providertest.Stored{Token: instrument, Owner: instrumentOf, Forms: []string{instrumentOf}},
@@ -42,7 +44,15 @@ func TestConformance(t *testing.T) {
 		NoPayment:       "pay_nobody00000000000000000000",
 		NoRefund:        "act_nobody00000000000000000000",
 		Key:             func(r providertest.Request) string { return r.Header.Get("Cko-Idempotency-Key") },
-	})
+	}
+}
+
+// described is the fake, with every request held against Checkout.com's own description.
+func described(t *testing.T) http.Handler {
+	t.Helper()
+	f := newFake()
+	h, _ := providertest.Described(t, document, "", f)
+	return f.handler(h)
 }
 
 type request struct {

@@ -2,6 +2,8 @@ package checkout
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"net/url"
 	"strings"
 
@@ -40,4 +42,16 @@ func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 		return payment.ErrMethodNotYours
 	}
 	return nil
+}
+
+// saved is the instrument that was stored with a payment, nil for none.
+func (p paid) saved() *payment.SavedMethod {
+	var marks map[string]any
+	if json.Unmarshal(p.Metadata, &marks) != nil || marks[saves] != "true" || p.Source.ID == "" {
+		return nil
+	}
+	i := p.Source
+	return &payment.SavedMethod{
+		Token: i.ID, Type: i.Type, Display: i.Scheme + " •••• " + i.Last4, Expires: fmt.Sprintf("%v-%02s", i.Year, fmt.Sprint(i.Month)),
+	}
 }

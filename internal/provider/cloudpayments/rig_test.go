@@ -2,6 +2,7 @@ package cloudpayments_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -26,8 +27,11 @@ func suite() providertest.Suite {
 		New: func(_ *testing.T, base string, c *http.Client) gateway.Provider {
 			return cloudpayments.New(base, publicID, secret, c)
 		},
-		Fake:         newFake,
-		Tokens:       providertest.Tokens{Success: good, Decline: declined, Redirect: "redirect", None: unknown},
+		Fake:   newFake,
+		Tokens: providertest.Tokens{Success: good, Decline: declined, Redirect: "redirect", None: unknown},
+		Step: providertest.Step{Token: cryptogram("3ds"), Customer: func(_ *testing.T, _ http.Handler, id string) json.RawMessage {
+			return json.RawMessage(`{"MD":"` + id + `","PaRes":"proven"}`)
+		}},
 		Stored:       providertest.Stored{Token: good, Owner: account, Bound: true},
 		Declined:     fsm.NewsFailed,
 		Codeless:     true,

@@ -12,9 +12,28 @@ import (
 func Adapter() descriptor.Adapter {
 	return descriptor.Adapter{
 		Keys:    []webhooks.Key{descriptor.APIKey()},
+		Carries: carries(), ProviderData: providerData(),
 		TestKey: "api_key", TestForm: regexp.MustCompile(`^test_`),
 		New: func(s descriptor.Settings) (gateway.Provider, error) {
 			return New(s.BaseURL, s.Params["api_key"], s.Params["public_url"], s.Client), nil
 		},
+	}
+}
+
+// carries is the table of what a charge passes on.
+func carries() []descriptor.Carried {
+	bill := "required for Billie, in3, Klarna and Riverty"
+	return []descriptor.Carried{
+		{Member: "return_url", As: "redirectUrl", When: "required but for a mandate"},
+		{Member: "save_payment_method", As: "sequenceType", When: "as first; needs `customer.reference`, a customer of Mollie (`cst_…`)"},
+		{Member: "statement_descriptor", As: "description", When: "else the order's id"},
+		{Member: "customer.reference", As: "customerId", When: "with a mandate, and with save_payment_method: `cst_…`"},
+		{Member: "customer.email", As: "billingAddress.email", When: bill},
+		{Member: "customer.name", As: "billingAddress.familyName", When: bill},
+		{Member: "customer.phone", As: "billingAddress.phone"},
+		{Member: "customer.locale", As: "locale", When: "where it is one of Mollie's, such as de-DE"},
+		{Member: "customer.billing_address", As: "billingAddress.streetAndNumber", When: bill},
+		{Member: "customer.shipping_address", As: "shippingAddress.streetAndNumber"},
+		{Member: "lines", As: "lines[].description", When: "required for Billie, Billink, in3, Klarna, Riverty and vouchers"},
 	}
 }

@@ -1,6 +1,7 @@
 package mollie
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -25,13 +26,10 @@ type chargeRequest struct {
 	SequenceType string            `json:"sequenceType,omitempty"`
 	CustomerID   string            `json:"customerId,omitempty"`
 	MandateID    string            `json:"mandateId,omitempty"`
-}
-
-// Accepts implements gateway.Provider.
-func (c *Client) Accepts(ch gateway.Charge) error {
-	var n call.Needs
-	n.Data(ch.Details)
-	return n.Err()
+	Locale       string            `json:"locale,omitempty"`
+	Billing      *person           `json:"billingAddress,omitempty"`
+	Shipping     *person           `json:"shippingAddress,omitempty"`
+	Lines        []line            `json:"lines,omitempty"`
 }
 
 // Charge implements gateway.Provider. The token selects the method: "redirect" for a
@@ -47,8 +45,12 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
+	body, err := call.Extend(request, ch.Details, providerData())
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
 	var made object
-	refused, err := c.command(ctx, http.MethodPost, "/payments", ch.IdempotencyKey, ch.Permit, request, &made)
+	refused, err := c.command(ctx, http.MethodPost, "/payments", ch.IdempotencyKey, ch.Permit, body, &made)
 	switch {
 	case err != nil:
 		return gateway.Outcome{}, err
@@ -63,8 +65,15 @@ func (c *Client) requestOf(ch gateway.Charge) (chargeRequest, error) {
 	if err != nil {
 		return chargeRequest{}, err
 	}
+	lines, err := linesOf(ch)
+	if err != nil {
+		return chargeRequest{}, err
+	}
 	r := chargeRequest{
-		Amount: amount{string(ch.Money.Currency), value}, Description: string(ch.Order), WebhookURL: c.webhook,
+		// Shown on the statement, where the method has a place for it.
+		Description: cmp.Or(ch.StatementDescriptor, string(ch.Order)),
+		Amount:      amount{string(ch.Money.Currency), value}, WebhookURL: c.webhook,
+		Locale: localeOf(ch.Customer.Locale), Billing: billed(ch.Customer), Shipping: shipped(ch.Customer), Lines: lines,
 		// Read by the webhooks' adapter.
 		Metadata: map[string]string{"payment_attempt_id": ch.Attempt.String(), "order_id": string(ch.Order)},
 	}
@@ -78,8 +87,11 @@ func (c *Client) requestOf(ch gateway.Charge) (chargeRequest, error) {
 }
 
 // pay sets the method. A mandate is charged for the customer of the charge: Mollie
-// finds no other customer's by that id.
+// finds no other customer's by that id. The first payment of a customer makes one.
 func (r *chargeRequest) pay(ch gateway.Charge) error {
+	if ch.Save {
+		r.SequenceType, r.CustomerID = "first", ch.Customer.Reference
+	}
 	switch kind, _, _ := strings.Cut(ch.Token, "_"); {
 	case ch.Token == "redirect":
 	case kind == "tkn":

@@ -52,6 +52,7 @@ type paid struct {
 	captured, refunded, chargedBack            int
 	metadata                                   json.RawMessage
 	redirect                                   *string
+	customer                                   string
 	captures                                   []*capture
 	refunds                                    []*refund
 }
@@ -206,7 +207,12 @@ func (f *fake) create(_ *http.Request, in request) (int, object) {
 		return refuse("redirectUrl")
 	case in.CustomerID == "cst_nobody":
 		return refuse("customerId")
-	case in.CardToken == "tkn_challenge", in.CustomerID == "":
+	case in.CardToken == "tkn_challenge":
+	case in.CustomerID == "" && in.CardToken == "":
+	case in.SequenceType == "first":
+		p.customer = in.CustomerID
+		p.pay()
+	case in.CustomerID == "":
 	case in.CustomerID == "cst_debit":
 		p.status = "pending"
 	case strings.HasPrefix(in.CustomerID, "cst_no"):
@@ -345,6 +351,10 @@ func (p *paid) render(captures bool) object {
 		if sum > 0 {
 			o[name] = euros(sum)
 		}
+	}
+	if p.customer != "" {
+		o["customerId"], o["mandateId"] = p.customer, "mdt_h3gAaD5zP"
+		o["method"], o["details"] = "creditcard", object{"cardLabel": "Visa", "cardNumber": "6787", "cardExpiryDate": "2030-03-31"}
 	}
 	if p.reason != "" {
 		o["details"] = object{"failureReason": p.reason}

@@ -44,8 +44,16 @@ type object struct {
 	AmountCaptured    *amount         `json:"amountCaptured"`
 	AmountChargedBack *amount         `json:"amountChargedBack"`
 	Metadata          json.RawMessage `json:"metadata"`
+	Method            string          `json:"method"`
+	SequenceType      string          `json:"sequenceType"`
+	CustomerID        string          `json:"customerId"`
+	MandateID         string          `json:"mandateId"`
 	Details           struct {
 		FailureReason string `json:"failureReason"`
+		CardLabel     string `json:"cardLabel"`
+		CardNumber    string `json:"cardNumber"`
+		CardExpiry    string `json:"cardExpiryDate"`
+		Account       string `json:"consumerAccount"`
 	} `json:"details"`
 	StatusReason struct {
 		Code string `json:"code"`
@@ -137,7 +145,7 @@ func (p object) held(o *gateway.Outcome) error {
 			return nil
 		}
 	}
-	o.News = fsm.NewsAuthorized
+	o.News, o.Saved = fsm.NewsAuthorized, p.saved()
 	var err error
 	o.Money, err = p.Amount.money()
 	return err
@@ -145,7 +153,7 @@ func (p object) held(o *gateway.Outcome) error {
 
 // paid reads the captured money and its chargebacks, which leave the status paid.
 func (p object) paid(o *gateway.Outcome) error {
-	o.News = fsm.NewsSucceeded
+	o.News, o.Saved = fsm.NewsSucceeded, p.saved()
 	sum := p.Amount
 	if p.AmountCaptured.some() {
 		sum = p.AmountCaptured

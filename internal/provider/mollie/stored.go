@@ -48,3 +48,22 @@ func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 	}
 	return err
 }
+
+// saved is the mandate that a customer's first payment has made, nil for none.
+func (p object) saved() *payment.SavedMethod {
+	if p.SequenceType != "first" || p.CustomerID == "" || p.MandateID == "" {
+		return nil
+	}
+	m := &payment.SavedMethod{Token: p.CustomerID + ":" + p.MandateID, Type: p.Method}
+	switch d := p.Details; {
+	case d.CardNumber != "":
+		m.Display = strings.TrimSpace(d.CardLabel + " •••• " + d.CardNumber)
+		m.Expires = d.CardExpiry[:min(len(d.CardExpiry), len("2030-01"))]
+	case len(d.Account) >= lastDigits:
+		m.Display = "•••• " + d.Account[len(d.Account)-lastDigits:]
+	}
+	return m
+}
+
+// lastDigits is how much of an account's number is shown.
+const lastDigits = 4

@@ -10,8 +10,29 @@ func Adapter() descriptor.Adapter {
 	return descriptor.Adapter{
 		Keys:      descriptor.OAuth(),
 		TestHosts: []string{"sandbox.paypal.com"},
+		Carries:   carries(), ProviderData: providerData(),
+		SecondStep: "any object, `{}` as well, once the customer has approved the order on PayPal's page or by its buttons: it is captured or authorized, as it is when a webhook or a check shows the approval; nothing of the details is sent",
 		New: func(s descriptor.Settings) (gateway.Provider, error) {
 			return New(s.BaseURL, s.Params["client_id"], s.Params["client_secret"], s.Client, s.Now), nil
 		},
+	}
+}
+
+// carries is the table of what a charge passes on.
+func carries() []descriptor.Carried {
+	wallet := "of the wallet (`paypal`)"
+	return []descriptor.Carried{
+		{Member: "return_url", As: "payment_source.paypal.experience_context.return_url", When: "also where the customer cancels"},
+		{Member: "save_payment_method", As: "payment_source.paypal.attributes.vault.store_in_vault", When: wallet},
+		{Member: "initiator", As: "payment_source.card.stored_credential.payment_initiator", When: "of a card in the vault"},
+		{Member: "statement_descriptor", As: "purchase_units[].soft_descriptor"},
+		{Member: "customer.reference", As: "payment_source.paypal.attributes.customer.merchant_customer_id", When: "with save_payment_method"},
+		{Member: "customer.email", As: "payment_source.paypal.email_address", When: wallet},
+		{Member: "customer.name", As: "payment_source.paypal.name.surname", When: wallet},
+		{Member: "customer.name", As: "purchase_units[].shipping.name.full_name", When: "with a shipping address"},
+		{Member: "customer.locale", As: "payment_source.paypal.experience_context.locale", When: "with a return_url, as language-COUNTRY"},
+		{Member: "customer.billing_address", As: "payment_source.paypal.address.address_line_1", When: wallet},
+		{Member: "customer.shipping_address", As: "purchase_units[].shipping.address.address_line_1"},
+		{Member: "lines", As: "purchase_units[].items[].name", When: "with taxes within the prices; shipping and discounts as sums"},
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/paylatch/paylatch/internal/provider/call"
-	"net/url"
 	"strings"
 
 	"github.com/paylatch/paylatch/fsm"
@@ -22,13 +20,28 @@ type orderRequest struct {
 }
 
 type unitRequest struct {
+	unitData
+
 	// CustomID is the attempt, read by the webhooks' adapter.
-	CustomID string `json:"custom_id"`
-	Amount   amount `json:"amount"`
+	CustomID   string        `json:"custom_id"`
+	Amount     amountRequest `json:"amount"`
+	Descriptor string        `json:"soft_descriptor,omitempty"`
+	Items      []item        `json:"items,omitempty"`
+	Shipping   *shipping     `json:"shipping,omitempty"`
+}
+
+type amountRequest struct {
+	amount
+
+	Breakdown *breakdown `json:"breakdown,omitempty"`
 }
 
 type sourceRequest struct {
 	VaultID    string             `json:"vault_id,omitempty"`
+	Email      string             `json:"email_address,omitempty"`
+	Name       *name              `json:"name,omitempty"`
+	Address    *postal            `json:"address,omitempty"`
+	Attributes *attributes        `json:"attributes,omitempty"`
 	Stored     *storedCredential  `json:"stored_credential,omitempty"`
 	Experience *experienceContext `json:"experience_context,omitempty"`
 }
@@ -40,16 +53,12 @@ type storedCredential struct {
 }
 
 type experienceContext struct {
-	ReturnURL  string `json:"return_url"`
-	CancelURL  string `json:"cancel_url"`
-	UserAction string `json:"user_action,omitempty"`
-}
+	pageData
 
-// Accepts implements gateway.Provider.
-func (c *Client) Accepts(ch gateway.Charge) error {
-	var n call.Needs
-	n.Data(ch.Details)
-	return n.Err()
+	Locale     string `json:"locale,omitempty"`
+	ReturnURL  string `json:"return_url,omitempty"`
+	CancelURL  string `json:"cancel_url,omitempty"`
+	UserAction string `json:"user_action,omitempty"`
 }
 
 // Charge implements gateway.Provider. The token selects the method: "paypal" for the
@@ -83,53 +92,46 @@ func requestOf(ch gateway.Charge) (orderRequest, error) {
 	if err != nil {
 		return orderRequest{}, err
 	}
-	kind, id, vaulted := strings.Cut(ch.Token, ":")
-	if kind != "paypal" && (kind != "card" || !vaulted) || vaulted && id == "" {
-		return orderRequest{}, fmt.Errorf("%w: %w", gateway.ErrUnfit, errToken)
-	}
-	source := sourceRequest{VaultID: id}
-	if kind == "card" {
-		source.Stored = &storedCredential{PaymentInitiator: "CUSTOMER", PaymentType: "ONE_TIME", Usage: "SUBSEQUENT"}
-	}
-	if ch.ReturnURL != "" {
-		source.Experience = &experienceContext{ReturnURL: ch.ReturnURL, CancelURL: ch.ReturnURL}
-		if kind == "paypal" {
-			source.Experience.UserAction = "PAY_NOW"
-		}
+	kind, id, err := readToken(ch.Token)
+	if err != nil {
+		return orderRequest{}, err
 	}
 	intent := "CAPTURE"
 	if ch.Capture == payment.CaptureManual {
 		intent = "AUTHORIZE"
 	}
+	items, parts := itemsOf(ch)
+	unit := unitRequest{
+		unitData: unitDataOf(ch.Details), CustomID: ch.Attempt.String(), Amount: amountRequest{sum, parts}, Descriptor: ch.StatementDescriptor,
+		Items: items, Shipping: shippingOf(ch.Customer),
+	}
 	return orderRequest{
-		Intent: intent, PurchaseUnits: []unitRequest{{CustomID: ch.Attempt.String(), Amount: sum}},
-		PaymentSource: map[string]sourceRequest{kind: source},
+		Intent: intent, PurchaseUnits: []unitRequest{unit}, PaymentSource: map[string]sourceRequest{kind: sourceOf(kind, id, ch.Details)},
 	}, nil
 }
 
-// Complete implements gateway.Provider: it captures or authorizes an order that its customer has approved
-// (https://developer.paypal.com/docs/api/orders/v2/#orders_capture). A decline leaves
-// an order that can still be paid by another method.
-func (c *Client) Complete(ctx context.Context, ch gateway.Completion) (gateway.Outcome, error) {
-	verb := "/capture"
-	if ch.Capture == payment.CaptureManual {
-		verb = "/authorize"
+// readToken reads paypal, paypal:ID or card:ID.
+func readToken(token string) (kind, id string, err error) {
+	kind, id, vaulted := strings.Cut(token, ":")
+	if kind != "paypal" && (kind != "card" || !vaulted) || vaulted && id == "" {
+		return "", "", fmt.Errorf("%w: %w", gateway.ErrUnfit, errToken)
 	}
-	var done order
-	refused, err := c.post(ctx, ordersPath+"/"+url.PathEscape(ch.ProviderPaymentID)+verb, ch.IdempotencyKey, ch.Permit, struct{}{}, &done)
-	switch {
-	case err != nil:
-		return gateway.Outcome{}, err
-	case refused == nil:
-		return outcome(done)
-	case refused.missing():
-		return gateway.Outcome{}, gateway.ErrNoSuchPayment
-	case refused.turnedAway():
-		return gateway.Outcome{}, refused
+	return kind, id, nil
+}
+
+func sourceOf(kind, id string, d gateway.Details) sourceRequest {
+	source := sourceRequest{VaultID: id}
+	page := experienceContext{ReturnURL: d.ReturnURL, CancelURL: d.ReturnURL}
+	if kind == "card" {
+		source.Stored = credential(d)
+	} else if d.ReturnURL != "" {
+		page.show(d)
 	}
-	now, err := c.Lookup(ctx, ch.ProviderPaymentID)
-	if now.News == fsm.NewsActionRequired {
-		now.News, now.Approved, now.NextAction, now.Failure = fsm.NewsSoftFailed, false, nil, refused.failure()
+	if kind == "paypal" && id == "" {
+		source.wallet(d)
 	}
-	return now, err
+	if d.ReturnURL != "" {
+		source.Experience = &page
+	}
+	return source
 }

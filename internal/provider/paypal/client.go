@@ -50,7 +50,7 @@ const keyLife = 5 * time.Hour
 // once is not documented.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
-		KeyLife: keyLife,
+		KeyLife: keyLife, Complete: true,
 		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
 	}
 }

@@ -34,6 +34,7 @@ type order struct {
 	amount                           money
 	captures, authorizations         []*movement
 	refunds                          []*refund
+	saves                            bool
 }
 
 type movement struct {
@@ -82,6 +83,10 @@ func newFake(*testing.T) *fake {
 	f.HandleFunc("GET /v2/payments/authorizations/{id}", f.question(f.showAuthorization))
 	f.HandleFunc("GET /v2/payments/captures/{id}", f.question(f.showCapture))
 	f.HandleFunc("GET /v2/payments/refunds/{id}", f.question(f.showRefund))
+	f.HandleFunc("POST /checkoutnow/{id}", func(w http.ResponseWriter, r *http.Request) {
+		f.approve(r.PathValue("id"))
+		w.WriteHeader(http.StatusNoContent)
+	})
 	f.HandleFunc("GET /v3/vault/payment-tokens/{id}", f.question(func(id string) (int, object) {
 		if id != "8kk8451t" {
 			return missing()
@@ -206,10 +211,19 @@ type request struct {
 	Intent        string `json:"intent"`
 	PurchaseUnits []struct {
 		CustomID string `json:"custom_id"`
-		Amount   money  `json:"amount"`
+		Amount   struct {
+			money
+
+			Breakdown map[string]money `json:"breakdown"`
+		} `json:"amount"`
+		Items []struct {
+			UnitAmount money  `json:"unit_amount"`
+			Quantity   string `json:"quantity"`
+		} `json:"items"`
 	} `json:"purchase_units"`
 	PaymentSource map[string]struct {
-		VaultID string `json:"vault_id"`
+		VaultID    string `json:"vault_id"`
+		Attributes object `json:"attributes"`
 	} `json:"payment_source"`
 	Amount       money  `json:"amount"`
 	FinalCapture bool   `json:"final_capture"`
@@ -220,10 +234,14 @@ type request struct {
 func (f *fake) create(_ *http.Request, in request) (int, func() object) {
 	o := &order{
 		id: f.id(), intent: in.Intent, status: "PAYER_ACTION_REQUIRED",
-		custom: in.PurchaseUnits[0].CustomID, amount: in.PurchaseUnits[0].Amount,
+		custom: in.PurchaseUnits[0].CustomID, amount: in.PurchaseUnits[0].Amount.money,
+	}
+	if !in.adds() {
+		return refuse("AMOUNT_MISMATCH")
 	}
 	o.page = "https://www.sandbox.paypal.com/checkoutnow?token=" + o.id
 	for _, source := range in.PaymentSource {
+		o.saves = source.Attributes != nil
 		switch source.VaultID {
 		case "nobody":
 			return refuse("MISMATCHED_VAULT_ID_TO_PAYMENT_SOURCE")
@@ -243,6 +261,29 @@ func (f *fake) create(_ *http.Request, in request) (int, func() object) {
 	}
 	f.orders[o.id] = o
 	return http.StatusCreated, o.render
+}
+
+// adds reports whether the parts of an order's amount add up, as PayPal checks.
+func (in request) adds() bool {
+	unit := in.PurchaseUnits[0]
+	items, parts := 0, unit.Amount.Breakdown
+	for _, i := range unit.Items {
+		n, err := strconv.Atoi(i.Quantity)
+		if err != nil {
+			return false
+		}
+		items += n * i.UnitAmount.cents()
+	}
+	if len(unit.Items) == 0 {
+		return parts == nil
+	}
+	sum := func(name string) int {
+		if m, ok := parts[name]; ok {
+			return m.cents()
+		}
+		return 0
+	}
+	return items == sum("item_total") && items+sum("shipping")-sum("discount") == unit.Amount.cents()
 }
 
 // settle captures or authorises an order.
@@ -393,60 +434,4 @@ func (f *fake) showRefund(id string) (int, object) {
 		}
 	}
 	return missing()
-}
-
-func (o *order) render() object {
-	made := object{}
-	for name, all := range map[string][]*movement{"captures": o.captures, "authorizations": o.authorizations} {
-		if len(all) > 0 {
-			made[name] = rendered(all)
-		}
-	}
-	if len(o.refunds) > 0 {
-		made["refunds"] = rendered(o.refunds)
-	}
-	unit := object{"reference_id": "default", "custom_id": o.custom, "amount": o.amount}
-	if len(made) > 0 {
-		unit["payments"] = made
-	}
-	links := []object{{"href": "https://api-m.sandbox.paypal.com/v2/checkout/orders/" + o.id, "rel": "self", "method": "GET"}}
-	if o.status == "PAYER_ACTION_REQUIRED" {
-		links = append(links, object{"href": o.page, "rel": "payer-action", "method": "GET"})
-	}
-	return object{
-		"id": o.id, "intent": o.intent, "status": o.status, "purchase_units": []object{unit}, "links": links,
-		"create_time": "2026-03-14T15:09:26Z",
-	}
-}
-
-func rendered[T interface{ render() object }](all []T) []object {
-	shown := make([]object, len(all))
-	for i, each := range all {
-		shown[i] = each.render()
-	}
-	return shown
-}
-
-func (m *movement) render() object {
-	shown := object{
-		"id": m.id, "status": m.status, "amount": m.amount, "custom_id": m.of.custom, "create_time": "2026-03-14T15:09:26Z",
-		"update_time": "2026-03-14T15:09:27Z", "supplementary_data": object{"related_ids": object{"order_id": m.of.id}},
-	}
-	if m.reason != "" {
-		shown["status_details"] = object{"reason": m.reason}
-	}
-	if m.processor != "" {
-		shown["processor_response"] = object{"response_code": m.processor}
-	}
-	if m.expires != "" {
-		shown["expiration_time"] = m.expires
-	}
-	return shown
-}
-
-func (r *refund) render() object {
-	return object{
-		"id": r.id, "status": r.status, "amount": r.amount, "custom_id": r.custom, "create_time": "2026-03-14T15:09:28Z",
-		"links": []object{{"href": "https://api-m.sandbox.paypal.com/v2/payments/captures/" + r.of, "rel": "up", "method": "GET"}},
-	}
 }

@@ -31,6 +31,9 @@ func outcome(o order) (gateway.Outcome, error) {
 	default:
 		o.waiting(&out)
 	}
+	if out.News == fsm.NewsSucceeded || out.News == fsm.NewsAuthorized {
+		out.Saved = o.Source.saved()
+	}
 	return out, err
 }
 

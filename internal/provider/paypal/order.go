@@ -17,6 +17,8 @@ type order struct {
 	Status        string `json:"status"`
 	PurchaseUnits []unit `json:"purchase_units"`
 	Links         []link `json:"links"`
+	// Source is how it was paid.
+	Source sources `json:"payment_source"`
 }
 
 type link struct {

@@ -85,6 +85,11 @@ func (r *refusal) turnedAway() bool {
 	return r.status == http.StatusUnauthorized || r.status == http.StatusForbidden
 }
 
+// early reports whether the customer has not approved the order yet, or must act again.
+func (r *refusal) early() bool {
+	return r.code() == "ORDER_NOT_APPROVED" || r.code() == "PAYER_ACTION_REQUIRED"
+}
+
 // declined reports whether the payment method was declined.
 func (r *refusal) declined() bool { return declines[r.code()] != "" }
 

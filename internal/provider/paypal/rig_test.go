@@ -2,6 +2,7 @@ package paypal_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -36,6 +37,7 @@ func suite() providertest.Suite {
 			return newFake(t)
 		},
 		Tokens:    providertest.Tokens{Success: "card:8kk8451t", Decline: "card:declined", Redirect: "paypal", None: "paypal:nobody"},
+		Step:      providertest.Step{Token: "paypal", Customer: approve},
 		Stored:    providertest.Stored{Token: "card:8kk8451t", Owner: vaultedFor, Forms: []string{"paypal:8kk8451u"}},
 		Declined:  fsm.NewsFailed,
 		Abandons:  true,
@@ -44,6 +46,15 @@ func suite() providertest.Suite {
 		Key:       func(r providertest.Request) string { return r.Header.Get("PayPal-Request-Id") },
 		Aside:     func(r providertest.Request) bool { return r.Path == "/v1/oauth2/token" },
 	}
+}
+
+// approve is what a customer does on PayPal's page.
+func approve(t *testing.T, h http.Handler, id string) json.RawMessage {
+	t.Helper()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/checkoutnow/"+id, nil))
+	require.Equal(t, http.StatusNoContent, w.Code)
+	return nil
 }
 
 func TestConformance(t *testing.T) {

@@ -22,6 +22,8 @@ type Suite struct {
 	Fake func(t *testing.T) http.Handler
 	// Tokens are those by which the fake does as they say.
 	Tokens Tokens
+	// Step is the second step of a payment, where there is one.
+	Step Step
 	// Stored are those that the provider keeps.
 	Stored Stored
 	// Declined is the news of a declined payment: soft_failed where the same
@@ -89,6 +91,10 @@ func Run(t *testing.T, s Suite) {
 		"manual capture":               manualCapture,
 		"partial capture":              partialCapture,
 		"capture refused":              captureRefused,
+		"complete":                     complete,
+		"complete, answer lost":        completeLost,
+		"complete, unreadable answer":  completeUnheard,
+		"complete without a permit":    completeNotSent,
 		"cancel":                       cancel,
 		"cancel refused":               cancelRefused,
 		"refund":                       refund,

@@ -30,13 +30,13 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 		return c.abandon(ctx, id, cl)
 	}
 	var over link
-	refused, err := c.post(ctx, linkPath(id)+"/cancel", nil, cl.Permit, struct{}{}, &over)
+	refused, err := c.api.Post(ctx, linkPath(id)+"/cancel", nil, cl.Permit, struct{}{}, &over)
 	switch {
 	case err != nil:
 		return gateway.Outcome{}, err
 	case refused == nil:
 		return over.outcome()
-	case refused.missing():
+	case refused.Missing():
 		return gateway.Outcome{}, gateway.ErrNoSuchPayment
 	}
 	now, err := c.Lookup(ctx, id)

@@ -73,7 +73,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 		return gateway.Outcome{}, err
 	}
 	var made link
-	refused, err := c.post(ctx, "/payment_links/", nil, ch.Permit, request, &made)
+	refused, err := c.api.Post(ctx, "/payment_links/", nil, ch.Permit, request, &made)
 	switch {
 	case err != nil:
 		return gateway.Outcome{}, err

@@ -8,25 +8,23 @@ package razorpay
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
-	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/httpjson"
 )
 
 // Client is one account at Razorpay. It implements gateway.Provider.
 type Client struct {
-	base, id, secret string
-	http             *http.Client
+	id, secret string
+	api        *httpjson.API[*refusal]
 }
 
 // address is the API's; the key selects test or live mode.
@@ -34,7 +32,12 @@ const address = "https://api.razorpay.com"
 
 // New returns the client of the account of a key; base replaces Razorpay's own address.
 func New(base, id, secret string, client *http.Client) *Client {
-	return &Client{base: strings.TrimRight(cmp.Or(base, address), "/"), id: id, secret: secret, http: client}
+	c := &Client{id: id, secret: secret}
+	// "All successful Razorpay API responses return with HTTP Status code 200" (https://razorpay.com/docs/errors/).
+	c.api = &httpjson.API[*refusal]{
+		Name: "Razorpay", Base: strings.TrimRight(cmp.Or(base, address), "/") + "/v1", HTTP: client, Header: c.header, Read: readRefusal,
+	}
+	return c
 }
 
 // keyLife is that of a link's reference_id, which "must be a unique number for each
@@ -55,32 +58,10 @@ func (c *Client) Capabilities() payment.Capabilities {
 	}
 }
 
-// post sends a command. The permit is spent when its first byte goes out.
-func (c *Client) post(ctx context.Context, path string, header http.Header, l gateway.Permit, body, out any) (*refusal, error) {
-	r := c.request(http.MethodPost, path)
-	maps.Copy(r.Header, header)
-	r.Permit = &l
-	return c.do(ctx, r, body, out)
-}
-
-// get sends a read; the first read of a command has the command's permit.
-func (c *Client) get(ctx context.Context, path string, l *gateway.Permit, out any) error {
-	r := c.request(http.MethodGet, path)
-	r.Permit = l
-	refused, err := c.do(ctx, r, nil, out)
-	switch {
-	case refused == nil:
-		return err
-	case refused.missing():
-		return gateway.ErrNoSuchPayment
-	}
-	return refused
-}
-
-func (c *Client) request(method, path string) call.Request {
+func (c *Client) header() http.Header {
 	as := http.Request{Header: http.Header{}}
 	as.SetBasicAuth(c.id, c.secret)
-	return call.Request{Method: method, URL: c.base + "/v1" + path, Header: as.Header}
+	return as.Header
 }
 
 func linkPath(id string) string { return "/payment_links/" + url.PathEscape(id) }
@@ -88,21 +69,6 @@ func linkPath(id string) string { return "/payment_links/" + url.PathEscape(id) 
 func orderPath(id string) string { return "/orders/" + url.PathEscape(id) }
 
 func paymentPath(id string) string { return "/payments/" + url.PathEscape(id) }
-
-// do returns Razorpay's refusal if it is definitive: "all successful Razorpay API
-// responses return with HTTP Status code 200" (https://razorpay.com/docs/errors/).
-func (c *Client) do(ctx context.Context, r call.Request, body, out any) (*refusal, error) {
-	a, err := call.DoJSON(ctx, c.http, r, body)
-	switch {
-	case err != nil:
-		return nil, err
-	case a.Status >= http.StatusBadRequest:
-		return readRefusal(a)
-	case a.Status != http.StatusOK:
-		return nil, fmt.Errorf("not an answer of Razorpay's: %d", a.Status)
-	}
-	return nil, a.Read(out)
-}
 
 // refusal is Razorpay's error object
 // (https://razorpay.com/docs/errors/#error-structure). Most refusals share one code and
@@ -155,8 +121,8 @@ func (r *refusal) definitive() bool {
 	return false
 }
 
-// missing reports whether Razorpay has no such object.
-func (r *refusal) missing() bool { return r.speaksOf("id provided does not exist") }
+// Missing implements httpjson.Refusal.
+func (r *refusal) Missing() bool { return r.speaksOf("id provided does not exist") }
 
 // turnedAway reports whether Razorpay rejected the key or its permissions. An earlier
 // call may have succeeded. The documentation shows both 400 and 401 for that.

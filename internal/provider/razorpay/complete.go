@@ -83,7 +83,7 @@ func (c *Client) belongs(ctx context.Context, r returned, cp gateway.Completion)
 
 func (c *Client) payment(ctx context.Context, id string, l *gateway.Permit) (paid, error) {
 	var found paid
-	err := c.get(ctx, paymentPath(id), l, &found)
+	err := c.api.Get(ctx, paymentPath(id), l, &found)
 	if err == nil && (found.Entity != "payment" || found.ID != id) {
 		err = errNameless
 	}
@@ -103,7 +103,7 @@ func (c *Client) capture(ctx context.Context, p paid, cp gateway.Completion) (ga
 		return gateway.Outcome{}, err
 	}
 	var taken paid
-	refused, err := c.post(ctx, paymentPath(p.ID)+"/capture", nil, cp.Permit, captureRequest{units, string(cp.Money.Currency)}, &taken)
+	refused, err := c.api.Post(ctx, paymentPath(p.ID)+"/capture", nil, cp.Permit, captureRequest{units, string(cp.Money.Currency)}, &taken)
 	switch {
 	case err != nil:
 		return gateway.Outcome{}, err

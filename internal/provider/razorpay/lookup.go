@@ -16,7 +16,7 @@ import (
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	if isPayment(id) {
 		var found paid
-		if err := c.get(ctx, paymentPath(id), nil, &found); err != nil {
+		if err := c.api.Get(ctx, paymentPath(id), nil, &found); err != nil {
 			return gateway.Outcome{}, err
 		}
 		return found.outcome()
@@ -25,7 +25,7 @@ func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error)
 		return c.lookupOrder(ctx, id, nil)
 	}
 	var found link
-	if err := c.get(ctx, linkPath(id), nil, &found); err != nil {
+	if err := c.api.Get(ctx, linkPath(id), nil, &found); err != nil {
 		return gateway.Outcome{}, err
 	}
 	o, err := found.outcome()
@@ -57,7 +57,7 @@ func (c *Client) paymentsOf(ctx context.Context, order string, l *gateway.Permit
 	var made struct {
 		Items []paid `json:"items"`
 	}
-	err := c.get(ctx, orderPath(order)+"/payments", l, &made)
+	err := c.api.Get(ctx, orderPath(order)+"/payments", l, &made)
 	if err == nil && made.Items == nil {
 		err = errNameless
 	}
@@ -101,7 +101,7 @@ func (c *Client) find(ctx context.Context, id payment.AttemptID, l *gateway.Perm
 		Links []link `json:"payment_links"`
 	}
 	query := url.Values{"reference_id": {id.String()}}
-	if err := c.get(ctx, "/payment_links/?"+query.Encode(), l, &list); err != nil {
+	if err := c.api.Get(ctx, "/payment_links/?"+query.Encode(), l, &list); err != nil {
 		return link{}, err
 	}
 	if list.Links == nil {

@@ -77,7 +77,7 @@ func (c *Client) order(ctx context.Context, ch gateway.Charge) (gateway.Outcome,
 		return gateway.Outcome{}, err
 	}
 	var made order
-	refused, err := c.post(ctx, "/orders", nil, ch.Permit, orderRequest{
+	refused, err := c.api.Post(ctx, "/orders", nil, ch.Permit, orderRequest{
 		Amount: units, Currency: string(ch.Money.Currency), Receipt: ch.Attempt.String(), Notes: notesOf(ch),
 		Payment: captureSettings{Capture: "automatic", Options: captureOptions{captureMinutes, captureMinutes, "normal"}},
 	}, &made)
@@ -135,7 +135,7 @@ func (c *Client) findOrder(ctx context.Context, id payment.AttemptID, l *gateway
 		Items []order `json:"items"`
 	}
 	query := url.Values{"receipt": {id.String()}}
-	if err := c.get(ctx, "/orders?"+query.Encode(), l, &list); err != nil {
+	if err := c.api.Get(ctx, "/orders?"+query.Encode(), l, &list); err != nil {
 		return order{}, err
 	}
 	if list.Items == nil {
@@ -153,7 +153,7 @@ func (c *Client) findOrder(ctx context.Context, id payment.AttemptID, l *gateway
 // last.
 func (c *Client) lookupOrder(ctx context.Context, id string, l *gateway.Permit) (gateway.Outcome, error) {
 	var found order
-	if err := c.get(ctx, orderPath(id), l, &found); err != nil {
+	if err := c.api.Get(ctx, orderPath(id), l, &found); err != nil {
 		return gateway.Outcome{}, err
 	}
 	if found.Entity != "order" || found.ID == "" || found.Status == "" {

@@ -34,7 +34,7 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	}
 	var made refund
 	header := http.Header{"X-Refund-Idempotency": {r.IdempotencyKey}}
-	refused, err := c.post(ctx, paymentPath(id)+"/refund", header, r.Permit, refundRequest{
+	refused, err := c.api.Post(ctx, paymentPath(id)+"/refund", header, r.Permit, refundRequest{
 		Amount: units, Receipt: r.Refund.String(),
 		Notes: map[string]string{"refund_id": r.Refund.String(), "payment_attempt_id": r.Attempt.String()},
 	}, &made)
@@ -57,7 +57,7 @@ func (c *Client) paymentOf(ctx context.Context, id string, l *gateway.Permit) (p
 		return c.paymentOfOrder(ctx, id, l)
 	}
 	var found link
-	if err := c.get(ctx, linkPath(id), l, &found); err != nil {
+	if err := c.api.Get(ctx, linkPath(id), l, &found); err != nil {
 		return "", "", err
 	}
 	switch {
@@ -75,7 +75,7 @@ func (c *Client) paymentOf(ctx context.Context, id string, l *gateway.Permit) (p
 func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway.RefundOutcome, error) {
 	if r.ProviderRefundID != "" {
 		var found refund
-		if err := c.get(ctx, "/refunds/"+url.PathEscape(r.ProviderRefundID), nil, &found); err != nil {
+		if err := c.api.Get(ctx, "/refunds/"+url.PathEscape(r.ProviderRefundID), nil, &found); err != nil {
 			return gateway.RefundOutcome{}, err
 		}
 		return found.outcome()
@@ -101,7 +101,7 @@ func (c *Client) findRefund(ctx context.Context, of string, id payment.RefundID)
 			Items []refund `json:"items"`
 		}
 		query := url.Values{"count": {strconv.Itoa(pageSize)}, "skip": {strconv.Itoa(skip)}}
-		if err := c.get(ctx, paymentPath(of)+"/refunds?"+query.Encode(), nil, &page); err != nil {
+		if err := c.api.Get(ctx, paymentPath(of)+"/refunds?"+query.Encode(), nil, &page); err != nil {
 			return gateway.RefundOutcome{}, err
 		}
 		if page.Items == nil {

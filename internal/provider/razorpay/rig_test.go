@@ -2,6 +2,7 @@ package razorpay_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -59,12 +60,21 @@ func suite() providertest.Suite {
 			f.pay(id)
 		},
 		Tokens:    providertest.Tokens{Success: "upi", Redirect: "redirect"},
+		Step:      providertest.Step{Token: "checkout", Customer: agrees},
 		Stored:    providertest.Stored{Forms: []string{"token_4lsdksD31GaZ09", "cust_1Aa00000000001"}},
 		NoPayment: "plink_ExjpAUN3gVHrPJ",
 		NoRefund:  "rfnd_FgRAHdNOM4ZVbO",
 		Key:       func(r providertest.Request) string { return r.Header.Get("X-Refund-Idempotency") },
 		Keyless:   func(r providertest.Request) bool { return !strings.HasSuffix(r.Path, "/refund") },
 	}
+}
+
+// agrees is a customer who pays in the script, and what that returns.
+func agrees(t *testing.T, on http.Handler, order string) json.RawMessage {
+	t.Helper()
+	f, ok := on.(*fake)
+	require.True(t, ok)
+	return returned(order, f.agree(order, "authorized"), secret)
 }
 
 // serve returns a client of this server, and each request that it got.

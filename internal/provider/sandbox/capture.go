@@ -24,7 +24,7 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 // command sends a command. After a refusal the charge is looked up: its state counts.
 func (c *Client) command(ctx context.Context, id, verb, key string, l gateway.Permit, body any) (gateway.Outcome, error) {
 	var moved charge
-	refused, err := c.post(ctx, "/v1/charges/"+url.PathEscape(id)+"/"+verb, key, l, body, &moved)
+	refused, err := c.api.Post(ctx, "/v1/charges/"+url.PathEscape(id)+"/"+verb, keyed(key), l, body, &moved)
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
@@ -54,7 +54,7 @@ type refundRequest struct {
 // Refund implements gateway.Provider.
 func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.RefundOutcome, error) {
 	var made refund
-	refused, err := c.post(ctx, "/v1/charges/"+url.PathEscape(r.ProviderPaymentID)+"/refunds", r.IdempotencyKey, r.Permit,
+	refused, err := c.api.Post(ctx, "/v1/charges/"+url.PathEscape(r.ProviderPaymentID)+"/refunds", keyed(r.IdempotencyKey), r.Permit,
 		refundRequest{Amount: r.Money.Minor, Reference: r.Refund.String()}, &made)
 	switch {
 	case err != nil:
@@ -69,7 +69,7 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway.RefundOutcome, error) {
 	if r.ProviderRefundID != "" {
 		var found refund
-		if err := c.get(ctx, "/v1/refunds/"+url.PathEscape(r.ProviderRefundID), nil, &found); err != nil {
+		if err := c.api.Get(ctx, "/v1/refunds/"+url.PathEscape(r.ProviderRefundID), nil, &found); err != nil {
 			return gateway.RefundOutcome{}, err
 		}
 		return refundOutcome(found)
@@ -77,7 +77,7 @@ func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway
 	var list struct {
 		Items []refund `json:"items"`
 	}
-	if err := c.get(ctx, "/v1/refunds", url.Values{"reference": {r.Refund.String()}}, &list); err != nil {
+	if err := c.api.Get(ctx, "/v1/refunds?"+url.Values{"reference": {r.Refund.String()}}.Encode(), nil, &list); err != nil {
 		return gateway.RefundOutcome{}, err
 	}
 	switch {

@@ -71,7 +71,7 @@ func (c *Client) Complete(ctx context.Context, cp gateway.Completion) (gateway.O
 // send makes a call that takes or holds money.
 func (c *Client) send(ctx context.Context, path, key string, l gateway.Permit, body any) (gateway.Outcome, error) {
 	var made charge
-	refused, err := c.post(ctx, path, key, l, body, &made)
+	refused, err := c.api.Post(ctx, path, keyed(key), l, body, &made)
 	switch {
 	case err != nil:
 		return gateway.Outcome{}, err
@@ -87,7 +87,7 @@ func (c *Client) send(ctx context.Context, path, key string, l gateway.Permit, b
 // Lookup implements gateway.Provider.
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	var found charge
-	if err := c.get(ctx, "/v1/charges/"+url.PathEscape(id), nil, &found); err != nil {
+	if err := c.api.Get(ctx, "/v1/charges/"+url.PathEscape(id), nil, &found); err != nil {
 		return gateway.Outcome{}, err
 	}
 	return outcome(found)
@@ -98,7 +98,7 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcom
 	var list struct {
 		Items []charge `json:"items"`
 	}
-	if err := c.get(ctx, "/v1/charges", url.Values{"reference": {id.String()}}, &list); err != nil {
+	if err := c.api.Get(ctx, "/v1/charges?"+url.Values{"reference": {id.String()}}.Encode(), nil, &list); err != nil {
 		return gateway.Outcome{}, err
 	}
 	switch {

@@ -1,7 +1,10 @@
 package sandbox_test
 
 import (
+	"encoding/json"
 	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -51,8 +54,23 @@ func suite() providertest.Suite {
 				return o.Saved.Token
 			},
 		},
+		Step:      providertest.Step{Token: "tok_3ds_form", Customer: approve},
 		Declined:  fsm.NewsFailed,
 		NoPayment: "ch_00000000000000000000000000000000",
 		NoRefund:  "re_00000000000000000000000000000000",
 	}
+}
+
+// approve is a customer who agrees on the sandbox's page, and what it gives back.
+func approve(t *testing.T, fake http.Handler, id string) json.RawMessage {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/pay/"+id, strings.NewReader("decision=approve"))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	w := httptest.NewRecorder()
+	fake.ServeHTTP(w, r)
+	back, err := w.Result().Location()
+	require.NoError(t, err)
+	details, err := json.Marshal(map[string]string{"sandbox_result": back.Query().Get("sandbox_result")})
+	require.NoError(t, err)
+	return details
 }

@@ -22,7 +22,7 @@ func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 	var found struct {
 		Customer string `json:"customer"`
 	}
-	err := c.get(ctx, "/v1/payment-methods/"+url.PathEscape(token), nil, &found)
+	err := c.api.Get(ctx, "/v1/payment-methods/"+url.PathEscape(token), nil, &found)
 	if err == nil && found.Customer != customer {
 		err = payment.ErrMethodNotYours
 	}

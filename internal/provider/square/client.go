@@ -55,7 +55,7 @@ func New(base, token string, client *http.Client) *Client {
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: keyLife,
-		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
+		Capture: true, PartialCapture: true, Cancel: true, CancelByReference: true, Refund: true, PartialRefund: true, LookupRefund: true,
 		OneID: true,
 	}
 }

@@ -13,8 +13,34 @@ func Adapter() descriptor.Adapter {
 	return descriptor.Adapter{
 		Keys:    []webhooks.Key{descriptor.APIKey()},
 		TestKey: "api_key", TestForm: regexp.MustCompile(`^(sk|rk)_test_`),
+		Carries: carries(), ProviderData: providerData(),
+		SecondStep: "any object, `{}` as well, once Stripe.js has handled the next action: the payment is looked up, and confirmed if it waits for that; nothing of the details is sent",
 		New: func(s descriptor.Settings) (gateway.Provider, error) {
 			return New(s.BaseURL, s.Params["api_key"], s.Client), nil
 		},
+	}
+}
+
+// carries is the table of what a charge passes on.
+func carries() []descriptor.Carried {
+	bill := "with a card's token (`tok_…`); a payment method and a confirmation token have their own"
+	debit := "with a type of a bank debit, or a stored wallet, and a browser"
+	return []descriptor.Carried{
+		{Member: "payment_method.type", As: "statement_descriptor", When: "chooses whether the descriptor is a card's, and whether a mandate is accepted"},
+		{Member: "return_url", As: "return_url"},
+		{Member: "save_payment_method", As: "setup_future_usage", When: "needs `customer.reference`, a customer of Stripe (`cus_…`)"},
+		{Member: "initiator", As: "off_session"},
+		{Member: "statement_descriptor", As: "statement_descriptor_suffix", When: "of a card; of another type as `statement_descriptor`"},
+		{Member: "customer.reference", As: "customer", When: "with a stored method, and with save_payment_method: `cus_…`"},
+		{Member: "customer.email", As: "receipt_email", When: "live: Stripe sends a receipt to it"},
+		{Member: "customer.name", As: "payment_method_data.billing_details.name", When: bill},
+		{Member: "customer.name", As: "shipping.name"},
+		{Member: "customer.phone", As: "payment_method_data.billing_details.phone", When: bill},
+		{Member: "customer.phone", As: "shipping.phone"},
+		{Member: "customer.ip", As: "mandate_data.customer_acceptance.online.ip_address", When: debit},
+		{Member: "browser", As: "mandate_data.customer_acceptance.online.user_agent", When: debit},
+		{Member: "customer.billing_address", As: "payment_method_data.billing_details.address.line1", When: bill},
+		{Member: "customer.shipping_address", As: "shipping.address.line1", When: "with a name and a first line"},
+		{Member: "lines", As: "amount_details.line_items[].product_name", When: "up to 200; discounts as their sum, taxes within the prices"},
 	}
 }

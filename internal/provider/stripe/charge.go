@@ -2,19 +2,24 @@ package stripe
 
 import (
 	"context"
-	"github.com/paylatch/paylatch/internal/provider/call"
 	"strings"
 
 	"github.com/stripe/stripe-go/v86"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/provider/call"
 )
 
 // Accepts implements gateway.Provider.
 func (c *Client) Accepts(ch gateway.Charge) error {
 	var n call.Needs
-	n.Data(ch.Details)
+	acceptsData(&n, ch.Details)
+	_, err := amount(ch.Money)
+	n.If(err != nil, "amount", "is none of this currency's at Stripe: a currency with three decimals has a 0 as the last one, one without decimals there has whole units")
+	n.If(ch.Save && !strings.HasPrefix(ch.Customer.Reference, customerPrefix), "customer.reference",
+		"must be the id of one of Stripe's customers (cus_…) with save_payment_method")
+	n.If(strings.ContainsAny(ch.StatementDescriptor, `<>\'"*`), "statement_descriptor", `must not have any of < > \ ' " * at Stripe`)
 	return n.Err()
 }
 
@@ -35,7 +40,8 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	case err != nil:
 		return gateway.Outcome{}, err
 	case refused == nil:
-		return outcome(&made)
+		o, err := outcome(&made)
+		return c.withSaved(ctx, o, err)
 	case refused.PaymentIntent == nil:
 		return gateway.Outcome{News: fsm.NewsFailed, Refused: refused.Type != stripe.ErrorTypeCard, Failure: failureOf(refused)}, nil
 	}
@@ -66,22 +72,23 @@ func chargeParams(ch gateway.Charge) (*stripe.PaymentIntentCreateParams, error) 
 		p.ReturnURL = &ch.ReturnURL
 		p.AutomaticPaymentMethods.AllowRedirects = new("always")
 	}
-	pay(p, ch.Token)
-	if ch.Stored {
-		p.Customer = &ch.Customer.Reference
-	}
+	pay(p, ch.Details)
+	carry(p, ch)
+	extend(p, ch.Details)
 	return p, nil
 }
 
 // pay sets the method: a confirmation token, a card token of the Tokens API, or else a
 // payment method.
-func pay(p *stripe.PaymentIntentCreateParams, token string) {
+func pay(p *stripe.PaymentIntentCreateParams, d gateway.Details) {
+	token := d.Token
 	switch kind, _, _ := strings.Cut(token, "_"); kind {
 	case "ctoken":
 		p.ConfirmationToken = &token
 	case "tok":
 		p.AddExtra("payment_method_data[type]", "card")
 		p.AddExtra("payment_method_data[card][token]", token)
+		bill(p, d.Customer)
 	default:
 		p.PaymentMethod = &token
 	}

@@ -26,8 +26,6 @@ import (
 
 // Client is one account at Stripe. It implements gateway.Provider.
 type Client struct {
-	call.OneStep
-
 	base, key string
 	http      *http.Client
 }
@@ -55,7 +53,7 @@ const (
 // (https://docs.stripe.com/search#data-freshness).
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
-		KeyLife: keyLife, Find: true, FindLag: findLag, FindConsistent: false,
+		KeyLife: keyLife, Find: true, FindLag: findLag, FindConsistent: false, Complete: true,
 		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
 		RefundsConsistent: true,
 	}
@@ -71,10 +69,17 @@ func (c *Client) post(ctx context.Context, path, key string, l gateway.Permit, p
 }
 
 func (c *Client) get(ctx context.Context, path string, params, out any) error {
+	return c.read(ctx, path, nil, params, out)
+}
+
+// read is a get, under the permit of the command that begins with it.
+func (c *Client) read(ctx context.Context, path string, l *gateway.Permit, params, out any) error {
 	if query := encode(params); query != "" {
 		path += "?" + query
 	}
-	refused, err := c.do(ctx, c.request(http.MethodGet, path), out)
+	r := c.request(http.MethodGet, path)
+	r.Permit = l
+	refused, err := c.do(ctx, r, out)
 	switch {
 	case refused == nil:
 		return err
@@ -107,7 +112,7 @@ func (c *Client) do(ctx context.Context, r call.Request, out any) (*stripe.Error
 func encode(params any) string {
 	values := &form.Values{}
 	form.AppendTo(values, params)
-	return values.Encode()
+	return values.ToValues().Encode() // by name: extra values have no order, and a key is of one request
 }
 
 // readError returns a definitive error as a refusal, and any other as an error. A

@@ -34,6 +34,9 @@ type intent struct {
 	returnURL                            string
 	metadata                             map[string]string
 	lastError                            object
+	action                               object
+	customer, method                     string
+	saves                                bool
 }
 
 type refund struct {
@@ -59,14 +62,16 @@ func newFake(*testing.T) http.Handler {
 	f.HandleFunc("POST /v1/payment_intents", f.command(f.create))
 	f.HandleFunc("POST /v1/payment_intents/{id}/capture", f.command(f.capture))
 	f.HandleFunc("POST /v1/payment_intents/{id}/cancel", f.command(f.cancel))
+	f.HandleFunc("POST /v1/payment_intents/{id}/confirm", f.command(f.confirm))
 	f.HandleFunc("POST /v1/refunds", f.command(f.refund))
 	f.HandleFunc("GET /v1/payment_intents/search", f.question(f.search))
 	f.HandleFunc("GET /v1/payment_intents/{id}", f.question(f.show))
 	f.HandleFunc("GET /v1/payment_methods/{id}", f.question(func(id string, _ url.Values) (int, object) {
-		if id != storedCard {
+		if id != storedCard && id != "pm_card_visa" {
 			return missing()
 		}
-		return http.StatusOK, object{"id": id, "object": "payment_method", "type": "card", "customer": storedFor}
+		card := object{"brand": "visa", "last4": "4242", "exp_month": 8, "exp_year": 2030}
+		return http.StatusOK, object{"id": id, "object": "payment_method", "type": "card", "customer": storedFor, "card": card}
 	}))
 	f.HandleFunc("GET /v1/refunds", f.question(f.listRefunds))
 	f.HandleFunc("GET /v1/refunds/{id}", f.question(f.showRefund))
@@ -169,12 +174,15 @@ func (f *fake) create(_ string, in url.Values) (int, object) {
 		id: f.id("pi"), amount: amount, currency: in.Get("currency"), manual: in.Get("capture_method") == "manual",
 		returnURL: in.Get("return_url"), metadata: metadata(in), charge: f.id("ch"),
 	}
-	redirects := in.Get("automatic_payment_methods[allow_redirects]") == "always"
+	pi.customer, pi.method, pi.saves = in.Get("customer"), method, in.Get("setup_future_usage") != ""
+	redirects := in.Get("automatic_payment_methods[allow_redirects]") == "always" || in.Has("payment_method_types[0]")
 	switch {
 	case err != nil, pi.currency != strings.ToLower(pi.currency), in.Get("confirm") != "true", redirects != (pi.returnURL != ""):
 		return http.StatusBadRequest, stripeError("invalid_request_error", "parameter_invalid", "")
 	case method == "pm_nobody":
 		return missing()
+	case pi.saves && pi.customer != storedFor, in.Get("off_session") == "true" && pi.customer == "":
+		return http.StatusBadRequest, stripeError("invalid_request_error", "parameter_missing", "")
 	case method == storedCard && in.Get("customer") != storedFor:
 		return http.StatusBadRequest, stripeError("invalid_request_error", "resource_missing", "")
 	}
@@ -186,6 +194,15 @@ func (f *fake) create(_ string, in url.Values) (int, object) {
 		return f.decline(pi, "card_declined", "insufficient_funds")
 	case "pm_card_authenticationRequired":
 		pi.status = "requires_action"
+	case "pm_card_challenge": // what Stripe.js shows
+		pi.status, pi.action = "requires_action", object{"type": "use_stripe_sdk", "use_stripe_sdk": object{"type": "stripe_3ds2_fingerprint"}}
+	case "pm_card_manual":
+		pi.status, pi.action = "requires_action", object{"type": "use_stripe_sdk", "use_stripe_sdk": object{}}
+	case "pm_oxxo":
+		pi.status = "requires_action"
+		pi.action = object{"type": "oxxo_display_details", "oxxo_display_details": object{
+			"expires_after": 1801000000, "hosted_voucher_url": "https://payments.stripe.com/oxxo/voucher/x", "number": "12345678901234657890123456789012",
+		}}
 	case "pm_usBankAccount":
 		pi.status = "processing"
 	default:
@@ -220,7 +237,15 @@ func (pi *intent) render() object {
 	if pi.reason != "" {
 		o["cancellation_reason"] = pi.reason
 	}
+	if pi.customer != "" {
+		o["customer"], o["payment_method"] = pi.customer, pi.method
+	}
+	if pi.saves {
+		o["setup_future_usage"] = "off_session"
+	}
 	switch {
+	case pi.status == "requires_action" && pi.action != nil:
+		o["next_action"] = pi.action
 	case pi.status == "requires_action" && pi.returnURL == "":
 		o["next_action"] = object{"type": "use_stripe_sdk", "use_stripe_sdk": object{}}
 	case pi.status == "requires_action":
@@ -273,6 +298,28 @@ func (f *fake) capture(id string, in url.Values) (int, object) {
 		return unexpected(pi)
 	}
 	pi.status, pi.received, pi.capturable = "succeeded", amount, 0
+	return http.StatusOK, pi.render()
+}
+
+// acted is what Stripe.js does with a customer who agrees.
+func (f *fake) acted(id string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	pi := f.intents[id]
+	if pi.status = "requires_confirmation"; pi.method != "pm_card_manual" {
+		pi.pay()
+	}
+}
+
+func (f *fake) confirm(id string, _ url.Values) (int, object) {
+	pi := f.intents[id]
+	switch {
+	case pi == nil:
+		return missing()
+	case pi.status != "requires_confirmation":
+		return unexpected(pi)
+	}
+	pi.pay()
 	return http.StatusOK, pi.render()
 }
 

@@ -16,7 +16,8 @@ func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error)
 	if err := c.get(ctx, intentPath(id), &stripe.PaymentIntentRetrieveParams{}, &found); err != nil {
 		return gateway.Outcome{}, err
 	}
-	return outcome(&found)
+	o, err := outcome(&found)
+	return c.withSaved(ctx, o, err)
 }
 
 func intentPath(id string) string { return "/v1/payment_intents/" + url.PathEscape(id) }

@@ -1,6 +1,7 @@
 package stripe
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/stripe/stripe-go/v86"
@@ -25,12 +26,12 @@ func outcome(pi *stripe.PaymentIntent) (gateway.Outcome, error) {
 	var err error
 	switch pi.Status {
 	case stripe.PaymentIntentStatusRequiresAction:
-		o.News, o.NextAction = fsm.NewsActionRequired, payment.Redirect(nextURL(pi.NextAction))
+		o.News, o.NextAction = fsm.NewsActionRequired, action(pi)
 	case stripe.PaymentIntentStatusRequiresCapture:
-		o.News = fsm.NewsAuthorized
+		o.News, o.Saved = fsm.NewsAuthorized, saved(pi)
 		o.Money, err = money(pi.AmountCapturable, pi.Currency)
 	case stripe.PaymentIntentStatusSucceeded:
-		o.News = fsm.NewsSucceeded
+		o.News, o.Saved = fsm.NewsSucceeded, saved(pi)
 		o.Money, err = money(pi.AmountReceived, pi.Currency)
 	case stripe.PaymentIntentStatusRequiresPaymentMethod, stripe.PaymentIntentStatusRequiresConfirmation:
 		o.News, o.Failure = fsm.NewsSoftFailed, failureOf(pi.LastPaymentError)
@@ -59,13 +60,24 @@ func refundOutcome(r *stripe.Refund) (gateway.RefundOutcome, error) {
 	return o, err
 }
 
-// amount is in Stripe's digits. What they can't express is never sent.
+var errThirdDecimal = errors.New("stripe takes no third decimal but 0")
+
+// amount is in Stripe's digits. What they can't express is never sent, nor what Stripe refuses: the
+// third decimal of a currency must be 0 (https://docs.stripe.com/currencies#three-decimal).
 func amount(m payment.Money) (int64, error) {
 	units, err := hooks.Amount(m.Wire())
+	if err == nil && threeDecimals(m.Currency) && units%10 != 0 {
+		err = errThirdDecimal
+	}
 	if err != nil {
 		return 0, fmt.Errorf("%w: %w", gateway.ErrUnfit, err)
 	}
 	return units, nil
+}
+
+func threeDecimals(c payment.Currency) bool {
+	text, known := payment.Money{Minor: 1, Currency: c}.Wire().Decimal()
+	return known && text == "0.001"
 }
 
 func money(units int64, currency stripe.Currency) (*payment.Money, error) {
@@ -81,44 +93,4 @@ func failureOf(e *stripe.Error) *payment.Failure {
 		return payment.NewFailure("provider_rejected", "")
 	}
 	return payment.NewFailure(hooks.FailureCode(string(e.Type), string(e.Code), string(e.DeclineCode)))
-}
-
-// nextURL returns where the customer must go: the bank's page, or Stripe's page with
-// the voucher or the QR code. An action that needs Stripe's own script has none.
-func nextURL(n *stripe.PaymentIntentNextAction) string {
-	switch {
-	case n == nil:
-		return ""
-	case n.RedirectToURL != nil:
-		return n.RedirectToURL.URL
-	case n.AlipayHandleRedirect != nil:
-		return n.AlipayHandleRedirect.URL
-	case n.BoletoDisplayDetails != nil:
-		return n.BoletoDisplayDetails.HostedVoucherURL
-	case n.KonbiniDisplayDetails != nil:
-		return n.KonbiniDisplayDetails.HostedVoucherURL
-	case n.MultibancoDisplayDetails != nil:
-		return n.MultibancoDisplayDetails.HostedVoucherURL
-	case n.OXXODisplayDetails != nil:
-		return n.OXXODisplayDetails.HostedVoucherURL
-	case n.DisplayBankTransferInstructions != nil:
-		return n.DisplayBankTransferInstructions.HostedInstructionsURL
-	case n.CashAppHandleRedirectOrDisplayQRCode != nil:
-		return n.CashAppHandleRedirectOrDisplayQRCode.HostedInstructionsURL
-	case n.PayNowDisplayQRCode != nil:
-		return n.PayNowDisplayQRCode.HostedInstructionsURL
-	case n.PixDisplayQRCode != nil:
-		return n.PixDisplayQRCode.HostedInstructionsURL
-	case n.PromptPayDisplayQRCode != nil:
-		return n.PromptPayDisplayQRCode.HostedInstructionsURL
-	case n.SwishHandleRedirectOrDisplayQRCode != nil:
-		return n.SwishHandleRedirectOrDisplayQRCode.HostedInstructionsURL
-	case n.UpiHandleRedirectOrDisplayQRCode != nil:
-		return n.UpiHandleRedirectOrDisplayQRCode.HostedInstructionsURL
-	case n.WeChatPayDisplayQRCode != nil:
-		return n.WeChatPayDisplayQRCode.HostedInstructionsURL
-	case n.VerifyWithMicrodeposits != nil:
-		return n.VerifyWithMicrodeposits.HostedVerificationURL
-	}
-	return ""
 }

@@ -2,6 +2,7 @@ package stripe_test
 
 import (
 	"bufio"
+	"encoding/json"
 	"net/http"
 	"os/exec"
 	"regexp"
@@ -45,6 +46,25 @@ func startMock(t *testing.T) *stripe.Client {
 	return nil
 }
 
+// carrying is a charge with all that Stripe has a place for.
+func carrying(c *gateway.Charge) {
+	home := &gateway.Address{Line1: "Street 1", Line2: "3rd floor", City: "Berlin", PostalCode: "10115", State: "BE", Country: "DE"}
+	c.Save, c.StatementDescriptor = true, "SHOP A-1"
+	c.Customer = gateway.Customer{
+		Reference: "cus_1", Email: "jane@shop.example", Name: "Jane Doe", Phone: "+4930901820", IP: "203.0.113.7", Billing: home, Shipping: home,
+	}
+	c.Browser = &gateway.Browser{UserAgent: "Mozilla/5.0"}
+	c.Lines = []gateway.Line{
+		{Description: "Ticket", Quantity: "2", UnitAmount: 1000, Amount: 2000, SKU: "T-1"}, {Description: "Voucher", Quantity: "1", UnitAmount: -1, Amount: -1},
+	}
+	c.ProviderData = map[string]json.RawMessage{
+		"transfer_data": json.RawMessage(`{"destination":"acct_1"}`), "application_fee_amount": json.RawMessage(`123`),
+		"on_behalf_of": json.RawMessage(`"acct_1"`), "payment_method_options": json.RawMessage(`{"card":{"request_three_d_secure":"any"}}`),
+		"payment_method_types": json.RawMessage(`["card","klarna"]`), "transfer_group": json.RawMessage(`"G"`), "use_stripe_sdk": json.RawMessage(`true`),
+		"radar_options": json.RawMessage(`{"session":"rse_1"}`),
+	}
+}
+
 func TestRequestsFitStripesDescription(t *testing.T) {
 	t.Parallel()
 	c := startMock(t)
@@ -56,6 +76,11 @@ func TestRequestsFitStripesDescription(t *testing.T) {
 			func(c *gateway.Charge) { c.Capture = payment.CaptureManual },
 			func(c *gateway.Charge) { c.Token = "ctoken_1" },
 			func(c *gateway.Charge) { c.Money = payment.Money{Minor: 500, Currency: "JPY"} },
+			carrying,
+			func(c *gateway.Charge) { carrying(c); c.MethodType = "klarna" },
+			func(c *gateway.Charge) {
+				c.Token, c.Stored, c.Unattended, c.Customer.Reference = "pm_1", true, true, "cus_1"
+			},
 		} {
 			ch := charge("pm_card_visa")
 			change(&ch)
@@ -71,6 +96,8 @@ func TestRequestsFitStripesDescription(t *testing.T) {
 		})
 		require.NoError(t, err)
 		require.False(t, o.Refused)
+		_, err = c.Complete(t.Context(), gateway.Completion{ProviderPaymentID: "pi_1", IdempotencyKey: "1-complete-0", Permit: permit()})
+		require.NoError(t, err)
 		o, err = c.Cancel(t.Context(), gateway.Cancel{ProviderPaymentID: "pi_1", IdempotencyKey: "1-cancel-0", Permit: permit()})
 		require.NoError(t, err)
 		require.False(t, o.Refused)

@@ -2,6 +2,7 @@ package stripe_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -24,7 +25,19 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	providertest.Run(t, providertest.Suite{
+	providertest.Run(t, suite())
+}
+
+// A payment that waits to be confirmed is confirmed by its second step.
+func TestConformanceOfAConfirmation(t *testing.T) {
+	t.Parallel()
+	s := suite()
+	s.Step.Token = "pm_card_manual"
+	providertest.Run(t, s)
+}
+
+func suite() providertest.Suite {
+	return providertest.Suite{
 		New: func(_ *testing.T, base string, c *http.Client) gateway.Provider { return stripe.New(base, secret, c) },
 		Fake: func(t *testing.T) http.Handler {
 			t.Helper()
@@ -34,6 +47,7 @@ func TestConformance(t *testing.T) {
 			Success: "pm_card_visa", Decline: "pm_card_visa_chargeDeclined", Redirect: "pm_card_authenticationRequired",
 			None: "pm_nobody",
 		},
+		Step: providertest.Step{Token: "pm_card_challenge", Customer: act},
 		Key: func(r providertest.Request) string {
 			key := r.Header.Get("Idempotency-Key")
 			if strings.HasSuffix(r.Path, "/cancel") {
@@ -45,7 +59,16 @@ func TestConformance(t *testing.T) {
 		Declined:  fsm.NewsSoftFailed,
 		NoPayment: "pi_3nobody",
 		NoRefund:  "re_3nobody",
-	})
+	}
+}
+
+// act is a customer who agrees to what Stripe.js shows.
+func act(t *testing.T, h http.Handler, id string) json.RawMessage {
+	t.Helper()
+	f, ok := h.(*fake)
+	require.True(t, ok)
+	f.acted(id)
+	return nil
 }
 
 // serve returns a client of this server, and each request that it got.

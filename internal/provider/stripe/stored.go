@@ -2,6 +2,7 @@ package stripe
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"strings"
 
@@ -39,4 +40,39 @@ func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 		return payment.ErrMethodNotYours
 	}
 	return nil
+}
+
+// withSaved adds what the stored payment method looks like: the payment has its id alone. Without it
+// the method can be charged all the same.
+func (c *Client) withSaved(ctx context.Context, o gateway.Outcome, err error) (gateway.Outcome, error) {
+	if err != nil || o.Saved == nil {
+		return o, err
+	}
+	var found stripe.PaymentMethod
+	if c.get(ctx, "/v1/payment_methods/"+url.PathEscape(o.Saved.Token), &stripe.PaymentMethodRetrieveParams{}, &found) == nil && found.ID == o.Saved.Token {
+		o.Saved = savedMethod(&found)
+	}
+	return o, nil
+}
+
+// saved is the method that a payment has stored with its customer, nil for none.
+func saved(pi *stripe.PaymentIntent) *payment.SavedMethod {
+	if pi.SetupFutureUsage == "" || pi.Customer == nil || pi.PaymentMethod == nil || pi.PaymentMethod.ID == "" {
+		return nil
+	}
+	return &payment.SavedMethod{Token: pi.PaymentMethod.ID}
+}
+
+func savedMethod(m *stripe.PaymentMethod) *payment.SavedMethod {
+	s := &payment.SavedMethod{Token: m.ID, Type: string(m.Type)}
+	switch {
+	case m.Card != nil:
+		s.Display = fmt.Sprintf("%s •••• %s", m.Card.Brand, m.Card.Last4)
+		s.Expires = fmt.Sprintf("%04d-%02d", m.Card.ExpYear, m.Card.ExpMonth)
+	case m.SEPADebit != nil:
+		s.Display = "•••• " + m.SEPADebit.Last4
+	case m.USBankAccount != nil:
+		s.Display = m.USBankAccount.BankName + " •••• " + m.USBankAccount.Last4
+	}
+	return s
 }

@@ -38,13 +38,13 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 // command sends a command. After a refusal the payment is looked up: its state counts.
 func (c *Client) command(ctx context.Context, id, verb, key string, l gateway.Permit, body any) (gateway.Outcome, error) {
 	var moved object
-	refused, err := c.post(ctx, paymentPath(id)+"/"+verb, key, l, body, &moved)
+	refused, err := c.api.Post(ctx, paymentPath(id)+"/"+verb, keyed(key), l, body, &moved)
 	switch {
 	case err != nil:
 		return gateway.Outcome{}, err
 	case refused == nil:
 		return outcome(moved)
-	case refused.missing():
+	case refused.Missing():
 		return gateway.Outcome{}, gateway.ErrNoSuchPayment
 	}
 	now, err := c.Lookup(ctx, id)

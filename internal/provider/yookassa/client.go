@@ -7,18 +7,16 @@ package yookassa
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
-	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/httpjson"
 )
 
 // Client is one shop at YooKassa. It implements gateway.Provider.
@@ -29,8 +27,8 @@ type Client struct {
 	// (https://yookassa.ru/developers/payment-acceptance/receipts/54fz/other-services/parameters-values#tax-systems).
 	TaxSystem int
 
-	base, shop, key string
-	http            *http.Client
+	shop, key string
+	api       *httpjson.API[*refusal]
 }
 
 // address is the API's; its version is in the path
@@ -40,7 +38,12 @@ const address = "https://api.yookassa.ru"
 // New returns the client of the shop with this id and secret key; base replaces
 // YooKassa's own address.
 func New(base, shop, key string, client *http.Client) *Client {
-	return &Client{base: strings.TrimRight(cmp.Or(base, address), "/"), shop: shop, key: key, http: client}
+	c := &Client{shop: shop, key: key}
+	// A success is 200 and nothing else (https://yookassa.ru/developers/using-api/response-handling/http-codes).
+	c.api = &httpjson.API[*refusal]{
+		Name: "YooKassa", Base: strings.TrimRight(cmp.Or(base, address), "/") + "/v3", HTTP: client, Header: c.header, Read: readRefusal,
+	}
+	return c
 }
 
 // keyLife is YooKassa's less an hour: a key counts "for 24 hours after the first
@@ -60,48 +63,13 @@ func (c *Client) Capabilities() payment.Capabilities {
 	}
 }
 
-// post sends a command. The permit is spent when its first byte goes out.
-func (c *Client) post(ctx context.Context, path, key string, l gateway.Permit, body, out any) (*refusal, error) {
-	r := c.request(http.MethodPost, path)
-	r.Permit = &l
-	r.Header.Set("Idempotence-Key", key)
-	return c.do(ctx, r, body, out)
-}
-
-func (c *Client) get(ctx context.Context, path string, query url.Values, out any) error {
-	if len(query) > 0 {
-		path += "?" + query.Encode()
-	}
-	refused, err := c.do(ctx, c.request(http.MethodGet, path), nil, out)
-	switch {
-	case refused == nil:
-		return err
-	case refused.missing():
-		return gateway.ErrNoSuchPayment
-	}
-	return refused.said()
-}
-
-func (c *Client) request(method, path string) call.Request {
+func (c *Client) header() http.Header {
 	as := http.Request{Header: http.Header{}}
 	as.SetBasicAuth(c.shop, c.key)
-	return call.Request{Method: method, URL: c.base + "/v3" + path, Header: as.Header}
+	return as.Header
 }
 
-// do returns YooKassa's refusal if it is definitive. A success is 200 and nothing else
-// (https://yookassa.ru/developers/using-api/response-handling/http-codes).
-func (c *Client) do(ctx context.Context, r call.Request, body, out any) (*refusal, error) {
-	a, err := call.DoJSON(ctx, c.http, r, body)
-	switch {
-	case err != nil:
-		return nil, err
-	case a.Status >= http.StatusBadRequest:
-		return readRefusal(a)
-	case a.Status != http.StatusOK:
-		return nil, fmt.Errorf("not an answer of YooKassa's: %d", a.Status)
-	}
-	return nil, a.Read(out)
-}
+func keyed(key string) http.Header { return http.Header{"Idempotence-Key": {key}} }
 
 // refusal is YooKassa's error object
 // (https://yookassa.ru/developers/using-api/response-handling/response-format). Its
@@ -114,9 +82,9 @@ type refusal struct {
 	Parameter string `json:"parameter"`
 }
 
-// The error contains the refusal's id, for YooKassa's support.
-func (r *refusal) said() error {
-	return fmt.Errorf("yookassa says %d %s %s, error %s", r.status, r.Code, r.Parameter, r.ID)
+// Error contains the refusal's id, for YooKassa's support.
+func (r *refusal) Error() string {
+	return fmt.Sprintf("yookassa says %d %s %s, error %s", r.status, r.Code, r.Parameter, r.ID)
 }
 
 // readRefusal returns a definitive error as a refusal, and any other as an error. A
@@ -128,7 +96,7 @@ func readRefusal(a call.Answer) (*refusal, error) {
 	}
 	r.status = a.Status
 	if !r.definitive() {
-		return nil, r.said()
+		return nil, &r
 	}
 	return &r, nil
 }
@@ -144,8 +112,8 @@ func (r *refusal) definitive() bool {
 	return false
 }
 
-// missing reports whether YooKassa has no such object.
-func (r *refusal) missing() bool { return r.status == http.StatusNotFound && r.Code == "not_found" }
+// Missing implements httpjson.Refusal.
+func (r *refusal) Missing() bool { return r.status == http.StatusNotFound && r.Code == "not_found" }
 
 var errNameless = errors.New("the answer names no object")
 

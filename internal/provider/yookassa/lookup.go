@@ -14,7 +14,7 @@ import (
 // Lookup implements gateway.Provider.
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	var found object
-	if err := c.get(ctx, paymentPath(id), nil, &found); err != nil {
+	if err := c.api.Get(ctx, paymentPath(id), nil, &found); err != nil {
 		return gateway.Outcome{}, err
 	}
 	return outcome(found)
@@ -54,7 +54,7 @@ func search[T any](ctx context.Context, c *Client, path string, query url.Values
 	query.Set("limit", pageSize)
 	for {
 		var page list[T]
-		if err := c.get(ctx, path, query, &page); err != nil {
+		if err := c.api.Get(ctx, path+"?"+query.Encode(), nil, &page); err != nil {
 			return nil, err
 		}
 		if page.Items == nil {

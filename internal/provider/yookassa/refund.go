@@ -28,7 +28,7 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 		return gateway.RefundOutcome{}, err
 	}
 	var made refund
-	refused, err := c.post(ctx, "/refunds", r.IdempotencyKey, r.Permit, refundRequest{
+	refused, err := c.api.Post(ctx, "/refunds", keyed(r.IdempotencyKey), r.Permit, refundRequest{
 		PaymentID: r.ProviderPaymentID, Amount: amount{value, string(r.Money.Currency)}, Receipt: on,
 		Metadata: map[string]string{"refund_id": r.Refund.String(), "payment_attempt_id": r.Attempt.String()},
 	}, &made)
@@ -47,7 +47,7 @@ func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway
 		return c.findRefund(ctx, r)
 	}
 	var found refund
-	if err := c.get(ctx, "/refunds/"+url.PathEscape(r.ProviderRefundID), nil, &found); err != nil {
+	if err := c.api.Get(ctx, "/refunds/"+url.PathEscape(r.ProviderRefundID), nil, &found); err != nil {
 		return gateway.RefundOutcome{}, err
 	}
 	o, err := refundOutcome(found)

@@ -32,7 +32,7 @@ func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 			Saved bool   `json:"saved"`
 		} `json:"payment_method"`
 	}
-	err := c.get(ctx, "/payments/"+url.PathEscape(token), nil, &by)
+	err := c.api.Get(ctx, "/payments/"+url.PathEscape(token), nil, &by)
 	switch {
 	case err != nil:
 		return err

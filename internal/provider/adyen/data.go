@@ -1,0 +1,29 @@
+package adyen
+
+import (
+	"encoding/json"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// providerData are the members of POST /payments that provider_data may have.
+func providerData() []string {
+	return []string{
+		"accountInfo", "authenticationData", "channel", "checkoutAttemptId", "company", "dateOfBirth", "deliverAt", "deviceFingerprint", "installments",
+		"merchantRiskIndicator", "origin", "platformChargebackLogic", "recurringProcessingModel", "redirectFromIssuerMethod",
+		"redirectToIssuerMethod", "riskData", "sessionValidity", "socialSecurityNumber", "splits", "store",
+	}
+}
+
+// acceptsData checks provider_data. An authentication alone would take no money and leave a payment
+// that never ends.
+func acceptsData(n *call.Needs, d gateway.Details) {
+	n.Data(d, providerData()...)
+	var authentication struct {
+		Only bool `json:"authenticationOnly"`
+	}
+	raw, ok := d.ProviderData["authenticationData"]
+	n.If(ok && (json.Unmarshal(raw, &authentication) != nil || authentication.Only),
+		"provider_data.authenticationData", "must be an object without authenticationOnly: a payment is to be made")
+}

@@ -1,0 +1,56 @@
+package checkout
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// providerData are the members of POST /payments that provider_data may have. metadata has the
+// marks by which payments are found; capture_on would change when the money is taken.
+func providerData() []string {
+	return []string{
+		"3ds", "amount_allocations", "authorization_type", "billing_descriptor", "description", "marketplace", "previous_payment_id", "processing",
+		"recipient", "risk", "sender",
+	}
+}
+
+// extend adds provider_data to a request: to 3ds and billing_descriptor what is not theirs to leave
+// out.
+func extend(p paymentRequest, d gateway.Details) (map[string]json.RawMessage, error) {
+	body, err := call.Extend(p, d, providerData())
+	if err != nil {
+		return nil, err
+	}
+	if p.SuccessURL == "" {
+		delete(body, "3ds")
+	} else if body["3ds"], err = with(d.ProviderData["3ds"], map[string]any{"enabled": true, "attempt_n3d": true}); err != nil {
+		return nil, err
+	}
+	if raw, ok := d.ProviderData["billing_descriptor"]; ok && d.StatementDescriptor != "" {
+		body["billing_descriptor"], err = with(raw, map[string]any{"name": d.StatementDescriptor})
+	}
+	return body, err
+}
+
+// with is an object with further members.
+func with(raw json.RawMessage, members map[string]any) (json.RawMessage, error) {
+	object := map[string]any{}
+	if len(raw) > 0 {
+		if err := json.Unmarshal(raw, &object); err != nil {
+			return nil, fmt.Errorf("%w: %w", gateway.ErrUnfit, err)
+		}
+	}
+	for name, value := range members {
+		if _, has := object[name]; !has || name == "enabled" {
+			object[name] = value
+		}
+	}
+	made, err := json.Marshal(object)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", gateway.ErrUnfit, err)
+	}
+	return made, nil
+}

@@ -1,0 +1,34 @@
+package mollie
+
+import (
+	"strings"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// customerPrefix is that of the ids of Mollie's customers.
+const customerPrefix = "cst_"
+
+// providerData are the members of POST /v2/payments that provider_data may have. metadata has the
+// marks by which payments are found; captureDelay would change when the money is taken.
+func providerData() []string {
+	return []string{
+		"applePayPaymentToken", "applicationFee", "cancelUrl", "company", "consumerDateOfBirth", "digitalGoods", "dueDate", "extraMerchantData",
+		"googlePayPaymentToken", "issuer", "restrictPaymentMethodsToCountry", "routing", "sessionId",
+	}
+}
+
+// Accepts implements gateway.Provider.
+func (c *Client) Accepts(ch gateway.Charge) error {
+	var n call.Needs
+	n.Data(ch.Details, providerData()...)
+	_, err := call.Decimal(ch.Money)
+	n.If(err != nil, "amount", "is of a currency that Mollie has no digits for")
+	n.If(!ch.Stored && ch.ReturnURL == "", "return_url", "is required by Mollie but for a stored payment method")
+	n.If(ch.Save && ch.Stored, "save_payment_method", "is for a new payment method: a mandate is stored")
+	n.If(ch.Save && !strings.HasPrefix(ch.Customer.Reference, customerPrefix), "customer.reference",
+		"must be the id of one of Mollie's customers (cst_…) with save_payment_method")
+	needsLines(&n, ch)
+	return n.Err()
+}

@@ -1,0 +1,25 @@
+package paypal
+
+import (
+	"regexp"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+var softDescriptor = regexp.MustCompile(`^[a-zA-Z0-9 .*-]*$`)
+
+// Accepts implements gateway.Provider.
+func (c *Client) Accepts(ch gateway.Charge) error {
+	var n call.Needs
+	n.Data(ch.Details, providerData()...)
+	_, err := amountOf(ch.Money)
+	n.If(err != nil, "amount", "has digits that PayPal has none for in this currency")
+	_, id, err := readToken(ch.Token)
+	n.If(err != nil, "payment_method.token", "must be paypal, paypal:ID or card:ID for this account")
+	n.If(ch.Save && (id != "" || err != nil), "save_payment_method", "is for the wallet (the token paypal): what has an id is stored")
+	n.If(ch.Save && !customerID.MatchString(ch.Customer.Reference), "customer.reference",
+		"must have up to 64 letters, digits and - _ . ^ * $ @ # for a method that PayPal stores")
+	n.If(!softDescriptor.MatchString(ch.StatementDescriptor), "statement_descriptor", "must have letters, digits, blanks and . * - only at PayPal")
+	return n.Err()
+}

@@ -1,0 +1,38 @@
+package paypal
+
+import (
+	"context"
+	"net/url"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// Complete implements gateway.Provider: it captures or authorizes an order that its customer has
+// approved (https://developer.paypal.com/docs/api/orders/v2/#orders_capture). PayPal has the approval:
+// nothing of the details is sent. A decline leaves an order that can still be paid by another method;
+// one that is not approved waits on.
+func (c *Client) Complete(ctx context.Context, ch gateway.Completion) (gateway.Outcome, error) {
+	verb := "/capture"
+	if ch.Capture == payment.CaptureManual {
+		verb = "/authorize"
+	}
+	var done order
+	refused, err := c.post(ctx, ordersPath+"/"+url.PathEscape(ch.ProviderPaymentID)+verb, ch.IdempotencyKey, ch.Permit, struct{}{}, &done)
+	switch {
+	case err != nil:
+		return gateway.Outcome{}, err
+	case refused == nil:
+		return outcome(done)
+	case refused.missing():
+		return gateway.Outcome{}, gateway.ErrNoSuchPayment
+	case refused.turnedAway():
+		return gateway.Outcome{}, refused
+	}
+	now, err := c.Lookup(ctx, ch.ProviderPaymentID)
+	if now.News == fsm.NewsActionRequired && (now.Approved || !refused.early()) {
+		now.News, now.Approved, now.NextAction, now.Failure = fsm.NewsSoftFailed, false, nil, refused.failure()
+	}
+	return now, err
+}

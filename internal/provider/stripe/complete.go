@@ -1,0 +1,46 @@
+package stripe
+
+import (
+	"context"
+	"errors"
+
+	"github.com/stripe/stripe-go/v86"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// Complete implements gateway.Provider. Stripe.js has sent Stripe what the customer did: the
+// payment is looked up, and confirmed if it waits for that. Nothing of the details is sent: the
+// payment is the attempt's, whatever they name.
+func (c *Client) Complete(ctx context.Context, cp gateway.Completion) (gateway.Outcome, error) {
+	if cp.ProviderPaymentID == "" {
+		return gateway.Outcome{}, gateway.ErrUnfit
+	}
+	found, err := c.waiting(ctx, cp)
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
+	if found.Status != stripe.PaymentIntentStatusRequiresConfirmation {
+		o, err := outcome(found)
+		return c.withSaved(ctx, o, err)
+	}
+	o, err := c.command(ctx, cp.ProviderPaymentID, "confirm", cp.IdempotencyKey, cp.Permit, &stripe.PaymentIntentConfirmParams{})
+	o.Refused = false // how the payment stands is the answer: a decline of it is none of the call
+	return o, err
+}
+
+// waiting reads the payment under the permit of the command that it begins.
+func (c *Client) waiting(ctx context.Context, cp gateway.Completion) (*stripe.PaymentIntent, error) {
+	var found stripe.PaymentIntent
+	err := c.read(ctx, intentPath(cp.ProviderPaymentID), &cp.Permit, &stripe.PaymentIntentRetrieveParams{}, &found)
+	switch {
+	case errors.Is(err, gateway.ErrNoSuchPayment):
+		return nil, err
+	case err != nil:
+		return nil, call.NotSent(err)
+	case found.Object != "payment_intent" || found.ID != cp.ProviderPaymentID:
+		return nil, call.NotSent(errNameless)
+	}
+	return &found, nil
+}

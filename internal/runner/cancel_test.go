@@ -1,0 +1,70 @@
+package runner_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/runner"
+	"github.com/paylatch/paylatch/internal/schedule"
+)
+
+// receiver is a provider that receives cancels and has no lookups.
+type receiver struct {
+	gateway.Provider
+
+	can  payment.Capabilities
+	sent []gateway.Cancel
+}
+
+func (r *receiver) Capabilities() payment.Capabilities { return r.can }
+
+func (r *receiver) Cancel(_ context.Context, c gateway.Cancel) (gateway.Outcome, error) {
+	r.sent = append(r.sent, c)
+	return gateway.Outcome{News: fsm.NewsProcessing}, nil
+}
+
+// TestCancelByReference: a payment that its provider has not named is cancelled by our reference, where
+// the provider takes that, and is else left until it is named.
+func TestCancelByReference(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		can     payment.Capabilities
+		state   fsm.State
+		outcome gateway.CallOutcome
+		sent    int
+	}{
+		"by_reference":   {payment.Capabilities{Blind: true, Cancel: true, CancelByReference: true}, fsm.AwaitingCustomer, gateway.CallAccepted, 1},
+		"by_its_id_only": {payment.Capabilities{Blind: true, Cancel: true}, fsm.AwaitingCustomer, gateway.CallAsked, 0},
+		"failed_already": {payment.Capabilities{Blind: true, Cancel: true, CancelByReference: true}, fsm.Failed, gateway.CallAsked, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := &receiver{can: tt.can}
+			r := runner.New(runner.Options{
+				ProviderTimeout: time.Minute, Now: time.Now,
+				Rules: changeset.Rules{
+					Schedule: schedule.Schedule{Lease: time.Minute},
+					Accounts: map[string]gateway.Account{"": {Provider: p}},
+				},
+			})
+			a := payment.Attempt{ID: payment.AttemptID(uuid.New()), State: tt.state, ReadAt: time.Now()}
+			o := a.NewOperation(payment.OperationCancel, payment.OriginPolicy, a.ReadAt)
+			res := r.Send(t.Context(), runner.TaskOf(a, o, payment.Send, ""), r.Permit(), payment.Cause{})
+			require.Equal(t, tt.outcome, res.Outcome)
+			require.Len(t, p.sent, tt.sent)
+			for _, c := range p.sent {
+				require.Equal(t, a.ID, c.Attempt)
+				require.Empty(t, c.ProviderPaymentID)
+				require.Equal(t, o.Key(), c.IdempotencyKey)
+			}
+		})
+	}
+}
