@@ -59,7 +59,7 @@ func (c *Client) command(ctx context.Context, id, verb, key string, l gateway.Pe
 }
 
 func (c *Client) act(ctx context.Context, id, verb, key string, l gateway.Permit, body action, got *accepted) (*refusal, error) {
-	refused, err := c.post(ctx, paymentPath(id)+"/"+verb, key, l, body, got)
+	refused, err := c.api.Post(ctx, paymentPath(id)+"/"+verb, keyed(key), l, body, got)
 	switch {
 	case err != nil:
 		return nil, err
@@ -68,7 +68,7 @@ func (c *Client) act(ctx context.Context, id, verb, key string, l gateway.Permit
 	case refused != nil && refused.Status == http.StatusNotFound:
 		return nil, gateway.ErrNoSuchPayment
 	case refused != nil && refused.Status == http.StatusUnauthorized:
-		return nil, refused.err()
+		return nil, refused
 	}
 	return refused, nil
 }

@@ -54,7 +54,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 		return gateway.Outcome{}, err
 	}
 	var made paid
-	refused, err := c.post(ctx, "/payments", ch.IdempotencyKey, ch.Permit, body, &made)
+	refused, err := c.api.Post(ctx, "/payments", keyed(ch.IdempotencyKey), ch.Permit, body, &made)
 	switch {
 	case err != nil:
 		return gateway.Outcome{}, err

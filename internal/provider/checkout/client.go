@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/httpjson"
 )
 
 const (
@@ -37,8 +37,7 @@ type Client struct {
 	// (https://api-reference.checkout.com/#operation/requestAPaymentOrPayout).
 	Channel string
 
-	base, key string
-	http      *http.Client
+	api *httpjson.API[*refusal]
 }
 
 // New returns the client of the account of a secret key; base replaces Checkout.com's
@@ -48,7 +47,11 @@ func New(base, key string, client *http.Client) *Client {
 	if strings.HasPrefix(key, sandboxKey) {
 		own = sandboxBase
 	}
-	return &Client{base: strings.TrimRight(cmp.Or(base, own), "/"), key: key, http: client}
+	return &Client{api: &httpjson.API[*refusal]{
+		Name: "Checkout.com", Base: strings.TrimRight(cmp.Or(base, own), "/"), HTTP: client,
+		Done:   []int{http.StatusOK, http.StatusCreated, http.StatusAccepted},
+		Header: func() http.Header { return http.Header{"Authorization": {"Bearer " + key}} }, Read: readRefusal,
+	}}
 }
 
 // Capabilities implements gateway.Provider:
@@ -77,56 +80,25 @@ type refusal struct {
 	Codes  []string `json:"error_codes"`
 }
 
-// post sends a command. Its key holds if a first, successful response got lost: for a
-// capture or a void, which are sent again.
-func (c *Client) post(ctx context.Context, path, key string, l gateway.Permit, body, out any) (*refusal, error) {
-	h := c.header()
-	h.Set("Cko-Idempotency-Key", key)
-	a, err := call.DoJSON(ctx, c.http, call.Request{Method: http.MethodPost, URL: c.base + path, Header: h, Permit: &l}, body)
-	if err != nil {
-		return nil, err
-	}
-	return read(a, out)
-}
-
-func (c *Client) get(ctx context.Context, path string, out any) error {
-	a, err := c.ask(ctx, path)
-	if err != nil {
-		return err
-	}
-	refused, err := read(a, out)
-	switch {
-	case refused == nil:
-		return err
-	case refused.Status == http.StatusNotFound:
-		return gateway.ErrNoSuchPayment
-	}
-	return refused.err()
-}
-
+// ask sends a read of which any response is an answer.
 func (c *Client) ask(ctx context.Context, path string) (call.Answer, error) {
-	return call.Do(ctx, c.http, call.Request{Method: http.MethodGet, URL: c.base + path, Header: c.header()})
+	return call.Do(ctx, c.api.HTTP, call.Request{Method: http.MethodGet, URL: c.api.Base + path, Header: c.api.Header()})
 }
 
-func (c *Client) header() http.Header { return http.Header{"Authorization": {"Bearer " + c.key}} }
-
-// read decodes a response, or returns a definitive error as a refusal.
-func read(a call.Answer, out any) (*refusal, error) {
-	switch a.Status {
-	case http.StatusOK, http.StatusCreated, http.StatusAccepted:
-		return nil, a.Read(out)
-	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity:
-		return readRefusal(a)
-	}
-	// 409 and 429 are about another call with the same key, or transient, as 5xx are
-	// (https://www.checkout.com/docs/developer-resources/codes/http-status-codes).
-	return nil, fmt.Errorf("checkout.com answers %d", a.Status)
-}
+func keyed(key string) http.Header { return http.Header{"Cko-Idempotency-Key": {key}} }
 
 // readRefusal accepts the format of Checkout.com's errors, and an empty body only with
 // the request id that all its responses have. Any other response may come from a proxy:
 // it refuses nothing.
+//
+// 409 and 429 are about another call with the same key, or transient, as 5xx are
+// (https://www.checkout.com/docs/developer-resources/codes/http-status-codes).
 func readRefusal(a call.Answer) (*refusal, error) {
+	switch a.Status {
+	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity:
+	default:
+		return nil, fmt.Errorf("checkout.com answers %d", a.Status)
+	}
 	said := refusal{Status: a.Status}
 	empty := len(a.Body) == 0 && a.Header.Get("Cko-Request-Id") != ""
 	if err := a.Read(&said); !empty && (err != nil || said.Type == "") {
@@ -136,13 +108,17 @@ func readRefusal(a call.Answer) (*refusal, error) {
 }
 
 // code returns the first error code, else the type or the status text.
-func (r refusal) code() string {
+func (r *refusal) code() string {
 	if len(r.Codes) > 0 {
 		return r.Codes[0]
 	}
 	return cmp.Or(r.Type, strings.ReplaceAll(strings.ToLower(http.StatusText(r.Status)), " ", "_"))
 }
 
-func (r refusal) err() error { return fmt.Errorf("checkout.com says %d %s", r.Status, r.code()) }
+// Error implements error.
+func (r *refusal) Error() string { return fmt.Sprintf("checkout.com says %d %s", r.Status, r.code()) }
+
+// Missing implements httpjson.Refusal.
+func (r *refusal) Missing() bool { return r.Status == http.StatusNotFound }
 
 var errNameless = errors.New("the answer names no object")

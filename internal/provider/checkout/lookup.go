@@ -14,7 +14,7 @@ func paymentPath(id string) string { return "/payments/" + url.PathEscape(id) }
 // declined.
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	var found paid
-	if err := c.get(ctx, paymentPath(id), &found); err != nil {
+	if err := c.api.Get(ctx, paymentPath(id), nil, &found); err != nil {
 		return gateway.Outcome{}, err
 	}
 	if found.Status == declined && found.ResponseCode == "" {
@@ -34,7 +34,7 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcom
 		} `json:"data"`
 	}
 	query := url.Values{"reference": {id.String()}, "limit": {"10"}, "skip": {"0"}}
-	if err := c.get(ctx, "/payments?"+query.Encode(), &list); err != nil {
+	if err := c.api.Get(ctx, "/payments?"+query.Encode(), nil, &list); err != nil {
 		return gateway.Outcome{}, err
 	}
 	if list.Data == nil {

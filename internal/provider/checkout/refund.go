@@ -18,7 +18,7 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 		return gateway.RefundOutcome{}, err
 	}
 	var got accepted
-	refused, err := c.post(ctx, paymentPath(r.ProviderPaymentID)+"/refunds", r.IdempotencyKey, r.Permit, action{
+	refused, err := c.api.Post(ctx, paymentPath(r.ProviderPaymentID)+"/refunds", keyed(r.IdempotencyKey), r.Permit, action{
 		Amount: &sum, Reference: r.Refund.String(),
 		Metadata: map[string]string{"refund_id": r.Refund.String(), "payment_attempt_id": r.Attempt.String()},
 	}, &got)
@@ -45,7 +45,7 @@ func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway
 		return gateway.RefundOutcome{}, gateway.ErrNoSuchPayment
 	}
 	var of paid
-	if err := c.get(ctx, paymentPath(r.ProviderPaymentID), &of); err != nil {
+	if err := c.api.Get(ctx, paymentPath(r.ProviderPaymentID), nil, &of); err != nil {
 		return gateway.RefundOutcome{}, err
 	}
 	all, err := c.actions(ctx, r.ProviderPaymentID)

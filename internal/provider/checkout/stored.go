@@ -34,7 +34,7 @@ func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 			ID string `json:"id"`
 		} `json:"customer"`
 	}
-	err := c.get(ctx, "/instruments/"+url.PathEscape(token), &found)
+	err := c.api.Get(ctx, "/instruments/"+url.PathEscape(token), nil, &found)
 	switch {
 	case err != nil:
 		return err

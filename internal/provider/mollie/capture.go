@@ -30,7 +30,7 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 	switch {
 	case err != nil:
 		return gateway.Outcome{}, err
-	case refused != nil && refused.missing():
+	case refused != nil && refused.Missing():
 		return gateway.Outcome{}, gateway.ErrNoSuchPayment
 	case refused == nil && (made.ID == "" || made.Status == ""):
 		return gateway.Outcome{}, errNameless

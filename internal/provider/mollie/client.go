@@ -17,14 +17,15 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/httpjson"
 )
 
 // Client is one profile at Mollie. It implements gateway.Provider.
 type Client struct {
 	call.OneStep
 
-	base, key, webhook string
-	http               *http.Client
+	webhook string
+	api     *httpjson.API[*refusal]
 }
 
 // address is the API's; the key selects test or live mode.
@@ -34,7 +35,10 @@ const address = "https://api.mollie.com"
 // address. Webhook is the address that Mollie notifies of each payment; without it only
 // a lookup shows its state.
 func New(base, key, webhook string, client *http.Client) *Client {
-	return &Client{base: strings.TrimRight(cmp.Or(base, address), "/"), key: key, webhook: webhook, http: client}
+	return &Client{webhook: webhook, api: &httpjson.API[*refusal]{
+		Name: "Mollie", Base: strings.TrimRight(cmp.Or(base, address), "/") + "/v2", HTTP: client, Done: []int{http.StatusOK, http.StatusCreated},
+		Header: func() http.Header { return http.Header{"Authorization": {"Bearer " + key}} }, Read: readRefusal,
+	}}
 }
 
 // keyLife is Mollie's less ten minutes: a request is to be repeated "within 1
@@ -55,49 +59,16 @@ func (c *Client) Capabilities() payment.Capabilities {
 	}
 }
 
-// command sends a command. The permit is spent when its first byte goes out.
+// command sends a command. A bare acknowledgement, for a nil out, is 202.
 func (c *Client) command(ctx context.Context, method, path, key string, l gateway.Permit, body, out any) (*refusal, error) {
-	r := c.request(method, path)
-	r.Permit = &l
-	r.Header.Set("Idempotency-Key", key)
-	return c.do(ctx, r, body, out)
-}
-
-// get sends a read; the first read of a command has the command's permit.
-func (c *Client) get(ctx context.Context, path string, l *gateway.Permit, out any) error {
-	r := c.request(http.MethodGet, path)
-	r.Permit = l
-	refused, err := c.do(ctx, r, nil, out)
-	switch {
-	case refused == nil:
-		return err
-	case refused.missing():
-		return gateway.ErrNoSuchPayment
+	as := *c.api
+	if out == nil {
+		as.Done = []int{http.StatusAccepted}
 	}
-	return refused
-}
-
-func (c *Client) request(method, path string) call.Request {
-	return call.Request{Method: method, URL: c.base + "/v2" + path, Header: http.Header{"Authorization": {"Bearer " + c.key}}}
+	return as.Do(ctx, call.Request{Method: method, URL: path, Permit: &l, Header: http.Header{"Idempotency-Key": {key}}}, body, out)
 }
 
 func paymentPath(id string) string { return "/payments/" + url.PathEscape(id) }
-
-// do returns Mollie's refusal if it is definitive. A bare acknowledgement is 202.
-func (c *Client) do(ctx context.Context, r call.Request, body, out any) (*refusal, error) {
-	a, err := call.DoJSON(ctx, c.http, r, body)
-	switch {
-	case err != nil:
-		return nil, err
-	case a.Status >= http.StatusBadRequest:
-		return readRefusal(a)
-	case out == nil && a.Status == http.StatusAccepted:
-		return nil, nil
-	case out == nil, a.Status != http.StatusOK && a.Status != http.StatusCreated:
-		return nil, fmt.Errorf("not an answer of Mollie's: %d", a.Status)
-	}
-	return nil, a.Read(out)
-}
 
 // refusal is Mollie's error object (https://docs.mollie.com/reference/error-handling).
 // It has no codes; its detail is left out, as it may quote the request.
@@ -138,7 +109,7 @@ func (r *refusal) definitive() bool {
 	return false
 }
 
-// missing reports whether Mollie has no such object.
-func (r *refusal) missing() bool { return r.Status == http.StatusNotFound }
+// Missing implements httpjson.Refusal.
+func (r *refusal) Missing() bool { return r.Status == http.StatusNotFound }
 
 var errNameless = errors.New("the answer names no object")

@@ -21,7 +21,7 @@ func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error)
 // (https://docs.mollie.com/reference/get-payment, "embed").
 func (c *Client) find(ctx context.Context, id string, l *gateway.Permit) (object, error) {
 	var found object
-	err := c.get(ctx, paymentPath(id)+"?embed=captures,chargebacks", l, &found)
+	err := c.api.Get(ctx, paymentPath(id)+"?embed=captures,chargebacks", l, &found)
 	return found, err
 }
 

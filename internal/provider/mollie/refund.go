@@ -68,7 +68,7 @@ func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway
 		return o, err
 	}
 	var found refund
-	err := c.get(ctx, path+"/"+url.PathEscape(r.ProviderRefundID), nil, &found)
+	err := c.api.Get(ctx, path+"/"+url.PathEscape(r.ProviderRefundID), nil, &found)
 	switch {
 	case err == nil:
 		return refundOutcome(found)
@@ -112,7 +112,7 @@ func (c *Client) findRefund(ctx context.Context, path string, meant func(made re
 				Next *link `json:"next"`
 			} `json:"_links"`
 		}
-		if err := c.get(ctx, path+"?"+query.Encode(), nil, &page); err != nil {
+		if err := c.api.Get(ctx, path+"?"+query.Encode(), nil, &page); err != nil {
 			return gateway.RefundOutcome{}, err
 		}
 		if page.Embedded.Refunds == nil {

@@ -42,7 +42,7 @@ func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 	var found struct {
 		ID string `json:"id"`
 	}
-	err := c.get(ctx, "/customers/"+url.PathEscape(customer)+"/mandates/"+url.PathEscape(mandate), nil, &found)
+	err := c.api.Get(ctx, "/customers/"+url.PathEscape(customer)+"/mandates/"+url.PathEscape(mandate), nil, &found)
 	if err == nil && found.ID != mandate {
 		err = payment.ErrMethodNotYours
 	}

@@ -34,7 +34,7 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 	}
 	var taken movement
 	path := authorizationsPath + "/" + url.PathEscape(held.ID) + "/capture"
-	refused, err := c.post(ctx, path, cp.IdempotencyKey, cp.Permit, captureRequest{sum, true}, &taken)
+	refused, err := c.api.Post(ctx, path, keyed(cp.IdempotencyKey), cp.Permit, captureRequest{sum, true}, &taken)
 	switch {
 	case err != nil:
 		return gateway.Outcome{}, err
@@ -71,7 +71,7 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 		return refusedAs(found)
 	}
 	path := authorizationsPath + "/" + url.PathEscape(held.ID) + "/void"
-	refused, err := c.post(ctx, path, cl.IdempotencyKey, cl.Permit, struct{}{}, nil)
+	refused, err := c.api.Post(ctx, path, keyed(cl.IdempotencyKey), cl.Permit, struct{}{}, nil)
 	switch {
 	case err != nil:
 		return gateway.Outcome{}, err

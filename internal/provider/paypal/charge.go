@@ -75,7 +75,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 		return gateway.Outcome{}, err
 	}
 	var made order
-	refused, err := c.post(ctx, ordersPath, ch.IdempotencyKey, ch.Permit, request, &made)
+	refused, err := c.api.Post(ctx, ordersPath, keyed(ch.IdempotencyKey), ch.Permit, request, &made)
 	switch {
 	case err != nil:
 		return gateway.Outcome{}, err

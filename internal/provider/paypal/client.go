@@ -18,12 +18,12 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/httpjson"
 )
 
 // Client is one REST app of an account at PayPal. It implements gateway.Provider.
 type Client struct {
-	base   string
-	http   *http.Client
+	api    *httpjson.API[*refusal]
 	tokens *call.Tokens
 }
 
@@ -35,7 +35,12 @@ const address = "https://api-m.paypal.com"
 // address, and now is the clock for the expiry of access tokens.
 func New(base, id, secret string, client *http.Client, now func() time.Time) *Client {
 	base = strings.TrimRight(cmp.Or(base, address), "/")
-	return &Client{base: base, http: client, tokens: call.NewTokens(base+"/v1/oauth2/token", id, secret, "", client, now)}
+	c := &Client{tokens: call.NewTokens(base+"/v1/oauth2/token", id, secret, "", client, now)}
+	// A response stored under the key comes with 200, a new one with 201; a void may have none.
+	c.api = &httpjson.API[*refusal]{
+		Name: "PayPal", Base: base, HTTP: client, Done: []int{http.StatusOK, http.StatusCreated, http.StatusNoContent}, Read: readRefusal, Send: c.send,
+	}
+	return c
 }
 
 // keyLife is PayPal's for orders less an hour: "The server stores keys for 6
@@ -55,44 +60,14 @@ func (c *Client) Capabilities() payment.Capabilities {
 	}
 }
 
-// post sends a command. The permit is spent when its first byte goes out.
-func (c *Client) post(ctx context.Context, path, key string, l gateway.Permit, body, out any) (*refusal, error) {
-	return c.do(ctx, call.Request{Method: http.MethodPost, URL: c.base + path, Permit: &l, Header: http.Header{
-		"Prefer": {"return=representation"}, "PayPal-Request-Id": {key},
-	}}, body, out)
-}
-
-// get sends a read; the first read of a command has the command's permit.
+// get reads an object by its id; the first read of a command has the command's permit.
 func (c *Client) get(ctx context.Context, path, id string, l *gateway.Permit, out any) error {
-	refused, err := c.do(ctx, call.Request{
-		Method: http.MethodGet, URL: c.base + path + "/" + url.PathEscape(id), Header: http.Header{}, Permit: l,
-	}, nil, out)
-	switch {
-	case refused == nil:
-		return err
-	case refused.missing():
-		return gateway.ErrNoSuchPayment
-	}
-	return refused
+	return c.api.Get(ctx, path+"/"+url.PathEscape(id), l, out)
 }
 
-// do returns PayPal's refusal if it is definitive. A response stored under the key
-// comes with 200, a new one with 201; a void may have none.
-func (c *Client) do(ctx context.Context, r call.Request, body, out any) (*refusal, error) {
-	a, err := c.send(ctx, r, body)
-	switch {
-	case err != nil:
-		return nil, err
-	case a.Status >= http.StatusBadRequest:
-		return readRefusal(a)
-	case a.Status == http.StatusNoContent && out == nil:
-		return nil, nil
-	case a.Status != http.StatusOK && a.Status != http.StatusCreated:
-		return nil, fmt.Errorf("not an answer of PayPal's: %d", a.Status)
-	case out == nil:
-		return nil, nil
-	}
-	return nil, a.Read(out)
+// keyed are the headers of a command, whose response is the whole object.
+func keyed(key string) http.Header {
+	return http.Header{"Prefer": {"return=representation"}, "PayPal-Request-Id": {key}}
 }
 
 // send adds the access token. PayPal checks the token before the request, so that a
@@ -109,7 +84,7 @@ func (c *Client) send(ctx context.Context, r call.Request, body any) (call.Answe
 			return call.Answer{}, err
 		}
 		r.Header.Set("Authorization", "Bearer "+token)
-		a, err := call.DoJSON(ctx, c.http, r, body)
+		a, err := call.DoJSON(ctx, c.api.HTTP, r, body)
 		if err != nil || a.Status != http.StatusUnauthorized || again {
 			return a, err
 		}

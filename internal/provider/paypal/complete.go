@@ -19,13 +19,13 @@ func (c *Client) Complete(ctx context.Context, ch gateway.Completion) (gateway.O
 		verb = "/authorize"
 	}
 	var done order
-	refused, err := c.post(ctx, ordersPath+"/"+url.PathEscape(ch.ProviderPaymentID)+verb, ch.IdempotencyKey, ch.Permit, struct{}{}, &done)
+	refused, err := c.api.Post(ctx, ordersPath+"/"+url.PathEscape(ch.ProviderPaymentID)+verb, keyed(ch.IdempotencyKey), ch.Permit, struct{}{}, &done)
 	switch {
 	case err != nil:
 		return gateway.Outcome{}, err
 	case refused == nil:
 		return outcome(done)
-	case refused.missing():
+	case refused.Missing():
 		return gateway.Outcome{}, gateway.ErrNoSuchPayment
 	case refused.turnedAway():
 		return gateway.Outcome{}, refused

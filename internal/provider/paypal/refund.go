@@ -34,7 +34,7 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	}
 	var made refund
 	to := capturesPath + "/" + url.PathEscape(taken[len(taken)-1].ID) + "/refund"
-	refused, err := c.post(ctx, to, r.IdempotencyKey, r.Permit, refundRequest{sum, r.Refund.String()}, &made)
+	refused, err := c.api.Post(ctx, to, keyed(r.IdempotencyKey), r.Permit, refundRequest{sum, r.Refund.String()}, &made)
 	switch {
 	case err != nil:
 		return gateway.RefundOutcome{}, err

@@ -74,8 +74,8 @@ func (r *refusal) definitive() bool {
 	return true
 }
 
-// missing reports whether PayPal has no such object.
-func (r *refusal) missing() bool {
+// Missing implements httpjson.Refusal.
+func (r *refusal) Missing() bool {
 	return r.status == http.StatusNotFound && r.Name == "RESOURCE_NOT_FOUND"
 }
 
