@@ -6,15 +6,19 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/paylatch/paylatch/sdk"
 )
@@ -49,6 +53,17 @@ func TestTheScriptIsBuiltFromTheSources(t *testing.T) {
 // committed as built.
 func TestClient(t *testing.T) {
 	t.Parallel()
+	node := newNode(t)
+	files, err := filepath.Glob("js/test/*.test.js")
+	require.NoError(t, err)
+	files = slices.DeleteFunc(files, func(name string) bool { return name == "js/test/react.test.js" })
+	require.NotEmpty(t, files)
+	passes(t, ".", node, files...)
+}
+
+// newNode is a Node that can run the client's tests; without one the test is skipped.
+func newNode(t *testing.T) string {
+	t.Helper()
 	node, err := exec.LookPath("node")
 	if err != nil {
 		t.Skip("there is no node to run the browser client's tests with")
@@ -59,17 +74,83 @@ func TestClient(t *testing.T) {
 	if n, err := strconv.Atoi(major); err != nil || n < 20 {
 		t.Skipf("the browser client's tests need node 20 or newer, and this is %s", bytes.TrimSpace(version))
 	}
-	files, err := filepath.Glob("js/test/*.test.js")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	return node
+}
+
+// TestReact runs the tests of the hook, with React, which npm installs outside the tree.
+func TestReact(t *testing.T) {
+	t.Parallel()
+	node := newNode(t)
+	npm, err := exec.LookPath("npm")
+	if err != nil {
+		t.Skip("there is no npm to install React with")
+	}
+	dir := filepath.Join(t.TempDir(), "js")
+	require.NoError(t, os.CopyFS(dir, os.DirFS("js")))
+	require.NoError(t, os.RemoveAll(filepath.Join(dir, "node_modules")))
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	install := exec.CommandContext(ctx, npm, "ci", "--ignore-scripts", "--prefer-offline")
+	install.Dir, install.WaitDelay = dir, time.Second
+	said, err := install.CombinedOutput()
+	if ctx.Err() != nil || regexp.MustCompile(`ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|ENETUNREACH`).Match(said) {
+		t.Skip("npm can't fetch React")
+	}
+	require.NoError(t, err, "%s", said)
+	passes(t, dir, node, "test/react.test.js")
+}
+
+// passes runs the client's tests in files, of which none may be skipped.
+func passes(t *testing.T, dir, node string, files ...string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, node, append([]string{"--test", "--test-reporter=tap"}, files...)...)
+	cmd.Dir = dir
 	said, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", said)
 	require.Equal(t, "0", summary(said, "fail"), "%s", said)
+	require.Equal(t, "0", summary(said, "skipped"), "%s", said)
 	require.NotEqual(t, "0", summary(said, "pass"))
 	t.Logf("%s tests of the browser client passed", summary(said, "pass"))
+}
+
+// TestTypes holds the client's types to the names that the API's description has.
+func TestTypes(t *testing.T) {
+	t.Parallel()
+	var spec struct {
+		Components struct {
+			Schemas map[string]struct {
+				Properties map[string]any `yaml:"properties"`
+			} `yaml:"schemas"`
+		} `yaml:"components"`
+	}
+	text, err := os.ReadFile("../api/openapi.yaml")
+	require.NoError(t, err)
+	require.NoError(t, yaml.Unmarshal(text, &spec))
+	types, err := os.ReadFile("js/src/types.ts")
+	require.NoError(t, err)
+	// What only the backend gets of an attempt, or the client takes off its state.
+	backends := []string{"status_token", "provider_reference", "provider_idempotency_key"}
+	for schema, names := range map[string][]string{
+		"Attempt": {"Attempt"}, "NextAction": {"RedirectAction", "PostFormAction", "SdkAction", "DisplayAction"},
+		"SavedPaymentMethod": {"SavedPaymentMethod"}, "Dispute": {"Dispute"}, "Failure": {"Failure"}, "Problem": {"Problem"},
+		"Pay": {"Payment"}, "Customer": {"Customer"}, "Address": {"Address"}, "Browser": {"BrowserInfo"}, "Line": {"Line"},
+	} {
+		var have []string
+		for _, name := range names {
+			body := regexp.MustCompile(`(?s)export interface ` + name + ` \{\n(.*?)\n\}`).FindSubmatch(types)
+			require.NotNil(t, body, name)
+			for _, m := range regexp.MustCompile(`(?m)^  (\w+)\??:`).FindAllSubmatch(body[1], -1) {
+				have = append(have, string(m[1]))
+			}
+		}
+		slices.Sort(have)
+		want := slices.DeleteFunc(slices.Sorted(maps.Keys(spec.Components.Schemas[schema].Properties)), func(name string) bool {
+			return schema == "Attempt" && slices.Contains(backends, name)
+		})
+		require.Equal(t, want, slices.Compact(have), schema)
+	}
 }
 
 // summary is a count of a run's last lines.

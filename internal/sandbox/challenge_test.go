@@ -40,8 +40,10 @@ func TestChallenge(t *testing.T) {
 		token, decision, end string
 		charged              int64
 	}{
-		{"tok_3ds", "approve", "succeeded", 1999}, {"tok_3ds", "decline", "failed", 0},
-		{"tok_3ds_form", "approve", "succeeded", 1999}, {"tok_3ds_form", "decline", "failed", 0},
+		{"tok_3ds", "approve", "succeeded", 1999},
+		{"tok_3ds", "decline", "failed", 0},
+		{"tok_3ds_form", "approve", "succeeded", 1999},
+		{"tok_3ds_form", "decline", "failed", 0},
 	} {
 		t.Run(c.token+" "+c.decision, func(t *testing.T) {
 			t.Parallel()

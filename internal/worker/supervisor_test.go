@@ -58,7 +58,8 @@ func (o *outage) PurgeEventBytes(context.Context, time.Duration, int) (int, erro
 
 func (o *outage) PurgeSessions(context.Context, int) (int, error) { return 0, o.err() }
 
-func (o *outage) PurgeDetails(context.Context, time.Duration, int) (int, error)  { return 0, o.err() }
+func (o *outage) PurgeDetails(context.Context, time.Duration, int) (int, error) { return 0, o.err() }
+
 func (o *outage) PurgeRequests(context.Context, time.Duration, int) (int, error) { return 0, o.err() }
 
 // supervise runs loops until the test ends.

@@ -1,4 +1,4 @@
-// Writes dist: the client as one file, and its types.
+// Writes dist: the client as one file, its hook for React, and the types of both.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -8,19 +8,21 @@ process.chdir(import.meta.dirname);
 rmSync("dist", { recursive: true, force: true });
 const tsc = process.platform === "win32" ? "node_modules/.bin/tsc.cmd" : "node_modules/.bin/tsc";
 execFileSync(tsc, ["--emitDeclarationOnly"], { stdio: "inherit" });
-const published = ["index.d.ts", "checkout.d.ts", "types.d.ts"];
+const published = ["index.d.ts", "checkout.d.ts", "types.d.ts", "react.d.ts"];
 for (const name of readdirSync("dist")) if (!published.includes(name)) rmSync("dist/" + name);
 const { version, license } = JSON.parse(readFileSync("package.json", "utf8"));
-await build({
-  entryPoints: ["src/index.ts"],
-  outfile: "dist/paylatch.js",
+const common = {
   bundle: true,
   minify: true,
   format: "esm",
   target: "es2020",
   legalComments: "none",
   banner: { js: `/*! paylatch ${version}, ${license} */` },
-});
+};
+await build({ ...common, entryPoints: ["src/index.ts"], outfile: "dist/paylatch.js" });
+// The hook has neither React nor a second client in it.
+const client = { name: "client", setup: (b) => b.onResolve({ filter: /^\.\/index\.js$/ }, () => ({ path: "./paylatch.js", external: true })) };
+await build({ ...common, entryPoints: ["src/react.ts"], outfile: "dist/react.js", external: ["react"], plugins: [client] });
 
 // A machine without Node can still tell whether dist was built from these sources.
 const inputs = [...readdirSync("src").map((name) => "src/" + name), "build.mjs", "package.json", "package-lock.json", "tsconfig.json"];

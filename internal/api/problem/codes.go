@@ -27,7 +27,7 @@ func (k kind) title() string {
 }
 
 func kinds() []kind {
-	return slices.Concat(requestKinds(), failureKinds(), keyKinds(), paymentKinds(), supportKinds(), webhookKinds())
+	return slices.Concat(requestKinds(), failureKinds(), keyKinds(), methodKinds(), paymentKinds(), supportKinds(), webhookKinds())
 }
 
 func requestKinds() []kind {
@@ -155,7 +155,8 @@ func keyKinds() []kind {
 	}
 }
 
-func paymentKinds() []kind {
+// methodKinds are about what is paid with, and by which account.
+func methodKinds() []kind {
 	return []kind{
 		{
 			code: "account-not-offered", status: 403,
@@ -177,6 +178,11 @@ func paymentKinds() []kind {
 			meaning: "The provider has to be asked whose the stored payment method is, and does not answer. Nothing was begun.",
 			detail:  "Wait as long as Retry-After says, then send the same request again with the same key.",
 		},
+	}
+}
+
+func paymentKinds() []kind {
+	return []kind{
 		{
 			code: "order-exists", status: 409, executed: true,
 			meaning: "The order's id is taken, by an order with other content or of another user.",

@@ -3,6 +3,7 @@ package adyen
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/paylatch/paylatch/fsm"
@@ -41,13 +42,13 @@ type action struct {
 }
 
 // nextAction is how the customer goes on: by a page, by a voucher or a code, else by Adyen's own
-// script, which takes the action as it is; nil for none.
+// script, which takes the action as it is: the data are {"action": …}. It is nil for none.
 func nextAction(raw json.RawMessage) *payment.NextAction {
 	var a action
 	if len(raw) == 0 || json.Unmarshal(raw, &a) != nil || a.Type == "" {
 		return nil
 	}
-	next := &payment.NextAction{Type: payment.ActionSDK, Data: raw, ExpiresAt: expiry(a.ExpiresAt)}
+	next := &payment.NextAction{Type: payment.ActionSDK, Data: slices.Concat([]byte(`{"action":`), raw, []byte("}")), ExpiresAt: expiry(a.ExpiresAt)}
 	switch {
 	case a.Type == "redirect" && a.Method != http.MethodPost && a.URL != "":
 		return payment.Redirect(a.URL)

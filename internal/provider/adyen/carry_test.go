@@ -80,7 +80,7 @@ func TestANewCardWithAChallenge(t *testing.T) {
 	}, body)
 	require.Equal(t, fsm.NewsActionRequired, o.News)
 	require.Equal(t, payment.ActionSDK, o.NextAction.Type)
-	require.JSONEq(t, `{"type":"threeDS2","subtype":"fingerprint","token":"eyJ0","paymentMethodType":"scheme"}`, string(o.NextAction.Data))
+	require.JSONEq(t, `{"action":{"type":"threeDS2","subtype":"fingerprint","token":"eyJ0","paymentMethodType":"scheme"}}`, string(o.NextAction.Data))
 }
 
 func TestHowTheCustomerGoesOn(t *testing.T) {

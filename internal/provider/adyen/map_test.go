@@ -51,16 +51,16 @@ func TestACustomerWhoMustAct(t *testing.T) {
 			NextAction: &payment.NextAction{Type: payment.ActionPostForm, URL: "https://b/x", Fields: map[string]string{"MD": "x"}},
 		},
 		`"resultCode":"IdentifyShopper","action":{"type":"threeDS2","token":"x"}`: {
-			NextAction: &payment.NextAction{Type: payment.ActionSDK, Data: json.RawMessage(`{"type":"threeDS2","token":"x"}`)},
+			NextAction: &payment.NextAction{Type: payment.ActionSDK, Data: json.RawMessage(`{"action":{"type":"threeDS2","token":"x"}}`)},
 		},
 		`"resultCode":"PresentToShopper","action":{"type":"voucher","expiresAt":"2030-01-06T00:00:00"}`: {
 			NextAction: &payment.NextAction{
-				Type: payment.ActionDisplay, Data: json.RawMessage(`{"type":"voucher","expiresAt":"2030-01-06T00:00:00"}`),
+				Type: payment.ActionDisplay, Data: json.RawMessage(`{"action":{"type":"voucher","expiresAt":"2030-01-06T00:00:00"}}`),
 				ExpiresAt: time.Date(2030, 1, 6, 0, 0, 0, 0, time.UTC),
 			},
 		},
 		`"resultCode":"Pending","action":{"type":"await"}`: {
-			NextAction: &payment.NextAction{Type: payment.ActionSDK, Data: json.RawMessage(`{"type":"await"}`)},
+			NextAction: &payment.NextAction{Type: payment.ActionSDK, Data: json.RawMessage(`{"action":{"type":"await"}}`)},
 		},
 		`"resultCode":"ChallengeShopper"`:                     {},
 		`"resultCode":"RedirectShopper","pspReference":"88R"`: {References: []string{"88R"}},

@@ -59,10 +59,10 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	switch {
 	case err != nil:
 		return gateway.RefundOutcome{}, err
-	case refused != nil:
-		return gateway.RefusedRefund(refused.Code), nil
+	case refused == nil:
+		return refundOutcome(made)
 	}
-	return refundOutcome(made)
+	return gateway.RefusedRefund(refused.Code), nil
 }
 
 // LookupRefund implements gateway.Provider.

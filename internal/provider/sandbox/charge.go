@@ -75,13 +75,13 @@ func (c *Client) send(ctx context.Context, path, key string, l gateway.Permit, b
 	switch {
 	case err != nil:
 		return gateway.Outcome{}, err
-	case refused != nil && refused.Status == http.StatusConflict && refused.ChargeStatus == "":
+	case refused == nil:
+		return outcome(made)
+	case refused.Status == http.StatusConflict && refused.ChargeStatus == "":
 		// Another call of ours is using the key: its outcome is not available here.
 		return gateway.Outcome{}, errBusy
-	case refused != nil:
-		return gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.Code)}, nil
 	}
-	return outcome(made)
+	return gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.Code)}, nil
 }
 
 // Lookup implements gateway.Provider.

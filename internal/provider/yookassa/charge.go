@@ -51,10 +51,10 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	switch {
 	case err != nil:
 		return gateway.Outcome{}, err
-	case refused != nil:
-		return gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.Code)}, nil
+	case refused == nil:
+		return outcome(made)
 	}
-	return outcome(made)
+	return gateway.Outcome{News: fsm.NewsFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.Code)}, nil
 }
 
 func (c *Client) requestOf(ch gateway.Charge) (chargeRequest, error) {

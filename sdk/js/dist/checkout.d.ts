@@ -1,12 +1,16 @@
 import type { Payment, State } from "./types.js";
-/** One order's payment, as this page sees it. Made by `createCheckout`. */
-export declare class Checkout {
+/** What a page shows before anything is known. */
+export declare const idle: State;
+/** One order's payment, as this page sees it. Made by `createCheckout`. `Pay` is the type of what is paid with. */
+export declare class Checkout<Pay extends object = Payment> {
     private readonly options;
     private readonly env;
     private readonly timing;
     private readonly records;
     private readonly tabs;
     private readonly form;
+    private readonly steps;
+    private readonly listeners;
     private current;
     private running;
     private pressed;
@@ -27,7 +31,13 @@ export declare class Checkout {
      * The press of the button. Pressed again, in this or another tab, it joins what is under way. It resolves when the payment is final or
      * the looking has ended, and rejects only if it was aborted.
      */
-    pay(payment?: Payment): Promise<State>;
+    pay(payment?: Pay): Promise<State>;
+    /** Where the payment stands: the same object until something changes. */
+    readonly getSnapshot: () => State;
+    /** Has a listener called with each change. Returns what ends that. */
+    readonly subscribe: (listener: () => void) => (() => void);
+    /** Does again what the attempt waits for, while `canAct` says so: for a button "Continue". */
+    act(): void;
     /** Goes on with a payment that was begun before: call it when the page is shown. It begins none. */
     resume(): Promise<State>;
     /** Ends all work of this page; the payment itself goes on. */
@@ -80,7 +90,6 @@ export declare class Checkout {
     /** Whether a failed payment may be tried again is asked anew each time. */
     private showEnd;
     private readonly show;
-    private redirect;
     private set;
     private tell;
     /** Shows what another tab does and stands by in case that one is closed. */

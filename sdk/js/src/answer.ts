@@ -6,7 +6,7 @@ export interface Answer {
   /** Only in the answers to pay. */
   token?: string;
   /** What the shop's backend adds to the answer to a pay: for the provider's script. */
-  form?: Record<string, unknown>;
+  form?: object;
   problem?: Problem;
   retryAfter: string | null;
 }
@@ -19,9 +19,9 @@ export async function read(response: Response): Promise<Answer> {
   const body = parse(await response.text());
   if (response.ok && body && typeof body["payment_attempt_id"] === "string") {
     const { status_token: token, form, ...attempt } = body;
-    const answer: Answer = { attempt: attempt as Attempt, retryAfter };
+    const answer: Answer = { attempt: attempt as unknown as Attempt, retryAfter };
     if (typeof token === "string") answer.token = token;
-    if (form && typeof form === "object") answer.form = form as Record<string, unknown>;
+    if (form && typeof form === "object") answer.form = form;
     return answer;
   }
   return { problem: problemOf(response, body), retryAfter };

@@ -4,11 +4,13 @@ import { Form } from "./form.js";
 import { TimeUp } from "./pause.js";
 import { ageOf, newIntent, Records, type Intent } from "./record.js";
 import { send, taken, type Sent } from "./send.js";
+import { Steps } from "./steps.js";
 import { Tabs } from "./tabs.js";
 import type { Attempt, Environment, Options, Payment, Problem, State, Timing } from "./types.js";
-import { Refused, type Work } from "./work.js";
+import { payAt, Refused, type Work } from "./work.js";
 
-const idle: State = { phase: "idle", canPay: true, offline: false, elsewhere: false, attempt: null, problem: null };
+/** What a page shows before anything is known. */
+export const idle: State = { phase: "idle", canPay: true, canAct: false, offline: false, elsewhere: false, attempt: null, problem: null };
 
 /**
  * The codes by which paylatch refuses a pay's own body: the same body would have been refused the first time, too. `malformed-request` and
@@ -47,13 +49,15 @@ function busy({ phase }: State): boolean {
 /** Whether a failed attempt holds money that came late and that nobody gave back. */
 const arrived = (a: Attempt | null) => a?.status === "failed" && a.amount_captured > a.amount_refunded;
 
-/** One order's payment, as this page sees it. Made by `createCheckout`. */
-export class Checkout {
+/** One order's payment, as this page sees it. Made by `createCheckout`. `Pay` is the type of what is paid with. */
+export class Checkout<Pay extends object = Payment> {
   private readonly env: Environment;
   private readonly timing: Timing;
   private readonly records: Records;
   private readonly tabs: Tabs;
   private readonly form: Form;
+  private readonly steps: Steps;
+  private readonly listeners = new Set<() => void>();
   private current: State = idle;
   private running: Promise<State> | null = null;
   private pressed = false;
@@ -78,6 +82,11 @@ export class Checkout {
     this.theirs = options.attempt;
     this.records = new Records(this.env, name);
     this.form = new Form(options);
+    this.steps = new Steps(options, {
+      state: () => this.current, set: (change) => this.set(change), show: this.show, load: () => this.records.load(),
+      save: (intent) => this.records.isOf(intent) && this.records.save(intent), resume: () => void this.resume().catch(() => undefined),
+      report: this.env.report, submit: this.env.submit,
+    });
     this.tabs = new Tabs(this.env, name, this.timing.otherTab, (state) => this.mirror(state), () => this.tell());
     this.env.events?.addEventListener("pagehide", this.leave);
     this.env.events?.addEventListener("pageshow", this.comeBack);
@@ -94,11 +103,25 @@ export class Checkout {
    * The press of the button. Pressed again, in this or another tab, it joins what is under way. It resolves when the payment is final or
    * the looking has ended, and rejects only if it was aborted.
    */
-  pay(payment: Payment = {}): Promise<State> {
+  pay(payment?: Pay): Promise<State> {
     const before = this.running;
-    if (!before || this.pressed) return this.run(JSON.stringify(payment));
+    if (!before || this.pressed) return this.run(JSON.stringify(payment ?? {}));
     // A look at what storage knows is under way. If that finds nothing, this is the first press.
     return before.then((state) => (state.phase === "idle" ? this.pay(payment) : state));
+  }
+
+  /** Where the payment stands: the same object until something changes. */
+  readonly getSnapshot = (): State => this.current;
+
+  /** Has a listener called with each change. Returns what ends that. */
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  };
+
+  /** Does again what the attempt waits for, while `canAct` says so: for a button "Continue". */
+  act(): void {
+    this.steps.again();
   }
 
   /** Goes on with a payment that was begun before: call it when the page is shown. It begins none. */
@@ -113,6 +136,7 @@ export class Checkout {
     this.env.events?.removeEventListener("pageshow", this.comeBack);
     this.tabs.shut();
     this.form.takeAway();
+    this.steps.over();
     this.away?.come();
     this.stretch.abort();
   }
@@ -179,19 +203,16 @@ export class Checkout {
       intent = null;
     }
     this.working = true;
-    if (!intent?.attempt || this.form.missing(intent.bodies)) {
-      intent = await this.begin(work, intent, press);
-      if (!intent) return;
-      if (press !== null) this.redirect();
-    }
-    await this.follow(work, intent);
+    const begins = !intent?.attempt || this.form.missing(intent.bodies);
+    if (begins) intent = await this.begin(work, intent, press);
+    if (intent) await this.follow(work, intent, begins && press !== null);
   }
 
   /** Follows an attempt to its end. After a failure it goes on with the one that the page's server knows to be live. */
-  private async follow(work: Work, intent: Intent): Promise<void> {
+  private async follow(work: Work, intent: Intent, present = false): Promise<void> {
     const known = this.current.attempt?.payment_attempt_id === intent.attempt ? this.current.attempt : null;
     if (this.form.open) work.until = Infinity; // the customer has as long as the attempt, which expires
-    const attempt = await new Follower(work, intent, known, this.show).toTheEnd().catch((error) => this.outlived(intent, error));
+    const attempt = await this.steps.follow(work, intent, known, present).catch((error) => this.outlived(intent, error));
     if (!attempt) return;
     if (attempt.status !== "pending") this.end(intent, attempt.status);
     const next = this.adopt(intent);
@@ -248,7 +269,7 @@ export class Checkout {
     if (!intent.attempt) this.set({ ...idle, phase: lost ? "checking" : "sending", canPay: false });
     work.signal.throwIfAborted(); // what is kept is sent by the next page, and whoever pressed this is told that it was broken off
     this.records.save(intent);
-    const sent = await send(work, intent, fresh, (offline) => this.set({ phase: "checking", offline }));
+    const sent = await send(work, () => payAt(work), intent.key, intent.bodies, fresh, (offline) => this.set({ phase: "checking", offline }));
     if (sent.problem?.code === taken) return this.taken(work, intent, sent.problem, press, again);
     return this.sent(intent, sent, again) ? intent : null;
   }
@@ -280,7 +301,9 @@ export class Checkout {
     if (this.theirs) {
       const intent = { ...newIntent(), attempt: this.theirs };
       const show: typeof this.show = (attempt, offline) => this.show(attempt?.status === "failed" ? null : attempt, offline);
-      const { status } = await new Follower(work, intent, null, show).toTheEnd();
+      const follower = new Follower(work, intent, null, show);
+      void follower.check();
+      const { status } = await follower.toTheEnd();
       this.theirs = undefined;
       if (status === "succeeded") return this.end(intent, status);
     }
@@ -297,6 +320,7 @@ export class Checkout {
     const theirs = problem?.code === "payment-in-progress" ? problem.attempt : undefined;
     const follow = attempt ?? theirs;
     if (follow) {
+      if (intent.attempt !== follow.payment_attempt_id) delete intent.step, delete intent.back;
       intent.attempt = follow.payment_attempt_id;
       const kept = this.records.load(), known = token ?? (kept?.attempt === intent.attempt && kept.token);
       if (known) intent.token = known;
@@ -332,6 +356,7 @@ export class Checkout {
   private end(intent: Intent, end: NonNullable<Intent["end"]>): void {
     intent.end = end;
     intent.bodies = [];
+    delete intent.step;
     if (end !== "failed") delete intent.token;
     if (end !== "failed" || this.records.isOf(intent)) this.records.save(intent);
     this.shown = intent.key;
@@ -358,25 +383,23 @@ export class Checkout {
   private readonly show = (attempt: Attempt | null, offline: boolean): void => {
     if (!attempt) return this.set({ phase: "checking", canPay: false, offline });
     const { status, stage, next_action: action } = attempt;
-    const waits = stage === "awaiting_customer";
+    const waits = stage === "awaiting_customer" && !this.steps.busy, { canAct } = this.steps;
     const open = waits && action ? "action" : waits && this.form.open ? "form" : "checking";
     const phase = arrived(attempt) ? "arrived" : status !== "pending" ? status : open;
-    this.set({ phase, canPay: status === "failed" && attempt.can_start_new_attempt, attempt, offline });
+    this.set({ phase, canPay: status === "failed" && attempt.can_start_new_attempt, canAct, attempt, offline });
   };
-
-  private redirect(): void {
-    const url = this.current.phase === "action" ? this.current.attempt?.next_action?.url : undefined;
-    if (!url || !/^https?:/i.test(url) || this.options.redirect === false) return;
-    (this.options.redirect ?? ((to: string) => location.assign(to)))(url);
-  }
 
   private set(change: Partial<State>): void {
     const next = { ...this.current, ...change };
+    if (next.phase !== "action") next.canAct = false;
     if (JSON.stringify(next) === JSON.stringify(this.current)) return;
     this.current = next;
     this.tell();
     this.options.onStatus?.(next); // before the form goes: the page may move the focus out of it
-    if (!busy(next) && next.phase !== "unknown") this.form.takeAway();
+    for (const listener of [...this.listeners]) listener();
+    if (busy(next) || next.phase === "unknown") return;
+    this.form.takeAway();
+    this.steps.over();
   }
 
   private tell(): void {
@@ -386,7 +409,7 @@ export class Checkout {
   /** Shows what another tab does and stands by in case that one is closed. */
   private mirror(state: State): void {
     if (this.working || this.closed || state.phase === "idle") return;
-    this.set({ ...state, elsewhere: busy(state) });
+    this.set({ ...state, canAct: false, elsewhere: busy(state) });
     if (busy(state) && !this.running) void this.resume().catch(() => undefined);
   }
 

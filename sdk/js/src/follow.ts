@@ -3,7 +3,7 @@ import { askedFor, backoff, Late, pause, TimeUp, within } from "./pause.js";
 import type { Intent } from "./record.js";
 import { events } from "./sse.js";
 import type { Attempt, Problem } from "./types.js";
-import { bearer, join, Refused, shopRequest, type Headers, type Work } from "./work.js";
+import { bearer, join, ofAttempt, Refused, shopRequest, type Headers, type Work } from "./work.js";
 
 /** Somebody who tells of the attempt. */
 interface Source {
@@ -26,21 +26,20 @@ export class Follower {
   private late = false;
 
   constructor(
-    private readonly work: Work, intent: Intent, private latest: Attempt | null,
+    private readonly work: Work, intent: Intent, public latest: Attempt | null,
     private readonly show: (attempt: Attempt | null, offline: boolean) => void,
   ) {
     this.sources = sourcesOf(work, intent);
   }
 
-  /** Returns the attempt once it is final. A page that knows nothing of it yet may be the one that the customer has come back to. */
+  /** Returns the attempt once it is final. */
   async toTheEnd(): Promise<Attempt> {
-    if (!this.latest) void this.check();
     while (!this.latest || this.latest.status === "pending") await this.turn();
     return this.latest;
   }
 
   /** Has the provider asked at once, beside the following, which goes on without an answer. */
-  private async check(): Promise<void> {
+  async check(): Promise<void> {
     const { env, timing, signal } = this.work, source = this.sources.find(({ stream }) => stream);
     if (!source) return;
     try {
@@ -152,7 +151,7 @@ export class Follower {
         if (!response.ok) return read(response);
         if (!response.body || !response.headers.get("Content-Type")?.startsWith("text/event-stream")) return unusable;
         await events(response.body, () => alive(timing.silence), (name, data) => {
-          const attempt = parse(data) as Attempt | null;
+          const attempt = parse(data) as unknown as Attempt | null;
           if (name !== "status" || !attempt) return false;
           told = true;
           this.take(attempt);
@@ -168,7 +167,7 @@ export class Follower {
   }
 
   /** News may arrive out of order; an attempt only moves forward. */
-  private take(attempt: Attempt): void {
+  take(attempt: Attempt): void {
     if (!this.latest || attempt.version >= this.latest.version) this.latest = attempt;
   }
 }
@@ -180,8 +179,7 @@ function sourcesOf({ options }: Work, { attempt, token }: Intent): Source[] {
   if (options.authorization) list.push({ ...api, headers: () => bearer(options) });
   if (options.statusUrl) {
     const { headers, credentials } = shopRequest(options);
-    const url = options.statusUrl + (options.statusUrl.includes("?") ? "&" : "?") + "payment_attempt_id=" + attempt;
-    list.push({ url, stream: false, credentials, headers: () => headers });
+    list.push({ url: ofAttempt(options.statusUrl, attempt!), stream: false, credentials, headers: () => headers });
   }
   return list;
 }

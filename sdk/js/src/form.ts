@@ -15,7 +15,7 @@ export class Form {
     return !!this.options.mount && !this.open && bodies.length > 0;
   }
 
-  show(details: Record<string, unknown>, attempt: Attempt): void {
+  show(details: object, attempt: Attempt): void {
     if (this.open) return;
     this.remove = this.options.mount?.(details, attempt) ?? (() => undefined);
   }

@@ -12,12 +12,27 @@ export interface Intent {
   attempt?: string;
   /** Reads this one attempt. */
   token?: string;
+  /** Details that were given for the attempt and not answered yet, and the key under which they are sent. */
+  step?: Step;
+  /** The digest of the latest details of `returned` that were answered. */
+  back?: string;
   /** How it ended. After a failure the next press has a key of its own, if the order takes one. */
   end?: "succeeded" | "failed";
 }
 
+export interface Step {
+  key: string;
+  body: string;
+  /** The digest of the body, where it is what the customer has come back with. */
+  back?: string;
+}
+
 export function newIntent(): Intent {
   return { key: newKey(), at: Date.now(), bodies: [] };
+}
+
+export function newStep(details: object): Step {
+  return { key: newKey(), body: JSON.stringify({ details }) };
 }
 
 /** Clocks are put right by this much, in milliseconds. */

@@ -1,7 +1,6 @@
 import { read, type Answer } from "./answer.js";
 import { askedFor, backoff, pause, within } from "./pause.js";
-import type { Intent } from "./record.js";
-import { bearer, join, shopRequest, type Work } from "./work.js";
+import type { Address, Work } from "./work.js";
 
 /** What the order says of itself: no other body of the key would hear anything else. */
 const ofTheOrder = ["payment-in-progress", "order-already-paid", "order-cancelled"];
@@ -17,15 +16,17 @@ export interface Sent extends Answer {
 }
 
 /**
- * Sends the pay until somebody answers, always under the intent's key; `fresh` says that its latest body was never sent. A refused body gives
+ * Sends a command until somebody answers, always under one key; `fresh` says that its latest body was never sent. A refused body gives
  * way to the next, which may have been taken before. If all are refused, that the key is for none of them is told of, or else the first refusal.
  */
-export async function send(work: Work, { key, bodies }: Intent, fresh: boolean, silence: (offline: boolean) => void): Promise<Sent> {
+export async function send(
+  work: Work, to: () => Promise<Address>, key: string, bodies: string[], fresh: boolean, silence: (offline: boolean) => void,
+): Promise<Sent> {
   let which = 0, lost = !fresh, renewed = false;
   let told: Sent | undefined;
   for (let n = 0; ; n++) {
     const body = bodies[which] ?? "{}";
-    const answer = await post(work, key, body);
+    const answer = await post(work, to, key, body);
     const problem = answer?.problem;
     if (problem?.status === 401 && work.options.authorization && !renewed) {
       renewed = true;
@@ -48,11 +49,10 @@ export async function send(work: Work, { key, bodies }: Intent, fresh: boolean, 
 }
 
 /** Null means that no answer came. */
-async function post(work: Work, key: string, body: string): Promise<Answer | null> {
-  const { options, env, timing, signal } = work;
+async function post({ env, timing, signal }: Work, to: () => Promise<Address>, key: string, body: string): Promise<Answer | null> {
   try {
     return await within(timing.requestTimeout, signal, async (limit) => {
-      const { url, headers, credentials } = await address(work);
+      const { url, headers, credentials } = await to();
       return read(await env.fetch(url, {
         method: "POST", body, credentials, signal: limit, cache: "no-store",
         headers: { ...headers, "Content-Type": "application/json", Accept: "application/json", "Idempotency-Key": key },
@@ -61,11 +61,5 @@ async function post(work: Work, key: string, body: string): Promise<Answer | nul
   } catch {
     signal.throwIfAborted();
     return null;
-  }
-
-  async function address({ options: o }: Work) {
-    if (options.payUrl) return { url: options.payUrl, ...shopRequest(o) };
-    const path = "/v1/orders/" + encodeURIComponent(o.orderId) + "/pay";
-    return { url: join(o.apiUrl, path), headers: await bearer(o), credentials: "omit" as const };
   }
 }

@@ -17,7 +17,7 @@ export class Browser {
   }
 
   open(options = {}, environment = {}) {
-    const page = { states: [], events: new EventTarget(), redirects: [] };
+    const page = { states: [], events: new EventTarget(), redirects: [], forms: [], reports: [] };
     page.checkout = createCheckout({
       orderId: "A-1", payUrl: this.server.url + "/shop/pay", apiUrl: this.server.url,
       onStatus: (state) => page.states.push(state), redirect: (url) => page.redirects.push(url),
@@ -29,7 +29,8 @@ export class Browser {
           setItem: (k, v) => void this.storage.set(k, v),
           removeItem: (k) => void this.storage.delete(k),
         },
-        locks: this.locks, channel: (name) => new Channel(this.channels, name), events: page.events, ...environment,
+        locks: this.locks, channel: (name) => new Channel(this.channels, name), events: page.events,
+        submit: (url, fields) => page.forms.push({ url, fields }), report: (error) => page.reports.push(error), ...environment,
       },
     });
     page.pay = (what = "tok_success") => page.checkout.pay({ payment_method: { token: what } });

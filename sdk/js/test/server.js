@@ -39,6 +39,10 @@ class Server {
   /** What the shop's backend adds for the provider's script. */
   form = null;
   refusal = null;
+  /** The completes that arrived, as {key, body, path, authorization}; faults of the next ones; what they do to an attempt. */
+  completes = [];
+  completeFaults = [];
+  completed = (a) => this.finish(a, "succeeded");
   sockets = new Set();
 
   constructor() {
@@ -70,6 +74,7 @@ class Server {
     let text = "";
     for await (const part of q) text += part;
     if (url.pathname.endsWith("/check")) return this.check(q, r, url);
+    if (url.pathname.endsWith("/complete")) return this.complete(q, r, url, text);
     this.log.push(q.method + " " + url.pathname);
     this.times.push(at);
     this.tokens.push(q.headers.authorization ?? "");
@@ -96,6 +101,24 @@ class Server {
       if (this.later) setTimeout(() => this.finish(a, this.later.status), this.later.after).unref();
     }
     json(r, 201, { ...shown(a), status_token: token, ...(this.form && { form: { secret: this.form + this.attempts.indexOf(a) } }) });
+  }
+
+  /** The second step: a key that was executed shows the attempt as it is, another one needs an attempt that waits. */
+  complete(q, r, url, text) {
+    const id = url.searchParams.get("payment_attempt_id") ?? url.pathname.split("/")[3];
+    const a = this.attempts.find((x) => x.payment_attempt_id === id), key = q.headers["idempotency-key"];
+    const done = this.completes.some((c) => c.key === key && c.done);
+    const sent = { key, body: text, path: url.pathname, authorization: q.headers.authorization, done };
+    this.completes.push(sent);
+    const act = () => {
+      if (!a) return problem(r, 404, "not-found");
+      if (!done && a.stage !== "awaiting_customer") return problem(r, 409, "attempt-not-completable");
+      if (!done) this.completed(a, JSON.parse(text).details);
+      sent.done = true;
+      json(r, 200, shown(a));
+    };
+    const fault = this.completeFaults.shift();
+    return fault ? fault(r, act) : act();
   }
 
   /** Has the provider asked, which moves nothing here unless `asked` does. */
