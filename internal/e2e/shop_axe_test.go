@@ -18,6 +18,11 @@ func screens() map[string]func(b *tab, s *demoShop) {
 		"action":    func(b *tab, s *demoShop) { pressed("tok_redirect", "")(b, s); comeBack(b) },
 		"succeeded": pressed("tok_success", "succeeded"),
 		"failed":    pressed("tok_decline", "failed"),
+		"voucher":   pressed("tok_voucher", "action"),
+		"challenge": func(b *tab, s *demoShop) {
+			pressed("tok_3ds_sdk", "")(b, s)
+			b.until(`document.querySelector("dialog")?.open`)
+		},
 
 		"provider's form":           func(b *tab, s *demoShop) { s.openForm(b) },
 		"provider's form, checking": func(b *tab, s *demoShop) { s.openForm(b); b.paysByForm("tok_never"); b.shows("form", "Checking") },

@@ -22,7 +22,39 @@ func withScripts() map[string]func(b *tab, s *demoShop) {
 		"declined, paid elsewhere":  declinedThenPaidElsewhere,
 		"money after a failure":     lateMoney,
 		"nothing inline":            nothingInline,
+		"challenge on a page":       challengeOnAPage,
+		"challenge in a window":     challengeInAWindow,
+		"voucher":                   voucherPaid,
 	}
+}
+
+func challengeOnAPage(b *tab, s *demoShop) {
+	order := s.checkout(b, "tok_3ds")
+	b.click("#pay")
+	b.until(`location.pathname.startsWith("/pay/") && document.readyState === "complete"`)
+	b.click("button[value=approve]")
+	s.paidOnce(b, order)
+}
+
+func challengeInAWindow(b *tab, s *demoShop) {
+	order := s.checkout(b, "tok_3ds_sdk")
+	b.doubleClick("#pay")
+	b.until(`document.querySelectorAll("dialog[open]").length === 1`)
+	b.click("dialog button[value=true]", 2)
+	s.paidOnce(b, order)
+}
+
+func voucherPaid(b *tab, s *demoShop) {
+	order := s.checkout(b, "tok_voucher")
+	b.click("#pay")
+	b.shows("action", "Your voucher is ready")
+	require.NotEmpty(b.t, eval[string](b, `document.getElementById("reference").innerText`))
+	b.do(chromedp.Reload())
+	b.shows("action", "Your voucher is ready")
+	b.click("#continue")
+	b.until(`location.pathname.startsWith("/pay/") && document.readyState === "complete"`)
+	b.click("button[value=approve]")
+	s.paidOnce(b, order)
 }
 
 func doubleClick(b *tab, s *demoShop) {

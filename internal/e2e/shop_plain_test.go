@@ -16,6 +16,7 @@ func withoutScripts() map[string]func(b *tab, s *demoShop) {
 		"form, two tabs":          plainTwoTabs,
 		"form, then with scripts": plainThenScripts,
 		"form, declined":          plainDeclined,
+		"form, challenge":         plainChallenge,
 	}
 }
 
@@ -93,4 +94,14 @@ func plainDeclined(b *tab, s *demoShop) {
 	attempts := s.attemptsOf(b.t, order)
 	require.Len(b.t, attempts, 2)
 	s.charged(b.t, attempts[1], 1999)
+}
+
+// The shop's backend completes what the customer comes back with.
+func plainChallenge(b *tab, s *demoShop) {
+	order := s.checkout(b, "tok_3ds")
+	b.click("#pay")
+	b.click("#continue")
+	b.until(`location.pathname.startsWith("/pay/") && document.readyState === "complete"`)
+	b.click("button[value=approve]")
+	s.paidOnce(b, order)
 }

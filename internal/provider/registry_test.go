@@ -69,7 +69,7 @@ func TestWhatTheDocumentationPromises(t *testing.T) {
 		"mollie":        {time.Hour, payment.Capabilities{OneID: true, Cancel: true, LookupRefund: true, RefundsConsistent: true}},
 		"paypal":        {6 * time.Hour, payment.Capabilities{Complete: true, Cancel: true, LookupRefund: true}},
 		"razorpay":      {181 * 24 * time.Hour, payment.Capabilities{Find: true, Complete: true, Cancel: true, LookupRefund: true}},
-		"square":        {2 * time.Hour, payment.Capabilities{OneID: true, Cancel: true, CancelByReference: true, LookupRefund: true}},
+		"square":        {2 * time.Hour, payment.Capabilities{Find: true, OneID: true, Cancel: true, CancelByReference: true, LookupRefund: true}},
 		"stripe":        {24 * time.Hour, payment.Capabilities{Find: true, Complete: true, Cancel: true, LookupRefund: true, RefundsConsistent: true}},
 		"tbank":         {0, payment.Capabilities{Find: true, FindConsistent: true, Cancel: true, RefundsConsistent: true}},
 		"yookassa":      {24 * time.Hour, payment.Capabilities{Find: true, OneID: true, Cancel: true, LookupRefund: true}},

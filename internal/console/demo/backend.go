@@ -36,11 +36,20 @@ type attempt struct {
 	CanStart   bool   `json:"can_start_new_attempt"`
 	Origin     string `json:"origin"`
 	NextAction *struct {
-		URL string `json:"url"`
+		Type string  `json:"type"`
+		URL  string  `json:"url"`
+		Data voucher `json:"data"`
 	} `json:"next_action"`
 	Failure *struct {
 		Message string `json:"message"`
 	} `json:"failure"`
+}
+
+// voucher is what the sandbox provider has a customer pay at a till.
+type voucher struct {
+	Reference    string `json:"reference"`
+	Instructions string `json:"instructions"`
+	URL          string `json:"url"`
 }
 
 // external reports whether the provider's own form takes the payment.

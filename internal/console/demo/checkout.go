@@ -103,6 +103,9 @@ func (c checkout) StatusLine() string {
 		return c.Text
 	}
 	text := phaseText(c.Phase)
+	if c.Voucher().URL != "" {
+		return voucherText
+	}
 	if c.Phase == failed && c.Attempt != nil && c.Attempt.Failure != nil {
 		text += " " + c.Attempt.Failure.Message
 	}
@@ -134,6 +137,28 @@ func (c checkout) Live() string {
 // elsewhere reports whether the attempt that is under way belongs to the other checkout.
 func (c checkout) elsewhere() bool {
 	return c.Pending() != "" && c.Attempt.external() != c.ByForm
+}
+
+// voucherText is the status line beside a voucher. The script reads it from the page.
+const voucherText = "Your voucher is ready. We wait until it is paid."
+
+// Voucher is what the customer pays at a till; zero for none.
+func (c checkout) Voucher() voucher {
+	if c.Phase != action || c.Attempt.NextAction.Type != "display" {
+		return voucher{}
+	}
+	return c.Attempt.NextAction.Data
+}
+
+// Continue is where the customer goes on; empty if that takes the script.
+func (c checkout) Continue() string {
+	if c.Phase != action {
+		return ""
+	}
+	if v := c.Voucher(); v.URL != "" {
+		return v.URL
+	}
+	return c.Attempt.NextAction.URL
 }
 
 // path is the address of the checkout.
@@ -194,6 +219,10 @@ func (s *shop) showCheckout(byForm bool) http.HandlerFunc {
 			http.Redirect(w, r, c.path(), http.StatusSeeOther) //nolint:gosec // a path of our own
 			return
 		}
+		if s.completeReturn(r, c) {
+			http.Redirect(w, r, c.path(), http.StatusSeeOther) //nolint:gosec // a path of our own
+			return
+		}
 		c.Look, _ = strconv.Atoi(r.URL.Query().Get("look"))
 		c.Look = max(c.Look, 0)
 		s.showAs(w, r, http.StatusOK, c)
@@ -204,9 +233,7 @@ func (s *shop) showCheckout(byForm bool) http.HandlerFunc {
 // leaves the proof out, not the page.
 func (s *shop) showAs(w http.ResponseWriter, r *http.Request, status int, c checkout) {
 	c.Charges, _ = s.backend.charges(r.Context(), c.Order)
-	if c.ByForm {
-		page.AllowScriptsOf(w, s.ProviderURL)
-	}
+	page.AllowScriptsOf(w, s.ProviderURL)
 	s.render(w, r, status, checkoutPage(c, s.ProviderURL))
 }
 

@@ -44,6 +44,7 @@ func New(o Options) http.Handler {
 	mux.HandleFunc("POST /demo/orders/{order}/form", s.openForm)
 	mux.HandleFunc("POST /demo/orders/{order}/give-up", s.giveUp)
 	mux.HandleFunc("POST /demo/orders/{order}/pay", s.pay)
+	mux.HandleFunc("POST /demo/orders/{order}/complete", s.complete)
 	mux.HandleFunc("GET /demo/orders/{order}/status", s.status)
 	mux.HandleFunc("GET /demo/orders/{order}/charges", s.showCharges)
 	mux.Handle("GET /demo/assets/", http.StripPrefix("/demo/assets", page.Files(assets)))

@@ -48,13 +48,13 @@ func New(base, token string, client *http.Client) *Client {
 // Capabilities implements gateway.Provider:
 // https://developer.squareup.com/docs/payments-api/take-payments/card-payments/delayed-capture
 // (complete or cancel an approved payment; a part, by lowering the amount first),
-// …/refund-payments (any number of parts). No call finds a payment by our reference.
-// That a payment names a new refund at once is not documented; the list of all refunds
+// …/refund-payments (any number of parts). The list of payments has new ones after
+// "several seconds". That a payment names a new refund at once is not documented; the list of all refunds
 // may lack it for "several seconds"
 // (https://developer.squareup.com/reference/square/refunds-api/list-payment-refunds).
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
-		KeyLife: keyLife,
+		KeyLife: keyLife, Find: true, FindLag: findLag,
 		Capture: true, PartialCapture: true, Cancel: true, CancelByReference: true, Refund: true, PartialRefund: true, LookupRefund: true,
 		OneID: true,
 	}
@@ -62,10 +62,12 @@ func (c *Client) Capabilities() payment.Capabilities {
 
 // answer is the format of Square's responses.
 type answer struct {
-	Payment *paid    `json:"payment"`
-	Refund  *refund  `json:"refund"`
-	Errors  []apiErr `json:"errors"`
-	Card    *card    `json:"card"`
+	Payment  *paid    `json:"payment"`
+	Payments []paid   `json:"payments"`
+	Cursor   string   `json:"cursor"`
+	Refund   *refund  `json:"refund"`
+	Errors   []apiErr `json:"errors"`
+	Card     *card    `json:"card"`
 }
 
 // apiErr is an error of Square

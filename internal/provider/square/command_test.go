@@ -248,12 +248,3 @@ func TestARefundThatIsNamedAndNotFoundIsUnknown(t *testing.T) {
 	_, err := c.LookupRefund(t.Context(), gateway.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: o.ProviderPaymentID})
 	unknown(t, err)
 }
-
-func TestSquareFindsNothingByOurReference(t *testing.T) {
-	t.Parallel()
-	c, seen := serve(t, newFake())
-	_, err := c.Find(t.Context(), payment.AttemptID(uuid.New()))
-	require.ErrorIs(t, err, gateway.ErrUnsupported)
-	require.False(t, c.Capabilities().Find)
-	require.Empty(t, seen)
-}

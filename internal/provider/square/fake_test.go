@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
+	"time"
 )
 
 // fake is as much of Square as its documentation tells and a payment needs: it
@@ -52,6 +55,7 @@ func newFake() *fake {
 	f.HandleFunc("POST /v2/payments/{id}/cancel", f.command(f.cancel))
 	f.HandleFunc("POST /v2/payments/cancel", f.cancelByKey)
 	f.HandleFunc("POST /v2/refunds", f.command(f.refund))
+	f.HandleFunc("GET /v2/payments", f.list)
 	f.HandleFunc("GET /v2/payments/{id}", f.question("payment", f.payments))
 	f.HandleFunc("GET /v2/cards/{id}", f.question("card", map[string]object{cardOnFile: {"id": cardOnFile, "customer_id": cardHolder}}))
 	f.HandleFunc("GET /v2/refunds/{id}", f.question("refund", f.refunds))
@@ -101,6 +105,28 @@ func (f *fake) question(name string, all map[string]object) http.HandlerFunc {
 	}
 }
 
+// list has the payments of a time, two on a page, without one of which nothing was made.
+func (f *fake) list(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	q := r.URL.Query()
+	var found []object
+	for _, id := range slices.Sorted(maps.Keys(f.payments)) {
+		made, _ := f.payments[id]["created_at"].(string)
+		if id > q.Get("cursor") && (q.Get("begin_time") == "" || q.Get("begin_time") <= made && made <= q.Get("end_time")) {
+			found = append(found, f.payments[id])
+		}
+	}
+	body := object{"payments": found}
+	if found == nil {
+		body["payments"] = []object{}
+	}
+	if len(found) > 2 {
+		body["payments"], body["cursor"] = found[:2], found[1]["id"]
+	}
+	answer{200, body}.write(w)
+}
+
 func (a answer) write(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(a.status)
@@ -122,7 +148,7 @@ func (f *fake) id(prefix string) string {
 
 func (f *fake) pay(_ string, in object) answer {
 	p := object{
-		"id": f.id("p"), "order_id": f.id("o"), "status": "COMPLETED", "reference_id": in["reference_id"], "amount_money": in["amount_money"],
+		"id": f.id("p"), "created_at": time.Now().UTC().Format(time.RFC3339), "order_id": f.id("o"), "status": "COMPLETED", "reference_id": in["reference_id"], "amount_money": in["amount_money"],
 		"total_money": in["amount_money"], "approved_money": in["amount_money"], "refund_ids": []string{}, "version_token": f.id("v"),
 	}
 	if in["source_id"] == cardOnFile && in["customer_id"] != cardHolder {

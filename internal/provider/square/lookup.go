@@ -3,6 +3,9 @@ package square
 import (
 	"context"
 	"net/url"
+	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -19,8 +22,47 @@ func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error)
 	return outcome(got.Payment)
 }
 
-// Find implements gateway.Provider: Square's list has no filter by reference
-// (https://developer.squareup.com/reference/square/payments-api/list-payments).
-func (c *Client) Find(context.Context, payment.AttemptID) (gateway.Outcome, error) {
-	return gateway.Outcome{}, gateway.ErrUnsupported
+const (
+	// clocks bounds the difference between our clock and Square's.
+	clocks = 2 * time.Minute
+	// lastCharge is how long after its attempt a payment can have been made: the resend window, and
+	// then the length of a lease.
+	lastCharge = 15 * time.Minute
+	// findLag is more than the "several seconds" after which a new payment is in the list
+	// (https://developer.squareup.com/reference/square/payments-api/list-payments).
+	findLag = 30 * time.Second
+	// pageSize is the maximum of the list.
+	pageSize = "100"
+)
+
+// Find implements gateway.Provider. Square's list has no filter by reference: the payments of the minutes
+// after the attempt was made, a time that its id contains, are searched, oldest first.
+func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcome, error) {
+	query := url.Values{"sort_order": {"ASC"}, "limit": {pageSize}}
+	if c.Location != "" {
+		query.Set("location_id", c.Location)
+	}
+	if uuid.UUID(id).Version() == 7 {
+		made := time.Unix(uuid.UUID(id).Time().UnixTime()).UTC()
+		query.Set("begin_time", made.Add(-clocks).Format(time.RFC3339))
+		query.Set("end_time", made.Add(lastCharge+clocks).Format(time.RFC3339))
+	}
+	for {
+		page, err := c.get(ctx, "/v2/payments?"+query.Encode(), nil)
+		if err != nil {
+			return gateway.Outcome{}, unknown(err)
+		}
+		if page.Payments == nil { // Square leaves an empty list out, and so does any other answer
+			return gateway.Outcome{}, errNameless
+		}
+		for i := range page.Payments {
+			if p := &page.Payments[i]; p.ReferenceID == id.String() {
+				return outcome(p)
+			}
+		}
+		if page.Cursor == "" {
+			return gateway.Outcome{}, gateway.ErrNoSuchPayment
+		}
+		query.Set("cursor", page.Cursor)
+	}
 }

@@ -26,14 +26,16 @@ func moneyOf(m payment.Money) money { return money{m.Minor, string(m.Currency)} 
 // paid is a Payment
 // (https://developer.squareup.com/reference/square/objects/Payment).
 type paid struct {
-	ID        string   `json:"id"`
-	Status    string   `json:"status"`
-	OrderID   string   `json:"order_id"`
-	Amount    *money   `json:"amount_money"`
-	Approved  *money   `json:"approved_money"`
-	Total     *money   `json:"total_money"`
-	RefundIDs []string `json:"refund_ids"`
-	Card      struct {
+	ID      string `json:"id"`
+	Status  string `json:"status"`
+	OrderID string `json:"order_id"`
+	// ReferenceID is the attempt.
+	ReferenceID string   `json:"reference_id"`
+	Amount      *money   `json:"amount_money"`
+	Approved    *money   `json:"approved_money"`
+	Total       *money   `json:"total_money"`
+	RefundIDs   []string `json:"refund_ids"`
+	Card        struct {
 		Errors []apiErr `json:"errors"`
 	} `json:"card_details"`
 }

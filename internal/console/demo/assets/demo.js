@@ -23,11 +23,23 @@ const payment = createCheckout({
   orderId: order,
   payUrl: here + (provider ? "/form" : "/pay"),
   statusUrl: here + "/status",
+  completeUrl: here + "/complete",
   onStatus: show,
   environment: { fetch: network },
+  onAction: act,
+  returned: () => {
+    const result = new URLSearchParams(location.search).get("sandbox_result");
+    return result && { sandbox_result: result };
+  },
   ...(live && { attempt: live }),
   ...(provider && { mount }),
 });
+
+/** The provider's window asks for the proof; a voucher is shown. All else the client does by itself. */
+function act({ type, data }) {
+  if (type === "sdk") return PaylatchSandbox.challenge(data);
+  return type === "display" ? true : undefined;
+}
 
 function mount({ client_secret: clientSecret }) {
   entered = false;
@@ -52,14 +64,25 @@ function show(state) {
   pay.setAttribute("aria-disabled", String(!canPay));
   pay.setAttribute("aria-busy", String(busy));
   pay.textContent = busy ? texts[phase] : phase === "unknown" ? "Check again" : phase === "failed" ? label + " again" : label;
-  by("action").hidden = phase !== "action";
-  if (phase === "action") by("continue").href = attempt.next_action.url;
+  showAction(phase === "action" ? attempt.next_action : null, state.canAct);
   const text = say(state);
   if (status.textContent !== text) status.textContent = text;
   status.className = "status " + phase;
   status.classList.toggle("aloud", !form.hidden && text === pay.textContent);
   if (hadFocus && !document.activeElement.checkVisibility()) place(phase).focus();
   if (!busy) void showCharges();
+}
+
+/** Where the customer goes on: a page, a voucher, or the provider's window, which the button opens again. */
+function showAction(action, canAct) {
+  const voucher = action?.type === "display" ? action.data : null;
+  const to = voucher?.url ?? action?.url;
+  by("voucher").hidden = !voucher;
+  by("instructions").textContent = voucher?.instructions ?? "";
+  by("reference").textContent = voucher?.reference ?? "";
+  by("action").hidden = !action || (!to && !canAct);
+  if (to) by("continue").href = to;
+  else by("continue").removeAttribute("href");
 }
 
 /** Where the focus goes when what had it is gone. */
@@ -82,7 +105,8 @@ function showProvider(state) {
 
 function say(state) {
   const { phase, canPay, attempt, problem, offline, elsewhere } = state;
-  const parts = [texts[phase === "form" && entered ? "checking" : phase]];
+  const voucher = phase === "action" && attempt.next_action.type === "display";
+  const parts = [texts[voucher ? "voucher" : phase === "form" && entered ? "checking" : phase]];
   if (phase === "failed" && attempt?.failure) parts.push(attempt.failure.message);
   if (phase === "failed" && !canPay) parts.push("This order can't be paid again at the moment.");
   if ((phase === "checking" && problem?.code === "payment-in-progress") || begunElsewhere(state)) parts.push("It was begun on another page or device.");
@@ -98,6 +122,11 @@ async function showCharges() {
   if (list && list.textContent !== by("charges").textContent) by("charges").replaceChildren(...list.children);
 }
 
+by("continue").addEventListener("click", (event) => {
+  if (event.currentTarget.hasAttribute("href")) return;
+  event.preventDefault();
+  void payment.act();
+});
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   void payment.pay(method ? { payment_method: { token: method.value } } : {});

@@ -1,0 +1,39 @@
+package square_test
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// A payment is found among those of the same minutes, on whichever page of the list it is.
+func TestAPaymentIsFoundByItsReference(t *testing.T) {
+	t.Parallel()
+	c, seen := serve(t, newFake())
+	var made []payment.AttemptID
+	for i, token := range []string{cardOK, cardOK, cardDeclined, cardOK, cardOK} {
+		ch := charge(token)
+		ch.Attempt, ch.IdempotencyKey = payment.AttemptID(uuid.Must(uuid.NewV7())), "pay-"+string(rune('a'+i))
+		made = append(made, ch.Attempt)
+		_, err := c.Charge(t.Context(), ch)
+		require.NoError(t, err)
+		<-seen
+	}
+	for i, id := range made {
+		o, err := c.Find(t.Context(), id)
+		require.NoError(t, err)
+		if i == 2 {
+			require.Equal(t, fsm.NewsFailed, o.News)
+			continue
+		}
+		require.Equal(t, fsm.NewsSucceeded, o.News)
+		require.NotEmpty(t, o.ProviderPaymentID)
+	}
+	_, err := c.Find(t.Context(), payment.AttemptID(uuid.Must(uuid.NewV7())))
+	require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
+}
