@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -13,7 +14,8 @@ func FromOutcome(o Outcome, cause payment.Cause) payment.Report {
 		Payment: o.ProviderPaymentID, References: o.References, Says: o.News, Movements: o.Movements, Disputes: o.Disputes, NextAction: o.NextAction,
 		Saved: o.Saved, Failure: o.Failure, Approved: o.Approved, Undoes: o.Undoes, PageOpen: o.PageOpen, Transaction: o.Transaction, Ends: payment.HoldsAll, Cause: cause,
 	}
-	r.Movements = append(payment.MovementsOf(o.News, o.Money, ""), r.Movements...)
+	// What is named comes first: the total then has nothing beyond it.
+	r.Movements = append(slices.Clip(r.Movements), payment.MovementsOf(o.News, o.Money, "")...)
 	return r
 }
 

@@ -106,7 +106,7 @@ func TestACaptureStandsForItself(t *testing.T) {
 	}))
 	o, err := c.Lookup(t.Context(), "1")
 	require.NoError(t, err)
-	require.Equal(t, gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: "1", Money: new(euro(1999))}, o)
+	require.Equal(t, gateway.Outcome{News: fsm.NewsSucceeded, ProviderPaymentID: "1", Money: new(euro(1999)), Movements: captures("1")}, o)
 	_, err = c.LookupRefund(t.Context(), gateway.RefundRef{ProviderPaymentID: "1"})
 	require.ErrorIs(t, err, gateway.ErrNotTold)
 	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment, "its refunds stand nowhere")
@@ -215,4 +215,23 @@ func TestCredentialsThatAreTurnedAwayRefuseOneCall(t *testing.T) {
 	r, err := c.Refund(t.Context(), gateway.RefundCall{ProviderPaymentID: paid.ProviderPaymentID, Money: euro(1), IdempotencyKey: "r", Permit: permit()})
 	require.NoError(t, err)
 	require.Equal(t, gateway.RefusedRefund("PERMISSION_DENIED"), r)
+}
+
+// PayPal does not keep an order for as long as its captures can be refunded: the capture that is known is
+// refunded without asking for the order.
+func TestAKnownCaptureIsRefundedWithoutItsOrder(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	c, got := serve(t, f)
+	paid := charged(t, c, charge("card:8kk8451t"))
+	require.Len(t, paid.Movements, 1)
+	<-got
+	back, err := c.Refund(t.Context(), gateway.RefundCall{
+		Refund: payment.RefundID(uuid.New()), ProviderPaymentID: "gone", Money: euro(500), IdempotencyKey: "r-1", Permit: permit(),
+		Transactions: []string{paid.Movements[0].ID},
+	})
+	require.NoError(t, err)
+	require.Equal(t, fsm.NewsSucceeded, back.News)
+	require.Equal(t, "POST /v2/payments/captures/"+paid.Movements[0].ID+"/refund", (<-got).line)
+	require.Empty(t, got)
 }

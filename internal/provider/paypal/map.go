@@ -58,12 +58,13 @@ func (o order) references() []string {
 	return names
 }
 
-// captured sums up the captures. A declined capture of an authorization can be retried:
+// captured sums up the captures, and names each: PayPal does not keep an order for as long as its captures can
+// be refunded. A declined capture of an authorization can be retried:
 // a soft decline. That of an order is final.
 func (o order) captured(out *gateway.Outcome) error {
 	for _, m := range o.taken() {
 		if m.Status == "PENDING" {
-			out.News, out.Money = fsm.NewsProcessing, nil
+			out.News, out.Money, out.Movements = fsm.NewsProcessing, nil, nil
 			return nil
 		}
 		sum, err := m.Amount.money()
@@ -71,6 +72,10 @@ func (o order) captured(out *gateway.Outcome) error {
 			return err
 		}
 		out.News = fsm.NewsSucceeded
+		if sum == nil {
+			continue
+		}
+		out.Movements = append(out.Movements, payment.Told{Kind: payment.MovementCapture, ID: m.ID, Money: *sum})
 		if out.Money == nil {
 			out.Money = sum
 			continue

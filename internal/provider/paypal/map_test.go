@@ -29,6 +29,14 @@ import (
 	hooks "github.com/paylatch/paylatch/webhooks/paypal"
 )
 
+// captures are movements of 19.99 EUR each.
+func captures(ids ...string) (all []payment.Told) {
+	for _, id := range ids {
+		all = append(all, payment.Told{Kind: payment.MovementCapture, ID: id, Money: euro(1999)})
+	}
+	return all
+}
+
 func TestHowAnOrderStands(t *testing.T) {
 	t.Parallel()
 	const sum = `"amount":{"currency_code":"EUR","value":"19.99"}`
@@ -41,16 +49,16 @@ func TestHowAnOrderStands(t *testing.T) {
 		`"status":"VOIDED"`:     {News: fsm.NewsFailed, Failure: payment.NewFailure("canceled", "")},
 		`"status":"APPROVED"`:   {News: fsm.NewsActionRequired, Approved: true},
 		`"status":"COMPLETED","purchase_units":[{"payments":{"captures":[{"id":"C1","status":"REFUNDED",` + sum + `}]}}]`: {
-			News: fsm.NewsSucceeded, Money: eur, References: []string{"C1"},
+			News: fsm.NewsSucceeded, Money: eur, References: []string{"C1"}, Movements: captures("C1"),
 		},
 		`"status":"COMPLETED","purchase_units":[{"payments":{"captures":[{"id":"C1","status":"DECLINED"},{"id":"C2","status":"COMPLETED",` + sum + `}]}}]`: {
-			News: fsm.NewsSucceeded, Money: eur, References: []string{"C1", "C2"},
+			News: fsm.NewsSucceeded, Money: eur, References: []string{"C1", "C2"}, Movements: captures("C2"),
 		},
 		`"status":"COMPLETED","purchase_units":[{"payments":{"captures":[{"id":"C1","status":"COMPLETED",` + sum + `},{"id":"C2","status":"DECLINED"}]}}]`: {
-			News: fsm.NewsSucceeded, Money: eur, References: []string{"C1", "C2"},
+			News: fsm.NewsSucceeded, Money: eur, References: []string{"C1", "C2"}, Movements: captures("C1"),
 		},
 		`"status":"COMPLETED","purchase_units":[{"payments":{"captures":[{"id":"C1","status":"COMPLETED",` + sum + `},{"id":"C2","status":"PARTIALLY_REFUNDED",` + sum + `}]}}]`: {
-			News: fsm.NewsSucceeded, Money: new(euro(3998)), References: []string{"C1", "C2"},
+			News: fsm.NewsSucceeded, Money: new(euro(3998)), References: []string{"C1", "C2"}, Movements: captures("C1", "C2"),
 		},
 		`"status":"COMPLETED","purchase_units":[{"payments":{"captures":[{"id":"C1","status":"FERMENTING"}]}}]`: {
 			News: fsm.NewsProcessing, References: []string{"C1"},

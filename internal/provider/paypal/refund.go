@@ -24,16 +24,15 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	if err != nil {
 		return gateway.RefundOutcome{}, err
 	}
-	found, err := c.find(ctx, r.ProviderPaymentID, &r.Permit)
-	if err != nil {
+	of, status, err := c.refundable(ctx, r)
+	switch {
+	case err != nil:
 		return gateway.RefundOutcome{}, call.NotSent(err)
-	}
-	taken := found.taken()
-	if len(taken) == 0 {
-		return gateway.RefusedRefund(found.Status), nil
+	case of == "":
+		return gateway.RefusedRefund(status), nil
 	}
 	var made refund
-	to := capturesPath + "/" + url.PathEscape(taken[len(taken)-1].ID) + "/refund"
+	to := capturesPath + "/" + url.PathEscape(of) + "/refund"
 	refused, err := c.api.Post(ctx, to, keyed(r.IdempotencyKey), r.Permit, refundRequest{sum, r.Refund.String()}, &made)
 	switch {
 	case err != nil:
@@ -42,6 +41,23 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 		return refundOutcome(made)
 	}
 	return gateway.RefusedRefund(refused.code()), nil
+}
+
+// refundable is the last capture: the one that is known, or else that of the order, whose status is returned
+// where it has none. PayPal does not keep an order for as long as its captures can be refunded.
+func (c *Client) refundable(ctx context.Context, r gateway.RefundCall) (capture, status string, err error) {
+	if n := len(r.Transactions); n > 0 {
+		return r.Transactions[n-1], "", nil
+	}
+	found, err := c.find(ctx, r.ProviderPaymentID, &r.Permit)
+	if err != nil {
+		return "", "", err
+	}
+	taken := found.taken()
+	if len(taken) == 0 {
+		return "", found.Status, nil
+	}
+	return taken[len(taken)-1].ID, "", nil
 }
 
 // belongs returns ErrNoSuchPayment for a refund of another payment than paymentID: a
