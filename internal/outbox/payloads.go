@@ -25,10 +25,19 @@ type attempt struct {
 	AmountDisputed    int64               `json:"amount_disputed"`
 	Capture           payment.CaptureMode `json:"capture"`
 	Origin            payment.Begun       `json:"origin"`
-	Failure           *failure            `json:"failure"`
-	Version           int                 `json:"version"`
-	CreatedAt         time.Time           `json:"created_at"`
-	UpdatedAt         time.Time           `json:"updated_at"`
+	// Saved is the payment method that the provider has stored by then.
+	Saved     *saved    `json:"saved_payment_method"`
+	Failure   *failure  `json:"failure"`
+	Version   int       `json:"version"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+type saved struct {
+	Token   string  `json:"token"`
+	Type    string  `json:"type"`
+	Display string  `json:"display"`
+	Expires *string `json:"expires"`
 }
 
 type failure struct {
@@ -85,6 +94,9 @@ func attemptAt(a *payment.Attempt, t payment.Transition) attempt {
 	}
 	if t.To == fsm.Failed {
 		out.Failure = failureOf(a.Failure)
+	}
+	if m := a.Saved; m != nil {
+		out.Saved = &saved{m.Token, m.Type, m.Display, orNull(m.Expires)}
 	}
 	return out
 }

@@ -89,6 +89,22 @@ func TestPayloadsAreTheContracts(t *testing.T) {
 	}
 }
 
+// What the provider has stored comes with the success, for the next charge.
+func TestTheSavedPaymentMethodIsPublished(t *testing.T) {
+	t.Parallel()
+	var all []string
+	for _, m := range published() {
+		var data struct {
+			Saved json.RawMessage `json:"saved_payment_method"`
+		}
+		require.NoError(t, json.Unmarshal(m.Payload, &data))
+		if m.Type == outbox.AttemptSucceeded {
+			all = append(all, string(data.Saved))
+		}
+	}
+	require.Equal(t, []string{"null", `{"token":"card_7f2a","type":"card","display":"Visa •••• 4242","expires":"2034-12"}`}, all)
+}
+
 // published is an event of each type, with all that can be absent there once.
 func published() []outbox.Message {
 	at := time.Date(2026, 3, 1, 9, 30, 0, 120_000_000, time.UTC)
@@ -106,6 +122,10 @@ func published() []outbox.Message {
 		move(4, fsm.Succeeded, fsm.Succeeded, payment.Facts{ProviderPaymentID: "ch_1", Captured: 1999, Refunded: -5}),
 	})
 	all = append(all, outbox.Attempt(&a, []payment.Transition{move(2, fsm.Requested, fsm.Failed, payment.Facts{})})...)
+	keeping := a
+	keeping.ID, keeping.OrderID = payment.AttemptID(uuid.MustParse("01980d3e-7f2a-7cc1-9d2b-3f0e5a6b7c8e")), "A-2"
+	keeping.Saved = &payment.SavedMethod{Token: "card_7f2a", Type: "card", Display: "Visa •••• 4242", Expires: "2034-12"}
+	all = append(all, outbox.Attempt(&keeping, []payment.Transition{move(3, fsm.Authorized, fsm.Succeeded, payment.Facts{Captured: 1999})})...)
 	refund := payment.Refund{
 		ID: payment.RefundID(uuid.MustParse("01980d3e-9a10-7b55-8f0a-5d6c1e2f3a4b")), AttemptID: id, OrderID: "A-1", Origin: payment.RefundByRequest,
 		State: fsm.RefundSucceeded, Money: a.Money, Version: 2, CreatedAt: at, UpdatedAt: at, FinalizedAt: &at,
