@@ -2329,8 +2329,7 @@ type ClientInterface interface {
 	//
 	// Roles: the order's owner, service, and the bearer of the attempt's own `status_token`. For a customer who is back from the
 	// provider's page: the provider is asked at once how a pending attempt stands, instead of when that is due. Within three
-	// seconds of the last time in this process, while a command is under way, and where the provider does not answer, the attempt is
-	// answered as it is. It takes no key and nothing of a body; asking moves no money.
+	// seconds of the last time, while a command is under way, and where the provider does not answer, the attempt is answered as it is. It takes no key and nothing of a body; asking moves no money.
 	//
 	// Pages on the origins that are configured as `cors_origins` may call this.
 	//
@@ -3010,8 +3009,7 @@ func (c *Client) CancelAttempt(ctx context.Context, paymentAttemptID AttemptID, 
 //
 // Roles: the order's owner, service, and the bearer of the attempt's own `status_token`. For a customer who is back from the
 // provider's page: the provider is asked at once how a pending attempt stands, instead of when that is due. Within three
-// seconds of the last time in this process, while a command is under way, and where the provider does not answer, the attempt is
-// answered as it is. It takes no key and nothing of a body; asking moves no money.
+// seconds of the last time, while a command is under way, and where the provider does not answer, the attempt is answered as it is. It takes no key and nothing of a body; asking moves no money.
 //
 // Pages on the origins that are configured as `cors_origins` may call this.
 //
@@ -6058,8 +6056,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// Roles: the order's owner, service, and the bearer of the attempt's own `status_token`. For a customer who is back from the
 	// provider's page: the provider is asked at once how a pending attempt stands, instead of when that is due. Within three
-	// seconds of the last time in this process, while a command is under way, and where the provider does not answer, the attempt is
-	// answered as it is. It takes no key and nothing of a body; asking moves no money.
+	// seconds of the last time, while a command is under way, and where the provider does not answer, the attempt is answered as it is. It takes no key and nothing of a body; asking moves no money.
 	//
 	// Pages on the origins that are configured as `cors_origins` may call this.
 	//
@@ -12771,8 +12768,7 @@ func (c *ClientWithResponses) CancelAttemptWithResponse(ctx context.Context, pay
 //
 // Roles: the order's owner, service, and the bearer of the attempt's own `status_token`. For a customer who is back from the
 // provider's page: the provider is asked at once how a pending attempt stands, instead of when that is due. Within three
-// seconds of the last time in this process, while a command is under way, and where the provider does not answer, the attempt is
-// answered as it is. It takes no key and nothing of a body; asking moves no money.
+// seconds of the last time, while a command is under way, and where the provider does not answer, the attempt is answered as it is. It takes no key and nothing of a body; asking moves no money.
 //
 // Pages on the origins that are configured as `cors_origins` may call this.
 //

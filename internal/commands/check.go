@@ -9,7 +9,8 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// checkEvery is the least time between two lookups of an attempt that callers of this process cause.
+// checkEvery is the least time between two lookups of an attempt that callers cause: of this process, and of
+// others as far as they are recorded.
 const checkEvery = 3 * time.Second
 
 // Check looks a pending attempt up at the provider at once, whatever its schedule: its customer is back
@@ -29,7 +30,7 @@ func (c *Commands) Check(ctx context.Context, actor authz.Actor, id payment.Atte
 	if v.State.Final() || c.checks.Reserve(id.String(), c.Runner.Now()) > 0 {
 		return v, nil
 	}
-	checked, err := c.Runner.Recheck(ctx, id, payment.Cause{Kind: payment.CauseCheck, ID: "customer"})
+	checked, err := c.Runner.RecheckOnce(ctx, id, payment.Cause{Kind: payment.CauseCheck, ID: "customer"}, checkEvery)
 	if errors.Is(err, payment.ErrBusy) {
 		return c.Attempt(ctx, actor, id)
 	}

@@ -50,8 +50,11 @@ func checkAsksOnceInThreeSeconds(t *testing.T) {
 		require.Equal(t, "awaiting_customer", v.Stage())
 	}
 	require.EqualValues(t, 1, look.lookups.Load())
+	_, err := r.another(t, nil).Check(t.Context(), customer, id)
+	require.NoError(t, err)
+	require.EqualValues(t, 1, look.lookups.Load(), "nor by another process")
 	other := r.paid(t, "A-2", "tok_redirect").ID
-	_, err := r.Check(t.Context(), customer, other)
+	_, err = r.Check(t.Context(), customer, other)
 	require.NoError(t, err)
 	require.EqualValues(t, 2, look.lookups.Load(), "another attempt has its own")
 	require.Eventually(t, func() bool {

@@ -18,6 +18,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -121,15 +122,24 @@ func (r *Runner) Recheck(ctx context.Context, id payment.AttemptID, cause paymen
 	return r.Resume(ctx, id, cause, "")
 }
 
+// RecheckOnce is Recheck, unless the attempt was looked up less than every ago by any process: then it is
+// returned as it is.
+func (r *Runner) RecheckOnce(ctx context.Context, id payment.AttemptID, cause payment.Cause, every time.Duration) (payment.View, error) {
+	return r.resume(context.WithoutCancel(ctx), id, cause, "", every)
+}
+
 // Resume is Recheck with what the pay carries (gateway.Details.Text), which the attempt's own
 // request has brought again.
 func (r *Runner) Resume(ctx context.Context, id payment.AttemptID, cause payment.Cause, request string) (payment.View, error) {
-	ctx = context.WithoutCancel(ctx)
+	return r.resume(context.WithoutCancel(ctx), id, cause, request, 0)
+}
+
+func (r *Runner) resume(ctx context.Context, id payment.AttemptID, cause payment.Cause, request string, every time.Duration) (payment.View, error) {
 	a, err := r.Store.Attempt(ctx, id)
 	if err != nil {
 		return payment.View{}, err
 	}
-	name, err := r.next(ctx, id)
+	name, err := r.next(ctx, id, every)
 	if err != nil || name == (payment.OperationName{}) {
 		return r.shown(ctx, a, err)
 	}
@@ -150,8 +160,9 @@ func (r *Runner) shown(ctx context.Context, a payment.Attempt, err error) (payme
 }
 
 // next is what is to be carried out next for an attempt: a cancel before anything that
-// takes money. One that its order withholds is cancelled.
-func (r *Runner) next(ctx context.Context, id payment.AttemptID) (name payment.OperationName, err error) {
+// takes money, and nothing if that was looked up less than every ago. One that its order
+// withholds is cancelled.
+func (r *Runner) next(ctx context.Context, id payment.AttemptID, every time.Duration) (name payment.OperationName, err error) {
 	err = r.Store.InTx(ctx, func(ctx context.Context, tx Tx) error {
 		name = payment.OperationName{}
 		a, o, err := tx.AttemptLock(ctx, id)
@@ -165,13 +176,28 @@ func (r *Runner) next(ctx context.Context, id payment.AttemptID) (name payment.O
 		}
 		for _, op := range []*payment.Operation{c.Attempt.OpenCancel(), c.Attempt.OpenTake(), c.Attempt.OpenOperation(string(payment.OperationCheck))} {
 			if op != nil {
-				name = op.Name()
+				if now := tx.Now(); r.lookedUp(op, now) >= every {
+					name = op.Name()
+				}
 				break
 			}
 		}
 		return s.Save(ctx)
 	})
 	return name, err
+}
+
+// lookedUp is how long ago an operation was looked up, by when it is due again; long, if it was not, or that
+// does not show.
+func (r *Runner) lookedUp(op *payment.Operation, now time.Time) time.Duration {
+	if op.Tries == 0 || op.NextAt == nil {
+		return math.MaxInt64
+	}
+	ago := now.Sub(op.NextAt.Add(-r.Schedule.Delay(op.Tries)))
+	if ago < 0 {
+		return math.MaxInt64
+	}
+	return ago
 }
 
 // withheldBy is the origin of the cancel of an attempt that its order withholds.
