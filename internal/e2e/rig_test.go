@@ -151,11 +151,12 @@ func (r *rig) charged(t *testing.T, attempt string, amount int64) {
 	require.Equal(t, movement{Kind: "charge", Reference: attempt, IdempotencyKey: of[0].IdempotencyKey, Amount: amount, Currency: "EUR"}, of[0])
 }
 
-// verifies runs paylatch verify.
+// verifies runs paylatch verify. Connecting may take longer than is allowed by default, as the machine is busy
+// with the other tests.
 func (r *rig) verifies(t *testing.T) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), binary, "verify")
-	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), "PAYLATCH_DATABASE_URL="+r.dsn)
+	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), "PAYLATCH_DATABASE_URL="+r.dsn+"&connect_timeout=15")
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	require.Contains(t, string(out), "agree with their logs")

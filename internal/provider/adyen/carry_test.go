@@ -39,18 +39,6 @@ func sent(t *testing.T, change func(*gateway.Charge)) (map[string]json.RawMessag
 	return body, o
 }
 
-func requireBody(t *testing.T, want map[string]string, got map[string]json.RawMessage) {
-	t.Helper()
-	for name, value := range want {
-		if value == "" {
-			require.NotContains(t, got, name)
-			continue
-		}
-		require.Contains(t, got, name)
-		require.JSONEq(t, value, string(got[name]), name)
-	}
-}
-
 func TestANewCardWithAChallenge(t *testing.T) {
 	t.Parallel()
 	body, o := sent(t, func(c *gateway.Charge) {
@@ -68,7 +56,7 @@ func TestANewCardWithAChallenge(t *testing.T) {
 			"origin": json.RawMessage(`"https://shop.example"`), "authenticationData": json.RawMessage(`{"attemptAuthentication":"always"}`),
 		}
 	})
-	requireBody(t, map[string]string{
+	providertest.RequireMembers(t, map[string]string{
 		"paymentMethod": methodChallenge, "shopperReference": `"c-7"`, "shopperEmail": `"jane@shop.example"`, "shopperIP": `"203.0.113.9"`,
 		"shopperName": `{"firstName":"Jane Mary","lastName":"Doe"}`, "telephoneNumber": `"+4930901820"`, "shopperLocale": `"de-DE"`, "countryCode": `"DE"`,
 		"billingAddress":  `{"street":"Street","houseNumberOrName":"12a 3rd floor","city":"Berlin","postalCode":"10115","country":"DE"}`,
@@ -114,7 +102,7 @@ func TestPayLaterHasLines(t *testing.T) {
 func TestAStoredMethodIsChargedByTheMerchant(t *testing.T) {
 	t.Parallel()
 	body, o := sent(t, func(c *gateway.Charge) { c.Token, c.Save, c.Customer.Reference = methodSaved, true, stored.Owner })
-	requireBody(t, map[string]string{
+	providertest.RequireMembers(t, map[string]string{
 		"storePaymentMethod": "true", "recurringProcessingModel": `"CardOnFile"`, "shopperInteraction": `"Ecommerce"`, "shopperReference": `"shopper-1"`,
 	}, body)
 	require.Equal(t, &payment.SavedMethod{Token: stored.Token, Type: "scheme", Display: "visa •••• 1111", Expires: "2030-03"}, o.Saved)
@@ -122,7 +110,7 @@ func TestAStoredMethodIsChargedByTheMerchant(t *testing.T) {
 	body, o = sent(t, func(c *gateway.Charge) {
 		c.Token, c.Stored, c.Unattended, c.MethodType, c.Customer.Reference, c.ReturnURL = stored.Token, true, true, "scheme", stored.Owner, "https://s/x"
 	})
-	requireBody(t, map[string]string{
+	providertest.RequireMembers(t, map[string]string{
 		"recurringProcessingModel": `"UnscheduledCardOnFile"`, "shopperInteraction": `"ContAuth"`,
 		"paymentMethod": `{"type":"scheme","storedPaymentMethodId":"8415698462516992"}`,
 	}, body)

@@ -47,18 +47,6 @@ func sent(t *testing.T, h http.Handler, token string, change func(*gateway.Charg
 	return body, o
 }
 
-func requireBody(t *testing.T, want map[string]string, got map[string]json.RawMessage) {
-	t.Helper()
-	for name, value := range want {
-		if value == "" {
-			require.NotContains(t, got, name)
-			continue
-		}
-		require.Contains(t, got, name)
-		require.JSONEq(t, value, string(got[name]), name)
-	}
-}
-
 func TestANewCardWithAChallenge(t *testing.T) {
 	t.Parallel()
 	body, o := sent(t, described(t), cardRedirect, func(c *gateway.Charge) {
@@ -76,7 +64,7 @@ func TestANewCardWithAChallenge(t *testing.T) {
 			{Description: "Ticket", Quantity: "2", UnitAmount: 800, Amount: 1600, SKU: "T-1"}, {Description: "Cloth", Quantity: "1.5", UnitAmount: 266, Amount: 399},
 		}
 	})
-	requireBody(t, map[string]string{
+	providertest.RequireMembers(t, map[string]string{
 		"customer": `{"email":"jane@shop.example","name":"Jane Doe"}`, "payment_ip": `"203.0.113.9"`,
 		"source": `{"type":"token","token":"` + cardRedirect + `","store_for_future_use":false,"billing_address":
 			{"address_line1":"Street 1","address_line2":"3rd floor","city":"Berlin","state":"BE","zip":"10115","country":"DE"}}`,
@@ -111,7 +99,7 @@ func TestAStoredInstrumentIsChargedByTheMerchant(t *testing.T) {
 	require.Equal(t, want, now.Saved)
 
 	body, o := sent(t, f.handler(f), instrument, func(c *gateway.Charge) { c.Unattended, c.IdempotencyKey = true, "0124-pay" })
-	requireBody(t, map[string]string{
+	providertest.RequireMembers(t, map[string]string{
 		"payment_type": `"Unscheduled"`, "merchant_initiated": "true", "3ds": "", "success_url": "",
 		"source": `{"type":"id","id":"` + instrument + `"}`, "customer": `{"id":"` + instrumentOf + `"}`,
 	}, body)

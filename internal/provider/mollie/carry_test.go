@@ -40,18 +40,6 @@ func sent(t *testing.T, token string, change func(*gateway.Charge)) (map[string]
 	return body, o
 }
 
-func requireBody(t *testing.T, want map[string]string, got map[string]json.RawMessage) {
-	t.Helper()
-	for name, value := range want {
-		if value == "" {
-			require.NotContains(t, got, name)
-			continue
-		}
-		require.Contains(t, got, name)
-		require.JSONEq(t, value, string(got[name]), name)
-	}
-}
-
 func jane(c *gateway.Charge) {
 	c.Customer = gateway.Customer{
 		Reference: "c-7", Email: "jane@shop.example", Name: "Jane Mary Doe", Phone: "+4930901820", IP: "203.0.113.9", Locale: "de-DE",
@@ -77,7 +65,7 @@ func TestPayLaterCarriesTheCustomerAndTheLines(t *testing.T) {
 		c.StatementDescriptor = "SHOP A-1"
 		c.ProviderData = map[string]json.RawMessage{"cancelUrl": json.RawMessage(`"https://shop.example/cart"`)}
 	})
-	requireBody(t, map[string]string{
+	providertest.RequireMembers(t, map[string]string{
 		"method": `"klarna"`, "description": `"SHOP A-1"`, "locale": `"de_DE"`, "cancelUrl": `"https://shop.example/cart"`,
 		"billingAddress": `{"givenName":"Jane Mary","familyName":"Doe","streetAndNumber":"Street 1","streetAdditional":"3rd floor","postalCode":"10115",
 			"email":"jane@shop.example","phone":"+4930901820","city":"Berlin","region":"BE","country":"DE"}`,
@@ -95,11 +83,11 @@ func TestPayLaterCarriesTheCustomerAndTheLines(t *testing.T) {
 func TestAMandateIsMadeAndCharged(t *testing.T) {
 	t.Parallel()
 	body, o := sent(t, "tkn_1", func(c *gateway.Charge) { c.Save, c.Customer.Reference = true, customer })
-	requireBody(t, map[string]string{"sequenceType": `"first"`, "customerId": `"` + customer + `"`, "cardToken": `"tkn_1"`}, body)
+	providertest.RequireMembers(t, map[string]string{"sequenceType": `"first"`, "customerId": `"` + customer + `"`, "cardToken": `"tkn_1"`}, body)
 	require.Equal(t, &payment.SavedMethod{Token: customer + ":mdt_h3gAaD5zP", Type: "creditcard", Display: "Visa •••• 6787", Expires: "2030-03"}, o.Saved)
 
 	body, o = sent(t, o.Saved.Token, func(c *gateway.Charge) { c.Unattended = true })
-	requireBody(t, map[string]string{"sequenceType": `"recurring"`, "customerId": `"` + customer + `"`, "mandateId": `"mdt_h3gAaD5zP"`}, body)
+	providertest.RequireMembers(t, map[string]string{"sequenceType": `"recurring"`, "customerId": `"` + customer + `"`, "mandateId": `"mdt_h3gAaD5zP"`}, body)
 	require.Equal(t, fsm.NewsSucceeded, o.News)
 	require.Nil(t, o.Saved)
 }
