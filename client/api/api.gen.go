@@ -751,8 +751,9 @@ type CreateOrder struct {
 	// Currency An ISO 4217 code in upper case.
 	Currency Currency `json:"currency"`
 
-	// Customer Who pays. Each provider gets what it has a place for. It is kept encrypted for as long as a call may be sent again, and then
-	// erased.
+	// Customer Who pays. Each provider gets what it has a place for. It is kept encrypted: that of a pay for as long as its call may be sent
+	// again, that of an order until it is paid or cancelled, and who a fiscal receipt is for until all is refunded; a year at most, and
+	// a month more.
 	Customer    *Customer `json:"customer,omitempty"`
 	Description *string   `json:"description,omitempty"`
 
@@ -781,8 +782,9 @@ type CreateRefund struct {
 // Currency An ISO 4217 code in upper case.
 type Currency = string
 
-// Customer Who pays. Each provider gets what it has a place for. It is kept encrypted for as long as a call may be sent again, and then
-// erased.
+// Customer Who pays. Each provider gets what it has a place for. It is kept encrypted: that of a pay for as long as its call may be sent
+// again, that of an order until it is paid or cancelled, and who a fiscal receipt is for until all is refunded; a year at most, and
+// a month more.
 type Customer struct {
 	BillingAddress *Address `json:"billing_address,omitempty"`
 	Email          *string  `json:"email,omitempty"`
@@ -1057,8 +1059,9 @@ type Pay struct {
 	// Currency An ISO 4217 code in upper case.
 	Currency *Currency `json:"currency,omitempty"`
 
-	// Customer Who pays. Each provider gets what it has a place for. It is kept encrypted for as long as a call may be sent again, and then
-	// erased.
+	// Customer Who pays. Each provider gets what it has a place for. It is kept encrypted: that of a pay for as long as its call may be sent
+	// again, that of an order until it is paid or cancelled, and who a fiscal receipt is for until all is refunded; a year at most, and
+	// a month more.
 	Customer *Customer `json:"customer,omitempty"`
 
 	// Initiator `merchant` charges a stored payment method without the customer: only a service may.

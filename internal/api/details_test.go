@@ -64,6 +64,7 @@ func TestMembersOfAPayAreChecked(t *testing.T) {
 		"customer.billing_address.country": {`"DE"`, `"DEU"`},
 		"browser.time_zone_offset":         {"-60", "-6000"},
 		"lines.0.quantity":                 {`"quantity":"2"`, `"quantity":"2e1"`},
+		"lines.1.quantity":                 {`"Rounding","quantity":"1"`, `"Rounding","quantity":"0.000"`},
 		"lines.0.tax_rate":                 {`"0.19"`, `"19"`},
 		"lines.0.type":                     {`"digital"`, `"thing"`},
 		"lines.0.receipt.vat_code":         {`"vat_code":1`, `"vat_code":99`},
@@ -106,6 +107,8 @@ func TestComplete(t *testing.T) {
 	require.Equal(t, "succeeded", got.object(t)["status"])
 	require.Equal(t, attemptID, b.payments.completes.AttemptID)
 	require.JSONEq(t, `{"redirectResult":"X","n":1.0}`, string(b.payments.completes.Details))
+	got = b.command(path, `{"details":{"x":"`+strings.Repeat("&<>", 5000)+`"}}`)
+	require.Equal(t, http.StatusOK, got.StatusCode, "the limit counts bytes as they came")
 	for body, field := range map[string]string{
 		`{}`: "details", `{"details":[]}`: "details", `{"details":{"x":"` + strings.Repeat("x", 16<<10) + `"}}`: "details",
 	} {

@@ -9,8 +9,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// checkEvery is the least time between two lookups of an attempt that callers cause: of this process, and of
-// others as far as they are recorded.
+// checkEvery is the least time between two lookups of an attempt that callers cause.
 const checkEvery = 3 * time.Second
 
 // Check looks a pending attempt up at the provider at once, whatever its schedule: its customer is back

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
@@ -27,7 +28,7 @@ func (d orderDetails) text() string {
 }
 
 // detailed is the pay with the details of its order.
-func (c *Commands) detailed(ctx context.Context, cmd Pay) (Pay, error) {
+func (c *Commands) detailed(ctx context.Context, actor authz.Actor, cmd Pay) (Pay, error) {
 	sealed, err := c.Store.OrderDetails(ctx, cmd.OrderID)
 	if err != nil || len(sealed) == 0 || c.Runner.Open == nil {
 		return cmd, err
@@ -40,12 +41,12 @@ func (c *Commands) detailed(ctx context.Context, cmd Pay) (Pay, error) {
 	if err := json.Unmarshal([]byte(text), &of); err != nil {
 		return cmd, fmt.Errorf("read the details of order %s: %w", cmd.OrderID, err)
 	}
-	return cmd.with(of), nil
+	return cmd.with(of, actor), nil
 }
 
-// with adds the details of the order.
-func (p Pay) with(of orderDetails) Pay {
-	if len(p.Lines) == 0 {
+// with adds the details of the order. Lines of a customer don't replace those of a fiscal receipt.
+func (p Pay) with(of orderDetails, actor authz.Actor) Pay {
+	if len(p.Lines) == 0 || gateway.HasReceipt(of.Lines) && !actor.Has(payment.RoleService) {
 		p.Lines = of.Lines
 	}
 	if !p.ownCustomer && of.Customer != (gateway.Customer{}) {

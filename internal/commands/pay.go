@@ -98,6 +98,12 @@ func (c *Commands) pay(ctx context.Context, actor authz.Actor, req idempotency.R
 	if !ok || account.Provider == nil || account.Provider.Capabilities().LookupOnly {
 		return Reply{}, payment.Invalid("account", "name a configured account that can be charged")
 	}
+	detailed := cmd.Stored && !cmd.ownCustomer // the order may name the customer
+	if detailed {
+		if cmd, err = c.detailed(ctx, actor, cmd); err != nil {
+			return Reply{}, err
+		}
+	}
 	if err := c.checkMethod(ctx, account.Provider, cmd.Details); err != nil {
 		return Reply{}, err
 	}
@@ -105,7 +111,7 @@ func (c *Commands) pay(ctx context.Context, actor authz.Actor, req idempotency.R
 		return Reply{}, err
 	}
 	permit := c.Runner.Permit()
-	p := &payStart{actor: actor, req: req, cmd: cmd, accepts: account.Provider.Accepts}
+	p := &payStart{actor: actor, req: req, cmd: cmd, accepts: account.Provider.Accepts, detailed: detailed}
 	a, err := c.start(ctx, p)
 	if errors.Is(err, errAgain) {
 		return c.payAgain(ctx, actor, req, cmd, c.Wait)
@@ -140,7 +146,7 @@ func (c *Commands) payAgain(ctx context.Context, actor authz.Actor, req idempote
 		}
 	}
 	if charge := a.OpenTake(); charge != nil && a.Unreported() && charge.LeaseUntil != nil && !charge.Leased(a.ReadAt) {
-		if cmd, err = c.detailed(ctx, cmd); err != nil {
+		if cmd, err = c.detailed(ctx, actor, cmd); err != nil {
 			return Reply{}, err
 		}
 		v, err := c.Runner.Resume(ctx, a.ID, payment.Cause{Kind: payment.CausePay, ID: string(a.RequestID)}, cmd.Text())

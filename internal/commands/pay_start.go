@@ -43,7 +43,7 @@ func (c *Commands) start(ctx context.Context, p *payStart) (payment.Attempt, err
 	}
 	if errors.Is(p.err, errLacks) {
 		p.detailed = true
-		if p.cmd, p.err = c.detailed(ctx, p.cmd); p.err == nil {
+		if p.cmd, p.err = c.detailed(ctx, p.actor, p.cmd); p.err == nil {
 			p.err = c.startAlone(ctx, p)
 		}
 	}
@@ -199,7 +199,8 @@ func (p *payStart) check(o payment.Order) error {
 	if o.UserID != user {
 		return payment.ErrForbidden
 	}
-	if o.Detailed && !p.detailed && p.elsewhere == nil && (len(p.cmd.Lines) == 0 || !p.cmd.ownCustomer) {
+	hasAll := len(p.cmd.Lines) > 0 && p.cmd.ownCustomer && p.actor.Has(payment.RoleService)
+	if o.Detailed && !p.detailed && p.elsewhere == nil && !hasAll {
 		return errLacks
 	}
 	for _, a := range o.Attempts {

@@ -15,8 +15,8 @@ func TestCheckoutPages(t *testing.T) {
 	for name, run := range map[string]func(b *tab, s *pageShop){
 		"stripe/paid": stripePaid, "stripe/incomplete": stripeIncomplete, "stripe/authentication_fails": stripeFails,
 		"stripe/cut_then_continued": stripeCut, "stripe/reload": stripeReload, "stripe/answer_lost": stripeLost,
-		"adyen/two_steps": adyenTwoSteps, "adyen/refused_then_continued": adyenRefused, "adyen/redirect": adyenRedirect, "adyen/two_tabs": adyenTwoTabs,
-		"paypal/paid": paypalPaid, "paypal/closed_then_paid": paypalClosed, "paypal/declined_then_paid": paypalDeclined, "paypal/refused": paypalRefused,
+		"adyen/two_steps": adyenTwoSteps, "adyen/refused_then_continued": adyenRefused, "adyen/redirect": adyenRedirect, "adyen/voucher": adyenVoucher, "adyen/two_tabs": adyenTwoTabs,
+		"paypal/paid": paypalPaid, "paypal/closed_then_paid": paypalClosed, "paypal/not_approved_then_paid": paypalNotApproved, "paypal/refused": paypalRefused,
 		"paypal/reload": paypalReload,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -144,6 +144,16 @@ func adyenRedirect(b *tab, s *pageShop) {
 	require.Len(b.t, s.details(), 1)
 }
 
+func adyenVoucher(b *tab, s *pageShop) {
+	s.set(func() { s.action = `{"type":"display","data":{"action":{"type":"voucher","reference":"R-1"}}}` })
+	b.click("#dropin-pay")
+	b.until(`document.getElementById("action").innerText === "R-1" && !document.getElementById("action").hidden`)
+	b.phase("action")
+	b.do(chromedp.Reload())
+	b.until(`document.getElementById("action").innerText === "R-1"`)
+	require.Len(b.t, s.pays(), 1)
+}
+
 func adyenTwoTabs(b *tab, s *pageShop) {
 	b.click("#dropin-pay")
 	b.until(`document.getElementById("done") !== null`)
@@ -178,7 +188,7 @@ func paypalClosed(b *tab, s *pageShop) {
 	require.Len(b.t, s.pays(), 1, "it is the same payment")
 }
 
-func paypalDeclined(b *tab, s *pageShop) {
+func paypalNotApproved(b *tab, s *pageShop) {
 	s.set(func() { s.refuse = 1 })
 	b.click("#paypal")
 	b.click("#approve")

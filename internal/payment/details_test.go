@@ -22,6 +22,8 @@ func TestDetails(t *testing.T) {
 	t.Parallel()
 	t.Run("reach_the_provider", detailsReachTheProvider)
 	t.Run("of_the_order", detailsOfTheOrder)
+	t.Run("of_the_order_say_whose_a_stored_method_is", detailsOfTheOrderSayWhose)
+	t.Run("of_the_order_with_a_receipt", detailsOfTheOrderWithAReceipt)
 	t.Run("of_the_order_when_resumed", detailsOfTheOrderWhenResumed)
 	t.Run("refused", detailsRefused)
 	t.Run("only_by_a_service", detailsOnlyByAService)
@@ -137,6 +139,47 @@ func detailsOfTheOrder(t *testing.T) {
 		require.Equal(t, c.customer, p.charges[0].Customer, order)
 		require.Equal(t, c.lines, p.charges[0].Lines, order)
 	}
+}
+
+// The owner that is asked for is the customer that is charged.
+func detailsOfTheOrderSayWhose(t *testing.T) {
+	t.Parallel()
+	p := &carrying{}
+	r := newEnv(t, setup{silent: true, provider: p.on})
+	r.orderWith(t, "A-1", nil, gateway.Customer{Reference: "c-9"})
+	saved, err := r.payWith(t, shop, "A-1", gateway.Details{Token: "tok_save"}, payment.CaptureAutomatic)
+	require.NoError(t, err)
+	stored := gateway.Details{Token: r.attempt(t, saved.ID).Saved.Token, Stored: true}
+	r.orderWith(t, "A-2", nil, gateway.Customer{Reference: "c-9"})
+	paid, err := r.payWith(t, shop, "A-2", stored, payment.CaptureAutomatic)
+	require.NoError(t, err)
+	require.Equal(t, succeeded, standingOf(paid.Attempt))
+	r.orderWith(t, "A-3", nil, gateway.Customer{Reference: "c-8"})
+	r.order(t, "A-4")
+	for _, order := range []payment.OrderID{"A-3", "A-4"} {
+		_, err = r.payWith(t, shop, order, stored, payment.CaptureAutomatic)
+		require.ErrorIs(t, err, payment.ErrMethodNotYours, order)
+	}
+	require.Len(t, p.charges, 2)
+}
+
+// A customer's lines, which can't have one, don't take the receipt out of the order's.
+func detailsOfTheOrderWithAReceipt(t *testing.T) {
+	t.Parallel()
+	p := &carrying{}
+	r := newEnv(t, setup{silent: true, provider: p.on})
+	of := carried("order")
+	plain := []gateway.Line{{Description: "Ticket", Quantity: "1", UnitAmount: price, Amount: price}}
+	own := gateway.Details{Token: "tok_success", Lines: plain, Customer: gateway.Customer{Reference: "u1", Email: "u1@shop.example"}}
+	r.orderWith(t, "A-1", of.Lines, gateway.Customer{})
+	_, err := r.payWith(t, customer, "A-1", own, payment.CaptureAutomatic)
+	require.NoError(t, err)
+	require.Equal(t, of.Lines, p.charges[0].Lines)
+	r.orderWith(t, "A-2", plain, of.Customer)
+	own.Lines = []gateway.Line{{Description: "Seat", Quantity: "1", UnitAmount: price, Amount: price}}
+	_, err = r.payWith(t, customer, "A-2", own, payment.CaptureAutomatic)
+	require.NoError(t, err)
+	require.Equal(t, own.Lines, p.charges[1].Lines)
 }
 
 // A retry that takes a lost charge over sends it again as it was first sent, also where nothing is kept of it.

@@ -18,7 +18,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -122,8 +121,8 @@ func (r *Runner) Recheck(ctx context.Context, id payment.AttemptID, cause paymen
 	return r.Resume(ctx, id, cause, "")
 }
 
-// RecheckOnce is Recheck, unless the attempt was looked up less than every ago by any process: then it is
-// returned as it is.
+// RecheckOnce is Recheck, but an attempt whose operation any process has tried less than every ago is returned as
+// it is.
 func (r *Runner) RecheckOnce(ctx context.Context, id payment.AttemptID, cause payment.Cause, every time.Duration) (payment.View, error) {
 	return r.resume(context.WithoutCancel(ctx), id, cause, "", every)
 }
@@ -160,7 +159,7 @@ func (r *Runner) shown(ctx context.Context, a payment.Attempt, err error) (payme
 }
 
 // next is what is to be carried out next for an attempt: a cancel before anything that
-// takes money, and nothing if that was looked up less than every ago. One that its order
+// takes money, and nothing if that was tried less than every ago. One that its order
 // withholds is cancelled.
 func (r *Runner) next(ctx context.Context, id payment.AttemptID, every time.Duration) (name payment.OperationName, err error) {
 	err = r.Store.InTx(ctx, func(ctx context.Context, tx Tx) error {
@@ -176,7 +175,7 @@ func (r *Runner) next(ctx context.Context, id payment.AttemptID, every time.Dura
 		}
 		for _, op := range []*payment.Operation{c.Attempt.OpenCancel(), c.Attempt.OpenTake(), c.Attempt.OpenOperation(string(payment.OperationCheck))} {
 			if op != nil {
-				if now := tx.Now(); r.lookedUp(op, now) >= every {
+				if ago := tx.Now().Sub(r.Schedule.LastTried(op)); ago < 0 || ago >= every {
 					name = op.Name()
 				}
 				break
@@ -185,19 +184,6 @@ func (r *Runner) next(ctx context.Context, id payment.AttemptID, every time.Dura
 		return s.Save(ctx)
 	})
 	return name, err
-}
-
-// lookedUp is how long ago an operation was looked up, by when it is due again; long, if it was not, or that
-// does not show.
-func (r *Runner) lookedUp(op *payment.Operation, now time.Time) time.Duration {
-	if op.Tries == 0 || op.NextAt == nil {
-		return math.MaxInt64
-	}
-	ago := now.Sub(op.NextAt.Add(-r.Schedule.Delay(op.Tries)))
-	if ago < 0 {
-		return math.MaxInt64
-	}
-	return ago
 }
 
 // withheldBy is the origin of the cancel of an attempt that its order withholds.

@@ -29,6 +29,15 @@ func (s Schedule) Delay(tries int) time.Duration {
 	return time.Duration(backoff[min(tries, len(backoff)-1)]) * s.First
 }
 
+// LastTried is when an open operation was last tried, by when it is due again. It is zero for one that was
+// not, and in the future for one that waits for something else.
+func (s Schedule) LastTried(op *payment.Operation) time.Time {
+	if op.Tries == 0 || op.NextAt == nil {
+		return time.Time{}
+	}
+	return op.NextAt.Add(-s.Delay(op.Tries))
+}
+
 // GivenUp reports whether the give-up threshold is passed: after so many tries, or, while calls are
 // held back and none can be made, so long a time. Then a discrepancy is opened, and lookups go on
 // daily.

@@ -1,9 +1,11 @@
 package contract
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -78,7 +80,7 @@ func (c *checker) object(s *Schema, value any, field string) {
 			c.invalid(join(field, name), "is required")
 		}
 	}
-	if text, err := json.Marshal(members); s.MaxBytes != nil && (err != nil || len(text) > *s.MaxBytes) {
+	if s.MaxBytes != nil && compact(members) > *s.MaxBytes {
 		c.invalid(field, "must have at most %d bytes as JSON", *s.MaxBytes)
 		return
 	}
@@ -89,6 +91,17 @@ func (c *checker) object(s *Schema, value any, field string) {
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		c.member(s, name, members[name], field)
 	}
+}
+
+// compact is the length of a value as compact JSON.
+func compact(value any) int {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(value); err != nil {
+		return math.MaxInt
+	}
+	return text.Len() - len("\n")
 }
 
 func (c *checker) member(s *Schema, name string, value any, field string) {

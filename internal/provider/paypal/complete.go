@@ -11,8 +11,8 @@ import (
 
 // Complete implements gateway.Provider: it captures or authorizes an order that its customer has
 // approved (https://developer.paypal.com/docs/api/orders/v2/#orders_capture). PayPal has the approval:
-// nothing of the details is sent. A decline leaves an order that can still be paid by another method;
-// one that is not approved waits on.
+// nothing of the details is sent. A decline is final here, although PayPal would take another method for
+// the order; one that is not approved waits on.
 func (c *Client) Complete(ctx context.Context, ch gateway.Completion) (gateway.Outcome, error) {
 	verb := "/capture"
 	if ch.Capture == payment.CaptureManual {

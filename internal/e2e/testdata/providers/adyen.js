@@ -6,12 +6,13 @@ window.AdyenWeb = {
     return {
       onSubmit,
       createFromAction(action) {
-        if (!["threeDS2"].includes(action.type)) throw new Error("no such action");
+        if (!["threeDS2", "voucher"].includes(action.type)) throw new Error("no such action");
         let place;
         const component = {
           mount(at) {
             place = document.querySelector(at);
-            place.innerHTML = `<button id="done">${action.subtype}</button>`;
+            place.innerHTML = `${action.reference ?? `<button id="done">${action.subtype}</button>`}`;
+            if (action.type === "voucher") return component; // nothing comes of it
             const data = { details: { threeDSResult: action.subtype }, paymentData: action.paymentData };
             place.querySelector("#done").addEventListener("click", () => onAdditionalDetails({ data }, component, {}));
             return component;
