@@ -32,18 +32,20 @@ func (r *receiver) Cancel(_ context.Context, c gateway.Cancel) (gateway.Outcome,
 }
 
 // TestCancelByReference: a payment that its provider has not named is cancelled by our reference, where
-// the provider takes that, and is else left until it is named.
+// the provider takes that and the charge was ours to send, and is else left until it is named.
 func TestCancelByReference(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		can     payment.Capabilities
+		begun   payment.Begun
 		state   fsm.State
 		outcome gateway.CallOutcome
 		sent    int
 	}{
-		"by_reference":   {payment.Capabilities{Blind: true, Cancel: true, CancelByReference: true}, fsm.AwaitingCustomer, gateway.CallAccepted, 1},
-		"by_its_id_only": {payment.Capabilities{Blind: true, Cancel: true}, fsm.AwaitingCustomer, gateway.CallAsked, 0},
-		"failed_already": {payment.Capabilities{Blind: true, Cancel: true, CancelByReference: true}, fsm.Failed, gateway.CallAsked, 0},
+		"by_reference":    {payment.Capabilities{Blind: true, Cancel: true, CancelByReference: true}, payment.BegunHere, fsm.AwaitingCustomer, gateway.CallAccepted, 1},
+		"by_its_id_only":  {payment.Capabilities{Blind: true, Cancel: true}, payment.BegunHere, fsm.AwaitingCustomer, gateway.CallAsked, 0},
+		"failed_already":  {payment.Capabilities{Blind: true, Cancel: true, CancelByReference: true}, payment.BegunHere, fsm.Failed, gateway.CallAsked, 0},
+		"begun_elsewhere": {payment.Capabilities{Blind: true, Cancel: true, CancelByReference: true}, payment.BegunElsewhere, fsm.AwaitingCustomer, gateway.CallAsked, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -55,7 +57,7 @@ func TestCancelByReference(t *testing.T) {
 					Accounts: map[string]gateway.Account{"": {Provider: p}},
 				},
 			})
-			a := payment.Attempt{ID: payment.AttemptID(uuid.New()), State: tt.state, ReadAt: time.Now()}
+			a := payment.Attempt{ID: payment.AttemptID(uuid.New()), Begun: tt.begun, State: tt.state, ReadAt: time.Now()}
 			o := a.NewOperation(payment.OperationCancel, payment.OriginPolicy, a.ReadAt)
 			res := r.Send(t.Context(), runner.TaskOf(a, o, payment.Send, ""), r.Permit(), payment.Cause{})
 			require.Equal(t, tt.outcome, res.Outcome)

@@ -150,9 +150,9 @@ func (r *Runner) sendCancel(ctx context.Context, p gateway.Provider, t Task, per
 	return result(t, out, err)
 }
 
-// cancel cancels a payment. One that the provider has not named is looked for first, and cancelled
-// by our reference where the provider takes that; a failed one is looked up first, since its hold
-// may be gone.
+// cancel cancels a payment. One that the provider has not named is looked for first, and, if the charge
+// was ours to send, cancelled by our reference where the provider takes that; a failed one is looked up
+// first, since its hold may be gone.
 func (r *Runner) cancel(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit, cause payment.Cause) gateway.CallResult {
 	var before []payment.Report
 	can := p.Capabilities()
@@ -166,7 +166,7 @@ func (r *Runner) cancel(ctx context.Context, p gateway.Provider, t Task, permit 
 			}
 		}
 		over := says == "" || says == fsm.NewsUnknown || says == fsm.NewsFailed || says == fsm.NewsSucceeded
-		if nameless := id == "" && !can.CancelByReference; nameless || t.Attempt.Failed() && (over || id == "") {
+		if nameless := id == "" && (!can.CancelByReference || t.Attempt.Begun != payment.BegunHere); nameless || t.Attempt.Failed() && (over || id == "") {
 			return asked
 		}
 		t.Attempt.ProviderPaymentID = id

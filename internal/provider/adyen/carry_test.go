@@ -158,6 +158,12 @@ func TestTheDetailsOfAnotherPaymentAreRefused(t *testing.T) {
 	require.Nil(t, o.Money)
 	require.Empty(t, o.ProviderPaymentID)
 
+	o, err = says(t, 200, `{"resultCode":"RedirectShopper","pspReference":"88K","merchantReference":"0199-another","action":{"type":"redirect","method":"GET","url":"https://bank.example/"}}`).
+		Complete(t.Context(), completion(ch, `{"redirectResult":"x"}`))
+	require.NoError(t, err)
+	require.True(t, o.RefusesCall(), "nor does the other's action become this one's")
+	require.Nil(t, o.NextAction)
+
 	_, err = says(t, 200, `{"resultCode":"Authorised","pspReference":"88K"}`).Complete(t.Context(), completion(ch, `{"redirectResult":"x"}`))
 	unknown(t, err)
 }

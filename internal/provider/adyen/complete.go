@@ -41,12 +41,12 @@ func (c *Client) Complete(ctx context.Context, cp gateway.Completion) (gateway.O
 		return gateway.Outcome{}, refused.err()
 	case refused != nil:
 		return notCompleted(refused.Code), nil
+	case got.MerchantReference != "" && got.MerchantReference != cp.Attempt.String():
+		return notCompleted("another_payment"), nil
 	case got.waits():
 		return got.waiting(), nil
 	case got.MerchantReference == "":
 		return gateway.Outcome{}, errAnotherOrNot
-	case got.MerchantReference != cp.Attempt.String():
-		return notCompleted("another_payment"), nil
 	}
 	return c.outcome(got)
 }

@@ -170,11 +170,18 @@ func TestAccepts(t *testing.T) {
 		},
 		"their own members": {
 			func(c *gateway.Charge) {
+				c.Unattended = true
 				c.ProviderData = map[string]json.RawMessage{"Description": json.RawMessage(`"x"`), "PaymentScheduled": json.RawMessage(`1`)}
 			}, nil,
 		},
+		"a schedule with the customer": {
+			func(c *gateway.Charge) {
+				c.ProviderData = map[string]json.RawMessage{"PaymentScheduled": json.RawMessage(`1`)}
+			}, []string{"provider_data.PaymentScheduled"},
+		},
 		"a schedule of none": {
 			func(c *gateway.Charge) {
+				c.Unattended = true
 				c.ProviderData = map[string]json.RawMessage{"PaymentScheduled": json.RawMessage(`{"Amount":1}`)}
 			}, []string{"provider_data.PaymentScheduled"},
 		},

@@ -84,17 +84,17 @@ func read(a answer) (gateway.Outcome, error) {
 // (https://developers.cloudpayments.ru/#statusy-operatsiy). A declined one is final: a
 // retry is a new transaction. An unrecognized status is processing.
 func (t transaction) outcome() (o gateway.Outcome, err error) {
-	o = gateway.Outcome{ProviderPaymentID: string(t.TransactionID), News: fsm.NewsProcessing, Saved: t.saved()}
+	o = gateway.Outcome{ProviderPaymentID: string(t.TransactionID), News: fsm.NewsProcessing}
 	switch t.Status {
 	case "":
 		return gateway.Outcome{}, errNameless
 	case "AwaitingAuthentication":
 		o.News = fsm.NewsActionRequired
 	case "Authorized":
-		o.News = fsm.NewsAuthorized
+		o.News, o.Saved = fsm.NewsAuthorized, t.saved()
 		o.Money, err = t.money()
 	case "Completed":
-		o.News = fsm.NewsSucceeded
+		o.News, o.Saved = fsm.NewsSucceeded, t.saved()
 		o.Money, err = t.money()
 	case "Cancelled":
 		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure("canceled", "")

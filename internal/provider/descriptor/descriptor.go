@@ -24,8 +24,8 @@ type Adapter struct {
 	// TestByDefault is set if the default address is a test host.
 	TestByDefault bool
 	// Carries are the members of a pay that a charge passes on; of all others the provider gets
-	// nothing. ProviderData are the members of its own request that provider_data may have. The tests
-	// compare both with what is sent (providertest.Carries), and the manual's table is made from them.
+	// nothing; the tests compare them with what is sent (providertest.Carries). ProviderData are the members
+	// of its own request that provider_data may have. The manual's tables are made from both.
 	Carries      []Carried
 	ProviderData []string
 	// SecondStep says what complete takes; empty if no payment has a second step.

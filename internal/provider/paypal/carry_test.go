@@ -148,6 +148,7 @@ func TestAccepts(t *testing.T) {
 		"what is stored already":    {func(c *gateway.Charge) { c.Token, c.Stored, c.Save, c.Customer.Reference = "card:1", true, true, "c" }, "save_payment_method"},
 		"nobody's wallet":           {func(c *gateway.Charge) { c.Save = true }, "customer.reference"},
 		"a descriptor with a quote": {func(c *gateway.Charge) { c.StatementDescriptor = "JANE'S" }, "statement_descriptor"},
+		"a page's name without one": {func(c *gateway.Charge) { data("brand_name")(c); c.ReturnURL = "" }, "provider_data.brand_name"},
 		"our mark":                  {data("custom_id"), "provider_data.custom_id"},
 		"another payee":             {data("payee"), "provider_data.payee"},
 		"another amount":            {data("amount"), "provider_data.amount"},

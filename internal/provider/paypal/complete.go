@@ -31,7 +31,7 @@ func (c *Client) Complete(ctx context.Context, ch gateway.Completion) (gateway.O
 		return gateway.Outcome{}, refused
 	}
 	now, err := c.Lookup(ctx, ch.ProviderPaymentID)
-	if now.News == fsm.NewsActionRequired && (now.Approved || !refused.early()) {
+	if now.News == fsm.NewsActionRequired && !refused.early(now.Approved) {
 		now.News, now.Approved, now.NextAction, now.Failure = fsm.NewsSoftFailed, false, nil, refused.failure()
 	}
 	return now, err

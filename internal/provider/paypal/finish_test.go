@@ -127,6 +127,24 @@ func TestAFinishThatIsTurnedAwayIsNoDecline(t *testing.T) {
 	}
 }
 
+// The customer approves the order after PayPal has refused to capture it, and before it is looked at.
+func TestAnApprovalThatFollowsARefusalCounts(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f.ServeHTTP(w, r)
+		if id, ok := strings.CutSuffix(r.URL.Path, "/capture"); ok {
+			f.approve(id[strings.LastIndexByte(id, '/')+1:])
+		}
+	}))
+	ch := charge("paypal")
+	o, err := c.Complete(t.Context(), completion(ch, charged(t, c, ch).ProviderPaymentID))
+	require.NoError(t, err)
+	require.Equal(t, fsm.NewsActionRequired, o.News)
+	require.True(t, o.Approved)
+	require.Nil(t, o.Failure)
+}
+
 func TestAFinishOfNobodysOrder(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake(t))

@@ -85,9 +85,10 @@ func (r *refusal) turnedAway() bool {
 	return r.status == http.StatusUnauthorized || r.status == http.StatusForbidden
 }
 
-// early reports whether the customer has not approved the order yet, or must act again.
-func (r *refusal) early() bool {
-	return r.code() == "ORDER_NOT_APPROVED" || r.code() == "PAYER_ACTION_REQUIRED"
+// early reports whether the customer had not approved the order yet, although that may have come
+// meanwhile, or must act again.
+func (r *refusal) early(approved bool) bool {
+	return r.code() == "ORDER_NOT_APPROVED" || r.code() == "PAYER_ACTION_REQUIRED" && !approved
 }
 
 // declined reports whether the payment method was declined.

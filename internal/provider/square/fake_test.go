@@ -113,7 +113,7 @@ func (f *fake) list(w http.ResponseWriter, r *http.Request) {
 	var found []object
 	for _, id := range slices.Sorted(maps.Keys(f.payments)) {
 		made, _ := f.payments[id]["created_at"].(string)
-		if id > q.Get("cursor") && (q.Get("begin_time") == "" || q.Get("begin_time") <= made && made <= q.Get("end_time")) {
+		if id > q.Get("cursor") && (q.Get("begin_time") == "" || q.Get("begin_time") <= made && (q.Get("end_time") == "" || made <= q.Get("end_time"))) {
 			found = append(found, f.payments[id])
 		}
 	}

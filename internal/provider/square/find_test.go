@@ -1,7 +1,9 @@
 package square_test
 
 import (
+	"encoding/binary"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -11,14 +13,19 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// A payment is found among those of the same minutes, on whichever page of the list it is.
+// A payment is found among those since its attempt was made, on whichever page of the list it is: a day later, too, if it was begun
+// elsewhere.
 func TestAPaymentIsFoundByItsReference(t *testing.T) {
 	t.Parallel()
 	c, seen := serve(t, newFake())
 	var made []payment.AttemptID
 	for i, token := range []string{cardOK, cardOK, cardDeclined, cardOK, cardOK} {
 		ch := charge(token)
-		ch.Attempt, ch.IdempotencyKey = payment.AttemptID(uuid.Must(uuid.NewV7())), "pay-"+string(rune('a'+i))
+		id := uuid.Must(uuid.NewV7())
+		if i == 4 {
+			binary.BigEndian.PutUint64(id[:8], uint64(time.Now().AddDate(0, 0, -1).UnixMilli())<<16|0x7000)
+		}
+		ch.Attempt, ch.IdempotencyKey = payment.AttemptID(id), "pay-"+string(rune('a'+i))
 		made = append(made, ch.Attempt)
 		_, err := c.Charge(t.Context(), ch)
 		require.NoError(t, err)

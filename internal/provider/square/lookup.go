@@ -25,9 +25,6 @@ func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error)
 const (
 	// clocks bounds the difference between our clock and Square's.
 	clocks = 2 * time.Minute
-	// lastCharge is how long after its attempt a payment can have been made: the resend window, and
-	// then the length of a lease.
-	lastCharge = 15 * time.Minute
 	// findLag is more than the "several seconds" after which a new payment is in the list
 	// (https://developer.squareup.com/reference/square/payments-api/list-payments).
 	findLag = 30 * time.Second
@@ -35,8 +32,9 @@ const (
 	pageSize = "100"
 )
 
-// Find implements gateway.Provider. Square's list has no filter by reference: the payments of the minutes
-// after the attempt was made, a time that its id contains, are searched, oldest first.
+// Find implements gateway.Provider. Square's list has no filter by reference: the payments of the location
+// since the attempt was made, a time that its id contains, are searched, oldest first. One that was begun
+// elsewhere may be made any time later.
 func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcome, error) {
 	query := url.Values{"sort_order": {"ASC"}, "limit": {pageSize}}
 	if c.Location != "" {
@@ -45,7 +43,6 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcom
 	if uuid.UUID(id).Version() == 7 {
 		made := time.Unix(uuid.UUID(id).Time().UnixTime()).UTC()
 		query.Set("begin_time", made.Add(-clocks).Format(time.RFC3339))
-		query.Set("end_time", made.Add(lastCharge+clocks).Format(time.RFC3339))
 	}
 	for {
 		page, err := c.get(ctx, "/v2/payments?"+query.Encode(), nil)

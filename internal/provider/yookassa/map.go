@@ -39,7 +39,7 @@ func outcome(p object) (gateway.Outcome, error) {
 	if p.ID == "" || p.Status == "" {
 		return gateway.Outcome{}, errNameless
 	}
-	o := gateway.Outcome{ProviderPaymentID: p.ID, News: fsm.NewsProcessing, Saved: p.Method.saved()}
+	o := gateway.Outcome{ProviderPaymentID: p.ID, News: fsm.NewsProcessing}
 	if ours := p.Metadata["payment_attempt_id"]; ours != "" {
 		o.References = []string{ours}
 	}
@@ -50,10 +50,10 @@ func outcome(p object) (gateway.Outcome, error) {
 			o.News, o.NextAction = fsm.NewsActionRequired, next
 		}
 	case "waiting_for_capture":
-		o.News = fsm.NewsAuthorized
+		o.News, o.Saved = fsm.NewsAuthorized, p.Method.saved()
 		o.Money, err = p.Amount.money()
 	case "succeeded":
-		o.News = fsm.NewsSucceeded
+		o.News, o.Saved = fsm.NewsSucceeded, p.Method.saved()
 		o.Money, err = p.Amount.money()
 	case "canceled":
 		o.News, o.Failure = fsm.NewsFailed, payment.NewFailure(hooks.FailureCode(p.CancellationDetails.Reason))
