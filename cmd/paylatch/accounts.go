@@ -56,9 +56,13 @@ func accounts(cfg *config.Config, client *http.Client, w watch) (map[string]gate
 			Foreign: gateway.Foreign{After: a.ForeignAfter, Review: a.ReviewsForeign()},
 		}
 		if a.CanCharge() {
-			p, err := provider.New(a.Kind, descriptor.Settings{
-				BaseURL: a.BaseURL, Params: a.Credentials(), Client: client, Now: time.Now,
-			})
+			settings := descriptor.Settings{BaseURL: a.BaseURL, Params: a.Credentials(), Client: client, Now: time.Now}
+			kept, err := provider.NewRecords(a.Kind, settings)
+			if err != nil {
+				return nil, nil, fmt.Errorf("account %s: %w", a.Name, err)
+			}
+			out.Books, out.Events, out.Statement = kept.Books, kept.Events, kept.Statement
+			p, err := provider.New(a.Kind, settings)
 			if err != nil && !errors.Is(err, provider.ErrNoAdapter) {
 				return nil, nil, fmt.Errorf("account %s: %w", a.Name, err)
 			}

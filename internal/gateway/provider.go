@@ -225,6 +225,10 @@ func (o RefundOutcome) RefusesCall() bool {
 // Account is how one account at a provider is treated.
 type Account struct {
 	Provider Provider
+	// Books, Events and Statement are nil where the kind has none.
+	Books     Books
+	Events    EventLog
+	Statement Statement
 	// Live is false for an account of test money, true for one of real money, nil if that is open.
 	Live *bool
 	// Lives are how long its attempts may stay unfinished.

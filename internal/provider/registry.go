@@ -64,6 +64,30 @@ func New(kind string, s descriptor.Settings) (gateway.Provider, error) {
 	return adapter.New(s)
 }
 
+// Records are what a provider keeps of an account besides its payments; each is nil where a kind has none.
+type Records struct {
+	Books     gateway.Books
+	Events    gateway.EventLog
+	Statement gateway.Statement
+}
+
+// NewRecords returns the records of an account.
+func NewRecords(kind string, s descriptor.Settings) (r Records, err error) {
+	adapter := Adapters()[kind]
+	r.Statement = adapter.Statement
+	if adapter.Books != nil {
+		if r.Books, err = adapter.Books(s); err != nil {
+			return Records{}, fmt.Errorf("books of %s: %w", kind, err)
+		}
+	}
+	if adapter.Events != nil {
+		if r.Events, err = adapter.Events(s); err != nil {
+			return Records{}, fmt.Errorf("events of %s: %w", kind, err)
+		}
+	}
+	return r, nil
+}
+
 // NewHTTPClient returns a client for calls to providers. It follows no redirects: a command must not be sent to an
 // address that was not configured. Each call sets its own timeout.
 func NewHTTPClient() *http.Client {

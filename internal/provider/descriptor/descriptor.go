@@ -34,6 +34,11 @@ type Adapter struct {
 	LookupOnly bool
 	// New creates the client of an account; nil if there is none yet: the account then accepts webhooks only.
 	New func(Settings) (gateway.Provider, error)
+	// Books reads the provider's record of the account's money, Events lists its events, Statement reads a
+	// file of that record; each is nil where there is none.
+	Books     func(Settings) (gateway.Books, error)
+	Events    func(Settings) (gateway.EventLog, error)
+	Statement gateway.Statement
 }
 
 // Carried is a member of a pay that a charge passes on.

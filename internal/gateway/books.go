@@ -1,0 +1,71 @@
+package gateway
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// Books are a provider's own record of an account's money. Reading them moves nothing.
+type Books interface {
+	// Entries passes the entries of a span to take, in any order, page by page, until take returns an
+	// error, which it returns. An entry at the edge of the span may be passed twice, by two spans; none
+	// of it is left out. Entries that are about no payment (payouts, fees of the account) are left out.
+	Entries(ctx context.Context, in Span, take func(Entry) error) error
+}
+
+// Statement reads a file of a provider's that has what [Books] have: its settlement details, its registry.
+type Statement func(file io.Reader, take func(Entry) error) error
+
+// Span is the time from From, inclusive, until To, exclusive.
+type Span struct{ From, To time.Time }
+
+// Has reports whether the span contains a time.
+func (s Span) Has(t time.Time) bool { return !t.Before(s.From) && t.Before(s.To) }
+
+// Entry is what a provider's books have of one movement of money of a payment.
+type Entry struct {
+	// ID is the provider's id of the entry; an account has it once.
+	ID string
+	// Payment is the canonical id of the payment, as a Report has it; References are others by which it may
+	// be named, our attempt's id among them where the provider carries it.
+	Payment    string
+	References []string
+	// Order is the merchant's order, where the provider carries it.
+	Order payment.OrderID
+	// Movement is what happened, named as reports of this provider name it. Without an id its money is all
+	// that was so moved of the payment until the books were read.
+	Movement payment.Told
+	// Fee is what the provider kept of it, Net what was added to the balance of the account (negative where
+	// it was taken), in the currency of that balance; nil where the books do not state it.
+	Fee, Net *payment.Money
+	// Payout is the provider's id of the payout that contains it; empty while it is in none.
+	Payout string
+}
+
+// Names are all ids that the entry contains for the payment.
+func (e Entry) Names() []string {
+	return payment.Report{Payment: e.Payment, References: e.References}.Names()
+}
+
+// Report is what the entry states, as a report about its payment.
+func (e Entry) Report(cause payment.Cause) payment.Report {
+	return payment.Report{Payment: e.Payment, References: e.References, Says: fsm.NewsMoney, Movements: []payment.Told{e.Movement}, Cause: cause}
+}
+
+// EventLog is a provider's own list of the events of an account.
+type EventLog interface {
+	// Events passes the events of a span to take, as Books.Entries does entries.
+	Events(ctx context.Context, in Span, take func(ListedEvent) error) error
+}
+
+// ListedEvent is an event as a provider lists it.
+type ListedEvent struct {
+	// Body is what the provider would deliver as the body of a webhook.
+	Body []byte
+	// At is when the event happened, by the provider's clock.
+	At time.Time
+}
