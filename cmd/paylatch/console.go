@@ -9,22 +9,23 @@ import (
 	"github.com/paylatch/paylatch/internal/api/access"
 	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/console"
+	"github.com/paylatch/paylatch/internal/console/session"
 	"github.com/paylatch/paylatch/internal/support"
 )
 
 // newConsole makes the pages for support. In dev a token signs a person in, and on
 // an address of this machine the browser sends its cookie without TLS.
 func (in *instance) newConsole(desk *support.Service, dev bool) http.Handler {
-	o := console.Options{
-		Support: desk, AuditLog: desk, Payments: in.rooms, Endpoints: in.events.endpoints, Sessions: in.store.Sessions(), Log: in.log, Now: time.Now,
+	o := console.Options{Support: desk, Payments: in.rooms, Endpoints: in.events.endpoints, SignIn: session.Options{
+		AuditLog: desk, Store: in.store.Sessions(), Log: in.log, Now: time.Now,
 		Refused: in.access.Refused, SignedOut: in.access.SignedOut, Seen: access.Seen,
 		Plain: dev && onlyHere(in.cfg.Listen),
-	}
+	}}
 	if dev {
-		o.Tokens = in.auth
+		o.SignIn.Tokens = in.auth
 	}
 	if c := in.cfg.Console.OIDC; c.Issuer != "" {
-		o.OpenID = auth.NewOpenID(auth.OpenIDOptions{
+		o.SignIn.OpenID = auth.NewOpenID(auth.OpenIDOptions{
 			Issuer: c.Issuer, ClientID: c.ClientID, ClientSecret: string(c.ClientSecret), RedirectURL: c.RedirectURL,
 			Scopes: c.Scopes, RolesClaim: c.RolesClaim, SubjectClaim: c.SubjectClaim,
 		})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/paylatch/paylatch/internal/api/exchange"
 	"github.com/paylatch/paylatch/internal/api/gen"
 	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/internal/api/waiting"
@@ -17,8 +18,8 @@ import (
 
 // ListAttempts handles GET /v1/orders/{order_id}/attempts.
 func (s *server) ListAttempts(ctx context.Context, r gen.ListAttemptsRequestObject) (gen.ListAttemptsResponseObject, error) {
-	x := exchangeOf(ctx)
-	id, err := x.orderID(r.OrderID)
+	x := exchange.Of(ctx)
+	id, err := x.OrderID(r.OrderID)
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +27,7 @@ func (s *server) ListAttempts(ctx context.Context, r gen.ListAttemptsRequestObje
 	if err != nil {
 		return nil, err
 	}
-	views, err := s.Payments.Attempts(ctx, x.actor, id, request)
+	views, err := s.Payments.Attempts(ctx, x.Actor, id, request)
 	if err != nil {
 		return nil, err
 	}
@@ -52,46 +53,36 @@ func requestFilter(id *string) (payment.RequestID, error) {
 	return payment.RequestID(*id), nil
 }
 
-// attemptID records the attempt for the log.
-func (x *exchange) attemptID(text string) (payment.AttemptID, error) {
-	id, err := payment.ParseAttemptID(text)
-	if err != nil {
-		return id, x.actor.Unseen(err)
-	}
-	x.Attempt = id.String()
-	return id, nil
-}
-
 // ReadAttempt handles GET /v1/payment-attempts/{payment_attempt_id}.
 func (s *server) ReadAttempt(ctx context.Context, r gen.ReadAttemptRequestObject) (gen.ReadAttemptResponseObject, error) {
-	x := exchangeOf(ctx)
-	id, err := x.attemptID(r.PaymentAttemptID)
+	x := exchange.Of(ctx)
+	id, err := x.AttemptID(r.PaymentAttemptID)
 	if err != nil {
 		return nil, err
 	}
-	poll := waiting.Poll{Actor: x.actor, ID: id, Tags: valueOf(r.Params.IfNoneMatch)}
+	poll := waiting.Poll{Actor: x.Actor, ID: id, Tags: valueOf(r.Params.IfNoneMatch)}
 	wait, applied, err := waiting.ParseWait(r.Params.Wait, r.Params.Prefer)
 	if err != nil {
 		return nil, err
 	}
-	if r.Params.IfNoneMatch != nil && !x.head {
+	if r.Params.IfNoneMatch != nil && !x.Head {
 		poll.Wait, poll.Applied = wait, applied
 	}
 	return writes(func(w http.ResponseWriter) error {
 		wait, err := s.waiting.Poll(ctx, w, poll)
-		s.leave(ctx, wait)
+		leave(ctx, wait)
 		return err
 	}), nil
 }
 
 // CheckAttempt handles POST /v1/payment-attempts/{payment_attempt_id}/check.
 func (s *server) CheckAttempt(ctx context.Context, r gen.CheckAttemptRequestObject) (gen.CheckAttemptResponseObject, error) {
-	x := exchangeOf(ctx)
-	id, err := x.attemptID(r.PaymentAttemptID)
+	x := exchange.Of(ctx)
+	id, err := x.AttemptID(r.PaymentAttemptID)
 	if err != nil {
 		return nil, err
 	}
-	v, err := s.Payments.Check(ctx, x.actor, id)
+	v, err := s.Payments.Check(ctx, x.Actor, id)
 	if err != nil {
 		return nil, err
 	}
@@ -100,45 +91,42 @@ func (s *server) CheckAttempt(ctx context.Context, r gen.CheckAttemptRequestObje
 
 // StreamAttempt handles GET /v1/payment-attempts/{payment_attempt_id}/stream.
 func (s *server) StreamAttempt(ctx context.Context, r gen.StreamAttemptRequestObject) (gen.StreamAttemptResponseObject, error) {
-	x := exchangeOf(ctx)
-	id, err := x.attemptID(r.PaymentAttemptID)
+	x := exchange.Of(ctx)
+	id, err := x.AttemptID(r.PaymentAttemptID)
 	if err != nil {
 		return nil, err
 	}
-	events := waiting.Stream{Actor: x.actor, ID: id, LastEventID: valueOf(r.Params.LastEventID), Head: x.head}
+	events := waiting.Stream{Actor: x.Actor, ID: id, LastEventID: valueOf(r.Params.LastEventID), Head: x.Head}
 	return writes(func(w http.ResponseWriter) error {
 		wait, err := s.waiting.Stream(ctx, w, events)
-		s.leave(ctx, wait)
+		leave(ctx, wait)
 		return err
 	}), nil
 }
 
 // leave has a wait, if there is one, run when the request's handlers have returned, and the request logged then.
-func (s *server) leave(ctx context.Context, wait *waiting.Wait) {
+func leave(ctx context.Context, wait *waiting.Wait) {
 	if wait == nil {
 		return
 	}
-	x := exchangeOf(ctx)
-	route := x.context.Path()
-	x.waits, x.context, x.actor = true, nil, authz.Actor{}
-	waiting.Leave(ctx, wait, func(status int) { s.access.Write(x.Record, route, status) })
+	waiting.Leave(ctx, wait, exchange.Of(ctx).Leave())
 }
 
 // readAttempt reads for a waiter.
 func (s *server) readAttempt(ctx context.Context, actor authz.Actor, id payment.AttemptID) (payment.View, error) {
 	v, err := s.Payments.Attempt(ctx, actor, id)
 	if err == nil {
-		exchangeOf(ctx).About(v.Attempt)
+		exchange.Of(ctx).About(v.Attempt)
 	}
 	return v, err
 }
 
 // shown renders an attempt and sets the headers for polling it.
-func (s *server) shown(x *exchange, v payment.View) gen.Attempt {
+func (s *server) shown(x *exchange.Exchange, v payment.View) gen.Attempt {
 	x.About(v.Attempt)
-	x.header().Set("ETag", render.ETag(v.Version))
+	x.Header().Set("ETag", render.ETag(v.Version))
 	if wait := s.render.RetryAfter(v); wait != "" {
-		x.header().Set(echo.HeaderRetryAfter, wait)
+		x.Header().Set(echo.HeaderRetryAfter, wait)
 	}
 	return s.render.Attempt(v)
 }

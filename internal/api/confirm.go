@@ -4,50 +4,51 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/paylatch/paylatch/internal/api/exchange"
 	"github.com/paylatch/paylatch/internal/api/gen"
 	"github.com/paylatch/paylatch/internal/commands"
 )
 
 // Complete handles POST /v1/payment-attempts/{payment_attempt_id}/complete.
 func (s *server) Complete(ctx context.Context, r gen.CompleteRequestObject) (gen.CompleteResponseObject, error) {
-	x := exchangeOf(ctx)
-	id, err := x.attemptID(r.PaymentAttemptID)
+	x := exchange.Of(ctx)
+	id, err := x.AttemptID(r.PaymentAttemptID)
 	if err != nil {
 		return nil, err
 	}
 	cmd := commands.Complete{AttemptID: id, Details: r.Body.Details}
-	reply, err := s.Payments.Complete(ctx, x.actor, s.command(x, id.String()), cmd)
+	reply, err := s.Payments.Complete(ctx, x.Actor, x.Command(id.String()), cmd)
 	return s.attemptResponse(x, reply, err)
 }
 
 // Confirm handles POST /v1/payment-attempts/{payment_attempt_id}/confirm.
 func (s *server) Confirm(ctx context.Context, r gen.ConfirmRequestObject) (gen.ConfirmResponseObject, error) {
-	x := exchangeOf(ctx)
-	id, err := x.attemptID(r.PaymentAttemptID)
+	x := exchange.Of(ctx)
+	id, err := x.AttemptID(r.PaymentAttemptID)
 	if err != nil {
 		return nil, err
 	}
 	cmd := commands.Confirm{AttemptID: id, Amount: valueOf(r.Body).Amount}
-	reply, err := s.Payments.Confirm(ctx, x.actor, s.command(x, id.String()), cmd)
+	reply, err := s.Payments.Confirm(ctx, x.Actor, x.Command(id.String()), cmd)
 	return s.attemptResponse(x, reply, err)
 }
 
 // CancelAttempt handles POST /v1/payment-attempts/{payment_attempt_id}/cancel.
 func (s *server) CancelAttempt(ctx context.Context, r gen.CancelAttemptRequestObject) (gen.CancelAttemptResponseObject, error) {
-	x := exchangeOf(ctx)
-	id, err := x.attemptID(r.PaymentAttemptID)
+	x := exchange.Of(ctx)
+	id, err := x.AttemptID(r.PaymentAttemptID)
 	if err != nil {
 		return nil, err
 	}
-	reply, err := s.Payments.Cancel(ctx, x.actor, s.command(x, id.String()), id)
+	reply, err := s.Payments.Cancel(ctx, x.Actor, x.Command(id.String()), id)
 	return s.attemptResponse(x, reply, err)
 }
 
 // attemptResponse is the response to a command on an attempt.
-func (s *server) attemptResponse(x *exchange, reply commands.Reply, err error) (response, error) {
+func (s *server) attemptResponse(x *exchange.Exchange, reply commands.Reply, err error) (response, error) {
 	if err != nil {
-		return response{}, x.failed(reply.Result, err)
+		return response{}, x.Failed(reply.Result, err)
 	}
-	x.setReply(reply)
+	x.SetReply(reply)
 	return response{http.StatusOK, s.shown(x, reply.View)}, nil
 }

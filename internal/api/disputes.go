@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/paylatch/paylatch/internal/api/exchange"
 	"github.com/paylatch/paylatch/internal/api/gen"
 	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -11,13 +12,13 @@ import (
 
 // ReadDispute handles GET /v1/disputes/{dispute_id}.
 func (s *server) ReadDispute(ctx context.Context, r gen.ReadDisputeRequestObject) (gen.ReadDisputeResponseObject, error) {
-	x := exchangeOf(ctx)
+	x := exchange.Of(ctx)
 	id, err := payment.ParseDisputeID(r.DisputeID)
 	if err != nil {
-		return nil, x.actor.Unseen(err)
+		return nil, x.Actor.Unseen(err)
 	}
 	x.Dispute = id.String()
-	read, err := s.Payments.Dispute(ctx, x.actor, id)
+	read, err := s.Payments.Dispute(ctx, x.Actor, id)
 	if err != nil {
 		return nil, err
 	}

@@ -9,21 +9,13 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/paylatch/paylatch/internal/api/exchange"
 	"github.com/paylatch/paylatch/internal/api/gen"
 	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/outbox/endpoint"
 	"github.com/paylatch/paylatch/internal/payment"
 )
-
-// Endpoints are where events are delivered.
-type Endpoints interface {
-	List(ctx context.Context) ([]endpoint.Status, error)
-	Attempts(ctx context.Context, name string, before int64, failed bool, limit int) ([]endpoint.Attempt, error)
-	Test(ctx context.Context, name string) (endpoint.Attempt, error)
-	RedeliverAfter(ctx context.Context, name string, cursor outbox.Position) error
-	RedeliverEvents(ctx context.Context, name string, ids []uuid.UUID) error
-}
 
 // How many attempts a page has, and how many events one redelivery names.
 const (
@@ -34,7 +26,7 @@ const (
 
 // mayDeliver returns an *authz.RoleError for those who have nothing to do with endpoints.
 func mayDeliver(ctx context.Context) error {
-	return exchangeOf(ctx).actor.Require(payment.RoleService, payment.RoleSupport, payment.RoleAdmin)
+	return exchange.Of(ctx).Actor.Require(payment.RoleService, payment.RoleSupport, payment.RoleAdmin)
 }
 
 // ListEndpoints handles GET /v1/endpoints.

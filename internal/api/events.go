@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/paylatch/paylatch/internal/api/exchange"
 	"github.com/paylatch/paylatch/internal/api/gen"
 	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/internal/api/waiting"
@@ -23,8 +24,8 @@ const (
 
 // ReadEvents handles GET /v1/events.
 func (s *server) ReadEvents(ctx context.Context, r gen.ReadEventsRequestObject) (gen.ReadEventsResponseObject, error) {
-	x := exchangeOf(ctx)
-	if err := x.actor.Require(payment.RoleService); err != nil {
+	x := exchange.Of(ctx)
+	if err := x.Actor.Require(payment.RoleService); err != nil {
 		return nil, err
 	}
 	after, types, limit, err := feedQuery(r.Params)
@@ -43,7 +44,7 @@ func (s *server) ReadEvents(ctx context.Context, r gen.ReadEventsRequestObject) 
 	if err != nil {
 		return nil, err
 	}
-	s.FeedRead(x.actor.Subject, actedOn(after, page), began)
+	s.FeedRead(x.Actor.Subject, actedOn(after, page), began)
 	return writes(func(w http.ResponseWriter) error {
 		if applied != "" {
 			w.Header().Set("Preference-Applied", applied)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/paylatch/paylatch/internal/api/exchange"
 	"github.com/paylatch/paylatch/internal/api/gen"
 	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -13,8 +14,8 @@ import (
 
 // RegisterAttempt handles POST /v1/orders/{order_id}/attempts.
 func (s *server) RegisterAttempt(ctx context.Context, r gen.RegisterAttemptRequestObject) (gen.RegisterAttemptResponseObject, error) {
-	x := exchangeOf(ctx)
-	id, err := x.orderID(r.OrderID)
+	x := exchange.Of(ctx)
+	id, err := x.OrderID(r.OrderID)
 	if err != nil {
 		return nil, err
 	}
@@ -22,11 +23,11 @@ func (s *server) RegisterAttempt(ctx context.Context, r gen.RegisterAttemptReque
 	if err != nil {
 		return nil, err
 	}
-	reply, err := s.Payments.Register(ctx, x.actor, s.command(x, string(id)), cmd)
+	reply, err := s.Payments.Register(ctx, x.Actor, x.Command(string(id)), cmd)
 	if err != nil {
-		return nil, x.failed(reply.Result, err)
+		return nil, x.Failed(reply.Result, err)
 	}
-	x.setReply(reply)
+	x.SetReply(reply)
 	body := s.shown(x, reply.View)
 	token := s.Auth.StatusToken(reply.ID, s.Now().Add(s.StatusTokenLife))
 	key := (&payment.Operation{AttemptID: reply.ID, Kind: payment.OperationCharge}).Key()
@@ -77,8 +78,8 @@ func superseded(text *string) (*payment.AttemptID, error) {
 
 // ReportAttempt handles POST /v1/payment-attempts/{payment_attempt_id}/report.
 func (s *server) ReportAttempt(ctx context.Context, r gen.ReportAttemptRequestObject) (gen.ReportAttemptResponseObject, error) {
-	x := exchangeOf(ctx)
-	id, err := x.attemptID(r.PaymentAttemptID)
+	x := exchange.Of(ctx)
+	id, err := x.AttemptID(r.PaymentAttemptID)
 	if err != nil {
 		return nil, err
 	}
@@ -89,6 +90,6 @@ func (s *server) ReportAttempt(ctx context.Context, r gen.ReportAttemptRequestOb
 	if r.Body.Outcome != nil {
 		cmd.Outcome = commands.Outcome(*r.Body.Outcome)
 	}
-	reply, err := s.Payments.Report(ctx, x.actor, s.command(x, id.String()), cmd)
+	reply, err := s.Payments.Report(ctx, x.Actor, x.Command(id.String()), cmd)
 	return s.attemptResponse(x, reply, err)
 }

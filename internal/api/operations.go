@@ -7,6 +7,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/paylatch/paylatch/internal/api/exchange"
 	"github.com/paylatch/paylatch/internal/api/gen"
 )
 
@@ -17,10 +18,10 @@ const checkTime = 2 * time.Second
 // and /metrics.
 func NewOperations(o Options) http.Handler {
 	s := newServer(o)
-	e := s.newEcho()
+	e := s.exchanges.NewEcho()
 	s.routeHealth(e)
-	allowHead(e)
-	return headAsGet(e)
+	exchange.AllowHead(e)
+	return exchange.HeadAsGet(e)
 }
 
 func (s *server) routeOperations(e *echo.Echo) {
@@ -48,7 +49,7 @@ func (s *server) readyz(c echo.Context) error {
 		if err := check.within(c.Request().Context(), checkTime); err != nil {
 			body.Checks[check.Name] = gen.ReadinessChecksFailed
 			body.Status, status = gen.ReadinessStatusUnavailable, http.StatusServiceUnavailable
-			exchangeIn(c).Cause = err
+			exchange.In(c).Cause = err
 		}
 	}
 	return response{status, body}.send(c.Response())

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/rs/zerolog"
 
 	"github.com/paylatch/paylatch/idempotency"
@@ -16,6 +17,7 @@ import (
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/outbox"
+	"github.com/paylatch/paylatch/internal/outbox/endpoint"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
 )
@@ -48,6 +50,15 @@ type Reads interface {
 // Events is the feed; *outbox.Feed in the real program.
 type Events interface {
 	Read(ctx context.Context, after outbox.Position, types []string, limit int, wait time.Duration) (outbox.Page, error)
+}
+
+// Endpoints are where events are delivered.
+type Endpoints interface {
+	List(ctx context.Context) ([]endpoint.Status, error)
+	Attempts(ctx context.Context, name string, before int64, failed bool, limit int) ([]endpoint.Attempt, error)
+	Test(ctx context.Context, name string) (endpoint.Attempt, error)
+	RedeliverAfter(ctx context.Context, name string, cursor outbox.Position) error
+	RedeliverEvents(ctx context.Context, name string, ids []uuid.UUID) error
 }
 
 // Support is what staff may see and do; *support.Service in the real program.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/paylatch/paylatch/internal/api/exchange"
 	"github.com/paylatch/paylatch/internal/api/gen"
 	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/gateway"
@@ -12,8 +13,8 @@ import (
 
 // Pay handles POST /v1/orders/{order_id}/pay.
 func (s *server) Pay(ctx context.Context, r gen.PayRequestObject) (gen.PayResponseObject, error) {
-	x := exchangeOf(ctx)
-	id, err := x.orderID(r.OrderID)
+	x := exchange.Of(ctx)
+	id, err := x.OrderID(r.OrderID)
 	if err != nil {
 		return nil, err
 	}
@@ -21,11 +22,11 @@ func (s *server) Pay(ctx context.Context, r gen.PayRequestObject) (gen.PayRespon
 	if cmd.Supersedes, err = superseded(r.Body.Supersedes); err != nil {
 		return nil, err
 	}
-	reply, err := s.Payments.Pay(ctx, x.actor, s.command(x, string(id)), cmd)
+	reply, err := s.Payments.Pay(ctx, x.Actor, x.Command(string(id)), cmd)
 	if err != nil {
-		return nil, x.failed(reply.Result, err)
+		return nil, x.Failed(reply.Result, err)
 	}
-	x.setReply(reply)
+	x.SetReply(reply)
 	body := s.shown(x, reply.View)
 	token := s.Auth.StatusToken(reply.ID, s.Now().Add(s.StatusTokenLife))
 	body.StatusToken = &token

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/paylatch/paylatch/internal/api/exchange"
 	"github.com/paylatch/paylatch/internal/api/gen"
 	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/internal/commands"
@@ -12,8 +13,8 @@ import (
 
 // CreateRefund handles POST /v1/payment-attempts/{payment_attempt_id}/refunds.
 func (s *server) CreateRefund(ctx context.Context, r gen.CreateRefundRequestObject) (gen.CreateRefundResponseObject, error) {
-	x := exchangeOf(ctx)
-	id, err := x.attemptID(r.PaymentAttemptID)
+	x := exchange.Of(ctx)
+	id, err := x.AttemptID(r.PaymentAttemptID)
 	if err != nil {
 		return nil, err
 	}
@@ -21,24 +22,24 @@ func (s *server) CreateRefund(ctx context.Context, r gen.CreateRefundRequestObje
 	cmd := commands.CreateRefund{
 		AttemptID: id, Amount: body.Amount, Reason: valueOf(body.Reason), Expected: body.ExpectedRefundable,
 	}
-	refunded, err := s.Payments.Refund(ctx, x.actor, s.command(x, id.String()), cmd)
+	refunded, err := s.Payments.Refund(ctx, x.Actor, x.Command(id.String()), cmd)
 	if err != nil {
-		return nil, x.failed(refunded.Result, err)
+		return nil, x.Failed(refunded.Result, err)
 	}
-	x.setResult(refunded.Result)
+	x.SetResult(refunded.Result)
 	x.AboutRefund(refunded.Refund)
 	return response{http.StatusCreated, render.Refund(refunded.Refund)}, nil
 }
 
 // ReadRefund handles GET /v1/refunds/{refund_id}.
 func (s *server) ReadRefund(ctx context.Context, r gen.ReadRefundRequestObject) (gen.ReadRefundResponseObject, error) {
-	x := exchangeOf(ctx)
+	x := exchange.Of(ctx)
 	id, err := payment.ParseRefundID(r.RefundID)
 	if err != nil {
-		return nil, x.actor.Unseen(err)
+		return nil, x.Actor.Unseen(err)
 	}
 	x.Refund = id.String()
-	read, err := s.Payments.RefundStatus(ctx, x.actor, id)
+	read, err := s.Payments.RefundStatus(ctx, x.Actor, id)
 	if err != nil {
 		return nil, err
 	}

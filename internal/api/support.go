@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/paylatch/paylatch/internal/api/exchange"
 	"github.com/paylatch/paylatch/internal/api/gen"
 	"github.com/paylatch/paylatch/internal/api/problem"
 	"github.com/paylatch/paylatch/internal/api/render"
@@ -13,23 +14,18 @@ import (
 	"github.com/paylatch/paylatch/internal/support"
 )
 
-// staff is the caller, and the address of the call.
-func (x *exchange) staff() support.Staff {
-	return support.Staff{Actor: x.actor, Address: x.Peer, RequestID: x.RequestID}
-}
-
 // SupportSearch handles GET /v1/support/search.
 func (s *server) SupportSearch(ctx context.Context, r gen.SupportSearchRequestObject) (gen.SupportSearchResponseObject, error) {
-	x := exchangeOf(ctx)
+	x := exchange.Of(ctx)
 	// A search must not find ids by trying all.
-	if s.searches.Reserve(x.actor.Subject, s.Now()) > 0 {
+	if s.searches.Reserve(x.Actor.Subject, s.Now()) > 0 {
 		return nil, problem.Refuse("rate-limited", "")
 	}
 	page, err := support.ParsePage(valueOf(r.Params.Cursor), valueOf(r.Params.Limit))
 	if err != nil {
 		return nil, err
 	}
-	hits, next, err := s.Support.Search(ctx, x.staff(), valueOf(r.Params.Q), page)
+	hits, next, err := s.Support.Search(ctx, x.Staff(), valueOf(r.Params.Q), page)
 	if err != nil {
 		return nil, err
 	}
@@ -38,12 +34,12 @@ func (s *server) SupportSearch(ctx context.Context, r gen.SupportSearchRequestOb
 
 // SupportAttempt handles GET /v1/support/attempts/{payment_attempt_id}.
 func (s *server) SupportAttempt(ctx context.Context, r gen.SupportAttemptRequestObject) (gen.SupportAttemptResponseObject, error) {
-	x := exchangeOf(ctx)
-	id, err := idOf(ctx, s, support.ViewedAttempt, "attempt", r.PaymentAttemptID, x.attemptID)
+	x := exchange.Of(ctx)
+	id, err := idOf(ctx, s, support.ViewedAttempt, "attempt", r.PaymentAttemptID, x.AttemptID)
 	if err != nil {
 		return nil, err
 	}
-	page, err := s.Support.Attempt(ctx, x.staff(), id)
+	page, err := s.Support.Attempt(ctx, x.Staff(), id)
 	if err != nil {
 		return nil, err
 	}
@@ -53,12 +49,12 @@ func (s *server) SupportAttempt(ctx context.Context, r gen.SupportAttemptRequest
 
 // SupportRecheck handles POST /v1/support/attempts/{payment_attempt_id}/recheck.
 func (s *server) SupportRecheck(ctx context.Context, r gen.SupportRecheckRequestObject) (gen.SupportRecheckResponseObject, error) {
-	x := exchangeOf(ctx)
-	id, err := idOf(ctx, s, support.Rechecked, "attempt", r.PaymentAttemptID, x.attemptID)
+	x := exchange.Of(ctx)
+	id, err := idOf(ctx, s, support.Rechecked, "attempt", r.PaymentAttemptID, x.AttemptID)
 	if err != nil {
 		return nil, err
 	}
-	v, err := s.Support.Recheck(ctx, x.staff(), id, valueOf(valueOf(r.Body).Reason))
+	v, err := s.Support.Recheck(ctx, x.Staff(), id, valueOf(valueOf(r.Body).Reason))
 	if err != nil {
 		return nil, err
 	}
@@ -68,12 +64,12 @@ func (s *server) SupportRecheck(ctx context.Context, r gen.SupportRecheckRequest
 
 // SupportEvent handles GET /v1/support/events/{event_id}.
 func (s *server) SupportEvent(ctx context.Context, r gen.SupportEventRequestObject) (gen.SupportEventResponseObject, error) {
-	x := exchangeOf(ctx)
+	x := exchange.Of(ctx)
 	id, err := idOf(ctx, s, support.ViewedEvent, "event", r.EventID, payment.ParseEventID)
 	if err != nil {
 		return nil, err
 	}
-	e, err := s.Support.Event(ctx, x.staff(), id)
+	e, err := s.Support.Event(ctx, x.Staff(), id)
 	if err != nil {
 		return nil, err
 	}
@@ -82,12 +78,12 @@ func (s *server) SupportEvent(ctx context.Context, r gen.SupportEventRequestObje
 
 // SupportReveal handles POST /v1/support/events/{event_id}/reveal.
 func (s *server) SupportReveal(ctx context.Context, r gen.SupportRevealRequestObject) (gen.SupportRevealResponseObject, error) {
-	x := exchangeOf(ctx)
+	x := exchange.Of(ctx)
 	id, err := idOf(ctx, s, support.RevealedEvent, "event", r.EventID, payment.ParseEventID)
 	if err != nil {
 		return nil, err
 	}
-	e, err := s.Support.Reveal(ctx, x.staff(), id, valueOf(valueOf(r.Body).Reason))
+	e, err := s.Support.Reveal(ctx, x.Staff(), id, valueOf(valueOf(r.Body).Reason))
 	if err != nil {
 		return nil, err
 	}
@@ -96,12 +92,12 @@ func (s *server) SupportReveal(ctx context.Context, r gen.SupportRevealRequestOb
 
 // SupportReplay handles POST /v1/support/events/{event_id}/replay.
 func (s *server) SupportReplay(ctx context.Context, r gen.SupportReplayRequestObject) (gen.SupportReplayResponseObject, error) {
-	x, body := exchangeOf(ctx), valueOf(r.Body)
+	x, body := exchange.Of(ctx), valueOf(r.Body)
 	id, err := idOf(ctx, s, support.ReplayAction(valueOf(body.DryRun)), "event", r.EventID, payment.ParseEventID)
 	if err != nil {
 		return nil, err
 	}
-	replayed, err := s.Support.Replay(ctx, x.staff(), id, valueOf(body.Reason), valueOf(body.DryRun))
+	replayed, err := s.Support.Replay(ctx, x.Staff(), id, valueOf(body.Reason), valueOf(body.DryRun))
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +110,7 @@ func (s *server) SupportDiscrepancies(ctx context.Context, r gen.SupportDiscrepa
 	if err != nil {
 		return nil, err
 	}
-	list, next, err := s.Support.Discrepancies(ctx, exchangeOf(ctx).staff(), valueOf(r.Params.Status), valueOf(r.Params.Kind), page)
+	list, next, err := s.Support.Discrepancies(ctx, exchange.Of(ctx).Staff(), valueOf(r.Params.Status), valueOf(r.Params.Kind), page)
 	if err != nil {
 		return nil, err
 	}
@@ -123,12 +119,12 @@ func (s *server) SupportDiscrepancies(ctx context.Context, r gen.SupportDiscrepa
 
 // SupportResolve handles POST /v1/support/discrepancies/{discrepancy_id}/resolve.
 func (s *server) SupportResolve(ctx context.Context, r gen.SupportResolveRequestObject) (gen.SupportResolveResponseObject, error) {
-	x, body := exchangeOf(ctx), valueOf(r.Body)
+	x, body := exchange.Of(ctx), valueOf(r.Body)
 	id, err := idOf(ctx, s, support.Resolved, "discrepancy", r.DiscrepancyID, payment.ParseDiscrepancyID)
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.Support.Resolve(ctx, x.staff(), commands.Resolve{
+	d, err := s.Support.Resolve(ctx, x.Staff(), commands.Resolve{
 		ID: id, Resolution: review.Resolution(body.Resolution), ProviderPaymentID: valueOf(body.ProviderPaymentID), Reason: valueOf(body.Reason),
 	})
 	if err != nil {
@@ -143,11 +139,20 @@ func (s *server) SupportAudit(ctx context.Context, r gen.SupportAuditRequestObje
 	if err != nil {
 		return nil, err
 	}
-	list, next, err := s.Support.Audit(ctx, exchangeOf(ctx).staff(), support.AuditFilter{
+	list, next, err := s.Support.Audit(ctx, exchange.Of(ctx).Staff(), support.AuditFilter{
 		Actor: valueOf(r.Params.Actor), Action: valueOf(r.Params.Action), Target: valueOf(r.Params.Target),
 	}, page)
 	if err != nil {
 		return nil, err
 	}
 	return response{http.StatusOK, render.SupportAudit(list, next)}, nil
+}
+
+// idOf reads an id in a path of the chapter support. A text that is none is audited like an id that does not exist.
+func idOf[T any](ctx context.Context, s *server, action support.Action, kind, text string, parse func(string) (T, error)) (T, error) {
+	id, err := parse(text)
+	if err != nil {
+		err = s.Support.Refuse(ctx, exchange.Of(ctx).Staff(), action, kind, text, err)
+	}
+	return id, err
 }

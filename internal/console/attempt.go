@@ -4,13 +4,15 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/console/layout"
+	"github.com/paylatch/paylatch/internal/console/session"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
 )
 
 // attemptView is the content of the page of a payment.
 type attemptView struct {
-	frame
+	layout.Frame
 	support.Attempt
 }
 
@@ -18,36 +20,36 @@ type attemptView struct {
 func (a attemptView) CanRefund() bool { return a.Admin && a.Refundable > 0 }
 
 func (v *visit) showAttempt() error {
-	id, err := idOf(v, support.ViewedAttempt, "attempt", payment.ParseAttemptID)
+	id, err := session.IDOf(v.Visit, support.ViewedAttempt, "attempt", payment.ParseAttemptID)
 	if err != nil {
 		return err
 	}
-	a, err := v.Support.Attempt(v.r.Context(), v.who, id)
+	a, err := v.Support.Attempt(v.R.Context(), v.Who, id)
 	if err != nil {
 		return err
 	}
-	return v.show(attemptPage(attemptView{v.frame("Payment for order " + string(a.OrderID)), a}))
+	return v.Show(attemptPage(attemptView{v.Frame("Payment for order " + string(a.OrderID)), a}))
 }
 
 const recheckTitle = "Re-check status"
 
 func (v *visit) askRecheck() error {
-	id, err := idOf(v, support.Rechecked, "attempt", payment.ParseAttemptID)
+	id, err := session.IDOf(v.Visit, support.Rechecked, "attempt", payment.ParseAttemptID)
 	if err != nil {
 		return err
 	}
-	return v.show(recheckPage(v.frame(recheckTitle), v.form(attemptPath(id))))
+	return v.Show(recheckPage(v.Frame(recheckTitle), v.Form(attemptPath(id))))
 }
 
 func (v *visit) recheck() error {
-	id, err := idOf(v, support.Rechecked, "attempt", payment.ParseAttemptID)
+	id, err := session.IDOf(v.Visit, support.Rechecked, "attempt", payment.ParseAttemptID)
 	if err != nil {
 		return err
 	}
 	to := attemptPath(id)
-	again := func(f form) templ.Component { return recheckPage(v.frame(recheckTitle), f) }
-	return v.once(v.sent(to), to, again, func() (string, error) {
-		now, err := v.Support.Recheck(v.r.Context(), v.who, id, v.r.PostFormValue("reason"))
+	again := func(f layout.Form) templ.Component { return recheckPage(v.Frame(recheckTitle), f) }
+	return v.Once(v.Sent(to), to, again, func() (string, error) {
+		now, err := v.Support.Recheck(v.R.Context(), v.Who, id, v.R.PostFormValue("reason"))
 		if err != nil {
 			return "", err
 		}

@@ -3,28 +3,29 @@ package console
 import (
 	"fmt"
 
+	"github.com/paylatch/paylatch/internal/console/layout"
 	"github.com/paylatch/paylatch/internal/support"
 )
 
 // auditView is the content of the page of the audit log.
 type auditView struct {
-	frame
+	layout.Frame
 	support.AuditFilter
 	List    []support.AuditEntry
 	Further string
 }
 
 func (v *visit) showAudit() error {
-	p, err := v.page()
+	p, err := v.Page()
 	if err != nil {
 		return err
 	}
-	f := support.AuditFilter{Actor: v.query("actor"), Action: v.query("action"), Target: v.query("target")}
-	list, next, err := v.Support.Audit(v.r.Context(), v.who, f, p)
+	f := support.AuditFilter{Actor: v.Query("actor"), Action: v.Query("action"), Target: v.Query("target")}
+	list, next, err := v.Support.Audit(v.R.Context(), v.Who, f, p)
 	if err != nil {
 		return err
 	}
-	return v.show(auditPage(auditView{v.frame("Audit log"), f, list, v.further(next)}))
+	return v.Show(auditPage(auditView{v.Frame("Audit log"), f, list, v.Further(next)}))
 }
 
 // refusalOf is the reason of a refusal, and how many more without an entry there were.

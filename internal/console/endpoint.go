@@ -10,6 +10,7 @@ import (
 	"github.com/a-h/templ"
 	"github.com/google/uuid"
 
+	"github.com/paylatch/paylatch/internal/console/layout"
 	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/outbox/endpoint"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -47,7 +48,7 @@ func (s endpointStatus) Timed() bool {
 
 // endpointsView is the content of the page of all endpoints.
 type endpointsView struct {
-	frame
+	layout.Frame
 	List []endpointStatus
 }
 
@@ -56,23 +57,23 @@ func (e endpointsView) Timed() bool { return slices.ContainsFunc(e.List, endpoin
 
 func (v *visit) showEndpoints() error {
 	var list []endpoint.Status
-	err := v.AuditLog.Watch(v.r.Context(), v.who, support.ViewedEndpoints, "endpoint", "", func() (err error) {
-		list, err = v.Endpoints.List(v.r.Context())
+	err := v.AuditLog.Watch(v.R.Context(), v.Who, support.ViewedEndpoints, "endpoint", "", func() (err error) {
+		list, err = v.Endpoints.List(v.R.Context())
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	view := endpointsView{frame: v.frame("Endpoints")}
+	view := endpointsView{Frame: v.Frame("Endpoints")}
 	for _, s := range list {
 		view.List = append(view.List, endpointStatus{s, v.Now()})
 	}
-	return v.show(endpointsPage(view))
+	return v.Show(endpointsPage(view))
 }
 
 // endpointView is the content of the page of an endpoint: how far it is, and a part of its log.
 type endpointView struct {
-	frame
+	layout.Frame
 	endpointStatus
 	Log     []endpoint.Attempt
 	Failed  bool
@@ -87,13 +88,13 @@ func (v *visit) showEndpoint() error {
 	if err != nil {
 		return err
 	}
-	name := v.r.PathValue("name")
-	view := endpointView{Failed: v.query("failed") == "true"}
-	err = v.AuditLog.Watch(v.r.Context(), v.who, support.ViewedDeliveries, "endpoint", name, func() (err error) {
+	name := v.R.PathValue("name")
+	view := endpointView{Failed: v.Query("failed") == "true"}
+	err = v.AuditLog.Watch(v.R.Context(), v.Who, support.ViewedDeliveries, "endpoint", name, func() (err error) {
 		if view.endpointStatus, err = v.endpoint(name); err != nil {
 			return err
 		}
-		view.Log, err = v.Endpoints.Attempts(v.r.Context(), name, before, view.Failed, attemptsEach+1)
+		view.Log, err = v.Endpoints.Attempts(v.R.Context(), name, before, view.Failed, attemptsEach+1)
 		return err
 	})
 	if err != nil {
@@ -101,15 +102,15 @@ func (v *visit) showEndpoint() error {
 	}
 	if len(view.Log) > attemptsEach {
 		view.Log = view.Log[:attemptsEach]
-		view.Further = v.further(strconv.FormatInt(view.Log[attemptsEach-1].Number, 10))
+		view.Further = v.Further(strconv.FormatInt(view.Log[attemptsEach-1].Number, 10))
 	}
-	view.frame = v.frame("Endpoint " + name)
-	return v.show(endpointPage(view))
+	view.Frame = v.Frame("Endpoint " + name)
+	return v.Show(endpointPage(view))
 }
 
 // beforeAttempt is the attempt that the wanted part of a log is before; 0 for the newest part.
 func (v *visit) beforeAttempt() (int64, error) {
-	text := v.query("cursor")
+	text := v.Query("cursor")
 	if text == "" {
 		return 0, nil
 	}
@@ -122,7 +123,7 @@ func (v *visit) beforeAttempt() (int64, error) {
 
 // endpoint is how far an endpoint is. It returns endpoint.ErrNotFound.
 func (v *visit) endpoint(name string) (endpointStatus, error) {
-	list, err := v.Endpoints.List(v.r.Context())
+	list, err := v.Endpoints.List(v.R.Context())
 	if err != nil {
 		return endpointStatus{}, err
 	}
@@ -135,10 +136,10 @@ func (v *visit) endpoint(name string) (endpointStatus, error) {
 
 // actedOn is the endpoint that an action is on. One that does not exist stands in the audit log.
 func (v *visit) actedOn(action support.Action) (endpointStatus, error) {
-	name := v.r.PathValue("name")
+	name := v.R.PathValue("name")
 	s, err := v.endpoint(name)
 	if err != nil {
-		err = v.AuditLog.Refuse(v.r.Context(), v.who, action, "endpoint", name, err)
+		err = v.AuditLog.Refuse(v.R.Context(), v.Who, action, "endpoint", name, err)
 	}
 	return s, err
 }
@@ -148,7 +149,7 @@ func (v *visit) askTest() error {
 	if err != nil {
 		return err
 	}
-	return v.show(testPage(v.frame(testTitle), v.form(endpointPath(s.Name)), s.Name))
+	return v.Show(testPage(v.Frame(testTitle), v.Form(endpointPath(s.Name)), s.Name))
 }
 
 func (v *visit) test() error {
@@ -157,10 +158,10 @@ func (v *visit) test() error {
 		return err
 	}
 	to := endpointPath(s.Name)
-	again := func(f form) templ.Component { return testPage(v.frame(testTitle), f, s.Name) }
-	return v.once(v.sent(to), to, again, func() (text string, err error) {
-		err = v.AuditLog.Act(v.r.Context(), v.who, support.TestedEndpoint, "endpoint", s.Name, v.r.PostFormValue("reason"), func() error {
-			a, err := v.Endpoints.Test(v.r.Context(), s.Name)
+	again := func(f layout.Form) templ.Component { return testPage(v.Frame(testTitle), f, s.Name) }
+	return v.Once(v.Sent(to), to, again, func() (text string, err error) {
+		err = v.AuditLog.Act(v.R.Context(), v.Who, support.TestedEndpoint, "endpoint", s.Name, v.R.PostFormValue("reason"), func() error {
+			a, err := v.Endpoints.Test(v.R.Context(), s.Name)
 			text = tested(a)
 			return err
 		})

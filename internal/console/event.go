@@ -7,13 +7,16 @@ import (
 
 	"github.com/a-h/templ"
 
+	"github.com/paylatch/paylatch/internal/console/layout"
+	"github.com/paylatch/paylatch/internal/console/refusal"
+	"github.com/paylatch/paylatch/internal/console/session"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
 )
 
 // eventView is the content of the page of a webhook.
 type eventView struct {
-	frame
+	layout.Frame
 	support.ShownEvent
 }
 
@@ -23,43 +26,43 @@ const (
 )
 
 func (v *visit) showEvent() error {
-	id, err := idOf(v, support.ViewedEvent, "event", payment.ParseEventID)
+	id, err := session.IDOf(v.Visit, support.ViewedEvent, "event", payment.ParseEventID)
 	if err != nil {
 		return err
 	}
-	e, err := v.Support.Event(v.r.Context(), v.who, id)
+	e, err := v.Support.Event(v.R.Context(), v.Who, id)
 	if err != nil {
 		return err
 	}
-	return v.show(eventPage(eventView{v.frame("Webhook"), e}))
+	return v.Show(eventPage(eventView{v.Frame("Webhook"), e}))
 }
 
 func (v *visit) askReveal() error {
-	id, err := idOf(v, support.RevealedEvent, "event", payment.ParseEventID)
+	id, err := session.IDOf(v.Visit, support.RevealedEvent, "event", payment.ParseEventID)
 	if err != nil {
 		return err
 	}
-	return v.show(revealPage(v.frame(revealTitle), v.form(eventPath(id.String()))))
+	return v.Show(revealPage(v.Frame(revealTitle), v.Form(eventPath(id.String()))))
 }
 
 // reveal responds with the bytes themselves: a redirect would have to keep them
 // somewhere.
 func (v *visit) reveal() error {
-	id, err := idOf(v, support.RevealedEvent, "event", payment.ParseEventID)
+	id, err := session.IDOf(v.Visit, support.RevealedEvent, "event", payment.ParseEventID)
 	if err != nil {
 		return err
 	}
-	f := v.sent(eventPath(id.String()))
-	e, err := v.Support.Reveal(v.r.Context(), v.who, id, f.Reason)
-	if status, text := refusal(err); status == http.StatusUnprocessableEntity {
+	f := v.Sent(eventPath(id.String()))
+	e, err := v.Support.Reveal(v.R.Context(), v.Who, id, f.Reason)
+	if status, text := refusal.Of(err); status == http.StatusUnprocessableEntity {
 		f.Error = text
-		render(v.w, v.r, status, revealPage(v.frame(revealTitle), f))
+		layout.Render(v.W, v.R, status, revealPage(v.Frame(revealTitle), f))
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return v.show(revealedPage(v.frame("Raw payload"), f, e, raw(e)))
+	return v.Show(revealedPage(v.Frame("Raw payload"), f, e, raw(e)))
 }
 
 // raw is the bytes as text; of bytes that are none, their Base64.
@@ -72,46 +75,46 @@ func raw(e support.Event) string {
 
 // replayView is the content of the two steps of a replay: without Tried the first one.
 type replayView struct {
-	frame
-	form
+	layout.Frame
+	layout.Form
 	// Tried is the outcome of the dry run.
 	Tried string
 }
 
 func (v *visit) askReplay() error {
-	id, err := idOf(v, support.TriedReplay, "event", payment.ParseEventID)
+	id, err := session.IDOf(v.Visit, support.TriedReplay, "event", payment.ParseEventID)
 	if err != nil {
 		return err
 	}
-	return v.show(replayPage(replayView{frame: v.frame(replayTitle), form: v.form(eventPath(id.String()))}))
+	return v.Show(replayPage(replayView{Frame: v.Frame(replayTitle), Form: v.Form(eventPath(id.String()))}))
 }
 
 // replay is a dry run first; its page has a form to confirm it.
 func (v *visit) replay() error {
-	sure := v.r.PostFormValue("sure") == "yes"
-	id, err := idOf(v, support.ReplayAction(!sure), "event", payment.ParseEventID)
+	sure := v.R.PostFormValue("sure") == "yes"
+	id, err := session.IDOf(v.Visit, support.ReplayAction(!sure), "event", payment.ParseEventID)
 	if err != nil {
 		return err
 	}
-	to, ctx, reason := eventPath(id.String()), v.r.Context(), v.r.PostFormValue("reason")
-	again := func(f form) templ.Component {
-		return replayPage(replayView{frame: v.frame(replayTitle), form: f})
+	to, ctx, reason := eventPath(id.String()), v.R.Context(), v.R.PostFormValue("reason")
+	again := func(f layout.Form) templ.Component {
+		return replayPage(replayView{Frame: v.Frame(replayTitle), Form: f})
 	}
 	if sure {
-		return v.once(v.sent(to), to, again, func() (string, error) {
-			r, err := v.Support.Replay(ctx, v.who, id, reason, false)
+		return v.Once(v.Sent(to), to, again, func() (string, error) {
+			r, err := v.Support.Replay(ctx, v.Who, id, reason, false)
 			return support.ReplayText(r, false), err
 		})
 	}
-	f := v.sent(to)
-	r, err := v.Support.Replay(ctx, v.who, id, reason, true)
-	if status, text := refusal(err); text != "" && (status == http.StatusUnprocessableEntity || status == http.StatusConflict) {
+	f := v.Sent(to)
+	r, err := v.Support.Replay(ctx, v.Who, id, reason, true)
+	if status, text := refusal.Of(err); text != "" && (status == http.StatusUnprocessableEntity || status == http.StatusConflict) {
 		f.Error = text
-		render(v.w, v.r, status, again(f))
+		layout.Render(v.W, v.R, status, again(f))
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return v.show(replayPage(replayView{frame: v.frame(replayTitle), form: f, Tried: support.ReplayText(r, true)}))
+	return v.Show(replayPage(replayView{Frame: v.Frame(replayTitle), Form: f, Tried: support.ReplayText(r, true)}))
 }

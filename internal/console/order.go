@@ -4,40 +4,41 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/paylatch/paylatch/internal/console/layout"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
 )
 
 // orderView is the content of the page of an order.
 type orderView struct {
-	frame
+	layout.Frame
 	payment.Order
 	// Summary is that of the newest attempt; empty without one.
 	Summary string
 }
 
 func (v *visit) showOrder() error {
-	id := payment.OrderID(v.query("id"))
+	id := payment.OrderID(v.Query("id"))
 	var o payment.Order
-	err := v.AuditLog.Watch(v.r.Context(), v.who, "readOrder.view", "order", string(id), func() (err error) {
+	err := v.AuditLog.Watch(v.R.Context(), v.Who, "readOrder.view", "order", string(id), func() (err error) {
 		if !storable(string(id)) || id == "" {
 			return payment.ErrOrderNotFound
 		}
-		o, err = v.Payments.Order(v.r.Context(), v.who.Actor, id)
+		o, err = v.Payments.Order(v.R.Context(), v.Who.Actor, id)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	view := orderView{frame: v.frame("Order " + string(id)), Order: o}
+	view := orderView{Frame: v.Frame("Order " + string(id)), Order: o}
 	if n := len(o.Attempts); n > 0 {
 		var newest support.Attempt
-		if newest, err = v.Support.Attempt(v.r.Context(), v.who, o.Attempts[n-1].ID); err != nil {
+		if newest, err = v.Support.Attempt(v.R.Context(), v.Who, o.Attempts[n-1].ID); err != nil {
 			return err
 		}
 		view.Summary = newest.Summary
 	}
-	return v.show(orderPage(view))
+	return v.Show(orderPage(view))
 }
 
 // pricedBy is the creator of the order, and so of its price.

@@ -7,6 +7,8 @@ import (
 	"github.com/a-h/templ"
 	"github.com/google/uuid"
 
+	"github.com/paylatch/paylatch/internal/console/layout"
+	"github.com/paylatch/paylatch/internal/console/refusal"
 	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/outbox/endpoint"
 	"github.com/paylatch/paylatch/internal/support"
@@ -15,8 +17,8 @@ import (
 // redeliverView is the content of the form that sends events again: one, or all behind a cursor. The latter has two steps, without
 // Sure the first one.
 type redeliverView struct {
-	frame
-	form
+	layout.Frame
+	layout.Form
 	// Name is that of the endpoint.
 	Name string
 	// Event is the one to send again; empty for all behind a cursor.
@@ -36,7 +38,7 @@ type redelivery struct {
 
 func (v *visit) redeliverView(s endpointStatus, value func(name string) string) redeliverView {
 	return redeliverView{
-		frame: v.frame(redeliverTitle), Name: s.Name,
+		Frame: v.Frame(redeliverTitle), Name: s.Name,
 		Event: value("event"), After: value("after"), All: value("from") == "oldest",
 	}
 }
@@ -46,9 +48,9 @@ func (v *visit) askRedeliver() error {
 	if err != nil {
 		return err
 	}
-	view := v.redeliverView(s, v.query)
-	view.form = v.form(endpointPath(s.Name))
-	return v.show(redeliverPage(view))
+	view := v.redeliverView(s, v.Query)
+	view.Form = v.Form(endpointPath(s.Name))
+	return v.Show(redeliverPage(view))
 }
 
 // redeliver sends one event again at once, and all behind a cursor once that is confirmed.
@@ -57,42 +59,42 @@ func (v *visit) redeliver() error {
 	if err != nil {
 		return err
 	}
-	view, to := v.redeliverView(s, v.r.PostFormValue), endpointPath(s.Name)
-	again := func(f form) templ.Component {
-		view.form = f
+	view, to := v.redeliverView(s, v.R.PostFormValue), endpointPath(s.Name)
+	again := func(f layout.Form) templ.Component {
+		view.Form = f
 		return redeliverPage(view)
 	}
-	f := v.sent(to)
+	f := v.Sent(to)
 	wanted, err := view.read(s)
-	if err == nil && view.Event == "" && strings.TrimSpace(f.Reason) != "" && v.r.PostFormValue("sure") != "yes" {
-		view.form, view.Sure = f, view.confirmed(s, wanted)
-		return v.show(redeliverPage(view))
+	if err == nil && view.Event == "" && strings.TrimSpace(f.Reason) != "" && v.R.PostFormValue("sure") != "yes" {
+		view.Form, view.Sure = f, view.confirmed(s, wanted)
+		return v.Show(redeliverPage(view))
 	}
-	return v.once(f, to, again, func() (string, error) {
+	return v.Once(f, to, again, func() (string, error) {
 		if err != nil {
 			return "", err
 		}
-		return view.outcome(), v.AuditLog.Act(v.r.Context(), v.who, support.Redelivered, "endpoint", s.Name, f.Reason, func() error {
+		return view.outcome(), v.AuditLog.Act(v.R.Context(), v.Who, support.Redelivered, "endpoint", s.Name, f.Reason, func() error {
 			if view.Event != "" {
-				return v.Endpoints.RedeliverEvents(v.r.Context(), s.Name, []uuid.UUID{wanted.event})
+				return v.Endpoints.RedeliverEvents(v.R.Context(), s.Name, []uuid.UUID{wanted.event})
 			}
-			return v.Endpoints.RedeliverAfter(v.r.Context(), s.Name, wanted.cursor)
+			return v.Endpoints.RedeliverAfter(v.R.Context(), s.Name, wanted.cursor)
 		})
 	})
 }
 
-// read returns what the form asks for, or errNoEvent, errNoCursor and endpoint.ErrAhead.
+// read returns what the form asks for, or refusal.ErrNoEvent, refusal.ErrNoCursor and endpoint.ErrAhead.
 func (r redeliverView) read(s endpointStatus) (wanted redelivery, err error) {
 	switch {
 	case r.Event != "":
 		if wanted.event, err = uuid.Parse(r.Event); err != nil {
-			return wanted, errNoEvent
+			return wanted, refusal.ErrNoEvent
 		}
 		return wanted, nil
 	case r.All:
 		return redelivery{cursor: outbox.Beginning}, nil
 	case r.After == "":
-		return wanted, errNoCursor
+		return wanted, refusal.ErrNoCursor
 	}
 	if wanted.cursor, err = outbox.ParseCursor(r.After); err == nil && wanted.cursor > s.Position {
 		err = endpoint.ErrAhead

@@ -10,6 +10,9 @@ import (
 
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/console/layout"
+	"github.com/paylatch/paylatch/internal/console/refusal"
+	"github.com/paylatch/paylatch/internal/console/session"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
 	"github.com/paylatch/paylatch/webhooks"
@@ -17,8 +20,8 @@ import (
 
 // refundView is the content of the two steps of a refund: without Money the first one.
 type refundView struct {
-	frame
-	form
+	layout.Frame
+	layout.Form
 	// Left is what can be refunded.
 	Left payment.Money
 	// Amount is what was typed; Money, what it was read as.
@@ -30,14 +33,14 @@ const refundTitle = "Refund"
 
 // refundable reads the payment that is to be refunded; only admin may.
 func (v *visit) refundable() (support.Attempt, payment.Money, error) {
-	if !v.who.Has(payment.RoleAdmin) {
-		return support.Attempt{}, payment.Money{}, v.AuditLog.Refuse(v.r.Context(), v.who, support.Refunded, "attempt", v.r.PathValue("id"), payment.ErrForbidden)
+	if !v.Who.Has(payment.RoleAdmin) {
+		return support.Attempt{}, payment.Money{}, v.AuditLog.Refuse(v.R.Context(), v.Who, support.Refunded, "attempt", v.R.PathValue("id"), payment.ErrForbidden)
 	}
-	id, err := idOf(v, support.Refunded, "attempt", payment.ParseAttemptID)
+	id, err := session.IDOf(v.Visit, support.Refunded, "attempt", payment.ParseAttemptID)
 	if err != nil {
 		return support.Attempt{}, payment.Money{}, err
 	}
-	a, err := v.Support.Attempt(v.r.Context(), v.who, id)
+	a, err := v.Support.Attempt(v.R.Context(), v.Who, id)
 	return a, payment.Money{Minor: a.Refundable, Currency: a.Money.Currency}, err
 }
 
@@ -46,7 +49,7 @@ func (v *visit) askRefund() error {
 	if err != nil {
 		return err
 	}
-	return v.show(refundPage(refundView{frame: v.frame(refundTitle), form: v.form(attemptPath(a.ID)), Left: left, Amount: decimal(left)}))
+	return v.Show(refundPage(refundView{Frame: v.Frame(refundTitle), Form: v.Form(attemptPath(a.ID)), Left: left, Amount: decimal(left)}))
 }
 
 // refund shows the amount once more before money moves. What was left then must still be
@@ -56,18 +59,18 @@ func (v *visit) refund() error {
 	if err != nil {
 		return err
 	}
-	typed, to := v.r.PostFormValue("amount"), attemptPath(a.ID)
-	f := v.sent(to)
-	view := func(f form, asked *payment.Money) templ.Component {
-		return refundPage(refundView{v.frame(refundTitle), f, left, typed, asked})
+	typed, to := v.R.PostFormValue("amount"), attemptPath(a.ID)
+	f := v.Sent(to)
+	view := func(f layout.Form, asked *payment.Money) templ.Component {
+		return refundPage(refundView{v.Frame(refundTitle), f, left, typed, asked})
 	}
-	again := func(f form) templ.Component { return view(f, nil) }
+	again := func(f layout.Form) templ.Component { return view(f, nil) }
 	seen, sure := v.seen(left)
 	money, err := parseMoney(typed, seen)
 	if err == nil && strings.TrimSpace(f.Reason) != "" && !sure {
-		return v.show(view(f, &money))
+		return v.Show(view(f, &money))
 	}
-	return v.once(f, to, again, func() (string, error) {
+	return v.Once(f, to, again, func() (string, error) {
 		if err != nil {
 			return "", err
 		}
@@ -82,31 +85,31 @@ func (v *visit) refund() error {
 // seen is what was left on the page that was confirmed, and whether there was one;
 // without one, what is left now.
 func (v *visit) seen(left payment.Money) (payment.Money, bool) {
-	expected, err := strconv.ParseInt(v.r.PostFormValue("expected"), 10, 64)
-	if err != nil || v.r.PostFormValue("sure") != "yes" {
+	expected, err := strconv.ParseInt(v.R.PostFormValue("expected"), 10, 64)
+	if err != nil || v.R.PostFormValue("sure") != "yes" {
 		return left, false
 	}
 	return payment.Money{Minor: expected, Currency: left.Currency}, true
 }
 
 // createRefund is the API's call, with the form's key.
-func (v *visit) createRefund(a support.Attempt, f form, money, seen payment.Money) (refunded commands.RefundReply, err error) {
+func (v *visit) createRefund(a support.Attempt, f layout.Form, money, seen payment.Money) (refunded commands.RefundReply, err error) {
 	body, err := json.Marshal(map[string]int64{"amount": money.Minor, "expected_refundable": seen.Minor})
 	if err != nil {
 		return refunded, err //nolint:wrapcheck // a number
 	}
 	const route = "/support/attempts/:id/refund"
 	req := idempotency.Request{
-		User: v.who.Subject, Endpoint: "POST " + attemptPath(a.ID) + "/refund", Key: idempotency.Key(f.Key),
+		User: v.Who.Subject, Endpoint: "POST " + attemptPath(a.ID) + "/refund", Key: idempotency.Key(f.Key),
 		Hash: idempotency.HashRequest(http.MethodPost, route, []string{a.ID.String()}, nil, body),
 		Refusal: func(err error) idempotency.Response {
-			status, text := refusal(err)
+			status, text := refusal.Of(err)
 			return idempotency.Response{Status: status, Body: []byte(text)}
 		},
 	}
-	err = v.AuditLog.Act(v.r.Context(), v.who, support.Refunded, "attempt", a.ID.String(), f.Reason, func() (err error) {
+	err = v.AuditLog.Act(v.R.Context(), v.Who, support.Refunded, "attempt", a.ID.String(), f.Reason, func() (err error) {
 		// The reason stays in the audit log: a provider would show it to others.
-		refunded, err = v.Payments.Refund(v.r.Context(), v.who.Actor, req, commands.CreateRefund{
+		refunded, err = v.Payments.Refund(v.R.Context(), v.Who.Actor, req, commands.CreateRefund{
 			AttemptID: a.ID, Amount: &money.Minor, Expected: &seen.Minor,
 		})
 		return err
@@ -125,7 +128,7 @@ func parseMoney(text string, left payment.Money) (payment.Money, error) {
 	money, err := webhooks.ParseDecimal(strings.TrimSpace(text), string(left.Currency))
 	switch {
 	case err != nil || money.Minor <= 0:
-		return payment.Money{}, errAmount
+		return payment.Money{}, refusal.ErrAmount
 	case money.Minor > left.Minor:
 		return payment.Money{}, payment.ErrRefundExceeds
 	}

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/paylatch/paylatch/internal/console/layout"
+	"github.com/paylatch/paylatch/internal/console/refusal"
 	"github.com/paylatch/paylatch/internal/support"
 )
 
@@ -13,7 +15,7 @@ const leastTyped = 4
 
 // found is the content of the page.
 type found struct {
-	frame
+	layout.Frame
 	Groups []group
 	// Searched is false of the empty page.
 	Searched bool
@@ -27,35 +29,35 @@ type group struct {
 }
 
 func (v *visit) showSearch() error {
-	text := strings.TrimSpace(v.query("q"))
+	text := strings.TrimSpace(v.Query("q"))
 	top, err := v.warned("Search")
 	if err != nil {
 		return err
 	}
-	f := found{frame: top, Searched: text != ""}
+	f := found{Frame: top, Searched: text != ""}
 	f.Query = text
-	typing := v.r.Header.Get("Hx-Request") != ""
+	typing := v.R.Header.Get("Hx-Request") != ""
 	if text == "" || typing && len(text) < leastTyped {
 		f.Searched = false
-		return v.show(searchPage(f))
+		return v.Show(searchPage(f))
 	}
-	if err := tooOften(v.w, v.searches.Reserve(v.who.Subject, v.Now())); err != nil {
+	if err := refusal.TooOften(v.W, v.searches.Reserve(v.Who.Subject, v.Now())); err != nil {
 		return err
 	}
-	p, err := v.page()
+	p, err := v.Page()
 	if err != nil {
 		return err
 	}
-	hits, next, err := v.Support.Search(v.r.Context(), v.who, text, p)
+	hits, next, err := v.Support.Search(v.R.Context(), v.Who, text, p)
 	if err != nil {
 		return err
 	}
-	if to := only(hits); to != "" && next == "" && v.query("cursor") == "" && !typing {
-		http.Redirect(v.w, v.r, to, http.StatusSeeOther)
+	if to := only(hits); to != "" && next == "" && v.Query("cursor") == "" && !typing {
+		http.Redirect(v.W, v.R, to, http.StatusSeeOther)
 		return nil
 	}
-	f.Groups, f.Further = grouped(hits), v.further(next)
-	return v.show(searchPage(f))
+	f.Groups, f.Further = grouped(hits), v.Further(next)
+	return v.Show(searchPage(f))
 }
 
 func grouped(hits []support.Hit) []group {

@@ -75,21 +75,6 @@ func pretty(v any) string {
 	return strings.TrimSpace(out.String())
 }
 
-// much is how long a text may be that is shown as a whole, in bytes.
-const much = 1000
-
-// beginning is what is shown of a text at first.
-func beginning(text string) string {
-	if len(text) <= much {
-		return text
-	}
-	cut := 200
-	for !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut]
-}
-
 // kindWords is a name of the contract in words.
 func kindWords(kind payment.DiscrepancyKind) string {
 	return strings.ReplaceAll(string(kind), "_", " ")

@@ -1,14 +1,13 @@
 package console
 
 import (
-	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/console/refusal"
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
@@ -25,19 +24,19 @@ func TestParseMoney(t *testing.T) {
 		{"5", "EUR", 500, nil},
 		{" 5.00 ", "EUR", 500, nil},
 		{"0.01", "EUR", 1, nil},
-		{"19.999", "EUR", 0, errAmount},
+		{"19.999", "EUR", 0, refusal.ErrAmount},
 		{"5", "JPY", 5, nil},
-		{"5.5", "JPY", 0, errAmount},
+		{"5.5", "JPY", 0, refusal.ErrAmount},
 		{"1.005", "KWD", 1005, nil},
 		{"20.01", "EUR", 0, payment.ErrRefundExceeds},
-		{"0", "EUR", 0, errAmount},
-		{"0.00", "EUR", 0, errAmount},
-		{"-1", "EUR", 0, errAmount},
-		{"+1", "EUR", 0, errAmount},
-		{"1e2", "EUR", 0, errAmount},
-		{".5", "EUR", 0, errAmount},
-		{"", "EUR", 0, errAmount},
-		{"999999999999999999", "EUR", 0, errAmount},
+		{"0", "EUR", 0, refusal.ErrAmount},
+		{"0.00", "EUR", 0, refusal.ErrAmount},
+		{"-1", "EUR", 0, refusal.ErrAmount},
+		{"+1", "EUR", 0, refusal.ErrAmount},
+		{"1e2", "EUR", 0, refusal.ErrAmount},
+		{".5", "EUR", 0, refusal.ErrAmount},
+		{"", "EUR", 0, refusal.ErrAmount},
+		{"999999999999999999", "EUR", 0, refusal.ErrAmount},
 	} {
 		got, err := parseMoney(c.text, payment.Money{Minor: 2000, Currency: c.currency})
 		require.ErrorIs(t, err, c.err, "%q %s", c.text, c.currency)
@@ -68,27 +67,6 @@ func TestHitPath(t *testing.T) {
 	require.Equal(t, "/support/events/e", hitPath(parked))
 	require.Equal(t, "/support/events/e", hitPath(support.Hit{Type: "event", ID: "e", OrderID: "A/1", AttemptID: &one}))
 	require.Equal(t, attemptPath(one), hitPath(support.Hit{Type: "refund", ID: "r", OrderID: "A/1", AttemptID: &one}))
-}
-
-func TestBeginning(t *testing.T) {
-	t.Parallel()
-	require.Equal(t, strings.Repeat("é", 500), beginning(strings.Repeat("é", 500)))
-	long := beginning("x" + strings.Repeat("é", 5000))
-	require.True(t, utf8.ValidString(long))
-	require.Len(t, long, 199)
-}
-
-// No refusal that a use case may make is a page of its own without a text.
-func TestRefusal(t *testing.T) {
-	t.Parallel()
-	for _, r := range rows() {
-		status, text := refusal(r.err)
-		require.Equal(t, r.status, status)
-		require.NotEmpty(t, text)
-	}
-	status, text := refusal(&payment.ValidationError{Fields: []payment.FieldError{{Field: "reason", Message: "say why"}}})
-	require.Equal(t, 422, status)
-	require.Equal(t, "reason: say why.", text)
 }
 
 func TestStale(t *testing.T) {

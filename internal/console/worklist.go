@@ -7,6 +7,8 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/console/layout"
+	"github.com/paylatch/paylatch/internal/console/session"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/internal/support"
@@ -14,7 +16,7 @@ import (
 
 // worklistView is the content of the page of the worklist.
 type worklistView struct {
-	frame
+	layout.Frame
 	List    []support.Discrepancy
 	Foreign []string
 	Status  string
@@ -22,15 +24,15 @@ type worklistView struct {
 }
 
 func (v *visit) showWorklist() error {
-	p, err := v.page()
+	p, err := v.Page()
 	if err != nil {
 		return err
 	}
-	status := v.query("status")
+	status := v.Query("status")
 	if status == "" {
 		status = "open"
 	}
-	list, next, err := v.Support.Discrepancies(v.r.Context(), v.who, status, v.query("kind"), p)
+	list, next, err := v.Support.Discrepancies(v.R.Context(), v.Who, status, v.Query("kind"), p)
 	if err != nil {
 		return err
 	}
@@ -38,17 +40,17 @@ func (v *visit) showWorklist() error {
 	if err != nil {
 		return err
 	}
-	counts, err := v.Payments.ForeignLastDay(v.r.Context())
+	counts, err := v.Payments.ForeignLastDay(v.R.Context())
 	if err != nil {
 		return err
 	}
-	return v.show(worklistPage(worklistView{top, list, foreign(counts), status, v.further(next)}))
+	return v.Show(worklistPage(worklistView{top, list, foreign(counts), status, v.Further(next)}))
 }
 
 // resolveView is a discrepancy and the form that resolves it.
 type resolveView struct {
-	frame
-	form
+	layout.Frame
+	layout.Form
 	support.Discrepancy
 	Resolution, PaymentID string
 }
@@ -65,35 +67,35 @@ func (r resolveView) NeedsID() bool {
 }
 
 func (v *visit) askResolve() error {
-	id, err := idOf(v, support.ViewedDiscrepancy, "discrepancy", payment.ParseDiscrepancyID)
+	id, err := session.IDOf(v.Visit, support.ViewedDiscrepancy, "discrepancy", payment.ParseDiscrepancyID)
 	if err != nil {
 		return err
 	}
-	d, err := v.Support.Discrepancy(v.r.Context(), v.who, id)
+	d, err := v.Support.Discrepancy(v.R.Context(), v.Who, id)
 	if err != nil {
 		return err
 	}
-	return v.show(resolvePage(resolveView{frame: v.frame("Resolve"), form: v.form(worklistPath), Discrepancy: d}))
+	return v.Show(resolvePage(resolveView{Frame: v.Frame("Resolve"), Form: v.Form(worklistPath), Discrepancy: d}))
 }
 
 func (v *visit) resolve() error {
-	id, err := idOf(v, support.Resolved, "discrepancy", payment.ParseDiscrepancyID)
+	id, err := session.IDOf(v.Visit, support.Resolved, "discrepancy", payment.ParseDiscrepancyID)
 	if err != nil {
 		return err
 	}
 	cmd := commands.Resolve{
-		ID: id, Resolution: review.Resolution(v.r.PostFormValue("resolution")), Reason: v.r.PostFormValue("reason"),
-		ProviderPaymentID: v.r.PostFormValue("provider_payment_id"),
+		ID: id, Resolution: review.Resolution(v.R.PostFormValue("resolution")), Reason: v.R.PostFormValue("reason"),
+		ProviderPaymentID: v.R.PostFormValue("provider_payment_id"),
 	}
-	again := func(f form) templ.Component {
-		d, err := v.Support.Discrepancy(v.r.Context(), v.who, id)
+	again := func(f layout.Form) templ.Component {
+		d, err := v.Support.Discrepancy(v.R.Context(), v.Who, id)
 		if err != nil {
 			d.ID = id
 		}
-		return resolvePage(resolveView{v.frame("Resolve"), f, d, string(cmd.Resolution), cmd.ProviderPaymentID})
+		return resolvePage(resolveView{v.Frame("Resolve"), f, d, string(cmd.Resolution), cmd.ProviderPaymentID})
 	}
-	return v.once(v.sent(worklistPath), worklistPath, again, func() (string, error) {
-		d, err := v.Support.Resolve(v.r.Context(), v.who, cmd)
+	return v.Once(v.Sent(worklistPath), worklistPath, again, func() (string, error) {
+		d, err := v.Support.Resolve(v.R.Context(), v.Who, cmd)
 		if err != nil {
 			return "", err
 		}

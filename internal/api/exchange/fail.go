@@ -1,4 +1,4 @@
-package api
+package exchange
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 const statusPeerClosed = 499
 
 // fail is echo's error handler: all errors become responses here.
-func (s *server) fail(err error, c echo.Context) {
-	x := exchangeIn(c)
+func (s *Service) fail(err error, c echo.Context) {
+	x := In(c)
 	x.Cause = err
 	if c.Response().Committed {
 		return
@@ -24,33 +24,33 @@ func (s *server) fail(err error, c echo.Context) {
 		return
 	}
 	if replay, ok := errors.AsType[*idempotency.ReplayError](err); ok {
-		x.setResult(idempotency.Reused)
+		x.SetResult(idempotency.Reused)
 		s.write(x, replay.Response)
 		return
 	}
-	p := s.problems.Document(x.RequestID, err)
+	p := s.Problems.Document(x.RequestID, err)
 	x.Code = p.Code
-	if s.problems.Executed(p.Code) {
+	if s.Problems.Executed(p.Code) {
 		x.refusedBefore()
 	}
-	s.write(x, s.problems.Response(p))
+	s.write(x, s.Problems.Response(p))
 }
 
 // refusedBefore marks the refusal of an executed command that is the response to a
 // copy of it which was under way. The first one has no mark: it created nothing.
-func (x *exchange) refusedBefore() {
+func (x *Exchange) refusedBefore() {
 	switch {
 	case x.refused:
 		x.Result = idempotency.Created // for the metrics
 	case x.shared:
-		x.setResult(idempotency.Reused)
+		x.SetResult(idempotency.Reused)
 	}
 }
 
 // write sends a stored response. An error of it means that the caller has gone.
-func (s *server) write(x *exchange, a idempotency.Response) {
+func (s *Service) write(x *Exchange, a idempotency.Response) {
 	for name, value := range a.Headers {
-		x.header().Set(name, value)
+		x.Header().Set(name, value)
 	}
 	w := x.context.Response()
 	w.WriteHeader(a.Status)

@@ -1,4 +1,4 @@
-package console
+package session
 
 import (
 	"encoding/json"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/console/refusal"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -31,15 +32,15 @@ const (
 	sessionDone    = "done"
 )
 
-func (c *console) newSessions() *scs.SessionManager {
+func (e *Entrance) newSessions() *scs.SessionManager {
 	s := scs.New()
-	s.Store, s.HashTokenInStore = c.Sessions, true
-	s.IdleTimeout, s.Lifetime = orElse(c.Idle, usualIdle), orElse(c.Life, usualLife)
+	s.Store, s.HashTokenInStore = e.Store, true
+	s.IdleTimeout, s.Lifetime = orElse(e.Idle, usualIdle), orElse(e.Life, usualLife)
 	// Lax, not Strict: the OpenID provider sends people back from its own site.
 	s.Cookie = scs.SessionCookie{
-		Name: "paylatch_support", Path: "/support", HttpOnly: true, Secure: !c.Plain, SameSite: http.SameSiteLaxMode,
+		Name: "paylatch_support", Path: "/support", HttpOnly: true, Secure: !e.Plain, SameSite: http.SameSiteLaxMode,
 	}
-	s.ErrorFunc = c.withoutSession
+	s.ErrorFunc = e.withoutSession
 	return s
 }
 
@@ -65,28 +66,28 @@ func (w *sessionWriter) Write(text []byte) (int, error) {
 }
 
 // inSession reads a session before the pages, and writes it.
-func (c *console) inSession(pages http.Handler) http.Handler {
+func (e *Entrance) inSession(pages http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		out := &sessionWriter{ResponseWriter: w}
 		page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			out.begun = true
 			pages.ServeHTTP(w, r)
 		})
-		c.sessions.LoadAndSave(page).ServeHTTP(out, r)
+		e.sessions.LoadAndSave(page).ServeHTTP(out, r)
 	})
 }
 
 // withoutSession responds in the place of a page when the session can't be read or
 // written. The form's action is done by then.
-func (c *console) withoutSession(w http.ResponseWriter, r *http.Request, err error) {
+func (e *Entrance) withoutSession(w http.ResponseWriter, r *http.Request, err error) {
 	out, ok := w.(*sessionWriter)
 	if ok && out.begun && r.Method == http.MethodPost {
-		err = fmt.Errorf("%w: %w", errUnkept, err)
+		err = fmt.Errorf("%w: %w", refusal.ErrUnkept, err)
 	}
 	for _, leads := range []string{"Location", "Hx-Redirect"} {
 		w.Header().Del(leads)
 	}
-	c.fail(w, r, nil, err)
+	e.Fail(w, r, err)
 	if ok {
 		out.over = true
 	}
@@ -100,45 +101,45 @@ func orElse(given, usual time.Duration) time.Duration {
 }
 
 // begin makes the session that of a person, under a new id.
-func (c *console) begin(r *http.Request, actor authz.Actor) error {
+func (e *Entrance) begin(r *http.Request, actor authz.Actor) error {
 	ctx := r.Context()
-	back := c.sessions.GetString(ctx, sessionBack)
-	if err := c.sessions.Clear(ctx); err != nil {
+	back := e.sessions.GetString(ctx, sessionBack)
+	if err := e.sessions.Clear(ctx); err != nil {
 		return err //nolint:wrapcheck // the store's own
 	}
-	if err := c.sessions.RenewToken(ctx); err != nil {
+	if err := e.sessions.RenewToken(ctx); err != nil {
 		return err //nolint:wrapcheck // the store's own
 	}
 	roles := make([]string, len(actor.Roles))
 	for i, role := range actor.Roles {
 		roles[i] = string(role)
 	}
-	c.sessions.Put(ctx, sessionSubject, actor.Subject)
-	c.sessions.Put(ctx, sessionRoles, strings.Join(roles, " "))
-	c.sessions.Put(ctx, sessionBack, back)
+	e.sessions.Put(ctx, sessionSubject, actor.Subject)
+	e.sessions.Put(ctx, sessionRoles, strings.Join(roles, " "))
+	e.sessions.Put(ctx, sessionBack, back)
 	return nil
 }
 
 // person is the actor of the session; without one it has no subject.
-func (c *console) person(r *http.Request) authz.Actor {
+func (e *Entrance) person(r *http.Request) authz.Actor {
 	ctx := r.Context()
-	actor := authz.Actor{Subject: c.sessions.GetString(ctx, sessionSubject)}
-	for role := range strings.FieldsSeq(c.sessions.GetString(ctx, sessionRoles)) {
+	actor := authz.Actor{Subject: e.sessions.GetString(ctx, sessionSubject)}
+	for role := range strings.FieldsSeq(e.sessions.GetString(ctx, sessionRoles)) {
 		actor.Roles = append(actor.Roles, payment.Role(role))
 	}
 	return actor
 }
 
-func (c *console) keepPending(r *http.Request, p auth.PendingSignIn) {
-	c.sessions.SetDeadline(r.Context(), c.Now().Add(signInLife))
+func (e *Entrance) keepPending(r *http.Request, p auth.PendingSignIn) {
+	e.sessions.SetDeadline(r.Context(), e.Now().Add(signInLife))
 	text, _ := json.Marshal(p) //nolint:errchkjson // three texts
-	c.sessions.Put(r.Context(), sessionSignIn, string(text))
+	e.sessions.Put(r.Context(), sessionSignIn, string(text))
 }
 
 // popPending is the sign-in that this browser began, once.
-func (c *console) popPending(r *http.Request) auth.PendingSignIn {
+func (e *Entrance) popPending(r *http.Request) auth.PendingSignIn {
 	var p auth.PendingSignIn
-	_ = json.Unmarshal([]byte(c.sessions.PopString(r.Context(), sessionSignIn)), &p)
+	_ = json.Unmarshal([]byte(e.sessions.PopString(r.Context(), sessionSignIn)), &p)
 	return p
 }
 
@@ -151,23 +152,23 @@ type outcome struct {
 // maxOutcomes is how many forms a session remembers.
 const maxOutcomes = 20
 
-func (c *console) outcomes(r *http.Request) []outcome {
+func (e *Entrance) outcomes(r *http.Request) []outcome {
 	var list []outcome
-	_ = json.Unmarshal([]byte(c.sessions.GetString(r.Context(), sessionDone)), &list)
+	_ = json.Unmarshal([]byte(e.sessions.GetString(r.Context(), sessionDone)), &list)
 	return list
 }
 
 // outcomeOf is the outcome of a form that was done in this session, empty for none.
-func (c *console) outcomeOf(r *http.Request, key string) string {
-	list := c.outcomes(r)
+func (e *Entrance) outcomeOf(r *http.Request, key string) string {
+	list := e.outcomes(r)
 	if i := slices.IndexFunc(list, func(d outcome) bool { return d.Key == key }); i >= 0 && key != "" {
 		return list[i].Text
 	}
 	return ""
 }
 
-func (c *console) remember(r *http.Request, d outcome) {
-	list := append(c.outcomes(r), d)
+func (e *Entrance) remember(r *http.Request, d outcome) {
+	list := append(e.outcomes(r), d)
 	text, _ := json.Marshal(list[max(0, len(list)-maxOutcomes):]) //nolint:errchkjson // texts
-	c.sessions.Put(r.Context(), sessionDone, string(text))
+	e.sessions.Put(r.Context(), sessionDone, string(text))
 }

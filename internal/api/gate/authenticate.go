@@ -1,4 +1,4 @@
-package api
+package gate
 
 import (
 	"fmt"
@@ -7,15 +7,14 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/paylatch/paylatch/idempotency"
+	"github.com/paylatch/paylatch/internal/api/exchange"
 	"github.com/paylatch/paylatch/internal/api/problem"
 	"github.com/paylatch/paylatch/internal/auth"
-	"github.com/paylatch/paylatch/internal/cardnumber"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/support"
 )
 
-func (s *server) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
+func (g *Gate) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
 		c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
@@ -26,7 +25,7 @@ func (s *server) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 		bearer, err := auth.Bearer(authorization)
 		if err != nil {
 			if authorization != "" {
-				s.auditRefusal(c, support.RefusedToken, err)
+				g.auditRefusal(c, support.RefusedToken, err)
 			}
 			return err
 		}
@@ -34,12 +33,12 @@ func (s *server) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 		if err != nil {
 			return err
 		}
-		x := exchangeIn(c)
-		if x.actor, err = s.Auth.Authenticate(r.Context(), bearer, user); err != nil {
-			s.auditRefusal(c, support.RefusedToken, err)
+		x := exchange.In(c)
+		if x.Actor, err = g.Auth.Authenticate(r.Context(), bearer, user); err != nil {
+			g.auditRefusal(c, support.RefusedToken, err)
 			return err
 		}
-		x.Subject, x.OnBehalfOf = x.actor.Subject, string(x.actor.OnBehalfOf)
+		x.Subject, x.OnBehalfOf = x.Actor.Subject, string(x.Actor.OnBehalfOf)
 		return next(c)
 	}
 }
@@ -52,10 +51,10 @@ var errStatusToken = fmt.Errorf("%w: a status token only reads its one attempt",
 
 // refuseStatusToken stands before all calls that the contract does not open to it, before anything is looked up: its
 // bearer can't find out what exists.
-func (s *server) refuseStatusToken(next echo.HandlerFunc) echo.HandlerFunc {
+func (g *Gate) refuseStatusToken(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if exchangeIn(c).actor.OnlyAttempt != nil {
-			s.auditRefusal(c, support.RefusedToken, errStatusToken)
+		if exchange.In(c).Actor.OnlyAttempt != nil {
+			g.auditRefusal(c, support.RefusedToken, errStatusToken)
 			return problem.Refuse("forbidden", "A status token only reads its one attempt. Use a token that has a role.")
 		}
 		return next(c)
@@ -71,25 +70,4 @@ func onBehalfOf(values []string) (string, error) {
 		return "", problem.Refuse("malformed-request", "Send On-Behalf-Of once, with a user's id, or leave it out.")
 	}
 	return values[0], nil
-}
-
-// echoKey repeats a valid key on whatever response follows.
-func echoKey(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		if key, err := idempotency.ParseKey(c.Request().Header.Values(idempotency.HeaderKey)); err == nil && !cardnumber.In(string(key)) {
-			exchangeIn(c).Key = key
-			c.Response().Header().Set(idempotency.HeaderKey, string(key))
-		}
-		return next(c)
-	}
-}
-
-// requireKey refuses a command without a valid key, or with one where it would end up in logs and histories.
-func requireKey(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		if _, err := idempotency.KeyOf(c.Request()); err != nil {
-			return err
-		}
-		return next(c)
-	}
 }

@@ -1,4 +1,4 @@
-package api
+package gate
 
 import (
 	"net/http"
@@ -14,21 +14,21 @@ const preflightLife = "600"
 
 // shareWithPages lets pages of configured origins read the response, refusals included. It stands only before the calls
 // that a status token opens.
-func (s *server) shareWithPages(next echo.HandlerFunc) echo.HandlerFunc {
+func (g *Gate) shareWithPages(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		s.share(c)
+		g.share(c)
 		return next(c)
 	}
 }
 
 // share reports whether the page's origin is a configured one.
-func (s *server) share(c echo.Context) bool {
-	if len(s.Origins) == 0 {
+func (g *Gate) share(c echo.Context) bool {
+	if len(g.Origins) == 0 {
 		return false
 	}
 	h, origin := c.Response().Header(), c.Request().Header.Get(echo.HeaderOrigin)
 	h.Add(echo.HeaderVary, echo.HeaderOrigin)
-	if !slices.Contains(s.Origins, origin) {
+	if !slices.Contains(g.Origins, origin) {
 		return false
 	}
 	h.Set(echo.HeaderAccessControlAllowOrigin, origin)
@@ -36,25 +36,26 @@ func (s *server) share(c echo.Context) bool {
 	return true
 }
 
-func (s *server) routePreflights(e *echo.Echo) {
-	if len(s.Origins) == 0 {
+// RoutePreflights serves the preflights of the calls that a status token opens.
+func (g *Gate) RoutePreflights(e *echo.Echo) {
+	if len(g.Origins) == 0 {
 		return
 	}
-	for _, op := range s.doc.Operations() {
+	for _, op := range g.Contract.Operations() {
 		if op.Accepts(statusToken) {
-			e.OPTIONS(request.Route(op.Path), s.preflight(op.Method))
+			e.OPTIONS(request.Route(op.Path), g.preflight(op.Method))
 		}
 	}
 }
 
-func (s *server) preflight(method string) echo.HandlerFunc {
+func (g *Gate) preflight(method string) echo.HandlerFunc {
 	allow := "OPTIONS, " + method
 	if method == http.MethodGet {
 		allow += ", " + http.MethodHead
 	}
 	return func(c echo.Context) error {
 		c.Response().Header().Set(echo.HeaderAllow, allow)
-		if s.share(c) {
+		if g.share(c) {
 			h := c.Response().Header()
 			h.Set(echo.HeaderAccessControlAllowMethods, method)
 			h.Set(echo.HeaderAccessControlAllowHeaders, "Authorization, If-None-Match, Last-Event-ID, Prefer, X-Request-Id")

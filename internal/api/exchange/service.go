@@ -1,4 +1,4 @@
-package api
+package exchange
 
 import (
 	"context"
@@ -8,17 +8,40 @@ import (
 	"net/netip"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"github.com/paylatch/paylatch/internal/api/access"
+	"github.com/paylatch/paylatch/internal/api/problem"
 )
 
+// Service is what all exchanges share. Commands may be nil where no operation takes a key.
+type Service struct {
+	Problems *problem.Catalogue
+	Access   access.Log
+	// Commands are the operations that take a key, by method and route.
+	Commands map[string]string
+	// TrustedProxies are the peers whose X-Forwarded-For counts.
+	TrustedProxies []netip.Prefix
+	Now            func() time.Time
+}
+
+// NewEcho makes a router without routes. Each request that it takes is an exchange; its errors become responses, a panic
+// too, and it is logged.
+func (s *Service) NewEcho() *echo.Echo {
+	e := echo.New()
+	e.HTTPErrorHandler = s.fail
+	e.IPExtractor = realIP(s.TrustedProxies)
+	e.Use(s.identify, s.logged, recovered)
+	return e
+}
+
 // identify begins the exchange.
-func (s *server) identify(next echo.HandlerFunc) echo.HandlerFunc {
+func (s *Service) identify(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
-		x := &exchange{Record: access.Begin(c.Response().Header(), r, s.Now()), context: c, head: isHead(r.Context())}
+		x := &Exchange{Record: access.Begin(c.Response().Header(), r, s.Now()), service: s, context: c, Head: isHead(r.Context())}
 		x.Peer = c.RealIP()
 		// A list may be sent as several headers; from here on each is one.
 		for _, name := range []string{"If-None-Match", "Prefer"} {
@@ -26,27 +49,10 @@ func (s *server) identify(next echo.HandlerFunc) echo.HandlerFunc {
 				r.Header.Set(name, strings.Join(list, ", "))
 			}
 		}
-		c.SetRequest(r.WithContext(access.With(context.WithValue(r.Context(), exchangeKey{}, x), x.Record)))
+		c.SetRequest(r.WithContext(access.With(context.WithValue(r.Context(), key{}, x), x.Record)))
 		return next(c)
 	}
 }
-
-// headAsGet handles HEAD as GET; net/http leaves the body out. A webhook is never received that way. It stands before
-// echo, whose router takes the request as it came.
-func headAsGet(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodHead && !strings.HasPrefix(r.URL.Path, webhookPath) {
-			r = r.WithContext(context.WithValue(r.Context(), headKey{}, true))
-			r.Method = http.MethodGet
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-type headKey struct{}
-
-// isHead reports whether a GET came as a HEAD.
-func isHead(ctx context.Context) bool { return ctx.Value(headKey{}) != nil }
 
 // panicked is a panic, for the log only.
 type panicked struct {
@@ -58,13 +64,13 @@ type panicked struct {
 func (p *panicked) Error() string { return fmt.Sprintf("panic: %v\n%s", p.value, p.stack) }
 
 // logged writes the request's line, unless its wait will.
-func (s *server) logged(next echo.HandlerFunc) echo.HandlerFunc {
+func (s *Service) logged(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if err := next(c); err != nil {
 			c.Error(err)
 		}
-		if x := exchangeIn(c); !x.waits {
-			s.access.Write(x.Record, c.Path(), c.Response().Status)
+		if x := In(c); !x.waits {
+			s.Access.Write(x.Record, c.Path(), c.Response().Status)
 		}
 		return nil
 	}

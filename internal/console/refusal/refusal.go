@@ -1,4 +1,5 @@
-package console
+// Package refusal has the errors that only pages have, and the words of a page for each error.
+package refusal
 
 import (
 	"errors"
@@ -15,17 +16,17 @@ import (
 
 // The refusals of pages alone.
 var (
-	errOtherSite  = errors.New("the request comes from another site")
-	errToken      = errors.New("a token is not for the console")
-	errTooOften   = errors.New("too often")
-	errNoSignIn   = errors.New("no such way to sign in")
-	errProvider   = errors.New("the OpenID provider refused")
-	errNoPage     = errors.New("no such page")
-	errAmount     = errors.New("not an amount")
-	errCardNumber = errors.New("a card number in clear")
-	errUnkept     = errors.New("the session was not written after a form")
-	errNoEvent    = errors.New("not the id of an event")
-	errNoCursor   = errors.New("no cursor")
+	ErrOtherSite  = errors.New("the request comes from another site")
+	ErrToken      = errors.New("a token is not for the console")
+	ErrTooOften   = errors.New("too often")
+	ErrNoSignIn   = errors.New("no such way to sign in")
+	ErrProvider   = errors.New("the OpenID provider refused")
+	ErrNoPage     = errors.New("no such page")
+	ErrAmount     = errors.New("not an amount")
+	ErrCardNumber = errors.New("a card number in clear")
+	ErrUnkept     = errors.New("the session was not written after a form")
+	ErrNoEvent    = errors.New("not the id of an event")
+	ErrNoCursor   = errors.New("no cursor")
 )
 
 // row is an error in the words of a page.
@@ -37,15 +38,15 @@ type row struct {
 
 func rows() []row {
 	return []row{
-		{errUnkept, 503, "Your session could not be written. What was asked for may have been done: look before you ask for it again."},
+		{ErrUnkept, 503, "Your session could not be written. What was asked for may have been done: look before you ask for it again."},
 		{payment.ErrUnavailable, 503, "The database does not answer. Nothing was done that is not shown here; try again in a moment."},
 		{auth.ErrUnavailable, 503, "The sign-in can't be checked at the moment. Try again in a moment."},
-		{errOtherSite, 403, "This was sent by another site and not done. Open the page here and try again."},
-		{errToken, 403, "Tokens are for the API. The console is for people who sign in."},
-		{errTooOften, 429, "That was too often. Wait a moment and try again."},
-		{errNoSignIn, 404, "There is no such way to sign in here."},
-		{errProvider, 401, "The sign-in was not completed at your organisation's provider. Try again."},
-		{errNoPage, 404, "There is no page at this address."},
+		{ErrOtherSite, 403, "This was sent by another site and not done. Open the page here and try again."},
+		{ErrToken, 403, "Tokens are for the API. The console is for people who sign in."},
+		{ErrTooOften, 429, "That was too often. Wait a moment and try again."},
+		{ErrNoSignIn, 404, "There is no such way to sign in here."},
+		{ErrProvider, 401, "The sign-in was not completed at your organisation's provider. Try again."},
+		{ErrNoPage, 404, "There is no page at this address."},
 		{auth.ErrUnauthenticated, 401, "The sign-in was refused."},
 		{payment.ErrForbidden, 403, "Your role does not allow this."},
 		{payment.ErrAttemptNotFound, 404, "There is no such payment."},
@@ -66,19 +67,19 @@ func rows() []row {
 		{payment.ErrRefundExceeds, 409, "That is more than is left to refund, refunds under way included."},
 		{payment.ErrRefundableChanged, 409, "Somebody else has refunded meanwhile. Look at the payment again."},
 		{payment.ErrSecondPerson, 409, "You proposed paid before. The provider can't be asked, so a second person has to agree."},
-		{errCardNumber, 422, "What you entered holds a card number. It was not stored; go back and leave it out, the last four digits are enough."},
+		{ErrCardNumber, 422, "What you entered holds a card number. It was not stored; go back and leave it out, the last four digits are enough."},
 		{endpoint.ErrNotFound, 404, "No endpoint of this name is configured."},
-		{errNoEvent, 422, "This is not the id of an event."},
-		{errNoCursor, 422, "Enter a cursor, or choose all that are kept."},
+		{ErrNoEvent, 422, "This is not the id of an event."},
+		{ErrNoCursor, 422, "Enter a cursor, or choose all that are kept."},
 		{outbox.ErrCursorInvalid, 422, "Enter a cursor of the feed: a number, such as the one of this endpoint."},
 		{endpoint.ErrAhead, 422, "The endpoint has not come to this cursor yet. Enter an earlier one."},
 		{outbox.ErrCursorExpired, 410, "Events behind this cursor are not kept any more. Choose a later one, or all that are kept."},
-		{errAmount, 422, "Enter an amount such as 5 or 5.00."},
+		{ErrAmount, 422, "Enter an amount such as 5 or 5.00."},
 	}
 }
 
-// refusal is an error as a status and a text; the text is empty for a fault of ours.
-func refusal(err error) (status int, text string) {
+// Of is an error as a status and a text; the text is empty for a fault of ours.
+func Of(err error) (status int, text string) {
 	var (
 		invalid  *payment.ValidationError
 		against  *review.ResolutionError
@@ -119,29 +120,8 @@ func sentences(invalid *payment.ValidationError) string {
 	return strings.Join(texts, " ")
 }
 
-// fail shows an error page; v is nil without a session.
-func (c *console) fail(w http.ResponseWriter, r *http.Request, v *visit, err error) {
-	status, text := refusal(err)
-	var why string
-	switch {
-	case text == "":
-		text = "Something went wrong here. The log has the cause; its request has the id " + r.Header.Get("X-Request-Id") + "."
-	case errors.Is(err, auth.ErrUnauthenticated), errors.Is(err, payment.ErrForbidden):
-		why = reason(err)
-	}
-	if status >= http.StatusInternalServerError {
-		c.Log.Error().Err(err).Str("request_id", r.Header.Get("X-Request-Id")).Msg("console")
-		w.Header().Set("Retry-After", "2")
-	}
-	f := frame{Title: http.StatusText(status)}
-	if v != nil {
-		f = v.frame(f.Title)
-	}
-	render(w, r, status, failPage(f, text, why))
-}
-
-// reason is the wrapping text of a refused sign-in.
-func reason(err error) string {
+// Reason is the wrapping text of a refused sign-in.
+func Reason(err error) string {
 	_, why, _ := strings.Cut(err.Error(), ": ")
 	return why
 }

@@ -1,0 +1,82 @@
+package exchange
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/paylatch/paylatch/idempotency"
+	"github.com/paylatch/paylatch/internal/api/access"
+	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/support"
+)
+
+// Exchange is one request while it is served. It belongs to the request's goroutine.
+type Exchange struct {
+	*access.Record
+
+	// Actor is the caller, once authenticated; its zero value has no right.
+	Actor authz.Actor
+	// Head is set where nothing but headers may be sent.
+	Head bool
+	// Body is the request's, as it was sent.
+	Body []byte
+
+	service *Service
+	context echo.Context
+	// waits is set where the request is logged after its wait.
+	waits bool
+	// refused is set when a refusal was rendered to be kept with the key, shared
+	// when another request's response is this one's, too.
+	refused, shared bool
+}
+
+type key struct{}
+
+// Of returns the exchange of a request's context, nil outside of one.
+func Of(ctx context.Context) *Exchange {
+	x, _ := ctx.Value(key{}).(*Exchange)
+	return x
+}
+
+// In returns the exchange of echo's context.
+func In(c echo.Context) *Exchange { return Of(c.Request().Context()) }
+
+// Header returns the headers of the response.
+func (x *Exchange) Header() http.Header { return x.context.Response().Header() }
+
+// Staff is the caller, and the address of the call.
+func (x *Exchange) Staff() support.Staff {
+	return support.Staff{Actor: x.Actor, Address: x.Peer, RequestID: x.RequestID}
+}
+
+// SetReply sets the headers of a command that came to a reply.
+func (x *Exchange) SetReply(r commands.Reply) {
+	x.SetResult(r.Result)
+	x.TookOver = r.TookOver
+}
+
+// SetResult sets the headers that show whether the command was executed now or before.
+func (x *Exchange) SetResult(result idempotency.Result) {
+	x.Result = result
+	x.Header().Set(idempotency.HeaderResult, string(result))
+	if result == idempotency.Reused {
+		x.Header().Set(idempotency.HeaderReplayed, "true")
+	}
+}
+
+// Failed records for the error handler whether the refusal was another request's, and returns the error.
+func (x *Exchange) Failed(result idempotency.Result, err error) error {
+	x.shared = result == idempotency.Reused
+	return err
+}
+
+// Leave ends what the exchange may use of its request, which goes on as a wait. The request is logged when the function is
+// called that it returns.
+func (x *Exchange) Leave() (done func(status int)) {
+	route, log := x.context.Path(), x.service.Access
+	x.waits, x.context, x.Actor = true, nil, authz.Actor{}
+	return func(status int) { log.Write(x.Record, route, status) }
+}

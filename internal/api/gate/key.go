@@ -1,0 +1,30 @@
+package gate
+
+import (
+	"github.com/labstack/echo/v4"
+
+	"github.com/paylatch/paylatch/idempotency"
+	"github.com/paylatch/paylatch/internal/api/exchange"
+	"github.com/paylatch/paylatch/internal/cardnumber"
+)
+
+// echoKey repeats a valid key on whatever response follows.
+func echoKey(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if key, err := idempotency.ParseKey(c.Request().Header.Values(idempotency.HeaderKey)); err == nil && !cardnumber.In(string(key)) {
+			exchange.In(c).Key = key
+			c.Response().Header().Set(idempotency.HeaderKey, string(key))
+		}
+		return next(c)
+	}
+}
+
+// requireKey refuses a command without a valid key, or with one where it would end up in logs and histories.
+func requireKey(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if _, err := idempotency.KeyOf(c.Request()); err != nil {
+			return err
+		}
+		return next(c)
+	}
+}

@@ -1,0 +1,46 @@
+package console
+
+import (
+	"context"
+
+	"github.com/paylatch/paylatch/idempotency"
+	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/console/session"
+	"github.com/paylatch/paylatch/internal/intake"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/support"
+)
+
+// Support is the use cases of staff; *support.Service in the program.
+type Support interface {
+	Search(ctx context.Context, who support.Staff, text string, p support.Page) ([]support.Hit, string, error)
+	Attempt(ctx context.Context, who support.Staff, id payment.AttemptID) (support.Attempt, error)
+	Recheck(ctx context.Context, who support.Staff, id payment.AttemptID, reason string) (payment.View, error)
+	Event(ctx context.Context, who support.Staff, id payment.EventID) (support.ShownEvent, error)
+	Reveal(ctx context.Context, who support.Staff, id payment.EventID, reason string) (support.Event, error)
+	Replay(ctx context.Context, who support.Staff, id payment.EventID, reason string, dry bool) (intake.Replayed, error)
+	Discrepancies(ctx context.Context, who support.Staff, status, kind string, p support.Page) ([]support.Discrepancy, string, error)
+	Discrepancy(ctx context.Context, who support.Staff, id payment.DiscrepancyID) (support.Discrepancy, error)
+	Resolve(ctx context.Context, who support.Staff, cmd commands.Resolve) (support.Discrepancy, error)
+	Audit(ctx context.Context, who support.Staff, f support.AuditFilter, p support.Page) ([]support.AuditEntry, string, error)
+}
+
+// Payments is the use cases that pages need.
+type Payments interface {
+	Order(ctx context.Context, actor authz.Actor, id payment.OrderID) (payment.Order, error)
+	Refund(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.CreateRefund) (commands.RefundReply, error)
+	// Stale lists the accounts without recent webhooks.
+	Stale(ctx context.Context) ([]intake.StaleAccount, error)
+	// ForeignLastDay counts the foreign events of the last day by account.
+	ForeignLastDay(ctx context.Context) (map[string]int64, error)
+}
+
+// Options configure the console. All are required.
+type Options struct {
+	Support   Support
+	Payments  Payments
+	Endpoints Endpoints
+	// SignIn configures how staff signs in.
+	SignIn session.Options
+}

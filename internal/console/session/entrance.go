@@ -1,0 +1,108 @@
+// Package session is the people in the console: how they sign in, what a session holds, and each request of theirs.
+//
+//	a request ─► Guard: no token, same origin, bounded ─► session ─► Staff ─► a page
+//	                                                        └─ signed out: 303 to /support/sign-in
+package session
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/alexedwards/scs/v2"
+	"github.com/rs/zerolog"
+
+	"github.com/paylatch/paylatch/internal/auth"
+	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/console/layout"
+	"github.com/paylatch/paylatch/internal/console/refusal"
+	"github.com/paylatch/paylatch/internal/support"
+	"github.com/paylatch/paylatch/internal/throttle"
+)
+
+// AuditLog audits what staff does by use cases that don't do so themselves;
+// *support.Service in the program.
+type AuditLog interface {
+	// Watch and Act audit an action and run it; Refuse audits a refusal before an action
+	// began, and returns it.
+	Watch(ctx context.Context, who support.Staff, action support.Action, targetType, target string, act func() error) error
+	Act(ctx context.Context, who support.Staff, action support.Action, targetType, target, reason string, act func() error) error
+	Refuse(ctx context.Context, who support.Staff, action support.Action, targetType, target string, why error) error
+	// SignIn audits a sign-in before it takes effect.
+	SignIn(ctx context.Context, who support.Staff, by string) error
+}
+
+// OpenID signs people in at an OpenID provider; *auth.OpenID in the program.
+type OpenID interface {
+	Begin(ctx context.Context) (address string, p auth.PendingSignIn, err error)
+	Finish(ctx context.Context, p auth.PendingSignIn, state, code string) (authz.Actor, error)
+}
+
+// Tokens authenticates a token; *auth.Authenticator in the program.
+type Tokens interface {
+	Authenticate(ctx context.Context, bearer, onBehalfOf string) (authz.Actor, error)
+}
+
+// Options configure the sign-in. Store, AuditLog and Now are required.
+type Options struct {
+	// Store keeps the sessions.
+	Store    scs.CtxStore
+	AuditLog AuditLog
+	// OpenID is the way to sign in; nil for none.
+	OpenID OpenID
+	// Tokens allows to sign in with a token; nil for no token. It is for a machine that
+	// takes no real payments.
+	Tokens Tokens
+	// Refused takes each refused sign-in, SignedOut each sign-out; nil drops them. They
+	// must not wait.
+	Refused   func(support.Refusal)
+	SignedOut func(support.Staff)
+	// Seen takes the subject of a request, for the log; nil drops it.
+	Seen func(ctx context.Context, subject string)
+	// Plain sends the session's cookie over plain HTTP, too.
+	Plain bool
+	// Idle and Life end a session that is not used, and any; 0 means 30 minutes and
+	// 10 hours.
+	Idle, Life time.Duration
+	Log        zerolog.Logger
+	Now        func() time.Time
+}
+
+const (
+	// How many sign-ins are tried from one address in a second, and at once; an office
+	// may have one. Pages that are only visited don't count.
+	signInsEach   = 1
+	signInsAtOnce = 60
+	// How many are sent to the OpenID provider.
+	beginsEach   = 5
+	beginsAtOnce = 300
+)
+
+// Entrance lets staff in.
+type Entrance struct {
+	Options
+	sessions *scs.SessionManager
+	signIns  *throttle.KeyedLimiter
+	begins   *throttle.KeyedLimiter
+}
+
+// New returns an entrance.
+func New(o Options) *Entrance {
+	if o.Refused == nil {
+		o.Refused = func(support.Refusal) {}
+	}
+	if o.SignedOut == nil {
+		o.SignedOut = func(support.Staff) {}
+	}
+	if o.Seen == nil {
+		o.Seen = func(context.Context, string) {}
+	}
+	e := &Entrance{Options: o, signIns: throttle.New(signInsEach, signInsAtOnce), begins: throttle.New(beginsEach, beginsAtOnce)}
+	e.sessions = e.newSessions()
+	return e
+}
+
+// Fail shows an error as a page, where there is no visit.
+func (e *Entrance) Fail(w http.ResponseWriter, r *http.Request, err error) {
+	refusal.Fail(w, r, e.Log, layout.Frame{}, err)
+}

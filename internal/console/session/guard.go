@@ -1,0 +1,74 @@
+package session
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+
+	"github.com/paylatch/paylatch/internal/cardnumber"
+	"github.com/paylatch/paylatch/internal/console/refusal"
+)
+
+// Guard refuses what no page takes, and reads a session before the pages and writes it.
+func (e *Entrance) Guard(pages http.Handler) http.Handler {
+	return e.refuseTokens(e.sameOrigin(e.bounded(e.inSession(pages))))
+}
+
+// sameOrigin refuses a POST that another site made a browser send. The browser
+// itself sends the origin of a request (Sec-Fetch-Site, or Origin), so no form
+// needs a token that could leak or go stale; the cookie is SameSite=Lax beside it.
+func (e *Entrance) sameOrigin(next http.Handler) http.Handler {
+	guard := http.NewCrossOriginProtection()
+	guard.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		e.Fail(w, r, refusal.ErrOtherSite)
+	}))
+	return guard.Handler(next)
+}
+
+// refuseTokens refuses a request with a token of the API, whatever its role.
+func (e *Entrance) refuseTokens(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		if r.Header.Get("Authorization") != "" {
+			e.Fail(w, r, refusal.ErrToken)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// maxForm bounds what a form may send, in bytes.
+const maxForm = 64 << 10
+
+// bounded refuses a form that is too long, a field of which would read as empty, and one
+// with a card number.
+func (e *Entrance) bounded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		if err := r.ParseForm(); errors.As(err, new(*http.MaxBytesError)) {
+			e.Fail(w, r, err)
+			return
+		}
+		if holdsCardNumber(r) {
+			e.Fail(w, r, refusal.ErrCardNumber)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// holdsCardNumber reports whether something that was typed, or stands in the address,
+// would be written into the audit log as a card number in clear. Where a provider's id
+// is expected not every number of that length counts.
+func holdsCardNumber(r *http.Request) bool {
+	for name, values := range r.Form {
+		in := cardnumber.In
+		if name == "q" || name == "provider_payment_id" {
+			in = cardnumber.InID
+		}
+		if slices.ContainsFunc(values, in) {
+			return true
+		}
+	}
+	return cardnumber.In(r.URL.Path)
+}
