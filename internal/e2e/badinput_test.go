@@ -58,7 +58,7 @@ func refused(t *testing.T, cases map[string]bad) {
 	require.Equal(t, []string{"A-1"}, column[string](t, r, `SELECT order_id FROM orders`))
 	require.Empty(t, column[string](t, r, `SELECT order_id FROM payment_attempts`))
 	require.Empty(t, column[string](t, r, `SELECT provider_event_id FROM provider_events`))
-	require.Zero(t, r.gate.charges.Load())
+	require.Zero(t, r.gate.Count(charges))
 }
 
 func TestBadBodies(t *testing.T) {

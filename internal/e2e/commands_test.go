@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/faults"
 )
 
 // command is something that is done to an attempt, by the provider.
@@ -100,13 +102,13 @@ func TestKilledDuringACommand(t *testing.T) {
 			t.Run(name+", ended by the "+by, func(t *testing.T) {
 				t.Parallel()
 				r := newRig(t)
-				r.hooks.closed.Store(true)
+				r.hooks.shut()
 				s := r.serve("PAYLATCH_RECONCILE_EVERY=1h") // it would be in the command's way
 				a, press := c.on(t, s)
-				held := r.gate.hold(t, &r.gate.after)
+				held := r.hold(t, (*faults.Hold).After)
 				lost := make(chan answer, 1)
 				go func() { lost <- press(s) }()
-				held.await(t)
+				await(t, held)
 				s.kill()
 				<-lost
 				every := "PAYLATCH_RECONCILE_EVERY=100ms"

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/faults"
 )
 
 // challenged is an attempt whose customer has passed the provider's challenge, and the details with which
@@ -33,25 +35,25 @@ func (c client) complete(ctx context.Context, id, key, body string) answer {
 // the next one ends the attempt, and so does the client who sends the same request again.
 func TestKilledDuringAComplete(t *testing.T) {
 	t.Parallel()
-	for name, place := range map[string]func(r *rig) **stop{
-		"before the provider got it": func(r *rig) **stop { return &r.gate.before },
-		"after it charged":           func(r *rig) **stop { return &r.gate.after },
+	for name, place := range map[string]func(h *faults.Hold, on faults.Way) faults.Way{
+		"before the provider got it": (*faults.Hold).Before,
+		"after it charged":           (*faults.Hold).After,
 	} {
 		for _, by := range []string{"reconciler", "retry"} {
 			t.Run(name+", ended by the "+by, func(t *testing.T) {
 				t.Parallel()
 				r := newRig(t)
-				r.hooks.closed.Store(true) // the webhook would tell the outcome
+				r.hooks.shut() // the webhook would tell the outcome
 				s := r.serve()
 				c := s.customer()
 				a, body := c.challenged(t)
-				held, key := r.gate.hold(t, place(r)), unique("complete")
+				held, key := r.hold(t, place), unique("complete")
 				done := make(chan answer, 1)
 				go func() { done <- client{base: c.base, token: c.token}.complete(t.Context(), a.ID, key, body) }()
-				held.await(t)
+				await(t, held)
 				s.kill()
 				require.Error(t, (<-done).err)
-				held.free()
+				held.Free()
 
 				every := "PAYLATCH_RECONCILE_EVERY=100ms"
 				if by == "retry" {

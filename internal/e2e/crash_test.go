@@ -7,6 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/faults"
 )
 
 // underway is a pay whose answer nobody has seen yet.
@@ -31,10 +33,10 @@ type point func(t *testing.T, r *rig, s *service) (underway, func())
 // beforeTheProvider has the call on its way. It arrives after all, late.
 func beforeTheProvider(t *testing.T, r *rig, s *service) (underway, func()) {
 	t.Helper()
-	held := r.gate.hold(t, &r.gate.before)
+	held := r.hold(t, (*faults.Hold).Before)
 	u := s.customer().begin(t)
-	held.await(t)
-	return u, held.free
+	await(t, held)
+	return u, held.Free
 }
 
 // neverAtTheProvider is beforeTheProvider, and the call is lost.
@@ -53,10 +55,10 @@ func afterTheCharge(t *testing.T, r *rig, s *service) (underway, func()) {
 // held is a pay of a caller whose answer is on its way from the provider.
 func held(t *testing.T, r *rig, c client) (underway, func()) {
 	t.Helper()
-	at := r.gate.hold(t, &r.gate.after)
+	at := r.hold(t, (*faults.Hold).After)
 	u := c.begin(t)
-	at.await(t)
-	return u, at.free
+	await(t, at)
+	return u, at.Free
 }
 
 // beforeTheSecondCommit has the provider's answer, and waits for a lock.
@@ -94,7 +96,7 @@ func TestKilledDuringAPay(t *testing.T) {
 			t.Run(name+", ended by the "+by, func(t *testing.T) {
 				t.Parallel()
 				r := newRig(t)
-				r.hooks.closed.Store(true) // the webhook would tell the outcome
+				r.hooks.shut() // the webhook would tell the outcome
 				s := r.serve()
 				u, goOn := at(t, r, s)
 				s.kill()
@@ -121,7 +123,7 @@ func TestKilledDuringAPay(t *testing.T) {
 				require.Equal(t, id, again.attempt(t, http.StatusCreated).ID)
 				c.pay(t.Context(), u.order, unique("pay"), "tok_success").problem(t, http.StatusConflict, "order-already-paid")
 				require.Empty(t, column[string](t, r, `SELECT kind FROM discrepancies`))
-				r.hooks.closed.Store(false)
+				r.hooks.Mend()
 				eventually(t, "the webhook, at last", func() bool { return len(r.hooks.acknowledged()) > 0 })
 				require.Equal(t, end.Version, c.read(t.Context(), id).attempt(t, http.StatusOK).Version)
 			})
@@ -153,7 +155,7 @@ func TestKilledBeforeTheFirstCommit(t *testing.T) {
 	again := c.pay(t.Context(), order, key, "tok_success")
 	require.Equal(t, "created", again.header.Get("Idempotency-Result"))
 	r.charged(t, again.attempt(t, http.StatusCreated).ID, 1999)
-	require.Equal(t, int64(1), r.gate.charges.Load())
+	require.Equal(t, int64(1), r.gate.Count(charges))
 }
 
 // TestSealedTokenIsErased: the token of a charge that may not be sent again any more is
@@ -161,7 +163,7 @@ func TestKilledBeforeTheFirstCommit(t *testing.T) {
 func TestSealedTokenIsErased(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.hooks.closed.Store(true)
+	r.hooks.shut()
 	s := r.serve()
 	neverAtTheProvider(t, r, s)
 	s.kill()

@@ -1,33 +1,15 @@
 package e2e_test
 
 import (
-	"net"
 	"net/http"
+	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-)
 
-// mute accepts connections and says nothing: whoever wants to speak TLS with it
-// waits with the first byte of its request.
-func mute(t *testing.T) (address string, accepted <-chan net.Conn) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	conns := make(chan net.Conn, 16)
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			conns <- conn
-		}
-	}()
-	t.Cleanup(func() { _ = l.Close() })
-	return "https://" + l.Addr().String(), conns
-}
+	"github.com/paylatch/paylatch/internal/faults"
+)
 
 // TestFrozenDuringAPay freezes a service between its two commits until its lease
 // is over and another has taken the attempt over and ended it. What the first
@@ -43,7 +25,7 @@ func TestFrozenDuringAPay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			r.hooks.closed.Store(true)
+			r.hooks.shut()
 			var first *service
 			var u underway
 			goOn := func() {}
@@ -51,11 +33,12 @@ func TestFrozenDuringAPay(t *testing.T) {
 				first = r.serve(append(lease, "PAYLATCH_RECONCILE_EVERY=1h")...)
 				u, goOn = at(t, r, first)
 			} else {
-				silent, accepted := mute(t)
-				first = r.serveAt(silent, append(lease, "PAYLATCH_RECONCILE_EVERY=1h")...)
+				// Who begins TLS with what is frozen waits with the first byte of its request.
+				way := faults.NewTCP(t, "tcp", strings.TrimPrefix(r.sandbox, "http://"))
+				way.Freeze()
+				first = r.serveAt("https://"+way.Address(), append(lease, "PAYLATCH_RECONCILE_EVERY=1h")...)
 				u = first.customer().begin(t)
-				conn := within(t, "a connection", accepted)
-				defer conn.Close()
+				eventually(t, "a connection", func() bool { return way.Open() > 0 })
 			}
 			first.signal(syscall.SIGSTOP)
 

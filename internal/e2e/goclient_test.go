@@ -2,9 +2,6 @@ package e2e_test
 
 import (
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -14,31 +11,24 @@ import (
 
 	goclient "github.com/paylatch/paylatch/client"
 	"github.com/paylatch/paylatch/client/api"
+	"github.com/paylatch/paylatch/internal/faults"
 )
 
 // lossy is a proxy that loses the response of each second request: the server has done it, its caller can't know.
 func lossy(t *testing.T, base string) (address string, lost *atomic.Int32) {
 	t.Helper()
-	to, err := url.Parse(base)
-	require.NoError(t, err)
-	transport := &http.Transport{DisableKeepAlives: true}
-	var requests atomic.Int32
+	var responses atomic.Int32
 	lost = new(atomic.Int32)
-	proxy := &httputil.ReverseProxy{
-		Transport: transport,
-		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(to) },
-		ModifyResponse: func(*http.Response) error {
-			if requests.Add(1)%2 == 1 {
-				lost.Add(1)
-				panic(http.ErrAbortHandler)
+	return faults.NewHTTP(t, base, func(on faults.Way) faults.Way {
+		return func(r *faults.Request) *faults.Response {
+			a := on(r)
+			if a == nil || responses.Add(1)%2 == 0 {
+				return a
 			}
+			lost.Add(1)
 			return nil
-		},
-		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
-	}
-	front := httptest.NewServer(proxy)
-	t.Cleanup(front.Close)
-	return front.URL, lost
+		}
+	}).URL, lost
 }
 
 // A shop's backend that uses the Go client is charged once, whatever of the responses is lost.

@@ -196,7 +196,7 @@ func (g *grid) die(ctx context.Context, w wave, s *service) *service {
 			breathe(ctx, 100*time.Millisecond+rand.N(500*time.Millisecond))
 		} else {
 			g.turnstile.hold(w.at)
-			for n := 0; g.turnstile.held.Load() < 12 && n < 60; n++ {
+			for n := 0; g.turnstile.held.Held() < 12 && n < 60; n++ {
 				breathe(ctx, 10*time.Millisecond)
 			}
 		}
@@ -208,7 +208,7 @@ func (g *grid) die(ctx context.Context, w wave, s *service) *service {
 		}
 		s.signal(syscall.SIGSTOP)
 		frozen := s
-		g.turnstile.open()
+		g.turnstile.Mend()
 		s = g.up()
 		breathe(ctx, 1800*time.Millisecond) // its leases end, others take over
 		g.turnstile.letGo()

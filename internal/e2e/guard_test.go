@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/faults"
 )
 
 // TestAProviderThatFailsIsSpared: after some failures new payments are told at
@@ -22,7 +24,7 @@ func TestAProviderThatFailsIsSpared(t *testing.T) {
 		}
 	}
 	require.True(t, state("0")())
-	r.gate.stuck.Store(true)
+	r.gate.Break(faults.Hang)
 	first := c.pay(t.Context(), c.order(t), unique("pay"), "tok_success").attempt(t, http.StatusCreated)
 	require.Equal(t, "outcome_unknown", first.Stage)
 	eventually(t, "an open breaker", state("2"))
@@ -35,7 +37,7 @@ func TestAProviderThatFailsIsSpared(t *testing.T) {
 		}
 	}
 	require.Equal(t, http.StatusOK, c.send(t.Context(), http.MethodGet, "/readyz", "").status, "the service itself is well")
-	r.gate.stuck.Store(false)
+	r.gate.Mend()
 	require.Equal(t, "succeeded", c.settled(t, first.ID).Status)
 	eventually(t, "a closed breaker", func() bool {
 		// A webhook may have settled the first, and then nobody has to ask.

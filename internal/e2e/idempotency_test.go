@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/faults"
 )
 
 // result requires what the headers say of how a request was answered.
@@ -173,12 +175,12 @@ func TestRefusalsThatDoNotUseUpTheKey(t *testing.T) {
 func TestWhileTheFirstStillRuns(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.hooks.closed.Store(true)
+	r.hooks.shut()
 	slow := []string{"PAYLATCH_IDEMPOTENCY_WAIT=5s", "PAYLATCH_PROVIDER_TIMEOUT=20s", "PAYLATCH_IDEMPOTENCY_LEASE=30s"}
 	machines := []client{r.serve(slow...).customer(), r.serve(slow...).customer()}
-	held := r.gate.hold(t, &r.gate.after)
+	held := r.hold(t, (*faults.Hold).After)
 	u := machines[0].begin(t)
-	held.await(t)
+	await(t, held)
 	var id string
 	for _, c := range machines {
 		began := time.Now()
@@ -198,14 +200,14 @@ func TestWhileTheFirstStillRuns(t *testing.T) {
 	for _, c := range machines {
 		go func() { waiting <- c.pay(t.Context(), u.order, u.key, "tok_success") }()
 	}
-	held.free()
+	held.Free()
 	first := <-u.answer
 	first.result(t, "created")
 	require.Equal(t, "succeeded", first.attempt(t, http.StatusCreated).Status)
 	for range machines {
 		require.Equal(t, id, (<-waiting).attempt(t, http.StatusCreated).ID)
 	}
-	require.Equal(t, int64(1), r.gate.charges.Load())
+	require.Equal(t, int64(1), r.gate.Count(charges))
 	r.charged(t, id, 1999)
 }
 

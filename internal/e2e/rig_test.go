@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/faults"
 	"github.com/paylatch/paylatch/internal/testdb"
 )
 
@@ -49,7 +50,7 @@ type rig struct {
 	dsn     string
 	db      *pgxpool.Pool
 	sandbox string
-	gate    *gate
+	gate    *faults.HTTP
 	hooks   *relay
 }
 
@@ -68,7 +69,7 @@ func newRigOn(t *testing.T, dsn string) *rig {
 	box := start(t, t.TempDir(), nil, "sandbox", "--listen", "127.0.0.1:0", "--state", filepath.Join(t.TempDir(), "state"),
 		"--webhook-url", r.hooks.URL+"/webhooks/sandbox", "--webhook-secret", sandboxSecret)
 	r.sandbox = "http://" + box.says(t, "sandbox listens").Address
-	r.gate = newGate(t, r.sandbox)
+	r.gate = faults.NewHTTP(t, r.sandbox)
 	return r
 }
 
@@ -99,7 +100,7 @@ func (r *rig) serveOf(program, provider string, environ ...string) *service {
 	require.NoError(r.t, os.WriteFile(file, []byte(text), 0o600))
 	p := startOf(r.t, program, dir, environ, "serve", "--config", file)
 	s := &service{p, "http://" + p.says(r.t, "serving").Listen}
-	r.hooks.to.Store(&s.base)
+	r.hooks.Lead(s.base)
 	return s
 }
 

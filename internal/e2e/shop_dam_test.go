@@ -1,13 +1,12 @@
 package e2e_test
 
 import (
-	"context"
 	"encoding/json"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"sync"
 	"testing"
+
+	"github.com/paylatch/paylatch/internal/faults"
 )
 
 // heldMethod is a method whose charges the test lets through, see dam.
@@ -17,9 +16,7 @@ const heldMethod = "tok_twice"
 // until the test lets their attempt go, so that a payment is under way for as long
 // as the test needs it to be.
 type dam struct {
-	*httptest.Server
-	ctx      context.Context
-	provider string
+	*faults.HTTP
 
 	mu   sync.Mutex
 	open map[string]chan struct{}
@@ -27,12 +24,8 @@ type dam struct {
 
 func newDam(t *testing.T, provider string) *dam {
 	t.Helper()
-	d := &dam{ctx: t.Context(), provider: provider, open: map[string]chan struct{}{}}
-	d.Server = httptest.NewServer(d)
-	t.Cleanup(func() {
-		d.CloseClientConnections()
-		d.Close()
-	})
+	d := &dam{open: map[string]chan struct{}{}}
+	d.HTTP = faults.NewHTTP(t, provider, d.keep)
 	return d
 }
 
@@ -53,23 +46,19 @@ func (s *demoShop) release(t *testing.T, order string) {
 	}
 }
 
-func (d *dam) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, _ := io.ReadAll(r.Body)
-	var charge struct {
-		Reference string `json:"reference"`
-		Token     string `json:"token"`
-	}
-	if r.Method == http.MethodPost && r.URL.Path == "/v1/charges" && json.Unmarshal(body, &charge) == nil && charge.Token == heldMethod {
-		select {
-		case <-d.gate(charge.Reference):
-		case <-r.Context().Done(): // it has not arrived
-			panic(http.ErrAbortHandler)
+func (d *dam) keep(on faults.Way) faults.Way {
+	return func(r *faults.Request) *faults.Response {
+		var charge struct {
+			Reference string `json:"reference"`
+			Token     string `json:"token"`
 		}
+		if r.Method == http.MethodPost && r.URL.Path == "/v1/charges" && json.Unmarshal(r.Body, &charge) == nil && charge.Token == heldMethod {
+			select {
+			case <-d.gate(charge.Reference):
+			case <-r.Context().Done(): // it has not arrived
+				return nil
+			}
+		}
+		return on(r)
 	}
-	status, text := forward(d.ctx, r, d.provider, body)
-	if status == http.StatusBadGateway {
-		panic(http.ErrAbortHandler)
-	}
-	w.WriteHeader(status)
-	_, _ = w.Write(text)
 }

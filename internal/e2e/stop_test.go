@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/faults"
 )
 
 // TestStopUnderLoad: a service that is told to stop answers everything that it
@@ -18,9 +20,9 @@ func TestStopUnderLoad(t *testing.T) {
 	const limit = 15 * time.Second
 	r := newRig(t)
 	s := r.serve("PAYLATCH_SHUTDOWN_TIMEOUT="+limit.String(), "PAYLATCH_PROVIDER_TIMEOUT=20s", "PAYLATCH_IDEMPOTENCY_LEASE=30s")
-	held := r.gate.hold(t, &r.gate.after)
+	held := r.hold(t, (*faults.Hold).After)
 	slow := s.customer().begin(t)
-	held.await(t)
+	await(t, held)
 	waiting := make(chan answer, 1)
 	go func() { waiting <- s.customer().pay(t.Context(), slow.order, slow.key, "tok_success") }()
 	l := newLoad(t, s)
@@ -38,7 +40,7 @@ func TestStopUnderLoad(t *testing.T) {
 		require.Fail(t, "a pay is still under way")
 	default:
 	}
-	held.free()
+	held.Free()
 	a := (<-slow.answer).attempt(t, http.StatusCreated)
 	require.Equal(t, "succeeded", a.Status)
 	require.Equal(t, a.ID, (<-waiting).attempt(t, http.StatusCreated).ID)
@@ -86,16 +88,16 @@ func TestStopUnderLoad(t *testing.T) {
 func TestStopCutsWhatTakesTooLong(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.hooks.closed.Store(true)
+	r.hooks.shut()
 	s := r.serve("PAYLATCH_SHUTDOWN_TIMEOUT=200ms")
-	held := r.gate.hold(t, &r.gate.after)
+	held := r.hold(t, (*faults.Hold).After)
 	u := s.customer().begin(t)
-	held.await(t)
+	await(t, held)
 	code, took := s.stop(t, syscall.SIGTERM)
 	require.Equal(t, 1, code)
 	require.Less(t, took, 10*time.Second)
 	require.Error(t, (<-u.answer).err)
-	held.free()
+	held.Free()
 
 	c := r.serve().customer()
 	again := c.pay(t.Context(), u.order, u.key, "tok_success").attempt(t, http.StatusCreated)

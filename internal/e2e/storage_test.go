@@ -128,7 +128,7 @@ func TestStorageDown(t *testing.T) {
 	order, key := patient.order(t), unique("pay")
 	a := patient.pay(t.Context(), order, key, "tok_success").attempt(t, http.StatusCreated)
 	unpaid := patient.order(t)
-	calls := r.gate.charges.Load()
+	calls := r.gate.Count(charges)
 	signer := stripeSigner(t)
 	crash(t, pg)
 
@@ -158,7 +158,7 @@ func TestStorageDown(t *testing.T) {
 		require.Less(t, took, 2*time.Second, name)
 		require.Empty(t, got.header.Get("Idempotency-Result"), name)
 	}
-	require.Equal(t, calls, r.gate.charges.Load(), "the provider is not called")
+	require.Equal(t, calls, r.gate.Count(charges), "the provider is not called")
 	anyone := client{base: s.base, blunt: true}
 	anyone.send(t.Context(), http.MethodGet, "/healthz", "").is(t, http.StatusOK)
 	anyone.send(t.Context(), http.MethodGet, "/readyz", "").is(t, http.StatusServiceUnavailable)
@@ -213,7 +213,7 @@ func TestStorageGoneBetweenTheCommits(t *testing.T) {
 			t.Parallel()
 			pg := testdb.Private(t)
 			r := newRigOn(t, pg.DSN("postgres"))
-			r.hooks.closed.Store(true)
+			r.hooks.shut()
 			s := r.serve("PAYLATCH_PROVIDER_TIMEOUT=20s", "PAYLATCH_IDEMPOTENCY_LEASE=21s", "PAYLATCH_RECONCILE_EVERY=1h")
 			u, free := held(t, r, client{base: s.base, token: token("u1", "customer"), blunt: back == "too late"})
 			crash(t, pg)

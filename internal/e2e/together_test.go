@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/faults"
 	"github.com/paylatch/paylatch/internal/testport"
 )
 
@@ -17,7 +18,7 @@ import (
 func TestEverybodyAtOnceAfterACrash(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.hooks.closed.Store(true)
+	r.hooks.shut()
 	s := r.serve("PAYLATCH_IDEMPOTENCY_LEASE=4s", "PAYLATCH_PROVIDER_TIMEOUT=3900ms")
 	var dead []underway
 	for range 8 {
@@ -28,7 +29,7 @@ func TestEverybodyAtOnceAfterACrash(t *testing.T) {
 	s.kill()
 	fast := []string{"PAYLATCH_RECONCILE_EVERY=10ms", "PAYLATCH_IDEMPOTENCY_LEASE=1s", "PAYLATCH_PROVIDER_TIMEOUT=900ms"}
 	machines := []client{r.serve(fast...).customer(), r.serve(fast...).customer()}
-	r.hooks.closed.Store(false)
+	r.hooks.Mend()
 	for _, u := range dead {
 		<-u.answer
 		var id string
@@ -49,23 +50,23 @@ func TestEverybodyAtOnceAfterACrash(t *testing.T) {
 func TestTheClientHangsUp(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.hooks.closed.Store(true)
+	r.hooks.shut()
 	c := r.serve("PAYLATCH_PROVIDER_TIMEOUT=20s", "PAYLATCH_IDEMPOTENCY_LEASE=30s").customer()
-	held := r.gate.hold(t, &r.gate.after)
+	held := r.hold(t, (*faults.Hold).After)
 	order, key := c.order(t), unique("pay")
 	impatient, hangUp := context.WithCancel(t.Context())
 	first := make(chan answer, 1)
 	go func() { first <- c.pay(impatient, order, key, "tok_success") }()
-	held.await(t)
+	await(t, held)
 	hangUp()
 	require.ErrorIs(t, (<-first).err, context.Canceled)
 	copied := make(chan answer, 1)
 	go func() { copied <- c.pay(t.Context(), order, key, "tok_success") }()
-	held.free()
+	held.Free()
 	a := (<-copied).attempt(t, http.StatusCreated)
 	require.Equal(t, "succeeded", a.Status)
 	r.charged(t, a.ID, 1999)
-	require.Equal(t, int64(1), r.gate.charges.Load())
+	require.Equal(t, int64(1), r.gate.Count(charges))
 }
 
 // TestProviderDown: what was never sent has failed, and may be tried again.
@@ -89,7 +90,7 @@ func TestProviderDown(t *testing.T) {
 func TestStopWhileTheProviderHangs(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.gate.stuck.Store(true)
+	r.gate.Break(faults.Hang)
 	s := r.serve("PAYLATCH_PROVIDER_TIMEOUT=1s", "PAYLATCH_RECONCILE_AFTER=10ms")
 	c := s.customer()
 	orders := make([]string, 60)
@@ -99,12 +100,12 @@ func TestStopWhileTheProviderHangs(t *testing.T) {
 	for _, a := range atOnce(len(orders), func(i int) answer { return c.pay(t.Context(), orders[i], unique("pay"), "tok_success") }) {
 		require.Equal(t, "outcome_unknown", a.attempt(t, http.StatusCreated).Stage)
 	}
-	eventually(t, "checks", func() bool { return r.gate.charges.Load() > int64(len(orders))+16 })
+	eventually(t, "checks", func() bool { return r.gate.Count(charges) > int64(len(orders))+16 })
 	code, took := s.stop(t, syscall.SIGTERM)
 	require.Zero(t, code)
 	require.Less(t, took, 10*time.Second, "only the checks under way are waited for")
 
-	r.gate.stuck.Store(false)
+	r.gate.Mend()
 	r.serve()
 	r.consistent(t)
 	require.Len(t, r.movements(t), len(orders))

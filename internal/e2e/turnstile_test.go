@@ -1,16 +1,12 @@
 package e2e_test
 
 import (
-	"context"
-	"io"
-	"net/http"
-	"net/http/httptest"
-	"sync"
-	"sync/atomic"
 	"testing"
+
+	"github.com/paylatch/paylatch/internal/faults"
 )
 
-// place says where on its way a command to the provider is held.
+// place is where on its way a command to the provider is held.
 type place string
 
 const (
@@ -20,86 +16,34 @@ const (
 	onTheBack place = "answered"   // the provider has done it
 )
 
-// turnstile stands between services and the provider and holds all commands at
-// once, while a gate holds one. A provider works on when the one who asked has
-// died.
+// turnstile stands between services and the provider and holds all commands at once, while rig.hold holds one.
 type turnstile struct {
-	*httptest.Server
-	ctx      context.Context
-	provider string
-	held     atomic.Int64
-
-	mu   sync.Mutex
-	at   place
-	free chan struct{}
+	*faults.HTTP
+	t    *testing.T
+	held *faults.Hold
 }
 
 func newTurnstile(t *testing.T, provider string) *turnstile {
 	t.Helper()
-	s := &turnstile{ctx: t.Context(), provider: provider, free: make(chan struct{})}
-	s.Server = httptest.NewServer(s)
-	t.Cleanup(func() {
-		s.letGo()
-		s.CloseClientConnections()
-		s.Close()
-	})
-	return s
+	return &turnstile{faults.NewHTTP(t, provider), t, faults.NewHold(t)}
 }
 
 // hold holds every command from now on.
 func (s *turnstile) hold(at place) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.held.Store(0)
-	s.at, s.free = at, make(chan struct{})
+	s.held = faults.NewHold(s.t)
+	fault := s.held.Before
+	switch at {
+	case lost:
+		fault = func(on faults.Way) faults.Way { return s.held.Before(faults.Drop(on)) }
+	case onTheBack:
+		fault = s.held.After
+	case nowhere, onTheWay:
+	}
+	s.Break(faults.When(faults.Commands, fault))
 }
 
-// open holds no further command; what is held stays held.
-func (s *turnstile) open() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.at = nowhere
-}
-
-// letGo lets what is held go on.
+// letGo lets what is held go on, and holds no further command.
 func (s *turnstile) letGo() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.at = nowhere
-	select {
-	case <-s.free:
-	default:
-		close(s.free)
-	}
-}
-
-func (s *turnstile) way() (place, chan struct{}) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.at, s.free
-}
-
-func (s *turnstile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, _ := io.ReadAll(r.Body)
-	at, free := s.way()
-	if r.Method != http.MethodPost {
-		at = nowhere
-	}
-	if at == onTheWay || at == lost {
-		s.held.Add(1)
-		<-free
-	}
-	if at == lost {
-		panic(http.ErrAbortHandler)
-	}
-	status, text := forward(s.ctx, r, s.provider, body)
-	if at == onTheBack {
-		s.held.Add(1)
-		<-free
-	}
-	if status == http.StatusBadGateway {
-		panic(http.ErrAbortHandler)
-	}
-	w.WriteHeader(status)
-	_, _ = w.Write(text)
+	s.Mend()
+	s.held.Free()
 }

@@ -46,6 +46,7 @@ func packages() []string {
 		"internal/datadir",
 		"internal/devnats",
 		"internal/devpg",
+		"internal/faults",
 		"internal/gateway",
 		"internal/groupcommit",
 		"internal/inbound",

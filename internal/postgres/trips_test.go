@@ -3,9 +3,6 @@ package postgres_test
 import (
 	"context"
 	"fmt"
-	"io"
-	"net"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,6 +12,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/faults"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -23,49 +21,11 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// trips counts how often a client has said something to a server that it had heard from
-// since it said something before.
-type trips struct {
-	url    string
-	count  atomic.Int64
-	spoken atomic.Bool
-}
-
-func countTrips(t *testing.T, dsn string) *trips {
-	t.Helper()
-	r := &trips{}
-	r.url = proxy(t, dsn, "&pool_max_conns=1", func(client, server net.Conn) (toClient, toServer io.Writer) {
-		return turning{client, r, false}, turning{server, r, true}
-	})
-	return r
-}
-
-type turning struct {
-	net.Conn
-
-	trips  *trips
-	client bool
-}
-
-func (c turning) Write(b []byte) (int, error) {
-	if c.trips.spoken.Swap(c.client) != c.client && c.client {
-		c.trips.count.Add(1)
-	}
-	return c.Conn.Write(b)
-}
-
-// of is how many round trips something takes.
-func (r *trips) of(do func()) int64 {
-	before := r.count.Load()
-	do()
-	return r.count.Load() - before
-}
-
 // serves runs a service on one connection whose round trips are counted.
-func serves(t *testing.T, p gateway.Provider) (*trips, *postgres.Store, *service) {
+func serves(t *testing.T, p gateway.Provider) (*faults.TCP, *postgres.Store, *service) {
 	t.Helper()
-	r := countTrips(t, testdb.New(t))
-	store := open(t, r.url)
+	way, url := faults.NewDatabase(t, testdb.New(t))
+	store := open(t, testdb.With(t, url, "pool_max_conns", "1"))
 	s := newService(store, p, timing{time.Second, time.Minute, time.Second, time.Minute})
 	running, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)
@@ -74,20 +34,27 @@ func serves(t *testing.T, p gateway.Provider) (*trips, *postgres.Store, *service
 		stop()
 		require.NoError(t, <-ended)
 	})
-	return r, store, s
+	return way, store, s
+}
+
+// trips is how many round trips something takes.
+func trips(way *faults.TCP, do func()) int64 {
+	before := way.Trips()
+	do()
+	return way.Trips() - before
 }
 
 // TestOnlyLateMoneyTakesATripMore takes in a success, which costs two round trips, and a
 // late one with another attempt that has to be cancelled for it, which costs three.
 func TestOnlyLateMoneyTakesATripMore(t *testing.T) {
 	t.Parallel()
-	r, store, service := serves(t, flaky{})
+	way, store, service := serves(t, flaky{})
 	take := func(kind webhooks.Kind, a payment.Attempt, want fsm.Verdict) int64 {
 		e := webhooks.Event{
 			ID: uuid.NewString(), IDSource: webhooks.Native, Type: "t", Kind: kind, References: []string{a.ID.String()},
 			Money: &webhooks.Money{Minor: a.Money.Minor, Currency: string(a.Money.Currency)},
 		}
-		return r.of(func() {
+		return trips(way, func() {
 			verdicts, err := service.Intake(t.Context(), []inbound.Received{{Account: "acc", Event: e, Headers: map[string]string{}, Body: []byte("{}"), At: time.Now()}})
 			require.NoError(t, err)
 			require.Equal(t, []fsm.Verdict{want}, verdicts)
@@ -137,22 +104,22 @@ func (p prompt) Charge(_ context.Context, c gateway.Charge) (gateway.Outcome, er
 func TestPayTakesFiveTrips(t *testing.T) {
 	t.Parallel()
 	var charging func()
-	r, store, service := serves(t, prompt{charging: func() { charging() }})
+	way, store, service := serves(t, prompt{charging: func() { charging() }})
 	for i, warm := range []bool{false, true} {
 		id := payment.OrderID(uuid.NewString())
 		inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {
 			_, err := tx.OrderInsert(ctx, order(id))
 			return err
 		})
-		before, atCharge := r.count.Load(), int64(0)
-		charging = func() { atCharge = r.count.Load() }
+		before, atCharge := way.Trips(), int64(0)
+		charging = func() { atCharge = way.Trips() }
 		req := idempotency.Request{User: "u1", Endpoint: "pay", Key: idempotency.Key(fmt.Sprintf("key-%08d", i))}
 		reply, err := service.Pay(t.Context(), customer, req, commands.Pay{OrderID: id, Details: gateway.Details{Token: "t"}})
 		require.NoError(t, err)
 		require.True(t, reply.Succeeded())
 		if warm {
 			require.EqualValues(t, 3, atCharge-before, "up to the charge")
-			require.EqualValues(t, 2, r.count.Load()-atCharge, "after it")
+			require.EqualValues(t, 2, way.Trips()-atCharge, "after it")
 		}
 	}
 }

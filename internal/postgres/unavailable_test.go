@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/devpg"
+	"github.com/paylatch/paylatch/internal/faults"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/testdb"
@@ -79,10 +80,10 @@ func TestAnEndedSessionIsAnAnswer(t *testing.T) {
 // and its place in the pool is free.
 func TestAConnectionThatDiesIsNotUsedAgain(t *testing.T) {
 	t.Parallel()
-	way := newRelay(t, testdb.New(t))
-	store := open(t, testdb.With(t, way.url, "pool_max_conns", "1"))
+	way, url := faults.NewDatabase(t, testdb.New(t))
+	store := open(t, testdb.With(t, url, "pool_max_conns", "1"))
 	placed(t, store, "o1")
-	way.die()
+	way.Blackhole()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	_, err := store.AttemptsByID(ctx, []payment.AttemptID{{1}})

@@ -1,0 +1,114 @@
+package faults
+
+import (
+	"net/http"
+	"time"
+)
+
+// Request is a request that has arrived as a whole. Its context ends with the caller's connection.
+type Request struct {
+	*http.Request
+
+	// Body is the whole body, in place of the request's own.
+	Body []byte
+}
+
+// Response is what the caller gets. A nil one closes the connection without a word.
+type Response struct {
+	Status int
+	Header http.Header
+	Body   []byte
+	// Cut closes the connection in the middle of the body.
+	Cut bool
+}
+
+// Way is where a request goes, and what it comes to.
+type Way func(r *Request) *Response
+
+// Fault is what happens on a way: it makes the way that goes on into one that breaks.
+type Fault func(on Way) Way
+
+// Drop loses a request: it never arrives.
+func Drop(Way) Way { return func(*Request) *Response { return nil } }
+
+// Lose loses the response: what was requested is done, and the caller can't find out.
+func Lose(on Way) Way {
+	return func(r *Request) *Response {
+		on(r)
+		return nil
+	}
+}
+
+// Cut loses the second half of the response's body.
+func Cut(on Way) Way {
+	return func(r *Request) *Response {
+		a := on(r)
+		if a != nil {
+			a.Cut = true
+		}
+		return a
+	}
+}
+
+// Hang keeps a request until its caller has gone; it never arrives.
+func Hang(Way) Way {
+	return func(r *Request) *Response {
+		<-r.Context().Done()
+		return nil
+	}
+}
+
+// Answer responds in the place of the server, which gets nothing.
+func Answer(status int, body string) Fault {
+	return func(Way) Way {
+		return func(*Request) *Response { return &Response{Status: status, Body: []byte(body)} }
+	}
+}
+
+// Delay passes a request on after a time, or not at all when its caller has gone by then.
+func Delay(by time.Duration) Fault {
+	return func(on Way) Way {
+		return func(r *Request) *Response {
+			late := time.NewTimer(by)
+			defer late.Stop()
+			select {
+			case <-late.C:
+				return on(r)
+			case <-r.Context().Done():
+				return nil
+			}
+		}
+	}
+}
+
+// When lets a fault happen to the requests that match only.
+func When(match func(r *Request) bool, f Fault) Fault {
+	return func(on Way) Way {
+		broken := f(on)
+		return func(r *Request) *Response {
+			if match(r) {
+				return broken(r)
+			}
+			return on(r)
+		}
+	}
+}
+
+// Commands match what changes something at a provider.
+func Commands(r *Request) bool { return r.Method == http.MethodPost }
+
+// First matches the first request only that another match takes.
+func First(match func(r *Request) bool) func(r *Request) bool {
+	once := make(chan struct{}, 1)
+	return func(r *Request) bool {
+		if !match(r) {
+			return false
+		}
+		select {
+		case once <- struct{}{}:
+			return true
+		default:
+			return false
+		}
+	}
+}
