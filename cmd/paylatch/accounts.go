@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/paylatch/paylatch/internal/api/delivery"
+	"github.com/paylatch/paylatch/internal/certificates"
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/metrics"
@@ -49,7 +50,7 @@ func (w watch) guard(a config.Account, p gateway.Provider) gateway.Provider {
 func accounts(cfg *config.Config, client *http.Client, w watch) (map[string]gateway.Account, map[string]delivery.Account, error) {
 	charged := make(map[string]gateway.Account, len(cfg.Accounts))
 	receiving := make(map[string]delivery.Account, len(cfg.Accounts))
-	fetched := newCertificates(client)
+	fetched := certificates.New(client)
 	for _, a := range cfg.Accounts {
 		out := gateway.Account{
 			Offered: a.Offered, AutoRefund: a.LateSuccess == "auto_refund", Live: a.Live(), Hears: a.TakesWebhooks(), Lives: schedule.Lives(a.Expiry),
@@ -108,12 +109,12 @@ func readers(receiving map[string]delivery.Account) map[string]webhooks.Reader {
 	return list
 }
 
-func verifier(a config.Account, fetched *certificates) (webhooks.Verifier, error) {
+func verifier(a config.Account, fetched *certificates.Store) (webhooks.Verifier, error) {
 	c, err := a.Webhooks()
 	if err != nil {
 		return nil, err
 	}
-	c.Certificate = func(ctx context.Context, url string) ([]byte, error) { return fetched.of(ctx, a.Name, url) }
+	c.Certificate = func(ctx context.Context, url string) ([]byte, error) { return fetched.Fetch(ctx, a.Name, url) }
 	return all.New(a.Kind, c)
 }
 

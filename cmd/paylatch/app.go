@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/dev"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -29,7 +30,7 @@ type app struct {
 // read returns the configuration for a command other than the service. It is completed
 // as by `paylatch dev`.
 func (a *app) read() (*config.Config, error) {
-	return config.Read(a.configFile, a.environ, besideDev)
+	return config.Read(a.configFile, a.environ, dev.Beside)
 }
 
 // usageError is an invalid command line.

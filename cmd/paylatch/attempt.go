@@ -8,6 +8,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/terminal"
 )
 
 type attemptCmd struct {
@@ -31,9 +32,9 @@ func (c *attemptShowCmd) Run(ctx context.Context, a *app) error {
 			return err
 		}
 		if c.JSON {
-			return d.json(render.New(time.Now, 0).SupportAttempt(page))
+			return terminal.JSON(d.out, render.New(time.Now, 0).SupportAttempt(page))
 		}
-		_, _ = fmt.Fprintf(d.out, "%s\n\n", visible(page.Summary))
+		_, _ = fmt.Fprintf(d.out, "%s\n\n", terminal.Visible(page.Summary))
 		w := tabwriter.NewWriter(d.out, 0, 0, 2, ' ', 0)
 		for _, row := range [][2]string{
 			{"attempt", page.ID.String()},
@@ -44,11 +45,11 @@ func (c *attemptShowCmd) Run(ctx context.Context, a *app) error {
 			{"state", string(page.State)},
 			{"amount", page.Money.String()},
 		} {
-			_, _ = fmt.Fprintf(w, "%s\t%s\n", row[0], visible(row[1]))
+			_, _ = fmt.Fprintf(w, "%s\t%s\n", row[0], terminal.Visible(row[1]))
 		}
 		_, _ = fmt.Fprintln(w, "\nAT (UTC)\tWHAT\tWHO\tTEXT")
 		for _, e := range page.Timeline {
-			_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", stamp(e.At), e.Kind, visible(e.Actor), visible(e.Text))
+			_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", terminal.Time(e.At), e.Kind, terminal.Visible(e.Actor), terminal.Visible(e.Text))
 		}
 		return w.Flush()
 	})

@@ -6,6 +6,8 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/paylatch/paylatch/internal/dev"
 )
 
 // cli is the command line: a field a command.
@@ -32,7 +34,7 @@ type cli struct {
 func (a *app) run(args []string) int {
 	var c cli
 	parser, err := kong.New(&c, kong.Name("paylatch"), kong.Description("Takes payments exactly once."),
-		kong.Vars{"version": version, "dev_sandbox": devSandbox}, kong.Writers(a.stdout, a.stderr))
+		kong.Vars{"version": version, "dev_sandbox": dev.SandboxListen}, kong.Writers(a.stdout, a.stderr))
 	if err != nil {
 		panic(err) // the struct above is invalid
 	}

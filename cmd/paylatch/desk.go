@@ -2,15 +2,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"os/user"
 	"strconv"
-	"strings"
 	"time"
-	"unicode"
 
 	"github.com/rs/zerolog"
 
@@ -73,32 +69,3 @@ func operator() support.Staff {
 		Address: host, RequestID: "pid " + strconv.Itoa(os.Getpid()),
 	}
 }
-
-// json prints the API's response.
-func (d desk) json(v any) error {
-	e := json.NewEncoder(d.out)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(v); err != nil {
-		return fmt.Errorf("print: %w", err)
-	}
-	return nil
-}
-
-// visible escapes text for a terminal: characters that move the cursor or turn the
-// direction of the text are shown as numbers.
-func visible(text string) string {
-	var out strings.Builder
-	for _, r := range text {
-		if unicode.IsPrint(r) {
-			out.WriteRune(r)
-		} else {
-			fmt.Fprintf(&out, "\\u{%x}", r)
-		}
-	}
-	return out.String()
-}
-
-const tableTime = "2006-01-02 15:04:05.000"
-
-func stamp(t time.Time) string { return t.UTC().Format(tableTime) }

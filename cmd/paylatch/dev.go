@@ -11,7 +11,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/dev"
 	"github.com/paylatch/paylatch/internal/sandbox"
+	"github.com/paylatch/paylatch/internal/server"
 )
 
 type devCmd struct {
@@ -21,39 +23,43 @@ type devCmd struct {
 
 // Run starts everything on this machine and prints how to use it.
 func (c *devCmd) Run(ctx context.Context, a *app) error {
-	if err := checkAddress("--sandbox-listen", c.SandboxListen); err != nil {
-		return err
+	if err := server.CheckAddress(c.SandboxListen); err != nil {
+		return usageError{fmt.Errorf("--sandbox-listen: %w", err)}
 	}
-	dev := devConfig{baseURL(c.SandboxListen)}
-	cfg, err := config.Read(a.configFile, a.environ, dev.locate)
+	m := dev.Machine{SandboxURL: server.URL(c.SandboxListen)}
+	cfg, err := config.Read(a.configFile, a.environ, m.Locate)
 	if err != nil {
 		return err
 	}
 	if cfg.Environment == config.Live {
 		return config.ValidationErrors{"environment: live is refused by paylatch dev, which charges at a sandbox provider; leave it out, or set dev"}
 	}
-	secret, err := dev.complete(cfg, a.environ)
+	secret, err := m.Complete(cfg, a.environ)
 	if err != nil {
 		return err
 	}
 	log := newLogger(cfg.Log, a.stderr)
-	if dev.callsAnother(cfg) {
-		log.Warn().Str("sandbox", dev.sandboxURL).Msg("the account sandbox calls the base_url of the configuration, which is not that of the sandbox provider here")
+	if m.CallsAnother(cfg) {
+		log.Warn().Str("sandbox", m.SandboxURL).Msg("the account sandbox calls the base_url of the configuration, which is not that of the sandbox provider here")
 	}
-	nats, stop, err := c.startNATS(cfg)
-	if err != nil {
-		return err
+	nats := ""
+	if c.NATS {
+		address, stop, err := dev.StartNATS(cfg)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		nats = address
 	}
-	defer stop()
 	return withDatabase(ctx, cfg, func(dsn string) error {
 		group, ctx := errgroup.WithContext(ctx)
-		group.Go(func() error { return c.provide(ctx, cfg, dev, secret, log) })
+		group.Go(func() error { return c.provide(ctx, cfg, m, secret, log) })
 		group.Go(func() error {
-			return serve(ctx, cfg, dsn, serving{migrate: true, dev: true}, log, func(in *instance, at net.Addr) error {
-				if err := openShop(in, cfg, at, dev.sandboxURL); err != nil {
+			return serve(ctx, cfg, dsn, serving{migrate: true, dev: true}, log, func(in *instance, at net.Addr) (err error) {
+				if in.handler, err = m.Shop(cfg, at, in.handler); err != nil {
 					return err
 				}
-				return welcome(a.stdout, cfg, at, dev.sandboxURL, nats)
+				return m.Welcome(a.stdout, cfg, at, nats, subjectPrefix)
 			})
 		})
 		return group.Wait()
@@ -61,14 +67,14 @@ func (c *devCmd) Run(ctx context.Context, a *app) error {
 }
 
 // provide runs the sandbox provider beside the service.
-func (c *devCmd) provide(ctx context.Context, cfg *config.Config, dev devConfig, secret string, log zerolog.Logger) error {
-	l, err := listen(ctx, c.SandboxListen)
+func (c *devCmd) provide(ctx context.Context, cfg *config.Config, m dev.Machine, secret string, log zerolog.Logger) error {
+	l, err := server.Listen(ctx, c.SandboxListen)
 	if err != nil {
 		return fmt.Errorf("the sandbox provider: %w (--sandbox-listen chooses another place)", err)
 	}
 	box, err := sandbox.New(sandbox.Options{
-		StateFile: filepath.Join(cfg.DataDir, "sandbox.journal"), PublicURL: dev.sandboxURL,
-		WebhookURL: baseURL(cfg.Listen) + "/webhooks/" + devAccount, WebhookSecret: secret,
+		StateFile: filepath.Join(cfg.DataDir, "sandbox.journal"), PublicURL: m.SandboxURL,
+		WebhookURL: server.URL(cfg.Listen) + "/webhooks/" + dev.Account, WebhookSecret: secret,
 		Log: sandboxLog(log),
 	})
 	if err != nil {

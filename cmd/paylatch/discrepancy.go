@@ -9,6 +9,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/internal/support"
+	"github.com/paylatch/paylatch/internal/terminal"
 )
 
 type discrepancyCmd struct {
@@ -39,7 +40,7 @@ func (c *discrepancyListCmd) Run(ctx context.Context, a *app) error {
 			return err
 		}
 		if c.JSON {
-			return d.json(render.SupportDiscrepancies(list, next))
+			return terminal.JSON(d.out, render.SupportDiscrepancies(list, next))
 		}
 		if len(list) == 0 {
 			_, err := fmt.Fprintln(d.out, c.nothing())
@@ -56,8 +57,8 @@ func (c *discrepancyListCmd) Run(ctx context.Context, a *app) error {
 			if one.Resolved != nil {
 				status, advice = "resolved as "+string(one.Resolved.Resolution), ""
 			}
-			_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", stamp(one.At), one.Age().Round(time.Second), status, one.Kind, amount,
-				visible(about(one)), one.ID, visible(one.Text), advice)
+			_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", terminal.Time(one.At), one.Age().Round(time.Second), status, one.Kind, amount,
+				terminal.Visible(about(one)), one.ID, terminal.Visible(one.Text), advice)
 		}
 		if next != "" {
 			_, _ = fmt.Fprintln(w, "There are more: --cursor "+next)

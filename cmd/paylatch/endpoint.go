@@ -15,6 +15,7 @@ import (
 	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/outbox/endpoint"
 	"github.com/paylatch/paylatch/internal/support"
+	"github.com/paylatch/paylatch/internal/terminal"
 )
 
 type endpointCmd struct {
@@ -52,7 +53,7 @@ func (c *endpointListCmd) print(ctx context.Context, d desk, e *endpoint.Service
 		return err
 	}
 	if c.JSON {
-		return d.json(render.Endpoints(list))
+		return terminal.JSON(d.out, render.Endpoints(list))
 	}
 	if len(list) == 0 {
 		_, err := fmt.Fprintln(d.out, "No endpoint is configured, or none was served yet.")
@@ -61,8 +62,8 @@ func (c *endpointListCmd) print(ctx context.Context, d desk, e *endpoint.Service
 	w := tabwriter.NewWriter(d.out, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(w, "ENDPOINT\tHOST\tSTATE\tBEHIND\tRETRIES\tDEAD\tOLDEST UNDELIVERED (UTC)\tLAST SUCCESS (UTC)\tLAST FAILURE (UTC)\tWHY")
 	for _, s := range list {
-		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%d\t%s\t%s\t%s\t%s\n", s.Name, visible(s.Host), s.State, s.Behind, s.Retries, s.Dead,
-			stampOrNone(&s.Oldest), stampOrNone(s.LastSuccess), stampOrNone(s.LastFailure), visible(s.LastError))
+		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%d\t%s\t%s\t%s\t%s\n", s.Name, terminal.Visible(s.Host), s.State, s.Behind, s.Retries, s.Dead,
+			stampOrNone(&s.Oldest), stampOrNone(s.LastSuccess), stampOrNone(s.LastFailure), terminal.Visible(s.LastError))
 	}
 	return w.Flush() //nolint:wrapcheck // the error is complete
 }
@@ -71,7 +72,7 @@ func stampOrNone(t *time.Time) string {
 	if t == nil || t.IsZero() {
 		return "-"
 	}
-	return stamp(*t)
+	return terminal.Time(*t)
 }
 
 type endpointTestCmd struct {
@@ -90,10 +91,10 @@ func (c *endpointTestCmd) Run(ctx context.Context, a *app) error {
 		}
 		what := "accepted with " + strconv.Itoa(attempt.Status)
 		if attempt.Error != "" {
-			what = visible(attempt.Error)
+			what = terminal.Visible(attempt.Error)
 		}
 		if c.JSON {
-			err = d.json(render.Delivery(attempt))
+			err = terminal.JSON(d.out, render.Delivery(attempt))
 		} else {
 			_, err = fmt.Fprintf(d.out, "Event %s, after %s: %s\n", attempt.EventID, attempt.Took.Round(time.Millisecond), what)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/terminal"
 )
 
 type eventCmd struct {
@@ -33,13 +34,13 @@ func (c *eventShowCmd) Run(ctx context.Context, a *app) error {
 		}
 		page := render.SupportEvent(e)
 		if c.JSON {
-			return d.json(page)
+			return terminal.JSON(d.out, page)
 		}
 		payload, err := json.MarshalIndent(page.Payload, "", "  ")
 		if err != nil {
 			return fmt.Errorf("print: %w", err)
 		}
-		_, _ = fmt.Fprintf(d.out, "%s\n\n", visible(page.Text))
+		_, _ = fmt.Fprintf(d.out, "%s\n\n", terminal.Visible(page.Text))
 		w := tabwriter.NewWriter(d.out, 0, 0, 2, ' ', 0)
 		attempt := ""
 		if page.PaymentAttemptID != nil {
@@ -53,9 +54,9 @@ func (c *eventShowCmd) Run(ctx context.Context, a *app) error {
 			{"kind", page.Kind},
 			{"verdict", page.Verdict},
 			{"attempt", attempt},
-			{"received", stamp(e.ReceivedAt)},
+			{"received", terminal.Time(e.ReceivedAt)},
 		} {
-			_, _ = fmt.Fprintf(w, "%s\t%s\n", row[0], visible(row[1]))
+			_, _ = fmt.Fprintf(w, "%s\t%s\n", row[0], terminal.Visible(row[1]))
 		}
 		if err := w.Flush(); err != nil {
 			return fmt.Errorf("print: %w", err)
@@ -85,7 +86,7 @@ func (c *eventReplayCmd) Run(ctx context.Context, a *app) error {
 		}
 		out := render.SupportReplayed(r, c.DryRun)
 		if c.JSON {
-			return d.json(out)
+			return terminal.JSON(d.out, out)
 		}
 		_, err = fmt.Fprintln(d.out, out.Text)
 		return err //nolint:wrapcheck // the error is complete

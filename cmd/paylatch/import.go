@@ -18,6 +18,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/provider"
 	"github.com/paylatch/paylatch/internal/schedule"
+	"github.com/paylatch/paylatch/internal/terminal"
 )
 
 type importCmd struct {
@@ -75,7 +76,7 @@ func (c *importCmd) run(ctx context.Context, a *app, cfg *config.Config, store *
 	count, err := imports.Run(ctx, file, imports.Options{
 		Store: store, Account: c.Account, Now: time.Now, DryRun: c.DryRun, MaxRefused: c.MaxErrors,
 		Rules:   changeset.Rules{Accounts: charged, Schedule: schedule.Schedule{First: cfg.Reconcile.After, Lease: cfg.Idempotency.Lease}},
-		Refused: func(r *imports.RefusalError) { _, _ = fmt.Fprintln(a.stderr, visible(r.Error())) },
+		Refused: func(r *imports.RefusalError) { _, _ = fmt.Fprintln(a.stderr, terminal.Visible(r.Error())) },
 		Progress: func(n imports.Count) {
 			if time.Since(said) >= time.Second {
 				said = time.Now()

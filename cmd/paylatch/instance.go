@@ -21,6 +21,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/provider"
+	"github.com/paylatch/paylatch/internal/server"
 	"github.com/paylatch/paylatch/internal/stream"
 	"github.com/paylatch/paylatch/internal/support"
 	"github.com/paylatch/paylatch/internal/worker"
@@ -54,7 +55,7 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 		return nil, err
 	}
 	in.auth, err = auth.New(auth.Options{
-		HS256: tokenKeys(cfg), JWKSURL: cfg.Auth.JWKSURL,
+		HS256: auth.TokenKeys(cfg), JWKSURL: cfg.Auth.JWKSURL,
 		Issuer: cfg.Auth.Issuer, Audience: cfg.Auth.Audience, Keys: ring,
 		Log: func(err error) {
 			log.Warn().Err(err).Msg("the keys of the JWKS address were not fetched; the last ones go on being used")
@@ -173,11 +174,11 @@ func (in *instance) serveAll(ctx context.Context, listener, operations net.Liste
 	if operations != nil {
 		in.log.Info().Stringer("listen", operations.Addr()).Msg("serving operations")
 		apart.Go(func() {
-			failed = serveUntil(ctx, api.NewHTTPServer("", in.operations, in.log), operations, in.cfg.ShutdownTimeout)
+			failed = server.Until(ctx, api.NewHTTPServer("", in.operations, in.log), operations, in.cfg.ShutdownTimeout)
 			stop()
 		})
 	}
-	err := serveUntil(ctx, newServer(in.cfg, in.handler, in.log), listener, in.cfg.ShutdownTimeout)
+	err := server.Until(ctx, newServer(in.cfg, in.handler, in.log), listener, in.cfg.ShutdownTimeout)
 	stop()
 	apart.Wait()
 	return errors.Join(err, failed)

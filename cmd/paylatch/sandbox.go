@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"path/filepath"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/sandbox"
+	"github.com/paylatch/paylatch/internal/server"
 )
 
 type sandboxCmd struct {
@@ -32,8 +34,8 @@ func (c *sandboxCmd) Run(ctx context.Context, a *app) error {
 	if (c.WebhookURL == "") != (c.WebhookSecret == "") {
 		return usageError{errors.New("--webhook-url and --webhook-secret belong together")}
 	}
-	if err := checkAddress("--listen", c.Listen); err != nil {
-		return err
+	if err := server.CheckAddress(c.Listen); err != nil {
+		return usageError{fmt.Errorf("--listen: %w", err)}
 	}
 	log := newLogger(cfg.Log, a.stderr)
 	box, err := sandbox.New(c.options(cfg, log))
@@ -43,7 +45,7 @@ func (c *sandboxCmd) Run(ctx context.Context, a *app) error {
 	case err != nil:
 		return err
 	}
-	l, err := listen(ctx, c.Listen)
+	l, err := server.Listen(ctx, c.Listen)
 	if err != nil {
 		return errors.Join(err, box.Close())
 	}
@@ -70,10 +72,10 @@ func sandboxLog(log zerolog.Logger) func(error) {
 // runSandbox runs both halves of the sandbox; when one fails, the other ends.
 func runSandbox(ctx context.Context, box *sandbox.Server, l net.Listener, grace time.Duration, log zerolog.Logger) error {
 	group, ctx := errgroup.WithContext(ctx)
-	server := api.NewHTTPServer("", box, log)
+	s := api.NewHTTPServer("", box, log)
 	// Calls that hang on purpose must not delay the stop.
-	server.BaseContext = func(net.Listener) context.Context { return ctx }
+	s.BaseContext = func(net.Listener) context.Context { return ctx }
 	group.Go(func() error { return box.Run(ctx) })
-	group.Go(func() error { return serveUntil(ctx, server, l, grace) })
+	group.Go(func() error { return server.Until(ctx, s, l, grace) })
 	return group.Wait() //nolint:wrapcheck // both halves wrap what failed
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/postgres/pool"
+	"github.com/paylatch/paylatch/internal/server"
 	"github.com/paylatch/paylatch/internal/worker"
 	"github.com/paylatch/paylatch/migrations"
 )
@@ -60,7 +61,7 @@ func serve(ctx context.Context, cfg *config.Config, dsn string, how serving, log
 		// If the database does not respond, the audit loop checks it later.
 		_ = worker.WarnOfRole(ctx, in.store.Support(), log)
 	}
-	listener, err := listen(ctx, cfg.Listen)
+	listener, err := server.Listen(ctx, cfg.Listen)
 	if err != nil {
 		return fmt.Errorf("the API: %w (listen in the configuration, or PAYLATCH_LISTEN, chooses another place)", err)
 	}
@@ -98,7 +99,7 @@ func (in *instance) listenForOperations(ctx context.Context) (net.Listener, erro
 	if in.cfg.OperationsListen == "" {
 		return nil, nil //nolint:nilnil // there is no address of their own
 	}
-	l, err := listen(ctx, in.cfg.OperationsListen)
+	l, err := server.Listen(ctx, in.cfg.OperationsListen)
 	if err != nil {
 		return nil, fmt.Errorf("operations: %w (operations_listen in the configuration chooses another place)", err)
 	}

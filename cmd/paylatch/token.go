@@ -6,6 +6,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/dev"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -32,33 +33,14 @@ func (c *tokenCmd) Run(a *app) error {
 // mint makes a token with the configuration's key, or with the one that `paylatch dev` created in the same place.
 func mint(cfg *config.Config, sub string, roles []payment.Role, ttl time.Duration) (string, error) {
 	if cfg.Auth.HS256Secret == "" && (cfg.Environment == "" || cfg.Environment == config.Dev) {
-		cfg.Auth.HS256Secret = devTokenSecret(cfg)
+		cfg.Auth.HS256Secret = dev.TokenSecret(cfg)
 	}
 	if len(cfg.Auth.Ring()) == 0 {
 		return "", config.ValidationErrors{"auth.hs256: is needed to make tokens; those of a JWKS address come from their issuer"}
 	}
-	token, err := minter(cfg).Mint(sub, roles, ttl)
+	token, err := auth.NewMinter(cfg).Mint(sub, roles, ttl)
 	if err != nil {
 		return "", usageError{err}
 	}
 	return token, nil
-}
-
-// minter creates tokens that the configured service accepts.
-func minter(cfg *config.Config) auth.Minter {
-	return auth.Minter{Keys: tokenKeys(cfg), Issuer: cfg.Auth.Issuer, Audience: cfg.Auth.Audience}
-}
-
-// tokenKeys returns the keys of HS256 tokens.
-func tokenKeys(cfg *config.Config) []auth.HS256Key {
-	ring := cfg.Auth.Ring()
-	keys := make([]auth.HS256Key, 0, len(ring))
-	for _, k := range ring {
-		roles := make([]payment.Role, 0, len(k.Roles))
-		for _, role := range k.Roles {
-			roles = append(roles, payment.Role(role))
-		}
-		keys = append(keys, auth.HS256Key{ID: k.ID, Secret: []byte(k.Secret), Roles: roles})
-	}
-	return keys
 }

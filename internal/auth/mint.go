@@ -8,6 +8,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -21,6 +22,25 @@ type Minter struct {
 	Issuer, Audience string
 	// Now is the clock; nil: the system's.
 	Now func() time.Time
+}
+
+// NewMinter creates tokens that the configured service accepts.
+func NewMinter(cfg *config.Config) Minter {
+	return Minter{Keys: TokenKeys(cfg), Issuer: cfg.Auth.Issuer, Audience: cfg.Auth.Audience}
+}
+
+// TokenKeys returns the configured keys of HS256 tokens.
+func TokenKeys(cfg *config.Config) []HS256Key {
+	ring := cfg.Auth.Ring()
+	keys := make([]HS256Key, 0, len(ring))
+	for _, k := range ring {
+		roles := make([]payment.Role, 0, len(k.Roles))
+		for _, role := range k.Roles {
+			roles = append(roles, payment.Role(role))
+		}
+		keys = append(keys, HS256Key{ID: k.ID, Secret: []byte(k.Secret), Roles: roles})
+	}
+	return keys
 }
 
 // Mint returns a token for the subject that ends after ttl.

@@ -1,4 +1,4 @@
-package main
+package dev
 
 import (
 	"net"
@@ -7,30 +7,31 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/internal/api/access"
+	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/console/demo"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/server"
 )
 
-// openShop puts the demo shop beside the service. It calls the service as a
+// Shop puts the demo shop beside the service, which is served at an address. It calls the service as a
 // merchant's backend does, with a token of its own.
-func openShop(in *instance, cfg *config.Config, at net.Addr, sandboxURL string) error {
-	token, err := minter(cfg).Mint("demo-shop", []payment.Role{payment.RoleService}, devTokenLife)
+func (m Machine) Shop(cfg *config.Config, at net.Addr, service http.Handler) (http.Handler, error) {
+	token, err := auth.NewMinter(cfg).Mint("demo-shop", []payment.Role{payment.RoleService}, tokenLife)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	shop := demo.New(demo.Options{
-		PublicURL: baseURL(at.String()), ProviderURL: sandboxURL, Token: token,
+		PublicURL: server.URL(at.String()), ProviderURL: m.SandboxURL, Token: token,
 		// Longer than the longest wait of a page.
 		Client: &http.Client{Timeout: 80 * time.Second, Transport: &http.Transport{}},
 	})
-	pages, service := access.Identified(shop), in.handler
-	in.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	pages := access.Identified(shop)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/demo" || strings.HasPrefix(r.URL.Path, "/demo/") {
 			pages.ServeHTTP(w, r)
 			return
 		}
 		service.ServeHTTP(w, r)
-	})
-	return nil
+	}), nil
 }

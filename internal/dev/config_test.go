@@ -1,27 +1,25 @@
-package main
+package dev_test
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
-	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/config"
-	"github.com/paylatch/paylatch/internal/metrics"
-	"github.com/paylatch/paylatch/internal/provider"
+	"github.com/paylatch/paylatch/internal/dev"
 	"github.com/paylatch/paylatch/internal/sandbox"
+	"github.com/paylatch/paylatch/internal/server"
 )
 
 // configured is a configuration of the accounts that the text lists.
-func configured(t *testing.T, d devConfig, listed string) *config.Config {
+func configured(t *testing.T, m dev.Machine, listed string) *config.Config {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "paylatch.yaml")
 	require.NoError(t, os.WriteFile(file, []byte("accounts: ["+listed+"]"), 0o600))
-	cfg, err := config.Read(file, nil, d.locate)
+	cfg, err := config.Read(file, nil, m.Locate)
 	require.NoError(t, err)
 	cfg.DataDir = t.TempDir()
 	return cfg
@@ -44,24 +42,23 @@ func TestDevCompletesTheSandboxAccount(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dev := devConfig{baseURL(":9091")}
-			cfg := configured(t, dev, c.listed)
-			secret, err := dev.complete(cfg, nil)
+			m := dev.Machine{SandboxURL: server.URL(":9091")}
+			cfg := configured(t, m, c.listed)
+			secret, err := m.Complete(cfg, nil)
 			require.NoError(t, err)
 			require.Len(t, cfg.Accounts, 1)
 			a := cfg.Accounts[0]
 			require.Equal(t, []config.Secret{config.Secret(secret)}, a.WebhookSecrets)
 			require.Equal(t, []string{"sandbox", "sandbox", c.address, c.lateSuccess}, []string{a.Name, a.Kind, a.BaseURL, a.LateSuccess})
-			require.Equal(t, c.address == "http://box", dev.callsAnother(cfg))
+			require.Equal(t, c.address == "http://box", m.CallsAnother(cfg))
 			require.Equal(t, "sandbox", cfg.DefaultAccount)
 			require.Equal(t, []string{"service", "customer"}, cfg.Orders.CreatedBy)
 			require.Equal(t, "console", cfg.Log.Format)
 			if c.secret != "" {
 				require.Equal(t, c.secret, secret)
 			}
-			_, heard, err := accounts(cfg, provider.NewHTTPClient(), watch{zerolog.Nop(), metrics.New(metrics.Options{Now: time.Now})})
-			require.NoError(t, err)
-			require.Contains(t, heard, "sandbox")
+			require.True(t, a.CanCharge())
+			require.True(t, a.TakesWebhooks())
 		})
 	}
 }
@@ -70,10 +67,10 @@ func TestDevFillsInTheRestBesideASandboxWithASecret(t *testing.T) {
 	t.Parallel()
 	const two = "{name: sandbox, kind: sandbox, base_url: 'http://box', webhook_secrets: [whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw]}," +
 		"{name: other, kind: sandbox, base_url: 'http://box'}"
-	dev := devConfig{}
-	cfg := configured(t, dev, two)
+	m := dev.Machine{}
+	cfg := configured(t, m, two)
 	require.Empty(t, cfg.DefaultAccount, "both can charge")
-	_, err := dev.complete(cfg, []string{"PAYLATCH_LOG_FORMAT=json"})
+	_, err := m.Complete(cfg, []string{"PAYLATCH_LOG_FORMAT=json"})
 	require.NoError(t, err)
 	require.Equal(t, "sandbox", cfg.DefaultAccount)
 	require.Equal(t, "json", cfg.Log.Format, "as the environment has it")
@@ -85,7 +82,7 @@ func TestDataDirectoryMode(t *testing.T) {
 	t.Parallel()
 	for name, first := range map[string]func(cfg *config.Config) error{
 		"dev": func(cfg *config.Config) error {
-			_, err := devConfig{}.complete(cfg, nil)
+			_, err := dev.Machine{}.Complete(cfg, nil)
 			return err
 		},
 		"root secret": func(cfg *config.Config) error {

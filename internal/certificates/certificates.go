@@ -1,4 +1,5 @@
-package main
+// Package certificates downloads the certificates that deliveries of webhooks name.
+package certificates
 
 import (
 	"context"
@@ -18,24 +19,24 @@ const (
 	maxCertificate = 256 << 10
 	// The rate and the burst of downloads for an account. Certificates that verified a
 	// delivery are cached: any sender may name others.
-	certificatesEach   = 1
-	certificatesAtOnce = 20
+	perSecond = 1
+	burst     = 20
 )
 
-// certificates fetches the certificates that deliveries name. Concurrent requests
-// for one address share a response.
-type certificates struct {
+// Store fetches certificates. Concurrent requests for one address share a response.
+type Store struct {
 	client *http.Client
 	limit  *throttle.KeyedLimiter
 	shared singleflight.Group
 }
 
-func newCertificates(client *http.Client) *certificates {
-	return &certificates{client: client, limit: throttle.New(certificatesEach, certificatesAtOnce)}
+// New returns a store that fetches with a client.
+func New(client *http.Client) *Store {
+	return &Store{client: client, limit: throttle.New(perSecond, burst)}
 }
 
-// of returns the chain at an address, for an account. See webhooks.Config.
-func (c *certificates) of(ctx context.Context, account, url string) ([]byte, error) {
+// Fetch returns the chain at an address, for an account. See webhooks.Config.
+func (c *Store) Fetch(ctx context.Context, account, url string) ([]byte, error) {
 	chain, err, _ := c.shared.Do(account+" "+url, func() (any, error) {
 		if c.limit.Reserve(account, time.Now()) > 0 {
 			return nil, fmt.Errorf("%w: too many certificates are requested", webhooks.ErrUnavailable)
@@ -49,7 +50,7 @@ func (c *certificates) of(ctx context.Context, account, url string) ([]byte, err
 	return pem, nil
 }
 
-func (c *certificates) fetch(ctx context.Context, url string) ([]byte, error) {
+func (c *Store) fetch(ctx context.Context, url string) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, fmt.Errorf("fetch a certificate: %w", err)

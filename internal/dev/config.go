@@ -1,4 +1,6 @@
-package main
+// Package dev completes a configuration for one person on one machine, as `paylatch dev` runs it: the sandbox provider's account,
+// secrets that outlive a restart, a NATS server, the demo shop, and the text that is printed at the start.
+package dev
 
 import (
 	"crypto/rand"
@@ -13,71 +15,72 @@ import (
 
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/datadir"
+	"github.com/paylatch/paylatch/internal/server"
 )
 
 const (
-	// devAccount is the account at the sandbox provider of this machine.
-	devAccount = "sandbox"
-	// devSandbox is where that provider listens by default.
-	devSandbox = "127.0.0.1:9090"
+	// Account is the account at the sandbox provider of this machine.
+	Account = "sandbox"
+	// SandboxListen is where that provider listens by default.
+	SandboxListen = "127.0.0.1:9090"
 )
 
-// devConfig completes a configuration for this machine, with the sandbox provider at
+// Machine completes a configuration for this machine, with the sandbox provider at
 // its address.
-type devConfig struct{ sandboxURL string }
+type Machine struct{ SandboxURL string }
 
-// locate fills in what a configuration lacks before it is checked.
-func (d devConfig) locate(cfg *config.Config) {
+// Locate fills in what a configuration lacks before it is checked.
+func (m Machine) Locate(cfg *config.Config) {
 	if cfg.Environment == "" {
 		cfg.Environment = config.Dev
 	}
 	if len(cfg.Orders.CreatedBy) == 0 {
 		cfg.Orders.CreatedBy = []string{"service", "customer"}
 	}
-	d.locateSandbox(cfg)
+	m.locateSandbox(cfg)
 }
 
 // locateSandbox sets the address of the sandbox provider's account, which is incomplete
 // without it, and creates the account where it is the default.
-func (d devConfig) locateSandbox(cfg *config.Config) {
-	i := slices.IndexFunc(cfg.Accounts, func(a config.Account) bool { return a.Name == devAccount })
+func (m Machine) locateSandbox(cfg *config.Config) {
+	i := slices.IndexFunc(cfg.Accounts, func(a config.Account) bool { return a.Name == Account })
 	switch {
 	case i >= 0 && cfg.Accounts[i].Kind == "sandbox" && cfg.Accounts[i].BaseURL == "":
-		cfg.Accounts[i].BaseURL = d.sandboxURL
-	case i < 0 && cfg.DefaultAccount == devAccount:
-		cfg.Accounts = append(cfg.Accounts, d.newAccount())
+		cfg.Accounts[i].BaseURL = m.SandboxURL
+	case i < 0 && cfg.DefaultAccount == Account:
+		cfg.Accounts = append(cfg.Accounts, m.newAccount())
 	}
 }
 
-func (d devConfig) newAccount() config.Account {
-	a := config.NewAccount(devAccount, "sandbox")
-	a.BaseURL, a.Breaker.Failures = d.sandboxURL, 0
+func (m Machine) newAccount() config.Account {
+	a := config.NewAccount(Account, "sandbox")
+	a.BaseURL, a.Breaker.Failures = m.SandboxURL, 0
 	return a
 }
 
-// besideDev completes a configuration as `paylatch dev` does, with the sandbox provider
+// Beside completes a configuration as `paylatch dev` does, with the sandbox provider
 // at its default address.
-func besideDev(cfg *config.Config) {
+func Beside(cfg *config.Config) {
 	if cfg.Environment != "" && cfg.Environment != config.Dev {
 		return
 	}
-	d := devConfig{baseURL(devSandbox)}
-	d.locateSandbox(cfg)
-	named := slices.ContainsFunc(cfg.Accounts, func(a config.Account) bool { return a.Name == devAccount })
+	m := Machine{server.URL(SandboxListen)}
+	m.locateSandbox(cfg)
+	named := slices.ContainsFunc(cfg.Accounts, func(a config.Account) bool { return a.Name == Account })
 	if !named && (cfg.Environment == config.Dev || cfg.DatabaseURL == "") {
-		cfg.Accounts = append(cfg.Accounts, d.newAccount())
+		cfg.Accounts = append(cfg.Accounts, m.newAccount())
 	}
 }
 
-// complete fills in what a configuration for this machine lacks. The secrets are
+// Complete fills in what a configuration for this machine lacks. The secrets are
 // created once and stored, so that tokens and links outlive a restart.
-func (d devConfig) complete(cfg *config.Config, environ []string) (webhookSecret string, err error) {
-	account, err := d.account(cfg)
+func (m Machine) Complete(cfg *config.Config, environ []string) (webhookSecret string, err error) {
+	account, err := m.account(cfg)
 	if err != nil {
 		return "", err
 	}
 	if cfg.Auth.HS256Secret == "" {
-		secret, err := keptSecret(devTokenFile(cfg))
+		secret, err := keptSecret(tokenFile(cfg))
 		if err != nil {
 			return "", err
 		}
@@ -91,7 +94,7 @@ func (d devConfig) complete(cfg *config.Config, environ []string) (webhookSecret
 		account.WebhookSecrets = []config.Secret{config.Secret("whsec_" + secret)}
 	}
 	if cfg.DefaultAccount == "" {
-		cfg.DefaultAccount = devAccount
+		cfg.DefaultAccount = Account
 	}
 	if !slices.ContainsFunc(environ, func(v string) bool { return strings.HasPrefix(v, "PAYLATCH_LOG_FORMAT=") }) {
 		cfg.Log.Format = "console"
@@ -101,11 +104,11 @@ func (d devConfig) complete(cfg *config.Config, environ []string) (webhookSecret
 
 // account is the account at the sandbox provider of this machine; it is added if the
 // configuration has none.
-func (d devConfig) account(cfg *config.Config) (*config.Account, error) {
-	i := slices.IndexFunc(cfg.Accounts, func(a config.Account) bool { return a.Name == devAccount })
+func (m Machine) account(cfg *config.Config) (*config.Account, error) {
+	i := slices.IndexFunc(cfg.Accounts, func(a config.Account) bool { return a.Name == Account })
 	if i < 0 {
 		i = len(cfg.Accounts)
-		cfg.Accounts = append(cfg.Accounts, d.newAccount())
+		cfg.Accounts = append(cfg.Accounts, m.newAccount())
 	}
 	if cfg.Accounts[i].Kind != "sandbox" {
 		return nil, config.ValidationErrors{fmt.Sprintf("accounts[%d].name: is that of the sandbox provider's account in dev, which this one is not; choose another", i)}
@@ -113,20 +116,20 @@ func (d devConfig) account(cfg *config.Config) (*config.Account, error) {
 	return &cfg.Accounts[i], nil
 }
 
-// callsAnother reports whether the configuration gives the account another provider
+// CallsAnother reports whether the configuration gives the account another provider
 // than that of this machine.
-func (d devConfig) callsAnother(cfg *config.Config) bool {
+func (m Machine) CallsAnother(cfg *config.Config) bool {
 	return slices.ContainsFunc(cfg.Accounts, func(a config.Account) bool {
-		return a.Name == devAccount && strings.TrimSuffix(a.BaseURL, "/") != d.sandboxURL
+		return a.Name == Account && strings.TrimSuffix(a.BaseURL, "/") != m.SandboxURL
 	})
 }
 
-func devTokenFile(cfg *config.Config) string { return filepath.Join(cfg.DataDir, "dev-token-secret") }
+func tokenFile(cfg *config.Config) string { return filepath.Join(cfg.DataDir, "dev-token-secret") }
 
-// devTokenSecret returns the secret that signs the tokens of `paylatch dev`; empty if
+// TokenSecret returns the secret that signs the tokens of `paylatch dev`; empty if
 // it never ran here.
-func devTokenSecret(cfg *config.Config) config.Secret {
-	text, _ := os.ReadFile(devTokenFile(cfg))
+func TokenSecret(cfg *config.Config) config.Secret {
+	text, _ := os.ReadFile(tokenFile(cfg))
 	return config.Secret(strings.TrimSpace(string(text)))
 }
 

@@ -1,4 +1,4 @@
-package main
+package dev_test
 
 import (
 	"net"
@@ -9,18 +9,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/dev"
 )
 
-func TestOpenShopRequestID(t *testing.T) {
+func TestShopRequestID(t *testing.T) {
 	t.Parallel()
-	in := &instance{handler: http.NotFoundHandler()}
 	cfg := &config.Config{Auth: config.Auth{HS256Secret: "0123456789abcdef0123456789abcdef"}}
-	require.NoError(t, openShop(in, cfg, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8080}, "http://127.0.0.1:9090"))
+	at := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8080}
+	shop, err := dev.Machine{SandboxURL: "http://127.0.0.1:9090"}.Shop(cfg, at, http.NotFoundHandler())
+	require.NoError(t, err)
 	for _, path := range []string{"/demo", "/demo/", "/demo/assets/demo.js", "/demo/nothing"} {
 		for _, id := range []string{"", "r-1"} {
 			r, w := httptest.NewRequest(http.MethodGet, path, nil), httptest.NewRecorder()
 			r.Header.Set("X-Request-Id", id)
-			in.handler.ServeHTTP(w, r)
+			shop.ServeHTTP(w, r)
 			if id != "" {
 				require.Equal(t, id, w.Header().Get("X-Request-Id"), path)
 			}

@@ -1,4 +1,4 @@
-package main
+package dev
 
 import (
 	"fmt"
@@ -7,26 +7,29 @@ import (
 	"text/template"
 	"time"
 
+	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/server"
 )
 
-// devTokenLife is long: the tokens work on this machine only.
-const devTokenLife = 30 * 24 * time.Hour
+// tokenLife is long: the tokens work on this machine only.
+const tokenLife = 30 * 24 * time.Hour
 
-// welcome prints the addresses, tokens, and a first payment to paste. The address of the NATS server may be empty.
-func welcome(w io.Writer, cfg *config.Config, addr net.Addr, sandboxURL, nats string) error {
-	base := baseURL(addr.String())
+// Welcome prints the addresses, tokens, and a first payment to paste. The address of the NATS server may be empty; the subjects of
+// its stream begin with prefix.
+func (m Machine) Welcome(w io.Writer, cfg *config.Config, addr net.Addr, nats, prefix string) error {
+	base := server.URL(addr.String())
 	page := struct {
 		Base, Sandbox, Order, DataDir     string
 		NATS, Stream, Subjects            string
 		Customer, Backend, Support, Admin string
 	}{
-		Base: base, Sandbox: sandboxURL, DataDir: cfg.DataDir,
-		NATS: nats, Stream: devJetStream, Subjects: subjectPrefix + ".>",
+		Base: base, Sandbox: m.SandboxURL, DataDir: cfg.DataDir,
+		NATS: nats, Stream: jetStream, Subjects: prefix + ".>",
 		Order: "demo-" + time.Now().UTC().Format("20060102-150405"),
 	}
-	minter := minter(cfg)
+	minter := auth.NewMinter(cfg)
 	for _, t := range []struct {
 		token *string
 		sub   string
@@ -38,7 +41,7 @@ func welcome(w io.Writer, cfg *config.Config, addr net.Addr, sandboxURL, nats st
 		{&page.Admin, "ada", payment.RoleAdmin},
 	} {
 		var err error
-		if *t.token, err = minter.Mint(t.sub, []payment.Role{t.role}, devTokenLife); err != nil {
+		if *t.token, err = minter.Mint(t.sub, []payment.Role{t.role}, tokenLife); err != nil {
 			return err
 		}
 	}

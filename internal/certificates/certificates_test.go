@@ -1,4 +1,4 @@
-package main
+package certificates_test
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/certificates"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -32,13 +33,13 @@ func (h handled) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestCertificatesLimit(t *testing.T) {
 	t.Parallel()
 	var fetched atomic.Int32
-	c := newCertificates(answered(func(w http.ResponseWriter, _ *http.Request) {
+	c := certificates.New(answered(func(w http.ResponseWriter, _ *http.Request) {
 		fetched.Add(1)
 		_, _ = w.Write([]byte("pem"))
 	}))
 	synctest.Test(t, func(t *testing.T) {
 		for i := range 50 {
-			pem, err := c.of(t.Context(), "paypal", fmt.Sprint("https://paypal.example/", i))
+			pem, err := c.Fetch(t.Context(), "paypal", fmt.Sprint("https://paypal.example/", i))
 			if i < 20 {
 				require.NoError(t, err)
 				require.Equal(t, "pem", string(pem))
@@ -47,7 +48,7 @@ func TestCertificatesLimit(t *testing.T) {
 			require.ErrorIs(t, err, webhooks.ErrUnavailable)
 		}
 		require.EqualValues(t, 20, fetched.Load())
-		_, err := c.of(t.Context(), "paypal-us", "https://paypal.example/0")
+		_, err := c.Fetch(t.Context(), "paypal-us", "https://paypal.example/0")
 		require.NoError(t, err, "each account has its own")
 	})
 }
@@ -57,7 +58,7 @@ func TestCertificatesShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var fetched atomic.Int32
 		answer := make(chan struct{})
-		c := newCertificates(answered(func(w http.ResponseWriter, _ *http.Request) {
+		c := certificates.New(answered(func(w http.ResponseWriter, _ *http.Request) {
 			fetched.Add(1)
 			<-answer
 			_, _ = w.Write([]byte("pem"))
@@ -66,7 +67,7 @@ func TestCertificatesShared(t *testing.T) {
 		var got atomic.Int32
 		for range 100 {
 			all.Go(func() {
-				if pem, err := c.of(t.Context(), "paypal", "https://paypal.example/"); err == nil && string(pem) == "pem" {
+				if pem, err := c.Fetch(t.Context(), "paypal", "https://paypal.example/"); err == nil && string(pem) == "pem" {
 					got.Add(1)
 				}
 			})
@@ -85,9 +86,9 @@ func TestCertificatesStatus(t *testing.T) {
 	for status, unavailable := range map[int]bool{
 		302: true, 400: false, 403: false, 404: false, 410: false, 408: true, 429: true, 500: true, 503: true,
 	} {
-		c := newCertificates(answered(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
-		c.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-		_, err := c.of(t.Context(), "paypal", "https://paypal.example/")
+		client := answered(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
+		client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+		_, err := certificates.New(client).Fetch(t.Context(), "paypal", "https://paypal.example/")
 		require.Error(t, err)
 		if unavailable {
 			require.ErrorIs(t, err, webhooks.ErrUnavailable, status)
