@@ -29,7 +29,7 @@ type External struct {
 	Supersedes *payment.AttemptID
 }
 
-// expiresIn is how long a payment that is begun elsewhere may take, where its caller does not say.
+// expiresIn is how long a payment that is begun elsewhere may take, where its caller sets no time.
 const expiresIn = 24 * time.Hour
 
 // Register makes the attempt of a payment that is begun elsewhere: the same contract as a pay, and no
@@ -129,7 +129,7 @@ func learn(ctx context.Context, tx Tx, s *changeset.Changeset, change *changeset
 	return nil
 }
 
-// Outcome is what a merchant's backend knows of a payment that was begun elsewhere.
+// Outcome is how a merchant's backend reports a payment that was begun elsewhere.
 type Outcome string
 
 const (
@@ -163,7 +163,7 @@ func (r Report) cause() payment.Cause {
 }
 
 // Report takes names by which webhooks find the attempt, and that it is over: then it is cancelled at
-// the provider, or fails where nobody can be asked. It returns payment's ErrAttemptFinal for one that
+// the provider, or fails where no lookup is possible. It returns payment's ErrAttemptFinal for one that
 // was paid, and what Cancel returns.
 func (c *Commands) Report(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd Report) (Reply, error) {
 	if err := actor.MayAct(); err != nil {

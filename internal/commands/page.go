@@ -9,7 +9,7 @@ import (
 )
 
 // closesPage reports whether an order's live attempt makes way for another pay of its customer: a try of it was declined on
-// the provider's page, and the provider can be asked to close that. One that was begun elsewhere is its caller's to
+// the provider's page, and the provider can close that. One that was begun elsewhere is its caller's to
 // supersede.
 func (c *Commands) closesPage(a payment.Attempt) bool {
 	p := c.Runner.Accounts[a.Account].Provider
@@ -17,7 +17,7 @@ func (c *Commands) closesPage(a payment.Attempt) bool {
 }
 
 // closePage has the page cancelled at the provider, at once. Only if the provider reports that it is over does the attempt
-// fail, with the reason of its last try; a cancel whose outcome is open goes on by itself, and the pay is refused as one in
+// fail, with the reason of its last try; a cancel with an open outcome goes on by itself, and the pay is refused as one in
 // progress. A page that was paid meanwhile stays paid.
 func (c *Commands) closePage(ctx context.Context, id payment.AttemptID, by *payStart) error {
 	err := c.Store.InCommandTx(ctx, func(ctx context.Context, tx Tx) error {

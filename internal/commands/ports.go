@@ -6,6 +6,7 @@ import (
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/resolution"
 	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/internal/runner"
 )
@@ -13,6 +14,7 @@ import (
 // Tx is an open transaction of a command.
 type Tx interface {
 	runner.Tx
+	resolution.Tx
 
 	// OrderInsert reports false if the id or the request is taken.
 	OrderInsert(ctx context.Context, o payment.Order) (bool, error)
@@ -23,9 +25,6 @@ type Tx interface {
 	// OrderCancel writes the cancel request of a locked order, and the event where that cancels the
 	// order at once.
 	OrderCancel(ctx context.Context, id payment.OrderID, cancelled outbox.Message) error
-	// OrderAccept writes that a locked order is paid by what one of its failed attempts holds, and
-	// the event.
-	OrderAccept(ctx context.Context, id payment.OrderID, attempt payment.AttemptID, paid outbox.Message) error
 	// OrdersTake reads keys and locks those of some orders that are not locked, in one round
 	// trip. It reads the orders' attempts and locks none.
 	OrdersTake(ctx context.Context, keys []idempotency.Request, ids []payment.OrderID) (map[idempotency.Name]idempotency.Record, map[payment.OrderID]payment.Order, error)
@@ -35,8 +34,6 @@ type Tx interface {
 	// AttemptsInsert inserts attempts with their operations, each with its id as its first
 	// reference.
 	AttemptsInsert(ctx context.Context, attempts []payment.Attempt) error
-	// ReferencesFind reads which attempts have some names.
-	ReferencesFind(ctx context.Context, names []payment.Reference) (map[payment.Reference]payment.AttemptID, error)
 	// DiscrepancyLock locks one discrepancy. DiscrepancyPropose writes what is proposed,
 	// DiscrepancyResolve how it is resolved, and the event.
 	DiscrepancyLock(ctx context.Context, id payment.DiscrepancyID) (review.Discrepancy, error)

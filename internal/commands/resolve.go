@@ -9,6 +9,7 @@ import (
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/resolution"
 	"github.com/paylatch/paylatch/internal/review"
 )
 
@@ -46,15 +47,16 @@ func (c *Commands) Resolve(ctx context.Context, actor authz.Actor, cmd Resolve) 
 	if err != nil {
 		return review.Discrepancy{}, err
 	}
-	var found evidence
+	var found resolution.Evidence
 	if cmd.Resolution == review.ResolvedPaid && d.Resolved == nil {
-		if found, err = c.lookUpPaid(ctx, d, cmd.ProviderPaymentID); err != nil {
+		at := resolution.Lookups{Store: c.Store, Account: c.Runner.Account, Timeout: c.Runner.ProviderTimeout, Owner: c.owner}
+		if found, err = at.Paid(ctx, d, cmd.ProviderPaymentID); err != nil {
 			return d, err
 		}
 	}
 	about := d
 	err = changeset.Run(ctx, c.Store.InCommandTx, c.Runner.Rules, func(ctx context.Context, s *changeset.Changeset, tx Tx) error {
-		on, err := lockAffected(ctx, s, about)
+		on, err := resolution.Lock(ctx, s, about)
 		if err != nil {
 			return err
 		}
@@ -64,48 +66,45 @@ func (c *Commands) Resolve(ctx context.Context, actor authz.Actor, cmd Resolve) 
 		if d.Resolved != nil {
 			return cmd.repeats(*d.Resolved)
 		}
-		return cmd.execute(ctx, &decision{s, tx, on, &d, cmd, found, actor})
+		choice := resolution.Choice{Resolution: cmd.Resolution, ProviderPaymentID: cmd.ProviderPaymentID, By: actor.Subject, Reason: cmd.Reason}
+		return cmd.execute(ctx, tx, on.Decide(s, tx, d, choice, found), &d)
 	})
 	return d, err
 }
 
+// owner is the attempt that has a name; zero without one.
+func (c *Commands) owner(ctx context.Context, ref payment.Reference) (owner payment.AttemptID, err error) {
+	err = c.Store.InCommandTx(ctx, func(ctx context.Context, tx Tx) error {
+		owners, err := tx.ReferencesFind(ctx, []payment.Reference{ref})
+		owner = owners[ref]
+		return err
+	})
+	return owner, err
+}
+
 // execute resolves the discrepancy, or writes what is proposed.
-func (cmd Resolve) execute(ctx context.Context, dec *decision) error {
-	d := dec.discrepancy
-	at := dec.circumstances()
+func (cmd Resolve) execute(ctx context.Context, tx Tx, dec *resolution.Decision, d *review.Discrepancy) error {
+	at := dec.Circumstances()
 	if err := d.Takes(cmd.Resolution, at); err != nil {
 		return err
 	}
-	proposed, err := dec.move(ctx, d.Moves(at))
+	proposed, err := dec.Move(ctx, d.Moves(at))
 	switch {
 	case err != nil:
 		return err
 	case proposed != nil:
 		d.Proposed = proposed
-		err = dec.tx.DiscrepancyPropose(ctx, *d)
+		err = tx.DiscrepancyPropose(ctx, *d)
 	default:
 		d.Resolved = &review.Resolved{
-			Resolution: cmd.Resolution, ProviderPaymentID: cmd.ProviderPaymentID, By: dec.actor.Subject, Reason: cmd.Reason, At: dec.Now(),
+			Resolution: cmd.Resolution, ProviderPaymentID: cmd.ProviderPaymentID, By: dec.By, Reason: cmd.Reason, At: dec.Now(),
 		}
-		err = dec.tx.DiscrepancyResolve(ctx, *d, outbox.Discrepancy(*d))
+		err = tx.DiscrepancyResolve(ctx, *d, outbox.Discrepancy(*d))
 	}
 	if err != nil || cmd.With == nil {
 		return err
 	}
-	return cmd.With(ctx, dec.tx, *d)
-}
-
-// proposes returns what the person only proposes; nil if that is decided.
-func (cmd Resolve) proposes(d review.Discrepancy, dec *decision) (*review.Proposed, error) {
-	by := dec.actor.Subject
-	switch p := d.Proposed; {
-	case cmd.Resolution != review.ResolvedPaid, !dec.found.silent:
-	case p == nil || p.ProviderPaymentID != cmd.ProviderPaymentID:
-		return &review.Proposed{ProviderPaymentID: cmd.ProviderPaymentID, By: by, Reason: cmd.Reason, At: dec.Now()}, nil
-	case p.By == by:
-		return nil, payment.ErrSecondPerson
-	}
-	return nil, nil
+	return cmd.With(ctx, tx, *d)
 }
 
 // repeats returns nil if the command was executed before.

@@ -85,6 +85,7 @@ func packages() []string {
 		"internal/provider/tbank",
 		"internal/provider/yookassa",
 		"internal/redact",
+		"internal/resolution",
 		"internal/review",
 		"internal/runner",
 		"internal/sandbox",

@@ -24,7 +24,7 @@ var (
 	guarded = []string{"State", "Authorized", "Captured", "Refunded", "Disputed", "Version"}
 	stores  = "../postgres/"
 	// sameNames are fields of the same names, of values that are no stored attempt.
-	sameNames = map[string]string{"../commands/decide.go": "c.State", "../verify/replay.go": "a.State", "../inbound/report.go": "r.Disputed"}
+	sameNames = map[string]string{"../resolution/decision.go": "c.State", "../verify/replay.go": "a.State", "../inbound/report.go": "r.Disputed"}
 )
 
 // TestWriters reads the source: each state machine has one caller, and only package payment
