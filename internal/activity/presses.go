@@ -12,6 +12,7 @@ import (
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/storable"
 )
 
 // Commands records the commands that were repeated, or refused because of earlier ones.
@@ -82,7 +83,7 @@ func (s Inbox) Intake(ctx context.Context, received []inbound.Received) ([]fsm.V
 	for i, v := range verdicts {
 		if v == inbound.Duplicate {
 			note := s.Notes.noted(NoteDuplicate, "webhook", received[i].At)
-			note.Account, note.EventID = received[i].Account, payment.StorableName(received[i].Event.ID)
+			note.Account, note.EventID = received[i].Account, storable.Name(received[i].Event.ID)
 			s.Notes.add(note)
 		}
 	}

@@ -82,7 +82,7 @@ func TestCancelAnOrder(t *testing.T) {
 func TestNoBodyIsAnEmptyObject(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.payments.order, b.payments.reply.View, b.payments.refund.Refund = order(), payment.View{Attempt: pending()}, refund()
+	b.payments.order, b.payments.reply.View, b.payments.refund.Refund = order(), payment.View{Attempt: pending()}, pendingRefund()
 	b.payments.result, b.payments.reply.Result, b.payments.refund.Result = "created", "created", "created"
 	for _, path := range []string{"/v1/orders/A-1/cancel", attemptPath + "/confirm", attemptPath + "/cancel", attemptPath + "/refunds"} {
 		var hash idempotency.Hash

@@ -20,6 +20,7 @@ import (
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refund"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -147,7 +148,7 @@ func (p *payments) Refund(_ context.Context, actor authz.Actor, req idempotency.
 	return p.refund, p.asked(actor, req)
 }
 
-func (p *payments) RefundStatus(_ context.Context, actor authz.Actor, id payment.RefundID) (payment.Refund, error) {
+func (p *payments) RefundStatus(_ context.Context, actor authz.Actor, id payment.RefundID) (refund.Refund, error) {
 	p.named = id.String()
 	return p.refund.Refund, p.asked(actor, idempotency.Request{})
 }
@@ -224,9 +225,9 @@ func succeeded() payment.Attempt {
 
 var refundID = payment.RefundID(uuid.MustParse("01980d3e-9a10-7b55-8f0a-5d6c1e2f3a4b"))
 
-func refund() payment.Refund {
-	return payment.Refund{
-		ID: refundID, OrderID: "A-1", AttemptID: attemptID, Origin: payment.RefundByRequest, UserID: "service-1", RequestID: "key-00000001",
+func pendingRefund() refund.Refund {
+	return refund.Refund{
+		ID: refundID, OrderID: "A-1", AttemptID: attemptID, Origin: refund.ByRequest, UserID: "service-1", RequestID: "key-00000001",
 		Account: "sandbox", State: fsm.RefundPending, Money: payment.Money{Minor: 500, Currency: "EUR"}, Reason: "One ticket <returned>",
 		Version: 1, CreatedAt: now, UpdatedAt: now,
 	}

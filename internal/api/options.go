@@ -19,6 +19,7 @@ import (
 	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/outbox/endpoint"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refund"
 	"github.com/paylatch/paylatch/internal/support"
 )
 
@@ -43,7 +44,7 @@ type Reads interface {
 	Order(ctx context.Context, actor authz.Actor, id payment.OrderID) (payment.Order, error)
 	Attempts(ctx context.Context, actor authz.Actor, order payment.OrderID, request payment.RequestID) ([]payment.View, error)
 	Attempt(ctx context.Context, actor authz.Actor, id payment.AttemptID) (payment.View, error)
-	RefundStatus(ctx context.Context, actor authz.Actor, id payment.RefundID) (payment.Refund, error)
+	RefundStatus(ctx context.Context, actor authz.Actor, id payment.RefundID) (refund.Refund, error)
 	Dispute(ctx context.Context, actor authz.Actor, id payment.DisputeID) (payment.Dispute, error)
 }
 

@@ -16,7 +16,7 @@ import (
 func TestRefund(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.payments.refund = commands.RefundReply{Refund: refund(), Result: idempotency.Created}
+	b.payments.refund = commands.RefundReply{Refund: pendingRefund(), Result: idempotency.Created}
 	got := b.command(attemptPath+"/refunds", `{"amount":500,"reason":"One ticket <returned>","expected_refundable":0}`, "Authorization: Bearer admin")
 	require.Equal(t, http.StatusCreated, got.StatusCode)
 	require.Equal(t, "created", got.Header.Get("Idempotency-Result"))
@@ -42,7 +42,7 @@ func TestRefund(t *testing.T) {
 func TestReadRefund(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	over := refund()
+	over := pendingRefund()
 	over.State, over.Version, over.FinalizedAt, over.Reason = fsm.RefundFailed, 2, &now, ""
 	over.Failure = &payment.Failure{Code: "provider_rejected", Message: "No.", ProviderCode: "R1"}
 	b.payments.refund.Refund = over

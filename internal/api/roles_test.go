@@ -14,6 +14,7 @@ import (
 	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refund"
 	"github.com/paylatch/paylatch/internal/runner"
 	"github.com/paylatch/paylatch/internal/support"
 )
@@ -34,8 +35,8 @@ func (shelf) AttemptsByRequest(context.Context, []payment.RequestName) (map[paym
 	return map[payment.RequestName]payment.Attempt{}, nil
 }
 
-func (shelf) RefundByRequest(context.Context, payment.AttemptID, payment.UserID, payment.RequestID) (payment.Refund, error) {
-	return payment.Refund{}, payment.ErrRefundNotFound
+func (shelf) RefundByRequest(context.Context, payment.AttemptID, payment.UserID, payment.RequestID) (refund.Refund, error) {
+	return refund.Refund{}, payment.ErrRefundNotFound
 }
 
 func (shelf) Order(context.Context, payment.OrderID) (payment.Order, error) {
@@ -58,7 +59,9 @@ func (shelf) AttemptsByID(context.Context, []payment.AttemptID) (map[payment.Att
 	return map[payment.AttemptID]payment.Attempt{a.ID: a}, nil
 }
 
-func (shelf) Refund(context.Context, payment.RefundID) (payment.Refund, error) { return refund(), nil }
+func (shelf) Refund(context.Context, payment.RefundID) (refund.Refund, error) {
+	return pendingRefund(), nil
+}
 
 func (shelf) Dispute(context.Context, payment.DisputeID) (payment.Dispute, error) {
 	return dispute(), nil

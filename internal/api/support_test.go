@@ -380,7 +380,7 @@ func TestSearchIsLimitedForEachPerson(t *testing.T) {
 func TestStaffIsWatchedElsewhere(t *testing.T) {
 	t.Parallel()
 	b, d := newDesk(t)
-	b.payments.view, b.payments.refund = payment.View{Attempt: succeeded()}, commands.RefundReply{Refund: refund(), Result: idempotency.Created}
+	b.payments.view, b.payments.refund = payment.View{Attempt: succeeded()}, commands.RefundReply{Refund: pendingRefund(), Result: idempotency.Created}
 	b.send(http.MethodGet, attemptPath, "", "Authorization: Bearer support")
 	b.command(attemptPath+"/refunds", `{}`, "Authorization: Bearer admin")
 	b.send(http.MethodGet, attemptPath, "", "Authorization: Bearer u1")

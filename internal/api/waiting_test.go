@@ -56,7 +56,7 @@ func newWaiting(t *testing.T, limit int, change ...func(*api.Options)) *waiting 
 		return []payment.View{w.view}, nil
 	}, limit, func(error) {})
 	w.bench = newBench(t, append(change, func(o *api.Options) { o.Hub = w.hub })...)
-	w.payments.view, w.payments.refund = w.view, commands.RefundReply{Refund: refund()}
+	w.payments.view, w.payments.refund = w.view, commands.RefundReply{Refund: pendingRefund()}
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { _ = w.hub.Run(ctx) })

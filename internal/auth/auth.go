@@ -144,7 +144,7 @@ func actFor(actor authz.Actor, user string) (authz.Actor, error) {
 		return authz.Actor{}, forbid("only a service may act on behalf of a user",
 			authz.RoleError{Needed: []payment.Role{payment.RoleService}, Or: "leave out On-Behalf-Of"})
 	}
-	id, err := payment.ParseUserID(user)
+	id, err := authz.ParseUserID(user)
 	if err != nil {
 		return authz.Actor{}, &payment.ValidationError{Fields: []payment.FieldError{{Field: "On-Behalf-Of", Message: err.Error()}}}
 	}

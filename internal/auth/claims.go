@@ -133,7 +133,7 @@ func reason(err error) string {
 
 func (c *claims) actor(allowed []payment.Role) (authz.Actor, error) {
 	sub, _ := c.GetSubject() // what is no text is no name either
-	if _, err := payment.ParseUserID(sub); err != nil {
+	if _, err := authz.ParseUserID(sub); err != nil {
 		return authz.Actor{}, refuse("the token's sub " + err.Error())
 	}
 	roles, ok := c.roles()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/payment"
 )
@@ -95,7 +96,7 @@ func check(sub string, roles []payment.Role, ttl time.Duration) error {
 			return errors.New("a role is customer, service, support or admin")
 		}
 	}
-	if _, err := payment.ParseUserID(sub); err != nil {
+	if _, err := authz.ParseUserID(sub); err != nil {
 		return fmt.Errorf("the subject %w", err)
 	}
 	return nil

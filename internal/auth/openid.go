@@ -152,7 +152,7 @@ func verifyReason(err error) string {
 
 func (o *OpenID) staff(claims map[string]any) (authz.Actor, error) {
 	name, _ := claim(claims, o.opts.SubjectClaim).(string)
-	if _, err := payment.ParseUserID(name); err != nil {
+	if _, err := authz.ParseUserID(name); err != nil {
 		return authz.Actor{}, refuse("the claim " + o.opts.SubjectClaim + " " + err.Error())
 	}
 	var texts []any

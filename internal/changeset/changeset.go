@@ -254,7 +254,7 @@ func (s *Changeset) moved(c *Change, name payment.MovementName) {
 }
 
 // LoadNamed reads the movements and disputes that reports name: which attempts have them.
-func (s *Changeset) LoadNamed(ctx context.Context, named payment.Named) error {
+func (s *Changeset) LoadNamed(ctx context.Context, named Named) error {
 	if err := s.loadMovers(ctx, named.Movements); err != nil {
 		return err
 	}

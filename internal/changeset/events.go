@@ -7,6 +7,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refund"
 	"github.com/paylatch/paylatch/internal/review"
 )
 
@@ -51,7 +52,7 @@ func (s *Changeset) ends(c *Change) payment.HoldEnd {
 // applyOrDefer applies a report, unless it is of money that must have been captured before
 // and has not been reported yet; overdue ones are recorded all the same.
 func (s *Changeset) applyOrDefer(c *Change, r payment.Report, overdue bool) fsm.Verdict {
-	if r.BeforeCapture(&c.Attempt) && !overdue {
+	if refund.BeforeCapture(r, &c.Attempt) && !overdue {
 		return inbound.Deferred
 	}
 	return s.Apply(c, r)
@@ -66,30 +67,11 @@ func (s *Changeset) LoadFor(ctx context.Context, events []inbound.StoredEvent, i
 			return err
 		}
 	}
-	var named payment.Named
+	var named Named
 	for _, e := range events {
 		named = named.With(NamesOf(e.Received))
 	}
 	return s.LoadNamed(ctx, named)
-}
-
-// NamesOf are the movements and disputes that an event names. What is looked up first is named by a
-// hint, too: its dispute is believed once the payment is found.
-func NamesOf(r inbound.Received) (named payment.Named) {
-	report, ok := inbound.FromEvent(r.Event, "")
-	if !ok {
-		return named
-	}
-	if r.Event.NeedsFetch {
-		return payment.Named{Disputes: report.Named(r.Account).Disputes}
-	}
-	if t := report.Refund; t != nil && t.ProviderID != "" {
-		return payment.Named{Movements: []payment.MovementName{
-			{Account: r.Account, Kind: payment.MovementRefund, ID: t.ProviderID},
-			{Account: r.Account, Kind: payment.MovementRefundReversal, ID: t.ProviderID},
-		}}
-	}
-	return report.Named(r.Account)
 }
 
 // free applies the parked events that a new name or the end of a refund sets free, or has

@@ -242,7 +242,7 @@ func (s *Changeset) Find(c *Change, f payment.Finding) { s.find(c, f, payment.Ca
 // Open opens a discrepancy, once for its cause. An empty text is that of its kind.
 func (s *Changeset) Open(d review.Discrepancy) {
 	if d.Text == "" {
-		d.Text = d.Kind.Explain()
+		d.Text = review.Explain(d.Kind)
 	}
 	if d.At.Equal(time.Time{}) {
 		d.At = s.Now()

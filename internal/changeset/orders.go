@@ -6,6 +6,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/review"
 )
 
 // orders are the orders of attempts that succeeded, were authorized or gained late money,
@@ -191,9 +192,9 @@ func (s *Changeset) classify(ctx context.Context) error {
 
 func (s *Changeset) explain(kind payment.DiscrepancyKind, a payment.Attempt) string {
 	if s.Accounts[a.Account].AutoRefund {
-		return kind.ExplainRefunded()
+		return review.ExplainRefunded(kind)
 	}
-	return kind.Explain()
+	return review.Explain(kind)
 }
 
 func lateKind(a payment.Attempt, o payment.Order) payment.DiscrepancyKind {

@@ -7,6 +7,7 @@ import (
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refund"
 	"github.com/paylatch/paylatch/internal/review"
 )
 
@@ -30,7 +31,7 @@ type Tx interface {
 	// waits. An attempt of each order must be locked: none can be added to it then.
 	OrdersBeside(ctx context.Context, ids, stop []payment.OrderID) (map[payment.OrderID]payment.Order, []payment.Attempt, error)
 	// RefundsLock reads all refunds of attempts that are locked.
-	RefundsLock(ctx context.Context, ids []payment.AttemptID) ([]payment.Refund, error)
+	RefundsLock(ctx context.Context, ids []payment.AttemptID) ([]refund.Refund, error)
 	// MovementOwners reads which attempts have some named movements.
 	MovementOwners(ctx context.Context, names []payment.MovementName) (map[payment.MovementName]payment.AttemptID, error)
 	// DisputesNamed reads the disputes of some names, of whatever attempts.
@@ -88,7 +89,7 @@ type OperationWrite struct {
 
 // RefundWrite is a refund, with its version on disk; 0 for a new one.
 type RefundWrite struct {
-	Refund payment.Refund
+	Refund refund.Refund
 	Was    int
 }
 

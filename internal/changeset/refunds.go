@@ -9,15 +9,16 @@ import (
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refund"
 )
 
 // refunds are those of attempts that need them. Attribution, which refund a movement belongs to, is
 // theirs; it changes no sum.
 type refunds struct {
-	of map[payment.AttemptID][]*payment.Refund
+	of map[payment.AttemptID][]*refund.Refund
 	// was is what is on disk of those that may have changed.
 	was     map[payment.RefundID]refundBefore
-	touched []*payment.Refund
+	touched []*refund.Refund
 	// settled are changes with a refund that was named, or ended: events may wait for it.
 	settled []*Change
 }
@@ -39,7 +40,7 @@ func (s *Changeset) LoadRefunds(ctx context.Context, ids ...payment.AttemptID) e
 		return err
 	}
 	if s.refunds.of == nil {
-		s.refunds.of = map[payment.AttemptID][]*payment.Refund{}
+		s.refunds.of = map[payment.AttemptID][]*refund.Refund{}
 	}
 	for _, id := range ids {
 		s.refunds.of[id] = nil
@@ -51,8 +52,8 @@ func (s *Changeset) LoadRefunds(ctx context.Context, ids ...payment.AttemptID) e
 }
 
 // Refunds are those of an attempt, as they are by now.
-func (s *Changeset) Refunds(id payment.AttemptID) []payment.Refund {
-	all := make([]payment.Refund, 0, len(s.refunds.of[id]))
+func (s *Changeset) Refunds(id payment.AttemptID) []refund.Refund {
+	all := make([]refund.Refund, 0, len(s.refunds.of[id]))
 	for _, r := range s.refunds.of[id] {
 		all = append(all, *r)
 	}
@@ -60,7 +61,7 @@ func (s *Changeset) Refunds(id payment.AttemptID) []payment.Refund {
 }
 
 // Refund is one of an attempt's refunds, nil if it has no such.
-func (s *Changeset) Refund(of payment.AttemptID, id payment.RefundID) *payment.Refund {
+func (s *Changeset) Refund(of payment.AttemptID, id payment.RefundID) *refund.Refund {
 	for _, r := range s.refunds.of[of] {
 		if r.ID == id {
 			return r
@@ -70,13 +71,13 @@ func (s *Changeset) Refund(of payment.AttemptID, id payment.RefundID) *payment.R
 }
 
 // Insert makes a refund one of its attempt's.
-func (s *Changeset) Insert(r payment.Refund) *payment.Refund {
+func (s *Changeset) Insert(r refund.Refund) *refund.Refund {
 	s.refunds.of[r.AttemptID] = append(s.refunds.of[r.AttemptID], &r)
 	s.refunds.touch(&r, 0)
 	return &r
 }
 
-func (f *refunds) touch(r *payment.Refund, was int) {
+func (f *refunds) touch(r *refund.Refund, was int) {
 	if f.was == nil {
 		f.was = map[payment.RefundID]refundBefore{}
 	}
@@ -104,7 +105,7 @@ func (f *refunds) writes() (writes []RefundWrite, events []outbox.Message) {
 // the refund that it names moves beside it.
 func (s *Changeset) applyRefund(c *Change, r payment.Report) fsm.Verdict {
 	t, a := *r.Refund, &c.Attempt
-	known := payment.FindRefund(s.refunds.of[a.ID], t)
+	known := refund.Find(s.refunds.of[a.ID], t)
 	switch {
 	case t.Money != nil && t.Money.Currency != a.Money.Currency && t.Says != fsm.NewsFailed:
 		return s.foreignRefund(c, r, known)
@@ -117,7 +118,7 @@ func (s *Changeset) applyRefund(c *Change, r payment.Report) fsm.Verdict {
 		s.claim(c, known, t.ProviderID, r.Cause)
 	}
 	before := a.LastMovement
-	verdict := s.moveMoney(c, r, t.Movements(a, known))
+	verdict := s.moveMoney(c, r, refund.Movements(t, a, known))
 	undone := t.Says == fsm.NewsFailed && a.LastMovement > before
 	switch {
 	case known != nil:
@@ -154,20 +155,20 @@ func stronger(a, b fsm.Verdict) fsm.Verdict {
 
 // AdvanceRefund applies a report of a refund of ours, which its own call or a lookup
 // brought.
-func (s *Changeset) AdvanceRefund(c *Change, r *payment.Refund, t payment.RefundTold, cause payment.Cause) fsm.Verdict {
+func (s *Changeset) AdvanceRefund(c *Change, r *refund.Refund, t payment.RefundTold, cause payment.Cause) fsm.Verdict {
 	t.Reference = r.ID.String()
 	return s.Apply(c, payment.Report{Says: fsm.NewsMoney, Refund: &t, Cause: cause})
 }
 
 // advanceRefund moves a refund of the attempt, with its operation.
-func (s *Changeset) advanceRefund(c *Change, r *payment.Refund, t payment.RefundTold, cause payment.Cause, undone bool) fsm.Verdict {
+func (s *Changeset) advanceRefund(c *Change, r *refund.Refund, t payment.RefundTold, cause payment.Cause, undone bool) fsm.Verdict {
 	if other := s.sameName(r, t.ProviderID); other != nil {
 		return s.unattributed(c, t.ProviderID, t.Money, payment.AboutSharedReference,
 			"The provider gave one id to two refunds of this payment: find out in its dashboard what it paid back.")
 	}
 	was := *r
 	s.refunds.touch(r, r.Version)
-	verdict, found := payment.AdvanceRefund(r, t, cause, undone, s.Now())
+	verdict, found := refund.Advance(r, t, cause, undone, s.Now())
 	for _, f := range found {
 		if f.About == "" {
 			f.About = payment.AboutRefund
@@ -179,7 +180,7 @@ func (s *Changeset) advanceRefund(c *Change, r *payment.Refund, t payment.Refund
 			o.Finish("")
 		}
 	}
-	if r.Origin != payment.RefundByProvider && (r.ProviderRefundID != was.ProviderRefundID || r.State != was.State) {
+	if r.Origin != refund.ByProvider && (r.ProviderRefundID != was.ProviderRefundID || r.State != was.State) {
 		s.refunds.settled = append(s.refunds.settled, c)
 		s.claimMovements(c, cause)
 	}
@@ -187,7 +188,7 @@ func (s *Changeset) advanceRefund(c *Change, r *payment.Refund, t payment.Refund
 }
 
 // sameName is another refund with the name that the provider now gives to r.
-func (s *Changeset) sameName(r *payment.Refund, name string) *payment.Refund {
+func (s *Changeset) sameName(r *refund.Refund, name string) *refund.Refund {
 	if name == "" || r.ProviderRefundID != "" {
 		return nil
 	}
@@ -201,13 +202,13 @@ func (s *Changeset) sameName(r *payment.Refund, name string) *payment.Refund {
 
 // claim gives a refund of ours what was reported under its name before the name was attributed to
 // it. A refund of the dashboard that was made of that has no name then, and no money.
-func (s *Changeset) claim(c *Change, r *payment.Refund, name string, cause payment.Cause) {
+func (s *Changeset) claim(c *Change, r *refund.Refund, name string, cause payment.Cause) {
 	if name == "" || r.ProviderRefundID != "" {
 		return
 	}
 	told := payment.RefundTold{ProviderID: name}
 	if other := s.sameName(r, name); other != nil {
-		if other.Origin != payment.RefundByProvider {
+		if other.Origin != refund.ByProvider {
 			return
 		}
 		told.Says, told.Failure = other.News(), other.Failure
@@ -223,12 +224,12 @@ func (s *Changeset) claim(c *Change, r *payment.Refund, name string, cause payme
 
 // supersede takes its name from a refund that is another one. It is written before the one
 // that has the name now.
-func (s *Changeset) supersede(r *payment.Refund, cause payment.Cause) {
+func (s *Changeset) supersede(r *refund.Refund, cause payment.Cause) {
 	f := &s.refunds
 	f.touch(r, r.Version)
-	f.touched = slices.DeleteFunc(f.touched, func(other *payment.Refund) bool { return other == r })
+	f.touched = slices.DeleteFunc(f.touched, func(other *refund.Refund) bool { return other == r })
 	f.touched = slices.Insert(f.touched, 0, r)
-	payment.SupersedeRefund(r, cause, s.Now())
+	refund.Supersede(r, cause, s.Now())
 }
 
 // nameless is how many refunds of ours the provider may have and has not named.
@@ -247,11 +248,11 @@ func (s *Changeset) claimMovements(c *Change, cause payment.Cause) {
 	if s.nameless(c.Attempt.ID) > 0 {
 		return
 	}
-	for _, m := range c.Attempt.Unclaimed(s.refunds.of[c.Attempt.ID]) {
+	for _, m := range refund.Unclaimed(&c.Attempt, s.refunds.of[c.Attempt.ID]) {
 		money := m.Money
-		r := s.Insert(payment.NewRefund(c.Attempt, payment.RefundByProvider, money, s.Now()))
+		r := s.Insert(refund.New(c.Attempt, refund.ByProvider, money, s.Now()))
 		r.ProviderRefundID = m.ProviderID
-		payment.AdvanceRefund(r, payment.RefundTold{ProviderID: m.ProviderID, Says: fsm.NewsSucceeded, Money: &money}, cause, false, s.Now())
+		refund.Advance(r, payment.RefundTold{ProviderID: m.ProviderID, Says: fsm.NewsSucceeded, Money: &money}, cause, false, s.Now())
 	}
 }
 
@@ -267,9 +268,9 @@ func (s *Changeset) attribute(c *Change, r payment.Report) fsm.Verdict {
 	case t.Says == fsm.NewsFailed && paid:
 		return fsm.Applied
 	}
-	made := s.Insert(payment.NewRefund(c.Attempt, payment.RefundByProvider, *t.Money, s.Now()))
+	made := s.Insert(refund.New(c.Attempt, refund.ByProvider, *t.Money, s.Now()))
 	made.ProviderRefundID = t.ProviderID
-	verdict, _ := payment.AdvanceRefund(made, t, r.Cause, false, s.Now())
+	verdict, _ := refund.Advance(made, t, r.Cause, false, s.Now())
 	if !made.State.Final() {
 		at := s.Now().Add(s.Schedule.Delay(0))
 		check := c.Attempt.NewOperation(payment.OperationCheck, payment.OriginReconciler, s.Now())
@@ -288,13 +289,13 @@ func (s *Changeset) refundTotal(c *Change, r payment.Report) fsm.Verdict {
 	case !t.Total || t.Money == nil:
 		return s.unknownRefund(c, r)
 	}
-	total := payment.Told{Kind: payment.MovementRefund, Money: *t.Money, Apart: c.Attempt.NamedApart(s.refunds.of[c.Attempt.ID])}
+	total := payment.Told{Kind: payment.MovementRefund, Money: *t.Money, Apart: refund.NamedApart(&c.Attempt, s.refunds.of[c.Attempt.ID])}
 	return s.moveMoney(c, r, []payment.Told{total})
 }
 
 // foreignRefund records a refund in another currency than the payment's, which a person is
 // to compare.
-func (s *Changeset) foreignRefund(c *Change, r payment.Report, known *payment.Refund) fsm.Verdict {
+func (s *Changeset) foreignRefund(c *Change, r payment.Report, known *refund.Refund) fsm.Verdict {
 	t := *r.Refund
 	if known != nil {
 		s.advanceRefund(c, known, payment.RefundTold{ProviderID: t.ProviderID, Says: fsm.NewsProcessing}, r.Cause, false)
@@ -339,14 +340,14 @@ func (s *Changeset) refundLate(ctx context.Context, c *Change) error {
 		return err
 	}
 	all := s.Refunds(a.ID)
-	if slices.ContainsFunc(all, func(r payment.Refund) bool { return r.Origin == payment.RefundByPolicy }) {
+	if slices.ContainsFunc(all, func(r refund.Refund) bool { return r.Origin == refund.ByPolicy }) {
 		return nil
 	}
-	left := a.Refundable(all)
+	left := refund.Left(*a, all)
 	if left <= 0 {
 		return nil
 	}
-	r := s.Insert(payment.NewRefund(*a, payment.RefundByPolicy, payment.Money{Minor: left, Currency: a.Money.Currency}, s.Now()))
+	r := s.Insert(refund.New(*a, refund.ByPolicy, payment.Money{Minor: left, Currency: a.Money.Currency}, s.Now()))
 	o := a.NewOperation(payment.OperationRefund, payment.OriginPolicy, s.Now())
 	o.RefundID, o.Amount = r.ID, left
 	c.Add(o)

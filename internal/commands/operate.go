@@ -202,7 +202,7 @@ func (c *Commands) beginOperation(ctx context.Context, tx Tx, op operation, a pa
 	if begun.Sends > 0 && begun.Kind != payment.OperationCancel { // one that was taken over may be too old
 		begun.SealedRequest = []byte(op.carries)
 		account, _ := c.Runner.Account(a.Account) // callable has found it
-		decision = change.Attempt.Permit(begun, o, account.Provider.Capabilities(), nil, tx.Now())
+		decision = change.Attempt.Permit(begun, o, account.Provider.Capabilities(), tx.Now())
 	}
 	end := tx.Now().Add(c.Runner.Schedule.Lease)
 	begun.Take(decision, tx.Now(), end)

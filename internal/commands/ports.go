@@ -6,6 +6,7 @@ import (
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refund"
 	"github.com/paylatch/paylatch/internal/resolution"
 	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/internal/runner"
@@ -64,8 +65,8 @@ type Store interface {
 	// its first charge.
 	AttemptsByRequest(ctx context.Context, requests []payment.RequestName) (map[payment.RequestName]payment.Attempt, error)
 	// Refund reads a refund; RefundByRequest the one that a request made.
-	Refund(ctx context.Context, id payment.RefundID) (payment.Refund, error)
-	RefundByRequest(ctx context.Context, attempt payment.AttemptID, user payment.UserID, request payment.RequestID) (payment.Refund, error)
+	Refund(ctx context.Context, id payment.RefundID) (refund.Refund, error)
+	RefundByRequest(ctx context.Context, attempt payment.AttemptID, user payment.UserID, request payment.RequestID) (refund.Refund, error)
 	// Dispute reads a dispute, Discrepancy a discrepancy.
 	Dispute(ctx context.Context, id payment.DisputeID) (payment.Dispute, error)
 	Discrepancy(ctx context.Context, id payment.DiscrepancyID) (review.Discrepancy, error)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refund"
 )
 
 // Order reads an order with its attempts. It returns ErrForbidden when it is
@@ -67,14 +68,14 @@ func (c *Commands) Watched(ctx context.Context, ids []payment.AttemptID) ([]paym
 
 // RefundStatus reads a refund. It returns ErrForbidden when it is of another
 // user's payment.
-func (c *Commands) RefundStatus(ctx context.Context, actor authz.Actor, id payment.RefundID) (payment.Refund, error) {
+func (c *Commands) RefundStatus(ctx context.Context, actor authz.Actor, id payment.RefundID) (refund.Refund, error) {
 	r, err := c.Store.Refund(ctx, id)
 	if err != nil {
-		return payment.Refund{}, actor.Unseen(err)
+		return refund.Refund{}, actor.Unseen(err)
 	}
 	a, err := c.Store.Attempt(ctx, r.AttemptID)
 	if err != nil {
-		return payment.Refund{}, err
+		return refund.Refund{}, err
 	}
 	return r, actor.MayRead(a.UserID)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refund"
 	"github.com/paylatch/paylatch/internal/runner"
 )
 
@@ -24,7 +25,7 @@ type CreateRefund struct {
 
 // RefundReply is the result of a refund.
 type RefundReply struct {
-	payment.Refund
+	refund.Refund
 	Result idempotency.Result
 }
 
@@ -115,7 +116,7 @@ func (c *Commands) makeRefund(ctx context.Context, tx Tx, a payment.Attempt, req
 		return runner.Task{}, err
 	}
 	now := tx.Now()
-	r := payment.NewRefund(a, payment.RefundByRequest, money, now)
+	r := refund.New(a, refund.ByRequest, money, now)
 	r.UserID, r.RequestID, r.RequestHash, r.Reason = payment.UserID(req.User), payment.RequestID(req.Key), req.Hash, cmd.Reason
 	made := s.Insert(r)
 	change := s.Change(a)
@@ -133,11 +134,11 @@ func (c *Commands) makeRefund(ctx context.Context, tx Tx, a payment.Attempt, req
 }
 
 // of is how much a command refunds.
-func (cmd CreateRefund) of(a payment.Attempt, refunds []payment.Refund) (payment.Money, error) {
+func (cmd CreateRefund) of(a payment.Attempt, refunds []refund.Refund) (payment.Money, error) {
 	if a.Held() == 0 || a.ProviderPaymentID == "" {
 		return payment.Money{}, payment.ErrNotRefundable
 	}
-	left := a.Refundable(refunds)
+	left := refund.Left(a, refunds)
 	if cmd.Expected != nil && *cmd.Expected != left {
 		return payment.Money{}, payment.ErrRefundableChanged
 	}
@@ -154,7 +155,7 @@ func (cmd CreateRefund) of(a payment.Attempt, refunds []payment.Refund) (payment
 // refundAgain is the response to a request that has made its refund: the refund as it is now, after
 // the runner that has it is done. It goes on with what a process that died has begun. It returns
 // idempotency.ErrInProgress when the runner is still at it after the wait.
-func (c *Commands) refundAgain(ctx context.Context, r payment.Refund) (RefundReply, error) {
+func (c *Commands) refundAgain(ctx context.Context, r refund.Refund) (RefundReply, error) {
 	r, err := c.awaitRefund(ctx, r)
 	switch {
 	case err != nil:
@@ -169,7 +170,7 @@ func (c *Commands) refundAgain(ctx context.Context, r payment.Refund) (RefundRep
 }
 
 // awaitRefund looks again until no runner has the refund or the wait is over.
-func (c *Commands) awaitRefund(ctx context.Context, r payment.Refund) (payment.Refund, error) {
+func (c *Commands) awaitRefund(ctx context.Context, r refund.Refund) (refund.Refund, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.Wait)
 	defer cancel()
 	tick := time.NewTicker(pollEvery)

@@ -11,6 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/resolution"
 	"github.com/paylatch/paylatch/internal/review"
+	"github.com/paylatch/paylatch/internal/storable"
 )
 
 // Resolve is the command: what a person found out.
@@ -131,7 +132,7 @@ func (cmd Resolve) valid() error {
 	if !written(cmd.Reason, maxReason) {
 		return payment.Invalid("reason", "say why, in at most 2000 bytes")
 	}
-	if cmd.ProviderPaymentID != "" && !written(cmd.ProviderPaymentID, payment.MaxName) {
+	if cmd.ProviderPaymentID != "" && !written(cmd.ProviderPaymentID, storable.MaxName) {
 		return payment.Invalid("provider_payment_id", "must be the provider's id of the payment, in at most 512 bytes")
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/storable"
 )
 
 // errUnreadable is returned for a response with a name that can't be stored.
@@ -19,9 +20,9 @@ func (o Outcome) Readable() (Outcome, error) {
 	}
 	for i, d := range o.Disputes {
 		names = append(names, d.ProviderID, currencyOf(d.Money))
-		o.Disputes[i].Reason = payment.StorableText(d.Reason)
+		o.Disputes[i].Reason = storable.Text(d.Reason)
 	}
-	if !o.NextAction.Keepable() || !payment.Nameable(append(names, currencyOf(o.Money))...) {
+	if !o.NextAction.Keepable() || !storable.Nameable(append(names, currencyOf(o.Money))...) {
 		return Outcome{}, errUnreadable
 	}
 	o.Failure, o.Saved = o.Failure.Readable(), o.Saved.Readable()
@@ -30,7 +31,7 @@ func (o Outcome) Readable() (Outcome, error) {
 
 // Readable is that of Outcome, for a refund.
 func (o RefundOutcome) Readable() (RefundOutcome, error) {
-	if !payment.Nameable(o.ProviderRefundID, o.Reference, currencyOf(o.Money)) {
+	if !storable.Nameable(o.ProviderRefundID, o.Reference, currencyOf(o.Money)) {
 		return RefundOutcome{}, errUnreadable
 	}
 	o.Failure = o.Failure.Readable()

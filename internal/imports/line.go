@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/idempotency"
+	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/storable"
 )
 
 // MaxReferences bounds the further names of a payment.
@@ -134,21 +136,21 @@ func names(w *wire, p *Past) *RefusalError {
 	if !orderID.MatchString(w.OrderID) {
 		return refuse("order_id", "must be 1 to 128 of A-Z a-z 0-9 - _ . : ~")
 	}
-	if _, err := payment.ParseUserID(w.UserID); err != nil {
+	if _, err := authz.ParseUserID(w.UserID); err != nil {
 		return refuse("user_id", "%v", err)
 	}
 	if w.ProviderPaymentID == "" {
 		return refuse("provider_payment_id", "is required: by it the provider's webhooks find the payment")
 	}
-	if !payment.Nameable(w.ProviderPaymentID) {
-		return refuse("provider_payment_id", "must be at most %d bytes of UTF-8 without NUL", payment.MaxName)
+	if !storable.Nameable(w.ProviderPaymentID) {
+		return refuse("provider_payment_id", "must be at most %d bytes of UTF-8 without NUL", storable.MaxName)
 	}
 	if len(w.References) > MaxReferences {
 		return refuse("references", "must be at most %d", MaxReferences)
 	}
 	for _, name := range w.References {
-		if name == "" || !payment.Nameable(name) {
-			return refuse("references", "must each be 1 to %d bytes of UTF-8 without NUL", payment.MaxName)
+		if name == "" || !storable.Nameable(name) {
+			return refuse("references", "must each be 1 to %d bytes of UTF-8 without NUL", storable.MaxName)
 		}
 	}
 	p.References = slices.Compact(slices.Sorted(slices.Values(w.References)))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/imports"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/storable"
 )
 
 var now = time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC)
@@ -94,7 +95,7 @@ func FuzzParse(f *testing.F) {
 		if wrong != nil {
 			return
 		}
-		require.True(t, payment.Nameable(p.Payment))
+		require.True(t, storable.Nameable(p.Payment))
 		require.GreaterOrEqual(t, p.AmountCaptured, p.AmountRefunded)
 		require.False(t, p.FinalizedAt.Before(p.CreatedAt))
 	})

@@ -9,6 +9,7 @@ import (
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/storable"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -142,7 +143,7 @@ func named(received []inbound.Received) []payment.Reference {
 	for _, r := range received {
 		for _, name := range append(slices.Clone(r.Event.References), r.Event.ProviderPaymentID) {
 			if name != "" && r.Event.Kind != webhooks.KindIgnored {
-				refs = append(refs, payment.Reference{Account: r.Account, Name: payment.StorableName(name)})
+				refs = append(refs, payment.Reference{Account: r.Account, Name: storable.Name(name)})
 			}
 		}
 	}

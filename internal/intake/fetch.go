@@ -12,6 +12,7 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refund"
 	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -193,9 +194,9 @@ func (in *Inbox) subject(ctx context.Context, s *changeset.Changeset, tx Tx, r i
 
 // loadFetched reads what the response about a payment needs.
 func loadFetched(ctx context.Context, s *changeset.Changeset, a *payment.Attempt, account string, o gateway.Outcome) error {
-	var named payment.Named
+	var named changeset.Named
 	for _, report := range gateway.Reports(o, payment.Cause{}) {
-		named = named.With(report.Named(account))
+		named = named.With(changeset.NamedBy(report, account))
 	}
 	if a != nil && len(o.Refunds) > 0 {
 		if err := s.LoadRefunds(ctx, a.ID); err != nil {
@@ -276,7 +277,7 @@ const noticeDelay = 5 * time.Minute
 // recorded or it may be the notice of a refund that is.
 func noticeOfRefund(s *changeset.Changeset, c *changeset.Change, e *inbound.StoredEvent) {
 	a := &c.Attempt
-	known := slices.ContainsFunc(s.Refunds(a.ID), func(r payment.Refund) bool {
+	known := slices.ContainsFunc(s.Refunds(a.ID), func(r refund.Refund) bool {
 		return r.State == fsm.RefundPending || r.PaidBack(a) && e.At.Sub(r.UpdatedAt) < noticeDelay
 	})
 	signed := !hint(e.Event) && e.Event.RefundID == "" && e.Event.Kind == webhooks.KindRefundSucceeded

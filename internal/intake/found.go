@@ -93,7 +93,7 @@ func (f found) first(e *arrival) *payment.Attempt {
 
 // load reads what arrivals need to be applied to the attempts that they name.
 func (f found) load(ctx context.Context, s *changeset.Changeset, arrivals []*arrival) error {
-	var named payment.Named
+	var named changeset.Named
 	for _, a := range arrivals {
 		named = named.With(changeset.NamesOf(a.Received))
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/storable"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -38,7 +39,7 @@ func (in *Inbox) locked(ctx context.Context, id payment.AttemptID) (a payment.At
 func (in *Inbox) owner(ctx context.Context, account string, names []string) (id payment.AttemptID, known bool, err error) {
 	refs := make([]payment.Reference, len(names))
 	for i, name := range names {
-		refs[i] = payment.Reference{Account: account, Name: payment.StorableName(name)}
+		refs[i] = payment.Reference{Account: account, Name: storable.Name(name)}
 	}
 	owners, err := in.Store.ReferencesKnown(ctx, refs)
 	for _, ref := range refs {

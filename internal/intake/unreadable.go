@@ -11,6 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/review"
+	"github.com/paylatch/paylatch/internal/storable"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -76,8 +77,8 @@ func unreadable(e *inbound.StoredEvent) review.Discrepancy {
 	}
 	return review.Discrepancy{
 		Kind: payment.UnreadableEvent, Event: inbound.EventKey{Account: e.Account},
-		AboutID: e.At.UTC().Truncate(time.Hour).Format("2006-01-02T15") + " " + payment.StorableName(e.Event.Type),
-		Text: "Genuine events (" + name + ") can't be read by this version and are kept as they came: " + payment.StorableText(e.Event.Unreadable) + ". " +
+		AboutID: e.At.UTC().Truncate(time.Hour).Format("2006-01-02T15") + " " + storable.Name(e.Event.Type),
+		Text: "Genuine events (" + name + ") can't be read by this version and are kept as they came: " + storable.Text(e.Event.Unreadable) + ". " +
 			"Look in the provider's dashboard for what they are about, and settle it there or here by hand. A version that can read them does so by itself; after a change of the account's settings, replay them.",
 	}
 }

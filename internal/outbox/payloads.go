@@ -6,6 +6,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refund"
 	"github.com/paylatch/paylatch/internal/review"
 )
 
@@ -133,30 +134,30 @@ func Order(kind string, o payment.Order, by payment.AttemptID, at time.Time) Mes
 	return m
 }
 
-// refund is a refund that has ended.
-type refund struct {
-	RefundID         string               `json:"refund_id"`
-	PaymentAttemptID string               `json:"payment_attempt_id"`
-	OrderID          string               `json:"order_id"`
-	Amount           int64                `json:"amount"`
-	Currency         string               `json:"currency"`
-	Status           string               `json:"status"`
-	Reason           *string              `json:"reason"`
-	Failure          *failure             `json:"failure"`
-	Origin           payment.RefundOrigin `json:"origin"`
-	Version          int                  `json:"version"`
-	CreatedAt        time.Time            `json:"created_at"`
-	UpdatedAt        time.Time            `json:"updated_at"`
-	FinalizedAt      time.Time            `json:"finalized_at"`
+// endedRefund is a refund that has ended.
+type endedRefund struct {
+	RefundID         string        `json:"refund_id"`
+	PaymentAttemptID string        `json:"payment_attempt_id"`
+	OrderID          string        `json:"order_id"`
+	Amount           int64         `json:"amount"`
+	Currency         string        `json:"currency"`
+	Status           string        `json:"status"`
+	Reason           *string       `json:"reason"`
+	Failure          *failure      `json:"failure"`
+	Origin           refund.Origin `json:"origin"`
+	Version          int           `json:"version"`
+	CreatedAt        time.Time     `json:"created_at"`
+	UpdatedAt        time.Time     `json:"updated_at"`
+	FinalizedAt      time.Time     `json:"finalized_at"`
 }
 
 // Refund publishes that a refund has ended, which it does once.
-func Refund(r *payment.Refund) Message {
+func Refund(r *refund.Refund) Message {
 	kind := RefundSucceeded
 	if r.State == fsm.RefundFailed {
 		kind = RefundFailed
 	}
-	m := newMessage(kind, r.ID.String(), r.Version, *r.FinalizedAt, refund{
+	m := newMessage(kind, r.ID.String(), r.Version, *r.FinalizedAt, endedRefund{
 		RefundID: r.ID.String(), PaymentAttemptID: r.AttemptID.String(), OrderID: string(r.OrderID),
 		Amount: r.Money.Minor, Currency: string(r.Money.Currency), Status: string(r.State),
 		Reason: orNull(r.Reason), Failure: failureOf(r.Failure), Origin: r.Origin, Version: r.Version,

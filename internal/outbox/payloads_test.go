@@ -15,6 +15,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refund"
 	"github.com/paylatch/paylatch/internal/review"
 )
 
@@ -126,8 +127,8 @@ func published() []outbox.Message {
 	keeping.ID, keeping.OrderID = payment.AttemptID(uuid.MustParse("01980d3e-7f2a-7cc1-9d2b-3f0e5a6b7c8e")), "A-2"
 	keeping.Saved = &payment.SavedMethod{Token: "card_7f2a", Type: "card", Display: "Visa •••• 4242", Expires: "2034-12"}
 	all = append(all, outbox.Attempt(&keeping, []payment.Transition{move(3, fsm.Authorized, fsm.Succeeded, payment.Facts{Captured: 1999})})...)
-	refund := payment.Refund{
-		ID: payment.RefundID(uuid.MustParse("01980d3e-9a10-7b55-8f0a-5d6c1e2f3a4b")), AttemptID: id, OrderID: "A-1", Origin: payment.RefundByRequest,
+	refund := refund.Refund{
+		ID: payment.RefundID(uuid.MustParse("01980d3e-9a10-7b55-8f0a-5d6c1e2f3a4b")), AttemptID: id, OrderID: "A-1", Origin: refund.ByRequest,
 		State: fsm.RefundSucceeded, Money: a.Money, Version: 2, CreatedAt: at, UpdatedAt: at, FinalizedAt: &at,
 	}
 	all = append(all, outbox.Refund(&refund))

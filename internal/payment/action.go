@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"slices"
 	"time"
+
+	"github.com/paylatch/paylatch/internal/storable"
 )
 
 // ActionType is how the customer goes on.
@@ -71,7 +73,7 @@ func (n *NextAction) Keepable() bool {
 	for name, value := range n.Fields {
 		texts = append(texts, name, value)
 	}
-	return !slices.ContainsFunc(texts, func(s string) bool { return !Keepable(s) }) && (len(n.Data) == 0 || json.Valid(n.Data))
+	return !slices.ContainsFunc(texts, func(s string) bool { return !storable.Whole(s) }) && (len(n.Data) == 0 || json.Valid(n.Data))
 }
 
 // digest tells actions apart in the log, which is kept for ever and must not hold what an action

@@ -10,7 +10,7 @@
 // token and an idempotency key. What the provider states about a payment is a report. What only a
 // person can decide is a discrepancy.
 //
-// As pure as this package: gateway is the port to the providers, inbound a verified webhook, review
+// As pure as this package: refund decides what happens to refunds, gateway is the port to the providers, inbound a verified webhook, review
 // what a person resolves, authz what a caller may do, outbox the messages to the merchant.
 //
 // Around them, each built on those before it: changeset is one transaction's unit of work, runner

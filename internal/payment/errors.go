@@ -89,27 +89,6 @@ var (
 	ErrDeliveryReplayed = errors.New("delivery replayed")
 )
 
-// InProgressError is returned when the order has a live attempt of another request.
-type InProgressError struct{ Attempt Attempt }
-
-// Error implements error.
-func (e *InProgressError) Error() string { return "payment in progress: " + e.Attempt.ID.String() }
-
-// LateMoneyText is shown to the customer of late money, everywhere in the same words, until a
-// person has resolved it.
-const LateMoneyText = "Your payment arrived after all; the shop is looking at it."
-
-// LateMoneyError is the ErrOrderPaid of an order without a paid attempt: a failed one holds money.
-type LateMoneyError struct{ Attempt Attempt }
-
-// Error implements error.
-func (e *LateMoneyError) Error() string {
-	return ErrOrderPaid.Error() + ": by late money of " + e.Attempt.ID.String()
-}
-
-// Unwrap makes it an ErrOrderPaid.
-func (*LateMoneyError) Unwrap() error { return ErrOrderPaid }
-
 // ValidationError is returned when a command's own form is wrong.
 type ValidationError struct{ Fields []FieldError }
 

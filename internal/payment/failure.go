@@ -1,5 +1,7 @@
 package payment
 
+import "github.com/paylatch/paylatch/internal/storable"
+
 // Failure is why an attempt or a refund failed.
 type Failure struct {
 	// Code is one of ours, see failureTexts.
@@ -22,30 +24,6 @@ func NewFailure(code, providerCode string) *Failure {
 	return &Failure{Code: code, Message: text, ProviderCode: providerCode}
 }
 
-// ofRefund is the failure of a refund: its message is about a refund, not about a payment.
-func (f *Failure) ofRefund() *Failure {
-	switch {
-	case f == nil:
-		return &Failure{Code: "provider_rejected", Message: refundRejected}
-	case f.Message != failureTexts[f.Code]:
-		return f
-	}
-	message, known := refundFailureTexts[f.Code]
-	if !known {
-		message = refundRejected
-	}
-	return &Failure{Code: f.Code, Message: message, ProviderCode: f.ProviderCode}
-}
-
-const refundRejected = "The payment provider refused the refund."
-
-var refundFailureTexts = map[string]string{ //nolint:gochecknoglobals // a table
-	"expired":     "The refund was not finished in time. Nothing was paid back.",
-	"canceled":    "The refund was cancelled. Nothing was paid back.",
-	"not_paid":    "The refund was not made. Nothing was paid back.",
-	"not_started": "The refund never reached the payment provider. Nothing was paid back.",
-}
-
 var failureTexts = map[string]string{ //nolint:gochecknoglobals // a table
 	"card_declined":         "The card was declined.",
 	"insufficient_funds":    "There is not enough money on the card.",
@@ -62,13 +40,10 @@ var failureTexts = map[string]string{ //nolint:gochecknoglobals // a table
 // NotStarted is the failure of what never reached the provider.
 func NotStarted() *Failure { return NewFailure("not_started", "") }
 
-// RefundFailure is the failure of a refund, by one of our codes.
-func RefundFailure(code string) *Failure { return NewFailure(code, "").ofRefund() }
-
 // Readable returns the failure with a provider's code that the database takes.
 func (f *Failure) Readable() *Failure {
 	if f == nil {
 		return nil
 	}
-	return &Failure{Code: f.Code, Message: f.Message, ProviderCode: StorableText(f.ProviderCode)}
+	return &Failure{Code: f.Code, Message: f.Message, ProviderCode: storable.Text(f.ProviderCode)}
 }

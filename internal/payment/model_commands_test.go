@@ -14,6 +14,7 @@ import (
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refund"
 )
 
 // those lists the attempts of which something is true, by name.
@@ -167,15 +168,15 @@ func (w *world) refund(rt *rapid.T) {
 	}
 	if err == nil {
 		w.refunds = append(w.refunds, &asked{id: made.ID, of: name})
-		if made.Origin != payment.RefundByRequest {
+		if made.Origin != refund.ByRequest {
 			rt.Fatalf("the origin of a refund that %s asked for is %q", by, made.Origin)
 		}
 	}
 }
 
 // pendingRefunds are those of an attempt that are under way.
-func (w *world) pendingRefunds(name string) []payment.Refund {
-	var all []payment.Refund
+func (w *world) pendingRefunds(name string) []refund.Refund {
+	var all []refund.Refund
 	for _, one := range w.refunds {
 		r, err := w.store.Refund(w.ctx, one.id)
 		w.must(err)

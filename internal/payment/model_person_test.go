@@ -14,6 +14,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refund"
 	"github.com/paylatch/paylatch/internal/review"
 )
 
@@ -179,5 +180,5 @@ func (w *world) decideRefund(one *asked, question string) {
 
 // pends reports whether a refund is under way.
 func (w *world) pends(one *asked) bool {
-	return slices.ContainsFunc(w.pendingRefunds(one.of), func(r payment.Refund) bool { return r.ID == one.id })
+	return slices.ContainsFunc(w.pendingRefunds(one.of), func(r refund.Refund) bool { return r.ID == one.id })
 }

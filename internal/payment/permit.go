@@ -7,7 +7,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 )
 
-// May money move now? Only this file decides it: for a new pay, for a command before it is on disk,
+// May money move now? Only this file decides it, and refund.Permit for refunds: for a new pay, for a command before it is on disk,
 // for each take of an operation, and for a provider's question before it takes a payment. It is
 // decided with the attempt locked, from the order and its other attempts as read by a later
 // statement than the lock.
@@ -85,11 +85,8 @@ const (
 )
 
 // Permit decides what may be done with an operation of an attempt, as they are under its lock, and
-// with the order as it is now.
-func (a *Attempt) Permit(op *Operation, o Order, can Capabilities, refund *Refund, now time.Time) Decision {
-	if op.Kind == OperationRefund || op.RefundID != (RefundID{}) {
-		return permitRefund(op, can, refund, now)
-	}
+// with the order as it is now. It never sends what a refund wants.
+func (a *Attempt) Permit(op *Operation, o Order, can Capabilities, now time.Time) Decision {
 	if other := a.LeasedOperation(now); other != nil && other.Name() != op.Name() {
 		return Wait
 	}
@@ -152,16 +149,6 @@ func (a *Attempt) permitCancel(op *Operation, can Capabilities) Decision {
 		return Close
 	case op.State == fsm.OperationAccepted && can.Blind:
 		return Ask // it was received, and can't be looked up
-	}
-	return Send
-}
-
-func permitRefund(op *Operation, can Capabilities, r *Refund, now time.Time) Decision {
-	switch {
-	case r == nil || r.State.Final():
-		return Close
-	case r.ProviderRefundID != "" || op.Sends > 0 && op.Age(now) >= can.Resendable():
-		return Ask
 	}
 	return Send
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refund"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -271,14 +272,14 @@ func refundPaymentWithoutAName(t *testing.T) {
 
 func refundAmountThatIsLeft(t *testing.T) {
 	t.Parallel()
-	refund := func(state fsm.RefundState, minor int64) payment.Refund {
-		return payment.Refund{State: state, Money: payment.Money{Minor: minor, Currency: "EUR"}}
+	of := func(state fsm.RefundState, minor int64) refund.Refund {
+		return refund.Refund{State: state, Money: payment.Money{Minor: minor, Currency: "EUR"}}
 	}
 	a := payment.Attempt{Captured: 1999, Refunded: 500}
-	require.EqualValues(t, 1499, a.Refundable(nil))
-	require.EqualValues(t, 1299, a.Refundable([]payment.Refund{
-		refund(fsm.RefundSucceeded, 500), refund(fsm.RefundPending, 200), refund(fsm.RefundFailed, 100),
+	require.EqualValues(t, 1499, refund.Left(a, nil))
+	require.EqualValues(t, 1299, refund.Left(a, []refund.Refund{
+		of(fsm.RefundSucceeded, 500), of(fsm.RefundPending, 200), of(fsm.RefundFailed, 100),
 	}))
 	a = payment.Attempt{Captured: 1499}
-	require.EqualValues(t, 1299, a.Refundable([]payment.Refund{refund(fsm.RefundPending, 200)}), "nor is what was taken back")
+	require.EqualValues(t, 1299, refund.Left(a, []refund.Refund{of(fsm.RefundPending, 200)}), "nor is what was taken back")
 }

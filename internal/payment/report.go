@@ -113,49 +113,6 @@ func (r Report) Names() []string {
 	return append(slices.Clip(r.References), r.Payment)
 }
 
-// Named are what reports name that an account has once: their movements and disputes.
-type Named struct {
-	Movements []MovementName
-	Disputes  []DisputeName
-}
-
-// With adds what others name.
-func (n Named) With(o Named) Named {
-	return Named{append(slices.Clip(n.Movements), o.Movements...), append(slices.Clip(n.Disputes), o.Disputes...)}
-}
-
-// Named are the report's movements and disputes with an id, as an account has them.
-func (r Report) Named(account string) (n Named) {
-	for _, m := range r.Movements {
-		if m.ID != "" {
-			n.Movements = append(n.Movements, MovementName{account, m.Kind, m.ID})
-		}
-	}
-	for _, d := range r.Disputes {
-		n.Disputes = append(n.Disputes, DisputeName{account, d.ProviderID})
-	}
-	return n
-}
-
-// BeforeCapture reports whether the report is of a refund, and nothing of the attempt was captured
-// yet, as far as was reported.
-func (r Report) BeforeCapture(a *Attempt) bool {
-	t := r.Refund
-	if t == nil || t.Says == fsm.NewsFailed {
-		return false
-	}
-	currency := a.Money.Currency
-	if t.Money != nil {
-		currency = t.Money.Currency
-	}
-	if slices.ContainsFunc(a.Movements, func(m Movement) bool {
-		return m.Kind == MovementCapture && (m.Money.Currency == currency || m.Money.Currency == a.Money.Currency)
-	}) {
-		return false
-	}
-	return !t.Total || t.Money == nil || t.Money.Minor > a.Refunded
-}
-
 // MovementsOf are the movements that the standing of a payment implies: what it states was
 // authorized, or captured, until now; of one transaction if that has an id.
 func MovementsOf(says fsm.News, money *Money, id string) []Told {

@@ -11,6 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refund"
 	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -51,7 +52,7 @@ func newListing(t *testing.T, consistent bool) (*env, *refunding) {
 
 // lost makes a refund with a lost call, older than it could be under way unseen, and looked up
 // to the schedule's end.
-func (r *env) lost(t *testing.T, id payment.AttemptID, key string) payment.Refund {
+func (r *env) lost(t *testing.T, id payment.AttemptID, key string) refund.Refund {
 	t.Helper()
 	now := r.refund(t, id, key).Refund
 	r.exec(t, "WITH r AS (UPDATE refunds SET created_at = created_at - $2::interval, updated_at = updated_at - $2::interval WHERE refund_id = $1) UPDATE operations SET created_at = created_at - $2::interval, first_sent_at = first_sent_at - $2::interval WHERE kind = 'refund' AND refund_id = $1", now.ID.String(), time.Hour)

@@ -1,5 +1,7 @@
 package payment
 
+import "github.com/paylatch/paylatch/internal/storable"
+
 // SavedMethod is a payment method that the provider has stored. Expires is YYYY-MM, or empty.
 type SavedMethod struct {
 	Token   string `json:"token"`
@@ -11,8 +13,8 @@ type SavedMethod struct {
 // Readable returns the method with texts that the database takes, or nil if its token is none: a
 // token that was altered could not be charged.
 func (m *SavedMethod) Readable() *SavedMethod {
-	if m == nil || m.Token == "" || !Nameable(m.Token) {
+	if m == nil || m.Token == "" || !storable.Nameable(m.Token) {
 		return nil
 	}
-	return &SavedMethod{Token: m.Token, Type: StorableText(m.Type), Display: StorableText(m.Display), Expires: StorableText(m.Expires)}
+	return &SavedMethod{Token: m.Token, Type: storable.Text(m.Type), Display: storable.Text(m.Display), Expires: storable.Text(m.Expires)}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/refund"
 	"github.com/paylatch/paylatch/internal/testdb"
 )
 
@@ -83,8 +84,8 @@ func TestAStaleRefundIsNotWritten(t *testing.T) {
 	t.Parallel()
 	store := open(t, testdb.New(t))
 	a := placed(t, store, "o1")
-	r := payment.Refund{
-		ID: payment.RefundID(uuid.Must(uuid.NewV7())), OrderID: "o1", AttemptID: a.ID, Origin: payment.RefundByRequest, UserID: "u1", RequestID: "refund-0001", Account: "acc",
+	r := refund.Refund{
+		ID: payment.RefundID(uuid.Must(uuid.NewV7())), OrderID: "o1", AttemptID: a.ID, Origin: refund.ByRequest, UserID: "u1", RequestID: "refund-0001", Account: "acc",
 		State: fsm.RefundPending, Money: payment.Money{Minor: 1, Currency: "EUR"}, Version: 1, CreatedAt: noon, UpdatedAt: noon,
 	}
 	inTx(t, store, func(ctx context.Context, tx postgres.Tx) error {

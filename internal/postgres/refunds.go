@@ -12,11 +12,12 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 	"github.com/paylatch/paylatch/internal/postgres/mapping"
 	"github.com/paylatch/paylatch/internal/postgres/pool"
+	"github.com/paylatch/paylatch/internal/refund"
 )
 
 // Refund implements commands.Store.
-func (s *Store) Refund(ctx context.Context, id payment.RefundID) (payment.Refund, error) {
-	var r payment.Refund
+func (s *Store) Refund(ctx context.Context, id payment.RefundID) (refund.Refund, error) {
+	var r refund.Refund
 	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		row, err := s.q.RefundRead(ctx, c, uuid.UUID(id))
 		if err != nil {
@@ -30,8 +31,8 @@ func (s *Store) Refund(ctx context.Context, id payment.RefundID) (payment.Refund
 }
 
 // RefundByRequest implements commands.Store.
-func (s *Store) RefundByRequest(ctx context.Context, attempt payment.AttemptID, user payment.UserID, request payment.RequestID) (payment.Refund, error) {
-	var r payment.Refund
+func (s *Store) RefundByRequest(ctx context.Context, attempt payment.AttemptID, user payment.UserID, request payment.RequestID) (refund.Refund, error) {
+	var r refund.Refund
 	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		row, err := s.q.RefundByRequest(ctx, c, &dbsqlc.RefundByRequestParams{
 			AttemptID: uuid.UUID(attempt), UserID: string(user), ClientRequestID: string(request),
@@ -47,12 +48,12 @@ func (s *Store) RefundByRequest(ctx context.Context, attempt payment.AttemptID, 
 }
 
 // RefundsLock implements changeset.Tx.
-func (t *txn) RefundsLock(ctx context.Context, ids []payment.AttemptID) ([]payment.Refund, error) {
+func (t *txn) RefundsLock(ctx context.Context, ids []payment.AttemptID) ([]refund.Refund, error) {
 	rows, err := t.q.RefundsOfAttempts(ctx, t, mapping.UUIDs(ids))
 	if err != nil {
 		return nil, fmt.Errorf("lock refunds: %w", err)
 	}
-	refunds := make([]payment.Refund, 0, len(rows))
+	refunds := make([]refund.Refund, 0, len(rows))
 	for _, row := range rows {
 		refunds = append(refunds, mapping.Refund(&row.Refunds, row.ReadAt))
 	}
@@ -74,11 +75,11 @@ func (t *txn) saveRefunds(ctx context.Context, writes []changeset.RefundWrite) e
 	return nil
 }
 
-func (t *txn) insertRefund(ctx context.Context, r payment.Refund) error {
+func (t *txn) insertRefund(ctx context.Context, r refund.Refund) error {
 	return t.q.RefundInsert(ctx, t.DeferredRows(1, pool.ErrGuard), mapping.RefundInsertParams(r))
 }
 
-func (t *txn) advanceRefund(ctx context.Context, r payment.Refund, was int) error {
+func (t *txn) advanceRefund(ctx context.Context, r refund.Refund, was int) error {
 	_, err := t.q.RefundAdvance(ctx, t.DeferredRows(1, pool.ErrGuard), mapping.RefundAdvanceParams(r, was))
 	return err
 }

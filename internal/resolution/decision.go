@@ -11,6 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refund"
 	"github.com/paylatch/paylatch/internal/review"
 )
 
@@ -54,7 +55,7 @@ func (on *Affected) Decide(s *changeset.Changeset, tx Tx, d review.Discrepancy, 
 type Affected struct {
 	of      payment.Order
 	attempt *payment.Attempt
-	refund  *payment.Refund
+	refund  *refund.Refund
 }
 
 // Lock locks the order that a discrepancy is of and its attempts, and reads their
@@ -92,7 +93,7 @@ func (d *Decision) Circumstances() review.Circumstances {
 	}
 	c.State, c.Held = d.attempt.State, d.attempt.Held()
 	c.Foreign, c.MayHold = d.attempt.ForeignMoney, d.attempt.Unreleased()
-	c.Refunding = slices.ContainsFunc(d.Refunds(d.attempt.ID), func(r payment.Refund) bool { return r.State == fsm.RefundPending })
+	c.Refunding = slices.ContainsFunc(d.Refunds(d.attempt.ID), func(r refund.Refund) bool { return r.State == fsm.RefundPending })
 	c.Beside = slices.ContainsFunc(d.of.Attempts, func(a payment.Attempt) bool { return a.ID != d.attempt.ID && a.HoldsMoney() })
 	if d.refund != nil {
 		c.Refund = d.refund.State
@@ -277,7 +278,7 @@ func (d *Decision) over() {
 
 // decideRefund ends a refund.
 func (d *Decision) decideRefund() {
-	told := payment.RefundTold{Says: fsm.NewsFailed, Failure: payment.RefundFailure("not_paid")}
+	told := payment.RefundTold{Says: fsm.NewsFailed, Failure: refund.NewFailure("not_paid")}
 	if d.Resolution == review.ResolvedPaid {
 		told = payment.RefundTold{Says: fsm.NewsSucceeded, ProviderID: d.ProviderPaymentID, Money: d.found.refund.Money}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refund"
 	"github.com/paylatch/paylatch/internal/review"
 )
 
@@ -23,7 +24,7 @@ type Evidence struct {
 // Store reads what is looked up.
 type Store interface {
 	Attempt(ctx context.Context, id payment.AttemptID) (payment.Attempt, error)
-	Refund(ctx context.Context, id payment.RefundID) (payment.Refund, error)
+	Refund(ctx context.Context, id payment.RefundID) (refund.Refund, error)
 }
 
 // Lookups look up at the providers what a person has found there.

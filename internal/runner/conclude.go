@@ -5,6 +5,7 @@ import (
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refund"
 )
 
 // conclude applies the reports of a result, moves the operation by it while the fence holds, and
@@ -81,7 +82,7 @@ func (r *Runner) refused(s *changeset.Changeset, c *changeset.Change, rec *recor
 		op.Refuse("refused")
 		failure := res.Failure
 		if res.Outcome == gateway.CallUnfit {
-			failure = payment.RefundFailure("not_started")
+			failure = refund.NewFailure("not_started")
 		}
 		r.failRefund(s, c, rec, failure)
 	case payment.OperationComplete:
@@ -207,7 +208,7 @@ func (r *Runner) notSent(s *changeset.Changeset, c *changeset.Change, rec *recor
 		})
 	case op.Kind == payment.OperationRefund:
 		op.Miss("not_started")
-		r.failRefund(s, c, rec, payment.RefundFailure("not_started"))
+		r.failRefund(s, c, rec, refund.NewFailure("not_started"))
 	default:
 		op.Restore()
 	}
@@ -242,7 +243,7 @@ func (r *Runner) infer(s *changeset.Changeset, c *changeset.Change, rec *recordi
 		}
 	case op.Kind == payment.OperationRefund:
 		op.Miss("not_started")
-		r.failRefund(s, c, rec, payment.RefundFailure("not_started"))
+		r.failRefund(s, c, rec, refund.NewFailure("not_started"))
 	default:
 		failure := payment.NotStarted()
 		if c.Attempt.Expired(s.Now()) {
@@ -259,8 +260,8 @@ func (r *Runner) infer(s *changeset.Changeset, c *changeset.Change, rec *recordi
 
 // failRefund fails the refund of an operation.
 func (r *Runner) failRefund(s *changeset.Changeset, c *changeset.Change, rec *recording, f *payment.Failure) {
-	if refund := s.Refund(c.Attempt.ID, rec.task.Operation.RefundID); refund != nil && refund.State == fsm.RefundPending {
-		s.AdvanceRefund(c, refund, payment.RefundTold{Says: fsm.NewsFailed, Failure: f}, payment.Cause{Kind: payment.CauseCall, ID: rec.task.Operation.Key()})
+	if pending := s.Refund(c.Attempt.ID, rec.task.Operation.RefundID); pending != nil && pending.State == fsm.RefundPending {
+		s.AdvanceRefund(c, pending, payment.RefundTold{Says: fsm.NewsFailed, Failure: f}, payment.Cause{Kind: payment.CauseCall, ID: rec.task.Operation.Key()})
 	}
 }
 

@@ -99,7 +99,7 @@ func TestFindFirstPermit(t *testing.T) {
 			a := payment.Attempt{ID: payment.AttemptID(uuid.New()), State: fsm.OutcomeUnknown, CreatedAt: sent}
 			o := a.NewOperation(payment.OperationCharge, payment.OriginRequest, sent)
 			o.Sends, o.FirstSentAt, o.SealedRequest = tt.sends, &sent, []byte("sealed")
-			require.Equal(t, tt.want, a.Permit(&o, payment.Order{}, tt.can, nil, now))
+			require.Equal(t, tt.want, a.Permit(&o, payment.Order{}, tt.can, now))
 		})
 	}
 }

@@ -133,10 +133,10 @@ func (r *Runner) recordIn(ctx context.Context, s *changeset.Changeset, changes m
 
 // load reads what the reports of a result need.
 func (r *Runner) load(ctx context.Context, s *changeset.Changeset, c *changeset.Change, rec *recording) error {
-	var named payment.Named
+	var named changeset.Named
 	ofRefund := rec.task.Operation.RefundID != payment.RefundID{}
 	for _, report := range rec.result.Reports {
-		named = named.With(report.Named(c.Attempt.Account))
+		named = named.With(changeset.NamedBy(report, c.Attempt.Account))
 		ofRefund = ofRefund || report.Refund != nil
 	}
 	if ofRefund {

@@ -7,6 +7,7 @@ import (
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refund"
 	"github.com/paylatch/paylatch/internal/schedule"
 )
 
@@ -142,25 +143,25 @@ func (r *Runner) silent(a payment.Attempt, res gateway.CallResult, now time.Time
 // without a name is taken for the only movement that it can be.
 func (r *Runner) giveUpRefund(s *changeset.Changeset, c *changeset.Change, rec *recording) {
 	op, now := operationOf(c, rec.task), s.Now()
-	refund := s.Refund(c.Attempt.ID, op.RefundID)
-	if refund == nil {
+	open := s.Refund(c.Attempt.ID, op.RefundID)
+	if open == nil {
 		return
 	}
 	processing := false
 	for _, report := range rec.result.Reports {
 		processing = processing || report.Refund != nil && report.Refund.Says == fsm.NewsProcessing && !report.Refund.Unnamed
 	}
-	f := payment.Finding{Kind: payment.NeedsReview, About: payment.AboutRefundUnknown, AboutID: refund.ID.String(), Money: &refund.Money}
+	f := payment.Finding{Kind: payment.NeedsReview, About: payment.AboutRefundUnknown, AboutID: open.ID.String(), Money: &open.Money}
 	switch {
 	case processing:
 		op.Tries = min(op.Tries, schedule.LastTry) // a later try without a response is no matter
-		if now.Sub(refund.CreatedAt) <= r.Accounts[c.Attempt.Account].Lives.SlowLife() {
+		if now.Sub(open.CreatedAt) <= r.Accounts[c.Attempt.Account].Lives.SlowLife() {
 			return
 		}
 		f.About, f.Text = payment.AboutRefundSlow, "The provider has been at work on a refund for long: ask its support what holds it up."
 	case !r.givenUp(op, rec.result, now):
 		return
-	case r.attribute(s, c, op, refund):
+	case r.attribute(s, c, op, open):
 		return
 	default:
 		f.Text = "Nobody can tell what became of a refund: look it up in the provider's dashboard, then resolve it as paid or not paid."
@@ -170,24 +171,24 @@ func (r *Runner) giveUpRefund(s *changeset.Changeset, c *changeset.Change, rec *
 
 // attribute concludes which movement a refund without a name is: the only unclaimed one of
 // its amount since it was sent, if no other refund has no name.
-func (r *Runner) attribute(s *changeset.Changeset, c *changeset.Change, op *payment.Operation, refund *payment.Refund) bool {
-	var all []*payment.Refund
+func (r *Runner) attribute(s *changeset.Changeset, c *changeset.Change, op *payment.Operation, nameless *refund.Refund) bool {
+	var all []*refund.Refund
 	for _, other := range s.Refunds(c.Attempt.ID) {
-		if other.ID != refund.ID && other.Nameless() {
+		if other.ID != nameless.ID && other.Nameless() {
 			return false
 		}
 		all = append(all, &other)
 	}
 	var fits []payment.Movement
-	for _, m := range c.Attempt.Unclaimed(all) {
-		if m.Money == refund.Money && op.FirstSentAt != nil && !m.RecordedAt.Before(*op.FirstSentAt) {
+	for _, m := range refund.Unclaimed(&c.Attempt, all) {
+		if m.Money == nameless.Money && op.FirstSentAt != nil && !m.RecordedAt.Before(*op.FirstSentAt) {
 			fits = append(fits, m)
 		}
 	}
-	if len(fits) != 1 || !refund.Nameless() {
+	if len(fits) != 1 || !nameless.Nameless() {
 		return false
 	}
-	s.AdvanceRefund(c, refund, payment.RefundTold{ProviderID: fits[0].ProviderID, Says: fsm.NewsSucceeded, Money: &refund.Money},
+	s.AdvanceRefund(c, nameless, payment.RefundTold{ProviderID: fits[0].ProviderID, Says: fsm.NewsSucceeded, Money: &nameless.Money},
 		payment.Cause{Kind: payment.CauseCheck, ID: "refund_is"})
 	return true
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/groupcommit"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refund"
 )
 
 // Tx is an open transaction, which may store the response to a key.
@@ -45,7 +46,7 @@ type Store interface {
 	// Attempt reads an attempt; Order one with its attempts; Refund a refund.
 	Attempt(ctx context.Context, id payment.AttemptID) (payment.Attempt, error)
 	Order(ctx context.Context, id payment.OrderID) (payment.Order, error)
-	Refund(ctx context.Context, id payment.RefundID) (payment.Refund, error)
+	Refund(ctx context.Context, id payment.RefundID) (refund.Refund, error)
 	// Receipt reads what the fiscal receipts of an attempt show, encrypted; nil without.
 	Receipt(ctx context.Context, a payment.Attempt) ([]byte, error)
 	// Disputes reads the disputes of an attempt, oldest first.
@@ -195,26 +196,26 @@ func withheldBy(err error) payment.Origin {
 }
 
 // RecheckRefund is Recheck of a refund.
-func (r *Runner) RecheckRefund(ctx context.Context, id payment.RefundID, cause payment.Cause) (payment.Refund, error) {
+func (r *Runner) RecheckRefund(ctx context.Context, id payment.RefundID, cause payment.Cause) (refund.Refund, error) {
 	ctx = context.WithoutCancel(ctx)
-	refund, err := r.Store.Refund(ctx, id)
-	if err != nil || refund.State.Final() {
-		return refund, err
+	open, err := r.Store.Refund(ctx, id)
+	if err != nil || open.State.Final() {
+		return open, err
 	}
 	var name payment.OperationName
 	err = r.Store.InTx(ctx, func(ctx context.Context, tx Tx) error {
-		a, _, err := tx.AttemptLock(ctx, refund.AttemptID)
+		a, _, err := tx.AttemptLock(ctx, open.AttemptID)
 		if o := a.RefundOperation(id); err == nil && o != nil {
 			name = o.Name()
 		}
 		return err
 	})
 	if err != nil {
-		return payment.Refund{}, err
+		return refund.Refund{}, err
 	}
 	if name != (payment.OperationName{}) {
 		if _, err := r.Execute(ctx, name, cause); err != nil {
-			return payment.Refund{}, err
+			return refund.Refund{}, err
 		}
 	}
 	return r.Store.Refund(ctx, id)

@@ -7,6 +7,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refund"
 )
 
 // Task is an operation that was taken, with its attempt as it was then.
@@ -15,7 +16,7 @@ type Task struct {
 	Operation payment.Operation
 	Decision  payment.Decision
 	// Refund is that of a refund's operation; nil for others.
-	Refund *payment.Refund
+	Refund *refund.Refund
 	// Request is what the operation carries, of its own request; empty where it is to be
 	// unsealed, and for an operation that carries nothing.
 	Request string
@@ -50,7 +51,7 @@ func (r *Runner) take(ctx context.Context, name payment.OperationName, request s
 		if err := r.loadFor(ctx, s, tx, &t, o); err != nil {
 			return err
 		}
-		t.Decision = c.Attempt.Permit(o, order, r.capabilities(a), t.Refund, tx.Now())
+		t.Decision = r.permit(&c.Attempt, order, o, t.Refund, tx.Now())
 		if _, ok := r.Account(a.Account); !ok && t.Decision == payment.Send {
 			t.Decision = payment.Ask // the account is not configured any more
 		}
@@ -93,6 +94,14 @@ func (r *Runner) loadFor(ctx context.Context, s *changeset.Changeset, tx Tx, t *
 		t.Request = ""
 	}
 	return nil
+}
+
+// permit decides what may be done with an operation of an attempt, or of its refund.
+func (r *Runner) permit(a *payment.Attempt, order payment.Order, o *payment.Operation, of *refund.Refund, now time.Time) payment.Decision {
+	if o.Kind == payment.OperationRefund || o.RefundID != (payment.RefundID{}) {
+		return refund.Permit(o, r.capabilities(*a), of, now)
+	}
+	return a.Permit(o, order, r.capabilities(*a), now)
 }
 
 // unreachable reports whether the payment to be cancelled was begun elsewhere and can't be cancelled at

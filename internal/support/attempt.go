@@ -5,6 +5,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/redact"
+	"github.com/paylatch/paylatch/internal/refund"
 )
 
 // Attempt is the page of an attempt.
@@ -55,7 +56,7 @@ func (s *Service) Attempt(ctx context.Context, who Staff, id payment.AttemptID) 
 
 func (h AttemptHistory) page() Attempt {
 	p := Attempt{
-		View: h.view(), Summary: h.Summary(), Timeline: h.Timeline(), Refundable: h.Attempt.Refundable(h.Refunds),
+		View: h.view(), Summary: h.Summary(), Timeline: h.Timeline(), Refundable: refund.Left(h.Attempt, h.Refunds),
 		Askable: !h.Attempt.State.Final() || h.nextAt() != nil || len(h.pendingRefunds()) > 0,
 	}
 	for _, e := range h.Events {
@@ -104,9 +105,9 @@ func (s *Service) Recheck(ctx context.Context, who Staff, id payment.AttemptID, 
 	var v payment.View
 	err = s.around(ctx, e.about(h.Attempt), func() (err error) {
 		v, err = s.payments.Recheck(ctx, id, cause)
-		for _, refund := range refunds {
+		for _, pending := range refunds {
 			if err == nil {
-				_, err = s.payments.RecheckRefund(ctx, refund, cause)
+				_, err = s.payments.RecheckRefund(ctx, pending, cause)
 			}
 		}
 		return err

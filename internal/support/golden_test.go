@@ -17,6 +17,7 @@ import (
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refund"
 	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/internal/support"
 )
@@ -120,9 +121,9 @@ func open(kind payment.DiscrepancyKind, text string) func(*support.AttemptHistor
 	}
 }
 
-func refund(s fsm.RefundState, minor int64) func(*support.AttemptHistory) {
+func refunded(s fsm.RefundState, minor int64) func(*support.AttemptHistory) {
 	return func(c *support.AttemptHistory) {
-		r := payment.Refund{
+		r := refund.Refund{
 			ID: refunds, AttemptID: first, UserID: "shop", State: s, Money: payment.Money{Minor: minor, Currency: c.Attempt.Money.Currency},
 			CreatedAt: after(20),
 		}
@@ -159,8 +160,8 @@ func TestSummary(t *testing.T) {
 		{"being cancelled", begun(state(fsm.Processing), opened(payment.OperationCancel, 40))},
 		{"succeeded", begun(state(fsm.Succeeded))},
 		{"captured in part", begun(state(fsm.Succeeded), func(c *support.AttemptHistory) { c.Attempt.Captured = 500 })},
-		{"refunded in part", begun(state(fsm.Succeeded), refund(fsm.RefundSucceeded, 500))},
-		{"refund on its way", begun(state(fsm.Succeeded), refund(fsm.RefundPending, 500))},
+		{"refunded in part", begun(state(fsm.Succeeded), refunded(fsm.RefundSucceeded, 500))},
+		{"refund on its way", begun(state(fsm.Succeeded), refunded(fsm.RefundPending, 500))},
 		{"reversed", begun(state(fsm.Succeeded), moved(payment.MovementCaptureReversal, "EUR", 1999), open(payment.PaymentReversed, "The provider took back money that had been paid."))},
 		{"failed", begun(state(fsm.Failed))},
 		{"failed, order cancelled", begun(state(fsm.Failed), func(c *support.AttemptHistory) { c.Order.CancelRequestedAt = at(1) })},
@@ -200,10 +201,10 @@ func told(kind string, verdict fsm.Verdict, s float64, kept bool) support.Event 
 // Every sentence that a timeline can hold, in one impossible story.
 func TestTimelineSentences(t *testing.T) {
 	t.Parallel()
-	c := begun(state(fsm.Failed), refund(fsm.RefundFailed, 500), open(payment.NeedsReview, "Find out what became of it."))
+	c := begun(state(fsm.Failed), refunded(fsm.RefundFailed, 500), open(payment.NeedsReview, "Find out what became of it."))
 	c.Refunds = append(c.Refunds,
-		payment.Refund{ID: refunds, Origin: payment.RefundByProvider, State: fsm.RefundSucceeded, Money: payment.Money{Minor: 100, Currency: "EUR"}, CreatedAt: after(22), FinalizedAt: at(22.5)},
-		payment.Refund{ID: refunds, Origin: payment.RefundByPolicy, State: fsm.RefundPending, Money: payment.Money{Minor: 200, Currency: "EUR"}, CreatedAt: after(23)})
+		refund.Refund{ID: refunds, Origin: refund.ByProvider, State: fsm.RefundSucceeded, Money: payment.Money{Minor: 100, Currency: "EUR"}, CreatedAt: after(22), FinalizedAt: at(22.5)},
+		refund.Refund{ID: refunds, Origin: refund.ByPolicy, State: fsm.RefundPending, Money: payment.Money{Minor: 200, Currency: "EUR"}, CreatedAt: after(23)})
 	c.Transitions = []payment.Transition{
 		move(1, fsm.Requested, fsm.Requested, payment.CausePay, "pay-key-1", 0, payment.Facts{}),
 		move(2, fsm.Requested, fsm.OutcomeUnknown, payment.CauseCall, "k-pay", 10, payment.Facts{}),

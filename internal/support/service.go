@@ -7,13 +7,14 @@ import (
 	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refund"
 	"github.com/paylatch/paylatch/internal/review"
 )
 
 // Payments is the use cases behind the actions.
 type Payments interface {
 	Recheck(ctx context.Context, id payment.AttemptID, cause payment.Cause) (payment.View, error)
-	RecheckRefund(ctx context.Context, id payment.RefundID, cause payment.Cause) (payment.Refund, error)
+	RecheckRefund(ctx context.Context, id payment.RefundID, cause payment.Cause) (refund.Refund, error)
 	Replay(ctx context.Context, cmd intake.Replay) (intake.Replayed, error)
 	Resolve(ctx context.Context, actor authz.Actor, cmd commands.Resolve) (review.Discrepancy, error)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/paylatch/paylatch/internal/activity"
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refund"
 	"github.com/paylatch/paylatch/internal/review"
 )
 
@@ -83,7 +84,7 @@ type AttemptHistory struct {
 	Transitions   []payment.Transition
 	Activity      []activity.Note
 	Events        []Event
-	Refunds       []payment.Refund
+	Refunds       []refund.Refund
 	Messages      []OutboxMessage
 	Discrepancies []Discrepancy
 	Audit         []AuditEntry

@@ -8,6 +8,7 @@ import (
 	"github.com/paylatch/paylatch/internal/activity"
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refund"
 )
 
 func (h AttemptHistory) webhook(e Event) Entry {
@@ -65,14 +66,14 @@ var verdicts = map[string]string{ //nolint:gochecknoglobals // a table
 }
 
 // refund returns the entries of a refund's request and its end.
-func (h AttemptHistory) refund(r payment.Refund) []Entry {
+func (h AttemptHistory) refund(r refund.Refund) []Entry {
 	detail := map[string]any{"refund_id": r.ID.String(), "provider_refund_id": r.ProviderRefundID, "amount": r.Money.Minor, "currency": string(r.Money.Currency)}
 	actor, text := h.refunder(r), "A refund of "+r.Money.String()+" was asked for."
 	switch r.Origin {
-	case payment.RefundByRequest:
-	case payment.RefundByProvider:
+	case refund.ByRequest:
+	case refund.ByProvider:
 		actor, text = h.provider(), "A refund of "+r.Money.String()+" was made in the provider's own dashboard."
-	case payment.RefundByPolicy:
+	case refund.ByPolicy:
 		actor, text = ourselves, "A refund of "+r.Money.String()+" was begun, since this account refunds late money by itself."
 	}
 	entries := []Entry{{r.CreatedAt, EntryRefund, actor, text, detail}}
@@ -96,7 +97,7 @@ func (h AttemptHistory) refund(r payment.Refund) []Entry {
 
 // decided returns the person that ended a refund, if one did: a resolution and its
 // money movement have the same time.
-func (h AttemptHistory) decided(r payment.Refund) string {
+func (h AttemptHistory) decided(r refund.Refund) string {
 	for _, d := range h.Discrepancies {
 		id, of := d.Refund()
 		if of && id == r.ID && d.Resolved != nil && d.Resolved.Resolution.Decides() && d.Resolved.At.Equal(*r.FinalizedAt) {
@@ -108,7 +109,7 @@ func (h AttemptHistory) decided(r payment.Refund) string {
 
 // refunder returns the actor of a refund: that of its request, or staff, if the audit
 // log has it. A shop acts on behalf of its customer.
-func (h AttemptHistory) refunder(r payment.Refund) string {
+func (h AttemptHistory) refunder(r refund.Refund) string {
 	for _, n := range h.Activity {
 		if n.Kind == activity.NotePress && n.What == "refund" && n.RefundID == r.ID {
 			return h.requester(n)

@@ -8,6 +8,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refund"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -208,7 +209,7 @@ func (e *examination) paidBack(s webhooks.Event) bool {
 	if _, paid := e.Attempt.Movement(payment.MovementRefund, s.RefundID); paid {
 		return true
 	}
-	return slices.ContainsFunc(e.Refunds, func(r payment.Refund) bool {
+	return slices.ContainsFunc(e.Refunds, func(r refund.Refund) bool {
 		named := s.RefundReference == r.ID.String() || s.RefundID != "" && s.RefundID == r.ProviderRefundID
 		return named && (r.PaidBack(&e.Attempt) || r.Reversed(&e.Attempt))
 	})
@@ -219,7 +220,7 @@ func (e *examination) paidBack(s webhooks.Event) bool {
 func (e *examination) refunds() {
 	a := &e.Attempt
 	nameless := false
-	all := make([]*payment.Refund, len(e.Refunds))
+	all := make([]*refund.Refund, len(e.Refunds))
 	for i := range e.Refunds {
 		r := &e.Refunds[i]
 		all[i] = r
@@ -239,7 +240,7 @@ func (e *examination) refunds() {
 		}
 	}
 	e.amounts()
-	if unclaimed := a.Unclaimed(all); len(unclaimed) > 0 && !nameless && !e.opened(payment.CurrencyMismatch, payment.NeedsReview) {
+	if unclaimed := refund.Unclaimed(a, all); len(unclaimed) > 0 && !nameless && !e.opened(payment.CurrencyMismatch, payment.NeedsReview) {
 		e.differs("movement_is_claimed", "%d refund movements are claimed by no refund", len(unclaimed))
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refund"
 )
 
 // Archive reads what was written, a portion at a time.
@@ -35,7 +36,7 @@ type Evidence struct {
 	Log []payment.Transition
 	// Refunds and Disputes are the attempt's, Events those that were found to be about it: what they
 	// contain and their verdicts, nothing else of them.
-	Refunds  []payment.Refund
+	Refunds  []refund.Refund
 	Disputes []payment.Dispute
 	Events   []inbound.StoredEvent
 	// Discrepancies are those that were opened, resolved ones too.

@@ -10,6 +10,7 @@ import (
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refund"
 )
 
 // Record is what is found out about one request while it is served. It belongs to the request's goroutine.
@@ -62,7 +63,7 @@ func (r *Record) About(a payment.Attempt) {
 }
 
 // AboutRefund records the refund that a request is about.
-func (r *Record) AboutRefund(of payment.Refund) {
+func (r *Record) AboutRefund(of refund.Refund) {
 	r.Order, r.Attempt, r.Account, r.Refund = of.OrderID, of.AttemptID.String(), of.Account, of.ID.String()
 }
 

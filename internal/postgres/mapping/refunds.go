@@ -9,13 +9,14 @@ import (
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+	"github.com/paylatch/paylatch/internal/refund"
 )
 
 // Refund is a refund without the schedule of its operation.
-func Refund(row *dbsqlc.Refunds, readAt time.Time) payment.Refund {
-	r := payment.Refund{
+func Refund(row *dbsqlc.Refunds, readAt time.Time) refund.Refund {
+	r := refund.Refund{
 		ID: payment.RefundID(row.RefundID), OrderID: payment.OrderID(row.OrderID), AttemptID: payment.AttemptID(row.AttemptID),
-		Origin: payment.RefundOrigin(row.Origin), UserID: payment.UserID(OrEmpty(row.UserID)), RequestID: payment.RequestID(OrEmpty(row.ClientRequestID)),
+		Origin: refund.Origin(row.Origin), UserID: payment.UserID(OrEmpty(row.UserID)), RequestID: payment.RequestID(OrEmpty(row.ClientRequestID)),
 		RequestHash: idempotency.HashOf(row.RequestHash), Account: row.Account, ProviderRefundID: row.ProviderRefundID,
 		State:  fsm.RefundState(row.Status),
 		Money:  payment.Money{Minor: row.Amount, Currency: payment.Currency(row.Currency)},
@@ -29,7 +30,7 @@ func Refund(row *dbsqlc.Refunds, readAt time.Time) payment.Refund {
 }
 
 // RefundInsertParams is a new refund.
-func RefundInsertParams(r payment.Refund) *dbsqlc.RefundInsertParams {
+func RefundInsertParams(r refund.Refund) *dbsqlc.RefundInsertParams {
 	failure := failureOf(r.Failure)
 	p := &dbsqlc.RefundInsertParams{
 		OrderID: string(r.OrderID), RefundID: uuid.UUID(r.ID), AttemptID: uuid.UUID(r.AttemptID), Origin: string(r.Origin),
@@ -38,7 +39,7 @@ func RefundInsertParams(r payment.Refund) *dbsqlc.RefundInsertParams {
 		FailureCode: failure.Code, FailureMessage: failure.Message, FailureProviderCode: failure.ProviderCode,
 		Version: int32(r.Version), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, FinalizedAt: r.FinalizedAt, //nolint:gosec // a version
 	}
-	if r.Origin == payment.RefundByRequest {
+	if r.Origin == refund.ByRequest {
 		user, request := string(r.UserID), string(r.RequestID)
 		p.UserID, p.ClientRequestID, p.RequestHash = &user, &request, r.RequestHash[:]
 	}
@@ -46,7 +47,7 @@ func RefundInsertParams(r payment.Refund) *dbsqlc.RefundInsertParams {
 }
 
 // RefundAdvanceParams are the columns of a refund that changes, which had version was.
-func RefundAdvanceParams(r payment.Refund, was int) *dbsqlc.RefundAdvanceParams {
+func RefundAdvanceParams(r refund.Refund, was int) *dbsqlc.RefundAdvanceParams {
 	failure := failureOf(r.Failure)
 	return &dbsqlc.RefundAdvanceParams{
 		OrderID: string(r.OrderID), RefundID: uuid.UUID(r.ID), Was: int32(was), //nolint:gosec // a version

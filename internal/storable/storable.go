@@ -1,4 +1,5 @@
-package payment
+// Package storable has the texts and the names that the database takes as they are.
+package storable
 
 import (
 	"crypto/sha256"
@@ -9,28 +10,28 @@ import (
 // MaxName keeps a name well inside what an index can hold, in bytes.
 const MaxName = 512
 
-// StorableName is an id or another name as it is stored: of one that is too long its digest, which
+// Name is an id or another name as it is stored: of one that is too long its digest, which
 // is the same each time.
-func StorableName(name string) string {
+func Name(name string) string {
 	if len(name) <= MaxName {
-		return StorableText(name)
+		return Text(name)
 	}
 	sum := sha256.Sum256([]byte(name))
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// StorableText returns s with whatever a text of the database can't hold replaced.
-func StorableText(s string) string {
+// Text returns s with whatever a text of the database can't hold replaced.
+func Text(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }
 
-// Keepable reports whether the database takes a text as it is.
-func Keepable(s string) bool { return StorableText(s) == s }
+// Whole reports whether the database takes a text as it is.
+func Whole(s string) bool { return Text(s) == s }
 
 // Nameable reports whether the database takes all names as they are, and can index them.
 func Nameable(names ...string) bool {
 	for _, name := range names {
-		if len(name) > MaxName || !Keepable(name) {
+		if len(name) > MaxName || !Whole(name) {
 			return false
 		}
 	}

@@ -1,4 +1,4 @@
-package payment
+package authz
 
 import (
 	"errors"
@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/paylatch/paylatch/internal/payment"
 )
 
 // maxUser bounds a user's id, in characters.
@@ -18,7 +20,7 @@ var (
 
 // ParseUserID returns the user that a text names, or an error with what the text must be. The names
 // of paylatch itself, providers, policies and operators in the logs and the audit are no user's.
-func ParseUserID(s string) (UserID, error) {
+func ParseUserID(s string) (payment.UserID, error) {
 	blank := func(r rune) bool { return r == ' ' || !unicode.IsPrint(r) }
 	switch {
 	case s == "", !utf8.ValidString(s), utf8.RuneCountInString(s) > maxUser, strings.ContainsFunc(s, blank):
@@ -26,19 +28,7 @@ func ParseUserID(s string) (UserID, error) {
 	case s == "paylatch", s == "provider", slices.ContainsFunc(reservedPrefixes(), func(p string) bool { return strings.HasPrefix(s, p) }):
 		return "", errUserReserved
 	}
-	return UserID(s), nil
+	return payment.UserID(s), nil
 }
 
 func reservedPrefixes() []string { return []string{"cli:", "staff:", "policy:", "provider:"} }
-
-// Role is what a token allows its bearer to be.
-type Role string
-
-// The roles: a customer acts for itself, a service (the merchant's backend) for the user that it
-// names; support reads and resolves, and an admin may refund, too.
-const (
-	RoleCustomer Role = "customer"
-	RoleService  Role = "service"
-	RoleSupport  Role = "support"
-	RoleAdmin    Role = "admin"
-)

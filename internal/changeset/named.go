@@ -1,0 +1,51 @@
+package changeset
+
+import (
+	"slices"
+
+	"github.com/paylatch/paylatch/internal/inbound"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// Named are what reports name that an account has once: their movements and disputes.
+type Named struct {
+	Movements []payment.MovementName
+	Disputes  []payment.DisputeName
+}
+
+// With adds what others name.
+func (n Named) With(o Named) Named {
+	return Named{append(slices.Clip(n.Movements), o.Movements...), append(slices.Clip(n.Disputes), o.Disputes...)}
+}
+
+// NamedBy are a report's movements and disputes with an id, as an account has them.
+func NamedBy(r payment.Report, account string) (n Named) {
+	for _, m := range r.Movements {
+		if m.ID != "" {
+			n.Movements = append(n.Movements, payment.MovementName{Account: account, Kind: m.Kind, ID: m.ID})
+		}
+	}
+	for _, d := range r.Disputes {
+		n.Disputes = append(n.Disputes, payment.DisputeName{Account: account, ID: d.ProviderID})
+	}
+	return n
+}
+
+// NamesOf are the movements and disputes that an event names. What is looked up first is named by a
+// hint, too: its dispute is believed once the payment is found.
+func NamesOf(r inbound.Received) (named Named) {
+	report, ok := inbound.FromEvent(r.Event, "")
+	if !ok {
+		return named
+	}
+	if r.Event.NeedsFetch {
+		return Named{Disputes: NamedBy(report, r.Account).Disputes}
+	}
+	if t := report.Refund; t != nil && t.ProviderID != "" {
+		return Named{Movements: []payment.MovementName{
+			{Account: r.Account, Kind: payment.MovementRefund, ID: t.ProviderID},
+			{Account: r.Account, Kind: payment.MovementRefundReversal, ID: t.ProviderID},
+		}}
+	}
+	return NamedBy(report, r.Account)
+}

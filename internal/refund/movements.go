@@ -1,0 +1,123 @@
+package refund
+
+import (
+	"slices"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// Left is what of an attempt is left to refund, pending refunds taken off, in minor units.
+func Left(a payment.Attempt, refunds []Refund) int64 {
+	left := a.Held()
+	for _, r := range refunds {
+		if r.State == fsm.RefundPending {
+			left -= r.Money.Minor
+		}
+	}
+	return max(0, left)
+}
+
+// Find is the refund that a report names, nil if none of them.
+func Find(refunds []*Refund, t payment.RefundTold) *Refund {
+	i := slices.IndexFunc(refunds, func(r *Refund) bool { return t.Reference != "" && t.Reference == r.ID.String() })
+	if i < 0 {
+		i = slices.IndexFunc(refunds, func(r *Refund) bool { return t.ProviderID != "" && t.ProviderID == r.ProviderRefundID })
+	}
+	if i < 0 {
+		return nil
+	}
+	return refunds[i]
+}
+
+// Movements are the money movements that a report of a refund implies. The refund is nil where the
+// report names none that is recorded.
+func Movements(t payment.RefundTold, a *payment.Attempt, r *Refund) []payment.Told {
+	id, money := t.ProviderID, payment.Money{}
+	if t.Money != nil {
+		money = *t.Money
+	}
+	if r != nil {
+		if t.Money == nil {
+			money = r.Money
+		}
+		named := *r
+		if named.ProviderRefundID == "" {
+			named.ProviderRefundID = t.ProviderID
+		}
+		id = named.movementID(a)
+	}
+	_, paid := a.Movement(payment.MovementRefund, id)
+	counted := r != nil && (r.ProviderRefundID != "" || r.afterTotals(a))
+	switch {
+	case id == "":
+	case t.Says == fsm.NewsSucceeded && money.Minor > 0:
+		return []payment.Told{{Kind: payment.MovementRefund, ID: id, Money: money, Counted: counted}}
+	case t.Says == fsm.NewsFailed && paid && (r == nil || r.State != fsm.RefundFailed):
+		return []payment.Told{{Kind: payment.MovementRefundReversal, ID: id}}
+	case t.ProviderID != "" && money.Minor > 0 && !paid && !counted:
+		return []payment.Told{{Kind: payment.MovementRefund, Money: money, Reserve: true}}
+	}
+	return nil
+}
+
+// afterTotals reports whether the refund was requested after all totals: none can contain it.
+func (r Refund) afterTotals(a *payment.Attempt) bool {
+	return r.Origin != ByProvider && !slices.ContainsFunc(a.Movements, func(m payment.Movement) bool {
+		return m.Kind == payment.MovementRefund && m.Source == payment.MovementTotal && m.Money.Minor > 0 && !m.RecordedAt.Before(r.CreatedAt)
+	})
+}
+
+// movementID is the id by which the attempt has recorded the refund's movement, or is to.
+func (r Refund) movementID(a *payment.Attempt) string {
+	if _, ours := a.Movement(payment.MovementRefund, r.ID.String()); ours || r.ProviderRefundID == "" {
+		return r.ID.String()
+	}
+	return r.ProviderRefundID
+}
+
+// Unclaimed are an attempt's recorded refund movements that no refund claims by its id.
+func Unclaimed(a *payment.Attempt, refunds []*Refund) (unclaimed []payment.Movement) {
+	for _, m := range a.Movements {
+		if m.Kind != payment.MovementRefund || m.Source != payment.MovementNamed || m.Money.Currency != a.Money.Currency {
+			continue
+		}
+		claimed := slices.ContainsFunc(refunds, func(r *Refund) bool {
+			return m.ProviderID == r.ProviderRefundID || m.ProviderID == r.ID.String()
+		})
+		if !claimed {
+			unclaimed = append(unclaimed, m)
+		}
+	}
+	return unclaimed
+}
+
+// NamedApart is how much of a total of refunds may be of named ones that are not recorded, since
+// they are pending or have failed.
+func NamedApart(a *payment.Attempt, refunds []*Refund) (apart int64) {
+	for _, r := range refunds {
+		if _, paid := a.Movement(payment.MovementRefund, r.movementID(a)); r.ProviderRefundID != "" && !paid {
+			apart += r.Money.Minor
+		}
+	}
+	return apart
+}
+
+// BeforeCapture reports whether a report is of a refund, and nothing of the attempt was captured
+// yet, as far as was reported.
+func BeforeCapture(r payment.Report, a *payment.Attempt) bool {
+	t := r.Refund
+	if t == nil || t.Says == fsm.NewsFailed {
+		return false
+	}
+	currency := a.Money.Currency
+	if t.Money != nil {
+		currency = t.Money.Currency
+	}
+	if slices.ContainsFunc(a.Movements, func(m payment.Movement) bool {
+		return m.Kind == payment.MovementCapture && (m.Money.Currency == currency || m.Money.Currency == a.Money.Currency)
+	}) {
+		return false
+	}
+	return !t.Total || t.Money == nil || t.Money.Minor > a.Refunded
+}
