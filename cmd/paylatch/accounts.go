@@ -50,7 +50,7 @@ func (w watch) guard(a config.Account, p gateway.Provider) gateway.Provider {
 func accounts(cfg *config.Config, client *http.Client, w watch) (map[string]gateway.Account, map[string]delivery.Account, error) {
 	charged := make(map[string]gateway.Account, len(cfg.Accounts))
 	receiving := make(map[string]delivery.Account, len(cfg.Accounts))
-	fetched := certificates.New(client)
+	fetched := certificates.New(client, time.Now)
 	for _, a := range cfg.Accounts {
 		out := gateway.Account{
 			Offered: a.Offered, AutoRefund: a.LateSuccess == "auto_refund", Live: a.Live(), Hears: a.TakesWebhooks(), Lives: schedule.Lives(a.Expiry),

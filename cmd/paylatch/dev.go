@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
+	"time"
 
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
@@ -59,7 +60,7 @@ func (c *devCmd) Run(ctx context.Context, a *app) error {
 				if in.handler, err = m.Shop(cfg, at, in.handler); err != nil {
 					return err
 				}
-				return m.Welcome(a.stdout, cfg, at, nats, subjectPrefix)
+				return m.Welcome(a.stdout, cfg, at, nats, subjectPrefix, time.Now())
 			})
 		})
 		return group.Wait()

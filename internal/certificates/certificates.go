@@ -26,19 +26,20 @@ const (
 // Store fetches certificates. Concurrent requests for one address share a response.
 type Store struct {
 	client *http.Client
+	now    func() time.Time
 	limit  *throttle.KeyedLimiter
 	shared singleflight.Group
 }
 
-// New returns a store that fetches with a client.
-func New(client *http.Client) *Store {
-	return &Store{client: client, limit: throttle.New(perSecond, burst)}
+// New returns a store that fetches with a client, by a clock.
+func New(client *http.Client, now func() time.Time) *Store {
+	return &Store{client: client, now: now, limit: throttle.New(perSecond, burst)}
 }
 
 // Fetch returns the chain at an address, for an account. See webhooks.Config.
 func (c *Store) Fetch(ctx context.Context, account, url string) ([]byte, error) {
 	chain, err, _ := c.shared.Do(account+" "+url, func() (any, error) {
-		if c.limit.Reserve(account, time.Now()) > 0 {
+		if c.limit.Reserve(account, c.now()) > 0 {
 			return nil, fmt.Errorf("%w: too many certificates are requested", webhooks.ErrUnavailable)
 		}
 		return c.fetch(ctx, url)

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -36,7 +37,7 @@ func TestCertificatesLimit(t *testing.T) {
 	c := certificates.New(answered(func(w http.ResponseWriter, _ *http.Request) {
 		fetched.Add(1)
 		_, _ = w.Write([]byte("pem"))
-	}))
+	}), time.Now)
 	synctest.Test(t, func(t *testing.T) {
 		for i := range 50 {
 			pem, err := c.Fetch(t.Context(), "paypal", fmt.Sprint("https://paypal.example/", i))
@@ -62,7 +63,7 @@ func TestCertificatesShared(t *testing.T) {
 			fetched.Add(1)
 			<-answer
 			_, _ = w.Write([]byte("pem"))
-		}))
+		}), time.Now)
 		var all sync.WaitGroup
 		var got atomic.Int32
 		for range 100 {
@@ -88,7 +89,7 @@ func TestCertificatesStatus(t *testing.T) {
 	} {
 		client := answered(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
 		client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-		_, err := certificates.New(client).Fetch(t.Context(), "paypal", "https://paypal.example/")
+		_, err := certificates.New(client, time.Now).Fetch(t.Context(), "paypal", "https://paypal.example/")
 		require.Error(t, err)
 		if unavailable {
 			require.ErrorIs(t, err, webhooks.ErrUnavailable, status)

@@ -18,7 +18,7 @@ const tokenLife = 30 * 24 * time.Hour
 
 // Welcome prints the addresses, tokens, and a first payment to paste. The address of the NATS server may be empty; the subjects of
 // its stream begin with prefix.
-func (m Machine) Welcome(w io.Writer, cfg *config.Config, addr net.Addr, nats, prefix string) error {
+func (m Machine) Welcome(w io.Writer, cfg *config.Config, addr net.Addr, nats, prefix string, now time.Time) error {
 	base := server.URL(addr.String())
 	page := struct {
 		Base, Sandbox, Order, DataDir     string
@@ -27,7 +27,7 @@ func (m Machine) Welcome(w io.Writer, cfg *config.Config, addr net.Addr, nats, p
 	}{
 		Base: base, Sandbox: m.SandboxURL, DataDir: cfg.DataDir,
 		NATS: nats, Stream: jetStream, Subjects: prefix + ".>",
-		Order: "demo-" + time.Now().UTC().Format("20060102-150405"),
+		Order: "demo-" + now.UTC().Format("20060102-150405"),
 	}
 	minter := auth.NewMinter(cfg)
 	for _, t := range []struct {

@@ -19,7 +19,7 @@ func CheckAddress(address string) error {
 			err = &net.AddrError{Err: "the port must be a number up to 65535", Addr: address}
 		}
 	}
-	return err //nolint:wrapcheck // the caller names the option
+	return err
 }
 
 // Listen listens at an address.
