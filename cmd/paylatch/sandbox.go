@@ -18,11 +18,13 @@ import (
 )
 
 type sandboxCmd struct {
-	Listen        string `default:"${dev_sandbox}" placeholder:"HOST:PORT" help:"Where it listens (${default})."`
-	WebhookURL    string `name:"webhook-url" placeholder:"URL" help:"Where its webhooks go; none: it sends none."`
-	WebhookSecret string `placeholder:"whsec_…" help:"What its webhooks are signed with."`
-	PublicURL     string `name:"public-url" placeholder:"URL" help:"Where browsers find its pages, if not where its callers do."`
-	State         string `placeholder:"FILE" help:"Where it keeps its charges; by default sandbox.journal in data_dir."`
+	Listen        string  `default:"${dev_sandbox}" placeholder:"HOST:PORT" help:"Where it listens (${default})."`
+	WebhookURL    string  `name:"webhook-url" placeholder:"URL" help:"Where its webhooks go; none: it sends none."`
+	WebhookSecret string  `placeholder:"whsec_…" help:"What its webhooks are signed with."`
+	PublicURL     string  `name:"public-url" placeholder:"URL" help:"Where browsers find its pages, if not where its callers do."`
+	Lose          float64 `placeholder:"SHARE" help:"Which share of its webhooks is never delivered, 0 to 1."`
+	Seed          uint64  `help:"Decides which those are."`
+	State         string  `placeholder:"FILE" help:"Where it keeps its charges; by default sandbox.journal in data_dir."`
 }
 
 // Run serves the sandbox until a signal stops the process.
@@ -33,6 +35,9 @@ func (c *sandboxCmd) Run(ctx context.Context, a *app) error {
 	}
 	if (c.WebhookURL == "") != (c.WebhookSecret == "") {
 		return usageError{errors.New("--webhook-url and --webhook-secret belong together")}
+	}
+	if !(c.Lose >= 0 && c.Lose <= 1) {
+		return usageError{errors.New("--lose must be 0 to 1")}
 	}
 	if err := server.CheckAddress(c.Listen); err != nil {
 		return usageError{fmt.Errorf("--listen: %w", err)}
@@ -56,6 +61,7 @@ func (c *sandboxCmd) Run(ctx context.Context, a *app) error {
 func (c *sandboxCmd) options(cfg *config.Config, log zerolog.Logger) sandbox.Options {
 	o := sandbox.Options{
 		StateFile: c.State, WebhookURL: c.WebhookURL, WebhookSecret: c.WebhookSecret, PublicURL: c.PublicURL,
+		Lose: c.Lose, Seed: c.Seed,
 		Log: sandboxLog(log),
 	}
 	if o.StateFile == "" {

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/paylatch/paylatch/internal/sandbox/ledger"
 )
 
 // resultParameter is by which the customer comes back with the result.
@@ -114,7 +116,7 @@ func (s *Server) challengeByScript(w http.ResponseWriter, r *http.Request) {
 // voucher is shown to the customer, who pays it on the hosted page.
 func voucher(rec *chargeRecord, now time.Time) *nextAction {
 	return &nextAction{
-		Type: actionDisplay, ExpiresAt: stamp(now.Add(voucherLife)),
+		Type: actionDisplay, ExpiresAt: ledger.Stamp(now.Add(voucherLife)),
 		Data: map[string]string{"reference": rec.ID[len(rec.ID)-10:], "instructions": "Pay this at any till of the sandbox.", "url": rec.PageURL},
 	}
 }

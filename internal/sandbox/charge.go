@@ -1,6 +1,10 @@
 package sandbox
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/paylatch/paylatch/internal/sandbox/ledger"
+)
 
 func createCharge(t *tx, c call, in chargeRequest, tokens map[string]behaviour) result {
 	b, refused := t.behaviourOf(in, tokens)
@@ -34,8 +38,8 @@ func createCharge(t *tx, c call, in chargeRequest, tokens map[string]behaviour) 
 func newCharge(t *tx, c call, in chargeRequest) chargeRecord {
 	return chargeRecord{
 		charge: charge{
-			ID: newID("ch_"), Reference: in.Reference, Status: pending, Amount: in.Amount,
-			Currency: in.Currency, Capture: in.Capture, Created: stamp(t.now),
+			ID: newID("ch_"), Reference: in.Reference, OrderID: in.OrderID, Status: pending, Amount: in.Amount,
+			Currency: in.Currency, Capture: in.Capture, Created: ledger.Stamp(t.now),
 		},
 		Key: c.key, ReturnURL: in.ReturnURL,
 	}

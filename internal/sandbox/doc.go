@@ -10,6 +10,21 @@
 //	                     └─► fsync ─► the token's fault, or the response
 //	Run ─► plans (what a charge does later) and events (webhooks, until a 2xx)
 //
+// What happens at a provider without a call of the merchant is an act of its dashboard (dispute.go, dashboard.go). It
+// takes no Idempotency-Key: each call is one more.
+//
+//	POST /v1/dashboard/charges/{id}/refund   {amount}                           without a reference of the merchant's
+//	POST /v1/dashboard/charges/{id}/dispute  {amount, reason, due_by, warning}  takes the money, but for a warning
+//	POST /v1/dashboard/disputes/{id}/{act}   open, evidence, win, lose, accept  moves the money as the status requires
+//
+// Each sends its webhook (refund.succeeded; dispute.warning, opened, updated, won, lost, accepted), stands in the ledger
+// if it moved money, and is in lookups of the charge. What a dispute moves is named by its entry of the ledger, which
+// the webhook has as entry_id; a refund by its id.
+//
+// Two lists, in pages of at most 100 (from, to, cursor, limit), show what no webhook brought: GET /v1/balance, the
+// ledger with fee (1.4 % and 25 minor units of a charge), net and the payout of each day that is over (books.go), and
+// GET /v1/events, each event as its webhook has it, with those that are never delivered (Options.Lose).
+//
 // Guarantees: one key is one operation, however many calls bear it at once; what
 // a response reports is on disk, and what a kill interrupts (an undelivered webhook, a
 // charge that decides itself later) goes on when the state file is opened again;

@@ -3,6 +3,10 @@ package sandbox
 import (
 	"encoding/json"
 	"errors"
+
+	"github.com/paylatch/paylatch/internal/sandbox/dispute"
+	"github.com/paylatch/paylatch/internal/sandbox/ledger"
+	"github.com/paylatch/paylatch/internal/sandbox/sender"
 )
 
 type eventBody struct {
@@ -19,6 +23,14 @@ type eventData struct {
 	Amount      int64   `json:"amount"`
 	Currency    string  `json:"currency"`
 	FailureCode *string `json:"failure_code"`
+	OrderID     string  `json:"order_id,omitempty"`
+
+	// Those of a dispute. EntryID is the ledger's entry of the money that moved with it.
+	DisputeID     string         `json:"dispute_id,omitempty"`
+	DisputeStatus dispute.Status `json:"dispute_status,omitempty"`
+	Reason        string         `json:"reason,omitempty"`
+	DueBy         string         `json:"due_by,omitempty"`
+	EntryID       string         `json:"entry_id,omitempty"`
 }
 
 func (t *tx) emit(c *chargeRecord, kind string, amount int64) {
@@ -30,14 +42,12 @@ func (t *tx) emitRefund(c *chargeRecord, re refund, kind string) {
 }
 
 func (t *tx) send(c *chargeRecord, kind string, data eventData) {
-	if !t.emits {
-		return
-	}
-	data.ChargeID, data.Reference, data.Currency = c.ID, c.Reference, c.Currency
-	body := eventBody{ID: newID("evt_"), Type: kind, Created: stamp(t.now), Data: data}
+	data.ChargeID, data.Reference, data.OrderID, data.Currency = c.ID, c.Reference, c.OrderID, c.Currency
+	body := eventBody{ID: newID("evt_"), Type: kind, Created: ledger.Stamp(t.now), Data: data}
 	text, err := json.Marshal(body)
 	t.err = errors.Join(t.err, err)
 	t.entry.Events = append(t.entry.Events, event{
-		ID: body.ID, Body: string(text), At: t.now.Add(t.lag), Copies: c.Copies,
+		Event: sender.Event{ID: body.ID, Body: string(text), Copies: c.Copies}, At: t.now.Add(t.lag), Created: body.Created,
+		Listed: t.loses(len(t.listed) + len(t.entry.Events)),
 	})
 }

@@ -1,6 +1,16 @@
 package sandbox
 
-func (t *tx) move(m movement) {
-	m.EntryID, m.At = newID("le_"), stamp(t.now)
+import "github.com/paylatch/paylatch/internal/sandbox/ledger"
+
+// move enters a movement of a charge's money and returns the entry's id.
+func (t *tx) move(c *chargeRecord, m ledger.Record) string {
+	m.EntryID, m.At = newID("le_"), ledger.Stamp(t.now)
+	m.ChargeID, m.Reference, m.OrderID, m.Currency = c.ID, c.Reference, c.OrderID, c.Currency
 	t.entry.Movements = append(t.entry.Movements, m)
+	return m.EntryID
+}
+
+// movementBy is a movement of a call.
+func movementBy(key string, kind ledger.Kind, amount int64) ledger.Record {
+	return ledger.Record{Movement: ledger.Movement{Kind: kind, IdempotencyKey: key, Amount: amount}}
 }

@@ -4,7 +4,8 @@ import "net/http"
 
 // call is one call of a command.
 type call struct {
-	id      string // of the charge in the path
+	id      string // of the charge, or dispute, in the path
+	act     string // of a dispute, in the path
 	key     string
 	hash    string
 	base    string // the address that the caller used

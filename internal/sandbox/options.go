@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"time"
 )
@@ -19,8 +20,17 @@ type Options struct {
 	// PublicURL is the address of this server for a browser, for the links to hosted
 	// pages. Empty: the address that the caller of the charge used.
 	PublicURL string
+	// Lose is the share of the events, 0 to 1, that are never delivered: the list of events has them. Which, follows
+	// from Seed and the number of the event.
+	Lose float64
+	Seed uint64
 	// Now is the clock of everything that is stored; nil: the system's.
 	Now func() time.Time
+	// Until waits for a time by that clock: for what charges do later, for deliveries and their back-off. It returns
+	// early, with the error of ctx, when that ends. Nil: it waits as long as that is from Now.
+	Until func(ctx context.Context, at time.Time) error
+	// Signed is the clock of the webhooks' signatures, whose age receivers check; nil: Now.
+	Signed func() time.Time
 	// Client sends the webhooks; nil: one that follows no redirects.
 	Client *http.Client
 	// Log receives the error of every delivery that failed and will be retried, and of
@@ -54,6 +64,12 @@ func (o Options) withDefaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now //nolint:forbidigo // the default of the clock that everything else is given
 	}
+	if o.Until == nil {
+		o.Until = func(ctx context.Context, at time.Time) error { return sleep(ctx, at.Sub(o.Now())) }
+	}
+	if o.Signed == nil {
+		o.Signed = o.Now
+	}
 	if o.Log == nil {
 		o.Log = func(error) {}
 	}
@@ -71,5 +87,17 @@ func (d Delays) withDefaults() Delays {
 		Timeout:      cmp.Or(d.Timeout, 5*time.Second),
 		RetryMin:     cmp.Or(d.RetryMin, 200*time.Millisecond),
 		RetryMax:     cmp.Or(d.RetryMax, 30*time.Second),
+	}
+}
+
+// sleep returns early, with its error, when ctx ends.
+func sleep(ctx context.Context, pause time.Duration) error {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err() //nolint:wrapcheck // the caller needs no more than that
 	}
 }

@@ -1,6 +1,10 @@
 package sandbox
 
-import "time"
+import (
+	"time"
+
+	"github.com/paylatch/paylatch/internal/sandbox/ledger"
+)
 
 // perform does a step to a charge that the caller stores afterwards.
 func (t *tx) perform(c *chargeRecord, do step) {
@@ -32,7 +36,7 @@ func (t *tx) authorize(c *chargeRecord) {
 func (t *tx) capture(c *chargeRecord, amount int64, key string) {
 	c.end(succeeded)
 	c.AmountCaptured = amount
-	t.move(movement{Kind: "charge", ChargeID: c.ID, Reference: c.Reference, IdempotencyKey: key, Amount: amount, Currency: c.Currency})
+	t.move(c, movementBy(key, ledger.Charge, amount))
 	t.emit(c, "charge.succeeded", amount)
 }
 

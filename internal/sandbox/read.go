@@ -2,14 +2,28 @@ package sandbox
 
 import (
 	"net/http"
-	"slices"
+
+	"github.com/paylatch/paylatch/internal/sandbox/dispute"
+	"github.com/paylatch/paylatch/internal/sandbox/ledger"
 )
 
 func (s *Server) showCharge(w http.ResponseWriter, r *http.Request) {
-	show(s, w, "charge", func(st *state) (charge, bool) {
+	show(s, w, "charge", func(st *state) (shownCharge, bool) {
 		rec, found := st.charges[r.PathValue("id")]
-		return rec.charge, found
+		return st.shown(rec), found
 	})
+}
+
+// shown is a charge with its refunds and disputes, the oldest first.
+func (st *state) shown(rec chargeRecord) shownCharge {
+	c := shownCharge{rec.charge, []refund{}, []dispute.Dispute{}}
+	for _, id := range st.refundsByCharge[rec.ID] {
+		c.Refunds = append(c.Refunds, st.refunds[id])
+	}
+	for _, id := range st.disputesByCharge[rec.ID] {
+		c.Disputes = append(c.Disputes, st.disputes[id])
+	}
+	return c
 }
 
 func (s *Server) showRefund(w http.ResponseWriter, r *http.Request) {
@@ -39,9 +53,9 @@ func show[T any](s *Server, w http.ResponseWriter, name string, find func(*state
 }
 
 func (s *Server) listCharges(w http.ResponseWriter, r *http.Request) {
-	listByReference(s, w, r, func(st *state, reference string) (found []charge) {
+	listByReference(s, w, r, func(st *state, reference string) (found []shownCharge) {
 		for _, id := range st.chargesByReference[reference] {
-			found = append(found, st.charges[id].charge)
+			found = append(found, st.shown(st.charges[id]))
 		}
 		return found
 	})
@@ -68,8 +82,5 @@ func listByReference[T any](s *Server, w http.ResponseWriter, r *http.Request, f
 }
 
 func (s *Server) showLedger(w http.ResponseWriter, _ *http.Request) {
-	var all []movement
-	// Entries are only ever appended, so the ones that exist can be read without the lock.
-	s.store.view(func(st *state) { all = slices.Clip(st.ledger) })
-	write(w, jsonReply(http.StatusOK, all))
+	write(w, jsonReply(http.StatusOK, ledger.Movements(s.records())))
 }

@@ -5,6 +5,9 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/paylatch/paylatch/internal/sandbox/dispute"
+	"github.com/paylatch/paylatch/internal/sandbox/sender"
 )
 
 // The journal's records. A charge, a refund and a stored payment method are shown to
@@ -24,10 +27,12 @@ const (
 type charge struct {
 	ID             string      `json:"id"`
 	Reference      string      `json:"reference"`
+	OrderID        string      `json:"order_id,omitempty"`
 	Status         status      `json:"status"`
 	Amount         int64       `json:"amount"`
 	AmountCaptured int64       `json:"amount_captured"`
 	AmountRefunded int64       `json:"amount_refunded"`
+	AmountDisputed int64       `json:"amount_disputed"`
 	Currency       string      `json:"currency"`
 	Capture        string      `json:"capture"`
 	FailureCode    *string     `json:"failure_code"`
@@ -100,6 +105,14 @@ type plan struct {
 	At time.Time `json:"at"`
 }
 
+// shownCharge is a charge in lookups.
+type shownCharge struct {
+	charge
+
+	Refunds  []refund          `json:"refunds"`
+	Disputes []dispute.Dispute `json:"disputes"`
+}
+
 // refund is final as soon as it exists.
 type refund struct {
 	ID        string `json:"id"`
@@ -125,27 +138,16 @@ type methodRecord struct {
 	Customer string `json:"customer"`
 }
 
-// movement is an entry of the ledger. Reference is always the charge's; the key
-// is that of the call that moved the money, at once or later.
-type movement struct {
-	EntryID        string `json:"entry_id"`
-	Kind           string `json:"kind"`
-	ChargeID       string `json:"charge_id"`
-	Reference      string `json:"reference"`
-	IdempotencyKey string `json:"idempotency_key"`
-	Amount         int64  `json:"amount"`
-	Currency       string `json:"currency"`
-	At             string `json:"at"`
-}
-
-// event is a webhook that must be received. Body is stored, so that every try sends the
-// same bytes.
+// event is a webhook that must be received, or that only the list of events has. Body is
+// stored, so that every try sends the same bytes.
 type event struct {
-	ID     string    `json:"id"`
-	Body   string    `json:"body"`
-	At     time.Time `json:"at"` // not sent before
-	Copies int       `json:"copies,omitempty"`
-	After  string    `json:"after,omitempty"` // not sent before this event was received
+	sender.Event
+
+	At      time.Time `json:"at"` // not sent before
+	Created string    `json:"created"`
+	After   string    `json:"after,omitempty"` // not sent before this event was received
+	// Listed events are never sent: they were lost, or there was no webhook address.
+	Listed bool `json:"listed,omitempty"`
 }
 
 // keyRecord is an idempotency key, stored for ever. Without a status its first try met
@@ -160,9 +162,4 @@ type keyRecord struct {
 
 func newID(prefix string) string {
 	return prefix + strings.ReplaceAll(uuid.NewString(), "-", "")
-}
-
-// stamp formats a time as in the contract: UTC, always with microseconds.
-func stamp(at time.Time) string {
-	return at.UTC().Format("2006-01-02T15:04:05.000000Z")
 }

@@ -1,5 +1,7 @@
 package sandbox
 
+import "github.com/paylatch/paylatch/internal/sandbox/ledger"
+
 func createRefund(t *tx, c call, in refundRequest) result {
 	rec, ok := t.charges[c.id]
 	if !ok {
@@ -8,16 +10,19 @@ func createRefund(t *tx, c call, in refundRequest) result {
 	if rec.Status != succeeded {
 		return refuseCharge(rec, "charge_not_refundable", "Only a succeeded charge can be refunded.")
 	}
-	left := rec.AmountCaptured - rec.AmountRefunded
+	left := rec.left()
 	amount := left
 	if in.Amount != nil {
 		amount = *in.Amount
 	}
-	if left == 0 || amount > left {
+	if left <= 0 || amount > left {
 		return refuseCharge(rec, "refund_exceeds_charge", "More than is left of the charge can't be refunded.")
 	}
 	return result{value: t.refund(rec, amount, c.key, in.Reference)}
 }
+
+// left is what can be refunded.
+func (c *charge) left() int64 { return c.AmountCaptured - c.AmountRefunded - c.AmountDisputed }
 
 func (t *tx) refund(rec chargeRecord, amount int64, key, reference string) refund {
 	re := refund{
@@ -27,7 +32,9 @@ func (t *tx) refund(rec chargeRecord, amount int64, key, reference string) refun
 	rec.AmountRefunded += amount
 	t.putCharge(rec)
 	t.entry.Refunds = append(t.entry.Refunds, re)
-	t.move(movement{Kind: "refund", ChargeID: rec.ID, Reference: rec.Reference, IdempotencyKey: key, Amount: amount, Currency: rec.Currency})
+	moved := movementBy(key, ledger.Refund, amount)
+	moved.RefundID = re.ID
+	t.move(&rec, moved)
 	t.emitRefund(&rec, re, "refund.succeeded")
 	return re
 }

@@ -22,6 +22,8 @@ type request[T any] interface {
 
 type chargeRequest struct {
 	Reference string `json:"reference"`
+	// OrderID is the merchant's order, which webhooks and books repeat.
+	OrderID   string `json:"order_id,omitempty"`
 	Amount    int64  `json:"amount"`
 	Currency  string `json:"currency"`
 	Token     string `json:"token"`
@@ -60,6 +62,8 @@ func (in chargeRequest) checked() (chargeRequest, *apiError) {
 	switch {
 	case in.Reference == "" || len(in.Reference) > maxReference:
 		return in, invalid("reference must have 1 to 200 bytes.")
+	case len(in.OrderID) > maxReference:
+		return in, invalid("order_id must have at most 200 bytes.")
 	case len(in.Customer) > maxReference*2:
 		return in, invalid("customer must have at most 400 bytes.")
 	case in.Amount < 1 || in.Amount > maxAmount:

@@ -145,7 +145,7 @@ func TestKill(t *testing.T) {
 	r := &env{url: "http://" + strings.TrimSpace(address), client: &http.Client{}}
 	defer r.client.CloseIdleConnections()
 
-	answered := make([]map[string]string, 8)
+	answered, disputed := make([]map[string]string, 8), make([][]dispute, 8)
 	enough := make(chan struct{}, 1)
 	var wg sync.WaitGroup
 	for w := range answered {
@@ -164,6 +164,14 @@ func TestKill(t *testing.T) {
 					default:
 					}
 				}
+				if i%3 > 0 {
+					continue
+				}
+				path := "/v1/dashboard/charges/" + parse[charge](t, a.body).ID + "/dispute"
+				if a, err = r.send(t.Context(), http.MethodPost, path, "", ""); err != nil {
+					return
+				}
+				disputed[w] = append(disputed[w], parse[dispute](t, a.body))
 			}
 		})
 	}
@@ -173,8 +181,12 @@ func TestKill(t *testing.T) {
 	require.Error(t, child.Wait())
 
 	after := start(t, sandbox.Options{StateFile: path})
-	charged := map[string]int{}
+	charged, chargebacks := map[string]int{}, map[string]int{}
 	for _, m := range after.ledger(t) {
+		if m.Kind == "chargeback" {
+			chargebacks[m.EntryID]++
+			continue
+		}
 		charged[m.IdempotencyKey]++
 		require.Len(t, after.find(t, m.Reference), 1)
 	}
@@ -183,5 +195,9 @@ func TestKill(t *testing.T) {
 			require.Equal(t, 1, charged[key])
 			require.Equal(t, body, after.post(t, "/v1/charges", key, order(key, "tok_success")).body)
 		}
+	}
+	for _, d := range slices.Concat(disputed...) {
+		require.Equal(t, 1, chargebacks[d.Movements[0].EntryID])
+		require.Equal(t, []dispute{d}, after.shown(t, d.ChargeID).Disputes)
 	}
 }

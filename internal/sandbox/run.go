@@ -62,10 +62,10 @@ func (s *Server) deliver(ctx context.Context, ev *pendingEvent) error {
 			return nil
 		}
 	}
-	if err := sleep(ctx, ev.At.Sub(s.opts.Now())); err != nil {
+	if err := s.opts.Until(ctx, ev.At); err != nil {
 		return err
 	}
-	if err := s.sender.deliver(ctx, ev.event); err != nil {
+	if err := s.sender.Deliver(ctx, ev.Event); err != nil {
 		return err
 	}
 	// Not synced: at worst the event is sent once more after a machine crash.
@@ -73,7 +73,7 @@ func (s *Server) deliver(ctx context.Context, ev *pendingEvent) error {
 }
 
 func (s *Server) carryOut(ctx context.Context, c chargeRecord) error {
-	if err := sleep(ctx, c.Plan.At.Sub(s.opts.Now())); err != nil {
+	if err := s.opts.Until(ctx, c.Plan.At); err != nil {
 		return err
 	}
 	return s.store.update(func(t *tx) {

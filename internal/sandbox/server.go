@@ -1,11 +1,15 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"html/template"
+	"math/rand/v2"
 	"net/http"
 	"sync"
 	"sync/atomic"
+
+	"github.com/paylatch/paylatch/internal/sandbox/sender"
 )
 
 // Server is the sandbox provider. It serves calls as soon as it is created; webhooks,
@@ -14,7 +18,7 @@ type Server struct {
 	opts    Options
 	tokens  map[string]behaviour
 	store   *store
-	sender  *sender // nil: no webhooks
+	sender  *sender.Sender // nil: no webhooks
 	page    *template.Template
 	mux     *http.ServeMux
 	running atomic.Bool
@@ -29,20 +33,45 @@ func New(opts Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	sender, err := newSender(opts)
+	out, err := newSender(opts)
 	if err != nil {
 		return nil, err
 	}
-	st, err := openStore(opts.StateFile, opts.Now, sender != nil)
+	st, err := openStore(opts.StateFile, opts.Now, opts.loses)
 	if err != nil {
 		return nil, fmt.Errorf("open state file %q: %w", opts.StateFile, err)
 	}
 	s := &Server{
-		opts: opts, tokens: tokens(opts.Delays), store: st, sender: sender,
+		opts: opts, tokens: tokens(opts.Delays), store: st, sender: out,
 		page: page, closed: make(chan struct{}),
 	}
 	s.routes()
 	return s, nil
+}
+
+// ErrWebhook is returned for options that no webhook can be sent with.
+var ErrWebhook = errors.New("no webhook can be sent")
+
+func newSender(o Options) (*sender.Sender, error) {
+	if o.WebhookURL == "" {
+		return nil, nil //nolint:nilnil // no address, no sender: that is not an error
+	}
+	out, err := sender.New(sender.Options{
+		URL: o.WebhookURL, Secret: o.WebhookSecret, Client: o.Client, Now: o.Now, Signed: o.Signed, Until: o.Until, Log: o.Log,
+		Timeout: o.Delays.Timeout, RetryMin: o.Delays.RetryMin, RetryMax: o.Delays.RetryMax,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrWebhook, err)
+	}
+	return out, nil
+}
+
+// loses reports whether the event of a number is never delivered.
+func (o Options) loses(number int) bool {
+	if o.WebhookURL == "" {
+		return true
+	}
+	return o.Lose > 0 && rand.New(rand.NewPCG(o.Seed, uint64(number))).Float64() < o.Lose //nolint:gosec // it is no secret, and never negative
 }
 
 func (s *Server) routes() {
@@ -60,6 +89,11 @@ func (s *Server) routes() {
 	s.mux.HandleFunc("GET /v1/refunds/{id}", s.showRefund)
 	s.mux.HandleFunc("GET /v1/payment-methods/{id}", s.showMethod)
 	s.mux.HandleFunc("GET /v1/ledger", s.showLedger)
+	s.mux.HandleFunc("GET /v1/balance", s.showBalance)
+	s.mux.HandleFunc("GET /v1/events", s.listEvents)
+	s.mux.HandleFunc("POST /v1/dashboard/charges/{id}/refund", act(s, http.StatusCreated, refundInDashboard))
+	s.mux.HandleFunc("POST /v1/dashboard/charges/{id}/dispute", act(s, http.StatusCreated, openDispute))
+	s.mux.HandleFunc("POST /v1/dashboard/disputes/{id}/{act}", act(s, http.StatusOK, moveDispute))
 	s.mux.HandleFunc("GET /v1/dropin.js", showDropin)
 	s.mux.HandleFunc("GET /v1/dropin/charges/{id}", s.readByDropin)
 	s.mux.HandleFunc("POST /v1/dropin/charges/{id}/confirm", s.confirm)
@@ -87,7 +121,7 @@ func (s *Server) Close() error {
 	s.close.Do(func() {
 		close(s.closed)
 		if s.sender != nil {
-			s.sender.client.CloseIdleConnections()
+			s.sender.Close()
 		}
 		err = s.store.close()
 	})

@@ -1,19 +1,25 @@
 package sandbox
 
+import (
+	"github.com/paylatch/paylatch/internal/sandbox/dispute"
+	"github.com/paylatch/paylatch/internal/sandbox/ledger"
+)
+
 // entry is the changes of one call, and one line of the journal: all or nothing. A
 // charge, refund or key is stored whole, as it is afterwards.
 type entry struct {
-	Charges   []chargeRecord `json:"charges,omitempty"`
-	Refunds   []refund       `json:"refunds,omitempty"`
-	Movements []movement     `json:"movements,omitempty"`
-	Events    []event        `json:"events,omitempty"`
-	Delivered []string       `json:"delivered,omitempty"`
-	Keys      []keyRecord    `json:"keys,omitempty"`
-	Methods   []methodRecord `json:"methods,omitempty"`
+	Charges   []chargeRecord    `json:"charges,omitempty"`
+	Refunds   []refund          `json:"refunds,omitempty"`
+	Disputes  []dispute.Dispute `json:"disputes,omitempty"`
+	Movements []ledger.Record   `json:"movements,omitempty"`
+	Events    []event           `json:"events,omitempty"`
+	Delivered []string          `json:"delivered,omitempty"`
+	Keys      []keyRecord       `json:"keys,omitempty"`
+	Methods   []methodRecord    `json:"methods,omitempty"`
 }
 
 func (e entry) empty() bool {
-	return len(e.Charges)+len(e.Refunds)+len(e.Movements)+len(e.Events)+len(e.Delivered)+len(e.Keys)+len(e.Methods) == 0
+	return len(e.Charges)+len(e.Refunds)+len(e.Disputes)+len(e.Movements)+len(e.Events)+len(e.Delivered)+len(e.Keys)+len(e.Methods) == 0
 }
 
 // state is everything, as restored from the journal.
@@ -22,7 +28,11 @@ type state struct {
 	chargesByReference map[string][]string
 	refunds            map[string]refund
 	refundsByReference map[string][]string
-	ledger             []movement
+	refundsByCharge    map[string][]string
+	disputes           map[string]dispute.Dispute
+	disputesByCharge   map[string][]string
+	ledger             []ledger.Record
+	listed             []event // all that ever were
 	events             map[string]*pendingEvent
 	keys               map[string]keyRecord
 	methods            map[string]methodRecord
@@ -41,7 +51,9 @@ func newState() *state {
 		chargesByReference: map[string][]string{},
 		refunds:            map[string]refund{},
 		refundsByReference: map[string][]string{},
-		ledger:             []movement{},
+		refundsByCharge:    map[string][]string{},
+		disputes:           map[string]dispute.Dispute{},
+		disputesByCharge:   map[string][]string{},
 		events:             map[string]*pendingEvent{},
 		keys:               map[string]keyRecord{},
 		methods:            map[string]methodRecord{},
@@ -57,12 +69,23 @@ func (st *state) apply(e entry) {
 	}
 	for _, re := range e.Refunds {
 		st.refunds[re.ID] = re
+		st.refundsByCharge[re.ChargeID] = append(st.refundsByCharge[re.ChargeID], re.ID)
 		if re.Reference != "" {
 			st.refundsByReference[re.Reference] = append(st.refundsByReference[re.Reference], re.ID)
 		}
 	}
+	for _, d := range e.Disputes {
+		if _, known := st.disputes[d.ID]; !known {
+			st.disputesByCharge[d.ChargeID] = append(st.disputesByCharge[d.ChargeID], d.ID)
+		}
+		st.disputes[d.ID] = d
+	}
 	st.ledger = append(st.ledger, e.Movements...)
+	st.listed = append(st.listed, e.Events...)
 	for _, ev := range e.Events {
+		if ev.Listed {
+			continue
+		}
 		st.events[ev.ID] = &pendingEvent{event: ev, done: make(chan struct{})}
 	}
 	for _, id := range e.Delivered {
@@ -104,7 +127,9 @@ func (st *state) jobs() []job {
 func (st *state) jobsOf(e entry) []job {
 	var added []job
 	for _, ev := range e.Events {
-		added = append(added, job{event: st.events[ev.ID]})
+		if pending := st.events[ev.ID]; pending != nil {
+			added = append(added, job{event: pending})
+		}
 	}
 	for _, c := range e.Charges {
 		if c.Plan != nil {

@@ -10,7 +10,7 @@ import (
 // store holds the state and the journal that restores it.
 type store struct {
 	now   func() time.Time
-	emits bool // there is a webhook address
+	loses func(number int) bool // whether an event is never delivered
 
 	mu      sync.Mutex
 	state   *state
@@ -20,8 +20,8 @@ type store struct {
 	wake chan struct{}
 }
 
-func openStore(path string, now func() time.Time, emits bool) (*store, error) {
-	s := &store{now: now, emits: emits, state: newState(), wake: make(chan struct{}, 1)}
+func openStore(path string, now func() time.Time, loses func(number int) bool) (*store, error) {
+	s := &store{now: now, loses: loses, state: newState(), wake: make(chan struct{}, 1)}
 	var err error
 	s.journal, err = openJournal(path, func(line []byte) error {
 		var e entry
@@ -42,7 +42,7 @@ type tx struct {
 	entry entry
 	now   time.Time
 	lag   time.Duration // before the events go out
-	emits bool
+	loses func(number int) bool
 	err   error // refuses the whole change
 }
 
@@ -69,7 +69,7 @@ func (s *store) update(fn func(*tx)) error {
 func (s *store) write(fn func(*tx)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t := &tx{state: s.state, now: s.now().Round(0), emits: s.emits}
+	t := &tx{state: s.state, now: s.now().Truncate(time.Microsecond), loses: s.loses}
 	fn(t)
 	if t.err != nil || t.entry.empty() {
 		return t.err

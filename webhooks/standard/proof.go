@@ -52,8 +52,10 @@ func New(c webhooks.Config) (*Verifier, error) {
 //
 // A body that is an event of the sandbox's shape ("type", "created" and "data" with charge_id, refund_id, reference,
 // amount, currency, failure_code and, optionally, refund_reference) becomes what its type means: charge.pending,
-// charge.authorized, charge.succeeded, charge.failed, charge.canceled, refund.pending, refund.succeeded or
-// refund.failed. Amounts are in ISO minor units. Any other JSON is KindIgnored, with its type if it has one. What is
+// charge.authorized, charge.succeeded, charge.failed, charge.canceled, refund.pending, refund.succeeded, refund.failed,
+// or dispute.warning, dispute.opened, dispute.updated, dispute.won, dispute.lost, dispute.accepted. The data of a
+// dispute have dispute_id, dispute_status, reason and due_by, and entry_id where its money moved: the name of that
+// chargeback, or of its reversal. Amounts are in ISO minor units. Any other JSON is KindIgnored, with its type if it has one. What is
 // not JSON, or carries one of these types and data of another form, is unreadable, as is an amount without its currency
 // or the reverse, but for a failure. The event's id is the header webhook-id, which stays the same when the delivery is
 // repeated.
@@ -72,11 +74,14 @@ func (s *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Ev
 	return read.By(index, identified(headers.id, d.Body)), nil
 }
 
-// Read implements [webhooks.Reader].
+// Read implements [webhooks.Reader]. Without a header of an id, as the sandbox lists its events, that is the member "id".
 func (s *Verifier) Read(d webhooks.Delivery) []webhooks.Event {
 	id, err := proof.HeaderValue(d.Header, "webhook-id")
 	if err != nil {
 		id, _ = proof.HeaderValue(d.Header, "svix-id")
+	}
+	if id == "" {
+		id = read.Text(read.Members(d.Body)["id"])
 	}
 	return identified(id, d.Body)
 }

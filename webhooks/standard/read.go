@@ -3,6 +3,7 @@ package standard
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/paylatch/paylatch/webhooks"
 	"github.com/paylatch/paylatch/webhooks/internal/read"
@@ -29,6 +30,11 @@ type eventData struct {
 	Amount          *read.Integer `json:"amount"`
 	Currency        read.Word     `json:"currency"`
 	FailureCode     read.Note     `json:"failure_code"`
+	DisputeID       read.Note     `json:"dispute_id"`
+	DisputeStatus   read.Note     `json:"dispute_status"`
+	EntryID         read.Note     `json:"entry_id"`
+	Reason          read.Note     `json:"reason"`
+	DueBy           read.Note     `json:"due_by"`
 }
 
 // rawEvent is an event of the sandbox.
@@ -87,6 +93,8 @@ func kindOf(eventType string) webhooks.Kind {
 		return webhooks.KindRefundSucceeded
 	case "refund.failed":
 		return webhooks.KindRefundFailed
+	case "dispute.warning", "dispute.opened", "dispute.updated", "dispute.won", "dispute.lost", "dispute.accepted":
+		return webhooks.KindDisputed
 	default:
 		return webhooks.KindIgnored
 	}
@@ -103,5 +111,29 @@ func (d eventData) fill(e webhooks.Event) (webhooks.Event, error) {
 	if e.Type == "charge.canceled" {
 		e.FailureCode = webhooks.CodeCanceled
 	}
+	if e.Kind == webhooks.KindDisputed {
+		return d.fillDispute(e)
+	}
 	return read.WithUnits(e, d.Amount, d.Currency, nil)
+}
+
+// fillDispute adds to an event its dispute. One that names an entry of the ledger moves money.
+func (d eventData) fillDispute(e webhooks.Event) (webhooks.Event, error) {
+	status := webhooks.DisputeStatus(d.DisputeStatus)
+	if d.EntryID != "" {
+		e.Kind, e.MovementID = webhooks.KindChargeback, string(d.EntryID)
+		if status == webhooks.DisputeWon {
+			e.Kind = webhooks.KindChargebackReversed
+		}
+	}
+	e, err := read.WithUnits(e, d.Amount, d.Currency, nil)
+	if err != nil {
+		return e, err
+	}
+	dispute := webhooks.Dispute{ID: string(d.DisputeID), Reason: string(d.Reason), DueBy: read.TimeIn(time.RFC3339, string(d.DueBy))}
+	switch status {
+	case webhooks.DisputeWarning, webhooks.DisputeOpen, webhooks.DisputeUnderReview, webhooks.DisputeWon, webhooks.DisputeLost, webhooks.DisputeAccepted:
+		dispute.Status = status
+	}
+	return read.WithDispute(e, dispute), nil
 }

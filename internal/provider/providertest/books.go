@@ -11,6 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refund"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -157,7 +158,7 @@ func requireNamed(t *testing.T, e gateway.Entry, reports []payment.Report) int {
 	for _, r := range reports {
 		told := r.Movements
 		if r.Refund != nil {
-			told = append(slices.Clone(told), r.Refund.Movements(&payment.Attempt{}, nil)...)
+			told = append(slices.Clone(told), refund.Movements(*r.Refund, &payment.Attempt{}, nil)...)
 		}
 		for _, m := range told {
 			if m.Kind == e.Movement.Kind && !m.Reserve {

@@ -139,7 +139,7 @@ func cancelRefused(r *rig) {
 	require.Equal(r, euro(price), *refused.Money)
 }
 
-func refund(r *rig) {
+func refundCall(r *rig) {
 	if !r.can.Refund {
 		return
 	}

@@ -97,7 +97,7 @@ func Run(t *testing.T, s Suite) {
 		"complete without a permit":    completeNotSent,
 		"cancel":                       cancel,
 		"cancel refused":               cancelRefused,
-		"refund":                       refund,
+		"refund":                       refundCall,
 		"refund refused":               refundRefused,
 		"refusal of an overtaken call": overtaken,
 		"same key, same payment":       sameKey,

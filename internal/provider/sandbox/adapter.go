@@ -24,5 +24,7 @@ func Adapter() descriptor.Adapter {
 		New: func(s descriptor.Settings) (gateway.Provider, error) {
 			return New(s.BaseURL, s.Client), nil
 		},
+		Books:  func(s descriptor.Settings) (gateway.Books, error) { return New(s.BaseURL, s.Client), nil },
+		Events: func(s descriptor.Settings) (gateway.EventLog, error) { return New(s.BaseURL, s.Client), nil },
 	}
 }

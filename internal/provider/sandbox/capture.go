@@ -40,10 +40,11 @@ func (c *Client) command(ctx context.Context, id, verb, key string, l gateway.Pe
 }
 
 type refund struct {
-	ID       string `json:"id"`
-	Status   string `json:"status"`
-	Amount   int64  `json:"amount"`
-	Currency string `json:"currency"`
+	ID        string `json:"id"`
+	Reference string `json:"reference"`
+	Status    string `json:"status"`
+	Amount    int64  `json:"amount"`
+	Currency  string `json:"currency"`
 }
 
 type refundRequest struct {

@@ -16,6 +16,7 @@ import (
 
 type chargeRequest struct {
 	Reference  string           `json:"reference"`
+	OrderID    string           `json:"order_id,omitempty"`
 	Amount     int64            `json:"amount"`
 	Currency   string           `json:"currency"`
 	Token      string           `json:"token"`
@@ -44,7 +45,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 		return gateway.Outcome{}, err
 	}
 	request := chargeRequest{
-		Reference: ch.Attempt.String(), Amount: ch.Money.Minor, Currency: string(ch.Money.Currency),
+		Reference: ch.Attempt.String(), OrderID: string(ch.Order), Amount: ch.Money.Minor, Currency: string(ch.Money.Currency),
 		Token: ch.Token, Capture: string(ch.Capture), ReturnURL: ch.ReturnURL, Customer: ch.Customer.Reference,
 		Save: ch.Save, Email: ch.Customer.Email, Billing: ch.Customer.Billing, Lines: ch.Lines, Descriptor: ch.StatementDescriptor,
 	}

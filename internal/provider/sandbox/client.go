@@ -13,7 +13,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/httpjson"
 )
 
-// Client is one account at a sandbox. It implements gateway.Provider.
+// Client is one account at a sandbox. It implements gateway.Provider, gateway.Books and gateway.EventLog.
 type Client struct {
 	api *httpjson.API[*refusal]
 }

@@ -31,6 +31,13 @@ func start(t *testing.T) rig {
 	t.Helper()
 	s, err := sandbox.New(sandbox.Options{Delays: sandbox.Delays{Async: 20 * time.Millisecond, Late: 20 * time.Millisecond}})
 	require.NoError(t, err)
+	running(t, s)
+	return serve(t, s)
+}
+
+// running runs a sandbox until the test ends.
+func running(t *testing.T, s *sandbox.Server) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	ran := make(chan error, 1)
 	go func() { ran <- s.Run(ctx) }()
@@ -39,7 +46,6 @@ func start(t *testing.T) rig {
 		require.NoError(t, <-ran)
 		require.NoError(t, s.Close())
 	})
-	return serve(t, s)
 }
 
 func serve(t *testing.T, h http.Handler) rig {

@@ -1,0 +1,105 @@
+package sandbox
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+var errNoList = errors.New("the sandbox's answer has no page of a list")
+
+// entry is the sandbox's own view of a movement in its books.
+type entry struct {
+	EntryID   string    `json:"entry_id"`
+	Kind      string    `json:"kind"`
+	ChargeID  string    `json:"charge_id"`
+	Reference string    `json:"reference"`
+	OrderID   string    `json:"order_id"`
+	RefundID  string    `json:"refund_id"`
+	Amount    int64     `json:"amount"`
+	Fee       int64     `json:"fee"`
+	Net       int64     `json:"net"`
+	Currency  string    `json:"currency"`
+	PayoutID  string    `json:"payout_id"`
+	At        time.Time `json:"at"`
+}
+
+// Entries implements gateway.Books.
+func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
+	return pages(ctx, c, "/v1/balance", in, func(e entry) error {
+		booked, err := e.booked()
+		if err != nil {
+			return err
+		}
+		return take(booked)
+	})
+}
+
+// booked names the movement as lookups and webhooks do: a charge is captured once, which they report as
+// a total; a refund has its id, and what a dispute moved that of its entry.
+func (e entry) booked() (gateway.Entry, error) {
+	kind, err := movementKind(e.Kind)
+	if err != nil {
+		return gateway.Entry{}, err
+	}
+	if e.EntryID == "" || e.ChargeID == "" {
+		return gateway.Entry{}, errNameless
+	}
+	money := func(minor int64) *payment.Money {
+		return &payment.Money{Minor: minor, Currency: payment.Currency(e.Currency)}
+	}
+	told := payment.Told{Kind: kind, ID: cmp.Or(e.RefundID, e.EntryID), Money: *money(e.Amount), At: e.At}
+	if kind == payment.MovementCapture {
+		told.ID = ""
+	}
+	return gateway.Entry{
+		ID: e.EntryID, Payment: e.ChargeID, References: []string{e.Reference}, Order: payment.OrderID(e.OrderID), Movement: told,
+		Fee: money(e.Fee), Net: money(e.Net), Payout: e.PayoutID,
+	}, nil
+}
+
+// Events implements gateway.EventLog.
+func (c *Client) Events(ctx context.Context, in gateway.Span, take func(gateway.ListedEvent) error) error {
+	return pages(ctx, c, "/v1/events", in, func(body json.RawMessage) error {
+		var event struct {
+			Created time.Time `json:"created"`
+		}
+		if err := json.Unmarshal(body, &event); err != nil {
+			return fmt.Errorf("read a listed event: %w", err)
+		}
+		return take(gateway.ListedEvent{Body: body, At: event.Created})
+	})
+}
+
+// pages reads a list to its end.
+func pages[T any](ctx context.Context, c *Client, path string, in gateway.Span, take func(T) error) error {
+	query := url.Values{"from": {in.From.UTC().Format(time.RFC3339Nano)}, "to": {in.To.UTC().Format(time.RFC3339Nano)}}
+	for {
+		var page struct {
+			Items []T    `json:"items"`
+			Next  string `json:"next_cursor"`
+		}
+		if err := c.api.Get(ctx, path+"?"+query.Encode(), nil, &page); err != nil {
+			return err
+		}
+		if page.Items == nil || page.Next != "" && page.Next == query.Get("cursor") {
+			return errNoList
+		}
+		for _, item := range page.Items {
+			if err := take(item); err != nil {
+				return err
+			}
+		}
+		if page.Next == "" {
+			return nil
+		}
+		query.Set("cursor", page.Next)
+	}
+}

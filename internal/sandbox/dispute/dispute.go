@@ -1,0 +1,92 @@
+// Package dispute is the life of a dispute at the sandbox: its statuses, what leads from one to another, and where its
+// money is meanwhile.
+package dispute
+
+import (
+	"slices"
+
+	"github.com/paylatch/paylatch/internal/sandbox/ledger"
+)
+
+// Status is where a dispute stands.
+type Status string
+
+// The statuses of a dispute.
+const (
+	Warning     Status = "warning"
+	Open        Status = "open"
+	UnderReview Status = "under_review"
+	Won         Status = "won"
+	Lost        Status = "lost"
+	Accepted    Status = "accepted"
+)
+
+// takes reports whether the provider has the disputed money while a dispute stands so.
+func (s Status) takes() bool { return s != Warning && s != Won }
+
+// Dispute is a dispute in responses, and a record of the journal. Movements are its entries of the ledger, the oldest first.
+type Dispute struct {
+	ID        string     `json:"id"`
+	ChargeID  string     `json:"charge_id"`
+	Status    Status     `json:"status"`
+	Reason    string     `json:"reason"`
+	Amount    int64      `json:"amount"`
+	Currency  string     `json:"currency"`
+	DueBy     string     `json:"due_by"`
+	Created   string     `json:"created"`
+	Updated   string     `json:"updated"`
+	Movements []Movement `json:"movements"`
+}
+
+// Movement is an entry of the ledger as its dispute shows it.
+type Movement struct {
+	EntryID string      `json:"entry_id"`
+	Kind    ledger.Kind `json:"kind"`
+	Amount  int64       `json:"amount"`
+	At      string      `json:"at"`
+}
+
+// taken reports whether the provider has the money.
+func (d Dispute) taken() bool {
+	return len(d.Movements) > 0 && d.Movements[len(d.Movements)-1].Kind == ledger.Chargeback
+}
+
+// Moves is what has to happen to the money when the dispute comes into a status: the kind of the movement, and what is
+// added to the disputed amount of the charge. Empty where the money is where it has to be.
+func (d Dispute) Moves(to Status) (kind ledger.Kind, amount int64) {
+	switch {
+	case to.takes() == d.taken():
+		return "", 0
+	case d.taken():
+		return ledger.ChargebackReversal, -d.Amount
+	}
+	return ledger.Chargeback, d.Amount
+}
+
+// Act is what can be done to a dispute: from which status, to which, and the type of its event.
+type Act struct {
+	from []Status
+	To   Status
+	Type string
+}
+
+// ActOf returns an act by its name in the address. What was decided can be decided otherwise later, but for what was
+// accepted.
+func ActOf(name string) (Act, bool) {
+	switch name {
+	case "open":
+		return Act{[]Status{Warning}, Open, "dispute.opened"}, true
+	case "evidence":
+		return Act{[]Status{Open}, UnderReview, "dispute.updated"}, true
+	case "win":
+		return Act{[]Status{Warning, Open, UnderReview, Lost}, Won, "dispute.won"}, true
+	case "lose":
+		return Act{[]Status{Open, UnderReview, Won}, Lost, "dispute.lost"}, true
+	case "accept":
+		return Act{[]Status{Open, UnderReview}, Accepted, "dispute.accepted"}, true
+	}
+	return Act{}, false
+}
+
+// Fits reports whether the act can be done in a status.
+func (a Act) Fits(s Status) bool { return slices.Contains(a.from, s) }
