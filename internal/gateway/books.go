@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"io"
 	"time"
 
@@ -12,10 +13,18 @@ import (
 // Books are a provider's own record of an account's money. Reading them moves nothing.
 type Books interface {
 	// Entries passes the entries of a span to take, in any order, page by page, until take returns an
-	// error, which it returns. An entry at the edge of the span may be passed twice, by two spans; none
-	// of it is left out. Entries that are about no payment (payouts, fees of the account) are left out.
+	// error, which it returns. None of a span is left out. An entry may be passed more than once: by two
+	// spans at whose edge it is, by a later span in which the provider has changed it, and, with its
+	// payout, by the span in which it was paid out. Entries that are about no payment (payouts, fees of
+	// the account), and those of an unfamiliar type, are left out. One that can't be read hides no other:
+	// all others are passed, and then the error wraps ErrUnreadable. After any other error the span has
+	// to be read again.
 	Entries(ctx context.Context, in Span, take func(Entry) error) error
 }
+
+// ErrUnreadable is wrapped by the error of a list of which all was passed but what can't be read: reading
+// it again would find the same.
+var ErrUnreadable = errors.New("the provider lists what can't be read")
 
 // Statement reads a file of a provider's that has what [Books] have: its settlement details, its registry.
 type Statement func(file io.Reader, take func(Entry) error) error
@@ -25,6 +34,27 @@ type Span struct{ From, To time.Time }
 
 // Has reports whether the span contains a time.
 func (s Span) Has(t time.Time) bool { return !t.Before(s.From) && t.Before(s.To) }
+
+// Seconds is the span of whole seconds that contains the span: most providers date by seconds.
+func (s Span) Seconds() Span {
+	to := s.To.Truncate(time.Second)
+	if to.Before(s.To) {
+		to = to.Add(time.Second)
+	}
+	return Span{s.From.Truncate(time.Second).UTC(), to.UTC()}
+}
+
+// Split divides the span into spans of at most a length, in order; each begins where the last one ends.
+func (s Span) Split(length time.Duration) (parts []Span) {
+	for from := s.From; from.Before(s.To); from = from.Add(length) {
+		to := from.Add(length)
+		if to.After(s.To) {
+			to = s.To
+		}
+		parts = append(parts, Span{from, to})
+	}
+	return parts
+}
 
 // Entry is what a provider's books have of one movement of money of a payment.
 type Entry struct {
@@ -42,7 +72,8 @@ type Entry struct {
 	// Fee is what the provider kept of it, Net what was added to the balance of the account (negative where
 	// it was taken), in the currency of that balance; nil where the books do not state it.
 	Fee, Net *payment.Money
-	// Payout is the provider's id of the payout that contains it; empty while it is in none.
+	// Payout is the provider's id of the payout that contains it; empty while it is in none, and where it
+	// was read from a list that does not name it.
 	Payout string
 }
 
@@ -58,7 +89,8 @@ func (e Entry) Report(cause payment.Cause) payment.Report {
 
 // EventLog is a provider's own list of the events of an account.
 type EventLog interface {
-	// Events passes the events of a span to take, as Books.Entries does entries.
+	// Events passes the events of a span to take, as Books.Entries does entries. Events of any type are
+	// passed.
 	Events(ctx context.Context, in Span, take func(ListedEvent) error) error
 }
 

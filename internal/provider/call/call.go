@@ -8,6 +8,7 @@ package call
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +19,7 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// maxAnswer bounds the body of a response, in bytes.
+// maxAnswer bounds the body of a response, in bytes, unless its request has another bound.
 const maxAnswer = 1 << 20
 
 // Request is one request to a provider.
@@ -32,6 +33,8 @@ type Request struct {
 	// Question marks a request that changes nothing, whatever its method. A GET always
 	// is one.
 	Question bool
+	// MaxAnswer bounds the body of the response, in bytes; 0 is 1 MiB. It is for lists of large objects.
+	MaxAnswer int64
 }
 
 // Answer is the provider's response, whatever its status.
@@ -62,11 +65,12 @@ func Do(ctx context.Context, client *http.Client, r Request) (Answer, error) {
 		return Answer{}, gate.explain(err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	limit := cmp.Or(r.MaxAnswer, maxAnswer)
+	body, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
 	if err != nil {
 		return Answer{}, fmt.Errorf("read the provider's answer: %w", err)
 	}
-	if len(body) > maxAnswer {
+	if int64(len(body)) > limit {
 		return Answer{}, errors.New("the provider's answer is too long")
 	}
 	return Answer{Status: resp.StatusCode, Header: resp.Header, Body: body}, nil

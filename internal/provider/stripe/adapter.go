@@ -16,10 +16,14 @@ func Adapter() descriptor.Adapter {
 		Carries: carries(), ProviderData: providerData(),
 		SecondStep: "any object, `{}` as well, once Stripe.js has handled the next action: the payment is looked up, and confirmed if it waits for that; nothing of the details is sent",
 		New: func(s descriptor.Settings) (gateway.Provider, error) {
-			return New(s.BaseURL, s.Params["api_key"], s.Client), nil
+			return of(s), nil
 		},
+		Books:  func(s descriptor.Settings) (gateway.Books, error) { return of(s), nil },
+		Events: func(s descriptor.Settings) (gateway.EventLog, error) { return of(s), nil },
 	}
 }
+
+func of(s descriptor.Settings) *Client { return New(s.BaseURL, s.Params["api_key"], s.Client) }
 
 // carries is the table of what a charge passes on.
 func carries() []descriptor.Carried {

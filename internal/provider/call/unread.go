@@ -1,0 +1,45 @@
+package call
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+)
+
+// Unread counts the items of a list that can't be read, so that none of them hides the others.
+type Unread struct {
+	count int
+	first error
+}
+
+// Err wraps gateway.ErrUnreadable and the first error; nil if all could be read.
+func (u *Unread) Err() error {
+	if u.count == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %d items, the first: %w", gateway.ErrUnreadable, u.count, u.first)
+}
+
+// Pass passes what an item of a list has to take, whose error it returns. An item that is no T, or of which
+// read returns an error, is counted as unread.
+func Pass[T, E any](u *Unread, item json.RawMessage, read func(T) ([]E, error), take func(E) error) error {
+	var object T
+	err := json.Unmarshal(item, &object)
+	var has []E
+	if err == nil {
+		has, err = read(object)
+	}
+	if err != nil {
+		if u.count++; u.first == nil {
+			u.first = err
+		}
+		return nil
+	}
+	for _, one := range has {
+		if err := take(one); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,249 @@
+package stripe_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/providertest"
+	"github.com/paylatch/paylatch/internal/provider/stripe"
+	"github.com/paylatch/paylatch/webhooks"
+	hooks "github.com/paylatch/paylatch/webhooks/stripe"
+)
+
+// began is the begin of the fixture's day.
+var began = time.Date(2026, 3, 14, 0, 0, 0, 0, time.UTC)
+
+func at(second int) int { return int(began.Unix()) + second }
+
+// euros is money of the books, which may be negative.
+func euros(minor int64) *payment.Money { return &payment.Money{Minor: minor, Currency: "EUR"} }
+
+func captured(id, intent string, amount int) object {
+	return sourced("charge", id, intent, amount, object{"amount_captured": amount, "captured": true, "status": "succeeded"})
+}
+
+// sold are the books of a day: each type that is about a payment, and others.
+func sold() *books {
+	open := object{"object": "payout", "id": "po_1"}
+	return &books{transactions: []object{
+		transaction("txn_1", "charge", at(0), 1999, 88, captured("ch_1", "pi_1", 1999)),
+		transaction("txn_2", "stripe_fee", at(1), -100, 0, object{"object": "charge", "id": "ch_x"}),
+		transaction("txn_3", "refund", at(2), -500, 0, sourced("refund", "re_1", "pi_1", 500, object{"status": "succeeded"})),
+		transaction("txn_4", "payment", at(3), 700, 30, captured("py_2", "pi_2", 700)),
+		transaction("txn_5", "payment", at(4), 700, 30, sourced("charge", "py_3", "pi_3", 700, object{"amount_captured": 700, "captured": true, "status": "pending"})),
+		transaction("txn_6", "refund_failure", at(5), 500, 0, sourced("refund", "re_1", "pi_1", 500, object{"status": "failed"})),
+		transaction("txn_7", "adjustment", at(6), -1999, 1500, sourced("dispute", "dp_1", "pi_1", 1999, nil)),
+		transaction("txn_8", "adjustment", at(7), 1999, -1500, sourced("dispute", "dp_1", "pi_1", 1999, nil)),
+		transaction("txn_9", "payout", at(8), -5000, 0, open),
+	}}
+}
+
+func entry(id, intent string, kind payment.MovementKind, movement string, amount, fee, net int64, second int) gateway.Entry {
+	ref := "ch_" + strings.TrimPrefix(intent, "pi_")
+	return gateway.Entry{
+		ID: id, Payment: intent, References: []string{"att-" + intent, ref}, Order: payment.OrderID("order-" + intent),
+		Movement: payment.Told{Kind: kind, ID: movement, Money: *euros(amount), At: began.Add(time.Duration(second) * time.Second)},
+		Fee:      euros(fee), Net: euros(net),
+	}
+}
+
+func soldEntries() []gateway.Entry {
+	second := entry("txn_4", "pi_2", payment.MovementCapture, "", 700, 30, 670, 3)
+	second.References[1] = "py_2"
+	return []gateway.Entry{
+		entry("txn_1", "pi_1", payment.MovementCapture, "", 1999, 88, 1911, 0),
+		entry("txn_3", "pi_1", payment.MovementRefund, "re_1", 500, 0, -500, 2),
+		second,
+		entry("txn_6", "pi_1", payment.MovementRefundReversal, "re_1", 500, 0, 500, 5),
+		entry("txn_7", "pi_1", payment.MovementChargeback, "dp_1", 1999, 1500, -3499, 6),
+		entry("txn_8", "pi_1", payment.MovementChargebackReversal, "dp_1", 1999, -1500, 3499, 7),
+	}
+}
+
+func keeping(t *testing.T, b *books) *fake {
+	t.Helper()
+	f, ok := newFake(t).(*fake)
+	require.True(t, ok)
+	f.keepBooks(b)
+	return f
+}
+
+func TestBooks(t *testing.T) {
+	t.Parallel()
+	providertest.Books(t, providertest.BooksSuite{
+		New: func(_ *testing.T, base string, c *http.Client) gateway.Books { return stripe.New(base, secret, c) },
+		Provider: func(_ *testing.T, base string, c *http.Client) gateway.Provider {
+			return stripe.New(base, secret, c)
+		},
+		Booked: func(t *testing.T) providertest.Booked {
+			t.Helper()
+			f := keeping(t, sold())
+			for id, amount := range map[string]int64{"pi_1": 1999, "pi_2": 700} {
+				f.intents[id] = &intent{id: id, status: "succeeded", currency: "eur", amount: amount, received: amount, charge: "ch_1"}
+			}
+			return providertest.Booked{Fake: f, Span: gateway.Span{From: began, To: began.Add(time.Hour)}, Entries: soldEntries(), Webhooks: hooked(t,
+				event("evt_1", "payment_intent.succeeded", at(0), object{"object": "payment_intent", "id": "pi_1", "amount_received": 1999, "currency": "eur"}),
+				event("evt_2", "refund.updated", at(2), sourced("refund", "re_1", "pi_1", 500, object{"status": "succeeded"})),
+				event("evt_3", "charge.dispute.funds_withdrawn", at(6), sourced("dispute", "dp_1", "pi_1", 1999, object{"status": "needs_response"})),
+				event("evt_4", "charge.dispute.funds_reinstated", at(7), sourced("dispute", "dp_1", "pi_1", 1999, object{"status": "won"})),
+			)}
+		},
+	})
+}
+
+func event(id, kind string, created int, of object) object {
+	return object{"object": "event", "id": id, "type": kind, "created": created, "api_version": "2025-03-31.basil", "data": object{"object": of}}
+}
+
+// hooked are events as their webhooks are read.
+func hooked(t *testing.T, all ...object) (events []webhooks.Event) {
+	t.Helper()
+	for _, one := range all {
+		body, err := json.Marshal(one)
+		require.NoError(t, err)
+		events = append(events, verifier(t).Read(webhooks.Delivery{Body: body})...)
+	}
+	return events
+}
+
+func verifier(t *testing.T) *hooks.Verifier {
+	t.Helper()
+	v, err := hooks.New(webhooks.Config{Secrets: []string{"whsec_1"}})
+	require.NoError(t, err)
+	return v
+}
+
+func TestEventLog(t *testing.T) {
+	t.Parallel()
+	providertest.EventLog(t, providertest.EventLogSuite{
+		New:    func(_ *testing.T, base string, c *http.Client) gateway.EventLog { return stripe.New(base, secret, c) },
+		Reader: verifier(t),
+		Listed: func(t *testing.T) providertest.Listed {
+			t.Helper()
+			b := &books{}
+			l := providertest.Listed{Fake: keeping(t, b), Span: gateway.Span{From: began, To: began.Add(time.Hour)}}
+			for i, id := range []string{"evt_1", "evt_2", "evt_3", "evt_4", "evt_5"} {
+				e := event(id, "payment_intent.processing", at(i), object{"object": "payment_intent", "id": "pi_1", "amount": 5, "currency": "eur"})
+				body, err := json.Marshal(e)
+				require.NoError(t, err)
+				b.events = append(b.events, e)
+				l.Events = append(l.Events, gateway.ListedEvent{Body: body, At: began.Add(time.Duration(i) * time.Second)})
+			}
+			return l
+		},
+	})
+}
+
+// read are the entries of an hour, and the error after them.
+func read(t *testing.T, b *books) (all []gateway.Entry, err error) {
+	t.Helper()
+	c, _ := serve(t, keeping(t, b))
+	err = c.Entries(t.Context(), gateway.Span{From: began, To: began.Add(time.Hour)}, func(e gateway.Entry) error {
+		all = append(all, e)
+		return nil
+	})
+	return all, err
+}
+
+// A payout that Stripe made by itself names its transactions, those of days before as well: a debit that was
+// pending is among them.
+func TestAPayoutHasItsEntries(t *testing.T) {
+	t.Parallel()
+	before := transaction("txn_0", "payment", at(-86400), 700, 30, captured("ch_1", "pi_1", 700))
+	later := transaction("txn_2", "payment", at(-86399), 900, 30, captured("ch_1", "pi_1", 900))
+	b := &books{
+		transactions: []object{transaction("txn_1", "charge", at(0), 1999, 88, captured("ch_1", "pi_1", 1999))},
+		payouts: []object{
+			{"object": "payout", "id": "po_1", "created": at(5), "automatic": true}, {"object": "payout", "id": "po_2", "created": at(6), "automatic": false},
+			{"object": "payout", "id": "po_3", "created": at(7), "automatic": true},
+		},
+		paidOut: map[string][]object{"po_1": {before}, "po_2": {before}, "po_3": {later}},
+	}
+	got, err := read(t, b)
+	require.NoError(t, err)
+	payouts := map[string]string{}
+	for _, e := range got {
+		payouts[e.ID] = e.Payout
+	}
+	require.Equal(t, map[string]string{"txn_1": "", "txn_0": "po_1", "txn_2": "po_3"}, payouts)
+}
+
+// Amounts are those of Stripe's digits; the fee is in the currency of the balance.
+func TestBookedMoneyHasStripesDigits(t *testing.T) {
+	t.Parallel()
+	yen := transaction("txn_1", "charge", at(0), 1230, 40, with(captured("ch_1", "pi_1", 500), "currency", "jpy"))
+	krona := transaction("txn_2", "charge", at(1), 1230, 40, with(captured("ch_2", "pi_2", 50000), "currency", "isk"))
+	dinar := transaction("txn_3", "charge", at(2), 1230, 40, with(captured("ch_3", "pi_3", 1990), "currency", "kwd"))
+	got, err := read(t, &books{transactions: []object{yen, krona, dinar}})
+	require.NoError(t, err)
+	require.Len(t, got, 3)
+	for i, want := range []payment.Money{{Minor: 1990, Currency: "KWD"}, {Minor: 500, Currency: "ISK"}, {Minor: 500, Currency: "JPY"}} {
+		require.Equal(t, want, got[i].Movement.Money)
+		require.Equal(t, euros(40), got[i].Fee)
+		require.Equal(t, euros(1190), got[i].Net)
+	}
+}
+
+// What can't be read hides nothing else, and is an error of its own.
+func TestAnUnreadableTransactionHidesNoOther(t *testing.T) {
+	t.Parallel()
+	b := sold()
+	b.transactions[0]["source"] = object{"object": "mandate", "id": "mandate_1"}
+	b.transactions[2]["source"] = sourced("refund", "re_1", "pi_1", 500, object{"currency": "isk", "amount": 1})
+	got, err := read(t, b)
+	require.ErrorIs(t, err, gateway.ErrUnreadable)
+	require.ErrorContains(t, err, "txn_3")
+	require.Len(t, got, len(soldEntries())-2)
+}
+
+// A charge without an intent is the payment itself, as its webhooks name it.
+func TestAChargeWithoutAnIntent(t *testing.T) {
+	t.Parallel()
+	alone := captured("ch_1", "", 1999)
+	alone["payment_intent"], alone["metadata"] = nil, object{}
+	got, err := read(t, &books{transactions: []object{transaction("txn_1", "charge", at(0), 1999, 88, alone)}})
+	require.NoError(t, err)
+	require.Len(t, got, 1)
+	require.Equal(t, "ch_1", got[0].Payment)
+	named := hooked(t, event("evt_1", "charge.succeeded", at(0), alone))
+	require.Equal(t, named[0].ProviderPaymentID, got[0].Payment)
+	require.Equal(t, named[0].References, got[0].References)
+}
+
+func TestListsFitStripesDescription(t *testing.T) {
+	t.Parallel()
+	c := startMock(t)
+	span := gateway.Span{From: began, To: began.Add(time.Hour)}
+	passed := 0
+	err := c.Entries(t.Context(), span, func(gateway.Entry) error { passed++; return nil })
+	require.True(t, err == nil || errors.Is(err, gateway.ErrUnreadable), "%v", err)
+	require.NoError(t, c.Events(t.Context(), span, func(e gateway.ListedEvent) error {
+		passed++
+		require.NotEmpty(t, e.Body)
+		return nil
+	}))
+	require.NotZero(t, passed)
+}
+
+// A span is asked for in whole seconds, with what the adapter needs of each transaction.
+func TestASpanIsAskedForInSeconds(t *testing.T) {
+	t.Parallel()
+	c, seen := serve(t, keeping(t, &books{}))
+	span := gateway.Span{From: began.Add(time.Nanosecond), To: began.Add(time.Second + time.Nanosecond)}
+	require.NoError(t, c.Entries(t.Context(), span, func(gateway.Entry) error { return nil }))
+	asked, err := url.Parse(strings.TrimPrefix((<-seen).line, "GET "))
+	require.NoError(t, err)
+	require.Equal(t, "/v1/balance_transactions", asked.Path)
+	require.Equal(t, url.Values{
+		"created[gte]": {"1773446400"}, "created[lt]": {"1773446402"}, "limit": {"100"}, "expand[0]": {"data.source"},
+	}, asked.Query())
+}

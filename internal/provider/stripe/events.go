@@ -1,0 +1,39 @@
+package stripe
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/stripe/stripe-go/v86"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// Events implements gateway.EventLog (https://docs.stripe.com/api/events/list). Stripe lists those of the last
+// 30 days, each rendered by the API version of its time, which need not be that of the endpoint.
+func (c *Client) Events(ctx context.Context, in gateway.Span, take func(gateway.ListedEvent) error) error {
+	params, unread := &stripe.EventListParams{CreatedRange: created(in)}, &call.Unread{}
+	err := c.list(ctx, "/v1/events", params, &params.ListParams, func(item json.RawMessage) error {
+		return call.Pass(unread, item, func(e listedEvent) ([]gateway.ListedEvent, error) { return e.listed(item) }, take)
+	})
+	if err != nil {
+		return err
+	}
+	return unread.Err()
+}
+
+type listedEvent struct {
+	ID      string `json:"id"`
+	Type    string `json:"type"`
+	Created int64  `json:"created"`
+}
+
+func (e listedEvent) listed(body []byte) ([]gateway.ListedEvent, error) {
+	if e.ID == "" || e.Type == "" || e.Created <= 0 {
+		return nil, fmt.Errorf("event %s: %w", e.ID, errNameless)
+	}
+	return []gateway.ListedEvent{{Body: body, At: time.Unix(e.Created, 0).UTC()}}, nil
+}
