@@ -16,9 +16,14 @@ func Adapter() descriptor.Adapter {
 		Carries: carried(), ProviderData: allowed(),
 		SecondStep: "`razorpay_order_id`, `razorpay_payment_id` and `razorpay_signature`, which Razorpay's script returns for the token checkout",
 		New: func(s descriptor.Settings) (gateway.Provider, error) {
-			return New(s.BaseURL, s.Params["key_id"], s.Params["key_secret"], s.Client), nil
+			return of(s), nil
 		},
+		Books: func(s descriptor.Settings) (gateway.Books, error) { return of(s), nil },
 	}
+}
+
+func of(s descriptor.Settings) *Client {
+	return New(s.BaseURL, s.Params["key_id"], s.Params["key_secret"], s.Client)
 }
 
 func carried() []descriptor.Carried {

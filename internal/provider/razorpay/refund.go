@@ -90,7 +90,7 @@ func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway
 	return c.findRefund(ctx, id, r.Refund)
 }
 
-// pageSize is the number of refunds in a page
+// pageSize is the maximum of a list's page, that of refunds for one
 // (https://razorpay.com/docs/api/refunds/fetch-multiple-refund-payment/).
 const pageSize = 100
 

@@ -1,0 +1,197 @@
+package razorpay
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// Entries implements gateway.Books by the payments and the refunds that were created in the span
+// (https://razorpay.com/docs/api/payments/fetch-all-payments/, …/api/refunds/fetch-all/), and then by what was
+// settled in it. What is captured, or processed, later than in the span of its creation is passed by that of
+// its settlement, and so is what a lost dispute took.
+//
+// Razorpay has no list of events.
+func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
+	unread, whole := &call.Unread{}, in.Seconds()
+	created := url.Values{"from": {strconv.FormatInt(whole.From.Unix(), 10)}, "to": {strconv.FormatInt(whole.To.Unix(), 10)}}
+	err := c.list(ctx, "/payments", created, func(item json.RawMessage) error {
+		return call.Pass(unread, item, listedPayment.entries, take)
+	})
+	if err != nil {
+		return err
+	}
+	err = c.list(ctx, "/refunds", created, func(item json.RawMessage) error {
+		return call.Pass(unread, item, listedRefund.entries, func(e gateway.Entry) error { return c.ofCaptured(ctx, e, take) })
+	})
+	if err != nil {
+		return err
+	}
+	if err := c.settled(ctx, in, unread, take); err != nil {
+		return err
+	}
+	return unread.Err()
+}
+
+// list passes the items of a list to one, page by page. What it returns an error for ends the list. A list
+// ends with an empty page: that a page has as many as were requested is not documented.
+func (c *Client) list(ctx context.Context, path string, query url.Values, one func(json.RawMessage) error) error {
+	query.Set("count", strconv.Itoa(pageSize))
+	for skip := 0; ; {
+		query.Set("skip", strconv.Itoa(skip))
+		var got struct {
+			Items []json.RawMessage `json:"items"`
+		}
+		err := c.api.Get(ctx, path+"?"+query.Encode(), nil, &got)
+		if err == nil && got.Items == nil {
+			err = errNameless
+		}
+		if err != nil {
+			return fmt.Errorf("list %s: %w", path, err)
+		}
+		for _, item := range got.Items {
+			if err := one(item); err != nil {
+				return err
+			}
+		}
+		if skip += len(got.Items); len(got.Items) == 0 {
+			return nil
+		}
+	}
+}
+
+// notes are those of an object that are texts; Razorpay writes none as an empty list.
+type notes map[string]string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (n *notes) UnmarshalJSON(raw []byte) error {
+	var all map[string]any
+	*n = nil
+	if json.Unmarshal(raw, &all) != nil {
+		return nil
+	}
+	*n = notes{}
+	for name, value := range all {
+		if text, ok := value.(string); ok {
+			(*n)[name] = text
+		}
+	}
+	return nil
+}
+
+// listedPayment is a payment with what its books have
+// (https://razorpay.com/docs/api/payments/entity/: the fee includes the tax on it).
+type listedPayment struct {
+	paid
+
+	Notes notes  `json:"notes"`
+	Fee   *int64 `json:"fee"`
+	// BaseAmount and BaseCurrency are what it comes to in the currency of the balance, of a payment in another.
+	BaseAmount   *int64 `json:"base_amount"`
+	BaseCurrency string `json:"base_currency"`
+}
+
+// entries are the capture, if there is one: a total, as the payment's lookup has it.
+func (p listedPayment) entries() ([]gateway.Entry, error) {
+	o, err := p.outcome()
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("payment %s: %w", p.ID, err)
+	case o.News != fsm.NewsSucceeded:
+		return nil, nil
+	}
+	e := gateway.Entry{
+		ID: p.ID, Payment: p.ID, Movement: payment.Told{Kind: payment.MovementCapture, Money: *o.Money, At: time.Unix(p.CreatedAt, 0).UTC()},
+	}
+	name(&e, p.Notes, p.OrderID)
+	return []gateway.Entry{p.withFee(e)}, nil
+}
+
+// withFee adds the fee, which is in the currency of the balance; of a payment in another only where that is
+// stated.
+func (p listedPayment) withFee(e gateway.Entry) gateway.Entry {
+	units, currency := p.BaseAmount, p.BaseCurrency
+	if currency == "" && p.Currency == "INR" {
+		units, currency = p.Amount, p.Currency
+	}
+	gross, err := money(units, currency)
+	fee, failed := money(p.Fee, currency)
+	if err != nil || failed != nil {
+		return e
+	}
+	e.Fee, e.Net = fee, &payment.Money{Minor: gross.Minor - fee.Minor, Currency: gross.Currency}
+	return e
+}
+
+func name(e *gateway.Entry, n notes, order string) {
+	for _, id := range []string{n["payment_attempt_id"], order} {
+		if id != "" {
+			e.References = append(e.References, id)
+		}
+	}
+	e.Order = payment.OrderID(n["order_id"])
+}
+
+type listedRefund struct {
+	refund
+
+	PaymentID string `json:"payment_id"`
+	CreatedAt int64  `json:"created_at"`
+	Notes     notes  `json:"notes"`
+}
+
+// entries are the refund, once it is processed.
+func (r listedRefund) entries() ([]gateway.Entry, error) {
+	o, err := r.outcome()
+	if err == nil && r.PaymentID == "" {
+		err = errNameless
+	}
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("refund %s: %w", r.ID, err)
+	case o.News != fsm.NewsSucceeded:
+		return nil, nil
+	}
+	e := gateway.Entry{
+		ID: r.ID, Payment: r.PaymentID, Movement: payment.Told{Kind: payment.MovementRefund, ID: r.ID, Money: *o.Money, At: time.Unix(r.CreatedAt, 0).UTC()},
+	}
+	name(&e, r.Notes, "")
+	return []gateway.Entry{e}, nil
+}
+
+// ofCaptured passes a refund with the names of its payment. Razorpay gives back by itself what was never
+// captured (https://razorpay.com/docs/payments/refunds/auto-refunds/): webhooks of such a refund count for
+// nothing, and neither does its entry.
+func (c *Client) ofCaptured(ctx context.Context, e gateway.Entry, take func(gateway.Entry) error) error {
+	var of struct {
+		ID       string `json:"id"`
+		OrderID  string `json:"order_id"`
+		Captured *bool  `json:"captured"`
+		Notes    notes  `json:"notes"`
+	}
+	err := c.api.Get(ctx, paymentPath(e.Payment), nil, &of)
+	switch {
+	case errors.Is(err, gateway.ErrNoSuchPayment):
+		return take(e)
+	case err == nil && of.ID == "":
+		err = errNameless
+	}
+	if err != nil {
+		return fmt.Errorf("payment of the refund %s: %w", e.ID, err)
+	}
+	if of.Captured != nil && !*of.Captured {
+		return nil
+	}
+	e.References = nil
+	name(&e, of.Notes, of.OrderID)
+	return take(e)
+}
