@@ -190,22 +190,30 @@ func (r refund) fill(e webhooks.Event) (webhooks.Event, error) {
 	return read.WithUnits(e, r.Amount.Amount, r.Amount.Currency, nil)
 }
 
-// fill reads a dispute. Square takes the money when a dispute reaches it, keeps it while that is open, and returns it
-// when it is won (https://squareup.com/help/us/en/article/5224-resolving-disputes-faqs). An inquiry only puts it at
-// stake, and one that is closed does not any more.
+// DisputeKind returns what a state of a dispute means for the money. Square takes the money when a dispute reaches it,
+// keeps it while that is open, and returns it when it is won
+// (https://squareup.com/help/us/en/article/5224-resolving-disputes-faqs). An inquiry only puts it at stake, and one that
+// is closed does not any more.
+func DisputeKind(state string) webhooks.Kind {
+	switch state {
+	case "WON":
+		return webhooks.KindChargebackReversed
+	case "EVIDENCE_REQUIRED", "PROCESSING", "LOST", "ACCEPTED":
+		return webhooks.KindChargeback
+	default:
+		return webhooks.KindDisputed
+	}
+}
+
 func (p dispute) fill(e webhooks.Event) (webhooks.Event, error) {
 	e.References = read.References(p.Payment.Value.ID)
 	e.ProviderPaymentID = p.Payment.Value.ID
 	id := cmp.Or(p.ID, string(p.OldID))
-	switch p.State {
-	case "":
+	if p.State == "" {
 		return e, noStatus(e)
-	case "WON":
-		e.Kind, e.MovementID = webhooks.KindChargebackReversed, id
-	case "EVIDENCE_REQUIRED", "PROCESSING", "LOST", "ACCEPTED":
-		e.Kind, e.MovementID = webhooks.KindChargeback, id
-	default:
-		e.Kind = webhooks.KindDisputed
+	}
+	if e.Kind = DisputeKind(p.State); e.Kind.IsMovement() {
+		e.MovementID = id
 	}
 	e, err := read.WithUnits(e, p.Amount.Amount, p.Amount.Currency, nil)
 	return read.WithDispute(e, webhooks.Dispute{

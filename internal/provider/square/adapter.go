@@ -15,11 +15,17 @@ func Adapter() descriptor.Adapter {
 		TestHosts: []string{"squareupsandbox.com"},
 		Carries:   carried(), ProviderData: allowed(),
 		New: func(s descriptor.Settings) (gateway.Provider, error) {
-			c := New(s.BaseURL, s.Params["api_key"], s.Client)
-			c.Location = s.Params["location_id"]
-			return c, nil
+			return of(s), nil
 		},
+		Books:  func(s descriptor.Settings) (gateway.Books, error) { return of(s), nil },
+		Events: func(s descriptor.Settings) (gateway.EventLog, error) { return of(s), nil },
 	}
+}
+
+func of(s descriptor.Settings) *Client {
+	c := New(s.BaseURL, s.Params["api_key"], s.Client)
+	c.Location = s.Params["location_id"]
+	return c
 }
 
 func carried() []descriptor.Carried {

@@ -1,0 +1,77 @@
+package square
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// Entries implements gateway.Books by the payments and refunds that were created in the span, those that were
+// changed in it (a capture that was delayed, a fee that came later), and the disputes that were either
+// (https://developer.squareup.com/reference/square/payments-api/list-payments,
+// …/refunds-api/list-payment-refunds, …/disputes-api/list-disputes). The list of disputes has no time: all are
+// read. None of them names a payout.
+func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
+	unread, whole := &call.Unread{}, in.Seconds()
+	all := func(dates) bool { return true }
+	before := func(d dates) bool { return !whole.Has(d.CreatedAt) }
+	within := func(d dates) bool { return whole.Has(d.CreatedAt) || whole.Has(d.UpdatedAt) }
+	for _, l := range []struct {
+		path  string
+		query url.Values
+		one   func(json.RawMessage) error
+	}{
+		{"/v2/payments", created(whole), passing[bookedPayment](unread, all, take)},
+		{"/v2/payments", changed(whole), passing[bookedPayment](unread, before, take)},
+		{"/v2/refunds", created(whole), passing[bookedRefund](unread, all, take)},
+		{"/v2/refunds", changed(whole), passing[bookedRefund](unread, before, take)},
+		{"/v2/disputes", url.Values{}, passing[dispute](unread, within, take)},
+	} {
+		if c.Location != "" {
+			l.query.Set("location_id", c.Location)
+		}
+		if err := c.list(ctx, l.path, l.query, l.one); err != nil {
+			return err
+		}
+	}
+	return unread.Err()
+}
+
+func created(in gateway.Span) url.Values {
+	return url.Values{"begin_time": {in.From.Format(time.RFC3339)}, "end_time": {in.To.Format(time.RFC3339)}}
+}
+
+func changed(in gateway.Span) url.Values {
+	return url.Values{
+		"updated_at_begin_time": {in.From.Format(time.RFC3339)}, "updated_at_end_time": {in.To.Format(time.RFC3339)}, "sort_field": {"UPDATED_AT"},
+	}
+}
+
+// booked is what has entries.
+type booked interface {
+	dated() dates
+	entries() ([]gateway.Entry, error)
+}
+
+type dates struct {
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+func (d dates) dated() dates { return d }
+
+// passing passes the entries of an item whose dates are to be kept.
+func passing[T booked](unread *call.Unread, keep func(dates) bool, take func(gateway.Entry) error) func(json.RawMessage) error {
+	return func(item json.RawMessage) error {
+		return call.Pass(unread, item, func(one T) ([]gateway.Entry, error) {
+			if !keep(one.dated()) {
+				return nil, nil
+			}
+			return one.entries()
+		}, take)
+	}
+}

@@ -1,0 +1,85 @@
+package square
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// listing is a page of one of Square's lists, of which the others are nil.
+type listing struct {
+	Payments []json.RawMessage `json:"payments"`
+	Refunds  []json.RawMessage `json:"refunds"`
+	Disputes []json.RawMessage `json:"disputes"`
+	Events   []json.RawMessage `json:"events"`
+	Cursor   string            `json:"cursor"`
+	Errors   []apiErr          `json:"errors"`
+}
+
+func (l listing) items() []json.RawMessage {
+	for _, items := range [][]json.RawMessage{l.Payments, l.Refunds, l.Disputes, l.Events} {
+		if items != nil {
+			return items
+		}
+	}
+	return nil
+}
+
+// list passes the items of a list to one, page by page
+// (https://developer.squareup.com/docs/build-basics/common-api-patterns/pagination). What it returns an error
+// for ends the list.
+func (c *Client) list(ctx context.Context, path string, query url.Values, one func(json.RawMessage) error) error {
+	return c.pages(path, func(cursor string) (listing, error) {
+		if cursor != "" {
+			query.Set("cursor", cursor)
+		}
+		return c.page(ctx, call.Request{Method: http.MethodGet, URL: c.base + path + "?" + query.Encode(), Header: c.header()}, nil)
+	}, one)
+}
+
+func (c *Client) pages(path string, page func(cursor string) (listing, error), one func(json.RawMessage) error) error {
+	for cursor := ""; ; {
+		got, err := page(cursor)
+		if err != nil {
+			return fmt.Errorf("list %s: %w", path, err)
+		}
+		for _, item := range got.items() {
+			if err := one(item); err != nil {
+				return err
+			}
+		}
+		if cursor = got.Cursor; cursor == "" {
+			return nil
+		}
+	}
+}
+
+// page reads one. Square leaves an empty list out. So that another's answer is not taken for one, it must have
+// the version that "the response always returns"
+// (https://developer.squareup.com/docs/build-basics/versioning-overview).
+func (c *Client) page(ctx context.Context, r call.Request, body any) (got listing, err error) {
+	a, err := call.DoJSON(ctx, c.http, r, body)
+	if err != nil {
+		return got, err
+	}
+	if a.Status != http.StatusOK {
+		_, refused, err := read(a)
+		if refused != nil {
+			err = refused.err()
+		}
+		return got, err
+	}
+	switch err := a.Read(&got); {
+	case err != nil:
+		return got, err
+	case len(got.Errors) > 0:
+		return got, fmt.Errorf("square lists with the error %s %s", got.Errors[0].Category, got.Errors[0].Code)
+	case got.items() == nil && a.Header.Get("Square-Version") == "":
+		return got, errNameless
+	}
+	return got, nil
+}
