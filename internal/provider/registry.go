@@ -69,12 +69,14 @@ type Records struct {
 	Books     gateway.Books
 	Events    gateway.EventLog
 	Statement gateway.Statement
+	// Lag is how long the books may lack a new entry: a span that ends less long ago may be incomplete.
+	Lag time.Duration
 }
 
 // NewRecords returns the records of an account.
 func NewRecords(kind string, s descriptor.Settings) (r Records, err error) {
 	adapter := Adapters()[kind]
-	r.Statement = adapter.Statement
+	r.Statement, r.Lag = adapter.Statement, adapter.Lag
 	if adapter.Books != nil {
 		if r.Books, err = adapter.Books(s); err != nil {
 			return Records{}, fmt.Errorf("books of %s: %w", kind, err)

@@ -39,6 +39,8 @@ type Adapter struct {
 	Books     func(Settings) (gateway.Books, error)
 	Events    func(Settings) (gateway.EventLog, error)
 	Statement gateway.Statement
+	// Lag is how long the books may lack a new entry.
+	Lag time.Duration
 }
 
 // Carried is a member of a pay that a charge passes on.

@@ -13,9 +13,16 @@ func Adapter() descriptor.Adapter {
 		Carries:   carries(), ProviderData: providerData(),
 		SecondStep: "any object, `{}` as well, once the customer has approved the order on PayPal's page or by its buttons: it is captured or authorized, as it is when a webhook or a check shows the approval; nothing of the details is sent",
 		New: func(s descriptor.Settings) (gateway.Provider, error) {
-			return New(s.BaseURL, s.Params["client_id"], s.Params["client_secret"], s.Client, s.Now), nil
+			return of(s), nil
 		},
+		Books:  func(s descriptor.Settings) (gateway.Books, error) { return of(s), nil },
+		Events: func(s descriptor.Settings) (gateway.EventLog, error) { return of(s), nil },
+		Lag:    booksLag,
 	}
+}
+
+func of(s descriptor.Settings) *Client {
+	return New(s.BaseURL, s.Params["client_id"], s.Params["client_secret"], s.Client, s.Now)
 }
 
 // carries is the table of what a charge passes on.

@@ -29,6 +29,9 @@ func (r *refusal) code() string {
 	return r.Name
 }
 
+// is reports whether a code is its name or its issue.
+func (r *refusal) is(code string) bool { return r.Name == code || r.code() == code }
+
 // Error implements error.
 func (r *refusal) Error() string {
 	return fmt.Sprintf("paypal says %d %s, debug id %s", r.status, r.code(), r.DebugID)

@@ -19,6 +19,7 @@ func Adapter() descriptor.Adapter {
 		},
 		Books:  func(s descriptor.Settings) (gateway.Books, error) { return of(s), nil },
 		Events: func(s descriptor.Settings) (gateway.EventLog, error) { return of(s), nil },
+		Lag:    findLag,
 	}
 }
 

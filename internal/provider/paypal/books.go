@@ -1,0 +1,112 @@
+package paypal
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+const (
+	transactionsPath = "/v1/reporting/transactions"
+	// searchable is "the maximum supported range" of one search.
+	searchable = 31 * 24 * time.Hour
+	// booksLag is how long "it takes [...] for executed transactions to appear", at most.
+	booksLag = 3 * time.Hour
+)
+
+// Entries implements gateway.Books by the search of transactions
+// (https://developer.paypal.com/docs/api/transaction-search/v1/), of the last three years. The app must have the
+// permission "Transaction search", which may take nine hours to be effective
+// (https://developer.paypal.com/docs/transaction-search/). A span that is not all listed yet is an error, once
+// what is listed was passed. No transaction names its payout.
+func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
+	unread := &call.Unread{}
+	for _, part := range in.Seconds().Split(searchable) {
+		if err := c.transactions(ctx, part, unread, take); err != nil {
+			return err
+		}
+	}
+	return unread.Err()
+}
+
+// searchPage is a page of a search.
+type searchPage struct {
+	Details []json.RawMessage `json:"transaction_details"`
+	Pages   int               `json:"total_pages"`
+	// Refreshed is until when transactions are listed.
+	Refreshed string `json:"last_refreshed_datetime"`
+}
+
+// tooLarge is the issue of a search with too many results
+// (https://developer.paypal.com/api/transaction-search/v1/errors/resultset_too_large).
+const tooLarge = "RESULTSET_TOO_LARGE"
+
+// transactions passes those of a span, or of its halves if they are too many.
+func (c *Client) transactions(ctx context.Context, in gateway.Span, unread *call.Unread, take func(gateway.Entry) error) error {
+	for number := 1; ; number++ {
+		page, err := c.search(ctx, in, number)
+		var refused *refusal
+		if half := in.To.Sub(in.From) / 2; errors.As(err, &refused) && refused.is(tooLarge) && half >= time.Second && number == 1 {
+			for _, part := range in.Split(half.Truncate(time.Second)) {
+				if err := c.transactions(ctx, part, unread, take); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("list %s: %w", transactionsPath, err)
+		}
+		for _, item := range page.Details {
+			if err := call.Pass(unread, item, detail.entries, take); err != nil {
+				return err
+			}
+		}
+		if number >= page.Pages {
+			return page.early(in)
+		}
+	}
+}
+
+func (c *Client) search(ctx context.Context, in gateway.Span, number int) (page searchPage, err error) {
+	query := url.Values{
+		"start_date": {in.From.Format(time.RFC3339)}, "end_date": {in.To.Format(time.RFC3339)},
+		"fields": {"transaction_info"}, "page_size": {"100"}, "page": {strconv.Itoa(number)},
+	}
+	err = c.api.Get(ctx, transactionsPath+"?"+query.Encode(), nil, &page)
+	if err == nil && page.Details == nil {
+		err = errNameless
+	}
+	return page, err
+}
+
+var errEarly = errors.New("not all of the span is listed yet")
+
+func (p searchPage) early(in gateway.Span) error {
+	until, err := date(p.Refreshed)
+	if err != nil || !until.Before(in.To) {
+		return nil
+	}
+	return fmt.Errorf("list %s: %w: only until %s", transactionsPath, errEarly, until.Format(time.RFC3339))
+}
+
+// date reads a time of a report, whose offset has no colon in PayPal's examples.
+func date(text string) (time.Time, error) {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		at, err = time.Parse("2006-01-02T15:04:05Z0700", text)
+	}
+	if err != nil {
+		return time.Time{}, errNoDate
+	}
+	return at.UTC(), nil
+}
+
+var errNoDate = errors.New("it has no date")
