@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -18,27 +19,45 @@ import (
 var update = flag.Bool("update", false, "write docs/providers.md")
 
 const (
-	manual     = "../../docs/providers.md"
-	manualFrom = "<!-- carries:begin -->\n"
-	manualTo   = "<!-- carries:end -->\n"
+	manual = "../../docs/providers.md"
 )
 
-// TestManualSaysWhatAPayCarries keeps docs/providers.md to what the adapters describe, which their own
-// tests compare with their requests.
-func TestManualSaysWhatAPayCarries(t *testing.T) {
+// TestManualSaysWhatAdaptersDo keeps docs/providers.md to what the adapters describe: what a pay carries,
+// which their own tests compare with their requests, and what is read of a provider's records.
+func TestManualSaysWhatAdaptersDo(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(manual)
 	require.NoError(t, err)
-	head, rest, ok := strings.Cut(string(text), manualFrom)
-	require.True(t, ok, "the marker is gone")
-	_, tail, ok := strings.Cut(rest, manualTo)
-	require.True(t, ok, "the marker is gone")
-	want := head + manualFrom + carries() + manualTo + tail
+	want := string(text)
+	for name, tables := range map[string]string{"carries": carries(), "records": records()} {
+		from, to := "<!-- "+name+":begin -->\n", "<!-- "+name+":end -->\n"
+		head, rest, ok := strings.Cut(want, from)
+		require.True(t, ok, "the marker is gone")
+		_, tail, ok := strings.Cut(rest, to)
+		require.True(t, ok, "the marker is gone")
+		want = head + from + tables + to + tail
+	}
 	if *update {
 		require.NoError(t, os.WriteFile(manual, []byte(want), 0o600))
 		return
 	}
 	require.Equal(t, want, string(text), "run with -update")
+}
+
+// records is the table of which records each kind has.
+func records() string {
+	var b strings.Builder
+	b.WriteString("| adapter | books | may lack new entries for | event list | statement |\n|---|---|---|---|---|\n")
+	adapters := provider.Adapters()
+	has := map[bool]string{true: "yes", false: "–"}
+	for _, kind := range slices.Sorted(maps.Keys(adapters)) {
+		a := adapters[kind]
+		if a.New == nil {
+			continue
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", kind, has[a.Books != nil], lagOf(a), has[a.Events != nil], has[a.Statement != nil])
+	}
+	return b.String()
 }
 
 // carries are the tables of all kinds that can be charged.
@@ -51,6 +70,16 @@ func carries() string {
 		}
 	}
 	return b.String()
+}
+
+func lagOf(a descriptor.Adapter) string {
+	switch {
+	case a.Lag == 0:
+		return "–"
+	case a.Lag%time.Hour == 0:
+		return fmt.Sprintf("%d h", a.Lag/time.Hour)
+	}
+	return fmt.Sprintf("%d s", a.Lag/time.Second)
 }
 
 func table(a descriptor.Adapter) string {

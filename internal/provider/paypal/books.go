@@ -50,29 +50,28 @@ const tooLarge = "RESULTSET_TOO_LARGE"
 
 // transactions passes those of a span, or of its halves if they are too many.
 func (c *Client) transactions(ctx context.Context, in gateway.Span, unread *call.Unread, take func(gateway.Entry) error) error {
-	for number := 1; ; number++ {
-		page, err := c.search(ctx, in, number)
-		var refused *refusal
-		if half := in.To.Sub(in.From) / 2; errors.As(err, &refused) && refused.is(tooLarge) && half >= time.Second && number == 1 {
-			for _, part := range in.Split(half.Truncate(time.Second)) {
-				if err := c.transactions(ctx, part, unread, take); err != nil {
-					return err
-				}
+	page, err := c.search(ctx, in, 1)
+	var refused *refusal
+	if errors.As(err, &refused) && refused.is(tooLarge) && in.To.Sub(in.From) > time.Second {
+		for _, half := range in.Split(max(time.Second, (in.To.Sub(in.From) / 2).Truncate(time.Second))) {
+			if err := c.transactions(ctx, half, unread, take); err != nil {
+				return err
 			}
-			return nil
 		}
-		if err != nil {
-			return fmt.Errorf("list %s: %w", transactionsPath, err)
-		}
+		return nil
+	}
+	for number := 2; err == nil; number++ {
 		for _, item := range page.Details {
 			if err := call.Pass(unread, item, detail.entries, take); err != nil {
 				return err
 			}
 		}
-		if number >= page.Pages {
+		if number > page.Pages {
 			return page.early(in)
 		}
+		page, err = c.search(ctx, in, number)
 	}
+	return fmt.Errorf("list %s: %w", transactionsPath, err)
 }
 
 func (c *Client) search(ctx context.Context, in gateway.Span, number int) (page searchPage, err error) {
@@ -91,10 +90,10 @@ var errEarly = errors.New("not all of the span is listed yet")
 
 func (p searchPage) early(in gateway.Span) error {
 	until, err := date(p.Refreshed)
-	if err != nil || !until.Before(in.To) {
-		return nil
+	if err == nil && until.Before(in.To) {
+		return fmt.Errorf("list %s: %w: only until %s", transactionsPath, errEarly, until.Format(time.RFC3339))
 	}
-	return fmt.Errorf("list %s: %w: only until %s", transactionsPath, errEarly, until.Format(time.RFC3339))
+	return nil
 }
 
 // date reads a time of a report, whose offset has no colon in PayPal's examples.

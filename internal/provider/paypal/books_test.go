@@ -117,8 +117,8 @@ func transaction(id, code, value string, second int, more object) object {
 	return object{"transaction_info": info}
 }
 
-func of(reference, kind string) object {
-	return object{"paypal_reference_id": reference, "paypal_reference_id_type": kind}
+func of(capture string) object {
+	return object{"paypal_reference_id": capture, "paypal_reference_id_type": "TXN"}
 }
 
 func fee(value string) object {
@@ -138,13 +138,13 @@ func sold() *books {
 		transaction("C1", "T0006", "19.99", 0, fee("-0.88")),
 		transaction("C2", "T0006", "5.00", 1, object{"transaction_status": "P"}),
 		transaction("C3", "T0006", "7.00", 2, object{"transaction_status": "V", "paypal_reference_id": "O3", "paypal_reference_id_type": "ODR"}),
-		transaction("R1", "T1107", "-5.00", 3, of("C1", "TXN")),
+		transaction("R1", "T1107", "-5.00", 3, of("C1")),
 		transaction("W1", "T0400", "-50.00", 4, nil),
-		transaction("D1", "T1201", "-7.00", 5, of("C3", "TXN")),
-		transaction("H1", "T1110", "-7.00", 6, of("C3", "TXN")),
-		transaction("D2", "T1202", "7.00", 7, of("C3", "TXN")),
+		transaction("D1", "T1201", "-7.00", 5, of("C3")),
+		transaction("H1", "T1110", "-7.00", 6, of("C3")),
+		transaction("D2", "T1202", "7.00", 7, of("C3")),
 		transaction("S1", "T0000", "-3.00", 8, nil),
-		transaction("F1", "T0106", "-20.00", 9, of("C3", "TXN")),
+		transaction("F1", "T0106", "-20.00", 9, of("C3")),
 	}}
 }
 
@@ -198,7 +198,7 @@ func TestBooksNameWhatLookupsName(t *testing.T) {
 	require.NoError(t, err)
 	capture := made.Movements[0].ID
 	b := &books{transactions: []object{
-		transaction(capture, "T0006", "19.99", 0, nil), transaction(back.ProviderRefundID, "T1107", "-5.00", 1, of(capture, "TXN")),
+		transaction(capture, "T0006", "19.99", 0, nil), transaction(back.ProviderRefundID, "T1107", "-5.00", 1, of(capture)),
 	}}
 	f.HandleFunc("GET /v1/reporting/transactions", b.search)
 	got, err := read(t, c)

@@ -75,10 +75,7 @@ type notes map[string]string
 // UnmarshalJSON implements json.Unmarshaler.
 func (n *notes) UnmarshalJSON(raw []byte) error {
 	var all map[string]any
-	*n = nil
-	if json.Unmarshal(raw, &all) != nil {
-		return nil
-	}
+	_ = json.Unmarshal(raw, &all) // what is no object has no notes
 	*n = notes{}
 	for name, value := range all {
 		if text, ok := value.(string); ok {

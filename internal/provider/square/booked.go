@@ -76,7 +76,7 @@ func (p bookedPayment) entries() ([]gateway.Entry, error) {
 			e.References = append(e.References, name)
 		}
 	}
-	p.fees.add(&e, *o.Money, 1)
+	p.add(&e, *o.Money, 1)
 	return []gateway.Entry{e}, nil
 }
 
@@ -107,7 +107,7 @@ func (r bookedRefund) entries() ([]gateway.Entry, error) {
 	if r.OrderID != "" {
 		e.References = []string{r.OrderID}
 	}
-	r.fees.add(&e, *o.Money, -1)
+	r.add(&e, *o.Money, -1)
 	return []gateway.Entry{e}, nil
 }
 

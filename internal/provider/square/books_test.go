@@ -44,16 +44,16 @@ func keeping(t *testing.T, b *books) http.Handler {
 	mux.HandleFunc("GET /v2/disputes", list("disputes", &b.disputes))
 	mux.HandleFunc("POST /v2/events", func(w http.ResponseWriter, r *http.Request) {
 		var in struct {
-			Cursor string
-			Limit  int
+			Cursor string `json:"cursor"`
+			Limit  int    `json:"limit"`
 			Query  struct {
 				Filter struct {
 					CreatedAt struct {
 						StartAt string `json:"start_at"`
 						EndAt   string `json:"end_at"`
 					} `json:"created_at"`
-				}
-			}
+				} `json:"filter"`
+			} `json:"query"`
 		}
 		if json.NewDecoder(r.Body).Decode(&in) != nil || in.Limit < 1 || in.Limit > 100 {
 			refuse(400, "INVALID_REQUEST_ERROR", "BAD_REQUEST").write(w)

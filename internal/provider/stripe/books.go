@@ -88,14 +88,13 @@ func entriesOf(b stripe.BalanceTransaction) ([]gateway.Entry, error) {
 	}
 	e := gateway.Entry{ID: b.ID}
 	var err error
-	switch b.Type {
+	switch b.Type { //nolint:exhaustive // the others move no payment's money
 	case stripe.BalanceTransactionTypeCharge, stripe.BalanceTransactionTypePayment:
 		err = charged(&e, source.Charge)
 	case stripe.BalanceTransactionTypeRefund, stripe.BalanceTransactionTypePaymentRefund, stripe.BalanceTransactionTypeRefundFailure:
 		err = refunded(&e, source.Refund, b.Amount)
 	case stripe.BalanceTransactionTypeAdjustment:
 		err = disputed(&e, source.Dispute, b.Amount)
-	default:
 	}
 	if err != nil || e.Movement.Kind == "" {
 		return nil, err

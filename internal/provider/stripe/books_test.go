@@ -163,7 +163,8 @@ func TestAPayoutHasItsEntries(t *testing.T) {
 	b := &books{
 		transactions: []object{transaction("txn_1", "charge", at(0), 1999, 88, captured("ch_1", "pi_1", 1999))},
 		payouts: []object{
-			{"object": "payout", "id": "po_1", "created": at(5), "automatic": true}, {"object": "payout", "id": "po_2", "created": at(6), "automatic": false},
+			{"object": "payout", "id": "po_1", "created": at(5), "automatic": true},
+			{"object": "payout", "id": "po_2", "created": at(6), "automatic": false},
 			{"object": "payout", "id": "po_3", "created": at(7), "automatic": true},
 		},
 		paidOut: map[string][]object{"po_1": {before}, "po_2": {before}, "po_3": {later}},

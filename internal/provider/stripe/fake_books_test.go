@@ -1,6 +1,7 @@
 package stripe_test
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -65,10 +66,7 @@ func number(text string, otherwise int) int {
 
 // with is an object with another member.
 func with(o object, name string, value any) object {
-	c := object{}
-	for member, was := range o {
-		c[member] = was
-	}
+	c := maps.Clone(o)
 	c[name] = value
 	return c
 }
@@ -82,16 +80,14 @@ func transaction(id, kind string, at, amount, fee int, source object) object {
 }
 
 // sourced is what was paid, refunded or disputed of the payment of an intent.
-func sourced(object_, id, intent string, amount int, more object) object {
+func sourced(kind, id, intent string, amount int, more object) object {
 	o := object{
-		"object": object_, "id": id, "payment_intent": intent, "amount": amount, "currency": "eur",
+		"object": kind, "id": id, "payment_intent": intent, "amount": amount, "currency": "eur",
 		"metadata": object{"payment_attempt_id": "att-" + intent, "order_id": "order-" + intent},
 	}
-	if object_ != "charge" {
+	if kind != "charge" {
 		o["charge"] = "ch_" + strings.TrimPrefix(intent, "pi_")
 	}
-	for name, value := range more {
-		o[name] = value
-	}
+	maps.Copy(o, more)
 	return o
 }
