@@ -27,6 +27,8 @@ func Served() map[string][]string {
 		"endpoint_deliveries": {insert, remove},
 		"endpoint_retries":    {insert, update, remove},
 		"endpoints":           {insert, update},
+		"final_cursors":       {insert, update},
+		"final_lookups":       {insert, update, remove},
 		"goose_db_version":    {},
 		"idempotency_keys":    {insert, update, remove},
 		"key_quotas":          {insert, update},

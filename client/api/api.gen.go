@@ -2331,8 +2331,8 @@ type ClientInterface interface {
 	// CheckAttempt Ask the provider now
 	//
 	// Roles: the order's owner, service, and the bearer of the attempt's own `status_token`. For a customer who is back from the
-	// provider's page: the provider is asked at once how a pending attempt stands, instead of when that is due. Within three
-	// seconds of the last time, while a command is under way, and where the provider does not answer, the attempt is answered as it is. It takes no key and nothing of a body; asking moves no money.
+	// provider's page: the provider is asked at once how a pending attempt stands, instead of when that is due. For a service it
+	// is asked about a final one, too, which anybody else is answered as it is. Within three seconds of the last time, while a command is under way, and where the provider does not answer, the attempt is answered as it is. It takes no key and nothing of a body; asking moves no money.
 	//
 	// Pages on the origins that are configured as `cors_origins` may call this.
 	//
@@ -2457,8 +2457,9 @@ type ClientInterface interface {
 
 	// SupportRecheckWithBody Ask the provider now
 	//
-	// How an attempt and its refunds stand, as far as they are pending or may still hold money. Asked twice it changes nothing
-	// twice; what else is final is not asked about. `request-in-progress` while another runner asks.
+	// How an attempt and its refunds stand, final ones too: what was refunded in the provider's dashboard or charged back counts
+	// although its webhook was lost. Asked twice it changes nothing twice; where the provider does not answer, the attempt is
+	// answered as it is. `request-in-progress` while another runner asks.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -2467,8 +2468,9 @@ type ClientInterface interface {
 
 	// SupportRecheck Ask the provider now
 	//
-	// How an attempt and its refunds stand, as far as they are pending or may still hold money. Asked twice it changes nothing
-	// twice; what else is final is not asked about. `request-in-progress` while another runner asks.
+	// How an attempt and its refunds stand, final ones too: what was refunded in the provider's dashboard or charged back counts
+	// although its webhook was lost. Asked twice it changes nothing twice; where the provider does not answer, the attempt is
+	// answered as it is. `request-in-progress` while another runner asks.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3011,8 +3013,8 @@ func (c *Client) CancelAttempt(ctx context.Context, paymentAttemptID AttemptID, 
 // CheckAttempt Ask the provider now
 //
 // Roles: the order's owner, service, and the bearer of the attempt's own `status_token`. For a customer who is back from the
-// provider's page: the provider is asked at once how a pending attempt stands, instead of when that is due. Within three
-// seconds of the last time, while a command is under way, and where the provider does not answer, the attempt is answered as it is. It takes no key and nothing of a body; asking moves no money.
+// provider's page: the provider is asked at once how a pending attempt stands, instead of when that is due. For a service it
+// is asked about a final one, too, which anybody else is answered as it is. Within three seconds of the last time, while a command is under way, and where the provider does not answer, the attempt is answered as it is. It takes no key and nothing of a body; asking moves no money.
 //
 // Pages on the origins that are configured as `cors_origins` may call this.
 //
@@ -3257,8 +3259,9 @@ func (c *Client) SupportAttempt(ctx context.Context, paymentAttemptID AttemptID,
 
 // SupportRecheckWithBody Ask the provider now
 //
-// How an attempt and its refunds stand, as far as they are pending or may still hold money. Asked twice it changes nothing
-// twice; what else is final is not asked about. `request-in-progress` while another runner asks.
+// How an attempt and its refunds stand, final ones too: what was refunded in the provider's dashboard or charged back counts
+// although its webhook was lost. Asked twice it changes nothing twice; where the provider does not answer, the attempt is
+// answered as it is. `request-in-progress` while another runner asks.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3277,8 +3280,9 @@ func (c *Client) SupportRecheckWithBody(ctx context.Context, paymentAttemptID At
 
 // SupportRecheck Ask the provider now
 //
-// How an attempt and its refunds stand, as far as they are pending or may still hold money. Asked twice it changes nothing
-// twice; what else is final is not asked about. `request-in-progress` while another runner asks.
+// How an attempt and its refunds stand, final ones too: what was refunded in the provider's dashboard or charged back counts
+// although its webhook was lost. Asked twice it changes nothing twice; where the provider does not answer, the attempt is
+// answered as it is. `request-in-progress` while another runner asks.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -6058,8 +6062,8 @@ type ClientWithResponsesInterface interface {
 	// CheckAttemptWithResponse Ask the provider now
 	//
 	// Roles: the order's owner, service, and the bearer of the attempt's own `status_token`. For a customer who is back from the
-	// provider's page: the provider is asked at once how a pending attempt stands, instead of when that is due. Within three
-	// seconds of the last time, while a command is under way, and where the provider does not answer, the attempt is answered as it is. It takes no key and nothing of a body; asking moves no money.
+	// provider's page: the provider is asked at once how a pending attempt stands, instead of when that is due. For a service it
+	// is asked about a final one, too, which anybody else is answered as it is. Within three seconds of the last time, while a command is under way, and where the provider does not answer, the attempt is answered as it is. It takes no key and nothing of a body; asking moves no money.
 	//
 	// Pages on the origins that are configured as `cors_origins` may call this.
 	//
@@ -6192,8 +6196,9 @@ type ClientWithResponsesInterface interface {
 
 	// SupportRecheckWithBodyWithResponse Ask the provider now
 	//
-	// How an attempt and its refunds stand, as far as they are pending or may still hold money. Asked twice it changes nothing
-	// twice; what else is final is not asked about. `request-in-progress` while another runner asks.
+	// How an attempt and its refunds stand, final ones too: what was refunded in the provider's dashboard or charged back counts
+	// although its webhook was lost. Asked twice it changes nothing twice; where the provider does not answer, the attempt is
+	// answered as it is. `request-in-progress` while another runner asks.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -6202,8 +6207,9 @@ type ClientWithResponsesInterface interface {
 
 	// SupportRecheckWithResponse Ask the provider now
 	//
-	// How an attempt and its refunds stand, as far as they are pending or may still hold money. Asked twice it changes nothing
-	// twice; what else is final is not asked about. `request-in-progress` while another runner asks.
+	// How an attempt and its refunds stand, final ones too: what was refunded in the provider's dashboard or charged back counts
+	// although its webhook was lost. Asked twice it changes nothing twice; where the provider does not answer, the attempt is
+	// answered as it is. `request-in-progress` while another runner asks.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -12770,8 +12776,8 @@ func (c *ClientWithResponses) CancelAttemptWithResponse(ctx context.Context, pay
 // CheckAttemptWithResponse Ask the provider now
 //
 // Roles: the order's owner, service, and the bearer of the attempt's own `status_token`. For a customer who is back from the
-// provider's page: the provider is asked at once how a pending attempt stands, instead of when that is due. Within three
-// seconds of the last time, while a command is under way, and where the provider does not answer, the attempt is answered as it is. It takes no key and nothing of a body; asking moves no money.
+// provider's page: the provider is asked at once how a pending attempt stands, instead of when that is due. For a service it
+// is asked about a final one, too, which anybody else is answered as it is. Within three seconds of the last time, while a command is under way, and where the provider does not answer, the attempt is answered as it is. It takes no key and nothing of a body; asking moves no money.
 //
 // Pages on the origins that are configured as `cors_origins` may call this.
 //
@@ -12976,8 +12982,9 @@ func (c *ClientWithResponses) SupportAttemptWithResponse(ctx context.Context, pa
 
 // SupportRecheckWithBodyWithResponse Ask the provider now
 //
-// How an attempt and its refunds stand, as far as they are pending or may still hold money. Asked twice it changes nothing
-// twice; what else is final is not asked about. `request-in-progress` while another runner asks.
+// How an attempt and its refunds stand, final ones too: what was refunded in the provider's dashboard or charged back counts
+// although its webhook was lost. Asked twice it changes nothing twice; where the provider does not answer, the attempt is
+// answered as it is. `request-in-progress` while another runner asks.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12992,8 +12999,9 @@ func (c *ClientWithResponses) SupportRecheckWithBodyWithResponse(ctx context.Con
 
 // SupportRecheckWithResponse Ask the provider now
 //
-// How an attempt and its refunds stand, as far as they are pending or may still hold money. Asked twice it changes nothing
-// twice; what else is final is not asked about. `request-in-progress` while another runner asks.
+// How an attempt and its refunds stand, final ones too: what was refunded in the provider's dashboard or charged back counts
+// although its webhook was lost. Asked twice it changes nothing twice; where the provider does not answer, the attempt is
+// answered as it is. `request-in-progress` while another runner asks.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

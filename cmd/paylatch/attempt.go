@@ -12,7 +12,8 @@ import (
 )
 
 type attemptCmd struct {
-	Show attemptShowCmd `cmd:"" help:"Show all that happened to a payment attempt."`
+	Show    attemptShowCmd    `cmd:"" help:"Show all that happened to a payment attempt."`
+	Recheck attemptRecheckCmd `cmd:"" help:"Look a payment attempt up at its provider now, a final one too."`
 }
 
 type attemptShowCmd struct {
@@ -52,5 +53,26 @@ func (c *attemptShowCmd) Run(ctx context.Context, a *app) error {
 			_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", terminal.Time(e.At), e.Kind, terminal.Visible(e.Actor), terminal.Visible(e.Text))
 		}
 		return w.Flush()
+	})
+}
+
+type attemptRecheckCmd struct {
+	ID     string `arg:"" help:"The payment attempt's id."`
+	Reason string `required:"" help:"Why; it is written into the audit log."`
+}
+
+// Run looks an attempt up and prints how it stands.
+func (c *attemptRecheckCmd) Run(ctx context.Context, a *app) error {
+	id, err := payment.ParseAttemptID(c.ID)
+	if err != nil {
+		return usageError{err}
+	}
+	return withDesk(ctx, a, func(d desk) error {
+		v, err := d.Recheck(ctx, d.who, id, c.Reason)
+		if err != nil {
+			return err
+		}
+		_, _ = fmt.Fprintf(d.out, "Attempt %s of order %s is now %s.\n", v.ID, v.OrderID, v.State)
+		return nil
 	})
 }

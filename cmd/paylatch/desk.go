@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/user"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/paylatch/paylatch/internal/activity"
+	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/metrics"
@@ -48,12 +51,29 @@ func withDesk(ctx context.Context, a *app, do func(d desk) error) error {
 		if err != nil {
 			return err
 		}
-		payments := newRooms(cfg, store, charged, readers(receiving), nil, nil, nil)
-		return do(desk{
-			Service: support.New(support.Options{Store: store.Support(), Payments: payments, Endpoints: typesOfEndpoints(cfg)}),
+		sealer, err := sealerOf(cfg)
+		if err != nil {
+			return err
+		}
+		notes := activity.NewNotes(store, time.Now)
+		payments := newRooms(cfg, store, charged, readers(receiving), notes, sealer, nil)
+		return errors.Join(do(desk{
+			Service: support.New(support.Options{Store: store.Support(), Payments: payments, Flush: notes.Flush, Endpoints: typesOfEndpoints(cfg)}),
 			who:     operator(), out: a.stdout, cfg: cfg, store: store,
-		})
+		}), notes.Flush(ctx))
 	})
+}
+
+// sealerOf returns nil where no keys are configured: it makes none. Then nothing is sent again.
+func sealerOf(cfg *config.Config) (*auth.Sealer, error) {
+	if len(cfg.EncryptionKeys) == 0 {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	ring, err := auth.Keys(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return auth.NewSealer(ring)
 }
 
 // operator is the system's user that runs the command, with the role admin: reading

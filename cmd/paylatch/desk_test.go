@@ -2,8 +2,13 @@ package main_test
 
 import (
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
 	"os/user"
+	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -133,6 +138,36 @@ func TestSupportCommandsJSON(t *testing.T) {
 	}
 }
 
+// A final attempt is looked up, too, and the timeline has the lookup, although another process made it.
+func TestAttemptRecheck(t *testing.T) {
+	t.Parallel()
+	dsn := testdb.New(t)
+	furnished(t, dsn)
+	var lookups atomic.Int32
+	box := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		const charge = `{"id":"ch_1","status":"succeeded","amount":1999,"amount_captured":1999,"currency":"EUR"}`
+		lookups.Add(1)
+		w.Header().Set("Content-Type", "application/json")
+		if r.URL.Path == "/v1/charges" {
+			_, _ = w.Write([]byte(`{"items":[` + charge + `]}`))
+			return
+		}
+		_, _ = w.Write([]byte(charge))
+	}))
+	defer box.Close()
+	file := filepath.Join(t.TempDir(), "paylatch.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("environment: test\naccounts: [{name: acc, kind: sandbox, base_url: "+box.URL+", webhook_secrets: [whsec_c2VjcmV0IG9mIDI0IGJ5dGVzIGF0IGxlYXN0]}]\ndefault_account: acc\n"), 0o600))
+	environ := []string{"PAYLATCH_DATABASE_URL=" + dsn}
+	for n := range int32(2) {
+		code, stdout, stderr := run(t, environ, "attempt", "recheck", someAttempt, "--reason", "case 4711", "--config", file)
+		require.Equal(t, 0, code, stderr)
+		require.Equal(t, "Attempt "+someAttempt+" of order A-1 is now succeeded.\n", stdout)
+		require.Equal(t, n+1, lookups.Load())
+		_, stdout, _ = run(t, environ, "attempt", "show", someAttempt)
+		require.EqualValues(t, n+1, strings.Count(stdout, "paylatch asked the provider how the payment stands"), stdout)
+	}
+}
+
 func TestSupportCommandsRefused(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.New(t)
@@ -141,16 +176,19 @@ func TestSupportCommandsRefused(t *testing.T) {
 		code int
 		says string
 	}{
-		"no id":              {[]string{"attempt", "show"}, 2, "<id>"},
-		"not an id":          {[]string{"attempt", "show", "x"}, 2, "payment attempt not found"},
-		"no such attempt":    {[]string{"attempt", "show", someAttempt}, 1, "payment attempt not found"},
-		"no such event":      {[]string{"event", "show", someEvent}, 1, "event not found"},
-		"no event to replay": {[]string{"event", "replay", someEvent, "--reason", "r"}, 1, "event not found"},
-		"no reason":          {[]string{"event", "replay", someEvent}, 2, "--reason"},
-		"blank reason":       {[]string{"event", "replay", someEvent, "--reason", " "}, 2, "say why"},
-		"no such kind":       {[]string{"discrepancy", "list", "--kind", "lost"}, 2, "kind: must be one of amount_mismatch, "},
-		"no such cursor":     {[]string{"discrepancy", "list", "--cursor", "x"}, 2, "cursor"},
-		"no such limit":      {[]string{"discrepancy", "list", "--limit", "0"}, 2, "limit"},
+		"no id":                 {[]string{"attempt", "show"}, 2, "<id>"},
+		"not an id":             {[]string{"attempt", "show", "x"}, 2, "payment attempt not found"},
+		"no such attempt":       {[]string{"attempt", "show", someAttempt}, 1, "payment attempt not found"},
+		"no such event":         {[]string{"event", "show", someEvent}, 1, "event not found"},
+		"no event to replay":    {[]string{"event", "replay", someEvent, "--reason", "r"}, 1, "event not found"},
+		"no reason":             {[]string{"event", "replay", someEvent}, 2, "--reason"},
+		"blank reason":          {[]string{"event", "replay", someEvent, "--reason", " "}, 2, "say why"},
+		"no such recheck":       {[]string{"attempt", "recheck", someAttempt, "--reason", "r"}, 1, "payment attempt not found"},
+		"recheck of no id":      {[]string{"attempt", "recheck", "x", "--reason", "r"}, 2, "payment attempt not found"},
+		"recheck for no reason": {[]string{"attempt", "recheck", someAttempt}, 2, "--reason"},
+		"no such kind":          {[]string{"discrepancy", "list", "--kind", "lost"}, 2, "kind: must be one of amount_mismatch, "},
+		"no such cursor":        {[]string{"discrepancy", "list", "--cursor", "x"}, 2, "cursor"},
+		"no such limit":         {[]string{"discrepancy", "list", "--limit", "0"}, 2, "limit"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

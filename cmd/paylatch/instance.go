@@ -21,6 +21,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/provider"
+	"github.com/paylatch/paylatch/internal/recheck"
 	"github.com/paylatch/paylatch/internal/server"
 	"github.com/paylatch/paylatch/internal/stream"
 	"github.com/paylatch/paylatch/internal/support"
@@ -67,7 +68,7 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 	in.notes = activity.NewNotes(in.store, time.Now)
 	in.access = support.NewAccessLog(in.store.Support(), time.Now)
 	counted := metrics.New(metrics.Options{
-		Keys: in.store.KeysEstimate, Waiting: in.waiting, Overdue: in.store.Overdue, Parked: in.store.ParkedEvents,
+		Keys: in.store.KeysEstimate, Waiting: in.waiting, Overdue: in.store.Overdue, FinalBehind: in.store.FinalLookupsBehind, Parked: in.store.ParkedEvents,
 		NotesLost: in.notes.Lost, Now: time.Now,
 		Stream: func() stream.Stats { return in.hub.Stats() }, Endpoints: in.undelivered, Readers: in.readers, Streams: in.unpublished,
 	})
@@ -93,6 +94,7 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 	in.workers = worker.New(log, worker.Reconcile(in.rooms, cfg.Reconcile.Every, log), worker.RetryParked(in.rooms), worker.RetryEarly(in.rooms),
 		worker.PurgeKeys(in.store, counted.Purged), worker.PurgeEventBytes(in.store, cfg.Retention.EventBytes), worker.WriteNotes(in.notes),
 		worker.Verify(in.store.Evidence(), counted.Verified, log), worker.Stale(in.rooms, counted.Stale),
+		worker.Recheck(recheck.New(recheck.Options{Store: in.store, Runner: in.rooms, Accounts: charged, Counted: counted.FinalLookup, Now: time.Now})),
 		worker.Foreign(in.rooms, time.Now, log), worker.PurgeSessions(in.store.Sessions()),
 		worker.WriteAccess(in.access), worker.Audit(in.store.Support(), !dev, time.Now, log),
 		worker.PurgeRequests(in.store, payment.ResendWindow), worker.PurgeDetails(in.store), worker.ReadAgain(in.rooms, version), in.events.purge, in.events.purgeDeliveries)

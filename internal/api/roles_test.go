@@ -72,7 +72,7 @@ type unasked struct{ gateway.Provider }
 
 func (unasked) TokenKind(string) gateway.TokenKind { return gateway.TokenSingleUse }
 
-func (unasked) Capabilities() payment.Capabilities { return payment.Capabilities{} }
+func (unasked) Capabilities() payment.Capabilities { return payment.Capabilities{Blind: true} }
 
 // useCases puts the real use cases behind the API.
 func useCases(o *api.Options) {

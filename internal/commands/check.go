@@ -12,8 +12,8 @@ import (
 // checkEvery is the least time between two lookups of an attempt that callers cause.
 const checkEvery = 3 * time.Second
 
-// Check looks a pending attempt up at the provider at once, whatever its schedule: its customer is back
-// from the provider's page. An attempt that was looked up a moment ago, or that another runner has, is
+// Check looks an attempt up at the provider at once, whatever its schedule: a pending one, because its customer is back
+// from the provider's page, and for the shop a final one, too. An attempt that was looked up a moment ago, or that another runner has, is
 // returned as it is, and so is one of which the provider does not answer. It returns payment's
 // ErrForbidden, ErrAttemptNotFound and ErrUnavailable.
 func (c *Commands) Check(ctx context.Context, actor authz.Actor, id payment.AttemptID) (payment.View, error) {
@@ -26,10 +26,17 @@ func (c *Commands) Check(ctx context.Context, actor authz.Actor, id payment.Atte
 			return payment.View{}, err
 		}
 	}
-	if v.State.Final() || c.checks.Reserve(id.String(), c.Runner.Now()) > 0 {
+	cause := payment.Cause{Kind: payment.CauseCheck, ID: "customer"}
+	if v.State.Final() {
+		if actor.OnlyAttempt != nil || !actor.Has(payment.RoleService) || !c.Runner.Askable(v.Attempt) {
+			return v, nil
+		}
+		cause.ID = "shop"
+	}
+	if c.checks.Reserve(id.String(), c.Runner.Now()) > 0 {
 		return v, nil
 	}
-	checked, err := c.Runner.RecheckOnce(ctx, id, payment.Cause{Kind: payment.CauseCheck, ID: "customer"}, checkEvery)
+	checked, err := c.Runner.AskOnce(ctx, id, cause, checkEvery)
 	if errors.Is(err, payment.ErrBusy) {
 		return c.Attempt(ctx, actor, id)
 	}

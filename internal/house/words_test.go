@@ -84,6 +84,7 @@ func packages() []string {
 		"internal/provider/stripe",
 		"internal/provider/tbank",
 		"internal/provider/yookassa",
+		"internal/recheck",
 		"internal/redact",
 		"internal/refund",
 		"internal/resolution",

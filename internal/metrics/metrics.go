@@ -25,6 +25,8 @@ type Options struct {
 	// Overdue returns how long the first due of "operations" and parked "events" has been due, less than zero where
 	// none is; called as Keys.
 	Overdue func(ctx context.Context) (map[string]time.Duration, error)
+	// FinalBehind returns how late the lookups of final attempts are, by account; called as Keys. May be nil.
+	FinalBehind func(ctx context.Context) (map[string]time.Duration, error)
 	// Parked counts the parked events; called as Keys.
 	Parked func(ctx context.Context) (int64, error)
 	// NotesLost counts what support will not see of the course of payments.
@@ -113,6 +115,9 @@ func (o Options) collected() (all []prometheus.Collector) {
 	}
 	if o.Overdue != nil {
 		all = append(all, newOverdue(&cached[map[string]time.Duration]{read: o.Overdue, now: o.Now}))
+	}
+	if o.FinalBehind != nil {
+		all = append(all, newBehind(&cached[map[string]time.Duration]{read: o.FinalBehind, now: o.Now}))
 	}
 	if o.Parked != nil {
 		all = append(all, number(prometheus.GaugeOpts{

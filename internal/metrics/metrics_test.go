@@ -43,6 +43,9 @@ func counting() *metrics.Metrics {
 		},
 		Overdue: func(context.Context) (map[string]time.Duration, error) { return nil, nil },
 		Parked:  func(context.Context) (int64, error) { return 5, nil },
+		FinalBehind: func(context.Context) (map[string]time.Duration, error) {
+			return map[string]time.Duration{"sandbox": time.Hour, "on time": -time.Second}, nil
+		},
 		Endpoints: func(context.Context) (map[string]metrics.Endpoint, error) {
 			return map[string]metrics.Endpoint{"shop": {Behind: 4, Retries: 3, Dead: 2, Oldest: time.Minute, Gone: true}}, nil
 		},
@@ -58,6 +61,7 @@ func counting() *metrics.Metrics {
 	m.Observe(metrics.Request{Method: "POST", Route: "/v1/orders", Status: 201, Operation: "createOrder", KeyResult: metrics.KeyCreated})
 	m.Stale(map[string]int{"sandbox": 3})
 	m.Foreign("sandbox")
+	m.FinalLookup("sandbox", "changed")
 	m.EndpointLost("shop", 5)
 	m.StreamLost("jobs", 0)
 	m.StreamLost("jobs", 6)
@@ -72,6 +76,14 @@ func TestReadersAreCounted(t *testing.T) {
 	text := scrape(t, counting())
 	require.Contains(t, text, "\npaylatch_feed_reader_behind_events{reader=\"shop\"} 12\n")
 	require.Contains(t, text, "\npaylatch_feed_reader_seconds_since_read{reader=\"shop\"} 90\n")
+}
+
+func TestFinalLookups(t *testing.T) {
+	t.Parallel()
+	text := scrape(t, counting())
+	require.Contains(t, text, "\npaylatch_final_lookups_total{account=\"sandbox\",result=\"changed\"} 1\n")
+	require.Contains(t, text, "\npaylatch_final_lookups_behind_seconds{account=\"sandbox\"} 3600\n")
+	require.Contains(t, text, "\npaylatch_final_lookups_behind_seconds{account=\"on time\"} 0\n")
 }
 
 func TestEveryNameIsAsPrometheusWantsIt(t *testing.T) {

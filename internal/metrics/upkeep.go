@@ -13,6 +13,7 @@ type upkeep struct {
 	stale       *prometheus.GaugeVec
 	foreign     *prometheus.CounterVec
 	calls       *prometheus.HistogramVec
+	finals      *prometheus.CounterVec
 
 	endpointLost, streamLost *prometheus.CounterVec
 }
@@ -35,6 +36,10 @@ func newUpkeep() upkeep {
 			Name: "paylatch_provider_call_duration_seconds", Buckets: seconds(),
 			Help: "How long calls to providers took, by what came of them: answered, failed, held_back.",
 		}, []string{"account", "call", "result"}),
+		finals: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "paylatch_final_lookups_total",
+			Help: "Scheduled lookups of final attempts, by their results: changed, unchanged, not_found, held_back, failed.",
+		}, []string{"account", "result"}),
 		endpointLost: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "paylatch_endpoint_lost_events_total", Help: "Events, of any type, that were deleted before they were delivered to an endpoint.",
 		}, []string{"endpoint"}),
@@ -45,7 +50,7 @@ func newUpkeep() upkeep {
 }
 
 func (u *upkeep) all() []prometheus.Collector {
-	return []prometheus.Collector{u.verified, u.differences, u.stale, u.foreign, u.calls, u.endpointLost, u.streamLost}
+	return []prometheus.Collector{u.verified, u.differences, u.stale, u.foreign, u.calls, u.finals, u.endpointLost, u.streamLost}
 }
 
 // Verified counts a portion of attempts and keeps how many differences there are.
@@ -73,6 +78,11 @@ func (m *Metrics) EndpointLost(endpoint string, events int64) {
 // StreamLost counts events that a stream lost; 0 has the series begin.
 func (m *Metrics) StreamLost(stream string, events int64) {
 	m.streamLost.WithLabelValues(stream).Add(float64(events))
+}
+
+// FinalLookup counts a scheduled lookup of an account's final attempt.
+func (m *Metrics) FinalLookup(account, result string) {
+	m.finals.WithLabelValues(account, result).Inc()
 }
 
 // Called counts a call to an account's provider.

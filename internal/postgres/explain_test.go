@@ -52,6 +52,10 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 			_, err := q.AttemptRead(ctx, db, id)
 			return err
 		}},
+		"the next final attempts": {"attempts_by_id", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.FinalAttempts(ctx, db, &dbsqlc.FinalAttemptsParams{Account: "acc", After: id, Until: uuid.Max, Scan: 100, Most: 20})
+			return err
+		}},
 		"attempts that are waited for": {"attempts_by_id", func(ctx context.Context, db dbsqlc.DBTX) error {
 			_, err := q.AttemptsMoved(ctx, db, &dbsqlc.AttemptsMovedParams{AttemptIds: []uuid.UUID{id}, Versions: []int32{1}})
 			return err

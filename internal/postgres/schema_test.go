@@ -79,7 +79,7 @@ func TestSchemaPromisesAreAllTried(t *testing.T) {
 }
 
 func promises() []promise {
-	return slices.Concat(orderPromises(), attemptPromises(), attemptMoves(), operationPromises(), operationMoves(), logPromises(), movementPromises(), refundPromises(), disputePromises(), endpointPromises(), streamPromises(), eventPromises(), keyPromises(), supportPromises())
+	return slices.Concat(orderPromises(), attemptPromises(), attemptMoves(), operationPromises(), operationMoves(), logPromises(), movementPromises(), refundPromises(), disputePromises(), endpointPromises(), streamPromises(), eventPromises(), lookupPromises(), keyPromises(), supportPromises())
 }
 
 // run executes statements and returns how many rows the last one touched.
@@ -122,6 +122,8 @@ INSERT INTO operations (order_id, attempt_id, kind, number, account, origin, sta
 INSERT INTO sealed_details VALUES ('o1', ':a1', '\x02', now(), now());
 INSERT INTO sealed_requests VALUES (':a1', 'charge', 0, '\x02', now());
 INSERT INTO attempt_references VALUES ('acc', ':a1', 'o1', ':a1');
+INSERT INTO final_cursors VALUES ('acc', 1, ':a1', 0, now());
+INSERT INTO final_lookups VALUES (':a1', now());
 INSERT INTO attempt_transitions (order_id, attempt_id, version, from_stage, to_stage, cause, at)
 	VALUES ('o1', ':a1', 1, 'requested', 'requested', 'pay', now());
 INSERT INTO money_movements (order_id, attempt_id, number, account, kind, source, provider_id, amount, currency, cause, recorded_at)

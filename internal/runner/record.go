@@ -115,7 +115,7 @@ func (r *Runner) recordIn(ctx context.Context, s *changeset.Changeset, changes m
 		if rec.left = !ok; rec.left {
 			continue
 		}
-		if err := r.load(ctx, s, c, rec); err != nil {
+		if err := load(ctx, s, c, rec.result.Reports, rec.task.Operation.RefundID != payment.RefundID{}); err != nil {
 			return err
 		}
 		r.conclude(s, c, rec)
@@ -131,11 +131,10 @@ func (r *Runner) recordIn(ctx context.Context, s *changeset.Changeset, changes m
 	return nil
 }
 
-// load reads what the reports of a result need.
-func (r *Runner) load(ctx context.Context, s *changeset.Changeset, c *changeset.Change, rec *recording) error {
+// load reads what reports need, and the attempt's refunds where any is of one, or ofRefund is set.
+func load(ctx context.Context, s *changeset.Changeset, c *changeset.Change, reports []payment.Report, ofRefund bool) error {
 	var named changeset.Named
-	ofRefund := rec.task.Operation.RefundID != payment.RefundID{}
-	for _, report := range rec.result.Reports {
+	for _, report := range reports {
 		named = named.With(changeset.NamedBy(report, c.Attempt.Account))
 		ofRefund = ofRefund || report.Refund != nil
 	}

@@ -10,7 +10,8 @@
 // counts only while the fence holds.
 //
 // All kinds of operations, whatever their origin, go this one way: commands hand over
-// operations that their own first transaction took.
+// operations that their own first transaction took. A final attempt is looked up without one:
+// that moves nothing, and its reports are applied as Record applies reports.
 package runner
 
 import (
@@ -51,6 +52,9 @@ type Store interface {
 	Receipt(ctx context.Context, a payment.Attempt) ([]byte, error)
 	// Disputes reads the disputes of an attempt, oldest first.
 	Disputes(ctx context.Context, id payment.AttemptID) ([]payment.Dispute, error)
+	// ReserveLookup reports whether no caller of any process has reserved a lookup of a final attempt less than
+	// every ago, and reserves it then.
+	ReserveLookup(ctx context.Context, id payment.AttemptID, every time.Duration) (bool, error)
 	// DueAccounts lists accounts that have operations which are due.
 	DueAccounts(ctx context.Context) ([]string, error)
 	// DueOperations lists operations of an account that are due, the longest due first. It

@@ -301,12 +301,12 @@ func (r *Runner) refund(ctx context.Context, p gateway.Provider, t Task, permit 
 	case out.RefusesCall():
 		return gateway.CallResult{Outcome: gateway.CallRefused, Failure: out.Failure}
 	}
-	return gateway.CallResult{Outcome: gateway.CallAccepted, Reports: []payment.Report{refundReport(t, out, payment.Cause{Kind: payment.CauseCall, ID: t.Operation.Key()})}}
+	return gateway.CallResult{Outcome: gateway.CallAccepted, Reports: []payment.Report{refundReport(t.Refund.ID, out, payment.Cause{Kind: payment.CauseCall, ID: t.Operation.Key()})}}
 }
 
-func refundReport(t Task, out gateway.RefundOutcome, cause payment.Cause) payment.Report {
+func refundReport(id payment.RefundID, out gateway.RefundOutcome, cause payment.Cause) payment.Report {
 	return payment.Report{Says: fsm.NewsMoney, Cause: cause, Refund: &payment.RefundTold{
-		ProviderID: out.ProviderRefundID, Reference: t.Refund.ID.String(), Says: out.News, Money: out.Money, Failure: out.Failure, Unnamed: out.Unnamed,
+		ProviderID: out.ProviderRefundID, Reference: id.String(), Says: out.News, Money: out.Money, Failure: out.Failure, Unnamed: out.Unnamed,
 	}}
 }
 
@@ -322,7 +322,7 @@ func (r *Runner) askRefund(ctx context.Context, p gateway.Provider, t Task, perm
 	})
 	switch {
 	case err == nil:
-		return gateway.CallResult{Outcome: gateway.CallAsked, Reports: []payment.Report{refundReport(t, out, cause)}}
+		return gateway.CallResult{Outcome: gateway.CallAsked, Reports: []payment.Report{refundReport(t.Refund.ID, out, cause)}}
 	case errors.Is(err, gateway.ErrHeldBack):
 		return gateway.CallResult{Outcome: gateway.CallHeldBack}
 	case errors.Is(err, gateway.ErrNoSuchPayment) && can.RefundsConsistent && t.Refund.ProviderRefundID == "" &&

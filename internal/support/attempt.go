@@ -51,7 +51,9 @@ func (s *Service) Attempt(ctx context.Context, who Staff, id payment.AttemptID) 
 	for i, n := range h.Messages {
 		h.Messages[i].Deliveries = s.expected(n)
 	}
-	return h.page(), nil
+	p := h.page()
+	p.Askable = p.Askable || s.payments.Askable(h.Attempt)
+	return p, nil
 }
 
 func (h AttemptHistory) page() Attempt {
@@ -85,9 +87,8 @@ func (h AttemptHistory) pendingRefunds() []payment.RefundID {
 	return ids
 }
 
-// Recheck applies the provider's present state of an attempt and its refunds, as far as
-// they are pending, and returns the attempt as it is then. A second call changes nothing
-// twice. It returns payment.ErrBusy while another runner works on it,
+// Recheck applies the provider's present state of an attempt and its refunds, final ones
+// too, and returns the attempt as it is then. A second call changes nothing twice. It returns payment.ErrBusy while another runner works on it,
 // payment.ErrForbidden, payment.ErrAttemptNotFound and a payment.ValidationError without
 // a reason.
 func (s *Service) Recheck(ctx context.Context, who Staff, id payment.AttemptID, reason string) (payment.View, error) {
@@ -104,7 +105,7 @@ func (s *Service) Recheck(ctx context.Context, who Staff, id payment.AttemptID, 
 	refunds := h.pendingRefunds()
 	var v payment.View
 	err = s.around(ctx, e.about(h.Attempt), func() (err error) {
-		v, err = s.payments.Recheck(ctx, id, cause)
+		v, err = s.payments.AskOnce(ctx, id, cause, 0)
 		for _, pending := range refunds {
 			if err == nil {
 				_, err = s.payments.RecheckRefund(ctx, pending, cause)

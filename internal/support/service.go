@@ -2,6 +2,7 @@ package support
 
 import (
 	"context"
+	"time"
 
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/commands"
@@ -13,7 +14,8 @@ import (
 
 // Payments is the use cases behind the actions.
 type Payments interface {
-	Recheck(ctx context.Context, id payment.AttemptID, cause payment.Cause) (payment.View, error)
+	AskOnce(ctx context.Context, id payment.AttemptID, cause payment.Cause, every time.Duration) (payment.View, error)
+	Askable(a payment.Attempt) bool
 	RecheckRefund(ctx context.Context, id payment.RefundID, cause payment.Cause) (refund.Refund, error)
 	Replay(ctx context.Context, cmd intake.Replay) (intake.Replayed, error)
 	Resolve(ctx context.Context, actor authz.Actor, cmd commands.Resolve) (review.Discrepancy, error)

@@ -1,0 +1,49 @@
+package recheck
+
+import (
+	"context"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// Cursor is how far the attempts of an account have been looked up at an age.
+type Cursor struct {
+	Account string
+	// Age is in whole days.
+	Age   time.Duration
+	After payment.AttemptID
+	// Misses counts the turns in a row in which the provider showed none of the attempts after it.
+	Misses int
+}
+
+// Attempt is a final attempt, with the version that it was listed with.
+type Attempt struct {
+	ID      payment.AttemptID
+	Version int
+}
+
+// Batch is what comes next after a cursor. Last is how far it reaches, the cursor itself where nothing is left.
+type Batch struct {
+	Attempts []Attempt
+	Last     payment.AttemptID
+}
+
+// Store keeps the cursors.
+type Store interface {
+	// CursorsTake gives the account's cursors to the caller for a turn and returns the time of the storage; no cursors while
+	// another process has the turn. Those that are missing are begun as given.
+	CursorsTake(ctx context.Context, account string, missing []Cursor, turn time.Duration) ([]Cursor, time.Time, error)
+	// CursorMove moves a cursor from where it is and writes its misses; payment.ErrBusy if another process has moved it.
+	CursorMove(ctx context.Context, c Cursor, after payment.AttemptID) error
+	// FinalAttempts lists at most limit final attempts after a cursor, and before until, that have moved or could move money.
+	FinalAttempts(ctx context.Context, c Cursor, until payment.AttemptID, limit int) (Batch, error)
+}
+
+// Runner is what is needed of package runner.
+type Runner interface {
+	// Ask looks an attempt up and applies the reports.
+	Ask(ctx context.Context, id payment.AttemptID, cause payment.Cause) (payment.View, error)
+	// Due lists operations of an account that are due.
+	Due(ctx context.Context, account string, limit int) ([]payment.OperationName, error)
+}

@@ -1,0 +1,221 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/refund"
+)
+
+// ErrNotShown is returned, with the provider's error, where the lookup of a final attempt brought no result.
+var ErrNotShown = errors.New("the provider shows nothing of the payment")
+
+// refundsLookedUp bounds how many refunds of one attempt are looked up at a time, the newest first.
+const refundsLookedUp = 10
+
+// Askable reports whether an attempt's provider has a lookup that may show it.
+func (r *Runner) Askable(a payment.Attempt) bool {
+	_, ok := r.Account(a.Account)
+	return ok && r.Reachable(a) && !r.capabilities(a).Blind
+}
+
+// Ask looks a final attempt up at its provider, with those of its refunds that could still be undone and that the lookup does
+// not contain, and applies the reports. It moves no money and needs no operation, lease or permit: a report is true whatever
+// else is under way. Pending refunds are left to their operations, which are due daily at least. A pending attempt is
+// rechecked; one that can't be looked up is returned as it is. What came back is applied before an error is returned:
+// ErrNotShown, with gateway.ErrNoSuchPayment for a payment that the provider has named and does not find, with
+// gateway.ErrHeldBack, or with what else the provider returned.
+func (r *Runner) Ask(ctx context.Context, id payment.AttemptID, cause payment.Cause) (payment.View, error) {
+	ctx = context.WithoutCancel(ctx)
+	var a payment.Attempt
+	var refunds []refund.Refund
+	err := r.Store.InTx(ctx, func(ctx context.Context, tx Tx) (err error) {
+		if a, _, err = tx.AttemptLock(ctx, id); err == nil && a.State.Final() {
+			refunds, err = tx.RefundsLock(ctx, []payment.AttemptID{id})
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return payment.View{}, err
+	case !a.State.Final():
+		return r.Recheck(ctx, id, cause)
+	case !r.Askable(a):
+		return r.View(ctx, a)
+	}
+	reports, missing := r.lookups(ctx, a, refunds, cause)
+	if a, err = r.apply(ctx, a, reports); err != nil {
+		return payment.View{}, err
+	}
+	if missing != nil {
+		return payment.View{}, fmt.Errorf("look up attempt %s: %w: %w", id, ErrNotShown, missing)
+	}
+	return r.View(ctx, a)
+}
+
+// AskOnce is Ask after Recheck, for a person and for the shop: an attempt that any process has looked up for them less than every
+// ago is returned as it is, and so is one that the provider does not show.
+func (r *Runner) AskOnce(ctx context.Context, id payment.AttemptID, cause payment.Cause, every time.Duration) (payment.View, error) {
+	a, err := r.Store.Attempt(ctx, id)
+	if err != nil || !a.State.Final() {
+		return r.RecheckOnce(ctx, id, cause, every)
+	}
+	if every > 0 {
+		if free, err := r.Store.ReserveLookup(ctx, id, every); err != nil || !free {
+			return r.shown(ctx, a, err)
+		}
+	}
+	if _, err := r.Recheck(ctx, id, cause); err != nil && !errors.Is(err, payment.ErrBusy) {
+		return payment.View{}, err
+	}
+	v, err := r.Ask(ctx, id, cause)
+	if errors.Is(err, ErrNotShown) {
+		a, err = r.Store.Attempt(ctx, id)
+		return r.shown(ctx, a, err)
+	}
+	return v, err
+}
+
+// Apply applies reports about an attempt that came by another way than a call, a lookup or a webhook: from a provider's books. It
+// returns the attempt after them. The same reports again change nothing. The report of a refund before any capture is left
+// out.
+func (r *Runner) Apply(ctx context.Context, id payment.AttemptID, reports []payment.Report) (payment.Attempt, error) {
+	a, err := r.Store.Attempt(ctx, id)
+	if err != nil {
+		return payment.Attempt{}, err
+	}
+	return r.apply(context.WithoutCancel(ctx), a, reports)
+}
+
+// apply applies reports to an attempt that was read before they were made: what was recorded meanwhile may be younger.
+func (r *Runner) apply(ctx context.Context, a payment.Attempt, reports []payment.Report) (now payment.Attempt, err error) {
+	if len(reports) == 0 {
+		return a, nil
+	}
+	err = r.patiently(ctx, func(ctx context.Context, s *changeset.Changeset, _ Tx) error {
+		c, err := s.Lock(ctx, a.OrderID, a.ID)
+		if err != nil {
+			return err
+		}
+		if err := load(ctx, s, c, reports, true); err != nil {
+			return err
+		}
+		since := c.Attempt.LastMovement != a.LastMovement
+		for _, report := range reports {
+			if refund.BeforeCapture(report, &c.Attempt) {
+				continue
+			}
+			if since {
+				report.Ends = payment.HoldsBefore
+			}
+			s.Apply(c, report)
+		}
+		err = s.Save(ctx)
+		now = c.Attempt
+		return err
+	})
+	return now, err
+}
+
+// lookups are the reports on how a payment and its refunds stand, as far as they came, and the first error.
+func (r *Runner) lookups(ctx context.Context, a payment.Attempt, refunds []refund.Refund, cause payment.Cause) ([]payment.Report, error) {
+	p := r.Accounts[a.Account].Provider
+	outs, err := r.standings(ctx, p, a)
+	var reports []payment.Report
+	for _, out := range outs {
+		reports = append(reports, gateway.Reports(out, cause)...)
+	}
+	if err != nil || !p.Capabilities().LookupRefund {
+		return reports, err
+	}
+	for _, one := range unshown(a, refunds, outs) {
+		call, end := context.WithTimeout(ctx, r.ProviderTimeout)
+		out, err := p.LookupRefund(call, gateway.RefundRef{
+			Refund: one.ID, ProviderRefundID: one.ProviderRefundID, ProviderPaymentID: a.ProviderPaymentID, Age: a.ReadAt.Sub(one.UpdatedAt),
+			Money: one.Money, Taken: payment.Money{Minor: a.Sums(payment.MovementCapture), Currency: a.Money.Currency},
+		})
+		end()
+		switch {
+		case err == nil && !out.Unnamed:
+			reports = append(reports, refundReport(one.ID, out, cause))
+		case err != nil && !errors.Is(err, gateway.ErrNoSuchPayment) && !errors.Is(err, gateway.ErrNotTold) && !errors.Is(err, gateway.ErrUnsupported):
+			return reports, err
+		}
+	}
+	return reports, nil
+}
+
+// standings look up how a payment stands: by each transaction that held or captured its money, and by its id, else by our reference.
+// What failed counts only where none of the others holds money or has captured it.
+func (r *Runner) standings(ctx context.Context, p gateway.Provider, a payment.Attempt) (outs []gateway.Outcome, err error) {
+	ids := a.Transactions()
+	if a.ProviderPaymentID != "" && !slices.Contains(ids, a.ProviderPaymentID) {
+		ids = append(ids, a.ProviderPaymentID)
+	}
+	if len(ids) == 0 {
+		return r.found(ctx, p, a)
+	}
+	var last []gateway.Outcome
+	var missing error
+	for _, id := range ids {
+		call, end := context.WithTimeout(ctx, r.ProviderTimeout)
+		out, err := p.Lookup(call, id)
+		end()
+		switch {
+		case errors.Is(err, gateway.ErrNoSuchPayment):
+			missing = err
+		case err != nil:
+			return outs, err
+		case out.News == fsm.NewsSucceeded, out.News == fsm.NewsAuthorized:
+			outs = append(outs, out)
+		default:
+			last = []gateway.Outcome{out}
+		}
+	}
+	switch {
+	case len(outs) > 0:
+		return outs, nil
+	case len(last) > 0:
+		return last, nil
+	}
+	return nil, missing
+}
+
+// found looks for a payment that the provider has not named. That there is none is no error.
+func (r *Runner) found(ctx context.Context, p gateway.Provider, a payment.Attempt) ([]gateway.Outcome, error) {
+	if a.ReadAt.Sub(a.CreatedAt) < p.Capabilities().FindLag {
+		return nil, nil
+	}
+	call, end := context.WithTimeout(ctx, r.ProviderTimeout)
+	defer end()
+	out, err := p.Find(call, a.ID)
+	switch {
+	case errors.Is(err, gateway.ErrNoSuchPayment):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return []gateway.Outcome{out}, nil
+}
+
+// unshown are the refunds that have succeeded, were not undone so far and are in none of the outcomes.
+func unshown(a payment.Attempt, refunds []refund.Refund, outs []gateway.Outcome) (left []refund.Refund) {
+	for _, one := range slices.Backward(refunds) {
+		shown := slices.ContainsFunc(outs, func(o gateway.Outcome) bool {
+			return slices.ContainsFunc(o.Refunds, func(out gateway.RefundOutcome) bool {
+				return out.ProviderRefundID == one.ProviderRefundID || out.Reference == one.ID.String()
+			})
+		})
+		if !shown && one.State == fsm.RefundSucceeded && one.ProviderRefundID != "" && !one.Reversed(&a) && len(left) < refundsLookedUp {
+			left = append(left, one)
+		}
+	}
+	return left
+}

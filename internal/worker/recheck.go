@@ -1,0 +1,24 @@
+package worker
+
+import (
+	"context"
+	"time"
+)
+
+// recheckEvery is much less than a turn, so that another process goes on soon with what one that died had begun.
+const recheckEvery = 10 * time.Second
+
+// Rechecker is what the recheck loop needs of package recheck.
+type Rechecker interface {
+	Lookups() []string
+	Turn(ctx context.Context, account string) error
+}
+
+// Recheck has final attempts looked up again while their money can still move, account by account.
+func Recheck(r Rechecker) Loop {
+	accounts := newByAccount(r.Turn)
+	return Loop{Name: "recheck", Every: recheckEvery, Rest: accounts.all.Wait, Do: func(ctx context.Context) (bool, error) {
+		accounts.begin(ctx, r.Lookups())
+		return false, accounts.failed()
+	}}
+}
