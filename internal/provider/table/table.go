@@ -1,0 +1,212 @@
+// Package table reads the tables that providers export as CSV: what the adapters have in common that
+// read such files.
+//
+// A file is read line by line, in the memory of one line, and its columns are found by their names. A
+// field has no line breaks, so that a quotation mark without its pair is the error of one line.
+package table
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+const (
+	// maxLine bounds a line, in bytes.
+	maxLine = 64 << 10
+	// maxUnread is how many of the lines that can't be read are kept for the error.
+	maxUnread = 100
+)
+
+var (
+	errNoTable = errors.New("not the table that is read here")
+	errLong    = errors.New("the line is too long")
+	errQuote   = errors.New("a quotation mark without its pair")
+	errCells   = errors.New("the line has another number of fields than the first one")
+)
+
+// Row is one line of a table.
+type Row struct {
+	columns map[string]int
+	cells   []string
+}
+
+// Text returns the field of a column without the blanks around it, empty where there is no such column.
+func (r Row) Text(column string) string {
+	i, ok := r.columns[strings.ToLower(column)]
+	if !ok {
+		return ""
+	}
+	return strings.TrimSpace(r.cells[i])
+}
+
+// Amount returns an amount in major units of a currency, nil for an empty field. It never rounds.
+func (r Row) Amount(column, currency string) (*payment.Money, error) {
+	text := r.Text(column)
+	if text == "" {
+		return nil, nil //nolint:nilnil // none is stated
+	}
+	m, err := call.ReadDecimal(text, currency)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", column, err)
+	}
+	return m, nil
+}
+
+// Read passes what read makes of each line after the first, which has the names of the columns, to
+// take, until that returns an error, which it returns. A nil entry is left out. An error of read is
+// about its line only: the lines after it are read, and a gateway.UnreadError is returned at the end.
+// A file without the columns of need is read no further.
+func Read(file io.Reader, need []string, read func(Row) (*gateway.Entry, error), take func(gateway.Entry) error) error {
+	in := &lines{from: bufio.NewReaderSize(file, maxLine)}
+	head, err := in.next()
+	if err != nil {
+		return fmt.Errorf("%w: %w", errNoTable, err)
+	}
+	row, comma, err := heading(strings.TrimPrefix(head, "\uFEFF"), need)
+	if err != nil {
+		return err
+	}
+	var unread gateway.UnreadError
+	for width := len(row.cells); ; {
+		line, err := in.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil && !errors.Is(err, errLong) {
+			return err
+		}
+		var entry *gateway.Entry
+		switch {
+		case err != nil:
+		case line == "":
+			continue
+		default:
+			entry, err = parse(&row, line, comma, width, read)
+		}
+		if err != nil {
+			unread.Count++
+			if len(unread.Lines) < maxUnread {
+				unread.Lines = append(unread.Lines, gateway.UnreadLine{Number: in.number, Err: err})
+			}
+			continue
+		}
+		if entry == nil {
+			continue
+		}
+		if err := take(*entry); err != nil {
+			return err
+		}
+	}
+	if unread.Count > 0 {
+		return &unread
+	}
+	return nil
+}
+
+// parse reads one line into a row, whose fields the next line replaces.
+func parse(r *Row, line string, comma byte, width int, read func(Row) (*gateway.Entry, error)) (*gateway.Entry, error) {
+	var err error
+	if r.cells, err = split(line, comma, r.cells[:0]); err != nil {
+		return nil, err
+	}
+	if len(r.cells) != width {
+		return nil, errCells
+	}
+	return read(*r)
+}
+
+// heading reads the first line. Fields are separated by what makes the needed columns of it.
+func heading(line string, need []string) (Row, byte, error) {
+	var failed error
+	for _, comma := range []byte(",;\t") {
+		cells, err := split(line, comma, nil)
+		columns := make(map[string]int, len(cells))
+		for i, name := range cells {
+			if name = strings.ToLower(strings.TrimSpace(name)); name != "" {
+				columns[name] = i
+			}
+		}
+		i := slices.IndexFunc(need, func(name string) bool { _, ok := columns[strings.ToLower(name)]; return !ok })
+		switch {
+		case err == nil && i < 0:
+			return Row{columns: columns, cells: cells}, comma, nil
+		case err == nil && (failed == nil || len(cells) > 1):
+			failed = fmt.Errorf("it has no column %q", need[i])
+		case failed == nil:
+			failed = err
+		}
+	}
+	return Row{}, 0, fmt.Errorf("%w: %w", errNoTable, failed)
+}
+
+// split appends the fields of a line to cells.
+func split(line string, comma byte, cells []string) ([]string, error) {
+	for {
+		if !strings.HasPrefix(line, `"`) {
+			i := strings.IndexByte(line, comma)
+			if i < 0 {
+				return append(cells, line), nil
+			}
+			cells, line = append(cells, line[:i]), line[i+1:]
+			continue
+		}
+		end := 1
+		for {
+			i := strings.IndexByte(line[end:], '"')
+			if i < 0 {
+				return nil, errQuote
+			}
+			end += i + 1
+			if end == len(line) || line[end] != '"' {
+				break
+			}
+			end++
+		}
+		cells = append(cells, strings.ReplaceAll(line[1:end-1], `""`, `"`))
+		switch {
+		case end == len(line):
+			return cells, nil
+		case line[end] != comma:
+			return nil, errQuote
+		}
+		line = line[end+1:]
+	}
+}
+
+// lines are those of a file.
+type lines struct {
+	from   *bufio.Reader
+	number int
+}
+
+// next returns the next line without its end, io.EOF after the last one, and errLong in the place of one
+// that is too long.
+func (l *lines) next() (string, error) {
+	line, err := l.from.ReadSlice('\n')
+	if len(line) == 0 && err != nil {
+		return "", err //nolint:wrapcheck // io.EOF, or the file's own error
+	}
+	l.number++
+	if errors.Is(err, bufio.ErrBufferFull) {
+		for errors.Is(err, bufio.ErrBufferFull) {
+			_, err = l.from.ReadSlice('\n')
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return "", err //nolint:wrapcheck // the file's own error
+		}
+		return "", errLong
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", err //nolint:wrapcheck // the file's own error
+	}
+	return string(bytes.TrimRight(line, "\r\n")), nil
+}
