@@ -103,7 +103,7 @@ func (i item) event(captures bool) (webhooks.Event, error) {
 		e.ProviderPaymentID = original
 	}
 	if e.Kind.IsMovement() {
-		e.MovementID = i.movement()
+		e.MovementID = MovementID(psp, string(i.EventCode))
 	}
 	if e.Kind.IsFailure() {
 		e.FailureCode, e.ProviderCode = i.failure()
@@ -127,14 +127,15 @@ func (i item) refuses(kind webhooks.Kind) webhooks.Command {
 	}
 }
 
-// movement names what moved. All events of a dispute have one pspReference, by which the first chargeback and its
-// reversal go; a pre-arbitration that is lost is about that chargeback.
-func (i item) movement() string {
-	switch i.EventCode {
+// MovementID returns the id of the money movement that an event code of a pspReference is about, as
+// [webhooks.Event.MovementID] has it. All events of a dispute have one pspReference, by which the first chargeback and
+// its reversal go; a pre-arbitration that is lost is about that chargeback.
+func MovementID(pspReference, eventCode string) string {
+	switch eventCode {
 	case "SECOND_CHARGEBACK", "PREARBITRATION_WON":
-		return read.DerivedID(string(i.PSPReference), string(i.EventCode))
+		return read.DerivedID(pspReference, eventCode)
 	default:
-		return string(i.PSPReference)
+		return pspReference
 	}
 }
 

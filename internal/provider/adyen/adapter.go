@@ -13,6 +13,7 @@ func Adapter() descriptor.Adapter {
 		TestHosts:     []string{"checkout-test.adyen.com", "pal-test.adyen.com"},
 		TestByDefault: true,
 		Carries:       carries(), ProviderData: providerData(),
+		Statement:  Statement,
 		SecondStep: "what Adyen's component returned (its `state.data`, or the `details` in it), or the parameters with which the customer came back to the return_url: `{\"redirectResult\":\"…\"}`",
 		New: func(s descriptor.Settings) (gateway.Provider, error) {
 			return New(Account{

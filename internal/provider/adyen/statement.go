@@ -1,0 +1,231 @@
+package adyen
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/table"
+	hooks "github.com/paylatch/paylatch/webhooks/adyen"
+)
+
+// The columns of the report that are read.
+const (
+	columnPSP          = "Psp Reference"
+	columnMerchant     = "Merchant Account"
+	columnReference    = "Merchant Reference"
+	columnDate         = "Creation Date"
+	columnZone         = "TimeZone"
+	columnType         = "Type"
+	columnModification = "Modification Reference"
+	columnGross        = "Gross Currency"
+	columnGrossDebit   = "Gross Debit (GC)"
+	columnGrossCredit  = "Gross Credit (GC)" //nolint:gosec // no credential
+	columnNet          = "Net Currency"
+	columnNetDebit     = "Net Debit (NC)"
+	columnNetCredit    = "Net Credit (NC)" //nolint:gosec // no credential
+	columnBatch        = "Batch Number"
+)
+
+// columnsNeeded are those without which a file is not this report.
+func columnsNeeded() []string {
+	return []string{
+		columnPSP, columnType, columnModification, columnGross, columnGrossDebit, columnGrossCredit, columnNet, columnNetDebit, columnNetCredit,
+	}
+}
+
+// fees are the columns of what Adyen keeps: a commission, or its parts where interchange is passed on.
+func fees() []string {
+	return []string{"Commission (NC)", "Markup (NC)", "Scheme Fees (NC)", "Interchange (NC)"}
+}
+
+// booked is what a line of a type is about: its kind, the event code by which webhooks name it, and
+// whether it adds to the balance.
+type booked struct {
+	kind   payment.MovementKind
+	code   string
+	credit bool
+}
+
+// types are those of lines about a payment
+// (https://docs.adyen.com/developers/reporting/settlement-detail-report/settlement-detail-report-structure);
+// SettledReversed, a capture that failed, is from memory. All others, of fees, payouts and corrections,
+// are left out.
+var types = map[string]booked{ //nolint:gochecknoglobals // a table
+	"Settled":            {payment.MovementCapture, "CAPTURE", true},
+	"SettledReversed":    {payment.MovementCaptureReversal, "CAPTURE_FAILED", false},
+	"Refunded":           {payment.MovementRefund, "REFUND", false},
+	"RefundedReversed":   {payment.MovementRefundReversal, "REFUNDED_REVERSED", true},
+	"Chargeback":         {payment.MovementChargeback, "CHARGEBACK", false},
+	"SecondChargeback":   {payment.MovementChargeback, "SECOND_CHARGEBACK", false},
+	"ChargebackReversed": {payment.MovementChargebackReversal, "CHARGEBACK_REVERSED", true},
+}
+
+var (
+	errNoAmount = errors.New("neither a debit nor a credit, or both")
+	errNoName   = errors.New("no Psp Reference, or no Modification Reference")
+	errOpposite = errors.New("a debit in the place of a credit, or a credit in that of a debit")
+)
+
+// Statement implements gateway.Statement by the settlement details report
+// (https://docs.adyen.com/reporting/settlement-reconciliation/transaction-level/settlement-details-report),
+// which has what was paid out in a batch, with its fees. As in webhooks a capture is a total of its
+// payment, named by Psp Reference alone, and all else is named by its Modification Reference.
+//
+// Where all lines can be read, the net amounts of a batch with its payout (MerchantPayout) have to add
+// up to 0.
+func Statement(file io.Reader, take func(gateway.Entry) error) error {
+	sums := batches{}
+	if err := table.Read(file, columnsNeeded(), func(r table.Row) (*gateway.Entry, error) {
+		if err := sums.add(r); err != nil {
+			return nil, err
+		}
+		return line(r)
+	}, take); err != nil {
+		return err
+	}
+	return sums.check()
+}
+
+// line reads a line of the report; it returns nil for one about no payment.
+func line(r table.Row) (*gateway.Entry, error) {
+	of, known := types[r.Text(columnType)]
+	if !known {
+		return nil, nil //nolint:nilnil // it is left out
+	}
+	psp, modification := r.Text(columnPSP), r.Text(columnModification)
+	if psp == "" || modification == "" {
+		return nil, errNoName
+	}
+	gross, err := balance(r, columnGrossCredit, columnGrossDebit, r.Text(columnGross))
+	if err != nil {
+		return nil, err
+	}
+	net, err := balance(r, columnNetCredit, columnNetDebit, r.Text(columnNet))
+	switch {
+	case err != nil && !errors.Is(err, errNoAmount):
+		return nil, err
+	case err != nil:
+		net = &payment.Money{Currency: payment.Currency(r.Text(columnNet))} // as much was kept
+	}
+	if of.credit != (gross.Minor > 0) {
+		return nil, errOpposite
+	}
+	e := gateway.Entry{
+		ID: modification + "/" + r.Text(columnType), Payment: psp, Payout: r.Text(columnBatch), Net: net, Fee: fee(r),
+		Movement: payment.Told{Kind: of.kind, Money: payment.Money{Minor: max(gross.Minor, -gross.Minor), Currency: gross.Currency}, At: created(r)},
+	}
+	if of.kind != payment.MovementCapture {
+		e.Movement.ID = hooks.MovementID(modification, of.code)
+	}
+	if ours := r.Text(columnReference); ours != "" {
+		e.References = []string{ours}
+	}
+	return &e, nil
+}
+
+// balance returns a credit, or a debit below 0. A field of 0 is as an empty one.
+func balance(r table.Row, credit, debit, currency string) (*payment.Money, error) {
+	added, err := r.Amount(credit, currency)
+	if err != nil {
+		return nil, err
+	}
+	taken, err := r.Amount(debit, currency)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case zero(added) == zero(taken):
+		return nil, errNoAmount
+	case zero(taken):
+		return added, nil
+	}
+	return &payment.Money{Minor: -taken.Minor, Currency: taken.Currency}, nil
+}
+
+func zero(m *payment.Money) bool { return m == nil || m.Minor == 0 }
+
+// fee adds up what Adyen keeps; nil where that is not stated in whole minor units.
+func fee(r table.Row) *payment.Money {
+	var sum *payment.Money
+	for _, column := range fees() {
+		part, err := r.Amount(column, r.Text(columnNet))
+		switch {
+		case err != nil:
+			return nil
+		case part == nil:
+		case sum == nil:
+			sum = part
+		default:
+			sum.Minor += part.Minor
+		}
+	}
+	return sum
+}
+
+// created is the date of a line; zero where it has none, or one of a zone without one offset.
+func created(r table.Row) time.Time {
+	zone := r.Text(columnZone)
+	offset, known := offsets[zone]
+	at, err := time.ParseInLocation(time.DateTime, r.Text(columnDate), time.FixedZone(zone, offset*60*60))
+	if err != nil || !known {
+		return time.Time{}
+	}
+	return at.UTC()
+}
+
+// offsets are the hours of the short names of time zones that have one meaning.
+var offsets = map[string]int{ //nolint:gochecknoglobals // a table
+	"UTC": 0, "GMT": 0, "WET": 0, "WEST": 1, "BST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3, "MSK": 3, "SGT": 8, "HKT": 8, "JST": 9,
+	"AEST": 10, "AEDT": 11, "NZST": 12, "NZDT": 13, "BRT": -3, "EST": -5, "EDT": -4, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7,
+}
+
+// batch is a merchant account's, in the currency that it is paid out in.
+type batch struct{ merchant, number, currency string }
+
+// sum is what the lines of a batch add up to.
+type sum struct {
+	net  int64
+	paid bool
+}
+
+// maxBatches bounds how many batches of a file are added up.
+const maxBatches = 1000
+
+// batches are the sums of those in a file.
+type batches map[batch]*sum
+
+func (b batches) add(r table.Row) error {
+	of := batch{r.Text(columnMerchant), r.Text(columnBatch), r.Text(columnNet)}
+	s := b[of]
+	if s == nil {
+		if len(b) == maxBatches {
+			return nil
+		}
+		s = &sum{}
+		b[of] = s
+	}
+	s.paid = s.paid || r.Text(columnType) == "MerchantPayout"
+	net, err := balance(r, columnNetCredit, columnNetDebit, of.currency)
+	switch {
+	case errors.Is(err, errNoAmount):
+		return nil
+	case err != nil:
+		return err
+	}
+	s.net += net.Minor
+	return nil
+}
+
+// check returns gateway.ErrTotals for the batches that were paid out and do not add up to 0.
+func (b batches) check() (err error) {
+	for of, s := range b {
+		if s.paid && s.net != 0 {
+			err = errors.Join(err, fmt.Errorf("%w: batch %s of %s differs by %d %s", gateway.ErrTotals, of.number, of.merchant, s.net, of.currency))
+		}
+	}
+	return err
+}

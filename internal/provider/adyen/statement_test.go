@@ -1,0 +1,200 @@
+package adyen_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/inbound"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/adyen"
+	"github.com/paylatch/paylatch/webhooks"
+	hooks "github.com/paylatch/paylatch/webhooks/adyen"
+)
+
+const reportHead = "Company Account,Merchant Account,Psp Reference,Merchant Reference,Payment Method,Creation Date,TimeZone,Type,Modification Reference," +
+	"Gross Currency,Gross Debit (GC),Gross Credit (GC),Exchange Rate,Net Currency,Net Debit (NC),Net Credit (NC)," +
+	"Commission (NC),Markup (NC),Scheme Fees (NC),Interchange (NC),Payment Method Variant,Modification Merchant Reference,Batch Number\n"
+
+// reportLine is one of batch 4: kind, payment and modification, then from the gross currency on.
+func reportLine(kind, psp, modification, amounts string) string {
+	return "TestCompany,TestMerchant," + psp + ",att_1,visa,2026-03-14 15:09:26,CET," + kind + "," + modification + "," + amounts + ",visaclassic,,4\n"
+}
+
+func statement(t *testing.T, file string) (all []gateway.Entry, err error) {
+	t.Helper()
+	err = adyen.Statement(strings.NewReader(file), func(e gateway.Entry) error {
+		all = append(all, e)
+		return nil
+	})
+	return all, err
+}
+
+func reportOf(lines ...string) string { return reportHead + strings.Join(lines, "") }
+
+// whole is a batch of each type, with its fees and its payout.
+func whole() string {
+	return reportOf(
+		reportLine("Settled", "1813702551707653", "1713702551795048", "GBP,,5.00,1,GBP,,4.88,,0.04,0.01,0.07"),
+		reportLine("Settled", "1813702551707654", "1713702551795049", "JPY,,500,0.0061,GBP,,3.00,0.05,,,"),
+		reportLine("SettledReversed", "1813702551707655", "1713702551795050", "GBP,1.00,,1,GBP,1.00,,,,,"),
+		reportLine("Refunded", "1813702551707653", "1713702551795051", "GBP,2.00,,1,GBP,2.10,,0.1,,,"),
+		reportLine("RefundedReversed", "1813702551707653", "1713702551795051", "GBP,,2.00,1,GBP,,2.00,,,,"),
+		reportLine("Chargeback", "1813702551707653", "2313642467170922", "GBP,5.00,,1,GBP,12.50,,7.5,,,"),
+		reportLine("ChargebackReversed", "1813702551707653", "2313642467170922", "GBP,,5.00,1,GBP,,5.00,,,,"),
+		reportLine("SecondChargeback", "1813702551707653", "2313642467170922", "GBP,5.00,,1,GBP,5.00,,0.0000001,,,"),
+		reportLine("Fee", "", "Transaction Fees March 2026", ",,,,GBP,0.28,,,,,"),
+		reportLine("OfTheFuture", "", "x", ",,,,GBP,,20,,,,"),
+		reportLine("MerchantPayout", "", "TX1 batch 4", ",,,,GBP,14.00,,,,,"),
+	)
+}
+
+func gbp(minor int64) payment.Money    { return payment.Money{Minor: minor, Currency: "GBP"} }
+func pence(minor int64) *payment.Money { m := gbp(minor); return &m }
+
+func TestStatement(t *testing.T) {
+	t.Parallel()
+	got, err := statement(t, whole())
+	require.NoError(t, err)
+	at := time.Date(2026, 3, 14, 14, 9, 26, 0, time.UTC)
+	yen := payment.Money{Minor: 500, Currency: "JPY"}
+	var want []gateway.Entry
+	for _, line := range []struct {
+		id, payment string
+		told        payment.Told
+		fee, net    *payment.Money
+	}{
+		{"1713702551795048/Settled", "1813702551707653", payment.Told{Kind: payment.MovementCapture, Money: gbp(500)}, pence(12), pence(488)},
+		{"1713702551795049/Settled", "1813702551707654", payment.Told{Kind: payment.MovementCapture, Money: yen}, pence(5), pence(300)},
+		{"1713702551795050/SettledReversed", "1813702551707655", payment.Told{Kind: payment.MovementCaptureReversal, ID: "1713702551795050", Money: gbp(100)}, nil, pence(-100)},
+		{"1713702551795051/Refunded", "1813702551707653", payment.Told{Kind: payment.MovementRefund, ID: "1713702551795051", Money: gbp(200)}, pence(10), pence(-210)},
+		{"1713702551795051/RefundedReversed", "1813702551707653", payment.Told{Kind: payment.MovementRefundReversal, ID: "1713702551795051", Money: gbp(200)}, nil, pence(200)},
+		{"2313642467170922/Chargeback", "1813702551707653", payment.Told{Kind: payment.MovementChargeback, ID: "2313642467170922", Money: gbp(500)}, pence(750), pence(-1250)},
+		{"2313642467170922/ChargebackReversed", "1813702551707653", payment.Told{Kind: payment.MovementChargebackReversal, ID: "2313642467170922", Money: gbp(500)}, nil, pence(500)},
+		{"2313642467170922/SecondChargeback", "1813702551707653", payment.Told{Kind: payment.MovementChargeback, ID: "2313642467170922:SECOND_CHARGEBACK", Money: gbp(500)}, nil, pence(-500)},
+	} {
+		line.told.At = at
+		want = append(want, gateway.Entry{ID: line.id, Payment: line.payment, References: []string{"att_1"}, Payout: "4", Movement: line.told, Fee: line.fee, Net: line.net})
+	}
+	require.Equal(t, want, got)
+}
+
+// A file with columns in another order, and without those that may be missing.
+func TestStatementByTheNamesOfItsColumns(t *testing.T) {
+	t.Parallel()
+	got, err := statement(t, "\uFEFF\"Net Credit (NC)\";\"Net Debit (NC)\";\"Net Currency\";\"Gross Credit (GC)\";\"Gross Debit (GC)\";\"Gross Currency\";\"Modification Reference\";\"Type\";\"Psp Reference\"\n"+
+		"\"4.88\";\"0\";\"GBP\";\"5.00\";\"0.00\";\"GBP\";\"M1\";\"Settled\";\"P1\"\n")
+	require.NoError(t, err)
+	require.Equal(t, []gateway.Entry{{ID: "M1/Settled", Payment: "P1", Net: pence(488), Movement: payment.Told{Kind: payment.MovementCapture, Money: gbp(500)}}}, got)
+}
+
+// TestStatementAndWebhooksAgree: the same money has the same name in the report and in the webhook of its event.
+func TestStatementAndWebhooksAgree(t *testing.T) {
+	t.Parallel()
+	v, err := hooks.New(webhooks.Config{Secrets: []string{strings.Repeat("44", 32)}})
+	require.NoError(t, err)
+	codes := map[string]string{
+		"Settled": "CAPTURE", "SettledReversed": "CAPTURE_FAILED", "Refunded": "REFUND", "Chargeback": "CHARGEBACK",
+		"ChargebackReversed": "CHARGEBACK_REVERSED", "SecondChargeback": "SECOND_CHARGEBACK",
+	}
+	entries, err := statement(t, whole())
+	require.NoError(t, err)
+	compared := 0
+	for _, e := range entries {
+		modification, kind, _ := strings.Cut(e.ID, "/")
+		code := codes[kind]
+		if code == "" {
+			continue // a refund that came back is named as the refund is
+		}
+		d := webhooks.Delivery{Method: http.MethodPost, Header: http.Header{}, Body: fmt.Appendf(nil, `{"live":"false","notificationItems":[{"NotificationRequestItem":{
+			"eventCode":%q,"success":"true","pspReference":%q,"originalReference":%q,"merchantAccountCode":"TestMerchant","merchantReference":"att_1",
+			"amount":{"currency":%q,"value":%d}}}]}`, code, modification, e.Payment, e.Movement.Money.Currency, e.Movement.Money.Minor)}
+		require.NoError(t, v.Sign(&d))
+		events, err := v.Verify(t.Context(), d)
+		require.NoError(t, err)
+		r, ok := inbound.FromEvent(events[0], "")
+		require.True(t, ok, code)
+		told := r.Movements
+		if r.Refund != nil {
+			told = r.Refund.Movements(&payment.Attempt{}, nil)
+		}
+		require.Equal(t, e.Payment, r.Payment, code)
+		require.True(t, slices.ContainsFunc(told, func(m payment.Told) bool {
+			return m.Kind == e.Movement.Kind && m.ID == e.Movement.ID && m.Money == e.Movement.Money
+		}), "%s: %+v is not %+v", code, told, e.Movement)
+		compared++
+	}
+	require.Equal(t, 7, compared)
+}
+
+func TestStatementLinesThatCantBeRead(t *testing.T) {
+	t.Parallel()
+	good := reportLine("Settled", "P1", "M1", "GBP,,5.00,1,GBP,,4.88,,,,")
+	for name, bad := range map[string]string{
+		"no payment":       reportLine("Settled", "", "M1", "GBP,,5.00,1,GBP,,4.88,,,,"),
+		"no modification":  reportLine("Refunded", "P1", "", "GBP,5.00,,1,GBP,5.00,,,,,"),
+		"no amount":        reportLine("Settled", "P1", "M1", "GBP,,,1,GBP,,,,,,"),
+		"both":             reportLine("Settled", "P1", "M1", "GBP,1.00,5.00,1,GBP,,4.88,,,,"),
+		"opposite":         reportLine("Settled", "P1", "M1", "GBP,5.00,,1,GBP,4.88,,,,,"),
+		"too many digits":  reportLine("Settled", "P1", "M1", "GBP,,5.001,1,GBP,,4.88,,,,"),
+		"net":              reportLine("Settled", "P1", "M1", "GBP,,5.00,1,GBP,,x,,,,"),
+		"currency":         reportLine("Settled", "P1", "M1", "XX,,5.00,1,GBP,,4.88,,,,"),
+		"fields":           "TestCompany,TestMerchant\n",
+		"quotation":        strings.Replace(good, "TestCompany", `"TestCompany`, 1),
+		"a fee of a batch": reportLine("Fee", "", "x", ",,,,GBP,y,,,,,"),
+	} {
+		payout := reportLine("MerchantPayout", "", "x", ",,,,GBP,99.00,,,,,")
+		got, err := statement(t, reportOf(good, bad, good, payout))
+		require.Len(t, got, 2, name)
+		var unread *gateway.UnreadError
+		require.ErrorAs(t, err, &unread, name)
+		require.Equal(t, 1, unread.Count, name)
+		require.Equal(t, 3, unread.Lines[0].Number, name)
+		require.NotErrorIs(t, err, gateway.ErrTotals, "what was not read is missing in the sum")
+	}
+}
+
+func TestStatementTotals(t *testing.T) {
+	t.Parallel()
+	got, err := statement(t, strings.Replace(whole(), "GBP,14.00,", "GBP,14.01,", 1))
+	require.ErrorIs(t, err, gateway.ErrTotals)
+	require.ErrorContains(t, err, "batch 4 of TestMerchant differs by -1 GBP")
+	require.Len(t, got, 8, "the lines are passed all the same")
+	_, err = statement(t, reportOf(reportLine("Settled", "P1", "M1", "GBP,,5.00,1,GBP,,4.88,,,,")))
+	require.NoError(t, err, "a batch without its payout has no total")
+}
+
+func TestStatementStops(t *testing.T) {
+	t.Parallel()
+	enough := errors.New("enough")
+	require.ErrorIs(t, adyen.Statement(strings.NewReader(whole()), func(gateway.Entry) error { return enough }), enough)
+	_, err := statement(t, "Date,Amount\n2026-03-14,1\n")
+	require.ErrorContains(t, err, `no column "Psp Reference"`)
+}
+
+// TestStatementOfPublishedPayments reads payments of Adyen's own samples of webhooks, where they are at hand.
+func TestStatementOfPublishedPayments(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "shared", "payloads", "adyen", "captureTrue.json"))
+	if err != nil {
+		t.Skipf("no published samples: %v", err)
+	}
+	v, err := hooks.New(webhooks.Config{Secrets: []string{strings.Repeat("44", 32)}})
+	require.NoError(t, err)
+	event := v.Read(webhooks.Delivery{Method: http.MethodPost, Header: http.Header{}, Body: raw})[0]
+	r, ok := inbound.FromEvent(event, "")
+	require.True(t, ok)
+	of := r.Movements[0]
+	got, err := statement(t, reportOf(reportLine("Settled", r.Payment, "M1", fmt.Sprintf("%s,,%d.%02d,1,EUR,,1,,,,", of.Money.Currency, of.Money.Minor/100, of.Money.Minor%100))))
+	require.NoError(t, err)
+	require.Equal(t, []any{r.Payment, of.Kind, of.ID, of.Money}, []any{got[0].Payment, got[0].Movement.Kind, got[0].Movement.ID, got[0].Movement.Money})
+}

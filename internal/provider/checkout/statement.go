@@ -1,0 +1,82 @@
+package checkout
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+	"github.com/paylatch/paylatch/internal/provider/table"
+)
+
+// The columns of the report that are read.
+const (
+	columnAction    = "Action ID"
+	columnPayment   = "Payment ID"
+	columnBreakdown = "Breakdown Type"
+	columnCurrency  = "Processing Currency"
+	columnAmount    = "Processing Currency Amount"
+	columnProcessed = "Processed On"
+	columnPayout    = "Payout ID"
+	columnOurs      = "Reference"
+)
+
+// breakdowns are the lines of an action that have its own amount; the others are of its fees, or of no
+// payment, and are left out
+// (https://www.checkout.com/docs/funds-management/reconcile-with-checkout-com/breakdown-types). What a
+// chargeback is named by there is not documented: it is read where that is a dispute.
+var breakdowns = map[string]payment.MovementKind{ //nolint:gochecknoglobals // a table
+	"capture": payment.MovementCapture, "refund": payment.MovementRefund, "partial refund": payment.MovementRefund, "chargeback": payment.MovementChargeback,
+}
+
+var errNoAction = errors.New("no Action ID, or no Payment ID")
+
+// Statement implements gateway.Statement by the report of financial actions, by payout or by dates
+// (https://www.checkout.com/docs/funds-management/retrieve-financial-reports/settlement-reports/financial-actions-by-payout-id-report).
+// As in webhooks a capture is a total of its payment, and a refund is named by its action. The fees of
+// an action are lines of their own, in fractions of a minor unit: they are left out.
+func Statement(file io.Reader, take func(gateway.Entry) error) error {
+	need := []string{columnAction, columnPayment, columnBreakdown, columnCurrency, columnAmount}
+	return table.Read(file, need, line, take)
+}
+
+// line reads a line of the report; it returns nil for one that moved no money of a payment.
+func line(r table.Row) (*gateway.Entry, error) {
+	kind, id := breakdowns[strings.ToLower(r.Text(columnBreakdown))], r.Text(columnAction)
+	switch {
+	case kind == "", kind == payment.MovementChargeback && !strings.HasPrefix(id, "dsp_"):
+		return nil, nil //nolint:nilnil // it is left out
+	case id == "" || r.Text(columnPayment) == "":
+		return nil, errNoAction
+	}
+	// What is taken from the balance is below 0.
+	money, err := call.ReadDecimal(strings.TrimPrefix(r.Text(columnAmount), "-"), r.Text(columnCurrency))
+	if err != nil {
+		return nil, err
+	}
+	e := gateway.Entry{
+		ID: id + "/" + string(kind), Payment: r.Text(columnPayment), Payout: r.Text(columnPayout),
+		Movement: payment.Told{Kind: kind, ID: id, Money: *money, At: processed(r.Text(columnProcessed))},
+	}
+	if kind == payment.MovementCapture {
+		e.Movement.ID = ""
+	}
+	if ours := r.Text(columnOurs); ours != "" {
+		e.References = []string{ours}
+	}
+	return &e, nil
+}
+
+// processed is a time in UTC, zero for one of another form.
+func processed(text string) time.Time {
+	with, err := time.Parse(time.RFC3339, text)
+	without, err2 := time.Parse("2006-01-02T15:04:05", text)
+	if err != nil && err2 != nil {
+		return time.Time{}
+	}
+	return cmp.Or(with, without).UTC()
+}
