@@ -18,11 +18,17 @@ func Adapter() descriptor.Adapter {
 		TestHosts: []string{"sandbox.checkout.com"},
 		Carries:   carries(), ProviderData: providerData(),
 		New: func(s descriptor.Settings) (gateway.Provider, error) {
-			c := New(s.BaseURL, s.Params["api_key"], s.Client)
-			c.Channel = s.Params["processing_channel_id"]
-			return c, nil
+			return of(s), nil
 		},
+		Books:     func(s descriptor.Settings) (gateway.Books, error) { return of(s), nil },
+		Statement: Statement,
 	}
+}
+
+func of(s descriptor.Settings) *Client {
+	c := New(s.BaseURL, s.Params["api_key"], s.Client)
+	c.Channel = s.Params["processing_channel_id"]
+	return c
 }
 
 // carries is the table of what a charge passes on. Checkout.com's own page gathers what 3-D Secure

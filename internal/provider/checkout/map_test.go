@@ -96,8 +96,9 @@ func told(t *testing.T, kind string, data object) webhooks.Event {
 	t.Helper()
 	v, err := hooks.New(webhooks.Config{Secrets: []string{"signature-key"}})
 	require.NoError(t, err)
-	data["id"], data["reference"] = "pay_1", "ours"
-	body, err := json.Marshal(object{"id": "evt_1", "type": kind, "data": data})
+	of := object{"id": "pay_1", "reference": "ours"}
+	maps.Copy(of, data)
+	body, err := json.Marshal(object{"id": "evt_1", "type": kind, "data": of})
 	require.NoError(t, err)
 	d := webhooks.Delivery{Method: "POST", Body: body}
 	require.NoError(t, v.Sign(&d))

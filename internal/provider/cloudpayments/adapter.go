@@ -22,12 +22,17 @@ func Adapter() descriptor.Adapter {
 		Carries: carried(), ProviderData: allowed(),
 		SecondStep: "`MD` and `PaRes`, which the bank of a card with 3-D Secure posts to `return_url`",
 		New: func(s descriptor.Settings) (gateway.Provider, error) {
-			c := New(s.BaseURL, s.Params["public_id"], s.Params["webhook_secret"], s.Client)
+			c := of(s)
 			var err error
 			c.Taxation, err = taxation(s.Params["taxation_system"])
 			return c, err
 		},
+		Books: func(s descriptor.Settings) (gateway.Books, error) { return of(s), nil },
 	}
+}
+
+func of(s descriptor.Settings) *Client {
+	return New(s.BaseURL, s.Params["public_id"], s.Params["webhook_secret"], s.Client)
 }
 
 // maxTaxation is the last of the tax systems, which are numbered from 0.

@@ -15,9 +15,14 @@ func Adapter() descriptor.Adapter {
 		Carries: carries(), ProviderData: providerData(),
 		TestKey: "api_key", TestForm: regexp.MustCompile(`^test_`),
 		New: func(s descriptor.Settings) (gateway.Provider, error) {
-			return New(s.BaseURL, s.Params["api_key"], s.Params["public_url"], s.Client), nil
+			return of(s), nil
 		},
+		Books: func(s descriptor.Settings) (gateway.Books, error) { return of(s), nil },
 	}
+}
+
+func of(s descriptor.Settings) *Client {
+	return New(s.BaseURL, s.Params["api_key"], s.Params["public_url"], s.Client)
 }
 
 // carries is the table of what a charge passes on.

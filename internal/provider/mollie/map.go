@@ -93,6 +93,22 @@ func (c chargeback) dispute(m payment.Money) payment.DisputeTold {
 	return d
 }
 
+// movements are the chargeback and, where there was one, its reversal, which bears its id.
+func (c chargeback) movements() ([]payment.Told, error) {
+	sum, err := c.Amount.money()
+	switch {
+	case err != nil:
+		return nil, err
+	case c.ID == "":
+		return nil, errNameless
+	}
+	moved := []payment.Told{{Kind: payment.MovementChargeback, ID: c.ID, Money: *sum, At: c.CreatedAt.UTC()}}
+	if !c.ReversedAt.IsZero() {
+		moved = append(moved, payment.Told{Kind: payment.MovementChargebackReversal, ID: c.ID, Money: *sum, At: c.ReversedAt.UTC()})
+	}
+	return moved, nil
+}
+
 // captured returns the status of one of the payment's captures.
 func (p object) captured(id string) string {
 	for _, c := range p.Embedded.Captures {
@@ -169,18 +185,12 @@ func (p object) paid(o *gateway.Outcome) error {
 // total counts only where they are not listed.
 func (p object) chargedBack(o *gateway.Outcome) error {
 	for _, c := range p.Embedded.Chargebacks {
-		sum, err := c.Amount.money()
-		switch {
-		case err != nil:
+		moved, err := c.movements()
+		if err != nil {
 			return err
-		case c.ID == "":
-			return errNameless
 		}
-		o.Movements = append(o.Movements, payment.Told{Kind: payment.MovementChargeback, ID: c.ID, Money: *sum, At: c.CreatedAt.UTC()})
-		if !c.ReversedAt.IsZero() {
-			o.Movements = append(o.Movements, payment.Told{Kind: payment.MovementChargebackReversal, ID: c.ID, Money: *sum, At: c.ReversedAt.UTC()})
-		}
-		o.Disputes = append(o.Disputes, c.dispute(*sum))
+		o.Movements = append(o.Movements, moved...)
+		o.Disputes = append(o.Disputes, c.dispute(moved[0].Money))
 	}
 	if len(o.Movements) > 0 || !p.AmountChargedBack.some() {
 		return nil

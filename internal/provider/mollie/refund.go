@@ -89,9 +89,6 @@ func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway
 // 585).
 const settled = 10 * time.Minute
 
-// pageSize is the maximum of Mollie's lists.
-const pageSize = "250"
-
 // errNotListed is returned when the payment exists without such a refund.
 var errNotListed = fmt.Errorf("%w: its payment has no such refund", gateway.ErrNoSuchPayment)
 
@@ -102,44 +99,18 @@ var errNoPayment = fmt.Errorf("%w: there is no such payment", gateway.ErrNotTold
 // findRefund searches all refunds of the payment
 // (https://docs.mollie.com/reference/list-refunds).
 func (c *Client) findRefund(ctx context.Context, path string, meant func(made refund) bool) (gateway.RefundOutcome, error) {
-	query := url.Values{"limit": {pageSize}}
-	for {
-		var page struct {
-			Embedded struct {
-				Refunds []refund `json:"refunds"`
-			} `json:"_embedded"`
-			Links struct {
-				Next *link `json:"next"`
-			} `json:"_links"`
+	var found *refund
+	err := each(ctx, c, path, "refunds", pageSize, func(made refund) (bool, error) {
+		if meant(made) {
+			found = &made
 		}
-		if err := c.api.Get(ctx, path+"?"+query.Encode(), nil, &page); err != nil {
-			return gateway.RefundOutcome{}, err
-		}
-		if page.Embedded.Refunds == nil {
-			return gateway.RefundOutcome{}, errNameless
-		}
-		for _, made := range page.Embedded.Refunds {
-			if meant(made) {
-				return refundOutcome(made)
-			}
-		}
-		next := page.Links.Next.from()
-		if next == "" {
-			return gateway.RefundOutcome{}, errNotListed
-		}
-		query.Set("from", next)
+		return found == nil, nil
+	})
+	switch {
+	case err != nil:
+		return gateway.RefundOutcome{}, err
+	case found == nil:
+		return gateway.RefundOutcome{}, errNotListed
 	}
-}
-
-// from returns the start of the next page. Only that of Mollie's link is used: the key
-// must not be sent to another address.
-func (l *link) from() string {
-	if l == nil {
-		return ""
-	}
-	to, err := url.Parse(l.Href)
-	if err != nil {
-		return ""
-	}
-	return to.Query().Get("from")
+	return refundOutcome(*found)
 }

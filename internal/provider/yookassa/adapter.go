@@ -21,12 +21,17 @@ func Adapter() descriptor.Adapter {
 		TestKey: "api_key", TestForm: regexp.MustCompile(`^test_`),
 		Carries: carried(), ProviderData: allowed(),
 		New: func(s descriptor.Settings) (gateway.Provider, error) {
-			c := New(s.BaseURL, s.Params["shop_id"], s.Params["api_key"], s.Client)
+			c := of(s)
 			var err error
 			c.TaxSystem, err = taxSystem(s.Params["tax_system_code"])
 			return c, err
 		},
+		Books: func(s descriptor.Settings) (gateway.Books, error) { return of(s), nil },
 	}
+}
+
+func of(s descriptor.Settings) *Client {
+	return New(s.BaseURL, s.Params["shop_id"], s.Params["api_key"], s.Client)
 }
 
 // maxTaxSystem is the last of the tax systems, which are numbered from 1.

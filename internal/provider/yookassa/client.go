@@ -116,9 +116,3 @@ func (r *refusal) definitive() bool {
 func (r *refusal) Missing() bool { return r.status == http.StatusNotFound && r.Code == "not_found" }
 
 var errNameless = errors.New("the answer names no object")
-
-// list is one page. Items is nil if there is no list.
-type list[T any] struct {
-	Items      []T    `json:"items"`
-	NextCursor string `json:"next_cursor"`
-}

@@ -44,30 +44,3 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcom
 	}
 	return outcome(*found)
 }
-
-// pageSize is the maximum of YooKassa's lists.
-const pageSize = "100"
-
-// search goes through a list until an item fits; it returns gateway.ErrNoSuchPayment at
-// the end.
-func search[T any](ctx context.Context, c *Client, path string, query url.Values, fits func(T) bool) (*T, error) {
-	query.Set("limit", pageSize)
-	for {
-		var page list[T]
-		if err := c.api.Get(ctx, path+"?"+query.Encode(), nil, &page); err != nil {
-			return nil, err
-		}
-		if page.Items == nil {
-			return nil, errNameless
-		}
-		for i := range page.Items {
-			if fits(page.Items[i]) {
-				return &page.Items[i], nil
-			}
-		}
-		if page.NextCursor == "" {
-			return nil, gateway.ErrNoSuchPayment
-		}
-		query.Set("cursor", page.NextCursor)
-	}
-}

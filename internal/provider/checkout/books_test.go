@@ -1,0 +1,153 @@
+package checkout_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/checkout"
+	"github.com/paylatch/paylatch/internal/provider/providertest"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+var day = time.Date(2026, 3, 14, 0, 0, 0, 0, time.UTC)
+
+func at(hour int) time.Time { return day.Add(time.Duration(hour) * time.Hour) }
+
+// action is one as a search shows it.
+func action(id, kind, status string, amount int64, on time.Time) object {
+	return object{"id": id, "type": kind, "status": status, "amount": amount, "processed_on": on.Format(time.RFC3339Nano)}
+}
+
+// booked is a fake with five payments and four disputes. Of the day are two captures, two refunds and a return, and a dispute
+// that was received and one that was won.
+func booked(t *testing.T) providertest.Booked {
+	t.Helper()
+	f := newFake()
+	var payments []object
+	for i, p := range []struct {
+		requested time.Time
+		captured  int64
+		actions   []object
+	}{
+		{requested: at(5), actions: []object{action("act_a", "Authorization", "Approved", 1999, at(5))}},
+		{requested: at(1), captured: 1999, actions: []object{
+			{"id": "dsp_x", "type": "Dispute", "processed_on": "2023-08-25T14:15:24.3448464ZZ", "status": "Evidence Required", "amount": 1},
+			action("act_r1", "Refund", "Approved", 100, at(7)), action("act_r2", "Refund", "Declined", 100, at(6)), action("act_r3", "Refund", "Pending", 100, at(6)),
+			action("act_c2", "Capture", "Approved", 999, at(3)), action("act_c1", "Capture", "Approved", 1000, at(2)),
+		}},
+		{requested: at(-24 * 60), captured: 1500, actions: []object{
+			action("act_r4", "Refund", "Approved", 200, at(8)), action("act_c3", "Capture", "Approved", 1500, at(-24*59)),
+		}},
+		{requested: at(-24 * 6), captured: 1999, actions: []object{
+			action("act_n1", "Return", "Approved", 1999, at(11)), action("act_c4", "Capture", "Approved", 1999, at(10)),
+		}},
+		{requested: at(-24 * 7), captured: 700, actions: []object{action("act_c5", "Capture", "Approved", 700, at(-24))}},
+	} {
+		made := &paid{
+			id: "pay_book" + strconv.Itoa(i), reference: "att_" + strconv.Itoa(i), currency: "EUR", status: "Captured", amount: 1999, captured: p.captured,
+			metadata: object{"payment_attempt_id": "att_" + strconv.Itoa(i), "order_id": "A-1"},
+		}
+		f.payments[made.id] = made
+		shown := made.details()
+		shown["status"], shown["requested_on"], shown["actions"] = "captured", p.requested.Format(time.RFC3339), p.actions
+		payments = append(payments, shown)
+	}
+	disputes := []object{
+		{"id": "dsp_1", "status": "evidence_required", "payment_id": "pay_book1", "received_on": at(12).Format(time.RFC3339), "last_update": at(24 * 3).Format(time.RFC3339)},
+		{"id": "dsp_2", "status": "won", "payment_id": "pay_book2", "received_on": at(-24 * 30).Format(time.RFC3339), "last_update": at(13).Format(time.RFC3339)},
+		{"id": "dsp_3", "status": "received", "payment_id": "pay_book2", "received_on": at(1).Format(time.RFC3339), "last_update": at(1).Format(time.RFC3339)},
+		{"id": "dsp_4", "status": "lost", "payment_id": "pay_book3", "received_on": at(-24 * 30).Format(time.RFC3339), "last_update": at(-24).Format(time.RFC3339)},
+	}
+	for _, d := range disputes {
+		d["amount"], d["currency"] = 1500, "EUR"
+	}
+	h := http.NewServeMux()
+	h.Handle("/", f.handler(f))
+	h.HandleFunc("POST /payments/search", func(w http.ResponseWriter, r *http.Request) {
+		var in struct {
+			From  string `json:"from"`
+			To    string `json:"to"`
+			Limit int    `json:"limit"`
+		}
+		if json.NewDecoder(r.Body).Decode(&in) != nil || in.Limit == 0 {
+			invalid("limit_required").write(w)
+			return
+		}
+		found := within(payments, "requested_on", in.From, in.To)
+		kept := len(f.keys)
+		f.keys[strconv.Itoa(kept)] = answer{body: found}
+		search(w, found, kept, 0)
+	})
+	h.HandleFunc("GET /payments/search/{id}", func(w http.ResponseWriter, r *http.Request) {
+		kept, _ := strconv.Atoi(r.PathValue("id"))
+		from, _ := strconv.Atoi(r.URL.Query().Get("token"))
+		found, _ := f.keys[r.PathValue("id")].body.([]object)
+		search(w, found, kept, from)
+	})
+	h.HandleFunc("GET /disputes", func(w http.ResponseWriter, r *http.Request) {
+		found := within(disputes, "last_update", r.URL.Query().Get("from"), "9999")
+		skip, _ := strconv.Atoi(r.URL.Query().Get("skip"))
+		answer{200, object{"limit": 1, "skip": skip, "total_count": len(found), "data": found[skip:min(skip+1, len(found))]}}.write(w)
+	})
+	entry := func(id, pay string, m payment.Told) gateway.Entry {
+		e := gateway.Entry{ID: id, Payment: "pay_book" + pay, Movement: m}
+		if m.Kind != payment.MovementChargeback && m.Kind != payment.MovementChargebackReversal {
+			e.References, e.Order = []string{"att_" + pay}, "A-1"
+		}
+		return e
+	}
+	return providertest.Booked{
+		Fake: h, Span: gateway.Span{From: day, To: day.AddDate(0, 0, 1)},
+		Entries: []gateway.Entry{
+			entry("pay_book1", "1", payment.Told{Kind: payment.MovementCapture, Money: euro(1999), At: at(3)}),
+			entry("act_r1", "1", payment.Told{Kind: payment.MovementRefund, ID: "act_r1", Money: euro(100), At: at(7)}),
+			entry("act_r4", "2", payment.Told{Kind: payment.MovementRefund, ID: "act_r4", Money: euro(200), At: at(8)}),
+			entry("pay_book3", "3", payment.Told{Kind: payment.MovementCapture, Money: euro(1999), At: at(10)}),
+			entry("act_n1", "3", payment.Told{Kind: payment.MovementCaptureReversal, ID: "act_n1", Money: euro(1999), At: at(11)}),
+			entry("dsp_1", "1", payment.Told{Kind: payment.MovementChargeback, ID: "dsp_1", Money: euro(1500), At: at(12)}),
+			entry("dsp_2/reversal", "2", payment.Told{Kind: payment.MovementChargebackReversal, ID: "dsp_2", Money: euro(1500), At: at(13)}),
+		},
+		Webhooks: []webhooks.Event{
+			told(t, "payment_captured", object{"id": "pay_book1", "action_id": "act_c1", "amount": 1999, "currency": "EUR"}),
+			told(t, "payment_refunded", object{"id": "pay_book1", "action_id": "act_r1", "amount": 100, "currency": "EUR"}),
+			told(t, "payment_refunded", object{"id": "pay_book2", "action_id": "act_r4", "amount": 200, "currency": "EUR"}),
+			told(t, "payment_returned", object{"id": "pay_book3", "action_id": "act_n1", "amount": 1999, "currency": "EUR"}),
+			told(t, "dispute_evidence_required", object{"id": "dsp_1", "payment_id": "pay_book1", "amount": 1500, "currency": "EUR"}),
+			told(t, "dispute_won", object{"id": "dsp_2", "payment_id": "pay_book2", "amount": 1500, "currency": "EUR"}),
+		},
+	}
+}
+
+// within are the objects of a time from one on, until another.
+func within(items []object, field, from, to string) []object {
+	found := []object{}
+	for _, o := range items {
+		if on, _ := o[field].(string); on >= from && on <= to {
+			found = append(found, o)
+		}
+	}
+	return found
+}
+
+// search serves a page of two; its link leads elsewhere, as it must not be followed.
+func search(w http.ResponseWriter, found []object, kept, from int) {
+	page := object{"data": found[from:min(from+2, len(found))]}
+	if from+2 < len(found) {
+		page["_links"] = object{"next": object{"href": "https://elsewhere.example/payments/search/" + strconv.Itoa(kept) + "?token=" + strconv.Itoa(from+2)}}
+	}
+	answer{200, page}.write(w)
+}
+
+func TestBooks(t *testing.T) {
+	t.Parallel()
+	providertest.Books(t, providertest.BooksSuite{
+		New:      func(_ *testing.T, base string, c *http.Client) gateway.Books { return checkout.New(base, secret, c) },
+		Booked:   booked,
+		Provider: func(_ *testing.T, base string, c *http.Client) gateway.Provider { return checkout.New(base, secret, c) },
+	})
+}

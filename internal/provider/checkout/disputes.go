@@ -1,0 +1,93 @@
+package checkout
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// disputePage is the maximum of the list.
+const disputePage = 250
+
+// dispute is one in the list of disputes.
+type dispute struct {
+	ID         string    `json:"id"`
+	Status     string    `json:"status"`
+	Amount     int64     `json:"amount"`
+	Currency   string    `json:"currency"`
+	PaymentID  string    `json:"payment_id"`
+	Reference  string    `json:"payment_reference"`
+	ReceivedOn time.Time `json:"received_on"`
+	LastUpdate time.Time `json:"last_update"`
+}
+
+// returned are the statuses of disputes that have taken the money, as the events of webhooks
+// have them: whether it came back. One that was only received has taken none.
+var returned = map[string]bool{ //nolint:gochecknoglobals // a table
+	"evidence_required": false, "evidence_under_review": false, "lost": false, "accepted": false, "expired": false, "arbitration_lost": false,
+	"won": true, "canceled": true, "arbitration_won": true,
+}
+
+// disputedIn reads the disputes that were last changed after a span began: those that were received in
+// it, or won.
+func (c *Client) disputedIn(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
+	query := url.Values{"from": {in.From.UTC().Format(time.RFC3339)}, "limit": {strconv.Itoa(disputePage)}}
+	for skip := 0; ; {
+		query.Set("skip", strconv.Itoa(skip))
+		var page struct {
+			Data  []dispute `json:"data"`
+			Total int       `json:"total_count"`
+		}
+		if err := c.read(ctx, call.Request{Method: http.MethodGet, URL: "/disputes?" + query.Encode()}, nil, &page); err != nil {
+			return err
+		}
+		if page.Data == nil {
+			return errNameless
+		}
+		for _, d := range page.Data {
+			if err := d.pass(in, take); err != nil {
+				return err
+			}
+		}
+		switch skip += len(page.Data); {
+		case skip >= page.Total:
+			return nil
+		case len(page.Data) == 0:
+			return errNameless
+		}
+	}
+}
+
+func (d dispute) pass(in gateway.Span, take func(gateway.Entry) error) error {
+	won, took := returned[strings.ToLower(d.Status)]
+	if !took || d.PaymentID == "" {
+		return nil
+	}
+	money, err := digits.Money(d.Amount, d.Currency)
+	if err != nil {
+		return err
+	}
+	e := gateway.Entry{
+		ID: d.ID, Payment: d.PaymentID,
+		Movement: payment.Told{Kind: payment.MovementChargeback, ID: d.ID, Money: *money, At: d.ReceivedOn.UTC()},
+	}
+	if d.Reference != "" {
+		e.References = []string{d.Reference}
+	}
+	if in.Has(e.Movement.At) {
+		if err := take(e); err != nil {
+			return err
+		}
+	}
+	if e.ID, e.Movement.Kind, e.Movement.At = d.ID+"/reversal", payment.MovementChargebackReversal, d.LastUpdate.UTC(); won && in.Has(e.Movement.At) {
+		return take(e)
+	}
+	return nil
+}

@@ -1,0 +1,144 @@
+package cloudpayments
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// capturedLater is how long after it was made a transaction may be captured. No limit is documented
+// that holds for all banks: a month is ours.
+const capturedLater = 31 * 24 * time.Hour
+
+// listRequest is of a list of transactions by when they were made, in pages counted from 1.
+type listRequest struct {
+	From       string   `json:"CreatedDateGte"`
+	To         string   `json:"CreatedDateLte"`
+	PageNumber int      `json:"PageNumber"`
+	TimeZone   string   `json:"TimeZone"`
+	Statuses   []string `json:"Statuses"`
+}
+
+// booked is a transaction with its dates, which are in the time zone of the request, and with what
+// CloudPayments keeps and hands over of it.
+type booked struct {
+	transaction
+
+	Type            json.Number `json:"Type"`
+	OriginalID      json.Number `json:"OriginalTransactionId"`
+	CreatedDate     string      `json:"CreatedDateIso"`
+	ConfirmDate     string      `json:"ConfirmDateIso"`
+	PaymentCurrency string      `json:"PaymentCurrency"`
+	TotalFee        json.Number `json:"TotalFee"`
+	PayoutAmount    json.Number `json:"PayoutAmount"`
+}
+
+// The types of a transaction (https://developers.cloudpayments.ru/#tipy-operatsiy). A payout to a
+// card is none of a payment.
+const (
+	typePayment = "0"
+	typeRefund  = "1"
+)
+
+// Entries implements gateway.Books by the list of transactions of a period
+// (https://developers.cloudpayments.ru/#vygruzka-spiska-tranzaktsiy-za-proizvolnyy-period). Its filter
+// is by when a transaction was made, so that those of the time before, which may have been captured in
+// the span, are read as well. A capture is named by its transaction, as in webhooks. The fee and the
+// net amount of a refund are left out, since the list does not document their sign; a payout has a date
+// and no id.
+func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
+	r := listRequest{
+		From: in.From.Add(-capturedLater).UTC().Format(time.RFC3339), To: in.To.UTC().Format(time.RFC3339),
+		TimeZone: "UTC", Statuses: []string{"Completed"},
+	}
+	for {
+		r.PageNumber++
+		page, err := c.page(ctx, r)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		for _, b := range page {
+			e, moved, err := b.entry()
+			if err != nil {
+				return err
+			}
+			if !moved || !in.Has(e.Movement.At) {
+				continue
+			}
+			if err := take(e); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// page returns one page of the list, which after the last one is empty.
+func (c *Client) page(ctx context.Context, r listRequest) (all []booked, err error) {
+	a, err := c.question(ctx, "/v2/payments/list", r)
+	switch {
+	case err != nil:
+		return nil, err
+	case !a.Success:
+		return nil, a.said()
+	case json.Unmarshal(a.Model, &all) != nil || all == nil:
+		return nil, errNameless
+	}
+	return all, nil
+}
+
+// entry returns false for a transaction that captured and refunded nothing.
+func (b booked) entry() (e gateway.Entry, moved bool, err error) {
+	if b.Status != "Completed" {
+		return gateway.Entry{}, false, nil
+	}
+	id, data := string(b.TransactionID), b.data()
+	e = gateway.Entry{ID: id, Order: payment.OrderID(data["order_id"])}
+	e.Movement.ID = id
+	switch b.Type {
+	case typePayment:
+		e.Payment, e.Movement.Kind = id, payment.MovementCapture
+		e.Fee, e.Net = b.kept()
+	case typeRefund:
+		e.Payment, e.Movement.Kind = string(b.OriginalID), payment.MovementRefund
+	default:
+		return gateway.Entry{}, false, nil
+	}
+	if id == "" || e.Payment == "" || e.Payment == "0" {
+		return gateway.Entry{}, false, errNameless
+	}
+	if ours := cmp.Or(data["payment_attempt_id"], b.InvoiceID); ours != "" {
+		e.References = []string{ours}
+	}
+	money, err := b.money()
+	if err != nil {
+		return gateway.Entry{}, false, err
+	}
+	e.Movement.Money = *money
+	// A refund is not confirmed.
+	e.Movement.At, err = time.Parse("2006-01-02T15:04:05", cmp.Or(b.ConfirmDate, b.CreatedDate))
+	return e, true, err //nolint:wrapcheck // the text that is no time is in it
+}
+
+// kept returns the fee and the net amount of a payment, nil where they are not stated (yet): until then
+// the fee is 0.
+func (b booked) kept() (fee, net *payment.Money) {
+	currency := cmp.Or(b.PaymentCurrency, b.Currency)
+	if net = stated(b.PayoutAmount, currency); net == nil && b.TotalFee == "0" {
+		return nil, nil
+	}
+	return stated(b.TotalFee, currency), net
+}
+
+// stated returns nil for an amount that is not there, or has no whole number of minor units.
+func stated(amount json.Number, currency string) *payment.Money {
+	m, err := call.ReadDecimal(string(amount), currency)
+	if err != nil {
+		return nil
+	}
+	return m
+}
