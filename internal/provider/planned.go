@@ -1,8 +1,6 @@
 package provider
 
 import (
-	"regexp"
-
 	"github.com/paylatch/paylatch/internal/provider/descriptor"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -13,11 +11,6 @@ func planned() map[string]descriptor.Adapter {
 		"braintree": {
 			Keys:      []webhooks.Key{{Name: "merchant_id", Doc: "Braintree's merchant"}, {Name: "public_key", Doc: "Braintree's public key"}, webhooks.SecretsKey()},
 			TestHosts: []string{"sandbox.braintreegateway.com"},
-		},
-		"paddle": {
-			Keys:    []webhooks.Key{descriptor.APIKey()},
-			TestKey: "api_key", TestForm: regexp.MustCompile(`^pdl_sdbx_`),
-			TestHosts: []string{"sandbox-api.paddle.com"},
 		},
 		"robokassa": {
 			Keys: []webhooks.Key{{Name: "merchant_login", Doc: "Robokassa's shop"}, webhooks.SecretsKey()},

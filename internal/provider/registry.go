@@ -21,6 +21,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/gocardless"
 	"github.com/paylatch/paylatch/internal/provider/gopay"
 	"github.com/paylatch/paylatch/internal/provider/mollie"
+	"github.com/paylatch/paylatch/internal/provider/paddle"
 	"github.com/paylatch/paylatch/internal/provider/paypal"
 	"github.com/paylatch/paylatch/internal/provider/razorpay"
 	"github.com/paylatch/paylatch/internal/provider/sandbox"
@@ -44,6 +45,7 @@ func Adapters() map[string]descriptor.Adapter {
 		"gocardless":    gocardless.Adapter(),
 		"gopay":         gopay.Adapter(),
 		"mollie":        mollie.Adapter(),
+		"paddle":        paddle.Adapter(),
 		"paypal":        paypal.Adapter(),
 		"razorpay":      razorpay.Adapter(),
 		"sandbox":       sandbox.Adapter(),

@@ -32,7 +32,8 @@ type Adapter struct {
 	SecondStep string
 	// LookupOnly is set if the adapter only looks payments up: none can be begun here.
 	LookupOnly bool
-	// New creates the client of an account; nil if there is none yet: the account then accepts webhooks only.
+	// New creates the client of an account; nil if there is none yet: the account then accepts webhooks, and has what records of its
+	// provider's are read below.
 	New func(Settings) (gateway.Provider, error)
 	// Books reads the provider's record of the account's money, Events lists its events, Statement reads a
 	// file of that record; each is nil where there is none.

@@ -15,8 +15,10 @@ func Adapter() descriptor.Adapter {
 		TestKey: "api_key", TestForm: regexp.MustCompile(`^sandbox_`),
 		TestHosts:  []string{"api-sandbox.gocardless.com"},
 		LookupOnly: true,
-		New: func(s descriptor.Settings) (gateway.Provider, error) {
-			return New(s.BaseURL, s.Params["api_key"], s.Client), nil
-		},
+		New:        func(s descriptor.Settings) (gateway.Provider, error) { return of(s), nil },
+		Books:      func(s descriptor.Settings) (gateway.Books, error) { return of(s), nil },
+		Events:     func(s descriptor.Settings) (gateway.EventLog, error) { return of(s), nil },
 	}
 }
+
+func of(s descriptor.Settings) *Client { return New(s.BaseURL, s.Params["api_key"], s.Client) }

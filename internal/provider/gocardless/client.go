@@ -50,8 +50,12 @@ const version = "2015-07-06"
 
 // get reads an object, which GoCardless wraps in its collection's name.
 func (c *Client) get(ctx context.Context, collection, id string, out any) error {
+	return c.read(ctx, collection+"/"+url.PathEscape(id), out)
+}
+
+func (c *Client) read(ctx context.Context, path string, out any) error {
 	a, err := call.Do(ctx, c.http, call.Request{
-		Method: http.MethodGet, URL: c.base + "/" + collection + "/" + url.PathEscape(id),
+		Method: http.MethodGet, URL: c.base + "/" + path,
 		Header: http.Header{"Authorization": {"Bearer " + c.key}, "Gocardless-Version": {version}, "Accept": {"application/json"}},
 	})
 	switch {

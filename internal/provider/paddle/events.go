@@ -1,0 +1,121 @@
+package paddle
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/provider/call"
+)
+
+// Client is one seller at Paddle. It implements gateway.EventLog.
+type Client struct {
+	base, key string
+	http      *http.Client
+}
+
+const (
+	address = "https://api.paddle.com"
+	sandbox = "https://sandbox-api.paddle.com"
+)
+
+// New returns the client of an API key, which may read notifications. One of the sandbox calls that;
+// base replaces either address.
+func New(base, key string, client *http.Client) *Client {
+	if base == "" && strings.HasPrefix(key, "pdl_sdbx_") {
+		base = sandbox
+	}
+	return &Client{base: strings.TrimRight(cmp.Or(base, address), "/"), key: key, http: client}
+}
+
+const (
+	// pageSize keeps a page of events, each with its whole transaction, below what a response may have;
+	// the maximum is 200.
+	pageSize = "50"
+	// numberedLater bounds how much later than it occurred an event gets its id. It is ours: the list is
+	// ordered by id.
+	numberedLater = time.Hour
+)
+
+var errNameless = errors.New("the answer lists no events")
+
+// listed is an event as the list has it; a webhook has the same members, and its own notification_id.
+type listed struct {
+	ID         string    `json:"event_id"`
+	OccurredAt time.Time `json:"occurred_at"`
+}
+
+// Events implements gateway.EventLog (https://developer.paddle.com/api-reference/events/list-events): the
+// list, which has no filter by time, is read from its newest event on until those are older than the
+// span. Each is passed as it stands in the list.
+func (c *Client) Events(ctx context.Context, in gateway.Span, take func(gateway.ListedEvent) error) error {
+	query := url.Values{"order_by": {"id[DESC]"}, "per_page": {pageSize}}
+	for {
+		page, more, err := c.page(ctx, query)
+		if err != nil {
+			return err
+		}
+		for _, raw := range page {
+			var e listed
+			if err := json.Unmarshal(raw, &e); err != nil || e.ID == "" || e.OccurredAt.IsZero() {
+				return errNameless
+			}
+			if e.OccurredAt.Before(in.From.Add(-numberedLater)) {
+				return nil
+			}
+			query.Set("after", e.ID)
+			if !in.Has(e.OccurredAt) {
+				continue
+			}
+			if err := take(gateway.ListedEvent{Body: raw, At: e.OccurredAt.UTC()}); err != nil {
+				return err
+			}
+		}
+		switch {
+		case !more:
+			return nil
+		case len(page) == 0:
+			return errNameless
+		}
+	}
+}
+
+// version is that of the API (https://developer.paddle.com/api-reference/about/versioning).
+const version = "1"
+
+// page reads one page, and whether there are more
+// (https://developer.paddle.com/api-reference/about/pagination).
+func (c *Client) page(ctx context.Context, query url.Values) (events []json.RawMessage, more bool, err error) {
+	a, err := call.Do(ctx, c.http, call.Request{
+		Method: http.MethodGet, URL: c.base + "/events?" + query.Encode(),
+		Header: http.Header{"Authorization": {"Bearer " + c.key}, "Paddle-Version": {version}, "Accept": {"application/json"}},
+	})
+	switch {
+	case err != nil:
+		return nil, false, err
+	case a.Status != http.StatusOK:
+		return nil, false, fmt.Errorf("not an answer of Paddle's: %d", a.Status)
+	}
+	var said struct {
+		Data []json.RawMessage `json:"data"`
+		Meta *struct {
+			Pagination struct {
+				HasMore bool `json:"has_more"`
+			} `json:"pagination"`
+		} `json:"meta"`
+	}
+	if err := a.Read(&said); err != nil {
+		return nil, false, err
+	}
+	if said.Data == nil || said.Meta == nil {
+		return nil, false, errNameless
+	}
+	return said.Data, said.Meta.Pagination.HasMore, nil
+}
