@@ -22,6 +22,9 @@ type UnreadLine struct {
 	Err    error
 }
 
+// Unwrap makes it an ErrUnreadable.
+func (*UnreadError) Unwrap() error { return ErrUnreadable }
+
 // Error contains the first line only.
 func (e *UnreadError) Error() string {
 	return fmt.Sprintf("%d lines can't be read, the first is line %d: %v", e.Count, e.Lines[0].Number, e.Lines[0].Err)

@@ -17,6 +17,7 @@ import (
 	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/adyen"
+	"github.com/paylatch/paylatch/internal/refund"
 	"github.com/paylatch/paylatch/webhooks"
 	hooks "github.com/paylatch/paylatch/webhooks/adyen"
 )
@@ -125,7 +126,7 @@ func TestStatementAndWebhooksAgree(t *testing.T) {
 		require.True(t, ok, code)
 		told := r.Movements
 		if r.Refund != nil {
-			told = r.Refund.Movements(&payment.Attempt{}, nil)
+			told = refund.Movements(*r.Refund, &payment.Attempt{}, nil)
 		}
 		require.Equal(t, e.Payment, r.Payment, code)
 		require.True(t, slices.ContainsFunc(told, func(m payment.Told) bool {

@@ -11,6 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/tbank"
+	"github.com/paylatch/paylatch/internal/refund"
 )
 
 func statement(file string) (all []gateway.Entry, err error) {
@@ -58,7 +59,7 @@ func TestStatementAndCallsAgree(t *testing.T) {
 	require.NoError(t, err)
 	report := gateway.FromOutcome(paid, payment.Cause{Kind: payment.CauseCheck})
 	require.Equal(t, []any{report.Payment, report.Movements[0]}, []any{got[0].Payment, got[0].Movement})
-	refunded := payment.RefundTold{ProviderID: made.ProviderRefundID, Says: made.News, Money: made.Money}.Movements(&payment.Attempt{}, nil)
+	refunded := refund.Movements(payment.RefundTold{ProviderID: made.ProviderRefundID, Says: made.News, Money: made.Money}, &payment.Attempt{}, nil)
 	require.Equal(t, []payment.Told{got[1].Movement}, refunded)
 }
 
