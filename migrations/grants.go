@@ -40,6 +40,7 @@ func Served() map[string][]string {
 		"payment_attempts":    {insert, update},
 		"provider_events":     {insert, update},
 		"refunds":             {insert, update},
+		"rejected_deliveries": {insert, update, remove},
 		"sealed_details":      {insert, update, remove},
 		"sealed_requests":     {insert, update, remove},
 		"sessions":            {insert, update, remove},

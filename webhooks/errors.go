@@ -2,7 +2,7 @@ package webhooks
 
 import "errors"
 
-// The ways in which a delivery is refused. Nothing of a refused delivery should be stored. They are matched with
+// The ways in which a delivery is refused. No event of a refused delivery should be stored. They are matched with
 // errors.Is; the wrapping text has the details.
 var (
 	// ErrSignatureMissing is returned when the header or field that carries the signature is absent or empty.

@@ -20,6 +20,7 @@ type cli struct {
 	Migrate     migrateCmd     `cmd:"" help:"Bring the database's schema up to date, or show where it stands."`
 	Verify      verifyCmd      `cmd:"" help:"Derive every payment from its log again and report what does not agree. Exit code 1 if anything does not."`
 	Import      importCmd      `cmd:"" help:"Take payments of the past in, so that their refunds and chargebacks find them. Exit code 1 if a line was refused."`
+	Backfill    backfillCmd    `cmd:"" help:"Take in what a provider lists of an account's events, after an outage or a time with a wrong secret."`
 	Token       tokenCmd       `cmd:"" help:"Print a token."`
 	Attempt     attemptCmd     `cmd:"" help:"Look at payment attempts."`
 	Event       eventCmd       `cmd:"" help:"Look at providers' events and apply them again."`

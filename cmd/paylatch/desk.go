@@ -15,11 +15,13 @@ import (
 	"github.com/paylatch/paylatch/internal/auth"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/metrics"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/provider"
 	"github.com/paylatch/paylatch/internal/support"
+	"github.com/paylatch/paylatch/webhooks"
 )
 
 // desk is the environment of the commands for support, beside the running service.
@@ -34,6 +36,26 @@ type desk struct {
 
 // withDesk calls do with the support side on the configured database.
 func withDesk(ctx context.Context, a *app, do func(d desk) error) error {
+	return withRooms(ctx, a, func(b beside) error {
+		return do(desk{
+			Service: support.New(support.Options{Store: b.store.Support(), Payments: b.rooms, Flush: b.notes.Flush, Endpoints: typesOfEndpoints(b.cfg)}),
+			who:     operator(), out: a.stdout, cfg: b.cfg, store: b.store,
+		})
+	})
+}
+
+// beside is the use cases on the configured database, beside the running service.
+type beside struct {
+	cfg     *config.Config
+	store   *postgres.Store
+	rooms   rooms
+	notes   *activity.Notes
+	charged map[string]gateway.Account
+	readers map[string]webhooks.Reader
+}
+
+// withRooms calls do with the use cases on the configured database.
+func withRooms(ctx context.Context, a *app, do func(b beside) error) error {
 	cfg, err := a.read()
 	if err != nil {
 		return err
@@ -55,12 +77,9 @@ func withDesk(ctx context.Context, a *app, do func(d desk) error) error {
 		if err != nil {
 			return err
 		}
-		notes := activity.NewNotes(store, time.Now)
-		payments := newRooms(cfg, store, charged, readers(receiving), notes, sealer, nil)
-		return errors.Join(do(desk{
-			Service: support.New(support.Options{Store: store.Support(), Payments: payments, Flush: notes.Flush, Endpoints: typesOfEndpoints(cfg)}),
-			who:     operator(), out: a.stdout, cfg: cfg, store: store,
-		}), notes.Flush(ctx))
+		notes, reading := activity.NewNotes(store, time.Now), readers(receiving)
+		payments := newRooms(cfg, store, charged, reading, notes, sealer, nil)
+		return errors.Join(do(beside{cfg, store, payments, notes, charged, reading}), notes.Flush(ctx))
 	})
 }
 

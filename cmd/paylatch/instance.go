@@ -22,6 +22,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/provider"
 	"github.com/paylatch/paylatch/internal/recheck"
+	"github.com/paylatch/paylatch/internal/rejected"
 	"github.com/paylatch/paylatch/internal/server"
 	"github.com/paylatch/paylatch/internal/stream"
 	"github.com/paylatch/paylatch/internal/support"
@@ -36,6 +37,8 @@ type instance struct {
 	auth  *auth.Authenticator
 	rooms rooms
 	notes *activity.Notes
+	// rejected are the deliveries with a signature that is not right.
+	rejected *rejected.Deliveries
 	// access writes sign-outs and refusals into the audit log.
 	access  *support.AccessLog
 	hub     *waiting.Hub
@@ -71,6 +74,7 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 		Keys: in.store.KeysEstimate, Waiting: in.waiting, Overdue: in.store.Overdue, FinalBehind: in.store.FinalLookupsBehind, Parked: in.store.ParkedEvents,
 		NotesLost: in.notes.Lost, Now: time.Now,
 		Stream: func() stream.Stats { return in.hub.Stats() }, Endpoints: in.undelivered, Readers: in.readers, Streams: in.unpublished,
+		Rejected: in.store.Rejected().Counts,
 	})
 	charged, receiving, err := accounts(cfg, provider.NewHTTPClient(), watch{log, counted})
 	if err != nil {
@@ -81,6 +85,9 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 		return nil, err
 	}
 	in.rooms = newRooms(cfg, in.store, charged, readers(receiving), in.notes, sealer, counted.Foreign)
+	if err := in.newRejected(ring, sealer, receiving, counted); err != nil {
+		return nil, err
+	}
 	in.hub = waiting.NewHub(in.store, in.rooms.Watched, waiterLimit(cfg.MaxWaiters, log), func(err error) {
 		log.Warn().Err(err).Msg("waiters learn of changes by looking each second until this works again")
 	})
@@ -97,10 +104,11 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 		worker.Recheck(recheck.New(recheck.Options{Store: in.store, Runner: in.rooms, Accounts: charged, Counted: counted.FinalLookup, Now: time.Now})),
 		worker.Foreign(in.rooms, time.Now, log), worker.PurgeSessions(in.store.Sessions()),
 		worker.WriteAccess(in.access), worker.Audit(in.store.Support(), !dev, time.Now, log),
-		worker.PurgeRequests(in.store, payment.ResendWindow), worker.PurgeDetails(in.store), worker.ReadAgain(in.rooms, version), in.events.purge, in.events.purgeDeliveries)
+		worker.PurgeRequests(in.store, payment.ResendWindow), worker.PurgeDetails(in.store), worker.ReadAgain(in.rooms, version),
+		worker.KeepRejected(in.rejected), worker.VerifyRejected(in.rejected), worker.PurgeRejected(in.store.Rejected(), rejected.Life), in.events.purge, in.events.purgeDeliveries)
 	desk := support.New(support.Options{Store: in.store.Support(), Payments: in.rooms, Flush: in.notes.Flush, Endpoints: typesOfEndpoints(cfg)})
 	served := api.Options{
-		Payments: in.rooms, Events: in.events.feed, FeedRead: in.events.readers.Note, Endpoints: in.events.endpoints, Deliveries: in.rooms, Support: desk, Refused: in.access.Refused, Console: in.newConsole(desk, dev), Demo: dev,
+		Payments: in.rooms, Events: in.events.feed, FeedRead: in.events.readers.Note, Endpoints: in.events.endpoints, Deliveries: in.rooms, Rejected: in.rejected.Keep, Support: desk, Refused: in.access.Refused, Console: in.newConsole(desk, dev), Demo: dev,
 		Auth: in.auth, Accounts: receiving, Ready: in.ready(), Log: log, Hub: in.hub, Origins: cfg.CORSOrigins,
 		Metrics: counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: cfg.TrustedProxies,
 		OperationsApart: cfg.OperationsListen != "", Reference: references(cfg),
@@ -212,6 +220,9 @@ func (in *instance) run(ctx context.Context, listener, operations net.Listener) 
 	working.Wait()
 	stopCommitter()
 	committing.Wait()
+	if lost := in.rejected.Flush(context.WithoutCancel(ctx)); lost != nil {
+		in.log.Warn().Err(lost).Msg("the last deliveries that were rejected were not kept")
+	}
 	if lost := in.notes.Flush(ctx); lost != nil {
 		in.log.Warn().Err(lost).Msg("the last notes for support were not written")
 	}

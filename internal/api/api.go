@@ -59,7 +59,7 @@ func newServer(o Options) *server {
 
 func (s *server) routeWebhooks(e *echo.Echo) {
 	receiver := delivery.New(delivery.Options{
-		Payments: s.Deliveries, Accounts: s.Accounts, TrustedProxies: s.TrustedProxies, Bodies: &s.bodies, Now: s.Now,
+		Payments: s.Deliveries, Accounts: s.Accounts, Rejected: s.Rejected, TrustedProxies: s.TrustedProxies, Bodies: &s.bodies, Now: s.Now,
 	})
 	for _, op := range s.doc.Tagged("webhooks") {
 		e.Add(op.Method, request.Route(op.Path), receiver.Receive)

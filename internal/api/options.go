@@ -21,6 +21,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/refund"
 	"github.com/paylatch/paylatch/internal/support"
+	"github.com/paylatch/paylatch/webhooks"
 )
 
 // Payments is the use cases of the API's callers; activity.Commands in the real program.
@@ -114,6 +115,8 @@ type Options struct {
 	// Demo links the demo checkout from the start page.
 	Demo     bool
 	Accounts map[string]delivery.Account
+	// Rejected is delivery.Options.Rejected.
+	Rejected func(account string, d webhooks.Delivery)
 	// Hub wakes the waiters of an attempt. It must be running; without one all reads are answered at once.
 	Hub *waiting.Hub
 	// Origins are those of pages that may read an attempt with its status token,

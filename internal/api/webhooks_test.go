@@ -147,6 +147,33 @@ func TestReceiveByTopicAndByGet(t *testing.T) {
 	b.send(http.MethodPut, "/webhooks/public", "").is(t, 405, "method-not-allowed")
 }
 
+// TestRejectedDeliveriesAreKept passes on those whose signature is wrong, as they came, and no others.
+func TestRejectedDeliveriesAreKept(t *testing.T) {
+	t.Parallel()
+	var kept []webhooks.Delivery
+	b, v := newReceiver(t, func(o *api.Options) {
+		o.Rejected = func(account string, d webhooks.Delivery) {
+			require.Equal(t, "public", account)
+			kept = append(kept, d)
+		}
+	})
+	for _, v.err = range []error{
+		webhooks.ErrSignatureMissing, webhooks.ErrSignatureMalformed, webhooks.ErrTooOld, webhooks.ErrTooNew, webhooks.ErrSender, webhooks.ErrPayload, webhooks.ErrUnavailable,
+	} {
+		require.GreaterOrEqual(t, b.send(http.MethodPost, "/webhooks/public", "{}").StatusCode, 400)
+	}
+	require.Empty(t, kept)
+	v.err = fmt.Errorf("%w: none of 2 secrets matches", webhooks.ErrSignatureInvalid)
+	b.send(http.MethodPost, "/webhooks/public/pay?a=1", "{}", "Authorization: Basic YTpi").is(t, 401, "webhook-signature-invalid")
+	require.Len(t, kept, 1)
+	require.Equal(t, b.server.URL+"/webhooks/public/pay?a=1", kept[0].URL, "the address that was requested, not the one that is configured")
+	require.Equal(t, "https://shop.example/hooks/public/pay?a=1", v.seen.URL)
+	require.Equal(t, "pay", kept[0].Topic)
+	require.Equal(t, "Basic YTpi", kept[0].Header.Get("Authorization"))
+	require.Equal(t, "{}", string(kept[0].Body))
+	require.Empty(t, b.payments.received)
+}
+
 func TestRefusedDeliveries(t *testing.T) {
 	t.Parallel()
 	b, v := newReceiver(t)

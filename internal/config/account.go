@@ -2,6 +2,7 @@ package config
 
 import (
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -113,6 +114,26 @@ func (a Account) params() map[string]string {
 		}
 	}
 	return params
+}
+
+// Verification is everything that the verification of the account's webhooks depends on, secrets included, as a text that is equal
+// where all of it is. It reads cert_roots.
+func (a Account) Verification() ([]byte, error) {
+	c, err := a.Webhooks()
+	if err != nil {
+		return nil, err
+	}
+	var roots []byte
+	if a.Fields[certRoots] != "" {
+		if roots, err = os.ReadFile(string(a.Fields[certRoots])); err != nil {
+			return nil, fmt.Errorf("read cert_roots: %w", err)
+		}
+	}
+	text, err := json.Marshal([]any{a.Kind, c.Secrets, c.Tolerance, c.PublicURL, c.AllowedIPs, c.Params, roots})
+	if err != nil {
+		return nil, fmt.Errorf("encode the verification of account %s: %w", a.Name, err)
+	}
+	return text, nil
 }
 
 // certRoots names a file, which is read for the verifier.

@@ -221,3 +221,33 @@ func TestCredentials(t *testing.T) {
 	a := config.Account{Fields: map[string]config.Secret{"client_id": "c", "client_secret": "s", "goid": "8", "api_key": "k"}, WebhookSecrets: []config.Secret{"one", "two"}, PublicURL: "https://shop.example"}
 	require.Equal(t, map[string]string{"client_id": "c", "client_secret": "s", "goid": "8", "api_key": "k", "webhook_secret": "one", "public_url": "https://shop.example"}, a.Credentials())
 }
+
+// TestVerification changes with whatever verification depends on, and with nothing else.
+func TestVerification(t *testing.T) {
+	t.Parallel()
+	roots := filepath.Join(t.TempDir(), "roots.pem")
+	text := func(change func(a *config.Account)) string {
+		a := config.Account{
+			Kind: "adyen", WebhookSecrets: []config.Secret{"one", "two"},
+			Fields: map[string]config.Secret{"api_key": "key", "basic_auth.user": "u", "basic_auth.password": "p"},
+		}
+		change(&a)
+		v, err := a.Verification()
+		require.NoError(t, err)
+		return string(v)
+	}
+	was := text(func(*config.Account) {})
+	require.Equal(t, was, text(func(a *config.Account) { a.Fields["api_key"], a.LateSuccess, a.Name = "another", "auto_refund", "b" }))
+	for name, change := range map[string]func(a *config.Account){
+		"kind":       func(a *config.Account) { a.Kind = "stripe" },
+		"secret":     func(a *config.Account) { a.WebhookSecrets[1] = "three" },
+		"order":      func(a *config.Account) { a.WebhookSecrets = []config.Secret{"two", "one"} },
+		"public_url": func(a *config.Account) { a.PublicURL = "https://shop.example" },
+		"tolerance":  func(a *config.Account) { a.Tolerance = time.Hour },
+		"field":      func(a *config.Account) { a.Fields["basic_auth.password"] = "q" },
+	} {
+		require.NotEqual(t, was, text(change), name)
+	}
+	_, err := config.Account{Kind: "paypal", Fields: map[string]config.Secret{"cert_roots": config.Secret(roots)}}.Verification()
+	require.ErrorIs(t, err, os.ErrNotExist)
+}

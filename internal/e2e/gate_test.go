@@ -1,7 +1,9 @@
 package e2e_test
 
 import (
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"testing"
 
@@ -26,17 +28,18 @@ func await(t *testing.T, h *faults.Hold) {
 }
 
 // relay takes the sandbox's webhooks to whichever service is up, and remembers
-// which were acknowledged.
+// which were acknowledged and which found unproven.
 type relay struct {
 	*faults.HTTP
 
-	mu    sync.Mutex
-	acked map[string]bool
+	mu       sync.Mutex
+	acked    map[string]bool
+	unproven map[string]int
 }
 
 func newRelay(t *testing.T) *relay {
 	t.Helper()
-	r := &relay{acked: map[string]bool{}}
+	r := &relay{acked: map[string]bool{}, unproven: map[string]int{}}
 	r.HTTP = faults.NewHTTP(t, "", r.remember)
 	return r
 }
@@ -47,10 +50,14 @@ func (r *relay) shut() { r.Break(faults.Answer(http.StatusServiceUnavailable, ""
 func (r *relay) remember(on faults.Way) faults.Way {
 	return func(q *faults.Request) *faults.Response {
 		a := on(q)
-		if a != nil && a.Status == http.StatusOK {
-			r.mu.Lock()
-			defer r.mu.Unlock()
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		switch {
+		case a == nil:
+		case a.Status == http.StatusOK:
 			r.acked[q.Header.Get("Webhook-Id")] = true
+		case a.Status == http.StatusUnauthorized:
+			r.unproven[q.Header.Get("Webhook-Id")]++
 		}
 		return a
 	}
@@ -59,9 +66,15 @@ func (r *relay) remember(on faults.Way) faults.Way {
 func (r *relay) acknowledged() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var ids []string
-	for id := range r.acked {
-		ids = append(ids, id)
+	return slices.Collect(maps.Keys(r.acked))
+}
+
+// rejected counts the events that came with a signature which was not right, and their deliveries.
+func (r *relay) rejected() (events, deliveries int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, n := range r.unproven {
+		deliveries += n
 	}
-	return ids
+	return len(r.unproven), deliveries
 }

@@ -38,6 +38,8 @@ type Options struct {
 	Readers func() map[string]Reader
 	// Streams returns how far the streams are, by name; called as Keys. May be nil.
 	Streams func(ctx context.Context) (map[string]PublishedTo, error)
+	// Rejected returns how many rejected deliveries are kept, by account; called as Keys. May be nil.
+	Rejected func(ctx context.Context) (map[string]int64, error)
 	// Stream returns the counts of waiters; may be nil.
 	Stream func() stream.Stats
 }
@@ -91,7 +93,7 @@ func New(o Options) *Metrics {
 			Name: "paylatch_webhooks_total", Help: "Verified webhook events by their verdict.",
 		}, []string{"account", "verdict"}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "paylatch_webhooks_refused_total", Help: "Webhook deliveries of which nothing was stored, by the problem's code.",
+			Name: "paylatch_webhooks_refused_total", Help: "Webhook deliveries that were refused, by the problem's code.",
 		}, []string{"account", "code"}),
 		upkeep: newUpkeep(),
 	}
@@ -132,6 +134,9 @@ func (o Options) collected() (all []prometheus.Collector) {
 	}
 	if o.Streams != nil {
 		all = append(all, newStreams(&cached[map[string]PublishedTo]{read: o.Streams, now: o.Now}))
+	}
+	if o.Rejected != nil {
+		all = append(all, newRejected(&cached[map[string]int64]{read: o.Rejected, now: o.Now}))
 	}
 	if o.NotesLost != nil {
 		all = append(all, prometheus.NewCounterFunc(prometheus.CounterOpts{

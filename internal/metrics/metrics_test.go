@@ -55,7 +55,10 @@ func counting() *metrics.Metrics {
 		Streams: func(context.Context) (map[string]metrics.PublishedTo, error) {
 			return map[string]metrics.PublishedTo{"jobs": {Behind: 7, Oldest: time.Hour, Failing: true}, "well": {}}, nil
 		},
+		Rejected: func(context.Context) (map[string]int64, error) { return map[string]int64{"bank": 40}, nil },
 	})
+	m.RejectedDropped("bank")
+	m.RejectedRecovered("bank")
 	m.Observe(metrics.Request{Method: "POST", Route: "/webhooks/:account", Status: 200, Account: "sandbox", Verdicts: []fsm.Verdict{fsm.Applied}})
 	m.Observe(metrics.Request{Method: "POST", Route: "/webhooks/:account", Status: 401, Code: "webhook-signature-invalid"})
 	m.Observe(metrics.Request{Method: "POST", Route: "/v1/orders", Status: 201, Operation: "createOrder", KeyResult: metrics.KeyCreated})
@@ -69,6 +72,14 @@ func counting() *metrics.Metrics {
 	m.Breaker("sandbox", func() float64 { return 2 })
 	m.Breaker("other", func() float64 { return 0 })
 	return m
+}
+
+func TestRejectedDeliveriesAreCounted(t *testing.T) {
+	t.Parallel()
+	text := scrape(t, counting())
+	require.Contains(t, text, "\npaylatch_rejected_deliveries{account=\"bank\"} 40\n")
+	require.Contains(t, text, "\npaylatch_rejected_deliveries_dropped_total{account=\"bank\"} 1\n")
+	require.Contains(t, text, "\npaylatch_rejected_deliveries_recovered_total{account=\"bank\"} 1\n")
 }
 
 func TestReadersAreCounted(t *testing.T) {
@@ -149,7 +160,7 @@ paylatch_http_requests_total{method="POST",route="/webhooks/:account",status="40
 # TYPE paylatch_webhooks_total counter
 paylatch_webhooks_total{account="sandbox",verdict="applied"} 1
 paylatch_webhooks_total{account="sandbox",verdict="stale"} 2
-# HELP paylatch_webhooks_refused_total Webhook deliveries of which nothing was stored, by the problem's code.
+# HELP paylatch_webhooks_refused_total Webhook deliveries that were refused, by the problem's code.
 # TYPE paylatch_webhooks_refused_total counter
 paylatch_webhooks_refused_total{account="(unknown)",code="unknown-account"} 1
 # HELP paylatch_idempotency_purged_total Expired idempotency keys deleted.

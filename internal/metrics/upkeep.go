@@ -16,6 +16,8 @@ type upkeep struct {
 	finals      *prometheus.CounterVec
 
 	endpointLost, streamLost *prometheus.CounterVec
+
+	rejectedDropped, rejectedRecovered *prometheus.CounterVec
 }
 
 func newUpkeep() upkeep {
@@ -46,11 +48,19 @@ func newUpkeep() upkeep {
 		streamLost: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "paylatch_stream_lost_events_total", Help: "Events that were deleted before they were published to a stream.",
 		}, []string{"stream"}),
+		rejectedDropped: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "paylatch_rejected_deliveries_dropped_total", Help: "Rejected webhook deliveries that were not kept, because there were too many.",
+		}, []string{"account"}),
+		rejectedRecovered: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "paylatch_rejected_deliveries_recovered_total", Help: "Rejected webhook deliveries that another configuration found genuine; they were taken in.",
+		}, []string{"account"}),
 	}
 }
 
 func (u *upkeep) all() []prometheus.Collector {
-	return []prometheus.Collector{u.verified, u.differences, u.stale, u.foreign, u.calls, u.finals, u.endpointLost, u.streamLost}
+	return []prometheus.Collector{
+		u.verified, u.differences, u.stale, u.foreign, u.calls, u.finals, u.endpointLost, u.streamLost, u.rejectedDropped, u.rejectedRecovered,
+	}
 }
 
 // Verified counts a portion of attempts and keeps how many differences there are.

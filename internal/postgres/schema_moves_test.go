@@ -52,6 +52,9 @@ func attemptMoves() []promise {
 			code: unique, constraint: "sealed_requests_pkey", allowed: another("sealed_requests", `{"attempt_id": ":a2"}`),
 		},
 		{
+			name: "a rejected delivery has an id", breaks: another("rejected_deliveries", `{"account": "other"}`),
+			code: unique, constraint: "rejected_deliveries_pkey", allowed: another("rejected_deliveries", `{"delivery_id": ":e2"}`),
+		}, {
 			name: "an attempt has one receipt", breaks: another("sealed_details", `{"sealed": "\\x03"}`),
 			code: unique, constraint: "details_once", allowed: another("sealed_details", `{"attempt_id": ":a2"}`),
 		},

@@ -7,6 +7,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/endpointstore"
 	"github.com/paylatch/paylatch/internal/postgres/evidence"
 	"github.com/paylatch/paylatch/internal/postgres/pool"
+	"github.com/paylatch/paylatch/internal/postgres/rejectedstore"
 	"github.com/paylatch/paylatch/internal/postgres/sessions"
 	"github.com/paylatch/paylatch/internal/postgres/streamstore"
 	"github.com/paylatch/paylatch/internal/postgres/supportstore"
@@ -57,6 +58,9 @@ func (s *Store) Endpoints() *endpointstore.Store { return endpointstore.New(s.po
 
 // Streams returns the store of the streams that events are published to, on the same connections.
 func (s *Store) Streams() *streamstore.Store { return streamstore.New(s.pool) }
+
+// Rejected returns the store of rejected deliveries, on the same connections.
+func (s *Store) Rejected() *rejectedstore.Store { return rejectedstore.New(s.pool) }
 
 // Close waits for the connections that are in use and closes them all.
 func (s *Store) Close() { s.pool.Close() }

@@ -112,7 +112,9 @@ type Event struct {
 	// leaves out large ones.
 	Kept        bool
 	ContentType string
-	Body        []byte
+	// Taken is how the event was taken in, as inbound.TakenHeader has it; empty for a delivery that was genuine when it came.
+	Taken string
+	Body  []byte
 }
 
 // OutboxMessage is an update for the merchant.

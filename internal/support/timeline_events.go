@@ -18,6 +18,12 @@ func (h AttemptHistory) webhook(e Event) Entry {
 	}}
 }
 
+// arrivals are the sentences on how events came that were not delivered and proven at once.
+var arrivals = map[string]string{ //nolint:gochecknoglobals // a table
+	inbound.TakenListed: " It was read from the provider's list of events.",
+	inbound.TakenLater:  " Its signature was not right by the secrets of that time; it was verified again once they had changed.",
+}
+
 // Sentence returns the report of an event and its verdict.
 func (e Event) Sentence() string {
 	text := "The provider reported " + sentence(reports, e.Kind, "something")
@@ -28,6 +34,7 @@ func (e Event) Sentence() string {
 	if e.Unsigned && e.Verdict == payment.Ignored {
 		text = "An unsigned notice was received, of a payment that the provider did not know or was not asked about. It may be forged; nothing changed."
 	}
+	text += arrivals[e.Taken]
 	if !e.Kept {
 		text += " Its raw bytes were removed after the retention time."
 	}

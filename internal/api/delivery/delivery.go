@@ -2,9 +2,9 @@ package delivery
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"slices"
 	"time"
 
@@ -37,10 +37,13 @@ type Account struct {
 	Senders webhooks.Senders
 }
 
-// Options configure a Receiver. All but TrustedProxies are required.
+// Options configure a Receiver. All but TrustedProxies and Rejected are required.
 type Options struct {
-	Payments       Payments
-	Accounts       map[string]Account
+	Payments Payments
+	Accounts map[string]Account
+	// Rejected gets each delivery whose signature no secret of its account made, with the URL that its request names. It must
+	// not block; may be nil.
+	Rejected       func(account string, d webhooks.Delivery)
 	TrustedProxies []netip.Prefix
 	Bodies         *request.Bodies
 	Now            func() time.Time
@@ -92,6 +95,7 @@ func (rc *Receiver) Receive(c echo.Context) error {
 	defer cancel()
 	events, err := account.Verifier.Verify(ctx, d)
 	if err != nil {
+		rc.rejected(c, name, d, err)
 		return err
 	}
 	if answerer, ok := account.Verifier.(webhooks.Answerer); ok && len(events) == 1 && events[0].Kind == webhooks.KindQuestion {
@@ -101,7 +105,7 @@ func (rc *Receiver) Receive(c echo.Context) error {
 		}
 		return acknowledge(c, answerer.Answer(d, answer), "")
 	}
-	list := received(name, account.Verifier, d, events)
+	list := inbound.Delivered(name, account.Verifier, d, events)
 	if anyUnsigned(list) {
 		record.Verdicts, err = rc.takeUnsigned(ctx, d.RemoteAddr, list)
 	} else {
@@ -125,24 +129,24 @@ func (rc *Receiver) delivery(c echo.Context, account Account) (webhooks.Delivery
 		}
 	}
 	return webhooks.Delivery{
-		Method: r.Method, URL: rc.addressOf(r, account, topic), Topic: topic, Header: r.Header, Body: body,
+		Method: r.Method, URL: inbound.Address(account.PublicURL, topic, rc.requested(r)), Topic: topic, Header: r.Header, Body: body,
 		RemoteAddr: request.Sender(c), ReceivedAt: rc.Now(),
 	}, nil
 }
 
-// addressOf is the endpoint's address as the provider has it, which some of them sign.
-func (rc *Receiver) addressOf(r *http.Request, account Account, topic string) string {
-	if account.PublicURL == "" {
-		return rc.scheme(r) + "://" + r.Host + r.URL.RequestURI()
+// rejected passes a delivery on whose signature is not right. One without a signature, or of another form, is not its provider's
+// by any secret.
+func (rc *Receiver) rejected(c echo.Context, account string, d webhooks.Delivery, why error) {
+	if rc.Rejected == nil || !errors.Is(why, webhooks.ErrSignatureInvalid) {
+		return
 	}
-	address := account.PublicURL
-	if topic != "" {
-		address += "/" + url.PathEscape(topic)
-	}
-	if r.URL.RawQuery != "" {
-		address += "?" + r.URL.RawQuery
-	}
-	return address
+	d.URL = rc.requested(c.Request())
+	rc.Rejected(account, d)
+}
+
+// requested is the address that a request names.
+func (rc *Receiver) requested(r *http.Request) string {
+	return rc.scheme(r) + "://" + r.Host + r.URL.RequestURI()
 }
 
 func (rc *Receiver) scheme(r *http.Request) string {
@@ -157,26 +161,6 @@ func (rc *Receiver) scheme(r *http.Request) string {
 		return "https"
 	}
 	return "http"
-}
-
-// received keeps what was sent: the body, or the query of a scheme without one. A
-// secret that is in it is not kept.
-func received(account string, by webhooks.Verifier, d webhooks.Delivery, events []webhooks.Event) []inbound.Received {
-	raw := d.Body
-	if redactor, ok := by.(webhooks.Redactor); ok {
-		raw = redactor.Redacted(d)
-	}
-	if len(raw) == 0 {
-		if u, err := url.Parse(d.URL); err == nil {
-			raw = []byte(u.RawQuery)
-		}
-	}
-	headers := keptHeaders(d.Header)
-	list := make([]inbound.Received, len(events))
-	for i, e := range events {
-		list[i] = inbound.Received{Account: account, Event: e, Headers: headers, Body: raw, At: d.ReceivedAt}
-	}
-	return list
 }
 
 func acknowledge(c echo.Context, ack webhooks.Ack, result string) error {

@@ -267,7 +267,7 @@ func webhookKinds() []kind {
 		},
 		{
 			code: "webhook-signature-invalid", status: 401,
-			meaning: "No configured secret made this signature over exactly these bytes. Nothing of it was kept.",
+			meaning: "No configured secret made this signature over exactly these bytes. Nothing of it was taken in. It is kept for a day, encrypted, and verified again if the account's secrets change.",
 			detail:  "Check the account's secrets, and that no proxy changes the body.",
 		},
 		{

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/inbound"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 	"github.com/paylatch/paylatch/internal/postgres/mapping"
@@ -44,6 +45,6 @@ func shownFromRow(row *dbsqlc.EventReadRow) support.Event {
 	}
 	var headers map[string]string
 	_ = json.Unmarshal(row.Headers, &headers)
-	e.ContentType = headers["content-type"]
+	e.ContentType, e.Taken = headers["content-type"], headers[inbound.TakenHeader]
 	return e
 }

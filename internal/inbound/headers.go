@@ -1,4 +1,4 @@
-package delivery
+package inbound
 
 import (
 	"net/http"

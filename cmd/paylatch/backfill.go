@@ -1,0 +1,39 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/backfill"
+)
+
+type backfillCmd struct {
+	Account string `required:"" placeholder:"NAME" help:"The configured account whose provider is asked for its list of events."`
+	Since   string `required:"" placeholder:"AGO" help:"From when on: 2d, 36h, or a time such as 2026-03-01T09:30:00Z."`
+	Until   string `placeholder:"AGO" help:"Until when, in the same form; by default until now."`
+}
+
+// Run takes in what the provider lists. Progress goes to the errors, the sum to the output.
+func (c *backfillCmd) Run(ctx context.Context, a *app) error {
+	span, err := backfill.ParseSpan(c.Since, c.Until, time.Now())
+	if err != nil {
+		return usageError{err}
+	}
+	return withRooms(ctx, a, func(b beside) error {
+		account, configured := b.charged[c.Account]
+		if !configured {
+			return usageError{fmt.Errorf("--account: %q is not configured", c.Account)}
+		}
+		count, err := backfill.Run(ctx, backfill.Options{
+			Account: c.Account, Span: span, Events: account.Events, Reader: b.readers[c.Account], Now: time.Now,
+			Take:     b.rooms.Inbox.Inbox.Intake, // without notes: a listed event is no delivery that came again
+			Progress: backfill.Reporter(time.Now, func(line string) { _, _ = fmt.Fprintln(a.stderr, line) }),
+		})
+		_, _ = fmt.Fprintln(a.stdout, count)
+		if err != nil {
+			return fmt.Errorf("account %s: %w", c.Account, err)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,59 @@
+package backfill
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+)
+
+// ErrSpan is returned for times that are no span.
+var ErrSpan = errors.New("not a span of time")
+
+// ParseSpan reads the span from since until until, or until now if that is empty. Each is a time of RFC 3339, or how long ago: 2d, 36h,
+// 90m.
+func ParseSpan(since, until string, now time.Time) (gateway.Span, error) {
+	span := gateway.Span{To: now}
+	var err error
+	if span.From, err = parse(since, now); err != nil {
+		return gateway.Span{}, fmt.Errorf("%w: since: %w", ErrSpan, err)
+	}
+	if until != "" {
+		if span.To, err = parse(until, now); err != nil {
+			return gateway.Span{}, fmt.Errorf("%w: until: %w", ErrSpan, err)
+		}
+	}
+	if !span.From.Before(span.To) {
+		return gateway.Span{}, fmt.Errorf("%w: it ends before it begins", ErrSpan)
+	}
+	return span, nil
+}
+
+// maxDays is more than any provider lists.
+const maxDays = 10_000
+
+var errForm = errors.New("must be like 2d, 36h or 2026-03-01T09:30:00Z")
+
+func parse(text string, now time.Time) (time.Time, error) {
+	if days, is := strings.CutSuffix(text, "d"); is {
+		n, err := strconv.ParseUint(days, 10, 16)
+		if err != nil || n == 0 || n > maxDays {
+			return time.Time{}, errForm
+		}
+		return now.Add(-time.Duration(n) * 24 * time.Hour), nil //nolint:gosec // maxDays
+	}
+	if ago, err := time.ParseDuration(text); err == nil {
+		if ago <= 0 {
+			return time.Time{}, errForm
+		}
+		return now.Add(-ago), nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}, errForm
+	}
+	return at, nil
+}

@@ -1,0 +1,55 @@
+package inbound
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// Delivered is what is kept of a verified delivery, for each of its events: the body, or the query of a scheme without one, and
+// the headers that are evidence. A secret that is in the body is left out.
+func Delivered(account string, by webhooks.Verifier, d webhooks.Delivery, events []webhooks.Event) []Received {
+	raw := d.Body
+	if redactor, ok := by.(webhooks.Redactor); ok {
+		raw = redactor.Redacted(d)
+	}
+	if len(raw) == 0 {
+		if u, err := url.Parse(d.URL); err == nil {
+			raw = []byte(u.RawQuery)
+		}
+	}
+	headers := keptHeaders(d.Header)
+	list := make([]Received, len(events))
+	for i, e := range events {
+		list[i] = Received{Account: account, Event: e, Headers: headers, Body: raw, At: d.ReceivedAt}
+	}
+	return list
+}
+
+// Address is an endpoint's address as the provider has it, which some of them sign: below the public URL of the account, or, if
+// that is empty, the one that a request names.
+func Address(publicURL, topic, requested string) string {
+	if publicURL == "" {
+		return requested
+	}
+	address := publicURL
+	if topic != "" {
+		address += "/" + url.PathEscape(topic)
+	}
+	if _, query, _ := strings.Cut(requested, "?"); query != "" {
+		address += "?" + query
+	}
+	return address
+}
+
+// How an event was taken in if not as a delivery that was genuine when it came. It is stored as [TakenHeader] of the event.
+const (
+	// TakenHeader is no header that a delivery can have: none of that name is kept of one.
+	TakenHeader = "paylatch-taken"
+	// TakenListed events were read from the provider's own list.
+	TakenListed = "backfill"
+	// TakenLater events came with a signature that no secret had made that was configured then, and one has that was
+	// configured later.
+	TakenLater = "verified-again"
+)

@@ -1,0 +1,99 @@
+package rejected
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/inbound"
+	"github.com/paylatch/paylatch/internal/throttle"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+const (
+	// Life is how long a rejected delivery is kept.
+	Life = 24 * time.Hour
+	// Most and MostBytes are how many an account has at most, and of how many bytes as they are stored; the oldest go first.
+	Most      = 1000
+	MostBytes = 16 << 20
+)
+
+const (
+	// accountEach and accountAtOnce are how many of an account are kept in a second, and at once after a pause;
+	// networkEach and networkAtOnce, from one network: a flood from there leaves room for the provider's.
+	accountEach   = 20
+	accountAtOnce = 200
+	networkEach   = 10
+	networkAtOnce = 100
+	// waitingBytes of an account wait in memory until they are written.
+	waitingBytes = 2 << 20
+)
+
+// Account is how the deliveries of an account are verified.
+type Account struct {
+	Verifier webhooks.Verifier
+	// PublicURL and Senders are those of the account's endpoint.
+	PublicURL string
+	Senders   webhooks.Senders
+	// Fingerprint changes with everything that verification depends on.
+	Fingerprint []byte
+}
+
+// Sealed is a delivery as it is stored.
+type Sealed struct {
+	ID          uuid.UUID // sorts by time
+	Account     string
+	Text        []byte
+	Fingerprint []byte
+	At          time.Time
+}
+
+// Store stores rejected deliveries.
+type Store interface {
+	// RejectedKeep stores deliveries and deletes the oldest of their accounts beyond Most and MostBytes.
+	RejectedKeep(ctx context.Context, deliveries []Sealed) error
+	// RejectedUntried lists deliveries that were not verified by the fingerprint of their account yet, the oldest first,
+	// from behind an id: limit at most, and of not many more than so many bytes.
+	RejectedUntried(ctx context.Context, fingerprints map[string][]byte, after uuid.UUID, limit, bytes int) ([]Sealed, error)
+	// RejectedTried notes of deliveries that their fingerprint does not verify them.
+	RejectedTried(ctx context.Context, deliveries []Sealed) error
+	// RejectedErase deletes deliveries.
+	RejectedErase(ctx context.Context, ids []uuid.UUID) error
+}
+
+// Options configure Deliveries. All are required.
+type Options struct {
+	Store    Store
+	Box      Box
+	Accounts map[string]Account
+	// Take takes verified events in; it is intake.Inbox.Intake.
+	Take func(ctx context.Context, received []inbound.Received) ([]fsm.Verdict, error)
+	// Dropped and Recovered are called with the account of each delivery that could not be kept, and of each that was taken in.
+	Dropped, Recovered func(account string)
+	Now                func() time.Time
+}
+
+// Deliveries are those that were rejected. They are safe for concurrent use, but for VerifyAgain.
+type Deliveries struct {
+	Options
+
+	accounts, networks *throttle.KeyedLimiter
+
+	mu      sync.Mutex
+	waiting []waiting
+	bytes   map[string]int
+
+	// after is how far VerifyAgain has come.
+	after uuid.UUID
+}
+
+// New returns the rejected deliveries of a store.
+func New(o Options) *Deliveries {
+	return &Deliveries{
+		Options: o, accounts: throttle.New(accountEach, accountAtOnce), networks: throttle.New(networkEach, networkAtOnce),
+		bytes: map[string]int{},
+	}
+}

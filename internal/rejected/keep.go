@@ -1,0 +1,93 @@
+package rejected
+
+import (
+	"context"
+	"errors"
+
+	"github.com/paylatch/paylatch/internal/cell"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/throttle"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// waiting is a delivery that waits to be written.
+type waiting struct {
+	account  string
+	delivery webhooks.Delivery
+	size     int
+}
+
+// Keep has a delivery stored by the next Flush, or drops it if there are too many. It does not wait for anything. The delivery must
+// not change any more.
+func (d *Deliveries) Keep(account string, delivery webhooks.Delivery) {
+	if !d.enqueue(account, delivery) {
+		d.Dropped(account)
+	}
+}
+
+func (d *Deliveries) enqueue(account string, delivery webhooks.Delivery) bool {
+	now := d.Now()
+	// The network's limit comes first: what it refuses takes nothing of the account's.
+	if d.networks.Reserve(account+" "+throttle.Network(delivery.RemoteAddr), now) > 0 || d.accounts.Reserve(account, now) > 0 {
+		return false
+	}
+	w := waiting{account, delivery, len(delivery.Body) + len(delivery.URL)}
+	for name, values := range delivery.Header {
+		for _, value := range values {
+			w.size += len(name) + len(value)
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.bytes[account]+w.size > waitingBytes {
+		return false
+	}
+	d.waiting, d.bytes[account] = append(d.waiting, w), d.bytes[account]+w.size
+	return true
+}
+
+// Flush seals and stores what waits. While the storage is unavailable that goes on waiting, as far as there is room.
+func (d *Deliveries) Flush(ctx context.Context) error {
+	d.mu.Lock()
+	taken := d.waiting
+	d.waiting = nil
+	clear(d.bytes)
+	d.mu.Unlock()
+	if len(taken) == 0 {
+		return nil
+	}
+	sealed := make([]Sealed, 0, len(taken))
+	var failed error
+	for _, w := range taken {
+		s := Sealed{ID: cell.Only.NewIDAt(w.delivery.ReceivedAt), Account: w.account, Fingerprint: d.Accounts[w.account].Fingerprint, At: w.delivery.ReceivedAt}
+		text, err := seal(d.Box, s.Account, s.ID, w.delivery)
+		if err != nil {
+			failed = errors.Join(failed, err)
+			d.Dropped(w.account)
+			continue
+		}
+		s.Text = text
+		sealed = append(sealed, s)
+	}
+	err := d.Store.RejectedKeep(ctx, sealed)
+	if errors.Is(err, payment.ErrUnavailable) {
+		d.requeue(taken)
+	}
+	return errors.Join(failed, err)
+}
+
+// requeue has deliveries wait again, before those that have come meanwhile.
+func (d *Deliveries) requeue(taken []waiting) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	came := d.waiting
+	d.waiting = nil
+	clear(d.bytes)
+	for _, w := range append(taken, came...) {
+		if d.bytes[w.account]+w.size > waitingBytes {
+			d.Dropped(w.account)
+			continue
+		}
+		d.waiting, d.bytes[w.account] = append(d.waiting, w), d.bytes[w.account]+w.size
+	}
+}

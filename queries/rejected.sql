@@ -1,0 +1,56 @@
+-- Keeps rejected deliveries.
+-- name: RejectedInsert :exec
+INSERT INTO rejected_deliveries (delivery_id, account, sealed, tried, received_at)
+SELECT n.delivery_id, n.account, n.sealed, ARRAY[n.tried], n.received_at
+FROM (SELECT unnest(@delivery_ids::uuid[]) AS delivery_id, unnest(@accounts::text[]) AS account, unnest(@sealed::bytea[]) AS sealed,
+    unnest(@tried::bytea[]) AS tried, unnest(@received_ats::timestamptz[]) AS received_at) n;
+
+-- Deletes the oldest of some accounts, so that each has so many rows and bytes at most. Skips what is locked; the next call deletes it.
+-- name: RejectedTrim :execrows
+DELETE FROM rejected_deliveries r
+USING (
+    SELECT old.delivery_id FROM rejected_deliveries old JOIN (
+        SELECT k.delivery_id, row_number() OVER newest AS place, sum(octet_length(k.sealed)) OVER newest AS bytes
+        FROM rejected_deliveries k WHERE k.account = ANY (@accounts::text[])
+        WINDOW newest AS (PARTITION BY k.account ORDER BY k.delivery_id DESC)
+    ) p ON p.delivery_id = old.delivery_id
+    WHERE p.place > sqlc.arg(most)::bigint OR p.bytes > sqlc.arg(most_bytes)::bigint
+    FOR UPDATE OF old SKIP LOCKED) n
+WHERE r.delivery_id = n.delivery_id;
+
+-- Reads those of some accounts, each with its fingerprint, that were not verified by that configuration, behind a cursor, the oldest
+-- first, not many more bytes than given at a time; locks nothing.
+-- name: RejectedUntried :many
+SELECT n.delivery_id, n.account, n.sealed, n.received_at FROM (
+    SELECT r.delivery_id, r.account, r.sealed, r.received_at,
+        sum(octet_length(r.sealed)) OVER (ORDER BY r.delivery_id) - octet_length(r.sealed) AS before
+    FROM rejected_deliveries r
+    JOIN (SELECT unnest(@accounts::text[]) AS account, unnest(@fingerprints::bytea[]) AS fingerprint) a ON a.account = r.account
+    WHERE r.delivery_id > @after AND a.fingerprint <> ALL (r.tried)
+    ORDER BY r.delivery_id LIMIT sqlc.arg(most)::int
+) n WHERE n.before < sqlc.arg(most_bytes)::bigint
+ORDER BY n.delivery_id;
+
+-- Notes by which configurations deliveries were found to be not genuine, once for each.
+-- name: RejectedTried :exec
+UPDATE rejected_deliveries r SET tried = r.tried || n.fingerprint
+FROM (SELECT unnest(@delivery_ids::uuid[]) AS delivery_id, unnest(@fingerprints::bytea[]) AS fingerprint) n
+WHERE r.delivery_id = n.delivery_id AND n.fingerprint <> ALL (r.tried);
+
+-- Deletes deliveries that were taken in.
+-- name: RejectedErase :exec
+DELETE FROM rejected_deliveries WHERE delivery_id = ANY (@delivery_ids::uuid[]);
+
+-- Deletes those that are older than the time to keep them, as many as given; skips what is locked.
+-- name: RejectedPurge :execrows
+DELETE FROM rejected_deliveries r
+USING (
+    SELECT old.delivery_id FROM rejected_deliveries old
+    WHERE old.received_at < now() - make_interval(secs => @keep::float8)
+    LIMIT sqlc.arg(most)::int
+    FOR UPDATE SKIP LOCKED) n
+WHERE r.delivery_id = n.delivery_id;
+
+-- Counts those that are kept, by account; locks nothing.
+-- name: RejectedCount :many
+SELECT account, count(*) AS kept FROM rejected_deliveries GROUP BY account;
