@@ -30,6 +30,8 @@ COMMENT ON COLUMN money_movements.provider_id IS 'Of a named movement the provid
 COMMENT ON COLUMN money_movements.at IS 'The provider''s time of it, NULL if it gave none.';
 
 CREATE UNIQUE INDEX movements_once ON money_movements (account, kind, provider_id) WHERE source <> 'total';
+CREATE INDEX movements_by_time ON money_movements USING brin (recorded_at) WITH (pages_per_range = 32, autosummarize = on);
+COMMENT ON INDEX movements_by_time IS 'Rows are appended as they are recorded: a summary of each range of pages finds those of a span, and costs an insert next to nothing.';
 
 CREATE TRIGGER money_movements_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON money_movements
     FOR EACH STATEMENT EXECUTE FUNCTION append_only();

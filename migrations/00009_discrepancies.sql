@@ -4,7 +4,7 @@ CREATE TABLE discrepancies (
     kind                text NOT NULL CONSTRAINT discrepancies_kind_known CHECK (kind IN (
         'payment_reversed', 'refund_reversed', 'disputed', 'late_success', 'double_success', 'paid_after_cancel',
         'amount_mismatch', 'currency_mismatch', 'refund_exceeds', 'event_changed', 'unmatched_event', 'needs_review',
-        'unreadable_event')),
+        'unreadable_event', 'unknown_at_provider', 'unknown_here')),
     about               text NOT NULL DEFAULT '',
     about_id            text NOT NULL DEFAULT '',
     order_id            text,

@@ -449,6 +449,7 @@ const (
 	SupportEntryKindRefund       SupportEntryKind = "refund"
 	SupportEntryKindRefused      SupportEntryKind = "refused"
 	SupportEntryKindReuse        SupportEntryKind = "reuse"
+	SupportEntryKindSettlement   SupportEntryKind = "settlement"
 	SupportEntryKindStaffAction  SupportEntryKind = "staff_action"
 	SupportEntryKindTransition   SupportEntryKind = "transition"
 	SupportEntryKindWebhook      SupportEntryKind = "webhook"
@@ -476,6 +477,8 @@ func (e SupportEntryKind) Valid() bool {
 	case SupportEntryKindRefused:
 		return true
 	case SupportEntryKindReuse:
+		return true
+	case SupportEntryKindSettlement:
 		return true
 	case SupportEntryKindStaffAction:
 		return true

@@ -21,6 +21,7 @@ type cli struct {
 	Verify      verifyCmd      `cmd:"" help:"Derive every payment from its log again and report what does not agree. Exit code 1 if anything does not."`
 	Import      importCmd      `cmd:"" help:"Take payments of the past in, so that their refunds and chargebacks find them. Exit code 1 if a line was refused."`
 	Backfill    backfillCmd    `cmd:"" help:"Take in what a provider lists of an account's events, after an outage or a time with a wrong secret."`
+	Reconcile   reconcileCmd   `cmd:"" help:"Compare a span of an account with its provider's books. Exit code 1 if something could not be compared."`
 	Token       tokenCmd       `cmd:"" help:"Print a token."`
 	Attempt     attemptCmd     `cmd:"" help:"Look at payment attempts."`
 	Event       eventCmd       `cmd:"" help:"Look at providers' events and apply them again."`

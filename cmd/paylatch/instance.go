@@ -22,6 +22,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/provider"
 	"github.com/paylatch/paylatch/internal/recheck"
+	"github.com/paylatch/paylatch/internal/reconcile"
 	"github.com/paylatch/paylatch/internal/rejected"
 	"github.com/paylatch/paylatch/internal/server"
 	"github.com/paylatch/paylatch/internal/stream"
@@ -36,6 +37,7 @@ type instance struct {
 	store *postgres.Store
 	auth  *auth.Authenticator
 	rooms rooms
+	books *reconcile.Reconciler
 	notes *activity.Notes
 	// rejected are the deliveries with a signature that is not right.
 	rejected *rejected.Deliveries
@@ -72,7 +74,8 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 	in.access = support.NewAccessLog(in.store.Support(), time.Now)
 	counted := metrics.New(metrics.Options{
 		Keys: in.store.KeysEstimate, Waiting: in.waiting, Overdue: in.store.Overdue, FinalBehind: in.store.FinalLookupsBehind, Parked: in.store.ParkedEvents,
-		NotesLost: in.notes.Lost, Now: time.Now,
+		Reconciled: func(ctx context.Context) (map[string]time.Duration, error) { return in.books.Ages(ctx) },
+		NotesLost:  in.notes.Lost, Now: time.Now,
 		Stream: func() stream.Stats { return in.hub.Stats() }, Endpoints: in.undelivered, Readers: in.readers, Streams: in.unpublished,
 		Rejected: in.store.Rejected().Counts,
 	})
@@ -88,6 +91,7 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 	if err := in.newRejected(ring, sealer, receiving, counted); err != nil {
 		return nil, err
 	}
+	in.books = in.rooms.reconciler(in.store)
 	in.hub = waiting.NewHub(in.store, in.rooms.Watched, waiterLimit(cfg.MaxWaiters, log), func(err error) {
 		log.Warn().Err(err).Msg("waiters learn of changes by looking each second until this works again")
 	})
@@ -102,7 +106,7 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 		worker.PurgeKeys(in.store, counted.Purged), worker.PurgeEventBytes(in.store, cfg.Retention.EventBytes), worker.WriteNotes(in.notes),
 		worker.Verify(in.store.Evidence(), counted.Verified, log), worker.Stale(in.rooms, counted.Stale),
 		worker.Recheck(recheck.New(recheck.Options{Store: in.store, Runner: in.rooms, Accounts: charged, Counted: counted.FinalLookup, Now: time.Now})),
-		worker.Foreign(in.rooms, time.Now, log), worker.PurgeSessions(in.store.Sessions()),
+		worker.ReconcileBooks(in.books, counted.Reconciled, log), worker.Foreign(in.rooms, time.Now, log), worker.PurgeSessions(in.store.Sessions()),
 		worker.WriteAccess(in.access), worker.Audit(in.store.Support(), !dev, time.Now, log),
 		worker.PurgeRequests(in.store, payment.ResendWindow), worker.PurgeDetails(in.store), worker.ReadAgain(in.rooms, version),
 		worker.KeepRejected(in.rejected), worker.VerifyRejected(in.rejected), worker.PurgeRejected(in.store.Rejected(), rejected.Life), in.events.purge, in.events.purgeDeliveries)

@@ -12,6 +12,7 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/reconcile"
 	"github.com/paylatch/paylatch/internal/runner"
 	"github.com/paylatch/paylatch/internal/schedule"
 	"github.com/paylatch/paylatch/webhooks"
@@ -22,6 +23,11 @@ type rooms struct {
 	activity.Commands
 	activity.Inbox
 	*runner.Runner
+}
+
+// reconciler compares the accounts with their providers' books.
+func (r rooms) reconciler(store *postgres.Store) *reconcile.Reconciler {
+	return reconcile.New(reconcile.Options{Store: store, Payments: r.Runner, Rules: r.Rules, Now: time.Now})
 }
 
 // newRooms wires the use cases. Without notes nothing is recorded, and no command may be executed; without a sealer no

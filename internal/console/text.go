@@ -85,7 +85,7 @@ func entryWords(kind support.EntryKind) string {
 	return map[support.EntryKind]string{
 		support.EntryPay: "Pay", support.EntryRequest: "Request", support.EntryReuse: "Repeat", support.EntryRefused: "Refused",
 		support.EntryCall: "Call", support.EntryPoll: "Status check", support.EntryWebhook: "Webhook", support.EntryTransition: "Payment",
-		support.EntryRefund: "Refund", support.EntryDispute: "Dispute", support.EntryMessage: "Notification", support.EntryDiscrepancy: "Needs review", support.EntryStaff: "Staff",
+		support.EntryRefund: "Refund", support.EntryDispute: "Dispute", support.EntryMessage: "Notification", support.EntrySettlement: "Settlement", support.EntryDiscrepancy: "Needs review", support.EntryStaff: "Staff",
 	}[kind]
 }
 

@@ -6,6 +6,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/payment"
 )
@@ -84,8 +86,37 @@ func (e Entry) Names() []string {
 
 // Report is what the entry states, as a report about its payment.
 func (e Entry) Report(cause payment.Cause) payment.Report {
-	return payment.Report{Payment: e.Payment, References: e.References, Says: fsm.NewsMoney, Movements: []payment.Told{e.Movement}, Cause: cause}
+	m := e.Movement
+	r := payment.Report{Payment: e.Payment, References: e.References, Says: fsm.NewsMoney, At: m.At, Cause: cause}
+	switch m.Kind {
+	case payment.MovementCapture:
+		r.Says, r.Movements = fsm.NewsSucceeded, []payment.Told{m}
+	case payment.MovementRefund, payment.MovementRefundReversal:
+		r.Refund = e.refund()
+	case payment.MovementAuthorization, payment.MovementRelease, payment.MovementCaptureReversal, payment.MovementChargeback, payment.MovementChargebackReversal:
+		r.Movements = []payment.Told{m}
+	}
+	return r
 }
+
+// refund is what the entry states of a refund. One of ours that the provider does not name has our id.
+func (e Entry) refund() *payment.RefundTold {
+	m := e.Movement
+	t := &payment.RefundTold{ProviderID: m.ID, Says: fsm.NewsSucceeded, Total: m.ID == ""}
+	if m.Kind == payment.MovementRefundReversal {
+		t.Says, t.Total = fsm.NewsFailed, false
+	}
+	if m.Money.Currency != "" {
+		t.Money = &m.Money
+	}
+	if id, err := payment.ParseRefundID(m.ID); err == nil && uuid.UUID(id).Version() == ownVersion {
+		t.ProviderID, t.Reference = "", m.ID
+	}
+	return t
+}
+
+// ownVersion is that of the UUIDs by which refunds of ours are named.
+const ownVersion = 7
 
 // EventLog is a provider's own list of the events of an account.
 type EventLog interface {

@@ -89,6 +89,7 @@ func packages() []string {
 		"internal/provider/tbank",
 		"internal/provider/yookassa",
 		"internal/recheck",
+		"internal/reconcile",
 		"internal/redact",
 		"internal/refund",
 		"internal/resolution",

@@ -25,6 +25,8 @@ type Options struct {
 	// Overdue returns how long the first due of "operations" and parked "events" has been due, less than zero where
 	// none is; called as Keys.
 	Overdue func(ctx context.Context) (map[string]time.Duration, error)
+	// Reconciled returns for how long accounts have had no finished daily reconciliation; called as Keys. May be nil.
+	Reconciled func(ctx context.Context) (map[string]time.Duration, error)
 	// FinalBehind returns how late the lookups of final attempts are, by account; called as Keys. May be nil.
 	FinalBehind func(ctx context.Context) (map[string]time.Duration, error)
 	// Parked counts the parked events; called as Keys.
@@ -117,6 +119,9 @@ func (o Options) collected() (all []prometheus.Collector) {
 	}
 	if o.Overdue != nil {
 		all = append(all, newOverdue(&cached[map[string]time.Duration]{read: o.Overdue, now: o.Now}))
+	}
+	if o.Reconciled != nil {
+		all = append(all, newReconciled(&cached[map[string]time.Duration]{read: o.Reconciled, now: o.Now}))
 	}
 	if o.FinalBehind != nil {
 		all = append(all, newBehind(&cached[map[string]time.Duration]{read: o.FinalBehind, now: o.Now}))

@@ -42,7 +42,10 @@ func counting() *metrics.Metrics {
 			return map[string]metrics.Waiting{"disputed": {Count: 2, Oldest: time.Hour}}, nil
 		},
 		Overdue: func(context.Context) (map[string]time.Duration, error) { return nil, nil },
-		Parked:  func(context.Context) (int64, error) { return 5, nil },
+		Reconciled: func(context.Context) (map[string]time.Duration, error) {
+			return map[string]time.Duration{"bank": time.Hour}, nil
+		},
+		Parked: func(context.Context) (int64, error) { return 5, nil },
 		FinalBehind: func(context.Context) (map[string]time.Duration, error) {
 			return map[string]time.Duration{"sandbox": time.Hour, "on time": -time.Second}, nil
 		},
@@ -64,6 +67,7 @@ func counting() *metrics.Metrics {
 	m.Observe(metrics.Request{Method: "POST", Route: "/v1/orders", Status: 201, Operation: "createOrder", KeyResult: metrics.KeyCreated})
 	m.Stale(map[string]int{"sandbox": 3})
 	m.Foreign("sandbox")
+	m.Reconciled("bank", map[string]int{"agreed": 5}, true)
 	m.FinalLookup("sandbox", "changed")
 	m.EndpointLost("shop", 5)
 	m.StreamLost("jobs", 0)
@@ -80,6 +84,17 @@ func TestRejectedDeliveriesAreCounted(t *testing.T) {
 	require.Contains(t, text, "\npaylatch_rejected_deliveries{account=\"bank\"} 40\n")
 	require.Contains(t, text, "\npaylatch_rejected_deliveries_dropped_total{account=\"bank\"} 1\n")
 	require.Contains(t, text, "\npaylatch_rejected_deliveries_recovered_total{account=\"bank\"} 1\n")
+}
+
+func TestReconciliationsAreCounted(t *testing.T) {
+	t.Parallel()
+	text := scrape(t, counting())
+	for _, line := range []string{
+		`paylatch_reconcile_age_seconds{account="bank"} 3600`, `paylatch_reconcile_entries_total{account="bank",result="agreed"} 5`,
+		`paylatch_reconcile_failures_total{account="bank"} 1`,
+	} {
+		require.Contains(t, text, "\n"+line)
+	}
 }
 
 func TestReadersAreCounted(t *testing.T) {

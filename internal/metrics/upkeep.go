@@ -16,6 +16,7 @@ type upkeep struct {
 	finals      *prometheus.CounterVec
 
 	endpointLost, streamLost *prometheus.CounterVec
+	entries, unreconciled    *prometheus.CounterVec
 
 	rejectedDropped, rejectedRecovered *prometheus.CounterVec
 }
@@ -54,12 +55,20 @@ func newUpkeep() upkeep {
 		rejectedRecovered: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "paylatch_rejected_deliveries_recovered_total", Help: "Rejected webhook deliveries that another configuration found genuine; they were taken in.",
 		}, []string{"account"}),
+		entries: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "paylatch_reconcile_entries_total",
+			Help: "Entries of providers' books by what became of them: agreed, looked_up, applied, review, foreign; and payments without one: missing, unknown_at_provider.",
+		}, []string{"account", "result"}),
+		unreconciled: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "paylatch_reconcile_failures_total", Help: "Daily reconciliations that failed, and are tried again within the hour.",
+		}, []string{"account"}),
 	}
 }
 
 func (u *upkeep) all() []prometheus.Collector {
 	return []prometheus.Collector{
-		u.verified, u.differences, u.stale, u.foreign, u.calls, u.finals, u.endpointLost, u.streamLost, u.rejectedDropped, u.rejectedRecovered,
+		u.verified, u.differences, u.stale, u.foreign, u.calls, u.finals, u.endpointLost, u.streamLost, u.entries, u.unreconciled,
+		u.rejectedDropped, u.rejectedRecovered,
 	}
 }
 
@@ -79,6 +88,16 @@ func (m *Metrics) Stale(pending map[string]int) {
 
 // Foreign counts an account's event that has become foreign.
 func (m *Metrics) Foreign(account string) { m.foreign.WithLabelValues(account).Inc() }
+
+// Reconciled counts what became of an account's entries in a daily reconciliation, and its failure.
+func (m *Metrics) Reconciled(account string, entries map[string]int, failed bool) {
+	for result, n := range entries {
+		m.entries.WithLabelValues(account, result).Add(float64(n))
+	}
+	if failed {
+		m.unreconciled.WithLabelValues(account).Inc()
+	}
+}
 
 // EndpointLost counts events that an endpoint lost; 0 has the series begin.
 func (m *Metrics) EndpointLost(endpoint string, events int64) {

@@ -18,6 +18,9 @@ const (
 	UnmatchedEvent   DiscrepancyKind = "unmatched_event"
 	UnreadableEvent  DiscrepancyKind = "unreadable_event"
 	NeedsReview      DiscrepancyKind = "needs_review"
+	// UnknownAtProvider and UnknownHere are of payments that only one of the two has.
+	UnknownAtProvider DiscrepancyKind = "unknown_at_provider"
+	UnknownHere       DiscrepancyKind = "unknown_here"
 )
 
 // What a discrepancy is about, beside its kind: a code, with an id where two of a kind may differ.
@@ -42,4 +45,6 @@ const (
 	AboutContradiction = "notice_contradicted"
 	// AboutRefund is a refund of another amount or currency.
 	AboutRefund = "refund"
+	// AboutBooks is an entry of the provider's books that is not recorded so, and can't be.
+	AboutBooks = "books"
 )

@@ -79,7 +79,7 @@ func TestSchemaPromisesAreAllTried(t *testing.T) {
 }
 
 func promises() []promise {
-	return slices.Concat(orderPromises(), attemptPromises(), attemptMoves(), operationPromises(), operationMoves(), logPromises(), movementPromises(), refundPromises(), disputePromises(), endpointPromises(), streamPromises(), eventPromises(), lookupPromises(), keyPromises(), supportPromises())
+	return slices.Concat(orderPromises(), attemptPromises(), attemptMoves(), operationPromises(), operationMoves(), logPromises(), movementPromises(), refundPromises(), disputePromises(), endpointPromises(), streamPromises(), eventPromises(), lookupPromises(), reconciliationPromises(), keyPromises(), supportPromises())
 }
 
 // run executes statements and returns how many rows the last one touched.
@@ -134,6 +134,10 @@ INSERT INTO refunds (order_id, refund_id, attempt_id, user_id, client_request_id
 	VALUES ('o1', ':f1', ':a1', 'u1', 'r1', '\x01', 'acc', 're_1', 'pending', 500, 'EUR', 3, now(), now());
 INSERT INTO disputes (order_id, dispute_id, attempt_id, account, provider_dispute_id, status, amount, currency, version, opened_at, updated_at)
 	VALUES ('o1', ':f1', ':a1', 'acc', 'dp_1', 'open', 500, 'EUR', 1, now(), now());
+INSERT INTO reconciliations (reconciliation_id, account, from_at, to_at, source, started_by, started_at, touched_at)
+	VALUES (':f1', 'acc', '2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z', 'books', 'daily', now(), now());
+INSERT INTO settlements (account, entry_id, order_id, attempt_id, kind, movement_id, payment, amount, currency, balance_currency, payout_id, recorded_at)
+	VALUES ('acc', 'e1', 'o1', ':a1', 'capture', '', 'pp-1', 500, 'EUR', '', '', now());
 INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, verdict, headers, received_at)
 	VALUES (':e1', 'acc', 'evt_1', false, 'paid', 'succeeded', '\x01', '{}', '{}', 'applied', '{}', now());
 INSERT INTO idempotency_keys (user_id, endpoint, key, request_hash, lease_until, created_at, expires_at)

@@ -36,6 +36,12 @@ func explanation(k payment.DiscrepancyKind) (happened, todo string) {
 		return "The provider speaks of another currency than this payment is for. ", "Compare with its dashboard before anything is delivered."
 	case payment.RefundExceeds:
 		return "More was paid back than had been captured. ", "Compare with the provider's dashboard."
+	case payment.UnknownAtProvider:
+		return "Money is recorded here that the provider's books do not contain, and a lookup finds no such payment. ",
+			"Find the payment in its dashboard, of another account, too, and whether the goods have left."
+	case payment.UnknownHere:
+		return "The provider's books contain a payment that is not recorded here. ",
+			"Find out in its dashboard what it was for, and deliver that, or refund it there."
 	case payment.EventChanged, payment.UnmatchedEvent, payment.UnreadableEvent, payment.NeedsReview:
 	}
 	return "", "Compare with the provider's dashboard."

@@ -161,13 +161,13 @@ func (d Discrepancy) standing(c Circumstances) standing {
 // or of the attempt's money.
 func (d Discrepancy) asksForAttempt() bool {
 	switch d.Kind {
-	case payment.LateSuccess, payment.DoubleSuccess, payment.PaidAfterCancel:
+	case payment.LateSuccess, payment.DoubleSuccess, payment.PaidAfterCancel, payment.UnknownAtProvider:
 		return true
 	case payment.AmountMismatch, payment.CurrencyMismatch:
 		return d.OfPayment()
 	case payment.NeedsReview:
 		return slices.Contains([]string{payment.AboutUnknownOutcome, payment.AboutHoldNotReleased, payment.AboutNotCancelled, payment.AboutCaptureNotMade, payment.AboutCancelNotMade}, d.About)
-	case payment.PaymentReversed, payment.RefundReversed, payment.Disputed, payment.RefundExceeds, payment.EventChanged, payment.UnmatchedEvent, payment.UnreadableEvent:
+	case payment.PaymentReversed, payment.RefundReversed, payment.Disputed, payment.RefundExceeds, payment.EventChanged, payment.UnmatchedEvent, payment.UnreadableEvent, payment.UnknownHere:
 	}
 	return false
 }

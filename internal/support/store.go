@@ -85,6 +85,7 @@ type AttemptHistory struct {
 	Activity      []activity.Note
 	Events        []Event
 	Refunds       []refund.Refund
+	Settlements   []payment.Settlement
 	Messages      []OutboxMessage
 	Discrepancies []Discrepancy
 	Audit         []AuditEntry

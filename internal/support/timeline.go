@@ -50,6 +50,7 @@ const (
 	EntryTransition  EntryKind = "transition"
 	EntryRefund      EntryKind = "refund"
 	EntryDispute     EntryKind = "dispute"
+	EntrySettlement  EntryKind = "settlement"
 	EntryMessage     EntryKind = "news"
 	EntryDiscrepancy EntryKind = "discrepancy"
 	EntryStaff       EntryKind = "staff_action"
@@ -76,6 +77,9 @@ func (h AttemptHistory) Timeline() []Entry {
 	}
 	for _, d := range h.Attempt.Disputes {
 		entries = append(entries, h.dispute(d)...)
+	}
+	for _, s := range h.Settlements {
+		entries = append(entries, h.settlement(s))
 	}
 	for _, n := range h.Messages {
 		entries = append(entries, message(n))

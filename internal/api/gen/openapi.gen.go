@@ -448,6 +448,7 @@ const (
 	SupportEntryKindRefund       SupportEntryKind = "refund"
 	SupportEntryKindRefused      SupportEntryKind = "refused"
 	SupportEntryKindReuse        SupportEntryKind = "reuse"
+	SupportEntryKindSettlement   SupportEntryKind = "settlement"
 	SupportEntryKindStaffAction  SupportEntryKind = "staff_action"
 	SupportEntryKindTransition   SupportEntryKind = "transition"
 	SupportEntryKindWebhook      SupportEntryKind = "webhook"
@@ -475,6 +476,8 @@ func (e SupportEntryKind) Valid() bool {
 	case SupportEntryKindRefused:
 		return true
 	case SupportEntryKindReuse:
+		return true
+	case SupportEntryKindSettlement:
 		return true
 	case SupportEntryKindStaffAction:
 		return true

@@ -478,6 +478,28 @@ type Refunds struct {
 	FinalizedAt         *time.Time
 }
 
+// Entries of the providers' books of payments that are recorded here: what each cost, and in which payout it is.
+type Settlements struct {
+	Account   string
+	EntryID   string
+	OrderID   string
+	AttemptID uuid.UUID
+	Kind      string
+	// The provider's id of the movement; empty where the entry is of all that was so moved of the payment.
+	MovementID string
+	Payment    string
+	Amount     int64
+	Currency   string
+	Fee        *int64
+	// What was added to the balance of the account, in balance_currency; negative where it was taken.
+	Net             *int64
+	BalanceCurrency string
+	// Empty while it is in none; it is filled once, and nothing else changes.
+	PayoutID   string
+	At         *time.Time
+	RecordedAt time.Time
+}
+
 // Append-only: what staff looked at or did, why, when and from where. Its ids rise with time. Each entry has the hash of the one before it: an entry that the tables' owner changes or removes breaks the chain.
 type StaffAudit struct {
 	EntryID uuid.UUID

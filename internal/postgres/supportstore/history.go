@@ -125,6 +125,11 @@ func (s *Store) consequences(ctx context.Context, db dbsqlc.DBTX, c *support.Att
 	for _, row := range refunds {
 		c.Refunds = append(c.Refunds, mapping.Refund(&row.Refunds, row.ReadAt))
 	}
+	settled, err := s.q.SettlementsOfAttempt(ctx, db, id)
+	if err != nil {
+		return err
+	}
+	c.Settlements = mapping.Settlements(settled)
 	if err := s.messages(ctx, db, c); err != nil {
 		return err
 	}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/config"
+	"github.com/paylatch/paylatch/internal/reconcile"
+)
+
+type reconcileCmd struct {
+	Account string `required:"" placeholder:"NAME" help:"The configured account."`
+	From    string `required:"" placeholder:"TIME" help:"The beginning: a date (in UTC) or a time of RFC 3339."`
+	To      string `required:"" placeholder:"TIME" help:"The end, which is not part of it: as --from."`
+	File    string `placeholder:"FILE" help:"The provider's own statement, in the place of what its API lists."`
+	JSON    bool   `name:"json" help:"Print one JSON object instead of lines."`
+}
+
+// Run reconciles a span. Findings and the sum go to the output, the progress to the errors.
+func (c *reconcileCmd) Run(ctx context.Context, a *app) error {
+	span, err := reconcile.ParseSpan(c.From, c.To, time.Now())
+	if err != nil {
+		return usageError{err}
+	}
+	return withRooms(ctx, a, func(b beside) error {
+		if !slices.ContainsFunc(b.cfg.Accounts, func(a config.Account) bool { return a.Name == c.Account }) {
+			return usageError{fmt.Errorf("--account: %q is not configured", c.Account)}
+		}
+		p := &reconcile.Printer{Out: a.stdout, Err: a.stderr, JSON: c.JSON, Now: time.Now}
+		q := reconcile.Request{Account: c.Account, Span: span, By: operator().Subject, Progress: p.Progress, Found: p.Found}
+		if c.File != "" {
+			file, err := os.Open(c.File)
+			if err != nil {
+				return usageError{err}
+			}
+			defer func() { _ = file.Close() }()
+			q.File = file
+		}
+		r := b.rooms.reconciler(b.store)
+		if err := r.Check(q); err != nil {
+			return usageError{err}
+		}
+		count, err := r.Run(ctx, q)
+		if p.Covered, err = covered(ctx, r, q, err); err != nil {
+			return errors.Join(p.Sum(count), err)
+		}
+		return p.Sum(count)
+	})
+}
+
+// covered reports, after a run that has not failed, whether the account was reconciled without a gap since the beginning of the span.
+func covered(ctx context.Context, r *reconcile.Reconciler, q reconcile.Request, err error) (bool, error) {
+	if err != nil {
+		return false, err
+	}
+	return r.Covered(ctx, q.Account, q.Span.From)
+}

@@ -1,0 +1,140 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+	"github.com/paylatch/paylatch/internal/postgres/mapping"
+	"github.com/paylatch/paylatch/internal/postgres/pool"
+	"github.com/paylatch/paylatch/internal/reconcile"
+)
+
+// InReconcileTx implements reconcile.Store.
+func (s *Store) InReconcileTx(ctx context.Context, fn func(ctx context.Context, tx changeset.Tx) error) error {
+	return s.inTx(ctx, func(ctx context.Context, tx *txn) error { return fn(ctx, tx) })
+}
+
+// RunBegin implements reconcile.Store.
+func (s *Store) RunBegin(ctx context.Context, account, by string, decide func(reconcile.Last) *reconcile.Run) (run *reconcile.Run, err error) {
+	err = s.inTx(ctx, func(ctx context.Context, tx *txn) error {
+		if err := tx.q.ReconciliationsLock(ctx, tx, account); err != nil {
+			return fmt.Errorf("wait for other runs of account %s: %w", account, err)
+		}
+		row, err := tx.q.ReconciliationsLast(ctx, tx, &dbsqlc.ReconciliationsLastParams{Account: account, StartedBy: by, Alive: reconcile.Alive.Seconds()})
+		if err != nil {
+			return fmt.Errorf("read the runs of account %s: %w", account, err)
+		}
+		if run = decide(mapping.LastRun(row)); run == nil {
+			return nil
+		}
+		if err := tx.q.ReconciliationInsert(ctx, tx, mapping.RunInsertParams(*run)); err != nil {
+			return fmt.Errorf("insert a run of account %s: %w", account, err)
+		}
+		return nil
+	})
+	return run, err
+}
+
+// RunMove implements reconcile.Store.
+func (s *Store) RunMove(ctx context.Context, r reconcile.Run) error {
+	counts, err := json.Marshal(r.Count)
+	if err != nil {
+		return fmt.Errorf("encode the counts of run %s: %w", r.ID, err)
+	}
+	return s.inTx(ctx, func(ctx context.Context, tx *txn) error {
+		n, err := tx.q.ReconciliationMove(ctx, tx, &dbsqlc.ReconciliationMoveParams{
+			ReconciliationID: r.ID, TouchedAt: r.TouchedAt, FinishedAt: r.FinishedAt, Counts: counts, Failure: r.Failure,
+		})
+		if err == nil && n != 1 {
+			err = pool.ErrGuard
+		}
+		if err != nil {
+			return fmt.Errorf("write run %s: %w", r.ID, err)
+		}
+		return nil
+	})
+}
+
+// RunsCover implements reconcile.Store.
+func (s *Store) RunsCover(ctx context.Context, account string, since time.Time, slack time.Duration) (covered bool, err error) {
+	err = s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) (err error) {
+		covered, err = s.q.ReconciliationsCover(ctx, c, &dbsqlc.ReconciliationsCoverParams{Account: account, Since: since, Slack: slack.Seconds()})
+		if err != nil {
+			return fmt.Errorf("read which runs reach from %s: %w", since, err)
+		}
+		return nil
+	})
+	return covered, err
+}
+
+// RunAges implements reconcile.Store.
+func (s *Store) RunAges(ctx context.Context, by string, accounts []string) (map[string]time.Duration, error) {
+	ages := map[string]time.Duration{}
+	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		rows, err := s.q.ReconciliationAges(ctx, c, &dbsqlc.ReconciliationAgesParams{Accounts: accounts, StartedBy: by})
+		if err != nil {
+			return fmt.Errorf("read how old runs are: %w", err)
+		}
+		for _, row := range rows {
+			ages[row.Account] = time.Duration(row.Age * float64(time.Second))
+		}
+		return nil
+	})
+	return ages, err
+}
+
+// Recorded implements reconcile.Store.
+func (s *Store) Recorded(ctx context.Context, ids []payment.AttemptID) (map[payment.AttemptID]payment.Attempt, error) {
+	there := make(map[payment.AttemptID]payment.Attempt, len(ids))
+	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		rows, err := s.q.AttemptsRead(ctx, c, mapping.UUIDs(ids))
+		if err != nil {
+			return fmt.Errorf("read %d attempts: %w", len(ids), err)
+		}
+		moved, err := s.q.MovementsOfAttempts(ctx, c, mapping.UUIDs(ids))
+		if err != nil {
+			return fmt.Errorf("read the movements of %d attempts: %w", len(ids), err)
+		}
+		movements := mapping.Movements(moved)
+		for _, r := range rows {
+			a := mapping.Attempt(&r.PaymentAttempts, r.ReadAt, r.Siblings)
+			a.Movements = movements[a.ID]
+			there[a.ID] = a
+		}
+		return nil
+	})
+	return there, err
+}
+
+// SettlementsSave implements reconcile.Store.
+func (s *Store) SettlementsSave(ctx context.Context, all []payment.Settlement) error {
+	return s.inTx(ctx, func(ctx context.Context, tx *txn) error {
+		if err := tx.q.SettlementsSave(ctx, tx, mapping.SettlementsSaveParams(all)); err != nil {
+			return fmt.Errorf("insert %d settlements: %w", len(all), err)
+		}
+		return nil
+	})
+}
+
+// Unsettled implements reconcile.Store.
+func (s *Store) Unsettled(ctx context.Context, account string, from, to time.Time, after payment.AttemptID, limit int) ([]payment.AttemptID, error) {
+	var ids []payment.AttemptID
+	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		rows, err := s.q.MovementsUnsettled(ctx, c, mapping.UnsettledParams(account, from, to, after, limit))
+		if err != nil {
+			return fmt.Errorf("list attempts without a settlement: %w", err)
+		}
+		for _, id := range rows {
+			ids = append(ids, payment.AttemptID(id))
+		}
+		return nil
+	})
+	return ids, err
+}

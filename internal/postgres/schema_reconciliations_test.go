@@ -1,0 +1,53 @@
+package postgres_test
+
+func reconciliationPromises() []promise {
+	run := func(changes string) string {
+		return another("reconciliations", `{"reconciliation_id": ":f2"`+changes+`}`)
+	}
+	settled := func(changes string) string {
+		return another("settlements", `{"entry_id": "e2"`+changes+`}`)
+	}
+	const set = `UPDATE settlements SET `
+	return []promise{
+		{
+			name: "a run's id is taken once", breaks: run(`, "reconciliation_id": ":f1"`),
+			code: unique, constraint: "reconciliations_pkey", allowed: run(""),
+		},
+		{
+			name: "a run's source is a known one", breaks: run(`, "source": "rumour"`),
+			code: check, constraint: "reconciliations_source_known", allowed: run(`, "source": "file"`),
+		},
+		{
+			name: "a run's span has a length", breaks: run(`, "to_at": "2026-01-01T00:00:00Z"`),
+			code: check, constraint: "reconciliations_span", allowed: run(`, "to_at": "2026-01-01T00:00:01Z"`),
+		},
+		{
+			name: "a run that failed is not finished", breaks: `UPDATE reconciliations SET finished_at = now(), failure = 'x'`,
+			code: check, constraint: "reconciliations_end_once", allowed: `UPDATE reconciliations SET finished_at = now()`,
+		},
+		{
+			name: "an entry of an account is one row", breaks: settled(`, "entry_id": "e1"`),
+			code: unique, constraint: "settlements_once", allowed: settled(`, "entry_id": "e1", "account": "other"`),
+		},
+		{
+			name: "a settlement's kind is a known one", breaks: settled(`, "kind": "tip"`),
+			code: check, constraint: "settlements_kind_known", allowed: settled(`, "kind": "refund"`),
+		},
+		{
+			name: "a settlement is of an attempt", breaks: settled(`, "attempt_id": ":a2"`),
+			code: foreign, constraint: "settlements_have_an_attempt", allowed: settled(""),
+		},
+		{
+			name: "a fee has a currency", breaks: settled(`, "fee": 5`),
+			code: check, constraint: "settlements_balance", allowed: settled(`, "fee": 5, "balance_currency": "EUR"`),
+		},
+		{
+			name: "an empty payout is filled", breaks: set + `payout_id = 'po_1', net = 5, balance_currency = 'EUR'`,
+			code: violated, constraint: "settlements_fixed", allowed: set + `payout_id = 'po_1'`,
+		},
+		{
+			name: "a payout stays", given: set + `payout_id = 'po_1'`, breaks: set + `payout_id = 'po_2'`,
+			code: violated, constraint: "settlements_fixed", allowed: settled(`, "payout_id": "po_2"`),
+		},
+	}
+}

@@ -1,0 +1,191 @@
+package reconcile
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// standing is how an entry stands to what is recorded.
+type standing int
+
+const (
+	// recorded entries agree: a named movement of the same amount, a total that is not above the recorded one.
+	recorded standing = iota
+	// absent entries are of money that is not recorded.
+	absent
+	// other entries are of a named movement that is recorded with another amount or currency.
+	other
+)
+
+// compare compares the gathered entries with what is recorded.
+func (j *job) compare(ctx context.Context) error {
+	if len(j.batch) == 0 {
+		return nil
+	}
+	entries := j.batch
+	j.batch = nil
+	of, err := j.find(ctx, entries)
+	if err != nil {
+		return err
+	}
+	var found, unknown []gateway.Entry
+	for _, e := range entries {
+		if _, known := of[e.ID]; known {
+			found = append(found, e)
+		} else {
+			unknown = append(unknown, e)
+		}
+	}
+	attempts, err := j.recorded(ctx, found, of)
+	if err != nil {
+		return err
+	}
+	if err := j.settle(ctx, found, of, attempts); err != nil {
+		return err
+	}
+	differ, rest := j.differing(found, of, attempts, &j.run.Count.Agreed)
+	if err := j.askAll(ctx, slices.SortedFunc(maps.Keys(differ), byID), func(payment.AttemptID, error) {}); err != nil {
+		return err
+	}
+	if attempts, err = j.recorded(ctx, rest, of); err != nil {
+		return err
+	}
+	differ, _ = j.differing(rest, of, attempts, &j.run.Count.LookedUp)
+	for id, entries := range differ {
+		j.leave(id, entries)
+	}
+	if err := j.unmatched(ctx, unknown); err != nil {
+		return err
+	}
+	return j.moved(ctx)
+}
+
+func byID(a, b payment.AttemptID) int { return cmp.Compare(a.String(), b.String()) }
+
+// leave keeps entries for the end of the span.
+func (j *job) leave(id payment.AttemptID, entries []gateway.Entry) {
+	if j.left[id] == nil {
+		j.left[id] = map[string]gateway.Entry{}
+	}
+	for _, e := range entries {
+		j.left[id][e.ID] = e
+	}
+}
+
+// find returns the attempts of entries, by the entries' ids: that of the payment's id before those of other names.
+func (j *job) find(ctx context.Context, entries []gateway.Entry) (map[string]payment.AttemptID, error) {
+	var names []payment.Reference
+	for _, e := range entries {
+		for _, name := range e.Names() {
+			names = append(names, payment.Reference{Account: j.Account, Name: name})
+		}
+	}
+	owners, err := j.Store.ReferencesKnown(ctx, names)
+	if err != nil {
+		return nil, fmt.Errorf("find the attempts of %d entries: %w", len(entries), err)
+	}
+	of := make(map[string]payment.AttemptID, len(entries))
+	for _, e := range entries {
+		for _, name := range slices.Backward(e.Names()) { // the last is the payment's
+			if id, known := owners[payment.Reference{Account: j.Account, Name: name}]; known {
+				of[e.ID] = id
+				break
+			}
+		}
+	}
+	return of, nil
+}
+
+// settle keeps the entries of recorded payments.
+func (j *job) settle(ctx context.Context, entries []gateway.Entry, of map[string]payment.AttemptID, attempts map[payment.AttemptID]payment.Attempt) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	all := map[string]payment.Settlement{}
+	for _, e := range entries {
+		a := attempts[of[e.ID]]
+		s := payment.Settlement{
+			Account: j.Account, EntryID: e.ID, OrderID: a.OrderID, AttemptID: a.ID, Kind: e.Movement.Kind, MovementID: e.Movement.ID,
+			Payment: e.Payment, Money: e.Movement.Money, Fee: e.Fee, Net: e.Net, PayoutID: e.Payout, At: e.Movement.At, RecordedAt: j.Now(),
+		}
+		if was, twice := all[e.ID]; twice {
+			was.PayoutID = cmp.Or(was.PayoutID, s.PayoutID)
+			s = was
+		}
+		all[e.ID] = s
+	}
+	if err := j.Store.SettlementsSave(ctx, slices.Collect(maps.Values(all))); err != nil {
+		return fmt.Errorf("keep %d settlements: %w", len(all), err)
+	}
+	return nil
+}
+
+// recorded reads the attempts of entries.
+func (j *job) recorded(ctx context.Context, entries []gateway.Entry, of map[string]payment.AttemptID) (map[payment.AttemptID]payment.Attempt, error) {
+	seen := map[payment.AttemptID]bool{}
+	for _, e := range entries {
+		seen[of[e.ID]] = true
+	}
+	if len(seen) == 0 {
+		return nil, nil //nolint:nilnil // none are asked for
+	}
+	attempts, err := j.Store.Recorded(ctx, slices.Collect(maps.Keys(seen)))
+	if err != nil {
+		return nil, fmt.Errorf("read %d attempts: %w", len(seen), err)
+	}
+	return attempts, nil
+}
+
+// differing returns those of some entries that are not recorded so, by attempt and all, and counts the others.
+func (j *job) differing(
+	entries []gateway.Entry, of map[string]payment.AttemptID, attempts map[payment.AttemptID]payment.Attempt, agreed *int,
+) (differ map[payment.AttemptID][]gateway.Entry, rest []gateway.Entry) {
+	differ = map[payment.AttemptID][]gateway.Entry{}
+	for _, e := range entries {
+		a := attempts[of[e.ID]]
+		if j.standing(&a, e) == recorded {
+			*agreed++
+			continue
+		}
+		differ[a.ID], rest = append(differ[a.ID], e), append(rest, e)
+	}
+	return differ, rest
+}
+
+func (j *job) standing(a *payment.Attempt, e gateway.Entry) standing {
+	m := e.Movement
+	if m.ID != "" {
+		switch known, ok := a.Movement(m.Kind, m.ID); {
+		case !ok:
+			return absent
+		case m.Money.Currency != "" && known.Money != m.Money:
+			return other
+		}
+		return recorded
+	}
+	of, sum := j.separate(a, e.Payment), int64(0)
+	for _, r := range a.Movements {
+		if r.Kind == m.Kind && r.Payment == of && (r.Money.Currency == m.Money.Currency || m.Money.Currency == "") {
+			sum += r.Money.Minor
+		}
+	}
+	if sum < m.Money.Minor || sum == 0 {
+		return absent
+	}
+	return recorded
+}
+
+// separate is the payment that separates the movements of an entry from those of the attempt's first payment.
+func (j *job) separate(a *payment.Attempt, id string) string {
+	p := j.Accounts[j.Account].Provider
+	if id == a.ProviderPaymentID || p == nil || !p.Capabilities().OneID {
+		return ""
+	}
+	return id
+}

@@ -1,0 +1,82 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/review"
+)
+
+// Daily is the Run.By of the loop.
+const Daily = "daily"
+
+const (
+	// every is how long after the last finished run the next one begins, retry how long after one that failed.
+	every = 24 * time.Hour
+	retry = time.Hour
+	// overlap is how much of what was read before is read again: books are written late.
+	overlap = 72 * time.Hour
+	// trail is how far the books are taken to be behind.
+	trail = time.Hour
+)
+
+// WithBooks lists the accounts with books that can be read by a call, and those without.
+func (r *Reconciler) WithBooks() (with, without []string) {
+	for _, name := range slices.Sorted(maps.Keys(r.Accounts)) {
+		if r.Accounts[name].Books != nil {
+			with = append(with, name)
+		} else {
+			without = append(without, name)
+		}
+	}
+	return with, without
+}
+
+// RunDaily compares what an account's books have got since the last run of the day, if that is due: of all processes one at a time. It
+// reports whether it was.
+func (r *Reconciler) RunDaily(ctx context.Context, account string, found func(review.Discrepancy)) (Count, bool, error) {
+	q := Request{Account: account, By: Daily, Lag: overlap, Progress: func(Count) {}, Found: found}
+	run, err := r.Store.RunBegin(ctx, account, Daily, func(last Last) *Run {
+		now := r.Now()
+		var due bool
+		if q.Span, due = spanOf(last, now); !due {
+			return nil
+		}
+		return r.run(q)
+	})
+	if err != nil || run == nil {
+		return Count{}, false, err
+	}
+	q.Span = gateway.Span{From: run.From, To: run.To}
+	count, err := r.carry(ctx, q, *run)
+	if err != nil {
+		return count, true, fmt.Errorf("reconcile account %s: %w", account, err)
+	}
+	return count, true, nil
+}
+
+// spanOf is what the next daily run compares, and whether it is due.
+func spanOf(last Last, now time.Time) (gateway.Span, bool) {
+	if last.Running || now.Sub(last.Finished) < every || now.Sub(last.Tried) < retry {
+		return gateway.Span{}, false
+	}
+	span := gateway.Span{From: now.Add(-trail - overlap), To: now.Add(-trail)}
+	if !last.CoveredTo.IsZero() {
+		span.From = last.CoveredTo.Add(-overlap)
+	}
+	return span, true
+}
+
+// Ages returns for how long accounts with books have had no finished daily run.
+func (r *Reconciler) Ages(ctx context.Context) (map[string]time.Duration, error) {
+	with, _ := r.WithBooks()
+	ages, err := r.Store.RunAges(ctx, Daily, with)
+	if err != nil {
+		return nil, fmt.Errorf("read when accounts were reconciled: %w", err)
+	}
+	return ages, nil
+}

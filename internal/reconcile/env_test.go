@@ -1,0 +1,260 @@
+package reconcile_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/idempotency"
+	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/commands"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/postgres"
+	"github.com/paylatch/paylatch/internal/reconcile"
+	"github.com/paylatch/paylatch/internal/review"
+	"github.com/paylatch/paylatch/internal/runner"
+	"github.com/paylatch/paylatch/internal/schedule"
+	"github.com/paylatch/paylatch/internal/testdb"
+	"github.com/paylatch/paylatch/internal/verify"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const (
+	price   = 1999
+	account = "bank"
+)
+
+func euros(minor int64) payment.Money { return payment.Money{Minor: minor, Currency: "EUR"} }
+
+// env is a reconciler on a real database, with a provider of which the test decides the books and the lookups.
+type env struct {
+	*reconcile.Reconciler
+
+	store *postgres.Store
+	db    *pgxpool.Pool
+	bank  *bank
+	use   *commands.Commands
+	run   *runner.Runner
+	// count and found are of the last run.
+	count reconcile.Count
+	found []review.Discrepancy
+}
+
+func newEnv(t *testing.T) *env {
+	t.Helper()
+	dsn := testdb.New(t)
+	store, err := postgres.Open(t.Context(), dsn)
+	require.NoError(t, err)
+	t.Cleanup(store.Close)
+	db, err := pgxpool.New(t.Context(), dsn)
+	require.NoError(t, err)
+	t.Cleanup(db.Close)
+	b := &bank{stands: map[string]gateway.Outcome{}, fails: map[string]error{}}
+	rules := changeset.Rules{
+		Accounts: map[string]gateway.Account{
+			account:    {Provider: b, Books: b, Statement: b.statement},
+			"strict":   {Provider: b, Books: b, Foreign: gateway.Foreign{Review: true}},
+			"bookless": {Provider: b},
+			"filed":    {Provider: b, Statement: b.statement},
+		},
+		Schedule: schedule.Schedule{First: time.Minute, Lease: 30 * time.Second},
+	}
+	r := runner.New(runner.Options{Store: store, Rules: rules, ProviderTimeout: 10 * time.Second, Now: time.Now})
+	o := reconcile.Options{
+		Store: store, Payments: payments{r}, Rules: rules, Now: time.Now,
+		Pause: func(context.Context, time.Duration) error { return nil },
+	}
+	return &env{
+		Reconciler: reconcile.New(o), store: store, db: db, bank: b, run: r,
+		use: commands.New(commands.Options{Store: store, Runner: r, DefaultAccount: account, Wait: 5 * time.Second}),
+	}
+}
+
+// payments is what the runner does.
+type payments struct{ *runner.Runner }
+
+// bank is a provider with books.
+type bank struct {
+	gateway.Provider
+
+	mu sync.Mutex
+	// next is the response to the next charge; zero for a success.
+	next gateway.Outcome
+	// stands are how payments stand by a lookup, fails those that can't be looked up; asked are the lookups.
+	stands map[string]gateway.Outcome
+	fails  map[string]error
+	asked  []string
+	books  []gateway.Entry
+	// between is called before each entry; nil for nothing.
+	between func(i int) error
+}
+
+func (b *bank) Capabilities() payment.Capabilities {
+	return payment.Capabilities{OneID: true, Refund: true, PartialRefund: true, Cancel: true, FindConsistent: true}
+}
+
+func (b *bank) TokenKind(string) gateway.TokenKind { return gateway.TokenSingleUse }
+
+func (b *bank) Accepts(gateway.Charge) error { return nil }
+
+// Charge takes the money, under an id that is made of the order's.
+func (b *bank) Charge(_ context.Context, c gateway.Charge) (gateway.Outcome, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := b.next
+	b.next = gateway.Outcome{}
+	if out.News == "" {
+		out = gateway.Outcome{News: fsm.NewsSucceeded, Money: &c.Money}
+	}
+	out.ProviderPaymentID = "pay_" + string(c.Order)
+	b.stands[out.ProviderPaymentID] = out
+	return out, nil
+}
+
+func (b *bank) Lookup(_ context.Context, id string) (gateway.Outcome, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.asked = append(b.asked, id)
+	if err := b.fails[id]; err != nil {
+		return gateway.Outcome{}, err
+	}
+	return b.stands[id], nil
+}
+
+// Entries passes the books' entries of a span, in the order of the books.
+func (b *bank) Entries(_ context.Context, in gateway.Span, take func(gateway.Entry) error) error {
+	for i, e := range b.books {
+		if b.between != nil {
+			if err := b.between(i); err != nil {
+				return err
+			}
+		}
+		if !in.Has(e.Movement.At) {
+			continue
+		}
+		if err := take(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pay makes an order and its attempt, and returns that.
+func (r *env) pay(t *testing.T, order string) payment.Attempt {
+	t.Helper()
+	request := func(endpoint, key string) idempotency.Request {
+		return idempotency.Request{
+			User: "u1", Endpoint: endpoint, Key: idempotency.Key(key), Hash: idempotency.HashRequest(http.MethodPost, endpoint, nil, nil, []byte(key)),
+			Refusal: func(err error) idempotency.Response {
+				return idempotency.Response{Status: http.StatusConflict, Body: []byte(err.Error())}
+			},
+		}
+	}
+	shop := authz.Actor{Subject: "shop", Roles: []payment.Role{payment.RoleService}, OnBehalfOf: "u1"}
+	_, _, err := r.use.CreateOrder(t.Context(), shop, request("orders", "order-of-"+order), commands.CreateOrder{OrderID: payment.OrderID(order), Money: euros(price)})
+	require.NoError(t, err)
+	customer := authz.Actor{Subject: "u1", Roles: []payment.Role{payment.RoleCustomer}}
+	cmd := commands.Pay{OrderID: payment.OrderID(order), Details: gateway.Details{Token: "tok"}, Capture: payment.CaptureAutomatic}
+	reply, err := r.use.Pay(t.Context(), customer, request("pay "+order, "pay-of-"+order), cmd)
+	require.NoError(t, err)
+	return r.attempt(t, reply.ID)
+}
+
+// attempt reads an attempt with its movements.
+func (r *env) attempt(t *testing.T, id payment.AttemptID) payment.Attempt {
+	t.Helper()
+	all, err := r.store.Recorded(t.Context(), []payment.AttemptID{id})
+	require.NoError(t, err)
+	return all[id]
+}
+
+// lately is a span that has all that a test makes.
+func lately() gateway.Span {
+	return gateway.Span{From: time.Now().Add(-2 * time.Hour), To: time.Now().Add(time.Second)}
+}
+
+func (r *env) request() reconcile.Request {
+	return reconcile.Request{
+		Account: account, Span: lately(), By: "cli:test", Progress: func(reconcile.Count) {}, Found: func(d review.Discrepancy) { r.found = append(r.found, d) },
+	}
+}
+
+// reconcile runs over what a test has made.
+func (r *env) reconcile(t *testing.T, change ...func(*reconcile.Request)) {
+	t.Helper()
+	require.NoError(t, r.tryReconcile(t, change...))
+	require.Empty(t, r.verify(t))
+}
+
+func (r *env) tryReconcile(t *testing.T, change ...func(*reconcile.Request)) (err error) {
+	t.Helper()
+	r.found = nil
+	q := r.request()
+	for _, c := range change {
+		c(&q)
+	}
+	r.count, err = r.Run(t.Context(), q)
+	return err
+}
+
+func (r *env) verify(t *testing.T) []verify.Difference {
+	t.Helper()
+	v, err := verify.Verify(t.Context(), r.store.Evidence(), payment.AttemptID{}, 1000, false)
+	require.NoError(t, err)
+	return v.Differences
+}
+
+// open lists the kinds and causes of all discrepancies.
+func (r *env) open(t *testing.T) []string {
+	t.Helper()
+	return rows(t, r, "SELECT kind || ' ' || about || ' ' || about_id FROM discrepancies ORDER BY 1")
+}
+
+func rows(t *testing.T, r *env, sql string) []string {
+	t.Helper()
+	found, err := r.db.Query(t.Context(), sql)
+	require.NoError(t, err)
+	all, err := pgx.CollectRows(found, pgx.RowTo[string])
+	require.NoError(t, err)
+	return all
+}
+
+// entry is one of the books about a payment, of now; without an id its money is a total.
+func entry(id, of string, kind payment.MovementKind, movement string, money payment.Money) gateway.Entry {
+	return gateway.Entry{ID: id, Payment: of, Movement: payment.Told{Kind: kind, ID: movement, Money: money, At: time.Now().Add(-time.Minute)}}
+}
+
+// captured is the entry of a payment's capture, with its fee and what is left of it.
+func captured(of string) gateway.Entry {
+	e := entry("cap_"+of, of, payment.MovementCapture, "", euros(price))
+	fee, net := euros(59), euros(price-59)
+	e.Fee, e.Net = &fee, &net
+	return e
+}
+
+// shown adds refunds to what a lookup shows.
+func (b *bank) shown(id string, refunds ...gateway.RefundOutcome) {
+	out := b.stands[id]
+	out.Refunds = append(slices.Clip(out.Refunds), refunds...)
+	b.stands[id] = out
+}
+
+func kinds(found []review.Discrepancy) (all []string) {
+	for _, d := range found {
+		all = append(all, fmt.Sprintf("%s %s %s", d.Kind, d.About, d.AboutID))
+	}
+	return all
+}

@@ -1,0 +1,110 @@
+package reconcile
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// Payments looks payments up and applies what is learned of them.
+type Payments interface {
+	// Ask looks up an attempt, final or not, at its provider, and applies the response. It returns
+	// gateway.ErrNoSuchPayment where the provider has no such payment.
+	Ask(ctx context.Context, id payment.AttemptID, cause payment.Cause) (payment.View, error)
+	// Apply applies reports to an attempt, under its lock, in their order.
+	Apply(ctx context.Context, id payment.AttemptID, reports []payment.Report) (payment.Attempt, error)
+}
+
+// Store keeps runs and settlements. Its errors wrap payment.ErrUnavailable when the storage is gone.
+type Store interface {
+	// InReconcileTx runs fn in one transaction, as changeset.InTx.
+	InReconcileTx(ctx context.Context, fn func(ctx context.Context, tx changeset.Tx) error) error
+	// RunBegin inserts what decide returns, unless that is nil, while no other run of the account begins; Last is
+	// of the runs of by. It may call decide more than once.
+	RunBegin(ctx context.Context, account, by string, decide func(Last) *Run) (*Run, error)
+	// RunMove writes how far a run is, or how it ended. A run that has ended stays as it is.
+	RunMove(ctx context.Context, r Run) error
+	// RunsCover reports whether finished runs that began after since reach from it, without a gap, to where one of
+	// them was up to date, but for slack, when it began.
+	RunsCover(ctx context.Context, account string, since time.Time, slack time.Duration) (bool, error)
+	// RunAges returns for how long accounts have had no finished run of by; those without any run are left out.
+	RunAges(ctx context.Context, by string, accounts []string) (map[string]time.Duration, error)
+	// ReferencesKnown reads which attempts have some names.
+	ReferencesKnown(ctx context.Context, names []payment.Reference) (map[payment.Reference]payment.AttemptID, error)
+	// Recorded reads attempts with their movements, without those that are not there.
+	Recorded(ctx context.Context, ids []payment.AttemptID) (map[payment.AttemptID]payment.Attempt, error)
+	// Orders reads orders, without those that are not there.
+	Orders(ctx context.Context, ids []payment.OrderID) (map[payment.OrderID]payment.Order, error)
+	// SettlementsSave inserts those that are new, and fills in the payouts of those that had none.
+	SettlementsSave(ctx context.Context, all []payment.Settlement) error
+	// Unsettled lists attempts of an account, by id, with money that was recorded in a span and is in no settlement
+	// of its kind.
+	Unsettled(ctx context.Context, account string, from, to time.Time, after payment.AttemptID, limit int) ([]payment.AttemptID, error)
+}
+
+// Source is where entries come from.
+type Source string
+
+// The sources.
+const (
+	FromBooks Source = "books"
+	FromFile  Source = "file"
+)
+
+// Run is a run as it is stored.
+type Run struct {
+	ID       uuid.UUID
+	Account  string
+	From, To time.Time
+	Source   Source
+	// By is Daily, or the person who began it.
+	By        string
+	StartedAt time.Time
+	TouchedAt time.Time
+	// FinishedAt is set once the whole span was compared, Failure where that can't be.
+	FinishedAt *time.Time
+	Failure    string
+	Count      Count
+}
+
+// Last is how the runs of one Run.By for an account stand: until when the last finished one reached and when it began, when the
+// last of all began, and whether one is under way. Zero times are of none.
+type Last struct {
+	CoveredTo, Finished, Tried time.Time
+	Running                    bool
+}
+
+// Alive is for how long a run without progress counts as under way.
+const Alive = 15 * time.Minute
+
+// Count is what became of the entries of a run, and of the attempts without one.
+type Count struct {
+	// Entries were read; each is one of the five that follow, or outside of the span.
+	Entries int `json:"entries"`
+	// Agreed were recorded so, LookedUp after a lookup of their payment, Applied after they were applied.
+	Agreed   int `json:"agreed"`
+	LookedUp int `json:"looked_up"`
+	Applied  int `json:"applied"`
+	// Review are to be looked at by a person, Foreign are of payments of others.
+	Review  int `json:"review"`
+	Foreign int `json:"foreign"`
+	Outside int `json:"outside"`
+	// Missing are attempts with money that no entry has. A lookup confirmed some, Lost have no payment at the provider,
+	// Unasked can't be looked up, and of Unanswered the lookup failed.
+	Missing    int `json:"missing"`
+	Lost       int `json:"unknown_at_provider"`
+	Unasked    int `json:"unasked"`
+	Unanswered int `json:"unanswered"`
+}
+
+// Results are the counts of entries, by what became of them, as metrics have them.
+func (n Count) Results() map[string]int {
+	return map[string]int{
+		"agreed": n.Agreed, "looked_up": n.LookedUp, "applied": n.Applied, "review": n.Review, "foreign": n.Foreign,
+		"missing": n.Missing - n.Lost, "unknown_at_provider": n.Lost,
+	}
+}

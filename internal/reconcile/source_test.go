@@ -1,0 +1,101 @@
+package reconcile_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/reconcile"
+)
+
+// statement reads lines of: entry payment amount days-ago.
+func (b *bank) statement(file io.Reader, take func(gateway.Entry) error) error {
+	for {
+		var id, of string
+		var minor, days int64
+		if _, err := fmt.Fscan(file, &id, &of, &minor, &days); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		e := entry(id, of, payment.MovementCapture, "", euros(minor))
+		e.Movement.At = e.Movement.At.AddDate(0, 0, -int(days))
+		if err := take(e); err != nil {
+			return err
+		}
+	}
+}
+
+func fromFile(t *testing.T) {
+	t.Parallel()
+	r := newEnv(t)
+	a := r.pay(t, "A-1")
+	of := func(text string) func(*reconcile.Request) {
+		return func(q *reconcile.Request) { q.File = strings.NewReader(text) }
+	}
+	r.reconcile(t, of("c1 "+a.ProviderPaymentID+" 1999 0\nc2 pay_old 5 9\nc3 pay_foreign 5 0\n"))
+	require.Equal(t, reconcile.Count{Entries: 3, Agreed: 1, Outside: 1, Foreign: 1}, r.count)
+	require.Equal(t, []string{"c1 A-1 capture 1999 - -  "}, r.settlements(t))
+	require.Equal(t, []string{"file"}, rows(t, r, "SELECT source FROM reconciliations"))
+	require.ErrorContains(t, r.tryReconcile(t, of("c1 pay_A-1 much")), "read the entries")
+}
+
+func nothingToRead(t *testing.T) {
+	t.Parallel()
+	r := newEnv(t)
+	for name, tt := range map[string]struct {
+		file io.Reader
+		want error
+		text string
+	}{
+		"bookless": {nil, reconcile.ErrNoBooks, "compare with its dashboard"},
+		"filed":    {nil, reconcile.ErrNoBooks, "pass it with --file"},
+		"strict":   {strings.NewReader(""), reconcile.ErrNoStatement, "can't be read"},
+	} {
+		err := r.tryReconcile(t, func(q *reconcile.Request) { q.Account, q.File = name, tt.file })
+		require.ErrorIs(t, err, tt.want, name)
+		require.ErrorContains(t, err, tt.text, name)
+	}
+	require.Empty(t, rows(t, r, "SELECT source FROM reconciliations"))
+}
+
+// Only runs that began after a time count for it, and only without a gap until one of them was up to date.
+func covered(t *testing.T) {
+	t.Parallel()
+	r := newEnv(t)
+	since := time.Now().Add(-10 * time.Hour)
+	span := func(from, to time.Duration) func(*reconcile.Request) {
+		return func(q *reconcile.Request) { q.Span = gateway.Span{From: since.Add(from), To: since.Add(to)} }
+	}
+	is := func(want bool, at time.Time, why string) {
+		t.Helper()
+		got, err := r.Covered(t.Context(), account, at)
+		require.NoError(t, err)
+		require.Equal(t, want, got, why)
+	}
+	is(false, since, "nothing ran")
+	r.reconcile(t, span(0, 4*time.Hour))
+	is(false, since, "it ends long before it began")
+	r.reconcile(t, span(5*time.Hour, 9*time.Hour))
+	is(false, since, "there is a gap")
+	is(true, since.Add(6*time.Hour), "without the gap")
+	r.bank.between = func(int) error { return errDown }
+	r.bank.books = []gateway.Entry{captured("pay_x")}
+	require.Error(t, r.tryReconcile(t, span(3*time.Hour, 6*time.Hour)))
+	is(false, since, "it was not finished")
+	r.bank.between = nil
+	r.reconcile(t, span(3*time.Hour, 6*time.Hour))
+	is(true, since, "the gap is filled")
+	is(false, since.Add(-time.Second), "before")
+	is(false, time.Now(), "no run began after it")
+	got, err := r.Covered(t.Context(), "other", since)
+	require.NoError(t, err)
+	require.False(t, got)
+}

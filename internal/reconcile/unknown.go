@@ -1,0 +1,166 @@
+package reconcile
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/inbound"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/review"
+	"github.com/paylatch/paylatch/internal/storable"
+)
+
+const (
+	// window is how much of a span one statement reads.
+	window = time.Hour
+	// missingBatch is how many attempts are looked up between two writes of the progress.
+	missingBatch = 200
+)
+
+// unmatched keeps those of some entries for review that no attempt is named by and that are ours by their names or their order, or by
+// the account's policy, and counts the others as foreign.
+func (j *job) unmatched(ctx context.Context, entries []gateway.Entry) error {
+	var ids []payment.OrderID
+	for _, e := range entries {
+		if e.Order != "" {
+			ids = append(ids, e.Order)
+		}
+	}
+	orders := map[payment.OrderID]payment.Order{}
+	if len(ids) > 0 {
+		var err error
+		if orders, err = j.Store.Orders(ctx, ids); err != nil {
+			return fmt.Errorf("read %d orders: %w", len(ids), err)
+		}
+	}
+	for _, e := range entries {
+		_, ordered := orders[e.Order]
+		if !ordered && !marked(e) && !j.Accounts[j.Account].Foreign.Review {
+			j.run.Count.Foreign++
+			continue
+		}
+		if !ordered {
+			e.Order = ""
+		}
+		j.run.Count.Review++
+		name := cmp.Or(e.Payment, e.ID)
+		if was, there := j.unknown[name]; !there || asHappened(e, was) < 0 {
+			j.unknown[name] = e
+		}
+	}
+	return nil
+}
+
+// marked reports whether an entry has a mark of ours: the id of an attempt.
+func marked(e gateway.Entry) bool {
+	return slices.ContainsFunc(e.Names(), func(name string) bool {
+		_, ours := payment.OwnAttemptID(name)
+		return ours
+	})
+}
+
+// reviewUnknown opens a discrepancy for each payment that is unknown here.
+func (j *job) reviewUnknown(ctx context.Context) error {
+	for _, name := range slices.Sorted(maps.Keys(j.unknown)) {
+		if err := j.open(ctx, unknownHere(j.Account, name, j.unknown[name])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func unknownHere(account, name string, e gateway.Entry) review.Discrepancy {
+	d := review.Discrepancy{
+		Kind: payment.UnknownHere, Event: inbound.EventKey{Account: account}, AboutID: storable.Name(name), OrderID: e.Order,
+		Text: fmt.Sprintf("The provider's books have %s of the payment %s, which is not recorded here", e.Movement.Kind, storable.Name(name)),
+	}
+	if e.Movement.Money.Currency != "" {
+		d.Money = &e.Movement.Money
+	}
+	if e.Order != "" {
+		d.Text += ", for the order " + string(e.Order)
+	}
+	d.Text += ". Look it up in its dashboard: if goods are owed for it, deliver them and accept this; else refund it there."
+	return d
+}
+
+// missing looks up the attempts with money of the span that no entry has.
+func (j *job) missing(ctx context.Context) error {
+	end := j.Span.To
+	if old := j.Now().Add(-j.Lag); end.After(old) {
+		end = old
+	}
+	for from := j.Span.From; from.Before(end); from = from.Add(window) {
+		to := from.Add(window)
+		if to.After(end) {
+			to = end
+		}
+		for after := (payment.AttemptID{}); ; {
+			ids, err := j.Store.Unsettled(ctx, j.Account, from, to, after, missingBatch)
+			if err != nil {
+				return fmt.Errorf("look for attempts without an entry: %w", err)
+			}
+			if len(ids) == 0 {
+				break
+			}
+			after = ids[len(ids)-1]
+			if err := j.lookUpMissing(ctx, ids); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (j *job) lookUpMissing(ctx context.Context, ids []payment.AttemptID) error {
+	count := &j.run.Count
+	ids = slices.DeleteFunc(ids, func(id payment.AttemptID) bool { return j.asked[id] })
+	count.Missing += len(ids)
+	if p := j.Accounts[j.Account].Provider; p == nil || p.Capabilities().Blind {
+		count.Unasked += len(ids)
+		return j.moved(ctx)
+	}
+	var lost []payment.AttemptID
+	err := j.askAll(ctx, ids, func(id payment.AttemptID, err error) {
+		switch {
+		case err == nil:
+		case errors.Is(err, gateway.ErrNoSuchPayment):
+			lost = append(lost, id)
+		case errors.Is(err, gateway.ErrUnsupported), errors.Is(err, gateway.ErrNotTold):
+			count.Unasked++
+		default:
+			count.Unanswered++
+		}
+	})
+	if err != nil {
+		return err
+	}
+	count.Lost += len(lost)
+	if err := j.openLost(ctx, lost); err != nil {
+		return err
+	}
+	return j.moved(ctx)
+}
+
+func (j *job) openLost(ctx context.Context, ids []payment.AttemptID) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	attempts, err := j.Store.Recorded(ctx, ids)
+	if err != nil {
+		return fmt.Errorf("read %d attempts: %w", len(ids), err)
+	}
+	all := make([]review.Discrepancy, 0, len(ids))
+	for _, id := range ids {
+		a := attempts[id]
+		money := payment.Money{Minor: a.AmountCaptured(), Currency: a.Money.Currency}
+		all = append(all, review.Discrepancy{Kind: payment.UnknownAtProvider, OrderID: a.OrderID, AttemptID: &id, Money: &money})
+	}
+	return j.open(ctx, all...)
+}

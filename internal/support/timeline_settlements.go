@@ -1,0 +1,30 @@
+package support
+
+import (
+	"strings"
+
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// settlement returns the entry of what a movement cost, and of its payout.
+func (h AttemptHistory) settlement(s payment.Settlement) Entry {
+	at := s.At
+	if at.IsZero() {
+		at = s.RecordedAt
+	}
+	text := "The provider's books have the " + strings.ReplaceAll(string(s.Kind), "_", " ") + " of " + s.Money.String()
+	detail := map[string]any{"entry_id": s.EntryID, "movement": string(s.Kind), "amount": s.Money.Minor, "currency": string(s.Money.Currency)}
+	if s.Fee != nil {
+		text += ", with a fee of " + s.Fee.String()
+		detail["fee"], detail["balance_currency"] = s.Fee.Minor, string(s.Fee.Currency)
+	}
+	if s.Net != nil {
+		text += ", net " + s.Net.String()
+		detail["net"], detail["balance_currency"] = s.Net.Minor, string(s.Net.Currency)
+	}
+	if s.PayoutID != "" {
+		text += ", in the payout " + s.PayoutID
+		detail["payout_id"] = s.PayoutID
+	}
+	return Entry{at, EntrySettlement, h.provider(), text + ".", detail}
+}

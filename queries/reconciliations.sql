@@ -1,0 +1,39 @@
+-- Waits for others that begin a run of an account, until the transaction ends.
+-- name: ReconciliationsLock :exec
+SELECT pg_advisory_xact_lock(hashtextextended('paylatch reconcile ' || @account::text, 0));
+
+-- Reads how the runs that one began for an account stand: until when the last finished one reached and when it began, when the last
+-- of all began, and whether one has made progress lately and has no end. The epoch is never. Locks nothing.
+-- name: ReconciliationsLast :one
+SELECT coalesce(max(to_at) FILTER (WHERE finished_at IS NOT NULL), 'epoch')::timestamptz AS covered_to,
+    coalesce(max(started_at) FILTER (WHERE finished_at IS NOT NULL), 'epoch')::timestamptz AS finished,
+    coalesce(max(started_at), 'epoch')::timestamptz AS tried,
+    coalesce(bool_or(finished_at IS NULL AND failure = '' AND touched_at > now() - make_interval(secs => @alive::float8)), false)::boolean AS running
+FROM reconciliations WHERE account = @account AND started_by = @started_by;
+
+-- Inserts a run that begins.
+-- name: ReconciliationInsert :exec
+INSERT INTO reconciliations (reconciliation_id, account, from_at, to_at, source, started_by, started_at, touched_at)
+VALUES (@reconciliation_id, @account, @from_at, @to_at, @source, @started_by, @started_at, @started_at);
+
+-- Writes how far a run is, or how it ended.
+-- name: ReconciliationMove :execrows
+UPDATE reconciliations SET touched_at = @touched_at, finished_at = sqlc.narg(finished_at), counts = @counts::json, failure = @failure
+WHERE reconciliation_id = @reconciliation_id AND finished_at IS NULL AND failure = '';
+
+-- Reports whether finished runs that began after a time reach from it, without a gap, to where one of them was up to date when it
+-- began. Locks nothing.
+-- name: ReconciliationsCover :one
+WITH runs AS (
+    SELECT from_at, to_at, started_at FROM reconciliations WHERE account = @account AND finished_at IS NOT NULL AND started_at > @since::timestamptz
+)
+SELECT EXISTS (
+    SELECT FROM runs r
+    WHERE r.to_at > @since::timestamptz AND r.to_at >= r.started_at - make_interval(secs => @slack::float8)
+        AND (SELECT range_agg(tstzrange(o.from_at, o.to_at)) FROM runs o) @> tstzrange(least(@since::timestamptz, r.to_at), r.to_at)
+) AS covered;
+
+-- Reads how long ago the last finished daily run of each account began, or, before the first, the first of all. Locks nothing.
+-- name: ReconciliationAges :many
+SELECT account, extract(epoch FROM now() - coalesce(max(started_at) FILTER (WHERE finished_at IS NOT NULL), min(started_at)))::float8 AS age
+FROM reconciliations WHERE account = ANY (@accounts::text[]) AND started_by = @started_by GROUP BY account;

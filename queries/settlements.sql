@@ -1,0 +1,27 @@
+-- Inserts entries of providers' books that are new, in the order of (account, id), and fills in the payouts of those that had none.
+-- name: SettlementsSave :exec
+INSERT INTO settlements AS s (account, entry_id, order_id, attempt_id, kind, movement_id, payment, amount, currency, fee, net, balance_currency, payout_id, at, recorded_at)
+SELECT n.account, n.entry_id, n.order_id, n.attempt_id, n.kind, n.movement_id, n.payment, n.amount, n.currency, n.fee, n.net, n.balance_currency, n.payout_id, n.at, @recorded_at
+FROM (
+    SELECT unnest(@accounts::text[]) AS account, unnest(@entry_ids::text[]) AS entry_id, unnest(@order_ids::text[]) AS order_id,
+        unnest(@attempt_ids::uuid[]) AS attempt_id, unnest(@kinds::text[]) AS kind, unnest(@movement_ids::text[]) AS movement_id,
+        unnest(@payments::text[]) AS payment, unnest(@amounts::bigint[]) AS amount, unnest(@currencies::text[]) AS currency,
+        NULLIF(unnest(@fees::text[]), '')::bigint AS fee, NULLIF(unnest(@nets::text[]), '')::bigint AS net,
+        unnest(@balance_currencies::text[]) AS balance_currency, unnest(@payout_ids::text[]) AS payout_id,
+        NULLIF(unnest(@ats::timestamptz[]), '0001-01-01 00:00:00Z') AS at
+) n
+ORDER BY n.account, n.entry_id
+ON CONFLICT (account, entry_id) DO UPDATE SET payout_id = EXCLUDED.payout_id WHERE s.payout_id = '' AND EXCLUDED.payout_id <> '';
+
+-- Reads the settlements of an attempt, oldest first; locks nothing.
+-- name: SettlementsOfAttempt :many
+SELECT * FROM settlements WHERE attempt_id = @attempt_id ORDER BY coalesce(at, recorded_at), entry_id;
+
+-- Lists attempts of an account, by id, with money that was recorded as captured, refunded or charged back in a span, of which no entry
+-- of the provider's books has that kind. What was imported, or recorded by a person, is left out. Locks nothing.
+-- name: MovementsUnsettled :many
+SELECT DISTINCT m.attempt_id FROM money_movements m
+WHERE m.recorded_at >= @from_at AND m.recorded_at < @to_at AND m.account = @account AND m.attempt_id > @after
+    AND m.kind IN ('capture', 'refund', 'chargeback') AND m.source <> 'person' AND m.cause NOT IN ('person', 'import') AND m.amount > 0
+    AND NOT EXISTS (SELECT FROM settlements s WHERE s.attempt_id = m.attempt_id AND s.kind = m.kind)
+ORDER BY m.attempt_id LIMIT sqlc.arg(most)::int;
