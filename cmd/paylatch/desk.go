@@ -67,6 +67,10 @@ func withRooms(ctx context.Context, a *app, do func(b beside) error) error {
 			return err
 		}
 		defer store.Close()
+		guard, err := watched(cfg, store, zerolog.Nop())
+		if err != nil {
+			return err
+		}
 		if err := store.Migrated(ctx); err != nil {
 			return err
 		}
@@ -79,7 +83,7 @@ func withRooms(ctx context.Context, a *app, do func(b beside) error) error {
 			return err
 		}
 		notes, reading := activity.NewNotes(store, time.Now), readers(receiving)
-		payments := newRooms(cfg, store, charged, reading, notes, sealer, nil)
+		payments := newRooms(cfg, store, charged, reading, notes, sealer, guard, nil)
 		return errors.Join(do(beside{cfg, store, payments, notes, charged, reading}), notes.Flush(ctx))
 	})
 }

@@ -27,6 +27,7 @@ import (
 	"github.com/paylatch/paylatch/internal/server"
 	"github.com/paylatch/paylatch/internal/stream"
 	"github.com/paylatch/paylatch/internal/support"
+	"github.com/paylatch/paylatch/internal/watermark"
 	"github.com/paylatch/paylatch/internal/worker"
 )
 
@@ -49,6 +50,8 @@ type instance struct {
 	handler http.Handler
 	// operations is nil if handler serves them.
 	operations http.Handler
+	// guard notices a restored database.
+	guard *watermark.Guard
 }
 
 func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, log zerolog.Logger) (*instance, error) {
@@ -58,6 +61,9 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 		return nil, err
 	}
 	if in.store, err = openStore(ctx, cfg, url); err != nil {
+		return nil, err
+	}
+	if in.guard, err = watched(cfg, in.store, log); err != nil {
 		return nil, err
 	}
 	in.auth, err = auth.New(auth.Options{
@@ -87,7 +93,7 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 	if err != nil {
 		return nil, err
 	}
-	in.rooms = newRooms(cfg, in.store, charged, readers(receiving), in.notes, sealer, counted.Foreign)
+	in.rooms = newRooms(cfg, in.store, charged, readers(receiving), in.notes, sealer, in.guard, counted.Foreign)
 	if err := in.newRejected(ring, sealer, receiving, counted); err != nil {
 		return nil, err
 	}
@@ -108,7 +114,7 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 		worker.Recheck(recheck.New(recheck.Options{Store: in.store, Runner: in.rooms, Accounts: charged, Counted: counted.FinalLookup, Now: time.Now})),
 		worker.ReconcileBooks(in.books, counted.Reconciled, log), worker.Foreign(in.rooms, time.Now, log), worker.PurgeSessions(in.store.Sessions()),
 		worker.WriteAccess(in.access), worker.Audit(in.store.Support(), !dev, time.Now, log),
-		worker.PurgeRequests(in.store, payment.ResendWindow), worker.PurgeDetails(in.store), worker.ReadAgain(in.rooms, version),
+		worker.PurgeRequests(in.store, payment.ResendWindow), worker.PurgeDetails(in.store), worker.Mark(in.guard, in.store.Marks()), worker.ReadAgain(in.rooms, version),
 		worker.KeepRejected(in.rejected), worker.VerifyRejected(in.rejected), worker.PurgeRejected(in.store.Rejected(), rejected.Life), in.events.purge, in.events.purgeDeliveries)
 	desk := support.New(support.Options{Store: in.store.Support(), Payments: in.rooms, Flush: in.notes.Flush, Endpoints: typesOfEndpoints(cfg)})
 	served := api.Options{

@@ -15,6 +15,7 @@ import (
 	"github.com/paylatch/paylatch/internal/reconcile"
 	"github.com/paylatch/paylatch/internal/runner"
 	"github.com/paylatch/paylatch/internal/schedule"
+	"github.com/paylatch/paylatch/internal/watermark"
 	"github.com/paylatch/paylatch/webhooks"
 )
 
@@ -31,13 +32,14 @@ func (r rooms) reconciler(store *postgres.Store) *reconcile.Reconciler {
 }
 
 // newRooms wires the use cases. Without notes nothing is recorded, and no command may be executed; without a sealer no
-// charge is sent twice. Each event that has become foreign is passed to foreign, unless that is nil.
+// charge is sent twice. The pays and refunds of accounts that guard holds wait. Each event that has
+// become foreign is passed to foreign, unless that is nil.
 func newRooms(
 	cfg *config.Config, store *postgres.Store, charged map[string]gateway.Account, readers map[string]webhooks.Reader, notes *activity.Notes, sealer *auth.Sealer,
-	foreign func(account string),
+	guard *watermark.Guard, foreign func(account string),
 ) rooms {
 	rules := changeset.Rules{
-		Accounts: activity.Providers(charged, notes),
+		Accounts: activity.Providers(charged, notes), Held: guard.Held,
 		Schedule: schedule.Schedule{First: cfg.Reconcile.After, Lease: cfg.Idempotency.Lease},
 	}
 	run := runner.Options{Store: store, Rules: rules, ProviderTimeout: cfg.ProviderTimeout, Now: time.Now}

@@ -56,6 +56,8 @@ func serve(ctx context.Context, cfg *config.Config, dsn string, how serving, log
 		return fmt.Errorf("%w, or start with --migrate", err)
 	} else if err != nil {
 		log.Warn().Err(err).Msg("the database does not answer yet; commands get 503 until it does, and has all migrations")
+	} else if err := in.guard.Tick(ctx, in.store.Marks()); err != nil {
+		log.Warn().Err(err).Msg("how far the database has come is not kept: a restore from a backup could go unnoticed")
 	}
 	if !how.dev {
 		// If the database does not respond, the audit loop checks it later.

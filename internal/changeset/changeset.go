@@ -28,7 +28,13 @@ import (
 type Rules struct {
 	Accounts map[string]gateway.Account
 	Schedule schedule.Schedule
+	// Held reports whether the pays and refunds of an account wait, because a restored database may have forgotten some; nil
+	// for never.
+	Held func(account string) bool
 }
+
+// Holds reports whether the pays and refunds of an account wait.
+func (r Rules) Holds(account string) bool { return r.Held != nil && r.Held(account) }
 
 // Changeset is what one transaction changes. It must not be used by two goroutines.
 type Changeset struct {

@@ -56,7 +56,7 @@ func (p Pay) consistent() error {
 // charge for each attempt. It returns the attempt whatever became of it. The errors are
 // payment's ErrForbidden, ErrUserMissing, ErrAccountNotOffered, ErrOrderNotFound,
 // ErrOrderPaid, ErrOrderCancelled, InProgressError, ValidationError, ErrStoredMethod,
-// ErrMethodNotYours, ErrProviderUnavailable, and those of idempotency.Take.
+// ErrMethodNotYours, ErrProviderUnavailable, ErrPaysHeld, and those of idempotency.Take.
 func (c *Commands) Pay(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd Pay) (Reply, error) {
 	if err := actor.MayAct(); err != nil {
 		return Reply{}, err
@@ -97,6 +97,9 @@ func (c *Commands) pay(ctx context.Context, actor authz.Actor, req idempotency.R
 	}
 	if !ok || account.Provider == nil || account.Provider.Capabilities().LookupOnly {
 		return Reply{}, payment.Invalid("account", "name a configured account that can be charged")
+	}
+	if c.Runner.Holds(cmd.Account) {
+		return Reply{}, payment.ErrPaysHeld
 	}
 	detailed := cmd.Stored && !cmd.ownCustomer // the order may name the customer
 	if detailed {

@@ -31,7 +31,7 @@ type RefundReply struct {
 
 // Refund refunds money, whatever the attempt's status: one refund for each (attempt, user,
 // request), for ever. It returns payment's ErrNotRefundable, ErrRefundExceeds,
-// ErrRefundableChanged, ErrForbidden, ErrAttemptNotFound, and the errors of idempotency.Take.
+// ErrRefundableChanged, ErrForbidden, ErrAttemptNotFound, ErrPaysHeld, and the errors of idempotency.Take.
 func (c *Commands) Refund(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd CreateRefund) (RefundReply, error) {
 	if err := actor.MayRefund(); err != nil {
 		return RefundReply{}, err
@@ -89,6 +89,9 @@ func (c *Commands) beginRefund(ctx context.Context, actor authz.Actor, req idemp
 		}
 		if err := c.callable(a); err != nil {
 			return nil, err
+		}
+		if c.Runner.Holds(a.Account) {
+			return nil, payment.ErrPaysHeld
 		}
 		t, err = c.makeRefund(ctx, tx, a, req, cmd)
 		switch {

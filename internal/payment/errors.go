@@ -82,6 +82,9 @@ var (
 	// ErrUnavailable is returned when the storage can't be reached or did not answer in time. The
 	// outcome is unknown; the same request may be sent again.
 	ErrUnavailable = errors.New("storage unavailable")
+	// ErrPaysHeld is returned for a pay or a refund while the account is held: a restored database may have
+	// forgotten some.
+	ErrPaysHeld = errors.New("pays and refunds wait for a reconciliation")
 	// ErrOverloaded is returned when the queue of webhooks is full.
 	ErrOverloaded = errors.New("overloaded")
 	// ErrDeliveryReplayed is returned when the id of one delivery of a provider came before with

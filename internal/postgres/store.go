@@ -6,6 +6,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 	"github.com/paylatch/paylatch/internal/postgres/endpointstore"
 	"github.com/paylatch/paylatch/internal/postgres/evidence"
+	"github.com/paylatch/paylatch/internal/postgres/markstore"
 	"github.com/paylatch/paylatch/internal/postgres/pool"
 	"github.com/paylatch/paylatch/internal/postgres/rejectedstore"
 	"github.com/paylatch/paylatch/internal/postgres/sessions"
@@ -61,6 +62,9 @@ func (s *Store) Streams() *streamstore.Store { return streamstore.New(s.pool) }
 
 // Rejected returns the store of rejected deliveries, on the same connections.
 func (s *Store) Rejected() *rejectedstore.Store { return rejectedstore.New(s.pool) }
+
+// Marks returns the store of the mark by which a restored database is noticed, on the same connections.
+func (s *Store) Marks() *markstore.Store { return markstore.New(s.pool) }
 
 // Close waits for the connections that are in use and closes them all.
 func (s *Store) Close() { s.pool.Close() }

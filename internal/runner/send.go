@@ -22,6 +22,8 @@ func (r *Runner) Send(ctx context.Context, t Task, permit gateway.Permit, cause 
 	}
 	p := account.Provider
 	switch kind := t.Operation.Kind; {
+	case kind == payment.OperationRefund && t.Decision == payment.Send && r.Holds(t.Attempt.Account):
+		return gateway.CallResult{Outcome: gateway.CallHeldBack}
 	case kind == payment.OperationRefund && t.Decision == payment.Send:
 		return r.refund(ctx, p, t, permit)
 	case t.Operation.RefundID != payment.RefundID{}:

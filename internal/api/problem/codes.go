@@ -113,6 +113,11 @@ func failureKinds() []kind {
 			detail:  "Wait as long as Retry-After says, then send the same request again with the same key.",
 		},
 		{
+			code: "reconciliation-required", status: 503, retryable: true, wait: time.Minute,
+			meaning: "The database was restored, and may have forgotten pays and refunds of this account. None is begun until the provider's books were compared with it.",
+			detail:  "Nothing was begun. Wait as long as Retry-After says, then send the same request again with the same key. The operator ends this by `paylatch reconcile`.",
+		},
+		{
 			code: "overloaded", status: 503, retryable: true, wait: time.Second,
 			meaning: "More is coming in than can be worked off at the moment.",
 			detail:  "Wait as long as Retry-After says, then send the same request again with the same key.",

@@ -31,6 +31,7 @@ func rows() []row { return append(paymentRows(), roomRows()...) }
 func paymentRows() []row {
 	return []row{
 		{payment.ErrUnavailable, "storage-unavailable"},
+		{payment.ErrPaysHeld, "reconciliation-required"},
 		{payment.ErrOverloaded, "overloaded"},
 		{payment.ErrDeliveryReplayed, "webhook-replayed"},
 		{payment.ErrForbidden, "forbidden"},

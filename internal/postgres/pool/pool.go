@@ -44,6 +44,8 @@ type Pool struct {
 	// migrated is set once the schema was found to be no older than this binary, on a
 	// server that keeps what it commits where that is demanded.
 	migrated atomic.Bool
+	// connected looks at a connection that was just made; nil for nothing.
+	connected func(ctx context.Context, c *pgx.Conn) error
 	// demanding is set where the pool is unavailable while the server loses commits.
 	demanding bool
 }
@@ -73,25 +75,33 @@ func open(ctx context.Context, url string, durable bool) (*Pool, error) {
 			cfg.ConnConfig.RuntimeParams[name] = value
 		}
 	}
-	cfg.AfterConnect = speakTypes
+	p := &Pool{demanding: durable}
+	prepare := speakTypes
 	if durable {
-		cfg.AfterConnect = durably(cfg.ConnConfig.ConnectTimeout)
+		prepare = durably(cfg.ConnConfig.ConnectTimeout)
+	}
+	cfg.AfterConnect = func(ctx context.Context, c *pgx.Conn) error {
+		if err := prepare(ctx, c); err != nil || p.connected == nil {
+			return err
+		}
+		return p.connected(ctx, c)
 	}
 	cfg.BeforeClose = hangUp
 	cfg.ConnConfig.DialFunc = within(cfg.ConnConfig.ConnectTimeout, cfg.ConnConfig.DialFunc)
 	single := cfg.Copy()
 	single.MinConns, single.MinIdleConns, single.MaxConns = 0, 0, 1
-	conns, err := pgxpool.NewWithConfig(ctx, cfg)
-	if err != nil {
+	if p.conns, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
 		return nil, fmt.Errorf("prepare the pool: %w", err)
 	}
-	notices, err := pgxpool.NewWithConfig(ctx, single)
-	if err != nil {
-		conns.Close()
+	if p.notices, err = pgxpool.NewWithConfig(ctx, single); err != nil {
+		p.conns.Close()
 		return nil, fmt.Errorf("prepare the session of announcements: %w", err)
 	}
-	return &Pool{conns: conns, notices: notices, demanding: durable}, nil
+	return p, nil
 }
+
+// OnConnect has each connection looked at when it was made; an error closes it. It must be set before the pool is used.
+func (p *Pool) OnConnect(look func(ctx context.Context, c *pgx.Conn) error) { p.connected = look }
 
 // parse reads an address. What it leaves open would depend on the machine.
 func parse(url string) (*pgxpool.Config, error) {

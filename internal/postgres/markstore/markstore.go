@@ -1,0 +1,116 @@
+// Package markstore keeps the mark of the database, and the accounts whose pays and refunds wait.
+package markstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+	"github.com/paylatch/paylatch/internal/postgres/pool"
+	"github.com/paylatch/paylatch/internal/watermark"
+)
+
+var _ watermark.Store = (*Store)(nil)
+
+// undefinedTable is the SQLSTATE of a schema that has no mark yet.
+const undefinedTable = "42P01"
+
+// Store is safe for concurrent use.
+type Store struct {
+	pool *pool.Pool
+	q    *dbsqlc.Queries
+}
+
+// New returns a store on the connections of p.
+func New(p *pool.Pool) *Store { return &Store{pool: p, q: dbsqlc.New()} }
+
+// Watch has the guard look at each connection that is made. A database without migrations has nothing to be looked at. It
+// must be called before the store is used.
+func (s *Store) Watch(g *watermark.Guard) {
+	s.pool.OnConnect(func(ctx context.Context, c *pgx.Conn) error {
+		err := g.Look(func() (watermark.Mark, []string, error) { return s.read(ctx, c) })
+		if missing := (*pgconn.PgError)(nil); errors.As(err, &missing) && missing.Code == undefinedTable {
+			return nil
+		}
+		return err //nolint:wrapcheck // read has wrapped it
+	})
+}
+
+func (s *Store) read(ctx context.Context, db dbsqlc.DBTX) (watermark.Mark, []string, error) {
+	row, err := s.q.MarkRead(ctx, db)
+	if err != nil {
+		return watermark.Mark{}, nil, fmt.Errorf("read the mark: %w", err)
+	}
+	m := watermark.Mark{Database: row.DatabaseID, Server: row.Server, Count: row.Mark, At: row.MarkedAt}
+	if row.Noticed.Unix() > 0 {
+		m.Noticed = row.Noticed
+	}
+	return m, row.Held, nil
+}
+
+// ReadMark implements watermark.Store.
+func (s *Store) ReadMark(ctx context.Context) (m watermark.Mark, held []string, err error) {
+	err = s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) (err error) {
+		m, held, err = s.read(ctx, c)
+		return err
+	})
+	return m, held, err
+}
+
+// RaiseMark implements watermark.Store.
+func (s *Store) RaiseMark(ctx context.Context, above int64) (m watermark.Mark, err error) {
+	err = s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		row, err := s.q.MarkRaise(ctx, c, above)
+		if err != nil {
+			return fmt.Errorf("raise the mark: %w", err)
+		}
+		m = watermark.Mark{Database: row.DatabaseID, Count: row.Mark, At: row.MarkedAt}
+		return nil
+	})
+	return m, err
+}
+
+// HoldPays implements watermark.Store.
+func (s *Store) HoldPays(ctx context.Context, accounts []string, since time.Time, reason watermark.Reason) error {
+	return s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		if err := s.q.PayHold(ctx, c, &dbsqlc.PayHoldParams{Accounts: accounts, Since: since, Reason: string(reason)}); err != nil {
+			return fmt.Errorf("hold pays: %w", err)
+		}
+		return nil
+	})
+}
+
+// Holds lists the open holds, by account.
+func (s *Store) Holds(ctx context.Context) (list []watermark.Hold, err error) {
+	err = s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		rows, err := s.q.PayHolds(ctx, c)
+		if err != nil {
+			return fmt.Errorf("read the holds of pays: %w", err)
+		}
+		list = nil
+		for _, r := range rows {
+			list = append(list, watermark.Hold{Account: r.Account, Since: r.Since, HeldAt: r.HeldAt, Reason: watermark.Reason(r.Reason)})
+		}
+		return nil
+	})
+	return list, err
+}
+
+// Release releases the hold of an account if it was made no later than a time, and reports whether there was one.
+func (s *Store) Release(ctx context.Context, account, by string, heldUntil time.Time) (released bool, err error) {
+	err = s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		n, err := s.q.PayRelease(ctx, c, &dbsqlc.PayReleaseParams{ReleasedBy: by, Account: account, HeldUntil: heldUntil})
+		if err != nil {
+			return fmt.Errorf("release the pays of %s: %w", account, err)
+		}
+		released = n > 0
+		return nil
+	})
+	return released, err
+}

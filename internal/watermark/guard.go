@@ -1,0 +1,135 @@
+package watermark
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Every is how often the mark rises.
+const Every = 5 * time.Second
+
+// Store keeps the mark and the holds.
+type Store interface {
+	// ReadMark reads the mark and the accounts that are held.
+	ReadMark(ctx context.Context) (Mark, []string, error)
+	// RaiseMark raises the mark above the known count and returns it; its server is left empty.
+	RaiseMark(ctx context.Context, above int64) (Mark, error)
+	// HoldPays holds accounts; of one that is held already the earlier time counts.
+	HoldPays(ctx context.Context, accounts []string, since time.Time, reason Reason) error
+}
+
+// Options configure a Guard.
+type Options struct {
+	// Dir is where the copy of the mark is kept.
+	Dir string
+	// Accounts are those that are held if something may be forgotten.
+	Accounts []string
+	// Live is set where a database that is another one than the known one counts as one that has forgotten all. Elsewhere
+	// it is taken for a new one.
+	Live bool
+	// Alarm is told once of a database that may have forgotten what came after a time.
+	Alarm func(reason Reason, since time.Time)
+}
+
+// Guard watches one database. It is safe for concurrent use.
+type Guard struct {
+	o Options
+
+	mu    sync.Mutex
+	known Mark
+	// suspect is set from when a mark was found behind until that is written as holds; since is the time of that mark.
+	suspect Reason
+	since   time.Time
+	held    []string
+}
+
+// New returns a guard that knows what the file of an earlier process has.
+func New(o Options) (*Guard, error) {
+	known, err := read(o.Dir)
+	return &Guard{o: o, known: known}, err
+}
+
+// Held reports whether the pays and refunds of an account wait.
+func (g *Guard) Held(account string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.suspect != "" || slices.Contains(g.held, account)
+}
+
+// Look takes in what a connection that was just made reads: no pay goes over it before. What read returns is compared with
+// what was known before it was called: the mark may rise meanwhile.
+func (g *Guard) Look(read func() (Mark, []string, error)) error {
+	g.mu.Lock()
+	known := g.known
+	g.mu.Unlock()
+	m, held, err := read()
+	if err != nil {
+		return err
+	}
+	reason := m.behind(known)
+	if reason == OtherDatabase && !g.o.Live {
+		reason, known = "", Mark{}
+	}
+	if g.take(m, known, reason, held) && g.o.Alarm != nil {
+		g.o.Alarm(reason, m.At)
+	}
+	return nil
+}
+
+// take takes over a mark that was read, and reports whether it is the first that was found behind.
+func (g *Guard) take(m, known Mark, reason Reason, held []string) (first bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.held = held
+	if reason == "" {
+		if g.suspect == "" && (known == Mark{} || m.noticedSince(known) || m.Count >= g.known.Count) {
+			g.known = m
+		}
+		return false
+	}
+	if first = g.suspect == ""; first || m.At.Before(g.since) {
+		g.suspect, g.since = reason, m.At
+	}
+	return first
+}
+
+// Tick looks, writes the holds of a database that was found behind, raises the mark and keeps the copy of it.
+func (g *Guard) Tick(ctx context.Context, s Store) error {
+	var server string
+	err := g.Look(func() (Mark, []string, error) {
+		m, held, err := s.ReadMark(ctx)
+		server = m.Server
+		return m, held, err
+	})
+	if err != nil {
+		return err
+	}
+	g.mu.Lock()
+	suspect, since, above := g.suspect, g.since, g.known.Count
+	g.mu.Unlock()
+	if suspect != "" {
+		if err := s.HoldPays(ctx, g.o.Accounts, since, suspect); err != nil {
+			return err
+		}
+	}
+	raised, err := s.RaiseMark(ctx, above)
+	if err != nil {
+		return err
+	}
+	raised.Server = server
+	g.settle(raised, suspect)
+	return write(g.o.Dir, raised)
+}
+
+// settle takes over a mark that was raised after the holds of a suspicion were written.
+func (g *Guard) settle(raised Mark, written Reason) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.known = raised
+	if written != "" && g.suspect == written {
+		g.suspect = ""
+		g.held = slices.Clone(g.o.Accounts)
+	}
+}

@@ -1,0 +1,61 @@
+package watermark
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Mark is how far a database has come.
+type Mark struct {
+	// Database is an id that was made with its schema; backups keep it.
+	Database uuid.UUID `json:"database"`
+	// Server is the server's identifier with its timeline, which is another one after a restore to a point in time and
+	// after a standby has taken over.
+	Server string `json:"server"`
+	// Count only rises.
+	Count int64 `json:"count"`
+	// At is the database's clock when it rose last.
+	At time.Time `json:"at"`
+	// Noticed is when accounts were held last; zero if they never were.
+	Noticed time.Time `json:"-"`
+}
+
+// Reason is why a database may have forgotten something.
+type Reason string
+
+// The reasons.
+const (
+	MarkBehind    Reason = "mark_behind"
+	OtherServer   Reason = "other_server"
+	OtherDatabase Reason = "other_database"
+)
+
+// behind is why a mark that was read may be of an older database than the known one; empty if it is not.
+func (m Mark) behind(known Mark) Reason {
+	switch {
+	case known == Mark{}, m.noticedSince(known):
+		return ""
+	case m.Database != known.Database:
+		return OtherDatabase
+	case m.Count < known.Count:
+		return MarkBehind
+	case m.Server != known.Server:
+		return OtherServer
+	}
+	return ""
+}
+
+// noticedSince reports whether another process has held the accounts since a mark was known: what is behind that one, it
+// has seen.
+func (m Mark) noticedSince(known Mark) bool {
+	return m.Database == known.Database && m.Noticed.After(known.At)
+}
+
+// Hold is an account whose pays and refunds wait.
+type Hold struct {
+	Account string
+	// Since is from when on something may be forgotten, HeldAt until when.
+	Since, HeldAt time.Time
+	Reason        Reason
+}
