@@ -4,21 +4,24 @@ CREATE TABLE reconciliations (
     account           text NOT NULL,
     from_at           timestamptz NOT NULL,
     to_at             timestamptz NOT NULL,
-    source            text NOT NULL CONSTRAINT reconciliations_source_known CHECK (source IN ('books', 'file')),
+    source            text NOT NULL CONSTRAINT reconciliations_source_known CHECK (source IN ('books', 'file', 'person')),
     started_by        text NOT NULL,
     started_at        timestamptz NOT NULL,
     touched_at        timestamptz NOT NULL,
     finished_at       timestamptz,
     counts            json NOT NULL DEFAULT '{}',
     failure           text NOT NULL DEFAULT '',
+    reason            text NOT NULL DEFAULT '',
     CONSTRAINT reconciliations_span CHECK (from_at < to_at),
-    CONSTRAINT reconciliations_end_once CHECK (finished_at IS NULL OR failure = '')
+    CONSTRAINT reconciliations_by_hand_why CHECK ((source = 'person') = (reason <> ''))
 );
 
 COMMENT ON TABLE reconciliations IS 'Runs over a span of an account''s books at its provider, of which entries are compared with what is recorded.';
 COMMENT ON COLUMN reconciliations.started_by IS 'daily for the loop of the service, else the person.';
 COMMENT ON COLUMN reconciliations.touched_at IS 'When it last made progress: one that has made none for long, and has no end, was killed.';
+COMMENT ON COLUMN reconciliations.source IS 'person: somebody has compared by hand.';
 COMMENT ON COLUMN reconciliations.finished_at IS 'Only of a run that has compared its whole span, in both directions.';
+COMMENT ON COLUMN reconciliations.failure IS 'Why it has no end, or, of one that has, which entries could not be read.';
 COMMENT ON COLUMN reconciliations.counts IS 'What became of the entries so far.';
 
 CREATE INDEX reconciliations_newest ON reconciliations (account, started_at);

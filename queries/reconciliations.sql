@@ -13,8 +13,8 @@ FROM reconciliations WHERE account = @account AND started_by = @started_by;
 
 -- Inserts a run that begins.
 -- name: ReconciliationInsert :exec
-INSERT INTO reconciliations (reconciliation_id, account, from_at, to_at, source, started_by, started_at, touched_at)
-VALUES (@reconciliation_id, @account, @from_at, @to_at, @source, @started_by, @started_at, @started_at);
+INSERT INTO reconciliations (reconciliation_id, account, from_at, to_at, source, started_by, started_at, touched_at, finished_at, reason)
+VALUES (@reconciliation_id, @account, @from_at, @to_at, @source, @started_by, @started_at, @started_at, sqlc.narg(finished_at), @reason);
 
 -- Writes how far a run is, or how it ended.
 -- name: ReconciliationMove :execrows
@@ -37,3 +37,11 @@ SELECT EXISTS (
 -- name: ReconciliationAges :many
 SELECT account, extract(epoch FROM now() - coalesce(max(started_at) FILTER (WHERE finished_at IS NOT NULL), min(started_at)))::float8 AS age
 FROM reconciliations WHERE account = ANY (@accounts::text[]) AND started_by = @started_by GROUP BY account;
+
+-- Reads the first run that has compared all of a span, every entry of it, and began after a time, or, by hand, after the span. Locks
+-- nothing.
+-- name: ReconciliationOf :many
+SELECT reconciliation_id FROM reconciliations
+WHERE account = @account AND finished_at IS NOT NULL AND failure = '' AND from_at <= @from_at AND to_at >= @to_at::timestamptz
+    AND started_at >= CASE source WHEN 'person' THEN @to_at ELSE @begun::timestamptz END
+ORDER BY started_at LIMIT 1;

@@ -62,7 +62,7 @@ func accounts(cfg *config.Config, client *http.Client, w watch) (map[string]gate
 			if err != nil {
 				return nil, nil, fmt.Errorf("account %s: %w", a.Name, err)
 			}
-			out.Books, out.Events, out.Statement = kept.Books, kept.Events, kept.Statement
+			out.Books, out.Events, out.Statement, out.BooksLag = kept.Books, kept.Events, kept.Statement, kept.Lag
 			p, err := provider.New(a.Kind, settings)
 			if err != nil && !errors.Is(err, provider.ErrNoAdapter) {
 				return nil, nil, fmt.Errorf("account %s: %w", a.Name, err)

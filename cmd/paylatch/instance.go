@@ -114,7 +114,7 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 		worker.Recheck(recheck.New(recheck.Options{Store: in.store, Runner: in.rooms, Accounts: charged, Counted: counted.FinalLookup, Now: time.Now})),
 		worker.ReconcileBooks(in.books, counted.Reconciled, log), worker.Foreign(in.rooms, time.Now, log), worker.PurgeSessions(in.store.Sessions()),
 		worker.WriteAccess(in.access), worker.Audit(in.store.Support(), !dev, time.Now, log),
-		worker.PurgeRequests(in.store, payment.ResendWindow), worker.PurgeDetails(in.store), worker.Mark(in.guard, in.store.Marks()), worker.ReadAgain(in.rooms, version),
+		worker.PurgeRequests(in.store, payment.ResendWindow), worker.PurgeDetails(in.store), worker.Mark(in.guard, in.store.Marks()), worker.Release(in.store.Marks(), in.books, log), worker.ReadAgain(in.rooms, version),
 		worker.KeepRejected(in.rejected), worker.VerifyRejected(in.rejected), worker.PurgeRejected(in.store.Rejected(), rejected.Life), in.events.purge, in.events.purgeDeliveries)
 	desk := support.New(support.Options{Store: in.store.Support(), Payments: in.rooms, Flush: in.notes.Flush, Endpoints: typesOfEndpoints(cfg)})
 	served := api.Options{

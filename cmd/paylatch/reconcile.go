@@ -13,11 +13,12 @@ import (
 )
 
 type reconcileCmd struct {
-	Account string `required:"" placeholder:"NAME" help:"The configured account."`
-	From    string `required:"" placeholder:"TIME" help:"The beginning: a date (in UTC) or a time of RFC 3339."`
-	To      string `required:"" placeholder:"TIME" help:"The end, which is not part of it: as --from."`
-	File    string `placeholder:"FILE" help:"The provider's own statement, in the place of what its API lists."`
-	JSON    bool   `name:"json" help:"Print one JSON object instead of lines."`
+	Account  string `required:"" placeholder:"NAME" help:"The configured account."`
+	From     string `required:"" placeholder:"TIME" help:"The beginning: a date (in UTC) or a time of RFC 3339."`
+	To       string `required:"" placeholder:"TIME" help:"The end, which is not part of it: as --from."`
+	File     string `placeholder:"FILE" help:"The provider's own statement, in the place of what its API lists."`
+	Compared string `placeholder:"REASON" help:"Compare nothing: write that a person has compared the span by hand, and how. Releases an account that is held after a restore."`
+	JSON     bool   `name:"json" help:"Print one JSON object instead of lines."`
 }
 
 // Run reconciles a span. Findings and the sum go to the output, the progress to the errors.
@@ -32,6 +33,10 @@ func (c *reconcileCmd) Run(ctx context.Context, a *app) error {
 		}
 		p := &reconcile.Printer{Out: a.stdout, Err: a.stderr, JSON: c.JSON, Now: time.Now}
 		q := reconcile.Request{Account: c.Account, Span: span, By: operator().Subject, Progress: p.Progress, Found: p.Found}
+		r := b.rooms.reconciler(b.store)
+		if c.Compared != "" {
+			return r.Compared(ctx, q, c.Compared)
+		}
 		if c.File != "" {
 			file, err := os.Open(c.File)
 			if err != nil {
@@ -40,7 +45,6 @@ func (c *reconcileCmd) Run(ctx context.Context, a *app) error {
 			defer func() { _ = file.Close() }()
 			q.File = file
 		}
-		r := b.rooms.reconciler(b.store)
 		if err := r.Check(q); err != nil {
 			return usageError{err}
 		}

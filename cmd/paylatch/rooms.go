@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"time"
 
 	"github.com/paylatch/paylatch/idempotency"
@@ -10,6 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/config"
 	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/imports"
 	"github.com/paylatch/paylatch/internal/intake"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/reconcile"
@@ -28,7 +30,12 @@ type rooms struct {
 
 // reconciler compares the accounts with their providers' books.
 func (r rooms) reconciler(store *postgres.Store) *reconcile.Reconciler {
-	return reconcile.New(reconcile.Options{Store: store, Payments: r.Runner, Rules: r.Rules, Now: time.Now})
+	return reconcile.New(reconcile.Options{
+		Store: store, Payments: r.Runner, Rules: r.Rules, Now: time.Now,
+		Recall: func(ctx context.Context, p imports.Past) error {
+			return imports.Make(ctx, imports.Options{Store: store, Rules: r.Rules, Account: p.Account, Now: time.Now}, p)
+		},
+	})
 }
 
 // newRooms wires the use cases. Without notes nothing is recorded, and no command may be executed; without a sealer no

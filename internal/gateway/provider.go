@@ -229,6 +229,8 @@ type Account struct {
 	Books     Books
 	Events    EventLog
 	Statement Statement
+	// BooksLag is how long the books may lack a new entry.
+	BooksLag time.Duration
 	// Live is false for an account of test money, true for one of real money, nil if that is open.
 	Live *bool
 	// Lives are how long its attempts may stay unfinished.

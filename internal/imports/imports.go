@@ -63,6 +63,19 @@ func Run(ctx context.Context, file io.Reader, o Options) (Count, error) {
 	return i.run(ctx, file)
 }
 
+// Make takes one payment in that was found otherwise than in a file. It returns a RefusalError for one that can't be
+// taken in; one that is there stays as it is.
+func Make(ctx context.Context, o Options, p Past) error {
+	i, l := &importer{Options: o}, &line{past: p}
+	if err := i.take(ctx, []*line{l}); err != nil {
+		return err
+	}
+	if l.refusal != nil {
+		return l.refusal
+	}
+	return nil
+}
+
 func (i *importer) run(ctx context.Context, file io.Reader) (Count, error) {
 	in := bufio.NewReaderSize(file, MaxLine)
 	number := 0

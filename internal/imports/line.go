@@ -24,6 +24,8 @@ const MaxReferences = 8
 // Past is a payment of the past, as a line has it.
 type Past struct {
 	Account string
+	// Attempt is its id, if it had one here; zero for a new one.
+	Attempt payment.AttemptID
 	Order   payment.OrderID
 	User    payment.UserID
 	Request payment.RequestID

@@ -21,7 +21,7 @@ func (p *Past) order() payment.Order {
 // attempt is the payment with its log and its movements, recorded now. Its names are the changeset's.
 func (p *Past) attempt(o payment.Order, now time.Time) changeset.AttemptWrite {
 	a := payment.Attempt{
-		ID: payment.AttemptID(cell.Only.NewIDAt(p.CreatedAt)), OrderID: p.Order, UserID: p.User, RequestID: p.Request, RequestHash: p.Hash(),
+		ID: p.id(), OrderID: p.Order, UserID: p.User, RequestID: p.Request, RequestHash: p.Hash(),
 		Account: p.Account, Begun: payment.BegunBefore, State: fsm.Requested, Money: p.Money, Capture: payment.CaptureAutomatic,
 		Version: 1, CreatedAt: p.CreatedAt, UpdatedAt: p.CreatedAt, ReadAt: now, Siblings: len(o.Attempts) > 0,
 	}
@@ -33,6 +33,13 @@ func (p *Past) attempt(o payment.Order, now time.Time) changeset.AttemptWrite {
 	return changeset.AttemptWrite{
 		Attempt: a, Transitions: []payment.Transition{born, ended}, Movements: a.Movements, Names: []string{a.ID.String()},
 	}
+}
+
+func (p *Past) id() payment.AttemptID {
+	if p.Attempt != (payment.AttemptID{}) {
+		return p.Attempt
+	}
+	return payment.AttemptID(cell.Only.NewIDAt(p.CreatedAt))
 }
 
 // report is how the payment ended.

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 	"github.com/paylatch/paylatch/internal/postgres/mapping"
@@ -60,6 +62,21 @@ func (s *Store) RunMove(ctx context.Context, r reconcile.Run) error {
 		}
 		return nil
 	})
+}
+
+// RunOf implements reconcile.Store.
+func (s *Store) RunOf(ctx context.Context, account string, span gateway.Span, begun time.Time) (id uuid.UUID, found bool, err error) {
+	err = s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		ids, err := s.q.ReconciliationOf(ctx, c, &dbsqlc.ReconciliationOfParams{Account: account, Begun: begun, FromAt: span.From, ToAt: span.To})
+		if err != nil {
+			return fmt.Errorf("look for a run over the span from %s of account %s: %w", span.From, account, err)
+		}
+		if found = len(ids) > 0; found {
+			id = ids[0]
+		}
+		return nil
+	})
+	return id, found, err
 }
 
 // RunsCover implements reconcile.Store.

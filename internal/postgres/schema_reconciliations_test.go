@@ -22,8 +22,8 @@ func reconciliationPromises() []promise {
 			code: check, constraint: "reconciliations_span", allowed: run(`, "to_at": "2026-01-01T00:00:01Z"`),
 		},
 		{
-			name: "a run that failed is not finished", breaks: `UPDATE reconciliations SET finished_at = now(), failure = 'x'`,
-			code: check, constraint: "reconciliations_end_once", allowed: `UPDATE reconciliations SET finished_at = now()`,
+			name: "who compares by hand has a reason", breaks: run(`, "source": "person"`),
+			code: check, constraint: "reconciliations_by_hand_why", allowed: run(`, "source": "person", "reason": "x"`),
 		},
 		{
 			name: "an entry of an account is one row", breaks: settled(`, "entry_id": "e1"`),

@@ -20,7 +20,7 @@ const (
 	retry = time.Hour
 	// overlap is how much of what was read before is read again: books are written late.
 	overlap = 72 * time.Hour
-	// trail is how far the books are taken to be behind.
+	// trail is how far the books are taken to be behind at least.
 	trail = time.Hour
 )
 
@@ -43,7 +43,7 @@ func (r *Reconciler) RunDaily(ctx context.Context, account string, found func(re
 	run, err := r.Store.RunBegin(ctx, account, Daily, func(last Last) *Run {
 		now := r.Now()
 		var due bool
-		if q.Span, due = spanOf(last, now); !due {
+		if q.Span, due = spanOf(last, now, r.behind(account)); !due {
 			return nil
 		}
 		return r.run(q)
@@ -60,15 +60,20 @@ func (r *Reconciler) RunDaily(ctx context.Context, account string, found func(re
 }
 
 // spanOf is what the next daily run compares, and whether it is due.
-func spanOf(last Last, now time.Time) (gateway.Span, bool) {
+func spanOf(last Last, now time.Time, behind time.Duration) (gateway.Span, bool) {
 	if last.Running || now.Sub(last.Finished) < every || now.Sub(last.Tried) < retry {
 		return gateway.Span{}, false
 	}
-	span := gateway.Span{From: now.Add(-trail - overlap), To: now.Add(-trail)}
+	span := gateway.Span{From: now.Add(-behind - overlap), To: now.Add(-behind)}
 	if !last.CoveredTo.IsZero() {
 		span.From = last.CoveredTo.Add(-overlap)
 	}
 	return span, true
+}
+
+// behind is how far the books of an account may be behind.
+func (r *Reconciler) behind(account string) time.Duration {
+	return max(trail, r.Accounts[account].BooksLag)
 }
 
 // Ages returns for how long accounts with books have had no finished daily run.

@@ -20,6 +20,7 @@ import (
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/commands"
 	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/imports"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/reconcile"
@@ -76,6 +77,9 @@ func newEnv(t *testing.T) *env {
 	o := reconcile.Options{
 		Store: store, Payments: payments{r}, Rules: rules, Now: time.Now,
 		Pause: func(context.Context, time.Duration) error { return nil },
+		Recall: func(ctx context.Context, p imports.Past) error {
+			return imports.Make(ctx, imports.Options{Store: store, Rules: rules, Account: p.Account, Now: time.Now}, p)
+		},
 	}
 	return &env{
 		Reconciler: reconcile.New(o), store: store, db: db, bank: b, run: r,
@@ -98,6 +102,8 @@ type bank struct {
 	fails  map[string]error
 	asked  []string
 	books  []gateway.Entry
+	// unread is what the books return once all was passed.
+	unread error
 	// between is called before each entry; nil for nothing.
 	between func(i int) error
 }
@@ -149,28 +155,42 @@ func (b *bank) Entries(_ context.Context, in gateway.Span, take func(gateway.Ent
 			return err
 		}
 	}
-	return nil
+	return b.unread
+}
+
+func request(endpoint, key string) idempotency.Request {
+	return idempotency.Request{
+		User: "u1", Endpoint: endpoint, Key: idempotency.Key(key), Hash: idempotency.HashRequest(http.MethodPost, endpoint, nil, nil, []byte(key)),
+		Refusal: func(err error) idempotency.Response {
+			return idempotency.Response{Status: http.StatusConflict, Body: []byte(err.Error())}
+		},
+	}
+}
+
+// order makes an order of u1.
+func (r *env) order(t *testing.T, id string) error {
+	t.Helper()
+	shop := authz.Actor{Subject: "shop", Roles: []payment.Role{payment.RoleService}, OnBehalfOf: "u1"}
+	_, _, err := r.use.CreateOrder(t.Context(), shop, request("orders", "order-of-"+id), commands.CreateOrder{OrderID: payment.OrderID(id), Money: euros(price)})
+	return err
+}
+
+// press pays an order.
+func (r *env) press(t *testing.T, order string) (payment.View, error) {
+	t.Helper()
+	customer := authz.Actor{Subject: "u1", Roles: []payment.Role{payment.RoleCustomer}}
+	cmd := commands.Pay{OrderID: payment.OrderID(order), Details: gateway.Details{Token: "tok"}, Capture: payment.CaptureAutomatic}
+	reply, err := r.use.Pay(t.Context(), customer, request("pay "+order, "pay-of-"+order), cmd)
+	return reply.View, err
 }
 
 // pay makes an order and its attempt, and returns that.
 func (r *env) pay(t *testing.T, order string) payment.Attempt {
 	t.Helper()
-	request := func(endpoint, key string) idempotency.Request {
-		return idempotency.Request{
-			User: "u1", Endpoint: endpoint, Key: idempotency.Key(key), Hash: idempotency.HashRequest(http.MethodPost, endpoint, nil, nil, []byte(key)),
-			Refusal: func(err error) idempotency.Response {
-				return idempotency.Response{Status: http.StatusConflict, Body: []byte(err.Error())}
-			},
-		}
-	}
-	shop := authz.Actor{Subject: "shop", Roles: []payment.Role{payment.RoleService}, OnBehalfOf: "u1"}
-	_, _, err := r.use.CreateOrder(t.Context(), shop, request("orders", "order-of-"+order), commands.CreateOrder{OrderID: payment.OrderID(order), Money: euros(price)})
+	require.NoError(t, r.order(t, order))
+	v, err := r.press(t, order)
 	require.NoError(t, err)
-	customer := authz.Actor{Subject: "u1", Roles: []payment.Role{payment.RoleCustomer}}
-	cmd := commands.Pay{OrderID: payment.OrderID(order), Details: gateway.Details{Token: "tok"}, Capture: payment.CaptureAutomatic}
-	reply, err := r.use.Pay(t.Context(), customer, request("pay "+order, "pay-of-"+order), cmd)
-	require.NoError(t, err)
-	return r.attempt(t, reply.ID)
+	return r.attempt(t, v.ID)
 }
 
 // attempt reads an attempt with its movements.

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/paylatch/paylatch/internal/changeset"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -28,6 +29,9 @@ type Store interface {
 	RunBegin(ctx context.Context, account, by string, decide func(Last) *Run) (*Run, error)
 	// RunMove writes how far a run is, or how it ended. A run that has ended stays as it is.
 	RunMove(ctx context.Context, r Run) error
+	// RunOf returns the first run that has compared every entry of a span, and began after a time, or, of a person who has
+	// compared by hand, after the span; false if there is none.
+	RunOf(ctx context.Context, account string, span gateway.Span, begun time.Time) (uuid.UUID, bool, error)
 	// RunsCover reports whether finished runs that began after since reach from it, without a gap, to where one of
 	// them was up to date, but for slack, when it began.
 	RunsCover(ctx context.Context, account string, since time.Time, slack time.Duration) (bool, error)
@@ -53,6 +57,8 @@ type Source string
 const (
 	FromBooks Source = "books"
 	FromFile  Source = "file"
+	// FromPerson is that of a run of nothing: somebody has compared by hand.
+	FromPerson Source = "person"
 )
 
 // Run is a run as it is stored.
@@ -65,10 +71,12 @@ type Run struct {
 	By        string
 	StartedAt time.Time
 	TouchedAt time.Time
-	// FinishedAt is set once the whole span was compared, Failure where that can't be.
+	// FinishedAt is set once the whole span was compared, Failure where that can't be, or where entries could not be read.
 	FinishedAt *time.Time
 	Failure    string
-	Count      Count
+	// Reason is why a person has compared by hand, empty for all other runs.
+	Reason string
+	Count  Count
 }
 
 // Last is how the runs of one Run.By for an account stand: until when the last finished one reached and when it began, when the
@@ -89,6 +97,8 @@ type Count struct {
 	Agreed   int `json:"agreed"`
 	LookedUp int `json:"looked_up"`
 	Applied  int `json:"applied"`
+	// Recalled are payments of ours that were forgotten here and were made again by their entries.
+	Recalled int `json:"recalled"`
 	// Review are to be looked at by a person, Foreign are of payments of others.
 	Review  int `json:"review"`
 	Foreign int `json:"foreign"`
@@ -104,7 +114,7 @@ type Count struct {
 // Results are the counts of entries, by what became of them, as metrics have them.
 func (n Count) Results() map[string]int {
 	return map[string]int{
-		"agreed": n.Agreed, "looked_up": n.LookedUp, "applied": n.Applied, "review": n.Review, "foreign": n.Foreign,
+		"agreed": n.Agreed, "looked_up": n.LookedUp, "applied": n.Applied, "recalled": n.Recalled, "review": n.Review, "foreign": n.Foreign,
 		"missing": n.Missing - n.Lost, "unknown_at_provider": n.Lost,
 	}
 }

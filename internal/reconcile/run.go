@@ -10,6 +10,7 @@ import (
 	"github.com/paylatch/paylatch/internal/cell"
 	"github.com/paylatch/paylatch/internal/changeset"
 	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/imports"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/internal/storable"
@@ -38,6 +39,10 @@ type Options struct {
 	Store    Store
 	Payments Payments
 	changeset.Rules
+
+	// Recall makes a payment again that was forgotten here. It returns an imports.RefusalError for one that can't be; nil
+	// where nothing is made again.
+	Recall func(ctx context.Context, p imports.Past) error
 
 	Now func() time.Time
 	// Pause waits between two tries of a lookup; by default it sleeps.
@@ -76,7 +81,7 @@ func (r *Reconciler) Check(q Request) error {
 }
 
 // Run compares a span, and returns what became of it. It returns the errors of Check, of the books, of the file and of the store,
-// and ErrUnanswered.
+// and ErrUnanswered. A run that returns gateway.ErrUnreadable or gateway.ErrTotals has compared all the rest.
 func (r *Reconciler) Run(ctx context.Context, q Request) (Count, error) {
 	if err := r.Check(q); err != nil {
 		return Count{}, err
@@ -103,7 +108,7 @@ func (r *Reconciler) run(q Request) *Run {
 func (r *Reconciler) carry(ctx context.Context, q Request, run Run) (Count, error) {
 	j := &job{
 		Reconciler: r, Request: q, run: run, asked: map[payment.AttemptID]bool{},
-		left: map[payment.AttemptID]map[string]gateway.Entry{}, unknown: map[string]gateway.Entry{},
+		left: map[payment.AttemptID]map[string]gateway.Entry{}, unknown: map[string]*unknown{},
 	}
 	err := j.all(ctx)
 	if err == nil && j.failures > 0 {
@@ -114,10 +119,11 @@ func (r *Reconciler) carry(ctx context.Context, q Request, run Run) (Count, erro
 	}
 	now := r.Now()
 	j.run.TouchedAt = now
+	if err == nil {
+		err, j.run.FinishedAt = j.unread, &now
+	}
 	if err != nil {
 		j.run.Failure = storable.Text(err.Error())
-	} else {
-		j.run.FinishedAt = &now
 	}
 	return j.run.Count, errors.Join(err, r.Store.RunMove(context.WithoutCancel(ctx), j.run))
 }
@@ -152,11 +158,13 @@ type job struct {
 	asked map[payment.AttemptID]bool
 	// left are the entries, by id, that are still not recorded so after a lookup.
 	left map[payment.AttemptID]map[string]gateway.Entry
-	// unknown are the payments that are to be reviewed as unknown here, by the id of the payment.
-	unknown map[string]gateway.Entry
+	// unknown are the payments that are unknown here and to be reviewed, by the id of the payment.
+	unknown map[string]*unknown
 	// failed is the first error of an entry that could not be applied, failures how many there were.
 	failed   error
 	failures int
+	// unread is set where entries could not be read. All others were.
+	unread error
 }
 
 func (j *job) all(ctx context.Context) error {
@@ -164,16 +172,23 @@ func (j *job) all(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := read(ctx, func(e gateway.Entry) error { return j.take(ctx, e) }); err != nil {
+	err = read(ctx, func(e gateway.Entry) error { return j.take(ctx, e) })
+	if err != nil && !passedOn(err) {
 		return fmt.Errorf("read the entries: %w", err)
 	}
-	for _, step := range []func(context.Context) error{j.compare, j.applyLeft, j.reviewUnknown, j.missing} {
+	j.unread = err
+	for _, step := range []func(context.Context) error{j.compare, j.recall, j.applyLeft, j.reviewUnknown, j.missing} {
 		if err := step(ctx); err != nil {
 			return err
 		}
 	}
 	j.Progress(j.run.Count)
 	return nil
+}
+
+// passedOn reports whether all was read but what can't be: the same again would find the same.
+func passedOn(err error) bool {
+	return errors.Is(err, gateway.ErrUnreadable) || errors.Is(err, gateway.ErrTotals)
 }
 
 // take gathers an entry. One of a file may be of another time.
@@ -235,7 +250,7 @@ func (j *job) open(ctx context.Context, all ...review.Discrepancy) error {
 
 // Covered reports whether an account was reconciled since a time, without a gap, until lately when a run began after it.
 func (r *Reconciler) Covered(ctx context.Context, account string, since time.Time) (bool, error) {
-	covered, err := r.Store.RunsCover(ctx, account, since, 2*trail)
+	covered, err := r.Store.RunsCover(ctx, account, since, 2*r.behind(account))
 	if err != nil {
 		return false, fmt.Errorf("account %s: %w", account, err)
 	}

@@ -40,21 +40,39 @@ func (j *job) unmatched(ctx context.Context, entries []gateway.Entry) error {
 		}
 	}
 	for _, e := range entries {
-		_, ordered := orders[e.Order]
+		order, ordered := orders[e.Order]
 		if !ordered && !marked(e) && !j.Accounts[j.Account].Foreign.Review {
 			j.run.Count.Foreign++
 			continue
 		}
-		if !ordered {
+		if !ordered && !marked(e) {
 			e.Order = ""
 		}
-		j.run.Count.Review++
-		name := cmp.Or(e.Payment, e.ID)
-		if was, there := j.unknown[name]; !there || asHappened(e, was) < 0 {
-			j.unknown[name] = e
-		}
+		j.review(e, order, ordered)
 	}
 	return nil
+}
+
+// review keeps an entry of a payment that is unknown here.
+func (j *job) review(e gateway.Entry, order payment.Order, ordered bool) {
+	name := cmp.Or(e.Payment, e.ID)
+	u := j.unknown[name]
+	if u == nil {
+		u = &unknown{}
+		j.unknown[name] = u
+	}
+	if slices.ContainsFunc(u.entries, func(was gateway.Entry) bool { return was.ID == e.ID }) {
+		return
+	}
+	j.run.Count.Review++
+	switch {
+	case ordered:
+		u.order = &order
+	case len(u.entries) > 0 && !marked(e): // of others' payments the first is enough
+		u.entries[0] = slices.MinFunc([]gateway.Entry{e, u.entries[0]}, asHappened)
+		return
+	}
+	u.entries = append(u.entries, e)
 }
 
 // marked reports whether an entry has a mark of ours: the id of an attempt.
@@ -75,7 +93,8 @@ func (j *job) reviewUnknown(ctx context.Context) error {
 	return nil
 }
 
-func unknownHere(account, name string, e gateway.Entry) review.Discrepancy {
+func unknownHere(account, name string, u *unknown) review.Discrepancy {
+	e := slices.MinFunc(u.entries, asHappened)
 	d := review.Discrepancy{
 		Kind: payment.UnknownHere, Event: inbound.EventKey{Account: account}, AboutID: storable.Name(name), OrderID: e.Order,
 		Text: fmt.Sprintf("The provider's books have %s of the payment %s, which is not recorded here", e.Movement.Kind, storable.Name(name)),
@@ -86,7 +105,15 @@ func unknownHere(account, name string, e gateway.Entry) review.Discrepancy {
 	if e.Order != "" {
 		d.Text += ", for the order " + string(e.Order)
 	}
-	d.Text += ". Look it up in its dashboard: if goods are owed for it, deliver them and accept this; else refund it there."
+	switch {
+	case u.recalled:
+		d.Text += ", which was not recorded either. Both are recorded again, the order under nobody's name, so that it can't be paid twice: " +
+			"find out whose it is, and whether its goods were delivered."
+	case u.why != "":
+		d.Text += ". It can't be recorded again (" + u.why + "): look both up in the dashboard, and refund the one that is too many."
+	default:
+		d.Text += ". Look it up in its dashboard: if goods are owed for it, deliver them and accept this; else refund it there."
+	}
 	return d
 }
 

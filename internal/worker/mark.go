@@ -2,11 +2,57 @@ package worker
 
 import (
 	"context"
+	"time"
 
+	"github.com/google/uuid"
+	"github.com/rs/zerolog"
+
+	"github.com/paylatch/paylatch/internal/reconcile"
+	"github.com/paylatch/paylatch/internal/review"
 	"github.com/paylatch/paylatch/internal/watermark"
 )
 
 // Mark raises the mark by which a restored database is noticed.
 func Mark(g *watermark.Guard, s watermark.Store) Loop {
 	return Loop{Name: "mark", Every: watermark.Every, Do: func(ctx context.Context) (bool, error) { return false, g.Tick(ctx, s) }}
+}
+
+// Holds are the accounts whose pays and refunds wait.
+type Holds interface {
+	// Holds lists them, Release ends the hold of one if it was made no later than a time.
+	Holds(ctx context.Context) ([]watermark.Hold, error)
+	Release(ctx context.Context, account, by string, heldUntil time.Time) (bool, error)
+}
+
+// Recoverer reconciles held accounts.
+type Recoverer interface {
+	RunHeld(ctx context.Context, h reconcile.Hold, found func(review.Discrepancy)) (uuid.UUID, bool, error)
+}
+
+// Release reconciles the accounts that are held, and releases those of which the time that may be forgotten was compared. One that
+// can't be read by a call stays held until a person reconciles it.
+func Release(s Holds, r Recoverer, log zerolog.Logger) Loop {
+	return Loop{Name: "release pays", Every: watermark.Every, Do: func(ctx context.Context) (bool, error) {
+		holds, err := s.Holds(ctx)
+		if err != nil {
+			return false, err
+		}
+		for _, h := range holds {
+			log := log.With().Str("account", h.Account).Logger()
+			run, covered, err := r.RunHeld(ctx, reconcile.Hold{Account: h.Account, Since: h.Since, Until: h.HeldAt}, func(d review.Discrepancy) {
+				log.Warn().Str("kind", string(d.Kind)).Str("order_id", string(d.OrderID)).Str("about", d.AboutID).Msg("the restored database had forgotten this")
+			})
+			if err != nil {
+				log.Warn().Err(err).Msg("pays and refunds of this account go on waiting")
+			}
+			if err != nil || !covered {
+				continue
+			}
+			if _, err := s.Release(ctx, h.Account, run.String(), h.HeldAt); err != nil {
+				return false, err
+			}
+			log.Info().Stringer("reconciliation", run).Msg("the account was reconciled: its pays and refunds go on")
+		}
+		return false, nil
+	}}
 }

@@ -49,8 +49,8 @@ func (q *Queries) ReconciliationAges(ctx context.Context, db DBTX, arg *Reconcil
 }
 
 const reconciliationInsert = `-- name: ReconciliationInsert :exec
-INSERT INTO reconciliations (reconciliation_id, account, from_at, to_at, source, started_by, started_at, touched_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
+INSERT INTO reconciliations (reconciliation_id, account, from_at, to_at, source, started_by, started_at, touched_at, finished_at, reason)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9)
 `
 
 type ReconciliationInsertParams struct {
@@ -61,6 +61,8 @@ type ReconciliationInsertParams struct {
 	Source           string
 	StartedBy        string
 	StartedAt        time.Time
+	FinishedAt       *time.Time
+	Reason           string
 }
 
 // Inserts a run that begins.
@@ -73,6 +75,8 @@ func (q *Queries) ReconciliationInsert(ctx context.Context, db DBTX, arg *Reconc
 		arg.Source,
 		arg.StartedBy,
 		arg.StartedAt,
+		arg.FinishedAt,
+		arg.Reason,
 	)
 	return err
 }
@@ -103,6 +107,47 @@ func (q *Queries) ReconciliationMove(ctx context.Context, db DBTX, arg *Reconcil
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const reconciliationOf = `-- name: ReconciliationOf :many
+SELECT reconciliation_id FROM reconciliations
+WHERE account = $1 AND finished_at IS NOT NULL AND failure = '' AND from_at <= $2 AND to_at >= $3::timestamptz
+    AND started_at >= CASE source WHEN 'person' THEN $3 ELSE $4::timestamptz END
+ORDER BY started_at LIMIT 1
+`
+
+type ReconciliationOfParams struct {
+	Account string
+	FromAt  time.Time
+	ToAt    time.Time
+	Begun   time.Time
+}
+
+// Reads the first run that has compared all of a span, every entry of it, and began after a time, or, by hand, after the span. Locks
+// nothing.
+func (q *Queries) ReconciliationOf(ctx context.Context, db DBTX, arg *ReconciliationOfParams) ([]uuid.UUID, error) {
+	rows, err := db.Query(ctx, reconciliationOf,
+		arg.Account,
+		arg.FromAt,
+		arg.ToAt,
+		arg.Begun,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var reconciliation_id uuid.UUID
+		if err := rows.Scan(&reconciliation_id); err != nil {
+			return nil, err
+		}
+		items = append(items, reconciliation_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const reconciliationsCover = `-- name: ReconciliationsCover :one

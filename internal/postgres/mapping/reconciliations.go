@@ -27,6 +27,7 @@ func unlessEpoch(t time.Time) time.Time {
 func RunInsertParams(r reconcile.Run) *dbsqlc.ReconciliationInsertParams {
 	return &dbsqlc.ReconciliationInsertParams{
 		ReconciliationID: r.ID, Account: r.Account, FromAt: r.From, ToAt: r.To, Source: string(r.Source), StartedBy: r.By, StartedAt: r.StartedAt,
+		FinishedAt: r.FinishedAt, Reason: r.Reason,
 	}
 }
 

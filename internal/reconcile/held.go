@@ -1,0 +1,69 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/review"
+)
+
+// Held is the Run.By of the runs for accounts that are held.
+const Held = "restore"
+
+// heldRetry is how long after a run for a held account the next one begins.
+const heldRetry = time.Minute
+
+// Hold is an account whose pays and refunds wait: what was sent to its provider from Since until Until may be forgotten.
+type Hold struct {
+	Account      string
+	Since, Until time.Time
+}
+
+// RunHeld reconciles a held account, once the books of the time that may be forgotten are complete. It returns the run that has
+// compared all of that, this one or one of somebody else's, and false while there is none: the account stays held.
+func (r *Reconciler) RunHeld(ctx context.Context, h Hold, found func(review.Discrepancy)) (uuid.UUID, bool, error) {
+	span, complete := gateway.Span{From: h.Since, To: h.Until}, h.Until.Add(r.Accounts[h.Account].BooksLag)
+	id, covered, err := r.Store.RunOf(ctx, h.Account, span, complete)
+	if err != nil || covered || r.Accounts[h.Account].Books == nil {
+		return id, covered, err
+	}
+	q := Request{Account: h.Account, By: Held, Progress: func(Count) {}, Found: found}
+	run, err := r.Store.RunBegin(ctx, h.Account, Held, func(last Last) *Run {
+		now := r.Now()
+		if last.Running || now.Sub(last.Tried) < heldRetry || !now.After(complete) {
+			return nil
+		}
+		q.Span = gateway.Span{From: h.Since.Add(-margin), To: now}
+		return r.run(q)
+	})
+	if err != nil || run == nil {
+		return uuid.UUID{}, false, err
+	}
+	q.Span = gateway.Span{From: run.From, To: run.To}
+	if _, err := r.carry(ctx, q, *run); err != nil {
+		return uuid.UUID{}, false, fmt.Errorf("reconcile account %s, which is held: %w", h.Account, err)
+	}
+	return r.Store.RunOf(ctx, h.Account, span, complete)
+}
+
+// ErrReason is returned by Compared without a reason.
+var ErrReason = errors.New("a reason is needed: how the account was compared, and what came of it")
+
+// Compared writes that a person has compared a span by hand, where nothing can be read. An account that is held for something in that
+// span is released.
+func (r *Reconciler) Compared(ctx context.Context, q Request, reason string) error {
+	if reason == "" {
+		return ErrReason
+	}
+	_, err := r.Store.RunBegin(ctx, q.Account, q.By, func(Last) *Run {
+		run := r.run(q)
+		run.Source, run.Reason, run.FinishedAt = FromPerson, reason, &run.StartedAt
+		return run
+	})
+	return err
+}

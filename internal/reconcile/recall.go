@@ -1,0 +1,112 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/imports"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// nobody is the user of an order that is only known from the provider's books. No token has it.
+const nobody payment.UserID = "paylatch"
+
+// recall makes the attempts of payments that are ours by their mark and were captured: a restored database has forgotten them, and
+// their orders could be paid again. An order that was forgotten, too, is made under nobody's name, and reviewed. What can't be made, for
+// its order was paid again, is reviewed.
+func (j *job) recall(ctx context.Context) error {
+	if j.Recall == nil {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(j.unknown)) {
+		u := j.unknown[name]
+		past, ours := j.past(u)
+		if !ours {
+			continue
+		}
+		err := j.Recall(ctx, past)
+		if refused := (*imports.RefusalError)(nil); errors.As(err, &refused) {
+			u.why = refused.Text
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("make the forgotten payment %s again: %w", name, err)
+		}
+		j.run.Count.Recalled++
+		j.run.Count.Review -= len(u.entries)
+		j.batch = append(j.batch, u.entries...)
+		u.recalled = true
+		if past.User != nobody {
+			delete(j.unknown, name)
+		}
+	}
+	return j.compare(ctx)
+}
+
+// past is a forgotten payment as an import has it; false for one without a mark, an order or a capture.
+func (j *job) past(u *unknown) (imports.Past, bool) {
+	p := imports.Past{Account: j.Account, Succeeded: true}
+	var names []string
+	for _, e := range u.entries {
+		names = append(names, e.Names()...)
+		if e.Order != "" {
+			p.Order = e.Order
+		}
+		if e.Payment != "" {
+			p.Payment = e.Payment
+		}
+		if m := e.Movement; m.Kind == payment.MovementCapture {
+			p.AmountCaptured += m.Money.Minor
+			p.Money = m.Money
+			if m.At.After(p.FinalizedAt) {
+				p.FinalizedAt = m.At
+			}
+		}
+	}
+	for _, name := range names {
+		if id, ours := payment.OwnAttemptID(name); ours {
+			p.Attempt, p.Request = id, payment.RequestID("books:"+name)
+		}
+	}
+	if p.Attempt == (payment.AttemptID{}) || p.Order == "" || p.Payment == "" || p.AmountCaptured == 0 {
+		return p, false
+	}
+	p.CreatedAt = madeAt(p.Attempt)
+	if p.FinalizedAt.Before(p.CreatedAt) {
+		p.FinalizedAt = p.CreatedAt
+	}
+	slices.Sort(names)
+	p.References = slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == p.Payment || name == p.Attempt.String() })
+	p.User, p.Money.Minor = nobody, p.AmountCaptured
+	if u.order != nil {
+		p.User = u.order.UserID
+		if u.order.Money.Currency != p.Money.Currency || u.order.Money.Minor < p.AmountCaptured {
+			return p, false
+		}
+		p.Money = u.order.Money
+	}
+	return p, true
+}
+
+// madeAt is when an id of ours was made (RFC 9562, version 7).
+func madeAt(id payment.AttemptID) time.Time {
+	seconds, nanos := uuid.UUID(id).Time().UnixTime()
+	return time.Unix(seconds, nanos).UTC()
+}
+
+// unknown is a payment of the books that is not recorded here.
+type unknown struct {
+	entries []gateway.Entry
+	// order is the one that it is for, nil if that is unknown, too.
+	order *payment.Order
+	// recalled is set if it was made again, why is why not.
+	recalled bool
+	why      string
+}

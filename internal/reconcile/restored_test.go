@@ -1,0 +1,166 @@
+package reconcile_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/cell"
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/reconcile"
+	"github.com/paylatch/paylatch/internal/review"
+)
+
+// forgotten are the entries of a payment that was captured, and refunded in part, before the database was restored to a time before it.
+func forgotten(order string) (payment.AttemptID, []gateway.Entry) {
+	id := payment.AttemptID(cell.Only.NewIDAt(time.Now().Add(-time.Hour)))
+	took, paid := captured("pay_"+order), entry("ref_"+order, "pay_"+order, payment.MovementRefund, "re_"+order, euros(500))
+	for _, e := range []*gateway.Entry{&took, &paid} {
+		e.Order, e.References = payment.OrderID(order), []string{id.String(), "ch_" + order}
+	}
+	return id, []gateway.Entry{paid, took}
+}
+
+// What a restored database has forgotten is made again by the books: with its id, its names and all that happened to its money. The
+// order can't be paid again.
+func TestForgottenPaymentIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	r := newEnv(t)
+	require.NoError(t, r.order(t, "A-1"))
+	id, entries := forgotten("A-1")
+	r.bank.books = entries
+	for range 2 {
+		r.reconcile(t)
+		a := r.attempt(t, id)
+		require.Equal(t, fsm.Succeeded, a.State)
+		require.EqualValues(t, price, a.Captured)
+		require.EqualValues(t, 500, a.Refunded)
+		require.Equal(t, payment.BegunBefore, a.Begun)
+		require.Empty(t, r.open(t))
+	}
+	require.Equal(t, reconcile.Count{Entries: 2, Agreed: 2}, r.count)
+	_, err := r.press(t, "A-1")
+	require.ErrorIs(t, err, payment.ErrOrderPaid)
+	require.Equal(t, []string{"A-1"}, rows(t, r, "SELECT order_id FROM attempt_references WHERE reference = 'ch_A-1'"))
+}
+
+// An order that was forgotten, too, is nobody's: the shop can't make it anew and have it paid twice. A person looks at it.
+func TestForgottenOrderIsNotPaidTwice(t *testing.T) {
+	t.Parallel()
+	r := newEnv(t)
+	id, entries := forgotten("A-1")
+	r.bank.books = entries
+	for range 2 {
+		r.reconcile(t)
+		require.Equal(t, []string{"unknown_here  pay_A-1"}, r.open(t))
+	}
+	require.Equal(t, fsm.Succeeded, r.attempt(t, id).State)
+	require.ErrorIs(t, r.order(t, "A-1"), payment.ErrOrderExists)
+	require.Equal(t, []string{"paylatch"}, rows(t, r, "SELECT user_id FROM orders"))
+	require.Contains(t, rows(t, r, "SELECT text FROM discrepancies")[0], "under nobody's name")
+}
+
+func TestForgottenPaymentThatCantBeMadeAgain(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		change func(entries []gateway.Entry)
+		paid   bool
+		text   string
+	}{
+		"its order was paid again":  {paid: true, text: "which is not over"},
+		"no mark of ours":           {change: func(all []gateway.Entry) { all[0].References, all[1].References = nil, nil }, text: "Look it up"},
+		"more than the order":       {change: func(all []gateway.Entry) { all[1].Movement.Money.Minor++ }, text: "Look it up"},
+		"another currency":          {change: func(all []gateway.Entry) { all[1].Movement.Money.Currency = "CHF" }, text: "Look it up"},
+		"only its refund is listed": {change: func(all []gateway.Entry) { all[1] = all[0] }, text: "Look it up"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newEnv(t)
+			require.NoError(t, r.order(t, "A-1"))
+			if tt.paid {
+				r.bank.next = gateway.Outcome{News: fsm.NewsProcessing}
+				_, err := r.press(t, "A-1")
+				require.NoError(t, err)
+				_, err = r.db.Exec(t.Context(), "UPDATE attempt_references SET reference = 'pay_other' WHERE reference = 'pay_A-1'")
+				require.NoError(t, err)
+			}
+			id, entries := forgotten("A-1")
+			if tt.change != nil {
+				tt.change(entries)
+			}
+			r.bank.books = entries
+			require.NoError(t, r.tryReconcile(t))
+			require.Equal(t, []string{"unknown_here  pay_A-1"}, r.open(t))
+			require.Contains(t, rows(t, r, "SELECT text FROM discrepancies")[0], tt.text)
+			require.Zero(t, r.attempt(t, id).ID)
+		})
+	}
+}
+
+// What can't be read keeps nothing else from being compared, and is not taken for compared.
+func TestUnreadEntriesDoNotEndARun(t *testing.T) {
+	t.Parallel()
+	r := newEnv(t)
+	a := r.pay(t, "A-1")
+	r.bank.books, r.bank.unread = []gateway.Entry{captured(a.ProviderPaymentID)}, fmt.Errorf("%w: 1 item", gateway.ErrUnreadable)
+	require.ErrorIs(t, r.tryReconcile(t), gateway.ErrUnreadable)
+	require.Equal(t, reconcile.Count{Entries: 1, Agreed: 1}, r.count)
+	require.Equal(t, []string{"true"}, rows(t, r, "SELECT (finished_at IS NOT NULL AND failure <> '')::text FROM reconciliations"))
+	_, covered, err := r.store.RunOf(t.Context(), account, gateway.Span{From: time.Now().Add(-time.Hour), To: time.Now()}, time.Time{})
+	require.NoError(t, err)
+	require.False(t, covered)
+}
+
+func TestRunHeld(t *testing.T) {
+	t.Parallel()
+	held := func(t *testing.T, r *env, account string, until time.Time) bool {
+		t.Helper()
+		_, released, err := r.RunHeld(t.Context(), reconcile.Hold{Account: account, Since: until.Add(-10 * time.Minute), Until: until}, func(review.Discrepancy) {})
+		require.NoError(t, err)
+		return released
+	}
+	t.Run("reads the books", func(t *testing.T) {
+		t.Parallel()
+		r := newEnv(t)
+		require.NoError(t, r.order(t, "A-1"))
+		_, r.bank.books = forgotten("A-1")
+		require.True(t, held(t, r, account, time.Now().Add(-time.Second)))
+		_, err := r.press(t, "A-1")
+		require.ErrorIs(t, err, payment.ErrOrderPaid)
+	})
+	t.Run("waits for the books", func(t *testing.T) {
+		t.Parallel()
+		r := newEnv(t)
+		late := r.Accounts[account]
+		late.BooksLag = time.Hour
+		r.Accounts[account] = late
+		require.False(t, held(t, r, account, time.Now().Add(-time.Minute)))
+		require.Empty(t, rows(t, r, "SELECT account FROM reconciliations"))
+		require.True(t, held(t, r, account, time.Now().Add(-61*time.Minute)))
+	})
+	t.Run("fails", func(t *testing.T) {
+		t.Parallel()
+		r := newEnv(t)
+		r.bank.unread = gateway.ErrUnreadable
+		_, released, err := r.RunHeld(t.Context(), reconcile.Hold{Account: account, Since: time.Now().Add(-time.Minute), Until: time.Now().Add(-time.Second)}, func(review.Discrepancy) {})
+		require.ErrorIs(t, err, gateway.ErrUnreadable)
+		require.False(t, released)
+		r.bank.unread = nil
+		require.False(t, held(t, r, account, time.Now().Add(-time.Second)), "tried a moment ago")
+	})
+	t.Run("by hand", func(t *testing.T) {
+		t.Parallel()
+		r := newEnv(t)
+		until := time.Now().Add(-time.Second)
+		require.False(t, held(t, r, "bookless", until))
+		q := reconcile.Request{Account: "bookless", By: "cli:ann", Span: gateway.Span{From: until.Add(-time.Hour), To: time.Now()}}
+		require.ErrorIs(t, r.Compared(t.Context(), q, ""), reconcile.ErrReason)
+		require.NoError(t, r.Compared(t.Context(), q, "the dashboard has nothing of that hour"))
+		require.True(t, held(t, r, "bookless", until))
+		require.Equal(t, []string{"person cli:ann the dashboard has nothing of that hour"}, rows(t, r, "SELECT concat_ws(' ', source, started_by, reason) FROM reconciliations"))
+	})
+}
