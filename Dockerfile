@@ -6,9 +6,13 @@ COPY . .
 ARG VERSION=dev
 RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$VERSION" -o /paylatch ./cmd/paylatch
 
+# A volume that is mounted here belongs to the user that serves.
+RUN mkdir /state && chown 65532:65532 /state
+
 FROM scratch
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
 COPY --from=build /paylatch /paylatch
+COPY --from=build --chown=65532:65532 /state /state
 USER 65532:65532
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s CMD ["/paylatch", "healthcheck"]

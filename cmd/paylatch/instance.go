@@ -83,7 +83,7 @@ func newInstance(ctx context.Context, cfg *config.Config, url string, dev bool, 
 		Reconciled: func(ctx context.Context) (map[string]time.Duration, error) { return in.books.Ages(ctx) },
 		NotesLost:  in.notes.Lost, Now: time.Now,
 		Stream: func() stream.Stats { return in.hub.Stats() }, Endpoints: in.undelivered, Readers: in.readers, Streams: in.unpublished,
-		Rejected: in.store.Rejected().Counts,
+		Rejected: in.store.Rejected().Counts, Held: in.guard.All,
 	})
 	charged, receiving, err := accounts(cfg, provider.NewHTTPClient(), watch{log, counted})
 	if err != nil {

@@ -40,6 +40,8 @@ type Options struct {
 	Readers func() map[string]Reader
 	// Streams returns how far the streams are, by name; called as Keys. May be nil.
 	Streams func(ctx context.Context) (map[string]PublishedTo, error)
+	// Held returns the accounts whose pays and refunds wait. May be nil.
+	Held func() []string
 	// Rejected returns how many rejected deliveries are kept, by account; called as Keys. May be nil.
 	Rejected func(ctx context.Context) (map[string]int64, error)
 	// Stream returns the counts of waiters; may be nil.
@@ -139,6 +141,9 @@ func (o Options) collected() (all []prometheus.Collector) {
 	}
 	if o.Streams != nil {
 		all = append(all, newStreams(&cached[map[string]PublishedTo]{read: o.Streams, now: o.Now}))
+	}
+	if o.Held != nil {
+		all = append(all, newHeld(o.Held))
 	}
 	if o.Rejected != nil {
 		all = append(all, newRejected(&cached[map[string]int64]{read: o.Rejected, now: o.Now}))

@@ -58,6 +58,7 @@ func counting() *metrics.Metrics {
 		Streams: func(context.Context) (map[string]metrics.PublishedTo, error) {
 			return map[string]metrics.PublishedTo{"jobs": {Behind: 7, Oldest: time.Hour, Failing: true}, "well": {}}, nil
 		},
+		Held:     func() []string { return []string{"bank"} },
 		Rejected: func(context.Context) (map[string]int64, error) { return map[string]int64{"bank": 40}, nil },
 	})
 	m.RejectedDropped("bank")
@@ -76,6 +77,11 @@ func counting() *metrics.Metrics {
 	m.Breaker("sandbox", func() float64 { return 2 })
 	m.Breaker("other", func() float64 { return 0 })
 	return m
+}
+
+func TestHeldAccountsAreShown(t *testing.T) {
+	t.Parallel()
+	require.Contains(t, scrape(t, counting()), "\npaylatch_pays_held{account=\"bank\"} 1\n")
 }
 
 func TestRejectedDeliveriesAreCounted(t *testing.T) {

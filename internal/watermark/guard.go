@@ -58,6 +58,16 @@ func (g *Guard) Held(account string) bool {
 	return g.suspect != "" || slices.Contains(g.held, account)
 }
 
+// All lists the accounts whose pays and refunds wait.
+func (g *Guard) All() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.suspect != "" {
+		return slices.Clone(g.o.Accounts)
+	}
+	return slices.Clone(g.held)
+}
+
 // Look takes in what a connection that was just made reads: no pay goes over it before. What read returns is compared with
 // what was known before it was called: the mark may rise meanwhile.
 func (g *Guard) Look(read func() (Mark, []string, error)) error {

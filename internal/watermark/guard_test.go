@@ -91,6 +91,7 @@ func TestARestoredDatabaseIsHeldFromItsFirstConnection(t *testing.T) {
 				require.NoError(t, g.Tick(t.Context(), d))
 				require.Equal(t, tc.reason, d.reason)
 				require.Equal(t, tc.reason != "", g.Held("b"))
+				require.Equal(t, tc.reason != "", len(g.All()) == 2)
 				if tc.reason == "" {
 					return
 				}

@@ -1,0 +1,24 @@
+package metrics
+
+import "github.com/prometheus/client_golang/prometheus"
+
+// held collects the accounts whose pays and refunds wait.
+type held struct {
+	accounts func() []string
+	desc     *prometheus.Desc
+}
+
+func newHeld(accounts func() []string) held {
+	return held{accounts, prometheus.NewDesc("paylatch_pays_held",
+		"1 while pays and refunds of the account wait for a reconciliation, because a restored database may have forgotten some.", []string{"account"}, nil)}
+}
+
+// Describe implements prometheus.Collector.
+func (h held) Describe(ch chan<- *prometheus.Desc) { ch <- h.desc }
+
+// Collect implements prometheus.Collector.
+func (h held) Collect(ch chan<- prometheus.Metric) {
+	for _, account := range h.accounts() {
+		ch <- prometheus.MustNewConstMetric(h.desc, prometheus.GaugeValue, 1, account)
+	}
+}
